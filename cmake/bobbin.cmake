@@ -1,0 +1,78 @@
+# How a folder becomes a target, and what it may see.
+#
+# bobbin_library(NAME DIR DEPS target…): a static library of every *.c in DIR. Its headers are reached as
+# "<last element of DIR>/x.h", and only by targets that name it in their DEPS: the include path is a folder of links,
+# one folder a target, so the layers of docs/architecture.md are what the compiler sees.
+#
+# bobbin_program(NAME SOURCES … DEPS …): an installed program.
+# bobbin_test(NAME SOURCES … DEPS …): a cmocka program run by ctest.
+
+set(CMAKE_C_STANDARD 11)
+set(CMAKE_C_STANDARD_REQUIRED ON)
+set(CMAKE_C_EXTENSIONS ON)
+set(CMAKE_POSITION_INDEPENDENT_CODE ON)
+set(CMAKE_EXPORT_COMPILE_COMMANDS ON)
+set(CMAKE_RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/bin)
+
+set(BOBBIN_SANITIZE "" CACHE STRING "value of -fsanitize=: empty, address,undefined or thread")
+
+add_compile_options(-Wall -Wextra -Wshadow -Wconversion -Wstrict-prototypes -Wmissing-prototypes -Wvla
+                    -fno-strict-aliasing -fno-common -fstack-protector-strong)
+add_compile_definitions(_GNU_SOURCE BOBBIN_VERSION="${PROJECT_VERSION}")
+if(BOBBIN_SANITIZE)
+  add_compile_options(-fsanitize=${BOBBIN_SANITIZE} -fno-sanitize-recover=all -fno-omit-frame-pointer -g)
+  add_link_options(-fsanitize=${BOBBIN_SANITIZE})
+endif()
+option(BOBBIN_WERROR "warnings are errors" ON)
+if(BOBBIN_WERROR)
+  add_compile_options(-Werror)
+endif()
+
+find_package(PkgConfig REQUIRED)
+find_package(Threads REQUIRED)
+pkg_check_modules(UV REQUIRED IMPORTED_TARGET libuv)
+pkg_check_modules(MHD REQUIRED IMPORTED_TARGET libmicrohttpd)
+pkg_check_modules(CURL REQUIRED IMPORTED_TARGET libcurl)
+pkg_check_modules(JANSSON REQUIRED IMPORTED_TARGET jansson)
+pkg_check_modules(IDN2 REQUIRED IMPORTED_TARGET libidn2)
+pkg_check_modules(XML2 REQUIRED IMPORTED_TARGET libxml-2.0)
+pkg_check_modules(LDNS REQUIRED IMPORTED_TARGET ldns)
+pkg_check_modules(LMDB REQUIRED IMPORTED_TARGET lmdb)
+pkg_check_modules(CMOCKA REQUIRED IMPORTED_TARGET cmocka)
+find_library(ZOOKEEPER_MT zookeeper_mt REQUIRED)
+find_path(ZOOKEEPER_INCLUDE zookeeper/zookeeper.h REQUIRED)
+
+function(bobbin_library NAME DIR)
+  cmake_parse_arguments(ARG "" "" "SOURCES;DEPS;PRIVATE_DEPS" ${ARGN})
+  if(NOT ARG_SOURCES)
+    file(GLOB ARG_SOURCES CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/${DIR}/*.c)
+  endif()
+  add_library(${NAME} STATIC ${ARG_SOURCES})
+  get_filename_component(leaf ${DIR} NAME)
+  set(links ${CMAKE_BINARY_DIR}/see/${NAME})
+  file(MAKE_DIRECTORY ${links})
+  file(CREATE_LINK ${CMAKE_SOURCE_DIR}/${DIR} ${links}/${leaf} SYMBOLIC)
+  target_include_directories(${NAME} PUBLIC ${links})
+  target_link_libraries(${NAME} PUBLIC ${ARG_DEPS} PRIVATE ${ARG_PRIVATE_DEPS})
+endfunction()
+
+function(bobbin_program NAME)
+  cmake_parse_arguments(ARG "" "DESTINATION" "SOURCES;DEPS" ${ARGN})
+  add_executable(${NAME} ${ARG_SOURCES})
+  target_link_libraries(${NAME} PRIVATE ${ARG_DEPS})
+  if(NOT ARG_DESTINATION)
+    set(ARG_DESTINATION ${CMAKE_INSTALL_BINDIR})
+  endif()
+  install(TARGETS ${NAME} DESTINATION ${ARG_DESTINATION})
+endfunction()
+
+function(bobbin_test NAME)
+  cmake_parse_arguments(ARG "" "TIMEOUT" "SOURCES;DEPS;LABELS" ${ARGN})
+  add_executable(${NAME} ${ARG_SOURCES})
+  target_link_libraries(${NAME} PRIVATE ${ARG_DEPS} PkgConfig::CMOCKA)
+  if(NOT ARG_TIMEOUT)
+    set(ARG_TIMEOUT 120)
+  endif()
+  add_test(NAME ${NAME} COMMAND ${NAME})
+  set_tests_properties(${NAME} PROPERTIES TIMEOUT ${ARG_TIMEOUT} LABELS "${ARG_LABELS}")
+endfunction()

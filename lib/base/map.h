@@ -1,0 +1,50 @@
+/**
+ * Hash map from a string to a pointer; copies its keys, does not own its values. Iteration is in no order; use
+ * map_sorted_keys() where order matters. Open addressing, load at most 3/4, keyed hash (a peer that picks names
+ * cannot make chains). Thread: one map, one thread.   Source: ours.
+ */
+#ifndef BASE_MAP_H
+#define BASE_MAP_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct map_slot {
+    char *key; /* NULL: never used or removed */
+    void *value;
+    uint32_t hash;
+    bool dead;
+};
+
+struct map {
+    struct map_slot *slots;
+    size_t cap, n_items, n_dead;
+};
+
+#define MAP_EMPTY ((struct map){NULL, 0, 0, 0})
+
+/** Release the map; `free_value` (may be NULL) is called for each value. The map is empty and usable again. */
+void map_fini(struct map *m, void (*free_value)(void *));
+/** Value of a key, or NULL. */
+void *map_get(const struct map *m, const char *key);
+/** As map_get, for n bytes of key. */
+void *map_getn(const struct map *m, const char *key, size_t n);
+/** Set key to value (not NULL); returns the value that was there before, or NULL. */
+void *map_set(struct map *m, const char *key, void *value);
+/** Remove a key; returns its value, or NULL when it was not there. */
+void *map_remove(struct map *m, const char *key);
+/** Array of all keys in byte order, ended by NULL; free() the array, not the keys. Valid until the map changes. */
+const char **map_sorted_keys(const struct map *m);
+
+/** for (MAP_EACH(m, slot)) uses slot->key and slot->value; do not add inside; map_remove of slot->key is fine. */
+#define MAP_EACH(m, it)                                                                                      \
+    struct map_slot *it = map_next((m), NULL);                                                               \
+    it;                                                                                                      \
+    it = map_next((m), it)
+struct map_slot *map_next(const struct map *m, struct map_slot *it);
+
+/** Keyed 64-bit hash of bytes (SipHash-1-3 with a per-process key). Thread: any. */
+uint64_t hash_bytes(const void *p, size_t n);
+
+#endif

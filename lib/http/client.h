@@ -1,0 +1,57 @@
+/**
+ * HTTP client: libcurl's multi interface on the owner loop. Nothing blocks.
+ * Thread: owner for everything.   Source: RFC 9110; ours.
+ */
+#ifndef HTTP_CLIENT_H
+#define HTTP_CLIENT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/buf.h"
+#include "bobbin/error.h"
+#include "run/loop.h"
+
+struct http_client;
+struct http_call;
+
+struct http_client *http_client_new(struct run_loop *loop);
+/** Cancel all calls (their `done` is called with ERR_CANCELLED), then free. */
+void http_client_free(struct http_client *c);
+
+struct http_answer {
+    int status; /* HTTP status; 0 when there was no answer */
+    struct buf body; /* whole body, up to max_body; empty when on_data took it [owned by the call] */
+    /** Header of the answer by name, or NULL; valid inside `done`. */
+    const char *(*header)(const struct http_answer *a, const char *name);
+    void *inside;
+};
+
+struct http_call_def {
+    const char *method;         /* "GET" when NULL */
+    const char *url;
+    const char *const *headers; /* "Name: value", NULL-terminated, or NULL */
+    const void *body;           /* copied; Content-Type: application/json is added when there is a body and no header says otherwise */
+    size_t body_len;
+    int64_t timeout_ms;         /* whole call; 0: none (streams) */
+    int64_t connect_timeout_ms; /* 0: 2000 */
+    int64_t idle_timeout_ms;    /* no byte for so long: ERR_TIMEOUT; 0: none */
+    size_t max_body;            /* 0: 64 MiB */
+    bool no_follow;             /* do not follow redirects */
+    /** A piece of a 2xx body as it comes; NULL: collected in answer.body. */
+    void (*on_data)(void *arg, const char *bytes, size_t len);
+    /**
+     * Called exactly once, never inside http_call. err: 0 when an HTTP answer was read whole, whatever its status;
+     * ERR_UNAVAILABLE (no connection, connection lost), ERR_TIMEOUT, ERR_TOOBIG, ERR_CANCELLED with *why filled.
+     */
+    void (*done)(void *arg, int err, const struct http_answer *answer, const struct err_info *why);
+    void *arg;
+};
+
+/** Start a call; everything in def is copied. The handle is valid until `done`. */
+struct http_call *http_call(struct http_client *c, const struct http_call_def *def);
+/** End a call; `done` is called with ERR_CANCELLED before this returns. */
+void http_call_cancel(struct http_call *call);
+
+#endif

@@ -1,0 +1,57 @@
+/**
+ * Log events on stderr: a constant name, a constant sentence, fields with units in their names.
+ * Each folder lists its events in one X-macro table and declares them once:
+ *
+ *     #define FEED_EVENTS(X) X(feed_synced, LOG_INFO, "The first snapshot is complete.")
+ *     LOG_DECLARE(FEED_EVENTS)
+ *     …
+ *     log_emit(&ev_feed_synced, LOG_STR("url", url), LOG_INT("took_ms", ms));
+ *
+ * text: 2026-01-31T10:00:00.123Z info feed_synced url=… took_ms=… The first snapshot is complete.
+ * json: {"time":…,"level":"info","event":"feed_synced","text":…,"url":…,"took_ms":…}
+ *
+ * Log or return, never both. Not on the hot path. Thread: any.   Source: ours.
+ */
+#ifndef RUN_LOG_H
+#define RUN_LOG_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "bobbin/error.h"
+
+enum log_level { LOG_ERROR, LOG_WARN, LOG_INFO, LOG_DEBUG };
+enum log_format { LOG_TEXT, LOG_JSON };
+
+struct log_event {
+    const char *name;
+    enum log_level level;
+    const char *sentence;
+};
+
+struct log_field {
+    const char *name;
+    const char *str; /* NULL: use num */
+    int64_t num;
+};
+
+#define LOG_STR(n, v) ((struct log_field){(n), (v) ? (v) : "", 0})
+#define LOG_INT(n, v) ((struct log_field){(n), NULL, (int64_t)(v)})
+/** Two fields' worth of an error: its text with the place, as error="…". */
+#define LOG_ERR(why)  LOG_STR("error", (why)->text), LOG_STR("where", (why)->where)
+
+#define LOG_DECLARE_ONE(name, level, sentence)                                                               \
+    __attribute__((unused)) static const struct log_event ev_##name = {#name, level, sentence};
+#define LOG_DECLARE(TABLE) TABLE(LOG_DECLARE_ONE)
+
+void log_write(const struct log_event *ev, const struct log_field *fields, size_t n_fields);
+
+#define log_emit(ev, ...)                                                                                    \
+    log_write((ev), (const struct log_field[]){__VA_ARGS__},                                                 \
+              sizeof((const struct log_field[]){__VA_ARGS__}) / sizeof(struct log_field))
+#define log_emit0(ev) log_write((ev), NULL, 0)
+
+/** Choose level and format for the process; before threads start. `program` is kept. */
+void log_setup(const char *program, enum log_level level, enum log_format format);
+
+#endif

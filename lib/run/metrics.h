@@ -1,0 +1,45 @@
+/**
+ * Metrics in the OpenMetrics text form. A program lists its metrics in one X-macro table; counters are C11 atomics that
+ * any thread may bump; values kept elsewhere (per-worker counters, sizes) come from a collector called on the owner
+ * loop when /metrics is read.
+ *
+ *     #define X_METRICS(X) \
+ *         X(M_QUERIES, METRIC_COUNTER, "dnsd_queries", "", "DNS queries received.") …
+ *
+ * Names are base units; the writer adds `_total` to counters. Source: OpenMetrics 1.0; ours.
+ */
+#ifndef RUN_METRICS_H
+#define RUN_METRICS_H
+
+#include <stdint.h>
+
+#include "base/buf.h"
+
+enum metric_kind { METRIC_COUNTER, METRIC_GAUGE, METRIC_INFO };
+
+struct metric_def {
+    enum metric_kind kind;
+    const char *name;   /* without _total / _info */
+    const char *labels; /* fixed label set, `a="b"`, or "" */
+    const char *help;
+};
+
+#define METRICS_ENUM_ONE(id, ...)               id,
+#define METRICS_ENUM(TABLE)                     TABLE(METRICS_ENUM_ONE)
+#define METRICS_ROW_ONE(id, kind, name, labels, help) {kind, name, labels, help},
+#define METRICS_ROWS(TABLE)                     TABLE(METRICS_ROW_ONE)
+
+struct metrics;
+/** @param defs rows; rows of one name with different labels stand together  [borrowed, lives on] */
+struct metrics *metrics_new(const struct metric_def *defs, size_t n_defs);
+void metrics_free(struct metrics *m);
+/** Add to a counter or gauge / set a value. Thread: any. */
+void metric_add(struct metrics *m, int id, int64_t n);
+void metric_set(struct metrics *m, int id, int64_t value);
+int64_t metric_value(const struct metrics *m, int id);
+/** Function that sets values just before they are written; one. Thread: owner. */
+void metrics_collector(struct metrics *m, void (*fn)(void *arg), void *arg);
+/** Append the exposition, ended by "# EOF\n". Thread: owner. */
+void metrics_write(struct metrics *m, struct buf *out);
+
+#endif

@@ -1,0 +1,83 @@
+/**
+ * Options of a program, one table row each, read from Hadoop configuration files and `-D key=value`.
+ *
+ * Files in the configuration directory, in this order, later wins unless `final`: core-site.xml, yarn-site.xml.
+ * Each `<property>` has name, value, optional final; values may hold `${other.key}` and `${env.NAME}`; XInclude works.
+ * Keys of other programs are left alone. All errors are reported at once as `file:line: …` before anything starts.
+ *
+ *     #define MY_OPTIONS(X) \
+ *         X(OPT_PORT, "my.port", OPT_INT, "", "5335", 0, 65535, OPT_FIXED, "Port to listen on.") …
+ *     enum { OPTIONS_ENUM(MY_OPTIONS) };
+ *     static const struct opt_def my_options[] = { OPTIONS_ROWS(MY_OPTIONS) };
+ *
+ * Source: Hadoop's Configuration class (behaviour); ours.
+ */
+#ifndef RUN_OPTIONS_H
+#define RUN_OPTIONS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/buf.h"
+#include "bobbin/error.h"
+
+enum opt_type {
+    OPT_TEXT, /* any text                                                                */
+    OPT_BOOL, /* true, false                                                             */
+    OPT_INT,  /* decimal integer in min..max                                             */
+    OPT_TIME, /* duration; `unit` ("s", "ms") is what a bare number counts; min..max ms  */
+    OPT_SIZE, /* bytes, with k, M, G; min..max                                           */
+    OPT_ADDR, /* host:port; host an IP literal or localhost                              */
+    OPT_ENUM  /* one of the words in `unit`, separated by '|'                            */
+};
+enum opt_reload { OPT_FIXED, OPT_RELOADABLE };
+
+struct opt_def {
+    const char *key;
+    enum opt_type type;
+    const char *unit;
+    const char *def; /* default as text; NULL: unset */
+    int64_t min, max;
+    enum opt_reload reload;
+    const char *prose; /* one or two sentences for help and manual */
+};
+
+#define OPTIONS_ENUM_ONE(id, ...) id,
+#define OPTIONS_ENUM(TABLE)       TABLE(OPTIONS_ENUM_ONE)
+#define OPTIONS_ROW_ONE(id, key, type, unit, def, min, max, reload, prose)                                   \
+    {key, type, unit, def, min, max, reload, prose},
+#define OPTIONS_ROWS(TABLE) TABLE(OPTIONS_ROW_ONE)
+
+struct options;
+
+/**
+ * Read and check.
+ *
+ * @param defs      table; its row numbers are the ids of the getters            [borrowed, lives on]
+ * @param n_defs    rows
+ * @param dir       configuration directory or NULL for none                     [borrowed]
+ * @param sets      `-D` arguments as "key=value", NULL-terminated, or NULL      [borrowed]
+ * @param errors    one line an error, appended, each `place: sentence`          [out]
+ * @return the options; or NULL: `errors` is not empty. Free with options_free.
+ * Thread: any.
+ */
+struct options *options_read(const struct opt_def *defs, size_t n_defs, const char *dir, const char *const *sets,
+                             struct buf *errors);
+void options_free(struct options *o);
+
+/** Values by row. opt_text gives NULL for an unset one without default. BUG when the type differs. Thread: any. */
+const char *opt_text(const struct options *o, int id);
+bool opt_bool(const struct options *o, int id);
+int64_t opt_int(const struct options *o, int id);   /* OPT_INT, OPT_SIZE */
+int64_t opt_ms(const struct options *o, int id);    /* OPT_TIME */
+/** The value was set by a file or -D (true), or is the default. */
+bool opt_is_set(const struct options *o, int id);
+/** Where the value came from: "file:line", "-D", or "default". Static or owned by o. */
+const char *opt_origin(const struct options *o, int id);
+/** A key of the files that no row names (for `${…}`-like uses and cross-checks), or NULL. */
+const char *opt_other(const struct options *o, const char *key);
+
+/** All rows as text: key, value in force, default, type, range, prose. For --show-defaults and --help. */
+void options_show(const struct opt_def *defs, size_t n_defs, struct buf *out);
+
+#endif
