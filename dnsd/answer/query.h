@@ -1,0 +1,74 @@
+/**
+ * From a question to an answer: the one place where the rules of an authoritative server stand (RFC 1034 4.3.2 as amended
+ * by RFC 2308, 4592, 6604, 6672, 6891, 8020, 8482, 8906, 8914, 9619). Pure: no allocation, lock, log or clock.
+ *
+ * Three steps, so that a worker can run each over a whole batch and cache misses overlap:
+ *
+ *     answer_read()    parse the message, hash its name, fetch the shard into the cache
+ *     answer_fetch()   find the slot, fetch the node into the cache
+ *     answer_write()   make the response
+ *
+ * Thread: any; one struct answer, one thread.
+ */
+#ifndef ANSWER_QUERY_H
+#define ANSWER_QUERY_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "wire/read.h"
+
+struct zone_version;
+
+struct answer_options {
+    uint16_t udp_max;      /* largest UDP response and the size announced in OPT; 512..4096, 0: 1232 */
+    bool keep_order;       /* true: records of a set always in the same order; false: rotated by query id */
+    bool can_forward;      /* names outside all zones are handed off instead of refused */
+    bool can_fall_through; /* so are names that a dynamic zone does not hold */
+    bool can_transfer;     /* AXFR and IXFR are handed off instead of refused */
+    const uint8_t *nsid;   /* name server identifier, or NULL                   [borrowed, lives as long] */
+    uint8_t nsid_len;
+};
+
+/** Why a query is not answered here but handed to someone else. */
+enum answer_hand_off { ANSWER_HERE, ANSWER_FORWARD, ANSWER_TRANSFER };
+
+/** One query on its way. */
+struct answer {
+    struct query q;                /* what was read */
+    const uint8_t *msg;            /* the message                                 [borrowed] */
+    bool is_tcp;                   /* decides size limit and ANY */
+    enum answer_hand_off hand_off; /* set by answer_write */
+    uint16_t rcode;                /* rcode of the response, set by answer_write */
+    bool is_truncated;             /* set by answer_write */
+};
+
+/**
+ * Read a message and warm the cache for its name.
+ *
+ * @param a    filled; a->msg borrows the message                                [out]
+ * @param msg  len octets as received                                            [borrowed until answer_write]
+ * @param v    version that will answer                                          [borrowed]
+ * Thread: any.   Source: RFC 1035 4.1.
+ */
+void answer_read(struct answer *a, const uint8_t *msg, size_t len, bool is_tcp, const struct zone_version *v);
+
+/** Second fetch: the node of the name. Thread: any. */
+void answer_fetch(const struct answer *a, const struct zone_version *v);
+
+/**
+ * Make the response.
+ *
+ * @param a     after answer_read; its result fields are set                     [in,out]
+ * @param v     the version given to answer_read                                 [borrowed]
+ * @param opts  options                                                          [borrowed]
+ * @param out   room for cap octets: for UDP at least udp_max, for TCP 65535     [out]
+ * @return octets of the response; 0: send nothing. When a->hand_off is not ANSWER_HERE the response is what to send
+ *         if nobody takes the query.
+ * Thread: any.   Source: RFC 1034 4.3.2 and the list above.
+ */
+size_t answer_write(struct answer *a, const struct zone_version *v, const struct answer_options *opts,
+                    uint8_t *out, size_t cap);
+
+#endif

@@ -1,0 +1,119 @@
+/**
+ * Sockets: UDP workers and the TCP thread, and their counters. Each address gets `n_workers` UDP threads that share the
+ * port (SO_REUSEPORT) and one TCP listener. A UDP worker sleeps in recvmmsg; what it gets is one batch, answered from one
+ * zone version and sent with one sendmmsg.
+ *
+ *     main loop: commit → zoneset_reclaim(set, net_oldest_version(net))
+ *     worker:    recvmmsg → epoch_enter → read all, fetch all, write all → epoch_leave → sendmmsg
+ *
+ * Source: RFC 1035 4.2, RFC 7766, RFC 9210.
+ */
+#ifndef NET_NET_H
+#define NET_NET_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <netinet/in.h>
+#include <sys/socket.h>
+
+#include "answer/query.h"
+
+struct net;
+struct zoneset;
+struct err_info;
+
+/** Counters of all workers: field, metric name, help. Order is that of `struct net_counts`. */
+#define NET_COUNTERS(X)                                                                                      \
+    X(udp_queries, "dns_udp_queries_total", "messages received over UDP")                                    \
+    X(tcp_queries, "dns_tcp_queries_total", "messages received over TCP")                                    \
+    X(noerror, "dns_noerror_total", "responses NOERROR")                                                     \
+    X(formerr, "dns_formerr_total", "responses FORMERR")                                                     \
+    X(servfail, "dns_servfail_total", "responses SERVFAIL")                                                  \
+    X(nxdomain, "dns_nxdomain_total", "responses NXDOMAIN")                                                  \
+    X(notimp, "dns_notimp_total", "responses NOTIMP")                                                        \
+    X(refused, "dns_refused_total", "responses REFUSED")                                                     \
+    X(other_rcode, "dns_other_rcode_total", "responses with another rcode")                                  \
+    X(truncated, "dns_truncated_total", "UDP responses with TC set")                                         \
+    X(dropped, "dns_dropped_total", "messages that got no response: too short, or responses themselves")     \
+    X(handed_off, "dns_handed_off_total", "queries given to the forwarder or the transfer server")           \
+    X(send_failed, "dns_send_failed_total", "responses that the kernel did not take")                        \
+    X(tcp_accepted, "dns_tcp_accepted_total", "TCP connections accepted")                                    \
+    X(tcp_refused, "dns_tcp_refused_total", "TCP connections closed at once because of a limit")             \
+    X(tcp_timeouts, "dns_tcp_timeouts_total", "TCP connections closed because nothing moved")
+
+struct net_counts {
+#define NET_COUNTS_FIELD(field, name, help) uint64_t field;
+    NET_COUNTERS(NET_COUNTS_FIELD)
+#undef NET_COUNTS_FIELD
+    uint64_t tcp_open; /* connections open now */
+};
+
+/** Where a query came from, and how a later reply finds its way back. A value: copy and keep it. */
+struct net_peer {
+    struct sockaddr_storage client;
+    socklen_t client_len;
+    bool is_tcp;
+    unsigned socket;       /* UDP: index of the socket; TCP: place of the connection */
+    uint64_t conn_id;      /* TCP: the connection; never used twice */
+    struct in6_addr local; /* UDP on a wildcard: address the query came to (IPv4 as mapped) */
+    bool has_local;
+};
+
+/**
+ * Somebody outside takes a query: the forwarder, the transfer server. Called on a worker's or the TCP thread, so it only
+ * copies and posts. @param msg valid during the call. @return 0: taken, net_reply follows; else the caller answers itself.
+ */
+struct net_taker {
+    int (*take)(void *owner, enum answer_hand_off what, const struct net_peer *peer, const uint8_t *msg,
+                size_t len);
+    void *owner;
+};
+
+struct net_options {
+    const char *const *addresses; /* n_addresses literals, IPv4 or IPv6          [borrowed] */
+    size_t n_addresses;
+    uint16_t port;               /* 0: the kernel chooses one, the same for all (net_port) */
+    unsigned n_workers;          /* UDP threads an address; 0: as many as CPUs */
+    unsigned tcp_max_clients;    /* 0: 1000 */
+    unsigned tcp_max_per_client; /* connections of one address; 0: no limit of its own */
+    unsigned tcp_idle_ms;        /* a connection on which nothing moves that long is closed; 0: 10000 */
+    struct answer_options answer;
+    struct zoneset *zones;  /* outlives the net                            [borrowed] */
+    struct net_taker taker; /* take NULL: nobody */
+};
+
+/**
+ * Open all sockets, then start all threads.
+ *
+ * @param opts  copied, except what it borrows
+ * @param out   the running net; release with net_stop                           [out]
+ * @param why   names the address that failed                                    [out]
+ * @return 0; ERR_ADDRINUSE, ERR_PERMISSION, ERR_INVALID (not a literal address), ERR_IO: nothing is left open or running.
+ * Thread: writer.   Source: ours.
+ */
+int net_start(const struct net_options *opts, struct net **out, struct err_info *why);
+
+/** Stop all threads, close all sockets, release. Replies after this are a bug. NULL is fine. Thread: writer. */
+void net_stop(struct net *n);
+
+/** Port that is bound. Thread: any. */
+uint16_t net_port(const struct net *n);
+
+/** For zoneset_reclaim: oldest version that a worker may still read. Thread: writer. */
+uint64_t net_oldest_version(const struct net *n);
+
+/** Sum of the counters of all workers; each is exact, the set is not one moment. Thread: any. */
+void net_counts_read(const struct net *n, struct net_counts *out);
+
+/**
+ * Send a message to a peer whose query was taken. On TCP it may be called several times for one query (a transfer).
+ *
+ * @param msg  DNS message without TCP length                                    [borrowed]
+ * @param len  12..65535; for UDP what the client can take is the caller's care
+ * @return 0; ERR_UNAVAILABLE: the connection is gone; ERR_LIMIT: the client reads too slowly, try again later; ERR_IO.
+ * Thread: any, until net_stop.   Source: RFC 7766.
+ */
+int net_reply(struct net *n, const struct net_peer *peer, const uint8_t *msg, size_t len);
+
+#endif

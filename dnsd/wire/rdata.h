@@ -1,0 +1,126 @@
+/**
+ * Numbers of the protocol, and building and checking rdata in wire form. Names inside rdata are uncompressed.
+ * Pure. Thread: any.   Source: RFC 1035 3.3, RFC 2782, RFC 3596, RFC 6891, RFC 8914; IANA DNS parameters.
+ */
+#ifndef WIRE_RDATA_H
+#define WIRE_RDATA_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/** Record types that the code treats in a way of their own or builds; token, number, text. Any other type is opaque. */
+#define DNS_TYPES(X)                                                                                         \
+    X(DNS_A, 1, "A")                                                                                         \
+    X(DNS_NS, 2, "NS")                                                                                       \
+    X(DNS_CNAME, 5, "CNAME")                                                                                 \
+    X(DNS_SOA, 6, "SOA")                                                                                     \
+    X(DNS_PTR, 12, "PTR")                                                                                    \
+    X(DNS_MX, 15, "MX")                                                                                      \
+    X(DNS_TXT, 16, "TXT")                                                                                    \
+    X(DNS_AAAA, 28, "AAAA")                                                                                  \
+    X(DNS_SRV, 33, "SRV")                                                                                    \
+    X(DNS_DNAME, 39, "DNAME")                                                                                \
+    X(DNS_OPT, 41, "OPT")                                                                                    \
+    X(DNS_DS, 43, "DS")                                                                                      \
+    X(DNS_RRSIG, 46, "RRSIG")                                                                                \
+    X(DNS_NSEC, 47, "NSEC")                                                                                  \
+    X(DNS_DNSKEY, 48, "DNSKEY")                                                                              \
+    X(DNS_TKEY, 249, "TKEY")                                                                                 \
+    X(DNS_TSIG, 250, "TSIG")                                                                                 \
+    X(DNS_IXFR, 251, "IXFR")                                                                                 \
+    X(DNS_AXFR, 252, "AXFR")                                                                                 \
+    X(DNS_MAILB, 253, "MAILB")                                                                               \
+    X(DNS_MAILA, 254, "MAILA")                                                                               \
+    X(DNS_ANY, 255, "ANY")
+
+enum dns_type {
+#define DNS_TYPE_ENUM(token, number, text) token = number,
+    DNS_TYPES(DNS_TYPE_ENUM)
+#undef DNS_TYPE_ENUM
+};
+
+enum dns_class { DNS_IN = 1, DNS_CH = 3, DNS_HS = 4, DNS_CLASS_ANY = 255 };
+
+enum dns_rcode {
+    DNS_NOERROR = 0,
+    DNS_FORMERR = 1,
+    DNS_SERVFAIL = 2,
+    DNS_NXDOMAIN = 3,
+    DNS_NOTIMP = 4,
+    DNS_REFUSED = 5,
+    DNS_YXDOMAIN = 6,
+    DNS_NOTAUTH = 9,
+    DNS_BADVERS = 16, /* extended: upper bits travel in the OPT record */
+};
+
+enum dns_opcode { DNS_QUERY = 0, DNS_NOTIFY = 4, DNS_UPDATE = 5 };
+
+/** Extended errors (RFC 8914) that are sent. */
+enum dns_ede { DNS_EDE_NONE = -1, DNS_EDE_STALE = 3, DNS_EDE_NOT_READY = 14, DNS_EDE_NOT_AUTHORITATIVE = 20 };
+
+/** Longest rdata. */
+#define RDATA_MAX 65535
+
+struct rdata_soa {
+    const uint8_t *mname, *rname; /* wire names                                        [borrowed] */
+    uint32_t serial, refresh_s, retry_s, expire_s, minimum_s;
+};
+
+/** SOA rdata. @param out room for 530 octets. @return its length. Thread: any.   Source: RFC 1035 3.3.13. */
+size_t rdata_put_soa(const struct rdata_soa *soa, uint8_t *out);
+/** SRV rdata. @param target wire name; @param out room for 261 octets. @return its length.   Source: RFC 2782. */
+size_t rdata_put_srv(uint16_t priority, uint16_t weight, uint16_t port, const uint8_t *target, uint8_t *out);
+/** Rdata that is one name: NS, CNAME, PTR. @param out room for 255 octets. @return its length. */
+size_t rdata_put_name(const uint8_t *name, uint8_t *out);
+/**
+ * Append one character-string to TXT rdata.
+ *
+ * @param text  n octets, n <= 255                                               [borrowed]
+ * @param out   where it goes: n + 1 octets                                      [out]
+ * @return octets written; or ERR_TOOBIG: n > 255, nothing written.
+ * Thread: any.   Source: RFC 1035 3.3.14.
+ */
+int rdata_put_string(const void *text, size_t n, uint8_t *out);
+
+/**
+ * Is the rdata well-formed for its type? Checks the types above (length, names, strings); accepts any other.
+ *
+ * @return 0; or ERR_PARSE.   Thread: any.   Source: RFC 1035 3.3, RFC 3597 5.
+ */
+int rdata_check(uint16_t type, const uint8_t *rdata, size_t len);
+
+/** Offset of the first name inside the rdata of a type whose additional section or chain matters (NS, CNAME, PTR,
+ *  DNAME: 0; MX: 2; SRV: 6), or -1. Thread: any. */
+int rdata_name_offset(uint16_t type);
+
+/** May names in this rdata be compressed? NS, CNAME, SOA, PTR, MX. Thread: any.   Source: RFC 3597 4. */
+bool rdata_is_compressible(uint16_t type);
+
+/** Text of a type: "A", or "TYPE65400" in `out`. @param out room for 16 characters. @return a string. Thread: any. */
+const char *dns_type_text(uint16_t type, char out[16]);
+
+/** Read and write numbers in network order. */
+static inline uint16_t wire_get16(const uint8_t *p)
+{
+    return (uint16_t)(p[0] << 8 | p[1]);
+}
+
+static inline uint32_t wire_get32(const uint8_t *p)
+{
+    return (uint32_t)p[0] << 24 | (uint32_t)p[1] << 16 | (uint32_t)p[2] << 8 | p[3];
+}
+
+static inline void wire_put16(uint8_t *p, unsigned v)
+{
+    p[0] = (uint8_t)(v >> 8);
+    p[1] = (uint8_t)v;
+}
+
+static inline void wire_put32(uint8_t *p, uint32_t v)
+{
+    wire_put16(p, v >> 16);
+    wire_put16(p + 2, v & 0xffff);
+}
+
+#endif

@@ -1,0 +1,52 @@
+/**
+ * Reading a query. The reader touches only octets inside the message; whatever is wrong ends as `verdict`, never as a
+ * fault. Names after the question may be compressed; they are stepped over, pointers are not followed.
+ *
+ * Pure. Thread: any.   Source: RFC 1035 4.1, RFC 6891, RFC 9619.
+ */
+#ifndef WIRE_READ_H
+#define WIRE_READ_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "wire/name.h"
+
+/** Octets of a message header. */
+#define WIRE_HEADER_LEN 12
+
+/** What is to be done with a message. */
+enum query_verdict {
+    QUERY_DROP,    /* shorter than a header, or a response: silence */
+    QUERY_FORMERR, /* malformed: FORMERR without more */
+    QUERY_OK,
+};
+
+/** What a query says. With QUERY_DROP nothing but verdict is set; with QUERY_FORMERR id, flags and opcode are. */
+struct query {
+    enum query_verdict verdict;
+    uint16_t id;
+    uint16_t flags; /* second 16 bits of the header, as received */
+    uint8_t opcode;
+    bool has_question;     /* question_len, qtype, qclass and name are set */
+    uint16_t question_len; /* octets of the question, name included */
+    uint16_t qtype, qclass;
+    bool has_edns;
+    uint8_t edns_version;
+    bool wants_dnssec;    /* DO */
+    bool wants_nsid;      /* RFC 5001 */
+    uint16_t edns_size;   /* as announced, 0..65535 */
+    struct name_key name; /* of the question; hashes not filled in */
+};
+
+/**
+ * Read one query.
+ *
+ * @param msg  len octets as received                                            [borrowed]
+ * @param q    filled                                                            [out]
+ * Thread: any.   Source: RFC 1035 4.1; RFC 6891 6.1 (one OPT, root owner); RFC 9619 (exactly one question).
+ */
+void query_read(const uint8_t *msg, size_t len, struct query *q);
+
+#endif
