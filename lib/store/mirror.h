@@ -1,0 +1,83 @@
+/**
+ * The whole store in memory, and the ordered list of what changes in it.
+ *
+ *     store_follow ──► mirror ──► tree of mirror_node   (reads)
+ *                        └──────► listeners             (ordered changes, applied revision)
+ *
+ * The first full read is invisible until it is complete; later ones (after a reconnect) are applied as differences, so
+ * there is never an empty or half-read tree. Thread: owner for everything.   Source: design §2.
+ */
+#ifndef STORE_MIRROR_H
+#define STORE_MIRROR_H
+
+#include "base/buf.h"
+#include "store/store.h"
+
+struct mirror;
+
+/** A node; borrowed, valid until the loop's next iteration. */
+struct mirror_node {
+    const char *name;                /* last element; "" for the root */
+    const struct mirror_node *parent;
+    const char *data;                /* NUL-terminated beyond data_len; never NULL */
+    struct store_stat stat;          /* n_children and data_len always agree with the mirror */
+    void *user;                      /* for the owner of an index; see mirror_node_user */
+};
+
+enum mirror_change { MIRROR_PUT, MIRROR_DELETE };
+
+struct mirror_listener {
+    /** The first full read is complete, or the store is another one than before (then all was dropped and re-read):
+     *  the tree is to be taken as new. */
+    void (*synced)(void *arg);
+    /**
+     * One change, in order; after `synced` only. node: the new state; for MIRROR_DELETE the old one, its children
+     * already deleted (children first). old_data/old_len: what a put replaced, NULL when the node is new.
+     * zxid: mzxid of a put; for a delete the best known number, never smaller than any put of that node.
+     */
+    void (*change)(void *arg, enum mirror_change kind, const char *path, const struct mirror_node *node,
+                   const char *old_data, size_t old_len, int64_t zxid);
+    /** Everything up to zxid is in the tree now. */
+    void (*applied)(void *arg, int64_t zxid);
+    /** Connection to the store lost (NULL: back again). The tree stays as it is. */
+    void (*stale)(void *arg, const struct err_info *why);
+};
+
+/** A mirror that follows s (calls store_follow). */
+struct mirror *mirror_new(struct store *s);
+/** Free; after store_close of its store. */
+void mirror_free(struct mirror *m);
+/** Add a listener; ops and arg live as long as the mirror. */
+void mirror_listen(struct mirror *m, const struct mirror_listener *ops, void *arg);
+
+bool mirror_ready(const struct mirror *m);                 /* first full read complete */
+const char *mirror_store_id(const struct mirror *m);       /* "" before the first begin */
+int64_t mirror_applied(const struct mirror *m);
+/** NULL when the connection is up, else why it is not. */
+const struct err_info *mirror_stale(const struct mirror *m);
+size_t mirror_n_nodes(const struct mirror *m);
+size_t mirror_n_bytes(const struct mirror *m); /* memory held, estimated */
+
+/** Node at a path ("/" or "/a/b"), or NULL. */
+const struct mirror_node *mirror_find(const struct mirror *m, const char *path);
+/** First child in byte order whose name is greater than `after` (NULL: the very first); or NULL. O(log n). */
+const struct mirror_node *mirror_child_after(const struct mirror_node *node, const char *after);
+/** Next node in path order (depth first, children in byte order) below `top` (included); NULL at the end.
+ *  Start with node = NULL. */
+const struct mirror_node *mirror_walk(const struct mirror *m, const struct mirror_node *top,
+                                      const struct mirror_node *node);
+/** Append the path of a node. */
+void mirror_path(const struct mirror_node *node, struct buf *out);
+/** Set the index owner's pointer of a node. */
+void mirror_node_user(const struct mirror_node *node, void *user);
+
+/**
+ * Call fn(arg, 0) as soon as everything up to zxid is applied, or fn(arg, ERR_TIMEOUT) after timeout_ms; never before
+ * this returns. Source: ours ("read your own write").
+ */
+void mirror_when_applied(struct mirror *m, int64_t zxid, int64_t timeout_ms, void (*fn)(void *arg, int err),
+                         void *arg);
+/** Forget every pending mirror_when_applied of this arg. */
+void mirror_forget(struct mirror *m, void *arg);
+
+#endif

@@ -1,0 +1,144 @@
+/**
+ * A small tree store with two backends: ZooKeeper (`zk://h1:2181,h2:2181/registry`) and LMDB (`file:DIR`).
+ *
+ * Nodes are persistent, have data, an ACL and children at once, and carry what ZooKeeper keeps about a node. Paths are
+ * relative to the store's root: "/" is the root, "/users/alice" a node below; ZooKeeper's path rules hold, an element
+ * is at most 255 bytes. Every call is asynchronous: it returns at once and the completion runs later on the owner
+ * loop, exactly once, also when the store is being closed (ERR_CANCELLED). Completions of one store come in the order in
+ * which the store answered, which for writes is the order of the calls.
+ *
+ * Thread: owner for everything.   Source: design §2; ZooKeeper's data model.
+ */
+#ifndef STORE_STORE_H
+#define STORE_STORE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "bobbin/error.h"
+#include "run/loop.h"
+
+struct store;
+
+struct store_stat {
+    int64_t czxid, mzxid, pzxid;    /* revision numbers: creation, last data change, last change of children */
+    int64_t ctime_ms, mtime_ms;     /* ms since the epoch */
+    int32_t version, cversion;      /* data changes, child changes */
+    int32_t n_children;             /* direct children */
+    uint32_t data_len;              /* bytes */
+    bool ephemeral;                 /* made by somebody else on ZooKeeper; we never make one */
+};
+
+enum { STORE_READ = 1, STORE_WRITE = 2, STORE_CREATE = 4, STORE_DELETE = 8, STORE_ADMIN = 16, STORE_ALL = 31 };
+
+struct store_acl_entry {
+    uint32_t perms; /* STORE_READ | … */
+    const char *scheme, *id;
+};
+
+/** An ACL list; NULL where one is asked for means world:anyone with all permissions. */
+struct store_acl {
+    const struct store_acl_entry *entries;
+    size_t n_entries;
+};
+
+/** What a completion gets; members that the call does not fill are zero. Borrowed, valid inside the completion. */
+struct store_result {
+    struct store_stat stat;       /* get, stat, children, create, set */
+    const char *data;             /* get; NUL-terminated beyond data_len */
+    size_t data_len;
+    const char *const *children;  /* children: bare names in byte order */
+    size_t n_children;
+    const struct store_acl *acl;  /* get_acl */
+    int64_t zxid;                 /* of a write: the change's revision number (see below) */
+    size_t failed_op;             /* multi: index of the op that failed */
+    struct err_info why;          /* filled when err != 0; where = the path */
+};
+
+/**
+ * Completion. err: 0, or ERR_NOTFOUND (node; for create its parent), ERR_EXISTS, ERR_NOTEMPTY, ERR_CONFLICT (version),
+ * ERR_PERMISSION, ERR_AUTH, ERR_EPHEMERAL, ERR_PATH, ERR_TOOBIG, ERR_NOSPC (disk), ERR_UNAVAILABLE (no connection within
+ * the retries: whether a write happened is unknown), ERR_IO, ERR_CANCELLED.
+ * A write's zxid: create and set: mzxid; delete: pzxid of the nearest surviving ancestor read after it.
+ */
+#define STORE_DONE void (*done)(void *arg, int err, const struct store_result *r)
+
+struct store_options {
+    int64_t session_timeout_ms;    /* ZooKeeper; 0: 60000 */
+    int64_t connect_timeout_ms;    /* 0: 15000 */
+    int64_t retry_times;           /* after a connection loss; 0: 5 */
+    int64_t retry_interval_ms;     /* 0: 1000 */
+    int64_t retry_ceiling_ms;      /* 0: 60000 */
+    int64_t map_size;              /* LMDB: bytes of address space; 0: 64 GiB */
+    bool no_sync;                  /* LMDB: no fsync, for tests of other things only */
+};
+
+/**
+ * Open by URL. ZooKeeper: returns before a connection exists, calls wait for it. LMDB: makes DIR if missing, locks it
+ * against another process.
+ * @return 0; ERR_INVALID (URL), ERR_IO, ERR_STATE (DIR in use by another process, pid named), with *why filled.
+ */
+int store_open(struct run_loop *loop, const char *url, const struct store_options *options, struct store **out,
+               struct err_info *why);
+/** Finish what runs (ERR_CANCELLED for what cannot), release everything, then call closed(arg). */
+void store_close(struct store *s, void (*closed)(void *arg), void *arg);
+/** "zookeeper" or "lmdb" / the URL it was opened with (static while open). */
+const char *store_kind(const struct store *s);
+const char *store_url(const struct store *s);
+
+void store_get(struct store *s, const char *path, STORE_DONE, void *arg);
+void store_stat(struct store *s, const char *path, STORE_DONE, void *arg);
+void store_children(struct store *s, const char *path, STORE_DONE, void *arg);
+void store_get_acl(struct store *s, const char *path, STORE_DONE, void *arg);
+/** Make a node; its parent must exist. path "/" makes the root itself (ZooKeeper: its parent must exist). */
+void store_create(struct store *s, const char *path, const void *bytes, size_t len, const struct store_acl *acl,
+                  STORE_DONE, void *arg);
+/** Replace data; version -1: any, else ERR_CONFLICT when it differs. */
+void store_set(struct store *s, const char *path, const void *bytes, size_t len, int32_t version, STORE_DONE,
+               void *arg);
+void store_set_acl(struct store *s, const char *path, const struct store_acl *acl, STORE_DONE, void *arg);
+void store_delete(struct store *s, const char *path, int32_t version, STORE_DONE, void *arg);
+
+enum store_op_kind { STORE_OP_CREATE, STORE_OP_SET, STORE_OP_DELETE, STORE_OP_CHECK };
+struct store_op {
+    enum store_op_kind kind;
+    const char *path;
+    const void *bytes; /* create, set */
+    size_t len;
+    int32_t version;   /* set, delete, check; -1: any */
+    const struct store_acl *acl;
+};
+/** All or nothing. err is that of the first op that failed, failed_op its index. */
+void store_multi(struct store *s, const struct store_op *ops, size_t n_ops, STORE_DONE, void *arg);
+
+/* ---- following: what the mirror stands on ---- */
+
+/**
+ * What a follower of the whole tree is told, always on the owner loop.
+ *
+ * A full read is framed by begin and end and may be interleaved with changes; nodes not seen between them are gone.
+ * It happens at first and after every reconnect. applied(n): everything up to revision number n has been delivered.
+ */
+struct store_follow_ops {
+    void (*begin)(void *arg, const char *store_id);
+    /** The node is like this now (made or changed). bytes NULL: only its stat changed. */
+    void (*node)(void *arg, const char *path, const struct store_stat *stat, const char *bytes, size_t len);
+    void (*gone)(void *arg, const char *path); /* the node and everything below */
+    void (*end)(void *arg, int64_t zxid);
+    void (*applied)(void *arg, int64_t zxid);
+    void (*lost)(void *arg, const struct err_info *why); /* connection lost; begin will come again */
+};
+/** Follow the tree; at most one follower a store. Call once, any time after store_open. */
+void store_follow(struct store *s, const struct store_follow_ops *ops, void *arg);
+
+/* ---- revisions as text ---- */
+
+/** Longest revision text with NUL. */
+#define STORE_REVISION_MAX 64
+/** "<store_id>.<n>" into out. @return out. */
+const char *store_revision_text(const char *store_id, int64_t n, char out[STORE_REVISION_MAX]);
+/** Split it. id: room for STORE_REVISION_MAX. @return 0; or ERR_PARSE. */
+int store_revision_read(const char *text, char *id, int64_t *n);
+
+#endif
