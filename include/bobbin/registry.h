@@ -1,0 +1,126 @@
+/**
+ * libbobbin: the registry for C programs, the counterpart of Hadoop's RegistryOperations.
+ *
+ * Asynchronous core: every operation takes a completion and returns at once; the completion runs later on the loop,
+ * exactly once. `reg_blocking_*` is the same for programs without a loop. A registry is reached at registryd's REST
+ * address (several, comma-separated: the next one is tried when one is away).
+ *
+ * Paths are registry paths ("/users/alice/…"). Errors are those of Hadoop's operations (error.h has the names).
+ * Thread: the loop's, unless said otherwise.   Source: Hadoop RegistryOperations; design §2.
+ */
+#ifndef BOBBIN_REGISTRY_H
+#define BOBBIN_REGISTRY_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "bobbin/error.h"
+#include "bobbin/path.h"
+#include "bobbin/record.h"
+
+struct reg;
+struct run_loop; /* made by reg_loop_new, or the program's own inside Bobbin */
+
+/** Longest revision text with NUL. */
+#define REG_REVISION_MAX 64
+
+/** RegistryPathStatus. */
+struct reg_status {
+    char *path;       /* last element; "" for the root */
+    int64_t time_ms;  /* creation, ms since the epoch */
+    int64_t size;     /* bytes of data */
+    int32_t children; /* direct children */
+    char revision[REG_REVISION_MAX]; /* of the last change of the data */
+};
+
+/** What a completion gets; members the operation does not fill are zero. Borrowed, valid inside the completion. */
+struct reg_result {
+    bool changed;                    /* mknode: made; exists: there; delete: something was deleted */
+    const struct reg_record *record; /* resolve */
+    struct reg_status status;        /* resolve, stat */
+    const struct reg_status *list;   /* list: one a child, in byte order of names */
+    size_t n_list;
+    char revision[REG_REVISION_MAX]; /* write: of the change; read: the one the answer is from. "" when unknown */
+    bool applied;                    /* write: readers of this registry already see it */
+};
+
+#define REG_DONE void (*done)(void *arg, int err, const struct reg_result *r, const struct err_info *why)
+
+enum reg_bind_flags {
+    REG_CREATE = 0,
+    REG_OVERWRITE = 1,      /* replace an existing node's record */
+    REG_CREATE_PARENTS = 2, /* ours: make missing parents */
+};
+
+/** Operations; the same over REST (reg_open) and over a store inside registryd. */
+void reg_mknode(struct reg *r, const char *path, bool create_parents, REG_DONE, void *arg);
+void reg_bind(struct reg *r, const char *path, const struct reg_record *record, unsigned flags, REG_DONE, void *arg);
+void reg_resolve(struct reg *r, const char *path, REG_DONE, void *arg);
+void reg_stat(struct reg *r, const char *path, REG_DONE, void *arg);
+void reg_exists(struct reg *r, const char *path, REG_DONE, void *arg);
+void reg_list(struct reg *r, const char *path, REG_DONE, void *arg);
+/** A missing path is success with changed = false. ERR_NOTEMPTY when there are children and not recursive. */
+void reg_delete(struct reg *r, const char *path, bool recursive, REG_DONE, void *arg);
+
+struct reg_options {
+    const char *url;    /* "http://127.0.0.1:9192,http://…"; NULL: that default */
+    const char *user;   /* user.name to send; NULL: reg_current_user() */
+    int64_t timeout_ms; /* of one operation, retries included; 0: 10000 */
+};
+/** @return 0; ERR_INVALID (URL). */
+int reg_open(struct run_loop *loop, const struct reg_options *options, struct reg **out, struct err_info *why);
+/** Operations still running complete with ERR_CANCELLED before this returns. NULL is fine. */
+void reg_close(struct reg *r);
+
+/* ---- following ---- */
+
+struct reg_watch;
+/**
+ * What a follower is told, in order. A snapshot is framed by reset and synced: build aside, publish at synced. After a
+ * reconnect that could resume there is no reset. Everything is idempotent.
+ */
+struct reg_watch_ops {
+    void (*reset)(void *arg);
+    /** record: NULL when the node holds none. revision: of the change. */
+    void (*put)(void *arg, const char *path, const struct reg_record *record, const char *revision);
+    void (*deleted)(void *arg, const char *path, const char *revision);
+    void (*synced)(void *arg, const char *revision);
+    void (*progress)(void *arg, const char *revision); /* everything up to here was delivered */
+    /** Connection lost (why) or back (NULL). It reconnects by itself, with growing, jittered pauses up to 5 s. */
+    void (*state)(void *arg, const struct err_info *why);
+};
+/** Follow everything below path ("/" for all). `since`: resume after this revision, or NULL for a snapshot. */
+struct reg_watch *reg_watch_start(struct reg *r, const char *path, const char *since, const struct reg_watch_ops *ops,
+                                  void *arg);
+/** Stop; no call afterwards. NULL is fine. Before reg_close. */
+void reg_watch_stop(struct reg_watch *w);
+
+/* ---- a loop for programs that have none ---- */
+
+struct run_loop *reg_loop_new(void);
+void reg_loop_run(struct run_loop *loop);  /* until reg_loop_stop */
+void reg_loop_stop(struct run_loop *loop);
+void reg_loop_free(struct run_loop *loop);
+/** The libuv loop inside, as uv_loop_t. */
+struct uv_loop_s *reg_loop_uv(struct run_loop *loop);
+
+/* ---- blocking form: runs its own loop inside; one thread at a time ---- */
+
+struct reg_blocking;
+int reg_blocking_open(const struct reg_options *options, struct reg_blocking **out, struct err_info *why);
+void reg_blocking_close(struct reg_blocking *b);
+/** @return 0 or ERR_* with *why. revision: room for REG_REVISION_MAX, or NULL. */
+int reg_blocking_mknode(struct reg_blocking *b, const char *path, bool create_parents, bool *made, struct err_info *why);
+int reg_blocking_bind(struct reg_blocking *b, const char *path, const struct reg_record *record, unsigned flags,
+                      char *revision, struct err_info *why);
+/** *out: new record, free with reg_record_free. */
+int reg_blocking_resolve(struct reg_blocking *b, const char *path, struct reg_record **out, struct err_info *why);
+/** *out: filled; free out->path. */
+int reg_blocking_stat(struct reg_blocking *b, const char *path, struct reg_status *out, struct err_info *why);
+int reg_blocking_exists(struct reg_blocking *b, const char *path, bool *out, struct err_info *why);
+/** *names: new NULL-terminated array, free with reg_path_split_free. */
+int reg_blocking_list(struct reg_blocking *b, const char *path, char ***names, struct err_info *why);
+int reg_blocking_delete(struct reg_blocking *b, const char *path, bool recursive, char *revision, struct err_info *why);
+
+#endif

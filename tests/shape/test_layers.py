@@ -1,0 +1,89 @@
+"""The include graph goes up only, and the pure folders stay pure (docs/architecture.md)."""
+import os
+import re
+import subprocess
+
+ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+
+# folder -> folders whose headers it may include (besides its own and include/bobbin)
+MAY_SEE = {
+    "lib/base": [],
+    "lib/run": ["lib/base"],
+    "lib/json": ["lib/base"],
+    "lib/http": ["lib/base", "lib/run", "lib/json"],
+    "lib/store": ["lib/base", "lib/run"],
+    "lib/registry": ["lib/base", "lib/run", "lib/json", "lib/http", "lib/store"],
+    "registryd": ["lib/base", "lib/run", "lib/json", "lib/http", "lib/store", "lib/registry"],
+    "dnsd/wire": ["lib/base"],
+    "dnsd/zone": ["lib/base", "dnsd/wire"],
+    "dnsd/answer": ["lib/base", "dnsd/wire", "dnsd/zone"],
+    "dnsd/net": ["lib/base", "lib/run", "dnsd/wire", "dnsd/zone", "dnsd/answer"],
+    "dnsd/feed": ["lib/base", "lib/run", "lib/registry", "dnsd/wire", "dnsd/zone"],
+    "dnsd": ["lib/base", "lib/run", "lib/json", "lib/http", "lib/registry", "dnsd/wire", "dnsd/zone", "dnsd/answer",
+             "dnsd/net", "dnsd/feed"],
+    "svcmgr/spec": ["lib/base", "lib/json"],
+    "svcmgr/engine": ["lib/base", "lib/json", "svcmgr/spec"],
+    "svcmgr/cluster": ["lib/base", "lib/run", "svcmgr/spec", "svcmgr/engine", "svcmgr/shim"],
+    "svcmgr/launch": ["lib/base", "lib/run", "svcmgr/spec", "svcmgr/engine"],
+    "svcmgr/probe": ["lib/base", "lib/run", "lib/http", "svcmgr/spec", "svcmgr/engine"],
+    "svcmgr/shim": ["lib/base", "lib/run"],
+    "svcmgr/faces": ["lib/base", "lib/run", "lib/json", "lib/http", "svcmgr/spec", "svcmgr/engine"],
+    "svcmgr": ["lib/base", "lib/run", "lib/json", "lib/http", "lib/store", "lib/registry", "svcmgr/spec",
+               "svcmgr/engine", "svcmgr/cluster", "svcmgr/launch", "svcmgr/probe", "svcmgr/shim", "svcmgr/faces"],
+    "cli": ["lib/base", "lib/run", "lib/json", "lib/http", "lib/registry"],
+}
+PURE = ["lib/base", "lib/json", "dnsd/wire", "dnsd/zone", "dnsd/answer", "svcmgr/spec", "svcmgr/engine"]
+# What a pure folder must not include: sockets, files, clocks, threads and the loop.
+IMPURE = re.compile(r"^(uv\.h|stdio_ext\.h|sys/socket\.h|sys/epoll\.h|netdb\.h|time\.h|sys/time\.h|fcntl\.h|unistd\.h|"
+                    r"pthread\.h|run/.*|http/.*|curl/.*|microhttpd\.h)$")
+# lib/base keeps socket addresses as values and makes its hash key once.
+ALLOWED = {("lib/base", "sys/socket.h"), ("lib/base", "pthread.h")}
+
+
+def sources():
+    out = subprocess.run(["git", "ls-files", "-co", "--exclude-standard", "*.c", "*.h"], cwd=ROOT, text=True,
+                         capture_output=True, check=True).stdout.split()
+    return [p for p in out if os.path.exists(os.path.join(ROOT, p)) and os.path.dirname(p) in MAY_SEE]
+
+
+def includes(path):
+    with open(os.path.join(ROOT, path), encoding="utf-8") as f:
+        return re.findall(r'^\s*#\s*include\s*[<"]([^>"]+)[>"]', f.read(), re.M)
+
+
+def folder_of(include):
+    head = include.split("/")[0] if "/" in include else None
+    for folder in MAY_SEE:
+        if head and os.path.basename(folder) == head and os.path.exists(
+                os.path.join(ROOT, folder, include.split("/", 1)[1])):
+            return folder
+    return None
+
+
+def test_there_are_sources():
+    assert len(sources()) > 30
+
+
+def test_includes_go_up_only():
+    bad = []
+    for path in sources():
+        here = os.path.dirname(path)
+        for include in includes(path):
+            there = folder_of(include)
+            if there and there != here and there not in MAY_SEE[here]:
+                bad.append(f"{path} includes {include}: {here} may not see {there}")
+    assert not bad, "\n".join(bad)
+
+
+def test_pure_folders_stay_pure():
+    bad = [f"{path} includes {include}" for path in sources() for include in includes(path)
+           if os.path.dirname(path) in PURE and IMPURE.match(include)
+           and (os.path.dirname(path), include) not in ALLOWED]
+    assert not bad, "\n".join(bad)
+
+
+def test_nobody_includes_app():
+    bad = [f"{path} includes {include}" for path in sources() for include in includes(path)
+           if os.path.basename(include) == "app.h" and os.path.basename(path) not in ("app.c", "main.c")
+           and not os.path.basename(path).startswith("app")]
+    assert not bad, "\n".join(bad)
