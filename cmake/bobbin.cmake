@@ -1,9 +1,8 @@
 # How a folder becomes a target, and what it may see.
 #
-# bobbin_library(NAME DIR DEPS target…): a static library of every *.c in DIR; without any, headers only. Its headers are
-# reached as
-# "<last element of DIR>/x.h", and only by targets that name it in their DEPS: the include path is a folder of links,
-# one folder a target, so the layers of docs/architecture.md are what the compiler sees.
+# bobbin_library(NAME DIR DEPS target…): a static library of every *.c in DIR, which may be none. Its headers are
+# reached as "<last element of DIR>/x.h", and only by targets that name it in their DEPS: the include path is a folder
+# of links, one folder a target, so the layers of docs/architecture.md are what the compiler sees.
 #
 # bobbin_program(NAME SOURCES … DEPS …): an installed program.
 # bobbin_test(NAME SOURCES … DEPS …): a cmocka program run by ctest.
@@ -48,20 +47,17 @@ function(bobbin_library NAME DIR)
   if(NOT ARG_SOURCES)
     file(GLOB ARG_SOURCES CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/${DIR}/*.c)
   endif()
-  if(ARG_SOURCES)
-    add_library(${NAME} STATIC ${ARG_SOURCES})
-    set(public PUBLIC)
-    target_link_libraries(${NAME} PRIVATE ${ARG_PRIVATE_DEPS})
-  else()
-    add_library(${NAME} INTERFACE)
-    set(public INTERFACE)
+  if(NOT ARG_SOURCES)
+    set(ARG_SOURCES ${CMAKE_BINARY_DIR}/see/${NAME}-empty.c)
+    file(WRITE ${ARG_SOURCES} "")
   endif()
+  add_library(${NAME} STATIC ${ARG_SOURCES})
   get_filename_component(leaf ${DIR} NAME)
   set(links ${CMAKE_BINARY_DIR}/see/${NAME})
   file(MAKE_DIRECTORY ${links})
   file(CREATE_LINK ${CMAKE_SOURCE_DIR}/${DIR} ${links}/${leaf} SYMBOLIC)
-  target_include_directories(${NAME} ${public} ${links})
-  target_link_libraries(${NAME} ${public} ${ARG_DEPS})
+  target_include_directories(${NAME} PUBLIC ${links})
+  target_link_libraries(${NAME} PUBLIC ${ARG_DEPS} PRIVATE ${ARG_PRIVATE_DEPS})
 endfunction()
 
 function(bobbin_program NAME)

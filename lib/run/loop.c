@@ -1,0 +1,188 @@
+#include "run/loop.h"
+#include "base/mem.h"
+#include "base/obj.h"
+
+#include <pthread.h>
+#include <stdlib.h>
+#include <sys/queue.h>
+#include <time.h>
+
+#define LOOP_MAGIC  OBJ_MAGIC('L', 'O', 'O', 'P')
+#define TIMER_MAGIC OBJ_MAGIC('T', 'I', 'M', 'R')
+
+struct message {
+    STAILQ_ENTRY(message) link;
+    void (*fn)(void *arg);
+    void *arg;
+};
+
+STAILQ_HEAD(message_list, message);
+
+struct run_loop {
+    struct obj obj;
+    uv_loop_t uv;
+    uv_async_t wake;
+    pthread_mutex_t lock; /* guards messages; nothing is called while it is held but uv_async_send */
+    struct message_list messages;
+};
+
+struct run_timer {
+    struct obj obj;
+    uv_timer_t uv;
+    void (*fn)(void *arg);
+    void *arg;
+};
+
+/* Take everything that was posted until now and call it, in order. @return messages delivered. */
+static size_t deliver(struct run_loop *loop)
+{
+    struct message_list batch = STAILQ_HEAD_INITIALIZER(batch);
+    pthread_mutex_lock(&loop->lock);
+    STAILQ_CONCAT(&batch, &loop->messages);
+    pthread_mutex_unlock(&loop->lock);
+    size_t n = 0;
+    struct message *m;
+    while ((m = STAILQ_FIRST(&batch))) {
+        STAILQ_REMOVE_HEAD(&batch, link);
+        struct message now = *m;
+        free(m);
+        now.fn(now.arg);
+        n++;
+    }
+    return n;
+}
+
+static void on_wake(uv_async_t *wake)
+{
+    struct run_loop *loop = obj_cast(wake->data, struct run_loop, LOOP_MAGIC);
+    deliver(loop);
+}
+
+struct run_loop *run_loop_new(void)
+{
+    struct run_loop *loop = mem_new(struct run_loop);
+    obj_init(&loop->obj, LOOP_MAGIC);
+    STAILQ_INIT(&loop->messages);
+    BUG_IF(pthread_mutex_init(&loop->lock, NULL) != 0);
+    int failed = uv_loop_init(&loop->uv);
+    if (!failed)
+        failed = uv_async_init(&loop->uv, &loop->wake, on_wake);
+    if (failed)
+        bug_stop(__FILE__, __LINE__, uv_strerror(failed));
+    loop->wake.data = loop;
+    return loop;
+}
+
+static void check_closing(uv_handle_t *handle, void *arg)
+{
+    (void)arg;
+    if (!uv_is_closing(handle))
+        bug_stop(__FILE__, __LINE__, uv_handle_type_name(uv_handle_get_type(handle)));
+}
+
+void run_loop_free(struct run_loop *loop)
+{
+    BUG_IF(!loop || loop->obj.magic != LOOP_MAGIC);
+    while (deliver(loop) > 0)
+        ;
+    uv_close((uv_handle_t *)&loop->wake, NULL);
+    uv_walk(&loop->uv, check_closing, NULL);
+    while (uv_run(&loop->uv, UV_RUN_DEFAULT))
+        ;
+    BUG_IF(!STAILQ_EMPTY(&loop->messages));
+    BUG_IF(uv_loop_close(&loop->uv) != 0);
+    pthread_mutex_destroy(&loop->lock);
+    obj_fini(&loop->obj);
+    free(loop);
+}
+
+uv_loop_t *run_loop_uv(struct run_loop *loop)
+{
+    return &loop->uv;
+}
+
+void run_loop_run(struct run_loop *loop)
+{
+    uv_run(&loop->uv, UV_RUN_DEFAULT);
+}
+
+void run_loop_stop(struct run_loop *loop)
+{
+    uv_stop(&loop->uv);
+}
+
+void run_post(struct run_loop *loop, void (*fn)(void *arg), void *arg)
+{
+    struct message *m = mem_new(struct message);
+    m->fn = fn;
+    m->arg = arg;
+    /* The wake-up is sent under the lock: a loop that has taken this message may be freed right after. */
+    pthread_mutex_lock(&loop->lock);
+    STAILQ_INSERT_TAIL(&loop->messages, m, link);
+    BUG_IF(uv_async_send(&loop->wake) != 0);
+    pthread_mutex_unlock(&loop->lock);
+}
+
+static int64_t clock_us(clockid_t clock)
+{
+    struct timespec t;
+    BUG_IF(clock_gettime(clock, &t) != 0);
+    return (int64_t)t.tv_sec * 1000000 + t.tv_nsec / 1000;
+}
+
+int64_t run_wall_ms(void)
+{
+    return clock_us(CLOCK_REALTIME) / 1000;
+}
+
+int64_t run_now_ms(void)
+{
+    return clock_us(CLOCK_MONOTONIC) / 1000;
+}
+
+int64_t run_now_us(void)
+{
+    return clock_us(CLOCK_MONOTONIC);
+}
+
+static void on_timer(uv_timer_t *uv)
+{
+    struct run_timer *t = obj_cast(uv->data, struct run_timer, TIMER_MAGIC);
+    t->fn(t->arg);
+}
+
+struct run_timer *run_timer_new(struct run_loop *loop, void (*fn)(void *arg), void *arg)
+{
+    struct run_timer *t = mem_new(struct run_timer);
+    obj_init(&t->obj, TIMER_MAGIC);
+    t->fn = fn;
+    t->arg = arg;
+    BUG_IF(uv_timer_init(&loop->uv, &t->uv) != 0);
+    t->uv.data = t;
+    return t;
+}
+
+void run_timer_start(struct run_timer *t, uint64_t delay_ms, uint64_t repeat_ms)
+{
+    /* libuv counts from the time it last looked at the clock; after long work that lies in the past. */
+    uv_update_time(t->uv.loop);
+    BUG_IF(uv_timer_start(&t->uv, on_timer, delay_ms, repeat_ms) != 0);
+}
+
+void run_timer_stop(struct run_timer *t)
+{
+    uv_timer_stop(&t->uv);
+}
+
+static void on_timer_closed(uv_handle_t *uv)
+{
+    struct run_timer *t = obj_cast(uv->data, struct run_timer, TIMER_MAGIC);
+    obj_fini(&t->obj);
+    free(t);
+}
+
+void run_timer_free(struct run_timer *t)
+{
+    if (t)
+        uv_close((uv_handle_t *)&t->uv, on_timer_closed);
+}
