@@ -38,7 +38,7 @@ struct log_field {
 #define LOG_STR(n, v) ((struct log_field){(n), (v) ? (v) : "", 0})
 #define LOG_INT(n, v) ((struct log_field){(n), NULL, (int64_t)(v)})
 /** Two fields' worth of an error: its text with the place, as error="…". */
-#define LOG_ERR(why)  LOG_STR("error", (why)->text), LOG_STR("where", (why)->where)
+#define LOG_ERR(why) LOG_STR("error", (why)->text), LOG_STR("where", (why)->where)
 
 #define LOG_DECLARE_ONE(name, level, sentence)                                                               \
     __attribute__((unused)) static const struct log_event ev_##name = {#name, level, sentence};

@@ -24,10 +24,10 @@ struct metric_def {
     const char *help;
 };
 
-#define METRICS_ENUM_ONE(id, ...)               id,
-#define METRICS_ENUM(TABLE)                     TABLE(METRICS_ENUM_ONE)
+#define METRICS_ENUM_ONE(id, ...)                     id,
+#define METRICS_ENUM(TABLE)                           TABLE(METRICS_ENUM_ONE)
 #define METRICS_ROW_ONE(id, kind, name, labels, help) {kind, name, labels, help},
-#define METRICS_ROWS(TABLE)                     TABLE(METRICS_ROW_ONE)
+#define METRICS_ROWS(TABLE)                           TABLE(METRICS_ROW_ONE)
 
 struct metrics;
 /** @param defs rows; rows of one name with different labels stand together  [borrowed, lives on] */

@@ -61,15 +61,32 @@ struct options;
  * @return the options; or NULL: `errors` is not empty. Free with options_free.
  * Thread: any.
  */
-struct options *options_read(const struct opt_def *defs, size_t n_defs, const char *dir, const char *const *sets,
-                             struct buf *errors);
+struct options *options_read(const struct opt_def *defs, size_t n_defs, const char *dir,
+                             const char *const *sets, struct buf *errors);
+/** Release; NULL is fine. Thread: owner. Source: ours. */
 void options_free(struct options *o);
+/**
+ * Take over what a running program may change: the rows marked OPT_RELOADABLE. The other rows keep value and address.
+ * Text got from a reloadable row is dead afterwards, so those rows are read on the owner's thread only.
+ *
+ * @param o           options in force                                           [in,out]
+ * @param take_fresh  a later options_read of the same table                     [taken]
+ * @param kept        keys of fixed rows that differ in take_fresh, separated by blanks, appended [out]
+ * Thread: owner.   Source: ours.
+ */
+void options_reload(struct options *o, struct options *take_fresh, struct buf *kept);
 
-/** Values by row. opt_text gives NULL for an unset one without default. BUG when the type differs. Thread: any. */
+/* Values by row number. A row number outside the table or a wrong type is a BUG. Thread: any, for fixed rows; the owner's,
+ * for reloadable ones. Source: ours. */
+
+/** Text of a row of any type, expanded and trimmed; NULL when it is unset and has no default. Borrowed from o. */
 const char *opt_text(const struct options *o, int id);
+/** Value of an OPT_BOOL row; false when unset without default. */
 bool opt_bool(const struct options *o, int id);
-int64_t opt_int(const struct options *o, int id);   /* OPT_INT, OPT_SIZE */
-int64_t opt_ms(const struct options *o, int id);    /* OPT_TIME */
+/** Value of an OPT_INT row, or bytes of an OPT_SIZE row; 0 when unset without default. */
+int64_t opt_int(const struct options *o, int id);
+/** Milliseconds of an OPT_TIME row; 0 when unset without default. */
+int64_t opt_ms(const struct options *o, int id);
 /** The value was set by a file or -D (true), or is the default. */
 bool opt_is_set(const struct options *o, int id);
 /** Where the value came from: "file:line", "-D", or "default". Static or owned by o. */
@@ -77,7 +94,14 @@ const char *opt_origin(const struct options *o, int id);
 /** A key of the files that no row names (for `${…}`-like uses and cross-checks), or NULL. */
 const char *opt_other(const struct options *o, const char *key);
 
-/** All rows as text: key, value in force, default, type, range, prose. For --show-defaults and --help. */
+/**
+ * Append the table as text: for each row a line `key=default` (or `key (unset)`), then indented by four blanks a line
+ * with type, range and whether SIGHUP reads it again, and a line of prose. For --show-defaults and the manual.
+ *
+ * @param defs  table                                                            [borrowed]
+ * @param out   grows                                                            [in,out]
+ * Thread: any.   Source: ours.
+ */
 void options_show(const struct opt_def *defs, size_t n_defs, struct buf *out);
 
 #endif

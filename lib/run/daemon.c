@@ -1,0 +1,375 @@
+#include "run/daemon.h"
+#include "base/mem.h"
+#include "base/obj.h"
+#include "run/args.h"
+#include "run/log.h"
+#include "run/notify.h"
+#include "run/quote.h"
+
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define DAEMON_MAGIC OBJ_MAGIC('D', 'M', 'O', 'N')
+
+/* While a part loads its data the service manager's patience is extended by this much, this often. */
+#define PATIENCE_EVERY_MS 10000
+#define PATIENCE_MESSAGE  "EXTEND_TIMEOUT_USEC=30000000"
+
+#define DAEMON_EVENTS(X)                                                                                     \
+    X(config_error, LOG_ERROR, "The configuration has an error.")                                            \
+    X(config_kept, LOG_WARN, "Changed keys take effect at the next start only.")                             \
+    X(config_reloaded, LOG_INFO, "The configuration was read again.")                                        \
+    X(config_reload_failed, LOG_ERROR, "The configuration has errors; the old one stays in force.")          \
+    X(daemon_started, LOG_INFO, "All parts are started.")                                                    \
+    X(daemon_ready, LOG_INFO, "Ready.")                                                                      \
+    X(daemon_not_ready, LOG_WARN, "Not ready any more.")                                                     \
+    X(daemon_start_failed, LOG_ERROR, "A part cannot start.")                                                \
+    X(daemon_stopping, LOG_INFO, "Stopping.")                                                                \
+    X(daemon_still_stopping, LOG_WARN, "Asked to stop again; a part is not finished yet.")                   \
+    X(daemon_stopped, LOG_INFO, "Stopped.")                                                                  \
+    X(notify_failed, LOG_WARN, "The service manager cannot be told.")
+LOG_DECLARE(DAEMON_EVENTS)
+
+enum { N_SIGNALS = 3 };
+
+struct fact {
+    char *key, *value;
+};
+
+struct daemon {
+    struct obj obj;
+    const struct daemon_def *def;
+    struct args *args;
+    struct options *options;
+    struct metrics *metrics;
+    struct run_loop *loop;
+    struct run_timer *patience;
+    void *app;
+    uv_signal_t signals[N_SIGNALS];
+    size_t n_started; /* steps that are up: 0..n_started-1 */
+    bool is_stopping;
+    bool awaits_step; /* stop of step n_started was called and has not answered */
+    bool was_ready;
+    int result; /* 0 or ERR_* the program ends with */
+    char *not_ready_reason;
+    struct fact *facts;
+    size_t n_facts;
+};
+
+struct run_loop *daemon_loop(struct daemon *d)
+{
+    return d->loop;
+}
+
+const struct options *daemon_options(struct daemon *d)
+{
+    return d->options;
+}
+
+struct metrics *daemon_metrics(struct daemon *d)
+{
+    return d->metrics;
+}
+
+const char *daemon_name(struct daemon *d)
+{
+    return d->def->name;
+}
+
+const char *daemon_not_ready_reason(struct daemon *d)
+{
+    return d->not_ready_reason;
+}
+
+void daemon_version_fact(struct daemon *d, const char *key, const char *value)
+{
+    for (size_t i = 0; i < d->n_facts; i++)
+        if (strcmp(d->facts[i].key, key) == 0) {
+            free(d->facts[i].value);
+            d->facts[i].value = mem_str(value);
+            return;
+        }
+    d->facts = mem_resize(d->facts, d->n_facts + 1, sizeof *d->facts);
+    d->facts[d->n_facts++] = (struct fact){mem_str(key), mem_str(value)};
+}
+
+void daemon_version_json(struct daemon *d, struct buf *out)
+{
+    buf_add_char(out, '{');
+    for (size_t i = 0; i < d->n_facts; i++) {
+        if (i)
+            buf_add_char(out, ',');
+        quote_json(out, d->facts[i].key);
+        buf_add_char(out, ':');
+        quote_json(out, d->facts[i].value);
+    }
+    buf_add_char(out, '}');
+}
+
+static void tell_manager(const char *lines)
+{
+    struct err_info why;
+    if (notify_send(lines, &why))
+        log_emit(&ev_notify_failed, LOG_ERR(&why));
+}
+
+static void on_patience(void *arg)
+{
+    (void)obj_cast(arg, struct daemon, DAEMON_MAGIC);
+    tell_manager(PATIENCE_MESSAGE);
+}
+
+static void tell_ready(struct daemon *d)
+{
+    if (!d->was_ready)
+        tell_manager("READY=1\nSTATUS=ready");
+    else
+        tell_manager("STATUS=ready");
+    d->was_ready = true;
+    run_timer_stop(d->patience);
+    log_emit0(&ev_daemon_ready);
+}
+
+static void tell_not_ready(const char *reason, bool was_ready)
+{
+    mem_auto char *status = mem_fmt("STATUS=%s", reason);
+    tell_manager(status);
+    if (was_ready)
+        log_emit(&ev_daemon_not_ready, LOG_STR("reason", reason));
+}
+
+void daemon_ready(struct daemon *d, const char *reason)
+{
+    if (d->is_stopping)
+        return;
+    mem_auto char *before = d->not_ready_reason;
+    d->not_ready_reason = mem_str(reason);
+    if (!reason && before)
+        tell_ready(d);
+    else if (reason && (!before || strcmp(before, reason) != 0))
+        tell_not_ready(reason, !before);
+}
+
+/* Stop the last started step; called again when it says that it is finished. */
+static void stop_next(void *arg)
+{
+    struct daemon *d = obj_cast(arg, struct daemon, DAEMON_MAGIC);
+    d->awaits_step = false;
+    while (d->n_started > 0) {
+        const struct daemon_step *step = &d->def->steps[--d->n_started];
+        if (step->stop) {
+            d->awaits_step = true;
+            step->stop(d, d->app);
+            return;
+        }
+    }
+    run_loop_stop(d->loop);
+}
+
+void daemon_stopped(struct daemon *d)
+{
+    BUG_IF(!d->awaits_step);
+    run_post(d->loop, stop_next, d);
+}
+
+void daemon_quit(struct daemon *d, int code)
+{
+    if (d->is_stopping)
+        return;
+    d->is_stopping = true;
+    free(d->not_ready_reason);
+    d->not_ready_reason = mem_str("stopping");
+    d->result = code;
+    run_timer_stop(d->patience);
+    tell_manager("STOPPING=1");
+    log_emit(&ev_daemon_stopping, LOG_STR("result", err_name(code)));
+    run_post(d->loop, stop_next, d);
+}
+
+static void each_line(const struct log_event *ev, struct buf *errors)
+{
+    char *rest = errors->bytes, *line;
+    while (rest && (line = strsep(&rest, "\n")))
+        if (line[0])
+            log_emit(ev, LOG_STR("error", line));
+}
+
+/* Read and check the options of a daemon. @return them; or NULL: errors is not empty. */
+static struct options *read_options(const struct daemon_def *def, const struct args *args, struct buf *errors)
+{
+    struct options *o = options_read(def->options, def->n_options, args->config_dir, args->sets, errors);
+    if (o && def->check)
+        def->check(o, errors);
+    if (!errors->len)
+        return o;
+    options_free(o);
+    return NULL;
+}
+
+static void reload(struct daemon *d)
+{
+    buf_auto struct buf errors = BUF_EMPTY, kept = BUF_EMPTY;
+    struct options *fresh = read_options(d->def, d->args, &errors);
+    if (!fresh) {
+        each_line(&ev_config_error, &errors);
+        log_emit0(&ev_config_reload_failed);
+        return;
+    }
+    mem_auto char *begun = mem_fmt("RELOADING=1\nMONOTONIC_USEC=%lld", (long long)run_now_us());
+    if (d->was_ready)
+        tell_manager(begun);
+    options_reload(d->options, fresh, &kept);
+    if (kept.len)
+        log_emit(&ev_config_kept, LOG_STR("keys", kept.bytes));
+    if (d->def->reload)
+        d->def->reload(d, d->app);
+    if (d->was_ready)
+        tell_manager("READY=1");
+    log_emit0(&ev_config_reloaded);
+}
+
+static void on_signal(uv_signal_t *handle, int number)
+{
+    struct daemon *d = obj_cast(handle->data, struct daemon, DAEMON_MAGIC);
+    if (!d->is_stopping && number == SIGHUP)
+        reload(d);
+    else if (!d->is_stopping)
+        daemon_quit(d, 0);
+    else if (d->awaits_step)
+        log_emit(&ev_daemon_still_stopping, LOG_STR("part", d->def->steps[d->n_started].name));
+}
+
+static void open_signals(struct daemon *d)
+{
+    static const int numbers[N_SIGNALS] = {SIGTERM, SIGINT, SIGHUP};
+    signal(SIGPIPE, SIG_IGN);
+    for (int i = 0; i < N_SIGNALS; i++) {
+        BUG_IF(uv_signal_init(run_loop_uv(d->loop), &d->signals[i]) != 0);
+        d->signals[i].data = d;
+        BUG_IF(uv_signal_start(&d->signals[i], on_signal, numbers[i]) != 0);
+    }
+}
+
+static void start_steps(struct daemon *d)
+{
+    for (; d->n_started < d->def->n_steps; d->n_started++) {
+        const struct daemon_step *step = &d->def->steps[d->n_started];
+        struct err_info why = {0, "", ""};
+        int err = step->start(d, d->app, &why);
+        if (err) {
+            log_emit(&ev_daemon_start_failed, LOG_STR("part", step->name), LOG_ERR(&why));
+            daemon_quit(d, err);
+            return;
+        }
+        /* A part that already asked for the end takes no further ones with it. */
+        if (d->is_stopping) {
+            d->n_started++;
+            return;
+        }
+    }
+    log_emit0(&ev_daemon_started);
+}
+
+static void daemon_open(struct daemon *d)
+{
+    const struct daemon_def *def = d->def;
+    d->metrics = metrics_new(def->metrics, def->n_metrics);
+    d->loop = run_loop_new();
+    d->patience = run_timer_new(d->loop, on_patience, d);
+    if (notify_is_wanted())
+        run_timer_start(d->patience, PATIENCE_EVERY_MS, PATIENCE_EVERY_MS);
+    d->app = mem_zalloc(def->app_size);
+    d->not_ready_reason = mem_str("starting");
+    daemon_version_fact(d, "name", def->name);
+    daemon_version_fact(d, "version", BOBBIN_VERSION);
+    open_signals(d);
+}
+
+static void daemon_close(struct daemon *d)
+{
+    for (int i = 0; i < N_SIGNALS; i++)
+        uv_close((uv_handle_t *)&d->signals[i], NULL);
+    run_timer_free(d->patience);
+    run_loop_free(d->loop);
+    metrics_free(d->metrics);
+    options_free(d->options);
+    for (size_t i = 0; i < d->n_facts; i++) {
+        free(d->facts[i].key);
+        free(d->facts[i].value);
+    }
+    free(d->facts);
+    free(d->not_ready_reason);
+    free(d->app);
+    obj_fini(&d->obj);
+}
+
+static int run(const struct daemon_def *def, struct args *args, struct options *take_options)
+{
+    struct daemon d = {.def = def, .args = args, .options = take_options};
+    obj_init(&d.obj, DAEMON_MAGIC);
+    daemon_open(&d);
+    start_steps(&d);
+    run_loop_run(d.loop);
+    int result = d.result;
+    daemon_close(&d);
+    log_emit(&ev_daemon_stopped, LOG_STR("result", err_name(result)));
+    return err_exit_code(result);
+}
+
+/* -t and an ordinary start: both need the options first. */
+static int check_and_run(const struct daemon_def *def, struct args *args)
+{
+    buf_auto struct buf errors = BUF_EMPTY;
+    struct options *options = read_options(def, args, &errors);
+    if (args->action == ARGS_RUN && options)
+        return run(def, args, options);
+    if (args->action == ARGS_RUN)
+        each_line(&ev_config_error, &errors);
+    else if (options)
+        puts("configuration is fine");
+    else
+        fputs(buf_cstr(&errors), stderr);
+    int code = options ? 0 : err_exit_code(ERR_CONFIG);
+    options_free(options);
+    return code;
+}
+
+static int show(const struct daemon_def *def, enum args_action action)
+{
+    buf_auto struct buf text = BUF_EMPTY;
+    if (action == ARGS_VERSION)
+        buf_addf(&text, "%s %s\n", def->name, BOBBIN_VERSION);
+    else if (action == ARGS_HELP)
+        args_help(def->name, def->summary, &text);
+    else
+        options_show(def->options, def->n_options, &text);
+    fputs(buf_cstr(&text), stdout);
+    return 0;
+}
+
+static int act(const struct daemon_def *def, struct args *args)
+{
+    if (args->action == ARGS_RUN || args->action == ARGS_TEST)
+        return check_and_run(def, args);
+    return show(def, args->action);
+}
+
+int daemon_main(const struct daemon_def *def, int argc, char **argv)
+{
+    struct args args;
+    struct err_info why;
+    int code;
+    if (args_read(argc, argv, &args, &why)) {
+        fprintf(stderr, "%s: %s: %s\nTry '%s --help'.\n", def->name, why.where, why.text, def->name);
+        code = err_exit_code(why.code);
+    } else {
+        log_setup(def->name, args.level, args.format);
+        code = act(def, &args);
+    }
+    args_fini(&args);
+    if (fflush(stdout) != 0 && code == 0)
+        code = err_exit_code(ERR_IO);
+    return code;
+}

@@ -1,0 +1,281 @@
+#include "run/options.h"
+#include "base/addr.h"
+#include "base/map.h"
+#include "base/mem.h"
+#include "base/obj.h"
+#include "base/str.h"
+#include "run/conf.h"
+#include "run/quote.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+struct opt_value {
+    char *text;   /* expanded and trimmed; NULL: unset */
+    char *origin; /* "file:line", "-D", "default" */
+    int64_t num;
+    bool is_set;
+};
+
+struct options {
+    const struct opt_def *defs;
+    size_t n_defs;
+    struct opt_value *values;
+    struct map others; /* key → expanded text */
+};
+
+static const char *const type_names[] = {"text", "true or false", "integer",    "time",
+                                         "size", "host:port",     "one word of"};
+
+/* min and max as a person writes them. */
+static void add_range(struct buf *out, const struct opt_def *d)
+{
+    const char *unit = d->type == OPT_TIME ? " ms" : d->type == OPT_SIZE ? " bytes" : "";
+    buf_addf(out, "%lld to %lld%s", (long long)d->min, (long long)d->max, unit);
+}
+
+static bool has_range(const struct opt_def *d)
+{
+    return d->type == OPT_INT || d->type == OPT_TIME || d->type == OPT_SIZE;
+}
+
+static bool is_one_of(const char *words, const char *word)
+{
+    for (size_t i = 0;; i++) {
+        mem_auto char *w = str_field(words, '|', i);
+        if (!w)
+            return false;
+        if (strcmp(w, word) == 0)
+            return true;
+    }
+}
+
+static bool is_endpoint(const char *text)
+{
+    const char *colon = strrchr(text, ':');
+    mem_auto char *host = NULL;
+    uint16_t port;
+    struct addr a;
+    if (!colon || colon[1] < '0' || colon[1] > '9' || addr_split_host_port(text, 0, &host, &port))
+        return false;
+    /* "::1" ends like a port; with more than one colon the host stands in brackets. */
+    bool bracketed = text[0] == '[';
+    if (!bracketed && strchr(text, ':') != colon)
+        return false;
+    return strcmp(host, "localhost") == 0 || addr_read(host, &a) == 0;
+}
+
+static int read_number(const struct opt_def *d, const char *text, int64_t *out)
+{
+    int64_t bare_unit_ms = 1, v;
+    int err;
+    mem_auto char *lower = mem_str(text);
+    str_lower(lower);
+    if (d->type == OPT_TIME) {
+        mem_auto char *one = mem_fmt("1%s", d->unit);
+        BUG_IF(d->unit[0] && str_to_ms(one, 1, &bare_unit_ms) != 0);
+        err = str_to_ms(lower, bare_unit_ms, &v);
+    } else if (d->type == OPT_SIZE) {
+        err = str_to_bytes(text, &v);
+    } else {
+        err = str_to_i64(text, INT64_MIN, INT64_MAX, &v);
+    }
+    if (err || v < d->min || v > d->max)
+        return ERR_PARSE;
+    *out = v;
+    return 0;
+}
+
+static int check_text(const struct opt_def *d, const char *text, int64_t *num)
+{
+    bool flag;
+    switch (d->type) {
+    case OPT_TEXT: return 0;
+    case OPT_BOOL:
+        if (str_to_bool(text, &flag))
+            return ERR_PARSE;
+        *num = flag;
+        return 0;
+    case OPT_ADDR: return is_endpoint(text) ? 0 : ERR_PARSE;
+    case OPT_ENUM: return is_one_of(d->unit, text) ? 0 : ERR_PARSE;
+    default: return read_number(d, text, num);
+    }
+}
+
+static void add_wanted(struct buf *out, const struct opt_def *d)
+{
+    buf_addf(out, "%s%s%s", type_names[d->type], d->type == OPT_ENUM ? " " : "",
+             d->type == OPT_ENUM ? d->unit : "");
+    if (has_range(d)) {
+        buf_add_str(out, " in ");
+        add_range(out, d);
+    }
+    if (d->type == OPT_ADDR)
+        buf_add_str(out, "; host is an IP address or localhost");
+}
+
+static void read_value(struct options *o, size_t row, const struct conf *conf, struct buf *errors)
+{
+    const struct opt_def *d = &o->defs[row];
+    struct opt_value *v = &o->values[row];
+    const struct conf_item *item = conf_get(conf, d->key);
+    v->is_set = item != NULL;
+    v->origin = mem_str(item ? item->origin : "default");
+    const char *raw = item ? item->text : d->def;
+    if (!raw)
+        return;
+    struct err_info why;
+    mem_auto char *expanded = NULL;
+    if (conf_expand(conf, d->key, raw, &expanded, &why)) {
+        buf_addf(errors, "%s: %s: %s\n", v->origin, d->key, why.text);
+        return;
+    }
+    v->text = str_trim(expanded);
+    if (check_text(d, v->text, &v->num) == 0)
+        return;
+    buf_addf(errors, "%s: %s: ", v->origin, d->key);
+    quote_text(errors, v->text);
+    buf_add_str(errors, " is wrong; wanted: ");
+    add_wanted(errors, d);
+    buf_add_char(errors, '\n');
+}
+
+static void read_others(struct options *o, const struct conf *conf)
+{
+    mem_auto const char **keys = conf_keys(conf);
+    for (size_t i = 0; keys[i]; i++) {
+        const struct conf_item *item = conf_get(conf, keys[i]);
+        char *expanded = NULL;
+        if (conf_expand(conf, keys[i], item->text, &expanded, NULL))
+            expanded = mem_str(item->text);
+        map_set(&o->others, keys[i], expanded);
+    }
+    for (size_t i = 0; i < o->n_defs; i++)
+        free(map_remove(&o->others, o->defs[i].key));
+}
+
+struct options *options_read(const struct opt_def *defs, size_t n_defs, const char *dir,
+                             const char *const *sets, struct buf *errors)
+{
+    size_t errors_before = errors->len;
+    struct conf *conf = conf_new();
+    for (size_t i = 0; i < n_defs; i++)
+        conf_default(conf, defs[i].key, defs[i].def);
+    if (dir)
+        conf_load_dir(conf, dir, errors);
+    for (size_t i = 0; sets && sets[i]; i++)
+        conf_set(conf, sets[i], errors);
+
+    struct options *o = mem_new(struct options);
+    o->defs = defs;
+    o->n_defs = n_defs;
+    o->values = mem_array(n_defs, sizeof *o->values);
+    for (size_t i = 0; i < n_defs; i++)
+        read_value(o, i, conf, errors);
+    read_others(o, conf);
+    conf_free(conf);
+    if (errors->len == errors_before)
+        return o;
+    options_free(o);
+    return NULL;
+}
+
+static void value_fini(struct opt_value *v)
+{
+    free(v->text);
+    free(v->origin);
+}
+
+void options_free(struct options *o)
+{
+    if (!o)
+        return;
+    for (size_t i = 0; i < o->n_defs; i++)
+        value_fini(&o->values[i]);
+    free(o->values);
+    map_fini(&o->others, free);
+    free(o);
+}
+
+static bool is_equal(const char *a, const char *b)
+{
+    return a && b ? strcmp(a, b) == 0 : a == b;
+}
+
+void options_reload(struct options *o, struct options *take_fresh, struct buf *kept)
+{
+    BUG_IF(o->defs != take_fresh->defs || o->n_defs != take_fresh->n_defs);
+    for (size_t i = 0; i < o->n_defs; i++) {
+        struct opt_value *now = &o->values[i], *fresh = &take_fresh->values[i];
+        if (o->defs[i].reload == OPT_RELOADABLE) {
+            struct opt_value old = *now;
+            *now = *fresh;
+            *fresh = old;
+        } else if (!is_equal(now->text, fresh->text)) {
+            buf_addf(kept, "%s%s", kept->len ? " " : "", o->defs[i].key);
+        }
+    }
+    options_free(take_fresh);
+}
+
+static const struct opt_value *value_of(const struct options *o, int id)
+{
+    BUG_IF(id < 0 || (size_t)id >= o->n_defs);
+    return &o->values[id];
+}
+
+const char *opt_text(const struct options *o, int id)
+{
+    return value_of(o, id)->text;
+}
+
+bool opt_bool(const struct options *o, int id)
+{
+    const struct opt_value *v = value_of(o, id);
+    BUG_IF(o->defs[id].type != OPT_BOOL);
+    return v->num != 0;
+}
+
+int64_t opt_int(const struct options *o, int id)
+{
+    const struct opt_value *v = value_of(o, id);
+    BUG_IF(o->defs[id].type != OPT_INT && o->defs[id].type != OPT_SIZE);
+    return v->num;
+}
+
+int64_t opt_ms(const struct options *o, int id)
+{
+    const struct opt_value *v = value_of(o, id);
+    BUG_IF(o->defs[id].type != OPT_TIME);
+    return v->num;
+}
+
+bool opt_is_set(const struct options *o, int id)
+{
+    return value_of(o, id)->is_set;
+}
+
+const char *opt_origin(const struct options *o, int id)
+{
+    return value_of(o, id)->origin;
+}
+
+const char *opt_other(const struct options *o, const char *key)
+{
+    return map_get(&o->others, key);
+}
+
+void options_show(const struct opt_def *defs, size_t n_defs, struct buf *out)
+{
+    for (size_t i = 0; i < n_defs; i++) {
+        const struct opt_def *d = &defs[i];
+        if (d->def)
+            buf_addf(out, "%s=%s\n    ", d->key, d->def);
+        else
+            buf_addf(out, "%s (unset)\n    ", d->key);
+        add_wanted(out, d);
+        if (d->type == OPT_TIME && d->unit[0])
+            buf_addf(out, "; a bare number counts %s", d->unit);
+        buf_addf(out, "%s\n    %s\n", d->reload == OPT_RELOADABLE ? "; read again on SIGHUP" : "", d->prose);
+    }
+}
