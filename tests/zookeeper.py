@@ -1,0 +1,258 @@
+"""Real ZooKeeper servers from Debian's packages, for tests and for `./dev run --store zookeeper`.
+
+    python3 tests/zookeeper.py -- CMD…      run CMD with BOBBIN_TEST_ZK=host:port, exit as it does
+
+    with Server() as zk: …zk.address…       one server
+    with Ensemble(3) as zk: …               three; zk.leader(), zk.followers(), zk.servers[i].kill(), .start()
+
+Every server has its own temporary directory and loopback ports and is stopped by its pid. It keeps its data across
+kill() and start(). Transactions are not fsynced (a killed process loses nothing by that).
+"""
+import glob
+import os
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+import tempfile
+import time
+
+JARS = "/usr/share/java"
+MAIN = "org.apache.zookeeper.server.quorum.QuorumPeerMain"
+START_S = 60
+PROPERTIES = {
+    "zookeeper.admin.enableServer": "false",
+    "zookeeper.4lw.commands.whitelist": "*",
+    "zookeeper.forceSync": "no",
+    "zookeeper.preAllocSize": "64",
+    "zookeeper.extendedTypesEnabled": "true",
+    "zookeeper.jmx.log4j.disable": "true",
+    "org.slf4j.simpleLogger.defaultLogLevel": "warn",
+    "java.net.preferIPv4Stack": "true",
+}
+JVM = ["-Xmx256m", "-Xshare:auto", "-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC", "-XX:-UsePerfData"]
+
+
+def java():
+    """A Java runtime: the one on PATH, else any that Debian or a vendor put in its usual place."""
+    found = shutil.which("java") or next(iter(sorted(glob.glob("/usr/lib/jvm/*/bin/java"))), None)
+    if not found:
+        raise RuntimeError("no java: apt-get install default-jre-headless zookeeper")
+    return found
+
+
+def classpath():
+    jars = [os.path.join(JARS, name) for name in ("zookeeper.jar", "slf4j-simple.jar")]
+    for jar in jars:
+        if not os.path.exists(jar):
+            raise RuntimeError(f"{jar} is missing: apt-get install zookeeper libslf4j-java")
+    return ":".join(jars)
+
+
+def free_ports(n):
+    """n loopback ports that nobody uses now."""
+    sockets = [socket.create_server(("127.0.0.1", 0)) for _ in range(n)]
+    ports = [s.getsockname()[1] for s in sockets]
+    for s in sockets:
+        s.close()
+    return ports
+
+
+def four_letters(port, word, timeout_s=2):
+    """Answer of a server to a four letter word, or '' when there is none."""
+    try:
+        with socket.create_connection(("127.0.0.1", port), timeout_s) as s:
+            s.settimeout(timeout_s)
+            s.sendall(word.encode())
+            parts = []
+            while part := s.recv(65536):
+                parts.append(part)
+            return b"".join(parts).decode()
+    except OSError:
+        return ""
+
+
+def wait_for(what, condition, timeout_s=START_S):
+    """Value of condition() as soon as it is true."""
+    end = time.monotonic() + timeout_s
+    while True:
+        value = condition()
+        if value:
+            return value
+        if time.monotonic() > end:
+            raise TimeoutError(f"waited {timeout_s} s for: {what}")
+        time.sleep(0.02)
+
+
+class Server:
+    """One ZooKeeper server. config: further lines of zoo.cfg."""
+
+    def __init__(self, port=None, config="", my_id=None, tick_ms=500, data=None):
+        self.port = port or free_ports(1)[0]
+        self.my_id = my_id
+        self.config = config
+        self.tick_ms = tick_ms
+        self.process = None
+        self.owns_dir = data is None
+        self.dir = data or tempfile.mkdtemp(prefix="zookeeper-")
+        os.makedirs(self.dir, exist_ok=True)
+
+    @property
+    def address(self):
+        return f"127.0.0.1:{self.port}"
+
+    @property
+    def pid(self):
+        return self.process.pid
+
+    def _write_config(self):
+        if self.my_id is not None:
+            with open(os.path.join(self.dir, "myid"), "w", encoding="ascii") as f:
+                f.write(f"{self.my_id}\n")
+        path = os.path.join(self.dir, "zoo.cfg")
+        with open(path, "w", encoding="ascii") as f:
+            f.write(f"dataDir={self.dir}\ntickTime={self.tick_ms}\nclientPort={self.port}\n"
+                    f"clientPortAddress=127.0.0.1\nminSessionTimeout=200\nmaxSessionTimeout=60000\n"
+                    f"maxClientCnxns=0\n{self.config}")
+        return path
+
+    def spawn(self):
+        """Start the process; do not wait for it."""
+        command = [java(), *JVM, *(f"-D{k}={v}" for k, v in PROPERTIES.items()), "-cp", classpath(), MAIN,
+                   self._write_config()]
+        with open(os.path.join(self.dir, "log"), "ab") as log:
+            self.process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=log, stderr=log, cwd=self.dir)
+
+    def log(self):
+        with open(os.path.join(self.dir, "log"), encoding="utf-8", errors="replace") as f:
+            return f.read()[-4000:]
+
+    def mode(self):
+        """'standalone', 'leader', 'follower', or None while it does not serve."""
+        for line in four_letters(self.port, "srvr").splitlines():
+            if line.startswith("Mode: "):
+                return line[len("Mode: "):]
+        return None
+
+    def zxid(self):
+        """The last transaction that this server has applied."""
+        for line in four_letters(self.port, "srvr").splitlines():
+            if line.startswith("Zxid: "):
+                return int(line[len("Zxid: "):], 16)
+        return None
+
+    def wait(self):
+        """Wait until it serves."""
+        def serves():
+            if self.process.poll() is not None:
+                raise RuntimeError(f"ZooKeeper ended with {self.process.returncode}:\n{self.log()}")
+            return self.mode()
+        try:
+            return wait_for(f"ZooKeeper at {self.address}", serves)
+        except TimeoutError as e:
+            raise TimeoutError(f"{e}\n{self.log()}") from e
+
+    def start(self):
+        self.spawn()
+        self.wait()
+        return self
+
+    def kill(self):
+        """kill -9."""
+        self._end(signal.SIGKILL)
+
+    def stop(self):
+        self._end(signal.SIGTERM)
+
+    def _end(self, number):
+        if self.process and self.process.poll() is None:
+            self.process.send_signal(number)
+            try:
+                self.process.wait(10)
+            except subprocess.TimeoutExpired:
+                self.process.kill()
+                self.process.wait()
+
+    def close(self):
+        self._end(signal.SIGKILL if self.owns_dir else signal.SIGTERM)
+        if self.owns_dir:
+            shutil.rmtree(self.dir, ignore_errors=True)
+
+    def __enter__(self):
+        try:
+            return self.start()
+        except BaseException:
+            self.close()
+            raise
+
+    def __exit__(self, *_):
+        self.close()
+
+
+class Ensemble:
+    """n servers with the ids 1…n.
+
+    The server with id 1 never leads a fresh ensemble (of equal candidates the highest id wins). quorum_via maps the port
+    on which a server listens for its followers to the port that server 1 is told instead: what stands between, a
+    tests/zkproxy.py say, decides how late server 1 learns of anything.
+    """
+
+    def __init__(self, n=3, quorum_via=None):
+        ports = free_ports(3 * n)
+        quorum, election, client = ports[:n], ports[n:2 * n], ports[2 * n:]
+        via = quorum_via or (lambda port: port)
+        self.servers = []
+        for i in range(n):
+            lines = ["initLimit=60", "syncLimit=60"]
+            for k in range(n):
+                port = via(quorum[k]) if i == 0 and k != 0 else quorum[k]
+                lines.append(f"server.{k + 1}=127.0.0.1:{port}:{election[k]}")
+            self.servers.append(Server(client[i], "\n".join(lines) + "\n", i + 1))
+
+    @property
+    def address(self):
+        return ",".join(s.address for s in self.servers)
+
+    def leader(self):
+        return wait_for("a leader", lambda: next((s for s in self.servers if s.mode() == "leader"), None))
+
+    def followers(self):
+        return [s for s in self.servers if s.mode() == "follower"]
+
+    def start(self):
+        for server in self.servers:
+            server.spawn()
+        for server in self.servers:
+            server.wait()
+        return self
+
+    def close(self):
+        for server in self.servers:
+            server.close()
+
+    def __enter__(self):
+        try:
+            return self.start()
+        except BaseException:
+            self.close()
+            raise
+
+    def __exit__(self, *_):
+        self.close()
+
+
+def main(argv):
+    if len(argv) < 2 or argv[0] != "--":
+        print(__doc__.split("\n\n")[1], file=sys.stderr)
+        return 2
+    with Server() as server:
+        command = subprocess.Popen(argv[1:], env={**os.environ, "BOBBIN_TEST_ZK": server.address})
+        for number in (signal.SIGTERM, signal.SIGINT):
+            signal.signal(number, lambda number, _: command.send_signal(number))
+        code = command.wait()
+    return code if code >= 0 else 128 - code
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
