@@ -52,6 +52,8 @@ struct reg_record {
 struct reg_record *reg_record_new(void);
 /** Free; NULL is fine. */
 void reg_record_free(struct reg_record *r);
+/** A deep copy; free with reg_record_free. */
+struct reg_record *reg_record_copy(const struct reg_record *r);
 
 enum reg_read { REG_STRICT, REG_LENIENT };
 
