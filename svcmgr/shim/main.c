@@ -1,0 +1,381 @@
+/**
+ * container-shim: keeps one container. svcmgr starts it in the container's directory (wire.h) and may die and come back
+ * as it likes; the shim stays until nothing of the container is left, and then writes the exit file.
+ *
+ *   RUNNING --stop--> STOPPING (SIGTERM sent) --grace over--> (SIGKILL sent)
+ *      |                  |
+ *      +---- the process ended ----> ENDING: leftovers get SIGTERM, then SIGKILL ----> no child left: exit file, end
+ *
+ * Source: ours; prctl(2) PR_SET_CHILD_SUBREAPER.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/signalfd.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/str.h"
+#include "shim/payload.h"
+#include "shim/wire.h"
+
+#define N_CLIENTS       16
+#define LEFTOVER_MS     250 /* between SIGTERM and SIGKILL for what outlives the process; YARN's own figure */
+#define KILL_RETRY_MS   50
+#define FIRST_CLIENT_AT 2 /* in the poll table: after the listener and the signals */
+
+enum phase { PHASE_RUNNING, PHASE_STOPPING, PHASE_ENDING };
+
+struct client {
+    int fd; /* -1: free */
+    bool wants_exit;
+    size_t len;
+    char line[64];
+};
+
+struct shim {
+    struct shim_launch launch;
+    struct shim_status status;
+    struct shim_exit exit;
+    enum phase phase;
+    int64_t kill_at_ms; /* monotonic; 0: no deadline */
+    int listen_fd, signal_fd;
+    struct client clients[N_CLIENTS];
+};
+
+static int64_t clock_ms(clockid_t id)
+{
+    struct timespec t;
+
+    clock_gettime(id, &t);
+    return (int64_t)t.tv_sec * 1000 + t.tv_nsec / 1000000;
+}
+
+/* ---- files ---- */
+
+static int read_launch(struct shim_launch *l, struct err_info *why)
+{
+    buf_auto struct buf bytes = BUF_EMPTY;
+    int fd = open(SHIM_LAUNCH_FILE, O_RDONLY | O_CLOEXEC);
+
+    if (fd < 0)
+        return err_set(why, ERR_IO, SHIM_LAUNCH_FILE, "%s", strerror(errno));
+    ssize_t n;
+    do {
+        n = read(fd, buf_room(&bytes, 65536), 65536);
+        bytes.len += n > 0 ? (size_t)n : 0;
+    } while (n > 0 && bytes.len <= SHIM_LAUNCH_MAX);
+    int error = errno;
+    close(fd);
+    if (n < 0)
+        return err_set(why, ERR_IO, SHIM_LAUNCH_FILE, "%s", strerror(error));
+    if (bytes.len > SHIM_LAUNCH_MAX)
+        return err_set(why, ERR_TOOBIG, SHIM_LAUNCH_FILE, "the launch file is larger than %d bytes",
+                       SHIM_LAUNCH_MAX);
+    return shim_launch_read(buf_cstr(&bytes), bytes.len, l, why);
+}
+
+/** Write `name` so that it is there whole and for good, or not at all. */
+static void write_file(const char *name, const char *text, size_t len)
+{
+    char aside[64];
+
+    snprintf(aside, sizeof(aside), "%s.new", name);
+    int fd = open(aside, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
+    bool is_written = fd >= 0 && write(fd, text, len) == (ssize_t)len && !fsync(fd);
+    if (fd >= 0)
+        close(fd);
+    if (!is_written || rename(aside, name)) {
+        fprintf(stderr, "file %s is not written: %s\n", name, strerror(errno));
+        return;
+    }
+    int dir = open(".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (dir < 0 || fsync(dir))
+        fprintf(stderr, "directory is not synced: %s\n", strerror(errno));
+    if (dir >= 0)
+        close(dir);
+}
+
+/* ---- the control socket ---- */
+
+static void drop_client(struct client *c)
+{
+    close(c->fd);
+    *c = (struct client){.fd = -1};
+}
+
+static void tell(struct client *c, const char *line, size_t len)
+{
+    if (send(c->fd, line, len, MSG_NOSIGNAL | MSG_DONTWAIT) != (ssize_t)len)
+        drop_client(c);
+}
+
+static void take_client(struct shim *s, int fd)
+{
+    for (size_t i = 0; i < N_CLIENTS; i++) {
+        if (s->clients[i].fd >= 0)
+            continue;
+        s->clients[i] = (struct client){.fd = fd};
+        return;
+    }
+    close(fd);
+}
+
+static int listen_here(void)
+{
+    struct sockaddr_un name = {.sun_family = AF_UNIX};
+
+    /* A relative name: the directory may be longer than the 108 bytes of sun_path. */
+    snprintf(name.sun_path, sizeof(name.sun_path), "%s", SHIM_SOCKET_FILE);
+    int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+    if (fd < 0)
+        return -1;
+    unlink(SHIM_SOCKET_FILE);
+    mode_t mask = umask(0177);
+    int failed = bind(fd, (struct sockaddr *)&name, sizeof(name)) || listen(fd, N_CLIENTS);
+    umask(mask);
+    if (!failed)
+        return fd;
+    close(fd);
+    return -1;
+}
+
+/* ---- stopping ---- */
+
+static void begin_stop(struct shim *s, int64_t grace_ms)
+{
+    int64_t kill_at = clock_ms(CLOCK_MONOTONIC) + grace_ms;
+
+    s->status.stopping = true;
+    s->exit.was_stopped = true;
+    if (s->phase == PHASE_RUNNING) {
+        s->phase = PHASE_STOPPING;
+        s->kill_at_ms = kill_at;
+        payload_signal(s->status.pid, SIGTERM);
+    }
+    if (s->kill_at_ms > kill_at)
+        s->kill_at_ms = kill_at; /* A second stop may only shorten the grace. */
+}
+
+static void payload_ended(struct shim *s, int wait_status)
+{
+    int64_t now = clock_ms(CLOCK_MONOTONIC);
+
+    s->exit.ended_ms = clock_ms(CLOCK_REALTIME);
+    s->exit.kind = WIFSIGNALED(wait_status) ? SHIM_SIGNALLED : SHIM_EXITED;
+    s->exit.code = WIFSIGNALED(wait_status) ? WTERMSIG(wait_status) : WEXITSTATUS(wait_status);
+    if (s->phase == PHASE_RUNNING) {
+        payload_signal(s->status.pid, SIGTERM);
+        s->kill_at_ms = now + LEFTOVER_MS;
+    }
+    s->phase = PHASE_ENDING;
+}
+
+/** @return false: no child is left. */
+static bool reap(struct shim *s)
+{
+    for (;;) {
+        int wait_status;
+        pid_t pid = waitpid(-1, &wait_status, WNOHANG);
+        if (pid == s->status.pid)
+            payload_ended(s, wait_status);
+        if (pid <= 0)
+            return pid == 0 || errno != ECHILD;
+    }
+}
+
+/* ---- commands and signals ---- */
+
+static void obey(struct shim *s, struct client *c, const char *line)
+{
+    char out[SHIM_LINE_MAX];
+    int64_t grace_ms;
+
+    if (!strcmp(line, "status"))
+        tell(c, out, shim_status_write(&s->status, out));
+    else if (!strcmp(line, "wait"))
+        c->wants_exit = true;
+    else if (str_starts(line, "stop ") && !str_to_i64(line + 5, 0, INT32_MAX, &grace_ms))
+        begin_stop(s, grace_ms);
+    else
+        drop_client(c);
+}
+
+static void hear(struct shim *s, struct client *c)
+{
+    ssize_t n = recv(c->fd, c->line + c->len, sizeof(c->line) - 1 - c->len, MSG_DONTWAIT);
+
+    if (n <= 0) {
+        if (n == 0 || (errno != EAGAIN && errno != EINTR))
+            drop_client(c);
+        return;
+    }
+    c->len += (size_t)n;
+    char *end;
+    while (c->fd >= 0 && (end = memchr(c->line, '\n', c->len))) {
+        char line[sizeof(c->line)];
+        size_t len = (size_t)(end - c->line);
+        memcpy(line, c->line, len);
+        line[len] = '\0';
+        c->len -= len + 1;
+        memmove(c->line, end + 1, c->len);
+        obey(s, c, line);
+    }
+    if (c->len == sizeof(c->line) - 1)
+        drop_client(c);
+}
+
+static void hear_signals(struct shim *s)
+{
+    struct signalfd_siginfo got;
+
+    while (read(s->signal_fd, &got, sizeof(got)) == (ssize_t)sizeof(got))
+        if (got.ssi_signo == SIGTERM)
+            begin_stop(s, s->launch.grace_ms);
+}
+
+static void kill_when_due(struct shim *s)
+{
+    int64_t now = clock_ms(CLOCK_MONOTONIC);
+
+    if (!s->kill_at_ms || now < s->kill_at_ms)
+        return;
+    payload_signal(s->status.pid, SIGKILL);
+    s->kill_at_ms =
+        now + KILL_RETRY_MS; /* A process may fork while the list is read: again until none is left. */
+}
+
+static void serve_once(struct shim *s)
+{
+    struct pollfd polled[FIRST_CLIENT_AT + N_CLIENTS];
+    int64_t wait_ms = s->kill_at_ms ? s->kill_at_ms - clock_ms(CLOCK_MONOTONIC) : -1;
+
+    if (s->kill_at_ms && wait_ms < 0)
+        wait_ms = 0;
+    polled[0] = (struct pollfd){s->listen_fd, POLLIN, 0};
+    polled[1] = (struct pollfd){s->signal_fd, POLLIN, 0};
+    for (size_t i = 0; i < N_CLIENTS; i++)
+        polled[FIRST_CLIENT_AT + i] = (struct pollfd){s->clients[i].fd, POLLIN, 0};
+    if (poll(polled, FIRST_CLIENT_AT + N_CLIENTS, (int)wait_ms) < 0)
+        return;
+    for (size_t i = 0; i < N_CLIENTS; i++)
+        if (polled[FIRST_CLIENT_AT + i].revents)
+            hear(s, &s->clients[i]);
+    if (polled[1].revents)
+        hear_signals(s);
+    if (polled[0].revents) {
+        int fd = accept4(s->listen_fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
+        if (fd >= 0)
+            take_client(s, fd);
+    }
+}
+
+/* ---- the whole way ---- */
+
+static void set_up(struct shim *s)
+{
+    sigset_t wanted;
+    struct stat born;
+
+    for (size_t i = 0; i < N_CLIENTS; i++)
+        s->clients[i].fd = -1;
+    /* Before anything else is opened: the number would be taken then. */
+    if (!fstat(SHIM_BORN_FD, &born) && S_ISSOCK(born.st_mode) && !fcntl(SHIM_BORN_FD, F_SETFD, FD_CLOEXEC))
+        take_client(s, SHIM_BORN_FD);
+    setsid(); /* Fails when we lead a session already, which is as good. */
+    signal(SIGHUP, SIG_IGN);
+    signal(SIGINT, SIG_IGN);
+    signal(SIGPIPE, SIG_IGN);
+    sigemptyset(&wanted);
+    sigaddset(&wanted, SIGCHLD);
+    sigaddset(&wanted, SIGTERM);
+    sigprocmask(SIG_BLOCK, &wanted, NULL);
+    s->signal_fd = signalfd(-1, &wanted, SFD_CLOEXEC | SFD_NONBLOCK);
+}
+
+static int start(struct shim *s)
+{
+    struct err_info why = {0};
+    struct payload_failure fail = {.error = 0};
+    struct shim_proc proc = {0};
+    char line[SHIM_LINE_MAX];
+
+    s->exit.kind = SHIM_NOT_STARTED;
+    s->listen_fd = listen_here();
+    if (s->listen_fd < 0 || s->signal_fd < 0 || prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)) {
+        s->exit.code = errno;
+        snprintf(s->exit.text, sizeof(s->exit.text), "control socket");
+        return ERR_IO;
+    }
+    if (read_launch(&s->launch, &why)) {
+        s->exit.code = EINVAL;
+        snprintf(s->exit.text, sizeof(s->exit.text), "launch file: %.140s", why.text);
+        return ERR_IO;
+    }
+    if (!payload_cgroup_make(&s->launch)) {
+        free(s->launch.cgroup);
+        s->launch.cgroup = NULL;
+    }
+    if (payload_start(&s->launch, &s->status.pid, &fail)) {
+        s->exit.code = fail.error;
+        snprintf(s->exit.text, sizeof(s->exit.text), "%s", fail.step);
+        return ERR_IO;
+    }
+    s->status.started_ms = s->exit.started_ms = clock_ms(CLOCK_REALTIME);
+    s->status.shim = getpid();
+    if (!shim_proc_read(getpid(), &proc))
+        s->status.shim_start = proc.start;
+    if (!shim_proc_read(s->status.pid, &proc))
+        s->status.pid_start = proc.start;
+    write_file(SHIM_RUNNING_FILE, line, shim_status_write(&s->status, line));
+    return 0;
+}
+
+static void finish(struct shim *s)
+{
+    char line[SHIM_LINE_MAX];
+
+    payload_cgroup_remove(&s->launch);
+    if (!s->exit.ended_ms)
+        s->exit.ended_ms = clock_ms(CLOCK_REALTIME);
+    size_t len = shim_exit_write(&s->exit, line);
+    write_file(SHIM_EXIT_FILE, line, len);
+    unlink(SHIM_SOCKET_FILE);
+    close(s->listen_fd);
+    /* Commands that came in with the end are still heard, so that a `wait` gets its answer. */
+    for (size_t i = 0; i < N_CLIENTS; i++) {
+        if (s->clients[i].fd >= 0)
+            hear(s, &s->clients[i]);
+        if (s->clients[i].fd >= 0 && s->clients[i].wants_exit)
+            tell(&s->clients[i], line, len);
+    }
+    shim_launch_fini(&s->launch);
+}
+
+int main(int argc, char **argv)
+{
+    static struct shim s;
+
+    if (argc > 1) {
+        fprintf(stderr, "%s takes no arguments: svcmgr starts it in a container's directory\n", argv[0]);
+        return err_exit_code(ERR_USAGE);
+    }
+    set_up(&s);
+    if (!start(&s)) {
+        while (reap(&s)) {
+            serve_once(&s);
+            kill_when_due(&s);
+        }
+    }
+    finish(&s);
+    return 0;
+}

@@ -1,0 +1,234 @@
+#include "shim/wire.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "base/obj.h"
+#include "base/str.h"
+
+#define KINDS(X)                                                                                             \
+    X(SHIM_EXITED, "exited")                                                                                 \
+    X(SHIM_SIGNALLED, "signalled")                                                                           \
+    X(SHIM_NOT_STARTED, "not_started")                                                                       \
+    X(SHIM_LOST, "lost")
+
+static const char *const kind_texts[] = {
+#define KIND_TEXT(id, text) [id] = text,
+    KINDS(KIND_TEXT)
+#undef KIND_TEXT
+};
+
+const char *shim_exit_kind_text(enum shim_exit_kind kind)
+{
+    return kind_texts[kind];
+}
+
+void shim_launch_fini(struct shim_launch *l)
+{
+    free(l->command);
+    for (size_t i = 0; i < l->n_env; i++)
+        free(l->env[i]);
+    free(l->env);
+    free(l->work_dir);
+    free(l->log_dir);
+    free(l->cgroup);
+    *l = (struct shim_launch){0};
+}
+
+static void add_env_text(struct shim_launch *l, char *take_text)
+{
+    l->env = mem_resize(l->env, l->n_env + 2, sizeof(*l->env));
+    l->env[l->n_env++] = take_text;
+    l->env[l->n_env] = NULL;
+}
+
+void shim_launch_env(struct shim_launch *l, const char *name, const char *value)
+{
+    add_env_text(l, mem_fmt("%s=%s", name, value));
+}
+
+static void put_text(struct buf *out, const char *key, const char *value)
+{
+    if (!value)
+        return;
+    buf_addf(out, "%s=%s", key, value);
+    buf_add_char(out, '\0');
+}
+
+static void put_int(struct buf *out, const char *key, int64_t value)
+{
+    buf_addf(out, "%s=%" PRId64, key, value);
+    buf_add_char(out, '\0');
+}
+
+void shim_launch_write(const struct shim_launch *l, struct buf *out)
+{
+    put_text(out, "command", l->command);
+    put_text(out, "work_dir", l->work_dir);
+    put_text(out, "log_dir", l->log_dir);
+    put_text(out, "cgroup", l->cgroup);
+    put_int(out, "memory_bytes", l->memory_bytes);
+    put_int(out, "cpu_milli", l->cpu_milli);
+    put_int(out, "grace_ms", l->grace_ms);
+    if (l->switch_user) {
+        put_int(out, "uid", l->uid);
+        put_int(out, "gid", l->gid);
+        for (size_t i = 0; i < l->n_groups; i++)
+            put_int(out, "group", l->groups[i]);
+    }
+    for (size_t i = 0; i < l->n_rlimits; i++) {
+        const struct shim_rlimit *r = &l->rlimits[i];
+        buf_addf(out, "rlimit=%d:%" PRId64 ":%" PRId64, r->resource, r->soft, r->hard);
+        buf_add_char(out, '\0');
+    }
+    for (size_t i = 0; i < l->n_env; i++)
+        put_text(out, "env", l->env[i]);
+}
+
+static int read_rlimit(struct shim_launch *l, const char *value)
+{
+    struct shim_rlimit r;
+
+    if (l->n_rlimits == SHIM_RLIMITS_MAX)
+        return ERR_PARSE;
+    if (sscanf(value, "%d:%" SCNd64 ":%" SCNd64, &r.resource, &r.soft, &r.hard) != 3)
+        return ERR_PARSE;
+    l->rlimits[l->n_rlimits++] = r;
+    return 0;
+}
+
+static int read_user(struct shim_launch *l, const char *key, const char *value)
+{
+    int64_t n;
+
+    if (str_to_i64(value, 0, UINT32_MAX - 1, &n))
+        return ERR_PARSE;
+    l->switch_user = true;
+    if (!strcmp(key, "uid"))
+        l->uid = (uid_t)n;
+    else if (!strcmp(key, "gid"))
+        l->gid = (gid_t)n;
+    else if (l->n_groups < SHIM_GROUPS_MAX)
+        l->groups[l->n_groups++] = (gid_t)n;
+    return 0;
+}
+
+static int read_text(char **slot, const char *value)
+{
+    free(*slot);
+    *slot = mem_str(value);
+    return 0;
+}
+
+/** One record of the launch file. */
+static int read_record(struct shim_launch *l, const char *key, const char *value)
+{
+    if (!strcmp(key, "command"))
+        return read_text(&l->command, value);
+    if (!strcmp(key, "work_dir"))
+        return read_text(&l->work_dir, value);
+    if (!strcmp(key, "log_dir"))
+        return read_text(&l->log_dir, value);
+    if (!strcmp(key, "cgroup"))
+        return read_text(&l->cgroup, value);
+    if (!strcmp(key, "memory_bytes"))
+        return str_to_i64(value, 0, INT64_MAX, &l->memory_bytes);
+    if (!strcmp(key, "cpu_milli"))
+        return str_to_i64(value, 0, INT32_MAX, &l->cpu_milli);
+    if (!strcmp(key, "grace_ms"))
+        return str_to_i64(value, 0, INT32_MAX, &l->grace_ms);
+    if (!strcmp(key, "uid") || !strcmp(key, "gid") || !strcmp(key, "group"))
+        return read_user(l, key, value);
+    if (!strcmp(key, "rlimit"))
+        return read_rlimit(l, value);
+    if (strcmp(key, "env") || !strchr(value, '='))
+        return ERR_PARSE;
+    add_env_text(l, mem_str(value));
+    return 0;
+}
+
+int shim_launch_read(const char *bytes, size_t len, struct shim_launch *out, struct err_info *why)
+{
+    struct shim_launch l = {0};
+    const char *p = bytes, *end = bytes + len;
+
+    while (p < end) {
+        const char *stop = memchr(p, '\0', (size_t)(end - p));
+        const char *eq = stop ? memchr(p, '=', (size_t)(stop - p)) : NULL;
+        mem_auto char *key = eq ? mem_strn(p, (size_t)(eq - p)) : NULL;
+        if (!key || read_record(&l, key, eq + 1)) {
+            shim_launch_fini(&l);
+            return err_set(why, ERR_PARSE, key ? key : SHIM_LAUNCH_FILE,
+                           "the launch file has a bad record at byte %zu", (size_t)(p - bytes));
+        }
+        p = stop + 1;
+    }
+    if (!l.command || !l.work_dir || !l.log_dir) {
+        shim_launch_fini(&l);
+        return err_set(why, ERR_PARSE, SHIM_LAUNCH_FILE,
+                       "the launch file lacks command, work_dir or log_dir");
+    }
+    *out = l;
+    return 0;
+}
+
+size_t shim_status_write(const struct shim_status *s, char out[SHIM_LINE_MAX])
+{
+    int n = snprintf(out, SHIM_LINE_MAX,
+                     "status shim=%d shim_start=%" PRIu64 " pid=%d pid_start=%" PRIu64 " started_ms=%" PRId64
+                     " stopping=%d\n",
+                     (int)s->shim, s->shim_start, (int)s->pid, s->pid_start, s->started_ms, s->stopping);
+    BUG_IF(n < 0 || n >= SHIM_LINE_MAX);
+    return (size_t)n;
+}
+
+size_t shim_exit_write(const struct shim_exit *e, char out[SHIM_LINE_MAX])
+{
+    int n = snprintf(out, SHIM_LINE_MAX,
+                     "exit kind=%s code=%d stopped=%d started_ms=%" PRId64 " ended_ms=%" PRId64 " text=%s\n",
+                     kind_texts[e->kind], e->code, e->was_stopped, e->started_ms, e->ended_ms, e->text);
+    BUG_IF(n < 0 || n >= SHIM_LINE_MAX);
+    return (size_t)n;
+}
+
+int shim_status_read(const char *line, struct shim_status *out)
+{
+    struct shim_status s = {0};
+    int shim, pid, stopping;
+
+    if (sscanf(line,
+               "status shim=%d shim_start=%" SCNu64 " pid=%d pid_start=%" SCNu64 " started_ms=%" SCNd64
+               " stopping=%d",
+               &shim, &s.shim_start, &pid, &s.pid_start, &s.started_ms, &stopping) != 6)
+        return ERR_PARSE;
+    s.shim = shim;
+    s.pid = pid;
+    s.stopping = stopping != 0;
+    *out = s;
+    return 0;
+}
+
+int shim_exit_read(const char *line, struct shim_exit *out)
+{
+    struct shim_exit e = {0};
+    char kind[16];
+    int stopped, text_at = 0;
+
+    if (sscanf(line, "exit kind=%15s code=%d stopped=%d started_ms=%" SCNd64 " ended_ms=%" SCNd64 " text=%n",
+               kind, &e.code, &stopped, &e.started_ms, &e.ended_ms, &text_at) != 5 ||
+        !text_at)
+        return ERR_PARSE;
+    size_t k = 0;
+    while (k < ARRAY_LEN(kind_texts) && strcmp(kind_texts[k], kind))
+        k++;
+    if (k == ARRAY_LEN(kind_texts))
+        return ERR_PARSE;
+    e.kind = (enum shim_exit_kind)k;
+    e.was_stopped = stopped != 0;
+    snprintf(e.text, sizeof(e.text), "%.*s", (int)strcspn(line + text_at, "\n"), line + text_at);
+    *out = e;
+    return 0;
+}

@@ -1,0 +1,135 @@
+/** The launch file and the lines of a container-shim: what is written is read back, what is foreign is refused. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+#include <cmocka.h>
+
+#include "base/mem.h"
+#include "base/obj.h"
+#include "shim/wire.h"
+
+static void launch_file_survives_a_round_trip(void **state)
+{
+    (void)state;
+    struct shim_launch l = {0}, back = {0};
+    buf_auto struct buf bytes = BUF_EMPTY;
+    l.command = mem_str("printf '%s\n' \"$A\"\nexit 1");
+    l.work_dir = mem_str("/w");
+    l.log_dir = mem_str("/l");
+    l.memory_bytes = 268435456;
+    l.switch_user = true;
+    l.uid = 65534;
+    l.gid = 65533;
+    l.groups[l.n_groups++] = 42;
+    l.rlimits[l.n_rlimits++] = (struct shim_rlimit){4, 0, 7};
+    shim_launch_env(&l, "A", "x=y\nz");
+    shim_launch_env(&l, "B", "");
+
+    shim_launch_write(&l, &bytes);
+    struct err_info why = {0};
+    assert_int_equal(shim_launch_read(buf_cstr(&bytes), bytes.len, &back, &why), 0);
+
+    assert_string_equal(back.command, l.command);
+    assert_string_equal(back.env[0], "A=x=y\nz");
+    assert_string_equal(back.env[1], "B=");
+    assert_null(back.env[2]);
+    assert_null(back.cgroup);
+    assert_true(back.switch_user);
+    assert_int_equal(back.uid, 65534);
+    assert_int_equal(back.gid, 65533);
+    assert_int_equal(back.n_groups, 1);
+    assert_int_equal(back.groups[0], 42);
+    assert_int_equal(back.rlimits[0].hard, 7);
+    assert_int_equal(back.memory_bytes, 268435456);
+    shim_launch_fini(&l);
+    shim_launch_fini(&back);
+}
+
+static void bad_launch_files_are_refused(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *bytes;
+        size_t len;
+    } cases[] = {
+        {"", 0},
+        {"command=a\0work_dir=/w\0", 22},           /* no log_dir */
+        {"command=a\0work_dir=/w\0log_dir=/l", 32}, /* last record is cut */
+        {"command=a\0work_dir=/w\0log_dir=/l\0colour=red\0", 44},
+        {"command=a\0work_dir=/w\0log_dir=/l\0uid=-1\0", 40},
+        {"command=a\0work_dir=/w\0log_dir=/l\0env=NOVALUE\0", 45},
+        {"command=a\0work_dir=/w\0log_dir=/l\0rlimit=1:2\0", 44},
+    };
+    for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+        struct shim_launch out = {0};
+        struct err_info why = {0};
+        assert_int_equal(shim_launch_read(cases[i].bytes, cases[i].len, &out, &why), ERR_PARSE);
+        assert_null(out.command);
+    }
+}
+
+static void lines_survive_a_round_trip(void **state)
+{
+    (void)state;
+    char line[SHIM_LINE_MAX];
+    struct shim_exit e = {SHIM_NOT_STARTED, 13, true, 1700000000001, 1700000000002, "working directory"}, e2;
+    struct shim_status s = {101, 5551, 102, 5552, 1700000000003, true}, s2;
+
+    size_t len = shim_exit_write(&e, line);
+    assert_int_equal(len, strlen(line));
+    assert_int_equal(shim_exit_read(line, &e2), 0);
+    assert_int_equal(e2.kind, SHIM_NOT_STARTED);
+    assert_int_equal(e2.code, 13);
+    assert_true(e2.was_stopped);
+    assert_int_equal(e2.ended_ms, 1700000000002);
+    assert_string_equal(e2.text, "working directory");
+
+    shim_status_write(&s, line);
+    assert_int_equal(shim_status_read(line, &s2), 0);
+    assert_int_equal(s2.shim, 101);
+    assert_int_equal(s2.shim_start, 5551);
+    assert_int_equal(s2.pid, 102);
+    assert_int_equal(s2.pid_start, 5552);
+    assert_true(s2.stopping);
+}
+
+static void foreign_lines_are_refused(void **state)
+{
+    (void)state;
+    struct shim_exit e;
+    struct shim_status s;
+    static const char *const lines[] = {"", "\n",
+                                        "exit kind=vanished code=1 stopped=0 started_ms=1 ended_ms=2 text=\n",
+                                        "exit kind=exited code=1\n", "status shim=1\n"};
+    for (size_t i = 0; i < ARRAY_LEN(lines); i++) {
+        assert_int_equal(shim_exit_read(lines[i], &e), ERR_PARSE);
+        assert_int_equal(shim_status_read(lines[i], &s), ERR_PARSE);
+    }
+}
+
+static void own_process_is_found_in_proc(void **state)
+{
+    (void)state;
+    struct shim_proc p = {0};
+
+    assert_int_equal(shim_proc_read(getpid(), &p), 0);
+    assert_int_equal(p.parent, getppid());
+    assert_int_equal(p.group, getpgrp());
+    assert_int_equal(p.session, getsid(0));
+    assert_true(p.start > 0);
+    assert_int_equal(shim_proc_read(0x3fffffff, &p), ERR_NOTFOUND);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(launch_file_survives_a_round_trip), cmocka_unit_test(bad_launch_files_are_refused),
+        cmocka_unit_test(lines_survive_a_round_trip),        cmocka_unit_test(foreign_lines_are_refused),
+        cmocka_unit_test(own_process_is_found_in_proc),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
