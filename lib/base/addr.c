@@ -54,7 +54,8 @@ int addr_split_host_port(const char *s, uint16_t default_port, char **host, uint
         end = rest = colon && !bare_v6 ? colon : s + strlen(s);
     }
     int64_t p = default_port;
-    if (end == start || (*rest && *rest != ':') || (*rest && str_to_i64(rest + 1, 0, 65535, &p)))
+    if (end == start || (*rest && *rest != ':') ||
+        (*rest && (rest[1] == '-' || str_to_i64(rest + 1, 0, 65535, &p))))
         return ERR_PARSE;
     *host = mem_strn(start, (size_t)(end - start));
     *port = (uint16_t)p;

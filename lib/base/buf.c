@@ -29,6 +29,8 @@ char *buf_room(struct buf *b, size_t n)
         b->bytes = mem_resize(b->bytes, cap, 1);
         b->cap = cap;
     }
+    b->bytes[b->len] = 0;
+    b->bytes[b->len + n] = 0;
     return b->bytes + b->len;
 }
 

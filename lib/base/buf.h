@@ -22,7 +22,8 @@ void buf_fini(struct buf *b);
 #define buf_auto __attribute__((cleanup(buf_fini)))
 /** Forget the content, keep the memory. */
 void buf_clear(struct buf *b);
-/** Make room for n more bytes and return where they go; advance with `b->len += n`. */
+/** Make room for n more bytes and return where they go; advance with `b->len += n`. A caller that uses fewer of them
+ *  puts the NUL after them itself. */
 char *buf_room(struct buf *b, size_t n);
 void buf_add(struct buf *b, const void *p, size_t n);
 void buf_add_str(struct buf *b, const char *s);

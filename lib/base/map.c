@@ -84,7 +84,7 @@ static struct map_slot *find(const struct map *m, const char *key, size_t n, uin
         struct map_slot *s = &m->slots[i];
         if (!s->key && !s->dead)
             return NULL;
-        if (s->key && s->hash == hash && strncmp(s->key, key, n) == 0 && s->key[n] == 0)
+        if (s->key && s->hash == hash && strlen(s->key) == n && memcmp(s->key, key, n) == 0)
             return s;
     }
 }

@@ -21,6 +21,17 @@ static void *need(void *p, size_t n)
     return p;
 }
 
+/* n × size, at least 1. */
+static size_t product(size_t n, size_t size)
+{
+    size_t bytes;
+    if (__builtin_mul_overflow(n, size, &bytes)) {
+        fprintf(stderr, "out of memory: %zu times %zu bytes wanted\n", n, size);
+        abort();
+    }
+    return bytes ? bytes : 1;
+}
+
 void *mem_alloc(size_t n)
 {
     return need(malloc(n ? n : 1), n);
@@ -33,12 +44,13 @@ void *mem_zalloc(size_t n)
 
 void *mem_array(size_t n, size_t size)
 {
-    return need(calloc(n ? n : 1, size ? size : 1), n);
+    return mem_zalloc(product(n, size));
 }
 
 void *mem_resize(void *p, size_t n, size_t size)
 {
-    return need(reallocarray(p, n ? n : 1, size ? size : 1), n);
+    size_t bytes = product(n, size);
+    return need(realloc(p, bytes), bytes);
 }
 
 void *mem_copy(const void *p, size_t n)

@@ -32,7 +32,8 @@ struct unit {
 };
 
 /* A number, then one of the units; "" stands for `bare`. */
-static int number_with_unit(const char *s, const struct unit *units, size_t n_units, int64_t bare, int64_t *out)
+static int number_with_unit(const char *s, const struct unit *units, size_t n_units, int64_t bare,
+                            int64_t *out)
 {
     if (*s < '0' || *s > '9')
         return ERR_PARSE;
@@ -54,14 +55,15 @@ static int number_with_unit(const char *s, const struct unit *units, size_t n_un
 
 int str_to_ms(const char *s, int64_t bare_unit_ms, int64_t *out)
 {
-    static const struct unit units[] = {{"ms", 1}, {"s", 1000}, {"m", 60000}, {"h", 3600000}, {"d", 86400000}};
+    static const struct unit units[] = {
+        {"ms", 1}, {"s", 1000}, {"m", 60000}, {"h", 3600000}, {"d", 86400000}};
     return number_with_unit(s, units, sizeof units / sizeof units[0], bare_unit_ms, out);
 }
 
 int str_to_bytes(const char *s, int64_t *out)
 {
-    static const struct unit units[] = {{"k", 1024},       {"K", 1024},       {"m", 1048576},
-                                        {"M", 1048576},    {"g", 1073741824}, {"G", 1073741824}};
+    static const struct unit units[] = {{"k", 1024},    {"K", 1024},       {"m", 1048576},
+                                        {"M", 1048576}, {"g", 1073741824}, {"G", 1073741824}};
     return number_with_unit(s, units, sizeof units / sizeof units[0], 1, out);
 }
 
