@@ -1,0 +1,452 @@
+/**
+ * The service engine: (state, event, now) → state + effects. It knows no socket, clock, file, thread or log.
+ *
+ *     event ──> engine_step() ──> effects, in this order:
+ *                                   PERSIST…  (at most one a service document and one engine document)
+ *                                   everything else
+ *
+ * The app makes the PERSIST effects of a step durable in ONE store transaction, and only then carries out the rest, in order;
+ * the effects of a later step never overtake those of an earlier one. A step without PERSIST needs no write, but
+ * keeps its place. While a write is under way further steps may be taken.
+ *
+ * Objects: service ⊃ component ⊃ instance (`hello-0`), backed by at most one container at a time. A service is kept
+ * by (kind, user, name); each start is a new incarnation with a new application id.
+ *
+ * Start-up: engine_new → engine_load for each stored document → engine_containers tells which containers should exist →
+ * one EV_RECOVERED for each (running, exited, gone) → one EV_RESUME, which emits again whatever was outstanding: requests,
+ * launches, stops, records, timers. Containers not reported by then count as gone. Effects may therefore come twice: a
+ * second REQUEST for a container_id that is held is answered with EV_ALLOCATED again; STOP of a dead one with EV_EXITED
+ * or EV_LOST; LAUNCH of a running one (same container_id and attempt) with EV_RUNNING.
+ *
+ * Time: `now_ms` is wall time in ms since the epoch and must not go backwards within a process.
+ * Thread: one engine, one thread.   Source: design 5; YARN services API 4.
+ */
+#ifndef ENGINE_ENGINE_H
+#define ENGINE_ENGINE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/map.h"
+#include "bobbin/error.h"
+#include "spec/spec.h"
+
+/* ------------------------------------------------------------------ state -- */
+
+/** Which API made the service; part of what is stored. */
+enum eng_kind { KIND_SERVICE, KIND_SLIDER, KIND_LAUNCHER };
+
+/** Service states; the drawing is in service.c. */
+#define ENG_SERVICE_STATES(X)                                                                                \
+    X(SVC_STOPPED, "STOPPED")     /* definition stored, nothing runs (saved, stopped, or expired) */         \
+    X(SVC_ACCEPTED, "ACCEPTED")   /* launched; waits for the services it depends on                */        \
+    X(SVC_STARTED, "STARTED")     /* runs, not every component is STABLE                          */         \
+    X(SVC_STABLE, "STABLE")       /* every wanted instance is up                                  */         \
+    X(SVC_FINISHING, "FINISHING") /* containers are being stopped                                  */        \
+    X(SVC_SUCCEEDED, "SUCCEEDED") /* ended by itself, all well                                     */        \
+    X(SVC_FAILED, "FAILED")       /* ended by itself or by the failure threshold                   */
+
+/** Instance states; the drawing is in instance.c. */
+#define ENG_INSTANCE_STATES(X)                                                                               \
+    X(INST_PENDING, "PENDING")     /* wants a container: waits for a dependency or for due_ms     */         \
+    X(INST_REQUESTED, "REQUESTED") /* container requested                                         */         \
+    X(INST_ALLOCATED, "ALLOCATED") /* container held, launch sent                                 */         \
+    X(INST_LAUNCHED, "LAUNCHED")   /* process accepted, address not known yet                      */        \
+    X(INST_RUNNING, "RUNNING")     /* process runs, has IP and host, is not ready                  */        \
+    X(INST_READY, "READY")         /* process runs and is ready                                   */         \
+    X(INST_EXITED, "EXITED")       /* process ended, container kept for a retry at due_ms          */        \
+    X(INST_RELEASING, "RELEASING") /* container is being stopped                                  */         \
+    X(INST_SUCCEEDED, "SUCCEEDED") /* final: exit 0, no restart by policy                          */        \
+    X(INST_FAILED, "FAILED")       /* final: other exit, no restart by policy                      */        \
+    X(INST_STOPPED, "STOPPED")     /* final: stopped by request                                   */
+
+/** Public state of a component. */
+#define ENG_COMPONENT_STATES(X)                                                                              \
+    X(COMP_WAITING, "FLEXING") /* a dependency is not ready, nothing requested yet */                        \
+    X(COMP_FLEXING, "FLEXING")                                                                               \
+    X(COMP_STABLE, "STABLE")                                                                                 \
+    X(COMP_SUCCEEDED, "SUCCEEDED")                                                                           \
+    X(COMP_FAILED, "FAILED")
+
+/** How a process ended. */
+#define ENG_EXIT_KINDS(X)                                                                                    \
+    X(EXIT_NONE, "NONE")                                                                                     \
+    X(EXIT_CODE, "CODE")       /* value: exit code 0..255                                             */     \
+    X(EXIT_SIGNAL, "SIGNAL")   /* value: signal number                                                */     \
+    X(EXIT_LAUNCH, "LAUNCH")   /* it could not be started; text says why                               */    \
+    X(EXIT_LOST, "LOST")       /* container or host vanished; the exit is unknown                      */    \
+    X(EXIT_STOPPED, "STOPPED") /* we stopped it                                                      */
+
+#define ENG_ENUM_ROW(token, word) token,
+enum eng_service_state { ENG_SERVICE_STATES(ENG_ENUM_ROW) };
+enum eng_instance_state { ENG_INSTANCE_STATES(ENG_ENUM_ROW) };
+enum eng_component_state { ENG_COMPONENT_STATES(ENG_ENUM_ROW) };
+enum eng_exit_kind { ENG_EXIT_KINDS(ENG_ENUM_ROW) };
+#undef ENG_ENUM_ROW
+
+/** Words of the states as stored and explained. Static. Thread: any. */
+const char *eng_service_state_word(enum eng_service_state s);
+const char *eng_instance_state_word(enum eng_instance_state s);
+const char *eng_component_state_word(enum eng_component_state s);
+
+/** A typed exit. `text` may be NULL. */
+struct eng_exit {
+    int kind; /* enum eng_exit_kind */
+    int64_t value;
+    char *text;
+};
+
+/* All of these are owned by the engine and read-only for everybody else. */
+
+struct eng_instance {
+    int64_t index; /* n of `<component>-<n>` */
+    char *name;
+    int state;            /* enum eng_instance_state */
+    bool removing;        /* RELEASING: gone for good once the container ended */
+    char *container_id;   /* NULL: holds none */
+    int64_t attempt;      /* process starts within this container, from 1 */
+    int64_t n_containers; /* containers so far: the instance attempt */
+    char *version;        /* component version that the container runs */
+    char *ip;             /* address of the container, or planned one; NULL: not known */
+    char *hostname;       /* as reported by the node */
+    char *bare_host;      /* node */
+    int64_t allocated_ms, running_ms;
+    int64_t due_ms;             /* PENDING, EXITED: not before this time; 0: none */
+    int64_t backoff_ms;         /* next retry delay; 0: the first */
+    int64_t n_retries;          /* in this container */
+    struct eng_exit *last_exit; /* NULL: never ended */
+    char *wait;                 /* why it is not further: for explain; NULL: nothing to wait for */
+    bool published;             /* its record was asked for */
+    bool recovered;             /* EV_RECOVERED came; used between load and resume */
+};
+
+struct eng_component {
+    char *name;
+    int state;                       /* enum eng_component_state */
+    int64_t n_failures;              /* counted failures in the window */
+    int64_t window_end_ms;           /* when n_failures is reset; 0: not running */
+    struct eng_instance **instances; /* by index, ascending */
+    size_t n_instances;
+    struct spec_component *spec; /* borrowed from the service's spec */
+};
+
+struct eng_service {
+    int kind; /* enum eng_kind */
+    char *user, *name;
+    int state; /* enum eng_service_state */
+    struct spec_service *spec;
+    int64_t incarnation;               /* starts so far */
+    char *app_id;                      /* NULL: never launched */
+    int64_t app_seq;                   /* of app_id */
+    int64_t next_container;            /* sequence number of the next container */
+    int64_t launch_ms;                 /* submission of this incarnation */
+    int64_t started_ms;                /* 0: not STARTED yet */
+    int64_t lifetime_end_ms;           /* 0: none */
+    int end_state;                     /* FINISHING: state to come (enum eng_service_state) */
+    bool destroying;                   /* to be removed when everything has ended */
+    bool purge_wanted;                 /* registry subtree must still be removed */
+    int64_t purge_ticket;              /* PURGE under way; 0: none */
+    int64_t force_ms;                  /* FINISHING: when stops are repeated with force; 0: done */
+    char *diagnostics;                 /* why it ended; NULL: nothing to say */
+    char *wait;                        /* ACCEPTED: which service it waits for */
+    struct eng_component **components; /* start order */
+    size_t n_components;
+    int64_t timer_ms;     /* last TIMER effect; 0: none */
+    uint64_t *destroyers; /* tokens of DELETE requests that wait; not stored */
+    size_t n_destroyers;
+    bool dirty; /* to be persisted at the end of this step */
+};
+
+/* ----------------------------------------------------------------- events -- */
+
+#define ENG_EVENTS(X)                                                                                          \
+    /* requests of a face: token is echoed in exactly one ANSWER */                                            \
+    X(EV_CREATE)       /* user, take_spec (completed), save                                        */          \
+    X(EV_FLEX)         /* user, name, flex[n_flex]                                                 */          \
+    X(EV_STOP)         /* user, name                                                               */          \
+    X(EV_START)        /* user, name                                                               */          \
+    X(EV_DESTROY)      /* user, name                                                               */          \
+    X(EV_LIFETIME)     /* user, name, lifetime_s > 0                                               */          \
+    X(EV_DECOMMISSION) /* user, name, names[n_names]: instance names                              */           \
+    /* containers: container_id; unknown ones that are alive are released */                                   \
+    X(EV_ALLOCATED) /* container_id, request_id (0: container_id is the engine's own), host        */          \
+    X(EV_WAITING)   /* container_id or request_id: not allocated yet; text says what is short       */         \
+    X(EV_LAUNCHED)  /* container_id, attempt: the node took the launch; the address follows         */         \
+    X(EV_RUNNING)   /* container_id, attempt, ip, host: the process runs (LAUNCHED is not required) */         \
+    X(EV_EXITED) /* container_id, attempt (0: container ended), exit. Exits of an older attempt are ignored */ \
+    X(EV_LOST)   /* container_id: container or node vanished, or a STOP or LAUNCH found none; text */          \
+    X(EV_PROBE)  /* container_id, attempt, ready, text                                          */             \
+    X(EV_RECORD) /* ticket, code: 0 or ERR_*; every PUBLISH, UNPUBLISH, PURGE gets one, in bounded time */     \
+    X(EV_TIMER)  /* user, name: the time of the service's last TIMER effect has come             */            \
+    /* start-up */                                                                                             \
+    X(EV_RECOVERED) /* container_id, attempt, found; found EXITED: exit; RUNNING: ip, host           */        \
+    X(EV_RESUME)    /* all documents loaded, all containers reported                                */
+
+#define ENG_EVENT_ROW(token) token,
+enum eng_event_kind { ENG_EVENTS(ENG_EVENT_ROW) };
+#undef ENG_EVENT_ROW
+/** Token of an event kind, as "EV_CREATE". Static. Thread: any. */
+const char *eng_event_word(enum eng_event_kind kind);
+
+enum eng_found { FOUND_RUNNING, FOUND_EXITED, FOUND_GONE };
+
+struct eng_flex {
+    const char *component;
+    int64_t count; /* wanted number, or the change */
+    bool relative;
+};
+
+/** One event. Everything is borrowed for the call, except take_spec. Members a kind does not name are zero. */
+struct eng_event {
+    enum eng_event_kind kind;
+    uint64_t token;
+    const char *user, *name;
+    struct spec_service *take_spec; /* the engine owns it, whatever the outcome */
+    bool save;
+    const struct eng_flex *flex;
+    size_t n_flex;
+    const char *const *names;
+    size_t n_names;
+    int64_t lifetime_s;
+    const char *container_id;
+    int64_t request_id;
+    int64_t attempt;
+    const char *ip, *host;
+    struct eng_exit exit;
+    enum eng_found found;
+    bool ready;
+    int64_t ticket;
+    int code;
+    const char *text;
+};
+
+/* ---------------------------------------------------------------- effects -- */
+
+#define ENG_EFFECTS(X)                                                                                             \
+    X(EFF_PERSIST) /* key, bytes (NULL: delete the document), len                              */                  \
+    X(EFF_REQUEST) /* container_id, request: a container of this size. Answer: EV_ALLOCATED or EV_WAITING */       \
+    X(EFF_CANCEL)  /* container_id: the request is not needed any more; no answer               */                 \
+    X(EFF_RELEASE) /* container_id: give a container back that has no process; no answer. Its directory may go */  \
+    X(EFF_LAUNCH) /* container_id, launch: start the process. Answer: EV_RUNNING, or EV_EXITED with EXIT_LAUNCH */ \
+    X(EFF_STOP) /* container_id, force: end process and container. Answer: EV_EXITED or EV_LOST, attempt 0 */      \
+    X(EFF_PROBE_START) /* container_id, probe                                                      */              \
+    X(EFF_PROBE_STOP)  /* container_id                                                              */             \
+    X(EFF_PUBLISH)     /* path, record, ticket: create parents, write with overwrite                */             \
+    X(EFF_UNPUBLISH)   /* path, ticket: delete one record; no such path is success                  */             \
+    X(EFF_PURGE)       /* path, ticket: delete path and all below; no such path is success          */             \
+    X(EFF_ANSWER)      /* answer                                                                   */              \
+    X(EFF_TIMER)       /* at_ms: send EV_TIMER at this time; replaces the service's earlier one; 0: none */        \
+    X(EFF_NOTE)        /* text: a line for the log                                                 */
+
+#define ENG_EFFECT_ROW(token) token,
+enum eng_effect_kind { ENG_EFFECTS(ENG_EFFECT_ROW) };
+#undef ENG_EFFECT_ROW
+/** Token of an effect kind, as "EFF_PERSIST". Static. Thread: any. */
+const char *eng_effect_word(enum eng_effect_kind kind);
+
+/** What is asked of the cluster. */
+struct eng_request {
+    int64_t request_id; /* unique in the application; for clusters that name containers themselves */
+    int64_t memory_mb, vcores;
+    char *label; /* host label, or NULL */
+    char *ip;    /* address kept for this instance, or NULL: the cluster's own */
+    char *component, *instance;
+};
+
+enum eng_file_mode {
+    FILE_BYTES,  /* write bytes                                                     */
+    FILE_COPY,   /* copy of src                                                     */
+    FILE_EXPAND, /* text of src through spec_expand(text, values)                    */
+    FILE_UNPACK  /* unpack the archive src                                          */
+};
+
+struct eng_file {
+    char *name; /* relative to the working directory: "conf/x", "x" */
+    enum eng_file_mode mode;
+    char *bytes;
+    size_t len;
+    char *src;
+};
+
+/** A process start. env order matters: later ones win. In command and env values the launcher expands `<LOG_DIR>`. */
+struct eng_launch {
+    char *instance, *component, *app_id;
+    char *run_as;    /* user of the service */
+    int64_t attempt; /* echoed in events */
+    char *command; /* for a shell, already with redirection to <LOG_DIR>/stdout.txt, stderr.txt; NULL: none */
+    struct eng_env {
+        char *name, *value;
+    } * env;
+    size_t n_env;
+    struct eng_file *files;
+    size_t n_files;
+    json_t *values; /* placeholders for FILE_EXPAND */
+    int64_t memory_mb, vcores;
+    char *ip; /* CONTAINER_IP, or NULL */
+};
+
+/** A readiness probe. All texts are final. The first success and every change of the result are reported (EV_PROBE). */
+struct eng_probe {
+    enum spec_check type;
+    int64_t attempt;
+    char *ip;          /* of the container */
+    char *dns_name;    /* instance name in DNS, to be resolved before; NULL: no DNS check */
+    char *dns_address; /* "ip:port", or NULL: system resolver */
+    char *url;         /* HTTP: ${THIS_HOST} replaced */
+    int64_t port;      /* PORT */
+    int64_t timeout_ms, min_success, max_success;
+    int64_t interval_ms; /* at most between two probes; until the first success 0, 50, 100, 200 … up to it */
+};
+
+/** A registry record. NULL members are not written. */
+struct eng_record {
+    char *description, *yarn_id, *persistence, *ip, *hostname, *component;
+};
+
+/** Outcomes of requests; the face turns them into status and words. */
+#define ENG_OUTCOMES(X)                                                                                      \
+    X(OUT_LAUNCHED)       /* app_id                                     */                                   \
+    X(OUT_SAVED)          /* version                                    */                                   \
+    X(OUT_FLEXED)         /* component, n_old, n_new (of the last one)  */                                   \
+    X(OUT_STOPPED)        /*                                            */                                   \
+    X(OUT_STARTED)        /* app_id                                     */                                   \
+    X(OUT_DESTROYED)      /*                                            */                                   \
+    X(OUT_LIFETIME_SET)   /* at_ms, n_new seconds                       */                                   \
+    X(OUT_DECOMMISSIONED) /*                                           */                                    \
+    X(OUT_TAKEN)          /* create: the name is in use                 */                                   \
+    X(OUT_NOT_FOUND)      /* no such service                            */                                   \
+    X(OUT_NO_COMPONENT)   /* component                                  */                                   \
+    X(OUT_NO_INSTANCE)    /* component: the instance name               */                                   \
+    X(OUT_BAD_COUNT)      /* component, n_new: result would be negative */                                   \
+    X(OUT_ALREADY_STOPPED)                                                                                   \
+    X(OUT_ALREADY_LIVE)  /* start while live                           */                                    \
+    X(OUT_NOT_RUNNING)   /* state                                      */                                    \
+    X(OUT_NOT_SUBMITTED) /* saved, never launched                      */                                    \
+    X(OUT_PURGE_FAILED)  /* destroy: registry clean-up failed, it is retried */                              \
+    X(OUT_CANCELLED)     /* never made by the engine: the app is stopping    */                              \
+    X(OUT_STORE_FAILED)  /* never made by the engine: the state could not be written */
+
+#define ENG_OUTCOME_ROW(token) token,
+enum eng_outcome { ENG_OUTCOMES(ENG_OUTCOME_ROW) };
+#undef ENG_OUTCOME_ROW
+/** Token of an outcome, as "OUT_LAUNCHED". Static. Thread: any. */
+const char *eng_outcome_word(enum eng_outcome outcome);
+
+struct eng_answer {
+    uint64_t token;
+    enum eng_outcome outcome;
+    enum eng_service_state state; /* of the service, when there is one */
+    char *name, *app_id, *version, *component;
+    int64_t n_old, n_new;
+    int64_t at_ms;
+};
+
+/** One effect. It owns all it points to (eng_effect_fini); members a kind does not name are zero. */
+struct eng_effect {
+    enum eng_effect_kind kind;
+    char *user, *name; /* service it belongs to; NULL for the engine document and unknown containers */
+    char *
+        key; /* PERSIST: "engine", or "services/<user>/<name>"; elements are percent-encoded beyond [a-z0-9.-] */
+    char *bytes;
+    size_t len;
+    char *container_id;
+    bool force;
+    char *path; /* absolute registry path, "/users/…" */
+    int64_t ticket;
+    int64_t at_ms;
+    char *text;
+    struct eng_request *request;
+    struct eng_launch *launch;
+    struct eng_probe *probe;
+    struct eng_record *record;
+    struct eng_answer *answer;
+};
+
+/** Effects in order. Start as {0}; release what is left with eng_effects_fini. */
+struct eng_effects {
+    struct eng_effect *items;
+    size_t n, cap;
+};
+
+/** Release what an effect owns; the effect is zeroed. Thread: any. */
+void eng_effect_fini(struct eng_effect *e);
+/** Release all effects and the list; it is empty and usable again. Thread: any. */
+void eng_effects_fini(struct eng_effects *list);
+
+/* ----------------------------------------------------------------- engine -- */
+
+struct engine_config {
+    const struct dialect *dialect;
+    int64_t cluster_ts;    /* cluster timestamp of a new engine document: ms since the epoch */
+    const char *domain;    /* hadoop.registry.dns.domain-name, or NULL     [copied] */
+    const char *zk_quorum; /* hadoop.registry.zk.quorum, or NULL           [copied] */
+    const char
+        *address_pool; /* "127.77.0.0/16": addresses of instances; NULL: the cluster gives them [copied] */
+    const char *queue; /* default queue                               [copied] */
+    int64_t probe_interval_ms; /* default of yarn.service.readiness-check-interval.seconds */
+    int64_t retry_interval_ms; /* default of yarn.service.container-failure.retry-interval-ms */
+};
+
+struct engine;
+
+/**
+ * A new engine without services.
+ *
+ * @param cfg  configuration; texts are copied, dialect is static                [borrowed]
+ * @param out  free with engine_free                                             [out]
+ * @return 0; or ERR_CONFIG: address_pool is no IPv4 prefix of length 8..30.
+ */
+int engine_new(const struct engine_config *cfg, struct engine **out, struct err_info *why);
+/** Free; NULL is fine. */
+void engine_free(struct engine *e);
+/**
+ * Load one stored document, before EV_RESUME, in any order.
+ *
+ * @param key    as in EFF_PERSIST                                                [borrowed]
+ * @param bytes  its `len` bytes                                                  [borrowed]
+ * @return 0; or ERR_JSON: not a document of this key, why->where the place; nothing was loaded.
+ */
+int engine_load(struct engine *e, const char *key, const char *bytes, size_t len, struct err_info *why);
+
+/** A container that should exist according to the loaded state. All borrowed. */
+struct eng_container_ref {
+    const struct eng_service *service;
+    const struct eng_component *component;
+    const struct eng_instance *instance;
+    int64_t memory_mb, vcores;
+    bool
+        process; /* a process may run in it; else the container is only held (ALLOCATED before launch, EXITED) */
+};
+/** Call fn for each container that is held, in no order. */
+void engine_containers(const struct engine *e, void (*fn)(void *arg, const struct eng_container_ref *c),
+                       void *arg);
+
+/**
+ * Take one event.
+ *
+ * @param ev      the event; take_spec is consumed                                [borrowed]
+ * @param now_ms  wall time
+ * @param out     effects are appended: PERSIST first, see the top                 [in,out]
+ * Events that do not fit the state are ignored with a NOTE.
+ */
+void engine_step(struct engine *e, const struct eng_event *ev, int64_t now_ms, struct eng_effects *out);
+
+/** A service, or NULL. [borrowed until the next step] */
+const struct eng_service *engine_find(const struct engine *e, const char *user, const char *name);
+/** The services of a user (NULL: of all) sorted by user and name; NULL-terminated, free() the array. */
+const struct eng_service **engine_list(const struct engine *e, const char *user);
+/** Which service holds or requested this container; NULL: none. *instance is set when found. */
+const struct eng_service *engine_find_container(const struct engine *e, const char *container_id,
+                                                const struct eng_instance **instance);
+/** Path of a service's record, or of an instance's when container_id is not NULL. free() */
+char *engine_record_path(const struct eng_service *s, const char *container_id);
+
+/** Instances that run now (RUNNING, READY). */
+int64_t eng_service_n_running(const struct eng_service *s);
+/** Seconds left of the lifetime, -1 without a limit. Never negative otherwise. */
+int64_t eng_service_lifetime_left_s(const struct eng_service *s, int64_t now_ms);
+/** The service was launched and has not ended. */
+bool eng_service_is_live(const struct eng_service *s);
+
+#endif

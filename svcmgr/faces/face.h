@@ -1,0 +1,44 @@
+/**
+ * What every API face needs of the program around it. The app implements `struct app_ops` and makes a `struct face`
+ * the app pointer of its HTTP server; the route tables of the faces (services.h) do the rest.
+ *
+ * Thread: owner loop.   Source: ours.
+ */
+#ifndef FACES_FACE_H
+#define FACES_FACE_H
+
+#include <stdint.h>
+
+#include "base/obj.h"
+#include "engine/engine.h"
+#include "spec/spec.h"
+
+struct app_ops {
+    /**
+     * Hand a request event to the engine.
+     *
+     * @param ev        event; the app sets its token; take_spec is consumed         [borrowed]
+     * @param answered  called exactly once, later or at once, when the answer is due (its persist is durable); when the
+     *                  app stops before: OUT_CANCELLED; when the state cannot be written: OUT_STORE_FAILED.
+     *                  The answer is borrowed for the call.
+     */
+    void (*submit)(void *app, struct eng_event *ev,
+                   void (*answered)(void *arg, const struct eng_answer *answer), void *arg);
+    /** The engine, to read. */
+    const struct engine *(*engine)(void *app);
+    /** The same wall clock that engine_step gets. */
+    int64_t (*now_ms)(void *app);
+    /** dialect, dns_enabled, secure, local, limits and path_exists; find_service and arg of it are the face's. */
+    const struct spec_world *(*world)(void *app);
+};
+
+#define FACE_MAGIC OBJ_MAGIC('F', 'A', 'C', 'E')
+
+/** First member `obj` initialised with FACE_MAGIC; `app` is handed to every op. */
+struct face {
+    struct obj obj;
+    const struct app_ops *ops;
+    void *app;
+};
+
+#endif

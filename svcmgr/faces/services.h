@@ -1,0 +1,35 @@
+/**
+ * The YARN services API: E1..E7 under /app/v1/services and, as second mount, /v1/services.
+ * The app pointer of the server is a `struct face`.
+ *
+ * Thread: owner loop.   Source: YARN services API 1.
+ */
+#ifndef FACES_SERVICES_H
+#define FACES_SERVICES_H
+
+#include "base/buf.h"
+#include "faces/face.h"
+#include "http/server.h"
+
+extern const struct http_route services_routes[];
+extern const size_t services_n_routes;
+
+/** write_error hook of the HTTP server: errors as ServiceStatus {"diagnostics":…}. @return the media type. */
+const char *services_write_error(struct http_req *req, int code, const struct err_info *why,
+                                 struct buf *body);
+
+/**
+ * The Service document of a GET: definition and what runs.
+ *
+ * @param s        service                                                         [borrowed]
+ * @param dialect  names of states                                                 [borrowed]
+ * @param now_ms   wall time, for the remaining lifetime
+ * @return new JSON object.   Thread: owner.   Source: YARN services API 2.
+ */
+json_t *services_view(const struct eng_service *s, const struct dialect *dialect, int64_t now_ms);
+/** The short form of `GET /services`. */
+json_t *services_view_short(const struct eng_service *s, const struct dialect *dialect, int64_t now_ms);
+/** Word of a service state in a dialect. Static. */
+const char *services_state_word(const struct eng_service *s, const struct dialect *dialect);
+
+#endif
