@@ -3,8 +3,8 @@
  * libuv), so handlers run on the loop and need no locks. No handler holds the loop longer than 1 ms.
  *
  *     static const struct http_route routes[] = {
- *         {"GET",  "/ws/v1/registry/*", 0,            0,       api_get,  "Read a node", …},
- *         {"PUT",  "/ws/v1/registry/*", HTTP_JSON_IN, 1 << 20, api_put,  "Bind a record", …},
+ *         {"GET",  "/ws/v1/registry/{path…}", 0, 0, api_get,  "Read a node", …},
+ *         {"PUT",  "/ws/v1/registry/{path…}", HTTP_JSON_IN, 1 << 20, api_put,  "Bind a record", …},
  *     };
  *
  * A pattern element `{name}` matches one raw path element, a final `*` matches the rest (also empty). The path is
@@ -51,6 +51,8 @@ struct http_route {
 struct http_server_def {
     const char *listen; /* "127.0.0.1:9192"; port 0: any free one */
     bool allow_remote;  /* else a non-loopback address is refused with ERR_CONFIG naming the option */
+    const char *allow_remote_key; /* option behind allow_remote, for that error's text; NULL: none named [borrowed] */
+    int64_t send_timeout_ms; /* a client that takes or sends nothing for so long is dropped; whole seconds; 0: 30000 */
     const char *static_user; /* caller when no user.name is given [borrowed] */
     const struct http_route *routes; /* [borrowed] */
     size_t n_routes;

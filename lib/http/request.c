@@ -1,0 +1,391 @@
+#include "http/inside.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+#include "base/str.h"
+
+struct http_req *request_new(struct http_server *s, const char *target)
+{
+    struct http_req *req = mem_new(struct http_req);
+    obj_init(&req->obj, HTTP_REQ_MAGIC);
+    req->arena = arena_new(0);
+    req->server = s;
+    req->app = s->def.app;
+    req->static_user = arena_str(req->arena, s->def.static_user);
+    req->target_at = target;
+    req->target = arena_str(req->arena, target);
+    TAILQ_INSERT_TAIL(&s->reqs, req, link);
+    return req;
+}
+
+void request_free(struct http_req *req)
+{
+    BUG_IF(req->closed != NULL);
+    if (req->server)
+        TAILQ_REMOVE(&req->server->reqs, req, link);
+    if (req->reply)
+        MHD_destroy_response(req->reply);
+    buf_fini(&req->body);
+    arena_free(req->arena);
+    obj_fini(&req->obj);
+    free(req);
+}
+
+void request_closed(struct http_req *req)
+{
+    void (*closed)(void *arg) = req->closed;
+    req->closed = NULL;
+    req->stream_over = true;
+    if (closed)
+        closed(req->closed_arg);
+}
+
+void request_suspend(struct http_req *req)
+{
+    req->suspended = true;
+    MHD_suspend_connection(req->conn);
+}
+
+void request_resume(struct http_req *req)
+{
+    if (!req->suspended)
+        return;
+    req->suspended = false;
+    MHD_resume_connection(req->conn);
+    server_kick(req->server);
+}
+
+/* ---- checks, in the order in which they run ---- */
+
+/** Whether bytes of the target lie behind its NUL: the version starts one byte after a target without one. */
+static bool target_is_cut(const struct http_req *req, const char *version)
+{
+    uintptr_t end = (uintptr_t)req->target_at + strlen(req->target) + 1, v = (uintptr_t)version;
+    return v > end && v - end < (1 << 20);
+}
+
+static int check_target(struct http_req *req, const char *version)
+{
+    struct err_info *why = &req->refusal_why;
+    size_t len = strlen(req->target);
+    if (target_is_cut(req, version))
+        return err_set(why, ERR_PATH, NULL, "the request target contains a NUL byte");
+    if (!utf8_valid(req->target, len))
+        return err_set(why, ERR_PATH, NULL, "the request target is not UTF-8; percent-encode it");
+    for (size_t i = 0; i < len; i++) {
+        unsigned char c = (unsigned char)req->target[i];
+        if (c <= ' ' || c == 0x7f)
+            return err_set(why, ERR_PATH, NULL,
+                           "the request target contains a blank or control character at byte %zu", i);
+    }
+    return 0;
+}
+
+/** Drop scheme and authority of an absolute target (RFC 9112 3.2.2), cut the query off; *query is NULL without one. */
+static void split_target(struct http_req *req, const char **query)
+{
+    const char *at = req->target;
+    if (strncasecmp(at, "http://", 7) == 0 || strncasecmp(at, "https://", 8) == 0) {
+        at = strstr(at, "//") + 2;
+        at += strcspn(at, "/?");
+    }
+    size_t len = strcspn(at, "?");
+    req->path = len ? arena_strn(req->arena, at, len) : arena_str(req->arena, "/");
+    *query = at[len] == '?' ? at + len + 1 : NULL;
+}
+
+/** Decode a name or value of the query. @return text in the arena, or NULL: bad escape, NUL or not UTF-8. */
+static char *query_text(struct http_req *req, const char *raw, size_t len)
+{
+    char *plain = arena_strn(req->arena, raw, len);
+    for (size_t i = 0; i < len; i++) {
+        if (plain[i] == '+')
+            plain[i] = ' ';
+    }
+    char *out = arena_alloc(req->arena, len + 1);
+    int64_t n = str_unpercent(plain, len, out);
+    if (n < 0 || strlen(out) != (size_t)n || !utf8_valid(out, (size_t)n))
+        return NULL;
+    return out;
+}
+
+static int read_query(struct http_req *req, const char *query)
+{
+    struct http_pair **tail = &req->query;
+    for (const char *at = query; at && *at;) {
+        size_t len = strcspn(at, "&");
+        size_t name_len = strcspn(at, "=&");
+        const char *value = at + name_len + (at[name_len] == '=');
+        struct http_pair *pair = arena_new_obj(req->arena, struct http_pair);
+        pair->name = query_text(req, at, name_len);
+        pair->value = query_text(req, value, (size_t)(at + len - value));
+        if (!pair->name || !pair->value)
+            return err_set(&req->refusal_why, ERR_USAGE, arena_strn(req->arena, at, name_len),
+                           "query parameter is not percent-encoded UTF-8 text");
+        if (len > 0) {
+            *tail = pair;
+            tail = &pair->next;
+        }
+        at += len + (at[len] == '&');
+    }
+    return 0;
+}
+
+static int find_route(struct http_req *req)
+{
+    struct err_info *why = &req->refusal_why;
+    int rc = route_find(&req->server->tables, req->method, req->path, &req->match);
+    if (rc == ERR_NOROUTE)
+        return err_set(why, rc, req->path, "there is no such resource");
+    if (rc == ERR_METHOD)
+        return err_set(why, rc, req->path, "this resource does not know the method %.40s", req->method);
+    for (size_t i = 0; i < req->match.n_spans; i++) {
+        const struct route_span *span = &req->match.spans[i];
+        struct http_pair *pair = arena_new_obj(req->arena, struct http_pair);
+        pair->name = arena_strn(req->arena, span->name, span->name_len);
+        pair->value = arena_strn(req->arena, span->text, span->len);
+        pair->next = req->elements;
+        req->elements = pair;
+    }
+    return 0;
+}
+
+/** Length of an authority without the scheme's default port. */
+static size_t authority_len(const char *authority, const char *default_port)
+{
+    size_t len = strlen(authority), port_len = strlen(default_port);
+    if (len > port_len && strcmp(authority + len - port_len, default_port) == 0)
+        len -= port_len;
+    return len;
+}
+
+static bool origin_is_own(const char *origin, const char *host)
+{
+    const char *port = ":80";
+    if (strncasecmp(origin, "https://", 8) == 0) {
+        port = ":443";
+        origin += 8;
+    } else if (strncasecmp(origin, "http://", 7) == 0) {
+        origin += 7;
+    } else {
+        return false;
+    }
+    size_t origin_len = authority_len(origin, port), host_len = authority_len(host, port);
+    return origin_len == host_len && strncasecmp(origin, host, host_len) == 0;
+}
+
+static int check_origin(struct http_req *req)
+{
+    const char *origin = http_header(req, MHD_HTTP_HEADER_ORIGIN),
+               *host = http_header(req, MHD_HTTP_HEADER_HOST);
+    if (!origin || (host && origin_is_own(origin, host)))
+        return 0;
+    return err_set(&req->refusal_why, ERR_ORIGIN, NULL, "requests from pages of %.200s are not accepted",
+                   origin);
+}
+
+static int too_big(struct http_req *req)
+{
+    size_t limit = req->match.route->max_body;
+    if (limit == 0)
+        return err_set(&req->refusal_why, ERR_TOOBIG, NULL, "this request takes no body");
+    return err_set(&req->refusal_why, ERR_TOOBIG, NULL, "the body is larger than the %zu bytes allowed here",
+                   limit);
+}
+
+/** Value of Content-Length; 0 when there is none. libmicrohttpd has refused what is no number. */
+static int64_t declared_len(const struct http_req *req)
+{
+    const char *text = http_header(req, MHD_HTTP_HEADER_CONTENT_LENGTH);
+    int64_t len = 0;
+    if (text && str_to_i64(text, 0, INT64_MAX, &len) != 0)
+        len = INT64_MAX;
+    return len;
+}
+
+static int check_declared_len(struct http_req *req)
+{
+    return (uint64_t)declared_len(req) > req->match.route->max_body ? too_big(req) : 0;
+}
+
+static int check_head(struct http_req *req, const char *version)
+{
+    const char *query = NULL;
+    int rc = check_target(req, version);
+    split_target(req, &query);
+    if (rc == 0)
+        rc = read_query(req, query);
+    if (rc == 0)
+        rc = find_route(req);
+    if (rc == 0)
+        rc = check_origin(req);
+    if (rc == 0)
+        rc = check_declared_len(req);
+    return rc;
+}
+
+bool request_open(struct http_req *req, struct MHD_Connection *conn, const char *method, const char *version)
+{
+    req->conn = conn;
+    req->method = arena_str(req->arena, method);
+    req->refusal = check_head(req, version);
+    if (!req->refusal)
+        return true;
+    return declared_len(req) <= (int64_t)HTTP_DRAIN_MAX && !http_header(req, MHD_HTTP_HEADER_EXPECT);
+}
+
+bool request_take_body(struct http_req *req, const char *bytes, size_t len)
+{
+    if (!req->refusal && len > req->match.route->max_body - req->body.len) {
+        req->refusal = too_big(req);
+        buf_fini(&req->body);
+    }
+    if (!req->refusal) {
+        buf_add(&req->body, bytes, len);
+        return true;
+    }
+    req->n_dropped += len;
+    return req->n_dropped <= HTTP_DRAIN_MAX;
+}
+
+static bool is_json(const char *media_type)
+{
+    static const char json[] = "application/json";
+    size_t len = sizeof(json) - 1;
+    if (!media_type || strncasecmp(media_type, json, len) != 0)
+        return false;
+    const char *rest = media_type + len + strspn(media_type + len, " \t");
+    return *rest == '\0' || *rest == ';';
+}
+
+void request_check_body(struct http_req *req)
+{
+    if (req->refusal)
+        return;
+    unsigned flags = req->match.route->flags;
+    bool wants_json = (flags & HTTP_JSON_IN) || ((flags & HTTP_JSON_OPTIONAL) && req->body.len > 0);
+    const char *media_type = http_header(req, MHD_HTTP_HEADER_CONTENT_TYPE);
+    if (wants_json && !is_json(media_type))
+        req->refusal = err_set(&req->refusal_why, ERR_MEDIATYPE, NULL,
+                               "send the body as Content-Type: application/json, not %.100s",
+                               media_type ? media_type : "without one");
+}
+
+/* ---- what handlers read ---- */
+
+static const char *pair_find(const struct http_pair *pair, const char *name)
+{
+    for (; pair; pair = pair->next) {
+        if (strcmp(pair->name, name) == 0)
+            return pair->value;
+    }
+    return NULL;
+}
+
+const char *http_method(const struct http_req *req)
+{
+    return req->method;
+}
+
+const char *http_raw_path(const struct http_req *req)
+{
+    return req->path;
+}
+
+const char *http_path_raw(const struct http_req *req, const char *name)
+{
+    return pair_find(req->elements, name);
+}
+
+int http_path_element(struct http_req *req, const char *name, char **out, struct err_info *why)
+{
+    const char *raw = http_path_raw(req, name);
+    BUG_IF(raw == NULL);
+    size_t raw_len = strlen(raw);
+    mem_auto char *text = mem_alloc(raw_len + 1);
+    int64_t n = str_unpercent(raw, raw_len, text);
+    if (n < 0)
+        return err_set(why, ERR_PATH, raw, "bad percent escape in a path element");
+    if (!utf8_valid(text, (size_t)n))
+        return err_set(why, ERR_PATH, raw, "path element is not UTF-8");
+    for (int64_t i = 0; i < n; i++) {
+        unsigned char c = (unsigned char)text[i];
+        if (c < ' ' || c == 0x7f || c == '/')
+            return err_set(why, ERR_PATH, raw, "path element contains %s",
+                           c == '/' ? "an encoded '/'" : "a control character");
+    }
+    *out = text;
+    text = NULL;
+    return 0;
+}
+
+const char *http_query(const struct http_req *req, const char *name)
+{
+    return pair_find(req->query, name);
+}
+
+int http_query_bool(const struct http_req *req, const char *name, bool def, bool *out, struct err_info *why)
+{
+    const char *text = http_query(req, name);
+    if (!text || !*text) {
+        *out = text ? true : def;
+        return 0;
+    }
+    if (str_to_bool(text, out) != 0)
+        return err_set(why, ERR_USAGE, name, "query parameter %s is true or false, not \"%.100s\"", name,
+                       text);
+    return 0;
+}
+
+int http_query_int(const struct http_req *req, const char *name, int64_t def, int64_t min, int64_t max,
+                   int64_t *out, struct err_info *why)
+{
+    const char *text = http_query(req, name);
+    if (!text) {
+        *out = def;
+        return 0;
+    }
+    if (str_to_i64(text, min, max, out) != 0)
+        return err_set(why, ERR_USAGE, name, "query parameter %s is an integer in %lld..%lld, not \"%.100s\"",
+                       name, (long long)min, (long long)max, text);
+    return 0;
+}
+
+int http_query_ms(const struct http_req *req, const char *name, int64_t def_ms, int64_t *out,
+                  struct err_info *why)
+{
+    const char *text = http_query(req, name);
+    if (!text) {
+        *out = def_ms;
+        return 0;
+    }
+    if (str_to_ms(text, 1000, out) != 0)
+        return err_set(why, ERR_USAGE, name,
+                       "query parameter %s is a time such as 10, 500ms or 2m, not \"%.100s\"", name, text);
+    return 0;
+}
+
+const char *http_header(const struct http_req *req, const char *name)
+{
+    return req->conn ? MHD_lookup_connection_value(req->conn, MHD_HEADER_KIND, name) : NULL;
+}
+
+const char *http_body(const struct http_req *req, size_t *len)
+{
+    if (len)
+        *len = req->body.len;
+    return req->body.len ? req->body.bytes : "";
+}
+
+const char *http_user(const struct http_req *req)
+{
+    const char *user = http_query(req, "user.name");
+    return user && *user ? user : req->static_user;
+}
+
+void *http_app(const struct http_req *req)
+{
+    return req->app;
+}

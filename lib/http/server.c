@@ -1,0 +1,351 @@
+#include "http/inside.h"
+
+#include <errno.h>
+#include <netinet/in.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "base/addr.h"
+#include "run/log.h"
+
+/** How long answers under way may take after http_server_stop before their connections are cut. */
+#define STOP_GRACE_MS        3000
+#define SEND_TIMEOUT_MS      30000
+#define CONNECTION_LIMIT     16384
+#define CONNECTION_MEM_BYTES 32768
+
+#define HTTP_EVENTS(X) X(http_library, LOG_DEBUG, "The HTTP library has something to say about a connection.")
+LOG_DECLARE(HTTP_EVENTS)
+
+/* ---- libmicrohttpd's callbacks ---- */
+
+static void on_log(void *arg, const char *fmt, va_list ap) __attribute__((format(printf, 2, 0)));
+static void on_log(void *arg, const char *fmt, va_list ap)
+{
+    (void)arg;
+    mem_auto char *text = mem_vfmt(fmt, ap);
+    text[strcspn(text, "\n")] = '\0';
+    log_emit(&ev_http_library, LOG_STR("text", text));
+}
+
+/** Paths are matched raw and queries decoded by us, so nothing is unescaped in place. */
+static size_t on_unescape(void *arg, struct MHD_Connection *conn, char *text)
+{
+    (void)arg;
+    (void)conn;
+    return strlen(text);
+}
+
+/** The request line has been read. */
+static void *on_target(void *arg, const char *target, struct MHD_Connection *conn)
+{
+    struct http_server *s = obj_cast(arg, struct http_server, HTTP_SERVER_MAGIC);
+    (void)conn;
+    return request_new(s, target);
+}
+
+/** The whole request is here: answer it, or have somebody answer it later. */
+static void handle_request(struct http_req *req)
+{
+    struct http_server *s = req->server;
+    req->phase = HTTP_HANDLING;
+    request_check_body(req);
+    if (s->stopping) {
+        struct err_info why;
+        int code = err_set(&why, ERR_CANCELLED, NULL, "the server is stopping");
+        reply_set_error(req, err_http_status(code), code, &why);
+    } else if (req->refusal) {
+        reply_refuse(req);
+    } else {
+        req->match.route->handle(req, s->def.app);
+    }
+    BUG_IF(!req->reply && req->phase != HTTP_WAITING); /* a handler that neither answered nor said "later" */
+}
+
+/** Headers are here, a piece of the body is here, the body is whole, or a waiting request was resumed. */
+static enum MHD_Result on_request(void *arg, struct MHD_Connection *conn, const char *url, const char *method,
+                                  const char *version, const char *upload, size_t *upload_len, void **slot)
+{
+    (void)obj_cast(arg, struct http_server, HTTP_SERVER_MAGIC);
+    struct http_req *req = obj_cast(*slot, struct http_req, HTTP_REQ_MAGIC);
+    (void)url;
+    if (!req->conn) {
+        if (request_open(req, conn, method, version))
+            return MHD_YES;
+        http_reply_header(req, MHD_HTTP_HEADER_CONNECTION, "close");
+        reply_refuse(req);
+        return reply_send(req);
+    }
+    if (*upload_len > 0) {
+        bool go_on = request_take_body(req, upload, *upload_len);
+        *upload_len = 0;
+        if (!go_on)
+            reply_refuse_raw(req);
+        return go_on ? MHD_YES : MHD_NO;
+    }
+    if (req->phase == HTTP_READING)
+        handle_request(req);
+    if (req->reply)
+        return reply_send(req);
+    request_suspend(req);
+    return MHD_YES;
+}
+
+/** The answer was sent, or the connection is over. */
+static void on_completed(void *arg, struct MHD_Connection *conn, void **slot,
+                         enum MHD_RequestTerminationCode how)
+{
+    (void)obj_cast(arg, struct http_server, HTTP_SERVER_MAGIC);
+    (void)conn;
+    (void)how;
+    if (!*slot)
+        return;
+    struct http_req *req = obj_cast(*slot, struct http_req, HTTP_REQ_MAGIC);
+    *slot = NULL;
+    request_closed(req);
+    if (!req->promised) {
+        request_free(req);
+        return;
+    }
+    TAILQ_REMOVE(&req->server->reqs, req, link);
+    req->server = NULL;
+    req->conn = NULL;
+    req->suspended = false;
+}
+
+/* ---- driving libmicrohttpd from the loop ---- */
+
+static void server_end(struct http_server *s);
+
+/** Whether an answer is still under way; a request that is only being read does not hold a stop up. */
+static bool has_answers_open(const struct http_server *s)
+{
+    const struct http_req *req;
+    TAILQ_FOREACH (req, &s->reqs, link) {
+        if (req->phase != HTTP_READING)
+            return true;
+    }
+    return false;
+}
+
+/** Ask to be called when libmicrohttpd's next time-out is due. */
+static void arm_timer(struct http_server *s)
+{
+    MHD_UNSIGNED_LONG_LONG wait_ms = 0;
+    bool is_due = MHD_get_timeout(s->mhd, &wait_ms) == MHD_YES;
+    if (s->stopping && (!is_due || wait_ms > STOP_GRACE_MS)) {
+        is_due = true;
+        wait_ms = STOP_GRACE_MS;
+    }
+    if (is_due)
+        run_timer_start(s->timer, wait_ms, 0);
+    else
+        run_timer_stop(s->timer);
+}
+
+static void server_turn(struct http_server *s)
+{
+    s->in_turn = true;
+    enum MHD_Result is_run = MHD_run(s->mhd);
+    s->in_turn = false;
+    BUG_IF(is_run != MHD_YES);
+    if (s->stopping && (!has_answers_open(s) || run_now_ms() >= s->stop_limit_ms))
+        server_end(s);
+    else
+        arm_timer(s);
+}
+
+void server_kick(struct http_server *s)
+{
+    if (!s->in_turn)
+        run_timer_start(s->timer, 0, 0);
+}
+
+static void on_readable(uv_poll_t *poll, int status, int events)
+{
+    (void)status;
+    (void)events;
+    server_turn(obj_cast(poll->data, struct http_server, HTTP_SERVER_MAGIC));
+}
+
+/* ---- stop ---- */
+
+static void on_poll_closed(uv_handle_t *poll)
+{
+    struct http_server *s = obj_cast(poll->data, struct http_server, HTTP_SERVER_MAGIC);
+    void (*stopped)(void *arg) = s->stopped;
+    void *stopped_arg = s->stopped_arg;
+    obj_fini(&s->obj);
+    free(s);
+    if (stopped)
+        stopped(stopped_arg);
+}
+
+/** Cut what is left and release the server. */
+static void server_end(struct http_server *s)
+{
+    uv_close((uv_handle_t *)&s->poll, on_poll_closed);
+    s->in_turn = true; /* nothing may kick the timer any more */
+    run_timer_free(s->timer);
+    MHD_stop_daemon(s->mhd);
+    BUG_IF(!TAILQ_EMPTY(&s->reqs));
+}
+
+/** Tell the owner of a request that it is over, and give the client an answer or the end of the stream. */
+static void stop_request(struct http_req *req)
+{
+    bool was_waiting = req->phase == HTTP_WAITING && !req->reply;
+    request_closed(req);
+    if (was_waiting) {
+        struct err_info why;
+        int code = err_set(&why, ERR_CANCELLED, NULL, "the server is stopping");
+        reply_set_error(req, err_http_status(code), code, &why);
+    }
+    request_resume(req);
+}
+
+static void begin_stop(struct http_server *s)
+{
+    s->stopping = true;
+    s->stop_limit_ms = run_now_ms() + STOP_GRACE_MS;
+    close(MHD_quiesce_daemon(s->mhd));
+    struct http_req *req, *next;
+    for (req = TAILQ_FIRST(&s->reqs); req; req = next) {
+        next = TAILQ_NEXT(req, link);
+        if (req->phase != HTTP_READING)
+            stop_request(req);
+    }
+}
+
+static void on_timer(void *arg)
+{
+    struct http_server *s = obj_cast(arg, struct http_server, HTTP_SERVER_MAGIC);
+    if (s->stop_asked && !s->stopping)
+        begin_stop(s);
+    server_turn(s);
+}
+
+void http_server_stop(struct http_server *s, void (*stopped)(void *arg), void *arg)
+{
+    BUG_IF(s->stop_asked);
+    s->stop_asked = true;
+    s->stopped = stopped;
+    s->stopped_arg = arg;
+    run_timer_start(s->timer, 0, 0);
+}
+
+/* ---- start ---- */
+
+static int read_address(const struct http_server_def *def, struct addr *addr, uint16_t *port,
+                        struct err_info *why)
+{
+    mem_auto char *host = NULL;
+    if (addr_split_host_port(def->listen, 0, &host, port) != 0)
+        return err_set(why, ERR_CONFIG, def->listen, "listen address is not host:port");
+    const char *literal = strcmp(host, "localhost") == 0 ? "127.0.0.1" : host;
+    if (addr_read(literal, addr) != 0)
+        return err_set(why, ERR_CONFIG, def->listen,
+                       "listen address needs an IP address or localhost, not \"%s\"", host);
+    if (def->allow_remote || addr_is_loopback(addr))
+        return 0;
+    return err_set(
+        why, ERR_CONFIG, def->listen,
+        "%s is no loopback address, and requests are not authenticated: listen on 127.0.0.1, or allow it "
+        "with %s",
+        host, def->allow_remote_key ? def->allow_remote_key : "the option for remote access");
+}
+
+/** Turn errno of a failed bind into an error. */
+static int bind_error(const char *listen_text, int err, struct err_info *why)
+{
+    if (err == EADDRINUSE)
+        return err_set(why, ERR_ADDRINUSE, listen_text, "something listens at %s already", listen_text);
+    if (err == EADDRNOTAVAIL)
+        return err_set(why, ERR_CONFIG, listen_text, "this host has no address for %s", listen_text);
+    return err_set(why, ERR_IO, listen_text, "cannot listen at %s: %s", listen_text, strerror(err));
+}
+
+/** @return a listening socket; or ERR_* with *why filled. *port: the one that is bound. */
+static int open_socket(const struct http_server_def *def, uint16_t *port, struct err_info *why)
+{
+    struct addr addr;
+    int rc = read_address(def, &addr, port, why);
+    if (rc != 0)
+        return rc;
+    struct sockaddr_storage sa;
+    socklen_t sa_len = addr_to_sockaddr(&addr, *port, &sa);
+    int fd = socket(addr.family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+    if (fd < 0)
+        return err_set(why, ERR_IO, def->listen, "cannot make a socket: %s", strerror(errno));
+    const int on = 1;
+    bool is_bound = setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof(on)) == 0 &&
+                    bind(fd, (struct sockaddr *)&sa, sa_len) == 0 && listen(fd, SOMAXCONN) == 0;
+    sa_len = sizeof(sa);
+    if (!is_bound || getsockname(fd, (struct sockaddr *)&sa, &sa_len) != 0 ||
+        addr_from_sockaddr((struct sockaddr *)&sa, &addr, port) != 0) {
+        rc = bind_error(def->listen, errno, why);
+        close(fd);
+        return rc;
+    }
+    return fd;
+}
+
+static struct MHD_Daemon *start_mhd(struct http_server *s, int fd)
+{
+    int64_t timeout_ms = s->def.send_timeout_ms ? s->def.send_timeout_ms : SEND_TIMEOUT_MS;
+    /* The logger comes first: it is used for what the others have to say. */
+    return MHD_start_daemon(MHD_USE_EPOLL | MHD_ALLOW_SUSPEND_RESUME | MHD_USE_ERROR_LOG, s->port, NULL, NULL,
+                            on_request, s,                                           //
+                            MHD_OPTION_EXTERNAL_LOGGER, on_log, NULL,                //
+                            MHD_OPTION_LISTEN_SOCKET, fd,                            //
+                            MHD_OPTION_UNESCAPE_CALLBACK, on_unescape, NULL,         //
+                            MHD_OPTION_URI_LOG_CALLBACK, on_target, s,               //
+                            MHD_OPTION_NOTIFY_COMPLETED, on_completed, s,            //
+                            MHD_OPTION_CONNECTION_LIMIT, (unsigned)CONNECTION_LIMIT, //
+                            MHD_OPTION_CONNECTION_MEMORY_LIMIT, (size_t)CONNECTION_MEM_BYTES,
+                            MHD_OPTION_CONNECTION_TIMEOUT, (unsigned)((timeout_ms + 999) / 1000), //
+                            MHD_OPTION_END);
+}
+
+static struct http_server *server_new(struct run_loop *loop, const struct http_server_def *def, uint16_t port)
+{
+    struct http_server *s = mem_new(struct http_server);
+    obj_init(&s->obj, HTTP_SERVER_MAGIC);
+    TAILQ_INIT(&s->reqs);
+    s->loop = loop;
+    s->def = *def;
+    s->port = port;
+    s->tables = (struct route_tables){{def->routes, def->more_routes}, {def->n_routes, def->n_more_routes}};
+    return s;
+}
+
+int http_server_start(struct run_loop *loop, const struct http_server_def *def, struct http_server **out,
+                      struct err_info *why)
+{
+    uint16_t port = 0;
+    int fd = open_socket(def, &port, why);
+    if (fd < 0)
+        return fd;
+    struct http_server *s = server_new(loop, def, port);
+    s->mhd = start_mhd(s, fd);
+    if (!s->mhd) {
+        free(s);
+        return err_set(why, ERR_IO, def->listen, "cannot start the HTTP server: %s", strerror(errno));
+    }
+    int epoll_fd = MHD_get_daemon_info(s->mhd, MHD_DAEMON_INFO_EPOLL_FD)->epoll_fd;
+    int rc = uv_poll_init(run_loop_uv(loop), &s->poll, epoll_fd);
+    BUG_IF(rc != 0); /* an epoll descriptor can be polled, and is not polled twice */
+    s->poll.data = s;
+    s->timer = run_timer_new(loop, on_timer, s);
+    uv_poll_start(&s->poll, UV_READABLE, on_readable);
+    server_kick(s);
+    *out = s;
+    return 0;
+}
+
+uint16_t http_server_port(const struct http_server *s)
+{
+    return s->port;
+}
