@@ -16,6 +16,7 @@
 #include <unistd.h>
 
 #define MAX_EXPANSIONS 20
+#define MAX_DEPTH      40 /* as deep as libxml2 includes */
 #define SET_ORIGIN     "-D"
 
 struct conf {
@@ -26,7 +27,7 @@ struct conf {
 /* One file being read. */
 struct reading {
     struct conf *conf;
-    const char *path;
+    const char *path; /* of the file whose properties are read now: an included one names its own */
     struct buf *errors;
     bool has_failed;
 };
@@ -94,18 +95,12 @@ const char **conf_keys(const struct conf *c)
     return map_sorted_keys(&c->items);
 }
 
-/* file:line of an element; an included one names its own file. */
-static char *place_of(const struct reading *r, xmlNode *node)
+static char *place_of(const struct reading *r, const xmlNode *node)
 {
-    xmlChar *base = xmlNodeGetBase(node->doc, node);
-    char *path = base ? xmlURIUnescapeString((const char *)base, 0, NULL) : NULL;
-    char *place = mem_fmt("%s:%ld", path ? path : r->path, xmlGetLineNo(node));
-    xmlFree(base);
-    xmlFree(path);
-    return place;
+    return mem_fmt("%s:%ld", r->path, xmlGetLineNo(node));
 }
 
-static void report(struct reading *r, xmlNode *node, const char *text)
+static void report(struct reading *r, const xmlNode *node, const char *text)
 {
     mem_auto char *place = place_of(r, node);
     buf_addf(r->errors, "%s: %s\n", place, text);
@@ -151,17 +146,49 @@ static void read_property(struct reading *r, xmlNode *property)
     put(r->conf, name, value, origin, is_final);
 }
 
-/* The children of <configuration>; an included file brings a <configuration> of its own. */
+/* The href of an include that was carried out; libxml2 takes it away when it used the fallback. */
+static xmlChar *href_of(const xmlNode *include)
+{
+    for (const xmlAttr *attr = include->properties; attr; attr = attr->next)
+        if (strcmp((const char *)attr->name, "href") == 0)
+            return xmlNodeListGetString(include->doc, attr->children, 1);
+    return NULL;
+}
+
+/* File that an include brought in, or NULL when its fallback did; free(). */
+static char *included_path(const xmlNode *include)
+{
+    xmlChar *href = href_of(include);
+    xmlChar *base = xmlNodeGetBase(include->doc, include);
+    xmlChar *uri = href ? xmlBuildURI(href, base) : NULL;
+    char *path = uri ? xmlURIUnescapeString((const char *)uri, 0, NULL) : NULL;
+    char *copy = mem_str(path);
+    xmlFree(href);
+    xmlFree(base);
+    xmlFree(uri);
+    xmlFree(path);
+    return copy;
+}
+
+/* The children of <configuration>; an included file brings a <configuration> of its own, between two marks. */
 static void read_children(struct reading *r, xmlNode *configuration, int depth)
 {
+    const char *own_path = r->path;
+    mem_auto char *included = NULL;
     for (xmlNode *node = configuration->children; node; node = node->next) {
-        if (is_element(node, "property"))
+        if (node->type == XML_XINCLUDE_START || node->type == XML_XINCLUDE_END) {
+            free(included);
+            included = node->type == XML_XINCLUDE_START ? included_path(node) : NULL;
+            r->path = included ? included : own_path;
+        } else if (is_element(node, "property")) {
             read_property(r, node);
-        else if (is_element(node, "configuration") && depth < MAX_EXPANSIONS)
+        } else if (is_element(node, "configuration") && depth < MAX_DEPTH) {
             read_children(r, node, depth + 1);
-        else if (node->type == XML_ELEMENT_NODE)
+        } else if (node->type == XML_ELEMENT_NODE) {
             report(r, node, "only property stands in configuration");
+        }
     }
+    r->path = own_path;
 }
 
 #if LIBXML_VERSION >= 21200
@@ -181,7 +208,7 @@ static void on_xml_error(void *arg, xmlError *error)
 static void read_file(struct conf *c, const char *path, struct buf *errors)
 {
     struct reading r = {c, path, errors, false};
-    const int flags = XML_PARSE_NONET | XML_PARSE_BIG_LINES | XML_PARSE_NOXINCNODE;
+    const int flags = XML_PARSE_NONET | XML_PARSE_BIG_LINES;
     struct stat st;
     if (stat(path, &st) != 0 && errno == ENOENT)
         return;

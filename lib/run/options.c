@@ -60,7 +60,7 @@ static bool is_endpoint(const char *text)
         return false;
     /* "::1" ends like a port; with more than one colon the host stands in brackets. */
     bool bracketed = text[0] == '[';
-    if (!bracketed && strchr(text, ':') != colon)
+    if (bracketed ? colon[-1] != ']' : strchr(text, ':') != colon)
         return false;
     return strcmp(host, "localhost") == 0 || addr_read(host, &a) == 0;
 }

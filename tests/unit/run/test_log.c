@@ -1,0 +1,136 @@
+#include "base/buf.h"
+#include "base/obj.h"
+#include "run/log.h"
+#include "run/quote.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#define TEST_EVENTS(X)                                                                                       \
+    X(thing_done, LOG_INFO, "A thing is done.")                                                              \
+    X(thing_detail, LOG_DEBUG, "A detail.")                                                                  \
+    X(thing_failed, LOG_ERROR, "A thing failed.")
+LOG_DECLARE(TEST_EVENTS)
+
+/* What fn writes to stderr. */
+static void capture(void (*fn)(void), char *out, size_t room)
+{
+    FILE *file = tmpfile();
+    assert_non_null(file);
+    int saved = dup(STDERR_FILENO);
+    dup2(fileno(file), STDERR_FILENO);
+    fn();
+    dup2(saved, STDERR_FILENO);
+    close(saved);
+    rewind(file);
+    size_t n = fread(out, 1, room - 1, file);
+    out[n] = 0;
+    fclose(file);
+}
+
+static void emit_fields(void)
+{
+    log_emit(&ev_thing_done, LOG_STR("url", "http://h/a"), LOG_INT("took_ms", -12),
+             LOG_STR("name", "two words"), LOG_STR("none", NULL),
+             LOG_STR("evil", "a\n2026 info x\x1b[2J\"\\"));
+}
+
+static void emit_detail(void)
+{
+    log_emit0(&ev_thing_detail);
+}
+
+static void emit_error(void)
+{
+    struct err_info why;
+    err_set(&why, ERR_IO, "/a b", "it broke");
+    log_emit(&ev_thing_failed, LOG_ERR(&why));
+}
+
+static void text_lines(void **state)
+{
+    (void)state;
+    char line[1024];
+    log_setup("test", LOG_INFO, LOG_TEXT);
+    capture(emit_fields, line, sizeof line);
+    int year, month, day, hour, minute, second, ms, n = 0;
+    assert_int_equal(
+        sscanf(line, "%4d-%2d-%2dT%2d:%2d:%2d.%3dZ%n", &year, &month, &day, &hour, &minute, &second, &ms, &n),
+        7);
+    assert_int_equal(n, 24);
+    assert_string_equal(line + n, " info thing_done url=http://h/a took_ms=-12 name=\"two words\" none=\"\" "
+                                  "evil=\"a\\n2026 info x\\x1B[2J\\\"\\\\\" A thing is done.\n");
+    capture(emit_error, line, sizeof line);
+    assert_string_equal(line + n, " error thing_failed error=\"it broke\" where=\"/a b\" A thing failed.\n");
+}
+
+static void json_lines(void **state)
+{
+    (void)state;
+    char line[1024];
+    log_setup("test", LOG_INFO, LOG_JSON);
+    capture(emit_fields, line, sizeof line);
+    assert_memory_equal(line, "{\"time\":\"", 9);
+    assert_string_equal(line + 33, "\",\"level\":\"info\",\"program\":\"test\",\"event\":\"thing_done\","
+                                   "\"text\":\"A thing is done.\",\"url\":\"http://h/a\",\"took_ms\":-12,"
+                                   "\"name\":\"two words\",\"none\":\"\","
+                                   "\"evil\":\"a\\n2026 info x\\u001B[2J\\\"\\\\\"}\n");
+}
+
+static void level_is_a_threshold(void **state)
+{
+    (void)state;
+    char line[1024];
+    log_setup("test", LOG_INFO, LOG_TEXT);
+    capture(emit_detail, line, sizeof line);
+    assert_string_equal(line, "");
+    log_setup("test", LOG_DEBUG, LOG_TEXT);
+    capture(emit_detail, line, sizeof line);
+    assert_non_null(strstr(line, " debug thing_detail A detail.\n"));
+    log_setup("test", LOG_ERROR, LOG_TEXT);
+    capture(emit_fields, line, sizeof line);
+    assert_string_equal(line, "");
+}
+
+static void quoting(void **state)
+{
+    (void)state;
+    static const char *const rows[][3] = {
+        /* in, text, JSON */
+        {"plain", "plain", "\"plain\""},
+        {"", "\"\"", "\"\""},
+        {"a=b,c", "a=b,c", "\"a=b,c\""},
+        {"\xc3\xa4", "\xc3\xa4", "\"\xc3\xa4\""},
+        {"a\tb\r\n", "\"a\\tb\\r\\n\"", "\"a\\tb\\r\\n\""},
+        {"\x7f", "\"\\x7F\"", "\"\\u007F\""},
+        {"\xc2\x9b", "\"\\xC2\\x9B\"", "\"\\u009B\""},
+        {"\xff", "\"\\xFF\"", "\"\xef\xbf\xbd\""},
+        {"a\xe2\x82", "\"a\\xE2\\x82\"", "\"a\xef\xbf\xbd\xef\xbf\xbd\""},
+    };
+    for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+        buf_auto struct buf text = BUF_EMPTY, json = BUF_EMPTY;
+        quote_text(&text, rows[i][0]);
+        quote_json(&json, rows[i][0]);
+        assert_string_equal(text.bytes, rows[i][1]);
+        assert_string_equal(json.bytes, rows[i][2]);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(text_lines),
+        cmocka_unit_test(json_lines),
+        cmocka_unit_test(level_is_a_threshold),
+        cmocka_unit_test(quoting),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

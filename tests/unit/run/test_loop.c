@@ -1,0 +1,156 @@
+#include "run/loop.h"
+
+#include <pthread.h>
+#include <stdbool.h>
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+enum { N_THREADS = 4, N_MESSAGES = 5000 };
+
+struct poster {
+    struct run_loop *loop;
+    struct tally *tally;
+    int next; /* number the loop expects of this thread; loop's thread only */
+    pthread_t thread;
+};
+
+struct tally {
+    struct run_loop *loop;
+    int n_delivered;
+    bool is_in_order;
+    struct poster posters[N_THREADS];
+};
+
+struct note {
+    struct poster *from;
+    int number;
+};
+
+static struct note notes[N_THREADS][N_MESSAGES];
+
+static void on_note(void *arg)
+{
+    struct note *note = arg;
+    struct tally *tally = note->from->tally;
+    if (note->number != note->from->next)
+        tally->is_in_order = false;
+    note->from->next++;
+    if (++tally->n_delivered == N_THREADS * N_MESSAGES)
+        run_loop_stop(tally->loop);
+}
+
+static void *post_all(void *arg)
+{
+    struct poster *p = arg;
+    struct note *mine = notes[p - p->tally->posters];
+    for (int i = 0; i < N_MESSAGES; i++) {
+        mine[i] = (struct note){p, i};
+        run_post(p->loop, on_note, &mine[i]);
+    }
+    return NULL;
+}
+
+static void messages_of_each_thread_keep_their_order(void **state)
+{
+    (void)state;
+    struct tally tally = {.loop = run_loop_new(), .is_in_order = true};
+    for (int i = 0; i < N_THREADS; i++) {
+        tally.posters[i] = (struct poster){.loop = tally.loop, .tally = &tally};
+        assert_int_equal(pthread_create(&tally.posters[i].thread, NULL, post_all, &tally.posters[i]), 0);
+    }
+    run_loop_run(tally.loop);
+    for (int i = 0; i < N_THREADS; i++)
+        pthread_join(tally.posters[i].thread, NULL);
+    run_loop_free(tally.loop);
+    assert_true(tally.is_in_order);
+    assert_int_equal(tally.n_delivered, N_THREADS * N_MESSAGES);
+}
+
+struct chain {
+    struct run_loop *loop;
+    int left;
+};
+
+static void post_again(void *arg)
+{
+    struct chain *chain = arg;
+    if (--chain->left > 0)
+        run_post(chain->loop, post_again, chain);
+}
+
+static void freeing_delivers_what_is_queued(void **state)
+{
+    (void)state;
+    struct chain chain = {run_loop_new(), 3};
+    run_post(chain.loop, post_again, &chain);
+    run_loop_free(chain.loop);
+    assert_int_equal(chain.left, 0);
+}
+
+struct ticks {
+    struct run_loop *loop;
+    struct run_timer *timer;
+    int n_ticks;
+};
+
+static void on_tick(void *arg)
+{
+    struct ticks *t = arg;
+    if (++t->n_ticks == 3) {
+        run_timer_free(t->timer);
+        run_loop_stop(t->loop);
+    }
+}
+
+static void never(void *arg)
+{
+    int *called = arg;
+    *called = 1;
+}
+
+static void timers_repeat_until_freed(void **state)
+{
+    (void)state;
+    struct ticks t = {.loop = run_loop_new()};
+    int called = 0;
+    struct run_timer *freed = run_timer_new(t.loop, never, &called);
+    struct run_timer *stopped = run_timer_new(t.loop, never, &called);
+    t.timer = run_timer_new(t.loop, on_tick, &t);
+    run_timer_start(freed, 0, 1);
+    run_timer_start(stopped, 0, 1);
+    run_timer_free(freed);
+    run_timer_stop(stopped);
+    run_timer_free(NULL);
+    int64_t began_ms = run_now_ms();
+    run_timer_start(t.timer, 5, 5);
+    run_loop_run(t.loop);
+    assert_int_equal(t.n_ticks, 3);
+    assert_int_equal(called, 0);
+    assert_true(run_now_ms() - began_ms >= 14);
+    run_timer_free(stopped);
+    run_loop_free(t.loop);
+}
+
+static void clocks_run_forward(void **state)
+{
+    (void)state;
+    int64_t us = run_now_us(), ms = run_now_ms();
+    assert_true(run_now_us() >= us);
+    assert_true(ms - us / 1000 <= 1000 && ms >= us / 1000);
+    assert_true(run_wall_ms() > 1700000000000);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(messages_of_each_thread_keep_their_order),
+        cmocka_unit_test(freeing_delivers_what_is_queued),
+        cmocka_unit_test(timers_repeat_until_freed),
+        cmocka_unit_test(clocks_run_forward),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
