@@ -1,51 +1,131 @@
 /**
- * The registry operations over a store, for use inside registryd: exactly the results and errors of Hadoop's
- * RegistryOperations on ZooKeeper, plus conditions. Nothing here is transactional beyond a single node.
+ * The operations of registry.h over a store, for use inside registryd: the same names, the same errors, with conditions
+ * and revision numbers.
  *
- * Thread: owner.   Source: Hadoop RegistryOperationsService, CuratorService; design §3.
+ *     bind, no condition:  create ──EXISTS──► ERR_EXISTS                       (REG_CREATE)
+ *                          set ──NOTFOUND──► create ──EXISTS──► set …          (REG_OVERWRITE)
+ *     create:              node ──NOTFOUND──► parent, its parent …, down again (REG_CREATE_PARENTS)
+ *     delete, recursive:   delete ──NOTEMPTY──► children, each the same way ──► delete
+ *
+ * Names: with REG_NAMES_DNS an element that a write would make must pass reg_path_check_element; an element that exists
+ * is taken as it is. Nothing is made before every missing element has been checked.
+ *
+ * Paths are normalised as Hadoop does ("x", "/x" and "/x/" are one node). A completion runs later on the loop, exactly
+ * once. Thread: the loop's.   Source: Hadoop RegistryOperationsService, CuratorService.
  */
 #ifndef REGISTRY_OPS_STORE_H
 #define REGISTRY_OPS_STORE_H
 
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
 #include "bobbin/path.h"
 #include "bobbin/record.h"
+#include "bobbin/registry.h"
+#include "run/loop.h"
 #include "store/store.h"
 
 struct reg_store;
 
-/** Operations over s. `names`: what a write may create. Free with reg_store_free. */
-struct reg_store *reg_store_new(struct store *s, enum reg_names names);
-/** After store_close of its store: no operation runs any more. */
-void reg_store_free(struct reg_store *r);
-
-/** What a completion gets. Borrowed, valid inside the completion. */
+/** What a completion gets; members the operation does not fill are zero. Borrowed, valid inside the completion. */
 struct reg_store_result {
-    bool changed;           /* bind: the node was made; mknode: made; delete: something was deleted */
-    struct store_stat stat; /* bind: of the node after the write */
-    int64_t zxid;           /* revision number of the change; 0 when nothing changed */
-    struct err_info why;    /* when err != 0 */
+    bool changed;                    /* mknode, bind: made; exists: there; delete: something was deleted */
+    const struct reg_record *record; /* resolve */
+    struct store_stat stat; /* resolve, read, stat, exists, list, and of what bind and mknode wrote */
+    const char *data;       /* read, resolve; NUL-terminated beyond data_len */
+    size_t data_len;
+    const char *const *children; /* read, list: bare names in byte order */
+    size_t n_children;
+    int64_t zxid; /* of a write: revision number of the change; 0 when nothing changed */
+    struct err_info why;
 };
 
 #define REG_STORE_DONE void (*done)(void *arg, int err, const struct reg_store_result *r)
 
-/** Conditions of a write; all zero: none. */
-struct reg_store_if {
-    int64_t mzxid;       /* not 0: the node's data must be of this revision number, else ERR_CONFLICT */
-    bool must_not_exist; /* else ERR_CONFLICT */
-    bool must_exist;     /* delete: ERR_NOTFOUND instead of success; bind: ERR_CONFLICT */
+enum reg_store_if {
+    REG_IF_NONE,
+    REG_IF_MZXID,  /* the node exists and its data are those of this mzxid */
+    REG_IF_EXISTS, /* the node exists */
+    REG_IF_ABSENT  /* the node does not exist; bind only */
 };
 
-/** Make a node without record (its data: this host's address as text, as Hadoop's client leaves it). */
-void reg_store_mknode(struct reg_store *r, const char *path, bool create_parents, REG_STORE_DONE, void *arg);
+/** A condition stands above REG_OVERWRITE; ERR_CONFLICT when it does not hold, also when it is lost meanwhile. */
+struct reg_store_cond {
+    enum reg_store_if kind;
+    int64_t mzxid;
+};
+
 /**
- * Bind checked, canonical record bytes. flags: enum reg_bind_flags (registry.h): 1 overwrite, 2 create parents. A condition
- * stands above the overwrite flag: with mzxid or must_exist an existing node is replaced, with must_not_exist it is not.
+ * Operations over a store.
+ *
+ * @param loop   where completions run                                              [borrowed]
+ * @param s      an open store                                                      [borrowed]
+ * @param names  which names a write may make
+ * @param acl    ACL of every node made, parents too; NULL: open to the world       [borrowed]
+ * @return new; free with reg_store_free.   Thread: owner.   Source: ours.
  */
-void reg_store_bind(struct reg_store *r, const char *path, const void *bytes, size_t len, unsigned flags,
-                    const struct reg_store_if *cond, REG_STORE_DONE, void *arg);
-void reg_store_delete(struct reg_store *r, const char *path, bool recursive, const struct reg_store_if *cond,
-                      REG_STORE_DONE, void *arg);
-/** Make the registry root, /users and /services where they are missing; existing ones are left alone. */
-void reg_store_setup(struct reg_store *r, REG_STORE_DONE, void *arg);
+struct reg_store *reg_store_new(struct run_loop *loop, struct store *s, enum reg_names names,
+                                const struct store_acl *acl);
+/** Let go; what still runs completes (ERR_CANCELLED when the store was closed) and then frees it. NULL is fine. */
+void reg_store_free(struct reg_store *rs);
+
+/**
+ * Make root, /users and /services where they are missing; what exists is left as it is.
+ * Completion: 0; ERR_NOTFOUND: the parent of the store's root is missing; errors of the store.
+ * Thread: owner.   Source: Hadoop RegistryAdminService.
+ */
+void reg_store_setup(struct reg_store *rs, REG_STORE_DONE, void *arg);
+
+/**
+ * Make a node without record; its data are the local address, as Hadoop's client leaves them.
+ *
+ * @param path            registry path                                             [borrowed]
+ * @param create_parents  make missing ancestors, with no data
+ * Completion: 0 (changed: made; else it exists, untouched); ERR_PATH; ERR_NOTFOUND (parent); ERR_EPHEMERAL;
+ * ERR_PERMISSION; errors of the store.   Thread: owner.   Source: Hadoop RegistryOperations.mknode.
+ */
+void reg_store_mknode(struct reg_store *rs, const char *path, bool create_parents, REG_STORE_DONE, void *arg);
+
+struct reg_store_binding {
+    const struct reg_record *record; /* [borrowed] during the call */
+    unsigned flags;                  /* enum reg_bind_flags; others are ignored */
+    struct reg_store_cond cond;
+};
+/**
+ * Write a record in its canonical form.
+ *
+ * Completion: 0 (changed: the node was made); ERR_INVALID (no record); ERR_RECORD (nothing was written); ERR_PATH;
+ * ERR_EXISTS; ERR_NOTFOUND (parent); ERR_CONFLICT (condition); ERR_TOOBIG; ERR_EPHEMERAL; ERR_PERMISSION; errors of
+ * the store.   Thread: owner.   Source: Hadoop RegistryOperations.bind; conditions are ours.
+ */
+void reg_store_bind(struct reg_store *rs, const char *path, const struct reg_store_binding *binding,
+                    REG_STORE_DONE, void *arg);
+
+/** Data as a record, read strictly. Completion: 0, ERR_NOTFOUND, ERR_NORECORD, ERR_RECORD (data and stat are filled
+ *  in the last two as well), ERR_PATH. Thread: owner. Source: Hadoop RegistryOperations.resolve. */
+void reg_store_resolve(struct reg_store *rs, const char *path, REG_STORE_DONE, void *arg);
+/** Data, stat and children, whatever the data are. Completion: 0, ERR_NOTFOUND, ERR_PATH. Thread: owner. Source: ours. */
+void reg_store_read(struct reg_store *rs, const char *path, REG_STORE_DONE, void *arg);
+/** Completion: 0, ERR_NOTFOUND, ERR_PATH. Thread: owner. Source: Hadoop RegistryOperations.stat. */
+void reg_store_stat(struct reg_store *rs, const char *path, REG_STORE_DONE, void *arg);
+/** Completion: 0 (changed: it is there), ERR_PATH. Thread: owner. Source: Hadoop RegistryOperations.exists. */
+void reg_store_exists(struct reg_store *rs, const char *path, REG_STORE_DONE, void *arg);
+/** Completion: 0, ERR_NOTFOUND, ERR_PATH. Thread: owner. Source: Hadoop RegistryOperations.list. */
+void reg_store_list(struct reg_store *rs, const char *path, REG_STORE_DONE, void *arg);
+
+/**
+ * Delete a node. A missing one is success with changed = false.
+ *
+ * Recursive: children first, 64 calls at a time, nodes that vanish meanwhile are fine, children that appear meanwhile
+ * are deleted too. It is no transaction: after an error part of what is below is gone. A condition is about the node
+ * itself: checked before anything is deleted and, by the version of its data, once more when it is deleted.
+ *
+ * Completion: 0; ERR_NOTEMPTY (children, not recursive; or they keep appearing); ERR_CONFLICT (condition);
+ * ERR_LIMIT (deeper than 512 levels); ERR_INVALID (REG_IF_ABSENT); ERR_PATH; ERR_PERMISSION; errors of the store.
+ * Thread: owner.   Source: Hadoop RegistryOperations.delete.
+ */
+void reg_store_delete(struct reg_store *rs, const char *path, bool recursive,
+                      const struct reg_store_cond *cond, REG_STORE_DONE, void *arg);
 
 #endif

@@ -1,0 +1,404 @@
+/**
+ * Operations over a store: life of an operation, reads, mknode, bind, set-up. See ops_store.h.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/buf.h"
+#include "base/mem.h"
+#include "registry/ops_inside.h"
+
+/** What Hadoop's client leaves in a node it makes without data: its own address. */
+#define LOCAL_ADDRESS "127.0.0.1"
+/** How often set and create may chase a node that others make and delete. */
+#define ROUNDS_MAX 3
+
+/* ---- life ---- */
+
+struct reg_store *reg_store_new(struct run_loop *loop, struct store *s, enum reg_names names,
+                                const struct store_acl *acl)
+{
+    struct reg_store *rs = mem_new(struct reg_store);
+
+    rs->loop = loop;
+    rs->store = s;
+    rs->names = names;
+    rs->acl = acl;
+    return rs;
+}
+
+void reg_store_free(struct reg_store *rs)
+{
+    if (!rs)
+        return;
+    rs->released = true;
+    if (rs->n_ops == 0)
+        free(rs);
+}
+
+struct op *op_new(struct reg_store *rs, const char *path, REG_STORE_DONE, void *arg)
+{
+    struct op *op = mem_new(struct op);
+
+    obj_init(&op->obj, OP_MAGIC);
+    op->rs = rs;
+    op->done = done;
+    op->arg = arg;
+    op->err = reg_path_full("/", path ? path : "//", &op->path, &op->result.why);
+    if (!path)
+        op->err = err_set(&op->result.why, ERR_INVALID, NULL, "no path given");
+    rs->n_ops++;
+    return op;
+}
+
+void op_finish(struct op *op, int err)
+{
+    struct reg_store *rs = op->rs;
+
+    op->done(op->arg, err, &op->result);
+    free(op->path);
+    free(op->bytes);
+    obj_fini(&op->obj);
+    free(op);
+    if (--rs->n_ops == 0 && rs->released)
+        free(rs);
+}
+
+void op_finish_store(struct op *op, int err, const struct store_result *r)
+{
+    op->result.why = r->why;
+    if (err && op->result.why.code == 0)
+        err_set(&op->result.why, err, op->path, "%s", err_text(err));
+    op_finish(op, err);
+}
+
+void op_refuse(struct op *op, int err, const char *text)
+{
+    err_set(&op->result.why, err, op->path, "%s", text);
+    op_finish(op, err);
+}
+
+static void finish_posted(void *arg)
+{
+    struct op *op = obj_cast(arg, struct op, OP_MAGIC);
+
+    op_finish(op, op->err);
+}
+
+void op_finish_later(struct op *op, int err)
+{
+    op->err = err;
+    run_post(op->rs->loop, finish_posted, op);
+}
+
+/* ---- reads ---- */
+
+static void take_stat(struct op *op, const struct store_result *r)
+{
+    op->result.stat = r->stat;
+    op->result.data = r->data;
+    op->result.data_len = r->data_len;
+}
+
+static void on_resolved(void *arg, int err, const struct store_result *r)
+{
+    struct op *op = obj_cast(arg, struct op, OP_MAGIC);
+    struct reg_record *record = NULL;
+
+    if (err) {
+        op_finish_store(op, err, r);
+        return;
+    }
+    take_stat(op, r);
+    err = reg_record_read(r->data, r->data_len, REG_STRICT, &record, &op->result.why);
+    op->result.record = record;
+    op_finish(op, err);
+    reg_record_free(record);
+}
+
+void reg_store_resolve(struct reg_store *rs, const char *path, REG_STORE_DONE, void *arg)
+{
+    struct op *op = op_new(rs, path, done, arg);
+
+    if (op->err)
+        op_finish_later(op, op->err);
+    else
+        store_get(rs->store, op->path, on_resolved, op);
+}
+
+static void on_read_children(void *arg, int err, const struct store_result *r)
+{
+    struct op *op = obj_cast(arg, struct op, OP_MAGIC);
+
+    if (err) {
+        op_finish_store(op, err, r);
+        return;
+    }
+    op->result.children = r->children;
+    op->result.n_children = r->n_children;
+    op->result.data = op->bytes;
+    op->result.data_len = op->len;
+    op_finish(op, 0);
+}
+
+static void on_read_data(void *arg, int err, const struct store_result *r)
+{
+    struct op *op = obj_cast(arg, struct op, OP_MAGIC);
+
+    if (err) {
+        op_finish_store(op, err, r);
+        return;
+    }
+    take_stat(op, r);
+    if (r->stat.n_children == 0) {
+        op_finish(op, 0);
+        return;
+    }
+    op->bytes = mem_strn(r->data ? r->data : "", r->data_len);
+    op->len = r->data_len;
+    store_children(op->rs->store, op->path, on_read_children, op);
+}
+
+void reg_store_read(struct reg_store *rs, const char *path, REG_STORE_DONE, void *arg)
+{
+    struct op *op = op_new(rs, path, done, arg);
+
+    if (op->err)
+        op_finish_later(op, op->err);
+    else
+        store_get(rs->store, op->path, on_read_data, op);
+}
+
+static void on_stat(void *arg, int err, const struct store_result *r)
+{
+    struct op *op = obj_cast(arg, struct op, OP_MAGIC);
+
+    op->result.stat = r->stat;
+    op->result.children = r->children;
+    op->result.n_children = r->n_children;
+    op_finish_store(op, err, r);
+}
+
+void reg_store_stat(struct reg_store *rs, const char *path, REG_STORE_DONE, void *arg)
+{
+    struct op *op = op_new(rs, path, done, arg);
+
+    if (op->err)
+        op_finish_later(op, op->err);
+    else
+        store_stat(rs->store, op->path, on_stat, op);
+}
+
+void reg_store_list(struct reg_store *rs, const char *path, REG_STORE_DONE, void *arg)
+{
+    struct op *op = op_new(rs, path, done, arg);
+
+    if (op->err)
+        op_finish_later(op, op->err);
+    else
+        store_children(rs->store, op->path, on_stat, op);
+}
+
+static void on_exists(void *arg, int err, const struct store_result *r)
+{
+    struct op *op = obj_cast(arg, struct op, OP_MAGIC);
+
+    op->result.stat = r->stat;
+    op->result.changed = err == 0;
+    if (err == 0 || err == ERR_NOTFOUND)
+        op_finish(op, 0);
+    else
+        op_finish_store(op, err, r);
+}
+
+void reg_store_exists(struct reg_store *rs, const char *path, REG_STORE_DONE, void *arg)
+{
+    struct op *op = op_new(rs, path, done, arg);
+
+    if (op->err)
+        op_finish_later(op, op->err);
+    else
+        store_stat(rs->store, op->path, on_exists, op);
+}
+
+/* ---- mknode ---- */
+
+static void finish_written(struct op *op, bool made, const struct store_result *r)
+{
+    op->result.changed = made;
+    op->result.stat = r->stat;
+    op->result.zxid = r->zxid;
+    op_finish(op, 0);
+}
+
+static void finish_create_failed(struct op *op, int err, const struct store_result *r)
+{
+    if (err != ERR_PATH || op->bad_element.code == 0) {
+        op_finish_store(op, err, r);
+        return;
+    }
+    op->result.why = op->bad_element;
+    op_finish(op, err);
+}
+
+static void on_mknode_created(struct op *op, int err, const struct store_result *r)
+{
+    if (err == ERR_EXISTS)
+        op_finish(op, 0);
+    else if (err)
+        finish_create_failed(op, err, r);
+    else
+        finish_written(op, true, r);
+}
+
+void reg_store_mknode(struct reg_store *rs, const char *path, bool create_parents, REG_STORE_DONE, void *arg)
+{
+    struct op *op = op_new(rs, path, done, arg);
+
+    op->flags = create_parents ? REG_CREATE_PARENTS : 0;
+    op->bytes = mem_str(LOCAL_ADDRESS);
+    op->len = strlen(LOCAL_ADDRESS);
+    if (op->err)
+        op_finish_later(op, op->err);
+    else
+        op_create(op, on_mknode_created);
+}
+
+/* ---- bind ---- */
+
+static void bind_set(struct op *op, int32_t version);
+
+static void on_bind_created(struct op *op, int err, const struct store_result *r)
+{
+    if (err == ERR_EXISTS && op->cond.kind == REG_IF_ABSENT)
+        op_refuse(op, ERR_CONFLICT, "there is a node already");
+    else if (err == ERR_EXISTS && (op->flags & REG_OVERWRITE) && op->cond.kind == REG_IF_NONE &&
+             op->n_rounds < ROUNDS_MAX)
+        bind_set(op, -1);
+    else if (err)
+        finish_create_failed(op, err, r);
+    else
+        finish_written(op, true, r);
+}
+
+static void on_bind_set(void *arg, int err, const struct store_result *r)
+{
+    struct op *op = obj_cast(arg, struct op, OP_MAGIC);
+
+    if (err == 0)
+        finish_written(op, false, r);
+    else if (err == ERR_NOTFOUND && op->cond.kind != REG_IF_NONE)
+        op_refuse(op, ERR_CONFLICT, "there is no such node");
+    else if (err == ERR_NOTFOUND)
+        op_create(op, on_bind_created);
+    else
+        op_finish_store(op, err, r);
+}
+
+static void bind_set(struct op *op, int32_t version)
+{
+    op->n_rounds++;
+    store_set(op->rs->store, op->path, op->bytes, op->len, version, on_bind_set, op);
+}
+
+static void on_bind_stat(void *arg, int err, const struct store_result *r)
+{
+    struct op *op = obj_cast(arg, struct op, OP_MAGIC);
+
+    if (err == ERR_NOTFOUND)
+        op_refuse(op, ERR_CONFLICT, "there is no such node");
+    else if (err)
+        op_finish_store(op, err, r);
+    else if (r->stat.mzxid != op->cond.mzxid)
+        op_refuse(op, ERR_CONFLICT, "the data are not those any more");
+    else
+        bind_set(op, r->stat.version);
+}
+
+/** Check the record and make its bytes before anything is asked of the store. */
+static int bind_prepare(struct op *op, const struct reg_store_binding *binding)
+{
+    int err = op->err;
+
+    if (err)
+        return err;
+    if (!binding->record)
+        return err_set(&op->result.why, ERR_INVALID, op->path, "no record given");
+    err = reg_record_check(binding->record, &op->result.why);
+    if (err)
+        return err;
+    op->flags = binding->flags;
+    op->cond = binding->cond;
+    op->bytes = reg_record_write(binding->record, &op->len);
+    return 0;
+}
+
+void reg_store_bind(struct reg_store *rs, const char *path, const struct reg_store_binding *binding,
+                    REG_STORE_DONE, void *arg)
+{
+    struct op *op = op_new(rs, path, done, arg);
+    int err = bind_prepare(op, binding);
+
+    if (err)
+        op_finish_later(op, err);
+    else if (op->cond.kind == REG_IF_MZXID)
+        store_stat(rs->store, op->path, on_bind_stat, op);
+    else if (op->cond.kind == REG_IF_EXISTS || (op->cond.kind == REG_IF_NONE && (op->flags & REG_OVERWRITE)))
+        bind_set(op, -1);
+    else
+        op_create(op, on_bind_created);
+}
+
+/* ---- delete ---- */
+
+void reg_store_delete(struct reg_store *rs, const char *path, bool recursive,
+                      const struct reg_store_cond *cond, REG_STORE_DONE, void *arg)
+{
+    struct op *op = op_new(rs, path, done, arg);
+
+    op->recursive = recursive;
+    op->cond = cond ? *cond : (struct reg_store_cond){REG_IF_NONE, 0};
+    if (!op->err && op->cond.kind == REG_IF_ABSENT)
+        op->err = err_set(&op->result.why, ERR_INVALID, op->path, "what is absent cannot be deleted");
+    if (op->err)
+        op_finish_later(op, op->err);
+    else
+        op_delete(op);
+}
+
+/* ---- set-up ---- */
+
+static const char *const standard_paths[] = {"/", "/users", "/services"};
+
+static void setup_next(struct op *op);
+
+static void on_setup_created(struct op *op, int err, const struct store_result *r)
+{
+    if (err && err != ERR_EXISTS) {
+        op_finish_store(op, err, r);
+        return;
+    }
+    op->result.changed = op->result.changed || err == 0;
+    if (!err)
+        op->result.zxid = r->zxid;
+    if ((size_t)++op->n_rounds == ARRAY_LEN(standard_paths))
+        op_finish(op, 0);
+    else
+        setup_next(op);
+}
+
+static void setup_next(struct op *op)
+{
+    free(op->path);
+    op->path = mem_str(standard_paths[op->n_rounds]);
+    op_create(op, on_setup_created);
+}
+
+void reg_store_setup(struct reg_store *rs, REG_STORE_DONE, void *arg)
+{
+    struct op *op = op_new(rs, "/", done, arg);
+
+    op->bytes = mem_str(LOCAL_ADDRESS);
+    op->len = strlen(LOCAL_ADDRESS);
+    setup_next(op);
+}
