@@ -34,7 +34,10 @@
 #define HTTP_SERVER_MAGIC OBJ_MAGIC('H', 'S', 'R', 'V')
 #define HTTP_REQ_MAGIC    OBJ_MAGIC('H', 'R', 'E', 'Q')
 
-/** Bytes of a refused body that are still read, so that the client gets to see the answer, before it is cut off. */
+/**
+ * Bytes of a refused body that are read and dropped before the client is told without waiting for the rest; as many
+ * again are dropped, to let it see the answer (closing with bytes unread would reset the connection), then it is cut.
+ */
 #define HTTP_DRAIN_MAX ((size_t)1 << 20)
 
 enum http_phase { HTTP_READING, HTTP_HANDLING, HTTP_WAITING, HTTP_REPLYING };
@@ -62,7 +65,8 @@ struct http_req {
     struct http_pair *elements; /* of the route's pattern */
     struct route_match match;
     struct buf body;
-    size_t n_dropped; /* bytes of a refused body that were read */
+    bool is_refused_raw; /* the answer went past libmicrohttpd; the connection ends with the body */
+    size_t n_dropped;    /* bytes of a refused body that were read */
 
     int refusal; /* ERR_* found before the handler; the body is read and dropped */
     struct err_info refusal_why;
@@ -134,7 +138,10 @@ enum MHD_Result reply_send(struct http_req *req);
 void reply_set_error(struct http_req *req, int status, int code, const struct err_info *why);
 /** Make a response the ready reply and resume; the one way to REPLYING. @param take_response  taken */
 void reply_set(struct http_req *req, int status, struct MHD_Response *take_response);
-/** Write the refusal to the socket past libmicrohttpd, which answers only before or after a body. */
+/**
+ * Write the refusal to the socket past libmicrohttpd, which answers only before or after a body, and end our side of
+ * the connection. At most once a request.
+ */
 void reply_refuse_raw(struct http_req *req);
 /** Make the answer to a request whose checks failed the ready reply; OPTIONS gets its methods. */
 void reply_refuse(struct http_req *req);

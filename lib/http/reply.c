@@ -184,13 +184,18 @@ void http_reply_error(struct http_req *req, int code, const struct err_info *why
 
 /* ---- refusals of the checks before a handler ---- */
 
+static void add_allow(struct http_req *req)
+{
+    if (req->refusal != ERR_METHOD)
+        return;
+    buf_auto struct buf allow = BUF_EMPTY;
+    route_allow(&req->server->tables, req->path, &allow);
+    http_reply_header(req, MHD_HTTP_HEADER_ALLOW, buf_cstr(&allow));
+}
+
 void reply_refuse(struct http_req *req)
 {
-    if (req->refusal == ERR_METHOD) {
-        buf_auto struct buf allow = BUF_EMPTY;
-        route_allow(&req->server->tables, req->path, &allow);
-        http_reply_header(req, MHD_HTTP_HEADER_ALLOW, buf_cstr(&allow));
-    }
+    add_allow(req);
     if (req->refusal == ERR_METHOD && strcmp(req->method, "OPTIONS") == 0)
         set_body(req, 204, NULL, NULL);
     else
@@ -201,12 +206,18 @@ void reply_refuse_raw(struct http_req *req)
 {
     buf_auto struct buf body = BUF_EMPTY, text = BUF_EMPTY;
     int status = err_http_status(req->refusal);
+    req->is_refused_raw = true;
+    add_allow(req);
     const char *media_type = write_error(req, status, req->refusal, &req->refusal_why, &body);
-    buf_addf(&text, "HTTP/1.1 %d %s\r\nConnection: close\r\nContent-Type: %s\r\nContent-Length: %zu\r\n\r\n",
-             status, MHD_get_reason_phrase_for((unsigned)status), media_type, body.len);
+    buf_addf(&text, "HTTP/1.1 %d %s\r\nConnection: close\r\n", status,
+             MHD_get_reason_phrase_for((unsigned)status));
+    for (const struct http_pair *h = req->reply_headers; h; h = h->next)
+        buf_addf(&text, "%s: %s\r\n", h->name, h->value);
+    buf_addf(&text, "Content-Type: %s\r\nContent-Length: %zu\r\n\r\n", media_type, body.len);
     buf_add(&text, body.bytes, body.len);
     const union MHD_ConnectionInfo *conn =
         MHD_get_connection_info(req->conn, MHD_CONNECTION_INFO_CONNECTION_FD);
     /* The connection ends in any case; a client that cannot take a few hundred bytes now just sees that. */
     (void)send(conn->connect_fd, text.bytes, text.len, MSG_DONTWAIT | MSG_NOSIGNAL);
+    (void)shutdown(conn->connect_fd, SHUT_WR);
 }

@@ -231,9 +231,11 @@ bool request_open(struct http_req *req, struct MHD_Connection *conn, const char 
     req->conn = conn;
     req->method = arena_str(req->arena, method);
     req->refusal = check_head(req, version);
-    if (!req->refusal)
-        return true;
-    return declared_len(req) <= (int64_t)HTTP_DRAIN_MAX && !http_header(req, MHD_HTTP_HEADER_EXPECT);
+    if (req->refusal && http_header(req, MHD_HTTP_HEADER_EXPECT))
+        return false;
+    if (req->refusal && declared_len(req) > (int64_t)HTTP_DRAIN_MAX)
+        reply_refuse_raw(req);
+    return true;
 }
 
 bool request_take_body(struct http_req *req, const char *bytes, size_t len)
@@ -247,7 +249,9 @@ bool request_take_body(struct http_req *req, const char *bytes, size_t len)
         return true;
     }
     req->n_dropped += len;
-    return req->n_dropped <= HTTP_DRAIN_MAX;
+    if (req->n_dropped > HTTP_DRAIN_MAX && !req->is_refused_raw)
+        reply_refuse_raw(req);
+    return req->n_dropped <= 2 * HTTP_DRAIN_MAX;
 }
 
 static bool is_json(const char *media_type)

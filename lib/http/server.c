@@ -81,10 +81,10 @@ static enum MHD_Result on_request(void *arg, struct MHD_Connection *conn, const 
     if (*upload_len > 0) {
         bool go_on = request_take_body(req, upload, *upload_len);
         *upload_len = 0;
-        if (!go_on)
-            reply_refuse_raw(req);
         return go_on ? MHD_YES : MHD_NO;
     }
+    if (req->is_refused_raw)
+        return MHD_NO;
     if (req->phase == HTTP_READING)
         handle_request(req);
     if (req->reply)
@@ -135,9 +135,11 @@ static void arm_timer(struct http_server *s)
 {
     MHD_UNSIGNED_LONG_LONG wait_ms = 0;
     bool is_due = MHD_get_timeout(s->mhd, &wait_ms) == MHD_YES;
-    if (s->stopping && (!is_due || wait_ms > STOP_GRACE_MS)) {
+    MHD_UNSIGNED_LONG_LONG limit_ms =
+        s->stopping ? STOP_GRACE_MS : 0; /* 0: a handler has just asked for the stop */
+    if (s->stop_asked && (!is_due || wait_ms > limit_ms)) {
         is_due = true;
-        wait_ms = STOP_GRACE_MS;
+        wait_ms = limit_ms;
     }
     if (is_due)
         run_timer_start(s->timer, wait_ms, 0);

@@ -1,0 +1,444 @@
+/* lib/http/client: calls, their limits, their errors, and cancelling at every moment. */
+#include "http_fixture.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <arpa/inet.h>
+#include <netinet/in.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "base/mem.h"
+#include "base/obj.h"
+
+static void echo(struct http_req *req, void *app)
+{
+    (void)app;
+    size_t len = 0;
+    const char *bytes = http_body(req, &len), *type = http_header(req, "content-type");
+    const char *thing = http_header(req, "x-thing"), *sent_len = http_header(req, "content-length");
+    buf_auto struct buf body = BUF_EMPTY;
+    buf_addf(&body, "%s %s type=%s thing=%s length=%s body=", http_method(req), http_raw_path(req),
+             type ? type : "(none)", thing ? thing : "(none)", sent_len ? sent_len : "(none)");
+    buf_add(&body, bytes, len);
+    http_reply_header(req, "X-Answer", "forty-two");
+    http_reply(req, 200, "text/plain", &body);
+}
+
+static void redirect(struct http_req *req, void *app)
+{
+    (void)app;
+    http_reply_header(req, "Location", "/echo/target");
+    buf_auto struct buf body = BUF_EMPTY;
+    buf_add_str(&body, "moved");
+    http_reply(req, 307, "text/plain", &body);
+}
+
+static void on_gone(void *arg)
+{
+    (void)arg;
+}
+
+static void silent(struct http_req *req, void *app)
+{
+    (void)app;
+    http_reply_later(req, on_gone, NULL);
+}
+
+static void thousand(struct http_req *req, void *app)
+{
+    (void)app;
+    buf_auto struct buf body = BUF_EMPTY;
+    memset(buf_room(&body, 1000), 't', 1000);
+    body.len = 1000;
+    http_reply(req, 200, "text/plain", &body);
+}
+
+static void fail_with(struct http_req *req, void *app)
+{
+    (void)app;
+    http_reply_error(req, ERR_NOTFOUND, NULL);
+}
+
+/** A stream whose first piece is there at once and which then stays silent. */
+static ssize_t first_read(void *arg, char *bytes, size_t max)
+{
+    bool *is_sent = arg;
+    if (*is_sent || max < 5)
+        return 0;
+    *is_sent = true;
+    memcpy(bytes, "first", 5);
+    return 5;
+}
+
+static bool first_is_sent;
+
+static void stream(struct http_req *req, void *app)
+{
+    (void)app;
+    static const struct http_stream_ops ops = {first_read, on_gone};
+    first_is_sent = false;
+    http_stream_start(req, 200, "text/plain", &ops, &first_is_sent);
+}
+
+static const struct http_route routes[] = {
+    {"GET", "/echo/*", 0, 0, echo, ""},       {"POST", "/echo/*", 0, 1 << 20, echo, ""},
+    {"PUT", "/echo/*", 0, 1 << 20, echo, ""}, {"DELETE", "/echo/*", 0, 0, echo, ""},
+    {"GET", "/redirect", 0, 0, redirect, ""}, {"GET", "/silent", 0, 0, silent, ""},
+    {"GET", "/thousand", 0, 0, thousand, ""}, {"GET", "/fail", 0, 0, fail_with, ""},
+    {"GET", "/stream", 0, 0, stream, ""},
+};
+
+static int setup(void **state)
+{
+    struct fixture *fx = mem_new(struct fixture);
+    fixture_start(fx, routes, ARRAY_LEN(routes), NULL, NULL);
+    *state = fx;
+    return 0;
+}
+
+static int teardown(void **state)
+{
+    fixture_end(*state);
+    free(*state);
+    return 0;
+}
+
+static void test_methods_and_bodies(void **state)
+{
+    struct fixture *fx = *state;
+    static const char *const typed[] = {"Content-Type: text/x", "X-Thing: a", NULL};
+    static const struct {
+        const char *method;
+        const char *const *headers;
+        const char *body, *answer;
+    } cases[] = {
+        {NULL, NULL, NULL, "GET /echo/a%2Fb/../c type=(none) thing=(none) length=(none) body="},
+        {"POST", NULL, "{}", "POST /echo/a%2Fb/../c type=application/json thing=(none) length=2 body={}"},
+        {"PUT", typed, "xyz", "PUT /echo/a%2Fb/../c type=text/x thing=a length=3 body=xyz"},
+        {"POST", NULL, NULL, "POST /echo/a%2Fb/../c type=(none) thing=(none) length=0 body="},
+        {"DELETE", NULL, NULL, "DELETE /echo/a%2Fb/../c type=(none) thing=(none) length=(none) body="},
+    };
+    struct result res = {.header_name = "x-answer"};
+    for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+        struct http_call_def def = {.method = cases[i].method,
+                                    .url = fixture_url(fx, "/echo/a%2Fb/../c?q=1"),
+                                    .headers = cases[i].headers,
+                                    .body = cases[i].body,
+                                    .body_len = cases[i].body ? strlen(cases[i].body) : 0};
+        call_sync(fx, def, &res);
+        assert_int_equal(res.err, 0);
+        assert_int_equal(res.status, 200);
+        assert_string_equal(buf_cstr(&res.body), cases[i].answer);
+        assert_string_equal(res.header, "forty-two");
+    }
+    buf_fini(&res.body);
+}
+
+static void test_redirects(void **state)
+{
+    struct fixture *fx = *state;
+    struct result res = {0};
+    get_sync(fx, "/redirect", &res);
+    assert_int_equal(res.status, 200);
+    assert_non_null(strstr(buf_cstr(&res.body), "GET /echo/target"));
+    res.header_name = "location";
+    call_sync(fx, (struct http_call_def){.url = fixture_url(fx, "/redirect"), .no_follow = true}, &res);
+    assert_int_equal(res.err, 0);
+    assert_int_equal(res.status, 307);
+    assert_string_equal(buf_cstr(&res.body), "moved");
+    assert_string_equal(res.header, "/echo/target");
+    buf_fini(&res.body);
+}
+
+static void test_limits(void **state)
+{
+    struct fixture *fx = *state;
+    struct result res = {0};
+    call_sync(fx, (struct http_call_def){.url = fixture_url(fx, "/thousand"), .max_body = 999}, &res);
+    assert_int_equal(res.err, ERR_TOOBIG);
+    assert_non_null(strstr(res.why.text, "999"));
+    call_sync(fx, (struct http_call_def){.url = fixture_url(fx, "/thousand"), .max_body = 1000}, &res);
+    assert_int_equal(res.err, 0);
+    assert_int_equal(res.body.len, 1000);
+    call_sync(fx, (struct http_call_def){.url = fixture_url(fx, "/silent"), .timeout_ms = 50}, &res);
+    assert_int_equal(res.err, ERR_TIMEOUT);
+    assert_non_null(strstr(res.why.text, "50 ms"));
+    assert_non_null(strstr(res.why.where, "/silent"));
+    call_sync(fx, (struct http_call_def){.url = fixture_url(fx, "/silent"), .idle_timeout_ms = 50}, &res);
+    assert_int_equal(res.err, ERR_TIMEOUT);
+    call_sync(fx, (struct http_call_def){.url = fixture_url(fx, "/stream"), .idle_timeout_ms = 50}, &res);
+    assert_int_equal(res.err, ERR_TIMEOUT);
+    assert_int_equal(res.status, 200);
+    assert_string_equal(buf_cstr(&res.body), "first");
+    buf_fini(&res.body);
+}
+
+/** A port that nobody listens on: bound, and closed again. */
+static uint16_t free_port(void)
+{
+    struct sockaddr_in sa = {.sin_family = AF_INET};
+    socklen_t len = sizeof(sa);
+    sa.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    int fd = socket(AF_INET, SOCK_STREAM, 0);
+    assert_int_equal(bind(fd, (struct sockaddr *)&sa, sizeof(sa)), 0);
+    assert_int_equal(getsockname(fd, (struct sockaddr *)&sa, &len), 0);
+    close(fd);
+    return ntohs(sa.sin_port);
+}
+
+static void test_errors_name_the_remedy(void **state)
+{
+    struct fixture *fx = *state;
+    struct result res = {0};
+    mem_auto char *authority = mem_fmt("127.0.0.1:%u", free_port());
+    mem_auto char *dead = mem_fmt("http://%s/x", authority);
+    call_sync(fx, (struct http_call_def){.url = dead}, &res);
+    assert_int_equal(res.err, ERR_UNAVAILABLE);
+    assert_int_equal(res.status, 0);
+    assert_non_null(strstr(res.why.text, "nothing listens at"));
+    assert_non_null(strstr(res.why.text, authority));
+    assert_string_equal(res.why.where, dead);
+    static const char *const bad[] = {"file:///etc/passwd", "ftp://127.0.0.1/x", "http://", "::::", ""};
+    for (size_t i = 0; i < ARRAY_LEN(bad); i++) {
+        call_sync(fx, (struct http_call_def){.url = bad[i]}, &res);
+        if (res.err != ERR_INVALID)
+            fail_msg("%s gives %s: %s", bad[i], err_name(res.err), res.why.text);
+    }
+    buf_fini(&res.body);
+}
+
+/* ---- pieces, and what is done from within a callback ---- */
+
+struct pieces {
+    struct fixture *fx;
+    struct http_call *call;
+    struct result res;
+    struct buf text;
+    bool cancel_at_first, call_at_first, free_client;
+};
+
+static void on_piece(void *arg, const char *bytes, size_t len)
+{
+    struct pieces *p = arg;
+    assert_false(p->res.is_done);
+    buf_add(&p->text, bytes, len);
+    if (p->call_at_first) {
+        p->call_at_first = false;
+        http_call(p->fx->client, &(struct http_call_def){.url = fixture_url(p->fx, "/echo/inner"),
+                                                         .done = result_done,
+                                                         .arg = &p->res});
+    }
+    if (p->cancel_at_first) {
+        http_call_cancel(p->call);
+        assert_true(p->res.is_done);
+    }
+    if (p->free_client) {
+        http_client_free(p->fx->client);
+        p->fx->client = NULL;
+    }
+}
+
+static void on_pieces_done(void *arg, int err, const struct http_answer *a, const struct err_info *why)
+{
+    struct pieces *p = arg;
+    result_done(&p->res, err, a, why);
+}
+
+static void start_pieces(struct pieces *p, struct fixture *fx, const char *path)
+{
+    p->fx = fx;
+    p->call = http_call(
+        fx->client, &(struct http_call_def){
+                        .url = fixture_url(fx, path), .on_data = on_piece, .done = on_pieces_done, .arg = p});
+}
+
+static void end_pieces(struct pieces *p)
+{
+    buf_fini(&p->res.body);
+    buf_fini(&p->text);
+}
+
+static void test_pieces(void **state)
+{
+    struct pieces p = {0};
+    start_pieces(&p, *state, "/thousand");
+    fixture_await(*state, &p.res.is_done);
+    assert_int_equal(p.res.err, 0);
+    assert_int_equal(p.text.len, 1000);
+    assert_int_equal(p.res.body.len, 0);
+    end_pieces(&p);
+}
+
+static void test_error_body_is_no_piece(void **state)
+{
+    struct pieces p = {0};
+    start_pieces(&p, *state, "/fail");
+    fixture_await(*state, &p.res.is_done);
+    assert_int_equal(p.res.status, 404);
+    assert_int_equal(p.text.len, 0);
+    assert_non_null(strstr(buf_cstr(&p.res.body), "path-not-found"));
+    end_pieces(&p);
+}
+
+static void test_cancel_inside_on_data(void **state)
+{
+    struct pieces p = {.cancel_at_first = true};
+    start_pieces(&p, *state, "/stream");
+    fixture_await(*state, &p.res.is_done);
+    assert_int_equal(p.res.err, ERR_CANCELLED);
+    assert_string_equal(buf_cstr(&p.text), "first");
+    end_pieces(&p);
+}
+
+static void test_free_inside_on_data(void **state)
+{
+    struct pieces p = {.free_client = true};
+    start_pieces(&p, *state, "/stream");
+    fixture_await(*state, &p.res.is_done);
+    assert_int_equal(p.res.err, ERR_CANCELLED);
+    end_pieces(&p);
+}
+
+static void test_call_inside_on_data(void **state)
+{
+    struct fixture *fx = *state;
+    struct pieces outer = {.call_at_first = true};
+    outer.fx = fx;
+    struct result ignored = {0};
+    struct http_call *call = http_call(fx->client, &(struct http_call_def){.url = fixture_url(fx, "/stream"),
+                                                                           .on_data = on_piece,
+                                                                           .done = on_pieces_done,
+                                                                           .arg = &outer});
+    fixture_await(fx, &outer.res.is_done); /* the inner call's result */
+    assert_int_equal(outer.res.err, 0);
+    assert_non_null(strstr(buf_cstr(&outer.res.body), "/echo/inner"));
+    outer.res.is_done = false;
+    http_call_cancel(call);
+    assert_int_equal(outer.res.err, ERR_CANCELLED);
+    buf_fini(&ignored.body);
+    end_pieces(&outer);
+}
+
+static void test_cancel_at_once(void **state)
+{
+    struct fixture *fx = *state;
+    struct result res = {0};
+    struct http_call *call = http_call(
+        fx->client,
+        &(struct http_call_def){.url = fixture_url(fx, "/echo/x"), .done = result_done, .arg = &res});
+    http_call_cancel(call);
+    assert_true(res.is_done);
+    assert_int_equal(res.err, ERR_CANCELLED);
+    buf_fini(&res.body);
+}
+
+static void test_free_cancels_all(void **state)
+{
+    struct fixture *fx = *state;
+    struct result res[3] = {0};
+    for (int i = 0; i < 3; i++) {
+        http_call(fx->client, &(struct http_call_def){.url = fixture_url(fx, "/silent"),
+                                                      .idle_timeout_ms = 9000,
+                                                      .done = result_done,
+                                                      .arg = &res[i]});
+        fixture_spin(fx);
+    }
+    http_client_free(fx->client);
+    fx->client = NULL;
+    for (int i = 0; i < 3; i++) {
+        assert_int_equal(res[i].err, ERR_CANCELLED);
+        buf_fini(&res[i].body);
+    }
+}
+
+struct chain {
+    struct fixture *fx;
+    int n_left;
+    bool is_done;
+};
+
+static void next_in_chain(void *arg, int err, const struct http_answer *a, const struct err_info *why)
+{
+    struct chain *chain = arg;
+    (void)why;
+    assert_int_equal(err, 0);
+    assert_int_equal(a->status, 200);
+    if (--chain->n_left == 0) {
+        chain->is_done = true;
+        return;
+    }
+    http_call(chain->fx->client, &(struct http_call_def){.url = fixture_url(chain->fx, "/echo/n"),
+                                                         .done = next_in_chain,
+                                                         .arg = chain});
+}
+
+static void test_calls_from_done(void **state)
+{
+    struct fixture *fx = *state;
+    struct chain chain = {.fx = fx, .n_left = 50};
+    http_call(fx->client, &(struct http_call_def){
+                              .url = fixture_url(fx, "/echo/0"), .done = next_in_chain, .arg = &chain});
+    fixture_await(fx, &chain.is_done);
+}
+
+static void free_client_in_done(void *arg, int err, const struct http_answer *a, const struct err_info *why)
+{
+    struct chain *chain = arg;
+    (void)err, (void)a, (void)why;
+    http_client_free(chain->fx->client);
+    chain->fx->client = NULL;
+    chain->is_done = true;
+}
+
+static void test_free_inside_done(void **state)
+{
+    struct fixture *fx = *state;
+    struct chain chain = {.fx = fx};
+    struct result other = {0};
+    http_call(fx->client,
+              &(struct http_call_def){.url = fixture_url(fx, "/silent"), .done = result_done, .arg = &other});
+    http_call(fx->client, &(struct http_call_def){
+                              .url = fixture_url(fx, "/echo/0"), .done = free_client_in_done, .arg = &chain});
+    fixture_await(fx, &chain.is_done);
+    assert_int_equal(other.err, ERR_CANCELLED);
+    buf_fini(&other.body);
+}
+
+static void test_lost_connection(void **state)
+{
+    struct fixture *fx = *state;
+    struct pieces p = {0};
+    struct result res = {0};
+    start_pieces(&p, fx, "/stream");
+    while (p.text.len == 0)
+        fixture_spin(fx);
+    fixture_stop_server(fx);
+    fixture_await(fx, &p.res.is_done);
+    assert_int_equal(p.res.err, 0); /* a stream that the server ends is whole */
+    get_sync(fx, "/echo/x", &res);
+    assert_int_equal(res.err, ERR_UNAVAILABLE);
+    buf_fini(&res.body);
+    end_pieces(&p);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(test_methods_and_bodies, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_redirects, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_limits, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_errors_name_the_remedy, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_pieces, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_error_body_is_no_piece, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_cancel_inside_on_data, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_free_inside_on_data, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_call_inside_on_data, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_cancel_at_once, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_free_cancels_all, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_calls_from_done, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_free_inside_done, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_lost_connection, setup, teardown),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
