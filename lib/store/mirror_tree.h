@@ -1,0 +1,55 @@
+/**
+ * The nodes of a mirror: a tree of which every node holds its children in a treap, ordered by name.
+ *
+ *     root ── children (treap) ──► users ── children ──► alice …
+ *                    /  \             /  \
+ *                 left  right      left  right                  (siblings, by byte order of the name)
+ *
+ * About 140 bytes a node beside its name and data. Thread: owner.   Source: treaps: Seidel and Aragon 1996.
+ */
+#ifndef STORE_MIRROR_TREE_H
+#define STORE_MIRROR_TREE_H
+
+#include "base/buf.h"
+#include "store/mirror.h"
+
+struct mirror_item {
+    struct mirror_node node; /* first: a node is its item */
+    struct mirror_item *left, *right, *children;
+    uint32_t priority;
+    uint32_t generation; /* of the full read that saw it last */
+    char name[];
+};
+
+struct mirror_tree {
+    struct mirror_item *root;
+    size_t n_nodes, n_bytes;
+    uint64_t seed; /* of the priorities; not 0 */
+};
+
+struct mirror_item *mirror_item_of(const struct mirror_node *node);
+/** Child whose name is the len bytes at `name`, or NULL. O(log n). */
+struct mirror_item *mirror_child_find(const struct mirror_item *item, const char *name, size_t len);
+/** First child whose name is greater than the len bytes at `after`, or NULL. O(log n). */
+struct mirror_item *mirror_child_next(const struct mirror_item *item, const char *after, size_t len);
+/** Item at a path or NULL. */
+struct mirror_item *mirror_tree_find(const struct mirror_tree *t, const char *path);
+/** First item after a path in path order, whether there is one at the path or not; or NULL. */
+struct mirror_item *mirror_tree_after(const struct mirror_tree *t, const char *path);
+/** Item after this one below `top` (included), in path order; or NULL. */
+struct mirror_item *mirror_tree_walk(const struct mirror_item *top, const struct mirror_item *item);
+
+/** Add an item without data or stat; parent NULL: the root, of which there is none yet. */
+struct mirror_item *mirror_tree_add(struct mirror_tree *t, struct mirror_item *parent, const char *name);
+/** Put a copy of new data in place. @return the old data, for mirror_data_free; never NULL. */
+const char *mirror_tree_set_data(struct mirror_tree *t, struct mirror_item *item, const char *bytes,
+                                 size_t len);
+/** Release what mirror_tree_set_data gave back. */
+void mirror_data_free(const char *take_bytes);
+/** Take an item without children out of the tree; it stays readable, with its parent pointer, until mirror_item_free. */
+void mirror_tree_remove(struct mirror_tree *t, struct mirror_item *item);
+void mirror_item_free(struct mirror_item *item);
+/** Free everything; the tree is empty and usable again. */
+void mirror_tree_fini(struct mirror_tree *t);
+
+#endif
