@@ -22,7 +22,9 @@ struct addr {
 int addr_read(const char *s, struct addr *out);
 /** Write as text. @param out room for ADDR_TEXT_MAX. @return out. */
 const char *addr_text(const struct addr *a, char out[ADDR_TEXT_MAX]);
+/** 127.0.0.0/8 or ::1. */
 bool addr_is_loopback(const struct addr *a);
+/** Same family and same address. */
 bool addr_equal(const struct addr *a, const struct addr *b);
 
 /** Split "host:port", "[v6]:port" or "host" (port := default_port). host is copied to a new string.

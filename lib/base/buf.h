@@ -25,10 +25,15 @@ void buf_clear(struct buf *b);
 /** Make room for n more bytes and return where they go; advance with `b->len += n`. A caller that uses fewer of them
  *  puts the NUL after them itself. */
 char *buf_room(struct buf *b, size_t n);
+/** Append n bytes, which do not lie in b itself; p may be NULL when n is 0. */
 void buf_add(struct buf *b, const void *p, size_t n);
+/** Append a C string. */
 void buf_add_str(struct buf *b, const char *s);
+/** Append one byte. */
 void buf_add_char(struct buf *b, char c);
+/** Append in printf form. */
 void buf_addf(struct buf *b, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+/** As buf_addf, from an argument list, which is used up. */
 void buf_vaddf(struct buf *b, const char *fmt, va_list ap) __attribute__((format(printf, 2, 0)));
 /** Drop the first n bytes. n <= len. */
 void buf_drop(struct buf *b, size_t n);

@@ -27,6 +27,7 @@ char *mem_str(const char *s);
 char *mem_strn(const char *s, size_t n) __attribute__((returns_nonnull));
 /** Formatted string. */
 char *mem_fmt(const char *fmt, ...) __attribute__((format(printf, 1, 2), returns_nonnull));
+/** As mem_fmt, from an argument list, which is used up. */
 char *mem_vfmt(const char *fmt, va_list ap) __attribute__((format(printf, 1, 0), returns_nonnull));
 
 /** Zeroed object of a type. */
@@ -44,9 +45,11 @@ struct arena *arena_new(size_t chunk) __attribute__((returns_nonnull));
 void arena_free(struct arena *a);
 /** n zeroed bytes, aligned for any type; live until arena_free. */
 void *arena_alloc(struct arena *a, size_t n) __attribute__((returns_nonnull));
-/** Copies and formats that live in the arena. */
+/** Copy of n bytes of s with a terminating NUL, in the arena. */
 char *arena_strn(struct arena *a, const char *s, size_t n) __attribute__((returns_nonnull));
+/** Copy of a string in the arena; NULL gives NULL. */
 char *arena_str(struct arena *a, const char *s);
+/** Formatted string in the arena. */
 char *arena_fmt(struct arena *a, const char *fmt, ...) __attribute__((format(printf, 2, 3), returns_nonnull));
 #define arena_new_obj(a, type) ((type *)arena_alloc((a), sizeof(type)))
 

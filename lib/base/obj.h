@@ -18,8 +18,7 @@ struct obj {
 };
 
 /** Four printable letters as a magic number: OBJ_MAGIC('C','O','N','N'). */
-#define OBJ_MAGIC(a, b, c, d)                                                                                \
-    ((uint32_t)(a) << 24 | (uint32_t)(b) << 16 | (uint32_t)(c) << 8 | (uint32_t)(d))
+#define OBJ_MAGIC(a, b, c, d) ((uint32_t)(a) << 24 | (uint32_t)(b) << 16 | (uint32_t)(c) << 8 | (uint32_t)(d))
 
 /** Report a broken invariant of our own code on stderr and abort. Never returns. */
 _Noreturn void bug_stop(const char *file, int line, const char *what);

@@ -17,7 +17,9 @@ int str_to_ms(const char *s, int64_t bare_unit_ms, int64_t *out);
 int str_to_bytes(const char *s, int64_t *out);
 /** "true"/"false" as Hadoop reads them (any case, blanks around). @return 0; or ERR_PARSE. */
 int str_to_bool(const char *s, bool *out);
+/** s begins with prefix; "" begins everything. */
 bool str_starts(const char *s, const char *prefix);
+/** s ends with suffix. */
 bool str_ends(const char *s, const char *suffix);
 /** Copy of s without ASCII blanks at both ends; free(). */
 char *str_trim(const char *s);

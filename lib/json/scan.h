@@ -41,12 +41,31 @@ struct js {
     struct err_info why;  /* filled after JS_ERROR; where = "line:col" */
 };
 
-/** Start on `len` borrowed bytes. Release with js_fini. */
+/**
+ * Start on a text.
+ *
+ * @param s          release with js_fini                                        [out]
+ * @param bytes      text of `len` bytes, outlives s                             [borrowed]
+ * @param max_depth  levels of objects and arrays allowed, 0 or more; this many bytes are allocated
+ * Thread: any.   Source: ours.
+ */
 void js_init(struct js *s, const char *bytes, size_t len, int max_depth);
+/** Release what js_init made; a second call is fine. Thread: the scanner's. Source: ours. */
 void js_fini(struct js *s);
-/** Next token. After JS_ERROR or JS_END it repeats itself. */
+/**
+ * Next token; s->text holds the text of JS_KEY, JS_STRING, JS_INTEGER and JS_REAL until the next call.
+ *
+ * @return the token; JS_END after the first value, whatever follows it; or JS_ERROR: s->why holds ERR_JSON and
+ *         "line:col" (the column counts characters). After JS_ERROR or JS_END it repeats itself.
+ * Thread: the scanner's.   Source: RFC 8259.
+ */
 enum js_token js_next(struct js *s);
-/** Skip the value that starts with the next token (whole objects and arrays). @return 0; or ERR_JSON, s->why filled. */
+/**
+ * Skip the value that starts with the next token (whole objects and arrays).
+ *
+ * @return 0; or ERR_JSON, s->why filled: malformed text, or no value stands here.
+ * Thread: the scanner's.   Source: ours.
+ */
 int js_skip(struct js *s);
 
 #endif

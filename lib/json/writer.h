@@ -24,27 +24,44 @@ struct jw {
     bool escape_supplementary;
 };
 
+/** A writer that appends to `out`, which outlives it; nothing to release. Thread: any. Source: ours. */
 static inline struct jw jw_on(struct buf *out)
 {
     return (struct jw){out, 0, false, false, false};
 }
 
+/* All of them: texts are borrowed; bytes that are neither UTF-8 nor WTF-8 are written as U+FFFD. Thread: the writer's.
+ * Source: RFC 8259. */
+
+/** Begin an object as the next value. */
 void jw_object(struct jw *w);
+/** End it. BUG: nothing is open, or a key waits for its value. */
 void jw_object_end(struct jw *w);
+/** Begin an array as the next value. */
 void jw_array(struct jw *w);
+/** End it. BUG: nothing is open, or a key waits for its value. */
 void jw_array_end(struct jw *w);
+/** Key of the next value. BUG: nothing is open, or another key waits. */
 void jw_key(struct jw *w, const char *key);
+/** As jw_key, for `len` bytes; NUL may be inside. */
 void jw_keyn(struct jw *w, const char *key, size_t len);
-void jw_str(struct jw *w, const char *s); /* NULL writes null */
+/** A string; NULL writes null. */
+void jw_str(struct jw *w, const char *s);
+/** A string of `len` bytes; NUL may be inside. */
 void jw_strn(struct jw *w, const char *s, size_t len);
+/** A number. */
 void jw_int(struct jw *w, int64_t v);
+/** true or false. */
 void jw_bool(struct jw *w, bool v);
+/** null. */
 void jw_null(struct jw *w);
-/** Text that is JSON already. */
+/** A value of `len` bytes that is JSON already; it is not checked. */
 void jw_raw(struct jw *w, const char *json, size_t len);
-/** key and value in one. */
+/** Key and string in one; a NULL value writes null. */
 void jw_kstr(struct jw *w, const char *key, const char *value);
+/** Key and number in one. */
 void jw_kint(struct jw *w, const char *key, int64_t value);
+/** Key and boolean in one. */
 void jw_kbool(struct jw *w, const char *key, bool value);
 
 #endif

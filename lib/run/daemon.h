@@ -44,24 +44,42 @@ struct daemon_def {
     size_t app_size;                             /* zeroed app struct that steps get */
 };
 
-/** Run a daemon from main. @return exit code. */
+/**
+ * Run a daemon from main, from command line to the last step's stop.
+ *
+ * @param def   what the daemon is                                               [borrowed]
+ * @param argc  argc of main
+ * @param argv  argv of main; may be reordered                                   [borrowed]
+ * @return exit code of the program: 0, or err_exit_code() of what ended it; ERR_USAGE for a wrong command line,
+ *         ERR_CONFIG for wrong options.
+ * Thread: main, once.   Source: ours.
+ */
 int daemon_main(const struct daemon_def *def, int argc, char **argv);
 
+/** The owner loop; lives until the last step is stopped. Borrowed. Thread: owner. Source: ours. */
 struct run_loop *daemon_loop(struct daemon *d);
+/** The options in force; the pointer stays the same over reloads, see options_reload for the texts. Thread: owner.
+ *  Source: ours. */
 const struct options *daemon_options(struct daemon *d);
+/** The metrics of def's table. Borrowed. Thread: owner (bumping: any). Source: ours. */
 struct metrics *daemon_metrics(struct daemon *d);
+/** Name of the program. Static. Thread: any. Source: ours. */
 const char *daemon_name(struct daemon *d);
-/** A step's stop is complete. Thread: owner. */
+/** A step's stop is complete; called from inside stop or later, exactly once (else a BUG). Thread: owner. Source: ours. */
 void daemon_stopped(struct daemon *d);
-/** Begin an orderly stop from inside, ending with this ERR_* (0: success). Thread: owner. */
+/** Begin an orderly stop from inside, ending with this ERR_* (0: success); a second call changes nothing. From inside a
+ *  step's start the steps after it are not started. Thread: owner. Source: ours. */
 void daemon_quit(struct daemon *d, int code);
-/** Say "ready" or "not ready: reason" for /readyz and systemd. `reason` is copied; NULL: ready. Thread: owner. */
+/** Say "ready" or "not ready: reason" for /readyz and systemd. `reason` is copied; NULL: ready. Nothing happens once
+ *  the daemon is stopping. Until the first "ready" systemd is asked for patience. Thread: owner. Source: sd_notify(3). */
 void daemon_ready(struct daemon *d, const char *reason);
-/** NULL when ready, else the reason. Initially "starting". Thread: owner. */
+/** NULL when ready, else the reason: "starting" at first, "stopping" at last. Borrowed until the next daemon_ready or
+ *  daemon_quit. Thread: owner. Source: ours. */
 const char *daemon_not_ready_reason(struct daemon *d);
-/** Add a line of facts to /version: key and value are copied. Thread: owner. */
+/** Add a fact to /version, or change it: key and value are copied. Thread: owner. Source: ours. */
 void daemon_version_fact(struct daemon *d, const char *key, const char *value);
-/** Facts as a JSON object text appended to out: name, version, then the added ones. */
+/** Append the facts as the text of a JSON object of strings: name, version, then the added ones. Thread: owner.
+ *  Source: ours. */
 void daemon_version_json(struct daemon *d, struct buf *out);
 
 #endif

@@ -8,7 +8,7 @@
  *     log_emit(&ev_feed_synced, LOG_STR("url", url), LOG_INT("took_ms", ms));
  *
  * text: 2026-01-31T10:00:00.123Z info feed_synced url=… took_ms=… The first snapshot is complete.
- * json: {"time":…,"level":"info","event":"feed_synced","text":…,"url":…,"took_ms":…}
+ * json: {"time":…,"level":"info","program":"dnsd","event":"feed_synced","text":…,"url":…,"took_ms":…}
  *
  * Log or return, never both. Not on the hot path. Thread: any.   Source: ours.
  */
@@ -35,7 +35,14 @@ struct log_field {
     int64_t num;
 };
 
-#define LOG_STR(n, v) ((struct log_field){(n), (v) ? (v) : "", 0})
+/** Text of a field: s itself, "" for NULL. Thread: any. Source: ours. */
+static inline const char *log_text(const char *s)
+{
+    return s ? s : "";
+}
+
+/** A field of text (NULL is written as "") and one of a number. */
+#define LOG_STR(n, v) ((struct log_field){(n), log_text(v), 0})
 #define LOG_INT(n, v) ((struct log_field){(n), NULL, (int64_t)(v)})
 /** Two fields' worth of an error: its text with the place, as error="…". */
 #define LOG_ERR(why) LOG_STR("error", (why)->text), LOG_STR("where", (why)->where)
@@ -44,6 +51,16 @@ struct log_field {
     __attribute__((unused)) static const struct log_event ev_##name = {#name, level, sentence};
 #define LOG_DECLARE(TABLE) TABLE(LOG_DECLARE_ONE)
 
+/**
+ * Write one line of an event to stderr, in one write(2), unless its level is below the chosen one. Values are quoted so
+ * that nothing in them can end the line or steer a terminal. Use log_emit / log_emit0.
+ *
+ * @param ev        a row of a LOG_DECLAREd table                                [borrowed]
+ * @param fields    n_fields fields, or NULL                                     [borrowed]
+ * @param n_fields  0 or more
+ * A line that cannot be written is lost.
+ * Thread: any, after log_setup.   Source: ours.
+ */
 void log_write(const struct log_event *ev, const struct log_field *fields, size_t n_fields);
 
 #define log_emit(ev, ...)                                                                                    \
@@ -51,7 +68,14 @@ void log_write(const struct log_event *ev, const struct log_field *fields, size_
               sizeof((const struct log_field[]){__VA_ARGS__}) / sizeof(struct log_field))
 #define log_emit0(ev) log_write((ev), NULL, 0)
 
-/** Choose level and format for the process; before threads start. `program` is kept. */
+/**
+ * Choose level and format for the process.
+ *
+ * @param program  name for the JSON form's "program"; "" leaves it out          [borrowed, lives on]
+ * @param level    least important level that is written (LOG_INFO until then)
+ * @param format   LOG_TEXT or LOG_JSON (LOG_TEXT until then)
+ * Thread: main, before others start.   Source: ours.
+ */
 void log_setup(const char *program, enum log_level level, enum log_format format);
 
 #endif

@@ -12,33 +12,52 @@
 
 struct run_loop;
 
-/** A new loop. Free with run_loop_free. */
+/** A new loop; its owner is the thread that runs it. Free with run_loop_free. Thread: any. Source: ours. */
 struct run_loop *run_loop_new(void);
-/** Close what the loop itself holds, run it until every handle is closed, and free it. All handles that others
- *  opened must be closed or closing. Messages still queued are delivered first. Thread: owner. */
+/**
+ * Deliver the messages still queued, run until every handle is closed and every request is done, and free the loop.
+ *
+ * @param loop  stopped; every handle that others opened is closed or closing (else a BUG)    [taken]
+ * Thread: owner; no other thread posts any more.   Source: ours.
+ */
 void run_loop_free(struct run_loop *loop);
-/** The libuv loop inside. Thread: owner. */
+/** The libuv loop inside, for timers, sockets and signals. Borrowed. Thread: owner. Source: ours. */
 uv_loop_t *run_loop_uv(struct run_loop *loop);
-/** Run until run_loop_stop(). Thread: owner. */
+/** Run until run_loop_stop(). Thread: owner. Source: ours. */
 void run_loop_run(struct run_loop *loop);
-/** Make run_loop_run return after the current iteration. Thread: owner (others: post a message that calls it). */
+/** Make run_loop_run return after the current iteration. Thread: owner (others: post a message that calls it).
+ *  Source: ours. */
 void run_loop_stop(struct run_loop *loop);
 /**
- * Call fn(arg) on the loop's thread, soon; messages of one thread keep their order.
- * Thread: any, until run_loop_free.
+ * Call fn(arg) on the loop's thread, soon; messages of one thread keep their order, none is lost.
+ *
+ * @param fn   called exactly once, not from inside run_post
+ * @param arg  what fn gets; may be NULL                                         [taken until fn is called]
+ * Thread: any, until run_loop_free.   Source: ours.
  */
 void run_post(struct run_loop *loop, void (*fn)(void *arg), void *arg);
 
-/** Wall clock in ms since the epoch / monotonic clock in ms and µs. Thread: any. */
+/** Wall clock: ms since 1970-01-01 UTC. Thread: any. Source: clock_gettime(2). */
 int64_t run_wall_ms(void);
+/** Monotonic clock in ms; only differences mean something. Thread: any. Source: clock_gettime(2). */
 int64_t run_now_ms(void);
+/** The same clock in µs. Thread: any. Source: clock_gettime(2). */
 int64_t run_now_us(void);
 
 /** A timer that frees itself when closed: libuv wants handles to outlive uv_close. */
 struct run_timer;
+/**
+ * A new timer, not running. Free with run_timer_free, before the loop.
+ *
+ * @param loop  calls fn on its thread                                           [borrowed, lives on]
+ * @param fn    may start, stop or free the timer
+ * @param arg   what fn gets                                                     [borrowed, lives on]
+ * Thread: owner.   Source: ours.
+ */
 struct run_timer *run_timer_new(struct run_loop *loop, void (*fn)(void *arg), void *arg);
-/** (Re)start: first after delay_ms, then every repeat_ms (0: once). Thread: owner. */
+/** (Re)start: first delay_ms from now, then every repeat_ms (0: once). Thread: owner. Source: ours. */
 void run_timer_start(struct run_timer *t, uint64_t delay_ms, uint64_t repeat_ms);
+/** Stop; a stopped timer can be started again. Thread: owner. Source: ours. */
 void run_timer_stop(struct run_timer *t);
 /** Stop and free; NULL is fine. fn is not called any more. Thread: owner. */
 void run_timer_free(struct run_timer *t);

@@ -30,16 +30,31 @@ struct metric_def {
 #define METRICS_ROWS(TABLE)                           TABLE(METRICS_ROW_ONE)
 
 struct metrics;
-/** @param defs rows; rows of one name with different labels stand together  [borrowed, lives on] */
+/**
+ * New metrics, all 0 (METRIC_INFO: 1). Free with metrics_free.
+ *
+ * @param defs    rows; rows of one name with different labels stand together (else a BUG)    [borrowed, lives on]
+ * @param n_defs  rows
+ * Thread: any.   Source: ours.
+ */
 struct metrics *metrics_new(const struct metric_def *defs, size_t n_defs);
+/** Release; NULL is fine. Thread: owner, when nobody bumps any more. Source: ours. */
 void metrics_free(struct metrics *m);
-/** Add to a counter or gauge / set a value. Thread: any. */
+/** Add n to a row; n >= 0 for a counter. `id` is a row number (else a BUG). Thread: any. Source: ours. */
 void metric_add(struct metrics *m, int id, int64_t n);
+/** Set a row; a counter must not go back. `id` is a row number (else a BUG). Thread: any. Source: ours. */
 void metric_set(struct metrics *m, int id, int64_t value);
+/** Value of a row. `id` is a row number (else a BUG). Thread: any. Source: ours. */
 int64_t metric_value(const struct metrics *m, int id);
-/** Function that sets values just before they are written; one. Thread: owner. */
+/**
+ * Name the function that sets values just before they are written; the last one named counts.
+ *
+ * @param fn   called by metrics_write on the owner's thread; NULL: none
+ * @param arg  what fn gets                                                      [borrowed, lives on]
+ * Thread: owner.   Source: ours.
+ */
 void metrics_collector(struct metrics *m, void (*fn)(void *arg), void *arg);
-/** Append the exposition, ended by "# EOF\n". Thread: owner. */
+/** Append the exposition of all rows in table order, ended by "# EOF\n". Thread: owner. Source: OpenMetrics 1.0. */
 void metrics_write(struct metrics *m, struct buf *out);
 
 #endif

@@ -87,11 +87,12 @@ bool opt_bool(const struct options *o, int id);
 int64_t opt_int(const struct options *o, int id);
 /** Milliseconds of an OPT_TIME row; 0 when unset without default. */
 int64_t opt_ms(const struct options *o, int id);
-/** The value was set by a file or -D (true), or is the default. */
+/** The value was set by a file or -D (true), or is the default (false). */
 bool opt_is_set(const struct options *o, int id);
 /** Where the value came from: "file:line", "-D", or "default". Static or owned by o. */
 const char *opt_origin(const struct options *o, int id);
-/** A key of the files that no row names (for `${…}`-like uses and cross-checks), or NULL. */
+/** Expanded text of a key that no row names, from files or -D, or NULL; what cannot be expanded stays as written.
+ *  Borrowed from o. Fixed: a reload leaves it alone. */
 const char *opt_other(const struct options *o, const char *key);
 
 /**
