@@ -26,8 +26,8 @@ static void get_readyz(struct http_req *req, void *app)
     const char *reason = daemon_not_ready_reason(common_daemon);
     if (reason) {
         struct err_info why;
-        err_set(&why, ERR_STATE, NULL, "not ready: %s", reason);
-        http_reply_error(req, ERR_STATE, &why);
+        err_set(&why, ERR_WRONGSTATE, NULL, "not ready: %s", reason);
+        http_reply_error(req, ERR_WRONGSTATE, &why);
         return;
     }
     buf_auto struct buf body = BUF_EMPTY;

@@ -23,6 +23,9 @@ struct fixture {
     struct http_client *client;
     uint16_t port;
     struct run_timer *guard;
+    uv_prepare_t prepare;
+    bool (*cond)(void *arg); /* what is awaited */
+    void *cond_arg;
     bool is_late;
     bool is_stopped;
 };

@@ -305,7 +305,6 @@ static void test_call_inside_on_data(void **state)
     struct fixture *fx = *state;
     struct pieces outer = {.call_at_first = true};
     outer.fx = fx;
-    struct result ignored = {0};
     struct http_call *call = http_call(fx->client, &(struct http_call_def){.url = fixture_url(fx, "/stream"),
                                                                            .on_data = on_piece,
                                                                            .done = on_pieces_done,
@@ -316,7 +315,6 @@ static void test_call_inside_on_data(void **state)
     outer.res.is_done = false;
     http_call_cancel(call);
     assert_int_equal(outer.res.err, ERR_CANCELLED);
-    buf_fini(&ignored.body);
     end_pieces(&outer);
 }
 
@@ -405,7 +403,53 @@ static void test_free_inside_done(void **state)
     buf_fini(&other.body);
 }
 
-static void test_lost_connection(void **state)
+struct cut_server {
+    uv_poll_t poll;
+    int fd, conn_fd;
+};
+
+/** Accept, send half an answer, and cut. */
+static void on_cut_accept(uv_poll_t *poll, int status, int events)
+{
+    struct cut_server *cut = poll->data;
+    static const char half[] = "HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\nhalf";
+    (void)status, (void)events;
+    int fd = accept(cut->fd, NULL, NULL);
+    assert_true(fd >= 0);
+    assert_int_equal(send(fd, half, sizeof(half) - 1, MSG_NOSIGNAL), sizeof(half) - 1);
+    shutdown(fd, SHUT_WR);
+    cut->conn_fd = fd;
+    uv_poll_stop(poll);
+}
+
+static void test_connection_is_cut(void **state)
+{
+    struct fixture *fx = *state;
+    struct cut_server cut = {.conn_fd = -1};
+    struct sockaddr_in sa = {.sin_family = AF_INET};
+    socklen_t len = sizeof(sa);
+    sa.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    cut.fd = socket(AF_INET, SOCK_STREAM, 0);
+    assert_int_equal(bind(cut.fd, (struct sockaddr *)&sa, sizeof(sa)), 0);
+    assert_int_equal(listen(cut.fd, 1), 0);
+    assert_int_equal(getsockname(cut.fd, (struct sockaddr *)&sa, &len), 0);
+    uv_poll_init(run_loop_uv(fx->loop), &cut.poll, cut.fd);
+    cut.poll.data = &cut;
+    uv_poll_start(&cut.poll, UV_READABLE, on_cut_accept);
+    mem_auto char *url = mem_fmt("http://127.0.0.1:%u/half", ntohs(sa.sin_port));
+    struct result res = {0};
+    call_sync(fx, (struct http_call_def){.url = url}, &res);
+    assert_int_equal(res.err, ERR_UNAVAILABLE);
+    assert_int_equal(res.status, 200);
+    assert_non_null(strstr(res.why.text, "lost"));
+    uv_close((uv_handle_t *)&cut.poll, NULL);
+    fixture_spin(fx);
+    close(cut.fd);
+    close(cut.conn_fd);
+    buf_fini(&res.body);
+}
+
+static void test_server_stops(void **state)
 {
     struct fixture *fx = *state;
     struct pieces p = {0};
@@ -438,7 +482,8 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_free_cancels_all, setup, teardown),
         cmocka_unit_test_setup_teardown(test_calls_from_done, setup, teardown),
         cmocka_unit_test_setup_teardown(test_free_inside_done, setup, teardown),
-        cmocka_unit_test_setup_teardown(test_lost_connection, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_connection_is_cut, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_server_stops, setup, teardown),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
