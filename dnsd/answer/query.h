@@ -28,7 +28,7 @@ struct answer_options {
     bool can_fall_through; /* so are names that a dynamic zone does not hold */
     bool can_transfer;     /* AXFR and IXFR are handed off instead of refused */
     const uint8_t *nsid;   /* name server identifier, or NULL                   [borrowed, lives as long] */
-    uint8_t nsid_len;
+    uint8_t nsid_len;      /* at most 64; longer ones are not sent */
 };
 
 /** Why a query is not answered here but handed to someone else. */

@@ -39,7 +39,7 @@ struct err_info;
     X(handed_off, "dns_handed_off_total", "queries given to the forwarder or the transfer server")           \
     X(send_failed, "dns_send_failed_total", "responses that the kernel did not take")                        \
     X(tcp_accepted, "dns_tcp_accepted_total", "TCP connections accepted")                                    \
-    X(tcp_refused, "dns_tcp_refused_total", "TCP connections closed at once because of a limit")             \
+    X(tcp_refused, "dns_tcp_refused_total", "TCP connections closed because of a limit")                     \
     X(tcp_timeouts, "dns_tcp_timeouts_total", "TCP connections closed because nothing moved")
 
 struct net_counts {

@@ -1,0 +1,177 @@
+#include "answer/query.h"
+
+#include "answer/response.h"
+#include "wire/rdata.h"
+#include "zone/find.h"
+
+enum { UDP_MIN = 512, UDP_DEFAULT = 1232, TCP_MAX = 65535, MAX_CHAIN = 8 };
+
+/*
+ *   check      is it a query for us at all: opcode, EDNS version, class, meta types
+ *   find zone  zone_find: exact name, wildcard, missing, delegation, DNAME
+ *   answer     the set asked for, or CNAME and once more with its target
+ *   authority  SOA for what is not there, NS for what is delegated
+ *   additional addresses of SRV, MX and NS targets
+ *   finish     OPT, flags, rcode
+ */
+
+void answer_read(struct answer *a, const uint8_t *msg, size_t len, bool is_tcp, const struct zone_version *v)
+{
+    a->msg = msg;
+    a->is_tcp = is_tcp;
+    a->hand_off = ANSWER_HERE;
+    a->rcode = DNS_NOERROR;
+    a->is_truncated = false;
+    query_read(msg, len, &a->q);
+    if (!a->q.has_question)
+        return;
+    name_key_hash(&a->q.name, zone_version_seed(v));
+    zone_fetch_shard(v, &a->q.name);
+}
+
+void answer_fetch(const struct answer *a, const struct zone_version *v)
+{
+    if (a->q.has_question)
+        zone_fetch_node(v, &a->q.name);
+}
+
+static size_t response_limit(const struct answer *a, const struct answer_options *opts, size_t cap)
+{
+    size_t limit = a->is_tcp ? TCP_MAX : UDP_MIN;
+    size_t udp_max = opts->udp_max ? opts->udp_max : UDP_DEFAULT;
+    if (!a->is_tcp && a->q.has_edns && a->q.edns_size > limit)
+        limit = a->q.edns_size < udp_max ? a->q.edns_size : udp_max;
+    if (limit < UDP_MIN)
+        limit = UDP_MIN;
+    return limit < cap ? limit : cap;
+}
+
+/** AXFR and IXFR: the transfer server's, if there is one; here only what is wrong with them (RFC 5936 2.2.1, 4.2). */
+static uint16_t check_transfer(struct response *r)
+{
+    struct zone_hit hit;
+    if (r->a->q.qtype == DNS_AXFR && !r->a->is_tcp)
+        return DNS_FORMERR;
+    zone_find(r->v, &r->a->q.name, false, &hit);
+    if (!hit.zone || hit.apex_label != 0)
+        return DNS_NOTAUTH;
+    if (r->opts->can_transfer)
+        r->a->hand_off = ANSWER_TRANSFER;
+    return DNS_REFUSED;
+}
+
+/** What can be said without looking into a zone. @return NOERROR: go on. */
+static uint16_t check(struct response *r)
+{
+    const struct query *q = &r->a->q;
+    if (q->opcode != DNS_QUERY)
+        return DNS_NOTIMP;
+    if (q->verdict != QUERY_OK)
+        return DNS_FORMERR;
+    if (q->has_edns && q->edns_version > 0)
+        return DNS_BADVERS;
+    if (q->qclass != DNS_IN)
+        return DNS_REFUSED;
+    switch (q->qtype) {
+    case DNS_AXFR:
+    case DNS_IXFR: return check_transfer(r);
+    case DNS_OPT:
+    case DNS_TKEY:
+    case DNS_TSIG:
+    case DNS_MAILA:
+    case DNS_MAILB: return DNS_NOTIMP;
+    default: return DNS_NOERROR;
+    }
+}
+
+/** No zone of ours: for the forwarder, else refused. A chain that leaves our zones just ends (RFC 1034 4.3.2 3a). */
+static uint16_t answer_outside(struct response *r)
+{
+    if (r->n_links)
+        return DNS_NOERROR;
+    if (r->opts->can_forward)
+        r->a->hand_off = ANSWER_FORWARD;
+    r->opt.ede = DNS_EDE_NOT_AUTHORITATIVE;
+    return DNS_REFUSED;
+}
+
+static uint16_t answer_missing(struct response *r, const struct zone_hit *hit)
+{
+    if (!response_negative(r, hit))
+        return DNS_SERVFAIL;
+    if (!r->n_links && r->opts->can_fall_through && zone_is_dynamic(hit->zone))
+        r->a->hand_off = ANSWER_FORWARD;
+    return DNS_NXDOMAIN;
+}
+
+/** A name that exists, itself or by wildcard. Sets r->target when the search goes on there. */
+static uint16_t answer_node(struct response *r, const struct zone_hit *hit)
+{
+    struct wire_set set;
+    uint16_t qtype = r->a->q.qtype;
+    if (qtype == DNS_ANY)
+        return response_any(r, hit) ? DNS_NOERROR : DNS_SERVFAIL;
+    if (zone_node_set(hit->node, qtype, &set)) {
+        response_answer(r, &set);
+        return DNS_NOERROR;
+    }
+    if (zone_node_set(hit->node, DNS_CNAME, &set)) {
+        response_cname(r, &set);
+        return DNS_NOERROR;
+    }
+    return response_negative(r, hit) ? DNS_NOERROR : DNS_SERVFAIL;
+}
+
+/** At or below a delegation. Only DS is answered from above the cut (RFC 4035 3.1.4.1). */
+static uint16_t answer_cut(struct response *r, const struct zone_hit *hit)
+{
+    if (r->a->q.qtype == DNS_DS && hit->label == 0)
+        return answer_node(r, hit);
+    response_referral(r, hit);
+    return DNS_NOERROR;
+}
+
+static uint16_t answer_hit(struct response *r, const struct zone_hit *hit)
+{
+    if (hit->match == ZONE_OUTSIDE)
+        return answer_outside(r);
+    if (!response_use_zone(r, hit->zone))
+        return DNS_SERVFAIL;
+    switch (hit->match) {
+    case ZONE_MISSING: return answer_missing(r, hit);
+    case ZONE_CUT: return answer_cut(r, hit);
+    case ZONE_DNAME: return response_dname(r, hit) ? DNS_NOERROR : DNS_YXDOMAIN;
+    default: return answer_node(r, hit);
+    }
+}
+
+/** Look the name up, and what it is an alias of; the last name decides the rcode (RFC 6604). */
+static uint16_t answer_question(struct response *r)
+{
+    uint16_t rcode = DNS_NOERROR;
+    r->name = &r->a->q.name;
+    for (r->n_links = 0; r->n_links <= MAX_CHAIN; r->n_links++) {
+        struct zone_hit hit;
+        r->has_target = false;
+        zone_find(r->v, r->name, r->a->q.qtype == DNS_DS, &hit);
+        rcode = answer_hit(r, &hit);
+        if (!r->has_target || r->a->is_truncated)
+            return rcode;
+        r->name = &r->target;
+    }
+    return rcode;
+}
+
+size_t answer_write(struct answer *a, const struct zone_version *v, const struct answer_options *opts,
+                    uint8_t *out, size_t cap)
+{
+    struct response r;
+    if (a->q.verdict == QUERY_DROP)
+        return 0;
+    response_begin(&r, a, v, opts, out, response_limit(a, opts, cap));
+    a->rcode = check(&r);
+    if (a->rcode == DNS_NOERROR)
+        a->rcode = answer_question(&r);
+    response_additional(&r);
+    return response_finish(&r);
+}

@@ -1,0 +1,234 @@
+#include "answer/response.h"
+
+#include <string.h>
+
+#include "wire/rdata.h"
+#include "zone/find.h"
+
+enum { FLAG_QR = 0x8000, FLAG_OPCODE = 0x7800, FLAG_AA = 0x0400, FLAG_TC = 0x0200, FLAG_RD = 0x0100 };
+/* Question, OPT and both options always fit into 512 octets. */
+enum { EDE_OPTION_LEN = 6, NSID_MAX = 64 };
+
+void response_begin(struct response *r, struct answer *a, const struct zone_version *v,
+                    const struct answer_options *opts, uint8_t *out, size_t limit)
+{
+    bool wants_nsid = a->q.wants_nsid && opts->nsid && opts->nsid_len <= NSID_MAX;
+    r->a = a;
+    r->v = v;
+    r->opts = opts;
+    r->has_target = r->is_aa = r->has_additional = r->needs_glue = false;
+    r->n_links = 0;
+    r->owner_off = WR_OWNER_QUESTION;
+    r->zone = NULL;
+    r->opt = (struct wr_opt){
+        .size = opts->udp_max ? opts->udp_max : 1232,
+        .is_dnssec = a->q.wants_dnssec,
+        .ede = DNS_EDE_NONE,
+        .nsid = wants_nsid ? opts->nsid : NULL,
+        .nsid_len = opts->nsid_len,
+    };
+    wr_begin(&r->w, out, limit);
+    if (a->q.has_question)
+        wr_question(&r->w, a->msg + WIRE_HEADER_LEN, a->q.question_len);
+    if (a->q.verdict == QUERY_OK && a->q.has_edns)
+        r->w.cap -= wr_opt_len(&r->opt) + EDE_OPTION_LEN;
+}
+
+bool response_use_zone(struct response *r, const struct zone *zone)
+{
+    unsigned flags = zone_version_flags(r->v);
+    r->zone = zone;
+    if (zone_is_dynamic(zone) && !(flags & ZONE_READY)) {
+        r->is_aa = false;
+        r->opt.ede = DNS_EDE_NOT_READY;
+        return false;
+    }
+    if (zone_is_dynamic(zone) && flags & ZONE_STALE)
+        r->opt.ede = DNS_EDE_STALE;
+    r->is_aa = true;
+    return true;
+}
+
+static void put(struct response *r, enum wr_section section, const struct wire_set *set)
+{
+    if (wr_rrset_at(&r->w, section, r->owner_off, set))
+        r->a->is_truncated = true;
+}
+
+/** Which record comes first differs from query to query without anything shared: the query's id decides. */
+static uint32_t rotation(const struct response *r, const struct wire_set *set)
+{
+    return set->n_rrs > 1 && !r->opts->keep_order ? r->a->q.id % set->n_rrs : 0;
+}
+
+void response_answer(struct response *r, const struct wire_set *set)
+{
+    struct wire_set turned = *set;
+    turned.first = rotation(r, set);
+    put(r, WR_ANSWER, &turned);
+    if (set->type == DNS_SRV || set->type == DNS_MX || set->type == DNS_NS) {
+        r->targets = turned;
+        r->has_additional = true;
+    }
+}
+
+/** Go on with the name that stands at the end of the message, `rdata` in zone form. */
+static void follow(struct response *r, const uint8_t *rdata, size_t owner_off)
+{
+    if (r->a->is_truncated)
+        return;
+    r->owner_off = (uint16_t)owner_off;
+    r->has_target = name_key_read(rdata, NAME_MAX_LEN, &r->target) > 0;
+    if (r->has_target)
+        name_key_hash(&r->target, zone_version_seed(r->v));
+}
+
+void response_cname(struct response *r, const struct wire_set *set)
+{
+    struct wire_set one = *set;
+    one.n_rrs = 1;
+    one.len = WIRE_RR_HEADER + (uint32_t)wire_get16(set->wire + 10);
+    size_t at = r->w.len;
+    put(r, WR_ANSWER, &one);
+    follow(r, set->wire + WIRE_RR_HEADER, at + WIRE_RR_HEADER);
+}
+
+bool response_dname(struct response *r, const struct zone_hit *hit)
+{
+    struct wire_set dname;
+    uint8_t cname[WIRE_RR_HEADER + NAME_MAX_LEN];
+    if (!zone_node_set(hit->node, DNS_DNAME, &dname))
+        return false;
+    uint8_t owner[NAME_MAX_LEN];
+    memcpy(owner, r->name->lower + r->name->start[hit->label],
+           (size_t)r->name->len - r->name->start[hit->label]);
+    if (wr_rrset(&r->w, WR_ANSWER, owner, &dname))
+        r->a->is_truncated = true;
+    size_t before = r->name->start[hit->label], target_len = wire_get16(dname.wire + 10);
+    if (before + target_len > NAME_MAX_LEN)
+        return false;
+    memcpy(cname, dname.wire, WIRE_RR_HEADER);
+    wire_put16(cname + 2, DNS_CNAME);
+    wire_put16(cname + 10, (unsigned)(before + target_len));
+    memcpy(cname + WIRE_RR_HEADER, r->name->lower, before);
+    memcpy(cname + WIRE_RR_HEADER + before, dname.wire + WIRE_RR_HEADER, target_len);
+    struct wire_set set = {cname, (uint32_t)(WIRE_RR_HEADER + before + target_len), 1, DNS_CNAME, UINT32_MAX,
+                           0};
+    response_cname(r, &set);
+    return true;
+}
+
+bool response_any(struct response *r, const struct zone_hit *hit)
+{
+    struct wire_set set;
+    unsigned n = 0;
+    for (; zone_node_nth_set(hit->node, n, &set) && (n == 0 || r->a->is_tcp); n++)
+        put(r, WR_ANSWER, &set);
+    return n > 0 || response_negative(r, hit);
+}
+
+bool response_negative(struct response *r, const struct zone_hit *hit)
+{
+    struct wire_set soa;
+    const struct zone_node *apex = zone_find_apex(r->v, hit->zone);
+    if (!apex || !zone_node_set(apex, DNS_SOA, &soa)) {
+        r->is_aa = false;
+        return false;
+    }
+    soa.ttl_max_s = wire_get32(soa.wire + soa.len - 4);
+    if (r->n_links) {
+        if (wr_rrset(&r->w, WR_AUTHORITY, zone_apex(hit->zone), &soa))
+            r->a->is_truncated = true;
+        return true;
+    }
+    r->owner_off = (uint16_t)(WR_OWNER_QUESTION + r->name->start[hit->apex_label]);
+    put(r, WR_AUTHORITY, &soa);
+    return true;
+}
+
+void response_referral(struct response *r, const struct zone_hit *hit)
+{
+    struct wire_set set;
+    const uint8_t *owner = r->name->lower + r->name->start[hit->label];
+    r->is_aa = r->n_links > 0;
+    if (!zone_node_set(hit->node, DNS_NS, &set))
+        return;
+    if (wr_rrset(&r->w, WR_AUTHORITY, owner, &set))
+        r->a->is_truncated = true;
+    r->targets = set;
+    r->has_additional = r->needs_glue = true;
+}
+
+/** The node of a target, or NULL. A referral's glue lies below the cut; other targets are looked up as names. */
+static const struct zone_node *target_node(const struct response *r, const struct name_key *key)
+{
+    struct zone_hit hit;
+    if (r->needs_glue) {
+        const struct zone_node *glue = zone_find_glue(r->v, r->zone, key);
+        if (glue)
+            return glue;
+    }
+    zone_find(r->v, key, false, &hit);
+    bool is_usable = hit.match == ZONE_EXACT || hit.match == ZONE_WILDCARD;
+    if (is_usable && zone_is_dynamic(hit.zone) && !(zone_version_flags(r->v) & ZONE_READY))
+        return NULL;
+    return is_usable ? hit.node : NULL;
+}
+
+static void put_addresses(struct response *r, const uint8_t *target, const struct zone_node *node)
+{
+    static const uint16_t types[] = {DNS_A, DNS_AAAA};
+    struct wire_set set;
+    for (size_t i = 0; i < sizeof types / sizeof *types; i++) {
+        bool is_left_out =
+            zone_node_set(node, types[i], &set) && wr_rrset(&r->w, WR_ADDITIONAL, target, &set);
+        if (is_left_out && r->needs_glue)
+            r->a->is_truncated = true;
+    }
+}
+
+static bool node_is_new(const struct zone_node *node, const struct zone_node **seen, unsigned n)
+{
+    for (unsigned i = 0; i < n; i++)
+        if (seen[i] == node)
+            return false;
+    return true;
+}
+
+void response_additional(struct response *r)
+{
+    const struct zone_node *seen[RESPONSE_MAX_TARGETS];
+    unsigned n_seen = 0;
+    struct name_key key;
+    if (!r->has_additional || r->a->is_truncated)
+        return;
+    const uint8_t *rr = r->targets.wire;
+    size_t name_at = WIRE_RR_HEADER + (size_t)rdata_name_offset(r->targets.type);
+    for (uint32_t i = 0; i < r->targets.n_rrs && n_seen < RESPONSE_MAX_TARGETS; i++) {
+        bool is_name = name_key_read(rr + name_at, NAME_MAX_LEN, &key) > 0;
+        name_key_hash(&key, zone_version_seed(r->v));
+        const struct zone_node *node = is_name ? target_node(r, &key) : NULL;
+        if (node && node_is_new(node, seen, n_seen)) {
+            seen[n_seen++] = node;
+            put_addresses(r, rr + name_at, node);
+        }
+        rr += WIRE_RR_HEADER + wire_get16(rr + 10);
+    }
+}
+
+size_t response_finish(struct response *r)
+{
+    struct answer *a = r->a;
+    unsigned flags = FLAG_QR | (a->q.flags & (FLAG_OPCODE | FLAG_RD)) | (a->rcode & 15u);
+    if (r->is_aa)
+        flags |= FLAG_AA;
+    if (a->is_truncated)
+        flags |= FLAG_TC;
+    if (a->q.verdict == QUERY_OK && a->q.has_edns) {
+        r->w.cap += wr_opt_len(&r->opt);
+        r->w.cap += r->opt.ede == DNS_EDE_NONE ? EDE_OPTION_LEN : 0u;
+        r->opt.rcode_high = (uint8_t)(a->rcode >> 4);
+        wr_opt_put(&r->w, &r->opt);
+    }
+    return wr_finish(&r->w, a->q.id, (uint16_t)flags);
+}

@@ -1,0 +1,59 @@
+/**
+ * The pieces of a response, for answer/query.c, which decides which of them are wanted. Each writes whole RRsets; what does
+ * not fit sets TC (answer, authority, glue that a referral needs) or is left out (additional). RFC 2181 9, RFC 9471.
+ *
+ * Pure. Thread: one response, one thread.
+ */
+#ifndef ANSWER_RESPONSE_H
+#define ANSWER_RESPONSE_H
+
+#include "answer/query.h"
+#include "wire/write.h"
+
+struct zone;
+struct zone_hit;
+
+/** Sets whose targets get address records; the rest of a very long answer goes without. */
+#define RESPONSE_MAX_TARGETS 16
+
+struct response {
+    struct answer *a;
+    const struct zone_version *v;
+    const struct answer_options *opts;
+    struct wr w;
+    struct wr_opt opt;
+    const struct name_key *name; /* looked up now: of the question, or target */
+    struct name_key target;      /* where a CNAME or DNAME leads */
+    bool has_target;
+    bool is_aa;
+    bool has_additional;     /* targets is set */
+    bool needs_glue;         /* targets are those of a referral */
+    unsigned n_links;        /* aliases followed */
+    uint16_t owner_off;      /* where `name` stands in the message */
+    struct wire_set targets; /* set whose targets get addresses */
+    const struct zone *zone; /* zone of the last name */
+};
+
+/** Begin: question, flags, room for OPT. @param limit octets that the response may have, at least 512. */
+void response_begin(struct response *r, struct answer *a, const struct zone_version *v,
+                    const struct answer_options *opts, uint8_t *out, size_t limit);
+/** Answer from this zone. @return false: it cannot answer yet (EDE 14 is set where the registry is the reason). */
+bool response_use_zone(struct response *r, const struct zone *zone);
+/** Answer section: this set, rotated. */
+void response_answer(struct response *r, const struct wire_set *set);
+/** Answer section: a CNAME; sets target. */
+void response_cname(struct response *r, const struct wire_set *set);
+/** Answer section: DNAME and the CNAME made from it (RFC 6672); sets target. @return false: the name becomes too long. */
+bool response_dname(struct response *r, const struct zone_hit *hit);
+/** Answer to ANY: the first set over UDP, all over TCP (RFC 8482). @return false: as response_negative. */
+bool response_any(struct response *r, const struct zone_hit *hit);
+/** Authority section: SOA with the negative TTL (RFC 2308). @return false: the zone has no SOA. */
+bool response_negative(struct response *r, const struct zone_hit *hit);
+/** Authority section: NS of a delegation; its glue becomes additional. */
+void response_referral(struct response *r, const struct zone_hit *hit);
+/** Additional section: addresses of targets, as far as they fit. */
+void response_additional(struct response *r);
+/** OPT and header. @return octets. */
+size_t response_finish(struct response *r);
+
+#endif

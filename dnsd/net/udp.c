@@ -1,0 +1,204 @@
+#include "net/udp.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/mem.h"
+#include "base/obj.h"
+#include "bobbin/error.h"
+#include "net/socket.h"
+#include "wire/rdata.h"
+
+enum { BATCH = 32, MAX_IN = 2048, MAX_OUT = 4096 };
+
+#define UDP_WORKER_MAGIC OBJ_MAGIC('U', 'D', 'P', 'W')
+
+struct udp_worker {
+    struct obj obj;
+    struct udp_options opts;
+    pthread_t thread;
+    _Atomic bool is_stopping;
+    struct counters counters;
+    struct mmsghdr in[BATCH], out[BATCH];
+    struct iovec in_iov[BATCH], out_iov[BATCH];
+    struct sockaddr_storage clients[BATCH];
+    _Alignas(16) uint8_t control[BATCH][SOCKET_CONTROL_LEN];
+    struct answer answers[BATCH];
+    uint8_t in_bytes[BATCH][MAX_IN];
+    uint8_t out_bytes[BATCH][MAX_OUT];
+};
+
+void count_response(struct counters *c, const struct answer *a)
+{
+    switch (a->rcode) {
+    case DNS_NOERROR: count_add(&c->noerror, 1); break;
+    case DNS_FORMERR: count_add(&c->formerr, 1); break;
+    case DNS_SERVFAIL: count_add(&c->servfail, 1); break;
+    case DNS_NXDOMAIN: count_add(&c->nxdomain, 1); break;
+    case DNS_NOTIMP: count_add(&c->notimp, 1); break;
+    case DNS_REFUSED: count_add(&c->refused, 1); break;
+    default: count_add(&c->other_rcode, 1); break;
+    }
+    if (a->is_truncated)
+        count_add(&c->truncated, 1);
+}
+
+/** Sleep until something comes; take what is there, up to a batch. @return datagrams; 0: look whether to stop. */
+static unsigned receive(struct udp_worker *w)
+{
+    for (unsigned i = 0; i < BATCH; i++) {
+        struct msghdr *h = &w->in[i].msg_hdr;
+        h->msg_namelen = sizeof w->clients[i];
+        h->msg_controllen = w->opts.is_wildcard ? SOCKET_CONTROL_LEN : 0;
+    }
+    int n = recvmmsg(w->opts.fd, w->in, BATCH, MSG_WAITFORONE, NULL);
+    /* Errors are those of earlier replies (ICMP) or a signal: the next call goes on. */
+    return n > 0 ? (unsigned)n : 0;
+}
+
+static bool hand_off(struct udp_worker *w, unsigned i)
+{
+    const struct net_taker *taker = &w->opts.net->taker;
+    struct answer *a = &w->answers[i];
+    if (a->hand_off == ANSWER_HERE || !taker->take)
+        return false;
+    struct net_peer peer = {.client = w->clients[i], .client_len = w->in[i].msg_hdr.msg_namelen};
+    peer.socket = w->opts.socket;
+    peer.has_local = w->opts.is_wildcard && socket_local_address(&w->in[i].msg_hdr, &peer.local);
+    if (taker->take(taker->owner, a->hand_off, &peer, w->in_bytes[i], w->in[i].msg_len))
+        return false;
+    count_add(&w->counters.handed_off, 1);
+    return true;
+}
+
+/** Queue the response to datagram i as the n-th to be sent. */
+static void queue(struct udp_worker *w, unsigned i, unsigned n, size_t len)
+{
+    struct msghdr *h = &w->out[n].msg_hdr;
+    w->out_iov[n] = (struct iovec){w->out_bytes[i], len};
+    *h = (struct msghdr){
+        .msg_name = &w->clients[i],
+        .msg_namelen = w->in[i].msg_hdr.msg_namelen,
+        .msg_iov = &w->out_iov[n],
+        .msg_iovlen = 1,
+    };
+    if (!w->opts.is_wildcard)
+        return;
+    h->msg_control = w->control[i];
+    h->msg_controllen = w->in[i].msg_hdr.msg_controllen;
+    socket_turn_control(h);
+}
+
+/** Answer a batch from one version. @return responses queued. */
+static unsigned answer_batch(struct udp_worker *w, unsigned n)
+{
+    const struct net_options *net = w->opts.net;
+    const struct zone_version *v = epoch_enter(w->opts.cell, net->zones);
+    unsigned n_out = 0;
+    for (unsigned i = 0; i < n; i++)
+        answer_read(&w->answers[i], w->in_bytes[i], w->in[i].msg_len, false, v);
+    for (unsigned i = 0; i < n; i++)
+        answer_fetch(&w->answers[i], v);
+    for (unsigned i = 0; i < n; i++) {
+        size_t len = answer_write(&w->answers[i], v, &net->answer, w->out_bytes[i], MAX_OUT);
+        if (!len) {
+            count_add(&w->counters.dropped, 1);
+        } else if (!hand_off(w, i)) {
+            count_response(&w->counters, &w->answers[i]);
+            queue(w, i, n_out++, len);
+        }
+    }
+    epoch_leave(w->opts.cell);
+    count_add(&w->counters.udp_queries, n);
+    return n_out;
+}
+
+/** Send the queue; what the kernel refuses (no route, filter) is counted and stepped over. */
+static void send_batch(struct udp_worker *w, unsigned n)
+{
+    unsigned at = 0;
+    while (at < n) {
+        int sent = sendmmsg(w->opts.fd, w->out + at, n - at, 0);
+        if (sent > 0) {
+            at += (unsigned)sent;
+        } else if (errno != EINTR) {
+            count_add(&w->counters.send_failed, 1);
+            at++;
+        }
+    }
+}
+
+static void *worker_run(void *arg)
+{
+    struct udp_worker *w = obj_cast(arg, struct udp_worker, UDP_WORKER_MAGIC);
+    for (;;) {
+        unsigned n = receive(w);
+        if (atomic_load_explicit(&w->is_stopping, memory_order_acquire))
+            return NULL;
+        if (n)
+            send_batch(w, answer_batch(w, n));
+    }
+}
+
+static void batch_init(struct udp_worker *w)
+{
+    for (unsigned i = 0; i < BATCH; i++) {
+        w->in_iov[i] = (struct iovec){w->in_bytes[i], MAX_IN};
+        w->in[i].msg_hdr = (struct msghdr){
+            .msg_name = &w->clients[i],
+            .msg_iov = &w->in_iov[i],
+            .msg_iovlen = 1,
+            .msg_control = w->opts.is_wildcard ? w->control[i] : NULL,
+        };
+    }
+}
+
+int udp_worker_start(const struct udp_options *opts, struct udp_worker **out)
+{
+    struct udp_worker *w = aligned_alloc(64, (sizeof *w + 63) / 64 * 64);
+    BUG_IF(!w);
+    memset(w, 0, sizeof *w);
+    obj_init(&w->obj, UDP_WORKER_MAGIC);
+    w->opts = *opts;
+    batch_init(w);
+    if (pthread_create(&w->thread, NULL, worker_run, w)) {
+        close(opts->fd);
+        free(w);
+        return ERR_IO;
+    }
+    *out = w;
+    return 0;
+}
+
+void udp_worker_stop(struct udp_worker *w)
+{
+    if (!w)
+        return;
+    atomic_store_explicit(&w->is_stopping, true, memory_order_release);
+    /* Wakes recvmmsg. An unconnected socket also says ENOTCONN, which means nothing here. */
+    shutdown(w->opts.fd, SHUT_RDWR);
+    pthread_join(w->thread, NULL);
+    close(w->opts.fd);
+    obj_fini(&w->obj);
+    free(w);
+}
+
+const struct counters *udp_worker_counters(const struct udp_worker *w)
+{
+    return &w->counters;
+}
+
+int udp_worker_reply(struct udp_worker *w, const struct net_peer *peer, const uint8_t *msg, size_t len)
+{
+    _Alignas(16) uint8_t control[SOCKET_CONTROL_LEN];
+    struct net_peer to = *peer;
+    struct iovec iov = {(void *)(uintptr_t)msg, len};
+    struct msghdr h = {
+        .msg_name = &to.client, .msg_namelen = to.client_len, .msg_iov = &iov, .msg_iovlen = 1};
+    if (to.has_local)
+        socket_put_local(&h, to.client.ss_family, &to.local, control);
+    return sendmsg(w->opts.fd, &h, 0) == (ssize_t)len ? 0 : ERR_IO;
+}

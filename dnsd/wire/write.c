@@ -1,0 +1,267 @@
+#include "wire/write.h"
+
+#include <string.h>
+
+#include "bobbin/error.h"
+#include "wire/name.h"
+#include "wire/rdata.h"
+#include "wire/read.h"
+
+enum { OPTION_NSID = 3, OPTION_EDE = 15, OPT_FIXED_LEN = 11 };
+
+void wr_begin(struct wr *w, uint8_t *msg, size_t cap)
+{
+    w->msg = msg;
+    w->cap = cap;
+    w->len = WIRE_HEADER_LEN;
+    memset(w->counts, 0, sizeof w->counts);
+    w->n_questions = 0;
+    w->n_dict = 0;
+    w->has_question_names = false;
+}
+
+int wr_question(struct wr *w, const uint8_t *question, size_t len)
+{
+    if (w->cap - w->len < len)
+        return ERR_NOSPC;
+    memcpy(w->msg + w->len, question, len);
+    w->len += len;
+    w->n_questions = 1;
+    return 0;
+}
+
+static uint8_t lower_octet(uint8_t c)
+{
+    return c >= 'A' && c <= 'Z' ? (uint8_t)(c + 32) : c;
+}
+
+/** Is the name at `at` in the message (which we wrote, so its pointers lead backwards) the uncompressed one? */
+static bool names_match(const uint8_t *msg, size_t at, const uint8_t *name)
+{
+    for (;;) {
+        while (msg[at] >= 0xc0)
+            at = wire_get16(msg + at) & WR_POINTER_MAX;
+        if (msg[at] != *name)
+            return false;
+        unsigned label = *name++;
+        at++;
+        if (!label)
+            return true;
+        for (; label; label--)
+            if (lower_octet(msg[at++]) != lower_octet(*name++))
+                return false;
+    }
+}
+
+static void dict_add(struct wr *w, size_t at)
+{
+    if (w->n_dict < WR_DICT && at <= WR_POINTER_MAX)
+        w->dict[w->n_dict++] = (uint16_t)at;
+}
+
+/** The question's suffixes become targets with the first name that needs one: most answers need none. */
+static void dict_add_question(struct wr *w)
+{
+    if (w->has_question_names || !w->n_questions)
+        return;
+    w->has_question_names = true;
+    for (size_t at = WIRE_HEADER_LEN; w->msg[at]; at += w->msg[at] + 1u)
+        dict_add(w, at);
+}
+
+static int dict_find(const struct wr *w, const uint8_t *name)
+{
+    for (unsigned i = 0; i < w->n_dict; i++)
+        if (names_match(w->msg, w->dict[i], name))
+            return w->dict[i];
+    return -1;
+}
+
+/** Write a name, compressed. @return 0; or ERR_NOSPC: the caller restores len and n_dict. */
+static int put_name(struct wr *w, const uint8_t *name)
+{
+    dict_add_question(w);
+    for (; *name; name += *name + 1) {
+        int target = dict_find(w, name);
+        if (target >= 0) {
+            if (w->cap - w->len < 2)
+                return ERR_NOSPC;
+            wire_put16(w->msg + w->len, 0xc000u | (unsigned)target);
+            w->len += 2;
+            return 0;
+        }
+        if (w->cap - w->len < *name + 1u)
+            return ERR_NOSPC;
+        memcpy(w->msg + w->len, name, *name + 1u);
+        dict_add(w, w->len);
+        w->len += *name + 1u;
+    }
+    if (w->cap - w->len < 1)
+        return ERR_NOSPC;
+    w->msg[w->len++] = 0;
+    return 0;
+}
+
+static int put_bytes(struct wr *w, const uint8_t *p, size_t n)
+{
+    if (w->cap - w->len < n)
+        return ERR_NOSPC;
+    memcpy(w->msg + w->len, p, n);
+    w->len += n;
+    return 0;
+}
+
+/** Rdata with compressed names: octets before the first name, the names, the rest. */
+static int put_rdata(struct wr *w, uint16_t type, const uint8_t *rdata, size_t len)
+{
+    if (!rdata_is_compressible(type))
+        return put_bytes(w, rdata, len);
+    size_t at = type == DNS_MX ? 2 : 0;
+    if (put_bytes(w, rdata, at))
+        return ERR_NOSPC;
+    for (unsigned n_names = type == DNS_SOA ? 2 : 1; n_names; n_names--) {
+        if (put_name(w, rdata + at))
+            return ERR_NOSPC;
+        at += (size_t)name_len(rdata + at, len - at);
+    }
+    return put_bytes(w, rdata + at, len - at);
+}
+
+/** One record after its owner. @param rr stored wire. */
+static int put_record_body(struct wr *w, const struct wire_set *set, const uint8_t *rr)
+{
+    size_t head = w->len;
+    if (put_bytes(w, rr + 2, WIRE_RR_HEADER - 2))
+        return ERR_NOSPC;
+    if (wire_get32(rr + 6) > set->ttl_max_s)
+        wire_put32(w->msg + head + 4, set->ttl_max_s);
+    size_t rdata_at = w->len;
+    if (put_rdata(w, set->type, rr + WIRE_RR_HEADER, wire_get16(rr + 10)))
+        return ERR_NOSPC;
+    wire_put16(w->msg + rdata_at - 2, (unsigned)(w->len - rdata_at));
+    return 0;
+}
+
+static size_t record_len(const uint8_t *rr)
+{
+    return WIRE_RR_HEADER + (size_t)wire_get16(rr + 10);
+}
+
+static const uint8_t *record_at(const struct wire_set *set, uint32_t index)
+{
+    const uint8_t *rr = set->wire;
+    if (set->type == DNS_A)
+        return rr + (size_t)index * (WIRE_RR_HEADER + 4);
+    if (set->type == DNS_AAAA)
+        return rr + (size_t)index * (WIRE_RR_HEADER + 16);
+    for (; index; index--)
+        rr += record_len(rr);
+    return rr;
+}
+
+/** Owner of each record: `owner` when not NULL, else the name at owner_off. All records or none. */
+static int put_records(struct wr *w, const uint8_t *owner, uint16_t owner_off, const struct wire_set *set)
+{
+    struct wr before = *w;
+    const uint8_t *rr = record_at(set, set->first), *end = set->wire + set->len;
+    for (uint32_t i = 0; i < set->n_rrs; i++) {
+        uint8_t pointer[2];
+        wire_put16(pointer, 0xc000u | owner_off);
+        int failed = owner ? put_name(w, owner) : put_bytes(w, pointer, 2);
+        if (failed || put_record_body(w, set, rr)) {
+            *w = before;
+            return ERR_NOSPC;
+        }
+        rr += record_len(rr);
+        if (rr == end)
+            rr = set->wire;
+    }
+    return 0;
+}
+
+static void copy_rotated(uint8_t *to, const struct wire_set *set)
+{
+    size_t at = set->first ? (size_t)(record_at(set, set->first) - set->wire) : 0;
+    memcpy(to, set->wire + at, set->len - at);
+    memcpy(to + set->len - at, set->wire, at);
+}
+
+static void patch_owners(uint8_t *rr, uint32_t n_rrs, uint16_t owner_off)
+{
+    for (; n_rrs; n_rrs--) {
+        wire_put16(rr, 0xc000u | owner_off);
+        rr += record_len(rr);
+    }
+}
+
+int wr_rrset_at(struct wr *w, enum wr_section section, uint16_t owner_off, const struct wire_set *set)
+{
+    int failed = 0;
+    if (set->ttl_max_s != UINT32_MAX || rdata_is_compressible(set->type)) {
+        failed = put_records(w, NULL, owner_off, set);
+    } else if (w->cap - w->len < set->len) {
+        failed = ERR_NOSPC;
+    } else {
+        copy_rotated(w->msg + w->len, set);
+        if (owner_off != WR_OWNER_QUESTION)
+            patch_owners(w->msg + w->len, set->n_rrs, owner_off);
+        w->len += set->len;
+    }
+    if (!failed)
+        w->counts[section] = (uint16_t)(w->counts[section] + set->n_rrs);
+    return failed;
+}
+
+int wr_rrset(struct wr *w, enum wr_section section, const uint8_t *owner, const struct wire_set *set)
+{
+    int failed = put_records(w, owner, 0, set);
+    if (!failed)
+        w->counts[section] = (uint16_t)(w->counts[section] + set->n_rrs);
+    return failed;
+}
+
+size_t wr_opt_len(const struct wr_opt *opt)
+{
+    return OPT_FIXED_LEN + (opt->ede != DNS_EDE_NONE ? 6u : 0u) + (opt->nsid ? 4u + opt->nsid_len : 0u);
+}
+
+int wr_opt_put(struct wr *w, const struct wr_opt *opt)
+{
+    size_t len = wr_opt_len(opt);
+    if (w->cap - w->len < len)
+        return ERR_NOSPC;
+    uint8_t *p = w->msg + w->len;
+    p[0] = 0;
+    wire_put16(p + 1, DNS_OPT);
+    wire_put16(p + 3, opt->size);
+    p[5] = opt->rcode_high;
+    p[6] = 0;
+    wire_put16(p + 7, opt->is_dnssec ? 0x8000 : 0);
+    wire_put16(p + 9, (unsigned)(len - OPT_FIXED_LEN));
+    p += OPT_FIXED_LEN;
+    if (opt->ede != DNS_EDE_NONE) {
+        wire_put16(p, OPTION_EDE);
+        wire_put16(p + 2, 2);
+        wire_put16(p + 4, (unsigned)opt->ede);
+        p += 6;
+    }
+    if (opt->nsid) {
+        wire_put16(p, OPTION_NSID);
+        wire_put16(p + 2, opt->nsid_len);
+        memcpy(p + 4, opt->nsid, opt->nsid_len);
+    }
+    w->len += len;
+    w->counts[WR_ADDITIONAL]++;
+    return 0;
+}
+
+size_t wr_finish(struct wr *w, uint16_t id, uint16_t flags)
+{
+    wire_put16(w->msg, id);
+    wire_put16(w->msg + 2, flags);
+    wire_put16(w->msg + 4, w->n_questions);
+    wire_put16(w->msg + 6, w->counts[WR_ANSWER]);
+    wire_put16(w->msg + 8, w->counts[WR_AUTHORITY]);
+    wire_put16(w->msg + 10, w->counts[WR_ADDITIONAL]);
+    return w->len;
+}

@@ -1,0 +1,191 @@
+#include "zone/find.h"
+
+#include <string.h>
+
+#include "wire/rdata.h"
+#include "zone/shard.h"
+
+/** The zone whose apex is the longest suffix of the key that starts at label `from` or later, or NULL. */
+static const struct zone *pick_zone(const struct zone_version *v, const struct name_key *key, unsigned from,
+                                    unsigned *apex_label)
+{
+    const struct zone_table *t = v->table;
+    for (unsigned i = from; i <= key->n_labels; i++) {
+        unsigned n_labels = key->n_labels - i;
+        if (!(t->label_counts >> (n_labels < 63 ? n_labels : 63) & 1))
+            continue;
+        const uint8_t *suffix = key->lower + key->start[i];
+        size_t len = (size_t)key->len - key->start[i];
+        for (uint32_t s = (uint32_t)key->hash[i] & t->mask; t->slots[s]; s = (s + 1) & t->mask) {
+            const struct zone *z = &v->zones[t->slots[s] - 1];
+            if (z->apex_len == len && !memcmp(z->apex, suffix, len)) {
+                *apex_label = i;
+                return z;
+            }
+        }
+    }
+    return NULL;
+}
+
+static const struct zone_node *get_node(const struct zone_version *v, const struct zone *z,
+                                        const struct name_key *key, unsigned label, unsigned apex_label)
+{
+    uint32_t hash = node_hash(z->number, key->hash[label]);
+    size_t rel_len = (size_t)key->start[apex_label] - key->start[label];
+    return shard_find(shard_at(v, shard_index(v, hash)), hash, z->number, key->lower + key->start[label],
+                      rel_len);
+}
+
+/** A delegation or DNAME on the way from the apex down to the name: first one met decides (RFC 1034 4.3.2 3b, RFC 6672). */
+static bool find_cut(const struct zone_version *v, const struct name_key *key, struct zone_hit *hit)
+{
+    for (unsigned i = hit->apex_label + 1u; i-- > 0;) {
+        const struct zone_node *n = get_node(v, hit->zone, key, i, hit->apex_label);
+        if (!n)
+            return false;
+        bool is_dname = n->flags & NODE_DNAME && i > 0;
+        if (!(n->flags & NODE_CUT) && !is_dname)
+            continue;
+        hit->match = n->flags & NODE_CUT ? ZONE_CUT : ZONE_DNAME;
+        hit->node = n;
+        hit->label = (uint8_t)i;
+        return true;
+    }
+    return false;
+}
+
+/** Ancestors of an existing name exist, so the closest encloser is found by halving. */
+static void find_encloser(const struct zone_version *v, const struct name_key *key, struct zone_hit *hit)
+{
+    unsigned missing = 0, there = hit->apex_label;
+    hit->encloser = get_node(v, hit->zone, key, there, hit->apex_label);
+    while (hit->encloser && missing + 1 < there) {
+        unsigned middle = (missing + there) / 2;
+        const struct zone_node *n = get_node(v, hit->zone, key, middle, hit->apex_label);
+        if (!n) {
+            missing = middle;
+            continue;
+        }
+        there = middle;
+        hit->encloser = n;
+    }
+    hit->label = (uint8_t)there;
+}
+
+static const struct zone_node *find_wildcard(const struct zone_version *v, const struct name_key *key,
+                                             const struct zone_hit *hit)
+{
+    static const uint8_t star[2] = {1, '*'};
+    uint8_t rel[NAME_MAX_LEN + 2];
+    size_t len = (size_t)key->start[hit->apex_label] - key->start[hit->label];
+    memcpy(rel, star, 2);
+    memcpy(rel + 2, key->lower + key->start[hit->label], len);
+    uint32_t hash = node_hash(hit->zone->number, name_hash_label(star, key->hash[hit->label]));
+    return shard_find(shard_at(v, shard_index(v, hash)), hash, hit->zone->number, rel, len + 2);
+}
+
+void zone_find(const struct zone_version *v, const struct name_key *key, bool is_above, struct zone_hit *hit)
+{
+    unsigned apex_label = 0;
+    const struct zone *z = pick_zone(v, key, 0, &apex_label);
+    *hit = (struct zone_hit){.match = ZONE_OUTSIDE};
+    if (z && is_above && apex_label == 0 && key->n_labels > 0) {
+        const struct zone *above = pick_zone(v, key, 1, &apex_label);
+        z = above ? above : z;
+    }
+    if (!z)
+        return;
+    hit->zone = z;
+    hit->apex_label = (uint8_t)apex_label;
+    if (z->n_cuts && find_cut(v, key, hit))
+        return;
+    hit->node = get_node(v, z, key, 0, apex_label);
+    if (hit->node) {
+        hit->match = ZONE_EXACT;
+        return;
+    }
+    find_encloser(v, key, hit);
+    hit->node = hit->encloser ? find_wildcard(v, key, hit) : NULL;
+    hit->match = hit->node ? ZONE_WILDCARD : ZONE_MISSING;
+}
+
+const struct zone_node *zone_find_glue(const struct zone_version *v, const struct zone *zone,
+                                       const struct name_key *key)
+{
+    if (key->n_labels < zone->n_labels)
+        return NULL;
+    unsigned apex_label = (unsigned)key->n_labels - zone->n_labels;
+    if (memcmp(key->lower + key->start[apex_label], zone->apex, zone->apex_len))
+        return NULL;
+    return get_node(v, zone, key, 0, apex_label);
+}
+
+const struct zone_node *zone_find_apex(const struct zone_version *v, const struct zone *zone)
+{
+    uint32_t hash = node_hash(zone->number, zone->apex_hash);
+    return shard_find(shard_at(v, shard_index(v, hash)), hash, zone->number, zone->apex, 0);
+}
+
+uint64_t zone_version_seed(const struct zone_version *v)
+{
+    return v->seed;
+}
+
+bool zone_is_dynamic(const struct zone *zone)
+{
+    return zone->kind == ZONE_REGISTRY || zone->kind == ZONE_REVERSE;
+}
+
+const uint8_t *zone_apex(const struct zone *zone)
+{
+    return zone->apex;
+}
+
+static void fill_set(const struct zone_rrset *rrs, struct wire_set *set)
+{
+    set->wire = rrs->wire;
+    set->len = rrs->len;
+    set->n_rrs = set_n_rrs(rrs);
+    set->type = set_type(rrs);
+    set->ttl_max_s = UINT32_MAX;
+    set->first = 0;
+}
+
+bool zone_node_set(const struct zone_node *node, uint16_t type, struct wire_set *set)
+{
+    for (NODE_EACH_SET(node, rrs)) {
+        if (set_type(rrs) != type)
+            continue;
+        fill_set(rrs, set);
+        return true;
+    }
+    return false;
+}
+
+bool zone_node_nth_set(const struct zone_node *node, unsigned n, struct wire_set *set)
+{
+    for (NODE_EACH_SET(node, rrs)) {
+        if (n-- > 0)
+            continue;
+        fill_set(rrs, set);
+        return true;
+    }
+    return false;
+}
+
+void zone_fetch_shard(const struct zone_version *v, const struct name_key *key)
+{
+    unsigned apex_label;
+    const struct zone *z = pick_zone(v, key, 0, &apex_label);
+    if (z)
+        __builtin_prefetch(shard_at(v, shard_index(v, node_hash(z->number, key->hash[0]))));
+}
+
+void zone_fetch_node(const struct zone_version *v, const struct name_key *key)
+{
+    unsigned apex_label;
+    const struct zone *z = pick_zone(v, key, 0, &apex_label);
+    const struct zone_node *n = z ? get_node(v, z, key, 0, apex_label) : NULL;
+    if (n)
+        __builtin_prefetch(node_first_set(n));
+}

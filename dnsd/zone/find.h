@@ -1,0 +1,80 @@
+/**
+ * Looking names up in a version. zone_find() is the one door: it picks the zone and says what the zone has for the name.
+ * Readers' side of zone.h: pure, nothing is written.
+ *
+ * Source: RFC 1034 4.3.2, RFC 4592 3.3 (wildcards), RFC 6672 (DNAME), RFC 8020.
+ */
+#ifndef ZONE_FIND_H
+#define ZONE_FIND_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "wire/name.h"
+#include "wire/write.h"
+#include "zone/zone.h"
+
+struct zone_node;
+struct zone;
+
+enum zone_match {
+    ZONE_OUTSIDE,  /* no zone contains the name */
+    ZONE_EXACT,    /* node: the name itself, maybe an empty non-terminal */
+    ZONE_WILDCARD, /* node: `*` of the closest encloser; the answer's owner is the name asked for */
+    ZONE_MISSING,  /* the name does not exist */
+    ZONE_CUT,      /* node: delegation at or above the name, below the apex */
+    ZONE_DNAME,    /* node: DNAME above the name */
+};
+
+struct zone_hit {
+    enum zone_match match;
+    const struct zone *zone;      /* NULL only with ZONE_OUTSIDE */
+    const struct zone_node *node; /* NULL with ZONE_OUTSIDE and ZONE_MISSING */
+    const struct zone_node
+        *encloser; /* closest encloser with WILDCARD and MISSING; NULL: the zone has no apex yet */
+    uint8_t label; /* label of the key where node's name begins (WILDCARD: where the encloser's begins) */
+    uint8_t apex_label; /* label of the key where the zone's apex begins */
+};
+
+/**
+ * Find a name.
+ *
+ * @param key       hashed with zone_version_seed                                [borrowed]
+ * @param hit       filled                                                       [out]
+ * @param is_above  look in the zone above the one whose apex this name is, where there is one (DS: RFC 4035 3.1.4.1)
+ * Thread: any, under the rules of zoneset_current.   Source: RFC 1034 4.3.2.
+ */
+void zone_find(const struct zone_version *v, const struct name_key *key, bool is_above, struct zone_hit *hit);
+
+/** The node of exactly this name in this zone, cuts disregarded (glue), or NULL. Thread: any. */
+const struct zone_node *zone_find_glue(const struct zone_version *v, const struct zone *zone,
+                                       const struct name_key *key);
+
+/** The node of a zone's apex, or NULL when it has no record yet. Thread: any. */
+const struct zone_node *zone_find_apex(const struct zone_version *v, const struct zone *zone);
+
+/** Seed for name_key_hash. Thread: any. */
+uint64_t zone_version_seed(const struct zone_version *v);
+
+/** Is the zone filled from the registry? Thread: any. */
+bool zone_is_dynamic(const struct zone *zone);
+/** Apex of a zone: lower case wire name. Thread: any. */
+const uint8_t *zone_apex(const struct zone *zone);
+
+/**
+ * The RRset of a type at a node.
+ *
+ * @param set  filled when there is one: ttl_max_s UINT32_MAX, first 0           [out]
+ * @return whether there is one.   Thread: any.
+ */
+bool zone_node_set(const struct zone_node *node, uint16_t type, struct wire_set *set);
+
+/** The n-th RRset of a node, n from 0. As zone_node_set. */
+bool zone_node_nth_set(const struct zone_node *node, unsigned n, struct wire_set *set);
+
+/** Fetch the shard of a name into the cache. @param key hashed. Thread: any. */
+void zone_fetch_shard(const struct zone_version *v, const struct name_key *key);
+/** Fetch the node of a name into the cache, after zone_fetch_shard. Thread: any. */
+void zone_fetch_node(const struct zone_version *v, const struct name_key *key);
+
+#endif

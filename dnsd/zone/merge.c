@@ -1,0 +1,285 @@
+#include "zone/merge.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "base/obj.h"
+#include "wire/rdata.h"
+
+enum { SOA_NUMBERS_LEN = 20 };
+
+/** A record of the set that is being made. */
+struct record {
+    const uint8_t *rdata;
+    uint16_t rdlen;
+    uint32_t ttl_s;
+    uint32_t count;
+};
+
+struct record_list {
+    struct record *records;
+    size_t n;
+};
+
+static int compare_rdata(const uint8_t *a, size_t a_len, const uint8_t *b, size_t b_len)
+{
+    int order = memcmp(a, b, a_len < b_len ? a_len : b_len);
+    return order ? order : (a_len > b_len) - (a_len < b_len);
+}
+
+static int compare_ops(const void *pa, const void *pb)
+{
+    const struct zone_op *a = *(struct zone_op *const *)pa, *b = *(struct zone_op *const *)pb;
+    if (a->type != b->type)
+        return a->type < b->type ? -1 : 1;
+    int order = compare_rdata(a->rdata, a->rdlen, b->rdata, b->rdlen);
+    return order ? order : (a->sequence > b->sequence) - (a->sequence < b->sequence);
+}
+
+static int compare_sequence(const void *pa, const void *pb)
+{
+    const struct zone_op *a = *(struct zone_op *const *)pa, *b = *(struct zone_op *const *)pb;
+    return (a->sequence > b->sequence) - (a->sequence < b->sequence);
+}
+
+void node_sort_ops(struct zone_op **ops, size_t n_ops)
+{
+    if (n_ops > 1)
+        qsort(ops, n_ops, sizeof *ops, compare_ops);
+}
+
+/** Records of a stored set. */
+static struct record_list records_of(const struct zone_rrset *set)
+{
+    size_t n = set ? set_n_rrs(set) : 0;
+    struct record_list list = {mem_array(n, sizeof(struct record)), n};
+    if (!set)
+        return list;
+    const uint8_t *rr = set->wire;
+    for (size_t i = 0; i < n; i++) {
+        struct record *r = &list.records[i];
+        r->rdlen = wire_get16(rr + 10);
+        r->rdata = rr + WIRE_RR_HEADER;
+        r->ttl_s = set_has_counts(set) ? set_counts(set)[i].ttl_s : wire_get32(rr + 6);
+        r->count = set_has_counts(set) ? set_counts(set)[i].n : 1;
+        rr += WIRE_RR_HEADER + r->rdlen;
+    }
+    return list;
+}
+
+/** Apply the n operations on one record. @param r count 0 when it is new. */
+static void apply_ops(struct record *r, struct zone_op *const *ops, size_t n, struct node_outcome *o)
+{
+    uint32_t before = r->count;
+    for (size_t i = 0; i < n; i++) {
+        if (!ops[i]->is_add && r->count == 0) {
+            o->n_missing++;
+        } else if (!ops[i]->is_add) {
+            r->count--;
+            o->is_changed = true;
+        } else {
+            if (r->count == 0 || ops[i]->ttl_s < r->ttl_s)
+                r->ttl_s = ops[i]->ttl_s;
+            r->count++;
+            o->is_changed = true;
+        }
+    }
+    o->n_added += !before && r->count;
+    o->n_removed += before && !r->count;
+    o->is_visible |= !before != !r->count;
+}
+
+/** Number of operations at ops[0] that are about the same record. */
+static size_t same_record(struct zone_op *const *ops, size_t n)
+{
+    size_t i = 1;
+    while (i < n && !compare_rdata(ops[0]->rdata, ops[0]->rdlen, ops[i]->rdata, ops[i]->rdlen))
+        i++;
+    return i;
+}
+
+/** Merge sorted old records with sorted operations. */
+static struct record_list merge_records(const struct record_list *old, struct zone_op *const *ops,
+                                        size_t n_ops, struct node_outcome *o)
+{
+    struct record_list out = {mem_array(old->n + n_ops, sizeof(struct record)), 0};
+    size_t i = 0, at = 0;
+    while (i < old->n || at < n_ops) {
+        int order = 1;
+        if (i < old->n)
+            order = at < n_ops ? compare_rdata(old->records[i].rdata, old->records[i].rdlen, ops[at]->rdata,
+                                               ops[at]->rdlen)
+                               : -1;
+        if (order < 0) {
+            out.records[out.n++] = old->records[i++];
+            continue;
+        }
+        struct record r = {ops[at]->rdata, ops[at]->rdlen, ops[at]->ttl_s, 0};
+        if (order == 0)
+            r = old->records[i++];
+        size_t n = same_record(ops + at, n_ops - at);
+        apply_ops(&r, ops + at, n, o);
+        at += n;
+        if (r.count)
+            out.records[out.n++] = r;
+    }
+    return out;
+}
+
+static bool same_soa(const struct record *a, const struct record *b)
+{
+    if (a->rdlen != b->rdlen)
+        return false;
+    size_t names = (size_t)a->rdlen - SOA_NUMBERS_LEN; /* the serial follows the names, and is not compared */
+    return !memcmp(a->rdata, b->rdata, names) &&
+           !memcmp(a->rdata + names + 4, b->rdata + names + 4, SOA_NUMBERS_LEN - 4);
+}
+
+/** The last SOA added replaces the one that is there; only that one can be removed. */
+static struct record_list merge_soa(const struct record_list *old, struct zone_op **ops, size_t n_ops,
+                                    struct node_outcome *o)
+{
+    struct record_list out = {mem_array(1, sizeof(struct record)), 0};
+    struct record now = old->n ? old->records[0] : (struct record){.count = 0};
+    qsort(ops, n_ops, sizeof *ops, compare_sequence);
+    for (size_t i = 0; i < n_ops; i++) {
+        struct record given = {ops[i]->rdata, ops[i]->rdlen, ops[i]->ttl_s, 1};
+        if (ops[i]->is_add)
+            now = given;
+        else if (now.count && same_soa(&now, &given))
+            now.count = 0;
+    }
+    if (now.count)
+        out.records[out.n++] = now;
+    bool is_same = old->n == out.n;
+    if (is_same && now.count)
+        is_same = same_soa(&old->records[0], &now) && old->records[0].ttl_s == now.ttl_s;
+    if (is_same)
+        return out;
+    o->is_visible = o->is_changed = true;
+    o->n_added += out.n;
+    o->n_removed += old->n;
+    return out;
+}
+
+static void put_record(struct buf *out, uint16_t type, uint32_t ttl_s, const struct record *r)
+{
+    uint8_t *p = (uint8_t *)buf_room(out, WIRE_RR_HEADER + (size_t)r->rdlen);
+    wire_put16(p, 0xc000u | WR_OWNER_QUESTION);
+    wire_put16(p + 2, type);
+    wire_put16(p + 4, DNS_IN);
+    wire_put32(p + 6, ttl_s);
+    wire_put16(p + 10, r->rdlen);
+    memcpy(p + WIRE_RR_HEADER, r->rdata, r->rdlen);
+    out->len += WIRE_RR_HEADER + (size_t)r->rdlen;
+}
+
+static void put_padding(struct buf *out)
+{
+    static const uint8_t zeros[4];
+    buf_add(out, zeros, pad4(out->len) - out->len);
+}
+
+/** Append a set. @return its TTL. */
+static uint32_t put_set(struct buf *out, uint16_t type, const struct record_list *list)
+{
+    uint32_t ttl_s = UINT32_MAX;
+    bool has_counts = false;
+    for (size_t i = 0; i < list->n; i++)
+        if (list->records[i].ttl_s < ttl_s)
+            ttl_s = list->records[i].ttl_s;
+    for (size_t i = 0; i < list->n; i++)
+        has_counts |= list->records[i].count != 1 || list->records[i].ttl_s != ttl_s;
+    size_t head = out->len;
+    struct zone_rrset set = {(uint32_t)list->n << 1 | has_counts, 0};
+    buf_add(out, &set, sizeof set);
+    for (size_t i = 0; i < list->n; i++)
+        put_record(out, type, ttl_s, &list->records[i]);
+    set.len = (uint32_t)(out->len - head - sizeof set);
+    memcpy(out->bytes + head, &set, sizeof set);
+    put_padding(out);
+    for (size_t i = 0; has_counts && i < list->n; i++) {
+        struct zone_count count = {list->records[i].ttl_s, list->records[i].count};
+        buf_add(out, &count, sizeof count);
+    }
+    return ttl_s;
+}
+
+static void merge_set(const struct zone_rrset *old, struct zone_op **ops, size_t n_ops, struct buf *out,
+                      struct node_outcome *o)
+{
+    uint16_t type = ops[0]->type;
+    struct record_list before = records_of(old);
+    struct record_list after =
+        type == DNS_SOA ? merge_soa(&before, ops, n_ops, o) : merge_records(&before, ops, n_ops, o);
+    if (after.n) {
+        uint32_t ttl_s = put_set(out, type, &after);
+        o->is_visible |= !old || ttl_s != wire_get32(old->wire + 6);
+    }
+    free(before.records);
+    free(after.records);
+}
+
+static size_t same_type(struct zone_op *const *ops, size_t n)
+{
+    size_t i = 1;
+    while (i < n && ops[i]->type == ops[0]->type)
+        i++;
+    return i;
+}
+
+/** Sets of a node stand in the order of their types. */
+static void merge_sets(const struct node_change *c, struct buf *out, struct node_outcome *o)
+{
+    const struct zone_rrset *set = c->old ? node_first_set(c->old) : NULL;
+    const struct zone_rrset *end = c->old ? node_end(c->old) : NULL;
+    size_t at = 0;
+    while (set < end || at < c->n_ops) {
+        if (set < end && (at == c->n_ops || set_type(set) < c->ops[at]->type)) {
+            const struct zone_rrset *next = set_next(set);
+            buf_add(out, set, (size_t)((const uint8_t *)next - (const uint8_t *)set));
+            set = next;
+            continue;
+        }
+        size_t n = same_type(c->ops + at, c->n_ops - at);
+        const struct zone_rrset *old = set < end && set_type(set) == c->ops[at]->type ? set : NULL;
+        merge_set(old, c->ops + at, n, out, o);
+        set = old ? set_next(set) : set;
+        at += n;
+    }
+}
+
+static uint8_t node_flags(const struct zone_node *n, bool is_apex)
+{
+    uint8_t flags = 0;
+    for (NODE_EACH_SET(n, set)) {
+        if (set_type(set) == DNS_NS && !is_apex)
+            flags |= NODE_CUT;
+        if (set_type(set) == DNS_DNAME)
+            flags |= NODE_DNAME;
+    }
+    return flags;
+}
+
+void node_merge(const struct node_change *c, struct buf *out, struct node_outcome *o)
+{
+    struct zone_node head = {.hash = c->hash, .zone = c->zone, .rel_len = c->rel_len};
+    int64_t n_children = (c->old ? c->old->n_children : 0) + c->more_children;
+    BUG_IF(n_children < 0 || n_children > UINT32_MAX);
+    head.n_children = (uint32_t)n_children;
+    buf_clear(out);
+    buf_add(out, &head, sizeof head);
+    buf_add(out, c->rel, c->rel_len);
+    put_padding(out);
+    size_t empty_len = out->len;
+    merge_sets(c, out, o);
+    o->is_changed |= c->more_children != 0;
+    if (out->len == empty_len && !n_children) {
+        buf_clear(out);
+        return;
+    }
+    struct zone_node *made = (struct zone_node *)(void *)out->bytes;
+    made->size = (uint32_t)out->len;
+    made->flags = node_flags(made, c->is_apex);
+}

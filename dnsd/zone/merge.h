@@ -1,0 +1,53 @@
+/**
+ * One node and the changes to it give the next node. For the files of this folder.
+ *
+ * Pure. Thread: writer.   Source: RFC 2181 5 (sets, equal TTLs), RFC 1035 3.3.13 (one SOA).
+ */
+#ifndef ZONE_MERGE_H
+#define ZONE_MERGE_H
+
+#include "base/buf.h"
+#include "zone/shard.h"
+
+/** One zone_tx_add or zone_tx_remove. */
+struct zone_op {
+    struct zone_op *next;
+    uint32_t sequence; /* order of the calls */
+    uint32_t ttl_s;
+    uint16_t type, rdlen;
+    bool is_add;
+    uint8_t rdata[];
+};
+
+/** What is to happen to a node. */
+struct node_change {
+    const struct zone_node *old; /* or NULL                                      [borrowed] */
+    struct zone_op **ops;        /* sorted by node_sort_ops                      [borrowed] */
+    size_t n_ops;
+    int64_t more_children; /* nodes below that came minus those that went */
+    uint32_t hash;
+    uint16_t zone;
+    uint8_t rel_len;
+    bool is_apex;
+    const uint8_t *rel; /*                                                       [borrowed] */
+};
+
+/** What did happen. */
+struct node_outcome {
+    uint64_t n_added, n_removed, n_missing;
+    bool is_visible; /* readers see a difference */
+    bool is_changed; /* so do we: counts, children */
+};
+
+/** Sort operations by type, rdata and sequence. */
+void node_sort_ops(struct zone_op **ops, size_t n_ops);
+
+/**
+ * Make the next node.
+ *
+ * @param out      the node's octets; left empty when the node does not exist any more  [out]
+ * @param outcome  added to                                                              [in,out]
+ */
+void node_merge(const struct node_change *change, struct buf *out, struct node_outcome *outcome);
+
+#endif

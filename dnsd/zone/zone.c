@@ -1,0 +1,209 @@
+#include "zone/zone.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "base/obj.h"
+#include "bobbin/error.h"
+#include "wire/rdata.h"
+#include "zone/set.h"
+
+enum { MAX_ZONES = 65535 };
+
+static size_t table_size(uint32_t n_slots)
+{
+    return sizeof(struct zone_table) + n_slots * sizeof(uint16_t);
+}
+
+/** A table of all zones of a version. */
+static struct zone_table *table_new(const struct zone_version *v)
+{
+    uint32_t n_slots = 4;
+    while (n_slots < v->n_zones * 2)
+        n_slots *= 2;
+    struct zone_table *t = mem_zalloc(table_size(n_slots));
+    t->mask = n_slots - 1;
+    for (uint32_t i = 0; i < v->n_zones; i++) {
+        const struct zone *z = &v->zones[i];
+        t->label_counts |= 1ull << (z->n_labels < 63 ? z->n_labels : 63);
+        uint32_t s = (uint32_t)z->apex_hash & t->mask;
+        while (t->slots[s])
+            s = (s + 1) & t->mask;
+        t->slots[s] = (uint16_t)(i + 1);
+    }
+    return t;
+}
+
+struct zoneset *zoneset_new(const struct zoneset_options *opts)
+{
+    struct zoneset *set = mem_new(struct zoneset);
+    struct zone_version *v = mem_new(struct zone_version);
+    v->number = 1;
+    v->seed = opts ? opts->hash_seed : 0;
+    v->n_shards = 1;
+    v->shard_mask = 1;
+    v->pages = mem_array(1, sizeof *v->pages);
+    v->pages[0] = mem_new(struct zone_page);
+    v->pages[0]->born = v->number;
+    v->table = table_new(v);
+    atomic_init(&set->current, v);
+    set->version_bytes = sizeof *v + sizeof *v->pages + sizeof **v->pages + table_size(v->table->mask + 1);
+    return set;
+}
+
+void zoneset_free(struct zoneset *set)
+{
+    if (!set)
+        return;
+    BUG_IF(set->has_tx);
+    zoneset_reclaim(set, UINT64_MAX);
+    struct zone_version *v = atomic_load(&set->current);
+    for (uint32_t i = 0; i < v->n_shards; i++)
+        free(v->pages[i / PAGE_SHARDS]->shards[i % PAGE_SHARDS]);
+    for (uint32_t i = 0; i < v->n_shards; i += PAGE_SHARDS)
+        free(v->pages[i / PAGE_SHARDS]);
+    for (uint32_t i = 0; i < v->n_zones; i++)
+        free(set->apexes[i]);
+    free(set->apexes);
+    free(v->pages);
+    free((void *)(uintptr_t)v->table);
+    free(v);
+    free(set);
+}
+
+int zoneset_zone(const struct zoneset *set, const uint8_t *apex)
+{
+    const struct zone_version *v = zoneset_current(set);
+    for (uint32_t i = 0; i < v->n_zones; i++)
+        if (name_equal(v->zones[i].apex, apex))
+            return (int)i;
+    return ERR_NOTFOUND;
+}
+
+int zoneset_add_zone(struct zoneset *set, const uint8_t *apex, enum zone_kind kind, uint32_t serial)
+{
+    BUG_IF(set->has_tx);
+    const struct zone_version *now = zoneset_current(set);
+    struct name_key key;
+    if (name_key_read(apex, NAME_MAX_LEN, &key) < 0)
+        return ERR_PARSE;
+    if (zoneset_zone(set, apex) >= 0)
+        return ERR_EXISTS;
+    if (now->n_zones == MAX_ZONES)
+        return ERR_LIMIT;
+    name_key_hash(&key, now->seed);
+    uint32_t number = now->n_zones;
+    struct zone_build b;
+    build_begin(&b, set, number + 1);
+    set->apexes = mem_resize(set->apexes, number + 1u, sizeof *set->apexes);
+    set->apexes[number] = mem_copy(key.lower, key.len);
+    b.next->n_zones = number + 1;
+    b.next->zones[number] = (struct zone){
+        .apex = set->apexes[number],
+        .apex_hash = key.hash[0],
+        .apex_len = key.len,
+        .n_labels = key.n_labels,
+        .kind = (uint8_t)kind,
+        .number = (uint16_t)number,
+        .serial = serial - 1,
+    };
+    struct zone_table *table = table_new(b.next);
+    b.made_bytes += table_size(table->mask + 1);
+    build_retire(&b, (void *)(uintptr_t)now->table, table_size(now->table->mask + 1), 0);
+    b.next->table = table;
+    build_publish(&b);
+    return (int)number;
+}
+
+const struct zone_version *zoneset_current(const struct zoneset *set)
+{
+    return atomic_load(&set->current);
+}
+
+void zoneset_memory(const struct zoneset *set, struct zoneset_memory *out)
+{
+    out->version_bytes = set->version_bytes;
+    out->waiting_bytes = set->waiting_bytes;
+    out->n_shards = zoneset_current(set)->n_shards;
+}
+
+uint64_t zone_version_number(const struct zone_version *v)
+{
+    return v->number;
+}
+
+unsigned zone_version_flags(const struct zone_version *v)
+{
+    return v->flags;
+}
+
+unsigned zone_version_n_zones(const struct zone_version *v)
+{
+    return v->n_zones;
+}
+
+void zone_version_info(const struct zone_version *v, unsigned zone, struct zone_info *out)
+{
+    const struct zone *z = &v->zones[zone];
+    *out = (struct zone_info){z->apex, (enum zone_kind)z->kind, z->serial, z->n_nodes, z->n_rrs};
+}
+
+/** Visit the records of a set. */
+static int dump_set(const struct zone_rrset *set, const uint8_t *owner, const struct zone_visitor *visitor)
+{
+    const uint8_t *p = set->wire;
+    for (uint32_t i = 0; i < set_n_rrs(set); i++) {
+        struct zone_rr rr = {
+            .owner = owner,
+            .type = set_type(set),
+            .ttl_s = wire_get32(p + 6),
+            .rdata = p + WIRE_RR_HEADER,
+            .rdlen = wire_get16(p + 10),
+        };
+        int stop = visitor->visit(visitor->owner, &rr);
+        if (stop)
+            return stop;
+        p += WIRE_RR_HEADER + rr.rdlen;
+    }
+    return 0;
+}
+
+/** Visit a node's SOA, or all but its SOA. */
+static int dump_node(const struct zone_node *n, const struct zone *z, bool is_soa,
+                     const struct zone_visitor *visitor)
+{
+    uint8_t owner[NAME_MAX_LEN];
+    memcpy(owner, n->rel, n->rel_len);
+    memcpy(owner + n->rel_len, z->apex, z->apex_len);
+    for (NODE_EACH_SET(n, set)) {
+        int stop = (set_type(set) == DNS_SOA) == is_soa ? dump_set(set, owner, visitor) : 0;
+        if (stop)
+            return stop;
+    }
+    return 0;
+}
+
+static int dump_shard(const struct zone_shard *s, const struct zone *z, bool is_soa,
+                      const struct zone_visitor *visitor)
+{
+    for (SHARD_EACH_NODE(s, n)) {
+        int stop = n->zone == z->number ? dump_node(n, z, is_soa, visitor) : 0;
+        if (stop)
+            return stop;
+    }
+    return 0;
+}
+
+int zone_dump(const struct zone_version *v, unsigned zone, const struct zone_visitor *visitor)
+{
+    for (int pass = 0; pass < 2; pass++) {
+        for (uint32_t i = 0; i < v->n_shards; i++) {
+            const struct zone_shard *s = shard_at(v, i);
+            int stop = s ? dump_shard(s, &v->zones[zone], pass == 0, visitor) : 0;
+            if (stop)
+                return stop;
+        }
+    }
+    return 0;
+}
