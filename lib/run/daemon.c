@@ -10,6 +10,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/signalfd.h>
+#include <unistd.h>
 
 #define DAEMON_MAGIC OBJ_MAGIC('D', 'M', 'O', 'N')
 
@@ -32,8 +34,6 @@
     X(notify_failed, LOG_WARN, "The service manager cannot be told.")
 LOG_DECLARE(DAEMON_EVENTS)
 
-enum { N_SIGNALS = 3 };
-
 struct fact {
     char *key, *value;
 };
@@ -47,8 +47,9 @@ struct daemon {
     struct run_loop *loop;
     struct run_timer *patience;
     void *app;
-    uv_signal_t signals[N_SIGNALS];
-    size_t n_started; /* steps that are up: 0..n_started-1 */
+    int signal_fd;
+    uv_poll_t signals; /* watches signal_fd */
+    size_t n_started;  /* steps that are up: 0..n_started-1 */
     bool is_stopping;
     bool awaits_step; /* stop of step n_started was called and has not answered */
     bool was_ready;
@@ -230,9 +231,8 @@ static void reload(struct daemon *d)
     log_emit0(&ev_config_reloaded);
 }
 
-static void on_signal(uv_signal_t *handle, int number)
+static void take_signal(struct daemon *d, int number)
 {
-    struct daemon *d = obj_cast(handle->data, struct daemon, DAEMON_MAGIC);
     if (!d->is_stopping && number == SIGHUP)
         reload(d);
     else if (!d->is_stopping)
@@ -241,15 +241,32 @@ static void on_signal(uv_signal_t *handle, int number)
         log_emit(&ev_daemon_still_stopping, LOG_STR("part", d->def->steps[d->n_started].name));
 }
 
+static void on_signals(uv_poll_t *handle, int status, int events)
+{
+    struct daemon *d = obj_cast(handle->data, struct daemon, DAEMON_MAGIC);
+    struct signalfd_siginfo taken;
+    (void)events;
+    BUG_IF(status != 0);
+    while (read(d->signal_fd, &taken, sizeof taken) == (ssize_t)sizeof taken)
+        take_signal(d, (int)taken.ssi_signo);
+}
+
+/* A signal is an event of the loop like others: no handler runs between two instructions of somebody. Threads that
+ * the steps start inherit the mask, so none of them is interrupted either. */
 static void open_signals(struct daemon *d)
 {
-    static const int numbers[N_SIGNALS] = {SIGTERM, SIGINT, SIGHUP};
+    sigset_t set;
+    sigemptyset(&set);
+    sigaddset(&set, SIGTERM);
+    sigaddset(&set, SIGINT);
+    sigaddset(&set, SIGHUP);
+    BUG_IF(pthread_sigmask(SIG_BLOCK, &set, NULL) != 0);
     signal(SIGPIPE, SIG_IGN);
-    for (int i = 0; i < N_SIGNALS; i++) {
-        BUG_IF(uv_signal_init(run_loop_uv(d->loop), &d->signals[i]) != 0);
-        d->signals[i].data = d;
-        BUG_IF(uv_signal_start(&d->signals[i], on_signal, numbers[i]) != 0);
-    }
+    d->signal_fd = signalfd(-1, &set, SFD_NONBLOCK | SFD_CLOEXEC);
+    BUG_IF(d->signal_fd < 0);
+    BUG_IF(uv_poll_init(run_loop_uv(d->loop), &d->signals, d->signal_fd) != 0);
+    d->signals.data = d;
+    BUG_IF(uv_poll_start(&d->signals, UV_READABLE, on_signals) != 0);
 }
 
 static void start_steps(struct daemon *d)
@@ -289,10 +306,10 @@ static void daemon_open(struct daemon *d)
 
 static void daemon_close(struct daemon *d)
 {
-    for (int i = 0; i < N_SIGNALS; i++)
-        uv_close((uv_handle_t *)&d->signals[i], NULL);
+    uv_close((uv_handle_t *)&d->signals, NULL);
     run_timer_free(d->patience);
     run_loop_free(d->loop);
+    close(d->signal_fd);
     metrics_free(d->metrics);
     options_free(d->options);
     for (size_t i = 0; i < d->n_facts; i++) {

@@ -9,7 +9,10 @@
  * calls daemon_stopped() when it has drained, then the next one is stopped. SIGHUP: options are read again (all errors
  * logged, old ones kept) and `reload` is called. Readiness is told to systemd (NOTIFY_SOCKET) by daemon_ready().
  *
- * Source: ours; sd_notify(3) for the datagram.
+ * SIGTERM, SIGINT and SIGHUP are blocked in all threads and come through a descriptor of the loop; SIGPIPE is ignored.
+ * uv_spawn gives a child a clean mask; who starts processes by other means unblocks them there.
+ *
+ * Source: ours; sd_notify(3) for the datagram; signalfd(2).
  */
 #ifndef RUN_DAEMON_H
 #define RUN_DAEMON_H
