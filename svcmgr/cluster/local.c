@@ -1,0 +1,413 @@
+#include "cluster/local.h"
+
+#include <errno.h>
+#include <grp.h>
+#include <inttypes.h>
+#include <pwd.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/mem.h"
+#include "cluster/local_inside.h"
+
+#define VCORES_PER_PROCESSOR 4
+#define NO_LABEL(text)       (!(text) || !*(text))
+
+/* ---- boxes ---- */
+
+struct box *local_box_new(struct local *l, const struct cluster_ask *ask)
+{
+    struct box *b = mem_new(struct box);
+
+    obj_init(&b->obj, BOX_MAGIC);
+    b->local = l;
+    b->dir = mem_fmt("%s/containers/%s", l->dir, ask->container_id);
+    b->pub.id = mem_str(ask->container_id);
+    b->pub.application_id = mem_str(ask->application_id);
+    b->pub.ip = mem_str(ask->ip ? ask->ip : "127.0.0.1");
+    b->pub.work_dir = mem_fmt("%s/work", b->dir);
+    b->pub.log_dir = mem_fmt("%s/logs/%s/%s", l->dir, ask->application_id, ask->container_id);
+    b->pub.hostname = l->hostname;
+    b->pub.run_user = l->run_user;
+    b->pub.memory_mb = ask->memory_mb;
+    b->pub.vcores = ask->vcores;
+    b->pub.allocated_ms = run_wall_ms();
+    l->used_memory_mb += ask->memory_mb;
+    l->used_vcores += ask->vcores;
+    map_set(&l->boxes, b->pub.id, b);
+    if (ask->ip && !map_get(&l->by_ip, ask->ip))
+        map_set(&l->by_ip, ask->ip, b);
+    return b;
+}
+
+void local_box_free(struct box *b)
+{
+    struct local *l = b->local;
+
+    shim_link_close(b->link);
+    l->used_memory_mb -= b->pub.memory_mb;
+    l->used_vcores -= b->pub.vcores;
+    map_remove(&l->boxes, b->pub.id);
+    if (map_get(&l->by_ip, b->pub.ip) == b)
+        map_remove(&l->by_ip, b->pub.ip);
+    free((char *)b->pub.id);
+    free((char *)b->pub.application_id);
+    free((char *)b->pub.ip);
+    free((char *)b->pub.work_dir);
+    free((char *)b->pub.log_dir);
+    free(b->dir);
+    obj_fini(&b->obj);
+    free(b);
+}
+
+/* ---- requests ---- */
+
+static void free_ask(struct local *l, struct local_ask *a)
+{
+    TAILQ_REMOVE(&l->asks, a, link);
+    l->n_asks--;
+    free((char *)a->ask.container_id);
+    free((char *)a->ask.application_id);
+    free((char *)a->ask.label);
+    free((char *)a->ask.ip);
+    free(a->reason);
+    free(a);
+}
+
+/** Why a request cannot be fulfilled now. @return new text; NULL: it can. */
+static char *find_reason(const struct local *l, const struct cluster_ask *ask)
+{
+    const struct box *has = ask->ip ? map_get(&l->by_ip, ask->ip) : NULL;
+    int64_t free_mb = l->memory_mb - l->used_memory_mb, free_vcores = l->vcores - l->used_vcores;
+
+    if (!NO_LABEL(ask->label) && strcmp(ask->label, NO_LABEL(l->label) ? "" : l->label))
+        return mem_fmt("no host has the label %s", ask->label);
+    if (ask->memory_mb > l->memory_mb)
+        return mem_fmt("%" PRId64 " MB of memory are wanted, this host has %" PRId64 " MB", ask->memory_mb,
+                       l->memory_mb);
+    if (ask->vcores > l->vcores)
+        return mem_fmt("%" PRId64 " vcores are wanted, this host has %" PRId64, ask->vcores, l->vcores);
+    if (ask->memory_mb > free_mb)
+        return mem_fmt("%" PRId64 " MB of memory are wanted, %" PRId64 " of %" PRId64 " MB are free",
+                       ask->memory_mb, free_mb, l->memory_mb);
+    if (ask->vcores > free_vcores)
+        return mem_fmt("%" PRId64 " vcores are wanted, %" PRId64 " of %" PRId64 " are free", ask->vcores,
+                       free_vcores, l->vcores);
+    if (has)
+        return mem_fmt("its address %s is in use until %s has gone", ask->ip, has->pub.id);
+    return NULL;
+}
+
+static void serve_ask(struct local *l, struct local_ask *a)
+{
+    const struct cluster_ops *ops = l->cluster.ops;
+    mem_auto char *reason = find_reason(l, &a->ask);
+
+    if (!reason) {
+        local_box_new(l, &a->ask);
+        free_ask(l, a);
+        return;
+    }
+    if (a->reason && !strcmp(a->reason, reason))
+        return;
+    free(a->reason);
+    a->reason = mem_str(reason);
+    ops->waits(l->cluster.ops_arg, a->ask.container_id, a->reason);
+}
+
+/** Tell of allocated boxes; the callback may release them or ask for others. */
+static void tell_allocated(struct local *l)
+{
+    const char **ids = map_sorted_keys(&l->boxes);
+
+    for (size_t i = 0; ids[i]; i++) {
+        struct box *b = map_get(&l->boxes, ids[i]);
+        if (b->is_told || b->is_released)
+            continue;
+        b->is_told = true;
+        l->cluster.ops->allocated(l->cluster.ops_arg, &b->pub);
+    }
+    free(ids);
+}
+
+static void serve(void *arg)
+{
+    struct local *l = obj_cast(arg, struct local, LOCAL_MAGIC);
+    struct local_ask *a = TAILQ_FIRST(&l->asks);
+
+    l->serve_posted = false;
+    l->n_posts--;
+    while (a && !l->is_closing) {
+        struct local_ask *next = TAILQ_NEXT(a, link);
+        serve_ask(l, a);
+        a = next;
+    }
+    if (!l->is_closing)
+        tell_allocated(l);
+    local_check_end(l);
+}
+
+void local_serve_soon(struct local *l)
+{
+    if (l->serve_posted)
+        return;
+    l->serve_posted = true;
+    l->n_posts++;
+    run_post(l->loop, serve, l);
+}
+
+static struct local_ask *find_ask(struct local *l, const char *container_id)
+{
+    struct local_ask *a;
+
+    TAILQ_FOREACH (a, &l->asks, link)
+        if (!strcmp(a->ask.container_id, container_id))
+            return a;
+    return NULL;
+}
+
+static void local_request(struct cluster *c, const struct cluster_ask *ask)
+{
+    struct local *l = local_of(c);
+    struct box *b = map_get(&l->boxes, ask->container_id);
+
+    if (b) {
+        b->is_told = false;
+    } else if (!find_ask(l, ask->container_id)) {
+        struct local_ask *a = mem_new(struct local_ask);
+        a->ask = *ask;
+        a->ask.container_id = mem_str(ask->container_id);
+        a->ask.application_id = mem_str(ask->application_id);
+        a->ask.label = mem_str(ask->label);
+        a->ask.ip = mem_str(ask->ip);
+        TAILQ_INSERT_TAIL(&l->asks, a, link);
+        l->n_asks++;
+    }
+    local_serve_soon(l);
+}
+
+static void local_cancel(struct cluster *c, const char *container_id)
+{
+    struct local *l = local_of(c);
+    struct local_ask *a = find_ask(l, container_id);
+
+    if (a)
+        free_ask(l, a);
+}
+
+static const struct cluster_container *local_find(struct cluster *c, const char *container_id)
+{
+    const struct box *b = map_get(&local_of(c)->boxes, container_id);
+
+    return b && !b->is_released ? &b->pub : NULL;
+}
+
+static void local_capacity(struct cluster *c, struct cluster_capacity *out)
+{
+    const struct local *l = local_of(c);
+
+    *out = (struct cluster_capacity){l->memory_mb,   l->vcores,        l->used_memory_mb,
+                                     l->used_vcores, l->boxes.n_items, l->n_asks};
+}
+
+/* ---- the end ---- */
+
+static void drop_asks(struct local *l)
+{
+    while (!TAILQ_EMPTY(&l->asks))
+        free_ask(l, TAILQ_FIRST(&l->asks));
+}
+
+static void free_local(struct local *l)
+{
+    const char **ids = map_sorted_keys(&l->boxes);
+
+    for (size_t i = 0; ids[i]; i++)
+        local_box_free(map_get(&l->boxes, ids[i]));
+    free(ids);
+    drop_asks(l);
+    map_fini(&l->boxes, NULL);
+    map_fini(&l->by_ip, NULL);
+    free(l->dir);
+    free(l->shim_path);
+    free(l->label);
+    free(l->hostname);
+    free(l->run_user);
+    free(l->cgroup_dir);
+    obj_fini(&l->obj);
+    free(l);
+}
+
+void local_check_end(struct local *l)
+{
+    void (*all_stopped)(void *) = l->all_stopped;
+
+    if (all_stopped && !l->boxes.n_items && !l->n_jobs) {
+        l->all_stopped = NULL;
+        all_stopped(l->all_stopped_arg);
+        return; /* It may have closed the cluster. */
+    }
+    if (!l->is_closing || l->n_jobs || l->n_posts || !l->closed)
+        return;
+    void (*closed)(void *) = l->closed;
+    void *closed_arg = l->closed_arg;
+    free_local(l);
+    closed(closed_arg);
+}
+
+static void local_stop_all(struct cluster *c, void (*done)(void *arg), void *arg)
+{
+    struct local *l = local_of(c);
+    const char **ids = map_sorted_keys(&l->boxes);
+
+    drop_asks(l);
+    l->all_stopped = done;
+    l->all_stopped_arg = arg;
+    for (size_t i = 0; ids[i]; i++)
+        local_box_release(map_get(&l->boxes, ids[i]));
+    free(ids);
+    local_serve_soon(l); /* It ends with local_check_end: nothing may run at all. */
+}
+
+static void local_close(struct cluster *c, void (*closed)(void *arg), void *arg)
+{
+    struct local *l = local_of(c);
+
+    l->is_closing = true;
+    l->closed = closed;
+    l->closed_arg = arg;
+    for (MAP_EACH (&l->boxes, slot)) {
+        struct box *b = slot->value;
+        shim_link_close(b->link);
+        b->link = NULL;
+    }
+    local_serve_soon(l);
+}
+
+/* ---- opening ---- */
+
+static const struct cluster_kind local_kind = {
+    .name = "local",
+    .recover = local_recover,
+    .request = local_request,
+    .cancel = local_cancel,
+    .launch = local_launch,
+    .stop = local_stop,
+    .release = local_release,
+    .find = local_find,
+    .capacity = local_capacity,
+    .stop_all = local_stop_all,
+    .close = local_close,
+};
+
+static int find_user(struct local *l, const char *name, struct err_info *why)
+{
+    char text[4096];
+    struct passwd entry, *found = NULL;
+    int n = SHIM_GROUPS_MAX;
+
+    l->switch_user = geteuid() == 0;
+    int failed = l->switch_user ? getpwnam_r(name, &entry, text, sizeof(text), &found)
+                                : getpwuid_r(geteuid(), &entry, text, sizeof(text), &found);
+    if (!found && !l->switch_user) {
+        l->run_user = mem_fmt("%u", (unsigned)geteuid());
+        return 0;
+    }
+    if (failed || !found)
+        return err_set(why, ERR_CONFIG, name, "There is no user %s for containers to run as.", name);
+    l->run_user = mem_str(entry.pw_name);
+    l->uid = entry.pw_uid;
+    l->gid = entry.pw_gid;
+    if (getgrouplist(entry.pw_name, entry.pw_gid, l->groups, &n) < 0)
+        return err_set(why, ERR_CONFIG, name, "User %s has more than %d groups.", name, SHIM_GROUPS_MAX);
+    l->n_groups = (size_t)n;
+    return 0;
+}
+
+static void size_host(struct local *l, const struct local_options *o)
+{
+    int64_t pages = sysconf(_SC_PHYS_PAGES), page = sysconf(_SC_PAGESIZE);
+    char name[256] = "localhost";
+
+    l->memory_mb = o->memory_mb > 0 ? o->memory_mb : (pages * page) >> 20;
+    l->vcores = o->vcores > 0 ? o->vcores : sysconf(_SC_NPROCESSORS_ONLN) * VCORES_PER_PROCESSOR;
+    if (!o->hostname)
+        gethostname(name, sizeof(name) - 1);
+    l->hostname = mem_str(o->hostname ? o->hostname : name);
+}
+
+/** Processes of another user must be able to pass every directory above theirs. */
+static void check_passage(const struct local *l)
+{
+    mem_auto char *part = mem_str(l->dir);
+    struct stat st;
+
+    if (!l->switch_user || !l->uid)
+        return;
+    for (char *slash = strchr(part + 1, '/');; slash = strchr(slash + 1, '/')) {
+        if (slash)
+            *slash = '\0';
+        if (!stat(part, &st) && !(st.st_mode & S_IXOTH)) {
+            log_emit(&ev_cluster_dir_hidden, LOG_STR("dir", part), LOG_STR("user", l->run_user));
+            return;
+        }
+        if (!slash)
+            return;
+        *slash = '/';
+    }
+}
+
+static int make_dirs(const struct local *l, struct err_info *why)
+{
+    mem_auto char *containers = mem_fmt("%s/containers", l->dir);
+    mem_auto char *logs = mem_fmt("%s/logs", l->dir);
+    int err = local_make_dirs(containers, why);
+
+    return err ? err : local_make_dirs(logs, why);
+}
+
+static void find_cgroup(struct local *l, const char *dir)
+{
+    mem_auto char *procs = dir && *dir ? mem_fmt("%s/cgroup.subtree_control", dir) : NULL;
+
+    if (procs && !access(procs, W_OK))
+        l->cgroup_dir = mem_str(dir);
+    else
+        log_emit(&ev_cluster_no_cgroup, LOG_STR("dir", dir));
+}
+
+int cluster_local_open(struct run_loop *loop, const struct local_options *options,
+                       const struct cluster_ops *ops, void *ops_arg, struct cluster **out,
+                       struct err_info *why)
+{
+    struct local *l = mem_new(struct local);
+
+    obj_init(&l->obj, LOCAL_MAGIC);
+    l->cluster = (struct cluster){&local_kind, ops, ops_arg};
+    l->loop = loop;
+    TAILQ_INIT(&l->asks);
+    l->dir = mem_str(options->dir);
+    l->shim_path = mem_str(options->shim_path);
+    l->label = mem_str(options->label);
+    l->grace_ms = options->grace_ms;
+    l->keep_logs_ms = options->keep_logs_ms;
+    size_host(l, options);
+    int err = find_user(l, options->run_user, why);
+    if (!err && access(l->shim_path, X_OK))
+        err = err_set(why, ERR_CONFIG, l->shim_path, "container-shim is not there: %s", strerror(errno));
+    if (!err)
+        err = make_dirs(l, why);
+    if (err) {
+        free_local(l);
+        return err;
+    }
+    check_passage(l);
+    find_cgroup(l, options->cgroup_dir);
+    log_emit(&ev_cluster_opened, LOG_STR("dir", l->dir), LOG_STR("run_user", l->run_user),
+             LOG_INT("memory_mb", l->memory_mb), LOG_INT("vcores", l->vcores));
+    *out = &l->cluster;
+    return 0;
+}
