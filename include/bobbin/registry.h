@@ -19,6 +19,12 @@
 #include "bobbin/path.h"
 #include "bobbin/record.h"
 
+/**
+ * Split a revision "<store>.<number>". store: room for REG_REVISION_MAX.
+ * @return 0; or ERR_PARSE, outputs unchanged.   Thread: any.
+ */
+int reg_revision_read(const char *text, char *store, int64_t *n);
+
 struct reg;
 struct run_loop; /* made by reg_loop_new, or the program's own inside Bobbin */
 
@@ -27,10 +33,10 @@ struct run_loop; /* made by reg_loop_new, or the program's own inside Bobbin */
 
 /** RegistryPathStatus. */
 struct reg_status {
-    char *path;       /* last element; "" for the root */
-    int64_t time_ms;  /* creation, ms since the epoch */
-    int64_t size;     /* bytes of data */
-    int32_t children; /* direct children */
+    char *path;                      /* last element; "" for the root */
+    int64_t time_ms;                 /* creation, ms since the epoch */
+    int64_t size;                    /* bytes of data */
+    int32_t children;                /* direct children */
     char revision[REG_REVISION_MAX]; /* of the last change of the data */
 };
 
@@ -41,8 +47,9 @@ struct reg_result {
     struct reg_status status;        /* resolve, stat */
     const struct reg_status *list;   /* list: one a child, in byte order of names */
     size_t n_list;
-    char revision[REG_REVISION_MAX]; /* write: of the change; read: the one the answer is from. "" when unknown */
-    bool applied;                    /* write: readers of this registry already see it */
+    char revision
+        [REG_REVISION_MAX]; /* write: of the change; read: the one the answer is from. "" when unknown */
+    bool applied;           /* write: readers of this registry already see it */
 };
 
 #define REG_DONE void (*done)(void *arg, int err, const struct reg_result *r, const struct err_info *why)
@@ -53,12 +60,25 @@ enum reg_bind_flags {
     REG_CREATE_PARENTS = 2, /* ours: make missing parents */
 };
 
-/** Operations; the same over REST (reg_open) and over a store inside registryd. */
+/**
+ * Operations over REST. A server that cannot be reached, or is not ready, is left for the next of the list, and all are
+ * asked again until timeout_ms is over; a write whose answer was lost is repeated too, so that a repeated create may
+ * say ERR_EXISTS (mknode: changed = false) although it was its own first try that succeeded, as with Hadoop's client.
+ * A path is normalised ("x", "/x" and "/x/" are one node). Completion errors of all: ERR_INVALID (no path, no record),
+ * ERR_PATH, ERR_PERMISSION, ERR_UNAVAILABLE, ERR_TIMEOUT, ERR_CANCELLED (closed), ERR_IO, ERR_JSON (no registryd there).
+ */
+
+/** Make a node without record. ERR_NOTFOUND: the parent is missing. */
 void reg_mknode(struct reg *r, const char *path, bool create_parents, REG_DONE, void *arg);
-void reg_bind(struct reg *r, const char *path, const struct reg_record *record, unsigned flags, REG_DONE, void *arg);
+/** Write a record (changed: the node was made). ERR_RECORD; ERR_EXISTS without REG_OVERWRITE; ERR_NOTFOUND (parent). */
+void reg_bind(struct reg *r, const char *path, const struct reg_record *record, unsigned flags, REG_DONE,
+              void *arg);
+/** ERR_NOTFOUND; ERR_NORECORD: the node holds none, or nothing that is one. */
 void reg_resolve(struct reg *r, const char *path, REG_DONE, void *arg);
+/** ERR_NOTFOUND. */
 void reg_stat(struct reg *r, const char *path, REG_DONE, void *arg);
 void reg_exists(struct reg *r, const char *path, REG_DONE, void *arg);
+/** Names of the children: of each status only `path` is filled, ask reg_stat for more. ERR_NOTFOUND. */
 void reg_list(struct reg *r, const char *path, REG_DONE, void *arg);
 /** A missing path is success with changed = false. ERR_NOTEMPTY when there are children and not recursive. */
 void reg_delete(struct reg *r, const char *path, bool recursive, REG_DONE, void *arg);
@@ -69,8 +89,10 @@ struct reg_options {
     int64_t timeout_ms; /* of one operation, retries included; 0: 10000 */
 };
 /** @return 0; ERR_INVALID (URL). */
-int reg_open(struct run_loop *loop, const struct reg_options *options, struct reg **out, struct err_info *why);
-/** Operations still running complete with ERR_CANCELLED before this returns. NULL is fine. */
+int reg_open(struct run_loop *loop, const struct reg_options *options, struct reg **out,
+             struct err_info *why);
+/** Operations still running complete with ERR_CANCELLED before this returns (do not start new ones then), watches end.
+ *  Not inside a watch's callback. NULL is fine. */
 void reg_close(struct reg *r);
 
 /* ---- following ---- */
@@ -90,16 +112,22 @@ struct reg_watch_ops {
     /** Connection lost (why) or back (NULL). It reconnects by itself, with growing, jittered pauses up to 5 s. */
     void (*state)(void *arg, const struct err_info *why);
 };
-/** Follow everything below path ("/" for all). `since`: resume after this revision, or NULL for a snapshot. */
-struct reg_watch *reg_watch_start(struct reg *r, const char *path, const char *since, const struct reg_watch_ops *ops,
-                                  void *arg);
-/** Stop; no call afterwards. NULL is fine. Before reg_close. */
+/**
+ * Follow everything below path ("/" for all).
+ *
+ * @param since  resume after this revision, or NULL for a snapshot                [borrowed]
+ * @param ops    callbacks; those that are NULL are left out. Outlives the watch.   [borrowed]
+ * @return the watch, connecting by itself; NULL when path is no path.
+ */
+struct reg_watch *reg_watch_start(struct reg *r, const char *path, const char *since,
+                                  const struct reg_watch_ops *ops, void *arg);
+/** Stop; no call afterwards. NULL is fine. Before reg_close; a callback of the watch may stop it. */
 void reg_watch_stop(struct reg_watch *w);
 
 /* ---- a loop for programs that have none ---- */
 
 struct run_loop *reg_loop_new(void);
-void reg_loop_run(struct run_loop *loop);  /* until reg_loop_stop */
+void reg_loop_run(struct run_loop *loop); /* until reg_loop_stop */
 void reg_loop_stop(struct run_loop *loop);
 void reg_loop_free(struct run_loop *loop);
 /** The libuv loop inside, as uv_loop_t. */
@@ -111,16 +139,19 @@ struct reg_blocking;
 int reg_blocking_open(const struct reg_options *options, struct reg_blocking **out, struct err_info *why);
 void reg_blocking_close(struct reg_blocking *b);
 /** @return 0 or ERR_* with *why. revision: room for REG_REVISION_MAX, or NULL. */
-int reg_blocking_mknode(struct reg_blocking *b, const char *path, bool create_parents, bool *made, struct err_info *why);
-int reg_blocking_bind(struct reg_blocking *b, const char *path, const struct reg_record *record, unsigned flags,
-                      char *revision, struct err_info *why);
+int reg_blocking_mknode(struct reg_blocking *b, const char *path, bool create_parents, bool *made,
+                        struct err_info *why);
+int reg_blocking_bind(struct reg_blocking *b, const char *path, const struct reg_record *record,
+                      unsigned flags, char *revision, struct err_info *why);
 /** *out: new record, free with reg_record_free. */
-int reg_blocking_resolve(struct reg_blocking *b, const char *path, struct reg_record **out, struct err_info *why);
+int reg_blocking_resolve(struct reg_blocking *b, const char *path, struct reg_record **out,
+                         struct err_info *why);
 /** *out: filled; free out->path. */
 int reg_blocking_stat(struct reg_blocking *b, const char *path, struct reg_status *out, struct err_info *why);
 int reg_blocking_exists(struct reg_blocking *b, const char *path, bool *out, struct err_info *why);
 /** *names: new NULL-terminated array, free with reg_path_split_free. */
 int reg_blocking_list(struct reg_blocking *b, const char *path, char ***names, struct err_info *why);
-int reg_blocking_delete(struct reg_blocking *b, const char *path, bool recursive, char *revision, struct err_info *why);
+int reg_blocking_delete(struct reg_blocking *b, const char *path, bool recursive, char *revision,
+                        struct err_info *why);
 
 #endif

@@ -1,0 +1,191 @@
+/**
+ * The blocking form: a loop of its own, run until the one operation is over. See registry.h.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "base/obj.h"
+#include "bobbin/registry.h"
+#include "run/loop.h"
+
+#define BLOCKING_MAGIC OBJ_MAGIC('B', 'L', 'C', 'K')
+
+struct reg_blocking {
+    struct obj obj;
+    struct run_loop *loop;
+    struct reg *reg;
+    /* of the operation that runs: copies of what its completion got */
+    int err;
+    struct err_info why;
+    bool changed;
+    char revision[REG_REVISION_MAX];
+    struct reg_record *record;
+    struct reg_status status;
+    char **names;
+};
+
+/* ---- loops ---- */
+
+struct run_loop *reg_loop_new(void)
+{
+    return run_loop_new();
+}
+
+void reg_loop_run(struct run_loop *loop)
+{
+    run_loop_run(loop);
+}
+
+void reg_loop_stop(struct run_loop *loop)
+{
+    run_loop_stop(loop);
+}
+
+void reg_loop_free(struct run_loop *loop)
+{
+    run_loop_free(loop);
+}
+
+struct uv_loop_s *reg_loop_uv(struct run_loop *loop)
+{
+    return run_loop_uv(loop);
+}
+
+/* ---- one operation ---- */
+
+static void on_done(void *arg, int err, const struct reg_result *r, const struct err_info *why)
+{
+    struct reg_blocking *b = obj_cast(arg, struct reg_blocking, BLOCKING_MAGIC);
+
+    b->err = err;
+    b->why = *why;
+    b->changed = r->changed;
+    memcpy(b->revision, r->revision, sizeof(b->revision));
+    b->record = !err && r->record ? reg_record_copy(r->record) : NULL;
+    b->status = r->status;
+    b->status.path = mem_str(r->status.path);
+    b->names = mem_array(r->n_list + 1, sizeof(char *));
+    for (size_t i = 0; i < r->n_list; i++)
+        b->names[i] = mem_str(r->list[i].path);
+    run_loop_stop(b->loop);
+}
+
+/** Run until on_done; the caller takes what it wants of record, status.path and names (set to NULL) first. */
+static void await(struct reg_blocking *b)
+{
+    run_loop_run(b->loop);
+}
+
+static int finish(struct reg_blocking *b, char *revision, struct err_info *why)
+{
+    if (revision)
+        memcpy(revision, b->revision, sizeof(b->revision));
+    if (b->err && why)
+        *why = b->why;
+    reg_record_free(b->record);
+    free(b->status.path);
+    reg_path_split_free(b->names);
+    b->record = NULL;
+    b->status.path = NULL;
+    b->names = NULL;
+    return b->err;
+}
+
+/* ---- operations ---- */
+
+int reg_blocking_open(const struct reg_options *options, struct reg_blocking **out, struct err_info *why)
+{
+    struct reg_blocking *b = mem_new(struct reg_blocking);
+    int err;
+
+    obj_init(&b->obj, BLOCKING_MAGIC);
+    b->loop = run_loop_new();
+    err = reg_open(b->loop, options, &b->reg, why);
+    if (err) {
+        run_loop_free(b->loop);
+        free(b);
+        return err;
+    }
+    *out = b;
+    return 0;
+}
+
+void reg_blocking_close(struct reg_blocking *b)
+{
+    if (!b)
+        return;
+    reg_close(b->reg);
+    run_loop_free(b->loop);
+    obj_fini(&b->obj);
+    free(b);
+}
+
+int reg_blocking_mknode(struct reg_blocking *b, const char *path, bool create_parents, bool *made,
+                        struct err_info *why)
+{
+    reg_mknode(b->reg, path, create_parents, on_done, b);
+    await(b);
+    if (made && !b->err)
+        *made = b->changed;
+    return finish(b, NULL, why);
+}
+
+int reg_blocking_bind(struct reg_blocking *b, const char *path, const struct reg_record *record,
+                      unsigned flags, char *revision, struct err_info *why)
+{
+    reg_bind(b->reg, path, record, flags, on_done, b);
+    await(b);
+    return finish(b, revision, why);
+}
+
+int reg_blocking_resolve(struct reg_blocking *b, const char *path, struct reg_record **out,
+                         struct err_info *why)
+{
+    reg_resolve(b->reg, path, on_done, b);
+    await(b);
+    if (!b->err) {
+        *out = b->record;
+        b->record = NULL;
+    }
+    return finish(b, NULL, why);
+}
+
+int reg_blocking_stat(struct reg_blocking *b, const char *path, struct reg_status *out, struct err_info *why)
+{
+    reg_stat(b->reg, path, on_done, b);
+    await(b);
+    if (!b->err) {
+        *out = b->status;
+        b->status.path = NULL;
+    }
+    return finish(b, NULL, why);
+}
+
+int reg_blocking_exists(struct reg_blocking *b, const char *path, bool *out, struct err_info *why)
+{
+    reg_exists(b->reg, path, on_done, b);
+    await(b);
+    if (!b->err)
+        *out = b->changed;
+    return finish(b, NULL, why);
+}
+
+int reg_blocking_list(struct reg_blocking *b, const char *path, char ***names, struct err_info *why)
+{
+    reg_list(b->reg, path, on_done, b);
+    await(b);
+    if (!b->err) {
+        *names = b->names;
+        b->names = NULL;
+    }
+    return finish(b, NULL, why);
+}
+
+int reg_blocking_delete(struct reg_blocking *b, const char *path, bool recursive, char *revision,
+                        struct err_info *why)
+{
+    reg_delete(b->reg, path, recursive, on_done, b);
+    await(b);
+    return finish(b, revision, why);
+}

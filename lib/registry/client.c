@@ -1,0 +1,427 @@
+/**
+ * The operations over REST. See registry.h.
+ *
+ * A request is sent to the server that answered last; when it cannot be reached (or says it is not ready) the next one is
+ * asked at once, and when all were asked, again after a pause, until the time of the operation is over.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/map.h"
+#include "base/mem.h"
+#include "base/str.h"
+#include "registry/client_inside.h"
+#include "registry/wire.h"
+
+#define REQUEST_MAGIC   OBJ_MAGIC('R', 'E', 'Q', '1')
+#define DEFAULT_URL     "http://127.0.0.1:9192"
+#define DEFAULT_TIMEOUT 10000
+#define PAUSE_MIN_MS    50
+#define PAUSE_MAX_MS    1000
+#define FACE            "/ws/v1/registry"
+
+enum request_kind {
+    REQUEST_MKNODE,
+    REQUEST_BIND,
+    REQUEST_RESOLVE,
+    REQUEST_STAT,
+    REQUEST_EXISTS,
+    REQUEST_LIST,
+    REQUEST_DELETE,
+};
+
+static const char *const methods[] = {
+    [REQUEST_MKNODE] = "POST", [REQUEST_BIND] = "PUT", [REQUEST_RESOLVE] = "GET",   [REQUEST_STAT] = "GET",
+    [REQUEST_EXISTS] = "GET",  [REQUEST_LIST] = "GET", [REQUEST_DELETE] = "DELETE",
+};
+
+struct request {
+    struct obj obj;
+    struct reg *reg;
+    TAILQ_ENTRY(request) link;
+    enum request_kind kind;
+    char *path, *query;
+    char *body;
+    size_t body_len;
+    REG_DONE;
+    void *arg;
+
+    int64_t deadline_ms, pause_ms;
+    size_t n_tries, url_at;
+    struct http_call *call;  /* running */
+    struct run_timer *timer; /* of the pause, or of an error found at once */
+    int err;                 /* found before anything was sent */
+    struct err_info why;
+    struct wire_node node;
+    struct reg_result result;
+};
+
+/* ---- URLs ---- */
+
+void client_percent(const char *text, const char *keep, struct buf *out)
+{
+    static const char unreserved[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~";
+
+    for (; *text; text++) {
+        if (strchr(unreserved, *text) || strchr(keep, *text))
+            buf_add_char(out, *text);
+        else
+            buf_addf(out, "%%%02X", (unsigned)(unsigned char)*text);
+    }
+}
+
+char *client_url(const struct reg *r, const char *path, const char *query)
+{
+    buf_auto struct buf url = BUF_EMPTY;
+
+    buf_addf(&url, "%s" FACE, r->urls[r->url_at]);
+    client_percent(path, "/", &url);
+    buf_addf(&url, "?user.name=%s%s%s", r->user, query[0] ? "&" : "", query);
+    return buf_take(&url);
+}
+
+void client_next_server(struct reg *r, size_t url_at)
+{
+    if (r->url_at == url_at)
+        r->url_at = (url_at + 1) % r->n_urls;
+}
+
+int64_t client_jitter(struct reg *r, int64_t low, int64_t high)
+{
+    r->random = hash_bytes(&r->random, sizeof(r->random));
+    return low + (int64_t)(r->random % (uint64_t)(high - low + 1));
+}
+
+/* ---- the end of a request ---- */
+
+static void request_finish(struct request *q, int err)
+{
+    if (err && q->why.code == 0)
+        err_set(&q->why, err, q->path, "%s", err_text(err));
+    TAILQ_REMOVE(&q->reg->requests, q, link);
+    run_timer_free(q->timer);
+    q->done(q->arg, err, &q->result, &q->why);
+    wire_node_fini(&q->node);
+    free(q->path);
+    free(q->query);
+    free(q->body);
+    obj_fini(&q->obj);
+    free(q);
+}
+
+static void fill_list(struct request *q, struct reg_status *list)
+{
+    for (size_t i = 0; i < q->node.n_names; i++)
+        list[i].path = q->node.names[i];
+    q->result.list = list;
+    q->result.n_list = q->node.n_names;
+}
+
+/** The whole answer is there: report it as the operation has it. */
+static void request_succeed(struct request *q, int status)
+{
+    mem_auto struct reg_status *list = mem_array(q->node.n_names + 1, sizeof(*list));
+    int err = 0;
+
+    q->why = (struct err_info){0};
+    q->result.status = q->node.status;
+    switch (q->kind) {
+    case REQUEST_MKNODE: q->result.changed = q->node.created; break;
+    case REQUEST_BIND: q->result.changed = status == 201; break;
+    case REQUEST_DELETE: q->result.changed = q->node.deleted; break;
+    case REQUEST_EXISTS: q->result.changed = true; break;
+    case REQUEST_STAT: break;
+    case REQUEST_LIST: fill_list(q, list); break;
+    case REQUEST_RESOLVE:
+        q->result.record = q->node.record;
+        if (!q->node.record)
+            err = err_set(&q->why, ERR_NORECORD, q->path, "the node holds no record");
+        break;
+    }
+    request_finish(q, err);
+}
+
+/* ---- sending ---- */
+
+static void request_send(struct request *q);
+
+static void on_pause_over(void *arg)
+{
+    struct request *q = obj_cast(arg, struct request, REQUEST_MAGIC);
+
+    if (q->err)
+        request_finish(q, q->err);
+    else
+        request_send(q);
+}
+
+/** Not reachable: the next server, or all of them again after a pause; @return false when the time is over. */
+static bool request_retry(struct request *q)
+{
+    struct reg *r = q->reg;
+    int64_t left_ms = q->deadline_ms - run_now_ms();
+    int64_t pause_ms = 0;
+
+    client_next_server(r, q->url_at);
+    if (q->n_tries % r->n_urls == 0) {
+        pause_ms = client_jitter(r, q->pause_ms / 2, q->pause_ms);
+        q->pause_ms = q->pause_ms * 2 < PAUSE_MAX_MS ? q->pause_ms * 2 : PAUSE_MAX_MS;
+    }
+    if (left_ms <= pause_ms)
+        return false;
+    run_timer_start(q->timer, (uint64_t)pause_ms, 0);
+    return true;
+}
+
+static bool is_read(const struct request *q)
+{
+    return strcmp(methods[q->kind], "GET") == 0;
+}
+
+static void take_headers(struct request *q, const struct http_answer *answer)
+{
+    const char *revision = answer->header(answer, "Bobbin-Revision");
+    const char *applied = answer->header(answer, "Bobbin-Applied");
+
+    if (revision && strlen(revision) < sizeof(q->result.revision))
+        memcpy(q->result.revision, revision, strlen(revision) + 1);
+    q->result.applied = !is_read(q) && !(applied && strcmp(applied, "false") == 0);
+}
+
+/** A list came in part: ask for the rest. */
+static void request_continue(struct request *q)
+{
+    struct buf query = BUF_EMPTY;
+
+    buf_add_str(&query, "cursor=");
+    client_percent(q->node.cursor, "", &query);
+    free(q->query);
+    q->query = buf_take(&query);
+    request_send(q);
+}
+
+static void request_answered(struct request *q, int status, const char *body, size_t len)
+{
+    int err = wire_read_node(body, len, &q->node, &q->why);
+
+    if (err)
+        request_finish(q, err);
+    else if (q->kind == REQUEST_LIST && q->node.cursor)
+        request_continue(q);
+    else
+        request_succeed(q, status);
+}
+
+static void on_answer(void *arg, int err, const struct http_answer *answer, const struct err_info *why)
+{
+    struct request *q = obj_cast(arg, struct request, REQUEST_MAGIC);
+    const char *body = answer->body.bytes ? answer->body.bytes : "";
+
+    q->call = NULL;
+    q->why = err ? *why : (struct err_info){0};
+    if (!err && answer->status >= 300)
+        err = wire_read_problem(answer->status, body, answer->body.len, &q->why);
+    if ((err == ERR_UNAVAILABLE || (err == ERR_TIMEOUT && is_read(q))) && request_retry(q))
+        return;
+    if (!err || answer->status >= 300)
+        take_headers(q, answer);
+    if (!err) {
+        request_answered(q, answer->status, body, answer->body.len);
+    } else if (err == ERR_NOTFOUND && q->kind == REQUEST_EXISTS) {
+        q->why = (struct err_info){0};
+        request_finish(q, 0);
+    } else {
+        request_finish(q, err);
+    }
+}
+
+static void request_send(struct request *q)
+{
+    struct reg *r = q->reg;
+    mem_auto char *url = client_url(r, q->path, q->query);
+    int64_t left_ms = q->deadline_ms - run_now_ms();
+    struct http_call_def def = {.method = methods[q->kind],
+                                .url = url,
+                                .body = q->body,
+                                .body_len = q->body_len,
+                                .done = on_answer,
+                                .arg = q};
+
+    if (left_ms < 1)
+        left_ms = 1;
+    /* A server that takes the request and says nothing must leave time for the next one. */
+    def.timeout_ms = is_read(q) && r->n_urls > 1 && left_ms > 1 ? left_ms / 2 : left_ms;
+    q->n_tries++;
+    q->url_at = r->url_at;
+    q->call = http_call(r->http, &def);
+}
+
+/** A new request; a bad path is reported later, from the loop. */
+static struct request *request_new(struct reg *r, enum request_kind kind, const char *path, REG_DONE,
+                                   void *arg)
+{
+    struct request *q = mem_new(struct request);
+
+    obj_init(&q->obj, REQUEST_MAGIC);
+    q->reg = r;
+    q->kind = kind;
+    q->done = done;
+    q->arg = arg;
+    q->deadline_ms = run_now_ms() + r->timeout_ms;
+    q->pause_ms = PAUSE_MIN_MS;
+    q->timer = run_timer_new(r->loop, on_pause_over, q);
+    TAILQ_INSERT_TAIL(&r->requests, q, link);
+    q->err = path ? reg_path_full("/", path, &q->path, &q->why)
+                  : err_set(&q->why, ERR_INVALID, NULL, "no path given");
+    return q;
+}
+
+static void request_start(struct request *q, char *take_query)
+{
+    q->query = take_query;
+    if (q->err)
+        run_timer_start(q->timer, 0, 0);
+    else
+        request_send(q);
+}
+
+/* ---- operations ---- */
+
+void reg_mknode(struct reg *r, const char *path, bool create_parents, REG_DONE, void *arg)
+{
+    struct request *q = request_new(r, REQUEST_MKNODE, path, done, arg);
+
+    request_start(q, mem_fmt("op=mknode%s", create_parents ? "&createParents=true" : ""));
+}
+
+void reg_bind(struct reg *r, const char *path, const struct reg_record *record, unsigned flags, REG_DONE,
+              void *arg)
+{
+    struct request *q = request_new(r, REQUEST_BIND, path, done, arg);
+
+    if (!q->err && !record)
+        q->err = err_set(&q->why, ERR_INVALID, q->path, "no record given");
+    if (!q->err)
+        q->err = reg_record_check(record, &q->why);
+    if (!q->err)
+        q->body = reg_record_write(record, &q->body_len);
+    request_start(q, mem_fmt("overwrite=%s%s", flags & REG_OVERWRITE ? "true" : "false",
+                             flags & REG_CREATE_PARENTS ? "&createParents=true" : ""));
+}
+
+void reg_resolve(struct reg *r, const char *path, REG_DONE, void *arg)
+{
+    request_start(request_new(r, REQUEST_RESOLVE, path, done, arg), mem_str("limit=1"));
+}
+
+void reg_stat(struct reg *r, const char *path, REG_DONE, void *arg)
+{
+    request_start(request_new(r, REQUEST_STAT, path, done, arg), mem_str("limit=1"));
+}
+
+void reg_exists(struct reg *r, const char *path, REG_DONE, void *arg)
+{
+    request_start(request_new(r, REQUEST_EXISTS, path, done, arg), mem_str("limit=1"));
+}
+
+void reg_list(struct reg *r, const char *path, REG_DONE, void *arg)
+{
+    request_start(request_new(r, REQUEST_LIST, path, done, arg), mem_str(""));
+}
+
+void reg_delete(struct reg *r, const char *path, bool recursive, REG_DONE, void *arg)
+{
+    struct request *q = request_new(r, REQUEST_DELETE, path, done, arg);
+
+    request_start(q, mem_str(recursive ? "recursive=true" : ""));
+}
+
+/* ---- opening and closing ---- */
+
+static void urls_free(char **urls)
+{
+    for (size_t i = 0; urls && urls[i]; i++)
+        free(urls[i]);
+    free(urls);
+}
+
+static int read_urls(const char *list, char ***out, size_t *n, struct err_info *why)
+{
+    char **urls = mem_array(strlen(list) + 2, sizeof(char *));
+    size_t n_urls = 0;
+    char *url;
+
+    while ((url = str_field(list, ',', n_urls))) {
+        size_t len = strlen(url);
+        size_t scheme = str_starts(url, "http://") ? 7 : str_starts(url, "https://") ? 8 : 0;
+
+        while (len > scheme && url[len - 1] == '/')
+            url[--len] = '\0';
+        urls[n_urls++] = url;
+        if (scheme && len > scheme && !strpbrk(url, "?# "))
+            continue;
+        urls_free(urls);
+        return err_set(why, ERR_INVALID, list,
+                       "not a registry URL (http://host:port, several comma-separated)");
+    }
+    *out = urls;
+    *n = n_urls;
+    return 0;
+}
+
+static char *encoded_user(const char *name)
+{
+    mem_auto char *user = name ? mem_str(name) : reg_current_user();
+    buf_auto struct buf b = BUF_EMPTY;
+
+    client_percent(user, "", &b);
+    return buf_take(&b);
+}
+
+int reg_open(struct run_loop *loop, const struct reg_options *options, struct reg **out, struct err_info *why)
+{
+    static const struct reg_options defaults = {0};
+    const struct reg_options *o = options ? options : &defaults;
+    char **urls = NULL;
+    size_t n_urls = 0;
+    struct reg *r;
+    int err = read_urls(o->url ? o->url : DEFAULT_URL, &urls, &n_urls, why);
+
+    if (err)
+        return err;
+    r = mem_new(struct reg);
+    obj_init(&r->obj, REG_MAGIC);
+    r->loop = loop;
+    r->http = http_client_new(loop);
+    r->urls = urls;
+    r->n_urls = n_urls;
+    r->user = encoded_user(o->user);
+    r->timeout_ms = o->timeout_ms > 0 ? o->timeout_ms : DEFAULT_TIMEOUT;
+    r->random = (uint64_t)(uintptr_t)r ^ (uint64_t)run_now_us();
+    TAILQ_INIT(&r->requests);
+    TAILQ_INIT(&r->watches);
+    *out = r;
+    return 0;
+}
+
+void reg_close(struct reg *r)
+{
+    struct request *q;
+
+    if (!r)
+        return;
+    obj_cast(r, struct reg, REG_MAGIC);
+    while (!TAILQ_EMPTY(&r->watches))
+        watch_drop(TAILQ_FIRST(&r->watches));
+    while ((q = TAILQ_FIRST(&r->requests))) {
+        if (q->call)
+            http_call_cancel(q->call);
+        else
+            request_finish(q, ERR_CANCELLED);
+    }
+    http_client_free(r->http);
+    urls_free(r->urls);
+    free(r->user);
+    obj_fini(&r->obj);
+    free(r);
+}

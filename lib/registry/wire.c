@@ -1,0 +1,279 @@
+/**
+ * Reading registryd's answers. See wire.h.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/buf.h"
+#include "base/mem.h"
+#include "base/str.h"
+#include "json/scan.h"
+#include "registry/record_inside.h"
+#include "registry/wire.h"
+
+#define DEPTH_MAX      1100
+#define PROBLEM_PREFIX "urn:bobbin:error:"
+
+/* ---- values ---- */
+
+static int wrong(struct js *s, struct err_info *why, const char *text)
+{
+    if (s->why.code)
+        return err_set(why, ERR_JSON, s->why.where, "%s", s->why.text);
+    return err_set(why, ERR_JSON, NULL, "%s", text);
+}
+
+static int take_str(struct js *s, char **out, struct err_info *why)
+{
+    enum js_token t = js_next(s);
+
+    if (t != JS_STRING && t != JS_NULL)
+        return wrong(s, why, "a string is expected in the answer");
+    free(*out);
+    *out = t == JS_STRING ? mem_strn(buf_cstr(&s->text), s->text.len) : NULL;
+    return 0;
+}
+
+static int take_int(struct js *s, int64_t *out, struct err_info *why)
+{
+    if (js_next(s) != JS_INTEGER || str_to_i64(buf_cstr(&s->text), INT64_MIN, INT64_MAX, out))
+        return wrong(s, why, "a number is expected in the answer");
+    return 0;
+}
+
+static int take_bool(struct js *s, bool *out, struct err_info *why)
+{
+    enum js_token t = js_next(s);
+
+    if (t != JS_TRUE && t != JS_FALSE)
+        return wrong(s, why, "true or false is expected in the answer");
+    *out = t == JS_TRUE;
+    return 0;
+}
+
+static int skip(struct js *s, struct err_info *why)
+{
+    return js_skip(s) ? wrong(s, why, "") : 0;
+}
+
+/** The record whose text is the next value: read from its own bytes, so that numbers and order are kept. */
+static int take_record(struct js *s, struct reg_record **out, struct err_info *why)
+{
+    const char *start = s->p;
+    struct reg_record *record = NULL;
+    int err = skip(s, why);
+
+    if (err)
+        return err;
+    while (start < s->p && strchr(": \t\r\n", *start))
+        start++;
+    err = reg_record_read(start, (size_t)(s->p - start), REG_LENIENT, &record, why);
+    if (err)
+        return err;
+    reg_record_free(*out);
+    *out = record;
+    return 0;
+}
+
+/** Read an object member by member. */
+static int each_member(struct js *s,
+                       int (*member)(struct js *s, const char *key, void *into, struct err_info *why),
+                       void *into, struct err_info *why)
+{
+    enum js_token t = js_next(s);
+    int err = 0;
+
+    if (t != JS_OBJECT)
+        return wrong(s, why, "the answer is no JSON object");
+    while (!err && (t = js_next(s)) == JS_KEY) {
+        mem_auto char *key = mem_strn(buf_cstr(&s->text), s->text.len);
+
+        err = member(s, key, into, why);
+    }
+    if (!err && t != JS_OBJECT_END)
+        err = wrong(s, why, "the answer is malformed");
+    return err;
+}
+
+/* ---- node ---- */
+
+void wire_node_fini(struct wire_node *n)
+{
+    free(n->status.path);
+    reg_path_split_free(n->names);
+    reg_record_free(n->record);
+    free(n->cursor);
+    *n = (struct wire_node){0};
+}
+
+static int take_revision(struct js *s, char *out, struct err_info *why)
+{
+    mem_auto char *text = NULL;
+    int err = take_str(s, &text, why);
+
+    if (err)
+        return err;
+    if (!text || strlen(text) >= REG_REVISION_MAX)
+        return err_set(why, ERR_JSON, NULL, "no revision in the answer");
+    memcpy(out, text, strlen(text) + 1);
+    return 0;
+}
+
+static int status_member(struct js *s, const char *key, void *into, struct err_info *why)
+{
+    struct reg_status *status = into;
+    int64_t children;
+    int err;
+
+    if (strcmp(key, "path") == 0)
+        return take_str(s, &status->path, why);
+    if (strcmp(key, "time") == 0)
+        return take_int(s, &status->time_ms, why);
+    if (strcmp(key, "size") == 0)
+        return take_int(s, &status->size, why);
+    if (strcmp(key, "revision") == 0)
+        return take_revision(s, status->revision, why);
+    if (strcmp(key, "children") != 0)
+        return skip(s, why);
+    err = take_int(s, &children, why);
+    if (!err)
+        status->children = (int32_t)children;
+    return err;
+}
+
+static int take_names(struct js *s, struct wire_node *n, struct err_info *why)
+{
+    enum js_token t = js_next(s);
+
+    if (t != JS_ARRAY)
+        return wrong(s, why, "nodes is no list");
+    while ((t = js_next(s)) == JS_STRING) {
+        n->names = record_array_room(n->names, n->n_names, sizeof(*n->names));
+        n->names[n->n_names++] = mem_strn(buf_cstr(&s->text), s->text.len);
+    }
+    n->names = record_array_room(n->names, n->n_names, sizeof(*n->names));
+    n->names[n->n_names] = NULL;
+    return t == JS_ARRAY_END ? 0 : wrong(s, why, "nodes is no list of names");
+}
+
+static int node_member(struct js *s, const char *key, void *into, struct err_info *why)
+{
+    struct wire_node *n = into;
+
+    if (strcmp(key, "status") == 0)
+        return each_member(s, status_member, &n->status, why);
+    if (strcmp(key, "nodes") == 0)
+        return take_names(s, n, why);
+    if (strcmp(key, "service") == 0)
+        return take_record(s, &n->record, why);
+    if (strcmp(key, "cursor") == 0)
+        return take_str(s, &n->cursor, why);
+    if (strcmp(key, "created") == 0)
+        return take_bool(s, &n->created, why);
+    if (strcmp(key, "deleted") == 0)
+        return take_bool(s, &n->deleted, why);
+    return skip(s, why);
+}
+
+int wire_read_node(const char *bytes, size_t len, struct wire_node *n, struct err_info *why)
+{
+    struct js s;
+    int err;
+
+    free(n->cursor);
+    n->cursor = NULL;
+    js_init(&s, bytes, len, DEPTH_MAX);
+    err = each_member(&s, node_member, n, why);
+    js_fini(&s);
+    return err;
+}
+
+/* ---- line ---- */
+
+void wire_line_fini(struct wire_line *l)
+{
+    free(l->type);
+    free(l->path);
+    free(l->revision);
+    reg_record_free(l->record);
+    *l = (struct wire_line){0};
+}
+
+static int line_member(struct js *s, const char *key, void *into, struct err_info *why)
+{
+    struct wire_line *l = into;
+
+    if (strcmp(key, "type") == 0)
+        return take_str(s, &l->type, why);
+    if (strcmp(key, "path") == 0)
+        return take_str(s, &l->path, why);
+    if (strcmp(key, "revision") == 0)
+        return take_str(s, &l->revision, why);
+    if (strcmp(key, "service") == 0)
+        return take_record(s, &l->record, why);
+    return skip(s, why);
+}
+
+int wire_read_line(const char *bytes, size_t len, struct wire_line *l, struct err_info *why)
+{
+    struct js s;
+    int err;
+
+    js_init(&s, bytes, len, DEPTH_MAX);
+    err = each_member(&s, line_member, l, why);
+    js_fini(&s);
+    if (!err && !l->type)
+        err = err_set(why, ERR_JSON, NULL, "a line of the feed has no type");
+    return err;
+}
+
+/* ---- problem ---- */
+
+struct problem {
+    char *type, *detail, *where;
+};
+
+static int problem_member(struct js *s, const char *key, void *into, struct err_info *why)
+{
+    struct problem *p = into;
+
+    if (strcmp(key, "type") == 0)
+        return take_str(s, &p->type, why);
+    if (strcmp(key, "detail") == 0)
+        return take_str(s, &p->detail, why);
+    if (strcmp(key, "where") == 0)
+        return take_str(s, &p->where, why);
+    return skip(s, why);
+}
+
+static int code_of_status(int status)
+{
+    if (status == 404)
+        return ERR_NOROUTE;
+    if (status == 401)
+        return ERR_AUTH;
+    if (status == 403)
+        return ERR_PERMISSION;
+    return status == 502 || status == 503 || status == 504 ? ERR_UNAVAILABLE : ERR_IO;
+}
+
+int wire_read_problem(int status, const char *bytes, size_t len, struct err_info *why)
+{
+    struct problem p = {0};
+    struct js s;
+    int err;
+
+    js_init(&s, bytes, len, DEPTH_MAX);
+    err = each_member(&s, problem_member, &p, NULL);
+    js_fini(&s);
+    if (!err && p.type && str_starts(p.type, PROBLEM_PREFIX)) {
+        err = err_from_type(p.type + strlen(PROBLEM_PREFIX));
+        err_set(why, err, p.where, "%s", p.detail && p.detail[0] ? p.detail : err_text(err));
+    } else {
+        err = err_set(why, code_of_status(status), NULL, "the server answered with HTTP status %d", status);
+    }
+    free(p.type);
+    free(p.detail);
+    free(p.where);
+    return err;
+}

@@ -1,0 +1,46 @@
+/**
+ * The JSON that registryd answers with, read into structs: a node's view, a line of the feed, a problem.
+ * Unknown members are skipped. Pure. Thread: any.   Source: docs/registry-rest.md.
+ */
+#ifndef REGISTRY_WIRE_H
+#define REGISTRY_WIRE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "bobbin/registry.h"
+
+/** An answer about a node; members it did not have are zero. */
+struct wire_node {
+    struct reg_status status; /* status.path is owned here */
+    char **names;             /* children, ended by NULL; more answers append */
+    size_t n_names;
+    struct reg_record *record;
+    char *cursor;
+    bool created, deleted;
+};
+
+void wire_node_fini(struct wire_node *n);
+/**
+ * Read an answer into *n, over what is there; names are appended.
+ * @return 0; or ERR_JSON, ERR_RECORD with *why filled; *n is safe to release.
+ */
+int wire_read_node(const char *bytes, size_t len, struct wire_node *n, struct err_info *why);
+
+/** A line of the feed. */
+struct wire_line {
+    char *type, *path, *revision; /* NULL when the line has none */
+    struct reg_record *record;
+};
+
+void wire_line_fini(struct wire_line *l);
+/** Read one line. @return 0; or ERR_JSON, ERR_RECORD with *why filled; *l is to be released in any case. */
+int wire_read_line(const char *bytes, size_t len, struct wire_line *l, struct err_info *why);
+
+/**
+ * The error of an answer that is none of 2xx: that of its problem document, else what its status says.
+ * @return ERR_*, also when the body is no problem document; *why is filled.
+ */
+int wire_read_problem(int status, const char *bytes, size_t len, struct err_info *why);
+
+#endif
