@@ -70,6 +70,7 @@ struct store_options {
     int64_t retry_times;           /* after a connection loss; 0: 5 */
     int64_t retry_interval_ms;     /* 0: 1000 */
     int64_t retry_ceiling_ms;      /* 0: 60000 */
+    const char *follow_servers;    /* ZooKeeper: "host:port,…" to follow through, observers say; NULL: those of the URL */
     int64_t map_size;              /* LMDB: bytes of address space; 0: 64 GiB */
     bool no_sync;                  /* LMDB: no fsync, for tests of other things only */
 };
@@ -77,7 +78,7 @@ struct store_options {
 /**
  * Open by URL. ZooKeeper: returns before a connection exists, calls wait for it. LMDB: makes DIR if missing, locks it
  * against another process.
- * @return 0; ERR_INVALID (URL), ERR_IO, ERR_STATE (DIR in use by another process, pid named), with *why filled.
+ * @return 0; ERR_INVALID (URL), ERR_IO, ERR_WRONGSTATE (DIR in use by another process, pid named), with *why filled.
  */
 int store_open(struct run_loop *loop, const char *url, const struct store_options *options, struct store **out,
                struct err_info *why);

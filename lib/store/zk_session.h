@@ -1,0 +1,84 @@
+/**
+ * A ZooKeeper session of our own on one libuv socket: it connects, stays alive, comes back, and passes requests and
+ * notices. What it is used for (following a tree) is zk_follow.h.
+ *
+ *     WAITING ──timer──► RESOLVING ──► CONNECTING ──► HELLO ──► UP ──► (connection lost) WAITING
+ *        ▲                   └──────────────┴───────────┴── failed or too late: next server, after a round a pause
+ *
+ * Servers are tried in turn from a random one on. A lost connection is taken up again with the session's id and
+ * password; when the server says that it has expired, a new session is opened. Either way the session's watches are
+ * gone: they lived in the server that was left. The last zxid seen goes with every connect, so a server that is behind
+ * what was seen refuses us; when that has been the only answer for longer than the session timeout, the ensemble itself
+ * is older (restored, or made anew) and the session starts from nothing.
+ *
+ * Thread: owner for everything.   Source: design §2; ZooKeeper Programmer's Guide, sessions.
+ */
+#ifndef STORE_ZK_SESSION_H
+#define STORE_ZK_SESSION_H
+
+#include <sys/queue.h>
+
+#include "run/loop.h"
+#include "store/zk_wire.h"
+
+struct zks;
+
+struct zks_config {
+    const char *servers;        /* "host:port,host:port" */
+    int64_t session_timeout_ms; /* asked for; the server may give another */
+    int64_t attempt_timeout_ms; /* look-up, connect and hello of one server */
+    int64_t pause_min_ms;       /* after a round of all servers; doubles, with jitter */
+    int64_t pause_max_ms;
+    size_t frame_max; /* longest frame accepted, bytes; 0: 64 MiB */
+};
+
+struct zks_reply {
+    int32_t err;  /* ZKW_OK, or the protocol's error; ZKW_CONNECTION_LOSS: no answer will come */
+    int64_t zxid; /* what the server had applied when it answered; 0 at ZKW_CONNECTION_LOSS */
+    struct zkw_in body;
+};
+
+/** A request under way; the caller's storage, which stays until done was called. */
+struct zks_request {
+    TAILQ_ENTRY(zks_request) link;
+    int32_t xid;
+    void (*done)(void *arg, const struct zks_reply *reply);
+    void *arg;
+};
+
+struct zks_ops {
+    /** Connected. resumed: the same session as before. No watch is set, no request under way. */
+    void (*up)(void *arg, bool resumed);
+    /** The connection is lost, or could not be made at first; every request was answered with ZKW_CONNECTION_LOSS.
+     *  Called once until the next up. */
+    void (*down)(void *arg, const struct err_info *why);
+    /** A notice: kind is ZKW_CREATED …; path is ZooKeeper's, NUL-terminated. */
+    void (*notice)(void *arg, int32_t kind, const char *path);
+    /** All replies and notices that had arrived have been passed. */
+    void (*drained)(void *arg);
+};
+
+/**
+ * Make a session and begin to connect.
+ *
+ * @param ops, arg  told from a later turn of the loop on                         [borrowed, live until closed]
+ * @return 0; or ERR_INVALID with *why filled (server list).
+ * Thread: owner.   Source: ours.
+ */
+int zks_open(struct run_loop *loop, const struct zks_config *config, const struct zks_ops *ops, void *arg,
+             struct zks **out, struct err_info *why);
+/** End the session and free everything; then, on a later turn, closed(arg). Requests under way are answered with
+ *  ZKW_CONNECTION_LOSS before this returns; ops are not called any more. */
+void zks_close(struct zks *s, void (*closed)(void *arg), void *arg);
+
+/** Give up this connection, because the server cannot do what is needed; text says why and goes to `down`. The next
+ *  server is tried after the longest pause. Nothing when it is not up. */
+void zks_abandon(struct zks *s, const char *text);
+/** Whether requests can be sent. */
+bool zks_is_up(const struct zks *s);
+/** Ask; only while it is up. Requests are answered in order. They leave with the next zks_flush, which the session does
+ *  by itself after `up` and `drained`. path: as for zkw_put_request. */
+void zks_send(struct zks *s, struct zks_request *request, enum zkw_op op, const char *path);
+void zks_flush(struct zks *s);
+
+#endif
