@@ -476,6 +476,8 @@ struct http_client *http_client_new(struct run_loop *loop)
 void http_client_free(struct http_client *c)
 {
     struct http_call *call;
+    if (!c)
+        return;
     client_enter(c);
     c->is_dying = true;
     TAILQ_FOREACH (call, &c->calls, link)

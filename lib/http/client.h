@@ -1,5 +1,10 @@
 /**
- * HTTP client: libcurl's multi interface on the owner loop. Nothing blocks.
+ * HTTP client: libcurl's multi interface on the owner loop. Nothing blocks; HTTP/1.1 over http:// and https:// only, no
+ * proxy from the environment, paths are sent as they are written (no "/../" is resolved). Connections are reused.
+ *
+ * Calls may be started and cancelled, and the client freed, from within on_data and done. Nothing of a call is used
+ * after its done has returned.
+ *
  * Thread: owner for everything.   Source: RFC 9110; ours.
  */
 #ifndef HTTP_CLIENT_H
@@ -16,42 +21,69 @@
 struct http_client;
 struct http_call;
 
+/**
+ * A client without calls.
+ *
+ * @param loop  loop that drives it; must run for calls to make progress         [borrowed, outlives the client]
+ * @return the client; free with http_client_free.   Thread: owner.   Source: ours.
+ */
 struct http_client *http_client_new(struct run_loop *loop);
-/** Cancel all calls (their `done` is called with ERR_CANCELLED), then free. */
+/**
+ * Cancel all calls (their `done` is called with ERR_CANCELLED before this returns; it must not start new ones), then
+ * free. From within on_data or done the memory goes when that callback has returned.
+ *
+ * @param c  client; NULL is fine                                                [owned, taken]
+ * Thread: owner.   Source: ours.
+ */
 void http_client_free(struct http_client *c);
 
+/** What came back; valid inside `done`. A call that failed half-way has the status and the bytes it got. */
 struct http_answer {
-    int status; /* HTTP status; 0 when there was no answer */
+    int status;      /* HTTP status; 0 when there was no answer */
     struct buf body; /* whole body, up to max_body; empty when on_data took it [owned by the call] */
     /** Header of the answer by name, or NULL; valid inside `done`. */
     const char *(*header)(const struct http_answer *a, const char *name);
-    void *inside;
+    void *inside; /* of the client's */
 };
 
 struct http_call_def {
-    const char *method;         /* "GET" when NULL */
+    const char *method; /* "GET" when NULL */
     const char *url;
     const char *const *headers; /* "Name: value", NULL-terminated, or NULL */
-    const void *body;           /* copied; Content-Type: application/json is added when there is a body and no header says otherwise */
+    /** Copied. Content-Type: application/json is added when there is a body and no header says otherwise. */
+    const void *body;
     size_t body_len;
     int64_t timeout_ms;         /* whole call; 0: none (streams) */
     int64_t connect_timeout_ms; /* 0: 2000 */
     int64_t idle_timeout_ms;    /* no byte for so long: ERR_TIMEOUT; 0: none */
     size_t max_body;            /* 0: 64 MiB */
-    bool no_follow;             /* do not follow redirects */
+    bool no_follow; /* do not follow redirects; set it when headers hold secrets other than Authorization */
     /** A piece of a 2xx body as it comes; NULL: collected in answer.body. */
     void (*on_data)(void *arg, const char *bytes, size_t len);
     /**
      * Called exactly once, never inside http_call. err: 0 when an HTTP answer was read whole, whatever its status;
-     * ERR_UNAVAILABLE (no connection, connection lost), ERR_TIMEOUT, ERR_TOOBIG, ERR_CANCELLED with *why filled.
+     * ERR_UNAVAILABLE (no connection, connection lost), ERR_TIMEOUT, ERR_TOOBIG, ERR_CANCELLED, ERR_INVALID (no http
+     * or https URL) with *why filled: where is the URL, text names method, address, reason and what to do about it.
+     * answer and why are never NULL.
      */
     void (*done)(void *arg, int err, const struct http_answer *answer, const struct err_info *why);
     void *arg;
 };
 
-/** Start a call; everything in def is copied. The handle is valid until `done`. */
+/**
+ * Start a call.
+ *
+ * @param c    client that is not being freed                                    [in,out]
+ * @param def  url and done are required; everything is copied but arg           [borrowed during the call]
+ * @return handle for http_call_cancel, valid until `done`.   Thread: owner.   Source: ours.
+ */
 struct http_call *http_call(struct http_client *c, const struct http_call_def *def);
-/** End a call; `done` is called with ERR_CANCELLED before this returns. */
+/**
+ * End a call; `done` is called with ERR_CANCELLED before this returns.
+ *
+ * @param call  call whose `done` has not been called                            [owned by the client]
+ * Thread: owner.   Source: ours.
+ */
 void http_call_cancel(struct http_call *call);
 
 #endif

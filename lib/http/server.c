@@ -1,6 +1,7 @@
 #include "http/inside.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <netinet/in.h>
 #include <stdlib.h>
 #include <string.h>
@@ -333,8 +334,11 @@ int http_server_start(struct run_loop *loop, const struct http_server_def *def, 
     struct http_server *s = server_new(loop, def, port);
     s->mhd = start_mhd(s, fd);
     if (!s->mhd) {
+        int err = errno;
+        if (fcntl(fd, F_GETFD) != -1) /* some of its failures close the socket, some leave it to us */
+            close(fd);
         free(s);
-        return err_set(why, ERR_IO, def->listen, "cannot start the HTTP server: %s", strerror(errno));
+        return err_set(why, ERR_IO, def->listen, "cannot start the HTTP server: %s", strerror(err));
     }
     int epoll_fd = MHD_get_daemon_info(s->mhd, MHD_DAEMON_INFO_EPOLL_FD)->epoll_fd;
     int rc = uv_poll_init(run_loop_uv(loop), &s->poll, epoll_fd);

@@ -12,11 +12,17 @@
  * A trailing slash is ignored except under `*`. HEAD is answered by GET's route without the body. A path with no row is
  * ERR_NOROUTE; a path whose rows lack the method is ERR_METHOD with Allow; OPTIONS is answered with Allow.
  *
- * Checks before a handler runs: foreign Origin (ERR_ORIGIN); body larger than the row's limit (ERR_TOOBIG); a body
- * that is not application/json where HTTP_JSON_IN says so (ERR_MEDIATYPE).
+ * Checks before a handler runs, in this order: a target with a NUL, blank or control character or that is not UTF-8
+ * (ERR_PATH); a query that is not percent-encoded UTF-8 text or encodes a NUL (ERR_USAGE); route; foreign Origin
+ * (ERR_ORIGIN); body larger than the row's limit (ERR_TOOBIG); a body that is not application/json where HTTP_JSON_IN
+ * says so (ERR_MEDIATYPE). A refused body is read and dropped up to 1 MiB; past that the client is told while it sends.
+ *
  * Errors are application/problem+json: {"type":"urn:bobbin:error:<type>","title","status","detail","where","exception"}.
  *
- * Source: RFC 9110, RFC 9457; design §3.
+ * A client that leaves is noticed when bytes are sent to it, not while a connection waits: who streams sends a heartbeat,
+ * who replies later has a time limit of its own.
+ *
+ * Thread: owner for everything.   Source: RFC 9110, RFC 9112, RFC 9457; ours.
  */
 #ifndef HTTP_SERVER_H
 #define HTTP_SERVER_H
@@ -51,9 +57,11 @@ struct http_route {
 struct http_server_def {
     const char *listen; /* "127.0.0.1:9192"; port 0: any free one */
     bool allow_remote;  /* else a non-loopback address is refused with ERR_CONFIG naming the option */
-    const char *allow_remote_key; /* option behind allow_remote, for that error's text; NULL: none named [borrowed] */
-    int64_t send_timeout_ms; /* a client that takes or sends nothing for so long is dropped; whole seconds; 0: 30000 */
-    const char *static_user; /* caller when no user.name is given [borrowed] */
+    /** Option behind allow_remote, named in that error; NULL: none [borrowed] */
+    const char *allow_remote_key;
+    /** A client that takes or sends nothing for so long is dropped; ms, rounded up to seconds; 0: 30000 */
+    int64_t send_timeout_ms;
+    const char *static_user;         /* caller when no user.name is given [borrowed] */
     const struct http_route *routes; /* [borrowed] */
     size_t n_routes;
     const struct http_route *more_routes; /* a second table (http_common_routes), or NULL */
@@ -65,53 +73,170 @@ struct http_server_def {
 
 /**
  * Listen and serve.
- * @return 0; ERR_ADDRINUSE, ERR_CONFIG, ERR_IO with *why filled.   Thread: owner.
+ *
+ * @param loop  loop that drives it                                              [borrowed, outlives the server]
+ * @param def   copied; listen is needed during the call only, the other pointers are borrowed until the stop
+ * @param out   the server; http_server_stop releases it                         [out]
+ * @param why   filled on failure                                                [out]
+ * @return 0; ERR_ADDRINUSE: something listens there; ERR_CONFIG: no address of this host, no host:port, or not loopback
+ *         and not allowed; ERR_IO: the system refused. Nothing is left behind.
+ * Thread: owner.   Source: ours.
  */
 int http_server_start(struct run_loop *loop, const struct http_server_def *def, struct http_server **out,
                       struct err_info *why);
-/** Stop listening, resume and finish what is open (streams are ended), then call stopped(arg). Thread: owner. */
+/**
+ * Stop listening, finish what is open, release the server. Closed callbacks of streams and of waiting requests are
+ * called, streams get a proper end, waiting clients a 503; answers on their way have 3 s, then connections are cut.
+ *
+ * @param s        server; not used any more by the caller, except replies promised without closed   [owned, taken]
+ * @param stopped  called from the loop when all is released, never inside this call; NULL: nobody waits
+ * @param arg      handed to stopped
+ * Thread: owner, also inside a handler.   Source: ours.
+ */
 void http_server_stop(struct http_server *s, void (*stopped)(void *arg), void *arg);
-/** Port that is listened on. */
+/** Port that is listened on. @param s  a started server [borrowed] @return 1..65535. Thread: owner. Source: ours. */
 uint16_t http_server_port(const struct http_server *s);
 
-/* ---- reading a request: all borrowed, valid until the request ends ---- */
+/* ---- reading a request: all results are borrowed and valid until the request ends; owner thread; source: ours ---- */
+
+/** Method as sent. @param req  a request [borrowed] @return "GET", "HEAD", … */
 const char *http_method(const struct http_req *req);
-/** Raw path as sent, without query. */
+/** Raw path as sent, without query, scheme and host. @param req  a request [borrowed] @return UTF-8, starts with '/'. */
 const char *http_raw_path(const struct http_req *req);
-/** Raw text of pattern element {name}, or of the final star ("*"); NULL when the pattern has none. */
+/**
+ * Raw text of a pattern element.
+ *
+ * @param req   a request                                                        [borrowed]
+ * @param name  "x" of {x}, or "*" for the final star                            [borrowed]
+ * @return undecoded text, "" for an empty rest; NULL when the pattern has no such element.
+ */
 const char *http_path_raw(const struct http_req *req, const char *name);
-/** {name} percent-decoded into *out (free()). @return 0; ERR_PATH: bad escape, or a decoded NUL, '/' or control
- *  character, or not UTF-8; *why names it. */
+/**
+ * A pattern element, percent-decoded.
+ *
+ * @param req   a request                                                        [borrowed]
+ * @param name  "x" of {x}; the pattern must have it                             [borrowed]
+ * @param out   UTF-8 text; free()                                               [out]
+ * @param why   filled on failure; where is the raw element                      [out]
+ * @return 0; ERR_PATH: bad escape, or a decoded NUL, '/' or control character, or not UTF-8; *out unchanged.
+ */
 int http_path_element(struct http_req *req, const char *name, char **out, struct err_info *why);
-/** Query parameter, decoded; NULL when absent, "" when without value. */
+/**
+ * Query parameter, decoded ('+' is a blank); the first of several.
+ *
+ * @param req   a request                                                        [borrowed]
+ * @param name  decoded name                                                     [borrowed]
+ * @return UTF-8 text; NULL when absent, "" when without value.
+ */
 const char *http_query(const struct http_req *req, const char *name);
-/** Query parameter as boolean; absent: def; "" (just the name): true. @return 0 or ERR_USAGE naming it. */
+/**
+ * Query parameter as boolean.
+ *
+ * @param req   a request                                                        [borrowed]
+ * @param name  decoded name                                                     [borrowed]
+ * @param def   value when absent; "" (just the name) is true
+ * @param out   value                                                            [out]
+ * @param why   filled on failure; where is the name                             [out]
+ * @return 0; ERR_USAGE: neither true nor false; *out unchanged.
+ */
 int http_query_bool(const struct http_req *req, const char *name, bool def, bool *out, struct err_info *why);
+/**
+ * Query parameter as decimal integer.
+ *
+ * @param req       a request                                                    [borrowed]
+ * @param name      decoded name                                                 [borrowed]
+ * @param def       value when absent
+ * @param min, max  bounds, included
+ * @param out       value                                                        [out]
+ * @param why       filled on failure; where is the name                         [out]
+ * @return 0; ERR_USAGE: no integer in min..max; *out unchanged.
+ */
 int http_query_int(const struct http_req *req, const char *name, int64_t def, int64_t min, int64_t max,
                    int64_t *out, struct err_info *why);
-/** Duration: bare numbers are seconds. */
-int http_query_ms(const struct http_req *req, const char *name, int64_t def_ms, int64_t *out, struct err_info *why);
+/**
+ * Query parameter as duration: bare numbers are seconds, "500ms" and "2m" carry their unit.
+ *
+ * @param req     a request                                                      [borrowed]
+ * @param name    decoded name                                                   [borrowed]
+ * @param def_ms  value when absent, ms
+ * @param out     value, ms                                                      [out]
+ * @param why     filled on failure; where is the name                           [out]
+ * @return 0; ERR_USAGE: no duration; *out unchanged.
+ */
+int http_query_ms(const struct http_req *req, const char *name, int64_t def_ms, int64_t *out,
+                  struct err_info *why);
+/**
+ * Header of the request.
+ *
+ * @param req   a request                                                        [borrowed]
+ * @param name  in any case                                                      [borrowed]
+ * @return text of the first such header, bytes as sent; NULL when absent.
+ */
 const char *http_header(const struct http_req *req, const char *name);
+/**
+ * Body of the request.
+ *
+ * @param req  a request                                                         [borrowed]
+ * @param len  bytes; NULL: not wanted                                           [out]
+ * @return the bytes, followed by a NUL; "" when there is no body.
+ */
 const char *http_body(const struct http_req *req, size_t *len);
-/** Caller without authentication: user.name of the query, else the static user. */
+/** Caller without authentication: user.name of the query, else the static user. @param req  a request [borrowed]
+ *  @return UTF-8 text; NULL when neither is there. */
 const char *http_user(const struct http_req *req);
-/** The app pointer of the server. */
+/** The app pointer of the server. @param req  a request [borrowed] @return what http_server_def.app was. */
 void *http_app(const struct http_req *req);
 
-/* ---- answering: exactly one of these per request, now or later, always on the loop ---- */
+/* ---- answering: exactly one of these per request, now or later, always on the loop; source: ours ---- */
 
-/** Header of the answer to come; copied. */
+/**
+ * Add a header to the answer to come. A 401 without WWW-Authenticate gets one for Basic.
+ *
+ * @param req    a request that is not answered                                  [in,out]
+ * @param name   header name, not Content-Length or Transfer-Encoding            [borrowed]
+ * @param value  text; control characters become '?', "" adds nothing            [borrowed]
+ * Thread: owner.
+ */
 void http_reply_header(struct http_req *req, const char *name, const char *value);
-/** Send. body (may be NULL: empty) is taken and left empty. media_type NULL: no Content-Type. */
+/**
+ * Send an answer. A handler may go on reading req until it returns; after a later reply req must not be used.
+ *
+ * @param req         a request that is not answered                             [in,out]
+ * @param status      HTTP status, 200..599; 204 and 304 go without body and type
+ * @param media_type  Content-Type; NULL: none                                   [borrowed]
+ * @param take_body   body, left empty; NULL: empty                              [taken]
+ * Thread: owner.
+ */
 void http_reply(struct http_req *req, int status, const char *media_type, struct buf *take_body);
-/** Send the error of the table row `code`; why may be NULL. */
+/**
+ * Send the error of a table row, with its status.
+ *
+ * @param req   a request that is not answered                                   [in,out]
+ * @param code  ERR_*
+ * @param why   detail and where; bytes that are not UTF-8 are replaced; may be NULL   [borrowed]
+ * Thread: owner.
+ */
 void http_reply_error(struct http_req *req, int code, const struct err_info *why);
-/** As http_reply_error with another status than the row's. */
+/**
+ * As http_reply_error with another status than the row's.
+ *
+ * @param req     a request that is not answered                                 [in,out]
+ * @param status  HTTP status, 400..599
+ * @param code    ERR_*
+ * @param why     as in http_reply_error                                         [borrowed]
+ * Thread: owner.
+ */
 void http_reply_error_status(struct http_req *req, int status, int code, const struct err_info *why);
 /**
- * The handler cannot answer yet: it will call one of the reply functions later. `closed` is called (once, instead of
- * needing a reply) when the client went away or the server stops: afterwards req must not be used. May be NULL only
- * if the later reply is certain; a reply to a vanished client is then dropped silently.
+ * The handler cannot answer yet: one of the reply functions will be called later. Without effect when the handler has
+ * answered already.
+ *
+ * @param req     the handler's request                                          [in,out]
+ * @param closed  called once, instead of needing a reply, when the server stops or the connection ends: afterwards req
+ *                must not be used. NULL only if the later reply is certain: req then lives until it comes, and a reply
+ *                to a vanished client or a stopped server is dropped silently.
+ * @param arg     handed to closed
+ * Thread: owner, inside the handler.
  */
 void http_reply_later(struct http_req *req, void (*closed)(void *arg), void *arg);
 
@@ -119,19 +244,33 @@ void http_reply_later(struct http_req *req, void (*closed)(void *arg), void *arg
 struct http_stream_ops {
     /** Fill up to max bytes of buf. @return bytes; 0: nothing now (sleep until http_stream_wake); -1: end. */
     ssize_t (*read)(void *arg, char *buf, size_t max);
-    /** The stream is over, for whatever reason; req must not be used any more. */
+    /** The stream is over, for whatever reason; req must not be used any more. Called exactly once. */
     void (*closed)(void *arg);
 };
-/** Start a chunked answer. A client that takes nothing for 30 s is dropped. */
-void http_stream_start(struct http_req *req, int status, const char *media_type, const struct http_stream_ops *ops,
-                       void *arg);
-/** There is something to read again. Thread: owner. */
+/**
+ * Start a chunked answer; its head is sent at once. HEAD gets the head only. A client that takes nothing for 30 s
+ * (http_server_def.send_timeout_ms) is dropped; one that sleeps because there is nothing to read is not.
+ *
+ * @param req         a request that is not answered; a closed of http_reply_later is forgotten     [in,out]
+ * @param status      HTTP status, 200..599
+ * @param media_type  Content-Type; NULL: none                                   [borrowed]
+ * @param ops         copied
+ * @param arg         handed to ops
+ * Thread: owner.
+ */
+void http_stream_start(struct http_req *req, int status, const char *media_type,
+                       const struct http_stream_ops *ops, void *arg);
+/** There is something to read again; harmless when the stream is awake, also inside read.
+ *  @param req  a stream that is not closed [in,out] Thread: owner. */
 void http_stream_wake(struct http_req *req);
 
-/* ---- /healthz /readyz /metrics /version for every daemon: app of these routes is reached through the daemon ---- */
+/* ---- /healthz /readyz /metrics /version for every daemon ---- */
+
+/** Rows for http_server_def.more_routes. They do not use the app pointer but the daemon named below. */
 extern const struct http_route http_common_routes[];
 extern const size_t http_common_n_routes;
-/** Tell the common routes which daemon they speak of; before http_server_start. */
+/** Tell the common routes which daemon they speak of; before http_server_start.
+ *  @param d  the one daemon of this process [borrowed, outlives the server] Thread: owner. Source: ours. */
 void http_common_daemon(struct daemon *d);
 
 #endif

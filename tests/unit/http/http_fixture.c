@@ -219,6 +219,13 @@ void raw_close(struct raw *r)
     free(r);
 }
 
+void raw_reset(struct raw *r)
+{
+    const struct linger now = {.l_onoff = 1, .l_linger = 0};
+    assert_int_equal(setsockopt(r->fd, SOL_SOCKET, SO_LINGER, &now, sizeof(now)), 0);
+    raw_close(r);
+}
+
 char *raw_exchange(struct fixture *fx, const char *request)
 {
     struct raw *r = raw_open(fx);

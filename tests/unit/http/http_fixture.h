@@ -64,6 +64,8 @@ void raw_await_end(struct raw *r);
 void raw_pause(struct raw *r);
 void raw_resume(struct raw *r);
 void raw_close(struct raw *r);
+/** Close with a reset instead of an orderly end. */
+void raw_reset(struct raw *r);
 /** One request on its own connection, answered until the connection ends; free() the text. */
 char *raw_exchange(struct fixture *fx, const char *request);
 

@@ -69,7 +69,44 @@ static void start_later(struct http_req *req, void *app)
     http_reply_later(req, not_reached, NULL);
 }
 
+/* ---- many followers of one sequence of bytes ---- */
+
+#define N_FOLLOWERS 200
+
+struct follower {
+    struct http_req *req;
+    size_t n_read;
+};
+
+static struct follower followers[N_FOLLOWERS];
+static size_t n_followers, n_published;
+
+static ssize_t follower_read(void *arg, char *bytes, size_t max)
+{
+    struct follower *f = arg;
+    size_t n = n_published - f->n_read < max ? n_published - f->n_read : max;
+    memset(bytes, 'f', n);
+    f->n_read += n;
+    return (ssize_t)n;
+}
+
+static void follower_closed(void *arg)
+{
+    struct follower *f = arg;
+    f->req = NULL;
+}
+
+static void follow(struct http_req *req, void *app)
+{
+    static const struct http_stream_ops ops = {follower_read, follower_closed};
+    struct follower *f = &followers[n_followers++];
+    (void)app;
+    *f = (struct follower){req, 0};
+    http_stream_start(req, 200, "text/plain", &ops, f);
+}
+
 static const struct http_route routes[] = {
+    {"GET", "/follow", 0, 0, follow, ""},
     {"GET", "/stream", 0, 0, start_stream, ""},
     {"GET", "/later", 0, 0, start_later, ""},
 };
@@ -216,6 +253,31 @@ static void test_client_vanishes_while_asleep(void **state)
     assert_int_equal(feed.n_closed, 1);
 }
 
+static void test_client_resets_while_asleep(void **state)
+{
+    struct fixture *fx = *state;
+    struct raw *r = raw_open(fx);
+    raw_send_str(r, GET_STREAM);
+    raw_await(r, "\r\n\r\n");
+    raw_reset(r);
+    for (int i = 0; i < 5; i++)
+        fixture_spin(fx);
+    feed_add("progress\n");
+    fixture_await_fn(fx, feed_is_closed, NULL);
+    assert_int_equal(feed.n_closed, 1);
+}
+
+static void test_client_resets_and_the_server_stops(void **state)
+{
+    struct fixture *fx = *state;
+    struct raw *r = raw_open(fx);
+    raw_send_str(r, GET_STREAM);
+    raw_await(r, "\r\n\r\n");
+    raw_reset(r);
+    fixture_stop_server(fx);
+    assert_int_equal(feed.n_closed, 1);
+}
+
 static void test_client_vanishes_while_receiving(void **state)
 {
     struct fixture *fx = *state;
@@ -226,6 +288,64 @@ static void test_client_vanishes_while_receiving(void **state)
     raw_close(r);
     fixture_await_fn(fx, feed_is_closed, NULL);
     assert_int_equal(feed.n_closed, 1);
+}
+
+static bool all_follow(void *arg)
+{
+    (void)arg;
+    return n_followers == N_FOLLOWERS;
+}
+
+/** Letters f that all clients together have received. */
+struct counted {
+    struct result res[N_FOLLOWERS];
+    size_t n_bytes, n_wanted;
+};
+
+static struct counted *counted;
+
+static void count_piece(void *arg, const char *bytes, size_t len)
+{
+    (void)arg, (void)bytes;
+    counted->n_bytes += len;
+}
+
+static bool all_bytes_are_there(void *arg)
+{
+    (void)arg;
+    return counted->n_bytes == counted->n_wanted;
+}
+
+/** Every follower gets every byte, however the wakes fall. */
+static void test_many_streams(void **state)
+{
+    struct fixture *fx = *state;
+    n_followers = n_published = 0;
+    counted = mem_new(struct counted);
+    for (size_t i = 0; i < N_FOLLOWERS; i++)
+        http_call(fx->client, &(struct http_call_def){.url = fixture_url(fx, "/follow"),
+                                                      .on_data = count_piece,
+                                                      .done = result_done,
+                                                      .arg = &counted->res[i]});
+    fixture_await_fn(fx, all_follow, NULL);
+    for (size_t round = 1; round <= 50; round++) {
+        n_published += round * 37;
+        counted->n_wanted = n_published * N_FOLLOWERS;
+        for (size_t i = 0; i < N_FOLLOWERS; i++)
+            http_stream_wake(followers[i].req);
+        if (round % 3 == 0)
+            fixture_await_fn(fx, all_bytes_are_there, NULL);
+        else
+            fixture_spin(fx);
+    }
+    fixture_await_fn(fx, all_bytes_are_there, NULL);
+    fixture_stop_server(fx);
+    for (size_t i = 0; i < N_FOLLOWERS; i++) {
+        fixture_await(fx, &counted->res[i].is_done);
+        assert_int_equal(counted->res[i].err, 0);
+        buf_fini(&counted->res[i].body);
+    }
+    free(counted);
 }
 
 static void test_slow_client_is_dropped(void **state)
@@ -310,6 +430,9 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_head_of_a_stream, setup, teardown),
         cmocka_unit_test_setup_teardown(test_old_client, setup, teardown),
         cmocka_unit_test_setup_teardown(test_client_vanishes_while_asleep, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_client_resets_while_asleep, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_client_resets_and_the_server_stops, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_many_streams, setup, teardown),
         cmocka_unit_test_setup_teardown(test_client_vanishes_while_receiving, setup, teardown),
         cmocka_unit_test_setup_teardown(test_slow_client_is_dropped, setup_impatient, teardown),
         cmocka_unit_test_setup_teardown(test_sleeping_stream_outlives_the_timeout, setup_impatient, teardown),
