@@ -18,6 +18,9 @@ enum reg_names {
 char *reg_path_join(const char *base, const char *path);
 /** join(base, path), then checked. @return 0 and *out; ERR_PATH naming the path and the rule it breaks. */
 int reg_path_full(const char *base, const char *path, char **out, struct err_info *why);
+/** A caller's path as every operation takes it: "x", "/x" and "/x/" are "/x", "" is "/". @return 0 and *out; ERR_INVALID
+ *  (NULL); ERR_PATH naming the path and the rule it breaks. */
+int reg_path_normal(const char *path, char **out, struct err_info *why);
 /** ZooKeeper's path rules on a whole path. @return 0 or ERR_PATH. */
 int reg_path_check(const char *path, struct err_info *why);
 /** One element of a path against the RFC 1123 rule and 63 bytes. @return 0 or ERR_PATH naming the element. */

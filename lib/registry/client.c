@@ -271,8 +271,7 @@ static struct request *request_new(struct reg *r, enum request_kind kind, const 
     q->pause_ms = PAUSE_MIN_MS;
     q->timer = run_timer_new(r->loop, on_pause_over, q);
     TAILQ_INSERT_TAIL(&r->requests, q, link);
-    q->err = path ? reg_path_full("/", path, &q->path, &q->why)
-                  : err_set(&q->why, ERR_INVALID, NULL, "no path given");
+    q->err = reg_path_normal(path, &q->path, &q->why);
     return q;
 }
 

@@ -44,9 +44,7 @@ struct op *op_new(struct reg_store *rs, const char *path, REG_STORE_DONE, void *
     op->rs = rs;
     op->done = done;
     op->arg = arg;
-    op->err = reg_path_full("/", path ? path : "//", &op->path, &op->result.why);
-    if (!path)
-        op->err = err_set(&op->result.why, ERR_INVALID, NULL, "no path given");
+    op->err = reg_path_normal(path, &op->path, &op->result.why);
     rs->n_ops++;
     return op;
 }

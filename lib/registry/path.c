@@ -46,6 +46,20 @@ int reg_path_full(const char *base, const char *path, char **out, struct err_inf
     return 0;
 }
 
+/** Joined to a root that is not "/", as in a cluster: that is what makes "//" no path. */
+int reg_path_normal(const char *path, char **out, struct err_info *why)
+{
+    static const char root[] = "/r";
+    mem_auto char *full = NULL;
+    struct err_info inner = {0};
+    int err = reg_path_full(root, path, &full, &inner);
+
+    if (err)
+        return err_set(why, err, path, "%s", inner.text);
+    *out = mem_str(full[strlen(root)] ? full + strlen(root) : "/");
+    return 0;
+}
+
 /** ZooKeeper forbids some UTF-16 units; a supplementary character is made of two forbidden ones. */
 static bool char_allowed(uint32_t cp)
 {

@@ -267,7 +267,7 @@ struct reg_watch *reg_watch_start(struct reg *r, const char *path, const char *s
     struct reg_watch *w;
     char *full = NULL;
 
-    if (reg_path_full("/", path, &full, NULL))
+    if (reg_path_normal(path, &full, NULL))
         return NULL;
     w = mem_new(struct reg_watch);
     obj_init(&w->obj, WATCH_MAGIC);

@@ -124,6 +124,7 @@ TEXT_FN(yarn_id, reg_encode_yarn_id(c[1].text))
 TEXT_FN(convert, reg_convert_user(c[1].text))
 TEXT_FN(path_user, reg_path_user(c[1].text))
 OUT_FN(full, reg_path_full(c[1].text, c[2].text, &out, &why))
+OUT_FN(normal, reg_path_normal(c[1].text, &out, &why))
 OUT_FN(parent, reg_path_parent(c[1].text, &out, &why))
 OUT_FN(encode, reg_encode(c[1].text, &out, &why))
 OUT_FN(home, reg_home_path(c[1].text, &out, &why))
@@ -178,6 +179,7 @@ static const struct {
 } functions[] = {
     {"join", run_join},
     {"full", run_full},
+    {"normal", run_normal},
     {"split", run_split},
     {"last", run_last},
     {"parent", run_parent},
