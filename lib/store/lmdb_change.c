@@ -71,7 +71,7 @@ static int find_room(struct lmdb_txn *t)
         return rc;
     size_t n_used = info.me_last_pgno + 1;
     size_t n_unused = tree->n_pages_max > n_used ? tree->n_pages_max - n_used : 0;
-    if (n_unused < tree->n_pages_max / 8)
+    if (n_unused < tree->n_pages_max / 8 + 4 * PAGES_FOR_DELETES)
         rc = free_pages(tree, &n_free);
     size_t n_pages = n_unused + n_free;
     t->n_pages_room = n_pages > PAGES_FOR_DELETES ? n_pages - PAGES_FOR_DELETES : 0;

@@ -78,7 +78,7 @@ const struct store_acl *store_acl_or_open(const struct store_acl *acl);
 
 /**
  * Open a backend. *out is the backend's `&x->base`.
- * @return 0; or ERR_INVALID, ERR_IO, ERR_STATE with *why filled.
+ * @return 0; or ERR_INVALID, ERR_IO, ERR_WRONGSTATE with *why filled.
  */
 int store_zk_open(struct run_loop *loop, const char *url, const struct store_options *options, struct store **out,
                   struct err_info *why);
