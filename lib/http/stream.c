@@ -1,7 +1,7 @@
 #include "http/inside.h"
 
-/** libmicrohttpd takes pieces of this size at most. */
-#define STREAM_PIECE 16384
+/** Size of the buffer libmicrohttpd keeps a stream for HTTP/1.0 clients; chunks use the connection's own. */
+#define STREAM_PIECE 4096
 
 /** libmicrohttpd wants more of the body. */
 static ssize_t on_read(void *arg, uint64_t pos, char *bytes, size_t max)

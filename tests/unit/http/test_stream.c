@@ -69,6 +69,17 @@ static void start_later(struct http_req *req, void *app)
     http_reply_later(req, not_reached, NULL);
 }
 
+static void ignore_closed(void *arg)
+{
+    (void)arg;
+}
+
+static void wait_forever(struct http_req *req, void *app)
+{
+    (void)app;
+    http_reply_later(req, ignore_closed, NULL);
+}
+
 /* ---- many followers of one sequence of bytes ---- */
 
 #define N_FOLLOWERS 200
@@ -107,6 +118,7 @@ static void follow(struct http_req *req, void *app)
 
 static const struct http_route routes[] = {
     {"GET", "/follow", 0, 0, follow, ""},
+    {"GET", "/wait", 0, 0, wait_forever, ""},
     {"GET", "/stream", 0, 0, start_stream, ""},
     {"GET", "/later", 0, 0, start_later, ""},
 };
@@ -387,6 +399,49 @@ static void test_sleeping_stream_outlives_the_timeout(void **state)
     raw_close(r);
 }
 
+static int n_turns;
+
+static void on_turn(uv_check_t *check)
+{
+    (void)check;
+    n_turns++;
+}
+
+/** Streams asleep, a connection kept alive and a blocked send cost no time: the loop sleeps. */
+static void test_waiting_costs_nothing(void **state)
+{
+    struct fixture *fx = *state;
+    struct raw *asleep = raw_open(fx), *blocked = raw_open(fx), *waiting = raw_open(fx);
+    raw_send_str(asleep, GET_STREAM);
+    raw_await(asleep, "\r\n\r\n");
+    raw_send_str(waiting, "GET /wait HTTP/1.1\r\nHost: h\r\n\r\n");
+    feed.is_endless = true;
+    raw_send_str(blocked, GET_STREAM);
+    raw_await(blocked, "eeee");
+    raw_pause(blocked);
+    for (int n_reads = -1; n_reads != feed.n_reads;) {
+        n_reads = feed.n_reads;
+        for (int i = 0; i < 50; i++)
+            fixture_spin(fx);
+    }
+    uv_check_t check;
+    uv_check_init(run_loop_uv(fx->loop), &check);
+    uv_check_start(&check, on_turn);
+    struct run_timer *tick = run_timer_new(fx->loop, on_tick, NULL);
+    run_timer_start(tick, 50, 50);
+    n_turns = 0;
+    for (int64_t until_ms = run_now_ms() + 500; run_now_ms() < until_ms;)
+        uv_run(run_loop_uv(fx->loop), UV_RUN_ONCE);
+    run_timer_free(tick);
+    uv_close((uv_handle_t *)&check, NULL);
+    fixture_spin(fx);
+    assert_in_range(n_turns, 5, 40); /* the tick and little else */
+    feed.is_endless = false;
+    raw_close(asleep);
+    raw_close(blocked);
+    raw_close(waiting);
+}
+
 static void test_stop_ends_streams(void **state)
 {
     struct fixture *fx = *state;
@@ -436,6 +491,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_client_vanishes_while_receiving, setup, teardown),
         cmocka_unit_test_setup_teardown(test_slow_client_is_dropped, setup_impatient, teardown),
         cmocka_unit_test_setup_teardown(test_sleeping_stream_outlives_the_timeout, setup_impatient, teardown),
+        cmocka_unit_test_setup_teardown(test_waiting_costs_nothing, setup, teardown),
         cmocka_unit_test_setup_teardown(test_stop_ends_streams, setup, teardown),
         cmocka_unit_test_setup_teardown(test_stop_with_a_blocked_stream, setup, teardown),
     };
