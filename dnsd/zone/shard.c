@@ -32,7 +32,7 @@ struct zone_shard *shard_new(const struct zone_node *const *nodes, size_t n_node
     size_t n_slots = 2;
     while (n_slots * 2 < n_nodes * 3)
         n_slots *= 2;
-    size_t size = sizeof(struct zone_shard) + n_slots * sizeof(uint32_t);
+    size_t size = offsetof(struct zone_shard, slots) + n_slots * sizeof(uint32_t);
     size_t at = size;
     for (size_t i = 0; i < n_nodes; i++)
         size += nodes[i]->size;

@@ -1,0 +1,312 @@
+/* Answers of a version, as a client would read them. */
+#include "dns_kit.h"
+
+#include "answer/query.h"
+
+static struct zoneset *set;
+
+static void begin(void)
+{
+    set = zoneset_new(NULL);
+    assert_int_equal(zoneset_add_zone(set, kit_name("dev.test"), ZONE_REGISTRY, 100), 0);
+    assert_int_equal(zoneset_add_zone(set, kit_name("wild.example"), ZONE_FILE, 7), 1);
+    struct zone_tx *tx = zone_tx_begin(set);
+    kit_add(tx, "dev.test", DNS_SOA, 60, "ns.dev.test");
+    kit_add(tx, "dev.test", DNS_NS, 60, "ns.dev.test");
+    kit_add(tx, "httpd-1.test1.root.dev.test", DNS_A, 30, "172.17.0.19");
+    kit_add(tx, "httpd-1.test1.root.dev.test", DNS_TXT, 30, "id=ctr-1");
+    kit_add(tx, "httpd.test1.root.dev.test", DNS_A, 30, "172.17.0.19");
+    kit_add(tx, "httpd.test1.root.dev.test", DNS_A, 30, "172.17.0.20");
+    kit_add(tx, "httpd.test1.root.dev.test", DNS_A, 30, "172.17.0.21");
+    kit_add(tx, "api.root.dev.test", DNS_CNAME, 30, "httpd-1.test1.root.dev.test");
+    kit_add(tx, "api.root.dev.test", DNS_SRV, 30, "1 1 1026 httpd-1.test1.root.dev.test");
+    kit_add(tx, "lost.dev.test", DNS_CNAME, 30, "nowhere.dev.test");
+    kit_add(tx, "far.dev.test", DNS_CNAME, 30, "www.example.com");
+    kit_add(tx, "loop.dev.test", DNS_CNAME, 30, "loop.dev.test");
+    kit_add(tx, "wild.example", DNS_SOA, 3600, "ns.wild.example");
+    kit_add(tx, "*.w.wild.example", DNS_A, 300, "10.0.0.1");
+    kit_add(tx, "a.exists.w.wild.example", DNS_A, 300, "10.0.0.2");
+    kit_add(tx, "sub.wild.example", DNS_NS, 300, "ns1.sub.wild.example");
+    kit_add(tx, "ns1.sub.wild.example", DNS_A, 300, "10.0.0.53");
+    kit_add(tx, "old.wild.example", DNS_DNAME, 300, "new.wild.example");
+    kit_add(tx, "x.new.wild.example", DNS_A, 300, "10.0.0.3");
+    for (int i = 0; i < 200; i++) {
+        char address[32];
+        snprintf(address, sizeof address, "10.1.%d.%d", i / 100, i % 100);
+        kit_add(tx, "big.dev.test", DNS_A, 30, address);
+    }
+    zone_tx_commit(tx, ZONE_READY, NULL);
+}
+
+static int setup(void **state)
+{
+    (void)state;
+    begin();
+    return 0;
+}
+
+static int teardown(void **state)
+{
+    (void)state;
+    zoneset_free(set);
+    return 0;
+}
+
+static const struct answer_options defaults;
+
+static size_t respond(const uint8_t *msg, size_t len, bool is_tcp, uint8_t *out)
+{
+    struct answer a;
+    const struct zone_version *v = zoneset_current(set);
+    answer_read(&a, msg, len, is_tcp, v);
+    answer_fetch(&a, v);
+    return answer_write(&a, v, &defaults, out, 65535);
+}
+
+static void expect(const char *name, uint16_t type, uint16_t edns_size, bool is_tcp, const char *wanted)
+{
+    uint8_t msg[600], out[65535];
+    size_t len = respond(msg, kit_query(msg, 0, name, type, edns_size), is_tcp, out);
+    char *text = kit_text(out, len);
+    if (strcmp(text, wanted))
+        fail_msg("%s type %u:\n%s--- wanted:\n%s", name, type, text, wanted);
+    free(text);
+}
+
+#define SOA_DEV  "au dev.test. 30 SOA ns.dev.test. serial 100\n"
+#define SOA_WILD "au wild.example. 30 SOA ns.wild.example. serial 7\n"
+
+static void answers_by_name_and_type(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *name;
+        uint16_t type;
+        const char *wanted;
+    } cases[] = {
+        {"httpd-1.test1.root.dev.test", DNS_A,
+         "NOERROR aa\nan httpd-1.test1.root.dev.test. 30 A 172.17.0.19\n"},
+        {"HTTPD-1.Test1.root.DEV.test", DNS_A,
+         "NOERROR aa\nan HTTPD-1.Test1.root.DEV.test. 30 A 172.17.0.19\n"},
+        {"httpd-1.test1.root.dev.test", DNS_TXT,
+         "NOERROR aa\nan httpd-1.test1.root.dev.test. 30 TXT \"id=ctr-1\"\n"},
+        {"httpd-1.test1.root.dev.test", DNS_MX, "NOERROR aa\n" SOA_DEV},
+        {"httpd-1.test1.root.dev.test", 65400, "NOERROR aa\n" SOA_DEV},
+        {"test1.root.dev.test", DNS_NS, "NOERROR aa\n" SOA_DEV},
+        {"root.dev.test", DNS_A, "NOERROR aa\n" SOA_DEV},
+        {"nope.dev.test", DNS_A, "NXDOMAIN aa\n" SOA_DEV},
+        {"a.b.c.d.nope.dev.test", DNS_A, "NXDOMAIN aa\n" SOA_DEV},
+        {"NOPE.Dev.TEST", DNS_A, "NXDOMAIN aa\nau Dev.TEST. 30 SOA ns.Dev.TEST. serial 100\n"},
+        {"dev.test", DNS_NS, "NOERROR aa\nan dev.test. 60 NS ns.dev.test.\n"},
+        {"dev.test", DNS_SOA, "NOERROR aa\nan dev.test. 60 SOA ns.dev.test. serial 100\n"},
+        {"api.root.dev.test", DNS_A,
+         "NOERROR aa\nan api.root.dev.test. 30 CNAME httpd-1.test1.root.dev.test.\n"
+         "an httpd-1.test1.root.dev.test. 30 A 172.17.0.19\n"},
+        {"api.root.dev.test", DNS_SRV,
+         "NOERROR aa\nan api.root.dev.test. 30 SRV 1 1 1026 httpd-1.test1.root.dev.test.\n"
+         "ad httpd-1.test1.root.dev.test. 30 A 172.17.0.19\n"},
+        {"api.root.dev.test", DNS_MX,
+         "NOERROR aa\nan api.root.dev.test. 30 CNAME httpd-1.test1.root.dev.test.\n" SOA_DEV},
+        {"lost.dev.test", DNS_A, "NXDOMAIN aa\nan lost.dev.test. 30 CNAME nowhere.dev.test.\n" SOA_DEV},
+        {"far.dev.test", DNS_A, "NOERROR aa\nan far.dev.test. 30 CNAME www.example.com.\n"},
+        {"x.w.wild.example", DNS_A, "NOERROR aa\nan x.w.wild.example. 300 A 10.0.0.1\n"},
+        {"x.y.w.wild.example", DNS_A, "NOERROR aa\nan x.y.w.wild.example. 300 A 10.0.0.1\n"},
+        {"x.w.wild.example", DNS_TXT, "NOERROR aa\n" SOA_WILD},
+        {"b.exists.w.wild.example", DNS_A, "NXDOMAIN aa\n" SOA_WILD},
+        {"exists.w.wild.example", DNS_A, "NOERROR aa\n" SOA_WILD},
+        {"host.sub.wild.example", DNS_A,
+         "NOERROR\nau sub.wild.example. 300 NS ns1.sub.wild.example.\nad ns1.sub.wild.example. 300 A "
+         "10.0.0.53\n"},
+        {"sub.wild.example", DNS_NS,
+         "NOERROR\nau sub.wild.example. 300 NS ns1.sub.wild.example.\nad ns1.sub.wild.example. 300 A "
+         "10.0.0.53\n"},
+        {"sub.wild.example", DNS_DS, "NOERROR aa\n" SOA_WILD},
+        {"x.old.wild.example", DNS_A,
+         "NOERROR aa\nan old.wild.example. 300 DNAME new.wild.example.\nan x.old.wild.example. 300 CNAME "
+         "x.new.wild.example.\nan x.new.wild.example. 300 A 10.0.0.3\n"},
+        {"example.com", DNS_A, "REFUSED\n"},
+        {".", DNS_NS, "REFUSED\n"},
+        {"httpd-1.test1.root.dev.test", DNS_ANY,
+         "NOERROR aa\nan httpd-1.test1.root.dev.test. 30 A 172.17.0.19\n"},
+        {"dev.test", DNS_TKEY, "NOTIMP\n"},
+        {"dev.test", DNS_AXFR, "FORMERR\n"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
+        expect(cases[i].name, cases[i].type, 0, false, cases[i].wanted);
+}
+
+static void any_is_complete_over_tcp(void **state)
+{
+    (void)state;
+    expect("httpd-1.test1.root.dev.test", DNS_ANY, 0, true,
+           "NOERROR aa\nan httpd-1.test1.root.dev.test. 30 A 172.17.0.19\n"
+           "an httpd-1.test1.root.dev.test. 30 TXT \"id=ctr-1\"\n");
+    expect("dev.test", DNS_AXFR, 0, true, "REFUSED\n");
+    expect("root.dev.test", DNS_AXFR, 0, true, "NOTAUTH\n");
+}
+
+static void cname_loop_ends(void **state)
+{
+    (void)state;
+    uint8_t msg[600], out[65535];
+    size_t len = respond(msg, kit_query(msg, 0, "loop.dev.test", DNS_A, 0), false, out);
+    assert_true(len > 0 && wire_get16(out + 6) >= 1 && wire_get16(out + 6) < 20);
+}
+
+static void edns_says_why(void **state)
+{
+    (void)state;
+    expect("example.com", DNS_A, 4096, false, "REFUSED\nopt 1232 0 ede 20\n");
+    expect("httpd-1.test1.root.dev.test", DNS_A, 100, false,
+           "NOERROR aa\nan httpd-1.test1.root.dev.test. 30 A 172.17.0.19\nopt 1232 0\n");
+    zone_tx_commit(zone_tx_begin(set), ZONE_READY | ZONE_STALE, NULL);
+    expect("nope.dev.test", DNS_A, 4096, false, "NXDOMAIN aa\n" SOA_DEV "opt 1232 0 ede 3\n");
+    expect("x.w.wild.example", DNS_A, 4096, false,
+           "NOERROR aa\nan x.w.wild.example. 300 A 10.0.0.1\nopt 1232 0\n");
+    zone_tx_commit(zone_tx_begin(set), 0, NULL);
+    expect("nope.dev.test", DNS_A, 4096, false, "SERVFAIL\nopt 1232 0 ede 14\n");
+    expect("nope.dev.test", DNS_A, 0, false, "SERVFAIL\n");
+    expect("x.w.wild.example", DNS_A, 0, false, "NOERROR aa\nan x.w.wild.example. 300 A 10.0.0.1\n");
+}
+
+static void a_set_is_whole_or_absent(void **state)
+{
+    (void)state;
+    uint8_t msg[600], out[65535];
+    static const struct {
+        uint16_t edns_size;
+        size_t limit;
+    } cases[] = {{0, 512}, {512, 512}, {1232, 1232}, {4096, 1232}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        size_t len = respond(msg, kit_query(msg, 1, "big.dev.test", DNS_A, cases[i].edns_size), false, out);
+        assert_in_range(len, 12, cases[i].limit);
+        assert_true(out[2] & 2);
+        assert_int_equal(wire_get16(out + 6), 0);
+        assert_int_equal(wire_get16(out + 10), cases[i].edns_size ? 1 : 0);
+    }
+    size_t len = respond(msg, kit_query(msg, 1, "big.dev.test", DNS_A, 0), true, out);
+    assert_false(out[2] & 2);
+    assert_int_equal(wire_get16(out + 6), 200);
+    assert_int_equal(len, 12 + 18 + 200 * 16);
+}
+
+static void order_turns_with_the_id(void **state)
+{
+    (void)state;
+    uint8_t msg[600], out[65535], first[3];
+    for (uint16_t id = 0; id < 3; id++) {
+        size_t len = respond(msg, kit_query(msg, id, "httpd.test1.root.dev.test", DNS_A, 0), false, out);
+        assert_int_equal(wire_get16(out), id);
+        assert_int_equal(wire_get16(out + 6), 3);
+        first[id] = out[len - 3 * 16 + 15];
+    }
+    assert_true(first[0] != first[1] && first[1] != first[2] && first[0] != first[2]);
+}
+
+static size_t respond_changed(size_t at, uint8_t value, uint8_t *out)
+{
+    uint8_t msg[600];
+    size_t len = kit_query(msg, 5, "dev.test", DNS_SOA, 1232);
+    msg[at] = value;
+    return respond(msg, len, false, out);
+}
+
+static void odd_headers(void **state)
+{
+    (void)state;
+    uint8_t out[65535];
+    static const struct {
+        const char *what;
+        size_t at;
+        uint8_t value;
+        int rcode, rcode_high;
+    } cases[] = {
+        {"opcode STATUS", 2, 2 << 3, 4, 0},
+        {"opcode 15", 2, 15 << 3, 4, 0},
+        {"opcode UPDATE", 2, 5 << 3, 4, 0},
+        {"no question", 5, 0, 1, -1},
+        {"two questions", 5, 2, 1, -1},
+        {"class CH", 12 + 10 + 3, 3, 5, 0},
+        {"class ANY", 12 + 10 + 3, 255, 5, 0},
+        {"EDNS version 1", 12 + 14 + 6, 1, 0, 1},
+        {"unknown Z flag", 3, 0x40, 0, 0},
+        {"rcode in query", 3, 5, 0, 0},
+        {"EDNS Z flags", 12 + 14 + 8, 0x40, 0, 0},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        size_t len = respond_changed(cases[i].at, cases[i].value, out);
+        if (!len || (out[3] & 15) != cases[i].rcode)
+            fail_msg("%s: rcode %d", cases[i].what, len ? out[3] & 15 : -1);
+        assert_true(out[2] & 0x80);
+        assert_int_equal(out[3] & 0xf0, 0);
+        if (cases[i].rcode_high > 0)
+            assert_int_equal(out[len - 6], cases[i].rcode_high);
+    }
+    assert_int_equal(respond_changed(2, 0x80, out), 0);
+    assert_int_equal(respond((const uint8_t *)"short", 5, false, out), 0);
+}
+
+static void hand_off_is_asked_for(void **state)
+{
+    (void)state;
+    uint8_t msg[600], out[65535];
+    struct answer a;
+    const struct zone_version *v = zoneset_current(set);
+    struct answer_options opts = {.can_forward = true, .can_fall_through = true, .can_transfer = true};
+    static const struct {
+        const char *name;
+        uint16_t type;
+        enum answer_hand_off wanted;
+    } cases[] = {
+        {"example.com", DNS_A, ANSWER_FORWARD},
+        {"nope.dev.test", DNS_A, ANSWER_FORWARD},
+        {"httpd.test1.root.dev.test", DNS_A, ANSWER_HERE},
+        {"nope.wild.example", DNS_A, ANSWER_HERE},
+        {"dev.test", DNS_AXFR, ANSWER_TRANSFER},
+        {"root.dev.test", DNS_AXFR, ANSWER_HERE},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        answer_read(&a, msg, kit_query(msg, 1, cases[i].name, cases[i].type, 0), true, v);
+        assert_true(answer_write(&a, v, &opts, out, sizeof out) > 0);
+        assert_int_equal(a.hand_off, cases[i].wanted);
+    }
+}
+
+/** A question of the longest name, with every option, still fits into the smallest response. */
+static void longest_name(void **state)
+{
+    (void)state;
+    char name[260];
+    memset(name, 'a', sizeof name);
+    for (int i = 63; i < 255; i += 64)
+        name[i] = '.';
+    strcpy(name + 244, ".dev.test"); /* 253 characters: 255 octets */
+    name[191] = '.';
+    uint8_t msg[700], out[65535], nsid[64] = {0};
+    struct answer a;
+    struct answer_options opts = {.nsid = nsid, .nsid_len = sizeof nsid};
+    const struct zone_version *v = zoneset_current(set);
+    size_t len = kit_query(msg, 1, name, DNS_A, 512);
+    memcpy(msg + len, "\0\3\0\0", 4);
+    msg[len - 1] = 4;
+    answer_read(&a, msg, len + 4, false, v);
+    size_t n = answer_write(&a, v, &opts, out, sizeof out);
+    assert_in_range(n, 12, 512);
+    assert_int_equal(a.rcode, DNS_NXDOMAIN);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(answers_by_name_and_type, setup, teardown),
+        cmocka_unit_test_setup_teardown(any_is_complete_over_tcp, setup, teardown),
+        cmocka_unit_test_setup_teardown(cname_loop_ends, setup, teardown),
+        cmocka_unit_test_setup_teardown(edns_says_why, setup, teardown),
+        cmocka_unit_test_setup_teardown(a_set_is_whole_or_absent, setup, teardown),
+        cmocka_unit_test_setup_teardown(order_turns_with_the_id, setup, teardown),
+        cmocka_unit_test_setup_teardown(odd_headers, setup, teardown),
+        cmocka_unit_test_setup_teardown(hand_off_is_asked_for, setup, teardown),
+        cmocka_unit_test_setup_teardown(longest_name, setup, teardown),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

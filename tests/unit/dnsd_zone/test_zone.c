@@ -1,0 +1,407 @@
+/* Zones: what the writer changes and what readers find. */
+#include "dns_kit.h"
+
+#include "bobbin/error.h"
+#include "zone/find.h"
+
+static struct zoneset *set;
+
+static int setup(void **state)
+{
+    (void)state;
+    set = zoneset_new(&(struct zoneset_options){.hash_seed = 42});
+    assert_int_equal(zoneset_add_zone(set, kit_name("Dev.test"), ZONE_REGISTRY, 5), 0);
+    assert_int_equal(zoneset_add_zone(set, kit_name("sub.dev.test"), ZONE_FILE, 1), 1);
+    struct zone_tx *tx = zone_tx_begin(set);
+    kit_add(tx, "dev.test", DNS_SOA, 60, "ns.dev.test");
+    kit_add(tx, "sub.dev.test", DNS_SOA, 60, "ns.dev.test");
+    zone_tx_commit(tx, ZONE_READY, NULL);
+    return 0;
+}
+
+static int teardown(void **state)
+{
+    (void)state;
+    zoneset_free(set);
+    return 0;
+}
+
+static struct zone_hit find_in(const struct zone_version *v, const char *name)
+{
+    struct name_key key;
+    struct zone_hit hit;
+    assert_true(name_key_read(kit_name(name), NAME_MAX_LEN, &key) > 0);
+    name_key_hash(&key, zone_version_seed(v));
+    zone_find(v, &key, false, &hit);
+    return hit;
+}
+
+static enum zone_match match(const char *name)
+{
+    return find_in(zoneset_current(set), name).match;
+}
+
+/** Records of a set at a name; 0: none. */
+static unsigned count_in(const struct zone_version *v, const char *name, uint16_t type)
+{
+    struct wire_set found;
+    struct zone_hit hit = find_in(v, name);
+    return hit.match == ZONE_EXACT && zone_node_set(hit.node, type, &found) ? found.n_rrs : 0;
+}
+
+static unsigned count(const char *name, uint16_t type)
+{
+    return count_in(zoneset_current(set), name, type);
+}
+
+static uint32_t ttl(const char *name, uint16_t type)
+{
+    struct wire_set found;
+    assert_true(zone_node_set(find_in(zoneset_current(set), name).node, type, &found));
+    return wire_get32(found.wire + 6);
+}
+
+static uint32_t serial(unsigned zone)
+{
+    struct zone_info info;
+    zone_version_info(zoneset_current(set), zone, &info);
+    struct wire_set soa;
+    struct zone_hit hit = find_in(zoneset_current(set), zone ? "sub.dev.test" : "dev.test");
+    assert_true(zone_node_set(hit.node, DNS_SOA, &soa));
+    assert_int_equal(wire_get32(soa.wire + soa.len - 20), info.serial);
+    return info.serial;
+}
+
+static void longest_suffix_picks_the_zone(void **state)
+{
+    (void)state;
+    assert_int_equal(match("example.com"), ZONE_OUTSIDE);
+    assert_int_equal(match("test"), ZONE_OUTSIDE);
+    assert_int_equal(match("xdev.test"), ZONE_OUTSIDE);
+    assert_int_equal(match("dev.test"), ZONE_EXACT);
+    assert_int_equal(match("x.dev.test"), ZONE_MISSING);
+    struct zone_hit hit = find_in(zoneset_current(set), "a.b.sub.dev.test");
+    assert_int_equal(hit.apex_label, 2);
+    assert_true(name_equal(zone_apex(hit.zone), kit_name("sub.dev.test")));
+    assert_int_equal(zoneset_zone(set, kit_name("SUB.dev.test")), 1);
+    assert_int_equal(zoneset_zone(set, kit_name("test")), ERR_NOTFOUND);
+    assert_int_equal(zoneset_add_zone(set, kit_name("DEV.TEST"), ZONE_FILE, 1), ERR_EXISTS);
+}
+
+static void a_record_stays_until_all_gave_it_back(void **state)
+{
+    (void)state;
+    struct zone_commit done;
+    struct zone_tx *tx = zone_tx_begin(set);
+    kit_add(tx, "c.s.dev.test", DNS_A, 30, "10.0.0.1");
+    kit_add(tx, "c.s.dev.test", DNS_A, 30, "10.0.0.1");
+    kit_add(tx, "c.s.dev.test", DNS_A, 30, "10.0.0.2");
+    zone_tx_commit(tx, ZONE_READY, &done);
+    assert_int_equal(done.n_added, 2);
+    assert_int_equal(count("c.s.dev.test", DNS_A), 2);
+    uint32_t before = serial(0);
+    tx = zone_tx_begin(set);
+    kit_remove(tx, "c.s.dev.test", DNS_A, "10.0.0.1");
+    zone_tx_commit(tx, ZONE_READY, &done);
+    assert_int_equal(done.n_removed + done.n_missing, 0);
+    assert_int_equal(count("c.s.dev.test", DNS_A), 2);
+    assert_int_equal(serial(0), before); /* nobody can see it */
+    tx = zone_tx_begin(set);
+    kit_remove(tx, "c.s.dev.test", DNS_A, "10.0.0.1");
+    kit_remove(tx, "c.s.dev.test", DNS_A, "10.0.0.9");
+    zone_tx_commit(tx, ZONE_READY, &done);
+    assert_int_equal(done.n_removed, 1);
+    assert_int_equal(done.n_missing, 1);
+    assert_int_equal(count("c.s.dev.test", DNS_A), 1);
+    assert_int_equal(serial(0), before + 1);
+    tx = zone_tx_begin(set);
+    kit_remove(tx, "c.s.dev.test", DNS_A, "10.0.0.2");
+    zone_tx_commit(tx, ZONE_READY, &done);
+    assert_int_equal(match("c.s.dev.test"), ZONE_MISSING);
+    assert_int_equal(match("s.dev.test"), ZONE_MISSING);
+}
+
+static void lowest_ttl_wins_for_the_set(void **state)
+{
+    (void)state;
+    struct zone_tx *tx = zone_tx_begin(set);
+    kit_add(tx, "h.dev.test", DNS_A, 1800, "10.0.0.1");
+    zone_tx_commit(tx, ZONE_READY, NULL);
+    assert_int_equal(ttl("h.dev.test", DNS_A), 1800);
+    tx = zone_tx_begin(set);
+    kit_add(tx, "h.dev.test", DNS_A, 1, "10.0.0.2");
+    zone_tx_commit(tx, ZONE_READY, NULL);
+    assert_int_equal(ttl("h.dev.test", DNS_A), 1);
+    uint32_t before = serial(0);
+    tx = zone_tx_begin(set);
+    kit_remove(tx, "h.dev.test", DNS_A, "10.0.0.2");
+    zone_tx_commit(tx, ZONE_READY, NULL);
+    assert_int_equal(ttl("h.dev.test", DNS_A), 1800);
+    assert_int_equal(serial(0), before + 1);
+}
+
+static void empty_names_live_as_long_as_names_below(void **state)
+{
+    (void)state;
+    struct zone_tx *tx = zone_tx_begin(set);
+    kit_add(tx, "a.b.c.dev.test", DNS_A, 1, "10.0.0.1");
+    kit_add(tx, "x.c.dev.test", DNS_A, 1, "10.0.0.1");
+    zone_tx_commit(tx, ZONE_READY, NULL);
+    assert_int_equal(match("b.c.dev.test"), ZONE_EXACT);
+    assert_int_equal(match("c.dev.test"), ZONE_EXACT);
+    assert_int_equal(count("c.dev.test", DNS_A), 0);
+    struct zone_info info;
+    zone_version_info(zoneset_current(set), 0, &info);
+    assert_int_equal(info.n_nodes, 5); /* apex, c, b.c, a.b.c, x.c */
+    assert_int_equal(info.n_rrs, 3);
+    tx = zone_tx_begin(set);
+    kit_remove(tx, "a.b.c.dev.test", DNS_A, "10.0.0.1");
+    zone_tx_commit(tx, ZONE_READY, NULL);
+    assert_int_equal(match("b.c.dev.test"), ZONE_MISSING);
+    assert_int_equal(match("c.dev.test"), ZONE_EXACT);
+    zone_version_info(zoneset_current(set), 0, &info);
+    assert_int_equal(info.n_nodes, 3);
+}
+
+static void wildcards_stop_at_the_closest_encloser(void **state)
+{
+    (void)state;
+    struct zone_tx *tx = zone_tx_begin(set);
+    kit_add(tx, "*.w.sub.dev.test", DNS_A, 1, "10.0.0.1");
+    kit_add(tx, "x.e.w.sub.dev.test", DNS_A, 1, "10.0.0.1");
+    zone_tx_commit(tx, ZONE_READY, NULL);
+    assert_int_equal(match("any.w.sub.dev.test"), ZONE_WILDCARD);
+    assert_int_equal(match("far.any.w.sub.dev.test"), ZONE_WILDCARD);
+    assert_int_equal(match("y.e.w.sub.dev.test"), ZONE_MISSING);
+    assert_int_equal(match("e.w.sub.dev.test"), ZONE_EXACT);
+    assert_int_equal(match("*.w.sub.dev.test"), ZONE_EXACT);
+    assert_int_equal(match("w.sub.dev.test"), ZONE_EXACT);
+    assert_int_equal(find_in(zoneset_current(set), "q.r.s.e.w.sub.dev.test").label, 3);
+}
+
+static void cuts_hide_what_is_below(void **state)
+{
+    (void)state;
+    struct zone_tx *tx = zone_tx_begin(set);
+    kit_add(tx, "cut.sub.dev.test", DNS_NS, 1, "ns.cut.sub.dev.test");
+    kit_add(tx, "ns.cut.sub.dev.test", DNS_A, 1, "10.0.0.1");
+    kit_add(tx, "d.sub.dev.test", DNS_DNAME, 1, "e.test");
+    zone_tx_commit(tx, ZONE_READY, NULL);
+    assert_int_equal(match("cut.sub.dev.test"), ZONE_CUT);
+    assert_int_equal(match("ns.cut.sub.dev.test"), ZONE_CUT);
+    assert_int_equal(find_in(zoneset_current(set), "a.b.cut.sub.dev.test").label, 2);
+    assert_int_equal(match("x.d.sub.dev.test"), ZONE_DNAME);
+    assert_int_equal(match("d.sub.dev.test"), ZONE_EXACT);
+    assert_int_equal(match("cut2.sub.dev.test"), ZONE_MISSING);
+    tx = zone_tx_begin(set);
+    kit_remove(tx, "cut.sub.dev.test", DNS_NS, "ns.cut.sub.dev.test");
+    zone_tx_commit(tx, ZONE_READY, NULL);
+    assert_int_equal(match("ns.cut.sub.dev.test"), ZONE_EXACT);
+}
+
+static void old_versions_do_not_change(void **state)
+{
+    (void)state;
+    char name[64];
+    struct zone_tx *tx = zone_tx_begin(set);
+    for (int i = 0; i < 500; i++) {
+        snprintf(name, sizeof name, "h%d.dev.test", i);
+        kit_add(tx, name, DNS_A, 1, "10.0.0.1");
+    }
+    zone_tx_commit(tx, ZONE_READY, NULL);
+    const struct zone_version *old = zoneset_current(set);
+    for (int i = 0; i < 500; i++) {
+        tx = zone_tx_begin(set);
+        snprintf(name, sizeof name, "h%d.dev.test", i);
+        kit_remove(tx, name, DNS_A, "10.0.0.1");
+        snprintf(name, sizeof name, "g%d.dev.test", i);
+        kit_add(tx, name, DNS_A, 1, "10.0.0.2");
+        zone_tx_commit(tx, ZONE_READY, NULL);
+    }
+    for (int i = 0; i < 500; i++) {
+        snprintf(name, sizeof name, "h%d.dev.test", i);
+        assert_int_equal(count_in(old, name, DNS_A), 1);
+        assert_int_equal(count(name, DNS_A), 0);
+        snprintf(name, sizeof name, "g%d.dev.test", i);
+        assert_int_equal(count_in(old, name, DNS_A), 0);
+        assert_int_equal(count(name, DNS_A), 1);
+    }
+    struct zoneset_memory before, after;
+    zoneset_memory(set, &before);
+    assert_int_equal(zoneset_reclaim(set, zone_version_number(old)) > 0, 1);
+    assert_int_equal(count_in(old, "h77.dev.test", DNS_A), 1);
+    zoneset_reclaim(set, UINT64_MAX);
+    zoneset_memory(set, &after);
+    assert_true(before.waiting_bytes > 0);
+    assert_int_equal(after.waiting_bytes, 0);
+    assert_int_equal(after.version_bytes, before.version_bytes);
+}
+
+static void abort_and_empty_commits_leave_no_trace(void **state)
+{
+    (void)state;
+    struct zone_commit done;
+    uint64_t number = zone_version_number(zoneset_current(set));
+    struct zone_tx *tx = zone_tx_begin(set);
+    kit_add(tx, "x.dev.test", DNS_A, 1, "10.0.0.1");
+    zone_tx_abort(tx);
+    assert_int_equal(match("x.dev.test"), ZONE_MISSING);
+    zone_tx_commit(zone_tx_begin(set), ZONE_READY, &done);
+    assert_int_equal(done.version, number);
+    zone_tx_commit(zone_tx_begin(set), ZONE_READY | ZONE_STALE, &done);
+    assert_int_equal(done.version, number + 1);
+    assert_int_equal(zone_version_flags(zoneset_current(set)), ZONE_READY | ZONE_STALE);
+    assert_int_equal(done.n_zones, 0);
+}
+
+static void serials_move_by_zone_and_wrap(void **state)
+{
+    (void)state;
+    uint32_t first = serial(0), other = serial(1);
+    assert_int_equal(first, 5);
+    struct zone_tx *tx = zone_tx_begin(set);
+    kit_add(tx, "x.dev.test", DNS_A, 1, "10.0.0.1");
+    kit_add(tx, "y.dev.test", DNS_A, 1, "10.0.0.1");
+    zone_tx_commit(tx, ZONE_READY, NULL);
+    assert_int_equal(serial(0), first + 1);
+    assert_int_equal(serial(1), other);
+    assert_int_equal(zoneset_add_zone(set, kit_name("wrap"), ZONE_FILE, UINT32_MAX), 2);
+    for (int i = 0; i < 2; i++) {
+        tx = zone_tx_begin(set);
+        kit_add(tx, "wrap", DNS_TXT, 1, i ? "second" : "first");
+        zone_tx_commit(tx, ZONE_READY, NULL);
+    }
+    struct zone_info info;
+    zone_version_info(zoneset_current(set), 2, &info);
+    assert_int_equal(info.serial, 0);
+}
+
+static void soa_is_one_and_can_be_replaced(void **state)
+{
+    (void)state;
+    uint32_t before = serial(0);
+    struct zone_tx *tx = zone_tx_begin(set);
+    kit_add(tx, "dev.test", DNS_SOA, 60, "ns.dev.test");
+    zone_tx_commit(tx, ZONE_READY, NULL);
+    assert_int_equal(serial(0), before);
+    tx = zone_tx_begin(set);
+    kit_remove(tx, "dev.test", DNS_SOA, "ns.dev.test");
+    kit_add(tx, "dev.test", DNS_SOA, 60, "ns2.dev.test");
+    zone_tx_commit(tx, ZONE_READY, NULL);
+    assert_int_equal(count("dev.test", DNS_SOA), 1);
+    assert_int_equal(serial(0), before + 1);
+}
+
+static void bad_records_are_refused(void **state)
+{
+    (void)state;
+    struct kit_rr k;
+    struct zone_tx *tx = zone_tx_begin(set);
+    kit_rr(&k, "x.example.com", DNS_A, 1, "10.0.0.1");
+    assert_int_equal(zone_tx_add(tx, ZONE_BY_NAME, &k.rr), ERR_NOTFOUND);
+    kit_rr(&k, "x.dev.test", DNS_A, 1, "10.0.0.1");
+    assert_int_equal(zone_tx_add(tx, 1, &k.rr), ERR_NOTFOUND);
+    assert_int_equal(zone_tx_add(tx, 77, &k.rr), ERR_NOTFOUND);
+    k.rr.rdlen = 5;
+    assert_int_equal(zone_tx_add(tx, ZONE_BY_NAME, &k.rr), ERR_PARSE);
+    kit_rr(&k, "x.dev.test", DNS_A, 0x80000000u, "10.0.0.1");
+    assert_int_equal(zone_tx_add(tx, ZONE_BY_NAME, &k.rr), ERR_PARSE);
+    kit_rr(&k, "x.dev.test", DNS_AXFR, 1, "x");
+    assert_int_equal(zone_tx_add(tx, ZONE_BY_NAME, &k.rr), ERR_PARSE);
+    zone_tx_commit(tx, ZONE_READY, NULL);
+    assert_int_equal(match("x.dev.test"), ZONE_MISSING);
+}
+
+static int count_record(void *owner, const struct zone_rr *rr)
+{
+    unsigned *n = owner;
+    if (*n == 0)
+        assert_int_equal(rr->type, DNS_SOA);
+    return ++*n == 0;
+}
+
+/** More operations than a transaction keeps, with many shards, against simple counting. */
+static void many_names_in_one_transaction(void **state)
+{
+    (void)state;
+    enum { N = 30000 };
+    char name[64];
+    struct zone_commit done;
+    struct zone_tx *tx = zone_tx_begin(set);
+    for (int i = 0; i < N; i++) {
+        snprintf(name, sizeof name, "i%d.s%d.dev.test", i, i % 100);
+        kit_add(tx, name, DNS_A, 1, "10.0.0.1");
+        kit_add(tx, name, DNS_TXT, 1, name);
+        snprintf(name, sizeof name, "c.s%d.dev.test", i % 100);
+        char address[32];
+        snprintf(address, sizeof address, "10.%d.%d.%d", i >> 16, i >> 8 & 255, i & 255);
+        kit_add(tx, name, DNS_A, 1, address);
+    }
+    zone_tx_commit(tx, ZONE_READY, &done);
+    assert_int_equal(done.n_added, 3 * N);
+    assert_int_equal(done.n_zones, 1);
+    struct zone_info info;
+    zone_version_info(zoneset_current(set), 0, &info);
+    assert_int_equal(info.n_nodes, N + 201);
+    assert_int_equal(info.n_rrs, 3 * N + 1);
+    assert_int_equal(count("c.s7.dev.test", DNS_A), N / 100);
+    unsigned n_dumped = 0;
+    struct zone_visitor visitor = {count_record, &n_dumped};
+    assert_int_equal(zone_dump(zoneset_current(set), 0, &visitor), 0);
+    assert_int_equal(n_dumped, 3 * N + 1);
+    for (int i = 0; i < N; i++) {
+        snprintf(name, sizeof name, "I%d.s%d.DEV.test", i, i % 100);
+        assert_int_equal(count(name, DNS_A), 1);
+    }
+    tx = zone_tx_begin(set);
+    for (int i = 0; i < N; i++) {
+        snprintf(name, sizeof name, "i%d.s%d.dev.test", i, i % 100);
+        kit_remove(tx, name, DNS_A, "10.0.0.1");
+        kit_remove(tx, name, DNS_TXT, name);
+        snprintf(name, sizeof name, "c.s%d.dev.test", i % 100);
+        char address[32];
+        snprintf(address, sizeof address, "10.%d.%d.%d", i >> 16, i >> 8 & 255, i & 255);
+        kit_remove(tx, name, DNS_A, address);
+    }
+    zone_tx_commit(tx, ZONE_READY, &done);
+    assert_int_equal(done.n_removed, 3 * N);
+    zone_version_info(zoneset_current(set), 0, &info);
+    assert_int_equal(info.n_nodes, 1);
+}
+
+static void aborting_a_large_transaction(void **state)
+{
+    (void)state;
+    char name[64];
+    struct zone_tx *tx = zone_tx_begin(set);
+    for (int i = 0; i < 70000; i++) {
+        snprintf(name, sizeof name, "i%d.dev.test", i);
+        kit_add(tx, name, DNS_A, 1, "10.0.0.1");
+    }
+    zone_tx_abort(tx);
+    struct zone_info info;
+    zone_version_info(zoneset_current(set), 0, &info);
+    assert_int_equal(info.n_nodes, 1);
+    assert_int_equal(match("i1.dev.test"), ZONE_MISSING);
+}
+
+int main(void)
+{
+#define CASE(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+    const struct CMUnitTest tests[] = {
+        CASE(longest_suffix_picks_the_zone),
+        CASE(a_record_stays_until_all_gave_it_back),
+        CASE(lowest_ttl_wins_for_the_set),
+        CASE(empty_names_live_as_long_as_names_below),
+        CASE(wildcards_stop_at_the_closest_encloser),
+        CASE(cuts_hide_what_is_below),
+        CASE(old_versions_do_not_change),
+        CASE(abort_and_empty_commits_leave_no_trace),
+        CASE(serials_move_by_zone_and_wrap),
+        CASE(soa_is_one_and_can_be_replaced),
+        CASE(bad_records_are_refused),
+        CASE(many_names_in_one_transaction),
+        CASE(aborting_a_large_transaction),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
