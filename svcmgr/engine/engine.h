@@ -61,9 +61,9 @@ enum eng_kind { KIND_SERVICE, KIND_SLIDER, KIND_LAUNCHER };
     X(INST_FAILED, "FAILED")       /* final: other exit, no restart by policy                      */        \
     X(INST_STOPPED, "STOPPED")     /* final: stopped by request                                   */
 
-/** Public state of a component. */
+/** Component states. WAITING shows as FLEXING. */
 #define ENG_COMPONENT_STATES(X)                                                                              \
-    X(COMP_WAITING, "FLEXING") /* a dependency is not ready, nothing requested yet */                        \
+    X(COMP_WAITING, "WAITING") /* a dependency is not ready, nothing requested yet */                        \
     X(COMP_FLEXING, "FLEXING")                                                                               \
     X(COMP_STABLE, "STABLE")                                                                                 \
     X(COMP_SUCCEEDED, "SUCCEEDED")                                                                           \
@@ -105,6 +105,7 @@ struct eng_instance {
     int state;            /* enum eng_instance_state */
     bool removing;        /* RELEASING: gone for good once the container ended */
     char *container_id;   /* NULL: holds none */
+    int64_t request_id;   /* of the container's request */
     int64_t attempt;      /* process starts within this container, from 1 */
     int64_t n_containers; /* containers so far: the instance attempt */
     char *version;        /* component version that the container runs */
@@ -112,13 +113,14 @@ struct eng_instance {
     char *hostname;       /* as reported by the node */
     char *bare_host;      /* node */
     int64_t allocated_ms, running_ms;
-    int64_t due_ms;             /* PENDING, EXITED: not before this time; 0: none */
-    int64_t backoff_ms;         /* next retry delay; 0: the first */
-    int64_t n_retries;          /* in this container */
-    struct eng_exit *last_exit; /* NULL: never ended */
-    char *wait;                 /* why it is not further: for explain; NULL: nothing to wait for */
-    bool published;             /* its record was asked for */
-    bool recovered;             /* EV_RECOVERED came; used between load and resume */
+    int64_t due_ms;                  /* PENDING, EXITED: not before this time; 0: none */
+    int64_t backoff_ms;              /* next retry delay; 0: the first */
+    int64_t n_retries;               /* in this container */
+    struct eng_exit *last_exit;      /* NULL: never ended */
+    char *wait;                      /* why it is not further: for explain; NULL: nothing to wait for */
+    bool published;                  /* its record was asked for */
+    bool recovered;                  /* EV_RECOVERED came; used between load and resume */
+    struct eng_component *component; /* borrowed: the one it belongs to */
 };
 
 struct eng_component {
@@ -129,6 +131,7 @@ struct eng_component {
     struct eng_instance **instances; /* by index, ascending */
     size_t n_instances;
     struct spec_component *spec; /* borrowed from the service's spec */
+    struct eng_service *service; /* borrowed: the one it belongs to */
 };
 
 struct eng_service {
@@ -152,6 +155,10 @@ struct eng_service {
     char *wait;                        /* ACCEPTED: which service it waits for */
     struct eng_component **components; /* start order */
     size_t n_components;
+    bool published; /* the service record is written or under way; not stored */
+    char **stale;   /* containers whose records must still be deleted */
+    size_t n_stale;
+    int64_t retry_ms;     /* when failed registry work is repeated; 0: none failed; not stored */
     int64_t timer_ms;     /* last TIMER effect; 0: none */
     uint64_t *destroyers; /* tokens of DELETE requests that wait; not stored */
     size_t n_destroyers;
@@ -160,27 +167,27 @@ struct eng_service {
 
 /* ----------------------------------------------------------------- events -- */
 
-#define ENG_EVENTS(X)                                                                                          \
-    /* requests of a face: token is echoed in exactly one ANSWER */                                            \
-    X(EV_CREATE)       /* user, take_spec (completed), save                                        */          \
-    X(EV_FLEX)         /* user, name, flex[n_flex]                                                 */          \
-    X(EV_STOP)         /* user, name                                                               */          \
-    X(EV_START)        /* user, name                                                               */          \
-    X(EV_DESTROY)      /* user, name                                                               */          \
-    X(EV_LIFETIME)     /* user, name, lifetime_s > 0                                               */          \
-    X(EV_DECOMMISSION) /* user, name, names[n_names]: instance names                              */           \
-    /* containers: container_id; unknown ones that are alive are released */                                   \
-    X(EV_ALLOCATED) /* container_id, request_id (0: container_id is the engine's own), host        */          \
-    X(EV_WAITING)   /* container_id or request_id: not allocated yet; text says what is short       */         \
-    X(EV_LAUNCHED)  /* container_id, attempt: the node took the launch; the address follows         */         \
-    X(EV_RUNNING)   /* container_id, attempt, ip, host: the process runs (LAUNCHED is not required) */         \
-    X(EV_EXITED) /* container_id, attempt (0: container ended), exit. Exits of an older attempt are ignored */ \
-    X(EV_LOST)   /* container_id: container or node vanished, or a STOP or LAUNCH found none; text */          \
-    X(EV_PROBE)  /* container_id, attempt, ready, text                                          */             \
-    X(EV_RECORD) /* ticket, code: 0 or ERR_*; every PUBLISH, UNPUBLISH, PURGE gets one, in bounded time */     \
-    X(EV_TIMER)  /* user, name: the time of the service's last TIMER effect has come             */            \
-    /* start-up */                                                                                             \
-    X(EV_RECOVERED) /* container_id, attempt, found; found EXITED: exit; RUNNING: ip, host           */        \
+#define ENG_EVENTS(X)                                                                                                  \
+    /* requests of a face: token is echoed in exactly one ANSWER */                                                    \
+    X(EV_CREATE)       /* user, take_spec (completed), save                                        */                  \
+    X(EV_FLEX)         /* user, name, flex[n_flex]                                                 */                  \
+    X(EV_STOP)         /* user, name                                                               */                  \
+    X(EV_START)        /* user, name                                                               */                  \
+    X(EV_DESTROY)      /* user, name                                                               */                  \
+    X(EV_LIFETIME)     /* user, name, lifetime_s > 0                                               */                  \
+    X(EV_DECOMMISSION) /* user, name, names[n_names]: instance names                              */                   \
+    /* containers: container_id; unknown ones that are alive are released */                                           \
+    X(EV_ALLOCATED) /* user, name, container_id, host; request_id where the cluster names containers itself, else 0 */ \
+    X(EV_WAITING)  /* container_id of the REQUEST: not allocated yet; text says what is short */                       \
+    X(EV_LAUNCHED) /* container_id, attempt: the node took the launch; the address follows         */                  \
+    X(EV_RUNNING)  /* container_id, attempt, ip, host: the process runs (LAUNCHED is not required) */                  \
+    X(EV_EXITED) /* container_id, attempt (0: container ended), exit. Exits of an older attempt are ignored */         \
+    X(EV_LOST)   /* container_id: container or node vanished, or a STOP or LAUNCH found none; text */                  \
+    X(EV_PROBE)  /* container_id, attempt, ready, text                                          */                     \
+    X(EV_RECORD) /* ticket, code: 0 or ERR_*; every PUBLISH, UNPUBLISH, PURGE gets one, in bounded time */             \
+    X(EV_TIMER)  /* user, name: the time of the service's last TIMER effect has come             */                    \
+    /* start-up */                                                                                                     \
+    X(EV_RECOVERED) /* container_id, attempt, found; found EXITED: exit; RUNNING: ip, host           */                \
     X(EV_RESUME)    /* all documents loaded, all containers reported                                */
 
 #define ENG_EVENT_ROW(token) token,
@@ -232,12 +239,13 @@ struct eng_event {
     X(EFF_STOP) /* container_id, force: end process and container. Answer: EV_EXITED or EV_LOST, attempt 0 */      \
     X(EFF_PROBE_START) /* container_id, probe                                                      */              \
     X(EFF_PROBE_STOP)  /* container_id                                                              */             \
-    X(EFF_PUBLISH)     /* path, record, ticket: create parents, write with overwrite                */             \
-    X(EFF_UNPUBLISH)   /* path, ticket: delete one record; no such path is success                  */             \
-    X(EFF_PURGE)       /* path, ticket: delete path and all below; no such path is success          */             \
-    X(EFF_ANSWER)      /* answer                                                                   */              \
-    X(EFF_TIMER)       /* at_ms: send EV_TIMER at this time; replaces the service's earlier one; 0: none */        \
-    X(EFF_NOTE)        /* text: a line for the log                                                 */
+    /* record effects of one service are carried out in their order */                                             \
+    X(EFF_PUBLISH)   /* path, record, ticket: create parents, write with overwrite                */               \
+    X(EFF_UNPUBLISH) /* path, ticket: delete one record; no such path is success                  */               \
+    X(EFF_PURGE)     /* path, ticket: delete path and all below; no such path is success          */               \
+    X(EFF_ANSWER)    /* answer                                                                   */                \
+    X(EFF_TIMER)     /* at_ms: send EV_TIMER at this time; replaces the service's earlier one; 0: none */          \
+    X(EFF_NOTE)      /* text: a line for the log                                                 */
 
 #define ENG_EFFECT_ROW(token) token,
 enum eng_effect_kind { ENG_EFFECTS(ENG_EFFECT_ROW) };

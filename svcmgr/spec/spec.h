@@ -156,10 +156,18 @@ json_t *spec_write(const struct spec_service *s);
  * @param user   caller                                                            [borrowed]
  * @param world  what must be asked for                                            [borrowed]
  * @return 0; or ERR_INVALID: why->text is the literal diagnostics.
- * Thread: any.   Source: YARN services API 3; what a local cluster cannot run: ours.
+ * Thread: any.   Source: YARN services API 3.
  */
 int spec_complete(struct spec_service *s, const char *user, const struct spec_world *world,
                   struct err_info *why);
+/**
+ * Checks of a launch, after spec_complete: memory is a number, containers fit the cluster, the cluster can run them.
+ * A definition that is only saved needs none of this.
+ *
+ * @return 0; or ERR_INVALID: why->text is the diagnostics.
+ * Thread: any.   Source: YARN services API 3.7; what a local cluster cannot run: ours.
+ */
+int spec_check_launch(const struct spec_service *s, const struct spec_world *world, struct err_info *why);
 /** Check the format of a service or component name. @return 0 or ERR_INVALID with the literal diagnostics. */
 int spec_check_name(const char *name, bool dns_enabled, struct err_info *why);
 

@@ -1,0 +1,88 @@
+/**
+ * The pool of instance addresses: one bit an address. A name hashes to the place where the search begins, so an instance that
+ * comes back after a stop finds its old address unless it was given away.
+ */
+#include <arpa/inet.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/addr.h"
+#include "base/str.h"
+#include "engine/step.h"
+
+static bool pool_bit(const struct address_pool *pool, uint32_t i)
+{
+    return pool->used[i / 8] >> (i % 8) & 1;
+}
+
+/** Never given out: the first and last of each /24, and 127.0.0.0/24 where the machine's own names live. */
+static bool is_reserved(uint32_t address)
+{
+    uint32_t last = address & 0xff;
+    return last == 0 || last == 0xff || address >> 8 == 0x7f0000;
+}
+
+int pool_init(struct address_pool *pool, const char *text, struct err_info *why)
+{
+    *pool = (struct address_pool){0};
+    if (!text)
+        return 0;
+    mem_auto char *address = str_field(text, '/', 0);
+    mem_auto char *length = str_field(text, '/', 1);
+    struct addr a;
+    int64_t bits;
+    if (!length || addr_read(address, &a) || a.family != AF_INET || str_to_i64(length, 8, 30, &bits))
+        return err_set(why, ERR_CONFIG, text, "%s is not an IPv4 network with a prefix length of 8 to 30",
+                       text);
+    uint32_t base;
+    memcpy(&base, a.bytes, sizeof(base));
+    pool->n = (uint32_t)1 << (32 - bits);
+    pool->base = ntohl(base) & ~(pool->n - 1);
+    pool->used = mem_array(pool->n / 8 + 1, 1);
+    return 0;
+}
+
+void pool_fini(struct address_pool *pool)
+{
+    free(pool->used);
+    *pool = (struct address_pool){0};
+}
+
+/** FNV-1a: the place must be the same in every process. */
+static uint32_t place_of(const char *name)
+{
+    uint32_t h = 2166136261u;
+    for (; *name; name++)
+        h = (h ^ (unsigned char)*name) * 16777619u;
+    return h;
+}
+
+char *pool_take(struct address_pool *pool, const char *name)
+{
+    uint32_t first = pool->n ? place_of(name) % pool->n : 0;
+    for (uint32_t k = 0; k < pool->n; k++) {
+        uint32_t i = (first + k) % pool->n;
+        uint32_t address = pool->base + i;
+        if (is_reserved(address) || pool_bit(pool, i))
+            continue;
+        pool->used[i / 8] = (uint8_t)(pool->used[i / 8] | 1u << (i % 8));
+        return mem_fmt("%u.%u.%u.%u", address >> 24, address >> 16 & 0xff, address >> 8 & 0xff,
+                       address & 0xff);
+    }
+    return NULL;
+}
+
+void pool_mark(struct address_pool *pool, const char *ip, bool used)
+{
+    struct addr a;
+    if (!ip || addr_read(ip, &a) || a.family != AF_INET)
+        return;
+    uint32_t address;
+    memcpy(&address, a.bytes, sizeof(address));
+    address = ntohl(address);
+    if (address < pool->base || address - pool->base >= pool->n)
+        return;
+    uint32_t i = address - pool->base;
+    uint8_t bit = (uint8_t)(1u << (i % 8));
+    pool->used[i / 8] = used ? (uint8_t)(pool->used[i / 8] | bit) : (uint8_t)(pool->used[i / 8] & ~bit);
+}

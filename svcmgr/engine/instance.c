@@ -1,0 +1,528 @@
+/**
+ * The instance machine.
+ *
+ *   PENDING ─request─> REQUESTED ─allocated─> ALLOCATED ─launched─> LAUNCHED ─running─> RUNNING <─probe─> READY
+ *      ^                                          ^ retry                                  │ process ended
+ *      │                                          └────────── EXITED <─retry here──────────┤ (from ALLOCATED on)
+ *      ├──new container, by restart policy────────────────────────────────────────────────┤
+ *      │                                          SUCCEEDED | FAILED <─no restart─────────┘
+ *      └──(kept)── RELEASING <─drop── ALLOCATED, LAUNCHED, RUNNING, READY;  STOPPED or gone when the container ended
+ *
+ * A process that ends with a code other than 0, 137 and 143, or by a signal other than KILL and TERM, is started again in its
+ * container unless the policy is NEVER; every other end gives the container back.
+ */
+#include <signal.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "engine/step.h"
+
+#define EXIT_BY_KILL 137
+#define EXIT_BY_TERM 143
+
+void instance_set_wait(struct eng_instance *inst, const char *fmt, ...)
+{
+    free(inst->wait);
+    va_list ap;
+    va_start(ap, fmt);
+    inst->wait = mem_vfmt(fmt, ap);
+    va_end(ap);
+}
+
+static void clear_wait(struct eng_instance *inst)
+{
+    free(inst->wait);
+    inst->wait = NULL;
+}
+
+static void set_text(char **slot, const char *text)
+{
+    char *copy = mem_str(text);
+    free(*slot);
+    *slot = copy;
+}
+
+bool instance_holds_process(const struct eng_instance *inst)
+{
+    return inst->state == INST_ALLOCATED || inst->state == INST_LAUNCHED || inst->state == INST_RUNNING ||
+           inst->state == INST_READY || inst->state == INST_RELEASING;
+}
+
+static void touch(struct step *st, struct eng_instance *inst)
+{
+    step_touch(st, inst->component->service);
+}
+
+/* ---- asking for a container ---- */
+
+static void emit_request(struct step *st, struct eng_instance *inst)
+{
+    const struct eng_component *c = inst->component;
+    struct eng_request *r = mem_new(struct eng_request);
+    r->request_id = inst->request_id;
+    r->memory_mb = spec_memory_mb(c->spec);
+    r->vcores = c->spec->resource->cpus;
+    r->label = mem_str(json_string_value(json_object_get(c->spec->placement_policy, "label")));
+    r->ip = mem_str(inst->ip);
+    r->component = mem_str(c->name);
+    r->instance = mem_str(inst->name);
+    step_emit_container(st, EFF_REQUEST, inst)->request = r;
+}
+
+/** Give the instance an address of the pool unless it has one. @return false: none is free. */
+static bool take_address(struct step *st, struct eng_instance *inst)
+{
+    if (st->e->pool.n == 0 || inst->ip)
+        return true;
+    const struct eng_service *s = inst->component->service;
+    mem_auto char *name = mem_fmt("%s/%s/%s", s->user, s->name, inst->name);
+    inst->ip = pool_take(&st->e->pool, name);
+    return inst->ip != NULL;
+}
+
+void instance_request(struct step *st, struct eng_instance *inst)
+{
+    struct eng_service *s = inst->component->service;
+    if (!take_address(st, inst)) {
+        inst->due_ms = st->now_ms + ADDRESS_RETRY_MS;
+        instance_set_wait(inst, "address: none is free in %s", st->e->cfg.address_pool);
+        return;
+    }
+    inst->request_id = s->next_container++;
+    inst->container_id = mem_fmt("container_%lld_%04lld_01_%06lld", (long long)st->e->cluster_ts,
+                                 (long long)s->app_seq, (long long)inst->request_id);
+    map_set(&st->e->containers, inst->container_id, inst);
+    inst->state = INST_REQUESTED;
+    inst->attempt = 0;
+    inst->n_retries = 0;
+    inst->n_containers++;
+    inst->due_ms = 0;
+    instance_set_wait(inst, "container requested");
+    emit_request(st, inst);
+    touch(st, inst);
+}
+
+/* ---- launch ---- */
+
+static void launch(struct step *st, struct eng_instance *inst)
+{
+    inst->state = INST_ALLOCATED;
+    inst->running_ms = 0;
+    inst->due_ms = 0;
+    set_text(&inst->version, inst->component->service->spec->version);
+    instance_set_wait(inst, "process is being started");
+    step_emit_container(st, EFF_LAUNCH, inst)->launch = launch_new(st->e, inst);
+    touch(st, inst);
+}
+
+void instance_retry(struct step *st, struct eng_instance *inst)
+{
+    inst->attempt++;
+    launch(st, inst);
+}
+
+static void on_allocated(struct step *st, struct eng_instance *inst, const struct eng_event *ev)
+{
+    if (inst->state != INST_REQUESTED)
+        return; /* asked twice around a restart */
+    set_text(&inst->bare_host, ev->host);
+    inst->allocated_ms = st->now_ms;
+    inst->attempt++;
+    launch(st, inst);
+}
+
+static void on_launched(struct step *st, struct eng_instance *inst)
+{
+    if (inst->state != INST_ALLOCATED)
+        return;
+    inst->state = INST_LAUNCHED;
+    instance_set_wait(inst, "address of the container is not known yet");
+    touch(st, inst);
+}
+
+/* ---- running, ready ---- */
+
+void instance_publish(struct step *st, struct eng_instance *inst)
+{
+    struct eng_record *r = mem_new(struct eng_record);
+    r->description = mem_str(inst->name);
+    r->yarn_id = mem_str(inst->container_id);
+    r->persistence = mem_str("container");
+    r->ip = mem_strn(inst->ip, strcspn(inst->ip, ","));
+    r->hostname = mem_str(inst->hostname);
+    r->component = mem_str(inst->component->name);
+    step_registry(st, EFF_PUBLISH, inst->component->service, inst->container_id)->record = r;
+    inst->published = true;
+}
+
+static void start_probe(struct step *st, struct eng_instance *inst)
+{
+    struct eng_probe *probe = probe_new(st->e, inst);
+    if (!probe) {
+        inst->state = INST_READY;
+        clear_wait(inst);
+        return;
+    }
+    instance_set_wait(inst, "readiness: not probed yet");
+    step_emit_container(st, EFF_PROBE_START, inst)->probe = probe;
+}
+
+static void on_running(struct step *st, struct eng_instance *inst, const struct eng_event *ev)
+{
+    bool starting = inst->state == INST_ALLOCATED || inst->state == INST_LAUNCHED;
+    if (!starting)
+        return;
+    const char *host = ev->host ? ev->host : inst->bare_host;
+    bool moved = ev->ip && inst->ip && strcmp(ev->ip, inst->ip) != 0;
+    if (moved)
+        pool_mark(&st->e->pool, inst->ip, false);
+    if (ev->ip)
+        set_text(&inst->ip, ev->ip);
+    if (!inst->ip || !host) {
+        on_launched(st, inst);
+        return;
+    }
+    set_text(&inst->hostname, host);
+    if (!inst->bare_host)
+        set_text(&inst->bare_host, host);
+    inst->state = INST_RUNNING;
+    inst->running_ms = st->now_ms;
+    if (!inst->published || moved)
+        instance_publish(st, inst);
+    start_probe(st, inst);
+    touch(st, inst);
+}
+
+static void on_probe(struct step *st, struct eng_instance *inst, const struct eng_event *ev)
+{
+    bool up = inst->state == INST_RUNNING || inst->state == INST_READY;
+    if (!up || (ev->attempt && ev->attempt != inst->attempt))
+        return;
+    inst->state = ev->ready ? INST_READY : INST_RUNNING;
+    if (ev->ready)
+        clear_wait(inst);
+    else
+        instance_set_wait(inst, "readiness: %s", ev->text ? ev->text : "the probe fails");
+    step_affect(st, inst->component->service); /* probed anew after a restart: nothing to store */
+}
+
+/* ---- the end of a process ---- */
+
+static void exit_text(const struct eng_exit *x, char *out, size_t size)
+{
+    const char *text = x->text ? x->text : "";
+    const char *sep = x->text ? ": " : "";
+    switch (x->kind) {
+    case EXIT_CODE: snprintf(out, size, "exit code %lld%s%s", (long long)x->value, sep, text); break;
+    case EXIT_SIGNAL: snprintf(out, size, "killed by signal %lld%s%s", (long long)x->value, sep, text); break;
+    case EXIT_LAUNCH: snprintf(out, size, "could not be started%s%s", sep, text); break;
+    case EXIT_STOPPED: snprintf(out, size, "stopped%s%s", sep, text); break;
+    default: snprintf(out, size, "container lost%s%s", sep, text); break;
+    }
+}
+
+static bool is_success(const struct eng_exit *x)
+{
+    return x->kind == EXIT_CODE && x->value == 0;
+}
+
+static bool is_counted(const struct eng_exit *x)
+{
+    return x->kind == EXIT_SIGNAL || x->kind == EXIT_LAUNCH || (x->kind == EXIT_CODE && x->value != 0);
+}
+
+/** Whether the process is started again in the container that it had. */
+static bool retries_here(const struct eng_instance *inst, const struct eng_exit *x)
+{
+    const struct spec_component *spec = inst->component->spec;
+    int64_t max = spec_property_int(spec, "yarn.service.container-failure.retry.max", -1);
+    if (spec->restart_policy == RESTART_NEVER || (max >= 0 && inst->n_retries >= max))
+        return false;
+    if (x->kind == EXIT_SIGNAL)
+        return x->value != SIGKILL && x->value != SIGTERM;
+    return x->kind == EXIT_CODE && x->value != 0 && x->value != EXIT_BY_KILL && x->value != EXIT_BY_TERM;
+}
+
+/** When the next start may be, doubling from start to start. */
+static int64_t next_start_ms(struct step *st, struct eng_instance *inst)
+{
+    int64_t max = spec_property_int(inst->component->spec, "yarn.service.container-failure.retry-interval-ms",
+                                    st->e->cfg.retry_interval_ms);
+    if (inst->running_ms > 0 && st->now_ms - inst->running_ms >= BACKOFF_RESET_MS)
+        inst->backoff_ms = 0;
+    int64_t delay = inst->backoff_ms > 0 ? inst->backoff_ms : BACKOFF_FIRST_MS;
+    delay = delay < max ? delay : max;
+    inst->backoff_ms = 2 * delay < max ? 2 * delay : max;
+    return st->now_ms + delay;
+}
+
+static void stop_probe(struct step *st, struct eng_instance *inst)
+{
+    if (inst->state == INST_RUNNING || inst->state == INST_READY)
+        step_emit_container(st, EFF_PROBE_STOP, inst);
+}
+
+/** Delete the record of the instance; it is remembered until the registry has said that it is gone. */
+static void unpublish(struct step *st, struct eng_instance *inst)
+{
+    struct eng_service *s = inst->component->service;
+    if (!inst->published)
+        return;
+    inst->published = false;
+    s->stale = mem_resize(s->stale, s->n_stale + 1, sizeof(s->stale[0]));
+    s->stale[s->n_stale++] = mem_str(inst->container_id);
+    step_registry(st, EFF_UNPUBLISH, s, inst->container_id);
+}
+
+/** The container is gone: forget it. */
+static void forget_container(struct step *st, struct eng_instance *inst)
+{
+    unpublish(st, inst);
+    map_remove(&st->e->containers, inst->container_id);
+    free(inst->container_id);
+    inst->container_id = NULL;
+    inst->running_ms = inst->allocated_ms = 0;
+    touch(st, inst);
+}
+
+static void keep_exit(struct eng_instance *inst, const struct eng_exit *x)
+{
+    fld_free(&eng_exit_type, inst->last_exit);
+    inst->last_exit = fld_copy(&eng_exit_type, x);
+}
+
+static void fail_service(struct step *st, struct eng_instance *inst)
+{
+    struct eng_component *c = inst->component;
+    long long n = (long long)c->n_failures;
+    mem_auto char *why =
+        mem_fmt("[COMPONENT %s]: Failed %lld times, exceeded the limit - %lld. Shutting down now... ",
+                c->name, n, n - 1);
+    inst->state = INST_FAILED;
+    c->state = COMP_FAILED;
+    service_finish(st, c->service, SVC_FAILED, why);
+}
+
+/** After the container is gone: a new one, or the end, by the restart policy. */
+static void decide(struct step *st, struct eng_instance *inst, const struct eng_exit *x, const char *text)
+{
+    int policy = inst->component->spec->restart_policy;
+    if (is_counted(x) && component_count_failure(st, inst->component)) {
+        fail_service(st, inst);
+        return;
+    }
+    if (policy == RESTART_NEVER || (policy == RESTART_ON_FAILURE && is_success(x))) {
+        inst->state = is_success(x) ? INST_SUCCEEDED : INST_FAILED;
+        clear_wait(inst);
+        return;
+    }
+    inst->state = INST_PENDING;
+    inst->due_ms = next_start_ms(st, inst);
+    instance_set_wait(inst, "restart in %lld ms after: %s", (long long)(inst->due_ms - st->now_ms), text);
+}
+
+/** A process ended, or its container did. kept: the container is still held. */
+static void process_ended(struct step *st, struct eng_instance *inst, const struct eng_exit *x, bool kept)
+{
+    char text[256];
+    exit_text(x, text, sizeof(text));
+    step_note(st, inst->component->service, "instance %s in %s ended: %s", inst->name, inst->container_id,
+              text);
+    stop_probe(st, inst);
+    keep_exit(inst, x);
+    touch(st, inst);
+    if (kept && retries_here(inst, x)) {
+        inst->state = INST_EXITED;
+        inst->n_retries++;
+        inst->due_ms = next_start_ms(st, inst);
+        instance_set_wait(inst, "retry in %lld ms after: %s", (long long)(inst->due_ms - st->now_ms), text);
+        return;
+    }
+    int64_t since = inst->running_ms;
+    if (kept)
+        step_emit_container(st, EFF_RELEASE, inst);
+    forget_container(st, inst);
+    inst->running_ms = since; /* the back-off asks how long it ran */
+    decide(st, inst, x, text);
+}
+
+/** The container of a dropped instance has ended. */
+static void released(struct step *st, struct eng_instance *inst)
+{
+    forget_container(st, inst);
+    if (inst->removing) {
+        component_forget(st, inst->component, inst);
+        return;
+    }
+    inst->state = INST_PENDING; /* it was taken back meanwhile */
+    inst->due_ms = 0;
+    inst->backoff_ms = 0;
+}
+
+static void on_exited(struct step *st, struct eng_instance *inst, const struct eng_event *ev)
+{
+    static const struct eng_exit lost = {.kind = EXIT_LOST};
+    if (inst->state == INST_RELEASING) {
+        released(st, inst);
+        return;
+    }
+    if (ev->attempt && ev->attempt != inst->attempt)
+        return; /* of an earlier start */
+    if (inst->state == INST_REQUESTED) {
+        instance_set_wait(inst, "container requested");
+        emit_request(st, inst); /* lost before it was told */
+        return;
+    }
+    if (ev->kind == EV_LOST) {
+        struct eng_exit x = lost;
+        x.text = (char *)ev->text;
+        process_ended(st, inst, &x, false);
+        return;
+    }
+    process_ended(st, inst, &ev->exit, ev->attempt != 0);
+}
+
+/* ---- dropping ---- */
+
+void instance_drop(struct step *st, struct eng_instance *inst, bool remove)
+{
+    inst->removing = inst->removing || remove;
+    touch(st, inst);
+    switch (inst->state) {
+    case INST_REQUESTED: step_emit_container(st, EFF_CANCEL, inst); break;
+    case INST_EXITED:
+        step_emit_container(st, EFF_RELEASE, inst);
+        unpublish(st, inst);
+        break;
+    case INST_ALLOCATED:
+    case INST_LAUNCHED:
+    case INST_RUNNING:
+    case INST_READY:
+        stop_probe(st, inst);
+        unpublish(st, inst);
+        step_emit_container(st, EFF_STOP, inst);
+        inst->state = INST_RELEASING;
+        instance_set_wait(inst, "container is being stopped");
+        return;
+    case INST_RELEASING: return;
+    default: break;
+    }
+    component_forget(st, inst->component, inst);
+}
+
+/* ---- after a restart ---- */
+
+static void on_recovered(struct step *st, struct eng_instance *inst, const struct eng_event *ev)
+{
+    struct eng_event as = *ev;
+    inst->recovered = true;
+    if (inst->state == INST_EXITED || inst->state == INST_REQUESTED)
+        return; /* requested again by EV_RESUME */
+    if (ev->found == FOUND_RUNNING && inst->state == INST_RELEASING) {
+        inst->recovered = false; /* stopped again by EV_RESUME */
+    } else if (ev->found == FOUND_RUNNING) {
+        int64_t since = inst->running_ms;
+        inst->state = INST_LAUNCHED;
+        inst->published = false; /* written again: it may have been lost with us */
+        inst->attempt = ev->attempt ? ev->attempt : inst->attempt;
+        on_running(st, inst, &as);
+        inst->running_ms = since ? since : inst->running_ms;
+    } else {
+        bool started = inst->state != INST_ALLOCATED;
+        as.kind = ev->found == FOUND_EXITED ? EV_EXITED : EV_LOST;
+        if (as.kind == EV_LOST && !started)
+            inst->recovered = false; /* the launch was never carried out */
+        else
+            on_exited(st, inst, &as);
+    }
+}
+
+void instance_resume(struct step *st, struct eng_instance *inst)
+{
+    bool told = inst->recovered;
+    inst->recovered = false;
+    switch (inst->state) {
+    case INST_ALLOCATED:
+        if (told)
+            return;
+        inst->attempt--;
+        inst->state = INST_REQUESTED;
+        emit_request(st, inst);
+        break;
+    case INST_EXITED:
+        inst->state = INST_REQUESTED;
+        emit_request(st, inst);
+        break;
+    case INST_REQUESTED: emit_request(st, inst); break;
+    case INST_LAUNCHED:
+    case INST_RUNNING:
+    case INST_READY:
+        if (!told)
+            on_exited(st, inst, &(struct eng_event){.kind = EV_LOST, .text = "not found after a restart"});
+        break;
+    case INST_RELEASING: step_emit_container(st, EFF_STOP, inst); break;
+    default: break;
+    }
+}
+
+/* ---- events ---- */
+
+/** The cluster names its containers itself: the instance that asked takes that name. */
+static struct eng_instance *adopt_name(struct step *st, const struct eng_event *ev)
+{
+    const struct eng_service *s = ev->user && ev->name ? engine_find(st->e, ev->user, ev->name) : NULL;
+    for (size_t i = 0; s && ev->request_id && i < s->n_components; i++) {
+        for (size_t k = 0; k < s->components[i]->n_instances; k++) {
+            struct eng_instance *inst = s->components[i]->instances[k];
+            if (inst->state != INST_REQUESTED || inst->request_id != ev->request_id)
+                continue;
+            map_remove(&st->e->containers, inst->container_id);
+            set_text(&inst->container_id, ev->container_id);
+            map_set(&st->e->containers, inst->container_id, inst);
+            return inst;
+        }
+    }
+    return NULL;
+}
+
+/** Nobody wants this container: one that is alive is given back. */
+static void unknown_container(struct step *st, const struct eng_event *ev)
+{
+    bool running = ev->kind == EV_RUNNING || (ev->kind == EV_RECOVERED && ev->found == FOUND_RUNNING);
+    if (ev->kind != EV_ALLOCATED && !running) {
+        if (ev->kind != EV_PROBE)
+            step_note(st, NULL, "%s for unknown container %s ignored", eng_event_word(ev->kind),
+                      ev->container_id);
+        return;
+    }
+    step_emit(st, running ? EFF_STOP : EFF_RELEASE, NULL)->container_id = mem_str(ev->container_id);
+}
+
+void instance_event(struct step *st, const struct eng_event *ev)
+{
+    struct eng_instance *inst = map_get(&st->e->containers, ev->container_id);
+    if (!inst && ev->kind == EV_ALLOCATED)
+        inst = adopt_name(st, ev);
+    if (!inst) {
+        unknown_container(st, ev);
+        return;
+    }
+    step_affect(st, inst->component->service);
+    switch (ev->kind) {
+    case EV_ALLOCATED: on_allocated(st, inst, ev); break;
+    case EV_WAITING:
+        if (inst->state == INST_REQUESTED)
+            instance_set_wait(inst, "resource: %s", ev->text ? ev->text : "no host has room");
+        break;
+    case EV_LAUNCHED: on_launched(st, inst); break;
+    case EV_RUNNING:
+        if (!ev->attempt || ev->attempt == inst->attempt)
+            on_running(st, inst, ev);
+        break;
+    case EV_EXITED:
+    case EV_LOST: on_exited(st, inst, ev); break;
+    case EV_PROBE: on_probe(st, inst, ev); break;
+    default: on_recovered(st, inst, ev); break;
+    }
+}

@@ -1,0 +1,249 @@
+/** What a launch and a probe consist of: placeholders, environment, command, files. */
+#include <ctype.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/str.h"
+#include "engine/step.h"
+#include "json/json.h"
+
+/* ---- placeholders ---- */
+
+static void put(json_t *values, const char *key, const char *value)
+{
+    if (value)
+        json_object_set_new(values, key, json_string(value));
+}
+
+/** key := value, and the same in lower case at key.lc. */
+static void put_both(json_t *values, const char *key, const char *value)
+{
+    mem_auto char *lower = mem_str(value);
+    mem_auto char *lower_key = mem_fmt("%s.lc", key);
+    str_lower(lower);
+    put(values, key, value);
+    put(values, lower_key, lower);
+}
+
+static void put_upper(json_t *values, char *take_key, const char *value)
+{
+    for (char *p = take_key; *p; p++)
+        *p = (char)toupper((unsigned char)*p);
+    put(values, take_key, value);
+    free(take_key);
+}
+
+static void put_dependencies(json_t *values, const struct eng_component *c)
+{
+    for (size_t i = 0; i < c->spec->n_dependencies; i++) {
+        const struct eng_component *d = component_of(c->service, c->spec->dependencies[i]);
+        for (size_t k = 0; d && k < d->n_instances; k++) {
+            const struct eng_instance *inst = d->instances[k];
+            if (!(STATE_BIT(inst->state) & STATES_UP))
+                continue;
+            mem_auto char *ip = mem_strn(inst->ip, strcspn(inst->ip, ","));
+            put_upper(values, mem_fmt("%s_IP", inst->name), ip);
+            put_upper(values, mem_fmt("%s_HOST", inst->name), inst->hostname);
+        }
+    }
+}
+
+/** Instance placeholders, then the global ones, which beat them. */
+static json_t *placeholders(const struct engine *e, const struct eng_instance *inst)
+{
+    const struct eng_service *s = inst->component->service;
+    json_t *values = json_object();
+    mem_auto char *user = spec_registry_user(s->user);
+    mem_auto char *id = mem_fmt("%lld", (long long)inst->index);
+    mem_auto char *zk_path = mem_fmt("/services/yarn/users/%s/%s", user, s->name);
+    put_dependencies(values, inst->component);
+    put_both(values, "COMPONENT_NAME", inst->component->name);
+    put(values, "COMPONENT_INSTANCE_NAME", inst->name);
+    put(values, "COMPONENT_ID", id);
+    put(values, "CONTAINER_ID", inst->container_id);
+    put_both(values, "SERVICE_NAME", s->name);
+    put(values, "USER", user);
+    put(values, "DOMAIN", e->cfg.domain);
+    put(values, "CLUSTER_ZK_QUORUM", e->cfg.zk_quorum);
+    put(values, "SERVICE_ZK_PATH", zk_path);
+    return values;
+}
+
+/* ---- environment ---- */
+
+static void add_env(struct eng_launch *l, json_t *values, const char *name, const char *value)
+{
+    l->env = mem_resize(l->env, l->n_env + 1, sizeof(l->env[0]));
+    l->env[l->n_env++] = (struct eng_env){mem_str(name), mem_str(value)};
+    put(values, name, value);
+}
+
+/** User's variables first, ours after: ours win. All become placeholders of command and files. */
+static void fill_env(struct eng_launch *l, const json_t *env, const struct eng_instance *inst)
+{
+    json_auto json_t *before = json_deep_copy(l->values);
+    const char *name;
+    json_t *value;
+    json_object_foreach((json_t *)env, name, value)
+    {
+        mem_auto char *text = spec_expand(json_string_value(value), before);
+        add_env(l, l->values, name, text);
+    }
+    add_env(l, l->values, "WORK_DIR", "$PWD");
+    add_env(l, l->values, "LOG_DIR", "<LOG_DIR>");
+    add_env(l, l->values, "CONTAINER_ID", inst->container_id);
+    if (inst->ip)
+        add_env(l, l->values, "CONTAINER_IP", inst->ip);
+    add_env(l, l->values, "LANG", "en_US.UTF-8");
+    add_env(l, l->values, "LC_ALL", "en_US.UTF-8");
+    add_env(l, l->values, "LANGUAGE", "en_US.UTF-8");
+}
+
+/* ---- files ---- */
+
+static const char *last_element(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    return slash ? slash + 1 : path;
+}
+
+static void add_file(struct eng_launch *l, const struct spec_file *f)
+{
+    bool has_src = f->src_file && f->src_file[0];
+    mem_auto char *dest = spec_expand(f->dest_file, l->values);
+    struct eng_file file = {0};
+    if (f->type == FILE_STATIC || f->type == FILE_ARCHIVE) {
+        file.mode = f->type == FILE_STATIC ? FILE_COPY : FILE_UNPACK;
+        file.name = mem_str(last_element(dest));
+        file.src = mem_str(f->src_file);
+    } else if (has_src) {
+        file.mode = FILE_EXPAND;
+        file.name = mem_fmt("conf/%s", last_element(dest));
+        file.src = mem_str(f->src_file);
+    } else {
+        file.mode = FILE_BYTES;
+        file.name = mem_fmt("conf/%s", last_element(dest));
+        file.bytes = spec_file_render(f, l->values);
+        file.len = strlen(file.bytes);
+    }
+    l->files = mem_resize(l->files, l->n_files + 1, sizeof(l->files[0]));
+    l->files[l->n_files++] = file;
+}
+
+struct eng_launch *launch_new(const struct engine *e, const struct eng_instance *inst)
+{
+    const struct eng_service *s = inst->component->service;
+    const struct spec_component *spec = inst->component->spec;
+    struct eng_launch *l = mem_new(struct eng_launch);
+    l->instance = mem_str(inst->name);
+    l->component = mem_str(inst->component->name);
+    l->app_id = mem_str(s->app_id);
+    l->run_as = mem_str(s->user);
+    l->attempt = inst->attempt;
+    l->memory_mb = spec_memory_mb(spec);
+    l->vcores = spec->resource->cpus;
+    l->ip = mem_str(inst->ip);
+    l->values = placeholders(e, inst);
+    fill_env(l, spec->configuration->env, inst);
+    for (size_t i = 0; i < spec->configuration->n_files; i++)
+        add_file(l, spec->configuration->files[i]);
+    if (spec->launch_command && spec->launch_command[0]) {
+        mem_auto char *command = spec_expand(spec->launch_command, l->values);
+        l->command = mem_fmt("%s 1><LOG_DIR>/stdout.txt 2><LOG_DIR>/stderr.txt ", command);
+    }
+    return l;
+}
+
+void launch_free(struct eng_launch *l)
+{
+    if (!l)
+        return;
+    for (size_t i = 0; i < l->n_env; i++) {
+        free(l->env[i].name);
+        free(l->env[i].value);
+    }
+    for (size_t i = 0; i < l->n_files; i++) {
+        free(l->files[i].name);
+        free(l->files[i].bytes);
+        free(l->files[i].src);
+    }
+    free(l->env);
+    free(l->files);
+    free(l->instance);
+    free(l->component);
+    free(l->app_id);
+    free(l->run_as);
+    free(l->command);
+    free(l->ip);
+    json_decref(l->values);
+    free(l);
+}
+
+/* ---- probe ---- */
+
+static int64_t number_of(const json_t *properties, const char *key, int64_t def)
+{
+    const char *text = json_string_value(json_object_get(properties, key));
+    int64_t value = def;
+    return text && !str_to_i64(text, INT32_MIN, INT32_MAX, &value) ? value : def;
+}
+
+static void fill_dns(struct eng_probe *p, const struct engine *e, const json_t *properties,
+                     const struct eng_instance *inst)
+{
+    const char *enabled = json_string_value(json_object_get(properties, "dns.check.enabled"));
+    const char *address = json_string_value(json_object_get(properties, "dns.address"));
+    if (!enabled || strcmp(enabled, "true") != 0)
+        return;
+    const struct eng_service *s = inst->component->service;
+    mem_auto char *user = spec_registry_user(s->user);
+    p->dns_name = mem_fmt("%s.%s.%s%s%s", inst->name, s->name, user, e->cfg.domain ? "." : "",
+                          e->cfg.domain ? e->cfg.domain : "");
+    p->dns_address = address && address[0] ? mem_str(address) : NULL;
+}
+
+static void fill_url(struct eng_probe *p, const json_t *properties)
+{
+    const char *url = json_string_value(json_object_get(properties, "url"));
+    bool v6 = strchr(p->ip, ':') != NULL;
+    mem_auto char *host = mem_fmt(v6 ? "[%s]" : "%s", p->ip);
+    json_auto json_t *values = json_pack("{s:s}", "THIS_HOST", host);
+    p->url = spec_expand(url, values);
+}
+
+struct eng_probe *probe_new(const struct engine *e, const struct eng_instance *inst)
+{
+    const struct spec_component *spec = inst->component->spec;
+    const struct spec_readiness *r = spec->readiness_check;
+    struct eng_probe *p = mem_new(struct eng_probe);
+    const json_t *properties = r ? r->properties : NULL;
+    p->type = r ? (enum spec_check)r->type : CHECK_DEFAULT;
+    p->attempt = inst->attempt;
+    p->ip = mem_strn(inst->ip, strcspn(inst->ip, ","));
+    p->timeout_ms = number_of(properties, "timeout", 1000);
+    p->min_success = number_of(properties, "min.success", 200);
+    p->max_success = number_of(properties, "max.success", 299);
+    int64_t interval_s = spec_property_int(spec, "yarn.service.readiness-check-interval.seconds", 0);
+    p->interval_ms = interval_s > 0 ? interval_s * 1000 : e->cfg.probe_interval_ms;
+    fill_dns(p, e, properties, inst);
+    if (p->type == CHECK_HTTP)
+        fill_url(p, properties);
+    if (p->type == CHECK_PORT)
+        p->port = number_of(properties, "port", 0);
+    if (p->type == CHECK_DEFAULT && !p->dns_name) { /* its address is known: that is all there is to check */
+        probe_free(p);
+        return NULL;
+    }
+    return p;
+}
+
+void probe_free(struct eng_probe *p)
+{
+    if (!p)
+        return;
+    free(p->ip);
+    free(p->dns_name);
+    free(p->dns_address);
+    free(p->url);
+    free(p);
+}

@@ -1,0 +1,114 @@
+/** Requests that change the number of instances: flex and decommission. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/str.h"
+#include "engine/step.h"
+
+/** The service runs, so that its components can be changed; else the request is answered. */
+static bool can_change(struct step *st, const struct eng_event *ev, const struct eng_service *s)
+{
+    if (eng_service_is_live(s) && s->state != SVC_FINISHING)
+        return true;
+    step_answer(st, ev->token, s->app_id ? OUT_NOT_RUNNING : OUT_NOT_SUBMITTED, s);
+    return false;
+}
+
+static int64_t wanted_count(const struct eng_flex *f, const struct eng_component *c)
+{
+    return f->relative ? c->spec->number_of_containers + f->count : f->count;
+}
+
+/** All counts can be applied; else the request is answered. */
+static bool check_flex(struct step *st, const struct eng_event *ev, const struct eng_service *s)
+{
+    for (size_t i = 0; i < ev->n_flex; i++) {
+        const struct eng_component *c = component_of(s, ev->flex[i].component);
+        if (c && wanted_count(&ev->flex[i], c) >= 0)
+            continue;
+        struct eng_answer *a = step_answer(st, ev->token, c ? OUT_BAD_COUNT : OUT_NO_COMPONENT, s);
+        a->component = mem_str(ev->flex[i].component);
+        a->n_new = ev->flex[i].count;
+        return false;
+    }
+    return true;
+}
+
+void service_flex(struct step *st, const struct eng_event *ev, struct eng_service *s)
+{
+    if (!can_change(st, ev, s) || !check_flex(st, ev, s))
+        return;
+    struct eng_answer changed = {0};
+    for (size_t i = 0; i < ev->n_flex; i++) {
+        struct eng_component *c = component_of(s, ev->flex[i].component);
+        changed.n_old = c->spec->number_of_containers;
+        c->spec->number_of_containers = changed.n_new = wanted_count(&ev->flex[i], c);
+        if (s->state != SVC_ACCEPTED)
+            component_resize(st, c);
+        step_touch(st, s);
+    }
+    struct eng_answer *a = step_answer(st, ev->token, OUT_FLEXED, s);
+    a->component = mem_str(ev->n_flex ? ev->flex[ev->n_flex - 1].component : NULL);
+    a->n_old = changed.n_old;
+    a->n_new = changed.n_new;
+}
+
+/* ---- decommission ---- */
+
+/** Split "comp-3". @return the component, *index set; or NULL. */
+static struct eng_component *split_instance(const struct eng_service *s, const char *instance, int64_t *index)
+{
+    const char *dash = strrchr(instance, '-');
+    if (!dash || str_to_i64(dash + 1, 0, INT64_MAX, index))
+        return NULL;
+    mem_auto char *name = mem_strn(instance, (size_t)(dash - instance));
+    return component_of(s, name);
+}
+
+static bool is_listed(const struct spec_component *c, const char *instance)
+{
+    for (size_t i = 0; i < c->n_decommissioned_instances; i++) {
+        if (strcmp(c->decommissioned_instances[i], instance) == 0)
+            return true;
+    }
+    return false;
+}
+
+static bool exists(const struct eng_service *s, const char *instance)
+{
+    int64_t index;
+    const struct eng_component *c = split_instance(s, instance, &index);
+    const struct eng_instance *inst = c ? component_instance(c, index) : NULL;
+    return c && (is_listed(c->spec, instance) || (inst && !inst->removing));
+}
+
+static void decommission_one(struct step *st, struct eng_service *s, const char *instance)
+{
+    int64_t index;
+    struct eng_component *c = split_instance(s, instance, &index);
+    if (is_listed(c->spec, instance))
+        return;
+    struct spec_component *spec = c->spec;
+    spec->decommissioned_instances =
+        mem_resize(spec->decommissioned_instances, spec->n_decommissioned_instances + 1,
+                   sizeof(spec->decommissioned_instances[0]));
+    spec->decommissioned_instances[spec->n_decommissioned_instances++] = mem_str(instance);
+    spec->number_of_containers--;
+    instance_drop(st, component_instance(c, index), true);
+    step_touch(st, s);
+}
+
+void service_decommission(struct step *st, const struct eng_event *ev, struct eng_service *s)
+{
+    if (!can_change(st, ev, s))
+        return;
+    for (size_t i = 0; i < ev->n_names; i++) {
+        if (exists(s, ev->names[i]))
+            continue;
+        step_answer(st, ev->token, OUT_NO_INSTANCE, s)->component = mem_str(ev->names[i]);
+        return;
+    }
+    for (size_t i = 0; i < ev->n_names; i++)
+        decommission_one(st, s, ev->names[i]);
+    step_answer(st, ev->token, OUT_DECOMMISSIONED, s);
+}

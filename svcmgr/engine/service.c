@@ -1,0 +1,474 @@
+/**
+ * The service machine.
+ *
+ *     (create) ──save──> STOPPED ──start──> ACCEPTED ──services it depends on are STABLE──> STARTED <──> STABLE
+ *                           ^                  │                                               │            │
+ *                           │                  └──stop, destroy, lifetime──> FINISHING <───────┴────────────┘
+ *                           │                                                   │   (also: failure threshold, all ended)
+ *                           └──no container left── STOPPED | SUCCEEDED | FAILED ┘
+ *
+ * STOPPED, SUCCEEDED and FAILED may be started again or destroyed. A destroyed service goes when its registry subtree is gone.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/str.h"
+#include "engine/step.h"
+
+/* ---- registry ---- */
+
+void service_publish(struct step *st, struct eng_service *s)
+{
+    struct eng_record *r = mem_new(struct eng_record);
+    r->description = mem_str("YarnServiceMaster");
+    r->yarn_id = mem_str(s->app_id);
+    r->persistence = mem_str("application");
+    step_registry(st, EFF_PUBLISH, s, NULL)->record = r;
+    s->published = true;
+}
+
+static void purge(struct step *st, struct eng_service *s)
+{
+    s->purge_wanted = true;
+    s->purge_ticket = step_registry(st, EFF_PURGE, s, NULL)->ticket;
+    step_touch(st, s);
+}
+
+static void forget_stale(struct eng_service *s, const char *container_id)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < s->n_stale; i++) {
+        if (!container_id || strcmp(s->stale[i], container_id) == 0)
+            free(s->stale[i]);
+        else
+            s->stale[n++] = s->stale[i];
+    }
+    s->n_stale = n;
+}
+
+static bool has_ticket(const struct engine *e, const char *container_id)
+{
+    for (size_t i = 0; i < e->n_tickets; i++) {
+        if (e->tickets[i].container_id && strcmp(e->tickets[i].container_id, container_id) == 0)
+            return true;
+    }
+    return false;
+}
+
+static void publish_instances(struct step *st, struct eng_service *s)
+{
+    for (size_t i = 0; i < s->n_components; i++) {
+        for (size_t k = 0; k < s->components[i]->n_instances; k++) {
+            struct eng_instance *inst = s->components[i]->instances[k];
+            if (!inst->published && (STATE_BIT(inst->state) & STATES_UP))
+                instance_publish(st, inst);
+        }
+    }
+}
+
+/** Repeat the registry work that failed. */
+static void repeat_registry(struct step *st, struct eng_service *s)
+{
+    if (s->purge_wanted && !s->purge_ticket)
+        purge(st, s);
+    for (size_t i = 0; i < s->n_stale; i++) {
+        if (!has_ticket(st->e, s->stale[i]))
+            step_registry(st, EFF_UNPUBLISH, s, s->stale[i]);
+    }
+    if (!eng_service_is_live(s) || s->state == SVC_FINISHING)
+        return;
+    if (!s->published)
+        service_publish(st, s);
+    publish_instances(st, s);
+}
+
+static void answer_destroyers(struct step *st, struct eng_service *s, enum eng_outcome outcome)
+{
+    for (size_t i = 0; i < s->n_destroyers; i++)
+        step_answer(st, s->destroyers[i], outcome, s);
+    s->n_destroyers = 0;
+}
+
+static void purge_done(struct step *st, struct eng_service *s, int code)
+{
+    s->purge_ticket = 0;
+    if (code == 0) {
+        s->purge_wanted = false;
+        forget_stale(s, NULL);
+        step_touch(st, s);
+    }
+    answer_destroyers(st, s, code == 0 ? OUT_DESTROYED : OUT_PURGE_FAILED);
+}
+
+static void registry_failed(struct step *st, struct eng_service *s, const struct ticket *t)
+{
+    const struct eng_instance *inst = t->container_id ? map_get(&st->e->containers, t->container_id) : NULL;
+    if (t->kind == EFF_PUBLISH && inst)
+        ((struct eng_instance *)inst)->published = false;
+    if (t->kind == EFF_PUBLISH && !t->container_id)
+        s->published = false;
+    s->retry_ms = st->now_ms + REGISTRY_RETRY_MS;
+}
+
+void service_record(struct step *st, const struct eng_event *ev)
+{
+    struct ticket t;
+    if (!step_take_ticket(st, ev->ticket, &t))
+        return;
+    mem_auto char *key = service_key(t.user, t.name);
+    struct eng_service *s = map_get(&st->e->services, key);
+    if (s && ev->code) {
+        step_note(st, s, "%s %s: %s%s%s", eng_effect_word(t.kind), t.container_id ? t.container_id : s->name,
+                  err_text(ev->code), ev->text ? ": " : "", ev->text ? ev->text : "");
+        registry_failed(st, s, &t);
+    }
+    if (s && t.kind == EFF_UNPUBLISH && ev->code == 0)
+        forget_stale(s, t.container_id);
+    if (s && t.kind == EFF_PURGE && t.number == s->purge_ticket)
+        purge_done(st, s, ev->code);
+    if (s)
+        step_affect(st, s);
+    ticket_fini(&t);
+}
+
+/* ---- start ---- */
+
+static void set_state(struct step *st, struct eng_service *s, enum eng_service_state state)
+{
+    if (s->state == (int)state)
+        return;
+    step_note(st, s, "service %s: %s to %s", s->name,
+              eng_service_state_word((enum eng_service_state)s->state), eng_service_state_word(state));
+    s->state = (int)state;
+    st->stable_changed = st->stable_changed || state == SVC_STABLE;
+    step_touch(st, s);
+}
+
+static void free_components(struct eng_service *s)
+{
+    for (size_t i = 0; i < s->n_components; i++)
+        fld_free(&eng_component_type, s->components[i]);
+    free(s->components);
+    s->components = NULL;
+    s->n_components = 0;
+}
+
+static void build_components(struct eng_service *s)
+{
+    mem_auto size_t *order = mem_array(s->spec->n_components + 1, sizeof(size_t));
+    BUG_IF(spec_order(s->spec, order, NULL) != 0);
+    free_components(s);
+    s->components = mem_array(s->spec->n_components + 1, sizeof(s->components[0]));
+    for (size_t i = 0; i < s->spec->n_components; i++) {
+        struct eng_component *c = fld_new(&eng_component_type);
+        c->name = mem_str(s->spec->components[order[i]]->name);
+        c->state = COMP_WAITING;
+        s->components[s->n_components++] = c;
+    }
+    BUG_IF(service_link(s, NULL) != 0);
+}
+
+static void set_lifetime(struct step *st, struct eng_service *s)
+{
+    if (s->spec->lifetime > 0)
+        s->lifetime_end_ms = st->now_ms + s->spec->lifetime * 1000;
+}
+
+static void service_launch(struct step *st, struct eng_service *s)
+{
+    struct engine *e = st->e;
+    s->incarnation++;
+    s->app_seq = e->next_app++;
+    st->engine_dirty = true;
+    free(s->app_id);
+    s->app_id = mem_fmt("application_%lld_%04lld", (long long)e->cluster_ts, (long long)s->app_seq);
+    s->next_container = 2; /* number 1 is the master's in a YARN cluster */
+    s->launch_ms = st->now_ms;
+    s->started_ms = s->lifetime_end_ms = s->retry_ms = 0;
+    s->purge_wanted = false;
+    s->purge_ticket = 0;
+    mem_free_ptr(&s->diagnostics);
+    forget_stale(s, NULL);
+    build_components(s);
+    if (!e->cfg.dialect->lifetime_from_started)
+        set_lifetime(st, s);
+    set_state(st, s, SVC_ACCEPTED);
+    step_registry(st, EFF_PURGE, s, NULL); /* nothing of an earlier run stays; its failure hurts nobody */
+    service_publish(st, s);
+    step_touch(st, s);
+}
+
+void service_try_start(struct step *st, struct eng_service *s)
+{
+    for (size_t i = 0; i < s->spec->n_dependencies; i++) {
+        const struct eng_service *d = engine_find(st->e, s->user, s->spec->dependencies[i]);
+        if (d && d->state == SVC_STABLE)
+            continue;
+        free(s->wait);
+        s->wait = mem_fmt("dependency: service %s is %s", s->spec->dependencies[i],
+                          d ? eng_service_state_word((enum eng_service_state)d->state) : "not there");
+        return;
+    }
+    mem_free_ptr(&s->wait);
+    set_state(st, s, SVC_STARTED);
+    s->started_ms = st->now_ms;
+    if (st->e->cfg.dialect->lifetime_from_started && s->lifetime_end_ms == 0)
+        set_lifetime(st, s);
+    for (size_t i = 0; i < s->n_components; i++)
+        component_resize(st, s->components[i]);
+}
+
+/* ---- end ---- */
+
+void service_finish(struct step *st, struct eng_service *s, enum eng_service_state end_state,
+                    const char *diagnostics)
+{
+    if (s->state == SVC_FINISHING)
+        return;
+    set_state(st, s, SVC_FINISHING);
+    s->end_state = (int)end_state;
+    s->force_ms = st->now_ms + FORCE_AFTER_MS;
+    mem_free_ptr(&s->wait);
+    mem_free_ptr(&s->diagnostics);
+    s->diagnostics = mem_str(diagnostics);
+    if (diagnostics)
+        step_note(st, s, "service %s: %s", s->name, diagnostics);
+    for (size_t i = s->n_components; i > 0; i--) {
+        struct eng_component *c = s->components[i - 1];
+        for (size_t k = c->n_instances; k > 0; k--)
+            instance_drop(st, c->instances[k - 1], true);
+    }
+}
+
+static void stop_by_force(struct step *st, struct eng_service *s)
+{
+    s->force_ms = 0;
+    for (size_t i = 0; i < s->n_components; i++) {
+        for (size_t k = 0; k < s->components[i]->n_instances; k++)
+            step_emit_container(st, EFF_STOP, s->components[i]->instances[k])->force = true;
+    }
+}
+
+static void settle_finishing(struct step *st, struct eng_service *s)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < s->n_components; i++)
+        n += s->components[i]->n_instances;
+    if (n > 0) {
+        if (s->force_ms && s->force_ms <= st->now_ms)
+            stop_by_force(st, s);
+        return;
+    }
+    free_components(s);
+    s->force_ms = s->lifetime_end_ms = s->started_ms = 0;
+    set_state(st, s, (enum eng_service_state)s->end_state);
+    purge(st, s);
+}
+
+/** The service ends by itself when all its components did, or one that speaks for it. */
+static void end_by_itself(struct step *st, struct eng_service *s)
+{
+    bool finished = s->n_components > 0, failed = false;
+    for (size_t i = 0; i < s->n_components; i++) {
+        struct eng_component *c = s->components[i];
+        bool done = c->state == COMP_SUCCEEDED || c->state == COMP_FAILED;
+        bool speaks =
+            strcmp(spec_property(c->spec, "yarn.service.container-state-report-as-service-state", ""),
+                   "true") == 0;
+        failed = failed || component_count(c, STATE_BIT(INST_FAILED)) > 0;
+        if (done && speaks) {
+            service_finish(st, s, c->state == COMP_FAILED ? SVC_FAILED : SVC_SUCCEEDED,
+                           "its component has ended");
+            return;
+        }
+        finished = finished && done;
+    }
+    if (finished)
+        service_finish(st, s, failed ? SVC_FAILED : SVC_SUCCEEDED, "all components have ended");
+}
+
+static void settle_running(struct step *st, struct eng_service *s)
+{
+    bool stable = true;
+    for (size_t i = 0; i < s->n_components; i++) {
+        component_advance(st, s->components[i]);
+        component_recompute(st, s->components[i]);
+        int state = s->components[i]->state;
+        stable = stable && state != COMP_WAITING && state != COMP_FLEXING;
+    }
+    set_state(st, s, stable ? SVC_STABLE : SVC_STARTED);
+    end_by_itself(st, s);
+}
+
+static void check_lifetime(struct step *st, struct eng_service *s)
+{
+    if (s->lifetime_end_ms == 0 || st->now_ms < s->lifetime_end_ms || s->state == SVC_FINISHING)
+        return;
+    s->destroying = s->destroying || st->e->cfg.dialect->lifetime_destroys;
+    service_finish(st, s, SVC_STOPPED, "lifetime is over");
+}
+
+/* ---- timer ---- */
+
+static void earlier(int64_t *due, int64_t at)
+{
+    if (at > 0 && (*due == 0 || at < *due))
+        *due = at;
+}
+
+static int64_t next_due(const struct eng_service *s)
+{
+    int64_t due = s->retry_ms;
+    if (!eng_service_is_live(s))
+        return due;
+    earlier(&due, s->state == SVC_FINISHING ? s->force_ms : s->lifetime_end_ms);
+    for (size_t i = 0; i < s->n_components; i++) {
+        const struct eng_component *c = s->components[i];
+        for (size_t k = 0; k < c->n_instances; k++) {
+            const struct eng_instance *inst = c->instances[k];
+            if (c->state != COMP_WAITING && (inst->state == INST_PENDING || inst->state == INST_EXITED))
+                earlier(&due, inst->due_ms);
+        }
+    }
+    return due;
+}
+
+void service_settle(struct step *st, struct eng_service *s)
+{
+    if (!st->e->resumed)
+        return;
+    if (eng_service_is_live(s))
+        check_lifetime(st, s);
+    if (s->state == SVC_ACCEPTED)
+        service_try_start(st, s);
+    if (s->state == SVC_STARTED || s->state == SVC_STABLE)
+        settle_running(st, s);
+    if (s->state == SVC_FINISHING)
+        settle_finishing(st, s);
+    if (s->retry_ms && s->retry_ms <= st->now_ms) {
+        s->retry_ms = 0;
+        repeat_registry(st, s);
+    }
+    int64_t due = next_due(s);
+    if (due == s->timer_ms)
+        return;
+    s->timer_ms = due;
+    step_emit(st, EFF_TIMER, s)->at_ms = due;
+}
+
+/* ---- after a restart ---- */
+
+void service_resume(struct step *st, struct eng_service *s)
+{
+    step_affect(st, s);
+    for (size_t i = 0; i < s->n_stale; i++)
+        step_registry(st, EFF_UNPUBLISH, s, s->stale[i]);
+    if (!eng_service_is_live(s)) {
+        if (s->purge_wanted)
+            purge(st, s);
+        return;
+    }
+    if (s->state == SVC_FINISHING)
+        s->force_ms = st->now_ms + FORCE_AFTER_MS;
+    else
+        service_publish(st, s);
+    for (size_t i = s->n_components; i > 0; i--) {
+        struct eng_component *c = s->components[i - 1];
+        for (size_t k = c->n_instances; k > 0; k--) {
+            if (k <= c->n_instances) /* one that failed for good takes others with it */
+                instance_resume(st, c->instances[k - 1]);
+        }
+    }
+}
+
+/* ---- requests ---- */
+
+static void create(struct step *st, const struct eng_event *ev)
+{
+    struct spec_service *spec = ev->take_spec;
+    mem_auto char *key = service_key(ev->user, spec->name);
+    struct eng_service *s = map_get(&st->e->services, key);
+    if (s) {
+        step_answer(st, ev->token, OUT_TAKEN, s);
+        spec_free(spec);
+        return;
+    }
+    s = fld_new(&eng_service_type);
+    s->kind = KIND_SERVICE;
+    s->user = mem_str(ev->user);
+    s->name = mem_str(spec->name);
+    s->spec = spec;
+    s->state = SVC_STOPPED;
+    if (!spec->queue)
+        spec->queue = mem_str(st->e->cfg.queue);
+    map_set(&st->e->services, key, s);
+    step_touch(st, s);
+    if (!ev->save)
+        service_launch(st, s);
+    step_answer(st, ev->token, ev->save ? OUT_SAVED : OUT_LAUNCHED, s);
+}
+
+static void stop(struct step *st, const struct eng_event *ev, struct eng_service *s)
+{
+    bool running = eng_service_is_live(s) && s->state != SVC_FINISHING;
+    if (running) {
+        mem_auto char *why = mem_fmt("Stopped by user %s", ev->user);
+        service_finish(st, s, SVC_STOPPED, why);
+    }
+    step_answer(st, ev->token, running ? OUT_STOPPED : OUT_ALREADY_STOPPED, s);
+}
+
+static void start(struct step *st, const struct eng_event *ev, struct eng_service *s)
+{
+    bool live = eng_service_is_live(s) || s->destroying;
+    if (!live)
+        service_launch(st, s);
+    step_answer(st, ev->token, live ? OUT_ALREADY_LIVE : OUT_STARTED, s);
+}
+
+static void destroy(struct step *st, const struct eng_event *ev, struct eng_service *s)
+{
+    s->destroyers = mem_resize(s->destroyers, s->n_destroyers + 1, sizeof(s->destroyers[0]));
+    s->destroyers[s->n_destroyers++] = ev->token;
+    s->destroying = true;
+    step_touch(st, s);
+    if (eng_service_is_live(s))
+        service_finish(st, s, SVC_STOPPED, "destroyed");
+    else if (!s->purge_ticket)
+        purge(st, s);
+}
+
+static void lifetime(struct step *st, const struct eng_event *ev, struct eng_service *s)
+{
+    if (!eng_service_is_live(s) || s->state == SVC_FINISHING) {
+        step_answer(st, ev->token, OUT_ALREADY_STOPPED, s);
+        return;
+    }
+    s->lifetime_end_ms = st->now_ms + ev->lifetime_s * 1000;
+    step_touch(st, s);
+    struct eng_answer *a = step_answer(st, ev->token, OUT_LIFETIME_SET, s);
+    a->at_ms = s->lifetime_end_ms;
+    a->n_new = ev->lifetime_s;
+}
+
+void service_request(struct step *st, const struct eng_event *ev)
+{
+    if (ev->kind == EV_CREATE) {
+        create(st, ev);
+        return;
+    }
+    mem_auto char *key = service_key(ev->user, ev->name);
+    struct eng_service *s = map_get(&st->e->services, key);
+    if (!s) {
+        step_answer(st, ev->token, OUT_NOT_FOUND, NULL)->name = mem_str(ev->name);
+        return;
+    }
+    switch (ev->kind) {
+    case EV_FLEX: service_flex(st, ev, s); break;
+    case EV_STOP: stop(st, ev, s); break;
+    case EV_START: start(st, ev, s); break;
+    case EV_DESTROY: destroy(st, ev, s); break;
+    case EV_LIFETIME: lifetime(st, ev, s); break;
+    default: service_decommission(st, ev, s); break;
+    }
+}

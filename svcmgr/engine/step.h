@@ -1,0 +1,164 @@
+/**
+ * Inside of the engine: what its files share. Nothing outside engine/ includes this.
+ *
+ * A step is: one event → the machines change objects and emit effects → every affected service is settled (due work, start
+ * order, states, timer) → PERSIST of what is dirty goes in front of the other effects.
+ *
+ * Thread: the engine's.   Source: ours.
+ */
+#ifndef ENGINE_STEP_H
+#define ENGINE_STEP_H
+
+#include "base/mem.h"
+#include "base/obj.h"
+#include "engine/engine.h"
+
+#define BACKOFF_FIRST_MS  100
+#define BACKOFF_RESET_MS  60000 /* a process that was up this long starts anew with the first delay */
+#define FORCE_AFTER_MS    10000 /* a stop is repeated with force */
+#define REGISTRY_RETRY_MS 1000
+#define ADDRESS_RETRY_MS  1000
+
+/** A registry effect that was not answered yet. */
+struct ticket {
+    int64_t number;
+    enum eng_effect_kind kind;
+    char *user, *name, *container_id; /* container_id NULL: the service's own record */
+};
+
+/** Addresses of the pool; see address.c. */
+struct address_pool {
+    uint32_t base, n; /* host order; n 0: no pool */
+    uint8_t *used;    /* a bit each */
+};
+
+struct engine {
+    struct engine_config cfg; /* texts owned */
+    struct map services;      /* "user/name" → struct eng_service */
+    struct map containers;    /* container id → struct eng_instance */
+    int64_t cluster_ts, next_app;
+    bool stored, resumed; /* the engine document exists; EV_RESUME came */
+    struct address_pool pool;
+    struct ticket *tickets;
+    size_t n_tickets;
+    int64_t next_ticket;
+};
+
+struct step {
+    struct engine *e;
+    int64_t now_ms;
+    struct eng_effects persists, rest;
+    struct eng_service **affected;
+    size_t n_affected;
+    bool engine_dirty;
+    bool stable_changed; /* some service became STABLE: those that wait for it look again */
+};
+
+/* ---- step.c: effects and bookkeeping ---- */
+/** A new effect at the end of the step's list; service may be NULL. [borrowed until the next emit] */
+struct eng_effect *step_emit(struct step *st, enum eng_effect_kind kind, const struct eng_service *s);
+/** The same for an instance's container. */
+struct eng_effect *step_emit_container(struct step *st, enum eng_effect_kind kind,
+                                       const struct eng_instance *inst);
+/** A line for the log. */
+void step_note(struct step *st, const struct eng_service *s, const char *fmt, ...)
+    __attribute__((format(printf, 3, 4)));
+/** The service is settled at the end of the step. */
+void step_affect(struct step *st, struct eng_service *s);
+/** The same, and its document is written. */
+void step_touch(struct step *st, struct eng_service *s);
+/** Answer a request. [borrowed until the next emit] */
+struct eng_answer *step_answer(struct step *st, uint64_t token, enum eng_outcome outcome,
+                               const struct eng_service *s);
+/** Emit a registry effect with a new ticket; container_id NULL: the service's own path. [borrowed until the next emit] */
+struct eng_effect *step_registry(struct step *st, enum eng_effect_kind kind, const struct eng_service *s,
+                                 const char *container_id);
+/** Take the ticket of an EV_RECORD out. @return false when it is unknown. */
+bool step_take_ticket(struct step *st, int64_t number, struct ticket *out);
+void ticket_fini(struct ticket *t);
+/** Write the engine document and all dirty services; see engine_step. */
+void step_persist(struct step *st);
+
+/* ---- state.c: documents ---- */
+extern const struct fld_type eng_service_type;
+extern const struct fld_type eng_component_type;
+extern const struct fld_type eng_instance_type;
+extern const struct fld_type eng_exit_type;
+/** Free a service with everything in it; no effects. */
+void service_free(struct eng_service *s);
+/** Set the borrowed pointers of a loaded or newly built service. @return 0; or ERR_JSON: spec and components differ. */
+int service_link(struct eng_service *s, struct err_info *why);
+char *service_key(const char *user, const char *name);
+/** Key of its document. free() */
+char *service_document_key(const struct eng_service *s);
+
+/* ---- service.c ---- */
+void service_request(struct step *st, const struct eng_event *ev);
+void service_record(struct step *st, const struct eng_event *ev);
+/** Due work, start order, states, end, timer. */
+void service_settle(struct step *st, struct eng_service *s);
+/** End the incarnation: stop everything, then be `end_state`. diagnostics may be NULL. */
+void service_finish(struct step *st, struct eng_service *s, enum eng_service_state end_state,
+                    const char *diagnostics);
+/** Emit again what was outstanding. */
+void service_resume(struct step *st, struct eng_service *s);
+/** Write the record of the service. */
+void service_publish(struct step *st, struct eng_service *s);
+/** An ACCEPTED service looks whether what it depends on is there. */
+void service_try_start(struct step *st, struct eng_service *s);
+
+/* ---- requests.c ---- */
+void service_flex(struct step *st, const struct eng_event *ev, struct eng_service *s);
+void service_decommission(struct step *st, const struct eng_event *ev, struct eng_service *s);
+
+/* ---- component.c ---- */
+int64_t component_count(const struct eng_component *c, unsigned state_mask);
+#define STATE_BIT(s) (1u << (s))
+#define STATES_UP    (STATE_BIT(INST_RUNNING) | STATE_BIT(INST_READY))
+#define STATES_FINAL (STATE_BIT(INST_SUCCEEDED) | STATE_BIT(INST_FAILED) | STATE_BIT(INST_STOPPED))
+/** Make the instances be as many as the specification wants. */
+void component_resize(struct step *st, struct eng_component *c);
+/** Start what can be started. */
+void component_advance(struct step *st, struct eng_component *c);
+/** Compute the state anew. */
+void component_recompute(struct step *st, struct eng_component *c);
+bool component_ready_for_dependents(const struct eng_component *c);
+bool component_is_finished(const struct eng_component *c);
+/** Remove one instance from the list and free it. */
+void component_forget(struct step *st, struct eng_component *c, struct eng_instance *inst);
+struct eng_component *component_of(const struct eng_service *s, const char *name);
+struct eng_instance *component_instance(const struct eng_component *c, int64_t index);
+/** Count a failure. @return true when the threshold of the component is exceeded. */
+bool component_count_failure(struct step *st, struct eng_component *c);
+
+/* ---- instance.c ---- */
+void instance_event(struct step *st, const struct eng_event *ev);
+/** Ask for a container. */
+void instance_request(struct step *st, struct eng_instance *inst);
+/** Take the instance out of service: it ends now or when its container has ended. It may be freed. */
+void instance_drop(struct step *st, struct eng_instance *inst, bool remove);
+/** Start the process again in the container that is kept. */
+void instance_retry(struct step *st, struct eng_instance *inst);
+/** After EV_RESUME: emit again what was outstanding. It may be freed. */
+void instance_resume(struct step *st, struct eng_instance *inst);
+void instance_publish(struct step *st, struct eng_instance *inst);
+void instance_set_wait(struct eng_instance *inst, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+bool instance_holds_process(const struct eng_instance *inst);
+
+/* ---- launch.c ---- */
+struct eng_launch *launch_new(const struct engine *e, const struct eng_instance *inst);
+void launch_free(struct eng_launch *l);
+/** A probe for the instance; NULL: none is needed, it is ready when it runs. */
+struct eng_probe *probe_new(const struct engine *e, const struct eng_instance *inst);
+void probe_free(struct eng_probe *p);
+
+/* ---- address.c ---- */
+/** @return 0; or ERR_CONFIG. text NULL: no pool. */
+int pool_init(struct address_pool *pool, const char *text, struct err_info *why);
+void pool_fini(struct address_pool *pool);
+/** An address for `name`: the same one whenever it is free. @return new text; NULL: none is free. */
+char *pool_take(struct address_pool *pool, const char *name);
+/** Mark an address as used or free; one outside the pool is nothing. */
+void pool_mark(struct address_pool *pool, const char *ip, bool used);
+
+#endif

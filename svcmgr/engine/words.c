@@ -1,0 +1,48 @@
+/** Words of the engine's tables: see engine.h. */
+#include "base/obj.h"
+#include "engine/engine.h"
+
+#define WORD_ROW(token, word) [token] = word,
+#define TOKEN_ROW(token)      [token] = #token,
+
+static const char *word_of(const char *const *words, size_t n, unsigned i)
+{
+    BUG_IF(i >= n);
+    return words[i];
+}
+
+const char *eng_service_state_word(enum eng_service_state s)
+{
+    static const char *const words[] = {ENG_SERVICE_STATES(WORD_ROW)};
+    return word_of(words, ARRAY_LEN(words), (unsigned)s);
+}
+
+const char *eng_instance_state_word(enum eng_instance_state s)
+{
+    static const char *const words[] = {ENG_INSTANCE_STATES(WORD_ROW)};
+    return word_of(words, ARRAY_LEN(words), (unsigned)s);
+}
+
+const char *eng_component_state_word(enum eng_component_state s)
+{
+    static const char *const words[] = {ENG_COMPONENT_STATES(WORD_ROW)};
+    return word_of(words, ARRAY_LEN(words), (unsigned)s);
+}
+
+const char *eng_event_word(enum eng_event_kind kind)
+{
+    static const char *const words[] = {ENG_EVENTS(TOKEN_ROW)};
+    return word_of(words, ARRAY_LEN(words), (unsigned)kind);
+}
+
+const char *eng_effect_word(enum eng_effect_kind kind)
+{
+    static const char *const words[] = {ENG_EFFECTS(TOKEN_ROW)};
+    return word_of(words, ARRAY_LEN(words), (unsigned)kind);
+}
+
+const char *eng_outcome_word(enum eng_outcome outcome)
+{
+    static const char *const words[] = {ENG_OUTCOMES(TOKEN_ROW)};
+    return word_of(words, ARRAY_LEN(words), (unsigned)outcome);
+}

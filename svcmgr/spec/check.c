@@ -1,0 +1,320 @@
+/** Validation rules of one component and of a launch: see check.h and spec.h. */
+#include "spec/check.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+#include "base/buf.h"
+#include "base/mem.h"
+#include "base/obj.h"
+#include "base/str.h"
+
+static bool is_empty(const char *s)
+{
+    return !s || !s[0];
+}
+
+static const char *artifact_word(const struct spec_component *c)
+{
+    static const char *const words[] = {"DOCKER", "TARBALL", "SERVICE"};
+    return c->artifact ? words[c->artifact->type] : "no";
+}
+
+static bool is_docker(const struct spec_component *c)
+{
+    return c->artifact && c->artifact->type == ARTIFACT_DOCKER;
+}
+
+static int check_artifact(const struct spec_component *c, const struct spec_world *world,
+                          struct err_info *why)
+{
+    if (!c->artifact)
+        return 0;
+    if (is_empty(c->artifact->id))
+        return SPEC_REFUSE(
+            why,
+            "Artifact id (like docker image name) is either empty or not provided for component %s "
+            "(nor at the global level)",
+            c->name);
+    if (c->artifact->type == ARTIFACT_TARBALL && !world->path_exists(world->arg, c->artifact->id))
+        return SPEC_REFUSE(why, "For component %s with TARBALL artifact, path does not exist: %s", c->name,
+                           c->artifact->id);
+    return 0;
+}
+
+static int check_resource(const struct spec_component *c, struct err_info *why)
+{
+    const struct spec_resource *r = c->resource;
+    if (!r)
+        return SPEC_REFUSE(why, "Resource is not provided for component %s (nor at the global level)",
+                           c->name);
+    if (r->profile && (r->cpus != FLD_UNSET || r->memory))
+        return SPEC_REFUSE(why, "Cannot specify cpus/memory along with profile for component %s", c->name);
+    if (r->profile)
+        return SPEC_REFUSE(why, "Resource profile is not supported yet. Please specify cpus/memory.");
+    if (is_empty(r->memory))
+        return SPEC_REFUSE(
+            why, "Service resource or memory not provided for component %s (nor at the global level)",
+            c->name);
+    if (r->cpus == FLD_UNSET)
+        return SPEC_REFUSE(
+            why, "Service resource or cpus not provided for component %s (nor at the global level)", c->name);
+    if (r->cpus <= 0)
+        return SPEC_REFUSE(
+            why,
+            "Unacceptable no of cpus specified, either zero or negative for component %s (or at the "
+            "global level)",
+            c->name);
+    return 0;
+}
+
+static int check_count(const struct spec_component *c, struct err_info *why)
+{
+    if (c->number_of_containers >= 0)
+        return 0;
+    mem_auto char *value = c->number_of_containers == FLD_UNSET
+                               ? mem_str("null")
+                               : mem_fmt("%lld", (long long)c->number_of_containers);
+    return SPEC_REFUSE(why,
+                       "Invalid no of containers specified for component %s (nor at the global level): %s",
+                       c->name, value);
+}
+
+/* ---- V20: config files ---- */
+
+static int check_file_source(const struct spec_file *f, const struct spec_world *world, struct err_info *why)
+{
+    if (f->type < 0)
+        return SPEC_REFUSE(why, "File type is empty");
+    if (f->type == FILE_TEMPLATE && is_empty(f->src_file) && !json_object_get(f->properties, "content"))
+        return SPEC_REFUSE(why,
+                           "For TEMPLATE format, either src_file must be specified in ConfigFile, or the "
+                           "\"content\" key must be specified in the properties field of ConfigFile. ");
+    if (!is_empty(f->src_file) && !world->path_exists(world->arg, f->src_file))
+        return SPEC_REFUSE(why, "Src_file does not exist for config file: %s", f->src_file);
+    if ((f->type == FILE_STATIC || f->type == FILE_ARCHIVE) && is_empty(f->src_file))
+        return SPEC_REFUSE(why, "For %s format, should make sure that srcFile is specified",
+                           f->type == FILE_STATIC ? "STATIC" : "ARCHIVE");
+    return 0;
+}
+
+static int check_file_dest(const struct spec_component *c, size_t i, struct err_info *why)
+{
+    const char *dest = c->configuration->files[i]->dest_file;
+    if (is_empty(dest))
+        return SPEC_REFUSE(why, "dest_file is empty.");
+    for (size_t k = 0; k < i; k++) {
+        if (strcmp(c->configuration->files[k]->dest_file, dest) == 0)
+            return SPEC_REFUSE(why, "Duplicated ConfigFile exists: %s", dest);
+    }
+    if (dest[0] != '/' && strchr(dest, '/'))
+        return SPEC_REFUSE(why, "Non-absolute dest_file has more than one path element");
+    if (dest[0] == '/' && !is_docker(c))
+        return SPEC_REFUSE(why, "For component %s with %s artifact, dest_file must be a relative path: %s",
+                           c->name, artifact_word(c), dest);
+    if (strcmp(dest, ".") == 0 || strcmp(dest, "..") == 0)
+        return SPEC_REFUSE(why, "dest_file is not a file name: %s", dest);
+    return 0;
+}
+
+static int check_files(const struct spec_component *c, const struct spec_world *world, struct err_info *why)
+{
+    for (size_t i = 0; i < c->configuration->n_files; i++) {
+        int rc = check_file_source(c->configuration->files[i], world, why);
+        if (!rc)
+            rc = check_file_dest(c, i, why);
+        if (rc)
+            return rc;
+    }
+    return 0;
+}
+
+/* ---- V21: readiness ---- */
+
+#define READINESS_FAULT "Error creating readiness check java.io.IOException: "
+
+static int check_int_property(const json_t *properties, const char *key, struct err_info *why)
+{
+    const char *text = json_string_value(json_object_get(properties, key));
+    int64_t value;
+    if (!is_empty(text) && str_to_i64(text, INT32_MIN, INT32_MAX, &value))
+        return SPEC_REFUSE(why, READINESS_FAULT "invalid number in %s: %s", key, text);
+    return 0;
+}
+
+static int check_port(const json_t *properties, struct err_info *why)
+{
+    const char *text = json_string_value(json_object_get(properties, "port"));
+    if (is_empty(text))
+        return SPEC_REFUSE(why, READINESS_FAULT "port not specified");
+    int64_t port;
+    int rc = check_int_property(properties, "port", why);
+    if (rc)
+        return rc;
+    if (str_to_i64(text, 0, 65535, &port))
+        return SPEC_REFUSE(why, READINESS_FAULT "port %s is out of range", text);
+    return 0;
+}
+
+static int check_url(const json_t *properties, struct err_info *why)
+{
+    const char *url = json_string_value(json_object_get(properties, "url"));
+    if (is_empty(url))
+        return SPEC_REFUSE(why, READINESS_FAULT "url not specified");
+    bool http = strncasecmp(url, "http://", 7) == 0 || strncasecmp(url, "https://", 8) == 0;
+    const char *host = http ? strstr(url, "://") + 3 : "";
+    if (!host[0] || host[0] == '/' || strpbrk(url, " \t\r\n"))
+        return SPEC_REFUSE(why, READINESS_FAULT "malformed url: %s", url);
+    return 0;
+}
+
+static int check_readiness(const struct spec_component *c, struct err_info *why)
+{
+    static const char *const numbers[] = {"timeout", "min.success", "max.success"};
+    const struct spec_readiness *r = c->readiness_check;
+    if (!r)
+        return 0;
+    int rc = r->type == CHECK_PORT   ? check_port(r->properties, why)
+             : r->type == CHECK_HTTP ? check_url(r->properties, why)
+                                     : 0;
+    for (size_t i = 0; !rc && i < ARRAY_LEN(numbers); i++)
+        rc = check_int_property(r->properties, numbers[i], why);
+    return rc;
+}
+
+/* ---- V14..V21 ---- */
+
+int spec_check_component(const struct spec_service *s, const struct spec_component *c,
+                         const struct spec_world *world, struct err_info *why)
+{
+    for (size_t i = 0; i < c->n_dependencies; i++) {
+        if (!spec_component(s, c->dependencies[i]))
+            return SPEC_REFUSE(why,
+                               "Dependency %s for component %s is invalid, does not exist as a component",
+                               c->dependencies[i], c->name);
+    }
+    int rc = spec_check_name(c->name, world->dns_enabled, why);
+    if (!rc)
+        rc = check_artifact(c, world, why);
+    if (!rc && !is_docker(c) && !c->launch_command)
+        rc = SPEC_REFUSE(why, "launch_command is required when type is not DOCKER");
+    if (!rc)
+        rc = check_resource(c, why);
+    if (!rc)
+        rc = check_count(c, why);
+    if (!rc)
+        rc = check_files(c, world, why);
+    return rc ? rc : check_readiness(c, why);
+}
+
+/* ---- V22: placement ---- */
+
+static int missing_in_constraint(const struct spec_component *c, const json_t *constraint, const char *what,
+                                 struct err_info *why)
+{
+    const char *name = json_string_value(json_object_get(constraint, "name"));
+    return SPEC_REFUSE(why, "%s not specified for constraint %s%sin placement policy of component %s.", what,
+                       name ? name : "", name ? " " : "", c->name);
+}
+
+static int check_constraint(const struct spec_component *c, const json_t *constraint, struct err_info *why)
+{
+    if (!json_is_string(json_object_get(constraint, "type")))
+        return missing_in_constraint(c, constraint, "Type", why);
+    if (!json_is_string(json_object_get(constraint, "scope")))
+        return missing_in_constraint(c, constraint, "Scope", why);
+    const json_t *tags = json_object_get(constraint, "target_tags");
+    if (json_array_size(tags) == 0)
+        return missing_in_constraint(c, constraint, "Tag(s)", why);
+    for (size_t i = 0; i < json_array_size(tags); i++) {
+        const char *tag = json_string_value(json_array_get(tags, i));
+        if (!tag || strcmp(tag, c->name) != 0)
+            return SPEC_REFUSE(
+                why,
+                "Invalid target tag %s specified in placement policy of component %s. For now, target "
+                "tags support self reference only. Specifying anything other than its component name "
+                "is not supported. Set target tag of component %s to %s.",
+                tag ? tag : "null", c->name, c->name, c->name);
+    }
+    return 0;
+}
+
+int spec_check_placement(const struct spec_component *c, struct err_info *why)
+{
+    const json_t *constraints = json_object_get(c->placement_policy, "constraints");
+    for (size_t i = 0; i < json_array_size(constraints); i++) {
+        int rc = check_constraint(c, json_array_get(constraints, i), why);
+        if (rc)
+            return rc;
+    }
+    return 0;
+}
+
+/* ---- launch ---- */
+
+static int check_local_files(const struct spec_component *c, struct err_info *why)
+{
+    for (size_t i = 0; i < c->configuration->n_files; i++) {
+        const struct spec_file *f = c->configuration->files[i];
+        if (f->type == FILE_ARCHIVE)
+            return SPEC_REFUSE(
+                why,
+                "Component %s: config files of type ARCHIVE are not supported yet; remove %s or unpack "
+                "it in launch_command",
+                c->name, f->dest_file);
+        if (!is_empty(f->src_file) && f->type != FILE_STATIC && f->type != FILE_TEMPLATE &&
+            f->type != FILE_ENV)
+            return SPEC_REFUSE(
+                why,
+                "Component %s: src_file is not supported yet for the type of config file %s; use "
+                "TEMPLATE or STATIC, or give the properties",
+                c->name, f->dest_file);
+    }
+    return 0;
+}
+
+static int check_local(const struct spec_component *c, struct err_info *why)
+{
+    if (c->artifact)
+        return SPEC_REFUSE(
+            why,
+            "Component %s: artifacts of type %s are not supported yet on a local cluster; remove "
+            "artifact and give a launch_command, or use yarn.service.cluster=yarn",
+            c->name, artifact_word(c));
+    if (is_empty(c->launch_command))
+        return SPEC_REFUSE(why, "Component %s: launch_command is empty, there is nothing to run", c->name);
+    return check_local_files(c, why);
+}
+
+static int check_size(const struct spec_component *c, const struct spec_world *world, struct err_info *why)
+{
+    int64_t mb;
+    if (str_to_i64(c->resource->memory, 1, INT32_MAX, &mb))
+        return SPEC_REFUSE(why, "For input string: \"%s\"", c->resource->memory);
+    if (world->max_memory_mb > 0 && mb > world->max_memory_mb)
+        return SPEC_REFUSE(
+            why,
+            "Component %s: specified memory size (%lld) is larger than configured max container memory "
+            "size (%lld)",
+            c->name, (long long)mb, (long long)world->max_memory_mb);
+    if (world->max_vcores > 0 && c->resource->cpus > world->max_vcores)
+        return SPEC_REFUSE(
+            why,
+            "Component %s: specified number of virtual core (%lld) is larger than configured max "
+            "virtual core size (%lld)",
+            c->name, (long long)c->resource->cpus, (long long)world->max_vcores);
+    return 0;
+}
+
+int spec_check_launch(const struct spec_service *s, const struct spec_world *world, struct err_info *why)
+{
+    for (size_t i = 0; i < s->n_components; i++) {
+        int rc = check_size(s->components[i], world, why);
+        if (!rc && world->local)
+            rc = check_local(s->components[i], why);
+        if (rc)
+            return rc;
+    }
+    return 0;
+}

@@ -1,0 +1,30 @@
+/**
+ * Rules of validation that concern one component; for complete.c. Messages are literal.
+ *
+ * Thread: any.   Source: YARN services API 3.
+ */
+#ifndef SPEC_CHECK_H
+#define SPEC_CHECK_H
+
+#include "spec/spec.h"
+
+/** Refuse a document: ERR_INVALID with the literal diagnostics. */
+#define SPEC_REFUSE(why, ...) err_set((why), ERR_INVALID, NULL, __VA_ARGS__)
+
+/** Exchange two values of one type when cond holds. */
+#define SPEC_SWAP_IF(cond, a, b)                                                                             \
+    do {                                                                                                     \
+        if (cond) {                                                                                          \
+            __typeof__(a) swap_kept = (a);                                                                   \
+            (a) = (b);                                                                                       \
+            (b) = swap_kept;                                                                                 \
+        }                                                                                                    \
+    } while (0)
+
+/** Rules V14..V21 for one component after inheritance. @return 0; or ERR_INVALID with the diagnostics. */
+int spec_check_component(const struct spec_service *s, const struct spec_component *c,
+                         const struct spec_world *world, struct err_info *why);
+/** Rule V22. @return 0; or ERR_INVALID with the diagnostics. */
+int spec_check_placement(const struct spec_component *c, struct err_info *why);
+
+#endif
