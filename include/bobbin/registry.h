@@ -87,6 +87,7 @@ struct reg_options {
     const char *url;    /* "http://127.0.0.1:9192,http://…"; NULL: that default */
     const char *user;   /* user.name to send; NULL: reg_current_user() */
     int64_t timeout_ms; /* of one operation, retries included; 0: 10000 */
+    int64_t idle_ms;    /* a watch that hears nothing for so long reconnects; 0: 15000 */
 };
 /** @return 0; ERR_INVALID (URL). */
 int reg_open(struct run_loop *loop, const struct reg_options *options, struct reg **out,

@@ -16,6 +16,7 @@
 #define REQUEST_MAGIC   OBJ_MAGIC('R', 'E', 'Q', '1')
 #define DEFAULT_URL     "http://127.0.0.1:9192"
 #define DEFAULT_TIMEOUT 10000
+#define DEFAULT_IDLE    15000
 #define PAUSE_MIN_MS    50
 #define PAUSE_MAX_MS    1000
 #define FACE            "/ws/v1/registry"
@@ -396,6 +397,7 @@ int reg_open(struct run_loop *loop, const struct reg_options *options, struct re
     r->n_urls = n_urls;
     r->user = encoded_user(o->user);
     r->timeout_ms = o->timeout_ms > 0 ? o->timeout_ms : DEFAULT_TIMEOUT;
+    r->idle_ms = o->idle_ms > 0 ? o->idle_ms : DEFAULT_IDLE;
     r->random = (uint64_t)(uintptr_t)r ^ (uint64_t)run_now_us();
     TAILQ_INIT(&r->requests);
     TAILQ_INIT(&r->watches);

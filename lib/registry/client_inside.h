@@ -24,7 +24,7 @@ struct reg {
     char **urls; /* without slash at the end; ended by NULL */
     size_t n_urls, url_at;
     char *user; /* percent-encoded */
-    int64_t timeout_ms;
+    int64_t timeout_ms, idle_ms;
     TAILQ_HEAD(, request) requests;
     TAILQ_HEAD(, reg_watch) watches;
     uint64_t random; /* state of the jitter */

@@ -3,7 +3,7 @@
  *
  *     connect ──hello──► snapshot (no `since`) ──sync──► live ──progress──► live …
  *        ▲                                                 │
- *        └── pause, grows to 5 s ◄── lost, idle 15 s, end ─┘     `since`: the last sync or progress
+ *        └── pause, grows to 5 s ◄── lost, idle, end ──────┘     `since`: the last sync or progress
  *
  * A refused `since` (410) or a `gone` line forgets it: the next connection begins with a snapshot.
  * A callback may stop the watch: it is freed when the callbacks have returned.
@@ -18,7 +18,6 @@
 #define WATCH_MAGIC  OBJ_MAGIC('W', 'T', 'C', 'H')
 #define PAUSE_MIN_MS 100
 #define PAUSE_MAX_MS 5000
-#define IDLE_MS      15000
 #define LINE_MAX_LEN ((size_t)16 << 20)
 
 enum told { TOLD_NOTHING, TOLD_UP, TOLD_LOST };
@@ -245,7 +244,8 @@ static void watch_connect(struct reg_watch *w)
 {
     buf_auto struct buf query = BUF_EMPTY;
     mem_auto char *url = NULL;
-    struct http_call_def def = {.idle_timeout_ms = IDLE_MS, .on_data = on_data, .done = on_end, .arg = w};
+    struct http_call_def def = {
+        .idle_timeout_ms = w->reg->idle_ms, .on_data = on_data, .done = on_end, .arg = w};
 
     buf_add_str(&query, "watch=true");
     if (w->since) {

@@ -1,0 +1,456 @@
+/**
+ * The operations over REST against a scripted registryd: what is asked, what is made of the answers, retries, closing.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "base/mem.h"
+#include "base/obj.h"
+#include "bobbin/registry.h"
+#include "script_server.h"
+
+struct got {
+    int n_calls, err;
+    bool changed, applied;
+    char text[256]; /* names of a list, or description of a record, or name of a status */
+    int64_t time_ms, size;
+    int32_t children;
+    char revision[REG_REVISION_MAX];
+    struct err_info why;
+};
+
+struct fixture {
+    struct run_loop *loop;
+    struct script_server server;
+    struct reg *reg;
+    struct got got;
+};
+
+static void on_done(void *arg, int err, const struct reg_result *r, const struct err_info *why)
+{
+    struct got *g = arg;
+
+    g->n_calls++;
+    g->err = err;
+    g->changed = r->changed;
+    g->applied = r->applied;
+    g->time_ms = r->status.time_ms;
+    g->size = r->status.size;
+    g->children = r->status.children;
+    g->why = *why;
+    snprintf(g->revision, sizeof(g->revision), "%s", r->revision);
+    g->text[0] = '\0';
+    if (r->record)
+        snprintf(g->text, sizeof(g->text), "%s", r->record->description);
+    else if (r->status.path)
+        snprintf(g->text, sizeof(g->text), "%s", r->status.path);
+    for (size_t i = 0; i < r->n_list; i++)
+        snprintf(g->text + strlen(g->text), sizeof(g->text) - strlen(g->text), "%s,", r->list[i].path);
+}
+
+static bool is_called(void *arg)
+{
+    return ((struct got *)arg)->n_calls > 0;
+}
+
+static int await_call(struct fixture *f)
+{
+    assert_int_equal(f->got.n_calls, 0); /* never inside the call */
+    script_await(f->loop, is_called, &f->got);
+    assert_int_equal(f->got.n_calls, 1);
+    assert_int_equal(f->got.why.code, f->got.err);
+    f->got.n_calls = 0;
+    return f->got.err;
+}
+
+static void open_url(struct fixture *f, const char *url, int64_t timeout_ms)
+{
+    struct reg_options options = {.url = url, .user = "al ice", .timeout_ms = timeout_ms};
+
+    assert_int_equal(reg_open(f->loop, &options, &f->reg, NULL), 0);
+}
+
+static void begin(struct fixture *f, const struct step *steps, size_t n_steps)
+{
+    *f = (struct fixture){0};
+    f->loop = run_loop_new();
+    script_start(&f->server, f->loop, steps, n_steps);
+    open_url(f, f->server.url, 0);
+}
+
+static void end(struct fixture *f)
+{
+    reg_close(f->reg);
+    script_stop(&f->server);
+    run_loop_free(f->loop);
+}
+
+#define RECORD "{\"type\":\"JSONServiceRecord\",\"description\":\"d\",\"external\":[],\"internal\":[]}"
+#define STATUS                                                                                               \
+    "\"status\":{\"path\":\"one\",\"time\":1735689600000,\"size\":166,\"children\":1,\"revision\":\"5f."     \
+    "17\"}"
+#define NODE                                                                                                 \
+    "{\"path\":\"/users/x/one\"," STATUS ",\"nodes\":[\"components\"],\"extra\":[{}],\"service\":" RECORD "}"
+#define PROBLEM(type, detail)                                                                                \
+    "{\"type\":\"urn:bobbin:error:" type "\",\"status\":1,\"detail\":\"" detail "\"}"
+
+/* ---- what is asked and what comes back ---- */
+
+static void test_mknode(void **state)
+{
+    static const struct step steps[] = {
+        {.status = 201, .body = "{\"path\":\"/a\",\"created\":true}", .revision = "5f.18"},
+        {.status = 200,
+         .body = "{\"path\":\"/a\",\"created\":false}",
+         .revision = "5f.18",
+         .applied = "false"},
+    };
+    struct fixture f;
+
+    (void)state;
+    begin(&f, steps, ARRAY_LEN(steps));
+    reg_mknode(f.reg, "/users/a b/\xe2\x82\xac", true, on_done, &f.got);
+    assert_int_equal(await_call(&f), 0);
+    assert_true(f.got.changed);
+    assert_true(f.got.applied);
+    assert_string_equal(f.got.revision, "5f.18");
+    reg_mknode(f.reg, "x/", false, on_done, &f.got);
+    assert_int_equal(await_call(&f), 0);
+    assert_false(f.got.changed);
+    assert_false(f.got.applied);
+    assert_string_equal(
+        f.server.log.bytes,
+        "POST /ws/v1/registry/users/a%20b/%E2%82%AC user.name=al ice op=mknode createParents=true\n"
+        "POST /ws/v1/registry/x user.name=al ice op=mknode\n");
+    end(&f);
+}
+
+static void test_bind(void **state)
+{
+    static const struct step steps[] = {
+        {.status = 201, .body = NODE, .revision = "5f.20"},
+        {.status = 200, .body = NODE, .revision = "5f.21"},
+    };
+    struct reg_record *record = reg_record_new();
+    struct fixture f;
+
+    (void)state;
+    begin(&f, steps, ARRAY_LEN(steps));
+    reg_record_describe(record, "d");
+    reg_bind(f.reg, "/r", record, REG_CREATE, on_done, &f.got);
+    assert_int_equal(await_call(&f), 0);
+    assert_true(f.got.changed);
+    reg_bind(f.reg, "/r", record, REG_OVERWRITE | REG_CREATE_PARENTS, on_done, &f.got);
+    assert_int_equal(await_call(&f), 0);
+    assert_false(f.got.changed);
+    assert_string_equal(f.got.revision, "5f.21");
+    assert_string_equal(f.server.log.bytes,
+                        "PUT /ws/v1/registry/r user.name=al ice overwrite=false\n"
+                        "PUT /ws/v1/registry/r user.name=al ice overwrite=true createParents=true\n");
+    assert_string_equal(f.server.bodies.bytes, RECORD "\n" RECORD "\n");
+    reg_record_free(record);
+    end(&f);
+}
+
+static void test_reads(void **state)
+{
+    static const struct step steps[] = {
+        {.status = 200, .body = NODE, .revision = "5f.30"},
+        {.status = 200, .body = NODE},
+        {.status = 200, .body = NODE},
+        {.status = 200, .body = "{" STATUS ",\"nodes\":[]}"},
+    };
+    struct fixture f;
+
+    (void)state;
+    begin(&f, steps, ARRAY_LEN(steps));
+    reg_resolve(f.reg, "/users/x/one", on_done, &f.got);
+    assert_int_equal(await_call(&f), 0);
+    assert_string_equal(f.got.text, "d");
+    assert_string_equal(f.got.revision, "5f.30");
+    reg_stat(f.reg, "/users/x/one", on_done, &f.got);
+    assert_int_equal(await_call(&f), 0);
+    assert_true(f.got.time_ms == 1735689600000);
+    assert_int_equal(f.got.size, 166);
+    assert_int_equal(f.got.children, 1);
+    reg_exists(f.reg, "/", on_done, &f.got);
+    assert_int_equal(await_call(&f), 0);
+    assert_true(f.got.changed);
+    reg_resolve(f.reg, "/users/x/one", on_done, &f.got);
+    assert_int_equal(await_call(&f), ERR_NORECORD);
+    assert_non_null(strstr(f.server.log.bytes, "GET /ws/v1/registry/ user.name=al ice limit=1\n"));
+    end(&f);
+}
+
+static void test_list_follows_cursors(void **state)
+{
+    static const struct step steps[] = {
+        {.status = 200, .body = "{" STATUS ",\"nodes\":[\"a\",\"b\"],\"cursor\":\"b&c\"}"},
+        {.status = 200, .body = "{" STATUS ",\"nodes\":[\"c\"]}"},
+        {.status = 200, .body = "{" STATUS ",\"nodes\":[]}"},
+    };
+    struct fixture f;
+
+    (void)state;
+    begin(&f, steps, ARRAY_LEN(steps));
+    reg_list(f.reg, "/l", on_done, &f.got);
+    assert_int_equal(await_call(&f), 0);
+    assert_string_equal(f.got.text, "onea,b,c,");
+    reg_list(f.reg, "/l", on_done, &f.got);
+    assert_int_equal(await_call(&f), 0);
+    assert_string_equal(f.got.text, "one");
+    assert_string_equal(f.server.log.bytes, "GET /ws/v1/registry/l user.name=al ice\n"
+                                            "GET /ws/v1/registry/l user.name=al ice cursor=b&c\n"
+                                            "GET /ws/v1/registry/l user.name=al ice\n");
+    end(&f);
+}
+
+static void test_delete(void **state)
+{
+    static const struct step steps[] = {
+        {.status = 200, .body = "{\"path\":\"/r\",\"deleted\":true}", .revision = "5f.40"},
+        {.status = 200, .body = "{\"path\":\"/r\",\"deleted\":false}", .revision = "5f.40"},
+    };
+    struct fixture f;
+
+    (void)state;
+    begin(&f, steps, ARRAY_LEN(steps));
+    reg_delete(f.reg, "/r", true, on_done, &f.got);
+    assert_int_equal(await_call(&f), 0);
+    assert_true(f.got.changed);
+    assert_string_equal(f.got.revision, "5f.40");
+    reg_delete(f.reg, "/r", false, on_done, &f.got);
+    assert_int_equal(await_call(&f), 0);
+    assert_false(f.got.changed);
+    assert_string_equal(f.server.log.bytes, "DELETE /ws/v1/registry/r user.name=al ice recursive=true\n"
+                                            "DELETE /ws/v1/registry/r user.name=al ice\n");
+    end(&f);
+}
+
+/* ---- errors ---- */
+
+static void test_errors_are_those_of_the_problem(void **state)
+{
+    static const struct {
+        struct step step;
+        int err;
+    } cases[] = {
+        {{.status = 404, .body = PROBLEM("path-not-found", "no /r")}, ERR_NOTFOUND},
+        {{.status = 409, .body = PROBLEM("already-exists", "there")}, ERR_EXISTS},
+        {{.status = 409, .body = PROBLEM("not-empty", "children")}, ERR_NOTEMPTY},
+        {{.status = 400, .body = PROBLEM("invalid-path", "bad")}, ERR_PATH},
+        {{.status = 403, .body = PROBLEM("no-permission", "no")}, ERR_PERMISSION},
+        {{.status = 422, .body = PROBLEM("invalid-record", "bad")}, ERR_RECORD},
+        {{.status = 413, .body = PROBLEM("too-large", "big")}, ERR_TOOBIG},
+        {{.status = 404, .body = "<html>"}, ERR_NOROUTE},
+        {{.status = 403, .body = ""}, ERR_PERMISSION},
+        {{.status = 500, .body = "[]"}, ERR_IO},
+        {{.status = 200, .body = "<html>"}, ERR_JSON},
+        {{.status = 200, .body = ""}, ERR_JSON},
+        {{.status = 200, .body = "{\"status\":[]}"}, ERR_JSON},
+    };
+    struct step steps[ARRAY_LEN(cases)];
+    struct fixture f;
+
+    (void)state;
+    for (size_t i = 0; i < ARRAY_LEN(cases); i++)
+        steps[i] = cases[i].step;
+    begin(&f, steps, ARRAY_LEN(steps));
+    for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+        reg_stat(f.reg, "/r", on_done, &f.got);
+        assert_int_equal(await_call(&f), cases[i].err);
+        if (i == 0)
+            assert_string_equal(f.got.why.text, "no /r");
+    }
+    end(&f);
+}
+
+static void test_absent_does_not_exist(void **state)
+{
+    static const struct step steps[] = {{.status = 404, .body = PROBLEM("path-not-found", "no")},
+                                        {.status = 404, .body = "nginx"}};
+    struct fixture f;
+
+    (void)state;
+    begin(&f, steps, ARRAY_LEN(steps));
+    reg_exists(f.reg, "/r", on_done, &f.got);
+    assert_int_equal(await_call(&f), 0);
+    assert_false(f.got.changed);
+    reg_exists(f.reg, "/r", on_done, &f.got);
+    assert_int_equal(await_call(&f), ERR_NOROUTE);
+    end(&f);
+}
+
+static void test_refused_without_asking(void **state)
+{
+    struct reg_record *record = reg_record_new();
+    struct fixture f;
+
+    (void)state;
+    begin(&f, NULL, 0);
+    reg_stat(f.reg, "/a/../b", on_done, &f.got);
+    assert_int_equal(await_call(&f), ERR_PATH);
+    reg_delete(f.reg, NULL, false, on_done, &f.got);
+    assert_int_equal(await_call(&f), ERR_INVALID);
+    reg_bind(f.reg, "/r", NULL, 0, on_done, &f.got);
+    assert_int_equal(await_call(&f), ERR_INVALID);
+    record->type[0] = 'X';
+    reg_bind(f.reg, "/r", record, 0, on_done, &f.got);
+    assert_int_equal(await_call(&f), ERR_RECORD);
+    assert_int_equal(f.server.n_asked, 0);
+    reg_record_free(record);
+    end(&f);
+}
+
+/* ---- retries ---- */
+
+static void test_not_ready_is_asked_again(void **state)
+{
+    static const struct step steps[] = {{.status = 503, .body = PROBLEM("unavailable", "loading")},
+                                        {.status = 503, .body = PROBLEM("unavailable", "loading")},
+                                        {.status = 200, .body = NODE}};
+    struct fixture f;
+
+    (void)state;
+    begin(&f, steps, ARRAY_LEN(steps));
+    reg_resolve(f.reg, "/r", on_done, &f.got);
+    assert_int_equal(await_call(&f), 0);
+    assert_int_equal(f.server.n_asked, 3);
+    end(&f);
+}
+
+static void test_next_server_is_asked(void **state)
+{
+    static const struct step steps[] = {{.status = 200, .body = NODE}, {.status = 200, .body = NODE}};
+    struct fixture f;
+    char dead[64];
+    mem_auto char *both = NULL;
+
+    (void)state;
+    begin(&f, steps, ARRAY_LEN(steps));
+    reg_close(f.reg);
+    script_dead_url(dead);
+    both = mem_fmt(" %s , %s/ ", dead, f.server.url);
+    open_url(&f, both, 0);
+    reg_resolve(f.reg, "/r", on_done, &f.got);
+    assert_int_equal(await_call(&f), 0);
+    reg_resolve(f.reg, "/r", on_done, &f.got);
+    assert_int_equal(await_call(&f), 0);
+    assert_int_equal(f.server.n_asked, 2);
+    end(&f);
+}
+
+static void test_time_is_over(void **state)
+{
+    static const struct step steps[] = {{.status = 0}};
+    struct fixture f;
+    char dead[64];
+
+    (void)state;
+    begin(&f, steps, ARRAY_LEN(steps));
+    reg_close(f.reg);
+    script_dead_url(dead);
+    open_url(&f, dead, 300);
+    reg_stat(f.reg, "/r", on_done, &f.got);
+    assert_int_equal(await_call(&f), ERR_UNAVAILABLE);
+    reg_close(f.reg);
+    open_url(&f, f.server.url, 300);
+    reg_stat(f.reg, "/r", on_done, &f.got);
+    assert_int_equal(await_call(&f), ERR_TIMEOUT);
+    end(&f);
+}
+
+/** A server that takes requests and says nothing does not use up the time of the other. */
+static void test_silent_server_leaves_time(void **state)
+{
+    static const struct step silent[] = {{.status = 0}};
+    static const struct step steps[] = {{.status = 200, .body = NODE}};
+    struct script_server other;
+    struct fixture f;
+    mem_auto char *both = NULL;
+
+    (void)state;
+    begin(&f, steps, ARRAY_LEN(steps));
+    reg_close(f.reg);
+    script_start(&other, f.loop, silent, ARRAY_LEN(silent));
+    both = mem_fmt("%s,%s", other.url, f.server.url);
+    open_url(&f, both, 1000);
+    reg_resolve(f.reg, "/r", on_done, &f.got);
+    assert_int_equal(await_call(&f), 0);
+    reg_close(f.reg);
+    f.reg = NULL;
+    script_stop(&other);
+    end(&f);
+}
+
+/* ---- opening and closing ---- */
+
+static void test_close_cancels(void **state)
+{
+    static const struct step steps[] = {{.status = 0}, {.status = 0}};
+    struct fixture f;
+    struct got waiting = {0}, early = {0};
+    char dead[64];
+    mem_auto char *both = NULL;
+
+    (void)state;
+    begin(&f, steps, ARRAY_LEN(steps));
+    script_dead_url(dead);
+    both = mem_fmt("%s,%s", f.server.url, dead);
+    reg_stat(f.reg, "/r", on_done, &f.got);
+    reg_stat(f.reg, "//", on_done, &early);
+    reg_delete(f.reg, "/r", false, on_done, &waiting);
+    reg_close(f.reg);
+    f.reg = NULL;
+    assert_int_equal(f.got.n_calls, 1);
+    assert_int_equal(f.got.err, ERR_CANCELLED);
+    assert_int_equal(waiting.err, ERR_CANCELLED);
+    assert_int_equal(early.n_calls, 1);
+    end(&f);
+}
+
+static void test_bad_urls(void **state)
+{
+    static const char *const bad[] = {"",        "localhost:9192",     "ftp://x",
+                                      "http://", "http://a,,http://b", "http://a?x"};
+    struct run_loop *loop = reg_loop_new();
+    struct reg *reg = NULL;
+    struct err_info why = {0};
+
+    (void)state;
+    for (size_t i = 0; i < ARRAY_LEN(bad); i++) {
+        struct reg_options options = {.url = bad[i]};
+
+        assert_int_equal(reg_open(loop, &options, &reg, &why), ERR_INVALID);
+        assert_null(reg);
+    }
+    reg_loop_free(loop);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_mknode),
+        cmocka_unit_test(test_bind),
+        cmocka_unit_test(test_reads),
+        cmocka_unit_test(test_list_follows_cursors),
+        cmocka_unit_test(test_delete),
+        cmocka_unit_test(test_errors_are_those_of_the_problem),
+        cmocka_unit_test(test_absent_does_not_exist),
+        cmocka_unit_test(test_refused_without_asking),
+        cmocka_unit_test(test_not_ready_is_asked_again),
+        cmocka_unit_test(test_next_server_is_asked),
+        cmocka_unit_test(test_time_is_over),
+        cmocka_unit_test(test_silent_server_leaves_time),
+        cmocka_unit_test(test_close_cancels),
+        cmocka_unit_test(test_bad_urls),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
