@@ -62,7 +62,7 @@ static void write_next(struct writer *w)
     store_multi(w->store, ops, 3, on_written, w);
 }
 
-static void child_main(const char *dir, uint32_t round, int pipe_fd)
+static int child_main(const char *dir, uint32_t round, int pipe_fd)
 {
     static struct writer writers[IN_FLIGHT];
     mem_auto char *url = mem_fmt("file:%s", dir);
@@ -79,7 +79,17 @@ static void child_main(const char *dir, uint32_t round, int pipe_fd)
         write_next(&writers[i]);
     }
     run_loop_run(loop);
-    _exit(4);
+    return 4;
+}
+
+/** Become this program again as a writer: a fresh process, as threads do not survive a fork. */
+static void child_exec(const char *dir, uint32_t round, int pipe_fd)
+{
+    char round_text[16], fd_text[16];
+    snprintf(round_text, sizeof round_text, "%u", round);
+    snprintf(fd_text, sizeof fd_text, "%d", pipe_fd);
+    execl("/proc/self/exe", "test_store_lmdb_crash", dir, round_text, fd_text, (char *)NULL);
+    _exit(5);
 }
 
 /** Let a child write, kill it after some acknowledgements, and collect all of them. @return how many. */
@@ -92,7 +102,7 @@ static size_t write_and_kill(const char *dir, uint32_t round, struct ack **acks)
     assert_true(pid >= 0);
     if (pid == 0) {
         close(fds[0]);
-        child_main(dir, round, fds[1]);
+        child_exec(dir, round, fds[1]);
     }
     close(fds[1]);
     struct ack ack;
@@ -173,8 +183,10 @@ static void killed_writer_loses_nothing_acknowledged(void **state)
     free(dir);
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
+    if (argc == 4)
+        return child_main(argv[1], (uint32_t)atoi(argv[2]), atoi(argv[3]));
     const struct CMUnitTest tests[] = {cmocka_unit_test(killed_writer_loses_nothing_acknowledged)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
