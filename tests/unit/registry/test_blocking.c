@@ -1,0 +1,152 @@
+/**
+ * The blocking form against a scripted server in another thread.
+ */
+#include <pthread.h>
+#include <semaphore.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "base/obj.h"
+#include "bobbin/registry.h"
+#include "script_server.h"
+
+#define RECORD "{\"type\":\"JSONServiceRecord\",\"description\":\"d\",\"external\":[],\"internal\":[]}"
+#define STATUS "\"status\":{\"path\":\"one\",\"time\":17,\"size\":166,\"children\":2,\"revision\":\"5f.17\"}"
+#define NODE   "{\"path\":\"/one\"," STATUS ",\"nodes\":[\"a\",\"b\"],\"service\":" RECORD "}"
+#define ABSENT                                                                                               \
+    {                                                                                                        \
+        .status = 404, .body = "{\"type\":\"urn:bobbin:error:path-not-found\",\"detail\":\"absent\"}"        \
+    }
+
+static const struct step steps[] = {
+    {.status = 201, .body = "{\"created\":true}", .revision = "5f.1"},
+    {.status = 201, .body = NODE, .revision = "5f.2"},
+    {.status = 200, .body = NODE},
+    {.status = 200, .body = NODE},
+    {.status = 200, .body = NODE},
+    {.status = 200, .body = NODE},
+    {.status = 200, .body = "{\"deleted\":true}", .revision = "5f.3"},
+    ABSENT,
+    ABSENT,
+    ABSENT,
+};
+
+struct server_thread {
+    struct run_loop *loop;
+    struct script_server server;
+    pthread_t thread;
+    sem_t started;
+};
+
+static void *serve(void *arg)
+{
+    struct server_thread *t = arg;
+
+    script_start(&t->server, t->loop, steps, ARRAY_LEN(steps));
+    sem_post(&t->started);
+    run_loop_run(t->loop);
+    script_stop(&t->server);
+    return NULL;
+}
+
+static void stop_loop(void *arg)
+{
+    run_loop_stop(arg);
+}
+
+static void check_writes_and_reads(struct reg_blocking *b)
+{
+    struct reg_record *record = reg_record_new(), *found = NULL;
+    struct reg_status status = {0};
+    struct err_info why = {0};
+    char revision[REG_REVISION_MAX] = "";
+    char **names = NULL;
+    bool made = false, there = false;
+
+    assert_int_equal(reg_blocking_mknode(b, "/one", false, &made, &why), 0);
+    assert_true(made);
+    assert_int_equal(reg_blocking_bind(b, "/one", record, REG_OVERWRITE, revision, &why), 0);
+    assert_string_equal(revision, "5f.2");
+    assert_int_equal(reg_blocking_resolve(b, "/one", &found, &why), 0);
+    assert_string_equal(found->description, "d");
+    assert_int_equal(reg_blocking_stat(b, "/one", &status, &why), 0);
+    assert_string_equal(status.path, "one");
+    assert_int_equal(status.children, 2);
+    assert_int_equal(reg_blocking_exists(b, "/one", &there, &why), 0);
+    assert_true(there);
+    assert_int_equal(reg_blocking_list(b, "/one", &names, &why), 0);
+    assert_string_equal(names[0], "a");
+    assert_string_equal(names[1], "b");
+    assert_null(names[2]);
+    assert_int_equal(reg_blocking_delete(b, "/one", true, revision, &why), 0);
+    assert_string_equal(revision, "5f.3");
+    reg_path_split_free(names);
+    free(status.path);
+    reg_record_free(found);
+    reg_record_free(record);
+}
+
+static void check_errors(struct reg_blocking *b)
+{
+    struct reg_record *found = NULL;
+    struct reg_status status = {0};
+    struct err_info why = {0};
+    bool there = true;
+
+    assert_int_equal(reg_blocking_resolve(b, "/one", &found, &why), ERR_NOTFOUND);
+    assert_null(found);
+    assert_string_equal(why.text, "absent");
+    assert_int_equal(reg_blocking_stat(b, "/one", &status, NULL), ERR_NOTFOUND);
+    assert_int_equal(reg_blocking_exists(b, "/one", &there, &why), 0);
+    assert_false(there);
+    assert_int_equal(reg_blocking_stat(b, "/one/../two", &status, &why), ERR_PATH);
+}
+
+static void test_blocking(void **state)
+{
+    struct server_thread t = {0};
+    struct reg_options options = {0};
+    struct reg_blocking *b = NULL;
+
+    (void)state;
+    t.loop = run_loop_new();
+    sem_init(&t.started, 0, 0);
+    assert_int_equal(pthread_create(&t.thread, NULL, serve, &t), 0);
+    sem_wait(&t.started);
+    options.url = t.server.url;
+    assert_int_equal(reg_blocking_open(&options, &b, NULL), 0);
+    check_writes_and_reads(b);
+    check_errors(b);
+    reg_blocking_close(b);
+    run_post(t.loop, stop_loop, t.loop);
+    pthread_join(t.thread, NULL);
+    sem_destroy(&t.started);
+    run_loop_free(t.loop);
+}
+
+static void test_bad_url(void **state)
+{
+    struct reg_options options = {.url = "nonsense"};
+    struct reg_blocking *b = NULL;
+    struct err_info why = {0};
+
+    (void)state;
+    assert_int_equal(reg_blocking_open(&options, &b, &why), ERR_INVALID);
+    assert_null(b);
+    assert_string_equal(why.where, "nonsense");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_blocking),
+        cmocka_unit_test(test_bad_url),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,376 @@
+/**
+ * The feed client against a scripted registryd: what a follower is told, and how it comes back after each kind of loss.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "base/mem.h"
+#include "base/obj.h"
+#include "bobbin/registry.h"
+#include "script_server.h"
+
+struct fixture {
+    struct run_loop *loop;
+    struct script_server server;
+    struct reg *reg;
+    struct reg_watch *watch;
+    struct buf told; /* one word a callback */
+    const char *awaited;
+    const char *stop_at; /* stop the watch inside the callback that writes this */
+};
+
+/* ---- a follower that writes down what it is told ---- */
+
+static void note(struct fixture *f, const char *fmt, ...)
+{
+    va_list ap;
+    size_t before = f->told.len;
+
+    va_start(ap, fmt);
+    buf_vaddf(&f->told, fmt, ap);
+    va_end(ap);
+    if (f->stop_at && strstr(buf_cstr(&f->told) + before, f->stop_at)) {
+        reg_watch_stop(f->watch);
+        f->watch = NULL;
+    }
+}
+
+static void on_reset(void *arg)
+{
+    note(arg, "reset\n");
+}
+
+static void on_put(void *arg, const char *path, const struct reg_record *record, const char *revision)
+{
+    note(arg, "put %s %s %s\n", path, record ? record->description : "-", revision);
+}
+
+static void on_deleted(void *arg, const char *path, const char *revision)
+{
+    note(arg, "deleted %s %s\n", path, revision);
+}
+
+static void on_synced(void *arg, const char *revision)
+{
+    note(arg, "synced %s\n", revision);
+}
+
+static void on_progress(void *arg, const char *revision)
+{
+    note(arg, "progress %s\n", revision);
+}
+
+static void on_state(void *arg, const struct err_info *why)
+{
+    note(arg, "%s\n", why ? err_name(why->code) : "up");
+}
+
+static const struct reg_watch_ops ops = {on_reset, on_put, on_deleted, on_synced, on_progress, on_state};
+
+static bool is_told(void *arg)
+{
+    struct fixture *f = arg;
+
+    return strstr(buf_cstr(&f->told), f->awaited) != NULL;
+}
+
+static void await_told(struct fixture *f, const char *text)
+{
+    f->awaited = text;
+    script_await(f->loop, is_told, f);
+}
+
+static void begin_with(struct fixture *f, const struct step *steps, size_t n_steps, const char *since,
+                       const char *more_urls)
+{
+    struct reg_options options = {.user = "u", .idle_ms = 300};
+    mem_auto char *urls = NULL;
+
+    *f = (struct fixture){0};
+    f->loop = run_loop_new();
+    script_start(&f->server, f->loop, steps, n_steps);
+    urls = mem_fmt("%s%s", more_urls, f->server.url);
+    options.url = urls;
+    assert_int_equal(reg_open(f->loop, &options, &f->reg, NULL), 0);
+    f->watch = reg_watch_start(f->reg, "/users/", since, &ops, f);
+    assert_non_null(f->watch);
+}
+
+static void begin(struct fixture *f, const struct step *steps, size_t n_steps)
+{
+    begin_with(f, steps, n_steps, NULL, "");
+}
+
+/** Stop, and check that nothing is told afterwards. */
+static void end(struct fixture *f)
+{
+    size_t told = f->told.len;
+
+    reg_watch_stop(f->watch);
+    reg_close(f->reg);
+    script_stop(&f->server);
+    assert_int_equal(f->told.len, told);
+    buf_fini(&f->told);
+    run_loop_free(f->loop);
+}
+
+#define HELLO     "{\"type\":\"hello\",\"store\":\"S\",\"oldest\":\"S.1\",\"revision\":\"S.9\"}\n"
+#define RECORD(d) "{\"type\":\"JSONServiceRecord\",\"description\":\"" d "\",\"external\":[],\"internal\":[]}"
+#define PUT(path, rev)                                                                                       \
+    "{\"type\":\"put\",\"path\":\"" path "\",\"revision\":\"" rev "\",\"time\":1,\"size\":9,\"children\":0}" \
+                                                                  "\n"
+#define PUT_RECORD(path, rev, d)                                                                             \
+    "{\"type\":\"put\",\"path\":\"" path "\",\"revision\":\"" rev "\",\"service\":" RECORD(d) "}\n"
+#define DELETE(path, rev) "{\"type\":\"delete\",\"path\":\"" path "\",\"revision\":\"" rev "\"}\n"
+#define SYNC(rev)         "{\"type\":\"sync\",\"revision\":\"" rev "\"}\n"
+#define PROGRESS(rev)     "{\"type\":\"progress\",\"revision\":\"" rev "\"}\n"
+#define GONE              "{\"type\":\"gone\",\"oldest\":\"S.7\"}\n"
+#define STREAM(...)                                                                                          \
+    {                                                                                                        \
+        .status = 200, .body = __VA_ARGS__, .stream = true                                                   \
+    }
+#define HELD_STREAM(...)                                                                                     \
+    {                                                                                                        \
+        .status = 200, .body = __VA_ARGS__, .stream = true, .hold = true                                     \
+    }
+#define FIRST_ASKED      "GET /ws/v1/registry/users user.name=u watch=true\n"
+#define ASKED_SINCE(rev) "GET /ws/v1/registry/users user.name=u watch=true since=" rev "\n"
+
+/* ---- what is told ---- */
+
+static void test_snapshot_then_changes(void **state)
+{
+    static const struct step steps[] = {
+        HELD_STREAM(HELLO PUT("/users", "S.2") PROGRESS("S.2") PUT_RECORD("/users/a", "S.3", "one")
+                        DELETE("/users/b", "S.4") SYNC("S.4")
+                            PUT_RECORD("/users/a", "S.5", "two") "{\"type\":\"newer\",\"x\":[1]}\n" DELETE(
+                                "/users/a", "S.6") PROGRESS("S.6")),
+    };
+    struct fixture f;
+
+    (void)state;
+    begin(&f, steps, ARRAY_LEN(steps));
+    await_told(&f, "progress S.6");
+    assert_string_equal(f.told.bytes,
+                        "up\nreset\nput /users - S.2\nput /users/a one S.3\ndeleted /users/b S.4\n"
+                        "synced S.4\nput /users/a two S.5\ndeleted /users/a S.6\nprogress S.6\n");
+    assert_string_equal(f.server.log.bytes, FIRST_ASKED);
+    end(&f);
+}
+
+static void test_lines_come_in_pieces(void **state)
+{
+    static const struct step steps[] = {
+        {.status = 200,
+         .stream = true,
+         .hold = true,
+         .piece = 7,
+         .body = HELLO PUT_RECORD("/users/a", "S.3", "one") SYNC("S.4") PROGRESS("S.6")},
+    };
+    struct fixture f;
+
+    (void)state;
+    begin(&f, steps, ARRAY_LEN(steps));
+    await_told(&f, "progress S.6\n");
+    assert_string_equal(f.told.bytes, "up\nreset\nput /users/a one S.3\nsynced S.4\nprogress S.6\n");
+    end(&f);
+}
+
+static void test_given_since_needs_no_snapshot(void **state)
+{
+    static const struct step steps[] = {HELD_STREAM(HELLO PUT("/users/a", "S.9") PROGRESS("S.9"))};
+    struct fixture f;
+
+    (void)state;
+    begin_with(&f, steps, ARRAY_LEN(steps), "S.8", "");
+    await_told(&f, "progress S.9\n");
+    assert_string_equal(f.told.bytes, "up\nput /users/a - S.9\nprogress S.9\n");
+    assert_string_equal(f.server.log.bytes, ASKED_SINCE("S.8"));
+    end(&f);
+}
+
+/* ---- coming back ---- */
+
+static void test_resumes_after_the_last_progress(void **state)
+{
+    static const struct step steps[] = {
+        STREAM(HELLO SYNC("S.4") PROGRESS("S.5") PUT("/users/a", "S.6")),
+        HELD_STREAM(HELLO PUT("/users/a", "S.6") PROGRESS("S.6")),
+    };
+    struct fixture f;
+
+    (void)state;
+    begin(&f, steps, ARRAY_LEN(steps));
+    await_told(&f, "progress S.6\n");
+    assert_string_equal(f.told.bytes,
+                        "up\nreset\nsynced S.4\nprogress S.5\nput /users/a - S.6\nERR_UNAVAILABLE\nup\n"
+                        "put /users/a - S.6\nprogress S.6\n");
+    assert_string_equal(f.server.log.bytes, FIRST_ASKED ASKED_SINCE("S.5"));
+    end(&f);
+}
+
+static void test_half_a_snapshot_is_begun_anew(void **state)
+{
+    static const struct step steps[] = {
+        STREAM(HELLO PUT("/users/a", "S.1") PROGRESS("S.2")),
+        HELD_STREAM(HELLO PUT("/users/a", "S.1") SYNC("S.3")),
+    };
+    struct fixture f;
+
+    (void)state;
+    begin(&f, steps, ARRAY_LEN(steps));
+    await_told(&f, "synced S.3\n");
+    assert_string_equal(f.told.bytes, "up\nreset\nput /users/a - S.1\nERR_UNAVAILABLE\nup\nreset\n"
+                                      "put /users/a - S.1\nsynced S.3\n");
+    assert_string_equal(f.server.log.bytes, FIRST_ASKED FIRST_ASKED);
+    end(&f);
+}
+
+static void test_refused_since_gives_a_snapshot(void **state)
+{
+    static const struct step steps[] = {
+        {.status = 410, .body = "{\"type\":\"urn:bobbin:error:revision-gone\",\"detail\":\"not held\"}"},
+        HELD_STREAM(HELLO SYNC("T.3")),
+    };
+    struct fixture f;
+
+    (void)state;
+    begin_with(&f, steps, ARRAY_LEN(steps), "S.8", "");
+    await_told(&f, "synced T.3\n");
+    assert_string_equal(f.told.bytes, "up\nreset\nsynced T.3\n");
+    assert_string_equal(f.server.log.bytes, ASKED_SINCE("S.8") FIRST_ASKED);
+    end(&f);
+}
+
+static void test_gone_gives_a_snapshot(void **state)
+{
+    static const struct step steps[] = {STREAM(HELLO SYNC("S.4") PUT("/users/a", "S.5") GONE),
+                                        HELD_STREAM(HELLO SYNC("S.9"))};
+    struct fixture f;
+
+    (void)state;
+    begin(&f, steps, ARRAY_LEN(steps));
+    await_told(&f, "synced S.9\n");
+    assert_string_equal(f.server.log.bytes, FIRST_ASKED FIRST_ASKED);
+    end(&f);
+}
+
+static void test_broken_line_ends_the_connection(void **state)
+{
+    static const struct step steps[] = {
+        HELD_STREAM(HELLO SYNC("S.4") "{\"type\":\"put\",\"path\":}\n" PUT("/users/never", "S.5")),
+        HELD_STREAM(HELLO "{\"type\":\"put\",\"revision\":\"S.5\"}\n" PUT("/users/never", "S.5")),
+        HELD_STREAM(HELLO PUT("/users/a", "S.6") PROGRESS("S.6")),
+    };
+    struct fixture f;
+
+    (void)state;
+    begin(&f, steps, ARRAY_LEN(steps));
+    await_told(&f, "progress S.6\n");
+    assert_string_equal(f.told.bytes,
+                        "up\nreset\nsynced S.4\nERR_JSON\nup\nERR_JSON\nup\nput /users/a - S.6\n"
+                        "progress S.6\n");
+    assert_string_equal(f.server.log.bytes, FIRST_ASKED ASKED_SINCE("S.4") ASKED_SINCE("S.4"));
+    end(&f);
+}
+
+static void test_silence_is_a_loss(void **state)
+{
+    static const struct step steps[] = {HELD_STREAM(HELLO SYNC("S.4")), HELD_STREAM(HELLO PROGRESS("S.5"))};
+    struct fixture f;
+
+    (void)state;
+    begin(&f, steps, ARRAY_LEN(steps));
+    await_told(&f, "progress S.5\n");
+    assert_string_equal(f.told.bytes, "up\nreset\nsynced S.4\nERR_TIMEOUT\nup\nprogress S.5\n");
+    end(&f);
+}
+
+static void test_errors_and_dead_servers_are_told_once(void **state)
+{
+    static const struct step steps[] = {
+        {.status = 503, .body = "{\"type\":\"urn:bobbin:error:unavailable\",\"detail\":\"loading\"}"},
+        HELD_STREAM(HELLO SYNC("S.4")),
+    };
+    struct fixture f;
+    char dead[64];
+    mem_auto char *first = NULL;
+
+    (void)state;
+    script_dead_url(dead);
+    first = mem_fmt("%s,", dead);
+    begin_with(&f, steps, ARRAY_LEN(steps), NULL, first);
+    await_told(&f, "synced S.4\n");
+    assert_string_equal(f.told.bytes, "ERR_UNAVAILABLE\nup\nreset\nsynced S.4\n");
+    end(&f);
+}
+
+/* ---- stopping ---- */
+
+static void test_stopped_inside_a_callback(void **state)
+{
+    static const char *const moments[] = {"up", "reset", "put", "synced", "deleted", "progress", "ERR_"};
+    static const struct step steps[] = {
+        STREAM(HELLO PUT("/users/a", "S.3") SYNC("S.4") DELETE("/users/a", "S.5") PROGRESS("S.6")),
+    };
+
+    (void)state;
+    for (size_t i = 0; i < ARRAY_LEN(moments); i++) {
+        struct fixture f;
+
+        begin(&f, steps, ARRAY_LEN(steps));
+        f.stop_at = moments[i];
+        await_told(&f, moments[i]);
+        assert_null(f.watch);
+        end(&f);
+    }
+}
+
+static void test_close_ends_watches(void **state)
+{
+    static const struct step steps[] = {HELD_STREAM(HELLO SYNC("S.4"))};
+    struct fixture f;
+
+    (void)state;
+    begin(&f, steps, ARRAY_LEN(steps));
+    await_told(&f, "synced S.4\n");
+    f.watch = NULL; /* left to reg_close */
+    end(&f);
+}
+
+static void test_bad_path_is_no_watch(void **state)
+{
+    struct fixture f;
+
+    (void)state;
+    begin(&f, NULL, 0);
+    assert_null(reg_watch_start(f.reg, "/a//b", NULL, &ops, &f));
+    end(&f);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_snapshot_then_changes),
+        cmocka_unit_test(test_lines_come_in_pieces),
+        cmocka_unit_test(test_given_since_needs_no_snapshot),
+        cmocka_unit_test(test_resumes_after_the_last_progress),
+        cmocka_unit_test(test_half_a_snapshot_is_begun_anew),
+        cmocka_unit_test(test_refused_since_gives_a_snapshot),
+        cmocka_unit_test(test_gone_gives_a_snapshot),
+        cmocka_unit_test(test_broken_line_ends_the_connection),
+        cmocka_unit_test(test_silence_is_a_loss),
+        cmocka_unit_test(test_errors_and_dead_servers_are_told_once),
+        cmocka_unit_test(test_stopped_inside_a_callback),
+        cmocka_unit_test(test_close_ends_watches),
+        cmocka_unit_test(test_bad_path_is_no_watch),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
