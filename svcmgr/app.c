@@ -1,0 +1,327 @@
+/* The start table of svcmgr: parts in the order in which they start; they stop in reverse. */
+#include "svcmgr/app.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/mem.h"
+#include "bobbin/path.h"
+#include "cluster/local.h"
+#include "svcmgr/events.h"
+#include "svcmgr/options.h"
+
+LOG_DECLARE(SVCMGR_EVENTS)
+
+#define UNPUBLISH_LIMIT_MS 5000
+
+static struct app *app_of(void *p)
+{
+    return obj_cast(p, struct app, APP_MAGIC);
+}
+
+static void on_part_stopped(void *arg)
+{
+    daemon_stopped(app_of(arg)->daemon);
+}
+
+/* ---- base: names and places ---- */
+
+/** container-shim: named by the option, beside this program (build tree), or in libexec (installed). */
+static char *find_shim(const struct options *o)
+{
+    char self[4096];
+    ssize_t n = readlink("/proc/self/exe", self, sizeof(self) - 1);
+
+    if (opt_text(o, OPT_SHIM))
+        return mem_str(opt_text(o, OPT_SHIM));
+    self[n > 0 ? n : 0] = '\0';
+    char *slash = strrchr(self, '/');
+    if (slash)
+        *slash = '\0';
+    mem_auto char *beside = mem_fmt("%s/container-shim", self);
+    if (!access(beside, X_OK))
+        return mem_str(beside);
+    return mem_fmt("%s/../libexec/bobbin/container-shim", self);
+}
+
+static bool path_exists(void *arg, const char *path)
+{
+    (void)arg;
+    return !access(path, F_OK);
+}
+
+static int start_base(struct daemon *d, void *app, struct err_info *why)
+{
+    struct app *a = app;
+    const struct options *o = daemon_options(d);
+
+    (void)why;
+    obj_init(&a->obj, APP_MAGIC);
+    obj_init(&a->face.obj, FACE_MAGIC);
+    a->face.ops = &app_face_ops;
+    a->face.app = a;
+    a->daemon = d;
+    a->loop = daemon_loop(d);
+    TAILQ_INIT(&a->steps);
+    TAILQ_INIT(&a->waiters);
+    a->user = opt_text(o, OPT_STATIC_USER) ? mem_str(opt_text(o, OPT_STATIC_USER)) : reg_current_user();
+    a->dir = mem_fmt("%s/svcmgr", opt_text(o, OPT_DATA_DIR));
+    a->shim_path = find_shim(o);
+    a->http = http_client_new(a->loop);
+    return 0;
+}
+
+static void stop_base(struct daemon *d, void *app)
+{
+    struct app *a = app_of(app);
+
+    http_client_free(a->http);
+    free(a->user);
+    free(a->dir);
+    free(a->shim_path);
+    obj_fini(&a->obj);
+    daemon_stopped(d);
+}
+
+/* ---- registry ---- */
+
+static int start_registry(struct daemon *d, void *app, struct err_info *why)
+{
+    struct app *a = app_of(app);
+
+    return publish_open(a->loop, opt_text(daemon_options(d), OPT_REGISTRY_URL), app_record_told, a,
+                        &a->publish, why);
+}
+
+static void on_drained(void *arg)
+{
+    struct app *a = app_of(arg);
+
+    publish_close(a->publish);
+    a->publish = NULL;
+    daemon_stopped(a->daemon);
+}
+
+static void stop_registry(struct daemon *d, void *app)
+{
+    struct app *a = app_of(app);
+
+    /* What a stop left to unpublish gets its chance; else nothing is lost: the next start publishes again. */
+    bool must_drain = opt_bool(daemon_options(d), OPT_STOP_ON_EXIT);
+    publish_drain(a->publish, must_drain ? UNPUBLISH_LIMIT_MS : 0, on_drained, a);
+}
+
+/* ---- state ---- */
+
+static int start_state(struct daemon *d, void *app, struct err_info *why)
+{
+    struct app *a = app_of(app);
+    const char *url = opt_text(daemon_options(d), OPT_STATE_STORE);
+    mem_auto char *standard = mem_fmt("file:%s/state", a->dir);
+
+    int err = state_open(a->loop, url ? url : standard, &a->state, why);
+    if (!err)
+        daemon_version_fact(d, "state_store", url ? url : standard);
+    return err;
+}
+
+static void on_state_closed(void *arg)
+{
+    struct app *a = app_of(arg);
+
+    app_drop_steps(a); /* Not before: a write under way borrows their documents. */
+    engine_free(a->engine);
+    a->engine = NULL;
+    daemon_stopped(a->daemon);
+}
+
+static void stop_state(struct daemon *d, void *app)
+{
+    (void)d;
+    state_close(app_of(app)->state, on_state_closed, app);
+}
+
+/* ---- cluster ---- */
+
+static int start_cluster(struct daemon *d, void *app, struct err_info *why)
+{
+    struct app *a = app_of(app);
+    const struct options *o = daemon_options(d);
+    const struct local_options options = {
+        .dir = a->dir,
+        .shim_path = a->shim_path,
+        .memory_mb = opt_int(o, OPT_MEMORY_MB),
+        .vcores = opt_int(o, OPT_VCORES),
+        .label = opt_text(o, OPT_LABEL),
+        .hostname = opt_text(o, OPT_HOSTNAME),
+        .run_user = opt_text(o, OPT_RUN_USER),
+        .cgroup_dir = opt_text(o, OPT_CGROUP),
+        .grace_ms = opt_ms(o, OPT_GRACE),
+        .keep_logs_ms = opt_ms(o, OPT_KEEP_LOGS),
+    };
+
+    int err = cluster_local_open(a->loop, &options, &app_cluster_ops, a, &a->cluster, why);
+    if (!err)
+        daemon_version_fact(d, "cluster", cluster_name(a->cluster));
+    return err;
+}
+
+static void on_all_stopped(void *arg)
+{
+    struct app *a = app_of(arg);
+
+    log_emit0(&ev_containers_stopped);
+    cluster_close(a->cluster, on_part_stopped, a);
+}
+
+static void unpublish_all(struct app *a)
+{
+    const struct eng_service **services = engine_list(a->engine, NULL);
+
+    for (size_t i = 0; services[i]; i++) {
+        mem_auto char *path = engine_record_path(services[i], NULL);
+        if (eng_service_is_live(services[i]))
+            publish_purge(a->publish, path, 0);
+    }
+    free(services);
+}
+
+static void stop_cluster(struct daemon *d, void *app)
+{
+    struct app *a = app_of(app);
+    struct cluster_capacity c;
+
+    a->is_ending = true; /* When a step before engine failed to start. */
+    if (a->engine && opt_bool(daemon_options(d), OPT_STOP_ON_EXIT)) {
+        unpublish_all(a);
+        cluster_stop_all(a->cluster, on_all_stopped, a);
+        return;
+    }
+    cluster_capacity(a->cluster, &c);
+    log_emit(&ev_containers_left, LOG_INT("containers", c.n_containers));
+    cluster_close(a->cluster, on_part_stopped, a);
+}
+
+/* ---- engine ---- */
+
+static void collect(void *arg)
+{
+    struct app *a = app_of(arg);
+    struct metrics *m = daemon_metrics(a->daemon);
+    const struct eng_service **services = engine_list(a->engine, NULL);
+    struct cluster_capacity c;
+    int64_t n = 0, n_live = 0;
+
+    for (; services[n]; n++)
+        n_live += eng_service_is_live(services[n]);
+    free(services);
+    cluster_capacity(a->cluster, &c);
+    metric_set(m, M_SERVICES, n);
+    metric_set(m, M_SERVICES_LIVE, n_live);
+    metric_set(m, M_CONTAINERS, (int64_t)c.n_containers);
+    metric_set(m, M_WAITING, (int64_t)c.n_waiting);
+    metric_set(m, M_MEMORY, c.used_memory_mb);
+    metric_set(m, M_VCORES, c.used_vcores);
+    metric_set(m, M_RECORDS_PENDING, (int64_t)publish_n_pending(a->publish));
+}
+
+static void describe_world(struct app *a)
+{
+    const struct options *o = daemon_options(a->daemon);
+    struct cluster_capacity c;
+
+    cluster_capacity(a->cluster, &c);
+    a->world = (struct spec_world){
+        .dialect = dialect_find(opt_text(o, OPT_DIALECT)),
+        .dns_enabled = opt_bool(o, OPT_DNS_ENABLED),
+        .local = true,
+        .max_memory_mb = c.memory_mb,
+        .max_vcores = c.vcores,
+        .path_exists = path_exists,
+    };
+}
+
+static int start_engine(struct daemon *d, void *app, struct err_info *why)
+{
+    struct app *a = app_of(app);
+    const struct options *o = daemon_options(d);
+
+    describe_world(a);
+    const struct engine_config config = {
+        .dialect = a->world.dialect,
+        .cluster_ts = run_wall_ms(),
+        .domain = opt_text(o, OPT_DOMAIN),
+        .zk_quorum = opt_text(o, OPT_ZK_QUORUM),
+        .address_pool = opt_text(o, OPT_ADDRESSES),
+        .queue = opt_text(o, OPT_QUEUE),
+        .probe_interval_ms = opt_ms(o, OPT_PROBE_INTERVAL),
+        .retry_interval_ms = opt_ms(o, OPT_RETRY_INTERVAL),
+    };
+    int err = engine_new(&config, &a->engine, why);
+    if (err)
+        return err;
+    a->probes = probes_new(a->loop, a->http, app_probe_result, a);
+    metrics_collector(daemon_metrics(d), collect, a);
+    daemon_ready(d, "loading the state");
+    app_recover(a);
+    return 0;
+}
+
+static void stop_engine(struct daemon *d, void *app)
+{
+    struct app *a = app_of(app);
+
+    a->is_ending = true;
+    metrics_collector(daemon_metrics(d), NULL, NULL);
+    app_cancel_waiters(a);
+    probes_free(a->probes);
+    a->probes = NULL;
+    app_drop_timers(a);
+    map_fini(&a->ending, NULL);
+    daemon_stopped(d);
+}
+
+/* ---- API: opened by app_recover when everything is known ---- */
+
+static int start_api(struct daemon *d, void *app, struct err_info *why)
+{
+    (void)d;
+    (void)app;
+    (void)why;
+    return 0;
+}
+
+static void stop_api(struct daemon *d, void *app)
+{
+    struct app *a = app_of(app);
+
+    app_cancel_waiters(a);
+    if (a->server)
+        http_server_stop(a->server, on_part_stopped, a);
+    else
+        daemon_stopped(d);
+}
+
+/* ---- the table ---- */
+
+static const struct daemon_step steps[] = {
+    {"base", start_base, stop_base},       {"registry", start_registry, stop_registry},
+    {"state", start_state, stop_state},    {"cluster", start_cluster, stop_cluster},
+    {"engine", start_engine, stop_engine}, {"api", start_api, stop_api},
+};
+
+static const struct opt_def options[] = {OPTIONS_ROWS(SVCMGR_OPTIONS)};
+static const struct metric_def metrics[] = {METRICS_ROWS(SVCMGR_METRICS)};
+
+const struct daemon_def app_daemon = {
+    .name = "svcmgr",
+    .summary = "Runs long-lived services and publishes them in the registry.",
+    .options = options,
+    .n_options = N_SVCMGR_OPTIONS,
+    .metrics = metrics,
+    .n_metrics = N_SVCMGR_METRICS,
+    .steps = steps,
+    .n_steps = ARRAY_LEN(steps),
+    .app_size = sizeof(struct app),
+};

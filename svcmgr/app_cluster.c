@@ -1,0 +1,117 @@
+#include <stdlib.h>
+
+#include "base/mem.h"
+#include "svcmgr/app.h"
+#include "svcmgr/events.h"
+
+/* ---- what the cluster tells ---- */
+
+static struct eng_exit exit_of(const struct cluster_exit *x)
+{
+    static const int kinds[] = {
+        [CLUSTER_EXIT_CODE] = EXIT_CODE,
+        [CLUSTER_EXIT_SIGNAL] = EXIT_SIGNAL,
+        [CLUSTER_EXIT_NOT_STARTED] = EXIT_LAUNCH,
+        [CLUSTER_EXIT_LOST] = EXIT_LOST,
+    };
+    struct eng_exit e = {kinds[x->kind], x->code, (char *)x->text};
+
+    if (x->was_stopped && x->kind != CLUSTER_EXIT_LOST)
+        e.kind = EXIT_STOPPED;
+    return e;
+}
+
+static void on_allocated(void *arg, const struct cluster_container *c)
+{
+    struct app *a = obj_cast(arg, struct app, APP_MAGIC);
+    struct eng_event ev = {.kind = EV_ALLOCATED, .container_id = c->id, .ip = c->ip, .host = c->hostname};
+
+    app_event(a, &ev);
+}
+
+static void on_waits(void *arg, const char *container_id, const char *reason)
+{
+    struct app *a = obj_cast(arg, struct app, APP_MAGIC);
+    struct eng_event ev = {.kind = EV_WAITING, .container_id = container_id, .text = reason};
+
+    app_event(a, &ev);
+}
+
+static void on_started(void *arg, const struct cluster_container *c)
+{
+    struct app *a = obj_cast(arg, struct app, APP_MAGIC);
+    struct eng_event ev = {
+        .kind = EV_RUNNING, .container_id = c->id, .attempt = c->attempt, .ip = c->ip, .host = c->hostname};
+
+    app_event(a, &ev);
+}
+
+static void on_exited(void *arg, const struct cluster_container *c)
+{
+    struct app *a = obj_cast(arg, struct app, APP_MAGIC);
+    bool was_ending = map_remove(&a->ending, c->id) != NULL;
+    mem_auto char *id = mem_str(c->id);
+    struct cluster_exit x = c->exit;
+    struct eng_event ev = {.kind = EV_EXITED, .container_id = id, .attempt = c->attempt, .exit = exit_of(&x)};
+
+    metric_add(daemon_metrics(a->daemon), M_EXITS, 1);
+    if (was_ending) {
+        ev.attempt = 0;
+    } else if (x.kind == CLUSTER_EXIT_LOST) {
+        ev.kind = EV_LOST;
+        ev.text = x.text;
+    }
+    if (was_ending || x.kind == CLUSTER_EXIT_LOST)
+        cluster_release(a->cluster, id);
+    app_event(a, &ev);
+}
+
+static void on_recovered(void *arg, const struct cluster_container *c)
+{
+    struct app *a = obj_cast(arg, struct app, APP_MAGIC);
+    const struct eng_instance *instance = NULL;
+    struct eng_event ev = {
+        .kind = EV_RECOVERED, .container_id = c->id, .attempt = c->attempt, .ip = c->ip, .host = c->hostname};
+
+    if (!engine_find_container(a->engine, c->id, &instance)) {
+        cluster_release(a->cluster, c->id);
+        return;
+    }
+    ev.found = c->state == CLUSTER_EXITED ? FOUND_EXITED : FOUND_RUNNING;
+    if (c->state == CLUSTER_EXITED)
+        ev.exit = exit_of(&c->exit);
+    app_event(a, &ev);
+}
+
+static void on_recovery_done(void *arg)
+{
+    app_resume(obj_cast(arg, struct app, APP_MAGIC));
+}
+
+const struct cluster_ops app_cluster_ops = {
+    .allocated = on_allocated,
+    .waits = on_waits,
+    .started = on_started,
+    .exited = on_exited,
+    .recovered = on_recovered,
+    .recovery_done = on_recovery_done,
+};
+
+/* ---- what probes and registry tell ---- */
+
+void app_probe_result(void *arg, const char *container_id, int64_t attempt, bool ready, const char *text)
+{
+    struct app *a = obj_cast(arg, struct app, APP_MAGIC);
+    struct eng_event ev = {
+        .kind = EV_PROBE, .container_id = container_id, .attempt = attempt, .ready = ready, .text = text};
+
+    app_event(a, &ev);
+}
+
+void app_record_told(void *arg, int64_t ticket, int code)
+{
+    struct app *a = obj_cast(arg, struct app, APP_MAGIC);
+    struct eng_event ev = {.kind = EV_RECORD, .ticket = ticket, .code = code};
+
+    app_event(a, &ev);
+}

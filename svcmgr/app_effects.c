@@ -1,0 +1,229 @@
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "launch/launch.h"
+#include "svcmgr/app.h"
+#include "svcmgr/events.h"
+#include "svcmgr/options.h"
+
+LOG_DECLARE(SVCMGR_EVENTS)
+
+#define TIMER_MAGIC OBJ_MAGIC('A', 'T', 'I', 'M')
+
+/** The one timer of a service. */
+struct app_timer {
+    struct obj obj;
+    struct app *app;
+    char *user, *name;
+    struct run_timer *timer;
+};
+
+/* ---- containers ---- */
+
+static void do_request(struct app *a, struct eng_effect *e)
+{
+    const struct eng_service *s = engine_find(a->engine, e->user, e->name);
+    const struct cluster_ask ask = {
+        .container_id = e->container_id,
+        .application_id = s && s->app_id ? s->app_id : "",
+        .memory_mb = e->request->memory_mb,
+        .vcores = e->request->vcores,
+        .label = e->request->label,
+        .ip = e->request->ip,
+    };
+
+    cluster_request(a->cluster, &ask);
+}
+
+static void do_cancel(struct app *a, struct eng_effect *e)
+{
+    cluster_cancel(a->cluster, e->container_id);
+}
+
+static void do_release(struct app *a, struct eng_effect *e)
+{
+    map_remove(&a->ending, e->container_id);
+    cluster_release(a->cluster, e->container_id);
+}
+
+static void tell_not_launched(struct app *a, const struct eng_effect *e, int err, struct err_info *why)
+{
+    struct eng_event ev = {.kind = EV_EXITED, .container_id = e->container_id, .attempt = e->launch->attempt};
+
+    log_emit(&ev_launch_refused, LOG_STR("container", e->container_id),
+             LOG_STR("instance", e->launch->instance), LOG_ERR(why));
+    if (err == ERR_NOTFOUND)
+        ev.kind = EV_LOST;
+    ev.text = why->text;
+    ev.exit = (struct eng_exit){EXIT_LAUNCH, err, why->text};
+    app_event(a, &ev);
+}
+
+static void do_launch(struct app *a, struct eng_effect *e)
+{
+    const struct cluster_container *c = cluster_find(a->cluster, e->container_id);
+    struct launch_plan plan = {.command = NULL};
+    struct err_info why = {0};
+    int err = 0;
+
+    if (c && (c->state == CLUSTER_RUNNING || c->state == CLUSTER_STARTING) &&
+        c->attempt == e->launch->attempt) {
+        if (c->state == CLUSTER_RUNNING)
+            app_cluster_ops.started(a, c);
+        return;
+    }
+    if (!c)
+        err = err_set(&why, ERR_NOTFOUND, e->container_id, "There is no such container.");
+    if (!err)
+        err = launch_plan(e->launch, c, &plan, &why);
+    if (!err)
+        err = cluster_launch(a->cluster, e->container_id, &plan.launch, &why);
+    launch_plan_fini(&plan);
+    if (err)
+        tell_not_launched(a, e, err, &why);
+}
+
+static void do_stop(struct app *a, struct eng_effect *e)
+{
+    const struct cluster_container *c = cluster_find(a->cluster, e->container_id);
+    struct eng_event ev = {
+        .kind = EV_LOST, .container_id = e->container_id, .text = "There is no such container."};
+
+    if (c && (c->state == CLUSTER_RUNNING || c->state == CLUSTER_STARTING)) {
+        map_set(&a->ending, e->container_id, a);
+        cluster_stop(a->cluster, e->container_id,
+                     e->force ? 0 : opt_ms(daemon_options(a->daemon), OPT_GRACE));
+        return;
+    }
+    if (c) {
+        ev.kind = EV_EXITED;
+        ev.exit.kind = EXIT_STOPPED;
+        ev.text = NULL;
+    }
+    cluster_cancel(a->cluster, e->container_id);
+    cluster_release(a->cluster, e->container_id);
+    app_event(a, &ev);
+}
+
+static void do_probe_start(struct app *a, struct eng_effect *e)
+{
+    probe_start(a->probes, e->container_id, e->probe);
+}
+
+static void do_probe_stop(struct app *a, struct eng_effect *e)
+{
+    probe_stop(a->probes, e->container_id);
+}
+
+/* ---- registry, answers, time ---- */
+
+static void do_publish(struct app *a, struct eng_effect *e)
+{
+    publish_put(a->publish, e->path, e->record, e->ticket);
+}
+
+static void do_unpublish(struct app *a, struct eng_effect *e)
+{
+    publish_delete(a->publish, e->path, e->ticket);
+}
+
+static void do_purge(struct app *a, struct eng_effect *e)
+{
+    publish_purge(a->publish, e->path, e->ticket);
+}
+
+static void do_answer(struct app *a, struct eng_effect *e)
+{
+    app_answer(a, e->answer);
+}
+
+static void free_timer(void *p)
+{
+    struct app_timer *t = obj_cast(p, struct app_timer, TIMER_MAGIC);
+
+    run_timer_free(t->timer);
+    free(t->user);
+    free(t->name);
+    obj_fini(&t->obj);
+    free(t);
+}
+
+void app_drop_timers(struct app *a)
+{
+    map_fini(&a->timers, free_timer);
+}
+
+static void on_timer(void *arg)
+{
+    struct app_timer *t = obj_cast(arg, struct app_timer, TIMER_MAGIC);
+    struct app *a = t->app;
+    mem_auto char *key = mem_fmt("%s/%s", t->user, t->name);
+    mem_auto char *user = t->user;
+    mem_auto char *name = t->name;
+    struct eng_event ev = {.kind = EV_TIMER, .user = user, .name = name};
+
+    t->user = t->name = NULL;
+    map_remove(&a->timers, key);
+    free_timer(t);
+    app_event(a, &ev);
+}
+
+static void do_timer(struct app *a, struct eng_effect *e)
+{
+    mem_auto char *key = mem_fmt("%s/%s", e->user, e->name);
+    struct app_timer *t = map_remove(&a->timers, key);
+    int64_t left = e->at_ms - app_now_ms(a);
+
+    if (t)
+        free_timer(t);
+    if (!e->at_ms)
+        return;
+    t = mem_new(struct app_timer);
+    obj_init(&t->obj, TIMER_MAGIC);
+    t->app = a;
+    t->user = mem_str(e->user);
+    t->name = mem_str(e->name);
+    t->timer = run_timer_new(a->loop, on_timer, t);
+    map_set(&a->timers, key, t);
+    run_timer_start(t->timer, left > 0 ? (uint64_t)left : 0, 0);
+}
+
+static void do_note(struct app *a, struct eng_effect *e)
+{
+    (void)a;
+    log_emit(&ev_engine_note, LOG_STR("user", e->user), LOG_STR("service", e->name),
+             LOG_STR("container", e->container_id), LOG_STR("note", e->text));
+}
+
+static void do_nothing(struct app *a, struct eng_effect *e)
+{
+    (void)a; /* PERSIST was done before. */
+    (void)e;
+}
+
+/* ---- the table ---- */
+
+static void (*const doers[])(struct app *a, struct eng_effect *e) = {
+    [EFF_PERSIST] = do_nothing,
+    [EFF_REQUEST] = do_request,
+    [EFF_CANCEL] = do_cancel,
+    [EFF_RELEASE] = do_release,
+    [EFF_LAUNCH] = do_launch,
+    [EFF_STOP] = do_stop,
+    [EFF_PROBE_START] = do_probe_start,
+    [EFF_PROBE_STOP] = do_probe_stop,
+    [EFF_PUBLISH] = do_publish,
+    [EFF_UNPUBLISH] = do_unpublish,
+    [EFF_PURGE] = do_purge,
+    [EFF_ANSWER] = do_answer,
+    [EFF_TIMER] = do_timer,
+    [EFF_NOTE] = do_note,
+};
+
+void app_carry_out(struct app *a, struct eng_effect *e)
+{
+    BUG_IF((size_t)e->kind >= ARRAY_LEN(doers) || !doers[e->kind]);
+    doers[e->kind](a, e);
+}

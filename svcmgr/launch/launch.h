@@ -1,0 +1,43 @@
+/**
+ * From what the engine wants to run to what a cluster can run: the environment, the command and the files of one
+ * process, with everything expanded that is known only when the container is there.
+ *
+ *   <LOG_DIR>   the container's log directory        in the command and in values of the environment
+ *   $PWD        the working directory                in values of the environment (in the command the shell knows it)
+ *   {{NAME}}    a variable of this environment       in both
+ *
+ * Thread: owner; template sources are read here.   Source: YARN services API 8.
+ */
+#ifndef LAUNCH_LAUNCH_H
+#define LAUNCH_LAUNCH_H
+
+#include "cluster/cluster.h"
+#include "engine/engine.h"
+
+/** A template source larger than this is refused. */
+#define LAUNCH_TEMPLATE_MAX (1 << 20)
+
+/** What cluster_launch needs, with everything it points to. Release with launch_plan_fini. */
+struct launch_plan {
+    struct cluster_launch launch;
+    char *command;
+    char **env; /* "NAME=value", by name, NULL-terminated */
+    struct cluster_file *files;
+    size_t n_files;
+};
+
+/**
+ * Plan a process start.
+ *
+ * @param wanted     what the engine wants                                           [borrowed, until launch_plan_fini]
+ * @param container  where                                                           [borrowed for the call]
+ * @param out        filled on success                                               [out]
+ * @return 0; ERR_INVALID: nothing to run; ERR_UNSUPPORTED: an archive or a name that no variable can have; ERR_IO,
+ *         ERR_TOOBIG: a template's source cannot be read. *out is empty on error, why->text is for the user.
+ */
+int launch_plan(const struct eng_launch *wanted, const struct cluster_container *container,
+                struct launch_plan *out, struct err_info *why);
+/** Release; the plan is empty afterwards. */
+void launch_plan_fini(struct launch_plan *p);
+
+#endif

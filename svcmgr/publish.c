@@ -1,0 +1,365 @@
+#include "svcmgr/publish.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <sys/queue.h>
+
+#include "base/mem.h"
+#include "base/obj.h"
+#include "base/str.h"
+#include "svcmgr/events.h"
+
+LOG_DECLARE(SVCMGR_EVENTS)
+
+#define PUBLISH_MAGIC OBJ_MAGIC('P', 'U', 'B', 'L')
+#define CHANGE_MAGIC  OBJ_MAGIC('C', 'H', 'N', 'G')
+
+#define MAX_RUNNING     16   /* changes side by side */
+#define WINDOW          64   /* changes looked at for one that may begin */
+#define TRY_TIMEOUT_MS  2000 /* of one try */
+#define TICKET_LIMIT_MS 5000 /* until a ticket is told that the registry is away */
+#define RETRY_FIRST_MS  100
+#define RETRY_MAX_MS    5000
+
+enum change_kind { CHANGE_PUT, CHANGE_DELETE, CHANGE_PURGE };
+
+struct change {
+    struct obj obj;
+    TAILQ_ENTRY(change) link;
+    struct publish *owner;
+    enum change_kind kind;
+    char *path;
+    struct reg_record *record; /* PUT */
+    int64_t ticket;            /* 0: told */
+    int64_t asked_ms;
+    bool is_running;
+};
+TAILQ_HEAD(change_list, change);
+
+/** The outcome of a ticket, on its way. */
+struct outcome {
+    int64_t ticket;
+    int code;
+};
+
+struct publish {
+    struct obj obj;
+    struct run_loop *loop;
+    struct reg *reg;
+    void (*told)(void *arg, int64_t ticket, int code);
+    void *arg;
+    struct change_list changes; /* oldest first */
+    size_t n_changes, n_running;
+    struct run_timer *timer; /* next try and ticket limits */
+    int64_t pause_ms;        /* before the next try; 0: the registry answers */
+    int64_t not_before_ms;
+    struct outcome *outcomes;
+    size_t n_outcomes;
+    struct run_timer *outcome_timer;
+    struct run_timer *drain_timer;
+    void (*drained)(void *arg);
+    void *drained_arg;
+    bool is_closing;
+};
+
+static void pump(struct publish *p);
+
+static void free_change(struct change *c)
+{
+    struct publish *p = c->owner;
+
+    TAILQ_REMOVE(&p->changes, c, link);
+    p->n_changes--;
+    reg_record_free(c->record);
+    free(c->path);
+    obj_fini(&c->obj);
+    free(c);
+}
+
+static void tell(struct change *c, int code)
+{
+    struct publish *p = c->owner;
+
+    if (!c->ticket)
+        return;
+    p->outcomes = mem_resize(p->outcomes, p->n_outcomes + 1, sizeof(*p->outcomes));
+    p->outcomes[p->n_outcomes++] = (struct outcome){c->ticket, code};
+    c->ticket = 0;
+    run_timer_start(p->outcome_timer, 0, 0);
+}
+
+/** Apart from the lists: who is told may ask for more changes. */
+static void tell_outcomes(void *arg)
+{
+    struct publish *p = obj_cast(arg, struct publish, PUBLISH_MAGIC);
+    mem_auto struct outcome *outcomes = p->outcomes;
+    size_t n = p->n_outcomes;
+
+    p->outcomes = NULL;
+    p->n_outcomes = 0;
+    for (size_t i = 0; i < n; i++)
+        p->told(p->arg, outcomes[i].ticket, outcomes[i].code);
+}
+
+static void end_drain(struct publish *p)
+{
+    void (*drained)(void *) = p->drained;
+
+    p->drained = NULL;
+    run_timer_free(p->drain_timer);
+    p->drain_timer = NULL;
+    if (drained)
+        drained(p->drained_arg);
+}
+
+/* ---- outcomes ---- */
+
+static bool is_temporary(int err)
+{
+    return err == ERR_UNAVAILABLE || err == ERR_TIMEOUT || err == ERR_WRONGSTATE || err == ERR_LIMIT ||
+           err == ERR_IO || err == ERR_NOSPC || err == ERR_CONFLICT || err == ERR_INTERNAL;
+}
+
+static void try_later(struct publish *p, const struct err_info *why)
+{
+    if (!p->pause_ms)
+        log_emit(&ev_registry_away, LOG_ERR(why));
+    p->pause_ms = p->pause_ms ? p->pause_ms * 2 : RETRY_FIRST_MS;
+    if (p->pause_ms > RETRY_MAX_MS)
+        p->pause_ms = RETRY_MAX_MS;
+    p->not_before_ms = run_now_ms() + p->pause_ms;
+}
+
+static void on_done(void *arg, int err, const struct reg_result *r, const struct err_info *why)
+{
+    struct change *c = obj_cast(arg, struct change, CHANGE_MAGIC);
+    struct publish *p = c->owner;
+
+    (void)r;
+    c->is_running = false;
+    p->n_running--;
+    if (p->is_closing)
+        return;
+    if (is_temporary(err)) {
+        try_later(p, why);
+        pump(p);
+        return;
+    }
+    if (p->pause_ms)
+        log_emit(&ev_registry_back, LOG_INT("pending", p->n_changes));
+    p->pause_ms = 0;
+    p->not_before_ms = 0;
+    if (err)
+        log_emit(&ev_record_refused, LOG_STR("path", c->path), LOG_ERR(why));
+    tell(c, err);
+    free_change(c);
+    pump(p);
+}
+
+/* ---- which change may begin ---- */
+
+static bool is_below(const char *path, const char *top)
+{
+    size_t n = strlen(top);
+
+    return !strncmp(path, top, n) && (path[n] == '/' || !path[n]);
+}
+
+/** Two changes that must keep their order. */
+static bool do_conflict(const struct change *a, const struct change *b)
+{
+    if (!strcmp(a->path, b->path))
+        return true;
+    return (a->kind == CHANGE_PURGE && is_below(b->path, a->path)) ||
+           (b->kind == CHANGE_PURGE && is_below(a->path, b->path));
+}
+
+static bool may_begin(const struct publish *p, const struct change *c)
+{
+    const struct change *before;
+
+    if (c->is_running)
+        return false;
+    TAILQ_FOREACH (before, &p->changes, link) {
+        if (before == c)
+            return true;
+        if (do_conflict(before, c))
+            return false;
+    }
+    return false;
+}
+
+static void begin(struct change *c)
+{
+    struct publish *p = c->owner;
+
+    c->is_running = true;
+    p->n_running++;
+    switch (c->kind) {
+    case CHANGE_PUT:
+        reg_bind(p->reg, c->path, c->record, REG_OVERWRITE | REG_CREATE_PARENTS, on_done, c);
+        return;
+    case CHANGE_DELETE: reg_delete(p->reg, c->path, false, on_done, c); return;
+    case CHANGE_PURGE: reg_delete(p->reg, c->path, true, on_done, c); return;
+    }
+}
+
+/** Tell the tickets that waited too long. @return ms until the next one, -1: there is none. */
+static int64_t tell_late(struct publish *p, int64_t now)
+{
+    struct change *c;
+    int64_t next = -1;
+
+    TAILQ_FOREACH (c, &p->changes, link) {
+        int64_t left = c->asked_ms + TICKET_LIMIT_MS - now;
+        if (!c->ticket)
+            continue;
+        if (left <= 0)
+            tell(c, ERR_UNAVAILABLE);
+        else if (next < 0 || left < next)
+            next = left;
+    }
+    return next;
+}
+
+static void on_timer(void *arg)
+{
+    pump(obj_cast(arg, struct publish, PUBLISH_MAGIC));
+}
+
+static void pump(struct publish *p)
+{
+    int64_t now = run_now_ms(), pause = p->not_before_ms - now, late = tell_late(p, now);
+    size_t n_seen = 0;
+
+    if (!p->n_changes && p->drained) {
+        end_drain(p);
+        return; /* It may have closed us. */
+    }
+    for (struct change *c = TAILQ_FIRST(&p->changes); pause <= 0 && c; c = TAILQ_NEXT(c, link)) {
+        if (p->n_running == MAX_RUNNING || n_seen++ == WINDOW)
+            break;
+        if (may_begin(p, c))
+            begin(c);
+    }
+    run_timer_stop(p->timer);
+    int64_t next = pause > 0 && (late < 0 || pause < late) ? pause : late;
+    if (next >= 0 && p->n_changes)
+        run_timer_start(p->timer, (uint64_t)next, 0);
+}
+
+/* ---- the interface ---- */
+
+int publish_open(struct run_loop *loop, const char *url, void (*told)(void *arg, int64_t ticket, int code),
+                 void *arg, struct publish **out, struct err_info *why)
+{
+    const struct reg_options options = {.url = url, .timeout_ms = TRY_TIMEOUT_MS};
+    struct reg *reg;
+    int err = reg_open(loop, &options, &reg, why);
+    if (err)
+        return err;
+
+    struct publish *p = mem_new(struct publish);
+    obj_init(&p->obj, PUBLISH_MAGIC);
+    p->loop = loop;
+    p->reg = reg;
+    p->told = told;
+    p->arg = arg;
+    TAILQ_INIT(&p->changes);
+    p->timer = run_timer_new(loop, on_timer, p);
+    p->outcome_timer = run_timer_new(loop, tell_outcomes, p);
+    *out = p;
+    return 0;
+}
+
+static void add(struct publish *p, enum change_kind kind, const char *path, struct reg_record *take_record,
+                int64_t ticket)
+{
+    struct change *c = mem_new(struct change), *old, *next;
+
+    obj_init(&c->obj, CHANGE_MAGIC);
+    *c = (struct change){.obj = c->obj,
+                         .owner = p,
+                         .kind = kind,
+                         .path = mem_str(path),
+                         .record = take_record,
+                         .ticket = ticket,
+                         .asked_ms = run_now_ms()};
+    for (old = TAILQ_FIRST(&p->changes); old; old = next) {
+        next = TAILQ_NEXT(old, link);
+        bool is_covered = kind == CHANGE_PURGE ? is_below(old->path, path)
+                                               : !strcmp(old->path, path) && old->kind != CHANGE_PURGE;
+        if (old->is_running || !is_covered)
+            continue;
+        tell(old, 0); /* What it wanted is part of the newer wish. */
+        free_change(old);
+    }
+    TAILQ_INSERT_TAIL(&p->changes, c, link);
+    p->n_changes++;
+    /* Later: the caller is in the middle of its own list. */
+    if (p->not_before_ms <= run_now_ms())
+        run_timer_start(p->timer, 0, 0);
+}
+
+static void set_attribute(struct reg_record *r, const char *key, const char *value)
+{
+    if (value)
+        BUG_IF(reg_record_set(r, key, value, NULL));
+}
+
+void publish_put(struct publish *p, const char *path, const struct eng_record *record, int64_t ticket)
+{
+    struct reg_record *r = reg_record_new();
+
+    reg_record_describe(r, record->description);
+    set_attribute(r, "yarn:id", record->yarn_id);
+    set_attribute(r, "yarn:persistence", record->persistence);
+    set_attribute(r, "yarn:ip", record->ip);
+    set_attribute(r, "yarn:hostname", record->hostname);
+    set_attribute(r, "yarn:component", record->component);
+    add(p, CHANGE_PUT, path, r, ticket);
+}
+
+void publish_delete(struct publish *p, const char *path, int64_t ticket)
+{
+    add(p, CHANGE_DELETE, path, NULL, ticket);
+}
+
+void publish_purge(struct publish *p, const char *path, int64_t ticket)
+{
+    add(p, CHANGE_PURGE, path, NULL, ticket);
+}
+
+size_t publish_n_pending(const struct publish *p)
+{
+    return p->n_changes;
+}
+
+static void on_drain_limit(void *arg)
+{
+    end_drain(obj_cast(arg, struct publish, PUBLISH_MAGIC));
+}
+
+void publish_drain(struct publish *p, int64_t limit_ms, void (*drained)(void *arg), void *arg)
+{
+    p->drained = drained;
+    p->drained_arg = arg;
+    p->drain_timer = run_timer_new(p->loop, on_drain_limit, p);
+    run_timer_start(p->drain_timer, p->n_changes ? (uint64_t)limit_ms : 0, 0);
+}
+
+void publish_close(struct publish *p)
+{
+    if (!p)
+        return;
+    p->is_closing = true;
+    reg_close(p->reg);
+    run_timer_free(p->timer);
+    run_timer_free(p->outcome_timer);
+    run_timer_free(p->drain_timer);
+    free(p->outcomes);
+    while (!TAILQ_EMPTY(&p->changes))
+        free_change(TAILQ_FIRST(&p->changes));
+    obj_fini(&p->obj);
+    free(p);
+}
