@@ -22,17 +22,22 @@ void answer_read(struct answer *a, const uint8_t *msg, size_t len, bool is_tcp, 
     a->hand_off = ANSWER_HERE;
     a->rcode = DNS_NOERROR;
     a->is_truncated = false;
+    a->place.shard = NULL;
     query_read(msg, len, &a->q);
     if (!a->q.has_question)
         return;
     name_key_hash(&a->q.name, zone_version_seed(v));
-    zone_fetch_shard(v, &a->q.name);
+    zone_fetch_shard(v, &a->q.name, &a->place);
 }
 
-void answer_fetch(const struct answer *a, const struct zone_version *v)
+void answer_fetch_slot(const struct answer *a)
 {
-    if (a->q.has_question)
-        zone_fetch_node(v, &a->q.name);
+    zone_fetch_slot(&a->place);
+}
+
+void answer_fetch_node(const struct answer *a)
+{
+    zone_fetch_node(&a->place);
 }
 
 static size_t response_limit(const struct answer *a, const struct answer_options *opts, size_t cap)

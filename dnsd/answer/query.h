@@ -2,11 +2,12 @@
  * From a question to an answer: the one place where the rules of an authoritative server stand (RFC 1034 4.3.2 as amended
  * by RFC 2308, 4592, 6604, 6672, 6891, 8020, 8482, 8906, 8914, 9619). Pure: no allocation, lock, log or clock.
  *
- * Three steps, so that a worker can run each over a whole batch and cache misses overlap:
+ * Four steps, so that a worker can run each over a whole batch and cache misses overlap:
  *
- *     answer_read()    parse the message, hash its name, fetch the shard into the cache
- *     answer_fetch()   find the slot, fetch the node into the cache
- *     answer_write()   make the response
+ *     answer_read()         parse the message, hash its name, fetch the shard into the cache
+ *     answer_fetch_slot()   fetch the slot
+ *     answer_fetch_node()   fetch the node
+ *     answer_write()        make the response
  *
  * Thread: any; one struct answer, one thread.
  */
@@ -18,8 +19,7 @@
 #include <stdint.h>
 
 #include "wire/read.h"
-
-struct zone_version;
+#include "zone/find.h"
 
 struct answer_options {
     uint16_t udp_max;      /* largest UDP response and the size announced in OPT; 512..4096, 0: 1232 */
@@ -38,6 +38,7 @@ enum answer_hand_off { ANSWER_HERE, ANSWER_FORWARD, ANSWER_TRANSFER };
 struct answer {
     struct query q;                /* what was read */
     const uint8_t *msg;            /* the message                                 [borrowed] */
+    struct zone_place place;       /* where its name would be, for the fetches */
     bool is_tcp;                   /* decides size limit and ANY */
     enum answer_hand_off hand_off; /* set by answer_write */
     uint16_t rcode;                /* rcode of the response, set by answer_write */
@@ -54,8 +55,9 @@ struct answer {
  */
 void answer_read(struct answer *a, const uint8_t *msg, size_t len, bool is_tcp, const struct zone_version *v);
 
-/** Second fetch: the node of the name. Thread: any. */
-void answer_fetch(const struct answer *a, const struct zone_version *v);
+/** Fetch what answer_write will need; both steps may be left out. Thread: any. */
+void answer_fetch_slot(const struct answer *a);
+void answer_fetch_node(const struct answer *a);
 
 /**
  * Make the response.

@@ -4,7 +4,7 @@
  * zone version and sent with one sendmmsg.
  *
  *     main loop: commit → zoneset_reclaim(set, net_oldest_version(net))
- *     worker:    recvmmsg → epoch_enter → read all, fetch all, write all → epoch_leave → sendmmsg
+ *     worker:    recvmmsg → epoch_enter → read all, fetch all, answer all → epoch_leave → sendmmsg
  *
  * Source: RFC 1035 4.2, RFC 7766, RFC 9210.
  */

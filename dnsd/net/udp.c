@@ -101,7 +101,9 @@ static unsigned answer_batch(struct udp_worker *w, unsigned n)
     for (unsigned i = 0; i < n; i++)
         answer_read(&w->answers[i], w->in_bytes[i], w->in[i].msg_len, false, v);
     for (unsigned i = 0; i < n; i++)
-        answer_fetch(&w->answers[i], v);
+        answer_fetch_slot(&w->answers[i]);
+    for (unsigned i = 0; i < n; i++)
+        answer_fetch_node(&w->answers[i]);
     for (unsigned i = 0; i < n; i++) {
         size_t len = answer_write(&w->answers[i], v, &net->answer, w->out_bytes[i], MAX_OUT);
         if (!len) {

@@ -173,19 +173,26 @@ bool zone_node_nth_set(const struct zone_node *node, unsigned n, struct wire_set
     return false;
 }
 
-void zone_fetch_shard(const struct zone_version *v, const struct name_key *key)
+void zone_fetch_shard(const struct zone_version *v, const struct name_key *key, struct zone_place *place)
 {
     unsigned apex_label;
     const struct zone *z = pick_zone(v, key, 0, &apex_label);
-    if (z)
-        __builtin_prefetch(shard_at(v, shard_index(v, node_hash(z->number, key->hash[0]))));
+    place->shard = NULL;
+    if (!z)
+        return;
+    place->hash = node_hash(z->number, key->hash[0]);
+    place->shard = shard_at(v, shard_index(v, place->hash));
+    __builtin_prefetch(place->shard);
 }
 
-void zone_fetch_node(const struct zone_version *v, const struct name_key *key)
+void zone_fetch_slot(const struct zone_place *place)
 {
-    unsigned apex_label;
-    const struct zone *z = pick_zone(v, key, 0, &apex_label);
-    const struct zone_node *n = z ? get_node(v, z, key, 0, apex_label) : NULL;
-    if (n)
-        __builtin_prefetch(node_first_set(n));
+    if (place->shard)
+        shard_fetch_slot(place->shard, place->hash);
+}
+
+void zone_fetch_node(const struct zone_place *place)
+{
+    if (place->shard)
+        shard_fetch_node(place->shard, place->hash);
 }

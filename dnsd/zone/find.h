@@ -15,6 +15,7 @@
 #include "zone/zone.h"
 
 struct zone_node;
+struct zone_shard;
 struct zone;
 
 enum zone_match {
@@ -72,9 +73,18 @@ bool zone_node_set(const struct zone_node *node, uint16_t type, struct wire_set 
 /** The n-th RRset of a node, n from 0. As zone_node_set. */
 bool zone_node_nth_set(const struct zone_node *node, unsigned n, struct wire_set *set);
 
-/** Fetch the shard of a name into the cache. @param key hashed. Thread: any. */
-void zone_fetch_shard(const struct zone_version *v, const struct name_key *key);
-/** Fetch the node of a name into the cache, after zone_fetch_shard. Thread: any. */
-void zone_fetch_node(const struct zone_version *v, const struct name_key *key);
+/** Where a name would be, for fetching it into the cache ahead of zone_find: three steps, each after the one before has had
+ *  time to arrive, run over a whole batch so that the waits overlap. */
+struct zone_place {
+    const struct zone_shard *shard; /* NULL: nothing to fetch */
+    uint32_t hash;
+};
+
+/** Step 1: the head of the shard. @param key hashed; @param place filled [out]. Thread: any. */
+void zone_fetch_shard(const struct zone_version *v, const struct name_key *key, struct zone_place *place);
+/** Step 2: the slot. Thread: any. */
+void zone_fetch_slot(const struct zone_place *place);
+/** Step 3: the node. Thread: any. */
+void zone_fetch_node(const struct zone_place *place);
 
 #endif

@@ -203,4 +203,9 @@ struct zone_shard *shard_new(const struct zone_node *const *nodes, size_t n_node
 const struct zone_node *shard_find(const struct zone_shard *s, uint32_t hash, unsigned zone,
                                    const uint8_t *rel, size_t rel_len);
 
+/** Fetch the first slot of a hash into the cache. Thread: any. */
+void shard_fetch_slot(const struct zone_shard *s, uint32_t hash);
+/** Fetch the node whose tag is the hash's first. Thread: any. */
+void shard_fetch_node(const struct zone_shard *s, uint32_t hash);
+
 #endif
