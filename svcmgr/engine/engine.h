@@ -102,16 +102,17 @@ struct eng_exit {
 struct eng_instance {
     int64_t index; /* n of `<component>-<n>` */
     char *name;
-    int state;            /* enum eng_instance_state */
-    bool removing;        /* RELEASING: gone for good once the container ended */
-    char *container_id;   /* NULL: holds none */
-    int64_t request_id;   /* of the container's request */
-    int64_t attempt;      /* process starts within this container, from 1 */
-    int64_t n_containers; /* containers so far: the instance attempt */
-    char *version;        /* component version that the container runs */
-    char *ip;             /* address of the container, or planned one; NULL: not known */
-    char *hostname;       /* as reported by the node */
-    char *bare_host;      /* node */
+    int state;               /* enum eng_instance_state */
+    bool removing;           /* RELEASING: gone for good once the container ended */
+    char *container_id;      /* NULL: holds none */
+    char *last_container_id; /* of a final state: the container that it had */
+    int64_t request_id;      /* of the container's request */
+    int64_t attempt;         /* process starts within this container, from 1 */
+    int64_t n_containers;    /* containers so far: the instance attempt */
+    char *version;           /* component version that the container runs */
+    char *ip;                /* address of the container, or planned one; NULL: not known */
+    char *hostname;          /* as reported by the node */
+    char *bare_host;         /* node */
     int64_t allocated_ms, running_ms;
     int64_t due_ms;                  /* PENDING, EXITED: not before this time; 0: none */
     int64_t backoff_ms;              /* next retry delay; 0: the first */
@@ -450,6 +451,8 @@ const struct eng_service *engine_find_container(const struct engine *e, const ch
 /** Path of a service's record, or of an instance's when container_id is not NULL. free() */
 char *engine_record_path(const struct eng_service *s, const char *container_id);
 
+/** Global placeholders of a service (SERVICE_NAME, USER, …) as a new object of strings. */
+json_t *engine_placeholders(const struct engine *e, const struct eng_service *s);
 /** Instances that run now (RUNNING, READY). */
 int64_t eng_service_n_running(const struct eng_service *s);
 /** Seconds left of the lifetime, -1 without a limit. Never negative otherwise. */

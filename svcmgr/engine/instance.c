@@ -280,7 +280,8 @@ static void forget_container(struct step *st, struct eng_instance *inst)
 {
     unpublish(st, inst);
     map_remove(&st->e->containers, inst->container_id);
-    free(inst->container_id);
+    free(inst->last_container_id);
+    inst->last_container_id = inst->container_id;
     inst->container_id = NULL;
     inst->running_ms = inst->allocated_ms = 0;
     touch(st, inst);

@@ -48,24 +48,31 @@ static void put_dependencies(json_t *values, const struct eng_component *c)
     }
 }
 
-/** Instance placeholders, then the global ones, which beat them. */
-static json_t *placeholders(const struct engine *e, const struct eng_instance *inst)
+json_t *engine_placeholders(const struct engine *e, const struct eng_service *s)
 {
-    const struct eng_service *s = inst->component->service;
     json_t *values = json_object();
     mem_auto char *user = spec_registry_user(s->user);
-    mem_auto char *id = mem_fmt("%lld", (long long)inst->index);
     mem_auto char *zk_path = mem_fmt("/services/yarn/users/%s/%s", user, s->name);
-    put_dependencies(values, inst->component);
-    put_both(values, "COMPONENT_NAME", inst->component->name);
-    put(values, "COMPONENT_INSTANCE_NAME", inst->name);
-    put(values, "COMPONENT_ID", id);
-    put(values, "CONTAINER_ID", inst->container_id);
     put_both(values, "SERVICE_NAME", s->name);
     put(values, "USER", user);
     put(values, "DOMAIN", e->cfg.domain);
     put(values, "CLUSTER_ZK_QUORUM", e->cfg.zk_quorum);
     put(values, "SERVICE_ZK_PATH", zk_path);
+    return values;
+}
+
+/** Instance placeholders, then the global ones, which beat them. */
+static json_t *placeholders(const struct engine *e, const struct eng_instance *inst)
+{
+    json_t *values = json_object();
+    json_auto json_t *globals = engine_placeholders(e, inst->component->service);
+    mem_auto char *id = mem_fmt("%lld", (long long)inst->index);
+    put_dependencies(values, inst->component);
+    put_both(values, "COMPONENT_NAME", inst->component->name);
+    put(values, "COMPONENT_INSTANCE_NAME", inst->name);
+    put(values, "COMPONENT_ID", id);
+    put(values, "CONTAINER_ID", inst->container_id);
+    json_object_update(values, globals);
     return values;
 }
 

@@ -40,6 +40,7 @@ static const struct fld instance_flds[] = {
     FLD_ENUM("state", struct eng_instance, state, 0, instance_words),
     FLD_BOOL("removing", struct eng_instance, removing, 0),
     FLD_STR("container_id", struct eng_instance, container_id, 0),
+    FLD_STR("last_container_id", struct eng_instance, last_container_id, 0),
     FLD_I64("request_id", struct eng_instance, request_id, 0),
     FLD_I64("attempt", struct eng_instance, attempt, 0),
     FLD_I64("n_containers", struct eng_instance, n_containers, 0),

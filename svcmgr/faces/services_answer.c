@@ -1,0 +1,196 @@
+/** The table of outcomes: see services_answer.h. */
+#include "faces/services_answer.h"
+
+#include <time.h>
+
+#include "base/mem.h"
+#include "base/obj.h"
+
+/** Status in the seed dialect and in Hadoop 3's, by verb where Hadoop's differ. */
+struct outcome_row {
+    int status, strict, strict_component, strict_destroy; /* 0: as `status` */
+    bool is_success, is_accepted, may_be_empty;
+    void (*words)(const struct eng_answer *a, enum services_verb verb, struct buf *text);
+};
+
+static const char *verb_word(enum services_verb verb)
+{
+    return verb == VERB_DECOMMISSION ? "decommission" : "flex";
+}
+
+static void say_launched(const struct eng_answer *a, enum services_verb verb, struct buf *text)
+{
+    (void)verb;
+    buf_addf(text, "Application ID: %s", a->app_id);
+}
+
+static void say_saved(const struct eng_answer *a, enum services_verb verb, struct buf *text)
+{
+    (void)verb;
+    buf_addf(text, "Service %s version %s saved.", a->name, a->version);
+}
+
+static void say_flexed(const struct eng_answer *a, enum services_verb verb, struct buf *text)
+{
+    if (verb == VERB_COMPONENT)
+        buf_addf(text, "Updating component (%s) size from %lld to %lld", a->component, (long long)a->n_old,
+                 (long long)a->n_new);
+    else
+        buf_addf(text, "Service %s is successfully flexed.", a->name);
+}
+
+static void say_stopped(const struct eng_answer *a, enum services_verb verb, struct buf *text)
+{
+    (void)verb;
+    buf_addf(text, "Successfully stopped service %s", a->name);
+}
+
+static void say_started(const struct eng_answer *a, enum services_verb verb, struct buf *text)
+{
+    (void)verb;
+    buf_addf(text, "Service %s is successfully started with ApplicationId: %s", a->name, a->app_id);
+}
+
+static void say_destroyed(const struct eng_answer *a, enum services_verb verb, struct buf *text)
+{
+    (void)verb;
+    buf_addf(text, "Successfully destroyed service %s", a->name);
+}
+
+static void say_lifetime(const struct eng_answer *a, enum services_verb verb, struct buf *text)
+{
+    (void)verb;
+    time_t at_s = (time_t)(a->at_ms / 1000);
+    struct tm tm;
+    char date[32];
+    gmtime_r(&at_s, &tm);
+    strftime(date, sizeof(date), "%Y-%m-%dT%H:%M:%S", &tm);
+    buf_addf(text, "Service (%s)'s lifeTime is updated to %s.%03dZ, %lld seconds remaining", a->name, date,
+             (int)(a->at_ms % 1000), (long long)a->n_new);
+}
+
+static void say_decommissioned(const struct eng_answer *a, enum services_verb verb, struct buf *text)
+{
+    (void)verb;
+    buf_addf(text, "Service %s has successfully decommissioned instances.", a->name);
+}
+
+static void say_taken(const struct eng_answer *a, enum services_verb verb, struct buf *text)
+{
+    (void)verb;
+    buf_addf(text, "Service name %s is already taken.", a->name);
+}
+
+static void say_not_found(const struct eng_answer *a, enum services_verb verb, struct buf *text)
+{
+    buf_addf(text, verb == VERB_DESTROY ? "Service %s doesn't exist" : "Service %s not found", a->name);
+}
+
+static void say_no_component(const struct eng_answer *a, enum services_verb verb, struct buf *text)
+{
+    if (verb == VERB_COMPONENT)
+        buf_addf(text, "Components [%s] do not exist in app definition.", a->component);
+    else
+        buf_addf(text, "%s does not exist !", a->component);
+}
+
+static void say_bad_count(const struct eng_answer *a, enum services_verb verb, struct buf *text)
+{
+    (void)verb;
+    buf_addf(text, "Invalid number of containers specified %lld", (long long)a->n_new);
+}
+
+static void say_already_stopped(const struct eng_answer *a, enum services_verb verb, struct buf *text)
+{
+    (void)verb;
+    buf_addf(text, "Service %s is already stopped", a->name);
+}
+
+static void say_already_live(const struct eng_answer *a, enum services_verb verb, struct buf *text)
+{
+    (void)verb;
+    buf_addf(text, "Failed to start service %s, because it already exists.", a->name);
+}
+
+static void say_not_running(const struct eng_answer *a, enum services_verb verb, struct buf *text)
+{
+    buf_addf(text, "%s is at %s state, %s can only be invoked when service is running", a->name,
+             a->state == SVC_FINISHING ? "FINISHING" : "FINISHED", verb_word(verb));
+}
+
+static void say_not_submitted(const struct eng_answer *a, enum services_verb verb, struct buf *text)
+{
+    (void)verb;
+    buf_addf(text, "%s appId is null, may be not submitted to YARN yet", a->name);
+}
+
+static void say_purge_failed(const struct eng_answer *a, enum services_verb verb, struct buf *text)
+{
+    (void)verb;
+    buf_addf(text, "Service %s error cleaning up registry", a->name);
+}
+
+static void say_cancelled(const struct eng_answer *a, enum services_verb verb, struct buf *text)
+{
+    (void)a;
+    (void)verb;
+    buf_add_str(text, "The service manager is stopping; nothing is known about this request");
+}
+
+static void say_store_failed(const struct eng_answer *a, enum services_verb verb, struct buf *text)
+{
+    (void)a;
+    (void)verb;
+    buf_add_str(text, "The state of the service could not be stored");
+}
+
+/* clang-format off */
+static const struct outcome_row rows[] = {
+    [OUT_LAUNCHED]        = {202, 0,   0,   0,   true,  true,  false, say_launched},
+    [OUT_SAVED]           = {202, 0,   0,   0,   true,  true,  false, say_saved},
+    [OUT_FLEXED]          = {202, 0,   200, 0,   true,  true,  true,  say_flexed},
+    [OUT_STOPPED]         = {200, 0,   0,   0,   true,  false, true,  say_stopped},
+    [OUT_STARTED]         = {200, 0,   0,   0,   true,  true,  true,  say_started},
+    [OUT_DESTROYED]       = {200, 0,   0,   0,   true,  false, true,  say_destroyed},
+    [OUT_LIFETIME_SET]    = {200, 0,   0,   0,   true,  false, true,  say_lifetime},
+    [OUT_DECOMMISSIONED]  = {202, 0,   0,   0,   true,  true,  true,  say_decommissioned},
+    [OUT_TAKEN]           = {500, 0,   0,   0,   false, false, false, say_taken},
+    [OUT_NOT_FOUND]       = {404, 404, 500, 400, false, false, false, say_not_found},
+    [OUT_NO_COMPONENT]    = {404, 500, 500, 0,   false, false, false, say_no_component},
+    [OUT_NO_INSTANCE]     = {404, 500, 500, 0,   false, false, false, say_no_component},
+    [OUT_BAD_COUNT]       = {400, 0,   0,   0,   false, false, false, say_bad_count},
+    [OUT_ALREADY_STOPPED] = {400, 0,   0,   0,   false, false, false, say_already_stopped},
+    [OUT_ALREADY_LIVE]    = {400, 0,   0,   0,   false, false, false, say_already_live},
+    [OUT_NOT_RUNNING]     = {400, 400, 500, 0,   false, false, false, say_not_running},
+    [OUT_NOT_SUBMITTED]   = {400, 400, 500, 0,   false, false, false, say_not_submitted},
+    [OUT_PURGE_FAILED]    = {500, 0,   0,   0,   false, false, false, say_purge_failed},
+    [OUT_CANCELLED]       = {503, 0,   0,   0,   false, false, false, say_cancelled},
+    [OUT_STORE_FAILED]    = {500, 0,   0,   0,   false, false, false, say_store_failed},
+};
+/* clang-format on */
+
+static int strict_status(const struct outcome_row *row, enum services_verb verb)
+{
+    int status = verb == VERB_COMPONENT ? row->strict_component
+                 : verb == VERB_DESTROY ? row->strict_destroy
+                                        : row->strict;
+    return status ? status : row->status;
+}
+
+struct services_reply services_answer(const struct eng_answer *a, enum services_verb verb,
+                                      const struct dialect *dialect, struct buf *text)
+{
+    BUG_IF((size_t)a->outcome >= ARRAY_LEN(rows));
+    const struct outcome_row *row = &rows[a->outcome];
+    row->words(a, verb, text);
+    struct services_reply reply = {.status = dialect->strict_codes ? strict_status(row, verb) : row->status,
+                                   .is_success = row->is_success,
+                                   .is_accepted = row->is_accepted,
+                                   .may_be_empty = row->may_be_empty};
+    if (verb == VERB_COMPONENT && row->is_success) { /* both dialects answer a component flex with a body */
+        reply.status = 200;
+        reply.is_accepted = false;
+        reply.may_be_empty = false;
+    }
+    return reply;
+}

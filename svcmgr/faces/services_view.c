@@ -1,0 +1,170 @@
+/** Service documents as the services API shows them: see services.h. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/buf.h"
+#include "base/mem.h"
+#include "faces/services.h"
+
+const char *services_state_word(const struct eng_service *s, const struct dialect *dialect)
+{
+    switch ((enum eng_service_state)s->state) {
+    case SVC_STABLE: return dialect->service_stable;
+    case SVC_FINISHING: return "STARTED";
+    case SVC_SUCCEEDED: return "STOPPED";
+    case SVC_STOPPED:
+    case SVC_ACCEPTED:
+    case SVC_STARTED:
+    case SVC_FAILED: break;
+    }
+    return eng_service_state_word((enum eng_service_state)s->state);
+}
+
+/** Word of an instance's container; NULL: it is not listed. */
+static const char *container_word(const struct eng_instance *inst, const struct dialect *dialect)
+{
+    if (inst->removing)
+        return NULL;
+    switch ((enum eng_instance_state)inst->state) {
+    case INST_ALLOCATED: return dialect->container_init;
+    case INST_LAUNCHED: return dialect->container_init ? dialect->container_init : dialect->container_started;
+    case INST_RUNNING:
+    case INST_EXITED:
+    case INST_RELEASING: return dialect->container_started;
+    case INST_READY: return "READY";
+    case INST_SUCCEEDED: return "SUCCEEDED";
+    case INST_FAILED: return "FAILED";
+    case INST_STOPPED: return "STOPPED";
+    case INST_PENDING:
+    case INST_REQUESTED: break;
+    }
+    return NULL;
+}
+
+static void set_text(json_t *object, const char *key, const char *value)
+{
+    if (value)
+        json_object_set_new(object, key, json_string(value));
+}
+
+static json_t *view_container(const struct eng_instance *inst, const char *word)
+{
+    json_t *v = json_object();
+    set_text(v, "id", inst->container_id ? inst->container_id : inst->last_container_id);
+    if (inst->allocated_ms > 0)
+        json_object_set_new(v, "launch_time", json_integer(inst->allocated_ms));
+    if (inst->container_id) {
+        set_text(v, "ip", inst->ip);
+        set_text(v, "hostname", inst->hostname);
+        set_text(v, "bare_host", inst->bare_host);
+    }
+    set_text(v, "state", word);
+    set_text(v, "component_instance_name", inst->name);
+    return v;
+}
+
+static json_t *view_containers(const struct eng_component *c, const struct dialect *dialect)
+{
+    json_t *list = json_array();
+    for (size_t i = 0; c && i < c->n_instances; i++) {
+        const char *word = container_word(c->instances[i], dialect);
+        if (word)
+            json_array_append_new(list, view_container(c->instances[i], word));
+    }
+    return list;
+}
+
+static const struct eng_component *find_component(const struct eng_service *s, const char *name)
+{
+    for (size_t i = 0; i < s->n_components; i++) {
+        if (strcmp(s->components[i]->name, name) == 0)
+            return s->components[i];
+    }
+    return NULL;
+}
+
+static void add_live_components(json_t *doc, const struct eng_service *s, const struct dialect *dialect)
+{
+    json_t *list = json_object_get(doc, "components");
+    for (size_t i = 0; i < json_array_size(list); i++) {
+        json_t *v = json_array_get(list, i);
+        const struct eng_component *c = find_component(s, s->spec->components[i]->name);
+        bool waiting = !c || c->state == COMP_WAITING;
+        set_text(v, "state",
+                 waiting ? "FLEXING" : eng_component_state_word((enum eng_component_state)c->state));
+        json_object_set_new(v, "containers", view_containers(c, dialect));
+    }
+}
+
+static void resolve_quicklinks(json_t *doc, const struct engine *e, const struct eng_service *s)
+{
+    json_t *values = engine_placeholders(e, s);
+    json_t *links = json_object_get(doc, "quicklinks");
+    const char *key;
+    json_t *value;
+    json_object_foreach(links, key, value)
+    {
+        mem_auto char *text = spec_expand(json_string_value(value), values);
+        json_string_set(value, text);
+    }
+    json_decref(values);
+}
+
+static void add_live_members(json_t *doc, const struct eng_service *s, const struct dialect *dialect,
+                             int64_t now_ms)
+{
+    bool live = eng_service_is_live(s);
+    int64_t lifetime = live ? eng_service_lifetime_left_s(s, now_ms) : s->spec->lifetime;
+    set_text(doc, "id", s->app_id);
+    set_text(doc, "state", services_state_word(s, dialect));
+    json_object_set_new(doc, "lifetime", json_integer(lifetime));
+    json_object_set_new(doc, "number_of_running_containers", json_integer(eng_service_n_running(s)));
+    if (s->launch_ms > 0)
+        json_object_set_new(doc, "launch_time", json_integer(s->launch_ms));
+}
+
+json_t *services_view(const struct engine *e, const struct eng_service *s, const struct dialect *dialect,
+                      int64_t now_ms)
+{
+    json_t *doc = spec_write(s->spec);
+    add_live_members(doc, s, dialect, now_ms);
+    add_live_components(doc, s, dialect);
+    if (eng_service_is_live(s))
+        resolve_quicklinks(doc, e, s);
+    return doc;
+}
+
+json_t *services_view_short(const struct eng_service *s, const struct dialect *dialect, int64_t now_ms)
+{
+    json_t *doc = json_object();
+    set_text(doc, "name", s->name);
+    set_text(doc, "version", s->spec->version);
+    add_live_members(doc, s, dialect, now_ms);
+    return doc;
+}
+
+static void add_reason(json_t *list, const char *instance, const char *state, const char *wait)
+{
+    json_t *v = json_object();
+    set_text(v, "instance", instance);
+    set_text(v, "state", state);
+    set_text(v, "wait", wait);
+    json_array_append_new(list, v);
+}
+
+json_t *services_view_explain(const struct eng_service *s)
+{
+    json_t *list = json_array();
+    const char *reason = s->wait ? s->wait : s->diagnostics;
+    if (reason)
+        add_reason(list, NULL, eng_service_state_word((enum eng_service_state)s->state), reason);
+    for (size_t i = 0; i < s->n_components; i++) {
+        for (size_t k = 0; k < s->components[i]->n_instances; k++) {
+            const struct eng_instance *inst = s->components[i]->instances[k];
+            if (inst->wait)
+                add_reason(list, inst->name, eng_instance_state_word((enum eng_instance_state)inst->state),
+                           inst->wait);
+        }
+    }
+    return list;
+}
