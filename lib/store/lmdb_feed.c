@@ -19,7 +19,7 @@ struct frame {
     char last[STORE_NAME_MAX + 1]; /* child that was read last, "" for none */
 };
 
-/** The full read. While `is_reading`, a thread of the pool owns all of it. */
+/** The full read. While a slice is being read, a thread of the pool owns all of it. */
 struct snapshot {
     MDB_txn *txn; /* NULL: no snapshot is being read */
     MDB_cursor *cursor;
@@ -50,7 +50,8 @@ struct lmdb_feed {
     const struct store_follow_ops *ops; /* NULL: nobody follows */
     void *follower;
     uv_work_t work;
-    bool is_reading, is_live; /* is_live: the snapshot is complete, changes go straight on */
+    bool is_busy; /* a thread reads a slice, or held_next is posted */
+    bool is_live; /* snapshot and what was held are told: changes go straight on */
     struct snapshot snapshot;
     struct held_list held;
     struct run_timer *retry;
@@ -157,16 +158,29 @@ static void held_free(struct lmdb_feed *f)
     }
 }
 
-static void held_tell(struct lmdb_feed *f)
+/** Tell what was held, a commit a turn of the loop; then changes go straight on. */
+static void held_next(void *arg)
 {
-    struct held *held;
-    STAILQ_FOREACH (held, &f->held, link) {
-        tell(f, &held->changes);
-        if (f->stopped)
-            break;
-        f->ops->applied(f->follower, held->zxid);
+    struct lmdb_feed *f = obj_cast(arg, struct lmdb_feed, FEED_MAGIC);
+    struct held *held = STAILQ_FIRST(&f->held);
+    f->is_busy = false;
+    if (f->stopped) {
+        f->stopped(f->arg);
+        return;
     }
-    held_free(f);
+    if (!held) {
+        f->is_live = true;
+        return;
+    }
+    STAILQ_REMOVE_HEAD(&f->held, link);
+    tell(f, &held->changes);
+    if (!f->stopped)
+        f->ops->applied(f->follower, held->zxid);
+    free(held);
+    if (f->stopped)
+        return;
+    f->is_busy = true;
+    run_post(f->loop, held_next, f);
 }
 
 static void snapshot_fini(struct snapshot *s)
@@ -201,7 +215,7 @@ static void slice_done(uv_work_t *work, int status)
     struct lmdb_feed *f = obj_cast(work->data, struct lmdb_feed, FEED_MAGIC);
     struct snapshot *s = &f->snapshot;
     BUG_IF(status != 0);
-    f->is_reading = false;
+    f->is_busy = false;
     if (f->stopped) {
         f->stopped(f->arg);
         return;
@@ -211,20 +225,22 @@ static void slice_done(uv_work_t *work, int status)
         return;
     }
     tell(f, &s->slice);
+    if (f->stopped)
+        return;
     if (!s->is_done) {
         slice_start(f);
         return;
     }
     int64_t zxid = s->zxid;
     snapshot_fini(s);
-    f->is_live = true;
     f->ops->end(f->follower, zxid);
-    held_tell(f);
+    if (!f->stopped)
+        held_next(f);
 }
 
 static void slice_start(struct lmdb_feed *f)
 {
-    f->is_reading = true;
+    f->is_busy = true;
     f->work.data = f;
     BUG_IF(uv_queue_work(run_loop_uv(f->loop), &f->work, slice_read, slice_done) != 0);
 }
@@ -278,7 +294,8 @@ void lmdb_feed_snapshot(struct lmdb_feed *f, struct lmdb_batch *batch)
     }
     held_free(f);
     f->ops->begin(f->follower, f->tree->store_id);
-    slice_start(f);
+    if (!f->stopped)
+        slice_start(f);
 }
 
 void lmdb_feed_commit(struct lmdb_feed *f, struct lmdb_batch *batch)
@@ -302,7 +319,7 @@ void lmdb_feed_stop(struct lmdb_feed *f, void (*stopped)(void *arg))
     f->stopped = stopped;
     run_timer_free(f->retry);
     f->retry = NULL;
-    if (!f->is_reading)
+    if (!f->is_busy)
         stopped(f->arg);
 }
 

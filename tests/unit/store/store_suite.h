@@ -42,7 +42,8 @@
     X(mirror_has_own_write_when_applied)                                                                     \
     X(mirror_tells_changes_in_order)                                                                         \
     X(mirror_equals_store_after_random_work)                                                                 \
-    X(mirror_started_amid_writes_misses_none)
+    X(mirror_started_amid_writes_misses_none)                                                                \
+    X(close_amid_the_first_read)
 
 #define STORE_SUITE_DECLARE(name) void name(void **state);
 STORE_SUITE(STORE_SUITE_DECLARE)

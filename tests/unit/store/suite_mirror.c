@@ -221,3 +221,24 @@ void mirror_started_amid_writes_misses_none(void **state)
     kit_applied(kit, zxid);
     assert_mirror_equals_store(kit);
 }
+
+void close_amid_the_first_read(void **state)
+{
+    enum { N = 1500 };
+    struct kit *kit = *state;
+    struct outcome *outcomes = mem_array(N, sizeof *outcomes);
+    assert_err(kit_create(kit, "/", ""), 0);
+    for (size_t i = 0; i < N; i++) {
+        char path[32];
+        snprintf(path, sizeof path, "/n%zu", i);
+        outcome_begin(&outcomes[i], kit);
+        store_create(kit->store, path, "x", 1, NULL, kit_done, &outcomes[i]);
+    }
+    kit_wait(kit);
+    free(outcomes);
+    kit->mirror = mirror_new(kit->store);
+    /* A call of which the answer comes about when the first slice of the read does. */
+    assert_err(kit_stat(kit, "/"), 0);
+    kit_close(kit);
+    assert_true(kit->is_closed);
+}

@@ -6,6 +6,7 @@
 #include <cmocka.h>
 
 #include <fcntl.h>
+#include <lmdb.h>
 #include <signal.h>
 #include <stdatomic.h>
 #include <stdio.h>
@@ -146,6 +147,50 @@ static void foreign_file_is_refused(void **state)
     open_fails(loop, url, NULL, ERR_IO, &why);
     assert_true(why.text[0] != '\0');
     run_loop_free(loop);
+}
+
+/** Take a node out of the file behind the store's back; its name stays in its parent. */
+static void damage(const char *dir)
+{
+    unsigned char id[8] = {0, 0, 0, 0, 0, 0, 0, 2};
+    MDB_val key = {sizeof id, id};
+    MDB_env *env = NULL;
+    MDB_txn *txn = NULL;
+    MDB_dbi nodes;
+    assert_int_equal(mdb_env_create(&env), 0);
+    assert_int_equal(mdb_env_set_maxdbs(env, 3), 0);
+    assert_int_equal(mdb_env_open(env, dir, 0, 0600), 0);
+    assert_int_equal(mdb_txn_begin(env, NULL, 0, &txn), 0);
+    assert_int_equal(mdb_dbi_open(txn, "nodes", 0, &nodes), 0);
+    assert_int_equal(mdb_del(txn, nodes, &key, NULL), 0);
+    assert_int_equal(mdb_txn_commit(txn), 0);
+    mdb_env_close(env);
+}
+
+static bool mirror_is_lost(void *arg)
+{
+    return mirror_stale(arg) != NULL;
+}
+
+static void damage_is_said_and_not_followed(void **state)
+{
+    struct kit *kit = kit_open_dir(*state, NULL);
+    assert_err(kit_create(kit, "/", ""), 0);
+    assert_err(kit_create(kit, "/a", "x"), 0);
+    assert_err(kit_create(kit, "/b", "y"), 0);
+    kit_free(kit);
+    damage(*state);
+    kit = kit_open_dir(*state, NULL);
+    assert_err(kit_get(kit, "/a"), ERR_IO);
+    assert_err(kit_set(kit, "/a", "z", -1), ERR_IO);
+    assert_err(kit_create(kit, "/a/c", "z"), ERR_IO);
+    struct outcome *o = kit_set(kit, "/b", "z", -1);
+    assert_err(o, 0);
+    kit->mirror = mirror_new(kit->store);
+    kit_until(kit, mirror_is_lost, kit->mirror);
+    assert_int_equal(mirror_stale(kit->mirror)->code, ERR_IO);
+    assert_false(mirror_ready(kit->mirror));
+    kit_free(kit);
 }
 
 static void directories_are_made(void **state)
@@ -313,12 +358,12 @@ int main(void)
 {
 #define CASE(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
     const struct CMUnitTest tests[] = {
-        CASE(content_survives_reopening),     CASE(two_stores_have_two_ids),
-        CASE(second_opener_is_told_the_pid),  CASE(what_cannot_be_opened_is_said),
-        CASE(foreign_file_is_refused),        CASE(directories_are_made),
-        CASE(acknowledged_is_synced),         CASE(waiting_writes_share_a_sync),
-        CASE(full_map_refuses_and_recovers),  CASE(large_write_fails_alone),
-        CASE(full_disk_refuses_and_recovers),
+        CASE(content_survives_reopening),      CASE(two_stores_have_two_ids),
+        CASE(second_opener_is_told_the_pid),   CASE(what_cannot_be_opened_is_said),
+        CASE(foreign_file_is_refused),         CASE(directories_are_made),
+        CASE(damage_is_said_and_not_followed), CASE(acknowledged_is_synced),
+        CASE(waiting_writes_share_a_sync),     CASE(full_map_refuses_and_recovers),
+        CASE(large_write_fails_alone),         CASE(full_disk_refuses_and_recovers),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
