@@ -20,7 +20,7 @@
     X(ERR_UNAVAILABLE, -5, "unavailable", 503, 5, "RegistryIOException", "not reachable now")                \
     X(ERR_TIMEOUT, -6, "timeout", 504, 6, "RegistryIOException", "time is over")                             \
     X(ERR_CANCELLED, -7, "cancelled", 503, 7, "ServiceStateException", "cancelled")                          \
-    X(ERR_STATE, -8, "wrong-state", 503, 8, "ServiceStateException", "not possible in this state")           \
+    X(ERR_WRONGSTATE, -8, "wrong-state", 503, 8, "ServiceStateException", "not possible in this state")      \
     X(ERR_PATH, -9, "invalid-path", 400, 9, "InvalidPathnameException", "invalid path")                      \
     X(ERR_NOTFOUND, -10, "path-not-found", 404, 10, "PathNotFoundException", "path not found")               \
     X(ERR_EXISTS, -11, "already-exists", 409, 11, "FileAlreadyExistsException", "path exists already")       \

@@ -1,0 +1,31 @@
+/** Log events and metrics of dnsd. Source: ours. */
+#ifndef DNSD_EVENTS_H
+#define DNSD_EVENTS_H
+
+#include "net/net.h"
+#include "run/log.h"
+#include "run/metrics.h"
+
+#define DNSD_EVENTS(X)                                                                                       \
+    X(dns_listening, LOG_INFO, "DNS queries are answered here.")                                             \
+    X(dns_reverse_missing, LOG_WARN, "No reverse zone: hadoop.registry.dns.zone-subnet is not set.")
+
+LOG_DECLARE(DNSD_EVENTS)
+
+/* One metric a counter of the workers, then the ones of the feed and the zones. */
+#define DNSD_METRICS(X)                                                                                      \
+    X(M_READY, METRIC_GAUGE, "dnsd_ready", "", "1 when the registry was read completely.")                   \
+    X(M_STALE, METRIC_GAUGE, "registry_stale", "", "1 while the registry is away.")                          \
+    X(M_RECORDS, METRIC_GAUGE, "dnsd_registry_records", "", "Registry records that have names.")             \
+    X(M_COMMITS, METRIC_COUNTER, "dnsd_commits", "", "Commits of the zones.")                                \
+    X(M_LEFT_OUT, METRIC_COUNTER, "dnsd_names_left_out", "", "Names that could not be formed.")              \
+    X(M_UNZONED, METRIC_COUNTER, "dnsd_records_unzoned", "", "Records that no zone covers.")                 \
+    X(M_ZONE_BYTES, METRIC_GAUGE, "dnsd_zone_bytes", "", "Memory of the published zones.")                   \
+    X(M_TCP_OPEN, METRIC_GAUGE, "dns_tcp_open", "", "TCP connections open.")
+
+#define DNSD_NET_METRIC_ENUM(field, name, help) M_NET_##field,
+#define DNSD_NET_METRIC_ROW(field, name, help)  {METRIC_COUNTER, name, "", help},
+
+enum { METRICS_ENUM(DNSD_METRICS) NET_COUNTERS(DNSD_NET_METRIC_ENUM) DNSD_N_METRICS };
+
+#endif

@@ -1,0 +1,225 @@
+#include "feed/map_inside.h"
+#include "base/buf.h"
+#include "base/mem.h"
+#include "base/str.h"
+#include "bobbin/path.h"
+#include "wire/rdata.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+
+#define YARN_API "classpath:org.apache.hadoop.yarn.service."
+
+/*
+ * Packed: "a", then four fields an endpoint: api fragment, host, port, "path=…" ("" where there is none). The fragment of an
+ * api that Hadoop has no name for is prefixed with '?': it gets no name of its own.
+ */
+
+/* ---- packing ---- */
+
+/* Text after the scheme of an api, as one label: [a-z0-9-]. */
+static char *odd_fragment(const char *api)
+{
+    struct buf out = BUF_EMPTY;
+    buf_add_char(&out, '?');
+    for (; *api && out.len < 59; api++) {
+        char c = (char)(*api >= 'A' && *api <= 'Z' ? *api + 32 : *api);
+        bool plain = (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9');
+        if (plain || (out.len > 1 && out.bytes[out.len - 1] != '-'))
+            buf_add_char(&out, plain ? c : '-');
+    }
+    while (out.len > 1 && out.bytes[out.len - 1] == '-')
+        out.bytes[--out.len] = 0;
+    return buf_take(&out);
+}
+
+static char *fragment(const char *api)
+{
+    if (str_starts(api, "http://"))
+        return mem_str("http");
+    if (!str_starts(api, YARN_API) || !api[strlen(YARN_API)])
+        return odd_fragment(api);
+    char *f = mem_str(api + strlen(YARN_API));
+    for (char *c = f; *c; c++)
+        if (*c == '.')
+            *c = '-';
+    return f;
+}
+
+static void add_field(struct buf *out, const char *text, size_t n)
+{
+    buf_add(out, text, n);
+    buf_add_char(out, 0);
+}
+
+/* host, port and path of a URI; anything it lacks is an empty field. */
+static void pack_uri(const char *uri, struct buf *out)
+{
+    const char *slashes = uri ? strstr(uri, "://") : NULL;
+    const char *authority = slashes ? slashes + 3 : NULL;
+    size_t n = authority ? strcspn(authority, "/?#") : 0;
+    const char *path = authority ? authority + n : "";
+    mem_auto char *text = mem_strn(authority ? authority : "", n);
+    const char *at = strrchr(text, '@');
+    mem_auto char *host = NULL;
+    uint16_t port = 0;
+    if (addr_split_host_port(at ? at + 1 : text, 0, &host, &port))
+        host = mem_str("");
+    char number[8];
+    int len = snprintf(number, sizeof number, "%u", port);
+    add_field(out, host, strlen(host));
+    add_field(out, number, port ? (size_t)len : 0);
+    size_t path_len = strcspn(path, "?#");
+    mem_auto char *decoded = mem_alloc(path_len + 1);
+    int64_t k = str_unpercent(path, path_len, decoded);
+    buf_add_str(out, "path=");
+    if (k > 0 && !memchr(decoded, 0, (size_t)k))
+        buf_add(out, decoded, (size_t)k);
+    buf_add_char(out, 0);
+}
+
+static void pack_endpoint(const struct reg_endpoint *e, struct buf *out)
+{
+    mem_auto char *frag = fragment(e->api);
+    const struct reg_address *a = &e->addresses[0];
+    add_field(out, frag, strlen(frag));
+    if (strcmp(e->address_type, "uri") == 0) {
+        pack_uri(reg_address_get(a, "uri"), out);
+        return;
+    }
+    bool is_host_port = strcmp(e->address_type, "host/port") == 0;
+    const char *host = is_host_port ? reg_address_get(a, "host") : NULL;
+    const char *port = is_host_port ? reg_address_get(a, "port") : NULL;
+    add_field(out, host ? host : "", host ? strlen(host) : 0);
+    add_field(out, port ? port : "", port ? strlen(port) : 0);
+    add_field(out, "", 0);
+}
+
+void map_pack_service(const struct reg_record *record, struct buf *out)
+{
+    struct buf endpoints = BUF_EMPTY;
+    for (size_t i = 0; i < record->external.n_items; i++)
+        if (record->external.items[i].n_addresses)
+            pack_endpoint(&record->external.items[i], &endpoints);
+    if (endpoints.len) {
+        add_field(out, "a", 1);
+        buf_add(out, endpoints.bytes, endpoints.len);
+    }
+    buf_fini(&endpoints);
+}
+
+/* ---- producing ---- */
+
+struct endpoint {
+    const char *fragment, *host, *port, *path;
+    bool is_odd;
+};
+
+static bool next_endpoint(struct map_fields *fields, struct endpoint *e)
+{
+    e->fragment = map_field(fields);
+    if (!e->fragment)
+        return false;
+    e->host = map_field(fields);
+    e->port = map_field(fields);
+    e->path = map_field(fields);
+    e->is_odd = *e->fragment == '?';
+    e->fragment += e->is_odd;
+    return true;
+}
+
+/* A host name an SRV may point to: letters, digits, hyphens, dots. */
+static bool is_host_name(const char *host)
+{
+    return *host &&
+           strspn(host, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-.") == strlen(host);
+}
+
+/* A name below S for an address that S itself does not have: ip-10-1-2-3.S, or the 32 digits of IPv6. */
+static int address_name(struct map_run *run, const struct addr *a, const uint8_t *service, uint8_t *out)
+{
+    char text[64];
+    int n = 0;
+    if (a->family == AF_INET) {
+        n = snprintf(text, sizeof text, "ip-%u-%u-%u-%u", a->bytes[0], a->bytes[1], a->bytes[2], a->bytes[3]);
+    } else {
+        n = snprintf(text, sizeof text, "ip-");
+        for (int i = 0; i < 16; i++)
+            n += snprintf(text + n, sizeof text - (size_t)n, "%02x", a->bytes[i]);
+    }
+    return n > 0 ? map_name(run, text, service, out) : ERR_PARSE;
+}
+
+/* What all names of one application record share. */
+struct service {
+    uint8_t name[NAME_MAX_LEN]; /* S */
+    struct addr addr;           /* of S */
+    bool has_addr;
+};
+
+/* Where SRV points: S itself when the host is S's address, a name for another address, the host's own name. */
+static int srv_target(struct map_run *run, const struct service *s, const char *host, uint8_t *out)
+{
+    struct addr a;
+    if (addr_read(host, &a)) {
+        int len = is_host_name(host) ? name_from_text(host, strlen(host), out) : ERR_PARSE;
+        if (len < 0)
+            run->n_left_out++;
+        return len;
+    }
+    if (s->has_addr && addr_equal(&a, &s->addr))
+        return (int)rdata_put_name(s->name, out);
+    int len = address_name(run, &a, s->name, out);
+    if (len > 0)
+        map_emit_addr(run, out, &a);
+    return len;
+}
+
+static void emit_endpoint(struct map_run *run, const struct service *s, const struct endpoint *e,
+                          const uint8_t *owner)
+{
+    uint8_t target[NAME_MAX_LEN], rdata[NAME_MAX_LEN + 6];
+    mem_auto char *api = mem_fmt("api=%s", e->fragment);
+    int64_t port;
+    map_emit_txt(run, owner, api, *e->path ? e->path : NULL);
+    if (!*e->host || str_to_i64(e->port, 0, 65535, &port))
+        return;
+    if (srv_target(run, s, e->host, target) > 0)
+        map_emit(run, owner, DNS_SRV, rdata, rdata_put_srv(1, 1, (uint16_t)port, target, rdata));
+}
+
+/* Names of one endpoint: its records at S and, unless its api is odd, at E with S's address beside them. */
+static void produce_endpoint(struct map_run *run, const struct service *s, const struct endpoint *e)
+{
+    uint8_t name[NAME_MAX_LEN];
+    emit_endpoint(run, s, e, s->name);
+    if (e->is_odd)
+        return;
+    mem_auto char *label = mem_fmt("%s-api", e->fragment);
+    if (map_name(run, label, s->name, name) < 0)
+        return;
+    emit_endpoint(run, s, e, name);
+    if (s->has_addr)
+        map_emit_addr(run, name, &s->addr);
+}
+
+void map_produce_service(struct map_run *run, const char *path, struct map_fields fields)
+{
+    mem_auto char *user = reg_path_user(path);
+    mem_auto char *last = reg_path_last(path);
+    uint8_t under_user[NAME_MAX_LEN];
+    struct service s = {.has_addr = false};
+    struct endpoint e;
+    if (map_name(run, user, run->options->domain, under_user) < 0 ||
+        map_name(run, last, under_user, s.name) < 0)
+        return;
+    struct map_fields first = fields;
+    while (!s.has_addr && next_endpoint(&first, &e))
+        s.has_addr = addr_read(e.host, &s.addr) == 0;
+    if (s.has_addr)
+        map_emit_addr(run, s.name, &s.addr);
+    while (next_endpoint(&fields, &e))
+        produce_endpoint(run, &s, &e);
+}

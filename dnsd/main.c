@@ -1,0 +1,22 @@
+#include "app.h"
+#include "events.h"
+#include "options.h"
+#include "base/obj.h"
+
+static const struct opt_def option_rows[] = {OPTIONS_ROWS(DNSD_OPTIONS)};
+static const struct metric_def metric_rows[] = {METRICS_ROWS(DNSD_METRICS) NET_COUNTERS(DNSD_NET_METRIC_ROW)};
+
+int main(int argc, char **argv)
+{
+    const struct daemon_def def = {.name = "dnsd",
+                                   .summary = "Answers DNS from the YARN service registry.",
+                                   .options = option_rows,
+                                   .n_options = ARRAY_LEN(option_rows),
+                                   .metrics = metric_rows,
+                                   .n_metrics = ARRAY_LEN(metric_rows),
+                                   .steps = dnsd_steps,
+                                   .n_steps = dnsd_n_steps,
+                                   .check = dnsd_check,
+                                   .app_size = sizeof(struct dnsd)};
+    return daemon_main(&def, argc, argv);
+}

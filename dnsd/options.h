@@ -1,0 +1,58 @@
+/**
+ * Options of dnsd: one row each (run/options.h says what a row is).
+ * Source: Hadoop registry DNS configuration; ours where the key is not Hadoop's.
+ */
+#ifndef DNSD_OPTIONS_H
+#define DNSD_OPTIONS_H
+
+#include "run/options.h"
+
+#define DNSD_OPTIONS(X)                                                                                      \
+    X(OPT_DOMAIN, "hadoop.registry.dns.domain-name", OPT_TEXT, "", NULL, 0, 0, OPT_FIXED,                    \
+      "Domain below which the registry's names stand. Required.")                                            \
+    X(OPT_BIND_ADDRESS, "hadoop.registry.dns.bind-address", OPT_TEXT, "", "127.0.0.1", 0, 0, OPT_FIXED,      \
+      "Addresses to answer on, comma-separated IP literals.")                                                \
+    X(OPT_BIND_PORT, "hadoop.registry.dns.bind-port", OPT_INT, "", "5335", 0, 65535, OPT_FIXED,              \
+      "Port to answer on, UDP and TCP; 0 takes a free one.")                                                 \
+    X(OPT_TTL, "hadoop.registry.dns.dns-ttl", OPT_TIME, "s", "1", 0, 2147483647000, OPT_FIXED,               \
+      "TTL of the registry's records.")                                                                      \
+    X(OPT_ZONES_DIR, "hadoop.registry.dns.zones-dir", OPT_TEXT, "", NULL, 0, 0, OPT_FIXED,                   \
+      "Directory of master files, NAME.zone each.")                                                          \
+    X(OPT_ZONE_SUBNET, "hadoop.registry.dns.zone-subnet", OPT_TEXT, "", NULL, 0, 0, OPT_FIXED,               \
+      "Subnet of the containers, for the reverse zone: 172.17.0, 172.17.0.0, or with /bits; IPv6 too.")      \
+    X(OPT_ZONE_MASK, "hadoop.registry.dns.zone-mask", OPT_TEXT, "", NULL, 0, 0, OPT_FIXED,                   \
+      "Dotted mask of zone-subnet.")                                                                         \
+    X(OPT_MODE, "hadoop.registry.dns.mode", OPT_ENUM, "strict", "strict", 0, 0, OPT_FIXED,                   \
+      "strict: valid zones that secondaries and validators accept.")                                         \
+    X(OPT_WORKERS, "hadoop.registry.dns.num-threads", OPT_INT, "", "0", 0, 1024, OPT_FIXED,                  \
+      "UDP worker threads an address; 0: as many as CPUs.")                                                  \
+    X(OPT_UDP_MAX, "hadoop.registry.dns.udp-max-payload", OPT_SIZE, "bytes", "1232", 512, 4096, OPT_FIXED,   \
+      "Longest UDP answer in bytes.")                                                                        \
+    X(OPT_TCP_IDLE, "hadoop.registry.dns.tcp.idle-timeout", OPT_TIME, "s", "10", 100, 3600000, OPT_FIXED,    \
+      "A TCP connection on which nothing moves that long is closed.")                                        \
+    X(OPT_TCP_CLIENTS, "hadoop.registry.dns.tcp.max-clients", OPT_INT, "", "1000", 1, 60000, OPT_FIXED,      \
+      "TCP connections at once.")                                                                            \
+    X(OPT_SOA_MNAME, "hadoop.registry.dns.soa.mname", OPT_TEXT, "", NULL, 0, 0, OPT_FIXED,                   \
+      "Primary name server in the SOA; the host's name by default.")                                         \
+    X(OPT_SOA_RNAME, "hadoop.registry.dns.soa.rname", OPT_TEXT, "", NULL, 0, 0, OPT_FIXED,                   \
+      "Mailbox in the SOA; hostmaster in the domain by default.")                                            \
+    X(OPT_SOA_REFRESH, "hadoop.registry.dns.soa.refresh", OPT_TIME, "s", "86000", 1000, 2147483647000,       \
+      OPT_FIXED, "Refresh time in the SOA.")                                                                 \
+    X(OPT_SOA_RETRY, "hadoop.registry.dns.soa.retry", OPT_TIME, "s", "7200", 1000, 2147483647000, OPT_FIXED, \
+      "Retry time in the SOA.")                                                                              \
+    X(OPT_SOA_EXPIRE, "hadoop.registry.dns.soa.expire", OPT_TIME, "s", "1209600", 1000, 2147483647000,       \
+      OPT_FIXED, "Expire time in the SOA.")                                                                  \
+    X(OPT_SOA_MINIMUM, "hadoop.registry.dns.soa.minimum", OPT_TIME, "s", "600", 0, 2147483647000, OPT_FIXED, \
+      "Negative TTL in the SOA; what is sent is the smaller of it and the TTL.")                             \
+    X(OPT_NS, "hadoop.registry.dns.ns", OPT_TEXT, "", NULL, 0, 0, OPT_FIXED,                                 \
+      "Name servers of the zones, comma-separated; the SOA's primary by default.")                           \
+    X(OPT_HTTP_ADDRESS, "hadoop.registry.dns.http.address", OPT_ADDR, "", "127.0.0.1:9193", 0, 0, OPT_FIXED, \
+      "Address of the HTTP interface: sync, health, metrics.")                                               \
+    X(OPT_HTTP_REMOTE, "hadoop.registry.dns.http.allow-remote", OPT_BOOL, "", "false", 0, 0, OPT_FIXED,      \
+      "Listen on a non-loopback HTTP address although nobody is authenticated.")                             \
+    X(OPT_REGISTRY_URL, "hadoop.registry.url", OPT_TEXT, "", "http://127.0.0.1:9192", 0, 0, OPT_FIXED,       \
+      "registryd to follow; several, comma-separated, are tried in turn.")
+
+enum { OPTIONS_ENUM(DNSD_OPTIONS) DNSD_N_OPTIONS };
+
+#endif

@@ -1,0 +1,124 @@
+#include "api.h"
+#include "events.h"
+#include "base/mem.h"
+#include "base/obj.h"
+#include "base/str.h"
+#include "bobbin/path.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define BODY_MAX 0 /* replaced by hadoop.registry.record.max-size, app.c */
+
+const struct http_route registry_routes[] = {
+    {"GET", "/ws/v1/registry/*", 0, 0, api_get, "Read a node, or follow its changes with watch=true"},
+    {"PUT", "/ws/v1/registry/*", HTTP_JSON_IN, BODY_MAX, api_put, "Bind a record"},
+    {"POST", "/ws/v1/registry/*", HTTP_JSON_OPTIONAL, BODY_MAX, api_post, "Make a node: op=mknode"},
+    {"DELETE", "/ws/v1/registry/*", 0, 0, api_delete, "Delete a node"},
+    {"GET", "/ws/v1/slider/registry/*", 0, 0, api_slider_get, "Slider's read-only view of a node"},
+};
+const size_t registry_n_routes = ARRAY_LEN(registry_routes);
+
+static int bad(struct err_info *why, const char *raw, const char *what)
+{
+    return err_set(why, ERR_PATH, raw, "%s: give each path element percent-encoded on its own", what);
+}
+
+/* One raw element, n bytes at raw, decoded onto out. */
+static int add_element(struct buf *out, const char *raw, size_t n, const char *whole, struct err_info *why)
+{
+    if (n == 0)
+        return bad(why, whole, "an empty path element");
+    mem_auto char *text = mem_alloc(n + 1);
+    int64_t len = str_unpercent(raw, n, text);
+    if (len < 0)
+        return bad(why, whole, "a malformed percent escape");
+    for (int64_t i = 0; i < len; i++)
+        if ((unsigned char)text[i] < 0x20 || text[i] == 0x7f || text[i] == '/')
+            return bad(why, whole, "a path element with an encoded '/', NUL or control character");
+    if (!utf8_valid(text, (size_t)len))
+        return bad(why, whole, "a path element that is not UTF-8");
+    if (strcmp(text, ".") == 0 || strcmp(text, "..") == 0)
+        return bad(why, whole, "a path element \".\" or \"..\"");
+    buf_add_char(out, '/');
+    buf_add(out, text, (size_t)len);
+    return 0;
+}
+
+int api_path(struct http_req *req, char **out, struct err_info *why)
+{
+    const char *raw = http_path_raw(req, "*");
+    raw = raw ? raw : "";
+    if (*raw == '/')
+        return bad(why, raw, "an empty path element");
+    buf_auto struct buf path = BUF_EMPTY;
+    for (const char *p = raw; *p;) {
+        size_t n = strcspn(p, "/");
+        int err = add_element(&path, p, n, raw, why);
+        if (err)
+            return err;
+        p += n + (p[n] == '/');
+    }
+    if (!path.len)
+        buf_add_char(&path, '/');
+    int err = reg_path_check(path.bytes, why);
+    if (err)
+        return err;
+    *out = buf_take(&path);
+    return 0;
+}
+
+const char *api_name(const char *path)
+{
+    return strrchr(path, '/') + 1;
+}
+
+void api_revision(struct registryd *app, struct http_req *req, int64_t zxid)
+{
+    char text[STORE_REVISION_MAX];
+    http_reply_header(req, "Bobbin-Revision", store_revision_text(mirror_store_id(app->mirror), zxid, text));
+}
+
+void api_etag(struct http_req *req, const struct store_stat *stat)
+{
+    char text[64];
+    snprintf(text, sizeof text, "\"%" PRId64 ".%" PRId64 "\"", stat->mzxid, stat->pzxid);
+    http_reply_header(req, "ETag", text);
+}
+
+bool api_etag_matches(const char *header, const struct store_stat *stat)
+{
+    char tag[64];
+    snprintf(tag, sizeof tag, "\"%" PRId64 ".%" PRId64 "\"", stat->mzxid, stat->pzxid);
+    return strstr(header, tag) != NULL || strchr(header, '*') != NULL;
+}
+
+int api_etag_mzxid(const char *header, int64_t *mzxid, struct err_info *why)
+{
+    const char *quote = strchr(header, '"');
+    char *end = NULL;
+    long long n = quote ? strtoll(quote + 1, &end, 10) : 0;
+    if (!quote || n <= 0 || *end != '.')
+        return err_set(why, ERR_CONFLICT, "If-Match", "%s is no entity tag of a node (\"<mzxid>.<pzxid>\")",
+                       header);
+    *mzxid = n;
+    return 0;
+}
+
+void api_refuse(struct registryd *app, struct http_req *req, int code, const struct err_info *why)
+{
+    metric_add(daemon_metrics(app->daemon), M_REFUSED, 1);
+    http_reply_error(req, code, why);
+}
+
+bool api_ready(struct registryd *app, struct http_req *req)
+{
+    if (mirror_ready(app->mirror))
+        return true;
+    struct err_info why;
+    err_set(&why, ERR_UNAVAILABLE, "", "the registry is still being loaded; try again in a moment");
+    api_refuse(app, req, ERR_UNAVAILABLE, &why);
+    return false;
+}

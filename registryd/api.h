@@ -1,0 +1,39 @@
+/**
+ * What the handlers of the REST interface share: paths, revisions, entity tags.
+ * Thread: owner.   Source: design §3; RFC 9110.
+ */
+#ifndef REGISTRYD_API_H
+#define REGISTRYD_API_H
+
+#include "app.h"
+
+/**
+ * The registry path that a request names: split at '/', each element decoded on its own.
+ * @param out  "/" or "/a/b"; free()                                               [out]
+ * @return 0; ERR_PATH: an empty element, a malformed escape, or a decoded '/', NUL, control character, ".", "..", or
+ *         text that is not UTF-8; *why names the element.
+ */
+int api_path(struct http_req *req, char **out, struct err_info *why);
+/** Last element of a path that api_path gave; "" for the root. */
+const char *api_name(const char *path);
+/** Set Bobbin-Revision. */
+void api_revision(struct registryd *app, struct http_req *req, int64_t zxid);
+/** Set ETag `"<mzxid>.<pzxid>"`. */
+void api_etag(struct http_req *req, const struct store_stat *stat);
+/** If-Match or If-None-Match names this tag (weak or strong form, list, `*`). */
+bool api_etag_matches(const char *header, const struct store_stat *stat);
+/** mzxid of the first tag of an If-Match header. @return 0; or ERR_CONFLICT for one that is not of our form. */
+int api_etag_mzxid(const char *header, int64_t *mzxid, struct err_info *why);
+/** Answer with an error and count it. */
+void api_refuse(struct registryd *app, struct http_req *req, int code, const struct err_info *why);
+/** The mirror is complete; else the request was answered with ERR_UNAVAILABLE. */
+bool api_ready(struct registryd *app, struct http_req *req);
+
+/* One handler a route. */
+void api_get(struct http_req *req, void *arg);        /* api_read.c */
+void api_slider_get(struct http_req *req, void *arg); /* api_read.c */
+void api_put(struct http_req *req, void *arg);        /* api_write.c */
+void api_post(struct http_req *req, void *arg);       /* api_write.c */
+void api_delete(struct http_req *req, void *arg);     /* api_write.c */
+
+#endif

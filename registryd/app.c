@@ -1,0 +1,220 @@
+#include "app.h"
+#include "events.h"
+#include "options.h"
+#include "base/mem.h"
+#include "base/obj.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/** Pause between tries to make the standard nodes. */
+#define SETUP_RETRY_MS 1000
+
+/* ---- store: where records are, the mirror of it, the operations on it ---- */
+
+static char *zk_url(const struct options *o)
+{
+    const char *root = opt_text(o, OPT_ZK_ROOT);
+    mem_auto char *quorum = mem_fmt("zk://%s", opt_text(o, OPT_ZK_QUORUM));
+    return mem_fmt("%s%s%s", quorum, *root == '/' ? "" : "/", root);
+}
+
+/* auto: ZooKeeper when a file names its servers, else embedded. */
+static char *store_choice(const struct options *o)
+{
+    const char *choice = opt_text(o, OPT_STORE);
+    if (strcmp(choice, "auto") != 0)
+        return mem_str(choice);
+    if (opt_is_set(o, OPT_ZK_QUORUM))
+        return zk_url(o);
+    return mem_fmt("file:%s/registry", opt_text(o, OPT_DATA_DIR));
+}
+
+static void set_readiness(struct registryd *app)
+{
+    const char *reason = !mirror_ready(app->mirror) ? "the registry is being loaded"
+                         : !app->has_nodes          ? "the standard nodes are being made"
+                                                    : NULL;
+    daemon_ready(app->daemon, reason);
+}
+
+static void on_synced(void *arg)
+{
+    struct registryd *app = arg;
+    log_emit(&ev_registry_synced, LOG_STR("store", mirror_store_id(app->mirror)),
+             LOG_INT("nodes", mirror_n_nodes(app->mirror)));
+    set_readiness(app);
+}
+
+static void on_stale(void *arg, const struct err_info *why)
+{
+    (void)arg;
+    if (why)
+        log_emit(&ev_registry_stale, LOG_ERR(why));
+    else
+        log_emit0(&ev_registry_current);
+}
+
+static const struct mirror_listener listener = {.synced = on_synced, .stale = on_stale};
+
+static int store_start(struct daemon *d, void *arg, struct err_info *why)
+{
+    struct registryd *app = arg;
+    const struct options *o = daemon_options(d);
+    app->daemon = d;
+    mem_auto char *url = store_choice(o);
+    struct store_options so = {.session_timeout_ms = opt_ms(o, OPT_ZK_SESSION_TIMEOUT),
+                               .connect_timeout_ms = opt_ms(o, OPT_ZK_CONNECT_TIMEOUT),
+                               .retry_times = opt_int(o, OPT_ZK_RETRY_TIMES),
+                               .retry_interval_ms = opt_ms(o, OPT_ZK_RETRY_INTERVAL),
+                               .retry_ceiling_ms = opt_ms(o, OPT_ZK_RETRY_CEILING)};
+    log_emit(&ev_store_chosen, LOG_STR("url", url), LOG_STR("origin", opt_origin(o, OPT_STORE)));
+    daemon_version_fact(d, "store", url);
+    int err = store_open(daemon_loop(d), url, &so, &app->store, why);
+    if (err)
+        return err;
+    app->mirror = mirror_new(app->store);
+    mirror_listen(app->mirror, &listener, app);
+    enum reg_names names =
+        strcmp(opt_text(o, OPT_PATH_NAMES), "zookeeper") == 0 ? REG_NAMES_ZOOKEEPER : REG_NAMES_DNS;
+    app->ops = reg_store_new(daemon_loop(d), app->store, names, NULL);
+    app->write_wait_ms = opt_ms(o, OPT_WRITE_WAIT);
+    return 0;
+}
+
+static void on_store_closed(void *arg)
+{
+    struct registryd *app = arg;
+    reg_store_free(app->ops);
+    mirror_free(app->mirror);
+    daemon_stopped(app->daemon);
+}
+
+static void store_stop(struct daemon *d, void *arg)
+{
+    (void)d;
+    struct registryd *app = arg;
+    app->is_closing = true;
+    store_close(app->store, on_store_closed, app);
+}
+
+/* ---- nodes: the root, /users and /services ---- */
+
+static void on_setup(void *arg, int err, const struct reg_store_result *r)
+{
+    struct registryd *app = arg;
+    if (app->is_closing)
+        return;
+    if (err) {
+        log_emit(&ev_registry_setup_failed, LOG_ERR(&r->why));
+        run_timer_start(app->setup_retry, SETUP_RETRY_MS, 0);
+        return;
+    }
+    app->has_nodes = true;
+    set_readiness(app);
+}
+
+static void make_nodes(void *arg)
+{
+    struct registryd *app = arg;
+    reg_store_setup(app->ops, on_setup, app);
+}
+
+static int nodes_start(struct daemon *d, void *arg, struct err_info *why)
+{
+    (void)why;
+    struct registryd *app = arg;
+    app->setup_retry = run_timer_new(daemon_loop(d), make_nodes, app);
+    make_nodes(app);
+    return 0;
+}
+
+static void nodes_stop(struct daemon *d, void *arg)
+{
+    struct registryd *app = arg;
+    app->is_closing = true;
+    run_timer_free(app->setup_retry);
+    daemon_stopped(d);
+}
+
+/* ---- feed ---- */
+
+static int feed_start(struct daemon *d, void *arg, struct err_info *why)
+{
+    (void)why;
+    struct registryd *app = arg;
+    const struct options *o = daemon_options(d);
+    struct feed_def def = {.loop = daemon_loop(d),
+                           .mirror = app->mirror,
+                           .metrics = daemon_metrics(d),
+                           .ring_bytes = (size_t)opt_int(o, OPT_FEED_RING),
+                           .progress_ms = opt_ms(o, OPT_FEED_PROGRESS)};
+    app->feed = feed_new(&def);
+    return 0;
+}
+
+static void feed_stop(struct daemon *d, void *arg)
+{
+    struct registryd *app = arg;
+    feed_free(app->feed);
+    daemon_stopped(d);
+}
+
+/* ---- http ---- */
+
+static void collect(void *arg)
+{
+    struct registryd *app = arg;
+    struct metrics *m = daemon_metrics(app->daemon);
+    metric_set(m, M_NODES, (int64_t)mirror_n_nodes(app->mirror));
+    metric_set(m, M_MIRROR_BYTES, (int64_t)mirror_n_bytes(app->mirror));
+    metric_set(m, M_APPLIED, mirror_applied(app->mirror));
+    metric_set(m, M_STALE, mirror_stale(app->mirror) != NULL);
+    metric_set(m, M_RING_BYTES, (int64_t)feed_ring_bytes(app->feed));
+}
+
+static int http_start(struct daemon *d, void *arg, struct err_info *why)
+{
+    struct registryd *app = arg;
+    const struct options *o = daemon_options(d);
+    app->routes = mem_copy(registry_routes, registry_n_routes * sizeof *registry_routes);
+    for (size_t i = 0; i < registry_n_routes; i++)
+        if (app->routes[i].flags & (HTTP_JSON_IN | HTTP_JSON_OPTIONAL))
+            app->routes[i].max_body = (size_t)opt_int(o, OPT_RECORD_MAX);
+    http_common_daemon(d);
+    metrics_collector(daemon_metrics(d), collect, app);
+    struct http_server_def def = {.listen = opt_text(o, OPT_HTTP_ADDRESS),
+                                  .allow_remote = opt_bool(o, OPT_HTTP_REMOTE),
+                                  .static_user = opt_text(o, OPT_STATIC_USER),
+                                  .routes = app->routes,
+                                  .n_routes = registry_n_routes,
+                                  .more_routes = http_common_routes,
+                                  .n_more_routes = http_common_n_routes,
+                                  .app = app};
+    int err = http_server_start(daemon_loop(d), &def, &app->http, why);
+    if (err)
+        free(app->routes);
+    return err;
+}
+
+static void on_http_stopped(void *arg)
+{
+    struct registryd *app = arg;
+    free(app->routes);
+    daemon_stopped(app->daemon);
+}
+
+static void http_stop(struct daemon *d, void *arg)
+{
+    (void)d;
+    struct registryd *app = arg;
+    http_server_stop(app->http, on_http_stopped, app);
+}
+
+const struct daemon_step registryd_steps[] = {
+    {"store", store_start, store_stop},
+    {"nodes", nodes_start, nodes_stop},
+    {"feed", feed_start, feed_stop},
+    {"http", http_start, http_stop},
+};
+const size_t registryd_n_steps = ARRAY_LEN(registryd_steps);

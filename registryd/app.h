@@ -1,0 +1,37 @@
+/**
+ * registryd's parts, for the handlers of its REST interface. Only app.c and api_*.c see this.
+ * Thread: owner.   Source: ours.
+ */
+#ifndef REGISTRYD_APP_H
+#define REGISTRYD_APP_H
+
+#include "feed.h"
+#include "http/server.h"
+#include "registry/ops_store.h"
+#include "run/daemon.h"
+#include "store/mirror.h"
+#include "store/store.h"
+
+struct registryd {
+    struct daemon *daemon;
+    struct store *store;
+    struct mirror *mirror;
+    struct reg_store *ops;
+    struct feed *feed;
+    struct http_server *http;
+    struct run_timer *setup_retry;
+    bool has_nodes;            /* the standard nodes are there */
+    bool is_closing;           /* no completion starts anything new */
+    struct http_route *routes; /* registry_routes with the limits of the options */
+    int64_t write_wait_ms;
+};
+
+/** The parts in the order in which they start: app.c. */
+extern const struct daemon_step registryd_steps[];
+extern const size_t registryd_n_steps;
+
+/** The routes of /ws/v1/registry and /ws/v1/slider/registry: api.c. */
+extern const struct http_route registry_routes[];
+extern const size_t registry_n_routes;
+
+#endif

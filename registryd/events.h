@@ -1,0 +1,33 @@
+/** Log events and metrics of registryd. Source: ours. */
+#ifndef REGISTRYD_EVENTS_H
+#define REGISTRYD_EVENTS_H
+
+#include "run/log.h"
+#include "run/metrics.h"
+
+#define REGISTRYD_EVENTS(X)                                                                                  \
+    X(store_chosen, LOG_INFO, "Records are kept in this store.")                                             \
+    X(registry_synced, LOG_INFO, "The mirror holds the whole registry.")                                     \
+    X(registry_stale, LOG_WARN, "The store is away; what is known is still served.")                         \
+    X(registry_current, LOG_INFO, "The store is back.")                                                      \
+    X(registry_setup_failed, LOG_WARN, "The standard nodes could not be made; trying again.")                \
+    X(feed_gone, LOG_WARN, "A follower fell behind the ring of changes and was told to begin anew.")
+
+LOG_DECLARE(REGISTRYD_EVENTS)
+
+#define REGISTRYD_METRICS(X)                                                                                 \
+    X(M_READS, METRIC_COUNTER, "registry_reads", "", "Nodes and records read over REST.")                    \
+    X(M_WRITES, METRIC_COUNTER, "registry_writes", "", "Writes accepted over REST.")                         \
+    X(M_REFUSED, METRIC_COUNTER, "registry_refused", "", "Requests answered with an error.")                 \
+    X(M_NODES, METRIC_GAUGE, "registry_nodes", "", "Nodes in the mirror.")                                   \
+    X(M_MIRROR_BYTES, METRIC_GAUGE, "registry_mirror_bytes", "", "Memory held by the mirror.")               \
+    X(M_APPLIED, METRIC_GAUGE, "registry_applied_revision", "", "Revision number applied to the mirror.")    \
+    X(M_STALE, METRIC_GAUGE, "registry_stale", "", "1 while the store is away.")                             \
+    X(M_FOLLOWERS, METRIC_GAUGE, "registry_followers", "", "Open change feeds.")                             \
+    X(M_CHANGES, METRIC_COUNTER, "registry_changes", "", "Changes put into the feed.")                       \
+    X(M_GONE, METRIC_COUNTER, "registry_followers_gone", "", "Followers that fell behind the ring.")         \
+    X(M_RING_BYTES, METRIC_GAUGE, "registry_feed_ring_bytes", "", "Bytes of changes held for followers.")
+
+enum { METRICS_ENUM(REGISTRYD_METRICS) REGISTRYD_N_METRICS };
+
+#endif

@@ -1,0 +1,82 @@
+#include "lines.h"
+#include "base/mem.h"
+#include "bobbin/record.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static void revision(struct jw *w, const char *store_id, int64_t zxid)
+{
+    char text[STORE_REVISION_MAX];
+    jw_kstr(w, "revision", store_revision_text(store_id, zxid, text));
+}
+
+void lines_status(struct jw *w, const char *name, const struct store_stat *stat, const char *store_id)
+{
+    jw_key(w, "status");
+    jw_object(w);
+    jw_kstr(w, "path", name);
+    jw_kint(w, "time", stat->ctime_ms);
+    jw_kint(w, "size", stat->data_len);
+    jw_kint(w, "children", stat->n_children);
+    revision(w, store_id, stat->mzxid);
+    jw_object_end(w);
+}
+
+bool lines_record(struct buf *out, const char *bytes, size_t len)
+{
+    struct reg_record *record;
+    if (reg_record_read(bytes, len, REG_STRICT, &record, NULL))
+        return false;
+    size_t n;
+    mem_auto char *canonical = reg_record_write(record, &n);
+    reg_record_free(record);
+    buf_add(out, canonical, n);
+    return true;
+}
+
+void lines_service(struct jw *w, const char *bytes, size_t len)
+{
+    buf_auto struct buf record = BUF_EMPTY;
+    if (!lines_record(&record, bytes, len))
+        return;
+    jw_key(w, "service");
+    jw_raw(w, record.bytes, record.len);
+}
+
+void lines_put(struct buf *out, const char *path, const struct store_stat *stat, const char *bytes,
+               const char *store_id)
+{
+    struct jw w = jw_on(out);
+    jw_object(&w);
+    jw_kstr(&w, "type", "put");
+    jw_kstr(&w, "path", path);
+    revision(&w, store_id, stat->mzxid);
+    jw_kint(&w, "time", stat->ctime_ms);
+    jw_kint(&w, "size", stat->data_len);
+    jw_kint(&w, "children", stat->n_children);
+    lines_service(&w, bytes, stat->data_len);
+    jw_object_end(&w);
+    buf_add_char(out, '\n');
+}
+
+void lines_delete(struct buf *out, const char *path, int64_t zxid, const char *store_id)
+{
+    struct jw w = jw_on(out);
+    jw_object(&w);
+    jw_kstr(&w, "type", "delete");
+    jw_kstr(&w, "path", path);
+    revision(&w, store_id, zxid);
+    jw_object_end(&w);
+    buf_add_char(out, '\n');
+}
+
+void lines_mark(struct buf *out, const char *type, int64_t zxid, const char *store_id)
+{
+    struct jw w = jw_on(out);
+    jw_object(&w);
+    jw_kstr(&w, "type", type);
+    revision(&w, store_id, zxid);
+    jw_object_end(&w);
+    buf_add_char(out, '\n');
+}

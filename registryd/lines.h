@@ -1,0 +1,25 @@
+/**
+ * The JSON forms that registryd gives out: a node's status, its record, the lines of the feed.
+ * Pure. Thread: any.   Source: docs/registry-rest.md.
+ */
+#ifndef REGISTRYD_LINES_H
+#define REGISTRYD_LINES_H
+
+#include "json/writer.h"
+#include "store/store.h"
+
+/** `"status":{…}` of a node; `name` is its last path element. */
+void lines_status(struct jw *w, const char *name, const struct store_stat *stat, const char *store_id);
+/** Append the canonical form of a node's bytes. @return false: they are no record by the strict rules; nothing appended. */
+bool lines_record(struct buf *out, const char *bytes, size_t len);
+/** `"service":{…}` when the bytes are a record by the strict rules, else nothing. */
+void lines_service(struct jw *w, const char *bytes, size_t len);
+/** A `put` line with newline, appended. */
+void lines_put(struct buf *out, const char *path, const struct store_stat *stat, const char *bytes,
+               const char *store_id);
+/** A `delete` line with newline, appended. */
+void lines_delete(struct buf *out, const char *path, int64_t zxid, const char *store_id);
+/** `{"type":TYPE,"revision":R}` with newline (sync, progress), appended. */
+void lines_mark(struct buf *out, const char *type, int64_t zxid, const char *store_id);
+
+#endif

@@ -1,0 +1,22 @@
+#include "app.h"
+#include "events.h"
+#include "options.h"
+
+#include "base/obj.h"
+
+static const struct opt_def option_rows[] = {OPTIONS_ROWS(REGISTRYD_OPTIONS)};
+static const struct metric_def metric_rows[] = {METRICS_ROWS(REGISTRYD_METRICS)};
+
+int main(int argc, char **argv)
+{
+    const struct daemon_def def = {.name = "registryd",
+                                   .summary = "Keeps the YARN service registry and serves it over REST.",
+                                   .options = option_rows,
+                                   .n_options = ARRAY_LEN(option_rows),
+                                   .metrics = metric_rows,
+                                   .n_metrics = ARRAY_LEN(metric_rows),
+                                   .steps = registryd_steps,
+                                   .n_steps = registryd_n_steps,
+                                   .app_size = sizeof(struct registryd)};
+    return daemon_main(&def, argc, argv);
+}

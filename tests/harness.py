@@ -1,0 +1,246 @@
+"""Daemons in temporary directories on free loopback ports, and the questions a user asks them.
+
+    with Stack() as stack:                       # registryd and dnsd on an embedded store
+        stack.bind("/users/alice/…", RECORD)
+        stack.sync(); stack.dig("hello-0.app.alice.bobbin.test")
+
+Every daemon logs JSON; start() returns when the daemon says it listens. stop() asks for an orderly end and checks that it
+was one; everything is gone when the `with` block ends, whatever happened inside.
+"""
+import http.client
+import json
+import os
+import shutil
+import signal
+import socket
+import subprocess
+import tempfile
+import threading
+import time
+
+ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+BIN = os.environ.get("BOBBIN_BIN") or os.path.join(ROOT, "build", "release", "bin")
+DOMAIN = "bobbin.test"
+SANITIZED = "asan" in BIN or "tsan" in BIN
+PATIENCE = 60 if SANITIZED else 30
+
+
+def wait_for(condition, what, timeout=PATIENCE):
+    """Wait until condition() is true; returns its value. Fails with `what` and the last value or error."""
+    end = time.monotonic() + timeout
+    last = None
+    while True:
+        try:
+            last = condition()
+            if last:
+                return last
+        except (OSError, http.client.HTTPException, AssertionError) as error:
+            last = error
+        if time.monotonic() > end:
+            raise AssertionError(f"not within {timeout} s: {what}; last: {last!r}")
+        time.sleep(0.02)
+
+
+def free_port(kind=socket.SOCK_STREAM):
+    with socket.socket(socket.AF_INET, kind) as s:
+        s.bind(("127.0.0.1", 0))
+        return s.getsockname()[1]
+
+
+class Answer:
+    def __init__(self, status, headers, body):
+        self.status, self.headers, self.body = status, headers, body
+
+    @property
+    def json(self):
+        return json.loads(self.body)
+
+    def __repr__(self):
+        return f"<{self.status} {self.body[:300]!r}>"
+
+
+def request(port, method, path, body=None, headers=None, timeout=PATIENCE):
+    """One HTTP request; path is sent as it is, body may be bytes, text or a JSON value."""
+    connection = http.client.HTTPConnection("127.0.0.1", port, timeout=timeout)
+    headers = dict(headers or {})
+    if body is not None and not isinstance(body, (bytes, str)):
+        body = json.dumps(body)
+    if body is not None:
+        headers.setdefault("Content-Type", "application/json")
+    try:
+        connection.putrequest(method, path, skip_accept_encoding=True)
+        data = body.encode() if isinstance(body, str) else body
+        for name, value in headers.items():
+            connection.putheader(name, value)
+        if data is not None:
+            connection.putheader("Content-Length", str(len(data)))
+        connection.endheaders(data)
+        response = connection.getresponse()
+        return Answer(response.status, response.headers, response.read())
+    finally:
+        connection.close()
+
+
+class Daemon:
+    """One program; `options` become -D arguments."""
+
+    def __init__(self, name, options, env=None):
+        self.name, self.options, self.env = name, dict(options), env
+        self.process = None
+        self.events = []
+        self.raw = []
+        self.lock = threading.Condition()
+
+    def start(self, *wanted):
+        """Start and wait for the named events."""
+        command = [os.path.join(BIN, self.name), "--log-format", "json"]
+        for key, value in self.options.items():
+            command += ["-D", f"{key}={value}"]
+        self.events, self.raw = [], []
+        environment = {k: v for k, v in os.environ.items() if k != "HADOOP_CONF_DIR"}
+        self.process = subprocess.Popen(command, stderr=subprocess.PIPE, stdout=subprocess.DEVNULL, text=True,
+                                        errors="replace", env={**environment, **(self.env or {})})
+        threading.Thread(target=self._read, args=(self.process,), daemon=True).start()
+        for event in wanted:
+            self.event(event)
+        return self
+
+    def _read(self, process):
+        for line in process.stderr:
+            with self.lock:
+                self.raw.append(line)
+                try:
+                    self.events.append(json.loads(line))
+                except ValueError:
+                    pass
+                self.lock.notify_all()
+        with self.lock:
+            self.lock.notify_all()
+
+    def event(self, name, timeout=PATIENCE):
+        """The first event of this name since the start."""
+        end = time.monotonic() + timeout
+        with self.lock:
+            while True:
+                for event in self.events:
+                    if event.get("event") == name:
+                        return event
+                left = end - time.monotonic()
+                if left <= 0 or (self.process.poll() is not None and not self.lock.wait(1)):
+                    raise AssertionError(f"{self.name}: no event {name}; exit {self.process.poll()}; log:\n"
+                                         + "".join(self.raw[-40:]))
+                self.lock.wait(min(left, 1))
+
+    def stop(self, expect=0):
+        """SIGTERM, then wait; the exit code must be the expected one."""
+        if not self.process:
+            return
+        if self.process.poll() is None:
+            self.process.send_signal(signal.SIGTERM)
+        try:
+            code = self.process.wait(PATIENCE)
+        except subprocess.TimeoutExpired:
+            self.kill()
+            raise AssertionError(f"{self.name} did not stop; log:\n" + "".join(self.raw[-40:]))
+        self.process = None
+        assert code == expect, f"{self.name} ended with {code}:\n" + "".join(self.raw[-60:])
+
+    def kill(self):
+        """kill -9."""
+        if self.process and self.process.poll() is None:
+            self.process.kill()
+            self.process.wait()
+        self.process = None
+
+
+class Stack:
+    """registryd and dnsd, and with services=True svcmgr, in one temporary directory."""
+
+    def __init__(self, services=False, store=None, options=None):
+        self.dir = tempfile.mkdtemp(prefix="bobbin-test-")
+        os.chmod(self.dir, 0o755)
+        self.options = dict(options or {})
+        self.dns_port = free_port(socket.SOCK_DGRAM)
+        self.registry_port, self.dns_http_port = free_port(), free_port()
+        self.services_port = free_port()
+        url = f"http://127.0.0.1:{self.registry_port}"
+        common = {"bobbin.data.dir": self.dir, "hadoop.registry.url": url, "hadoop.http.staticuser.user": "alice"}
+        self.registryd = Daemon("registryd", {**common, "hadoop.registry.store": store or f"file:{self.dir}/registry",
+                                              "hadoop.registry.http.address": f"127.0.0.1:{self.registry_port}",
+                                              **self._for("registryd")})
+        self.dnsd = Daemon("dnsd", {**common, "hadoop.registry.dns.domain-name": DOMAIN,
+                                    "hadoop.registry.dns.bind-port": self.dns_port,
+                                    "hadoop.registry.dns.http.address": f"127.0.0.1:{self.dns_http_port}",
+                                    "hadoop.registry.dns.zone-subnet": "127.77.0.0/16", **self._for("dnsd")})
+        self.svcmgr = Daemon("svcmgr", {**common, "hadoop.registry.dns.domain-name": DOMAIN,
+                                        "yarn.service.api-server.address": f"127.0.0.1:{self.services_port}",
+                                        **self._for("svcmgr")})
+        self.daemons = [self.registryd, self.dnsd] + ([self.svcmgr] if services else [])
+
+    def _for(self, daemon):
+        return self.options.get(daemon, {})
+
+    def __enter__(self):
+        try:
+            self.registryd.start("registry_synced")
+            wait_for(lambda: self.registry("GET", "", base="/readyz").status == 200, "registryd is ready")
+            self.dnsd.start("feed_synced")
+            if self.svcmgr in self.daemons:
+                self.svcmgr.start()
+                wait_for(lambda: request(self.services_port, "GET", "/readyz").status == 200, "svcmgr is ready")
+        except BaseException:
+            self.__exit__(None, None, None)
+            raise
+        return self
+
+    def __exit__(self, kind, value, trace):
+        failed = []
+        for daemon in reversed(self.daemons):
+            try:
+                daemon.stop()
+            except AssertionError as error:
+                failed.append(str(error))
+        shutil.rmtree(self.dir, ignore_errors=True)
+        if failed and kind is None:
+            raise AssertionError("\n".join(failed))
+
+    def registry(self, method, path, body=None, headers=None, base="/ws/v1/registry", query=""):
+        return request(self.registry_port, method, base + path + (f"?{query}" if query else ""), body, headers)
+
+    def services(self, method, path, body=None, headers=None):
+        return request(self.services_port, method, "/app/v1/services" + path, body, headers)
+
+    def bind(self, path, record, query="createParents=true&overwrite=true"):
+        answer = self.registry("PUT", path, record, query=query)
+        assert answer.status in (200, 201), answer
+        return answer
+
+    def sync(self, revision):
+        """Wait until dnsd answers with this revision."""
+        answer = request(self.dns_http_port, "GET", f"/sync?revision={revision}&timeout=20s")
+        assert answer.status == 200, answer
+        return answer
+
+    def dig(self, *words):
+        return dig(self.dns_port, *words)
+
+
+def dig(port, *words):
+    """Lines of `dig +short`."""
+    done = subprocess.run(["dig", "@127.0.0.1", "-p", str(port), "+norecurse", "+tries=1", "+timeout=5", "+short", *words],
+                          capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stdout + done.stderr
+    return sorted(done.stdout.split("\n")[:-1])
+
+
+def dig_full(port, *words):
+    """Whole output of dig: header flags and status are in it."""
+    done = subprocess.run(["dig", "@127.0.0.1", "-p", str(port), "+norecurse", "+tries=1", "+timeout=5", *words],
+                          capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stdout + done.stderr
+    return done.stdout
+
+
+def container(name, component, ip, id="container_e02_1524525041218_0001_01_000002", host="node7.example.com"):
+    return {"type": "JSONServiceRecord", "description": name, "external": [], "internal": [], "yarn:id": id,
+            "yarn:persistence": "container", "yarn:ip": ip, "yarn:hostname": host, "yarn:component": component}
