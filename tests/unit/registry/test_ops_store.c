@@ -1,5 +1,6 @@
 /**
- * The operations over an embedded store: results and errors of Hadoop's operations, names, conditions, deletes.
+ * The operations over a store: results and errors of Hadoop's operations, names, conditions, deletes. The store is an
+ * embedded one, or the ZooKeeper that BOBBIN_TEST_ZK names (a tree of its own for each test).
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -144,6 +145,16 @@ static void assert_absent(struct reg_store *rs, const char *path)
 
 /* ---- fixture ---- */
 
+static char *store_url_for(const char *directory)
+{
+    static int n_trees;
+    const char *servers = getenv("BOBBIN_TEST_ZK");
+
+    if (servers)
+        return mem_fmt("zk://%s/ops-%d-%d", servers, (int)getpid(), n_trees++);
+    return mem_fmt("file:%s/store", directory);
+}
+
 static int open_all(void **state)
 {
     struct fixture *f = mem_new(struct fixture);
@@ -154,7 +165,7 @@ static int open_all(void **state)
 
     f->directory = mem_str(mkdtemp(template));
     assert_non_null(f->directory);
-    url = mem_fmt("file:%s/store", f->directory);
+    url = store_url_for(f->directory);
     f->loop = run_loop_new();
     last.loop = f->loop;
     assert_int_equal(store_open(f->loop, url, &options, &f->store, &why), 0);

@@ -124,7 +124,7 @@ static void end(struct fixture *f)
 #define RECORD(d) "{\"type\":\"JSONServiceRecord\",\"description\":\"" d "\",\"external\":[],\"internal\":[]}"
 #define PUT(path, rev)                                                                                       \
     "{\"type\":\"put\",\"path\":\"" path "\",\"revision\":\"" rev "\",\"time\":1,\"size\":9,\"children\":0}" \
-                                                                  "\n"
+    "\n"
 #define PUT_RECORD(path, rev, d)                                                                             \
     "{\"type\":\"put\",\"path\":\"" path "\",\"revision\":\"" rev "\",\"service\":" RECORD(d) "}\n"
 #define DELETE(path, rev) "{\"type\":\"delete\",\"path\":\"" path "\",\"revision\":\"" rev "\"}\n"
