@@ -24,6 +24,7 @@
     X(multi_is_all_or_nothing)                                                                               \
     X(multi_sees_its_own_work)                                                                               \
     X(multi_reports_failed_op)                                                                               \
+    X(failing_multi_leaves_nothing_among_others)                                                             \
     X(empty_multi_is_refused)                                                                                \
     X(writes_complete_in_order)                                                                              \
     X(failing_write_fails_alone)                                                                             \

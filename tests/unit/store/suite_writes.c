@@ -208,6 +208,33 @@ void multi_reports_failed_op(void **state)
     assert_int_equal(kit_stat(kit, "/")->stat.n_children, 1);
 }
 
+void failing_multi_leaves_nothing_among_others(void **state)
+{
+    enum { N = 40 };
+    static struct outcome multis[N], creates[N];
+    struct kit *kit = *state;
+    assert_err(kit_create(kit, "/", ""), 0);
+    for (size_t i = 0; i < N; i++) {
+        char half[32], whole[32];
+        snprintf(half, sizeof half, "/half%zu", i);
+        snprintf(whole, sizeof whole, "/whole%zu", i);
+        const struct store_op ops[] = {op_create(half, ""), op_bare(STORE_OP_CHECK, "/", 5)};
+        outcome_begin(&multis[i], kit);
+        outcome_begin(&creates[i], kit);
+        store_multi(kit->store, ops, 2, kit_done, &multis[i]);
+        store_create(kit->store, whole, "", 0, NULL, kit_done, &creates[i]);
+    }
+    kit_wait(kit);
+    for (size_t i = 0; i < N; i++) {
+        assert_err(&multis[i], ERR_CONFLICT);
+        assert_int_equal(multis[i].failed_op, 1);
+        assert_err(&creates[i], 0);
+    }
+    struct outcome *o = kit_children(kit, "/");
+    assert_int_equal(o->n_children, N);
+    assert_null(strstr(buf_cstr(&o->children), "half"));
+}
+
 void empty_multi_is_refused(void **state)
 {
     struct kit *kit = *state;
