@@ -206,17 +206,54 @@ static uint32_t put_set(struct buf *out, uint16_t type, const struct record_list
     return ttl_s;
 }
 
-static void merge_set(const struct zone_rrset *old, struct zone_op **ops, size_t n_ops, struct buf *out,
-                      struct node_outcome *o)
+static void tell(const struct node_change *c, bool is_gain, struct zone_rr set, const struct record *r)
+{
+    set.rdata = r->rdata;
+    set.rdlen = r->rdlen;
+    c->watcher->change(c->watcher->owner, c->zone, is_gain, &set);
+}
+
+/** What readers see of a set that is being merged. */
+struct seen {
+    const struct record_list *list;
+    uint32_t ttl_s;
+};
+
+/** Tell the watcher what readers lose and gain: with another TTL the whole set, else what is in one list only. */
+static void tell_changes(const struct node_change *c, uint16_t type, struct seen before, struct seen after)
+{
+    struct zone_rr lost = {.owner = c->name, .type = type, .ttl_s = before.ttl_s};
+    struct zone_rr gained = {.owner = c->name, .type = type, .ttl_s = after.ttl_s};
+    size_t i = 0, k = 0;
+    while (i < before.list->n || k < after.list->n) {
+        const struct record *b = &before.list->records[i], *a = &after.list->records[k];
+        int order = i == before.list->n ? 1 : -1;
+        if (i < before.list->n && k < after.list->n)
+            order = compare_rdata(b->rdata, b->rdlen, a->rdata, a->rdlen);
+        bool is_kept = order == 0 && before.ttl_s == after.ttl_s;
+        if (order <= 0 && !is_kept)
+            tell(c, false, lost, b);
+        if (order >= 0 && !is_kept)
+            tell(c, true, gained, a);
+        i += order <= 0;
+        k += order >= 0;
+    }
+}
+
+static void merge_set(const struct node_change *c, const struct zone_rrset *old, struct zone_op **ops,
+                      size_t n_ops, struct buf *out, struct node_outcome *o)
 {
     uint16_t type = ops[0]->type;
     struct record_list before = records_of(old);
     struct record_list after =
         type == DNS_SOA ? merge_soa(&before, ops, n_ops, o) : merge_records(&before, ops, n_ops, o);
+    uint32_t old_ttl_s = old ? wire_get32(old->wire + 6) : 0, ttl_s = 0;
     if (after.n) {
-        uint32_t ttl_s = put_set(out, type, &after);
-        o->is_visible |= !old || ttl_s != wire_get32(old->wire + 6);
+        ttl_s = put_set(out, type, &after);
+        o->is_visible |= !old || ttl_s != old_ttl_s;
     }
+    if (c->watcher->change && type != DNS_SOA)
+        tell_changes(c, type, (struct seen){&before, old_ttl_s}, (struct seen){&after, ttl_s});
     free(before.records);
     free(after.records);
 }
@@ -244,7 +281,7 @@ static void merge_sets(const struct node_change *c, struct buf *out, struct node
         }
         size_t n = same_type(c->ops + at, c->n_ops - at);
         const struct zone_rrset *old = set < end && set_type(set) == c->ops[at]->type ? set : NULL;
-        merge_set(old, c->ops + at, n, out, o);
+        merge_set(c, old, c->ops + at, n, out, o);
         set = old ? set_next(set) : set;
         at += n;
     }
@@ -270,7 +307,7 @@ void node_merge(const struct node_change *c, struct buf *out, struct node_outcom
     head.n_children = (uint32_t)n_children;
     buf_clear(out);
     buf_add(out, &head, sizeof head);
-    buf_add(out, c->rel, c->rel_len);
+    buf_add(out, c->name, c->rel_len);
     put_padding(out);
     size_t empty_len = out->len;
     merge_sets(c, out, o);

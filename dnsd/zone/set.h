@@ -30,6 +30,7 @@ struct zoneset {
     size_t waiting_bytes, version_bytes;
     uint8_t **apexes; /* n_zones of the current version */
     bool has_tx;
+    struct zone_watcher watcher;
 };
 
 /** A version under construction. */

@@ -179,8 +179,18 @@ static void merge_touch(struct zone_tx *tx, struct zone_touch *t, struct buf *sc
     for (struct zone_op *op = t->ops; op; op = op->next)
         ops[n++] = op;
     node_sort_ops(ops, n);
-    struct node_change change = {old,     ops,        n,           t->more_children, t->hash,
-                                 t->zone, t->rel_len, !t->rel_len, t->name};
+    struct node_change change = {
+        .old = old,
+        .ops = ops,
+        .n_ops = n,
+        .more_children = t->more_children,
+        .hash = t->hash,
+        .zone = t->zone,
+        .rel_len = t->rel_len,
+        .is_apex = !t->rel_len,
+        .name = t->name,
+        .watcher = &tx->build.set->watcher,
+    };
     struct node_outcome o = {0};
     node_merge(&change, scratch, &o);
     z->n_rrs += o.n_added - o.n_removed;

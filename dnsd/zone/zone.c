@@ -41,6 +41,8 @@ struct zoneset *zoneset_new(const struct zoneset_options *opts)
     struct zone_version *v = mem_new(struct zone_version);
     v->number = 1;
     v->seed = opts ? opts->hash_seed : 0;
+    if (opts)
+        set->watcher = opts->watcher;
     v->n_shards = 1;
     v->shard_mask = 1;
     v->pages = mem_array(1, sizeof *v->pages);

@@ -59,8 +59,19 @@ struct zone_rr {
     uint16_t rdlen;
 };
 
+/**
+ * Told of every record that readers gain or lose, SOAs excepted: what an IXFR journal is made of. A changed TTL is a loss of
+ * all records of the set and a gain of all. Called on the writer's thread while records are added and at commit; what
+ * was told of a transaction that is aborted did not happen. `rr` is valid during the call; no zone function may be called.
+ */
+struct zone_watcher {
+    void (*change)(void *owner, unsigned zone, bool is_gain, const struct zone_rr *rr); /* NULL: nobody */
+    void *owner;
+};
+
 struct zoneset_options {
     uint64_t hash_seed; /* random per process; any value is correct */
+    struct zone_watcher watcher;
 };
 
 /**

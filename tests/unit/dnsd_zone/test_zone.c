@@ -385,6 +385,105 @@ static void aborting_a_large_transaction(void **state)
     assert_int_equal(match("i1.dev.test"), ZONE_MISSING);
 }
 
+static void note_change(void *owner, unsigned zone, bool is_gain, const struct zone_rr *rr)
+{
+    char *text = owner, name[NAME_TEXT_MAX], type[16];
+    name_to_text(rr->owner, name);
+    sprintf(text + strlen(text), "%u %c %s %u %s %u\n", zone, is_gain ? '+' : '-', name, rr->ttl_s,
+            dns_type_text(rr->type, type), rr->rdata[3]);
+}
+
+static void a_watcher_learns_what_readers_see(void **state)
+{
+    (void)state;
+    char told[2000] = "";
+    struct zoneset_options opts = {.watcher = {note_change, told}};
+    struct zoneset *watched = zoneset_new(&opts);
+    assert_int_equal(zoneset_add_zone(watched, kit_name("dev.test"), ZONE_REGISTRY, 1), 0);
+    struct zone_tx *tx = zone_tx_begin(watched);
+    kit_add(tx, "dev.test", DNS_SOA, 60, "ns.dev.test");
+    kit_add(tx, "h.dev.test", DNS_A, 30, "10.0.0.1");
+    kit_add(tx, "h.dev.test", DNS_A, 30, "10.0.0.1");
+    kit_add(tx, "h.dev.test", DNS_A, 30, "10.0.0.2");
+    zone_tx_commit(tx, ZONE_READY, NULL);
+    assert_string_equal(told, "0 + h.dev.test. 30 A 1\n0 + h.dev.test. 30 A 2\n");
+    told[0] = 0;
+    tx = zone_tx_begin(watched);
+    kit_remove(tx, "h.dev.test", DNS_A, "10.0.0.1");
+    kit_remove(tx, "h.dev.test", DNS_A, "10.0.0.2");
+    kit_add(tx, "h.dev.test", DNS_A, 30, "10.0.0.3");
+    zone_tx_commit(tx, ZONE_READY, NULL);
+    assert_string_equal(told, "0 - h.dev.test. 30 A 2\n0 + h.dev.test. 30 A 3\n");
+    told[0] = 0;
+    tx = zone_tx_begin(watched);
+    kit_remove(tx, "h.dev.test", DNS_A, "10.0.0.3");
+    kit_add(tx, "h.dev.test", DNS_A, 5, "10.0.0.1");
+    zone_tx_commit(tx, ZONE_READY, NULL);
+    assert_string_equal(told, "0 - h.dev.test. 30 A 1\n0 + h.dev.test. 5 A 1\n0 - h.dev.test. 30 A 3\n");
+    zoneset_free(watched);
+}
+
+enum { MODEL_NAMES = 81, MODEL_VALUES = 4 };
+
+/** A name of up to four labels a, b or *, below dev.test. */
+static const char *model_name(unsigned n, char out[32])
+{
+    static const char *const labels[] = {"a.", "b.", "*."};
+    out[0] = 0;
+    for (unsigned left = n + 1; left; left = (left - 1) / 3)
+        strcat(out, labels[(left - 1) % 3]);
+    return strcat(out, "dev.test");
+}
+
+static bool model_has_below(unsigned counts[MODEL_NAMES][MODEL_VALUES], const char *name)
+{
+    char other[32];
+    for (unsigned i = 0; i < MODEL_NAMES; i++)
+        for (unsigned k = 0; k < MODEL_VALUES; k++)
+            if (counts[i][k] && name_is_within(kit_name(model_name(i, other)), kit_name(name)))
+                return true;
+    return false;
+}
+
+static void model_change(struct zone_tx *tx, unsigned counts[MODEL_NAMES][MODEL_VALUES])
+{
+    char name[32], address[16];
+    unsigned n = (unsigned)rand() % MODEL_NAMES, k = (unsigned)rand() % MODEL_VALUES;
+    bool is_add = !counts[n][k] || rand() % 3 == 0;
+    snprintf(address, sizeof address, "10.0.0.%u", k);
+    if (is_add)
+        kit_add(tx, model_name(n, name), DNS_A, 1, address);
+    else
+        kit_remove(tx, model_name(n, name), DNS_A, address);
+    counts[n][k] += is_add ? 1u : UINT32_MAX;
+}
+
+/** Random changes, against a table of counters. */
+static void any_history_ends_in_the_right_zone(void **state)
+{
+    (void)state;
+    static unsigned counts[MODEL_NAMES][MODEL_VALUES];
+    char name[32];
+    srand(7);
+    memset(counts, 0, sizeof counts);
+    for (int round = 0; round < 300; round++) {
+        struct zone_commit done;
+        struct zone_tx *tx = zone_tx_begin(set);
+        for (int i = rand() % 12; i >= 0; i--)
+            model_change(tx, counts);
+        zone_tx_commit(tx, ZONE_READY, &done);
+        zoneset_reclaim(set, UINT64_MAX);
+        assert_int_equal(done.n_missing, 0);
+        for (unsigned n = 0; n < MODEL_NAMES; n++) {
+            unsigned wanted = 0;
+            for (unsigned k = 0; k < MODEL_VALUES; k++)
+                wanted += counts[n][k] > 0;
+            assert_int_equal(count(model_name(n, name), DNS_A), wanted);
+            assert_int_equal(match(name) == ZONE_EXACT, model_has_below(counts, name));
+        }
+    }
+}
+
 int main(void)
 {
 #define CASE(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
@@ -402,6 +501,8 @@ int main(void)
         CASE(bad_records_are_refused),
         CASE(many_names_in_one_transaction),
         CASE(aborting_a_large_transaction),
+        CASE(a_watcher_learns_what_readers_see),
+        CASE(any_history_ends_in_the_right_zone),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
