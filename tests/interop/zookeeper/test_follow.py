@@ -7,6 +7,8 @@ from follower import Follower
 from zkproxy import Proxy
 from zookeeper import Ensemble, Server, wait_for
 
+pytestmark = pytest.mark.sanitize
+
 
 @pytest.fixture(scope="module")
 def zk():
