@@ -33,7 +33,8 @@ struct mirror_listener {
     /**
      * One change, in order; after `synced` only. node: the new state; for MIRROR_DELETE the old one, its children
      * already deleted (children first). old_data/old_len: what a put replaced, NULL when the node is new.
-     * zxid: mzxid of a put; for a delete the best known number, never smaller than any put of that node.
+     * zxid: mzxid of a put; for a delete the best known number, never smaller than any put of that node. What only
+     * moves a stat (a child came or went, the ACL was set) is no change.
      */
     void (*change)(void *arg, enum mirror_change kind, const char *path, const struct mirror_node *node,
                    const char *old_data, size_t old_len, int64_t zxid);
@@ -45,18 +46,24 @@ struct mirror_listener {
 
 /** A mirror that follows s (calls store_follow). */
 struct mirror *mirror_new(struct store *s);
-/** Free; after store_close of its store. */
+/** Free; after store_close of its store. Waits still open are forgotten, their functions not called. */
 void mirror_free(struct mirror *m);
-/** Add a listener; ops and arg live as long as the mirror. */
+/** Add a listener; ops (members may be NULL) and arg live as long as the mirror. One that comes late is told nothing of
+ *  what was before: see mirror_ready. */
 void mirror_listen(struct mirror *m, const struct mirror_listener *ops, void *arg);
 
-bool mirror_ready(const struct mirror *m);                 /* first full read complete */
-const char *mirror_store_id(const struct mirror *m);       /* "" before the first begin */
+/** Whether the first full read is complete. */
+bool mirror_ready(const struct mirror *m);
+/** Store that the tree is of, "" before it is ready. Valid until `synced`. */
+const char *mirror_store_id(const struct mirror *m);
+/** Everything up to this revision number is in the tree; 0 before it is ready. */
 int64_t mirror_applied(const struct mirror *m);
-/** NULL when the connection is up, else why it is not. */
+/** NULL when the tree follows the store; else why it does not, until the read after the reconnect is complete. */
 const struct err_info *mirror_stale(const struct mirror *m);
+/** Nodes in the tree. */
 size_t mirror_n_nodes(const struct mirror *m);
-size_t mirror_n_bytes(const struct mirror *m); /* memory held, estimated */
+/** Bytes of memory held, estimated. */
+size_t mirror_n_bytes(const struct mirror *m);
 
 /** Node at a path ("/" or "/a/b"), or NULL. */
 const struct mirror_node *mirror_find(const struct mirror *m, const char *path);

@@ -84,21 +84,32 @@ int store_open(struct run_loop *loop, const char *url, const struct store_option
                struct err_info *why);
 /** Finish what runs (ERR_CANCELLED for what cannot), release everything, then call closed(arg). */
 void store_close(struct store *s, void (*closed)(void *arg), void *arg);
-/** "zookeeper" or "lmdb" / the URL it was opened with (static while open). */
+/** "zookeeper" or "lmdb". Static. */
 const char *store_kind(const struct store *s);
+/** The URL it was opened with; valid while open. */
 const char *store_url(const struct store *s);
 
+/* What a call is given (paths, bytes, lists) is borrowed during the call only. A request of all in all more than about
+ * 1 MB, ZooKeeper's limit, is ERR_TOOBIG on both backends. */
+
+/** Read data and stat of a node. */
 void store_get(struct store *s, const char *path, STORE_DONE, void *arg);
+/** Read the stat of a node. */
 void store_stat(struct store *s, const char *path, STORE_DONE, void *arg);
+/** Read the names of a node's children, and its stat. */
 void store_children(struct store *s, const char *path, STORE_DONE, void *arg);
+/** Read the ACL and the stat of a node. */
 void store_get_acl(struct store *s, const char *path, STORE_DONE, void *arg);
-/** Make a node; its parent must exist. path "/" makes the root itself (ZooKeeper: its parent must exist). */
+/** Make a node; its parent must exist. path "/" makes the root itself (ZooKeeper: its parent must exist). LMDB keeps
+ *  ACLs and gives them back; who may do what is for the caller to decide there. */
 void store_create(struct store *s, const char *path, const void *bytes, size_t len, const struct store_acl *acl,
                   STORE_DONE, void *arg);
 /** Replace data; version -1: any, else ERR_CONFLICT when it differs. */
 void store_set(struct store *s, const char *path, const void *bytes, size_t len, int32_t version, STORE_DONE,
                void *arg);
+/** Replace the ACL; version and mzxid stay. */
 void store_set_acl(struct store *s, const char *path, const struct store_acl *acl, STORE_DONE, void *arg);
+/** Delete a node without children; version as for store_set. */
 void store_delete(struct store *s, const char *path, int32_t version, STORE_DONE, void *arg);
 
 enum store_op_kind { STORE_OP_CREATE, STORE_OP_SET, STORE_OP_DELETE, STORE_OP_CHECK };
@@ -110,7 +121,8 @@ struct store_op {
     int32_t version;   /* set, delete, check; -1: any */
     const struct store_acl *acl;
 };
-/** All or nothing. err is that of the first op that failed, failed_op its index. */
+/** All or nothing; an op sees what those before it did. err is that of the first op that failed, failed_op its index;
+ *  zxid that of the last op. n_ops 0 is ERR_INVALID. */
 void store_multi(struct store *s, const struct store_op *ops, size_t n_ops, STORE_DONE, void *arg);
 
 /* ---- following: what the mirror stands on ---- */
@@ -119,6 +131,7 @@ void store_multi(struct store *s, const struct store_op *ops, size_t n_ops, STOR
  * What a follower of the whole tree is told, always on the owner loop.
  *
  * A full read is framed by begin and end and may be interleaved with changes; nodes not seen between them are gone.
+ * Parents come before their children; a node whose parent is not known is passed over.
  * It happens at first and after every reconnect. applied(n): everything up to revision number n has been delivered.
  */
 struct store_follow_ops {
@@ -139,7 +152,8 @@ void store_follow(struct store *s, const struct store_follow_ops *ops, void *arg
 #define STORE_REVISION_MAX 64
 /** "<store_id>.<n>" into out. @return out. */
 const char *store_revision_text(const char *store_id, int64_t n, char out[STORE_REVISION_MAX]);
-/** Split it. id: room for STORE_REVISION_MAX. @return 0; or ERR_PARSE. */
+/** Split it; a store id is 1 to 20 hexadecimal digits. id: room for STORE_REVISION_MAX.
+ *  @return 0; or ERR_PARSE: id and n unchanged. */
 int store_revision_read(const char *text, char *id, int64_t *n);
 
 #endif
