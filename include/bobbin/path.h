@@ -14,14 +14,15 @@ enum reg_names {
     REG_NAMES_ZOOKEEPER /* ZooKeeper's own rules only */
 };
 
-/** Join two paths as Hadoop's RegistryPathUtils.join: one '/' between, interior doubles kept. */
+/** Join two paths as Hadoop's RegistryPathUtils.join: one '/' between, interior doubles kept. NULL when either is. */
 char *reg_path_join(const char *base, const char *path);
-/** join(base, path), then checked. @return 0 and *out; ERR_PATH naming the path and the rule it breaks. */
+/** join(base, path), then checked. @return 0 and *out; ERR_INVALID (NULL); ERR_PATH naming the path and the rule it
+ *  breaks. */
 int reg_path_full(const char *base, const char *path, char **out, struct err_info *why);
 /** A caller's path as every operation takes it: "x", "/x" and "/x/" are "/x", "" is "/". @return 0 and *out; ERR_INVALID
  *  (NULL); ERR_PATH naming the path and the rule it breaks. */
 int reg_path_normal(const char *path, char **out, struct err_info *why);
-/** ZooKeeper's path rules on a whole path. @return 0 or ERR_PATH. */
+/** ZooKeeper's path rules on a whole path. @return 0; ERR_INVALID (NULL); ERR_PATH. */
 int reg_path_check(const char *path, struct err_info *why);
 /** One element of a path against the RFC 1123 rule and 63 bytes. @return 0 or ERR_PATH naming the element. */
 int reg_path_check_element(const char *element, struct err_info *why);
@@ -29,6 +30,7 @@ int reg_path_check_element(const char *element, struct err_info *why);
 int reg_path_check_dns(const char *path, struct err_info *why);
 /** Elements of a path, empty ones dropped, NULL-terminated. Free with reg_path_split_free. */
 char **reg_path_split(const char *path, size_t *n);
+/** Free such an array; NULL is fine. */
 void reg_path_split_free(char **elements);
 /** Last element or "". */
 char *reg_path_last(const char *path);
@@ -48,13 +50,17 @@ char *reg_current_user(void);
 
 /** /users/{user}; "" gives "/services/"; what starts with /users/ is returned as it is. @return 0; ERR_INVALID. */
 int reg_home_path(const char *user, char **out, struct err_info *why);
+/** {home}/services/{class}. @return 0 and *out; ERR_INVALID (NULL, a user that cannot be encoded). */
 int reg_class_path(const char *user, const char *service_class, char **out, struct err_info *why);
+/** {home}/services/{class}/{service}. @return as reg_class_path. */
 int reg_service_path(const char *user, const char *service_class, const char *service, char **out,
                      struct err_info *why);
+/** {home}/services/{class}/{service}/components. @return as reg_class_path. */
 int reg_components_path(const char *user, const char *service_class, const char *service, char **out,
                         struct err_info *why);
-int reg_component_path(const char *user, const char *service_class, const char *service, const char *component,
-                       char **out, struct err_info *why);
+/** {home}/services/{class}/{service}/components/{component}. @return as reg_class_path. */
+int reg_component_path(const char *user, const char *service_class, const char *service,
+                       const char *component, char **out, struct err_info *why);
 /** User of a path for DNS names: first `/users/` followed by [a-z][a-z0-9-.]*; else "anonymous". */
 char *reg_path_user(const char *path);
 

@@ -65,10 +65,11 @@ enum reg_read { REG_STRICT, REG_LENIENT };
  * @return 0; ERR_NORECORD (empty, too short, no marker); ERR_RECORD (malformed JSON, wrong types, failed check), with
  *         why->where a JSON pointer or line:col. *out unchanged on error.
  */
-int reg_record_read(const char *bytes, size_t len, enum reg_read mode, struct reg_record **out, struct err_info *why);
+int reg_record_read(const char *bytes, size_t len, enum reg_read mode, struct reg_record **out,
+                    struct err_info *why);
 /** Check what a record must hold before it may be written, reserved attribute names included. @return 0 or ERR_RECORD. */
 int reg_record_check(const struct reg_record *r, struct err_info *why);
-/** Canonical bytes, NUL-terminated, *len without it; free(). The record must pass reg_record_check. */
+/** Canonical bytes, NUL-terminated, *len (may be NULL) without it; free(). The record must pass reg_record_check. */
 char *reg_record_write(const struct reg_record *r, size_t *len);
 /** The same content: type, description, endpoints in order, attributes in any order. */
 bool reg_record_equal(const struct reg_record *a, const struct reg_record *b);
@@ -77,22 +78,32 @@ bool reg_record_equal(const struct reg_record *a, const struct reg_record *b);
 const char *reg_record_get(const struct reg_record *r, const char *key);
 /** Set or replace an attribute; copies. @return 0; ERR_INVALID for NULL value; ERR_RECORD for a reserved name. */
 int reg_record_set(struct reg_record *r, const char *key, const char *value, struct err_info *why);
+/** Set the description; copies. NULL: none. */
 void reg_record_describe(struct reg_record *r, const char *description);
 
-/** First endpoint with this api, or NULL. */
+/** First external endpoint with this api, or NULL. */
 const struct reg_endpoint *reg_record_external(const struct reg_record *r, const char *api);
+/** First internal endpoint with this api, or NULL. */
 const struct reg_endpoint *reg_record_internal(const struct reg_record *r, const char *api);
-/** Move an endpoint into the record: *take_e is emptied. @return 0; ERR_RECORD when a field is missing. */
+/** Move an endpoint to the end of the external ones: *take_e is emptied. @return 0; ERR_RECORD when a field is missing:
+ *  *take_e is as it was. */
 int reg_record_add_external(struct reg_record *r, struct reg_endpoint *take_e, struct err_info *why);
+/** As reg_record_add_external, to the internal ones. */
 int reg_record_add_internal(struct reg_record *r, struct reg_endpoint *take_e, struct err_info *why);
 
-/** Builders fill *e; reg_endpoint_fini releases one that was not added. uris: NULL-terminated. */
+/** An endpoint of address type "uri" and any protocol. It and the builders below fill *e with copies; reg_endpoint_fini
+ *  releases one that was not added. uris: ended by NULL, or NULL for none. */
 void reg_endpoint_uri(struct reg_endpoint *e, const char *api, const char *protocol, const char *const *uris);
+/** reg_endpoint_uri with protocol "REST". */
 void reg_endpoint_rest(struct reg_endpoint *e, const char *api, const char *const *uris);
+/** reg_endpoint_uri with protocol "webui". */
 void reg_endpoint_web(struct reg_endpoint *e, const char *api, const char *const *uris);
-void reg_endpoint_inet(struct reg_endpoint *e, const char *api, const char *protocol, const char *host, int port);
-/** host NULL: an endpoint without address. */
+/** An endpoint of address type "host/port" with one address; the port is not checked. */
+void reg_endpoint_inet(struct reg_endpoint *e, const char *api, const char *protocol, const char *host,
+                       int port);
+/** reg_endpoint_inet with protocol "hadoop/IPC"; host NULL: without address. */
 void reg_endpoint_ipc(struct reg_endpoint *e, const char *api, const char *host, int port);
+/** Release what an endpoint holds; it is empty afterwards. */
 void reg_endpoint_fini(struct reg_endpoint *e);
 /** Value of an address key; NULL when absent or JSON null. */
 const char *reg_address_get(const struct reg_address *a, const char *key);

@@ -77,6 +77,7 @@ void reg_bind(struct reg *r, const char *path, const struct reg_record *record, 
 void reg_resolve(struct reg *r, const char *path, REG_DONE, void *arg);
 /** ERR_NOTFOUND. */
 void reg_stat(struct reg *r, const char *path, REG_DONE, void *arg);
+/** changed: it is there. */
 void reg_exists(struct reg *r, const char *path, REG_DONE, void *arg);
 /** Names of the children: of each status only `path` is filled, ask reg_stat for more. ERR_NOTFOUND. */
 void reg_list(struct reg *r, const char *path, REG_DONE, void *arg);
@@ -89,7 +90,13 @@ struct reg_options {
     int64_t timeout_ms; /* of one operation, retries included; 0: 10000 */
     int64_t idle_ms;    /* a watch that hears nothing for so long reconnects; 0: 15000 */
 };
-/** @return 0; ERR_INVALID (URL). */
+/**
+ * A registry to speak to; nothing is sent yet.
+ *
+ * @param loop     where everything runs                                            [borrowed]
+ * @param options  copied; NULL: all defaults
+ * @return 0 and *out, to be closed before the loop is freed; ERR_INVALID (URL).
+ */
 int reg_open(struct run_loop *loop, const struct reg_options *options, struct reg **out,
              struct err_info *why);
 /** Operations still running complete with ERR_CANCELLED before this returns (do not start new ones then), watches end.
@@ -127,9 +134,13 @@ void reg_watch_stop(struct reg_watch *w);
 
 /* ---- a loop for programs that have none ---- */
 
+/** A new loop; free with reg_loop_free. */
 struct run_loop *reg_loop_new(void);
-void reg_loop_run(struct run_loop *loop); /* until reg_loop_stop */
+/** Run until reg_loop_stop. */
+void reg_loop_run(struct run_loop *loop);
+/** Make reg_loop_run return soon. Thread: the loop's. */
 void reg_loop_stop(struct run_loop *loop);
+/** Free, after everything that was opened on it was closed. */
 void reg_loop_free(struct run_loop *loop);
 /** The libuv loop inside, as uv_loop_t. */
 struct uv_loop_s *reg_loop_uv(struct run_loop *loop);
@@ -137,11 +148,15 @@ struct uv_loop_s *reg_loop_uv(struct run_loop *loop);
 /* ---- blocking form: runs its own loop inside; one thread at a time ---- */
 
 struct reg_blocking;
+/** As reg_open, with a loop of its own. @return 0 and *out; ERR_INVALID (URL). */
 int reg_blocking_open(const struct reg_options *options, struct reg_blocking **out, struct err_info *why);
+/** Close; NULL is fine. */
 void reg_blocking_close(struct reg_blocking *b);
-/** @return 0 or ERR_* with *why. revision: room for REG_REVISION_MAX, or NULL. */
+/** This and the calls below: the operation of the same name, @return its error, with *why (may be NULL); outputs are set on
+ *  success only. made: may be NULL. */
 int reg_blocking_mknode(struct reg_blocking *b, const char *path, bool create_parents, bool *made,
                         struct err_info *why);
+/** revision: room for REG_REVISION_MAX, or NULL. */
 int reg_blocking_bind(struct reg_blocking *b, const char *path, const struct reg_record *record,
                       unsigned flags, char *revision, struct err_info *why);
 /** *out: new record, free with reg_record_free. */
@@ -149,9 +164,11 @@ int reg_blocking_resolve(struct reg_blocking *b, const char *path, struct reg_re
                          struct err_info *why);
 /** *out: filled; free out->path. */
 int reg_blocking_stat(struct reg_blocking *b, const char *path, struct reg_status *out, struct err_info *why);
+/** *out: it is there. */
 int reg_blocking_exists(struct reg_blocking *b, const char *path, bool *out, struct err_info *why);
 /** *names: new NULL-terminated array, free with reg_path_split_free. */
 int reg_blocking_list(struct reg_blocking *b, const char *path, char ***names, struct err_info *why);
+/** revision: as reg_blocking_bind; "" when unknown. */
 int reg_blocking_delete(struct reg_blocking *b, const char *path, bool recursive, char *revision,
                         struct err_info *why);
 

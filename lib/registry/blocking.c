@@ -79,7 +79,7 @@ static void await(struct reg_blocking *b)
 
 static int finish(struct reg_blocking *b, char *revision, struct err_info *why)
 {
-    if (revision)
+    if (revision && !b->err)
         memcpy(revision, b->revision, sizeof(b->revision));
     if (b->err && why)
         *why = b->why;
