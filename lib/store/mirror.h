@@ -17,11 +17,11 @@ struct mirror;
 
 /** A node; borrowed, valid until the loop's next iteration. */
 struct mirror_node {
-    const char *name;                /* last element; "" for the root */
+    const char *name; /* last element; "" for the root */
     const struct mirror_node *parent;
-    const char *data;                /* NUL-terminated beyond data_len; never NULL */
-    struct store_stat stat;          /* n_children and data_len always agree with the mirror */
-    void *user;                      /* for the owner of an index; see mirror_node_user */
+    const char *data;       /* NUL-terminated beyond data_len; never NULL */
+    struct store_stat stat; /* n_children and data_len always agree with the mirror */
+    void *user;             /* for the owner of an index; see mirror_node_user */
 };
 
 enum mirror_change { MIRROR_PUT, MIRROR_DELETE };

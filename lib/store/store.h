@@ -22,15 +22,22 @@
 struct store;
 
 struct store_stat {
-    int64_t czxid, mzxid, pzxid;    /* revision numbers: creation, last data change, last change of children */
-    int64_t ctime_ms, mtime_ms;     /* ms since the epoch */
-    int32_t version, cversion;      /* data changes, child changes */
-    int32_t n_children;             /* direct children */
-    uint32_t data_len;              /* bytes */
-    bool ephemeral;                 /* made by somebody else on ZooKeeper; we never make one */
+    int64_t czxid, mzxid, pzxid; /* revision numbers: creation, last data change, last change of children */
+    int64_t ctime_ms, mtime_ms;  /* ms since the epoch */
+    int32_t version, cversion;   /* data changes, child changes */
+    int32_t n_children;          /* direct children */
+    uint32_t data_len;           /* bytes */
+    bool ephemeral;              /* made by somebody else on ZooKeeper; we never make one */
 };
 
-enum { STORE_READ = 1, STORE_WRITE = 2, STORE_CREATE = 4, STORE_DELETE = 8, STORE_ADMIN = 16, STORE_ALL = 31 };
+enum {
+    STORE_READ = 1,
+    STORE_WRITE = 2,
+    STORE_CREATE = 4,
+    STORE_DELETE = 8,
+    STORE_ADMIN = 16,
+    STORE_ALL = 31
+};
 
 struct store_acl_entry {
     uint32_t perms; /* STORE_READ | … */
@@ -45,15 +52,15 @@ struct store_acl {
 
 /** What a completion gets; members that the call does not fill are zero. Borrowed, valid inside the completion. */
 struct store_result {
-    struct store_stat stat;       /* get, stat, children, create, set */
-    const char *data;             /* get; NUL-terminated beyond data_len */
+    struct store_stat stat; /* get, stat, children, create, set */
+    const char *data;       /* get; NUL-terminated beyond data_len */
     size_t data_len;
-    const char *const *children;  /* children: bare names in byte order */
+    const char *const *children; /* children: bare names in byte order */
     size_t n_children;
-    const struct store_acl *acl;  /* get_acl */
-    int64_t zxid;                 /* of a write: the change's revision number (see below) */
-    size_t failed_op;             /* multi: index of the op that failed */
-    struct err_info why;          /* filled when err != 0; where = the path */
+    const struct store_acl *acl; /* get_acl */
+    int64_t zxid;                /* of a write: the change's revision number (see below) */
+    size_t failed_op;            /* multi: index of the op that failed */
+    struct err_info why;         /* filled when err != 0; where = the path */
 };
 
 /**
@@ -65,14 +72,15 @@ struct store_result {
 #define STORE_DONE void (*done)(void *arg, int err, const struct store_result *r)
 
 struct store_options {
-    int64_t session_timeout_ms;    /* ZooKeeper; 0: 60000 */
-    int64_t connect_timeout_ms;    /* 0: 15000 */
-    int64_t retry_times;           /* after a connection loss; 0: 5 */
-    int64_t retry_interval_ms;     /* 0: 1000 */
-    int64_t retry_ceiling_ms;      /* 0: 60000 */
-    const char *follow_servers;    /* ZooKeeper: "host:port,…" to follow through, observers say; NULL: those of the URL */
-    int64_t map_size;              /* LMDB: bytes of address space; 0: 64 GiB */
-    bool no_sync;                  /* LMDB: no fsync, for tests of other things only */
+    int64_t session_timeout_ms; /* ZooKeeper; 0: 60000 */
+    int64_t connect_timeout_ms; /* 0: 15000 */
+    int64_t retry_times;        /* after a connection loss; 0: 5 */
+    int64_t retry_interval_ms;  /* 0: 1000 */
+    int64_t retry_ceiling_ms;   /* 0: 60000 */
+    const char *
+        follow_servers; /* ZooKeeper: "host:port,…" to follow through, observers say; NULL: those of the URL */
+    int64_t map_size; /* LMDB: bytes of address space; 0: 64 GiB */
+    bool no_sync;     /* LMDB: no fsync, for tests of other things only */
 };
 
 /**
@@ -80,8 +88,8 @@ struct store_options {
  * against another process.
  * @return 0; ERR_INVALID (URL), ERR_IO, ERR_WRONGSTATE (DIR in use by another process, pid named), with *why filled.
  */
-int store_open(struct run_loop *loop, const char *url, const struct store_options *options, struct store **out,
-               struct err_info *why);
+int store_open(struct run_loop *loop, const char *url, const struct store_options *options,
+               struct store **out, struct err_info *why);
 /** Finish what runs (ERR_CANCELLED for what cannot), release everything, then call closed(arg). */
 void store_close(struct store *s, void (*closed)(void *arg), void *arg);
 /** "zookeeper" or "lmdb". Static. */
@@ -102,8 +110,8 @@ void store_children(struct store *s, const char *path, STORE_DONE, void *arg);
 void store_get_acl(struct store *s, const char *path, STORE_DONE, void *arg);
 /** Make a node; its parent must exist. path "/" makes the root itself (ZooKeeper: its parent must exist). LMDB keeps
  *  ACLs and gives them back; who may do what is for the caller to decide there. */
-void store_create(struct store *s, const char *path, const void *bytes, size_t len, const struct store_acl *acl,
-                  STORE_DONE, void *arg);
+void store_create(struct store *s, const char *path, const void *bytes, size_t len,
+                  const struct store_acl *acl, STORE_DONE, void *arg);
 /** Replace data; version -1: any, else ERR_CONFLICT when it differs. */
 void store_set(struct store *s, const char *path, const void *bytes, size_t len, int32_t version, STORE_DONE,
                void *arg);
@@ -118,7 +126,7 @@ struct store_op {
     const char *path;
     const void *bytes; /* create, set */
     size_t len;
-    int32_t version;   /* set, delete, check; -1: any */
+    int32_t version; /* set, delete, check; -1: any */
     const struct store_acl *acl;
 };
 /** All or nothing; an op sees what those before it did. err is that of the first op that failed, failed_op its index;

@@ -58,7 +58,8 @@ struct store {
 };
 
 /** Fill the base part. url is copied. */
-void store_base_init(struct store *s, const struct store_backend_ops *ops, struct run_loop *loop, const char *url);
+void store_base_init(struct store *s, const struct store_backend_ops *ops, struct run_loop *loop,
+                     const char *url);
 /** The backend holds nothing any more but its struct: frees that and tells the closer, on a later turn of the loop. */
 void store_base_closed(struct store *s);
 
@@ -80,9 +81,9 @@ const struct store_acl *store_acl_or_open(const struct store_acl *acl);
  * Open a backend. *out is the backend's `&x->base`.
  * @return 0; or ERR_INVALID, ERR_IO, ERR_WRONGSTATE with *why filled.
  */
-int store_zk_open(struct run_loop *loop, const char *url, const struct store_options *options, struct store **out,
-                  struct err_info *why);
-int store_lmdb_open(struct run_loop *loop, const char *url, const struct store_options *options, struct store **out,
-                    struct err_info *why);
+int store_zk_open(struct run_loop *loop, const char *url, const struct store_options *options,
+                  struct store **out, struct err_info *why);
+int store_lmdb_open(struct run_loop *loop, const char *url, const struct store_options *options,
+                    struct store **out, struct err_info *why);
 
 #endif
