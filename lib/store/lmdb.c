@@ -316,7 +316,8 @@ static int dir_lock(const char *dir, int *fd, struct err_info *why)
         if (said != EWOULDBLOCK)
             return err_set(why, ERR_IO, path, "cannot lock the directory: %s", strerror(said));
         pid[strcspn(pid, "\n")] = '\0';
-        return err_set(why, ERR_WRONGSTATE, dir, "the store is in use by process %s", n > 0 ? pid : "unknown");
+        return err_set(why, ERR_WRONGSTATE, dir, "the store is in use by process %s",
+                       n > 0 ? pid : "unknown");
     }
     int len = snprintf(pid, sizeof pid, "%ld\n", (long)getpid());
     if (ftruncate(*fd, 0) || pwrite(*fd, pid, (size_t)len, 0) != len) {
