@@ -23,6 +23,9 @@ struct shim_link {
     uv_pipe_t pipe;
     uv_process_t process; /* of a spawned shim */
     bool is_spawned;
+    bool is_eof, is_gone; /* the connection has ended; so has the spawned process */
+    bool has_exit;        /* the exit line came */
+    struct shim_exit exit;
     int n_open; /* libuv handles that are not closed yet */
     size_t len;
     char line[SHIM_LINE_MAX];
@@ -97,32 +100,38 @@ void shim_link_close(struct shim_link *link)
         uv_close((uv_handle_t *)&link->process, on_closed);
 }
 
-static void on_shim_ended(uv_process_t *process, int64_t status, int signal)
-{
-    /* How the container ended is told by the line and the file: this only reaps the shim. */
-    (void)obj_cast(process->data, struct shim_link, LINK_MAGIC);
-    (void)status;
-    (void)signal;
-}
-
-static void tell_exit(struct shim_link *link, const struct shim_exit *e)
+/** Tell how it ended when the shim itself is gone too: who is told may take the container's directory away. */
+static void tell_exit(struct shim_link *link)
 {
     const struct shim_link_ops *ops = link->ops;
 
+    if (!ops || !link->is_eof || (link->is_spawned && !link->is_gone))
+        return;
     link->ops = NULL; /* The last call: its receiver closes the link. */
-    if (ops)
-        ops->exited(link->arg, e);
+    if (!link->has_exit)
+        shim_link_autopsy(link->dir, &link->exit);
+    ops->exited(link->arg, &link->exit);
+}
+
+static void on_shim_ended(uv_process_t *process, int64_t status, int signal)
+{
+    struct shim_link *link = obj_cast(process->data, struct shim_link, LINK_MAGIC);
+
+    /* How the container ended is told by the line or the file: this only reaps the shim. */
+    (void)status;
+    (void)signal;
+    link->is_gone = true;
+    tell_exit(link);
 }
 
 static void take_line(struct shim_link *link, const char *line)
 {
     struct shim_status s;
-    struct shim_exit e;
 
     if (!link->ops)
         return;
-    if (!shim_exit_read(line, &e))
-        tell_exit(link, &e);
+    if (!shim_exit_read(line, &link->exit))
+        link->has_exit = true;
     else if (!shim_status_read(line, &s) && s.pid > 0)
         link->ops->running(link->arg, &s);
 }
@@ -142,10 +151,9 @@ static void on_read(uv_stream_t *stream, ssize_t n, const uv_buf_t *unused)
 
     (void)unused;
     if (n < 0) {
-        struct shim_exit e;
         uv_read_stop(stream);
-        shim_link_autopsy(link->dir, &e);
-        tell_exit(link, &e);
+        link->is_eof = true;
+        tell_exit(link);
         return;
     }
     link->len += (size_t)n;

@@ -291,7 +291,8 @@ static void set_up(struct shim *s)
     /* Before anything else is opened: the number would be taken then. */
     if (!fstat(SHIM_BORN_FD, &born) && S_ISSOCK(born.st_mode) && !fcntl(SHIM_BORN_FD, F_SETFD, FD_CLOEXEC))
         take_client(s, SHIM_BORN_FD);
-    setsid(); /* Fails when we lead a session already, which is as good. */
+    close_range(SHIM_BORN_FD + 1, ~0u, 0); /* Nothing of the starter's is ours, nor the container's. */
+    setsid();                              /* Fails when we lead a session already, which is as good. */
     signal(SIGHUP, SIG_IGN);
     signal(SIGINT, SIG_IGN);
     signal(SIGPIPE, SIG_IGN);
