@@ -1,0 +1,162 @@
+/** What a process gets: environment, command and files, expanded when the container is known. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+#include <cmocka.h>
+
+#include "base/mem.h"
+#include "base/obj.h"
+#include "launch/launch.h"
+
+static const struct cluster_container container = {
+    .id = "container_1_1_01_000002",
+    .ip = "127.77.0.3",
+    .hostname = "host7",
+    .work_dir = "/w",
+    .log_dir = "/l",
+    .run_user = "nobody",
+};
+
+static const char *value_of(const struct launch_plan *p, const char *name)
+{
+    size_t n = strlen(name);
+
+    for (size_t i = 0; p->env[i]; i++)
+        if (!strncmp(p->env[i], name, n) && p->env[i][n] == '=')
+            return p->env[i] + n + 1;
+    return NULL;
+}
+
+static void plan(const struct eng_launch *l, struct launch_plan *p)
+{
+    struct err_info why = {0};
+
+    if (launch_plan(l, &container, p, &why))
+        fail_msg("%s", why.text);
+}
+
+static void environment_is_expanded_and_the_platform_wins(void **state)
+{
+    (void)state;
+    struct eng_env env[] = {
+        {(char *)"A", (char *)"$PWD/x:${PWD}:$PWDX:<LOG_DIR>/y"},
+        {(char *)"B", (char *)"{{CONTAINER_ID}}-{{A}}-{{NONE}}"},
+        {(char *)"A2", (char *)"1"},
+        {(char *)"A2", (char *)"2"},
+        {(char *)"CONTAINER_IP", (char *)"6.6.6.6"},
+        {(char *)"PATH", (char *)"/mine"},
+    };
+    struct eng_launch l = {
+        .command = (char *)"true", .run_as = (char *)"alice", .env = env, .n_env = ARRAY_LEN(env)};
+    struct launch_plan p;
+
+    plan(&l, &p);
+    assert_string_equal(value_of(&p, "A"), "/w/x:/w:$PWDX:/l/y");
+    assert_string_equal(value_of(&p, "B"), "container_1_1_01_000002-/w/x:/w:$PWDX:/l/y-");
+    assert_string_equal(value_of(&p, "A2"), "2");
+    assert_string_equal(value_of(&p, "CONTAINER_IP"), "127.77.0.3");
+    assert_string_equal(value_of(&p, "CONTAINER_ID"), "container_1_1_01_000002");
+    assert_string_equal(value_of(&p, "NM_HOST"), "host7");
+    assert_string_equal(value_of(&p, "USER"), "alice");
+    assert_string_equal(value_of(&p, "PWD"), "/w");
+    assert_string_equal(value_of(&p, "PATH"), "/mine");
+    launch_plan_fini(&p);
+}
+
+static void commands_lose_their_redirection_and_nothing_else(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *given, *wanted;
+    } cases[] = {
+        {"run a; run b 1><LOG_DIR>/stdout.txt 2><LOG_DIR>/stderr.txt ", "run a; run b"},
+        {"run 1><LOG_DIR>/other.txt", "run 1>/l/other.txt"},
+        {"  echo $PWD {{NM_HOST}} ${X}", "echo $PWD host7 ${X}"},
+    };
+    for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+        struct eng_launch l = {.command = (char *)cases[i].given, .run_as = (char *)"a"};
+        struct launch_plan p;
+        plan(&l, &p);
+        assert_string_equal(p.launch.command, cases[i].wanted);
+        launch_plan_fini(&p);
+    }
+}
+
+static void templates_are_read_and_expanded(void **state)
+{
+    (void)state;
+    char path[] = "/tmp/launch-test-XXXXXX";
+    int fd = mkstemp(path);
+    assert_true(fd >= 0);
+    assert_int_equal(write(fd, "id=${ID} ${OTHER}\n", 18), 18);
+    close(fd);
+    struct eng_file files[] = {
+        {.name = (char *)"conf/t", .mode = FILE_EXPAND, .src = path},
+        {.name = (char *)"conf/b", .mode = FILE_BYTES, .bytes = (char *)"raw", .len = 3},
+        {.name = (char *)"c", .mode = FILE_COPY, .src = (char *)"/etc/passwd"},
+    };
+    json_t *values = json_pack("{s:s}", "ID", "7");
+    struct eng_launch l = {.command = (char *)"x",
+                           .run_as = (char *)"a",
+                           .files = files,
+                           .n_files = ARRAY_LEN(files),
+                           .values = values,
+                           .attempt = 3};
+    struct launch_plan p;
+
+    plan(&l, &p);
+    assert_int_equal(p.launch.n_files, 3);
+    assert_int_equal(p.launch.attempt, 3);
+    assert_string_equal(p.launch.files[0].bytes, "id=7 ${OTHER}\n");
+    assert_int_equal(p.launch.files[0].len, 14);
+    assert_string_equal(p.launch.files[1].bytes, "raw");
+    assert_null(p.launch.files[2].bytes);
+    assert_string_equal(p.launch.files[2].source, "/etc/passwd");
+    launch_plan_fini(&p);
+    json_decref(values);
+    unlink(path);
+}
+
+static void what_cannot_be_run_says_why(void **state)
+{
+    (void)state;
+    struct eng_file gone = {.name = (char *)"t", .mode = FILE_EXPAND, .src = (char *)"/no/such/template"};
+    struct eng_file archive = {.name = (char *)"lib", .mode = FILE_UNPACK, .src = (char *)"a.tar.gz"};
+    struct eng_env bad = {(char *)"A=B", (char *)"c"};
+    const struct {
+        struct eng_launch launch;
+        int err;
+        const char *says;
+    } cases[] = {
+        {{.command = NULL}, ERR_INVALID, "launch_command"},
+        {{.command = (char *)""}, ERR_INVALID, "launch_command"},
+        {{.command = (char *)"x", .files = &gone, .n_files = 1}, ERR_IO, "/no/such/template"},
+        {{.command = (char *)"x", .files = &archive, .n_files = 1}, ERR_UNSUPPORTED, "Archives"},
+        {{.command = (char *)"x", .env = &bad, .n_env = 1}, ERR_UNSUPPORTED, "A=B"},
+    };
+    for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+        struct eng_launch l = cases[i].launch;
+        struct launch_plan p;
+        struct err_info why = {0};
+        l.run_as = (char *)"a";
+        assert_int_equal(launch_plan(&l, &container, &p, &why), cases[i].err);
+        assert_non_null(strstr(why.text, cases[i].says));
+        assert_null(p.command);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(environment_is_expanded_and_the_platform_wins),
+        cmocka_unit_test(commands_lose_their_redirection_and_nothing_else),
+        cmocka_unit_test(templates_are_read_and_expanded),
+        cmocka_unit_test(what_cannot_be_run_says_why),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,170 @@
+/** Documents of services in an embedded store: written together, found again, also after a failed write. */
+#include <ftw.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <cmocka.h>
+
+#include "base/mem.h"
+#include "base/obj.h"
+#include "svcmgr/state.h"
+
+struct desk {
+    struct run_loop *loop;
+    struct state *state;
+    char dir[64];
+    char story[2048]; /* "key=text " of each document read */
+    int err;
+};
+
+static void on_one(void *arg, const char *key, const char *bytes, size_t len)
+{
+    struct desk *d = arg;
+    size_t at = strlen(d->story);
+
+    snprintf(d->story + at, sizeof(d->story) - at, "%s=%.*s ", key, (int)len, bytes);
+}
+
+static void on_done(void *arg, int err, const struct err_info *why)
+{
+    struct desk *d = arg;
+
+    (void)why;
+    d->err = err;
+    run_loop_stop(d->loop);
+}
+
+static void on_closed(void *arg)
+{
+    struct desk *d = arg;
+
+    run_loop_stop(d->loop);
+}
+
+static void open_and_load(struct desk *d)
+{
+    mem_auto char *url = mem_fmt("file:%s/state", d->dir);
+    struct err_info why = {0};
+
+    d->loop = run_loop_new();
+    d->story[0] = '\0';
+    if (state_open(d->loop, url, &d->state, &why))
+        fail_msg("%s", why.text);
+    state_load(d->state, on_one, on_done, d);
+    run_loop_run(d->loop);
+    assert_int_equal(d->err, 0);
+}
+
+static void close_it(struct desk *d)
+{
+    state_close(d->state, on_closed, d);
+    run_loop_run(d->loop);
+    run_loop_free(d->loop);
+}
+
+static int write_docs(struct desk *d, const struct state_doc *docs, size_t n)
+{
+    state_write(d->state, docs, n, on_done, d);
+    run_loop_run(d->loop);
+    return d->err;
+}
+
+static int set_up(void **state)
+{
+    struct desk *d = mem_new(struct desk);
+
+    snprintf(d->dir, sizeof(d->dir), "/tmp/state-test-XXXXXX");
+    assert_non_null(mkdtemp(d->dir));
+    open_and_load(d);
+    *state = d;
+    return 0;
+}
+
+static int remove_one(const char *path, const struct stat *st, int flag, struct FTW *ftw)
+{
+    (void)st;
+    (void)flag;
+    (void)ftw;
+    return remove(path);
+}
+
+static int tear_down(void **state)
+{
+    struct desk *d = *state;
+
+    close_it(d);
+    assert_int_equal(nftw(d->dir, remove_one, 8, FTW_DEPTH | FTW_PHYS), 0);
+    free(d);
+    return 0;
+}
+
+static void documents_survive(void **state)
+{
+    struct desk *d = *state;
+    const struct state_doc docs[] = {
+        {"engine", "e1", 2}, {"services/alice/web", "w1", 2}, {"services/alice/db", "d1", 2}};
+    const struct state_doc more[] = {{"services/alice/web", "w22", 3}, {"services/bob/web", "b1", 2}};
+
+    assert_string_equal(d->story, "");
+    assert_int_equal(write_docs(d, docs, 3), 0);
+    assert_int_equal(write_docs(d, more, 2), 0);
+    close_it(d);
+    open_and_load(d);
+    assert_non_null(strstr(d->story, "engine=e1 "));
+    assert_non_null(strstr(d->story, "services/alice/web=w22 "));
+    assert_non_null(strstr(d->story, "services/alice/db=d1 "));
+    assert_non_null(strstr(d->story, "services/bob/web=b1 "));
+    assert_null(strstr(d->story, "=w1 "));
+}
+
+static void deleted_documents_are_gone(void **state)
+{
+    struct desk *d = *state;
+    const struct state_doc docs[] = {{"services/alice/web", "w1", 2}};
+    const struct state_doc gone[] = {{"services/alice/web", NULL, 0}, {"services/alice/never", NULL, 0}};
+    const struct state_doc again[] = {{"services/alice/web", "w2", 2}};
+
+    assert_int_equal(write_docs(d, docs, 1), 0);
+    assert_int_equal(write_docs(d, gone, 2), 0);
+    close_it(d);
+    open_and_load(d);
+    assert_string_equal(d->story, "");
+    assert_int_equal(write_docs(d, again, 1), 0);
+    close_it(d);
+    open_and_load(d);
+    assert_string_equal(d->story, "services/alice/web=w2 ");
+}
+
+static void a_refused_write_leaves_nothing_and_the_next_one_looks_first(void **state)
+{
+    struct desk *d = *state;
+    /* An element of 300 bytes is more than a store takes: the whole transaction is refused. */
+    char key[400];
+    snprintf(key, sizeof(key), "services/%0300d/x", 0);
+    const struct state_doc bad[] = {{"engine", "e1", 2}, {key, "x", 1}};
+    const struct state_doc good[] = {{"engine", "e2", 2}, {"services/alice/web", "w1", 2}};
+
+    assert_int_not_equal(write_docs(d, bad, 2), 0);
+    assert_int_equal(write_docs(d, good, 2), 0);
+    close_it(d);
+    open_and_load(d);
+    assert_non_null(strstr(d->story, "engine=e2 "));
+    assert_non_null(strstr(d->story, "services/alice/web=w1 "));
+    assert_null(strstr(d->story, "=x "));
+}
+
+#define CASE(f) cmocka_unit_test_setup_teardown(f, set_up, tear_down)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        CASE(documents_survive),
+        CASE(deleted_documents_are_gone),
+        CASE(a_refused_write_leaves_nothing_and_the_next_one_looks_first),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
