@@ -7,7 +7,7 @@
 #include "base/obj.h"
 #include "wire/rdata.h"
 
-enum { SOA_NUMBERS_LEN = 20 };
+enum { SOA_NUMBERS_LEN = 20, LARGE_SET = 64 /* records from which cutting beats merging */ };
 
 /** A record of the set that is being made. */
 struct record {
@@ -240,10 +240,88 @@ static void tell_changes(const struct node_change *c, uint16_t type, struct seen
     }
 }
 
+/** Number of records in a sorted set of equal sizes that stand before `rdata`; whether it is there. */
+static size_t find_record(const struct zone_rrset *set, size_t rdlen, const uint8_t *rdata, bool *is_found)
+{
+    size_t low = 0, high = set_n_rrs(set), stride = WIRE_RR_HEADER + rdlen;
+    *is_found = false;
+    while (low < high) {
+        size_t middle = (low + high) / 2;
+        int order = memcmp(set->wire + middle * stride + WIRE_RR_HEADER, rdata, rdlen);
+        if (order == 0) {
+            *is_found = true;
+            return middle;
+        }
+        if (order < 0)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+/**
+ * Can the operations be cut into a large address set as it lies? They can when each is about a record of its own, and
+ * neither counts nor TTLs are needed before or after.
+ */
+static bool can_splice(const struct zone_rrset *old, struct zone_op *const *ops, size_t n_ops)
+{
+    uint16_t type = ops[0]->type;
+    if (!old || (type != DNS_A && type != DNS_AAAA) || set_has_counts(old) || set_n_rrs(old) < LARGE_SET)
+        return false;
+    size_t n = set_n_rrs(old);
+    uint32_t ttl_s = wire_get32(old->wire + 6);
+    for (size_t i = 0; i < n_ops; i++) {
+        bool is_found;
+        find_record(old, ops[i]->rdlen, ops[i]->rdata, &is_found);
+        bool is_alone = i == 0 || memcmp(ops[i - 1]->rdata, ops[i]->rdata, ops[i]->rdlen) != 0;
+        if (!is_alone || is_found == ops[i]->is_add || (ops[i]->is_add && ops[i]->ttl_s != ttl_s))
+            return false;
+        n = ops[i]->is_add ? n + 1 : n - 1;
+    }
+    return n > 0;
+}
+
+/** Copy a large set but for the records that come and go: a component's set with one instance more costs one copy. */
+static void splice_set(const struct node_change *c, const struct zone_rrset *old, struct zone_op *const *ops,
+                       size_t n_ops, struct buf *out, struct node_outcome *o)
+{
+    uint16_t type = ops[0]->type;
+    size_t stride = WIRE_RR_HEADER + (size_t)ops[0]->rdlen, at = 0;
+    uint32_t ttl_s = wire_get32(old->wire + 6);
+    size_t head = out->len;
+    struct zone_rrset set = {0, 0};
+    buf_room(out, sizeof set + old->len + n_ops * stride + 4);
+    buf_add(out, &set, sizeof set);
+    for (size_t i = 0; i < n_ops; i++) {
+        struct record r = {ops[i]->rdata, ops[i]->rdlen, ttl_s, 1};
+        bool is_found;
+        size_t place = find_record(old, r.rdlen, r.rdata, &is_found);
+        buf_add(out, old->wire + at * stride, (place - at) * stride);
+        at = place + is_found;
+        if (!is_found)
+            put_record(out, type, ttl_s, &r);
+        if (c->watcher->change)
+            tell(c, !is_found, (struct zone_rr){.owner = c->name, .type = type, .ttl_s = ttl_s}, &r);
+        o->n_added += !is_found;
+        o->n_removed += is_found;
+    }
+    buf_add(out, old->wire + at * stride, old->len - at * stride);
+    set.len = (uint32_t)(out->len - head - sizeof set);
+    set.n_rrs_and_counts = (uint32_t)(set.len / stride) << 1;
+    memcpy(out->bytes + head, &set, sizeof set);
+    put_padding(out);
+    o->is_visible = o->is_changed = true;
+}
+
 static void merge_set(const struct node_change *c, const struct zone_rrset *old, struct zone_op **ops,
                       size_t n_ops, struct buf *out, struct node_outcome *o)
 {
     uint16_t type = ops[0]->type;
+    if (can_splice(old, ops, n_ops)) {
+        splice_set(c, old, ops, n_ops, out, o);
+        return;
+    }
     struct record_list before = records_of(old);
     struct record_list after =
         type == DNS_SOA ? merge_soa(&before, ops, n_ops, o) : merge_records(&before, ops, n_ops, o);

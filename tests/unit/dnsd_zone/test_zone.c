@@ -484,6 +484,41 @@ static void any_history_ends_in_the_right_zone(void **state)
     }
 }
 
+/** A component of hundreds of instances: random arrivals, departures, shared addresses and TTLs. */
+static void a_large_set_follows_its_members(void **state)
+{
+    (void)state;
+    enum { N = 600 };
+    static unsigned counts[N];
+    char address[16];
+    struct zone_commit done;
+    srand(11);
+    memset(counts, 0, sizeof counts);
+    for (int round = 0; round < 2000; round++) {
+        struct zone_tx *tx = zone_tx_begin(set);
+        for (int i = round ? rand() % 3 : 400; i >= 0; i--) {
+            unsigned n = (unsigned)rand() % N;
+            bool is_add = !counts[n] || rand() % 20 == 0;
+            snprintf(address, sizeof address, "10.0.%u.%u", n / 256, n % 256);
+            if (is_add)
+                kit_add(tx, "c.dev.test", DNS_A, rand() % 40 ? 30 : 20, address);
+            else
+                kit_remove(tx, "c.dev.test", DNS_A, address);
+            counts[n] += is_add ? 1u : UINT32_MAX;
+        }
+        zone_tx_commit(tx, ZONE_READY, &done);
+        zoneset_reclaim(set, UINT64_MAX);
+        unsigned wanted = 0;
+        for (unsigned n = 0; n < N; n++)
+            wanted += counts[n] > 0;
+        assert_int_equal(done.n_missing, 0);
+        assert_int_equal(count("c.dev.test", DNS_A), wanted);
+        struct zone_info info;
+        zone_version_info(zoneset_current(set), 0, &info);
+        assert_int_equal(info.n_rrs, wanted + 1);
+    }
+}
+
 int main(void)
 {
 #define CASE(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
@@ -503,6 +538,7 @@ int main(void)
         CASE(aborting_a_large_transaction),
         CASE(a_watcher_learns_what_readers_see),
         CASE(any_history_ends_in_the_right_zone),
+        CASE(a_large_set_follows_its_members),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
