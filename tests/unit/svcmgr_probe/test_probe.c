@@ -49,6 +49,11 @@ static void on_result(void *arg, const char *container_id, int64_t attempt, bool
         run_loop_stop(b->loop);
 }
 
+static void on_client_gone(void *arg)
+{
+    (void)arg; /* It was never to be answered. */
+}
+
 static void on_request(struct http_req *req, void *app)
 {
     struct bench *b = app;
@@ -56,7 +61,7 @@ static void on_request(struct http_req *req, void *app)
     if (++b->n_asked == b->stop_asked)
         run_loop_stop(b->loop);
     if (!b->status) {
-        http_reply_later(req, NULL, NULL);
+        http_reply_later(req, on_client_gone, b);
         return;
     }
     if (b->status == 302)
