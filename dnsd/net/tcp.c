@@ -228,15 +228,22 @@ static bool conn_read(struct conn *c)
     return true;
 }
 
-/** Read, answer, send, as far as each goes; then wait for what is missing. */
+static bool conn_has_query(const struct conn *c)
+{
+    return c->in.len >= 2 && c->in.len - 2 >= wire_get16((const uint8_t *)c->in.bytes);
+}
+
+/** Read, answer, send, as far as each goes; then wait for what is missing. What was answered before garbage is sent. */
 static void conn_turn(struct tcp *t, struct conn *c, uint32_t events)
 {
-    bool is_fine = !(events & EPOLLERR);
+    bool is_fine = !(events & EPOLLERR), has_more = true;
     if (is_fine && events & (EPOLLIN | EPOLLHUP) && !c->is_eof)
         is_fine = conn_read(c);
-    do {
-        is_fine = is_fine && conn_work(t, c) && conn_flush(t, c);
-    } while (is_fine && !c->out.len && c->in.len >= 2 && c->in.len - 2 >= wire_get16((uint8_t *)c->in.bytes));
+    while (is_fine && has_more) {
+        bool is_dns = conn_work(t, c);
+        is_fine = conn_flush(t, c) && is_dns;
+        has_more = !c->out.len && conn_has_query(c);
+    }
     bool is_over = c->is_eof && !c->out.len && !c->n_taken;
     if (!is_fine || is_over)
         conn_close(t, c);

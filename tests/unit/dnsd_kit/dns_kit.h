@@ -160,6 +160,18 @@ static inline void kit_rdata_text(const uint8_t *msg, size_t len, size_t at, uin
     }
 }
 
+/** OPT as text. @return where the text ends. */
+static inline char *kit_opt_text(const uint8_t *rr, char *p)
+{
+    p += sprintf(p, "opt %u %u%s", wire_get16(rr + 2), rr[4], rr[6] & 0x80 ? " do" : "");
+    size_t rdlen = wire_get16(rr + 8);
+    for (size_t o = 0; o < rdlen; o += 4u + wire_get16(rr + 12 + o)) {
+        unsigned option = wire_get16(rr + 10 + o);
+        p += option == 15 ? sprintf(p, " ede %u", wire_get16(rr + 14 + o)) : sprintf(p, " option %u", option);
+    }
+    return p + sprintf(p, "\n");
+}
+
 /**
  * A response as text, one fact a line: "NOERROR aa tc", then "S owner ttl TYPE rdata" with S an (answer), au, ad; then
  * "opt size rcode_high [do] [ede N]". Free it.
@@ -186,11 +198,7 @@ static inline char *kit_text(const uint8_t *msg, size_t len)
             at += 10;
             assert_true(at + rdlen <= len);
             if (t == DNS_OPT) {
-                p += sprintf(p, "opt %u %u%s", wire_get16(rr + 2), rr[4], rr[6] & 0x80 ? " do" : "");
-                for (size_t o = 0; o < rdlen; o += 4u + wire_get16(rr + 12 + o))
-                    p += wire_get16(rr + 10 + o) == 15 ? sprintf(p, " ede %u", wire_get16(rr + 14 + o))
-                                                       : sprintf(p, " option %u", wire_get16(rr + 10 + o));
-                p += sprintf(p, "\n");
+                p = kit_opt_text(rr, p);
             } else {
                 kit_rdata_text(msg, len, at, t, rdlen, rdata);
                 p += sprintf(p, "%s %s %u %s %s\n", sections[s], name, wire_get32(rr + 4),

@@ -223,6 +223,20 @@ static void tcp_pipelining(void **state)
     expect_closed(fd);
 }
 
+static void tcp_garbage_ends_the_connection(void **state)
+{
+    (void)state;
+    start("127.0.0.1", (struct net_options){0});
+    int fd = dial("127.0.0.1", SOCK_STREAM);
+    uint8_t all[600], out[65535];
+    size_t len = put_tcp(all, 3, "h.dev.test");
+    memcpy(all + len, "\0\3bad", 5);
+    assert_int_equal(send(fd, all, len + 5, 0), len + 5);
+    recv_tcp(fd, out);
+    assert_int_equal(wire_get16(out), 3);
+    expect_closed(fd);
+}
+
 static void tcp_octet_by_octet(void **state)
 {
     (void)state;
@@ -375,6 +389,7 @@ int main(void)
         CASE(udp_wildcard_ipv6),
         CASE(a_change_is_seen_and_memory_comes_back),
         CASE(tcp_pipelining),
+        CASE(tcp_garbage_ends_the_connection),
         CASE(tcp_octet_by_octet),
         CASE(tcp_slow_reader),
         CASE(tcp_idle_connections_end),
