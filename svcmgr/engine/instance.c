@@ -368,7 +368,8 @@ static void on_exited(struct step *st, struct eng_instance *inst, const struct e
         released(st, inst);
         return;
     }
-    if (ev->attempt && ev->attempt != inst->attempt)
+    bool known = inst->state == INST_EXITED && ev->kind == EV_EXITED; /* that process has ended before */
+    if (ev->attempt && (ev->attempt != inst->attempt || known))
         return; /* of an earlier start */
     if (inst->state == INST_REQUESTED) {
         instance_set_wait(inst, "container requested");

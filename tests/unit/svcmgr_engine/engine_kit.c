@@ -1,0 +1,310 @@
+#include "engine_kit.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define START_MS 1000000
+
+static bool any_path(void *arg, const char *path)
+{
+    (void)arg;
+    (void)path;
+    return true;
+}
+
+static const struct spec_service *no_service(void *arg, const char *user, const char *name)
+{
+    (void)arg;
+    (void)user;
+    (void)name;
+    return NULL;
+}
+
+static void new_engine(struct kit *k)
+{
+    struct err_info why = {0};
+    if (engine_new(&k->cfg, &k->e, &why))
+        fail_msg("engine_new: %s", why.text);
+}
+
+void kit_start(struct kit *k, const char *dialect)
+{
+    *k = (struct kit){.now_ms = START_MS, .obey = true};
+    k->cfg = (struct engine_config){.dialect = dialect_find(dialect),
+                                    .cluster_ts = 1700000000000,
+                                    .domain = "bobbin.test",
+                                    .address_pool = "127.77.0.0/16",
+                                    .queue = "default",
+                                    .probe_interval_ms = 30000,
+                                    .retry_interval_ms = 30000};
+    new_engine(k);
+    kit_step(k, (struct eng_event){.kind = EV_RESUME});
+    kit_clear(k);
+}
+
+void kit_end(struct kit *k)
+{
+    engine_free(k->e);
+    eng_effects_fini(&k->effects);
+    map_fini(&k->store, free);
+}
+
+void kit_clear(struct kit *k)
+{
+    eng_effects_fini(&k->effects);
+    k->next = 0;
+}
+
+/* ---- the obedient world ---- */
+
+static void apply_persist(struct kit *k, const struct eng_effect *e)
+{
+    free(e->bytes ? map_set(&k->store, e->key, mem_strn(e->bytes, e->len)) : map_remove(&k->store, e->key));
+}
+
+static void step_once(struct kit *k, struct eng_event ev)
+{
+    size_t from = k->effects.n;
+    bool others = false;
+    engine_step(k->e, &ev, k->now_ms, &k->effects);
+    for (size_t i = from; i < k->effects.n; i++) {
+        const struct eng_effect *e = &k->effects.items[i];
+        if (e->kind != EFF_PERSIST) {
+            others = true;
+            continue;
+        }
+        assert_false(others); /* what is to be stored comes first */
+        apply_persist(k, e);
+    }
+}
+
+static void obey_one(struct kit *k, size_t i)
+{
+    struct eng_effect *e = &k->effects.items[i];
+    mem_auto char *id = mem_str(e->container_id);
+    switch (e->kind) {
+    case EFF_REQUEST:
+        step_once(k, (struct eng_event){.kind = EV_ALLOCATED, .container_id = id, .host = "node1"});
+        break;
+    case EFF_LAUNCH:
+        step_once(
+            k, (struct eng_event){
+                   .kind = EV_RUNNING, .container_id = id, .attempt = e->launch->attempt, .host = "node1"});
+        break;
+    case EFF_STOP:
+        step_once(k,
+                  (struct eng_event){.kind = EV_EXITED, .container_id = id, .exit = {.kind = EXIT_STOPPED}});
+        break;
+    case EFF_PUBLISH:
+    case EFF_UNPUBLISH:
+    case EFF_PURGE: step_once(k, (struct eng_event){.kind = EV_RECORD, .ticket = e->ticket}); break;
+    default: break;
+    }
+}
+
+void kit_step(struct kit *k, struct eng_event ev)
+{
+    step_once(k, ev);
+    for (; k->obey && k->next < k->effects.n; k->next++)
+        obey_one(k, k->next);
+}
+
+void kit_crash(struct kit *k)
+{
+    engine_free(k->e);
+    kit_clear(k);
+    new_engine(k);
+    for (MAP_EACH (&k->store, slot)) {
+        struct err_info why = {0};
+        if (engine_load(k->e, slot->key, slot->value, strlen(slot->value), &why))
+            fail_msg("%s cannot be loaded: %s", slot->key, why.text);
+    }
+}
+
+struct found {
+    char id[16][64];
+    int64_t attempt[16];
+    size_t n;
+};
+
+static void note_container(void *arg, const struct eng_container_ref *c)
+{
+    struct found *f = arg;
+    if (!c->process)
+        return;
+    snprintf(f->id[f->n], sizeof(f->id[0]), "%s", c->instance->container_id);
+    f->attempt[f->n++] = c->instance->attempt;
+}
+
+void kit_recover(struct kit *k)
+{
+    struct found f = {.n = 0};
+    engine_containers(k->e, note_container, &f);
+    for (size_t i = 0; i < f.n; i++)
+        kit_step(k, (struct eng_event){.kind = EV_RECOVERED,
+                                       .container_id = f.id[i],
+                                       .attempt = f.attempt[i],
+                                       .found = FOUND_RUNNING,
+                                       .host = "node1"});
+    kit_step(k, (struct eng_event){.kind = EV_RESUME});
+}
+
+/* ---- requests ---- */
+
+static int outcome_of(struct kit *k)
+{
+    for (size_t i = k->effects.n; i > 0; i--) {
+        const struct eng_effect *e = &k->effects.items[i - 1];
+        if (e->kind == EFF_ANSWER && e->answer->token == k->token)
+            return (int)e->answer->outcome;
+    }
+    return -1;
+}
+
+int kit_create(struct kit *k, const char *json, bool save)
+{
+    struct err_info why = {0};
+    struct spec_service *s = NULL;
+    struct spec_world world = {
+        .dialect = k->cfg.dialect, .local = true, .path_exists = any_path, .find_service = no_service};
+    if (spec_read(json, strlen(json), &s, &why) || spec_complete(s, "alice", &world, &why))
+        fail_msg("bad definition in the test: %s", why.text);
+    kit_step(k, (struct eng_event){
+                    .kind = EV_CREATE, .token = ++k->token, .user = "alice", .take_spec = s, .save = save});
+    return outcome_of(k);
+}
+
+int kit_request(struct kit *k, enum eng_event_kind kind, const char *service)
+{
+    kit_step(k, (struct eng_event){.kind = kind, .token = ++k->token, .user = "alice", .name = service});
+    return outcome_of(k);
+}
+
+int kit_flex(struct kit *k, const char *service, const char *component, int64_t count)
+{
+    struct eng_flex f = {component, count, false};
+    kit_step(
+        k,
+        (struct eng_event){
+            .kind = EV_FLEX, .token = ++k->token, .user = "alice", .name = service, .flex = &f, .n_flex = 1});
+    return outcome_of(k);
+}
+
+void kit_fire(struct kit *k, const char *service)
+{
+    const struct eng_service *s = kit_service(k, service);
+    assert_non_null(s);
+    assert_int_not_equal(s->timer_ms, 0);
+    if (k->now_ms < s->timer_ms)
+        k->now_ms = s->timer_ms;
+    kit_step(k, (struct eng_event){.kind = EV_TIMER, .user = "alice", .name = service});
+}
+
+void kit_advance(struct kit *k, const char *service, int64_t ms)
+{
+    k->now_ms += ms;
+    kit_step(k, (struct eng_event){.kind = EV_TIMER, .user = "alice", .name = service});
+}
+
+/* ---- looking ---- */
+
+const struct eng_service *kit_service(const struct kit *k, const char *name)
+{
+    return engine_find(k->e, "alice", name);
+}
+
+const struct eng_instance *kit_instance(const struct kit *k, const char *service, const char *instance)
+{
+    const struct eng_service *s = kit_service(k, service);
+    for (size_t i = 0; s && i < s->n_components; i++) {
+        for (size_t n = 0; n < s->components[i]->n_instances; n++) {
+            if (strcmp(s->components[i]->instances[n]->name, instance) == 0)
+                return s->components[i]->instances[n];
+        }
+    }
+    return NULL;
+}
+
+int kit_state(const struct kit *k, const char *service, const char *instance)
+{
+    const struct eng_instance *inst = kit_instance(k, service, instance);
+    return inst ? inst->state : -1;
+}
+
+static void exit_with(struct kit *k, const char *service, const char *instance, struct eng_exit x)
+{
+    const struct eng_instance *inst = kit_instance(k, service, instance);
+    assert_non_null(inst);
+    assert_non_null(inst->container_id);
+    mem_auto char *id = mem_str(inst->container_id);
+    kit_step(k,
+             (struct eng_event){.kind = EV_EXITED, .container_id = id, .attempt = inst->attempt, .exit = x});
+}
+
+void kit_exit_code(struct kit *k, const char *service, const char *instance, int code)
+{
+    exit_with(k, service, instance, (struct eng_exit){.kind = EXIT_CODE, .value = code});
+}
+
+void kit_exit_signal(struct kit *k, const char *service, const char *instance, int signal)
+{
+    exit_with(k, service, instance, (struct eng_exit){.kind = EXIT_SIGNAL, .value = signal});
+}
+
+void kit_probe(struct kit *k, const char *service, const char *instance, bool ready)
+{
+    const struct eng_instance *inst = kit_instance(k, service, instance);
+    assert_non_null(inst);
+    mem_auto char *id = mem_str(inst->container_id);
+    kit_step(k, (struct eng_event){.kind = EV_PROBE,
+                                   .container_id = id,
+                                   .attempt = inst->attempt,
+                                   .ready = ready,
+                                   .text = "refused"});
+}
+
+size_t kit_count(const struct kit *k, enum eng_effect_kind kind)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < k->effects.n; i++)
+        n += k->effects.items[i].kind == kind;
+    return n;
+}
+
+const struct eng_effect *kit_last(const struct kit *k, enum eng_effect_kind kind)
+{
+    for (size_t i = k->effects.n; i > 0; i--) {
+        if (k->effects.items[i - 1].kind == kind)
+            return &k->effects.items[i - 1];
+    }
+    return NULL;
+}
+
+const char *kit_list(const struct kit *k, const char *service)
+{
+    static char text[1024];
+    const struct eng_service *s = kit_service(k, service);
+    size_t len = 0;
+    text[0] = '\0';
+    for (size_t i = 0; s && i < s->n_components; i++) {
+        for (size_t n = 0; n < s->components[i]->n_instances; n++) {
+            const struct eng_instance *inst = s->components[i]->instances[n];
+            len += (size_t)snprintf(text + len, sizeof(text) - len, "%s%s:%s", len ? " " : "", inst->name,
+                                    eng_instance_state_word((enum eng_instance_state)inst->state));
+        }
+    }
+    return text;
+}
+
+const char *kit_spec(const char *name, int n, const char *policy, const char *more)
+{
+    static char text[4096];
+    snprintf(
+        text, sizeof(text),
+        "{\"name\":\"%s\",\"version\":\"1\",\"components\":[{\"name\":\"hello\",\"number_of_containers\":%d,"
+        "\"restart_policy\":\"%s\",\"launch_command\":\"run\",\"resource\":{\"cpus\":1,\"memory\":\"64\"}%s}]"
+        "}",
+        name, n, policy, more);
+    return text;
+}

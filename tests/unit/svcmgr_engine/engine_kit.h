@@ -1,0 +1,68 @@
+/**
+ * An engine with a clock, a store and a cluster that obeys: for the tests of svcmgr/engine. Effects of the steps since the
+ * last kit_clear are kept in order; PERSIST effects are applied to the store at once.
+ */
+#ifndef ENGINE_KIT_H
+#define ENGINE_KIT_H
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include "base/map.h"
+#include "base/mem.h"
+#include "base/obj.h"
+#include "engine/engine.h"
+
+struct kit {
+    struct engine *e;
+    struct engine_config cfg;
+    int64_t now_ms;
+    struct eng_effects effects;
+    struct map store; /* key → text */
+    bool obey;        /* the cluster and the registry do what they are told, at once */
+    size_t next;      /* first effect that was not obeyed yet */
+    uint64_t token;   /* of the last request */
+};
+
+/** Start: dialect by name, pool 127.77.0.0/16, time 1 000 000 ms, resumed, obeying. */
+void kit_start(struct kit *k, const char *dialect);
+void kit_end(struct kit *k);
+void kit_clear(struct kit *k);
+/** One event; with `obey`, also all that follows from it. */
+void kit_step(struct kit *k, struct eng_event ev);
+/** Throw the engine away and load what is stored; EV_RESUME is up to the test. */
+void kit_crash(struct kit *k);
+/** Report each container that should run as running, then EV_RESUME. */
+void kit_recover(struct kit *k);
+
+/** Requests of user "alice"; the answer's outcome, -1 while there is none. */
+int kit_create(struct kit *k, const char *json, bool save);
+int kit_request(struct kit *k, enum eng_event_kind kind, const char *service);
+int kit_flex(struct kit *k, const char *service, const char *component, int64_t count);
+/** Advance the clock to the service's timer and let it fire. Fails without one. */
+void kit_fire(struct kit *k, const char *service);
+void kit_advance(struct kit *k, const char *service, int64_t ms);
+
+const struct eng_service *kit_service(const struct kit *k, const char *name);
+const struct eng_instance *kit_instance(const struct kit *k, const char *service, const char *instance);
+/** State of an instance, -1 when there is none. */
+int kit_state(const struct kit *k, const char *service, const char *instance);
+/** The process of an instance ends with an exit code / by a signal. */
+void kit_exit_code(struct kit *k, const char *service, const char *instance, int code);
+void kit_exit_signal(struct kit *k, const char *service, const char *instance, int signal);
+void kit_probe(struct kit *k, const char *service, const char *instance, bool ready);
+
+/** Effects of a kind since kit_clear; the last one of them, or NULL. */
+size_t kit_count(const struct kit *k, enum eng_effect_kind kind);
+const struct eng_effect *kit_last(const struct kit *k, enum eng_effect_kind kind);
+/** Names of the component's instances with their states, as "hello-0:READY hello-1:PENDING". Static. */
+const char *kit_list(const struct kit *k, const char *service);
+
+/** A definition: one component `hello` of `n` containers with a policy ("ALWAYS"), more members of the component
+ *  as JSON text beginning with a comma, or "". Static, one at a time. */
+const char *kit_spec(const char *name, int n, const char *policy, const char *more);
+
+#endif

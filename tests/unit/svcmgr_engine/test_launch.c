@@ -1,0 +1,129 @@
+/** What a container is started with, and how it is probed. */
+#include "engine_kit.h"
+
+#include <string.h>
+
+static const char *env_of(const struct eng_launch *l, const char *name)
+{
+    const char *value = NULL;
+    for (size_t i = 0; i < l->n_env; i++)
+        value = strcmp(l->env[i].name, name) == 0 ? l->env[i].value : value;
+    return value;
+}
+
+static const struct eng_file *file_of(const struct eng_launch *l, const char *name)
+{
+    for (size_t i = 0; i < l->n_files; i++) {
+        if (strcmp(l->files[i].name, name) == 0)
+            return &l->files[i];
+    }
+    fail_msg("no file %s", name);
+    return NULL;
+}
+
+static void command_and_environment(void **state)
+{
+    (void)state;
+    struct kit k;
+    kit_start(&k, "seed");
+    kit_create(
+        &k,
+        "{\"name\":\"web\",\"version\":\"1\",\"components\":[{\"name\":\"hello\",\"number_of_containers\":1,"
+        "\"resource\":{\"cpus\":2,\"memory\":128},"
+        "\"launch_command\":\"echo $X ${COMPONENT_ID} ${X} ${NOTHING} "
+        "${LOG_DIR}\",\"configuration\":{\"env\":{"
+        "\"X\":\"${COMPONENT_INSTANCE_NAME}\",\"Y\":\"a$b${DOMAIN}\",\"LANG\":\"C\",\"SERVICE_NAME\":"
+        "\"mine\"},"
+        "\"files\":[{\"type\":\"TEMPLATE\",\"dest_file\":\"t\",\"properties\":{\"content\":\"${SERVICE_NAME} "
+        "${USER} {{k}}\","
+        "\"k\":\"${CONTAINER_IP}\"}},{\"type\":\"STATIC\",\"dest_file\":\"s\",\"src_file\":\"/etc/s.conf\"},"
+        "{\"type\":\"TEMPLATE\",\"dest_file\":\"u\",\"src_file\":\"/etc/u\"}]}}]}",
+        false);
+    const struct eng_launch *l = kit_last(&k, EFF_LAUNCH)->launch;
+    assert_string_equal(
+        l->command, "echo $X 0 hello-0 ${NOTHING} <LOG_DIR> 1><LOG_DIR>/stdout.txt 2><LOG_DIR>/stderr.txt ");
+    assert_string_equal(env_of(l, "X"), "hello-0");
+    assert_string_equal(env_of(l, "Y"), "a$bbobbin.test");
+    assert_string_equal(env_of(l, "LANG"), "en_US.UTF-8");
+    assert_string_equal(env_of(l, "WORK_DIR"), "$PWD");
+    assert_string_equal(env_of(l, "CONTAINER_ID"), "container_1700000000000_0001_01_000002");
+    assert_string_equal(env_of(l, "CONTAINER_IP"), kit_instance(&k, "web", "hello-0")->ip);
+    assert_int_equal(l->memory_mb, 128);
+    assert_int_equal(l->vcores, 2);
+    assert_string_equal(l->run_as, "alice");
+    mem_auto char *wanted = mem_fmt("mine alice %s", l->ip); /* a variable beats the placeholder */
+    assert_string_equal(file_of(l, "conf/t")->bytes, wanted);
+    assert_int_equal(file_of(l, "s")->mode, FILE_COPY);
+    assert_string_equal(file_of(l, "s")->src, "/etc/s.conf");
+    assert_int_equal(file_of(l, "conf/u")->mode, FILE_EXPAND);
+    kit_end(&k);
+}
+
+static void dependents_see_addresses_of_what_they_name(void **state)
+{
+    (void)state;
+    struct kit k;
+    kit_start(&k, "seed");
+    kit_create(&k,
+               "{\"name\":\"web\",\"version\":\"1\",\"resource\":{\"memory\":1},\"components\":["
+               "{\"name\":\"db-x\",\"number_of_containers\":1,\"launch_command\":\"a\"},"
+               "{\"name\":\"other\",\"number_of_containers\":1,\"launch_command\":\"a\"},"
+               "{\"name\":\"hello\",\"number_of_containers\":1,\"dependencies\":[\"db-x\"],"
+               "\"launch_command\":\"${DB-X-0_IP} ${DB-X-0_HOST} ${OTHER-0_IP}\"}]}",
+               false);
+    mem_auto char *wanted = mem_fmt("%s node1 ${OTHER-0_IP} ", kit_instance(&k, "web", "db-x-0")->ip);
+    assert_int_equal(strncmp(kit_last(&k, EFF_LAUNCH)->launch->command, wanted, strlen(wanted)), 0);
+    kit_end(&k);
+}
+
+static void probes_are_complete(void **state)
+{
+    (void)state;
+    struct kit k;
+    kit_start(&k, "seed");
+    kit_create(
+        &k,
+        kit_spec(
+            "web", 1, "ALWAYS",
+            ",\"readiness_check\":{\"type\":\"HTTP\",\"properties\":{\"url\":\"http://${THIS_HOST}:8/x\","
+            "\"timeout\":\"250\",\"max.success\":\"399\",\"dns.check.enabled\":\"true\"}},"
+            "\"configuration\":{\"properties\":{\"yarn.service.readiness-check-interval.seconds\":\"2\"}}"),
+        false);
+    const struct eng_probe *p = kit_last(&k, EFF_PROBE_START)->probe;
+    mem_auto char *url = mem_fmt("http://%s:8/x", kit_instance(&k, "web", "hello-0")->ip);
+    assert_int_equal(p->type, CHECK_HTTP);
+    assert_string_equal(p->url, url);
+    assert_string_equal(p->dns_name, "hello-0.web.alice.bobbin.test");
+    assert_int_equal(p->timeout_ms, 250);
+    assert_int_equal(p->min_success, 200);
+    assert_int_equal(p->max_success, 399);
+    assert_int_equal(p->interval_ms, 2000);
+    assert_string_equal(kit_instance(&k, "web", "hello-0")->wait, "readiness: not probed yet");
+    kit_probe(&k, "web", "hello-0", false);
+    assert_string_equal(kit_instance(&k, "web", "hello-0")->wait, "readiness: refused");
+    kit_exit_signal(&k, "web", "hello-0", 9);
+    assert_int_equal(kit_count(&k, EFF_PROBE_STOP), 1);
+    kit_end(&k);
+}
+
+static void a_plain_process_is_ready_when_it_runs(void **state)
+{
+    (void)state;
+    struct kit k;
+    kit_start(&k, "seed");
+    kit_create(&k, kit_spec("web", 1, "ALWAYS", ",\"readiness_check\":{}"), false);
+    assert_int_equal(kit_count(&k, EFF_PROBE_START), 0);
+    assert_int_equal(kit_state(&k, "web", "hello-0"), INST_READY);
+    kit_end(&k);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(command_and_environment),
+        cmocka_unit_test(dependents_see_addresses_of_what_they_name),
+        cmocka_unit_test(probes_are_complete),
+        cmocka_unit_test(a_plain_process_is_ready_when_it_runs),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,149 @@
+/** When records are written and removed, and what is in them. */
+#include "engine_kit.h"
+
+#include <string.h>
+
+static void records_of_a_service(void **state)
+{
+    (void)state;
+    struct kit k;
+    kit_start(&k, "seed");
+    kit_create(
+        &k,
+        kit_spec("web", 1, "ALWAYS", ",\"readiness_check\":{\"type\":\"PORT\",\"properties\":{\"port\":1}}"),
+        false);
+    assert_int_equal(kit_count(&k, EFF_PUBLISH), 2);
+    const struct eng_effect *own = NULL, *inst = kit_last(&k, EFF_PUBLISH);
+    for (size_t i = 0; i < k.effects.n && !own; i++)
+        own = k.effects.items[i].kind == EFF_PUBLISH ? &k.effects.items[i] : NULL;
+    assert_string_equal(own->path, "/users/alice/services/yarn-service/web");
+    assert_string_equal(own->record->description, "YarnServiceMaster");
+    assert_string_equal(own->record->yarn_id, "application_1700000000000_0001");
+    assert_string_equal(own->record->persistence, "application");
+    assert_null(own->record->ip);
+    /* before readiness */
+    assert_int_equal(kit_state(&k, "web", "hello-0"), INST_RUNNING);
+    assert_string_equal(inst->path,
+                        "/users/alice/services/yarn-service/web/components/ctr-1700000000000-0001-01-000002");
+    assert_string_equal(inst->record->description, "hello-0");
+    assert_string_equal(inst->record->yarn_id, "container_1700000000000_0001_01_000002");
+    assert_string_equal(inst->record->persistence, "container");
+    assert_string_equal(inst->record->hostname, "node1");
+    assert_string_equal(inst->record->component, "hello");
+    assert_string_equal(inst->record->ip, kit_instance(&k, "web", "hello-0")->ip);
+    kit_end(&k);
+}
+
+static void the_subtree_is_cleared_before_the_first_record(void **state)
+{
+    (void)state;
+    struct kit k;
+    kit_start(&k, "seed");
+    kit_create(&k, kit_spec("web", 1, "ALWAYS", ""), false);
+    const struct eng_effect *first = NULL;
+    for (size_t i = 0; i < k.effects.n && !first; i++) {
+        bool registry = k.effects.items[i].kind == EFF_PURGE || k.effects.items[i].kind == EFF_PUBLISH;
+        first = registry ? &k.effects.items[i] : NULL;
+    }
+    assert_non_null(first);
+    assert_int_equal(first->kind, EFF_PURGE);
+    kit_end(&k);
+}
+
+static void flexed_down_instances_lose_their_records_at_once(void **state)
+{
+    (void)state;
+    struct kit k;
+    kit_start(&k, "seed");
+    kit_create(&k, kit_spec("web", 2, "ALWAYS", ""), false);
+    mem_auto char *id = mem_str(kit_instance(&k, "web", "hello-1")->container_id);
+    kit_clear(&k);
+    k.obey = false;
+    kit_flex(&k, "web", "hello", 1);
+    assert_string_equal(kit_last(&k, EFF_UNPUBLISH)->container_id, id);
+    kit_end(&k);
+}
+
+static void a_failed_write_is_repeated(void **state)
+{
+    (void)state;
+    struct kit k;
+    kit_start(&k, "seed");
+    kit_create(&k, kit_spec("web", 1, "ALWAYS", ""), false);
+    mem_auto char *id = mem_str(kit_instance(&k, "web", "hello-0")->container_id);
+    kit_crash(&k); /* the records are written anew: let both fail */
+    k.obey = false;
+    kit_recover(&k);
+    int64_t tickets[2];
+    size_t n = 0;
+    for (size_t i = 0; i < k.effects.n; i++) {
+        if (k.effects.items[i].kind == EFF_PUBLISH)
+            tickets[n++] = k.effects.items[i].ticket;
+    }
+    assert_int_equal(n, 2);
+    for (size_t i = 0; i < n; i++)
+        kit_step(&k, (struct eng_event){.kind = EV_RECORD, .ticket = tickets[i], .code = ERR_UNAVAILABLE});
+    kit_clear(&k);
+    kit_fire(&k, "web");
+    assert_int_equal(kit_count(&k, EFF_PUBLISH), 2);
+    assert_string_equal(kit_last(&k, EFF_PUBLISH)->container_id, id);
+    assert_int_equal(kit_service(&k, "web")->state, SVC_STABLE); /* never fatal */
+    kit_end(&k);
+}
+
+static void a_failed_removal_is_repeated_also_after_a_restart(void **state)
+{
+    (void)state;
+    struct kit k;
+    kit_start(&k, "seed");
+    kit_create(&k, kit_spec("web", 2, "ALWAYS", ""), false);
+    mem_auto char *id = mem_str(kit_instance(&k, "web", "hello-1")->container_id);
+    k.obey = false;
+    kit_flex(&k, "web", "hello", 1);
+    kit_step(&k, (struct eng_event){.kind = EV_RECORD,
+                                    .ticket = kit_last(&k, EFF_UNPUBLISH)->ticket,
+                                    .code = ERR_UNAVAILABLE});
+    kit_clear(&k);
+    kit_fire(&k, "web");
+    assert_string_equal(kit_last(&k, EFF_UNPUBLISH)->container_id, id);
+    kit_crash(&k);
+    k.obey = true;
+    kit_recover(&k);
+    assert_string_equal(kit_last(&k, EFF_UNPUBLISH)->container_id, id);
+    assert_int_equal(kit_service(&k, "web")->n_stale, 0);
+    kit_end(&k);
+}
+
+static void an_address_of_the_cluster_wins(void **state)
+{
+    (void)state;
+    struct kit k;
+    kit_start(&k, "seed");
+    k.obey = false;
+    kit_create(&k, kit_spec("web", 1, "ALWAYS", ""), false);
+    mem_auto char *id = mem_str(kit_instance(&k, "web", "hello-0")->container_id);
+    kit_step(&k, (struct eng_event){.kind = EV_ALLOCATED, .container_id = id});
+    kit_step(&k, (struct eng_event){
+                     .kind = EV_RUNNING, .container_id = id, .attempt = 1, .ip = "10.0.0.7,10.0.0.8"});
+    assert_int_equal(kit_state(&k, "web", "hello-0"), INST_LAUNCHED); /* no host yet */
+    kit_step(
+        &k,
+        (struct eng_event){
+            .kind = EV_RUNNING, .container_id = id, .attempt = 1, .ip = "10.0.0.7,10.0.0.8", .host = "h"});
+    assert_int_equal(kit_state(&k, "web", "hello-0"), INST_READY);
+    assert_string_equal(kit_last(&k, EFF_PUBLISH)->record->ip, "10.0.0.7");
+    kit_end(&k);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(records_of_a_service),
+        cmocka_unit_test(the_subtree_is_cleared_before_the_first_record),
+        cmocka_unit_test(flexed_down_instances_lose_their_records_at_once),
+        cmocka_unit_test(a_failed_write_is_repeated),
+        cmocka_unit_test(a_failed_removal_is_repeated_also_after_a_restart),
+        cmocka_unit_test(an_address_of_the_cluster_wins),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,238 @@
+/** The engine is thrown away and loaded again from what it stored. */
+#include "engine_kit.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define PORT ",\"readiness_check\":{\"type\":\"PORT\",\"properties\":{\"port\":\"80\"}}"
+
+static void survivors_keep_everything(void **state)
+{
+    (void)state;
+    struct kit k;
+    kit_start(&k, "seed");
+    kit_create(&k, kit_spec("web", 2, "ALWAYS", ""), false);
+    mem_auto char *id = mem_str(kit_instance(&k, "web", "hello-1")->container_id);
+    mem_auto char *ip = mem_str(kit_instance(&k, "web", "hello-1")->ip);
+    int64_t since = kit_instance(&k, "web", "hello-1")->running_ms;
+    k.now_ms += 5000;
+    kit_crash(&k);
+    kit_recover(&k);
+    const struct eng_instance *inst = kit_instance(&k, "web", "hello-1");
+    assert_string_equal(inst->container_id, id);
+    assert_string_equal(inst->ip, ip);
+    assert_int_equal(inst->running_ms, since);
+    assert_int_equal(inst->state, INST_READY);
+    assert_int_equal(kit_service(&k, "web")->state, SVC_STABLE);
+    assert_string_equal(kit_service(&k, "web")->app_id, "application_1700000000000_0001");
+    assert_int_equal(kit_count(&k, EFF_LAUNCH), 0);
+    assert_int_equal(kit_count(&k, EFF_REQUEST), 0);
+    assert_int_equal(kit_count(&k, EFF_PURGE), 0);
+    assert_int_equal(kit_count(&k, EFF_PUBLISH), 3); /* all records once more */
+    kit_create(&k, kit_spec("next", 1, "ALWAYS", ""), false);
+    assert_string_equal(kit_service(&k, "next")->app_id, "application_1700000000000_0002");
+    kit_end(&k);
+}
+
+static void readiness_is_asked_again(void **state)
+{
+    (void)state;
+    struct kit k;
+    kit_start(&k, "seed");
+    kit_create(&k, kit_spec("web", 1, "ALWAYS", PORT), false);
+    kit_probe(&k, "web", "hello-0", true);
+    kit_crash(&k);
+    kit_recover(&k);
+    assert_int_equal(kit_state(&k, "web", "hello-0"), INST_RUNNING);
+    assert_int_equal(kit_count(&k, EFF_PROBE_START), 1);
+    kit_end(&k);
+}
+
+/** Report hello-0 of web as found, resume. */
+static void recover_as(struct kit *k, enum eng_found found, int64_t exit_code)
+{
+    mem_auto char *id = mem_str(kit_instance(k, "web", "hello-0")->container_id);
+    kit_step(k, (struct eng_event){.kind = EV_RECOVERED,
+                                   .container_id = id,
+                                   .attempt = kit_instance(k, "web", "hello-0")->attempt,
+                                   .found = found,
+                                   .exit = {EXIT_CODE, exit_code, NULL}});
+    kit_step(k, (struct eng_event){.kind = EV_RESUME});
+}
+
+static void what_ended_meanwhile_is_treated_as_an_end(void **state)
+{
+    (void)state;
+    struct kit k;
+    kit_start(&k, "seed");
+    kit_create(&k, kit_spec("web", 1, "ALWAYS", ""), false);
+    mem_auto char *id = mem_str(kit_instance(&k, "web", "hello-0")->container_id);
+    kit_crash(&k);
+    recover_as(&k, FOUND_EXITED, 1);
+    /* EV_RESUME asks for the held container once more, then it is started again in it */
+    assert_int_equal(kit_state(&k, "web", "hello-0"), INST_READY);
+    assert_string_equal(kit_instance(&k, "web", "hello-0")->container_id, id);
+    assert_int_equal(kit_instance(&k, "web", "hello-0")->attempt, 2);
+    kit_end(&k);
+}
+
+static void what_is_gone_is_replaced_and_its_record_removed(void **state)
+{
+    (void)state;
+    struct kit k;
+    kit_start(&k, "seed");
+    kit_create(&k, kit_spec("web", 1, "ALWAYS", ""), false);
+    mem_auto char *id = mem_str(kit_instance(&k, "web", "hello-0")->container_id);
+    kit_crash(&k);
+    recover_as(&k, FOUND_GONE, 0);
+    assert_string_equal(kit_last(&k, EFF_UNPUBLISH)->container_id, id);
+    kit_fire(&k, "web");
+    assert_int_equal(kit_state(&k, "web", "hello-0"), INST_READY);
+    assert_string_not_equal(kit_instance(&k, "web", "hello-0")->container_id, id);
+    kit_end(&k);
+}
+
+static void what_nobody_reports_is_gone(void **state)
+{
+    (void)state;
+    struct kit k;
+    kit_start(&k, "seed");
+    kit_create(&k, kit_spec("web", 1, "ALWAYS", ""), false);
+    kit_crash(&k);
+    kit_step(&k, (struct eng_event){.kind = EV_RESUME});
+    assert_int_equal(kit_instance(&k, "web", "hello-0")->last_exit->kind, EXIT_LOST);
+    kit_fire(&k, "web");
+    assert_int_equal(kit_state(&k, "web", "hello-0"), INST_READY);
+    kit_end(&k);
+}
+
+/** Crash after each step of the way to READY: with the cluster having done nothing of the last effects. */
+static void outstanding_work_is_done_again(void **state)
+{
+    (void)state;
+    for (int n_steps = 0; n_steps < 3; n_steps++) {
+        struct kit k;
+        kit_start(&k, "seed");
+        k.obey = false;
+        kit_create(&k, kit_spec("web", 1, "ALWAYS", ""), false);
+        mem_auto char *id = mem_str(kit_instance(&k, "web", "hello-0")->container_id);
+        if (n_steps > 0)
+            kit_step(&k, (struct eng_event){.kind = EV_ALLOCATED, .container_id = id, .host = "n"});
+        kit_crash(&k);
+        k.obey = true;
+        if (n_steps > 1) /* the launch was carried out */
+            kit_recover(&k);
+        else
+            kit_step(&k, (struct eng_event){.kind = EV_RESUME});
+        assert_int_equal(kit_state(&k, "web", "hello-0"), INST_READY);
+        assert_string_equal(kit_instance(&k, "web", "hello-0")->container_id, id);
+        assert_int_equal(kit_instance(&k, "web", "hello-0")->attempt, 1);
+        assert_int_equal(kit_count(&k, EFF_LAUNCH), n_steps > 1 ? 0 : 1);
+        kit_end(&k);
+    }
+}
+
+static void a_stop_goes_on(void **state)
+{
+    (void)state;
+    struct kit k;
+    kit_start(&k, "seed");
+    kit_create(&k, kit_spec("web", 1, "ALWAYS", ""), false);
+    k.obey = false;
+    kit_request(&k, EV_STOP, "web");
+    kit_crash(&k);
+    k.obey = true;
+    kit_recover(&k);
+    assert_int_equal(kit_service(&k, "web")->state, SVC_STOPPED);
+    assert_int_equal(kit_count(&k, EFF_STOP), 1);
+    assert_int_equal(kit_count(&k, EFF_PURGE), 1);
+    assert_int_equal(kit_count(&k, EFF_PUBLISH), 0);
+    kit_end(&k);
+}
+
+static void a_destroy_goes_on(void **state)
+{
+    (void)state;
+    struct kit k;
+    kit_start(&k, "seed");
+    kit_create(&k, kit_spec("web", 1, "ALWAYS", ""), false);
+    k.obey = false;
+    kit_request(&k, EV_DESTROY, "web");
+    kit_crash(&k);
+    k.obey = true;
+    kit_recover(&k);
+    assert_null(kit_service(&k, "web"));
+    assert_null(map_get(&k.store, "services/alice/web"));
+    kit_end(&k);
+}
+
+static void a_lifetime_goes_on(void **state)
+{
+    (void)state;
+    struct kit k;
+    kit_start(&k, "seed");
+    kit_create(&k, kit_spec("web", 1, "ALWAYS", ""), false);
+    kit_step(&k, (struct eng_event){
+                     .kind = EV_LIFETIME, .token = 5, .user = "alice", .name = "web", .lifetime_s = 9});
+    kit_crash(&k);
+    kit_recover(&k);
+    k.now_ms += 4000;
+    assert_int_equal(eng_service_lifetime_left_s(kit_service(&k, "web"), k.now_ms), 5);
+    kit_fire(&k, "web");
+    assert_null(kit_service(&k, "web"));
+    kit_end(&k);
+}
+
+static void names_are_kept_apart_in_the_store(void **state)
+{
+    (void)state;
+    struct kit k;
+    kit_start(&k, "seed");
+    kit_create(&k, kit_spec("web", 1, "ALWAYS", ""), true);
+    struct err_info why = {0};
+    const char *text = map_get(&k.store, "services/alice/web");
+    assert_non_null(text);
+    assert_int_equal(engine_load(k.e, "services/alice/web", text, strlen(text), &why), ERR_JSON); /* twice */
+    assert_int_equal(engine_load(k.e, "services/bob/web", text, strlen(text), &why), ERR_JSON);
+    assert_int_equal(engine_load(k.e, "services/bob/web", "{", 1, &why), ERR_JSON);
+    assert_int_equal(engine_load(k.e, "services/bob/web", "{}", 2, &why), ERR_JSON);
+    assert_int_equal(engine_load(k.e, "engine", "{}", 2, &why), ERR_JSON);
+    kit_end(&k);
+}
+
+static void two_users_one_name(void **state)
+{
+    (void)state;
+    struct kit k;
+    kit_start(&k, "seed");
+    kit_create(&k, kit_spec("web", 1, "ALWAYS", ""), false);
+    struct spec_service *copy = spec_copy(kit_service(&k, "web")->spec);
+    kit_step(&k, (struct eng_event){.kind = EV_CREATE, .token = 900, .user = "../Bob_1", .take_spec = copy});
+    assert_int_equal(kit_last(&k, EFF_ANSWER)->answer->outcome, OUT_LAUNCHED);
+    assert_non_null(map_get(&k.store, "services/%2E.%2F%42ob%5F1/web"));
+    mem_auto const struct eng_service **all = engine_list(k.e, NULL);
+    assert_non_null(all[1]);
+    assert_null(all[2]);
+    mem_auto const struct eng_service **alice = engine_list(k.e, "alice");
+    assert_string_equal(alice[0]->user, "alice");
+    assert_null(alice[1]);
+    kit_end(&k);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(survivors_keep_everything),
+        cmocka_unit_test(readiness_is_asked_again),
+        cmocka_unit_test(what_ended_meanwhile_is_treated_as_an_end),
+        cmocka_unit_test(what_is_gone_is_replaced_and_its_record_removed),
+        cmocka_unit_test(what_nobody_reports_is_gone),
+        cmocka_unit_test(outstanding_work_is_done_again),
+        cmocka_unit_test(a_stop_goes_on),
+        cmocka_unit_test(a_destroy_goes_on),
+        cmocka_unit_test(a_lifetime_goes_on),
+        cmocka_unit_test(names_are_kept_apart_in_the_store),
+        cmocka_unit_test(two_users_one_name),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
