@@ -62,6 +62,10 @@ static int net_step_start(struct daemon *d, void *arg, struct err_info *why)
         }
         free(addresses[i]);
     }
+    if (err == ERR_ADDRINUSE)
+        err_set(why, err, why->where,
+                "something answers there already: stop it, or set hadoop.registry.dns.bind-port or "
+                "hadoop.registry.dns.bind-address");
     return err;
 }
 
@@ -133,6 +137,8 @@ static int http_start(struct daemon *d, void *arg, struct err_info *why)
     metrics_collector(daemon_metrics(d), dnsd_collect, app);
     daemon_version_fact(d, "domain", opt_text(o, OPT_DOMAIN));
     struct http_server_def def = {.listen = opt_text(o, OPT_HTTP_ADDRESS),
+                                  .listen_key = "hadoop.registry.dns.http.address",
+                                  .allow_remote_key = "hadoop.registry.dns.http.allow-remote",
                                   .allow_remote = opt_bool(o, OPT_HTTP_REMOTE),
                                   .static_user = "dr.who",
                                   .routes = dnsd_routes,

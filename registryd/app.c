@@ -67,7 +67,8 @@ static int store_start(struct daemon *d, void *arg, struct err_info *why)
                                .connect_timeout_ms = opt_ms(o, OPT_ZK_CONNECT_TIMEOUT),
                                .retry_times = opt_int(o, OPT_ZK_RETRY_TIMES),
                                .retry_interval_ms = opt_ms(o, OPT_ZK_RETRY_INTERVAL),
-                               .retry_ceiling_ms = opt_ms(o, OPT_ZK_RETRY_CEILING)};
+                               .retry_ceiling_ms = opt_ms(o, OPT_ZK_RETRY_CEILING),
+                               .follow_servers = opt_text(o, OPT_ZK_FOLLOW)};
     log_emit(&ev_store_chosen, LOG_STR("url", url), LOG_STR("origin", opt_origin(o, OPT_STORE)));
     daemon_version_fact(d, "store", url);
     int err = store_open(daemon_loop(d), url, &so, &app->store, why);
@@ -173,10 +174,30 @@ static void collect(void *arg)
     metric_set(m, M_RING_BYTES, (int64_t)feed_ring_bytes(app->feed));
 }
 
+static void http_free(struct registryd *app)
+{
+    free(app->routes);
+    free(app->static_user);
+}
+
+/* The option, else who runs this program, in the form the registry uses. */
+static int read_static_user(struct registryd *app, const struct options *o, struct err_info *why)
+{
+    if (opt_text(o, OPT_STATIC_USER)) {
+        app->static_user = mem_str(opt_text(o, OPT_STATIC_USER));
+        return 0;
+    }
+    mem_auto char *current = reg_current_user();
+    return reg_user(current, &app->static_user, why);
+}
+
 static int http_start(struct daemon *d, void *arg, struct err_info *why)
 {
     struct registryd *app = arg;
     const struct options *o = daemon_options(d);
+    int err = read_static_user(app, o, why);
+    if (err)
+        return err;
     app->routes = mem_copy(registry_routes, registry_n_routes * sizeof *registry_routes);
     for (size_t i = 0; i < registry_n_routes; i++)
         if (app->routes[i].flags & (HTTP_JSON_IN | HTTP_JSON_OPTIONAL))
@@ -184,23 +205,25 @@ static int http_start(struct daemon *d, void *arg, struct err_info *why)
     http_common_daemon(d);
     metrics_collector(daemon_metrics(d), collect, app);
     struct http_server_def def = {.listen = opt_text(o, OPT_HTTP_ADDRESS),
+                                  .listen_key = "hadoop.registry.http.address",
+                                  .allow_remote_key = "hadoop.registry.http.allow-remote",
                                   .allow_remote = opt_bool(o, OPT_HTTP_REMOTE),
-                                  .static_user = opt_text(o, OPT_STATIC_USER),
+                                  .static_user = app->static_user,
                                   .routes = app->routes,
                                   .n_routes = registry_n_routes,
                                   .more_routes = http_common_routes,
                                   .n_more_routes = http_common_n_routes,
                                   .app = app};
-    int err = http_server_start(daemon_loop(d), &def, &app->http, why);
+    err = http_server_start(daemon_loop(d), &def, &app->http, why);
     if (err)
-        free(app->routes);
+        http_free(app);
     return err;
 }
 
 static void on_http_stopped(void *arg)
 {
     struct registryd *app = arg;
-    free(app->routes);
+    http_free(app);
     daemon_stopped(app->daemon);
 }
 

@@ -23,6 +23,7 @@ struct registryd {
     bool has_nodes;            /* the standard nodes are there */
     bool is_closing;           /* no completion starts anything new */
     struct http_route *routes; /* registry_routes with the limits of the options */
+    char *static_user;         /* caller of a request that names no user */
     int64_t write_wait_ms;
 };
 

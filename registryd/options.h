@@ -33,8 +33,8 @@
       "Address of the REST interface.")                                                                      \
     X(OPT_HTTP_REMOTE, "hadoop.registry.http.allow-remote", OPT_BOOL, "", "false", 0, 0, OPT_FIXED,          \
       "Listen on a non-loopback address although nobody is authenticated.")                                  \
-    X(OPT_STATIC_USER, "hadoop.http.staticuser.user", OPT_TEXT, "", "dr.who", 0, 0, OPT_FIXED,               \
-      "Caller of a request that names no user.")                                                             \
+    X(OPT_STATIC_USER, "hadoop.http.staticuser.user", OPT_TEXT, "", NULL, 0, 0, OPT_FIXED,                   \
+      "Caller of a request that names no user. Default: the user who runs registryd.")                       \
     X(OPT_PATH_NAMES, "hadoop.registry.path.names", OPT_ENUM, "dns|zookeeper", "dns", 0, 0, OPT_FIXED,       \
       "What names a write may create: dns (RFC 1123 labels up to 63 bytes) or zookeeper (Hadoop's laxer "    \
       "check). What exists is read, overwritten and deleted in either mode.")                                \

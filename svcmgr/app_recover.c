@@ -21,7 +21,9 @@ static void open_api(struct app *a)
     struct err_info why = {0};
     const struct http_server_def def = {
         .listen = opt_text(o, OPT_ADDRESS),
+        .listen_key = "yarn.service.api-server.address",
         .allow_remote = opt_bool(o, OPT_REMOTE),
+        .allow_remote_key = "yarn.service.api-server.allow-remote",
         .static_user = a->user,
         .routes = services_routes,
         .n_routes = services_n_routes,

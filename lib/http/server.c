@@ -17,7 +17,9 @@
 #define CONNECTION_LIMIT     16384
 #define CONNECTION_MEM_BYTES 32768
 
-#define HTTP_EVENTS(X) X(http_library, LOG_DEBUG, "The HTTP library has something to say about a connection.")
+#define HTTP_EVENTS(X)                                                                                       \
+    X(http_listening, LOG_INFO, "HTTP requests are answered here.")                                          \
+    X(http_library, LOG_DEBUG, "The HTTP library has something to say about a connection.")
 LOG_DECLARE(HTTP_EVENTS)
 
 /* ---- libmicrohttpd's callbacks ---- */
@@ -260,14 +262,18 @@ static int read_address(const struct http_server_def *def, struct addr *addr, ui
         host, def->allow_remote_key ? def->allow_remote_key : "the option for remote access");
 }
 
-/** Turn errno of a failed bind into an error. */
-static int bind_error(const char *listen_text, int err, struct err_info *why)
+/** Turn errno of a failed bind into an error that names the option to change. */
+static int bind_error(const struct http_server_def *def, int err, struct err_info *why)
 {
+    const char *key = def->listen_key ? def->listen_key : "the listen address";
     if (err == EADDRINUSE)
-        return err_set(why, ERR_ADDRINUSE, listen_text, "something listens at %s already", listen_text);
+        return err_set(why, ERR_ADDRINUSE, def->listen,
+                       "something listens at %s already: stop it, or set %s to another address", def->listen,
+                       key);
     if (err == EADDRNOTAVAIL)
-        return err_set(why, ERR_CONFIG, listen_text, "this host has no address for %s", listen_text);
-    return err_set(why, ERR_IO, listen_text, "cannot listen at %s: %s", listen_text, strerror(err));
+        return err_set(why, ERR_CONFIG, def->listen, "this host has no address for %s: change %s",
+                       def->listen, key);
+    return err_set(why, ERR_IO, def->listen, "cannot listen at %s: %s", def->listen, strerror(err));
 }
 
 /** @return a listening socket; or ERR_* with *why filled. *port: the one that is bound. */
@@ -288,7 +294,7 @@ static int open_socket(const struct http_server_def *def, uint16_t *port, struct
     sa_len = sizeof(sa);
     if (!is_bound || getsockname(fd, (struct sockaddr *)&sa, &sa_len) != 0 ||
         addr_from_sockaddr((struct sockaddr *)&sa, &addr, port) != 0) {
-        rc = bind_error(def->listen, errno, why);
+        rc = bind_error(def, errno, why);
         close(fd);
         return rc;
     }
@@ -347,6 +353,8 @@ int http_server_start(struct run_loop *loop, const struct http_server_def *def, 
     s->timer = run_timer_new(loop, on_timer, s);
     uv_poll_start(&s->poll, UV_READABLE, on_readable);
     server_kick(s);
+    mem_auto char *host = mem_strn(def->listen, (size_t)(strrchr(def->listen, ':') - def->listen));
+    log_emit(&ev_http_listening, LOG_STR("address", host), LOG_INT("port", port));
     *out = s;
     return 0;
 }

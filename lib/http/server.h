@@ -56,7 +56,9 @@ struct http_route {
 
 struct http_server_def {
     const char *listen; /* "127.0.0.1:9192"; port 0: any free one */
-    bool allow_remote;  /* else a non-loopback address is refused with ERR_CONFIG naming the option */
+    /** Option that holds `listen`, named when the address cannot be used; NULL: none [borrowed]. */
+    const char *listen_key;
+    bool allow_remote; /* else a non-loopback address is refused with ERR_CONFIG naming the option */
     /** Option behind allow_remote, named in that error; NULL: none [borrowed] */
     const char *allow_remote_key;
     /** A client that takes or sends nothing for so long is dropped; ms, rounded up to seconds; 0: 30000 */
