@@ -5,11 +5,12 @@
         stack.sync(); stack.dig("hello-0.app.alice.bobbin.test")
 
 Every daemon logs JSON; start() returns when the daemon says it listens. stop() asks for an orderly end and checks that it
-was one; everything is gone when the `with` block ends, whatever happened inside.
+was one; everything is gone when the `with` block ends, whatever happened inside, and a process that stayed is a failure.
 """
 import http.client
 import json
 import os
+import random
 import shutil
 import signal
 import socket
@@ -153,6 +154,21 @@ class Daemon:
         self.process = None
 
 
+def end_strays(directory):
+    """Kill what still runs in this directory or names it; returns what that was."""
+    found = []
+    for pid in filter(str.isdigit, os.listdir("/proc")):
+        try:
+            with open(f"/proc/{pid}/cmdline", encoding="utf-8", errors="replace") as f:
+                words = f.read().replace("\0", " ")
+            if int(pid) != os.getpid() and (directory in words or os.readlink(f"/proc/{pid}/cwd").startswith(directory)):
+                os.kill(int(pid), signal.SIGKILL)
+                found.append(f"{pid} {words}")
+        except OSError:
+            pass  # it has ended, or is another user's
+    return found
+
+
 class Stack:
     """registryd and dnsd, and with services=True svcmgr, in one temporary directory."""
 
@@ -172,8 +188,11 @@ class Stack:
                                     "hadoop.registry.dns.bind-port": self.dns_port,
                                     "hadoop.registry.dns.http.address": f"127.0.0.1:{self.dns_http_port}",
                                     "hadoop.registry.dns.zone-subnet": "127.77.0.0/16", **self._for("dnsd")})
+        self.subnet = f"127.77.{random.randrange(64, 255)}"
         self.svcmgr = Daemon("svcmgr", {**common, "hadoop.registry.dns.domain-name": DOMAIN,
                                         "yarn.service.api-server.address": f"127.0.0.1:{self.services_port}",
+                                        "yarn.service.local.addresses": f"{self.subnet}.0/24",
+                                        "yarn.service.stop-containers-on-exit": "true",
                                         **self._for("svcmgr")})
         self.daemons = [self.registryd, self.dnsd] + ([self.svcmgr] if services else [])
 
@@ -200,6 +219,7 @@ class Stack:
                 daemon.stop()
             except AssertionError as error:
                 failed.append(str(error))
+        failed += [f"{what} was left behind" for what in end_strays(self.dir)]
         shutil.rmtree(self.dir, ignore_errors=True)
         if failed and kind is None:
             raise AssertionError("\n".join(failed))
@@ -223,6 +243,73 @@ class Stack:
 
     def dig(self, *words):
         return dig(self.dns_port, *words)
+
+
+class Registry(Stack):
+    """Only registryd."""
+
+    def __init__(self, **more):
+        super().__init__(**more)
+        self.daemons = [self.registryd]
+
+    def __enter__(self):
+        try:
+            self.registryd.start("registry_synced")
+            wait_for(lambda: self.registry("GET", "", base="/readyz").status == 200, "registryd is ready")
+        except BaseException:
+            self.__exit__(None, None, None)
+            raise
+        return self
+
+
+class Feed:
+    """Lines of a watch, read as they come."""
+
+    def __init__(self, reg, query="", path="/"):
+        self.socket = socket.create_connection(("127.0.0.1", reg.registry_port), timeout=PATIENCE)
+        self.socket.sendall(f"GET /ws/v1/registry{path}?watch=true{query} HTTP/1.1\r\nHost: x\r\n\r\n".encode())
+        self.file = self.socket.makefile("rb")
+        self.status = int(self.file.readline().split()[1])
+        self.headers = {}
+        for line in iter(self.file.readline, b"\r\n"):
+            name, _, value = line.decode().partition(":")
+            self.headers[name.lower()] = value.strip()
+        self.rest = b""
+
+    def chunk(self):
+        size = int(self.file.readline(), 16)
+        data = self.file.read(size)
+        self.file.readline()
+        return data
+
+    def line(self):
+        """Next line, or None at the end."""
+        while b"\n" not in self.rest:
+            data = self.chunk()
+            if not data:
+                return None
+            self.rest += data
+        line, _, self.rest = self.rest.partition(b"\n")
+        return json.loads(line)
+
+    def until(self, kind):
+        lines = []
+        while True:
+            line = self.line()
+            assert line is not None, lines
+            lines.append(line)
+            if line["type"] == kind:
+                return lines
+
+    def close(self):
+        self.file.close()
+        self.socket.close()
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.close()
 
 
 def dig(port, *words):

@@ -1,10 +1,9 @@
 """registryd over HTTP: reads, writes, conditions, limits and the paths that must never reach another node."""
 import json
-import socket
 
 import pytest
 
-from harness import PATIENCE, Stack, container, request, wait_for
+from harness import Feed, Registry, container, request, wait_for
 
 pytestmark = pytest.mark.sanitize
 
@@ -12,19 +11,6 @@ RECORD = {"type": "JSONServiceRecord", "description": "d", "external": [], "inte
           "yarn:persistence": "permanent"}
 CANONICAL = ('{"type":"JSONServiceRecord","description":"d","external":[],"internal":[],"yarn:id":"x",'
              '"yarn:persistence":"permanent"}')
-
-
-class Registry(Stack):
-    """Only registryd."""
-
-    def __init__(self, **more):
-        super().__init__(**more)
-        self.daemons = [self.registryd]
-
-    def __enter__(self):
-        self.registryd.start("registry_synced")
-        wait_for(lambda: self.registry("GET", "", base="/readyz").status == 200, "registryd is ready")
-        return self
 
 
 @pytest.fixture(scope="module")
@@ -202,50 +188,6 @@ def test_bad_requests_say_why(reg):
 
 
 # ---- the feed ----
-
-class Feed:
-    """Lines of a watch, read as they come."""
-
-    def __init__(self, reg, query="", path="/"):
-        self.socket = socket.create_connection(("127.0.0.1", reg.registry_port), timeout=PATIENCE)
-        self.socket.sendall(f"GET /ws/v1/registry{path}?watch=true{query} HTTP/1.1\r\nHost: x\r\n\r\n".encode())
-        self.file = self.socket.makefile("rb")
-        self.status = int(self.file.readline().split()[1])
-        self.headers = {}
-        for line in iter(self.file.readline, b"\r\n"):
-            name, _, value = line.decode().partition(":")
-            self.headers[name.lower()] = value.strip()
-        self.rest = b""
-
-    def chunk(self):
-        size = int(self.file.readline(), 16)
-        data = self.file.read(size)
-        self.file.readline()
-        return data
-
-    def line(self):
-        """Next line, or None at the end."""
-        while b"\n" not in self.rest:
-            data = self.chunk()
-            if not data:
-                return None
-            self.rest += data
-        line, _, self.rest = self.rest.partition(b"\n")
-        return json.loads(line)
-
-    def until(self, kind):
-        lines = []
-        while True:
-            line = self.line()
-            assert line is not None, lines
-            lines.append(line)
-            if line["type"] == kind:
-                return lines
-
-    def close(self):
-        self.file.close()
-        self.socket.close()
-
 
 def test_feed_snapshot_then_changes(reg):
     put(reg, "/users/carol/one")
