@@ -13,7 +13,7 @@
 
 LOG_DECLARE(SVCMGR_EVENTS)
 
-#define UNPUBLISH_LIMIT_MS 5000
+#define UNPUBLISH_LIMIT_MS 3000
 
 static struct app *app_of(void *p)
 {
@@ -45,6 +45,14 @@ static char *find_shim(const struct options *o)
     return mem_fmt("%s/../libexec/bobbin/container-shim", self);
 }
 
+/** Absolute: shims and processes work in directories of their own. */
+static char *find_dir(const char *data_dir)
+{
+    mem_auto char *here = *data_dir == '/' ? NULL : getcwd(NULL, 0);
+
+    return here ? mem_fmt("%s/%s/svcmgr", here, data_dir) : mem_fmt("%s/svcmgr", data_dir);
+}
+
 static bool path_exists(void *arg, const char *path)
 {
     (void)arg;
@@ -66,7 +74,7 @@ static int start_base(struct daemon *d, void *app, struct err_info *why)
     TAILQ_INIT(&a->steps);
     TAILQ_INIT(&a->waiters);
     a->user = opt_text(o, OPT_STATIC_USER) ? mem_str(opt_text(o, OPT_STATIC_USER)) : reg_current_user();
-    a->dir = mem_fmt("%s/svcmgr", opt_text(o, OPT_DATA_DIR));
+    a->dir = find_dir(opt_text(o, OPT_DATA_DIR));
     a->shim_path = find_shim(o);
     a->http = http_client_new(a->loop);
     return 0;

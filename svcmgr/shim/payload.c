@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <grp.h>
+#include <poll.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -14,6 +15,9 @@
 #include <unistd.h>
 
 #include "base/mem.h"
+
+#define CGROUP_TRIES   50
+#define CGROUP_WAIT_MS 10
 
 /** One step of becoming the payload, in the child. @return 0, or -1 with errno. */
 struct setup_step {
@@ -259,6 +263,12 @@ void payload_cgroup_remove(const struct shim_launch *l)
         return;
     if (write_text(l->cgroup, "cgroup.kill", "1"))
         fprintf(stderr, "cgroup.kill: %s\n", strerror(errno));
-    if (rmdir(l->cgroup))
+    /* What was killed there leaves the group only when its parent has reaped it. */
+    for (int i = 0; i < CGROUP_TRIES && rmdir(l->cgroup); i++) {
+        if (errno != EBUSY)
+            break;
+        poll(NULL, 0, CGROUP_WAIT_MS);
+    }
+    if (!access(l->cgroup, F_OK))
         fprintf(stderr, "cgroup %s is not removed: %s\n", l->cgroup, strerror(errno));
 }
