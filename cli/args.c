@@ -1,0 +1,203 @@
+/** Reading a command line against a row of the command table: see cli.h. */
+#include "cli.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "base/str.h"
+#include "bobbin/path.h"
+#include "options.h"
+
+#define COMMON                                                                                               \
+    (CLI_BIT(CLI_HELP) | CLI_BIT(CLI_OUTPUT) | CLI_BIT(CLI_CONFIG) | CLI_BIT(CLI_SET) | CLI_BIT(CLI_URL) |   \
+     CLI_BIT(CLI_USER))
+
+const struct cli_option_def cli_options[N_CLI_OPTIONS] = {
+#define CLI_OPTION_ROW(id, name, letter, n_values, placeholder, prose)                                       \
+    [id] = {name, letter, n_values, placeholder, prose},
+    CLI_OPTIONS(CLI_OPTION_ROW)
+#undef CLI_OPTION_ROW
+};
+
+static const struct opt_def key_rows[] = {OPTIONS_ROWS(CLI_KEYS)};
+
+/** The words that are left to read. */
+struct words {
+    char **at;
+    size_t n;
+};
+
+static const char *next_word(struct words *w)
+{
+    if (!w->n)
+        return NULL;
+    w->n--;
+    return *w->at++;
+}
+
+/** The option that a word names; *inside: the value in the same word, or NULL. N_CLI_OPTIONS: none. */
+static enum cli_option find_option(const struct cli_command *command, const char *word, const char **inside)
+{
+    const char *name = word + (word[1] == '-' ? 2 : 1);
+    size_t len = strcspn(name, "=");
+
+    for (unsigned id = 0; id < N_CLI_OPTIONS; id++) {
+        const struct cli_option_def *def = &cli_options[id];
+        if (!((command->options | COMMON) & CLI_BIT(id)))
+            continue;
+        *inside = name[len] ? name + len + 1 : NULL;
+        if (strlen(def->name) == len && strncmp(def->name, name, len) == 0)
+            return id;
+        bool is_letter = word[1] != '-' && def->letter && word[1] == def->letter;
+        *inside = name[0] && name[1] ? name + 1 : NULL;
+        if (is_letter && (def->n_values == 1 || !*inside))
+            return id;
+    }
+    return N_CLI_OPTIONS;
+}
+
+static int read_option(struct cli *cli, const char *word, struct words *w, struct err_info *why)
+{
+    const char *inside = NULL;
+    struct cli_given given = {.option = find_option(cli->command, word, &inside)};
+
+    if (given.option == N_CLI_OPTIONS)
+        return err_set(why, ERR_USAGE, word, "no such option (bobbin %s %s --help lists them)",
+                       cli->command->group, cli->command->verb);
+    const struct cli_option_def *def = &cli_options[given.option];
+    if (inside && def->n_values != 1)
+        return err_set(why, ERR_USAGE, word, "takes %s", def->n_values ? "two words" : "no value");
+    for (int i = 0; i < def->n_values; i++) {
+        given.values[i] = inside ? inside : next_word(w);
+        if (!given.values[i])
+            return err_set(why, ERR_USAGE, word, "needs %s", def->placeholder);
+    }
+    cli->given[cli->n_given++] = given;
+    return 0;
+}
+
+static int read_words(struct cli *cli, struct words *w, struct err_info *why)
+{
+    bool is_option = true;
+    const char *word;
+
+    while ((word = next_word(w))) {
+        if (is_option && strcmp(word, "--") == 0) {
+            is_option = false;
+            continue;
+        }
+        if (!is_option || word[0] != '-' || !word[1]) {
+            cli->operands[cli->n_operands++] = word;
+            continue;
+        }
+        int err = read_option(cli, word, w, why);
+        if (err)
+            return err;
+    }
+    return 0;
+}
+
+static int check_operands(const struct cli *cli, struct err_info *why)
+{
+    const struct cli_command *c = cli->command;
+
+    if (cli->n_operands >= c->min_operands && cli->n_operands <= c->max_operands)
+        return 0;
+    return err_set(why, ERR_USAGE, c->verb[0] ? c->verb : c->group,
+                   "%s; usage: bobbin %s%s%s [OPTION]...%s%s",
+                   cli->n_operands < c->min_operands ? "an operand is missing" : "too many operands",
+                   c->group, c->verb[0] ? " " : "", c->verb, c->operands[0] ? " " : "", c->operands);
+}
+
+static int read_output(struct cli *cli, struct err_info *why)
+{
+    const char *form = cli_value(cli, CLI_OUTPUT);
+
+    cli->is_json = form && strcmp(form, "json") == 0;
+    if (form && !cli->is_json && strcmp(form, "table") != 0)
+        return err_set(why, ERR_USAGE, "-o", "the form is table or json, not \"%s\"", form);
+    return 0;
+}
+
+static int read_configuration(struct cli *cli, struct err_info *why)
+{
+    buf_auto struct buf errors = BUF_EMPTY;
+    size_t n_sets = 0;
+    bool is_dev = strcmp(cli->command->group, "dev") == 0;
+
+    for (size_t i = 0; i < cli->n_given; i++) {
+        if (cli->given[i].option == CLI_SET)
+            cli->sets[n_sets++] = cli->given[i].values[0];
+    }
+    cli->config_dir = cli_value(cli, CLI_CONFIG);
+    if (!cli->config_dir && !is_dev)
+        cli->config_dir = getenv("HADOOP_CONF_DIR");
+    if (cli->config_dir && !cli->config_dir[0])
+        cli->config_dir = NULL;
+    cli->options = options_read(key_rows, N_CLI_KEYS, cli->config_dir, cli->sets, &errors);
+    if (cli->options)
+        return 0;
+    mem_auto char *first = mem_strn(errors.bytes, strcspn(buf_cstr(&errors), "\n"));
+    return err_set(why, ERR_CONFIG, "configuration", "%s", first);
+}
+
+int cli_read(struct cli *cli, const struct cli_command *command, char **words, size_t n, struct err_info *why)
+{
+    struct words left = {words, n};
+
+    *cli = (struct cli){.command = command};
+    cli->given = mem_array(n + 1, sizeof(*cli->given));
+    cli->operands = mem_array(n + 1, sizeof(*cli->operands));
+    cli->sets = mem_array(n + 1, sizeof(*cli->sets));
+    int err = read_words(cli, &left, why);
+    if (err || cli_has(cli, CLI_HELP))
+        return err;
+    err = check_operands(cli, why);
+    if (!err)
+        err = read_output(cli, why);
+    if (!err)
+        err = read_configuration(cli, why);
+    const char *user = cli_value(cli, CLI_USER);
+    cli->user = user ? mem_str(user) : reg_current_user();
+    return err;
+}
+
+void cli_fini(struct cli *cli)
+{
+    options_free(cli->options);
+    free(cli->user);
+    free(cli->sets);
+    free(cli->operands);
+    free(cli->given);
+}
+
+bool cli_has(const struct cli *cli, enum cli_option option)
+{
+    for (size_t i = 0; i < cli->n_given; i++) {
+        if (cli->given[i].option == option)
+            return true;
+    }
+    return false;
+}
+
+const char *cli_value(const struct cli *cli, enum cli_option option)
+{
+    const char *value = NULL;
+
+    for (size_t i = 0; i < cli->n_given; i++) {
+        if (cli->given[i].option == option)
+            value = cli->given[i].values[0];
+    }
+    return value;
+}
+
+int cli_timeout_ms(const struct cli *cli, int64_t otherwise_ms, int64_t *out, struct err_info *why)
+{
+    const char *text = cli_value(cli, CLI_TIMEOUT);
+
+    *out = otherwise_ms;
+    if (!text || !str_to_ms(text, 1000, out))
+        return 0;
+    return err_set(why, ERR_USAGE, "--timeout", "\"%s\" is no time; write 500ms, 10s, 2m", text);
+}

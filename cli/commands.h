@@ -1,0 +1,39 @@
+/**
+ * The table of commands: group, verb, operands, fewest and most of them, options, function, sentence. Help and manual
+ * page are derived from it. Each function is in the file of its command and returns 0 or ERR_* with *why filled.
+ *
+ * Source: issue 3; the verbs of registry are those of Hadoop's RegistryCli and more.
+ */
+#ifndef CLI_COMMANDS_H
+#define CLI_COMMANDS_H
+
+#include "cli.h"
+
+#define ANY_NUMBER 1000
+#define RECORD_OPTIONS                                                                                       \
+    (CLI_BIT(CLI_API) | CLI_BIT(CLI_REST) | CLI_BIT(CLI_WEBUI) | CLI_BIT(CLI_INET) | CLI_BIT(CLI_IPC) |      \
+     CLI_BIT(CLI_DESCRIPTION) | CLI_BIT(CLI_ATTR))
+#define WAITING (CLI_BIT(CLI_WAIT) | CLI_BIT(CLI_NO_WAIT) | CLI_BIT(CLI_TIMEOUT))
+
+/* clang-format off */
+#define CLI_COMMANDS(X)                                                                                           \
+    X("registry", "ls", "[PATH]", 0, 1, CLI_BIT(CLI_TIMEOUT), registry_ls, "List the nodes below a path.")        \
+    X("registry", "resolve", "PATH", 1, 1, CLI_BIT(CLI_TIMEOUT), registry_resolve, "Show the record of a path.")  \
+    X("registry", "stat", "PATH", 1, 1, CLI_BIT(CLI_TIMEOUT), registry_stat, "Show what is known of a node.")     \
+    X("registry", "bind", "PATH [FILE|-]", 1, 2,                                                                  \
+      RECORD_OPTIONS | CLI_BIT(CLI_OVERWRITE) | CLI_BIT(CLI_PARENTS) | CLI_BIT(CLI_SYNC) | CLI_BIT(CLI_TIMEOUT),  \
+      registry_bind, "Write a record: from a file or standard input, or made of the options.")                    \
+    X("registry", "mknode", "PATH", 1, 1, CLI_BIT(CLI_PARENTS) | CLI_BIT(CLI_TIMEOUT), registry_mknode,           \
+      "Make a node without record.")                                                                              \
+    X("registry", "rm", "PATH", 1, 1, CLI_BIT(CLI_RECURSIVE) | CLI_BIT(CLI_SYNC) | CLI_BIT(CLI_TIMEOUT),          \
+      registry_rm, "Delete a node.")                                                                              \
+    X("registry", "watch", "[PATH]", 0, 1, CLI_BIT(CLI_SINCE) | CLI_BIT(CLI_MAX) | CLI_BIT(CLI_TIMEOUT),          \
+      registry_watch, "Print what is below a path, then every change, until Ctrl-C.")
+/* clang-format on */
+
+#define CLI_COMMAND_FUNCTION(group, verb, operands, min, max, options, function, summary)                    \
+    int function(struct cli *cli, struct err_info *why);
+CLI_COMMANDS(CLI_COMMAND_FUNCTION)
+#undef CLI_COMMAND_FUNCTION
+
+#endif

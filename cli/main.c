@@ -1,0 +1,117 @@
+/** `bobbin`: find the command, run it, say what went wrong. See cli.h. */
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/obj.h"
+#include "cli.h"
+#include "commands.h"
+
+static const struct cli_command commands[] = {
+#define CLI_COMMAND_ROW(group, verb, operands, min, max, options, function, summary)                         \
+    {group, verb, operands, min, max, options, function, summary},
+    CLI_COMMANDS(CLI_COMMAND_ROW)
+#undef CLI_COMMAND_ROW
+};
+
+/** Row for group and verb; for a group that is a command itself verb is not looked at. NULL: none. */
+static const struct cli_command *find_command(const char *group, const char *verb)
+{
+    for (size_t i = 0; i < ARRAY_LEN(commands); i++) {
+        const struct cli_command *c = &commands[i];
+        if (strcmp(c->group, group) == 0 && (!c->verb[0] || (verb && strcmp(c->verb, verb) == 0)))
+            return c;
+    }
+    return NULL;
+}
+
+static bool is_group(const char *word)
+{
+    for (size_t i = 0; i < ARRAY_LEN(commands); i++) {
+        if (strcmp(commands[i].group, word) == 0)
+            return true;
+    }
+    return false;
+}
+
+static bool is_help(const char *word)
+{
+    return !word || strcmp(word, "help") == 0 || strcmp(word, "--help") == 0 || strcmp(word, "-h") == 0;
+}
+
+/** What a person can do about an error whose text does not say it; NULL: nothing to add. */
+static const char *remedy_of(const struct cli_command *c, int code)
+{
+    static const struct {
+        int code;
+        enum cli_option option;
+        const char *remedy;
+    } rows[] = {
+        {ERR_EXISTS, CLI_OVERWRITE, "--overwrite replaces its record"},
+        {ERR_NOTFOUND, CLI_PARENTS, "--parents makes what is missing above it"},
+        {ERR_NOTEMPTY, CLI_RECURSIVE, "--recursive deletes everything below too"},
+        {ERR_UNAVAILABLE, CLI_URL, "--url or -D names another server"},
+    };
+
+    for (size_t i = 0; c && i < ARRAY_LEN(rows); i++) {
+        bool is_common = rows[i].option == CLI_URL && strcmp(c->group, "dev") != 0;
+        if (rows[i].code == code && (is_common || (c->options & CLI_BIT(rows[i].option))))
+            return rows[i].remedy;
+    }
+    return NULL;
+}
+
+static int complain(const struct cli_command *c, int code, const struct err_info *why)
+{
+    const char *remedy = remedy_of(c, code);
+
+    fflush(stdout);
+    fprintf(stderr, "bobbin: %s%s%s%s%s%s\n", why->where, why->where[0] ? ": " : "",
+            why->text[0] ? why->text : err_text(code), remedy ? " (" : "", remedy ? remedy : "",
+            remedy ? ")" : "");
+    return err_exit_code(code);
+}
+
+static int run_command(const struct cli_command *command, char **words, size_t n)
+{
+    struct cli cli;
+    struct err_info why = {0};
+    int err = cli_read(&cli, command, words, n, &why);
+
+    if (!err && cli_has(&cli, CLI_HELP))
+        help_print_command(command);
+    else if (!err)
+        err = command->run(&cli, &why);
+    if (!err && fflush(stdout))
+        err = err_set(&why, ERR_IO, "standard output", "could not be written");
+    cli_fini(&cli);
+    return err ? complain(command, err, &why) : 0;
+}
+
+int main(int argc, char **argv)
+{
+    const char *group = argc > 1 ? argv[1] : NULL;
+    const char *verb = argc > 2 ? argv[2] : NULL;
+    struct err_info why = {0};
+
+    signal(SIGPIPE, SIG_IGN); /* A reader that went away is an error of write, said in words. */
+    if (is_help(group)) {
+        help_print(commands, ARRAY_LEN(commands), verb);
+        return 0;
+    }
+    if (strcmp(group, "--version") == 0) {
+        printf("bobbin %s\n", BOBBIN_VERSION);
+        return 0;
+    }
+    const struct cli_command *command = find_command(group, verb);
+    if (command) {
+        int n_names = command->verb[0] ? 3 : 2;
+        return run_command(command, argv + n_names, (size_t)(argc - n_names));
+    }
+    if (is_group(group) && is_help(verb)) {
+        help_print(commands, ARRAY_LEN(commands), group);
+        return 0;
+    }
+    err_set(&why, ERR_USAGE, is_group(group) ? verb : group, "no such command; bobbin help lists them");
+    return complain(NULL, ERR_USAGE, &why);
+}

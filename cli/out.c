@@ -1,0 +1,129 @@
+/** See out.h. */
+#include "out.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/buf.h"
+#include "base/mem.h"
+#include "base/str.h"
+#include "json/json.h"
+#include "run/loop.h"
+
+/* ---- tables ---- */
+
+void out_table_begin(struct out_table *t, const char *const *titles)
+{
+    *t = (struct out_table){0};
+    for (; titles[t->n_columns]; t->n_columns++)
+        out_table_add(t, titles[t->n_columns]);
+}
+
+void out_table_add(struct out_table *t, const char *text)
+{
+    char *cell = mem_str(text && text[0] ? text : "-");
+
+    for (char *p = cell; *p; p++) {
+        if ((unsigned char)*p < 0x20 || *p == 0x7f)
+            *p = '?';
+    }
+    t->cells = mem_resize(t->cells, t->n_cells + 1, sizeof(char *));
+    t->cells[t->n_cells++] = cell;
+}
+
+/** Characters of a text, for the width of its column. */
+static size_t text_width(const char *text)
+{
+    size_t n = 0;
+
+    for (; *text; text++)
+        n += ((unsigned char)*text & 0xc0) != 0x80;
+    return n;
+}
+
+void out_table_print(struct out_table *t)
+{
+    size_t *widths = mem_array(t->n_columns, sizeof(size_t));
+
+    for (size_t i = 0; i < t->n_cells; i++) {
+        size_t width = text_width(t->cells[i]);
+        if (width > widths[i % t->n_columns])
+            widths[i % t->n_columns] = width;
+    }
+    for (size_t i = 0; i < t->n_cells; i++) {
+        bool is_last = i % t->n_columns == t->n_columns - 1;
+        size_t pad = is_last ? 0 : widths[i % t->n_columns] - text_width(t->cells[i]) + 2;
+        printf("%s%*s%s", t->cells[i], (int)pad, "", is_last ? "\n" : "");
+        free(t->cells[i]);
+    }
+    free(widths);
+    free(t->cells);
+    *t = (struct out_table){0};
+}
+
+/* ---- JSON and time ---- */
+
+void out_json(const json_t *value)
+{
+    buf_auto struct buf text = BUF_EMPTY;
+
+    json_write_pretty(value, &text);
+    printf("%s\n", buf_cstr(&text));
+}
+
+void out_json_line(const json_t *value)
+{
+    buf_auto struct buf text = BUF_EMPTY;
+
+    json_write(value, &text);
+    printf("%s\n", buf_cstr(&text));
+}
+
+const char *out_time(int64_t wall_ms, char out[32])
+{
+    time_t seconds = (time_t)(wall_ms / 1000);
+    struct tm utc;
+
+    gmtime_r(&seconds, &utc);
+    strftime(out, 32, "%Y-%m-%dT%H:%M:%SZ", &utc);
+    return out;
+}
+
+/* ---- progress ---- */
+
+#define ERASE_LINE "\r\033[K"
+
+void progress_begin(struct progress *p)
+{
+    *p = (struct progress){.since_ms = run_now_ms(), .is_terminal = isatty(STDERR_FILENO) == 1};
+}
+
+void progress_show(struct progress *p, const char *text)
+{
+    bool is_new = !p->text || strcmp(p->text, text) != 0;
+    double seconds = (double)(run_now_ms() - p->since_ms) / 1000;
+
+    if (p->is_terminal)
+        fprintf(stderr, ERASE_LINE "%s (%.1f s)", text, seconds);
+    else if (is_new)
+        fprintf(stderr, "%s\n", text);
+    if (!is_new)
+        return;
+    free(p->text);
+    p->text = mem_str(text);
+}
+
+void progress_end(struct progress *p, const char *text)
+{
+    double seconds = (double)(run_now_ms() - p->since_ms) / 1000;
+
+    if (p->is_terminal && p->text)
+        fprintf(stderr, ERASE_LINE);
+    if (text)
+        fprintf(stderr, "%s (%.1f s)\n", text, seconds);
+    free(p->text);
+    *p = (struct progress){0};
+}
