@@ -553,12 +553,12 @@ static void put_component(struct http_req *req, void *app)
 /* ---- routes ---- */
 
 #define SERVICES_ROUTES(X)                                                                                   \
-    X("POST", "/services", HTTP_JSON_IN, MAX_BODY, post_services,                                            \
+    X("POST", "/services", HTTP_JSON_OPTIONAL, MAX_BODY, post_services,                                      \
       "Create a service, or save its definition.")                                                           \
     X("GET", "/services", 0, MAX_IGNORED_BODY, get_services, "List the caller's running services.")          \
     X("GET", "/services/version", 0, MAX_IGNORED_BODY, get_version, "Tell the version of the server.")       \
     X("GET", "/services/{s}", 0, MAX_IGNORED_BODY, get_service, "Read a service and what runs of it.")       \
-    X("POST", "/services/{s}", HTTP_JSON_IN, MAX_BODY, post_service, "Create a service of this name.")       \
+    X("POST", "/services/{s}", HTTP_JSON_OPTIONAL, MAX_BODY, post_service, "Create a service of this name.") \
     X("PUT", "/services/{s}", HTTP_JSON_OPTIONAL, MAX_BODY, put_service,                                     \
       "Flex, stop, start a service, or change its lifetime.")                                                \
     X("DELETE", "/services/{s}", 0, MAX_IGNORED_BODY, delete_service, "Stop and destroy a service.")         \

@@ -1,0 +1,142 @@
+/** Service documents as a GET shows them, in both dialects. */
+#include <string.h>
+
+#include "engine_kit.h"
+#include "faces/services.h"
+#include "json/json.h"
+
+#define PORT ",\"readiness_check\":{\"type\":\"PORT\",\"properties\":{\"port\":\"80\"}}"
+
+static const char *text_at(const json_t *doc, const char *key)
+{
+    const char *text = json_string_value(json_object_get(doc, key));
+    return text ? text : "";
+}
+
+static json_t *view(const struct kit *k, const char *name)
+{
+    return services_view(k->e, kit_service(k, name), k->cfg.dialect, k->now_ms);
+}
+
+/** State of the container of an instance as listed, "" when it is not. */
+static const char *shown(const json_t *doc, const char *instance)
+{
+    const json_t *list = json_object_get(json_array_get(json_object_get(doc, "components"), 0), "containers");
+    for (size_t i = 0; i < json_array_size(list); i++) {
+        const json_t *c = json_array_get(list, i);
+        if (strcmp(text_at(c, "component_instance_name"), instance) == 0)
+            return text_at(c, "state");
+    }
+    return "";
+}
+
+struct stage {
+    const char *seed, *hadoop3;
+    const char *seed_service, *hadoop3_service;
+};
+
+static void check(const struct kit *k, const struct stage *want)
+{
+    bool seed = strcmp(k->cfg.dialect->name, "seed") == 0;
+    json_auto json_t *doc = view(k, "web");
+    assert_string_equal(shown(doc, "hello-0"), seed ? want->seed : want->hadoop3);
+    assert_string_equal(text_at(doc, "state"), seed ? want->seed_service : want->hadoop3_service);
+}
+
+static void a_container_through_its_life(void **state)
+{
+    (void)state;
+    static const char *const dialects[] = {"seed", "hadoop3"};
+    for (size_t i = 0; i < ARRAY_LEN(dialects); i++) {
+        struct kit k;
+        kit_start(&k, dialects[i]);
+        k.obey = false;
+        kit_create(&k, kit_spec("web", 1, "ALWAYS", PORT), false);
+        mem_auto char *id = mem_str(kit_instance(&k, "web", "hello-0")->container_id);
+        check(&k, &(struct stage){"", "", "STARTED", "STARTED"});
+        kit_step(&k, (struct eng_event){.kind = EV_ALLOCATED, .container_id = id, .host = "n"});
+        check(&k, &(struct stage){"INIT", "", "STARTED", "STARTED"});
+        kit_step(&k, (struct eng_event){.kind = EV_RUNNING, .container_id = id, .attempt = 1, .host = "n"});
+        check(&k, &(struct stage){"STARTED", "RUNNING_BUT_UNREADY", "STARTED", "STARTED"});
+        kit_probe(&k, "web", "hello-0", true);
+        check(&k, &(struct stage){"READY", "READY", "READY", "STABLE"});
+        kit_request(&k, EV_STOP, "web");
+        check(&k, &(struct stage){"", "", "STARTED", "STARTED"});
+        kit_exit_signal(&k, "web", "hello-0", 15);
+        check(&k, &(struct stage){"", "", "STOPPED", "STOPPED"});
+        kit_end(&k);
+    }
+}
+
+static void the_whole_document(void **state)
+{
+    (void)state;
+    struct kit k;
+    kit_start(&k, "seed");
+    kit_create(&k,
+               "{\"name\":\"web\",\"version\":\"1\",\"quicklinks\":{\"UI\":\"http://"
+               "hello-0.${SERVICE_NAME}.${USER}.${DOMAIN}/\"},"
+               "\"components\":[{\"name\":\"hello\",\"number_of_containers\":1,\"launch_command\":\"x\","
+               "\"resource\":{\"memory\":\"64\"}}]}",
+               false);
+    json_auto json_t *doc = view(&k, "web");
+    const json_t *comp = json_array_get(json_object_get(doc, "components"), 0);
+    const json_t *cont = json_array_get(json_object_get(comp, "containers"), 0);
+    const struct eng_instance *inst = kit_instance(&k, "web", "hello-0");
+    assert_string_equal(text_at(doc, "id"), "application_1700000000000_0001");
+    assert_int_equal(json_integer_value(json_object_get(doc, "lifetime")), -1);
+    assert_int_equal(json_integer_value(json_object_get(doc, "launch_time")), 1000000);
+    assert_int_equal(json_integer_value(json_object_get(doc, "number_of_running_containers")), 1);
+    assert_string_equal(text_at(json_object_get(doc, "quicklinks"), "UI"),
+                        "http://hello-0.web.alice.bobbin.test/");
+    assert_string_equal(text_at(comp, "state"), "STABLE");
+    assert_string_equal(text_at(cont, "id"), inst->container_id);
+    assert_string_equal(text_at(cont, "ip"), inst->ip);
+    assert_string_equal(text_at(cont, "bare_host"), "node1");
+    assert_int_equal(json_integer_value(json_object_get(cont, "launch_time")), 1000000);
+    kit_end(&k);
+}
+
+static void finished_instances_stay_listed(void **state)
+{
+    (void)state;
+    struct kit k;
+    kit_start(&k, "seed");
+    kit_create(&k, kit_spec("web", 2, "NEVER", ""), false);
+    mem_auto char *id = mem_str(kit_instance(&k, "web", "hello-0")->container_id);
+    kit_exit_code(&k, "web", "hello-0", 0);
+    json_auto json_t *doc = view(&k, "web");
+    const json_t *comp = json_array_get(json_object_get(doc, "components"), 0);
+    assert_string_equal(shown(doc, "hello-0"), "SUCCEEDED");
+    assert_string_equal(text_at(json_array_get(json_object_get(comp, "containers"), 0), "id"), id);
+    kit_exit_code(&k, "web", "hello-1", 1);
+    json_auto json_t *after = view(&k, "web");
+    assert_string_equal(text_at(after, "state"), "FAILED");
+    kit_end(&k);
+}
+
+static void waits_are_explained(void **state)
+{
+    (void)state;
+    struct kit k;
+    kit_start(&k, "seed");
+    kit_create(&k, kit_spec("web", 1, "ALWAYS", ""), false);
+    kit_exit_code(&k, "web", "hello-0", 7);
+    json_auto json_t *list = services_view_explain(kit_service(&k, "web"));
+    assert_int_equal(json_array_size(list), 1);
+    assert_string_equal(text_at(json_array_get(list, 0), "instance"), "hello-0");
+    assert_string_equal(text_at(json_array_get(list, 0), "state"), "EXITED");
+    assert_string_equal(text_at(json_array_get(list, 0), "wait"), "retry in 100 ms after: exit code 7");
+    kit_end(&k);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_container_through_its_life),
+        cmocka_unit_test(the_whole_document),
+        cmocka_unit_test(finished_instances_stay_listed),
+        cmocka_unit_test(waits_are_explained),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
