@@ -1,13 +1,15 @@
 """Real ZooKeeper servers from Debian's packages, for tests and for `./dev run --store zookeeper`.
 
-    python3 tests/zookeeper.py -- CMD…      run CMD with BOBBIN_TEST_ZK=host:port, exit as it does
+    python3 tests/zookeeper.py [--data DIR] -- CMD…
+                                            run CMD with BOBBIN_TEST_ZK=host:port, exit as it does; keep the data in DIR
 
     with Server() as zk: …zk.address…       one server
     with Ensemble(3) as zk: …               three; zk.leader(), zk.followers(), zk.servers[i].kill(), .start()
 
-Every server has its own temporary directory and loopback ports and is stopped by its pid. It keeps its data across
-kill() and start(). Transactions are not fsynced (a killed process loses nothing by that).
+Every server has its own temporary directory and loopback ports, is stopped by its pid, and dies with the thread that started
+it. It keeps its data across kill() and start(). Transactions are not fsynced (a killed process loses nothing by that).
 """
+import ctypes
 import glob
 import os
 import shutil
@@ -21,6 +23,7 @@ import time
 JARS = "/usr/share/java"
 MAIN = "org.apache.zookeeper.server.quorum.QuorumPeerMain"
 START_S = 60
+LIBC = ctypes.CDLL(None, use_errno=True)
 PROPERTIES = {
     "zookeeper.admin.enableServer": "false",
     "zookeeper.4lw.commands.whitelist": "*",
@@ -48,6 +51,12 @@ def classpath():
         if not os.path.exists(jar):
             raise RuntimeError(f"{jar} is missing: apt-get install zookeeper libslf4j-java")
     return ":".join(jars)
+
+
+def die_with_parent():
+    """In the child: no server outlives its script, however that ends."""
+    pr_set_pdeathsig = 1
+    LIBC.prctl(pr_set_pdeathsig, signal.SIGKILL)
 
 
 def free_ports(n):
@@ -122,7 +131,8 @@ class Server:
         command = [java(), *JVM, *(f"-D{k}={v}" for k, v in PROPERTIES.items()), "-cp", classpath(), MAIN,
                    self._write_config()]
         with open(os.path.join(self.dir, "log"), "ab") as log:
-            self.process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=log, stderr=log, cwd=self.dir)
+            self.process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=log, stderr=log, cwd=self.dir,
+                                            preexec_fn=die_with_parent)
 
     def log(self):
         with open(os.path.join(self.dir, "log"), encoding="utf-8", errors="replace") as f:
@@ -243,10 +253,13 @@ class Ensemble:
 
 
 def main(argv):
+    data = None
+    if len(argv) > 2 and argv[0] == "--data":
+        data, argv = os.path.abspath(argv[1]), argv[2:]
     if len(argv) < 2 or argv[0] != "--":
         print(__doc__.split("\n\n")[1], file=sys.stderr)
         return 2
-    with Server() as server:
+    with Server(data=data) as server:
         command = subprocess.Popen(argv[1:], env={**os.environ, "BOBBIN_TEST_ZK": server.address})
         for number in (signal.SIGTERM, signal.SIGINT):
             signal.signal(number, lambda number, _: command.send_signal(number))

@@ -1,9 +1,10 @@
 #include "store/zk_conn.h"
-#include "base/addr.h"
 #include "base/mem.h"
 #include "base/obj.h"
 
 #include <netdb.h>
+#include <stdbool.h>
+#include <stdio.h>
 #include <stdlib.h>
 
 #define CONN_MAGIC  OBJ_MAGIC('Z', 'K', 'C', 'O')
@@ -17,7 +18,6 @@ struct zkc {
     uv_connect_t connect;
     uv_getaddrinfo_t lookup;
     bool is_looking_up, is_closing, is_tcp_closed;
-    uint16_t port;
     size_t turn;
     char *name;
     struct buf in;
@@ -165,7 +165,6 @@ struct zkc *zkc_open(struct run_loop *loop, const struct zk_server *server, size
     obj_init(&c->obj, CONN_MAGIC);
     c->ops = ops;
     c->arg = arg;
-    c->port = server->port;
     c->turn = turn;
     c->name = mem_fmt("%s:%u", server->host, server->port);
     BUG_IF(uv_tcp_init(run_loop_uv(loop), &c->tcp) != 0);
@@ -202,7 +201,7 @@ void zkc_write(struct zkc *c, struct buf *out)
     uv_buf_t piece = uv_buf_init(w->bytes, (unsigned)len);
     if (uv_write(&w->req, (uv_stream_t *)&c->tcp, &piece, 1, on_written) == 0)
         return;
-    /* Only a socket that is gone refuses at once; the read side learns of that and reports it. */
+    /* Only a socket that is no longer connected refuses at once; the read side reports that. */
     free(w->bytes);
     free(w);
 }

@@ -1,4 +1,5 @@
 #include "store/zk_handle.h"
+#include "base/addr.h"
 #include "base/mem.h"
 #include "base/obj.h"
 #include "run/log.h"
@@ -100,12 +101,16 @@ static void work_close(uv_work_t *work)
 
 static void tell_up(struct zkh *h)
 {
-    char name[128] = "";
+    char name[ADDR_TEXT_MAX] = "";
+    uint16_t port = 0;
+    struct addr address;
     struct sockaddr_storage peer;
     socklen_t len = sizeof peer;
-    if (zookeeper_get_connected_host(h->link->zh, (struct sockaddr *)&peer, &len))
-        snprintf(name, sizeof name, "%s", zoo_get_current_server(h->link->zh));
-    log_emit(&ev_zk_client_connected, LOG_STR("server", name), LOG_STR("servers", h->servers));
+    const struct sockaddr *at = zookeeper_get_connected_host(h->link->zh, (struct sockaddr *)&peer, &len);
+    if (at && addr_from_sockaddr(at, &address, &port) == 0)
+        addr_text(&address, name);
+    log_emit(&ev_zk_client_connected, LOG_STR("server", name), LOG_INT("port", port),
+             LOG_STR("servers", h->servers));
     h->ops->up(h->arg);
 }
 

@@ -211,12 +211,14 @@ static struct zkj_job *next_listed(struct zkj *jobs)
 
 void zkj_pump(struct zkj *jobs)
 {
+    /* Listed names leave in batches of half a window: a packet a name costs both sides a multiple. */
+    bool may_refill = jobs->n_sent <= ZKJ_WINDOW / 2;
     while (jobs->n_sent < ZKJ_WINDOW && zks_is_up(jobs->session)) {
         struct zkj_job *job = TAILQ_FIRST(&jobs->queue);
         if (job) {
             TAILQ_REMOVE(&jobs->queue, job, link);
             jobs->n_queued--;
-        } else {
+        } else if (may_refill) {
             job = next_listed(jobs);
         }
         if (!job)

@@ -5,7 +5,7 @@ import pytest
 
 from follower import Follower
 from zkproxy import Proxy
-from zookeeper import Ensemble, Server, wait_for
+from zookeeper import Ensemble, Server, four_letters, wait_for
 
 pytestmark = pytest.mark.sanitize
 
@@ -182,6 +182,39 @@ def test_cuts_at_any_moment_lose_nothing(zk):
         f.sync()
         f.wait(f.write("set / done"))
         same_as_truth(zk.address, f, "/cuts")
+
+
+@pytest.fixture(scope="module")
+def strict_zk():
+    """A server that grants sessions of one second at most."""
+    with Server(config="maxSessionTimeout=1000\n") as server:
+        yield server
+
+
+def test_expired_sessions_are_replaced(strict_zk):
+    with Proxy(strict_zk.port) as proxy, Follower(f"127.0.0.1:{proxy.port}", "/expired") as f:
+        f.write("create / top")
+        f.sync()
+        proxy.refuse(True)
+        proxy.cut()
+        wait_for("the sessions to expire", lambda: "Session Sets (0)/(0)" in four_letters(strict_zk.port, "dump"))
+        proxy.refuse(False)
+        f.wait(f.write("create /a 1"))
+        f.sync()
+        assert data(f.tree()) == {"/": "top", "/a": "1"}
+
+
+def test_silent_server_is_noticed(strict_zk):
+    with Proxy(strict_zk.port) as proxy, Follower(strict_zk.address, "/silent", f"127.0.0.1:{proxy.port}") as f:
+        f.write("create / top")
+        f.sync()
+        proxy.hold("both")
+        wait_for("the mirror to say that it is stale", lambda: not f.state()["fresh"])
+        last = f.write("create /a 1")
+        proxy.release("both")
+        f.sync()
+        f.wait(last)
+        assert data(f.tree()) == {"/": "top", "/a": "1"}
 
 
 def test_late_follower_server_misses_nothing_and_keeps_nothing():
