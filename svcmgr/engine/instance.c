@@ -433,7 +433,8 @@ static void on_recovered(struct step *st, struct eng_instance *inst, const struc
     } else {
         bool started = inst->state != INST_ALLOCATED;
         as.kind = ev->found == FOUND_EXITED ? EV_EXITED : EV_LOST;
-        if (as.kind == EV_LOST && !started)
+        bool older = ev->attempt && ev->attempt < inst->attempt;
+        if (!started && (as.kind == EV_LOST || older))
             inst->recovered = false; /* the launch was never carried out */
         else
             on_exited(st, inst, &as);

@@ -132,6 +132,30 @@ static void outstanding_work_is_done_again(void **state)
     }
 }
 
+static void a_retry_that_was_not_carried_out_is_done_again(void **state)
+{
+    (void)state;
+    struct kit k;
+    kit_start(&k, "seed");
+    kit_create(&k, kit_spec("web", 1, "ALWAYS", ""), false);
+    mem_auto char *id = mem_str(kit_instance(&k, "web", "hello-0")->container_id);
+    kit_exit_code(&k, "web", "hello-0", 1);
+    k.obey = false;
+    kit_fire(&k, "web"); /* the second launch is stored, then all stops */
+    kit_crash(&k);
+    k.obey = true;
+    kit_step(&k, (struct eng_event){.kind = EV_RECOVERED,
+                                    .container_id = id,
+                                    .attempt = 1,
+                                    .found = FOUND_EXITED,
+                                    .exit = {EXIT_CODE, 1, NULL}});
+    kit_step(&k, (struct eng_event){.kind = EV_RESUME});
+    assert_int_equal(kit_state(&k, "web", "hello-0"), INST_READY);
+    assert_int_equal(kit_instance(&k, "web", "hello-0")->attempt, 2);
+    assert_int_equal(kit_count(&k, EFF_LAUNCH), 1);
+    kit_end(&k);
+}
+
 static void a_stop_goes_on(void **state)
 {
     (void)state;
@@ -228,6 +252,7 @@ int main(void)
         cmocka_unit_test(what_is_gone_is_replaced_and_its_record_removed),
         cmocka_unit_test(what_nobody_reports_is_gone),
         cmocka_unit_test(outstanding_work_is_done_again),
+        cmocka_unit_test(a_retry_that_was_not_carried_out_is_done_again),
         cmocka_unit_test(a_stop_goes_on),
         cmocka_unit_test(a_destroy_goes_on),
         cmocka_unit_test(a_lifetime_goes_on),

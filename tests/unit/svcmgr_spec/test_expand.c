@@ -64,7 +64,7 @@ static void every_format(void **state)
     (void)state;
     json_auto json_t *values = json_pack("{s:s}", "V", "1");
     for (size_t i = 0; i < ARRAY_LEN(files); i++) {
-        struct spec_file file = {.type = files[i].type,
+        struct spec_file file = {.type = (int)files[i].type,
                                  .properties = json_loads(files[i].properties, 0, NULL)};
         mem_auto char *text = spec_file_render(&file, values);
         assert_string_equal(text, files[i].wanted);
