@@ -80,3 +80,15 @@ function(bobbin_test NAME)
   add_test(NAME ${NAME} COMMAND ${NAME})
   set_tests_properties(${NAME} PROPERTIES TIMEOUT ${ARG_TIMEOUT} LABELS "${ARG_LABELS}")
 endfunction()
+
+# The manual page and the list of keys of a daemon, derived from its tables by the daemon itself.
+function(bobbin_daemon_documents NAME)
+  set(page ${CMAKE_BINARY_DIR}/man/${NAME}.8)
+  set(keys ${CMAKE_BINARY_DIR}/man/${NAME}-default.xml)
+  file(MAKE_DIRECTORY ${CMAKE_BINARY_DIR}/man)
+  add_custom_command(OUTPUT ${page} ${keys}
+    COMMAND ${NAME} --man > ${page} COMMAND ${NAME} --show-xml > ${keys} DEPENDS ${NAME} VERBATIM)
+  add_custom_target(${NAME}_documents ALL DEPENDS ${page} ${keys})
+  install(FILES ${page} DESTINATION ${CMAKE_INSTALL_MANDIR}/man8)
+  install(FILES ${keys} DESTINATION ${CMAKE_INSTALL_DOCDIR})
+endfunction()

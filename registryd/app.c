@@ -88,6 +88,7 @@ static void on_store_closed(void *arg)
     struct registryd *app = arg;
     reg_store_free(app->ops);
     mirror_free(app->mirror);
+    feed_free(app->feed); /* it listens to the mirror as long as that lives */
     daemon_stopped(app->daemon);
 }
 
@@ -152,13 +153,6 @@ static int feed_start(struct daemon *d, void *arg, struct err_info *why)
                            .progress_ms = opt_ms(o, OPT_FEED_PROGRESS)};
     app->feed = feed_new(&def);
     return 0;
-}
-
-static void feed_stop(struct daemon *d, void *arg)
-{
-    struct registryd *app = arg;
-    feed_free(app->feed);
-    daemon_stopped(d);
 }
 
 /* ---- http ---- */
@@ -237,7 +231,7 @@ static void http_stop(struct daemon *d, void *arg)
 const struct daemon_step registryd_steps[] = {
     {"store", store_start, store_stop},
     {"nodes", nodes_start, nodes_stop},
-    {"feed", feed_start, feed_stop},
+    {"feed", feed_start, NULL},
     {"http", http_start, http_stop},
 };
 const size_t registryd_n_steps = ARRAY_LEN(registryd_steps);

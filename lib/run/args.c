@@ -12,6 +12,8 @@
     X("define", 'D', "KEY=VALUE", "set a configuration key; wins over the files; may be repeated")           \
     X("test", 't', "", "check the configuration, tell all errors, and end")                                  \
     X("show-defaults", 's', "", "show all configuration keys with their defaults, and end")                  \
+    X("show-xml", 'x', "", "show the same as a Hadoop configuration file, and end")                          \
+    X("man", 'm', "", "show the manual page as roff, and end")                                               \
     X("log-level", 'l', "LEVEL", "error, warn, info (default) or debug")                                     \
     X("log-format", 'f', "FORMAT", "text (default) or json")                                                 \
     X("version", 'V', "", "show the version, and end")                                                       \
@@ -60,6 +62,8 @@ static int take_switch(struct args *a, int letter, const char *offender, struct 
     case 'D': a->sets[a->n_sets++] = optarg; return 0;
     case 't': a->action = ARGS_TEST; return 0;
     case 's': a->action = ARGS_SHOW_DEFAULTS; return 0;
+    case 'x': a->action = ARGS_SHOW_XML; return 0;
+    case 'm': a->action = ARGS_MAN; return 0;
     case 'V': a->action = ARGS_VERSION; return 0;
     case 'h': a->action = ARGS_HELP; return 0;
     case 'l': return read_level(a, optarg, why);

@@ -11,7 +11,15 @@
 #include "bobbin/error.h"
 #include "run/log.h"
 
-enum args_action { ARGS_RUN, ARGS_TEST, ARGS_SHOW_DEFAULTS, ARGS_VERSION, ARGS_HELP };
+enum args_action {
+    ARGS_RUN,
+    ARGS_TEST,
+    ARGS_SHOW_DEFAULTS,
+    ARGS_SHOW_XML,
+    ARGS_MAN,
+    ARGS_VERSION,
+    ARGS_HELP
+};
 
 struct args {
     enum args_action action;

@@ -2,6 +2,7 @@
 #include "base/mem.h"
 #include "base/obj.h"
 #include "run/args.h"
+#include "run/manual.h"
 #include "run/log.h"
 #include "run/notify.h"
 #include "run/quote.h"
@@ -360,6 +361,10 @@ static int show(const struct daemon_def *def, enum args_action action)
         buf_addf(&text, "%s %s\n", def->name, BOBBIN_VERSION);
     else if (action == ARGS_HELP)
         args_help(def->name, def->summary, &text);
+    else if (action == ARGS_SHOW_XML)
+        manual_xml(def, &text);
+    else if (action == ARGS_MAN)
+        manual_page(def, &text);
     else
         options_show(def->options, def->n_options, &text);
     fputs(buf_cstr(&text), stdout);

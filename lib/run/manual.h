@@ -1,0 +1,20 @@
+/**
+ * What is derived from the tables for people: the manual page of a daemon, and its keys as a Hadoop configuration file.
+ * Pure. Thread: any.   Source: ours; man-pages(7) for the form, Hadoop's *-default.xml for the other.
+ */
+#ifndef RUN_MANUAL_H
+#define RUN_MANUAL_H
+
+#include "run/daemon.h"
+
+/**
+ * Append the manual page of a daemon, section 8, as roff.
+ *
+ * @param def  its option and metric tables are listed                            [borrowed]
+ * @param out  grows                                                              [in,out]
+ */
+void manual_page(const struct daemon_def *def, struct buf *out);
+/** Append every key with its default and prose as a `<configuration>` file. Parameters as manual_page. */
+void manual_xml(const struct daemon_def *def, struct buf *out);
+
+#endif
