@@ -24,6 +24,8 @@ BIN = os.environ.get("BOBBIN_BIN") or os.path.join(ROOT, "build", "release", "bi
 DOMAIN = "bobbin.test"
 SANITIZED = "asan" in BIN or "tsan" in BIN
 PATIENCE = 60 if SANITIZED else 30
+with open(os.path.join(ROOT, "conf/examples/hello-world.json"), encoding="utf-8") as example:
+    HELLO = json.load(example)
 
 
 def wait_for(condition, what, timeout=PATIENCE):
@@ -235,6 +237,26 @@ class Stack:
         assert answer.status in (200, 201), answer
         return answer
 
+    def launch(self, document, user="alice"):
+        """Post a service and wait until it is READY; returns what GET says."""
+        answer = self.services("POST", f"?user.name={user}", document)
+        assert answer.status == 202, answer
+        return self.until_state(document["name"], "READY", user)
+
+    def service(self, name, user="alice"):
+        answer = self.services("GET", f"/{name}?user.name={user}")
+        assert answer.status == 200, answer
+        return answer.json
+
+    def until_state(self, name, state, user="alice"):
+        """What GET says as soon as the service is in this state."""
+        return wait_for(lambda: next((s for s in [self.service(name, user)] if s["state"] == state), None),
+                        f"{name} of {user} is {state}")
+
+    def sync_all(self):
+        """Wait until dnsd answers with everything that registryd has applied now."""
+        return self.sync(self.registry("GET", "/").headers["Bobbin-Revision"])
+
     def sync(self, revision):
         """Wait until dnsd answers with this revision."""
         answer = request(self.dns_http_port, "GET", f"/sync?revision={revision}&timeout=20s")
@@ -310,6 +332,25 @@ class Feed:
 
     def __exit__(self, *_):
         self.close()
+
+
+def containers(service):
+    """All containers of a service document, in the order of the components."""
+    return [c for component in service["components"] for c in component["containers"]]
+
+
+def processes(*words):
+    """Pids of processes whose command line holds all these words, as pgrep -f would find them."""
+    found = []
+    for pid in filter(str.isdigit, os.listdir("/proc")):
+        try:
+            with open(f"/proc/{pid}/cmdline", encoding="utf-8", errors="replace") as f:
+                line = f.read().replace("\0", " ")
+        except OSError:
+            continue  # it has just ended
+        if all(word in line for word in words):
+            found.append(int(pid))
+    return sorted(found)
 
 
 def dig(port, *words):
