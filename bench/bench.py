@@ -1,0 +1,61 @@
+"""Measure against peers on the same work.
+
+    ./dev bench dns          dnsd beside Knot, NSD and an echo; the cost of a commit
+    ./dev bench propagation  bind -> answer on ZooKeeper and on the embedded store, beside what ZooKeeper itself takes
+    ./dev bench all          both
+
+Compare figures of one run only: what else the machine does changes all of them.
+"""
+import argparse
+import json
+import os
+import sys
+import time
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path[:0] = [HERE, os.path.join(os.path.dirname(HERE), "tests")]
+
+import dns_bench  # noqa: E402
+import instances  # noqa: E402
+import process  # noqa: E402
+import propagation_bench  # noqa: E402
+
+
+def say(text):
+    print(text, flush=True)
+
+
+def arguments(words):
+    parser = argparse.ArgumentParser(prog="./dev bench", description=__doc__,
+                                     formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("what", choices=["dns", "propagation", "all"])
+    parser.add_argument("--instances", type=int, default=100000, help="instances in the zones (default %(default)s)")
+    parser.add_argument("--seconds", type=int, default=3, help="of load a server and round (default %(default)s)")
+    parser.add_argument("--rounds", type=int, default=5, help="interleaved rounds (default %(default)s)")
+    parser.add_argument("--workers", type=int, nargs="+", default=[1, 2], help="workers of each server (default 1 2)")
+    parser.add_argument("--mixes", nargs="+", choices=list(instances.MIXES), default=list(instances.MIXES))
+    parser.add_argument("--changes", type=int, default=1000,
+                        help="records changing a second in the last part; 0: leave it out (default %(default)s)")
+    parser.add_argument("--binds", type=int, default=2000, help="changes measured by propagation (default %(default)s)")
+    parser.add_argument("--out", help="write the results to this file, as JSON")
+    return parser.parse_args(words)
+
+
+def main(words):
+    args = arguments(words)
+    result = {"command": ["./dev", "bench", *words], "machine": process.machine(),
+              "time": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())}
+    say(" ".join(f"{key}={value}" for key, value in result["machine"].items()))
+    if args.what in ("dns", "all"):
+        result["dns"] = dns_bench.run(args, say)
+        result["commit"] = dns_bench.commit(say, args.rounds)
+    if args.what in ("propagation", "all"):
+        result["propagation"] = propagation_bench.run(args.binds, say)
+    if args.out:
+        with open(args.out, "w", encoding="utf-8") as f:
+            json.dump(result, f, indent=1)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

@@ -1,0 +1,217 @@
+"""`bench.py dns`: dnsd beside Knot, NSD and an echo, on the same records and the same questions, in one run.
+
+Every server runs all the time; rounds are interleaved (server after server, the first one another each round), so what the
+machine does beside the bench hits all alike. What counts is the CPU time of the server's own processes, per answer. With one
+worker the server has the last CPU and the load program the first one.
+"""
+import os
+import random
+import statistics
+import subprocess
+import tempfile
+
+import feed
+import instances
+import peers
+import process
+from harness import BIN
+from question import ask
+
+SAMPLE = 400
+SOCKETS, WINDOW = 8, 16
+PEERS = ("knot", "nsd", "echo")
+
+
+def _write_lines(path, lines):
+    with open(path, "w", encoding="ascii") as f:
+        f.writelines(f"{line}\n" for line in lines)
+
+
+class Field:
+    """All servers with n instances, and the questions."""
+
+    def __init__(self, place, n, workers, say):
+        self.place, self.workers, self.say = place, workers, say
+        with open(f"{place}/forward.zone", "w", encoding="ascii") as forward, \
+                open(f"{place}/reverse.zone", "w", encoding="ascii") as reverse:
+            instances.write_masters(n, forward, reverse)
+        self.lines = {mix: instances.questions(mix, n) for mix in instances.MIXES}
+        for mix, lines in self.lines.items():
+            _write_lines(f"{place}/{mix}.questions", lines)
+        self.last = f"{instances.Instance(n - 1).instance_name} A"
+        everyone = (instances.Instance(i) for i in range(n))
+        self.feed = feed.Feed(sorted((x.path, x.record()) for x in everyone))
+        self.servers = {}
+
+    def __enter__(self):
+        self.feed.__enter__()
+        try:
+            self.servers["dnsd"] = peers.Dnsd(self.feed.url, self.workers)
+            self.servers["knot"] = peers.knot(self.place, self.workers).wait(self.last)
+            self.servers["nsd"] = peers.nsd(self.place, self.workers).wait(self.last)
+        except BaseException:
+            self.__exit__()
+            raise
+        return self
+
+    def __exit__(self, *_):
+        for server in self.servers.values():
+            server.stop()
+        self.feed.__exit__()
+
+    def compare(self, mix):
+        """All must say the same. Returns the mean length of questions and answers."""
+        sample = random.Random(1).sample(self.lines[mix], min(SAMPLE, len(self.lines[mix])))
+        asked = answered = 0
+        for line in sample:
+            replies = {name: ask(server.port, line) for name, server in self.servers.items()}
+            meanings = {name: reply.meaning for name, reply in replies.items()}
+            if len(set(meanings.values())) != 1:
+                raise AssertionError(f"{line}: servers differ: {meanings}")
+            asked += len(line.split()[0]) + 17
+            answered += replies["dnsd"].size
+        return asked / len(sample), answered / len(sample)
+
+
+def load(port, questions, seconds, rate=0):
+    """One run of the load program: its figures by name."""
+    command = [os.path.join(BIN, "bench_dns_loadgen"), "127.0.0.1", str(port), questions, str(SOCKETS), str(WINDOW),
+               str(seconds), str(rate)]
+    done = subprocess.run(command, capture_output=True, text=True, check=True, preexec_fn=_first_cpu)
+    return {k: float(v) for k, v in (word.split("=") for word in done.stdout.split())}
+
+
+def _first_cpu():
+    os.sched_setaffinity(0, {0})
+
+
+def _round(server, questions, seconds, rate=0):
+    before = process.cpu_s(server.pid)
+    figures = load(server.port, questions, seconds, rate)
+    used = process.cpu_s(server.pid) - before
+    return {"cpu_us": used * 1e6 / max(figures["answered"], 1), "qps": figures["rate_qps"], "lost": figures["lost"],
+            "p50_us": figures["p50_us"], "p99_us": figures["p99_us"], "nxdomain": figures["nxdomain"],
+            "answered": figures["answered"]}
+
+
+def _summary(rounds):
+    median = {key: statistics.median(r[key] for r in rounds) for key in ("cpu_us", "qps", "p50_us", "p99_us")}
+    return {**median, "cpu_us_min": min(r["cpu_us"] for r in rounds), "cpu_us_max": max(r["cpu_us"] for r in rounds),
+            "lost": sum(r["lost"] for r in rounds), "answered": sum(r["answered"] for r in rounds), "rounds": len(rounds)}
+
+
+def _ratios(rounds):
+    """Median over the rounds of dnsd's CPU to the other's in the same round."""
+    return {name: statistics.median(d["cpu_us"] / o["cpu_us"] for d, o in zip(rounds["dnsd"], rounds[name]))
+            for name in PEERS}
+
+
+def _measure_mix(field, mix, seconds, n_rounds, rate=0):
+    asked, answered = field.compare(mix)
+    echo = peers.echo(field.place, max(0, round(answered - asked))).wait(field.last)
+    servers = {**field.servers, "echo": echo}
+    names = list(servers)
+    rounds = {name: [] for name in names}
+    questions = f"{field.place}/{mix}.questions"
+    if field.workers == 1 and os.cpu_count() > 1:
+        for server in servers.values():
+            process.pin(server.pid, {os.cpu_count() - 1})
+    try:
+        for server in servers.values():
+            load(server.port, questions, 1, rate)  # warm
+        for k in range(n_rounds):
+            for name in names[k % len(names):] + names[:k % len(names)]:
+                rounds[name].append(_round(servers[name], questions, seconds, rate))
+    finally:
+        echo.stop()
+    result = {"question_bytes": asked, "answer_bytes": answered, "cpu_ratio": _ratios(rounds),
+              "servers": {name: _summary(rounds[name]) for name in names}}
+    _show_mix(field.say, f"{mix} ({instances.MIXES[mix][1]})", result)
+    return result
+
+
+def _show_mix(say, title, result):
+    say(f"\n{title}: {result['question_bytes']:.0f} bytes asked, {result['answer_bytes']:.0f} answered")
+    say("  server   CPU us/query (lowest, highest)   queries/s    p50 us   p99 us   lost   dnsd's CPU to it")
+    for name, s in result["servers"].items():
+        ratio = f"{result['cpu_ratio'][name]:.2f}" if name in result["cpu_ratio"] else ""
+        say(f"  {name:6} {s['cpu_us']:10.2f}  ({s['cpu_us_min']:.2f}, {s['cpu_us_max']:.2f}) {s['qps']:16.0f} "
+            f"{s['p50_us']:9.0f} {s['p99_us']:8.0f} {s['lost']:6.0f}   {ratio}")
+
+
+def _show_memory(say, memory, n):
+    say("\nmemory: resident MiB, proportional MiB, bytes an instance (proportional)")
+    for name, (rss, pss) in memory.items():
+        say(f"  {name:6} {rss:8.1f} {pss:8.1f} {pss * 1048576 / n:8.0f}")
+
+
+def _while_changing(field, n, rate, seconds, n_rounds):
+    """dnsd's answer times at a fixed rate of questions, without changes and with `rate` records changing a second."""
+    import threading
+    dnsd = field.servers["dnsd"]
+    questions = f"{field.place}/hits.questions"
+    full = load(dnsd.port, questions, 1)["rate_qps"]
+    half = int(full / 2)
+
+    def change(k):
+        x = instances.Instance(k * 7919 % n)
+        return x.path, x.record(address=None if k // n % 2 else f"10.200.{k >> 8 & 255}.{k & 255}")
+
+    quiet, busy = [], []
+    stop = None
+    at = 0
+    for _ in range(n_rounds):
+        quiet.append(_round(dnsd, questions, seconds, half))
+        stop = threading.Event()
+        offset = at
+        thread = threading.Thread(target=feed.keep_changing,
+                                  args=(field.feed, lambda k, o=offset: change(k + o), rate, stop))
+        thread.start()
+        busy.append(_round(dnsd, questions, seconds, half))
+        stop.set()
+        thread.join()
+        at += int(rate * (seconds + 2))
+    result = {"rate_qps": half, "changes_a_second": rate, "quiet": _summary(quiet), "changing": _summary(busy)}
+    field.say(f"\nchanges: {half} queries/s of hits, half of the most; {rate} records a second change")
+    for name in ("quiet", "changing"):
+        s = result[name]
+        field.say(f"  {name:9} CPU us/query {s['cpu_us']:.2f}   p50 {s['p50_us']:.0f} us   p99 {s['p99_us']:.0f} us   "
+                  f"lost {s['lost']:.0f}")
+    return result
+
+
+def run(args, say):
+    """Returns the results, ready for JSON."""
+    result = {"instances": args.instances, "seconds": args.seconds, "rounds": args.rounds, "workers": {}}
+    result["versions"] = {"knot": peers.version(["/usr/sbin/knotd", "--version"]),
+                          "nsd": peers.version(["/usr/sbin/nsd", "-v"])}
+    say(f"{result['versions']['knot']}; {result['versions']['nsd']}")
+    for workers in args.workers:
+        say(f"\n== {args.instances} instances, {workers} worker{'s' if workers > 1 else ''} a server")
+        with tempfile.TemporaryDirectory(prefix="bobbin-bench-") as place, \
+                Field(place, args.instances, workers, say) as field:
+            one = {"memory_mib": {name: process.memory_mib(s.pid) for name, s in field.servers.items()}}
+            _show_memory(say, one["memory_mib"], args.instances)
+            one["mixes"] = {mix: _measure_mix(field, mix, args.seconds, args.rounds) for mix in args.mixes}
+            if args.changes and workers == 1:
+                one["changes"] = _while_changing(field, args.instances, args.changes, args.seconds, args.rounds)
+        result["workers"][workers] = one
+    return result
+
+
+def commit(say, n_rounds):
+    """What a commit costs at 10^3 and 10^5 instances, interleaved."""
+    sizes = {1000: [], 100000: []}
+    for _ in range(n_rounds):
+        for n, found in sizes.items():
+            done = subprocess.run([os.path.join(BIN, "bench_dns_commit"), str(n), "2000"], capture_output=True, text=True,
+                                  check=True)
+            found.append({k: float(v) for k, v in (word.split("=") for word in done.stdout.split())})
+    result = {n: {key: statistics.median(r[key] for r in found) for key in found[0]} for n, found in sizes.items()}
+    result["ratio"] = {key: result[100000][key] / result[1000][key] for key in ("commit_p50_us", "commit_p99_us")}
+    say("\ncommitting one change (5 records of one instance)")
+    for n in sizes:
+        say(f"  {n:7} instances   p50 {result[n]['commit_p50_us']:.1f} us   p99 {result[n]['commit_p99_us']:.1f} us   "
+            f"{result[n]['zone_bytes_per_instance']:.0f} bytes an instance in the zones")
+    say(f"  100000 to 1000: {result['ratio']['commit_p50_us']:.2f} (p50), {result['ratio']['commit_p99_us']:.2f} (p99)")
+    return result
