@@ -1,6 +1,7 @@
 /* The start table of svcmgr: parts in the order in which they start; they stop in reverse. */
 #include "svcmgr/app.h"
 
+#include <poll.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -14,6 +15,8 @@
 LOG_DECLARE(SVCMGR_EVENTS)
 
 #define UNPUBLISH_LIMIT_MS 3000
+#define LOCK_TRIES         100
+#define LOCK_WAIT_MS       20
 
 static struct app *app_of(void *p)
 {
@@ -129,6 +132,11 @@ static int start_state(struct daemon *d, void *app, struct err_info *why)
     mem_auto char *standard = mem_fmt("file:%s/state", a->dir);
 
     int err = state_open(a->loop, url ? url : standard, &a->state, why);
+    /* Who was killed while it started a shim may hold the lock for a moment more: its child has it until it executes. */
+    for (int i = 0; err == ERR_WRONGSTATE && i < LOCK_TRIES; i++) {
+        poll(NULL, 0, LOCK_WAIT_MS);
+        err = state_open(a->loop, url ? url : standard, &a->state, why);
+    }
     if (!err)
         daemon_version_fact(d, "state_store", url ? url : standard);
     return err;

@@ -1,6 +1,7 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -9,7 +10,9 @@
 #include "base/mem.h"
 #include "cluster/local_inside.h"
 
-#define COPY_PIECE 65536
+#define COPY_PIECE     65536
+#define REMOVE_TRIES   10
+#define REMOVE_WAIT_MS 20
 
 static int sys_fail(struct err_info *why, const char *where)
 {
@@ -255,7 +258,13 @@ static void on_pool(uv_work_t *work)
         job->err = prepare(job);
         return;
     }
-    job->err = local_remove_tree(job->dir, &job->why);
+    /* A shim that is ending may still write into the directory that is being emptied. */
+    for (int i = 0; i < REMOVE_TRIES; i++) {
+        job->err = local_remove_tree(job->dir, &job->why);
+        if (!job->err)
+            break;
+        poll(NULL, 0, REMOVE_WAIT_MS);
+    }
     remove_old_logs(job);
 }
 

@@ -49,7 +49,24 @@ static int read_allocation(const char *dir, struct allocation *out)
     return n == 6 ? 0 : ERR_PARSE;
 }
 
-/** Connect to its shim, or find out how it ended. */
+/**
+ * Connect to its shim, or find out how it ended. A shim that was started just before svcmgr died may not listen yet, or not
+ * even be executed: it reads its launch file only when it listens. So after the file was taken away, who still
+ * cannot be connected to will never run anything.
+ */
+static int adopt_box(struct local *l, struct box *b)
+{
+    mem_auto char *exit_file = mem_fmt("%s/%s", b->dir, SHIM_EXIT_FILE);
+    mem_auto char *launch = mem_fmt("%s/%s", b->dir, SHIM_LAUNCH_FILE);
+
+    if (!access(exit_file, F_OK))
+        return ERR_UNAVAILABLE;
+    if (!shim_link_adopt(l->loop, b->dir, &local_link_ops, b, &b->link))
+        return 0;
+    unlink(launch);
+    return shim_link_adopt(l->loop, b->dir, &local_link_ops, b, &b->link);
+}
+
 static void recover_box(struct local *l, const char *id, const struct allocation *a)
 {
     struct cluster_ask ask = {id, a->application_id, a->memory_mb, a->vcores, NULL, a->ip};
@@ -60,7 +77,7 @@ static void recover_box(struct local *l, const char *id, const struct allocation
     b->pub.attempt = a->attempt;
     b->is_told = b->has_files = b->is_recovering = true;
     l->n_recovering++;
-    if (!shim_link_adopt(l->loop, b->dir, &local_link_ops, b, &b->link)) {
+    if (!adopt_box(l, b)) {
         b->pub.state = CLUSTER_STARTING;
         return;
     }
