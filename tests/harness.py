@@ -44,10 +44,16 @@ def wait_for(condition, what, timeout=PATIENCE):
         time.sleep(0.02)
 
 
-def free_port(kind=socket.SOCK_STREAM):
-    with socket.socket(socket.AF_INET, kind) as s:
-        s.bind(("127.0.0.1", 0))
-        return s.getsockname()[1]
+def free_port():
+    """A loopback port that nobody uses now, neither for TCP nor for UDP, and that no outgoing connection is given."""
+    while True:
+        port = random.randrange(10000, 32000)
+        try:
+            with socket.create_server(("127.0.0.1", port)), socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as s:
+                s.bind(("127.0.0.1", port))
+                return port
+        except OSError:
+            continue
 
 
 class Answer:
@@ -178,7 +184,7 @@ class Stack:
         self.dir = tempfile.mkdtemp(prefix="bobbin-test-")
         os.chmod(self.dir, 0o755)
         self.options = dict(options or {})
-        self.dns_port = free_port(socket.SOCK_DGRAM)
+        self.dns_port = free_port()
         self.registry_port, self.dns_http_port = free_port(), free_port()
         self.services_port = free_port()
         url = f"http://127.0.0.1:{self.registry_port}"

@@ -263,6 +263,7 @@ static void open_signals(struct daemon *d)
     sigaddset(&set, SIGHUP);
     BUG_IF(pthread_sigmask(SIG_BLOCK, &set, NULL) != 0);
     signal(SIGPIPE, SIG_IGN);
+    signal(SIGXFSZ, SIG_IGN);
     d->signal_fd = signalfd(-1, &set, SFD_NONBLOCK | SFD_CLOEXEC);
     BUG_IF(d->signal_fd < 0);
     BUG_IF(uv_poll_init(run_loop_uv(d->loop), &d->signals, d->signal_fd) != 0);

@@ -9,7 +9,8 @@
  * calls daemon_stopped() when it has drained, then the next one is stopped. SIGHUP: options are read again (all errors
  * logged, old ones kept) and `reload` is called. Readiness is told to systemd (NOTIFY_SOCKET) by daemon_ready().
  *
- * SIGTERM, SIGINT and SIGHUP are blocked in all threads and come through a descriptor of the loop; SIGPIPE is ignored.
+ * SIGTERM, SIGINT and SIGHUP are blocked in all threads and come through a descriptor of the loop; SIGPIPE is ignored,
+ * and so is SIGXFSZ: a write beyond a limit is an error like a full disk.
  * uv_spawn gives a child a clean mask; who starts processes by other means unblocks them there.
  *
  * Source: ours; sd_notify(3) for the datagram; signalfd(2).
