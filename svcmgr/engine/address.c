@@ -1,6 +1,6 @@
 /**
- * The pool of instance addresses: one bit an address. A name hashes to the place where the search begins, so an instance that
- * comes back after a stop finds its old address unless it was given away.
+ * The pool of instance addresses: one bit an address. A name hashes to the place where the search begins, so an
+ * instance that comes back after a stop finds its old address unless it was given away.
  */
 #include <arpa/inet.h>
 #include <stdlib.h>

@@ -12,7 +12,7 @@
  * Objects: service ⊃ component ⊃ instance (`hello-0`), backed by at most one container at a time. A service is kept
  * by (kind, user, name); each start is a new incarnation with a new application id.
  *
- * Start-up: engine_new → engine_load for each stored document → engine_containers tells which containers should exist →
+ * Start-up: engine_new → engine_load for each stored document → engine_containers tells which should exist →
  * one EV_RECOVERED for each (running, exited, gone) → one EV_RESUME, which emits again whatever was outstanding: requests,
  * launches, stops, records, timers. Containers not reported by then count as gone. Effects may therefore come twice: a
  * second REQUEST for a container_id that is held is answered with EV_ALLOCATED again; STOP of a dead one with EV_EXITED
@@ -28,7 +28,6 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "base/map.h"
 #include "bobbin/error.h"
 #include "spec/spec.h"
 
@@ -258,6 +257,7 @@ const char *eng_effect_word(enum eng_effect_kind kind);
 struct eng_request {
     int64_t request_id; /* unique in the application; for clusters that name containers themselves */
     int64_t memory_mb, vcores;
+    char *queue; /* of the service, else the default one; for clusters that have queues */
     char *label; /* host label, or NULL */
     char *ip;    /* address kept for this instance, or NULL: the cluster's own */
     char *component, *instance;

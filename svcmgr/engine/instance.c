@@ -8,8 +8,8 @@
  *      │                                          SUCCEEDED | FAILED <─no restart─────────┘
  *      └──(kept)── RELEASING <─drop── ALLOCATED, LAUNCHED, RUNNING, READY;  STOPPED or gone when the container ended
  *
- * A process that ends with a code other than 0, 137 and 143, or by a signal other than KILL and TERM, is started again in its
- * container unless the policy is NEVER; every other end gives the container back.
+ * A process that ends with a code other than 0, 137 and 143, or by a signal other than KILL and TERM, is started again
+ * in its container unless the policy is NEVER; every other end gives the container back.
  */
 #include <signal.h>
 #include <stdarg.h>
@@ -63,6 +63,7 @@ static void emit_request(struct step *st, struct eng_instance *inst)
     r->request_id = inst->request_id;
     r->memory_mb = spec_memory_mb(c->spec);
     r->vcores = c->spec->resource->cpus;
+    r->queue = mem_str(c->service->spec->queue ? c->service->spec->queue : st->e->cfg.queue);
     r->label = mem_str(json_string_value(json_object_get(c->spec->placement_policy, "label")));
     r->ip = mem_str(inst->ip);
     r->component = mem_str(c->name);

@@ -7,7 +7,8 @@
  *                           │                                                   │   (also: failure threshold, all ended)
  *                           └──no container left── STOPPED | SUCCEEDED | FAILED ┘
  *
- * STOPPED, SUCCEEDED and FAILED may be started again or destroyed. A destroyed service goes when its registry subtree is gone.
+ * STOPPED, SUCCEEDED and FAILED may be started again or destroyed. A destroyed service goes when its registry subtree
+ * is gone.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -399,8 +400,6 @@ static void create(struct step *st, const struct eng_event *ev)
     s->name = mem_str(spec->name);
     s->spec = spec;
     s->state = SVC_STOPPED;
-    if (!spec->queue)
-        spec->queue = mem_str(st->e->cfg.queue);
     map_set(&st->e->services, key, s);
     step_touch(st, s);
     if (!ev->save)

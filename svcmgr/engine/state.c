@@ -25,7 +25,7 @@ static void exit_defaults(void *object)
 }
 static const struct fld exit_flds[] = {
     FLD_ENUM("kind", struct eng_exit, kind, 0, exit_words),
-    FLD_I64("value", struct eng_exit, value, 0),
+    FLD_I64("value", struct eng_exit, value, FLD_ZERO),
     FLD_STR("text", struct eng_exit, text, 0),
 };
 const struct fld_type eng_exit_type = TYPE("exit", eng_exit, exit_flds, exit_defaults);
@@ -35,24 +35,24 @@ static void instance_defaults(void *object)
     *(struct eng_instance *)object = (struct eng_instance){0};
 }
 static const struct fld instance_flds[] = {
-    FLD_I64("index", struct eng_instance, index, 0),
+    FLD_I64("index", struct eng_instance, index, FLD_ZERO),
     FLD_STR("name", struct eng_instance, name, 0),
     FLD_ENUM("state", struct eng_instance, state, 0, instance_words),
     FLD_BOOL("removing", struct eng_instance, removing, 0),
     FLD_STR("container_id", struct eng_instance, container_id, 0),
     FLD_STR("last_container_id", struct eng_instance, last_container_id, 0),
-    FLD_I64("request_id", struct eng_instance, request_id, 0),
-    FLD_I64("attempt", struct eng_instance, attempt, 0),
-    FLD_I64("n_containers", struct eng_instance, n_containers, 0),
+    FLD_I64("request_id", struct eng_instance, request_id, FLD_ZERO),
+    FLD_I64("attempt", struct eng_instance, attempt, FLD_ZERO),
+    FLD_I64("n_containers", struct eng_instance, n_containers, FLD_ZERO),
     FLD_STR("version", struct eng_instance, version, 0),
     FLD_STR("ip", struct eng_instance, ip, 0),
     FLD_STR("hostname", struct eng_instance, hostname, 0),
     FLD_STR("bare_host", struct eng_instance, bare_host, 0),
-    FLD_I64("allocated_ms", struct eng_instance, allocated_ms, 0),
-    FLD_I64("running_ms", struct eng_instance, running_ms, 0),
-    FLD_I64("due_ms", struct eng_instance, due_ms, 0),
-    FLD_I64("backoff_ms", struct eng_instance, backoff_ms, 0),
-    FLD_I64("n_retries", struct eng_instance, n_retries, 0),
+    FLD_I64("allocated_ms", struct eng_instance, allocated_ms, FLD_ZERO),
+    FLD_I64("running_ms", struct eng_instance, running_ms, FLD_ZERO),
+    FLD_I64("due_ms", struct eng_instance, due_ms, FLD_ZERO),
+    FLD_I64("backoff_ms", struct eng_instance, backoff_ms, FLD_ZERO),
+    FLD_I64("n_retries", struct eng_instance, n_retries, FLD_ZERO),
     FLD_OBJ("last_exit", struct eng_instance, last_exit, 0, &eng_exit_type),
     FLD_STR("wait", struct eng_instance, wait, 0),
 };
@@ -65,8 +65,8 @@ static void component_defaults(void *object)
 static const struct fld component_flds[] = {
     FLD_STR("name", struct eng_component, name, 0),
     FLD_ENUM("state", struct eng_component, state, 0, component_words),
-    FLD_I64("n_failures", struct eng_component, n_failures, 0),
-    FLD_I64("window_end_ms", struct eng_component, window_end_ms, 0),
+    FLD_I64("n_failures", struct eng_component, n_failures, FLD_ZERO),
+    FLD_I64("window_end_ms", struct eng_component, window_end_ms, FLD_ZERO),
     FLD_LIST("instances", struct eng_component, instances, 0, &eng_instance_type),
 };
 const struct fld_type eng_component_type =
@@ -82,13 +82,13 @@ static const struct fld service_flds[] = {
     FLD_STR("name", struct eng_service, name, 0),
     FLD_ENUM("state", struct eng_service, state, 0, service_words),
     FLD_OBJ("spec", struct eng_service, spec, 0, &spec_service_type),
-    FLD_I64("incarnation", struct eng_service, incarnation, 0),
+    FLD_I64("incarnation", struct eng_service, incarnation, FLD_ZERO),
     FLD_STR("app_id", struct eng_service, app_id, 0),
-    FLD_I64("app_seq", struct eng_service, app_seq, 0),
-    FLD_I64("next_container", struct eng_service, next_container, 0),
-    FLD_I64("launch_ms", struct eng_service, launch_ms, 0),
-    FLD_I64("started_ms", struct eng_service, started_ms, 0),
-    FLD_I64("lifetime_end_ms", struct eng_service, lifetime_end_ms, 0),
+    FLD_I64("app_seq", struct eng_service, app_seq, FLD_ZERO),
+    FLD_I64("next_container", struct eng_service, next_container, FLD_ZERO),
+    FLD_I64("launch_ms", struct eng_service, launch_ms, FLD_ZERO),
+    FLD_I64("started_ms", struct eng_service, started_ms, FLD_ZERO),
+    FLD_I64("lifetime_end_ms", struct eng_service, lifetime_end_ms, FLD_ZERO),
     FLD_ENUM("end_state", struct eng_service, end_state, 0, service_words),
     FLD_BOOL("destroying", struct eng_service, destroying, 0),
     FLD_BOOL("purge_wanted", struct eng_service, purge_wanted, 0),

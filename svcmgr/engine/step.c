@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "json/json.h"
+#include "json/writer.h"
 
 static struct eng_effect *effects_add(struct eng_effects *list)
 {
@@ -22,6 +22,7 @@ static void request_free(struct eng_request *r)
 {
     if (!r)
         return;
+    free(r->queue);
     free(r->label);
     free(r->ip);
     free(r->component);
@@ -177,24 +178,27 @@ bool step_take_ticket(struct step *st, int64_t number, struct ticket *out)
 
 /* ---- persistence ---- */
 
-static void persist_document(struct step *st, const char *key, const json_t *doc, const struct eng_service *s)
+static void persist_document(struct step *st, char *take_key, struct buf *take_text,
+                             const struct eng_service *s)
 {
-    struct buf text = BUF_EMPTY;
-    json_write(doc, &text);
     struct eng_effect *e = effects_add(&st->persists);
     e->kind = EFF_PERSIST;
     e->user = mem_str(s ? s->user : NULL);
     e->name = mem_str(s ? s->name : NULL);
-    e->key = mem_str(key);
-    e->len = text.len;
-    e->bytes = buf_take(&text);
+    e->key = take_key;
+    e->len = take_text->len;
+    e->bytes = buf_take(take_text);
 }
 
 static void persist_engine(struct step *st)
 {
-    json_auto json_t *doc = json_pack("{s:I,s:I}", "cluster_ts", (json_int_t)st->e->cluster_ts, "next_app",
-                                      (json_int_t)st->e->next_app);
-    persist_document(st, "engine", doc, NULL);
+    struct buf text = BUF_EMPTY;
+    struct jw w = jw_on(&text);
+    jw_object(&w);
+    jw_kint(&w, "cluster_ts", st->e->cluster_ts);
+    jw_kint(&w, "next_app", st->e->next_app);
+    jw_object_end(&w);
+    persist_document(st, mem_str("engine"), &text, NULL);
     st->e->stored = true;
 }
 
@@ -224,8 +228,8 @@ void step_persist(struct step *st)
         if (!s->dirty)
             continue;
         s->dirty = false;
-        json_auto json_t *doc = fld_write(&eng_service_type, s);
-        mem_auto char *key = service_document_key(s);
-        persist_document(st, key, doc, s);
+        struct buf text = BUF_EMPTY;
+        fld_write_text(&eng_service_type, s, &text);
+        persist_document(st, service_document_key(s), &text, s);
     }
 }

@@ -9,6 +9,7 @@
 #ifndef ENGINE_STEP_H
 #define ENGINE_STEP_H
 
+#include "base/map.h"
 #include "base/mem.h"
 #include "base/obj.h"
 #include "engine/engine.h"
@@ -75,6 +76,7 @@ struct eng_effect *step_registry(struct step *st, enum eng_effect_kind kind, con
                                  const char *container_id);
 /** Take the ticket of an EV_RECORD out. @return false when it is unknown. */
 bool step_take_ticket(struct step *st, int64_t number, struct ticket *out);
+/** Release what a taken ticket owns. */
 void ticket_fini(struct ticket *t);
 /** Write the engine document and all dirty services; see engine_step. */
 void step_persist(struct step *st);
@@ -88,12 +90,15 @@ extern const struct fld_type eng_exit_type;
 void service_free(struct eng_service *s);
 /** Set the borrowed pointers of a loaded or newly built service. @return 0; or ERR_JSON: spec and components differ. */
 int service_link(struct eng_service *s, struct err_info *why);
+/** Key in the map of services: "user/name". free() */
 char *service_key(const char *user, const char *name);
 /** Key of its document. free() */
 char *service_document_key(const struct eng_service *s);
 
 /* ---- service.c ---- */
+/** A request of a face: it is answered in this step, a destroy later. */
 void service_request(struct step *st, const struct eng_event *ev);
+/** The registry has answered a ticket. */
 void service_record(struct step *st, const struct eng_event *ev);
 /** Due work, start order, states, end, timer. */
 void service_settle(struct step *st, struct eng_service *s);
@@ -108,10 +113,13 @@ void service_publish(struct step *st, struct eng_service *s);
 void service_try_start(struct step *st, struct eng_service *s);
 
 /* ---- requests.c ---- */
+/** Change the counts of components; all or none. Answers. */
 void service_flex(struct step *st, const struct eng_event *ev, struct eng_service *s);
+/** Remove instances for good; all or none. Answers. */
 void service_decommission(struct step *st, const struct eng_event *ev, struct eng_service *s);
 
 /* ---- component.c ---- */
+/** Instances whose state is in the mask. */
 int64_t component_count(const struct eng_component *c, unsigned state_mask);
 #define STATE_BIT(s) (1u << (s))
 #define STATES_UP    (STATE_BIT(INST_RUNNING) | STATE_BIT(INST_READY))
@@ -122,16 +130,20 @@ void component_resize(struct step *st, struct eng_component *c);
 void component_advance(struct step *st, struct eng_component *c);
 /** Compute the state anew. */
 void component_recompute(struct step *st, struct eng_component *c);
+/** Those that depend on it may start. */
 bool component_ready_for_dependents(const struct eng_component *c);
+/** It has ended by itself; never with policy ALWAYS. */
 bool component_is_finished(const struct eng_component *c);
 /** Remove one instance from the list and free it. */
 void component_forget(struct step *st, struct eng_component *c, struct eng_instance *inst);
+/** Component by name, instance by number; NULL when there is none. */
 struct eng_component *component_of(const struct eng_service *s, const char *name);
 struct eng_instance *component_instance(const struct eng_component *c, int64_t index);
 /** Count a failure. @return true when the threshold of the component is exceeded. */
 bool component_count_failure(struct step *st, struct eng_component *c);
 
 /* ---- instance.c ---- */
+/** An event that names a container. */
 void instance_event(struct step *st, const struct eng_event *ev);
 /** Ask for a container. */
 void instance_request(struct step *st, struct eng_instance *inst);
@@ -141,20 +153,27 @@ void instance_drop(struct step *st, struct eng_instance *inst, bool remove);
 void instance_retry(struct step *st, struct eng_instance *inst);
 /** After EV_RESUME: emit again what was outstanding. It may be freed. */
 void instance_resume(struct step *st, struct eng_instance *inst);
+/** Write the record of its container; it has IP and host. */
 void instance_publish(struct step *st, struct eng_instance *inst);
+/** Say why it is not further. */
 void instance_set_wait(struct eng_instance *inst, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+/** A process may run in its container. */
 bool instance_holds_process(const struct eng_instance *inst);
 
 /* ---- launch.c ---- */
+/** All that its next process start needs; free with launch_free. */
 struct eng_launch *launch_new(const struct engine *e, const struct eng_instance *inst);
+/** Free; NULL is fine. */
 void launch_free(struct eng_launch *l);
 /** A probe for the instance; NULL: none is needed, it is ready when it runs. */
 struct eng_probe *probe_new(const struct engine *e, const struct eng_instance *inst);
+/** Free; NULL is fine. */
 void probe_free(struct eng_probe *p);
 
 /* ---- address.c ---- */
 /** @return 0; or ERR_CONFIG. text NULL: no pool. */
 int pool_init(struct address_pool *pool, const char *text, struct err_info *why);
+/** Release; the pool is empty. */
 void pool_fini(struct address_pool *pool);
 /** An address for `name`: the same one whenever it is free. @return new text; NULL: none is free. */
 char *pool_take(struct address_pool *pool, const char *name);

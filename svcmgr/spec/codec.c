@@ -10,6 +10,8 @@
 #include "base/mem.h"
 #include "base/obj.h"
 #include "base/str.h"
+#include "json/json.h"
+#include "json/writer.h"
 
 static void *fld_at(const struct fld *f, void *object)
 {
@@ -338,74 +340,115 @@ int fld_read(const struct fld_type *type, const json_t *value, void **out, struc
 
 /* ------------------------------------------------------------------ writing */
 
-static json_t *write_strs(const struct fld *f, const void *object)
+static void write_object(struct jw *w, const struct fld_type *type, const void *object);
+
+static void write_strs(struct jw *w, const struct fld *f, const void *object)
 {
-    json_t *array = json_array();
     char *const *items = *(char *const *const *)fld_at_const(f, object);
+    jw_array(w);
     for (size_t i = 0; i < fld_count_const(f, object); i++)
-        json_array_append_new(array, json_string(items[i]));
-    return array;
+        jw_str(w, items[i]);
+    jw_array_end(w);
 }
 
-static json_t *write_list(const struct fld *f, const void *object)
+static void write_list(struct jw *w, const struct fld *f, const void *object)
 {
-    json_t *array = json_array();
     void *const *items = *(void *const *const *)fld_at_const(f, object);
+    jw_array(w);
     for (size_t i = 0; i < fld_count_const(f, object); i++)
-        json_array_append_new(array, fld_write(f->sub, items[i]));
-    return array;
+        write_object(w, f->sub, items[i]);
+    jw_array_end(w);
 }
 
-/** Value of a pointer-like field that is absent but always written. */
-static json_t *write_empty(const struct fld *f)
+static void write_tree(struct jw *w, const json_t *tree)
 {
-    switch (f->kind) {
-    case FLD_KIND_MAP:
-    case FLD_KIND_OBJ: return json_object();
-    default: return NULL;
-    }
+    buf_auto struct buf text = BUF_EMPTY;
+    json_write(tree, &text);
+    jw_raw(w, buf_cstr(&text), text.len);
 }
 
-static json_t *write_pointer(const struct fld *f, const void *object)
+static void write_empty(struct jw *w)
 {
-    const void *p = *(const void *const *)fld_at_const(f, object);
-    if (!p)
-        return f->flags & FLD_ALWAYS ? write_empty(f) : NULL;
-    switch (f->kind) {
-    case FLD_KIND_STR: return json_string(p);
-    case FLD_KIND_OBJ: return fld_write(f->sub, p);
-    default: return json_deep_copy(p);
-    }
+    jw_object(w);
+    jw_object_end(w);
 }
 
-static json_t *write_value(const struct fld *f, const void *object)
+/** Whether a field has something to say, apart from FLD_ALWAYS. */
+static bool has_value(const struct fld *f, const void *object)
 {
     const void *slot = fld_at_const(f, object);
     switch (f->kind) {
     case FLD_KIND_I64:
-    case FLD_KIND_DATE:
-        return *(const int64_t *)slot == FLD_UNSET ? NULL : json_integer(*(const int64_t *)slot);
-    case FLD_KIND_BOOL:
-        return *(const bool *)slot || (f->flags & FLD_ALWAYS) ? json_boolean(*(const bool *)slot) : NULL;
-    case FLD_KIND_ENUM: return *(const int *)slot < 0 ? NULL : json_string(f->words[*(const int *)slot]);
+    case FLD_KIND_DATE: return *(const int64_t *)slot != ((f->flags & FLD_ZERO) ? 0 : FLD_UNSET);
+    case FLD_KIND_BOOL: return *(const bool *)slot;
+    case FLD_KIND_ENUM: return *(const int *)slot >= 0;
     case FLD_KIND_STRS:
-    case FLD_KIND_LIST:
-        if (fld_count_const(f, object) == 0 && !(f->flags & FLD_ALWAYS))
-            return NULL;
-        return f->kind == FLD_KIND_STRS ? write_strs(f, object) : write_list(f, object);
-    default: return write_pointer(f, object);
+    case FLD_KIND_LIST: return fld_count_const(f, object) > 0;
+    default: return *(const void *const *)slot != NULL;
     }
+}
+
+/** Fields that FLD_ALWAYS can write without a value. */
+static bool has_empty_form(const struct fld *f)
+{
+    return f->kind == FLD_KIND_BOOL || f->kind == FLD_KIND_STRS || f->kind == FLD_KIND_LIST ||
+           f->kind == FLD_KIND_MAP || f->kind == FLD_KIND_OBJ;
+}
+
+static void write_value(struct jw *w, const struct fld *f, const void *object)
+{
+    const void *slot = fld_at_const(f, object);
+    const void *p = f->kind == FLD_KIND_BOOL || f->kind == FLD_KIND_ENUM ? NULL : *(const void *const *)slot;
+    switch (f->kind) {
+    case FLD_KIND_I64:
+    case FLD_KIND_DATE: jw_int(w, *(const int64_t *)slot); break;
+    case FLD_KIND_BOOL: jw_bool(w, *(const bool *)slot); break;
+    case FLD_KIND_ENUM: jw_str(w, f->words[*(const int *)slot]); break;
+    case FLD_KIND_STRS: write_strs(w, f, object); break;
+    case FLD_KIND_LIST: write_list(w, f, object); break;
+    case FLD_KIND_STR: jw_str(w, p); break;
+    case FLD_KIND_OBJ:
+        if (p)
+            write_object(w, f->sub, p);
+        else
+            write_empty(w);
+        break;
+    case FLD_KIND_MAP:
+    case FLD_KIND_JSON:
+        if (p)
+            write_tree(w, p);
+        else
+            write_empty(w);
+        break;
+    }
+}
+
+static void write_object(struct jw *w, const struct fld_type *type, const void *object)
+{
+    jw_object(w);
+    for (size_t i = 0; i < type->n_flds; i++) {
+        const struct fld *f = &type->flds[i];
+        bool forced = (f->flags & FLD_ALWAYS) && has_empty_form(f);
+        if ((f->flags & FLD_IN) || (!forced && !has_value(f, object)))
+            continue;
+        jw_key(w, f->name);
+        write_value(w, f, object);
+    }
+    jw_object_end(w);
+}
+
+void fld_write_text(const struct fld_type *type, const void *object, struct buf *out)
+{
+    struct jw w = jw_on(out);
+    write_object(&w, type, object);
 }
 
 json_t *fld_write(const struct fld_type *type, const void *object)
 {
-    json_t *v = json_object();
-    for (size_t i = 0; i < type->n_flds; i++) {
-        const struct fld *f = &type->flds[i];
-        json_t *item = f->flags & FLD_IN ? NULL : write_value(f, object);
-        if (item)
-            json_object_set_new(v, f->name, item);
-    }
+    buf_auto struct buf text = BUF_EMPTY;
+    json_t *v = NULL;
+    fld_write_text(type, object, &text);
+    BUG_IF(json_read(buf_cstr(&text), text.len, &v, NULL) != 0);
     return v;
 }
 

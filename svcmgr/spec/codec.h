@@ -18,6 +18,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/buf.h"
 #include "bobbin/error.h"
 
 /** An integer member that was not given. */
@@ -40,6 +41,7 @@ enum fld_flag {
     FLD_ALWAYS = 1,  /* written even when absent or empty: [] {} ""                          */
     FLD_OUT = 2,     /* ignored on input                                                      */
     FLD_IN = 4,      /* never written                                                         */
+    FLD_ZERO = 16,   /* I64: 0 counts as absent on output                                      */
     FLD_NULLABLE = 8 /* I64: an explicit null makes it FLD_UNSET instead of leaving the default */
 };
 
@@ -95,6 +97,8 @@ void fld_free(const struct fld_type *type, void *object);
  * Thread: any.   Source: YARN services API 2.1.
  */
 int fld_read(const struct fld_type *type, const json_t *value, void **out, struct err_info *why);
+/** Append an object as compact JSON text: absent members omitted, FLD_ALWAYS ones written. Thread: any. */
+void fld_write_text(const struct fld_type *type, const void *object, struct buf *out);
 /** Write an object as a new JSON value: absent members omitted, FLD_ALWAYS ones written. Thread: any. */
 json_t *fld_write(const struct fld_type *type, const void *object);
 /** A deep copy. Thread: any. */
