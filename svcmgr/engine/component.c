@@ -29,22 +29,32 @@ struct eng_component *component_of(const struct eng_service *s, const char *name
     return NULL;
 }
 
+/** Position of the first instance whose number is not smaller. */
+static size_t position_of(const struct eng_component *c, int64_t index)
+{
+    size_t low = 0, high = c->n_instances;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (c->instances[middle]->index < index)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
 struct eng_instance *component_instance(const struct eng_component *c, int64_t index)
 {
-    for (size_t i = 0; i < c->n_instances; i++) {
-        if (c->instances[i]->index == index)
-            return c->instances[i];
-    }
-    return NULL;
+    size_t i = position_of(c, index);
+    return i < c->n_instances && c->instances[i]->index == index ? c->instances[i] : NULL;
 }
 
 /* ---- number of instances ---- */
 
 void component_forget(struct step *st, struct eng_component *c, struct eng_instance *inst)
 {
-    size_t i = 0;
-    while (c->instances[i] != inst)
-        i++;
+    size_t i = position_of(c, inst->index);
+    BUG_IF(i >= c->n_instances || c->instances[i] != inst);
     memmove(&c->instances[i], &c->instances[i + 1], (c->n_instances - i - 1) * sizeof(c->instances[0]));
     c->n_instances--;
     if (inst->container_id)

@@ -150,7 +150,7 @@ struct eng_service {
     bool destroying;                   /* to be removed when everything has ended */
     bool purge_wanted;                 /* registry subtree must still be removed */
     int64_t purge_ticket;              /* PURGE under way; 0: none */
-    int64_t force_ms;                  /* FINISHING: when stops are repeated with force; 0: done */
+    int64_t force_ms;                  /* FINISHING: when stops are repeated with force */
     char *diagnostics;                 /* why it ended; NULL: nothing to say */
     char *wait;                        /* ACCEPTED: which service it waits for */
     struct eng_component **components; /* start order */

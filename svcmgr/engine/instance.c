@@ -250,6 +250,7 @@ static int64_t next_start_ms(struct step *st, struct eng_instance *inst)
 {
     int64_t max = spec_property_int(inst->component->spec, "yarn.service.container-failure.retry-interval-ms",
                                     st->e->cfg.retry_interval_ms);
+    max = max > BACKOFF_LEAST_MS ? max : BACKOFF_LEAST_MS;
     if (inst->running_ms > 0 && st->now_ms - inst->running_ms >= BACKOFF_RESET_MS)
         inst->backoff_ms = 0;
     int64_t delay = inst->backoff_ms > 0 ? inst->backoff_ms : BACKOFF_FIRST_MS;

@@ -14,8 +14,11 @@ static bool can_change(struct step *st, const struct eng_event *ev, const struct
     return false;
 }
 
+/** The count that is asked for; negative when it is out of range. */
 static int64_t wanted_count(const struct eng_flex *f, const struct eng_component *c)
 {
+    if (f->count < -SPEC_MAX_CONTAINERS || f->count > SPEC_MAX_CONTAINERS)
+        return -1;
     return f->relative ? c->spec->number_of_containers + f->count : f->count;
 }
 
@@ -24,7 +27,8 @@ static bool check_flex(struct step *st, const struct eng_event *ev, const struct
 {
     for (size_t i = 0; i < ev->n_flex; i++) {
         const struct eng_component *c = component_of(s, ev->flex[i].component);
-        if (c && wanted_count(&ev->flex[i], c) >= 0)
+        int64_t wanted = c ? wanted_count(&ev->flex[i], c) : -1;
+        if (wanted >= 0 && wanted <= SPEC_MAX_CONTAINERS)
             continue;
         struct eng_answer *a = step_answer(st, ev->token, c ? OUT_BAD_COUNT : OUT_NO_COMPONENT, s);
         a->component = mem_str(ev->flex[i].component);

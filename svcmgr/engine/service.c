@@ -169,10 +169,16 @@ static void build_components(struct eng_service *s)
     BUG_IF(service_link(s, NULL) != 0);
 }
 
+/** Lifetimes beyond some thousand years are all the same. */
+static int64_t lifetime_end_ms(const struct step *st, int64_t lifetime_s)
+{
+    return st->now_ms + 1000 * (lifetime_s < LIFETIME_MAX_S ? lifetime_s : LIFETIME_MAX_S);
+}
+
 static void set_lifetime(struct step *st, struct eng_service *s)
 {
     if (s->spec->lifetime > 0)
-        s->lifetime_end_ms = st->now_ms + s->spec->lifetime * 1000;
+        s->lifetime_end_ms = lifetime_end_ms(st, s->spec->lifetime);
 }
 
 static void service_launch(struct step *st, struct eng_service *s)
@@ -243,7 +249,7 @@ void service_finish(struct step *st, struct eng_service *s, enum eng_service_sta
 
 static void stop_by_force(struct step *st, struct eng_service *s)
 {
-    s->force_ms = 0;
+    s->force_ms = st->now_ms + FORCE_AFTER_MS; /* again, until all have ended */
     for (size_t i = 0; i < s->n_components; i++) {
         for (size_t k = 0; k < s->components[i]->n_instances; k++)
             step_emit_container(st, EFF_STOP, s->components[i]->instances[k])->force = true;
@@ -443,7 +449,7 @@ static void lifetime(struct step *st, const struct eng_event *ev, struct eng_ser
         step_answer(st, ev->token, OUT_ALREADY_STOPPED, s);
         return;
     }
-    s->lifetime_end_ms = st->now_ms + ev->lifetime_s * 1000;
+    s->lifetime_end_ms = lifetime_end_ms(st, ev->lifetime_s);
     step_touch(st, s);
     struct eng_answer *a = step_answer(st, ev->token, OUT_LIFETIME_SET, s);
     a->at_ms = s->lifetime_end_ms;

@@ -16,6 +16,8 @@
 
 #define BACKOFF_FIRST_MS  100
 #define BACKOFF_RESET_MS  60000 /* a process that was up this long starts anew with the first delay */
+#define LIFETIME_MAX_S    100000000000
+#define BACKOFF_LEAST_MS  10
 #define FORCE_AFTER_MS    10000 /* a stop is repeated with force */
 #define REGISTRY_RETRY_MS 1000
 #define ADDRESS_RETRY_MS  1000

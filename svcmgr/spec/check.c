@@ -71,7 +71,7 @@ static int check_resource(const struct spec_component *c, struct err_info *why)
 
 static int check_count(const struct spec_component *c, struct err_info *why)
 {
-    if (c->number_of_containers >= 0)
+    if (c->number_of_containers >= 0 && c->number_of_containers <= SPEC_MAX_CONTAINERS)
         return 0;
     mem_auto char *value = c->number_of_containers == FLD_UNSET
                                ? mem_str("null")

@@ -302,7 +302,7 @@ static int read_fields(const struct fld_type *type, const json_t *v, const char 
         const json_t *item = json_object_get(v, f->name);
         if (!item && f->alias)
             item = json_object_get(v, f->alias);
-        if (!item || (f->flags & FLD_OUT))
+        if (!item)
             continue;
         if (json_is_null(item)) {
             if (f->flags & FLD_NULLABLE)

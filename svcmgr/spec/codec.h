@@ -39,9 +39,8 @@ enum fld_kind {
 
 enum fld_flag {
     FLD_ALWAYS = 1,  /* written even when absent or empty: [] {} ""                          */
-    FLD_OUT = 2,     /* ignored on input                                                      */
-    FLD_IN = 4,      /* never written                                                         */
-    FLD_ZERO = 16,   /* I64: 0 counts as absent on output                                      */
+    FLD_IN = 2,      /* never written                                                         */
+    FLD_ZERO = 4,    /* I64: 0 counts as absent on output                                      */
     FLD_NULLABLE = 8 /* I64: an explicit null makes it FLD_UNSET instead of leaving the default */
 };
 

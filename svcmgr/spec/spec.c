@@ -10,6 +10,9 @@
 #include "base/str.h"
 #include "json/json.h"
 
+/* A number of a property; thousand times it is still a number of ms. */
+#define PROPERTY_MAX 1000000000000
+
 #define TYPE(what_, struct_, flds_, defaults_)                                                               \
     {                                                                                                        \
         .what = what_, .size = sizeof(struct struct_), .flds = flds_, .n_flds = ARRAY_LEN(flds_),            \
@@ -247,7 +250,7 @@ int64_t spec_property_int(const struct spec_component *c, const char *key, int64
 {
     const char *text = spec_property(c, key, NULL);
     int64_t value = def;
-    return text && !str_to_i64(text, INT64_MIN + 1, INT64_MAX, &value) ? value : def;
+    return text && !str_to_i64(text, -PROPERTY_MAX, PROPERTY_MAX, &value) ? value : def;
 }
 
 int64_t spec_memory_mb(const struct spec_component *c)

@@ -22,6 +22,9 @@
 #include "spec/codec.h"
 #include "spec/dialect.h"
 
+/** Instances of one component; more is refused, as one request must not fill the memory. */
+#define SPEC_MAX_CONTAINERS 10000
+
 enum spec_artifact_type { ARTIFACT_DOCKER, ARTIFACT_TARBALL, ARTIFACT_SERVICE };
 enum spec_restart { RESTART_ALWAYS, RESTART_ON_FAILURE, RESTART_NEVER };
 enum spec_check { CHECK_HTTP, CHECK_PORT, CHECK_DEFAULT };
@@ -183,7 +186,7 @@ int spec_order(const struct spec_service *s, size_t *order, struct err_info *why
 struct spec_component *spec_component(const struct spec_service *s, const char *name);
 /** A service-level key for a component: component properties, else `def`. "" counts as absent. [borrowed] */
 const char *spec_property(const struct spec_component *c, const char *key, const char *def);
-/** The same as an integer; text that is no integer gives def. */
+/** The same as an integer; text that is no integer between -10^12 and 10^12 gives def. */
 int64_t spec_property_int(const struct spec_component *c, const char *key, int64_t def);
 /** Memory of a completed component in MB. */
 int64_t spec_memory_mb(const struct spec_component *c);

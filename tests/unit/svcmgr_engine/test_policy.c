@@ -46,6 +46,22 @@ static void delays_double_up_to_the_interval_and_reset(void **state)
     kit_end(&k);
 }
 
+static void a_silly_interval_does_not_spin(void **state)
+{
+    (void)state;
+    static const char *const intervals[] = {"-5", "0", "99999999999999999999"};
+    for (size_t i = 0; i < ARRAY_LEN(intervals); i++) {
+        struct kit k;
+        mem_auto char *config =
+            mem_fmt(CONFIG("\"yarn.service.container-failure.retry-interval-ms\":\"%s\""), intervals[i]);
+        kit_start(&k, "seed");
+        kit_create(&k, kit_spec("s", 1, "ALWAYS", config), false);
+        kit_exit_code(&k, "s", "hello-0", 1);
+        assert_true(kit_service(&k, "s")->timer_ms >= k.now_ms + 10);
+        kit_end(&k);
+    }
+}
+
 static void a_killed_process_gets_a_new_container(void **state)
 {
     (void)state;
@@ -279,6 +295,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_crash_is_retried_in_the_same_container),
         cmocka_unit_test(delays_double_up_to_the_interval_and_reset),
+        cmocka_unit_test(a_silly_interval_does_not_spin),
         cmocka_unit_test(a_killed_process_gets_a_new_container),
         cmocka_unit_test(a_lost_container_is_replaced_and_not_counted),
         cmocka_unit_test(the_failure_after_the_threshold_fails_the_service),

@@ -108,6 +108,8 @@ static void stop_waits_for_the_containers(void **state)
     assert_int_equal(kit_request(&k, EV_START, "web"), OUT_ALREADY_LIVE);
     kit_fire(&k, "web"); /* ten seconds later */
     assert_true(kit_last(&k, EFF_STOP)->force);
+    kit_fire(&k, "web"); /* and again */
+    assert_int_equal(kit_count(&k, EFF_STOP), 3);
     kit_exit_signal(&k, "web", "hello-0", 9);
     assert_int_equal(service_state(&k, "web"), SVC_STOPPED);
     assert_int_equal(kit_count(&k, EFF_PURGE), 1);
@@ -190,6 +192,8 @@ static void flex_uses_the_lowest_numbers(void **state)
     assert_int_equal(service_state(&k, "web"), SVC_STABLE);
     assert_int_equal(kit_flex(&k, "web", "ghost", 2), OUT_NO_COMPONENT);
     assert_int_equal(kit_flex(&k, "web", "hello", 0), OUT_FLEXED);
+    assert_int_equal(kit_flex(&k, "web", "hello", INT64_MAX), OUT_BAD_COUNT);
+    assert_int_equal(kit_flex(&k, "web", "hello", 10001), OUT_BAD_COUNT);
     assert_int_equal(service_state(&k, "web"), SVC_STABLE);
     kit_end(&k);
 }
@@ -312,6 +316,20 @@ static void lifetime_of_hadoop_stops(void **state)
     kit_end(&k);
 }
 
+static void endless_lifetimes_do_not_overflow(void **state)
+{
+    (void)state;
+    struct kit k;
+    kit_start(&k, "seed");
+    kit_create(&k, with_lifetime(), false);
+    kit_step(&k,
+             (struct eng_event){
+                 .kind = EV_LIFETIME, .token = 5, .user = "alice", .name = "web", .lifetime_s = INT64_MAX});
+    assert_true(eng_service_lifetime_left_s(kit_service(&k, "web"), k.now_ms) > 1000000000);
+    assert_int_equal(service_state(&k, "web"), SVC_STABLE);
+    kit_end(&k);
+}
+
 static void lifetime_is_counted_from_the_request(void **state)
 {
     (void)state;
@@ -416,6 +434,7 @@ int main(void)
         cmocka_unit_test(decommissioned_numbers_never_return),
         cmocka_unit_test(lifetime_of_the_seed_destroys),
         cmocka_unit_test(lifetime_of_hadoop_stops),
+        cmocka_unit_test(endless_lifetimes_do_not_overflow),
         cmocka_unit_test(lifetime_is_counted_from_the_request),
         cmocka_unit_test(components_start_after_what_they_depend_on),
         cmocka_unit_test(services_wait_for_services),
