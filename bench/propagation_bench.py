@@ -7,11 +7,10 @@ import statistics
 import subprocess
 
 import zookeeper
-from harness import BIN, Stack
+from harness import BIN, DOMAIN, Stack
 
 BATCHES = 5
-PATH = "/users/alice/services/yarn-service/shop/components/ctr-e50-1451931954322-0001-01-000002"
-NAME = "web-0.shop.alice.bobbin.test"
+KINDS = ("create", "overwrite")
 
 
 def _figures(*command):
@@ -21,8 +20,16 @@ def _figures(*command):
     return {k: float(v) for k, v in (word.split("=") for word in done.stdout.split())}
 
 
-def _binds(stack, n):
-    return _figures("bench_propagation_bind", stack.registry_port, stack.dns_port, PATH, NAME, n)
+class Binds:
+    """Records bound on one stack; each change has its number."""
+
+    def __init__(self, stack):
+        self.stack, self.next = stack, 1
+
+    def run(self, kind, n):
+        self.next += n
+        return _figures("bench_propagation_bind", self.stack.registry_port, self.stack.dns_port, DOMAIN, kind,
+                        self.next - n, n)
 
 
 def _median(batches):
@@ -31,27 +38,35 @@ def _median(batches):
 
 def _show(say, name, figures, kinds):
     for kind, text in kinds:
-        say(f"  {name:10} {text:28} p50 {figures[kind + '_p50_us']:7.0f} us   p90 {figures[kind + '_p90_us']:7.0f} us   "
+        say(f"  {name:20} {text:28} p50 {figures[kind + '_p50_us']:7.0f} us   p90 {figures[kind + '_p90_us']:7.0f} us   "
             f"p99 {figures[kind + '_p99_us']:7.0f} us")
+
+
+def _batches(zk_port, stacks, n):
+    """Everything once to warm (the JVM's compiler above all), then BATCHES times in turn."""
+    found = {"floor": [], **{f"{name} {kind}": [] for name in stacks for kind in KINDS}}
+    for k in range(BATCHES + 1):
+        taken = {"floor": _figures("bench_propagation_floor", zk_port, n)}
+        for name, binds in stacks.items():
+            taken.update({f"{name} {kind}": binds.run(kind, n) for kind in KINDS})
+        for name, figures in taken.items():
+            found[name] += [figures] if k else []
+    return found
 
 
 def run(n_binds, say):
     """Returns the results, ready for JSON."""
     n = max(100, n_binds // BATCHES)
-    found = {"floor": [], "zookeeper": [], "embedded": []}
     with zookeeper.Server() as zk, Stack(store=f"zk://{zk.address}/registry") as on_zookeeper, Stack() as embedded:
-        for stack in (on_zookeeper, embedded):  # warm: the JVM's compiler above all
-            _binds(stack, n)
-        for _ in range(BATCHES):
-            found["floor"].append(_figures("bench_propagation_floor", zk.port, n))
-            found["zookeeper"].append(_binds(on_zookeeper, n))
-            found["embedded"].append(_binds(embedded, n))
+        found = _batches(zk.port, {"zookeeper": Binds(on_zookeeper), "embedded": Binds(embedded)}, n)
     result = {name: _median(batches) for name, batches in found.items()}
-    floor, bound = result["floor"], result["zookeeper"]
-    result["ratio"] = {p: bound[f"answer_{p}_us"] / floor[f"floor_{p}_us"] for p in ("p50", "p99")}
     say(f"\npropagation: {BATCHES} interleaved batches of {n} changes; medians of the batches")
-    _show(say, "floor", floor, [("floor", "set, event, re-read")])
-    for name in ("zookeeper", "embedded"):
+    _show(say, "floor", result["floor"], [("floor", "set, event, re-read")])
+    for name in list(result)[1:]:
         _show(say, name, result[name], [("answer", "PUT sent -> DNS answers it"), ("put", "PUT sent -> PUT answered")])
-    say(f"  on ZooKeeper, to the floor: {result['ratio']['p50']:.2f} (p50), {result['ratio']['p99']:.2f} (p99)")
+    result["ratio"] = {kind: {p: result[f"zookeeper {kind}"][f"answer_{p}_us"] / result["floor"][f"floor_{p}_us"]
+                              for p in ("p50", "p99")} for kind in KINDS}
+    for kind in KINDS:
+        ratio = result["ratio"][kind]
+        say(f"  on ZooKeeper, {kind}, to the floor: {ratio['p50']:.2f} (p50), {ratio['p99']:.2f} (p99)")
     return result

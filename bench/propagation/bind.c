@@ -1,6 +1,7 @@
 /*
  * How long until DNS answers what was bound: PUT a record with a new address over one HTTP connection, and from that moment ask
- * for its name, again and again with a short pause, until the answer holds the new address.
+ * for its name, again and again with a short pause, until the answer holds the new address. Either one record is
+ * overwritten again and again, or each PUT makes a new one.
  */
 #include <errno.h>
 #include <netinet/in.h>
@@ -22,11 +23,20 @@
 #include "wire/name.h"
 #include "wire/rdata.h"
 
-enum { PAUSE_US = 1000, ASK_AGAIN_US = 20, TIMEOUT_US = 5000000, REPLY_MAX = 65536, QUESTION_MAX = 300 };
+enum {
+    PAUSE_US = 1000,
+    ASK_AGAIN_US = 20,
+    TIMEOUT_US = 5000000,
+    REPLY_MAX = 65536,
+    QUESTION_MAX = 300,
+    COMPONENT_SIZE = 25
+};
 
 struct run {
     int http, dns;
-    const char *path;
+    const char *domain;
+    bool is_overwriting;
+    size_t number; /* of the record */
     uint8_t question[QUESTION_MAX];
     size_t question_len;
     uint8_t address[4]; /* what the answer must hold */
@@ -49,8 +59,10 @@ static int connect_local(int type, uint16_t port)
     return fd;
 }
 
-static int question(struct run *r, const char *name)
+/** Prepare the question for the record's name. */
+static int question(struct run *r)
 {
+    mem_auto char *name = mem_fmt("web-%zu.shop.alice.%s", r->number, r->domain);
     memcpy(r->question, "\0\1\0\0\0\1\0\0\0\0\0\0", 12);
     int len = name_from_text(name, strlen(name), r->question + 12);
     if (len < 0)
@@ -65,14 +77,15 @@ static int send_put(struct run *r)
 {
     const uint8_t *a = r->address;
     mem_auto char *body = mem_fmt(
-        "{\"type\":\"JSONServiceRecord\",\"description\":\"web-0\",\"external\":[],\"internal\":[],"
-        "\"yarn:id\":\"container_e50_1451931954322_0001_01_000002\",\"yarn:persistence\":\"container\","
-        "\"yarn:component\":\"web\",\"yarn:ip\":\"%u.%u.%u.%u\",\"yarn:hostname\":\"host-1\"}",
-        a[0], a[1], a[2], a[3]);
-    mem_auto char *request =
-        mem_fmt("PUT /ws/v1/registry%s?overwrite=true&createParents=true HTTP/1.1\r\nHost: bench\r\n"
-                "Content-Type: application/json\r\nContent-Length: %zu\r\n\r\n%s",
-                r->path, strlen(body), body);
+        "{\"type\":\"JSONServiceRecord\",\"description\":\"web-%zu\",\"external\":[],\"internal\":[],"
+        "\"yarn:id\":\"container_e50_1451931954322_0001_01_%06zu\",\"yarn:component\":\"web%zu\","
+        "\"yarn:persistence\":\"container\",\"yarn:ip\":\"%u.%u.%u.%u\",\"yarn:hostname\":\"host-1\"}",
+        r->number, r->number, r->number / COMPONENT_SIZE, a[0], a[1], a[2], a[3]);
+    mem_auto char *request = mem_fmt(
+        "PUT /ws/v1/registry/users/alice/services/yarn-service/shop/components/"
+        "ctr-e50-1451931954322-0001-01-%06zu?overwrite=%s&createParents=true HTTP/1.1\r\nHost: bench\r\n"
+        "Content-Type: application/json\r\nContent-Length: %zu\r\n\r\n%s",
+        r->number, r->is_overwriting ? "true" : "false", strlen(body), body);
     size_t len = strlen(request);
     r->reply_len = 0;
     return send(r->http, request, len, MSG_NOSIGNAL) == (ssize_t)len ? 0 : ERR_IO;
@@ -128,10 +141,12 @@ static int change(struct run *r, size_t i, double *bound_us, double *acknowledge
 {
     const uint8_t address[4] = {127, 77, (uint8_t)(i >> 8), (uint8_t)i};
     bool is_asking = false;
+    r->number = r->is_overwriting ? 0 : i;
     memcpy(r->address, address, 4);
     r->answered_us = r->acknowledged_us = 0;
+    int err = question(r);
     double start = times_now_us();
-    int err = send_put(r);
+    err = err ? err : send_put(r);
     while (!err && !(r->answered_us > 0 && r->acknowledged_us > 0)) {
         err = turn(r, &is_asking);
         if (!err && times_now_us() - start > TIMEOUT_US)
@@ -144,10 +159,14 @@ static int change(struct run *r, size_t i, double *bound_us, double *acknowledge
 
 int main(int argc, char **argv)
 {
-    int64_t http_port, dns_port, n_changes;
-    if (argc != 6 || str_to_i64(argv[1], 1, 65535, &http_port) || str_to_i64(argv[2], 1, 65535, &dns_port) ||
-        str_to_i64(argv[5], 1, 60000, &n_changes)) {
-        fprintf(stderr, "usage: %s REGISTRY_PORT DNS_PORT PATH NAME CHANGES\n", argv[0]);
+    int64_t http_port, dns_port, first, n_changes;
+    if (argc != 7 || str_to_i64(argv[1], 1, 65535, &http_port) || str_to_i64(argv[2], 1, 65535, &dns_port) ||
+        (strcmp(argv[4], "overwrite") && strcmp(argv[4], "create")) ||
+        str_to_i64(argv[5], 0, 60000, &first) || str_to_i64(argv[6], 1, 65535 - first, &n_changes)) {
+        fprintf(stderr,
+                "usage: %s REGISTRY_PORT DNS_PORT DOMAIN overwrite|create FIRST CHANGES\n"
+                "FIRST numbers the changes; use each number once on a registry.\n",
+                argv[0]);
         return 2;
     }
     size_t n = (size_t)n_changes;
@@ -155,13 +174,14 @@ int main(int argc, char **argv)
     mem_auto double *bound_us = mem_array(n, sizeof *bound_us);
     mem_auto double *acknowledged_us = mem_array(n, sizeof *acknowledged_us);
     prctl(PR_SET_TIMERSLACK, 1000ul, 0, 0, 0);
-    r->path = argv[3];
+    r->domain = argv[3];
+    r->is_overwriting = !strcmp(argv[4], "overwrite");
     r->http = connect_local(SOCK_STREAM, (uint16_t)http_port);
     r->dns = connect_local(SOCK_DGRAM, (uint16_t)dns_port);
-    int err = question(r, argv[4]);
+    int err = 0;
     for (size_t i = 0; i < n && !err; i++) {
         times_sleep_us(PAUSE_US);
-        err = change(r, i, &bound_us[i], &acknowledged_us[i]);
+        err = change(r, (size_t)first + i, &bound_us[i], &acknowledged_us[i]);
     }
     close(r->http);
     close(r->dns);
