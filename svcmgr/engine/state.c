@@ -107,17 +107,30 @@ void service_free(struct eng_service *s)
     fld_free(&eng_service_type, s);
 }
 
+/** What the machines rely on, for an instance that comes from a document. */
+static bool instance_is_whole(const struct eng_instance *inst, const struct eng_instance *before)
+{
+    unsigned state = STATE_BIT(inst->state);
+    bool holds = (state & (STATES_FINAL | STATE_BIT(INST_PENDING))) == 0;
+    return inst->name && (!before || before->index < inst->index) && (!holds || inst->container_id) &&
+           (!(state & STATES_UP) || (inst->ip && inst->hostname));
+}
+
 int service_link(struct eng_service *s, struct err_info *why)
 {
     for (size_t i = 0; i < s->n_components; i++) {
         struct eng_component *c = s->components[i];
         c->service = s;
         c->spec = c->name ? spec_component(s->spec, c->name) : NULL;
-        if (!c->spec)
+        if (!c->spec || !c->spec->resource)
             return err_set(why, ERR_JSON, c->name, "component %s is not in the definition of the service",
                            c->name ? c->name : "without a name");
-        for (size_t k = 0; k < c->n_instances; k++)
+        for (size_t k = 0; k < c->n_instances; k++) {
+            if (!instance_is_whole(c->instances[k], k ? c->instances[k - 1] : NULL))
+                return err_set(why, ERR_JSON, c->name, "instance %zu of component %s is not whole", k,
+                               c->name);
             c->instances[k]->component = c;
+        }
     }
     return 0;
 }

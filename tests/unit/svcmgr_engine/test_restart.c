@@ -224,6 +224,34 @@ static void names_are_kept_apart_in_the_store(void **state)
     kit_end(&k);
 }
 
+#define TWO_OUT_OF_ORDER                                                                                     \
+    "{\"name\":\"hello-1\",\"index\":1,\"state\":\"PENDING\"},"                                              \
+    "{\"name\":\"hello-0\",\"state\":\"PENDING\"}"
+
+static void damaged_documents_are_refused(void **state)
+{
+    (void)state;
+    static const char *const instances[] = {
+        "{\"state\":\"PENDING\"}",
+        "{\"name\":\"hello-0\",\"state\":\"READY\"}",
+        "{\"name\":\"hello-0\",\"state\":\"READY\",\"container_id\":\"c\"}",
+        "{\"name\":\"hello-0\",\"state\":\"LEFT\"}",
+        (TWO_OUT_OF_ORDER),
+    };
+    for (size_t i = 0; i < ARRAY_LEN(instances); i++) {
+        struct kit k;
+        struct err_info why = {0};
+        kit_start(&k, "seed");
+        mem_auto char *text =
+            mem_fmt("{\"user\":\"alice\",\"name\":\"web\",\"state\":\"STARTED\",\"spec\":%s,\"components\":"
+                    "[{\"name\":\"hello\",\"state\":\"FLEXING\",\"instances\":[%s]}]}",
+                    kit_spec("web", 1, "ALWAYS", ""), instances[i]);
+        assert_int_equal(engine_load(k.e, "services/alice/web", text, strlen(text), &why), ERR_JSON);
+        assert_null(kit_service(&k, "web"));
+        kit_end(&k);
+    }
+}
+
 static void two_users_one_name(void **state)
 {
     (void)state;
@@ -257,6 +285,7 @@ int main(void)
         cmocka_unit_test(a_destroy_goes_on),
         cmocka_unit_test(a_lifetime_goes_on),
         cmocka_unit_test(names_are_kept_apart_in_the_store),
+        cmocka_unit_test(damaged_documents_are_refused),
         cmocka_unit_test(two_users_one_name),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
