@@ -7,6 +7,7 @@
 Every daemon logs JSON; start() returns when the daemon says it listens. stop() asks for an orderly end and checks that it
 was one; everything is gone when the `with` block ends, whatever happened inside, and a process that stayed is a failure.
 """
+import contextlib
 import http.client
 import json
 import os
@@ -18,6 +19,8 @@ import subprocess
 import tempfile
 import threading
 import time
+
+import zookeeper
 
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 BIN = os.environ.get("BOBBIN_BIN") or os.path.join(ROOT, "build", "release", "bin")
@@ -160,6 +163,19 @@ class Daemon:
             self.process.kill()
             self.process.wait()
         self.process = None
+
+
+STORES = ["embedded", "zookeeper"]
+
+
+@contextlib.contextmanager
+def store_url(kind):
+    """What Stack(store=…) wants for one of STORES; the ZooKeeper runs as long as the `with` block."""
+    if kind == "embedded":
+        yield None
+        return
+    with zookeeper.Server() as server:
+        yield f"zk://{server.address}/registry"
 
 
 def end_strays(directory):

@@ -104,7 +104,7 @@ def test_health_ready_metrics_version():
 
 def test_dnsd_is_not_ready_and_answers_servfail_before_the_first_snapshot():
     from harness import dig_full
-    port = free_port(socket.SOCK_DGRAM)
+    port = free_port()
     http = free_port()
     dnsd = Daemon("dnsd", {"hadoop.registry.dns.domain-name": "bobbin.test", "hadoop.registry.dns.bind-port": port,
                            "hadoop.registry.dns.http.address": f"127.0.0.1:{http}", "bobbin.data.dir": "/nonexistent",

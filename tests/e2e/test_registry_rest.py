@@ -3,7 +3,7 @@ import json
 
 import pytest
 
-from harness import Feed, Registry, container, request, wait_for
+from harness import STORES, Feed, Registry, container, request, store_url, wait_for
 
 pytestmark = pytest.mark.sanitize
 
@@ -13,10 +13,11 @@ CANONICAL = ('{"type":"JSONServiceRecord","description":"d","external":[],"inter
              '"yarn:persistence":"permanent"}')
 
 
-@pytest.fixture(scope="module")
-def reg():
-    with Registry(options={"registryd": {"hadoop.registry.record.max-size": "8k"}}) as r:
-        yield r
+@pytest.fixture(scope="module", params=STORES)
+def reg(request):
+    with store_url(request.param) as url:
+        with Registry(store=url, options={"registryd": {"hadoop.registry.record.max-size": "8k"}}) as r:
+            yield r
 
 
 def put(reg, path, query="createParents=true&overwrite=true", record=None, **headers):

@@ -1,7 +1,7 @@
 """A record bound over REST is answered by DNS as soon as /sync returns; what is deleted goes."""
 import pytest
 
-from harness import Stack, container, dig_full, request
+from harness import STORES, Stack, container, dig_full, request, store_url
 
 pytestmark = pytest.mark.sanitize
 
@@ -9,10 +9,11 @@ BASE = "/users/alice/services/yarn-service/shop"
 ID = "ctr-e02-1524525041218-0001-01-000002"
 
 
-@pytest.fixture(scope="module")
-def stack():
-    with Stack() as s:
-        yield s
+@pytest.fixture(scope="module", params=STORES)
+def stack(request):
+    with store_url(request.param) as url:
+        with Stack(store=url) as s:
+            yield s
 
 
 def test_container_names(stack):

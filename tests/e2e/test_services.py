@@ -6,15 +6,16 @@ import urllib.request
 
 import pytest
 
-from harness import HELLO, PATIENCE, Stack, containers, dig_full, processes, wait_for
+from harness import HELLO, PATIENCE, STORES, Stack, containers, dig_full, processes, store_url, wait_for
 
 pytestmark = pytest.mark.sanitize
 
 
-@pytest.fixture(scope="module")
-def stack():
-    with Stack(services=True) as s:
-        yield s
+@pytest.fixture(scope="module", params=STORES)
+def stack(request):
+    with store_url(request.param) as url:
+        with Stack(services=True, store=url) as s:
+            yield s
 
 
 @pytest.fixture
