@@ -13,7 +13,6 @@
 #define RECORD_OPTIONS                                                                                       \
     (CLI_BIT(CLI_API) | CLI_BIT(CLI_REST) | CLI_BIT(CLI_WEBUI) | CLI_BIT(CLI_INET) | CLI_BIT(CLI_IPC) |      \
      CLI_BIT(CLI_DESCRIPTION) | CLI_BIT(CLI_ATTR))
-#define WAITING (CLI_BIT(CLI_WAIT) | CLI_BIT(CLI_NO_WAIT) | CLI_BIT(CLI_TIMEOUT))
 
 /* clang-format off */
 #define CLI_COMMANDS(X)                                                                                           \
@@ -28,7 +27,20 @@
     X("registry", "rm", "PATH", 1, 1, CLI_BIT(CLI_RECURSIVE) | CLI_BIT(CLI_SYNC) | CLI_BIT(CLI_TIMEOUT),          \
       registry_rm, "Delete a node.")                                                                              \
     X("registry", "watch", "[PATH]", 0, 1, CLI_BIT(CLI_SINCE) | CLI_BIT(CLI_MAX) | CLI_BIT(CLI_TIMEOUT),          \
-      registry_watch, "Print what is below a path, then every change, until Ctrl-C.")
+      registry_watch, "Print what is below a path, then every change, until Ctrl-C.")                             \
+    X("app", "launch", "FILE", 1, 1, CLI_BIT(CLI_WAIT) | CLI_BIT(CLI_NO_WAIT) | CLI_BIT(CLI_TIMEOUT), app_launch, \
+      "Create a service of a definition and wait until it is READY.")                                             \
+    X("app", "status", "NAME", 1, 1, 0, app_status, "Show a service and its containers.")                         \
+    X("app", "list", "", 0, 0, 0, app_list, "List the services that run.")                                        \
+    X("app", "flex", "NAME COMPONENT=NUMBER...", 2, ANY_NUMBER, CLI_BIT(CLI_WAIT) | CLI_BIT(CLI_TIMEOUT),         \
+      app_flex, "Change the number of containers of components.")                                                 \
+    X("app", "stop", "NAME", 1, 1, 0, app_stop, "Stop a service; its definition stays.")                          \
+    X("app", "start", "NAME", 1, 1, CLI_BIT(CLI_WAIT) | CLI_BIT(CLI_TIMEOUT), app_start,                          \
+      "Start a stopped service.")                                                                                 \
+    X("app", "destroy", "NAME", 1, 1, 0, app_destroy, "Stop a service and forget it.") \
+    X("dev", "", "", 0, 0,                                                                                        \
+      CLI_BIT(CLI_EXAMPLE) | CLI_BIT(CLI_CHECK) | CLI_BIT(CLI_STORE) | CLI_BIT(CLI_KEEP), dev_run,                \
+      "Start all of Bobbin on this machine with an example service, until Ctrl-C.")
 /* clang-format on */
 
 #define CLI_COMMAND_FUNCTION(group, verb, operands, min, max, options, function, summary)                    \

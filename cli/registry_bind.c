@@ -20,6 +20,7 @@ static int read_all(FILE *f, const char *name, struct buf *out, struct err_info 
         n = fread(room, 1, 65536, f);
         out->len += n;
     } while (n > 0 && out->len <= RECORD_MAX);
+    out->bytes[out->len] = '\0';
     if (ferror(f))
         return err_set(why, ERR_IO, name, "cannot be read: %s", strerror(errno));
     if (out->len > RECORD_MAX)

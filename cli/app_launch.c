@@ -1,0 +1,23 @@
+/** `bobbin app launch` */
+#include "app.h"
+#include "commands.h"
+#include "json/json.h"
+
+int app_launch(struct cli *cli, struct err_info *why)
+{
+    json_auto json_t *service = NULL;
+    struct app_client a;
+    int err = app_read_file(cli->operands[0], &service, why);
+
+    if (err)
+        return err;
+    const char *name = services_text(service, "name");
+    app_open(cli, &a);
+    err = services_call(&a.services, "POST", "", service, NULL, why);
+    if (!err && cli_has(cli, CLI_NO_WAIT))
+        app_print_change(cli, "accepted", name);
+    else if (!err)
+        err = app_wait_and_print(&a, name, why);
+    app_close(&a);
+    return err;
+}

@@ -1,0 +1,105 @@
+/**
+ * `bobbin dev`: the whole of Bobbin on one machine. dev.c has the table of steps, in the order in which they start; they
+ * end in reverse.
+ *
+ *   DIR/data         what the daemons keep (bobbin.data.dir)        DIR/registry    records, when the store is embedded
+ *   DIR/zookeeper    a ZooKeeper's data and zoo.cfg                 DIR/log/NAME.log   output of every program
+ *
+ * Thread: main.   Source: issue 3.
+ */
+#ifndef CLI_DEV_H
+#define CLI_DEV_H
+
+#include <jansson.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "child.h"
+#include "cli.h"
+#include "services.h"
+#include "wait.h"
+
+struct dev {
+    struct cli *cli;
+    struct wait wait;
+    struct services services;
+    bool is_check, is_temporary, wants_zookeeper;
+    char *dir;   /* absolute */
+    char *bin;   /* directory of the programs */
+    char *user;  /* in registry form */
+    char *store; /* hadoop.registry.store for registryd */
+    char *registry_url, *dns_url, *services_url;
+    char *dns_address; /* the first that dnsd answers on */
+    char *dns_port;
+    const char *domain;
+    struct child zookeeper, registryd, dnsd, svcmgr, am;
+    char *service_name;
+    json_t *service; /* document of the API when it was READY */
+    size_t n_checks, n_failed;
+};
+
+/* ---- dev_place.c: directory, names, addresses ---- */
+
+/** Directory, user, URLs. @return 0; ERR_IO; ERR_USAGE. */
+int dev_place_start(struct dev *d, struct err_info *why);
+/** Remove a temporary directory and release the names. */
+void dev_place_stop(struct dev *d);
+/** Are the ports free? @return 0; ERR_ADDRINUSE naming address, program and the option that moves it. */
+int dev_ports_start(struct dev *d, struct err_info *why);
+/** Path of a file below DIR. New. */
+char *dev_path(const struct dev *d, const char *name);
+/** Path of an installed program that is no command of its own: beside us, or in libexec. New. */
+char *dev_program(const struct dev *d, const char *name);
+
+/* ---- dev_daemons.c ---- */
+
+int dev_registryd_start(struct dev *d, struct err_info *why);
+void dev_registryd_stop(struct dev *d);
+int dev_dnsd_start(struct dev *d, struct err_info *why);
+void dev_dnsd_stop(struct dev *d);
+int dev_svcmgr_start(struct dev *d, struct err_info *why);
+void dev_svcmgr_stop(struct dev *d);
+/** All that were started run still. arg is the dev. @return 0; ERR_UNAVAILABLE with the last line of the one that ended. */
+int dev_all_run(void *arg, struct err_info *why);
+/** As dev_all_run for one. @return 0; ERR_UNAVAILABLE */
+int dev_runs(struct child *c, struct err_info *why);
+
+/* ---- dev_zookeeper.c: only with --store zookeeper ---- */
+
+int dev_zookeeper_start(struct dev *d, struct err_info *why);
+void dev_zookeeper_stop(struct dev *d);
+
+/* ---- dev_service.c ---- */
+
+/** Launch the example, or start it again when it is kept, and wait until it is READY and DNS knows it. */
+int dev_service_start(struct dev *d, struct err_info *why);
+void dev_service_stop(struct dev *d);
+/** Wait until dnsd answers with what the registry holds now. */
+int dev_sync(struct dev *d, struct err_info *why);
+
+/* ---- dev_answers.c ---- */
+
+/** Print the URLs; ask dig and curl about the service and print (and check) what they say. */
+int dev_answers_start(struct dev *d, struct err_info *why);
+
+/* ---- dev_ask.c ---- */
+
+/**
+ * Ask dnsd with dig, print the command and the answer, and with --check compare.
+ *
+ * @param words     what to ask, as "hello-0.hello-world.root.bobbin.test A" or "-x 127.77.0.1", NULL-terminated
+ * @param expected  lines of `dig +short` in any order, NULL-terminated; NULL: not known       [borrowed]
+ * @return 0, also when the answer is wrong (d->n_failed); ERR_IO: no dig; ERR_CANCELLED.
+ */
+int dev_dig(struct dev *d, const char *const *words, const char *const *expected, struct err_info *why);
+/** As dev_dig: fetch a page of a name of ours, resolved by dnsd. @param wants  text that must be in the page, or NULL */
+int dev_curl(struct dev *d, const char *host, const char *port, const char *wants, struct err_info *why);
+
+/* ---- dev_am.c ---- */
+
+/** Run the example application master and show SRV and TXT of its endpoints. */
+int dev_am_start(struct dev *d, struct err_info *why);
+void dev_am_stop(struct dev *d);
+
+#endif
