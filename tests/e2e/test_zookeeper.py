@@ -1,0 +1,142 @@
+"""registryd on a real ZooKeeper: what others write there, a second registryd beside it, restarts."""
+import json
+import subprocess
+
+import pytest
+
+import zookeeper
+from harness import Feed, Registry, Stack, container, dig_full, wait_for
+
+pytestmark = pytest.mark.sanitize
+
+BASE = "/users/alice/services/yarn-service/shop/components"
+RECORD = {"type": "JSONServiceRecord", "description": "d", "external": [], "internal": [], "yarn:id": "x",
+          "yarn:persistence": "permanent"}
+
+
+@pytest.fixture(scope="module")
+def zk():
+    with zookeeper.Server() as server:
+        yield server
+
+
+def url(zk, root):
+    return f"zk://{zk.address}/{root}"
+
+
+class Foreign:
+    """ZooKeeper's own client, as any Java program would use it."""
+
+    def __init__(self, zk):
+        self.command = [zookeeper.java(), "-Dorg.slf4j.simpleLogger.defaultLogLevel=off", "-Xshare:auto", "-XX:TieredStopAtLevel=1",
+                        "-cp", f"{zookeeper.classpath()}:{zookeeper.JARS}/commons-cli.jar",
+                        "org.apache.zookeeper.ZooKeeperMain", "-server", zk.address]
+
+    def run(self, *lines):
+        """Run commands; returns the output."""
+        done = subprocess.run(self.command, input="\n".join([*lines, "quit"]) + "\n", capture_output=True, text=True, timeout=60,
+                              check=False)
+        assert done.returncode == 0, done.stdout + done.stderr
+        return done.stdout + done.stderr
+
+
+def test_bytes_and_standard_nodes_are_those_of_hadoop(zk):
+    with Registry(store=url(zk, "bytes")) as reg:
+        assert reg.registry("PUT", "/users/alice/one", RECORD, query="createParents=true").status == 201
+        out = Foreign(zk).run("ls -R /bytes", "get /bytes/users/alice/one")
+    assert {"/bytes/services", "/bytes/users", "/bytes/users/alice/one"} <= set(out.split())
+    assert ('{"type":"JSONServiceRecord","description":"d","external":[],"internal":[],"yarn:id":"x",'
+            '"yarn:persistence":"permanent"}') in out
+
+
+def test_what_another_client_writes_is_served_and_answered(zk):
+    """Nodes made by a Java client: a record flows to DNS; its update, its removal, and a node without record too."""
+    with Stack(store=url(zk, "foreign")) as stack:
+        stack.sync(stack.bind(f"{BASE}/ctr-1-1-1-1", container("own-0", "own", "127.77.0.1")).headers["Bobbin-Revision"])
+        text = json.dumps(container("their-0", "their", "127.77.0.2"), separators=(",", ":"))
+        node = f"/foreign{BASE}/ctr-1-1-1-2"
+        client = Foreign(zk)
+        client.run(f"create {node} {text}", f"create {node}/below")
+        wait_for(lambda: stack.registry("GET", f"{BASE}/ctr-1-1-1-2/below").status == 200, "what was created is served")
+        stack.sync_all()
+        assert stack.dig("their-0.shop.alice.bobbin.test") == ["127.77.0.2"]
+        client.run(f"set {node} {text.replace('127.77.0.2', '127.77.0.3')}", f"delete {node}/below",
+                   f"delete /foreign{BASE}/ctr-1-1-1-1")
+        wait_for(lambda: stack.registry("GET", f"{BASE}/ctr-1-1-1-1").status == 404, "what was deleted is gone")
+        stack.sync_all()
+        assert stack.dig("their-0.shop.alice.bobbin.test") == ["127.77.0.3"]
+        assert "NXDOMAIN" in dig_full(stack.dns_port, "own-0.shop.alice.bobbin.test", "A")
+        mirror = stack.registry("GET", f"{BASE}/ctr-1-1-1-2")
+        strong = stack.registry("GET", f"{BASE}/ctr-1-1-1-2", query="consistency=strong")
+        assert mirror.json == strong.json and mirror.json["nodes"] == []
+
+
+def test_two_registries_on_one_zookeeper(zk):
+    with Registry(store=url(zk, "two")) as one, Registry(store=url(zk, "two")) as two:
+        start = one.registry("PUT", "/users/alice/start", RECORD, query="createParents=true")
+        revision = start.headers["Bobbin-Revision"]
+        wait_for(lambda: two.registry("GET", "/users/alice/start").status == 200, "the other one sees it")
+        with Feed(two, f"&since={revision}", "/users/alice") as feed:
+            assert feed.status == 200, "a revision of the one is accepted by the other"
+            made = one.registry("PUT", "/users/alice/a", RECORD)
+            lines = feed.until("put")
+            assert (lines[-1]["path"], lines[-1]["service"]) == ("/users/alice/a", RECORD)
+            assert lines[-1]["revision"] == made.headers["Bobbin-Revision"]
+            gone = one.registry("DELETE", "/users/alice/a")
+            assert feed.until("delete")[-1]["path"] == "/users/alice/a"
+            progress = feed.until("progress")[-1]["revision"]
+            store, number = progress.rsplit(".", 1)
+            gone_store, gone_number = gone.headers["Bobbin-Revision"].rsplit(".", 1)
+            assert store == gone_store and int(number) >= int(gone_number)
+        back = two.registry("PUT", "/users/alice/b", RECORD)
+        assert back.status == 201
+        with Feed(one, f"&since={progress}", "/users/alice") as feed:
+            assert feed.status == 200
+            assert feed.until("put")[-1]["revision"] == back.headers["Bobbin-Revision"]
+        for name in ("start", "b"):
+            first, second = (r.registry("GET", f"/users/alice/{name}") for r in (one, two))
+            assert first.json == second.json and first.headers["ETag"] == second.headers["ETag"]
+        tag = one.registry("GET", "/users/alice/b").headers["ETag"]
+        changed = two.registry("PUT", "/users/alice/b", {**RECORD, "description": "e"}, {"If-Match": tag})
+        assert changed.status == 200
+        lost = one.registry("PUT", "/users/alice/b", {**RECORD, "description": "f"}, {"If-Match": tag})
+        assert lost.status == 412, "a condition is checked on the store, not on a mirror"
+        assert two.registry("GET", "/users/alice/b").json["service"]["description"] == "e"
+
+
+def test_dnsd_moves_to_the_other_registry(zk):
+    """dnsd names both; when the one it follows dies it goes on with the other, from its own revision."""
+    with Registry(store=url(zk, "spare")) as spare, Stack(store=url(zk, "spare")) as stack:
+        both = f"http://127.0.0.1:{stack.registry_port},http://127.0.0.1:{spare.registry_port}"
+        stack.dnsd.stop()
+        stack.dnsd.options["hadoop.registry.url"] = both
+        stack.dnsd.start("feed_synced")
+        path = f"{BASE}/ctr-1-1-1-1"
+        stack.sync(stack.bind(path, container("web-0", "web", "127.77.0.1")).headers["Bobbin-Revision"])
+        stack.registryd.kill()
+        stack.sync(spare.bind(path, container("web-0", "web", "127.77.0.2")).headers["Bobbin-Revision"])
+        assert stack.dig("web-0.shop.alice.bobbin.test") == ["127.77.0.2"]
+
+
+def test_a_restart_of_registryd_keeps_everything(zk):
+    with Stack(store=url(zk, "again")) as stack:
+        path = f"{BASE}/ctr-1-1-1-1"
+        before = stack.bind(path, container("web-0", "web", "127.77.0.1"))
+        stack.sync(before.headers["Bobbin-Revision"])
+        for end in (stack.registryd.stop, stack.registryd.kill):
+            end()
+            assert stack.dig("web-0.shop.alice.bobbin.test") == ["127.77.0.1"]
+            stack.registryd.start("registry_synced")
+            after = stack.registry("GET", path)
+            assert after.headers["ETag"] == before.headers["ETag"] and after.json["service"]["yarn:ip"] == "127.77.0.1"
+        later = stack.bind(path, container("web-0", "web", "127.77.0.2"))
+        stack.sync(later.headers["Bobbin-Revision"])
+        assert stack.dig("web-0.shop.alice.bobbin.test") == ["127.77.0.2"]
+        stores = {a.headers["Bobbin-Revision"].rsplit(".", 1)[0] for a in (before, later)}
+        assert len(stores) == 1
+
+
+def test_the_choice_of_store_is_said(zk):
+    with Registry(store=url(zk, "said")) as reg:
+        assert reg.registryd.event("store_chosen")["url"] == url(zk, "said")
+        assert reg.registry("GET", "", base="/version").json["store"] == url(zk, "said")

@@ -1,0 +1,142 @@
+"""kill -9 of ZooKeeper: registryd and dnsd go on with what they have, writes say no in time, and nothing acknowledged is lost."""
+import http.client
+import threading
+import time
+
+import pytest
+
+import zookeeper
+from harness import PATIENCE, Stack, container, dig_full, request, wait_for
+
+pytestmark = pytest.mark.sanitize
+
+BASE = "/users/alice/services/yarn-service/shop/components"
+QUICK = {"hadoop.registry.zk.session.timeout.ms": "4000", "hadoop.registry.zk.connection.timeout.ms": "1000",
+         "hadoop.registry.zk.retry.times": "2", "hadoop.registry.zk.retry.interval.ms": "100",
+         "hadoop.registry.zk.retry.ceiling.ms": "200"}
+
+
+@pytest.fixture
+def zk():
+    with zookeeper.Server() as server:
+        yield server
+
+
+@pytest.fixture
+def stack(zk):
+    with Stack(store=f"zk://{zk.address}/registry", options={"registryd": QUICK}) as s:
+        yield s
+
+
+class Writer(threading.Thread):
+    """Binds records, whatever the answers are, until told to end; notes what was acknowledged."""
+
+    def __init__(self, stack, number):
+        super().__init__(daemon=True)
+        self.stack, self.number = stack, number
+        self.acknowledged, self.refused, self.go_on = [], [], True
+
+    def run(self):
+        i = 0
+        while self.go_on:
+            i += 1
+            path = f"{BASE}/ctr-{self.number}-1-1-{i}"
+            try:
+                answer = request(self.stack.registry_port, "PUT", f"/ws/v1/registry{path}?createParents=true&overwrite=true",
+                                 container(f"w{self.number}-{i}", "w", f"127.77.{self.number}.{i % 250 + 1}"))
+            except (OSError, http.client.HTTPException) as error:
+                self.refused.append(error)
+                return
+            if answer.status in (200, 201):
+                self.acknowledged.append(path)
+            else:
+                self.refused.append(answer)
+
+
+def bind_until_done(stack, path, record):
+    """Bind again until it is acknowledged, as a client would that gets 503."""
+    def bound():
+        answer = stack.registry("PUT", path, record, query="createParents=true&overwrite=true")
+        assert answer.status in (200, 201, 503), answer
+        return answer.status != 503 and answer
+    return wait_for(bound, f"{path} is bound again")
+
+
+def test_what_is_known_is_served_and_what_was_acknowledged_is_kept(zk, stack):
+    path = f"{BASE}/ctr-1-2-3-4"
+    stack.sync(stack.bind(path, container("web-0", "web", "127.77.0.9")).headers["Bobbin-Revision"])
+    known = stack.registry("GET", path)
+    writers = [Writer(stack, k) for k in (1, 2, 3)]
+    for writer in writers:
+        writer.start()
+    wait_for(lambda: all(len(w.acknowledged) > 20 for w in writers), "some writes are acknowledged")
+    zk.kill()
+    wait_for(lambda: all(w.refused for w in writers), "writes are refused")
+    for writer in writers:
+        writer.go_on = False
+        writer.join(PATIENCE)
+        assert {r.status for r in writer.refused} == {503}, writer.refused
+
+    asked = time.monotonic()
+    refused = stack.registry("PUT", path, container("web-0", "web", "127.77.0.10"), query="overwrite=true")
+    assert refused.status == 503 and refused.json["type"] == "urn:bobbin:error:unavailable", refused
+    assert stack.registry("DELETE", path).status == 503
+    assert stack.registry("GET", path, query="consistency=strong").status == 503
+    assert time.monotonic() - asked < 15
+    served = stack.registry("GET", path)
+    assert (served.status, served.body) == (200, known.body)
+    assert stack.dig("web-0.shop.alice.bobbin.test") == ["127.77.0.9"]
+    assert request(stack.registry_port, "GET", "/healthz").status == 200
+
+    zk.start()
+    newer = bind_until_done(stack, path, container("web-0", "web", "127.77.0.11"))
+    stack.sync(newer.headers["Bobbin-Revision"])
+    assert stack.dig("web-0.shop.alice.bobbin.test") == ["127.77.0.11"]
+    for kept in (p for w in writers for p in w.acknowledged):
+        assert stack.registry("GET", kept, query="consistency=strong").status == 200, f"{kept} is lost in the store"
+        assert stack.registry("GET", kept).status == 200, f"{kept} is missing in the mirror"
+
+
+def test_a_zookeeper_that_comes_back_within_the_retries_is_not_noticed(zk):
+    options = {"registryd": {**QUICK, "hadoop.registry.zk.retry.times": "29", "hadoop.registry.zk.retry.ceiling.ms": "500"}}
+    with Stack(store=f"zk://{zk.address}/registry", options=options) as stack:
+        writer = Writer(stack, 1)
+        writer.start()
+        wait_for(lambda: len(writer.acknowledged) > 10, "some writes are acknowledged")
+        zk.kill()
+        zk.start()
+        n = len(writer.acknowledged)
+        wait_for(lambda: len(writer.acknowledged) > n + 10, "writes go on")
+        writer.go_on = False
+        writer.join(PATIENCE)
+        assert not writer.refused
+        tree = stack.registry("GET", BASE, query="recursive=true").json["tree"]
+        assert {node["path"] for node in tree} >= set(writer.acknowledged)
+
+
+def test_all_die_and_come_back(zk, stack):
+    path = f"{BASE}/ctr-1-2-3-4"
+    stack.sync(stack.bind(path, container("web-0", "web", "127.77.0.9")).headers["Bobbin-Revision"])
+    zk.kill()
+    stack.registryd.kill()
+    stack.dnsd.event("feed_lost")
+    assert stack.dig("web-0.shop.alice.bobbin.test") == ["127.77.0.9"]
+    stack.registryd.start("daemon_started")
+    assert stack.registry("GET", path).status == 503, "an empty mirror is no answer"
+    assert stack.registry("GET", "", base="/readyz").status == 503
+    assert stack.dig("web-0.shop.alice.bobbin.test") == ["127.77.0.9"]
+    zk.start()
+    wait_for(lambda: stack.registry("GET", "", base="/readyz").status == 200, "registryd is ready")
+    assert stack.registry("GET", path).json["service"]["yarn:ip"] == "127.77.0.9"
+    gone = stack.registry("DELETE", path)
+    assert gone.status == 200
+    stack.sync(gone.headers["Bobbin-Revision"])
+    assert "NXDOMAIN" in dig_full(stack.dns_port, "web-0.shop.alice.bobbin.test", "A")
+
+
+def test_an_orderly_end_without_zookeeper(zk, stack):
+    zk.kill()
+    stack.registryd.event("registry_stale")
+    stack.registryd.stop()
+    stack.registryd.start("daemon_started")
+    stack.registryd.stop()
