@@ -2,6 +2,7 @@
 #include "svcmgr/app.h"
 
 #include <poll.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -68,6 +69,7 @@ static int start_base(struct daemon *d, void *app, struct err_info *why)
     const struct options *o = daemon_options(d);
 
     (void)why;
+    signal(SIGXFSZ, SIG_IGN); /* A limit on file sizes is an error of the write, as a full disk is. */
     obj_init(&a->obj, APP_MAGIC);
     obj_init(&a->face.obj, FACE_MAGIC);
     a->face.ops = &app_face_ops;

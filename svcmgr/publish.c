@@ -30,8 +30,9 @@ struct change {
     enum change_kind kind;
     char *path;
     struct reg_record *record; /* PUT */
-    int64_t ticket;            /* 0: told */
-    int64_t asked_ms;
+    int64_t *tickets;          /* told with the outcome: its own, and those of the changes it replaced */
+    size_t n_tickets;
+    int64_t asked_ms; /* when the oldest of them came */
     bool is_running;
 };
 TAILQ_HEAD(change_list, change);
@@ -72,6 +73,7 @@ static void free_change(struct change *c)
     p->n_changes--;
     reg_record_free(c->record);
     free(c->path);
+    free(c->tickets);
     obj_fini(&c->obj);
     free(c);
 }
@@ -80,12 +82,13 @@ static void tell(struct change *c, int code)
 {
     struct publish *p = c->owner;
 
-    if (!c->ticket)
-        return;
-    p->outcomes = mem_resize(p->outcomes, p->n_outcomes + 1, sizeof(*p->outcomes));
-    p->outcomes[p->n_outcomes++] = (struct outcome){c->ticket, code};
-    c->ticket = 0;
-    run_timer_start(p->outcome_timer, 0, 0);
+    for (size_t i = 0; i < c->n_tickets; i++) {
+        p->outcomes = mem_resize(p->outcomes, p->n_outcomes + 1, sizeof(*p->outcomes));
+        p->outcomes[p->n_outcomes++] = (struct outcome){c->tickets[i], code};
+    }
+    if (c->n_tickets)
+        run_timer_start(p->outcome_timer, 0, 0);
+    c->n_tickets = 0;
 }
 
 /** Apart from the lists: who is told may ask for more changes. */
@@ -212,7 +215,7 @@ static int64_t tell_late(struct publish *p, int64_t now)
 
     TAILQ_FOREACH (c, &p->changes, link) {
         int64_t left = c->asked_ms + TICKET_LIMIT_MS - now;
-        if (!c->ticket)
+        if (!c->n_tickets)
             continue;
         if (left <= 0)
             tell(c, ERR_UNAVAILABLE);
@@ -272,27 +275,41 @@ int publish_open(struct run_loop *loop, const char *url, void (*told)(void *arg,
     return 0;
 }
 
+static void add_ticket(struct change *c, int64_t ticket)
+{
+    c->tickets = mem_resize(c->tickets, c->n_tickets + 1, sizeof(*c->tickets));
+    c->tickets[c->n_tickets++] = ticket;
+}
+
+/** A newer change takes the place of an older one. Its tickets are not told before: nothing of it is done yet. */
+static void replace(struct change *old, struct change *c)
+{
+    for (size_t i = 0; i < old->n_tickets; i++)
+        add_ticket(c, old->tickets[i]);
+    if (old->n_tickets && old->asked_ms < c->asked_ms)
+        c->asked_ms = old->asked_ms;
+    free_change(old);
+}
+
 static void add(struct publish *p, enum change_kind kind, const char *path, struct reg_record *take_record,
                 int64_t ticket)
 {
     struct change *c = mem_new(struct change), *old, *next;
 
     obj_init(&c->obj, CHANGE_MAGIC);
-    *c = (struct change){.obj = c->obj,
-                         .owner = p,
-                         .kind = kind,
-                         .path = mem_str(path),
-                         .record = take_record,
-                         .ticket = ticket,
-                         .asked_ms = run_now_ms()};
+    c->owner = p;
+    c->kind = kind;
+    c->path = mem_str(path);
+    c->record = take_record;
+    c->asked_ms = run_now_ms();
+    if (ticket)
+        add_ticket(c, ticket);
     for (old = TAILQ_FIRST(&p->changes); old; old = next) {
         next = TAILQ_NEXT(old, link);
         bool is_covered = kind == CHANGE_PURGE ? is_below(old->path, path)
                                                : !strcmp(old->path, path) && old->kind != CHANGE_PURGE;
-        if (old->is_running || !is_covered)
-            continue;
-        tell(old, 0); /* What it wanted is part of the newer wish. */
-        free_change(old);
+        if (!old->is_running && is_covered)
+            replace(old, c);
     }
     TAILQ_INSERT_TAIL(&p->changes, c, link);
     p->n_changes++;

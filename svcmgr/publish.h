@@ -1,7 +1,8 @@
 /**
  * Keeps the registry as the engine wants it, also while registryd is away: every change stays in a list until the
- * registry has taken it. A newer change of a path replaces an older one that has not begun; changes of one path, and
- * changes above or below each other, keep their order; others run side by side.
+ * registry has taken it. A newer change of a path replaces an older one that has not begun, whose ticket is then told
+ * with the newer one's outcome. Changes of one path, and changes above or below each other, keep their order; others run
+ * side by side.
  *
  * The outcome of each ticket is told once and in bounded time: 0; ERR_UNAVAILABLE when the registry did not answer
  * within the limit (the change is still tried until it is done or replaced); or what the registry refuses it for.

@@ -186,7 +186,10 @@ static void newer_wishes_replace_older_ones(void **state)
     publish_put(o->publish, "/users/a/s/c/2", &record, 3);
     publish_purge(o->publish, "/users/a/s", 4);
     assert_int_equal(publish_n_pending(o->publish), 1);
+    assert_int_equal(count(o->story, "told:"), 0); /* Nothing is done yet. */
     open_server(o);
+    await(o, "DELETE:/users/a/s");
+    assert_int_equal(count(o->story, "told:"), 0);
     await(o, "told:4=OK");
     assert_int_equal(count(o->story, "PUT:"), 0);
     assert_int_equal(count(o->story, "=OK"), 4);
