@@ -63,9 +63,10 @@ static int store_start(struct daemon *d, void *arg, struct err_info *why)
     const struct options *o = daemon_options(d);
     app->daemon = d;
     mem_auto char *url = store_choice(o);
+    int64_t retries = opt_int(o, OPT_ZK_RETRY_TIMES);
     struct store_options so = {.session_timeout_ms = opt_ms(o, OPT_ZK_SESSION_TIMEOUT),
                                .connect_timeout_ms = opt_ms(o, OPT_ZK_CONNECT_TIMEOUT),
-                               .retry_times = opt_int(o, OPT_ZK_RETRY_TIMES),
+                               .retry_times = retries ? retries : -1,
                                .retry_interval_ms = opt_ms(o, OPT_ZK_RETRY_INTERVAL),
                                .retry_ceiling_ms = opt_ms(o, OPT_ZK_RETRY_CEILING),
                                .follow_servers = opt_text(o, OPT_ZK_FOLLOW)};

@@ -74,7 +74,7 @@ struct store_result {
 struct store_options {
     int64_t session_timeout_ms; /* ZooKeeper; 0: 60000 */
     int64_t connect_timeout_ms; /* 0: 15000 */
-    int64_t retry_times;        /* after a connection loss; 0: 5 */
+    int64_t retry_times;        /* after a connection loss; 0: 5; negative: none */
     int64_t retry_interval_ms;  /* 0: 1000 */
     int64_t retry_ceiling_ms;   /* 0: 60000 */
     const char *

@@ -594,7 +594,7 @@ static struct store_options with_defaults(const struct store_options *given)
     return (struct store_options){
         .session_timeout_ms = or_default(given->session_timeout_ms, 60000),
         .connect_timeout_ms = or_default(given->connect_timeout_ms, 15000),
-        .retry_times = or_default(given->retry_times, 5),
+        .retry_times = given->retry_times < 0 ? 0 : or_default(given->retry_times, 5),
         .retry_interval_ms = or_default(given->retry_interval_ms, 1000),
         .retry_ceiling_ms = or_default(given->retry_ceiling_ms, 60000),
     };
