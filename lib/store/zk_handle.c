@@ -88,6 +88,10 @@ static void work_open(uv_work_t *work)
     const struct zkh *h = link->handle;
     link->zh = zookeeper_init2(h->servers, on_watch, h->timeout_ms, NULL, link, 0, on_client_message);
     link->open_errno = link->zh ? 0 : errno;
+    /* Else the servers' names are looked up again each time the client's thread wakes: twice a write. They are looked up when
+     * a connection is lost. */
+    if (link->zh)
+        zoo_set_servers_resolution_delay(link->zh, -1);
 }
 
 /* Thread: libuv's worker. */
