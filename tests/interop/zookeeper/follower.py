@@ -41,6 +41,17 @@ class Follower:
         assert answer.startswith("ok "), f"{command}: {answer}"
         return int(answer.split()[1])
 
+    def make_sure(self, verb, path, data=""):
+        """Create, set or delete although a lost connection may leave the outcome of a first try unknown; its zxid, or None
+        when a retry found a delete done."""
+        answer = self.ask(f"{verb} {path} {data}".strip())
+        if verb == "create" and answer.startswith("ERR_EXISTS"):
+            return self.write(f"set {path} {data}")
+        if verb == "delete" and answer.startswith("ERR_NOTFOUND"):
+            return None
+        assert answer.startswith("ok "), f"{verb} {path}: {answer}"
+        return int(answer.split()[1])
+
     def sync(self, timeout_ms=30000):
         assert self.ask(f"sync {timeout_ms}") == "ok", f"the mirror is not complete after {timeout_ms} ms"
 

@@ -243,14 +243,13 @@ def test_late_follower_server_misses_nothing_and_keeps_nothing():
                     for i in range(25):
                         path = f"/n{rng.randrange(30)}"
                         if path in expected and rng.random() < 0.5:
-                            last = f.write(f"delete {path}")
+                            last = f.make_sure("delete", path) or last
                             del expected[path]
-                        elif path in expected:
-                            last = f.write(f"set {path} {turn}.{i}")
-                            expected[path] = f"{turn}.{i}"
                         else:
-                            last = f.write(f"create {path} {turn}.{i}")
+                            verb = "set" if path in expected else "create"
+                            last = f.make_sure(verb, path, f"{turn}.{i}")
                             expected[path] = f"{turn}.{i}"
+                    last = f.write("set / top")
                     if turn % 2:
                         assert f.state()["applied"] < last, "what the server does not know cannot be applied"
                         for proxy in proxies.values():
