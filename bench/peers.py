@@ -8,7 +8,7 @@ import subprocess
 
 import instances
 from harness import BIN, Daemon, free_port, wait_for
-from question import ask, SOCK_DGRAM
+from question import ask
 
 KNOT = """
 server:
@@ -104,7 +104,7 @@ class Dnsd(Daemon):
     """dnsd, following a feed."""
 
     def __init__(self, feed_url, workers):
-        self.port = free_port(SOCK_DGRAM)
+        self.port = free_port()
         super().__init__("dnsd", {
             "hadoop.registry.url": feed_url, "hadoop.registry.dns.domain-name": instances.DOMAIN,
             "hadoop.registry.dns.zone-subnet": "10.0.0.0/8", "hadoop.registry.dns.bind-port": self.port,
@@ -121,7 +121,7 @@ class Dnsd(Daemon):
 def _configured(name, command, text, place, workers):
     own = os.path.join(place, f"{name}-{workers}")
     os.makedirs(own)
-    port = free_port(SOCK_DGRAM)
+    port = free_port()
     conf = os.path.join(own, "conf")
     with open(conf, "w", encoding="ascii") as f:
         f.write(text.format(port=port, dir=own, zones=place, workers=workers, domain=instances.DOMAIN,
@@ -139,7 +139,7 @@ def nsd(place, workers):
 
 def echo(place, longer):
     """recvfrom, sendto, nothing else; replies are `longer` bytes longer than the question."""
-    port = free_port(SOCK_DGRAM)
+    port = free_port()
     return Program("echo", [os.path.join(BIN, "bench_dns_echo"), str(port), str(longer)], port,
                    os.path.join(place, "echo.log"))
 

@@ -1,7 +1,6 @@
 """Ask one question over UDP and read the answer, just enough to compare what two servers say."""
 import socket
 import struct
-from socket import SOCK_DGRAM  # noqa: F401  (for those who look for a free port)
 
 TYPES = {"A": 1, "PTR": 12, "TXT": 16, "SOA": 6}
 
@@ -48,7 +47,7 @@ def encode(line):
 
 
 def ask(port, line, timeout=2):
-    with socket.socket(socket.AF_INET, SOCK_DGRAM) as s:
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as s:
         s.settimeout(timeout)
         s.connect(("127.0.0.1", port))
         s.send(encode(line))
