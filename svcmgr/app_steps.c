@@ -97,8 +97,19 @@ static const struct spec_world *face_world(void *app)
     return &obj_cast(app, struct app, APP_MAGIC)->world;
 }
 
-const struct app_ops app_face_ops = {
-    .submit = submit, .engine = face_engine, .now_ms = face_now_ms, .world = face_world};
+static const char *face_log_dir(void *app, const char *container_id)
+{
+    const struct cluster_container *c =
+        cluster_find(obj_cast(app, struct app, APP_MAGIC)->cluster, container_id);
+
+    return c ? c->log_dir : NULL;
+}
+
+const struct app_ops app_face_ops = {.submit = submit,
+                                     .engine = face_engine,
+                                     .now_ms = face_now_ms,
+                                     .world = face_world,
+                                     .log_dir = face_log_dir};
 
 /* ---- writing ---- */
 

@@ -189,8 +189,7 @@ static void on_running(struct step *st, struct eng_instance *inst, const struct 
         set_text(&inst->bare_host, host);
     inst->state = INST_RUNNING;
     inst->running_ms = st->now_ms;
-    if (!inst->published || moved)
-        instance_publish(st, inst);
+    instance_publish(st, inst); /* also after a relaunch: the record may have gone with an earlier life of us */
     start_probe(st, inst);
     touch(st, inst);
 }

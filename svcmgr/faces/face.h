@@ -30,6 +30,8 @@ struct app_ops {
     int64_t (*now_ms)(void *app);
     /** dialect, dns_enabled, secure, local, limits and path_exists; find_service and arg of it are the face's. */
     const struct spec_world *(*world)(void *app);
+    /** Directory of a container's output on this host, or NULL when it has none here. [borrowed] */
+    const char *(*log_dir)(void *app, const char *container_id);
 };
 
 #define FACE_MAGIC OBJ_MAGIC('F', 'A', 'C', 'E')

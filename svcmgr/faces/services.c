@@ -7,6 +7,7 @@
 
 #include "base/mem.h"
 #include "base/str.h"
+#include "faces/logs.h"
 #include "faces/services_answer.h"
 #include "json/json.h"
 
@@ -563,7 +564,9 @@ static void put_component(struct http_req *req, void *app)
       "Flex, stop, start a service, or change its lifetime.")                                                \
     X("DELETE", "/services/{s}", 0, MAX_IGNORED_BODY, delete_service, "Stop and destroy a service.")         \
     X("PUT", "/services/{s}/components/{c}", HTTP_JSON_OPTIONAL, MAX_BODY, put_component,                    \
-      "Change the number of containers of a component.")
+      "Change the number of containers of a component.")                                                     \
+    X("GET", "/services/{s}/component-instances/{i}/logs/{file}", 0, MAX_IGNORED_BODY, logs_get,             \
+      "Read what an instance wrote, from a byte on.")
 
 #define ROUTE_AT(prefix, method, path, ...) {method, prefix path, __VA_ARGS__},
 #define ROUTE_APP(...)                      ROUTE_AT("/app/v1", __VA_ARGS__)

@@ -79,7 +79,14 @@ static bool path_exists(void *arg, const char *path)
     return strcmp(path, "/missing") != 0;
 }
 
-static const struct app_ops ops = {submit, engine_of, now_of, world_of};
+static const char *log_dir_of(void *arg, const char *container_id)
+{
+    (void)arg;
+    (void)container_id;
+    return NULL;
+}
+
+static const struct app_ops ops = {submit, engine_of, now_of, world_of, log_dir_of};
 
 static void start(struct app *app, const char *dialect)
 {
@@ -174,6 +181,7 @@ static const struct row seed_rows[] = {
     {"GET /app/v1/services", NULL, 200, "[]"}, /* another user */
     {"GET /app/v1/services/web", NULL, 404, "{\"diagnostics\":\"Service web not found\",\"code\":404004}"},
     {"GET /app/v1/services/a_b" U, NULL, 404, "can not use '_'"},
+    {"GET /app/v1/services/ghost/component-instances/hello-0/logs/stdout.txt" U, NULL, 404, "no such service"},
     {"GET /app/v1/services/a%2Fb" U, NULL, 400, "\"diagnostics\":"},
     {"PUT /app/v1/services/web" U, "{}", 204, NULL},
     {"PUT /app/v1/services/ghost" U, "{}", 404, "Service ghost not found"},
