@@ -119,24 +119,36 @@ const char *child_end_text(const struct child *c, char out[40])
     return out;
 }
 
-char *child_last_line(const struct child *c)
+/** End of the log, whole lines where it is long. */
+static void read_tail(const struct child *c, struct buf *out)
 {
-    buf_auto struct buf tail = BUF_EMPTY;
     FILE *f = c->log ? fopen(c->log, "re") : NULL;
 
     if (!f)
-        return mem_str("");
+        return;
     if (fseek(f, -TAIL_BYTES, SEEK_END))
         rewind(f);
-    tail.len = fread(buf_room(&tail, TAIL_BYTES), 1, TAIL_BYTES, f);
-    tail.bytes[tail.len] = '\0';
+    out->len = fread(buf_room(out, TAIL_BYTES), 1, TAIL_BYTES, f);
+    out->bytes[out->len] = '\0';
     fclose(f);
-    while (tail.len && strchr("\r\n ", tail.bytes[tail.len - 1]))
-        tail.len--;
-    size_t start = tail.len;
-    while (start && tail.bytes[start - 1] != '\n')
-        start--;
-    return mem_strn(tail.bytes + start, tail.len - start);
+}
+
+char *child_last_line(const struct child *c)
+{
+    struct buf tail = BUF_EMPTY;
+    const char *last = "", *last_error = NULL;
+    char *line;
+
+    read_tail(c, &tail);
+    mem_auto char *text = buf_take(&tail);
+    char *rest = text;
+    while ((line = strsep(&rest, "\r\n"))) {
+        if (line[0])
+            last = line;
+        if (strstr(line, " error "))
+            last_error = line;
+    }
+    return mem_str(last_error ? last_error : last);
 }
 
 void child_end(struct child *c, int64_t limit_ms)

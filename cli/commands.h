@@ -37,6 +37,7 @@
     X("app", "stop", "NAME", 1, 1, 0, app_stop, "Stop a service; its definition stays.")                          \
     X("app", "start", "NAME", 1, 1, CLI_BIT(CLI_WAIT) | CLI_BIT(CLI_TIMEOUT), app_start,                          \
       "Start a stopped service.")                                                                                 \
+    X("app", "logs", "NAME [INSTANCE]", 1, 2, CLI_BIT(CLI_FOLLOW), app_logs, "Print what containers wrote.")       \
     X("app", "destroy", "NAME", 1, 1, 0, app_destroy, "Stop a service and forget it.") \
     X("dev", "", "", 0, 0,                                                                                        \
       CLI_BIT(CLI_EXAMPLE) | CLI_BIT(CLI_CHECK) | CLI_BIT(CLI_STORE) | CLI_BIT(CLI_KEEP), dev_run,                \

@@ -186,7 +186,7 @@ int services_wait_ready(struct services *s, const char *name, int64_t limit_ms,
         if (err || outcome != STILL_WAITING)
             break;
         if (run_now_ms() > end_ms)
-            err = err_set(why, ERR_TIMEOUT, name, "not READY within %lld s", (long long)limit_ms / 1000);
+            err = err_set(why, ERR_TIMEOUT, name, "not READY within %.1f s", (double)limit_ms / 1000);
         else if (wait_ms(s->wait, POLL_MS))
             err = err_set(why, ERR_CANCELLED, name, "interrupted; the service goes on");
     }

@@ -84,17 +84,24 @@ struct exchange {
     bool is_over;
 };
 
+static void copy_header(const struct http_answer *answer, const char *name, char *out, size_t size)
+{
+    const char *value = answer->status ? answer->header(answer, name) : NULL;
+
+    snprintf(out, size, "%s", value ? value : "");
+}
+
 static void on_answer(void *arg, int err, const struct http_answer *answer, const struct err_info *why)
 {
     struct exchange *x = obj_cast(arg, struct exchange, EXCHANGE_MAGIC);
-    const char *revision = answer->status ? answer->header(answer, "Bobbin-Revision") : NULL;
-
     x->err = err;
     x->why = *why;
     x->is_over = true;
     x->answer->status = answer->status;
     buf_add(&x->answer->body, answer->body.bytes, answer->body.len);
-    snprintf(x->answer->revision, sizeof(x->answer->revision), "%s", revision ? revision : "");
+    copy_header(answer, "Bobbin-Revision", x->answer->revision, sizeof(x->answer->revision));
+    copy_header(answer, "Bobbin-Container", x->answer->container, sizeof(x->answer->container));
+    copy_header(answer, "Bobbin-Log-Size", x->answer->log_size, sizeof(x->answer->log_size));
     run_loop_stop(x->wait->loop);
 }
 

@@ -46,7 +46,9 @@ int wait_ms(struct wait *w, int64_t ms);
 struct wait_answer {
     int status;
     struct buf body;
-    char revision[64]; /* header Bobbin-Revision, "" when there is none */
+    char revision[64];   /* header Bobbin-Revision, "" when there is none */
+    char container[128]; /* Bobbin-Container */
+    char log_size[24];   /* Bobbin-Log-Size */
 };
 
 void wait_answer_fini(struct wait_answer *a);

@@ -21,8 +21,7 @@ class Ports:
     """Free ports for all that listens, and the -D that move things there."""
 
     def __init__(self):
-        self.registry, self.dns_http, self.services = free_port(), free_port(), free_port()
-        self.dns = free_port(socket.SOCK_DGRAM)
+        self.registry, self.dns, self.dns_http, self.services = (free_port() for _ in range(4))
 
     def words(self):
         keys = {"hadoop.registry.http.address": f"127.0.0.1:{self.registry}",

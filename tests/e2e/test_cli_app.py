@@ -1,0 +1,210 @@
+"""`bobbin app …` against a real svcmgr: launch, look, flex, stop, start, logs, destroy."""
+import json
+import os
+import signal
+import subprocess
+import threading
+
+import pytest
+
+from harness import BIN, PATIENCE, Stack, free_port, request, wait_for
+
+pytestmark = pytest.mark.sanitize
+
+TALKER = 'echo "out of ${COMPONENT_INSTANCE_NAME}"; echo "err of ${COMPONENT_INSTANCE_NAME}" >&2; '
+
+
+def definition(name, command, count=1, probed=False):
+    component = {"name": "talk", "number_of_containers": count, "launch_command": command,
+                 "resource": {"cpus": 1, "memory": "32"}}
+    if probed:
+        component["readiness_check"] = {"type": "PORT", "properties": {"port": "9"}}
+    return {"name": name, "version": "1", "components": [component]}
+
+
+@pytest.fixture(scope="module")
+def stack():
+    with Stack(services=True, options={"svcmgr": {"yarn.service.stop-containers-on-exit": "true"}}) as s:
+        yield s
+
+
+def command(stack, *words):
+    return [os.path.join(BIN, "bobbin"), "app", words[0], "--url", f"http://127.0.0.1:{stack.services_port}",
+            "--user", "alice", *words[1:]]
+
+
+def bobbin(stack, *words, stdin=None):
+    return subprocess.run(command(stack, *words), input=stdin, capture_output=True, text=True, timeout=2 * PATIENCE,
+                          check=False)
+
+
+def ok(stack, *words, stdin=None):
+    done = bobbin(stack, *words, stdin=stdin)
+    assert done.returncode == 0, done
+    return done.stdout
+
+
+def refused(stack, code, *words, stdin=None):
+    done = bobbin(stack, *words, stdin=stdin)
+    assert done.returncode == code, done
+    assert done.stdout == "" and done.stderr.startswith("bobbin: "), done
+    return done.stderr
+
+
+@pytest.fixture
+def launched(stack):
+    """Launches services and destroys them afterwards."""
+    names = []
+
+    def launch(name, words=(), **more):
+        names.append(name)
+        return ok(stack, "launch", *words, "-", stdin=json.dumps(definition(name, **more)))
+    yield launch
+    for name in names:
+        bobbin(stack, "destroy", name)
+
+
+def instances(stack, name):
+    service = json.loads(ok(stack, "status", "-o", "json", name))
+    return sorted(c["component_instance_name"] for c in service["components"][0]["containers"])
+
+
+def test_launch_waits_until_ready_and_shows_the_containers(stack, launched):
+    done = launched("one", command="exec sleep 1000", count=2)
+    lines = done.splitlines()
+    assert lines[0].split()[:2] == ["one", "READY"]
+    assert lines[1].split() == ["INSTANCE", "STATE", "IP", "HOSTNAME", "CONTAINER"]
+    assert [line.split()[:2] for line in lines[2:]] == [["talk-0", "READY"], ["talk-1", "READY"]]
+    assert all(line.split()[2].startswith("127.77.") for line in lines[2:])
+
+
+def test_launch_tells_what_it_waits_for(stack, launched):
+    out = bobbin(stack, "launch", "--timeout", "500ms", "-", stdin=json.dumps(
+        definition("never", "exec sleep 1000", probed=True)))
+    assert out.returncode == 6 and "never: STARTED, 0 of 1 containers READY\n" in out.stderr, out
+    assert out.stderr.endswith("bobbin: never: not READY within 0.5 s\n"), out
+    ok(stack, "destroy", "never")
+
+
+def test_launch_need_not_wait(stack, launched):
+    assert launched("quick", words=["--no-wait"], command="exec sleep 1000") == "accepted quick\n"
+
+
+def test_list_names_what_runs(stack, launched):
+    launched("listed", command="exec sleep 1000")
+    row = next(line.split() for line in ok(stack, "list").splitlines() if line.startswith("listed "))
+    assert row[1:4] == ["1", "READY", "1"] and row[4].startswith("application_")
+    assert "listed" in [s["name"] for s in json.loads(ok(stack, "list", "-o", "json"))]
+
+
+def test_flex_stop_start_destroy(stack, launched):
+    launched("life", command="exec sleep 1000")
+    ok(stack, "flex", "--wait", "life", "talk=3")
+    assert instances(stack, "life") == ["talk-0", "talk-1", "talk-2"]
+    assert ok(stack, "flex", "life", "talk=1") == "flexed life\n"
+    wait_for(lambda: instances(stack, "life") == ["talk-0"], "the service has shrunk")
+    assert ok(stack, "stop", "life") == "stopped life\n"
+    wait_for(lambda: ok(stack, "status", "life").split()[1] == "STOPPED", "the service is stopped")
+    assert "life READY" in ok(stack, "start", "--wait", "life")
+    assert json.loads(ok(stack, "destroy", "-o", "json", "life")) == {"change": "destroyed", "service": "life"}
+    refused(stack, 10, "status", "life")
+
+
+def test_logs_are_those_of_the_instance(stack, launched):
+    launched("chatty", command=TALKER + "exec sleep 1000", count=2)
+    assert wait_for(lambda: ok(stack, "logs", "chatty", "talk-1"), "it has spoken") == (
+        "==> talk-1 stdout.txt <==\nout of talk-1\n\n==> talk-1 stderr.txt <==\nerr of talk-1\n")
+    text = ok(stack, "logs", "chatty")
+    assert all(f"out of talk-{n}\n" in text for n in (0, 1))
+    lines = [json.loads(line) for line in ok(stack, "logs", "-o", "json", "chatty", "talk-0").splitlines()]
+    assert [(x["file"], x["offset"], x["text"]) for x in lines] == [
+        ("stdout.txt", 0, "out of talk-0\n"), ("stderr.txt", 0, "err of talk-0\n")]
+    assert lines[0]["container"].startswith("container_")
+
+
+def test_long_logs_are_whole(stack, launched):
+    launched("long", command="busybox seq 1 40000; exec sleep 1000")
+    wanted = "".join(f"{n}\n" for n in range(1, 40001))
+    wait_for(lambda: wanted in ok(stack, "logs", "long", "talk-0"), "all of the 230 kB came")
+
+
+def test_logs_follow_what_is_written(stack, launched, tmp_path):
+    gate = os.path.join(stack.dir, "gate")
+    launched("slow", command=f"echo first; until [ -e {gate} ]; do sleep 0.05; done; echo second; exec sleep 1000")
+    process = subprocess.Popen(command(stack, "logs", "-f", "slow", "talk-0"), stdout=subprocess.PIPE,
+                               stderr=subprocess.PIPE, text=True)
+    timer = threading.Timer(PATIENCE, process.kill)
+    timer.start()
+    try:
+        assert [process.stdout.readline() for _ in range(2)] == ["==> talk-0 stdout.txt <==\n", "first\n"]
+        open(gate, "w", encoding="ascii").close()
+        assert process.stdout.readline() == "second\n"
+        process.send_signal(signal.SIGINT)
+        _, err = process.communicate(timeout=PATIENCE)
+        assert process.returncode == 0 and err == ""
+    finally:
+        timer.cancel()
+        process.kill()
+        process.communicate()
+
+
+@pytest.mark.parametrize("path, status", [
+    ("talk-0/logs/stdout.txt", 200),
+    ("talk-0/logs/stdout.txt?offset=1", 200),
+    ("talk-0/logs/stdout.txt?offset=-1", 400),
+    ("talk-0/logs/passwd", 404),
+    ("talk-0/logs/..", 404),
+    ("talk-0/logs/..%2Fstdout.txt", 400),
+    ("talk-0/logs/%2Fetc%2Fpasswd", 400),
+    ("talk-0/logs/stdout.txt%00", 400),
+    ("..%2Ftalk-0/logs/stdout.txt", 400),
+    ("talk-9/logs/stdout.txt", 404),
+    ("../logs/stdout.txt", 404),
+])
+def test_only_the_two_files_can_be_read(stack, launched, path, status):
+    launched("walls", command="echo hello; exec sleep 1000")
+    join = "&" if "?" in path else "?"
+    url = f"/app/v1/services/walls/component-instances/{path}{join}user.name=alice"
+    answer = wait_for(lambda: request(stack.services_port, "GET", url), "an answer")
+    assert answer.status == status, answer
+    assert b"root:" not in answer.body
+
+
+@pytest.mark.parametrize("trick", ["ln -s /etc/hostname \"$f\"", "ln /tmp/bobbin-hardlink \"$f\"", "mkfifo \"$f\""])
+def test_a_container_cannot_lend_the_eyes_of_root(stack, launched, trick):
+    """Links and pipes in place of a log file show nothing, whoever made them."""
+    launched("thief", command="exec sleep 1000")
+    ids = json.loads(ok(stack, "status", "-o", "json", "thief"))
+    container = ids["components"][0]["containers"][0]["id"]
+    log = os.path.join(stack.dir, "svcmgr", "logs", ids["id"], container, "stdout.txt")
+    secret = os.path.join(stack.dir, "secret")
+    with open(secret, "w", encoding="ascii") as f:
+        f.write("secret")
+    os.remove(log)
+    subprocess.run(["/bin/sh", "-c", trick.replace("/etc/hostname", secret).replace("/tmp/bobbin-hardlink", secret)],
+                   env={**os.environ, "f": log}, check=True)
+    answer = request(stack.services_port, "GET", "/app/v1/services/thief/component-instances/talk-0/logs/stdout.txt?user.name=alice")
+    assert (answer.status, answer.body) == (200, b"")
+
+
+def test_errors_have_the_exit_codes_of_the_table(stack, launched, tmp_path):
+    launched("twice", command="exec sleep 1000")
+    text = json.dumps(definition("twice", "exec sleep 1000"))
+    assert "Service name twice is already taken." in refused(stack, 11, "launch", "-", stdin=text)
+    assert "Service nothing not found" in refused(stack, 10, "status", "nothing")
+    assert refused(stack, 10, "destroy", "nothing")
+    assert "already stopped" not in refused(stack, 10, "stop", "nothing")
+    assert "write COMPONENT=NUMBER" in refused(stack, 2, "flex", "twice", "talk")
+    assert "usage: bobbin app flex" in refused(stack, 2, "flex", "twice")
+    bad = tmp_path / "bad.json"
+    bad.write_text('{"name": "x",\n "version": }')
+    assert refused(stack, 21, "launch", str(bad)).startswith(f"bobbin: {bad}:2:")
+    assert refused(stack, 4, "launch", str(tmp_path / "nothing.json"))
+    assert refused(stack, 2, "launch", "-", stdin='{"name":"noversion"}')
+    assert refused(stack, 10, "logs", "twice", "talk-7")
+
+
+def test_nobody_listens():
+    done = subprocess.run([os.path.join(BIN, "bobbin"), "app", "list", "--url", f"http://127.0.0.1:{free_port()}"],
+                          capture_output=True, text=True, timeout=PATIENCE, check=False)
+    assert done.returncode == 5 and "nothing listens" in done.stderr and done.stderr.count("\n") == 1, done
