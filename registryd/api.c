@@ -18,6 +18,12 @@ const struct http_route registry_routes[] = {
     {"POST", "/ws/v1/registry/*", HTTP_JSON_OPTIONAL, BODY_MAX, api_post, "Make a node: op=mknode"},
     {"DELETE", "/ws/v1/registry/*", 0, 0, api_delete, "Delete a node"},
     {"GET", "/ws/v1/slider/registry/*", 0, 0, api_slider_get, "Slider's read-only view of a node"},
+    {"GET", "/ws/v1/registry-find", 0, 0, api_find, "Find records by api, user, class and other terms"},
+    {"POST", "/ws/v1/registry-admin/purge", HTTP_JSON_IN, BODY_MAX, api_purge,
+     "Delete the records of an application, attempt or container"},
+    {"POST", "/ws/v1/registry-admin/events", HTTP_JSON_IN, BODY_MAX, api_events,
+     "Tell what began or ended on the cluster"},
+    {"POST", "/ws/v1/registry-admin/users", HTTP_JSON_IN, BODY_MAX, api_users, "Make home directories"},
 };
 const size_t registry_n_routes = ARRAY_LEN(registry_routes);
 

@@ -35,5 +35,9 @@ void api_slider_get(struct http_req *req, void *arg); /* api_read.c */
 void api_put(struct http_req *req, void *arg);        /* api_write.c */
 void api_post(struct http_req *req, void *arg);       /* api_write.c */
 void api_delete(struct http_req *req, void *arg);     /* api_write.c */
+void api_find(struct http_req *req, void *arg);       /* api_find.c */
+void api_purge(struct http_req *req, void *arg);      /* api_admin.c */
+void api_events(struct http_req *req, void *arg);     /* api_admin.c */
+void api_users(struct http_req *req, void *arg);      /* api_admin.c */
 
 #endif

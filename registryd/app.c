@@ -77,9 +77,8 @@ static int store_start(struct daemon *d, void *arg, struct err_info *why)
         return err;
     app->mirror = mirror_new(app->store);
     mirror_listen(app->mirror, &listener, app);
-    enum reg_names names =
-        strcmp(opt_text(o, OPT_PATH_NAMES), "zookeeper") == 0 ? REG_NAMES_ZOOKEEPER : REG_NAMES_DNS;
-    app->ops = reg_store_new(daemon_loop(d), app->store, names, NULL);
+    app->names = strcmp(opt_text(o, OPT_PATH_NAMES), "zookeeper") == 0 ? REG_NAMES_ZOOKEEPER : REG_NAMES_DNS;
+    app->ops = reg_store_new(daemon_loop(d), app->store, app->names, NULL);
     app->write_wait_ms = opt_ms(o, OPT_WRITE_WAIT);
     return 0;
 }
@@ -87,7 +86,9 @@ static int store_start(struct daemon *d, void *arg, struct err_info *why)
 static void on_store_closed(void *arg)
 {
     struct registryd *app = arg;
+    cleanup_free(app->cleanup);
     reg_store_free(app->ops);
+    index_free(app->index);
     mirror_free(app->mirror);
     feed_free(app->feed); /* it listens to the mirror as long as that lives */
     daemon_stopped(app->daemon);
@@ -156,6 +157,29 @@ static int feed_start(struct daemon *d, void *arg, struct err_info *why)
     return 0;
 }
 
+/* ---- clean-up: the index of records, and what purges by it ---- */
+
+static int cleanup_start(struct daemon *d, void *arg, struct err_info *why)
+{
+    (void)why;
+    struct registryd *app = arg;
+    struct cleanup_def def = {.loop = daemon_loop(d),
+                              .index = app->index = index_new(daemon_loop(d), app->mirror),
+                              .ops = app->ops,
+                              .names = app->names,
+                              .metrics = daemon_metrics(d)};
+    app->cleanup = cleanup_new(&def);
+    return 0;
+}
+
+/* Both are let go with the store: until then it may tell changes, and what runs completes. */
+static void cleanup_end(struct daemon *d, void *arg)
+{
+    struct registryd *app = arg;
+    cleanup_stop(app->cleanup);
+    daemon_stopped(d);
+}
+
 /* ---- http ---- */
 
 static void collect(void *arg)
@@ -167,6 +191,9 @@ static void collect(void *arg)
     metric_set(m, M_APPLIED, mirror_applied(app->mirror));
     metric_set(m, M_STALE, mirror_stale(app->mirror) != NULL);
     metric_set(m, M_RING_BYTES, (int64_t)feed_ring_bytes(app->feed));
+    metric_set(m, M_INDEXED, (int64_t)index_n_records(app->index));
+    metric_set(m, M_INDEX_BYTES, (int64_t)index_n_bytes(app->index));
+    metric_set(m, M_CLEANUP_WAITING, (int64_t)cleanup_n_waiting(app->cleanup));
 }
 
 static void http_free(struct registryd *app)
@@ -230,9 +257,8 @@ static void http_stop(struct daemon *d, void *arg)
 }
 
 const struct daemon_step registryd_steps[] = {
-    {"store", store_start, store_stop},
-    {"nodes", nodes_start, nodes_stop},
-    {"feed", feed_start, NULL},
+    {"store", store_start, store_stop}, {"nodes", nodes_start, nodes_stop},
+    {"feed", feed_start, NULL},         {"cleanup", cleanup_start, cleanup_end}, /* the index too */
     {"http", http_start, http_stop},
 };
 const size_t registryd_n_steps = ARRAY_LEN(registryd_steps);

@@ -5,6 +5,7 @@
 #ifndef REGISTRYD_APP_H
 #define REGISTRYD_APP_H
 
+#include "cleanup.h"
 #include "feed.h"
 #include "http/server.h"
 #include "registry/ops_store.h"
@@ -18,6 +19,8 @@ struct registryd {
     struct mirror *mirror;
     struct reg_store *ops;
     struct feed *feed;
+    struct index *index;
+    struct cleanup *cleanup;
     struct http_server *http;
     struct run_timer *setup_retry;
     bool has_nodes;            /* the standard nodes are there */
@@ -25,6 +28,7 @@ struct registryd {
     struct http_route *routes; /* registry_routes with the limits of the options */
     char *static_user;         /* caller of a request that names no user */
     int64_t write_wait_ms;
+    enum reg_names names; /* what a write may create */
 };
 
 /** The parts in the order in which they start: app.c. */

@@ -11,7 +11,9 @@
     X(registry_stale, LOG_WARN, "The store is away; what is known is still served.")                         \
     X(registry_current, LOG_INFO, "The store is back.")                                                      \
     X(registry_setup_failed, LOG_WARN, "The standard nodes could not be made; trying again.")                \
-    X(feed_gone, LOG_WARN, "A follower fell behind the ring of changes and was told to begin anew.")
+    X(feed_gone, LOG_WARN, "A follower fell behind the ring of changes and was told to begin anew.")         \
+    X(purged, LOG_INFO, "A record was purged, with everything below it; with dry_run=true it would be.")     \
+    X(cleanup_failed, LOG_WARN, "A clean-up failed for good; its records stay until the next reconciliation.")
 
 LOG_DECLARE(REGISTRYD_EVENTS)
 
@@ -26,7 +28,14 @@ LOG_DECLARE(REGISTRYD_EVENTS)
     X(M_FOLLOWERS, METRIC_GAUGE, "registry_followers", "", "Open change feeds.")                             \
     X(M_CHANGES, METRIC_COUNTER, "registry_changes", "", "Changes put into the feed.")                       \
     X(M_GONE, METRIC_COUNTER, "registry_followers_gone", "", "Followers that fell behind the ring.")         \
-    X(M_RING_BYTES, METRIC_GAUGE, "registry_feed_ring_bytes", "", "Bytes of changes held for followers.")
+    X(M_RING_BYTES, METRIC_GAUGE, "registry_feed_ring_bytes", "", "Bytes of changes held for followers.")    \
+    X(M_FINDS, METRIC_COUNTER, "registry_finds", "", "Searches answered from the index.")                    \
+    X(M_INDEXED, METRIC_GAUGE, "registry_indexed_records", "", "Records that the index knows.")              \
+    X(M_INDEX_BYTES, METRIC_GAUGE, "registry_index_bytes", "", "Memory held by the index.")                  \
+    X(M_PURGED, METRIC_COUNTER, "registry_purged", "", "Records deleted by purges.")                         \
+    X(M_PURGE_EXAMINED, METRIC_COUNTER, "registry_purge_examined", "", "Records that purges looked at.")     \
+    X(M_HOMES, METRIC_COUNTER, "registry_homes_made", "", "Users whose home directory was made.")            \
+    X(M_CLEANUP_WAITING, METRIC_GAUGE, "registry_cleanup_waiting", "", "Purges that wait for another try.")
 
 enum { METRICS_ENUM(REGISTRYD_METRICS) REGISTRYD_N_METRICS };
 

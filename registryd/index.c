@@ -1,0 +1,409 @@
+#include "index.h"
+#include "walk.h"
+#include "base/map.h"
+#include "base/mem.h"
+#include "base/obj.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <sys/queue.h>
+
+#define INDEX_MAGIC OBJ_MAGIC('I', 'N', 'D', 'X')
+
+/** Nodes of a slice of the first building: some hundred microseconds. */
+#define SLICE_NODES 64
+/** What malloc adds to a piece, and what a key costs in its map, for the estimate. */
+#define MALLOC_HEAD   16
+#define MAP_SLOT_COST 48
+
+struct entry;
+
+/** One record under a key; entry NULL: it was taken out. */
+struct slot {
+    uint64_t number;
+    struct entry *entry;
+};
+
+struct key {
+    TAILQ_ENTRY(key) link; /* INDEX_APP only: in the order of serial */
+    uint64_t serial;
+    enum index_kind kind;
+    uint32_t n_slots, cap, n_live;
+    struct slot *slots; /* ascending numbers */
+    char text[];
+};
+
+TAILQ_HEAD(key_list, key);
+
+/** A record. Its node lives as long as it. */
+struct entry {
+    uint64_t number;
+    const struct mirror_node *node;
+    enum index_persistence persistence;
+    uint32_t n_keys;
+    struct key *keys[];
+};
+
+struct index {
+    struct obj obj;
+    struct mirror *mirror;
+    struct map keys[INDEX_N_KINDS];
+    struct key_list apps;
+    uint64_t last_number, last_serial, epoch;
+    size_t n_records, n_bytes;
+    bool is_ready;
+    struct run_timer *build_timer;
+    char *built; /* path that the first building has come to; NULL: nothing yet */
+};
+
+/* ---- postings ---- */
+
+static size_t key_size(const struct key *k)
+{
+    size_t len = strlen(k->text) + 1;
+    return sizeof *k + 2 * len + 3 * MALLOC_HEAD + MAP_SLOT_COST + k->cap * sizeof *k->slots;
+}
+
+static size_t entry_size(const struct entry *e)
+{
+    return sizeof *e + e->n_keys * sizeof *e->keys + MALLOC_HEAD;
+}
+
+/* First slot with a number of at least this one. */
+static uint32_t slot_from(const struct key *k, uint64_t number)
+{
+    uint32_t low = 0, high = k->n_slots;
+    while (low < high) {
+        uint32_t middle = low + (high - low) / 2;
+        if (k->slots[middle].number < number)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+static struct key *key_for(struct index *ix, enum index_kind kind, const char *text)
+{
+    struct key *k = map_get(&ix->keys[kind], text);
+    if (k)
+        return k;
+    size_t len = strlen(text);
+    k = mem_zalloc(sizeof *k + len + 1);
+    k->kind = kind;
+    memcpy(k->text, text, len);
+    map_set(&ix->keys[kind], text, k);
+    if (kind == INDEX_APP) {
+        k->serial = ++ix->last_serial;
+        TAILQ_INSERT_TAIL(&ix->apps, k, link);
+    }
+    ix->n_bytes += key_size(k);
+    return k;
+}
+
+/* An entry goes with the last of its keys. */
+static void key_free(void *arg)
+{
+    struct key *k = arg;
+    for (uint32_t i = 0; i < k->n_slots; i++)
+        if (k->slots[i].entry && --k->slots[i].entry->n_keys == 0)
+            free(k->slots[i].entry);
+    free(k->slots);
+    free(k);
+}
+
+static void key_add(struct index *ix, struct key *k, struct entry *e)
+{
+    ix->n_bytes -= key_size(k);
+    if (k->n_slots == k->cap) {
+        k->cap = k->cap + k->cap / 2 + 1;
+        k->slots = mem_resize(k->slots, k->cap, sizeof *k->slots);
+    }
+    k->slots[k->n_slots++] = (struct slot){e->number, e};
+    k->n_live++;
+    ix->n_bytes += key_size(k);
+}
+
+static void key_squeeze(struct index *ix, struct key *k)
+{
+    ix->n_bytes -= key_size(k);
+    uint32_t n = 0;
+    for (uint32_t i = 0; i < k->n_slots; i++)
+        if (k->slots[i].entry)
+            k->slots[n++] = k->slots[i];
+    k->n_slots = n;
+    k->cap = n;
+    k->slots = mem_resize(k->slots, n, sizeof *k->slots);
+    ix->n_bytes += key_size(k);
+}
+
+static void key_remove(struct index *ix, struct key *k, const struct entry *e)
+{
+    uint32_t i = slot_from(k, e->number);
+    BUG_IF(i == k->n_slots || k->slots[i].entry != e);
+    k->slots[i].entry = NULL;
+    if (--k->n_live == 0) {
+        ix->n_bytes -= key_size(k);
+        if (k->kind == INDEX_APP)
+            TAILQ_REMOVE(&ix->apps, k, link);
+        map_remove(&ix->keys[k->kind], k->text);
+        key_free(k);
+    } else if (k->n_live < k->n_slots / 2) {
+        key_squeeze(ix, k);
+    }
+}
+
+/* ---- records ---- */
+
+static struct entry *entry_of(const struct mirror_node *node)
+{
+    return node->user;
+}
+
+static void entry_drop(struct index *ix, struct entry *e)
+{
+    for (uint32_t i = 0; i < e->n_keys; i++)
+        key_remove(ix, e->keys[i], e);
+    mirror_node_user(e->node, NULL);
+    ix->n_bytes -= entry_size(e);
+    ix->n_records--;
+    free(e);
+}
+
+static void entry_add(struct index *ix, const struct mirror_node *node, const struct index_terms *terms)
+{
+    struct entry *e = mem_zalloc(sizeof *e + terms->n_items * sizeof *e->keys);
+    e->number = ++ix->last_number;
+    e->node = node;
+    e->persistence = terms->persistence;
+    e->n_keys = (uint32_t)terms->n_items;
+    for (size_t i = 0; i < terms->n_items; i++) {
+        e->keys[i] = key_for(ix, terms->items[i].kind, terms->items[i].text);
+        key_add(ix, e->keys[i], e);
+    }
+    mirror_node_user(node, e);
+    ix->n_bytes += entry_size(e);
+    ix->n_records++;
+}
+
+static bool entry_fits(const struct entry *e, const struct index_terms *terms)
+{
+    if (e->n_keys != terms->n_items || e->persistence != terms->persistence)
+        return false;
+    for (size_t i = 0; i < terms->n_items; i++)
+        if (e->keys[i]->kind != terms->items[i].kind || strcmp(e->keys[i]->text, terms->items[i].text) != 0)
+            return false;
+    return true;
+}
+
+/* Bring the entry of a node in line with its bytes. */
+static void index_node(struct index *ix, const char *path, const struct mirror_node *node)
+{
+    struct entry *e = entry_of(node);
+    struct reg_record *record;
+    if (reg_record_read(node->data, node->stat.data_len, REG_STRICT, &record, NULL)) {
+        if (e)
+            entry_drop(ix, e);
+        return;
+    }
+    struct index_terms terms;
+    index_terms_read(path, record, &terms);
+    reg_record_free(record);
+    bool is_same = e && entry_fits(e, &terms);
+    if (e && !is_same)
+        entry_drop(ix, e);
+    if (!is_same && terms.n_items)
+        entry_add(ix, node, &terms);
+    index_terms_fini(&terms);
+}
+
+/* ---- following the mirror ---- */
+
+static void index_clear(struct index *ix)
+{
+    for (int kind = 0; kind < INDEX_N_KINDS; kind++)
+        map_fini(&ix->keys[kind], key_free);
+    TAILQ_INIT(&ix->apps);
+    ix->n_records = 0;
+    ix->n_bytes = 0;
+}
+
+static void build_slice(void *arg)
+{
+    struct index *ix = obj_cast(arg, struct index, INDEX_MAGIC);
+    for (int i = 0; i < SLICE_NODES; i++) {
+        const struct mirror_node *node = walk_next(ix->mirror, "/", ix->built);
+        free(ix->built);
+        ix->built = NULL;
+        if (!node) {
+            ix->is_ready = true;
+            return;
+        }
+        struct buf path = BUF_EMPTY;
+        mirror_path(node, &path);
+        ix->built = buf_take(&path);
+        index_node(ix, ix->built, node);
+    }
+    run_timer_start(ix->build_timer, 0, 0);
+}
+
+static void on_synced(void *arg)
+{
+    struct index *ix = obj_cast(arg, struct index, INDEX_MAGIC);
+    index_clear(ix);
+    ix->epoch++;
+    ix->is_ready = false;
+    mem_free_ptr(&ix->built);
+    build_slice(ix);
+}
+
+static void on_change(void *arg, enum mirror_change kind, const char *path, const struct mirror_node *node,
+                      const char *old_data, size_t old_len, int64_t zxid)
+{
+    (void)old_data;
+    (void)old_len;
+    (void)zxid;
+    struct index *ix = obj_cast(arg, struct index, INDEX_MAGIC);
+    if (kind == MIRROR_PUT)
+        index_node(ix, path, node);
+    else if (entry_of(node))
+        entry_drop(ix, entry_of(node));
+}
+
+static const struct mirror_listener listener = {.synced = on_synced, .change = on_change};
+
+struct index *index_new(struct run_loop *loop, struct mirror *m)
+{
+    struct index *ix = mem_new(struct index);
+    obj_init(&ix->obj, INDEX_MAGIC);
+    ix->mirror = m;
+    TAILQ_INIT(&ix->apps);
+    ix->epoch = (uint64_t)run_wall_ms();
+    ix->build_timer = run_timer_new(loop, build_slice, ix);
+    mirror_listen(m, &listener, ix);
+    return ix;
+}
+
+void index_free(struct index *ix)
+{
+    if (!ix)
+        return;
+    index_clear(ix);
+    run_timer_free(ix->build_timer);
+    free(ix->built);
+    obj_fini(&ix->obj);
+    free(ix);
+}
+
+bool index_ready(const struct index *ix)
+{
+    return ix->is_ready;
+}
+
+uint64_t index_epoch(const struct index *ix)
+{
+    return ix->epoch;
+}
+
+size_t index_n_records(const struct index *ix)
+{
+    return ix->n_records;
+}
+
+size_t index_n_bytes(const struct index *ix)
+{
+    return ix->n_bytes;
+}
+
+/* ---- asking ---- */
+
+/* The keys of a query. @return the one with the fewest records; NULL: a term that no record has. */
+static struct key *query_keys(const struct index *ix, const struct index_query *q,
+                              struct key *keys[INDEX_N_KINDS], size_t *n_keys)
+{
+    struct key *rarest = NULL;
+    *n_keys = 0;
+    for (int kind = 0; kind < INDEX_N_KINDS; kind++) {
+        if (!q->terms[kind])
+            continue;
+        struct key *k = map_get(&ix->keys[kind], q->terms[kind]);
+        if (!k)
+            return NULL;
+        keys[(*n_keys)++] = k;
+        if (!rarest || k->n_live < rarest->n_live)
+            rarest = k;
+    }
+    BUG_IF(!rarest);
+    return rarest;
+}
+
+static bool entry_has_all(const struct entry *e, struct key *const keys[], size_t n_keys)
+{
+    for (size_t i = 0; i < n_keys; i++) {
+        uint32_t at = 0;
+        while (at < e->n_keys && e->keys[at] != keys[i])
+            at++;
+        if (at == e->n_keys)
+            return false;
+    }
+    return true;
+}
+
+const struct mirror_node *index_next(const struct index *ix, const struct index_query *q, uint64_t *after,
+                                     size_t *n_visits)
+{
+    struct key *keys[INDEX_N_KINDS];
+    size_t n_keys;
+    const struct key *k = query_keys(ix, q, keys, &n_keys);
+    if (!k)
+        return NULL;
+    for (uint32_t i = slot_from(k, *after + 1); i < k->n_slots && *n_visits; i++) {
+        *after = k->slots[i].number;
+        --*n_visits;
+        const struct entry *e = k->slots[i].entry;
+        if (e && entry_has_all(e, keys, n_keys))
+            return e->node;
+    }
+    return NULL;
+}
+
+static bool give_app(const struct key *k, struct index_app *out)
+{
+    if (k)
+        *out = (struct index_app){k->text, k->serial};
+    return k != NULL;
+}
+
+bool index_app_after(const struct index *ix, uint64_t serial, struct index_app *out)
+{
+    const struct key *k = TAILQ_LAST(&ix->apps, key_list), *next = NULL;
+    for (; k && k->serial > serial; k = TAILQ_PREV(k, key_list, link))
+        next = k;
+    return give_app(next, out);
+}
+
+bool index_app_next(const struct index *ix, const char *id, struct index_app *out)
+{
+    const struct key *k = map_get(&ix->keys[INDEX_APP], id);
+    return k && give_app(TAILQ_NEXT(k, link), out);
+}
+
+bool index_has_app(const struct index *ix, const char *id)
+{
+    return map_get(&ix->keys[INDEX_APP], id) != NULL;
+}
+
+enum index_persistence index_persistence(const struct mirror_node *node)
+{
+    const struct entry *e = entry_of(node);
+    return e ? e->persistence : INDEX_OTHER;
+}
+
+const char *index_id(const struct mirror_node *node)
+{
+    const struct entry *e = entry_of(node);
+    for (uint32_t i = 0; e && i < e->n_keys; i++)
+        if (e->keys[i]->kind == INDEX_ID)
+            return e->keys[i]->text;
+    return NULL;
+}
