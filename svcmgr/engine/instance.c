@@ -189,7 +189,8 @@ static void on_running(struct step *st, struct eng_instance *inst, const struct 
         set_text(&inst->bare_host, host);
     inst->state = INST_RUNNING;
     inst->running_ms = st->now_ms;
-    instance_publish(st, inst); /* also after a relaunch: the record may have gone with an earlier life of us */
+    instance_publish(st,
+                     inst); /* also after a relaunch: the record may have gone with an earlier life of us */
     start_probe(st, inst);
     touch(st, inst);
 }

@@ -181,7 +181,8 @@ static const struct row seed_rows[] = {
     {"GET /app/v1/services", NULL, 200, "[]"}, /* another user */
     {"GET /app/v1/services/web", NULL, 404, "{\"diagnostics\":\"Service web not found\",\"code\":404004}"},
     {"GET /app/v1/services/a_b" U, NULL, 404, "can not use '_'"},
-    {"GET /app/v1/services/ghost/component-instances/hello-0/logs/stdout.txt" U, NULL, 404, "no such service"},
+    {"GET /app/v1/services/ghost/component-instances/hello-0/logs/stdout.txt" U, NULL, 404,
+     "no such service"},
     {"GET /app/v1/services/a%2Fb" U, NULL, 400, "\"diagnostics\":"},
     {"PUT /app/v1/services/web" U, "{}", 204, NULL},
     {"PUT /app/v1/services/ghost" U, "{}", 404, "Service ghost not found"},
