@@ -86,6 +86,8 @@ static int run_and_print(struct dev *d, char *const *argv, struct buf *out, int 
     if (!err)
         printf("%s", buf_cstr(out));
     fflush(stdout);
+    if (err == ERR_IO)
+        err_set(why, err, argv[0], "cannot be started (apt-get install bind9-dnsutils curl)");
     return err;
 }
 
