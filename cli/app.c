@@ -78,7 +78,7 @@ int app_wait_and_print(struct app_client *a, const char *name, struct err_info *
     int err = cli_timeout_ms(a->cli, READY_LIMIT_MS, &limit_ms, why);
 
     if (!err)
-        err = services_wait_ready(&a->services, name, limit_ms, NULL, NULL, &service, why);
+        err = services_wait_ready(&a->services, name, limit_ms, &service, why);
     if (!err)
         app_print(a->cli, service);
     return err;

@@ -98,6 +98,8 @@ static void name_addresses(struct dev *d)
     d->dns_port = mem_str(opt_text(o, KEY_DNS_PORT));
     d->domain = opt_text(o, KEY_DOMAIN);
     services_init(&d->services, &d->wait, d->services_url, d->user);
+    d->services.check = dev_all_run;
+    d->services.check_arg = d;
 }
 
 static int name_user(struct dev *d, struct err_info *why)
@@ -173,20 +175,25 @@ static int try_bind(const char *host, uint16_t port, int type)
     return error;
 }
 
-static int check_port(const char *program, const char *key, const char *form, const char *host, uint16_t port,
-                      int type, struct err_info *why)
+/** A port that a program is to have, and the option that moves it. */
+struct wanted_port {
+    const char *program, *key, *form; /* form: how the option's value looks */
+    int type;                         /* SOCK_STREAM, SOCK_DGRAM */
+};
+
+static int check_port(const struct wanted_port *w, const char *host, uint16_t port, struct err_info *why)
 {
     mem_auto char *place = mem_fmt(strchr(host, ':') ? "[%s]:%u" : "%s:%u", host, port);
 
-    if (port == 0 || try_bind(host, port, type) != EADDRINUSE)
+    if (port == 0 || try_bind(host, port, w->type) != EADDRINUSE)
         return 0;
     return err_set(why, ERR_ADDRINUSE, place,
-                   "%s cannot have this %s port, somebody else listens there (-D %s=%s moves it)", program,
-                   type == SOCK_DGRAM ? "UDP" : "TCP", key, form);
+                   "%s cannot have this %s port, somebody else listens there (-D %s=%s moves it)", w->program,
+                   w->type == SOCK_DGRAM ? "UDP" : "TCP", w->key, w->form);
 }
 
 /** An option that holds host:port. */
-static int check_address(const struct dev *d, const char *program, enum cli_key id, const char *key,
+static int check_address(const struct dev *d, const struct wanted_port *w, enum cli_key id,
                          struct err_info *why)
 {
     mem_auto char *host = NULL;
@@ -194,23 +201,29 @@ static int check_address(const struct dev *d, const char *program, enum cli_key 
 
     if (addr_split_host_port(opt_text(d->cli->options, (int)id), 0, &host, &port))
         return 0; /* the daemon says what is wrong with it */
-    return check_port(program, key, "HOST:PORT", host, port, SOCK_STREAM, why);
+    return check_port(w, host, port, why);
 }
 
 int dev_ports_start(struct dev *d, struct err_info *why)
 {
+    static const struct {
+        struct wanted_port wanted;
+        enum cli_key key;
+    } rows[] = {
+        {{"registryd", "hadoop.registry.http.address", "HOST:PORT", SOCK_STREAM}, KEY_REGISTRY_ADDRESS},
+        {{"dnsd", "hadoop.registry.dns.bind-port", "PORT", SOCK_DGRAM}, KEY_DNS_PORT},
+        {{"dnsd", "hadoop.registry.dns.bind-port", "PORT", SOCK_STREAM}, KEY_DNS_PORT},
+        {{"dnsd", "hadoop.registry.dns.http.address", "HOST:PORT", SOCK_STREAM}, KEY_DNS_HTTP_ADDRESS},
+        {{"svcmgr", "yarn.service.api-server.address", "HOST:PORT", SOCK_STREAM}, KEY_SERVICES_ADDRESS},
+    };
     uint16_t dns_port = (uint16_t)opt_int(d->cli->options, KEY_DNS_PORT);
-    int err = check_address(d, "registryd", KEY_REGISTRY_ADDRESS, "hadoop.registry.http.address", why);
+    int err = 0;
 
-    if (!err)
-        err = check_port("dnsd", "hadoop.registry.dns.bind-port", "PORT", d->dns_address, dns_port,
-                         SOCK_DGRAM, why);
-    if (!err)
-        err = check_port("dnsd", "hadoop.registry.dns.bind-port", "PORT", d->dns_address, dns_port,
-                         SOCK_STREAM, why);
-    if (!err)
-        err = check_address(d, "dnsd", KEY_DNS_HTTP_ADDRESS, "hadoop.registry.dns.http.address", why);
-    if (!err)
-        err = check_address(d, "svcmgr", KEY_SERVICES_ADDRESS, "yarn.service.api-server.address", why);
+    for (size_t i = 0; i < ARRAY_LEN(rows) && !err; i++) {
+        if (rows[i].key == KEY_DNS_PORT)
+            err = check_port(&rows[i].wanted, d->dns_address, dns_port, why);
+        else
+            err = check_address(d, &rows[i].wanted, rows[i].key, why);
+    }
     return err;
 }

@@ -31,7 +31,7 @@ void services_init(struct services *s, struct wait *wait, const char *url, const
 {
     size_t len = strlen(url);
 
-    s->wait = wait;
+    *s = (struct services){.wait = wait};
     s->url = mem_strn(url, len - (str_ends(url, "/") ? 1 : 0));
     s->user = services_quote(user);
 }
@@ -169,8 +169,7 @@ static int look(struct services *s, const char *name, struct progress *p, enum o
     return 0;
 }
 
-int services_wait_ready(struct services *s, const char *name, int64_t limit_ms,
-                        int (*check)(void *arg, struct err_info *why), void *arg, json_t **out,
+int services_wait_ready(struct services *s, const char *name, int64_t limit_ms, json_t **out,
                         struct err_info *why)
 {
     struct progress progress;
@@ -180,7 +179,7 @@ int services_wait_ready(struct services *s, const char *name, int64_t limit_ms,
 
     progress_begin(&progress);
     while (!err && outcome == STILL_WAITING) {
-        err = check ? check(arg, why) : 0;
+        err = s->check ? s->check(s->check_arg, why) : 0;
         if (!err)
             err = look(s, name, &progress, &outcome, out, why);
         if (err || outcome != STILL_WAITING)

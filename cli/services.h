@@ -16,6 +16,9 @@
 struct services {
     struct wait *wait;
     char *url, *user; /* url without slash at the end; user percent-encoded */
+    /** Asked between two looks of services_wait_ready: a code that is not 0 ends the waiting; NULL: nothing to ask. */
+    int (*check)(void *arg, struct err_info *why);
+    void *check_arg;
 };
 
 /** @param url  "http://host:port" [copied] @param user  caller [copied] @param out  services_fini releases it [out] */
@@ -38,12 +41,10 @@ int services_get(struct services *s, const char *name, json_t **out, struct err_
 /**
  * Wait until a service is READY, with progress on stderr.
  *
- * @param check  asked between two looks: a code that is not 0 ends the waiting; NULL: nothing to ask
  * @param out    the service when it is ready                                        [out, new reference]
- * @return 0; ERR_TIMEOUT; ERR_WRONGSTATE: it failed or stopped; ERR_CANCELLED; what check returned; as services_get.
+ * @return 0; ERR_TIMEOUT; ERR_WRONGSTATE: it failed or stopped; ERR_CANCELLED; what s->check returned; as services_get.
  */
-int services_wait_ready(struct services *s, const char *name, int64_t limit_ms,
-                        int (*check)(void *arg, struct err_info *why), void *arg, json_t **out,
+int services_wait_ready(struct services *s, const char *name, int64_t limit_ms, json_t **out,
                         struct err_info *why);
 /** A member's text, or "" when it is no text. [borrowed] */
 const char *services_text(const json_t *object, const char *key);
