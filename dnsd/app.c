@@ -1,7 +1,6 @@
 #include "app.h"
 #include "events.h"
 #include "options.h"
-#include "base/addr.h"
 #include "base/mem.h"
 #include "base/obj.h"
 #include "base/str.h"
@@ -27,54 +26,13 @@ void dnsd_check(const struct options *o, struct buf *errors)
                  opt_origin(o, OPT_DOMAIN), domain);
     if (subnet && reverse_check(subnet, opt_text(o, OPT_ZONE_MASK), &why))
         buf_addf(errors, "%s: %s: %s\n", opt_origin(o, OPT_ZONE_SUBNET), why.where, why.text);
+    dnsd_net_check(o, errors);
 }
 
-/* ---- net: sockets and workers ---- */
-
-static size_t read_addresses(const char *list, char **out, size_t max)
+void dnsd_reload(struct daemon *d, void *arg)
 {
-    size_t n = 0;
-    for (char *a; n < max && (a = str_field(list, ',', n)); n++)
-        out[n] = a;
-    return n;
-}
-
-static int net_step_start(struct daemon *d, void *arg, struct err_info *why)
-{
-    struct dnsd *app = arg;
-    const struct options *o = daemon_options(d);
-    char *addresses[16];
-    size_t n = read_addresses(opt_text(o, OPT_BIND_ADDRESS), addresses, ARRAY_LEN(addresses));
-    struct net_options opts = {.addresses = (const char *const *)addresses,
-                               .n_addresses = n,
-                               .port = (uint16_t)opt_int(o, OPT_BIND_PORT),
-                               .n_workers = (unsigned)opt_int(o, OPT_WORKERS),
-                               .tcp_max_clients = (unsigned)opt_int(o, OPT_TCP_CLIENTS),
-                               .tcp_idle_ms = (unsigned)opt_ms(o, OPT_TCP_IDLE),
-                               .answer = {.udp_max = (uint16_t)opt_int(o, OPT_UDP_MAX)},
-                               .zones = app->zones};
-    int err = net_start(&opts, &app->net, why);
-    for (size_t i = 0; i < n; i++) {
-        if (!err) {
-            mem_auto char *where =
-                mem_fmt(strchr(addresses[i], ':') ? "[%s]:%u" : "%s:%u", addresses[i], net_port(app->net));
-            log_emit(&ev_dns_listening, LOG_STR("address", where));
-        }
-        free(addresses[i]);
-    }
-    if (err == ERR_ADDRINUSE)
-        err_set(why, err, why->where,
-                "something answers there already: stop it, or set hadoop.registry.dns.bind-port or "
-                "hadoop.registry.dns.bind-address");
-    return err;
-}
-
-static void net_step_stop(struct daemon *d, void *arg)
-{
-    struct dnsd *app = arg;
-    net_stop(app->net);
-    zoneset_reclaim(app->zones, UINT64_MAX);
-    daemon_stopped(d);
+    (void)d;
+    dnsd_net_reload(arg);
 }
 
 /* ---- feed: the registry becomes names ---- */
@@ -164,7 +122,7 @@ static void http_stop(struct daemon *d, void *arg)
 
 const struct daemon_step dnsd_steps[] = {
     {"zones", dnsd_zones_start, dnsd_zones_stop},
-    {"net", net_step_start, net_step_stop},
+    {"net", dnsd_net_start, dnsd_net_stop},
     {"feed", feed_start, feed_stop},
     {"http", http_start, http_stop},
 };

@@ -14,6 +14,7 @@
 struct dnsd {
     struct daemon *daemon;
     uint8_t domain[NAME_MAX_LEN];
+    char host[256]; /* name of this host, where an option does not name it */
     struct zoneset *zones;
     struct net *net;
     struct reg *registry;
@@ -27,6 +28,17 @@ extern const struct daemon_step dnsd_steps[];
 extern const size_t dnsd_n_steps;
 /** Checks over several options, for -t. */
 void dnsd_check(const struct options *o, struct buf *errors);
+
+/** SIGHUP. */
+void dnsd_reload(struct daemon *d, void *app);
+
+/** Sockets and workers: app_net.c. */
+int dnsd_net_start(struct daemon *d, void *app, struct err_info *why);
+void dnsd_net_stop(struct daemon *d, void *app);
+/** Load certificate and cookie secrets again. */
+void dnsd_net_reload(struct dnsd *app);
+/** Checks of the options of this part. */
+void dnsd_net_check(const struct options *o, struct buf *errors);
 
 /** Declare the zones that the options and the zone directory name, with SOA and NS: app_zones.c. */
 int dnsd_zones_start(struct daemon *d, void *app, struct err_info *why);

@@ -17,6 +17,7 @@ int main(int argc, char **argv)
                                    .steps = dnsd_steps,
                                    .n_steps = dnsd_n_steps,
                                    .check = dnsd_check,
+                                   .reload = dnsd_reload,
                                    .app_size = sizeof(struct dnsd)};
     return daemon_main(&def, argc, argv);
 }

@@ -32,6 +32,31 @@
       "A TCP connection on which nothing moves that long is closed.")                                        \
     X(OPT_TCP_CLIENTS, "hadoop.registry.dns.tcp.max-clients", OPT_INT, "", "1000", 1, 60000, OPT_FIXED,      \
       "TCP connections at once.")                                                                            \
+    X(OPT_TCP_PER_CLIENT, "hadoop.registry.dns.tcp.max-per-client", OPT_INT, "", "0", 0, 60000, OPT_FIXED,   \
+      "TCP connections at once from one address; 0: no limit of its own.")                                   \
+    X(OPT_TLS_CERT, "hadoop.registry.dns.tls.certificate", OPT_TEXT, "", NULL, 0, 0, OPT_FIXED,              \
+      "PEM file with the certificate chain for DNS over TLS, read again on SIGHUP; unset: no TLS.")          \
+    X(OPT_TLS_KEY, "hadoop.registry.dns.tls.key", OPT_TEXT, "", NULL, 0, 0, OPT_FIXED,                       \
+      "PEM file with the key of the certificate.")                                                           \
+    X(OPT_TLS_PORT, "hadoop.registry.dns.tls.port", OPT_INT, "", "853", 0, 65535, OPT_FIXED,                 \
+      "Port for DNS over TLS; 0 takes a free one.")                                                          \
+    X(OPT_COOKIES, "hadoop.registry.dns.cookies", OPT_ENUM, "off|on|require", "on", 0, 0, OPT_FIXED,         \
+      "DNS cookies. require: over UDP only a client with a good cookie gets data.")                          \
+    X(OPT_COOKIE_FILE, "hadoop.registry.dns.cookies.secret-file", OPT_TEXT, "", NULL, 0, 0, OPT_FIXED,       \
+      "Secrets, 32 hexadecimal digits a line: the first makes cookies, all are accepted; read again on "     \
+      "SIGHUP. Servers that share an address share it. Unset: a random one.")                                \
+    X(OPT_RRL_RATE, "hadoop.registry.dns.rrl.responses-per-second", OPT_INT, "", "0", 0, 1000000, OPT_FIXED, \
+      "Equal UDP answers a second that one client network (/24, /56) gets from a worker; 0: no limit.")      \
+    X(OPT_RRL_SLIP, "hadoop.registry.dns.rrl.slip", OPT_INT, "", "2", 0, 100, OPT_FIXED,                     \
+      "Of the answers over the limit each such one is sent empty with TC set; 0: none is.")                  \
+    X(OPT_RRL_EXEMPT, "hadoop.registry.dns.rrl.exempt", OPT_TEXT, "", "127.0.0.0/8,::1", 0, 0, OPT_FIXED,    \
+      "Networks that are never limited, comma-separated.")                                                   \
+    X(OPT_CHAOS, "hadoop.registry.dns.chaos", OPT_BOOL, "", "true", 0, 0, OPT_FIXED,                         \
+      "Tell version.bind, id.server (class CH) and NSID to who asks.")                                       \
+    X(OPT_IDENTITY, "hadoop.registry.dns.identity", OPT_TEXT, "", NULL, 0, 0, OPT_FIXED,                     \
+      "What id.server and NSID say; the host's name by default.")                                            \
+    X(OPT_EMPTY_ZONES, "hadoop.registry.dns.empty-zones", OPT_BOOL, "", "true", 0, 0, OPT_FIXED,             \
+      "Answer for localhost, invalid and private reverse names that no zone covers; never forward them.")    \
     X(OPT_SOA_MNAME, "hadoop.registry.dns.soa.mname", OPT_TEXT, "", NULL, 0, 0, OPT_FIXED,                   \
       "Primary name server in the SOA; the host's name by default.")                                         \
     X(OPT_SOA_RNAME, "hadoop.registry.dns.soa.rname", OPT_TEXT, "", NULL, 0, 0, OPT_FIXED,                   \

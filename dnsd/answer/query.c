@@ -1,13 +1,14 @@
 #include "answer/query.h"
 
 #include "answer/response.h"
+#include "answer/special.h"
 #include "wire/rdata.h"
 #include "zone/find.h"
 
 enum { UDP_MIN = 512, UDP_DEFAULT = 1232, TCP_MAX = 65535, MAX_CHAIN = 8 };
 
 /*
- *   check      is it a query for us at all: opcode, EDNS version, class, meta types
+ *   check      is it a query for us at all: opcode, EDNS version, cookie, class, meta types
  *   find zone  zone_find: exact name, wildcard, missing, delegation, DNAME
  *   answer     the set asked for, or CNAME and once more with its target
  *   authority  SOA for what is not there, NS for what is delegated
@@ -19,6 +20,9 @@ void answer_read(struct answer *a, const uint8_t *msg, size_t len, bool is_tcp, 
 {
     a->msg = msg;
     a->is_tcp = is_tcp;
+    a->is_tls = false;
+    a->secrets = NULL;
+    a->cookie = ANSWER_COOKIE_NONE;
     a->hand_off = ANSWER_HERE;
     a->rcode = DNS_NOERROR;
     a->is_truncated = false;
@@ -65,16 +69,23 @@ static uint16_t check_transfer(struct response *r)
     return DNS_REFUSED;
 }
 
-/** What can be said without looking into a zone. @return NOERROR: go on. */
-static uint16_t check(struct response *r)
+/** Over UDP anybody can be named as the sender: who must prove an address is told how, without data (RFC 7873 5.2.3). */
+static uint16_t check_cookie(struct response *r)
+{
+    struct answer *a = r->a;
+    if (!r->opts->needs_cookie || a->is_tcp || a->cookie == ANSWER_COOKIE_GOOD)
+        return DNS_NOERROR;
+    if (a->cookie == ANSWER_COOKIE_UNKNOWN)
+        return DNS_BADCOOKIE;
+    a->is_truncated = true;
+    return DNS_NOERROR;
+}
+
+static uint16_t check_question(struct response *r)
 {
     const struct query *q = &r->a->q;
-    if (q->opcode != DNS_QUERY)
-        return DNS_NOTIMP;
-    if (q->verdict != QUERY_OK)
-        return DNS_FORMERR;
-    if (q->has_edns && q->edns_version > 0)
-        return DNS_BADVERS;
+    if (q->qclass == DNS_CH)
+        return special_chaos(r);
     if (q->qclass != DNS_IN)
         return DNS_REFUSED;
     switch (q->qtype) {
@@ -89,11 +100,30 @@ static uint16_t check(struct response *r)
     }
 }
 
+/** What can be said without looking into a zone. @return NOERROR: go on if nothing is said yet. */
+static uint16_t check(struct response *r)
+{
+    const struct query *q = &r->a->q;
+    if (q->opcode != DNS_QUERY)
+        return DNS_NOTIMP;
+    if (q->verdict != QUERY_OK)
+        return DNS_FORMERR;
+    if (q->has_edns && q->edns_version > 0)
+        return DNS_BADVERS;
+    uint16_t rcode = check_cookie(r);
+    if (rcode != DNS_NOERROR || r->a->is_truncated || !q->has_question)
+        return rcode;
+    return check_question(r);
+}
+
 /** No zone of ours: for the forwarder, else refused. A chain that leaves our zones just ends (RFC 1034 4.3.2 3a). */
 static uint16_t answer_outside(struct response *r)
 {
+    uint16_t rcode;
     if (r->n_links)
         return DNS_NOERROR;
+    if (r->opts->has_empty_zones && special_empty_zone(r, &rcode))
+        return rcode;
     if (r->opts->can_forward)
         r->a->hand_off = ANSWER_FORWARD;
     r->opt.ede = DNS_EDE_NOT_AUTHORITATIVE;
@@ -175,8 +205,19 @@ size_t answer_write(struct answer *a, const struct zone_version *v, const struct
         return 0;
     response_begin(&r, a, v, opts, out, response_limit(a, opts, cap));
     a->rcode = check(&r);
-    if (a->rcode == DNS_NOERROR)
+    bool is_for_zones = a->q.has_question && a->q.qclass == DNS_IN && !a->is_truncated;
+    if (a->rcode == DNS_NOERROR && is_for_zones)
         a->rcode = answer_question(&r);
     response_additional(&r);
+    return response_finish(&r);
+}
+
+size_t answer_write_empty(struct answer *a, const struct zone_version *v, const struct answer_options *opts,
+                          uint8_t *out, size_t cap)
+{
+    struct response r;
+    response_begin(&r, a, v, opts, out, response_limit(a, opts, cap));
+    a->rcode = DNS_NOERROR;
+    a->is_truncated = true;
     return response_finish(&r);
 }

@@ -1,6 +1,7 @@
 /**
  * From a question to an answer: the one place where the rules of an authoritative server stand (RFC 1034 4.3.2 as amended
- * by RFC 2308, 4592, 6604, 6672, 6891, 8020, 8482, 8906, 8914, 9619). Pure: no allocation, lock, log or clock.
+ * by RFC 2308, 4592, 6604, 6672, 6891, 7828, 7873, 8020, 8482, 8467, 8906, 8914, 9619). Pure: no allocation, lock, log or
+ * clock.
  *
  * Four steps, so that a worker can run each over a whole batch and cache misses overlap:
  *
@@ -18,6 +19,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "wire/cookie.h"
 #include "wire/read.h"
 #include "zone/find.h"
 
@@ -27,22 +29,38 @@ struct answer_options {
     bool can_forward;      /* names outside all zones are handed off instead of refused */
     bool can_fall_through; /* so are names that a dynamic zone does not hold */
     bool can_transfer;     /* AXFR and IXFR are handed off instead of refused */
-    const uint8_t *nsid;   /* name server identifier, or NULL                   [borrowed, lives as long] */
-    uint8_t nsid_len;      /* at most 64; longer ones are not sent */
+    bool has_empty_zones;  /* names of RFC 6303 and 6761 are answered when no zone covers them */
+    bool needs_cookie;     /* over UDP only clients that prove their address get data */
+    uint16_t keepalive_100ms; /* idle timeout told to TCP clients that ask */
+    const char *version;  /* told for version.bind, or NULL: hidden            [borrowed, lives as long] */
+    const char *identity; /* told for id.server, or NULL: hidden               [borrowed, lives as long] */
+    const uint8_t *nsid;  /* name server identifier, or NULL                   [borrowed, lives as long] */
+    uint8_t nsid_len;     /* at most 64; longer ones are not sent */
 };
 
 /** Why a query is not answered here but handed to someone else. */
 enum answer_hand_off { ANSWER_HERE, ANSWER_FORWARD, ANSWER_TRANSFER };
 
+/** What the cookie of a query proves (RFC 7873). */
+enum answer_cookie {
+    ANSWER_COOKIE_NONE,    /* there was none, or cookies are off */
+    ANSWER_COOKIE_UNKNOWN, /* no server cookie, or not one of ours */
+    ANSWER_COOKIE_GOOD,    /* the client is where it says it is */
+};
+
 /** One query on its way. */
 struct answer {
-    struct query q;                /* what was read */
-    const uint8_t *msg;            /* the message                                 [borrowed] */
-    struct zone_place place;       /* where its name would be, for the fetches */
-    bool is_tcp;                   /* decides size limit and ANY */
-    enum answer_hand_off hand_off; /* set by answer_write */
-    uint16_t rcode;                /* rcode of the response, set by answer_write */
-    bool is_truncated;             /* set by answer_write */
+    struct query q;          /* what was read */
+    const uint8_t *msg;      /* the message                                 [borrowed] */
+    struct zone_place place; /* where its name would be, for the fetches */
+    bool is_tcp;             /* decides size limit and ANY */
+    bool is_tls;             /* padding is allowed; false after answer_read, the caller sets it */
+    const struct cookie_secrets *secrets; /* NULL after answer_read; see answer_wants_client   [borrowed] */
+    struct cookie_client client;          /* valid with secrets */
+    enum answer_hand_off hand_off;        /* set by answer_write */
+    enum answer_cookie cookie;            /* set by answer_write */
+    uint16_t rcode;                       /* rcode of the response, set by answer_write */
+    bool is_truncated;                    /* set by answer_write */
 };
 
 /**
@@ -54,6 +72,12 @@ struct answer {
  * Thread: any.   Source: RFC 1035 4.1.
  */
 void answer_read(struct answer *a, const uint8_t *msg, size_t len, bool is_tcp, const struct zone_version *v);
+
+/** Does the query carry a cookie? Then the caller sets a->secrets and a->client before answer_write, unless cookies are off. */
+static inline bool answer_wants_client(const struct answer *a)
+{
+    return a->q.cookie_len > 0;
+}
 
 /** Fetch what answer_write will need; both steps may be left out. Thread: any. */
 void answer_fetch_slot(const struct answer *a);
@@ -72,5 +96,15 @@ void answer_fetch_node(const struct answer *a);
  */
 size_t answer_write(struct answer *a, const struct zone_version *v, const struct answer_options *opts,
                     uint8_t *out, size_t cap);
+
+/**
+ * In place of a response: the question and TC, so that the client comes again over TCP (rate limiting, RFC 2181 9).
+ *
+ * @param a    after answer_write                                                [in,out]
+ * @param out  room for cap >= 512 octets                                        [out]
+ * @return octets of the response.   Thread: any.   Source: ours; slip of BIND's RRL.
+ */
+size_t answer_write_empty(struct answer *a, const struct zone_version *v, const struct answer_options *opts,
+                          uint8_t *out, size_t cap);
 
 #endif

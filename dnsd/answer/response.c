@@ -6,8 +6,23 @@
 #include "zone/find.h"
 
 enum { FLAG_QR = 0x8000, FLAG_OPCODE = 0x7800, FLAG_AA = 0x0400, FLAG_TC = 0x0200, FLAG_RD = 0x0100 };
-/* Question, OPT and both options always fit into 512 octets. */
-enum { EDE_OPTION_LEN = 6, NSID_MAX = 64 };
+/* Question, OPT and all options always fit into 512 octets. */
+enum { EDE_OPTION_LEN = 6, NSID_MAX = 64, PADDING_BLOCK = 468 };
+
+/** Options that were asked for (RFC 7873, RFC 7828 over TCP, RFC 8467 over TLS). */
+static void begin_options(struct response *r)
+{
+    struct answer *a = r->a;
+    const struct query *q = &a->q;
+    if (q->cookie_len && a->secrets) {
+        bool is_good = cookie_check(a->secrets, &a->client, q->cookie, q->cookie_len, r->cookie);
+        a->cookie = is_good ? ANSWER_COOKIE_GOOD : ANSWER_COOKIE_UNKNOWN;
+        r->opt.cookie = r->cookie;
+    }
+    r->opt.has_keepalive = q->wants_keepalive && a->is_tcp;
+    r->opt.keepalive_100ms = r->opts->keepalive_100ms;
+    r->opt.padding_block = q->wants_padding && a->is_tls ? PADDING_BLOCK : 0;
+}
 
 void response_begin(struct response *r, struct answer *a, const struct zone_version *v,
                     const struct answer_options *opts, uint8_t *out, size_t limit)
@@ -30,8 +45,11 @@ void response_begin(struct response *r, struct answer *a, const struct zone_vers
     wr_begin(&r->w, out, limit);
     if (a->q.has_question)
         wr_question(&r->w, a->msg + WIRE_HEADER_LEN, a->q.question_len);
-    if (a->q.verdict == QUERY_OK && a->q.has_edns)
-        r->w.cap -= wr_opt_len(&r->opt) + EDE_OPTION_LEN;
+    if (!a->q.has_edns)
+        return;
+    if (a->q.verdict == QUERY_OK)
+        begin_options(r);
+    r->w.cap -= wr_opt_len(&r->opt) + EDE_OPTION_LEN;
 }
 
 bool response_use_zone(struct response *r, const struct zone *zone)
@@ -224,7 +242,7 @@ size_t response_finish(struct response *r)
         flags |= FLAG_AA;
     if (a->is_truncated)
         flags |= FLAG_TC;
-    if (a->q.verdict == QUERY_OK && a->q.has_edns) {
+    if (a->q.has_edns) {
         r->w.cap += wr_opt_len(&r->opt);
         r->w.cap += r->opt.ede == DNS_EDE_NONE ? EDE_OPTION_LEN : 0u;
         r->opt.rcode_high = (uint8_t)(a->rcode >> 4);

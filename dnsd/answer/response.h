@@ -22,6 +22,7 @@ struct response {
     const struct answer_options *opts;
     struct wr w;
     struct wr_opt opt;
+    uint8_t cookie[COOKIE_LEN];  /* of opt, when the query had one */
     const struct name_key *name; /* looked up now: of the question, or target */
     struct name_key target;      /* where a CNAME or DNAME leads */
     bool has_target;

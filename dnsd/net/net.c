@@ -8,24 +8,28 @@
 #include "base/mem.h"
 #include "bobbin/error.h"
 #include "net/epoch.h"
+#include "net/secrets.h"
 #include "net/socket.h"
 #include "net/tcp.h"
+#include "net/tls.h"
 #include "net/udp.h"
 #include "zone/zone.h"
 
-enum { PORT_TRIES = 16, MAX_WORKERS = 256 };
+enum { PORT_TRIES = 16, MAX_WORKERS = 256, DEFAULT_IDLE_MS = 10000 };
 
 struct net {
     struct net_options opts;
-    uint16_t port;
+    uint16_t port, tls_port;
     unsigned n_udp; /* workers an address × addresses */
     int *udp_fds;   /* -1: taken by the worker, or not open */
     bool *is_wildcard;
     size_t n_listeners;
-    int *listeners;
+    int *listeners, *tls_listeners;
     struct epoch *epoch;
     struct udp_worker **workers;
-    struct tcp *tcp;
+    struct secrets *secrets; /* or NULL: no cookies */
+    struct tls *tls;         /* or NULL: no TLS */
+    struct tcp *tcp, *tls_tcp;
 };
 
 static void close_all(int *fds, size_t n)
@@ -71,12 +75,49 @@ static int open_sockets(struct net *n, struct err_info *why)
     return code;
 }
 
+/** One listener an address for TLS. A port the kernel chose for the first address may be taken on another: tried again. */
+static int open_tls(struct net *n, struct err_info *why)
+{
+    int code = n->opts.tls_cert ? tls_new(n->opts.tls_cert, n->opts.tls_key, &n->tls, why) : 0;
+    if (code || !n->tls)
+        return code;
+    for (int tries = n->opts.tls_port ? 1 : PORT_TRIES; tries > 0; tries--) {
+        n->tls_port = n->opts.tls_port;
+        code = 0;
+        for (size_t i = 0; !code && i < n->opts.n_addresses; i++) {
+            struct socket_address addr;
+            code = socket_address_read(n->opts.addresses[i], n->tls_port, &addr, why);
+            code = code ? code : socket_open_tcp(&addr, &n->tls_listeners[i], why);
+            n->tls_port = code ? 0 : socket_port(n->tls_listeners[i]);
+        }
+        if (code != ERR_ADDRINUSE)
+            return code;
+        close_all(n->tls_listeners, n->n_listeners);
+    }
+    return code;
+}
+
 static int start_threads(struct net *n)
 {
-    struct tcp_options tcp = {n->listeners, n->n_listeners, &n->opts, epoch_cell(n->epoch, n->n_udp)};
+    struct tcp_options tcp = {.listeners = n->listeners,
+                              .n_listeners = n->n_listeners,
+                              .net = &n->opts,
+                              .cell = epoch_cell(n->epoch, n->n_udp),
+                              .secrets = n->secrets};
+    struct tcp_options tls = tcp;
     int code = tcp_start(&tcp, &n->tcp);
+    tls.listeners = n->tls_listeners;
+    tls.cell = epoch_cell(n->epoch, n->n_udp + 1);
+    tls.tls = n->tls;
+    if (!code && n->tls)
+        code = tcp_start(&tls, &n->tls_tcp);
     for (unsigned i = 0; !code && i < n->n_udp; i++) {
-        struct udp_options udp = {n->udp_fds[i], i, n->is_wildcard[i], &n->opts, epoch_cell(n->epoch, i)};
+        struct udp_options udp = {.fd = n->udp_fds[i],
+                                  .socket = i,
+                                  .is_wildcard = n->is_wildcard[i],
+                                  .net = &n->opts,
+                                  .cell = epoch_cell(n->epoch, i),
+                                  .secrets = n->secrets};
         n->udp_fds[i] = -1;
         code = udp_worker_start(&udp, &n->workers[i]);
     }
@@ -96,15 +137,21 @@ static struct net *net_new(const struct net_options *opts)
     struct net *n = mem_new(struct net);
     n->opts = *opts;
     n->opts.n_workers = workers_wanted(opts->n_workers);
+    n->opts.tcp_idle_ms = opts->tcp_idle_ms ? opts->tcp_idle_ms : DEFAULT_IDLE_MS;
+    n->opts.answer.keepalive_100ms =
+        (uint16_t)(n->opts.tcp_idle_ms < 6553500 ? n->opts.tcp_idle_ms / 100 : 65535);
+    n->secrets = opts->has_cookies ? secrets_new(opts->cookie_secrets) : NULL;
     n->n_udp = n->opts.n_workers * (unsigned)opts->n_addresses;
     n->n_listeners = opts->n_addresses;
     n->udp_fds = mem_array(n->n_udp, sizeof *n->udp_fds);
     n->listeners = mem_array(n->n_listeners, sizeof *n->listeners);
+    n->tls_listeners = mem_array(n->n_listeners, sizeof *n->tls_listeners);
     n->is_wildcard = mem_array(n->n_udp, sizeof *n->is_wildcard);
     n->workers = mem_array(n->n_udp, sizeof *n->workers);
-    n->epoch = epoch_new(n->n_udp + 1);
+    n->epoch = epoch_new(n->n_udp + 2);
     memset(n->udp_fds, -1, n->n_udp * sizeof *n->udp_fds);
     memset(n->listeners, -1, n->n_listeners * sizeof *n->listeners);
+    memset(n->tls_listeners, -1, n->n_listeners * sizeof *n->tls_listeners);
     return n;
 }
 
@@ -112,8 +159,12 @@ int net_start(const struct net_options *opts, struct net **out, struct err_info 
 {
     if (!opts->n_addresses)
         return err_set(why, ERR_INVALID, NULL, "no address to listen on");
+    int code = rrl_check_options(&opts->rrl, why);
+    if (code)
+        return code;
     struct net *n = net_new(opts);
-    int code = open_sockets(n, why);
+    code = open_sockets(n, why);
+    code = code ? code : open_tls(n, why);
     if (!code && (code = start_threads(n)))
         err_set(why, code, NULL, "cannot start a thread");
     if (code)
@@ -130,11 +181,16 @@ void net_stop(struct net *n)
     for (unsigned i = 0; i < n->n_udp; i++)
         udp_worker_stop(n->workers[i]);
     tcp_stop(n->tcp);
+    tcp_stop(n->tls_tcp);
+    tls_free(n->tls);
+    secrets_free(n->secrets);
+    close_all(n->tls_listeners, n->n_listeners);
     close_all(n->udp_fds, n->n_udp);
     close_all(n->listeners, n->n_listeners);
     epoch_free(n->epoch);
     free(n->udp_fds);
     free(n->listeners);
+    free(n->tls_listeners);
     free(n->is_wildcard);
     free(n->workers);
     free(n);
@@ -143,6 +199,22 @@ void net_stop(struct net *n)
 uint16_t net_port(const struct net *n)
 {
     return n->port;
+}
+
+uint16_t net_tls_port(const struct net *n)
+{
+    return n->tls_port;
+}
+
+int net_reload_tls(struct net *n, struct err_info *why)
+{
+    return n->tls ? tls_reload(n->tls, why) : 0;
+}
+
+void net_set_cookie_secrets(struct net *n, const struct cookie_secrets *secrets)
+{
+    if (n->secrets)
+        secrets_set(n->secrets, secrets);
 }
 
 uint64_t net_oldest_version(const struct net *n)
@@ -164,11 +236,15 @@ void net_counts_read(const struct net *n, struct net_counts *out)
         add_counters(out, udp_worker_counters(n->workers[i]));
     add_counters(out, tcp_counters(n->tcp));
     out->tcp_open = tcp_n_open(n->tcp);
+    if (!n->tls_tcp)
+        return;
+    add_counters(out, tcp_counters(n->tls_tcp));
+    out->tcp_open += tcp_n_open(n->tls_tcp);
 }
 
 int net_reply(struct net *n, const struct net_peer *peer, const uint8_t *msg, size_t len)
 {
     if (peer->is_tcp)
-        return tcp_reply(n->tcp, peer, msg, len);
+        return tcp_reply(peer->is_tls ? n->tls_tcp : n->tcp, peer, msg, len);
     return udp_worker_reply(n->workers[peer->socket], peer, msg, len);
 }

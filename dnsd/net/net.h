@@ -1,12 +1,12 @@
 /**
- * Sockets: UDP workers and the TCP thread, and their counters. Each address gets `n_workers` UDP threads that share the
+ * Sockets: UDP workers, the TCP thread and the TLS thread, and their counters. Each address gets `n_workers` UDP threads that share the
  * port (SO_REUSEPORT) and one TCP listener. A UDP worker sleeps in recvmmsg; what it gets is one batch, answered from one
  * zone version and sent with one sendmmsg.
  *
  *     main loop: commit → zoneset_reclaim(set, net_oldest_version(net))
  *     worker:    recvmmsg → epoch_enter → read all, fetch all, answer all → epoch_leave → sendmmsg
  *
- * Source: RFC 1035 4.2, RFC 7766, RFC 9210.
+ * Source: RFC 1035 4.2, RFC 7766, RFC 7858, RFC 9210.
  */
 #ifndef NET_NET_H
 #define NET_NET_H
@@ -18,6 +18,7 @@
 #include <sys/socket.h>
 
 #include "answer/query.h"
+#include "net/rrl.h"
 
 struct net;
 struct zoneset;
@@ -27,6 +28,7 @@ struct err_info;
 #define NET_COUNTERS(X)                                                                                      \
     X(udp_queries, "dns_udp_queries_total", "messages received over UDP")                                    \
     X(tcp_queries, "dns_tcp_queries_total", "messages received over TCP")                                    \
+    X(tls_queries, "dns_tls_queries_total", "messages received over TLS")                                    \
     X(noerror, "dns_noerror_total", "responses NOERROR")                                                     \
     X(formerr, "dns_formerr_total", "responses FORMERR")                                                     \
     X(servfail, "dns_servfail_total", "responses SERVFAIL")                                                  \
@@ -36,24 +38,28 @@ struct err_info;
     X(other_rcode, "dns_other_rcode_total", "responses with another rcode")                                  \
     X(truncated, "dns_truncated_total", "UDP responses with TC set")                                         \
     X(dropped, "dns_dropped_total", "messages that got no response: too short, or responses themselves")     \
+    X(rrl_emptied, "dns_rrl_emptied_total", "responses that the rate limit made empty")                      \
+    X(rrl_dropped, "dns_rrl_dropped_total", "responses that the rate limit kept back")                       \
     X(handed_off, "dns_handed_off_total", "queries given to the forwarder or the transfer server")           \
     X(send_failed, "dns_send_failed_total", "responses that the kernel did not take")                        \
-    X(tcp_accepted, "dns_tcp_accepted_total", "TCP connections accepted")                                    \
-    X(tcp_refused, "dns_tcp_refused_total", "TCP connections closed because of a limit")                     \
-    X(tcp_timeouts, "dns_tcp_timeouts_total", "TCP connections closed because nothing moved")
+    X(tcp_accepted, "dns_tcp_accepted_total", "TCP and TLS connections accepted")                            \
+    X(tcp_refused, "dns_tcp_refused_total", "TCP and TLS connections closed because of a limit")             \
+    X(tcp_timeouts, "dns_tcp_timeouts_total", "TCP and TLS connections closed because nothing moved")        \
+    X(tls_failed, "dns_tls_failed_total", "TLS connections whose handshake failed")
 
 struct net_counts {
 #define NET_COUNTS_FIELD(field, name, help) uint64_t field;
     NET_COUNTERS(NET_COUNTS_FIELD)
 #undef NET_COUNTS_FIELD
-    uint64_t tcp_open; /* connections open now */
+    uint64_t tcp_open; /* connections open now, TLS included */
 };
 
 /** Where a query came from, and how a later reply finds its way back. A value: copy and keep it. */
 struct net_peer {
     struct sockaddr_storage client;
     socklen_t client_len;
-    bool is_tcp;
+    bool is_tcp; /* TLS too */
+    bool is_tls;
     unsigned socket;       /* UDP: index of the socket; TCP: place of the connection */
     uint64_t conn_id;      /* TCP: the connection; never used twice */
     struct in6_addr local; /* UDP on a wildcard: address the query came to (IPv4 as mapped) */
@@ -78,9 +84,15 @@ struct net_options {
     unsigned tcp_max_clients;    /* 0: 1000 */
     unsigned tcp_max_per_client; /* connections of one address; 0: no limit of its own */
     unsigned tcp_idle_ms;        /* a connection on which nothing moves that long is closed; 0: 10000 */
-    struct answer_options answer;
-    struct zoneset *zones;  /* outlives the net                            [borrowed] */
-    struct net_taker taker; /* take NULL: nobody */
+    const char *tls_cert;        /* PEM file, or NULL: no TLS                     [borrowed] */
+    const char *tls_key;         /* PEM file                                     [borrowed] */
+    uint16_t tls_port;           /* 0: the kernel chooses one, the same for all (net_tls_port) */
+    bool has_cookies;            /* cookies are answered and checked */
+    const struct cookie_secrets *cookie_secrets; /* copied; NULL: a random one          [borrowed] */
+    struct rrl_options rrl;                      /* over UDP only */
+    struct answer_options answer;                /* keepalive_100ms is filled in */
+    struct zoneset *zones;                       /* outlives the net                            [borrowed] */
+    struct net_taker taker;                      /* take NULL: nobody */
 };
 
 /**
@@ -89,7 +101,8 @@ struct net_options {
  * @param opts  copied, except what it borrows
  * @param out   the running net; release with net_stop                           [out]
  * @param why   names the address that failed                                    [out]
- * @return 0; ERR_ADDRINUSE, ERR_PERMISSION, ERR_INVALID (not a literal address), ERR_IO: nothing is left open or running.
+ * @return 0; ERR_ADDRINUSE, ERR_PERMISSION, ERR_INVALID (not a literal address or network), ERR_CONFIG (certificate or key),
+ *         ERR_IO: nothing is left open or running.
  * Thread: writer.   Source: ours.
  */
 int net_start(const struct net_options *opts, struct net **out, struct err_info *why);
@@ -99,6 +112,16 @@ void net_stop(struct net *n);
 
 /** Port that is bound. Thread: any. */
 uint16_t net_port(const struct net *n);
+
+/** Port on which TLS is spoken, or 0. Thread: any. */
+uint16_t net_tls_port(const struct net *n);
+
+/** Load certificate and key again, for new connections. @return 0, also without TLS; or ERR_CONFIG: the old ones stay.
+ *  Thread: writer. */
+int net_reload_tls(struct net *n, struct err_info *why);
+
+/** Make and accept cookies with these secrets from now on. Ignored when cookies are off. Thread: writer. */
+void net_set_cookie_secrets(struct net *n, const struct cookie_secrets *secrets);
 
 /** For zoneset_reclaim: oldest version that a worker may still read. Thread: writer. */
 uint64_t net_oldest_version(const struct net *n);

@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "base/addr.h"
+#include "base/obj.h"
 #include "bobbin/error.h"
 
 enum { RECEIVE_BUFFER = 4 << 20, TCP_BACKLOG = 512 };
@@ -130,6 +131,17 @@ int socket_open_tcp(const struct socket_address *addr, int *fd, struct err_info 
     else
         *fd = s;
     return code;
+}
+
+uint16_t socket_port(int fd)
+{
+    struct sockaddr_storage sa;
+    struct addr a;
+    uint16_t port = 0;
+    socklen_t len = sizeof sa;
+    BUG_IF(getsockname(fd, (struct sockaddr *)&sa, &len));
+    BUG_IF(addr_from_sockaddr((const struct sockaddr *)&sa, &a, &port));
+    return port;
 }
 
 static struct cmsghdr *find_control(struct msghdr *h, int level, int type)

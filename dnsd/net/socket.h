@@ -36,6 +36,9 @@ int socket_open_udp(struct socket_address *addr, bool is_first, int *fd, struct 
 /** Open, bind and listen on TCP, non-blocking. Results as socket_open_udp. */
 int socket_open_tcp(const struct socket_address *addr, int *fd, struct err_info *why);
 
+/** Port a socket is bound to. */
+uint16_t socket_port(int fd);
+
 /** Room for the control message of one datagram. */
 #define SOCKET_CONTROL_LEN 64
 

@@ -15,6 +15,8 @@
 #include "base/mem.h"
 #include "base/obj.h"
 #include "bobbin/error.h"
+#include "net/secrets.h"
+#include "net/tls.h"
 #include "wire/rdata.h"
 
 enum {
@@ -23,7 +25,6 @@ enum {
     OUT_HIGH = 256 << 10, /* octets unsent at which a connection is no longer read */
     REPLY_HIGH = 1 << 20, /* octets of taken replies unsent at which more are refused */
     DEFAULT_CLIENTS = 1000,
-    DEFAULT_IDLE_MS = 10000,
     MAX_EVENTS = 64,
 };
 
@@ -32,6 +33,7 @@ enum {
 struct conn {
     TAILQ_ENTRY(conn) order; /* longest without progress first */
     int fd;
+    struct tls_session *tls; /* or NULL: plain */
     uint64_t id;
     unsigned place;
     struct sockaddr_storage client;
@@ -98,6 +100,7 @@ static void conn_close(struct tcp *t, struct conn *c)
     pthread_mutex_unlock(&t->lock);
     TAILQ_REMOVE(&t->order, c, order);
     t->conns[c->place] = NULL;
+    tls_session_free(c->tls);
     close(c->fd); /* leaves the epoll set with it */
     buf_fini(&c->in);
     buf_fini(&c->out);
@@ -109,7 +112,7 @@ static void conn_close(struct tcp *t, struct conn *c)
 /** Watch for what the connection can use now. */
 static void conn_watch(struct tcp *t, struct conn *c)
 {
-    uint32_t events = c->out.len ? EPOLLOUT : 0;
+    uint32_t events = c->out.len || (c->tls && tls_session_wants_write(c->tls)) ? EPOLLOUT : 0;
     if (!c->is_eof && c->out.len < OUT_HIGH)
         events |= EPOLLIN;
     if (events == c->events)
@@ -130,12 +133,22 @@ static void conn_replies_sent(struct tcp *t, struct conn *c)
     c->reply_len = 0;
 }
 
+static ssize_t conn_send(struct conn *c, const void *p, size_t n)
+{
+    return c->tls ? tls_session_send(c->tls, p, n) : send(c->fd, p, n, MSG_NOSIGNAL);
+}
+
+static ssize_t conn_recv(struct conn *c, void *p, size_t n)
+{
+    return c->tls ? tls_session_recv(c->tls, p, n) : recv(c->fd, p, n, 0);
+}
+
 /** Send what the kernel takes. @return false: the connection is broken. */
 static bool conn_flush(struct tcp *t, struct conn *c)
 {
     size_t at = 0;
     while (at < c->out.len) {
-        ssize_t n = send(c->fd, c->out.bytes + at, c->out.len - at, MSG_NOSIGNAL);
+        ssize_t n = conn_send(c, c->out.bytes + at, c->out.len - at);
         if (n < 0 && errno == EINTR)
             continue;
         if (n < 0 && errno != EAGAIN)
@@ -165,7 +178,8 @@ static bool conn_hand_off(struct tcp *t, struct conn *c, const struct answer *a,
     const struct net_taker *taker = &t->opts.net->taker;
     if (a->hand_off == ANSWER_HERE || !taker->take)
         return false;
-    struct net_peer peer = {.client = c->client, .client_len = c->client_len, .is_tcp = true};
+    struct net_peer peer = {
+        .client = c->client, .client_len = c->client_len, .is_tcp = true, .is_tls = c->tls};
     peer.socket = c->place;
     peer.conn_id = c->id;
     if (taker->take(taker->owner, a->hand_off, &peer, a->msg, len))
@@ -181,9 +195,12 @@ static bool conn_answer(struct tcp *t, struct conn *c, const uint8_t *msg, size_
     struct answer a;
     const struct zone_version *v = epoch_enter(t->opts.cell, t->opts.net->zones);
     answer_read(&a, msg, len, true, v);
+    a.is_tls = c->tls;
+    if (answer_wants_client(&a))
+        secrets_tell(t->opts.secrets, &c->client, &a);
     size_t n = answer_write(&a, v, &t->opts.net->answer, t->answer, MSG_MAX);
     epoch_leave(t->opts.cell);
-    count_add(&t->counters.tcp_queries, 1);
+    count_add(c->tls ? &t->counters.tls_queries : &t->counters.tcp_queries, 1);
     if (!n) {
         count_add(&t->counters.dropped, 1);
         return false;
@@ -215,17 +232,24 @@ static bool conn_work(struct tcp *t, struct conn *c)
     return is_fine;
 }
 
-/** @return false: the connection is broken. */
+/** Read once, and with TLS what is left of the record, which the socket will not announce. @return false: broken. */
 static bool conn_read(struct conn *c)
 {
-    ssize_t n = recv(c->fd, buf_room(&c->in, READ_STEP), READ_STEP, 0);
-    if (n > 0)
+    ssize_t n;
+    do {
+        n = conn_recv(c, buf_room(&c->in, READ_STEP), READ_STEP);
+        if (n < 0)
+            return errno == EAGAIN || errno == EINTR;
         c->in.len += (size_t)n;
-    else if (n == 0)
-        c->is_eof = true;
-    else
-        return errno == EAGAIN || errno == EINTR;
+    } while (n > 0 && c->tls && tls_session_has_more(c->tls));
+    c->is_eof = n == 0;
     return true;
+}
+
+/** A handshake goes on with whatever the socket can do; after it only octets to read are a reason to read. */
+static bool conn_may_read(const struct conn *c, uint32_t events)
+{
+    return !c->is_eof && (events & (EPOLLIN | EPOLLHUP) || (c->tls && tls_session_is_new(c->tls)));
 }
 
 static bool conn_has_query(const struct conn *c)
@@ -237,8 +261,10 @@ static bool conn_has_query(const struct conn *c)
 static void conn_turn(struct tcp *t, struct conn *c, uint32_t events)
 {
     bool is_fine = !(events & EPOLLERR), has_more = true;
-    if (is_fine && events & (EPOLLIN | EPOLLHUP) && !c->is_eof)
+    if (is_fine && conn_may_read(c, events))
         is_fine = conn_read(c);
+    if (!is_fine && c->tls && tls_session_is_new(c->tls))
+        count_add(&t->counters.tls_failed, 1);
     while (is_fine && has_more) {
         bool is_dns = conn_work(t, c);
         is_fine = conn_flush(t, c) && is_dns;
@@ -293,6 +319,7 @@ static void conn_open(struct tcp *t, int fd, const struct sockaddr_storage *clie
     c->client_len = client_len;
     c->moved_ms = now_ms();
     c->events = EPOLLIN;
+    c->tls = t->opts.tls ? tls_session_new(t->opts.tls, fd) : NULL;
     struct epoll_event ev = {.events = EPOLLIN, .data.ptr = c};
     t->conns[c->place] = c;
     TAILQ_INSERT_TAIL(&t->order, c, order);
@@ -446,7 +473,7 @@ int tcp_start(const struct tcp_options *opts, struct tcp **out)
     obj_init(&t->obj, TCP_MAGIC);
     t->opts = *opts;
     t->max_clients = opts->net->tcp_max_clients ? opts->net->tcp_max_clients : DEFAULT_CLIENTS;
-    t->idle_ms = opts->net->tcp_idle_ms ? opts->net->tcp_idle_ms : DEFAULT_IDLE_MS;
+    t->idle_ms = opts->net->tcp_idle_ms;
     t->conns = mem_array(t->max_clients, sizeof *t->conns);
     t->places = mem_array(t->max_clients, sizeof *t->places);
     TAILQ_INIT(&t->order);

@@ -1,7 +1,7 @@
 /**
- * TCP: one thread, epoll, all connections. Queries may be pipelined; each is answered in turn, handed-off ones whenever their
+ * TCP, plain or below TLS: one thread, epoll, all connections. Queries may be pipelined; each is answered in turn, handed-off ones whenever their
  * reply comes (RFC 7766 6.2.1). Idle connections end after the timeout, and earlier, longest idle first, when there are
- * too many (RFC 9210 4.4). A client that does not read its answers stops being read. Source: RFC 7766, RFC 9210.
+ * too many (RFC 9210 4.4). A client that does not read its answers stops being read. Source: RFC 7766, RFC 7858, RFC 9210.
  */
 #ifndef NET_TCP_H
 #define NET_TCP_H
@@ -11,6 +11,8 @@
 #include "net/net.h"
 
 struct tcp;
+struct tls;
+struct secrets;
 
 struct tcp_options {
     const int
@@ -18,6 +20,8 @@ struct tcp_options {
     size_t n_listeners;
     const struct net_options *net; /* outlives the thread                        [borrowed] */
     struct epoch_cell *cell;
+    struct secrets *secrets; /* or NULL: no cookies                              [borrowed] */
+    struct tls *tls;         /* or NULL: plain                                   [borrowed] */
 };
 
 /** Start the thread. @return 0; or ERR_IO. Thread: writer. */

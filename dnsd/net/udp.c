@@ -4,11 +4,14 @@
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "base/mem.h"
 #include "base/obj.h"
 #include "bobbin/error.h"
+#include "net/rrl.h"
+#include "net/secrets.h"
 #include "net/socket.h"
 #include "wire/rdata.h"
 
@@ -22,6 +25,7 @@ struct udp_worker {
     pthread_t thread;
     _Atomic bool is_stopping;
     struct counters counters;
+    struct rrl *rrl; /* or NULL: no limit */
     struct mmsghdr in[BATCH], out[BATCH];
     struct iovec in_iov[BATCH], out_iov[BATCH];
     struct sockaddr_storage clients[BATCH];
@@ -92,11 +96,50 @@ static void queue(struct udp_worker *w, unsigned i, unsigned n, size_t len)
     socket_turn_control(h);
 }
 
+static int64_t now_ms(void)
+{
+    struct timespec ts;
+    clock_gettime(CLOCK_MONOTONIC_COARSE, &ts);
+    return (int64_t)ts.tv_sec * 1000 + ts.tv_nsec / 1000000;
+}
+
+/** What the rate limit leaves of the response to datagram i. @return its octets; 0: send nothing. */
+static size_t limit(struct udp_worker *w, unsigned i, const struct zone_version *v, size_t len)
+{
+    struct answer *a = &w->answers[i];
+    switch (rrl_judge(w->rrl, &w->clients[i], a, now_ms())) {
+    case RRL_DROP: count_add(&w->counters.rrl_dropped, 1); return 0;
+    case RRL_EMPTY:
+        count_add(&w->counters.rrl_emptied, 1);
+        return answer_write_empty(a, v, &w->opts.net->answer, w->out_bytes[i], MAX_OUT);
+    default: return len;
+    }
+}
+
+/** Write the response to datagram i, or hand it to whom it belongs. @return its octets; 0: send nothing. */
+static size_t answer_one(struct udp_worker *w, unsigned i, const struct zone_version *v)
+{
+    struct answer *a = &w->answers[i];
+    if (answer_wants_client(a))
+        secrets_tell(w->opts.secrets, &w->clients[i], a);
+    size_t len = answer_write(a, v, &w->opts.net->answer, w->out_bytes[i], MAX_OUT);
+    if (!len) {
+        count_add(&w->counters.dropped, 1);
+        return 0;
+    }
+    if (hand_off(w, i))
+        return 0;
+    if (w->rrl)
+        len = limit(w, i, v, len);
+    if (len)
+        count_response(&w->counters, a);
+    return len;
+}
+
 /** Answer a batch from one version. @return responses queued. */
 static unsigned answer_batch(struct udp_worker *w, unsigned n)
 {
-    const struct net_options *net = w->opts.net;
-    const struct zone_version *v = epoch_enter(w->opts.cell, net->zones);
+    const struct zone_version *v = epoch_enter(w->opts.cell, w->opts.net->zones);
     unsigned n_out = 0;
     for (unsigned i = 0; i < n; i++)
         answer_read(&w->answers[i], w->in_bytes[i], w->in[i].msg_len, false, v);
@@ -105,13 +148,9 @@ static unsigned answer_batch(struct udp_worker *w, unsigned n)
     for (unsigned i = 0; i < n; i++)
         answer_fetch_node(&w->answers[i]);
     for (unsigned i = 0; i < n; i++) {
-        size_t len = answer_write(&w->answers[i], v, &net->answer, w->out_bytes[i], MAX_OUT);
-        if (!len) {
-            count_add(&w->counters.dropped, 1);
-        } else if (!hand_off(w, i)) {
-            count_response(&w->counters, &w->answers[i]);
+        size_t len = answer_one(w, i, v);
+        if (len)
             queue(w, i, n_out++, len);
-        }
     }
     epoch_leave(w->opts.cell);
     count_add(&w->counters.udp_queries, n);
@@ -165,9 +204,11 @@ int udp_worker_start(const struct udp_options *opts, struct udp_worker **out)
     memset(w, 0, sizeof *w);
     obj_init(&w->obj, UDP_WORKER_MAGIC);
     w->opts = *opts;
+    w->rrl = rrl_new(&opts->net->rrl);
     batch_init(w);
     if (pthread_create(&w->thread, NULL, worker_run, w)) {
         close(opts->fd);
+        rrl_free(w->rrl);
         free(w);
         return ERR_IO;
     }
@@ -184,6 +225,7 @@ void udp_worker_stop(struct udp_worker *w)
     shutdown(w->opts.fd, SHUT_RDWR);
     pthread_join(w->thread, NULL);
     close(w->opts.fd);
+    rrl_free(w->rrl);
     obj_fini(&w->obj);
     free(w);
 }

@@ -7,6 +7,7 @@
 #include "net/net.h"
 
 struct udp_worker;
+struct secrets;
 
 struct udp_options {
     int fd;                        /* bound; taken */
@@ -14,6 +15,7 @@ struct udp_options {
     bool is_wildcard;              /* replies name the local address */
     const struct net_options *net; /* outlives the worker                        [borrowed] */
     struct epoch_cell *cell;
+    struct secrets *secrets; /* or NULL: no cookies                              [borrowed] */
 };
 
 /** Make a worker and start its thread. @return 0; or ERR_IO: the fd is closed. Thread: writer. */

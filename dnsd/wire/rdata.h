@@ -51,10 +51,20 @@ enum dns_rcode {
     DNS_REFUSED = 5,
     DNS_YXDOMAIN = 6,
     DNS_NOTAUTH = 9,
-    DNS_BADVERS = 16, /* extended: upper bits travel in the OPT record */
+    DNS_BADVERS = 16, /* from here on extended: upper bits travel in the OPT record */
+    DNS_BADCOOKIE = 23,
 };
 
 enum dns_opcode { DNS_QUERY = 0, DNS_NOTIFY = 4, DNS_UPDATE = 5 };
+
+/** EDNS options that are read or sent (RFC 5001, 7873, 7828, 7830, 8914). */
+enum dns_option {
+    DNS_OPTION_NSID = 3,
+    DNS_OPTION_COOKIE = 10,
+    DNS_OPTION_KEEPALIVE = 11,
+    DNS_OPTION_PADDING = 12,
+    DNS_OPTION_EDE = 15,
+};
 
 /** Extended errors (RFC 8914) that are sent. */
 enum dns_ede { DNS_EDE_NONE = -1, DNS_EDE_STALE = 3, DNS_EDE_NOT_READY = 14, DNS_EDE_NOT_AUTHORITATIVE = 20 };

@@ -3,7 +3,7 @@
 #include "bobbin/error.h"
 #include "wire/rdata.h"
 
-enum { OPTION_NSID = 3 };
+enum { COOKIE_CLIENT = 8, COOKIE_SHORTEST = 16, COOKIE_LONGEST = 40 };
 
 /** What is left of a message; `at` never passes `len`. */
 struct cursor {
@@ -36,6 +36,29 @@ static int skip_name(struct cursor *c)
     return ERR_PARSE;
 }
 
+/** The first cookie counts; one of a length that cannot be is malformed (RFC 7873 5.2.2). */
+static int read_cookie(const uint8_t *p, size_t len, struct query *q)
+{
+    if (len != COOKIE_CLIENT && (len < COOKIE_SHORTEST || len > COOKIE_LONGEST))
+        return ERR_PARSE;
+    if (!q->cookie_len) {
+        q->cookie = p;
+        q->cookie_len = (uint8_t)len;
+    }
+    return 0;
+}
+
+static int read_option(unsigned option, const uint8_t *p, size_t len, struct query *q)
+{
+    switch (option) {
+    case DNS_OPTION_NSID: q->wants_nsid = true; return 0;
+    case DNS_OPTION_KEEPALIVE: q->wants_keepalive = true; return 0;
+    case DNS_OPTION_PADDING: q->wants_padding = true; return 0;
+    case DNS_OPTION_COOKIE: return read_cookie(p, len, q);
+    default: return 0;
+    }
+}
+
 /** Options of an OPT record. Unknown ones are ignored (RFC 6891 6.1.2). */
 static int read_options(const uint8_t *p, size_t n, struct query *q)
 {
@@ -43,10 +66,8 @@ static int read_options(const uint8_t *p, size_t n, struct query *q)
         if (n < 4)
             return ERR_PARSE;
         size_t len = wire_get16(p + 2);
-        if (n - 4 < len)
+        if (n - 4 < len || read_option(wire_get16(p), p + 4, len, q))
             return ERR_PARSE;
-        if (wire_get16(p) == OPTION_NSID)
-            q->wants_nsid = true;
         p += 4 + len;
         n -= 4 + len;
     }
@@ -73,7 +94,8 @@ static int read_record(struct cursor *c, bool is_additional, struct query *q)
     q->edns_size = wire_get16(p + 2);
     q->edns_version = p[5];
     q->wants_dnssec = p[6] & 0x80;
-    return read_options(p + 10, rdlen, q);
+    /* What options of a later version mean is not known. */
+    return q->edns_version ? 0 : read_options(p + 10, rdlen, q);
 }
 
 static int read_question(struct cursor *c, struct query *q)
@@ -103,7 +125,9 @@ static int read_records(struct cursor *c, struct query *q)
 void query_read(const uint8_t *msg, size_t len, struct query *q)
 {
     q->verdict = QUERY_DROP;
-    q->has_question = q->has_edns = q->wants_dnssec = q->wants_nsid = false;
+    q->has_question = q->has_edns = q->wants_dnssec = false;
+    q->wants_nsid = q->wants_keepalive = q->wants_padding = false;
+    q->cookie_len = 0;
     q->edns_version = 0;
     q->edns_size = 0;
     q->question_len = 0;
@@ -114,7 +138,9 @@ void query_read(const uint8_t *msg, size_t len, struct query *q)
     q->flags = wire_get16(msg + 2);
     q->opcode = (q->flags >> 11) & 15;
     struct cursor c = {msg, len, WIRE_HEADER_LEN};
-    if (wire_get16(msg + 4) != 1 || read_question(&c, q) || read_records(&c, q))
+    unsigned n_questions = wire_get16(msg + 4);
+    if (n_questions > 1 || (n_questions && read_question(&c, q)) || read_records(&c, q))
         return;
-    q->verdict = QUERY_OK;
+    if (n_questions || q->cookie_len)
+        q->verdict = QUERY_OK;
 }

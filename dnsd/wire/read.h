@@ -2,7 +2,7 @@
  * Reading a query. The reader touches only octets inside the message; whatever is wrong ends as `verdict`, never as a
  * fault. Names after the question may be compressed; they are stepped over, pointers are not followed.
  *
- * Pure. Thread: any.   Source: RFC 1035 4.1, RFC 6891, RFC 9619.
+ * Pure. Thread: any.   Source: RFC 1035 4.1, RFC 6891, RFC 7873 5.2 and 5.4, RFC 9619.
  */
 #ifndef WIRE_READ_H
 #define WIRE_READ_H
@@ -34,10 +34,14 @@ struct query {
     uint16_t qtype, qclass;
     bool has_edns;
     uint8_t edns_version;
-    bool wants_dnssec;    /* DO */
-    bool wants_nsid;      /* RFC 5001 */
-    uint16_t edns_size;   /* as announced, 0..65535 */
-    struct name_key name; /* of the question; hashes not filled in */
+    bool wants_dnssec;     /* DO */
+    bool wants_nsid;       /* RFC 5001 */
+    bool wants_keepalive;  /* RFC 7828 */
+    bool wants_padding;    /* RFC 7830 */
+    uint8_t cookie_len;    /* 0: none; 8: client cookie only; 16..40: both cookies */
+    uint16_t edns_size;    /* as announced, 0..65535 */
+    const uint8_t *cookie; /* in the message, valid when cookie_len > 0           [borrowed] */
+    struct name_key name;  /* of the question; hashes not filled in */
 };
 
 /**
@@ -45,7 +49,8 @@ struct query {
  *
  * @param msg  len octets as received                                            [borrowed]
  * @param q    filled                                                            [out]
- * Thread: any.   Source: RFC 1035 4.1; RFC 6891 6.1 (one OPT, root owner); RFC 9619 (exactly one question).
+ * Thread: any.   Source: RFC 1035 4.1; RFC 6891 6.1 (one OPT, root owner); RFC 9619 (exactly one question), except that a
+ * message with a cookie may have none (RFC 7873 5.4).
  */
 void query_read(const uint8_t *msg, size_t len, struct query *q);
 

@@ -3,11 +3,12 @@
 #include <string.h>
 
 #include "bobbin/error.h"
+#include "wire/cookie.h"
 #include "wire/name.h"
 #include "wire/rdata.h"
 #include "wire/read.h"
 
-enum { OPTION_NSID = 3, OPTION_EDE = 15, OPT_FIXED_LEN = 11 };
+enum { OPT_FIXED_LEN = 11, OPTION_HEAD = 4 };
 
 void wr_begin(struct wr *w, uint8_t *msg, size_t cap)
 {
@@ -222,7 +223,40 @@ int wr_rrset(struct wr *w, enum wr_section section, const uint8_t *owner, const 
 
 size_t wr_opt_len(const struct wr_opt *opt)
 {
-    return OPT_FIXED_LEN + (opt->ede != DNS_EDE_NONE ? 6u : 0u) + (opt->nsid ? 4u + opt->nsid_len : 0u);
+    return OPT_FIXED_LEN + (opt->ede != DNS_EDE_NONE ? OPTION_HEAD + 2u : 0u) +
+           (opt->nsid ? (unsigned)OPTION_HEAD + opt->nsid_len : 0u) +
+           (opt->cookie ? OPTION_HEAD + COOKIE_LEN : 0u) + (opt->has_keepalive ? OPTION_HEAD + 2u : 0u);
+}
+
+/** @return where the next option goes. */
+static uint8_t *put_option(uint8_t *p, enum dns_option option, const uint8_t *value, size_t n)
+{
+    wire_put16(p, option);
+    wire_put16(p + 2, (unsigned)n);
+    memcpy(p + OPTION_HEAD, value, n);
+    return p + OPTION_HEAD + n;
+}
+
+static uint8_t *put_number(uint8_t *p, enum dns_option option, unsigned value)
+{
+    uint8_t octets[2];
+    wire_put16(octets, value);
+    return put_option(p, option, octets, 2);
+}
+
+/** Zeros up to the next whole block, or up to the end of the buffer. @return octets of the option. */
+static size_t put_padding(const struct wr *w, uint8_t *p, unsigned block)
+{
+    size_t len = (size_t)(p - w->msg) + OPTION_HEAD;
+    if (!block || len > w->cap)
+        return 0;
+    size_t n = (block - len % block) % block;
+    if (n > w->cap - len)
+        n = w->cap - len;
+    wire_put16(p, DNS_OPTION_PADDING);
+    wire_put16(p + 2, (unsigned)n);
+    memset(p + OPTION_HEAD, 0, n);
+    return OPTION_HEAD + n;
 }
 
 int wr_opt_put(struct wr *w, const struct wr_opt *opt)
@@ -230,27 +264,24 @@ int wr_opt_put(struct wr *w, const struct wr_opt *opt)
     size_t len = wr_opt_len(opt);
     if (w->cap - w->len < len)
         return ERR_NOSPC;
-    uint8_t *p = w->msg + w->len;
-    p[0] = 0;
-    wire_put16(p + 1, DNS_OPT);
-    wire_put16(p + 3, opt->size);
-    p[5] = opt->rcode_high;
-    p[6] = 0;
-    wire_put16(p + 7, opt->is_dnssec ? 0x8000 : 0);
-    wire_put16(p + 9, (unsigned)(len - OPT_FIXED_LEN));
-    p += OPT_FIXED_LEN;
-    if (opt->ede != DNS_EDE_NONE) {
-        wire_put16(p, OPTION_EDE);
-        wire_put16(p + 2, 2);
-        wire_put16(p + 4, (unsigned)opt->ede);
-        p += 6;
-    }
-    if (opt->nsid) {
-        wire_put16(p, OPTION_NSID);
-        wire_put16(p + 2, opt->nsid_len);
-        memcpy(p + 4, opt->nsid, opt->nsid_len);
-    }
-    w->len += len;
+    uint8_t *head = w->msg + w->len, *p = head + OPT_FIXED_LEN;
+    head[0] = 0;
+    wire_put16(head + 1, DNS_OPT);
+    wire_put16(head + 3, opt->size);
+    head[5] = opt->rcode_high;
+    head[6] = 0;
+    wire_put16(head + 7, opt->is_dnssec ? 0x8000 : 0);
+    if (opt->ede != DNS_EDE_NONE)
+        p = put_number(p, DNS_OPTION_EDE, (unsigned)opt->ede);
+    if (opt->nsid)
+        p = put_option(p, DNS_OPTION_NSID, opt->nsid, opt->nsid_len);
+    if (opt->cookie)
+        p = put_option(p, DNS_OPTION_COOKIE, opt->cookie, COOKIE_LEN);
+    if (opt->has_keepalive)
+        p = put_number(p, DNS_OPTION_KEEPALIVE, opt->keepalive_100ms);
+    p += put_padding(w, p, opt->padding_block);
+    wire_put16(head + 9, (unsigned)(p - head - OPT_FIXED_LEN));
+    w->len = (size_t)(p - w->msg);
     w->counts[WR_ADDITIONAL]++;
     return 0;
 }

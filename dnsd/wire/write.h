@@ -50,12 +50,16 @@ struct wire_set {
 
 /** What the OPT record of a response says. */
 struct wr_opt {
-    uint16_t size;       /* UDP size announced */
-    uint8_t rcode_high;  /* upper 8 bits of an extended rcode */
-    bool is_dnssec;      /* DO is copied */
-    int ede;             /* extended error, or DNS_EDE_NONE */
-    const uint8_t *nsid; /* or NULL                                             [borrowed] */
+    uint16_t size;      /* UDP size announced */
+    uint8_t rcode_high; /* upper 8 bits of an extended rcode */
+    bool is_dnssec;     /* DO is copied */
+    int ede;            /* extended error, or DNS_EDE_NONE */
     uint8_t nsid_len;
+    bool has_keepalive;
+    uint16_t keepalive_100ms; /* idle timeout of the connection, RFC 7828 */
+    uint16_t padding_block;   /* the message becomes a multiple of it, RFC 8467; 0: no padding */
+    const uint8_t *nsid;      /* or NULL                                             [borrowed] */
+    const uint8_t *cookie;    /* COOKIE_LEN octets, or NULL                          [borrowed] */
 };
 
 /** Begin a message in a buffer of cap >= 12 octets; the header is written by wr_finish. */
@@ -78,7 +82,7 @@ int wr_rrset_at(struct wr *w, enum wr_section section, uint16_t owner_off, const
 /** As wr_rrset_at, for any owner: a wire name, compressed against what the message holds. */
 int wr_rrset(struct wr *w, enum wr_section section, const uint8_t *owner, const struct wire_set *set);
 
-/** Octets that wr_opt_put needs for this OPT. */
+/** Octets that wr_opt_put needs for this OPT, padding not counted: it only takes what is left. */
 size_t wr_opt_len(const struct wr_opt *opt);
 
 /** Append the OPT record to the additional section. @return 0; or ERR_NOSPC: unchanged. */

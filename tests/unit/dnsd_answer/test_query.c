@@ -288,12 +288,169 @@ static void longest_name(void **state)
     struct answer_options opts = {.nsid = nsid, .nsid_len = sizeof nsid};
     const struct zone_version *v = zoneset_current(set);
     size_t len = kit_query(msg, 1, name, DNS_A, 512);
-    memcpy(msg + len, "\0\3\0\0", 4);
-    msg[len - 1] = 4;
-    answer_read(&a, msg, len + 4, false, v);
+    memcpy(msg + len, "\0\3\0\0\0\012\0\010abcdefgh", 16);
+    msg[len - 1] = 16;
+    answer_read(&a, msg, len + 16, false, v);
+    a.secrets = &(struct cookie_secrets){.n_keys = 1};
+    a.client.address_len = 16;
     size_t n = answer_write(&a, v, &opts, out, sizeof out);
     assert_in_range(n, 12, 512);
     assert_int_equal(a.rcode, DNS_NXDOMAIN);
+}
+
+/** The response to a question of a class, with these octets of EDNS options (NULL: no OPT), under these options. */
+static char *ask(const char *name, uint16_t type, uint16_t class, const char *options, size_t n,
+                 const struct answer_options *opts, struct answer *a)
+{
+    static uint8_t out[65535];
+    uint8_t msg[700];
+    const struct zone_version *v = zoneset_current(set);
+    struct answer setup = *a;
+    size_t len = kit_query(msg, 1, name, type, options ? 1232 : 0);
+    msg[len - (options ? 12 : 1)] = (uint8_t) class;
+    if (options) {
+        memcpy(msg + len, options, n);
+        msg[len - 1] = (uint8_t)n;
+        len += n;
+    }
+    answer_read(a, msg, len, setup.is_tcp, v);
+    a->is_tls = setup.is_tls;
+    a->secrets = setup.secrets;
+    a->client = setup.client;
+    size_t n_out = answer_write(a, v, opts, out, sizeof out);
+    if (setup.is_tls)
+        assert_int_equal(n_out % 468, 0);
+    return kit_text(out, n_out);
+}
+
+static void expect_text(char *take_text, const char *wanted)
+{
+    if (strcmp(take_text, wanted))
+        fail_msg("%s--- wanted:\n%s", take_text, wanted);
+    free(take_text);
+}
+
+static void chaos(void **state)
+{
+    (void)state;
+    struct answer_options told = {.version = "v 1", .identity = "node7"}, hidden = {0};
+    static const struct {
+        const char *name;
+        uint16_t type;
+        const char *wanted;
+    } cases[] = {
+        {"version.bind", DNS_TXT, "NOERROR aa\nan version.bind. 0 TXT \"v 1\"\n"},
+        {"VERSION.server", DNS_ANY, "NOERROR aa\nan VERSION.server. 0 TXT \"v 1\"\n"},
+        {"id.server", DNS_TXT, "NOERROR aa\nan id.server. 0 TXT \"node7\"\n"},
+        {"hostname.bind", DNS_TXT, "NOERROR aa\nan hostname.bind. 0 TXT \"node7\"\n"},
+        {"hostname.bind", DNS_A, "REFUSED\n"},
+        {"authors.bind", DNS_TXT, "REFUSED\n"},
+        {"httpd-1.test1.root.dev.test", DNS_A, "REFUSED\n"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct answer a = {0};
+        expect_text(ask(cases[i].name, cases[i].type, DNS_CH, NULL, 0, &told, &a), cases[i].wanted);
+        expect_text(ask(cases[i].name, cases[i].type, DNS_CH, NULL, 0, &hidden, &a), "REFUSED\n");
+    }
+}
+
+static void empty_zones(void **state)
+{
+    (void)state;
+    struct answer_options opts = {.has_empty_zones = true, .can_forward = true};
+    static const struct {
+        const char *name;
+        uint16_t type;
+        const char *wanted;
+    } cases[] = {
+        {"localhost", DNS_A, "NOERROR aa\nan localhost. 10800 A 127.0.0.1\n"},
+        {"x.LOCALHOST", DNS_AAAA, "NOERROR aa\nan x.LOCALHOST. 10800 AAAA ::1\n"},
+        {"localhost", DNS_MX, "NOERROR aa\nau localhost. 10800 SOA localhost. serial 1\n"},
+        {"x.invalid", DNS_A, "NXDOMAIN aa\nau invalid. 10800 SOA invalid. serial 1\n"},
+        {"invalid", DNS_SOA, "NOERROR aa\nan invalid. 10800 SOA invalid. serial 1\n"},
+        {"1.1.255.10.in-addr.arpa", DNS_PTR,
+         "NXDOMAIN aa\nau 10.in-addr.arpa. 10800 SOA 10.in-addr.arpa. serial 1\n"},
+        {"10.in-addr.arpa", DNS_NS, "NOERROR aa\nan 10.in-addr.arpa. 10800 NS 10.in-addr.arpa.\n"},
+        {"10.in-addr.arpa", DNS_A, "NOERROR aa\nau 10.in-addr.arpa. 10800 SOA 10.in-addr.arpa. serial 1\n"},
+        {"1.2.31.172.in-addr.arpa", DNS_PTR,
+         "NXDOMAIN aa\nau 31.172.in-addr.arpa. 10800 SOA 31.172.in-addr.arpa. serial 1\n"},
+        {"1.0.0.d.f.ip6.arpa", DNS_PTR, "NXDOMAIN aa\nau d.f.ip6.arpa. 10800 SOA d.f.ip6.arpa. serial 1\n"},
+        {"a.8.b.d.0.1.0.0.2.ip6.arpa", DNS_PTR,
+         "NXDOMAIN aa\nau 8.b.d.0.1.0.0.2.ip6.arpa. 10800 SOA 8.b.d.0.1.0.0.2.ip6.arpa. serial 1\n"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct answer a = {0};
+        expect_text(ask(cases[i].name, cases[i].type, DNS_IN, NULL, 0, &opts, &a), cases[i].wanted);
+        assert_int_equal(a.hand_off, ANSWER_HERE);
+    }
+    static const char *const outside[] = {"32.172.in-addr.arpa", "11.in-addr.arpa", "notlocalhost",
+                                          "ip6.arpa"};
+    for (size_t i = 0; i < sizeof outside / sizeof *outside; i++) {
+        struct answer a = {0};
+        expect_text(ask(outside[i], DNS_PTR, DNS_IN, NULL, 0, &opts, &a), "REFUSED\n");
+        assert_int_equal(a.hand_off, ANSWER_FORWARD);
+    }
+}
+
+#define ASKED_A  "an httpd-1.test1.root.dev.test. 30 A 172.17.0.19\n"
+#define COOKIE_8 "\0\012\0\010abcdefgh"
+
+static void cookies(void **state)
+{
+    (void)state;
+    static const struct cookie_secrets secrets = {1, {"0123456789abcdef"}};
+    struct answer_options open = {0}, strict = {.needs_cookie = true};
+    struct answer from = {.secrets = &secrets, .client = {{10, 0, 0, 1}, 4, 1000}}, a = from;
+    char good[4 + COOKIE_LEN] = {0, 10, 0, COOKIE_LEN};
+    uint8_t made[COOKIE_LEN];
+    const char *host = "httpd-1.test1.root.dev.test";
+    cookie_make(&secrets, &from.client, (const uint8_t *)"abcdefgh", made);
+    memcpy(good + 4, made, COOKIE_LEN);
+
+    expect_text(ask(host, DNS_A, DNS_IN, COOKIE_8, 12, &open, &a),
+                "NOERROR aa\n" ASKED_A "opt 1232 0 option 10\n");
+    assert_int_equal(a.cookie, ANSWER_COOKIE_UNKNOWN);
+    a = from;
+    expect_text(ask(host, DNS_A, DNS_IN, COOKIE_8, 12, &strict, &a), "7\nopt 1232 1 option 10\n");
+    assert_int_equal(a.rcode, DNS_BADCOOKIE);
+    a = from;
+    expect_text(ask(host, DNS_A, DNS_IN, good, sizeof good, &strict, &a),
+                "NOERROR aa\n" ASKED_A "opt 1232 0 option 10\n");
+    assert_int_equal(a.cookie, ANSWER_COOKIE_GOOD);
+    a = from;
+    expect_text(ask(host, DNS_A, DNS_IN, NULL, 0, &strict, &a), "NOERROR tc\n");
+    a = from;
+    a.is_tcp = true;
+    expect_text(ask(host, DNS_A, DNS_IN, NULL, 0, &strict, &a), "NOERROR aa\n" ASKED_A);
+    a = (struct answer){0}; /* cookies are off */
+    expect_text(ask(host, DNS_A, DNS_IN, COOKIE_8, 12, &open, &a), "NOERROR aa\n" ASKED_A "opt 1232 0\n");
+}
+
+static void options_by_transport(void **state)
+{
+    (void)state;
+    static const char both[] = "\0\013\0\0\0\014\0\1";
+    struct answer_options opts = {.keepalive_100ms = 77};
+    const char *host = "httpd-1.test1.root.dev.test";
+    struct answer udp = {0}, tcp = {.is_tcp = true}, tls = {.is_tcp = true, .is_tls = true};
+    expect_text(ask(host, DNS_A, DNS_IN, both, sizeof both, &opts, &udp),
+                "NOERROR aa\n" ASKED_A "opt 1232 0\n");
+    expect_text(ask(host, DNS_A, DNS_IN, both, sizeof both, &opts, &tcp),
+                "NOERROR aa\n" ASKED_A "opt 1232 0 option 11\n");
+    expect_text(ask(host, DNS_A, DNS_IN, both, sizeof both, &opts, &tls),
+                "NOERROR aa\n" ASKED_A "opt 1232 0 option 11 option 12\n");
+}
+
+static void an_empty_answer_says_come_again(void **state)
+{
+    (void)state;
+    uint8_t msg[600], out[512];
+    struct answer a;
+    const struct zone_version *v = zoneset_current(set);
+    answer_read(&a, msg, kit_query(msg, 1, "nope.dev.test", DNS_A, 1232), false, v);
+    answer_write(&a, v, &defaults, out, sizeof out);
+    expect_text(kit_text(out, answer_write_empty(&a, v, &defaults, out, sizeof out)),
+                "NOERROR tc\nopt 1232 0\n");
 }
 
 int main(void)
@@ -308,6 +465,11 @@ int main(void)
         cmocka_unit_test_setup_teardown(odd_headers, setup, teardown),
         cmocka_unit_test_setup_teardown(hand_off_is_asked_for, setup, teardown),
         cmocka_unit_test_setup_teardown(longest_name, setup, teardown),
+        cmocka_unit_test_setup_teardown(chaos, setup, teardown),
+        cmocka_unit_test_setup_teardown(empty_zones, setup, teardown),
+        cmocka_unit_test_setup_teardown(cookies, setup, teardown),
+        cmocka_unit_test_setup_teardown(options_by_transport, setup, teardown),
+        cmocka_unit_test_setup_teardown(an_empty_answer_says_come_again, setup, teardown),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

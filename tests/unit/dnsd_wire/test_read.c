@@ -13,7 +13,9 @@
 #define HEAD_1_MORE "\x12\x34\x01\x00\x00\x01\x00\x00\x00\x00\x00\x01"
 #define QUESTION    "\3www\3dev\4test\0\0\1\0\1"
 #define OPT         "\0\0\x29\x10\x00\0\0\x80\0\0\0"
-#define BYTES(s)    s, sizeof(s) - 1
+/** OPT whose options take that many octets. */
+#define OPT_WITH(len) "\0\0\x29\x10\x00\0\0\0\0\0" len
+#define BYTES(s)      s, sizeof(s) - 1
 
 static void read_exact(const char *bytes, size_t len, struct query *q)
 {
@@ -80,6 +82,18 @@ static void verdicts(void **state)
         {"half an option head", BYTES(HEAD_1_MORE QUESTION "\0\0\x29\x10\x00\0\0\0\0\0\2\0\3"),
          QUERY_FORMERR},
         {"unknown option", BYTES(HEAD_1_MORE QUESTION "\0\0\x29\x10\x00\0\0\0\0\0\6\0\x64\0\2ab"), QUERY_OK},
+        {"client cookie of seven octets", BYTES(HEAD_1_MORE QUESTION OPT_WITH("\013") "\0\012\0\0071234567"),
+         QUERY_FORMERR},
+        {"server cookie of seven octets",
+         BYTES(HEAD_1_MORE QUESTION OPT_WITH("\023") "\0\012\0\017123456781234567"), QUERY_FORMERR},
+        {"cookie of 41 octets",
+         BYTES(HEAD_1_MORE QUESTION OPT_WITH("\055") "\0\012\0\05112345678901234567890123456789012345678901"),
+         QUERY_FORMERR},
+        {"cut option of a later EDNS version", BYTES(HEAD_1_MORE QUESTION "\0\0\x29\x10\x00\0\1\0\0\0\1\0"),
+         QUERY_OK},
+        {"no question but a cookie",
+         BYTES("\x12\x34\0\0\0\0\0\0\0\0\0\1" OPT_WITH("\014") "\0\012\0\01012345678"), QUERY_OK},
+        {"no question, no cookie, OPT", BYTES("\x12\x34\0\0\0\0\0\0\0\0\0\1" OPT), QUERY_FORMERR},
         {"octets after the end", BYTES(HEAD QUESTION "garbage"), QUERY_OK},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
@@ -88,6 +102,25 @@ static void verdicts(void **state)
         if (q.verdict != cases[i].wanted)
             fail_msg("%s: verdict %d", cases[i].what, (int)q.verdict);
     }
+}
+
+static void options_are_noted(void **state)
+{
+    (void)state;
+    static const char msg[] = HEAD_1_MORE QUESTION OPT_WITH("\x2c") "\0\3\0\0"
+                                                                    "\0\013\0\0"
+                                                                    "\0\014\0\4\0\0\0\0"
+                                                                    "\0\012\0\01012345678"
+                                                                    "\0\012\0\01087654321"
+                                                                    "\0\x64\0\0";
+    struct query q;
+    query_read((const uint8_t *)msg, sizeof msg - 1, &q);
+    assert_int_equal(q.verdict, QUERY_OK);
+    assert_true(q.wants_nsid && q.wants_keepalive && q.wants_padding);
+    assert_int_equal(q.cookie_len, 8); /* the first of two counts */
+    assert_memory_equal(q.cookie, "12345678", 8);
+    query_read((const uint8_t *)HEAD QUESTION, sizeof(HEAD QUESTION) - 1, &q);
+    assert_false(q.wants_nsid || q.wants_keepalive || q.wants_padding || q.cookie_len);
 }
 
 /** Every cut of a good message, and every changed octet of it, ends in a verdict. */
@@ -118,6 +151,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_query_is_understood),
         cmocka_unit_test(verdicts),
+        cmocka_unit_test(options_are_noted),
         cmocka_unit_test(no_damage_leads_outside),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -101,7 +101,12 @@ static void opt_record(void **state)
 {
     (void)state;
     struct wr w = begin(512);
-    struct wr_opt opt = {1232, 1, true, 14, (const uint8_t *)"id", 2};
+    struct wr_opt opt = {.size = 1232,
+                         .rcode_high = 1,
+                         .is_dnssec = true,
+                         .ede = 14,
+                         .nsid = (const uint8_t *)"id",
+                         .nsid_len = 2};
     assert_int_equal(wr_opt_len(&opt), 11 + 6 + 6);
     assert_int_equal(wr_opt_put(&w, &opt), 0);
     assert_memory_equal(msg + 30, "\0\0\x29\x04\xd0\1\0\x80\0\0\x0c\0\x0f\0\2\0\x0e\0\3\0\2id", 23);

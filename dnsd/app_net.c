@@ -1,0 +1,176 @@
+#include "app.h"
+#include "events.h"
+#include "options.h"
+#include "base/mem.h"
+#include "base/str.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { MAX_ADDRESSES = 16, NSID_MAX = 64 };
+
+static const char version_text[] = "Bobbin dnsd " BOBBIN_VERSION;
+
+static struct rrl_options rrl_options(const struct options *o)
+{
+    return (struct rrl_options){.rate_per_s = (unsigned)opt_int(o, OPT_RRL_RATE),
+                                .slip = (unsigned)opt_int(o, OPT_RRL_SLIP),
+                                .exempt = opt_text(o, OPT_RRL_EXEMPT)};
+}
+
+void dnsd_net_check(const struct options *o, struct buf *errors)
+{
+    struct rrl_options rrl = rrl_options(o);
+    struct err_info why;
+    if (!opt_text(o, OPT_TLS_CERT) != !opt_text(o, OPT_TLS_KEY))
+        buf_addf(errors,
+                 "hadoop.registry.dns.tls.certificate and hadoop.registry.dns.tls.key go together: set both "
+                 "or none\n");
+    if (rrl_check_options(&rrl, &why))
+        buf_addf(errors, "%s: hadoop.registry.dns.rrl.exempt: %s\n", opt_origin(o, OPT_RRL_EXEMPT), why.text);
+}
+
+/* ---- cookie secrets: a file of lines of 32 hexadecimal digits ---- */
+
+static int hex_value(char c)
+{
+    if (!isxdigit((unsigned char)c))
+        return -1;
+    return isdigit((unsigned char)c) ? c - '0' : tolower((unsigned char)c) - 'a' + 10;
+}
+
+static bool read_key(const char *line, uint8_t *out)
+{
+    mem_auto char *text = str_trim(line);
+    if (strlen(text) != 2 * COOKIE_SECRET_LEN)
+        return false;
+    for (size_t i = 0; i < COOKIE_SECRET_LEN; i++) {
+        int high = hex_value(text[2 * i]), low = hex_value(text[2 * i + 1]);
+        if (high < 0 || low < 0)
+            return false;
+        out[i] = (uint8_t)(high << 4 | low);
+    }
+    return true;
+}
+
+static int read_secrets(const char *path, struct cookie_secrets *out, struct err_info *why)
+{
+    FILE *in = fopen(path, "re");
+    char line[256];
+    int err = 0;
+    out->n_keys = 0;
+    if (!in)
+        return err_set(why, ERR_CONFIG, path, "the cookie secrets cannot be read: %s", strerror(errno));
+    for (int n = 1; !err && fgets(line, sizeof line, in); n++) {
+        mem_auto char *where = mem_fmt("%s:%d", path, n);
+        if (out->n_keys == COOKIE_SECRETS_MAX)
+            err = err_set(why, ERR_CONFIG, where, "more than %d secrets", COOKIE_SECRETS_MAX);
+        else if (!read_key(line, out->keys[out->n_keys++]))
+            err = err_set(why, ERR_CONFIG, where, "a secret is 32 hexadecimal digits");
+    }
+    fclose(in);
+    if (!err && !out->n_keys)
+        err = err_set(why, ERR_CONFIG, path, "there is no secret in it");
+    return err;
+}
+
+/* ---- start, reload, stop ---- */
+
+static size_t read_addresses(const char *list, char **out, size_t max)
+{
+    size_t n = 0;
+    for (char *a; n < max && (a = str_field(list, ',', n)); n++)
+        out[n] = a;
+    return n;
+}
+
+static struct answer_options answer_options(struct dnsd *app, const struct options *o)
+{
+    const char *identity = opt_text(o, OPT_IDENTITY);
+    bool is_told = opt_bool(o, OPT_CHAOS);
+    if (!identity && !gethostname(app->host, sizeof app->host - 1))
+        identity = app->host;
+    size_t nsid_len = identity ? strnlen(identity, NSID_MAX) : 0;
+    return (struct answer_options){
+        .udp_max = (uint16_t)opt_int(o, OPT_UDP_MAX),
+        .has_empty_zones = opt_bool(o, OPT_EMPTY_ZONES),
+        .needs_cookie = !strcmp(opt_text(o, OPT_COOKIES), "require"),
+        .version = is_told ? version_text : NULL,
+        .identity = is_told && nsid_len ? identity : NULL,
+        .nsid = is_told && nsid_len ? (const uint8_t *)identity : NULL,
+        .nsid_len = (uint8_t)nsid_len,
+    };
+}
+
+static void log_listening(const struct log_event *event, const char *address, uint16_t port)
+{
+    mem_auto char *where = mem_fmt(strchr(address, ':') ? "[%s]:%u" : "%s:%u", address, port);
+    log_emit(event, LOG_STR("address", where));
+}
+
+int dnsd_net_start(struct daemon *d, void *arg, struct err_info *why)
+{
+    struct dnsd *app = arg;
+    const struct options *o = daemon_options(d);
+    struct cookie_secrets secrets;
+    char *addresses[MAX_ADDRESSES];
+    const char *secret_file = opt_text(o, OPT_COOKIE_FILE);
+    int err = secret_file ? read_secrets(secret_file, &secrets, why) : 0;
+    if (err)
+        return err;
+    size_t n = read_addresses(opt_text(o, OPT_BIND_ADDRESS), addresses, MAX_ADDRESSES);
+    struct net_options opts = {.addresses = (const char *const *)addresses,
+                               .n_addresses = n,
+                               .port = (uint16_t)opt_int(o, OPT_BIND_PORT),
+                               .n_workers = (unsigned)opt_int(o, OPT_WORKERS),
+                               .tcp_max_clients = (unsigned)opt_int(o, OPT_TCP_CLIENTS),
+                               .tcp_max_per_client = (unsigned)opt_int(o, OPT_TCP_PER_CLIENT),
+                               .tcp_idle_ms = (unsigned)opt_ms(o, OPT_TCP_IDLE),
+                               .tls_cert = opt_text(o, OPT_TLS_CERT),
+                               .tls_key = opt_text(o, OPT_TLS_KEY),
+                               .tls_port = (uint16_t)opt_int(o, OPT_TLS_PORT),
+                               .has_cookies = strcmp(opt_text(o, OPT_COOKIES), "off") != 0,
+                               .cookie_secrets = secret_file ? &secrets : NULL,
+                               .rrl = rrl_options(o),
+                               .answer = answer_options(app, o),
+                               .zones = app->zones};
+    err = net_start(&opts, &app->net, why);
+    for (size_t i = 0; i < n; i++) {
+        if (!err)
+            log_listening(&ev_dns_listening, addresses[i], net_port(app->net));
+        if (!err && net_tls_port(app->net))
+            log_listening(&ev_dns_tls_listening, addresses[i], net_tls_port(app->net));
+        free(addresses[i]);
+    }
+    if (err == ERR_ADDRINUSE)
+        err_set(why, err, why->where,
+                "something answers there already: stop it, or set hadoop.registry.dns.bind-port, "
+                "hadoop.registry.dns.tls.port or hadoop.registry.dns.bind-address");
+    return err;
+}
+
+void dnsd_net_reload(struct dnsd *app)
+{
+    struct err_info why;
+    struct cookie_secrets secrets;
+    const char *secret_file = opt_text(daemon_options(app->daemon), OPT_COOKIE_FILE);
+    if (net_reload_tls(app->net, &why))
+        log_emit(&ev_dns_reload_failed, LOG_STR("where", why.where), LOG_STR("error", why.text));
+    if (secret_file && read_secrets(secret_file, &secrets, &why))
+        log_emit(&ev_dns_reload_failed, LOG_STR("where", why.where), LOG_STR("error", why.text));
+    else if (secret_file)
+        net_set_cookie_secrets(app->net, &secrets);
+    log_emit0(&ev_dns_reloaded);
+}
+
+void dnsd_net_stop(struct daemon *d, void *arg)
+{
+    struct dnsd *app = arg;
+    net_stop(app->net);
+    zoneset_reclaim(app->zones, UINT64_MAX);
+    daemon_stopped(d);
+}

@@ -1,0 +1,63 @@
+#include "net/secrets.h"
+
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/random.h>
+#include <time.h>
+
+#include "base/addr.h"
+#include "base/mem.h"
+#include "base/obj.h"
+
+struct kept {
+    struct cookie_secrets secrets;
+    struct kept *older;
+};
+
+struct secrets {
+    _Atomic(struct kept *) current;
+};
+
+void secrets_set(struct secrets *s, const struct cookie_secrets *next)
+{
+    struct kept *k = mem_new(struct kept);
+    k->secrets = *next;
+    k->older = atomic_load(&s->current);
+    atomic_store_explicit(&s->current, k, memory_order_release);
+}
+
+struct secrets *secrets_new(const struct cookie_secrets *first)
+{
+    struct secrets *s = mem_new(struct secrets);
+    struct cookie_secrets random = {.n_keys = 1};
+    BUG_IF(getrandom(random.keys[0], COOKIE_SECRET_LEN, 0) != COOKIE_SECRET_LEN);
+    atomic_init(&s->current, NULL);
+    secrets_set(s, first ? first : &random);
+    return s;
+}
+
+void secrets_free(struct secrets *s)
+{
+    struct kept *k = s ? atomic_load(&s->current) : NULL;
+    while (k) {
+        struct kept *older = k->older;
+        free(k);
+        k = older;
+    }
+    free(s);
+}
+
+void secrets_tell(struct secrets *s, const struct sockaddr_storage *client, struct answer *a)
+{
+    struct addr addr;
+    struct timespec now;
+    uint16_t port;
+    if (!s || addr_from_sockaddr((const struct sockaddr *)client, &addr, &port))
+        return;
+    clock_gettime(CLOCK_REALTIME_COARSE, &now);
+    a->client.now_s = (uint32_t)now.tv_sec;
+    a->client.address_len = addr.family == AF_INET ? 4 : 16;
+    memcpy(a->client.address, addr.bytes, a->client.address_len);
+    a->secrets = &atomic_load_explicit(&s->current, memory_order_acquire)->secrets;
+}

@@ -1,0 +1,48 @@
+/**
+ * TLS for the TCP thread: credentials that can be loaded again while connections live on, and one session a connection
+ * that reads and writes like a non-blocking socket.
+ *
+ * Source: RFC 7858 (DNS over TLS), RFC 9103 8.2 (ALPN "dot"), GnuTLS.
+ */
+#ifndef NET_TLS_H
+#define NET_TLS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <sys/types.h>
+
+struct tls;
+struct tls_session;
+struct err_info;
+
+/**
+ * Load a certificate chain and its key.
+ *
+ * @param cert_file  PEM, the server's certificate first                         [borrowed]
+ * @param key_file   PEM                                                         [borrowed]
+ * @param out        release with tls_free                                       [out]
+ * @return 0; or ERR_CONFIG: unreadable, or they do not belong together; why names the file.
+ * Thread: writer.   Source: ours.
+ */
+int tls_new(const char *cert_file, const char *key_file, struct tls **out, struct err_info *why);
+/** Load the same files again, for connections that come from now on. @return as tls_new; the old ones stay. Thread: writer. */
+int tls_reload(struct tls *t, struct err_info *why);
+/** Release; no session may be left. NULL is fine. Thread: writer. */
+void tls_free(struct tls *t);
+
+/** A session on an accepted non-blocking socket. Release with tls_session_free. Thread: the TCP thread. */
+struct tls_session *tls_session_new(struct tls *t, int fd);
+/** Say goodbye if the kernel takes it, and release; the socket is the caller's. NULL is fine. Thread: the TCP thread. */
+void tls_session_free(struct tls_session *s);
+/** As recv(2): octets, 0 at the end, or -1 with errno EAGAIN or, broken, EPROTO. Shakes hands first. Thread: the TCP thread. */
+ssize_t tls_session_recv(struct tls_session *s, void *p, size_t n);
+/** As send(2), errors as tls_session_recv. After EAGAIN the same octets come first the next time. Thread: the TCP thread. */
+ssize_t tls_session_send(struct tls_session *s, const void *p, size_t n);
+/** Octets are waiting inside that the socket will not announce. Thread: the TCP thread. */
+bool tls_session_has_more(const struct tls_session *s);
+/** The handshake is not done yet. Thread: the TCP thread. */
+bool tls_session_is_new(const struct tls_session *s);
+/** The session waits to write, not to read. Thread: the TCP thread. */
+bool tls_session_wants_write(const struct tls_session *s);
+
+#endif
