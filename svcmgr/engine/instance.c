@@ -367,6 +367,9 @@ static void on_exited(struct step *st, struct eng_instance *inst, const struct e
 {
     static const struct eng_exit lost = {.kind = EXIT_LOST};
     if (inst->state == INST_RELEASING) {
+        /* It ended by itself, or a restart has forgotten that it was told to: the container is still held. */
+        if (ev->kind == EV_EXITED && ev->attempt)
+            step_emit_container(st, EFF_RELEASE, inst);
         released(st, inst);
         return;
     }

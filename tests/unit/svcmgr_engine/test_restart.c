@@ -156,6 +156,24 @@ static void a_retry_that_was_not_carried_out_is_done_again(void **state)
     kit_end(&k);
 }
 
+static void what_ended_while_it_was_stopped_is_given_back(void **state)
+{
+    (void)state;
+    struct kit k;
+    kit_start(&k, "seed");
+    kit_create(&k, kit_spec("web", 1, "ALWAYS", ""), false);
+    k.obey = false;
+    kit_flex(&k, "web", "hello", 0);
+    kit_crash(&k);
+    kit_clear(&k);
+    mem_auto char *id = mem_str(kit_instance(&k, "web", "hello-0")->container_id);
+    recover_as(&k, FOUND_EXITED, 0);
+    assert_int_equal(kit_state(&k, "web", "hello-0"), -1);
+    assert_non_null(kit_last(&k, EFF_RELEASE)); /* else the host keeps its room and its address */
+    assert_string_equal(kit_last(&k, EFF_RELEASE)->container_id, id);
+    kit_end(&k);
+}
+
 static void a_stop_goes_on(void **state)
 {
     (void)state;
@@ -281,6 +299,7 @@ int main(void)
         cmocka_unit_test(what_nobody_reports_is_gone),
         cmocka_unit_test(outstanding_work_is_done_again),
         cmocka_unit_test(a_retry_that_was_not_carried_out_is_done_again),
+        cmocka_unit_test(what_ended_while_it_was_stopped_is_given_back),
         cmocka_unit_test(a_stop_goes_on),
         cmocka_unit_test(a_destroy_goes_on),
         cmocka_unit_test(a_lifetime_goes_on),
