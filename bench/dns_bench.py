@@ -6,9 +6,11 @@ worker the server has the last CPU and the load program the first one.
 """
 import os
 import random
+import re
 import statistics
 import subprocess
 import tempfile
+import threading
 
 import feed
 import instances
@@ -147,7 +149,6 @@ def _show_memory(say, memory, n):
 
 def _while_changing(field, n, rate, seconds, n_rounds):
     """dnsd's answer times at a fixed rate of questions, without changes and with `rate` records changing a second."""
-    import threading
     dnsd = field.servers["dnsd"]
     questions = f"{field.place}/hits.questions"
     full = load(dnsd.port, questions, 1)["rate_qps"]
@@ -199,6 +200,14 @@ def run(args, say):
     return result
 
 
+def _instructions(n, n_commits):
+    """Instructions of one commit, as callgrind counts them; they do not depend on what else the machine does."""
+    done = subprocess.run(["valgrind", "--tool=callgrind", "--callgrind-out-file=/dev/null", "--toggle-collect=measure",
+                           os.path.join(BIN, "bench_dns_commit"), str(n), str(n_commits // 2)],
+                          capture_output=True, text=True, check=True)
+    return int(re.search(r"Collected : (\d+)", done.stderr).group(1)) / n_commits
+
+
 def commit(say, n_rounds):
     """What a commit costs at 10^3 and 10^5 instances, interleaved."""
     sizes = {1000: [], 100000: []}
@@ -207,11 +216,15 @@ def commit(say, n_rounds):
             done = subprocess.run([os.path.join(BIN, "bench_dns_commit"), str(n), "2000"], capture_output=True, text=True,
                                   check=True)
             found.append({k: float(v) for k, v in (word.split("=") for word in done.stdout.split())})
-    result = {n: {key: statistics.median(r[key] for r in found) for key in found[0]} for n, found in sizes.items()}
-    result["ratio"] = {key: result[100000][key] / result[1000][key] for key in ("commit_p50_us", "commit_p99_us")}
+    result = {n: {**{key: statistics.median(r[key] for r in found) for key in found[0]},
+                  "commit_instructions": _instructions(n, 1000)} for n, found in sizes.items()}
+    result["ratio"] = {key: result[100000][key] / result[1000][key]
+                       for key in ("commit_p50_us", "commit_p99_us", "commit_instructions")}
     say("\ncommitting one change (5 records of one instance)")
     for n in sizes:
         say(f"  {n:7} instances   p50 {result[n]['commit_p50_us']:.1f} us   p99 {result[n]['commit_p99_us']:.1f} us   "
-            f"{result[n]['zone_bytes_per_instance']:.0f} bytes an instance in the zones")
-    say(f"  100000 to 1000: {result['ratio']['commit_p50_us']:.2f} (p50), {result['ratio']['commit_p99_us']:.2f} (p99)")
+            f"{result[n]['commit_instructions']:.0f} instructions")
+    ratio = result["ratio"]
+    say(f"  100000 to 1000: {ratio['commit_p50_us']:.2f} (p50), {ratio['commit_p99_us']:.2f} (p99), "
+        f"{ratio['commit_instructions']:.2f} (instructions)")
     return result
