@@ -1,4 +1,6 @@
 /** `bobbin app launch` */
+#include <string.h>
+
 #include "app.h"
 #include "commands.h"
 #include "json/json.h"
@@ -12,9 +14,10 @@ int app_launch(struct cli *cli, struct err_info *why)
     if (err)
         return err;
     const char *name = services_text(service, "name");
+    bool is_only_saved = strcmp(services_text(service, "state"), "STOPPED") == 0;
     app_open(cli, &a);
     err = services_call(&a.services, "POST", "", service, NULL, why);
-    if (!err && cli_has(cli, CLI_NO_WAIT))
+    if (!err && (cli_has(cli, CLI_NO_WAIT) || is_only_saved))
         app_print_change(cli, "accepted", name);
     else if (!err)
         err = app_wait_and_print(&a, name, why);

@@ -98,6 +98,7 @@ struct cli {
     const char *config_dir;  /* --config, or HADOOP_CONF_DIR (not for `dev`); NULL: none */
     struct options *options; /* CLI_KEYS */
     char *user;
+    int failure_code; /* exit code of any failure of the command; 0: that of the error table */
 };
 
 /**

@@ -8,6 +8,9 @@
 #include "base/obj.h"
 #include "commands.h"
 
+/** Exit code of --check, whatever went wrong. */
+#define CHECK_FAILED 1
+
 /** Stay until Ctrl-C, or go on at once when only checking. */
 static int stay(struct dev *d, struct err_info *why)
 {
@@ -75,6 +78,8 @@ int dev_run(struct cli *cli, struct err_info *why)
 
     if (err)
         return err;
+    if (d.is_check)
+        cli->failure_code = CHECK_FAILED;
     wait_open(&d.wait);
     err = run(&d, why);
     bool was_asked = d.wait.is_interrupted;

@@ -61,7 +61,8 @@ static const char *remedy_of(const struct cli_command *c, int code)
     return NULL;
 }
 
-static int complain(const struct cli_command *c, int code, const struct err_info *why)
+/** The one line about what went wrong. */
+static void complain(const struct cli_command *c, int code, const struct err_info *why)
 {
     const char *remedy = remedy_of(c, code);
 
@@ -69,7 +70,6 @@ static int complain(const struct cli_command *c, int code, const struct err_info
     fprintf(stderr, "bobbin: %s%s%s%s%s%s\n", why->where, why->where[0] ? ": " : "",
             why->text[0] ? why->text : err_text(code), remedy ? " (" : "", remedy ? remedy : "",
             remedy ? ")" : "");
-    return err_exit_code(code);
 }
 
 static int run_command(const struct cli_command *command, char **words, size_t n)
@@ -84,8 +84,11 @@ static int run_command(const struct cli_command *command, char **words, size_t n
         err = command->run(&cli, &why);
     if (!err && fflush(stdout))
         err = err_set(&why, ERR_IO, "standard output", "could not be written");
+    int failure_code = cli.failure_code ? cli.failure_code : err_exit_code(err);
     cli_fini(&cli);
-    return err ? complain(command, err, &why) : 0;
+    if (err)
+        complain(command, err, &why);
+    return err ? failure_code : 0;
 }
 
 int main(int argc, char **argv)
@@ -113,5 +116,6 @@ int main(int argc, char **argv)
         return 0;
     }
     err_set(&why, ERR_USAGE, is_group(group) ? verb : group, "no such command; bobbin help lists them");
-    return complain(NULL, ERR_USAGE, &why);
+    complain(NULL, ERR_USAGE, &why);
+    return err_exit_code(ERR_USAGE);
 }

@@ -90,6 +90,13 @@ def test_launch_need_not_wait(stack, launched):
     assert launched("quick", words=["--no-wait"], command="exec sleep 1000") == "accepted quick\n"
 
 
+def test_a_definition_that_is_only_saved_is_not_waited_for(stack, launched):
+    document = {**definition("saved", "exec sleep 1000"), "state": "STOPPED"}
+    assert ok(stack, "launch", "-", stdin=json.dumps(document)) == "accepted saved\n"
+    assert ok(stack, "status", "saved").split()[1] == "STOPPED"
+    ok(stack, "destroy", "saved")
+
+
 def test_list_names_what_runs(stack, launched):
     launched("listed", command="exec sleep 1000")
     row = next(line.split() for line in ok(stack, "list").splitlines() if line.startswith("listed "))
