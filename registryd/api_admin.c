@@ -169,6 +169,7 @@ static int body_items(json_t *body, const char *name, json_t **items, struct err
         *items = json_incref(list);
     if (!json_is_array(*items) || json_array_size(*items) > MAX_ITEMS) {
         json_decref(*items);
+        *items = NULL;
         return err_set(why, ERR_INVALID, "", "an object, or a list of at most %d, is expected", MAX_ITEMS);
     }
     return 0;

@@ -1,5 +1,6 @@
 #include "app.h"
 #include "events.h"
+#include "openapi.h"
 #include "options.h"
 #include "base/mem.h"
 #include "base/obj.h"
@@ -235,6 +236,8 @@ static int http_start(struct daemon *d, void *arg, struct err_info *why)
                                   .n_routes = registry_n_routes,
                                   .more_routes = http_common_routes,
                                   .n_more_routes = http_common_n_routes,
+                                  .docs = registry_docs,
+                                  .n_docs = registry_n_docs,
                                   .app = app};
     err = http_server_start(daemon_loop(d), &def, &app->http, why);
     if (err)

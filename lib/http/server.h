@@ -39,6 +39,8 @@
 
 struct http_server;
 struct http_req;
+struct http_doc;    /* http/openapi.h */
+struct http_schema; /* http/openapi.h */
 
 enum http_route_flag {
     HTTP_JSON_IN = 1,       /* a body must be application/json                       */
@@ -71,6 +73,10 @@ struct http_server_def {
     void *app;
     /** Error body writer of a dialect, or NULL for problem+json. Appends body, returns media type (static). */
     const char *(*write_error)(struct http_req *req, int code, const struct err_info *why, struct buf *body);
+    const struct http_doc
+        *docs; /* what /openapi.json says of the handlers of `routes`; NULL: none [borrowed] */
+    size_t n_docs;
+    const struct http_schema *error_schema; /* of what write_error writes; NULL: problem+json's [borrowed] */
 };
 
 /**
@@ -266,7 +272,7 @@ void http_stream_start(struct http_req *req, int status, const char *media_type,
  *  @param req  a stream that is not closed [in,out] Thread: owner. */
 void http_stream_wake(struct http_req *req);
 
-/* ---- /healthz /readyz /metrics /version for every daemon ---- */
+/* ---- /healthz /readyz /metrics /version /openapi.json for every daemon ---- */
 
 /** Rows for http_server_def.more_routes. They do not use the app pointer but the daemon named below. */
 extern const struct http_route http_common_routes[];

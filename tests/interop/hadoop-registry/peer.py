@@ -1,0 +1,93 @@
+"""Hadoop's registry client in a Java program of ours (Peer.java), and how it gets here: from Maven Central, once."""
+import base64
+import os
+import subprocess
+import tempfile
+
+import zookeeper
+from harness import ROOT
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+CACHE = os.path.join(ROOT, "build", "hadoop-registry-3.4.1")
+JVM = ["-Xmx256m", "-Xshare:auto", "-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC", "-XX:-UsePerfData"]
+
+
+def jars():
+    """Class path of Hadoop's registry: what Maven says, asked again when a jar is missing."""
+    listed = os.path.join(CACHE, "classpath")
+    if os.path.exists(listed):
+        with open(listed, encoding="utf-8") as f:
+            text = f.read()
+        if all(os.path.exists(jar) for jar in text.split(":")):
+            return text
+    os.makedirs(CACHE, exist_ok=True)
+    done = subprocess.run(["mvn", "-B", "-q", "-f", os.path.join(HERE, "pom.xml"), "dependency:build-classpath",
+                           f"-Dmdep.outputFile={listed}"], capture_output=True, text=True, check=False, timeout=600)
+    assert done.returncode == 0, done.stdout + done.stderr
+    with open(listed, encoding="utf-8") as f:
+        return f.read()
+
+
+def classes():
+    """Directory of the compiled Peer, compiled when its source is newer."""
+    source, target = os.path.join(HERE, "Peer.java"), os.path.join(CACHE, "Peer.class")
+    path = jars()
+    if not os.path.exists(target) or os.path.getmtime(target) < os.path.getmtime(source):
+        done = subprocess.run(["javac", "-proc:none", "-cp", path, "-d", CACHE, source], capture_output=True, text=True,
+                              check=False)
+        assert done.returncode == 0, done.stdout + done.stderr
+    return f"{CACHE}:{path}"
+
+
+class PeerError(Exception):
+    """An exception of the Java side: its simple class name and text."""
+
+    def __init__(self, name, text):
+        super().__init__(f"{name}: {text}")
+        self.name = name
+
+
+class Peer:
+    """One client of Hadoop's registry on a ZooKeeper."""
+
+    def __init__(self, zk, kind="client", user="alice", **settings):
+        words = [f"{key}={value}" for key, value in settings.items()]
+        self.errors = tempfile.TemporaryFile()
+        self.process = subprocess.Popen([zookeeper.java(), *JVM, "-cp", classes(), "Peer", zk.address, kind, *words],
+                                        stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=self.errors, text=True,
+                                        env={**os.environ, "HADOOP_USER_NAME": user})
+        assert self.process.stdout.readline() == "ready\n", self.log()
+
+    def log(self):
+        self.errors.seek(0)
+        return self.errors.read().decode(errors="replace")[-6000:]
+
+    def __call__(self, *words):
+        """One operation; its result as text."""
+        line = " ".join(base64.b64encode(str(word).encode()).decode() for word in words)
+        self.process.stdin.write(line + "\n")
+        self.process.stdin.flush()
+        answer = self.process.stdout.readline().rstrip("\n").split(" ")
+        assert answer != [""], self.log()
+        text = base64.b64decode(answer[-1]).decode()
+        if answer[0] == "error":
+            raise PeerError(answer[1], text)
+        return text
+
+    def cli(self, *words):
+        """RegistryCli: what it printed, and its result."""
+        out, _, code = ("\n" + self("cli", *words)).rpartition("\n")
+        return out.lstrip("\n"), int(code)
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.process.stdin.close()
+        try:
+            self.process.wait(20)
+        except subprocess.TimeoutExpired:
+            self.process.kill()
+            self.process.wait()
+        self.process.stdout.close()
+        self.errors.close()

@@ -1,0 +1,213 @@
+"""Hadoop's own registry client and registryd on one ZooKeeper: each reads, lists and removes what the other wrote."""
+import json
+
+import pytest
+
+import zookeeper
+from harness import Feed, Stack, container, dig_full, wait_for
+from peer import Peer, PeerError
+
+COMPONENTS = "/users/alice/services/yarn-service/shop/components"
+WORLD = "world:anyone 31\n"
+ENDPOINTS = {
+    "type": "JSONServiceRecord",
+    "external": [
+        {"api": "http://", "addressType": "uri", "protocolType": "webui", "addresses": [{"uri": "http://namenode:80/"}]},
+        {"api": "classpath:org.apache.hbase", "addressType": "zktriple", "protocolType": "zookeeper",
+         "addresses": [{"host": "zk1", "port": "2181", "path": "/hbase"}]}],
+    "internal": [{"api": "uuid:423C2B93-C927-4050-AEC6-6540E6646437", "addressType": "host/port", "protocolType": "thrift",
+                  "addresses": [{"host": "localhost", "port": "8050"}]}],
+    "yarn:id": "example-0001", "yarn:persistence": "permanent"}
+RECORDS = {
+    "master": {"type": "JSONServiceRecord", "description": "YarnServiceMaster", "external": [], "internal": [],
+               "yarn:id": "application_1414052463672_0028", "yarn:persistence": "application"},
+    "container": container("sleeper-0", "sleeper", "172.17.0.5"),
+    "endpoints": ENDPOINTS,
+    "many": {"type": "JSONServiceRecord", "external": [], "internal": [], "customkey": "1", "customkey2": "2", "key": "v",
+             "intval": "2", "yarn:path": "/p", "zz": "z", "A": "a", "b1": "b"},
+    "text": {"type": "JSONServiceRecord", "description": "tab\t \u0001 \u20ac \U0001f600 / \" \\ \u2028", "external": [],
+             "internal": []},
+    "empty": {"type": "JSONServiceRecord", "external": [], "internal": []},
+}
+
+
+def text_of(record):
+    return json.dumps(record, ensure_ascii=False)
+
+
+@pytest.fixture(scope="module")
+def zk():
+    with zookeeper.Server(config="authProvider.1=org.apache.zookeeper.server.auth.SASLAuthenticationProvider\n") as server:
+        yield server
+
+
+@pytest.fixture(scope="module")
+def stack(zk):
+    with Stack(store=f"zk://{zk.address}/registry") as s:
+        yield s
+
+
+@pytest.fixture(scope="module")
+def java(zk, stack):
+    with Peer(zk) as peer:
+        yield peer
+
+
+def raw(java, path):
+    """Bytes of the node as ZooKeeper has them."""
+    return java("bytes", "/registry" + path)
+
+
+def applied(stack, path, status=200):
+    return wait_for(lambda: next((a for a in [stack.registry("GET", path)] if a.status == status), None),
+                    f"registryd answers {status} for {path}")
+
+
+def test_java_binds_and_we_resolve_answer_and_tell(stack, java):
+    path = f"{COMPONENTS}/ctr-e02-1524525041218-0001-01-000002"
+    record = container("web-0", "web", "127.77.3.3")
+    with Feed(stack) as feed:
+        feed.until("sync")
+        java("mknode", COMPONENTS, "true")
+        java("bind", path, text_of(record), 0)
+        told = wait_for(lambda: next((x for x in [feed.line()] if x.get("path") == path), None), "the feed tells of it")
+        assert told["type"] == "put" and told["service"] == record
+        answer = applied(stack, path)
+        assert answer.json["service"] == record
+        stack.sync(told["revision"])
+        assert stack.dig("web-0.shop.alice.bobbin.test") == ["127.77.3.3"]
+
+        java("bind", path, text_of({**record, "yarn:ip": "127.77.3.4"}), 1)
+        told = wait_for(lambda: next((x for x in [feed.line()] if x.get("path") == path), None), "the feed tells of it")
+        assert told["service"]["yarn:ip"] == "127.77.3.4"
+        stack.sync(told["revision"])
+        assert stack.dig("web-0.shop.alice.bobbin.test") == ["127.77.3.4"]
+
+        java("delete", path, "false")
+        told = wait_for(lambda: next((x for x in [feed.line()] if x.get("path") == path), None), "the feed tells of it")
+        assert told["type"] == "delete"
+        stack.sync(told["revision"])
+        assert "status: NXDOMAIN" in dig_full(stack.dns_port, "web-0.shop.alice.bobbin.test", "A")
+    assert stack.registry("GET", path).status == 404
+
+
+@pytest.mark.parametrize("name", RECORDS)
+def test_the_same_record_is_the_same_bytes(stack, java, name):
+    """Ours, read and written again by Java, and Java's, read and written again by us, are equal to the byte."""
+    ours, theirs = f"/users/alice/ours-{name}", f"/users/alice/theirs-{name}"
+    stack.bind(ours, RECORDS[name])
+    assert java("resolve", ours) == raw(java, ours)
+    java("bind", theirs, text_of(RECORDS[name]), 1)
+    assert raw(java, theirs) == raw(java, ours)
+    read = applied(stack, theirs).json["service"]
+    assert read == stack.registry("GET", ours).json["service"]
+    before = raw(java, theirs)
+    stack.bind(theirs, read)
+    assert raw(java, theirs) == before
+
+
+def test_status_and_lists_agree(stack, java):
+    base = "/users/alice/lists"
+    for name in ("one", "two", "three"):
+        stack.bind(f"{base}/{name}", {**RECORDS["master"], "yarn:id": name})
+    java("mknode", f"{base}/empty", "false")
+    applied(stack, f"{base}/empty")
+    assert sorted(java("list", base).split()) == stack.registry("GET", base).json["nodes"] == ["empty", "one", "three", "two"]
+    assert java("records", base) == f"{base}/one one\n{base}/three three\n{base}/two two\n"
+    for path in (base, f"{base}/one", f"{base}/empty"):
+        status = stack.registry("GET", path).json["status"]
+        assert java("stat", path) == " ".join(str(status[k]) for k in ("path", "time", "size", "children"))
+
+
+def test_nodes_made_by_both_are_alike(stack, java):
+    """mknode's data is the maker's address, made parents hold nothing, and in an insecure registry all are open."""
+    java("mknode", "/users/alice/j/made", "true")
+    assert stack.registry("POST", "/users/alice/b/made", query="op=mknode&createParents=true").status == 201
+    for mine, theirs in (("/users/alice/b", "/users/alice/j"), ("/users/alice/b/made", "/users/alice/j/made")):
+        assert java("acl", "/registry" + mine) == java("acl", "/registry" + theirs) == WORLD
+        assert raw(java, mine) == raw(java, theirs)
+    stack.bind("/users/alice/b/bound", RECORDS["master"])
+    for path in ("/users/alice/b/bound", "", "/users", "/services"):
+        assert java("acl", "/registry" + path) == WORLD
+
+
+def test_java_refuses_what_we_refuse(stack, java):
+    """The same operation fails the same way on both sides."""
+    stack.bind("/users/alice/e/one/below", RECORDS["master"])
+    cases = [
+        (("bind", "/users/alice/none/such", text_of(RECORDS["empty"]), 0), ("PUT", "/users/alice/none/such", ""), True),
+        (("bind", "/users/alice/e/one/below", text_of(RECORDS["empty"]), 0), ("PUT", "/users/alice/e/one/below", ""), True),
+        (("delete", "/users/alice/e/one", "false"), ("DELETE", "/users/alice/e/one", ""), False),
+        (("mknode", "/users/alice/none/such", "false"), ("POST", "/users/alice/none/such", "op=mknode"), False),
+        (("stat", "/users/alice/none"), ("GET", "/users/alice/none", ""), False),
+    ]
+    for words, (method, path, query), has_body in cases:
+        with pytest.raises(PeerError) as refused:
+            java(*words)
+        answer = stack.registry(method, path, RECORDS["empty"] if has_body else None, query=query)
+        assert answer.json["exception"] == refused.value.name, words
+    java("delete", "/users/alice/never", "false")
+    assert stack.registry("DELETE", "/users/alice/never").json["deleted"] is False
+
+
+def test_java_cli_on_our_records(stack, java):
+    path = "/users/alice/cli/hdfs"
+    stack.bind(path, ENDPOINTS)
+    assert java.cli("ls", "/users/alice/cli") == ("hdfs", 0)
+    out, code = java.cli("resolve", path)
+    assert code == 0
+    assert " Endpoint(ProtocolType=webui, Api=http://); Addresses(AddressType=uri) are: " in out
+    assert "\turi:http://namenode:80/" in out
+    assert java.cli("bind", "-inet", "-api", "Api", "-p", "378", "-h", "host", "/users/alice/cli/made")[1] == 0
+    assert applied(stack, "/users/alice/cli/made").json["service"]["external"] == [
+        {"api": "Api", "addressType": "host/port", "protocolType": "hadoop/IPC", "addresses": [{"host": "host", "port": "378"}]}]
+    assert java.cli("rm", path)[1] == 0
+    applied(stack, path, 404)
+    assert java.cli("rm", "/users/alice/cli")[1] == -1
+    assert java.cli("rm", "-r", "/users/alice/cli")[1] == 0
+    applied(stack, "/users/alice/cli", 404)
+
+
+def test_java_purges_our_records(zk, stack):
+    """Hadoop's own purge finds what we wrote by id and persistence, and nothing else."""
+    app = "application_1700000000000_0007"
+    stack.bind("/users/alice/p/gone", {**RECORDS["master"], "yarn:id": app})
+    stack.bind("/users/alice/p/kept", {**RECORDS["master"], "yarn:id": app, "yarn:persistence": "permanent"})
+    with Peer(zk, "admin") as admin:
+        assert admin("purge", app, "application") == "1"
+    applied(stack, "/users/alice/p/gone", 404)
+    assert stack.registry("GET", "/users/alice/p/kept").status == 200
+
+
+SECURE = {"hadoop.registry.secure": "true", "hadoop.registry.kerberos.realm": "EXAMPLE.COM",
+          "hadoop.registry.client.auth": "digest", "hadoop.registry.user.accounts": "sasl:bob@"}
+
+
+def test_a_secure_java_client_beside_us(zk, stack):
+    """Digest mode: what Java protects we read, serve, answer and tell of, but are refused to change."""
+    identity = {"hadoop.registry.client.auth.id": "id", "hadoop.registry.client.auth.password": "pass"}
+    with Peer(zk, **SECURE, **identity) as secure:
+        path = "/users/alice/services/yarn-service/safe/components/ctr-1-1-1-9"
+        secure("mknode", path.rsplit("/", 1)[0], "true")
+        secure("bind", path, text_of(container("safe-0", "safe", "127.77.4.4")), 0)
+        stack.sync(applied(stack, path).headers["Bobbin-Revision"])
+        assert stack.dig("safe-0.safe.alice.bobbin.test") == ["127.77.4.4"]
+        secure("auth", "id:pass")
+        acl = secure("acl", "/registry" + path).splitlines()
+        assert acl[0] == "world:anyone 1" and "digest:id:mu05JlfYgbMHovly5LnbXUuQUVo= 31" in acl, acl
+
+        refused = stack.registry("PUT", path, RECORDS["empty"], query="overwrite=true")
+        assert (refused.status, refused.json["exception"]) == (403, "NoPathPermissionsException"), refused
+        refused = stack.registry("DELETE", path)
+        assert (refused.status, refused.json["exception"]) == (403, "NoPathPermissionsException"), refused
+        assert applied(stack, path).json["service"]["yarn:ip"] == "127.77.4.4"
+
+        # Ours is open to all, so a secure client changes it; its accessors protect what it makes from now on.
+        stack.bind("/users/alice/open/one", RECORDS["master"])
+        secure("bind", "/users/alice/open/one", text_of(RECORDS["empty"]), 1)
+        wait_for(lambda: "yarn:id" not in stack.registry("GET", "/users/alice/open/one").json["service"], "the overwrite")
+        assert secure("accessor", "u2", "p2") == "true"
+        secure("bind", "/users/alice/open/two", text_of(RECORDS["master"]), 0)
+        assert "digest:u2:o9NxcCGDPOlcV7JVhmKHOf5ctVE= 31" in secure("acl", "/registry/users/alice/open/two").splitlines()
+        secure("delete", path, "false")
+        applied(stack, path, 404)

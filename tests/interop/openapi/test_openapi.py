@@ -1,0 +1,65 @@
+"""/openapi.json says everything: schemathesis makes requests from it and looks for a 500 or an answer it does not name."""
+import os
+import re
+import subprocess
+
+import pytest
+
+from harness import ROOT, Registry, container
+
+SCHEMATHESIS = "schemathesis==4.32.5"
+VENV = os.path.join(ROOT, "build", "schemathesis-4.32.5")
+HERE = os.path.dirname(os.path.abspath(__file__))
+CHECKS = "not_a_server_error,status_code_conformance,content_type_conformance,response_schema_conformance"
+
+
+def schemathesis():
+    """The program, installed once."""
+    program = os.path.join(VENV, "bin", "schemathesis")
+    if not os.path.exists(program):
+        subprocess.run(["/usr/bin/python3", "-m", "venv", VENV], check=True)
+        subprocess.run([os.path.join(VENV, "bin", "pip"), "install", "--quiet", SCHEMATHESIS], check=True)
+    return program
+
+
+def explore(port, examples, directory):
+    """Requests made from the document; how many. Fails with the report when an answer is wrong."""
+    command = [schemathesis(), "run", f"http://127.0.0.1:{port}/openapi.json", "--checks", CHECKS, "--phases",
+               "examples,coverage,fuzzing", "--seed", "4", "--max-examples", str(examples), "--generation-database", "none",
+               "--workers", "1", "--request-timeout", "20", "--no-color"]
+    done = subprocess.run(command, capture_output=True, text=True, cwd=directory, check=False, timeout=300,
+                          env={**os.environ, "SCHEMATHESIS_HOOKS": "hooks", "PYTHONPATH": HERE})
+    assert done.returncode == 0, done.stdout[-12000:] + done.stderr[-4000:]
+    made, passed = re.search(r"(\d+) generated, (\d+) passed", done.stdout).groups()
+    assert made == passed, done.stdout[-12000:]
+    return int(made)
+
+
+def operations(document):
+    for path, methods in document["paths"].items():
+        for method, operation in methods.items():
+            yield f"{method} {path}", operation
+
+
+@pytest.fixture(scope="module")
+def registry():
+    with Registry() as r:
+        r.bind("/users/alice/services/app/one", container("one-0", "one", "127.77.1.1"))
+        yield r
+
+
+def test_every_route_is_described(registry):
+    answer = registry.registry("GET", "", base="/openapi.json")
+    assert (answer.status, answer.headers["Content-Type"]) == (200, "application/json")
+    described = dict(operations(answer.json))
+    assert {"get /healthz", "get /openapi.json", "put /ws/v1/registry/{path}", "get /ws/v1/slider/registry/{path}"} <= \
+        described.keys()
+    for name, operation in described.items():
+        assert "default" not in operation["responses"], f"{name} has no description of its answers"
+        assert any(status.startswith("2") for status in operation["responses"]), name
+    names = [o["operationId"] for o in described.values()]
+    assert len(set(names)) == len(names)
+
+
+def test_no_undescribed_answer_of_registryd(registry, tmp_path):
+    assert explore(registry.registry_port, 80, tmp_path) > 1000
