@@ -9,6 +9,7 @@ Compare figures of one run only: what else the machine does changes all of them.
 import argparse
 import json
 import os
+import signal
 import sys
 import time
 
@@ -43,6 +44,7 @@ def arguments(words):
 
 def main(words):
     args = arguments(words)
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))  # through every `with`, so that all servers end
     result = {"command": ["./dev", "bench", *words], "machine": process.machine(),
               "time": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())}
     say(" ".join(f"{key}={value}" for key, value in result["machine"].items()))
