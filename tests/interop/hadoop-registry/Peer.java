@@ -16,9 +16,10 @@ import org.apache.hadoop.registry.client.api.RegistryOperationsFactory;
 import org.apache.hadoop.registry.client.binding.RegistryUtils;
 import org.apache.hadoop.registry.client.types.RegistryPathStatus;
 import org.apache.hadoop.registry.client.types.ServiceRecord;
-import org.apache.hadoop.registry.client.types.yarn.PersistencePolicies;
 import org.apache.hadoop.registry.server.integration.SelectByYarnPersistence;
 import org.apache.hadoop.registry.server.services.RegistryAdminService;
+import org.apache.zookeeper.CreateMode;
+import org.apache.zookeeper.ZooDefs;
 import org.apache.zookeeper.ZooKeeper;
 import org.apache.zookeeper.data.ACL;
 import org.apache.zookeeper.data.Stat;
@@ -69,10 +70,9 @@ public class Peer {
     return bytes.toByteArray();
   }
 
-  private byte[] purge(String id, String persistence) throws Exception {
-    int n = ((RegistryAdminService) registry).purge("/", new SelectByYarnPersistence(id, persistence),
-        RegistryAdminService.PurgePolicy.PurgeAll, null);
-    return text(n);
+  private byte[] purge(String path, String id, String persistence, String policy) throws Exception {
+    return text(((RegistryAdminService) registry).purge(path, new SelectByYarnPersistence(id, persistence),
+        RegistryAdminService.PurgePolicy.valueOf(policy), null));
   }
 
   private static byte[] text(Object value) {
@@ -106,9 +106,10 @@ public class Peer {
     case "stat": return status(w[1]);
     case "records": return records(w[1]);
     case "accessor": return text(registry.addWriteAccessor(w[1], w[2]));
-    case "purge": return purge(w[1], w[2]);
+    case "purge": return purge(w[1], w[2], w[3], w[4]);
     case "cli": return cli(Arrays.copyOfRange(w, 1, w.length));
     case "auth": zookeeper.addAuthInfo("digest", w[1].getBytes(StandardCharsets.UTF_8)); return text("");
+    case "create": return text(zookeeper.create(w[1], text(w[2]), ZooDefs.Ids.OPEN_ACL_UNSAFE, CreateMode.valueOf(w[3])));
     case "bytes": return zookeeper.getData(w[1], false, new Stat());
     case "acl": return text(acl(zookeeper.getACL(w[1], new Stat())));
     default: throw new IllegalArgumentException(w[0]);

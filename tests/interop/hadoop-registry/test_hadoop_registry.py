@@ -5,6 +5,7 @@ import pytest
 
 import zookeeper
 from harness import Feed, Stack, container, dig_full, wait_for
+from operations import Case, Refused, empty, read_rows
 from peer import Peer, PeerError
 
 COMPONENTS = "/users/alice/services/yarn-service/shop/components"
@@ -168,13 +169,37 @@ def test_java_cli_on_our_records(stack, java):
     applied(stack, "/users/alice/cli", 404)
 
 
+def test_nodes_that_hold_no_record(stack, java):
+    """Both sides list records only, whatever else lies between them; children of an ephemeral node are refused alike."""
+    base = "/users/alice/mixed"
+    stack.bind(f"{base}/one", {**RECORDS["master"], "yarn:id": "one"})
+    for name, text in (("junk", "0123456789" * 4), ("brace", "{JSONServiceRecord"), ("zero", "")):
+        java("create", f"/registry{base}/{name}", text, "PERSISTENT")
+    java("create", f"/registry{base}/worker", text_of(RECORDS["container"]), "EPHEMERAL")
+    applied(stack, f"{base}/worker")
+    assert java("records", base) == f"{base}/one one\n{base}/worker {RECORDS['container']['yarn:id']}\n"
+    tree = stack.registry("GET", base, query="recursive=true").json["tree"]
+    assert [node["path"].rsplit("/", 1)[1] for node in tree if "service" in node] == ["one", "worker"]
+    with pytest.raises(PeerError) as refused:
+        java("mknode", f"{base}/worker/x", "false")
+    answer = stack.registry("POST", f"{base}/worker/x", query="op=mknode")
+    assert answer.json["exception"] == refused.value.name == "NoChildrenForEphemeralsException"
+
+
+def test_standard_nodes_are_those_of_hadoop(zk, stack, java):
+    with Peer(zk, "admin", **{"hadoop.registry.zk.root": "/theirs"}):
+        for path in ("", "/users", "/services"):
+            assert java("bytes", f"/theirs{path}") == java("bytes", f"/registry{path}")
+            assert java("acl", f"/theirs{path}") == java("acl", f"/registry{path}")
+
+
 def test_java_purges_our_records(zk, stack):
     """Hadoop's own purge finds what we wrote by id and persistence, and nothing else."""
     app = "application_1700000000000_0007"
     stack.bind("/users/alice/p/gone", {**RECORDS["master"], "yarn:id": app})
     stack.bind("/users/alice/p/kept", {**RECORDS["master"], "yarn:id": app, "yarn:persistence": "permanent"})
     with Peer(zk, "admin") as admin:
-        assert admin("purge", app, "application") == "1"
+        assert admin("purge", "/", app, "application", "PurgeAll") == "1"
     applied(stack, "/users/alice/p/gone", 404)
     assert stack.registry("GET", "/users/alice/p/kept").status == 200
 
@@ -211,3 +236,39 @@ def test_a_secure_java_client_beside_us(zk, stack):
         assert "digest:u2:o9NxcCGDPOlcV7JVhmKHOf5ctVE= 31" in secure("acl", "/registry/users/alice/open/two").splitlines()
         secure("delete", path, "false")
         applied(stack, path, 404)
+
+
+# ---- the rows of the contract, run by Hadoop's own client: what we hold to be right is what it does ----
+
+OPERATION_RECORDS, CASES = read_rows("registry_operations.tsv")
+
+
+class Java:
+    """Who runs rows: Hadoop's administrative service."""
+
+    def __init__(self, peer):
+        self.peer = peer
+
+    def __getattr__(self, operation):
+        def run(*words):
+            try:
+                return self.peer(operation, *words) or "ok"  # nothing to say
+            except PeerError as refused:
+                raise Refused(refused.name, str(refused)) from refused
+        return run
+
+    def list(self, path):
+        names = self.__getattr__("list")(path)
+        return "" if names == "ok" else ",".join(sorted(names.split("\n")))
+
+
+@pytest.fixture(scope="module")
+def admin(zk):
+    with Peer(zk, "admin", **{"hadoop.registry.zk.root": "/rows"}) as peer:
+        yield Java(peer)
+
+
+@pytest.mark.parametrize("case", [c for c in CASES if "j" in c[1]], ids=lambda c: c[0])
+def test_operation(admin, case):
+    empty(admin)
+    Case(OPERATION_RECORDS, admin).run(case[2])

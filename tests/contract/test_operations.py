@@ -1,0 +1,48 @@
+"""Every row of registry_operations*.tsv through REST and through the C API, on the embedded store and on a real ZooKeeper."""
+import pytest
+
+from harness import STORES, Registry, store_url
+from operations import Case, Library, Rest, empty, read_rows
+
+RECORDS, CASES = read_rows("registry_operations.tsv")
+DNS_RECORDS, DNS_CASES = read_rows("registry_operations_dns.tsv")
+WHO = {"r": Rest, "c": Library}
+
+
+def make(kind, names):
+    with store_url(kind) as url:
+        with Registry(store=url, options={"registryd": {"hadoop.registry.path.names": names}}) as registry:
+            library = Library(registry)
+            try:
+                yield {"r": Rest(registry), "c": library}
+            finally:
+                library.close()
+
+
+@pytest.fixture(scope="module", params=STORES)
+def laxer(request):
+    yield from make(request.param, "zookeeper")
+
+
+@pytest.fixture(scope="module", params=STORES)
+def strict(request):
+    yield from make(request.param, "dns")
+
+
+def run(who, records, case):
+    empty(who)
+    Case(records, who).run(case[2])
+
+
+def rows(cases):
+    return [pytest.param(w, case, id=f"{w}-{case[0]}") for case in cases for w in case[1] if w in WHO]
+
+
+@pytest.mark.parametrize("who,case", rows(CASES))
+def test_operation(laxer, who, case):
+    run(laxer[who], RECORDS, case)
+
+
+@pytest.mark.parametrize("who,case", rows(DNS_CASES))
+def test_operation_with_dns_names(strict, who, case):
+    run(strict[who], DNS_RECORDS, case)
