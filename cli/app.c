@@ -1,7 +1,6 @@
 /** See app.h. */
 #include "app.h"
 
-#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -91,31 +90,4 @@ int app_put_state(struct app_client *a, const char *name, const char *state, str
     json_auto json_t *body = json_pack("{s:s}", "state", state);
 
     return services_call(&a->services, "PUT", path, body, NULL, why);
-}
-
-int app_read_file(const char *file, json_t **out, struct err_info *why)
-{
-    buf_auto struct buf bytes = BUF_EMPTY;
-    bool is_stdin = strcmp(file, "-") == 0;
-    FILE *f = is_stdin ? stdin : fopen(file, "re");
-    size_t n;
-
-    if (!f)
-        return err_set(why, ERR_IO, file, "cannot be opened: %s", strerror(errno));
-    do {
-        n = fread(buf_room(&bytes, 65536), 1, 65536, f);
-        bytes.len += n;
-    } while (n > 0);
-    bytes.bytes[bytes.len] = '\0';
-    bool is_broken = ferror(f);
-    if (!is_stdin)
-        fclose(f);
-    if (is_broken)
-        return err_set(why, ERR_IO, file, "cannot be read");
-    int err = json_read(buf_cstr(&bytes), bytes.len, out, why);
-    if (!err)
-        return 0;
-    mem_auto char *place = mem_fmt("%s:%s", file, why->where);
-    mem_auto char *text = mem_str(why->text);
-    return err_set(why, err, place, "%s", text);
 }

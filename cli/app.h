@@ -16,6 +16,7 @@ struct app_client {
 
 /** Begin: --url or yarn.service.api-server.address, the user. @param out  app_close releases it [out] */
 void app_open(struct cli *cli, struct app_client *out);
+/** Release. */
 void app_close(struct app_client *a);
 /** Print a service: its state and its containers, or the document. */
 void app_print(const struct cli *cli, const json_t *service);
@@ -25,7 +26,5 @@ void app_print_change(const struct cli *cli, const char *change, const char *nam
 int app_wait_and_print(struct app_client *a, const char *name, struct err_info *why);
 /** Change the state of a service. @return as services_call. */
 int app_put_state(struct app_client *a, const char *name, const char *state, struct err_info *why);
-/** Read a JSON document from a file. @return 0; ERR_IO; ERR_JSON with file:line:col. */
-int app_read_file(const char *file, json_t **out, struct err_info *why);
 
 #endif

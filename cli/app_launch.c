@@ -3,13 +3,14 @@
 
 #include "app.h"
 #include "commands.h"
+#include "input.h"
 #include "json/json.h"
 
 int app_launch(struct cli *cli, struct err_info *why)
 {
     json_auto json_t *service = NULL;
     struct app_client a;
-    int err = app_read_file(cli->operands[0], &service, why);
+    int err = input_read_json(cli->operands[0], &service, why);
 
     if (err)
         return err;

@@ -40,6 +40,7 @@ const char *child_end_text(const struct child *c, char out[40]);
 char *child_last_line(const struct child *c);
 /** SIGTERM, and SIGKILL when it has not ended after limit_ms. Waits for the end, also when interrupted. */
 void child_end(struct child *c, int64_t limit_ms);
+/** Release the names; it has ended. */
 void child_fini(struct child *c);
 /**
  * Run a program to its end and take what it writes to stdout.

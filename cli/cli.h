@@ -112,6 +112,7 @@ struct cli {
  */
 int cli_read(struct cli *cli, const struct cli_command *command, char **words, size_t n,
              struct err_info *why);
+/** Release what cli_read made. */
 void cli_fini(struct cli *cli);
 /** The option was given. */
 bool cli_has(const struct cli *cli, enum cli_option option);

@@ -80,6 +80,7 @@ int dev_run(struct cli *cli, struct err_info *why)
         return err;
     if (d.is_check)
         cli->failure_code = CHECK_FAILED;
+    obj_init(&d.obj, DEV_MAGIC);
     wait_open(&d.wait);
     err = run(&d, why);
     bool was_asked = d.wait.is_interrupted;

@@ -20,7 +20,10 @@
 #include "services.h"
 #include "wait.h"
 
+#define DEV_MAGIC OBJ_MAGIC('D', 'E', 'V', '1')
+
 struct dev {
+    struct obj obj;
     struct cli *cli;
     struct wait wait;
     struct services services;
@@ -54,11 +57,15 @@ char *dev_program(const struct dev *d, const char *name);
 
 /* ---- dev_daemons.c ---- */
 
+/* Start a daemon and wait until its /readyz says 200, with progress. @return 0; ERR_IO: no such program; ERR_UNAVAILABLE: it
+ * ended, its own error line is in *why; ERR_TIMEOUT; ERR_CANCELLED. The stops end it, also when its start has failed. */
+
 int dev_registryd_start(struct dev *d, struct err_info *why);
 void dev_registryd_stop(struct dev *d);
 int dev_dnsd_start(struct dev *d, struct err_info *why);
 void dev_dnsd_stop(struct dev *d);
 int dev_svcmgr_start(struct dev *d, struct err_info *why);
+/** It ends all containers first. */
 void dev_svcmgr_stop(struct dev *d);
 /** All that were started run still. arg is the dev. @return 0; ERR_UNAVAILABLE with the last line of the one that ended. */
 int dev_all_run(void *arg, struct err_info *why);
@@ -67,20 +74,24 @@ int dev_runs(struct child *c, struct err_info *why);
 
 /* ---- dev_zookeeper.c: only with --store zookeeper ---- */
 
+/** Write zoo.cfg, start the server on a free port, wait until it serves; d->store names it then. Nothing without the option.
+ *  @return 0; ERR_CONFIG: not installed; ERR_USAGE: another store is configured; ERR_IO; ERR_TIMEOUT; ERR_CANCELLED. */
 int dev_zookeeper_start(struct dev *d, struct err_info *why);
 void dev_zookeeper_stop(struct dev *d);
 
 /* ---- dev_service.c ---- */
 
-/** Launch the example, or start it again when it is kept, and wait until it is READY and DNS knows it. */
+/** Launch the example, or start it again when it is kept, and wait until it is READY and DNS knows it.
+ *  @return 0; as input_read_json; as services_call and services_wait_ready; ERR_TIMEOUT: no record came. */
 int dev_service_start(struct dev *d, struct err_info *why);
+/** Forget it; svcmgr stops its containers. */
 void dev_service_stop(struct dev *d);
-/** Wait until dnsd answers with what the registry holds now. */
+/** Wait until dnsd answers with what the registry holds now. @return as wait_get; ERR_TIMEOUT. */
 int dev_sync(struct dev *d, struct err_info *why);
 
 /* ---- dev_answers.c ---- */
 
-/** Print the URLs; ask dig and curl about the service and print (and check) what they say. */
+/** Print the URLs; ask dig and curl about the service, print what they say and count what is wrong. @return as dev_dig. */
 int dev_answers_start(struct dev *d, struct err_info *why);
 
 /* ---- dev_ask.c ---- */
@@ -98,8 +109,10 @@ int dev_curl(struct dev *d, const char *host, const char *port, const char *want
 
 /* ---- dev_am.c ---- */
 
-/** Run the example application master and show SRV and TXT of its endpoints. */
+/** Run the example application master and show SRV and TXT of its endpoints.
+ *  @return 0; ERR_IO: no such program; ERR_UNAVAILABLE: it ended; ERR_TIMEOUT; as wait_get and dev_dig. */
 int dev_am_start(struct dev *d, struct err_info *why);
+/** It unbinds its endpoints. */
 void dev_am_stop(struct dev *d);
 
 #endif

@@ -98,7 +98,7 @@ int dev_runs(struct child *c, struct err_info *why)
 
 int dev_all_run(void *arg, struct err_info *why)
 {
-    struct dev *d = arg;
+    struct dev *d = obj_cast(arg, struct dev, DEV_MAGIC);
     struct child *const all[] = {&d->zookeeper, &d->registryd, &d->dnsd, &d->svcmgr, &d->am};
     int err = 0;
 

@@ -6,9 +6,9 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "app.h"
 #include "base/mem.h"
 #include "bobbin/registry.h"
+#include "input.h"
 #include "json/json.h"
 
 #define READY_LIMIT_MS   120000
@@ -129,7 +129,7 @@ int dev_service_start(struct dev *d, struct err_info *why)
 {
     json_auto json_t *definition = NULL;
     mem_auto char *file = example_file(d);
-    int err = app_read_file(file, &definition, why);
+    int err = input_read_json(file, &definition, why);
 
     if (err)
         return err;

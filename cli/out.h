@@ -40,6 +40,7 @@ struct progress {
     bool is_terminal;
 };
 
+/** Begin; shows nothing yet. @param p  progress_end releases it [out] */
 void progress_begin(struct progress *p);
 /** Show what is waited for now. @param text  one line [borrowed] */
 void progress_show(struct progress *p, const char *text);

@@ -1,51 +1,22 @@
 /** `bobbin registry bind`: the record comes from a file or standard input, or is made of the options. */
-#include <errno.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/mem.h"
 #include "base/str.h"
 #include "commands.h"
+#include "input.h"
 #include "registry.h"
-
-#define RECORD_MAX ((size_t)64 << 20)
-
-static int read_all(FILE *f, const char *name, struct buf *out, struct err_info *why)
-{
-    size_t n;
-
-    do {
-        char *room = buf_room(out, 65536);
-        n = fread(room, 1, 65536, f);
-        out->len += n;
-    } while (n > 0 && out->len <= RECORD_MAX);
-    out->bytes[out->len] = '\0';
-    if (ferror(f))
-        return err_set(why, ERR_IO, name, "cannot be read: %s", strerror(errno));
-    if (out->len > RECORD_MAX)
-        return err_set(why, ERR_TOOBIG, name, "more than %zu bytes are no record", RECORD_MAX);
-    return 0;
-}
 
 static int read_record(const char *name, struct reg_record **out, struct err_info *why)
 {
     buf_auto struct buf bytes = BUF_EMPTY;
-    bool is_stdin = strcmp(name, "-") == 0;
-    FILE *f = is_stdin ? stdin : fopen(name, "re");
+    int err = input_read(name, &bytes, why);
 
-    if (!f)
-        return err_set(why, ERR_IO, name, "cannot be opened: %s", strerror(errno));
-    int err = read_all(f, name, &bytes, why);
-    if (!is_stdin)
-        fclose(f);
-    if (!err)
-        err = reg_record_read(buf_cstr(&bytes), bytes.len, REG_LENIENT, out, why);
-    if (!err || err == ERR_IO || err == ERR_TOOBIG)
+    if (err)
         return err;
-    mem_auto char *place = mem_fmt("%s%s%s", name, why->where[0] ? ":" : "", why->where);
-    mem_auto char *text = mem_str(why->text);
-    return err_set(why, err, place, "%s", text);
+    err = reg_record_read(buf_cstr(&bytes), bytes.len, REG_LENIENT, out, why);
+    return err ? input_blame(name, err, why) : 0;
 }
 
 /** The n-th --api (from 0), or NULL. */

@@ -23,6 +23,7 @@ struct services {
 
 /** @param url  "http://host:port" [copied] @param user  caller [copied] @param out  services_fini releases it [out] */
 void services_init(struct services *s, struct wait *wait, const char *url, const char *user);
+/** Release. */
 void services_fini(struct services *s);
 /** Percent-encode a name for a path or a query. New. */
 char *services_quote(const char *name);

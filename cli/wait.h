@@ -51,6 +51,7 @@ struct wait_answer {
     char log_size[24];   /* Bobbin-Log-Size */
 };
 
+/** Release the body. */
 void wait_answer_fini(struct wait_answer *a);
 /**
  * One HTTP request.
