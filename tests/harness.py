@@ -27,6 +27,7 @@ BIN = os.environ.get("BOBBIN_BIN") or os.path.join(ROOT, "build", "release", "bi
 DOMAIN = "bobbin.test"
 SANITIZED = "asan" in BIN or "tsan" in BIN
 PATIENCE = 60 if SANITIZED else 30
+CHANCE = random.SystemRandom()  # for ports and addresses: a test that seeds `random` must not choose those of its last run
 with open(os.path.join(ROOT, "conf/examples/hello-world.json"), encoding="utf-8") as example:
     HELLO = json.load(example)
 
@@ -50,7 +51,7 @@ def wait_for(condition, what, timeout=PATIENCE):
 def free_port():
     """A loopback port that nobody uses now, neither for TCP nor for UDP, and that no outgoing connection is given."""
     while True:
-        port = random.randrange(10000, 32000)
+        port = CHANCE.randrange(10000, 32000)
         try:
             with socket.create_server(("127.0.0.1", port)), socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as s:
                 s.bind(("127.0.0.1", port))
@@ -204,6 +205,8 @@ class Stack:
         self.registry_port, self.dns_http_port = free_port(), free_port()
         self.services_port = free_port()
         url = f"http://127.0.0.1:{self.registry_port}"
+        # Containers listen on their address: stacks that run side by side must not share any.
+        network = f"127.{CHANCE.randrange(80, 251)}" if services else "127.77"
         common = {"bobbin.data.dir": self.dir, "hadoop.registry.url": url, "hadoop.http.staticuser.user": "alice"}
         self.registryd = Daemon("registryd", {**common, "hadoop.registry.store": store or f"file:{self.dir}/registry",
                                               "hadoop.registry.http.address": f"127.0.0.1:{self.registry_port}",
@@ -211,8 +214,8 @@ class Stack:
         self.dnsd = Daemon("dnsd", {**common, "hadoop.registry.dns.domain-name": DOMAIN,
                                     "hadoop.registry.dns.bind-port": self.dns_port,
                                     "hadoop.registry.dns.http.address": f"127.0.0.1:{self.dns_http_port}",
-                                    "hadoop.registry.dns.zone-subnet": "127.77.0.0/16", **self._for("dnsd")})
-        self.subnet = f"127.77.{random.randrange(64, 255)}"
+                                    "hadoop.registry.dns.zone-subnet": f"{network}.0.0/16", **self._for("dnsd")})
+        self.subnet = f"{network}.{CHANCE.randrange(1, 255)}"
         self.svcmgr = Daemon("svcmgr", {**common, "hadoop.registry.dns.domain-name": DOMAIN,
                                         "yarn.service.api-server.address": f"127.0.0.1:{self.services_port}",
                                         "yarn.service.local.addresses": f"{self.subnet}.0/24",

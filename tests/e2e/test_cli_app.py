@@ -75,7 +75,7 @@ def test_launch_waits_until_ready_and_shows_the_containers(stack, launched):
     assert lines[0].split()[:2] == ["one", "READY"]
     assert lines[1].split() == ["INSTANCE", "STATE", "IP", "HOSTNAME", "CONTAINER"]
     assert [line.split()[:2] for line in lines[2:]] == [["talk-0", "READY"], ["talk-1", "READY"]]
-    assert all(line.split()[2].startswith("127.77.") for line in lines[2:])
+    assert all(line.split()[2].startswith(f"{stack.subnet}.") for line in lines[2:])
 
 
 def test_launch_tells_what_it_waits_for(stack, launched):
