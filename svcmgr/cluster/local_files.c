@@ -36,6 +36,16 @@ int local_make_dirs(const char *path, struct err_info *why)
 
 /* ---- removing ---- */
 
+/* libuv closes descriptors by a raw system call, and only open tells a thread sanitizer that a number is a new file now. So
+ * directories are opened by open, not by opendir or openat. */
+
+/** openat without following: the container's user may have left links to anywhere. */
+static int open_below(int dir_fd, const char *name)
+{
+    mem_auto char *path = dir_fd == AT_FDCWD ? mem_str(name) : mem_fmt("/proc/self/fd/%d/%s", dir_fd, name);
+    return open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+}
+
 static int remove_at(int dir_fd, const char *name, int depth, struct err_info *why);
 
 static int empty_dir(int fd, int depth, struct err_info *why)
@@ -63,8 +73,7 @@ static int remove_at(int dir_fd, const char *name, int depth, struct err_info *w
         return sys_fail(why, name);
     if (depth > 256)
         return err_set(why, ERR_IO, name, "directories are nested too deeply");
-    /* Without following: the container's user may have left links to anywhere. */
-    int fd = openat(dir_fd, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+    int fd = open_below(dir_fd, name);
     if (fd < 0)
         return sys_fail(why, name);
     int err = empty_dir(fd, depth, why);
@@ -78,8 +87,6 @@ int local_remove_tree(const char *path, struct err_info *why)
     return remove_at(AT_FDCWD, path, 0, why);
 }
 
-/* opendir by way of open: libuv closes descriptors by a raw system call, and only open tells a thread sanitizer that a
- * number is a new file now. */
 static DIR *open_dir(const char *path)
 {
     int fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
