@@ -26,26 +26,26 @@ struct err_info;
 
 /** Counters of all workers: field, metric name, help. Order is that of `struct net_counts`. */
 #define NET_COUNTERS(X)                                                                                      \
-    X(udp_queries, "dns_udp_queries_total", "messages received over UDP")                                    \
-    X(tcp_queries, "dns_tcp_queries_total", "messages received over TCP")                                    \
-    X(tls_queries, "dns_tls_queries_total", "messages received over TLS")                                    \
-    X(noerror, "dns_noerror_total", "responses NOERROR")                                                     \
-    X(formerr, "dns_formerr_total", "responses FORMERR")                                                     \
-    X(servfail, "dns_servfail_total", "responses SERVFAIL")                                                  \
-    X(nxdomain, "dns_nxdomain_total", "responses NXDOMAIN")                                                  \
-    X(notimp, "dns_notimp_total", "responses NOTIMP")                                                        \
-    X(refused, "dns_refused_total", "responses REFUSED")                                                     \
-    X(other_rcode, "dns_other_rcode_total", "responses with another rcode")                                  \
-    X(truncated, "dns_truncated_total", "UDP responses with TC set")                                         \
-    X(dropped, "dns_dropped_total", "messages that got no response: too short, or responses themselves")     \
-    X(rrl_emptied, "dns_rrl_emptied_total", "responses that the rate limit made empty")                      \
-    X(rrl_dropped, "dns_rrl_dropped_total", "responses that the rate limit kept back")                       \
-    X(handed_off, "dns_handed_off_total", "queries given to the forwarder or the transfer server")           \
-    X(send_failed, "dns_send_failed_total", "responses that the kernel did not take")                        \
-    X(tcp_accepted, "dns_tcp_accepted_total", "TCP and TLS connections accepted")                            \
-    X(tcp_refused, "dns_tcp_refused_total", "TCP and TLS connections closed because of a limit")             \
-    X(tcp_timeouts, "dns_tcp_timeouts_total", "TCP and TLS connections closed because nothing moved")        \
-    X(tls_failed, "dns_tls_failed_total", "TLS connections whose handshake failed")
+    X(udp_queries, "dns_udp_queries", "messages received over UDP")                                          \
+    X(tcp_queries, "dns_tcp_queries", "messages received over TCP")                                          \
+    X(tls_queries, "dns_tls_queries", "messages received over TLS")                                          \
+    X(noerror, "dns_noerror", "responses NOERROR")                                                           \
+    X(formerr, "dns_formerr", "responses FORMERR")                                                           \
+    X(servfail, "dns_servfail", "responses SERVFAIL")                                                        \
+    X(nxdomain, "dns_nxdomain", "responses NXDOMAIN")                                                        \
+    X(notimp, "dns_notimp", "responses NOTIMP")                                                              \
+    X(refused, "dns_refused", "responses REFUSED")                                                           \
+    X(other_rcode, "dns_other_rcode", "responses with another rcode")                                        \
+    X(truncated, "dns_truncated", "UDP responses with TC set")                                               \
+    X(dropped, "dns_dropped", "messages that got no response: too short, or responses themselves")           \
+    X(rrl_emptied, "dns_rrl_emptied", "responses that the rate limit made empty")                            \
+    X(rrl_dropped, "dns_rrl_dropped", "responses that the rate limit kept back")                             \
+    X(handed_off, "dns_handed_off", "queries given to the forwarder or the transfer server")                 \
+    X(send_failed, "dns_send_failed", "responses that the kernel did not take")                              \
+    X(tcp_accepted, "dns_tcp_accepted", "TCP and TLS connections accepted")                                  \
+    X(tcp_refused, "dns_tcp_refused", "TCP and TLS connections closed because of a limit")                   \
+    X(tcp_timeouts, "dns_tcp_timeouts", "TCP and TLS connections closed because nothing moved")              \
+    X(tls_failed, "dns_tls_failed", "TLS connections whose handshake failed")
 
 struct net_counts {
 #define NET_COUNTS_FIELD(field, name, help) uint64_t field;
