@@ -6,7 +6,8 @@
 
 #include <stdlib.h>
 
-#define SYNC_MAGIC OBJ_MAGIC('S', 'Y', 'N', 'C')
+#define SYNC_MAGIC   OBJ_MAGIC('S', 'Y', 'N', 'C')
+#define RELOAD_MAGIC OBJ_MAGIC('R', 'L', 'O', 'D')
 
 /** How long /sync waits when it is not told. */
 #define SYNC_TIMEOUT_MS 10000
@@ -31,15 +32,28 @@ static void on_client_gone(void *arg)
     sync_free(s);
 }
 
+const char *dnsd_zone_kind(enum zone_kind kind)
+{
+    static const char *const words[] = {"registry", "reverse", "file", "gone"};
+    return words[kind];
+}
+
+static void write_state(struct jw *w, const struct follow_state *state)
+{
+    jw_kstr(w, "revision", state->revision);
+    jw_kbool(w, "ready", state->is_ready && !state->is_expired);
+    jw_kbool(w, "stale", !state->is_connected || !state->is_synced);
+    jw_kint(w, "staleSeconds", state->stale_ms / 1000);
+    jw_kint(w, "records", (int64_t)state->n_records);
+    jw_kint(w, "held", (int64_t)state->n_held);
+}
+
 static void reply_state(struct http_req *req, const struct follow_state *state)
 {
     struct buf body = BUF_EMPTY;
     struct jw w = jw_on(&body);
     jw_object(&w);
-    jw_kstr(&w, "revision", state->revision);
-    jw_kbool(&w, "ready", state->is_ready);
-    jw_kbool(&w, "stale", !state->is_connected);
-    jw_kint(&w, "records", (int64_t)state->n_records);
+    write_state(&w, state);
     jw_object_end(&w);
     http_reply_header(req, "Bobbin-Revision", state->revision);
     http_reply(req, 200, "application/json", &body);
@@ -94,8 +108,147 @@ static void api_sync(struct http_req *req, void *arg)
     sync_free(s);
 }
 
+/* ---- zones and counts ---- */
+
+static void write_zone(struct jw *w, const struct dnsd *app, const struct zone_info *zone)
+{
+    char name[NAME_TEXT_MAX];
+    const struct err_info *error;
+    const char *file = masters_file(app->masters, zone->apex, &error);
+    jw_object(w);
+    jw_kstr(w, "name", name_to_text(zone->apex, name));
+    jw_kstr(w, "kind", dnsd_zone_kind(zone->kind));
+    jw_kint(w, "serial", zone->serial);
+    jw_kint(w, "names", (int64_t)zone->n_nodes);
+    jw_kint(w, "records", (int64_t)zone->n_rrs);
+    if (file)
+        jw_kstr(w, "file", file);
+    if (error) {
+        mem_auto char *text = mem_fmt("%s: %s", error->where, error->text);
+        jw_kstr(w, "error", text);
+    }
+    jw_object_end(w);
+}
+
+static void api_zones(struct http_req *req, void *arg)
+{
+    struct dnsd *app = arg;
+    const struct zone_version *v = zoneset_current(app->zones);
+    struct buf body = BUF_EMPTY;
+    struct jw w = jw_on(&body);
+    jw_object(&w);
+    jw_key(&w, "zones");
+    jw_array(&w);
+    for (unsigned i = 0; i < zone_version_n_zones(v); i++) {
+        struct zone_info zone;
+        zone_version_info(v, i, &zone);
+        if (zone.kind != ZONE_GONE)
+            write_zone(&w, app, &zone);
+    }
+    jw_array_end(&w);
+    jw_object_end(&w);
+    http_reply(req, 200, "application/json", &body);
+}
+
+static void api_stats(struct http_req *req, void *arg)
+{
+    struct dnsd *app = arg;
+    struct follow_state state;
+    struct net_counts counts;
+    struct zoneset_memory memory;
+    struct buf body = BUF_EMPTY;
+    struct jw w = jw_on(&body);
+    follow_state(app->follow, &state);
+    net_counts_read(app->net, &counts);
+    zoneset_memory(app->zones, &memory);
+    jw_object(&w);
+    write_state(&w, &state);
+    jw_kbool(&w, "connected", state.is_connected);
+    jw_kint(&w, "nameless", (int64_t)state.n_nameless);
+    jw_kint(&w, "leftOut", (int64_t)state.n_left_out);
+    jw_kint(&w, "unzoned", (int64_t)state.n_unzoned);
+    jw_kint(&w, "commits", (int64_t)state.n_commits);
+    jw_kint(&w, "zoneBytes", (int64_t)memory.version_bytes);
+    jw_key(&w, "queries");
+    jw_object(&w);
+#define COUNT(field, name, help) jw_kint(&w, #field, (int64_t)counts.field);
+    NET_COUNTERS(COUNT)
+#undef COUNT
+    jw_kint(&w, "tcp_open", (int64_t)counts.tcp_open);
+    jw_object_end(&w);
+    jw_object_end(&w);
+    http_reply(req, 200, "application/json", &body);
+}
+
+/* ---- orders ---- */
+
+static void api_release(struct http_req *req, void *arg)
+{
+    struct dnsd *app = arg;
+    struct buf body = BUF_EMPTY;
+    struct jw w = jw_on(&body);
+    jw_object(&w);
+    jw_kint(&w, "released", (int64_t)follow_release(app->follow));
+    jw_object_end(&w);
+    http_reply(req, 200, "application/json", &body);
+}
+
+/* A request that waits for the master files. */
+struct reload {
+    struct obj obj;
+    struct dnsd *app;
+    struct http_req *req;
+};
+
+static void reload_free(struct reload *r)
+{
+    obj_fini(&r->obj);
+    free(r);
+}
+
+static void on_reload_gone(void *arg)
+{
+    struct reload *r = obj_cast(arg, struct reload, RELOAD_MAGIC);
+    masters_forget(r->app->masters, r);
+    reload_free(r);
+}
+
+static void on_reloaded(void *arg, int err, const struct masters_outcome *outcome)
+{
+    struct reload *r = obj_cast(arg, struct reload, RELOAD_MAGIC);
+    struct buf body = BUF_EMPTY;
+    struct jw w = jw_on(&body);
+    if (err) {
+        http_reply_error(r->req, err, &outcome->why);
+    } else {
+        jw_object(&w);
+        jw_kint(&w, "files", outcome->n_files);
+        jw_kint(&w, "changed", outcome->n_changed);
+        jw_object_end(&w);
+        http_reply(r->req, 200, "application/json", &body);
+    }
+    reload_free(r);
+}
+
+static void api_reload(struct http_req *req, void *arg)
+{
+    struct reload *r = mem_new(struct reload);
+    obj_init(&r->obj, RELOAD_MAGIC);
+    r->app = arg;
+    r->req = req;
+    dnsd_net_reload(r->app);
+    http_reply_later(req, on_reload_gone, r);
+    masters_reload(r->app->masters, on_reloaded, r);
+}
+
 const struct http_route dnsd_routes[] = {
     {"GET", "/sync", 0, 0, api_sync, "Wait until names are answered from a revision"},
+    {"GET", "/zones", 0, 0, api_zones, "List the zones with serial, size and file"},
+    {"GET", "/stats", 0, 0, api_stats, "Count records, names and queries"},
+    {"GET", "/dump", 0, 0, dnsd_api_dump, "Write one zone as a master file"},
+    {"GET", "/explain", 0, 0, dnsd_api_explain, "Say why a name is answered as it is"},
+    {"POST", "/reload", 0, 0, api_reload, "Read master files, certificate and secrets again"},
+    {"POST", "/release", 0, 0, api_release, "Let removals that the guard holds happen"},
 };
 const size_t dnsd_n_routes = ARRAY_LEN(dnsd_routes);
 
@@ -111,6 +264,10 @@ void dnsd_collect(void *arg)
     zoneset_memory(app->zones, &memory);
     metric_set(m, M_READY, state.is_ready);
     metric_set(m, M_STALE, !state.is_connected);
+    metric_set(m, M_STALE_SECONDS, state.stale_ms / 1000);
+    metric_set(m, M_HELD, (int64_t)state.n_held);
+    metric_set(m, M_NAMELESS, (int64_t)state.n_nameless);
+    metric_set(m, M_BAD_FILES, masters_n_bad(app->masters));
     metric_set(m, M_RECORDS, (int64_t)state.n_records);
     metric_set(m, M_COMMITS, (int64_t)state.n_commits);
     metric_set(m, M_LEFT_OUT, (int64_t)state.n_left_out);

@@ -4,7 +4,6 @@
 #include "base/mem.h"
 #include "base/obj.h"
 #include "base/str.h"
-#include "feed/reverse.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -12,27 +11,41 @@
 /** When versions that workers still read are looked at again. */
 #define RECLAIM_MS 50
 
+static void check_mode(const struct options *o, struct buf *errors)
+{
+    if (strcmp(opt_text(o, OPT_MODE), "strict") == 0 && strcmp(opt_text(o, OPT_API_CNAME), "true") == 0)
+        buf_addf(errors,
+                 "%s: hadoop.registry.dns.api-cname: true makes invalid zones (RFC 1034 3.6.2); "
+                 "set hadoop.registry.dns.mode to compat with it\n",
+                 opt_origin(o, OPT_API_CNAME));
+}
+
 void dnsd_check(const struct options *o, struct buf *errors)
 {
     const char *domain = opt_text(o, OPT_DOMAIN);
-    const char *subnet = opt_text(o, OPT_ZONE_SUBNET);
     uint8_t name[NAME_MAX_LEN];
     struct err_info why;
+    struct map ttls = MAP_EMPTY;
     if (!domain)
         buf_addf(errors, "hadoop.registry.dns.domain-name: not set; give the domain of the registry's names, "
                          "as cluster.example\n");
     else if (name_from_text(domain, strlen(domain), name) < 0)
         buf_addf(errors, "%s: hadoop.registry.dns.domain-name: \"%s\" is no domain name\n",
                  opt_origin(o, OPT_DOMAIN), domain);
-    if (subnet && reverse_check(subnet, opt_text(o, OPT_ZONE_MASK), &why))
+    if (dnsd_check_reverse(o, &why))
         buf_addf(errors, "%s: %s: %s\n", opt_origin(o, OPT_ZONE_SUBNET), why.where, why.text);
+    check_mode(o, errors);
+    dnsd_ttls_read(o, &ttls, errors);
+    map_fini(&ttls, free);
     dnsd_net_check(o, errors);
 }
 
 void dnsd_reload(struct daemon *d, void *arg)
 {
+    struct dnsd *app = arg;
     (void)d;
-    dnsd_net_reload(arg);
+    dnsd_net_reload(app);
+    masters_reload(app->masters, NULL, NULL);
 }
 
 /* ---- feed: the registry becomes names ---- */
@@ -41,48 +54,138 @@ static void reclaim(void *arg)
 {
     struct dnsd *app = arg;
     struct zoneset_memory memory;
-    zoneset_reclaim(app->zones, net_oldest_version(app->net));
+    uint64_t net = net_oldest_version(app->net), dump = dnsd_oldest_dump(app);
+    zoneset_reclaim(app->zones, net < dump ? net : dump);
     zoneset_memory(app->zones, &memory);
     if (memory.waiting_bytes)
         run_timer_start(app->reclaim, RECLAIM_MS, 0);
+}
+
+void dnsd_published(struct dnsd *app)
+{
+    if (!app->reclaim) /* still starting, or stopping */
+        return;
+    reclaim(app);
+    serials_mind(app->serials, zoneset_current(app->zones));
 }
 
 static void on_changed(void *arg)
 {
     struct dnsd *app = arg;
     struct follow_state state;
-    reclaim(app);
+    dnsd_published(app);
+    if (app->snapshots)
+        snapshots_changed(app->snapshots);
     follow_state(app->follow, &state);
-    daemon_ready(app->daemon, state.is_ready ? NULL : "the registry was not read completely yet");
+    daemon_ready(app->daemon, !state.is_ready    ? "the registry was not read completely yet"
+                              : state.is_expired ? "what is known is older than hadoop.registry.dns.stale.max"
+                                                 : NULL);
+}
+
+static bool is_compat(const struct options *o)
+{
+    return strcmp(opt_text(o, OPT_MODE), "compat") == 0;
+}
+
+static bool is_on(const struct options *o, int id)
+{
+    const char *word = opt_text(o, id);
+    return strcmp(word, "auto") == 0 ? is_compat(o) : strcmp(word, "true") == 0;
+}
+
+static struct map_type_ttl type_ttl(const struct options *o, int id)
+{
+    return (struct map_type_ttl){opt_is_set(o, id), (uint32_t)(opt_ms(o, id) / 1000)};
+}
+
+static struct map_options map_options(struct dnsd *app)
+{
+    const struct options *o = daemon_options(app->daemon);
+    return (struct map_options){.domain = app->domain,
+                                .ttl_s = dnsd_ttl_s(o),
+                                .has_service_names = !is_compat(o),
+                                .has_mapped_aaaa = is_on(o, OPT_AAAA_MAPPED),
+                                .has_api_cname = is_on(o, OPT_API_CNAME),
+                                .has_one_address = is_compat(o),
+                                .a = type_ttl(o, OPT_TTL_A),
+                                .aaaa = type_ttl(o, OPT_TTL_AAAA),
+                                .ptr = type_ttl(o, OPT_TTL_PTR),
+                                .srv = type_ttl(o, OPT_TTL_SRV),
+                                .txt = type_ttl(o, OPT_TTL_TXT),
+                                .cname = type_ttl(o, OPT_TTL_CNAME),
+                                .component_ttl = app->ttls.n_items ? dnsd_component_ttl : NULL,
+                                .ttl_arg = &app->ttls};
+}
+
+/* Names from the last run, and the writer for the next one. */
+static void open_snapshot(struct dnsd *app)
+{
+    const struct options *o = daemon_options(app->daemon);
+    const char *file = opt_text(o, OPT_SNAPSHOT_FILE);
+    mem_auto char *leaf = mem_fmt("%s.snapshot", opt_text(o, OPT_DOMAIN));
+    mem_auto char *path = file ? mem_str(file) : dnsd_data_path(app, leaf);
+    struct err_info why;
+    if (!path)
+        return;
+    int err = snapshot_restore(path, app->follow, &why);
+    if (err && err != ERR_NOTFOUND)
+        log_emit(&ev_dns_nothing_kept, LOG_ERR(&why));
+    app->snapshots =
+        snapshots_new(daemon_loop(app->daemon), app->follow, path, opt_ms(o, OPT_SNAPSHOT_INTERVAL));
 }
 
 static int feed_start(struct daemon *d, void *arg, struct err_info *why)
 {
     struct dnsd *app = arg;
     const struct options *o = daemon_options(d);
+    buf_auto struct buf errors = BUF_EMPTY;
     struct reg_options ro = {.url = opt_text(o, OPT_REGISTRY_URL)};
     int err = reg_open(daemon_loop(d), &ro, &app->registry, why);
     if (err)
         return err;
     daemon_ready(d, "the registry was not read completely yet");
     app->reclaim = run_timer_new(daemon_loop(d), reclaim, app);
-    struct follow_def def = {.loop = daemon_loop(d),
-                             .registry = app->registry,
-                             .zones = app->zones,
-                             .map = {.domain = app->domain, .ttl_s = (uint32_t)(opt_ms(o, OPT_TTL) / 1000)},
-                             .changed = on_changed,
-                             .arg = app};
-    app->follow = follow_start(&def);
+    dnsd_ttls_read(o, &app->ttls, &errors); /* dnsd_check has told the errors */
+    struct follow_def def = {
+        .loop = daemon_loop(d),
+        .registry = app->registry,
+        .zones = app->zones,
+        .map = map_options(app),
+        .coalesce_ms = opt_ms(o, OPT_COALESCE),
+        .host_refresh_ms = opt_ms(o, OPT_HOST_REFRESH),
+        .stale_max_ms = opt_ms(o, OPT_STALE_MAX),
+        .guard = {(unsigned)opt_int(o, OPT_GUARD_SHARE), (unsigned)opt_int(o, OPT_GUARD_MIN)},
+        .changed = on_changed,
+        .arg = app};
+    app->follow = follow_new(&def);
+    open_snapshot(app);
+    dnsd_published(app);
+    follow_begin(app->follow);
     return 0;
+}
+
+static void feed_end(void *arg)
+{
+    struct dnsd *app = arg;
+    follow_stop(app->follow);
+    app->follow = NULL;
+    reg_close(app->registry);
+    run_timer_free(app->reclaim);
+    app->reclaim = NULL;
+    map_fini(&app->ttls, free);
+    daemon_stopped(app->daemon);
 }
 
 static void feed_stop(struct daemon *d, void *arg)
 {
     struct dnsd *app = arg;
-    follow_stop(app->follow);
-    reg_close(app->registry);
-    run_timer_free(app->reclaim);
-    daemon_stopped(d);
+    (void)d;
+    struct snapshots *s = app->snapshots;
+    app->snapshots = NULL;
+    if (s)
+        snapshots_stop(s, feed_end, app);
+    else
+        feed_end(app);
 }
 
 /* ---- http ---- */

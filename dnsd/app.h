@@ -1,11 +1,17 @@
 /**
- * dnsd's parts. Only app*.c, api.c and main.c see this.
+ * dnsd's parts. Only app*.c, api*.c and main.c see this.
  * Thread: owner.   Source: ours.
  */
 #ifndef DNSD_APP_H
 #define DNSD_APP_H
 
+#include <sys/queue.h>
+
 #include "feed/follow.h"
+#include "feed/masters.h"
+#include "feed/serials.h"
+#include "feed/snapshot.h"
+#include "base/map.h"
 #include "http/server.h"
 #include "net/net.h"
 #include "run/daemon.h"
@@ -16,9 +22,14 @@ struct dnsd {
     uint8_t domain[NAME_MAX_LEN];
     char host[256]; /* name of this host, where an option does not name it */
     struct zoneset *zones;
+    struct serials *serials;
+    struct masters *masters;
+    struct map ttls; /* component -> its TTL */
     struct net *net;
     struct reg *registry;
-    struct follow *follow;
+    struct follow *follow;       /* NULL before its step and after it */
+    struct snapshots *snapshots; /* NULL: nothing can be kept */
+    TAILQ_HEAD(, dump) dumps;    /* versions that are being written out: api_dump.c */
     struct http_server *http;
     struct run_timer *reclaim; /* frees versions that workers still read when they were replaced */
 };
@@ -43,6 +54,27 @@ void dnsd_net_check(const struct options *o, struct buf *errors);
 /** Declare the zones that the options and the zone directory name, with SOA and NS: app_zones.c. */
 int dnsd_zones_start(struct daemon *d, void *app, struct err_info *why);
 void dnsd_zones_stop(struct daemon *d, void *app);
+
+/** Do the options name reverse zones that exist? @return 0, or ERR_CONFIG with *why. */
+int dnsd_check_reverse(const struct options *o, struct err_info *why);
+/** TTL of the registry's records in seconds, whichever key says it. */
+uint32_t dnsd_ttl_s(const struct options *o);
+/** A path below bobbin.data.dir/dnsd, which is made; free(). NULL: it cannot be made, which was logged. */
+char *dnsd_data_path(struct dnsd *app, const char *leaf);
+/** A version was published: release old ones, keep serials above what the disk says: app.c. */
+void dnsd_published(struct dnsd *app);
+/** Read the TTLs of components from the options; errors are appended to `errors` as lines: app_ttl.c. */
+void dnsd_ttls_read(const struct options *o, struct map *ttls, struct buf *errors);
+/** What map_options needs of them. @param ttls struct map */
+bool dnsd_component_ttl(void *ttls, const char *component, uint32_t *ttl_s);
+
+/** Oldest version that a dump is at; UINT64_MAX: none: api_dump.c. */
+uint64_t dnsd_oldest_dump(const struct dnsd *app);
+/** Handlers in their own files: api_dump.c, api_explain.c. */
+void dnsd_api_dump(struct http_req *req, void *app);
+void dnsd_api_explain(struct http_req *req, void *app);
+/** Words for zone kinds. */
+const char *dnsd_zone_kind(enum zone_kind kind);
 
 /** Routes of the HTTP interface: api.c. */
 extern const struct http_route dnsd_routes[];

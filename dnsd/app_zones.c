@@ -1,11 +1,11 @@
 #include "app.h"
 #include "events.h"
 #include "options.h"
-#include "base/map.h"
+#include "base/addr.h"
 #include "base/mem.h"
 #include "base/str.h"
+#include "feed/file.h"
 #include "feed/reverse.h"
-#include "feed/zonefile.h"
 #include "wire/rdata.h"
 
 #include <stdlib.h>
@@ -15,7 +15,7 @@
 /* What SOA and NS of the generated zones say. */
 struct apex_text {
     uint8_t mname[NAME_MAX_LEN], rname[NAME_MAX_LEN];
-    uint32_t ttl_s;
+    uint32_t soa_ttl_s, minimum_s;
     const struct options *options;
 };
 
@@ -31,6 +31,12 @@ static int read_name(const char *text, const char *key, uint8_t *out, struct err
                : err_set(why, ERR_CONFIG, key, "\"%s\" is no domain name", text);
 }
 
+uint32_t dnsd_ttl_s(const struct options *o)
+{
+    bool is_manual = !opt_is_set(o, OPT_TTL) && opt_is_set(o, OPT_TTL_MANUAL);
+    return seconds(o, is_manual ? OPT_TTL_MANUAL : OPT_TTL);
+}
+
 static int apex_text_read(const struct dnsd *app, struct apex_text *a, struct err_info *why)
 {
     const struct options *o = daemon_options(app->daemon);
@@ -40,7 +46,12 @@ static int apex_text_read(const struct dnsd *app, struct apex_text *a, struct er
     const char *mname = opt_text(o, OPT_SOA_MNAME);
     const char *rname = opt_text(o, OPT_SOA_RNAME);
     a->options = o;
-    a->ttl_s = seconds(o, OPT_TTL);
+    a->soa_ttl_s = opt_is_set(o, OPT_SOA_TTL) ? seconds(o, OPT_SOA_TTL) : dnsd_ttl_s(o);
+    a->minimum_s = seconds(o, OPT_SOA_MINIMUM);
+    if (opt_is_set(o, OPT_NEGATIVE_TTL)) { /* the smaller of the two is what counts: RFC 2308 5 */
+        a->minimum_s = seconds(o, OPT_NEGATIVE_TTL);
+        a->soa_ttl_s = a->soa_ttl_s > a->minimum_s ? a->soa_ttl_s : a->minimum_s;
+    }
     int err = read_name(mname ? mname : host, "hadoop.registry.dns.soa.mname", a->mname, why);
     if (!err && rname)
         err = read_name(rname, "hadoop.registry.dns.soa.rname", a->rname, why);
@@ -49,53 +60,73 @@ static int apex_text_read(const struct dnsd *app, struct apex_text *a, struct er
     return err;
 }
 
-static int add_ns(struct zone_tx *tx, int zone, const uint8_t *apex, const struct apex_text *a,
-                  struct err_info *why)
+/* ---- generated zones ---- */
+
+/* Addresses of a name server whose name is in the zone: those that are listened on. */
+static void add_glue(struct rrlist *rrs, const uint8_t *apex, const uint8_t *name, const struct apex_text *a)
+{
+    for (size_t i = 0; name_is_within(name, apex); i++) {
+        mem_auto char *text = str_field(opt_text(a->options, OPT_BIND_ADDRESS), ',', i);
+        struct addr ip;
+        if (!text)
+            return;
+        if (addr_read(text, &ip) || strcmp(text, "0.0.0.0") == 0 || strcmp(text, "::") == 0)
+            continue;
+        bool is_v4 = ip.family == AF_INET;
+        struct zone_rr rr = {name, is_v4 ? DNS_A : DNS_AAAA, a->soa_ttl_s, ip.bytes, is_v4 ? 4 : 16};
+        rrlist_add(rrs, &rr);
+    }
+}
+
+static void add_ns(struct rrlist *rrs, const uint8_t *apex, const uint8_t *name, const struct apex_text *a)
+{
+    struct zone_rr rr = {apex, DNS_NS, a->soa_ttl_s, name, (uint16_t)name_len(name, NAME_MAX_LEN)};
+    rrlist_add(rrs, &rr);
+    add_glue(rrs, apex, name, a);
+}
+
+static int add_ns_list(struct rrlist *rrs, const uint8_t *apex, const struct apex_text *a,
+                       struct err_info *why)
 {
     const char *list = opt_text(a->options, OPT_NS);
-    struct zone_rr rr = {.owner = apex, .type = DNS_NS, .ttl_s = a->ttl_s};
-    uint8_t name[NAME_MAX_LEN];
     int err = 0;
-    rr.rdata = list ? name : a->mname;
-    rr.rdlen = (uint16_t)name_len(a->mname, NAME_MAX_LEN);
+    if (!list)
+        add_ns(rrs, apex, a->mname, a);
     for (size_t i = 0; !err && list; i++) {
+        uint8_t name[NAME_MAX_LEN];
         mem_auto char *text = str_field(list, ',', i);
         if (!text)
             return 0;
         err = read_name(text, "hadoop.registry.dns.ns", name, why);
-        rr.rdlen = err ? 0 : (uint16_t)name_len(name, NAME_MAX_LEN);
-        err = err ? err : zone_tx_add(tx, zone, &rr);
+        if (!err)
+            add_ns(rrs, apex, name, a);
     }
-    return err ? err : zone_tx_add(tx, zone, &rr);
+    return err;
 }
 
-/* Declare one generated zone; a zone that a master file declared is left as it is. */
-static int add_zone(struct dnsd *app, const uint8_t *apex, enum zone_kind kind, const struct apex_text *a,
+static int generate(struct dnsd *app, const uint8_t *apex, enum zone_kind kind, const struct apex_text *a,
                     struct err_info *why)
 {
-    if (zoneset_zone(app->zones, apex) >= 0)
-        return 0;
-    int zone = zoneset_add_zone(app->zones, apex, kind, (uint32_t)(run_wall_ms() / 1000));
-    if (zone < 0)
-        return err_set(why, zone, "", "a zone could not be added: %s", err_text(zone));
     const struct options *o = a->options;
+    struct rrlist rrs = {.n_rrs = 0};
     uint8_t rdata[2 * NAME_MAX_LEN + 20];
     struct rdata_soa soa = {.mname = a->mname,
                             .rname = a->rname,
                             .refresh_s = seconds(o, OPT_SOA_REFRESH),
                             .retry_s = seconds(o, OPT_SOA_RETRY),
                             .expire_s = seconds(o, OPT_SOA_EXPIRE),
-                            .minimum_s = seconds(o, OPT_SOA_MINIMUM)};
-    struct zone_rr rr = {apex, DNS_SOA, a->ttl_s, rdata, (uint16_t)rdata_put_soa(&soa, rdata)};
-    struct zone_tx *tx = zone_tx_begin(app->zones);
-    int err = zone_tx_add(tx, zone, &rr);
-    err = err ? err : add_ns(tx, zone, apex, a, why);
+                            .minimum_s = a->minimum_s};
+    struct zone_rr rr = {apex, DNS_SOA, a->soa_ttl_s, rdata, (uint16_t)rdata_put_soa(&soa, rdata)};
+    rrlist_add(&rrs, &rr);
+    int err = add_ns_list(&rrs, apex, a, why);
     if (err)
-        zone_tx_abort(tx);
+        rrlist_fini(&rrs);
     else
-        zone_tx_commit(tx, 0, NULL);
+        masters_generate(app->masters, apex, kind, &rrs);
     return err;
 }
+
+/* ---- reverse zones ---- */
 
 struct reverse_run {
     struct dnsd *app;
@@ -108,21 +139,103 @@ static void on_reverse(void *arg, const uint8_t *apex)
 {
     struct reverse_run *r = arg;
     if (!r->err)
-        r->err = add_zone(r->app, apex, ZONE_REVERSE, r->text, r->why);
+        r->err = generate(r->app, apex, ZONE_REVERSE, r->text, r->why);
+}
+
+/* Tell every reverse zone that the options name. @return 0, or ERR_CONFIG. */
+static int each_reverse(const struct options *o, const struct reverse_sink *sink, struct err_info *why)
+{
+    const char *subnet = opt_text(o, OPT_ZONE_SUBNET), *mask = opt_text(o, OPT_ZONE_MASK);
+    const char *more = opt_text(o, OPT_REVERSE_SUBNETS);
+    bool is_split = opt_bool(o, OPT_SPLIT);
+    int n = 0;
+    if (subnet && is_split && !opt_is_set(o, OPT_SPLIT_RANGE))
+        return err_set(why, ERR_CONFIG, "hadoop.registry.dns.split-reverse-zone-range",
+                       "not set; split-reverse-zone needs it");
+    if (subnet)
+        n = is_split ? reverse_split(subnet, mask, opt_int(o, OPT_SPLIT_RANGE), sink, why)
+                     : reverse_zones(subnet, mask, sink, why);
+    for (size_t i = 0; n >= 0 && more; i++) {
+        mem_auto char *one = str_field(more, ',', i);
+        if (!one)
+            break;
+        n = *one ? reverse_zones(one, NULL, sink, why) : n;
+    }
+    return n < 0 ? n : 0;
+}
+
+static void on_any(void *arg, const uint8_t *apex)
+{
+    (void)arg;
+    (void)apex;
+}
+
+int dnsd_check_reverse(const struct options *o, struct err_info *why)
+{
+    struct reverse_sink sink = {on_any, NULL};
+    return each_reverse(o, &sink, why);
 }
 
 static int add_reverse(struct dnsd *app, const struct apex_text *text, struct err_info *why)
 {
     const struct options *o = daemon_options(app->daemon);
-    const char *subnet = opt_text(o, OPT_ZONE_SUBNET);
-    if (!subnet) {
-        log_emit0(&ev_dns_reverse_missing);
-        return 0;
-    }
     struct reverse_run run = {app, text, why, 0};
     struct reverse_sink sink = {on_reverse, &run};
-    int n = reverse_zones(subnet, opt_text(o, OPT_ZONE_MASK), &sink, why);
-    return n < 0 ? n : run.err;
+    if (!opt_text(o, OPT_ZONE_SUBNET) && !opt_text(o, OPT_REVERSE_SUBNETS))
+        log_emit0(&ev_dns_reverse_missing);
+    int err = each_reverse(o, &sink, why);
+    return err ? err : run.err;
+}
+
+/* ---- the step ---- */
+
+static uint32_t on_serial(void *arg, const uint8_t *apex, enum zone_kind kind, uint32_t wanted)
+{
+    struct dnsd *app = arg;
+    uint32_t now_s = (uint32_t)(run_wall_ms() / 1000);
+    bool is_own = kind != ZONE_FILE && (int32_t)(now_s - wanted) > 0;
+    return serials_first(app->serials, apex, kind, is_own || !wanted ? now_s : wanted);
+}
+
+static void on_rezone(void *arg, struct zone_tx *tx, int zone, int from, int to)
+{
+    struct dnsd *app = arg;
+    if (app->follow)
+        follow_rezone(app->follow, tx, zone, from, to);
+}
+
+static void on_masters_changed(void *arg)
+{
+    dnsd_published(arg);
+}
+
+char *dnsd_data_path(struct dnsd *app, const char *leaf)
+{
+    mem_auto char *dir = mem_fmt("%s/dnsd", opt_text(daemon_options(app->daemon), OPT_DATA_DIR));
+    struct err_info why;
+    if (file_make_dir(dir, &why)) {
+        log_emit(&ev_dns_nothing_kept, LOG_ERR(&why));
+        return NULL;
+    }
+    return mem_fmt("%s/%s", dir, leaf);
+}
+
+static void open_serials(struct dnsd *app)
+{
+    struct err_info why = {0};
+    mem_auto char *path = dnsd_data_path(app, "serials");
+    app->serials = serials_open(daemon_loop(app->daemon), path, &why);
+    if (why.code)
+        log_emit(&ev_dns_nothing_kept, LOG_ERR(&why));
+}
+
+static int make_zones(struct dnsd *app, struct err_info *why)
+{
+    struct apex_text text;
+    int err = apex_text_read(app, &text, why);
+    err = err ? err : generate(app, app->domain, ZONE_REGISTRY, &text, why);
+    err = err ? err : add_reverse(app, &text, why);
+    return err ? err : masters_load(app->masters, why);
 }
 
 int dnsd_zones_start(struct daemon *d, void *arg, struct err_info *why)
@@ -130,27 +243,41 @@ int dnsd_zones_start(struct daemon *d, void *arg, struct err_info *why)
     struct dnsd *app = arg;
     const struct options *o = daemon_options(d);
     app->daemon = d;
-    struct apex_text text;
+    TAILQ_INIT(&app->dumps);
     struct zoneset_options zo = {.hash_seed = hash_bytes("zones", 5)};
-    const char *dir = opt_text(o, OPT_ZONES_DIR);
     int err = read_name(opt_text(o, OPT_DOMAIN), "hadoop.registry.dns.domain-name", app->domain, why);
-    err = err ? err : apex_text_read(app, &text, why);
     if (err)
         return err;
+    if (!opt_is_set(o, OPT_TTL) && opt_is_set(o, OPT_TTL_MANUAL))
+        log_emit0(&ev_dns_ttl_manual);
     app->zones = zoneset_new(&zo);
-    int loaded =
-        dir ? zonefile_load_dir(app->zones, dir, app->domain, (uint32_t)(run_wall_ms() / 1000), why) : 0;
-    err = loaded < 0 ? loaded : 0;
-    err = err ? err : add_zone(app, app->domain, ZONE_REGISTRY, &text, why);
-    err = err ? err : add_reverse(app, &text, why);
-    if (err)
-        zoneset_free(app->zones);
+    open_serials(app);
+    struct masters_def def = {.loop = daemon_loop(d),
+                              .zones = app->zones,
+                              .dir = opt_text(o, OPT_ZONES_DIR),
+                              .poll_ms = opt_ms(o, OPT_ZONES_POLL),
+                              .serial = on_serial,
+                              .rezone = on_rezone,
+                              .changed = on_masters_changed,
+                              .arg = app};
+    app->masters = masters_new(&def);
+    err = make_zones(app, why);
+    if (!err)
+        return 0;
+    masters_free(app->masters);
+    serials_free(app->serials);
+    zoneset_free(app->zones);
     return err;
 }
 
 void dnsd_zones_stop(struct daemon *d, void *arg)
 {
     struct dnsd *app = arg;
+    struct err_info why;
+    if (serials_close(app->serials, zoneset_current(app->zones), &why))
+        log_emit(&ev_dns_nothing_kept, LOG_ERR(&why));
+    masters_free(app->masters);
+    serials_free(app->serials);
     zoneset_free(app->zones);
     daemon_stopped(d);
 }

@@ -11,7 +11,11 @@
     X(dns_tls_listening, LOG_INFO, "DNS queries over TLS are answered here.")                                \
     X(dns_reloaded, LOG_INFO, "Certificate and cookie secrets were read again.")                             \
     X(dns_reload_failed, LOG_ERROR, "A file could not be read again; what it said before stays in force.")   \
-    X(dns_reverse_missing, LOG_WARN, "No reverse zone: hadoop.registry.dns.zone-subnet is not set.")
+    X(dns_reverse_missing, LOG_WARN, "No reverse zone: hadoop.registry.dns.zone-subnet is not set.")         \
+    X(dns_nothing_kept, LOG_WARN,                                                                            \
+      "What the next start needs cannot be kept or read: serials, last known names. Set bobbin.data.dir.")   \
+    X(dns_ttl_manual, LOG_WARN,                                                                              \
+      "hadoop.registry.dns-ttl is Hadoop's misprint, and is used; write hadoop.registry.dns.dns-ttl.")
 
 LOG_DECLARE(DNSD_EVENTS)
 
@@ -19,6 +23,10 @@ LOG_DECLARE(DNSD_EVENTS)
 #define DNSD_METRICS(X)                                                                                      \
     X(M_READY, METRIC_GAUGE, "dnsd_ready", "", "1 when the registry was read completely.")                   \
     X(M_STALE, METRIC_GAUGE, "registry_stale", "", "1 while the registry is away.")                          \
+    X(M_STALE_SECONDS, METRIC_GAUGE, "registry_stale_seconds", "", "Age of what is answered; 0: current.")   \
+    X(M_HELD, METRIC_GAUGE, "dnsd_held_removals", "", "Records whose removal is held by the guard.")         \
+    X(M_BAD_FILES, METRIC_GAUGE, "dnsd_bad_zone_files", "", "Zone files that cannot be read as they are.")   \
+    X(M_NAMELESS, METRIC_GAUGE, "dnsd_registry_nameless", "", "Registry records that have no names.")        \
     X(M_RECORDS, METRIC_GAUGE, "dnsd_registry_records", "", "Registry records that have names.")             \
     X(M_COMMITS, METRIC_COUNTER, "dnsd_commits", "", "Commits of the zones.")                                \
     X(M_LEFT_OUT, METRIC_COUNTER, "dnsd_names_left_out", "", "Names that could not be formed.")              \

@@ -15,15 +15,67 @@
     X(OPT_BIND_PORT, "hadoop.registry.dns.bind-port", OPT_INT, "", "5335", 0, 65535, OPT_FIXED,              \
       "Port to answer on, UDP and TCP; 0 takes a free one.")                                                 \
     X(OPT_TTL, "hadoop.registry.dns.dns-ttl", OPT_TIME, "s", "1", 0, 2147483647000, OPT_FIXED,               \
-      "TTL of the registry's records.")                                                                      \
+      "TTL of the registry's records. hadoop.registry.dns.ttl.COMPONENT sets it for one component.")         \
+    X(OPT_TTL_MANUAL, "hadoop.registry.dns-ttl", OPT_TIME, "s", NULL, 0, 2147483647000, OPT_FIXED,           \
+      "As hadoop.registry.dns.dns-ttl, in the spelling of Hadoop's manual; used when that is not set.")      \
+    X(OPT_TTL_A, "hadoop.registry.dns.ttl-type.a", OPT_TIME, "s", NULL, 0, 2147483647000, OPT_FIXED,         \
+      "TTL of A records, where the component has none of its own.")                                          \
+    X(OPT_TTL_AAAA, "hadoop.registry.dns.ttl-type.aaaa", OPT_TIME, "s", NULL, 0, 2147483647000, OPT_FIXED,   \
+      "TTL of AAAA records, as for A.")                                                                      \
+    X(OPT_TTL_PTR, "hadoop.registry.dns.ttl-type.ptr", OPT_TIME, "s", NULL, 0, 2147483647000, OPT_FIXED,     \
+      "TTL of PTR records, as for A.")                                                                       \
+    X(OPT_TTL_SRV, "hadoop.registry.dns.ttl-type.srv", OPT_TIME, "s", NULL, 0, 2147483647000, OPT_FIXED,     \
+      "TTL of SRV records, as for A.")                                                                       \
+    X(OPT_TTL_TXT, "hadoop.registry.dns.ttl-type.txt", OPT_TIME, "s", NULL, 0, 2147483647000, OPT_FIXED,     \
+      "TTL of TXT records, as for A.")                                                                       \
+    X(OPT_TTL_CNAME, "hadoop.registry.dns.ttl-type.cname", OPT_TIME, "s", NULL, 0, 2147483647000, OPT_FIXED, \
+      "TTL of CNAME records, as for A.")                                                                     \
+    X(OPT_NEGATIVE_TTL, "hadoop.registry.dns.negative-ttl", OPT_TIME, "s", NULL, 0, 2147483647000,           \
+      OPT_FIXED,                                                                                             \
+      "How long resolvers may keep that a name does not exist; else the smaller of soa.ttl and "             \
+      "soa.minimum.")                                                                                        \
     X(OPT_ZONES_DIR, "hadoop.registry.dns.zones-dir", OPT_TEXT, "", NULL, 0, 0, OPT_FIXED,                   \
       "Directory of master files, NAME.zone each.")                                                          \
+    X(OPT_ZONES_POLL, "hadoop.registry.dns.zones-poll-interval", OPT_TIME, "s", "2", 0, 86400000, OPT_FIXED, \
+      "Time between two looks for changed master files; 0: only on SIGHUP and POST /reload.")                \
     X(OPT_ZONE_SUBNET, "hadoop.registry.dns.zone-subnet", OPT_TEXT, "", NULL, 0, 0, OPT_FIXED,               \
       "Subnet of the containers, for the reverse zone: 172.17.0, 172.17.0.0, or with /bits; IPv6 too.")      \
     X(OPT_ZONE_MASK, "hadoop.registry.dns.zone-mask", OPT_TEXT, "", NULL, 0, 0, OPT_FIXED,                   \
       "Dotted mask of zone-subnet.")                                                                         \
-    X(OPT_MODE, "hadoop.registry.dns.mode", OPT_ENUM, "strict", "strict", 0, 0, OPT_FIXED,                   \
-      "strict: valid zones that secondaries and validators accept.")                                         \
+    X(OPT_REVERSE_SUBNETS, "hadoop.registry.dns.reverse-subnets", OPT_TEXT, "", NULL, 0, 0, OPT_FIXED,       \
+      "More subnets with reverse zones, comma-separated, each as zone-subnet with /bits; IPv6 too.")         \
+    X(OPT_SPLIT, "hadoop.registry.dns.split-reverse-zone", OPT_BOOL, "", "false", 0, 0, OPT_FIXED,           \
+      "One /24 reverse zone for each slice of zone-subnet, so that the rest of it stays with another "       \
+      "server.")                                                                                             \
+    X(OPT_SPLIT_RANGE, "hadoop.registry.dns.split-reverse-zone-range", OPT_INT, "", NULL, 0, 4294967295,     \
+      OPT_FIXED, "Addresses a slice. Required with split-reverse-zone.")                                     \
+    X(OPT_MODE, "hadoop.registry.dns.mode", OPT_ENUM, "strict|compat", "strict", 0, 0, OPT_FIXED,            \
+      "strict: valid zones that secondaries and validators accept. compat: what Hadoop's RegistryDNS "       \
+      "answers.")                                                                                            \
+    X(OPT_AAAA_MAPPED, "hadoop.registry.dns.aaaa-mapped", OPT_ENUM, "auto|true|false", "auto", 0, 0,         \
+      OPT_FIXED, "AAAA ::ffff:a.b.c.d beside each A; auto: in compat mode.")                                 \
+    X(OPT_API_CNAME, "hadoop.registry.dns.api-cname", OPT_ENUM, "auto|true|false", "auto", 0, 0, OPT_FIXED,  \
+      "CNAME instead of addresses at NAME-api names; auto: in compat mode. Not in strict mode: such a zone " \
+      "is invalid.")                                                                                         \
+    X(OPT_COALESCE, "hadoop.registry.dns.coalesce", OPT_TIME, "ms", "100", 0, 10000, OPT_FIXED,              \
+      "How long a deleted record waits for one written at the same path, so that its names never vanish in " \
+      "between.")                                                                                            \
+    X(OPT_HOST_REFRESH, "hadoop.registry.dns.host-refresh", OPT_TIME, "s", "60", 1000, 86400000, OPT_FIXED,  \
+      "Time between two questions about a host name in a record.")                                           \
+    X(OPT_STALE_MAX, "hadoop.registry.dns.stale.max", OPT_TIME, "s", "0", 0, 31536000000, OPT_FIXED,         \
+      "When the registry is away for longer, names are answered SERVFAIL; 0: never.")                        \
+    X(OPT_GUARD_SHARE, "hadoop.registry.dns.guard.share", OPT_INT, "percent", "50", 0, 100, OPT_FIXED,       \
+      "When more than this share of the registry's records would vanish within two seconds, their names "    \
+      "are held; 0: never.")                                                                                 \
+    X(OPT_GUARD_MIN, "hadoop.registry.dns.guard.min", OPT_INT, "", "100", 1, 1000000000, OPT_FIXED,          \
+      "Fewer records than these are never held.")                                                            \
+    X(OPT_DATA_DIR, "bobbin.data.dir", OPT_TEXT, "", "/var/lib/bobbin", 0, 0, OPT_FIXED,                     \
+      "Directory of what dnsd keeps over a restart: zone serials and, below dnsd/, the snapshot.")           \
+    X(OPT_SNAPSHOT_FILE, "hadoop.registry.dns.snapshot-file", OPT_TEXT, "", NULL, 0, 0, OPT_FIXED,           \
+      "File from which names are answered until the registry is read; dnsd/DOMAIN.snapshot in "              \
+      "bobbin.data.dir by default.")                                                                         \
+    X(OPT_SNAPSHOT_INTERVAL, "hadoop.registry.dns.snapshot-interval", OPT_TIME, "s", "30", 100, 86400000,    \
+      OPT_FIXED, "Time between two writes of the snapshot, when something changed.")                         \
     X(OPT_WORKERS, "hadoop.registry.dns.num-threads", OPT_INT, "", "0", 0, 1024, OPT_FIXED,                  \
       "UDP worker threads an address; 0: as many as CPUs.")                                                  \
     X(OPT_UDP_MAX, "hadoop.registry.dns.udp-max-payload", OPT_SIZE, "bytes", "1232", 512, 4096, OPT_FIXED,   \
@@ -61,6 +113,8 @@
       "Primary name server in the SOA; the host's name by default.")                                         \
     X(OPT_SOA_RNAME, "hadoop.registry.dns.soa.rname", OPT_TEXT, "", NULL, 0, 0, OPT_FIXED,                   \
       "Mailbox in the SOA; hostmaster in the domain by default.")                                            \
+    X(OPT_SOA_TTL, "hadoop.registry.dns.soa.ttl", OPT_TIME, "s", NULL, 0, 2147483647000, OPT_FIXED,          \
+      "TTL of SOA and NS; that of the records by default.")                                                  \
     X(OPT_SOA_REFRESH, "hadoop.registry.dns.soa.refresh", OPT_TIME, "s", "86000", 1000, 2147483647000,       \
       OPT_FIXED, "Refresh time in the SOA.")                                                                 \
     X(OPT_SOA_RETRY, "hadoop.registry.dns.soa.retry", OPT_TIME, "s", "7200", 1000, 2147483647000, OPT_FIXED, \

@@ -9,7 +9,15 @@
 struct map_run {
     const struct map_options *options;
     const struct map_sink *sink;
+    uint32_t ttl_s;   /* of this record */
+    bool has_own_ttl; /* its component's: types do not change it */
     unsigned n_left_out;
+};
+
+/** Addresses a host text stands for: itself, or what its name has. */
+struct map_hosts {
+    struct addr items[MAP_MAX_ADDRESSES];
+    size_t n_items;
 };
 
 /** Reader of a packed block: NUL-terminated fields one after another. */
@@ -25,8 +33,16 @@ const char *map_field(struct map_fields *f);
  */
 int map_name(struct map_run *run, const char *text, const uint8_t *rest, uint8_t *out);
 void map_emit(struct map_run *run, const uint8_t *owner, uint16_t type, const uint8_t *rdata, size_t len);
-/** A or AAAA. */
+/** A or AAAA, and the mapped AAAA where the mode wants it. */
 void map_emit_addr(struct map_run *run, const uint8_t *owner, const struct addr *a);
+/** map_emit_addr of all. */
+void map_emit_addrs(struct map_run *run, const uint8_t *owner, const struct map_hosts *hosts);
+/** Tell why a name that the record could have has nothing. */
+void map_none(const struct map_run *run, const uint8_t *owner, const char *reason);
+/** A text that may be resolved: letters, digits, hyphens and dots, and no number behind the last dot. */
+bool map_is_host_name(const char *text);
+/** Addresses of a literal or a name. @return whether the text is one of both (n_items may be 0). */
+bool map_hosts_read(const struct map_run *run, const char *text, struct map_hosts *out);
 /** TXT of up to two strings; one longer than 255 octets is left out, no string at all: no record. */
 void map_emit_txt(struct map_run *run, const uint8_t *owner, const char *first, const char *second);
 
@@ -34,5 +50,9 @@ void map_emit_txt(struct map_run *run, const uint8_t *owner, const char *first, 
 struct buf;
 void map_pack_service(const struct reg_record *record, struct buf *out);
 void map_produce_service(struct map_run *run, const char *path, struct map_fields fields);
+/** map_service.c: text of the host that S takes its address from, or NULL. */
+const char *map_service_host(struct map_fields fields);
+/** <last>.<user>.D. @return length; or ERR_PARSE. */
+int map_service_name(struct map_run *run, const char *path, uint8_t *out);
 
 #endif

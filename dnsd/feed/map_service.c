@@ -125,16 +125,11 @@ static bool next_endpoint(struct map_fields *fields, struct endpoint *e)
     e->host = map_field(fields);
     e->port = map_field(fields);
     e->path = map_field(fields);
+    if (!e->path) /* a block cut short */
+        return false;
     e->is_odd = *e->fragment == '?';
     e->fragment += e->is_odd;
     return true;
-}
-
-/* A host name an SRV may point to: letters, digits, hyphens, dots. */
-static bool is_host_name(const char *host)
-{
-    return *host &&
-           strspn(host, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-.") == strlen(host);
 }
 
 /* A name below S for an address that S itself does not have: ip-10-1-2-3.S, or the 32 digits of IPv6. */
@@ -155,21 +150,28 @@ static int address_name(struct map_run *run, const struct addr *a, const uint8_t
 /* What all names of one application record share. */
 struct service {
     uint8_t name[NAME_MAX_LEN]; /* S */
-    struct addr addr;           /* of S */
-    bool has_addr;
+    struct map_hosts hosts;     /* addresses of S */
 };
+
+static bool has_address(const struct service *s, const struct addr *a)
+{
+    for (size_t i = 0; i < s->hosts.n_items; i++)
+        if (addr_equal(a, &s->hosts.items[i]))
+            return true;
+    return false;
+}
 
 /* Where SRV points: S itself when the host is S's address, a name for another address, the host's own name. */
 static int srv_target(struct map_run *run, const struct service *s, const char *host, uint8_t *out)
 {
     struct addr a;
     if (addr_read(host, &a)) {
-        int len = is_host_name(host) ? name_from_text(host, strlen(host), out) : ERR_PARSE;
+        int len = map_is_host_name(host) ? name_from_text(host, strlen(host), out) : ERR_PARSE;
         if (len < 0)
             run->n_left_out++;
         return len;
     }
-    if (s->has_addr && addr_equal(&a, &s->addr))
+    if (has_address(s, &a))
         return (int)rdata_put_name(s->name, out);
     int len = address_name(run, &a, s->name, out);
     if (len > 0)
@@ -190,10 +192,10 @@ static void emit_endpoint(struct map_run *run, const struct service *s, const st
         map_emit(run, owner, DNS_SRV, rdata, rdata_put_srv(1, 1, (uint16_t)port, target, rdata));
 }
 
-/* Names of one endpoint: its records at S and, unless its api is odd, at E with S's address beside them. */
+/* Names of one endpoint: its records at S and, unless its api is odd, at E with S's address beside them, or a CNAME to S. */
 static void produce_endpoint(struct map_run *run, const struct service *s, const struct endpoint *e)
 {
-    uint8_t name[NAME_MAX_LEN];
+    uint8_t name[NAME_MAX_LEN], target[NAME_MAX_LEN];
     emit_endpoint(run, s, e, s->name);
     if (e->is_odd)
         return;
@@ -201,25 +203,45 @@ static void produce_endpoint(struct map_run *run, const struct service *s, const
     if (map_name(run, label, s->name, name) < 0)
         return;
     emit_endpoint(run, s, e, name);
-    if (s->has_addr)
-        map_emit_addr(run, name, &s->addr);
+    if (run->options->has_api_cname)
+        map_emit(run, name, DNS_CNAME, target, rdata_put_name(s->name, target));
+    else
+        map_emit_addrs(run, name, &s->hosts);
 }
 
-void map_produce_service(struct map_run *run, const char *path, struct map_fields fields)
+const char *map_service_host(struct map_fields fields)
+{
+    struct endpoint e;
+    struct addr a;
+    while (next_endpoint(&fields, &e))
+        if (addr_read(e.host, &a) == 0 || map_is_host_name(e.host))
+            return e.host;
+    return NULL;
+}
+
+int map_service_name(struct map_run *run, const char *path, uint8_t *out)
 {
     mem_auto char *user = reg_path_user(path);
     mem_auto char *last = reg_path_last(path);
     uint8_t under_user[NAME_MAX_LEN];
-    struct service s = {.has_addr = false};
+    int len = map_name(run, user, run->options->domain, under_user);
+    return len < 0 ? len : map_name(run, last, under_user, out);
+}
+
+void map_produce_service(struct map_run *run, const char *path, struct map_fields fields)
+{
+    struct service s = {.hosts.n_items = 0};
     struct endpoint e;
-    if (map_name(run, user, run->options->domain, under_user) < 0 ||
-        map_name(run, last, under_user, s.name) < 0)
+    if (map_service_name(run, path, s.name) < 0)
         return;
-    struct map_fields first = fields;
-    while (!s.has_addr && next_endpoint(&first, &e))
-        s.has_addr = addr_read(e.host, &s.addr) == 0;
-    if (s.has_addr)
-        map_emit_addr(run, s.name, &s.addr);
+    const char *host = map_service_host(fields);
+    if (host)
+        map_hosts_read(run, host, &s.hosts);
+    if (!s.hosts.n_items)
+        map_none(run, s.name,
+                 host ? "the host name of the first endpoint has no address now"
+                      : "no external endpoint has a host");
+    map_emit_addrs(run, s.name, &s.hosts);
     while (next_endpoint(&fields, &e))
         produce_endpoint(run, &s, &e);
 }

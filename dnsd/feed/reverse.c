@@ -111,6 +111,49 @@ int reverse_zones(const char *subnet, const char *mask, const struct reverse_sin
     return each_v4(&p, p.bits > 23 ? 3 : p.bits > 8 ? 2 : 1, sink);
 }
 
+/** Most slices of a split subnet: as many zones as a zone set may have. */
+#define MAX_SLICES 65536
+
+int reverse_slice(const char *base, int64_t range, int64_t index, struct addr *out)
+{
+    struct addr a;
+    if (range < 0 || range > UINT32_MAX || index < 0 || index > UINT32_MAX || addr_read(base, &a) ||
+        a.family != AF_INET)
+        return ERR_INVALID;
+    uint64_t n =
+        (uint64_t)a.bytes[0] << 24 | (uint64_t)a.bytes[1] << 16 | (uint64_t)a.bytes[2] << 8 | a.bytes[3];
+    n += (uint64_t)range * (uint64_t)index;
+    if (n > UINT32_MAX)
+        return ERR_INVALID;
+    *out = a;
+    for (int i = 0; i < 4; i++)
+        out->bytes[i] = (uint8_t)(n >> (24 - 8 * i));
+    return 0;
+}
+
+int reverse_split(const char *subnet, const char *mask, int64_t range, const struct reverse_sink *sink,
+                  struct err_info *why)
+{
+    struct prefix p;
+    struct addr slice;
+    char base[ADDR_TEXT_MAX];
+    int err = read_prefix(subnet, mask, &p, why);
+    if (err)
+        return err;
+    if (p.addr.family != AF_INET || (!mask && !strchr(subnet, '/')))
+        return bad(why, subnet, "split-reverse-zone needs an IPv4 subnet with zone-mask or /bits");
+    int64_t n_addresses = 1ll << (32 - p.bits), n = range ? n_addresses / range : n_addresses;
+    if (n > MAX_SLICES)
+        return bad(why, subnet, "split-reverse-zone-range gives more than 65536 slices");
+    addr_text(&p.addr, base);
+    for (int64_t i = 0; i < n; i++) {
+        if (reverse_slice(base, range, i, &slice))
+            return bad(why, subnet, "the slices pass 255.255.255.255");
+        tell_v4(slice.bytes, 3, sink);
+    }
+    return (int)n;
+}
+
 static void ignore(void *arg, const uint8_t *apex)
 {
     (void)arg;

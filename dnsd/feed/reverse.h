@@ -30,6 +30,27 @@ struct reverse_sink {
 int reverse_zones(const char *subnet, const char *mask, const struct reverse_sink *sink,
                   struct err_info *why);
 
+/**
+ * Zones of a subnet cut into slices: the /24 zone of each slice's first address. One may be told more than once.
+ *
+ * @param subnet  four octets, with /bits, or                                    [borrowed]
+ * @param mask    with this dotted mask; NULL with /bits                         [borrowed]
+ * @param range   addresses a slice; 0: one slice an address, all at the first
+ * @return number of slices; or ERR_CONFIG with *why: malformed, IPv6, or more than 65536 slices.
+ * Source: Hadoop RegistryDNS (split-reverse-zone).
+ */
+int reverse_split(const char *subnet, const char *mask, int64_t range, const struct reverse_sink *sink,
+                  struct err_info *why);
+
+/**
+ * First address of a slice: base + range * index.
+ *
+ * @return 0 and *out; ERR_INVALID: range or index below 0, base no IPv4 address, or past 255.255.255.255.
+ * Source: Hadoop ReverseZoneUtils.
+ */
+struct addr;
+int reverse_slice(const char *base, int64_t range, int64_t index, struct addr *out);
+
 /** Only check. @return 0; or ERR_CONFIG as reverse_zones. */
 int reverse_check(const char *subnet, const char *mask, struct err_info *why);
 

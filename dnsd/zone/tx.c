@@ -353,6 +353,19 @@ int zone_tx_remove(struct zone_tx *tx, int zone, const struct zone_rr *rr)
     return tx_op(tx, zone, rr, false);
 }
 
+void zone_tx_raise_serial(struct zone_tx *tx, int zone, uint32_t serial)
+{
+    struct zone *z = &tx->build.next->zones[zone];
+    if ((int32_t)(serial - z->serial) <= 0)
+        return;
+    bool is_counted = z->changed_in == tx->build.next->number;
+    z->serial = is_counted ? serial : serial - 1;
+    if (is_counted)
+        touch_name(tx, z, z->apex);
+    else
+        mark_changed(tx, z);
+}
+
 void zone_tx_commit(struct zone_tx *tx, unsigned flags, struct zone_commit *done)
 {
     struct zoneset *set = tx->build.set;

@@ -7,6 +7,7 @@
 #include "base/obj.h"
 #include "bobbin/error.h"
 #include "wire/rdata.h"
+#include "zone/find.h"
 #include "zone/set.h"
 
 enum { MAX_ZONES = 65535 };
@@ -26,6 +27,8 @@ static struct zone_table *table_new(const struct zone_version *v)
     t->mask = n_slots - 1;
     for (uint32_t i = 0; i < v->n_zones; i++) {
         const struct zone *z = &v->zones[i];
+        if (z->kind == ZONE_GONE)
+            continue;
         t->label_counts |= 1ull << (z->n_labels < 63 ? z->n_labels : 63);
         uint32_t s = (uint32_t)z->apex_hash & t->mask;
         while (t->slots[s])
@@ -78,9 +81,60 @@ int zoneset_zone(const struct zoneset *set, const uint8_t *apex)
 {
     const struct zone_version *v = zoneset_current(set);
     for (uint32_t i = 0; i < v->n_zones; i++)
-        if (name_equal(v->zones[i].apex, apex))
+        if (v->zones[i].kind != ZONE_GONE && name_equal(v->zones[i].apex, apex))
             return (int)i;
     return ERR_NOTFOUND;
+}
+
+int zoneset_zone_of(const struct zoneset *set, const uint8_t *name)
+{
+    const struct zone_version *v = zoneset_current(set);
+    struct name_key key;
+    struct zone_hit hit;
+    if (name_key_read(name, NAME_MAX_LEN, &key) < 0)
+        return ERR_NOTFOUND;
+    name_key_hash(&key, v->seed);
+    zone_find(v, &key, false, &hit);
+    return hit.zone ? hit.zone->number : ERR_NOTFOUND;
+}
+
+/** Publish a version in which a zone has come or gone. */
+static void publish_zones(struct zone_build *b, const struct zone_version *now)
+{
+    struct zone_table *table = table_new(b->next);
+    b->made_bytes += table_size(table->mask + 1);
+    build_retire(b, (void *)(uintptr_t)now->table, table_size(now->table->mask + 1), 0);
+    b->next->table = table;
+    build_publish(b);
+}
+
+/** A retired zone of this apex comes back. @return its number; or ERR_NOTFOUND. */
+static int revive(struct zoneset *set, const uint8_t *apex, enum zone_kind kind, uint32_t serial)
+{
+    const struct zone_version *now = zoneset_current(set);
+    for (uint32_t i = 0; i < now->n_zones; i++) {
+        if (now->zones[i].kind != ZONE_GONE || !name_equal(now->zones[i].apex, apex))
+            continue;
+        struct zone_build b;
+        build_begin(&b, set, now->n_zones);
+        struct zone *z = &b.next->zones[i];
+        z->kind = (uint8_t)kind;
+        if ((int32_t)(serial - 1 - z->serial) > 0)
+            z->serial = serial - 1;
+        publish_zones(&b, now);
+        return (int)i;
+    }
+    return ERR_NOTFOUND;
+}
+
+void zoneset_retire_zone(struct zoneset *set, int zone)
+{
+    BUG_IF(set->has_tx);
+    const struct zone_version *now = zoneset_current(set);
+    struct zone_build b;
+    build_begin(&b, set, now->n_zones);
+    b.next->zones[zone].kind = ZONE_GONE;
+    publish_zones(&b, now);
 }
 
 int zoneset_add_zone(struct zoneset *set, const uint8_t *apex, enum zone_kind kind, uint32_t serial)
@@ -92,6 +146,9 @@ int zoneset_add_zone(struct zoneset *set, const uint8_t *apex, enum zone_kind ki
         return ERR_PARSE;
     if (zoneset_zone(set, apex) >= 0)
         return ERR_EXISTS;
+    int revived = revive(set, apex, kind, serial);
+    if (revived >= 0)
+        return revived;
     if (now->n_zones == MAX_ZONES)
         return ERR_LIMIT;
     name_key_hash(&key, now->seed);
@@ -110,11 +167,7 @@ int zoneset_add_zone(struct zoneset *set, const uint8_t *apex, enum zone_kind ki
         .number = (uint16_t)number,
         .serial = serial - 1,
     };
-    struct zone_table *table = table_new(b.next);
-    b.made_bytes += table_size(table->mask + 1);
-    build_retire(&b, (void *)(uintptr_t)now->table, table_size(now->table->mask + 1), 0);
-    b.next->table = table;
-    build_publish(&b);
+    publish_zones(&b, now);
     return (int)number;
 }
 
@@ -197,15 +250,26 @@ static int dump_shard(const struct zone_shard *s, const struct zone *z, bool is_
     return 0;
 }
 
+/** Shards first for the SOA (cursor 0..n-1), then for the rest (n..2n-1). */
+int zone_dump_part(const struct zone_version *v, unsigned zone, uint64_t *cursor,
+                   const struct zone_visitor *visitor)
+{
+    enum { SHARDS_A_PART = 4 };
+    int stop = 0;
+    for (unsigned n = 0; !stop && n < SHARDS_A_PART && *cursor < 2ull * v->n_shards; n++, ++*cursor) {
+        const struct zone_shard *s = shard_at(v, (uint32_t)(*cursor % v->n_shards));
+        stop = s ? dump_shard(s, &v->zones[zone], *cursor < v->n_shards, visitor) : 0;
+    }
+    if (stop || *cursor >= 2ull * v->n_shards)
+        *cursor = ZONE_DUMP_END;
+    return stop;
+}
+
 int zone_dump(const struct zone_version *v, unsigned zone, const struct zone_visitor *visitor)
 {
-    for (int pass = 0; pass < 2; pass++) {
-        for (uint32_t i = 0; i < v->n_shards; i++) {
-            const struct zone_shard *s = shard_at(v, i);
-            int stop = s ? dump_shard(s, &v->zones[zone], pass == 0, visitor) : 0;
-            if (stop)
-                return stop;
-        }
-    }
-    return 0;
+    uint64_t cursor = 0;
+    int stop = 0;
+    while (!stop && cursor != ZONE_DUMP_END)
+        stop = zone_dump_part(v, zone, &cursor, visitor);
+    return stop;
 }

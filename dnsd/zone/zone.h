@@ -1,7 +1,7 @@
 /**
  * Zones: what dnsd answers from.
  *
- * A *zone set* holds every zone of the process (registry zone, reverse zones, master files, empty zones). Its content at
+ * A *zone set* holds every zone of the process (registry zone, reverse zones, master files). Its content at
  * one moment is an immutable *version*; readers take the current version and never wait, one writer makes the next one:
  *
  *     struct zone_tx *tx = zone_tx_begin(set);
@@ -39,7 +39,12 @@ struct zone_version;
 struct zone_tx;
 
 /** What a zone is for. REGISTRY and REVERSE are dynamic: SERVFAIL until the version is ZONE_READY. */
-enum zone_kind { ZONE_REGISTRY, ZONE_REVERSE, ZONE_FILE, ZONE_EMPTY };
+enum zone_kind {
+    ZONE_REGISTRY,
+    ZONE_REVERSE,
+    ZONE_FILE,
+    ZONE_GONE, /* retired: no name is in it; its number is used again when its apex comes back */
+};
 
 /** Flags of a version, given at commit. */
 enum {
@@ -99,6 +104,17 @@ int zoneset_add_zone(struct zoneset *set, const uint8_t *apex, enum zone_kind ki
 /** Number of the zone with exactly this apex, or ERR_NOTFOUND. Thread: writer. */
 int zoneset_zone(const struct zoneset *set, const uint8_t *apex);
 
+/** Number of the zone with the longest apex that contains a name, or ERR_NOTFOUND. Thread: writer. Source: RFC 1034 4.3.2. */
+int zoneset_zone_of(const struct zoneset *set, const uint8_t *name);
+
+/**
+ * Take a zone away: its names belong to the zone above from now on, or to none. No transaction may be open.
+ *
+ * @param zone  number of a zone whose records were all removed
+ * Thread: writer.   Source: ours.
+ */
+void zoneset_retire_zone(struct zoneset *set, int zone);
+
 /** Begin a transaction. One at a time. End it with zone_tx_commit or zone_tx_abort. Thread: writer. */
 struct zone_tx *zone_tx_begin(struct zoneset *set);
 
@@ -118,6 +134,10 @@ int zone_tx_add(struct zone_tx *tx, int zone, const struct zone_rr *rr);
  * not there is counted in zone_commit.n_missing. Results and thread as zone_tx_add.
  */
 int zone_tx_remove(struct zone_tx *tx, int zone, const struct zone_rr *rr);
+
+/** Give a zone this serial at the commit if that is an increase (RFC 1982). @param zone number of a zone. Thread: writer.
+ *  Source: ours. */
+void zone_tx_raise_serial(struct zone_tx *tx, int zone, uint32_t serial);
 
 /** What a commit did. */
 struct zone_commit {
@@ -192,5 +212,15 @@ struct zone_visitor {
  * @return 0; or what the visitor stopped with.   Thread: any, under the rules of zoneset_current.   Source: ours.
  */
 int zone_dump(const struct zone_version *v, unsigned zone, const struct zone_visitor *visitor);
+
+/**
+ * As zone_dump, some names at a time: call until *cursor is ZONE_DUMP_END, keeping the version.
+ *
+ * @param cursor  0 at first                                                     [in,out]
+ * @return 0; or what the visitor stopped with: go on with nothing then.   Thread: as zone_dump.   Source: ours.
+ */
+#define ZONE_DUMP_END UINT64_MAX
+int zone_dump_part(const struct zone_version *v, unsigned zone, uint64_t *cursor,
+                   const struct zone_visitor *visitor);
 
 #endif

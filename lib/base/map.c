@@ -120,6 +120,13 @@ void *map_get(const struct map *m, const char *key)
     return map_getn(m, key, strlen(key));
 }
 
+const char *map_key(const struct map *m, const char *key)
+{
+    size_t n = strlen(key);
+    struct map_slot *s = find(m, key, n, (uint32_t)hash_bytes(key, n));
+    return s ? s->key : NULL;
+}
+
 void *map_set(struct map *m, const char *key, void *value)
 {
     BUG_IF(!value);

@@ -30,6 +30,8 @@ void map_fini(struct map *m, void (*free_value)(void *));
 void *map_get(const struct map *m, const char *key);
 /** As map_get, for n bytes of key. */
 void *map_getn(const struct map *m, const char *key, size_t n);
+/** The map's own copy of a key, unchanged until the key is removed; NULL: it is not there. */
+const char *map_key(const struct map *m, const char *key);
 /** Set key to value (not NULL); returns the value that was there before, or NULL. */
 void *map_set(struct map *m, const char *key, void *value);
 /** Remove a key; returns its value, or NULL when it was not there. */

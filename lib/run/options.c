@@ -265,6 +265,14 @@ const char *opt_other(const struct options *o, const char *key)
     return map_get(&o->others, key);
 }
 
+void opt_each_other(const struct options *o, const char *prefix,
+                    void (*fn)(void *arg, const char *key, const char *text), void *arg)
+{
+    for (MAP_EACH (&o->others, it))
+        if (str_starts(it->key, prefix))
+            fn(arg, it->key, it->value);
+}
+
 void options_show(const struct opt_def *defs, size_t n_defs, struct buf *out)
 {
     for (size_t i = 0; i < n_defs; i++) {

@@ -95,6 +95,11 @@ const char *opt_origin(const struct options *o, int id);
  *  Borrowed from o. Fixed: a reload leaves it alone. */
 const char *opt_other(const struct options *o, const char *key);
 
+/** Call fn for each key that no row names and that begins with prefix, with its text as opt_other gives it; in no order.
+ *  Thread: any. Source: ours. */
+void opt_each_other(const struct options *o, const char *prefix,
+                    void (*fn)(void *arg, const char *key, const char *text), void *arg);
+
 /**
  * Append the table as text: for each row a line `key=default` (or `key (unset)`), then indented by four blanks a line
  * with type, range and whether SIGHUP reads it again, and a line of prose. For --show-defaults and the manual.

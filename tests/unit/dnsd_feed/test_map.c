@@ -60,6 +60,9 @@ static int by_text(const void *a, const void *b)
     return strcmp(*(char *const *)a, *(char *const *)b);
 }
 
+/* Options of the cases; a test that changes them sets them back. */
+static struct map_options base_options = {.ttl_s = 30};
+
 /* Produce and compare with `want`, lines separated by \n, in any order. @return names left out. */
 static unsigned expect(const char *path, const char *json, const char *want)
 {
@@ -69,9 +72,10 @@ static unsigned expect(const char *path, const char *json, const char *want)
         fail_msg("%s: %s", why.where, why.text);
     uint8_t domain[NAME_MAX_LEN];
     assert_true(name_from_text("dev.test.", 9, domain) > 0);
-    struct map_options options = {domain, 30};
+    struct map_options options = base_options;
+    options.domain = domain;
     struct lines got = {{NULL}, 0};
-    struct map_sink sink = {collect, &got};
+    struct map_sink sink = {.rr = collect, .arg = &got};
     size_t len = 0;
     char *packed = map_pack(record, &len);
     unsigned left_out = packed ? map_produce(&options, path, packed, len, &sink) : 0;

@@ -1,4 +1,4 @@
-/* Master files: what is loaded, and what a bad one is told. */
+/* Master files: what is read, and what a bad one is told. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -11,11 +11,15 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/buf.h"
 #include "base/mem.h"
+#include "feed/text.h"
 #include "feed/zonefile.h"
-#include "wire/rdata.h"
+
+#define HEAD "@ IN SOA ns hostmaster 7 2 3 4 500\n  IN NS ns\n"
 
 static char dir[64];
+static const char *const names[] = {"example.test.zone", "part.inc", "deep.inc"};
 
 static void write_file(const char *name, const char *text)
 {
@@ -36,76 +40,155 @@ static int make_dir(void **state)
 static int remove_dir(void **state)
 {
     (void)state;
-    static const char *const names[] = {"example.test.zone", "bad.test.zone", "notes.txt"};
-    for (size_t i = 0; i < 3; i++) {
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
         mem_auto char *path = mem_fmt("%s/%s", dir, names[i]);
         unlink(path);
     }
     return rmdir(dir);
 }
 
-static int count(void *owner, const struct zone_rr *rr)
+static void add_text(void *arg, const struct zone_rr *rr)
 {
-    (void)rr;
-    ++*(int *)owner;
-    return 0;
+    rr_text(rr, arg);
 }
 
-static int load(int *n_rrs, struct err_info *why)
+struct got {
+    struct buf text, stamp;
+    unsigned n_outside;
+    uint32_t serial;
+    struct err_info why;
+};
+
+static int read_zone(const char *text, struct got *got)
 {
-    uint8_t apex[NAME_MAX_LEN], zone_name[NAME_MAX_LEN];
-    name_from_text("bobbin.test.", 12, apex);
-    name_from_text("example.test.", 13, zone_name);
-    struct zoneset *set = zoneset_new(NULL);
-    int n = zonefile_load_dir(set, dir, apex, 7, why);
-    int zone = zoneset_zone(set, zone_name);
-    *n_rrs = 0;
-    struct zone_visitor visitor = {count, n_rrs};
-    if (zone >= 0)
-        zone_dump(zoneset_current(set), (unsigned)zone, &visitor);
-    zoneset_free(set);
-    return n;
+    uint8_t apex[NAME_MAX_LEN];
+    struct zonefile file;
+    *got = (struct got){.n_outside = 0};
+    write_file(names[0], text);
+    mem_auto char *path = mem_fmt("%s/%s", dir, names[0]);
+    assert_int_equal(zonefile_apex(names[0], apex), 0);
+    int err = zonefile_read(path, apex, &file, &got->stamp, &got->why);
+    rrlist_each(&file.rrs, add_text, &got->text);
+    got->n_outside = file.n_outside;
+    got->serial = file.serial;
+    rrlist_fini(&file.rrs);
+    return err;
 }
 
-static void a_good_file_is_loaded(void **state)
+static void got_fini(struct got *got)
+{
+    buf_fini(&got->text);
+    buf_fini(&got->stamp);
+}
+
+/* The records after SOA and NS. */
+static void expect(const char *text, const char *want)
+{
+    struct got got;
+    mem_auto char *whole = mem_fmt(HEAD "%s", text);
+    if (read_zone(whole, &got))
+        fail_msg("%s: %s", got.why.where, got.why.text);
+    const char *rest = strchr(strchr(buf_cstr(&got.text), '\n') + 1, '\n') + 1;
+    assert_string_equal(rest, want);
+    got_fini(&got);
+}
+
+static void every_form_is_read(void **state)
 {
     (void)state;
-    int n_rrs;
-    struct err_info why = {0};
-    write_file("notes.txt", "not a zone");
-    write_file("example.test.zone", "$ORIGIN example.test.\n$TTL 60\n"
-                                    "@ IN SOA ns hostmaster 1 2 3 4 ( 5 ) ; comment\n"
-                                    "  IN NS ns\n"
-                                    "ns IN A 127.0.0.1\n"
-                                    "*.wild 30 IN TXT \"a b\" \"c\"\n"
-                                    "outside.other. IN A 127.0.0.2\n");
-    assert_int_equal(load(&n_rrs, &why), 1);
-    assert_int_equal(n_rrs, 4);
+    expect("$TTL 1h\nns IN A 127.0.0.1\n", "ns.example.test.\t3600\tIN\tA\t127.0.0.1\n");
+    expect("$ttl 60\na 30 IN A 10.0.0.1\n  A 10.0.0.2\n",
+           "a.example.test.\t30\tIN\tA\t10.0.0.1\na.example.test.\t60\tIN\tA\t10.0.0.2\n");
+    expect("a IN 30 A 10.0.0.1\nb A 10.0.0.2\n",
+           "a.example.test.\t30\tIN\tA\t10.0.0.1\nb.example.test.\t30\tIN\tA\t10.0.0.2\n");
+    expect("a A 10.0.0.1 ; no TTL anywhere: the SOA's minimum\n", "a.example.test.\t500\tIN\tA\t10.0.0.1\n");
+    expect("$TTL 9\n$ORIGIN sub\na A 10.0.0.1\n$ORIGIN example.test.\na CNAME @\n",
+           "a.sub.example.test.\t9\tIN\tA\t10.0.0.1\na.example.test.\t9\tIN\tCNAME\texample.test.\n");
+    expect("$TTL 9\nt TXT ( \"a;(b\" ; comment )\n  \"c\\\"d\" )\n",
+           "t.example.test.\t9\tIN\tTXT\t\"a;(b\" \"c\\\"d\"\n");
+    expect("$TTL 9\nx TYPE65400 \\# 4 0a000001\n", "x.example.test.\t9\tIN\tTYPE65400\t\\# 4 0a000001\n");
+    expect("$TTL 9\r\n*.wild A 10.0.0.1\r\nsub NS ns.sub\r\nold DNAME new\r\n",
+           "*.wild.example.test.\t9\tIN\tA\t10.0.0.1\nsub.example.test.\t9\tIN\tNS\tns.sub.example.test.\n"
+           "old.example.test.\t9\tIN\tDNAME\tnew.example.test.\n");
+}
+
+static void generate_makes_records(void **state)
+{
+    (void)state;
+    expect("$TTL 9\n$GENERATE 1-5/2 host$ A 10.0.0.$\n",
+           "host1.example.test.\t9\tIN\tA\t10.0.0.1\nhost3.example.test.\t9\tIN\tA\t10.0.0.3\n"
+           "host5.example.test.\t9\tIN\tA\t10.0.0.5\n");
+    expect("$TTL 9\n$GENERATE 10-11 h-${-8,3,d} A 10.0.0.$\n",
+           "h-002.example.test.\t9\tIN\tA\t10.0.0.10\nh-003.example.test.\t9\tIN\tA\t10.0.0.11\n");
+}
+
+static void records_outside_are_dropped(void **state)
+{
+    (void)state;
+    struct got got;
+    assert_int_equal(read_zone(HEAD "outside.other. A 10.0.0.1\n", &got), 0);
+    assert_int_equal(got.n_outside, 1);
+    assert_int_equal(got.serial, 7);
+    got_fini(&got);
+}
+
+static void includes_are_read_in_place(void **state)
+{
+    (void)state;
+    write_file("deep.inc", "deep A 10.0.0.3\n");
+    write_file("part.inc", "a A 10.0.0.1\n$INCLUDE deep.inc\n$ORIGIN other.example.test.\nb A 10.0.0.2\n");
+    expect("$TTL 9\n$INCLUDE part.inc part\nafter A 10.0.0.4\n",
+           "a.part.example.test.\t9\tIN\tA\t10.0.0.1\ndeep.part.example.test.\t9\tIN\tA\t10.0.0.3\n"
+           "b.other.example.test.\t9\tIN\tA\t10.0.0.2\nafter.example.test.\t9\tIN\tA\t10.0.0.4\n");
+}
+
+static void a_stamp_sees_every_file(void **state)
+{
+    (void)state;
+    struct got got;
+    write_file("part.inc", "a A 10.0.0.1\n");
+    assert_int_equal(read_zone(HEAD "$INCLUDE part.inc\n", &got), 0);
+    assert_true(zonefile_is_current(buf_cstr(&got.stamp)));
+    write_file("part.inc", "a A 10.0.0.1 ; longer\n");
+    assert_false(zonefile_is_current(buf_cstr(&got.stamp)));
+    got_fini(&got);
 }
 
 static void expect_refusal(const char *text, const char *where, const char *what)
 {
-    int n_rrs;
-    struct err_info why = {0};
-    write_file("bad.test.zone", text);
-    assert_int_equal(load(&n_rrs, &why), ERR_CONFIG);
-    assert_non_null(strstr(why.where, where));
-    assert_non_null(strstr(why.text, what));
+    struct got got;
+    assert_int_equal(read_zone(text, &got), ERR_CONFIG);
+    if (!strstr(got.why.where, where) || !strstr(got.why.text, what))
+        fail_msg("%s: %s", got.why.where, got.why.text);
+    assert_int_equal(got.why.where[strlen(got.why.where) - strlen(where)], *where);
+    assert_true(got.stamp.len);
+    got_fini(&got);
 }
 
-static void a_bad_file_is_named(void **state)
+static void a_bad_file_is_named_with_its_line(void **state)
 {
     (void)state;
-    expect_refusal("@ IN SOA ns h 1 2 3 4 5\n@ IN A not-an-address\n", "bad.test.zone:2", "");
-    expect_refusal("@ IN NS ns\n", "bad.test.zone", "SOA");
-    expect_refusal("@ IN SOA ns h 1 2 3 4 5\n", "bad.test.zone", "NS");
+    expect_refusal(HEAD "@ IN A not-an-address\n", "example.test.zone:3", "");
+    expect_refusal(HEAD "a A 10.0.0.1\n\nt TXT ( \"x\"\n", "example.test.zone:5", "parenthesis");
+    expect_refusal(HEAD "t TXT \"x\n", "example.test.zone:3", "quote");
+    expect_refusal(HEAD "$TTL soon\n", "example.test.zone:3", "$TTL");
+    expect_refusal(HEAD "$FOO bar\n", "example.test.zone:3", "directive");
+    expect_refusal(HEAD "a CH A 10.0.0.1\n", "example.test.zone:3", "");
+    expect_refusal(HEAD "$INCLUDE nowhere.inc\n", "example.test.zone:3", "nowhere.inc");
+    expect_refusal("@ IN NS ns\n", "example.test.zone", "SOA");
+    expect_refusal("@ IN SOA ns h 1 2 3 4 5\n", "example.test.zone", "NS");
+    write_file("part.inc", "a A 10.0.0.1\nb A nonsense\n");
+    expect_refusal(HEAD "$INCLUDE part.inc\n", "part.inc:2", "");
+    write_file("part.inc", "$INCLUDE part.inc\n");
+    expect_refusal(HEAD "$INCLUDE part.inc\n", "part.inc:1", "deep");
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(a_good_file_is_loaded, make_dir, remove_dir),
-        cmocka_unit_test_setup_teardown(a_bad_file_is_named, make_dir, remove_dir),
+        cmocka_unit_test(every_form_is_read),          cmocka_unit_test(generate_makes_records),
+        cmocka_unit_test(records_outside_are_dropped), cmocka_unit_test(includes_are_read_in_place),
+        cmocka_unit_test(a_stamp_sees_every_file),     cmocka_unit_test(a_bad_file_is_named_with_its_line),
     };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return cmocka_run_group_tests(tests, make_dir, remove_dir);
 }

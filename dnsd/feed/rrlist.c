@@ -1,0 +1,32 @@
+#include "feed/rrlist.h"
+#include "wire/rdata.h"
+
+void rrlist_add(struct rrlist *l, const struct zone_rr *rr)
+{
+    int owner_len = name_len(rr->owner, NAME_MAX_LEN);
+    uint8_t head[8];
+    wire_put16(head, rr->type);
+    wire_put32(head + 2, rr->ttl_s);
+    wire_put16(head + 6, rr->rdlen);
+    buf_add(&l->bytes, head, sizeof head);
+    buf_add(&l->bytes, rr->owner, (size_t)owner_len);
+    buf_add(&l->bytes, rr->rdata, rr->rdlen);
+    l->n_rrs++;
+}
+
+void rrlist_each(const struct rrlist *l, void (*fn)(void *arg, const struct zone_rr *rr), void *arg)
+{
+    const uint8_t *p = (const uint8_t *)l->bytes.bytes;
+    for (size_t i = 0; i < l->n_rrs; i++) {
+        struct zone_rr rr = {p + 8, wire_get16(p), wire_get32(p + 2), NULL, wire_get16(p + 6)};
+        rr.rdata = rr.owner + name_len(rr.owner, NAME_MAX_LEN);
+        fn(arg, &rr);
+        p = rr.rdata + rr.rdlen;
+    }
+}
+
+void rrlist_fini(struct rrlist *l)
+{
+    buf_fini(&l->bytes);
+    l->n_rrs = 0;
+}
