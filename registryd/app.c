@@ -194,6 +194,7 @@ static void collect(void *arg)
     metric_set(m, M_RING_BYTES, (int64_t)feed_ring_bytes(app->feed));
     metric_set(m, M_INDEXED, (int64_t)index_n_records(app->index));
     metric_set(m, M_INDEX_BYTES, (int64_t)index_n_bytes(app->index));
+    metric_set(m, M_RM_WATCHED, (int64_t)rm_poll_n_watched(app->rm));
     metric_set(m, M_CLEANUP_WAITING, (int64_t)cleanup_n_waiting(app->cleanup));
 }
 
@@ -262,6 +263,6 @@ static void http_stop(struct daemon *d, void *arg)
 const struct daemon_step registryd_steps[] = {
     {"store", store_start, store_stop}, {"nodes", nodes_start, nodes_stop},
     {"feed", feed_start, NULL},         {"cleanup", cleanup_start, cleanup_end}, /* the index too */
-    {"http", http_start, http_stop},
+    {"rm", app_rm_start, app_rm_stop},  {"http", http_start, http_stop},
 };
 const size_t registryd_n_steps = ARRAY_LEN(registryd_steps);

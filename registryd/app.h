@@ -9,6 +9,7 @@
 #include "feed.h"
 #include "http/server.h"
 #include "registry/ops_store.h"
+#include "rm_poll.h"
 #include "run/daemon.h"
 #include "store/mirror.h"
 #include "store/store.h"
@@ -21,6 +22,7 @@ struct registryd {
     struct feed *feed;
     struct index *index;
     struct cleanup *cleanup;
+    struct rm_poll *rm; /* NULL: no resource manager is followed */
     struct http_server *http;
     struct run_timer *setup_retry;
     bool has_nodes;            /* the standard nodes are there */
@@ -34,6 +36,10 @@ struct registryd {
 /** The parts in the order in which they start: app.c. */
 extern const struct daemon_step registryd_steps[];
 extern const size_t registryd_n_steps;
+
+/** Start and stop following the resource manager, if the options ask for it: app_rm.c. */
+int app_rm_start(struct daemon *d, void *arg, struct err_info *why);
+void app_rm_stop(struct daemon *d, void *arg);
 
 /** The routes of /ws/v1/registry and /ws/v1/slider/registry: api.c. */
 extern const struct http_route registry_routes[];

@@ -13,7 +13,10 @@
     X(registry_setup_failed, LOG_WARN, "The standard nodes could not be made; trying again.")                \
     X(feed_gone, LOG_WARN, "A follower fell behind the ring of changes and was told to begin anew.")         \
     X(purged, LOG_INFO, "A record was purged, with everything below it; with dry_run=true it would be.")     \
-    X(cleanup_failed, LOG_WARN, "A clean-up failed for good; its records stay until the next reconciliation.")
+    X(cleanup_failed, LOG_WARN,                                                                              \
+      "A clean-up failed for good; its records stay until the next reconciliation.")                         \
+    X(rm_followed, LOG_INFO, "This resource manager says what ended on the cluster.")                        \
+    X(rm_lost, LOG_WARN, "No resource manager can be followed; nothing is purged on its word meanwhile.")
 
 LOG_DECLARE(REGISTRYD_EVENTS)
 
@@ -35,7 +38,11 @@ LOG_DECLARE(REGISTRYD_EVENTS)
     X(M_PURGED, METRIC_COUNTER, "registry_purged", "", "Records deleted by purges.")                         \
     X(M_PURGE_EXAMINED, METRIC_COUNTER, "registry_purge_examined", "", "Records that purges looked at.")     \
     X(M_HOMES, METRIC_COUNTER, "registry_homes_made", "", "Users whose home directory was made.")            \
-    X(M_CLEANUP_WAITING, METRIC_GAUGE, "registry_cleanup_waiting", "", "Purges that wait for another try.")
+    X(M_CLEANUP_WAITING, METRIC_GAUGE, "registry_cleanup_waiting", "", "Purges that wait for another try.")  \
+    X(M_RM_POLLS, METRIC_COUNTER, "registry_rm_polls", "", "Polls of the resource manager that counted.")    \
+    X(M_RM_DISCARDED, METRIC_COUNTER, "registry_rm_polls_discarded", "", "Polls that did not count.")        \
+    X(M_RM_UP, METRIC_GAUGE, "registry_rm_up", "", "1 while a resource manager is followed.")                \
+    X(M_RM_WATCHED, METRIC_GAUGE, "registry_rm_watched", "", "Applications that the poller watches.")
 
 enum { METRICS_ENUM(REGISTRYD_METRICS) REGISTRYD_N_METRICS };
 

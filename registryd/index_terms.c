@@ -65,6 +65,29 @@ char *index_attempt_of(const char *container_id)
     return mem_fmt("appattempt_%" PRId64 "_%04" PRId64 "_%06" PRId64, n[0], n[1], n[2]);
 }
 
+int64_t index_attempt_number(const char *attempt_id)
+{
+    int64_t n[ID_NUMBERS];
+    return read_id(attempt_id, n) == 3 ? n[2] : -1;
+}
+
+int64_t index_cluster_time(const char *yarn_id)
+{
+    int64_t n[ID_NUMBERS];
+    return read_id(yarn_id, n) ? n[0] : -1;
+}
+
+enum index_persistence index_persistence_of_id(const char *yarn_id)
+{
+    int64_t n[ID_NUMBERS];
+    switch (read_id(yarn_id, n)) {
+    case 2: return INDEX_APPLICATION;
+    case 3: return INDEX_ATTEMPT;
+    case 4: return INDEX_CONTAINER;
+    default: return INDEX_OTHER;
+    }
+}
+
 static const char *const persistence_texts[] = {[INDEX_OTHER] = "",
                                                 [INDEX_APPLICATION] = "application",
                                                 [INDEX_ATTEMPT] = "application-attempt",

@@ -6,6 +6,7 @@
 #define REGISTRYD_INDEX_TERMS_H
 
 #include <stddef.h>
+#include <stdint.h>
 
 #include "bobbin/record.h"
 
@@ -55,5 +56,11 @@ const char *index_persistence_text(enum index_persistence persistence);
 char *index_app_of(const char *yarn_id);
 /** Attempt of a container id ("container_e17_1_0002_03_000004" gives "appattempt_1_0002_000003"); NULL as above. free(). */
 char *index_attempt_of(const char *container_id);
+/** Number of the attempt in an attempt id ("appattempt_1_0002_000003" gives 3); -1 when it is none. */
+int64_t index_attempt_number(const char *attempt_id);
+/** When the application was submitted to which start of the RM: the first number of an id; -1 when it is none. */
+int64_t index_cluster_time(const char *yarn_id);
+/** The persistence that goes with an id of this form; INDEX_OTHER for another text. */
+enum index_persistence index_persistence_of_id(const char *yarn_id);
 
 #endif

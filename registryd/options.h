@@ -47,7 +47,36 @@
       "Longest time without a line on a follower's stream.")                                                 \
     X(OPT_WRITE_WAIT, "hadoop.registry.write.wait", OPT_TIME, "s", "1", 0, 60000, OPT_FIXED,                 \
       "How long a write waits until this registry's own readers see it, before it is answered with "         \
-      "Bobbin-Applied: false.")
+      "Bobbin-Applied: false.")                                                                              \
+    X(OPT_RM_ENABLED, "hadoop.registry.rm.enabled", OPT_BOOL, "", "false", 0, 0, OPT_FIXED,                  \
+      "Follow the resource manager by its REST interface: records of what ended there are purged, users of " \
+      "new applications get a home directory.")                                                              \
+    X(OPT_RM_INTERVAL, "hadoop.registry.rm.poll.interval", OPT_TIME, "s", "10", 20, 3600000, OPT_FIXED,      \
+      "Pause between two polls of the resource manager. Two in a row must agree before anything is purged.") \
+    X(OPT_RM_MAX_APPS, "hadoop.registry.rm.poll.applications", OPT_INT, "", "200", 1, 100000, OPT_FIXED,     \
+      "Most applications that one poll asks about; the others wait for the next one.")                       \
+    X(OPT_RM_DRY_RUN, "hadoop.registry.rm.dry-run", OPT_BOOL, "", "false", 0, 0, OPT_FIXED,                  \
+      "Only log what the resource manager's word would purge; make no home directories.")                    \
+    X(OPT_RM_SHARED, "hadoop.registry.rm.shared", OPT_BOOL, "", "false", 0, 0, OPT_FIXED,                    \
+      "Other clusters keep records here too: an application that the resource manager does not know is "     \
+      "only "                                                                                                \
+      "taken as ended when it is certain to have been its own.")                                             \
+    X(OPT_RM_HTTP_POLICY, "yarn.http.policy", OPT_ENUM, "HTTP_ONLY|HTTPS_ONLY|HTTP_AND_HTTPS", "HTTP_ONLY",  \
+      0, 0, OPT_FIXED, "Whether the resource manager is asked over http or https.")                          \
+    X(OPT_RM_HOSTNAME, "yarn.resourcemanager.hostname", OPT_TEXT, "", "0.0.0.0", 0, 0, OPT_FIXED,            \
+      "Host of the resource manager.")                                                                       \
+    X(OPT_RM_WEBAPP, "yarn.resourcemanager.webapp.address", OPT_TEXT, "", NULL, 0, 0, OPT_FIXED,             \
+      "Address of its REST interface. Default: port 8088 of its host.")                                      \
+    X(OPT_RM_WEBAPP_HTTPS, "yarn.resourcemanager.webapp.https.address", OPT_TEXT, "", NULL, 0, 0, OPT_FIXED, \
+      "The same over https. Default: port 8090 of its host.")                                                \
+    X(OPT_RM_HA, "yarn.resourcemanager.ha.enabled", OPT_BOOL, "", "false", 0, 0, OPT_FIXED,                  \
+      "There are several resource managers, of which one is active.")                                        \
+    X(OPT_RM_IDS, "yarn.resourcemanager.ha.rm-ids", OPT_TEXT, "", NULL, 0, 0, OPT_FIXED,                     \
+      "Their ids, comma-separated; each of the keys above with .ID says where that one is.")                 \
+    X(OPT_NM_EXPIRY, "yarn.nm.liveness-monitor.expiry-interval-ms", OPT_TIME, "ms", "600000", 1, 86400000,   \
+      OPT_FIXED,                                                                                             \
+      "How long after a start or failover of the resource manager containers that it does not list may "     \
+      "still be alive.")
 
 enum { OPTIONS_ENUM(REGISTRYD_OPTIONS) REGISTRYD_N_OPTIONS };
 
