@@ -9,7 +9,7 @@ import subprocess
 
 import pytest
 
-from harness import BIN, PATIENCE, ROOT, dig, free_port, request, wait_for
+from harness import BIN, CHANCE, PATIENCE, ROOT, dig, free_port, request, wait_for
 
 pytestmark = pytest.mark.sanitize
 
@@ -22,12 +22,15 @@ class Ports:
 
     def __init__(self):
         self.registry, self.dns, self.dns_http, self.services = (free_port() for _ in range(4))
+        # Containers listen on their address: runs side by side must not share any.
+        self.network = f"127.{CHANCE.randrange(80, 251)}"
 
     def words(self):
         keys = {"hadoop.registry.http.address": f"127.0.0.1:{self.registry}",
                 "hadoop.registry.dns.bind-port": self.dns,
                 "hadoop.registry.dns.http.address": f"127.0.0.1:{self.dns_http}",
                 "yarn.service.api-server.address": f"127.0.0.1:{self.services}",
+                "yarn.service.local.addresses": f"{self.network}.0.0/16",
                 "yarn.nodemanager.sleep-delay-before-sigkill.ms": "500"}
         return [word for key, value in keys.items() for word in ("-D", f"{key}={value}")]
 
@@ -79,11 +82,12 @@ def check(place, ports, *words):
 
 
 def test_check_verifies_every_answer(place):
-    done = check(place, Ports())
+    ports = Ports()
+    done = check(place, ports)
     assert done.returncode == 0, done
     assert "hello from hello-0\n" in done.stdout and "hello from hello-1\n" in done.stdout
-    assert re.search(r"\$ dig .* hello-0\.hello-world\.alice\.bobbin\.test A\n127\.77\.\d+\.\d+\n", done.stdout)
-    assert re.search(r"\$ dig .* -x 127\.77\.\d+\.\d+\nhello-1\.hello-world\.alice\.bobbin\.test\.\n", done.stdout)
+    assert re.search(rf"\$ dig .* hello-0\.hello-world\.alice\.bobbin\.test A\n{ports.network}\.\d+\.\d+\n", done.stdout)
+    assert re.search(rf"\$ dig .* -x {ports.network}\.\d+\.\d+\nhello-1\.hello-world\.alice\.bobbin\.test\.\n", done.stdout)
     assert re.search(r"\$ dig .* appmaster-ipc-api\.am\.alice\.bobbin\.test SRV\n1 1 8031 am\.alice\.bobbin\.test\.\n",
                      done.stdout)
     assert "\n20 answers asked for, 0 wrong.\n" in done.stdout
@@ -92,9 +96,10 @@ def test_check_verifies_every_answer(place):
 
 def test_check_finds_a_wrong_answer(place):
     """A reverse zone that does not cover the instances: the PTR answers are missing, and the program says so."""
-    done = check(place, Ports(), "-D", "hadoop.registry.dns.zone-subnet=10.1.0.0/16")
+    ports = Ports()
+    done = check(place, ports, "-D", "hadoop.registry.dns.zone-subnet=10.1.0.0/16")
     assert done.returncode == 1, done
-    assert "wrong answer: dig -x 127.77." in done.stderr
+    assert f"wrong answer: dig -x {ports.network}." in done.stderr
     assert done.stderr.endswith("bobbin: check: 2 of 20 answers are not what they should be\n"), done.stderr
 
 
