@@ -79,7 +79,7 @@ int app_rm_start(struct daemon *d, void *arg, struct err_info *why)
 {
     struct registryd *app = arg;
     const struct options *o = daemon_options(d);
-    char **urls;
+    char **urls = NULL;
     if (!opt_bool(o, OPT_RM_ENABLED))
         return 0;
     int err = rm_urls(o, &urls, why);

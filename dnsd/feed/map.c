@@ -368,8 +368,10 @@ static void tell_none(struct map_run *run, const struct container *c, const char
 static void produce_container(struct map_run *run, const char *path, struct map_fields fields)
 {
     struct container c = {.has_x = false};
-    mem_auto char *description = c.description = lower_copy(map_field(&fields));
-    mem_auto char *component = c.component = lower_copy(map_field(&fields));
+    mem_auto char *description = lower_copy(map_field(&fields));
+    mem_auto char *component = lower_copy(map_field(&fields));
+    c.description = description;
+    c.component = component;
     const char *ip_text = map_field(&fields);
     c.id = present(map_field(&fields));
     c.has_hostname = present(map_field(&fields)) != NULL;
@@ -401,8 +403,10 @@ static void produce_nameless(struct map_run *run, const char *path, struct map_f
     const char *reason = map_field(&fields);
     char letter = reason ? *reason : 'p';
     struct container c = {.has_x = false};
-    mem_auto char *description = c.description = lower_copy(map_field(&fields));
-    mem_auto char *component = c.component = lower_copy(map_field(&fields));
+    mem_auto char *description = lower_copy(map_field(&fields));
+    mem_auto char *component = lower_copy(map_field(&fields));
+    c.description = description;
+    c.component = component;
     uint8_t service[NAME_MAX_LEN];
     if (!run->sink->none)
         return;
