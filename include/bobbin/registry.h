@@ -84,6 +84,25 @@ void reg_list(struct reg *r, const char *path, REG_DONE, void *arg);
 /** A missing path is success with changed = false. ERR_NOTEMPTY when there are children and not recursive. */
 void reg_delete(struct reg *r, const char *path, bool recursive, REG_DONE, void *arg);
 
+struct reg_locate {
+    const char *path;
+    const char
+        *api; /* the record must have an endpoint of this API with an address; NULL: any record will do */
+    int64_t give_up_ms; /* 0: 60000 */
+    int64_t
+        pause_ms; /* first pause between tries; they double up to 5 s, each drawn from its half to its whole; 0: 200 */
+};
+/**
+ * Resolve a record that may come later: a container looks for its application master. Asks again and again, with jittered
+ * pauses so that many who start together do not ask together, until the record is there, and reachable if an api is wanted.
+ *
+ * @param what  copied; the texts too
+ * Completion: as reg_resolve, but ERR_TIMEOUT (why says what was missing last) where that would be ERR_NOTFOUND,
+ * ERR_NORECORD or an unreachable service, when the next try would come after give_up_ms; ERR_UNAVAILABLE: no registry
+ * could be asked.   Source: Hadoop, "Using the YARN Service Registry"; ours.
+ */
+void reg_locate(struct reg *r, const struct reg_locate *what, REG_DONE, void *arg);
+
 struct reg_options {
     const char *url;    /* "http://127.0.0.1:9192,http://…"; NULL: that default */
     const char *user;   /* user.name to send; NULL: reg_current_user() */
@@ -162,6 +181,9 @@ int reg_blocking_bind(struct reg_blocking *b, const char *path, const struct reg
 /** *out: new record, free with reg_record_free. */
 int reg_blocking_resolve(struct reg_blocking *b, const char *path, struct reg_record **out,
                          struct err_info *why);
+/** *out: as of reg_blocking_resolve. */
+int reg_blocking_locate(struct reg_blocking *b, const struct reg_locate *what, struct reg_record **out,
+                        struct err_info *why);
 /** *out: filled; free out->path. */
 int reg_blocking_stat(struct reg_blocking *b, const char *path, struct reg_status *out, struct err_info *why);
 /** *out: it is there. */

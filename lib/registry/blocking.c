@@ -139,16 +139,29 @@ int reg_blocking_bind(struct reg_blocking *b, const char *path, const struct reg
     return finish(b, revision, why);
 }
 
-int reg_blocking_resolve(struct reg_blocking *b, const char *path, struct reg_record **out,
-                         struct err_info *why)
+static int finish_record(struct reg_blocking *b, struct reg_record **out, struct err_info *why)
 {
-    reg_resolve(b->reg, path, on_done, b);
-    await(b);
     if (!b->err) {
         *out = b->record;
         b->record = NULL;
     }
     return finish(b, NULL, why);
+}
+
+int reg_blocking_resolve(struct reg_blocking *b, const char *path, struct reg_record **out,
+                         struct err_info *why)
+{
+    reg_resolve(b->reg, path, on_done, b);
+    await(b);
+    return finish_record(b, out, why);
+}
+
+int reg_blocking_locate(struct reg_blocking *b, const struct reg_locate *what, struct reg_record **out,
+                        struct err_info *why)
+{
+    reg_locate(b->reg, what, on_done, b);
+    await(b);
+    return finish_record(b, out, why);
 }
 
 int reg_blocking_stat(struct reg_blocking *b, const char *path, struct reg_status *out, struct err_info *why)

@@ -13,18 +13,22 @@
 #include "registry/client_inside.h"
 #include "registry/wire.h"
 
-#define REQUEST_MAGIC   OBJ_MAGIC('R', 'E', 'Q', '1')
-#define DEFAULT_URL     "http://127.0.0.1:9192"
-#define DEFAULT_TIMEOUT 10000
-#define DEFAULT_IDLE    15000
-#define PAUSE_MIN_MS    50
-#define PAUSE_MAX_MS    1000
-#define FACE            "/ws/v1/registry"
+#define REQUEST_MAGIC    OBJ_MAGIC('R', 'E', 'Q', '1')
+#define DEFAULT_URL      "http://127.0.0.1:9192"
+#define DEFAULT_TIMEOUT  10000
+#define DEFAULT_IDLE     15000
+#define PAUSE_MIN_MS     50
+#define PAUSE_MAX_MS     1000
+#define FACE             "/ws/v1/registry"
+#define LOCATE_GIVE_UP   60000
+#define LOCATE_PAUSE     200
+#define LOCATE_PAUSE_MAX 5000
 
 enum request_kind {
     REQUEST_MKNODE,
     REQUEST_BIND,
     REQUEST_RESOLVE,
+    REQUEST_LOCATE,
     REQUEST_STAT,
     REQUEST_EXISTS,
     REQUEST_LIST,
@@ -32,8 +36,9 @@ enum request_kind {
 };
 
 static const char *const methods[] = {
-    [REQUEST_MKNODE] = "POST", [REQUEST_BIND] = "PUT", [REQUEST_RESOLVE] = "GET",   [REQUEST_STAT] = "GET",
-    [REQUEST_EXISTS] = "GET",  [REQUEST_LIST] = "GET", [REQUEST_DELETE] = "DELETE",
+    [REQUEST_MKNODE] = "POST", [REQUEST_BIND] = "PUT",      [REQUEST_RESOLVE] = "GET",
+    [REQUEST_LOCATE] = "GET",  [REQUEST_STAT] = "GET",      [REQUEST_EXISTS] = "GET",
+    [REQUEST_LIST] = "GET",    [REQUEST_DELETE] = "DELETE",
 };
 
 struct request {
@@ -46,6 +51,8 @@ struct request {
     size_t body_len;
     REG_DONE;
     void *arg;
+
+    char *api; /* locate: the endpoint that is wanted, or NULL */
 
     int64_t deadline_ms, pause_ms;
     size_t n_tries, url_at;
@@ -106,6 +113,7 @@ static void request_finish(struct request *q, int err)
     free(q->path);
     free(q->query);
     free(q->body);
+    free(q->api);
     obj_fini(&q->obj);
     free(q);
 }
@@ -133,6 +141,7 @@ static void request_succeed(struct request *q, int status)
     case REQUEST_EXISTS: q->result.changed = true; break;
     case REQUEST_STAT: break;
     case REQUEST_LIST: fill_list(q, list); break;
+    case REQUEST_LOCATE:
     case REQUEST_RESOLVE:
         q->result.record = q->node.record;
         if (!q->node.record)
@@ -174,6 +183,53 @@ static bool request_retry(struct request *q)
     return true;
 }
 
+/** Nothing there yet: again after a pause; @return false when the time is over. */
+static bool locate_again(struct request *q)
+{
+    int64_t pause_ms = client_jitter(q->reg, q->pause_ms / 2, q->pause_ms);
+
+    if (q->deadline_ms - run_now_ms() <= pause_ms)
+        return false;
+    q->pause_ms = q->pause_ms * 2 < LOCATE_PAUSE_MAX ? q->pause_ms * 2 : LOCATE_PAUSE_MAX;
+    run_timer_start(q->timer, (uint64_t)pause_ms, 0);
+    return true;
+}
+
+static bool is_reachable(const struct reg_record *record, const char *api)
+{
+    const struct reg_endpoint *external = reg_record_external(record, api);
+    const struct reg_endpoint *internal = reg_record_internal(record, api);
+
+    return (external && external->n_addresses) || (internal && internal->n_addresses);
+}
+
+/** Why a locate must ask again, or NULL. */
+static const char *locate_missing(const struct request *q, int err)
+{
+    if (err == ERR_NOTFOUND)
+        return "there is no such node";
+    if (!q->node.record)
+        return "the node holds no record";
+    if (q->api && !is_reachable(q->node.record, q->api))
+        return "the record has no address for the API that is wanted";
+    return NULL;
+}
+
+static void locate_answered(struct request *q, int err)
+{
+    const char *missing = locate_missing(q, err);
+
+    if (!missing) {
+        request_succeed(q, 200);
+        return;
+    }
+    wire_node_fini(&q->node);
+    if (locate_again(q))
+        return;
+    err_set(&q->why, ERR_TIMEOUT, q->path, "nothing to be found in time: %s", missing);
+    request_finish(q, ERR_TIMEOUT);
+}
+
 static bool is_read(const struct request *q)
 {
     return strcmp(methods[q->kind], "GET") == 0;
@@ -207,6 +263,8 @@ static void request_answered(struct request *q, int status, const char *body, si
 
     if (err)
         request_finish(q, err);
+    else if (q->kind == REQUEST_LOCATE)
+        locate_answered(q, 0);
     else if (q->kind == REQUEST_LIST && q->node.cursor)
         request_continue(q);
     else
@@ -228,6 +286,8 @@ static void on_answer(void *arg, int err, const struct http_answer *answer, cons
         take_headers(q, answer);
     if (!err) {
         request_answered(q, answer->status, body, answer->body.len);
+    } else if (err == ERR_NOTFOUND && q->kind == REQUEST_LOCATE) {
+        locate_answered(q, err);
     } else if (err == ERR_NOTFOUND && q->kind == REQUEST_EXISTS) {
         q->why = (struct err_info){0};
         request_finish(q, 0);
@@ -312,6 +372,16 @@ void reg_bind(struct reg *r, const char *path, const struct reg_record *record, 
 void reg_resolve(struct reg *r, const char *path, REG_DONE, void *arg)
 {
     request_start(request_new(r, REQUEST_RESOLVE, path, done, arg), mem_str("limit=1"));
+}
+
+void reg_locate(struct reg *r, const struct reg_locate *what, REG_DONE, void *arg)
+{
+    struct request *q = request_new(r, REQUEST_LOCATE, what->path, done, arg);
+
+    q->api = mem_str(what->api);
+    q->deadline_ms = run_now_ms() + (what->give_up_ms > 0 ? what->give_up_ms : LOCATE_GIVE_UP);
+    q->pause_ms = what->pause_ms > 0 ? what->pause_ms : LOCATE_PAUSE;
+    request_start(q, mem_str("limit=1"));
 }
 
 void reg_stat(struct reg *r, const char *path, REG_DONE, void *arg)

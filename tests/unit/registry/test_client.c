@@ -433,6 +433,68 @@ static void test_bad_urls(void **state)
     reg_loop_free(loop);
 }
 
+/* ---- locate: asking until it is there ---- */
+
+#define WANTED "http://"
+#define HOLDS(addresses)                                                                                     \
+    "{" STATUS ",\"service\":{\"type\":\"JSONServiceRecord\",\"description\":\"found\",\"external\":[{"      \
+    "\"api\":\"" WANTED "\",\"addressType\":\"uri\",\"protocolType\":\"webui\",\"addresses\":[" addresses    \
+    "]}],\"internal\":[]}}"
+
+static void test_locate_asks_until_it_is_there(void **state)
+{
+    static const struct step steps[] = {
+        {.status = 404, .body = PROBLEM("path-not-found", "absent")},
+        {.status = 200, .body = "{" STATUS ",\"nodes\":[]}"},
+        {.status = 200, .body = NODE},
+        {.status = 503, .body = PROBLEM("unavailable", "loading")},
+        {.status = 200, .body = HOLDS("")},
+        {.status = 200, .body = HOLDS("{\"uri\":\"http://h/\"}")},
+        {.status = 200, .body = NODE},
+    };
+    struct reg_locate what = {.path = "/users/x/one", .api = WANTED, .pause_ms = 2};
+    struct fixture f;
+
+    (void)state;
+    begin(&f, steps, ARRAY_LEN(steps));
+    reg_locate(f.reg, &what, on_done, &f.got);
+    assert_int_equal(await_call(&f), 0);
+    assert_string_equal(f.got.text, "found");
+    assert_int_equal(f.server.n_asked, 6);
+    what.api = NULL;
+    reg_locate(f.reg, &what, on_done, &f.got);
+    assert_int_equal(await_call(&f), 0);
+    assert_string_equal(f.got.text, "d");
+    end(&f);
+}
+
+static void test_locate_gives_up(void **state)
+{
+    static const struct step steps[] = {
+        {.status = 404, .body = PROBLEM("path-not-found", "absent")},
+        {.status = 403, .body = PROBLEM("no-permission", "not yours")},
+        {.status = 404, .body = PROBLEM("path-not-found", "absent")},
+    };
+    const struct reg_locate soon = {.path = "/one", .give_up_ms = 20, .pause_ms = 100};
+    const struct reg_locate again = {.path = "/one", .pause_ms = 2};
+    const struct reg_locate bad = {.path = "/a//b"};
+    struct fixture f;
+
+    (void)state;
+    begin(&f, steps, ARRAY_LEN(steps));
+    reg_locate(f.reg, &soon, on_done, &f.got);
+    assert_int_equal(await_call(&f), ERR_TIMEOUT);
+    assert_non_null(strstr(f.got.why.text, "no such node"));
+    reg_locate(f.reg, &again, on_done, &f.got);
+    assert_int_equal(await_call(&f), ERR_PERMISSION); /* waiting does not help */
+    reg_locate(f.reg, &bad, on_done, &f.got);
+    assert_int_equal(await_call(&f), ERR_PATH);
+    assert_int_equal(f.server.n_asked, 2);
+    reg_locate(f.reg, &again, on_done, &f.got);
+    end(&f); /* closing cancels it */
+    assert_int_equal(f.got.err, ERR_CANCELLED);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -441,6 +503,8 @@ int main(void)
         cmocka_unit_test(test_reads),
         cmocka_unit_test(test_list_follows_cursors),
         cmocka_unit_test(test_delete),
+        cmocka_unit_test(test_locate_asks_until_it_is_there),
+        cmocka_unit_test(test_locate_gives_up),
         cmocka_unit_test(test_errors_are_those_of_the_problem),
         cmocka_unit_test(test_absent_does_not_exist),
         cmocka_unit_test(test_refused_without_asking),
