@@ -1,0 +1,147 @@
+"""Master files: what is in zones-dir is answered, what changes there is seen, what is bad changes nothing."""
+import os
+import re
+import signal
+
+import pytest
+
+from harness import DOMAIN, Stack, container, dig_full, request, wait_for
+
+pytestmark = pytest.mark.sanitize
+
+BASE = "/users/alice/services/yarn-service/shop"
+HEAD = "$TTL 60\n@ IN SOA ns.corp.test. hostmaster.corp.test. {serial} 3600 600 86400 30\n  IN NS ns.corp.test.\n"
+
+
+def write(path, text):
+    """As an editor does: whole, in place at once."""
+    with open(path + "~", "w", encoding="utf-8") as f:
+        f.write(text)
+    os.rename(path + "~", path)
+
+
+class Zones(Stack):
+    def __init__(self, tmp_path, **options):
+        self.zones_dir = str(tmp_path)
+        super().__init__(options={"dnsd": {"hadoop.registry.dns.zones-dir": self.zones_dir,
+                                           "hadoop.registry.dns.zones-poll-interval": "0", **options}})
+
+    def write(self, name, text, serial=1):
+        write(os.path.join(self.zones_dir, f"{name}.zone"), HEAD.format(serial=serial) + text)
+
+    def reload(self):
+        return request(self.dns_http_port, "POST", "/reload")
+
+    def zone(self, name):
+        found = [z for z in request(self.dns_http_port, "GET", "/zones").json["zones"] if z["name"] == name]
+        return found[0] if found else None
+
+    def status(self, name, kind="A"):
+        return re.search(r"status: (\w+)", dig_full(self.dns_port, name, kind)).group(1)
+
+
+@pytest.fixture
+def stack(tmp_path):
+    (tmp_path / "corp.test.zone").write_text(HEAD.format(serial=5) + "www A 10.0.0.1\n")
+    with Zones(tmp_path) as s:
+        yield s
+
+
+def test_changed_added_bad_and_removed_files(stack):
+    assert stack.dig("www.corp.test") == ["10.0.0.1"]
+    assert stack.zone("corp.test.")["serial"] == 5
+    stack.write("corp.test", "www A 10.0.0.2\n", serial=9)
+    stack.write("other.test", "a A 10.0.0.3\n")
+    assert stack.reload().json == {"files": 2, "changed": 2}
+    assert stack.dig("www.corp.test") == ["10.0.0.2"]
+    assert stack.dig("a.other.test") == ["10.0.0.3"]
+    assert stack.zone("corp.test.")["serial"] == 9
+
+    stack.write("corp.test", "www A 10.0.0.4\nbroken A nonsense\n", serial=10)
+    answer = stack.reload()
+    assert answer.status == 500 and answer.json["where"].endswith("corp.test.zone:5"), answer
+    assert stack.dig("www.corp.test") == ["10.0.0.2"], "a bad file keeps what was there"
+    assert "corp.test.zone:5" in stack.zone("corp.test.")["error"]
+    bad = stack.dnsd.event("zones_bad")
+    assert bad["where"].endswith("corp.test.zone:5")
+
+    stack.write("corp.test", "www A 10.0.0.5\n", serial=10)
+    os.remove(os.path.join(stack.zones_dir, "other.test.zone"))
+    assert stack.reload().json == {"files": 1, "changed": 2}
+    assert stack.dig("www.corp.test") == ["10.0.0.5"]
+    assert stack.status("a.other.test") == "REFUSED"
+    assert stack.zone("other.test.") is None and "error" not in stack.zone("corp.test.")
+
+
+def test_content_that_changes_without_its_serial_still_gets_a_new_one(stack):
+    stack.write("corp.test", "www A 10.0.0.9\n", serial=5)
+    stack.reload()
+    assert stack.zone("corp.test.")["serial"] == 6
+
+
+def test_sighup_reads_again(stack):
+    stack.write("corp.test", "www A 10.0.0.7\n", serial=6)
+    stack.dnsd.process.send_signal(signal.SIGHUP)
+    wait_for(lambda: stack.dig("www.corp.test") == ["10.0.0.7"], "the file is read after SIGHUP")
+
+
+def test_a_file_takes_the_place_of_a_generated_zone_and_leaves_it(stack):
+    answer = stack.bind(f"{BASE}/components/ctr-1", container("web-0", "web", "127.77.0.9"))
+    stack.sync(answer.headers["Bobbin-Revision"])
+    before = stack.zone(f"{DOMAIN}.")
+    stack.write(DOMAIN, "static A 10.0.0.8\n", serial=3)
+    stack.reload()
+    assert stack.dig(f"static.{DOMAIN}") == ["10.0.0.8"]
+    assert stack.dig(f"web-0.shop.alice.{DOMAIN}") == ["127.77.0.9"]
+    assert stack.zone(f"{DOMAIN}.")["serial"] > before["serial"], "a serial never goes back"
+    os.remove(os.path.join(stack.zones_dir, f"{DOMAIN}.zone"))
+    stack.reload()
+    assert stack.status(f"static.{DOMAIN}") == "NXDOMAIN"
+    assert stack.dig(f"web-0.shop.alice.{DOMAIN}") == ["127.77.0.9"]
+
+
+def test_names_move_into_a_zone_that_comes_and_out_of_one_that_goes(stack):
+    path = f"{BASE}/components/ctr-1"
+    answer = stack.bind(path, container("web-0", "web", "127.77.0.9"))
+    stack.sync(answer.headers["Bobbin-Revision"])
+    inner = f"shop.alice.{DOMAIN}"
+    stack.write(inner, "static A 10.0.0.8\n")
+    stack.reload()
+    assert stack.dig(f"web-0.{inner}") == ["127.77.0.9"] and stack.dig(f"static.{inner}") == ["10.0.0.8"]
+    assert stack.zone(f"{inner}.")["kind"] == "file"
+    stack.sync(stack.bind(path, container("web-0", "web", "127.77.0.10")).headers["Bobbin-Revision"])
+    assert stack.dig(f"web-0.{inner}") == ["127.77.0.10"]
+    os.remove(os.path.join(stack.zones_dir, f"{inner}.zone"))
+    stack.reload()
+    assert stack.dig(f"web-0.{inner}") == ["127.77.0.10"] and stack.status(f"static.{inner}") == "NXDOMAIN"
+    stack.sync(stack.registry("DELETE", path).headers["Bobbin-Revision"])
+    assert stack.status(f"web-0.{inner}") == "NXDOMAIN", "nothing of it stayed behind in either zone"
+
+
+def test_delegation_dname_wildcard_and_include(stack):
+    write(os.path.join(stack.zones_dir, "more.inc"), "inc A 10.0.0.6\n")
+    stack.write("corp.test", "sub NS ns.sub\nns.sub A 10.0.0.53\nold DNAME new\na.new A 10.0.0.4\n"
+                "*.wild A 10.0.0.5\n$INCLUDE more.inc\n", serial=7)
+    stack.reload()
+    referral = dig_full(stack.dns_port, "x.sub.corp.test")
+    assert "ANSWER: 0" in referral and "ns.sub.corp.test." in referral and "10.0.0.53" in referral
+    assert stack.dig("a.old.corp.test")[-1] in ("new.corp.test.", "a.new.corp.test.")
+    assert "10.0.0.4" in stack.dig("a.old.corp.test")
+    assert stack.dig("anything.wild.corp.test") == ["10.0.0.5"] and stack.dig("inc.corp.test") == ["10.0.0.6"]
+    write(os.path.join(stack.zones_dir, "more.inc"), "inc A 10.0.0.66\n")
+    assert stack.reload().json["changed"] == 1, "an included file counts"
+    assert stack.dig("inc.corp.test") == ["10.0.0.66"]
+
+
+def test_files_are_looked_at_by_themselves(tmp_path):
+    with Zones(tmp_path, **{"hadoop.registry.dns.zones-poll-interval": "100ms"}) as stack:
+        assert stack.status("www.corp.test") == "REFUSED"
+        stack.write("corp.test", "www A 10.0.0.1\n")
+        wait_for(lambda: stack.dig("www.corp.test") == ["10.0.0.1"], "the new file is seen")
+
+
+def test_a_bad_file_at_the_start_ends_it(tmp_path):
+    (tmp_path / "corp.test.zone").write_text(HEAD.format(serial=5) + "www A nonsense\n")
+    stack = Zones(tmp_path)
+    with pytest.raises(AssertionError, match="corp.test.zone:4"):
+        stack.__enter__()
