@@ -113,7 +113,7 @@ static void take_answer(struct run *r, bool *is_asking)
     uint8_t msg[1500];
     ssize_t n = recv(r->dns, msg, sizeof msg, MSG_DONTWAIT);
     *is_asking = false;
-    if (n > 16 && wire_get16(msg + 6) == 1 && !memcmp(msg + n - 4, r->address, 4) && !r->answered_us)
+    if (n > 16 && wire_get16(msg + 6) == 1 && !memcmp(msg + n - 4, r->address, 4) && r->answered_us == 0)
         r->answered_us = times_now_us();
 }
 
@@ -121,7 +121,7 @@ static void take_answer(struct run *r, bool *is_asking)
 static int turn(struct run *r, bool *is_asking)
 {
     struct pollfd fds[2] = {{r->acknowledged_us > 0 ? -1 : r->http, POLLIN, 0}, {r->dns, POLLIN, 0}};
-    if (!*is_asking && !r->answered_us) {
+    if (!*is_asking && r->answered_us == 0) {
         *is_asking = true;
         if (send(r->dns, r->question, r->question_len, 0) < 0)
             return ERR_IO;
@@ -131,7 +131,7 @@ static int turn(struct run *r, bool *is_asking)
     if (fds[1].revents)
         take_answer(r, is_asking);
     int err = fds[0].revents ? take_reply(r) : 0;
-    if (!err && !*is_asking && !r->answered_us)
+    if (!err && !*is_asking && r->answered_us == 0)
         times_sleep_us(ASK_AGAIN_US);
     return err;
 }
