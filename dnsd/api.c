@@ -252,6 +252,64 @@ const struct http_route dnsd_routes[] = {
 };
 const size_t dnsd_n_routes = ARRAY_LEN(dnsd_routes);
 
+/* ---- what /openapi.json says of them ---- */
+
+#define OBJECT(members) "{\"type\":\"object\",\"required\":[" members "]}"
+#define JSON_ANSWER(name)                                                                                    \
+    {                                                                                                        \
+        {200, "application/json", &name, "Done, or as asked."},                                              \
+        {                                                                                                    \
+            0                                                                                                \
+        }                                                                                                    \
+    }
+
+static const struct http_schema state_schema = {"State",
+                                                OBJECT("\"revision\",\"ready\",\"stale\",\"records\""), NULL};
+static const struct http_schema zones_schema = {"Zones", OBJECT("\"zones\""), NULL};
+static const struct http_schema stats_schema = {"Stats", OBJECT("\"revision\",\"records\",\"queries\""),
+                                                NULL};
+static const struct http_schema reloaded_schema = {"Reloaded", OBJECT("\"files\",\"changed\""), NULL};
+static const struct http_schema released_schema = {"Released", OBJECT("\"released\""), NULL};
+static const struct http_schema explained_schema = {"Explained", "{\"type\":\"object\"}", NULL};
+
+static const struct http_doc_answer sync_answers[] = JSON_ANSWER(state_schema);
+static const struct http_doc_answer zones_answers[] = JSON_ANSWER(zones_schema);
+static const struct http_doc_answer stats_answers[] = JSON_ANSWER(stats_schema);
+static const struct http_doc_answer reload_answers[] = JSON_ANSWER(reloaded_schema);
+static const struct http_doc_answer release_answers[] = JSON_ANSWER(released_schema);
+static const struct http_doc_answer explain_answers[] = JSON_ANSWER(explained_schema);
+static const struct http_doc_answer dump_answers[] = {{200, "text/dns", NULL, "A master file."}, {0}};
+
+#define TEXT_PARAM(name, prose, is_required)                                                                 \
+    {                                                                                                        \
+        name, HTTP_IN_QUERY, HTTP_TEXT, prose, 0, 0, NULL, is_required                                       \
+    }
+static const struct http_param sync_params[] = {
+    TEXT_PARAM("revision", "What must be answered from: the Bobbin-Revision of a write.", true),
+    {"timeout", HTTP_IN_QUERY, HTTP_TIME, "How long to wait; 504 when that is over.", 0, 0, NULL, false},
+    {0}};
+static const struct http_param dump_params[] = {
+    TEXT_PARAM("zone", "Its name; else the registry's zone.", false), {0}};
+static const struct http_param explain_params[] = {
+    TEXT_PARAM("name", "The domain name.", true),
+    TEXT_PARAM("type", "Record type, as A, SRV or TYPE65; A.", false),
+    {0}};
+
+static const int look_errors[] = {ERR_NOTFOUND, ERR_UNAVAILABLE, 0};
+static const int sync_errors[] = {ERR_TIMEOUT, ERR_GONE, ERR_PARSE, 0};
+static const int reload_errors[] = {ERR_CONFIG, ERR_IO, 0};
+
+const struct http_doc dnsd_docs[] = {
+    {api_sync, sync_params, NULL, sync_answers, sync_errors},
+    {api_zones, NULL, NULL, zones_answers, NULL},
+    {api_stats, NULL, NULL, stats_answers, NULL},
+    {dnsd_api_dump, dump_params, NULL, dump_answers, look_errors},
+    {dnsd_api_explain, explain_params, NULL, explain_answers, look_errors},
+    {api_reload, NULL, NULL, reload_answers, reload_errors},
+    {api_release, NULL, NULL, release_answers, NULL},
+};
+const size_t dnsd_n_docs = ARRAY_LEN(dnsd_docs);
+
 void dnsd_collect(void *arg)
 {
     struct dnsd *app = arg;

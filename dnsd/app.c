@@ -204,6 +204,8 @@ static int http_start(struct daemon *d, void *arg, struct err_info *why)
                                   .static_user = "dr.who",
                                   .routes = dnsd_routes,
                                   .n_routes = dnsd_n_routes,
+                                  .docs = dnsd_docs,
+                                  .n_docs = dnsd_n_docs,
                                   .more_routes = http_common_routes,
                                   .n_more_routes = http_common_n_routes,
                                   .app = app};

@@ -12,6 +12,7 @@
 #include "feed/serials.h"
 #include "feed/snapshot.h"
 #include "base/map.h"
+#include "http/openapi.h"
 #include "http/server.h"
 #include "net/net.h"
 #include "run/daemon.h"
@@ -79,6 +80,9 @@ const char *dnsd_zone_kind(enum zone_kind kind);
 /** Routes of the HTTP interface: api.c. */
 extern const struct http_route dnsd_routes[];
 extern const size_t dnsd_n_routes;
+/** What /openapi.json says of them. */
+extern const struct http_doc dnsd_docs[];
+extern const size_t dnsd_n_docs;
 /** Fill in the metrics that live elsewhere. */
 void dnsd_collect(void *app);
 

@@ -31,6 +31,9 @@ static void open_api(struct app *a)
         .n_more_routes = http_common_n_routes,
         .app = &a->face,
         .write_error = services_write_error,
+        .docs = services_docs,
+        .n_docs = services_n_docs,
+        .error_schema = &services_status_schema,
     };
 
     http_common_daemon(a->daemon);

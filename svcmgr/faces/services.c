@@ -574,3 +574,63 @@ static void put_component(struct http_req *req, void *app)
 
 const struct http_route services_routes[] = {SERVICES_ROUTES(ROUTE_APP) SERVICES_ROUTES(ROUTE_BARE)};
 const size_t services_n_routes = ARRAY_LEN(services_routes);
+
+/* ---- what /openapi.json says of them ---- */
+
+#define TEXT_MEMBER(name) "\"" name "\":{\"type\":\"string\"}"
+
+const struct http_schema services_status_schema = {
+    "ServiceStatus",
+    "{\"type\":\"object\",\"properties\":{" TEXT_MEMBER("diagnostics") "," TEXT_MEMBER(
+        "uri") ",\"code\":{\"type\":\"integer\"}}}",
+    NULL};
+static const struct http_schema service_schema = {
+    "Service",
+    "{\"type\":\"object\",\"properties\":{" TEXT_MEMBER("name") "," TEXT_MEMBER("version") "," TEXT_MEMBER(
+        "state") ","
+                 "\"components\":{\"type\":\"array\",\"items\":{\"type\":\"object\"}}}}",
+    NULL};
+static const struct http_schema component_schema = {
+    "Component",
+    "{\"type\":\"object\",\"properties\":{" TEXT_MEMBER(
+        "name") ",\"number_of_containers\":{\"oneOf\":[{\"type\":\"integer\"},{\"type\":\"string\"}]}}}",
+    NULL};
+static const struct http_schema list_schema = {"Services",
+                                               "{\"type\":\"array\",\"items\":{\"type\":\"object\"}}", NULL};
+static const struct http_schema hadoop_schema = {"HadoopVersion", "{\"type\":\"object\"}", NULL};
+
+static const struct http_param prefer_params[] = {{"Prefer", HTTP_IN_HEADER, HTTP_CHOICE,
+                                                   "Whether a success is told with a body.", 0, 0,
+                                                   "return=representation|return=minimal", false},
+                                                  {0}};
+static const struct http_param service_params[] = {
+    {"explain", HTTP_IN_QUERY, HTTP_BOOL, "Say what each instance waits for.", 0, 0, NULL, false}, {0}};
+static const struct http_param logs_params[] = {
+    {"offset", HTTP_IN_QUERY, HTTP_INT, "Byte to begin at.", 0, INT64_MAX, NULL, false}, {0}};
+
+static const struct http_doc_answer change_answers[] = {
+    {200, MEDIA_TYPE, &services_status_schema, "Done."},
+    {202, MEDIA_TYPE, &services_status_schema, "Accepted."},
+    {204, NULL, NULL, "Done, without a body."},
+    {0}};
+static const struct http_doc_answer list_answers[] = {{200, MEDIA_TYPE, &list_schema, "The services."}, {0}};
+static const struct http_doc_answer version_answers[] = {{200, MEDIA_TYPE, &hadoop_schema, "The version."},
+                                                         {0}};
+static const struct http_doc_answer service_answers[] = {{200, MEDIA_TYPE, &service_schema, "The service."},
+                                                         {0}};
+static const struct http_doc_answer logs_answers[] = {{200, "text/plain;charset=utf-8", NULL, "A piece."},
+                                                      {0}};
+static const int services_errors[] = {ERR_NOTFOUND, ERR_IO, 0};
+
+const struct http_doc services_docs[] = {
+    {post_services, prefer_params, &service_schema, change_answers, services_errors},
+    {get_services, NULL, NULL, list_answers, NULL},
+    {get_version, NULL, NULL, version_answers, NULL},
+    {get_service, service_params, NULL, service_answers, services_errors},
+    {post_service, prefer_params, &service_schema, change_answers, services_errors},
+    {put_service, prefer_params, &service_schema, change_answers, services_errors},
+    {delete_service, prefer_params, NULL, change_answers, services_errors},
+    {put_component, prefer_params, &component_schema, change_answers, services_errors},
+    {logs_get, logs_params, NULL, logs_answers, services_errors},
+};
+const size_t services_n_docs = ARRAY_LEN(services_docs);

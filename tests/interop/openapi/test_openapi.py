@@ -5,7 +5,7 @@ import subprocess
 
 import pytest
 
-from harness import ROOT, Registry, container
+from harness import ROOT, Stack, container, request
 
 SCHEMATHESIS = "schemathesis==4.32.5"
 VENV = os.path.join(ROOT, "build", "schemathesis-4.32.5")
@@ -42,18 +42,21 @@ def operations(document):
 
 
 @pytest.fixture(scope="module")
-def registry():
-    with Registry() as r:
-        r.bind("/users/alice/services/app/one", container("one-0", "one", "127.77.1.1"))
-        yield r
+def stack():
+    with Stack(services=True) as s:
+        s.bind("/users/alice/services/app/one", container("one-0", "one", "127.77.1.1"))
+        yield s
 
 
-def test_every_route_is_described(registry):
-    answer = registry.registry("GET", "", base="/openapi.json")
+@pytest.mark.parametrize("daemon,known", [
+    ("registry", ["put /ws/v1/registry/{path}", "get /ws/v1/slider/registry/{path}"]),
+    ("dns_http", ["get /sync", "post /reload"]),
+    ("services", ["post /app/v1/services", "put /v1/services/{s}/components/{c}"])])
+def test_every_route_is_described(stack, daemon, known):
+    answer = request(getattr(stack, daemon + "_port"), "GET", "/openapi.json")
     assert (answer.status, answer.headers["Content-Type"]) == (200, "application/json")
     described = dict(operations(answer.json))
-    assert {"get /healthz", "get /openapi.json", "put /ws/v1/registry/{path}", "get /ws/v1/slider/registry/{path}"} <= \
-        described.keys()
+    assert {*known, "get /healthz", "get /openapi.json"} <= described.keys()
     for name, operation in described.items():
         assert "default" not in operation["responses"], f"{name} has no description of its answers"
         assert any(status.startswith("2") for status in operation["responses"]), name
@@ -61,5 +64,9 @@ def test_every_route_is_described(registry):
     assert len(set(names)) == len(names)
 
 
-def test_no_undescribed_answer_of_registryd(registry, tmp_path):
-    assert explore(registry.registry_port, 80, tmp_path) > 1000
+def test_no_undescribed_answer_of_registryd(stack, tmp_path):
+    assert explore(stack.registry_port, 40, tmp_path) > 600
+
+
+def test_no_undescribed_answer_of_dnsd(stack, tmp_path):
+    assert explore(stack.dns_http_port, 10, tmp_path) > 200
