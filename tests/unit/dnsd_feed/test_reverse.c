@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/buf.h"
+#include "base/addr.h"
 #include "feed/reverse.h"
 #include "wire/name.h"
 
@@ -76,12 +77,64 @@ static void malformed(void **state)
     }
 }
 
+/* Hadoop's TestReverseZoneUtils. */
+static void slices(void **state)
+{
+    (void)state;
+    static const struct {
+        int64_t range, index;
+        const char *want;
+    } rows[] = {
+        {256, 0, "172.17.4.0"},   {256, 5, "172.17.9.0"}, {128, 1, "172.17.4.128"}, {256, 252, "172.18.0.0"},
+        {1024, 2, "172.17.12.0"}, {0, 1, "172.17.4.0"},   {1, 0, "172.17.4.0"},     {1, 1, "172.17.4.1"},
+        {256, -1, NULL},          {-1, 0, NULL},
+    };
+    struct addr a;
+    char text[ADDR_TEXT_MAX];
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        int err = reverse_slice("172.17.4.0", rows[i].range, rows[i].index, &a);
+        assert_int_equal(err, rows[i].want ? 0 : ERR_INVALID);
+        if (rows[i].want)
+            assert_string_equal(addr_text(&a, text), rows[i].want);
+    }
+    assert_int_equal(reverse_slice("213124.21231.14123.13", 256, 0, &a), ERR_INVALID);
+    assert_int_equal(reverse_slice("fd00::", 256, 0, &a), ERR_INVALID);
+}
+
+static void count_zone(void *arg, const uint8_t *apex)
+{
+    (void)apex;
+    ++*(int *)arg;
+}
+
+static void split_subnets(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *subnet, *mask;
+        int64_t range;
+        int want;
+    } rows[] = {
+        {"172.26.32.0", "255.255.224.0", 256, 32}, {"172.26.32.0", "255.255.224.0", 128, 64},
+        {"172.26.32.0", "255.255.224.0", 512, 16}, {"172.26.32.0/30", NULL, 0, 4},
+        {"172.26.32.0", NULL, 256, ERR_CONFIG},    {"fd00::/64", NULL, 256, ERR_CONFIG},
+        {"10.0.0.0/8", NULL, 1, ERR_CONFIG},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        struct err_info why;
+        int told = 0;
+        struct reverse_sink sink = {count_zone, &told};
+        assert_int_equal(reverse_split(rows[i].subnet, rows[i].mask, rows[i].range, &sink, &why),
+                         rows[i].want);
+        assert_int_equal(told, rows[i].want > 0 ? rows[i].want : 0);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(outcomes),
-        cmocka_unit_test(every_16_of_a_12),
-        cmocka_unit_test(malformed),
+        cmocka_unit_test(outcomes), cmocka_unit_test(every_16_of_a_12), cmocka_unit_test(malformed),
+        cmocka_unit_test(slices),   cmocka_unit_test(split_subnets),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
