@@ -168,35 +168,48 @@ static void on_written(void *arg, int err, const struct err_info *why)
     app_pump(a);
 }
 
-/** Add the documents of a step; a later text of the same document replaces the earlier one. */
-static size_t add_docs(struct app *a, size_t n, const struct app_step *step, size_t *n_bytes)
+/** Add the documents of a step; a later text of the same document replaces the earlier one. @return their bytes */
+static size_t add_docs(struct map *docs, const struct app_step *step)
 {
+    size_t n_bytes = 0;
+
     for (size_t i = 0; i < step->effects.n && step->effects.items[i].kind == EFF_PERSIST; i++) {
-        const struct eng_effect *e = &step->effects.items[i];
-        size_t at = 0;
-        while (at < n && strcmp(a->docs[at].key, e->key))
-            at++;
-        if (at == n)
-            a->docs = mem_resize(a->docs, ++n, sizeof(*a->docs));
-        a->docs[at] = (struct state_doc){e->key, e->bytes, e->len};
-        *n_bytes += e->len;
+        struct eng_effect *e = &step->effects.items[i];
+        map_set(docs, e->key, e);
+        n_bytes += e->len + strlen(e->key);
     }
-    return n;
+    return n_bytes;
+}
+
+/** The documents in the order of their keys: parents first. */
+static void list_docs(struct app *a, const struct map *docs)
+{
+    mem_auto const char **keys = map_sorted_keys(docs);
+
+    a->docs = mem_array(docs->n_items + 1, sizeof(*a->docs));
+    for (size_t i = 0; keys[i]; i++) {
+        const struct eng_effect *e = map_get(docs, keys[i]);
+        a->docs[i] = (struct state_doc){e->key, e->bytes, e->len};
+    }
 }
 
 /** One transaction for as many waiting steps as it may hold. */
 static void begin_write(struct app *a)
 {
     struct app_step *step;
-    size_t n = 0, n_bytes = 0;
+    struct map docs = MAP_EMPTY;
+    size_t n_bytes = 0;
 
     a->is_writing = true;
     TAILQ_FOREACH (step, &a->steps, link) {
         if (n_bytes > WRITE_MAX_BYTES)
             break;
-        n = add_docs(a, n, step, &n_bytes);
+        n_bytes += add_docs(&docs, step);
         step->is_in_write = true;
     }
+    list_docs(a, &docs);
+    size_t n = docs.n_items;
+    map_fini(&docs, NULL);
     state_write(a->state, a->docs, n, on_written, a);
 }
 

@@ -27,9 +27,12 @@ struct state {
     size_t n_docs;
     struct store_op *ops; /* of the write under way; paths owned */
     size_t n_ops;
+    struct map changed; /* path -> `there` or `gone`: what they make of it */
     void (*closed)(void *arg);
     void *closed_arg;
 };
+
+static const char there, gone;
 
 int state_open(struct run_loop *loop, const char *url, struct state **out, struct err_info *why)
 {
@@ -68,10 +71,12 @@ static void free_ops(struct state *s)
     free(s->ops);
     s->ops = NULL;
     s->n_ops = 0;
+    map_fini(&s->changed, NULL);
 }
 
 static void add_op(struct state *s, enum store_op_kind kind, char *take_path, const struct state_doc *doc)
 {
+    map_set(&s->changed, take_path, (void *)(kind == STORE_OP_DELETE ? &gone : &there));
     s->ops = mem_resize(s->ops, s->n_ops + 1, sizeof(*s->ops));
     s->ops[s->n_ops++] = (struct store_op){.kind = kind,
                                            .path = take_path,
@@ -83,10 +88,9 @@ static void add_op(struct state *s, enum store_op_kind kind, char *take_path, co
 /** Whether the node is there when the ops so far are done. */
 static bool will_exist(const struct state *s, const char *path)
 {
-    for (size_t i = s->n_ops; i > 0; i--)
-        if (!strcmp(s->ops[i - 1].path, path))
-            return s->ops[i - 1].kind != STORE_OP_DELETE;
-    return map_get(&s->known, path) != NULL;
+    const void *change = map_get(&s->changed, path);
+
+    return change ? change == &there : map_get(&s->known, path) != NULL;
 }
 
 static void add_parents(struct state *s, const char *path)
@@ -133,7 +137,11 @@ static void on_written(void *arg, int err, const struct store_result *r)
 static void write_now(struct state *s)
 {
     for (size_t i = 0; i < s->n_docs; i++)
-        add_doc(s, &s->docs[i]);
+        if (s->docs[i].bytes)
+            add_doc(s, &s->docs[i]);
+    for (size_t i = s->n_docs; i > 0; i--) /* a node is deleted after what is below it */
+        if (!s->docs[i - 1].bytes)
+            add_doc(s, &s->docs[i - 1]);
     /* A write of nothing still keeps its place: the check of the root costs no fsync. */
     if (!s->n_ops)
         add_op(s, STORE_OP_CHECK, mem_str("/"), NULL);

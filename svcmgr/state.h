@@ -1,6 +1,6 @@
 /**
  * The durable state of services: documents by key in a store tree (lib/store). Key "services/alice/web" is the node of
- * that path, its data the document.
+ * that path, its data the document; "services/alice/web/hello-0" is a document below it.
  *
  * Thread: owner for everything.   Source: design §5.
  */
@@ -32,7 +32,8 @@ void state_load(struct state *s, void (*one)(void *arg, const char *key, const c
 /**
  * Write documents, all or nothing; one write at a time.
  *
- * @param docs  n documents of different keys                                        [borrowed until done]
+ * @param docs  n documents of different keys, parents first; with a deleted one goes all that is below it, each by its
+ *              own key                                                              [borrowed until done]
  * @param done  later; err: 0: durable; else as store_multi, and nothing is known of what is there: the next write
  *              looks first
  */

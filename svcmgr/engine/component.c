@@ -49,6 +49,15 @@ struct eng_instance *component_instance(const struct eng_component *c, int64_t i
     return i < c->n_instances && c->instances[i]->index == index ? c->instances[i] : NULL;
 }
 
+struct eng_component *component_of_instance(const struct eng_service *s, const char *instance, int64_t *index)
+{
+    const char *dash = strrchr(instance, '-');
+    if (!dash || str_to_i64(dash + 1, 0, INT64_MAX, index))
+        return NULL;
+    mem_auto char *name = mem_strn(instance, (size_t)(dash - instance));
+    return component_of(s, name);
+}
+
 /* ---- number of instances ---- */
 
 void component_forget(struct step *st, struct eng_component *c, struct eng_instance *inst)
@@ -60,8 +69,8 @@ void component_forget(struct step *st, struct eng_component *c, struct eng_insta
     if (inst->container_id)
         map_remove(&st->e->containers, inst->container_id);
     pool_mark(&st->e->pool, inst->ip, false);
+    step_forget_instance(st, inst);
     fld_free(&eng_instance_type, inst);
-    step_touch(st, c->service);
 }
 
 static bool is_decommissioned(const struct eng_component *c, const char *instance)
@@ -73,13 +82,14 @@ static bool is_decommissioned(const struct eng_component *c, const char *instanc
     return false;
 }
 
-static void insert_instance(struct eng_component *c, struct eng_instance *inst)
+void component_insert(struct eng_component *c, struct eng_instance *take_inst)
 {
     c->instances = mem_resize(c->instances, c->n_instances + 1, sizeof(c->instances[0]));
     size_t i = c->n_instances++;
-    for (; i > 0 && c->instances[i - 1]->index > inst->index; i--)
+    for (; i > 0 && c->instances[i - 1]->index > take_inst->index; i--)
         c->instances[i] = c->instances[i - 1];
-    c->instances[i] = inst;
+    c->instances[i] = take_inst;
+    take_inst->component = c;
 }
 
 /** Add the instance with the lowest free number; one that is just being removed is taken back. */
@@ -91,17 +101,17 @@ static void add_instance(struct step *st, struct eng_component *c, int64_t *from
         if ((there && !there->removing) || is_decommissioned(c, name))
             continue;
         *from = n + 1;
-        step_touch(st, c->service);
         if (there) {
             there->removing = false;
+            step_touch_instance(st, there);
             return;
         }
         struct eng_instance *inst = fld_new(&eng_instance_type);
         inst->index = n;
         inst->name = mem_str(name);
         inst->state = INST_PENDING;
-        inst->component = c;
-        insert_instance(c, inst);
+        component_insert(c, inst);
+        step_touch_instance(st, inst);
         return;
     }
 }
@@ -233,5 +243,6 @@ bool component_count_failure(struct step *st, struct eng_component *c)
         c->window_end_ms = st->now_ms + window_s * 1000;
     }
     c->n_failures++;
+    step_touch(st, c->service);
     return c->n_failures > limit;
 }

@@ -62,15 +62,21 @@ static int load_engine(struct engine *e, const json_t *doc, struct err_info *why
     return 0;
 }
 
+static void enlist_instance(struct engine *e, struct eng_instance *inst)
+{
+    pool_mark(&e->pool, inst->ip, true);
+    inst->published = inst->container_id && inst->state != INST_REQUESTED;
+    if (inst->container_id)
+        map_set(&e->containers, inst->container_id, inst);
+}
+
 static void enlist(struct engine *e, struct eng_service *s)
 {
     for (size_t i = 0; i < s->n_components; i++) {
         for (size_t k = 0; k < s->components[i]->n_instances; k++) {
             struct eng_instance *inst = s->components[i]->instances[k];
-            pool_mark(&e->pool, inst->ip, true);
-            inst->published = inst->container_id && inst->state != INST_REQUESTED;
-            if (inst->container_id)
-                map_set(&e->containers, inst->container_id, inst);
+            enlist_instance(e, inst);
+            inst->dirty = s->has_dirty_instances = s->dirty = true; /* it moves out of this document */
         }
     }
     mem_auto char *key = service_key(s->user, s->name);
@@ -97,6 +103,43 @@ static int load_service(struct engine *e, const char *key, const json_t *doc, st
     return rc;
 }
 
+/** The part "/<instance>" of an instance's key "services/<user>/<name>/<instance>"; NULL: it is no such key. */
+static const char *instance_part(const char *key)
+{
+    const char *user = strchr(key, '/'), *name = user ? strchr(user + 1, '/') : NULL;
+    return name ? strchr(name + 1, '/') : NULL;
+}
+
+/** The service that an instance's key names, or NULL. */
+static struct eng_service *service_of_key(const struct engine *e, const char *key)
+{
+    const char *user = strchr(key, '/') + 1;
+    size_t len = (size_t)(instance_part(key) - user);
+    mem_auto char *service = mem_alloc(len + 1);
+    return str_unpercent(user, len, service) < 0 ? NULL : map_get(&e->services, service);
+}
+
+static int load_instance(struct engine *e, const char *key, const json_t *doc, struct err_info *why)
+{
+    struct eng_service *s = service_of_key(e, key);
+    void *object = NULL;
+    int rc = s ? fld_read(&eng_instance_type, doc, &object, why)
+               : err_set(why, ERR_JSON, key, "%s: its service has no document", key);
+    if (rc)
+        return rc;
+    struct eng_instance *inst = object;
+    mem_auto char *own_key = inst->name ? instance_document_key(s, inst->name) : NULL;
+    if (!own_key || strcmp(own_key, key) != 0)
+        rc = err_set(why, ERR_JSON, key, "%s: not the document of this instance", key);
+    else
+        rc = instance_link(s, inst, why);
+    if (rc)
+        fld_free(&eng_instance_type, inst);
+    else
+        enlist_instance(e, inst);
+    return rc;
+}
+
 int engine_load(struct engine *e, const char *key, const char *bytes, size_t len, struct err_info *why)
 {
     json_auto json_t *doc = NULL;
@@ -105,6 +148,8 @@ int engine_load(struct engine *e, const char *key, const char *bytes, size_t len
         return rc;
     if (strcmp(key, "engine") == 0)
         return load_engine(e, doc, why);
+    if (instance_part(key))
+        return load_instance(e, key, doc, why);
     return load_service(e, key, doc, why);
 }
 

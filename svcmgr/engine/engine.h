@@ -2,7 +2,7 @@
  * The service engine: (state, event, now) → state + effects. It knows no socket, clock, file, thread or log.
  *
  *     event ──> engine_step() ──> effects, in this order:
- *                                   PERSIST…  (at most one a service document and one engine document)
+ *                                   PERSIST…  (documents: of the engine, of a service, of an instance)
  *                                   everything else
  *
  * The app makes the PERSIST effects of a step durable in ONE store transaction, and only then carries out the rest, in order;
@@ -120,6 +120,7 @@ struct eng_instance {
     char *wait;                      /* why it is not further: for explain; NULL: nothing to wait for */
     bool published;                  /* its record was asked for */
     bool recovered;                  /* EV_RECOVERED came; used between load and resume */
+    bool dirty;                      /* to be persisted at the end of this step */
     struct eng_component *component; /* borrowed: the one it belongs to */
 };
 
@@ -162,7 +163,7 @@ struct eng_service {
     int64_t timer_ms;     /* last TIMER effect; 0: none */
     uint64_t *destroyers; /* tokens of DELETE requests that wait; not stored */
     size_t n_destroyers;
-    bool dirty; /* to be persisted at the end of this step */
+    bool dirty, has_dirty_instances; /* to be persisted at the end of this step: its own document; theirs */
 };
 
 /* ----------------------------------------------------------------- events -- */
@@ -356,7 +357,8 @@ struct eng_effect {
     enum eng_effect_kind kind;
     char *user, *name; /* service it belongs to; NULL for the engine document and unknown containers */
     char *
-        key; /* PERSIST: "engine", or "services/<user>/<name>"; elements are percent-encoded beyond [a-z0-9.-] */
+        key; /* PERSIST: "engine", "services/<user>/<name>", or "services/<user>/<name>/<instance>"; elements are
+                  percent-encoded beyond [a-z0-9.-] */
     char *bytes;
     size_t len;
     char *container_id;
@@ -410,7 +412,7 @@ int engine_new(const struct engine_config *cfg, struct engine **out, struct err_
 /** Free; NULL is fine. */
 void engine_free(struct engine *e);
 /**
- * Load one stored document, before EV_RESUME, in any order.
+ * Load one stored document, before EV_RESUME; that of a service before those of its instances.
  *
  * @param key    as in EFF_PERSIST                                                [borrowed]
  * @param bytes  its `len` bytes                                                  [borrowed]

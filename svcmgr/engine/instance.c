@@ -51,7 +51,7 @@ bool instance_holds_process(const struct eng_instance *inst)
 
 static void touch(struct step *st, struct eng_instance *inst)
 {
-    step_touch(st, inst->component->service);
+    step_touch_instance(st, inst);
 }
 
 /* ---- asking for a container ---- */
@@ -101,6 +101,7 @@ void instance_request(struct step *st, struct eng_instance *inst)
     inst->due_ms = 0;
     instance_set_wait(inst, "container requested");
     emit_request(st, inst);
+    step_touch(st, s); /* next_container */
     touch(st, inst);
 }
 
@@ -274,6 +275,7 @@ static void unpublish(struct step *st, struct eng_instance *inst)
     inst->published = false;
     s->stale = mem_resize(s->stale, s->n_stale + 1, sizeof(s->stale[0]));
     s->stale[s->n_stale++] = mem_str(inst->container_id);
+    step_touch(st, s);
     step_registry(st, EFF_UNPUBLISH, s, inst->container_id);
 }
 

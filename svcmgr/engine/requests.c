@@ -2,7 +2,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/str.h"
 #include "engine/step.h"
 
 /** The service runs, so that its components can be changed; else the request is answered. */
@@ -59,16 +58,6 @@ void service_flex(struct step *st, const struct eng_event *ev, struct eng_servic
 
 /* ---- decommission ---- */
 
-/** Split "comp-3". @return the component, *index set; or NULL. */
-static struct eng_component *split_instance(const struct eng_service *s, const char *instance, int64_t *index)
-{
-    const char *dash = strrchr(instance, '-');
-    if (!dash || str_to_i64(dash + 1, 0, INT64_MAX, index))
-        return NULL;
-    mem_auto char *name = mem_strn(instance, (size_t)(dash - instance));
-    return component_of(s, name);
-}
-
 static bool is_listed(const struct spec_component *c, const char *instance)
 {
     for (size_t i = 0; i < c->n_decommissioned_instances; i++) {
@@ -81,7 +70,7 @@ static bool is_listed(const struct spec_component *c, const char *instance)
 static bool exists(const struct eng_service *s, const char *instance)
 {
     int64_t index;
-    const struct eng_component *c = split_instance(s, instance, &index);
+    const struct eng_component *c = component_of_instance(s, instance, &index);
     const struct eng_instance *inst = c ? component_instance(c, index) : NULL;
     return c && (is_listed(c->spec, instance) || (inst && !inst->removing));
 }
@@ -89,7 +78,7 @@ static bool exists(const struct eng_service *s, const char *instance)
 static void decommission_one(struct step *st, struct eng_service *s, const char *instance)
 {
     int64_t index;
-    struct eng_component *c = split_instance(s, instance, &index);
+    struct eng_component *c = component_of_instance(s, instance, &index);
     if (is_listed(c->spec, instance))
         return;
     struct spec_component *spec = c->spec;

@@ -1,4 +1,7 @@
-/** The stored form of a service: field tables over the engine's own structs. */
+/**
+ * The stored form of services: field tables over the engine's own structs. Instances have documents of their own, so that
+ * what a step writes does not grow with their number.
+ */
 #include <stdlib.h>
 #include <string.h>
 
@@ -67,7 +70,8 @@ static const struct fld component_flds[] = {
     FLD_ENUM("state", struct eng_component, state, 0, component_words),
     FLD_I64("n_failures", struct eng_component, n_failures, FLD_ZERO),
     FLD_I64("window_end_ms", struct eng_component, window_end_ms, FLD_ZERO),
-    FLD_LIST("instances", struct eng_component, instances, 0, &eng_instance_type),
+    /* Read where a document holds them still; they are written as documents of their own. */
+    FLD_LIST("instances", struct eng_component, instances, FLD_IN, &eng_instance_type),
 };
 const struct fld_type eng_component_type =
     TYPE("component", eng_component, component_flds, component_defaults);
@@ -108,12 +112,28 @@ void service_free(struct eng_service *s)
 }
 
 /** What the machines rely on, for an instance that comes from a document. */
-static bool instance_is_whole(const struct eng_instance *inst, const struct eng_instance *before)
+static bool instance_is_whole(const struct eng_instance *inst)
 {
     unsigned state = STATE_BIT(inst->state);
     bool holds = (state & (STATES_FINAL | STATE_BIT(INST_PENDING))) == 0;
-    return inst->name && (!before || before->index < inst->index) && (!holds || inst->container_id) &&
+    return inst->name && (!holds || inst->container_id) &&
            (!(state & STATES_UP) || (inst->ip && inst->hostname));
+}
+
+static bool is_ordered(const struct eng_component *c, size_t i)
+{
+    return i == 0 || c->instances[i - 1]->index < c->instances[i]->index;
+}
+
+int instance_link(struct eng_service *s, struct eng_instance *inst, struct err_info *why)
+{
+    int64_t index = -1;
+    struct eng_component *c = inst->name ? component_of_instance(s, inst->name, &index) : NULL;
+    if (!c || index != inst->index || !instance_is_whole(inst) || component_instance(c, index))
+        return err_set(why, ERR_JSON, inst->name, "no instance of service %s, or not whole, or a second one",
+                       s->name);
+    component_insert(c, inst);
+    return 0;
 }
 
 int service_link(struct eng_service *s, struct err_info *why)
@@ -126,7 +146,7 @@ int service_link(struct eng_service *s, struct err_info *why)
             return err_set(why, ERR_JSON, c->name, "component %s is not in the definition of the service",
                            c->name ? c->name : "without a name");
         for (size_t k = 0; k < c->n_instances; k++) {
-            if (!instance_is_whole(c->instances[k], k ? c->instances[k - 1] : NULL))
+            if (!instance_is_whole(c->instances[k]) || !is_ordered(c, k))
                 return err_set(why, ERR_JSON, c->name, "instance %zu of component %s is not whole", k,
                                c->name);
             c->instances[k]->component = c;
@@ -159,5 +179,14 @@ char *service_document_key(const struct eng_service *s)
     add_key_element(&key, s->user);
     buf_add_char(&key, '/');
     add_key_element(&key, s->name);
+    return buf_take(&key);
+}
+
+char *instance_document_key(const struct eng_service *s, const char *instance)
+{
+    struct buf key = BUF_EMPTY;
+    mem_auto char *service = service_document_key(s);
+    buf_addf(&key, "%s/", service);
+    add_key_element(&key, instance);
     return buf_take(&key);
 }

@@ -136,6 +136,13 @@ struct eng_answer *step_answer(struct step *st, uint64_t token, enum eng_outcome
     return a;
 }
 
+void step_touch_instance(struct step *st, struct eng_instance *inst)
+{
+    inst->dirty = true;
+    inst->component->service->has_dirty_instances = true;
+    step_affect(st, inst->component->service);
+}
+
 /* ---- registry tickets ---- */
 
 void ticket_fini(struct ticket *t)
@@ -178,14 +185,21 @@ bool step_take_ticket(struct step *st, int64_t number, struct ticket *out)
 
 /* ---- persistence ---- */
 
-static void persist_document(struct step *st, char *take_key, struct buf *take_text,
-                             const struct eng_service *s)
+/** A document that is deleted unless it gets bytes. [borrowed until the next one] */
+static struct eng_effect *persist_nothing(struct step *st, char *take_key, const struct eng_service *s)
 {
     struct eng_effect *e = effects_add(&st->persists);
     e->kind = EFF_PERSIST;
     e->user = mem_str(s ? s->user : NULL);
     e->name = mem_str(s ? s->name : NULL);
     e->key = take_key;
+    return e;
+}
+
+static void persist_document(struct step *st, char *take_key, struct buf *take_text,
+                             const struct eng_service *s)
+{
+    struct eng_effect *e = persist_nothing(st, take_key, s);
     e->len = take_text->len;
     e->bytes = buf_take(take_text);
 }
@@ -202,17 +216,41 @@ static void persist_engine(struct step *st)
     st->e->stored = true;
 }
 
-/** Remove a destroyed service: its document goes, then the object. */
+void step_forget_instance(struct step *st, const struct eng_instance *inst)
+{
+    persist_nothing(st, instance_document_key(inst->component->service, inst->name),
+                    inst->component->service);
+    step_affect(st, inst->component->service);
+}
+
+/** Remove a destroyed service: its document goes, then the object. Its instances went before. */
 static void persist_removal(struct step *st, struct eng_service *s)
 {
     mem_auto char *key = service_key(s->user, s->name);
-    struct eng_effect *e = effects_add(&st->persists);
-    e->kind = EFF_PERSIST;
-    e->user = mem_str(s->user);
-    e->name = mem_str(s->name);
-    e->key = service_document_key(s);
+    persist_nothing(st, service_document_key(s), s);
     map_remove(&st->e->services, key);
     service_free(s);
+}
+
+static void persist_service(struct step *st, struct eng_service *s)
+{
+    struct buf text = BUF_EMPTY;
+    s->dirty = false;
+    fld_write_text(&eng_service_type, s, &text);
+    persist_document(st, service_document_key(s), &text, s);
+}
+
+static void persist_instances(struct step *st, struct eng_component *c)
+{
+    for (size_t i = 0; i < c->n_instances; i++) {
+        struct eng_instance *inst = c->instances[i];
+        struct buf text = BUF_EMPTY;
+        if (!inst->dirty)
+            continue;
+        inst->dirty = false;
+        fld_write_text(&eng_instance_type, inst, &text);
+        persist_document(st, instance_document_key(c->service, inst->name), &text, c->service);
+    }
 }
 
 void step_persist(struct step *st)
@@ -225,11 +263,10 @@ void step_persist(struct step *st)
             persist_removal(st, s);
             continue;
         }
-        if (!s->dirty)
-            continue;
-        s->dirty = false;
-        struct buf text = BUF_EMPTY;
-        fld_write_text(&eng_service_type, s, &text);
-        persist_document(st, service_document_key(s), &text, s);
+        if (s->dirty)
+            persist_service(st, s);
+        for (size_t k = 0; s->has_dirty_instances && k < s->n_components; k++)
+            persist_instances(st, s->components[k]);
+        s->has_dirty_instances = false;
     }
 }

@@ -68,8 +68,12 @@ void step_note(struct step *st, const struct eng_service *s, const char *fmt, ..
     __attribute__((format(printf, 3, 4)));
 /** The service is settled at the end of the step. */
 void step_affect(struct step *st, struct eng_service *s);
-/** The same, and its document is written. */
+/** The same, and its document is written: all of it but the instances. */
 void step_touch(struct step *st, struct eng_service *s);
+/** The service is settled, and the document of the instance is written. */
+void step_touch_instance(struct step *st, struct eng_instance *inst);
+/** The service is settled, and the document of the instance is deleted. */
+void step_forget_instance(struct step *st, const struct eng_instance *inst);
 /** Answer a request. [borrowed until the next emit] */
 struct eng_answer *step_answer(struct step *st, uint64_t token, enum eng_outcome outcome,
                                const struct eng_service *s);
@@ -80,7 +84,7 @@ struct eng_effect *step_registry(struct step *st, enum eng_effect_kind kind, con
 bool step_take_ticket(struct step *st, int64_t number, struct ticket *out);
 /** Release what a taken ticket owns. */
 void ticket_fini(struct ticket *t);
-/** Write the engine document and all dirty services; see engine_step. */
+/** Write the engine document and all dirty services and instances; see engine_step. */
 void step_persist(struct step *st);
 
 /* ---- state.c: documents ---- */
@@ -92,10 +96,14 @@ extern const struct fld_type eng_exit_type;
 void service_free(struct eng_service *s);
 /** Set the borrowed pointers of a loaded or newly built service. @return 0; or ERR_JSON: spec and components differ. */
 int service_link(struct eng_service *s, struct err_info *why);
+/** The same for an instance that comes from a document of its own. @return 0; or ERR_JSON: it is none of this service's. */
+int instance_link(struct eng_service *s, struct eng_instance *inst, struct err_info *why);
 /** Key in the map of services: "user/name". free() */
 char *service_key(const char *user, const char *name);
 /** Key of its document. free() */
 char *service_document_key(const struct eng_service *s);
+/** Key of the document of an instance by name. free() */
+char *instance_document_key(const struct eng_service *s, const char *instance);
 
 /* ---- service.c ---- */
 /** A request of a face: it is answered in this step, a destroy later. */
@@ -141,6 +149,11 @@ void component_forget(struct step *st, struct eng_component *c, struct eng_insta
 /** Component by name, instance by number; NULL when there is none. */
 struct eng_component *component_of(const struct eng_service *s, const char *name);
 struct eng_instance *component_instance(const struct eng_component *c, int64_t index);
+/** Split "comp-3". @return the component, *index set; or NULL: no name of an instance of this service. */
+struct eng_component *component_of_instance(const struct eng_service *s, const char *instance,
+                                            int64_t *index);
+/** Take an instance into the list, at the place of its number. */
+void component_insert(struct eng_component *c, struct eng_instance *take_inst);
 /** Count a failure. @return true when the threshold of the component is exceeded. */
 bool component_count_failure(struct step *st, struct eng_component *c);
 

@@ -139,6 +139,28 @@ static void deleted_documents_are_gone(void **state)
     assert_string_equal(d->story, "services/alice/web=w2 ");
 }
 
+static void a_document_goes_with_those_below_it(void **state)
+{
+    struct desk *d = *state;
+    const struct state_doc docs[] = {{"services/alice/web", "w1", 2},
+                                     {"services/alice/web/hello-0", "i0", 2},
+                                     {"services/alice/web/hello-1", "i1", 2}};
+    const struct state_doc one[] = {{"services/alice/web", "w2", 2}, {"services/alice/web/hello-1", NULL, 0}};
+    const struct state_doc gone[] = {{"services/alice/web", NULL, 0},
+                                     {"services/alice/web/hello-0", NULL, 0},
+                                     {"services/alice/web/never", NULL, 0}};
+
+    assert_int_equal(write_docs(d, docs, 3), 0);
+    assert_int_equal(write_docs(d, one, 2), 0);
+    close_it(d);
+    open_and_load(d);
+    assert_string_equal(d->story, "services/alice/web=w2 services/alice/web/hello-0=i0 "); /* parents first */
+    assert_int_equal(write_docs(d, gone, 3), 0);
+    close_it(d);
+    open_and_load(d);
+    assert_string_equal(d->story, "");
+}
+
 static void a_refused_write_leaves_nothing_and_the_next_one_looks_first(void **state)
 {
     struct desk *d = *state;
@@ -164,6 +186,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         CASE(documents_survive),
         CASE(deleted_documents_are_gone),
+        CASE(a_document_goes_with_those_below_it),
         CASE(a_refused_write_leaves_nothing_and_the_next_one_looks_first),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -115,10 +115,12 @@ void kit_crash(struct kit *k)
     engine_free(k->e);
     kit_clear(k);
     new_engine(k);
-    for (MAP_EACH (&k->store, slot)) {
+    mem_auto const char **keys = map_sorted_keys(&k->store); /* those of instances after their service's */
+    for (size_t i = 0; keys[i]; i++) {
         struct err_info why = {0};
-        if (engine_load(k->e, slot->key, slot->value, strlen(slot->value), &why))
-            fail_msg("%s cannot be loaded: %s", slot->key, why.text);
+        const char *text = map_get(&k->store, keys[i]);
+        if (engine_load(k->e, keys[i], text, strlen(text), &why))
+            fail_msg("%s cannot be loaded: %s", keys[i], why.text);
     }
 }
 

@@ -270,6 +270,94 @@ static void damaged_documents_are_refused(void **state)
     }
 }
 
+static void a_step_writes_what_it_has_changed(void **state)
+{
+    (void)state;
+    struct kit k;
+    kit_start(&k, "seed");
+    kit_create(&k, kit_spec("web", 20, "ALWAYS", ""), false);
+    kit_clear(&k);
+    k.obey = false;
+    kit_exit_code(&k, "web", "hello-7", 1);
+    assert_int_equal(kit_count(&k, EFF_PERSIST), 2);
+    assert_string_equal(k.effects.items[0].key, "services/alice/web"); /* it is not STABLE any more */
+    assert_null(strstr(k.effects.items[0].bytes, "hello-"));
+    assert_string_equal(k.effects.items[1].key, "services/alice/web/hello-7");
+    kit_end(&k);
+}
+
+static void documents_of_instances_go_with_them(void **state)
+{
+    (void)state;
+    struct kit k;
+    kit_start(&k, "seed");
+    kit_create(&k, kit_spec("web", 3, "ALWAYS", ""), false);
+    kit_flex(&k, "web", "hello", 1);
+    assert_non_null(map_get(&k.store, "services/alice/web/hello-0"));
+    assert_null(map_get(&k.store, "services/alice/web/hello-1"));
+    assert_null(map_get(&k.store, "services/alice/web/hello-2"));
+    kit_crash(&k);
+    kit_recover(&k);
+    assert_string_equal(kit_list(&k, "web"), "hello-0:READY");
+    kit_flex(&k, "web", "hello", 2);
+    kit_request(&k, EV_DESTROY, "web");
+    assert_int_equal(k.store.n_items, 1);
+    assert_non_null(map_get(&k.store, "engine"));
+    kit_end(&k);
+}
+
+static void instances_inside_a_service_document_move_out(void **state)
+{
+    (void)state;
+    struct kit k;
+    kit_start(&k, "seed");
+    kit_create(&k, kit_spec("web", 2, "ALWAYS", ""), false);
+    mem_auto char *id = mem_str(kit_instance(&k, "web", "hello-1")->container_id);
+    char *service = map_remove(&k.store, "services/alice/web");
+    mem_auto char *first = map_remove(&k.store, "services/alice/web/hello-0");
+    mem_auto char *second = map_remove(&k.store, "services/alice/web/hello-1");
+    char *at = strstr(service, "\"components\":[{\"name\":\"hello\",\"state\"");
+    assert_non_null(at);
+    size_t head = (size_t)(at - service) + strlen("\"components\":[{");
+    map_set(&k.store, "services/alice/web",
+            mem_fmt("%.*s\"instances\":[%s,%s],%s", (int)head, service, first, second, service + head));
+    free(service);
+    kit_crash(&k);
+    kit_recover(&k);
+    assert_string_equal(kit_list(&k, "web"), "hello-0:READY hello-1:READY");
+    kit_crash(&k);
+    assert_string_equal(kit_instance(&k, "web", "hello-1")->container_id, id);
+    assert_null(strstr(map_get(&k.store, "services/alice/web"), "hello-1"));
+    kit_end(&k);
+}
+
+static void damaged_documents_of_instances_are_refused(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *key, *text;
+    } docs[] = {
+        {"services/alice/web/hello-0", "{\"name\":\"hello-0\",\"state\":\"PENDING\"}"}, /* a second one */
+        {"services/alice/web/hello-1", "{\"name\":\"hello-1\",\"state\":\"PENDING\"}"}, /* its index is 0 */
+        {"services/alice/web/hello-1", "{\"name\":\"hello-1\",\"index\":1,\"state\":\"READY\"}"},
+        {"services/alice/web/hello-1", "{\"name\":\"hello-2\",\"index\":2,\"state\":\"PENDING\"}"},
+        {"services/alice/web/other-1", "{\"name\":\"other-1\",\"index\":1,\"state\":\"PENDING\"}"},
+        {"services/alice/db/hello-1", "{\"name\":\"hello-1\",\"index\":1,\"state\":\"PENDING\"}"},
+        {"services/al%zze/web/hello-1", "{\"name\":\"hello-1\",\"index\":1,\"state\":\"PENDING\"}"},
+        {"services/alice/web/hello-1", "{}"},
+        {"services/alice/web/hello-1", "{"},
+    };
+    struct kit k;
+    kit_start(&k, "seed");
+    kit_create(&k, kit_spec("web", 1, "ALWAYS", ""), false);
+    for (size_t i = 0; i < ARRAY_LEN(docs); i++) {
+        struct err_info why = {0};
+        assert_int_equal(engine_load(k.e, docs[i].key, docs[i].text, strlen(docs[i].text), &why), ERR_JSON);
+        assert_string_equal(kit_list(&k, "web"), "hello-0:READY");
+    }
+    kit_end(&k);
+}
+
 static void two_users_one_name(void **state)
 {
     (void)state;
@@ -280,6 +368,8 @@ static void two_users_one_name(void **state)
     kit_step(&k, (struct eng_event){.kind = EV_CREATE, .token = 900, .user = "../Bob_1", .take_spec = copy});
     assert_int_equal(kit_last(&k, EFF_ANSWER)->answer->outcome, OUT_LAUNCHED);
     assert_non_null(map_get(&k.store, "services/%2E.%2F%42ob%5F1/web"));
+    assert_non_null(map_get(&k.store, "services/%2E.%2F%42ob%5F1/web/hello-0"));
+    kit_crash(&k);
     mem_auto const struct eng_service **all = engine_list(k.e, NULL);
     assert_non_null(all[1]);
     assert_null(all[2]);
@@ -305,6 +395,10 @@ int main(void)
         cmocka_unit_test(a_lifetime_goes_on),
         cmocka_unit_test(names_are_kept_apart_in_the_store),
         cmocka_unit_test(damaged_documents_are_refused),
+        cmocka_unit_test(a_step_writes_what_it_has_changed),
+        cmocka_unit_test(documents_of_instances_go_with_them),
+        cmocka_unit_test(instances_inside_a_service_document_move_out),
+        cmocka_unit_test(damaged_documents_of_instances_are_refused),
         cmocka_unit_test(two_users_one_name),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
