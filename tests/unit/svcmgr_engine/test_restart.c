@@ -128,6 +128,7 @@ static void outstanding_work_is_done_again(void **state)
         assert_string_equal(kit_instance(&k, "web", "hello-0")->container_id, id);
         assert_int_equal(kit_instance(&k, "web", "hello-0")->attempt, 1);
         assert_int_equal(kit_count(&k, EFF_LAUNCH), n_steps > 1 ? 0 : 1);
+        assert_int_equal(kit_count(&k, EFF_PUBLISH), 2); /* the service's record and the container's */
         kit_end(&k);
     }
 }
