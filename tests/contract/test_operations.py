@@ -1,6 +1,7 @@
 """Every row of registry_operations*.tsv through REST and through the C API, on the embedded store and on a real ZooKeeper."""
 import pytest
 
+import zookeeper
 from harness import STORES, Registry, store_url
 from operations import Case, Library, Rest, empty, read_rows
 
@@ -46,3 +47,17 @@ def test_operation(laxer, who, case):
 @pytest.mark.parametrize("who,case", rows(DNS_CASES))
 def test_operation_with_dns_names(strict, who, case):
     run(strict[who], DNS_RECORDS, case)
+
+
+def test_a_root_without_parent_is_told():
+    """AD7: the root is made, its parents are not; registryd says so and is not ready."""
+    with zookeeper.Server() as zk:
+        registry = Registry(store=f"zk://{zk.address}/no/parent")
+        try:
+            registry.registryd.start()
+            event = registry.registryd.event("registry_setup_failed")
+            assert event["error"].startswith("path not found"), event
+            answer = registry.registry("GET", "", base="/readyz")
+            assert answer.status == 503, answer
+        finally:
+            registry.__exit__(None, None, None)
