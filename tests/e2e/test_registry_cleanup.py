@@ -1,7 +1,10 @@
 """Purging by yarn:id and policy, events of the cluster, home directories: what Hadoop documents, over REST."""
+import json
+import os
+
 import pytest
 
-from harness import Registry
+from harness import ROOT, Registry
 
 pytestmark = pytest.mark.sanitize
 
@@ -46,6 +49,28 @@ def components(reg):
         reg.bind(f"/users/t/services/c/app/components/c{i}", record(f"container{i}", "container"))
     reg.registry("POST", "/users/t/services/c/app/components/subdir", query="op=mknode")
     return "/users/t/services/c/app"
+
+
+with open(os.path.join(ROOT, "tests", "contract", "registry_purge.json"), encoding="utf-8") as f:
+    ROWS = json.load(f)
+
+
+@pytest.mark.parametrize("row", ROWS, ids=[r["row"] for r in ROWS])
+def test_contract(reg, row):
+    for path, fields in sorted(row["tree"].items()):
+        if fields:
+            reg.bind(path, record(*fields))
+        else:
+            reg.registry("POST", path, query="op=mknode&createParents=true")
+    id, persistence, policy = row["purge"]
+    answer = reg.registry("POST", "/purge", {"id": id, "persistence": persistence, "policy": policy,
+                                             "path": row.get("path", "/")}, base="/ws/v1/registry-admin")
+    if "error" in row:
+        assert answer.status >= 400 and answer.json["exception"] == row["error"], answer
+    else:
+        assert answer.status == 200 and answer.json["count"] == row["count"], answer
+    assert all(there(reg, path) for path in row.get("left", ()))
+    assert not any(there(reg, path) for path in row.get("gone", ()))
 
 
 def test_purge_wants_id_and_policy_to_match(reg):
