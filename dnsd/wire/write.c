@@ -70,9 +70,10 @@ static void dict_add_question(struct wr *w)
         dict_add(w, at);
 }
 
-static int dict_find(const struct wr *w, const uint8_t *name)
+/** @param n_whole entries of names that are written to their end; a name being written is no target for itself. */
+static int dict_find(const struct wr *w, unsigned n_whole, const uint8_t *name)
 {
-    for (unsigned i = 0; i < w->n_dict; i++)
+    for (unsigned i = 0; i < n_whole; i++)
         if (names_match(w->msg, w->dict[i], name))
             return w->dict[i];
     return -1;
@@ -82,8 +83,9 @@ static int dict_find(const struct wr *w, const uint8_t *name)
 static int put_name(struct wr *w, const uint8_t *name)
 {
     dict_add_question(w);
+    unsigned n_whole = w->n_dict;
     for (; *name; name += *name + 1) {
-        int target = dict_find(w, name);
+        int target = dict_find(w, n_whole, name);
         if (target >= 0) {
             if (w->cap - w->len < 2)
                 return ERR_NOSPC;

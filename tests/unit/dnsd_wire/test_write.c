@@ -68,6 +68,18 @@ static void names_are_compressed(void **state)
     assert_int_equal(w.len, 76);
 }
 
+/** What an earlier message left in the buffer looks like the rest of the name that is being written. */
+static void a_name_is_no_target_for_itself(void **state)
+{
+    (void)state;
+    struct wr w = begin(512);
+    static const char cname[] = "\xc0\x0c\0\5\0\1\0\0\0\x1e\0\x10\1a\1a\1a\3dev\4test";
+    memcpy(msg + 42, "\1a\1a\3dev\4test", 14);
+    struct wire_set set = set_of((const uint8_t *)cname, sizeof cname, 1, DNS_CNAME);
+    assert_int_equal(wr_rrset_at(&w, WR_ANSWER, WR_OWNER_QUESTION, &set), 0);
+    assert_memory_equal(msg + 42, "\1a\1a\1a\xc0\x10", 8);
+}
+
 static void soa_names_and_ttl(void **state)
 {
     (void)state;
@@ -122,6 +134,7 @@ int main(void)
         cmocka_unit_test(stored_wire_is_copied),
         cmocka_unit_test(another_owner_is_patched_in),
         cmocka_unit_test(names_are_compressed),
+        cmocka_unit_test(a_name_is_no_target_for_itself),
         cmocka_unit_test(soa_names_and_ttl),
         cmocka_unit_test(a_set_that_does_not_fit_leaves_nothing),
         cmocka_unit_test(opt_record),
