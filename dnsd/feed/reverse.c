@@ -142,7 +142,7 @@ int reverse_split(const char *subnet, const char *mask, int64_t range, const str
         return err;
     if (p.addr.family != AF_INET || (!mask && !strchr(subnet, '/')))
         return bad(why, subnet, "split-reverse-zone needs an IPv4 subnet with zone-mask or /bits");
-    int64_t n_addresses = 1ll << (32 - p.bits), n = range ? n_addresses / range : n_addresses;
+    int64_t n_addresses = (int64_t)1 << (32 - p.bits), n = range ? n_addresses / range : n_addresses;
     if (n > MAX_SLICES)
         return bad(why, subnet, "split-reverse-zone-range gives more than 65536 slices");
     addr_text(&p.addr, base);
