@@ -110,7 +110,8 @@ class Dnsd(Daemon):
             "hadoop.registry.dns.zone-subnet": "10.0.0.0/8", "hadoop.registry.dns.bind-port": self.port,
             "hadoop.registry.dns.num-threads": workers, "hadoop.registry.dns.dns-ttl": f"{instances.TTL_S}s",
             "hadoop.registry.dns.soa.mname": f"ns.{instances.DOMAIN}",
-            "hadoop.registry.dns.http.address": f"127.0.0.1:{free_port()}"})
+            "hadoop.registry.dns.http.address": f"127.0.0.1:{free_port()}",
+            "bobbin.data.dir": os.path.join(os.devnull, "nothing")})  # no snapshot of the last run answers
         self.start("feed_synced")
 
     @property

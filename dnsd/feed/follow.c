@@ -9,7 +9,7 @@
 
 static bool is_stale(const struct follow *f)
 {
-    return f->state.is_ready && !(f->state.is_connected && f->state.is_synced);
+    return f->state.is_ready && (!f->state.is_connected || !f->state.is_synced || f->state.is_store_away);
 }
 
 /* After a change of what is_stale tells: mind the time from which on nothing is answered. */
@@ -182,12 +182,25 @@ static void on_state(void *arg, const struct err_info *why)
     f->def.changed(f->def.arg);
 }
 
+static void on_stale(void *arg, bool is_away)
+{
+    struct follow *f = obj_cast(arg, struct follow, FOLLOW_MAGIC);
+    if (is_away && !is_stale(f))
+        f->stale_since_ms = run_now_ms();
+    f->state.is_store_away = is_away;
+    log_emit(is_away ? &ev_feed_stale : &ev_feed_current, LOG_STR("revision", f->state.revision));
+    mind_age(f);
+    follow_commit(f); /* the flags of the version changed */
+    f->def.changed(f->def.arg);
+}
+
 static const struct reg_watch_ops watch_ops = {.reset = on_reset,
                                                .put = on_put,
                                                .deleted = on_deleted,
                                                .synced = on_synced,
                                                .progress = on_progress,
-                                               .state = on_state};
+                                               .state = on_state,
+                                               .stale = on_stale};
 
 /* ---- beginning and end ---- */
 

@@ -8,7 +8,7 @@
  * A snapshot of the registry is gathered aside and published at `synced` as the difference to what is there, so a reconnect
  * never empties a zone. Per path only the packed record is kept (feed/map.h).
  *
- *   new ──restore──► stale, from disk ──synced──► current ◄──► stale, registry away ──stale_max──► expired (SERVFAIL)
+ *   new ──restore──► stale, from disk ──synced──► current ◄──► stale, registry or its store away ──stale_max──► expired (SERVFAIL)
  *   new ──────────────────────────────synced──►
  *
  * Thread: owner (the zone set's writer).   Source: ours; design §4.
@@ -51,6 +51,7 @@ struct follow_def {
 struct follow_state {
     bool is_ready;     /* there is something to answer from: a snapshot of the registry, or the one on disk */
     bool is_connected; /* the registry is heard */
+    bool is_store_away; /* the registry says that its store is away: what it tells may be old */
     bool is_synced;    /* the registry was read completely since the start */
     bool is_expired;   /* stale for longer than stale_max_ms */
     int64_t stale_ms;  /* for how long; 0: it is current */

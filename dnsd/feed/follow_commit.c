@@ -26,7 +26,7 @@ unsigned follow_flags(const struct follow *f)
     const struct follow_state *s = &f->state;
     if (!s->is_ready || s->is_expired)
         return 0;
-    return ZONE_READY | (s->is_connected && s->is_synced ? 0u : ZONE_STALE);
+    return ZONE_READY | (s->is_connected && s->is_synced && !s->is_store_away ? 0u : ZONE_STALE);
 }
 
 /* ---- differences ---- */
@@ -185,7 +185,7 @@ static bool guard_trips(struct follow *f, int64_t now)
 
 bool follow_is_held(const struct follow *f, const char *path)
 {
-    return map_get(&f->held, path) != NULL;
+    return f->held.n_items && map_get(&f->held, path);
 }
 
 size_t follow_release(struct follow *f)
@@ -239,7 +239,8 @@ static bool settle(struct follow *f, struct zone_tx *tx, const char *path, struc
         map_set(&f->held, path, f);
         free(take_p->record);
     } else {
-        map_remove(&f->held, path);
+        if (f->held.n_items)
+            map_remove(&f->held, path);
         f->guard.n_gone += is_gone;
         replace(f, tx, path, take_p->record);
     }

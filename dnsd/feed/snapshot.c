@@ -96,6 +96,8 @@ int snapshot_restore(const char *path, struct follow *f, struct err_info *why)
     size_t len = text.len - HEAD_LEN - 24;
     if (each_record(records, len, n, NULL))
         return damaged(path, why);
+    if (!n)
+        return err_set(why, ERR_NOTFOUND, path, "the snapshot is empty");
     each_record(records, len, n, f);
     follow_restored(f, age_ms > 0 ? age_ms : 0);
     return 0;

@@ -21,7 +21,8 @@
  * Read a snapshot into a new follower.
  *
  * @param f      nothing was restored to it yet                                  [in,out]
- * @return 0: restored and published; ERR_NOTFOUND: there is none; ERR_IO, ERR_PARSE (not a snapshot, or damaged): f is as it
+ * @return 0: restored and published; ERR_NOTFOUND: there is none, or it is empty: all
+ *         it could answer is NXDOMAIN; ERR_IO, ERR_PARSE (not a snapshot, or damaged): f is as it
  *         was, *why says which file.   Thread: owner, while starting: waits for the disk.   Source: ours.
  */
 int snapshot_restore(const char *path, struct follow *f, struct err_info *why);
