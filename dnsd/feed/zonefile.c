@@ -15,6 +15,8 @@
 #define MAX_DEPTH 10
 /** Records one $GENERATE may make. */
 #define MAX_GENERATED 65536
+/** Longest record as text, comments out: ldns cuts silently what is longer than 65535. */
+#define MAX_ENTRY 65000
 /** A default that no file states: shows that a record had no TTL. */
 #define NO_TTL 0x7ffffffeu
 
@@ -65,16 +67,18 @@ bool zonefile_is_current(const char *stamp)
 
 /* ---- records ---- */
 
-/* Rdata of an ldns record as wire, names uncompressed. @return length. */
-static size_t rdata_wire(const ldns_rr *rr, uint8_t *out)
+/* Rdata of an ldns record as wire, names uncompressed. @return length; or ERR_NOSPC: longer than a record can be. */
+static int rdata_wire(const ldns_rr *rr, uint8_t *out)
 {
     size_t len = 0;
     for (size_t i = 0; i < ldns_rr_rd_count(rr); i++) {
         const ldns_rdf *field = ldns_rr_rdf(rr, i);
+        if (ldns_rdf_size(field) > RDATA_MAX - len)
+            return ERR_NOSPC;
         memcpy(out + len, ldns_rdf_data(field), ldns_rdf_size(field));
         len += ldns_rdf_size(field);
     }
-    return len;
+    return (int)len;
 }
 
 /* TTL of a record: its own, else that of $TTL, of the record before, or the SOA's minimum. */
@@ -91,13 +95,16 @@ static uint32_t ttl_of(struct reader *r, uint32_t stated)
 static int keep_record(struct reader *r, const ldns_rr *rr)
 {
     uint8_t rdata[RDATA_MAX];
+    int len = rdata_wire(rr, rdata);
     struct zone_rr out = {.owner = ldns_rdf_data(ldns_rr_owner(rr)),
                           .type = (uint16_t)ldns_rr_get_type(rr),
                           .rdata = rdata,
-                          .rdlen = (uint16_t)rdata_wire(rr, rdata)};
+                          .rdlen = (uint16_t)len};
+    if (len < 0)
+        return bad(r, "the record is longer than 65535 octets");
     if (ldns_rr_get_class(rr) != LDNS_RR_CLASS_IN)
         return bad(r, "only class IN is served");
-    if (rdata_check(out.type, rdata, out.rdlen) || out.type == DNS_OPT ||
+    if (!out.type || rdata_check(out.type, rdata, out.rdlen) || out.type == DNS_OPT ||
         (out.type >= 128 && out.type <= DNS_ANY))
         return bad(r, "this record cannot be stored");
     bool at_apex = name_equal(out.owner, r->apex);
@@ -309,7 +316,9 @@ static int scan_octet(struct scan *s, char c)
 /* A line has ended outside parentheses: the entry is whole. */
 static int end_entry(struct reader *r, struct scan *s)
 {
-    int err = s->in_quotes ? bad(r, "a quote is not closed") : read_entry(r, buf_cstr(&s->entry));
+    int err = s->in_quotes               ? bad(r, "a quote is not closed")
+              : s->entry.len > MAX_ENTRY ? bad(r, "the record is longer than 65000 octets of text")
+                                         : read_entry(r, buf_cstr(&s->entry));
     buf_clear(&s->entry);
     return err;
 }

@@ -175,6 +175,8 @@ static void a_bad_file_is_named_with_its_line(void **state)
     expect_refusal(HEAD "$FOO bar\n", "example.test.zone:3", "directive");
     expect_refusal(HEAD "a CH A 10.0.0.1\n", "example.test.zone:3", "");
     expect_refusal(HEAD "$INCLUDE nowhere.inc\n", "example.test.zone:3", "nowhere.inc");
+    expect_refusal(HEAD "x TYPE0 \\# 0\n", "example.test.zone:3", "");
+    expect_refusal(HEAD "x ANY \\# 0\n", "example.test.zone:3", "");
     expect_refusal("@ IN NS ns\n", "example.test.zone", "SOA");
     expect_refusal("@ IN SOA ns h 1 2 3 4 5\n", "example.test.zone", "NS");
     write_file("part.inc", "a A 10.0.0.1\nb A nonsense\n");
@@ -183,12 +185,35 @@ static void a_bad_file_is_named_with_its_line(void **state)
     expect_refusal(HEAD "$INCLUDE part.inc\n", "part.inc:1", "deep");
 }
 
+static void a_record_that_is_too_long_is_refused(void **state)
+{
+    (void)state;
+    struct buf text = BUF_EMPTY;
+    struct got got;
+    buf_add_str(&text, HEAD "long TXT (");
+    for (int i = 0; i < 300; i++) { /* 300 strings of 251 octets with their lengths */
+        buf_add_str(&text, " \"");
+        for (int k = 0; k < 250; k++)
+            buf_add_char(&text, 'x');
+        buf_add_str(&text, "\"");
+    }
+    buf_add_str(&text, ")\n");
+    assert_int_equal(read_zone(buf_cstr(&text), &got), ERR_CONFIG);
+    assert_non_null(strstr(got.why.where, "zone:3"));
+    got_fini(&got);
+    buf_fini(&text);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(every_form_is_read),          cmocka_unit_test(generate_makes_records),
-        cmocka_unit_test(records_outside_are_dropped), cmocka_unit_test(includes_are_read_in_place),
-        cmocka_unit_test(a_stamp_sees_every_file),     cmocka_unit_test(a_bad_file_is_named_with_its_line),
+        cmocka_unit_test(every_form_is_read),
+        cmocka_unit_test(generate_makes_records),
+        cmocka_unit_test(records_outside_are_dropped),
+        cmocka_unit_test(includes_are_read_in_place),
+        cmocka_unit_test(a_stamp_sees_every_file),
+        cmocka_unit_test(a_bad_file_is_named_with_its_line),
+        cmocka_unit_test(a_record_that_is_too_long_is_refused),
     };
     return cmocka_run_group_tests(tests, make_dir, remove_dir);
 }
