@@ -42,7 +42,7 @@ static void write_state(struct jw *w, const struct follow_state *state)
 {
     jw_kstr(w, "revision", state->revision);
     jw_kbool(w, "ready", state->is_ready && !state->is_expired);
-    jw_kbool(w, "stale", !state->is_connected || !state->is_synced);
+    jw_kbool(w, "stale", !state->is_connected || !state->is_synced || state->is_store_away);
     jw_kint(w, "staleSeconds", state->stale_ms / 1000);
     jw_kint(w, "records", (int64_t)state->n_records);
     jw_kint(w, "held", (int64_t)state->n_held);
@@ -321,7 +321,7 @@ void dnsd_collect(void *arg)
     net_counts_read(app->net, &counts);
     zoneset_memory(app->zones, &memory);
     metric_set(m, M_READY, state.is_ready);
-    metric_set(m, M_STALE, !state.is_connected);
+    metric_set(m, M_STALE, !state.is_connected || state.is_store_away);
     metric_set(m, M_STALE_SECONDS, state.stale_ms / 1000);
     metric_set(m, M_HELD, (int64_t)state.n_held);
     metric_set(m, M_NAMELESS, (int64_t)state.n_nameless);

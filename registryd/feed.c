@@ -32,6 +32,7 @@ struct follower {
     bool snapshot; /* owes a `sync` */
     bool time_is_over;
     bool heartbeat_due;
+    bool told_stale;      /* it was told that the store is away */
     bool is_bounded;      /* by a number of changes */
     int64_t changes_left; /* until it ends */
     int64_t told;         /* revision of the last progress or sync line */
@@ -90,8 +91,15 @@ static void on_applied(void *arg, int64_t zxid)
     wake_all(f);
 }
 
+/* The store went away or came back: followers are told at once. */
+static void on_stale(void *arg, const struct err_info *why)
+{
+    (void)why;
+    wake_all(obj_cast(arg, struct feed, FEED_MAGIC));
+}
+
 static const struct mirror_listener listener = {
-    .synced = on_synced, .change = on_change, .applied = on_applied};
+    .synced = on_synced, .change = on_change, .applied = on_applied, .stale = on_stale};
 
 static void on_heartbeat(void *arg)
 {
@@ -141,10 +149,22 @@ size_t feed_ring_bytes(const struct feed *f)
 
 /* ---- what a follower is sent ---- */
 
+static bool is_stale(const struct follower *w)
+{
+    return mirror_stale(w->feed->mirror) != NULL;
+}
+
+static void add_mark(struct follower *w, const char *type, int64_t zxid)
+{
+    enum lines_stale stale = is_stale(w) ? LINES_STALE : w->told_stale ? LINES_CURRENT : LINES_UNSAID;
+    lines_mark(&w->out, type, zxid, mirror_store_id(w->feed->mirror), stale);
+    w->told_stale = is_stale(w);
+}
+
 static void tell_mark(struct follower *w, const char *type)
 {
     w->told = mirror_applied(w->feed->mirror);
-    lines_mark(&w->out, type, w->told, mirror_store_id(w->feed->mirror));
+    add_mark(w, type, w->told);
     w->heartbeat_due = false;
 }
 
@@ -194,7 +214,7 @@ static void step_snapshot(struct follower *w)
 
 static void end_with(struct follower *w, int64_t zxid)
 {
-    lines_mark(&w->out, "progress", zxid, mirror_store_id(w->feed->mirror));
+    add_mark(w, "progress", zxid);
     w->phase = FEED_ENDING;
 }
 
@@ -247,7 +267,7 @@ static void step_changes(struct follower *w)
     }
     if (w->time_is_over)
         end_with(w, mirror_applied(w->feed->mirror));
-    else if (mirror_applied(w->feed->mirror) != w->told || w->heartbeat_due)
+    else if (mirror_applied(w->feed->mirror) != w->told || w->heartbeat_due || is_stale(w) != w->told_stale)
         tell_mark(w, "progress");
 }
 

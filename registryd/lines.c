@@ -71,12 +71,14 @@ void lines_delete(struct buf *out, const char *path, int64_t zxid, const char *s
     buf_add_char(out, '\n');
 }
 
-void lines_mark(struct buf *out, const char *type, int64_t zxid, const char *store_id)
+void lines_mark(struct buf *out, const char *type, int64_t zxid, const char *store_id, enum lines_stale stale)
 {
     struct jw w = jw_on(out);
     jw_object(&w);
     jw_kstr(&w, "type", type);
     revision(&w, store_id, zxid);
+    if (stale != LINES_UNSAID)
+        jw_kbool(&w, "stale", stale == LINES_STALE);
     jw_object_end(&w);
     buf_add_char(out, '\n');
 }

@@ -19,7 +19,10 @@ void lines_put(struct buf *out, const char *path, const struct store_stat *stat,
                const char *store_id);
 /** A `delete` line with newline, appended. */
 void lines_delete(struct buf *out, const char *path, int64_t zxid, const char *store_id);
-/** `{"type":TYPE,"revision":R}` with newline (sync, progress), appended. */
-void lines_mark(struct buf *out, const char *type, int64_t zxid, const char *store_id);
+/** What a mark says about the store; LINES_UNSAID: nothing, which means current. */
+enum lines_stale { LINES_UNSAID, LINES_STALE, LINES_CURRENT };
+/** `{"type":TYPE,"revision":R}` with newline (sync, progress), `"stale":…` where something is to be said; appended. */
+void lines_mark(struct buf *out, const char *type, int64_t zxid, const char *store_id,
+                enum lines_stale stale);
 
 #endif

@@ -8,6 +8,9 @@
     X(feed_synced, LOG_INFO, "The registry was read completely; its names are published.")                   \
     X(feed_lost, LOG_WARN, "The registry is away; what is known is still answered.")                         \
     X(feed_back, LOG_INFO, "The registry is back.")                                                          \
+    X(feed_stale, LOG_WARN,                                                                                  \
+      "The registry is heard, but its store is away; what is known is still answered.")                      \
+    X(feed_current, LOG_INFO, "The registry's store is back.")                                               \
     X(feed_restored, LOG_INFO, "Names are answered from the snapshot on disk until the registry is read.")   \
     X(feed_expired, LOG_ERROR,                                                                               \
       "What is known is older than hadoop.registry.dns.stale.max; names are answered SERVFAIL.")             \

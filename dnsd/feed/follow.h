@@ -51,10 +51,10 @@ struct follow_def {
 struct follow_state {
     bool is_ready;     /* there is something to answer from: a snapshot of the registry, or the one on disk */
     bool is_connected; /* the registry is heard */
-    bool is_store_away; /* the registry says that its store is away: what it tells may be old */
-    bool is_synced;    /* the registry was read completely since the start */
-    bool is_expired;   /* stale for longer than stale_max_ms */
-    int64_t stale_ms;  /* for how long; 0: it is current */
+    bool is_store_away;              /* the registry says that its store is away: what it tells may be old */
+    bool is_synced;                  /* the registry was read completely since the start */
+    bool is_expired;                 /* stale for longer than stale_max_ms */
+    int64_t stale_ms;                /* for how long; 0: it is current */
     char revision[REG_REVISION_MAX]; /* applied to the zones; "" before the first */
     size_t n_records;                /* paths that have names */
     size_t n_nameless;               /* paths with a record that has none */

@@ -138,6 +138,9 @@ struct reg_watch_ops {
     void (*progress)(void *arg, const char *revision); /* everything up to here was delivered */
     /** Connection lost (why) or back (NULL). It reconnects by itself, with growing, jittered pauses up to 5 s. */
     void (*state)(void *arg, const struct err_info *why);
+    /** The registry is heard, but its store is away: what was told may be old (true); or the store is back (false).
+     *  Told when it changes, before the synced or progress it came with; false is assumed at first. */
+    void (*stale)(void *arg, bool is_stale);
 };
 /**
  * Follow everything below path ("/" for all).

@@ -35,7 +35,7 @@ struct reg_watch {
     int64_t pause_ms;
     size_t url_at;
     enum told told;
-    bool in_snapshot, is_stopped;
+    bool in_snapshot, is_stopped, is_stale;
     struct err_info broken; /* code != 0: this connection is not to be trusted */
     int depth;              /* callbacks on the stack */
 };
@@ -73,12 +73,23 @@ static void line_delete(struct reg_watch *w, const struct wire_line *l)
         w->ops->deleted(w->arg, l->path, l->revision);
 }
 
+/** What a sync or progress line says of the registry's store. */
+static void hear_stale(struct reg_watch *w, bool is_stale)
+{
+    bool news = w->is_stale != is_stale;
+
+    w->is_stale = is_stale;
+    if (news && w->ops->stale)
+        w->ops->stale(w->arg, is_stale);
+}
+
 static void line_sync(struct reg_watch *w, const struct wire_line *l)
 {
     set_since(w, l->revision);
     w->in_snapshot = false;
     w->pause_ms = PAUSE_MIN_MS;
-    if (w->ops->synced)
+    hear_stale(w, l->stale);
+    if (!w->is_stopped && w->ops->synced)
         w->ops->synced(w->arg, l->revision);
 }
 
@@ -89,7 +100,8 @@ static void line_progress(struct reg_watch *w, const struct wire_line *l)
         return;
     set_since(w, l->revision);
     w->pause_ms = PAUSE_MIN_MS;
-    if (w->ops->progress)
+    hear_stale(w, l->stale);
+    if (!w->is_stopped && w->ops->progress)
         w->ops->progress(w->arg, l->revision);
 }
 

@@ -211,6 +211,8 @@ static int line_member(struct js *s, const char *key, void *into, struct err_inf
         return take_str(s, &l->revision, why);
     if (strcmp(key, "service") == 0)
         return take_record(s, &l->record, why);
+    if (strcmp(key, "stale") == 0)
+        return take_bool(s, &l->stale, why);
     return skip(s, why);
 }
 

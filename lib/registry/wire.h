@@ -31,6 +31,7 @@ int wire_read_node(const char *bytes, size_t len, struct wire_node *n, struct er
 struct wire_line {
     char *type, *path, *revision; /* NULL when the line has none */
     struct reg_record *record;
+    bool stale; /* sync, progress: the registry's store is away; absent is false */
 };
 
 void wire_line_fini(struct wire_line *l);

@@ -7,7 +7,7 @@ import time
 import pytest
 
 import zookeeper
-from harness import PATIENCE, Stack, container, dig_full, request, wait_for
+from harness import PATIENCE, Feed, Stack, container, dig_full, request, wait_for
 
 pytestmark = pytest.mark.sanitize
 
@@ -136,6 +136,34 @@ def test_all_die_and_come_back(zk, stack):
     assert gone.status == 200
     stack.sync(gone.headers["Bobbin-Revision"])
     assert "NXDOMAIN" in dig_full(stack.dns_port, "web-0.shop.alice.bobbin.test", "A")
+
+
+def mark(feed, kind, **members):
+    """The next line of this type that has these members; the feed sends one every 5 s at least."""
+    while True:
+        line = feed.until(kind)[-1]
+        if members.items() <= line.items():
+            return line
+
+
+def test_dnsd_says_that_its_answers_are_old_though_registryd_is_there(zk, stack):
+    path = f"{BASE}/ctr-1-2-3-4"
+    stack.sync(stack.bind(path, container("web-0", "web", "127.77.0.9")).headers["Bobbin-Revision"])
+    old = "EDE: 3"
+    ask = lambda: dig_full(stack.dns_port, "web-0.shop.alice.bobbin.test")
+    assert "127.77.0.9" in ask() and old not in ask()
+    with Feed(stack) as feed:
+        assert "stale" not in mark(feed, "sync")
+        zk.kill()
+        wait_for(lambda: old in ask(), "answers are marked as old")
+        assert "127.77.0.9" in ask()
+        assert mark(feed, "progress", stale=True)
+        with Feed(stack) as late:
+            assert mark(late, "sync", stale=True)
+        assert not [e for e in stack.dnsd.events if e["event"] == "feed_lost"], "registryd was there all the time"
+        zk.start()
+        wait_for(lambda: old not in ask(), "answers are current again")
+        assert mark(feed, "progress", stale=False)
 
 
 def test_an_orderly_end_without_zookeeper(zk, stack):

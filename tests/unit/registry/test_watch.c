@@ -71,7 +71,13 @@ static void on_state(void *arg, const struct err_info *why)
     note(arg, "%s\n", why ? err_name(why->code) : "up");
 }
 
-static const struct reg_watch_ops ops = {on_reset, on_put, on_deleted, on_synced, on_progress, on_state};
+static void on_stale(void *arg, bool is_stale)
+{
+    note(arg, "%s\n", is_stale ? "stale" : "current");
+}
+
+static const struct reg_watch_ops ops = {on_reset,    on_put,   on_deleted, on_synced,
+                                         on_progress, on_state, on_stale};
 
 static bool is_told(void *arg)
 {
@@ -143,6 +149,26 @@ static void end(struct fixture *f)
 #define ASKED_SINCE(rev) "GET /ws/v1/registry/users user.name=u watch=true since=" rev "\n"
 
 /* ---- what is told ---- */
+
+/* A registry whose store is away says so with every mark; silence about it means that the store is there. */
+static void test_store_away_and_back(void **state)
+{
+    static const struct step steps[] = {
+        HELD_STREAM(
+            HELLO "{\"type\":\"sync\",\"revision\":\"S.4\",\"stale\":true}\n"
+                  "{\"type\":\"progress\",\"revision\":\"S.4\",\"stale\":true}\n"
+                  "{\"type\":\"progress\",\"revision\":\"S.4\",\"stale\":false}\n" PROGRESS(
+                      "S.5") "{\"type\":\"progress\",\"revision\":\"S.5\",\"stale\":true}\n" PROGRESS("S.6")),
+    };
+    struct fixture f;
+
+    (void)state;
+    begin(&f, steps, ARRAY_LEN(steps));
+    await_told(&f, "progress S.6");
+    assert_string_equal(f.told.bytes, "up\nreset\nstale\nsynced S.4\nprogress S.4\ncurrent\nprogress S.4\n"
+                                      "progress S.5\nstale\nprogress S.5\ncurrent\nprogress S.6\n");
+    end(&f);
+}
 
 static void test_snapshot_then_changes(void **state)
 {
@@ -358,6 +384,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_snapshot_then_changes),
+        cmocka_unit_test(test_store_away_and_back),
         cmocka_unit_test(test_lines_come_in_pieces),
         cmocka_unit_test(test_given_since_needs_no_snapshot),
         cmocka_unit_test(test_resumes_after_the_last_progress),
