@@ -47,7 +47,7 @@ void response_begin(struct response *r, struct answer *a, const struct zone_vers
         wr_question(&r->w, a->msg + WIRE_HEADER_LEN, a->q.question_len);
     if (!a->q.has_edns)
         return;
-    if (a->q.verdict == QUERY_OK)
+    if (a->q.verdict == QUERY_OK && (a->q.cookie_len || a->q.wants_keepalive || a->q.wants_padding))
         begin_options(r);
     r->w.cap -= wr_opt_len(&r->opt) + EDE_OPTION_LEN;
 }

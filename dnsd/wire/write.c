@@ -250,7 +250,7 @@ static uint8_t *put_number(uint8_t *p, enum dns_option option, unsigned value)
 static size_t put_padding(const struct wr *w, uint8_t *p, unsigned block)
 {
     size_t len = (size_t)(p - w->msg) + OPTION_HEAD;
-    if (!block || len > w->cap)
+    if (len > w->cap)
         return 0;
     size_t n = (block - len % block) % block;
     if (n > w->cap - len)
@@ -281,7 +281,8 @@ int wr_opt_put(struct wr *w, const struct wr_opt *opt)
         p = put_option(p, DNS_OPTION_COOKIE, opt->cookie, COOKIE_LEN);
     if (opt->has_keepalive)
         p = put_number(p, DNS_OPTION_KEEPALIVE, opt->keepalive_100ms);
-    p += put_padding(w, p, opt->padding_block);
+    if (opt->padding_block)
+        p += put_padding(w, p, opt->padding_block);
     wire_put16(head + 9, (unsigned)(p - head - OPT_FIXED_LEN));
     w->len = (size_t)(p - w->msg);
     w->counts[WR_ADDITIONAL]++;
