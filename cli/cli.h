@@ -44,6 +44,8 @@ struct cli;
     X(CLI_DESCRIPTION, "description", 0, 1, "TEXT", "description of the record")                             \
     X(CLI_ATTR, "attr", 0, 1, "KEY=VALUE",                                                                   \
       "attribute of the record, as yarn:persistence=permanent; may be repeated")                             \
+    X(CLI_FIELD_API, "endpointField.api", 0, 1, "API", "an endpoint has this interface")                     \
+    X(CLI_FIELD_PROTOCOL, "endpointField.protocolType", 0, 1, "PROTOCOL", "an endpoint speaks this protocol") \
     X(CLI_WAIT, "wait", 0, 0, "", "wait until the service is READY")                                         \
     X(CLI_NO_WAIT, "no-wait", 0, 0, "", "do not wait until the service is READY")                            \
     X(CLI_FOLLOW, "follow", 'f', 0, "", "go on with what is written from now on, until Ctrl-C")              \

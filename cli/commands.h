@@ -28,6 +28,9 @@
       registry_rm, "Delete a node.")                                                                              \
     X("registry", "watch", "[PATH]", 0, 1, CLI_BIT(CLI_SINCE) | CLI_BIT(CLI_MAX) | CLI_BIT(CLI_TIMEOUT),          \
       registry_watch, "Print what is below a path, then every change, until Ctrl-C.")                             \
+    X("registry", "find", "[TERM=VALUE...]", 0, ANY_NUMBER,                                                        \
+      CLI_BIT(CLI_FIELD_API) | CLI_BIT(CLI_FIELD_PROTOCOL) | CLI_BIT(CLI_TIMEOUT), registry_find,                 \
+      "Find records by api, protocol, user, class, component, id.")                                               \
     X("app", "launch", "FILE", 1, 1, CLI_BIT(CLI_WAIT) | CLI_BIT(CLI_NO_WAIT) | CLI_BIT(CLI_TIMEOUT), app_launch, \
       "Create a service of a definition and wait until it is READY.")                                             \
     X("app", "status", "NAME", 1, 1, 0, app_status, "Show a service and its containers.")                         \

@@ -1,8 +1,13 @@
 """Finding records by what is in them: answered from an index that follows every change."""
 
+import json
+import os
+import re
+import subprocess
+
 import pytest
 
-from harness import Registry, container, wait_for
+from harness import BIN, PATIENCE, Registry, container, wait_for
 
 pytestmark = pytest.mark.sanitize
 
@@ -129,3 +134,25 @@ def test_a_restart_finds_the_same():
             answer = reg.registry("GET", "", base="/ws/v1/registry-find", query="component=c")
             return answer.status == 200 and len(answer.json["records"])
         assert wait_for(records, "the index is built") == 200
+
+
+def bobbin_find(reg, *words):
+    return subprocess.run([os.path.join(BIN, "bobbin"), "registry", "find", "--url", f"http://127.0.0.1:{reg.registry_port}", *words],
+                          capture_output=True, text=True, timeout=PATIENCE, check=False)
+
+
+def test_command_line(reg):
+    done = bobbin_find(reg, "-endpointField.api=classpath:org.apache.hbase", "user=bob")
+    assert done.returncode == 0 and done.stderr == "", done
+    assert re.findall(r"^(/\S+)", done.stdout, re.M) == ["/users/bob/services/hbase/two"]
+    found = json.loads(bobbin_find(reg, "--endpointField.api", "http://", "--endpointField.protocolType", "webui", "class=hbase", "-o", "json").stdout)
+    assert sorted(r["path"] for r in found) == ["/users/alice/services/hbase/one", "/users/bob/services/hbase/two"]
+    assert json.loads(bobbin_find(reg, "component=no such & thing", "-o", "json").stdout) == []
+    assert bobbin_find(reg).returncode == bobbin_find(reg, "word").returncode == 2
+
+
+def test_command_line_reads_all_pages(reg):
+    for i in range(1005):
+        reg.bind(f"/users/frida/services/many/n{i:04}", container("n", "pages", "127.77.1.1", f"container_8_0001_01_{i:06}"))
+    found = json.loads(bobbin_find(reg, "component=pages", "-o", "json").stdout)
+    assert len({r["path"] for r in found}) == len(found) == 1005
