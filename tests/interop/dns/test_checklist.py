@@ -115,7 +115,7 @@ def test_update_changes_nothing(served):
 
 
 def test_serial_rises_with_a_change(served):
-    from conftest import BASE
+    from served import BASE
     from harness import container
 
     def serial():

@@ -10,7 +10,7 @@ import time
 import pytest
 
 import wire
-from conftest import answers
+from served import answers
 from wire import Answer, Tcp, Udp, header, option, query, question
 
 pytestmark = pytest.mark.sanitize

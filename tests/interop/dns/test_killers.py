@@ -6,7 +6,7 @@ import threading
 import pytest
 
 import wire
-from conftest import BASE, answers
+from served import BASE, answers
 from harness import container
 from wire import FORMERR, Tcp, Udp, header, query, question
 
@@ -115,7 +115,7 @@ def test_questions_while_the_set_changes(served):
 
 @pytest.mark.parametrize("options", [None, b""])
 def test_api_name_of_a_deleted_application(served, udp, options):
-    from conftest import APPLICATION
+    from served import APPLICATION
     path = "/users/root/services/yarn-service/shortlived"
     served.sync(served.bind(path, APPLICATION).headers["Bobbin-Revision"])
     assert udp.ask(query("http-api.shortlived.root.bobbin.test", options=options)).rcode == 0

@@ -4,7 +4,7 @@ import re
 import pytest
 
 import wire
-from conftest import answers
+from served import answers
 from wire import FORMERR, NOTIMP, REFUSED, Tcp, Udp, header, option, query, question
 
 pytestmark = pytest.mark.sanitize

@@ -9,7 +9,7 @@ import time
 import pytest
 
 import wire
-from conftest import answers, certificate
+from served import answers, certificate
 from harness import SANITIZED, Stack, container, free_port, wait_for
 from wire import Tcp, option, query
 

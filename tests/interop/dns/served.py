@@ -1,0 +1,52 @@
+"""What the dnsd of this folder serves, and the question that tells whether it still does."""
+import os
+import subprocess
+
+from wire import Udp, query
+
+BASE = "/users/root/services/yarn-service/test1"
+WILD = """$TTL 300
+@ SOA ns hostmaster 7 3600 600 86400 30
+@ NS ns
+ns A 127.0.0.1
+*.wild A 10.0.0.1
+a.exists.wild A 10.0.0.2
+sub NS ns1.sub
+sub NS ns2.sub
+ns1.sub A 10.0.0.53
+ns2.sub A 10.0.0.54
+old DNAME new
+x.new A 10.0.0.3
+new A 10.0.0.4
+chain CNAME gone
+multi 60 A 10.0.1.1
+multi 60 A 10.0.1.2
+odd TYPE65400 \\# 3 010203
+"""
+CLASSLESS = """$TTL 300
+@ SOA ns.zone.example. hostmaster.zone.example. 7 3600 600 86400 30
+@ NS ns.zone.example.
+9 CNAME 9.8/29
+9.8/29 PTR nine.zone.example.
+"""
+
+
+def certificate(directory, name):
+    """A key and a self-signed certificate."""
+    key, cert = os.path.join(directory, "tls.key"), os.path.join(directory, "tls.crt")
+    subprocess.run(["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes", "-days", "2",
+                    "-subj", f"/CN={name}", "-keyout", key, "-out", cert], check=True, capture_output=True)
+    return cert, key
+
+
+APPLICATION = {"type": "JSONServiceRecord", "description": "an application", "internal": [], "external": [
+    {"api": "http://", "addressType": "uri", "protocolType": "webui", "addresses": [{"uri": "http://127.77.3.3:8088/ui"}]}],
+    "yarn:id": "application_1_2", "yarn:persistence": "application"}
+
+
+def answers(stack):
+    """Every UDP worker answers a good question: the kernel spreads client ports over them."""
+    for _ in range(16):
+        with Udp(stack.dns_port) as client:
+            answer = client.ask(query("httpd-1.test1.root.bobbin.test"))
+            assert answer.rcode == 0 and [record[3] for record in answer.records[0]] == [bytes([127, 77, 0, 19])]
