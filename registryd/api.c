@@ -11,6 +11,8 @@
 #include <string.h>
 
 #define BODY_MAX 0 /* replaced by hadoop.registry.record.max-size, app.c */
+/** Bytes of one import: a record that fills a node, every character of it escaped, fits. */
+#define IMPORT_BODY_MAX ((size_t)8 << 20)
 
 const struct http_route registry_routes[] = {
     {"GET", "/ws/v1/registry/*", 0, 0, api_get, "Read a node, or follow its changes with watch=true"},
@@ -24,6 +26,12 @@ const struct http_route registry_routes[] = {
     {"POST", "/ws/v1/registry-admin/events", HTTP_JSON_IN, BODY_MAX, api_events,
      "Tell what began or ended on the cluster"},
     {"POST", "/ws/v1/registry-admin/users", HTTP_JSON_IN, BODY_MAX, api_users, "Make home directories"},
+    {"GET", "/ws/v1/registry-admin/export", 0, 0, api_export,
+     "Everything below a path: stored bytes and ACLs"},
+    {"POST", "/ws/v1/registry-admin/import", HTTP_JSON_IN, IMPORT_BODY_MAX, api_import,
+     "Write nodes as an export shows them"},
+    {"POST", "/ws/v1/registry-admin/backup", HTTP_JSON_IN, BODY_MAX, api_backup,
+     "Copy the embedded store while it is in use"},
 };
 const size_t registry_n_routes = ARRAY_LEN(registry_routes);
 

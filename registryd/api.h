@@ -39,5 +39,8 @@ void api_find(struct http_req *req, void *arg);       /* api_find.c */
 void api_purge(struct http_req *req, void *arg);      /* api_admin.c */
 void api_events(struct http_req *req, void *arg);     /* api_admin.c */
 void api_users(struct http_req *req, void *arg);      /* api_admin.c */
+void api_export(struct http_req *req, void *arg);     /* api_copy.c */
+void api_import(struct http_req *req, void *arg);     /* api_copy.c */
+void api_backup(struct http_req *req, void *arg);     /* api_copy.c */
 
 #endif

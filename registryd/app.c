@@ -224,7 +224,7 @@ static int http_start(struct daemon *d, void *arg, struct err_info *why)
         return err;
     app->routes = mem_copy(registry_routes, registry_n_routes * sizeof *registry_routes);
     for (size_t i = 0; i < registry_n_routes; i++)
-        if (app->routes[i].flags & (HTTP_JSON_IN | HTTP_JSON_OPTIONAL))
+        if (!app->routes[i].max_body && app->routes[i].flags & (HTTP_JSON_IN | HTTP_JSON_OPTIONAL))
             app->routes[i].max_body = (size_t)opt_int(o, OPT_RECORD_MAX);
     http_common_daemon(d);
     metrics_collector(daemon_metrics(d), collect, app);

@@ -13,6 +13,7 @@
     X(registry_setup_failed, LOG_WARN, "The standard nodes could not be made; trying again.")                \
     X(feed_gone, LOG_WARN, "A follower fell behind the ring of changes and was told to begin anew.")         \
     X(purged, LOG_INFO, "A record was purged, with everything below it; with dry_run=true it would be.")     \
+    X(backed_up, LOG_INFO, "The store was copied into this directory.")                                      \
     X(cleanup_failed, LOG_WARN,                                                                              \
       "A clean-up failed for good; its records stay until the next reconciliation.")                         \
     X(rm_followed, LOG_INFO, "This resource manager says what ended on the cluster.")                        \

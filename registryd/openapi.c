@@ -115,6 +115,25 @@ static const struct http_schema homes_schema = {
         ",\"created\":" FLAG ",\"homes\":" LIST(TEXT) "}}") "}}",
     NULL};
 
+#define ACL                                                                                                  \
+    LIST("{\"type\":\"object\",\"required\":[\"perms\",\"scheme\",\"id\"],\"properties\":{\"perms\":" NUMBER \
+         ",\"scheme\":" TEXT ",\"id\":" TEXT "}}")
+static const struct http_schema import_schema = {
+    "Import",
+    "{\"type\":\"object\",\"required\":[\"nodes\"],\"properties\":{\"nodes\":" LIST(
+        "{\"type\":\"object\",\"required\":[\"path\"],\"properties\":{\"path\":" TEXT ",\"record\":" TEXT
+        ",\"base64\":" TEXT ",\"ephemeral\":" FLAG ",\"acl\":" ACL "}}") "}}",
+    NULL};
+static const struct http_schema imported_schema = {
+    "Imported",
+    "{\"type\":\"object\",\"required\":[\"created\",\"replaced\",\"unchanged\",\"failed\"],\"properties\":{"
+    "\"created\":" NUMBER ",\"replaced\":" NUMBER ",\"unchanged\":" NUMBER ",\"failed\":" LIST(
+        "{\"type\":\"object\",\"required\":[\"path\",\"error\",\"detail\"],\"properties\":{\"path\":" TEXT
+        ",\"error\":" TEXT ",\"detail\":" TEXT "}}") "}}",
+    NULL};
+static const struct http_schema backup_schema = {
+    "Backup", "{\"type\":\"object\",\"required\":[\"dir\"],\"properties\":{\"dir\":" TEXT "}}", NULL};
+
 /* ---- parameters ---- */
 
 #define QUERY(name, kind, ...)                                                                               \
@@ -174,6 +193,11 @@ static const struct http_param find_params[] = {
     QUERY("cursor", HTTP_TEXT, "Continue where the answer with this cursor ended.", 0, 0, NULL, false),
     PARAMS_END};
 
+static const struct http_param export_params[] = {TERM("path", "Where to begin; / when it is absent."),
+                                                  PARAMS_END};
+static const struct http_param import_params[] = {QUERY_BOOL("overwrite", "Replace what is there."),
+                                                  PARAMS_END};
+
 /* ---- answers ---- */
 
 #define JSON "application/json"
@@ -211,6 +235,19 @@ static const struct http_doc_answer events_answers[] = {
     {200, JSON, &told_schema, "What the first try of each event did."}, ANSWERS_END};
 static const struct http_doc_answer users_answers[] = {{200, JSON, &homes_schema, "The homes."}, ANSWERS_END};
 
+static const struct http_doc_answer export_answers[] = {
+    {200, "application/x-ndjson", NULL, "The nodes, one JSON object a line, and a last line that says so."},
+    ANSWERS_END};
+static const struct http_doc_answer import_answers[] = {
+    {200, JSON, &imported_schema, "Every node had its turn; `failed` names those that were not written."},
+    ANSWERS_END};
+static const struct http_doc_answer backup_answers[] = {
+    {200, JSON, &backup_schema, "The copy is complete and durable in this directory."}, ANSWERS_END};
+
+static const int export_errors[] = {ERR_PERMISSION, ERR_UNAVAILABLE, ERR_NOTFOUND, 0};
+static const int import_errors[] = {ERR_PERMISSION, ERR_UNAVAILABLE, ERR_INVALID, ERR_JSON, 0};
+static const int backup_errors[] = {ERR_PERMISSION, ERR_INVALID,   ERR_JSON,  ERR_EXISTS, ERR_UNSUPPORTED,
+                                    ERR_IO,         ERR_CANCELLED, ERR_NOSPC, 0};
 static const int find_errors[] = {ERR_UNAVAILABLE, ERR_GONE, 0};
 static const int admin_errors[] = {STORE_ERRORS, ERR_INVALID, ERR_JSON, ERR_NOTEMPTY, ERR_NOSPC, 0};
 static const int get_errors[] = {STORE_ERRORS, ERR_GONE, 0};
@@ -230,5 +267,8 @@ const struct http_doc registry_docs[] = {
     {api_purge, NULL, &purge_schema, purge_answers, admin_errors},
     {api_events, NULL, &events_schema, events_answers, admin_errors},
     {api_users, NULL, &users_schema, users_answers, admin_errors},
+    {api_export, export_params, NULL, export_answers, export_errors},
+    {api_import, import_params, &import_schema, import_answers, import_errors},
+    {api_backup, NULL, &backup_schema, backup_answers, backup_errors},
 };
 const size_t registry_n_docs = ARRAY_LEN(registry_docs);

@@ -29,6 +29,10 @@
       OPT_FIXED, "Longest pause between such tries.")                                                        \
     X(OPT_DATA_DIR, "bobbin.data.dir", OPT_TEXT, "", "/var/lib/bobbin", 0, 0, OPT_FIXED,                     \
       "Directory for everything Bobbin keeps on this host.")                                                 \
+    X(OPT_BACKUP_DIR, "hadoop.registry.backup.dir", OPT_TEXT, "", NULL, 0, 0, OPT_FIXED,                     \
+      "Directory below which backups of the embedded store are made. Default: bobbin.data.dir.")             \
+    X(OPT_ADMINS, "hadoop.registry.admin.users", OPT_TEXT, "", NULL, 0, 0, OPT_FIXED,                        \
+      "Users, comma-separated, who may export, import and back up, beside the one who runs registryd.")      \
     X(OPT_HTTP_ADDRESS, "hadoop.registry.http.address", OPT_ADDR, "", "127.0.0.1:9192", 0, 0, OPT_FIXED,     \
       "Address of the REST interface.")                                                                      \
     X(OPT_HTTP_REMOTE, "hadoop.registry.http.allow-remote", OPT_BOOL, "", "false", 0, 0, OPT_FIXED,          \

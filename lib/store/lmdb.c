@@ -17,6 +17,7 @@
 #include <unistd.h>
 
 #include "base/mem.h"
+#include "store/lmdb_backup.h"
 #include "store/lmdb_feed.h"
 #include "store/lmdb_tree.h"
 #include "store/lmdb_writer.h"
@@ -24,6 +25,7 @@
 
 #define LMDB_MAGIC OBJ_MAGIC('L', 'M', 'D', 'B')
 #define READ_MAGIC OBJ_MAGIC('L', 'R', 'E', 'A')
+#define COPY_MAGIC OBJ_MAGIC('L', 'C', 'P', 'Y')
 
 #define MAP_SIZE_DEFAULT ((int64_t)64 << 30)
 
@@ -37,7 +39,7 @@ struct lmdb {
     struct lmdb_writer *writer;
     struct lmdb_feed *feed;
     int lock_fd;
-    size_t n_reads;
+    size_t n_reads;          /* and copies */
     bool is_written, is_fed; /* while closing: writer and feed have ended */
 };
 
@@ -208,6 +210,51 @@ static void lmdb_read(struct store *s, enum store_read_kind kind, const char *pa
     BUG_IF(uv_queue_work(run_loop_uv(l->base.loop), &r->work, read_work, read_done) != 0);
 }
 
+/* ---- copying ---- */
+
+/** A backup: made by a thread of the pool. */
+struct copy {
+    struct obj obj;
+    uv_work_t work;
+    struct lmdb *owner;
+    char *dir;
+    struct store_call call;
+    int err;
+    struct store_result result;
+};
+
+static void copy_work(uv_work_t *work)
+{
+    struct copy *c = obj_cast(work->data, struct copy, COPY_MAGIC);
+    c->err = lmdb_backup(&c->owner->tree, c->dir, &c->result.why);
+}
+
+static void copy_done(uv_work_t *work, int status)
+{
+    struct copy *c = obj_cast(work->data, struct copy, COPY_MAGIC);
+    struct lmdb *l = c->owner;
+    BUG_IF(status != 0);
+    c->call.done(c->call.arg, c->err, &c->result);
+    free(c->dir);
+    obj_fini(&c->obj);
+    free(c);
+    l->n_reads--;
+    close_progress(l);
+}
+
+static void lmdb_copy(struct store *s, const char *dir, struct store_call call)
+{
+    struct lmdb *l = lmdb_of(s);
+    struct copy *c = mem_new(struct copy);
+    obj_init(&c->obj, COPY_MAGIC);
+    c->owner = l;
+    c->dir = mem_str(dir);
+    c->call = call;
+    c->work.data = c;
+    l->n_reads++;
+    BUG_IF(uv_queue_work(run_loop_uv(l->base.loop), &c->work, copy_work, copy_done) != 0);
+}
+
 /* ---- writing ---- */
 
 static void lmdb_write(struct store *s, const struct store_op *op, struct store_call call)
@@ -281,6 +328,7 @@ static const struct store_backend_ops lmdb_ops = {
     .write = lmdb_write,
     .set_acl = lmdb_set_acl,
     .multi = lmdb_multi,
+    .backup = lmdb_copy,
     .follow = lmdb_follow,
     .close = lmdb_close,
     .free = lmdb_free,

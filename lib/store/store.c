@@ -290,6 +290,20 @@ void store_multi(struct store *s, const struct store_op *ops, size_t n_ops, STOR
         s->ops->multi(s, ops, n_ops, call);
 }
 
+void store_backup(struct store *s, const char *dir, STORE_DONE, void *arg)
+{
+    struct store_call call = {done, arg};
+    struct err_info why = {0};
+    if (s->is_closing)
+        err_set(&why, ERR_CANCELLED, dir, "the store is being closed");
+    else if (!s->ops->backup)
+        err_set(&why, ERR_UNSUPPORTED, dir, "records in %s are backed up by its own means", s->ops->kind);
+    if (why.code)
+        refuse(s, call, 0, &why);
+    else
+        s->ops->backup(s, dir, call);
+}
+
 void store_follow(struct store *s, const struct store_follow_ops *ops, void *arg)
 {
     BUG_IF(s->is_following || s->is_closing);

@@ -133,6 +133,16 @@ struct store_op {
  *  zxid that of the last op. n_ops 0 is ERR_INVALID. */
 void store_multi(struct store *s, const struct store_op *ops, size_t n_ops, STORE_DONE, void *arg);
 
+/**
+ * Copy the whole store, as it was at one moment, into a new directory that can be opened as file:DIR and has a store id of
+ * its own. Reads and writes go on meanwhile.
+ *
+ * @param dir  absolute path of the directory to make; missing parents are made   [borrowed during the call]
+ * done: 0; ERR_EXISTS: something is at dir; ERR_UNSUPPORTED: not a store in files; ERR_IO, ERR_NOSPC: nothing is at dir.
+ * Thread: owner.   Source: design §2.
+ */
+void store_backup(struct store *s, const char *dir, STORE_DONE, void *arg);
+
 /* ---- following: what the mirror stands on ---- */
 
 /**

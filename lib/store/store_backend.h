@@ -38,6 +38,8 @@ struct store_backend_ops {
     void (*set_acl)(struct store *s, const char *path, const struct store_acl *acl, struct store_call call);
     /** n_ops >= 1. */
     void (*multi)(struct store *s, const struct store_op *ops, size_t n_ops, struct store_call call);
+    /** Copy the whole store into a directory; NULL: it cannot. */
+    void (*backup)(struct store *s, const char *dir, struct store_call call);
     /** Called once at most. */
     void (*follow)(struct store *s, const struct store_follow_ops *ops, void *arg);
     /** Finish or cancel all calls, stop following, then call store_base_closed(s) once. No call comes after close. */

@@ -581,8 +581,16 @@ static void zk_free(struct store *base)
     free(s);
 }
 
-static const struct store_backend_ops backend = {"zookeeper", zk_read,   zk_write, zk_set_acl,
-                                                 zk_multi,    zk_follow, zk_close, zk_free};
+static const struct store_backend_ops backend = {
+    .kind = "zookeeper",
+    .read = zk_read,
+    .write = zk_write,
+    .set_acl = zk_set_acl,
+    .multi = zk_multi,
+    .follow = zk_follow,
+    .close = zk_close,
+    .free = zk_free,
+};
 
 static int64_t or_default(int64_t value, int64_t fallback)
 {
