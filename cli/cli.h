@@ -35,7 +35,8 @@ struct cli;
     X(CLI_RECURSIVE, "recursive", 'r', 0, "", "delete everything below as well")                             \
     X(CLI_SYNC, "sync", 0, 1, "DNSD_URL", "wait until this dnsd answers with the change")                    \
     X(CLI_SINCE, "since", 0, 1, "REVISION", "only the changes after this revision, no snapshot")             \
-    X(CLI_MAX, "max", 0, 1, "N", "end after so many changes; those of the snapshot do not count")            \
+    X(CLI_MAX, "max", 0, 1, "N",                                                                             \
+      "watch: end after so many changes, those of the snapshot not counted; shadow: names a zone")           \
     X(CLI_API, "api", 0, 1, "API", "name of the n-th endpoint's interface")                                  \
     X(CLI_REST, "rest", 0, 1, "URI", "external REST endpoint")                                               \
     X(CLI_WEBUI, "webui", 0, 1, "URI", "external web page")                                                  \
@@ -45,7 +46,9 @@ struct cli;
     X(CLI_ATTR, "attr", 0, 1, "KEY=VALUE",                                                                   \
       "attribute of the record, as yarn:persistence=permanent; may be repeated")                             \
     X(CLI_FIELD_API, "endpointField.api", 0, 1, "API", "an endpoint has this interface")                     \
-    X(CLI_FIELD_PROTOCOL, "endpointField.protocolType", 0, 1, "PROTOCOL", "an endpoint speaks this protocol") \
+    X(CLI_FIELD_PROTOCOL, "endpointField.protocolType", 0, 1, "PROTOCOL",                                    \
+      "an endpoint speaks this protocol")                                                                    \
+    X(CLI_TTL, "ttl", 0, 0, "", "compare TTLs as well")                                                      \
     X(CLI_WAIT, "wait", 0, 0, "", "wait until the service is READY")                                         \
     X(CLI_NO_WAIT, "no-wait", 0, 0, "", "do not wait until the service is READY")                            \
     X(CLI_FOLLOW, "follow", 'f', 0, "", "go on with what is written from now on, until Ctrl-C")              \

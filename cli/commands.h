@@ -42,6 +42,18 @@
       "Start a stopped service.")                                                                                 \
     X("app", "logs", "NAME [INSTANCE]", 1, 2, CLI_BIT(CLI_FOLLOW), app_logs, "Print what containers wrote.")       \
     X("app", "destroy", "NAME", 1, 1, 0, app_destroy, "Stop a service and forget it.") \
+    X("dns", "explain", "NAME [TYPE]", 1, 2, CLI_BIT(CLI_TIMEOUT), dns_explain,                                    \
+      "Say why a name is answered as it is, or what is missing.")                                                 \
+    X("dns", "zones", "", 0, 0, CLI_BIT(CLI_TIMEOUT), dns_zones, "List the zones with serial, size and file.")    \
+    X("dns", "stats", "", 0, 0, CLI_BIT(CLI_TIMEOUT), dns_stats, "Count records, names and queries.")             \
+    X("dns", "dump", "[ZONE]", 0, 1, CLI_BIT(CLI_TIMEOUT), dns_dump, "Print a zone as a master file.")            \
+    X("dns", "reload", "", 0, 0, CLI_BIT(CLI_TIMEOUT), dns_reload, "Read master files, certificate and secrets again.") \
+    X("dns", "release", "", 0, 0, CLI_BIT(CLI_TIMEOUT), dns_release, "Let removals that the guard holds happen.") \
+    X("dns", "sync", "REVISION", 1, 1, CLI_BIT(CLI_TIMEOUT), dns_sync,                                            \
+      "Wait until names are answered from a revision.")                                                           \
+    X("dns", "shadow", "HOST:PORT [ZONE...]", 1, ANY_NUMBER,                                                      \
+      CLI_BIT(CLI_MAX) | CLI_BIT(CLI_TTL) | CLI_BIT(CLI_TIMEOUT), dns_shadow,                                     \
+      "Ask another server the same as dnsd and print what differs.")                                              \
     X("dev", "", "", 0, 0,                                                                                        \
       CLI_BIT(CLI_EXAMPLE) | CLI_BIT(CLI_CHECK) | CLI_BIT(CLI_STORE) | CLI_BIT(CLI_KEEP), dev_run,                \
       "Start all of Bobbin on this machine with an example service, until Ctrl-C.")

@@ -1,0 +1,52 @@
+/**
+ * Asking a DNS server one question at a time and keeping what can be compared. UDP first, again when nothing comes, TCP when
+ * the answer did not fit; every step is bounded in time.
+ *
+ * Thread: main; calls block, Ctrl-C ends the program.   Source: RFC 1035, RFC 7766; messages are read and sent by ldns.
+ */
+#ifndef CLI_DNS_ASK_H
+#define CLI_DNS_ASK_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "bobbin/error.h"
+
+struct dns_server;
+
+/**
+ * A server to ask. No packet is sent.
+ *
+ * @param address  "host", "host:port" or "[v6]:port"; a name is resolved by the system     [borrowed]
+ * @param out      dns_server_close it                                               [out]
+ * @return 0; ERR_USAGE: no address; ERR_UNAVAILABLE: the name does not resolve.
+ */
+int dns_server_open(const char *address, struct dns_server **out, struct err_info *why);
+/** Release; NULL is fine. */
+void dns_server_close(struct dns_server *s);
+/** As "127.0.0.1 port 5335". [borrowed from s] */
+const char *dns_server_label(const struct dns_server *s);
+
+/** What came back; release with dns_reply_fini. */
+struct dns_reply {
+    char rcode[24]; /* as "NXDOMAIN", or "no answer" */
+    bool is_silent; /* nothing came, or nothing that answers the question */
+    char **records; /* answer section: "owner type rdata", names in lower case, sorted */
+    size_t n_records;
+};
+
+/**
+ * Ask, without wish for recursion.
+ *
+ * @param name      master file form                                                 [borrowed]
+ * @param type      token, as "SRV" or "TYPE65400"                                   [borrowed]
+ * @param with_ttl  records are "owner ttl type rdata"
+ * @param out       silence is a reply too                                           [out]
+ * @return 0; ERR_PARSE: no name or no type: *out is empty.
+ */
+int dns_ask(struct dns_server *s, const char *name, const char *type, bool with_ttl, struct dns_reply *out);
+/** Release. */
+void dns_reply_fini(struct dns_reply *r);
+
+#endif

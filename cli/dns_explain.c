@@ -1,0 +1,93 @@
+/** `bobbin dns explain`: znode → record → decision → RRset → answer, or the link that is missing. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "base/obj.h"
+#include "commands.h"
+#include "dns.h"
+#include "json/json.h"
+#include "out.h"
+#include "services.h"
+
+/** A text of the registry or the server with what a terminal would obey, and tabs, replaced. */
+static void print_safely(const char *text)
+{
+    for (; *text; text++)
+        putchar(*text == '\t' ? ' ' : (unsigned char)*text < 0x20 || *text == 0x7f ? '?' : *text);
+}
+
+static void print_line(const char *label, const char *text)
+{
+    printf("%-9s", label);
+    print_safely(text);
+    putchar('\n');
+}
+
+static void print_texts(const json_t *array, const char *none)
+{
+    size_t i;
+    json_t *text;
+
+    if (!json_array_size(array))
+        print_line("", none);
+    json_array_foreach(array, i, text) print_line("", json_string_value(text) ? json_string_value(text) : "");
+}
+
+/** One registry record: its path, what it gives and what became of that. */
+static void print_source(const json_t *source)
+{
+    size_t i;
+    json_t *given;
+
+    print_line("znode", services_text(source, "path"));
+    json_array_foreach(json_object_get(source, "gives"), i, given)
+    {
+        mem_auto char *text =
+            mem_fmt("%s: %s", services_text(given, "record"), services_text(given, "decision"));
+        print_line("  gives", text);
+    }
+    if (json_object_get(source, "reason"))
+        print_line("  but", services_text(source, "reason"));
+    if (json_object_get(source, "held"))
+        print_line("  held", services_text(source, "held"));
+}
+
+static void print_chain(const json_t *doc)
+{
+    const json_t *answer = json_object_get(doc, "answer"), *sources = json_object_get(doc, "sources");
+    json_int_t n_more = json_integer_value(json_object_get(doc, "moreSources"));
+    mem_auto char *question = mem_fmt("%s %s", services_text(doc, "name"), services_text(doc, "type"));
+    mem_auto char *zone = mem_fmt("%s %s", services_text(doc, "zone"), services_text(doc, "match"));
+    size_t i;
+    json_t *source;
+
+    print_line("question", question);
+    json_array_foreach(sources, i, source) print_source(source);
+    if (!json_array_size(sources))
+        print_line("znode", "none");
+    if (n_more)
+        printf("%-9s%lld more\n", "znode", (long long)n_more);
+    print_line("zone", zone);
+    print_texts(json_object_get(doc, "rrsets"), "no records at this name");
+    print_line("answer", services_text(answer, "rcode"));
+    print_texts(json_object_get(answer, "records"), "no records");
+    print_line("missing",
+               json_is_string(json_object_get(doc, "missing")) ? services_text(doc, "missing") : "nothing");
+}
+
+int dns_explain(struct cli *cli, struct err_info *why)
+{
+    mem_auto char *name = services_quote(cli->operands[0]);
+    mem_auto char *type = services_quote(cli->n_operands > 1 ? cli->operands[1] : "A");
+    mem_auto char *path = mem_fmt("/explain?name=%s&type=%s", name, type);
+    json_auto json_t *doc = NULL;
+    int err = dns_call_once(cli, "GET", path, &doc, why);
+
+    if (!err && cli->is_json)
+        out_json(doc);
+    else if (!err)
+        print_chain(doc);
+    return err;
+}
