@@ -31,6 +31,12 @@
     X("registry", "find", "[TERM=VALUE...]", 0, ANY_NUMBER,                                                        \
       CLI_BIT(CLI_FIELD_API) | CLI_BIT(CLI_FIELD_PROTOCOL) | CLI_BIT(CLI_TIMEOUT), registry_find,                 \
       "Find records by api, protocol, user, class, component, id.")                                               \
+    X("registry", "export", "[PATH]", 0, 1, 0, registry_export,                                                   \
+      "Print everything below a path, bytes and ACLs as stored, one JSON object a line.")                         \
+    X("registry", "import", "[FILE|-]", 0, 1, CLI_BIT(CLI_OVERWRITE), registry_import,                            \
+      "Write the nodes of an export.")                                                                            \
+    X("registry", "backup", "DIR", 1, 1, 0, registry_backup,                                                      \
+      "Copy registryd's embedded store into a new directory while it is in use.")                                 \
     X("app", "launch", "FILE", 1, 1, CLI_BIT(CLI_WAIT) | CLI_BIT(CLI_NO_WAIT) | CLI_BIT(CLI_TIMEOUT), app_launch, \
       "Create a service of a definition and wait until it is READY.")                                             \
     X("app", "status", "NAME", 1, 1, 0, app_status, "Show a service and its containers.")                         \

@@ -24,7 +24,7 @@ struct export_node {
     struct export *export;
     char *path, *bytes;
     size_t len;
-    bool is_ephemeral, is_known;
+    bool is_ephemeral, is_known, is_masked;
     int err; /* ERR_NOTFOUND: it has been deleted meanwhile */
     struct err_info why;
     struct buf acl; /* JSON */
@@ -78,6 +78,16 @@ static void export_end(struct export *x)
 
 /* ---- lines ---- */
 
+/* ZooKeeper hides the hash of a digest from who may not administer the node: "alice:x". */
+static bool is_masked(const struct store_acl *acl)
+{
+    for (size_t i = 0; i < acl->n_entries; i++) {
+        if (strcmp(acl->entries[i].scheme, "digest") == 0 && str_ends(acl->entries[i].id, ":x"))
+            return true;
+    }
+    return false;
+}
+
 static void write_acl(struct buf *out, const struct store_acl *acl)
 {
     struct jw w = jw_on(out);
@@ -125,6 +135,8 @@ static void write_node(struct export *x, const struct export_node *n)
     write_bytes(&w, n->bytes, n->len);
     if (n->is_ephemeral)
         jw_kbool(&w, "ephemeral", true);
+    if (n->is_masked)
+        jw_kbool(&w, "aclMasked", true);
     jw_key(&w, "acl");
     jw_raw(&w, n->acl.bytes, n->acl.len);
     jw_object_end(&w);
@@ -159,8 +171,10 @@ static void on_acl(void *arg, int err, const struct store_result *r)
     n->is_known = true;
     n->err = err;
     n->why = r->why;
-    if (!err)
+    if (!err) {
         write_acl(&n->acl, r->acl);
+        n->is_masked = is_masked(r->acl);
+    }
     x->n_asked--;
     if (x->req && n == TAILQ_FIRST(&x->nodes))
         http_stream_wake(x->req);

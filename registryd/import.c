@@ -13,9 +13,11 @@
 #define ITEM_MAGIC   OBJ_MAGIC('I', 'M', 'I', 'T')
 
 /*
- * A node on its way:   create ──► CREATED
- *                        └ exists ──► get ── same ──────────────────────► (overwrite: ACL) ──► UNCHANGED
- *                                       └─── other ── overwrite: set ──► ACL ──► REPLACED; else refused
+ * A node on its way:   create ──► created
+ *                        └ exists ──► get ── same ──────────────────────► (overwrite: ACL) ──► unchanged
+ *                                       └─── other ── overwrite: set ──► ACL ──► replaced; else refused
+ * ACL: it is compared and, if it is another, set. Nodes with aclOnly have only that, after all others had their turn: below
+ * a node that only its owner may add to, nothing more can be made.
  */
 struct import_item {
     struct obj obj;
@@ -24,7 +26,7 @@ struct import_item {
     struct buf bytes;
     struct store_acl acl; /* no entries: none was given */
     struct store_acl_entry *entries;
-    bool is_same, is_created;
+    bool is_same, is_created, is_acl_only;
     int err;
     struct err_info why;
 };
@@ -36,6 +38,7 @@ struct import {
     bool is_overwrite;
     struct import_item *items;
     size_t n_items, n_open;
+    bool is_late; /* the turn of the nodes with aclOnly */
     int64_t zxid;
     void (*done)(void *arg, const struct import_result *r);
     void *arg;
@@ -76,7 +79,7 @@ static void import_report(struct import *m)
         const struct import_item *it = &m->items[i];
         if (it->err)
             write_failed(&w, it);
-        else
+        else if (!it->is_acl_only)
             ++*(it->is_created ? &r.n_created : it->is_same ? &r.n_unchanged : &r.n_replaced);
     }
     jw_array_end(&w);
@@ -86,6 +89,8 @@ static void import_report(struct import *m)
     import_free(m);
 }
 
+static void import_next(struct import *m);
+
 static void item_end(struct import_item *it, int err, const struct err_info *why)
 {
     struct import *m = it->import;
@@ -93,7 +98,7 @@ static void item_end(struct import_item *it, int err, const struct err_info *why
     if (err)
         it->why = *why;
     if (--m->n_open == 0)
-        import_report(m);
+        import_next(m);
 }
 
 static void note_zxid(struct import *m, int err, const struct store_result *r)
@@ -108,10 +113,30 @@ static void on_acl_set(void *arg, int err, const struct store_result *r)
     item_end(it, err, &r->why);
 }
 
+static bool acl_equals(const struct store_acl *a, const struct store_acl *b)
+{
+    bool is_same = a->n_entries == b->n_entries;
+    for (size_t i = 0; is_same && i < a->n_entries; i++)
+        is_same = a->entries[i].perms == b->entries[i].perms &&
+                  strcmp(a->entries[i].scheme, b->entries[i].scheme) == 0 &&
+                  strcmp(a->entries[i].id, b->entries[i].id) == 0;
+    return is_same;
+}
+
+/* Setting what is there already would need a right that we may not have. */
+static void on_acl_got(void *arg, int err, const struct store_result *r)
+{
+    struct import_item *it = obj_cast(arg, struct import_item, ITEM_MAGIC);
+    if (err || acl_equals(r->acl, &it->acl))
+        item_end(it, err, &r->why);
+    else
+        store_set_acl(it->import->store, it->path, &it->acl, on_acl_set, it);
+}
+
 static void set_acl(struct import_item *it)
 {
-    if (it->import->is_overwrite && it->acl.n_entries)
-        store_set_acl(it->import->store, it->path, &it->acl, on_acl_set, it);
+    if (it->acl.n_entries && it->import->is_overwrite)
+        store_get_acl(it->import->store, it->path, on_acl_got, it);
     else
         item_end(it, 0, NULL);
 }
@@ -159,6 +184,37 @@ static void on_created(void *arg, int err, const struct store_result *r)
         store_get(it->import->store, it->path, on_got, it);
     else
         item_end(it, err, &r->why);
+}
+
+static void item_start(struct import_item *it)
+{
+    if (it->is_acl_only)
+        store_get_acl(it->import->store, it->path, on_acl_got, it);
+    else
+        store_create(it->import->store, it->path, it->bytes.bytes, it->bytes.len,
+                     it->acl.n_entries ? &it->acl : NULL, on_created, it);
+}
+
+/* Begin all nodes of this turn. */
+static void import_turn(struct import *m)
+{
+    for (size_t i = 0; i < m->n_items; i++)
+        m->n_open += m->items[i].is_acl_only == m->is_late;
+    for (size_t i = 0; i < m->n_items; i++) {
+        if (m->items[i].is_acl_only == m->is_late)
+            item_start(&m->items[i]);
+    }
+}
+
+/* A turn is over. */
+static void import_next(struct import *m)
+{
+    if (!m->is_late) {
+        m->is_late = true;
+        import_turn(m);
+    }
+    if (!m->n_open)
+        import_report(m);
 }
 
 /* ---- reading the document ---- */
@@ -211,9 +267,15 @@ static int read_item(const json_t *node, size_t i, struct import_item *it, struc
         return item_bad(node, i, "a node has a path", why);
     if (json_is_true(json_object_get(node, "ephemeral")))
         return item_bad(node, i, "an ephemeral node goes with its session and cannot be imported", why);
+    if (json_is_true(json_object_get(node, "aclMasked")))
+        return item_bad(node, i, "the acl is not whole: its passwords were hidden from the exporter", why);
+    it->is_acl_only = json_is_true(json_object_get(node, "aclOnly"));
     int err = reg_path_check(it->path, why);
     err = err ? err : read_bytes(node, i, &it->bytes, why);
-    return err ? err : read_acl(node, i, it, why);
+    err = err ? err : read_acl(node, i, it, why);
+    if (!err && it->is_acl_only && (it->bytes.len || !it->acl.n_entries))
+        err = item_bad(node, i, "aclOnly goes with an acl and without bytes", why);
+    return err;
 }
 
 static int read_items(struct import *m, const json_t *nodes, struct err_info *why)
@@ -253,11 +315,10 @@ int import_start(struct store *store, json_t *body, bool is_overwrite,
         import_free(m);
         return err;
     }
-    m->n_open = m->n_items;
-    for (size_t i = 0; i < m->n_items; i++) {
-        struct import_item *it = &m->items[i];
-        store_create(store, it->path, it->bytes.bytes, it->bytes.len, it->acl.n_entries ? &it->acl : NULL,
-                     on_created, it);
+    import_turn(m);
+    if (!m->n_open) {
+        m->is_late = true;
+        import_turn(m);
     }
     return 0;
 }

@@ -122,7 +122,8 @@ static const struct http_schema import_schema = {
     "Import",
     "{\"type\":\"object\",\"required\":[\"nodes\"],\"properties\":{\"nodes\":" LIST(
         "{\"type\":\"object\",\"required\":[\"path\"],\"properties\":{\"path\":" TEXT ",\"record\":" TEXT
-        ",\"base64\":" TEXT ",\"ephemeral\":" FLAG ",\"acl\":" ACL "}}") "}}",
+        ",\"base64\":" TEXT ",\"ephemeral\":" FLAG ",\"aclOnly\":" FLAG ",\"aclMasked\":" FLAG ",\"acl\":" ACL
+        "}}") "}}",
     NULL};
 static const struct http_schema imported_schema = {
     "Imported",
