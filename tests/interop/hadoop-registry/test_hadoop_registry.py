@@ -87,7 +87,7 @@ def test_java_binds_and_we_resolve_answer_and_tell(stack, java):
         java("delete", path, "false")
         told = wait_for(lambda: next((x for x in [feed.line()] if x.get("path") == path), None), "the feed tells of it")
         assert told["type"] == "delete"
-        stack.sync(told["revision"])
+        stack.sync(feed.until("progress")[-1]["revision"])
         assert "status: NXDOMAIN" in dig_full(stack.dns_port, "web-0.shop.alice.bobbin.test", "A")
     assert stack.registry("GET", path).status == 404
 
