@@ -310,6 +310,17 @@ const struct http_doc dnsd_docs[] = {
 };
 const size_t dnsd_n_docs = ARRAY_LEN(dnsd_docs);
 
+static void collect_forward(const struct forward *f, struct metrics *m)
+{
+    struct forward_counts counts;
+    forward_counts_read(f, &counts);
+    metric_set(m, M_FORWARD_UNDER_WAY, (int64_t)counts.under_way);
+    metric_set(m, M_FORWARD_CACHE, (int64_t)counts.cache_bytes);
+#define SET(field, name, help) metric_set(m, M_NET_##field, (int64_t)counts.field);
+    FORWARD_COUNTERS(SET)
+#undef SET
+}
+
 void dnsd_collect(void *arg)
 {
     struct dnsd *app = arg;
@@ -335,4 +346,6 @@ void dnsd_collect(void *arg)
 #define SET(field, name, help) metric_set(m, M_NET_##field, (int64_t)counts.field);
     NET_COUNTERS(SET)
 #undef SET
+    if (app->forward)
+        collect_forward(app->forward, m);
 }

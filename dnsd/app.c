@@ -38,6 +38,7 @@ void dnsd_check(const struct options *o, struct buf *errors)
     dnsd_ttls_read(o, &ttls, errors);
     map_fini(&ttls, free);
     dnsd_net_check(o, errors);
+    dnsd_forward_check(o, errors);
 }
 
 void dnsd_reload(struct daemon *d, void *arg)

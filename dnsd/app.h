@@ -11,6 +11,7 @@
 #include "feed/masters.h"
 #include "feed/serials.h"
 #include "feed/snapshot.h"
+#include "forward/forward.h"
 #include "base/map.h"
 #include "http/openapi.h"
 #include "http/server.h"
@@ -27,6 +28,7 @@ struct dnsd {
     struct masters *masters;
     struct map ttls; /* component -> its TTL */
     struct net *net;
+    struct forward *forward; /* NULL: nothing is forwarded */
     struct reg *registry;
     struct follow *follow;       /* NULL before its step and after it */
     struct snapshots *snapshots; /* NULL: nothing can be kept */
@@ -51,6 +53,11 @@ void dnsd_net_stop(struct daemon *d, void *app);
 void dnsd_net_reload(struct dnsd *app);
 /** Checks of the options of this part. */
 void dnsd_net_check(const struct options *o, struct buf *errors);
+
+/** Make the forwarder that the options want, or none, and name it in what net_start gets: app_forward.c. */
+int dnsd_forward_start(struct dnsd *app, struct net_options *opts, struct err_info *why);
+/** Checks of the options of this part. */
+void dnsd_forward_check(const struct options *o, struct buf *errors);
 
 /** Declare the zones that the options and the zone directory name, with SOA and NS: app_zones.c. */
 int dnsd_zones_start(struct daemon *d, void *app, struct err_info *why);

@@ -112,6 +112,13 @@ static void log_listening(const struct log_event *event, const char *address, ui
     log_emit(event, LOG_STR("address", where));
 }
 
+static void end_forward(struct dnsd *app)
+{
+    forward_stop(app->forward);
+    forward_free(app->forward);
+    app->forward = NULL;
+}
+
 int dnsd_net_start(struct daemon *d, void *arg, struct err_info *why)
 {
     struct dnsd *app = arg;
@@ -138,7 +145,9 @@ int dnsd_net_start(struct daemon *d, void *arg, struct err_info *why)
                                .rrl = rrl_options(o),
                                .answer = answer_options(app, o),
                                .zones = app->zones};
-    err = net_start(&opts, &app->net, why);
+    err = dnsd_forward_start(app, &opts, why);
+    if (!err)
+        err = net_start(&opts, &app->net, why);
     for (size_t i = 0; i < n; i++) {
         if (!err)
             log_listening(&ev_dns_listening, addresses[i], net_port(app->net));
@@ -150,6 +159,10 @@ int dnsd_net_start(struct daemon *d, void *arg, struct err_info *why)
         err_set(why, err, why->where,
                 "something answers there already: stop it, or set hadoop.registry.dns.bind-port, "
                 "hadoop.registry.dns.tls.port or hadoop.registry.dns.bind-address");
+    if (app->forward && !err)
+        forward_use(app->forward, app->net);
+    if (err)
+        end_forward(app);
     return err;
 }
 
@@ -170,7 +183,10 @@ void dnsd_net_reload(struct dnsd *app)
 void dnsd_net_stop(struct daemon *d, void *arg)
 {
     struct dnsd *app = arg;
+    forward_stop(app->forward);
     net_stop(app->net);
+    forward_free(app->forward);
+    app->forward = NULL;
     zoneset_reclaim(app->zones, UINT64_MAX);
     daemon_stopped(d);
 }

@@ -2,6 +2,7 @@
 #ifndef DNSD_EVENTS_H
 #define DNSD_EVENTS_H
 
+#include "forward/forward.h"
 #include "net/net.h"
 #include "run/log.h"
 #include "run/metrics.h"
@@ -19,7 +20,7 @@
 
 LOG_DECLARE(DNSD_EVENTS)
 
-/* One metric a counter of the workers, then the ones of the feed and the zones. */
+/* One metric a counter of the workers and of the forwarder, then the ones of the feed and the zones. */
 #define DNSD_METRICS(X)                                                                                      \
     X(M_READY, METRIC_GAUGE, "dnsd_ready", "", "1 when the registry was read completely.")                   \
     X(M_STALE, METRIC_GAUGE, "registry_stale", "", "1 while the registry is away.")                          \
@@ -32,11 +33,16 @@ LOG_DECLARE(DNSD_EVENTS)
     X(M_LEFT_OUT, METRIC_COUNTER, "dnsd_names_left_out", "", "Names that could not be formed.")              \
     X(M_UNZONED, METRIC_COUNTER, "dnsd_records_unzoned", "", "Records that no zone covers.")                 \
     X(M_ZONE_BYTES, METRIC_GAUGE, "dnsd_zone_bytes", "", "Memory of the published zones.")                   \
-    X(M_TCP_OPEN, METRIC_GAUGE, "dns_tcp_open", "", "TCP connections open.")
+    X(M_TCP_OPEN, METRIC_GAUGE, "dns_tcp_open", "", "TCP connections open.")                                 \
+    X(M_FORWARD_UNDER_WAY, METRIC_GAUGE, "dns_forward_under_way", "", "Forwarded queries under way.")        \
+    X(M_FORWARD_CACHE, METRIC_GAUGE, "dns_forward_cache_bytes", "", "Memory of answers of upstreams.")
 
 #define DNSD_NET_METRIC_ENUM(field, name, help) M_NET_##field,
 #define DNSD_NET_METRIC_ROW(field, name, help)  {METRIC_COUNTER, name, "", help},
 
-enum { METRICS_ENUM(DNSD_METRICS) NET_COUNTERS(DNSD_NET_METRIC_ENUM) DNSD_N_METRICS };
+enum {
+    METRICS_ENUM(DNSD_METRICS) NET_COUNTERS(DNSD_NET_METRIC_ENUM) FORWARD_COUNTERS(DNSD_NET_METRIC_ENUM)
+        DNSD_N_METRICS
+};
 
 #endif

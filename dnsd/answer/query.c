@@ -135,7 +135,7 @@ static uint16_t answer_missing(struct response *r, const struct zone_hit *hit)
     if (!response_negative(r, hit))
         return DNS_SERVFAIL;
     if (!r->n_links && r->opts->can_fall_through && zone_is_dynamic(hit->zone))
-        r->a->hand_off = ANSWER_FORWARD;
+        r->a->hand_off = ANSWER_FALL_THROUGH;
     return DNS_NXDOMAIN;
 }
 

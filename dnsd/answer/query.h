@@ -39,7 +39,12 @@ struct answer_options {
 };
 
 /** Why a query is not answered here but handed to someone else. */
-enum answer_hand_off { ANSWER_HERE, ANSWER_FORWARD, ANSWER_TRANSFER };
+enum answer_hand_off {
+    ANSWER_HERE,
+    ANSWER_FORWARD,      /* no zone of ours */
+    ANSWER_FALL_THROUGH, /* a dynamic zone of ours, which does not hold the name */
+    ANSWER_TRANSFER,
+};
 
 /** What the cookie of a query proves (RFC 7873). */
 enum answer_cookie {

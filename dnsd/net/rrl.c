@@ -6,12 +6,12 @@
 
 #include "base/addr.h"
 #include "base/mem.h"
+#include "base/network.h"
 #include "base/obj.h"
-#include "base/str.h"
 #include "bobbin/error.h"
 #include "wire/rdata.h"
 
-enum { N_PAIRS = 1 << 15, COST = 1000, MAX_EXEMPT = 32, NET4_BITS = 24, NET6_BITS = 56 };
+enum { N_PAIRS = 1 << 15, COST = 1000, NET4_BITS = 24, NET6_BITS = 56 };
 
 struct bucket {
     uint32_t tag;    /* rest of the key's hash; 0: free */
@@ -20,62 +20,17 @@ struct bucket {
     uint32_t n_limited;
 };
 
-struct network {
-    struct addr addr;
-    unsigned n_bits;
-};
-
 struct rrl {
     unsigned rate_per_s, slip;
-    size_t n_exempt;
-    struct network exempt[MAX_EXEMPT];
+    struct networks exempt;
     uint64_t seed;
     struct bucket buckets[N_PAIRS][2];
 };
 
-/** "10.0.0.0/8", "::1". */
-static int read_network(const char *text, struct network *out)
-{
-    char literal[ADDR_TEXT_MAX];
-    const char *slash = strchr(text, '/');
-    size_t len = slash ? (size_t)(slash - text) : strlen(text);
-    int64_t n_bits;
-    if (len >= sizeof literal)
-        return ERR_PARSE;
-    memcpy(literal, text, len);
-    literal[len] = 0;
-    if (addr_read(literal, &out->addr))
-        return ERR_PARSE;
-    n_bits = out->addr.family == AF_INET ? 32 : 128;
-    if (slash && str_to_i64(slash + 1, 0, n_bits, &n_bits))
-        return ERR_PARSE;
-    out->n_bits = (unsigned)n_bits;
-    return 0;
-}
-
-static int read_exempt(const char *list, struct network *out, size_t *n, struct err_info *why)
-{
-    *n = 0;
-    for (size_t i = 0; list; i++) {
-        mem_auto char *text = str_field(list, ',', i);
-        if (!text)
-            break;
-        if (!*text)
-            continue;
-        if (*n == MAX_EXEMPT)
-            return err_set(why, ERR_INVALID, text, "more than %d networks", MAX_EXEMPT);
-        if (read_network(text, &out[*n]))
-            return err_set(why, ERR_INVALID, text, "\"%s\" is no network: ADDRESS/BITS was expected", text);
-        ++*n;
-    }
-    return 0;
-}
-
 int rrl_check_options(const struct rrl_options *opts, struct err_info *why)
 {
-    struct network networks[MAX_EXEMPT];
-    size_t n;
-    return read_exempt(opts->exempt, networks, &n, why);
+    struct networks exempt;
+    return networks_read(opts->exempt, &exempt, why);
 }
 
 struct rrl *rrl_new(const struct rrl_options *opts)
@@ -85,7 +40,7 @@ struct rrl *rrl_new(const struct rrl_options *opts)
     struct rrl *r = mem_new(struct rrl);
     r->rate_per_s = opts->rate_per_s;
     r->slip = opts->slip;
-    BUG_IF(read_exempt(opts->exempt, r->exempt, &r->n_exempt, NULL));
+    BUG_IF(networks_read(opts->exempt, &r->exempt, NULL));
     BUG_IF(getrandom(&r->seed, sizeof r->seed, 0) != sizeof r->seed);
     return r;
 }
@@ -93,22 +48,6 @@ struct rrl *rrl_new(const struct rrl_options *opts)
 void rrl_free(struct rrl *r)
 {
     free(r);
-}
-
-static bool has_prefix(const struct addr *a, const struct network *n)
-{
-    unsigned n_octets = n->n_bits / 8, rest = n->n_bits % 8;
-    if (a->family != n->addr.family || memcmp(a->bytes, n->addr.bytes, n_octets))
-        return false;
-    return !rest || !((a->bytes[n_octets] ^ n->addr.bytes[n_octets]) >> (8 - rest));
-}
-
-static bool is_exempt(const struct rrl *r, const struct addr *a)
-{
-    for (size_t i = 0; i < r->n_exempt; i++)
-        if (has_prefix(a, &r->exempt[i]))
-            return true;
-    return false;
 }
 
 static uint64_t mix(uint64_t v)
@@ -154,7 +93,7 @@ enum rrl_verdict rrl_judge(struct rrl *r, const struct sockaddr_storage *client,
     struct addr addr;
     uint16_t port;
     if (a->cookie == ANSWER_COOKIE_GOOD ||
-        addr_from_sockaddr((const struct sockaddr *)client, &addr, &port) || is_exempt(r, &addr))
+        addr_from_sockaddr((const struct sockaddr *)client, &addr, &port) || networks_hold(&r->exempt, &addr))
         return RRL_SEND;
     struct bucket *b = find_bucket(r, key_hash(r, &addr, a), (uint32_t)now_ms);
     add_credit(r, b, (uint32_t)now_ms);

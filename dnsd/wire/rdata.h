@@ -67,7 +67,14 @@ enum dns_option {
 };
 
 /** Extended errors (RFC 8914) that are sent. */
-enum dns_ede { DNS_EDE_NONE = -1, DNS_EDE_STALE = 3, DNS_EDE_NOT_READY = 14, DNS_EDE_NOT_AUTHORITATIVE = 20 };
+enum dns_ede {
+    DNS_EDE_NONE = -1,
+    DNS_EDE_STALE = 3,
+    DNS_EDE_NOT_READY = 14,
+    DNS_EDE_NOT_AUTHORITATIVE = 20,
+    DNS_EDE_NO_REACHABLE_AUTHORITY = 22,
+    DNS_EDE_NETWORK_ERROR = 23,
+};
 
 /** Longest rdata. */
 #define RDATA_MAX 65535

@@ -260,7 +260,7 @@ static void hand_off_is_asked_for(void **state)
         enum answer_hand_off wanted;
     } cases[] = {
         {"example.com", DNS_A, ANSWER_FORWARD},
-        {"nope.dev.test", DNS_A, ANSWER_FORWARD},
+        {"nope.dev.test", DNS_A, ANSWER_FALL_THROUGH},
         {"httpd.test1.root.dev.test", DNS_A, ANSWER_HERE},
         {"nope.wild.example", DNS_A, ANSWER_HERE},
         {"dev.test", DNS_AXFR, ANSWER_TRANSFER},

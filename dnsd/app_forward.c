@@ -1,0 +1,124 @@
+#include "app.h"
+#include "options.h"
+#include "base/mem.h"
+#include "base/obj.h"
+#include "base/str.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#define RESOLV_CONF "/etc/resolv.conf"
+
+static bool falls_through(const struct options *o)
+{
+    const char *word = opt_text(o, OPT_FALL_THROUGH);
+    if (strcmp(word, "auto") != 0)
+        return strcmp(word, "true") == 0;
+    return strcmp(opt_text(o, OPT_MODE), "compat") == 0 &&
+           (opt_bool(o, OPT_FORWARD) || opt_is_set(o, OPT_UPSTREAMS));
+}
+
+/** Would a query sent there come back to us? Told for the addresses we bind; a wildcard is taken for loopback. */
+static bool is_own(const struct options *o, const struct upstream *s)
+{
+    struct addr addr, own;
+    uint16_t port;
+    char *text;
+    bool is_own_address = false;
+    if (addr_from_sockaddr((const struct sockaddr *)&s->sa, &addr, &port) ||
+        port != opt_int(o, OPT_BIND_PORT))
+        return false;
+    for (size_t i = 0; (text = str_field(opt_text(o, OPT_BIND_ADDRESS), ',', i)); i++) {
+        bool is_wildcard = !strcmp(text, "0.0.0.0") || !strcmp(text, "::");
+        if (is_wildcard ? addr_is_loopback(&addr) : !addr_read(text, &own) && addr_equal(&own, &addr))
+            is_own_address = true;
+        mem_free_ptr(&text);
+    }
+    return is_own_address;
+}
+
+/** Add one `nameserver` line's server, unless it is ourselves or there are enough. */
+static void add_nameserver(const struct options *o, const char *line, struct upstreams *out)
+{
+    char address[ADDR_TEXT_MAX];
+    struct upstreams one;
+    if (sscanf(line, "nameserver %45s", address) != 1 || out->n_items == UPSTREAMS_MAX)
+        return;
+    if (!upstreams_read(address, &one, NULL) && one.n_items && !is_own(o, &one.items[0]))
+        out->items[out->n_items++] = one.items[0];
+}
+
+/** Servers of the host's resolver; what cannot be read there (a scoped address) is left out. */
+static void read_resolv_conf(const struct options *o, struct upstreams *out)
+{
+    char line[512];
+    FILE *in = fopen(RESOLV_CONF, "re");
+    out->n_items = 0;
+    while (in && fgets(line, sizeof line, in))
+        add_nameserver(o, line, out);
+    if (in)
+        fclose(in);
+}
+
+static int read_upstreams(const struct options *o, struct upstreams *out, struct err_info *why)
+{
+    const char *list = opt_text(o, OPT_UPSTREAMS);
+    int err = 0;
+    if (list)
+        err = upstreams_read(list, out, why);
+    else
+        read_resolv_conf(o, out);
+    if (!err && !out->n_items)
+        err = err_set(why, ERR_CONFIG, list ? list : RESOLV_CONF, "there is no server to forward to");
+    for (size_t i = 0; list && !err && i < out->n_items; i++)
+        if (is_own(o, &out->items[i]))
+            err = err_set(why, ERR_CONFIG, list, "dnsd cannot forward to itself");
+    return err;
+}
+
+void dnsd_forward_check(const struct options *o, struct buf *errors)
+{
+    struct upstreams upstreams;
+    struct networks clients;
+    struct err_info why;
+    if (networks_read(opt_text(o, OPT_FORWARD_ACL), &clients, &why))
+        buf_addf(errors, "%s: hadoop.registry.dns.forward.acl: %s\n", opt_origin(o, OPT_FORWARD_ACL),
+                 why.text);
+    bool is_wanted = opt_bool(o, OPT_FORWARD) || falls_through(o) || opt_is_set(o, OPT_UPSTREAMS);
+    if (is_wanted && read_upstreams(o, &upstreams, &why))
+        buf_addf(errors, "%s: hadoop.registry.dns.upstreams: %s: %s\n", opt_origin(o, OPT_UPSTREAMS),
+                 why.where, why.text);
+}
+
+/** The negative TTL of our zones: what app_zones.c writes into their SOA. */
+static uint32_t negative_ttl_s(const struct options *o)
+{
+    uint32_t minimum_s = (uint32_t)(opt_ms(o, OPT_SOA_MINIMUM) / 1000);
+    uint32_t soa_ttl_s =
+        opt_is_set(o, OPT_SOA_TTL) ? (uint32_t)(opt_ms(o, OPT_SOA_TTL) / 1000) : dnsd_ttl_s(o);
+    if (opt_is_set(o, OPT_NEGATIVE_TTL))
+        return (uint32_t)(opt_ms(o, OPT_NEGATIVE_TTL) / 1000);
+    return soa_ttl_s < minimum_s ? soa_ttl_s : minimum_s;
+}
+
+int dnsd_forward_start(struct dnsd *app, struct net_options *opts, struct err_info *why)
+{
+    const struct options *o = daemon_options(app->daemon);
+    struct forward_options fo = {.timeout_ms = (unsigned)opt_ms(o, OPT_FORWARD_TIMEOUT),
+                                 .max_under_way = (unsigned)opt_int(o, OPT_FORWARD_MAX),
+                                 .cache_bytes = (size_t)opt_int(o, OPT_FORWARD_CACHE),
+                                 .udp_max = (uint16_t)opt_int(o, OPT_UDP_MAX),
+                                 .negative_ttl_s = negative_ttl_s(o)};
+    opts->answer.can_forward = opt_bool(o, OPT_FORWARD);
+    opts->answer.can_fall_through = falls_through(o);
+    if (!opts->answer.can_forward && !opts->answer.can_fall_through)
+        return 0;
+    int err = networks_read(opt_text(o, OPT_FORWARD_ACL), &fo.clients, why);
+    if (!err)
+        err = read_upstreams(o, &fo.upstreams, why);
+    if (!err)
+        err = forward_new(&fo, &app->forward, why);
+    if (!err)
+        opts->taker = (struct net_taker){forward_take, app->forward};
+    return err;
+}

@@ -1,0 +1,416 @@
+#include "forward/forward.h"
+
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/queue.h>
+#include <sys/random.h>
+
+#include "base/map.h"
+#include "base/mem.h"
+#include "base/obj.h"
+#include "bobbin/error.h"
+#include "forward/cache.h"
+#include "forward/events.h"
+#include "forward/exchange.h"
+#include "forward/relay.h"
+#include "run/loop.h"
+#include "wire/rdata.h"
+
+#define FORWARD_MAGIC OBJ_MAGIC('F', 'W', 'R', 'D')
+#define WAITER_MAGIC  OBJ_MAGIC('W', 'A', 'I', 'T')
+#define JOB_MAGIC     OBJ_MAGIC('F', 'J', 'O', 'B')
+
+/** Upstreams asked for one question: with the default time-out a client that waits 5 s still gets an answer. */
+enum { MAX_TRIES = 3, FLAG_CD = 0x0010 };
+
+/** A client's query, and where its answer goes. */
+struct waiter {
+    struct obj obj;
+    STAILQ_ENTRY(waiter) next;
+    struct forward *forward;
+    struct net_peer peer;
+    bool is_inside; /* the name is in a zone of ours, which does not hold it */
+    struct query query;
+    size_t len;
+    uint8_t msg[];
+};
+
+/** A question on its way, and who waits for the answer. */
+struct job {
+    struct obj obj;
+    struct forward *forward;
+    char *key;
+    STAILQ_HEAD(waiter_list, waiter) waiters;
+    uint8_t query[RELAY_QUERY_MAX];
+    size_t query_len;
+    unsigned tried; /* bit i: upstream i was asked */
+    unsigned n_tries;
+    int upstream; /* asked now */
+    bool is_tcp;
+    struct exchange *exchange;
+    struct relay_msg *refusal; /* last answer that was no help, or NULL */
+    int ede;                   /* why the last upstream did not answer */
+};
+
+struct counters {
+#define COUNTERS_FIELD(field, name, help) _Atomic uint64_t field;
+    FORWARD_COUNTERS(COUNTERS_FIELD)
+#undef COUNTERS_FIELD
+    _Atomic uint64_t under_way, cache_bytes;
+};
+
+struct forward {
+    struct obj obj;
+    struct forward_options opts;
+    struct run_loop *loop;
+    pthread_t thread;
+    struct net *_Atomic net; /* NULL: nothing is taken */
+    struct net *reply_net; /* the same, until forward_stop is through; set before the first query is taken */
+    struct counters counters;
+    /* Of the own thread: */
+    bool is_stopping;
+    struct map jobs; /* key -> struct job */
+    struct cache *cache;
+    struct upstreams upstreams;
+    uint8_t out[RELAY_RESPONSE_MAX];
+};
+
+static void count(_Atomic uint64_t *counter)
+{
+    atomic_fetch_add_explicit(counter, 1, memory_order_relaxed);
+}
+
+/* ---- any thread: taking ---- */
+
+static bool is_allowed(const struct forward *f, const struct net_peer *peer)
+{
+    struct addr addr;
+    uint16_t port;
+    return !addr_from_sockaddr((const struct sockaddr *)&peer->client, &addr, &port) &&
+           networks_hold(&f->opts.clients, &addr);
+}
+
+static struct relay_client client_of(const struct forward *f, const struct query *q, const uint8_t *msg,
+                                     bool is_tcp)
+{
+    return (struct relay_client){
+        .query = q, .msg = msg, .is_tcp = is_tcp, .udp_max = f->opts.udp_max, .ttl_most_s = UINT32_MAX};
+}
+
+/** Too much is under way: SERVFAIL now, on the worker's thread. */
+static void turn_away(struct forward *f, struct net *net, const struct net_peer *peer, const uint8_t *msg,
+                      size_t len)
+{
+    struct query q;
+    uint8_t out[WIRE_HEADER_LEN + NAME_MAX_LEN + 64], query[RELAY_QUERY_MAX];
+    count(&f->counters.overloaded);
+    query_read(msg, len, &q);
+    BUG_IF(q.verdict != QUERY_OK || !q.has_question); /* else it were not handed off */
+    struct relay_client client = client_of(f, &q, msg, false);
+    size_t query_len = relay_make_query(&q, msg, query);
+    mem_auto struct relay_msg *failure = relay_failure(query, query_len, DNS_EDE_NONE);
+    if (net_reply(net, peer, out, relay_write(failure, &client, out)))
+        count(&f->counters.reply_failed);
+}
+
+static void on_query(void *arg);
+
+int forward_take(void *owner, enum answer_hand_off what, const struct net_peer *peer, const uint8_t *msg,
+                 size_t len)
+{
+    struct forward *f = obj_cast(owner, struct forward, FORWARD_MAGIC);
+    if (what != ANSWER_FORWARD && what != ANSWER_FALL_THROUGH)
+        return ERR_NOTFOUND;
+    struct net *net = atomic_load_explicit(&f->net, memory_order_acquire);
+    if (!net)
+        return ERR_UNAVAILABLE;
+    if (!is_allowed(f, peer)) {
+        count(&f->counters.not_allowed);
+        return ERR_PERMISSION;
+    }
+    count(&f->counters.queries);
+    if (atomic_fetch_add(&f->counters.under_way, 1) >= f->opts.max_under_way) {
+        atomic_fetch_sub(&f->counters.under_way, 1);
+        turn_away(f, net, peer, msg, len);
+        return 0;
+    }
+    struct waiter *w = mem_zalloc(sizeof *w + len);
+    obj_init(&w->obj, WAITER_MAGIC);
+    w->forward = f;
+    w->peer = *peer;
+    w->is_inside = what == ANSWER_FALL_THROUGH;
+    w->len = len;
+    memcpy(w->msg, msg, len);
+    run_post(f->loop, on_query, w);
+    return 0;
+}
+
+/* ---- own thread: answering ---- */
+
+static void waiter_free(struct waiter *w)
+{
+    atomic_fetch_sub(&w->forward->counters.under_way, 1);
+    obj_fini(&w->obj);
+    free(w);
+}
+
+static void waiter_answer(struct waiter *w, const struct relay_msg *m, uint32_t age_s)
+{
+    struct forward *f = w->forward;
+    struct relay_client client = client_of(f, &w->query, w->msg, w->peer.is_tcp);
+    client.age_s = age_s;
+    if (w->is_inside && m->is_negative)
+        client.ttl_most_s = f->opts.negative_ttl_s;
+    size_t len = relay_write(m, &client, f->out);
+    if (net_reply(f->reply_net, &w->peer, f->out, len))
+        count(&f->counters.reply_failed);
+    waiter_free(w);
+}
+
+static void job_free(struct job *job)
+{
+    struct waiter *w;
+    exchange_cancel(job->exchange);
+    while ((w = STAILQ_FIRST(&job->waiters))) {
+        STAILQ_REMOVE_HEAD(&job->waiters, next);
+        waiter_free(w);
+    }
+    map_remove(&job->forward->jobs, job->key);
+    free(job->key);
+    free(job->refusal);
+    obj_fini(&job->obj);
+    free(job);
+}
+
+/** Everybody who waits gets the answer; it is kept. */
+static void job_finish(struct job *job, struct relay_msg *take_msg)
+{
+    struct forward *f = job->forward;
+    struct waiter *w;
+    while ((w = STAILQ_FIRST(&job->waiters))) {
+        STAILQ_REMOVE_HEAD(&job->waiters, next);
+        if (w->is_inside && take_msg->is_negative && take_msg->ttl_s > f->opts.negative_ttl_s)
+            take_msg->ttl_s = f->opts.negative_ttl_s;
+        waiter_answer(w, take_msg, 0);
+    }
+    cache_put(f->cache, job->key, take_msg, run_now_ms());
+    atomic_store_explicit(&f->counters.cache_bytes, cache_bytes(f->cache), memory_order_relaxed);
+    job_free(job);
+}
+
+static void on_done(void *arg, int err, const uint8_t *msg, size_t len);
+
+static void job_send(struct job *job)
+{
+    struct forward *f = job->forward;
+    uint16_t id;
+    BUG_IF(getrandom(&id, sizeof id, 0) != sizeof id);
+    relay_set_id(job->query, id);
+    count(&f->counters.sent);
+    if (job->is_tcp)
+        count(&f->counters.sent_tcp);
+    struct exchange_def def = {.loop = f->loop,
+                               .to = &f->upstreams.items[job->upstream],
+                               .query = job->query,
+                               .query_len = job->query_len,
+                               .timeout_ms = f->opts.timeout_ms,
+                               .is_tcp = job->is_tcp,
+                               .done = on_done,
+                               .arg = job};
+    job->exchange = exchange_start(&def);
+}
+
+/** Ask the next upstream, or give up. */
+static void job_next(struct job *job)
+{
+    struct forward *f = job->forward;
+    int next = job->n_tries < MAX_TRIES ? upstreams_pick(&f->upstreams, job->tried, run_now_ms()) : -1;
+    if (next >= 0) {
+        job->upstream = next;
+        job->tried |= 1u << next;
+        job->n_tries++;
+        job->is_tcp = false;
+        job_send(job);
+        return;
+    }
+    struct relay_msg *m = job->refusal;
+    job->refusal = NULL;
+    count(&f->counters.failures);
+    job_finish(job, m ? m : relay_failure(job->query, job->query_len, job->ede));
+}
+
+static void log_upstream(const struct log_event *event, const struct upstream *s)
+{
+    struct addr addr;
+    uint16_t port;
+    char text[ADDR_TEXT_MAX];
+    BUG_IF(addr_from_sockaddr((const struct sockaddr *)&s->sa, &addr, &port));
+    log_emit(event, LOG_STR("address", addr_text(&addr, text)), LOG_INT("port", port));
+}
+
+/** The upstream did not answer. */
+static void job_failed(struct job *job, int err)
+{
+    struct forward *f = job->forward;
+    bool is_late = err == ERR_TIMEOUT;
+    count(is_late ? &f->counters.timeouts : &f->counters.errors);
+    job->ede = is_late ? DNS_EDE_NO_REACHABLE_AUTHORITY : DNS_EDE_NETWORK_ERROR;
+    if (upstreams_failed(&f->upstreams, job->upstream, run_now_ms()))
+        log_upstream(&ev_forward_upstream_failed, &f->upstreams.items[job->upstream]);
+    job_next(job);
+}
+
+/** The upstream answered: what says something about the name ends the job, anything else is worth another upstream. */
+static void job_answered(struct job *job, struct relay_msg *take_msg)
+{
+    struct forward *f = job->forward;
+    if (upstreams_worked(&f->upstreams, job->upstream))
+        log_upstream(&ev_forward_upstream_back, &f->upstreams.items[job->upstream]);
+    if (take_msg->rcode == DNS_NOERROR || take_msg->rcode == DNS_NXDOMAIN ||
+        take_msg->rcode == DNS_YXDOMAIN) {
+        job_finish(job, take_msg);
+        return;
+    }
+    free(job->refusal);
+    job->refusal = take_msg;
+    job_next(job);
+}
+
+static void on_done(void *arg, int err, const uint8_t *msg, size_t len)
+{
+    struct job *job = obj_cast(arg, struct job, JOB_MAGIC);
+    struct relay_msg *m = NULL;
+    job->exchange = NULL;
+    if (!err)
+        err = relay_read(job->query, job->query_len, msg, len, &m);
+    if (err == ERR_TOOBIG && !job->is_tcp) {
+        job->is_tcp = true;
+        job_send(job);
+    } else if (err) {
+        job_failed(job, err);
+    } else {
+        job_answered(job, m);
+    }
+}
+
+static struct job *job_new(struct forward *f, const struct waiter *w, const char *key)
+{
+    struct job *job = mem_new(struct job);
+    obj_init(&job->obj, JOB_MAGIC);
+    job->forward = f;
+    job->key = mem_str(key);
+    STAILQ_INIT(&job->waiters);
+    job->query_len = relay_make_query(&w->query, w->msg, job->query);
+    map_set(&f->jobs, key, job);
+    return job;
+}
+
+/** What an answer depends on: name, type, class, DO, CD. */
+static char *key_of(const struct query *q)
+{
+    char name[NAME_TEXT_MAX];
+    return mem_fmt("%s %u %u %d %d", name_to_text(q->name.lower, name), q->qtype, q->qclass, q->wants_dnssec,
+                   (q->flags & FLAG_CD) != 0);
+}
+
+static void on_query(void *arg)
+{
+    struct waiter *w = obj_cast(arg, struct waiter, WAITER_MAGIC);
+    struct forward *f = w->forward;
+    uint32_t age_s;
+    if (f->is_stopping) {
+        waiter_free(w);
+        return;
+    }
+    query_read(w->msg, w->len, &w->query);
+    BUG_IF(w->query.verdict != QUERY_OK || !w->query.has_question); /* else it were not handed off */
+    mem_auto char *key = key_of(&w->query);
+    const struct relay_msg *kept = cache_get(f->cache, key, run_now_ms(), &age_s);
+    if (kept) {
+        count(&f->counters.cache_hits);
+        waiter_answer(w, kept, age_s);
+        return;
+    }
+    struct job *job = map_get(&f->jobs, key);
+    bool is_new = !job;
+    if (is_new)
+        job = job_new(f, w, key);
+    else
+        count(&f->counters.joined);
+    STAILQ_INSERT_TAIL(&job->waiters, w, next);
+    if (is_new)
+        job_next(job);
+}
+
+/* ---- life ---- */
+
+static void *thread_run(void *arg)
+{
+    struct forward *f = obj_cast(arg, struct forward, FORWARD_MAGIC);
+    run_loop_run(f->loop);
+    return NULL;
+}
+
+int forward_new(const struct forward_options *opts, struct forward **out, struct err_info *why)
+{
+    BUG_IF(!opts->upstreams.n_items);
+    struct forward *f = mem_new(struct forward);
+    obj_init(&f->obj, FORWARD_MAGIC);
+    f->opts = *opts;
+    f->upstreams = opts->upstreams;
+    f->jobs = MAP_EMPTY;
+    f->cache = cache_new(opts->cache_bytes);
+    f->loop = run_loop_new();
+    if (pthread_create(&f->thread, NULL, thread_run, f)) {
+        forward_free(f);
+        return err_set(why, ERR_IO, "forward", "no thread can be started");
+    }
+    *out = f;
+    return 0;
+}
+
+void forward_use(struct forward *f, struct net *n)
+{
+    f->reply_net = n;
+    atomic_store_explicit(&f->net, n, memory_order_release);
+}
+
+static void on_stop(void *arg)
+{
+    struct forward *f = obj_cast(arg, struct forward, FORWARD_MAGIC);
+    f->is_stopping = true;
+    for (MAP_EACH (&f->jobs, slot))
+        job_free(slot->value);
+    run_loop_stop(f->loop);
+}
+
+void forward_stop(struct forward *f)
+{
+    if (!f)
+        return;
+    atomic_store_explicit(&f->net, NULL, memory_order_release);
+    run_post(f->loop, on_stop, f);
+    pthread_join(f->thread, NULL);
+}
+
+void forward_free(struct forward *f)
+{
+    if (!f)
+        return;
+    run_loop_free(f->loop); /* queries that were posted since are delivered, and dropped */
+    cache_free(f->cache);
+    map_fini(&f->jobs, NULL);
+    obj_fini(&f->obj);
+    free(f);
+}
+
+void forward_counts_read(const struct forward *f, struct forward_counts *out)
+{
+#define READ(field, name, help) out->field = atomic_load_explicit(&f->counters.field, memory_order_relaxed);
+    FORWARD_COUNTERS(READ)
+#undef READ
+    out->under_way = atomic_load_explicit(&f->counters.under_way, memory_order_relaxed);
+    out->cache_bytes = atomic_load_explicit(&f->counters.cache_bytes, memory_order_relaxed);
+}

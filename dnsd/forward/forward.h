@@ -1,0 +1,90 @@
+/**
+ * The forwarder: relays queries for names that are not ours to upstream servers. It has a thread and a loop of its own;
+ * workers only copy a query and post it, so queries for our zones never wait for it.
+ *
+ *     net worker: forward_take → post            (who may not use it gets what the worker has to say)
+ *     own thread: cache → else a job: one question, all clients that wait for it
+ *                 job   → upstream → next upstream … → answer → cache, net_reply to each
+ *
+ *     forward_new → net_start with forward_take → forward_use → …
+ *     … → forward_stop (nothing is replied any more) → net_stop → forward_free
+ *
+ * A query that comes back to us by a ring of servers waits for itself and ends with the time-out: no ring multiplies it.
+ *
+ * Source: RFC 1034 5.3, RFC 2308, RFC 5452, RFC 9520; ours.
+ */
+#ifndef FORWARD_FORWARD_H
+#define FORWARD_FORWARD_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/network.h"
+#include "forward/upstreams.h"
+#include "net/net.h"
+
+struct forward;
+struct err_info;
+
+/** Counters: field, metric name, help. */
+#define FORWARD_COUNTERS(X)                                                                                  \
+    X(queries, "dns_forward_queries", "queries taken for upstream servers")                                  \
+    X(cache_hits, "dns_forward_cache_hits", "of them answered from the cache")                               \
+    X(joined, "dns_forward_joined", "of them that waited for an equal one under way")                        \
+    X(overloaded, "dns_forward_overloaded", "queries answered SERVFAIL because too many were under way")     \
+    X(not_allowed, "dns_forward_not_allowed", "queries of clients that may not be forwarded")                \
+    X(sent, "dns_forward_sent", "queries sent to upstream servers")                                          \
+    X(sent_tcp, "dns_forward_sent_tcp", "of them over TCP, after a truncated answer")                        \
+    X(timeouts, "dns_forward_timeouts", "queries that an upstream server did not answer in time")            \
+    X(errors, "dns_forward_errors", "queries that the network or a malformed answer ended")                  \
+    X(failures, "dns_forward_failures", "questions that no upstream server answered")                        \
+    X(reply_failed, "dns_forward_reply_failed", "answers that found their client gone or too slow")
+
+struct forward_counts {
+#define FORWARD_COUNTS_FIELD(field, name, help) uint64_t field;
+    FORWARD_COUNTERS(FORWARD_COUNTS_FIELD)
+#undef FORWARD_COUNTS_FIELD
+    uint64_t under_way;   /* queries taken and not answered */
+    uint64_t cache_bytes; /* octets the cache uses */
+};
+
+struct forward_options {
+    struct upstreams upstreams; /* at least one */
+    struct networks clients;    /* who may use it */
+    unsigned timeout_ms;        /* for one upstream's answer */
+    unsigned max_under_way;     /* queries at once */
+    size_t cache_bytes;         /* 0: no cache */
+    uint16_t udp_max;           /* longest UDP response; 512..4096 */
+    uint32_t negative_ttl_s;    /* most that a client may keep that a name inside our zones is not there */
+};
+
+/**
+ * Start the thread. Nothing is taken before forward_use.
+ *
+ * @param opts  copied
+ * @param out   the forwarder; forward_stop, then forward_free                   [out]
+ * @return 0; or ERR_IO: no thread; why says so.   Thread: writer.   Source: ours.
+ */
+int forward_new(const struct forward_options *opts, struct forward **out, struct err_info *why);
+/** Reply through this net from now on. @param n lives until forward_stop. Thread: writer. */
+void forward_use(struct forward *f, struct net *n);
+/** End the thread; queries under way are dropped. forward_take may still be called and refuses. NULL is fine. Thread: writer. */
+void forward_stop(struct forward *f);
+/** Release, after net_stop. NULL is fine. Thread: writer. */
+void forward_free(struct forward *f);
+
+/**
+ * struct net_taker's take: copy and post.
+ *
+ * @param owner  struct forward
+ * @return 0; ERR_NOTFOUND: no query for a forwarder; ERR_UNAVAILABLE: not started or stopping; ERR_PERMISSION: the client may not.
+ * Thread: any.
+ */
+int forward_take(void *owner, enum answer_hand_off what, const struct net_peer *peer, const uint8_t *msg,
+                 size_t len);
+
+/** Counters; each is exact, the set is not one moment. Thread: any. */
+void forward_counts_read(const struct forward *f, struct forward_counts *out);
+
+#endif

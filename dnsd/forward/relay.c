@@ -1,0 +1,310 @@
+#include "forward/relay.h"
+
+#include <string.h>
+
+#include "base/mem.h"
+#include "bobbin/error.h"
+#include "wire/rdata.h"
+#include "wire/write.h"
+
+enum {
+    FLAG_QR = 0x8000,
+    FLAG_OPCODE = 0x7800,
+    FLAG_TC = 0x0200,
+    FLAG_RD = 0x0100,
+    FLAG_RA = 0x0080,
+    FLAG_CD = 0x0010,
+    RCODE_MASK = 15,
+    TYPE_SIG = 24,            /* SIG(0), RFC 2931 */
+    UPSTREAM_UDP_SIZE = 1232, /* RFC 9715 */
+    UDP_MIN = 512,
+    TTL_MOST_S = 86400,
+    TTL_MOST_NEGATIVE_S = 10800, /* RFC 2308 5 */
+    TTL_FAILURE_S = 1,           /* RFC 9520 3.2 */
+    RR_FIXED = 10,               /* type, class, TTL, rdlength */
+};
+
+/* ---- queries ---- */
+
+size_t relay_make_query(const struct query *q, const uint8_t *msg, uint8_t *out)
+{
+    struct wr w;
+    struct wr_opt opt = {.size = UPSTREAM_UDP_SIZE, .is_dnssec = q->wants_dnssec, .ede = DNS_EDE_NONE};
+    wr_begin(&w, out, RELAY_QUERY_MAX);
+    wr_question(&w, msg + WIRE_HEADER_LEN, q->question_len);
+    wr_opt_put(&w, &opt);
+    return wr_finish(&w, 0, (uint16_t)(FLAG_RD | (q->flags & FLAG_CD)));
+}
+
+void relay_set_id(uint8_t *query, uint16_t id)
+{
+    wire_put16(query, id);
+}
+
+/* ---- answers ---- */
+
+/** What is read of an answer. */
+struct scan {
+    const uint8_t *msg;
+    size_t len, at;
+    uint16_t qtype;
+    bool has_type;      /* a record of the type that was asked for */
+    bool has_soa;       /* negative_ttl_s is set */
+    bool is_cut;        /* at an OPT, TSIG or SIG(0) record */
+    uint32_t ttl_s;     /* lowest of the records */
+    uint32_t soa_ttl_s; /* RFC 2308 5: of the SOA in the authority section */
+    uint8_t rcode_high; /* of the OPT record */
+    size_t additional_at;
+    uint16_t counts[WR_N_SECTIONS];
+};
+
+static size_t question_len(const uint8_t *query)
+{
+    return (size_t)name_len(query + WIRE_HEADER_LEN, NAME_MAX_LEN) + 4;
+}
+
+bool relay_is_answer(const uint8_t *query, size_t query_len, const uint8_t *msg, size_t len)
+{
+    size_t n = question_len(query);
+    if (len < WIRE_HEADER_LEN || query_len < WIRE_HEADER_LEN + n || wire_get16(query) != wire_get16(msg))
+        return false;
+    unsigned flags = wire_get16(msg + 2);
+    if (!(flags & FLAG_QR) || flags & FLAG_OPCODE || wire_get16(msg + 4) != 1)
+        return false;
+    const uint8_t *asked = query + WIRE_HEADER_LEN, *said = msg + WIRE_HEADER_LEN;
+    if (name_len(said, len - WIRE_HEADER_LEN) != (int)n - 4 || len < WIRE_HEADER_LEN + n)
+        return false;
+    return name_equal(asked, said) && !memcmp(asked + n - 4, said + n - 4, 4);
+}
+
+/** Step over a name at s->at that ends at `end` or before; its pointers must lead backwards to whole names. */
+static int scan_name(struct scan *s, size_t end)
+{
+    size_t at = s->at, limit = end, name_octets = 0;
+    bool is_pointed = false;
+    for (;;) {
+        if (at >= limit)
+            return ERR_PARSE;
+        unsigned octet = s->msg[at];
+        bool is_pointer = octet >= 0xc0;
+        size_t step = is_pointer ? 2 : octet + 1u;
+        if ((!is_pointer && octet > NAME_LABEL_MAX) || limit - at < step)
+            return ERR_PARSE;
+        if (!is_pointed)
+            s->at = at + step;
+        if (!is_pointer) {
+            name_octets += step;
+            at += step;
+        } else {
+            size_t to = wire_get16(s->msg + at) & WR_POINTER_MAX;
+            if (to < WIRE_HEADER_LEN || to >= at)
+                return ERR_PARSE;
+            limit = at; /* each pointer leads to before itself: there is no loop */
+            at = to;
+            is_pointed = true;
+        }
+        if (name_octets > NAME_MAX_LEN)
+            return ERR_PARSE;
+        if (!octet)
+            return 0;
+    }
+}
+
+/** Names in rdata that may be compressed must be whole, since what follows the message's end is cut. */
+static int scan_rdata_names(struct scan *s, uint16_t type, size_t end)
+{
+    int skip = rdata_name_offset(type);
+    if (type == DNS_SOA)
+        skip = 0;
+    if (skip < 0)
+        return 0;
+    s->at += (size_t)skip;
+    if (s->at > end || scan_name(s, end))
+        return ERR_PARSE;
+    if (type == DNS_SOA && (scan_name(s, end) || end - s->at != 20))
+        return ERR_PARSE;
+    return s->at == end || type == DNS_SOA ? 0 : ERR_PARSE;
+}
+
+static uint32_t read_ttl(const uint8_t *p)
+{
+    uint32_t ttl_s = wire_get32(p);
+    return ttl_s > INT32_MAX ? 0 : ttl_s; /* RFC 2181 8 */
+}
+
+static uint32_t least(uint32_t a, uint32_t b)
+{
+    return a < b ? a : b;
+}
+
+/** Learn what a record says about how long the answer is good for. @param rr type and what follows it; end of its rdata */
+static void note_record(struct scan *s, enum wr_section section, const uint8_t *rr, size_t end)
+{
+    uint16_t type = wire_get16(rr);
+    uint32_t ttl_s = read_ttl(rr + 4);
+    s->ttl_s = least(s->ttl_s, ttl_s);
+    if (section == WR_ANSWER && (type == s->qtype || s->qtype == DNS_ANY))
+        s->has_type = true;
+    if (section != WR_AUTHORITY || type != DNS_SOA)
+        return;
+    s->has_soa = true;
+    s->soa_ttl_s = least(ttl_s, wire_get32(s->msg + end - 4));
+}
+
+/** One record. At the first that is not relayed s->is_cut is set and s->at stays before it. */
+static int scan_record(struct scan *s, enum wr_section section)
+{
+    size_t begin = s->at;
+    if (scan_name(s, s->len) || s->len - s->at < RR_FIXED)
+        return ERR_PARSE;
+    const uint8_t *rr = s->msg + s->at;
+    uint16_t type = wire_get16(rr);
+    size_t rdlen = wire_get16(rr + 8);
+    s->at += RR_FIXED;
+    if (s->len - s->at < rdlen)
+        return ERR_PARSE;
+    size_t end = s->at + rdlen;
+    if (type == DNS_OPT || type == DNS_TSIG || (type == TYPE_SIG && section == WR_ADDITIONAL)) {
+        s->is_cut = true;
+        s->rcode_high = type == DNS_OPT ? rr[4] : 0;
+        s->at = begin;
+        return section == WR_ADDITIONAL ? 0 : ERR_PARSE;
+    }
+    if (scan_rdata_names(s, type, end))
+        return ERR_PARSE;
+    s->at = end;
+    note_record(s, section, rr, end);
+    s->counts[section]++;
+    return 0;
+}
+
+static int scan_records(struct scan *s)
+{
+    for (int section = WR_ANSWER; section < WR_N_SECTIONS; section++) {
+        unsigned n = wire_get16(s->msg + 6 + 2 * section);
+        if (section == WR_ADDITIONAL)
+            s->additional_at = s->at;
+        for (unsigned i = 0; i < n && !s->is_cut; i++)
+            if (scan_record(s, (enum wr_section)section))
+                return ERR_PARSE;
+    }
+    return 0;
+}
+
+/** Does the answer say that there is nothing? A referral does not: it has no SOA. */
+static bool is_negative(const struct scan *s, unsigned rcode)
+{
+    return rcode == DNS_NXDOMAIN || (rcode == DNS_NOERROR && !s->has_type && s->has_soa);
+}
+
+/** How long the answer may be kept. A negative one without SOA is not (RFC 2308 5), nor is a referral. */
+static uint32_t keep_s(const struct scan *s, unsigned rcode)
+{
+    if (rcode == DNS_SERVFAIL)
+        return TTL_FAILURE_S;
+    if (is_negative(s, rcode))
+        return s->has_soa ? least(least(s->ttl_s, s->soa_ttl_s), TTL_MOST_NEGATIVE_S) : 0;
+    return rcode == DNS_NOERROR && s->counts[WR_ANSWER] ? least(s->ttl_s, TTL_MOST_S) : 0;
+}
+
+static struct relay_msg *new_msg(const struct scan *s, unsigned rcode)
+{
+    struct relay_msg *m = mem_alloc(sizeof *m + s->at);
+    *m = (struct relay_msg){.ttl_s = keep_s(s, rcode),
+                            .rcode = (uint8_t)rcode,
+                            .is_negative = is_negative(s, rcode),
+                            .ede = DNS_EDE_NONE,
+                            .additional_at = s->additional_at,
+                            .len = s->at};
+    memcpy(m->bytes, s->msg, s->at);
+    wire_put16(m->bytes + 2, FLAG_QR | rcode);
+    for (int i = 0; i < WR_N_SECTIONS; i++)
+        wire_put16(m->bytes + 6 + 2 * i, s->counts[i]);
+    return m;
+}
+
+int relay_read(const uint8_t *query, size_t query_len, const uint8_t *msg, size_t len, struct relay_msg **out)
+{
+    if (!relay_is_answer(query, query_len, msg, len))
+        return ERR_PARSE;
+    if (wire_get16(msg + 2) & FLAG_TC)
+        return ERR_TOOBIG;
+    struct scan s = {.msg = msg, .len = len, .ttl_s = UINT32_MAX};
+    s.at = WIRE_HEADER_LEN + question_len(query);
+    s.qtype = wire_get16(msg + s.at - 4);
+    if (scan_records(&s) || s.rcode_high)
+        return ERR_PARSE;
+    *out = new_msg(&s, wire_get16(msg + 2) & RCODE_MASK);
+    return 0;
+}
+
+struct relay_msg *relay_failure(const uint8_t *query, size_t query_len, int ede)
+{
+    size_t len = WIRE_HEADER_LEN + question_len(query);
+    struct scan s = {.msg = query, .len = query_len, .at = len, .additional_at = len};
+    struct relay_msg *m = new_msg(&s, DNS_SERVFAIL);
+    m->ede = ede;
+    return m;
+}
+
+/* ---- responses ---- */
+
+/** Lower the TTLs of n records. All is well-formed: relay_read has seen it. */
+static void age_records(uint8_t *msg, size_t at, unsigned n, const struct relay_client *c)
+{
+    for (; n; n--) {
+        while (msg[at] && msg[at] < 0xc0)
+            at += msg[at] + 1u;
+        at += msg[at] ? 2 : 1;
+        uint32_t ttl_s = read_ttl(msg + at + 4);
+        ttl_s = ttl_s > c->age_s ? ttl_s - c->age_s : 0;
+        wire_put32(msg + at + 4, least(ttl_s, c->ttl_most_s));
+        at += RR_FIXED + wire_get16(msg + at + 8);
+    }
+}
+
+static size_t response_limit(const struct relay_client *c)
+{
+    if (c->is_tcp)
+        return RELAY_RESPONSE_MAX;
+    if (!c->query->has_edns || c->query->edns_size < UDP_MIN)
+        return UDP_MIN;
+    return c->query->edns_size < c->udp_max ? c->query->edns_size : c->udp_max;
+}
+
+/**
+ * Copy as many sections as fit.
+ *
+ * @param room  octets without OPT
+ * @return false: records are missing that the client needs.
+ */
+static bool copy_sections(struct wr *w, const struct relay_msg *m, size_t room)
+{
+    bool is_whole = m->len <= room;
+    size_t len = is_whole ? m->len : m->additional_at;
+    if (len > room)
+        return false;
+    memcpy(w->msg + w->len, m->bytes + w->len, len - w->len);
+    w->len = len;
+    for (int i = 0; i < (is_whole ? WR_N_SECTIONS : WR_ADDITIONAL); i++)
+        w->counts[i] = wire_get16(m->bytes + 6 + 2 * i);
+    /* Without an answer the additional section may be what a referral needs (RFC 9471). */
+    return is_whole || w->counts[WR_ANSWER];
+}
+
+size_t relay_write(const struct relay_msg *m, const struct relay_client *c, uint8_t *out)
+{
+    struct wr w;
+    struct wr_opt opt = {.size = c->udp_max, .is_dnssec = c->query->wants_dnssec, .ede = m->ede};
+    size_t limit = response_limit(c), opt_len = c->query->has_edns ? wr_opt_len(&opt) : 0;
+    wr_begin(&w, out, RELAY_RESPONSE_MAX);
+    wr_question(&w, c->msg + WIRE_HEADER_LEN, c->query->question_len);
+    size_t records_at = w.len;
+    unsigned flags = FLAG_QR | FLAG_RA | (c->query->flags & (FLAG_RD | FLAG_CD)) | m->rcode;
+    if (!copy_sections(&w, m, limit - opt_len))
+        flags |= FLAG_TC;
+    age_records(out, records_at, (unsigned)w.counts[0] + w.counts[1] + w.counts[2], c);
+    if (c->query->has_edns)
+        wr_opt_put(&w, &opt);
+    return wr_finish(&w, c->query->id, (uint16_t)flags);
+}

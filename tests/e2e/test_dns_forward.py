@@ -1,0 +1,395 @@
+"""Names that are not ours: relayed to upstream servers, which are scripted here; names in our zones never wait for them."""
+import re
+import socket
+import struct
+import threading
+import time
+
+import pytest
+
+from harness import DOMAIN, Stack, container, dig_full, free_port, request, wait_for
+
+pytestmark = pytest.mark.sanitize
+
+BASE = "/users/alice/services/yarn-service/shop"
+KEY = "hadoop.registry.dns."
+TYPES = {"A": 1, "NS": 2, "CNAME": 5, "SOA": 6, "TXT": 16, "AAAA": 28}
+RD, TC, AA, AD, CD = 0x100, 0x200, 0x400, 0x20, 0x10
+
+
+def wire(name):
+    return b"".join(bytes([len(label)]) + label.encode() for label in name.rstrip(".").split(".") if label) + b"\0"
+
+
+def soa(ttl=300, minimum=60):
+    return "corp.example", "SOA", ttl, wire("ns.corp.example") + wire("root.corp.example") + struct.pack(
+        ">5L", 1, 3600, 600, 86400, minimum)
+
+
+def a(name, address, ttl=300):
+    return name, "A", ttl, socket.inet_aton(address)
+
+
+def record(owner, kind, ttl, rdata):
+    return wire(owner) + struct.pack(">HHLH", TYPES[kind], 1, ttl, len(rdata)) + rdata
+
+
+class Question:
+    def __init__(self, msg, is_tcp):
+        self.id, self.flags = struct.unpack(">HH", msg[:4])
+        at, labels = 12, []
+        while msg[at]:
+            labels.append(msg[at + 1:at + 1 + msg[at]].decode())
+            at += msg[at] + 1
+        self.name, self.raw, self.is_tcp = ".".join(labels), msg[12:at + 5], is_tcp
+        self.type = {v: k for k, v in TYPES.items()}[struct.unpack(">H", msg[at + 1:at + 3])[0]]
+        opt = msg[at + 5:]
+        self.size, self.wants_dnssec = struct.unpack(">H", opt[3:5])[0], bool(opt[7] & 0x80)
+
+    def reply(self, answer=(), authority=(), rcode=0, flags=0, additional=(), opt=b"", **change):
+        sections = [list(answer), list(authority), list(additional)]
+        head = struct.pack(">6H", change.get("id", self.id), 0x8000 | flags | rcode, 1,
+                           *(len(s) for s in sections[:2]), len(sections[2]) + bool(opt))
+        return head + change.get("question", self.raw) + b"".join(record(*r) for s in sections for r in s) + opt
+
+
+class Upstream:
+    """A server on UDP and TCP; script(question) gives a message, a list of messages, or None for silence."""
+
+    def __init__(self, script, port=None):
+        self.script, self.port = script, port or free_port()
+        self.asked = []
+        self.ports = set()
+        self.udp = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+        self.udp.bind(("127.0.0.1", self.port))
+        self.tcp = socket.create_server(("127.0.0.1", self.port))
+        self.threads = [threading.Thread(target=f, daemon=True) for f in (self._udp, self._tcp)]
+        for thread in self.threads:
+            thread.start()
+
+    def _messages(self, msg, is_tcp):
+        question = Question(msg, is_tcp)
+        self.asked.append(question)
+        said = self.script(question)
+        return [] if said is None else said if isinstance(said, list) else [said]
+
+    def _udp(self):
+        while True:
+            msg, peer = self.udp.recvfrom(4096)
+            if not msg:
+                return
+            self.ports.add(peer[1])
+            for out in self._messages(msg, False):
+                self.udp.sendto(out, peer)
+
+    def _tcp(self):
+        while True:
+            try:
+                connection, _ = self.tcp.accept()
+            except OSError:
+                return
+            with connection, connection.makefile("rb") as file:
+                prefix = file.read(2)
+                if len(prefix) < 2:
+                    continue
+                for out in self._messages(file.read(struct.unpack(">H", prefix)[0]), True):
+                    connection.sendall(struct.pack(">H", len(out)) + out)
+
+    def names(self):
+        return [q.name for q in self.asked]
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as s:
+            s.sendto(b"", ("127.0.0.1", self.port))
+        self.tcp.shutdown(socket.SHUT_RDWR)
+        for thread in self.threads:
+            thread.join()
+        self.udp.close()
+        self.tcp.close()
+
+
+class Forwarding(Stack):
+    def __init__(self, *upstreams, **options):
+        listed = ",".join(f"127.0.0.1:{getattr(u, 'port', u)}" for u in upstreams)
+        super().__init__(options={"dnsd": {KEY + "forward.enabled": "true", KEY + "upstreams": listed,
+                                           KEY + "forward.timeout": "300ms",
+                                           **{KEY + k.replace("__", "-").replace("_", "."): v
+                                              for k, v in options.items()}}})
+
+    def metric(self, name):
+        text = request(self.dns_http_port, "GET", "/metrics").body.decode()
+        return int(re.search(rf"^{name}(?:_total)? (\d+)", text, re.M).group(1))
+
+
+class Said:
+    """What dig printed."""
+
+    def __init__(self, port, *words):
+        self.text = dig_full(port, *words)
+        self.status = re.search(r"status: (\w+)", self.text).group(1)
+        self.flags = re.search(r"flags: ([\w ]*);", self.text).group(1).split()
+        self.size = int(re.search(r"MSG SIZE  rcvd: (\d+)", self.text).group(1))
+        self.ede = (re.search(r"EDE: (\d+)", self.text) or [None, None])[1]
+        self.counts = [int(n) for n in re.search(r"ANSWER: (\d+), AUTHORITY: (\d+), ADDITIONAL: (\d+)",
+                                                 self.text).groups()]
+
+    def ttl(self, kind):
+        return int(re.search(rf"^\S+\s+(\d+)\s+IN\s+{kind}\s", self.text, re.M).group(1))
+
+
+def always(*answer, **more):
+    return lambda q: q.reply(answer=answer, **more)
+
+
+def test_off_unless_wanted():
+    with Upstream(always(a("www.corp.example", "10.9.8.7"))) as up, Stack(
+            options={"dnsd": {KEY + "upstreams": f"127.0.0.1:{up.port}"}}) as stack:
+        said = Said(stack.dns_port, "www.corp.example", "+recurse")
+        assert (said.status, said.ede) == ("REFUSED", "20")
+        assert Said(stack.dns_port, f"nope.{DOMAIN}", "+recurse").status == "NXDOMAIN"
+        assert up.asked == []
+
+
+def test_whole_message_is_relayed_with_a_header_of_ours():
+    def script(q):
+        return q.reply([("www.corp.example", "CNAME", 200, wire("web.corp.example")), a("web.corp.example", "10.9.8.7")],
+                       [("corp.example", "NS", 100, wire("ns.corp.example"))], flags=AA | AD,
+                       additional=[a("ns.corp.example", "10.9.8.1")])
+
+    with Upstream(script) as up, Forwarding(up) as stack:
+        said = Said(stack.dns_port, "wWw.Corp.Example", "+recurse", "+dnssec", "+cdflag", "+nocookie")
+        assert said.status == "NOERROR"
+        assert set(said.flags) == {"qr", "rd", "ra", "cd"}, "AA and AD are the upstream's"
+        assert said.counts == [2, 1, 2]
+        assert "wWw.Corp.Example.\t\tIN\tA" in said.text, "the question is the client's, case and all"
+        assert "10.9.8.7" in said.text and "10.9.8.1" in said.text
+        asked = up.asked[0]
+        assert asked.flags == RD | CD and asked.wants_dnssec and asked.size == 1232
+        assert Said(stack.dns_port, "www.corp.example", "+tcp").status == "NOERROR"
+        assert "10.9.8.7" in Said(stack.dns_port, "www.corp.example", "+noedns").text
+
+
+def test_answers_are_kept_as_long_as_they_are_good():
+    def script(q):
+        if q.name.startswith("no"):
+            return q.reply(authority=[soa(ttl=300, minimum=60)], rcode=3)
+        return q.reply([a(q.name, "10.0.0.1", 0 if q.name.startswith("zero") else 300)])
+
+    with Upstream(script) as up, Forwarding(up) as stack:
+        for words in (["www.corp.example"], ["WWW.corp.example"], ["www.corp.example", "+tcp"]):
+            assert stack.dig(*words) == ["10.0.0.1"]
+        assert up.names() == ["www.corp.example"]
+        Said(stack.dns_port, "www.corp.example", "+dnssec")
+        Said(stack.dns_port, "www.corp.example", "+cdflag")
+        Said(stack.dns_port, "www.corp.example", "AAAA")
+        assert len(up.asked) == 4, "DO, CD and type ask for something else"
+        wait_for(lambda: Said(stack.dns_port, "www.corp.example").ttl("A") < 300, "the TTL goes down")
+        for _ in range(2):
+            assert Said(stack.dns_port, "no.corp.example").status == "NXDOMAIN"
+            assert stack.dig("zero.corp.example") == ["10.0.0.1"]
+        assert up.names().count("no.corp.example") == 1 and up.names().count("zero.corp.example") == 2
+        assert stack.metric("dns_forward_cache_hits") >= 3
+        assert stack.metric("dns_forward_cache_bytes") > 0
+
+
+def test_every_query_has_a_port_and_an_id_of_its_own():
+    with Upstream(lambda q: q.reply([a(q.name, "10.0.0.1")])) as up, Forwarding(up) as stack:
+        for i in range(12):
+            assert stack.dig(f"n{i}.corp.example") == ["10.0.0.1"]
+        assert len(up.ports) > 6
+        ids = [q.id for q in up.asked]
+        assert len(set(ids)) > 8 and sorted(ids) != ids
+
+
+def test_what_does_not_answer_the_question_is_stepped_over():
+    def script(q):
+        wrong = q.reply([a(q.name, "6.6.6.6")], id=q.id ^ 1)
+        other = q.reply([a("evil.example", "6.6.6.6")], question=wire("evil.example") + q.raw[-4:])
+        kind = q.reply([a(q.name, "6.6.6.6")], question=q.raw[:-4] + b"\0\x1c\0\1")
+        return [b"", b"x" * 11, wrong, other, kind, q.reply([a(q.name, "10.0.0.1")])]
+
+    def elsewhere(q):
+        """From another port: the kernel keeps it away from a connected socket."""
+        with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as s:
+            for port in up.ports:
+                s.sendto(q.reply([a(q.name, "6.6.6.6")]), ("127.0.0.1", port))
+        return script(q)
+
+    with Upstream(elsewhere) as up, Forwarding(up) as stack:
+        assert stack.dig("www.corp.example") == ["10.0.0.1"]
+        assert len(up.asked) == 1
+
+
+def test_truncated_upstream_answer_is_fetched_over_tcp():
+    def script(q):
+        if not q.is_tcp:
+            return q.reply(flags=TC)
+        return q.reply([a(q.name, f"10.0.{i // 250}.{i % 250}") for i in range(400)])
+
+    with Upstream(script) as up, Forwarding(up) as stack:
+        assert len(stack.dig("big.corp.example")) == 400, "dig itself comes again over TCP"
+        assert [q.is_tcp for q in up.asked] == [False, True]
+        for words, most in ((["+noedns"], 512), (["+bufsize=4096"], 1232), (["+bufsize=700"], 700)):
+            said = Said(stack.dns_port, "big.corp.example", "+notcp", "+ignore", *words)
+            assert "tc" in said.flags and said.size <= most and said.counts[0] == 0, said.text
+        assert len(up.asked) == 2
+
+
+def test_what_is_only_additional_gives_way_without_tc():
+    def script(q):
+        return q.reply([a(q.name, "10.0.0.1")], additional=[a(f"x{i}.corp.example", "10.1.1.1") for i in range(30)])
+
+    with Upstream(script) as up, Forwarding(up) as stack:
+        said = Said(stack.dns_port, "www.corp.example", "+noedns", "+ignore")
+        assert "tc" not in said.flags and said.counts == [1, 0, 0] and said.size <= 512
+        assert Said(stack.dns_port, "www.corp.example", "+bufsize=1232").counts == [1, 0, 31]
+
+
+def test_next_upstream_and_the_memory_of_a_silent_one():
+    with Upstream(lambda q: None) as silent, Upstream(lambda q: q.reply([a(q.name, "10.0.0.2")])) as good, \
+            Forwarding(silent, good) as stack:
+        assert stack.dig("one.corp.example") == ["10.0.0.2"]
+        assert stack.dig("two.corp.example") == ["10.0.0.2"]
+        assert silent.names() == ["one.corp.example"], "who was silent is not asked first again"
+        assert stack.dnsd.event("forward_upstream_failed")["port"] == silent.port
+        silent.script = lambda q: q.reply([a(q.name, "10.0.0.1")])
+        names = iter(range(10000))
+        wait_for(lambda: stack.dig(f"n{next(names)}.corp.example") == ["10.0.0.1"], "it is tried again after a while")
+        assert stack.dnsd.event("forward_upstream_back")["port"] == silent.port
+
+
+@pytest.mark.parametrize("rcode, word", [(2, "SERVFAIL"), (5, "REFUSED"), (1, "FORMERR")])
+def test_a_refusal_is_worth_another_upstream(rcode, word):
+    with Upstream(always(rcode=rcode)) as bad, Upstream(always(a("www.corp.example", "10.0.0.2"))) as good, \
+            Forwarding(bad, good) as stack:
+        assert stack.dig("www.corp.example") == ["10.0.0.2"]
+        good.script = always(rcode=rcode)
+        assert Said(stack.dns_port, "other.corp.example").status == word
+
+
+def test_malformed_answer_is_none():
+    def script(q):
+        good = q.reply([a(q.name, "10.0.0.1")])
+        return good[:-2]
+
+    with Upstream(script) as bad, Upstream(always(a("www.corp.example", "10.0.0.2"))) as good, \
+            Forwarding(bad, good) as stack:
+        assert stack.dig("www.corp.example") == ["10.0.0.2"]
+        assert stack.metric("dns_forward_errors") == 1
+
+
+def test_nobody_answers():
+    with Upstream(lambda q: None) as silent, Forwarding(silent) as stack:
+        said = Said(stack.dns_port, "www.corp.example")
+        assert (said.status, said.ede) == ("SERVFAIL", "22")
+        silent.script = always(a("www.corp.example", "10.0.0.1"))
+        wait_for(lambda: stack.dig("www.corp.example") == ["10.0.0.1"], "a failure is forgotten within seconds", timeout=10)
+        said = Said(stack.dns_port, "localhost")
+        assert said.status == "NOERROR" and "127.0.0.1" in said.text
+        assert Said(stack.dns_port, "x.invalid").status == "NXDOMAIN"
+        assert Said(stack.dns_port, "-x", "10.255.255.1").status == "NXDOMAIN"
+        assert set(silent.names()) == {"www.corp.example"}, "names for local use stay here"
+    with Forwarding(free_port()) as stack:
+        said = Said(stack.dns_port, "www.corp.example")
+        assert (said.status, said.ede) == ("SERVFAIL", "23"), "nothing listens there: ICMP says so at once"
+
+
+def test_our_names_never_wait_and_too_many_are_turned_away():
+    go = threading.Event()
+
+    def script(q):
+        go.wait(20)
+        return q.reply([a(q.name, "10.0.0.1")])
+
+    with Upstream(script) as up, Forwarding(up, forward_max__queries="4", forward_timeout="20s") as stack:
+        revision = stack.bind(f"{BASE}/components/ctr-1-1", container("web-0", "web", "10.0.0.8"))
+        stack.sync(revision.headers["Bobbin-Revision"])
+        with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as s:
+            s.settimeout(20)
+            s.connect(("127.0.0.1", stack.dns_port))
+            for i in range(4):
+                s.send(struct.pack(">6H", i, RD, 1, 0, 0, 0) + wire("www.corp.example") + b"\0\1\0\1")
+            wait_for(lambda: stack.metric("dns_forward_under_way") == 4 and up.asked, "four wait")
+            assert stack.dig(f"web-0.shop.alice.{DOMAIN}") == ["10.0.0.8"]
+            assert Said(stack.dns_port, f"nope.{DOMAIN}").status == "NXDOMAIN"
+            assert Said(stack.dns_port, "fifth.corp.example").status == "SERVFAIL"
+            assert stack.metric("dns_forward_overloaded") == 1
+            go.set()
+            got = [s.recv(512) for _ in range(4)]
+        assert sorted(struct.unpack(">H", m[:2])[0] for m in got) == [0, 1, 2, 3]
+        assert all(m.endswith(socket.inet_aton("10.0.0.1")) for m in got)
+        assert len(up.asked) == 1, "equal questions share one"
+        wait_for(lambda: stack.metric("dns_forward_under_way") == 0, "nothing waits")
+
+
+def test_only_clients_that_may():
+    with Upstream(always(a("www.corp.example", "10.0.0.1"))) as up, \
+            Forwarding(up, forward_acl="127.0.0.9/32,::1") as stack:
+        said = Said(stack.dns_port, "www.corp.example")
+        assert (said.status, said.ede) == ("REFUSED", "20") and up.asked == []
+        assert stack.dig("-b", "127.0.0.9", "www.corp.example") == ["10.0.0.1"]
+
+
+def test_servers_in_a_ring_end():
+    """Two dnsd that forward to each other: the question waits for itself and ends with the time-out."""
+    first_port = free_port()
+    with Forwarding(first_port) as second, \
+            Forwarding(second.dns_port, bind__port=str(first_port)) as first:
+        first.dns_port = first_port
+        said = Said(first_port, "www.corp.example")
+        assert said.status == "SERVFAIL"
+        assert first.metric("dns_forward_sent") + second.metric("dns_forward_sent") <= 4
+
+
+def test_stopping_while_queries_are_under_way():
+    with Upstream(lambda q: None) as up, Forwarding(up, forward_timeout="60s") as stack:
+        with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as s:
+            s.sendto(struct.pack(">6H", 1, RD, 1, 0, 0, 0) + wire("www.corp.example") + b"\0\1\0\1",
+                     ("127.0.0.1", stack.dns_port))
+            wait_for(lambda: up.asked, "the upstream is asked")
+        began = time.monotonic()
+        stack.dnsd.stop()
+        assert time.monotonic() - began < 10
+
+
+class TestFallThrough:
+    @staticmethod
+    def script(q):
+        if q.name.startswith("printer"):
+            return q.reply([a(q.name, "10.9.9.9")], flags=AA)
+        return q.reply(authority=[soa(ttl=3000, minimum=3000)], rcode=3)
+
+    def test_compat_asks_for_names_that_the_zone_does_not_hold(self):
+        with Upstream(self.script) as up, Forwarding(up, mode="compat", forward_enabled="false",
+                                                     negative__ttl="7") as stack:
+            revision = stack.bind(f"{BASE}/components/ctr-1-1", container("web-0", "web", "10.0.0.8"))
+            stack.sync(revision.headers["Bobbin-Revision"])
+            said = Said(stack.dns_port, f"web-0.shop.alice.{DOMAIN}")
+            assert "aa" in said.flags and "10.0.0.8" in said.text
+            assert Said(stack.dns_port, f"shop.alice.{DOMAIN}", "MX").status == "NOERROR", "an existing name is ours"
+            assert up.asked == []
+            said = Said(stack.dns_port, f"printer.{DOMAIN}")
+            assert said.status == "NOERROR" and "aa" not in said.flags and "10.9.9.9" in said.text
+            for _ in range(2):
+                said = Said(stack.dns_port, f"nope.{DOMAIN}")
+                assert said.status == "NXDOMAIN" and "aa" not in said.flags
+                assert said.ttl("SOA") <= 7, "a name may appear any moment"
+            assert up.names() == [f"printer.{DOMAIN}", f"nope.{DOMAIN}"], "that it is not there is kept"
+            assert Said(stack.dns_port, "www.corp.example").status == "REFUSED"
+
+    @pytest.mark.parametrize("options", [{"mode": "strict"}, {"mode": "compat", "fallthrough": "false"}])
+    def test_not_otherwise(self, options):
+        with Upstream(self.script) as up, Forwarding(up, **options) as stack:
+            said = Said(stack.dns_port, f"printer.{DOMAIN}")
+            assert said.status == "NXDOMAIN" and "aa" in said.flags and up.asked == []
+
+    def test_a_name_that_is_registered_later_is_ours_at_once(self):
+        with Upstream(self.script) as up, Forwarding(up, mode="compat") as stack:
+            assert Said(stack.dns_port, f"web-0.shop.alice.{DOMAIN}").status == "NXDOMAIN"
+            revision = stack.bind(f"{BASE}/components/ctr-1-1", container("web-0", "web", "10.0.0.8"))
+            stack.sync(revision.headers["Bobbin-Revision"])
+            assert stack.dig(f"web-0.shop.alice.{DOMAIN}") == ["10.0.0.8"]
+            assert len(up.asked) == 1
