@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define BODY_MAX 0 /* replaced by hadoop.registry.record.max-size, app.c */
+#define BODY_MAX 0 /* replaced by twice hadoop.registry.record.max-size, app.c */
 /** Bytes of one import: a record that fills a node, every character of it escaped, fits. */
 #define IMPORT_BODY_MAX ((size_t)8 << 20)
 

@@ -29,6 +29,25 @@ void api_refuse(struct registryd *app, struct http_req *req, int code, const str
 /** The mirror is complete; else the request was answered with ERR_UNAVAILABLE. */
 bool api_ready(struct registryd *app, struct http_req *req);
 
+/**
+ * The write accessor that the caller holds: X-Bobbin-Accessor, else HTTP Basic.
+ * @param digest  its digest id; free(); NULL: none                                  [out]
+ * @return 0; ERR_AUTH: not of the form id:password.
+ */
+int api_accessor(struct http_req *req, char **digest, struct err_info *why);
+/**
+ * Whom the ACL of nodes made by this request lets, beside those of all: the caller's accessor, and the digest ids of
+ * X-Bobbin-Write-Accessors.
+ * @param own_digest  NULL: none                                                     [borrowed]
+ * @param more        entries are appended                                           [in,out]
+ * @return 0; ERR_INVALID.
+ */
+int api_write_accessors(struct http_req *req, const char *own_digest, struct acl_list *more,
+                        struct err_info *why);
+
+/** In a secure registry only system accounts administer: @return whether the caller may; else the request was answered. */
+bool api_may_administer(struct registryd *app, struct http_req *req);
+
 /* One handler a route. */
 void api_get(struct http_req *req, void *arg);        /* api_read.c */
 void api_slider_get(struct http_req *req, void *arg); /* api_read.c */

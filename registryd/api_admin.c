@@ -216,7 +216,7 @@ void api_purge(struct http_req *req, void *arg)
     struct err_info why;
     struct purge_def def = {0};
     json_auto json_t *body = NULL;
-    if (!api_ready(app, req))
+    if (!api_may_administer(app, req) || !api_ready(app, req))
         return;
     int err = read_body(req, &body, &why);
     err = err ? err : read_purge(body, &def, &why);
@@ -296,7 +296,7 @@ static struct admin *admin_begin(struct registryd *app, struct http_req *req, co
     struct err_info why;
     json_auto json_t *body = NULL;
     json_auto json_t *items = NULL;
-    if (!api_ready(app, req))
+    if (!api_may_administer(app, req) || !api_ready(app, req))
         return NULL;
     struct admin *a = admin_new(app, req);
     int err = read_body(req, &body, &why);

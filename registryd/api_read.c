@@ -1,5 +1,6 @@
 #include "api.h"
 #include "events.h"
+#include "limits.h"
 #include "view.h"
 #include "base/mem.h"
 #include "base/obj.h"
@@ -9,7 +10,6 @@
 #include <string.h>
 
 #define STRONG_MAGIC OBJ_MAGIC('S', 'T', 'R', 'G')
-#define LIMIT_MAX    10000
 
 /* What a GET asks for. */
 struct read_request {
@@ -18,11 +18,13 @@ struct read_request {
     struct feed_request follow;
 };
 
-static int read_parameters(struct http_req *req, struct read_request *r, struct err_info *why)
+static int read_parameters(struct registryd *app, struct http_req *req, struct read_request *r,
+                           struct err_info *why)
 {
     int err = http_query_bool(req, "watch", false, &r->watch, why);
     err = err ? err : http_query_bool(req, "recursive", false, &r->recursive, why);
-    err = err ? err : http_query_int(req, "limit", LIMIT_MAX, 1, LIMIT_MAX, &r->limit, why);
+    err = err ? err : http_query_int(req, "limit", 0, 1, INT64_MAX, &r->limit, why);
+    err = err ? err : limits_page(daemon_options(app->daemon), r->limit, &r->limit, why);
     err = err ? err : http_query_ms(req, "timeout", 0, &r->follow.timeout_ms, why);
     err = err ? err : http_query_int(req, "max", 0, 1, INT64_MAX, &r->follow.max, why);
     if (err)
@@ -125,16 +127,18 @@ void api_get(struct http_req *req, void *arg)
 {
     struct registryd *app = arg;
     struct err_info why;
-    struct read_request r = {.limit = LIMIT_MAX};
+    struct read_request r = {0};
     mem_auto char *path = NULL;
     int err = api_path(req, &path, &why);
-    err = err ? err : read_parameters(req, &r, &why);
+    err = err ? err : read_parameters(app, req, &r, &why);
     if (err) {
         api_refuse(app, req, err, &why);
         return;
     }
     metric_add(daemon_metrics(app->daemon), M_READS, 1);
     r.follow.path = path;
+    if (access_is_secure(app->access))
+        http_reply_header(req, "Bobbin-Secure", "true");
     if (r.watch)
         feed_serve(app->feed, req, &r.follow);
     else if (!api_ready(app, req))

@@ -1,5 +1,7 @@
 #include "api.h"
 #include "events.h"
+#include "limits.h"
+#include "options.h"
 #include "view.h"
 #include "base/mem.h"
 #include "base/obj.h"
@@ -23,6 +25,12 @@ struct write {
     struct http_req *req; /* NULL: the client has gone */
     enum write_kind kind;
     char *path;
+    char *digest;              /* of the accessor that the caller holds, or NULL */
+    struct acl_list more;      /* who else may write what is made */
+    struct reg_record *record; /* bind */
+    unsigned flags;            /* enum reg_bind_flags */
+    struct reg_store_cond cond;
+    bool recursive;
     char *bytes;     /* bind: the canonical record */
     bool changed;    /* made, or deleted */
     bool must_exist; /* delete: a missing node is an error */
@@ -34,6 +42,9 @@ static void write_free(struct write *w)
 {
     free(w->path);
     free(w->bytes);
+    free(w->digest);
+    acl_fini(&w->more);
+    reg_record_free(w->record);
     obj_fini(&w->obj);
     free(w);
 }
@@ -41,20 +52,6 @@ static void write_free(struct write *w)
 static void on_client_gone(void *arg)
 {
     obj_cast(arg, struct write, WRITE_MAGIC)->req = NULL;
-}
-
-static struct write *write_begin(struct registryd *app, struct http_req *req, enum write_kind kind,
-                                 char *take_path)
-{
-    struct write *w = mem_new(struct write);
-    obj_init(&w->obj, WRITE_MAGIC);
-    w->app = app;
-    w->req = req;
-    w->kind = kind;
-    w->path = take_path;
-    metric_add(daemon_metrics(app->daemon), M_WRITES, 1);
-    http_reply_later(req, on_client_gone, w);
-    return w;
 }
 
 static void reply_flag(struct write *w, int status, const char *member)
@@ -72,7 +69,8 @@ static void reply_bound(struct write *w, bool applied)
 {
     int status = w->changed ? 201 : 200;
     if (applied && mirror_find(w->app->mirror, w->path)) {
-        struct view_def view = {w->app->mirror, w->path, VIEW_NODE, 10000, NULL};
+        struct view_def view = {w->app->mirror, w->path, VIEW_NODE,
+                                opt_int(daemon_options(w->app->daemon), LIMIT_CHILDREN), NULL};
         api_etag(w->req, &mirror_find(w->app->mirror, w->path)->stat);
         view_reply(w->req, status, &view);
         return;
@@ -101,21 +99,26 @@ static void on_applied(void *arg, int err)
     write_free(w);
 }
 
+static void write_refuse(struct write *w, int err, const struct err_info *why)
+{
+    if (w->req)
+        api_refuse(w->app, w->req, err, why);
+    write_free(w);
+}
+
 static void on_written(void *arg, int err, const struct reg_store_result *r)
 {
     struct write *w = obj_cast(arg, struct write, WRITE_MAGIC);
+    struct err_info why = r->why;
+    if (err == ERR_PERMISSION)
+        access_refused_by_store(w->path, &why);
     if (err) {
-        if (w->req)
-            api_refuse(w->app, w->req, err, &r->why);
-        write_free(w);
+        write_refuse(w, err, &why);
         return;
     }
     if (w->must_exist && !r->changed) {
-        struct err_info why;
         err_set(&why, ERR_NOTFOUND, w->path, "there is no such node");
-        if (w->req)
-            api_refuse(w->app, w->req, ERR_NOTFOUND, &why);
-        write_free(w);
+        write_refuse(w, ERR_NOTFOUND, &why);
         return;
     }
     w->changed = r->changed;
@@ -141,29 +144,96 @@ static int read_condition(struct http_req *req, struct reg_store_cond *cond, str
     return 0;
 }
 
-struct write_request {
-    char *path;
-    bool overwrite, create_parents, recursive, must_exist;
-    struct reg_store_cond cond;
-};
+/* ---- from the request to the operation ---- */
 
-/* Everything a write may say besides its body; on error nothing is left in *r. */
-static int read_write(struct http_req *req, struct write_request *r, struct err_info *why)
+static int read_flags(struct http_req *req, struct write *w, struct err_info *why)
 {
-    *r = (struct write_request){0};
-    int err = api_path(req, &r->path, why);
-    err = err ? err : http_query_bool(req, "overwrite", false, &r->overwrite, why);
-    err = err ? err : http_query_bool(req, "createParents", false, &r->create_parents, why);
-    err = err ? err : http_query_bool(req, "recursive", false, &r->recursive, why);
-    err = err ? err : http_query_bool(req, "mustExist", false, &r->must_exist, why);
-    err = err ? err : read_condition(req, &r->cond, why);
-    if (err)
-        mem_free_ptr(&r->path);
-    return err;
+    bool overwrite = false, parents = false;
+    int err = http_query_bool(req, "overwrite", false, &overwrite, why);
+    err = err ? err : http_query_bool(req, "createParents", false, &parents, why);
+    err = err ? err : http_query_bool(req, "recursive", false, &w->recursive, why);
+    err = err ? err : http_query_bool(req, "mustExist", false, &w->must_exist, why);
+    w->flags = (overwrite ? REG_OVERWRITE : 0u) | (parents ? REG_CREATE_PARENTS : 0u);
+    return err ? err : read_condition(req, &w->cond, why);
+}
+
+/* Everything a write may say besides its body. @return new, or NULL: answered. */
+static struct write *write_read(struct registryd *app, struct http_req *req, enum write_kind kind)
+{
+    struct err_info why;
+    if (!api_ready(app, req))
+        return NULL;
+    struct write *w = mem_new(struct write);
+    obj_init(&w->obj, WRITE_MAGIC);
+    w->app = app;
+    w->req = req;
+    w->kind = kind;
+    int err = api_path(req, &w->path, &why);
+    err = err ? err : read_flags(req, w, &why);
+    if (!err && access_is_secure(app->access))
+        err = api_accessor(req, &w->digest, &why);
+    err = err ? err : api_write_accessors(req, w->digest, &w->more, &why);
+    if (!err)
+        return w;
+    write_refuse(w, err, &why);
+    return NULL;
+}
+
+static void write_go(struct write *w)
+{
+    struct reg_store_binding binding = {w->record, w->flags, w->cond, &w->more.acl};
+    bool parents = w->flags & REG_CREATE_PARENTS;
+    switch (w->kind) {
+    case WRITE_BIND: reg_store_bind(w->app->ops, w->path, &binding, on_written, w); break;
+    case WRITE_MKNODE:
+        reg_store_mknode_for(w->app->ops, w->path, parents, &w->more.acl, on_written, w);
+        break;
+    case WRITE_DELETE: reg_store_delete(w->app->ops, w->path, w->recursive, &w->cond, on_written, w); break;
+    }
+}
+
+/* What the ACLs let: an overwrite that was judged by the node stays one, a making that was judged by the parent too. */
+static void on_access(void *arg, int err, bool exists, const struct err_info *why)
+{
+    struct write *w = obj_cast(arg, struct write, WRITE_MAGIC);
+    if (err) {
+        write_refuse(w, err, why);
+        return;
+    }
+    if (w->kind == WRITE_BIND && w->flags & REG_OVERWRITE && w->cond.kind == REG_IF_NONE) {
+        if (exists)
+            w->cond.kind = REG_IF_EXISTS;
+        else
+            w->flags &= ~(unsigned)REG_OVERWRITE;
+    }
+    write_go(w);
+}
+
+static enum access_kind access_of(const struct write *w)
+{
+    bool may_set = w->flags & REG_OVERWRITE || w->cond.kind == REG_IF_MZXID || w->cond.kind == REG_IF_EXISTS;
+    if (w->kind == WRITE_DELETE)
+        return w->recursive ? ACCESS_DELETE_ALL : ACCESS_DELETE;
+    return w->kind == WRITE_BIND && may_set ? ACCESS_OVERWRITE : ACCESS_MAKE;
+}
+
+/* The request is complete: from here on it goes on without its client. */
+static void write_begin(struct write *w)
+{
+    struct registryd *app = w->app;
+    struct access_question q = {access_of(w), w->path, http_user(w->req), w->digest};
+    bool is_free = access_is_free(app->access, &q);
+    metric_add(daemon_metrics(app->daemon), M_WRITES, 1);
+    if (!is_free)
+        access_ask(app->access, &q, on_access, w);
+    http_reply_later(w->req, on_client_gone, w);
+    if (is_free)
+        write_go(w);
 }
 
 /* Body to a checked record. @return 0 and *out. */
-static int read_record(struct http_req *req, struct reg_record **out, struct err_info *why)
+static int read_record(struct registryd *app, struct http_req *req, struct reg_record **out,
+                       struct err_info *why)
 {
     size_t n;
     const char *body = http_body(req, &n);
@@ -173,6 +243,10 @@ static int read_record(struct http_req *req, struct reg_record **out, struct err
     if (err)
         return err == ERR_NORECORD ? err_set(why, ERR_RECORD, "", "the body is no service record") : err;
     err = reg_record_check(*out, why);
+    if (!err) {
+        mem_auto char *canonical = reg_record_write(*out, &n);
+        err = limits_check(daemon_options(app->daemon), *out, n, why);
+    }
     if (err) {
         reg_record_free(*out);
         *out = NULL;
@@ -184,60 +258,36 @@ void api_put(struct http_req *req, void *arg)
 {
     struct registryd *app = arg;
     struct err_info why;
-    struct write_request r;
-    struct reg_record *record = NULL;
-    if (!api_ready(app, req))
+    struct write *w = write_read(app, req, WRITE_BIND);
+    if (!w)
         return;
-    int err = read_write(req, &r, &why);
-    err = err ? err : read_record(req, &record, &why);
+    int err = read_record(app, req, &w->record, &why);
     if (err) {
-        free(r.path);
-        api_refuse(app, req, err, &why);
+        write_refuse(w, err, &why);
         return;
     }
-    size_t len;
-    unsigned flags = (r.overwrite ? REG_OVERWRITE : 0u) | (r.create_parents ? REG_CREATE_PARENTS : 0u);
-    struct reg_store_binding binding = {record, flags, r.cond};
-    struct write *w = write_begin(app, req, WRITE_BIND, r.path);
-    w->bytes = reg_record_write(record, &len);
-    reg_store_bind(app->ops, w->path, &binding, on_written, w);
-    reg_record_free(record);
+    w->bytes = reg_record_write(w->record, NULL);
+    write_begin(w);
 }
 
 void api_post(struct http_req *req, void *arg)
 {
-    struct registryd *app = arg;
     struct err_info why;
-    struct write_request r;
-    if (!api_ready(app, req))
+    struct write *w = write_read(arg, req, WRITE_MKNODE);
+    if (!w)
         return;
-    int err = read_write(req, &r, &why);
     const char *op = http_query(req, "op");
-    if (!err && (!op || strcmp(op, "mknode") != 0))
-        err = err_set(&why, ERR_USAGE, "op", "\"%s\" is no operation: op=mknode is", op ? op : "");
-    if (err) {
-        free(r.path);
-        api_refuse(app, req, err, &why);
+    if (op && strcmp(op, "mknode") == 0) {
+        write_begin(w);
         return;
     }
-    struct write *w = write_begin(app, req, WRITE_MKNODE, r.path);
-    reg_store_mknode(app->ops, w->path, r.create_parents, on_written, w);
+    err_set(&why, ERR_USAGE, "op", "\"%s\" is no operation: op=mknode is", op ? op : "");
+    write_refuse(w, ERR_USAGE, &why);
 }
 
 void api_delete(struct http_req *req, void *arg)
 {
-    struct registryd *app = arg;
-    struct err_info why;
-    struct write_request r;
-    if (!api_ready(app, req))
-        return;
-    int err = read_write(req, &r, &why);
-    if (err) {
-        free(r.path);
-        api_refuse(app, req, err, &why);
-        return;
-    }
-    struct write *w = write_begin(app, req, WRITE_DELETE, r.path);
-    w->must_exist = r.must_exist;
-    reg_store_delete(app->ops, w->path, r.recursive, &r.cond, on_written, w);
+    struct write *w = write_read(arg, req, WRITE_DELETE);
+    if (w)
+        write_begin(w);
 }

@@ -58,28 +58,52 @@ static void on_stale(void *arg, const struct err_info *why)
 
 static const struct mirror_listener listener = {.synced = on_synced, .stale = on_stale};
 
+/* Who registryd is to the store and who may do what, and the operations that make nodes accordingly. */
+static void operations_make(struct registryd *app, const struct options *o)
+{
+    bool is_secure = opt_bool(o, OPT_SECURE);
+    bool has_realms = is_secure && strchr(app_system_accounts(o), '@');
+    struct access_def def = {.loop = daemon_loop(app->daemon),
+                             .store = app->store,
+                             .mirror = app->mirror,
+                             .is_secure = is_secure,
+                             .system = &app->acl.acl};
+    app->names = strcmp(opt_text(o, OPT_PATH_NAMES), "zookeeper") == 0 ? REG_NAMES_ZOOKEEPER : REG_NAMES_DNS;
+    app->ops = reg_store_new(def.loop, app->store, app->names, is_secure ? &app->acl.acl : NULL);
+    reg_store_set_realm(app->ops, has_realms ? opt_text(o, OPT_REALM) : NULL);
+    app->access = access_new(&def);
+}
+
 static int store_start(struct daemon *d, void *arg, struct err_info *why)
 {
     struct registryd *app = arg;
     const struct options *o = daemon_options(d);
     app->daemon = d;
     mem_auto char *url = store_choice(o);
+    mem_auto char *digest = NULL;
+    int err = app_access_read(app, o, &digest, why);
+    if (err) {
+        acl_fini(&app->acl);
+        return err;
+    }
     int64_t retries = opt_int(o, OPT_ZK_RETRY_TIMES);
     struct store_options so = {.session_timeout_ms = opt_ms(o, OPT_ZK_SESSION_TIMEOUT),
                                .connect_timeout_ms = opt_ms(o, OPT_ZK_CONNECT_TIMEOUT),
                                .retry_times = retries ? retries : -1,
                                .retry_interval_ms = opt_ms(o, OPT_ZK_RETRY_INTERVAL),
                                .retry_ceiling_ms = opt_ms(o, OPT_ZK_RETRY_CEILING),
-                               .follow_servers = opt_text(o, OPT_ZK_FOLLOW)};
+                               .follow_servers = opt_text(o, OPT_ZK_FOLLOW),
+                               .digest = digest};
     log_emit(&ev_store_chosen, LOG_STR("url", url), LOG_STR("origin", opt_origin(o, OPT_STORE)));
     daemon_version_fact(d, "store", url);
-    int err = store_open(daemon_loop(d), url, &so, &app->store, why);
-    if (err)
+    err = store_open(daemon_loop(d), url, &so, &app->store, why);
+    if (err) {
+        acl_fini(&app->acl);
         return err;
+    }
     app->mirror = mirror_new(app->store);
     mirror_listen(app->mirror, &listener, app);
-    app->names = strcmp(opt_text(o, OPT_PATH_NAMES), "zookeeper") == 0 ? REG_NAMES_ZOOKEEPER : REG_NAMES_DNS;
-    app->ops = reg_store_new(daemon_loop(d), app->store, app->names, NULL);
+    operations_make(app, o);
     app->write_wait_ms = opt_ms(o, OPT_WRITE_WAIT);
     return 0;
 }
@@ -89,6 +113,8 @@ static void on_store_closed(void *arg)
     struct registryd *app = arg;
     cleanup_free(app->cleanup);
     reg_store_free(app->ops);
+    access_free(app->access);
+    acl_fini(&app->acl);
     index_free(app->index);
     mirror_free(app->mirror);
     feed_free(app->feed); /* it listens to the mirror as long as that lives */
@@ -225,7 +251,7 @@ static int http_start(struct daemon *d, void *arg, struct err_info *why)
     app->routes = mem_copy(registry_routes, registry_n_routes * sizeof *registry_routes);
     for (size_t i = 0; i < registry_n_routes; i++)
         if (!app->routes[i].max_body && app->routes[i].flags & (HTTP_JSON_IN | HTTP_JSON_OPTIONAL))
-            app->routes[i].max_body = (size_t)opt_int(o, OPT_RECORD_MAX);
+            app->routes[i].max_body = (size_t)opt_int(o, LIMIT_RECORD) * 2; /* blanks and lenient forms */
     http_common_daemon(d);
     metrics_collector(daemon_metrics(d), collect, app);
     struct http_server_def def = {.listen = opt_text(o, OPT_HTTP_ADDRESS),

@@ -5,6 +5,7 @@
 #ifndef REGISTRYD_APP_H
 #define REGISTRYD_APP_H
 
+#include "access.h"
 #include "cleanup.h"
 #include "feed.h"
 #include "http/server.h"
@@ -19,6 +20,8 @@ struct registryd {
     struct store *store;
     struct mirror *mirror;
     struct reg_store *ops;
+    struct access *access;
+    struct acl_list acl; /* of every node made in a secure registry */
     struct feed *feed;
     struct index *index;
     struct cleanup *cleanup;
@@ -36,6 +39,17 @@ struct registryd {
 /** The parts in the order in which they start: app.c. */
 extern const struct daemon_step registryd_steps[];
 extern const size_t registryd_n_steps;
+
+/** The accounts that may do everything: hadoop.registry.system.accounts, or, where that is not set, the older
+ *  hadoop.registry.system.acls. Borrowed from o; may be NULL. Source: ours. */
+const char *app_system_accounts(const struct options *o);
+/**
+ * Read who may write: app->acl is made of it.
+ *
+ * @param digest  "id:password" with which registryd speaks to ZooKeeper; free(); NULL: none       [out]
+ * @return 0; ERR_CONFIG with *why filled. app_access.c.   Source: Hadoop RegistrySecurity.
+ */
+int app_access_read(struct registryd *app, const struct options *o, char **digest, struct err_info *why);
 
 /** Start and stop following the resource manager, if the options ask for it: app_rm.c. */
 int app_rm_start(struct daemon *d, void *arg, struct err_info *why);

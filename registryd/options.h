@@ -5,6 +5,7 @@
 #ifndef REGISTRYD_OPTIONS_H
 #define REGISTRYD_OPTIONS_H
 
+#include "limits.h"
 #include "run/options.h"
 
 #define REGISTRYD_OPTIONS(X)                                                                                 \
@@ -42,8 +43,22 @@
     X(OPT_PATH_NAMES, "hadoop.registry.path.names", OPT_ENUM, "dns|zookeeper", "dns", 0, 0, OPT_FIXED,       \
       "What names a write may create: dns (RFC 1123 labels up to 63 bytes) or zookeeper (Hadoop's laxer "    \
       "check). What exists is read, overwritten and deleted in either mode.")                                \
-    X(OPT_RECORD_MAX, "hadoop.registry.record.max-size", OPT_SIZE, "bytes", "1M", 1024, 67108864, OPT_FIXED, \
-      "Largest record that is accepted, in bytes.")                                                          \
+    X(OPT_SECURE, "hadoop.registry.secure", OPT_BOOL, "", "false", 0, 0, OPT_FIXED,                          \
+      "Who may write is checked: system accounts, a user at the own home, and whom a node's ACL lets. New "  \
+      "nodes get an ACL.")                                                                                   \
+    X(OPT_SYSTEM_ACCOUNTS, "hadoop.registry.system.accounts", OPT_TEXT, "",                                  \
+      "sasl:yarn@, sasl:mapred@, sasl:hdfs@, sasl:hadoop@", 0, 0, OPT_FIXED,                                 \
+      "Accounts with all rights, scheme:id, comma-separated; an id that ends in @ gets the realm.")          \
+    X(OPT_USER_ACCOUNTS, "hadoop.registry.user.accounts", OPT_TEXT, "", NULL, 0, 0, OPT_FIXED,               \
+      "Further accounts with all rights on what is made; needed with digest.")                               \
+    X(OPT_REALM, "hadoop.registry.kerberos.realm", OPT_TEXT, "", NULL, 0, 0, OPT_FIXED,                      \
+      "Realm of accounts that end in @.")                                                                    \
+    X(OPT_AUTH, "hadoop.registry.client.auth", OPT_TEXT, "", NULL, 0, 0, OPT_FIXED,                          \
+      "How a secure registryd authenticates to ZooKeeper: digest, or empty or simple for not at all.")       \
+    X(OPT_AUTH_ID, "hadoop.registry.client.auth.id", OPT_TEXT, "", NULL, 0, 0, OPT_FIXED,                    \
+      "Id of the digest.")                                                                                   \
+    X(OPT_AUTH_PASSWORD, "hadoop.registry.client.auth.password", OPT_TEXT, "", NULL, 0, 0, OPT_FIXED,        \
+      "Password of the digest.")                                                                             \
     X(OPT_FEED_RING, "hadoop.registry.feed.ring-size", OPT_SIZE, "bytes", "64M", 4096, 17179869184,          \
       OPT_FIXED,                                                                                             \
       "Bytes of recent changes kept for followers; one that falls further behind must begin anew.")          \
@@ -80,7 +95,8 @@
     X(OPT_NM_EXPIRY, "yarn.nm.liveness-monitor.expiry-interval-ms", OPT_TIME, "ms", "600000", 1, 86400000,   \
       OPT_FIXED,                                                                                             \
       "How long after a start or failover of the resource manager containers that it does not list may "     \
-      "still be alive.")
+      "still be alive.")                                                                                     \
+    REGISTRYD_LIMITS(X)
 
 enum { OPTIONS_ENUM(REGISTRYD_OPTIONS) REGISTRYD_N_OPTIONS };
 

@@ -95,6 +95,6 @@ void users_make(struct run_loop *loop, struct reg_store *ops, enum reg_names nam
     h->n_open = h->result.n_homes;
     for (size_t i = 0; i < h->result.n_homes; i++) {
         h->result.homes[i] = h->paths[i];
-        reg_store_mknode(ops, h->paths[i], false, on_made, h);
+        reg_store_make_home(ops, h->paths[i], user, on_made, h);
     }
 }

@@ -170,12 +170,12 @@ STORES = ["embedded", "zookeeper"]
 
 
 @contextlib.contextmanager
-def store_url(kind):
-    """What Stack(store=…) wants for one of STORES; the ZooKeeper runs as long as the `with` block."""
+def store_url(kind, config=""):
+    """What Stack(store=…) wants for one of STORES; the ZooKeeper, with these lines in its zoo.cfg, runs as long as the `with` block."""
     if kind == "embedded":
         yield None
         return
-    with zookeeper.Server() as server:
+    with zookeeper.Server(config=config) as server:
         yield f"zk://{server.address}/registry"
 
 

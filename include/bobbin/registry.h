@@ -54,6 +54,16 @@ struct reg_result {
 
 #define REG_DONE void (*done)(void *arg, int err, const struct reg_result *r, const struct err_info *why)
 
+/**
+ * The id under which an id:password stands in ACLs: `id:` and base64 of SHA-1 of the whole text.
+ *
+ * @param id_password  "id:password"; both not empty, the password without further colons but at its end  [borrowed]
+ * @param out          new text; free()                                                              [out]
+ * @return 0; ERR_IO "Invalid id:password": the text is never repeated in an error. Thread: any.
+ * Source: Hadoop RegistrySecurity.digest; ZooKeeper DigestAuthenticationProvider.
+ */
+int reg_digest_id(const char *id_password, char **out, struct err_info *why);
+
 enum reg_bind_flags {
     REG_CREATE = 0,
     REG_OVERWRITE = 1,      /* replace an existing node's record */
@@ -103,18 +113,31 @@ struct reg_locate {
  */
 void reg_locate(struct reg *r, const struct reg_locate *what, REG_DONE, void *arg);
 
+/**
+ * Let the holder of id:password write the nodes that this registry object makes from now on; duplicates accumulate. Existing
+ * nodes and what this object itself may do stay as they are. Only the digest is sent.
+ *
+ * Completion: 0 (changed: the registry is secure, it has an effect); ERR_IO (not of the form, see reg_digest_id; nothing was
+ * added); ERR_INVALID (an id with a comma or control character cannot be sent); errors of asking the registry (it is added).
+ * Source: Hadoop RegistryOperations.addWriteAccessor.
+ */
+void reg_add_write_accessor(struct reg *r, const char *id, const char *password, REG_DONE, void *arg);
+/** Forget what reg_add_write_accessor added; nodes made already keep it. Source: Hadoop clearWriteAccessors. */
+void reg_clear_write_accessors(struct reg *r);
+
 struct reg_options {
-    const char *url;    /* "http://127.0.0.1:9192,http://…"; NULL: that default */
-    const char *user;   /* user.name to send; NULL: reg_current_user() */
-    int64_t timeout_ms; /* of one operation, retries included; 0: 10000 */
-    int64_t idle_ms;    /* a watch that hears nothing for so long reconnects; 0: 15000 */
+    const char *url;      /* "http://127.0.0.1:9192,http://…"; NULL: that default */
+    const char *user;     /* user.name to send; NULL: reg_current_user() */
+    const char *accessor; /* "id:password": write as the holder of a write accessor, too; NULL: not */
+    int64_t timeout_ms;   /* of one operation, retries included; 0: 10000 */
+    int64_t idle_ms;      /* a watch that hears nothing for so long reconnects; 0: 15000 */
 };
 /**
  * A registry to speak to; nothing is sent yet.
  *
  * @param loop     where everything runs                                            [borrowed]
  * @param options  copied; NULL: all defaults
- * @return 0 and *out, to be closed before the loop is freed; ERR_INVALID (URL).
+ * @return 0 and *out, to be closed before the loop is freed; ERR_INVALID (URL); ERR_IO (accessor, see reg_digest_id).
  */
 int reg_open(struct run_loop *loop, const struct reg_options *options, struct reg **out,
              struct err_info *why);
@@ -170,7 +193,7 @@ struct uv_loop_s *reg_loop_uv(struct run_loop *loop);
 /* ---- blocking form: runs its own loop inside; one thread at a time ---- */
 
 struct reg_blocking;
-/** As reg_open, with a loop of its own. @return 0 and *out; ERR_INVALID (URL). */
+/** As reg_open, with a loop of its own. @return 0 and *out; errors of reg_open. */
 int reg_blocking_open(const struct reg_options *options, struct reg_blocking **out, struct err_info *why);
 /** Close; NULL is fine. */
 void reg_blocking_close(struct reg_blocking *b);
@@ -181,6 +204,11 @@ int reg_blocking_mknode(struct reg_blocking *b, const char *path, bool create_pa
 /** revision: room for REG_REVISION_MAX, or NULL. */
 int reg_blocking_bind(struct reg_blocking *b, const char *path, const struct reg_record *record,
                       unsigned flags, char *revision, struct err_info *why);
+/** secure: may be NULL; the registry is secure, it has an effect. */
+int reg_blocking_add_write_accessor(struct reg_blocking *b, const char *id, const char *password,
+                                    bool *secure, struct err_info *why);
+/** As reg_clear_write_accessors. */
+void reg_blocking_clear_write_accessors(struct reg_blocking *b);
 /** *out: new record, free with reg_record_free. */
 int reg_blocking_resolve(struct reg_blocking *b, const char *path, struct reg_record **out,
                          struct err_info *why);

@@ -139,6 +139,21 @@ int reg_blocking_bind(struct reg_blocking *b, const char *path, const struct reg
     return finish(b, revision, why);
 }
 
+int reg_blocking_add_write_accessor(struct reg_blocking *b, const char *id, const char *password,
+                                    bool *secure, struct err_info *why)
+{
+    reg_add_write_accessor(b->reg, id, password, on_done, b);
+    await(b);
+    if (secure && !b->err)
+        *secure = b->changed;
+    return finish(b, NULL, why);
+}
+
+void reg_blocking_clear_write_accessors(struct reg_blocking *b)
+{
+    reg_clear_write_accessors(b->reg);
+}
+
 static int finish_record(struct reg_blocking *b, struct reg_record **out, struct err_info *why)
 {
     if (!b->err) {

@@ -33,12 +33,13 @@ enum request_kind {
     REQUEST_EXISTS,
     REQUEST_LIST,
     REQUEST_DELETE,
+    REQUEST_ACCESSOR,
 };
 
 static const char *const methods[] = {
     [REQUEST_MKNODE] = "POST", [REQUEST_BIND] = "PUT",      [REQUEST_RESOLVE] = "GET",
     [REQUEST_LOCATE] = "GET",  [REQUEST_STAT] = "GET",      [REQUEST_EXISTS] = "GET",
-    [REQUEST_LIST] = "GET",    [REQUEST_DELETE] = "DELETE",
+    [REQUEST_LIST] = "GET",    [REQUEST_DELETE] = "DELETE", [REQUEST_ACCESSOR] = "GET",
 };
 
 struct request {
@@ -60,6 +61,7 @@ struct request {
     struct run_timer *timer; /* of the pause, or of an error found at once */
     int err;                 /* found before anything was sent */
     struct err_info why;
+    bool is_secure; /* the registry is, its answer says */
     struct wire_node node;
     struct reg_result result;
 };
@@ -140,6 +142,7 @@ static void request_succeed(struct request *q, int status)
     case REQUEST_DELETE: q->result.changed = q->node.deleted; break;
     case REQUEST_EXISTS: q->result.changed = true; break;
     case REQUEST_STAT: break;
+    case REQUEST_ACCESSOR: q->result.changed = q->is_secure; break;
     case REQUEST_LIST: fill_list(q, list); break;
     case REQUEST_LOCATE:
     case REQUEST_RESOLVE:
@@ -239,9 +242,11 @@ static void take_headers(struct request *q, const struct http_answer *answer)
 {
     const char *revision = answer->header(answer, "Bobbin-Revision");
     const char *applied = answer->header(answer, "Bobbin-Applied");
+    const char *secure = answer->header(answer, "Bobbin-Secure");
 
     if (revision && strlen(revision) < sizeof(q->result.revision))
         memcpy(q->result.revision, revision, strlen(revision) + 1);
+    q->is_secure = secure && strcmp(secure, "true") == 0;
     q->result.applied = !is_read(q) && !(applied && strcmp(applied, "false") == 0);
 }
 
@@ -296,13 +301,28 @@ static void on_answer(void *arg, int err, const struct http_answer *answer, cons
     }
 }
 
+/** Header that lets others write the node that is made; NULL: none. */
+static char *creation_header(const struct request *q)
+{
+    bool makes = q->kind == REQUEST_MKNODE || q->kind == REQUEST_BIND;
+
+    return makes && q->reg->creations.len
+               ? mem_fmt("X-Bobbin-Write-Accessors: %s", buf_cstr(&q->reg->creations))
+               : NULL;
+}
+
 static void request_send(struct request *q)
 {
     struct reg *r = q->reg;
     mem_auto char *url = client_url(r, q->path, q->query);
     int64_t left_ms = q->deadline_ms - run_now_ms();
+    mem_auto char *creations = creation_header(q);
+    const char *const headers[] = {r->accessor_header ? r->accessor_header : creations,
+                                   r->accessor_header ? creations : NULL, NULL};
     struct http_call_def def = {.method = methods[q->kind],
                                 .url = url,
+                                .headers = headers,
+                                .no_follow = r->accessor_header != NULL,
                                 .body = q->body,
                                 .body_len = q->body_len,
                                 .done = on_answer,
@@ -406,6 +426,59 @@ void reg_delete(struct reg *r, const char *path, bool recursive, REG_DONE, void 
     request_start(q, mem_str(recursive ? "recursive=true" : ""));
 }
 
+/* ---- write accessors ---- */
+
+static bool can_be_sent(const char *text)
+{
+    for (; *text; text++)
+        if ((unsigned char)*text < 0x20 || *text == 0x7f)
+            return false;
+    return true;
+}
+
+static int add_accessor(struct reg *r, const char *id, const char *password, struct err_info *why)
+{
+    mem_auto char *pair = mem_fmt("%s:%s", id ? id : "", password ? password : "");
+    mem_auto char *digest = NULL;
+    int err = reg_digest_id(pair, &digest, why);
+
+    if (err)
+        return err;
+    if (strchr(digest, ',') || !can_be_sent(digest))
+        return err_set(why, ERR_INVALID, NULL, "an id with a comma or control character cannot be sent");
+    buf_addf(&r->creations, "%s%s", r->creations.len ? ", " : "", digest);
+    return 0;
+}
+
+void reg_add_write_accessor(struct reg *r, const char *id, const char *password, REG_DONE, void *arg)
+{
+    struct request *q = request_new(r, REQUEST_ACCESSOR, "/", done, arg);
+
+    q->err = add_accessor(r, id, password, &q->why);
+    request_start(q, mem_str("limit=1"));
+}
+
+void reg_clear_write_accessors(struct reg *r)
+{
+    buf_clear(&r->creations);
+}
+
+/** Header that says whose accessor we hold. @return 0; ERR_IO, ERR_INVALID. */
+static int read_accessor(const char *pair, char **out, struct err_info *why)
+{
+    mem_auto char *digest = NULL;
+
+    *out = NULL;
+    if (!pair)
+        return 0;
+    int err = reg_digest_id(pair, &digest, why);
+    if (!err && !can_be_sent(pair))
+        err = err_set(why, ERR_INVALID, NULL, "an id:password with a control character cannot be sent");
+    if (!err)
+        *out = mem_fmt("X-Bobbin-Accessor: %s", pair);
+    return err;
+}
+
 /* ---- opening and closing ---- */
 
 static void urls_free(char **urls)
@@ -455,10 +528,14 @@ int reg_open(struct run_loop *loop, const struct reg_options *options, struct re
     char **urls = NULL;
     size_t n_urls = 0;
     struct reg *r;
-    int err = read_urls(o->url ? o->url : DEFAULT_URL, &urls, &n_urls, why);
+    char *accessor = NULL;
+    int err = read_accessor(o->accessor, &accessor, why);
 
-    if (err)
+    err = err ? err : read_urls(o->url ? o->url : DEFAULT_URL, &urls, &n_urls, why);
+    if (err) {
+        free(accessor);
         return err;
+    }
     r = mem_new(struct reg);
     obj_init(&r->obj, REG_MAGIC);
     r->loop = loop;
@@ -466,6 +543,7 @@ int reg_open(struct run_loop *loop, const struct reg_options *options, struct re
     r->urls = urls;
     r->n_urls = n_urls;
     r->user = encoded_user(o->user);
+    r->accessor_header = accessor;
     r->timeout_ms = o->timeout_ms > 0 ? o->timeout_ms : DEFAULT_TIMEOUT;
     r->idle_ms = o->idle_ms > 0 ? o->idle_ms : DEFAULT_IDLE;
     r->random = (uint64_t)(uintptr_t)r ^ (uint64_t)run_now_us();
@@ -493,6 +571,8 @@ void reg_close(struct reg *r)
     http_client_free(r->http);
     urls_free(r->urls);
     free(r->user);
+    free(r->accessor_header);
+    buf_fini(&r->creations);
     obj_fini(&r->obj);
     free(r);
 }

@@ -23,7 +23,9 @@ struct reg {
     struct http_client *http;
     char **urls; /* without slash at the end; ended by NULL */
     size_t n_urls, url_at;
-    char *user; /* percent-encoded */
+    char *user;            /* percent-encoded */
+    char *accessor_header; /* who we are: "X-Bobbin-Accessor: …"; NULL: nobody's accessor */
+    struct buf creations;  /* digest ids for nodes to be made, with ", " between */
     int64_t timeout_ms, idle_ms;
     TAILQ_HEAD(, request) requests;
     TAILQ_HEAD(, reg_watch) watches;

@@ -8,6 +8,7 @@
 #include <sys/queue.h>
 
 #include "base/obj.h"
+#include "registry/acl.h"
 #include "registry/ops_store.h"
 
 #define OP_MAGIC OBJ_MAGIC('R', 'S', 'O', 'P')
@@ -17,6 +18,7 @@ struct reg_store {
     struct store *store;
     enum reg_names names;
     const struct store_acl *acl;
+    const char *realm;
     size_t n_ops;  /* running */
     bool released; /* the last operation frees */
 };
@@ -37,6 +39,7 @@ struct op {
     char *bytes;
     size_t len;
     unsigned flags;
+    struct acl_list acl; /* of the nodes it makes, when it is another than that of all */
     struct reg_store_cond cond;
     int n_rounds; /* set and create chasing each other */
 

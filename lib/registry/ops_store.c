@@ -27,6 +27,11 @@ struct reg_store *reg_store_new(struct run_loop *loop, struct store *s, enum reg
     return rs;
 }
 
+void reg_store_set_realm(struct reg_store *rs, const char *realm)
+{
+    rs->realm = realm;
+}
+
 void reg_store_free(struct reg_store *rs)
 {
     if (!rs)
@@ -56,6 +61,7 @@ void op_finish(struct op *op, int err)
     op->done(op->arg, err, &op->result);
     free(op->path);
     free(op->bytes);
+    acl_fini(&op->acl);
     obj_fini(&op->obj);
     free(op);
     if (--rs->n_ops == 0 && rs->released)
@@ -249,10 +255,35 @@ static void on_mknode_created(struct op *op, int err, const struct store_result 
         finish_written(op, true, r);
 }
 
+/** The nodes it makes get these entries too, unless all nodes are open. */
+static void add_entries(struct op *op, const struct store_acl *more)
+{
+    if (!op->rs->acl || !more || !more->n_entries)
+        return;
+    acl_add_all(&op->acl, op->rs->acl);
+    acl_add_all(&op->acl, more);
+}
+
+void reg_store_make_home(struct reg_store *rs, const char *path, const char *user, REG_STORE_DONE, void *arg)
+{
+    acl_auto struct acl_list more = {{NULL, 0}};
+    mem_auto char *id = acl_principal(user, rs->realm);
+
+    acl_add(&more, STORE_READ | STORE_WRITE | STORE_CREATE | STORE_DELETE, "sasl", id);
+    reg_store_mknode_for(rs, path, false, &more.acl, done, arg);
+}
+
 void reg_store_mknode(struct reg_store *rs, const char *path, bool create_parents, REG_STORE_DONE, void *arg)
+{
+    reg_store_mknode_for(rs, path, create_parents, NULL, done, arg);
+}
+
+void reg_store_mknode_for(struct reg_store *rs, const char *path, bool create_parents,
+                          const struct store_acl *more, REG_STORE_DONE, void *arg)
 {
     struct op *op = op_new(rs, path, done, arg);
 
+    add_entries(op, more);
     op->flags = create_parents ? REG_CREATE_PARENTS : 0;
     op->bytes = mem_str(LOCAL_ADDRESS);
     op->len = strlen(LOCAL_ADDRESS);
@@ -325,6 +356,7 @@ static int bind_prepare(struct op *op, const struct reg_store_binding *binding)
     err = reg_record_check(binding->record, &op->result.why);
     if (err)
         return err;
+    add_entries(op, binding->more);
     op->flags = binding->flags;
     op->cond = binding->cond;
     op->bytes = reg_record_write(binding->record, &op->len);
@@ -370,8 +402,33 @@ static const char *const standard_paths[] = {"/", "/users", "/services"};
 
 static void setup_next(struct op *op);
 
+static void setup_done(struct op *op)
+{
+    if ((size_t)++op->n_rounds == ARRAY_LEN(standard_paths))
+        op_finish(op, 0);
+    else
+        setup_next(op);
+}
+
+/* Who may not make it may find it made. */
+static void on_setup_checked(void *arg, int err, const struct store_result *r)
+{
+    struct op *op = obj_cast(arg, struct op, OP_MAGIC);
+
+    if (err == ERR_NOTFOUND)
+        op_refuse(op, ERR_PERMISSION, "it is missing, and the store does not let us make it");
+    else if (err)
+        op_finish_store(op, err, r);
+    else
+        setup_done(op);
+}
+
 static void on_setup_created(struct op *op, int err, const struct store_result *r)
 {
+    if (err == ERR_PERMISSION) {
+        store_stat(op->rs->store, op->path, on_setup_checked, op);
+        return;
+    }
     if (err && err != ERR_EXISTS) {
         op_finish_store(op, err, r);
         return;
@@ -379,10 +436,7 @@ static void on_setup_created(struct op *op, int err, const struct store_result *
     op->result.changed = op->result.changed || err == 0;
     if (!err)
         op->result.zxid = r->zxid;
-    if ((size_t)++op->n_rounds == ARRAY_LEN(standard_paths))
-        op_finish(op, 0);
-    else
-        setup_next(op);
+    setup_done(op);
 }
 
 static void setup_next(struct op *op)

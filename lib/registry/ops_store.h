@@ -67,6 +67,8 @@ struct reg_store_cond {
  */
 struct reg_store *reg_store_new(struct run_loop *loop, struct store *s, enum reg_names names,
                                 const struct store_acl *acl);
+/** Realm of users' ids in ACLs. @param realm NULL or "": none [borrowed, lives on] Thread: owner. Source: ours. */
+void reg_store_set_realm(struct reg_store *rs, const char *realm);
 /** Let go; what still runs completes (ERR_CANCELLED when the store was closed) and then frees it. NULL is fine. */
 void reg_store_free(struct reg_store *rs);
 
@@ -87,10 +89,24 @@ void reg_store_setup(struct reg_store *rs, REG_STORE_DONE, void *arg);
  */
 void reg_store_mknode(struct reg_store *rs, const char *path, bool create_parents, REG_STORE_DONE, void *arg);
 
+/**
+ * As reg_store_mknode, with more entries in the ACL of what is made; none are added where all nodes are open.
+ *
+ * @param more  behind those of all nodes; NULL: none                               [borrowed during the call]
+ */
+void reg_store_mknode_for(struct reg_store *rs, const char *path, bool create_parents,
+                          const struct store_acl *more, REG_STORE_DONE, void *arg);
+/**
+ * Make a user's home: as reg_store_mknode without parents; the user may read, write, create and delete there.
+ * Completion: as reg_store_mknode.   Thread: owner.   Source: Hadoop RegistryAdminService.initUserRegistry.
+ */
+void reg_store_make_home(struct reg_store *rs, const char *path, const char *user, REG_STORE_DONE, void *arg);
+
 struct reg_store_binding {
     const struct reg_record *record; /* [borrowed] during the call */
     unsigned flags;                  /* enum reg_bind_flags; others are ignored */
     struct reg_store_cond cond;
+    const struct store_acl *more; /* as for reg_store_mknode_for; NULL: none [borrowed] during the call */
 };
 /**
  * Write a record in its canonical form.

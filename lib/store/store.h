@@ -79,8 +79,9 @@ struct store_options {
     int64_t retry_ceiling_ms;   /* 0: 60000 */
     const char *
         follow_servers; /* ZooKeeper: "host:port,…" to follow through, observers say; NULL: those of the URL */
-    int64_t map_size; /* LMDB: bytes of address space; 0: 64 GiB */
-    bool no_sync;     /* LMDB: no fsync, for tests of other things only */
+    const char *digest; /* ZooKeeper: "id:password" to authenticate both sessions with; NULL: anonymous */
+    int64_t map_size;   /* LMDB: bytes of address space; 0: 64 GiB */
+    bool no_sync;       /* LMDB: no fsync, for tests of other things only */
 };
 
 /**

@@ -50,7 +50,7 @@ TAILQ_HEAD(zk_op_list, zk_op);
 
 struct zk_store {
     struct store base;
-    char *servers, *root, *follow_servers;
+    char *servers, *root, *follow_servers, *digest;
     struct store_options options;
     struct zkh *client; /* NULL when closed */
     struct zkf *follower;
@@ -491,6 +491,7 @@ static struct zks_config follow_config(const struct zk_store *s)
     bool is_low = s->options.retry_ceiling_ms < FOLLOW_PAUSE_MAX_MS;
     return (struct zks_config){
         .servers = s->follow_servers,
+        .digest = s->digest,
         .session_timeout_ms = s->options.session_timeout_ms,
         .attempt_timeout_ms = s->options.connect_timeout_ms,
         .pause_min_ms = FOLLOW_PAUSE_MIN_MS,
@@ -578,6 +579,7 @@ static void zk_free(struct store *base)
     free(s->servers);
     free(s->root);
     free(s->follow_servers);
+    free(s->digest);
     free(s);
 }
 
@@ -634,13 +636,14 @@ int store_zk_open(struct run_loop *loop, const char *url, const struct store_opt
     s->options = with_defaults(options);
     s->follow_servers = mem_str(options->follow_servers ? options->follow_servers : servers);
     s->servers = mem_str(servers);
+    s->digest = mem_str(options->digest);
     s->root = mem_str(root);
     TAILQ_INIT(&s->ops);
     TAILQ_INIT(&s->waiting);
     s->pause = run_timer_new(loop, on_pause_over, &s->base);
     s->patience = run_timer_new(loop, on_patience_over, &s->base);
     s->linger = run_timer_new(loop, on_linger_over, &s->base);
-    s->client = zkh_open(loop, servers, (int)s->options.session_timeout_ms, &client_ops, &s->base);
+    s->client = zkh_open(loop, servers, (int)s->options.session_timeout_ms, s->digest, &client_ops, &s->base);
     *out = &s->base;
     return 0;
 }

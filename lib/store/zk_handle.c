@@ -42,7 +42,7 @@ struct zkh_event {
 struct zkh {
     struct obj obj;
     struct run_loop *loop;
-    char *servers;
+    char *servers, *digest;
     int timeout_ms;
     const struct zkh_ops *ops;
     void *arg;
@@ -92,6 +92,9 @@ static void work_open(uv_work_t *work)
      * a connection is lost. */
     if (link->zh)
         zoo_set_servers_resolution_delay(link->zh, -1);
+    /* It leaves before any request, on this connection and each later one; a refusal comes as ZOO_AUTH_FAILED_STATE. */
+    if (link->zh && h->digest)
+        zoo_add_auth(link->zh, "digest", h->digest, (int)strlen(h->digest), NULL, NULL);
 }
 
 /* Thread: libuv's worker. */
@@ -166,6 +169,7 @@ static void finish(struct zkh *h)
     void (*closed)(void *) = h->closed;
     void *arg = h->closed_arg;
     free(h->servers);
+    free(h->digest);
     run_timer_free(h->reopen);
     obj_fini(&h->obj);
     free(h);
@@ -251,8 +255,8 @@ static void open_link(struct zkh *h)
     BUG_IF(uv_queue_work(run_loop_uv(h->loop), &link->work, work_open, after_open) != 0);
 }
 
-struct zkh *zkh_open(struct run_loop *loop, const char *servers, int timeout_ms, const struct zkh_ops *ops,
-                     void *arg)
+struct zkh *zkh_open(struct run_loop *loop, const char *servers, int timeout_ms, const char *digest,
+                     const struct zkh_ops *ops, void *arg)
 {
     zoo_set_debug_level(
         ZOO_LOG_LEVEL_WARN); /* of the whole library; what it says goes to our log at debug level */
@@ -260,6 +264,7 @@ struct zkh *zkh_open(struct run_loop *loop, const char *servers, int timeout_ms,
     obj_init(&h->obj, HANDLE_MAGIC);
     h->loop = loop;
     h->servers = mem_str(servers);
+    h->digest = mem_str(digest);
     h->timeout_ms = timeout_ms;
     h->ops = ops;
     h->arg = arg;

@@ -33,10 +33,11 @@ struct zkh_ops {
  *
  * @param servers     "host:port,host:port"                                      [copied]
  * @param timeout_ms  session timeout asked for
+ * @param digest      "id:password" to authenticate with, or NULL              [copied]
  * @param ops         told from a later turn of the loop on                      [borrowed, live until closed]
  */
-struct zkh *zkh_open(struct run_loop *loop, const char *servers, int timeout_ms, const struct zkh_ops *ops,
-                     void *arg);
+struct zkh *zkh_open(struct run_loop *loop, const char *servers, int timeout_ms, const char *digest,
+                     const struct zkh_ops *ops, void *arg);
 /** Close the handle on another thread; then `gone` if there was one, and closed(arg). Never blocks. */
 void zkh_close(struct zkh *h, void (*closed)(void *arg), void *arg);
 /** The handle while it is connected, else NULL. */

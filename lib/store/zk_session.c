@@ -36,6 +36,7 @@ struct zks {
     size_t next;       /* server to try next */
     bool is_down_told;
     struct run_timer *timer;
+    char *digest;           /* config.digest, copied */
     struct zkw_hello hello; /* what the next connect says: session, password, last zxid seen */
     int64_t timeout_ms;     /* granted by the server */
     int64_t heard_ms, sent_ms;
@@ -164,6 +165,8 @@ static void on_hello(struct zks *s, struct zkw_bytes frame)
     run_timer_start(s->timer, tick_ms, tick_ms);
     log_emit(&ev_zk_follow_connected, LOG_STR("server", zkc_name(s->conn)),
              LOG_INT("timeout_ms", s->timeout_ms), LOG_STR("session", is_resumed ? "resumed" : "new"));
+    if (s->digest)
+        zkw_put_auth(&s->out, "digest", s->digest);
     s->ops->up(s->arg, is_resumed);
 }
 
@@ -208,7 +211,9 @@ static void on_frame(struct zks *s, struct zkw_bytes frame)
         s->hello.last_zxid = header.zxid;
     if (header.xid == ZKW_XID_NOTICE)
         on_notice(s, &in);
-    else if (header.xid != ZKW_XID_PING)
+    else if (header.xid == ZKW_XID_AUTH && header.err != ZKW_OK)
+        fail_because(s, "it refuses our id and password");
+    else if (header.xid != ZKW_XID_PING && header.xid != ZKW_XID_AUTH)
         on_reply(s, header, in);
 }
 
@@ -255,6 +260,7 @@ static void finish(void *arg)
     void (*closed)(void *) = s->closed;
     void *closed_arg = s->closed_arg;
     zk_servers_fini(&s->servers);
+    free(s->digest);
     buf_fini(&s->out);
     obj_fini(&s->obj);
     free(s);
@@ -318,6 +324,8 @@ int zks_open(struct run_loop *loop, const struct zks_config *config, const struc
     s->servers = servers;
     s->config = *config;
     s->config.servers = NULL; /* the caller's text; `servers` has what it said */
+    s->digest = mem_str(config->digest);
+    s->config.digest = NULL;
     if (s->config.frame_max == 0)
         s->config.frame_max = FRAME_MAX;
     s->ops = ops;

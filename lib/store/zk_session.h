@@ -29,7 +29,8 @@ struct zks_config {
     int64_t attempt_timeout_ms; /* look-up, connect and hello of one server */
     int64_t pause_min_ms;       /* after a round of all servers; doubles, with jitter */
     int64_t pause_max_ms;
-    size_t frame_max; /* longest frame accepted, bytes; 0: 64 MiB */
+    const char *digest; /* "id:password" to authenticate with, first thing on each connection; NULL: not */
+    size_t frame_max;   /* longest frame accepted, bytes; 0: 64 MiB */
 };
 
 struct zks_reply {

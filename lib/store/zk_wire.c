@@ -144,6 +144,17 @@ void zkw_put_request(struct buf *out, int32_t xid, enum zkw_op op, const char *p
     zkw_frame_end(out, start);
 }
 
+void zkw_put_auth(struct buf *out, const char *scheme, const char *auth)
+{
+    size_t start = zkw_frame_begin(out);
+    zkw_put_i32(out, ZKW_XID_AUTH);
+    zkw_put_i32(out, ZKW_AUTH);
+    zkw_put_i32(out, 0); /* type: of no meaning */
+    zkw_put_bytes(out, scheme, strlen(scheme));
+    zkw_put_bytes(out, auth, strlen(auth));
+    zkw_frame_end(out, start);
+}
+
 struct zkw_header zkw_get_header(struct zkw_in *in)
 {
     struct zkw_header header = {0};

@@ -24,6 +24,7 @@
     X(ZKW_GET_DATA, 4)                                                                                       \
     X(ZKW_PING, 11)                                                                                          \
     X(ZKW_GET_CHILDREN2, 12)                                                                                 \
+    X(ZKW_AUTH, 100)                                                                                         \
     X(ZKW_ADD_WATCH, 106)                                                                                    \
     X(ZKW_CLOSE_SESSION, -11)
 
@@ -34,7 +35,7 @@ enum zkw_op {
 };
 
 /** Requests that are no ordinary ones have fixed xids. */
-enum { ZKW_XID_NOTICE = -1, ZKW_XID_PING = -2 };
+enum { ZKW_XID_NOTICE = -1, ZKW_XID_PING = -2, ZKW_XID_AUTH = -4 };
 /** What a notice says of its path. */
 enum { ZKW_CREATED = 1, ZKW_DELETED = 2, ZKW_CHANGED = 3, ZKW_CHILD = 4 };
 /** Errors of replies that following tells apart; the numbers are the protocol's. */
@@ -111,6 +112,8 @@ int zkw_get_hello(struct zkw_bytes frame, struct zkw_hello *out);
  * Thread: any.   Source: zookeeper.jute.
  */
 void zkw_put_request(struct buf *out, int32_t xid, enum zkw_op op, const char *path);
+/** Append the frame of an authentication. @param scheme "digest", auth "id:password" [borrowed] */
+void zkw_put_auth(struct buf *out, const char *scheme, const char *auth);
 /** Read the header of a reply. @return its values; in is behind it, or bad. */
 struct zkw_header zkw_get_header(struct zkw_in *in);
 /** Whether the ephemeralOwner of a stat is a session: containers and nodes with a time to live use the field too.

@@ -174,7 +174,8 @@ def test_bad_requests_say_why(reg):
         (dict(body="", headers=None), 422, "invalid-record"),
         (dict(body=json.dumps(RECORD), headers={"Content-Type": "text/plain"}), 415, "unsupported-media-type"),
         (dict(body=json.dumps(RECORD), headers={"Origin": "http://evil.example"}), 403, "foreign-origin"),
-        (dict(body=json.dumps({**RECORD, "pad": "x" * 9000}), headers=None), 413, "too-large"),
+        (dict(body=json.dumps({**RECORD, "pad": "x" * 9000}), headers=None), 422, "invalid-record"),
+        (dict(body=json.dumps({**RECORD, "pad": "x" * 17000}), headers=None), 413, "too-large"),
     ]
     for arguments, status, kind in cases:
         answer = reg.registry("PUT", path, arguments["body"], arguments["headers"], query="createParents=true")

@@ -85,7 +85,7 @@ static int bind_if(struct reg_store *rs, const char *path, const char *descripti
                    struct reg_store_cond cond)
 {
     struct reg_record *record = reg_record_new();
-    struct reg_store_binding binding = {record, flags, cond};
+    struct reg_store_binding binding = {record, flags, cond, NULL};
 
     forget();
     reg_record_describe(record, description);
@@ -378,7 +378,7 @@ static void test_bind_refuses_before_it_writes(void **state)
 {
     struct fixture *f = *state;
     struct reg_record *record = reg_record_new();
-    struct reg_store_binding binding = {NULL, REG_OVERWRITE, {REG_IF_NONE, 0}};
+    struct reg_store_binding binding = {NULL, REG_OVERWRITE, {REG_IF_NONE, 0}, NULL};
 
     forget();
     reg_store_bind(f->dns, "/r", &binding, on_done, &last);
@@ -434,7 +434,7 @@ static void test_condition_is_lost_in_a_race(void **state)
 {
     struct fixture *f = *state;
     struct reg_record *record = reg_record_new();
-    struct reg_store_binding binding = {record, REG_OVERWRITE, {REG_IF_MZXID, 0}};
+    struct reg_store_binding binding = {record, REG_OVERWRITE, {REG_IF_MZXID, 0}, NULL};
 
     assert_int_equal(bind_record(f->dns, "/r", "one", REG_CREATE), 0);
     binding.cond.mzxid = last.stat.mzxid;

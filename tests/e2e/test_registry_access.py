@@ -1,0 +1,198 @@
+"""A secure registry: who may write what, by path, by account, and by the write accessors in a node's ACL."""
+import base64
+import hashlib
+import shutil
+
+import pytest
+
+from harness import STORES, Registry, request, store_url
+
+pytestmark = pytest.mark.sanitize
+
+SASL = "authProvider.1=org.apache.zookeeper.server.auth.SASLAuthenticationProvider\n"
+SECURE = {"hadoop.registry.secure": "true", "hadoop.registry.system.accounts": "sasl:yarn, sasl:mapred",
+          "hadoop.registry.user.accounts": "sasl:hive", "hadoop.registry.client.auth": "digest",
+          "hadoop.registry.client.auth.id": "bobbin", "hadoop.registry.client.auth.password": "secret"}
+RECORD = {"type": "JSONServiceRecord", "description": "d", "external": [], "internal": []}
+SERVICES = "/users/alice/services"
+
+
+def digest(pair):
+    return pair.split(":")[0] + ":" + base64.b64encode(hashlib.sha1(pair.encode()).digest()).decode()
+
+
+def basic(pair):
+    return {"Authorization": "Basic " + base64.b64encode(pair.encode()).decode()}
+
+
+class Secure:
+    """Requests as some user, to one store."""
+
+    def __init__(self, registry, store):
+        self.registry, self.store = registry, store
+
+    def ask(self, method, path, user="mallory", query="", body=None, **headers):
+        sent = {name.replace("_", "-"): value for name, value in headers.items()}
+        return self.registry.registry(method, path, body, sent, query=f"user.name={user}{query}")
+
+    def put(self, path, user="mallory", query="&overwrite=true", description="d", **headers):
+        return self.ask("PUT", path, user, query, {**RECORD, "description": description}, **headers)
+
+    def make(self, name, *pairs):
+        """A record of alice's that the holders of these pairs may write."""
+        path = f"{SERVICES}/{name}"
+        made = self.put(path, "alice", "&createParents=true",
+                        X_Bobbin_Write_Accessors=", ".join(digest(p) for p in pairs))
+        assert made.status == 201, made
+        return path
+
+
+@pytest.fixture(scope="module", params=STORES)
+def secure(request):
+    with store_url(request.param, config=SASL) as url:
+        with Registry(store=url, options={"registryd": SECURE}) as r:
+            yield Secure(r, url)
+
+
+def refused(answer, owner):
+    assert answer.status == 403, answer
+    assert answer.json["exception"] == "NoPathPermissionsException"
+    assert f"it is {owner}'s" in answer.json["detail"], answer.json
+    return answer.json["detail"]
+
+
+def test_owner_system_and_nobody_else(secure):
+    path = secure.make("own")
+    assert secure.put(path, "alice").status == 200 and secure.put(path, "yarn").status == 200
+    for method, query in (("PUT", "&overwrite=true"), ("DELETE", ""), ("DELETE", "&recursive=true")):
+        said = refused(secure.ask(method, path, "mallory", query, RECORD if method == "PUT" else None), "alice")
+        assert "mallory" in said and "sasl:yarn" in said and "digest:bobbin" in said and digest("bobbin:secret") not in said
+    refused(secure.put("/services/x", "alice"), "the system")
+    refused(secure.ask("POST", "/users/alice/new", query="&op=mknode"), "alice")
+    refused(secure.ask("DELETE", "/users/alice", "alice", "&recursive=true"), "alice")
+    assert secure.put("/services/x", "yarn").status == 201
+    assert secure.put("/services/x", "hive").status == 200, "a user account has all rights on what is made"
+    assert secure.ask("GET", path).status == 200, "reading is for all"
+    assert secure.ask("DELETE", path, "alice").json["deleted"] is True
+
+
+@pytest.mark.parametrize("identity", [basic("u2:p2"), {"X_Bobbin_Accessor": "u2:p2"}], ids=["basic", "header"])
+def test_an_accessor_updates_its_record_without_other_identity(secure, identity):
+    path = secure.make("accessor" + str(len(identity["Authorization"]) if "Authorization" in identity else 0), "u1:p1", "u2:p2")
+    written = secure.put(path, description="new", **identity)
+    assert written.status == 200 and written.json["service"]["description"] == "new", written
+    assert secure.put(f"{path}/child", **identity).status == 201, "and creates below it"
+    assert secure.put(f"{path}/child", **identity).status == 200, "and writes what it created"
+    assert secure.ask("DELETE", f"{path}/child", **identity).json["deleted"] is True
+    said = refused(secure.put(f"{SERVICES}/elsewhere", **identity), "alice")
+    assert "with accessor u2" in said and "p2" not in said
+    refused(secure.ask("DELETE", path, **identity), "alice")  # the right to delete is the parent's
+    for wrong in ("u2:p3", "u3:p2"):
+        refused(secure.put(path, X_Bobbin_Accessor=wrong), "alice")
+    etag = secure.ask("GET", path).headers["ETag"]
+    assert secure.put(path, query="", If_Match=etag, **identity).status == 200
+    assert secure.put(path, query="", If_Match=etag, **identity).status == 412
+
+
+def test_what_has_no_accessor_gets_none_by_overwriting(secure):
+    path = secure.make("late")
+    assert secure.put(path, "alice", X_Bobbin_Write_Accessors=digest("u2:p2")).status == 200
+    refused(secure.put(path, X_Bobbin_Accessor="u2:p2"), "alice")
+
+
+def test_a_tree_is_deleted_only_by_who_may_delete_all_of_it(secure):
+    path = secure.make("tree", "u2:p2")
+    assert secure.put(f"{path}/mine", X_Bobbin_Accessor="u2:p2").status == 201
+    assert secure.put(f"{path}/mine/leaf", X_Bobbin_Accessor="u2:p2").status == 201
+    assert secure.put(f"{path}/other", "alice").status == 201
+    assert secure.ask("DELETE", f"{path}/mine", query="&recursive=true", X_Bobbin_Accessor="u2:p2").status == 200
+    assert secure.put(f"{path}/mine", X_Bobbin_Accessor="u2:p2").status == 201
+    assert secure.put(f"{path}/mine/theirs", "alice").status == 201
+    assert secure.put(f"{path}/mine/theirs/leaf", "alice").status == 201
+    refused(secure.ask("DELETE", f"{path}/mine", query="&recursive=true", X_Bobbin_Accessor="u2:p2"), "alice")
+    assert secure.ask("GET", f"{path}/mine/theirs/leaf").status == 200
+
+
+def test_parents_made_on_the_way_are_closed_too(secure):
+    made = secure.put(f"{SERVICES}/deep/down/here", "alice", "&createParents=true")
+    assert made.status == 201
+    refused(secure.put(f"{SERVICES}/deep/down/there"), "alice")
+
+
+def test_what_is_no_accessor_is_refused(secure):
+    for headers, status in (({"X_Bobbin_Accessor": "u2"}, 401), ({"X_Bobbin_Accessor": "u2:"}, 401),
+                            ({"Authorization": "Basic !!"}, 401), (basic(":p"), 401),
+                            ({"X_Bobbin_Write_Accessors": "u2:p2"}, 400), ({"X_Bobbin_Write_Accessors": "u2"}, 400)):
+        answer = secure.put(f"{SERVICES}/never", "alice", "&createParents=true", **headers)
+        assert answer.status == status, (headers, answer)
+    assert secure.ask("GET", f"{SERVICES}/never").status == 404
+
+
+def test_another_program_with_the_pair_does_the_same_on_zookeeper(secure):
+    """Whoever authenticates to ZooKeeper with the accessor's digest may write that node there, and nothing else."""
+    if not secure.store:
+        pytest.skip("the embedded store is registryd's alone")
+    path = secure.make("direct", "u2:p2")
+    options = {**SECURE, "hadoop.registry.client.auth.id": "u2", "hadoop.registry.client.auth.password": "p2"}
+    with Registry(store=secure.store, options={"registryd": options}) as other:
+        peer = Secure(other, secure.store)
+        assert peer.put(path, "yarn", description="by u2").status == 200
+        assert peer.put(f"{path}/below", "yarn").status == 201
+        assert "ZooKeeper refuses" in refused(peer.put(f"{SERVICES}/elsewhere", "yarn"), "alice")
+    assert secure.ask("GET", path).json["service"]["description"] == "by u2"
+    anonymous = {**SECURE, "hadoop.registry.client.auth": ""}
+    with Registry(store=secure.store, options={"registryd": anonymous}) as other:
+        peer = Secure(other, secure.store)
+        assert "ZooKeeper refuses" in refused(peer.put(path, "yarn"), "alice")
+        assert peer.ask("GET", path).status == 200
+
+
+def test_homes_are_their_users(secure):
+    made = request(secure.registry.registry_port, "POST", "/ws/v1/registry-admin/users?user.name=yarn", {"user": "carol"})
+    assert made.status == 200 and made.json["users"][0]["created"], made
+    assert secure.put("/users/carol/x", "carol").status == 201
+    refused(secure.put("/users/carol/y", "alice"), "carol")
+
+
+def test_an_insecure_registry_lets_everybody_and_takes_no_notice_of_accessors():
+    with Registry() as registry:
+        plain = Secure(registry, None)
+        path = plain.make("open", "u2:p2")
+        assert plain.put(path, "mallory", X_Bobbin_Accessor="nonsense").status == 200
+        assert "Bobbin-Secure" not in plain.ask("GET", path).headers
+
+
+@pytest.mark.parametrize("change, said", [
+    ({"hadoop.registry.client.auth": "anonymous"}, "Unknown/unsupported authentication mechanism"),
+    ({"hadoop.registry.client.auth": "foo", "hadoop.registry.secure": "false"}, "Unknown/unsupported"),
+    ({"hadoop.registry.client.auth": "kerberos"}, "Kerberos"),
+    ({"hadoop.registry.client.auth.id": ""}, "Missing value for configuration option hadoop.registry.client.auth.id"),
+    ({"hadoop.registry.user.accounts": ""}, "No user for ACLs determinable"),
+    ({"hadoop.registry.system.accounts": "yarn"}, "exactly one colon"),
+    ({"hadoop.registry.system.accounts": "sasl:yarn@"}, "no realm"),
+], ids=lambda v: None if isinstance(v, dict) else v.split()[0])
+def test_what_cannot_start(change, said):
+    registry = Registry(options={"registryd": {**SECURE, **change}})
+    try:
+        with pytest.raises(AssertionError):
+            registry.registryd.start("daemon_started")
+        assert said in "".join(registry.registryd.raw), registry.registryd.raw
+    finally:
+        registry.registryd.kill()
+        shutil.rmtree(registry.dir)
+
+
+def test_limits_are_refused_by_name():
+    options = {"hadoop.registry.endpoint.max-api": "16", "hadoop.registry.list.max-children": "2"}
+    with Registry(options={"registryd": options}) as registry:
+        record = {**RECORD, "external": [{"api": "x" * 17, "addressType": "uri", "protocolType": "REST", "addresses": []}]}
+        answer = registry.registry("PUT", "/users/a", record)
+        assert answer.status == 422 and answer.json["exception"] == "InvalidRecordException", answer
+        assert "hadoop.registry.endpoint.max-api" in answer.json["detail"] and answer.json["where"] == "/external/0/api"
+        for name in "abc":
+            registry.bind(f"/users/{name}", RECORD)
+        page = registry.registry("GET", "/users")
+        assert page.json["nodes"] == ["a", "b"]
+        assert registry.registry("GET", "/users", query=f"cursor={page.json['cursor']}").json["nodes"] == ["c"]
+        answer = registry.registry("GET", "/users", query="limit=3")
+        assert answer.status == 400 and "hadoop.registry.list.max-children" in answer.json["detail"], answer
