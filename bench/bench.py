@@ -2,7 +2,8 @@
 
     ./dev bench dns          dnsd beside Knot, NSD and an echo; the cost of a commit
     ./dev bench propagation  bind -> answer on ZooKeeper and on the embedded store, beside what ZooKeeper itself takes
-    ./dev bench all          both
+    ./dev bench registry     registryd on ZooKeeper with 10^4, 10^5 (--records 1000000: 10^6) records, beside bare programs
+    ./dev bench all          everything
 
 Compare figures of one run only: what else the machine does changes all of them.
 """
@@ -20,6 +21,7 @@ import dns_bench  # noqa: E402
 import instances  # noqa: E402
 import process  # noqa: E402
 import propagation_bench  # noqa: E402
+import registry_bench  # noqa: E402
 
 
 def say(text):
@@ -29,7 +31,7 @@ def say(text):
 def arguments(words):
     parser = argparse.ArgumentParser(prog="./dev bench", description=__doc__,
                                      formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("what", choices=["dns", "propagation", "all"])
+    parser.add_argument("what", choices=["dns", "propagation", "registry", "all"])
     parser.add_argument("--instances", type=int, default=100000, help="instances in the zones (default %(default)s)")
     parser.add_argument("--seconds", type=int, default=3, help="of load a server and round (default %(default)s)")
     parser.add_argument("--rounds", type=int, default=5, help="interleaved rounds (default %(default)s)")
@@ -38,6 +40,8 @@ def arguments(words):
     parser.add_argument("--changes", type=int, default=1000,
                         help="records changing a second in the last part; 0: leave it out (default %(default)s)")
     parser.add_argument("--binds", type=int, default=2000, help="changes measured by propagation (default %(default)s)")
+    parser.add_argument("--records", type=int, nargs="+", default=[10000, 100000],
+                        help="sizes of the registry (default 10000 100000)")
     parser.add_argument("--out", help="write the results to this file, as JSON")
     return parser.parse_args(words)
 
@@ -53,6 +57,8 @@ def main(words):
         result["commit"] = dns_bench.commit(say, args.rounds)
     if args.what in ("propagation", "all"):
         result["propagation"] = propagation_bench.run(args.binds, say)
+    if args.what in ("registry", "all"):
+        result["registry"] = registry_bench.run(args.records, say)
     if args.out:
         with open(args.out, "w", encoding="utf-8") as f:
             json.dump(result, f, indent=1)

@@ -76,7 +76,7 @@ static void on_change(void *arg, enum mirror_change kind, const char *path, cons
     struct feed *f = obj_cast(arg, struct feed, FEED_MAGIC);
     struct buf line = BUF_EMPTY;
     if (kind == MIRROR_PUT)
-        lines_put(&line, path, &node->stat, node->data, mirror_store_id(f->mirror));
+        lines_put(&line, path, node, mirror_store_id(f->mirror));
     else
         lines_delete(&line, path, zxid, mirror_store_id(f->mirror));
     size_t len = line.len;
@@ -208,7 +208,7 @@ static void step_snapshot(struct follower *w)
         mirror_path(node, &path);
         free(w->at);
         w->at = buf_take(&path);
-        lines_put(&w->out, w->at, &node->stat, node->data, id);
+        lines_put(&w->out, w->at, node, id);
     }
 }
 

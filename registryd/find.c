@@ -60,7 +60,7 @@ static void write_record(struct find *f, const struct mirror_node *node, const c
     jw_object(&w);
     jw_kstr(&w, "path", path);
     lines_status(&w, node->name, &node->stat, mirror_store_id(f->mirror));
-    lines_service(&w, node->data, node->stat.data_len);
+    lines_node_service(&w, node);
     jw_object_end(&w);
 }
 

@@ -35,6 +35,34 @@ bool lines_record(struct buf *out, const char *bytes, size_t len)
     return true;
 }
 
+/* What a node's bytes are: its note in the mirror. */
+enum { NOTE_NO_RECORD = 1, NOTE_CANONICAL, NOTE_OTHER };
+
+bool lines_node_record(struct buf *out, const struct mirror_node *node)
+{
+    size_t before = out->len, len = node->stat.data_len;
+    uint8_t note = mirror_node_note(node);
+    if (note == NOTE_NO_RECORD)
+        return false;
+    if (note == NOTE_CANONICAL) {
+        buf_add(out, node->data, len);
+        return true;
+    }
+    bool is_record = lines_record(out, node->data, len);
+    bool is_same = is_record && out->len - before == len && memcmp(out->bytes + before, node->data, len) == 0;
+    mirror_node_set_note(node, !is_record ? NOTE_NO_RECORD : is_same ? NOTE_CANONICAL : NOTE_OTHER);
+    return is_record;
+}
+
+void lines_node_service(struct jw *w, const struct mirror_node *node)
+{
+    buf_auto struct buf record = BUF_EMPTY;
+    if (!lines_node_record(&record, node))
+        return;
+    jw_key(w, "service");
+    jw_raw(w, record.bytes, record.len);
+}
+
 void lines_service(struct jw *w, const char *bytes, size_t len)
 {
     buf_auto struct buf record = BUF_EMPTY;
@@ -44,18 +72,17 @@ void lines_service(struct jw *w, const char *bytes, size_t len)
     jw_raw(w, record.bytes, record.len);
 }
 
-void lines_put(struct buf *out, const char *path, const struct store_stat *stat, const char *bytes,
-               const char *store_id)
+void lines_put(struct buf *out, const char *path, const struct mirror_node *node, const char *store_id)
 {
     struct jw w = jw_on(out);
     jw_object(&w);
     jw_kstr(&w, "type", "put");
     jw_kstr(&w, "path", path);
-    revision(&w, store_id, stat->mzxid);
-    jw_kint(&w, "time", stat->ctime_ms);
-    jw_kint(&w, "size", stat->data_len);
-    jw_kint(&w, "children", stat->n_children);
-    lines_service(&w, bytes, stat->data_len);
+    revision(&w, store_id, node->stat.mzxid);
+    jw_kint(&w, "time", node->stat.ctime_ms);
+    jw_kint(&w, "size", node->stat.data_len);
+    jw_kint(&w, "children", node->stat.n_children);
+    lines_node_service(&w, node);
     jw_object_end(&w);
     buf_add_char(out, '\n');
 }

@@ -1,22 +1,25 @@
 /**
  * The JSON forms that registryd gives out: a node's status, its record, the lines of the feed.
- * Pure. Thread: any.   Source: docs/registry-rest.md.
+ * Thread: any; owner for nodes of the mirror.   Source: docs/registry-rest.md.
  */
 #ifndef REGISTRYD_LINES_H
 #define REGISTRYD_LINES_H
 
 #include "json/writer.h"
-#include "store/store.h"
+#include "store/mirror.h"
 
 /** `"status":{…}` of a node; `name` is its last path element. */
 void lines_status(struct jw *w, const char *name, const struct store_stat *stat, const char *store_id);
 /** Append the canonical form of a node's bytes. @return false: they are no record by the strict rules; nothing appended. */
 bool lines_record(struct buf *out, const char *bytes, size_t len);
+/** As lines_record for a node of the mirror; what its bytes are is found out once and kept with the node. */
+bool lines_node_record(struct buf *out, const struct mirror_node *node);
+/** As lines_service for a node of the mirror. */
+void lines_node_service(struct jw *w, const struct mirror_node *node);
 /** `"service":{…}` when the bytes are a record by the strict rules, else nothing. */
 void lines_service(struct jw *w, const char *bytes, size_t len);
 /** A `put` line with newline, appended. */
-void lines_put(struct buf *out, const char *path, const struct store_stat *stat, const char *bytes,
-               const char *store_id);
+void lines_put(struct buf *out, const char *path, const struct mirror_node *node, const char *store_id);
 /** A `delete` line with newline, appended. */
 void lines_delete(struct buf *out, const char *path, int64_t zxid, const char *store_id);
 /** What a mark says about the store; LINES_UNSAID: nothing, which means current. */

@@ -53,7 +53,7 @@ static void write_member(struct view *v, const struct mirror_node *node)
     jw_object(&v->jw);
     jw_kstr(&v->jw, "path", v->after);
     lines_status(&v->jw, node->name, &node->stat, mirror_store_id(v->mirror));
-    lines_service(&v->jw, node->data, node->stat.data_len);
+    lines_node_service(&v->jw, node);
     jw_object_end(&v->jw);
 }
 
@@ -104,7 +104,7 @@ static struct view *view_new(const struct view_def *def)
     }
     jw_key(&v->jw, def->form == VIEW_TREE ? "tree" : "nodes");
     jw_array(&v->jw);
-    lines_record(&v->tail, node->data, node->stat.data_len);
+    lines_node_record(&v->tail, node);
     return v;
 }
 

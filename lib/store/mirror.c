@@ -532,6 +532,16 @@ void mirror_path(const struct mirror_node *node, struct buf *out)
     out->bytes[out->len] = '\0';
 }
 
+uint8_t mirror_node_note(const struct mirror_node *node)
+{
+    return mirror_item_of(node)->note;
+}
+
+void mirror_node_set_note(const struct mirror_node *node, uint8_t note)
+{
+    mirror_item_of(node)->note = note;
+}
+
 void mirror_node_user(const struct mirror_node *node, void *user)
 {
     mirror_item_of(node)->node.user = user;

@@ -78,6 +78,11 @@ void mirror_path(const struct mirror_node *node, struct buf *out);
 /** Set the index owner's pointer of a node. */
 void mirror_node_user(const struct mirror_node *node, void *user);
 
+/** What a reader has found out about a node's data: 0 at first and after each change of them. */
+uint8_t mirror_node_note(const struct mirror_node *node);
+/** Keep it. @param note  not 0; what it means is one agreement of all readers of this mirror */
+void mirror_node_set_note(const struct mirror_node *node, uint8_t note);
+
 /**
  * Call fn(arg, 0) as soon as everything up to zxid is applied, or fn(arg, ERR_TIMEOUT) after timeout_ms; never before
  * this returns. Source: ours ("read your own write").

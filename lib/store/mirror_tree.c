@@ -217,6 +217,7 @@ const char *mirror_tree_set_data(struct mirror_tree *t, struct mirror_item *item
 {
     const char *old = item->node.data;
     t->n_bytes -= data_size(item);
+    item->note = 0;
     item->node.data = len ? mem_strn(bytes, len) : no_data;
     item->node.stat.data_len = (uint32_t)len;
     t->n_bytes += data_size(item);

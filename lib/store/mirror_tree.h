@@ -18,6 +18,7 @@ struct mirror_item {
     struct mirror_item *left, *right, *children;
     uint32_t priority;
     uint32_t generation; /* of the full read that saw it last */
+    uint8_t note;        /* of the data; see mirror_node_note */
     char name[];
 };
 
