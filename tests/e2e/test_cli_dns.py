@@ -1,6 +1,7 @@
 """`bobbin dns …` against a real dnsd: what is printed, as a table and as JSON, how it ends."""
 import json
 import os
+import signal
 import socket
 import subprocess
 
@@ -32,10 +33,13 @@ def stack(tmp_path_factory):
         yield s
 
 
+def command(stack, *words):
+    return [os.path.join(BIN, "bobbin"), "dns", words[0], "-D", f"hadoop.registry.dns.http.address=127.0.0.1:{stack.dns_http_port}",
+            "-D", f"hadoop.registry.dns.bind-port={stack.dns_port}", *words[1:]]
+
+
 def bobbin(stack, *words, url=None, timeout=PATIENCE):
-    command = [os.path.join(BIN, "bobbin"), "dns", words[0], "-D", f"hadoop.registry.dns.http.address=127.0.0.1:{stack.dns_http_port}",
-               "-D", f"hadoop.registry.dns.bind-port={stack.dns_port}", *words[1:]]
-    return subprocess.run(command + (["--url", url] if url else []), capture_output=True, text=True, timeout=timeout, check=False)
+    return subprocess.run(command(stack, *words) + (["--url", url] if url else []), capture_output=True, text=True, timeout=timeout, check=False)
 
 
 def ok(stack, *words, **more):
@@ -191,3 +195,14 @@ def test_shadow_is_bounded(stack, other):
         assert "time is over" in refused(stack, 6, "shadow", "--timeout", "500ms", place)
     assert "HOST:PORT" in refused(stack, 2, "shadow", "127.0.0.1:x")
     assert "no zone of this server" in refused(stack, 10, "shadow", f"127.0.0.1:{stack.dns_port}", "nowhere.test")
+
+
+def test_shadow_of_a_silent_server_ends_with_ctrl_c(stack):
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as silent:
+        silent.bind(("127.0.0.1", 0))
+        silent.settimeout(PATIENCE)
+        words = command(stack, "shadow", f"127.0.0.1:{silent.getsockname()[1]}")
+        with subprocess.Popen(words, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as process:
+            silent.recvfrom(1500)  # it has asked
+            process.send_signal(signal.SIGINT)
+            assert process.wait(2) == -signal.SIGINT  # at once: three tries alone would take longer
