@@ -11,7 +11,6 @@ import contextlib
 import http.client
 import json
 import os
-import random
 import shutil
 import signal
 import socket
@@ -21,13 +20,13 @@ import threading
 import time
 
 import zookeeper
+from ports import CHANCE, free_port  # noqa: F401 (tests take free_port from here)
 
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 BIN = os.environ.get("BOBBIN_BIN") or os.path.join(ROOT, "build", "release", "bin")
 DOMAIN = "bobbin.test"
 SANITIZED = "asan" in BIN or "tsan" in BIN
 PATIENCE = 60 if SANITIZED else 30
-CHANCE = random.SystemRandom()  # for ports and addresses: a test that seeds `random` must not choose those of its last run
 with open(os.path.join(ROOT, "conf/examples/hello-world.json"), encoding="utf-8") as example:
     HELLO = json.load(example)
 
@@ -46,18 +45,6 @@ def wait_for(condition, what, timeout=PATIENCE):
         if time.monotonic() > end:
             raise AssertionError(f"not within {timeout} s: {what}; last: {last!r}")
         time.sleep(0.02)
-
-
-def free_port():
-    """A loopback port that nobody uses now, neither for TCP nor for UDP, and that no outgoing connection is given."""
-    while True:
-        port = CHANCE.randrange(10000, 32000)
-        try:
-            with socket.create_server(("127.0.0.1", port)), socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as s:
-                s.bind(("127.0.0.1", port))
-                return port
-        except OSError:
-            continue
 
 
 class Answer:

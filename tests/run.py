@@ -11,6 +11,7 @@ import os
 import re
 import subprocess
 import sys
+import tempfile
 import time
 
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
@@ -19,6 +20,9 @@ SANITIZER_ENV = {
     "UBSAN_OPTIONS": "halt_on_error=1:print_stacktrace=1",
     "TSAN_OPTIONS": "halt_on_error=1:second_deadlock_stack=1",
 }
+
+
+SHARDS = (["tests/e2e", "tests/shape"], ["tests/contract", "tests/fault", "tests/interop"])
 
 
 class Count:
@@ -76,12 +80,30 @@ def ctest(preset, pattern, count):
         count.add(f"{preset} ctest", 0, 1, names=["ctest itself"])
 
 
-def pytest(preset, paths, pattern, count, extra=()):
-    command = ["/usr/bin/python3", "-m", "pytest", "-q", "-rf", "-p", "no:cacheprovider", "--durations=5", *extra, *paths]
-    if pattern:
-        command += ["-k", pattern]
-    code, text = run(command, {**SANITIZER_ENV, "BOBBIN_BIN": os.path.join(ROOT, "build", preset, "bin"),
-                               "PYTHONDONTWRITEBYTECODE": "1"})
+def pytest_command(paths, pattern, extra):
+    command = ["/usr/bin/python3", "-m", "pytest", "-q", "-rf", "-p", "no:cacheprovider", "--durations=8", *extra, *paths]
+    return command + (["-k", pattern] if pattern else [])
+
+
+def pytest(preset, pattern, count, extra=()):
+    """Both shards side by side: most tests wait for servers, so two of them share two CPUs well."""
+    runs = []
+    for i, paths in enumerate(SHARDS):
+        out = tempfile.TemporaryFile("w+", errors="replace")
+        env = {**os.environ, **SANITIZER_ENV, "BOBBIN_BIN": os.path.join(ROOT, "build", preset, "bin"),
+               "BOBBIN_TEST_SHARD": f"{i}/{len(SHARDS)}", "PYTHONDONTWRITEBYTECODE": "1"}
+        runs.append((out, subprocess.Popen(pytest_command(paths, pattern, extra), cwd=ROOT, env=env, text=True,
+                                           stdout=out, stderr=subprocess.STDOUT)))
+    for out, process in runs:
+        code = process.wait()
+        out.seek(0)
+        text = out.read()
+        out.close()
+        print(text, flush=True)
+        count_pytest(preset, code, text, count)
+
+
+def count_pytest(preset, code, text, count):
     last = [line for line in text.splitlines() if re.search(r"\b(passed|failed|error|skipped|deselected)", line)]
     tail = last[-1] if last else ""
 
@@ -103,11 +125,11 @@ def main():
     build("clang", count)
     if build("release", count):
         ctest("release", pattern, count)
-        pytest("release", ["tests"], pattern, count)
+        pytest("release", pattern, count)
     for preset in ("asan", "tsan"):
         if build(preset, count):
             ctest(preset, pattern, count)
-            pytest(preset, ["tests"], pattern, count, ["-m", "sanitize"])
+            pytest(preset, pattern, count, ["-m", "sanitize"])
     say(f"took {time.monotonic() - started:.0f} s")
     for name in count.bad:
         print(f"FAILED {name}")

@@ -20,6 +20,8 @@ import sys
 import tempfile
 import time
 
+from ports import free_ports
+
 JARS = "/usr/share/java"
 MAIN = "org.apache.zookeeper.server.quorum.QuorumPeerMain"
 START_S = 60
@@ -57,15 +59,6 @@ def die_with_parent():
     """In the child: no server outlives its script, however that ends."""
     pr_set_pdeathsig = 1
     LIBC.prctl(pr_set_pdeathsig, signal.SIGKILL)
-
-
-def free_ports(n):
-    """n loopback ports that nobody uses now."""
-    sockets = [socket.create_server(("127.0.0.1", 0)) for _ in range(n)]
-    ports = [s.getsockname()[1] for s in sockets]
-    for s in sockets:
-        s.close()
-    return ports
 
 
 def four_letters(port, word, timeout_s=2):
