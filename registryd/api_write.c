@@ -244,7 +244,7 @@ static int read_record(struct registryd *app, struct http_req *req, struct reg_r
         return err == ERR_NORECORD ? err_set(why, ERR_RECORD, "", "the body is no service record") : err;
     err = reg_record_check(*out, why);
     if (!err) {
-        mem_auto char *canonical = reg_record_write(*out, &n);
+        free(reg_record_write(*out, &n)); /* for its length */
         err = limits_check(daemon_options(app->daemon), *out, n, why);
     }
     if (err) {

@@ -73,7 +73,7 @@ static void create_try(struct op *op)
         store_stat(s, path, on_level_checked, op);
     else
         store_create(s, path, target ? op->bytes : "", target ? op->len : 0,
-                     op->acl.acl.n_entries ? &op->acl.acl : op->rs->acl, on_level_created, op);
+                     target && op->acl.acl.n_entries ? &op->acl.acl : op->rs->acl, on_level_created, op);
 }
 
 void op_create(struct op *op, void (*created)(struct op *op, int err, const struct store_result *r))

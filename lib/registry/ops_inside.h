@@ -39,7 +39,7 @@ struct op {
     char *bytes;
     size_t len;
     unsigned flags;
-    struct acl_list acl; /* of the nodes it makes, when it is another than that of all */
+    struct acl_list acl; /* of the node itself, when it is another than that of all */
     struct reg_store_cond cond;
     int n_rounds; /* set and create chasing each other */
 

@@ -90,7 +90,7 @@ void reg_store_setup(struct reg_store *rs, REG_STORE_DONE, void *arg);
 void reg_store_mknode(struct reg_store *rs, const char *path, bool create_parents, REG_STORE_DONE, void *arg);
 
 /**
- * As reg_store_mknode, with more entries in the ACL of what is made; none are added where all nodes are open.
+ * As reg_store_mknode, with more entries in the ACL of the node, not of parents; none are added where all nodes are open.
  *
  * @param more  behind those of all nodes; NULL: none                               [borrowed during the call]
  */

@@ -44,7 +44,7 @@ void zkw_frame_end(struct buf *out, size_t start)
 
 struct zkw_in zkw_in_make(const char *bytes, size_t n)
 {
-    return (struct zkw_in){bytes, bytes + n, false};
+    return (struct zkw_in){bytes, n ? bytes + n : bytes, false};
 }
 
 /* The next n bytes, or NULL when there are fewer. */

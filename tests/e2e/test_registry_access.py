@@ -114,9 +114,11 @@ def test_a_tree_is_deleted_only_by_who_may_delete_all_of_it(secure):
 
 
 def test_parents_made_on_the_way_are_closed_too(secure):
-    made = secure.put(f"{SERVICES}/deep/down/here", "alice", "&createParents=true")
+    made = secure.put(f"{SERVICES}/deep/down/here", "alice", "&createParents=true", X_Bobbin_Write_Accessors=digest("u2:p2"))
     assert made.status == 201
     refused(secure.put(f"{SERVICES}/deep/down/there"), "alice")
+    assert secure.put(f"{SERVICES}/deep/down/here", X_Bobbin_Accessor="u2:p2").status == 200
+    refused(secure.put(f"{SERVICES}/deep/down/there", X_Bobbin_Accessor="u2:p2"), "alice")
 
 
 def test_what_is_no_accessor_is_refused(secure):

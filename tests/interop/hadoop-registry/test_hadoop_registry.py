@@ -4,7 +4,7 @@ import json
 import pytest
 
 import zookeeper
-from harness import Feed, Stack, container, dig_full, wait_for
+from harness import Feed, Registry, Stack, container, dig_full, wait_for
 from operations import Case, Refused, empty, read_rows
 from peer import Peer, PeerError
 
@@ -236,6 +236,39 @@ def test_a_secure_java_client_beside_us(zk, stack):
         assert "digest:u2:o9NxcCGDPOlcV7JVhmKHOf5ctVE= 31" in secure("acl", "/registry/users/alice/open/two").splitlines()
         secure("delete", path, "false")
         applied(stack, path, 404)
+
+
+SYSTEM = {"hadoop.registry.system.accounts": "sasl:yarn@, sasl:mapred@", "hadoop.http.staticuser.user": "yarn"}
+OURS = {"hadoop.registry.client.auth.id": "bobbin", "hadoop.registry.client.auth.password": "secret"}
+U2 = "u2:o9NxcCGDPOlcV7JVhmKHOf5ctVE="
+
+
+def test_a_secure_registryd_beside_java(zk):
+    """The ACLs that both write are the same, and who holds a write accessor of ours uses it from Java without us."""
+    root = {"hadoop.registry.zk.root": "/guarded"}
+    settings = {**SECURE, **SYSTEM}
+    with Registry(store=f"zk://{zk.address}/guarded", options={"registryd": {**settings, **OURS}}) as ours:
+        made = ours.registry("PUT", "/users/alice/ours", RECORDS["master"], {"X-Bobbin-Write-Accessors": U2},
+                             query="createParents=true")
+        assert made.status == 201, made
+        with Peer(zk, **settings, **OURS, **root) as java:
+            assert java("accessor", "u2", "p2") == "true"
+            java("bind", "/users/alice/theirs", text_of(RECORDS["master"]), 0)
+            java("auth", "bobbin:secret")
+            acl = java("acl", "/guarded/users/alice/ours")
+            assert acl.splitlines()[0] == "world:anyone 1" and f"digest:{U2} 31" in acl.splitlines(), acl
+            assert acl == java("acl", "/guarded/users/alice/theirs")
+        holder = {"hadoop.registry.client.auth.id": "u2", "hadoop.registry.client.auth.password": "p2"}
+        with Peer(zk, **settings, **holder, **root) as java:
+            java("bind", "/users/alice/ours", text_of(RECORDS["empty"]), 1)
+            for path, flags in (("/users/alice/elsewhere", 0), ("/services", 1)):
+                with pytest.raises(PeerError) as refused:
+                    java("bind", path, text_of(RECORDS["empty"]), flags)
+                assert refused.value.name == "NoPathPermissionsException"
+        wait_for(lambda: "yarn:id" not in ours.registry("GET", "/users/alice/ours").json["service"], "the overwrite is seen")
+        written = ours.registry("PUT", "/users/alice/theirs", RECORDS["empty"], {"X-Bobbin-Accessor": "u2:p2"},
+                                query="overwrite=true&user.name=nobody")
+        assert written.status == 200, written
 
 
 # ---- the rows of the contract, run by Hadoop's own client: what we hold to be right is what it does ----

@@ -50,6 +50,7 @@ static void log_request(struct script_server *s, struct http_req *req)
 {
     static const char *const params[] = {"user.name", "op",     "overwrite", "createParents", "recursive",
                                          "limit",     "cursor", "watch",     "since"};
+    static const char *const headers[] = {"X-Bobbin-Accessor", "X-Bobbin-Write-Accessors"};
     size_t len = 0;
     const char *body = http_body(req, &len);
 
@@ -57,6 +58,9 @@ static void log_request(struct script_server *s, struct http_req *req)
     for (size_t i = 0; i < ARRAY_LEN(params); i++)
         if (http_query(req, params[i]))
             buf_addf(&s->log, " %s=%s", params[i], http_query(req, params[i]));
+    for (size_t i = 0; i < ARRAY_LEN(headers); i++)
+        if (http_header(req, headers[i]))
+            buf_addf(&s->log, " %s: %s", headers[i], http_header(req, headers[i]));
     buf_add_char(&s->log, '\n');
     if (len > 0)
         buf_addf(&s->bodies, "%.*s\n", (int)len, body);
@@ -95,6 +99,8 @@ static void handle(struct http_req *req, void *app)
         http_reply_header(req, "Bobbin-Revision", step->revision);
     if (step->applied)
         http_reply_header(req, "Bobbin-Applied", step->applied);
+    if (step->secure)
+        http_reply_header(req, "Bobbin-Secure", step->secure);
     reply_body(req, step);
 }
 

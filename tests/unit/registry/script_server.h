@@ -16,6 +16,7 @@ struct step {
     int status; /* 0: never answer */
     const char *body;
     const char *revision, *applied; /* headers, or NULL */
+    const char *secure;             /* Bobbin-Secure, or NULL */
     bool stream;                    /* the body as a stream … */
     size_t piece;                   /* … in pieces of so many bytes (0: all at once) … */
     bool hold;                      /* … that stays open */

@@ -102,6 +102,76 @@ static void end(struct fixture *f)
 
 /* ---- what is asked and what comes back ---- */
 
+#define IDS "id:mu05JlfYgbMHovly5LnbXUuQUVo=, u2:o9NxcCGDPOlcV7JVhmKHOf5ctVE="
+
+/* What is made gets the accessors that were added, by their digest; nothing else is sent with them. */
+static void test_write_accessors(void **state)
+{
+    static const struct step steps[] = {
+        {.status = 200, .body = NODE, .secure = "true"},
+        {.status = 200, .body = NODE},
+        {.status = 201, .body = "{\"path\":\"/a\",\"created\":true}"},
+        {.status = 200, .body = NODE},
+        {.status = 200, .body = "{\"path\":\"/a\",\"deleted\":true}"},
+        {.status = 201, .body = "{\"path\":\"/a\",\"created\":true}"},
+    };
+    struct fixture f;
+
+    (void)state;
+    begin(&f, steps, ARRAY_LEN(steps));
+    reg_add_write_accessor(f.reg, "id", "pass", on_done, &f.got);
+    assert_int_equal(await_call(&f), 0);
+    assert_true(f.got.changed);
+    reg_add_write_accessor(f.reg, "u2", "p2", on_done, &f.got);
+    assert_int_equal(await_call(&f), 0);
+    assert_false(f.got.changed); /* this one is not secure */
+    reg_add_write_accessor(f.reg, "u3", "", on_done, &f.got);
+    assert_int_equal(await_call(&f), ERR_IO);
+    reg_add_write_accessor(f.reg, "a,b", "p", on_done, &f.got);
+    assert_int_equal(await_call(&f), ERR_INVALID);
+    reg_mknode(f.reg, "/a", false, on_done, &f.got);
+    assert_int_equal(await_call(&f), 0);
+    reg_stat(f.reg, "/a", on_done, &f.got);
+    assert_int_equal(await_call(&f), 0);
+    reg_delete(f.reg, "/a", false, on_done, &f.got);
+    assert_int_equal(await_call(&f), 0);
+    reg_clear_write_accessors(f.reg);
+    reg_mknode(f.reg, "/a", false, on_done, &f.got);
+    assert_int_equal(await_call(&f), 0);
+    assert_string_equal(f.server.log.bytes,
+                        "GET /ws/v1/registry/ user.name=al ice limit=1\n"
+                        "GET /ws/v1/registry/ user.name=al ice limit=1\n"
+                        "POST /ws/v1/registry/a user.name=al ice op=mknode X-Bobbin-Write-Accessors: " IDS
+                        "\n"
+                        "GET /ws/v1/registry/a user.name=al ice limit=1\n"
+                        "DELETE /ws/v1/registry/a user.name=al ice\n"
+                        "POST /ws/v1/registry/a user.name=al ice op=mknode\n");
+    end(&f);
+}
+
+static void test_holding_an_accessor(void **state)
+{
+    static const struct step steps[] = {{.status = 201, .body = "{\"path\":\"/a\",\"created\":true}"}};
+    struct reg_options options = {.user = "u", .accessor = "c1:s3cret"};
+    struct fixture f;
+    struct reg *own;
+    struct err_info why;
+
+    (void)state;
+    begin(&f, steps, ARRAY_LEN(steps));
+    options.url = f.server.url;
+    assert_int_equal(reg_open(f.loop, &options, &own, &why), 0);
+    reg_mknode(own, "/a", false, on_done, &f.got);
+    assert_int_equal(await_call(&f), 0);
+    assert_string_equal(f.server.log.bytes,
+                        "POST /ws/v1/registry/a user.name=u op=mknode X-Bobbin-Accessor: c1:s3cret\n");
+    reg_close(own);
+    options.accessor = "s3cret";
+    assert_int_equal(reg_open(f.loop, &options, &own, &why), ERR_IO);
+    assert_string_equal(why.text, "Invalid id:password");
+    end(&f);
+}
+
 static void test_mknode(void **state)
 {
     static const struct step steps[] = {
@@ -499,6 +569,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_mknode),
+        cmocka_unit_test(test_write_accessors),
+        cmocka_unit_test(test_holding_an_accessor),
         cmocka_unit_test(test_bind),
         cmocka_unit_test(test_reads),
         cmocka_unit_test(test_list_follows_cursors),

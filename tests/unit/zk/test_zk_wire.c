@@ -43,6 +43,9 @@ static void requests_are_framed(void **state)
     buf_clear(&b);
     zkw_put_request(&b, ZKW_XID_PING, ZKW_PING, NULL);
     ASSERT_BYTES(&b, "\0\0\0\10\xff\xff\xff\xfe\0\0\0\x0b");
+    buf_clear(&b);
+    zkw_put_auth(&b, "digest", "id:pw");
+    ASSERT_BYTES(&b, "\0\0\0\x1f\xff\xff\xff\xfc\0\0\0\x64\0\0\0\0\0\0\0\6digest\0\0\0\5id:pw");
 }
 
 static void strings_must_fit(void **state)
