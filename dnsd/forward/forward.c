@@ -92,11 +92,15 @@ static bool is_allowed(const struct forward *f, const struct net_peer *peer)
            networks_hold(&f->opts.clients, &addr);
 }
 
-static struct relay_client client_of(const struct forward *f, const struct query *q, const uint8_t *msg,
-                                     bool is_tcp)
+static struct relay_client client_of(const struct forward *f, const struct net_peer *peer,
+                                     const struct query *q, const uint8_t *msg)
 {
-    return (struct relay_client){
-        .query = q, .msg = msg, .is_tcp = is_tcp, .udp_max = f->opts.udp_max, .ttl_most_s = UINT32_MAX};
+    return (struct relay_client){.query = q,
+                                 .msg = msg,
+                                 .cookie = peer->has_cookie ? peer->cookie : NULL,
+                                 .is_tcp = peer->is_tcp,
+                                 .udp_max = f->opts.udp_max,
+                                 .ttl_most_s = UINT32_MAX};
 }
 
 /** Too much is under way: SERVFAIL now, on the worker's thread. */
@@ -104,11 +108,11 @@ static void turn_away(struct forward *f, struct net *net, const struct net_peer 
                       size_t len)
 {
     struct query q;
-    uint8_t out[WIRE_HEADER_LEN + NAME_MAX_LEN + 64], query[RELAY_QUERY_MAX];
+    uint8_t out[RELAY_FAILURE_MAX], query[RELAY_QUERY_MAX];
     count(&f->counters.overloaded);
     query_read(msg, len, &q);
     BUG_IF(q.verdict != QUERY_OK || !q.has_question); /* else it were not handed off */
-    struct relay_client client = client_of(f, &q, msg, false);
+    struct relay_client client = client_of(f, peer, &q, msg);
     size_t query_len = relay_make_query(&q, msg, query);
     mem_auto struct relay_msg *failure = relay_failure(query, query_len, DNS_EDE_NONE);
     if (net_reply(net, peer, out, relay_write(failure, &client, out)))
@@ -159,7 +163,7 @@ static void waiter_free(struct waiter *w)
 static void waiter_answer(struct waiter *w, const struct relay_msg *m, uint32_t age_s)
 {
     struct forward *f = w->forward;
-    struct relay_client client = client_of(f, &w->query, w->msg, w->peer.is_tcp);
+    struct relay_client client = client_of(f, &w->peer, &w->query, w->msg);
     client.age_s = age_s;
     if (w->is_inside && m->is_negative)
         client.ttl_most_s = f->opts.negative_ttl_s;

@@ -295,7 +295,8 @@ static bool copy_sections(struct wr *w, const struct relay_msg *m, size_t room)
 size_t relay_write(const struct relay_msg *m, const struct relay_client *c, uint8_t *out)
 {
     struct wr w;
-    struct wr_opt opt = {.size = c->udp_max, .is_dnssec = c->query->wants_dnssec, .ede = m->ede};
+    struct wr_opt opt = {
+        .size = c->udp_max, .is_dnssec = c->query->wants_dnssec, .ede = m->ede, .cookie = c->cookie};
     size_t limit = response_limit(c), opt_len = c->query->has_edns ? wr_opt_len(&opt) : 0;
     wr_begin(&w, out, RELAY_RESPONSE_MAX);
     wr_question(&w, c->msg + WIRE_HEADER_LEN, c->query->question_len);

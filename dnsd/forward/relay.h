@@ -16,12 +16,15 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "wire/cookie.h"
 #include "wire/read.h"
 
 /** Room for any query to an upstream: header, question, OPT. */
 #define RELAY_QUERY_MAX (WIRE_HEADER_LEN + NAME_MAX_LEN + 4 + 11)
 /** Room for any response to a client. */
 #define RELAY_RESPONSE_MAX 65535
+/** Room for the response that tells a relay_failure: what the query holds, an extended error and a cookie. */
+#define RELAY_FAILURE_MAX (RELAY_QUERY_MAX + 6 + 4 + COOKIE_LEN)
 
 /** An answer of an upstream, cleaned: header, question, records without OPT. free() releases it. */
 struct relay_msg {
@@ -38,6 +41,7 @@ struct relay_msg {
 struct relay_client {
     const struct query *query; /* what the client asked                           [borrowed] */
     const uint8_t *msg;        /* its message                                     [borrowed] */
+    const uint8_t *cookie;     /* COOKIE_LEN octets for the response, or NULL     [borrowed] */
     bool is_tcp;
     uint16_t udp_max;    /* longest UDP response of ours, and what our OPT announces; 512..4096 */
     uint32_t age_s;      /* seconds since the answer came: TTLs are less by it */
@@ -87,7 +91,7 @@ struct relay_msg *relay_failure(const uint8_t *query, size_t query_len, int ede)
  *
  * @param m    the answer                                                        [borrowed]
  * @param c    the client; its question is that of m, case aside                 [borrowed]
- * @param out  room for RELAY_RESPONSE_MAX octets                                 [out]
+ * @param out  room for RELAY_RESPONSE_MAX octets, or RELAY_FAILURE_MAX for a relay_failure [out]
  * @return octets of the response, at most what the client takes; TC is set when records it needs were left out.
  * Thread: any.   Source: RFC 2181 9, RFC 6891 6.2.5, RFC 8914.
  */

@@ -64,6 +64,8 @@ struct net_peer {
     uint64_t conn_id;      /* TCP: the connection; never used twice */
     struct in6_addr local; /* UDP on a wildcard: address the query came to (IPv4 as mapped) */
     bool has_local;
+    bool has_cookie;            /* the query had a cookie: */
+    uint8_t cookie[COOKIE_LEN]; /* what the response's OPT carries (RFC 7873 5.2) */
 };
 
 /**

@@ -61,3 +61,10 @@ void secrets_tell(struct secrets *s, const struct sockaddr_storage *client, stru
     memcpy(a->client.address, addr.bytes, a->client.address_len);
     a->secrets = &atomic_load_explicit(&s->current, memory_order_acquire)->secrets;
 }
+
+void secrets_tell_peer(const struct answer *a, struct net_peer *peer)
+{
+    peer->has_cookie = a->secrets && a->q.cookie_len;
+    if (peer->has_cookie)
+        cookie_check(a->secrets, &a->client, a->q.cookie, a->q.cookie_len, peer->cookie);
+}

@@ -10,6 +10,7 @@
 #include <sys/socket.h>
 
 #include "answer/query.h"
+#include "net/net.h"
 
 struct secrets;
 
@@ -21,5 +22,7 @@ void secrets_free(struct secrets *s);
 void secrets_set(struct secrets *s, const struct cookie_secrets *next);
 /** For a query with a cookie: say who asks, when, and what to check with. @param s NULL: cookies are off. Thread: any. */
 void secrets_tell(struct secrets *s, const struct sockaddr_storage *client, struct answer *a);
+/** For a query that is handed off, after secrets_tell: the cookie that its response carries, if any. Thread: any. */
+void secrets_tell_peer(const struct answer *a, struct net_peer *peer);
 
 #endif

@@ -182,6 +182,7 @@ static bool conn_hand_off(struct tcp *t, struct conn *c, const struct answer *a,
         .client = c->client, .client_len = c->client_len, .is_tcp = true, .is_tls = c->tls};
     peer.socket = c->place;
     peer.conn_id = c->id;
+    secrets_tell_peer(a, &peer);
     if (taker->take(taker->owner, a->hand_off, &peer, a->msg, len))
         return false;
     count_add(&t->counters.handed_off, 1);

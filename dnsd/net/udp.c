@@ -72,6 +72,7 @@ static bool hand_off(struct udp_worker *w, unsigned i)
     struct net_peer peer = {.client = w->clients[i], .client_len = w->in[i].msg_hdr.msg_namelen};
     peer.socket = w->opts.socket;
     peer.has_local = w->opts.is_wildcard && socket_local_address(&w->in[i].msg_hdr, &peer.local);
+    secrets_tell_peer(a, &peer);
     if (taker->take(taker->owner, a->hand_off, &peer, w->in_bytes[i], w->in[i].msg_len))
         return false;
     count_add(&w->counters.handed_off, 1);

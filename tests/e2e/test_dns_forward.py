@@ -170,6 +170,8 @@ def test_whole_message_is_relayed_with_a_header_of_ours():
         assert asked.flags == RD | CD and asked.wants_dnssec and asked.size == 1232
         assert Said(stack.dns_port, "www.corp.example", "+tcp").status == "NOERROR"
         assert "10.9.8.7" in Said(stack.dns_port, "www.corp.example", "+noedns").text
+        for words in ([], ["+tcp"]):
+            assert "(good)" in Said(stack.dns_port, "www.corp.example", "+cookie", *words).text, "our cookie, as for our zones"
 
 
 def test_answers_are_kept_as_long_as_they_are_good():

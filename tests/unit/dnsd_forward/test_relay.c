@@ -309,6 +309,26 @@ static void failure_says_why(void **state)
     assert_memory_equal(out + len - 6, "\0\x0f\0\2\0\x16", 6);
 }
 
+static void longest_failure_has_room(void **state)
+{
+    (void)state;
+    char name[256];
+    for (int i = 0; i < 253; i++)
+        name[i] = i % 64 == 63 ? '.' : 'x';
+    name[253] = 0;
+    struct asked a;
+    uint8_t cookie[COOKIE_LEN];
+    ask(&a, name, DNS_A, RD, 1232);
+    memset(cookie, 7, sizeof cookie);
+    mem_auto uint8_t *out = mem_alloc(RELAY_FAILURE_MAX);
+    mem_auto struct relay_msg *r = relay_failure(a.query, a.query_len, 23);
+    struct relay_client c = client_of(&a);
+    c.cookie = cookie;
+    size_t len = relay_write(r, &c, out);
+    assert_int_equal(len, RELAY_FAILURE_MAX);
+    assert_non_null(memmem(out, len, cookie, sizeof cookie));
+}
+
 /** Every cut of a good answer is refused; any octet of it changed does no harm (the sanitizers watch). */
 static void damaged_answers(void **state)
 {
@@ -370,6 +390,7 @@ int main(void)
         cmocka_unit_test(client_gets_what_it_can_take),
         cmocka_unit_test(referral_without_its_glue_is_truncated),
         cmocka_unit_test(failure_says_why),
+        cmocka_unit_test(longest_failure_has_room),
         cmocka_unit_test(damaged_answers),
         cmocka_unit_test(names_that_lead_nowhere),
     };
