@@ -78,11 +78,13 @@ static bool is_admin(struct registryd *app, const char *user)
     return found;
 }
 
-/* The caller may do this; else the request was answered. */
+/* The caller may do this; else the request was answered. In a secure registry its system accounts decide. */
 static bool admit_admin(struct registryd *app, struct http_req *req)
 {
     struct err_info why;
     const char *user = http_user(req);
+    if (access_is_secure(app->access))
+        return api_may_administer(app, req);
     if (is_admin(app, user))
         return true;
     err_set(&why, ERR_PERMISSION, user,
