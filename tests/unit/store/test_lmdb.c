@@ -354,6 +354,69 @@ static void full_disk_refuses_and_recovers(void **state)
     kit_free(kit);
 }
 
+static struct outcome *back_up(struct kit *kit, const char *dir, struct outcome *o)
+{
+    outcome_begin(o, kit);
+    store_backup(kit->store, dir, kit_done, o);
+    kit_wait(kit);
+    return o;
+}
+
+static void backup_is_a_store_of_its_own(void **state)
+{
+    struct kit *kit = kit_open_dir(*state, NULL);
+    char *above = kit_dir_new();
+    mem_auto char *dir = mem_fmt("%s/copy", above), *partial = mem_fmt("%s/copy.partial", above);
+    char id[STORE_REVISION_MAX];
+    struct outcome made, again;
+    assert_err(kit_create(kit, "/", "top"), 0);
+    assert_err(kit_create(kit, "/a", "then"), 0);
+    struct store_stat then = kit_stat(kit, "/a")->stat;
+    assert_err(back_up(kit, dir, &made), 0);
+    assert_err(kit_set(kit, "/a", "later", -1), 0);
+    assert_err(back_up(kit, dir, &again), ERR_EXISTS);
+    assert_int_equal(access(partial, F_OK), -1);
+    kit_mirror(kit);
+    snprintf(id, sizeof id, "%s", mirror_store_id(kit->mirror));
+    struct kit *copy = kit_open_dir(dir, NULL);
+    assert_string_equal(kit_get(copy, "/a")->data, "then");
+    assert_memory_equal(&kit_stat(copy, "/a")->stat, &then, sizeof then);
+    kit_mirror(copy);
+    assert_string_not_equal(mirror_store_id(copy->mirror), id);
+    kit_free(copy);
+    outcome_fini(&made);
+    outcome_fini(&again);
+    kit_free(kit);
+    kit_dir_remove(dir);
+    kit_dir_remove(above);
+    free(above);
+}
+
+static void backup_on_a_full_disk_leaves_nothing(void **state)
+{
+    struct rlimit before, limit;
+    struct kit *kit = kit_open_dir(*state, NULL);
+    char *above = kit_dir_new();
+    mem_auto char *dir = mem_fmt("%s/copy", above), *partial = mem_fmt("%s/copy.partial", above);
+    struct outcome o;
+    assert_err(kit_create(kit, "/", "top"), 0);
+    assert_int_equal(getrlimit(RLIMIT_FSIZE, &before), 0);
+    signal(SIGXFSZ, SIG_IGN);
+    limit = before;
+    limit.rlim_cur = 8192;
+    assert_int_equal(setrlimit(RLIMIT_FSIZE, &limit), 0);
+    back_up(kit, dir, &o);
+    assert_int_equal(setrlimit(RLIMIT_FSIZE, &before), 0);
+    assert_int_not_equal(o.err, 0);
+    assert_int_equal(access(dir, F_OK), -1);
+    assert_int_equal(access(partial, F_OK), -1);
+    assert_string_equal(kit_get(kit, "/")->data, "top");
+    outcome_fini(&o);
+    kit_free(kit);
+    kit_dir_remove(above);
+    free(above);
+}
+
 int main(void)
 {
 #define CASE(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
@@ -364,6 +427,7 @@ int main(void)
         CASE(damage_is_said_and_not_followed), CASE(acknowledged_is_synced),
         CASE(waiting_writes_share_a_sync),     CASE(full_map_refuses_and_recovers),
         CASE(large_write_fails_alone),         CASE(full_disk_refuses_and_recovers),
+        CASE(backup_is_a_store_of_its_own),    CASE(backup_on_a_full_disk_leaves_nothing),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
