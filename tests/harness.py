@@ -217,7 +217,7 @@ class Stack:
         try:
             self.registryd.start("registry_synced")
             wait_for(lambda: self.registry("GET", "", base="/readyz").status == 200, "registryd is ready")
-            self.dnsd.start("feed_synced")
+            self.dnsd.start("feed_synced", "http_listening")
             if self.svcmgr in self.daemons:
                 self.svcmgr.start()
                 wait_for(lambda: request(self.services_port, "GET", "/readyz").status == 200, "svcmgr is ready")
