@@ -92,7 +92,7 @@ class Daemon:
         self.lock = threading.Condition()
 
     def start(self, *wanted):
-        """Start and wait for the named events."""
+        """Start; with events named, wait for them and until its HTTP port is open."""
         command = [os.path.join(BIN, self.name), "--log-format", "json"]
         for key, value in self.options.items():
             command += ["-D", f"{key}={value}"]
@@ -101,7 +101,7 @@ class Daemon:
         self.process = subprocess.Popen(command, stderr=subprocess.PIPE, stdout=subprocess.DEVNULL, text=True,
                                         errors="replace", env={**environment, **(self.env or {})})
         threading.Thread(target=self._read, args=(self.process,), daemon=True).start()
-        for event in wanted:
+        for event in (*wanted, "http_listening") if wanted else ():
             self.event(event)
         return self
 
@@ -217,7 +217,7 @@ class Stack:
         try:
             self.registryd.start("registry_synced")
             wait_for(lambda: self.registry("GET", "", base="/readyz").status == 200, "registryd is ready")
-            self.dnsd.start("feed_synced", "http_listening")
+            self.dnsd.start("feed_synced")
             if self.svcmgr in self.daemons:
                 self.svcmgr.start()
                 wait_for(lambda: request(self.services_port, "GET", "/readyz").status == 200, "svcmgr is ready")

@@ -51,7 +51,7 @@ def test_a_start_without_registry_answers_from_the_snapshot(end):
         assert STALE not in dig_full(stack.dns_port, NAME)
         getattr(stack.dnsd, end)()
         stack.registryd.stop()
-        stack.dnsd.start("feed_restored", "http_listening")
+        stack.dnsd.start("feed_restored")
         answer = dig_full(stack.dns_port, NAME)
         assert "127.77.1.1" in answer and STALE in answer, answer
         assert request(stack.dns_http_port, "GET", "/readyz").status == 200
