@@ -100,13 +100,13 @@ static void conn_close(struct tcp *t, struct conn *c)
     pthread_mutex_unlock(&t->lock);
     TAILQ_REMOVE(&t->order, c, order);
     t->conns[c->place] = NULL;
+    atomic_store_explicit(&t->n_open, atomic_load_explicit(&t->n_open, memory_order_relaxed) - 1,
+                          memory_order_relaxed);
     tls_session_free(c->tls);
     close(c->fd); /* leaves the epoll set with it */
     buf_fini(&c->in);
     buf_fini(&c->out);
     free(c);
-    atomic_store_explicit(&t->n_open, atomic_load_explicit(&t->n_open, memory_order_relaxed) - 1,
-                          memory_order_relaxed);
 }
 
 /** Watch for what the connection can use now. */

@@ -1,13 +1,15 @@
 """Names that are not ours: relayed to upstream servers, which are scripted here; names in our zones never wait for them."""
+import os
 import re
 import socket
 import struct
+import subprocess
 import threading
 import time
 
 import pytest
 
-from harness import DOMAIN, Stack, container, dig_full, free_port, request, wait_for
+from harness import BIN, DOMAIN, Stack, container, dig_full, free_port, request, wait_for
 
 pytestmark = pytest.mark.sanitize
 
@@ -171,7 +173,68 @@ def test_whole_message_is_relayed_with_a_header_of_ours():
         assert Said(stack.dns_port, "www.corp.example", "+tcp").status == "NOERROR"
         assert "10.9.8.7" in Said(stack.dns_port, "www.corp.example", "+noedns").text
         for words in ([], ["+tcp"]):
-            assert "(good)" in Said(stack.dns_port, "www.corp.example", "+cookie", *words).text, "our cookie, as for our zones"
+            assert "(good)" in Said(stack.dns_port, "www.corp.example", "+cookie", *words).text, "as for our zones"
+
+
+def test_contract_rows_of_forwarding():
+    """example.com SOA, an external CNAME, the 13 root servers, and silence: rows 17 to 20."""
+    def script(q):
+        if q.name == "example.com":
+            return q.reply([("example.com", *soa()[1:])])
+        if q.name == "mail.yahoo.com":
+            return q.reply([(q.name, "CNAME", 300, wire("edge.yahoo.com"))])
+        if q.name == "":
+            return q.reply([("", "NS", 518400, wire(f"{c}.root-servers.net")) for c in "abcdefghijklm"])
+        return None
+
+    with Upstream(script) as up, Forwarding(up) as stack:
+        assert Said(stack.dns_port, "example.com", "SOA", "+recurse").counts[0] == 1
+        said = Said(stack.dns_port, "mail.yahoo.com", "CNAME", "+recurse")
+        assert said.status == "NOERROR" and said.counts[0] == 1 and "edge.yahoo.com." in said.text
+        said = Said(stack.dns_port, ".", "NS", "+recurse")
+        assert said.status == "NOERROR" and said.counts[0] == 13
+        began = time.monotonic()
+        assert Said(stack.dns_port, "-x", "203.0.114.19", "CNAME", "+recurse").counts[0] == 0
+        assert time.monotonic() - began < 5
+
+
+def test_many_clients_and_a_stop_in_the_middle():
+    with Upstream(lambda q: q.reply([a(q.name, "10.0.0.1")])) as up, Forwarding(up, forward_cache__size="20k") as stack:
+        def ask(first):
+            with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as s:
+                s.settimeout(20)
+                s.connect(("127.0.0.1", stack.dns_port))
+                for i in range(first, first + 150):
+                    s.send(struct.pack(">6H", i, RD, 1, 0, 0, 0) + wire(f"n{i % 400}.corp.example") + b"\0\1\0\1")
+                    msg = s.recv(512)
+                    got.append(struct.unpack(">H", msg[:2])[0] == i and msg.endswith(socket.inet_aton("10.0.0.1")))
+
+        got = []
+        threads = [threading.Thread(target=ask, args=(n * 150,)) for n in range(8)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        assert got == [True] * 1200
+        assert 0 < stack.metric("dns_forward_cache_bytes") <= 20 << 10
+        with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as s:
+            for i in range(300):
+                s.sendto(struct.pack(">6H", i, RD, 1, 0, 0, 0) + wire(f"m{i}.corp.example") + b"\0\1\0\1",
+                         ("127.0.0.1", stack.dns_port))
+            stack.dnsd.stop()
+
+
+@pytest.mark.parametrize("key, value, told", [
+    ("upstreams", "dns.example:53", "is no server"),
+    ("upstreams", "127.0.0.1:5335", "cannot forward to itself"),
+    ("upstreams", ",", "no server to forward to"),
+    ("forward.acl", "127.0.0.0/33", "is no network"),
+])
+def test_mistakes_are_told_before_the_start(key, value, told):
+    options = {"domain-name": DOMAIN, "forward.enabled": "true", "upstreams": "127.0.0.1:53", key: value}
+    words = [word for k, v in options.items() for word in ("-D", f"{KEY}{k}={v}")]
+    done = subprocess.run([os.path.join(BIN, "dnsd"), "-t", *words], capture_output=True, text=True, check=False)
+    assert done.returncode == 3 and KEY + key in done.stderr and told in done.stderr, done
 
 
 def test_answers_are_kept_as_long_as_they_are_good():
