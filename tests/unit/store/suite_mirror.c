@@ -58,9 +58,13 @@ void mirror_has_own_write_when_applied(void **state)
         assert_non_null(node);
         assert_int_equal(node->stat.mzxid, zxid);
         assert_int_equal(node->parent->stat.pzxid, zxid);
+        assert_int_equal(mirror_node_note(node), 0);
+        mirror_node_set_note(node, 7);
+        assert_int_equal(mirror_node_note(node), 7);
         zxid = kit_set(kit, "/a", "22", -1)->zxid;
         kit_applied(kit, zxid);
         assert_string_equal(mirror_find(kit->mirror, "/a")->data, "22");
+        assert_int_equal(mirror_node_note(mirror_find(kit->mirror, "/a")), 0);
         zxid = kit_delete(kit, "/a", -1)->zxid;
         kit_applied(kit, zxid);
         assert_null(mirror_find(kit->mirror, "/a"));
