@@ -534,7 +534,7 @@ void mirror_path(const struct mirror_node *node, struct buf *out)
 
 uint8_t mirror_node_note(const struct mirror_node *node)
 {
-    return mirror_item_of(node)->note;
+    return (uint8_t)mirror_item_of(node)->note;
 }
 
 void mirror_node_set_note(const struct mirror_node *node, uint8_t note)

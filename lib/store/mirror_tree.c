@@ -193,7 +193,7 @@ struct mirror_item *mirror_tree_add(struct mirror_tree *t, struct mirror_item *p
     memcpy(item->name, name, strlen(name) + 1);
     item->node.name = item->name;
     item->node.data = no_data;
-    item->priority = priority_next(t);
+    item->priority = priority_next(t) & 0xffffff;
     if (parent) {
         item->node.parent = &parent->node;
         treap_insert(&parent->children, item);

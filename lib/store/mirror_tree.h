@@ -16,9 +16,9 @@
 struct mirror_item {
     struct mirror_node node; /* first: a node is its item */
     struct mirror_item *left, *right, *children;
-    uint32_t priority;
+    uint32_t priority : 24;
+    uint32_t note : 8;   /* of the data; see mirror_node_note */
     uint32_t generation; /* of the full read that saw it last */
-    uint8_t note;        /* of the data; see mirror_node_note */
     char name[];
 };
 
