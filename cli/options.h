@@ -2,7 +2,7 @@
  * Keys of the configuration that the command line itself reads: where the daemons are. One row each (run/options.h).
  * The daemons' own tables have the same keys with the same defaults.
  *
- * Source: design §7; Hadoop's yarn-default.xml and core-default.xml.
+ * Source: Hadoop's yarn-default.xml and core-default.xml.
  */
 #ifndef CLI_OPTIONS_H
 #define CLI_OPTIONS_H

@@ -6,7 +6,7 @@
  *     overwrite:  WRITE of the node           make:  CREATE of the nearest node above that exists
  *     delete:     DELETE of its parent; recursive: also of the node and of every node below that has children
  *
- * The ACLs are read from the store for each question. Thread: owner.   Source: design §3; ZooKeeper's permissions.
+ * The ACLs are read from the store for each question. Thread: owner.   Source: ZooKeeper's permissions.
  */
 #ifndef REGISTRYD_ACCESS_H
 #define REGISTRYD_ACCESS_H

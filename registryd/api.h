@@ -1,6 +1,6 @@
 /**
  * What the handlers of the REST interface share: paths, revisions, entity tags.
- * Thread: owner.   Source: design §3; RFC 9110.
+ * Thread: owner.   Source: RFC 9110.
  */
 #ifndef REGISTRYD_API_H
 #define REGISTRYD_API_H

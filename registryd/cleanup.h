@@ -5,7 +5,7 @@
  *     REST events ┴──► event ──► purges and homes, 8 at a time ──► told: what the first try did
  *                                  └── failed for now ──► again after 1, 2, 4 … 60 s, 10 tries
  *
- * Thread: owner.   Source: registry.md §4.5 (what Hadoop's RMRegistryOperationsService does with each event).
+ * Thread: owner.   Source: Hadoop's RMRegistryOperationsService.
  */
 #ifndef REGISTRYD_CLEANUP_H
 #define REGISTRYD_CLEANUP_H

@@ -12,7 +12,7 @@
  * A record is read once, when it changes, and only by the strict rules. At the first read of the registry (and when the
  * store becomes another one) the postings are built in slices; until that is over index_ready says no.
  *
- * Costs some 300 to 500 bytes a record. Thread: owner.   Source: ours; design §2 (mirror), registry.md §2.3 (aliases).
+ * Costs some 300 to 500 bytes a record. Thread: owner.   Source: ours; Hadoop RegistryTypeUtils (address types).
  */
 #ifndef REGISTRYD_INDEX_H
 #define REGISTRYD_INDEX_H

@@ -1,6 +1,6 @@
 /**
  * What a record can be found by, as pairs of kind and text. Pure. Thread: any.
- * Source: registry.md §1.2, §2.3, §4.1; YARN's text forms of ids.
+ * Source: Hadoop ServiceRecord, YarnRegistryAttributes; YARN's text forms of ids.
  */
 #ifndef REGISTRYD_INDEX_TERMS_H
 #define REGISTRYD_INDEX_TERMS_H

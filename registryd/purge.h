@@ -1,7 +1,7 @@
 /**
  * Purging: the records with a yarn:id and a yarn:persistence are deleted, found through the index.
  *
- * What Hadoop does by walking the whole tree (registry.md §4.3) is done on the matches alone, parents before children:
+ * What Hadoop does by walking the whole tree is done on the matches alone, parents before children:
  *
  *     match without children                     delete
  *     match with children, PURGE_ALL             delete with all that is below, whatever it is

@@ -9,7 +9,7 @@
  * numbers need not ascend (after a reconnect to ZooKeeper they come in tree order), marks do. When the ring is full the
  * oldest lines are dropped; lines that lost their mark still serve those who are past it.
  *
- * Thread: owner.   Source: ours; design §3.
+ * Thread: owner.   Source: ours.
  */
 #ifndef REGISTRYD_RING_H
 #define REGISTRYD_RING_H

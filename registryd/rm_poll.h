@@ -14,7 +14,7 @@
  * After a start or failover of the RM (another address, another startedOn) everything is looked at anew, and absent
  * containers mean nothing until as many nodes are back as there were, or the node expiry interval is over.
  *
- * Thread: owner.   Source: yarn-rpc.md §5.2, §5.4, §5.5.
+ * Thread: owner.   Source: YARN ResourceManager REST API; ours.
  */
 #ifndef REGISTRYD_RM_POLL_H
 #define REGISTRYD_RM_POLL_H

@@ -11,7 +11,7 @@
  * after it). An answer that did not come counts as "alive". An attempt has ended when the RM says so, or when it is older
  * than all the RM still knows; a container when the live list of a running application lacks it.
  *
- * Thread: owner.   Source: yarn-rpc.md §5.4 (rules for safe deletion).
+ * Thread: owner.   Source: ours: rules for safe deletion.
  */
 #ifndef REGISTRYD_RM_POLL_APPS_H
 #define REGISTRYD_RM_POLL_APPS_H

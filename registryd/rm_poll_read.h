@@ -1,7 +1,7 @@
 /**
  * Answers of a resource manager's REST interface, in all the shapes in which they come: with or without wrapper, one
  * element for a list, numbers as text, null for nothing. Pure. Thread: any.
- * Source: YARN ResourceManager REST API; yarn-rpc.md §5.2, §5.4.
+ * Source: YARN ResourceManager REST API.
  */
 #ifndef REGISTRYD_RM_POLL_READ_H
 #define REGISTRYD_RM_POLL_READ_H

@@ -1,6 +1,6 @@
 /**
  * Home directories: /users/NAME for the user of a new application.
- * Thread: owner.   Source: Hadoop RegistryAdminService.initUserRegistry; registry.md §1.3, §4.4.
+ * Thread: owner.   Source: Hadoop RegistryAdminService.initUserRegistry.
  */
 #ifndef REGISTRYD_USERS_H
 #define REGISTRYD_USERS_H

@@ -5,7 +5,7 @@
  *     face, cluster, probes, publish, timers --app_event--> engine_step --> steps: PERSIST… --> state store
  *                                                                             then the rest --> app_carry_out
  *
- * Thread: owner loop for everything.   Source: design §5.
+ * Thread: owner loop for everything.   Source: ours.
  */
 #ifndef SVCMGR_APP_H
 #define SVCMGR_APP_H

@@ -7,7 +7,7 @@
  * The outcome of each ticket is told once and in bounded time: 0; ERR_UNAVAILABLE when the registry did not answer
  * within the limit (the change is still tried until it is done or replaced); or what the registry refuses it for.
  *
- * Thread: owner for everything.   Source: design §5; YARN services API 7.
+ * Thread: owner for everything.   Source: YARN services API 7.
  */
 #ifndef SVCMGR_PUBLISH_H
 #define SVCMGR_PUBLISH_H

@@ -2,7 +2,7 @@
  * The durable state of services: documents by key in a store tree (lib/store). Key "services/alice/web" is the node of
  * that path, its data the document; "services/alice/web/hello-0" is a document below it.
  *
- * Thread: owner for everything.   Source: design §5.
+ * Thread: owner for everything.   Source: ours.
  */
 #ifndef SVCMGR_STATE_H
 #define SVCMGR_STATE_H

@@ -11,7 +11,7 @@
  *   new ──restore──► stale, from disk ──synced──► current ◄──► stale, registry or its store away ──stale_max──► expired (SERVFAIL)
  *   new ──────────────────────────────synced──►
  *
- * Thread: owner (the zone set's writer).   Source: ours; design §4.
+ * Thread: owner (the zone set's writer).   Source: ours.
  */
 #ifndef FEED_FOLLOW_H
 #define FEED_FOLLOW_H

@@ -7,7 +7,7 @@
  *
  * A path may stand in it twice (it changed while it was written): the later one counts.
  *
- * Thread: owner; writing happens on a thread of the pool.   Source: ours; design §4 (outage).
+ * Thread: owner; writing happens on a thread of the pool.   Source: ours.
  */
 #ifndef FEED_SNAPSHOT_H
 #define FEED_SNAPSHOT_H

@@ -6,7 +6,7 @@
  * address (several, comma-separated: the next one is tried when one is away).
  *
  * Paths are registry paths ("/users/alice/…"). Errors are those of Hadoop's operations (error.h has the names).
- * Thread: the loop's, unless said otherwise.   Source: Hadoop RegistryOperations; design §2.
+ * Thread: the loop's, unless said otherwise.   Source: Hadoop RegistryOperations.
  */
 #ifndef BOBBIN_REGISTRY_H
 #define BOBBIN_REGISTRY_H

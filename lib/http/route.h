@@ -4,7 +4,7 @@
  * Elements are compared as bytes, never decoded: "/a%2Fb" is one element and matches no "/a/b". Rows are tried in table
  * order, first table first; the first row whose pattern and method fit wins.
  *
- * Thread: any.   Source: ours; design §3 (paths).
+ * Thread: any.   Source: ours.
  */
 #ifndef HTTP_ROUTE_H
 #define HTTP_ROUTE_H

@@ -1,6 +1,6 @@
 /**
  * A streaming JSON writer into a buffer: compact, no blanks. It puts commas and colons; the caller keeps the nesting right
- * (a BUG otherwise). Escapes are those of registry.md's record writer: `"` `\` and U+0000–001F (short forms
+ * (a BUG otherwise). Escapes are those of Hadoop's record writer: `"` `\` and U+0000–001F (short forms
  * \b \t \n \f \r, else \u00XX with upper-case hex); everything else raw, but a supplementary character becomes two
  * upper-case \uXXXX escapes when `escape_supplementary` is set. Text must be UTF-8; a lone surrogate in its 3-byte form
  * (WTF-8) is written as its escape.

@@ -1,6 +1,6 @@
 /**
  * A copy of an LMDB store while it is in use.
- * Thread: any but the loop's: it waits for the disk.   Source: design §2.
+ * Thread: any but the loop's: it waits for the disk.   Source: ours.
  */
 #ifndef STORE_LMDB_BACKUP_H
 #define STORE_LMDB_BACKUP_H

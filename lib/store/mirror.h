@@ -5,7 +5,7 @@
  *                        └──────► listeners             (ordered changes, applied revision)
  *
  * The first full read is invisible until it is complete; later ones (after a reconnect) are applied as differences, so
- * there is never an empty or half-read tree. Thread: owner for everything.   Source: design §2.
+ * there is never an empty or half-read tree. Thread: owner for everything.   Source: ours.
  */
 #ifndef STORE_MIRROR_H
 #define STORE_MIRROR_H

@@ -7,7 +7,7 @@
  * loop, exactly once, also when the store is being closed (ERR_CANCELLED). Completions of one store come in the order in
  * which the store answered, which for writes is the order of the calls.
  *
- * Thread: owner for everything.   Source: design §2; ZooKeeper's data model.
+ * Thread: owner for everything.   Source: ZooKeeper's data model.
  */
 #ifndef STORE_STORE_H
 #define STORE_STORE_H
@@ -140,7 +140,7 @@ void store_multi(struct store *s, const struct store_op *ops, size_t n_ops, STOR
  *
  * @param dir  absolute path of the directory to make; missing parents are made   [borrowed during the call]
  * done: 0; ERR_EXISTS: something is at dir; ERR_UNSUPPORTED: not a store in files; ERR_IO, ERR_NOSPC: nothing is at dir.
- * Thread: owner.   Source: design §2.
+ * Thread: owner.   Source: ours.
  */
 void store_backup(struct store *s, const char *dir, STORE_DONE, void *arg);
 

@@ -17,7 +17,7 @@
  * - `exists` of the root follows each batch of notices, and every second: when its reply finds nothing outstanding, the
  *   zxid in its header is the applied one; otherwise that of the last reply before it was asked.
  *
- * Thread: owner for everything.   Source: design §2.
+ * Thread: owner for everything.   Source: ours.
  */
 #ifndef STORE_ZK_FOLLOW_H
 #define STORE_ZK_FOLLOW_H
@@ -34,7 +34,7 @@ struct zkf;
  * @param ops     told from a later turn of the loop on. lost: also when no server can be reached at first, and when the
  *                server is too old                                               [borrowed, live until closed]
  * @return 0; or ERR_INVALID with *why filled (server list).
- * Thread: owner.   Source: design §2.
+ * Thread: owner.   Source: ours.
  */
 int zkf_open(struct run_loop *loop, const struct zks_config *config, const char *root,
              const struct store_follow_ops *ops, void *arg, struct zkf **out, struct err_info *why);

@@ -6,7 +6,7 @@
  *                    ▲                                │
  *                    └── closing ◄── session expired ─┘
  *
- * Thread: owner for everything, where nothing else is said.   Source: design §2.
+ * Thread: owner for everything, where nothing else is said.   Source: ours.
  */
 #ifndef STORE_ZK_HANDLE_H
 #define STORE_ZK_HANDLE_H

@@ -11,7 +11,7 @@
  * what was seen refuses us; when that has been the only answer for longer than the session timeout, the ensemble itself
  * is older (restored, or made anew) and the session starts from nothing.
  *
- * Thread: owner for everything.   Source: design §2; ZooKeeper Programmer's Guide, sessions.
+ * Thread: owner for everything.   Source: ZooKeeper Programmer's Guide, sessions.
  */
 #ifndef STORE_ZK_SESSION_H
 #define STORE_ZK_SESSION_H

@@ -1,5 +1,5 @@
 /**
- * Where a ZooKeeper tree is: `zk://host:port,host:port/path`. A pure reader. Thread: any.   Source: design §2.
+ * Where a ZooKeeper tree is: `zk://host:port,host:port/path`. A pure reader. Thread: any.   Source: ours.
  */
 #ifndef STORE_ZK_URL_H
 #define STORE_ZK_URL_H

@@ -9,7 +9,7 @@
  * The caller names containers; a name is never used again after its release. Every callback comes from the owner loop,
  * later than the call that caused it, and never after `closed`. Pointers to a container are valid for the callback.
  *
- * Thread: owner for everything.   Source: design §5; YARN's resource model.
+ * Thread: owner for everything.   Source: YARN's resource model.
  */
 #ifndef CLUSTER_CLUSTER_H
 #define CLUSTER_CLUSTER_H

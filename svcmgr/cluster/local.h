@@ -7,7 +7,7 @@
  * A loopback address belongs to one container at a time: a request for an address that is in use waits until that
  * container has gone. Requests are served in order; one that does not fit waits, and later ones that fit overtake it.
  *
- * Thread: owner; files are made and removed on libuv's pool.   Source: design §5.
+ * Thread: owner; files are made and removed on libuv's pool.   Source: ours.
  */
 #ifndef CLUSTER_LOCAL_H
 #define CLUSTER_LOCAL_H

@@ -3,7 +3,7 @@
  * The first probe comes at once, then after 50, 100, 200 … ms up to the interval until the first success, the interval
  * after that. A probe never overlaps itself.
  *
- * Thread: owner for everything.   Source: YARN services API 9; design §5.
+ * Thread: owner for everything.   Source: YARN services API 9.
  */
 #ifndef PROBE_PROBE_H
 #define PROBE_PROBE_H

@@ -79,7 +79,7 @@ TXT_AND_SRV = [
     f'{S} TXT "api=appmaster-ipc"', f'{S} TXT "api=http" "path="', f'{S} TXT "api=management" "path=/ws/v1/slider/mgmt"',
     f'appmaster-ipc-api.{S} TXT "api=appmaster-ipc"', f'http-api.{S} TXT "api=http" "path="',
     f'management-api.{S} TXT "api=management" "path=/ws/v1/slider/mgmt"',
-    # SRV points at a name that has the address: the literal's octets are no name that resolves (dns.md 10.2, item 3).
+    # SRV points at a name that has the address: the literal's octets are no name that resolves.
     f"{S} SRV 1 1 1026 {S}", f"{S} SRV 1 1 1027 {S}", f"appmaster-ipc-api.{S} SRV 1 1 1026 {S}",
     f"http-api.{S} SRV 1 1 1027 {S}", f"management-api.{S} SRV 1 1 1027 {S}"]
 
