@@ -87,7 +87,7 @@ def ctest(preset, pattern, count):
         count.add(f"{preset} ctest", 0, 1, names=["ctest itself"])
 
 
-def pytest_command(shard_paths(i), pattern, extra):
+def pytest_command(paths, pattern, extra):
     command = ["/usr/bin/python3", "-m", "pytest", "-q", "-rf", "-p", "no:cacheprovider", "--durations=8", *extra, *paths]
     return command + (["-k", pattern] if pattern else [])
 
