@@ -31,8 +31,11 @@ static char *store_choice(const struct options *o)
     return mem_fmt("file:%s/registry", opt_text(o, OPT_DATA_DIR));
 }
 
+/* Ready is what readers see: the standard nodes are in the mirror, not only in the store. */
 static void set_readiness(struct registryd *app)
 {
+    if (!app->has_nodes)
+        app->has_nodes = mirror_find(app->mirror, "/users") && mirror_find(app->mirror, "/services");
     const char *reason = !mirror_ready(app->mirror) ? "the registry is being loaded"
                          : !app->has_nodes          ? "the standard nodes are being made"
                                                     : NULL;
@@ -56,7 +59,16 @@ static void on_stale(void *arg, const struct err_info *why)
         log_emit0(&ev_registry_current);
 }
 
-static const struct mirror_listener listener = {.synced = on_synced, .stale = on_stale};
+static void on_applied(void *arg, int64_t zxid)
+{
+    (void)zxid;
+    struct registryd *app = arg;
+    if (!app->has_nodes)
+        set_readiness(app);
+}
+
+static const struct mirror_listener listener = {
+    .synced = on_synced, .applied = on_applied, .stale = on_stale};
 
 /* Who registryd is to the store and who may do what, and the operations that make nodes accordingly. */
 static void operations_make(struct registryd *app, const struct options *o)
@@ -141,7 +153,6 @@ static void on_setup(void *arg, int err, const struct reg_store_result *r)
         run_timer_start(app->setup_retry, SETUP_RETRY_MS, 0);
         return;
     }
-    app->has_nodes = true;
     set_readiness(app);
 }
 

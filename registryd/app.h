@@ -28,7 +28,7 @@ struct registryd {
     struct rm_poll *rm; /* NULL: no resource manager is followed */
     struct http_server *http;
     struct run_timer *setup_retry;
-    bool has_nodes;            /* the standard nodes are there */
+    bool has_nodes;            /* the standard nodes were seen in the mirror */
     bool is_closing;           /* no completion starts anything new */
     struct http_route *routes; /* registry_routes with the limits of the options */
     char *static_user;         /* caller of a request that names no user */
