@@ -237,6 +237,8 @@ class Stack:
         shutil.rmtree(self.dir, ignore_errors=True)
         if failed and kind is None:
             raise AssertionError("\n".join(failed))
+        if failed:
+            print("\n".join(failed))  # beside what failed first: a daemon that ended by a sanitizer's finding says so here
 
     def registry(self, method, path, body=None, headers=None, base="/ws/v1/registry", query=""):
         return request(self.registry_port, method, base + path + (f"?{query}" if query else ""), body, headers)

@@ -87,7 +87,7 @@ int local_remove_tree(const char *path, struct err_info *why)
     return remove_at(AT_FDCWD, path, 0, why);
 }
 
-static DIR *open_dir(const char *path)
+DIR *local_open_dir(const char *path)
 {
     int fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     DIR *d = fd >= 0 ? fdopendir(fd) : NULL;
@@ -99,7 +99,7 @@ static DIR *open_dir(const char *path)
 static void remove_old_logs_of(const struct local_job *job, const char *app, int64_t now_ms)
 {
     mem_auto char *app_dir = mem_fmt("%s/%s", job->logs_root, app);
-    DIR *d = open_dir(app_dir);
+    DIR *d = local_open_dir(app_dir);
     const struct dirent *e;
 
     while (d && (e = readdir(d))) {
@@ -118,7 +118,7 @@ static void remove_old_logs_of(const struct local_job *job, const char *app, int
 
 static void remove_old_logs(const struct local_job *job)
 {
-    DIR *d = open_dir(job->logs_root);
+    DIR *d = local_open_dir(job->logs_root);
     const struct dirent *e;
 
     while (d && (e = readdir(d)))

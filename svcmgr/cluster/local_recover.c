@@ -123,7 +123,7 @@ void local_recover(struct cluster *c)
 {
     struct local *l = local_of(c);
     mem_auto char *containers = mem_fmt("%s/containers", l->dir);
-    DIR *d = opendir(containers);
+    DIR *d = local_open_dir(containers);
     const struct dirent *e;
 
     l->n_recovering = 1;
