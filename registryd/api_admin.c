@@ -90,8 +90,7 @@ static void on_applied(void *arg, int late)
 
 static void admin_finish(struct admin *a)
 {
-    int64_t applied = mirror_applied(a->app->mirror);
-    a->zxid = a->zxid ? a->zxid : applied;
+    a->zxid = a->zxid ? a->zxid : mirror_newest(a->app->mirror);
     mirror_when_applied(a->app->mirror, a->zxid, a->app->write_wait_ms, on_applied, a);
 }
 

@@ -58,7 +58,7 @@ static void copying_answer(struct copying *c)
     if (c->req && c->err) {
         api_refuse(c->app, c->req, c->err, &c->why);
     } else if (c->req) {
-        api_revision(c->app, c->req, c->zxid ? c->zxid : mirror_applied(c->app->mirror));
+        api_revision(c->app, c->req, c->zxid ? c->zxid : mirror_newest(c->app->mirror));
         http_reply(c->req, 200, "application/json", &c->body);
     }
     copying_free(c);
@@ -109,7 +109,7 @@ void api_export(struct http_req *req, void *arg)
         api_refuse(app, req, err, &why);
         return;
     }
-    api_revision(app, req, mirror_applied(app->mirror));
+    api_revision(app, req, mirror_newest(app->mirror));
     export_reply(req, app->mirror, app->store, path);
 }
 

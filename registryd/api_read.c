@@ -68,9 +68,9 @@ static void strong_reply(const struct strong *s, const struct reg_store_result *
     struct buf body = BUF_EMPTY;
     view_write_strong(&body, &v);
     int64_t newest = r->stat.mzxid > r->stat.pzxid ? r->stat.mzxid : r->stat.pzxid;
-    int64_t applied = mirror_applied(s->app->mirror);
+    int64_t shown = mirror_newest(s->app->mirror);
     api_etag(s->req, &r->stat);
-    api_revision(s->app, s->req, newest > applied ? newest : applied);
+    api_revision(s->app, s->req, newest > shown ? newest : shown);
     http_reply(s->req, 200, "application/json", &body);
 }
 
@@ -107,7 +107,7 @@ static void mirror_get(struct registryd *app, struct http_req *req, const char *
 {
     struct err_info why;
     const struct mirror_node *node = mirror_find(app->mirror, path);
-    api_revision(app, req, mirror_applied(app->mirror));
+    api_revision(app, req, mirror_newest(app->mirror));
     if (!node) {
         err_set(&why, ERR_NOTFOUND, path, "there is no such node");
         api_refuse(app, req, ERR_NOTFOUND, &why);

@@ -123,7 +123,7 @@ static void on_written(void *arg, int err, const struct reg_store_result *r)
     }
     w->changed = r->changed;
     w->stat = r->stat;
-    w->zxid = r->zxid ? r->zxid : mirror_applied(w->app->mirror);
+    w->zxid = r->zxid ? r->zxid : mirror_newest(w->app->mirror);
     mirror_when_applied(w->app->mirror, w->zxid, w->app->write_wait_ms, on_applied, w);
 }
 

@@ -364,9 +364,9 @@ static int resume_at(struct feed *f, const char *since, uint64_t *seq, int64_t *
     if (strcmp(id, own) != 0)
         return err_set(why, ERR_GONE, "since", "revision %s is of another store than %s: begin without since",
                        since, own);
-    if (*n > mirror_applied(f->mirror))
+    if (*n > mirror_newest(f->mirror))
         return err_set(why, ERR_GONE, "since", "revision %s is above this store's own, %s", since,
-                       store_revision_text(own, mirror_applied(f->mirror), text));
+                       store_revision_text(own, mirror_newest(f->mirror), text));
     if (!ring_after(f->ring, *n, seq))
         return err_set(why, ERR_GONE, "since",
                        "the changes after %s are not held any more: begin without since", since);

@@ -130,15 +130,11 @@ static struct mirror_tree *tree_now(struct mirror *m)
     return m->state == MIRROR_ASIDE ? &m->aside : &m->tree;
 }
 
-/** Take an item without children out, and tell it when the tree is the visible one. */
+/** Take an item without children out, and tell it when the tree is the visible one. The parent's new stat comes by itself. */
 static void item_drop(struct mirror *m, struct mirror_tree *tree, struct mirror_item *item)
 {
     buf_auto struct buf path = BUF_EMPTY;
     int64_t zxid = larger(m->latest, larger(item->node.stat.mzxid, item->node.stat.pzxid));
-    if (item->node.parent) {
-        struct mirror_item *parent = mirror_item_of(item->node.parent);
-        parent->node.stat.pzxid = larger(parent->node.stat.pzxid, zxid);
-    }
     mirror_path(&item->node, &path);
     mirror_tree_remove(tree, item);
     if (tree == &m->tree)
@@ -331,13 +327,15 @@ static void on_node(void *arg, const char *path, const struct store_stat *stat, 
         item_touch(m, path, stat);
 }
 
-static void on_gone(void *arg, const char *path)
+static void on_gone(void *arg, const char *path, int64_t zxid)
 {
     struct mirror *m = obj_cast(arg, struct mirror, MIRROR_MAGIC);
     size_t n_left = SIZE_MAX;
     struct mirror_item *item = is_listening(m) ? mirror_tree_find(tree_now(m), path) : NULL;
-    if (item)
-        subtree_drop(m, tree_now(m), item, &n_left);
+    if (!item)
+        return;
+    learn_number(m, zxid);
+    subtree_drop(m, tree_now(m), item, &n_left);
 }
 
 static void on_end(void *arg, int64_t zxid)
@@ -472,6 +470,11 @@ const char *mirror_store_id(const struct mirror *m)
 int64_t mirror_applied(const struct mirror *m)
 {
     return m->applied;
+}
+
+int64_t mirror_newest(const struct mirror *m)
+{
+    return m->state == MIRROR_ASIDE ? m->applied : larger(m->latest, m->applied);
 }
 
 const struct err_info *mirror_stale(const struct mirror *m)

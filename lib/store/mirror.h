@@ -33,7 +33,7 @@ struct mirror_listener {
     /**
      * One change, in order; after `synced` only. node: the new state; for MIRROR_DELETE the old one, its children
      * already deleted (children first). old_data/old_len: what a put replaced, NULL when the node is new.
-     * zxid: mzxid of a put; for a delete the best known number, never smaller than any put of that node. What only
+     * zxid: mzxid of a put; of a delete its own or one up to the next `applied`, never smaller. What only
      * moves a stat (a child came or went, the ACL was set) is no change.
      */
     void (*change)(void *arg, enum mirror_change kind, const char *path, const struct mirror_node *node,
@@ -58,6 +58,9 @@ bool mirror_ready(const struct mirror *m);
 const char *mirror_store_id(const struct mirror *m);
 /** Everything up to this revision number is in the tree; 0 before it is ready. */
 int64_t mirror_applied(const struct mirror *m);
+/** Nothing in the tree is newer than this revision number: what a reader of it has seen. Not below mirror_applied, and above it only
+ *  between a change and the `applied` that follows it. */
+int64_t mirror_newest(const struct mirror *m);
 /** NULL when the tree follows the store; else why it does not, until the read after the reconnect is complete. */
 const struct err_info *mirror_stale(const struct mirror *m);
 /** Nodes in the tree. */

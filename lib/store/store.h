@@ -71,6 +71,15 @@ struct store_result {
  */
 #define STORE_DONE void (*done)(void *arg, int err, const struct store_result *r)
 
+/** How to authenticate to ZooKeeper by Kerberos. A member that is NULL or "" has its default; _HOST is a host's name. */
+struct store_kerberos {
+    const char *principal;        /* who we are, name[/host]@REALM; the keytab's first, or the cache's */
+    const char *keytab;           /* file with its key */
+    const char *cache;            /* credential cache, where there is no keytab; KRB5CCNAME's */
+    const char *server_name;      /* first part of the servers' principals, before their host; "zookeeper" */
+    const char *server_principal; /* that of every server, instead of server_name/HOST */
+};
+
 struct store_options {
     int64_t session_timeout_ms; /* ZooKeeper; 0: 60000 */
     int64_t connect_timeout_ms; /* 0: 15000 */
@@ -80,8 +89,9 @@ struct store_options {
     const char *
         follow_servers; /* ZooKeeper: "host:port,…" to follow through, observers say; NULL: those of the URL */
     const char *digest; /* ZooKeeper: "id:password" to authenticate both sessions with; NULL: anonymous */
-    int64_t map_size;   /* LMDB: bytes of address space; 0: 64 GiB */
-    bool no_sync;       /* LMDB: no fsync, for tests of other things only */
+    const struct store_kerberos *kerberos; /* ZooKeeper: authenticate both sessions so; NULL: not */
+    int64_t map_size;                      /* LMDB: bytes of address space; 0: 64 GiB */
+    bool no_sync;                          /* LMDB: no fsync, for tests of other things only */
 };
 
 /**
@@ -157,7 +167,8 @@ struct store_follow_ops {
     void (*begin)(void *arg, const char *store_id);
     /** The node is like this now (made or changed). bytes NULL: only its stat changed. */
     void (*node)(void *arg, const char *path, const struct store_stat *stat, const char *bytes, size_t len);
-    void (*gone)(void *arg, const char *path); /* the node and everything below */
+    /** The node and everything below are gone. zxid: at least that of the delete, at most that of the next `applied`. */
+    void (*gone)(void *arg, const char *path, int64_t zxid);
     void (*end)(void *arg, int64_t zxid);
     void (*applied)(void *arg, int64_t zxid);
     void (*lost)(void *arg, const struct err_info *why); /* connection lost; begin will come again */

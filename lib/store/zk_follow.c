@@ -31,6 +31,7 @@ struct zkf {
     int64_t czxid;               /* of the root that was begun with last */
     bool has_store_id, has_root; /* ops have been told of a store, and know of its root */
     struct map known;            /* READING: path -> &is_delivered or &is_listed */
+    struct buf gone;             /* paths, each with its NUL: deleted, not told yet */
     struct map dirty;            /* nodes whose children changed in this batch of notices */
     bool has_news, is_mark_out;  /* notices in this batch / a mark is queued or under way */
     bool is_mark_wanted;         /* another is wanted after it */
@@ -54,10 +55,18 @@ static void tell_node(struct zkf *f, const char *path, const struct store_stat *
         f->ops->node(f->arg, path, stat, bytes, len);
 }
 
-static void tell_gone(struct zkf *f, const char *path)
+/* Tell what was deleted before a reply with this number in its header. */
+static void tell_gone(struct zkf *f, int64_t zxid)
 {
-    if (f->phase != ZKF_CLOSED)
-        f->ops->gone(f->arg, path);
+    buf_auto struct buf gone = f->gone;
+    f->gone = BUF_EMPTY;
+    for (size_t at = 0; at < gone.len && f->phase != ZKF_CLOSED; at += strlen(gone.bytes + at) + 1)
+        f->ops->gone(f->arg, gone.bytes + at, zxid);
+}
+
+static void add_gone(struct zkf *f, const char *path)
+{
+    buf_add(&f->gone, path, strlen(path) + 1);
 }
 
 /* A stat that was asked for alone; data that are on their way bring their own. */
@@ -96,6 +105,7 @@ static void forget_work(struct zkf *f)
     zkj_clear(&f->jobs);
     map_fini(&f->known, NULL);
     map_fini(&f->dirty, NULL);
+    buf_clear(&f->gone);
     f->is_mark_out = f->is_mark_wanted = f->has_news = false;
 }
 
@@ -130,7 +140,7 @@ static void lose_root(struct zkf *f)
     f->phase = ZKF_MISSING;
     log_emit(&ev_zk_root_missing, LOG_STR("path", f->root[0] ? f->root : "/"));
     if (f->has_root)
-        tell_gone(f, "/");
+        add_gone(f, "/");
     f->has_root = false;
     add_mark(f);
 }
@@ -259,12 +269,12 @@ static void got_mark(struct zkf *f, const struct zks_reply *reply)
 }
 
 /* The node is not there, or may not be read. */
-static void got_refusal(struct zkf *f, const struct zkj_job *job, int32_t err)
+static void got_refusal(struct zkf *f, const struct zkj_job *job, const struct zks_reply *reply)
 {
-    if (err == ZKW_NO_NODE && is_root(job->path)) {
+    if (reply->err == ZKW_NO_NODE && is_root(job->path)) {
         lose_root(f);
-    } else if (err == ZKW_NO_NODE) {
-        tell_gone(f, job->path);
+    } else if (reply->err == ZKW_NO_NODE) {
+        f->ops->gone(f->arg, job->path, reply->zxid);
     } else if (job->kind == ZKJ_DATA) {
         log_emit(&ev_zk_node_hidden, LOG_STR("path", job->path));
         zkj_add(&f->jobs, ZKJ_HIDDEN, job->path, job->is_of_full_read);
@@ -282,12 +292,15 @@ static void on_job_done(void *arg, const struct zkj_job *job, const struct zks_r
         return;
     if (reply->zxid > f->seen_zxid)
         f->seen_zxid = reply->zxid;
+    tell_gone(f, reply->zxid);
+    if (f->phase == ZKF_CLOSED)
+        return;
     if (job->kind == ZKJ_MARK && (reply->err == ZKW_OK || reply->err == ZKW_NO_NODE))
         got_mark(f, reply);
     else if (job->kind == ZKJ_WATCH && reply->err != ZKW_OK)
         zks_abandon(f->session, "it refuses persistent recursive watches; ZooKeeper 3.6 or later is needed");
     else if (reply->err == ZKW_NO_NODE || reply->err == ZKW_NO_AUTH)
-        got_refusal(f, job, reply->err);
+        got_refusal(f, job, reply);
     else if (reply->err != ZKW_OK)
         zks_abandon(f->session, "it cannot read");
     else if (job->kind == ZKJ_DATA)
@@ -333,7 +346,7 @@ static void on_deleted(struct zkf *f, const char *path, const char *parent)
 {
     zkj_void(&f->jobs, path);
     map_remove(&f->known, path);
-    tell_gone(f, path);
+    add_gone(f, path);
     if (!will_be_listed(f, parent))
         map_set(&f->dirty, parent, f);
 }
@@ -453,6 +466,7 @@ static void on_session_closed(void *arg)
     void (*closed)(void *) = f->closed;
     void *closed_arg = f->closed_arg;
     forget_work(f);
+    buf_fini(&f->gone);
     zkj_fini(&f->jobs);
     free(f->root);
     obj_fini(&f->obj);

@@ -13,6 +13,8 @@
  *   would come before the node's parent;
  * - while READING, notices of what will be read later anyway are ignored: a node counts from the moment its parent's
  *   children have been listed;
+ * - a notice "deleted" is passed on with the next reply, whatever that answers: its header has a number that is not below
+ *   the delete's own, which the notice lacks; so nobody is shown more than the number he is told covers;
  * - a stat alone is not passed on while the node's data are awaited, so that data never lag behind their stat;
  * - `exists` of the root follows each batch of notices, and every second: when its reply finds nothing outstanding, the
  *   zxid in its header is the applied one; otherwise that of the last reply before it was asked.

@@ -63,7 +63,7 @@ void fake_put(struct fake *f, const char *path, const char *text)
 
 void fake_gone(struct fake *f, const char *path)
 {
-    f->ops->gone(f->follower, path);
+    f->ops->gone(f->follower, path, ++f->zxid);
 }
 
 void fake_record(struct fake *f, const char *path, const char *id, const char *persistence)

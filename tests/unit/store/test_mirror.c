@@ -128,9 +128,9 @@ static void node(struct fake *f, const char *path, const char *text, int64_t czx
     f->ops->node(f->follower, path, &stat, text, strlen(text));
 }
 
-static void gone(struct fake *f, const char *path)
+static void gone(struct fake *f, const char *path, int64_t zxid)
 {
-    f->ops->gone(f->follower, path);
+    f->ops->gone(f->follower, path, zxid);
 }
 
 static void lost(struct fake *f)
@@ -203,11 +203,11 @@ static void changes_are_told_in_order(void **state)
     first_read(f);
     node(f, "/c", "new", 11, 11);
     node(f, "/a", "set", 2, 12);
-    gone(f, "/b");
+    gone(f, "/b", 13);
     f->ops->applied(f->follower, 13);
-    assert_heard(f, "put /c=new @11\nput /a=set was 1 @12\ndelete /b=3 @12\napplied 13\n");
+    assert_heard(f, "put /c=new @11\nput /a=set was 1 @12\ndelete /b=3 @13\napplied 13\n");
     assert_int_equal(mirror_find(f->mirror, "/")->stat.n_children, 2);
-    assert_true(mirror_find(f->mirror, "/")->stat.pzxid >= 12);
+    assert_int_equal(mirror_find(f->mirror, "/")->stat.pzxid, 11);
     assert_int_equal(mirror_find(f->mirror, "/c")->stat.data_len, 3);
     assert_int_equal(mirror_find(f->mirror, "/c")->stat.n_children, 0);
 }
@@ -218,28 +218,37 @@ static void subtree_goes_children_first(void **state)
     first_read(f);
     node(f, "/a/x/deep", "4", 11, 11);
     fake_forget(f);
-    gone(f, "/a");
-    assert_heard(f, "delete /a/x/deep=4 @11\ndelete /a/x=2 @11\ndelete /a=1 @11\n");
-    gone(f, "/a");
-    gone(f, "/never/there");
+    gone(f, "/a", 12);
+    assert_heard(f, "delete /a/x/deep=4 @12\ndelete /a/x=2 @12\ndelete /a=1 @12\n");
+    gone(f, "/a", 13);
+    gone(f, "/never/there", 13);
     assert_heard(f, "");
-    gone(f, "/");
-    assert_heard(f, "delete /b=3 @11\ndelete /= @11\n");
+    gone(f, "/", 14);
+    assert_heard(f, "delete /b=3 @14\ndelete /= @14\n");
     assert_int_equal(mirror_n_nodes(f->mirror), 0);
     assert_int_equal(mirror_n_bytes(f->mirror), 0);
     node(f, "/", "again", 20, 20);
     assert_heard(f, "put /=again @20\n");
 }
 
-static void delete_has_the_parents_number(void **state)
+static void what_is_shown_is_never_above_newest(void **state)
 {
     const struct store_stat stat = {.czxid = 1, .mzxid = 1, .pzxid = 15};
     struct fake *f = *state;
     first_read(f);
+    assert_int_equal(mirror_newest(f->mirror), 10);
+    gone(f, "/b", 14);
+    assert_heard(f, "delete /b=3 @14\n");
+    assert_int_equal(mirror_newest(f->mirror), 14);
     f->ops->node(f->follower, "/", &stat, NULL, 0);
-    gone(f, "/b");
-    assert_heard(f, "delete /b=3 @15\n");
     assert_int_equal(mirror_find(f->mirror, "/")->stat.pzxid, 15);
+    assert_int_equal(mirror_newest(f->mirror), 15);
+    assert_int_equal(mirror_applied(f->mirror), 10);
+    f->ops->applied(f->follower, 16);
+    assert_int_equal(mirror_newest(f->mirror), 16);
+    begin(f, "s2");
+    node(f, "/", "of another store", 70, 70);
+    assert_int_equal(mirror_newest(f->mirror), 16);
 }
 
 static void same_node_again_is_no_change(void **state)
@@ -310,13 +319,13 @@ static void changes_amid_a_second_read_stay(void **state)
     begin(f, "s1");
     node(f, "/", "", 1, 1);
     node(f, "/late", "x", 21, 21);
-    gone(f, "/b");
+    gone(f, "/b", 22);
     f->ops->applied(f->follower, 22);
     node(f, "/a", "1", 2, 2);
     node(f, "/a/x", "2", 3, 3);
     end(f, 20);
     settle(f);
-    assert_heard(f, "put /late=x @21\ndelete /b=3 @21\napplied 22\n");
+    assert_heard(f, "put /late=x @21\ndelete /b=3 @22\napplied 22\n");
 }
 
 static void nothing_left_is_swept_empty(void **state)
@@ -408,7 +417,7 @@ static void large_sweep_comes_in_slices(void **state)
     assert_int_equal(mirror_applied(f->mirror), 10);
     /* The loop goes on meanwhile, and so does the store. */
     node(f, "/amid", "x", 21, 21);
-    gone(f, "/n06999");
+    gone(f, "/n06999", 22);
     settle(f);
     assert_int_equal(mirror_n_nodes(f->mirror), N / 7 + 2);
     assert_non_null(mirror_find(f->mirror, "/amid"));
@@ -640,7 +649,7 @@ int main(void)
         CASE(first_read_shows_at_its_end),
         CASE(changes_are_told_in_order),
         CASE(subtree_goes_children_first),
-        CASE(delete_has_the_parents_number),
+        CASE(what_is_shown_is_never_above_newest),
         CASE(same_node_again_is_no_change),
         CASE(stat_alone_never_hides_new_data),
         CASE(node_without_parent_is_left_out),

@@ -1,6 +1,6 @@
 /*
  * The order in which following tells what it learns, against a scripted server that answers late, or in between.
- * What was told is kept as text: "begin ID", "node PATH DATA" (DATA "-": only the stat), "gone PATH", "end N", "applied N",
+ * What was told is kept as text: "begin ID", "node PATH DATA" (DATA "-": only the stat), "gone PATH @N", "end N", "applied N",
  * "lost".
  */
 #include <inttypes.h>
@@ -41,9 +41,9 @@ static void on_node(void *arg, const char *path, const struct store_stat *stat, 
              bytes ? bytes : "-");
 }
 
-static void on_gone(void *arg, const char *path)
+static void on_gone(void *arg, const char *path, int64_t zxid)
 {
-    buf_addf(&obj_cast(arg, struct rig, RIG_MAGIC)->told, "gone %s|", path);
+    buf_addf(&obj_cast(arg, struct rig, RIG_MAGIC)->told, "gone %s @%" PRId64 "|", path, zxid);
 }
 
 static void on_end(void *arg, int64_t zxid)
@@ -217,7 +217,7 @@ static void reply_from_before_a_recreation_is_dropped(void **state)
     int32_t parent_again = want(r, ZKW_EXISTS, "/r");
     int32_t mark_again = want(r, ZKW_EXISTS, "/r");
     /* With reads outstanding only what was known when the mark was asked for counts as applied: nothing new. */
-    assert_told(r, "gone /a|node / -|");
+    assert_told(r, "gone /a @30|node / -|");
     reply_data(r, again, 31, "new", 23, 0);
     reply_stat(r, parent_again, 31, 16);
     reply_stat(r, mark_again, 31, 16);
@@ -308,7 +308,7 @@ static void node_deleted_while_it_is_listed_is_gone(void **state)
     fake_uncork(r->fake);
     reply_stat(r, want(r, ZKW_EXISTS, "/r"), 21, 16);
     reply_stat(r, want(r, ZKW_EXISTS, "/r"), 21, 16);
-    assert_told(r, "begin 10|node / top|node / -|gone /a|node / -|end 21|");
+    assert_told(r, "begin 10|node / top|node / -|gone /a @21|node / -|end 21|");
 }
 
 static void unreadable_node_is_followed_without_data(void **state)
@@ -339,7 +339,7 @@ static void recreated_root_is_another_store(void **state)
     start_empty(r);
     fake_notice(r->fake, ZKW_DELETED, "/r");
     fake_reply(r->fake, want(r, ZKW_EXISTS, "/r"), 30, ZKW_NO_NODE, NULL);
-    assert_told(r, "gone /|applied 30|");
+    assert_told(r, "gone / @30|applied 30|");
     fake_notice(r->fake, ZKW_CREATED, "/r");
     reply_data(r, want(r, ZKW_GET_DATA, "/r"), 32, "other", 32, 0);
     reply_stat(r, want(r, ZKW_EXISTS, "/r"), 32, 32);
