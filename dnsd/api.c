@@ -198,6 +198,8 @@ struct reload {
     struct obj obj;
     struct dnsd *app;
     struct http_req *req;
+    int net_err; /* certificate or secrets; why says more */
+    struct err_info why;
 };
 
 static void reload_free(struct reload *r)
@@ -220,6 +222,8 @@ static void on_reloaded(void *arg, int err, const struct masters_outcome *outcom
     struct jw w = jw_on(&body);
     if (err) {
         http_reply_error(r->req, err, &outcome->why);
+    } else if (r->net_err) {
+        http_reply_error(r->req, r->net_err, &r->why);
     } else {
         jw_object(&w);
         jw_kint(&w, "files", outcome->n_files);
@@ -236,7 +240,7 @@ static void api_reload(struct http_req *req, void *arg)
     obj_init(&r->obj, RELOAD_MAGIC);
     r->app = arg;
     r->req = req;
-    dnsd_net_reload(r->app);
+    r->net_err = dnsd_net_reload(r->app, &r->why);
     http_reply_later(req, on_reload_gone, r);
     masters_reload(r->app->masters, on_reloaded, r);
 }

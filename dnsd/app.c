@@ -44,8 +44,9 @@ void dnsd_check(const struct options *o, struct buf *errors)
 void dnsd_reload(struct daemon *d, void *arg)
 {
     struct dnsd *app = arg;
+    struct err_info why;
     (void)d;
-    dnsd_net_reload(app);
+    dnsd_net_reload(app, &why); /* the log says what it could not read */
     masters_reload(app->masters, NULL, NULL);
 }
 

@@ -49,8 +49,9 @@ void dnsd_reload(struct daemon *d, void *app);
 /** Sockets and workers: app_net.c. */
 int dnsd_net_start(struct daemon *d, void *app, struct err_info *why);
 void dnsd_net_stop(struct daemon *d, void *app);
-/** Load certificate and cookie secrets again. */
-void dnsd_net_reload(struct dnsd *app);
+/** Load certificate and cookie secrets again; what cannot be read stays as it is, and the log says so. @param why the first such
+ *  file [out] @return 0; or ERR_CONFIG: at least one could not be read. */
+int dnsd_net_reload(struct dnsd *app, struct err_info *why);
 /** Checks of the options of this part. */
 void dnsd_net_check(const struct options *o, struct buf *errors);
 

@@ -166,18 +166,33 @@ int dnsd_net_start(struct daemon *d, void *arg, struct err_info *why)
     return err;
 }
 
-void dnsd_net_reload(struct dnsd *app)
+/** One file was read again, or not: the log tells either. */
+static void log_reload(const char *file, int err, const struct err_info *why)
 {
-    struct err_info why;
+    if (err)
+        log_emit(&ev_dns_reload_failed, LOG_STR("where", why->where), LOG_STR("error", why->text));
+    else
+        log_emit(&ev_dns_reloaded, LOG_STR("where", file));
+}
+
+int dnsd_net_reload(struct dnsd *app, struct err_info *why)
+{
+    struct err_info secrets_why;
     struct cookie_secrets secrets;
-    const char *secret_file = opt_text(daemon_options(app->daemon), OPT_COOKIE_FILE);
-    if (net_reload_tls(app->net, &why))
-        log_emit(&ev_dns_reload_failed, LOG_STR("where", why.where), LOG_STR("error", why.text));
-    if (secret_file && read_secrets(secret_file, &secrets, &why))
-        log_emit(&ev_dns_reload_failed, LOG_STR("where", why.where), LOG_STR("error", why.text));
-    else if (secret_file)
+    const struct options *o = daemon_options(app->daemon);
+    const char *cert_file = opt_text(o, OPT_TLS_CERT), *secret_file = opt_text(o, OPT_COOKIE_FILE);
+    int tls_err = net_reload_tls(app->net, why), err = 0;
+    if (cert_file)
+        log_reload(cert_file, tls_err, why);
+    if (!secret_file)
+        return tls_err;
+    err = read_secrets(secret_file, &secrets, &secrets_why);
+    if (!err)
         net_set_cookie_secrets(app->net, &secrets);
-    log_emit0(&ev_dns_reloaded);
+    log_reload(secret_file, err, &secrets_why);
+    if (err && !tls_err)
+        *why = secrets_why;
+    return tls_err ? tls_err : err;
 }
 
 void dnsd_net_stop(struct daemon *d, void *arg)

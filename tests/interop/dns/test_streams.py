@@ -10,7 +10,7 @@ import pytest
 
 import wire
 from served import answers, certificate
-from harness import SANITIZED, Stack, container, free_port, wait_for
+from harness import SANITIZED, Stack, container, free_port, request, wait_for
 from wire import Tcp, option, query
 
 pytestmark = pytest.mark.sanitize
@@ -156,22 +156,54 @@ def subject(stack):
         return client.getpeercert(binary_form=True)
 
 
+def told(stack, wanted, order):
+    """Give an order, and wait for what the log then says of the certificate."""
+    names = ("dns_reloaded", "dns_reload_failed")
+    n_before = len(stack.dnsd.events)
+    result = order()
+    event = wait_for(lambda: next((e for e in stack.dnsd.events[n_before:] if e["event"] in names), None), "the log tells")
+    assert event["event"] == wanted, event
+    return result or event
+
+
+def hang_up(stack, wanted):
+    return told(stack, wanted, lambda: stack.dnsd.process.send_signal(signal.SIGHUP))
+
+
 def test_a_new_certificate_is_taken_on_hangup(served):
     old = subject(served)
     with Tcp(0, tls(served)) as before:
         certificate(served.tls_dir, "two.dns.test")
-        served.dnsd.process.send_signal(signal.SIGHUP)
-        wait_for(lambda: subject(served) != old, "the new certificate is shown")
+        assert hang_up(served, "dns_reloaded")["where"].endswith("tls.crt")
+        assert subject(served) != old
         assert before.ask(query(HOST)).rcode == 0, "a connection from before goes on"
-    new = subject(served)
-    with open(os.path.join(served.tls_dir, "tls.crt"), "w", encoding="utf-8") as f:
-        f.write("broken\n")
-    served.dnsd.process.send_signal(signal.SIGHUP)
-    assert "tls.crt" in served.dnsd.event("dns_reload_failed")["where"]
-    assert subject(served) == new, "a broken file changes nothing"
+
+
+def test_a_certificate_that_cannot_be_used_changes_nothing(served):
+    good = subject(served)
+    for name, text in (("tls.crt", "broken\n"), ("tls.key", "")):
+        path = os.path.join(served.tls_dir, name)
+        with open(path, encoding="utf-8") as f:
+            kept = f.read()
+        with open(path, "w", encoding="utf-8") as f:
+            f.write(text)
+        failed = hang_up(served, "dns_reload_failed")
+        assert failed["level"] == "error" and failed["where"].endswith("tls.crt") and name in failed["error"], failed
+        answer = told(served, "dns_reload_failed", lambda: request(served.dns_http_port, "POST", "/reload"))
+        assert answer.status == 500 and "tls.crt" in answer.json["detail"], answer
+        assert subject(served) == good
+        with open(path, "w", encoding="utf-8") as f:
+            f.write(kept)
+    other = os.path.join(served.tls_dir, "other")
+    os.mkdir(other)
+    cert, _ = certificate(other, "other.dns.test")
+    os.replace(cert, os.path.join(served.tls_dir, "tls.crt"))
+    hang_up(served, "dns_reload_failed")  # another key's
+    assert subject(served) == good
     certificate(served.tls_dir, "three.dns.test")
-    served.dnsd.process.send_signal(signal.SIGHUP)
-    wait_for(lambda: subject(served) != new, "the third certificate is shown")
+    hang_up(served, "dns_reloaded")
+    assert subject(served) != good
+    assert told(served, "dns_reloaded", lambda: request(served.dns_http_port, "POST", "/reload")).status == 200
 
 
 def test_idle_and_too_many_connections():
