@@ -40,13 +40,23 @@ struct reg_status {
     char revision[REG_REVISION_MAX]; /* of the last change of the data */
 };
 
+/** A node that was found, deleted or made. */
+struct reg_found {
+    char *path;
+    struct reg_record *record; /* find; NULL otherwise */
+};
+
 /** What a completion gets; members the operation does not fill are zero. Borrowed, valid inside the completion. */
 struct reg_result {
-    bool changed;                    /* mknode: made; exists: there; delete: something was deleted */
+    bool changed; /* mknode, user home: made; exists: there; delete, purge, tell: something was deleted */
     const struct reg_record *record; /* resolve */
     struct reg_status status;        /* resolve, stat */
     const struct reg_status *list;   /* list: one a child, in byte order of names */
     size_t n_list;
+    const struct reg_found
+        *found; /* find: records, in no order; purge: what was deleted; user home: the homes */
+    size_t n_found;
+    int64_t n_purged; /* purge, tell: delete operations (with dry_run: that would be made) */
     char revision
         [REG_REVISION_MAX]; /* write: of the change; read: the one the answer is from. "" when unknown */
     bool applied;           /* write: readers of this registry already see it */
@@ -93,6 +103,69 @@ void reg_exists(struct reg *r, const char *path, REG_DONE, void *arg);
 void reg_list(struct reg *r, const char *path, REG_DONE, void *arg);
 /** A missing path is success with changed = false. ERR_NOTEMPTY when there are children and not recursive. */
 void reg_delete(struct reg *r, const char *path, bool recursive, REG_DONE, void *arg);
+
+/** What reg_find looks for; a NULL member is any, at least one is not. All must fit, exactly. */
+struct reg_find {
+    const char *api, *protocol; /* both of one endpoint, external or internal */
+    const char *user;           /* element after /users/ */
+    const char *service_class;  /* element after /users/U/services/ */
+    const char *component;      /* yarn:component */
+    const char *id;             /* yarn:id */
+};
+/**
+ * All records that have these terms, answered from registryd's index.
+ *
+ * @param what  copied; the texts too
+ * Completion: found, n_found. ERR_INVALID: no term. ERR_GONE: the registry was started anew between two pages, ask again.
+ * Source: Hadoop's registry design, find; ours.
+ */
+void reg_find(struct reg *r, const struct reg_find *what, REG_DONE, void *arg);
+
+enum reg_purge_policy {
+    REG_PURGE_ALL,  /* a record that matches goes with all that is below it */
+    REG_PURGE_FAIL, /* one with children ends the purge with ERR_NOTEMPTY; what was deleted before stays so */
+    REG_PURGE_SKIP  /* one with children stays */
+};
+struct reg_purge {
+    const char *id;          /* yarn:id */
+    const char *persistence; /* yarn:persistence: "application", "application-attempt", "container" */
+    const char *path;        /* where to begin, included; NULL: "/" */
+    enum reg_purge_policy policy;
+    bool dry_run; /* delete nothing, tell what would be */
+};
+/**
+ * Delete the records of what has ended. In a secure registry only system accounts may.
+ *
+ * @param what  copied; the texts too
+ * Completion: found (paths), n_purged. ERR_INVALID (id or persistence missing or empty); ERR_NOTEMPTY; ERR_CONFLICT (a record
+ * kept changing). After ERR_TIMEOUT registryd goes on with it.   Source: Hadoop RegistryAdminService.purge.
+ */
+void reg_purge(struct reg *r, const struct reg_purge *what, REG_DONE, void *arg);
+
+/**
+ * Make the home directory of a user where it is missing, with the ACL of a home. In a secure registry only system
+ * accounts may. (Where it is: reg_home_path.)
+ *
+ * Completion: found (one path, or two where Hadoop's own rules differ), changed. ERR_INVALID (user NULL, or cannot be encoded).
+ * Source: Hadoop RegistryAdminService.initUserRegistry.
+ */
+void reg_user_home(struct reg *r, const char *user, REG_DONE, void *arg);
+
+/** Something that happened on the cluster. */
+struct reg_event {
+    const char
+        *type; /* "container-finished", "application-completed", …: docs/registry-rest.md, Cleaning up */
+    const char *id; /* of the container, attempt or application; for "application-stored" the user */
+};
+/**
+ * Tell the registry what has happened, so that it removes what belonged to it. In a secure registry only system accounts may.
+ *
+ * @param events  n of them, at most 10000; copied
+ * Completion: n_purged. ERR_INVALID: no such event, or an id not of its kind; nothing was done. Any other error is that of
+ * the first event that failed: the others were carried out, and to tell all of them again does no harm.
+ * Source: Hadoop RMRegistryOperationsService.
+ */
+void reg_tell(struct reg *r, const struct reg_event *events, size_t n, REG_DONE, void *arg);
 
 struct reg_locate {
     const char *path;
@@ -215,6 +288,20 @@ int reg_blocking_resolve(struct reg_blocking *b, const char *path, struct reg_re
 /** *out: as of reg_blocking_resolve. */
 int reg_blocking_locate(struct reg_blocking *b, const struct reg_locate *what, struct reg_record **out,
                         struct err_info *why);
+/** *found: new list of n, free with reg_found_free. */
+int reg_blocking_find(struct reg_blocking *b, const struct reg_find *what, struct reg_found **found,
+                      size_t *n, struct err_info *why);
+/** *found: paths of what was deleted, as of reg_blocking_find. */
+int reg_blocking_purge(struct reg_blocking *b, const struct reg_purge *what, struct reg_found **found,
+                       size_t *n, struct err_info *why);
+/** *homes: new NULL-terminated array, free with reg_path_split_free. made: may be NULL. */
+int reg_blocking_user_home(struct reg_blocking *b, const char *user, char ***homes, bool *made,
+                           struct err_info *why);
+/** n_purged: may be NULL. */
+int reg_blocking_tell(struct reg_blocking *b, const struct reg_event *events, size_t n, int64_t *n_purged,
+                      struct err_info *why);
+/** Free a list of the calls above; NULL is fine. */
+void reg_found_free(struct reg_found *found, size_t n);
 /** *out: filled; free out->path. */
 int reg_blocking_stat(struct reg_blocking *b, const char *path, struct reg_status *out, struct err_info *why);
 /** *out: it is there. */

@@ -23,6 +23,9 @@ struct reg_blocking {
     struct reg_record *record;
     struct reg_status status;
     char **names;
+    struct reg_found *found;
+    size_t n_found;
+    int64_t n_purged;
 };
 
 /* ---- loops ---- */
@@ -68,10 +71,17 @@ static void on_done(void *arg, int err, const struct reg_result *r, const struct
     b->names = mem_array(r->n_list + 1, sizeof(char *));
     for (size_t i = 0; i < r->n_list; i++)
         b->names[i] = mem_str(r->list[i].path);
+    b->n_found = r->n_found;
+    b->n_purged = r->n_purged;
+    b->found = mem_array(r->n_found + 1, sizeof(*b->found));
+    for (size_t i = 0; i < r->n_found; i++) {
+        const struct reg_record *record = r->found[i].record;
+        b->found[i] = (struct reg_found){mem_str(r->found[i].path), record ? reg_record_copy(record) : NULL};
+    }
     run_loop_stop(b->loop);
 }
 
-/** Run until on_done; the caller takes what it wants of record, status.path and names (set to NULL) first. */
+/** Run until on_done; the caller takes what it wants of record, status.path, names and found (set to NULL) first. */
 static void await(struct reg_blocking *b)
 {
     run_loop_run(b->loop);
@@ -86,6 +96,8 @@ static int finish(struct reg_blocking *b, char *revision, struct err_info *why)
     reg_record_free(b->record);
     free(b->status.path);
     reg_path_split_free(b->names);
+    reg_found_free(b->found, b->found ? b->n_found : 0);
+    b->found = NULL;
     b->record = NULL;
     b->status.path = NULL;
     b->names = NULL;
@@ -216,4 +228,57 @@ int reg_blocking_delete(struct reg_blocking *b, const char *path, bool recursive
     reg_delete(b->reg, path, recursive, on_done, b);
     await(b);
     return finish(b, revision, why);
+}
+
+/* ---- on many nodes ---- */
+
+static int finish_found(struct reg_blocking *b, struct reg_found **found, size_t *n, struct err_info *why)
+{
+    if (!b->err) {
+        *found = b->found;
+        *n = b->n_found;
+        b->found = NULL;
+    }
+    return finish(b, NULL, why);
+}
+
+int reg_blocking_find(struct reg_blocking *b, const struct reg_find *what, struct reg_found **found,
+                      size_t *n, struct err_info *why)
+{
+    reg_find(b->reg, what, on_done, b);
+    await(b);
+    return finish_found(b, found, n, why);
+}
+
+int reg_blocking_purge(struct reg_blocking *b, const struct reg_purge *what, struct reg_found **found,
+                       size_t *n, struct err_info *why)
+{
+    reg_purge(b->reg, what, on_done, b);
+    await(b);
+    return finish_found(b, found, n, why);
+}
+
+int reg_blocking_user_home(struct reg_blocking *b, const char *user, char ***homes, bool *made,
+                           struct err_info *why)
+{
+    reg_user_home(b->reg, user, on_done, b);
+    await(b);
+    if (!b->err) {
+        *homes = mem_array(b->n_found + 1, sizeof(char *));
+        for (size_t i = 0; i < b->n_found; i++)
+            (*homes)[i] = mem_str(b->found[i].path);
+    }
+    if (made && !b->err)
+        *made = b->changed;
+    return finish(b, NULL, why);
+}
+
+int reg_blocking_tell(struct reg_blocking *b, const struct reg_event *events, size_t n, int64_t *n_purged,
+                      struct err_info *why)
+{
+    reg_tell(b->reg, events, n, on_done, b);
+    await(b);
+    if (n_purged && !b->err)
+        *n_purged = b->n_purged;
+    return finish(b, NULL, why);
 }

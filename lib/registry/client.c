@@ -24,46 +24,23 @@
 #define LOCATE_PAUSE     200
 #define LOCATE_PAUSE_MAX 5000
 
-enum request_kind {
-    REQUEST_MKNODE,
-    REQUEST_BIND,
-    REQUEST_RESOLVE,
-    REQUEST_LOCATE,
-    REQUEST_STAT,
-    REQUEST_EXISTS,
-    REQUEST_LIST,
-    REQUEST_DELETE,
-    REQUEST_ACCESSOR,
-};
-
-static const char *const methods[] = {
-    [REQUEST_MKNODE] = "POST", [REQUEST_BIND] = "PUT",      [REQUEST_RESOLVE] = "GET",
-    [REQUEST_LOCATE] = "GET",  [REQUEST_STAT] = "GET",      [REQUEST_EXISTS] = "GET",
-    [REQUEST_LIST] = "GET",    [REQUEST_DELETE] = "DELETE", [REQUEST_ACCESSOR] = "GET",
-};
-
-struct request {
-    struct obj obj;
-    struct reg *reg;
-    TAILQ_ENTRY(request) link;
-    enum request_kind kind;
-    char *path, *query;
-    char *body;
-    size_t body_len;
-    REG_DONE;
-    void *arg;
-
-    char *api; /* locate: the endpoint that is wanted, or NULL */
-
-    int64_t deadline_ms, pause_ms;
-    size_t n_tries, url_at;
-    struct http_call *call;  /* running */
-    struct run_timer *timer; /* of the pause, or of an error found at once */
-    int err;                 /* found before anything was sent */
-    struct err_info why;
-    bool is_secure; /* the registry is, its answer says */
-    struct wire_node node;
-    struct reg_result result;
+static const struct {
+    const char *method;
+    const char *face; /* after FACE, for operations that are not on the node of a path */
+} kinds[] = {
+    [REQUEST_MKNODE] = {"POST", NULL},
+    [REQUEST_BIND] = {"PUT", NULL},
+    [REQUEST_RESOLVE] = {"GET", NULL},
+    [REQUEST_LOCATE] = {"GET", NULL},
+    [REQUEST_STAT] = {"GET", NULL},
+    [REQUEST_EXISTS] = {"GET", NULL},
+    [REQUEST_LIST] = {"GET", NULL},
+    [REQUEST_DELETE] = {"DELETE", NULL},
+    [REQUEST_ACCESSOR] = {"GET", NULL},
+    [REQUEST_FIND] = {"GET", "-find"},
+    [REQUEST_PURGE] = {"POST", "-admin/purge"},
+    [REQUEST_HOME] = {"POST", "-admin/users"},
+    [REQUEST_TELL] = {"POST", "-admin/events"},
 };
 
 /* ---- URLs ---- */
@@ -80,14 +57,19 @@ void client_percent(const char *text, const char *keep, struct buf *out)
     }
 }
 
-char *client_url(const struct reg *r, const char *path, const char *query)
+static char *url_of(const struct reg *r, const char *face, const char *path, const char *query)
 {
     buf_auto struct buf url = BUF_EMPTY;
 
-    buf_addf(&url, "%s" FACE, r->urls[r->url_at]);
+    buf_addf(&url, "%s" FACE "%s", r->urls[r->url_at], face);
     client_percent(path, "/", &url);
     buf_addf(&url, "?user.name=%s%s%s", r->user, query[0] ? "&" : "", query);
     return buf_take(&url);
+}
+
+char *client_url(const struct reg *r, const char *path, const char *query)
+{
+    return url_of(r, "", path, query);
 }
 
 void client_next_server(struct reg *r, size_t url_at)
@@ -112,10 +94,12 @@ static void request_finish(struct request *q, int err)
     run_timer_free(q->timer);
     q->done(q->arg, err, &q->result, &q->why);
     wire_node_fini(&q->node);
+    wire_many_fini(&q->many);
     free(q->path);
     free(q->query);
     free(q->body);
     free(q->api);
+    free(q->terms);
     obj_fini(&q->obj);
     free(q);
 }
@@ -144,6 +128,10 @@ static void request_succeed(struct request *q, int status)
     case REQUEST_STAT: break;
     case REQUEST_ACCESSOR: q->result.changed = q->is_secure; break;
     case REQUEST_LIST: fill_list(q, list); break;
+    case REQUEST_FIND:
+    case REQUEST_PURGE:
+    case REQUEST_HOME:
+    case REQUEST_TELL: break; /* client_take_many has filled the result */
     case REQUEST_LOCATE:
     case REQUEST_RESOLVE:
         q->result.record = q->node.record;
@@ -235,7 +223,7 @@ static void locate_answered(struct request *q, int err)
 
 static bool is_read(const struct request *q)
 {
-    return strcmp(methods[q->kind], "GET") == 0;
+    return strcmp(kinds[q->kind].method, "GET") == 0;
 }
 
 static void take_headers(struct request *q, const struct http_answer *answer)
@@ -250,28 +238,45 @@ static void take_headers(struct request *q, const struct http_answer *answer)
     q->result.applied = !is_read(q) && !(applied && strcmp(applied, "false") == 0);
 }
 
-/** A list came in part: ask for the rest. */
-static void request_continue(struct request *q)
+/** The answer came in part: ask for the rest, with the same terms. */
+static void request_continue(struct request *q, const char *cursor)
 {
     struct buf query = BUF_EMPTY;
 
+    if (q->terms)
+        buf_addf(&query, "%s&", q->terms);
     buf_add_str(&query, "cursor=");
-    client_percent(q->node.cursor, "", &query);
+    client_percent(cursor, "", &query);
     free(q->query);
     q->query = buf_take(&query);
     request_send(q);
 }
 
+static void many_answered(struct request *q, int status, const char *body, size_t len)
+{
+    int err = client_take_many(q, body, len);
+
+    if (err)
+        request_finish(q, err);
+    else if (q->many.cursor)
+        request_continue(q, q->many.cursor);
+    else
+        request_succeed(q, status);
+}
+
 static void request_answered(struct request *q, int status, const char *body, size_t len)
 {
+    if (kinds[q->kind].face) {
+        many_answered(q, status, body, len);
+        return;
+    }
     int err = wire_read_node(body, len, &q->node, &q->why);
-
     if (err)
         request_finish(q, err);
     else if (q->kind == REQUEST_LOCATE)
         locate_answered(q, 0);
     else if (q->kind == REQUEST_LIST && q->node.cursor)
-        request_continue(q);
+        request_continue(q, q->node.cursor);
     else
         request_succeed(q, status);
 }
@@ -314,12 +319,13 @@ static char *creation_header(const struct request *q)
 static void request_send(struct request *q)
 {
     struct reg *r = q->reg;
-    mem_auto char *url = client_url(r, q->path, q->query);
+    const char *face = kinds[q->kind].face;
+    mem_auto char *url = url_of(r, face ? face : "", face ? "" : q->path, q->query);
     int64_t left_ms = q->deadline_ms - run_now_ms();
     mem_auto char *creations = creation_header(q);
     const char *const headers[] = {r->accessor_header ? r->accessor_header : creations,
                                    r->accessor_header ? creations : NULL, NULL};
-    struct http_call_def def = {.method = methods[q->kind],
+    struct http_call_def def = {.method = kinds[q->kind].method,
                                 .url = url,
                                 .headers = headers,
                                 .no_follow = r->accessor_header != NULL,
@@ -337,9 +343,7 @@ static void request_send(struct request *q)
     q->call = http_call(r->http, &def);
 }
 
-/** A new request; a bad path is reported later, from the loop. */
-static struct request *request_new(struct reg *r, enum request_kind kind, const char *path, REG_DONE,
-                                   void *arg)
+struct request *client_request(struct reg *r, enum request_kind kind, const char *path, REG_DONE, void *arg)
 {
     struct request *q = mem_new(struct request);
 
@@ -356,7 +360,7 @@ static struct request *request_new(struct reg *r, enum request_kind kind, const 
     return q;
 }
 
-static void request_start(struct request *q, char *take_query)
+void client_start(struct request *q, char *take_query)
 {
     q->query = take_query;
     if (q->err)
@@ -369,15 +373,15 @@ static void request_start(struct request *q, char *take_query)
 
 void reg_mknode(struct reg *r, const char *path, bool create_parents, REG_DONE, void *arg)
 {
-    struct request *q = request_new(r, REQUEST_MKNODE, path, done, arg);
+    struct request *q = client_request(r, REQUEST_MKNODE, path, done, arg);
 
-    request_start(q, mem_fmt("op=mknode%s", create_parents ? "&createParents=true" : ""));
+    client_start(q, mem_fmt("op=mknode%s", create_parents ? "&createParents=true" : ""));
 }
 
 void reg_bind(struct reg *r, const char *path, const struct reg_record *record, unsigned flags, REG_DONE,
               void *arg)
 {
-    struct request *q = request_new(r, REQUEST_BIND, path, done, arg);
+    struct request *q = client_request(r, REQUEST_BIND, path, done, arg);
 
     if (!q->err && !record)
         q->err = err_set(&q->why, ERR_INVALID, q->path, "no record given");
@@ -385,45 +389,45 @@ void reg_bind(struct reg *r, const char *path, const struct reg_record *record, 
         q->err = reg_record_check(record, &q->why);
     if (!q->err)
         q->body = reg_record_write(record, &q->body_len);
-    request_start(q, mem_fmt("overwrite=%s%s", flags & REG_OVERWRITE ? "true" : "false",
-                             flags & REG_CREATE_PARENTS ? "&createParents=true" : ""));
+    client_start(q, mem_fmt("overwrite=%s%s", flags & REG_OVERWRITE ? "true" : "false",
+                            flags & REG_CREATE_PARENTS ? "&createParents=true" : ""));
 }
 
 void reg_resolve(struct reg *r, const char *path, REG_DONE, void *arg)
 {
-    request_start(request_new(r, REQUEST_RESOLVE, path, done, arg), mem_str("limit=1"));
+    client_start(client_request(r, REQUEST_RESOLVE, path, done, arg), mem_str("limit=1"));
 }
 
 void reg_locate(struct reg *r, const struct reg_locate *what, REG_DONE, void *arg)
 {
-    struct request *q = request_new(r, REQUEST_LOCATE, what->path, done, arg);
+    struct request *q = client_request(r, REQUEST_LOCATE, what->path, done, arg);
 
     q->api = mem_str(what->api);
     q->deadline_ms = run_now_ms() + (what->give_up_ms > 0 ? what->give_up_ms : LOCATE_GIVE_UP);
     q->pause_ms = what->pause_ms > 0 ? what->pause_ms : LOCATE_PAUSE;
-    request_start(q, mem_str("limit=1"));
+    client_start(q, mem_str("limit=1"));
 }
 
 void reg_stat(struct reg *r, const char *path, REG_DONE, void *arg)
 {
-    request_start(request_new(r, REQUEST_STAT, path, done, arg), mem_str("limit=1"));
+    client_start(client_request(r, REQUEST_STAT, path, done, arg), mem_str("limit=1"));
 }
 
 void reg_exists(struct reg *r, const char *path, REG_DONE, void *arg)
 {
-    request_start(request_new(r, REQUEST_EXISTS, path, done, arg), mem_str("limit=1"));
+    client_start(client_request(r, REQUEST_EXISTS, path, done, arg), mem_str("limit=1"));
 }
 
 void reg_list(struct reg *r, const char *path, REG_DONE, void *arg)
 {
-    request_start(request_new(r, REQUEST_LIST, path, done, arg), mem_str(""));
+    client_start(client_request(r, REQUEST_LIST, path, done, arg), mem_str(""));
 }
 
 void reg_delete(struct reg *r, const char *path, bool recursive, REG_DONE, void *arg)
 {
-    struct request *q = request_new(r, REQUEST_DELETE, path, done, arg);
+    struct request *q = client_request(r, REQUEST_DELETE, path, done, arg);
 
-    request_start(q, mem_str(recursive ? "recursive=true" : ""));
+    client_start(q, mem_str(recursive ? "recursive=true" : ""));
 }
 
 /* ---- write accessors ---- */
@@ -452,10 +456,10 @@ static int add_accessor(struct reg *r, const char *id, const char *password, str
 
 void reg_add_write_accessor(struct reg *r, const char *id, const char *password, REG_DONE, void *arg)
 {
-    struct request *q = request_new(r, REQUEST_ACCESSOR, "/", done, arg);
+    struct request *q = client_request(r, REQUEST_ACCESSOR, "/", done, arg);
 
     q->err = add_accessor(r, id, password, &q->why);
-    request_start(q, mem_str("limit=1"));
+    client_start(q, mem_str("limit=1"));
 }
 
 void reg_clear_write_accessors(struct reg *r)

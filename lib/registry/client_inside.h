@@ -1,5 +1,5 @@
 /**
- * What client.c and watch.c share. Thread: the loop's.   Source: ours.
+ * What client.c, client_admin.c and watch.c share. Thread: the loop's.   Source: ours.
  */
 #ifndef REGISTRY_CLIENT_INSIDE_H
 #define REGISTRY_CLIENT_INSIDE_H
@@ -10,6 +10,7 @@
 #include "base/obj.h"
 #include "bobbin/registry.h"
 #include "http/client.h"
+#include "registry/wire.h"
 #include "run/loop.h"
 
 #define REG_MAGIC OBJ_MAGIC('R', 'E', 'G', '1')
@@ -31,6 +32,55 @@ struct reg {
     TAILQ_HEAD(, reg_watch) watches;
     uint64_t random; /* state of the jitter */
 };
+
+enum request_kind {
+    REQUEST_MKNODE,
+    REQUEST_BIND,
+    REQUEST_RESOLVE,
+    REQUEST_LOCATE,
+    REQUEST_STAT,
+    REQUEST_EXISTS,
+    REQUEST_LIST,
+    REQUEST_DELETE,
+    REQUEST_ACCESSOR,
+    REQUEST_FIND,
+    REQUEST_PURGE,
+    REQUEST_HOME,
+    REQUEST_TELL,
+};
+
+struct request {
+    struct obj obj;
+    struct reg *reg;
+    TAILQ_ENTRY(request) link;
+    enum request_kind kind;
+    char *path, *query;
+    char *body;
+    size_t body_len;
+    REG_DONE;
+    void *arg;
+
+    char *api;   /* locate: the endpoint that is wanted, or NULL */
+    char *terms; /* find: the query without a cursor; NULL otherwise */
+
+    int64_t deadline_ms, pause_ms;
+    size_t n_tries, url_at;
+    struct http_call *call;  /* running */
+    struct run_timer *timer; /* of the pause, or of an error found at once */
+    int err;                 /* found before anything was sent */
+    struct err_info why;
+    bool is_secure; /* the registry is, its answer says */
+    struct wire_node node;
+    struct wire_many many; /* of the operations of client_admin.c */
+    struct reg_result result;
+};
+
+/** A new request; a bad path is reported later, from the loop. [borrowed until it is started] */
+struct request *client_request(struct reg *r, enum request_kind kind, const char *path, REG_DONE, void *arg);
+/** Send it, or report q->err later. @param take_query  "a=b&c=d" or "" [taken] */
+void client_start(struct request *q, char *take_query);
+/** A 2xx answer to an operation on more than one node: fill q->result. @return 0; ERR_*, with q->why. */
+int client_take_many(struct request *q, const char *body, size_t len);
 
 /** URL of a path at the server that is asked now; query: "a=b&c=d" or "". free(). */
 char *client_url(const struct reg *r, const char *path, const char *query);

@@ -188,6 +188,138 @@ int wire_read_node(const char *bytes, size_t len, struct wire_node *n, struct er
     return err;
 }
 
+/* ---- many ---- */
+
+void wire_many_fini(struct wire_many *m)
+{
+    reg_found_free(m->found, m->n_found);
+    free(m->cursor);
+    *m = (struct wire_many){0};
+}
+
+static struct reg_found *add_found(struct wire_many *m)
+{
+    m->found = record_array_room(m->found, m->n_found, sizeof(*m->found));
+    m->found[m->n_found] = (struct reg_found){0};
+    return &m->found[m->n_found++];
+}
+
+/** Read a list, item by item: `item` gets the scanner before each one. */
+static int each_item(struct js *s, int (*item)(struct js *s, void *into, struct err_info *why), void *into,
+                     struct err_info *why)
+{
+    int err = 0;
+
+    if (js_next(s) != JS_ARRAY)
+        return wrong(s, why, "a list is expected in the answer");
+    while (!err) {
+        const char *at = s->p;
+
+        while (at < s->end && strchr(", \t\r\n", *at))
+            at++;
+        if (at < s->end && *at == ']')
+            return js_next(s) == JS_ARRAY_END ? 0 : wrong(s, why, "the answer is malformed");
+        err = item(s, into, why);
+    }
+    return err;
+}
+
+static int path_item(struct js *s, void *into, struct err_info *why)
+{
+    return take_str(s, &add_found(into)->path, why);
+}
+
+static int found_member(struct js *s, const char *key, void *into, struct err_info *why)
+{
+    struct reg_found *f = into;
+
+    if (strcmp(key, "path") == 0)
+        return take_str(s, &f->path, why);
+    return strcmp(key, "service") == 0 ? take_record(s, &f->record, why) : skip(s, why);
+}
+
+static int found_item(struct js *s, void *into, struct err_info *why)
+{
+    struct reg_found *f = add_found(into);
+    int err = each_member(s, found_member, f, why);
+
+    return err || f->path ? err : err_set(why, ERR_JSON, NULL, "a record of the answer has no path");
+}
+
+/** What is told of one event or user. */
+struct told {
+    struct wire_many *many;
+    char *error, *detail;
+};
+
+static int told_member(struct js *s, const char *key, void *into, struct err_info *why)
+{
+    struct told *t = into;
+    int64_t n = 0;
+    bool created = false;
+    int err;
+
+    if (strcmp(key, "error") == 0)
+        return take_str(s, &t->error, why);
+    if (strcmp(key, "detail") == 0)
+        return take_str(s, &t->detail, why);
+    if (strcmp(key, "homes") == 0)
+        return each_item(s, path_item, t->many, why);
+    if (strcmp(key, "created") == 0) {
+        err = take_bool(s, &created, why);
+        t->many->created |= created;
+        return err;
+    }
+    if (strcmp(key, "purged") != 0)
+        return skip(s, why);
+    err = take_int(s, &n, why);
+    t->many->n_purged += n;
+    return err;
+}
+
+static int told_item(struct js *s, void *into, struct err_info *why)
+{
+    struct told t = {.many = into};
+    int err = each_member(s, told_member, &t, why);
+
+    if (!err && t.error && !t.many->failed.code) {
+        bool is_ours = str_starts(t.error, PROBLEM_PREFIX);
+        int code = err_from_type(is_ours ? t.error + strlen(PROBLEM_PREFIX) : t.error);
+        err_set(&t.many->failed, code, NULL, "%s", t.detail ? t.detail : err_text(code));
+    }
+    free(t.error);
+    free(t.detail);
+    return err;
+}
+
+static int many_member(struct js *s, const char *key, void *into, struct err_info *why)
+{
+    struct wire_many *m = into;
+
+    if (strcmp(key, "records") == 0)
+        return each_item(s, found_item, m, why);
+    if (strcmp(key, "deleted") == 0)
+        return each_item(s, path_item, m, why);
+    if (strcmp(key, "users") == 0 || strcmp(key, "events") == 0)
+        return each_item(s, told_item, m, why);
+    if (strcmp(key, "cursor") == 0)
+        return take_str(s, &m->cursor, why);
+    return strcmp(key, "count") == 0 ? take_int(s, &m->n_purged, why) : skip(s, why);
+}
+
+int wire_read_many(const char *bytes, size_t len, struct wire_many *m, struct err_info *why)
+{
+    struct js s;
+    int err;
+
+    free(m->cursor);
+    m->cursor = NULL;
+    js_init(&s, bytes, len, DEPTH_MAX);
+    err = each_member(&s, many_member, m, why);
+    js_fini(&s);
+    return err;
+}
+
 /* ---- line ---- */
 
 void wire_line_fini(struct wire_line *l)

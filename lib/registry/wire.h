@@ -27,6 +27,23 @@ void wire_node_fini(struct wire_node *n);
  */
 int wire_read_node(const char *bytes, size_t len, struct wire_node *n, struct err_info *why);
 
+/** An answer about many nodes: a search, a purge, homes, events. Members it did not have are zero. */
+struct wire_many {
+    struct reg_found *found; /* owned; more answers append */
+    size_t n_found;
+    char *cursor;
+    int64_t n_purged;
+    bool created;
+    struct err_info failed; /* the first event or user that failed; code 0: none */
+};
+
+void wire_many_fini(struct wire_many *m);
+/**
+ * Read an answer into *m, over what is there; found is appended to.
+ * @return 0; or ERR_JSON, ERR_RECORD with *why filled; *m is safe to release.
+ */
+int wire_read_many(const char *bytes, size_t len, struct wire_many *m, struct err_info *why);
+
 /** A line of the feed. */
 struct wire_line {
     char *type, *path, *revision; /* NULL when the line has none */

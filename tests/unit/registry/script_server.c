@@ -48,8 +48,9 @@ static void ignore_closed(void *arg)
 
 static void log_request(struct script_server *s, struct http_req *req)
 {
-    static const char *const params[] = {"user.name", "op",     "overwrite", "createParents", "recursive",
-                                         "limit",     "cursor", "watch",     "since"};
+    static const char *const params[] = {"user.name", "op",    "overwrite", "createParents",
+                                         "recursive", "limit", "watch",     "since",
+                                         "api",       "user",  "id",        "cursor"};
     static const char *const headers[] = {"X-Bobbin-Accessor", "X-Bobbin-Write-Accessors"};
     size_t len = 0;
     const char *body = http_body(req, &len);
@@ -109,6 +110,8 @@ static const struct http_route routes[] = {
     {"PUT", "/ws/v1/registry/*", HTTP_JSON_IN, 1 << 20, handle, "bind"},
     {"POST", "/ws/v1/registry/*", HTTP_JSON_OPTIONAL, 1 << 20, handle, "mknode"},
     {"DELETE", "/ws/v1/registry/*", 0, 0, handle, "delete"},
+    {"GET", "/ws/v1/registry-find", 0, 0, handle, "Plays the script."},
+    {"POST", "/ws/v1/registry-admin/*", 0, 1 << 20, handle, "Plays the script."},
 };
 
 void script_start(struct script_server *s, struct run_loop *loop, const struct step *steps, size_t n_steps)

@@ -1,0 +1,339 @@
+/**
+ * Operations on more than one node against a scripted registryd: find with its pages, purge, homes, events; and their
+ * blocking form.
+ */
+#include <pthread.h>
+#include <semaphore.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "base/mem.h"
+#include "base/obj.h"
+#include "bobbin/registry.h"
+#include "script_server.h"
+
+struct got {
+    int n_calls, err;
+    bool changed;
+    char text[256]; /* "path=description," of each found */
+    int64_t n_purged;
+    struct err_info why;
+};
+
+struct fixture {
+    struct run_loop *loop;
+    struct script_server server;
+    struct reg *reg;
+    struct got got;
+};
+
+static void on_done(void *arg, int err, const struct reg_result *r, const struct err_info *why)
+{
+    struct got *g = arg;
+
+    g->n_calls++;
+    g->err = err;
+    g->why = *why;
+    g->changed = r->changed;
+    g->n_purged = r->n_purged;
+    g->text[0] = 0;
+    for (size_t i = 0; i < r->n_found; i++) {
+        const struct reg_found *f = &r->found[i];
+        size_t at = strlen(g->text);
+        snprintf(g->text + at, sizeof(g->text) - at, "%s=%s,", f->path,
+                 f->record ? f->record->description : "");
+    }
+}
+
+static bool is_called(void *arg)
+{
+    return ((struct got *)arg)->n_calls > 0;
+}
+
+static int await_call(struct fixture *f)
+{
+    assert_int_equal(f->got.n_calls, 0); /* never inside the call */
+    script_await(f->loop, is_called, &f->got);
+    assert_int_equal(f->got.n_calls, 1);
+    assert_int_equal(f->got.why.code, f->got.err);
+    f->got.n_calls = 0;
+    return f->got.err;
+}
+
+static void begin(struct fixture *f, const struct step *steps, size_t n_steps)
+{
+    struct reg_options options = {.user = "yarn"};
+
+    *f = (struct fixture){0};
+    f->loop = run_loop_new();
+    script_start(&f->server, f->loop, steps, n_steps);
+    options.url = f->server.url;
+    assert_int_equal(reg_open(f->loop, &options, &f->reg, NULL), 0);
+}
+
+static void end(struct fixture *f)
+{
+    reg_close(f->reg);
+    script_stop(&f->server);
+    run_loop_free(f->loop);
+}
+
+#define FOUND(path, text)                                                                                    \
+    "{\"path\":\"" path "\",\"status\":{\"path\":\"x\"},\"service\":{\"type\":\"JSONServiceRecord\","        \
+    "\"description\":\"" text "\",\"external\":[],\"internal\":[]}}"
+#define FIRST_PAGE "{\"records\":[" FOUND("/a", "one") "," FOUND("/b", "two") "],\"cursor\":\"7-2\"}"
+#define LAST_PAGE  "{\"records\" : [ " FOUND("/c", "three") " ]}"
+
+static void test_find_takes_all_pages(void **state)
+{
+    static const struct step steps[] = {
+        {.status = 200, .body = FIRST_PAGE},
+        {.status = 200, .body = FIRST_PAGE},
+        {.status = 200, .body = LAST_PAGE},
+        {.status = 200, .body = "{\"records\":[]}"},
+    };
+    const struct reg_find what = {.api = "http://", .user = "al ice"}, one = {.id = "container_1"};
+    const struct reg_find nothing = {0};
+    struct fixture f;
+
+    (void)state;
+    begin(&f, steps, ARRAY_LEN(steps));
+    reg_find(f.reg, &what, on_done, &f.got);
+    assert_int_equal(await_call(&f), 0);
+    assert_string_equal(f.got.text, "/a=one,/b=two,/a=one,/b=two,/c=three,");
+    reg_find(f.reg, &one, on_done, &f.got);
+    assert_int_equal(await_call(&f), 0);
+    assert_string_equal(f.got.text, "");
+    reg_find(f.reg, &nothing, on_done, &f.got);
+    assert_int_equal(await_call(&f), ERR_INVALID);
+    assert_string_equal(f.server.log.bytes,
+                        "GET /ws/v1/registry-find user.name=yarn api=http:// user=al ice\n"
+                        "GET /ws/v1/registry-find user.name=yarn api=http:// user=al ice cursor=7-2\n"
+                        "GET /ws/v1/registry-find user.name=yarn api=http:// user=al ice cursor=7-2\n"
+                        "GET /ws/v1/registry-find user.name=yarn id=container_1\n");
+    end(&f);
+}
+
+static void test_answers_that_make_no_sense(void **state)
+{
+    static const struct step steps[] = {
+        {.status = 200, .body = "{\"records\":{}}"},
+        {.status = 200, .body = "{\"records\":[{}]}"},
+        {.status = 200, .body = "{\"records\":[" FOUND("/a", "x")},
+        {.status = 200, .body = "{\"records\":[" FOUND("/a", "x") ",]}"},
+        {.status = 200, .body = "{\"records\":["},
+        {.status = 410, .body = "{\"type\":\"urn:bobbin:error:revision-gone\",\"detail\":\"old\"}"},
+    };
+    const struct reg_find what = {.component = "c"};
+    struct fixture f;
+
+    (void)state;
+    begin(&f, steps, ARRAY_LEN(steps));
+    for (size_t i = 0; i + 1 < ARRAY_LEN(steps); i++) {
+        reg_find(f.reg, &what, on_done, &f.got);
+        assert_int_equal(await_call(&f), ERR_JSON);
+    }
+    reg_find(f.reg, &what, on_done, &f.got);
+    assert_int_equal(await_call(&f), ERR_GONE);
+    end(&f);
+}
+
+static void test_purge(void **state)
+{
+    static const struct step steps[] = {
+        {.status = 200,
+         .body = "{\"count\":2,\"examined\":5,\"dryRun\":false,\"deleted\":[\"/a\",\"/b/c\"]}"},
+        {.status = 200, .body = "{\"count\":0,\"examined\":0,\"dryRun\":true,\"deleted\":[]}"},
+        {.status = 409, .body = "{\"type\":\"urn:bobbin:error:not-empty\",\"detail\":\"has children\"}"},
+    };
+    struct reg_purge what = {.id = "application_1_2", .persistence = "application"};
+    const struct reg_purge bare = {.id = "x"};
+    struct fixture f;
+
+    (void)state;
+    begin(&f, steps, ARRAY_LEN(steps));
+    reg_purge(f.reg, &what, on_done, &f.got);
+    assert_int_equal(await_call(&f), 0);
+    assert_string_equal(f.got.text, "/a=,/b/c=,");
+    assert_int_equal(f.got.n_purged, 2);
+    assert_true(f.got.changed);
+    what = (struct reg_purge){"m", "container", "users/x/", REG_PURGE_SKIP, true};
+    reg_purge(f.reg, &what, on_done, &f.got);
+    assert_int_equal(await_call(&f), 0);
+    assert_int_equal(f.got.n_purged, 0);
+    assert_false(f.got.changed);
+    what.policy = REG_PURGE_FAIL;
+    reg_purge(f.reg, &what, on_done, &f.got);
+    assert_int_equal(await_call(&f), ERR_NOTEMPTY);
+    reg_purge(f.reg, &bare, on_done, &f.got);
+    assert_int_equal(await_call(&f), ERR_INVALID);
+    what.path = "/a//b";
+    reg_purge(f.reg, &what, on_done, &f.got);
+    assert_int_equal(await_call(&f), ERR_PATH);
+    assert_string_equal(f.server.log.bytes, "POST /ws/v1/registry-admin/purge user.name=yarn\n"
+                                            "POST /ws/v1/registry-admin/purge user.name=yarn\n"
+                                            "POST /ws/v1/registry-admin/purge user.name=yarn\n");
+    assert_string_equal(f.server.bodies.bytes,
+                        "{\"id\":\"application_1_2\",\"persistence\":\"application\",\"path\":\"/\","
+                        "\"policy\":\"PurgeAll\",\"dryRun\":false}\n"
+                        "{\"id\":\"m\",\"persistence\":\"container\",\"path\":\"/users/x\","
+                        "\"policy\":\"SkipOnChildren\",\"dryRun\":true}\n"
+                        "{\"id\":\"m\",\"persistence\":\"container\",\"path\":\"/users/x\","
+                        "\"policy\":\"FailOnChildren\",\"dryRun\":true}\n");
+    end(&f);
+}
+
+static void test_home_and_events(void **state)
+{
+    static const struct step steps[] = {
+        {.status = 200,
+         .body =
+             "{\"users\":[{\"user\":\"a_b\",\"created\":true,\"homes\":[\"/users/a_b\",\"/users/a-b\"]}]}"},
+        {.status = 200,
+         .body =
+             "{\"users\":[{\"user\":\"x\",\"created\":false,\"homes\":[],"
+             "\"error\":\"urn:bobbin:error:path-not-found\",\"detail\":\"no /users\",\"retrying\":false}]}"},
+        {.status = 200,
+         .body = "{\"events\":[{\"type\":\"container-finished\",\"purged\":1},"
+                 "{\"type\":\"application-completed\",\"purged\":2}]}"},
+        {.status = 200,
+         .body = "{\"events\":[{\"purged\":0,\"error\":\"urn:bobbin:error:unavailable\",\"detail\":\"away\","
+                 "\"retrying\":true},{\"purged\":4}]}"},
+    };
+    const struct reg_event events[] = {{"container-finished", "container_1_2_3_4"},
+                                       {"application-completed", "application_1_2"}};
+    struct fixture f;
+
+    (void)state;
+    begin(&f, steps, ARRAY_LEN(steps));
+    reg_user_home(f.reg, "a_b", on_done, &f.got);
+    assert_int_equal(await_call(&f), 0);
+    assert_string_equal(f.got.text, "/users/a_b=,/users/a-b=,");
+    assert_true(f.got.changed);
+    reg_user_home(f.reg, "x", on_done, &f.got);
+    assert_int_equal(await_call(&f), ERR_NOTFOUND);
+    assert_string_equal(f.got.why.text, "no /users");
+    reg_user_home(f.reg, NULL, on_done, &f.got);
+    assert_int_equal(await_call(&f), ERR_INVALID);
+    reg_tell(f.reg, events, 2, on_done, &f.got);
+    assert_int_equal(await_call(&f), 0);
+    assert_int_equal(f.got.n_purged, 3);
+    reg_tell(f.reg, events, 2, on_done, &f.got);
+    assert_int_equal(await_call(&f), ERR_UNAVAILABLE);
+    assert_string_equal(f.got.why.text, "away");
+    assert_int_equal(f.got.n_purged, 4);
+    assert_string_equal(strchr(strchr(f.server.bodies.bytes, '\n') + 1, '\n') + 1,
+                        "[{\"type\":\"container-finished\",\"id\":\"container_1_2_3_4\"},"
+                        "{\"type\":\"application-completed\",\"id\":\"application_1_2\"}]\n"
+                        "[{\"type\":\"container-finished\",\"id\":\"container_1_2_3_4\"},"
+                        "{\"type\":\"application-completed\",\"id\":\"application_1_2\"}]\n");
+    end(&f);
+}
+
+/* ---- blocking ---- */
+
+static const struct step blocking_steps[] = {
+    {.status = 200, .body = LAST_PAGE},
+    {.status = 200, .body = "{\"count\":1,\"deleted\":[\"/a\"]}"},
+    {.status = 200, .body = "{\"users\":[{\"created\":true,\"homes\":[\"/users/x\"]}]}"},
+    {.status = 200, .body = "{\"events\":[{\"purged\":1}]}"},
+    {.status = 403, .body = "{\"type\":\"urn:bobbin:error:no-permission\",\"detail\":\"not you\"}"},
+};
+
+struct server_thread {
+    struct run_loop *loop;
+    struct script_server server;
+    pthread_t thread;
+    sem_t started;
+};
+
+static void *serve(void *arg)
+{
+    struct server_thread *t = arg;
+
+    script_start(&t->server, t->loop, blocking_steps, ARRAY_LEN(blocking_steps));
+    sem_post(&t->started);
+    run_loop_run(t->loop);
+    script_stop(&t->server);
+    return NULL;
+}
+
+static void stop_loop(void *arg)
+{
+    run_loop_stop(arg);
+}
+
+static void check_blocking(struct reg_blocking *b)
+{
+    const struct reg_find find = {.api = "x"};
+    const struct reg_purge purge = {.id = "m", .persistence = "container"};
+    const struct reg_event event = {"container-finished", "container_1_2_3_4"};
+    struct reg_found *found = NULL;
+    struct err_info why = {0};
+    size_t n = 0;
+    char **homes = NULL;
+    bool made = false;
+    int64_t n_purged = 0;
+
+    assert_int_equal(reg_blocking_find(b, &find, &found, &n, &why), 0);
+    assert_int_equal(n, 1);
+    assert_string_equal(found[0].path, "/c");
+    assert_string_equal(found[0].record->description, "three");
+    reg_found_free(found, n);
+    assert_int_equal(reg_blocking_purge(b, &purge, &found, &n, &why), 0);
+    assert_int_equal(n, 1);
+    assert_string_equal(found[0].path, "/a");
+    assert_null(found[0].record);
+    reg_found_free(found, n);
+    assert_int_equal(reg_blocking_user_home(b, "x", &homes, &made, &why), 0);
+    assert_true(made);
+    assert_string_equal(homes[0], "/users/x");
+    assert_null(homes[1]);
+    reg_path_split_free(homes);
+    assert_int_equal(reg_blocking_tell(b, &event, 1, &n_purged, &why), 0);
+    assert_int_equal(n_purged, 1);
+    found = NULL;
+    assert_int_equal(reg_blocking_purge(b, &purge, &found, &n, &why), ERR_PERMISSION);
+    assert_null(found);
+    assert_string_equal(why.text, "not you");
+}
+
+static void test_blocking(void **state)
+{
+    struct server_thread t = {0};
+    struct reg_options options = {0};
+    struct reg_blocking *b = NULL;
+
+    (void)state;
+    t.loop = run_loop_new();
+    sem_init(&t.started, 0, 0);
+    assert_int_equal(pthread_create(&t.thread, NULL, serve, &t), 0);
+    sem_wait(&t.started);
+    options.url = t.server.url;
+    assert_int_equal(reg_blocking_open(&options, &b, NULL), 0);
+    check_blocking(b);
+    reg_blocking_close(b);
+    run_post(t.loop, stop_loop, t.loop);
+    pthread_join(t.thread, NULL);
+    sem_destroy(&t.started);
+    run_loop_free(t.loop);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_find_takes_all_pages),
+        cmocka_unit_test(test_answers_that_make_no_sense),
+        cmocka_unit_test(test_purge),
+        cmocka_unit_test(test_home_and_events),
+        cmocka_unit_test(test_blocking),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
