@@ -223,7 +223,7 @@ void reg_close(struct reg *r);
 struct reg_watch;
 /**
  * What a follower is told, in order. A snapshot is framed by reset and synced: build aside, publish at synced. After a
- * reconnect that could resume there is no reset. Everything is idempotent.
+ * reconnect that could resume there is no reset, also when it is another server that goes on. Everything is idempotent.
  */
 struct reg_watch_ops {
     void (*reset)(void *arg);
@@ -232,7 +232,8 @@ struct reg_watch_ops {
     void (*deleted)(void *arg, const char *path, const char *revision);
     void (*synced)(void *arg, const char *revision);
     void (*progress)(void *arg, const char *revision); /* everything up to here was delivered */
-    /** Connection lost (why) or back (NULL). It reconnects by itself, with growing, jittered pauses up to 5 s. */
+    /** Connection lost (why) or back (NULL). It reconnects by itself: the other servers at once, all of them again after
+     *  growing, jittered pauses up to 5 s. */
     void (*state)(void *arg, const struct err_info *why);
     /** The registry is heard, but its store is away: what was told may be old (true); or the store is back (false).
      *  Told when it changes, before the synced or progress it came with; false is assumed at first. */

@@ -3,9 +3,11 @@
  *
  *     connect ──hello──► snapshot (no `since`) ──sync──► live ──progress──► live …
  *        ▲                                                 │
- *        └── pause, grows to 5 s ◄── lost, idle, end ──────┘     `since`: the last sync or progress
+ *        └── next server ◄── lost, idle, end ──────────────┘     `since`: the last sync or progress
  *
- * A refused `since` (410) or a `gone` line forgets it: the next connection begins with a snapshot.
+ * The next server is asked at once; when all were asked, again after a pause that grows to 5 s. `since` goes along: all
+ * registries of one store accept it. A refused one (410) or a `gone` line forgets it: the same server, which is there, is
+ * asked for a snapshot.
  * A callback may stop the watch: it is freed when the callbacks have returned.
  */
 #include <stdlib.h>
@@ -34,8 +36,10 @@ struct reg_watch {
     struct buf line; /* received, not handled */
     int64_t pause_ms;
     size_t url_at;
+    size_t n_lost; /* connections since the last sync or progress */
     enum told told;
     bool in_snapshot, is_stopped, is_stale;
+    bool is_gone;           /* this connection was told to begin anew */
     struct err_info broken; /* code != 0: this connection is not to be trusted */
     int depth;              /* callbacks on the stack */
 };
@@ -48,6 +52,14 @@ static void set_since(struct reg_watch *w, const char *revision)
 {
     free(w->since);
     w->since = mem_str(revision);
+}
+
+/** Everything up to this revision is here: what was lost before does not count any more. */
+static void reach(struct reg_watch *w, const char *revision)
+{
+    set_since(w, revision);
+    w->pause_ms = PAUSE_MIN_MS;
+    w->n_lost = 0;
 }
 
 static void line_hello(struct reg_watch *w, const struct wire_line *l)
@@ -85,9 +97,8 @@ static void hear_stale(struct reg_watch *w, bool is_stale)
 
 static void line_sync(struct reg_watch *w, const struct wire_line *l)
 {
-    set_since(w, l->revision);
+    reach(w, l->revision);
     w->in_snapshot = false;
-    w->pause_ms = PAUSE_MIN_MS;
     hear_stale(w, l->stale);
     if (!w->is_stopped && w->ops->synced)
         w->ops->synced(w->arg, l->revision);
@@ -98,8 +109,7 @@ static void line_progress(struct reg_watch *w, const struct wire_line *l)
 {
     if (w->in_snapshot)
         return;
-    set_since(w, l->revision);
-    w->pause_ms = PAUSE_MIN_MS;
+    reach(w, l->revision);
     hear_stale(w, l->stale);
     if (!w->is_stopped && w->ops->progress)
         w->ops->progress(w->arg, l->revision);
@@ -109,6 +119,7 @@ static void line_gone(struct reg_watch *w, const struct wire_line *l)
 {
     (void)l;
     set_since(w, NULL);
+    w->is_gone = true;
 }
 
 static const struct {
@@ -199,7 +210,7 @@ static void on_pause_over(void *arg)
     watch_connect(obj_cast(arg, struct reg_watch, WATCH_MAGIC));
 }
 
-static void schedule(struct reg_watch *w)
+static void pause_then_connect(struct reg_watch *w)
 {
     int64_t pause_ms = client_jitter(w->reg, w->pause_ms / 2, w->pause_ms);
 
@@ -230,25 +241,38 @@ static int end_reason(struct reg_watch *w, int err, const struct http_answer *an
     return err_set(why, ERR_UNAVAILABLE, w->path, "the registry ended the change feed");
 }
 
+/** This server is lost: the next one at once, unless it was the last to be asked. */
+static void go_on_elsewhere(struct reg_watch *w, const struct err_info *why)
+{
+    client_next_server(w->reg, w->url_at);
+    w->n_lost++;
+    tell_lost(w, why);
+    if (w->is_stopped)
+        return;
+    if (w->n_lost % w->reg->n_urls == 0)
+        pause_then_connect(w);
+    else
+        run_timer_start(w->timer, 0, 0);
+}
+
 static void on_end(void *arg, int err, const struct http_answer *answer, const struct err_info *why)
 {
     struct reg_watch *w = obj_cast(arg, struct reg_watch, WATCH_MAGIC);
     struct err_info reason = err ? *why : (struct err_info){0};
-    bool had_since = w->since != NULL;
 
     w->call = NULL;
     if (w->is_stopped)
         return;
     watch_enter(w);
     err = end_reason(w, err, answer, &reason);
-    if (err == ERR_GONE && had_since) {
+    if (err == ERR_GONE && w->since) {
         set_since(w, NULL);
+        pause_then_connect(w);
+    } else if (w->is_gone) {
+        pause_then_connect(w);
     } else {
-        client_next_server(w->reg, w->url_at);
-        tell_lost(w, &reason);
+        go_on_elsewhere(w, &reason);
     }
-    if (!w->is_stopped)
-        schedule(w);
     watch_leave(w);
 }
 
@@ -269,6 +293,7 @@ static void watch_connect(struct reg_watch *w)
     buf_clear(&w->line);
     w->broken = (struct err_info){0};
     w->in_snapshot = w->since == NULL;
+    w->is_gone = false;
     w->url_at = w->reg->url_at;
     w->call = http_call(w->reg->http, &def);
 }

@@ -15,9 +15,13 @@
 #include "bobbin/registry.h"
 #include "script_server.h"
 
+/** How long a server may be silent; only tests of silence take so long. */
+#define IDLE_MS 1000
+
 struct fixture {
     struct run_loop *loop;
     struct script_server server;
+    struct script_server other; /* begin_pair: the second one in the list */
     struct reg *reg;
     struct reg_watch *watch;
     struct buf told; /* one word a callback */
@@ -92,20 +96,39 @@ static void await_told(struct fixture *f, const char *text)
     script_await(f->loop, is_told, f);
 }
 
+static void watch(struct fixture *f, const char *urls, const char *since)
+{
+    struct reg_options options = {.url = urls, .user = "u", .idle_ms = IDLE_MS};
+
+    assert_int_equal(reg_open(f->loop, &options, &f->reg, NULL), 0);
+    f->watch = reg_watch_start(f->reg, "/users/", since, &ops, f);
+    assert_non_null(f->watch);
+}
+
 static void begin_with(struct fixture *f, const struct step *steps, size_t n_steps, const char *since,
                        const char *more_urls)
 {
-    struct reg_options options = {.user = "u", .idle_ms = 300};
     mem_auto char *urls = NULL;
 
     *f = (struct fixture){0};
     f->loop = run_loop_new();
     script_start(&f->server, f->loop, steps, n_steps);
     urls = mem_fmt("%s%s", more_urls, f->server.url);
-    options.url = urls;
-    assert_int_equal(reg_open(f->loop, &options, &f->reg, NULL), 0);
-    f->watch = reg_watch_start(f->reg, "/users/", since, &ops, f);
-    assert_non_null(f->watch);
+    watch(f, urls, since);
+}
+
+/** Two servers, the one with `steps` is asked first. */
+static void begin_pair(struct fixture *f, const struct step *steps, size_t n_steps, const struct step *others,
+                       size_t n_others)
+{
+    mem_auto char *urls = NULL;
+
+    *f = (struct fixture){0};
+    f->loop = run_loop_new();
+    script_start(&f->server, f->loop, steps, n_steps);
+    script_start(&f->other, f->loop, others, n_others);
+    urls = mem_fmt("%s,%s", f->server.url, f->other.url);
+    watch(f, urls, NULL);
 }
 
 static void begin(struct fixture *f, const struct step *steps, size_t n_steps)
@@ -121,6 +144,8 @@ static void end(struct fixture *f)
     reg_watch_stop(f->watch);
     reg_close(f->reg);
     script_stop(&f->server);
+    if (f->other.server)
+        script_stop(&f->other);
     assert_int_equal(f->told.len, told);
     buf_fini(&f->told);
     run_loop_free(f->loop);
@@ -283,7 +308,73 @@ static void test_gone_gives_a_snapshot(void **state)
     (void)state;
     begin(&f, steps, ARRAY_LEN(steps));
     await_told(&f, "synced S.9\n");
+    assert_string_equal(f.told.bytes, "up\nreset\nsynced S.4\nput /users/a - S.5\nreset\nsynced S.9\n");
     assert_string_equal(f.server.log.bytes, FIRST_ASKED FIRST_ASKED);
+    end(&f);
+}
+
+/* ---- several servers ---- */
+
+static void test_next_server_resumes(void **state)
+{
+    static const struct step first[] = {STREAM(HELLO SYNC("S.4") PROGRESS("S.5") PUT("/users/a", "S.6"))};
+    static const struct step second[] = {HELD_STREAM(HELLO PUT("/users/a", "S.6") PROGRESS("S.7"))};
+    struct fixture f;
+
+    (void)state;
+    begin_pair(&f, first, ARRAY_LEN(first), second, ARRAY_LEN(second));
+    await_told(&f, "progress S.7\n");
+    assert_string_equal(f.told.bytes,
+                        "up\nreset\nsynced S.4\nprogress S.5\nput /users/a - S.6\nERR_UNAVAILABLE\nup\n"
+                        "put /users/a - S.6\nprogress S.7\n");
+    assert_string_equal(f.server.log.bytes, FIRST_ASKED);
+    assert_string_equal(f.other.log.bytes, ASKED_SINCE("S.5"));
+    end(&f);
+}
+
+static void test_silent_server_is_left_for_the_next(void **state)
+{
+    static const struct step first[] = {HELD_STREAM(HELLO SYNC("S.4"))};
+    static const struct step second[] = {HELD_STREAM(HELLO PROGRESS("S.6"))};
+    struct fixture f;
+
+    (void)state;
+    begin_pair(&f, first, ARRAY_LEN(first), second, ARRAY_LEN(second));
+    await_told(&f, "progress S.6\n");
+    assert_string_equal(f.told.bytes, "up\nreset\nsynced S.4\nERR_TIMEOUT\nup\nprogress S.6\n");
+    assert_string_equal(f.server.log.bytes, FIRST_ASKED);
+    assert_string_equal(f.other.log.bytes, ASKED_SINCE("S.4"));
+    end(&f);
+}
+
+static void test_next_server_refuses_and_gives_a_snapshot(void **state)
+{
+    static const struct step first[] = {STREAM(HELLO SYNC("S.4"))};
+    static const struct step second[] = {
+        {.status = 410, .body = "{\"type\":\"urn:bobbin:error:revision-gone\"}"},
+        HELD_STREAM(HELLO PUT("/users", "T.2") SYNC("T.3"))};
+    struct fixture f;
+
+    (void)state;
+    begin_pair(&f, first, ARRAY_LEN(first), second, ARRAY_LEN(second));
+    await_told(&f, "synced T.3\n");
+    assert_string_equal(f.told.bytes, "up\nreset\nsynced S.4\nERR_UNAVAILABLE\nup\nreset\nput /users - T.2\n"
+                                      "synced T.3\n");
+    assert_string_equal(f.server.log.bytes, FIRST_ASKED);
+    assert_string_equal(f.other.log.bytes, ASKED_SINCE("S.4") FIRST_ASKED);
+    end(&f);
+}
+
+static void test_gone_stays_with_its_server(void **state)
+{
+    static const struct step first[] = {STREAM(HELLO SYNC("S.4") GONE), HELD_STREAM(HELLO SYNC("S.9"))};
+    struct fixture f;
+
+    (void)state;
+    begin_pair(&f, first, ARRAY_LEN(first), NULL, 0);
+    await_told(&f, "synced S.9\n");
+    assert_string_equal(f.told.bytes, "up\nreset\nsynced S.4\nreset\nsynced S.9\n");
+    assert_int_equal(f.other.n_asked, 0);
     end(&f);
 }
 
@@ -394,6 +485,10 @@ int main(void)
         cmocka_unit_test(test_broken_line_ends_the_connection),
         cmocka_unit_test(test_silence_is_a_loss),
         cmocka_unit_test(test_errors_and_dead_servers_are_told_once),
+        cmocka_unit_test(test_next_server_resumes),
+        cmocka_unit_test(test_silent_server_is_left_for_the_next),
+        cmocka_unit_test(test_next_server_refuses_and_gives_a_snapshot),
+        cmocka_unit_test(test_gone_stays_with_its_server),
         cmocka_unit_test(test_stopped_inside_a_callback),
         cmocka_unit_test(test_close_ends_watches),
         cmocka_unit_test(test_bad_path_is_no_watch),
