@@ -3,14 +3,15 @@
 #include <stdlib.h>
 
 #include "base/addr.h"
+#include "base/list.h"
 #include "base/mem.h"
-#include "base/str.h"
 #include "bobbin/error.h"
 
 enum { PORT_DNS = 53, HOLD_MS = 1000, HOLD_DOUBLINGS = 5 };
 
-static int read_one(const char *text, struct upstream *out)
+static int read_server(const char *text, void *item)
 {
+    struct upstream *out = item;
     mem_auto char *host = NULL;
     struct addr addr;
     uint16_t port;
@@ -25,20 +26,9 @@ static int read_one(const char *text, struct upstream *out)
 
 int upstreams_read(const char *list, struct upstreams *out, struct err_info *why)
 {
-    out->n_items = 0;
-    for (size_t i = 0; list; i++) {
-        mem_auto char *text = str_field(list, ',', i);
-        if (!text)
-            break;
-        if (!*text)
-            continue;
-        if (out->n_items == UPSTREAMS_MAX)
-            return err_set(why, ERR_INVALID, text, "more than %d servers", UPSTREAMS_MAX);
-        if (read_one(text, &out->items[out->n_items]))
-            return err_set(why, ERR_INVALID, text, "\"%s\" is no server: ADDRESS:PORT was expected", text);
-        out->n_items++;
-    }
-    return 0;
+    static const struct list_kind kind = {"server", "ADDRESS:PORT", UPSTREAMS_MAX, sizeof(struct upstream),
+                                          read_server};
+    return list_read(list, &kind, out->items, &out->n_items, why);
 }
 
 int upstreams_pick(const struct upstreams *u, unsigned tried, int64_t now_ms)

@@ -2,13 +2,14 @@
 
 #include <string.h>
 
-#include "base/mem.h"
+#include "base/list.h"
 #include "base/str.h"
 #include "bobbin/error.h"
 
 /** "10.0.0.0/8", "::1". */
-static int read_network(const char *text, struct network *out)
+static int read_network(const char *text, void *item)
 {
+    struct network *out = item;
     char literal[ADDR_TEXT_MAX];
     const char *slash = strchr(text, '/');
     size_t len = slash ? (size_t)(slash - text) : strlen(text);
@@ -28,20 +29,9 @@ static int read_network(const char *text, struct network *out)
 
 int networks_read(const char *list, struct networks *out, struct err_info *why)
 {
-    out->n_items = 0;
-    for (size_t i = 0; list; i++) {
-        mem_auto char *text = str_field(list, ',', i);
-        if (!text)
-            break;
-        if (!*text)
-            continue;
-        if (out->n_items == NETWORKS_MAX)
-            return err_set(why, ERR_INVALID, text, "more than %d networks", NETWORKS_MAX);
-        if (read_network(text, &out->items[out->n_items]))
-            return err_set(why, ERR_INVALID, text, "\"%s\" is no network: ADDRESS/BITS was expected", text);
-        out->n_items++;
-    }
-    return 0;
+    static const struct list_kind kind = {"network", "ADDRESS/BITS", NETWORKS_MAX, sizeof(struct network),
+                                          read_network};
+    return list_read(list, &kind, out->items, &out->n_items, why);
 }
 
 static bool has_prefix(const struct addr *a, const struct network *n)
