@@ -1,6 +1,7 @@
 #include "base/buf.h"
 #include "base/mem.h"
 #include "base/obj.h"
+#include "base/str.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -50,7 +51,15 @@ void buf_add_str(struct buf *b, const char *s)
 
 void buf_add_char(struct buf *b, char c)
 {
-    buf_add(b, &c, 1);
+    char *to = buf_room(b, 1);
+    *to = c;
+    b->len++;
+}
+
+void buf_add_i64(struct buf *b, int64_t v)
+{
+    b->len += str_put_i64(buf_room(b, STR_I64_MAX), v);
+    b->bytes[b->len] = 0;
 }
 
 void buf_vaddf(struct buf *b, const char *fmt, va_list ap)

@@ -31,6 +31,8 @@ void buf_add(struct buf *b, const void *p, size_t n);
 void buf_add_str(struct buf *b, const char *s);
 /** Append one byte. */
 void buf_add_char(struct buf *b, char c);
+/** Append a decimal integer. */
+void buf_add_i64(struct buf *b, int64_t v);
 /** Append in printf form. */
 void buf_addf(struct buf *b, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 /** As buf_addf, from an argument list, which is used up. */

@@ -128,6 +128,24 @@ void arena_free(struct arena *a)
     free(a);
 }
 
+void arena_reset(struct arena *a)
+{
+    struct chunk *c = a->head;
+    while (c && c->next) {
+        struct chunk *next = c->next;
+        free(c);
+        c = next;
+    }
+    a->head = c;
+    if (c && c->size > a->chunk_size) { /* a single large thing came first */
+        free(c);
+        a->head = NULL;
+    } else if (c) {
+        memset(c->bytes, 0, c->used);
+        c->used = 0;
+    }
+}
+
 void *arena_alloc(struct arena *a, size_t n)
 {
     BUG_IF(n > SIZE_MAX / 2);

@@ -43,6 +43,8 @@ struct arena;
 struct arena *arena_new(size_t chunk) __attribute__((returns_nonnull));
 /** Release the arena and everything in it; NULL is fine. */
 void arena_free(struct arena *a);
+/** Forget everything in the arena, keep its first piece of memory for what comes. */
+void arena_reset(struct arena *a);
 /** n zeroed bytes, aligned for any type; live until arena_free. */
 void *arena_alloc(struct arena *a, size_t n) __attribute__((returns_nonnull));
 /** Copy of n bytes of s with a terminating NUL, in the arena. */

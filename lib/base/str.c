@@ -120,6 +120,35 @@ char *str_field(const char *s, char sep, size_t n)
     return str_trim(raw);
 }
 
+size_t str_put_i64(char *out, int64_t v)
+{
+    char digits[STR_I64_MAX];
+    size_t n = 0, len = 0;
+    uint64_t left = v < 0 ? 0 - (uint64_t)v : (uint64_t)v;
+    do
+        digits[n++] = (char)('0' + left % 10);
+    while (left /= 10);
+    if (v < 0)
+        out[len++] = '-';
+    while (n)
+        out[len++] = digits[--n];
+    return len;
+}
+
+/* Length of the ASCII text that s begins with, in whole words of 8. */
+static size_t ascii_words_len(const char *s, size_t n)
+{
+    size_t len = 0;
+    uint64_t word;
+    while (n - len >= sizeof word) {
+        memcpy(&word, s + len, sizeof word);
+        if (word & UINT64_C(0x8080808080808080))
+            break;
+        len += sizeof word;
+    }
+    return len;
+}
+
 size_t utf8_next(const char *s, size_t n, uint32_t *cp)
 {
     static const uint32_t lowest[5] = {0, 0, 0x80, 0x800, 0x10000};
@@ -145,12 +174,11 @@ size_t utf8_next(const char *s, size_t n, uint32_t *cp)
 bool utf8_valid(const char *s, size_t n)
 {
     uint32_t cp;
-    while (n) {
-        size_t k = utf8_next(s, n, &cp);
+    for (size_t at = ascii_words_len(s, n); at < n;) {
+        size_t k = utf8_next(s + at, n - at, &cp);
         if (!k)
             return false;
-        s += k;
-        n -= k;
+        at += k;
     }
     return true;
 }

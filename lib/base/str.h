@@ -27,6 +27,10 @@ char *str_trim(const char *s);
 void str_lower(char *s);
 /** The n-th field (from 0) of `s` cut at `sep`, trimmed; a new string, or NULL when there are fewer. */
 char *str_field(const char *s, char sep, size_t n);
+/** Most bytes that str_put_i64 writes. */
+#define STR_I64_MAX 20
+/** Write a decimal integer, no NUL, to out (room for STR_I64_MAX). @return bytes written. */
+size_t str_put_i64(char *out, int64_t v);
 /** Number of bytes of the well-formed UTF-8 sequence at s (1..4), or 0 when it is not one. *cp gets the code point. */
 size_t utf8_next(const char *s, size_t n, uint32_t *cp);
 /** Whole text is well-formed UTF-8. */

@@ -88,8 +88,47 @@ static size_t add_wide(struct jw *w, const char *s, size_t n)
     return k;
 }
 
+/* Whether any of 8 bytes is a control character, '"', '\\' or no ASCII (a byte of 0x80 in the result says yes). */
+static uint64_t special_bytes(uint64_t word)
+{
+    const uint64_t ones = UINT64_C(0x0101010101010101), tops = ones * 0x80;
+    uint64_t quotes = word ^ ones * '"', slashes = word ^ ones * '\\';
+    uint64_t low = (word - ones * 0x20) | (quotes - ones) | (slashes - ones);
+    return (low | word) & tops;
+}
+
+/* Whether a text is printable ASCII without anything to escape; false may also be said of one that is. */
+static bool is_plain(const char *s, size_t len)
+{
+    uint64_t word;
+    size_t i = 0;
+    for (; len - i >= sizeof word; i += sizeof word) {
+        memcpy(&word, s + i, sizeof word);
+        if (special_bytes(word))
+            return false;
+    }
+    word = UINT64_C(0x6161616161616161);
+    if (i < len)
+        memcpy(&word, s + i, len - i);
+    return special_bytes(word) == 0;
+}
+
+static void add_plain(struct buf *out, const char *s, size_t len)
+{
+    char *to = buf_room(out, len + 2);
+    to[0] = '"';
+    if (len)
+        memcpy(to + 1, s, len);
+    to[len + 1] = '"';
+    out->len += len + 2;
+}
+
 static void add_string(struct jw *w, const char *s, size_t len)
 {
+    if (is_plain(s, len)) {
+        add_plain(w->out, s, len);
+        return;
+    }
     buf_add_char(w->out, '"');
     for (size_t i = 0; i < len;) {
         size_t plain = i;
@@ -144,7 +183,7 @@ void jw_str(struct jw *w, const char *s)
 void jw_int(struct jw *w, int64_t v)
 {
     begin(w);
-    buf_addf(w->out, "%lld", (long long)v);
+    buf_add_i64(w->out, v);
 }
 
 void jw_bool(struct jw *w, bool v)

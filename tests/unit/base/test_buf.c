@@ -41,6 +41,9 @@ static void formats_short_and_long(void **state)
     buf_auto struct buf b = BUF_EMPTY;
     buf_addf(&b, "%d-%s", 7, "x");
     assert_string_equal(b.bytes, "7-x");
+    buf_add_i64(&b, -42);
+    assert_string_equal(b.bytes, "7-x-42");
+    buf_drop(&b, 3);
     buf_addf(&b, "%300s|", "y");
     assert_int_equal(b.len, 3 + 301);
     assert_string_equal(b.bytes + b.len - 3, " y|");

@@ -71,6 +71,32 @@ static void arena_gives_aligned_zeroed_disjoint_pieces(void **state)
     arena_free(NULL);
 }
 
+static void arena_reset_gives_the_same_zeroed_memory_again(void **state)
+{
+    (void)state;
+    static const size_t first_sizes[] = {10, 1000}; /* fits into a piece of the arena; does not */
+    for (size_t i = 0; i < ARRAY_LEN(first_sizes); i++) {
+        struct arena *a = arena_new(64);
+        arena_reset(a);
+        for (int round = 0; round < 3; round++) {
+            for (size_t n = first_sizes[i]; n < 2000; n += 97) {
+                unsigned char *piece = arena_alloc(a, n);
+                for (size_t j = 0; j < n; j++)
+                    assert_int_equal(piece[j], 0);
+                memset(piece, 0xaa, n);
+            }
+            arena_reset(a);
+        }
+        arena_free(a);
+    }
+    struct arena *a = arena_new(64);
+    void *piece = arena_alloc(a, 10);
+    arena_alloc(a, 100);
+    arena_reset(a);
+    assert_ptr_equal(arena_alloc(a, 10), piece);
+    arena_free(a);
+}
+
 static void arena_makes_strings(void **state)
 {
     (void)state;
@@ -156,6 +182,7 @@ int main(void)
         cmocka_unit_test(nothing_may_be_asked_for),
         cmocka_unit_test(arrays_are_zeroed),
         cmocka_unit_test(arena_gives_aligned_zeroed_disjoint_pieces),
+        cmocka_unit_test(arena_reset_gives_the_same_zeroed_memory_again),
         cmocka_unit_test(arena_makes_strings),
         cmocka_unit_test(broken_invariants_stop_the_program),
         cmocka_unit_test(right_cast_gives_the_object),

@@ -194,6 +194,36 @@ static void utf8_sequences(void **state)
     assert_true(utf8_valid("a\xc3\xa4\xe2\x82\xac", 6));
     assert_false(utf8_valid("a\xc3", 2));
     assert_true(utf8_valid("", 0));
+    /* Whole words of ASCII are passed over; what is wrong stands before, in, between and after them. */
+    char text[25];
+    for (size_t at = 0; at < sizeof text - 1; at++) {
+        memset(text, 'a', sizeof text);
+        assert_true(utf8_valid(text, sizeof text));
+        memcpy(text + at, "\xc3\xa4", 2);
+        assert_true(utf8_valid(text, sizeof text));
+        text[at] = '\xa4';
+        assert_false(utf8_valid(text, sizeof text));
+    }
+}
+
+static void integers_written(void **state)
+{
+    (void)state;
+    static const struct {
+        int64_t value;
+        const char *text;
+    } rows[] = {{0, "0"},
+                {7, "7"},
+                {-1, "-1"},
+                {1234567890, "1234567890"},
+                {INT64_MAX, "9223372036854775807"},
+                {INT64_MIN, "-9223372036854775808"}};
+    for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+        char text[STR_I64_MAX + 1];
+        size_t len = str_put_i64(text, rows[i].value);
+        assert_int_equal(len, strlen(rows[i].text));
+        assert_memory_equal(text, rows[i].text, len);
+    }
 }
 
 static void percent_escapes(void **state)
@@ -228,9 +258,15 @@ static void percent_escapes(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(integers),       cmocka_unit_test(durations),       cmocka_unit_test(sizes),
-        cmocka_unit_test(booleans),       cmocka_unit_test(pieces_of_text),  cmocka_unit_test(fields),
-        cmocka_unit_test(utf8_sequences), cmocka_unit_test(percent_escapes),
+        cmocka_unit_test(integers),
+        cmocka_unit_test(durations),
+        cmocka_unit_test(sizes),
+        cmocka_unit_test(booleans),
+        cmocka_unit_test(pieces_of_text),
+        cmocka_unit_test(fields),
+        cmocka_unit_test(utf8_sequences),
+        cmocka_unit_test(percent_escapes),
+        cmocka_unit_test(integers_written),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
