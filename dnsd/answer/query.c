@@ -203,12 +203,15 @@ size_t answer_write(struct answer *a, const struct zone_version *v, const struct
     struct response r;
     if (a->q.verdict == QUERY_DROP)
         return 0;
-    response_begin(&r, a, v, opts, out, response_limit(a, opts, cap));
+    size_t limit = response_limit(a, opts, cap);
+    response_begin(&r, a, v, opts, out, limit);
     a->rcode = check(&r);
     bool is_for_zones = a->q.has_question && a->q.qclass == DNS_IN && !a->is_truncated;
     if (a->rcode == DNS_NOERROR && is_for_zones)
         a->rcode = answer_question(&r);
     response_additional(&r);
+    if (a->is_truncated && a->is_tcp)
+        response_too_large(&r, limit);
     return response_finish(&r);
 }
 

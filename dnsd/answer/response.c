@@ -49,7 +49,17 @@ void response_begin(struct response *r, struct answer *a, const struct zone_vers
         return;
     if (a->q.verdict == QUERY_OK && (a->q.cookie_len || a->q.wants_keepalive || a->q.wants_padding))
         begin_options(r);
-    r->w.cap -= wr_opt_len(&r->opt) + EDE_OPTION_LEN;
+    r->opt_reserved = wr_opt_len(&r->opt) + EDE_OPTION_LEN;
+    r->w.cap -= r->opt_reserved;
+}
+
+void response_too_large(struct response *r, size_t limit)
+{
+    response_begin(r, r->a, r->v, r->opts, r->w.msg, limit);
+    r->opt.ede = DNS_EDE_OTHER;
+    r->opt.ede_text = "the records of this name and type are more than one message holds";
+    r->a->is_truncated = false;
+    r->a->rcode = DNS_SERVFAIL;
 }
 
 bool response_use_zone(struct response *r, const struct zone *zone)
@@ -139,9 +149,10 @@ bool response_dname(struct response *r, const struct zone_hit *hit)
 bool response_any(struct response *r, const struct zone_hit *hit)
 {
     struct wire_set set;
-    unsigned n = 0;
+    unsigned n = 0, n_put = 0;
     for (; zone_node_nth_set(hit->node, n, &set) && (n == 0 || r->a->is_tcp); n++)
-        put(r, WR_ANSWER, &set);
+        n_put += wr_rrset_at(&r->w, WR_ANSWER, r->owner_off, &set) == 0;
+    r->a->is_truncated = n > 0 && n_put == 0;
     return n > 0 || response_negative(r, hit);
 }
 
@@ -226,10 +237,12 @@ void response_additional(struct response *r)
         bool is_name = name_key_read(rr + name_at, NAME_MAX_LEN, &key) > 0;
         name_key_hash(&key, zone_version_seed(r->v));
         const struct zone_node *node = is_name ? target_node(r, &key) : NULL;
-        if (node && node_is_new(node, seen, n_seen)) {
+        bool is_new = node && (r->needs_glue || node_is_new(node, seen, n_seen));
+        if (is_new &&
+            !r->needs_glue) /* a referral has each target once, and needs the glue of all (RFC 9471) */
             seen[n_seen++] = node;
+        if (is_new)
             put_addresses(r, rr + name_at, node);
-        }
         rr += WIRE_RR_HEADER + wire_get16(rr + 10);
     }
 }
@@ -243,8 +256,7 @@ size_t response_finish(struct response *r)
     if (a->is_truncated)
         flags |= FLAG_TC;
     if (a->q.has_edns) {
-        r->w.cap += wr_opt_len(&r->opt);
-        r->w.cap += r->opt.ede == DNS_EDE_NONE ? EDE_OPTION_LEN : 0u;
+        r->w.cap += r->opt_reserved;
         r->opt.rcode_high = (uint8_t)(a->rcode >> 4);
         wr_opt_put(&r->w, &r->opt);
     }

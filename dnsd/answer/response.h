@@ -22,6 +22,7 @@ struct response {
     const struct answer_options *opts;
     struct wr w;
     struct wr_opt opt;
+    size_t opt_reserved;         /* octets kept free for it */
     uint8_t cookie[COOKIE_LEN];  /* of opt, when the query had one */
     const struct name_key *name; /* looked up now: of the question, or target */
     struct name_key target;      /* where a CNAME or DNAME leads */
@@ -46,7 +47,7 @@ void response_answer(struct response *r, const struct wire_set *set);
 void response_cname(struct response *r, const struct wire_set *set);
 /** Answer section: DNAME and the CNAME made from it (RFC 6672); sets target. @return false: the name becomes too long. */
 bool response_dname(struct response *r, const struct zone_hit *hit);
-/** Answer to ANY: the first set over UDP, all over TCP (RFC 8482). @return false: as response_negative. */
+/** Answer to ANY: the first set over UDP, all that fit over TCP (RFC 8482). @return false: as response_negative. */
 bool response_any(struct response *r, const struct zone_hit *hit);
 /** Authority section: SOA with the negative TTL (RFC 2308). @return false: the zone has no SOA. */
 bool response_negative(struct response *r, const struct zone_hit *hit);
@@ -54,6 +55,13 @@ bool response_negative(struct response *r, const struct zone_hit *hit);
 void response_referral(struct response *r, const struct zone_hit *hit);
 /** Additional section: addresses of targets, as far as they fit. */
 void response_additional(struct response *r);
+/**
+ * Begin again: no message holds the answer, and over TCP there is no larger one to ask for. A part of a set is no answer
+ * (RFC 2181 9), TC would make clients ask again for ever: SERVFAIL, and EDE 0 says why.
+ *
+ * @param limit  as for response_begin
+ */
+void response_too_large(struct response *r, size_t limit);
 /** OPT and header. @return octets. */
 size_t response_finish(struct response *r);
 

@@ -85,7 +85,7 @@ static int bind_socket(int fd, const struct socket_address *addr, struct err_inf
 /** Bind without SO_REUSEPORT once: fails when anybody has the port, and learns it when it was 0. */
 static int probe_udp(struct socket_address *addr, struct err_info *why)
 {
-    int fd;
+    int fd = -1;
     int code = open_socket(addr, SOCK_DGRAM, &fd, why);
     if (code)
         return code;
@@ -99,7 +99,7 @@ static int probe_udp(struct socket_address *addr, struct err_info *why)
 
 int socket_open_udp(struct socket_address *addr, bool is_first, int *fd, struct err_info *why)
 {
-    int s, code = is_first ? probe_udp(addr, why) : 0;
+    int s = -1, code = is_first ? probe_udp(addr, why) : 0;
     if (!code)
         code = open_socket(addr, SOCK_DGRAM, &s, why);
     if (code)
@@ -117,7 +117,7 @@ int socket_open_udp(struct socket_address *addr, bool is_first, int *fd, struct 
 
 int socket_open_tcp(const struct socket_address *addr, int *fd, struct err_info *why)
 {
-    int s, code = open_socket(addr, SOCK_STREAM | SOCK_NONBLOCK, &s, why);
+    int s = -1, code = open_socket(addr, SOCK_STREAM | SOCK_NONBLOCK, &s, why);
     if (code)
         return code;
     if (set_int(s, SOL_SOCKET, SO_REUSEADDR, 1))

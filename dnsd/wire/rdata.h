@@ -69,6 +69,7 @@ enum dns_option {
 /** Extended errors (RFC 8914) that are sent. */
 enum dns_ede {
     DNS_EDE_NONE = -1,
+    DNS_EDE_OTHER = 0,
     DNS_EDE_STALE = 3,
     DNS_EDE_NOT_READY = 14,
     DNS_EDE_NOT_AUTHORITATIVE = 20,

@@ -223,9 +223,15 @@ int wr_rrset(struct wr *w, enum wr_section section, const uint8_t *owner, const 
     return failed;
 }
 
+/** Octets of the extended error's value (RFC 8914 2): code and text. */
+static size_t ede_len(const struct wr_opt *opt)
+{
+    return 2 + (opt->ede_text ? strlen(opt->ede_text) : 0);
+}
+
 size_t wr_opt_len(const struct wr_opt *opt)
 {
-    return OPT_FIXED_LEN + (opt->ede != DNS_EDE_NONE ? OPTION_HEAD + 2u : 0u) +
+    return OPT_FIXED_LEN + (opt->ede != DNS_EDE_NONE ? OPTION_HEAD + ede_len(opt) : 0u) +
            (opt->nsid ? (unsigned)OPTION_HEAD + opt->nsid_len : 0u) +
            (opt->cookie ? OPTION_HEAD + COOKIE_LEN : 0u) + (opt->has_keepalive ? OPTION_HEAD + 2u : 0u);
 }
@@ -244,6 +250,17 @@ static uint8_t *put_number(uint8_t *p, enum dns_option option, unsigned value)
     uint8_t octets[2];
     wire_put16(octets, value);
     return put_option(p, option, octets, 2);
+}
+
+static uint8_t *put_ede(uint8_t *p, const struct wr_opt *opt)
+{
+    size_t n = ede_len(opt);
+    wire_put16(p, DNS_OPTION_EDE);
+    wire_put16(p + 2, (unsigned)n);
+    wire_put16(p + OPTION_HEAD, (unsigned)opt->ede);
+    if (opt->ede_text)
+        memcpy(p + OPTION_HEAD + 2, opt->ede_text, n - 2);
+    return p + OPTION_HEAD + n;
 }
 
 /** Zeros up to the next whole block, or up to the end of the buffer. @return octets of the option. */
@@ -274,7 +291,7 @@ int wr_opt_put(struct wr *w, const struct wr_opt *opt)
     head[6] = 0;
     wire_put16(head + 7, opt->is_dnssec ? 0x8000 : 0);
     if (opt->ede != DNS_EDE_NONE)
-        p = put_number(p, DNS_OPTION_EDE, (unsigned)opt->ede);
+        p = put_ede(p, opt);
     if (opt->nsid)
         p = put_option(p, DNS_OPTION_NSID, opt->nsid, opt->nsid_len);
     if (opt->cookie)

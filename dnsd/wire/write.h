@@ -50,10 +50,11 @@ struct wire_set {
 
 /** What the OPT record of a response says. */
 struct wr_opt {
-    uint16_t size;      /* UDP size announced */
-    uint8_t rcode_high; /* upper 8 bits of an extended rcode */
-    bool is_dnssec;     /* DO is copied */
-    int ede;            /* extended error, or DNS_EDE_NONE */
+    uint16_t size;        /* UDP size announced */
+    uint8_t rcode_high;   /* upper 8 bits of an extended rcode */
+    bool is_dnssec;       /* DO is copied */
+    int ede;              /* extended error, or DNS_EDE_NONE */
+    const char *ede_text; /* says more about it, or NULL                             [borrowed] */
     uint8_t nsid_len;
     bool has_keepalive;
     uint16_t keepalive_100ms; /* idle timeout of the connection, RFC 7828 */
