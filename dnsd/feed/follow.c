@@ -64,50 +64,52 @@ static void on_commit_timer(void *arg)
 static void on_reset(void *arg)
 {
     struct follow *f = obj_cast(arg, struct follow, FOLLOW_MAGIC);
-    map_fini(&f->snapshot, follow_pending_free);
+    kept_set_fini(&f->snapshot, &f->prefixes);
     f->in_snapshot = true;
 }
 
-static struct record *pack(const struct reg_record *record)
+static struct kept *pack(struct follow *f, const char *path, const struct reg_record *record)
 {
     size_t len = 0;
     mem_auto char *bytes = map_pack(record, &len);
-    return bytes ? follow_record_new(bytes, len) : NULL;
+    return bytes ? kept_new(&f->prefixes, path, bytes, len) : NULL;
 }
 
-static void put_pending(struct map *m, const char *path, int64_t due_ms, struct record *take_record)
+/* One record more, or less, of the snapshot. */
+static void note_in_snapshot(struct follow *f, const char *path, struct kept *take_kept)
 {
-    struct pending *p = mem_new(struct pending);
-    p->due_ms = due_ms;
-    p->record = take_record;
-    p = map_set(m, path, p);
-    if (p)
-        follow_pending_free(p);
+    struct kept *old = kept_get(&f->snapshot, &f->prefixes, path);
+    if (take_kept)
+        old = kept_put(&f->snapshot, take_kept);
+    else if (old)
+        kept_take(&f->snapshot, old);
+    kept_free(&f->prefixes, old);
 }
 
 /* Keep a change for the next commit; within a snapshot for its end. A delete waits for a create, which replaces it. */
-static void note(struct follow *f, const char *path, struct record *take_record)
+static void note(struct follow *f, const char *path, struct kept *take_kept)
 {
     if (f->in_snapshot) {
-        put_pending(&f->snapshot, path, 0, take_record);
+        note_in_snapshot(f, path, take_kept);
         return;
     }
     int64_t now = run_now_ms();
-    bool is_delayed = !take_record && f->def.coalesce_ms && map_get(&f->records, path);
+    bool is_delayed = !take_kept && f->def.coalesce_ms && kept_get(&f->records, &f->prefixes, path) != NULL;
     if (!is_delayed) {
-        put_pending(&f->pending, path, 0, take_record);
+        follow_pending_put(f, path, 0, take_kept);
         follow_commit_at(f, now + COMMIT_DELAY_MS);
         return;
     }
     f->last_delay_ms = now + f->def.coalesce_ms;
-    put_pending(&f->pending, path, f->last_delay_ms, NULL);
+    follow_pending_put(f, path, f->last_delay_ms, NULL);
     follow_commit_at(f, f->last_delay_ms);
 }
 
 static void on_put(void *arg, const char *path, const struct reg_record *record, const char *revision)
 {
     (void)revision;
-    note(obj_cast(arg, struct follow, FOLLOW_MAGIC), path, pack(record));
+    struct follow *f = obj_cast(arg, struct follow, FOLLOW_MAGIC);
+    note(f, path, pack(f, path, record));
 }
 
 static void on_deleted(void *arg, const char *path, const char *revision)
@@ -125,22 +127,14 @@ static void drop_marks(struct follow *f)
     }
 }
 
-/* What is held and was not seen in the snapshot is gone. */
 static void on_synced(void *arg, const char *revision)
 {
     struct follow *f = obj_cast(arg, struct follow, FOLLOW_MAGIC);
-    const struct record *r;
-    TAILQ_FOREACH (r, &f->list, link)
-        if (!map_get(&f->snapshot, r->path))
-            put_pending(&f->snapshot, r->path, 0, NULL);
-    map_fini(&f->pending, follow_pending_free);
     drop_marks(f);
-    f->pending = f->snapshot;
-    f->snapshot = MAP_EMPTY;
     f->in_snapshot = false;
     f->state.is_ready = f->state.is_synced = true;
     mind_age(f);
-    follow_commit(f);
+    follow_commit_snapshot(f);
     log_emit(&ev_feed_synced, LOG_STR("revision", revision), LOG_INT("records", f->state.n_records));
     follow_published(f, revision);
 }
@@ -229,7 +223,7 @@ struct follow *follow_new(const struct follow_def *def)
     f->stale_timer = run_timer_new(def->loop, on_stale_timer, f);
     struct hosts_def hosts = {def->loop, def->host_refresh_ms, follow_host_changed, f};
     f->hosts = hosts_new(&hosts);
-    TAILQ_INIT(&f->list);
+    f->trim = trim_new(def->loop);
     TAILQ_INIT(&f->marks);
     TAILQ_INIT(&f->waiters);
     TAILQ_INIT(&f->walks);
@@ -238,7 +232,7 @@ struct follow *follow_new(const struct follow_def *def)
 
 void follow_restore(struct follow *f, const char *path, const char *packed, size_t len)
 {
-    put_pending(&f->pending, path, 0, follow_record_new(packed, len));
+    kept_free(&f->prefixes, kept_put(&f->snapshot, kept_new(&f->prefixes, path, packed, len)));
 }
 
 void follow_restored(struct follow *f, int64_t age_ms)
@@ -246,7 +240,7 @@ void follow_restored(struct follow *f, int64_t age_ms)
     f->state.is_ready = true;
     f->stale_since_ms = run_now_ms() - age_ms;
     mind_age(f);
-    follow_commit(f);
+    follow_commit_snapshot(f);
     log_emit(&ev_feed_restored, LOG_INT("records", f->state.n_records), LOG_INT("age_ms", age_ms));
     f->def.changed(f->def.arg);
 }
@@ -254,16 +248,6 @@ void follow_restored(struct follow *f, int64_t age_ms)
 void follow_begin(struct follow *f)
 {
     f->watch = reg_watch_start(f->def.registry, "/", NULL, &watch_ops, f);
-}
-
-static void free_records(struct follow *f)
-{
-    struct record *r;
-    map_fini(&f->records, NULL);
-    while ((r = TAILQ_FIRST(&f->list))) {
-        TAILQ_REMOVE(&f->list, r, link);
-        free(r);
-    }
 }
 
 void follow_stop(struct follow *f)
@@ -274,15 +258,18 @@ void follow_stop(struct follow *f)
     follow_cancel_walks(f);
     follow_cancel_waiters(f);
     hosts_free(f->hosts);
+    trim_free(f->trim);
     pools_fini(&f->pools);
     run_timer_free(f->commit_timer);
     run_timer_free(f->wait_timer);
     run_timer_free(f->stale_timer);
     drop_marks(f);
-    free_records(f);
-    map_fini(&f->pending, follow_pending_free);
-    map_fini(&f->snapshot, follow_pending_free);
+    follow_pending_clear(f);
+    kept_set_fini(&f->snapshot, &f->prefixes);
+    kept_set_fini(&f->records, &f->prefixes);
     map_fini(&f->held, NULL);
+    kept_text_fini(&f->text);
+    kept_text_fini(&f->before);
     obj_fini(&f->obj);
     free(f);
 }

@@ -5,20 +5,29 @@
 #include <stdlib.h>
 #include <string.h>
 
-struct record *follow_record_new(const char *packed, size_t len)
+/* ---- what is pending ---- */
+
+static void pending_free(struct follow *f, struct pending *p)
 {
-    struct record *r = mem_alloc(sizeof *r + len);
-    r->path = NULL;
-    r->len = len;
-    memcpy(r->bytes, packed, len);
-    return r;
+    kept_free(&f->prefixes, p->kept);
+    free(p);
 }
 
-void follow_pending_free(void *arg)
+void follow_pending_put(struct follow *f, const char *path, int64_t due_ms, struct kept *take_kept)
 {
-    struct pending *p = arg;
-    free(p->record);
-    free(p);
+    struct pending *p = mem_new(struct pending);
+    p->due_ms = due_ms;
+    p->kept = take_kept;
+    p = map_set(&f->pending, path, p);
+    if (p)
+        pending_free(f, p);
+}
+
+void follow_pending_clear(struct follow *f)
+{
+    for (MAP_EACH (&f->pending, it))
+        pending_free(f, it->value);
+    map_fini(&f->pending, NULL);
 }
 
 unsigned follow_flags(const struct follow *f)
@@ -59,72 +68,74 @@ static void on_shared(void *arg, const struct zone_rr *rr, bool is_ready)
     pools_change(&h->follow->pools, rr, is_ready, h->is_add, &sink);
 }
 
-static void produce(struct follow *f, struct zone_tx *tx, const struct record *r, bool is_add)
+static void produce(struct follow *f, struct zone_tx *tx, const struct kept *k, bool is_add)
 {
     struct half half = {f, tx, is_add};
     struct map_sink sink = {.rr = on_rr, .arg = &half, .shared = on_shared};
-    unsigned left_out = map_produce(&f->def.map, r->path, r->bytes, r->len, &sink);
+    struct kept_text *text = &f->text;
+    kept_read(k, text);
+    unsigned left_out = map_produce(&f->def.map, text->path, text->packed, text->len, &sink);
     if (left_out && is_add) {
         f->state.n_left_out += left_out;
-        log_emit(&ev_feed_left_out, LOG_STR("path", r->path), LOG_INT("names", left_out));
+        log_emit(&ev_feed_left_out, LOG_STR("path", text->path), LOG_INT("names", left_out));
     }
 }
 
-/* Count a record that is kept (+1) or no longer (-1). */
-static void count_record(struct follow *f, const struct record *r, int by)
+static bool has_names(const struct kept *k)
 {
-    size_t *count = map_has_names(r->bytes) ? &f->state.n_records : &f->state.n_nameless;
+    return map_has_names(kept_kind(k));
+}
+
+/* Count a record that is kept (+1) or no longer (-1). */
+static void count_record(struct follow *f, const struct kept *k, int by)
+{
+    size_t *count = has_names(k) ? &f->state.n_records : &f->state.n_nameless;
     *count += (size_t)by;
 }
 
-/* Tell the resolver which host the path names now. Same host: its addresses stay. */
-static void change_host(struct follow *f, const char *path, const struct record *old,
-                        const struct record *new)
+/* The host that a record names, or NULL. */
+static const char *host_of(const struct kept *k, struct kept_text *text)
 {
-    const char *before = old ? map_host(old->bytes, old->len) : NULL;
-    const char *after = new ? map_host(new->bytes, new->len) : NULL;
+    if (!k || !has_names(k))
+        return NULL;
+    kept_read(k, text);
+    return map_host(text->packed, text->len);
+}
+
+/* Tell the resolver which host a path names now. Same host: its addresses stay. */
+static void change_host(struct follow *f, const struct kept *old, const struct kept *new)
+{
+    const char *before = host_of(old, &f->before);
+    const char *after = host_of(new, &f->text);
     if (before && after && strcmp(before, after) == 0)
         return;
     if (after)
-        hosts_use(f->hosts, after, path);
+        hosts_use(f->hosts, after, f->text.path);
     if (before)
-        hosts_drop(f->hosts, before, path);
+        hosts_drop(f->hosts, before, f->before.path);
 }
 
-static void drop_record(struct follow *f, struct record *old)
+/* Put a record in place of another one of the same path; NULL: there was none, or there is none any more. */
+static void replace(struct follow *f, struct zone_tx *tx, struct kept *old, struct kept *take_new)
 {
-    count_record(f, old, -1);
-    TAILQ_REMOVE(&f->list, old, link);
-    free(old);
-}
-
-/* Make `path` hold this record (NULL: none). */
-static void replace(struct follow *f, struct zone_tx *tx, const char *path, struct record *take_new)
-{
-    struct record *old = map_get(&f->records, path);
-    if (old && take_new && old->len == take_new->len && memcmp(old->bytes, take_new->bytes, old->len) == 0) {
-        free(take_new);
+    if (old && take_new && kept_equal(old, take_new)) {
+        kept_free(&f->prefixes, take_new);
         return;
     }
     if (old)
         produce(f, tx, old, false);
-    change_host(f, path, old, take_new);
+    change_host(f, old, take_new);
     if (take_new) {
-        map_set(&f->records, path, take_new);
-        take_new->path = map_key(&f->records, path);
         count_record(f, take_new, 1);
-        if (old)
-            TAILQ_INSERT_AFTER(&f->list, old, take_new, link);
-        else
-            TAILQ_INSERT_TAIL(&f->list, take_new, link);
+        kept_put(&f->records, take_new);
         produce(f, tx, take_new, true);
+    } else if (old) {
+        kept_take(&f->records, old);
     }
-    if (!old)
-        return;
-    follow_walks_skip(f, old);
-    drop_record(f, old);
-    if (!take_new)
-        map_remove(&f->records, path);
+    if (old) {
+        count_record(f, old, -1);
+        kept_free(&f->prefixes, old);
+    }
 }
 
 /* ---- host names ---- */
@@ -138,9 +149,9 @@ struct host_run {
 static void on_host_user(void *arg, const char *path)
 {
     struct host_run *r = arg;
-    const struct record *record = map_get(&r->follow->records, path);
-    if (record)
-        produce(r->follow, r->tx, record, r->is_add);
+    const struct kept *k = kept_get(&r->follow->records, &r->follow->prefixes, path);
+    if (k)
+        produce(r->follow, r->tx, k, r->is_add);
 }
 
 void follow_host_changed(void *arg, const char *host)
@@ -160,10 +171,14 @@ void follow_host_changed(void *arg, const char *host)
 /* ---- the guard ---- */
 
 /* Would this change take the names of a record away? */
-static bool is_removal(const struct follow *f, const char *path, const struct pending *p)
+static bool is_removal(const struct kept *old, const struct kept *new)
 {
-    const struct record *old = map_get(&f->records, path);
-    return old && map_has_names(old->bytes) && (!p->record || !map_has_names(p->record->bytes));
+    return old && has_names(old) && (!new || !has_names(new));
+}
+
+static struct kept *kept_now(const struct follow *f, const char *path)
+{
+    return kept_get(&f->records, &f->prefixes, path);
 }
 
 /* Do the removals that are known, with those of the last moments, pass what is allowed? */
@@ -178,8 +193,10 @@ static bool guard_trips(struct follow *f, int64_t now)
     if (!g->share_percent || f->guard.n_gone + f->pending.n_items < g->min_records)
         return false;
     size_t n = f->guard.n_gone;
-    for (MAP_EACH (&f->pending, it))
-        n += is_removal(f, it->key, it->value);
+    for (MAP_EACH (&f->pending, it)) {
+        const struct pending *p = it->value;
+        n += is_removal(kept_now(f, it->key), p->kept);
+    }
     return n >= g->min_records && n * 100 > f->guard.n_base * g->share_percent;
 }
 
@@ -193,7 +210,7 @@ size_t follow_release(struct follow *f)
     size_t n = f->held.n_items;
     struct zone_tx *tx = zone_tx_begin(f->def.zones);
     for (MAP_EACH (&f->held, it))
-        replace(f, tx, it->key, NULL);
+        replace(f, tx, kept_now(f, it->key), NULL);
     map_fini(&f->held, NULL);
     zone_tx_commit(tx, follow_flags(f), NULL);
     f->state.n_commits++;
@@ -232,28 +249,28 @@ static void log_held(const struct follow *f, size_t n)
 static bool settle(struct follow *f, struct zone_tx *tx, const char *path, struct pending *take_p,
                    bool is_alarm)
 {
-    bool is_gone = is_removal(f, path, take_p);
+    struct kept *old = kept_now(f, path);
+    bool is_gone = is_removal(old, take_p->kept);
     bool is_held = is_gone && (is_alarm || follow_is_held(f, path));
     bool is_new = is_held && !follow_is_held(f, path);
     if (is_held) {
         map_set(&f->held, path, f);
-        free(take_p->record);
+        kept_free(&f->prefixes, take_p->kept);
     } else {
         if (f->held.n_items)
             map_remove(&f->held, path);
         f->guard.n_gone += is_gone;
-        replace(f, tx, path, take_p->record);
+        replace(f, tx, old, take_p->kept);
     }
     free(take_p);
     return is_new;
 }
 
-void follow_commit(struct follow *f)
+/* Apply what is pending and due. */
+static void settle_due(struct follow *f, struct zone_tx *tx, int64_t now, bool is_alarm)
 {
-    int64_t now = run_now_ms(), next = INT64_MAX;
-    bool is_alarm = guard_trips(f, now);
     size_t n_held = 0;
-    struct zone_tx *tx = zone_tx_begin(f->def.zones);
+    int64_t next = INT64_MAX;
     run_timer_stop(f->commit_timer);
     f->commit_at_ms = INT64_MAX;
     for (MAP_EACH (&f->pending, it)) {
@@ -267,11 +284,72 @@ void follow_commit(struct follow *f)
     }
     if (!f->pending.n_items)
         map_fini(&f->pending, NULL); /* a map that was large is slow to walk */
-    zone_tx_commit(tx, follow_flags(f), NULL);
-    f->state.n_commits++;
     log_held(f, n_held);
     if (next != INT64_MAX)
         follow_commit_at(f, next);
+}
+
+void follow_commit(struct follow *f)
+{
+    int64_t now = run_now_ms();
+    bool is_alarm = guard_trips(f, now);
+    struct zone_tx *tx = zone_tx_begin(f->def.zones);
+    trim_mind(f->trim, f->pending.n_items);
+    settle_due(f, tx, now, is_alarm);
+    zone_tx_commit(tx, follow_flags(f), NULL);
+    f->state.n_commits++;
+}
+
+/* ---- a snapshot ---- */
+
+/* What the snapshot would take away becomes pending, so that the guard sees it. */
+static void note_removals(struct follow *f)
+{
+    for (uint32_t place = 0; place < f->records.n_places; place++) {
+        const struct kept *old = kept_at(&f->records, place);
+        struct kept *new = old ? kept_like(&f->snapshot, old) : NULL;
+        if (!old || (new && !is_removal(old, new)))
+            continue;
+        kept_read(old, &f->text);
+        follow_pending_put(f, f->text.path, 0, new ? kept_take(&f->snapshot, new) : NULL);
+    }
+}
+
+static void take_in(struct follow *f, struct zone_tx *tx, struct kept *take_kept)
+{
+    struct kept *old = kept_like(&f->records, take_kept);
+    if (f->held.n_items) {
+        kept_read(take_kept, &f->text);
+        map_remove(&f->held, f->text.path);
+    }
+    replace(f, tx, old, take_kept);
+}
+
+static void take_in_snapshot(struct follow *f, struct zone_tx *tx)
+{
+    struct kept_set taken = f->snapshot;
+    f->snapshot = (struct kept_set){.n_items = 0};
+    for (uint32_t place = 0; place < taken.n_places; place++) {
+        struct kept *k = kept_at(&taken, place);
+        taken.places[place] = NULL;
+        if (k)
+            take_in(f, tx, k);
+    }
+    kept_set_fini(&taken, &f->prefixes);
+}
+
+void follow_commit_snapshot(struct follow *f)
+{
+    int64_t now = run_now_ms();
+    follow_pending_clear(f);
+    note_removals(f);
+    bool is_alarm = guard_trips(f, now);
+    struct zone_tx *tx = zone_tx_begin(f->def.zones);
+    trim_mind(f->trim, f->pending.n_items + f->snapshot.n_items);
+    take_in_snapshot(f, tx);
+    settle_due(f, tx, now, is_alarm);
+    zone_tx_commit(tx, follow_flags(f), NULL);
+    f->state.n_commits++;
 }
 
 /* ---- zones that come and go ---- */
@@ -305,7 +383,11 @@ void follow_rezone(struct follow *f, struct zone_tx *tx, int zone, int from, int
 {
     struct rezone r = {f, tx, zone, from, to};
     struct map_sink sink = {.rr = move_rr, .arg = &r, .shared = move_shared};
-    const struct record *record;
-    TAILQ_FOREACH (record, &f->list, link)
-        map_produce(&f->def.map, record->path, record->bytes, record->len, &sink);
+    for (uint32_t place = 0; place < f->records.n_places; place++) {
+        const struct kept *k = kept_at(&f->records, place);
+        if (!k)
+            continue;
+        kept_read(k, &f->text);
+        map_produce(&f->def.map, f->text.path, f->text.packed, f->text.len, &sink);
+    }
 }

@@ -12,7 +12,9 @@
 #include "base/obj.h"
 #include "feed/follow.h"
 #include "feed/hosts.h"
+#include "feed/kept.h"
 #include "feed/pool.h"
+#include "feed/trim.h"
 
 #define FOLLOW_MAGIC OBJ_MAGIC('F', 'O', 'L', 'W')
 
@@ -21,18 +23,10 @@
 /** Removals within this time count together. */
 #define GUARD_WINDOW_MS 2000
 
-/** A path that has a record. */
-struct record {
-    TAILQ_ENTRY(record) link;
-    const char *path; /* the key in `records` */
-    size_t len;
-    char bytes[]; /* packed */
-};
-
 /** What is to become of a path. */
 struct pending {
     int64_t due_ms;
-    struct record *record; /* NULL: it has none any more */
+    struct kept *kept; /* NULL: it has no record any more */
 };
 
 /** A revision that is published when the delayed deletes before it are. */
@@ -42,20 +36,20 @@ struct mark {
     char revision[REG_REVISION_MAX];
 };
 
-TAILQ_HEAD(record_list, record);
-
 struct follow {
     struct obj obj;
     struct follow_def def;
     struct reg_watch *watch;
     struct hosts *hosts;
     struct pools pools;
-    struct map records;      /* path -> struct record: what the zones hold */
-    struct record_list list; /* the same, for walks; new ones at the end */
-    struct map pending;      /* path -> struct pending: what the next commits change */
-    struct map snapshot;     /* path -> struct pending: being gathered */
-    struct map held;         /* paths whose removal is held */
+    struct kept_prefixes prefixes; /* of all that is kept below */
+    struct kept_set records;       /* what the zones hold */
+    struct kept_set snapshot;      /* being gathered, or from disk and not yet published */
+    struct map pending;            /* path -> struct pending: what the next commits change */
+    struct map held;               /* paths whose removal is held */
+    struct kept_text text, before; /* of the record that is worked on */
     bool in_snapshot;
+    struct trim *trim;
     struct run_timer *commit_timer, *wait_timer, *stale_timer;
     int64_t commit_at_ms;   /* commit_timer; INT64_MAX: stopped */
     int64_t last_delay_ms;  /* when the last delayed delete is due */
@@ -70,12 +64,14 @@ struct follow {
     struct follow_state state;
 };
 
-/** A new record of these octets; path is not set. Free with free(). */
-struct record *follow_record_new(const char *packed, size_t len);
-/** Release a pending change with its record. For map_fini. */
-void follow_pending_free(void *arg);
+/** This is to become of a path. @param take_kept NULL: its record goes. */
+void follow_pending_put(struct follow *f, const char *path, int64_t due_ms, struct kept *take_kept);
+/** Forget all that is pending. */
+void follow_pending_clear(struct follow *f);
 /** Publish what is due now. */
 void follow_commit(struct follow *f);
+/** Publish f->snapshot in place of what there was; it is empty then. */
+void follow_commit_snapshot(struct follow *f);
 /** Commit at this time at the latest. */
 void follow_commit_at(struct follow *f, int64_t at_ms);
 /** New addresses of a host: produce its records again. For hosts_def. */
@@ -90,8 +86,6 @@ void follow_serve(struct follow *f);
 /** Call all waiters with ERR_CANCELLED. */
 void follow_cancel_waiters(struct follow *f);
 
-/** Walks step over `gone`, to what stands behind it. Before it leaves the list. */
-void follow_walks_skip(struct follow *f, const struct record *gone);
 /** End all walks with ERR_CANCELLED. */
 void follow_cancel_walks(struct follow *f);
 

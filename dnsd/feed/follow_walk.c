@@ -14,7 +14,8 @@ struct follow_walk {
     struct follow *follow;
     const struct follow_walk_ops *ops;
     void *arg;
-    const struct record *next; /* NULL: the end */
+    uint32_t next; /* place */
+    struct kept_text text;
     struct run_timer *timer;
 };
 
@@ -22,6 +23,7 @@ static void walk_free(struct follow_walk *w)
 {
     TAILQ_REMOVE(&w->follow->walks, w, link);
     run_timer_free(w->timer);
+    kept_text_fini(&w->text);
     obj_fini(&w->obj);
     free(w);
 }
@@ -29,12 +31,15 @@ static void walk_free(struct follow_walk *w)
 static void on_slice(void *arg)
 {
     struct follow_walk *w = obj_cast(arg, struct follow_walk, WALK_MAGIC);
-    for (int n = 0; n < SLICE && w->next; n++) {
-        const struct record *r = w->next;
-        w->next = TAILQ_NEXT(r, link);
-        w->ops->record(w->arg, r->path, r->bytes, r->len);
+    const struct kept_set *records = &w->follow->records;
+    for (int n = 0; n < SLICE && w->next < records->n_places; n++) {
+        const struct kept *k = kept_at(records, w->next++);
+        if (!k)
+            continue;
+        kept_read(k, &w->text);
+        w->ops->record(w->arg, w->text.path, w->text.packed, w->text.len);
     }
-    if (w->next) {
+    if (w->next < records->n_places) {
         run_timer_start(w->timer, 0, 0);
         return;
     }
@@ -51,7 +56,6 @@ struct follow_walk *follow_walk_start(struct follow *f, const struct follow_walk
     w->follow = f;
     w->ops = ops;
     w->arg = arg;
-    w->next = TAILQ_FIRST(&f->list);
     w->timer = run_timer_new(f->def.loop, on_slice, w);
     TAILQ_INSERT_TAIL(&f->walks, w, link);
     run_timer_start(w->timer, 0, 0);
@@ -62,14 +66,6 @@ void follow_walk_cancel(struct follow_walk *w)
 {
     if (w)
         walk_free(w);
-}
-
-void follow_walks_skip(struct follow *f, const struct record *gone)
-{
-    struct follow_walk *w;
-    TAILQ_FOREACH (w, &f->walks, link)
-        if (w->next == gone)
-            w->next = TAILQ_NEXT(gone, link);
 }
 
 void follow_cancel_walks(struct follow *f)
