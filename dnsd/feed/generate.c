@@ -5,21 +5,25 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* `{offset[,width[,base]]}` after a `$`. @return octets read; 0: malformed. */
+enum { WIDTH_MAX = 63 };
+
+/* `{offset[,width[,base]]}` after a `$`. @return octets read; 0: malformed, or larger than any number of a zone. */
 static size_t read_braces(const char *p, int64_t *n, int *width, char *base)
 {
-    int64_t offset = 0;
+    int64_t offset = 0, n_digits = 0;
     int used = 0;
-    *width = 0;
     *base = 'd';
     if (sscanf(p, "{%" SCNd64 "}%n", &offset, &used) < 1 || !used)
         used = 0;
-    if (!used && (sscanf(p, "{%" SCNd64 ",%d}%n", &offset, width, &used) < 2 || !used))
+    if (!used && (sscanf(p, "{%" SCNd64 ",%" SCNd64 "}%n", &offset, &n_digits, &used) < 2 || !used))
         used = 0;
-    if (!used && (sscanf(p, "{%" SCNd64 ",%d,%c}%n", &offset, width, base, &used) < 3 || !used))
+    if (!used && (sscanf(p, "{%" SCNd64 ",%" SCNd64 ",%c}%n", &offset, &n_digits, base, &used) < 3 || !used))
+        return 0;
+    if (offset < INT32_MIN || offset > INT32_MAX || n_digits < 0 || n_digits > WIDTH_MAX)
         return 0;
     *n += offset;
-    return *width >= 0 && *width <= 63 ? (size_t)used : 0;
+    *width = (int)n_digits;
+    return (size_t)used;
 }
 
 static int put_number(struct buf *out, int64_t n, int width, char base)

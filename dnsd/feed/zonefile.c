@@ -239,7 +239,7 @@ static int generate(struct reader *r, const char *text)
     int used = 0;
     int n = sscanf(text, "%*s %" SCNd64 "-%" SCNd64 "%n/%" SCNd64 "%n", &from, &to, &used, &step, &used);
     const char *template = text + used + strspn(text + used, " \t");
-    if (n < 2 || from < 0 || to < from || step < 1 || !*template)
+    if (n < 2 || from < 0 || to < from || to > INT32_MAX || step < 1 || step > INT32_MAX || !*template)
         return bad(r, "$GENERATE needs start-stop[/step], an owner and a record");
     if ((to - from) / step >= MAX_GENERATED)
         return bad(r, "$GENERATE would make more than 65536 records");

@@ -174,6 +174,13 @@ static void a_bad_file_is_named_with_its_line(void **state)
     expect_refusal(HEAD "$TTL soon\n", "example.test.zone:3", "$TTL");
     expect_refusal(HEAD "$FOO bar\n", "example.test.zone:3", "directive");
     expect_refusal(HEAD "a CH A 10.0.0.1\n", "example.test.zone:3", "");
+    expect_refusal(HEAD "$GENERATE 1-2 h${9223372036854775807} A 10.0.0.1\n", "example.test.zone:3",
+                   "offset");
+    expect_refusal(HEAD "$GENERATE 1-2 h${0,4294967297} A 10.0.0.1\n", "example.test.zone:3", "width");
+    expect_refusal(HEAD "$GENERATE 9223372036854775806-9223372036854775807 h A 10.0.0.1\n",
+                   "example.test.zone:3", "start-stop");
+    expect_refusal(HEAD "$GENERATE 0-1/9223372036854775807 h A 10.0.0.1\n", "example.test.zone:3",
+                   "start-stop");
     expect_refusal(HEAD "$INCLUDE nowhere.inc\n", "example.test.zone:3", "nowhere.inc");
     expect_refusal(HEAD "x TYPE0 \\# 0\n", "example.test.zone:3", "");
     expect_refusal(HEAD "x ANY \\# 0\n", "example.test.zone:3", "");
