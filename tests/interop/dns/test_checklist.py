@@ -4,10 +4,14 @@ import subprocess
 
 import pytest
 
+from harness import request
+from served import has_ipv6
+
 pytestmark = pytest.mark.sanitize
 
 HOST = "httpd-1.test1.root.bobbin.test"
 BIG = "big.test1.root.bobbin.test"
+SIX = "six-1.test1.root.bobbin.test"
 APP = "app.root.bobbin.test"
 SOA_ONLY = r"AUTHORITY: 1,.*IN\s+SOA"
 
@@ -32,6 +36,15 @@ ROWS = [
     ("3225 no DO", f"dig {HOST} A", [r"EDNS: version: 0"], [r"flags: do", r"RRSIG"]),
     ("3597 unknown type asked", f"dig {HOST} TYPE65400", [r"status: NOERROR", SOA_ONLY], []),
     ("3597 unknown type stored", "dig odd.zone.example TYPE65400", [r"\\# 3 010203"], []),
+    ("3596 AAAA", f"dig {SIX} AAAA", [r"ANSWER: 1,", r"AAAA\s+fd00:5::13"], []),
+    ("3596 AAAA at the component", "dig six.test1.root.bobbin.test AAAA", [r"ANSWER: 1,", r"AAAA\s+fd00:5::13"], []),
+    ("3596 no A beside a real AAAA", f"dig {SIX} A", [r"status: NOERROR", r"ANSWER: 0", SOA_ONLY], []),
+    ("3596 ip6.arpa", "dig -x fd00:5::13", [r"flags: qr aa", r"PTR\s+six-1\.test1\.root\.bobbin\.test\."], []),
+    ("3596 ip6.arpa, nobody", "dig -x fd00:5::14", [r"status: NXDOMAIN", r"5\.0\.0\.0\.0\.0\.d\.f\.ip6\.arpa\.\s+\d+\s+IN\s+SOA"], []),
+    ("3596 ip6.arpa, in between", "dig 0.0.0.0.5.0.0.0.0.0.d.f.ip6.arpa PTR", [r"status: NOERROR", r"ANSWER: 0"], []),
+    ("3596 ip6.arpa, outside", "dig -x 2600::13", [r"status: REFUSED", r"EDE: 20"], []),
+    ("2782 SRV with a real IPv6 address", "dig app6.root.bobbin.test SRV",
+     [r"ANSWER: 2,", r"SRV\s+1 1 8088 app6\.root", r"SRV\s+1 1 1026 app6\.root", r"app6\S+\s+30\s+IN\s+AAAA\s+fd00:5::8"], []),
     ("4343 case", "dig HTTPD-1.Test1.ROOT.bobbin.TEST A", [r"HTTPD-1\.Test1\.ROOT\.bobbin\.TEST\.\s+30\s+IN\s+A"], [r"httpd-1"]),
     ("4592 wildcard", "dig x.wild.zone.example A", [r"x\.wild\.zone\.example\.\s+300\s+IN\s+A\s+10\.0\.0\.1"], []),
     ("4592 sibling of a name", "dig b.exists.wild.zone.example A", [r"status: NXDOMAIN"], []),
@@ -42,6 +55,10 @@ ROWS = [
     ("6604 chain to a missing name", "dig chain.zone.example A", [r"status: NXDOMAIN", r"CNAME\s+gone\.zone"], []),
     ("6672 DNAME", "dig x.old.zone.example A", [r"DNAME\s+new\.zone", r"CNAME\s+x\.new", r"A\s+10\.0\.0\.3"], []),
     ("6672 DNAME owner itself", "dig old.zone.example DNAME", [r"DNAME\s+new\.zone"], []),
+    ("6672 DNAME that makes the name too long", f"dig {'b' * 60}.{'b' * 60}.long.zone.example A",
+     [r"status: YXDOMAIN", r"DNAME\s+aaa"], [r"CNAME"]),
+    ("6672 DNAME asked below it", "dig x.old.zone.example DNAME", [r"DNAME\s+new\.zone", r"CNAME\s+x\.new"], []),
+    ("6761 localhost over IPv6", "dig localhost AAAA", [r"AAAA\s+::1"], []),
     ("6761 localhost", "dig localhost A", [r"A\s+127\.0\.0\.1"], []),
     ("6761 invalid", "dig x.invalid A", [r"status: NXDOMAIN"], []),
     ("6840 AD and CD", "dig +adflag +cdflag bobbin.test SOA", [r"status: NOERROR"], [r"flags:[^;]* ad"]),
@@ -55,7 +72,7 @@ ROWS = [
     ("7766 two on one connection", f"kdig +tcp +keepopen {HOST} A {APP} A", [r"127\.77\.0\.19.*127\.77\.3\.3"], []),
     ("7828 keepalive", "dig +tcp +keepalive bobbin.test SOA", [r"TCP[- ]KEEPALIVE: 10"], []),
     ("7828 not over UDP", "dig +notcp +keepalive bobbin.test SOA", [r"status: NOERROR"], [r"KEEPALIVE"]),
-    ("7871 ECS", f"dig +subnet=10.1.0.0/16 {HOST} A", [r"status: NOERROR", r"127\.77\.0\.19"], []),
+    ("7871 ECS", f"dig +subnet=10.1.0.0/16 {HOST} A", [r"status: NOERROR", r"127\.77\.0\.19"], [r"CLIENT-SUBNET"]),
     ("7873 cookie", "dig +cookie bobbin.test SOA", [r"COOKIE: [0-9a-f]{48} \(good\)"], []),
     ("8020 above a name", "dig root.bobbin.test A", [r"status: NOERROR", SOA_ONLY], []),
     ("8020 a service without records of its own", "dig test1.root.bobbin.test NS", [r"status: NOERROR"], []),
@@ -71,9 +88,16 @@ ROWS = [
     ("9460 HTTPS", f"dig {HOST} HTTPS", [r"status: NOERROR", r"ANSWER: 0"], []),
     ("9471 glue", "dig host.sub.zone.example A", [r"ANSWER: 0, AUTHORITY: 2, ADDITIONAL: 3", r"10\.0\.0\.53", r"10\.0\.0\.54"],
      [r"flags:[^;]* aa"]),
+    ("9471 glue that does not fit", "dig +notcp +ignore host.sub.large.example A", [r"flags: qr tc"], []),
+    ("9471 all glue over TCP", "dig host.sub.large.example A", [r"ANSWER: 0, AUTHORITY: 40, ADDITIONAL: 41"], []),
     ("9619 no question", "dig +header-only +nocookie", [r"status: FORMERR"], []),
     ("7873 no question but a cookie", "dig +header-only +cookie", [r"status: NOERROR", r"COOKIE: [0-9a-f]{48}"], []),
     ("9715 no fragments", f"dig +bufsize=4096 +notcp +ignore {BIG} A", [r"flags: qr aa tc"], []),
+    ("2181 a set that no message holds", "dig beyond.large.example A",
+     [r"status: SERVFAIL", r"EDE: 0 \(Other\): \(.*more than one message"], [r"flags:[^;]* tc"]),
+    ("2181 the same, UDP sends to TCP", "dig +notcp +ignore beyond.large.example A", [r"status: NOERROR", r"flags: qr aa tc"], []),
+    ("2181 what stands beside it", "dig beyond.large.example TXT", [r"status: NOERROR", r"ANSWER: 1,"], []),
+    ("8482 ANY leaves out what does not fit", "dig +tcp beyond.large.example ANY", [r"status: NOERROR", r"ANSWER: 1,", r"IN\s+TXT"], []),
     ("minimal answers", f"dig {HOST} A", [r"AUTHORITY: 0"], []),
 ]
 
@@ -94,9 +118,27 @@ def test_row(served, command, wanted, unwanted):
         assert not re.search(pattern, text), f"{command}: {pattern}\n{text}"
 
 
-def test_real_ipv6_forward_and_reverse_is_refused_or_answered(served):
-    """No IPv6 subnet is configured here: its reverse name is no zone of ours."""
-    assert "status: REFUSED" in run(served, "dig -x 2600::13")
+@pytest.mark.parametrize("transport", ["+notcp", "+tcp"])
+def test_an_ipv6_socket_answers(served, transport):
+    if not has_ipv6():
+        pytest.skip("this machine has no ::1")
+    for name, kind, wanted in ((SIX, "AAAA", "fd00:5::13"), (HOST, "A", "127.77.0.19"), ("app6.root.bobbin.test", "AAAA", "fd00:5::8")):
+        done = subprocess.run(["dig", "@::1", "-p", str(served.dns_port), transport, "+short", name, kind],
+                              capture_output=True, text=True, check=False)
+        assert done.stdout.split() == [wanted], done.stdout + done.stderr
+
+
+def test_the_zone_is_one_that_others_load(served, tmp_path):
+    """RFC 1034 3.6.2, RFC 2181 10.1: BIND's checker finds no CNAME beside other data, nor anything else."""
+    text = request(served.dns_http_port, "GET", "/dump?zone=bobbin.test").body.decode()
+    path = tmp_path / "bobbin.test.zone"
+
+    def check(content):
+        path.write_text(content)
+        return subprocess.run(["named-checkzone", "-i", "none", "bobbin.test", str(path)], capture_output=True, text=True, check=False)
+    good = check(text)
+    assert good.returncode == 0 and "loaded serial" in good.stdout, good.stdout + good.stderr
+    assert check(text + f"{HOST}. 30 IN CNAME {BIG}.\n").returncode != 0, "the checker would have seen one"
 
 
 def test_every_ancestor_exists(served):

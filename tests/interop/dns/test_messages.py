@@ -36,6 +36,8 @@ ROWS = [
     ("opcode 6, DSO (8490)", header(flags=6 << 11, qd=0), NOTIMP, False),
     ("opcode 15 with a mangled body", header(flags=15 << 11) + b"\xff\xff", NOTIMP, False),
     ("AXFR over UDP or refused", query("bobbin.test", 252), (FORMERR, NOTIMP, REFUSED), False),
+    ("IXFR (1995)", header(ns=1) + question("bobbin.test", 251) + wire.name("bobbin.test") + bytes.fromhex("0006000100000000") +
+     b"\0\x16" + bytes(22), (NOTIMP, REFUSED), False),
     ("AXFR off the apex", query("root.bobbin.test", 252), (FORMERR, 9), False),
     ("type 0", query(HOST, 0), 0, False),
     ("type 65535", query(HOST, 65535), 0, False),
@@ -68,8 +70,7 @@ def check(answer, message, rcode, has_opt):
 def test_row(served, udp, message, rcode, has_opt):
     check(udp.ask(message), message, rcode, has_opt)
     with Tcp(served.dns_port) as tcp:
-        answer = tcp.ask(message)
-        assert answer.is_response and answer.bytes[:2] == message[:2]
+        check(tcp.ask(message), message, rcode, has_opt)
     answers(served)
 
 
@@ -95,8 +96,17 @@ def test_the_question_comes_back_as_it_was(udp, bits):
 def test_names_past_the_reach_of_a_pointer(served):
     """Beyond octet 16383 no name can be pointed to: a set of that size is still right."""
     with Tcp(served.dns_port) as tcp:
-        answer = tcp.ask(query("huge.test1.root.bobbin.test", wire.ANY))
-    assert len([r for r in answer.records[0] if r[1] == wire.A]) == 300
+        answer = tcp.ask(query("names.large.example", 12))
+    assert answer.size > 20000 and len(answer.records[0]) == 1500
+    targets = {wire.read_name(answer.bytes, at)[0] for at in answer.rdata_at}
+    assert targets == {f"host-{i}.some.where.else.large.example." for i in range(1, 1501)}
+
+
+def test_srv_targets_are_not_compressed(udp):
+    """RFC 2782: old resolvers do not read a pointer there."""
+    answer = udp.ask(query("app.root.bobbin.test", 33, options=b""))
+    assert [record[3][6:] for record in answer.records[0]] == [wire.name("app.root.bobbin.test")]
+    assert [record[:2] for record in answer.records[2]] == [("app.root.bobbin.test.", wire.A)]
 
 
 def test_each_server_cookie_is_for_one_address(served):

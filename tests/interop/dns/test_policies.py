@@ -97,6 +97,19 @@ def test_cookies_required():
         assert running.dig(HOST) == ["127.77.0.19"], "dig does the whole dance by itself"
 
 
+def test_the_longest_datagram_is_an_option():
+    """RFC 9715: 1400 octets pass everywhere without fragments; what a client offers never makes them longer."""
+    with stack(udp__max__payload="1400") as running:
+        for i in range(80):
+            answer = running.bind(f"{PATH[:-1]}{i}", container(f"httpd-{i}", f"httpd{'' if i < 79 else 'x'}", f"127.77.1.{i}"))
+        running.sync(answer.headers["Bobbin-Revision"])
+        with Udp(running.dns_port) as client:
+            answer = client.ask(query(f"httpd.test1.root.{DOMAIN}", options=b"", size=4096))
+            assert 1232 < answer.size <= 1400 and len(answer.records[0]) == 79 and answer.edns["size"] == 1400
+            assert client.ask(query(f"httpd.test1.root.{DOMAIN}", options=b"", size=1232)).is_truncated
+            assert client.ask(query(f"httpd.test1.root.{DOMAIN}")).is_truncated
+
+
 def test_cookies_off():
     with stack(cookies="off") as running, Udp(running.dns_port) as client:
         assert client.ask(query(DOMAIN, wire.SOA, options=option(COOKIE, b"abcdefgh"))).options == {}

@@ -1,6 +1,7 @@
 """TCP and TLS: pipelining, slow and idle clients, limits, certificates that change (RFC 7766, 7828, 7858, 9210)."""
 import os
 import re
+import resource
 import signal
 import socket
 import ssl
@@ -85,6 +86,25 @@ def test_half_closed_clients_get_their_answer(served):
         assert client.receive().rcode == 0 and client.is_closed()
 
 
+def test_a_thousand_idle_connections(served):
+    """As many as there may be: who asks, over UDP or over one of them or a new one, is answered (RFC 9210 4.4)."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (max(soft, min(hard, 4096)), hard))
+    idle = []
+    try:
+        for _ in range(1000):
+            idle.append(Tcp(served.dns_port))
+        answers(served)
+        assert idle[-1].ask(query(HOST)).rcode == 0
+        with Tcp(served.dns_port) as one_more:
+            for i in range(20):
+                assert one_more.ask(query("huge.test1.root.bobbin.test", id=i)).id == i
+    finally:
+        for client in idle:
+            client.socket.close()
+        resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
+
+
 def test_keepalive_tells_the_idle_timeout(stream):
     answer = stream.ask(query(HOST, options=option(wire.KEEPALIVE)))
     assert answer.options[wire.KEEPALIVE] == (100).to_bytes(2, "big")
@@ -103,7 +123,8 @@ def test_padding_fills_blocks_only_when_asked_and_only_over_tls(stream):
     assert stream.kind == "tcp" or huge.size % 468 == 0
 
 
-@pytest.mark.parametrize("garbage", [b"GET / HTTP/1.1\r\n\r\n" * 50, bytes(2), b"\0\1x", b"\0\x0b" + bytes(11)])
+@pytest.mark.parametrize("garbage", [b"GET / HTTP/1.1\r\n\r\n" * 50, bytes(2), b"\0\1x", b"\0\x0b" + bytes(11),
+                                     b"\xff\xff" + query(HOST), Tcp.framed(query(HOST)) + b"\0", Tcp.framed(query(HOST)) + bytes(2)])
 def test_what_is_no_dns_ends_the_connection(served, garbage):
     with Tcp(served.dns_port) as client:
         try:
@@ -206,6 +227,15 @@ def test_a_certificate_that_cannot_be_used_changes_nothing(served):
     assert told(served, "dns_reloaded", lambda: request(served.dns_http_port, "POST", "/reload")).status == 200
 
 
+def drip_is_refused(client):
+    """One octet more of a message of 65 535."""
+    try:
+        client.socket.sendall(b"\xff")
+        return False
+    except ConnectionError:
+        return True
+
+
 def test_idle_and_too_many_connections():
     """Idle ones end by the timeout, the longest idle ones earlier when there are too many; UDP does not notice."""
     options = {"hadoop.registry.dns.tcp.idle-timeout": "2s", "hadoop.registry.dns.tcp.max-clients": 100,
@@ -223,6 +253,9 @@ def test_idle_and_too_many_connections():
             started = time.monotonic()
             assert clients[-1].is_closed()
             assert SANITIZED or 1 < time.monotonic() - started < 8
+            with Tcp(stack.dns_port) as dripping:
+                dripping.socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+                wait_for(lambda: drip_is_refused(dripping), "a query that never ends is no progress")
         finally:
             for client in clients:
                 client.socket.close()

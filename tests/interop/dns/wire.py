@@ -58,6 +58,7 @@ class Answer:
         self.size, self.bytes = len(message), message
         self.id, self.flags, *counts = struct.unpack_from(">HHHHHH", message)
         self.counts, self.options, self.edns, self.question = counts, {}, None, None
+        self.rdata_at = []  # of all records, in order
         self.rcode, at = self.flags & 15, 12
         for _ in range(counts[0]):
             self.question, at = read_name(message, at)
@@ -73,6 +74,7 @@ class Answer:
         kind, klass, ttl, length = struct.unpack_from(">HHIH", message, at)
         data = message[at + 10:at + 10 + length]
         assert len(data) == length
+        self.rdata_at.append(at + 10)
         if kind == OPT:
             assert self.edns is None and owner == "." and section == 2
             self.edns = {"size": klass, "version": ttl >> 16 & 255, "flags": ttl & 0xFFFF}
