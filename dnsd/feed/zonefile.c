@@ -102,6 +102,9 @@ static int keep_record(struct reader *r, const ldns_rr *rr)
                           .rdlen = (uint16_t)len};
     if (len < 0)
         return bad(r, "the record is longer than 65535 octets");
+    if (name_len(out.owner, ldns_rdf_size(ldns_rr_owner(rr))) <
+        0) /* ldns joins with the origin whatever comes of it */
+        return bad(r, "the name is longer than 255 octets");
     if (ldns_rr_get_class(rr) != LDNS_RR_CLASS_IN)
         return bad(r, "only class IN is served");
     if (!out.type || rdata_check(out.type, rdata, out.rdlen) || out.type == DNS_OPT ||

@@ -192,6 +192,20 @@ static void a_bad_file_is_named_with_its_line(void **state)
     expect_refusal(HEAD "$INCLUDE part.inc\n", "part.inc:1", "deep");
 }
 
+static void a_name_that_its_origin_makes_too_long_is_refused(void **state)
+{
+    (void)state;
+    static const char label[] =
+        "abcdefghijklmnopqrstuvwxyzabcdefghijklmnopqrstuvwxyz"; /* 52 octets: five are too many */
+    struct buf text = BUF_EMPTY;
+    buf_addf(&text, HEAD "$ORIGIN %s.%s\n%s.%s.%s A 10.0.0.1\n", label, label, label, label, label);
+    expect_refusal(buf_cstr(&text), "example.test.zone:4", "255");
+    text.len = 0;
+    buf_addf(&text, HEAD "$ORIGIN %s.%s\na CNAME %s.%s.%s\n", label, label, label, label, label);
+    expect_refusal(buf_cstr(&text), "example.test.zone:4", "");
+    buf_fini(&text);
+}
+
 static void a_record_that_is_too_long_is_refused(void **state)
 {
     (void)state;
@@ -220,6 +234,7 @@ int main(void)
         cmocka_unit_test(includes_are_read_in_place),
         cmocka_unit_test(a_stamp_sees_every_file),
         cmocka_unit_test(a_bad_file_is_named_with_its_line),
+        cmocka_unit_test(a_name_that_its_origin_makes_too_long_is_refused),
         cmocka_unit_test(a_record_that_is_too_long_is_refused),
     };
     return cmocka_run_group_tests(tests, make_dir, remove_dir);
