@@ -57,7 +57,19 @@ static int launch(struct dev *d, const json_t *definition, struct err_info *why)
 
 /* ---- waiting for names ---- */
 
-/** The registry holds a record of a container. */
+/** An answer holds a record that does not say that the container is not ready. */
+static bool is_ready_record(const struct wait_answer *answer)
+{
+    json_auto json_t *node = NULL;
+
+    if (answer->status != 200 || json_read(answer->body.bytes, answer->body.len, &node, NULL))
+        return false;
+    const json_t *service = json_object_get(node, "service");
+    const char *ready = json_string_value(json_object_get(service, "bobbin:ready"));
+    return service && !(ready && strcmp(ready, "false") == 0);
+}
+
+/** The registry holds a record of a container, by which it is ready. */
 static int has_record(struct dev *d, const char *container_id, bool *out, struct err_info *why)
 {
     struct wait_answer answer;
@@ -70,12 +82,12 @@ static int has_record(struct dev *d, const char *container_id, bool *out, struct
     mem_auto char *url = mem_fmt("%s/ws/v1/registry%s", d->registry_url, path);
     const struct http_call_def def = {.url = url, .timeout_ms = RECORDS_LIMIT_MS};
     err = wait_http(&d->wait, &def, &answer, why);
-    *out = !err && answer.status == 200;
+    *out = !err && is_ready_record(&answer);
     wait_answer_fini(&answer);
     return err;
 }
 
-/** svcmgr publishes beside the API: READY may be told a moment before the record is in the registry. */
+/** svcmgr publishes beside the API: READY may be told a moment before the record says so, too. */
 static int wait_record(struct dev *d, const char *container_id, struct err_info *why)
 {
     int64_t end_ms = run_now_ms() + RECORDS_LIMIT_MS;

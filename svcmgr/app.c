@@ -185,10 +185,19 @@ static int start_cluster(struct daemon *d, void *app, struct err_info *why)
     return err;
 }
 
+static void tell_container_ended(void *arg, const struct eng_container_ref *c)
+{
+    struct app *a = app_of(arg);
+    mem_auto char *path = engine_record_path(c->service, c->instance->container_id);
+
+    publish_ended(a->publish, path, c->instance->container_id, 0);
+}
+
 static void on_all_stopped(void *arg)
 {
     struct app *a = app_of(arg);
 
+    engine_containers(a->engine, tell_container_ended, a);
     log_emit0(&ev_containers_stopped);
     cluster_close(a->cluster, on_part_stopped, a);
 }

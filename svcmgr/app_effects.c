@@ -134,6 +134,11 @@ static void do_purge(struct app *a, struct eng_effect *e)
     publish_purge(a->publish, e->path, e->ticket);
 }
 
+static void do_ended(struct app *a, struct eng_effect *e)
+{
+    publish_ended(a->publish, e->path, e->text, e->ticket);
+}
+
 static void do_answer(struct app *a, struct eng_effect *e)
 {
     app_answer(a, e->answer);
@@ -206,20 +211,11 @@ static void do_nothing(struct app *a, struct eng_effect *e)
 /* ---- the table ---- */
 
 static void (*const doers[])(struct app *a, struct eng_effect *e) = {
-    [EFF_PERSIST] = do_nothing,
-    [EFF_REQUEST] = do_request,
-    [EFF_CANCEL] = do_cancel,
-    [EFF_RELEASE] = do_release,
-    [EFF_LAUNCH] = do_launch,
-    [EFF_STOP] = do_stop,
-    [EFF_PROBE_START] = do_probe_start,
-    [EFF_PROBE_STOP] = do_probe_stop,
-    [EFF_PUBLISH] = do_publish,
-    [EFF_UNPUBLISH] = do_unpublish,
-    [EFF_PURGE] = do_purge,
-    [EFF_ANSWER] = do_answer,
-    [EFF_TIMER] = do_timer,
-    [EFF_NOTE] = do_note,
+    [EFF_PERSIST] = do_nothing,         [EFF_REQUEST] = do_request,       [EFF_CANCEL] = do_cancel,
+    [EFF_RELEASE] = do_release,         [EFF_LAUNCH] = do_launch,         [EFF_STOP] = do_stop,
+    [EFF_PROBE_START] = do_probe_start, [EFF_PROBE_STOP] = do_probe_stop, [EFF_PUBLISH] = do_publish,
+    [EFF_UNPUBLISH] = do_unpublish,     [EFF_PURGE] = do_purge,           [EFF_ENDED] = do_ended,
+    [EFF_ANSWER] = do_answer,           [EFF_TIMER] = do_timer,           [EFF_NOTE] = do_note,
 };
 
 void app_carry_out(struct app *a, struct eng_effect *e)

@@ -20,8 +20,9 @@ LOG_DECLARE(SVCMGR_EVENTS)
 #define TICKET_LIMIT_MS 5000 /* until a ticket is told that the registry is away */
 #define RETRY_FIRST_MS  100
 #define RETRY_MAX_MS    5000
+#define APPLICATION     "application_"
 
-enum change_kind { CHANGE_PUT, CHANGE_DELETE, CHANGE_PURGE };
+enum change_kind { CHANGE_PUT, CHANGE_DELETE, CHANGE_PURGE, CHANGE_ENDED };
 
 struct change {
     struct obj obj;
@@ -30,6 +31,7 @@ struct change {
     enum change_kind kind;
     char *path;
     struct reg_record *record; /* PUT */
+    char *id;                  /* ENDED */
     int64_t *tickets;          /* told with the outcome: its own, and those of the changes it replaced */
     size_t n_tickets;
     int64_t asked_ms; /* when the oldest of them came */
@@ -73,6 +75,7 @@ static void free_change(struct change *c)
     p->n_changes--;
     reg_record_free(c->record);
     free(c->path);
+    free(c->id);
     free(c->tickets);
     obj_fini(&c->obj);
     free(c);
@@ -192,6 +195,20 @@ static bool may_begin(const struct publish *p, const struct change *c)
     return false;
 }
 
+static void begin_ended(struct change *c)
+{
+    const struct reg_event container = {"container-finished", c->id};
+
+    if (!str_starts(c->id, APPLICATION)) {
+        reg_tell(c->owner->reg, &container, 1, on_done, c);
+        return;
+    }
+    /* Container 1 of attempt 1 is the application master's: here the manager itself. */
+    mem_auto char *master = mem_fmt("container_%s_01_000001", c->id + strlen(APPLICATION));
+    const struct reg_event events[] = {{"am-container-finished", master}, {"application-completed", c->id}};
+    reg_tell(c->owner->reg, events, ARRAY_LEN(events), on_done, c);
+}
+
 static void begin(struct change *c)
 {
     struct publish *p = c->owner;
@@ -204,6 +221,7 @@ static void begin(struct change *c)
         return;
     case CHANGE_DELETE: reg_delete(p->reg, c->path, false, on_done, c); return;
     case CHANGE_PURGE: reg_delete(p->reg, c->path, true, on_done, c); return;
+    case CHANGE_ENDED: begin_ended(c); return;
     }
 }
 
@@ -215,7 +233,7 @@ static int64_t tell_late(struct publish *p, int64_t now)
 
     TAILQ_FOREACH (c, &p->changes, link) {
         int64_t left = c->asked_ms + TICKET_LIMIT_MS - now;
-        if (!c->n_tickets)
+        if (!c->n_tickets || c->kind == CHANGE_ENDED)
             continue;
         if (left <= 0)
             tell(c, ERR_UNAVAILABLE);
@@ -291,24 +309,36 @@ static void replace(struct change *old, struct change *c)
     free_change(old);
 }
 
-static void add(struct publish *p, enum change_kind kind, const char *path, struct reg_record *take_record,
-                int64_t ticket)
+static bool is_covered(const struct change *old, const struct change *c)
 {
-    struct change *c = mem_new(struct change), *old, *next;
+    if (old->kind == CHANGE_ENDED || c->kind == CHANGE_ENDED)
+        return old->kind == c->kind && !strcmp(old->id, c->id);
+    if (c->kind == CHANGE_PURGE)
+        return is_below(old->path, c->path);
+    return !strcmp(old->path, c->path) && old->kind != CHANGE_PURGE;
+}
+
+static struct change *change_new(struct publish *p, enum change_kind kind, const char *path, int64_t ticket)
+{
+    struct change *c = mem_new(struct change);
 
     obj_init(&c->obj, CHANGE_MAGIC);
     c->owner = p;
     c->kind = kind;
     c->path = mem_str(path);
-    c->record = take_record;
     c->asked_ms = run_now_ms();
     if (ticket)
         add_ticket(c, ticket);
+    return c;
+}
+
+static void add(struct publish *p, struct change *c)
+{
+    struct change *old, *next;
+
     for (old = TAILQ_FIRST(&p->changes); old; old = next) {
         next = TAILQ_NEXT(old, link);
-        bool is_covered = kind == CHANGE_PURGE ? is_below(old->path, path)
-                                               : !strcmp(old->path, path) && old->kind != CHANGE_PURGE;
-        if (!old->is_running && is_covered)
+        if (!old->is_running && is_covered(old, c))
             replace(old, c);
     }
     TAILQ_INSERT_TAIL(&p->changes, c, link);
@@ -334,17 +364,28 @@ void publish_put(struct publish *p, const char *path, const struct eng_record *r
     set_attribute(r, "yarn:ip", record->ip);
     set_attribute(r, "yarn:hostname", record->hostname);
     set_attribute(r, "yarn:component", record->component);
-    add(p, CHANGE_PUT, path, r, ticket);
+    set_attribute(r, "bobbin:ready", record->is_unready ? "false" : NULL);
+    struct change *c = change_new(p, CHANGE_PUT, path, ticket);
+    c->record = r;
+    add(p, c);
 }
 
 void publish_delete(struct publish *p, const char *path, int64_t ticket)
 {
-    add(p, CHANGE_DELETE, path, NULL, ticket);
+    add(p, change_new(p, CHANGE_DELETE, path, ticket));
 }
 
 void publish_purge(struct publish *p, const char *path, int64_t ticket)
 {
-    add(p, CHANGE_PURGE, path, NULL, ticket);
+    add(p, change_new(p, CHANGE_PURGE, path, ticket));
+}
+
+void publish_ended(struct publish *p, const char *path, const char *id, int64_t ticket)
+{
+    struct change *c = change_new(p, CHANGE_ENDED, path, ticket);
+
+    c->id = mem_str(id);
+    add(p, c);
 }
 
 size_t publish_n_pending(const struct publish *p)

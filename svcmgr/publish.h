@@ -4,7 +4,7 @@
  * with the newer one's outcome. Changes of one path, and changes above or below each other, keep their order; others run
  * side by side.
  *
- * The outcome of each ticket is told once and in bounded time: 0; ERR_UNAVAILABLE when the registry did not answer
+ * The outcome of each ticket is told once and, but for publish_ended, in bounded time: 0; ERR_UNAVAILABLE when the registry did not answer
  * within the limit (the change is still tried until it is done or replaced); or what the registry refuses it for.
  *
  * Thread: owner for everything.   Source: YARN services API 7.
@@ -34,6 +34,15 @@ void publish_put(struct publish *p, const char *path, const struct eng_record *r
 void publish_delete(struct publish *p, const char *path, int64_t ticket);
 /** Delete a path and all below it. */
 void publish_purge(struct publish *p, const char *path, int64_t ticket);
+/**
+ * Tell the registry that a container or an application has ended, so that it removes the records bound under that id,
+ * whoever bound them: its event container-finished; or am-container-finished (the first container of attempt 1) and
+ * application-completed. The ticket is told when it has been taken or refused, however long that takes.
+ *
+ * @param path  that a purge of it, or of what is above, must wait                   [borrowed]
+ * @param id    "container_…" or "application_…"                                     [borrowed]
+ */
+void publish_ended(struct publish *p, const char *path, const char *id, int64_t ticket);
 /** Changes that the registry lacks still. */
 size_t publish_n_pending(const struct publish *p);
 /** Call drained(arg) once, when nothing is pending or limit_ms are over. */

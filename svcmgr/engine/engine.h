@@ -119,6 +119,7 @@ struct eng_instance {
     struct eng_exit *last_exit;      /* NULL: never ended */
     char *wait;                      /* why it is not further: for explain; NULL: nothing to wait for */
     bool published;                  /* its record was asked for */
+    bool record_unready;             /* it says that the instance is not ready */
     bool recovered;                  /* EV_RECOVERED came; used between load and resume */
     bool dirty;                      /* to be persisted at the end of this step */
     struct eng_component *component; /* borrowed: the one it belongs to */
@@ -159,6 +160,8 @@ struct eng_service {
     bool published; /* the service record is written or under way; not stored */
     char **stale;   /* containers whose records must still be deleted */
     size_t n_stale;
+    char **ended; /* containers and applications whose end the registry must still be told */
+    size_t n_ended;
     int64_t retry_ms;     /* when failed registry work is repeated; 0: none failed; not stored */
     int64_t timer_ms;     /* last TIMER effect; 0: none */
     uint64_t *destroyers; /* tokens of DELETE requests that wait; not stored */
@@ -185,7 +188,7 @@ struct eng_service {
     X(EV_EXITED) /* container_id, attempt (0: container ended), exit. Exits of an older attempt are ignored */         \
     X(EV_LOST)   /* container_id: container or node vanished, or a STOP or LAUNCH found none; text */                  \
     X(EV_PROBE)  /* container_id, attempt, ready, text                                          */                     \
-    X(EV_RECORD) /* ticket, code: 0 or ERR_*; every PUBLISH, UNPUBLISH, PURGE gets one, in bounded time */             \
+    X(EV_RECORD) /* ticket, code: 0 or ERR_*; one for every ticket, in bounded time but for ENDED       */             \
     X(EV_TIMER)  /* user, name: the time of the service's last TIMER effect has come             */                    \
     /* start-up */                                                                                                     \
     X(EV_RECOVERED) /* container_id, attempt, found; found EXITED: exit; RUNNING: ip, host           */                \
@@ -244,9 +247,10 @@ struct eng_event {
     X(EFF_PUBLISH)   /* path, record, ticket: create parents, write with overwrite                */               \
     X(EFF_UNPUBLISH) /* path, ticket: delete one record; no such path is success                  */               \
     X(EFF_PURGE)     /* path, ticket: delete path and all below; no such path is success          */               \
-    X(EFF_ANSWER)    /* answer                                                                   */                \
-    X(EFF_TIMER)     /* at_ms: send EV_TIMER at this time; replaces the service's earlier one; 0: none */          \
-    X(EFF_NOTE)      /* text: a line for the log                                                 */
+    X(EFF_ENDED) /* path, text, ticket: tell the registry that the container or application `text` has ended */    \
+    X(EFF_ANSWER) /* answer                                                                   */                   \
+    X(EFF_TIMER)  /* at_ms: send EV_TIMER at this time; replaces the service's earlier one; 0: none */             \
+    X(EFF_NOTE)   /* text: a line for the log                                                 */
 
 #define ENG_EFFECT_ROW(token) token,
 enum eng_effect_kind { ENG_EFFECTS(ENG_EFFECT_ROW) };
@@ -296,7 +300,7 @@ struct eng_launch {
     char *ip; /* CONTAINER_IP, or NULL */
 };
 
-/** A readiness probe. All texts are final. The first success and every change of the result are reported (EV_PROBE). */
+/** A readiness probe. All texts are final. The first result and every change of it are reported (EV_PROBE). */
 struct eng_probe {
     enum spec_check type;
     int64_t attempt;
@@ -312,6 +316,7 @@ struct eng_probe {
 /** A registry record. NULL members are not written. */
 struct eng_record {
     char *description, *yarn_id, *persistence, *ip, *hostname, *component;
+    bool is_unready; /* a container whose readiness probe does not succeed */
 };
 
 /** Outcomes of requests; the face turns them into status and words. */

@@ -154,6 +154,7 @@ void instance_publish(struct step *st, struct eng_instance *inst)
     r->ip = mem_strn(inst->ip, strcspn(inst->ip, ","));
     r->hostname = mem_str(inst->hostname);
     r->component = mem_str(inst->component->name);
+    r->is_unready = inst->record_unready;
     step_registry(st, EFF_PUBLISH, inst->component->service, inst->container_id)->record = r;
     inst->published = true;
 }
@@ -190,9 +191,11 @@ static void on_running(struct step *st, struct eng_instance *inst, const struct 
         set_text(&inst->bare_host, host);
     inst->state = INST_RUNNING;
     inst->running_ms = st->now_ms;
+    start_probe(st, inst);
+    /* One that was taken over counts as ready until a probe says otherwise: names stay through a restart. */
+    inst->record_unready = inst->state != INST_READY && !inst->recovered;
     instance_publish(st,
                      inst); /* also after a relaunch: the record may have gone with an earlier life of us */
-    start_probe(st, inst);
     touch(st, inst);
 }
 
@@ -206,6 +209,10 @@ static void on_probe(struct step *st, struct eng_instance *inst, const struct en
         clear_wait(inst);
     else
         instance_set_wait(inst, "readiness: %s", ev->text ? ev->text : "the probe fails");
+    if (inst->record_unready == ev->ready) {
+        inst->record_unready = !ev->ready;
+        instance_publish(st, inst);
+    }
     step_affect(st, inst->component->service); /* probed anew after a restart: nothing to store */
 }
 
@@ -283,6 +290,7 @@ static void unpublish(struct step *st, struct eng_instance *inst)
 static void forget_container(struct step *st, struct eng_instance *inst)
 {
     unpublish(st, inst);
+    service_tell_ended(st, inst->component->service, inst->container_id);
     map_remove(&st->e->containers, inst->container_id);
     free(inst->last_container_id);
     inst->last_container_id = inst->container_id;
@@ -403,6 +411,7 @@ void instance_drop(struct step *st, struct eng_instance *inst, bool remove)
     case INST_EXITED:
         step_emit_container(st, EFF_RELEASE, inst);
         unpublish(st, inst);
+        service_tell_ended(st, inst->component->service, inst->container_id);
         break;
     case INST_ALLOCATED:
     case INST_LAUNCHED:

@@ -47,10 +47,43 @@ static void forget_stale(struct eng_service *s, const char *container_id)
     s->n_stale = n;
 }
 
-static bool has_ticket(const struct engine *e, const char *container_id)
+static void forget_ended(struct eng_service *s, const char *id)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < s->n_ended; i++) {
+        if (!id || strcmp(s->ended[i], id) == 0)
+            free(s->ended[i]);
+        else
+            s->ended[n++] = s->ended[i];
+    }
+    s->n_ended = n;
+}
+
+static void emit_ended(struct step *st, const struct eng_service *s, const char *id)
+{
+    const char *container_id = str_starts(id, "container_") ? id : NULL;
+    step_registry(st, EFF_ENDED, s, container_id)->text = mem_str(id);
+    st->e->tickets[st->e->n_tickets - 1].ended_id = mem_str(id);
+}
+
+void service_tell_ended(struct step *st, struct eng_service *s, const char *id)
+{
+    if (s->n_ended == ENDED_MAX) {
+        mem_auto char *oldest = mem_str(s->ended[0]);
+        step_note(st, s, "the registry is away for too long to be told that %s has ended", oldest);
+        forget_ended(s, oldest);
+    }
+    s->ended = mem_resize(s->ended, s->n_ended + 1, sizeof(s->ended[0]));
+    s->ended[s->n_ended++] = mem_str(id);
+    step_touch(st, s);
+    emit_ended(st, s, id);
+}
+
+static bool is_unpublishing(const struct engine *e, const char *container_id)
 {
     for (size_t i = 0; i < e->n_tickets; i++) {
-        if (e->tickets[i].container_id && strcmp(e->tickets[i].container_id, container_id) == 0)
+        const struct ticket *t = &e->tickets[i];
+        if (t->kind == EFF_UNPUBLISH && strcmp(t->container_id, container_id) == 0)
             return true;
     }
     return false;
@@ -73,7 +106,7 @@ static void repeat_registry(struct step *st, struct eng_service *s)
     if (s->purge_wanted && !s->purge_ticket)
         purge(st, s);
     for (size_t i = 0; i < s->n_stale; i++) {
-        if (!has_ticket(st->e, s->stale[i]))
+        if (!is_unpublishing(st->e, s->stale[i]))
             step_registry(st, EFF_UNPUBLISH, s, s->stale[i]);
     }
     if (!eng_service_is_live(s) || s->state == SVC_FINISHING)
@@ -96,6 +129,7 @@ static void purge_done(struct step *st, struct eng_service *s, int code)
     if (code == 0) {
         s->purge_wanted = false;
         forget_stale(s, NULL);
+        forget_ended(s, NULL); /* they were asked for before it, so they were told before it */
         step_touch(st, s);
     }
     answer_destroyers(st, s, code == 0 ? OUT_DESTROYED : OUT_PURGE_FAILED);
@@ -118,6 +152,12 @@ void service_record(struct step *st, const struct eng_event *ev)
         return;
     mem_auto char *key = service_key(t.user, t.name);
     struct eng_service *s = map_get(&st->e->services, key);
+    if (s && t.kind == EFF_ENDED) {
+        forget_ended(s, t.ended_id); /* taken, or refused for good */
+        step_touch(st, s);
+        ticket_fini(&t);
+        return;
+    }
     if (s && ev->code) {
         step_note(st, s, "%s %s: %s%s%s", eng_effect_word(t.kind), t.container_id ? t.container_id : s->name,
                   err_text(ev->code), ev->text ? ": " : "", ev->text ? ev->text : "");
@@ -269,6 +309,7 @@ static void settle_finishing(struct step *st, struct eng_service *s)
     free_components(s);
     s->force_ms = s->lifetime_end_ms = s->started_ms = 0;
     set_state(st, s, (enum eng_service_state)s->end_state);
+    service_tell_ended(st, s, s->app_id);
     purge(st, s);
 }
 
@@ -370,6 +411,8 @@ void service_resume(struct step *st, struct eng_service *s)
     step_affect(st, s);
     for (size_t i = 0; i < s->n_stale; i++)
         step_registry(st, EFF_UNPUBLISH, s, s->stale[i]);
+    for (size_t i = 0; i < s->n_ended; i++)
+        emit_ended(st, s, s->ended[i]);
     if (!eng_service_is_live(s)) {
         if (s->purge_wanted)
             purge(st, s);

@@ -99,6 +99,7 @@ static const struct fld service_flds[] = {
     FLD_STR("diagnostics", struct eng_service, diagnostics, 0),
     FLD_STR("wait", struct eng_service, wait, 0),
     FLD_STRS("stale", struct eng_service, stale, 0),
+    FLD_STRS("ended", struct eng_service, ended, 0),
     FLD_LIST("components", struct eng_service, components, 0, &eng_component_type),
 };
 const struct fld_type eng_service_type = TYPE("service", eng_service, service_flds, service_defaults);

@@ -150,6 +150,7 @@ void ticket_fini(struct ticket *t)
     free(t->user);
     free(t->name);
     free(t->container_id);
+    free(t->ended_id);
     *t = (struct ticket){0};
 }
 

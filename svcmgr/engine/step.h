@@ -21,12 +21,14 @@
 #define FORCE_AFTER_MS    10000 /* a stop is repeated with force */
 #define REGISTRY_RETRY_MS 1000
 #define ADDRESS_RETRY_MS  1000
+#define ENDED_MAX         500 /* ends of one service that the registry has not taken; more drop the oldest */
 
 /** A registry effect that was not answered yet. */
 struct ticket {
     int64_t number;
     enum eng_effect_kind kind;
     char *user, *name, *container_id; /* container_id NULL: the service's own record */
+    char *ended_id;                   /* ENDED */
 };
 
 /** Addresses of the pool; see address.c. */
@@ -115,6 +117,8 @@ void service_settle(struct step *st, struct eng_service *s);
 /** End the incarnation: stop everything, then be `end_state`. diagnostics may be NULL. */
 void service_finish(struct step *st, struct eng_service *s, enum eng_service_state end_state,
                     const char *diagnostics);
+/** A container or an application of the service has ended: the registry is told until it has taken it. */
+void service_tell_ended(struct step *st, struct eng_service *s, const char *id);
 /** Emit again what was outstanding. */
 void service_resume(struct step *st, struct eng_service *s);
 /** Write the record of the service. */

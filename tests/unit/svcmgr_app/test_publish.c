@@ -21,9 +21,11 @@ struct office {
     struct publish *publish;
     struct http_server *server;
     char listen[32];
-    char story[8192]; /* "PUT:/path " of each request taken; "told:TICKET=CODE " */
+    char story[8192];     /* "PUT:/path " of each request taken; "told:TICKET=CODE " */
+    char body_text[1024]; /* body of the last change */
     const char *wanted;
     int refuse; /* status of all answers; 0: fine */
+    int flaws;  /* events that fail for now */
 };
 
 static void note(struct office *o, const char *text)
@@ -40,7 +42,10 @@ static void on_request(struct http_req *req, void *app)
     struct office *o = app;
     mem_auto char *text = mem_fmt("%s:%s", http_method(req), http_raw_path(req) + strlen("/ws/v1/registry"));
     buf_auto struct buf body = BUF_EMPTY;
+    size_t len = 0;
+    const char *sent = http_body(req, &len);
 
+    snprintf(o->body_text, sizeof(o->body_text), "%.*s", (int)len, sent ? sent : "");
     note(o, text);
     if (o->refuse) {
         http_reply_error_status(req, o->refuse, o->refuse == 403 ? ERR_PERMISSION : ERR_UNAVAILABLE, NULL);
@@ -50,9 +55,30 @@ static void on_request(struct http_req *req, void *app)
     http_reply(req, 200, "application/json", &body);
 }
 
+/** Events are taken; while `flaws` lasts, the work that they ask for fails for now. */
+static void on_events(struct http_req *req, void *app)
+{
+    struct office *o = app;
+    size_t len = 0;
+    const char *events = http_body(req, &len);
+    mem_auto char *text = mem_fmt("EVENTS:%.*s", (int)len, events);
+    buf_auto struct buf body = BUF_EMPTY;
+    bool fails = o->flaws > 0 && o->flaws-- > 0;
+
+    note(o, text);
+    if (o->refuse) {
+        http_reply_error_status(req, o->refuse, ERR_PERMISSION, NULL);
+        return;
+    }
+    buf_add_str(&body, fails ? "{\"events\":[{\"error\":\"urn:bobbin:error:io\",\"detail\":\"x\"}]}"
+                             : "{\"events\":[{}]}");
+    http_reply(req, 200, "application/json", &body);
+}
+
 static const struct http_route routes[] = {
     {"PUT", "/ws/v1/registry/*", HTTP_JSON_IN, 1 << 20, on_request, "Bind."},
     {"DELETE", "/ws/v1/registry/*", 0, 0, on_request, "Delete."},
+    {"POST", "/ws/v1/registry-admin/events", HTTP_JSON_IN, 1 << 20, on_events, "Events."},
 };
 
 static void open_server(struct office *o)
@@ -221,6 +247,73 @@ static void a_refusal_for_good_is_told_and_not_repeated(void **state)
     assert_int_equal(count(o->story, "PUT:"), 1);
 }
 
+#define C2   "container_1_0007_01_000002"
+#define ENDS "EVENTS:[{\"type\":\"container-finished\",\"id\":\"" C2 "\"}]"
+
+static void ends_are_told_before_their_service_is_purged(void **state)
+{
+    struct office *o = *state;
+
+    o->flaws = 2;
+    publish_ended(o->publish, "/users/a/s/c/1", C2, 1);
+    publish_ended(o->publish, "/users/a/s", "application_1_0007", 2);
+    publish_purge(o->publish, "/users/a/s", 3);
+    await(o, "told:3=OK");
+    assert_non_null(strstr(o->story, ENDS));
+    assert_non_null(strstr(o->story, "EVENTS:[{\"type\":\"am-container-finished\",\"id\":"
+                                     "\"container_1_0007_01_000001\"},"
+                                     "{\"type\":\"application-completed\",\"id\":\"application_1_0007\"}]"));
+    const char *purge = strstr(o->story, "DELETE:/users/a/s ");
+    assert_non_null(purge);
+    assert_true(count(purge, "EVENTS:") == 0);
+    assert_int_equal(count(o->story, "EVENTS:"), 4); /* both were repeated */
+    assert_int_equal(count(o->story, "told:1=OK"), 1);
+    assert_int_equal(count(o->story, "told:2=OK"), 1);
+}
+
+static void an_end_waits_for_the_registry_and_is_told_once(void **state)
+{
+    struct office *o = *state;
+
+    close_server(o);
+    publish_ended(o->publish, "/users/a/s/c/1", C2, 1);
+    publish_ended(o->publish, "/users/a/s/c/1", C2, 2);
+    publish_delete(o->publish, "/users/a/s/c/1", 3);
+    await(o, "told:3=ERR_UNAVAILABLE");
+    assert_int_equal(count(o->story, "told:"), 1); /* who ends has no time limit */
+    assert_int_equal(publish_n_pending(o->publish), 2);
+    open_server(o);
+    await(o, "told:1=OK");
+    await(o, "told:2=OK");
+    assert_int_equal(count(o->story, ENDS), 1);
+}
+
+static void a_refused_end_is_told(void **state)
+{
+    struct office *o = *state;
+
+    o->refuse = 403;
+    publish_ended(o->publish, "/users/a/s/c/1", C2, 1);
+    await(o, "told:1=ERR_PERMISSION");
+    assert_int_equal(publish_n_pending(o->publish), 0);
+}
+
+static void unreadiness_is_an_attribute(void **state)
+{
+    struct office *o = *state;
+    struct eng_record unready = record;
+
+    unready.is_unready = true;
+    publish_put(o->publish, "/users/a/x", &unready, 1);
+    await(o, "told:1=OK");
+    assert_non_null(strstr(o->body_text, "\"bobbin:ready\":\"false\""));
+    o->body_text[0] = 0;
+    publish_put(o->publish, "/users/a/x", &record, 2);
+    await(o, "told:2=OK");
+    assert_non_null(strstr(o->body_text, "yarn:id"));
+    assert_null(strstr(o->body_text, "bobbin:ready"));
+}
+
 static void drain_waits_for_the_last_change(void **state)
 {
     struct office *o = *state;
@@ -246,6 +339,10 @@ int main(void)
         CASE(newer_wishes_replace_older_ones),
         CASE(nothing_is_lost_while_the_registry_is_away),
         CASE(a_refusal_for_good_is_told_and_not_repeated),
+        CASE(ends_are_told_before_their_service_is_purged),
+        CASE(an_end_waits_for_the_registry_and_is_told_once),
+        CASE(a_refused_end_is_told),
+        CASE(unreadiness_is_an_attribute),
         CASE(drain_waits_for_the_last_change),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

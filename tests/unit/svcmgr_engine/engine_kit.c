@@ -98,6 +98,7 @@ static void obey_one(struct kit *k, size_t i)
         break;
     case EFF_PUBLISH:
     case EFF_UNPUBLISH:
+    case EFF_ENDED:
     case EFF_PURGE: step_once(k, (struct eng_event){.kind = EV_RECORD, .ticket = e->ticket}); break;
     default: break;
     }

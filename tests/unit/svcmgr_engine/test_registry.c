@@ -1,6 +1,7 @@
 /** When records are written and removed, and what is in them. */
 #include "engine_kit.h"
 
+#include <stdio.h>
 #include <string.h>
 
 static void records_of_a_service(void **state)
@@ -114,6 +115,133 @@ static void a_failed_removal_is_repeated_also_after_a_restart(void **state)
     kit_end(&k);
 }
 
+/** Ids of all ENDED effects since kit_clear, each with a blank after it. Static. */
+static const char *ended_ids(const struct kit *k)
+{
+    static char text[1024];
+    text[0] = 0;
+    for (size_t i = 0; i < k->effects.n; i++) {
+        const struct eng_effect *e = &k->effects.items[i];
+        size_t at = strlen(text);
+        if (e->kind == EFF_ENDED)
+            snprintf(text + at, sizeof(text) - at, "%s ", e->text);
+    }
+    return text;
+}
+
+#define APP_1       "application_1700000000000_0001 "
+#define CONTAINER_2 "container_1700000000000_0001_01_000002 "
+#define CONTAINER_3 "container_1700000000000_0001_01_000003 "
+
+static void every_end_is_told_once(void **state)
+{
+    (void)state;
+    struct kit k;
+    kit_start(&k, "seed");
+    kit_create(&k, kit_spec("web", 2, "ALWAYS", ""), false);
+    assert_string_equal(ended_ids(&k), "");
+    kit_exit_signal(&k, "web", "hello-0", 9); /* the container goes too */
+    assert_string_equal(ended_ids(&k), CONTAINER_2);
+    kit_clear(&k);
+    kit_exit_code(&k, "web", "hello-1", 1); /* started again in the same container */
+    assert_string_equal(ended_ids(&k), "");
+    kit_flex(&k, "web", "hello", 1);
+    assert_string_equal(ended_ids(&k), CONTAINER_3);
+    kit_clear(&k);
+    kit_request(&k, EV_STOP, "web");
+    assert_string_equal(ended_ids(&k), APP_1);
+    assert_int_equal(kit_service(&k, "web")->n_ended, 0);
+    kit_end(&k);
+}
+
+static void an_end_that_was_not_taken_is_told_after_a_restart(void **state)
+{
+    (void)state;
+    struct kit k;
+    kit_start(&k, "seed");
+    kit_create(&k, kit_spec("web", 1, "ALWAYS", ""), false);
+    kit_clear(&k);
+    k.obey = false;
+    kit_exit_signal(&k, "web", "hello-0", 9);
+    assert_string_equal(ended_ids(&k), CONTAINER_2);
+    kit_crash(&k);
+    k.obey = true;
+    kit_recover(&k);
+    assert_string_equal(ended_ids(&k), CONTAINER_2);
+    assert_int_equal(kit_service(&k, "web")->n_ended, 0);
+    kit_end(&k);
+}
+
+static void a_refused_end_is_not_repeated(void **state)
+{
+    (void)state;
+    struct kit k;
+    kit_start(&k, "seed");
+    kit_create(&k, kit_spec("web", 1, "ALWAYS", ""), false);
+    kit_clear(&k);
+    k.obey = false;
+    kit_exit_signal(&k, "web", "hello-0", 9);
+    kit_step(&k, (struct eng_event){
+                     .kind = EV_RECORD, .ticket = kit_last(&k, EFF_ENDED)->ticket, .code = ERR_PERMISSION});
+    assert_int_equal(kit_service(&k, "web")->n_ended, 0);
+    kit_end(&k);
+}
+
+/** A registry that is away for ever costs no memory for ever. */
+static void ends_that_nobody_takes_are_bounded(void **state)
+{
+    (void)state;
+    struct kit k;
+    kit_start(&k, "seed");
+    kit_create(&k, kit_spec("web", 1, "ALWAYS", ""), false);
+    for (int i = 0; i < 700; i++) {
+        k.obey = false;
+        kit_exit_code(&k, "web", "hello-0", 0);
+        kit_clear(&k);
+        kit_fire(&k, "web");
+        mem_auto char *id = mem_str(kit_instance(&k, "web", "hello-0")->container_id);
+        kit_step(&k, (struct eng_event){.kind = EV_ALLOCATED, .container_id = id, .host = "node1"});
+        kit_step(&k,
+                 (struct eng_event){
+                     .kind = EV_RUNNING, .container_id = id, .attempt = 1, .ip = "127.77.0.1", .host = "n"});
+        kit_clear(&k);
+    }
+    size_t n = kit_service(&k, "web")->n_ended;
+    assert_in_range(n, 100, 600);
+    assert_string_equal(kit_service(&k, "web")->ended[n - 1], "container_1700000000000_0001_01_000701");
+    kit_end(&k);
+}
+
+static void the_record_says_whether_the_probe_succeeds(void **state)
+{
+    (void)state;
+    struct kit k;
+    kit_start(&k, "seed");
+    kit_create(
+        &k,
+        kit_spec("web", 1, "ALWAYS", ",\"readiness_check\":{\"type\":\"PORT\",\"properties\":{\"port\":1}}"),
+        false);
+    assert_true(kit_last(&k, EFF_PUBLISH)->record->is_unready);
+    static const bool results[] = {true, true, false, false, true};
+    for (size_t i = 0, n = 0; i < ARRAY_LEN(results); i++) {
+        bool changes = i == 0 || results[i] != results[i - 1];
+        n = kit_count(&k, EFF_PUBLISH);
+        kit_probe(&k, "web", "hello-0", results[i]);
+        assert_int_equal(kit_count(&k, EFF_PUBLISH), n + changes);
+        assert_int_equal(kit_last(&k, EFF_PUBLISH)->record->is_unready, !results[i]);
+    }
+    kit_crash(&k);
+    kit_recover(&k);
+    assert_false(
+        kit_last(&k, EFF_PUBLISH)->record->is_unready); /* taken over: until a probe says otherwise */
+    kit_probe(&k, "web", "hello-0", false);
+    assert_true(kit_last(&k, EFF_PUBLISH)->record->is_unready);
+    kit_create(&k, kit_spec("plain", 1, "ALWAYS", ""), false); /* without a check it is ready when it runs */
+    assert_string_equal(kit_last(&k, EFF_PUBLISH)->record->description, "hello-0");
+    assert_false(kit_last(&k, EFF_PUBLISH)->record->is_unready);
+    kit_end(&k);
+}
+
 static void an_address_of_the_cluster_wins(void **state)
 {
     (void)state;
@@ -143,6 +271,11 @@ int main(void)
         cmocka_unit_test(flexed_down_instances_lose_their_records_at_once),
         cmocka_unit_test(a_failed_write_is_repeated),
         cmocka_unit_test(a_failed_removal_is_repeated_also_after_a_restart),
+        cmocka_unit_test(every_end_is_told_once),
+        cmocka_unit_test(an_end_that_was_not_taken_is_told_after_a_restart),
+        cmocka_unit_test(a_refused_end_is_not_repeated),
+        cmocka_unit_test(ends_that_nobody_takes_are_bounded),
+        cmocka_unit_test(the_record_says_whether_the_probe_succeeds),
         cmocka_unit_test(an_address_of_the_cluster_wins),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
