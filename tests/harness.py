@@ -353,9 +353,9 @@ def containers(service):
     return [c for component in service["components"] for c in component["containers"]]
 
 
-def processes(*words):
-    """Pids of processes whose command line holds all these words, as pgrep -f would find them."""
-    found = []
+def command_lines(*words):
+    """Command lines, by pid, of the processes that have all these words in it, as pgrep -f would find them."""
+    found = {}
     for pid in filter(str.isdigit, os.listdir("/proc")):
         try:
             with open(f"/proc/{pid}/cmdline", encoding="utf-8", errors="replace") as f:
@@ -363,8 +363,13 @@ def processes(*words):
         except OSError:
             continue  # it has just ended
         if all(word in line for word in words):
-            found.append(int(pid))
-    return sorted(found)
+            found[int(pid)] = line
+    return found
+
+
+def processes(*words):
+    """Pids of those."""
+    return sorted(command_lines(*words))
 
 
 def dig(port, *words):

@@ -5,7 +5,7 @@ import urllib.request
 
 import pytest
 
-from harness import HELLO, PATIENCE, Stack, containers, processes, request, wait_for
+from harness import HELLO, PATIENCE, Stack, command_lines, containers, request, wait_for
 
 pytestmark = pytest.mark.sanitize
 
@@ -18,11 +18,8 @@ def stack():
 
 def servers(stack):
     """The web servers by address."""
-    found = {}
-    for pid in processes("busybox httpd", f"{stack.subnet}."):
-        with open(f"/proc/{pid}/cmdline", encoding="ascii") as f:
-            found[next(word for word in f.read().split("\0") if stack.subnet in word).split(":")[0]] = pid
-    return found
+    lines = command_lines("busybox httpd", f"{stack.subnet}.")
+    return {next(word for word in line.split() if stack.subnet in word).split(":")[0]: pid for pid, line in lines.items()}
 
 
 def restart(stack):

@@ -54,13 +54,17 @@ class Writer(threading.Thread):
                 self.refused.append(answer)
 
 
-def bind_until_done(stack, path, record):
-    """Bind again until it is acknowledged, as a client would that gets 503."""
-    def bound():
-        answer = stack.registry("PUT", path, record, query="createParents=true&overwrite=true")
+def until_accepted(write):
+    """Write again until it is acknowledged, as a client would that gets 503."""
+    def accepted():
+        answer = write()
         assert answer.status in (200, 201, 503), answer
         return answer.status != 503 and answer
-    return wait_for(bound, f"{path} is bound again")
+    return wait_for(accepted, "the write is acknowledged")
+
+
+def bind_until_done(stack, path, record):
+    return until_accepted(lambda: stack.registry("PUT", path, record, query="createParents=true&overwrite=true"))
 
 
 def test_what_is_known_is_served_and_what_was_acknowledged_is_kept(zk, stack):
@@ -132,8 +136,7 @@ def test_all_die_and_come_back(zk, stack):
     zk.start()
     wait_for(lambda: stack.registry("GET", "", base="/readyz").status == 200, "registryd is ready")
     assert stack.registry("GET", path).json["service"]["yarn:ip"] == "127.77.0.9"
-    gone = stack.registry("DELETE", path)
-    assert gone.status == 200
+    gone = until_accepted(lambda: stack.registry("DELETE", path))
     stack.sync(gone.headers["Bobbin-Revision"])
     assert "NXDOMAIN" in dig_full(stack.dns_port, "web-0.shop.alice.bobbin.test", "A")
 
