@@ -141,7 +141,8 @@ static int feed_start(struct daemon *d, void *arg, struct err_info *why)
     struct dnsd *app = arg;
     const struct options *o = daemon_options(d);
     buf_auto struct buf errors = BUF_EMPTY;
-    struct reg_options ro = {.url = opt_text(o, OPT_REGISTRY_URL)};
+    struct reg_options ro = {.url = opt_text(o, OPT_REGISTRY_URL),
+                             .idle_ms = opt_ms(o, OPT_REGISTRY_SILENCE)};
     int err = reg_open(daemon_loop(d), &ro, &app->registry, why);
     if (err)
         return err;

@@ -62,6 +62,10 @@
       "between.")                                                                                            \
     X(OPT_HOST_REFRESH, "hadoop.registry.dns.host-refresh", OPT_TIME, "s", "60", 1000, 86400000, OPT_FIXED,  \
       "Time between two questions about a host name in a record.")                                           \
+    X(OPT_REGISTRY_SILENCE, "hadoop.registry.dns.registry-silence", OPT_TIME, "s", "15", 200, 3600000,       \
+      OPT_FIXED,                                                                                             \
+      "A registry whose change feed is silent for longer is taken for gone, and the next one is asked; it "  \
+      "says something at least every 5 s.")                                                                  \
     X(OPT_STALE_MAX, "hadoop.registry.dns.stale.max", OPT_TIME, "s", "0", 0, 31536000000, OPT_FIXED,         \
       "When the registry is away for longer, names are answered SERVFAIL; 0: never.")                        \
     X(OPT_GUARD_SHARE, "hadoop.registry.dns.guard.share", OPT_INT, "percent", "50", 0, 100, OPT_FIXED,       \

@@ -186,11 +186,13 @@ static int feed_start(struct daemon *d, void *arg, struct err_info *why)
     (void)why;
     struct registryd *app = arg;
     const struct options *o = daemon_options(d);
+    bool is_shared = strcmp(store_kind(app->store), "zookeeper") == 0;
     struct feed_def def = {.loop = daemon_loop(d),
                            .mirror = app->mirror,
                            .metrics = daemon_metrics(d),
                            .ring_bytes = (size_t)opt_int(o, OPT_FEED_RING),
-                           .progress_ms = opt_ms(o, OPT_FEED_PROGRESS)};
+                           .progress_ms = opt_ms(o, OPT_FEED_PROGRESS),
+                           .behind_ms = is_shared ? opt_ms(o, OPT_FEED_BEHIND) : 0};
     app->feed = feed_new(&def);
     return 0;
 }
@@ -229,6 +231,7 @@ static void collect(void *arg)
     metric_set(m, M_APPLIED, mirror_applied(app->mirror));
     metric_set(m, M_STALE, mirror_stale(app->mirror) != NULL);
     metric_set(m, M_RING_BYTES, (int64_t)feed_ring_bytes(app->feed));
+    metric_set(m, M_FOLLOWER_BYTES, (int64_t)feed_follower_bytes(app->feed));
     metric_set(m, M_INDEXED, (int64_t)index_n_records(app->index));
     metric_set(m, M_INDEX_BYTES, (int64_t)index_n_bytes(app->index));
     metric_set(m, M_RM_WATCHED, (int64_t)rm_poll_n_watched(app->rm));

@@ -34,6 +34,14 @@ LOG_DECLARE(REGISTRYD_EVENTS)
     X(M_FOLLOWERS, METRIC_GAUGE, "registry_followers", "", "Open change feeds.")                             \
     X(M_CHANGES, METRIC_COUNTER, "registry_changes", "", "Changes put into the feed.")                       \
     X(M_GONE, METRIC_COUNTER, "registry_followers_gone", "", "Followers that fell behind the ring.")         \
+    X(M_SNAPSHOTS, METRIC_COUNTER, "registry_feed_snapshots", "", "Followers that began with a snapshot.")   \
+    X(M_RESUMES, METRIC_COUNTER, "registry_feed_resumes", "", "Followers that went on after a revision.")    \
+    X(M_RESUMES_REFUSED, METRIC_COUNTER, "registry_feed_resumes_refused", "",                                \
+      "Followers whose revision could not be resumed from (410).")                                           \
+    X(M_FOLLOWERS_AHEAD, METRIC_COUNTER, "registry_feed_waits", "",                                          \
+      "Followers that came with a revision this registry had not reached yet.")                              \
+    X(M_FOLLOWER_BYTES, METRIC_GAUGE, "registry_feed_follower_bytes", "",                                    \
+      "Memory held for followers: what they have not taken yet.")                                            \
     X(M_RING_BYTES, METRIC_GAUGE, "registry_feed_ring_bytes", "", "Bytes of changes held for followers.")    \
     X(M_FINDS, METRIC_COUNTER, "registry_finds", "", "Searches answered from the index.")                    \
     X(M_INDEXED, METRIC_GAUGE, "registry_indexed_records", "", "Records that the index knows.")              \

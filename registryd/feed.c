@@ -13,9 +13,12 @@
 
 #define FEED_MAGIC     OBJ_MAGIC('F', 'E', 'E', 'D')
 #define FOLLOWER_MAGIC OBJ_MAGIC('F', 'L', 'W', 'R')
+#define LATE_MAGIC     OBJ_MAGIC('L', 'A', 'T', 'E')
 
 /** Bytes a follower's lines may pile up to within one turn; keeps a turn of the loop under a millisecond. */
 #define SLICE_BYTES 16384
+/** Room that a follower keeps between two turns. */
+#define KEPT_BYTES (4 * SLICE_BYTES)
 
 enum feed_phase { FEED_HELLO, FEED_SNAPSHOT, FEED_CATCH_UP, FEED_LIVE, FEED_ENDING };
 
@@ -48,8 +51,17 @@ struct feed {
     struct metrics *metrics;
     struct ring *ring;
     struct run_timer *heartbeat;
-    int64_t progress_ms;
+    int64_t progress_ms, behind_ms;
     TAILQ_HEAD(, follower) followers;
+};
+
+/** A follower that is ahead of this registry, until that has caught up. */
+struct late {
+    struct obj obj;
+    struct feed *feed;
+    struct http_req *req;
+    struct feed_request what;
+    char *path, *since; /* what `what` points to */
 };
 
 static void wake_all(struct feed *f)
@@ -122,6 +134,7 @@ struct feed *feed_new(const struct feed_def *def)
     f->mirror = def->mirror;
     f->metrics = def->metrics;
     f->progress_ms = def->progress_ms;
+    f->behind_ms = def->behind_ms;
     f->ring = ring_new(def->ring_bytes);
     TAILQ_INIT(&f->followers);
     mirror_listen(f->mirror, &listener, f);
@@ -145,6 +158,15 @@ void feed_free(struct feed *f)
 size_t feed_ring_bytes(const struct feed *f)
 {
     return ring_bytes(f->ring);
+}
+
+size_t feed_follower_bytes(const struct feed *f)
+{
+    const struct follower *w;
+    size_t n = 0;
+    TAILQ_FOREACH (w, &f->followers, link)
+        n += sizeof *w + w->out.cap;
+    return n;
 }
 
 /* ---- what a follower is sent ---- */
@@ -292,6 +314,8 @@ static ssize_t on_read(void *arg, char *to, size_t max)
 {
     struct follower *w = obj_cast(arg, struct follower, FOLLOWER_MAGIC);
     if (w->n_taken == w->out.len) {
+        if (w->out.cap > KEPT_BYTES)
+            buf_fini(&w->out); /* a follower does not keep the room of the longest line it was sent */
         buf_clear(&w->out);
         w->n_taken = 0;
         while (w->out.len < SLICE_BYTES && step(w))
@@ -347,6 +371,7 @@ static void begin(struct feed *f, struct http_req *req, const struct feed_reques
     w->last_line_ms = run_now_ms();
     TAILQ_INSERT_TAIL(&f->followers, w, link);
     metric_add(f->metrics, M_FOLLOWERS, 1);
+    metric_add(f->metrics, seq ? M_RESUMES : M_SNAPSHOTS, 1);
     if (what->timeout_ms) {
         w->timer = run_timer_new(f->loop, on_time_over, w);
         run_timer_start(w->timer, (uint64_t)what->timeout_ms, 0);
@@ -354,10 +379,10 @@ static void begin(struct feed *f, struct http_req *req, const struct feed_reques
     http_stream_start(req, 200, "application/x-ndjson", &stream_ops, w);
 }
 
-/* Where to resume. @return 0 and *seq, *n; or the error to answer with. */
-static int resume_at(struct feed *f, const char *since, uint64_t *seq, int64_t *n, struct err_info *why)
+/* Where to resume. @return 0 and *seq, *n; ERR_TIMEOUT: only *n, this registry has not come so far; or the error to answer with. */
+static int resume_at(const struct feed *f, const char *since, uint64_t *seq, int64_t *n, struct err_info *why)
 {
-    char id[STORE_REVISION_MAX], text[STORE_REVISION_MAX];
+    char id[STORE_REVISION_MAX];
     const char *own = mirror_store_id(f->mirror);
     if (store_revision_read(since, id, n))
         return err_set(why, ERR_PARSE, "since", "\"%s\" is not a revision (<store>.<number>)", since);
@@ -365,27 +390,99 @@ static int resume_at(struct feed *f, const char *since, uint64_t *seq, int64_t *
         return err_set(why, ERR_GONE, "since", "revision %s is of another store than %s: begin without since",
                        since, own);
     if (*n > mirror_newest(f->mirror))
-        return err_set(why, ERR_GONE, "since", "revision %s is above this store's own, %s", since,
-                       store_revision_text(own, mirror_newest(f->mirror), text));
+        return ERR_TIMEOUT;
     if (!ring_after(f->ring, *n, seq))
         return err_set(why, ERR_GONE, "since",
                        "the changes after %s are not held any more: begin without since", since);
     return 0;
 }
 
-void feed_serve(struct feed *f, struct http_req *req, const struct feed_request *what)
+/* A revision that did not come. With the store away this registry cannot know whether it is the store's own. */
+static int refuse_ahead(const struct feed *f, const char *since, struct err_info *why)
+{
+    char text[STORE_REVISION_MAX];
+    store_revision_text(mirror_store_id(f->mirror), mirror_newest(f->mirror), text);
+    if (mirror_stale(f->mirror))
+        return err_set(
+            why, ERR_UNAVAILABLE, "since",
+            "the store is away from this registry, which has come to %s only: ask another, or again", text);
+    return err_set(why, ERR_GONE, "since", "revision %s is above this store's own, %s: begin without since",
+                   since, text);
+}
+
+static void refuse(const struct feed *f, struct http_req *req, int err, const struct err_info *why)
+{
+    if (err == ERR_GONE)
+        metric_add(f->metrics, M_RESUMES_REFUSED, 1);
+    http_reply_error(req, err, why);
+}
+
+static void serve_late(struct feed *f, struct http_req *req, const struct feed_request *what, int64_t n);
+
+/* @param may_wait  whether a follower that is ahead of this registry is kept waiting */
+static void serve(struct feed *f, struct http_req *req, const struct feed_request *what, bool may_wait)
 {
     struct err_info why;
     uint64_t seq = 0;
     int64_t n = 0;
-    if (!mirror_ready(f->mirror)) {
-        err_set(&why, ERR_UNAVAILABLE, "", "the registry is still being loaded; try again in a moment");
-        http_reply_error(req, ERR_UNAVAILABLE, &why);
+    int err = what->since ? resume_at(f, what->since, &seq, &n, &why) : 0;
+    if (err == ERR_TIMEOUT && may_wait && !mirror_stale(f->mirror)) {
+        serve_late(f, req, what, n);
         return;
     }
-    int err = what->since ? resume_at(f, what->since, &seq, &n, &why) : 0;
+    if (err == ERR_TIMEOUT)
+        err = refuse_ahead(f, what->since, &why);
     if (err)
-        http_reply_error(req, err, &why);
+        refuse(f, req, err, &why);
     else
         begin(f, req, what, what->since ? &seq : NULL, n);
+}
+
+static void late_free(struct late *l)
+{
+    mirror_forget(l->feed->mirror, l);
+    free(l->path);
+    free(l->since);
+    obj_fini(&l->obj);
+    free(l);
+}
+
+/* The client has gone, or the server stops. */
+static void on_late_closed(void *arg)
+{
+    late_free(obj_cast(arg, struct late, LATE_MAGIC));
+}
+
+/* The revision is there, or the time is over. */
+static void on_caught_up(void *arg, int err)
+{
+    struct late *l = obj_cast(arg, struct late, LATE_MAGIC);
+    (void)err;
+    serve(l->feed, l->req, &l->what, false);
+    late_free(l);
+}
+
+static void serve_late(struct feed *f, struct http_req *req, const struct feed_request *what, int64_t n)
+{
+    struct late *l = mem_new(struct late);
+    obj_init(&l->obj, LATE_MAGIC);
+    l->feed = f;
+    l->req = req;
+    l->what = *what;
+    l->what.path = l->path = mem_str(what->path);
+    l->what.since = l->since = mem_str(what->since);
+    metric_add(f->metrics, M_FOLLOWERS_AHEAD, 1);
+    http_reply_later(req, on_late_closed, l);
+    mirror_when_applied(f->mirror, n, f->behind_ms, on_caught_up, l);
+}
+
+void feed_serve(struct feed *f, struct http_req *req, const struct feed_request *what)
+{
+    struct err_info why;
+    if (mirror_ready(f->mirror)) {
+        serve(f, req, what, f->behind_ms > 0);
+        return;
+    }
+    err_set(&why, ERR_UNAVAILABLE, "", "the registry is still being loaded; try again in a moment");
+    http_reply_error(req, ERR_UNAVAILABLE, &why);
 }

@@ -9,6 +9,13 @@
  *   HELLO ──► SNAPSHOT ──► CATCH_UP ──► LIVE ──► ENDING
  *     └────────(since)─────────────────►┘
  *
+ * Several registries of one store accept each other's revisions: a follower that comes with one which this registry has not
+ * reached yet, because its server is behind, is kept waiting for a moment before HELLO.
+ *
+ * What a follower costs is bounded: a slice of lines, and at most one line more. One that takes nothing falls off the ring,
+ * which is bounded by its bytes, and is told so when it reads again; one that takes nothing for 30 s is dropped
+ * (http/server.h).
+ *
  * Thread: owner.   Source: ours; docs/registry-rest.md.
  */
 #ifndef REGISTRYD_FEED_H
@@ -30,6 +37,8 @@ struct feed_def {
     struct metrics *metrics;
     size_t ring_bytes;
     int64_t progress_ms; /* longest time without a line */
+    int64_t
+        behind_ms; /* how long a follower waits for its revision; 0: not, no other registry has this store */
 };
 
 struct feed *feed_new(const struct feed_def *def);
@@ -38,6 +47,8 @@ void feed_free(struct feed *f);
 
 /** Bytes of recent changes held. */
 size_t feed_ring_bytes(const struct feed *f);
+/** Bytes held for the followers themselves: what they have not taken yet. */
+size_t feed_follower_bytes(const struct feed *f);
 
 struct feed_request {
     const char *path;   /* "/" or "/a/b": only this node and what is below [borrowed] */
@@ -47,8 +58,9 @@ struct feed_request {
 };
 
 /**
- * Answer req with a stream, or with the error: ERR_UNAVAILABLE (the mirror is not complete yet), ERR_GONE (another store,
- * a revision not held or above the store's own), ERR_PARSE (malformed revision).
+ * Answer req with a stream, or with the error: ERR_UNAVAILABLE (the mirror is not complete yet, or the store is away and the
+ * revision above what was applied before), ERR_GONE (another store, a revision not held, or above the store's own: it did
+ * not come within behind_ms), ERR_PARSE (malformed revision).
  */
 void feed_serve(struct feed *f, struct http_req *req, const struct feed_request *what);
 

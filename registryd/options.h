@@ -64,6 +64,9 @@
       "Bytes of recent changes kept for followers; one that falls further behind must begin anew.")          \
     X(OPT_FEED_PROGRESS, "hadoop.registry.feed.progress", OPT_TIME, "s", "5", 100, 5000, OPT_FIXED,          \
       "Longest time without a line on a follower's stream.")                                                 \
+    X(OPT_FEED_BEHIND, "hadoop.registry.feed.wait", OPT_TIME, "s", "5", 0, 60000, OPT_FIXED,                 \
+      "How long a follower that comes with a newer revision than this registry has waits for it; with "      \
+      "ZooKeeper, where registries are not all equally fast.")                                               \
     X(OPT_WRITE_WAIT, "hadoop.registry.write.wait", OPT_TIME, "s", "1", 0, 60000, OPT_FIXED,                 \
       "How long a write waits until this registry's own readers see it, before it is answered with "         \
       "Bobbin-Applied: false.")                                                                              \
