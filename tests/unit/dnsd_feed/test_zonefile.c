@@ -112,6 +112,45 @@ static void every_form_is_read(void **state)
            "old.example.test.\t9\tIN\tDNAME\tnew.example.test.\n");
 }
 
+/** RFC 1035 5.1 and RFC 3597 5, one line of it a case; what is read is written in one form. */
+static void forms_of_records(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *text, *want;
+    } cases[] = {
+        {"$TTL 1w2d3h4m5s\na A 10.0.0.1\n", "a.example.test.\t788645\tIN\tA\t10.0.0.1\n"},
+        {"a 1h30m A 10.0.0.1\n", "a.example.test.\t5400\tIN\tA\t10.0.0.1\n"},
+        {"a 1D IN A 10.0.0.1\n", "a.example.test.\t86400\tIN\tA\t10.0.0.1\n"},
+        {"a IN 1d A 10.0.0.1\n", "a.example.test.\t86400\tIN\tA\t10.0.0.1\n"},
+        {"a in a 10.0.0.1\n", "a.example.test.\t500\tIN\tA\t10.0.0.1\n"},
+        {"a 0 A 10.0.0.1\n", "a.example.test.\t0\tIN\tA\t10.0.0.1\n"},
+        {"a 7 A 10.0.0.1\n IN A 10.0.0.2\n\t A 10.0.0.3\n",
+         "a.example.test.\t7\tIN\tA\t10.0.0.1\na.example.test.\t7\tIN\tA\t10.0.0.2\n"
+         "a.example.test.\t7\tIN\tA\t10.0.0.3\n"},
+        {"@ 7 MX 10 @\n", "example.test.\t7\tIN\tMX\t10 example.test.\n"},
+        {"whole.example.test. 7 CNAME rel\n", "whole.example.test.\t7\tIN\tCNAME\trel.example.test.\n"},
+        {"a\\.b 7 A 10.0.0.1\n", "a\\.b.example.test.\t7\tIN\tA\t10.0.0.1\n"},
+        {"a\\046b 7 A 10.0.0.1\n", "a\\.b.example.test.\t7\tIN\tA\t10.0.0.1\n"},
+        {"a\\032b 7 A 10.0.0.1\n", "a\\032b.example.test.\t7\tIN\tA\t10.0.0.1\n"},
+        {"t 7 TXT one two\n", "t.example.test.\t7\tIN\tTXT\t\"one\" \"two\"\n"},
+        {"t 7 TXT \"one two\" three \"\"\n", "t.example.test.\t7\tIN\tTXT\t\"one two\" \"three\" \"\"\n"},
+        {"t 7 TXT \"a\\\"b\\\\c\\233\"\n", "t.example.test.\t7\tIN\tTXT\t\"a\\\"b\\\\c\\233\"\n"},
+        {"t 7 TXT a\\;b ; comment\n", "t.example.test.\t7\tIN\tTXT\t\"a;b\"\n"},
+        {"t 7 TXT ( a\n b ; (not this)\n\n c )\n", "t.example.test.\t7\tIN\tTXT\t\"a\" \"b\" \"c\"\n"},
+        {"s 7 SRV ( 1\n 2 ) ( 80 host )\n", "s.example.test.\t7\tIN\tSRV\t1 2 80 host.example.test.\n"},
+        {"a 7 AAAA ::FFFF:10.0.0.1\n", "a.example.test.\t7\tIN\tAAAA\t::ffff:10.0.0.1\n"},
+        {"x 7 TYPE65400 \\# 0\n", "x.example.test.\t7\tIN\tTYPE65400\t\\# 0\n"},
+        {"x 7 TYPE65400 \\# 3 (\n 01 02\n 03 )\n", "x.example.test.\t7\tIN\tTYPE65400\t\\# 3 010203\n"},
+        {"x 7 TYPE1 \\# 4 0a000001\n", "x.example.test.\t7\tIN\tA\t10.0.0.1\n"},
+        {"x 7 A \\# 4 0a000001\n", "x.example.test.\t7\tIN\tA\t10.0.0.1\n"},
+        {"x 7 CLASS1 TYPE65400 \\# 1 ff\n", "x.example.test.\t7\tIN\tTYPE65400\t\\# 1 ff\n"},
+        {"x 7 CAA 0 issue \"ca.test\"\n", "x.example.test.\t7\tIN\tCAA\t0 issue \"ca.test\"\n"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
+        expect(cases[i].text, cases[i].want);
+}
+
 static void generate_makes_records(void **state)
 {
     (void)state;
@@ -229,6 +268,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_form_is_read),
+        cmocka_unit_test(forms_of_records),
         cmocka_unit_test(generate_makes_records),
         cmocka_unit_test(records_outside_are_dropped),
         cmocka_unit_test(includes_are_read_in_place),
