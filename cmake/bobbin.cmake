@@ -41,8 +41,6 @@ pkg_check_modules(GNUTLS REQUIRED IMPORTED_TARGET gnutls)
 pkg_check_modules(LMDB REQUIRED IMPORTED_TARGET lmdb)
 pkg_check_modules(KRB5 REQUIRED IMPORTED_TARGET krb5-gssapi krb5)
 pkg_check_modules(CMOCKA REQUIRED IMPORTED_TARGET cmocka)
-find_library(ZOOKEEPER_MT zookeeper_mt REQUIRED)
-find_path(ZOOKEEPER_INCLUDE zookeeper/zookeeper.h REQUIRED)
 
 function(bobbin_library NAME DIR)
   cmake_parse_arguments(ARG "" "" "SOURCES;DEPS;PRIVATE_DEPS" ${ARGN})

@@ -163,6 +163,16 @@ static void on_read_data(void *arg, int err, const struct store_result *r)
     store_children(op->rs->store, op->path, on_read_children, op);
 }
 
+static void on_read_synced(void *arg, int err, const struct store_result *r)
+{
+    struct op *op = obj_cast(arg, struct op, OP_MAGIC);
+
+    if (err)
+        op_finish_store(op, err, r);
+    else
+        store_get(op->rs->store, op->path, on_read_data, op);
+}
+
 void reg_store_read(struct reg_store *rs, const char *path, REG_STORE_DONE, void *arg)
 {
     struct op *op = op_new(rs, path, done, arg);
@@ -170,7 +180,7 @@ void reg_store_read(struct reg_store *rs, const char *path, REG_STORE_DONE, void
     if (op->err)
         op_finish_later(op, op->err);
     else
-        store_get(rs->store, op->path, on_read_data, op);
+        store_sync(rs->store, on_read_synced, op);
 }
 
 static void on_stat(void *arg, int err, const struct store_result *r)

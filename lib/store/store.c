@@ -12,7 +12,7 @@
 
 #define REFUSAL_MAGIC OBJ_MAGIC('R', 'E', 'F', 'U')
 
-/** A call that never reached the backend; its completion is on the way. */
+/** A call that needs no backend, as a rule one that is refused; its completion is on the way. */
 struct refusal {
     struct obj obj;
     struct store *store;
@@ -98,7 +98,8 @@ static void refusal_deliver(void *arg)
     free(refusal);
 }
 
-static void refuse(struct store *s, struct store_call call, size_t failed_op, const struct err_info *why)
+static void answer_later(struct store *s, struct store_call call, size_t failed_op,
+                         const struct err_info *why)
 {
     struct refusal *refusal = mem_new(struct refusal);
     obj_init(&refusal->obj, REFUSAL_MAGIC);
@@ -146,7 +147,7 @@ static bool admit(struct store *s, const struct store_op *ops, size_t n_ops, str
     size_t failed_op = 0;
     int err = ops_check(s, ops, n_ops, &failed_op, &why);
     if (err)
-        refuse(s, call, failed_op, &why);
+        answer_later(s, call, failed_op, &why);
     return !err;
 }
 
@@ -243,6 +244,18 @@ void store_get_acl(struct store *s, const char *path, STORE_DONE, void *arg)
     read_call(s, STORE_READ_ACL, path, (struct store_call){done, arg});
 }
 
+void store_sync(struct store *s, STORE_DONE, void *arg)
+{
+    struct store_call call = {done, arg};
+    struct err_info why = {0};
+    if (s->is_closing)
+        err_set(&why, ERR_CANCELLED, "/", "the store is being closed");
+    if (why.code || !s->ops->sync)
+        answer_later(s, call, 0, &why);
+    else
+        s->ops->sync(s, call);
+}
+
 static void write_call(struct store *s, const struct store_op *op, struct store_call call)
 {
     if (admit(s, op, 1, call))
@@ -283,7 +296,7 @@ void store_multi(struct store *s, const struct store_op *ops, size_t n_ops, STOR
     if (n_ops == 0) {
         struct err_info why = {0};
         err_set(&why, ERR_INVALID, NULL, "a multi needs at least one operation");
-        refuse(s, call, 0, &why);
+        answer_later(s, call, 0, &why);
         return;
     }
     if (admit(s, ops, n_ops, call))
@@ -299,7 +312,7 @@ void store_backup(struct store *s, const char *dir, STORE_DONE, void *arg)
     else if (!s->ops->backup)
         err_set(&why, ERR_UNSUPPORTED, dir, "records in %s are backed up by its own means", s->ops->kind);
     if (why.code)
-        refuse(s, call, 0, &why);
+        answer_later(s, call, 0, &why);
     else
         s->ops->backup(s, dir, call);
 }

@@ -67,7 +67,8 @@ struct store_result {
  * Completion. err: 0, or ERR_NOTFOUND (node; for create its parent), ERR_EXISTS, ERR_NOTEMPTY, ERR_CONFLICT (version),
  * ERR_PERMISSION, ERR_AUTH, ERR_EPHEMERAL, ERR_PATH, ERR_TOOBIG, ERR_NOSPC (disk), ERR_UNAVAILABLE (no connection within
  * the retries: whether a write happened is unknown), ERR_IO, ERR_CANCELLED.
- * A write's zxid: create and set: mzxid; delete: pzxid of the nearest surviving ancestor read after it.
+ * A write's zxid: of create and set mzxid; else, on ZooKeeper, what the server had applied when it answered: the change itself
+ * or, when others wrote in the same moment, one shortly after it.
  */
 #define STORE_DONE void (*done)(void *arg, int err, const struct store_result *r)
 
@@ -119,6 +120,9 @@ void store_stat(struct store *s, const char *path, STORE_DONE, void *arg);
 void store_children(struct store *s, const char *path, STORE_DONE, void *arg);
 /** Read the ACL and the stat of a node. */
 void store_get_acl(struct store *s, const char *path, STORE_DONE, void *arg);
+/** What is read after this completion is at least as new as what anybody had been told when it was called, by whichever
+ *  server of an ensemble. */
+void store_sync(struct store *s, STORE_DONE, void *arg);
 /** Make a node; its parent must exist. path "/" makes the root itself (ZooKeeper: its parent must exist). LMDB keeps
  *  ACLs and gives them back; who may do what is for the caller to decide there. */
 void store_create(struct store *s, const char *path, const void *bytes, size_t len,

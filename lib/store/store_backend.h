@@ -38,6 +38,8 @@ struct store_backend_ops {
     void (*set_acl)(struct store *s, const char *path, const struct store_acl *acl, struct store_call call);
     /** n_ops >= 1. */
     void (*multi)(struct store *s, const struct store_op *ops, size_t n_ops, struct store_call call);
+    /** Wait until the server has what others were told of; NULL: it always has. */
+    void (*sync)(struct store *s, struct store_call call);
     /** Copy the whole store into a directory; NULL: it cannot. */
     void (*backup)(struct store *s, const char *dir, struct store_call call);
     /** Called once at most. */

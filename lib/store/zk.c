@@ -1,11 +1,14 @@
 /*
- * The ZooKeeper backend: calls through the C client with Hadoop's retry rule, following through our own session.
+ * The ZooKeeper backend on two sessions of our own with fixed roles: one for writes and strong reads, with Hadoop's retry rule,
+ * one for following (zk_follow.h).
  *
- *     call ─► WAITING ──connected, no pause──► SENT ──answer──► (delete, multi: a stat for the zxid, WAITING again) ─► DONE
- *                ▲                              │
- *                └── pause, try counted ── lost ┘          DONE calls complete in the order in which they were made
+ *     call ─► WAITING ──session up, no pause──► SENT ──answer──► done
+ *                ▲                               │
+ *                └──── pause, try counted ◄─lost─┘
  *
- * A write whose answer was lost is made again: a create that had succeeded then says ERR_EXISTS, a delete ERR_NOTFOUND.
+ * Requests leave in the order of the calls, the server answers in that order, and those that were lost are sent again in
+ * that order. A write whose answer was lost is made again: a create that had succeeded then says ERR_EXISTS, a delete
+ * ERR_NOTFOUND. The number of a change that brings no stat is the zxid in its reply's header: what the server had applied then.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -14,36 +17,22 @@
 #include "base/mem.h"
 #include "store/store_backend.h"
 #include "store/zk_follow.h"
-#include "store/zk_handle.h"
-#include "store/zk_try.h"
+#include "store/zk_request.h"
 #include "store/zk_url.h"
 
 #define OP_MAGIC OBJ_MAGIC('Z', 'K', 'O', 'P')
 
-enum { LINGER_MS = 2000, FOLLOW_PAUSE_MIN_MS = 50, FOLLOW_PAUSE_MAX_MS = 5000, DOUBLINGS_MAX = 16 };
-
-enum op_state { OP_WAITING, OP_SENT, OP_DONE };
+enum { LINGER_MS = 2000, PAUSE_MIN_MS = 50, PAUSE_MAX_MS = 5000, DOUBLINGS_MAX = 16 };
 
 struct zk_op {
     struct obj obj;
-    TAILQ_ENTRY(zk_op) link;         /* in `ops` */
-    TAILQ_ENTRY(zk_op) waiting_link; /* in `waiting`, while OP_WAITING */
+    TAILQ_ENTRY(zk_op) link; /* in `waiting` */
     struct zk_store *store;
     uint64_t seq;
-    enum op_state state;
-    enum zkt_kind kind;
-    char *path; /* ZooKeeper's */
-    struct store_op *ops;
-    size_t n_ops;
+    struct zkr made;
     struct store_call call;
     int64_t tries, deadline_ms;
-    struct zkt *try;    /* OP_SENT */
-    struct zkt *answer; /* OP_DONE or probing: what the client answered to the call itself; may be NULL */
-    char *probe;        /* the call itself is done; the stat of this path gives its zxid */
-    bool is_probe_of_created;
-    int err;
-    size_t failed_op;
-    int64_t zxid;
+    struct zks_request request; /* while it is sent */
 };
 
 TAILQ_HEAD(zk_op_list, zk_op);
@@ -52,13 +41,13 @@ struct zk_store {
     struct store base;
     char *servers, *root, *follow_servers, *digest;
     struct store_options options;
-    struct zkh *client; /* NULL when closed */
+    struct zks *session; /* NULL when closed */
     struct zkf *follower;
-    struct zk_op_list ops;     /* all, in the order of the calls */
-    struct zk_op_list waiting; /* to be sent, in the same order */
+    struct zk_op_list waiting; /* to be sent, in the order of the calls */
+    size_t n_sent;
     uint64_t last_seq;
     struct run_timer *pause, *patience, *linger;
-    bool is_paused, is_patience_running, is_client_closing;
+    bool is_paused, is_patience_running, is_session_closing;
     struct err_info why_down;
 };
 
@@ -69,154 +58,92 @@ static struct zk_store *zk_of(struct store *s)
 
 /* ---- one call ---- */
 
-static void op_free(struct zk_op *op)
+static void close_session(struct zk_store *s);
+
+/* Tell the caller, and free. */
+static void complete(struct zk_op *op, int err, struct store_result *r)
 {
-    for (size_t i = 0; i < op->n_ops; i++) {
-        const struct store_op *o = &op->ops[i];
-        for (size_t k = 0; o->acl && k < o->acl->n_entries; k++) {
-            free((char *)o->acl->entries[k].scheme);
-            free((char *)o->acl->entries[k].id);
-        }
-        if (o->acl)
-            free((void *)o->acl->entries);
-        free((void *)o->acl);
-        free((char *)o->path);
-        free((void *)o->bytes);
-    }
-    if (op->answer)
-        zkt_free(op->answer);
-    free(op->ops);
-    free(op->path);
-    free(op->probe);
+    struct zk_store *s = op->store;
+    r->why.code = err;
+    op->call.done(op->call.arg, err, r);
+    zkr_fini(&op->made);
     obj_fini(&op->obj);
     free(op);
+    if (s->base.is_closing && s->n_sent == 0 && TAILQ_EMPTY(&s->waiting))
+        close_session(s);
 }
 
-static char *full_path(const struct zk_store *s, const char *path)
+static void complete_cancelled(struct zk_op *op)
 {
-    if (strcmp(path, "/") == 0)
-        return mem_str(s->root[0] ? s->root : "/");
-    return mem_fmt("%s%s", s->root, path);
+    struct store_result r = {0};
+    err_set(&r.why, ERR_CANCELLED, op->made.paths[0], "%s", err_text(ERR_CANCELLED));
+    complete(op, ERR_CANCELLED, &r);
 }
 
-static const struct store_acl *acl_copy(const struct store_acl *acl)
+static void complete_unavailable(struct zk_op *op)
 {
-    const struct store_acl *effective = store_acl_or_open(acl);
-    struct store_acl_entry *entries = mem_array(effective->n_entries, sizeof *entries);
-    for (size_t i = 0; i < effective->n_entries; i++) {
-        const struct store_acl_entry *e = &effective->entries[i];
-        entries[i] = (struct store_acl_entry){e->perms, mem_str(e->scheme), mem_str(e->id)};
-    }
-    struct store_acl *copy = mem_new(struct store_acl);
-    *copy = (struct store_acl){entries, effective->n_entries};
-    return copy;
+    const struct zk_store *s = op->store;
+    struct store_result r = {0};
+    err_set(&r.why, ERR_UNAVAILABLE, op->made.paths[0],
+            "ZooKeeper at %s gave no answer within %lld tries%s%s", s->servers, (long long)op->tries,
+            s->why_down.code ? ": " : "", s->why_down.text);
+    complete(op, ERR_UNAVAILABLE, &r);
 }
 
-static struct zk_op *op_new(struct zk_store *s, enum zkt_kind kind, const char *path, struct store_call call)
+static void complete_refused(struct zk_op *op, int32_t number, size_t failed_op)
 {
-    struct zk_op *op = mem_new(struct zk_op);
-    obj_init(&op->obj, OP_MAGIC);
-    op->store = s;
-    op->kind = kind;
-    op->path = full_path(s, path);
-    op->call = call;
-    return op;
+    struct store_result r = {.failed_op = failed_op};
+    int err = zkw_error(number);
+    err_set(&r.why, err, op->made.paths[failed_op], "%s; ZooKeeper says: %s (%d)", err_text(err),
+            zkw_error_text(number), (int)number);
+    complete(op, err, &r);
 }
 
-static void op_copy_ops(struct zk_op *op, const struct store_op *ops, size_t n_ops)
+static void complete_done(struct zk_op *op, const struct zkr_answer *a, int64_t header_zxid)
 {
-    op->ops = mem_array(n_ops, sizeof *op->ops);
-    op->n_ops = n_ops;
-    for (size_t i = 0; i < n_ops; i++) {
-        op->ops[i] = ops[i];
-        op->ops[i].path = full_path(op->store, ops[i].path);
-        op->ops[i].bytes = mem_strn(ops[i].bytes ? ops[i].bytes : "", ops[i].len);
-        bool has_acl = ops[i].kind == STORE_OP_CREATE || ops[i].acl;
-        op->ops[i].acl = has_acl ? acl_copy(ops[i].acl) : NULL;
-    }
-}
-
-/* The path to name in an error: within the store, of the op that failed. */
-static const char *shown_path(const struct zk_op *op)
-{
-    const char *full = op->failed_op < op->n_ops ? op->ops[op->failed_op].path : op->path;
-    const char *path = full + strlen(op->store->root);
-    return path[0] ? path : "/";
-}
-
-static void complete(struct zk_op *op)
-{
-    struct store_result r = {.zxid = op->zxid, .failed_op = op->failed_op};
-    const struct zkt *t = op->answer;
-    struct store_acl acl = {0};
-    if (op->err == ERR_UNAVAILABLE)
-        err_set(&r.why, op->err, shown_path(op), "ZooKeeper at %s gave no answer within %lld tries%s%s",
-                op->store->servers, (long long)op->tries, op->store->why_down.code ? ": " : "",
-                op->store->why_down.text);
-    else if (op->err != 0)
-        err_set(&r.why, op->err, shown_path(op), "%s%s%s", err_text(op->err), t ? "; ZooKeeper says: " : "",
-                t ? zerror(t->rc) : "");
-    if (op->err == 0 && t) {
-        acl = (struct store_acl){t->acl, t->n_acl};
-        r.stat = t->stat;
-        r.data = t->bytes;
-        r.data_len = t->len;
-        r.children = (const char *const *)t->names;
-        r.n_children = t->n_names;
-        r.acl = op->kind == ZKT_GET_ACL ? &acl : NULL;
-    }
-    op->call.done(op->call.arg, op->err, &r);
-    op_free(op);
+    const struct store_acl acl = {a->acl, a->n_acl};
+    bool has_stat = op->made.op == ZKW_CREATE2 || op->made.op == ZKW_SET_DATA;
+    struct store_result r = {
+        .stat = a->stat,
+        .data = a->bytes,
+        .data_len = a->len,
+        .children = (const char *const *)a->names,
+        .n_children = a->n_names,
+        .acl = op->made.op == ZKW_GET_ACL ? &acl : NULL,
+        .zxid = !op->made.is_change ? 0
+                : has_stat          ? a->stat.mzxid
+                                    : header_zxid,
+    };
+    complete(op, 0, &r);
 }
 
 /* ---- the queue ---- */
 
-static void close_client(struct zk_store *s);
-static void on_try_done(struct zkt *t);
+static void on_reply(void *arg, const struct zks_reply *reply);
 
-static int64_t retry_times(const struct zk_store *s)
+static bool can_send(const struct zk_store *s)
 {
-    return s->options.retry_times;
+    return !s->is_session_closing && !s->is_paused && zks_is_up(s->session);
 }
 
-/* Complete what is done, in order. */
-static void drain(struct zk_store *s)
-{
-    struct zk_op *op;
-    while ((op = TAILQ_FIRST(&s->ops)) && op->state == OP_DONE) {
-        TAILQ_REMOVE(&s->ops, op, link);
-        complete(op);
-    }
-    if (s->base.is_closing && TAILQ_EMPTY(&s->ops))
-        close_client(s);
-}
-
-static void finish(struct zk_op *op, int err)
-{
-    if (op->state == OP_WAITING)
-        TAILQ_REMOVE(&op->store->waiting, op, waiting_link);
-    op->state = OP_DONE;
-    op->err = err;
-    drain(op->store);
-}
-
-static void op_send(struct zk_op *op, zhandle_t *zh)
+static void op_send(struct zk_op *op)
 {
     struct zk_store *s = op->store;
-    const struct zkt_request itself = {op->kind, op->path, op->ops, op->n_ops};
-    const struct zkt_request probe = {ZKT_STAT, op->probe, NULL, 0};
-    TAILQ_REMOVE(&s->waiting, op, waiting_link);
-    op->state = OP_SENT;
-    op->try = zkt_new(s->base.loop, on_try_done, op);
-    zkt_send(op->try, zh, op->probe ? &probe : &itself);
+    TAILQ_REMOVE(&s->waiting, op, link);
+    s->n_sent++;
+    op->request.done = on_reply;
+    op->request.arg = op;
+    zks_send_made(s->session, &op->request, op->made.op, &op->made.body);
 }
 
 static void flush(struct zk_store *s)
 {
-    zhandle_t *zh = s->is_client_closing ? NULL : zkh_get(s->client);
     struct zk_op *op;
-    while (zh && !s->is_paused && (op = TAILQ_FIRST(&s->waiting)))
-        op_send(op, zh);
+    bool is_sending = can_send(s) && !TAILQ_EMPTY(&s->waiting);
+    while (is_sending && (op = TAILQ_FIRST(&s->waiting)))
+        op_send(op);
+    if (is_sending)
+        zks_flush(s->session);
     if (TAILQ_EMPTY(&s->waiting) || s->is_patience_running)
         return;
     s->is_patience_running = true;
@@ -227,22 +154,29 @@ static void flush(struct zk_store *s)
 static void op_wait(struct zk_op *op)
 {
     struct zk_store *s = op->store;
-    op->state = OP_WAITING;
     op->deadline_ms = run_now_ms() + s->options.connect_timeout_ms;
     struct zk_op *before = TAILQ_LAST(&s->waiting, zk_op_list);
     while (before && before->seq > op->seq)
-        before = TAILQ_PREV(before, zk_op_list, waiting_link);
+        before = TAILQ_PREV(before, zk_op_list, link);
     if (before)
-        TAILQ_INSERT_AFTER(&s->waiting, before, op, waiting_link);
+        TAILQ_INSERT_AFTER(&s->waiting, before, op, link);
     else
-        TAILQ_INSERT_HEAD(&s->waiting, op, waiting_link);
+        TAILQ_INSERT_HEAD(&s->waiting, op, link);
+}
+
+static struct zk_op *op_new(struct zk_store *s, struct store_call call)
+{
+    struct zk_op *op = mem_new(struct zk_op);
+    obj_init(&op->obj, OP_MAGIC);
+    op->store = s;
+    op->call = call;
+    return op;
 }
 
 static void submit(struct zk_op *op)
 {
     struct zk_store *s = op->store;
     op->seq = ++s->last_seq;
-    TAILQ_INSERT_TAIL(&s->ops, op, link);
     op_wait(op);
     flush(s);
 }
@@ -265,9 +199,9 @@ static void op_lost(struct zk_op *op)
     struct zk_store *s = op->store;
     op->tries++;
     if (s->base.is_closing) {
-        finish(op, ERR_CANCELLED);
-    } else if (op->tries > retry_times(s)) {
-        finish(op, ERR_UNAVAILABLE);
+        complete_cancelled(op);
+    } else if (op->tries > s->options.retry_times) {
+        complete_unavailable(op);
     } else {
         start_pause(s, op->tries - 1);
         op_wait(op);
@@ -282,234 +216,159 @@ static void on_pause_over(void *arg)
     flush(s);
 }
 
-/* Calls that have waited for a connection long enough have used up a try. */
+/* Calls that have waited for a connection long enough have used up a try; those that have no other leave the queue. */
+static void use_up_tries(struct zk_store *s, struct zk_op_list *over, int64_t now)
+{
+    struct zk_op *op, *after;
+    for (op = TAILQ_FIRST(&s->waiting); op; op = after) {
+        after = TAILQ_NEXT(op, link);
+        if (op->deadline_ms > now)
+            continue;
+        op->deadline_ms = now + s->options.connect_timeout_ms;
+        if (zks_is_up(s->session) || ++op->tries <= s->options.retry_times)
+            continue;
+        TAILQ_REMOVE(&s->waiting, op, link);
+        TAILQ_INSERT_TAIL(over, op, link);
+    }
+}
+
 static void on_patience_over(void *arg)
 {
     struct zk_store *s = zk_of(arg);
     int64_t now = run_now_ms(), next = now + s->options.connect_timeout_ms;
-    struct zk_op *op, *after;
+    struct zk_op_list over = TAILQ_HEAD_INITIALIZER(over);
+    struct zk_op *op;
     s->is_patience_running = false;
-    for (op = TAILQ_FIRST(&s->waiting); op; op = after) {
-        after = TAILQ_NEXT(op, waiting_link);
-        bool is_over = op->deadline_ms <= now;
-        if (is_over)
-            op->deadline_ms = now + s->options.connect_timeout_ms;
+    use_up_tries(s, &over, now);
+    TAILQ_FOREACH (op, &s->waiting, link)
         if (op->deadline_ms < next)
             next = op->deadline_ms;
-        if (is_over && !zkh_get(s->client) && ++op->tries > retry_times(s)) {
-            TAILQ_REMOVE(&s->waiting, op, waiting_link);
-            op->state = OP_DONE;
-            op->err = ERR_UNAVAILABLE;
-        }
-    }
     if (!TAILQ_EMPTY(&s->waiting)) {
         s->is_patience_running = true;
         run_timer_start(s->patience, (uint64_t)(next - now), 0);
     }
-    drain(s);
+    while ((op = TAILQ_FIRST(&over))) {
+        TAILQ_REMOVE(&over, op, link);
+        complete_unavailable(op);
+    }
 }
 
 /* ---- answers ---- */
 
-static char *parent_of(const char *path)
+static void on_reply(void *arg, const struct zks_reply *reply)
 {
-    const char *slash = strrchr(path, '/');
-    return slash == path ? mem_str("/") : mem_strn(path, (size_t)(slash - path));
-}
-
-static void probe(struct zk_op *op, char *take_path, bool is_of_created)
-{
-    free(op->probe);
-    op->probe = take_path;
-    op->is_probe_of_created = is_of_created;
-    op_wait(op);
-    flush(op->store);
-}
-
-/* The zxid of a change that does not tell its own is in a stat read after it. */
-static void probe_answered(struct zk_op *op, const struct zkt *t)
-{
-    if (t->rc == ZOK) {
-        op->zxid = op->is_probe_of_created ? t->stat.czxid : t->stat.pzxid;
-        finish(op, 0);
-    } else if (strcmp(op->probe, "/") != 0) {
-        probe(op, parent_of(op->probe), false);
-    } else {
-        finish(op, 0); /* not even the root may be read: the number stays unknown */
-    }
-}
-
-static void multi_done(struct zk_op *op, const struct zkt *t)
-{
-    const struct store_op *of_delete = NULL;
-    for (size_t i = 0; i < op->n_ops; i++) {
-        if (op->ops[i].kind == STORE_OP_SET) {
-            op->zxid = t->stats[i].mzxid;
-            finish(op, 0);
-            return;
-        }
-        if (op->ops[i].kind == STORE_OP_CREATE) {
-            probe(op, mem_str(op->ops[i].path), true);
-            return;
-        }
-        if (op->ops[i].kind == STORE_OP_DELETE)
-            of_delete = &op->ops[i];
-    }
-    if (of_delete)
-        probe(op, parent_of(of_delete->path), false);
-    else
-        finish(op, 0); /* checks alone change nothing */
-}
-
-/* Index of the op that failed: those before it say OK, those after it that they were not tried. */
-static void find_failed(struct zk_op *op, const struct zkt *t)
-{
-    for (size_t i = 0; i < op->n_ops; i++) {
-        if (t->results[i].err == ZOK || t->results[i].err == ZRUNTIMEINCONSISTENCY)
-            continue;
-        op->failed_op = i;
-        return;
-    }
-}
-
-static void call_answered(struct zk_op *op, struct zkt *take_t)
-{
-    op->answer = take_t;
-    if (take_t->rc != ZOK) {
-        if (op->kind == ZKT_MULTI && !take_t->is_refused)
-            find_failed(op, take_t);
-        finish(op, zkt_error(take_t->rc));
-    } else if (op->kind == ZKT_DELETE) {
-        probe(op, parent_of(op->path), false);
-    } else if (op->kind == ZKT_MULTI) {
-        multi_done(op, take_t);
-    } else {
-        if (op->kind == ZKT_CREATE || op->kind == ZKT_SET)
-            op->zxid = take_t->stat.mzxid;
-        finish(op, 0);
-    }
-}
-
-static void on_try_done(struct zkt *t)
-{
-    struct zk_op *op = obj_cast(t->arg, struct zk_op, OP_MAGIC);
-    op->try = NULL;
-    if (zkt_is_lost(t->rc)) {
-        zkt_free(t);
+    struct zk_op *op = obj_cast(arg, struct zk_op, OP_MAGIC);
+    struct zk_store *s = op->store;
+    struct zkr_answer answer;
+    bool is_bad;
+    int32_t number = zkr_read(&op->made, reply->err, reply->body, &answer, &is_bad);
+    s->n_sent--;
+    if (is_bad) {
         op_lost(op);
-    } else if (op->probe) {
-        probe_answered(op, t);
-        zkt_free(t);
+        if (!s->is_session_closing)
+            zks_abandon(s->session, "a reply is malformed");
+    } else if (zkw_error(number) == ERR_UNAVAILABLE) {
+        op_lost(op);
+    } else if (number != ZKW_OK) {
+        complete_refused(op, number, answer.failed_op);
     } else {
-        call_answered(op, t);
+        complete_done(op, &answer, reply->zxid);
     }
+    zkr_answer_fini(&answer);
 }
 
-/* ---- the client ---- */
+/* ---- the session ---- */
 
-static void on_client_up(void *arg)
+static void on_up(void *arg, bool is_resumed)
 {
     struct zk_store *s = zk_of(arg);
+    (void)is_resumed; /* nothing of ours lives in the session */
     s->why_down = (struct err_info){0};
     flush(s);
 }
 
-static void on_client_down(void *arg, const struct err_info *why)
+static void on_down(void *arg, const struct err_info *why)
 {
-    struct zk_store *s = zk_of(arg);
-    s->why_down = *why;
-    if (s->base.is_closing)
-        close_client(s);
+    zk_of(arg)->why_down = *why;
 }
 
-/* What was sent and has no answer gets none. */
-static void on_client_gone(void *arg)
+static void on_notice(void *arg, int32_t kind, const char *path)
 {
-    struct zk_store *s = zk_of(arg);
-    struct zk_op *op, *after;
-    struct zk_op_list lost = TAILQ_HEAD_INITIALIZER(lost);
-    for (op = TAILQ_FIRST(&s->ops); op; op = after) {
-        after = TAILQ_NEXT(op, link);
-        if (op->state != OP_SENT || op->try->is_refused)
-            continue;
-        zkt_free(op->try);
-        op->try = NULL;
-        TAILQ_INSERT_TAIL(&lost, op, waiting_link);
-    }
-    while ((op = TAILQ_FIRST(&lost))) {
-        TAILQ_REMOVE(&lost, op, waiting_link);
-        op_lost(op);
-    }
+    (void)zk_of(arg); /* no watch is set on this session */
+    (void)kind;
+    (void)path;
 }
 
-static const struct zkh_ops client_ops = {on_client_up, on_client_down, on_client_gone};
+static void on_drained(void *arg)
+{
+    (void)zk_of(arg); /* each reply was dealt with */
+}
+
+static const struct zks_ops session_ops = {on_up, on_down, on_notice, on_drained};
+
+static struct zks_config session_config(const struct zk_store *s, const char *role, const char *servers)
+{
+    bool is_low = s->options.retry_ceiling_ms < PAUSE_MAX_MS;
+    return (struct zks_config){
+        .role = role,
+        .servers = servers,
+        .digest = s->digest,
+        .session_timeout_ms = s->options.session_timeout_ms,
+        .attempt_timeout_ms = s->options.connect_timeout_ms,
+        .pause_min_ms = PAUSE_MIN_MS,
+        .pause_max_ms = is_low ? s->options.retry_ceiling_ms : PAUSE_MAX_MS,
+    };
+}
 
 /* ---- the backend ---- */
 
 static void zk_read(struct store *base, enum store_read_kind kind, const char *path, struct store_call call)
 {
-    static const enum zkt_kind kinds[] = {
-        [STORE_READ_DATA] = ZKT_GET,
-        [STORE_READ_STAT] = ZKT_STAT,
-        [STORE_READ_CHILDREN] = ZKT_CHILDREN,
-        [STORE_READ_ACL] = ZKT_GET_ACL,
-    };
-    submit(op_new(zk_of(base), kinds[kind], path, call));
+    struct zk_op *op = op_new(zk_of(base), call);
+    zkr_make_read(&op->made, kind, op->store->root, path);
+    submit(op);
 }
 
-static void zk_write(struct store *base, const struct store_op *op, struct store_call call)
+static void zk_write(struct store *base, const struct store_op *write, struct store_call call)
 {
-    static const enum zkt_kind kinds[] = {
-        [STORE_OP_CREATE] = ZKT_CREATE,
-        [STORE_OP_SET] = ZKT_SET,
-        [STORE_OP_DELETE] = ZKT_DELETE,
-        [STORE_OP_CHECK] = ZKT_MULTI,
-    };
-    struct zk_op *mine = op_new(zk_of(base), kinds[op->kind], op->path, call);
-    op_copy_ops(mine, op, 1);
-    submit(mine);
+    struct zk_op *op = op_new(zk_of(base), call);
+    zkr_make_write(&op->made, op->store->root, write);
+    submit(op);
 }
 
 static void zk_set_acl(struct store *base, const char *path, const struct store_acl *acl,
                        struct store_call call)
 {
-    const struct store_op op = {.path = path, .version = -1, .acl = store_acl_or_open(acl)};
-    struct zk_op *mine = op_new(zk_of(base), ZKT_SET_ACL, path, call);
-    op_copy_ops(mine, &op, 1);
-    submit(mine);
+    struct zk_op *op = op_new(zk_of(base), call);
+    zkr_make_set_acl(&op->made, op->store->root, path, acl);
+    submit(op);
 }
 
 static void zk_multi(struct store *base, const struct store_op *ops, size_t n_ops, struct store_call call)
 {
-    struct zk_op *mine = op_new(zk_of(base), ZKT_MULTI, ops[0].path, call);
-    op_copy_ops(mine, ops, n_ops);
-    submit(mine);
+    struct zk_op *op = op_new(zk_of(base), call);
+    zkr_make_multi(&op->made, op->store->root, ops, n_ops);
+    submit(op);
 }
 
-static struct zks_config follow_config(const struct zk_store *s)
+static void zk_sync(struct store *base, struct store_call call)
 {
-    bool is_low = s->options.retry_ceiling_ms < FOLLOW_PAUSE_MAX_MS;
-    return (struct zks_config){
-        .servers = s->follow_servers,
-        .digest = s->digest,
-        .session_timeout_ms = s->options.session_timeout_ms,
-        .attempt_timeout_ms = s->options.connect_timeout_ms,
-        .pause_min_ms = FOLLOW_PAUSE_MIN_MS,
-        .pause_max_ms = is_low ? s->options.retry_ceiling_ms : FOLLOW_PAUSE_MAX_MS,
-    };
+    struct zk_op *op = op_new(zk_of(base), call);
+    zkr_make_sync(&op->made, op->store->root, "/");
+    submit(op);
 }
 
 static void zk_follow(struct store *base, const struct store_follow_ops *ops, void *arg)
 {
     struct zk_store *s = zk_of(base);
-    const struct zks_config config = follow_config(s);
+    const struct zks_config config = session_config(s, "following", s->follow_servers);
     int err = zkf_open(base->loop, &config, s->root, ops, arg, &s->follower, NULL);
     BUG_IF(err != 0); /* the server list was read when the store was opened */
 }
 
 static void part_closed(struct zk_store *s)
 {
-    if (s->client || s->follower)
+    if (s->session || s->follower)
         return;
     run_timer_free(s->pause);
     run_timer_free(s->patience);
@@ -517,14 +376,10 @@ static void part_closed(struct zk_store *s)
     store_base_closed(&s->base);
 }
 
-static void on_client_closed(void *arg)
+static void on_session_closed(void *arg)
 {
     struct zk_store *s = zk_of(arg);
-    s->client = NULL;
-    struct zk_op *op;
-    while ((op = TAILQ_FIRST(&s->waiting)))
-        finish(op, ERR_CANCELLED);
-    BUG_IF(!TAILQ_EMPTY(&s->ops));
+    s->session = NULL;
     part_closed(s);
 }
 
@@ -535,34 +390,34 @@ static void on_follower_closed(void *arg)
     part_closed(s);
 }
 
-static void close_client(struct zk_store *s)
+/* What is under way is answered as lost, hence cancelled, before zks_close returns. */
+static void close_session(struct zk_store *s)
 {
-    if (s->is_client_closing)
+    if (s->is_session_closing)
         return;
-    s->is_client_closing = true;
+    s->is_session_closing = true;
     run_timer_stop(s->linger);
-    zkh_close(s->client, on_client_closed, &s->base);
+    zks_close(s->session, on_session_closed, &s->base);
 }
 
 static void on_linger_over(void *arg)
 {
-    close_client(zk_of(arg));
+    close_session(zk_of(arg));
 }
 
 /* Cancel what was not sent; give what was a moment to be answered. */
 static void close_now(void *arg)
 {
     struct zk_store *s = zk_of(arg);
-    struct zk_op *op, *after;
-    for (op = TAILQ_FIRST(&s->waiting); op; op = after) {
-        after = TAILQ_NEXT(op, waiting_link);
-        if (!op->probe || !zkh_get(s->client))
-            finish(op, ERR_CANCELLED);
-    }
-    if (!TAILQ_EMPTY(&s->ops) && zkh_get(s->client))
+    struct zk_op *op;
+    if (s->n_sent > 0)
         run_timer_start(s->linger, LINGER_MS, 0);
-    else
-        close_client(s);
+    while ((op = TAILQ_FIRST(&s->waiting))) {
+        TAILQ_REMOVE(&s->waiting, op, link);
+        complete_cancelled(op);
+    }
+    if (s->n_sent == 0)
+        close_session(s);
 }
 
 static void zk_close(struct store *base)
@@ -589,6 +444,7 @@ static const struct store_backend_ops backend = {
     .write = zk_write,
     .set_acl = zk_set_acl,
     .multi = zk_multi,
+    .sync = zk_sync,
     .follow = zk_follow,
     .close = zk_close,
     .free = zk_free,
@@ -638,12 +494,13 @@ int store_zk_open(struct run_loop *loop, const char *url, const struct store_opt
     s->servers = mem_str(servers);
     s->digest = mem_str(options->digest);
     s->root = mem_str(root);
-    TAILQ_INIT(&s->ops);
     TAILQ_INIT(&s->waiting);
     s->pause = run_timer_new(loop, on_pause_over, &s->base);
     s->patience = run_timer_new(loop, on_patience_over, &s->base);
     s->linger = run_timer_new(loop, on_linger_over, &s->base);
-    s->client = zkh_open(loop, servers, (int)s->options.session_timeout_ms, s->digest, &client_ops, &s->base);
+    const struct zks_config config = session_config(s, "writing", s->servers);
+    err = zks_open(loop, &config, &session_ops, &s->base, &s->session, why);
+    BUG_IF(err != 0); /* the server list was read above */
     *out = &s->base;
     return 0;
 }

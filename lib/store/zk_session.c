@@ -11,9 +11,9 @@
 #define SESSION_MAGIC OBJ_MAGIC('Z', 'K', 'S', 'E')
 
 #define ZKS_EVENTS(X)                                                                                        \
-    X(zk_follow_connected, LOG_INFO, "The following session to ZooKeeper is up.")                            \
-    X(zk_follow_expired, LOG_WARN, "The following session has expired; a new one is opened.")                \
-    X(zk_follow_restarted, LOG_WARN, "No server has what was seen before; following starts from nothing.")
+    X(zk_connected, LOG_INFO, "A session to ZooKeeper is up.")                                               \
+    X(zk_expired, LOG_WARN, "A session to ZooKeeper has expired; a new one is opened.")                      \
+    X(zk_restarted, LOG_WARN, "No server has what was seen before; a session starts from nothing.")
 LOG_DECLARE(ZKS_EVENTS)
 
 enum { FRAME_MAX = 64 << 20, PASSWORD_LEN = 16, DOUBLINGS_MAX = 16 };
@@ -119,7 +119,7 @@ static void note_refusal(struct zks *s)
     }
     if (now - s->refused_since_ms <= s->config.session_timeout_ms || s->hello.last_zxid == 0)
         return;
-    log_emit(&ev_zk_follow_restarted, LOG_STR("server", zkc_name(s->conn)),
+    log_emit(&ev_zk_restarted, LOG_STR("role", s->config.role), LOG_STR("server", zkc_name(s->conn)),
              LOG_INT("zxid", s->hello.last_zxid));
     s->hello.session = 0;
     s->hello.last_zxid = 0;
@@ -145,7 +145,7 @@ static void on_hello(struct zks *s, struct zkw_bytes frame)
     }
     s->refused_since_ms = 0;
     if (answer.timeout_ms <= 0) {
-        log_emit(&ev_zk_follow_expired, LOG_STR("server", zkc_name(s->conn)));
+        log_emit(&ev_zk_expired, LOG_STR("role", s->config.role), LOG_STR("server", zkc_name(s->conn)));
         s->hello.session = 0;
         memset(s->hello.password, 0, sizeof s->hello.password);
         s->n_attempts = 0;
@@ -163,7 +163,7 @@ static void on_hello(struct zks *s, struct zkw_bytes frame)
     s->is_down_told = false;
     uint64_t tick_ms = (uint64_t)s->timeout_ms / 6 + 1;
     run_timer_start(s->timer, tick_ms, tick_ms);
-    log_emit(&ev_zk_follow_connected, LOG_STR("server", zkc_name(s->conn)),
+    log_emit(&ev_zk_connected, LOG_STR("role", s->config.role), LOG_STR("server", zkc_name(s->conn)),
              LOG_INT("timeout_ms", s->timeout_ms), LOG_STR("session", is_resumed ? "resumed" : "new"));
     if (s->digest)
         zkw_put_auth(&s->out, "digest", s->digest);
@@ -376,13 +376,25 @@ bool zks_is_up(const struct zks *s)
     return s->state == ZKS_UP;
 }
 
-void zks_send(struct zks *s, struct zks_request *request, enum zkw_op op, const char *path)
+static int32_t enlist(struct zks *s, struct zks_request *request)
 {
     BUG_IF(s->state != ZKS_UP);
     s->last_xid = s->last_xid == INT32_MAX ? 1 : s->last_xid + 1;
     request->xid = s->last_xid;
     TAILQ_INSERT_TAIL(&s->requests, request, link);
-    zkw_put_request(&s->out, request->xid, op, path);
+    return request->xid;
+}
+
+void zks_send(struct zks *s, struct zks_request *request, enum zkw_op op, const char *path)
+{
+    int32_t xid = enlist(s, request);
+    zkw_put_request(&s->out, xid, op, path);
+}
+
+void zks_send_made(struct zks *s, struct zks_request *request, enum zkw_op op, const struct buf *body)
+{
+    int32_t xid = enlist(s, request);
+    zkw_put_made(&s->out, xid, op, body);
 }
 
 void zks_flush(struct zks *s)

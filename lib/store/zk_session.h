@@ -1,6 +1,6 @@
 /**
  * A ZooKeeper session of our own on one libuv socket: it connects, stays alive, comes back, and passes requests and
- * notices. What it is used for (following a tree) is zk_follow.h.
+ * notices. What it is used for is zk_follow.h (following a tree) and zk.c (writes and strong reads).
  *
  *     WAITING ──timer──► RESOLVING ──► CONNECTING ──► HELLO ──► UP ──► (connection lost) WAITING
  *        ▲                   └──────────────┴───────────┴── failed or too late: next server, after a round a pause
@@ -24,6 +24,7 @@
 struct zks;
 
 struct zks_config {
+    const char *role;           /* what it is for, as the log says it: "following", "writing" [static] */
     const char *servers;        /* "host:port,host:port" */
     int64_t session_timeout_ms; /* asked for; the server may give another */
     int64_t attempt_timeout_ms; /* look-up, connect and hello of one server */
@@ -80,6 +81,8 @@ bool zks_is_up(const struct zks *s);
 /** Ask; only while it is up. Requests are answered in order. They leave with the next zks_flush, which the session does
  *  by itself after `up` and `drained`. path: as for zkw_put_request. */
 void zks_send(struct zks *s, struct zks_request *request, enum zkw_op op, const char *path);
+/** As zks_send, with a body that was made before (zkw_put_made). [borrowed] */
+void zks_send_made(struct zks *s, struct zks_request *request, enum zkw_op op, const struct buf *body);
 void zks_flush(struct zks *s);
 
 #endif

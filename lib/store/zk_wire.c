@@ -1,4 +1,5 @@
 #include "store/zk_wire.h"
+#include "base/obj.h"
 
 #include <string.h>
 
@@ -62,6 +63,12 @@ static const uint8_t *take(struct zkw_in *in, size_t n)
 static uint32_t read_u32(const uint8_t *at)
 {
     return (uint32_t)at[0] << 24 | (uint32_t)at[1] << 16 | (uint32_t)at[2] << 8 | at[3];
+}
+
+int8_t zkw_get_i8(struct zkw_in *in)
+{
+    const uint8_t *at = take(in, 1);
+    return at ? (int8_t)*at : 0;
 }
 
 int32_t zkw_get_i32(struct zkw_in *in)
@@ -142,6 +149,44 @@ void zkw_put_request(struct buf *out, int32_t xid, enum zkw_op op, const char *p
     if (op == ZKW_ADD_WATCH)
         zkw_put_i32(out, persistent_recursive);
     zkw_frame_end(out, start);
+}
+
+void zkw_put_made(struct buf *out, int32_t xid, enum zkw_op op, const struct buf *body)
+{
+    size_t start = zkw_frame_begin(out);
+    zkw_put_i32(out, xid);
+    zkw_put_i32(out, op);
+    buf_add(out, body->bytes, body->len);
+    zkw_frame_end(out, start);
+}
+
+static const struct error_row {
+    int32_t number;
+    int err;
+    const char *text;
+} errors[] = {
+#define ERROR_ROW(token, number, err, text) {number, err, text},
+    ZKW_ERRORS(ERROR_ROW)
+#undef ERROR_ROW
+};
+
+static const struct error_row *find_error(int32_t number)
+{
+    static const struct error_row unknown = {0, ERR_IO, "an error that is not known here"};
+    for (size_t i = 0; i < ARRAY_LEN(errors); i++)
+        if (errors[i].number == number)
+            return &errors[i];
+    return &unknown;
+}
+
+int zkw_error(int32_t number)
+{
+    return find_error(number)->err;
+}
+
+const char *zkw_error_text(int32_t number)
+{
+    return find_error(number)->text;
 }
 
 void zkw_put_auth(struct buf *out, const char *scheme, const char *auth)

@@ -1,5 +1,5 @@
 /**
- * ZooKeeper's client protocol as bytes: frames, the jute encoding, and the records that following a tree needs.
+ * ZooKeeper's client protocol as bytes: frames, the jute encoding, and the records that both sessions share.
  *
  *     frame:    len:i32 | len bytes
  *     request:  frame( xid:i32 type:i32 body )         reply: frame( xid:i32 zxid:i64 err:i32 body if err = 0 )
@@ -20,10 +20,19 @@
 
 /** Requests: token, type on the wire. */
 #define ZKW_OPS(X)                                                                                           \
+    X(ZKW_CREATE, 1)                                                                                         \
+    X(ZKW_DELETE, 2)                                                                                         \
     X(ZKW_EXISTS, 3)                                                                                         \
     X(ZKW_GET_DATA, 4)                                                                                       \
+    X(ZKW_SET_DATA, 5)                                                                                       \
+    X(ZKW_GET_ACL, 6)                                                                                        \
+    X(ZKW_SET_ACL, 7)                                                                                        \
+    X(ZKW_SYNC, 9)                                                                                           \
     X(ZKW_PING, 11)                                                                                          \
     X(ZKW_GET_CHILDREN2, 12)                                                                                 \
+    X(ZKW_CHECK, 13)                                                                                         \
+    X(ZKW_MULTI, 14)                                                                                         \
+    X(ZKW_CREATE2, 15)                                                                                       \
     X(ZKW_AUTH, 100)                                                                                         \
     X(ZKW_ADD_WATCH, 106)                                                                                    \
     X(ZKW_CLOSE_SESSION, -11)
@@ -38,8 +47,34 @@ enum zkw_op {
 enum { ZKW_XID_NOTICE = -1, ZKW_XID_PING = -2, ZKW_XID_AUTH = -4 };
 /** What a notice says of its path. */
 enum { ZKW_CREATED = 1, ZKW_DELETED = 2, ZKW_CHANGED = 3, ZKW_CHILD = 4 };
-/** Errors of replies that following tells apart; the numbers are the protocol's. */
-enum { ZKW_OK = 0, ZKW_CONNECTION_LOSS = -4, ZKW_UNIMPLEMENTED = -6, ZKW_NO_NODE = -101, ZKW_NO_AUTH = -102 };
+/** Errors of replies: token, number, what it is to callers of the store, in words. Others are ERR_IO. ERR_UNAVAILABLE: the
+ *  request was not carried out for want of a session or of time, or nobody knows. Source: KeeperException.Code. */
+#define ZKW_ERRORS(X)                                                                                        \
+    X(ZKW_OK, 0, 0, "done")                                                                                  \
+    X(ZKW_RUNTIME_INCONSISTENCY, -2, ERR_IO, "another operation of the multi failed")                        \
+    X(ZKW_CONNECTION_LOSS, -4, ERR_UNAVAILABLE, "the connection was lost")                                   \
+    X(ZKW_MARSHALLING, -5, ERR_IO, "the request is malformed")                                               \
+    X(ZKW_UNIMPLEMENTED, -6, ERR_IO, "the server does not know this request")                                \
+    X(ZKW_TIMEOUT, -7, ERR_UNAVAILABLE, "the operation timed out")                                           \
+    X(ZKW_BAD_ARGUMENTS, -8, ERR_PATH, "bad arguments")                                                      \
+    X(ZKW_NO_NODE, -101, ERR_NOTFOUND, "no such node")                                                       \
+    X(ZKW_NO_AUTH, -102, ERR_PERMISSION, "the ACL does not allow it")                                        \
+    X(ZKW_BAD_VERSION, -103, ERR_CONFLICT, "another version")                                                \
+    X(ZKW_EPHEMERAL_PARENT, -108, ERR_EPHEMERAL, "an ephemeral node has no children")                        \
+    X(ZKW_NODE_EXISTS, -110, ERR_EXISTS, "the node exists")                                                  \
+    X(ZKW_NOT_EMPTY, -111, ERR_NOTEMPTY, "the node has children")                                            \
+    X(ZKW_SESSION_EXPIRED, -112, ERR_UNAVAILABLE, "the session has expired")                                 \
+    X(ZKW_INVALID_ACL, -114, ERR_PERMISSION, "the ACL is not valid")                                         \
+    X(ZKW_AUTH_FAILED, -115, ERR_AUTH, "authentication failed")                                              \
+    X(ZKW_SESSION_MOVED, -118, ERR_UNAVAILABLE, "the session has moved to another server")                   \
+    X(ZKW_NEEDS_SASL, -124, ERR_AUTH, "the server wants SASL authentication")                                \
+    X(ZKW_THROTTLED, -127, ERR_UNAVAILABLE, "the server has too much to do")
+
+enum zkw_error {
+#define ZKW_ERROR_ENUM(token, number, err, text) token = number,
+    ZKW_ERRORS(ZKW_ERROR_ENUM)
+#undef ZKW_ERROR_ENUM
+};
 
 enum { ZKW_PASSWORD_MAX = 64, ZKW_LEN_BYTES = 4 };
 
@@ -84,6 +119,7 @@ void zkw_frame_end(struct buf *out, size_t start);
 struct zkw_in zkw_in_make(const char *bytes, size_t n);
 /** Next number; 0 and is_bad when there are too few bytes. */
 int32_t zkw_get_i32(struct zkw_in *in);
+int8_t zkw_get_i8(struct zkw_in *in);
 int64_t zkw_get_i64(struct zkw_in *in);
 /** Next string or buffer, pointing into the reader's bytes; is_bad when its length does not fit. */
 struct zkw_bytes zkw_get_bytes(struct zkw_in *in);
@@ -113,6 +149,12 @@ int zkw_get_hello(struct zkw_bytes frame, struct zkw_hello *out);
  */
 void zkw_put_request(struct buf *out, int32_t xid, enum zkw_op op, const char *path);
 /** Append the frame of an authentication. @param scheme "digest", auth "id:password" [borrowed] */
+/** As zkw_put_request, with a body that was made before, without xid and type. [borrowed] */
+void zkw_put_made(struct buf *out, int32_t xid, enum zkw_op op, const struct buf *body);
+/** What an error of a reply is to callers of the store: 0 or ERR_*. */
+int zkw_error(int32_t number);
+/** The same in words; static. */
+const char *zkw_error_text(int32_t number);
 void zkw_put_auth(struct buf *out, const char *scheme, const char *auth);
 /** Read the header of a reply. @return its values; in is behind it, or bad. */
 struct zkw_header zkw_get_header(struct zkw_in *in);

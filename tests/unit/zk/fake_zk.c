@@ -116,7 +116,7 @@ static void keep_request(struct fake_zk *z, struct zkw_bytes frame)
     struct request *r = mem_new(struct request);
     r->xid = zkw_get_i32(&in);
     r->op = zkw_get_i32(&in);
-    struct zkw_bytes path = zkw_get_bytes(&in);
+    struct zkw_bytes path = r->op == ZKW_MULTI ? (struct zkw_bytes){NULL, 0} : zkw_get_bytes(&in);
     r->path = path.at ? mem_strn(path.at, path.len) : NULL;
     TAILQ_INSERT_TAIL(&z->requests, r, link);
 }

@@ -1,6 +1,6 @@
 /*
- * The ZooKeeper backend with the real C client against a scripted server: lost answers, sessions that end, numbers of
- * deletes, no server at all.
+ * The ZooKeeper backend against a scripted server: lost answers, sessions that end, numbers of changes, multis, replies
+ * that make no sense, no server at all.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -15,11 +15,15 @@
 #define RIG_MAGIC  OBJ_MAGIC('R', 'I', 'G', 'S')
 #define CALL_MAGIC OBJ_MAGIC('C', 'A', 'L', 'L')
 
-/* Requests that only the C client sends; the numbers are the protocol's. */
+/* Numbers of the protocol. */
 #define OP_DELETE  ((enum zkw_op)2)
+#define OP_SET     ((enum zkw_op)5)
+#define OP_SYNC    ((enum zkw_op)9)
+#define OP_MULTI   ((enum zkw_op)14)
 #define OP_CREATE2 ((enum zkw_op)15)
 #define OP_CLOSE   ((enum zkw_op) - 11)
-enum { ERR_NODE_EXISTS = -110, TIMEOUT_MS = 30000, N_CALLS = 4 };
+enum { ERR_NODE_EXISTS = -110, ERR_NOT_EMPTY = -111, ERR_MULTI_FAILED = -2, ERR_THROTTLED = -127 };
+enum { TIMEOUT_MS = 30000, N_CALLS = 4 };
 
 struct call {
     struct obj obj;
@@ -27,7 +31,7 @@ struct call {
     bool is_done;
     int err;
     int64_t zxid;
-    size_t order;
+    size_t order, failed_op;
     char *text;
 };
 
@@ -49,6 +53,7 @@ static void on_done(void *arg, int err, const struct store_result *r)
     c->is_done = true;
     c->err = err;
     c->zxid = r->zxid;
+    c->failed_op = r->failed_op;
     c->order = c->rig->n_done++;
     c->text = mem_fmt("%s: %s", r->why.where, r->why.text);
 }
@@ -103,14 +108,12 @@ static bool rig_is_closed(void *arg)
     return obj_cast(arg, struct rig, RIG_MAGIC)->is_closed;
 }
 
-/* The client closes its session in good order, if it has one. */
+/* The session is closed in good order, if there is one. */
 static void close_store(struct rig *r, bool is_connected)
 {
     store_close(r->store, on_closed, r);
-    if (is_connected) {
-        fake_reply(r->fake, fake_want(r->fake, OP_CLOSE, NULL), 99, 0, NULL);
-        fake_hang_up(r->fake);
-    }
+    if (is_connected)
+        fake_want(r->fake, OP_CLOSE, NULL);
     fake_until(r->fake, rig_is_closed, r);
 }
 
@@ -205,41 +208,126 @@ static void close_waits_for_what_was_sent(void **state)
     store_close(r->store, on_closed, r);
     fake_want_none(r->fake);
     reply_created(r, xid, "/r/a", 20);
-    fake_reply(r->fake, fake_want(r->fake, OP_CLOSE, NULL), 21, 0, NULL);
-    fake_hang_up(r->fake);
+    fake_want(r->fake, OP_CLOSE, NULL);
     fake_until(r->fake, rig_is_closed, r);
     assert_int_equal(r->calls[0].err, 0);
     assert_int_equal(r->calls[0].zxid, 20);
 }
 
-static void delete_has_the_number_of_the_surviving_ancestor(void **state)
+static void changes_have_their_numbers(void **state)
 {
     struct rig *r = *state;
     open_store(r, fake_address(r->fake), TIMEOUT_MS);
     store_delete(r->store, "/a/b", -1, on_done, &r->calls[0]);
+    store_set(r->store, "/a", "x", 1, -1, on_done, &r->calls[1]);
+    store_sync(r->store, on_done, &r->calls[2]);
     fake_reply(r->fake, fake_want(r->fake, OP_DELETE, "/r/a/b"), 20, 0, NULL);
-    fake_reply(r->fake, fake_want(r->fake, ZKW_EXISTS, "/r/a"), 21, ZKW_NO_NODE, NULL);
-    fake_reply(r->fake, fake_want(r->fake, ZKW_EXISTS, "/r"), 22, ZKW_NO_NODE, NULL);
-    reply_stat(r, fake_want(r->fake, ZKW_EXISTS, "/"), 22);
-    assert_int_equal(finished(r, 0)->err, 0);
-    assert_int_equal(r->calls[0].zxid, 22);
+    reply_stat(r, fake_want(r->fake, OP_SET, "/r/a"), 21);
+    buf_auto struct buf synced = BUF_EMPTY;
+    zkw_put_bytes(&synced, "/r", 2);
+    fake_reply(r->fake, fake_want(r->fake, OP_SYNC, "/r"), 22, 0, &synced);
+    assert_int_equal(finished(r, 2)->err, 0);
+    assert_int_equal(r->calls[2].zxid, 0);
+    assert_int_equal(r->calls[0].zxid, 20);
+    assert_int_equal(r->calls[1].zxid, 21);
     close_store(r, true);
 }
 
-static void completions_keep_the_order_of_the_calls(void **state)
+static void replies_come_in_the_order_of_the_calls(void **state)
 {
     struct rig *r = *state;
     open_store(r, fake_address(r->fake), TIMEOUT_MS);
-    store_delete(r->store, "/a", -1, on_done, &r->calls[0]);
-    create(r, 1, "/b");
-    fake_reply(r->fake, fake_want(r->fake, OP_DELETE, "/r/a"), 20, 0, NULL);
-    reply_created(r, fake_want(r->fake, OP_CREATE2, "/r/b"), "/r/b", 21);
-    int32_t stat = fake_want(r->fake, ZKW_EXISTS, "/r");
-    fake_want_none(r->fake);
-    assert_int_equal(r->n_done, 0);
-    reply_stat(r, stat, 21);
-    assert_int_equal(finished(r, 0)->order, 0);
-    assert_int_equal(finished(r, 1)->order, 1);
+    for (size_t i = 0; i < N_CALLS; i++)
+        create(r, i, "/a");
+    for (size_t i = 0; i < N_CALLS; i++)
+        fake_want(r->fake, OP_CREATE2, "/r/a");
+    fake_hang_up(r->fake);
+    for (size_t i = 0; i < N_CALLS; i++)
+        reply_created(r, fake_want(r->fake, OP_CREATE2, "/r/a"), "/r/a", 20 + (int64_t)i);
+    for (size_t i = 0; i < N_CALLS; i++) {
+        assert_int_equal(finished(r, i)->order, i);
+        assert_int_equal(r->calls[i].zxid, 20 + i);
+    }
+    close_store(r, true);
+}
+
+static void put_result(struct buf *out, int32_t type, int32_t err)
+{
+    zkw_put_i32(out, type);
+    buf_add_char(out, type == -1 && err == -1);
+    zkw_put_i32(out, err);
+}
+
+static void put_failure(struct buf *out, int32_t err)
+{
+    put_result(out, -1, err);
+    zkw_put_i32(out, err);
+}
+
+static void multi(struct rig *r, size_t i)
+{
+    const struct store_op ops[] = {{STORE_OP_SET, "/a", "x", 1, -1, NULL},
+                                   {STORE_OP_DELETE, "/b", NULL, 0, -1, NULL},
+                                   {STORE_OP_CHECK, "/c", NULL, 0, 3, NULL}};
+    store_multi(r->store, ops, ARRAY_LEN(ops), on_done, &r->calls[i]);
+}
+
+static void multi_that_failed_names_its_operation(void **state)
+{
+    struct rig *r = *state;
+    open_store(r, fake_address(r->fake), TIMEOUT_MS);
+    multi(r, 0);
+    buf_auto struct buf body = BUF_EMPTY;
+    put_failure(&body, 0);
+    put_failure(&body, ERR_NOT_EMPTY);
+    put_failure(&body, ERR_MULTI_FAILED);
+    put_result(&body, -1, -1);
+    fake_reply(r->fake, fake_want(r->fake, OP_MULTI, NULL), 20, 0, &body);
+    assert_int_equal(finished(r, 0)->err, ERR_NOTEMPTY);
+    assert_int_equal(r->calls[0].failed_op, 1);
+    assert_true(strncmp(r->calls[0].text, "/b: ", 4) == 0);
+    close_store(r, true);
+}
+
+static void multi_that_succeeded_has_the_number_of_its_reply(void **state)
+{
+    struct rig *r = *state;
+    open_store(r, fake_address(r->fake), TIMEOUT_MS);
+    multi(r, 0);
+    buf_auto struct buf body = BUF_EMPTY;
+    put_result(&body, 5, 0);
+    fake_put_stat(&body, 20, 0, 1);
+    put_result(&body, 2, 0);
+    put_result(&body, 13, 0);
+    put_result(&body, -1, -1);
+    fake_reply(r->fake, fake_want(r->fake, OP_MULTI, NULL), 20, 0, &body);
+    assert_int_equal(finished(r, 0)->err, 0);
+    assert_int_equal(r->calls[0].zxid, 20);
+    close_store(r, true);
+}
+
+static void throttled_call_is_made_again_on_the_same_connection(void **state)
+{
+    struct rig *r = *state;
+    open_store(r, fake_address(r->fake), TIMEOUT_MS);
+    create(r, 0, "/a");
+    fake_reply(r->fake, fake_want(r->fake, OP_CREATE2, "/r/a"), 20, ERR_THROTTLED, NULL);
+    reply_created(r, fake_want(r->fake, OP_CREATE2, "/r/a"), "/r/a", 21);
+    assert_int_equal(finished(r, 0)->err, 0);
+    assert_int_equal(r->calls[0].zxid, 21);
+    assert_int_equal(fake_n_hellos(r->fake), 1);
+    close_store(r, true);
+}
+
+static void reply_without_sense_ends_the_connection_and_the_call_is_made_again(void **state)
+{
+    struct rig *r = *state;
+    open_store(r, fake_address(r->fake), TIMEOUT_MS);
+    create(r, 0, "/a");
+    fake_reply(r->fake, fake_want(r->fake, OP_CREATE2, "/r/a"), 20, 0, NULL);
+    reply_created(r, fake_want(r->fake, OP_CREATE2, "/r/a"), "/r/a", 21);
+    assert_int_equal(finished(r, 0)->err, 0);
+    assert_int_equal(fake_n_hellos(r->fake), 2);
     close_store(r, true);
 }
 
@@ -277,8 +365,12 @@ int main(void)
         CASE(no_server_is_unavailable_and_named),
         CASE(close_cancels_what_was_not_sent),
         CASE(close_waits_for_what_was_sent),
-        CASE(delete_has_the_number_of_the_surviving_ancestor),
-        CASE(completions_keep_the_order_of_the_calls),
+        CASE(changes_have_their_numbers),
+        CASE(replies_come_in_the_order_of_the_calls),
+        CASE(multi_that_failed_names_its_operation),
+        CASE(multi_that_succeeded_has_the_number_of_its_reply),
+        CASE(throttled_call_is_made_again_on_the_same_connection),
+        CASE(reply_without_sense_ends_the_connection_and_the_call_is_made_again),
         CASE(expired_session_is_replaced_and_the_call_made_again),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
