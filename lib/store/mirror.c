@@ -202,6 +202,15 @@ static void item_touch(struct mirror *m, const char *path, const struct store_st
     item->generation = m->generation;
 }
 
+/** The node was deleted and made again while nobody looked: what is below it was the old one's. */
+static void children_drop(struct mirror *m, struct mirror_tree *tree, const struct mirror_item *item)
+{
+    struct mirror_item *child;
+    size_t n_left = SIZE_MAX;
+    while ((child = mirror_child_next(item, "", 0)))
+        subtree_drop(m, tree, child, &n_left);
+}
+
 static void item_put(struct mirror *m, const char *path, const struct store_stat *stat, const char *bytes,
                      size_t len)
 {
@@ -210,6 +219,8 @@ static void item_put(struct mirror *m, const char *path, const struct store_stat
     struct mirror_item *item = item_for(tree, path, &is_new);
     if (!item)
         return;
+    if (!is_new && item->node.stat.czxid != stat->czxid)
+        children_drop(m, tree, item);
     size_t old_len = item->node.stat.data_len;
     bool is_same = !is_new && item->node.stat.czxid == stat->czxid && item->node.stat.mzxid == stat->mzxid &&
                    old_len == len && memcmp(item->node.data, bytes, len) == 0;

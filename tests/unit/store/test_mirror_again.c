@@ -1,0 +1,277 @@
+/* The mirror after a reconnect: the tree is read again and becomes what it is now, by differences. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "mirror_fake.h"
+
+static void second_read_tells_differences_only(void **state)
+{
+    struct fake *f = *state;
+    fake_first_read(f);
+    fake_lost(f);
+    fake_heard(f, "stale cable cut\n");
+    assert_string_equal(mirror_stale(f->mirror)->text, "cable cut");
+    fake_begin(f, "s1");
+    assert_int_equal(mirror_n_nodes(f->mirror), 4);
+    fake_node(f, "/", "", 1, 1);
+    fake_node(f, "/b", "changed", 4, 21);
+    fake_node(f, "/c", "new", 22, 22);
+    assert_non_null(mirror_stale(f->mirror));
+    fake_end(f, 30);
+    fake_settle(f);
+    assert_int_equal(f->n_least, 3);
+    fake_heard(f, "put /b=changed was 3 @21\nput /c=new @22\n"
+                  "delete /a/x=2 @30\ndelete /a=1 @30\nstale no more\napplied 30\n");
+    assert_null(mirror_stale(f->mirror));
+}
+
+static void changes_amid_a_second_read_stay(void **state)
+{
+    struct fake *f = *state;
+    fake_first_read(f);
+    fake_begin(f, "s1");
+    fake_node(f, "/", "", 1, 1);
+    fake_node(f, "/late", "x", 21, 21);
+    fake_gone(f, "/b", 22);
+    f->ops->applied(f->follower, 22);
+    fake_node(f, "/a", "1", 2, 2);
+    fake_node(f, "/a/x", "2", 3, 3);
+    fake_end(f, 20);
+    fake_settle(f);
+    fake_heard(f, "put /late=x @21\ndelete /b=3 @22\napplied 22\n");
+}
+
+static void nothing_left_is_swept_empty(void **state)
+{
+    struct fake *f = *state;
+    fake_first_read(f);
+    fake_begin(f, "s1");
+    fake_end(f, 30);
+    fake_settle(f);
+    fake_heard(f, "delete /a/x=2 @30\ndelete /a=1 @30\ndelete /b=3 @30\ndelete /= @30\napplied 30\n");
+    assert_true(mirror_ready(f->mirror));
+}
+
+static void other_store_replaces_all_at_once(void **state)
+{
+    struct fake *f = *state;
+    fake_first_read(f);
+    fake_lost(f);
+    fake_forget(f);
+    fake_begin(f, "s2");
+    fake_node(f, "/", "", 1, 1);
+    fake_node(f, "/other", "x", 2, 2);
+    assert_string_equal(mirror_store_id(f->mirror), "s1");
+    assert_string_equal(mirror_find(f->mirror, "/a")->data, "1");
+    assert_null(mirror_find(f->mirror, "/other"));
+    fake_heard(f, "");
+    fake_end(f, 3);
+    fake_heard(f, "synced s2 2\nstale no more\napplied 3\n");
+    assert_null(mirror_find(f->mirror, "/a"));
+    assert_int_equal(mirror_applied(f->mirror), 3);
+}
+
+static void broken_first_read_begins_anew(void **state)
+{
+    struct fake *f = *state;
+    fake_begin(f, "s1");
+    fake_node(f, "/", "", 1, 1);
+    fake_node(f, "/half", "x", 2, 2);
+    fake_lost(f);
+    assert_false(mirror_ready(f->mirror));
+    fake_node(f, "/half", "x", 2, 3);
+    fake_begin(f, "s1");
+    fake_node(f, "/", "", 1, 1);
+    fake_end(f, 5);
+    fake_heard(f, "stale cable cut\nsynced s1 1\nstale no more\napplied 5\n");
+    assert_null(mirror_find(f->mirror, "/half"));
+}
+
+static void broken_second_read_keeps_all(void **state)
+{
+    struct fake *f = *state;
+    fake_first_read(f);
+    fake_begin(f, "s1");
+    fake_node(f, "/", "", 1, 1);
+    fake_lost(f);
+    assert_int_equal(mirror_n_nodes(f->mirror), 4);
+    fake_forget(f);
+    fake_begin(f, "s1");
+    fake_node(f, "/", "", 1, 1);
+    fake_node(f, "/b", "3", 4, 4);
+    fake_end(f, 40);
+    fake_settle(f);
+    fake_heard(f, "delete /a/x=2 @40\ndelete /a=1 @40\nstale no more\napplied 40\n");
+}
+
+/* Deleted and made again while nobody looked: whoever asks for what was below the old one is told that it is gone as soon as
+ * he is shown the new one. */
+static void node_made_again_has_not_the_old_ones_children(void **state)
+{
+    struct fake *f = *state;
+    fake_first_read(f);
+    fake_lost(f);
+    fake_forget(f);
+    fake_begin(f, "s1");
+    fake_node(f, "/", "", 1, 1);
+    fake_node(f, "/a", "again", 21, 21);
+    fake_heard(f, "delete /a/x=2 @21\nput /a=again was 1 @21\n");
+    assert_int_equal(mirror_find(f->mirror, "/a")->stat.n_children, 0);
+    fake_node(f, "/a/y", "new", 22, 22);
+    fake_node(f, "/b", "3", 4, 4);
+    fake_end(f, 30);
+    fake_settle(f);
+    fake_heard(f, "put /a/y=new @22\nstale no more\napplied 30\n");
+    assert_null(mirror_find(f->mirror, "/a/x"));
+}
+
+static void sweep_leaves_the_parents_number(void **state)
+{
+    const struct store_stat read = {.czxid = 1, .mzxid = 1, .pzxid = 25, .n_children = 1};
+    struct fake *f = *state;
+    fake_first_read(f);
+    fake_begin(f, "s1");
+    f->ops->node(f->follower, "/", &read, "", 0);
+    fake_node(f, "/b", "3", 4, 4);
+    fake_end(f, 30);
+    fake_settle(f);
+    fake_heard(f, "delete /a/x=2 @30\ndelete /a=1 @30\napplied 30\n");
+    assert_int_equal(mirror_find(f->mirror, "/")->stat.pzxid, 25);
+}
+
+static void large_sweep_comes_in_slices(void **state)
+{
+    enum { N = 7000 };
+    struct fake *f = *state;
+    char path[32];
+    fake_begin(f, "s1");
+    fake_node(f, "/", "", 1, 1);
+    for (int i = 0; i < N; i++) {
+        snprintf(path, sizeof path, "/n%05d", i);
+        fake_node(f, path, "x", 2, 2);
+    }
+    fake_end(f, 10);
+    fake_begin(f, "s1");
+    fake_node(f, "/", "", 1, 1);
+    for (int i = 0; i < N; i += 7) {
+        snprintf(path, sizeof path, "/n%05d", i);
+        fake_node(f, path, "x", 2, 2);
+    }
+    fake_forget(f);
+    fake_end(f, 20);
+    size_t n_now = mirror_n_nodes(f->mirror);
+    assert_in_range(n_now, N / 7 + 2, N);
+    assert_false(fake_is_current(f));
+    assert_int_equal(mirror_applied(f->mirror), 10);
+    /* The loop goes on meanwhile, and so does the store. */
+    fake_node(f, "/amid", "x", 21, 21);
+    fake_gone(f, "/n06999", 22);
+    fake_settle(f);
+    assert_int_equal(mirror_n_nodes(f->mirror), N / 7 + 2);
+    assert_non_null(mirror_find(f->mirror, "/amid"));
+    assert_non_null(mirror_find(f->mirror, "/n00007"));
+    assert_null(mirror_find(f->mirror, "/n00008"));
+    assert_int_equal(mirror_applied(f->mirror), 20);
+}
+
+static void lost_amid_sweep_sweeps_again(void **state)
+{
+    enum { N = 5000 };
+    struct fake *f = *state;
+    char path[32];
+    fake_begin(f, "s1");
+    fake_node(f, "/", "", 1, 1);
+    for (int i = 0; i < N; i++) {
+        snprintf(path, sizeof path, "/n%05d", i);
+        fake_node(f, path, "x", 2, 2);
+    }
+    fake_end(f, 10);
+    fake_begin(f, "s1");
+    fake_node(f, "/", "", 1, 1);
+    fake_end(f, 20);
+    fake_lost(f);
+    fake_begin(f, "s1");
+    fake_node(f, "/", "", 1, 1);
+    fake_node(f, "/n04999", "x", 2, 2);
+    fake_forget(f);
+    fake_end(f, 30);
+    fake_settle(f);
+    assert_int_equal(mirror_n_nodes(f->mirror), 2);
+}
+
+/* ---- a random tree becomes another ---- */
+
+static uint32_t random_next(uint32_t *seed)
+{
+    *seed = *seed * 1664525U + 1013904223U;
+    return *seed >> 8;
+}
+
+/** Tell a random tree, parents first; its dump is what the mirror must hold afterwards. */
+static void random_read(struct fake *f, uint32_t *seed, int64_t zxid, struct buf *dump)
+{
+    fake_begin(f, "s1");
+    fake_node(f, "/", "", 1, 1);
+    buf_add_str(dump, "/=\n");
+    for (unsigned i = 0; i < 10; i++) {
+        char path[32], text[16];
+        if (random_next(seed) % 2)
+            continue;
+        snprintf(path, sizeof path, "/p%u", i);
+        snprintf(text, sizeof text, "%u", random_next(seed) % 4);
+        fake_node(f, path, text, 2, zxid + random_next(seed) % 2);
+        buf_addf(dump, "%s=%s\n", path, text);
+        for (unsigned k = 0; k < 10; k++) {
+            if (random_next(seed) % 2)
+                continue;
+            snprintf(path, sizeof path, "/p%u/c%u", i, k);
+            fake_node(f, path, text, 3, zxid);
+            buf_addf(dump, "%s=%s\n", path, text);
+        }
+    }
+    fake_end(f, zxid + 2);
+}
+
+static void any_tree_becomes_any_other(void **state)
+{
+    struct fake *f = *state;
+    uint32_t seed = 4711;
+    for (int round = 1; round <= 60; round++) {
+        buf_auto struct buf expected = BUF_EMPTY, got = BUF_EMPTY;
+        fake_forget(f);
+        random_read(f, &seed, round * 10, &expected);
+        fake_settle(f);
+        const struct mirror_node *top = mirror_find(f->mirror, "/");
+        for (const struct mirror_node *n = top; n; n = mirror_walk(f->mirror, top, n)) {
+            mirror_path(n, &got);
+            buf_addf(&got, "=%s\n", n->data);
+        }
+        assert_string_equal(buf_cstr(&got), buf_cstr(&expected));
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        CASE(second_read_tells_differences_only),
+        CASE(changes_amid_a_second_read_stay),
+        CASE(nothing_left_is_swept_empty),
+        CASE(other_store_replaces_all_at_once),
+        CASE(broken_first_read_begins_anew),
+        CASE(broken_second_read_keeps_all),
+        CASE(node_made_again_has_not_the_old_ones_children),
+        CASE(sweep_leaves_the_parents_number),
+        CASE(large_sweep_comes_in_slices),
+        CASE(lost_amid_sweep_sweeps_again),
+        CASE(any_tree_becomes_any_other),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
