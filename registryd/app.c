@@ -82,22 +82,14 @@ static void operations_make(struct registryd *app, const struct options *o)
                              .system = &app->acl.acl};
     app->names = strcmp(opt_text(o, OPT_PATH_NAMES), "zookeeper") == 0 ? REG_NAMES_ZOOKEEPER : REG_NAMES_DNS;
     app->ops = reg_store_new(def.loop, app->store, app->names, is_secure ? &app->acl.acl : NULL);
-    reg_store_set_realm(app->ops, has_realms ? opt_text(o, OPT_REALM) : NULL);
+    reg_store_set_realm(app->ops, has_realms ? app->realm : NULL);
     app->access = access_new(&def);
 }
 
-static int store_start(struct daemon *d, void *arg, struct err_info *why)
+static int open_store(struct registryd *app, const struct options *o, const struct app_credentials *c,
+                      struct err_info *why)
 {
-    struct registryd *app = arg;
-    const struct options *o = daemon_options(d);
-    app->daemon = d;
     mem_auto char *url = store_choice(o);
-    mem_auto char *digest = NULL;
-    int err = app_access_read(app, o, &digest, why);
-    if (err) {
-        acl_fini(&app->acl);
-        return err;
-    }
     int64_t retries = opt_int(o, OPT_ZK_RETRY_TIMES);
     struct store_options so = {.session_timeout_ms = opt_ms(o, OPT_ZK_SESSION_TIMEOUT),
                                .connect_timeout_ms = opt_ms(o, OPT_ZK_CONNECT_TIMEOUT),
@@ -105,12 +97,32 @@ static int store_start(struct daemon *d, void *arg, struct err_info *why)
                                .retry_interval_ms = opt_ms(o, OPT_ZK_RETRY_INTERVAL),
                                .retry_ceiling_ms = opt_ms(o, OPT_ZK_RETRY_CEILING),
                                .follow_servers = opt_text(o, OPT_ZK_FOLLOW),
-                               .digest = digest};
+                               .digest = c->digest,
+                               .kerberos = c->is_kerberos ? c->kerberos : NULL};
     log_emit(&ev_store_chosen, LOG_STR("url", url), LOG_STR("origin", opt_origin(o, OPT_STORE)));
-    daemon_version_fact(d, "store", url);
-    err = store_open(daemon_loop(d), url, &so, &app->store, why);
+    daemon_version_fact(app->daemon, "store", url);
+    return store_open(daemon_loop(app->daemon), url, &so, &app->store, why);
+}
+
+static void forget_access(struct registryd *app)
+{
+    acl_fini(&app->acl);
+    free(app->realm);
+    app->realm = NULL;
+}
+
+static int store_start(struct daemon *d, void *arg, struct err_info *why)
+{
+    struct registryd *app = arg;
+    const struct options *o = daemon_options(d);
+    struct app_credentials credentials = {0};
+    app->daemon = d;
+    int err = app_access_read(app, o, &credentials, why);
+    if (!err)
+        err = open_store(app, o, &credentials, why);
+    app_credentials_fini(&credentials);
     if (err) {
-        acl_fini(&app->acl);
+        forget_access(app);
         return err;
     }
     app->mirror = mirror_new(app->store);
@@ -126,7 +138,7 @@ static void on_store_closed(void *arg)
     cleanup_free(app->cleanup);
     reg_store_free(app->ops);
     access_free(app->access);
-    acl_fini(&app->acl);
+    forget_access(app);
     index_free(app->index);
     mirror_free(app->mirror);
     feed_free(app->feed); /* it listens to the mirror as long as that lives */

@@ -22,6 +22,7 @@ struct registryd {
     struct reg_store *ops;
     struct access *access;
     struct acl_list acl; /* of every node made in a secure registry */
+    char *realm;         /* of accounts that end in @; NULL: none */
     struct feed *feed;
     struct index *index;
     struct cleanup *cleanup;
@@ -43,13 +44,23 @@ extern const size_t registryd_n_steps;
 /** The accounts that may do everything: hadoop.registry.system.accounts, or, where that is not set, the older
  *  hadoop.registry.system.acls. Borrowed from o; may be NULL. Source: ours. */
 const char *app_system_accounts(const struct options *o);
+/** With what registryd authenticates to ZooKeeper. `{0}`: not at all. */
+struct app_credentials {
+    char *digest;                    /* "id:password"; NULL: none */
+    struct store_kerberos *kerberos; /* zkl_kerberos_free; NULL: none */
+    char *principal;                 /* who that is; NULL: nobody */
+    bool is_kerberos;                /* Kerberos it is, not only a name for ACLs */
+};
 /**
- * Read who may write: app->acl is made of it.
+ * Read who may write, and who registryd is: app->acl and app->realm are made of it.
  *
- * @param digest  "id:password" with which registryd speaks to ZooKeeper; free(); NULL: none       [out]
+ * @param out  `{0}`; app_credentials_fini, also after an error                  [out]
  * @return 0; ERR_CONFIG with *why filled. app_access.c.   Source: Hadoop RegistrySecurity.
  */
-int app_access_read(struct registryd *app, const struct options *o, char **digest, struct err_info *why);
+int app_access_read(struct registryd *app, const struct options *o, struct app_credentials *out,
+                    struct err_info *why);
+/** Release; it is empty afterwards. */
+void app_credentials_fini(struct app_credentials *c);
 
 /** Start and stop following the resource manager, if the options ask for it: app_rm.c. */
 int app_rm_start(struct daemon *d, void *arg, struct err_info *why);

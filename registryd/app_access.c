@@ -1,8 +1,11 @@
 #include "app.h"
 #include "events.h"
+#include "jaas.h"
 #include "options.h"
 #include "base/mem.h"
+#include "base/obj.h"
 #include "base/str.h"
+#include "store/zk_login.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -17,13 +20,15 @@ static bool is_empty(const char *text)
     return !text || !*text;
 }
 
-/* The word is checked also where it has no effect. */
-static int check_auth(const char *auth, bool is_secure, struct err_info *why)
+static bool is_kerberos(const char *auth)
 {
-    if (strcmp(auth, "kerberos") == 0 && is_secure)
-        return err_set(why, ERR_CONFIG, "hadoop.registry.client.auth",
-                       "Kerberos towards ZooKeeper is not supported yet: use digest");
-    if (is_anonymous(auth) || strcmp(auth, "digest") == 0 || strcmp(auth, "kerberos") == 0)
+    return strcmp(auth, "kerberos") == 0;
+}
+
+/* The word is checked also where it has no effect. */
+static int check_auth(const char *auth, struct err_info *why)
+{
+    if (is_anonymous(auth) || strcmp(auth, "digest") == 0 || is_kerberos(auth))
         return 0;
     return err_set(why, ERR_CONFIG, "hadoop.registry.client.auth",
                    "Unknown/unsupported authentication mechanism: \"%s\"", auth);
@@ -35,11 +40,93 @@ const char *app_system_accounts(const struct options *o)
     return old && !opt_is_set(o, OPT_SYSTEM_ACCOUNTS) ? old : opt_text(o, OPT_SYSTEM_ACCOUNTS);
 }
 
-static int add_accounts(struct registryd *app, const struct options *o, const char *accounts, const char *key,
-                        struct err_info *why)
+/* ---- Kerberos: who registryd is ---- */
+
+static const char *or_text(const char *text, const char *fallback)
+{
+    return is_empty(text) ? fallback : text;
+}
+
+/* What the options say is kept; what they leave empty is filled from the JAAS file, if there is one. */
+static int read_login(const struct options *o, struct store_kerberos **out, struct err_info *why)
+{
+    struct jaas_entry jaas = {0};
+    const char *file = opt_text(o, OPT_JAAS_FILE), *cache = opt_text(o, OPT_KERBEROS_CACHE);
+    int err =
+        is_empty(file) ? 0 : jaas_read(file, or_text(opt_text(o, OPT_JAAS_CONTEXT), "Client"), &jaas, why);
+    if (err)
+        return err;
+    const struct store_kerberos login = {
+        .principal = or_text(opt_text(o, OPT_KERBEROS_PRINCIPAL), jaas.principal),
+        .keytab = or_text(opt_text(o, OPT_KERBEROS_KEYTAB), is_empty(cache) ? jaas.keytab : NULL),
+        .cache = or_text(cache, jaas.cache),
+        .server_name = opt_text(o, OPT_ZK_SASL_USERNAME),
+        .server_principal = opt_text(o, OPT_ZK_SERVER_PRINCIPAL)};
+    *out = zkl_kerberos_copy(&login);
+    jaas_fini(&jaas);
+    return 0;
+}
+
+void app_credentials_fini(struct app_credentials *c)
+{
+    free(c->digest);
+    free(c->principal);
+    zkl_kerberos_free(c->kerberos);
+    *c = (struct app_credentials){0};
+}
+
+/* Hadoop's security is on, and somebody said who we are. */
+static bool has_login(const struct options *o)
+{
+    static const int keys[] = {OPT_KERBEROS_PRINCIPAL, OPT_KERBEROS_KEYTAB, OPT_KERBEROS_CACHE,
+                               OPT_JAAS_FILE};
+    bool is_said = false;
+    for (size_t i = 0; i < ARRAY_LEN(keys); i++)
+        is_said |= !is_empty(opt_text(o, keys[i]));
+    return is_said && strcmp(opt_text(o, OPT_AUTHENTICATION), "kerberos") == 0;
+}
+
+/* Find the own principal, from files alone: it stands in each ACL. */
+static int read_kerberos(const struct options *o, const char *auth, struct app_credentials *c,
+                         struct err_info *why)
+{
+    if (is_anonymous(auth) || (!is_kerberos(auth) && !has_login(o)))
+        return 0;
+    if (strcmp(opt_text(o, OPT_AUTHENTICATION), "kerberos") != 0)
+        return err_set(
+            why, ERR_CONFIG, "hadoop.registry.client.auth",
+            "Kerberos required for secure registry access: set hadoop.security.authentication=kerberos");
+    int err = read_login(o, &c->kerberos, why);
+    if (!err)
+        err = zkl_identity(c->kerberos, &c->principal, why);
+    c->is_kerberos = is_kerberos(auth);
+    return err;
+}
+
+/* The realm of the options, or, where that is empty, the own principal's. free() */
+static char *realm_of(const struct options *o, const struct app_credentials *c)
+{
+    const char *at = c->principal ? strrchr(c->principal, '@') : NULL;
+    return mem_str(or_text(opt_text(o, OPT_REALM), at ? at + 1 : NULL));
+}
+
+/* The own principal; where no account is named with a realm, its short name. */
+static void add_own(struct registryd *app, const struct options *o, const struct app_credentials *c)
+{
+    if (!c->principal)
+        return;
+    bool has_realms = strchr(app_system_accounts(o), '@') != NULL;
+    mem_auto char *name =
+        has_realms ? mem_str(c->principal) : mem_strn(c->principal, strcspn(c->principal, "/@"));
+    acl_add(&app->acl, STORE_ALL, "sasl", name);
+}
+
+/* ---- accounts ---- */
+
+static int add_accounts(struct registryd *app, const char *accounts, const char *key, struct err_info *why)
 {
     struct err_info bad = {0};
-    if (acl_add_accounts(&app->acl, accounts, opt_text(o, OPT_REALM), &bad) == 0)
+    if (acl_add_accounts(&app->acl, accounts, app->realm, &bad) == 0)
         return 0;
     return err_set(why, ERR_CONFIG, key, "%s: %s", bad.where, bad.text);
 }
@@ -50,42 +137,52 @@ static int missing(struct err_info *why, const char *key)
 }
 
 /* id and password, whose digest stands in each ACL. */
-static int add_digest(struct registryd *app, const struct options *o, char **digest, struct err_info *why)
+static int add_digest(struct registryd *app, const struct options *o, struct app_credentials *c,
+                      struct err_info *why)
 {
     const char *id = opt_text(o, OPT_AUTH_ID), *password = opt_text(o, OPT_AUTH_PASSWORD);
     if (is_empty(id))
         return missing(why, "hadoop.registry.client.auth.id");
     if (is_empty(password))
         return missing(why, "hadoop.registry.client.auth.password");
-    if (is_empty(opt_text(o, OPT_USER_ACCOUNTS)))
+    if (is_empty(opt_text(o, OPT_USER_ACCOUNTS)) && !c->principal)
         return err_set(why, ERR_CONFIG, "hadoop.registry.user.accounts",
                        "No user for ACLs determinable from configuration key hadoop.registry.user.accounts");
-    int err = add_accounts(app, o, opt_text(o, OPT_USER_ACCOUNTS), "hadoop.registry.user.accounts", why);
-    if (err)
-        return err;
     mem_auto char *pair = mem_fmt("%s:%s", id, password);
     mem_auto char *entry = NULL;
     if (reg_digest_id(pair, &entry, why))
         return err_set(why, ERR_CONFIG, "hadoop.registry.client.auth.password", "Invalid id:password");
     acl_add(&app->acl, STORE_ALL, "digest", entry);
-    *digest = pair;
+    c->digest = pair;
     pair = NULL;
     return 0;
 }
 
-int app_access_read(struct registryd *app, const struct options *o, char **digest, struct err_info *why)
+/* World, system, users, ourselves, the digest: the order of Hadoop's. */
+static int make_acl(struct registryd *app, const struct options *o, const char *auth,
+                    struct app_credentials *c, struct err_info *why)
+{
+    acl_add(&app->acl, STORE_READ, "world", "anyone");
+    int err = add_accounts(app, app_system_accounts(o), "hadoop.registry.system.accounts", why);
+    if (err || is_anonymous(auth))
+        return err;
+    err = add_accounts(app, opt_text(o, OPT_USER_ACCOUNTS), "hadoop.registry.user.accounts", why);
+    add_own(app, o, c);
+    return err || is_kerberos(auth) ? err : add_digest(app, o, c, why);
+}
+
+int app_access_read(struct registryd *app, const struct options *o, struct app_credentials *out,
+                    struct err_info *why)
 {
     mem_auto char *auth = str_trim(opt_text(o, OPT_AUTH) ? opt_text(o, OPT_AUTH) : "");
-    int err = check_auth(auth, opt_bool(o, OPT_SECURE), why);
+    int err = check_auth(auth, why);
     if (err || !opt_bool(o, OPT_SECURE))
         return err;
     if (app_system_accounts(o) != opt_text(o, OPT_SYSTEM_ACCOUNTS))
         log_emit0(&ev_system_acls_read);
     if (is_empty(app_system_accounts(o)))
         return missing(why, "hadoop.registry.system.accounts");
-    acl_add(&app->acl, STORE_READ, "world", "anyone");
-    err = add_accounts(app, o, app_system_accounts(o), "hadoop.registry.system.accounts", why);
-    if (!err && !is_anonymous(auth))
-        err = add_digest(app, o, digest, why);
-    return err;
+    err = read_kerberos(o, auth, out, why);
+    app->realm = realm_of(o, out);
+    return err ? err : make_acl(app, o, auth, out, why);
 }

@@ -52,9 +52,28 @@
     X(OPT_USER_ACCOUNTS, "hadoop.registry.user.accounts", OPT_TEXT, "", NULL, 0, 0, OPT_FIXED,               \
       "Further accounts with all rights on what is made; needed with digest.")                               \
     X(OPT_REALM, "hadoop.registry.kerberos.realm", OPT_TEXT, "", NULL, 0, 0, OPT_FIXED,                      \
-      "Realm of accounts that end in @.")                                                                    \
+      "Realm of accounts that end in @. With Kerberos the default is that of the own principal.")            \
     X(OPT_AUTH, "hadoop.registry.client.auth", OPT_TEXT, "", NULL, 0, 0, OPT_FIXED,                          \
-      "How a secure registryd authenticates to ZooKeeper: digest, or empty or simple for not at all.")       \
+      "How a secure registryd authenticates to ZooKeeper: kerberos, digest, or empty or simple for not at "  \
+      "all.")                                                                                                \
+    X(OPT_AUTHENTICATION, "hadoop.security.authentication", OPT_ENUM, "simple|kerberos", "simple", 0, 0,     \
+      OPT_FIXED, "Whether the cluster has Kerberos; needed for hadoop.registry.client.auth=kerberos.")       \
+    X(OPT_KERBEROS_PRINCIPAL, "hadoop.registry.kerberos.principal", OPT_TEXT, "", NULL, 0, 0, OPT_FIXED,     \
+      "Who registryd is to ZooKeeper, name/host@REALM; _HOST stands for this host. Default: that of the "    \
+      "JAAS entry, else the first of the keytab, else that of the credential cache.")                        \
+    X(OPT_KERBEROS_KEYTAB, "hadoop.registry.kerberos.keytab", OPT_TEXT, "", NULL, 0, 0, OPT_FIXED,           \
+      "File with its key: a ticket is got with it and renewed before it ends. Default: that of the JAAS "    \
+      "entry.")                                                                                              \
+    X(OPT_KERBEROS_CACHE, "hadoop.registry.kerberos.ccache", OPT_TEXT, "", NULL, 0, 0, OPT_FIXED,            \
+      "Credential cache that somebody else keeps, used where there is no keytab. Default: KRB5CCNAME.")      \
+    X(OPT_JAAS_FILE, "java.security.auth.login.config", OPT_TEXT, "", NULL, 0, 0, OPT_FIXED,                 \
+      "JAAS file; what the three keys above leave empty is filled from its entry.")                          \
+    X(OPT_JAAS_CONTEXT, "hadoop.registry.jaas.context", OPT_TEXT, "", "Client", 0, 0, OPT_FIXED,             \
+      "Entry of the JAAS file.")                                                                             \
+    X(OPT_ZK_SASL_USERNAME, "zookeeper.sasl.client.username", OPT_TEXT, "", "zookeeper", 0, 0, OPT_FIXED,    \
+      "First part of the principals of the ZooKeeper servers; the second is the host.")                      \
+    X(OPT_ZK_SERVER_PRINCIPAL, "zookeeper.server.principal", OPT_TEXT, "", NULL, 0, 0, OPT_FIXED,            \
+      "Whole principal of the ZooKeeper servers, if another than that; _HOST stands for the host of each.")  \
     X(OPT_AUTH_ID, "hadoop.registry.client.auth.id", OPT_TEXT, "", NULL, 0, 0, OPT_FIXED,                    \
       "Id of the digest.")                                                                                   \
     X(OPT_AUTH_PASSWORD, "hadoop.registry.client.auth.password", OPT_TEXT, "", NULL, 0, 0, OPT_FIXED,        \

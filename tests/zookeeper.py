@@ -88,12 +88,13 @@ def wait_for(what, condition, timeout_s=START_S):
 
 
 class Server:
-    """One ZooKeeper server. config: further lines of zoo.cfg."""
+    """One ZooKeeper server. config: further lines of zoo.cfg; properties: of the JVM."""
 
-    def __init__(self, port=None, config="", my_id=None, tick_ms=500, data=None):
+    def __init__(self, port=None, config="", my_id=None, tick_ms=500, data=None, properties=None):
         self.port = port or free_ports(1)[0]
         self.my_id = my_id
         self.config = config
+        self.properties = {**PROPERTIES, **(properties or {})}
         self.tick_ms = tick_ms
         self.process = None
         self.owns_dir = data is None
@@ -121,7 +122,7 @@ class Server:
 
     def spawn(self):
         """Start the process; do not wait for it."""
-        command = [java(), *JVM, *(f"-D{k}={v}" for k, v in PROPERTIES.items()), "-cp", classpath(), MAIN,
+        command = [java(), *JVM, *(f"-D{k}={v}" for k, v in self.properties.items()), "-cp", classpath(), MAIN,
                    self._write_config()]
         with open(os.path.join(self.dir, "log"), "ab") as log:
             self.process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=log, stderr=log, cwd=self.dir,

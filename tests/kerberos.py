@@ -1,0 +1,136 @@
+"""A Kerberos realm of our own, from Debian's packages: a KDC on a free loopback port, its principals and keytabs.
+
+    with Realm() as realm:
+        keytab = realm.keytab("registryd/here")      # makes the principal, too
+        Daemon(…, env=realm.env)
+
+It has its own temporary directory; nothing of the machine's own Kerberos is read or changed.
+"""
+import os
+import shutil
+import signal
+import subprocess
+import tempfile
+
+from ports import free_port
+from zookeeper import die_with_parent, wait_for
+
+NAME = "EXAMPLE.COM"
+KRB5_CONF = """[libdefaults]
+ default_realm = {realm}
+ dns_lookup_kdc = false
+ dns_lookup_realm = false
+ dns_canonicalize_hostname = false
+ rdns = false
+ permitted_enctypes = aes256-cts-hmac-sha1-96
+ kdc_timeout = 2000
+ max_retries = 1
+[realms]
+ {realm} = {{
+  kdc = 127.0.0.1:{port}
+ }}
+"""
+KDC_CONF = """[kdcdefaults]
+ kdc_listen = 127.0.0.1:{port}
+ kdc_tcp_listen = 127.0.0.1:{port}
+[realms]
+ {realm} = {{
+  database_name = {dir}/principal
+  key_stash_file = {dir}/stash
+  acl_file = {dir}/kadm5.acl
+  supported_enctypes = aes256-cts-hmac-sha1-96:normal
+ }}
+[logging]
+ kdc = FILE:{dir}/kdc.log
+"""
+
+
+def program(name):
+    found = shutil.which(name, path=os.environ["PATH"] + ":/usr/sbin:/sbin")
+    if not found:
+        raise RuntimeError(f"no {name}: apt-get install krb5-kdc krb5-admin-server krb5-user")
+    return found
+
+
+class Realm:
+    """One realm with one KDC."""
+
+    def __init__(self):
+        self.dir = tempfile.mkdtemp(prefix="kerberos-")
+        self.port = free_port()
+        self.kdc = None
+        self.conf = self.write("krb5.conf", KRB5_CONF.format(realm=NAME, port=self.port))
+        profile = self.write("kdc.conf", KDC_CONF.format(realm=NAME, port=self.port, dir=self.dir))
+        self.env = {"KRB5_CONFIG": self.conf, "KRB5_KDC_PROFILE": profile, "KRB5CCNAME": f"FILE:{self.dir}/no-cache",
+                    "KRB5RCACHENAME": "none:"}
+
+    def write(self, name, text):
+        path = os.path.join(self.dir, name)
+        with open(path, "w", encoding="ascii") as f:
+            f.write(text)
+        return path
+
+    def run(self, *command):
+        done = subprocess.run([program(command[0]), *command[1:]], env={**os.environ, **self.env}, capture_output=True,
+                              text=True, check=False)
+        assert done.returncode == 0, f"{command}: {done.stdout}{done.stderr}"
+        return done.stdout
+
+    def admin(self, query):
+        """One order of kadmin.local."""
+        return self.run("kadmin.local", "-r", NAME, "-q", query)
+
+    def principal(self, name, *options):
+        self.admin(" ".join(["addprinc", "-randkey", *options, name]))
+        return f"{name}@{NAME}"
+
+    def keytab(self, *names, file=None):
+        """A keytab with the keys of these principals, which are made where they are missing."""
+        path = os.path.join(self.dir, file or names[0].replace("/", "-") + ".keytab")
+        for name in names:
+            if name not in self.admin("listprincs"):
+                self.principal(name)
+            self.admin(f"ktadd -norandkey -k {path} {name}")
+        return path
+
+    def start_kdc(self):
+        command = [program("krb5kdc"), "-n", "-r", NAME, "-P", os.path.join(self.dir, "pid")]
+        with open(os.path.join(self.dir, "kdc.out"), "ab") as out:
+            self.kdc = subprocess.Popen(command, env={**os.environ, **self.env}, stdin=subprocess.DEVNULL, stdout=out,
+                                        stderr=out, preexec_fn=die_with_parent)
+        wait_for("the KDC listens", self._listens, 20)
+
+    def _listens(self):
+        assert self.kdc.poll() is None, self.log()
+        return "commencing operation" in self.log()
+
+    def log(self):
+        text = ""
+        for name in ("kdc.out", "kdc.log"):
+            path = os.path.join(self.dir, name)
+            if os.path.exists(path):
+                with open(path, encoding="utf-8", errors="replace") as f:
+                    text += f.read()[-3000:]
+        return text
+
+    def stop_kdc(self):
+        if self.kdc and self.kdc.poll() is None:
+            self.kdc.send_signal(signal.SIGTERM)
+            self.kdc.wait(20)
+        self.kdc = None
+        log = os.path.join(self.dir, "kdc.log")
+        if os.path.exists(log):
+            os.remove(log)
+
+    def __enter__(self):
+        try:
+            self.run("kdb5_util", "-r", NAME, "create", "-s", "-P", "secret")
+            self.start_kdc()
+        except BaseException:
+            self.__exit__()
+            raise
+        return self
+
+    def __exit__(self, *_):
+        self.stop_kdc()
+        shutil.rmtree(self.dir, ignore_errors=True)
