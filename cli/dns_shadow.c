@@ -57,7 +57,7 @@ static void add_question(struct shadow *s, const char *name, const char *type)
 /** Types of which each server has its own. */
 static bool is_own(const struct shadow *s, const struct dns_line *line)
 {
-    static const char *const types[] = {"SOA", "RRSIG", "DNSKEY", "NSEC", "NSEC3", "NSEC3PARAM"};
+    static const char *const types[] = {"RRSIG", "DNSKEY", "NSEC", "NSEC3", "NSEC3PARAM"};
 
     for (size_t i = 0; i < ARRAY_LEN(types); i++) {
         if (strcmp(line->type, types[i]) == 0)
@@ -84,11 +84,13 @@ static bool begin_name(struct shadow *s, const char *owner)
     return true;
 }
 
-/** Records of a name follow each other, and so do those of a type. */
+/** The SOA comes first; then records of a name follow each other, and so do those of a type. */
 static bool on_record(void *arg, const struct dns_line *line)
 {
     struct shadow *s = arg;
 
+    if (strcmp(line->type, "SOA") == 0)
+        return false;
     if ((!s->owner || strcasecmp(s->owner, line->owner) != 0) && !begin_name(s, line->owner))
         return true;
     bool is_asked = strcmp(line->type, "A") == 0 || strcmp(line->type, "AAAA") == 0 ||

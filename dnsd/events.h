@@ -10,7 +10,7 @@
 #define DNSD_EVENTS(X)                                                                                       \
     X(dns_listening, LOG_INFO, "DNS queries are answered here.")                                             \
     X(dns_tls_listening, LOG_INFO, "DNS queries over TLS are answered here.")                                \
-    X(dns_reloaded, LOG_INFO, "A certificate or a file of cookie secrets was read again.")                             \
+    X(dns_reloaded, LOG_INFO, "A certificate or a file of cookie secrets was read again.")                   \
     X(dns_reload_failed, LOG_ERROR, "A file could not be read again; what it said before stays in force.")   \
     X(dns_reverse_missing, LOG_WARN, "No reverse zone: hadoop.registry.dns.zone-subnet is not set.")         \
     X(dns_nothing_kept, LOG_WARN,                                                                            \

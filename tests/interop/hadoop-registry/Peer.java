@@ -35,6 +35,7 @@ public class Peer {
   private final Configuration conf = new Configuration();
   private final RegistryOperations registry;
   private final ZooKeeper zookeeper;
+  private final Dns dns = new Dns();
 
   private Peer(String[] args) throws Exception {
     conf.set("hadoop.registry.zk.quorum", args[0]);
@@ -112,7 +113,7 @@ public class Peer {
     case "create": return text(zookeeper.create(w[1], text(w[2]), ZooDefs.Ids.OPEN_ACL_UNSAFE, CreateMode.valueOf(w[3])));
     case "bytes": return zookeeper.getData(w[1], false, new Stat());
     case "acl": return text(acl(zookeeper.getACL(w[1], new Stat())));
-    default: throw new IllegalArgumentException(w[0]);
+    default: return dns.run(w);
     }
   }
 
@@ -144,5 +145,6 @@ public class Peer {
     }
     peer.registry.stop();
     peer.zookeeper.close();
+    System.exit(0); // threads of RegistryDNS go on
   }
 }

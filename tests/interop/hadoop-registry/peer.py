@@ -1,4 +1,5 @@
-"""Hadoop's registry client in a Java program of ours (Peer.java), and how it gets here: from Maven Central, once."""
+"""Hadoop's registry client and DNS server in a Java program of ours (Peer.java, Dns.java), and how they get here: from Maven
+Central, once."""
 import base64
 import os
 import subprocess
@@ -29,11 +30,12 @@ def jars():
 
 
 def classes():
-    """Directory of the compiled Peer, compiled when its source is newer."""
-    source, target = os.path.join(HERE, "Peer.java"), os.path.join(CACHE, "Peer.class")
+    """Directory of the compiled Java files, compiled when a source is newer."""
+    sources = [os.path.join(HERE, name) for name in ("Peer.java", "Dns.java")]
+    target = os.path.join(CACHE, "Peer.class")
     path = jars()
-    if not os.path.exists(target) or os.path.getmtime(target) < os.path.getmtime(source):
-        done = subprocess.run(["javac", "-proc:none", "-cp", path, "-d", CACHE, source], capture_output=True, text=True,
+    if not os.path.exists(target) or os.path.getmtime(target) < max(map(os.path.getmtime, sources)):
+        done = subprocess.run(["javac", "-proc:none", "-cp", path, "-d", CACHE, *sources], capture_output=True, text=True,
                               check=False)
         assert done.returncode == 0, done.stdout + done.stderr
     return f"{CACHE}:{path}"
