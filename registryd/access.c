@@ -18,6 +18,7 @@
 struct access {
     struct obj obj;
     struct access_def def;
+    char **system; /* ids of the system accounts, ended by NULL */
 };
 
 /*
@@ -39,11 +40,28 @@ struct asking {
     void *arg;
 };
 
+/* The ids of "sasl:yarn@, sasl:mapred@", ended by NULL; other schemes name no account. */
+static char **account_ids(const char *accounts)
+{
+    const char *text = accounts ? accounts : "";
+    char **ids = mem_array(strlen(text) / 2 + 2, sizeof *ids);
+    size_t n = 0;
+    char *item;
+    for (size_t i = 0; (item = str_field(text, ',', i)); i++) {
+        if (str_starts(item, "sasl:"))
+            ids[n++] = mem_str(item + strlen("sasl:"));
+        free(item);
+    }
+    return ids;
+}
+
 struct access *access_new(const struct access_def *def)
 {
     struct access *a = mem_new(struct access);
     obj_init(&a->obj, ACCESS_MAGIC);
     a->def = *def;
+    a->system = account_ids(def->system_accounts);
+    a->def.system_accounts = NULL;
     return a;
 }
 
@@ -51,6 +69,9 @@ void access_free(struct access *a)
 {
     if (!a)
         return;
+    for (size_t i = 0; a->system[i]; i++)
+        free(a->system[i]);
+    free(a->system);
     obj_fini(&a->obj);
     free(a);
 }
@@ -71,9 +92,8 @@ static bool is_account(const char *id, const char *user)
 
 static bool is_system(const struct access *a, const char *user)
 {
-    for (size_t i = 0; i < a->def.system->n_entries; i++)
-        if (strcmp(a->def.system->entries[i].scheme, "sasl") == 0 &&
-            is_account(a->def.system->entries[i].id, user))
+    for (size_t i = 0; a->system[i]; i++)
+        if (is_account(a->system[i], user))
             return true;
     return false;
 }

@@ -23,7 +23,8 @@ struct access_def {
     struct store *store;
     struct mirror *mirror;
     bool is_secure;
-    const struct store_acl *system; /* accounts that may do everything [borrowed, lives on] */
+    const char
+        *system_accounts; /* those that may do everything: "sasl:yarn@, sasl:mapred@"; NULL: none [copied] */
 };
 
 /** @param def copied. Free with access_free, after the store was closed. */

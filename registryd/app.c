@@ -79,7 +79,7 @@ static void operations_make(struct registryd *app, const struct options *o)
                              .store = app->store,
                              .mirror = app->mirror,
                              .is_secure = is_secure,
-                             .system = &app->acl.acl};
+                             .system_accounts = is_secure ? app_system_accounts(o) : NULL};
     app->names = strcmp(opt_text(o, OPT_PATH_NAMES), "zookeeper") == 0 ? REG_NAMES_ZOOKEEPER : REG_NAMES_DNS;
     app->ops = reg_store_new(def.loop, app->store, app->names, is_secure ? &app->acl.acl : NULL);
     reg_store_set_realm(app->ops, has_realms ? app->realm : NULL);

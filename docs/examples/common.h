@@ -17,6 +17,8 @@
 struct example {
     const char *usage; /* operands, as "USER NAME" */
     int n_operands;
+    const char
+        *accessor_variable; /* of the environment: id:password of a write accessor to act as; NULL: none */
     /** The work. @return 0, or ERR_* with *why filled. */
     int (*run)(struct reg_blocking *registry, char **operands, struct err_info *why);
 };
@@ -29,6 +31,8 @@ static inline int example_main(const struct example *example, int argc, char **a
     struct err_info why = {0};
     int at = 1;
 
+    if (example->accessor_variable)
+        options.accessor = getenv(example->accessor_variable);
     if (argc > 2 && strcmp(argv[1], "--registry") == 0) {
         options.url = argv[2];
         at = 3;

@@ -53,7 +53,7 @@ static int run(struct reg_blocking *registry, char **operands, struct err_info *
 
 int main(int argc, char **argv)
 {
-    const struct example example = {"PATH API", 2, run};
+    const struct example example = {.usage = "PATH API", .n_operands = 2, .run = run};
 
     return example_main(&example, argc, argv);
 }

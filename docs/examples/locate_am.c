@@ -37,7 +37,7 @@ static int run(struct reg_blocking *registry, char **operands, struct err_info *
 
 int main(int argc, char **argv)
 {
-    const struct example example = {"USER CLASS NAME API GIVE-UP-MS", 5, run};
+    const struct example example = {.usage = "USER CLASS NAME API GIVE-UP-MS", .n_operands = 5, .run = run};
 
     return example_main(&example, argc, argv);
 }

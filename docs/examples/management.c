@@ -51,7 +51,7 @@ static int run(struct reg_blocking *registry, char **operands, struct err_info *
 
 int main(int argc, char **argv)
 {
-    const struct example example = {"PATH publish|show URI", 3, run};
+    const struct example example = {.usage = "PATH publish|show URI", .n_operands = 3, .run = run};
 
     return example_main(&example, argc, argv);
 }

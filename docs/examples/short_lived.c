@@ -32,7 +32,7 @@ static int run(struct reg_blocking *registry, char **operands, struct err_info *
 
 int main(int argc, char **argv)
 {
-    const struct example example = {"USER NAME ATTEMPT URI", 4, run};
+    const struct example example = {.usage = "USER NAME ATTEMPT URI", .n_operands = 4, .run = run};
 
     return example_main(&example, argc, argv);
 }

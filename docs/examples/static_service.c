@@ -33,7 +33,7 @@ static int run(struct reg_blocking *registry, char **operands, struct err_info *
 
 int main(int argc, char **argv)
 {
-    const struct example example = {"NAME URI|down", 2, run};
+    const struct example example = {.usage = "NAME URI|down", .n_operands = 2, .run = run};
 
     return example_main(&example, argc, argv);
 }

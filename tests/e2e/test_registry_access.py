@@ -1,11 +1,15 @@
 """A secure registry: who may write what, by path, by account, and by the write accessors in a node's ACL."""
 import base64
 import hashlib
+import json
+import os
 import shutil
+import subprocess
 
 import pytest
 
-from harness import STORES, Registry, request, store_url
+from harness import BIN, PATIENCE, STORES, Registry, request, store_url, wait_for
+from scripted_rm import ScriptedRm
 
 pytestmark = pytest.mark.sanitize
 
@@ -149,11 +153,125 @@ def test_another_program_with_the_pair_does_the_same_on_zookeeper(secure):
         assert peer.ask("GET", path).status == 200
 
 
+def example(secure, name, *words, user, pair):
+    """Run an example as this user, holding this pair."""
+    environment = {**os.environ, "HADOOP_USER_NAME": user, "CONTAINER_ACCESSOR": pair}
+    return subprocess.run([os.path.join(BIN, f"example-{name}"), "--registry", f"http://127.0.0.1:{secure.registry.registry_port}",
+                           *words], env=environment, capture_output=True, text=True, timeout=PATIENCE, check=False)
+
+
+def test_a_container_holds_an_id_and_a_password(secure):
+    """Its application master lets it write its own record; it goes on doing so when the master may not any more."""
+    top = f"{SERVICES}/pairs/components"
+    ids = [f"container_1700000000000_0005_01_00000{n}" for n in (2, 3)]
+    paths = [f"{top}/{id.replace('_', '-')}" for id in ids]
+    pairs = ["c2:secret-of-2", "c3:secret-of-3"]
+    for path, id, pair in zip(paths, ids, pairs):
+        made = example(secure, "container-am", path, id, user="hive", pair=pair)
+        assert (made.stdout, made.stderr, made.returncode) == (f"made {path} for the holder of the pair\n", "", 0)
+
+    def update(path, pair, uri):
+        return example(secure, "container", path, uri, user="nobody", pair=pair)
+    done = update(paths[0], pairs[0], "http://127.77.8.9/one")
+    assert (done.stdout, done.stderr, done.returncode) == (f"updated {paths[0]}\n", "", 0)
+    for path, pair in ((paths[1], pairs[0]), (paths[0], "c2:secret-of-3"), (top, pairs[0])):
+        said = update(path, pair, "http://evil/")
+        assert said.returncode in (13, 16) and pair.split(":")[1] not in said.stderr, said
+        assert said.returncode == 16 or "alice's" in said.stderr, said
+    acl = acl_of(secure.registry, paths[0])
+    assert acl == BASE_ACL + [(31, "digest", digest(pairs[0]))]
+    lapsed = [dict(zip(("perms", "scheme", "id"), entry)) for entry in acl if entry[2] != "hive"]
+    changed = admin(secure, "import", "yarn", {"nodes": [{"path": paths[0], "aclOnly": True, "acl": lapsed}]})
+    assert changed.status == 200 and changed.json["failed"] == [], changed
+    refused(secure.put(paths[0], "hive"), "alice")
+    assert update(paths[0], pairs[0], "http://127.77.8.9/two").returncode == 0
+    service = secure.ask("GET", paths[0]).json["service"]
+    assert service["external"][0]["addresses"] == [{"uri": "http://127.77.8.9/two"}]
+    assert (service["yarn:id"], service["yarn:persistence"]) == (ids[0], "container")
+    assert secure.ask("GET", paths[1]).json["service"]["description"] == "starting"
+
+
+def admin(secure, call, user, body=None, **headers):
+    """A call of /ws/v1/registry-admin."""
+    sent = {name.replace("_", "-"): value for name, value in headers.items()}
+    return secure.registry.registry("POST" if body is not None else "GET", call, body, sent, base="/ws/v1/registry-admin/",
+                                    query=f"user.name={user}")
+
+
+def acl_of(registry, path):
+    """ACL of a node, as the store has it."""
+    answer = registry.registry("GET", "", base="/ws/v1/registry-admin/export", query=f"user.name=yarn&path={path}")
+    assert answer.status == 200, answer
+    return [(e["perms"], e["scheme"], e["id"]) for e in json.loads(answer.body.splitlines()[0])["acl"]]
+
+
+BASE_ACL = [(1, "world", "anyone"), (31, "sasl", "yarn"), (31, "sasl", "mapred"), (31, "sasl", "hive"),
+            (31, "digest", digest("bobbin:secret"))]
+
+
 def test_homes_are_their_users(secure):
-    made = request(secure.registry.registry_port, "POST", "/ws/v1/registry-admin/users?user.name=yarn", {"user": "carol"})
+    made = admin(secure, "users", "yarn", {"user": "carol"})
     assert made.status == 200 and made.json["users"][0]["created"], made
-    assert secure.put("/users/carol/x", "carol").status == 201
-    refused(secure.put("/users/carol/y", "alice"), "carol")
+    stored = admin(secure, "events", "yarn", {"type": "application-stored", "user": "dora"})
+    assert stored.status == 200 and stored.json["events"][0]["created"], stored
+    for user in ("carol", "dora"):
+        assert acl_of(secure.registry, f"/users/{user}") == BASE_ACL + [(15, "sasl", user)]
+        assert secure.put(f"/users/{user}/x", user).status == 201
+        assert acl_of(secure.registry, f"/users/{user}/x") == BASE_ACL
+        refused(secure.put(f"/users/{user}/y", "alice"), user)
+
+
+def test_a_home_for_the_user_of_a_new_application(secure):
+    """The follower of the resource manager makes the same."""
+    with ScriptedRm() as rm:
+        rm.app("application_1700000000000_0001", user="erin@REALM")
+        keys = {**SECURE, "hadoop.registry.rm.enabled": "true", "hadoop.registry.rm.poll.interval": "20ms",
+                "yarn.resourcemanager.webapp.address": rm.address}
+        with Registry(store=secure.store, options={"registryd": keys}) as registry:
+            wait_for(lambda: registry.registry("GET", "/users/erin").status == 200, "the home of erin")
+            assert acl_of(registry, "/users/erin") == BASE_ACL + [(15, "sasl", "erin@REALM")]
+
+
+@pytest.mark.parametrize("call, body, done", [
+    ("purge", {"id": "container_1_1_1_1", "persistence": "container"}, 200),
+    ("events", {"type": "container-finished", "id": "container_1_1_1_1"}, 200), ("users", {"user": "frank"}, 200),
+    ("export", None, 200), ("import", {"nodes": [{"path": "/users"}]}, 200), ("backup", {"dir": "copy"}, 200)])
+def test_only_system_accounts_administer(secure, call, body, done):
+    path = secure.make("held-" + call, "u2:p2")
+    for user in ("mallory", "alice", "hive"):
+        answer = admin(secure, call, user, body, X_Bobbin_Accessor="u2:p2")
+        assert answer.status == 403 and "hadoop.registry.system.accounts" in answer.json["detail"], (user, answer)
+    assert admin(secure, call, "yarn", body).status == (501 if call == "backup" and secure.store else done)
+    assert secure.ask("GET", path).status == 200
+
+
+def test_a_secure_registry_moves_with_its_acls(secure):
+    """ZooKeeper, embedded store, ZooKeeper: what is exported is the same at each station, ACLs of all kinds with it."""
+    if not secure.store:
+        pytest.skip("that of ZooKeeper is the start and the end")
+    assert admin(secure, "users", "yarn", {"user": "gil"}).status == 200
+    path = "/users/gil/services/moving"
+    made = secure.put(path, "gil", "&createParents=true", X_Bobbin_Write_Accessors=", ".join(map(digest, ("u1:p1", "u2:p2"))))
+    assert made.status == 201 and secure.put(f"{path}/child", X_Bobbin_Accessor="u2:p2").status == 201
+
+    def bobbin(registry, *words, stdin=None):
+        done = subprocess.run([os.path.join(BIN, "bobbin"), "registry", words[0], "--user", "yarn", "--url",
+                               f"http://127.0.0.1:{registry.registry_port}", *words[1:]], input=stdin, capture_output=True,
+                              text=True, timeout=PATIENCE, check=False)
+        assert done.returncode == 0, done
+        return done.stdout
+    start = bobbin(secure.registry, "export", "/users/gil")
+    assert digest("u1:p1") in start and '{"perms":15,"scheme":"sasl","id":"gil"}' in start and "aclMasked" not in start
+    with Registry(options={"registryd": SECURE}) as embedded:
+        bobbin(embedded, "import", "--overwrite", stdin=start)
+        assert bobbin(embedded, "export", "/users/gil") == start
+        moved = Secure(embedded, None)
+        assert moved.put(path, X_Bobbin_Accessor="u1:p1").status == 200
+        refused(moved.put(path, "mallory"), "gil")
+        middle = bobbin(embedded, "export", "/users/gil")
+    with Registry(store=secure.store + "-moved", options={"registryd": SECURE}) as end:
+        bobbin(end, "import", "--overwrite", stdin=middle)
+        assert bobbin(end, "export", "/users/gil") == middle
 
 
 def test_an_insecure_registry_lets_everybody_and_takes_no_notice_of_accessors():
