@@ -17,6 +17,7 @@
 #include "base/mem.h"
 #include "store/store_backend.h"
 #include "store/zk_follow.h"
+#include "store/zk_login.h"
 #include "store/zk_request.h"
 #include "store/zk_url.h"
 
@@ -40,6 +41,7 @@ TAILQ_HEAD(zk_op_list, zk_op);
 struct zk_store {
     struct store base;
     char *servers, *root, *follow_servers, *digest;
+    struct store_kerberos *kerberos;
     struct store_options options;
     struct zks *session; /* NULL when closed */
     struct zkf *follower;
@@ -313,6 +315,7 @@ static struct zks_config session_config(const struct zk_store *s, const char *ro
         .role = role,
         .servers = servers,
         .digest = s->digest,
+        .kerberos = s->kerberos,
         .session_timeout_ms = s->options.session_timeout_ms,
         .attempt_timeout_ms = s->options.connect_timeout_ms,
         .pause_min_ms = PAUSE_MIN_MS,
@@ -435,6 +438,7 @@ static void zk_free(struct store *base)
     free(s->root);
     free(s->follow_servers);
     free(s->digest);
+    zkl_kerberos_free(s->kerberos);
     free(s);
 }
 
@@ -493,6 +497,7 @@ int store_zk_open(struct run_loop *loop, const char *url, const struct store_opt
     s->follow_servers = mem_str(options->follow_servers ? options->follow_servers : servers);
     s->servers = mem_str(servers);
     s->digest = mem_str(options->digest);
+    s->kerberos = zkl_kerberos_copy(options->kerberos);
     s->root = mem_str(root);
     TAILQ_INIT(&s->waiting);
     s->pause = run_timer_new(loop, on_pause_over, &s->base);

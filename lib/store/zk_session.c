@@ -1,5 +1,6 @@
 #include "store/zk_session.h"
 #include "store/zk_conn.h"
+#include "store/zk_sasl.h"
 #include "base/mem.h"
 #include "base/obj.h"
 #include "run/log.h"
@@ -13,12 +14,13 @@
 #define ZKS_EVENTS(X)                                                                                        \
     X(zk_connected, LOG_INFO, "A session to ZooKeeper is up.")                                               \
     X(zk_expired, LOG_WARN, "A session to ZooKeeper has expired; a new one is opened.")                      \
+    X(zk_authenticated, LOG_INFO, "ZooKeeper knows us by Kerberos.")                                         \
     X(zk_restarted, LOG_WARN, "No server has what was seen before; a session starts from nothing.")
 LOG_DECLARE(ZKS_EVENTS)
 
 enum { FRAME_MAX = 64 << 20, PASSWORD_LEN = 16, DOUBLINGS_MAX = 16 };
 
-enum zks_state { ZKS_WAITING, ZKS_CONNECTING, ZKS_HELLO, ZKS_UP, ZKS_CLOSED };
+enum zks_state { ZKS_WAITING, ZKS_CONNECTING, ZKS_HELLO, ZKS_AUTH, ZKS_UP, ZKS_CLOSED };
 
 TAILQ_HEAD(zks_request_list, zks_request);
 
@@ -30,13 +32,18 @@ struct zks {
     struct zks_config config;
     const struct zks_ops *ops;
     void *arg;
-    struct zkc *conn;  /* CONNECTING, HELLO, UP */
+    struct zkc *conn;  /* CONNECTING, HELLO, AUTH, UP */
     size_t n_conns;    /* not freed yet, the current one included */
     size_t n_attempts; /* since the last time it was up */
     size_t next;       /* server to try next */
     bool is_down_told;
     struct run_timer *timer;
-    char *digest;           /* config.digest, copied */
+    char *digest;        /* config.digest, copied */
+    struct zksasl *sasl; /* NULL: not by Kerberos */
+    const char *host;    /* of the server that conn goes to */
+    int32_t sasl_xid;    /* of the token that has no answer yet; 0: none */
+    int64_t sasl_sent_ms;
+    bool is_resumed;        /* what the hello said, until `up` is told */
     struct zkw_hello hello; /* what the next connect says: session, password, last zxid seen */
     int64_t timeout_ms;     /* granted by the server */
     int64_t heard_ms, sent_ms;
@@ -65,6 +72,9 @@ static void drop_conn(struct zks *s)
     if (s->conn)
         zkc_close(s->conn);
     s->conn = NULL;
+    s->sasl_xid = 0;
+    if (s->sasl)
+        zksasl_stop(s->sasl);
     buf_clear(&s->out);
 }
 
@@ -136,6 +146,72 @@ static void on_conn_lost(void *arg, const struct err_info *why)
 
 /* ---- what the server says ---- */
 
+/* The session is there and knows who we are. */
+static void go_up(struct zks *s)
+{
+    s->state = ZKS_UP;
+    s->n_attempts = 0;
+    s->is_down_told = false;
+    log_emit(&ev_zk_connected, LOG_STR("role", s->config.role), LOG_STR("server", zkc_name(s->conn)),
+             LOG_INT("timeout_ms", s->timeout_ms), LOG_STR("session", s->is_resumed ? "resumed" : "new"));
+    if (s->digest)
+        zkw_put_auth(&s->out, "digest", s->digest);
+    s->ops->up(s->arg, s->is_resumed);
+}
+
+/* ---- by Kerberos: zk_sasl.h ---- */
+
+static void on_sasl_send(void *arg, const char *token, size_t len)
+{
+    struct zks *s = obj_cast(arg, struct zks, SESSION_MAGIC);
+    buf_auto struct buf body = BUF_EMPTY;
+    zkw_put_bytes(&body, token, len);
+    s->sasl_xid = ++s->last_xid;
+    s->sasl_sent_ms = run_now_ms();
+    zkw_put_made(&s->out, s->sasl_xid, ZKW_SASL, &body);
+    zks_flush(s);
+}
+
+static void on_sasl_done(void *arg, const char *principal, const char *server)
+{
+    struct zks *s = obj_cast(arg, struct zks, SESSION_MAGIC);
+    log_emit(&ev_zk_authenticated, LOG_STR("role", s->config.role), LOG_STR("server", zkc_name(s->conn)),
+             LOG_STR("principal", principal), LOG_STR("service", server));
+    go_up(s);
+}
+
+static void on_sasl_failed(void *arg, const struct err_info *why)
+{
+    struct zks *s = obj_cast(arg, struct zks, SESSION_MAGIC);
+    fail_because(s, why->text);
+}
+
+static const struct zksasl_ops sasl_ops = {on_sasl_send, on_sasl_done, on_sasl_failed};
+
+static void on_sasl_reply(struct zks *s, struct zkw_header header, struct zkw_in in)
+{
+    bool is_awaited = s->sasl_xid != 0 && header.xid == s->sasl_xid;
+    s->sasl_xid = 0;
+    if (!is_awaited) {
+        fail_because(s, "a reply is out of order");
+        return;
+    }
+    if (header.err != ZKW_OK) {
+        fail_because(
+            s,
+            "it refuses our Kerberos ticket: its keytab may not have the KDC's key for it, or its clock may "
+            "differ; its log says more");
+        return;
+    }
+    struct zkw_bytes token = zkw_get_bytes(&in);
+    if (in.is_bad)
+        fail_because(s, "its SASL answer is malformed");
+    else
+        zksasl_answer(s->sasl, token.at, token.len);
+}
+
+/* ---- hello, notices and replies ---- */
+
 static void on_hello(struct zks *s, struct zkw_bytes frame)
 {
     struct zkw_hello answer;
@@ -152,22 +228,20 @@ static void on_hello(struct zks *s, struct zkw_bytes frame)
         fail_because(s, "the session has expired");
         return;
     }
-    bool is_resumed = s->hello.session != 0 && s->hello.session == answer.session;
+    s->is_resumed = s->hello.session != 0 && s->hello.session == answer.session;
     answer.last_zxid = s->hello.last_zxid;
     s->timeout_ms = answer.timeout_ms;
     s->hello = answer;
     s->hello.timeout_ms = (int32_t)s->config.session_timeout_ms;
-    s->state = ZKS_UP;
-    s->n_attempts = 0;
     s->last_xid = 0;
-    s->is_down_told = false;
     uint64_t tick_ms = (uint64_t)s->timeout_ms / 6 + 1;
     run_timer_start(s->timer, tick_ms, tick_ms);
-    log_emit(&ev_zk_connected, LOG_STR("role", s->config.role), LOG_STR("server", zkc_name(s->conn)),
-             LOG_INT("timeout_ms", s->timeout_ms), LOG_STR("session", is_resumed ? "resumed" : "new"));
-    if (s->digest)
-        zkw_put_auth(&s->out, "digest", s->digest);
-    s->ops->up(s->arg, is_resumed);
+    if (!s->sasl) {
+        go_up(s);
+        return;
+    }
+    s->state = ZKS_AUTH;
+    zksasl_begin(s->sasl, s->host);
 }
 
 static void on_notice(struct zks *s, struct zkw_in *in)
@@ -213,6 +287,8 @@ static void on_frame(struct zks *s, struct zkw_bytes frame)
         on_notice(s, &in);
     else if (header.xid == ZKW_XID_AUTH && header.err != ZKW_OK)
         fail_because(s, "it refuses our id and password");
+    else if (header.xid != ZKW_XID_PING && s->state == ZKS_AUTH)
+        on_sasl_reply(s, header, in);
     else if (header.xid != ZKW_XID_PING && header.xid != ZKW_XID_AUTH)
         on_reply(s, header, in);
 }
@@ -282,6 +358,7 @@ static void attempt(struct zks *s)
     const struct zk_server *server = &s->servers.items[s->next];
     s->next = (s->next + 1) % s->servers.n_items;
     s->state = ZKS_CONNECTING;
+    s->host = server->host;
     s->n_conns++;
     s->conn = zkc_open(s->loop, server, s->n_attempts / s->servers.n_items, &conn_ops, s);
     run_timer_start(s->timer, (uint64_t)s->config.attempt_timeout_ms, 0);
@@ -292,6 +369,10 @@ static void stay_alive(struct zks *s)
     int64_t now = run_now_ms();
     if (now - s->heard_ms > s->timeout_ms * 2 / 3) {
         fail_because(s, "it has not answered for two thirds of the session timeout");
+        return;
+    }
+    if (s->sasl_xid && now - s->sasl_sent_ms > s->config.attempt_timeout_ms) {
+        fail_because(s, "it does not answer our Kerberos token");
         return;
     }
     if (now - s->sent_ms < s->timeout_ms / 3)
@@ -305,7 +386,7 @@ static void on_timer(void *arg)
     struct zks *s = obj_cast(arg, struct zks, SESSION_MAGIC);
     if (s->state == ZKS_WAITING)
         attempt(s);
-    else if (s->state == ZKS_UP)
+    else if (s->state == ZKS_UP || s->state == ZKS_AUTH)
         stay_alive(s);
     else
         fail_because(s, "no answer to the connect request in time");
@@ -326,6 +407,8 @@ int zks_open(struct run_loop *loop, const struct zks_config *config, const struc
     s->config.servers = NULL; /* the caller's text; `servers` has what it said */
     s->digest = mem_str(config->digest);
     s->config.digest = NULL;
+    s->sasl = config->kerberos ? zksasl_new(loop, config->kerberos, &sasl_ops, s) : NULL;
+    s->config.kerberos = NULL;
     if (s->config.frame_max == 0)
         s->config.frame_max = FRAME_MAX;
     s->ops = ops;
@@ -343,18 +426,20 @@ int zks_open(struct run_loop *loop, const struct zks_config *config, const struc
 void zks_close(struct zks *s, void (*closed)(void *arg), void *arg)
 {
     BUG_IF(s->state == ZKS_CLOSED);
-    bool was_up = s->state == ZKS_UP;
+    bool is_in_session = s->state == ZKS_UP || s->state == ZKS_AUTH;
     s->state = ZKS_CLOSED;
     s->closed = closed;
     s->closed_arg = arg;
     run_timer_free(s->timer);
     s->timer = NULL;
-    if (was_up) {
+    if (is_in_session) {
         buf_auto struct buf bye = BUF_EMPTY;
         zkw_put_request(&bye, 0, ZKW_CLOSE_SESSION, NULL);
         zkc_close_saying(s->conn, &bye);
     }
     drop_conn(s);
+    zksasl_free(s->sasl);
+    s->sasl = NULL;
     answer_lost(s);
     if (s->n_conns == 0)
         run_post(s->loop, finish, s);

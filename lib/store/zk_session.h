@@ -2,8 +2,10 @@
  * A ZooKeeper session of our own on one libuv socket: it connects, stays alive, comes back, and passes requests and
  * notices. What it is used for is zk_follow.h (following a tree) and zk.c (writes and strong reads).
  *
- *     WAITING ──timer──► RESOLVING ──► CONNECTING ──► HELLO ──► UP ──► (connection lost) WAITING
- *        ▲                   └──────────────┴───────────┴── failed or too late: next server, after a round a pause
+ *     WAITING ──timer──► RESOLVING ──► CONNECTING ──► HELLO ──► (AUTH ──►) UP ──► (connection lost) WAITING
+ *        ▲                   └──────────────┴───────────┴───────────┴── failed or too late: next server, after a round a pause
+ *
+ * AUTH is there with Kerberos only: the SASL exchange of zk_sasl.h, before `up` and before any request.
  *
  * Servers are tried in turn from a random one on. A lost connection is taken up again with the session's id and
  * password; when the server says that it has expired, a new session is opened. Either way the session's watches are
@@ -31,7 +33,8 @@ struct zks_config {
     int64_t pause_min_ms;       /* after a round of all servers; doubles, with jitter */
     int64_t pause_max_ms;
     const char *digest; /* "id:password" to authenticate with, first thing on each connection; NULL: not */
-    size_t frame_max;   /* longest frame accepted, bytes; 0: 64 MiB */
+    const struct store_kerberos *kerberos; /* the same by SASL, before anything else; NULL: not */
+    size_t frame_max;                      /* longest frame accepted, bytes; 0: 64 MiB */
 };
 
 struct zks_reply {

@@ -34,6 +34,7 @@
     X(ZKW_MULTI, 14)                                                                                         \
     X(ZKW_CREATE2, 15)                                                                                       \
     X(ZKW_AUTH, 100)                                                                                         \
+    X(ZKW_SASL, 102)                                                                                         \
     X(ZKW_ADD_WATCH, 106)                                                                                    \
     X(ZKW_CLOSE_SESSION, -11)
 
@@ -118,8 +119,8 @@ void zkw_frame_end(struct buf *out, size_t start);
 /** A reader over n bytes. [borrowed] */
 struct zkw_in zkw_in_make(const char *bytes, size_t n);
 /** Next number; 0 and is_bad when there are too few bytes. */
-int32_t zkw_get_i32(struct zkw_in *in);
 int8_t zkw_get_i8(struct zkw_in *in);
+int32_t zkw_get_i32(struct zkw_in *in);
 int64_t zkw_get_i64(struct zkw_in *in);
 /** Next string or buffer, pointing into the reader's bytes; is_bad when its length does not fit. */
 struct zkw_bytes zkw_get_bytes(struct zkw_in *in);
@@ -148,13 +149,13 @@ int zkw_get_hello(struct zkw_bytes frame, struct zkw_hello *out);
  * Thread: any.   Source: zookeeper.jute.
  */
 void zkw_put_request(struct buf *out, int32_t xid, enum zkw_op op, const char *path);
-/** Append the frame of an authentication. @param scheme "digest", auth "id:password" [borrowed] */
 /** As zkw_put_request, with a body that was made before, without xid and type. [borrowed] */
 void zkw_put_made(struct buf *out, int32_t xid, enum zkw_op op, const struct buf *body);
 /** What an error of a reply is to callers of the store: 0 or ERR_*. */
 int zkw_error(int32_t number);
 /** The same in words; static. */
 const char *zkw_error_text(int32_t number);
+/** Append the frame of an authentication. @param scheme "digest", auth "id:password" [borrowed] */
 void zkw_put_auth(struct buf *out, const char *scheme, const char *auth);
 /** Read the header of a reply. @return its values; in is behind it, or bad. */
 struct zkw_header zkw_get_header(struct zkw_in *in);

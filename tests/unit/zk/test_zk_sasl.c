@@ -177,6 +177,21 @@ static void no_layer_is_chosen(void **state)
     assert_memory_equal(choice, "\x01\0\0\0", 4);
 }
 
+static void a_token_is_one_buffer_of_request_102(void **state)
+{
+    static const char wanted[] = "\0\0\0\x0f"
+                                 "\0\0\0\x07"
+                                 "\0\0\0\x66"
+                                 "\0\0\0\x03"
+                                 "abc";
+    buf_auto struct buf body = BUF_EMPTY, out = BUF_EMPTY;
+    (void)state;
+    zkw_put_bytes(&body, "abc", 3);
+    zkw_put_made(&out, 7, ZKW_SASL, &body);
+    assert_int_equal(out.len, sizeof wanted - 1);
+    assert_memory_equal(out.bytes, wanted, sizeof wanted - 1);
+}
+
 static void a_copy_is_whole(void **state)
 {
     const struct store_kerberos original = {"p", "k", "c", "n", "s"};
@@ -303,6 +318,7 @@ int main(void)
         CASE(the_host_in_a_principal_is_this_one),
         CASE(errors_name_a_remedy),
         CASE(no_layer_is_chosen),
+        CASE(a_token_is_one_buffer_of_request_102),
         CASE(a_copy_is_whole),
         CASE(a_session_without_a_ticket_never_goes_up),
         CASE(closing_does_not_wait_for_the_login),
