@@ -48,6 +48,14 @@ struct cli;
     X(CLI_FIELD_API, "endpointField.api", 0, 1, "API", "an endpoint has this interface")                     \
     X(CLI_FIELD_PROTOCOL, "endpointField.protocolType", 0, 1, "PROTOCOL",                                    \
       "an endpoint speaks this protocol")                                                                    \
+    X(CLI_ACCESSOR, "accessor", 0, 1, "ID:PASSWORD|@FILE",                                                   \
+      "act as the holder of a write accessor; default: BOBBIN_ACCESSOR of the environment")                  \
+    X(CLI_GRANT, "grant", 0, 1, "ID:PASSWORD|@FILE",                                                         \
+      "let the holder write the node that is made; may be repeated")                                         \
+    X(CLI_PERSISTENCE, "persistence", 0, 1, "WORD", "yarn:persistence of the records; default: by the id")   \
+    X(CLI_CHILDREN, "children", 0, 1, "all|fail|skip",                                                       \
+      "a record that has something below it: delete all of that (default), end, or leave it")                \
+    X(CLI_DRY_RUN, "dry-run", 0, 0, "", "delete nothing, print what would be")                               \
     X(CLI_TTL, "ttl", 0, 0, "", "compare TTLs as well")                                                      \
     X(CLI_WAIT, "wait", 0, 0, "", "wait until the service is READY")                                         \
     X(CLI_NO_WAIT, "no-wait", 0, 0, "", "do not wait until the service is READY")                            \

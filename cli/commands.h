@@ -20,12 +20,18 @@
     X("registry", "resolve", "PATH", 1, 1, CLI_BIT(CLI_TIMEOUT), registry_resolve, "Show the record of a path.")  \
     X("registry", "stat", "PATH", 1, 1, CLI_BIT(CLI_TIMEOUT), registry_stat, "Show what is known of a node.")     \
     X("registry", "bind", "PATH [FILE|-]", 1, 2,                                                                  \
-      RECORD_OPTIONS | CLI_BIT(CLI_OVERWRITE) | CLI_BIT(CLI_PARENTS) | CLI_BIT(CLI_SYNC) | CLI_BIT(CLI_TIMEOUT),  \
+      RECORD_OPTIONS | CLI_BIT(CLI_OVERWRITE) | CLI_BIT(CLI_PARENTS) | CLI_BIT(CLI_SYNC) | CLI_BIT(CLI_TIMEOUT) | \
+          CLI_BIT(CLI_ACCESSOR) | CLI_BIT(CLI_GRANT),                                                             \
       registry_bind, "Write a record: from a file or standard input, or made of the options.")                    \
-    X("registry", "mknode", "PATH", 1, 1, CLI_BIT(CLI_PARENTS) | CLI_BIT(CLI_TIMEOUT), registry_mknode,           \
+    X("registry", "mknode", "PATH", 1, 1,                                                                         \
+      CLI_BIT(CLI_PARENTS) | CLI_BIT(CLI_TIMEOUT) | CLI_BIT(CLI_ACCESSOR) | CLI_BIT(CLI_GRANT), registry_mknode,  \
       "Make a node without record.")                                                                              \
-    X("registry", "rm", "PATH", 1, 1, CLI_BIT(CLI_RECURSIVE) | CLI_BIT(CLI_SYNC) | CLI_BIT(CLI_TIMEOUT),          \
-      registry_rm, "Delete a node.")                                                                              \
+    X("registry", "rm", "PATH", 1, 1,                                                                             \
+      CLI_BIT(CLI_RECURSIVE) | CLI_BIT(CLI_SYNC) | CLI_BIT(CLI_TIMEOUT) | CLI_BIT(CLI_ACCESSOR), registry_rm,     \
+      "Delete a node.")                                                                                           \
+    X("registry", "purge", "ID [PATH]", 1, 2,                                                                     \
+      CLI_BIT(CLI_PERSISTENCE) | CLI_BIT(CLI_CHILDREN) | CLI_BIT(CLI_DRY_RUN) | CLI_BIT(CLI_TIMEOUT),             \
+      registry_purge, "Delete the records of an application, attempt or container that has ended.")                                                                             \
     X("registry", "watch", "[PATH]", 0, 1, CLI_BIT(CLI_SINCE) | CLI_BIT(CLI_MAX) | CLI_BIT(CLI_TIMEOUT),          \
       registry_watch, "Print what is below a path, then every change, until Ctrl-C.")                             \
     X("registry", "find", "[TERM=VALUE...]", 0, ANY_NUMBER,                                                        \

@@ -10,6 +10,7 @@
 #include "json/json.h"
 #include "options.h"
 #include "out.h"
+#include "registry_access.h"
 #include "wait.h"
 
 #define SYNC_MARGIN_MS 2000
@@ -26,9 +27,12 @@ int registry_options(const struct cli *cli, struct reg_options *out, struct err_
 int registry_open(const struct cli *cli, struct reg_blocking **out, struct err_info *why)
 {
     struct reg_options options;
+    mem_auto char *accessor = NULL;
     int err = registry_options(cli, &options, why);
 
     *out = NULL;
+    err = err ? err : registry_accessor(cli, &accessor, why);
+    options.accessor = accessor;
     return err ? err : reg_blocking_open(&options, out, why);
 }
 

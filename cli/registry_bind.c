@@ -7,6 +7,7 @@
 #include "commands.h"
 #include "input.h"
 #include "registry.h"
+#include "registry_access.h"
 
 static int read_record(const char *name, struct reg_record **out, struct err_info *why)
 {
@@ -131,6 +132,8 @@ int registry_bind(struct cli *cli, struct err_info *why)
 
     if (!err)
         err = registry_open(cli, &registry, why);
+    if (!err)
+        err = registry_grant(cli, registry, why);
     if (!err)
         err = reg_blocking_bind(registry, path, record, flags, revision, why);
     if (!err)

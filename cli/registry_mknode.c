@@ -5,6 +5,7 @@
 #include "json/json.h"
 #include "out.h"
 #include "registry.h"
+#include "registry_access.h"
 
 int registry_mknode(struct cli *cli, struct err_info *why)
 {
@@ -13,6 +14,8 @@ int registry_mknode(struct cli *cli, struct err_info *why)
     bool is_made = false;
     int err = registry_open(cli, &registry, why);
 
+    if (!err)
+        err = registry_grant(cli, registry, why);
     if (!err)
         err = reg_blocking_mknode(registry, path, cli_has(cli, CLI_PARENTS), &is_made, why);
     if (!err && cli->is_json) {

@@ -70,6 +70,31 @@ def test_bind_from_a_file(stack, tmp_path):
     assert json.loads(ok(stack, "resolve", "-o", "json", f"{BASE}/file"))["description"] == "from a file"
 
 
+def test_purge_says_what_it_deletes(stack):
+    ids = ["application_1700000000000_0042", "appattempt_1700000000000_0042_000001", "container_1700000000000_0042_01_000002", "own"]
+    kinds = ["application", "application-attempt", "container", "container"]
+    paths = [f"{BASE}/purged/n{n}" for n in range(4)]
+    for path, id, kind in zip(paths, ids, kinds):
+        ok(stack, "bind", "-p", "--attr", f"yarn:id={id}", "--attr", f"yarn:persistence={kind}", path)
+    ok(stack, "mknode", f"{paths[2]}/below")
+    assert ok(stack, "purge", "--dry-run", ids[0]) == f"would delete {paths[0]}\n"
+    assert ok(stack, "purge", ids[0]) == f"deleted {paths[0]}\n"
+    assert json.loads(ok(stack, "purge", "-o", "json", ids[1])) == {"count": 1, "dryRun": False, "deleted": [paths[1]]}
+    assert paths[2] in refused(stack, 12, "purge", "--children", "fail", ids[2])
+    assert ok(stack, "purge", "--children", "skip", ids[2]) == ""
+    assert ok(stack, "purge", ids[2], "/services") == ""
+    assert ok(stack, "purge", "--children", "all", ids[2], BASE) == f"deleted {paths[2]}\n"
+    assert "--persistence" in refused(stack, 2, "purge", "own")
+    assert "--children" in refused(stack, 2, "purge", "--children", "x", ids[2])
+    assert ok(stack, "purge", "--persistence", "container", "own") == f"deleted {paths[3]}\n"
+    assert ok(stack, "ls", f"{BASE}/purged") == ""
+
+
+def test_grant_in_a_registry_that_is_not_secure_is_remarked(stack):
+    done = bobbin(stack, "mknode", "-p", "--grant", "u:p", f"{BASE}/granted")
+    assert done.returncode == 0 and "not secure" in done.stderr, done
+
+
 def test_bind_made_of_options(stack):
     ok(stack, "bind", f"{BASE}/made", "--parents", "-api", "classpath:a.b", "-rest", "http://h:1/x", "--api=http://", "--webui",
        "http://h:2/", "-inet", "host.example", "99", "-api", "ipc.x", "--description", "two words", "--attr",

@@ -191,6 +191,36 @@ def test_a_container_holds_an_id_and_a_password(secure):
     assert secure.ask("GET", paths[1]).json["service"]["description"] == "starting"
 
 
+def test_accessors_on_the_command_line(secure, tmp_path):
+    """From the command line, a file or the environment; a password is never in an error."""
+    file, bad = tmp_path / "pair", tmp_path / "bad"
+    file.write_text("u5:from-a-file\n")
+    bad.write_text("u5:from\na-file\n")
+
+    def bobbin(*words, user="mallory", **more):
+        done = subprocess.run([os.path.join(BIN, "bobbin"), "registry", words[0], "--user", user, "--url",
+                               f"http://127.0.0.1:{secure.registry.registry_port}", *words[1:]], capture_output=True, text=True,
+                              timeout=PATIENCE, check=False, env={**os.environ, **more})
+        assert not any(secret in done.stdout + done.stderr for secret in ("from-a-file", "p6", "wrong")), done
+        return done.returncode
+    top = f"{SERVICES}/by-hand"
+    assert bobbin("mknode", "-p", "--grant", f"@{file}", "--grant", "u6:p6", top, user="alice") == 0
+    assert bobbin("bind", f"{top}/a", "--description", "x") == 13
+    for n, (words, environment) in enumerate(((("--accessor", f"@{file}"), {}), (("--accessor", "u6:p6"), {}),
+                                              ((), {"BOBBIN_ACCESSOR": "u6:p6"}),
+                                              (("--accessor", "u6:p6"), {"BOBBIN_ACCESSOR": "u6:wrong"}))):
+        assert bobbin("bind", f"{top}/a{n}", "--description", "x", "--grant", "u7:p7", *words, **environment) == 0
+        assert bobbin("mknode", f"{top}/a{n}/below", *words, **environment) == 0
+        assert (31, "digest", digest("u7:p7")) in acl_of(secure.registry, f"{top}/a{n}")
+        assert bobbin("rm", "-r", f"{top}/a{n}", *words, **environment) == 0
+    assert bobbin("bind", f"{top}/b", "--description", "x", "--accessor", "u6:wrong") == 13
+    assert bobbin("bind", f"{top}/b", "--description", "x", BOBBIN_ACCESSOR="wrong") == 4
+    assert bobbin("bind", f"{top}/b", "--description", "x", "--accessor", f"@{bad}") == 2
+    assert bobbin("bind", f"{top}/b", "--description", "x", "--accessor", f"@{tmp_path}/none") == 4
+    assert bobbin("mknode", f"{top}/b", "--grant", "wrong", user="alice") == 2
+    assert bobbin("ls", top, BOBBIN_ACCESSOR="wrong") == 0, "a command that writes nothing sends none"
+
+
 def admin(secure, call, user, body=None, **headers):
     """A call of /ws/v1/registry-admin."""
     sent = {name.replace("_", "-"): value for name, value in headers.items()}

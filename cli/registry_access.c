@@ -1,0 +1,73 @@
+/** See registry_access.h. */
+#include "registry_access.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "base/str.h"
+#include "input.h"
+
+/** `id:password`, or `@FILE` whose one line it is: a command line is seen by all users of the machine. */
+static int read_pair(const char *option, const char *text, char **out, struct err_info *why)
+{
+    buf_auto struct buf bytes = BUF_EMPTY;
+
+    if (text[0] != '@') {
+        *out = mem_str(text);
+        return 0;
+    }
+    int err = input_read(text + 1, &bytes, why);
+    if (err)
+        return err;
+    char *line = mem_strn(buf_cstr(&bytes), strcspn(buf_cstr(&bytes), "\r\n"));
+    const char *rest = buf_cstr(&bytes) + strlen(line);
+    if (line[0] && !rest[strspn(rest, "\r\n")]) {
+        *out = line;
+        return 0;
+    }
+    free(line);
+    return err_set(why, ERR_USAGE, option, "%s must hold one line, id:password", text + 1);
+}
+
+int registry_accessor(const struct cli *cli, char **out, struct err_info *why)
+{
+    const char *given = cli_value(cli, CLI_ACCESSOR);
+    const char *set = getenv("BOBBIN_ACCESSOR");
+
+    *out = NULL;
+    if (!(cli->command->options & CLI_BIT(CLI_ACCESSOR)))
+        return 0;
+    if (given)
+        return read_pair("--accessor", given, out, why);
+    *out = set && *set ? mem_str(set) : NULL;
+    return 0;
+}
+
+static int grant_one(struct reg_blocking *registry, const char *pair, bool *is_secure, struct err_info *why)
+{
+    const char *colon = strchr(pair, ':');
+
+    if (!colon)
+        return err_set(why, ERR_USAGE, "--grant", "Invalid id:password");
+    mem_auto char *id = mem_strn(pair, (size_t)(colon - pair));
+    return reg_blocking_add_write_accessor(registry, id, colon + 1, is_secure, why);
+}
+
+int registry_grant(const struct cli *cli, struct reg_blocking *registry, struct err_info *why)
+{
+    bool is_secure = true;
+    int err = 0;
+
+    for (size_t i = 0; i < cli->n_given && !err; i++) {
+        mem_auto char *pair = NULL;
+        if (cli->given[i].option != CLI_GRANT)
+            continue;
+        err = read_pair("--grant", cli->given[i].values[0], &pair, why);
+        err = err ? err : grant_one(registry, pair, &is_secure, why);
+    }
+    if (!err && !is_secure)
+        fprintf(stderr, "bobbin: the registry is not secure: everybody may write, --grant has no effect\n");
+    return err;
+}
