@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/buf.h"
 #include "base/mem.h"
 #include "base/str.h"
 
@@ -51,18 +52,39 @@ static int add_account(struct acl_list *list, const char *item, const char *real
     return 0;
 }
 
-int acl_add_accounts(struct acl_list *list, const char *text, const char *realm, struct err_info *why)
+/* The next item of a comma-separated text, trimmed; *at is behind it. free() */
+static char *next_item(const char **at)
 {
-    int err = 0;
+    size_t n = strcspn(*at, ",");
+    mem_auto char *field = mem_strn(*at, n);
 
-    for (const char *at = text ? text : ""; !err && *at;) {
-        size_t n = strcspn(at, ",");
-        mem_auto char *field = mem_strn(at, n);
-        mem_auto char *item = str_trim(field);
+    *at += n + ((*at)[n] == ',');
+    return str_trim(field);
+}
+
+char *acl_split_accounts(const char *text, const char *realm)
+{
+    struct buf out = BUF_EMPTY;
+
+    buf_add_str(&out, "");
+    for (const char *at = text ? text : ""; *at;) {
+        mem_auto char *item = next_item(&at);
+        bool gets_realm = str_starts(item, "sasl:") && str_ends(item, "@");
 
         if (*item)
-            err = add_account(list, item, realm, why);
-        at += n + (at[n] == ',');
+            buf_addf(&out, "%s%s%s", out.len ? "," : "", item, gets_realm && realm ? realm : "");
+    }
+    return buf_take(&out);
+}
+
+int acl_add_accounts(struct acl_list *list, const char *text, const char *realm, struct err_info *why)
+{
+    mem_auto char *items = acl_split_accounts(text, realm);
+    int err = 0;
+
+    for (const char *at = items; !err && *at;) {
+        mem_auto char *item = next_item(&at);
+        err = add_account(list, item, realm, why);
     }
     return err;
 }

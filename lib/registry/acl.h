@@ -22,6 +22,14 @@ void acl_fini(struct acl_list *list);
 #define acl_auto __attribute__((cleanup(acl_fini)))
 
 /**
+ * Accounts as Hadoop splits them: blanks trimmed, empty items dropped, a `sasl` id that ends in `@` completed with the realm.
+ *
+ * @param text   accounts, comma-separated; NULL: none                             [borrowed]
+ * @param realm  "" or NULL: none, then an `@` stays                               [borrowed]
+ * @return the items, with commas between; free().
+ */
+char *acl_split_accounts(const char *text, const char *realm);
+/**
  * Append accounts with all permissions: comma-separated `scheme:id`, blanks trimmed, empty items dropped. An id that ends in
  * `@` gets the realm.
  *

@@ -21,7 +21,7 @@ LOGIN = """{name} {{
 SECURE = {"hadoop.registry.secure": "true", "hadoop.security.authentication": "kerberos",
           "hadoop.registry.client.auth": "kerberos", "hadoop.registry.user.accounts": "sasl:bob@",
           "hadoop.http.staticuser.user": "yarn"}
-US = "registryd/here@EXAMPLE.COM"
+US, SERVER = "registryd/here@EXAMPLE.COM", "zookeeper/127.0.0.1@EXAMPLE.COM"
 RECORD = {"type": "JSONServiceRecord", "description": "d", "external": [], "internal": []}
 
 
@@ -39,7 +39,7 @@ def login(realm, name, keytab, principal):
 
 @pytest.fixture(scope="module")
 def zk(realm):
-    jaas = login(realm, "Server", realm.keytab("zookeeper/localhost"), "zookeeper/localhost@EXAMPLE.COM")
+    jaas = login(realm, "Server", realm.keytab("zookeeper/127.0.0.1"), SERVER)
     properties = {"java.security.auth.login.config": jaas, "java.security.krb5.conf": realm.conf}
     with zookeeper.Server(config=PROVIDER, properties=properties) as server:
         yield server
@@ -49,7 +49,7 @@ class Client:
     """registryd with Kerberos on the ZooKeeper behind this port."""
 
     def __init__(self, realm, port, root="/registry", env=None, **more):
-        self.registry = Registry(store=f"zk://localhost:{port}{root}", options={"registryd": {**SECURE, **more}})
+        self.registry = Registry(store=f"zk://127.0.0.1:{port}{root}", options={"registryd": {**SECURE, **more}})
         self.registry.registryd.env = {**realm.env, **(env or {})}
 
     def __enter__(self):
@@ -71,13 +71,14 @@ def ours(realm, zk):
 
 def command_line(realm, zk, *orders, jaas=None):
     """What ZooKeeper's own client prints for these orders."""
-    properties = {"org.slf4j.simpleLogger.defaultLogLevel": "error", "java.security.krb5.conf": realm.conf}
+    properties = {"org.slf4j.simpleLogger.defaultLogLevel": "error", "java.security.krb5.conf": realm.conf,
+                  "zookeeper.server.principal": SERVER}
     if jaas:
         properties["java.security.auth.login.config"] = jaas
     done = subprocess.run(
         [zookeeper.java(), *zookeeper.JVM, *(f"-D{k}={v}" for k, v in properties.items()), "-cp",
          zookeeper.classpath() + ":/usr/share/java/commons-cli.jar", "org.apache.zookeeper.ZooKeeperMain", "-server",
-         f"localhost:{zk.port}"], input="\n".join(orders) + "\n", capture_output=True, text=True, check=False, timeout=120)
+         zk.address], input="\n".join(orders) + "\n", capture_output=True, text=True, check=False, timeout=120)
     return done.stdout + done.stderr
 
 
@@ -160,14 +161,14 @@ def test_a_jaas_file_fills_what_the_options_leave_empty(realm, zk):
                "zookeeper.server.principal": "zookeeper/_HOST@EXAMPLE.COM"}
     with Client(realm, zk.port, "/jaas", **options) as r:
         assert {e["principal"] for e in connected(r)} == {"second@EXAMPLE.COM"}
-        assert {e["service"] for e in connected(r)} == {"zookeeper/localhost@EXAMPLE.COM"}
+        assert {e["service"] for e in connected(r)} == {SERVER}
     with Client(realm, zk.port, "/jaas2", **options, **{"hadoop.registry.kerberos.principal": "first"}) as r:
         assert {e["principal"] for e in connected(r)} == {"first@EXAMPLE.COM"}
 
 
 # ---- what does not work says why ----
 
-def ended(realm, options, store="zk://localhost:1/registry"):
+def ended(realm, options, store="zk://127.0.0.1:1/registry"):
     """registryd that does not start: what it says."""
     daemon = Daemon("registryd", {**SECURE, "hadoop.registry.store": store,
                                   "hadoop.registry.http.address": f"127.0.0.1:{free_port()}", **options}, realm.env).start()
@@ -222,7 +223,7 @@ def refused(realm, port, keytab, *words, **more):
 
 def test_who_is_not_let_in_is_told_what_to_do(realm, zk, plain_zk):
     good = realm.keytab("registryd/here")
-    refused(realm, plain_zk.port, good, f"localhost:{plain_zk.port}", "does not do SASL", "SASLAuthenticationProvider")
+    refused(realm, plain_zk.port, good, plain_zk.address, "does not do SASL", "SASLAuthenticationProvider")
     refused(realm, zk.port, good, "zookeeper.server.principal", "knows no principal of this ZooKeeper server",
             **{"zookeeper.sasl.client.username": "zk"})
     gone = realm.keytab("gone")
@@ -231,7 +232,7 @@ def test_who_is_not_let_in_is_told_what_to_do(realm, zk, plain_zk):
     changed = realm.keytab("changed")
     realm.admin("cpw -randkey changed")
     refused(realm, zk.port, changed, "changed@EXAMPLE.COM", changed, "export the keytab anew")
-    realm.keytab("other/localhost")
+    realm.keytab("other/127.0.0.1")
     refused(realm, zk.port, good, "refuses our Kerberos ticket", **{"zookeeper.sasl.client.username": "other"})
     realm.stop_kdc()
     try:

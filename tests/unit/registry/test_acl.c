@@ -49,6 +49,7 @@ static void test_accounts(void **state)
          "sasl:yarn@example.com sasl:mapred@APACHE digest:f0afbeeb00baa"},
         {"SE9", "sasl:yarn@, sasl:mapred@, sasl:hdfs@, sasl:hadoop@", "R",
          "sasl:yarn@R sasl:mapred@R sasl:hdfs@R sasl:hadoop@R"},
+        {"another scheme, completed by the second step", "x:y@", "R", "x:y@R"},
         {"SE15", "yarn", "", "ERR_INVALID"},
         {"SE15 digest", "digest:bob:abc=", "", "ERR_INVALID"},
         {"no realm", "sasl:yarn", NULL, "sasl:yarn"},
@@ -58,6 +59,32 @@ static void test_accounts(void **state)
     (void)state;
     for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
         mem_auto char *found = read_accounts(rows[i].text, rows[i].realm);
+        if (strcmp(found, rows[i].wanted) != 0)
+            fail_msg("%s: %s, wanted %s", rows[i].name, found, rows[i].wanted);
+    }
+}
+
+static void test_split(void **state)
+{
+    static const struct {
+        const char *name, *text, *realm, *wanted;
+    } rows[] = {
+        {"SE1", "sasl:yarn@example.com, sasl:mapred@example.com", "",
+         "sasl:yarn@example.com,sasl:mapred@example.com"},
+        {"SE3", "sasl:yarn@, sasl:mapred@", "example.com", "sasl:yarn@example.com,sasl:mapred@example.com"},
+        {"SE5", "sasl:yarn@, sasl:mapred@", "", "sasl:yarn@,sasl:mapred@"},
+        {"SE7", "sasl:yarn@, digest:f0afbeeb00baa", "example.com",
+         "sasl:yarn@example.com,digest:f0afbeeb00baa"},
+        {"SE8", "sasl:yarn@, sasl:mapred@APACHE, ,,digest:f0afbeeb00baa", "example.com",
+         "sasl:yarn@example.com,sasl:mapred@APACHE,digest:f0afbeeb00baa"},
+        {"another scheme keeps its @", "x:y@", "example.com", "x:y@"},
+        {"nothing", NULL, "example.com", ""},
+        {"blanks and commas", " , ,", NULL, ""},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+        mem_auto char *found = acl_split_accounts(rows[i].text, rows[i].realm);
         if (strcmp(found, rows[i].wanted) != 0)
             fail_msg("%s: %s, wanted %s", rows[i].name, found, rows[i].wanted);
     }
@@ -95,6 +122,7 @@ static void test_digests(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_accounts), cmocka_unit_test(test_digests)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_split), cmocka_unit_test(test_accounts),
+                                       cmocka_unit_test(test_digests)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

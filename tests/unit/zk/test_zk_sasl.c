@@ -60,8 +60,10 @@ static int set_up(void **state)
     assert_non_null(mkdtemp(r->dir));
     r->keytab = mem_fmt("%s/keytab", r->dir);
     r->conf = mem_fmt("%s/krb5.conf", r->dir);
-    write_file(r->conf, "[libdefaults]\n default_realm = R.TEST\n dns_lookup_kdc = false\n"
-                        " dns_canonicalize_hostname = false\n");
+    write_file(
+        r->conf,
+        "[libdefaults]\n default_realm = R.TEST\n dns_lookup_kdc = false\n plugin_base_dir = /nowhere\n"
+        " dns_canonicalize_hostname = false\n");
     mem_auto char *cache = mem_fmt("FILE:%s/cache", r->dir);
     setenv("KRB5_CONFIG", r->conf, 1);
     setenv("KRB5CCNAME", cache, 1);
