@@ -4,6 +4,11 @@
  *     first read, or another store:  nodes go to `aside`; at its end the trees are swapped           synced
  *     read again after a reconnect:  nodes go to `tree` as differences; at its end a sweep in
  *                                    slices drops what this generation has not seen                  change…, applied
+ *     … and it shows an older state: as before; then the tree is told as that of another store      synced
+ *
+ * A store goes back when an old snapshot of it is put in place. Its numbers only rise otherwise, so any that is lower than
+ * what the tree has, or than what was applied, shows it. Numbers that were given out before will then be given out again
+ * for other changes: they must never be taken for the new ones. Hence the id that readers are shown gets four more digits.
  */
 #include "store/mirror.h"
 
@@ -14,14 +19,22 @@
 
 #include "base/mem.h"
 #include "base/obj.h"
+#include "run/log.h"
 #include "store/mirror_tree.h"
 #include "store/store_backend.h"
 
 #define MIRROR_MAGIC OBJ_MAGIC('M', 'I', 'R', 'R')
 #define WAITER_MAGIC OBJ_MAGIC('M', 'W', 'A', 'I')
 
+#define MIRROR_EVENTS(X)                                                                                     \
+    X(store_went_back, LOG_WARN,                                                                             \
+      "The store shows an older state than was read before; its revisions are those of another store now.")
+LOG_DECLARE(MIRROR_EVENTS)
+
 /** Nodes a slice of the sweep looks at (some hundred microseconds), and what the loop gets between two. */
 enum { SWEEP_SLICE_NODES = 1000, SWEEP_PAUSE_MS = 1 };
+/** Most digits that a store's own id has; four more are allowed (store.h). */
+enum { STORE_ID_LEN = 16 };
 
 enum mirror_state {
     MIRROR_IDLE,     /* nothing is being read; changes go to `tree` */
@@ -55,7 +68,10 @@ struct mirror {
     enum mirror_state state;
     bool is_ready, is_stale;
     struct err_info stale;
-    char store_id[STORE_REVISION_MAX], aside_id[STORE_REVISION_MAX];
+    char store_id
+        [STORE_REVISION_MAX]; /* what readers are shown: that of the tree, or more after it went back */
+    char tree_id[STORE_REVISION_MAX], aside_id[STORE_REVISION_MAX]; /* as the store tells them */
+    bool is_older; /* the store has gone back, which is not told yet: that is for the end of a full read */
     uint32_t generation;
     int64_t applied;         /* told to listeners */
     int64_t pending_applied; /* to be told when the full read is complete */
@@ -186,6 +202,13 @@ static void item_set_stat(struct mirror_item *item, const struct store_stat *sta
     *own = merged;
 }
 
+/** Is this an earlier state of the node than the one that is here? */
+static bool is_earlier(const struct store_stat *own, const struct store_stat *stat)
+{
+    return stat->czxid < own->czxid ||
+           (stat->czxid == own->czxid && (stat->mzxid < own->mzxid || stat->pzxid < own->pzxid));
+}
+
 /** Only the stat is known: what belongs to the data stays as it is until the data come. */
 static void item_touch(struct mirror *m, const char *path, const struct store_stat *stat)
 {
@@ -219,6 +242,8 @@ static void item_put(struct mirror *m, const char *path, const struct store_stat
     struct mirror_item *item = item_for(tree, path, &is_new);
     if (!item)
         return;
+    if (!is_new && m->state == MIRROR_READING && is_earlier(&item->node.stat, stat))
+        m->is_older = true;
     if (!is_new && item->node.stat.czxid != stat->czxid)
         children_drop(m, tree, item);
     size_t old_len = item->node.stat.data_len;
@@ -240,9 +265,40 @@ static void item_put(struct mirror *m, const char *path, const struct store_stat
 
 /* ---- the end of a full read ---- */
 
+static void tell_synced(struct mirror *m)
+{
+    struct listener *l;
+    TAILQ_FOREACH (l, &m->listeners, link) {
+        if (l->ops->synced)
+            l->ops->synced(l->arg);
+    }
+}
+
+/** The tree stays; what it is numbered by is new. */
+static void become_another(struct mirror *m)
+{
+    char old_id[STORE_REVISION_MAX];
+    int64_t old_applied = m->applied;
+    memcpy(old_id, m->store_id, sizeof old_id);
+    for (struct mirror_item *item = m->tree.root; item; item = mirror_tree_walk(m->tree.root, item))
+        item->node.user = NULL;
+    while (strcmp(old_id, m->store_id) == 0)
+        snprintf(m->store_id, sizeof m->store_id, "%.*s%.*s%04x",
+                 STORE_ID_LEN - (int)strnlen(m->tree_id, STORE_ID_LEN), "0000000000000000", STORE_ID_LEN,
+                 m->tree_id, arc4random_uniform(1 << 16));
+    m->applied = m->pending_applied;
+    log_emit(&ev_store_went_back, LOG_STR("was", old_id), LOG_INT("applied", old_applied),
+             LOG_STR("store", m->store_id), LOG_INT("zxid", m->applied));
+    tell_synced(m);
+}
+
 static void read_complete(struct mirror *m)
 {
+    bool is_another = m->is_older;
     m->state = MIRROR_IDLE;
+    m->is_older = false;
+    if (is_another)
+        become_another(m);
     if (m->is_stale)
         tell_stale(m, NULL);
     tell_applied(m, m->pending_applied);
@@ -285,17 +341,14 @@ static void sweep_slice(void *arg)
 static void aside_publish(struct mirror *m)
 {
     struct mirror_tree old = m->tree;
-    struct listener *l;
     m->tree = m->aside;
     m->aside = (struct mirror_tree){0};
+    memcpy(m->tree_id, m->aside_id, sizeof m->tree_id);
     memcpy(m->store_id, m->aside_id, sizeof m->store_id);
     m->is_ready = true;
     m->state = MIRROR_IDLE;
     m->applied = m->pending_applied;
-    TAILQ_FOREACH (l, &m->listeners, link) {
-        if (l->ops->synced)
-            l->ops->synced(l->arg);
-    }
+    tell_synced(m);
     mirror_tree_fini(&old);
     read_complete(m);
 }
@@ -308,12 +361,13 @@ static void on_begin(void *arg, const char *store_id)
     run_timer_stop(m->sweep_timer);
     mirror_tree_fini(&m->aside);
     m->generation++;
-    if (m->is_ready && strcmp(store_id, m->store_id) == 0) {
+    if (m->is_ready && strcmp(store_id, m->tree_id) == 0) {
         m->state = MIRROR_READING;
         m->latest = larger(m->latest, m->applied);
         m->pending_applied = m->applied;
     } else {
         m->state = MIRROR_ASIDE;
+        m->is_older = false;
         m->latest = 0;
         m->pending_applied = 0;
         snprintf(m->aside_id, sizeof m->aside_id, "%s", store_id);
@@ -353,6 +407,10 @@ static void on_end(void *arg, int64_t zxid)
 {
     struct mirror *m = obj_cast(arg, struct mirror, MIRROR_MAGIC);
     learn_number(m, zxid);
+    if (m->state == MIRROR_READING && zxid < m->applied)
+        m->is_older = true;
+    if (m->is_older)
+        m->latest = m->pending_applied = zxid;
     m->pending_applied = larger(m->pending_applied, zxid);
     if (m->state == MIRROR_ASIDE) {
         aside_publish(m);

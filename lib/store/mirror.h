@@ -27,8 +27,8 @@ struct mirror_node {
 enum mirror_change { MIRROR_PUT, MIRROR_DELETE };
 
 struct mirror_listener {
-    /** The first full read is complete, or the store is another one than before (then all was dropped and re-read):
-     *  the tree is to be taken as new. */
+    /** The first full read is complete, or the store is another one than before: then all was dropped and read anew, or the
+     *  store has gone back to an earlier state. The tree is to be taken as new, every node's `user` is NULL. */
     void (*synced)(void *arg);
     /**
      * One change, in order; after `synced` only. node: the new state; for MIRROR_DELETE the old one, its children
@@ -54,7 +54,8 @@ void mirror_listen(struct mirror *m, const struct mirror_listener *ops, void *ar
 
 /** Whether the first full read is complete. */
 bool mirror_ready(const struct mirror *m);
-/** Store that the tree is of, "" before it is ready. Valid until `synced`. */
+/** Store that the tree is of, "" before it is ready; as the store tells it, and with four digits more, made up here, after
+ *  it went back to an earlier state. Valid until `synced`. */
 const char *mirror_store_id(const struct mirror *m);
 /** Everything up to this revision number is in the tree; 0 before it is ready. */
 int64_t mirror_applied(const struct mirror *m);

@@ -106,8 +106,13 @@ void fake_end(struct fake *f, int64_t zxid)
 
 void fake_node(struct fake *f, const char *path, const char *text, int64_t czxid, int64_t mzxid)
 {
-    const struct store_stat stat = {
-        .czxid = czxid, .mzxid = mzxid, .pzxid = czxid, .n_children = 99, .data_len = (uint32_t)strlen(text)};
+    const struct mirror_node *known = mirror_find(f->mirror, path);
+    bool is_known = known && known->stat.czxid == czxid;
+    const struct store_stat stat = {.czxid = czxid,
+                                    .mzxid = mzxid,
+                                    .pzxid = is_known ? known->stat.pzxid : czxid,
+                                    .n_children = 99,
+                                    .data_len = (uint32_t)strlen(text)};
     f->ops->node(f->follower, path, &stat, text, strlen(text));
 }
 

@@ -29,7 +29,7 @@ int fake_tear_down(void **state);
 
 void fake_begin(struct fake *f, const char *id);
 void fake_end(struct fake *f, int64_t zxid);
-/** A node made at czxid and last set at mzxid. */
+/** A node made at czxid and last set at mzxid; its pzxid is what the mirror has. */
 void fake_node(struct fake *f, const char *path, const char *text, int64_t czxid, int64_t mzxid);
 void fake_gone(struct fake *f, const char *path, int64_t zxid);
 void fake_lost(struct fake *f);

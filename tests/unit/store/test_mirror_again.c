@@ -147,6 +147,92 @@ static void sweep_leaves_the_parents_number(void **state)
     assert_int_equal(mirror_find(f->mirror, "/")->stat.pzxid, 25);
 }
 
+/* ---- a store that was put back to an earlier state ---- */
+
+/** Read the tree of fake_first_read again, with /a as it was set at mzxid. */
+static void read_again(struct fake *f, int64_t mzxid, int64_t zxid)
+{
+    fake_begin(f, "51");
+    fake_node(f, "/", "", 1, 1);
+    fake_node(f, "/a", "1", 2, mzxid);
+    fake_end(f, zxid);
+}
+
+/** A revision of the store before must never be taken for one of after; nor may the id change again without need. */
+static void assert_other_store(struct fake *f, const char *before)
+{
+    char id[STORE_REVISION_MAX], text[STORE_REVISION_MAX], now[STORE_REVISION_MAX];
+    int64_t n = 0;
+    snprintf(now, sizeof now, "%s", mirror_store_id(f->mirror));
+    assert_string_not_equal(now, before);
+    assert_int_equal(store_revision_read(store_revision_text(now, 7, text), id, &n), 0);
+    assert_non_null(strstr(now, "51"));
+    fake_forget(f);
+    read_again(f, 2, 40);
+    fake_settle(f);
+    assert_string_equal(mirror_store_id(f->mirror), now);
+    fake_heard(f, "applied 40\n");
+}
+
+static void node_of_an_earlier_state_makes_another_store(void **state)
+{
+    struct fake *f = *state;
+    int mine = 0;
+    read_again(f, 12, 20);
+    mirror_node_user(mirror_find(f->mirror, "/a"), &mine);
+    fake_lost(f);
+    fake_forget(f);
+    read_again(f, 2, 30);
+    fake_settle(f);
+    assert_non_null(strstr(buf_cstr(&f->heard), "put /a=1 was 1 @2\nsynced "));
+    assert_non_null(strstr(buf_cstr(&f->heard), "stale no more\napplied 30\n"));
+    assert_null(mirror_find(f->mirror, "/a")->user);
+    assert_other_store(f, "51");
+}
+
+static void lost_change_below_a_node_makes_another_store(void **state)
+{
+    const struct store_stat first = {.czxid = 1, .mzxid = 1, .pzxid = 15},
+                            again = {.czxid = 1, .mzxid = 1, .pzxid = 14};
+    struct fake *f = *state;
+    fake_begin(f, "51");
+    f->ops->node(f->follower, "/", &first, "", 0);
+    fake_end(f, 20);
+    fake_begin(f, "51");
+    f->ops->node(f->follower, "/", &again, "", 0);
+    fake_end(f, 30);
+    assert_string_not_equal(mirror_store_id(f->mirror), "51");
+}
+
+static void number_below_the_applied_one_makes_another_store(void **state)
+{
+    struct fake *f = *state;
+    char first[STORE_REVISION_MAX];
+    read_again(f, 2, 20);
+    read_again(f, 2, 19);
+    fake_settle(f);
+    assert_int_equal(mirror_applied(f->mirror), 19);
+    assert_int_equal(mirror_newest(f->mirror), 19);
+    assert_other_store(f, "51");
+    snprintf(first, sizeof first, "%s", mirror_store_id(f->mirror));
+    read_again(f, 2, 18);
+    assert_other_store(f, first);
+}
+
+static void earlier_state_is_not_forgotten_when_its_read_breaks_off(void **state)
+{
+    struct fake *f = *state;
+    read_again(f, 12, 20);
+    fake_begin(f, "51");
+    fake_node(f, "/", "", 1, 1);
+    fake_node(f, "/a", "1", 2, 2);
+    fake_lost(f);
+    assert_string_equal(mirror_store_id(f->mirror), "51");
+    read_again(f, 2, 30);
+    fake_settle(f);
+    assert_other_store(f, "51");
+}
+
 static void large_sweep_comes_in_slices(void **state)
 {
     enum { N = 7000 };
@@ -269,6 +355,10 @@ int main(void)
         CASE(broken_second_read_keeps_all),
         CASE(node_made_again_has_not_the_old_ones_children),
         CASE(sweep_leaves_the_parents_number),
+        CASE(node_of_an_earlier_state_makes_another_store),
+        CASE(lost_change_below_a_node_makes_another_store),
+        CASE(number_below_the_applied_one_makes_another_store),
+        CASE(earlier_state_is_not_forgotten_when_its_read_breaks_off),
         CASE(large_sweep_comes_in_slices),
         CASE(lost_amid_sweep_sweeps_again),
         CASE(any_tree_becomes_any_other),
