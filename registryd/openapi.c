@@ -145,6 +145,18 @@ static const struct http_schema backup_schema = {
     {                                                                                                        \
         name, HTTP_IN_HEADER, HTTP_TEXT, prose, 0, 0, NULL, false                                            \
     }
+/** Ways to say that one holds a write accessor: an alternative to the rights that the caller's name gives. */
+#define ACCESSORS                                                                                            \
+    {.name = "accessor",                                                                                     \
+     .in = HTTP_AS_BASIC,                                                                                    \
+     .prose = "The caller holds this write accessor, id and password."},                                     \
+    {                                                                                                        \
+        .name = "X-Bobbin-Accessor", .in = HTTP_AS_KEY,                                                      \
+        .prose = "The caller holds this write accessor, id:password; it counts more than HTTP Basic."        \
+    }
+#define GRANTS                                                                                               \
+    HEADER("X-Bobbin-Write-Accessors",                                                                       \
+           "Digest ids, with commas between, of accessors that may write the node that is made.")
 #define QUERY_BOOL(name, prose) QUERY(name, HTTP_BOOL, prose, 0, 0, NULL, false)
 #define TERM(name, prose)       QUERY(name, HTTP_TEXT, prose, 0, 0, NULL, false)
 #define PARAMS_END                                                                                           \
@@ -167,15 +179,19 @@ static const struct http_param get_params[] = {
 static const struct http_param slider_params[] = {
     HEADER("If-None-Match", "304 when the node still has this entity tag."), PARAMS_END};
 static const struct http_param put_params[] = {
-    QUERY_BOOL("overwrite", "Replace what is there."), QUERY_BOOL("createParents", "Make missing parents."),
+    QUERY_BOOL("overwrite", "Replace what is there."),
+    QUERY_BOOL("createParents", "Make missing parents."),
     HEADER("If-Match", "Only when the data are still those of this entity tag."),
-    HEADER("If-None-Match", "*: only when there is no node."), PARAMS_END};
+    HEADER("If-None-Match", "*: only when there is no node."),
+    GRANTS,
+    ACCESSORS,
+    PARAMS_END};
 static const struct http_param post_params[] = {QUERY("op", HTTP_CHOICE, "What to do.", 0, 0, "mknode", true),
-                                                QUERY_BOOL("createParents", "Make missing parents."),
-                                                PARAMS_END};
+                                                QUERY_BOOL("createParents", "Make missing parents."), GRANTS,
+                                                ACCESSORS, PARAMS_END};
 static const struct http_param delete_params[] = {
     QUERY_BOOL("recursive", "With everything below."), QUERY_BOOL("mustExist", "A missing node is an error."),
-    HEADER("If-Match", "Only when the data are still those of this entity tag."), PARAMS_END};
+    HEADER("If-Match", "Only when the data are still those of this entity tag."), ACCESSORS, PARAMS_END};
 static const struct http_param find_params[] = {
     TERM("api", "API of an endpoint."),
     TERM("protocol", "Protocol of an endpoint."),

@@ -24,7 +24,8 @@ static const int check_errors[] = {ERR_PATH, ERR_USAGE, ERR_ORIGIN, ERR_TOOBIG, 
 struct writer {
     const struct openapi_def *def;
     struct jw jw;
-    struct map schemas; /* name -> schema, those referred to */
+    struct map schemas;  /* name -> schema, those referred to */
+    struct map security; /* name -> parameter that is a security scheme */
 };
 
 /* ---- schemas ---- */
@@ -60,6 +61,30 @@ static void write_content(struct writer *w, const char *media_type, const struct
     jw_object_end(&w->jw);
 }
 
+static void write_schemes(struct writer *w)
+{
+    mem_auto const char **names = map_sorted_keys(&w->security);
+    if (!*names)
+        return;
+    jw_key(&w->jw, "securitySchemes");
+    jw_object(&w->jw);
+    for (const char **name = names; *name; name++) {
+        const struct http_param *p = map_get(&w->security, *name);
+        jw_key(&w->jw, *name);
+        jw_object(&w->jw);
+        jw_kstr(&w->jw, "type", p->in == HTTP_AS_BASIC ? "http" : "apiKey");
+        jw_kstr(&w->jw, "description", p->prose);
+        if (p->in == HTTP_AS_BASIC) {
+            jw_kstr(&w->jw, "scheme", "basic");
+        } else {
+            jw_kstr(&w->jw, "in", "header");
+            jw_kstr(&w->jw, "name", p->name);
+        }
+        jw_object_end(&w->jw);
+    }
+    jw_object_end(&w->jw);
+}
+
 static void write_components(struct writer *w)
 {
     mem_auto const char **names = map_sorted_keys(&w->schemas);
@@ -73,6 +98,7 @@ static void write_components(struct writer *w)
         jw_raw(&w->jw, schema->json, strlen(schema->json));
     }
     jw_object_end(&w->jw);
+    write_schemes(w);
     jw_object_end(&w->jw);
 }
 
@@ -142,6 +168,33 @@ static void write_path_params(struct writer *w, const char *pattern)
     }
 }
 
+static bool is_security(const struct http_param *p)
+{
+    return p->in == HTTP_AS_BASIC || p->in == HTTP_AS_KEY;
+}
+
+/** The ways to say who one is; an empty object: nobody must. */
+static void write_security(struct writer *w, const struct http_doc *doc)
+{
+    size_t n = 0;
+    for (const struct http_param *p = doc ? doc->params : NULL; p && p->name; p++) {
+        if (!is_security(p))
+            continue;
+        if (n++ == 0) {
+            jw_key(&w->jw, "security");
+            jw_array(&w->jw);
+            jw_raw(&w->jw, "{}", 2);
+        }
+        jw_object(&w->jw);
+        jw_key(&w->jw, p->name);
+        jw_raw(&w->jw, "[]", 2);
+        jw_object_end(&w->jw);
+        map_set(&w->security, p->name, (void *)(uintptr_t)p);
+    }
+    if (n)
+        jw_array_end(&w->jw);
+}
+
 static void write_params(struct writer *w, const struct http_route *row, const struct http_doc *doc)
 {
     static const struct http_param user = {
@@ -151,7 +204,8 @@ static void write_params(struct writer *w, const struct http_route *row, const s
     write_path_params(w, row->pattern);
     write_param(w, &user, "query");
     for (const struct http_param *p = doc ? doc->params : NULL; p && p->name; p++)
-        write_param(w, p, p->in == HTTP_IN_HEADER ? "header" : "query");
+        if (!is_security(p))
+            write_param(w, p, p->in == HTTP_IN_HEADER ? "header" : "query");
     jw_array_end(&w->jw);
 }
 
@@ -287,6 +341,7 @@ static void write_operation(struct writer *w, const struct http_route *row, cons
     write_id(w, row, path);
     jw_kstr(&w->jw, "summary", row->summary);
     write_params(w, row, doc);
+    write_security(w, doc);
     write_body(w, row, doc);
     write_answers(w, row, doc);
     jw_object_end(&w->jw);
@@ -333,7 +388,7 @@ static void write_paths(struct writer *w)
 
 void openapi_write(const struct openapi_def *def, struct buf *out)
 {
-    struct writer w = {def, jw_on(out), MAP_EMPTY};
+    struct writer w = {def, jw_on(out), MAP_EMPTY, MAP_EMPTY};
     jw_object(&w.jw);
     jw_kstr(&w.jw, "openapi", "3.0.3");
     jw_key(&w.jw, "info");
@@ -347,4 +402,5 @@ void openapi_write(const struct openapi_def *def, struct buf *out)
     write_components(&w);
     jw_object_end(&w.jw);
     map_fini(&w.schemas, NULL);
+    map_fini(&w.security, NULL);
 }

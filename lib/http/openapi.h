@@ -18,7 +18,12 @@
 #include "http/route.h"
 #include "http/server.h"
 
-enum http_param_in { HTTP_IN_QUERY, HTTP_IN_HEADER };
+enum http_param_in {
+    HTTP_IN_QUERY,
+    HTTP_IN_HEADER,
+    HTTP_AS_BASIC, /* HTTP Basic authentication, which nobody must use; name: of the security scheme */
+    HTTP_AS_KEY,   /* the same by a header of this name, which is the security scheme's too */
+};
 
 enum http_param_kind {
     HTTP_TEXT,   /* any text */

@@ -64,6 +64,14 @@ def test_every_route_is_described(stack, daemon, known):
     assert len(set(names)) == len(names)
 
 
+def test_how_a_caller_names_its_accessor(stack):
+    document = request(stack.registry_port, "GET", "/openapi.json").json
+    assert {(s["type"], s.get("scheme") or s["name"]) for s in document["components"]["securitySchemes"].values()} == {
+        ("http", "basic"), ("apiKey", "X-Bobbin-Accessor")}
+    offered = {name for name, operation in operations(document) if {} in operation.get("security", [])}
+    assert offered == {f"{method} /ws/v1/registry/{{path}}" for method in ("put", "post", "delete")}
+
+
 def test_no_undescribed_answer_of_registryd(stack, tmp_path):
     assert explore(stack.registry_port, 40, tmp_path) > 600
 

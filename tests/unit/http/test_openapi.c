@@ -43,6 +43,8 @@ static const struct http_param params[] = {
     {.name = "n", .kind = HTTP_INT, .prose = "How many.", .min = 1, .max = 7},
     {.name = "kind", .kind = HTTP_CHOICE, .prose = "Which.", .choices = "a|b"},
     {.name = "If-Match", .in = HTTP_IN_HEADER, .prose = "Only then."},
+    {.name = "pair", .in = HTTP_AS_BASIC, .prose = "Who."},
+    {.name = "X-Key", .in = HTTP_AS_KEY, .prose = "Who, too."},
     {0}};
 static const struct http_doc_answer answers[] = {{200, "application/json", &thing, "The thing."},
                                                  {200, "application/x-ndjson", NULL, "Its changes."},
@@ -102,6 +104,22 @@ static void test_rows_become_operations(void **state)
     json_decref(doc);
 }
 
+static void test_security_is_an_offer(void **state)
+{
+    (void)state;
+    json_t *doc = document(), *get = at(doc, "paths /v1/{id}/things/{path} get");
+    assert_int_equal(json_array_size(at(get, "parameters")), 6); /* what is security is no parameter */
+    assert_int_equal(json_array_size(at(get, "security")), 3);
+    assert_int_equal(json_object_size(at(get, "security 0")), 0); /* nobody must */
+    assert_true(json_is_array(at(get, "security 1 pair")));
+    assert_true(json_is_array(at(get, "security 2 X-Key")));
+    assert_null(at(doc, "paths /v1/{id}/things/{path} put security"));
+    assert_string_equal(json_string_value(at(doc, "components securitySchemes pair scheme")), "basic");
+    assert_string_equal(json_string_value(at(doc, "components securitySchemes X-Key type")), "apiKey");
+    assert_string_equal(json_string_value(at(doc, "components securitySchemes X-Key name")), "X-Key");
+    json_decref(doc);
+}
+
 static void test_answers_and_errors(void **state)
 {
     (void)state;
@@ -128,6 +146,7 @@ static void test_answers_and_errors(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_rows_become_operations),
+                                       cmocka_unit_test(test_security_is_an_offer),
                                        cmocka_unit_test(test_answers_and_errors)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
