@@ -100,8 +100,8 @@ class Rest:
 class Library:
     """Operations of libbobbin, through a program that does nothing else."""
 
-    def __init__(self, registry):
-        self.process = subprocess.Popen([os.path.join(BIN, "registry-ops"), f"http://127.0.0.1:{registry.registry_port}"],
+    def __init__(self, registry, *identity):
+        self.process = subprocess.Popen([os.path.join(BIN, "registry-ops"), f"http://127.0.0.1:{registry.registry_port}", *identity],
                                         stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, encoding="utf-8")
 
     def __getattr__(self, operation):

@@ -2,7 +2,7 @@
  * The operations of libbobbin, driven line by line by operations.py: words with tabs between them; an answer is
  * `ok TEXT` or `error EXCEPTION TEXT`, with tabs too.
  *
- *     registry-ops URL
+ *     registry-ops URL [USER [ID:PASSWORD]]
  */
 #include <bobbin/record.h>
 #include <bobbin/registry.h>
@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define WORDS_MAX 4
+#define WORDS_MAX 5
 
 /** What an operation leaves: a new text, or NULL for nothing. */
 struct outcome {
@@ -99,13 +99,52 @@ static int do_delete(struct reg_blocking *b, char **w, struct outcome *out, stru
     return reg_blocking_delete(b, w[1], strcmp(w[2], "true") == 0, NULL, why);
 }
 
+/** path, id, persistence, policy. */
+static int do_purge(struct reg_blocking *b, char **w, struct outcome *out, struct err_info *why)
+{
+    static const char *const policies[] = {[REG_PURGE_ALL] = "PurgeAll",
+                                           [REG_PURGE_FAIL] = "FailOnChildren",
+                                           [REG_PURGE_SKIP] = "SkipOnChildren"};
+    struct reg_purge what = {.path = w[1], .id = w[2], .persistence = w[3]};
+    struct reg_found *found = NULL;
+    size_t n = 0;
+
+    for (size_t i = 0; i < sizeof(policies) / sizeof(*policies); i++)
+        if (strcmp(w[4], policies[i]) == 0)
+            what.policy = (enum reg_purge_policy)i;
+    int err = reg_blocking_purge(b, &what, &found, &n, why);
+    if (!err && asprintf(&out->text, "%zu", n) < 0)
+        abort();
+    reg_found_free(found, n);
+    return err;
+}
+
+static int do_accessor(struct reg_blocking *b, char **w, struct outcome *out, struct err_info *why)
+{
+    bool is_secure = false;
+    int err = reg_blocking_add_write_accessor(b, w[1], w[2], &is_secure, why);
+
+    say_flag(out, is_secure);
+    return err;
+}
+
+static int do_clear(struct reg_blocking *b, char **w, struct outcome *out, struct err_info *why)
+{
+    (void)w;
+    (void)out;
+    (void)why;
+    reg_blocking_clear_write_accessors(b);
+    return 0;
+}
+
 static const struct {
     const char *name;
     int n_words;
     int (*run)(struct reg_blocking *b, char **w, struct outcome *out, struct err_info *why);
 } operations[] = {
-    {"mknode", 3, do_mknode}, {"bind", 4, do_bind}, {"resolve", 2, do_resolve}, {"stat", 2, do_stat},
-    {"exists", 2, do_exists}, {"list", 2, do_list}, {"delete", 3, do_delete},
+    {"mknode", 3, do_mknode},     {"bind", 4, do_bind},   {"resolve", 2, do_resolve}, {"stat", 2, do_stat},
+    {"exists", 2, do_exists},     {"list", 2, do_list},   {"delete", 3, do_delete},   {"purge", 5, do_purge},
+    {"accessor", 3, do_accessor}, {"clear", 1, do_clear},
 };
 
 /** Run one line. @return false: it names no operation. */
@@ -135,7 +174,9 @@ static bool answer(struct reg_blocking *b, char *line)
 
 int main(int argc, char **argv)
 {
-    struct reg_options options = {.url = argc == 2 ? argv[1] : "", .user = "devteam"};
+    struct reg_options options = {.url = argc > 1 ? argv[1] : "",
+                                  .user = argc > 2 ? argv[2] : "devteam",
+                                  .accessor = argc > 3 ? argv[3] : NULL};
     struct reg_blocking *b = NULL;
     struct err_info why = {0};
     char *line = NULL;
