@@ -5,8 +5,6 @@
 #include "base/str.h"
 #include "bobbin/path.h"
 
-#include <inttypes.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -40,12 +38,13 @@ static int bad(struct err_info *why, const char *raw, const char *what)
     return err_set(why, ERR_PATH, raw, "%s: give each path element percent-encoded on its own", what);
 }
 
-/* One raw element, n bytes at raw, decoded onto out. */
-static int add_element(struct buf *out, const char *raw, size_t n, const char *whole, struct err_info *why)
+/* One raw element, n bytes at raw, decoded to *to, which moves on; there is room for it and a '/' before it. */
+static int add_element(char **to, const char *raw, size_t n, const char *whole, struct err_info *why)
 {
     if (n == 0)
         return bad(why, whole, "an empty path element");
-    mem_auto char *text = mem_alloc(n + 1);
+    *(*to)++ = '/';
+    char *text = *to;
     int64_t len = str_unpercent(raw, n, text);
     if (len < 0)
         return bad(why, whole, "a malformed percent escape");
@@ -56,31 +55,54 @@ static int add_element(struct buf *out, const char *raw, size_t n, const char *w
         return bad(why, whole, "a path element that is not UTF-8");
     if (strcmp(text, ".") == 0 || strcmp(text, "..") == 0)
         return bad(why, whole, "a path element \".\" or \"..\"");
-    buf_add_char(out, '/');
-    buf_add(out, text, (size_t)len);
+    *to += len;
     return 0;
+}
+
+/* A path without escapes that is fine as it is; what is wrong with another one is found out element by element. */
+static bool plain_path(const char *raw, char **out)
+{
+    size_t len = strlen(raw);
+    if (len == 0 || !str_is_visible(raw, len) || memchr(raw, '%', len))
+        return false;
+    mem_auto char *path = mem_alloc(len + 2);
+    path[0] = '/';
+    memcpy(path + 1, raw, len + 1);
+    if (raw[len - 1] == '/')
+        path[len] = '\0';
+    struct err_info ignored;
+    if (!path[1] || reg_path_check(path, &ignored))
+        return false;
+    *out = path;
+    path = NULL;
+    return true;
 }
 
 int api_path(struct http_req *req, char **out, struct err_info *why)
 {
     const char *raw = http_path_raw(req, "*");
     raw = raw ? raw : "";
+    if (plain_path(raw, out))
+        return 0;
     if (*raw == '/')
         return bad(why, raw, "an empty path element");
-    buf_auto struct buf path = BUF_EMPTY;
+    mem_auto char *path = mem_alloc(strlen(raw) + 2); /* decoding makes nothing longer */
+    char *end = path;
     for (const char *p = raw; *p;) {
-        size_t n = strcspn(p, "/");
-        int err = add_element(&path, p, n, raw, why);
+        size_t n = (size_t)(strchrnul(p, '/') - p);
+        int err = add_element(&end, p, n, raw, why);
         if (err)
             return err;
         p += n + (p[n] == '/');
     }
-    if (!path.len)
-        buf_add_char(&path, '/');
-    int err = reg_path_check(path.bytes, why);
+    if (end == path)
+        *end++ = '/';
+    *end = '\0';
+    int err = reg_path_check(path, why);
     if (err)
         return err;
-    *out = buf_take(&path);
+    *out = path;
+    path = NULL;
     return 0;
 }
 
@@ -95,17 +117,30 @@ void api_revision(struct registryd *app, struct http_req *req, int64_t zxid)
     http_reply_header(req, "Bobbin-Revision", store_revision_text(mirror_store_id(app->mirror), zxid, text));
 }
 
+/* Room for an entity tag: two numbers, quotes, the dot, the NUL. */
+#define ETAG_MAX (2 * STR_I64_MAX + 4)
+
+static const char *etag_text(const struct store_stat *stat, char out[ETAG_MAX])
+{
+    char *end = out;
+    *end++ = '"';
+    end += str_put_i64(end, stat->mzxid);
+    *end++ = '.';
+    end += str_put_i64(end, stat->pzxid);
+    memcpy(end, "\"", sizeof "\"");
+    return out;
+}
+
 void api_etag(struct http_req *req, const struct store_stat *stat)
 {
-    char text[64];
-    snprintf(text, sizeof text, "\"%" PRId64 ".%" PRId64 "\"", stat->mzxid, stat->pzxid);
-    http_reply_header(req, "ETag", text);
+    char text[ETAG_MAX];
+    http_reply_header(req, "ETag", etag_text(stat, text));
 }
 
 bool api_etag_matches(const char *header, const struct store_stat *stat)
 {
-    char tag[64];
-    snprintf(tag, sizeof tag, "\"%" PRId64 ".%" PRId64 "\"", stat->mzxid, stat->pzxid);
+    char text[ETAG_MAX];
+    const char *tag = etag_text(stat, text);
     return strstr(header, tag) != NULL || strchr(header, '*') != NULL;
 }
 

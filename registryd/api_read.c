@@ -119,7 +119,7 @@ static void mirror_get(struct registryd *app, struct http_req *req, const char *
         http_reply(req, 304, NULL, NULL);
         return;
     }
-    struct view_def view = {app->mirror, path, form, limit, http_query(req, "cursor")};
+    struct view_def view = {app->mirror, node, path, form, limit, http_query(req, "cursor")};
     view_reply(req, 200, &view);
 }
 

@@ -68,10 +68,15 @@ static void reply_flag(struct write *w, int status, const char *member)
 static void reply_bound(struct write *w, bool applied)
 {
     int status = w->changed ? 201 : 200;
-    if (applied && mirror_find(w->app->mirror, w->path)) {
-        struct view_def view = {w->app->mirror, w->path, VIEW_NODE,
-                                opt_int(daemon_options(w->app->daemon), LIMIT_CHILDREN), NULL};
-        api_etag(w->req, &mirror_find(w->app->mirror, w->path)->stat);
+    const struct mirror_node *node = applied ? mirror_find(w->app->mirror, w->path) : NULL;
+    if (node) {
+        struct view_def view = {w->app->mirror,
+                                node,
+                                w->path,
+                                VIEW_NODE,
+                                opt_int(daemon_options(w->app->daemon), LIMIT_CHILDREN),
+                                NULL};
+        api_etag(w->req, &node->stat);
         view_reply(w->req, status, &view);
         return;
     }

@@ -57,6 +57,11 @@ bool lines_node_record(struct buf *out, const struct mirror_node *node)
 void lines_node_service(struct jw *w, const struct mirror_node *node)
 {
     buf_auto struct buf record = BUF_EMPTY;
+    if (mirror_node_note(node) == NOTE_CANONICAL) {
+        jw_key(w, "service");
+        jw_raw(w, node->data, node->stat.data_len);
+        return;
+    }
     if (!lines_node_record(&record, node))
         return;
     jw_key(w, "service");

@@ -16,56 +16,85 @@ struct view {
     struct obj obj;
     struct mirror *mirror;
     enum view_form form;
-    char *path;
-    char *after;     /* last child name (nodes) or path (tree) written, or where to begin */
-    int64_t left;    /* members still allowed */
-    struct buf tail; /* `"service":{…}` as it was at the beginning */
-    struct buf out;  /* written, not yet taken */
-    struct jw jw;    /* on out */
+    const char *path;
+    struct buf
+        after;    /* last child name (nodes) or path (tree) written, or where to begin; empty: at the first */
+    int64_t left; /* members still allowed */
+    const struct mirror_node *node; /* what is viewed, in the first turn; then NULL */
+    struct buf tail;                /* its record as it was then */
+    struct buf out;                 /* written, not yet taken */
+    struct jw jw;                   /* on out */
     size_t n_taken;
     bool is_done;
 };
+
+/** Room for what a view has beside its record, so that the common one grows once. */
+#define HEAD_ROOM 512
 
 static const char *last_element(const char *path)
 {
     return strrchr(path, '/') + 1;
 }
 
-static const struct mirror_node *next_member(const struct view *v)
+/* ---- members ---- */
+
+/* The first one of a turn; top is NULL when what is viewed has gone meanwhile. */
+static const struct mirror_node *first_member(const struct view *v, const struct mirror_node *top)
 {
-    if (v->form == VIEW_TREE)
-        return walk_next(v->mirror, v->path, v->after);
-    const struct mirror_node *node = mirror_find(v->mirror, v->path);
-    return node ? mirror_child_after(node, v->after) : NULL;
+    const char *after = v->after.len ? v->after.bytes : NULL;
+    if (!top)
+        return NULL;
+    if (v->form != VIEW_TREE)
+        return mirror_child_after(top, after);
+    return walk_covers(v->path, after) ? walk_next(v->mirror, v->path, after) : NULL;
+}
+
+static const struct mirror_node *next_member(const struct view *v, const struct mirror_node *top,
+                                             const struct mirror_node *node)
+{
+    return v->form == VIEW_TREE ? mirror_walk(v->mirror, top, node) : mirror_child_after(top, node->name);
 }
 
 static void write_member(struct view *v, const struct mirror_node *node)
 {
-    free(v->after);
     if (v->form != VIEW_TREE) {
-        v->after = mem_str(node->name);
         jw_str(&v->jw, node->name);
         return;
     }
-    struct buf path = BUF_EMPTY;
-    mirror_path(node, &path);
-    v->after = buf_take(&path);
+    buf_clear(&v->after);
+    mirror_path(node, &v->after);
     jw_object(&v->jw);
-    jw_kstr(&v->jw, "path", v->after);
+    jw_kstr(&v->jw, "path", v->after.bytes);
     lines_status(&v->jw, node->name, &node->stat, mirror_store_id(v->mirror));
     lines_node_service(&v->jw, node);
     jw_object_end(&v->jw);
 }
 
+/* Keep where to go on. */
+static void remember(struct view *v, const struct mirror_node *last)
+{
+    if (!last || v->form == VIEW_TREE)
+        return; /* a member of a tree has left its path already */
+    buf_clear(&v->after);
+    buf_add_str(&v->after, last->name);
+}
+
+static void write_service(struct view *v)
+{
+    if (v->node) {
+        lines_node_service(&v->jw, v->node);
+    } else if (v->tail.len) {
+        jw_key(&v->jw, "service");
+        jw_raw(&v->jw, v->tail.bytes, v->tail.len);
+    }
+}
+
 static void write_end(struct view *v, bool has_more)
 {
     jw_array_end(&v->jw);
-    if (v->tail.len)
-        jw_key(&v->jw, "service");
-    if (v->tail.len)
-        jw_raw(&v->jw, v->tail.bytes, v->tail.len);
+    write_service(v);
     if (has_more)
-        jw_kstr(&v->jw, "cursor", v->after);
+        jw_kstr(&v->jw, "cursor", buf_cstr(&v->after));
     jw_object_end(&v->jw);
     v->is_done = true;
 }
@@ -73,29 +102,33 @@ static void write_end(struct view *v, bool has_more)
 /* Write up to a slice of members, and the end when there are no more. */
 static void fill(struct view *v)
 {
-    for (int i = 0; i < SLICE_ITEMS; i++) {
-        const struct mirror_node *node = next_member(v);
-        if (!node || v->left == 0) {
-            write_end(v, node != NULL);
-            return;
-        }
+    const struct mirror_node *top = v->node ? v->node : mirror_find(v->mirror, v->path);
+    const struct mirror_node *node = first_member(v, top), *last = NULL;
+    int n_left = SLICE_ITEMS;
+    for (; node && v->left && n_left; v->left--, n_left--) {
         write_member(v, node);
-        v->left--;
+        last = node;
+        node = next_member(v, top, node);
     }
+    remember(v, last);
+    if (!node || !v->left)
+        write_end(v, node != NULL);
 }
 
-static struct view *view_new(const struct view_def *def)
+/* ---- the view ---- */
+
+/* Begin a view of what is there now. v borrows the path of def. */
+static void view_begin(struct view *v, const struct view_def *def)
 {
-    const struct mirror_node *node = mirror_find(def->mirror, def->path);
-    BUG_IF(!node);
-    struct view *v = mem_new(struct view);
-    obj_init(&v->obj, VIEW_MAGIC);
-    v->mirror = def->mirror;
-    v->form = def->form;
-    v->path = mem_str(def->path);
+    const struct mirror_node *node = def->node;
+    *v = (struct view){
+        .mirror = def->mirror, .form = def->form, .path = def->path, .left = def->limit, .node = node};
     /* The node itself is not below itself: a tree begins after it. */
-    v->after = mem_str(def->cursor ? def->cursor : def->form == VIEW_TREE ? def->path : NULL);
-    v->left = def->limit;
+    if (def->cursor && *def->cursor)
+        buf_add_str(&v->after, def->cursor);
+    else if (def->form == VIEW_TREE)
+        buf_add_str(&v->after, def->path);
+    buf_room(&v->out, node->stat.data_len + HEAD_ROOM);
     v->jw = jw_on(&v->out);
     jw_object(&v->jw);
     if (def->form != VIEW_SLIDER) {
@@ -104,7 +137,17 @@ static struct view *view_new(const struct view_def *def)
     }
     jw_key(&v->jw, def->form == VIEW_TREE ? "tree" : "nodes");
     jw_array(&v->jw);
-    lines_node_record(&v->tail, node);
+}
+
+/* The view as one that lasts longer than this turn. */
+static struct view *view_keep(const struct view *begun)
+{
+    struct view *v = mem_copy(begun, sizeof *begun);
+    obj_init(&v->obj, VIEW_MAGIC);
+    v->path = mem_str(begun->path);
+    v->jw.out = &v->out;
+    lines_node_record(&v->tail, v->node);
+    v->node = NULL;
     return v;
 }
 
@@ -113,8 +156,8 @@ static void view_free(void *arg)
     struct view *v = obj_cast(arg, struct view, VIEW_MAGIC);
     buf_fini(&v->out);
     buf_fini(&v->tail);
-    free(v->path);
-    free(v->after);
+    buf_fini(&v->after);
+    free((void *)(uintptr_t)v->path);
     obj_fini(&v->obj);
     free(v);
 }
@@ -140,14 +183,15 @@ static const struct http_stream_ops stream_ops = {.read = on_read, .closed = vie
 
 void view_reply(struct http_req *req, int status, const struct view_def *def)
 {
-    struct view *v = view_new(def);
-    fill(v);
-    if (!v->is_done) {
-        http_stream_start(req, status, "application/json", &stream_ops, v);
+    struct view v;
+    view_begin(&v, def);
+    fill(&v);
+    if (!v.is_done) {
+        http_stream_start(req, status, "application/json", &stream_ops, view_keep(&v));
         return;
     }
-    http_reply(req, status, "application/json", &v->out);
-    view_free(v);
+    http_reply(req, status, "application/json", &v.out);
+    buf_fini(&v.after);
 }
 
 void view_write_strong(struct buf *out, const struct view_strong *v)

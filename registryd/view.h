@@ -19,7 +19,8 @@ enum view_form {
 
 struct view_def {
     struct mirror *mirror;
-    const char *path; /* of a node that is there [borrowed] */
+    const struct mirror_node *node;
+    const char *path; /* of the node [borrowed] */
     enum view_form form;
     int64_t limit;      /* most nodes or tree members */
     const char *cursor; /* continue after this name (nodes) or path (tree), or NULL [borrowed] */

@@ -183,6 +183,20 @@ bool utf8_valid(const char *s, size_t n)
     return true;
 }
 
+bool str_is_visible(const char *s, size_t n)
+{
+    const uint64_t ones = UINT64_C(0x0101010101010101), tops = ones * 0x80;
+    uint64_t word, bad = 0;
+    size_t i = 0;
+    for (; n - i >= sizeof word; i += sizeof word) {
+        memcpy(&word, s + i, sizeof word);
+        bad |= word | (word - ones * '!') | (word + ones);
+    }
+    for (; i < n; i++)
+        bad |= s[i] < '!' || s[i] > '~' ? tops : 0;
+    return (bad & tops) == 0;
+}
+
 size_t utf8_put(char *out, uint32_t cp)
 {
     if (cp < 0x80) {

@@ -35,6 +35,8 @@ size_t str_put_i64(char *out, int64_t v);
 size_t utf8_next(const char *s, size_t n, uint32_t *cp);
 /** Whole text is well-formed UTF-8. */
 bool utf8_valid(const char *s, size_t n);
+/** Every byte is a visible ASCII character, '!' to '~'. */
+bool str_is_visible(const char *s, size_t n);
 /** Append the UTF-8 form of a code point to out (room for 4). @return bytes written. */
 size_t utf8_put(char *out, uint32_t cp);
 /** Undo %XX. `out` holds at least n+1 bytes and is NUL-terminated; a NUL may also be inside.

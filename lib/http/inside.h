@@ -59,8 +59,8 @@ struct http_req {
 
     const char *method;
     const char *target_at; /* where libmicrohttpd keeps the target; only compared */
-    char *target;          /* raw path and query, copied */
-    char *path;            /* raw path, copied */
+    char *target;          /* raw path and query, copied; cut at the end of the path once that is known */
+    const char *path;      /* raw path, in target */
     struct http_pair *query;
     struct http_pair *elements; /* of the route's pattern */
     struct route_match match;
@@ -69,7 +69,6 @@ struct http_req {
     size_t n_dropped;    /* bytes of a refused body that were read */
 
     int refusal; /* ERR_* found before the handler; the body is read and dropped */
-    struct err_info refusal_why;
 
     struct http_pair *reply_headers;
     struct MHD_Response *reply; /* ready, not handed over yet */
@@ -83,6 +82,9 @@ struct http_req {
     void *stream_arg;
     bool stream_over; /* no read any more */
     bool stream_woken;
+
+    struct err_info
+        refusal_why; /* last, and not cleared for the next request: filled when there is a refusal */
 };
 
 TAILQ_HEAD(http_req_list, http_req);
@@ -94,6 +96,8 @@ struct http_server {
     uv_poll_t poll;
     struct run_timer *timer;
     struct http_req_list reqs;
+    struct http_req_list spare; /* ended, their memory is used again */
+    size_t n_spare;
     struct route_tables tables;
     struct http_server_def def;
     uint16_t port;
@@ -111,6 +115,8 @@ void server_kick(struct http_server *s);
 struct http_req *request_new(struct http_server *s, const char *target);
 /** Release a request; its closed callback must have been called or dropped. */
 void request_free(struct http_req *req);
+/** Release what is kept for requests to come. */
+void request_free_spare(struct http_server *s);
 /** Call the closed callback, if there is one, and forget it. */
 void request_closed(struct http_req *req);
 /**

@@ -6,11 +6,29 @@
 
 #include "base/str.h"
 
+/** Requests that are kept for the next ones. */
+enum { SPARE_MAX = 64 };
+
+static struct http_req *request_memory(struct http_server *s)
+{
+    struct http_req *req = TAILQ_FIRST(&s->spare);
+    if (!req) {
+        req = mem_new(struct http_req);
+        req->arena = arena_new(0);
+        return req;
+    }
+    TAILQ_REMOVE(&s->spare, req, link);
+    s->n_spare--;
+    struct arena *arena = req->arena;
+    memset(req, 0, offsetof(struct http_req, refusal_why));
+    req->arena = arena;
+    return req;
+}
+
 struct http_req *request_new(struct http_server *s, const char *target)
 {
-    struct http_req *req = mem_new(struct http_req);
+    struct http_req *req = request_memory(s);
     obj_init(&req->obj, HTTP_REQ_MAGIC);
-    req->arena = arena_new(0);
     req->server = s;
     req->app = s->def.app;
     req->static_user = arena_str(req->arena, s->def.static_user);
@@ -22,15 +40,33 @@ struct http_req *request_new(struct http_server *s, const char *target)
 
 void request_free(struct http_req *req)
 {
+    struct http_server *s = req->server;
     BUG_IF(req->closed != NULL);
-    if (req->server)
-        TAILQ_REMOVE(&req->server->reqs, req, link);
+    if (s)
+        TAILQ_REMOVE(&s->reqs, req, link);
     if (req->reply)
         MHD_destroy_response(req->reply);
     buf_fini(&req->body);
-    arena_free(req->arena);
     obj_fini(&req->obj);
+    if (s && s->n_spare < SPARE_MAX) {
+        arena_reset(req->arena);
+        TAILQ_INSERT_HEAD(&s->spare, req, link);
+        s->n_spare++;
+        return;
+    }
+    arena_free(req->arena);
     free(req);
+}
+
+void request_free_spare(struct http_server *s)
+{
+    struct http_req *req;
+    while ((req = TAILQ_FIRST(&s->spare))) {
+        TAILQ_REMOVE(&s->spare, req, link);
+        arena_free(req->arena);
+        free(req);
+    }
+    s->n_spare = 0;
 }
 
 void request_closed(struct http_req *req)
@@ -72,6 +108,8 @@ static int check_target(struct http_req *req, const char *version)
     size_t len = strlen(req->target);
     if (target_is_cut(req, version))
         return err_set(why, ERR_PATH, NULL, "the request target contains a NUL byte");
+    if (str_is_visible(req->target, len))
+        return 0;
     if (!utf8_valid(req->target, len))
         return err_set(why, ERR_PATH, NULL, "the request target is not UTF-8; percent-encode it");
     for (size_t i = 0; i < len; i++) {
@@ -86,14 +124,15 @@ static int check_target(struct http_req *req, const char *version)
 /** Drop scheme and authority of an absolute target (RFC 9112 3.2.2), cut the query off; *query is NULL without one. */
 static void split_target(struct http_req *req, const char **query)
 {
-    const char *at = req->target;
-    if (strncasecmp(at, "http://", 7) == 0 || strncasecmp(at, "https://", 8) == 0) {
+    char *at = req->target;
+    if (*at != '/' && (strncasecmp(at, "http://", 7) == 0 || strncasecmp(at, "https://", 8) == 0)) {
         at = strstr(at, "//") + 2;
         at += strcspn(at, "/?");
     }
-    size_t len = strcspn(at, "?");
-    req->path = len ? arena_strn(req->arena, at, len) : arena_str(req->arena, "/");
+    size_t len = (size_t)(strchrnul(at, '?') - at);
     *query = at[len] == '?' ? at + len + 1 : NULL;
+    at[len] = '\0';
+    req->path = len ? at : "/";
 }
 
 /** Decode a name or value of the query. @return text in the arena, or NULL: bad escape, NUL or not UTF-8. */
@@ -144,8 +183,9 @@ static int find_route(struct http_req *req)
     for (size_t i = 0; i < req->match.n_spans; i++) {
         const struct route_span *span = &req->match.spans[i];
         struct http_pair *pair = arena_new_obj(req->arena, struct http_pair);
+        bool is_rest = span->text[span->len] == '\0';
         pair->name = arena_strn(req->arena, span->name, span->name_len);
-        pair->value = arena_strn(req->arena, span->text, span->len);
+        pair->value = is_rest ? span->text : arena_strn(req->arena, span->text, span->len);
         pair->next = req->elements;
         req->elements = pair;
     }
@@ -270,8 +310,10 @@ void request_check_body(struct http_req *req)
         return;
     unsigned flags = req->match.route->flags;
     bool wants_json = (flags & HTTP_JSON_IN) || ((flags & HTTP_JSON_OPTIONAL) && req->body.len > 0);
+    if (!wants_json)
+        return;
     const char *media_type = http_header(req, MHD_HTTP_HEADER_CONTENT_TYPE);
-    if (wants_json && !is_json(media_type))
+    if (!is_json(media_type))
         req->refusal = err_set(&req->refusal_why, ERR_MEDIATYPE, NULL,
                                "send the body as Content-Type: application/json, not %.100s",
                                media_type ? media_type : "without one");

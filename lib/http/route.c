@@ -47,7 +47,7 @@ bool route_fits(const char *pattern, const char *path, struct route_match *out)
             add_span(out, "*", 1, text, (size_t)(end - text));
             return true;
         }
-        size_t pat_len = strcspn(pat, "/"), len = strcspn(text, "/");
+        size_t pat_len = (size_t)(strchrnul(pat, '/') - pat), len = (size_t)(strchrnul(text, '/') - text);
         if (len > (size_t)(end - text))
             len = (size_t)(end - text);
         if (!element_fits(pat, pat_len, text, len, out))

@@ -196,6 +196,7 @@ static void server_end(struct http_server *s)
     run_timer_free(s->timer);
     MHD_stop_daemon(s->mhd);
     BUG_IF(!TAILQ_EMPTY(&s->reqs));
+    request_free_spare(s);
 }
 
 /** Tell the owner of a request that it is over, and give the client an answer or the end of the stream. */
@@ -323,6 +324,7 @@ static struct http_server *server_new(struct run_loop *loop, const struct http_s
     struct http_server *s = mem_new(struct http_server);
     obj_init(&s->obj, HTTP_SERVER_MAGIC);
     TAILQ_INIT(&s->reqs);
+    TAILQ_INIT(&s->spare);
     s->loop = loop;
     s->def = *def;
     s->port = port;

@@ -328,8 +328,12 @@ void store_follow(struct store *s, const struct store_follow_ops *ops, void *arg
 
 const char *store_revision_text(const char *store_id, int64_t n, char out[STORE_REVISION_MAX])
 {
-    int len = snprintf(out, STORE_REVISION_MAX, "%s.%" PRId64, store_id, n);
-    BUG_IF(len < 0 || len >= STORE_REVISION_MAX);
+    size_t len = strlen(store_id);
+    BUG_IF(len + 1 + STR_I64_MAX >= STORE_REVISION_MAX);
+    memcpy(out, store_id, len);
+    out[len++] = '.';
+    len += str_put_i64(out + len, n);
+    out[len] = '\0';
     return out;
 }
 

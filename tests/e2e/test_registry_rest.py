@@ -128,6 +128,10 @@ def test_pages_and_trees(reg):
     tree = reg.registry("GET", "/users/bob", query="recursive=true").json
     assert [n["path"] for n in tree["tree"]] == ["/users/bob/many"] + [f"/users/bob/many/{n}" for n in names]
     assert "nodes" not in tree
+    page = reg.registry("GET", "/users/bob", query="recursive=true&limit=350").json
+    rest = reg.registry("GET", "/users/bob", query=f"recursive=true&cursor={page['cursor']}").json
+    assert page["tree"] + rest["tree"] == tree["tree"] and "cursor" not in rest
+    assert reg.registry("GET", "/users/bob/many", query="recursive=true&cursor=/users").json["tree"] == []
 
 
 def test_head_and_slider_view(reg):

@@ -206,6 +206,23 @@ static void utf8_sequences(void **state)
     }
 }
 
+static void visible_text(void **state)
+{
+    (void)state;
+    static const char bad[] = {0, ' ', 0x1f, 0x7f, (char)0x80, (char)0xff};
+    char text[19];
+    assert_true(str_is_visible("", 0));
+    for (size_t at = 0; at < sizeof text; at++) {
+        memset(text, at % 2 ? '!' : '~', sizeof text);
+        assert_true(str_is_visible(text, sizeof text));
+        for (size_t i = 0; i < sizeof bad; i++) {
+            text[at] = bad[i];
+            assert_false(str_is_visible(text, sizeof text));
+            assert_true(str_is_visible(text, at));
+        }
+    }
+}
+
 static void integers_written(void **state)
 {
     (void)state;
@@ -267,6 +284,7 @@ int main(void)
         cmocka_unit_test(utf8_sequences),
         cmocka_unit_test(percent_escapes),
         cmocka_unit_test(integers_written),
+        cmocka_unit_test(visible_text),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -306,6 +306,25 @@ static void test_refused_body_keeps_connection(void **state)
     raw_close(r);
 }
 
+/** Requests are made in used memory: none sees anything of one before it, whatever that was. */
+static void test_nothing_is_left_of_earlier_requests(void **state)
+{
+    struct fixture *fx = *state;
+    static const char *const before[] = {
+        "GET /say/long/rest?x=1&user.name=bob" CLOSE "X-Thing: blue\r\n\r\n",
+        "POST /say/p?x=2" CLOSE "Content-Length: 5\r\n\r\nhello",
+        "POST /json" CLOSE "Content-Length: 2\r\n\r\n{}",
+        "GET /nowhere?x=3" CLOSE "\r\n",
+    };
+    for (size_t i = 0; i < ARRAY_LEN(before); i++) {
+        mem_auto char *ignored = raw_exchange(fx, before[i]);
+        mem_auto char *answer = raw_exchange(fx, "GET /say" CLOSE "\r\n");
+        assert_string_equal(strstr(answer, "\r\n\r\n") + 4,
+                            "method=GET\npath=/say\nrest=\nx=(none)\nuser=carol\n"
+                            "header=(none)\nlen=0\nbody=\n");
+    }
+}
+
 static void test_large_body(void **state)
 {
     struct fixture *fx = *state;
@@ -373,6 +392,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_checks, setup, teardown),
         cmocka_unit_test_setup_teardown(test_endless_body, setup, teardown),
         cmocka_unit_test_setup_teardown(test_refused_body_keeps_connection, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_nothing_is_left_of_earlier_requests, setup, teardown),
         cmocka_unit_test_setup_teardown(test_large_body, setup, teardown),
         cmocka_unit_test_setup_teardown(test_broken_requests, setup, teardown),
         cmocka_unit_test_setup_teardown(test_client_leaves_while_sending, setup, teardown),
