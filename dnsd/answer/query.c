@@ -26,12 +26,18 @@ void answer_read(struct answer *a, const uint8_t *msg, size_t len, bool is_tcp, 
     a->hand_off = ANSWER_HERE;
     a->rcode = DNS_NOERROR;
     a->is_truncated = false;
+    a->place.zone = NULL;
     a->place.shard = NULL;
     query_read(msg, len, &a->q);
     if (!a->q.has_question)
         return;
     name_key_hash(&a->q.name, zone_version_seed(v));
-    zone_fetch_shard(v, &a->q.name, &a->place);
+    zone_fetch_page(v, &a->q.name, &a->place);
+}
+
+void answer_fetch_shard(struct answer *a, const struct zone_version *v)
+{
+    zone_fetch_shard(v, &a->place);
 }
 
 void answer_fetch_slot(const struct answer *a)
@@ -188,7 +194,10 @@ static uint16_t answer_question(struct response *r)
     for (r->n_links = 0; r->n_links <= MAX_CHAIN; r->n_links++) {
         struct zone_hit hit;
         r->has_target = false;
-        zone_find(r->v, r->name, r->a->q.qtype == DNS_DS, &hit);
+        if (r->n_links || r->a->q.qtype == DNS_DS)
+            zone_find(r->v, r->name, r->a->q.qtype == DNS_DS, &hit);
+        else
+            zone_find_placed(r->v, r->name, &r->a->place, &hit);
         rcode = answer_hit(r, &hit);
         if (!r->has_target || r->a->is_truncated)
             return rcode;

@@ -3,9 +3,10 @@
  * by RFC 2308, 4592, 6604, 6672, 6891, 7828, 7873, 8020, 8482, 8467, 8906, 8914, 9619). Pure: no allocation, lock, log or
  * clock.
  *
- * Four steps, so that a worker can run each over a whole batch and cache misses overlap:
+ * Five steps, so that a worker can run each over a whole batch and cache misses overlap:
  *
- *     answer_read()         parse the message, hash its name, fetch the shard into the cache
+ *     answer_read()         parse the message, hash its name, fetch where its shard is written down into the cache
+ *     answer_fetch_shard()  fetch the head of the shard
  *     answer_fetch_slot()   fetch the slot
  *     answer_fetch_node()   fetch the node
  *     answer_write()        make the response
@@ -84,7 +85,9 @@ static inline bool answer_wants_client(const struct answer *a)
     return a->q.cookie_len > 0;
 }
 
-/** Fetch what answer_write will need; both steps may be left out. Thread: any. */
+/** Fetch what answer_write will need; from any of these steps on they may be left out. @param v as given to answer_read
+ *  [borrowed]. Thread: any. */
+void answer_fetch_shard(struct answer *a, const struct zone_version *v);
 void answer_fetch_slot(const struct answer *a);
 void answer_fetch_node(const struct answer *a);
 

@@ -15,7 +15,13 @@
 #include "net/socket.h"
 #include "wire/rdata.h"
 
-enum { BATCH = 32, MAX_IN = 2048, MAX_OUT = 4096 };
+enum {
+    BATCH = 32,
+    MAX_IN = 2048,
+    MAX_OUT = 4096,
+    APART = 64,     /* buffers a whole number of pages apart would fall into the same few cache lines */
+    OUT_ALIGN = 16, /* responses lie one behind the other: a batch of them fills few lines */
+};
 
 #define UDP_WORKER_MAGIC OBJ_MAGIC('U', 'D', 'P', 'W')
 
@@ -31,8 +37,10 @@ struct udp_worker {
     struct sockaddr_storage clients[BATCH];
     _Alignas(16) uint8_t control[BATCH][SOCKET_CONTROL_LEN];
     struct answer answers[BATCH];
-    uint8_t in_bytes[BATCH][MAX_IN];
-    uint8_t out_bytes[BATCH][MAX_OUT];
+    unsigned n_used; /* of in[], by the last batch */
+    uint8_t in_bytes[BATCH][MAX_IN + APART];
+    uint8_t out_bytes[BATCH * MAX_OUT];
+    size_t out_len; /* taken of out_bytes */
 };
 
 void count_response(struct counters *c, const struct answer *a)
@@ -53,14 +61,15 @@ void count_response(struct counters *c, const struct answer *a)
 /** Sleep until something comes; take what is there, up to a batch. @return datagrams; 0: look whether to stop. */
 static unsigned receive(struct udp_worker *w)
 {
-    for (unsigned i = 0; i < BATCH; i++) {
+    for (unsigned i = 0; i < w->n_used; i++) {
         struct msghdr *h = &w->in[i].msg_hdr;
         h->msg_namelen = sizeof w->clients[i];
         h->msg_controllen = w->opts.is_wildcard ? SOCKET_CONTROL_LEN : 0;
     }
     int n = recvmmsg(w->opts.fd, w->in, BATCH, MSG_WAITFORONE, NULL);
     /* Errors are those of earlier replies (ICMP) or a signal: the next call goes on. */
-    return n > 0 ? (unsigned)n : 0;
+    w->n_used = n > 0 ? (unsigned)n : 0;
+    return w->n_used;
 }
 
 static bool hand_off(struct udp_worker *w, unsigned i)
@@ -83,13 +92,10 @@ static bool hand_off(struct udp_worker *w, unsigned i)
 static void queue(struct udp_worker *w, unsigned i, unsigned n, size_t len)
 {
     struct msghdr *h = &w->out[n].msg_hdr;
-    w->out_iov[n] = (struct iovec){w->out_bytes[i], len};
-    *h = (struct msghdr){
-        .msg_name = &w->clients[i],
-        .msg_namelen = w->in[i].msg_hdr.msg_namelen,
-        .msg_iov = &w->out_iov[n],
-        .msg_iovlen = 1,
-    };
+    w->out_iov[n] = (struct iovec){w->out_bytes + w->out_len, len};
+    w->out_len += (len + OUT_ALIGN - 1) / OUT_ALIGN * OUT_ALIGN;
+    h->msg_name = &w->clients[i];
+    h->msg_namelen = w->in[i].msg_hdr.msg_namelen;
     if (!w->opts.is_wildcard)
         return;
     h->msg_control = w->control[i];
@@ -112,7 +118,7 @@ static size_t limit(struct udp_worker *w, unsigned i, const struct zone_version 
     case RRL_DROP: count_add(&w->counters.rrl_dropped, 1); return 0;
     case RRL_EMPTY:
         count_add(&w->counters.rrl_emptied, 1);
-        return answer_write_empty(a, v, &w->opts.net->answer, w->out_bytes[i], MAX_OUT);
+        return answer_write_empty(a, v, &w->opts.net->answer, w->out_bytes + w->out_len, MAX_OUT);
     default: return len;
     }
 }
@@ -123,7 +129,7 @@ static size_t answer_one(struct udp_worker *w, unsigned i, const struct zone_ver
     struct answer *a = &w->answers[i];
     if (answer_wants_client(a))
         secrets_tell(w->opts.secrets, &w->clients[i], a);
-    size_t len = answer_write(a, v, &w->opts.net->answer, w->out_bytes[i], MAX_OUT);
+    size_t len = answer_write(a, v, &w->opts.net->answer, w->out_bytes + w->out_len, MAX_OUT);
     if (!len) {
         count_add(&w->counters.dropped, 1);
         return 0;
@@ -142,8 +148,11 @@ static unsigned answer_batch(struct udp_worker *w, unsigned n)
 {
     const struct zone_version *v = epoch_enter(w->opts.cell, w->opts.net->zones);
     unsigned n_out = 0;
+    w->out_len = 0;
     for (unsigned i = 0; i < n; i++)
         answer_read(&w->answers[i], w->in_bytes[i], w->in[i].msg_len, false, v);
+    for (unsigned i = 0; i < n; i++)
+        answer_fetch_shard(&w->answers[i], v);
     for (unsigned i = 0; i < n; i++)
         answer_fetch_slot(&w->answers[i]);
     for (unsigned i = 0; i < n; i++)
@@ -187,6 +196,7 @@ static void *worker_run(void *arg)
 
 static void batch_init(struct udp_worker *w)
 {
+    w->n_used = BATCH;
     for (unsigned i = 0; i < BATCH; i++) {
         w->in_iov[i] = (struct iovec){w->in_bytes[i], MAX_IN};
         w->in[i].msg_hdr = (struct msghdr){
@@ -195,6 +205,7 @@ static void batch_init(struct udp_worker *w)
             .msg_iovlen = 1,
             .msg_control = w->opts.is_wildcard ? w->control[i] : NULL,
         };
+        w->out[i].msg_hdr = (struct msghdr){.msg_iov = &w->out_iov[i], .msg_iovlen = 1};
     }
 }
 

@@ -1,5 +1,6 @@
 #include "wire/name.h"
 
+#include <endian.h>
 #include <string.h>
 
 #include "bobbin/error.h"
@@ -7,6 +8,16 @@
 static inline uint8_t lower_octet(uint8_t c)
 {
     return c >= 'A' && c <= 'Z' ? (uint8_t)(c + 32) : c;
+}
+
+/** Eight octets at once in lower case: bit 7 of each octet says whether it is a capital letter. */
+static inline uint64_t lower_word(uint64_t word)
+{
+    const uint64_t ones = 0x0101010101010101u;
+    uint64_t low = word & ones * 0x7f;
+    uint64_t from_a = low + ones * (0x80 - 'A'), beyond_z = low + ones * (0x7f - 'Z');
+    uint64_t is_capital = ~word & (from_a ^ beyond_z) & ones * 0x80;
+    return word | is_capital >> 2;
 }
 
 /** One octet of text, escapes undone. @return characters used; or ERR_PARSE. */
@@ -169,29 +180,39 @@ bool name_is_within(const uint8_t *name, const uint8_t *apex)
     return name_equal(name, apex);
 }
 
+/** Copy in lower case. Octets that count labels are no letters. */
+static void copy_lower(const uint8_t *name, size_t n, uint8_t *out)
+{
+    uint64_t word;
+    size_t i = 0;
+    for (; n >= sizeof word && i < n; i += sizeof word) {
+        i = i + sizeof word <= n ? i : n - sizeof word; /* the last word may overlap the one before */
+        memcpy(&word, name + i, sizeof word);
+        word = lower_word(word);
+        memcpy(out + i, &word, sizeof word);
+    }
+    for (; i < n; i++)
+        out[i] = lower_octet(name[i]);
+}
+
 int name_key_read(const uint8_t *name, size_t room, struct name_key *key)
 {
     size_t at = 0;
     unsigned n = 0;
     if (room > NAME_MAX_LEN)
         room = NAME_MAX_LEN;
-    for (;;) {
-        if (at >= room)
-            return ERR_PARSE;
-        unsigned label = name[at];
-        if (label > NAME_LABEL_MAX || at + label + 1 > room)
+    for (;; n++) {
+        if (at >= room || name[at] > NAME_LABEL_MAX)
             return ERR_PARSE;
         key->start[n] = (uint8_t)at;
-        key->lower[at++] = (uint8_t)label;
-        if (!label)
+        if (!name[at])
             break;
-        for (unsigned i = 0; i < label; i++, at++)
-            key->lower[at] = lower_octet(name[at]);
-        n++;
+        at += name[at] + 1u;
     }
     key->n_labels = (uint8_t)n;
-    key->len = (uint8_t)at;
-    return (int)at;
+    key->len = (uint8_t)(at + 1);
+    copy_lower(name, at + 1, key->lower);
+    return (int)at + 1;
 }
 
 static inline uint64_t mix(uint64_t a, uint64_t b)
@@ -200,20 +221,26 @@ static inline uint64_t mix(uint64_t a, uint64_t b)
     return (uint64_t)m ^ (uint64_t)(m >> 64);
 }
 
-uint64_t name_hash_label(const uint8_t *label, uint64_t suffix_hash)
+/** As name_hash_label; seven octets behind the label can be read. */
+static inline uint64_t hash_label(const uint8_t *label, uint64_t suffix_hash)
 {
     const uint8_t *p = label + 1;
     unsigned n = label[0];
-    uint64_t h = suffix_hash + 0x9e3779b97f4a7c15u * (n + 1u);
-    for (; n >= 8; n -= 8, p += 8) {
-        uint64_t chunk;
-        memcpy(&chunk, p, 8);
-        h = mix(h ^ chunk, 0xd6e8feb86659fd93u);
+    uint64_t h = suffix_hash + 0x9e3779b97f4a7c15u * (n + 1u), word;
+    for (; n >= sizeof word; n -= (unsigned)sizeof word, p += sizeof word) {
+        memcpy(&word, p, sizeof word);
+        h = mix(h ^ word, 0xd6e8feb86659fd93u);
     }
-    uint64_t rest = 0;
-    for (unsigned i = 0; i < n; i++)
-        rest = rest << 8 | p[i];
-    return mix(h ^ rest, 0xa0761d6478bd642fu);
+    memcpy(&word, p, sizeof word);
+    word = htole64(word) & ((1ull << 8 * n) - 1);
+    return mix(h ^ word, 0xa0761d6478bd642fu);
+}
+
+uint64_t name_hash_label(const uint8_t *label, uint64_t suffix_hash)
+{
+    uint8_t padded[NAME_LABEL_MAX + 9] = {0};
+    memcpy(padded, label, label[0] + 1u);
+    return hash_label(padded, suffix_hash);
 }
 
 void name_key_hash(struct name_key *key, uint64_t seed)
@@ -221,7 +248,7 @@ void name_key_hash(struct name_key *key, uint64_t seed)
     uint64_t h = mix(seed ^ 0xe7037ed1a0b428dbu, 0x8ebc6af09c88c6e3u);
     key->hash[key->n_labels] = h;
     for (unsigned i = key->n_labels; i-- > 0;) {
-        h = name_hash_label(key->lower + key->start[i], h);
+        h = hash_label(key->lower + key->start[i], h);
         key->hash[i] = h;
     }
 }

@@ -30,7 +30,7 @@ struct name_key {
     uint8_t len; /* octets of lower[], root octet included */
     uint8_t n_labels;
     uint8_t start[NAME_LABELS_MAX + 1]; /* start[i]: offset of label i; start[n_labels]: of the root octet */
-    uint8_t lower[NAME_MAX_LEN + 1];
+    uint8_t lower[NAME_MAX_LEN + 9];    /* octets behind the name mean nothing: it is worked on in words */
     uint64_t hash[NAME_LABELS_MAX + 1]; /* hash[i]: of the suffix that starts at label i */
 };
 

@@ -54,10 +54,10 @@ static bool names_match(const uint8_t *msg, size_t at, const uint8_t *name)
     }
 }
 
-static void dict_add(struct wr *w, size_t at)
+static void dict_add(struct wr *w, size_t at, size_t len)
 {
     if (w->n_dict < WR_DICT && at <= WR_POINTER_MAX)
-        w->dict[w->n_dict++] = (uint16_t)at;
+        w->dict[w->n_dict++] = (struct wr_target){(uint16_t)at, (uint8_t)len};
 }
 
 /** The question's suffixes become targets with the first name that needs one: most answers need none. */
@@ -66,16 +66,19 @@ static void dict_add_question(struct wr *w)
     if (w->has_question_names || !w->n_questions)
         return;
     w->has_question_names = true;
-    for (size_t at = WIRE_HEADER_LEN; w->msg[at]; at += w->msg[at] + 1u)
-        dict_add(w, at);
+    size_t left = (size_t)name_len(w->msg + WIRE_HEADER_LEN, NAME_MAX_LEN), step;
+    for (size_t at = WIRE_HEADER_LEN; w->msg[at]; at += step, left -= step) {
+        step = w->msg[at] + 1u;
+        dict_add(w, at, left);
+    }
 }
 
 /** @param n_whole entries of names that are written to their end; a name being written is no target for itself. */
-static int dict_find(const struct wr *w, unsigned n_whole, const uint8_t *name)
+static int dict_find(const struct wr *w, unsigned n_whole, const uint8_t *name, size_t len)
 {
     for (unsigned i = 0; i < n_whole; i++)
-        if (names_match(w->msg, w->dict[i], name))
-            return w->dict[i];
+        if (w->dict[i].len == len && names_match(w->msg, w->dict[i].at, name))
+            return w->dict[i].at;
     return -1;
 }
 
@@ -84,8 +87,9 @@ static int put_name(struct wr *w, const uint8_t *name)
 {
     dict_add_question(w);
     unsigned n_whole = w->n_dict;
-    for (; *name; name += *name + 1) {
-        int target = dict_find(w, n_whole, name);
+    size_t left = (size_t)name_len(name, NAME_MAX_LEN), step;
+    for (; *name; name += step, left -= step) {
+        int target = dict_find(w, n_whole, name, left);
         if (target >= 0) {
             if (w->cap - w->len < 2)
                 return ERR_NOSPC;
@@ -93,11 +97,12 @@ static int put_name(struct wr *w, const uint8_t *name)
             w->len += 2;
             return 0;
         }
-        if (w->cap - w->len < *name + 1u)
+        step = *name + 1u;
+        if (w->cap - w->len < step)
             return ERR_NOSPC;
-        memcpy(w->msg + w->len, name, *name + 1u);
-        dict_add(w, w->len);
-        w->len += *name + 1u;
+        memcpy(w->msg + w->len, name, step);
+        dict_add(w, w->len, left);
+        w->len += step;
     }
     if (w->cap - w->len < 1)
         return ERR_NOSPC;

@@ -30,7 +30,10 @@ struct wr {
     uint16_t n_questions;
     uint8_t n_dict;
     bool has_question_names; /* the question's suffixes are in dict */
-    uint16_t dict[WR_DICT];  /* offsets of labels: each a name that can be pointed to */
+    struct wr_target {
+        uint16_t at; /* offset of a label: a name that can be pointed to */
+        uint8_t len; /* of that name, uncompressed */
+    } dict[WR_DICT];
 };
 
 /**

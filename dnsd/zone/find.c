@@ -18,7 +18,7 @@ static const struct zone *pick_zone(const struct zone_version *v, const struct n
         size_t len = (size_t)key->len - key->start[i];
         for (uint32_t s = (uint32_t)key->hash[i] & t->mask; t->slots[s]; s = (s + 1) & t->mask) {
             const struct zone *z = &v->zones[t->slots[s] - 1];
-            if (z->apex_len == len && !memcmp(z->apex, suffix, len)) {
+            if (z->apex_hash == key->hash[i] && z->apex_len == len && !memcmp(z->apex, suffix, len)) {
                 *apex_label = i;
                 return z;
             }
@@ -84,22 +84,12 @@ static const struct zone_node *find_wildcard(const struct zone_version *v, const
     return shard_find(shard_at(v, shard_index(v, hash)), hash, hit->zone->number, rel, len + 2);
 }
 
-void zone_find(const struct zone_version *v, const struct name_key *key, bool is_above, struct zone_hit *hit)
+/** Look into the zone of a hit, if there is one. */
+static void find_in_zone(const struct zone_version *v, const struct name_key *key, struct zone_hit *hit)
 {
-    unsigned apex_label = 0;
-    const struct zone *z = pick_zone(v, key, 0, &apex_label);
-    *hit = (struct zone_hit){.match = ZONE_OUTSIDE};
-    if (z && is_above && apex_label == 0 && key->n_labels > 0) {
-        const struct zone *above = pick_zone(v, key, 1, &apex_label);
-        z = above ? above : z;
-    }
-    if (!z)
+    if (!hit->zone || (hit->zone->n_cuts && find_cut(v, key, hit)))
         return;
-    hit->zone = z;
-    hit->apex_label = (uint8_t)apex_label;
-    if (z->n_cuts && find_cut(v, key, hit))
-        return;
-    hit->node = get_node(v, z, key, 0, apex_label);
+    hit->node = get_node(v, hit->zone, key, 0, hit->apex_label);
     if (hit->node) {
         hit->match = ZONE_EXACT;
         return;
@@ -107,6 +97,25 @@ void zone_find(const struct zone_version *v, const struct name_key *key, bool is
     find_encloser(v, key, hit);
     hit->node = hit->encloser ? find_wildcard(v, key, hit) : NULL;
     hit->match = hit->node ? ZONE_WILDCARD : ZONE_MISSING;
+}
+
+void zone_find(const struct zone_version *v, const struct name_key *key, bool is_above, struct zone_hit *hit)
+{
+    unsigned apex_label = 0;
+    const struct zone *z = pick_zone(v, key, 0, &apex_label);
+    if (z && is_above && apex_label == 0 && key->n_labels > 0) {
+        const struct zone *above = pick_zone(v, key, 1, &apex_label);
+        z = above ? above : z;
+    }
+    *hit = (struct zone_hit){.match = ZONE_OUTSIDE, .zone = z, .apex_label = (uint8_t)apex_label};
+    find_in_zone(v, key, hit);
+}
+
+void zone_find_placed(const struct zone_version *v, const struct name_key *key,
+                      const struct zone_place *place, struct zone_hit *hit)
+{
+    *hit = (struct zone_hit){.match = ZONE_OUTSIDE, .zone = place->zone, .apex_label = place->apex_label};
+    find_in_zone(v, key, hit);
 }
 
 const struct zone_node *zone_find_glue(const struct zone_version *v, const struct zone *zone,
@@ -173,14 +182,23 @@ bool zone_node_nth_set(const struct zone_node *node, unsigned n, struct wire_set
     return false;
 }
 
-void zone_fetch_shard(const struct zone_version *v, const struct name_key *key, struct zone_place *place)
+void zone_fetch_page(const struct zone_version *v, const struct name_key *key, struct zone_place *place)
 {
-    unsigned apex_label;
-    const struct zone *z = pick_zone(v, key, 0, &apex_label);
+    unsigned apex_label = 0;
     place->shard = NULL;
-    if (!z)
+    place->zone = pick_zone(v, key, 0, &apex_label);
+    if (!place->zone)
         return;
-    place->hash = node_hash(z->number, key->hash[0]);
+    place->apex_label = (uint8_t)apex_label;
+    place->hash = node_hash(place->zone->number, key->hash[0]);
+    uint32_t index = shard_index(v, place->hash);
+    __builtin_prefetch(&v->pages[index / PAGE_SHARDS]->shards[index % PAGE_SHARDS]);
+}
+
+void zone_fetch_shard(const struct zone_version *v, struct zone_place *place)
+{
+    if (!place->zone)
+        return;
     place->shard = shard_at(v, shard_index(v, place->hash));
     __builtin_prefetch(place->shard);
 }

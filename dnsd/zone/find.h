@@ -73,18 +73,27 @@ bool zone_node_set(const struct zone_node *node, uint16_t type, struct wire_set 
 /** The n-th RRset of a node, n from 0. As zone_node_set. */
 bool zone_node_nth_set(const struct zone_node *node, unsigned n, struct wire_set *set);
 
-/** Where a name would be, for fetching it into the cache ahead of zone_find: three steps, each after the one before has had
+/** Where a name would be, for fetching it into the cache ahead of zone_find: four steps, each after the one before has had
  *  time to arrive, run over a whole batch so that the waits overlap. */
 struct zone_place {
-    const struct zone_shard *shard; /* NULL: nothing to fetch */
+    const struct zone *zone;        /* NULL: no zone contains the name, nothing to fetch */
+    const struct zone_shard *shard; /* after step 2; NULL: it is empty */
     uint32_t hash;
+    uint8_t apex_label; /* label of the key where the zone's apex begins */
 };
 
-/** Step 1: the head of the shard. @param key hashed; @param place filled [out]. Thread: any. */
-void zone_fetch_shard(const struct zone_version *v, const struct name_key *key, struct zone_place *place);
-/** Step 2: the slot. Thread: any. */
+/** Step 1: where the shard is written down. @param key hashed; @param place filled [out]. Thread: any. */
+void zone_fetch_page(const struct zone_version *v, const struct name_key *key, struct zone_place *place);
+/** Step 2: the head of the shard. Thread: any. */
+void zone_fetch_shard(const struct zone_version *v, struct zone_place *place);
+/** Step 3: the slot. Thread: any. */
 void zone_fetch_slot(const struct zone_place *place);
-/** Step 3: the node. Thread: any. */
+/** Step 4: the node. Thread: any. */
 void zone_fetch_node(const struct zone_place *place);
+
+/** As zone_find with is_above false, for a key whose place is known. @param place of step 1, of the same version and key
+ *  [borrowed]. Thread: any. */
+void zone_find_placed(const struct zone_version *v, const struct name_key *key,
+                      const struct zone_place *place, struct zone_hit *hit);
 
 #endif

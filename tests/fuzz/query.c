@@ -114,6 +114,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
                                   .keepalive_100ms = 100};
     const struct zone_version *v = zoneset_current(set);
     answer_read(&a, data, size - 1, how & (BY_TCP | BY_TLS), v);
+    answer_fetch_shard(&a, v);
     answer_fetch_slot(&a);
     answer_fetch_node(&a);
     a.is_tls = how & BY_TLS;

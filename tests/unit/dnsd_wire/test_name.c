@@ -127,6 +127,33 @@ static void keys_see_no_case_and_share_suffixes(void **state)
     assert_false(name_is_within(c, a));
 }
 
+/* Names of every length, with every octet at every place of a word: only capital letters change, and the hash of a name is
+ * that of its first label in front of the rest, whatever lies behind it in memory. */
+static void keys_of_all_lengths(void **state)
+{
+    (void)state;
+    for (unsigned len = 1; len <= NAME_LABEL_MAX; len++) {
+        for (unsigned c = 0; c < 256; c++) {
+            uint8_t name[NAME_LABEL_MAX + 5], lower[sizeof name];
+            struct name_key a, b;
+            name[0] = (uint8_t)len;
+            memset(name + 1, 'Q', len);
+            name[1 + c % len] = (uint8_t)c;
+            memcpy(name + 1 + len, "\2Zz", 4);
+            memset(&a, 0x55, sizeof a);
+            memset(&b, 0xaa, sizeof b);
+            assert_int_equal(name_key_read(name, sizeof name, &a), len + 5);
+            assert_int_equal(name_key_read(name, len + 5, &b), len + 5);
+            assert_int_equal(name_lower(name, lower), len + 5);
+            assert_memory_equal(a.lower, lower, len + 5);
+            name_key_hash(&a, 7);
+            name_key_hash(&b, 7);
+            assert_int_equal(a.hash[0], b.hash[0]);
+            assert_int_equal(name_hash_label(lower, a.hash[1]), a.hash[0]);
+        }
+    }
+}
+
 static void joining(void **state)
 {
     (void)state;
@@ -184,6 +211,7 @@ int main(void)
         cmocka_unit_test(every_octet_survives),
         cmocka_unit_test(lengths_stay_inside),
         cmocka_unit_test(keys_see_no_case_and_share_suffixes),
+        cmocka_unit_test(keys_of_all_lengths),
         cmocka_unit_test(joining),
         cmocka_unit_test(rdata_is_checked),
     };
