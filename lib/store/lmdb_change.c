@@ -1,6 +1,9 @@
 /* The tree inside an LMDB file: changing it. */
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include "base/obj.h"
 #include "run/loop.h"
@@ -10,6 +13,8 @@
 
 /** Pages kept back from creates and sets, so that a full store can still delete: deleting writes new pages first. */
 enum { PAGES_FOR_DELETES = 64, PAGES_PER_OP = 4 };
+/** So far behind its end a file certainly needs another block. */
+enum { BEYOND_LAST_BLOCK = 1 << 20 };
 
 /** Where an operation takes place. */
 struct place {
@@ -95,6 +100,18 @@ int lmdb_txn_begin(struct lmdb_txn *t, const struct lmdb_tree *tree, struct buf 
     return 0;
 }
 
+/** LMDB calls a write that ended half-way EIO, which a full disk's is: ask the system for its own word. @return result of LMDB. */
+static int cause_of(const struct lmdb_tree *tree, int rc)
+{
+    mdb_filehandle_t fd;
+    struct stat st;
+    if (rc != EIO || mdb_env_get_fd(tree->env, &fd) || fstat(fd, &st))
+        return rc;
+    if (pwrite(fd, "", 1, st.st_size + BEYOND_LAST_BLOCK) < 0)
+        return errno;
+    return ftruncate(fd, st.st_size) ? errno : rc; /* LMDB does not look beyond its pages */
+}
+
 int lmdb_txn_commit(struct lmdb_txn *t)
 {
     int rc = lmdb_meta_put(t->tree, t->txn, "zxid", (uint64_t)t->zxid);
@@ -106,7 +123,7 @@ int lmdb_txn_commit(struct lmdb_txn *t)
     }
     rc = mdb_txn_commit(t->txn);
     t->txn = NULL;
-    return lmdb_said(t, rc);
+    return lmdb_said(t, cause_of(t->tree, rc));
 }
 
 void lmdb_txn_abort(struct lmdb_txn *t)

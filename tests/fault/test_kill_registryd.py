@@ -1,4 +1,4 @@
-"""kill -9 of registryd, on its embedded store: nothing acknowledged is lost, the others go on and come back by themselves."""
+"""kill -9 of registryd, on both stores: nothing acknowledged is lost, the others go on and come back by themselves."""
 import http.client
 import json
 import os
@@ -6,7 +6,7 @@ import threading
 
 import pytest
 
-from harness import HELLO, Stack, container, containers, dig_full, request, wait_for
+from harness import HELLO, STORES, Stack, container, containers, dig_full, request, store_url, wait_for
 
 pytestmark = pytest.mark.sanitize
 
@@ -25,10 +25,14 @@ class Writer(threading.Thread):
         self.port, self.number = port, number
         self.bound, self.deleted, self.unknown = {}, set(), None
 
+    def record(self, path):
+        i = int(path.rsplit("-", 1)[1])
+        return container(f"w{self.number}-{i}", "w", f"127.77.{self.number}.{i % 250 + 1}")
+
     def run(self):
         for i in range(100000):
             path = f"{USER}/ctr-{self.number}-1-1-{i}"
-            record = container(f"w{self.number}-{i}", "w", f"127.77.{self.number}.{i % 250 + 1}")
+            record = self.record(path)
             try:
                 self.unknown = path
                 answer = request(self.port, "PUT", f"/ws/v1/registry{path}?createParents=true", record)
@@ -52,8 +56,9 @@ def tree(stack):
     return found
 
 
-def test_nothing_acknowledged_is_lost():
-    with Stack() as stack:
+@pytest.mark.parametrize("kind", STORES)
+def test_nothing_acknowledged_is_lost(kind):
+    with store_url(kind) as url, Stack(store=url) as stack:
         for round_number in range(3):
             writers = [Writer(stack.registry_port, 10 * round_number + k) for k in range(N_WRITERS)]
             for writer in writers:
@@ -67,6 +72,9 @@ def test_nothing_acknowledged_is_lost():
             for writer in writers:
                 for path, record in writer.bound.items():
                     assert kept.get(path) == record or path == writer.unknown, f"{path} was acknowledged and is lost"
+                half = [path for path in kept if path not in writer.bound and path.startswith(f"{USER}/ctr-{writer.number}-")
+                        and kept[path] != writer.record(path)]
+                assert not half, f"{half} are half written"
                 back = [path for path in writer.deleted if path in kept]
                 assert not back, f"{back} were deleted and are back"
         before = stack.registry("GET", "/").headers["Bobbin-Revision"]

@@ -354,6 +354,35 @@ static void full_disk_refuses_and_recovers(void **state)
     kit_free(kit);
 }
 
+/* A value of many pages is written by one call, which then ends half-way. */
+static void full_disk_refuses_a_large_value(void **state)
+{
+    struct rlimit before, limit;
+    struct stat st;
+    struct kit *kit = kit_open_dir(*state, NULL);
+    mem_auto char *file = mem_fmt("%s/data.mdb", (char *)*state);
+    mem_auto char *large = mem_zalloc((200 << 10) + 1);
+    memset(large, 't', 200 << 10);
+    assert_err(kit_create(kit, "/", ""), 0);
+    assert_int_equal(stat(file, &st), 0);
+    assert_int_equal(getrlimit(RLIMIT_FSIZE, &before), 0);
+    signal(SIGXFSZ, SIG_IGN);
+    limit = before;
+    limit.rlim_cur = (rlim_t)st.st_size + (100 << 10);
+    assert_int_equal(setrlimit(RLIMIT_FSIZE, &limit), 0);
+    int err = kit_create(kit, "/large", large)->err;
+    int again = kit_create(kit, "/large", large)->err;
+    assert_int_equal(setrlimit(RLIMIT_FSIZE, &before), 0);
+    assert_int_equal(err, ERR_NOSPC);
+    assert_int_equal(again, ERR_NOSPC);
+    assert_err(kit_get(kit, "/large"), ERR_NOTFOUND);
+    assert_err(kit_create(kit, "/large", large), 0);
+    kit_free(kit);
+    kit = kit_open_dir(*state, NULL);
+    assert_string_equal(kit_get(kit, "/large")->data, large);
+    kit_free(kit);
+}
+
 static struct outcome *back_up(struct kit *kit, const char *dir, struct outcome *o)
 {
     outcome_begin(o, kit);
@@ -421,13 +450,21 @@ int main(void)
 {
 #define CASE(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
     const struct CMUnitTest tests[] = {
-        CASE(content_survives_reopening),      CASE(two_stores_have_two_ids),
-        CASE(second_opener_is_told_the_pid),   CASE(what_cannot_be_opened_is_said),
-        CASE(foreign_file_is_refused),         CASE(directories_are_made),
-        CASE(damage_is_said_and_not_followed), CASE(acknowledged_is_synced),
-        CASE(waiting_writes_share_a_sync),     CASE(full_map_refuses_and_recovers),
-        CASE(large_write_fails_alone),         CASE(full_disk_refuses_and_recovers),
-        CASE(backup_is_a_store_of_its_own),    CASE(backup_on_a_full_disk_leaves_nothing),
+        CASE(content_survives_reopening),
+        CASE(two_stores_have_two_ids),
+        CASE(second_opener_is_told_the_pid),
+        CASE(what_cannot_be_opened_is_said),
+        CASE(foreign_file_is_refused),
+        CASE(directories_are_made),
+        CASE(damage_is_said_and_not_followed),
+        CASE(acknowledged_is_synced),
+        CASE(waiting_writes_share_a_sync),
+        CASE(full_map_refuses_and_recovers),
+        CASE(large_write_fails_alone),
+        CASE(full_disk_refuses_and_recovers),
+        CASE(full_disk_refuses_a_large_value),
+        CASE(backup_is_a_store_of_its_own),
+        CASE(backup_on_a_full_disk_leaves_nothing),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
