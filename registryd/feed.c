@@ -94,6 +94,8 @@ static void on_change(void *arg, enum mirror_change kind, const char *path, cons
     size_t len = line.len;
     ring_add(f->ring, zxid, buf_take(&line), len, path);
     metric_add(f->metrics, M_CHANGES, 1);
+    wake_all(
+        f); /* they are sent what this turn of the loop brings; the mark behind it may take a round trip more */
 }
 
 static void on_applied(void *arg, int64_t zxid)

@@ -238,6 +238,8 @@ struct reg_watch_ops {
     /** The registry is heard, but its store is away: what was told may be old (true); or the store is back (false).
      *  Told when it changes, before the synced or progress it came with; false is assumed at first. */
     void (*stale)(void *arg, bool is_stale);
+    /** All that has arrived so far was told; the progress that says how far that is may come with more, or later. */
+    void (*drained)(void *arg);
 };
 /**
  * Follow everything below path ("/" for all).

@@ -202,6 +202,8 @@ static void on_data(void *arg, const char *bytes, size_t len)
     buf_drop(&w->line, at);
     if (w->line.len > LINE_MAX_LEN)
         err_set(&w->broken, ERR_TOOBIG, w->path, "a line of the feed is longer than %zu bytes", LINE_MAX_LEN);
+    if (at > 0 && !w->is_stopped && w->ops->drained)
+        w->ops->drained(w->arg);
     watch_leave(w);
 }
 

@@ -190,8 +190,22 @@ static void on_written(uv_write_t *req, int status)
         lose(c, "cannot write to", uv_strerror(status));
 }
 
+/* What the socket takes right now, as a rule all of it: no job, no copy, no turn of the loop. */
+static void write_now(struct zkc *c, struct buf *out)
+{
+    uv_buf_t piece = uv_buf_init(out->bytes, (unsigned)out->len);
+    int n = uv_try_write((uv_stream_t *)&c->tcp, &piece, 1);
+    if (n > 0)
+        buf_drop(out, (size_t)n);
+    if (out->len == 0 && out->cap > KEEP_MAX)
+        buf_fini(out);
+}
+
 void zkc_write(struct zkc *c, struct buf *out)
 {
+    write_now(c, out);
+    if (out->len == 0)
+        return;
     struct zkc_write_job *w = mem_new(struct zkc_write_job);
     obj_init(&w->obj, WRITE_MAGIC);
     w->conn = c;

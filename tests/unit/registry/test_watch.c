@@ -27,6 +27,7 @@ struct fixture {
     struct buf told; /* one word a callback */
     const char *awaited;
     const char *stop_at; /* stop the watch inside the callback that writes this */
+    size_t drained_at;   /* length of `told` when everything that had come was told */
 };
 
 /* ---- a follower that writes down what it is told ---- */
@@ -80,8 +81,15 @@ static void on_stale(void *arg, bool is_stale)
     note(arg, "%s\n", is_stale ? "stale" : "current");
 }
 
+static void on_drained(void *arg)
+{
+    struct fixture *f = arg;
+
+    f->drained_at = f->told.len;
+}
+
 static const struct reg_watch_ops ops = {on_reset,    on_put,   on_deleted, on_synced,
-                                         on_progress, on_state, on_stale};
+                                         on_progress, on_state, on_stale,   on_drained};
 
 static bool is_told(void *arg)
 {
@@ -211,6 +219,7 @@ static void test_snapshot_then_changes(void **state)
     assert_string_equal(f.told.bytes,
                         "up\nreset\nput /users - S.2\nput /users/a one S.3\ndeleted /users/b S.4\n"
                         "synced S.4\nput /users/a two S.5\ndeleted /users/a S.6\nprogress S.6\n");
+    assert_int_equal(f.drained_at, f.told.len);
     assert_string_equal(f.server.log.bytes, FIRST_ASKED);
     end(&f);
 }
@@ -457,6 +466,7 @@ static void test_close_ends_watches(void **state)
     (void)state;
     begin(&f, steps, ARRAY_LEN(steps));
     await_told(&f, "synced S.4\n");
+    assert_int_equal(f.drained_at, f.told.len);
     f.watch = NULL; /* left to reg_close */
     end(&f);
 }
