@@ -117,6 +117,13 @@ void api_revision(struct registryd *app, struct http_req *req, int64_t zxid)
     http_reply_header(req, "Bobbin-Revision", store_revision_text(mirror_store_id(app->mirror), zxid, text));
 }
 
+void api_mirror_headers(struct registryd *app, struct http_req *req)
+{
+    api_revision(app, req, mirror_newest(app->mirror));
+    if (mirror_stale(app->mirror))
+        http_reply_header(req, "Bobbin-Stale", "true");
+}
+
 /* Room for an entity tag: two numbers, quotes, the dot, the NUL. */
 #define ETAG_MAX (2 * STR_I64_MAX + 4)
 

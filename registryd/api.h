@@ -18,6 +18,8 @@ int api_path(struct http_req *req, char **out, struct err_info *why);
 const char *api_name(const char *path);
 /** Set Bobbin-Revision. */
 void api_revision(struct registryd *app, struct http_req *req, int64_t zxid);
+/** Headers of an answer from the mirror: Bobbin-Revision, of all that it shows, and while the store is away Bobbin-Stale. */
+void api_mirror_headers(struct registryd *app, struct http_req *req);
 /** Set ETag `"<mzxid>.<pzxid>"`. */
 void api_etag(struct http_req *req, const struct store_stat *stat);
 /** If-Match or If-None-Match names this tag (weak or strong form, list, `*`). */

@@ -109,7 +109,7 @@ void api_export(struct http_req *req, void *arg)
         api_refuse(app, req, err, &why);
         return;
     }
-    api_revision(app, req, mirror_newest(app->mirror));
+    api_mirror_headers(app, req);
     export_reply(req, app->mirror, app->store, path);
 }
 

@@ -81,6 +81,6 @@ void api_find(struct http_req *req, void *arg)
         return;
     }
     metric_add(daemon_metrics(app->daemon), M_FINDS, 1);
-    api_revision(app, req, mirror_newest(app->mirror));
+    api_mirror_headers(app, req);
     find_reply(req, &def);
 }

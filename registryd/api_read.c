@@ -107,7 +107,7 @@ static void mirror_get(struct registryd *app, struct http_req *req, const char *
 {
     struct err_info why;
     const struct mirror_node *node = mirror_find(app->mirror, path);
-    api_revision(app, req, mirror_newest(app->mirror));
+    api_mirror_headers(app, req);
     if (!node) {
         err_set(&why, ERR_NOTFOUND, path, "there is no such node");
         api_refuse(app, req, ERR_NOTFOUND, &why);
