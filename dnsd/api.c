@@ -320,6 +320,7 @@ static void collect_forward(const struct forward *f, struct metrics *m)
     forward_counts_read(f, &counts);
     metric_set(m, M_FORWARD_UNDER_WAY, (int64_t)counts.under_way);
     metric_set(m, M_FORWARD_CACHE, (int64_t)counts.cache_bytes);
+    metric_set(m, M_FORWARD_FAILING, (int64_t)counts.failing);
 #define SET(field, name, help) metric_set(m, M_NET_##field, (int64_t)counts.field);
     FORWARD_COUNTERS(SET)
 #undef SET

@@ -1,5 +1,6 @@
 #include "app.h"
 #include "options.h"
+#include "base/list.h"
 #include "base/mem.h"
 #include "base/obj.h"
 #include "base/str.h"
@@ -76,11 +77,28 @@ static int read_upstreams(const struct options *o, struct upstreams *out, struct
     return err;
 }
 
+static int read_zone(const char *text, void *item)
+{
+    return name_from_text(text, strlen(text), item) < 0 ? ERR_PARSE : 0;
+}
+
+/** Domains at or below which names fall through. */
+static int read_fall_through(const struct options *o, struct forward_options *out, struct err_info *why)
+{
+    static const struct list_kind kind = {"domain", "NAME", FORWARD_ZONES_MAX, NAME_MAX_LEN, read_zone};
+    return list_read(opt_text(o, OPT_FALL_THROUGH_ZONES), &kind, out->fall_through, &out->n_fall_through,
+                     why);
+}
+
 void dnsd_forward_check(const struct options *o, struct buf *errors)
 {
     struct upstreams upstreams;
     struct networks clients;
+    struct forward_options fo;
     struct err_info why;
+    if (read_fall_through(o, &fo, &why))
+        buf_addf(errors, "%s: hadoop.registry.dns.fallthrough.zones: %s\n",
+                 opt_origin(o, OPT_FALL_THROUGH_ZONES), why.text);
     if (networks_read(opt_text(o, OPT_FORWARD_ACL), &clients, &why))
         buf_addf(errors, "%s: hadoop.registry.dns.forward.acl: %s\n", opt_origin(o, OPT_FORWARD_ACL),
                  why.text);
@@ -108,12 +126,20 @@ int dnsd_forward_start(struct dnsd *app, struct net_options *opts, struct err_in
                                  .max_under_way = (unsigned)opt_int(o, OPT_FORWARD_MAX),
                                  .cache_bytes = (size_t)opt_int(o, OPT_FORWARD_CACHE),
                                  .udp_max = (uint16_t)opt_int(o, OPT_UDP_MAX),
-                                 .negative_ttl_s = negative_ttl_s(o)};
+                                 .negative_ttl_s = negative_ttl_s(o),
+                                 .ttl_most_s = (uint32_t)(opt_ms(o, OPT_FORWARD_TTL_MAX) / 1000),
+                                 .ttl_most_negative_s =
+                                     (uint32_t)(opt_ms(o, OPT_FORWARD_NEGATIVE_MAX) / 1000),
+                                 .nsid = opts->answer.nsid,
+                                 .nsid_len = opts->answer.nsid_len,
+                                 .keepalive_100ms = (uint16_t)(opt_ms(o, OPT_TCP_IDLE) / 100)};
     opts->answer.can_forward = opt_bool(o, OPT_FORWARD);
     opts->answer.can_fall_through = falls_through(o);
     if (!opts->answer.can_forward && !opts->answer.can_fall_through)
         return 0;
     int err = networks_read(opt_text(o, OPT_FORWARD_ACL), &fo.clients, why);
+    if (!err)
+        err = read_fall_through(o, &fo, why);
     if (!err)
         err = read_upstreams(o, &fo.upstreams, why);
     if (!err)

@@ -35,7 +35,9 @@ LOG_DECLARE(DNSD_EVENTS)
     X(M_ZONE_BYTES, METRIC_GAUGE, "dnsd_zone_bytes", "", "Memory of the published zones.")                   \
     X(M_TCP_OPEN, METRIC_GAUGE, "dns_tcp_open", "", "TCP connections open.")                                 \
     X(M_FORWARD_UNDER_WAY, METRIC_GAUGE, "dns_forward_under_way", "", "Forwarded queries under way.")        \
-    X(M_FORWARD_CACHE, METRIC_GAUGE, "dns_forward_cache_bytes", "", "Memory of answers of upstreams.")
+    X(M_FORWARD_CACHE, METRIC_GAUGE, "dns_forward_cache_bytes", "", "Memory of answers of upstreams.")       \
+    X(M_FORWARD_FAILING, METRIC_GAUGE, "dns_forward_upstreams_failing", "",                                  \
+      "Upstream servers that did not answer when asked last.")
 
 #define DNSD_NET_METRIC_ENUM(field, name, help) M_NET_##field,
 #define DNSD_NET_METRIC_ROW(field, name, help)  {METRIC_COUNTER, name, "", help},

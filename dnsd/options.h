@@ -116,13 +116,16 @@
     X(OPT_FORWARD, "hadoop.registry.dns.forward.enabled", OPT_BOOL, "", "false", 0, 0, OPT_FIXED,            \
       "Relay queries for names outside all zones to the upstream servers; else they are refused.")           \
     X(OPT_UPSTREAMS, "hadoop.registry.dns.upstreams", OPT_TEXT, "", NULL, 0, 0, OPT_FIXED,                   \
-      "Servers to forward to, comma-separated ADDRESS:PORT, at most 8; those of /etc/resolv.conf by "        \
-      "default.")                                                                                            \
+      "Servers to forward to, comma-separated ADDRESS:PORT, at most 8, asked in this order unless one is "   \
+      "much quicker than those before it; those of /etc/resolv.conf by default.")                            \
     X(OPT_FALL_THROUGH, "hadoop.registry.dns.fallthrough", OPT_ENUM, "auto|true|false", "auto", 0, 0,        \
       OPT_FIXED,                                                                                             \
       "Ask the upstream servers, too, for names in our zones that the registry does not have; auto: in "     \
       "compat "                                                                                              \
       "mode, when hadoop.registry.dns.upstreams or forward.enabled is set.")                                 \
+    X(OPT_FALL_THROUGH_ZONES, "hadoop.registry.dns.fallthrough.zones", OPT_TEXT, "", NULL, 0, 0, OPT_FIXED,  \
+      "Domains, comma-separated, at or below which names fall through; all zones of the registry by "        \
+      "default.")                                                                                            \
     X(OPT_FORWARD_TIMEOUT, "hadoop.registry.dns.forward.timeout", OPT_TIME, "s", "1500ms", 10, 60000,        \
       OPT_FIXED, "How long one upstream server is waited for; at most three are asked in turn.")             \
     X(OPT_FORWARD_ACL, "hadoop.registry.dns.forward.acl", OPT_TEXT, "", "127.0.0.0/8,::1", 0, 0, OPT_FIXED,  \
@@ -131,6 +134,11 @@
       "Forwarded queries under way at once; more are answered SERVFAIL.")                                    \
     X(OPT_FORWARD_CACHE, "hadoop.registry.dns.forward.cache-size", OPT_SIZE, "bytes", "4M", 0, 1073741824,   \
       OPT_FIXED, "Memory for answers of upstream servers; 0: none is kept.")                                 \
+    X(OPT_FORWARD_TTL_MAX, "hadoop.registry.dns.forward.ttl-max", OPT_TIME, "s", "1d", 0, 604800000,         \
+      OPT_FIXED,                                                                                             \
+      "Longest time that an answer of an upstream server is kept; clients are told no longer one.")          \
+    X(OPT_FORWARD_NEGATIVE_MAX, "hadoop.registry.dns.forward.negative-ttl-max", OPT_TIME, "s", "3h", 0,      \
+      604800000, OPT_FIXED, "The same for answers that a name or a type does not exist.")                    \
     X(OPT_SOA_MNAME, "hadoop.registry.dns.soa.mname", OPT_TEXT, "", NULL, 0, 0, OPT_FIXED,                   \
       "Primary name server in the SOA; the host's name by default.")                                         \
     X(OPT_SOA_RNAME, "hadoop.registry.dns.soa.rname", OPT_TEXT, "", NULL, 0, 0, OPT_FIXED,                   \

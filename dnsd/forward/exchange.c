@@ -14,7 +14,7 @@
 
 #define EXCHANGE_MAGIC OBJ_MAGIC('X', 'C', 'H', 'G')
 
-enum { UDP_ROOM = 4096, TCP_STEP = 4096, TCP_PREFIX = 2 };
+enum { UDP_ROOM = 4096, TCP_STEP = 4096, TCP_PREFIX = 2, STRAYS_MAX = 16 };
 
 struct exchange {
     struct obj obj;
@@ -28,6 +28,7 @@ struct exchange {
     uv_write_t write;
     uint8_t prefix[TCP_PREFIX];
     struct run_timer *timer;
+    unsigned n_strays;
     int failed; /* what the timer is to say: ERR_TIMEOUT, or what went wrong at the start */
     struct buf in;
 };
@@ -77,9 +78,9 @@ static void on_room(uv_handle_t *handle, size_t wanted, uv_buf_t *out)
     *out = uv_buf_init(buf_room(&x->in, n), (unsigned)n);
 }
 
-static bool is_mine(const struct exchange *x, const uint8_t *msg, size_t len)
+static enum relay_match match(const struct exchange *x, const uint8_t *msg, size_t len)
 {
-    return relay_is_answer(x->def.query, x->def.query_len, msg, len);
+    return relay_match(x->def.query, x->def.query_len, msg, len);
 }
 
 /* ---- UDP ---- */
@@ -89,13 +90,20 @@ static void on_datagram(uv_udp_t *udp, ssize_t n, const uv_buf_t *in, const stru
 {
     struct exchange *x = obj_cast(udp->data, struct exchange, EXCHANGE_MAGIC);
     const uint8_t *msg = (const uint8_t *)in->base;
-    (void)from;
-    if (!x->timer) /* over */
+    if (!x->timer || (!n && !from)) /* over, or nothing more to read */
         return;
-    if (n < 0)
+    if (n < 0) {
         finish(x, ERR_UNAVAILABLE, NULL, 0);
-    else if (n > 0 && !(flags & UV_UDP_PARTIAL) && is_mine(x, msg, (size_t)n))
+        return;
+    }
+    enum relay_match found = flags & UV_UDP_PARTIAL ? RELAY_OTHER : match(x, msg, (size_t)n);
+    if (found == RELAY_ANSWER || (found == RELAY_OTHER_CASE && x->def.takes_any_case)) {
         finish(x, 0, msg, (size_t)n);
+        return;
+    }
+    x->def.stray(x->def.arg);
+    if (found == RELAY_OTHER_CASE || ++x->n_strays == STRAYS_MAX)
+        finish(x, found == RELAY_OTHER_CASE ? ERR_CONFLICT : ERR_LIMIT, NULL, 0);
 }
 
 static void start_udp(struct exchange *x, uv_loop_t *loop)
@@ -124,7 +132,7 @@ static void on_octets(uv_stream_t *stream, ssize_t n, const uv_buf_t *room)
     const uint8_t *p = (const uint8_t *)x->in.bytes;
     if (x->in.len < TCP_PREFIX || x->in.len - TCP_PREFIX < wire_get16(p))
         return;
-    if (is_mine(x, p + TCP_PREFIX, wire_get16(p)))
+    if (match(x, p + TCP_PREFIX, wire_get16(p)) != RELAY_OTHER)
         finish(x, 0, p + TCP_PREFIX, wire_get16(p));
     else
         finish(x, ERR_UNAVAILABLE, NULL, 0);

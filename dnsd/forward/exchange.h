@@ -1,6 +1,7 @@
 /**
  * One query to one upstream server: sent from a socket of its own, so from a port the kernel picks at random, which takes
- * datagrams of that server only. Over UDP whatever does not answer the query is stepped over; ICMP errors end it early.
+ * datagrams of that server only (the kernel drops those of others unseen). Over UDP whatever does not answer the query is counted
+ * and stepped over, a few times: more are an attack. ICMP errors end it early.
  *
  * Thread: owner of the loop.   Source: RFC 5452 9, RFC 7766.
  */
@@ -22,8 +23,12 @@ struct exchange_def {
     size_t query_len;
     unsigned timeout_ms;
     bool is_tcp;
-    /** The end, once. @param err 0; ERR_TIMEOUT; ERR_UNAVAILABLE: the network says no. @param msg len octets, during the call;
-     *  it answers the query by id and question. The exchange is over and frees itself. */
+    bool takes_any_case; /* of the letters of the question; over TCP always */
+    /** A datagram came that does not answer the query. */
+    void (*stray)(void *arg);
+    /** The end, once. @param err 0; ERR_TIMEOUT; ERR_UNAVAILABLE: the network says no; ERR_CONFLICT: an answer but for the case
+     *  of its question; ERR_LIMIT: too many strays; both are worth TCP. @param msg len octets, during the call; it answers the query by
+     *  id and question. The exchange is over and frees itself. */
     void (*done)(void *arg, int err, const uint8_t *msg, size_t len);
     void *arg;
 };

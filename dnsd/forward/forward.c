@@ -47,8 +47,12 @@ struct job {
     size_t query_len;
     unsigned tried; /* bit i: upstream i was asked */
     unsigned n_tries;
-    int upstream; /* asked now */
+    int upstream; /* asked now: */
     bool is_tcp;
+    bool is_plain;       /* without EDNS */
+    bool takes_any_case; /* and is in lower case */
+    bool is_doubted;     /* a stray had only the case wrong */
+    int64_t sent_ms;
     struct exchange *exchange;
     struct relay_msg *refusal; /* last answer that was no help, or NULL */
     int ede;                   /* why the last upstream did not answer */
@@ -58,7 +62,7 @@ struct counters {
 #define COUNTERS_FIELD(field, name, help) _Atomic uint64_t field;
     FORWARD_COUNTERS(COUNTERS_FIELD)
 #undef COUNTERS_FIELD
-    _Atomic uint64_t under_way, cache_bytes;
+    _Atomic uint64_t under_way, cache_bytes, failing;
 };
 
 struct forward {
@@ -98,7 +102,11 @@ static struct relay_client client_of(const struct forward *f, const struct net_p
     return (struct relay_client){.query = q,
                                  .msg = msg,
                                  .cookie = peer->has_cookie ? peer->cookie : NULL,
+                                 .nsid = f->opts.nsid,
+                                 .nsid_len = f->opts.nsid_len,
+                                 .keepalive_100ms = f->opts.keepalive_100ms,
                                  .is_tcp = peer->is_tcp,
+                                 .is_tls = peer->is_tls,
                                  .udp_max = f->opts.udp_max,
                                  .ttl_most_s = UINT32_MAX};
 }
@@ -121,11 +129,24 @@ static void turn_away(struct forward *f, struct net *net, const struct net_peer 
 
 static void on_query(void *arg);
 
+/** Is falling through wanted for this name? */
+static bool falls_through(const struct forward *f, const uint8_t *msg, size_t len)
+{
+    struct query q;
+    if (!f->opts.n_fall_through)
+        return true;
+    query_read(msg, len, &q);
+    for (size_t i = 0; i < f->opts.n_fall_through; i++)
+        if (name_is_within(q.name.lower, f->opts.fall_through[i]))
+            return true;
+    return false;
+}
+
 int forward_take(void *owner, enum answer_hand_off what, const struct net_peer *peer, const uint8_t *msg,
                  size_t len)
 {
     struct forward *f = obj_cast(owner, struct forward, FORWARD_MAGIC);
-    if (what != ANSWER_FORWARD && what != ANSWER_FALL_THROUGH)
+    if (what != ANSWER_FORWARD && (what != ANSWER_FALL_THROUGH || !falls_through(f, msg, len)))
         return ERR_NOTFOUND;
     struct net *net = atomic_load_explicit(&f->net, memory_order_acquire);
     if (!net)
@@ -160,13 +181,26 @@ static void waiter_free(struct waiter *w)
     free(w);
 }
 
+static uint32_t least(uint32_t a, uint32_t b)
+{
+    return a < b ? a : b;
+}
+
+/** How long a client may keep an answer, and we for it. */
+static uint32_t ttl_most_s(const struct forward *f, const struct waiter *w, const struct relay_msg *m)
+{
+    if (!m->is_negative)
+        return f->opts.ttl_most_s;
+    uint32_t most_s = least(f->opts.ttl_most_s, f->opts.ttl_most_negative_s);
+    return w->is_inside ? least(most_s, f->opts.negative_ttl_s) : most_s;
+}
+
 static void waiter_answer(struct waiter *w, const struct relay_msg *m, uint32_t age_s)
 {
     struct forward *f = w->forward;
     struct relay_client client = client_of(f, &w->peer, &w->query, w->msg);
     client.age_s = age_s;
-    if (w->is_inside && m->is_negative)
-        client.ttl_most_s = f->opts.negative_ttl_s;
+    client.ttl_most_s = ttl_most_s(f, w, m);
     size_t len = relay_write(m, &client, f->out);
     if (net_reply(f->reply_net, &w->peer, f->out, len))
         count(&f->counters.reply_failed);
@@ -195,8 +229,7 @@ static void job_finish(struct job *job, struct relay_msg *take_msg)
     struct waiter *w;
     while ((w = STAILQ_FIRST(&job->waiters))) {
         STAILQ_REMOVE_HEAD(&job->waiters, next);
-        if (w->is_inside && take_msg->is_negative && take_msg->ttl_s > f->opts.negative_ttl_s)
-            take_msg->ttl_s = f->opts.negative_ttl_s;
+        take_msg->ttl_s = least(take_msg->ttl_s, ttl_most_s(f, w, take_msg));
         waiter_answer(w, take_msg, 0);
     }
     cache_put(f->cache, job->key, take_msg, run_now_ms());
@@ -206,21 +239,41 @@ static void job_finish(struct job *job, struct relay_msg *take_msg)
 
 static void on_done(void *arg, int err, const uint8_t *msg, size_t len);
 
+static void on_stray(void *arg)
+{
+    struct job *job = obj_cast(arg, struct job, JOB_MAGIC);
+    count(&job->forward->counters.strays);
+}
+
+static void count_sent(struct job *job)
+{
+    struct counters *c = &job->forward->counters;
+    count(&c->sent);
+    if (job->is_tcp)
+        count(&c->sent_tcp);
+    if (job->is_plain)
+        count(&c->sent_plain);
+}
+
+/** Ask the job's upstream, with an id and a case that nobody can know. */
 static void job_send(struct job *job)
 {
     struct forward *f = job->forward;
-    uint16_t id;
-    BUG_IF(getrandom(&id, sizeof id, 0) != sizeof id);
-    relay_set_id(job->query, id);
-    count(&f->counters.sent);
-    if (job->is_tcp)
-        count(&f->counters.sent_tcp);
+    uint8_t random[2 + RELAY_CASE_LEN];
+    BUG_IF(getrandom(random, sizeof random, 0) != sizeof random);
+    relay_set_id(job->query, wire_get16(random));
+    relay_set_case(job->query, job->takes_any_case ? NULL : random + 2);
+    job->query_len = relay_set_edns(job->query, !job->is_plain);
+    job->sent_ms = run_now_ms();
+    count_sent(job);
     struct exchange_def def = {.loop = f->loop,
                                .to = &f->upstreams.items[job->upstream],
                                .query = job->query,
                                .query_len = job->query_len,
                                .timeout_ms = f->opts.timeout_ms,
                                .is_tcp = job->is_tcp,
+                               .takes_any_case = job->takes_any_case,
+                               .stray = on_stray,
                                .done = on_done,
                                .arg = job};
     job->exchange = exchange_start(&def);
@@ -230,12 +283,15 @@ static void job_send(struct job *job)
 static void job_next(struct job *job)
 {
     struct forward *f = job->forward;
-    int next = job->n_tries < MAX_TRIES ? upstreams_pick(&f->upstreams, job->tried, run_now_ms()) : -1;
+    int64_t now_ms = run_now_ms();
+    int next = job->n_tries < MAX_TRIES ? upstreams_pick(&f->upstreams, job->tried, now_ms) : -1;
     if (next >= 0) {
         job->upstream = next;
         job->tried |= 1u << next;
         job->n_tries++;
-        job->is_tcp = false;
+        job->is_tcp = job->is_doubted = false;
+        job->is_plain = upstreams_lack(&f->upstreams, next, UPSTREAM_LACKS_EDNS, now_ms);
+        job->takes_any_case = upstreams_lack(&f->upstreams, next, UPSTREAM_LACKS_CASE, now_ms);
         job_send(job);
         return;
     }
@@ -254,6 +310,22 @@ static void log_upstream(const struct log_event *event, const struct upstream *s
     log_emit(event, LOG_STR("address", addr_text(&addr, text)), LOG_INT("port", port));
 }
 
+/** The upstream has shown what it cannot do. When that is news it is told and kept. */
+static void job_note(struct job *job, enum upstream_lack lack, const struct log_event *event)
+{
+    struct forward *f = job->forward;
+    int64_t now_ms = run_now_ms();
+    if (upstreams_lack(&f->upstreams, job->upstream, lack, now_ms))
+        return;
+    log_upstream(event, &f->upstreams.items[job->upstream]);
+    upstreams_note(&f->upstreams, job->upstream, lack, now_ms);
+}
+
+static void count_failing(struct forward *f)
+{
+    atomic_store_explicit(&f->counters.failing, upstreams_n_failing(&f->upstreams), memory_order_relaxed);
+}
+
 /** The upstream did not answer. */
 static void job_failed(struct job *job, int err)
 {
@@ -263,6 +335,7 @@ static void job_failed(struct job *job, int err)
     job->ede = is_late ? DNS_EDE_NO_REACHABLE_AUTHORITY : DNS_EDE_NETWORK_ERROR;
     if (upstreams_failed(&f->upstreams, job->upstream, run_now_ms()))
         log_upstream(&ev_forward_upstream_failed, &f->upstreams.items[job->upstream]);
+    count_failing(f);
     job_next(job);
 }
 
@@ -270,8 +343,11 @@ static void job_failed(struct job *job, int err)
 static void job_answered(struct job *job, struct relay_msg *take_msg)
 {
     struct forward *f = job->forward;
-    if (upstreams_worked(&f->upstreams, job->upstream))
+    int64_t now_ms = run_now_ms();
+    int64_t rtt_ms = job->is_tcp ? -1 : now_ms - job->sent_ms;
+    if (upstreams_worked(&f->upstreams, job->upstream, rtt_ms, now_ms))
         log_upstream(&ev_forward_upstream_back, &f->upstreams.items[job->upstream]);
+    count_failing(f);
     if (take_msg->rcode == DNS_NOERROR || take_msg->rcode == DNS_NXDOMAIN ||
         take_msg->rcode == DNS_YXDOMAIN) {
         job_finish(job, take_msg);
@@ -282,6 +358,42 @@ static void job_answered(struct job *job, struct relay_msg *take_msg)
     job_next(job);
 }
 
+/** No answer that can be taken: is there another way to ask this upstream? @return false: there is none. */
+static bool job_send_otherwise(struct job *job, int err)
+{
+    bool is_doubt = err == ERR_CONFLICT || err == ERR_LIMIT;
+    if (job->is_tcp && job->is_doubted) { /* an upstream without TCP that changes case */
+        job->is_doubted = job->is_tcp = false;
+        job->takes_any_case = true;
+        job_send(job);
+        return true;
+    }
+    if (job->is_tcp || (err != ERR_TOOBIG && !is_doubt))
+        return false;
+    if (is_doubt)
+        count(&job->forward->counters.doubts);
+    job->is_doubted = err == ERR_CONFLICT;
+    job->is_tcp = true;
+    job_send(job);
+    return true;
+}
+
+/** Learn from an answer what the upstream cannot do. @return true: it is asked again, without EDNS. */
+static bool job_learn(struct job *job, const uint8_t *msg, size_t len, const struct relay_msg *m)
+{
+    bool is_lost = m->rcode == DNS_FORMERR || m->rcode == DNS_NOTIMP;
+    if (job->takes_any_case || relay_match(job->query, job->query_len, msg, len) == RELAY_OTHER_CASE)
+        job_note(job, UPSTREAM_LACKS_CASE, &ev_forward_upstream_case);
+    if (job->is_plain && !is_lost)
+        job_note(job, UPSTREAM_LACKS_EDNS, &ev_forward_upstream_plain);
+    if (job->is_plain || !is_lost)
+        return false;
+    job->is_plain = true;
+    job->is_tcp = false;
+    job_send(job);
+    return true;
+}
+
 static void on_done(void *arg, int err, const uint8_t *msg, size_t len)
 {
     struct job *job = obj_cast(arg, struct job, JOB_MAGIC);
@@ -289,14 +401,15 @@ static void on_done(void *arg, int err, const uint8_t *msg, size_t len)
     job->exchange = NULL;
     if (!err)
         err = relay_read(job->query, job->query_len, msg, len, &m);
-    if (err == ERR_TOOBIG && !job->is_tcp) {
-        job->is_tcp = true;
-        job_send(job);
-    } else if (err) {
-        job_failed(job, err);
-    } else {
-        job_answered(job, m);
+    if (err) {
+        if (!job_send_otherwise(job, err))
+            job_failed(job, err);
+        return;
     }
+    if (job_learn(job, msg, len, m))
+        free(m);
+    else
+        job_answered(job, m);
 }
 
 static struct job *job_new(struct forward *f, const struct waiter *w, const char *key)
@@ -417,4 +530,5 @@ void forward_counts_read(const struct forward *f, struct forward_counts *out)
 #undef READ
     out->under_way = atomic_load_explicit(&f->counters.under_way, memory_order_relaxed);
     out->cache_bytes = atomic_load_explicit(&f->counters.cache_bytes, memory_order_relaxed);
+    out->failing = atomic_load_explicit(&f->counters.failing, memory_order_relaxed);
 }

@@ -11,6 +11,13 @@
  *
  * A query that comes back to us by a ring of servers waits for itself and ends with the time-out: no ring multiplies it.
  *
+ * One upstream is asked in these ways, each at most once:
+ *
+ *     UDP, case at random ──► truncated, or too long ──────────────► TCP
+ *          │   │              wrong case, or many strays: forged? ─► TCP ── fails, was it the case? ─► UDP, lower case
+ *          │   └► FORMERR, NOTIMP: the same without EDNS
+ *          └► silence, network, malformed, another rcode: the next upstream
+ *
  * Source: RFC 1034 5.3, RFC 2308, RFC 5452, RFC 9520; ours.
  */
 #ifndef FORWARD_FORWARD_H
@@ -35,7 +42,10 @@ struct err_info;
     X(overloaded, "dns_forward_overloaded", "queries answered SERVFAIL because too many were under way")     \
     X(not_allowed, "dns_forward_not_allowed", "queries of clients that may not be forwarded")                \
     X(sent, "dns_forward_sent", "queries sent to upstream servers")                                          \
-    X(sent_tcp, "dns_forward_sent_tcp", "of them over TCP, after a truncated answer")                        \
+    X(sent_tcp, "dns_forward_sent_tcp", "of them over TCP, after a truncated or a doubtful answer")          \
+    X(sent_plain, "dns_forward_sent_plain", "of them without EDNS, to a server that does not know it")       \
+    X(strays, "dns_forward_strays", "datagrams dropped: wrong id, question or case; perhaps forged")         \
+    X(doubts, "dns_forward_doubts", "questions asked again over TCP because of such datagrams")              \
     X(timeouts, "dns_forward_timeouts", "queries that an upstream server did not answer in time")            \
     X(errors, "dns_forward_errors", "queries that the network or a malformed answer ended")                  \
     X(failures, "dns_forward_failures", "questions that no upstream server answered")                        \
@@ -47,16 +57,27 @@ struct forward_counts {
 #undef FORWARD_COUNTS_FIELD
     uint64_t under_way;   /* queries taken and not answered */
     uint64_t cache_bytes; /* octets the cache uses */
+    uint64_t failing;     /* upstream servers that did not answer when asked last */
 };
 
+/** Zones that may be named for falling through. */
+#define FORWARD_ZONES_MAX 16
+
 struct forward_options {
-    struct upstreams upstreams; /* at least one */
-    struct networks clients;    /* who may use it */
-    unsigned timeout_ms;        /* for one upstream's answer */
-    unsigned max_under_way;     /* queries at once */
-    size_t cache_bytes;         /* 0: no cache */
-    uint16_t udp_max;           /* longest UDP response; 512..4096 */
-    uint32_t negative_ttl_s;    /* most that a client may keep that a name inside our zones is not there */
+    struct upstreams upstreams;   /* at least one */
+    struct networks clients;      /* who may use it */
+    unsigned timeout_ms;          /* for one upstream's answer */
+    unsigned max_under_way;       /* queries at once */
+    size_t cache_bytes;           /* 0: no cache */
+    uint16_t udp_max;             /* longest UDP response; 512..4096 */
+    uint32_t negative_ttl_s;      /* most that a client may keep that a name inside our zones is not there */
+    uint32_t ttl_most_s;          /* most that anything is kept, */
+    uint32_t ttl_most_negative_s; /* and that a name is not there */
+    const uint8_t *nsid;          /* told to clients that ask, or NULL               [borrowed] */
+    uint8_t nsid_len;             /* at most RELAY_NSID_MAX */
+    uint16_t keepalive_100ms;     /* idle timeout told to TCP clients that ask */
+    size_t n_fall_through;        /* names inside our zones are taken only at or below these; 0: all are */
+    uint8_t fall_through[FORWARD_ZONES_MAX][NAME_MAX_LEN];
 };
 
 /**

@@ -18,13 +18,17 @@ enum {
     TYPE_SIG = 24,            /* SIG(0), RFC 2931 */
     UPSTREAM_UDP_SIZE = 1232, /* RFC 9715 */
     UDP_MIN = 512,
-    TTL_MOST_S = 86400,
-    TTL_MOST_NEGATIVE_S = 10800, /* RFC 2308 5 */
-    TTL_FAILURE_S = 1,           /* RFC 9520 3.2 */
-    RR_FIXED = 10,               /* type, class, TTL, rdlength */
+    OPT_LEN = 11,      /* of a query's, which has no options */
+    TTL_FAILURE_S = 1, /* RFC 9520 3.2 */
+    RR_FIXED = 10,     /* type, class, TTL, rdlength */
 };
 
 /* ---- queries ---- */
+
+static size_t question_len(const uint8_t *query)
+{
+    return (size_t)name_len(query + WIRE_HEADER_LEN, NAME_MAX_LEN) + 4;
+}
 
 size_t relay_make_query(const struct query *q, const uint8_t *msg, uint8_t *out)
 {
@@ -39,6 +43,24 @@ size_t relay_make_query(const struct query *q, const uint8_t *msg, uint8_t *out)
 void relay_set_id(uint8_t *query, uint16_t id)
 {
     wire_put16(query, id);
+}
+
+void relay_set_case(uint8_t *query, const uint8_t *random)
+{
+    uint8_t *name = query + WIRE_HEADER_LEN;
+    /* Octets of length are 1..63 here, no letters: they need no exception. */
+    for (size_t i = 0, n = question_len(query) - 4; i < n; i++) {
+        bool is_letter = (name[i] | 0x20) >= 'a' && (name[i] | 0x20) <= 'z';
+        bool is_upper = random && random[i / 8] >> i % 8 & 1;
+        if (is_letter)
+            name[i] = (uint8_t)(is_upper ? name[i] & ~0x20 : name[i] | 0x20);
+    }
+}
+
+size_t relay_set_edns(uint8_t *query, bool has_edns)
+{
+    wire_put16(query + 10, has_edns);
+    return WIRE_HEADER_LEN + question_len(query) + (has_edns ? OPT_LEN : 0);
 }
 
 /* ---- answers ---- */
@@ -58,23 +80,20 @@ struct scan {
     uint16_t counts[WR_N_SECTIONS];
 };
 
-static size_t question_len(const uint8_t *query)
-{
-    return (size_t)name_len(query + WIRE_HEADER_LEN, NAME_MAX_LEN) + 4;
-}
-
-bool relay_is_answer(const uint8_t *query, size_t query_len, const uint8_t *msg, size_t len)
+enum relay_match relay_match(const uint8_t *query, size_t query_len, const uint8_t *msg, size_t len)
 {
     size_t n = question_len(query);
     if (len < WIRE_HEADER_LEN || query_len < WIRE_HEADER_LEN + n || wire_get16(query) != wire_get16(msg))
-        return false;
+        return RELAY_OTHER;
     unsigned flags = wire_get16(msg + 2);
     if (!(flags & FLAG_QR) || flags & FLAG_OPCODE || wire_get16(msg + 4) != 1)
-        return false;
+        return RELAY_OTHER;
     const uint8_t *asked = query + WIRE_HEADER_LEN, *said = msg + WIRE_HEADER_LEN;
     if (name_len(said, len - WIRE_HEADER_LEN) != (int)n - 4 || len < WIRE_HEADER_LEN + n)
-        return false;
-    return name_equal(asked, said) && !memcmp(asked + n - 4, said + n - 4, 4);
+        return RELAY_OTHER;
+    if (!name_equal(asked, said) || memcmp(asked + n - 4, said + n - 4, 4))
+        return RELAY_OTHER;
+    return memcmp(asked, said, n) ? RELAY_OTHER_CASE : RELAY_ANSWER;
 }
 
 /** Step over a name at s->at that ends at `end` or before; its pointers must lead backwards to whole names. */
@@ -203,8 +222,8 @@ static uint32_t keep_s(const struct scan *s, unsigned rcode)
     if (rcode == DNS_SERVFAIL)
         return TTL_FAILURE_S;
     if (is_negative(s, rcode))
-        return s->has_soa ? least(least(s->ttl_s, s->soa_ttl_s), TTL_MOST_NEGATIVE_S) : 0;
-    return rcode == DNS_NOERROR && s->counts[WR_ANSWER] ? least(s->ttl_s, TTL_MOST_S) : 0;
+        return s->has_soa ? least(s->ttl_s, s->soa_ttl_s) : 0;
+    return rcode == DNS_NOERROR && s->counts[WR_ANSWER] ? s->ttl_s : 0;
 }
 
 static struct relay_msg *new_msg(const struct scan *s, unsigned rcode)
@@ -225,7 +244,7 @@ static struct relay_msg *new_msg(const struct scan *s, unsigned rcode)
 
 int relay_read(const uint8_t *query, size_t query_len, const uint8_t *msg, size_t len, struct relay_msg **out)
 {
-    if (!relay_is_answer(query, query_len, msg, len))
+    if (relay_match(query, query_len, msg, len) == RELAY_OTHER)
         return ERR_PARSE;
     if (wire_get16(msg + 2) & FLAG_TC)
         return ERR_TOOBIG;
@@ -256,9 +275,8 @@ static void age_records(uint8_t *msg, size_t at, unsigned n, const struct relay_
         while (msg[at] && msg[at] < 0xc0)
             at += msg[at] + 1u;
         at += msg[at] ? 2 : 1;
-        uint32_t ttl_s = read_ttl(msg + at + 4);
-        ttl_s = ttl_s > c->age_s ? ttl_s - c->age_s : 0;
-        wire_put32(msg + at + 4, least(ttl_s, c->ttl_most_s));
+        uint32_t ttl_s = least(read_ttl(msg + at + 4), c->ttl_most_s);
+        wire_put32(msg + at + 4, ttl_s > c->age_s ? ttl_s - c->age_s : 0);
         at += RR_FIXED + wire_get16(msg + at + 8);
     }
 }
@@ -292,11 +310,25 @@ static bool copy_sections(struct wr *w, const struct relay_msg *m, size_t room)
     return is_whole || w->counts[WR_ANSWER];
 }
 
+/** What the OPT record says when the client sent one. */
+static struct wr_opt response_opt(const struct relay_msg *m, const struct relay_client *c)
+{
+    const struct query *q = c->query;
+    return (struct wr_opt){.size = c->udp_max,
+                           .is_dnssec = q->wants_dnssec,
+                           .ede = m->ede,
+                           .cookie = c->cookie,
+                           .nsid = q->wants_nsid ? c->nsid : NULL,
+                           .nsid_len = c->nsid_len,
+                           .has_keepalive = q->wants_keepalive && c->is_tcp,
+                           .keepalive_100ms = c->keepalive_100ms,
+                           .padding_block = q->wants_padding && c->is_tls ? RELAY_PADDING_BLOCK : 0};
+}
+
 size_t relay_write(const struct relay_msg *m, const struct relay_client *c, uint8_t *out)
 {
     struct wr w;
-    struct wr_opt opt = {
-        .size = c->udp_max, .is_dnssec = c->query->wants_dnssec, .ede = m->ede, .cookie = c->cookie};
+    struct wr_opt opt = response_opt(m, c);
     size_t limit = response_limit(c), opt_len = c->query->has_edns ? wr_opt_len(&opt) : 0;
     wr_begin(&w, out, RELAY_RESPONSE_MAX);
     wr_question(&w, c->msg + WIRE_HEADER_LEN, c->query->question_len);

@@ -23,12 +23,19 @@
 #define RELAY_QUERY_MAX (WIRE_HEADER_LEN + NAME_MAX_LEN + 4 + 11)
 /** Room for any response to a client. */
 #define RELAY_RESPONSE_MAX 65535
-/** Room for the response that tells a relay_failure: what the query holds, an extended error and a cookie. */
-#define RELAY_FAILURE_MAX (RELAY_QUERY_MAX + 6 + 4 + COOKIE_LEN)
+/** Longest name server identifier that a client is told. */
+#define RELAY_NSID_MAX 64
+/** What the padding of a message makes it a multiple of (RFC 8467 4.1). */
+#define RELAY_PADDING_BLOCK 468
+/** Room for the response that tells a relay_failure: what the query holds, an extended error, and all other options. */
+#define RELAY_FAILURE_MAX                                                                                    \
+    (RELAY_QUERY_MAX + 6 + 4 + COOKIE_LEN + 4 + RELAY_NSID_MAX + 6 + 4 + RELAY_PADDING_BLOCK)
+/** Octets that decide the case of a name's letters: one bit for each octet of the name. */
+#define RELAY_CASE_LEN 32
 
 /** An answer of an upstream, cleaned: header, question, records without OPT. free() releases it. */
 struct relay_msg {
-    uint32_t ttl_s;       /* how long it may be kept; 0: not at all */
+    uint32_t ttl_s;       /* how long it may be kept, up to 2^31-1; 0: not at all */
     uint8_t rcode;        /* 0..15 */
     bool is_negative;     /* NXDOMAIN, or NOERROR without the type */
     int ede;              /* extended error for the client, or DNS_EDE_NONE */
@@ -37,15 +44,18 @@ struct relay_msg {
     uint8_t bytes[];
 };
 
-/** Who gets an answer, and how much of it. */
+/** Who gets an answer, and how much of it. Options go from hop to hop: the client's are answered by us, as for our zones. */
 struct relay_client {
     const struct query *query; /* what the client asked                           [borrowed] */
     const uint8_t *msg;        /* its message                                     [borrowed] */
     const uint8_t *cookie;     /* COOKIE_LEN octets for the response, or NULL     [borrowed] */
-    bool is_tcp;
-    uint16_t udp_max;    /* longest UDP response of ours, and what our OPT announces; 512..4096 */
-    uint32_t age_s;      /* seconds since the answer came: TTLs are less by it */
-    uint32_t ttl_most_s; /* TTLs are lowered to it; UINT32_MAX: they are not */
+    const uint8_t *nsid;       /* told when asked for, or NULL                    [borrowed] */
+    uint8_t nsid_len;          /* 1..RELAY_NSID_MAX */
+    uint16_t keepalive_100ms;  /* idle timeout, told over TCP when asked for */
+    bool is_tcp, is_tls;       /* TLS is TCP, too */
+    uint16_t udp_max;          /* longest UDP response of ours, and what our OPT announces; 512..4096 */
+    uint32_t age_s;            /* seconds since the answer came: TTLs are less by it */
+    uint32_t ttl_most_s;       /* TTLs were at most this when it came; UINT32_MAX: no limit */
 };
 
 /**
@@ -63,18 +73,38 @@ size_t relay_make_query(const struct query *q, const uint8_t *msg, uint8_t *out)
 void relay_set_id(uint8_t *query, uint16_t id);
 
 /**
+ * Write the name of a query in upper and lower case: who forges an answer has to guess each letter.
+ *
+ * @param query   made by relay_make_query                                       [in,out]
+ * @param random  RELAY_CASE_LEN octets, a set bit is an upper-case letter; NULL: all lower case [borrowed]
+ * Thread: any.   Source: draft-vixie-dnsext-dns0x20-00; RFC 4343: names are the same in any case.
+ */
+void relay_set_case(uint8_t *query, const uint8_t *random);
+
+/** Leave the OPT record out of a query made by relay_make_query, or take it in again. @return octets of the query.
+ *  Thread: any.   Source: RFC 6891 6.2.2. */
+size_t relay_set_edns(uint8_t *query, bool has_edns);
+
+/** What a message is to a query. */
+enum relay_match {
+    RELAY_OTHER,      /* another id or question, no response, or no message */
+    RELAY_OTHER_CASE, /* its answer, but for the case of letters in the name */
+    RELAY_ANSWER,
+};
+
+/**
  * Does a message answer a query, by id and question? What does not is not for us, and says nothing about the upstream.
  *
  * @param query  made by relay_make_query                                        [borrowed]
  * @param msg    len octets as received                                          [borrowed]
  * Thread: any.   Source: RFC 5452 9.1; names as RFC 4343 compares them.
  */
-bool relay_is_answer(const uint8_t *query, size_t query_len, const uint8_t *msg, size_t len);
+enum relay_match relay_match(const uint8_t *query, size_t query_len, const uint8_t *msg, size_t len);
 
 /**
  * Read an answer and clean it.
  *
- * @param query  what it answers (relay_is_answer)                               [borrowed]
+ * @param query  what it answers (relay_match), case aside                       [borrowed]
  * @param msg    len octets, at most 65535                                       [borrowed]
  * @param out    the answer; free()                                              [out]
  * @return 0; ERR_TOOBIG: TC is set, ask again over TCP; ERR_PARSE: malformed; *out is unchanged then.
@@ -93,7 +123,7 @@ struct relay_msg *relay_failure(const uint8_t *query, size_t query_len, int ede)
  * @param c    the client; its question is that of m, case aside                 [borrowed]
  * @param out  room for RELAY_RESPONSE_MAX octets, or RELAY_FAILURE_MAX for a relay_failure [out]
  * @return octets of the response, at most what the client takes; TC is set when records it needs were left out.
- * Thread: any.   Source: RFC 2181 9, RFC 6891 6.2.5, RFC 8914.
+ * Thread: any.   Source: RFC 2181 9, RFC 6891 6.2.5, RFC 8914; options: RFC 5001, 7828, 7873, 8467.
  */
 size_t relay_write(const struct relay_msg *m, const struct relay_client *c, uint8_t *out);
 

@@ -43,10 +43,12 @@ class Question:
         while msg[at]:
             labels.append(msg[at + 1:at + 1 + msg[at]].decode())
             at += msg[at] + 1
-        self.name, self.raw, self.is_tcp = ".".join(labels), msg[12:at + 5], is_tcp
+        self.sent_name, self.raw, self.is_tcp = ".".join(labels), msg[12:at + 5], is_tcp
+        self.name = self.sent_name.lower()  # the case of its letters is left to chance
         self.type = {v: k for k, v in TYPES.items()}[struct.unpack(">H", msg[at + 1:at + 3])[0]]
         opt = msg[at + 5:]
-        self.size, self.wants_dnssec = struct.unpack(">H", opt[3:5])[0], bool(opt[7] & 0x80)
+        self.has_edns = bool(opt)
+        self.size, self.wants_dnssec = (struct.unpack(">H", opt[3:5])[0], bool(opt[7] & 0x80)) if opt else (512, False)
 
     def reply(self, answer=(), authority=(), rcode=0, flags=0, additional=(), opt=b"", **change):
         sections = [list(answer), list(authority), list(additional)]
@@ -117,7 +119,7 @@ class Forwarding(Stack):
     def __init__(self, *upstreams, **options):
         listed = ",".join(f"127.0.0.1:{getattr(u, 'port', u)}" for u in upstreams)
         super().__init__(options={"dnsd": {KEY + "forward.enabled": "true", KEY + "upstreams": listed,
-                                           KEY + "forward.timeout": "300ms",
+                                           KEY + "forward.timeout": "10s",
                                            **{KEY + k.replace("__", "-").replace("_", "."): v
                                               for k, v in options.items()}}})
 
@@ -187,7 +189,7 @@ def test_contract_rows_of_forwarding():
             return q.reply([("", "NS", 518400, wire(f"{c}.root-servers.net")) for c in "abcdefghijklm"])
         return None
 
-    with Upstream(script) as up, Forwarding(up) as stack:
+    with Upstream(script) as up, Forwarding(up, forward_timeout="1s") as stack:
         assert Said(stack.dns_port, "example.com", "SOA", "+recurse").counts[0] == 1
         said = Said(stack.dns_port, "mail.yahoo.com", "CNAME", "+recurse")
         assert said.status == "NOERROR" and said.counts[0] == 1 and "edge.yahoo.com." in said.text
@@ -229,6 +231,7 @@ def test_many_clients_and_a_stop_in_the_middle():
     ("upstreams", "127.0.0.1:5335", "cannot forward to itself"),
     ("upstreams", ",", "no server to forward to"),
     ("forward.acl", "127.0.0.0/33", "is no network"),
+    ("fallthrough.zones", "a..b", "is no domain"),
 ])
 def test_mistakes_are_told_before_the_start(key, value, told):
     options = {"domain-name": DOMAIN, "forward.enabled": "true", "upstreams": "127.0.0.1:53", key: value}
@@ -286,6 +289,92 @@ def test_what_does_not_answer_the_question_is_stepped_over():
     with Upstream(elsewhere) as up, Forwarding(up) as stack:
         assert stack.dig("www.corp.example") == ["10.0.0.1"]
         assert len(up.asked) == 1
+        assert stack.metric("dns_forward_strays") == 5 and stack.metric("dns_forward_doubts") == 0
+
+
+def other_case(q):
+    return wire(q.sent_name.swapcase()) + q.raw[-4:]
+
+
+def test_case_of_the_name_is_left_to_chance_and_wrong_case_is_not_believed():
+    def script(q):
+        if not q.is_tcp and q.name.startswith("forged"):
+            return q.reply([a(q.name, "6.6.6.6")], question=other_case(q))
+        return q.reply([a(q.name, "10.0.0.1")])
+
+    with Upstream(script) as up, Forwarding(up) as stack:
+        for i in range(8):
+            assert stack.dig(f"abcdefghijklmnop{i}.corp.example") == ["10.0.0.1"]
+        assert len({q.sent_name[:16] for q in up.asked}) > 4, "chance"
+        assert "abcdefghijklmnop0" in Said(stack.dns_port, "abcdefghijklmnop0.corp.example").text, "the client's case"
+        assert stack.metric("dns_forward_doubts") == 0
+        assert stack.dig("forged.corp.example") == ["10.0.0.1"], "TCP decides"
+        assert [q.is_tcp for q in up.asked if q.name == "forged.corp.example"] == [False, True]
+        assert stack.metric("dns_forward_strays") == stack.metric("dns_forward_doubts") == 1
+        up.asked.clear()
+        assert stack.dig("next.corp.example") == ["10.0.0.1"] and len(up.asked) == 1, "the upstream is not blamed for it"
+
+
+@pytest.mark.parametrize("has_tcp", [True, False])
+def test_upstream_that_changes_case_is_asked_in_lower_case(has_tcp):
+    def script(q):
+        return None if q.is_tcp and not has_tcp else q.reply([a(q.name, "10.0.0.1")], question=wire(q.name) + q.raw[-4:])
+
+    with Upstream(script) as up, Forwarding(up) as stack:
+        assert stack.dig("abcdefghijklmnop.corp.example") == ["10.0.0.1"]
+        assert [q.is_tcp for q in up.asked] == ([False, True] if has_tcp else [False, True, False])
+        assert stack.dnsd.event("forward_upstream_case")["port"] == up.port
+        up.asked.clear()
+        assert stack.dig("qrstuvwxyzabcdef.corp.example") == ["10.0.0.1"]
+        assert [q.sent_name for q in up.asked] == ["qrstuvwxyzabcdef.corp.example"], "now it is known"
+
+
+def test_many_forged_answers_lead_to_tcp():
+    def script(q):
+        forged = [q.reply([a(q.name, "6.6.6.6")], id=q.id ^ i) for i in range(1, 40)]
+        return q.reply([a(q.name, "10.0.0.1")]) if q.is_tcp else [*forged, q.reply([a(q.name, "6.6.6.6")])]
+
+    with Upstream(script) as up, Forwarding(up) as stack:
+        assert stack.dig("www.corp.example") == ["10.0.0.1"]
+        assert [q.is_tcp for q in up.asked] == [False, True]
+        assert stack.metric("dns_forward_doubts") == 1 and stack.metric("dns_forward_strays") == 16
+
+
+@pytest.mark.parametrize("rcode", [1, 4])
+def test_upstream_that_does_not_know_edns_is_asked_without(rcode):
+    def script(q):
+        if q.has_edns:
+            return struct.pack(">6H", q.id, 0x8000 | rcode, 1, 0, 0, 0) + q.raw
+        return q.reply([a(q.name, "10.0.0.1")])
+
+    with Upstream(script) as up, Upstream(always(a("one.corp.example", "10.9.9.9"))) as other, Forwarding(up, other) as stack:
+        said = Said(stack.dns_port, "one.corp.example", "+dnssec")
+        assert said.status == "NOERROR" and "10.0.0.1" in said.text and "EDNS: version: 0" in said.text
+        assert stack.dnsd.event("forward_upstream_plain")["port"] == up.port
+        assert stack.dig("two.corp.example") == ["10.0.0.1"]
+        assert [q.has_edns for q in up.asked] == [True, False, False] and other.asked == []
+        assert stack.metric("dns_forward_sent_plain") == 2
+
+
+def test_options_go_from_hop_to_hop():
+    with Upstream(always(a("www.corp.example", "10.0.0.1"))) as up, Forwarding(up, identity="node-seven") as stack:
+        for _ in range(2):  # relayed, then from the cache
+            assert '("node-seven")' in Said(stack.dns_port, "www.corp.example", "+nsid").text
+            assert re.search(r"TCP.KEEPALIVE: 10\.0 sec", Said(stack.dns_port, "www.corp.example", "+tcp", "+keepalive").text)
+        assert "node-seven" not in Said(stack.dns_port, "www.corp.example").text
+
+
+def test_ttls_can_be_limited():
+    def script(q):
+        if q.name.startswith("no"):
+            return q.reply(authority=[soa(ttl=3000, minimum=3000)], rcode=3)
+        return q.reply([a(q.name, "10.0.0.1", 3000)])
+
+    with Upstream(script) as up, Forwarding(up, forward_ttl__max="70s", forward_negative__ttl__max="7s") as stack:
+        for _ in range(2):
+            assert Said(stack.dns_port, "www.corp.example").ttl("A") <= 70
+            assert Said(stack.dns_port, "no.corp.example").ttl("SOA") <= 7
+        assert up.names() == ["www.corp.example", "no.corp.example"]
 
 
 def test_truncated_upstream_answer_is_fetched_over_tcp():
@@ -315,7 +404,7 @@ def test_what_is_only_additional_gives_way_without_tc():
 
 def test_next_upstream_and_the_memory_of_a_silent_one():
     with Upstream(lambda q: None) as silent, Upstream(lambda q: q.reply([a(q.name, "10.0.0.2")])) as good, \
-            Forwarding(silent, good) as stack:
+            Forwarding(silent, good, forward_timeout="1s") as stack:
         assert stack.dig("one.corp.example") == ["10.0.0.2"]
         assert stack.dig("two.corp.example") == ["10.0.0.2"]
         assert silent.names() == ["one.corp.example"], "who was silent is not asked first again"
@@ -347,7 +436,7 @@ def test_malformed_answer_is_none():
 
 
 def test_nobody_answers():
-    with Upstream(lambda q: None) as silent, Forwarding(silent) as stack:
+    with Upstream(lambda q: None) as silent, Forwarding(silent, forward_timeout="1s") as stack:
         said = Said(stack.dns_port, "www.corp.example")
         assert (said.status, said.ede) == ("SERVFAIL", "22")
         silent.script = always(a("www.corp.example", "10.0.0.1"))
@@ -390,6 +479,34 @@ def test_our_names_never_wait_and_too_many_are_turned_away():
         wait_for(lambda: stack.metric("dns_forward_under_way") == 0, "nothing waits")
 
 
+def test_our_names_never_wait_for_a_full_table_and_dead_servers():
+    """The default table, filled with questions that nobody answers: every question for our names is answered meanwhile."""
+    with Upstream(lambda q: None) as up, Forwarding(up, forward_timeout="60s") as stack:
+        revision = stack.bind(f"{BASE}/components/ctr-1-1", container("web-0", "web", "10.0.0.8"))
+        stack.sync(revision.headers["Bobbin-Revision"])
+        ours = wire(f"web-0.shop.alice.{DOMAIN}") + b"\0\1\0\1"
+        with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as waiting, socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as s:
+            for one in (waiting, s):
+                one.settimeout(30)
+                one.connect(("127.0.0.1", stack.dns_port))
+
+            def fill():
+                n = stack.metric("dns_forward_under_way")
+                for i in range(n, 500):
+                    waiting.send(struct.pack(">6H", i, RD, 1, 0, 0, 0) + wire(f"w{i}.corp.example") + b"\0\1\0\1")
+                return n == 500
+
+            wait_for(fill, "the table is full")
+            for i in range(300):
+                s.send(struct.pack(">6H", i, RD, 1, 0, 0, 0) + ours)
+                msg = s.recv(512)
+                assert msg.endswith(socket.inet_aton("10.0.0.8")) and struct.unpack(">H", msg[:2])[0] == i
+                if i % 30 == 0:  # one more for them is turned away at once
+                    s.send(struct.pack(">6H", i, RD, 1, 0, 0, 0) + wire("more.corp.example") + b"\0\1\0\1")
+                    assert s.recv(512)[3] & 15 == 2
+        assert stack.metric("dns_forward_under_way") == 500
+
+
 def test_only_clients_that_may():
     with Upstream(always(a("www.corp.example", "10.0.0.1"))) as up, \
             Forwarding(up, forward_acl="127.0.0.9/32,::1") as stack:
@@ -401,8 +518,8 @@ def test_only_clients_that_may():
 def test_servers_in_a_ring_end():
     """Two dnsd that forward to each other: the question waits for itself and ends with the time-out."""
     first_port = free_port()
-    with Forwarding(first_port) as second, \
-            Forwarding(second.dns_port, bind__port=str(first_port)) as first:
+    with Forwarding(first_port, forward_timeout="300ms") as second, \
+            Forwarding(second.dns_port, bind__port=str(first_port), forward_timeout="300ms") as first:
         first.dns_port = first_port
         said = Said(first_port, "www.corp.example")
         assert said.status == "SERVFAIL"
@@ -450,6 +567,13 @@ class TestFallThrough:
         with Upstream(self.script) as up, Forwarding(up, **options) as stack:
             said = Said(stack.dns_port, f"printer.{DOMAIN}")
             assert said.status == "NXDOMAIN" and "aa" in said.flags and up.asked == []
+
+    def test_only_where_it_is_wanted(self):
+        with Upstream(self.script) as up, Forwarding(up, mode="compat", fallthrough_zones=f"shop.alice.{DOMAIN}, x.test") as stack:
+            said = Said(stack.dns_port, f"printer.{DOMAIN}")
+            assert said.status == "NXDOMAIN" and "aa" in said.flags and up.asked == []
+            said = Said(stack.dns_port, f"printer.Shop.alice.{DOMAIN}")
+            assert said.status == "NOERROR" and "10.9.9.9" in said.text and "aa" not in said.flags
 
     def test_a_name_that_is_registered_later_is_ours_at_once(self):
         with Upstream(self.script) as up, Forwarding(up, mode="compat") as stack:

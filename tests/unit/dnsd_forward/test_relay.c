@@ -117,30 +117,75 @@ static void query_says_only_what_an_upstream_needs(void **state)
     assert_string_equal(text_of(a.query, a.query_len), "NOERROR rd|||");
 }
 
+static enum relay_match match(const struct asked *a, const uint8_t *msg, size_t len)
+{
+    return relay_match(a->query, a->query_len, msg, len);
+}
+
 static void only_its_answer_answers_a_query(void **state)
 {
     (void)state;
     struct asked a, other;
     struct made m;
     ask(&a, "wWw.corp.example", DNS_A, RD, 0);
-    ask(&other, "WwW.CORP.example", DNS_A, RD, 0);
-    make(&m, &other);
+    make(&m, &a);
     size_t len = wr_finish(&m.w, ID, QR);
-    assert_true(relay_is_answer(a.query, a.query_len, m.msg, len));
+    assert_int_equal(match(&a, m.msg, len), RELAY_ANSWER);
     for (size_t cut = 0; cut < len; cut++)
-        assert_false(relay_is_answer(a.query, a.query_len, m.msg, cut));
+        assert_int_equal(match(&a, m.msg, cut), RELAY_OTHER);
     wr_finish(&m.w, ID + 1, QR);
-    assert_false(relay_is_answer(a.query, a.query_len, m.msg, len));
+    assert_int_equal(match(&a, m.msg, len), RELAY_OTHER);
     wr_finish(&m.w, ID, 0);
-    assert_false(relay_is_answer(a.query, a.query_len, m.msg, len));
+    assert_int_equal(match(&a, m.msg, len), RELAY_OTHER);
     wr_finish(&m.w, ID, QR | 0x2000);
-    assert_false(relay_is_answer(a.query, a.query_len, m.msg, len));
+    assert_int_equal(match(&a, m.msg, len), RELAY_OTHER);
     ask(&other, "www.corp.example", DNS_AAAA, RD, 0);
     make(&m, &other);
-    assert_false(relay_is_answer(a.query, a.query_len, m.msg, wr_finish(&m.w, ID, QR)));
+    assert_int_equal(match(&a, m.msg, wr_finish(&m.w, ID, QR)), RELAY_OTHER);
     ask(&other, "ww.corp.example", DNS_A, RD, 0);
     make(&m, &other);
-    assert_false(relay_is_answer(a.query, a.query_len, m.msg, wr_finish(&m.w, ID, QR)));
+    assert_int_equal(match(&a, m.msg, wr_finish(&m.w, ID, QR)), RELAY_OTHER);
+}
+
+static void case_of_the_question_tells_a_guess(void **state)
+{
+    (void)state;
+    static const uint8_t random[RELAY_CASE_LEN] = {0x0a, 0x41}; /* octets 1, 3, 8 and 14 of the name */
+    struct asked a, other;
+    struct made m;
+    ask(&a, "WWW.2[corp.example", DNS_A, RD, 1232);
+    relay_set_case(a.query, random);
+    assert_memory_equal(a.query + WIRE_HEADER_LEN,
+                        "\3WwW\6"
+                        "2[cOrp"
+                        "\7"
+                        "exAmple",
+                        20);
+    ask(&other, "www.2[corp.example", DNS_A, RD, 1232);
+    make(&m, &other);
+    size_t len = wr_finish(&m.w, ID, QR);
+    assert_int_equal(match(&a, m.msg, len), RELAY_OTHER_CASE);
+    make(&m, &a);
+    assert_int_equal(match(&a, m.msg, wr_finish(&m.w, ID, QR)), RELAY_ANSWER);
+    relay_set_case(a.query, NULL);
+    assert_memory_equal(a.query + WIRE_HEADER_LEN, other.query + WIRE_HEADER_LEN, a.q.question_len);
+}
+
+static void edns_can_be_left_out_and_taken_in(void **state)
+{
+    (void)state;
+    struct asked a;
+    uint8_t before[RELAY_QUERY_MAX];
+    ask(&a, "www.corp.example", DNS_A, RD, 4000);
+    memcpy(before, a.query, a.query_len);
+    size_t bare = relay_set_edns(a.query, false);
+    assert_int_equal(bare, WIRE_HEADER_LEN + a.q.question_len);
+    assert_string_equal(text_of(a.query, bare), "NOERROR rd|||");
+    struct query q;
+    query_read(a.query, bare, &q);
+    assert_true(q.verdict == QUERY_OK && !q.has_edns);
+    assert_int_equal(relay_set_edns(a.query, true), a.query_len);
+    assert_memory_equal(a.query, before, a.query_len);
 }
 
 static void header_question_and_opt_become_ours(void **state)
@@ -204,7 +249,7 @@ static void how_long_an_answer_is_kept(void **state)
     } cases[] = {
         {DNS_NOERROR, 300, UINT32_MAX, 300, false},
         {DNS_NOERROR, 0, UINT32_MAX, 0, false},
-        {DNS_NOERROR, 10000000, UINT32_MAX, 86400, false},
+        {DNS_NOERROR, 10000000, UINT32_MAX, 10000000, false},
         {DNS_NOERROR, 0x80000001, UINT32_MAX, 0, false},
         {DNS_NOERROR, 300, 200, 200, false},
         {DNS_NOERROR, UINT32_MAX, 200, 30, true},
@@ -243,6 +288,8 @@ static void negative_ttl_can_be_lowered(void **state)
     struct relay_client c = client_of(&a);
     c.ttl_most_s = 5;
     assert_non_null(strstr(text_of(out, relay_write(r, &c, out)), "NXDOMAIN ra||corp.example. 5 IN SOA"));
+    c.age_s = 2;
+    assert_non_null(strstr(text_of(out, relay_write(r, &c, out)), "NXDOMAIN ra||corp.example. 3 IN SOA"));
 }
 
 static void client_gets_what_it_can_take(void **state)
@@ -309,6 +356,47 @@ static void failure_says_why(void **state)
     assert_memory_equal(out + len - 6, "\0\x0f\0\2\0\x16", 6);
 }
 
+/** A query with these octets of options. */
+static void ask_with_options(struct asked *a, const char *name, const char *options, size_t n)
+{
+    ask(a, name, DNS_A, RD, 1232);
+    memcpy(a->msg + a->len, options, n);
+    wire_put16(a->msg + a->len - 2, (unsigned)n);
+    a->len += n;
+    query_read(a->msg, a->len, &a->q);
+    assert_int_equal(a->q.verdict, QUERY_OK);
+}
+
+/* NSID, keepalive, padding. */
+static const char options[] = "\0\3\0\0\0\x0b\0\0\0\x0c\0\0";
+
+static void options_are_answered_from_hop_to_hop(void **state)
+{
+    (void)state;
+    struct asked a;
+    struct made m;
+    uint8_t out[RELAY_RESPONSE_MAX];
+    ask_with_options(&a, "www.corp.example", options, sizeof options - 1);
+    make(&m, &a);
+    add(&m, WR_ANSWER, "www.corp.example", DNS_A, 60, "10.0.0.1");
+    mem_auto struct relay_msg *r = read_made(&m, &a, 0);
+    struct relay_client c = client_of(&a);
+    c.nsid = (const uint8_t *)"here";
+    c.nsid_len = 4;
+    c.keepalive_100ms = 0x1234;
+    size_t over_udp = relay_write(r, &c, out);
+    assert_non_null(memmem(out, over_udp, "\0\3\0\4here", 8));
+    assert_null(memmem(out, over_udp, "\x12\x34", 2));
+    c.is_tcp = true;
+    size_t over_tcp = relay_write(r, &c, out);
+    assert_int_equal(over_tcp, over_udp + 6);
+    assert_non_null(memmem(out, over_tcp, "\0\x0b\0\2\x12\x34", 6));
+    c.is_tls = true;
+    assert_int_equal(relay_write(r, &c, out) % RELAY_PADDING_BLOCK, 0);
+    ask(&a, "www.corp.example", DNS_A, RD, 1232);
+    assert_true(relay_write(r, &c, out) < over_udp);
+}
+
 static void longest_failure_has_room(void **state)
 {
     (void)state;
@@ -317,15 +405,18 @@ static void longest_failure_has_room(void **state)
         name[i] = i % 64 == 63 ? '.' : 'x';
     name[253] = 0;
     struct asked a;
-    uint8_t cookie[COOKIE_LEN];
-    ask(&a, name, DNS_A, RD, 1232);
+    uint8_t cookie[COOKIE_LEN], nsid[RELAY_NSID_MAX] = {0};
+    ask_with_options(&a, name, options, sizeof options - 1);
     memset(cookie, 7, sizeof cookie);
     mem_auto uint8_t *out = mem_alloc(RELAY_FAILURE_MAX);
     mem_auto struct relay_msg *r = relay_failure(a.query, a.query_len, 23);
     struct relay_client c = client_of(&a);
     c.cookie = cookie;
+    c.nsid = nsid;
+    c.nsid_len = sizeof nsid;
+    c.is_tcp = c.is_tls = true;
     size_t len = relay_write(r, &c, out);
-    assert_int_equal(len, RELAY_FAILURE_MAX);
+    assert_true(len <= RELAY_FAILURE_MAX && len > RELAY_QUERY_MAX + COOKIE_LEN + RELAY_NSID_MAX);
     assert_non_null(memmem(out, len, cookie, sizeof cookie));
 }
 
@@ -383,6 +474,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(query_says_only_what_an_upstream_needs),
         cmocka_unit_test(only_its_answer_answers_a_query),
+        cmocka_unit_test(case_of_the_question_tells_a_guess),
+        cmocka_unit_test(edns_can_be_left_out_and_taken_in),
         cmocka_unit_test(header_question_and_opt_become_ours),
         cmocka_unit_test(records_after_opt_are_left_out),
         cmocka_unit_test(how_long_an_answer_is_kept),
@@ -390,6 +483,7 @@ int main(void)
         cmocka_unit_test(client_gets_what_it_can_take),
         cmocka_unit_test(referral_without_its_glue_is_truncated),
         cmocka_unit_test(failure_says_why),
+        cmocka_unit_test(options_are_answered_from_hop_to_hop),
         cmocka_unit_test(longest_failure_has_room),
         cmocka_unit_test(damaged_answers),
         cmocka_unit_test(names_that_lead_nowhere),

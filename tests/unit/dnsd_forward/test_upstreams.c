@@ -97,8 +97,8 @@ static void who_keeps_failing_is_held_back_longer_but_not_for_good(void **state)
     }
     upstreams_failed(&u, 0, now_ms);
     assert_true(held_ms(&u, now_ms) <= 60000);
-    assert_true(upstreams_worked(&u, 0));
-    assert_false(upstreams_worked(&u, 0));
+    assert_true(upstreams_worked(&u, 0, -1, now_ms));
+    assert_false(upstreams_worked(&u, 0, -1, now_ms));
     assert_int_equal(upstreams_pick(&u, 0, now_ms), 0);
 }
 
@@ -114,6 +114,56 @@ static void queries_that_fail_together_count_once(void **state)
     assert_int_equal(held_ms(&u, 0), once_ms);
 }
 
+static void a_much_quicker_server_goes_before(void **state)
+{
+    (void)state;
+    struct upstreams u = read_list("10.0.0.1,10.0.0.2,10.0.0.3");
+    upstreams_worked(&u, 0, 200, 0);
+    assert_int_equal(upstreams_pick(&u, 0, 0), 1); /* not measured: worth a try */
+    upstreams_worked(&u, 1, 150, 0);
+    assert_int_equal(upstreams_pick(&u, 0, 0), 2);
+    upstreams_worked(&u, 2, 400, 0);
+    assert_int_equal(upstreams_pick(&u, 0, 0), 0); /* about as quick as the best: the order counts */
+    for (int i = 0; i < 60; i++)
+        upstreams_worked(&u, 1, 5, 0);
+    assert_int_equal(upstreams_pick(&u, 0, 0), 1);
+    assert_int_equal(upstreams_pick(&u, 2, 0), 0);
+    upstreams_failed(&u, 1, 0);
+    assert_int_equal(upstreams_pick(&u, 0, 0), 0);
+    assert_int_equal(upstreams_n_failing(&u), 1);
+}
+
+static void one_slow_answer_changes_little_and_slowness_is_forgotten(void **state)
+{
+    (void)state;
+    struct upstreams u = read_list("10.0.0.1,10.0.0.2");
+    upstreams_worked(&u, 0, 10, 0);
+    upstreams_worked(&u, 1, 10, 0);
+    upstreams_worked(&u, 0, 200, 0);
+    assert_int_equal(upstreams_pick(&u, 0, 0), 0);
+    for (int i = 0; i < 60; i++)
+        upstreams_worked(&u, 0, 1000, 0);
+    assert_int_equal(upstreams_pick(&u, 0, 0), 1);
+    int64_t now_ms = 0;
+    for (; upstreams_pick(&u, 0, now_ms) != 0; now_ms += 1000) {
+        upstreams_worked(&u, 1, 10, now_ms);
+        assert_true(now_ms < 3600000);
+    }
+    assert_true(now_ms > 10000);
+    assert_int_equal(upstreams_pick(&u, 0, INT64_MAX), 0);
+}
+
+static void what_one_cannot_do_is_forgotten_too(void **state)
+{
+    (void)state;
+    struct upstreams u = read_list("10.0.0.1,10.0.0.2");
+    upstreams_note(&u, 1, UPSTREAM_LACKS_EDNS, 1000);
+    assert_true(upstreams_lack(&u, 1, UPSTREAM_LACKS_EDNS, 2000));
+    assert_false(upstreams_lack(&u, 1, UPSTREAM_LACKS_CASE, 2000));
+    assert_false(upstreams_lack(&u, 0, UPSTREAM_LACKS_EDNS, 2000));
+    assert_false(upstreams_lack(&u, 1, UPSTREAM_LACKS_EDNS, 2000 + 3600000));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -122,6 +172,9 @@ int main(void)
         cmocka_unit_test(first_that_is_good_is_asked),
         cmocka_unit_test(who_keeps_failing_is_held_back_longer_but_not_for_good),
         cmocka_unit_test(queries_that_fail_together_count_once),
+        cmocka_unit_test(a_much_quicker_server_goes_before),
+        cmocka_unit_test(one_slow_answer_changes_little_and_slowness_is_forgotten),
+        cmocka_unit_test(what_one_cannot_do_is_forgotten_too),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
