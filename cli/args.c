@@ -77,6 +77,15 @@ static int read_option(struct cli *cli, const char *word, struct words *w, struc
     return 0;
 }
 
+/** All that is left is operands. */
+static void take_rest(struct cli *cli, struct words *w)
+{
+    const char *word;
+
+    while ((word = next_word(w)))
+        cli->operands[cli->n_operands++] = word;
+}
+
 static int read_words(struct cli *cli, struct words *w, struct err_info *why)
 {
     bool is_option = true;
@@ -89,6 +98,8 @@ static int read_words(struct cli *cli, struct words *w, struct err_info *why)
         }
         if (!is_option || word[0] != '-' || !word[1]) {
             cli->operands[cli->n_operands++] = word;
+            if (cli->command->options & CLI_RAW)
+                take_rest(cli, w);
             continue;
         }
         int err = read_option(cli, word, w, why);
@@ -114,6 +125,12 @@ static int read_output(struct cli *cli, struct err_info *why)
 {
     const char *form = cli_value(cli, CLI_OUTPUT);
 
+    if (cli->command->options & CLI_RAW) {
+        if (form && strcmp(form, cli->command->verb + strlen("-o ")) == 0)
+            return 0;
+        return err_set(why, ERR_USAGE, cli->command->group,
+                       "options stand behind the command's name; only %s is before it", cli->command->verb);
+    }
     cli->is_json = form && strcmp(form, "json") == 0;
     if (form && !cli->is_json && strcmp(form, "table") != 0)
         return err_set(why, ERR_USAGE, "-o", "the form is table or json, not \"%s\"", form);

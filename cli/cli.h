@@ -85,6 +85,10 @@ extern const struct cli_option_def cli_options[N_CLI_OPTIONS];
 /** Set of options with this one in it. */
 #define CLI_BIT(id) (UINT64_C(1) << (id))
 
+/** In the options of a row: its verb is an option itself, `-o FORM`, its first operand ends the options, and it says what
+ *  went wrong by itself. */
+#define CLI_RAW (UINT64_C(1) << 63)
+
 struct cli_command {
     const char *group, *verb; /* verb "" : the group is the command */
     const char *operands;     /* for the usage line */
@@ -111,6 +115,7 @@ struct cli {
     const char *config_dir;  /* --config, or HADOOP_CONF_DIR (not for `dev`); NULL: none */
     struct options *options; /* CLI_KEYS */
     char *user;
+    bool is_told;     /* what went wrong was said already */
     int failure_code; /* exit code of any failure of the command; 0: that of the error table */
 };
 

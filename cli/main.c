@@ -25,6 +25,16 @@ static const struct cli_command *find_command(const char *group, const char *ver
     return NULL;
 }
 
+/** Row of the group whose verb is an option: `bobbin registry -o hadoop …`. NULL: none. */
+static const struct cli_command *find_raw(const char *group)
+{
+    for (size_t i = 0; i < ARRAY_LEN(commands); i++) {
+        if (strcmp(commands[i].group, group) == 0 && (commands[i].options & CLI_RAW))
+            return &commands[i];
+    }
+    return NULL;
+}
+
 static bool is_group(const char *word)
 {
     for (size_t i = 0; i < ARRAY_LEN(commands); i++) {
@@ -85,8 +95,9 @@ static int run_command(const struct cli_command *command, char **words, size_t n
     if (!err && fflush(stdout))
         err = err_set(&why, ERR_IO, "standard output", "could not be written");
     int failure_code = cli.failure_code ? cli.failure_code : err_exit_code(err);
+    bool is_told = cli.is_told;
     cli_fini(&cli);
-    if (err)
+    if (err && !is_told)
         complain(command, err, &why);
     return err ? failure_code : 0;
 }
@@ -107,6 +118,8 @@ int main(int argc, char **argv)
         return 0;
     }
     const struct cli_command *command = find_command(group, verb);
+    if (!command && verb && verb[0] == '-' && !is_help(verb) && (command = find_raw(group)))
+        return run_command(command, argv + 2, (size_t)(argc - 2));
     if (command) {
         int n_names = command->verb[0] ? 3 : 2;
         return run_command(command, argv + n_names, (size_t)(argc - n_names));

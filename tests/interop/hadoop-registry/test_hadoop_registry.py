@@ -1,9 +1,11 @@
 """Hadoop's own registry client and registryd on one ZooKeeper: each reads, lists and removes what the other wrote."""
 import json
+import re
 
 import pytest
 
 import zookeeper
+from cli import check, read_cases
 from harness import Feed, Registry, Stack, container, dig_full, wait_for
 from operations import Case, Refused, empty, read_rows
 from peer import Peer, PeerError
@@ -305,3 +307,15 @@ def admin(zk):
 def test_operation(admin, case):
     empty(admin)
     Case(OPERATION_RECORDS, admin).run(case[2])
+
+
+@pytest.mark.parametrize("case", read_cases(), ids=lambda case: case[0])
+def test_command_line(admin, case):
+    """Hadoop's own command line prints what ours does (both streams are one here)."""
+    empty(admin)
+    for words, code, lines in case[1]:
+        printed, result = re.fullmatch(r"(?s)(.*?)(-?\d+)", admin.peer("cli", *words)).groups()
+        assert int(result) == code, (words, printed)
+        if lines["1"] and words[0] == "ls":
+            printed = "".join(sorted(printed.splitlines(keepends=True)))  # Hadoop's have no order
+        check(lines["1"] + lines["2"], printed, words)
