@@ -8,14 +8,17 @@ Every daemon logs JSON; start() returns when the daemon says it listens. stop() 
 was one; everything is gone when the `with` block ends, whatever happened inside, and a process that stayed is a failure.
 """
 import contextlib
+import fcntl
 import http.client
 import json
 import os
+import select
 import shutil
 import signal
 import socket
 import subprocess
 import tempfile
+import termios
 import threading
 import time
 
@@ -87,8 +90,8 @@ class Daemon:
     def __init__(self, name, options, env=None):
         self.name, self.options, self.env = name, dict(options), env
         self.process = None
-        self.events = []
-        self.raw = []
+        self.lines, self.known = [], []
+        self.log = None  # its standard error; None once that has ended
         self.lock = threading.Condition()
 
     def start(self, *wanted):
@@ -96,39 +99,64 @@ class Daemon:
         command = [os.path.join(BIN, self.name), "--log-format", "json"]
         for key, value in self.options.items():
             command += ["-D", f"{key}={value}"]
-        self.events, self.raw = [], []
         environment = {k: v for k, v in os.environ.items() if k != "HADOOP_CONF_DIR"}
-        self.process = subprocess.Popen(command, stderr=subprocess.PIPE, stdout=subprocess.DEVNULL, text=True,
-                                        errors="replace", env={**environment, **(self.env or {})})
-        threading.Thread(target=self._read, args=(self.process,), daemon=True).start()
+        with self.lock:
+            self.process = subprocess.Popen(command, stderr=subprocess.PIPE, stdout=subprocess.DEVNULL,
+                                            env={**environment, **(self.env or {})})
+            self.lines, self.known, self.log = [], [], self.process.stderr
+        threading.Thread(target=self._read, args=(self.log, self.lines, self.known), daemon=True).start()
         for event in (*wanted, "http_listening") if wanted else ():
             self.event(event)
         return self
 
-    def _read(self, process):
-        for line in process.stderr:
+    def _read(self, log, kept, known):
+        """Take the log in; with the lock held between reading and keeping, so that what is not in the pipe is known."""
+        rest, more = b"", True
+        while more:
+            select.select([log], [], [])
             with self.lock:
-                self.raw.append(line)
-                try:
-                    self.events.append(json.loads(line))
-                except ValueError:
-                    pass
+                more = os.read(log.fileno(), 65536)
+                *lines, rest = (rest + more).split(b"\n")
+                for line in lines:
+                    text = line.decode(errors="replace")
+                    kept.append(text + "\n")
+                    try:
+                        known.append(json.loads(text))
+                    except ValueError:
+                        pass
+                if not more:
+                    log.close()
+                    self.log = None if self.log is log else self.log
                 self.lock.notify_all()
+
+    def _logged(self, kept):
         with self.lock:
-            self.lock.notify_all()
+            while self.log and int.from_bytes(fcntl.ioctl(self.log, termios.FIONREAD, bytes(4)), "little"):
+                self.lock.wait(1)
+            return getattr(self, kept)
+
+    @property
+    def events(self):
+        """Every event the daemon has logged since its start until now."""
+        return self._logged("known")
+
+    @property
+    def raw(self):
+        """Every line of its log until now."""
+        return self._logged("lines")
 
     def event(self, name, timeout=PATIENCE):
         """The first event of this name since the start."""
         end = time.monotonic() + timeout
         with self.lock:
             while True:
-                for event in self.events:
+                for event in self.known:
                     if event.get("event") == name:
                         return event
                 left = end - time.monotonic()
                 if left <= 0 or (self.process.poll() is not None and not self.lock.wait(1)):
                     raise AssertionError(f"{self.name}: no event {name}; exit {self.process.poll()}; log:\n"
-                                         + "".join(self.raw[-40:]))
+                                         + "".join(self.lines[-40:]))
                 self.lock.wait(min(left, 1))
 
     def stop(self, expect=0):
