@@ -1,6 +1,6 @@
 """Measure against peers on the same work.
 
-    ./dev bench dns          dnsd beside Knot, NSD and an echo; the cost of a commit
+    ./dev bench dns          dnsd beside Knot, NSD and an echo; the cost of a commit; the start; instructions a query
     ./dev bench propagation  bind -> answer on ZooKeeper and on the embedded store, beside what ZooKeeper itself takes
     ./dev bench registry     registryd on ZooKeeper with 10^4, 10^5 (--records 1000000: 10^6) records, beside bare programs
     ./dev bench all          everything
@@ -19,9 +19,11 @@ sys.path[:0] = [HERE, os.path.join(os.path.dirname(HERE), "tests")]
 
 import dns_bench  # noqa: E402
 import instances  # noqa: E402
+import instructions  # noqa: E402
 import process  # noqa: E402
 import propagation_bench  # noqa: E402
 import registry_bench  # noqa: E402
+import start  # noqa: E402
 
 
 def say(text):
@@ -42,19 +44,34 @@ def arguments(words):
     parser.add_argument("--binds", type=int, default=2000, help="changes measured by propagation (default %(default)s)")
     parser.add_argument("--records", type=int, nargs="+", default=[10000, 100000],
                         help="sizes of the registry (default 10000 100000)")
+    parser.add_argument("--instructions", choices=["only", "check", "record", "no"], default="check",
+                        help="instructions a query: nothing else; after the rest, failing where there are more than recorded; "
+                        "write them down; leave them out (default %(default)s)")
     parser.add_argument("--out", help="write the results to this file, as JSON")
     return parser.parse_args(words)
 
 
+def _dns(args, result):
+    """All about dnsd. Returns whether it needs no more instructions than recorded."""
+    if args.instructions != "only":
+        result["dns"] = dns_bench.run(args, say)
+        result["commit"] = dns_bench.commit(say, args.rounds)
+        result["start"] = start.run(args.instances, args.rounds, say)
+    if args.instructions == "no":
+        return True
+    result["instructions"], is_good = instructions.run(args.mixes, say, args.instructions == "record")
+    return is_good
+
+
 def main(words):
     args = arguments(words)
+    is_good = True
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))  # through every `with`, so that all servers end
     result = {"command": ["./dev", "bench", *words], "machine": process.machine(),
               "time": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())}
     say(" ".join(f"{key}={value}" for key, value in result["machine"].items()))
     if args.what in ("dns", "all"):
-        result["dns"] = dns_bench.run(args, say)
-        result["commit"] = dns_bench.commit(say, args.rounds)
+        is_good = _dns(args, result)
     if args.what in ("propagation", "all"):
         result["propagation"] = propagation_bench.run(args.binds, say)
     if args.what in ("registry", "all"):
@@ -62,7 +79,7 @@ def main(words):
     if args.out:
         with open(args.out, "w", encoding="utf-8") as f:
             json.dump(result, f, indent=1)
-    return 0
+    return 0 if is_good else 1
 
 
 if __name__ == "__main__":

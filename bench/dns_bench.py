@@ -4,6 +4,7 @@ Every server runs all the time; rounds are interleaved (server after server, the
 machine does beside the bench hits all alike. What counts is the CPU time of the server's own processes, per answer. With one
 worker the server has the last CPU and the load program the first one.
 """
+import contextlib
 import os
 import random
 import re
@@ -17,7 +18,7 @@ import instances
 import peers
 import process
 from harness import BIN
-from question import ask
+from question import ask, encode
 
 SAMPLE = 400
 SOCKETS, WINDOW = 8, 16
@@ -37,13 +38,15 @@ class Field:
         with open(f"{place}/forward.zone", "w", encoding="ascii") as forward, \
                 open(f"{place}/reverse.zone", "w", encoding="ascii") as reverse:
             instances.write_masters(n, forward, reverse)
-        self.lines = {mix: instances.questions(mix, n) for mix in instances.MIXES}
-        for mix, lines in self.lines.items():
-            _write_lines(f"{place}/{mix}.questions", lines)
+        self.samples = {mix: self._write_questions(mix, n) for mix in instances.MIXES}
         self.last = f"{instances.Instance(n - 1).instance_name} A"
-        everyone = (instances.Instance(i) for i in range(n))
-        self.feed = feed.Feed(sorted((x.path, x.record()) for x in everyone))
+        self.feed = feed.Feed(instances.records(n))
         self.servers = {}
+
+    def _write_questions(self, mix, n):
+        lines = instances.questions(mix, n)
+        _write_lines(f"{self.place}/{mix}.questions", lines)
+        return random.Random(1).sample(lines, min(SAMPLE, len(lines)))
 
     def __enter__(self):
         self.feed.__enter__()
@@ -62,23 +65,27 @@ class Field:
         self.feed.__exit__()
 
     def compare(self, mix):
-        """All must say the same. Returns the mean length of questions and answers."""
-        sample = random.Random(1).sample(self.lines[mix], min(SAMPLE, len(self.lines[mix])))
+        """All must say the same. Returns the mean length of questions and of dnsd's answers, and who adds how many records."""
+        sample = self.samples[mix]
         asked = answered = 0
+        additional = dict.fromkeys(self.servers, 0)
         for line in sample:
             replies = {name: ask(server.port, line) for name, server in self.servers.items()}
             meanings = {name: reply.meaning for name, reply in replies.items()}
             if len(set(meanings.values())) != 1:
                 raise AssertionError(f"{line}: servers differ: {meanings}")
-            asked += len(line.split()[0]) + 17
+            asked += len(encode(line))
             answered += replies["dnsd"].size
-        return asked / len(sample), answered / len(sample)
+            for name, reply in replies.items():
+                additional[name] += reply.n_additional / len(sample)
+        return asked / len(sample), answered / len(sample), additional
 
 
-def load(port, questions, seconds, rate=0):
-    """One run of the load program: its figures by name."""
-    command = [os.path.join(BIN, "bench_dns_loadgen"), "127.0.0.1", str(port), questions, str(SOCKETS), str(WINDOW),
-               str(seconds), str(rate)]
+def load(port, questions, seconds, rate=0, streams=None):
+    """One run of a load program: its figures by name. streams: over TCP, so many questions a connection, 0: no end."""
+    program, last = ("bench_dns_loadgen", rate) if streams is None else ("bench_dns_streams", streams)
+    command = [os.path.join(BIN, program), "127.0.0.1", str(port), questions, str(SOCKETS), str(WINDOW), str(seconds),
+               str(last)]
     done = subprocess.run(command, capture_output=True, text=True, check=True, preexec_fn=_first_cpu)
     return {k: float(v) for k, v in (word.split("=") for word in done.stdout.split())}
 
@@ -87,12 +94,12 @@ def _first_cpu():
     os.sched_setaffinity(0, {0})
 
 
-def _round(server, questions, seconds, rate=0):
+def _round(server, questions, seconds, rate=0, streams=None):
     before = process.cpu_s(server.pid)
-    figures = load(server.port, questions, seconds, rate)
+    figures = load(server.port, questions, seconds, rate, streams)
     used = process.cpu_s(server.pid) - before
     return {"cpu_us": used * 1e6 / max(figures["answered"], 1), "qps": figures["rate_qps"], "lost": figures["lost"],
-            "p50_us": figures["p50_us"], "p99_us": figures["p99_us"], "nxdomain": figures["nxdomain"],
+            "p50_us": figures.get("p50_us", 0), "p99_us": figures.get("p99_us", 0), "nxdomain": figures["nxdomain"],
             "answered": figures["answered"]}
 
 
@@ -105,35 +112,46 @@ def _summary(rounds):
 def _ratios(rounds):
     """Median over the rounds of dnsd's CPU to the other's in the same round."""
     return {name: statistics.median(d["cpu_us"] / o["cpu_us"] for d, o in zip(rounds["dnsd"], rounds[name]))
-            for name in PEERS}
+            for name in PEERS if name in rounds}
 
 
-def _measure_mix(field, mix, seconds, n_rounds, rate=0):
-    asked, answered = field.compare(mix)
-    echo = peers.echo(field.place, max(0, round(answered - asked))).wait(field.last)
-    servers = {**field.servers, "echo": echo}
-    names = list(servers)
-    rounds = {name: [] for name in names}
-    questions = f"{field.place}/{mix}.questions"
-    if field.workers == 1 and os.cpu_count() > 1:
-        for server in servers.values():
-            process.pin(server.pid, {os.cpu_count() - 1})
+@contextlib.contextmanager
+def _servers(field, longer, streams):
+    """All servers that are measured with a mix; the echo knows no TCP."""
+    if streams is not None:
+        yield field.servers
+        return
+    echo = peers.echo(field.place, longer).wait(field.last)
     try:
-        for server in servers.values():
-            load(server.port, questions, 1, rate)  # warm
-        for k in range(n_rounds):
-            for name in names[k % len(names):] + names[:k % len(names)]:
-                rounds[name].append(_round(servers[name], questions, seconds, rate))
+        yield {**field.servers, "echo": echo}
     finally:
         echo.stop()
-    result = {"question_bytes": asked, "answer_bytes": answered, "cpu_ratio": _ratios(rounds),
-              "servers": {name: _summary(rounds[name]) for name in names}}
-    _show_mix(field.say, f"{mix} ({instances.MIXES[mix][1]})", result)
+
+
+def _measure_mix(field, mix, seconds, n_rounds):
+    asked, answered, additional = field.compare(mix)
+    questions, streams = f"{field.place}/{mix}.questions", instances.MIXES[mix].streams
+    with _servers(field, max(0, round(answered - asked)), streams) as servers:
+        names = list(servers)
+        rounds = {name: [] for name in names}
+        for server in servers.values():
+            if field.workers == 1 and os.cpu_count() > 1:
+                process.pin(server.pid, {os.cpu_count() - 1})
+            load(server.port, questions, 1, 0, streams)  # warm
+        for k in range(n_rounds):
+            for name in names[k % len(names):] + names[:k % len(names)]:
+                rounds[name].append(_round(servers[name], questions, seconds, 0, streams))
+    result = {"question_bytes": asked, "answer_bytes": answered, "additional": additional, "cpu_ratio": _ratios(rounds),
+              "load_average": os.getloadavg()[0], "servers": {name: _summary(rounds[name]) for name in names}}
+    _show_mix(field.say, f"{mix} ({instances.MIXES[mix].text})", result)
     return result
 
 
 def _show_mix(say, title, result):
-    say(f"\n{title}: {result['question_bytes']:.0f} bytes asked, {result['answer_bytes']:.0f} answered")
+    say(f"\n{title}: {result['question_bytes']:.0f} bytes asked, {result['answer_bytes']:.0f} answered; "
+        f"load average {result['load_average']:.1f}")
+    if len(set(result["additional"].values())) > 1:
+        say("  additional records an answer: " + ", ".join(f"{k} {v:.2f}" for k, v in result["additional"].items()))
     say("  server   CPU us/query (lowest, highest)   queries/s    p50 us   p99 us   lost   dnsd's CPU to it")
     for name, s in result["servers"].items():
         ratio = f"{result['cpu_ratio'][name]:.2f}" if name in result["cpu_ratio"] else ""

@@ -1,18 +1,22 @@
 """The same n instances in every form that a bench needs: registry records, master files, questions.
 
-Each instance has an A at its instance, container and component name, a TXT and a PTR. 100 instances make a service, with 4
-components. Names and addresses depend on the number only.
+Each instance has an A at its instance, container, component and service name, a TXT and a PTR. 100 instances make a service, with
+4 components. Beside ten instances each stands an application with two endpoints: SRV at its own and at two endpoint names, with
+addresses of their targets. Names and addresses depend on the number only.
 """
 import random
+from dataclasses import dataclass
 
 DOMAIN = "dev.test"
 REVERSE = "10.in-addr.arpa"
-A_SERVICE, COMPONENTS = 100, 4
+A_SERVICE, COMPONENTS, AN_APPLICATION = 100, 4, 10
+ASKED = 100000  # most instances that are asked about
 TTL_S = 1
 
 
 class Instance:
     def __init__(self, i):
+        self.number = i
         service, host = i // A_SERVICE, i + 1
         tail = f"e50_1451931954322_{service:04}_01_{i % A_SERVICE:06}"
         self.address = f"10.{host >> 16}.{host >> 8 & 255}.{host & 255}"
@@ -37,6 +41,44 @@ class Instance:
                 "yarn:ip": address or self.address, "yarn:hostname": f"host-{self.element[-3:]}"}
 
 
+class Application:
+    def __init__(self, k):
+        self.hosts = [f"10.{192 + (k >> 16)}.{k >> 8 & 255}.{k & 255}", f"10.{224 + (k >> 16)}.{k >> 8 & 255}.{k & 255}"]
+        self.last = f"app{k}"
+        self.name = f"{self.last}.root.{DOMAIN}."
+        self.other_host = f"ip-{self.hosts[1].replace('.', '-')}.{self.name}"
+        self.endpoints = [("http", 8080, self.name), ("admin", 8081, self.other_host)]
+
+    @property
+    def path(self):
+        return f"/users/root/services/org-apache-web/{self.last}"
+
+    def record(self):
+        apis = ("http://", "classpath:org.apache.hadoop.yarn.service.admin")
+        return {"type": "JSONServiceRecord", "description": "web", "internal": [],
+                "external": [{"api": api, "addressType": "host/port", "protocolType": "tcp",
+                              "addresses": [{"host": host, "port": str(port)}]}
+                             for api, host, (_, port, _) in zip(apis, self.hosts, self.endpoints)],
+                "yarn:id": f"application_1451931954322_{self.last[3:]:>04}", "yarn:persistence": "application"}
+
+    def master_lines(self):
+        yield f"{self.name} A {self.hosts[0]}"
+        yield f"{self.other_host} A {self.hosts[1]}"
+        for label, port, target in self.endpoints:
+            yield f"{label}-api.{self.name} A {self.hosts[0]}"
+            for owner in (self.name, f"{label}-api.{self.name}"):
+                yield f"{owner} SRV 1 1 {port} {target}"
+                yield f'{owner} TXT "api={label}"'
+
+
+def records(n):
+    """(path, record) of everything, in path order; each made when its turn comes."""
+    order = sorted([(Instance(i).path, Instance, i) for i in range(n)] +
+                   [(Application(k).path, Application, k) for k in range(n // AN_APPLICATION)], key=lambda item: item[0])
+    for path, kind, number in order:
+        yield path, kind(number).record()
+
+
 def write_masters(n, forward, reverse):
     """Both zones as master files."""
     for out, origin in ((forward, DOMAIN), (reverse, REVERSE)):
@@ -45,8 +87,11 @@ def write_masters(n, forward, reverse):
     for i in range(n):
         x = Instance(i)
         forward.write(f"{x.instance_name} A {x.address}\n{x.container_name} A {x.address}\n"
-                      f"{x.component_name} A {x.address}\n{x.instance_name} TXT \"id={x.id}\"\n")
+                      f"{x.component_name} A {x.address}\n{x.instance_name} TXT \"id={x.id}\"\n"
+                      f"{x.suffix} A {x.address}\n")
         reverse.write(f"{x.reverse_name} PTR {x.instance_name}\n")
+    for k in range(n // AN_APPLICATION):
+        forward.writelines(f"{line}\n" for line in Application(k).master_lines())
 
 
 def _hits(x):
@@ -66,16 +111,40 @@ def _mixed(x):
     return _hits(x) + _hits(x)[:3] + _component(x) + _missing(x)[:2]
 
 
+def _edns(x):
+    return [f"{line} +edns" for line in _mixed(x)]
+
+
+def _srv(x):
+    a = Application(x.number // AN_APPLICATION)
+    return [f"{a.name} SRV", f"http-api.{a.name} SRV", f"admin-api.{a.name} SRV"]
+
+
+@dataclass
+class Mix:
+    lines: object   # of an instance
+    text: str
+    streams: int = None  # over TCP: questions a connection, 0: without end; None: UDP
+
+
 MIXES = {
-    "hits": (_hits, "A of instance and container, PTR, TXT"),
-    "component": (_component, "A of a component: 25 addresses"),
-    "nxdomain": (_missing, "names that are missing, forward and reverse"),
-    "mixed": (_mixed, "7 hits, 1 component, 2 missing of 10"),
+    "hits": Mix(_hits, "A of instance and container, PTR, TXT"),
+    "component": Mix(_component, "A of a component: 25 addresses"),
+    "nxdomain": Mix(_missing, "names that are missing, forward and reverse"),
+    "srv": Mix(_srv, "SRV of applications and endpoints, with addresses of their targets"),
+    "mixed": Mix(_mixed, "7 hits, 1 component, 2 missing of 10"),
+    "edns": Mix(_edns, "the same with OPT: 1232 octets, DO"),
+    "tcp": Mix(_mixed, "mixed over 8 connections, 16 questions open on each", 0),
+    "tcp-short": Mix(_mixed, "mixed over TCP, a connection for each question", 1),
 }
 
 
 def questions(mix, n):
-    """Lines "name TYPE" of a mix, over all instances, in an order that jumps about; always the same."""
-    lines = [line for i in range(n) for line in MIXES[mix][0](Instance(i))]
+    """Lines "name TYPE" of a mix, over all instances (of very many: over ASKED of them), in an order that jumps about;
+    always the same."""
+    asked = range(n) if n <= ASKED else random.Random(7).sample(range(n), ASKED)
+    if MIXES[mix].lines is _srv:
+        asked = asked[::AN_APPLICATION] if n <= ASKED else asked
+    lines = [line for i in asked for line in MIXES[mix].lines(Instance(i))]
     random.Random(4711).shuffle(lines)
     return lines

@@ -68,7 +68,7 @@ zone:
 
 
 class Program:
-    """A peer: one process tree with a port."""
+    """A program: one process tree with a port."""
 
     def __init__(self, name, command, port, log):
         self.name, self.port = name, port
@@ -87,7 +87,7 @@ class Program:
                 with open(self.log, encoding="utf-8", errors="replace") as f:
                     raise RuntimeError(f"{self.name} ended with {self.process.returncode}: {f.read()[-2000:]}")
             return ask(self.port, line).rcode == 0
-        wait_for(answers, f"{self.name} answers {line}", timeout=120)
+        wait_for(answers, f"{self.name} answers {line}", timeout=600)
         return self
 
     def stop(self):
@@ -100,19 +100,24 @@ class Program:
                 self.process.wait()
 
 
-class Dnsd(Daemon):
-    """dnsd, following a feed."""
-
-    def __init__(self, feed_url, workers):
-        self.port = free_port()
-        super().__init__("dnsd", {
-            "hadoop.registry.url": feed_url, "hadoop.registry.dns.domain-name": instances.DOMAIN,
-            "hadoop.registry.dns.zone-subnet": "10.0.0.0/8", "hadoop.registry.dns.bind-port": self.port,
+def dnsd_options(feed_url, port, workers):
+    return {"hadoop.registry.url": feed_url, "hadoop.registry.dns.domain-name": instances.DOMAIN,
+            "hadoop.registry.dns.zone-subnet": "10.0.0.0/8", "hadoop.registry.dns.bind-port": port,
             "hadoop.registry.dns.num-threads": workers, "hadoop.registry.dns.dns-ttl": f"{instances.TTL_S}s",
             "hadoop.registry.dns.soa.mname": f"ns.{instances.DOMAIN}",
             "hadoop.registry.dns.http.address": f"127.0.0.1:{free_port()}",
-            "bobbin.data.dir": os.path.join(os.devnull, "nothing")})  # no snapshot of the last run answers
-        self.start("feed_synced")
+            "bobbin.data.dir": os.path.join(os.devnull, "nothing")}  # no snapshot of the last run answers
+
+
+class Dnsd(Daemon):
+    """dnsd, following a feed."""
+
+    def __init__(self, feed_url, workers, event="feed_synced", **more):
+        self.port = free_port()
+        super().__init__("dnsd", {**dnsd_options(feed_url, self.port, workers), **more})
+        self.start()
+        if event:
+            self.event(event, timeout=600)
 
     @property
     def pid(self):

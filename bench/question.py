@@ -2,13 +2,14 @@
 import socket
 import struct
 
-TYPES = {"A": 1, "PTR": 12, "TXT": 16, "SOA": 6}
+TYPES = {"A": 1, "PTR": 12, "TXT": 16, "SOA": 6, "SRV": 33}
+OPT = b"\0\0\x29\x04\xd0\0\0\x80\0\0\0"  # 1232 octets, DO
 
 
 class Reply:
     def __init__(self, message):
         self.size = len(message)
-        flags, n_questions, n_answers = struct.unpack("!HHH", message[2:8])
+        flags, n_questions, n_answers, _, self.n_additional = struct.unpack("!HHHHH", message[2:12])
         self.rcode = flags & 15
         at = 12
         for _ in range(n_questions):
@@ -41,9 +42,10 @@ def _name(message, at):
 
 
 def encode(line):
-    name, kind = line.split()
+    name, kind, *more = line.split()
     labels = b"".join(bytes([len(part)]) + part.encode() for part in name.rstrip(".").split("."))
-    return struct.pack("!HHHHHH", 4711, 0, 1, 0, 0, 0) + labels + struct.pack("!BHH", 0, TYPES[kind], 1)
+    return (struct.pack("!HHHHHH", 4711, 0, 1, 0, 0, len(more)) + labels + struct.pack("!BHH", 0, TYPES[kind], 1) +
+            (OPT if more else b""))
 
 
 def ask(port, line, timeout=2):

@@ -12,20 +12,14 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "questions.h"
+
 #include "base/addr.h"
 #include "base/mem.h"
 #include "base/str.h"
-#include "wire/name.h"
 #include "wire/rdata.h"
 
-enum {
-    LOST_US = 1000000,
-    BATCH = 32,
-    MSG_MAX = 512,
-    HISTOGRAM_US = 100000,
-    MAX_SOCKETS = 256,
-    MAX_WINDOW = 4096
-};
+enum { LOST_US = 1000000, BATCH = 32, HISTOGRAM_US = 100000, MAX_SOCKETS = 256, MAX_WINDOW = 4096 };
 
 /** One socket; a question's id is its place in `sent_us`. */
 struct lane {
@@ -35,9 +29,8 @@ struct lane {
 };
 
 struct load {
-    uint8_t (*questions)[MSG_MAX];
-    uint16_t *lens;
-    size_t n_questions, next_question;
+    struct questions questions;
+    size_t next_question;
     struct sockaddr_storage server;
     socklen_t server_len;
     unsigned n_lanes, window;
@@ -53,49 +46,6 @@ static double clock_us(void)
     struct timespec ts;
     clock_gettime(CLOCK_MONOTONIC, &ts);
     return (double)ts.tv_sec * 1e6 + (double)ts.tv_nsec / 1e3;
-}
-
-/** Encode "name TYPE". @return length; 0: not understood. */
-static size_t encode(const char *line, uint8_t *out)
-{
-    static const char *const texts[] = {"A", "AAAA", "PTR", "TXT", "SRV", "NS", "SOA", "MX", "CNAME", "ANY"};
-    static const uint16_t numbers[] = {1, 28, 12, 16, 33, 2, 6, 15, 5, 255};
-    char name[400], type[16];
-    if (sscanf(line, "%399s %15s", name, type) != 2)
-        return 0;
-    int len = name_from_text(name, strlen(name), out + 12);
-    for (size_t i = 0; len > 0 && i < sizeof numbers / sizeof *numbers; i++) {
-        if (strcmp(type, texts[i]))
-            continue;
-        memcpy(out, "\0\0\0\0\0\1\0\0\0\0\0\0", 12);
-        wire_put16(out + 12 + len, numbers[i]);
-        wire_put16(out + 14 + len, DNS_IN);
-        return (size_t)len + 16;
-    }
-    return 0;
-}
-
-static int read_questions(struct load *l, const char *path)
-{
-    FILE *f = fopen(path, "r");
-    char line[512];
-    size_t cap = 0;
-    if (!f)
-        return -1;
-    while (fgets(line, sizeof line, f)) {
-        if (l->n_questions == cap) {
-            cap = cap ? cap * 2 : 1024;
-            l->questions = mem_resize(l->questions, cap, sizeof *l->questions);
-            l->lens = mem_resize(l->lens, cap, sizeof *l->lens);
-        }
-        size_t len = encode(line, l->questions[l->n_questions]);
-        if (!len)
-            fprintf(stderr, "not a question: %s", line);
-        l->lens[l->n_questions] = (uint16_t)len;
-        l->n_questions += len > 0;
-    }
-    fclose(f);
-    return l->n_questions ? 0 : -1;
 }
 
 /** How many questions this lane may send now. */
@@ -117,10 +67,10 @@ static void lane_send(struct load *l, struct lane *lane)
     uint8_t ids[BATCH][2];
     unsigned n = allowance(l, lane);
     for (unsigned i = 0; i < n; i++) {
-        size_t q = (l->next_question + i) % l->n_questions;
+        size_t q = (l->next_question + i) % l->questions.n;
         wire_put16(ids[i], (lane->next_id + i) & 0xffff);
         iovs[i][0] = (struct iovec){ids[i], 2};
-        iovs[i][1] = (struct iovec){l->questions[q] + 2, (size_t)l->lens[q] - 2};
+        iovs[i][1] = (struct iovec){l->questions.items[q] + 2, (size_t)l->questions.lens[q] - 2};
         msgs[i].msg_hdr = (struct msghdr){.msg_iov = iovs[i], .msg_iovlen = 2};
     }
     int sent = n ? sendmmsg(lane->fd, msgs, n, MSG_DONTWAIT) : 0;
@@ -276,11 +226,11 @@ int main(int argc, char **argv)
         fprintf(stderr,
                 "usage: %s ADDRESS PORT FILE [SOCKETS 10 [WINDOW 64 [SECONDS 5 [RATE: as fast as answers "
                 "come]]]]\n"
-                "FILE holds \"name TYPE\" lines; output is one line of name=value\n",
+                "FILE holds \"name TYPE [+edns]\" lines; output is one line of name=value\n",
                 argv[0]);
         return 2;
     }
-    if (read_questions(l, argv[3]) || open_lanes(l)) {
+    if (questions_read(argv[3], &l->questions) || open_lanes(l)) {
         perror(argv[3]);
         return 4;
     }
@@ -289,7 +239,6 @@ int main(int argc, char **argv)
     for (unsigned i = 0; i < l->n_lanes; i++)
         close(l->lanes[i].fd);
     free(l->lanes);
-    free(l->questions);
-    free(l->lens);
+    questions_fini(&l->questions);
     return 0;
 }
