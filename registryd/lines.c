@@ -68,13 +68,33 @@ void lines_node_service(struct jw *w, const struct mirror_node *node)
     jw_raw(w, record.bytes, record.len);
 }
 
-void lines_service(struct jw *w, const char *bytes, size_t len)
+bool lines_service(struct jw *w, const char *bytes, size_t len)
 {
     buf_auto struct buf record = BUF_EMPTY;
     if (!lines_record(&record, bytes, len))
-        return;
+        return false;
     jw_key(w, "service");
     jw_raw(w, record.bytes, record.len);
+    return true;
+}
+
+bool lines_why_invalid(struct buf *out, const char *bytes, size_t len)
+{
+    struct reg_record *record = NULL;
+    struct err_info why;
+    int err = reg_record_read(bytes, len, REG_STRICT, &record, &why);
+    reg_record_free(record);
+    if (err == ERR_RECORD)
+        buf_add_str(out, why.text);
+    return err == ERR_RECORD;
+}
+
+void lines_node_invalid(struct jw *w, const struct mirror_node *node)
+{
+    buf_auto struct buf why = BUF_EMPTY;
+    bool is_record = mirror_node_note(node) != NOTE_NO_RECORD;
+    if (!is_record && lines_why_invalid(&why, node->data, node->stat.data_len))
+        jw_kstr(w, "invalidRecord", why.bytes);
 }
 
 void lines_put(struct buf *out, const char *path, const struct mirror_node *node, const char *store_id)

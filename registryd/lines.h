@@ -16,8 +16,12 @@ bool lines_record(struct buf *out, const char *bytes, size_t len);
 bool lines_node_record(struct buf *out, const struct mirror_node *node);
 /** As lines_service for a node of the mirror. */
 void lines_node_service(struct jw *w, const struct mirror_node *node);
-/** `"service":{…}` when the bytes are a record by the strict rules, else nothing. */
-void lines_service(struct jw *w, const char *bytes, size_t len);
+/** `"service":{…}` when the bytes are a record by the strict rules, else nothing. @return whether they are. */
+bool lines_service(struct jw *w, const char *bytes, size_t len);
+/** The bytes are meant as a record and are none by the strict rules: append why. @return whether that is so. */
+bool lines_why_invalid(struct buf *out, const char *bytes, size_t len);
+/** `"invalidRecord":"why"` when that is so of a node of the mirror for which lines_node_service wrote nothing. */
+void lines_node_invalid(struct jw *w, const struct mirror_node *node);
 /** A `put` line with newline, appended. */
 void lines_put(struct buf *out, const char *path, const struct mirror_node *node, const char *store_id);
 /** A `delete` line with newline, appended. */

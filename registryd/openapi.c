@@ -36,7 +36,8 @@ static const struct http_schema node_schema = {
     "Node",
     "{\"type\":\"object\",\"required\":[\"path\",\"status\"],\"properties\":{\"path\":" TEXT
     ",\"status\":" REF("PathStatus") ",\"nodes\":" LIST(TEXT) ",\"tree\":" LIST(
-        "{\"type\":\"object\"}") ",\"cursor\":" TEXT ",\"service\":" REF("ServiceRecord") "}}",
+        "{\"type\":\"object\"}") ",\"cursor\":" TEXT ",\"invalidRecord\":" TEXT
+                                 ",\"service\":" REF("ServiceRecord") "}}",
     uses_node};
 static const struct http_schema *const uses_record[] = {&record_schema, NULL};
 static const struct http_schema slider_schema = {

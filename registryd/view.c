@@ -22,6 +22,7 @@ struct view {
     int64_t left; /* members still allowed */
     const struct mirror_node *node; /* what is viewed, in the first turn; then NULL */
     struct buf tail;                /* its record as it was then */
+    bool is_tail_why;               /* the tail says why that is none */
     struct buf out;                 /* written, not yet taken */
     struct jw jw;                   /* on out */
     size_t n_taken;
@@ -83,6 +84,10 @@ static void write_service(struct view *v)
 {
     if (v->node) {
         lines_node_service(&v->jw, v->node);
+        if (v->form != VIEW_SLIDER)
+            lines_node_invalid(&v->jw, v->node);
+    } else if (v->is_tail_why) {
+        jw_kstr(&v->jw, "invalidRecord", v->tail.bytes);
     } else if (v->tail.len) {
         jw_key(&v->jw, "service");
         jw_raw(&v->jw, v->tail.bytes, v->tail.len);
@@ -146,7 +151,8 @@ static struct view *view_keep(const struct view *begun)
     obj_init(&v->obj, VIEW_MAGIC);
     v->path = mem_str(begun->path);
     v->jw.out = &v->out;
-    lines_node_record(&v->tail, v->node);
+    if (!lines_node_record(&v->tail, v->node) && v->form != VIEW_SLIDER)
+        v->is_tail_why = lines_why_invalid(&v->tail, v->node->data, v->node->stat.data_len);
     v->node = NULL;
     return v;
 }
@@ -209,7 +215,10 @@ void view_write_strong(struct buf *out, const struct view_strong *v)
     for (; i < v->n_names && left > 0; i++, left--)
         jw_str(&w, v->names[i]);
     jw_array_end(&w);
-    lines_service(&w, v->bytes, v->stat->data_len);
+    buf_auto struct buf why = BUF_EMPTY;
+    size_t len = v->stat->data_len;
+    if (!lines_service(&w, v->bytes, len) && lines_why_invalid(&why, v->bytes, len))
+        jw_kstr(&w, "invalidRecord", why.bytes);
     if (i < v->n_names && i > 0)
         jw_kstr(&w, "cursor", v->names[i - 1]);
     jw_object_end(&w);

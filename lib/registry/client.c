@@ -135,7 +135,9 @@ static void request_succeed(struct request *q, int status)
     case REQUEST_LOCATE:
     case REQUEST_RESOLVE:
         q->result.record = q->node.record;
-        if (!q->node.record)
+        if (!q->node.record && q->node.invalid)
+            err = err_set(&q->why, ERR_RECORD, q->path, "%s", q->node.invalid);
+        else if (!q->node.record)
             err = err_set(&q->why, ERR_NORECORD, q->path, "the node holds no record");
         break;
     }

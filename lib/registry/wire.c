@@ -102,6 +102,7 @@ void wire_node_fini(struct wire_node *n)
     free(n->status.path);
     reg_path_split_free(n->names);
     reg_record_free(n->record);
+    free(n->invalid);
     free(n->cursor);
     *n = (struct wire_node){0};
 }
@@ -166,6 +167,8 @@ static int node_member(struct js *s, const char *key, void *into, struct err_inf
         return take_names(s, n, why);
     if (strcmp(key, "service") == 0)
         return take_record(s, &n->record, why);
+    if (strcmp(key, "invalidRecord") == 0)
+        return take_str(s, &n->invalid, why);
     if (strcmp(key, "cursor") == 0)
         return take_str(s, &n->cursor, why);
     if (strcmp(key, "created") == 0)

@@ -16,6 +16,7 @@ struct wire_node {
     char **names;             /* children, ended by NULL; more answers append */
     size_t n_names;
     struct reg_record *record;
+    char *invalid; /* what the node holds is meant as a record and is none: why */
     char *cursor;
     bool created, deleted;
 };

@@ -64,10 +64,10 @@ class Rest:
         return "ok"
 
     def resolve(self, path):
-        service = self.ask("GET", path).get("service")
-        if service is None:
-            raise Refused("NoRecordException")
-        return json.dumps(service)
+        answer = self.ask("GET", path)
+        if "service" not in answer:
+            raise Refused("InvalidRecordException" if "invalidRecord" in answer else "NoRecordException")
+        return json.dumps(answer["service"])
 
     def stat(self, path):
         status = self.ask("GET", path)["status"]

@@ -235,6 +235,7 @@ static void test_reads(void **state)
         {.status = 200, .body = NODE},
         {.status = 200, .body = NODE},
         {.status = 200, .body = "{" STATUS ",\"nodes\":[]}"},
+        {.status = 200, .body = "{" STATUS ",\"nodes\":[],\"invalidRecord\":\"a list is text\"}"},
     };
     struct fixture f;
 
@@ -254,6 +255,8 @@ static void test_reads(void **state)
     assert_true(f.got.changed);
     reg_resolve(f.reg, "/users/x/one", on_done, &f.got);
     assert_int_equal(await_call(&f), ERR_NORECORD);
+    reg_resolve(f.reg, "/users/x/one", on_done, &f.got);
+    assert_int_equal(await_call(&f), ERR_RECORD);
     assert_non_null(strstr(f.server.log.bytes, "GET /ws/v1/registry/ user.name=al ice limit=1\n"));
     end(&f);
 }
