@@ -35,8 +35,8 @@ struct asking {
     enum asking_step step;
     char *path, *user, *digest;
     char *at; /* whose ACL is asked for */
-    bool exists;
-    void (*done)(void *arg, int err, bool exists, const struct err_info *why);
+    struct access_answer answer;
+    void (*done)(void *arg, int err, const struct access_answer *answer);
     void *arg;
 };
 
@@ -138,17 +138,34 @@ static bool is_met(const struct asking *k, const struct store_acl_entry *e)
     return strcmp(e->scheme, "sasl") == 0 && is_account(e->id, k->user);
 }
 
-static bool is_let(const struct asking *k, const struct store_acl *acl, uint32_t perm)
+/* An entry of the caller's accessor, or of one of the same name: ZooKeeper shows "name:x" to whom it does not show digests. */
+static bool may_be_met(const struct asking *k, const struct store_acl_entry *e)
 {
-    for (size_t i = 0; i < acl->n_entries; i++)
-        if (acl->entries[i].perms & perm && is_met(k, &acl->entries[i]))
+    size_t n = k->digest ? strcspn(k->digest, ":") : 0;
+    return n && strcmp(e->scheme, "digest") == 0 && strncmp(e->id, k->digest, n) == 0 &&
+           strcmp(e->id + n, ":x") == 0;
+}
+
+/* acl NULL: registryd may not see it. */
+static bool is_let(struct asking *k, const struct store_acl *acl, uint32_t perm)
+{
+    bool may_be_let = !acl;
+    for (size_t i = 0; acl && i < acl->n_entries; i++) {
+        if (!(acl->entries[i].perms & perm))
+            continue;
+        if (is_met(k, &acl->entries[i]))
             return true;
-    return false;
+        may_be_let = may_be_let || may_be_met(k, &acl->entries[i]);
+    }
+    k->answer.as_accessor = k->answer.as_accessor || may_be_let;
+    return may_be_let;
 }
 
 static void finish(struct asking *k, int err, const struct err_info *why)
 {
-    k->done(k->arg, err, k->exists, why);
+    if (why)
+        k->answer.why = *why;
+    k->done(k->arg, err, &k->answer);
     free(k->path);
     free(k->user);
     free(k->digest);
@@ -193,14 +210,26 @@ static void refuse(struct asking *k, const struct store_acl *acl, uint32_t perm)
     finish(k, ERR_PERMISSION, &why);
 }
 
-void access_refused_by_store(const char *path, struct err_info *why)
+void access_refused_by_store(const char *path, const char *digest, struct err_info *why)
 {
     bool is_home = false;
     mem_auto char *owner = owner_of(path, &is_home);
+    if (digest) {
+        err_set(why, ERR_PERMISSION, path, "ZooKeeper refuses this to accessor %.*s: it is %s's",
+                (int)strcspn(digest, ":"), digest, owner ? owner : "the system");
+        return;
+    }
     err_set(why, ERR_PERMISSION, path,
             "ZooKeeper refuses this to registryd itself: it is %s's, and its ACL lacks the id that "
             "hadoop.registry.client.auth gives registryd",
             owner ? owner : "the system");
+}
+
+static void refuse_unseen(struct asking *k)
+{
+    struct err_info why = {0};
+    access_refused_by_store(k->path, NULL, &why);
+    finish(k, ERR_PERMISSION, &why);
 }
 
 static void on_acl(void *arg, int err, const struct store_result *r);
@@ -244,7 +273,7 @@ static void ask_below(void *arg)
 
 static void node_is_there(struct asking *k, const struct store_acl *acl)
 {
-    k->exists = true;
+    k->answer.exists = true;
     if (k->kind == ACCESS_OVERWRITE && !is_let(k, acl, STORE_WRITE))
         refuse(k, acl, STORE_WRITE);
     else if (k->kind == ACCESS_DELETE_ALL && !is_let(k, acl, STORE_DELETE))
@@ -275,14 +304,18 @@ static void on_acl(void *arg, int err, const struct store_result *r)
     struct asking *k = obj_cast(arg, struct asking, ASKING_MAGIC);
     static const uint32_t wanted[] = {
         [ASKING_ABOVE] = STORE_CREATE, [ASKING_BELOW] = STORE_DELETE, [ASKING_PARENT] = STORE_DELETE};
+    const struct store_acl *acl = err ? NULL : r->acl;
+    bool is_hidden = err == ERR_PERMISSION && k->digest;
     if (err == ERR_NOTFOUND)
         node_is_missing(k, &r->why);
-    else if (err)
+    else if (err == ERR_PERMISSION && !is_hidden)
+        refuse_unseen(k);
+    else if (err && !is_hidden)
         finish(k, err, &r->why);
     else if (k->step == ASKING_NODE)
-        node_is_there(k, r->acl);
-    else if (!is_let(k, r->acl, wanted[k->step]))
-        refuse(k, r->acl, wanted[k->step]);
+        node_is_there(k, acl);
+    else if (!is_let(k, acl, wanted[k->step]))
+        refuse(k, acl, wanted[k->step]);
     else if (k->step == ASKING_BELOW)
         ask_below(k);
     else
@@ -290,7 +323,7 @@ static void on_acl(void *arg, int err, const struct store_result *r)
 }
 
 void access_ask(struct access *a, const struct access_question *q,
-                void (*done)(void *arg, int err, bool exists, const struct err_info *why), void *arg)
+                void (*done)(void *arg, int err, const struct access_answer *answer), void *arg)
 {
     struct asking *k = mem_new(struct asking);
     obj_init(&k->obj, ASKING_MAGIC);

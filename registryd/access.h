@@ -6,7 +6,8 @@
  *     overwrite:  WRITE of the node           make:  CREATE of the nearest node above that exists
  *     delete:     DELETE of its parent; recursive: also of the node and of every node below that has children
  *
- * The ACLs are read from the store for each question. Thread: owner.   Source: ZooKeeper's permissions.
+ * The ACLs are read from the store for each question. ZooKeeper shows digests, or the whole ACL, only to whom a node lets: where
+ * registryd cannot see whether the caller's accessor is meant, a session of that accessor has to find out (accessors.h). Thread: owner.   Source: ZooKeeper's permissions.
  */
 #ifndef REGISTRYD_ACCESS_H
 #define REGISTRYD_ACCESS_H
@@ -48,6 +49,12 @@ struct access_question {
     const char *digest; /* id of the accessor that the caller holds: reg_digest_id; NULL: none */
 };
 
+struct access_answer {
+    bool exists;      /* the node does */
+    bool as_accessor; /* let by ACLs that registryd may not see: only as the accessor itself, if at all */
+    struct err_info why;
+};
+
 /**
  * May the caller? Decided without the store where that can be: for system accounts and owners, and where all may.
  * @return whether that is so.   Thread: owner.   Source: ours.
@@ -57,13 +64,19 @@ bool access_is_free(const struct access *a, const struct access_question *q);
  * Ask the ACLs.
  *
  * @param q     copied
- * @param done  called once, later: 0 (exists: the node does); ERR_PERMISSION, why says whose the path is and whom the ACL
- *              lets; errors of the store
+ * @param done  called once, later: 0; ERR_PERMISSION, why says whose the path is and whom the ACL lets; errors of the store.
+ *              answer is borrowed
  * Thread: owner.   Source: ours.
  */
 void access_ask(struct access *a, const struct access_question *q,
-                void (*done)(void *arg, int err, bool exists, const struct err_info *why), void *arg);
-/** Say whose a path is that the store refused to registryd. @param why filled [out] Thread: any. Source: ours. */
-void access_refused_by_store(const char *path, struct err_info *why);
+                void (*done)(void *arg, int err, const struct access_answer *answer), void *arg);
+/**
+ * Say whose a path is that the store refused.
+ *
+ * @param digest  of the accessor whose session was refused; NULL: registryd itself was
+ * @param why     filled                                                          [out]
+ * Thread: any.   Source: ours.
+ */
+void access_refused_by_store(const char *path, const char *digest, struct err_info *why);
 
 #endif

@@ -33,10 +33,11 @@ bool api_ready(struct registryd *app, struct http_req *req);
 
 /**
  * The write accessor that the caller holds: X-Bobbin-Accessor, else HTTP Basic.
+ * @param pair    its id:password; free(); NULL: none                                [out]
  * @param digest  its digest id; free(); NULL: none                                  [out]
- * @return 0; ERR_AUTH: not of the form id:password.
+ * @return 0; ERR_AUTH: not of the form id:password; pair and digest are set or NULL.
  */
-int api_accessor(struct http_req *req, char **digest, struct err_info *why);
+int api_accessor(struct http_req *req, char **pair, char **digest, struct err_info *why);
 /**
  * Whom the ACL of nodes made by this request lets, beside those of all: the caller's accessor, and the digest ids of
  * X-Bobbin-Write-Accessors.

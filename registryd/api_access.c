@@ -29,20 +29,21 @@ static int read_basic(const char *header, struct buf *pair, struct err_info *why
     return 0;
 }
 
-int api_accessor(struct http_req *req, char **digest, struct err_info *why)
+int api_accessor(struct http_req *req, char **pair, char **digest, struct err_info *why)
 {
     const char *own = http_header(req, "X-Bobbin-Accessor");
     const char *basic = http_header(req, "Authorization");
-    buf_auto struct buf pair = BUF_EMPTY;
-    *digest = NULL;
-    if (own)
-        return reg_digest_id(own, digest, NULL) ? bad_accessor(why, "X-Bobbin-Accessor") : 0;
-    if (!basic || strncasecmp(basic, "Basic ", strlen("Basic ")) != 0)
+    buf_auto struct buf decoded = BUF_EMPTY;
+    *pair = *digest = NULL;
+    if (!own && (!basic || strncasecmp(basic, "Basic ", strlen("Basic ")) != 0))
         return 0;
-    int err = read_basic(basic, &pair, why);
-    if (!err && reg_digest_id(buf_cstr(&pair), digest, NULL))
-        err = bad_accessor(why, "Authorization");
-    return err;
+    int err = own ? 0 : read_basic(basic, &decoded, why);
+    if (err)
+        return err;
+    *pair = mem_str(own ? own : buf_cstr(&decoded));
+    if (reg_digest_id(*pair, digest, NULL))
+        return bad_accessor(why, own ? "X-Bobbin-Accessor" : "Authorization");
+    return 0;
 }
 
 /* `id:` and base64 of 20 bytes. */

@@ -1,4 +1,5 @@
 #include "api.h"
+#include "accessors.h"
 #include "events.h"
 #include "limits.h"
 #include "options.h"
@@ -25,10 +26,12 @@ struct write {
     struct http_req *req; /* NULL: the client has gone */
     enum write_kind kind;
     char *path;
-    char *digest;              /* of the accessor that the caller holds, or NULL */
-    struct acl_list more;      /* who else may write what is made */
-    struct reg_record *record; /* bind */
-    unsigned flags;            /* enum reg_bind_flags */
+    char *pair, *digest;              /* the accessor that the caller holds, and its id in ACLs; or NULL */
+    bool as_accessor;                 /* it goes through a session of the accessor */
+    struct accessor_session *session; /* that session, while the operation runs */
+    struct acl_list more;             /* who else may write what is made */
+    struct reg_record *record;        /* bind */
+    unsigned flags;                   /* enum reg_bind_flags */
     struct reg_store_cond cond;
     bool recursive;
     char *bytes;     /* bind: the canonical record */
@@ -43,6 +46,7 @@ static void write_free(struct write *w)
     free(w->path);
     free(w->bytes);
     free(w->digest);
+    free(w->pair);
     acl_fini(&w->more);
     reg_record_free(w->record);
     obj_fini(&w->obj);
@@ -111,12 +115,30 @@ static void write_refuse(struct write *w, int err, const struct err_info *why)
     write_free(w);
 }
 
+/* Whether the mirror will have what was written: ZooKeeper tells nothing of what registryd may not read, nor of what is below. */
+static bool is_followed(const struct write *w)
+{
+    const char *slash = strrchr(w->path, '/');
+    mem_auto char *parent = slash == w->path ? mem_str("/") : mem_strn(w->path, (size_t)(slash - w->path));
+    bool is_made = w->changed && w->kind != WRITE_DELETE;
+    return !w->as_accessor || mirror_find(w->app->mirror, w->path) ||
+           (is_made && mirror_find(w->app->mirror, parent));
+}
+
+static void write_go_as_accessor(struct write *w);
+
 static void on_written(void *arg, int err, const struct reg_store_result *r)
 {
     struct write *w = obj_cast(arg, struct write, WRITE_MAGIC);
     struct err_info why = r->why;
+    accessors_give(w->session);
+    w->session = NULL;
+    if (err == ERR_PERMISSION && w->pair && !w->as_accessor) {
+        write_go_as_accessor(w); /* registryd may not; whether the accessor may is for the store to say */
+        return;
+    }
     if (err == ERR_PERMISSION)
-        access_refused_by_store(w->path, &why);
+        access_refused_by_store(w->path, w->as_accessor ? w->digest : NULL, &why);
     if (err) {
         write_refuse(w, err, &why);
         return;
@@ -129,7 +151,10 @@ static void on_written(void *arg, int err, const struct reg_store_result *r)
     w->changed = r->changed;
     w->stat = r->stat;
     w->zxid = r->zxid ? r->zxid : mirror_newest(w->app->mirror);
-    mirror_when_applied(w->app->mirror, w->zxid, w->app->write_wait_ms, on_applied, w);
+    if (is_followed(w))
+        mirror_when_applied(w->app->mirror, w->zxid, w->app->write_wait_ms, on_applied, w);
+    else
+        on_applied(w, 0);
 }
 
 /* Condition of the headers. @return 0; or ERR_CONFLICT for an If-Match that cannot be ours. */
@@ -176,7 +201,7 @@ static struct write *write_read(struct registryd *app, struct http_req *req, enu
     int err = api_path(req, &w->path, &why);
     err = err ? err : read_flags(req, w, &why);
     if (!err && access_is_secure(app->access))
-        err = api_accessor(req, &w->digest, &why);
+        err = api_accessor(req, &w->pair, &w->digest, &why);
     err = err ? err : api_write_accessors(req, w->digest, &w->more, &why);
     if (!err)
         return w;
@@ -184,29 +209,47 @@ static struct write *write_read(struct registryd *app, struct http_req *req, enu
     return NULL;
 }
 
-static void write_go(struct write *w)
+static void write_go_by(struct write *w, struct reg_store *ops)
 {
     struct reg_store_binding binding = {w->record, w->flags, w->cond, &w->more.acl};
     bool parents = w->flags & REG_CREATE_PARENTS;
     switch (w->kind) {
-    case WRITE_BIND: reg_store_bind(w->app->ops, w->path, &binding, on_written, w); break;
-    case WRITE_MKNODE:
-        reg_store_mknode_for(w->app->ops, w->path, parents, &w->more.acl, on_written, w);
-        break;
-    case WRITE_DELETE: reg_store_delete(w->app->ops, w->path, w->recursive, &w->cond, on_written, w); break;
+    case WRITE_BIND: reg_store_bind(ops, w->path, &binding, on_written, w); break;
+    case WRITE_MKNODE: reg_store_mknode_for(ops, w->path, parents, &w->more.acl, on_written, w); break;
+    case WRITE_DELETE: reg_store_delete(ops, w->path, w->recursive, &w->cond, on_written, w); break;
     }
 }
 
+static void write_go_as_accessor(struct write *w)
+{
+    struct err_info why = {0};
+    int err = accessors_take(w->app->accessors, w->pair, &w->session, &why);
+    w->as_accessor = true;
+    if (err)
+        write_refuse(w, err, &why);
+    else
+        write_go_by(w, accessors_ops(w->session));
+}
+
+static void write_go(struct write *w)
+{
+    if (w->as_accessor)
+        write_go_as_accessor(w);
+    else
+        write_go_by(w, w->app->ops);
+}
+
 /* What the ACLs let: an overwrite that was judged by the node stays one, a making that was judged by the parent too. */
-static void on_access(void *arg, int err, bool exists, const struct err_info *why)
+static void on_access(void *arg, int err, const struct access_answer *answer)
 {
     struct write *w = obj_cast(arg, struct write, WRITE_MAGIC);
     if (err) {
-        write_refuse(w, err, why);
+        write_refuse(w, err, &answer->why);
         return;
     }
+    w->as_accessor = answer->as_accessor;
     if (w->kind == WRITE_BIND && w->flags & REG_OVERWRITE && w->cond.kind == REG_IF_NONE) {
-        if (exists)
+        if (answer->exists)
             w->cond.kind = REG_IF_EXISTS;
         else
             w->flags &= ~(unsigned)REG_OVERWRITE;

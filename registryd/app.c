@@ -86,19 +86,24 @@ static void operations_make(struct registryd *app, const struct options *o)
     app->access = access_new(&def);
 }
 
+static struct store_options store_numbers(const struct options *o)
+{
+    int64_t retries = opt_int(o, OPT_ZK_RETRY_TIMES);
+    return (struct store_options){.session_timeout_ms = opt_ms(o, OPT_ZK_SESSION_TIMEOUT),
+                                  .connect_timeout_ms = opt_ms(o, OPT_ZK_CONNECT_TIMEOUT),
+                                  .retry_times = retries ? retries : -1,
+                                  .retry_interval_ms = opt_ms(o, OPT_ZK_RETRY_INTERVAL),
+                                  .retry_ceiling_ms = opt_ms(o, OPT_ZK_RETRY_CEILING)};
+}
+
 static int open_store(struct registryd *app, const struct options *o, const struct app_credentials *c,
                       struct err_info *why)
 {
     mem_auto char *url = store_choice(o);
-    int64_t retries = opt_int(o, OPT_ZK_RETRY_TIMES);
-    struct store_options so = {.session_timeout_ms = opt_ms(o, OPT_ZK_SESSION_TIMEOUT),
-                               .connect_timeout_ms = opt_ms(o, OPT_ZK_CONNECT_TIMEOUT),
-                               .retry_times = retries ? retries : -1,
-                               .retry_interval_ms = opt_ms(o, OPT_ZK_RETRY_INTERVAL),
-                               .retry_ceiling_ms = opt_ms(o, OPT_ZK_RETRY_CEILING),
-                               .follow_servers = opt_text(o, OPT_ZK_FOLLOW),
-                               .digest = c->digest,
-                               .kerberos = c->is_kerberos ? c->kerberos : NULL};
+    struct store_options so = store_numbers(o);
+    so.follow_servers = opt_text(o, OPT_ZK_FOLLOW);
+    so.digest = c->digest;
+    so.kerberos = c->is_kerberos ? c->kerberos : NULL;
     log_emit(&ev_store_chosen, LOG_STR("url", url), LOG_STR("origin", opt_origin(o, OPT_STORE)));
     daemon_version_fact(app->daemon, "store", url);
     return store_open(daemon_loop(app->daemon), url, &so, &app->store, why);
@@ -151,6 +156,39 @@ static void store_stop(struct daemon *d, void *arg)
     struct registryd *app = arg;
     app->is_closing = true;
     store_close(app->store, on_store_closed, app);
+}
+
+/* ---- accessors: sessions of the holders of write accessors ---- */
+
+static int accessors_start(struct daemon *d, void *arg, struct err_info *why)
+{
+    (void)why;
+    struct registryd *app = arg;
+    const struct options *o = daemon_options(d);
+    bool is_zookeeper = strcmp(store_kind(app->store), "zookeeper") == 0;
+    struct accessors_def def = {.loop = daemon_loop(d),
+                                .url = store_url(app->store),
+                                .store = store_numbers(o),
+                                .names = app->names,
+                                .acl = &app->acl.acl,
+                                .n_max = is_zookeeper ? (size_t)opt_int(o, OPT_ACCESSOR_SESSIONS) : 0,
+                                .idle_ms = opt_ms(o, OPT_ACCESSOR_IDLE)};
+    app->accessors = accessors_new(&def);
+    return 0;
+}
+
+static void on_accessors_closed(void *arg)
+{
+    struct registryd *app = arg;
+    app->accessors = NULL;
+    daemon_stopped(app->daemon);
+}
+
+static void accessors_stop(struct daemon *d, void *arg)
+{
+    (void)d;
+    struct registryd *app = arg;
+    accessors_close(app->accessors, on_accessors_closed, app);
 }
 
 /* ---- nodes: the root, /users and /services ---- */
@@ -244,6 +282,7 @@ static void collect(void *arg)
     metric_set(m, M_STALE, mirror_stale(app->mirror) != NULL);
     metric_set(m, M_RING_BYTES, (int64_t)feed_ring_bytes(app->feed));
     metric_set(m, M_FOLLOWER_BYTES, (int64_t)feed_follower_bytes(app->feed));
+    metric_set(m, M_ACCESSOR_SESSIONS, (int64_t)accessors_n_sessions(app->accessors));
     metric_set(m, M_INDEXED, (int64_t)index_n_records(app->index));
     metric_set(m, M_INDEX_BYTES, (int64_t)index_n_bytes(app->index));
     metric_set(m, M_RM_WATCHED, (int64_t)rm_poll_n_watched(app->rm));
@@ -313,8 +352,9 @@ static void http_stop(struct daemon *d, void *arg)
 }
 
 const struct daemon_step registryd_steps[] = {
-    {"store", store_start, store_stop}, {"nodes", nodes_start, nodes_stop},
-    {"feed", feed_start, NULL},         {"cleanup", cleanup_start, cleanup_end}, /* the index too */
-    {"rm", app_rm_start, app_rm_stop},  {"http", http_start, http_stop},
+    {"store", store_start, store_stop},      {"accessors", accessors_start, accessors_stop},
+    {"nodes", nodes_start, nodes_stop},      {"feed", feed_start, NULL},
+    {"cleanup", cleanup_start, cleanup_end}, /* the index too */
+    {"rm", app_rm_start, app_rm_stop},       {"http", http_start, http_stop},
 };
 const size_t registryd_n_steps = ARRAY_LEN(registryd_steps);

@@ -6,6 +6,7 @@
 #define REGISTRYD_APP_H
 
 #include "access.h"
+#include "accessors.h"
 #include "cleanup.h"
 #include "feed.h"
 #include "http/server.h"
@@ -21,6 +22,7 @@ struct registryd {
     struct mirror *mirror;
     struct reg_store *ops;
     struct access *access;
+    struct accessors *accessors;
     struct acl_list acl; /* of every node made in a secure registry */
     char *realm;         /* of accounts that end in @; NULL: none */
     struct feed *feed;

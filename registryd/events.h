@@ -43,6 +43,8 @@ LOG_DECLARE(REGISTRYD_EVENTS)
     X(M_FOLLOWER_BYTES, METRIC_GAUGE, "registry_feed_follower_bytes", "",                                    \
       "Memory held for followers: what they have not taken yet.")                                            \
     X(M_RING_BYTES, METRIC_GAUGE, "registry_feed_ring_bytes", "", "Bytes of changes held for followers.")    \
+    X(M_ACCESSOR_SESSIONS, METRIC_GAUGE, "registry_accessor_sessions", "",                                   \
+      "Sessions to ZooKeeper that are open for holders of write accessors.")                                 \
     X(M_FINDS, METRIC_COUNTER, "registry_finds", "", "Searches answered from the index.")                    \
     X(M_INDEXED, METRIC_GAUGE, "registry_indexed_records", "", "Records that the index knows.")              \
     X(M_INDEX_BYTES, METRIC_GAUGE, "registry_index_bytes", "", "Memory held by the index.")                  \

@@ -28,6 +28,12 @@
       OPT_FIXED, "First pause between such tries.")                                                          \
     X(OPT_ZK_RETRY_CEILING, "hadoop.registry.zk.retry.ceiling.ms", OPT_TIME, "ms", "60000", 1, 3600000,      \
       OPT_FIXED, "Longest pause between such tries.")                                                        \
+    X(OPT_ACCESSOR_SESSIONS, "hadoop.registry.zk.accessor-sessions", OPT_INT, "", "16", 0, 1000, OPT_FIXED,  \
+      "Most sessions to ZooKeeper at once for holders of write accessors, for nodes that let the accessor "  \
+      "and "                                                                                                 \
+      "not registryd.")                                                                                      \
+    X(OPT_ACCESSOR_IDLE, "hadoop.registry.zk.accessor-idle", OPT_TIME, "s", "60s", 1000, 86400000,           \
+      OPT_FIXED, "After how long without a write such a session is closed.")                                 \
     X(OPT_DATA_DIR, "bobbin.data.dir", OPT_TEXT, "", "/var/lib/bobbin", 0, 0, OPT_FIXED,                     \
       "Directory for everything Bobbin keeps on this host.")                                                 \
     X(OPT_BACKUP_DIR, "hadoop.registry.backup.dir", OPT_TEXT, "", NULL, 0, 0, OPT_FIXED,                     \

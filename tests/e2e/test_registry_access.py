@@ -8,6 +8,7 @@ import subprocess
 
 import pytest
 
+import zkwire
 from harness import BIN, PATIENCE, STORES, Registry, request, store_url, wait_for
 from scripted_rm import ScriptedRm
 
@@ -151,6 +152,65 @@ def test_another_program_with_the_pair_does_the_same_on_zookeeper(secure):
         peer = Secure(other, secure.store)
         assert "ZooKeeper refuses" in refused(peer.put(path, "yarn"), "alice")
         assert peer.ask("GET", path).status == 200
+
+
+def n_sessions(peer):
+    said = request(peer.registry.registry_port, "GET", "/metrics").body.decode()
+    return next(int(line.split()[1]) for line in said.splitlines() if line.startswith("registry_accessor_sessions "))
+
+
+@pytest.fixture(scope="module")
+def beside(secure):
+    """The same tree on ZooKeeper behind another registryd with little room, and a program that makes nodes for accessors only."""
+    if not secure.store:
+        pytest.skip("the embedded store is registryd's alone")
+    options = {**SECURE, "hadoop.registry.zk.accessor-sessions": "1", "hadoop.registry.zk.accessor-idle": "1s"}
+    address, root = secure.store[len("zk://"):].split("/", 1)
+    with Registry(store=secure.store, options={"registryd": options}) as other:
+        peer = Secure(other, secure.store)
+        assert peer.put("/users/nora", "yarn", "&createParents=true").status in (200, 201)
+        with zkwire.Client(address, "bobbin:secret", "u7:p7") as raw:
+            raw.root = "/" + root
+            yield peer, raw
+
+
+def of_record(raw, path):
+    return json.loads(raw.get(raw.root + path))["description"]
+
+
+@pytest.mark.parametrize("acl", [[], [(1, "world", "anyone")]], ids=["hidden", "readable"])
+def test_a_node_that_lets_the_accessor_and_not_registryd(beside, acl):
+    """Whoever made it: the digest in its ACL decides, and ZooKeeper is asked as the accessor."""
+    peer, raw = beside
+    path = f"/users/nora/theirs{len(acl)}"
+    raw.create(raw.root + path, json.dumps(RECORD), zkwire.digest_acl("u7:p7"), *acl)
+    if acl:
+        wait_for(lambda: peer.ask("GET", path).status == 200, "registryd knows the node")
+    for user in ("mallory", "nora", "yarn"):
+        written = peer.put(path, user, description=f"for {user}", **basic("u7:p7"))
+        assert written.status == 200 and written.json["service"]["description"] == f"for {user}", written
+        assert of_record(raw, path) == f"for {user}"
+    assert peer.put(f"{path}/below", X_Bobbin_Accessor="u7:p7").status == 201
+    assert of_record(raw, f"{path}/below") == "d"
+    unnamed = "digest:u7" if acl else "ZooKeeper refuses"
+    for holder, said in (({}, unnamed), (basic("u7:wrong"), "accessor u7"), (basic("u8:p7"), "u8")):
+        assert said in refused(peer.put(path, **holder), "nora")
+    assert "ZooKeeper refuses this to registryd itself" in refused(peer.put(path, "nora"), "nora")
+    assert of_record(raw, path) == "for yarn"
+    gone = peer.ask("DELETE", path, query="&recursive=true", X_Bobbin_Accessor="u7:p7")
+    assert gone.status == 403, "its parent lets registryd and not the accessor"
+    assert peer.ask("DELETE", f"{path}/below", X_Bobbin_Accessor="u7:p7").json["deleted"] is True
+
+
+def test_sessions_of_accessors_are_few_and_end(beside):
+    peer, raw = beside
+    path = "/users/nora/few"
+    raw.create(raw.root + path, json.dumps(RECORD), zkwire.digest_acl("u7:p7"), zkwire.digest_acl("u8:p8"))
+    for pair in ("u7:p7", "u8:p8", "u7:p7"):
+        assert peer.put(path, description=pair, **basic(pair)).status == 200
+        assert of_record(raw, path) == pair
+    wait_for(lambda: n_sessions(peer) == 0, "a session that nobody uses is closed")
+    assert peer.put(path, description="again", **basic("u7:p7")).status == 200
 
 
 def example(secure, name, *words, user, pair):

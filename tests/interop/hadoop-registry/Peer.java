@@ -111,6 +111,7 @@ public class Peer {
     case "cli": return cli(Arrays.copyOfRange(w, 1, w.length));
     case "auth": zookeeper.addAuthInfo("digest", w[1].getBytes(StandardCharsets.UTF_8)); return text("");
     case "create": return text(zookeeper.create(w[1], text(w[2]), ZooDefs.Ids.OPEN_ACL_UNSAFE, CreateMode.valueOf(w[3])));
+    case "own": return text(zookeeper.create(w[1], text(w[2]), ZooDefs.Ids.CREATOR_ALL_ACL, CreateMode.PERSISTENT));
     case "bytes": return zookeeper.getData(w[1], false, new Stat());
     case "acl": return text(acl(zookeeper.getACL(w[1], new Stat())));
     default: return dns.run(w);

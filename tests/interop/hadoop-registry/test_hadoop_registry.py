@@ -9,6 +9,7 @@ from cli import check, read_cases
 from harness import Feed, Registry, Stack, container, dig_full, wait_for
 from operations import Case, Refused, empty, read_rows
 from peer import Peer, PeerError
+from records import node, read_rows as record_rows
 
 COMPONENTS = "/users/alice/services/yarn-service/shop/components"
 WORLD = "world:anyone 31\n"
@@ -273,6 +274,27 @@ def test_a_secure_registryd_beside_java(zk):
         assert written.status == 200, written
 
 
+def test_what_java_made_for_an_accessor_alone(zk):
+    """registryd itself has no right to the node; who holds the pair writes it through us, and Java sees that."""
+    with Registry(store=f"zk://{zk.address}/pairs", options={"registryd": {**SECURE, **SYSTEM, **OURS}}) as ours:
+        assert ours.registry("PUT", "/users/alice/any", RECORDS["master"], query="createParents=true").status == 201
+        with Peer(zk, **{"hadoop.registry.zk.root": "/pairs"}) as java:
+            java("auth", "bobbin:secret")
+            java("create", "/pairs/users/alice/open", "", "PERSISTENT")
+        with Peer(zk, **{"hadoop.registry.zk.root": "/pairs"}) as java:
+            java("auth", "u2:p2")
+            path = "/users/alice/open/theirs"
+            java("own", f"/pairs{path}", text_of(RECORDS["master"]))
+            assert java("acl", f"/pairs{path}").split("\n") == [f"digest:{U2} 31", ""]
+            refused = ours.registry("PUT", path, RECORDS["empty"], query="overwrite=true")
+            assert refused.status == 403 and "registryd itself" in refused.json["detail"], refused
+            written = ours.registry("PUT", path, RECORDS["empty"], {"Authorization": "Basic dTI6cDI="},
+                                    query="overwrite=true&user.name=nobody")
+            assert written.status == 200, written
+            assert json.loads(java("bytes", f"/pairs{path}")) == RECORDS["empty"]
+            assert java("acl", f"/pairs{path}").split("\n") == [f"digest:{U2} 31", ""]
+
+
 # ---- the rows of the contract, run by Hadoop's own client: what we hold to be right is what it does ----
 
 OPERATION_RECORDS, CASES = read_rows("registry_operations.tsv")
@@ -307,6 +329,29 @@ def admin(zk):
 def test_operation(admin, case):
     empty(admin)
     Case(OPERATION_RECORDS, admin).run(case[2])
+
+
+STORED = record_rows("strict", "strict>")
+
+
+@pytest.fixture(scope="module")
+def stored(stack):
+    """A node for each row of bytes, made by us."""
+    nodes = [node("/bytes", b""), *(node(f"/bytes/r{number}", data) for number, data, _ in STORED)]
+    made = stack.registry("POST", "/import", {"nodes": nodes}, base="/ws/v1/registry-admin", query="user.name=root")
+    assert made.status == 200 and made.json["created"] == len(nodes), made
+
+
+@pytest.mark.parametrize("number,data,wanted", STORED, ids=lambda v: str(v) if isinstance(v, int) else "")
+def test_bytes_in_a_node(java, stored, number, data, wanted):
+    """Hadoop takes and refuses what the row says, and writes it again as the row says."""
+    if isinstance(wanted, str):
+        with pytest.raises(PeerError) as refused:
+            java("resolve", f"/bytes/r{number}")
+        assert refused.value.name == wanted, data
+        return
+    written = java("resolve", f"/bytes/r{number}")
+    assert wanted is None or written.encode() == wanted
 
 
 @pytest.mark.parametrize("case", read_cases(), ids=lambda case: case[0])
