@@ -12,6 +12,8 @@
 
 /** Nodes of a slice of the first building: some hundred microseconds. */
 #define SLICE_NODES 64
+/** Slots of a key that are looked at for a record of an attempt or container. */
+#define RECENT_SLOTS 64
 /** What malloc adds to a piece, and what a key costs in its map, for the estimate. */
 #define MALLOC_HEAD   16
 #define MAP_SLOT_COST 48
@@ -83,6 +85,15 @@ static uint32_t slot_from(const struct key *k, uint64_t number)
     return low;
 }
 
+/* INDEX_APP: give it the last place. */
+static void key_to_end(struct index *ix, struct key *k)
+{
+    if (k->serial)
+        TAILQ_REMOVE(&ix->apps, k, link);
+    k->serial = ++ix->last_serial;
+    TAILQ_INSERT_TAIL(&ix->apps, k, link);
+}
+
 static struct key *key_for(struct index *ix, enum index_kind kind, const char *text)
 {
     struct key *k = map_get(&ix->keys[kind], text);
@@ -93,10 +104,8 @@ static struct key *key_for(struct index *ix, enum index_kind kind, const char *t
     k->kind = kind;
     memcpy(k->text, text, len);
     map_set(&ix->keys[kind], text, k);
-    if (kind == INDEX_APP) {
-        k->serial = ++ix->last_serial;
-        TAILQ_INSERT_TAIL(&ix->apps, k, link);
-    }
+    if (kind == INDEX_APP)
+        key_to_end(ix, k);
     ix->n_bytes += key_size(k);
     return k;
 }
@@ -112,8 +121,27 @@ static void key_free(void *arg)
     free(k);
 }
 
+static bool is_part(const struct entry *e)
+{
+    return e->persistence == INDEX_ATTEMPT || e->persistence == INDEX_CONTAINER;
+}
+
+/* Whether one of the latest records of an application is that of an attempt or container. */
+static bool has_recent_part(const struct key *k)
+{
+    for (uint32_t i = 0; i < k->n_slots && i < RECENT_SLOTS; i++) {
+        const struct entry *e = k->slots[k->n_slots - 1 - i].entry;
+        if (e && is_part(e))
+            return true;
+    }
+    return false;
+}
+
 static void key_add(struct index *ix, struct key *k, struct entry *e)
 {
+    /* Who looked at the application when it had no such record has to look again; once too often does no harm. */
+    if (k->kind == INDEX_APP && k->n_live && is_part(e) && !has_recent_part(k))
+        key_to_end(ix, k);
     ix->n_bytes -= key_size(k);
     if (k->n_slots == k->cap) {
         k->cap = k->cap + k->cap / 2 + 1;
@@ -374,18 +402,20 @@ static bool give_app(const struct key *k, struct index_app *out)
     return k != NULL;
 }
 
-bool index_app_after(const struct index *ix, uint64_t serial, struct index_app *out)
+bool index_app_after(const struct index *ix, const struct index_app *last, struct index_app *out)
 {
-    const struct key *k = TAILQ_LAST(&ix->apps, key_list), *next = NULL;
-    for (; k && k->serial > serial; k = TAILQ_PREV(k, key_list, link))
+    const struct key *k = last ? map_get(&ix->keys[INDEX_APP], last->id) : NULL, *next = NULL;
+    if (!last)
+        return give_app(TAILQ_FIRST(&ix->apps), out);
+    if (k && k->serial == last->serial)
+        return give_app(TAILQ_NEXT(k, link), out);
+    TAILQ_FOREACH_REVERSE(k, &ix->apps, key_list, link)
+    {
+        if (k->serial <= last->serial)
+            break;
         next = k;
+    }
     return give_app(next, out);
-}
-
-bool index_app_next(const struct index *ix, const char *id, struct index_app *out)
-{
-    const struct key *k = map_get(&ix->keys[INDEX_APP], id);
-    return k && give_app(TAILQ_NEXT(k, link), out);
 }
 
 bool index_has_app(const struct index *ix, const char *id)

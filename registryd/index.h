@@ -58,13 +58,15 @@ const struct mirror_node *index_next(const struct index *ix, const struct index_
 /** An application that records belong to. */
 struct index_app {
     const char *id;  /* "application_…"; valid until the next change */
-    uint64_t serial; /* grows with each application that appears */
+    uint64_t serial; /* grows with each that appears, or gets records of attempts or containers anew */
 };
-/** The application that appeared first after this serial number (0: the very first). @return false: none. Costs one step
- *  for each application that is younger. */
-bool index_app_after(const struct index *ix, uint64_t serial, struct index_app *out);
-/** As index_app_after, when the one with this id is still there: O(1). @return false: that one is gone, or the last. */
-bool index_app_next(const struct index *ix, const char *id, struct index_app *out);
+/**
+ * The application that comes next by its serial number.
+ *
+ * @param last  one that this gave before, its id copied by the caller; NULL: from the first one on    [borrowed]
+ * @return false: none. O(1) where `last` still has that serial number, else one step for each one after it.
+ */
+bool index_app_after(const struct index *ix, const struct index_app *last, struct index_app *out);
 /** Whether any record belongs to this application. */
 bool index_has_app(const struct index *ix, const char *id);
 /** What yarn:persistence the record of an indexed node has. INDEX_OTHER for one without a record. */

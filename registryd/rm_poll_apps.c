@@ -28,9 +28,9 @@ struct rm_apps {
     const struct index *index;
     struct map by_id;
     struct rm_app_list queue, batch;
-    struct rm_app *next; /* of the batch, not taken yet */
-    uint64_t cursor;     /* serial of the last application taken from the index */
-    char *cursor_id;
+    struct rm_app *next;     /* of the batch, not taken yet */
+    struct index_app cursor; /* last application taken from the index; id NULL: none yet */
+    char *cursor_id;         /* its id, owned */
 };
 
 /* ---- queue ---- */
@@ -69,8 +69,8 @@ static void forget_all(struct rm_apps *apps)
     while (!TAILQ_EMPTY(&apps->batch))
         app_free(apps, TAILQ_FIRST(&apps->batch));
     apps->next = NULL;
-    apps->cursor = 0;
     mem_free_ptr(&apps->cursor_id);
+    apps->cursor = (struct index_app){0};
 }
 
 void rm_apps_free(struct rm_apps *apps)
@@ -103,14 +103,11 @@ void rm_apps_hurry(struct rm_apps *apps, const char *id)
 static bool index_take(struct rm_apps *apps)
 {
     struct index_app found;
-    bool is_there = apps->cursor_id && index_has_app(apps->index, apps->cursor_id)
-                        ? index_app_next(apps->index, apps->cursor_id, &found)
-                        : index_app_after(apps->index, apps->cursor, &found);
-    if (!is_there)
+    if (!index_app_after(apps->index, apps->cursor_id ? &apps->cursor : NULL, &found))
         return false;
-    apps->cursor = found.serial;
     free(apps->cursor_id);
     apps->cursor_id = mem_str(found.id);
+    apps->cursor = (struct index_app){apps->cursor_id, found.serial};
     if (map_get(&apps->by_id, found.id))
         return true;
     struct rm_app *app = app_new(apps, found.id);

@@ -41,6 +41,7 @@ class ScriptedRm:
 
         class Handler(http.server.BaseHTTPRequestHandler):
             protocol_version = "HTTP/1.1"
+            wbufsize = -1  # head and body in one write: two would wait 40 ms for each other
 
             def do_GET(self):
                 with rm.lock:

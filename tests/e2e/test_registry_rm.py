@@ -1,10 +1,11 @@
 """Following a resource manager: what ended there leaves the registry, and nothing else ever does."""
+import itertools
 import re
 import time
 
 import pytest
 
-from harness import Registry, wait_for
+from harness import STORES, Registry, store_url, wait_for
 from scripted_rm import ScriptedRm
 
 pytestmark = pytest.mark.sanitize
@@ -14,6 +15,7 @@ APP, OTHER = f"application_{TS}_0001", f"application_{TS}_0002"
 C1, C2, C3 = (f"container_{TS}_0001_01_00000{n}" for n in (1, 2, 3))
 A1, A2 = (f"appattempt_{TS}_0001_00000{n}" for n in (1, 2))
 PATH = "/users/alice/services/c/app"
+NUMBERS = itertools.count()
 
 
 def record(id, persistence):
@@ -23,7 +25,7 @@ def record(id, persistence):
 class Cluster(Registry):
     """registryd that follows these resource managers."""
 
-    def __init__(self, *rms, **options):
+    def __init__(self, *rms, store=None, **options):
         keys = {"hadoop.registry.rm.enabled": "true", "hadoop.registry.rm.poll.interval": "20ms"}
         if len(rms) == 1:
             keys["yarn.resourcemanager.webapp.address"] = rms[0].address
@@ -32,7 +34,7 @@ class Cluster(Registry):
                          "yarn.resourcemanager.ha.rm-ids": ",".join(f"rm{i}" for i in range(len(rms)))})
             keys.update({f"yarn.resourcemanager.webapp.address.rm{i}": rm.address for i, rm in enumerate(rms)})
         keys.update({k.replace("_", "."): v for k, v in options.items()})
-        super().__init__(options={"registryd": keys})
+        super().__init__(store=store, options={"registryd": keys})
 
     def metric(self, name):
         text = self.registry("GET", "", base="/metrics").body.decode()
@@ -50,15 +52,29 @@ class Cluster(Registry):
         wait_for(lambda: not self.there(path), f"{path} is purged")
 
 
+@pytest.fixture(scope="module", params=STORES)
+def store(request):
+    with store_url(request.param) as url:
+        yield url
+
+
+@pytest.fixture
+def cluster(store):
+    """Makes a Cluster on an empty store of this kind."""
+    def make(*rms, **options):
+        return Cluster(*rms, store=store and f"{store}-{next(NUMBERS)}", **options)
+    return make
+
+
 @pytest.fixture
 def rm():
     with ScriptedRm() as r:
         yield r
 
 
-def test_a_finished_application_leaves_with_its_parts(rm):
+def test_a_finished_application_leaves_with_its_parts(cluster, rm):
     rm.app(APP, states=["RUNNING"], attempts={A1: "RUNNING"}, containers=[C1, C2])
-    with Cluster(rm) as reg:
+    with cluster(rm) as reg:
         reg.bind(PATH, record(APP, "application"))
         reg.bind(PATH + "/components/c1", record(C1, "container"))
         reg.bind("/users/alice/elsewhere/am", record(A1, "application-attempt"))
@@ -73,13 +89,13 @@ def test_a_finished_application_leaves_with_its_parts(rm):
             reg.gone(path)
         reg.polls(2)
         assert reg.there("/users/alice/elsewhere/stays") and reg.there("/users/alice/elsewhere/tool")
-        told = [e for e in reg.registryd.events if e["event"] == "purged" and e["path"] == PATH]
+        told = wait_for(lambda: [e for e in reg.registryd.events if e["event"] == "purged" and e["path"] == PATH], "it is in the log")
         assert len(told) == 1 and APP in told[0]["reason"] and "FINISHED" in told[0]["reason"]
 
 
-def test_one_poll_is_not_enough(rm):
+def test_one_poll_is_not_enough(cluster, rm):
     rm.app(APP, states=["RUNNING"] + ["FINISHED", "RUNNING"] * 10 + ["RUNNING"], attempts={A1: "RUNNING"}, containers=[C1])
-    with Cluster(rm) as reg:
+    with cluster(rm) as reg:
         reg.bind(PATH, record(APP, "application"))
         reg.bind("/users/alice/c1", record(C1, "container"))  # keeps the application on the list
         wait_for(lambda: rm.apps[APP].states == ["RUNNING"], "the script is over")
@@ -87,9 +103,9 @@ def test_one_poll_is_not_enough(rm):
         assert reg.there(PATH) and reg.there("/users/alice/c1")
 
 
-def test_finishing_stays_on_the_list_until_it_is_over(rm):
+def test_finishing_stays_on_the_list_until_it_is_over(cluster, rm):
     rm.app(APP, states=["RUNNING"])
-    with Cluster(rm) as reg:
+    with cluster(rm) as reg:
         reg.bind(PATH, record(APP, "application"))
         reg.polls()
         rm.apps[APP].states = ["FINISHING"]
@@ -101,9 +117,9 @@ def test_finishing_stays_on_the_list_until_it_is_over(rm):
         reg.gone(PATH)
 
 
-def test_unknown_is_ended_only_when_it_was_this_clusters(rm):
+def test_unknown_is_ended_only_when_it_was_this_clusters(cluster, rm):
     newer = f"application_{int(time.time() * 1000) + 10**9}_0001"
-    with Cluster(rm) as reg:
+    with cluster(rm) as reg:
         reg.bind("/users/alice/evicted", record(APP, "application"))
         reg.bind("/users/alice/newer", record(newer, "application"))
         reg.gone("/users/alice/evicted")
@@ -111,10 +127,10 @@ def test_unknown_is_ended_only_when_it_was_this_clusters(rm):
         assert reg.there("/users/alice/newer")
 
 
-def test_unknown_on_a_shared_registry(rm):
+def test_unknown_on_a_shared_registry(cluster, rm):
     rm.started = [TS + 5000]
     own = f"application_{TS + 5000}_0009"
-    with Cluster(rm, hadoop_registry_rm_shared="true") as reg:
+    with cluster(rm, hadoop_registry_rm_shared="true") as reg:
         reg.bind("/users/alice/other", record(APP, "application"))
         reg.bind("/users/alice/own", record(own, "application"))
         reg.gone("/users/alice/own")
@@ -122,9 +138,9 @@ def test_unknown_on_a_shared_registry(rm):
         assert reg.there("/users/alice/other")
 
 
-def test_a_404_of_somebody_else_means_nothing(rm):
+def test_a_404_of_somebody_else_means_nothing(cluster, rm):
     rm.status[f"/ws/v1/cluster/apps/{APP}/state"] = (404, "<html>no such page</html>")
-    with Cluster(rm) as reg:
+    with cluster(rm) as reg:
         reg.bind(PATH, record(APP, "application"))
         reg.polls(6)
         assert reg.there(PATH)
@@ -132,9 +148,9 @@ def test_a_404_of_somebody_else_means_nothing(rm):
         reg.gone(PATH)
 
 
-def test_an_rm_that_is_still_recovering_purges_nothing(rm):
+def test_an_rm_that_is_still_recovering_purges_nothing(cluster, rm):
     rm.app(APP)
-    with Cluster(rm) as reg:
+    with cluster(rm) as reg:
         reg.bind(PATH, record(APP, "application"))
         reg.polls()
         rm.ha = "INITIALIZING"  # 404 for every application, lists are empty
@@ -146,10 +162,10 @@ def test_an_rm_that_is_still_recovering_purges_nothing(rm):
         assert reg.there(PATH) and reg.metric("registry_rm_up") == 1
 
 
-def test_a_start_of_the_rm_within_a_poll_discards_it(rm):
+def test_a_start_of_the_rm_within_a_poll_discards_it(cluster, rm):
     first = rm.started[0]
     rm.started = [first + i // 2 + i % 2 for i in range(200)]  # before and after never agree
-    with Cluster(rm) as reg:
+    with cluster(rm) as reg:
         reg.bind(PATH, record(APP, "application"))
         reg.polls(8, "registry_rm_polls_discarded_total")
         assert reg.there(PATH) and reg.metric("registry_rm_polls_total") == 0
@@ -159,9 +175,9 @@ def test_a_start_of_the_rm_within_a_poll_discards_it(rm):
     {"container": [{"containerId": C1}, {"containerId": C2}]},
     {"containers": {"container": [{"containerId": C2}, {"containerId": C1}]}},
 ])
-def test_a_container_that_is_not_listed_has_ended(rm, shape):
+def test_a_container_that_is_not_listed_has_ended(cluster, rm, shape):
     rm.app(APP, attempts={A1: "RUNNING"}, containers=shape)
-    with Cluster(rm) as reg:
+    with cluster(rm) as reg:
         for i, c in enumerate((C1, C2, C3), 1):
             reg.bind(f"/users/alice/c{i}", record(c, "container"))
         reg.gone("/users/alice/c3")
@@ -176,18 +192,31 @@ def test_a_container_that_is_not_listed_has_ended(rm, shape):
 
 
 @pytest.mark.parametrize("broken", [(500, ""), (200, "[]"), (200, "not json"), (200, '{"container":7}'), (404, "{}")])
-def test_an_answer_that_makes_no_sense_means_nothing(rm, broken):
+def test_an_answer_that_makes_no_sense_means_nothing(cluster, rm, broken):
     rm.app(APP, attempts={A1: "RUNNING"}, containers=[])
     rm.status[f"/ws/v1/cluster/apps/{APP}/appattempts/{A1}/containers"] = broken
-    with Cluster(rm) as reg:
+    with cluster(rm) as reg:
         reg.bind("/users/alice/c1", record(C1, "container"))
         wait_for(lambda: rm.asked("/containers") > 5, "the containers were asked for")
         assert reg.there("/users/alice/c1")
 
 
-def test_between_two_attempts_absence_means_nothing(rm):
+def test_containers_that_register_long_after_their_application(cluster, rm):
+    rm.app(APP, attempts={A1: "RUNNING"}, containers=[C1])
+    with cluster(rm) as reg:
+        reg.bind(PATH, record(APP, "application"))
+        wait_for(lambda: rm.asked("/state"), "the application is looked at")
+        reg.polls()
+        reg.bind("/users/alice/c1", record(C1, "container"))
+        reg.bind("/users/alice/c2", record(C2, "container"))
+        reg.gone("/users/alice/c2")
+        reg.polls()
+        assert reg.there("/users/alice/c1") and reg.there(PATH)
+
+
+def test_between_two_attempts_absence_means_nothing(cluster, rm):
     rm.app(APP, attempts={A1: "FAILED", A2: "SCHEDULED"}, containers=[])
-    with Cluster(rm) as reg:
+    with cluster(rm) as reg:
         reg.bind("/users/alice/c1", record(C1, "container"))
         reg.bind("/users/alice/am1", record(A1, "application-attempt"))
         reg.bind("/users/alice/am2", record(A2, "application-attempt"))
@@ -199,9 +228,9 @@ def test_between_two_attempts_absence_means_nothing(rm):
         assert reg.there("/users/alice/am2")
 
 
-def test_an_attempt_older_than_all_listed_has_ended(rm):
+def test_an_attempt_older_than_all_listed_has_ended(cluster, rm):
     rm.app(APP, attempts={A2: "RUNNING"})
-    with Cluster(rm) as reg:
+    with cluster(rm) as reg:
         reg.bind("/users/alice/am1", record(A1, "application-attempt"))
         reg.bind("/users/alice/am3", record(f"appattempt_{TS}_0001_000003", "application-attempt"))
         reg.gone("/users/alice/am1")
@@ -209,9 +238,9 @@ def test_an_attempt_older_than_all_listed_has_ended(rm):
         assert reg.there("/users/alice/am3")  # newer than the list: it may just have begun
 
 
-def test_after_a_start_of_the_rm_absence_means_nothing_until_the_nodes_are_back(rm):
+def test_after_a_start_of_the_rm_absence_means_nothing_until_the_nodes_are_back(cluster, rm):
     rm.app(APP, attempts={A1: "RUNNING"}, containers=[C1])
-    with Cluster(rm) as reg:
+    with cluster(rm) as reg:
         reg.bind("/users/alice/c1", record(C1, "container"))
         reg.polls()
         with rm.lock:
@@ -225,35 +254,38 @@ def test_after_a_start_of_the_rm_absence_means_nothing_until_the_nodes_are_back(
         reg.gone("/users/alice/c1")
 
 
-def test_a_young_rm_gets_its_time(rm):
+def test_a_young_rm_gets_its_time(cluster, rm):
     rm.started = [int(time.time() * 1000) - 2000]
     rm.app(APP, attempts={A1: "RUNNING"}, containers=[])
-    with Cluster(rm, **{"yarn_nm_liveness-monitor_expiry-interval-ms": "4000"}) as reg:
+    with cluster(rm, **{"yarn_nm_liveness-monitor_expiry-interval-ms": "3600000"}) as reg:
         reg.bind("/users/alice/c1", record(C1, "container"))
         reg.polls(4)
-        assert rm.asked("/containers") == 0 and reg.there("/users/alice/c1")
+        assert rm.asked("/containers") == 0 and reg.there("/users/alice/c1"), "an hour is not over"
+    with cluster(rm, **{"yarn_nm_liveness-monitor_expiry-interval-ms": "2500"}) as reg:
+        reg.bind("/users/alice/c1", record(C1, "container"))
         reg.gone("/users/alice/c1")
 
 
-def test_failover(rm):
+def test_failover(cluster, rm):
     with ScriptedRm(started=rm.started[0] - 5000) as second:
         second.ha = "STANDBY"
         rm.app(APP)
         second.app(APP, states=["FINISHED"])
-        with Cluster(rm, second) as reg:
+        with cluster(rm, second) as reg:
             reg.bind(PATH, record(APP, "application"))
             reg.polls()
             assert reg.there(PATH)
             rm.ha, second.ha = "STANDBY", "ACTIVE"
             reg.gone(PATH)
             assert rm.address in reg.registryd.event("rm_followed")["url"]
-            assert any(e["event"] == "rm_followed" and second.address in e["url"] for e in reg.registryd.events)
+            wait_for(lambda: any(e["event"] == "rm_followed" and second.address in e["url"] for e in reg.registryd.events),
+                     "the log says whom it follows now")
 
 
-def test_records_that_come_late_and_reconciliation_at_start(rm):
+def test_records_that_come_late_and_reconciliation_at_start(cluster, rm):
     rm.app(APP, states=["KILLED"])  # long ago: no list names it
     rm.app(OTHER)
-    with Cluster(rm) as reg:
+    with cluster(rm) as reg:
         reg.polls(2)
         reg.bind(PATH, record(APP, "application"))
         reg.gone(PATH)
@@ -274,17 +306,17 @@ def test_records_that_come_late_and_reconciliation_at_start(rm):
         assert reg.there("/users/alice/other")
 
 
-def test_homes_for_the_users_of_applications(rm):
+def test_homes_for_the_users_of_applications(cluster, rm):
     rm.app(APP, user="Zoe@REALM")
-    with Cluster(rm) as reg:
+    with cluster(rm) as reg:
         wait_for(lambda: reg.there("/users/zoe"), "a home for the user of a running application")
         rm.app(OTHER, user="yan")
         wait_for(lambda: reg.there("/users/yan"), "a home for the user of a new one")
 
 
-def test_dry_run_only_tells(rm):
+def test_dry_run_only_tells(cluster, rm):
     rm.app(APP, user="zoe", states=["FAILED"])
-    with Cluster(rm, **{"hadoop_registry_rm_dry-run": "true"}) as reg:
+    with cluster(rm, **{"hadoop_registry_rm_dry-run": "true"}) as reg:
         reg.bind(PATH, record(APP, "application"))
         event = reg.registryd.event("purged")
         assert event["path"] == PATH and event["dry_run"] == "true"
@@ -293,11 +325,11 @@ def test_dry_run_only_tells(rm):
         assert sum(e["event"] == "purged" for e in reg.registryd.events) == 1
 
 
-def test_a_poll_asks_about_a_bounded_number(rm):
+def test_a_poll_asks_about_a_bounded_number(cluster, rm):
     ids = [f"application_{TS}_{n:04}" for n in range(1, 41)]
     for n, id in enumerate(ids):
         rm.app(id, states=["FINISHED" if n % 2 else "RUNNING"])
-    with Cluster(rm, hadoop_registry_rm_poll_applications="5") as reg:
+    with cluster(rm, hadoop_registry_rm_poll_applications="5") as reg:
         for id in ids:
             reg.bind(f"/users/alice/{id.replace('_', '-')}", record(id, "application"))
         wait_for(lambda: len(reg.registry("GET", "/users/alice").json["nodes"]) == 20, "half of them are purged")
@@ -310,11 +342,11 @@ def test_a_poll_asks_about_a_bounded_number(rm):
         assert len(reg.registry("GET", "/users/alice").json["nodes"]) == 20
 
 
-def test_no_rm_at_all():
+def test_no_rm_at_all(cluster):
     with ScriptedRm() as rm:
         dead = rm.address
     rm.port = int(dead.split(":")[1])
-    with Cluster(rm) as reg:
+    with cluster(rm) as reg:
         lost = reg.registryd.event("rm_lost")
         assert dead in lost["where"] or dead in lost["error"]
         reg.polls(3, "registry_rm_polls_discarded_total")

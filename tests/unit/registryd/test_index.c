@@ -152,18 +152,60 @@ static void applications_are_listed_once_in_order_of_appearance(void **state)
     fake_record(f, "/a1", "application_5_0001", "application");
     fake_record(f, "/p", "application_5_0009", "permanent");
     fake_record(f, "/a2", "appattempt_5_0002_000001", "application-attempt");
-    assert_true(index_app_after(f->index, 0, &app));
+    assert_true(index_app_after(f->index, NULL, &app));
     assert_string_equal(app.id, "application_5_0001");
-    uint64_t first = app.serial;
-    assert_true(index_app_next(f->index, "application_5_0001", &app));
+    struct index_app first = {"application_5_0001", app.serial};
+    assert_true(index_app_after(f->index, &first, &app));
     assert_string_equal(app.id, "application_5_0002");
-    assert_false(index_app_next(f->index, "application_5_0002", &app));
+    struct index_app second = {"application_5_0002", app.serial};
+    assert_false(index_app_after(f->index, &second, &app));
     fake_gone(f, "/c1");
     fake_gone(f, "/a1");
     assert_false(index_has_app(f->index, "application_5_0001"));
-    assert_true(index_app_after(f->index, first, &app));
+    assert_true(index_app_after(f->index, &first, &app));
     assert_string_equal(app.id, "application_5_0002");
-    assert_false(index_app_after(f->index, app.serial, &app));
+    assert_false(index_app_after(f->index, &second, &app));
+}
+
+/* All applications that are listed after one, each with a blank after it. Static. */
+static const char *apps_after(struct fake *f, const struct index_app *last)
+{
+    static char text[256];
+    struct index_app app;
+    size_t n = 0;
+    text[0] = 0;
+    for (bool more = index_app_after(f->index, last, &app); more;
+         more = index_app_after(f->index, &app, &app))
+        n += (size_t)snprintf(text + n, sizeof text - n, "%s ", app.id + strlen("application_5_"));
+    return text;
+}
+
+/* Whoever has seen an application without attempts and containers sees it again when it gets some. */
+static void an_application_that_gets_parts_is_listed_again(void **state)
+{
+    struct fake *f = *state;
+    fake_begin(f, "a1");
+    fake_end(f);
+    fake_record(f, "/a1", "application_5_0001", "application");
+    fake_record(f, "/a2", "application_5_0002", "application");
+    fake_record(f, "/a3", "application_5_0003", "application");
+    struct index_app app, seen;
+    assert_true(index_app_after(f->index, NULL, &app));
+    seen = (struct index_app){"application_5_0001", app.serial};
+    assert_string_equal(apps_after(f, &seen), "0002 0003 ");
+    fake_record(f, "/c1", "container_5_0001_01_000002", "container"); /* the one that was seen last */
+    assert_string_equal(apps_after(f, &seen), "0002 0003 0001 ");
+    fake_record(f, "/c2", "container_5_0001_01_000003", "container"); /* nothing new of it */
+    fake_record(f, "/p2", "application_5_0002", "permanent");
+    assert_string_equal(apps_after(f, &seen), "0002 0003 0001 ");
+    fake_record(f, "/am2", "appattempt_5_0002_000001", "application-attempt");
+    assert_string_equal(apps_after(f, &seen), "0003 0001 0002 ");
+    fake_gone(f, "/c1");
+    fake_gone(f, "/c2");
+    assert_string_equal(apps_after(f, &seen), "0003 0001 0002 ");
+    fake_record(f, "/c3", "container_5_0001_01_000004", "container");
+    assert_string_equal(apps_after(f, &seen), "0003 0002 0001 ");
+    assert_string_equal(apps_after(f, NULL), "0003 0002 0001 ");
 }
 
 /* Mirror and index together stay below 1 kB a record beyond its own bytes. */
@@ -201,6 +243,7 @@ int main(void)
         CASE(paging_misses_nothing_that_stays),
         CASE(a_search_costs_what_its_rarest_term_has),
         CASE(applications_are_listed_once_in_order_of_appearance),
+        CASE(an_application_that_gets_parts_is_listed_again),
         CASE(memory_of_a_record),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -127,6 +127,28 @@ static void what_is_only_alive_is_forgotten_what_is_ending_is_not(void **state)
     assert_int_equal(rm_apps_n_watched(k->apps), 1);
 }
 
+/* Containers register after their application, which was looked at before and forgotten as merely alive. */
+static void parts_that_come_later_are_watched(void **state)
+{
+    struct kit *k = *state;
+    static const char *const one[] = {C1, NULL}, *const none[] = {NULL};
+    fake_record(k->fake, "/app", APP, "application");
+    poll(k, RM_VIEW_ALIVE, NULL);
+    assert_int_equal(rm_apps_n_watched(k->apps), 0);
+    fake_record(k->fake, "/c1", C1, "container");
+    poll(k, RM_VIEW_ALIVE, one);
+    assert_int_equal(rm_apps_n_watched(k->apps), 1);
+    poll(k, RM_VIEW_ALIVE, none);
+    poll(k, RM_VIEW_ALIVE, none);
+    assert_told(k, "container-finished " C1 ";");
+    fake_gone(k->fake, "/c1");
+    poll(k, RM_VIEW_ALIVE, none);
+    assert_int_equal(rm_apps_n_watched(k->apps), 0);
+    fake_record(k->fake, "/am1", A1, "application-attempt");
+    assert_int_equal(rm_apps_begin(k->apps, 10), 1);
+    rm_apps_discard(k->apps);
+}
+
 static void another_clusters_application_is_left_alone(void **state)
 {
     struct kit *k = *state;
@@ -229,6 +251,7 @@ int main(void)
         CASE(two_polls_in_a_row),
         CASE(a_discarded_poll_begins_the_count_anew),
         CASE(what_is_only_alive_is_forgotten_what_is_ending_is_not),
+        CASE(parts_that_come_later_are_watched),
         CASE(another_clusters_application_is_left_alone),
         CASE(containers_end_one_by_one),
         CASE(attempts),
