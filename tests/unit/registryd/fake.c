@@ -56,8 +56,9 @@ void fake_end(struct fake *f)
 void fake_put(struct fake *f, const char *path, const char *text)
 {
     int64_t zxid = ++f->zxid;
+    /* Always the same czxid: with another it would be another node, without children. */
     const struct store_stat stat = {
-        .czxid = zxid, .mzxid = zxid, .pzxid = zxid, .data_len = (uint32_t)strlen(text)};
+        .czxid = 1, .mzxid = zxid, .pzxid = zxid, .data_len = (uint32_t)strlen(text)};
     f->ops->node(f->follower, path, &stat, text, strlen(text));
 }
 
