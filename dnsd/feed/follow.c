@@ -109,6 +109,7 @@ static void on_put(void *arg, const char *path, const struct reg_record *record,
 {
     (void)revision;
     struct follow *f = obj_cast(arg, struct follow, FOLLOW_MAGIC);
+    f->has_put = !f->in_snapshot;
     note(f, path, pack(f, path, record));
 }
 
@@ -188,13 +189,27 @@ static void on_stale(void *arg, bool is_away)
     f->def.changed(f->def.arg);
 }
 
+/* A record that came is published at once, the revision when its mark comes. Where deletes are not delayed a mark is waited for, so
+ * that the guard sees all that goes together. */
+static void on_drained(void *arg)
+{
+    struct follow *f = obj_cast(arg, struct follow, FOLLOW_MAGIC);
+    bool is_due = f->has_put && f->def.coalesce_ms && !f->in_snapshot;
+    f->has_put = false;
+    if (!is_due)
+        return;
+    follow_commit(f);
+    f->def.changed(f->def.arg);
+}
+
 static const struct reg_watch_ops watch_ops = {.reset = on_reset,
                                                .put = on_put,
                                                .deleted = on_deleted,
                                                .synced = on_synced,
                                                .progress = on_progress,
                                                .state = on_state,
-                                               .stale = on_stale};
+                                               .stale = on_stale,
+                                               .drained = on_drained};
 
 /* ---- beginning and end ---- */
 

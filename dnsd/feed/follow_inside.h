@@ -49,6 +49,7 @@ struct follow {
     struct map held;               /* paths whose removal is held */
     struct kept_text text, before; /* of the record that is worked on */
     bool in_snapshot;
+    bool has_put; /* a record came since on_drained */
     struct trim *trim;
     struct run_timer *commit_timer, *wait_timer, *stale_timer;
     int64_t commit_at_ms;   /* commit_timer; INT64_MAX: stopped */
