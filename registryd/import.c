@@ -1,4 +1,5 @@
 #include "import.h"
+#include "access.h"
 #include "export.h"
 #include "base/base64.h"
 #include "base/mem.h"
@@ -97,6 +98,8 @@ static void item_end(struct import_item *it, int err, const struct err_info *why
     it->err = err;
     if (err)
         it->why = *why;
+    if (err == ERR_PERMISSION)
+        access_refused_by_store(it->path, NULL, &it->why);
     if (--m->n_open == 0)
         import_next(m);
 }

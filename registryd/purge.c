@@ -1,4 +1,5 @@
 #include "purge.h"
+#include "access.h"
 #include "events.h"
 #include "walk.h"
 #include "base/mem.h"
@@ -128,6 +129,15 @@ static void finish_why(struct purge *g, int err, const struct err_info *why)
     finish(g, err);
 }
 
+/* The store has refused or failed at the match of the turn. */
+static void finish_at_match(struct purge *g, int err, const struct err_info *why)
+{
+    struct err_info whose = *why;
+    if (err == ERR_PERMISSION)
+        access_refused_by_store(g->matches[g->at], NULL, &whose);
+    finish_why(g, err, &whose);
+}
+
 static void next_match(struct purge *g)
 {
     g->at++;
@@ -158,7 +168,7 @@ static void on_deleted(void *arg, int err, const struct reg_store_result *r)
     if (is_lost && g->n_rounds++ < ROUNDS_MAX)
         step(g);
     else if (err)
-        finish_why(g, err, &r->why);
+        finish_at_match(g, err, &r->why);
     else if (r->changed)
         deleted(g, r->zxid);
     else
@@ -192,7 +202,7 @@ static void on_resolved(void *arg, int err, const struct reg_store_result *r)
         return;
     }
     if (err && err != ERR_NOTFOUND && err != ERR_NORECORD && err != ERR_RECORD) {
-        finish_why(g, err, &r->why);
+        finish_at_match(g, err, &r->why);
         return;
     }
     bool matches = !err && is_match(g, r->record);

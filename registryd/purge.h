@@ -64,7 +64,7 @@ void purger_free(struct purger *p);
  *
  * Completion, later on the loop, exactly once: 0 (a start path that is not there: nothing deleted); ERR_INVALID (id or
  * persistence is empty); ERR_PATH; ERR_NOTEMPTY (PURGE_FAIL; or children kept appearing); ERR_UNAVAILABLE (the index is
- * being built); ERR_CONFLICT (a record kept changing); ERR_CANCELLED; errors of the store. n_deletes counts also then.
+ * being built); ERR_CONFLICT (a record kept changing); ERR_CANCELLED; errors of the store (ERR_PERMISSION: why says whose the path is). n_deletes counts also then.
  */
 void purge(struct purger *p, const struct purge_def *def, PURGE_DONE, void *arg);
 

@@ -1,4 +1,5 @@
 #include "users.h"
+#include "access.h"
 #include "base/mem.h"
 #include "base/obj.h"
 
@@ -72,6 +73,8 @@ static void on_made(void *arg, int err, const struct reg_store_result *r)
     if (err && !h->err) {
         h->err = err;
         h->result.why = r->why;
+        if (err == ERR_PERMISSION)
+            access_refused_by_store(h->paths[0], NULL, &h->result.why);
     }
     h->result.made = h->result.made || (!err && r->changed);
     h->result.zxid = r->zxid > h->result.zxid ? r->zxid : h->result.zxid;

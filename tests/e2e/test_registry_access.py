@@ -152,6 +152,16 @@ def test_another_program_with_the_pair_does_the_same_on_zookeeper(secure):
         peer = Secure(other, secure.store)
         assert "ZooKeeper refuses" in refused(peer.put(path, "yarn"), "alice")
         assert peer.ask("GET", path).status == 200
+        # What registryd may not do for an administrator either says whose the path is, too.
+        assert secure.put(f"{path}/mine", "alice").status == 201
+        bound = admin(secure, "import", "yarn", {"nodes": [{"path": f"{path}/mine", "record": json.dumps(
+            {**RECORD, "yarn:id": "direct", "yarn:persistence": "container"})}]}, query="&overwrite=true")
+        assert bound.status == 200 and bound.json["replaced"] == 1, bound
+        assert "ZooKeeper refuses" in refused(admin(peer, "purge", "yarn", {"id": "direct", "persistence": "container"}), "alice")
+        failed = admin(peer, "import", "yarn", {"nodes": [{"path": f"{path}/new", "record": json.dumps(RECORD)}]}).json["failed"]
+        assert len(failed) == 1 and "ZooKeeper refuses" in failed[0]["detail"] and "alice's" in failed[0]["detail"], failed
+        homes = admin(peer, "users", "yarn", {"user": "nina"}).json["users"][0]
+        assert "ZooKeeper refuses" in homes["detail"] and "nina's" in homes["detail"], homes
 
 
 def n_sessions(peer):
@@ -281,11 +291,11 @@ def test_accessors_on_the_command_line(secure, tmp_path):
     assert bobbin("ls", top, BOBBIN_ACCESSOR="wrong") == 0, "a command that writes nothing sends none"
 
 
-def admin(secure, call, user, body=None, **headers):
+def admin(secure, call, user, body=None, query="", **headers):
     """A call of /ws/v1/registry-admin."""
     sent = {name.replace("_", "-"): value for name, value in headers.items()}
     return secure.registry.registry("POST" if body is not None else "GET", call, body, sent, base="/ws/v1/registry-admin/",
-                                    query=f"user.name={user}")
+                                    query=f"user.name={user}{query}")
 
 
 def acl_of(registry, path):
