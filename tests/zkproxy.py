@@ -3,6 +3,7 @@
     with Proxy(port) as p:       p.port stands for port
         p.delay("down", 0.2)     bytes from the server arrive 0.2 s later, in order
         p.hold("down")           … not at all, until p.release("down")
+        p.waiting("up")          bytes that have come and not left yet
         p.cut()                  all connections are reset; new ones are accepted again
         p.refuse(True)           new connections are closed at once
 
@@ -70,6 +71,12 @@ class Proxy:
 
     def cut(self):
         self._do(lambda: [self._drop(p) for p in list(self.pipes)])
+
+    def waiting(self, way):
+        """What has come and not left yet."""
+        found = []
+        self._do(lambda: found.extend(chunk for p in self.pipes if p.way == way for _, chunk in p.chunks))
+        return b"".join(found)
 
     def connections(self):
         return len(self.pipes) // 2

@@ -274,7 +274,7 @@ int reg_blocking_open(const struct reg_options *options, struct reg_blocking **o
 /** Close; NULL is fine. */
 void reg_blocking_close(struct reg_blocking *b);
 /** This and the calls below: the operation of the same name, @return its error, with *why (may be NULL); outputs are set on
- *  success only. made: may be NULL. */
+ *  success only. made: may be NULL. A registry that is not open yet, or no more (b NULL), is ERR_WRONGSTATE. */
 int reg_blocking_mknode(struct reg_blocking *b, const char *path, bool create_parents, bool *made,
                         struct err_info *why);
 /** revision: room for REG_REVISION_MAX, or NULL. */

@@ -104,6 +104,11 @@ static int finish(struct reg_blocking *b, char *revision, struct err_info *why)
     return b->err;
 }
 
+static int not_open(struct err_info *why)
+{
+    return err_set(why, ERR_WRONGSTATE, NULL, "the registry is not open");
+}
+
 /* ---- operations ---- */
 
 int reg_blocking_open(const struct reg_options *options, struct reg_blocking **out, struct err_info *why)
@@ -136,6 +141,8 @@ void reg_blocking_close(struct reg_blocking *b)
 int reg_blocking_mknode(struct reg_blocking *b, const char *path, bool create_parents, bool *made,
                         struct err_info *why)
 {
+    if (!b)
+        return not_open(why);
     reg_mknode(b->reg, path, create_parents, on_done, b);
     await(b);
     if (made && !b->err)
@@ -146,6 +153,8 @@ int reg_blocking_mknode(struct reg_blocking *b, const char *path, bool create_pa
 int reg_blocking_bind(struct reg_blocking *b, const char *path, const struct reg_record *record,
                       unsigned flags, char *revision, struct err_info *why)
 {
+    if (!b)
+        return not_open(why);
     reg_bind(b->reg, path, record, flags, on_done, b);
     await(b);
     return finish(b, revision, why);
@@ -154,6 +163,8 @@ int reg_blocking_bind(struct reg_blocking *b, const char *path, const struct reg
 int reg_blocking_add_write_accessor(struct reg_blocking *b, const char *id, const char *password,
                                     bool *secure, struct err_info *why)
 {
+    if (!b)
+        return not_open(why);
     reg_add_write_accessor(b->reg, id, password, on_done, b);
     await(b);
     if (secure && !b->err)
@@ -163,6 +174,8 @@ int reg_blocking_add_write_accessor(struct reg_blocking *b, const char *id, cons
 
 void reg_blocking_clear_write_accessors(struct reg_blocking *b)
 {
+    if (!b)
+        return;
     reg_clear_write_accessors(b->reg);
 }
 
@@ -178,6 +191,8 @@ static int finish_record(struct reg_blocking *b, struct reg_record **out, struct
 int reg_blocking_resolve(struct reg_blocking *b, const char *path, struct reg_record **out,
                          struct err_info *why)
 {
+    if (!b)
+        return not_open(why);
     reg_resolve(b->reg, path, on_done, b);
     await(b);
     return finish_record(b, out, why);
@@ -186,6 +201,8 @@ int reg_blocking_resolve(struct reg_blocking *b, const char *path, struct reg_re
 int reg_blocking_locate(struct reg_blocking *b, const struct reg_locate *what, struct reg_record **out,
                         struct err_info *why)
 {
+    if (!b)
+        return not_open(why);
     reg_locate(b->reg, what, on_done, b);
     await(b);
     return finish_record(b, out, why);
@@ -193,6 +210,8 @@ int reg_blocking_locate(struct reg_blocking *b, const struct reg_locate *what, s
 
 int reg_blocking_stat(struct reg_blocking *b, const char *path, struct reg_status *out, struct err_info *why)
 {
+    if (!b)
+        return not_open(why);
     reg_stat(b->reg, path, on_done, b);
     await(b);
     if (!b->err) {
@@ -204,6 +223,8 @@ int reg_blocking_stat(struct reg_blocking *b, const char *path, struct reg_statu
 
 int reg_blocking_exists(struct reg_blocking *b, const char *path, bool *out, struct err_info *why)
 {
+    if (!b)
+        return not_open(why);
     reg_exists(b->reg, path, on_done, b);
     await(b);
     if (!b->err)
@@ -213,6 +234,8 @@ int reg_blocking_exists(struct reg_blocking *b, const char *path, bool *out, str
 
 int reg_blocking_list(struct reg_blocking *b, const char *path, char ***names, struct err_info *why)
 {
+    if (!b)
+        return not_open(why);
     reg_list(b->reg, path, on_done, b);
     await(b);
     if (!b->err) {
@@ -225,6 +248,8 @@ int reg_blocking_list(struct reg_blocking *b, const char *path, char ***names, s
 int reg_blocking_delete(struct reg_blocking *b, const char *path, bool recursive, char *revision,
                         struct err_info *why)
 {
+    if (!b)
+        return not_open(why);
     reg_delete(b->reg, path, recursive, on_done, b);
     await(b);
     return finish(b, revision, why);
@@ -245,6 +270,8 @@ static int finish_found(struct reg_blocking *b, struct reg_found **found, size_t
 int reg_blocking_find(struct reg_blocking *b, const struct reg_find *what, struct reg_found **found,
                       size_t *n, struct err_info *why)
 {
+    if (!b)
+        return not_open(why);
     reg_find(b->reg, what, on_done, b);
     await(b);
     return finish_found(b, found, n, why);
@@ -253,6 +280,8 @@ int reg_blocking_find(struct reg_blocking *b, const struct reg_find *what, struc
 int reg_blocking_purge(struct reg_blocking *b, const struct reg_purge *what, struct reg_found **found,
                        size_t *n, struct err_info *why)
 {
+    if (!b)
+        return not_open(why);
     reg_purge(b->reg, what, on_done, b);
     await(b);
     return finish_found(b, found, n, why);
@@ -261,6 +290,8 @@ int reg_blocking_purge(struct reg_blocking *b, const struct reg_purge *what, str
 int reg_blocking_user_home(struct reg_blocking *b, const char *user, char ***homes, bool *made,
                            struct err_info *why)
 {
+    if (!b)
+        return not_open(why);
     reg_user_home(b->reg, user, on_done, b);
     await(b);
     if (!b->err) {
@@ -276,6 +307,8 @@ int reg_blocking_user_home(struct reg_blocking *b, const char *user, char ***hom
 int reg_blocking_tell(struct reg_blocking *b, const struct reg_event *events, size_t n, int64_t *n_purged,
                       struct err_info *why)
 {
+    if (!b)
+        return not_open(why);
     reg_tell(b->reg, events, n, on_done, b);
     await(b);
     if (n_purged && !b->err)

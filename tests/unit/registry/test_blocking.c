@@ -141,11 +141,48 @@ static void test_bad_url(void **state)
     assert_string_equal(why.where, "nonsense");
 }
 
+/* AD9: before it is open, and after. */
+static void test_not_open(void **state)
+{
+    const struct reg_find find = {.user = "x"};
+    const struct reg_purge purge = {.id = "x", .persistence = "application"};
+    const struct reg_locate locate = {.path = "/x"};
+    const struct reg_event event = {.type = "container-finished", .id = "container_1_1_1_1"};
+    struct reg_record *record = NULL;
+    struct reg_status status;
+    struct err_info why = {0};
+    char **names = NULL;
+    struct reg_found *found = NULL;
+    size_t n = 0;
+    bool flag = false;
+
+    (void)state;
+    assert_int_equal(reg_blocking_mknode(NULL, "/x", true, &flag, &why), ERR_WRONGSTATE);
+    assert_string_equal(err_exception(why.code), "ServiceStateException");
+    assert_int_equal(reg_blocking_bind(NULL, "/x", NULL, 0, NULL, NULL), ERR_WRONGSTATE);
+    assert_int_equal(reg_blocking_add_write_accessor(NULL, "u", "p", &flag, NULL), ERR_WRONGSTATE);
+    reg_blocking_clear_write_accessors(NULL);
+    assert_int_equal(reg_blocking_resolve(NULL, "/x", &record, NULL), ERR_WRONGSTATE);
+    assert_int_equal(reg_blocking_locate(NULL, &locate, &record, NULL), ERR_WRONGSTATE);
+    assert_int_equal(reg_blocking_find(NULL, &find, &found, &n, NULL), ERR_WRONGSTATE);
+    assert_int_equal(reg_blocking_purge(NULL, &purge, &found, &n, NULL), ERR_WRONGSTATE);
+    assert_int_equal(reg_blocking_user_home(NULL, "x", &names, &flag, NULL), ERR_WRONGSTATE);
+    assert_int_equal(reg_blocking_tell(NULL, &event, 1, NULL, NULL), ERR_WRONGSTATE);
+    assert_int_equal(reg_blocking_stat(NULL, "/x", &status, NULL), ERR_WRONGSTATE);
+    assert_int_equal(reg_blocking_exists(NULL, "/x", &flag, NULL), ERR_WRONGSTATE);
+    assert_int_equal(reg_blocking_list(NULL, "/x", &names, NULL), ERR_WRONGSTATE);
+    assert_int_equal(reg_blocking_delete(NULL, "/x", true, NULL, NULL), ERR_WRONGSTATE);
+    assert_false(flag);
+    assert_null(names);
+    assert_null(found);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_blocking),
         cmocka_unit_test(test_bad_url),
+        cmocka_unit_test(test_not_open),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
