@@ -317,7 +317,8 @@ static void test_nothing_is_left_of_earlier_requests(void **state)
         "GET /nowhere?x=3" CLOSE "\r\n",
     };
     for (size_t i = 0; i < ARRAY_LEN(before); i++) {
-        mem_auto char *ignored = raw_exchange(fx, before[i]);
+        mem_auto char *earlier = raw_exchange(fx, before[i]);
+        assert_non_null(earlier);
         mem_auto char *answer = raw_exchange(fx, "GET /say" CLOSE "\r\n");
         assert_string_equal(strstr(answer, "\r\n\r\n") + 4,
                             "method=GET\npath=/say\nrest=\nx=(none)\nuser=carol\n"
