@@ -425,17 +425,23 @@ static void on_setup_checked(void *arg, int err, const struct store_result *r)
 {
     struct op *op = obj_cast(arg, struct op, OP_MAGIC);
 
+    mem_auto char *text =
+        mem_fmt("it is missing, and the store does not let us make it: %s", op->result.why.text);
+
     if (err == ERR_NOTFOUND)
-        op_refuse(op, ERR_PERMISSION, "it is missing, and the store does not let us make it");
+        op_refuse(op, ERR_PERMISSION, text);
     else if (err)
         op_finish_store(op, err, r);
-    else
-        setup_done(op);
+    if (err)
+        return;
+    op->result.why = (struct err_info){0};
+    setup_done(op);
 }
 
 static void on_setup_created(struct op *op, int err, const struct store_result *r)
 {
     if (err == ERR_PERMISSION) {
+        op->result.why = r->why; /* why it may not */
         store_stat(op->rs->store, op->path, on_setup_checked, op);
         return;
     }

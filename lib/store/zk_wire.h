@@ -65,7 +65,8 @@ enum { ZKW_CREATED = 1, ZKW_DELETED = 2, ZKW_CHANGED = 3, ZKW_CHILD = 4 };
     X(ZKW_NODE_EXISTS, -110, ERR_EXISTS, "the node exists")                                                  \
     X(ZKW_NOT_EMPTY, -111, ERR_NOTEMPTY, "the node has children")                                            \
     X(ZKW_SESSION_EXPIRED, -112, ERR_UNAVAILABLE, "the session has expired")                                 \
-    X(ZKW_INVALID_ACL, -114, ERR_PERMISSION, "the ACL is not valid")                                         \
+    X(ZKW_INVALID_ACL, -114, ERR_PERMISSION,                                                                 \
+      "the ACL is not valid (sasl: ids need the SASLAuthenticationProvider in zoo.cfg)")                     \
     X(ZKW_AUTH_FAILED, -115, ERR_AUTH, "authentication failed")                                              \
     X(ZKW_SESSION_MOVED, -118, ERR_UNAVAILABLE, "the session has moved to another server")                   \
     X(ZKW_NEEDS_SASL, -124, ERR_AUTH, "the server wants SASL authentication")                                \

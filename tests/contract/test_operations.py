@@ -61,3 +61,17 @@ def test_a_root_without_parent_is_told():
             assert answer.status == 503, answer
         finally:
             registry.__exit__(None, None, None)
+
+
+def test_a_zookeeper_that_knows_no_sasl_ids_is_told():
+    """Section 6.5: without its SASL provider ZooKeeper refuses every ACL with such an id."""
+    options = {"hadoop.registry.secure": "true", "hadoop.registry.kerberos.realm": "R", "hadoop.registry.client.auth": "digest",
+               "hadoop.registry.client.auth.id": "id", "hadoop.registry.client.auth.password": "pass",
+               "hadoop.registry.user.accounts": "sasl:bob@"}
+    with zookeeper.Server() as zk:
+        registry = Registry(store=f"zk://{zk.address}/secure", options={"registryd": options})
+        try:
+            registry.registryd.start()
+            assert "SASLAuthenticationProvider" in registry.registryd.event("registry_setup_failed")["error"]
+        finally:
+            registry.__exit__(None, None, None)
