@@ -12,10 +12,18 @@ import signal
 import subprocess
 import tempfile
 
+import zookeeper
 from ports import free_port
 from zookeeper import die_with_parent, wait_for
 
 NAME = "EXAMPLE.COM"
+SERVER = f"zookeeper/127.0.0.1@{NAME}"
+PROVIDER = "authProvider.1=org.apache.zookeeper.server.auth.SASLAuthenticationProvider\n"
+LOGIN = """{entry} {{
+    /* made for a test */ com.sun.security.auth.module.Krb5LoginModule required
+    useKeyTab=true storeKey=true useTicketCache=false keyTab="{keytab}" principal="{principal}";
+}};
+"""
 # No plug-ins: libkrb5 would open their directory on its thread, and the thread sanitizer does not see opendir() make a
 # descriptor, nor libuv close the one that had this number before.
 KRB5_CONF = """[libdefaults]
@@ -95,6 +103,21 @@ class Realm:
                 self.principal(name)
             self.admin(f"ktadd -norandkey -k {path} {name}")
         return path
+
+    def jaas(self, entry, keytab, principal):
+        """A JAAS file with this entry."""
+        name = f"{entry}-{principal.split('@')[0].replace('/', '-')}.jaas"
+        return self.write(name, LOGIN.format(entry=entry, keytab=keytab, principal=principal))
+
+    def java(self, jaas=None):
+        """Properties of a JVM in this realm."""
+        login = {"java.security.auth.login.config": jaas} if jaas else {}
+        return {"java.security.krb5.conf": self.conf, "zookeeper.server.principal": SERVER, **login}
+
+    def zookeeper(self):
+        """A ZooKeeper that does SASL; its principal is SERVER."""
+        jaas = self.jaas("Server", self.keytab(SERVER.split("@")[0]), SERVER)
+        return zookeeper.Server(config=PROVIDER, properties=self.java(jaas))
 
     def start_kdc(self):
         command = [program("krb5kdc"), "-n", "-r", NAME, "-P", os.path.join(self.dir, "pid")]

@@ -52,12 +52,12 @@ class PeerError(Exception):
 class Peer:
     """One client of Hadoop's registry on a ZooKeeper."""
 
-    def __init__(self, zk, kind="client", user="alice", **settings):
+    def __init__(self, zk, kind="client", user="alice", jvm=(), classpath="", env=None, **settings):
         words = [f"{key}={value}" for key, value in settings.items()]
         self.errors = tempfile.TemporaryFile()
-        self.process = subprocess.Popen([zookeeper.java(), *JVM, "-cp", classes(), "Peer", zk.address, kind, *words],
+        self.process = subprocess.Popen([zookeeper.java(), *JVM, *jvm, "-cp", classpath + classes(), "Peer", zk.address, kind, *words],
                                         stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=self.errors, text=True,
-                                        env={**os.environ, "HADOOP_USER_NAME": user})
+                                        env={**os.environ, "HADOOP_USER_NAME": user, **(env or {})})
         assert self.process.stdout.readline() == "ready\n", self.log()
 
     def log(self):

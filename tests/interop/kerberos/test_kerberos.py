@@ -8,20 +8,15 @@ import pytest
 import kerberos
 import zookeeper
 from harness import Daemon, Registry, free_port, wait_for
+from kerberos import PROVIDER, SERVER
 from zkproxy import Proxy
 
 pytestmark = pytest.mark.sanitize
 
-PROVIDER = "authProvider.1=org.apache.zookeeper.server.auth.SASLAuthenticationProvider\n"
-LOGIN = """{name} {{
-    /* made for a test */ com.sun.security.auth.module.Krb5LoginModule required
-    useKeyTab=true storeKey=true useTicketCache=false keyTab="{keytab}" principal="{principal}";
-}};
-"""
 SECURE = {"hadoop.registry.secure": "true", "hadoop.security.authentication": "kerberos",
           "hadoop.registry.client.auth": "kerberos", "hadoop.registry.user.accounts": "sasl:bob@",
           "hadoop.http.staticuser.user": "yarn"}
-US, SERVER = "registryd/here@EXAMPLE.COM", "zookeeper/127.0.0.1@EXAMPLE.COM"
+US = "registryd/here@EXAMPLE.COM"
 RECORD = {"type": "JSONServiceRecord", "description": "d", "external": [], "internal": []}
 
 
@@ -31,17 +26,9 @@ def realm():
         yield r
 
 
-def login(realm, name, keytab, principal):
-    """A JAAS file."""
-    return realm.write(f"{name}-{principal.split('@')[0].replace('/', '-')}.jaas",
-                       LOGIN.format(name=name, keytab=keytab, principal=principal))
-
-
 @pytest.fixture(scope="module")
 def zk(realm):
-    jaas = login(realm, "Server", realm.keytab("zookeeper/127.0.0.1"), SERVER)
-    properties = {"java.security.auth.login.config": jaas, "java.security.krb5.conf": realm.conf}
-    with zookeeper.Server(config=PROVIDER, properties=properties) as server:
+    with realm.zookeeper() as server:
         yield server
 
 
@@ -71,10 +58,7 @@ def ours(realm, zk):
 
 def command_line(realm, zk, *orders, jaas=None):
     """What ZooKeeper's own client prints for these orders."""
-    properties = {"org.slf4j.simpleLogger.defaultLogLevel": "error", "java.security.krb5.conf": realm.conf,
-                  "zookeeper.server.principal": SERVER}
-    if jaas:
-        properties["java.security.auth.login.config"] = jaas
+    properties = {"org.slf4j.simpleLogger.defaultLogLevel": "error", **realm.java(jaas)}
     done = subprocess.run(
         [zookeeper.java(), *zookeeper.JVM, *(f"-D{k}={v}" for k, v in properties.items()), "-cp",
          zookeeper.classpath() + ":/usr/share/java/commons-cli.jar", "org.apache.zookeeper.ZooKeeperMain", "-server",
@@ -111,7 +95,7 @@ def test_what_we_make_is_ours_and_nobody_else_writes_it(realm, zk, ours):
         assert f"Insufficient permission : {path}" in said, said
     assert ours.registry("GET", "/users/alice/made/below").json["service"] == RECORD
 
-    us = login(realm, "Client", realm.keytab("registryd/here"), US)
+    us = realm.jaas("Client", realm.keytab("registryd/here"), US)
     said = command_line(realm, zk, "create /registry/services/x y", "getAcl /registry/services/x", jaas=us)
     assert "Created /registry/services/x" in said and "Insufficient" not in said, said
     wait_for(lambda: ours.registry("GET", "/services/x").status == 200, "we see it")
@@ -156,7 +140,7 @@ def test_a_credential_cache_of_somebody_else(realm, zk):
 def test_a_jaas_file_fills_what_the_options_leave_empty(realm, zk):
     """SE21: what is set is kept."""
     both = realm.keytab("first", "second", file="both.keytab")
-    jaas = login(realm, "Registry", both, "second@EXAMPLE.COM")
+    jaas = realm.jaas("Registry", both, "second@EXAMPLE.COM")
     options = {"java.security.auth.login.config": jaas, "hadoop.registry.jaas.context": "Registry",
                "zookeeper.server.principal": "zookeeper/_HOST@EXAMPLE.COM"}
     with Client(realm, zk.port, "/jaas", **options) as r:
@@ -184,7 +168,7 @@ def ended(realm, options, store="zk://127.0.0.1:1/registry"):
 def test_a_login_that_cannot_be_ends_the_start(realm):
     keytab = realm.keytab("registryd/here")
     junk = realm.write("junk", "this is no keytab")
-    jaas = login(realm, "Client", keytab, US)
+    jaas = realm.jaas("Client", keytab, US)
     rows = [
         ({"hadoop.security.authentication": "simple", **keytab_option(keytab)}, ["Kerberos required for secure registry access"]),
         (keytab_option("/nowhere/x.keytab"), ["/nowhere/x.keytab", "does not exist"]),
