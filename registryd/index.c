@@ -10,10 +10,14 @@
 
 #define INDEX_MAGIC OBJ_MAGIC('I', 'N', 'D', 'X')
 
-/** Nodes of a slice of the first building: some hundred microseconds. */
-#define SLICE_NODES 64
 /** Slots of a key that are looked at for a record of an attempt or container. */
 #define RECENT_SLOTS 64
+/** Nodes of a slice of the first building, postings of a slice of dropping: some hundred microseconds. */
+#define SLICE_NODES    64
+#define SLICE_POSTINGS 1000
+#define DROP_PAUSE_MS  1
+/** Maps of one kind's keys, so that none grows large: growing is done in one turn. */
+#define N_SHARDS 256
 /** What malloc adds to a piece, and what a key costs in its map, for the estimate. */
 #define MALLOC_HEAD   16
 #define MAP_SLOT_COST 48
@@ -46,13 +50,23 @@ struct entry {
     struct key *keys[];
 };
 
+/** The keys of one building. */
+struct keys {
+    STAILQ_ENTRY(keys) link; /* among the old ones */
+    struct map maps[INDEX_N_KINDS * N_SHARDS];
+    size_t map, at;   /* while it is dropped: which map, and where in it */
+    struct key *last; /* the key that is being dropped */
+};
+
 struct index {
     struct obj obj;
     struct mirror *mirror;
-    struct map keys[INDEX_N_KINDS];
+    struct keys *keys;
+    STAILQ_HEAD(, keys) old; /* of earlier buildings, dropped in slices */
+    struct run_timer *drop_timer;
     struct key_list apps;
     uint64_t last_number, last_serial, epoch;
-    size_t n_records, n_bytes;
+    size_t n_records, n_bytes, n_old_bytes;
     bool is_ready;
     struct run_timer *build_timer;
     char *built; /* path that the first building has come to; NULL: nothing yet */
@@ -94,29 +108,36 @@ static void key_to_end(struct index *ix, struct key *k)
     TAILQ_INSERT_TAIL(&ix->apps, k, link);
 }
 
+static struct map *map_for(const struct index *ix, enum index_kind kind, const char *text, size_t len)
+{
+    size_t shard = hash_bytes(text, len) >> 32 & (N_SHARDS - 1); /* a map looks at the lower half */
+    return &ix->keys->maps[(size_t)kind * N_SHARDS + shard];
+}
+
+static struct key *key_find(const struct index *ix, enum index_kind kind, const char *text)
+{
+    size_t len = strlen(text);
+    return map_getn(map_for(ix, kind, text, len), text, len);
+}
+
 static struct key *key_for(struct index *ix, enum index_kind kind, const char *text)
 {
-    struct key *k = map_get(&ix->keys[kind], text);
+    struct key *k = key_find(ix, kind, text);
     if (k)
         return k;
     size_t len = strlen(text);
     k = mem_zalloc(sizeof *k + len + 1);
     k->kind = kind;
     memcpy(k->text, text, len);
-    map_set(&ix->keys[kind], text, k);
+    map_set(map_for(ix, kind, text, len), text, k);
     if (kind == INDEX_APP)
         key_to_end(ix, k);
     ix->n_bytes += key_size(k);
     return k;
 }
 
-/* An entry goes with the last of its keys. */
-static void key_free(void *arg)
+static void key_free(struct key *k)
 {
-    struct key *k = arg;
-    for (uint32_t i = 0; i < k->n_slots; i++)
-        if (k->slots[i].entry && --k->slots[i].entry->n_keys == 0)
-            free(k->slots[i].entry);
     free(k->slots);
     free(k);
 }
@@ -174,7 +195,7 @@ static void key_remove(struct index *ix, struct key *k, const struct entry *e)
         ix->n_bytes -= key_size(k);
         if (k->kind == INDEX_APP)
             TAILQ_REMOVE(&ix->apps, k, link);
-        map_remove(&ix->keys[k->kind], k->text);
+        map_remove(map_for(ix, k->kind, k->text, strlen(k->text)), k->text);
         key_free(k);
     } else if (k->n_live < k->n_slots / 2) {
         key_squeeze(ix, k);
@@ -245,16 +266,83 @@ static void index_node(struct index *ix, const char *path, const struct mirror_n
     index_terms_fini(&terms);
 }
 
-/* ---- following the mirror ---- */
+/* ---- dropping all at once, in slices ---- */
+
+/* Drop postings from the end of a key, at most *n_left. An entry goes with the last of its keys. */
+static void postings_drop(struct index *ix, struct key *k, size_t *n_left)
+{
+    for (; k->n_slots && *n_left; --*n_left) {
+        struct entry *e = k->slots[--k->n_slots].entry;
+        ix->n_old_bytes -= e ? sizeof *e->keys : 0;
+        if (!e || --e->n_keys)
+            continue;
+        ix->n_old_bytes -= entry_size(e);
+        free(e);
+    }
+}
+
+/* The next key of keys that are dropped; NULL: no more. */
+static struct key *keys_take(struct keys *keys)
+{
+    struct key *k = NULL;
+    while (!k && keys->map < ARRAY_LEN(keys->maps)) {
+        k = map_take(&keys->maps[keys->map], &keys->at);
+        keys->map += k == NULL;
+    }
+    return k;
+}
+
+/* Drop at most *n_left keys and postings. @return whether nothing is left; keys is freed then. */
+static bool keys_drop(struct index *ix, struct keys *keys, size_t *n_left)
+{
+    while (*n_left) {
+        if (!keys->last)
+            keys->last = keys_take(keys);
+        if (!keys->last) {
+            free(keys);
+            return true;
+        }
+        postings_drop(ix, keys->last, n_left);
+        if (!*n_left)
+            return false;
+        --*n_left;
+        ix->n_old_bytes -= key_size(keys->last);
+        key_free(keys->last);
+        keys->last = NULL;
+    }
+    return false;
+}
+
+static void drop_old(struct index *ix, size_t n)
+{
+    struct keys *keys;
+    while (n && (keys = STAILQ_FIRST(&ix->old))) {
+        STAILQ_REMOVE_HEAD(&ix->old, link);
+        if (!keys_drop(ix, keys, &n))
+            STAILQ_INSERT_HEAD(&ix->old, keys, link);
+    }
+}
+
+static void drop_slice(void *arg)
+{
+    struct index *ix = obj_cast(arg, struct index, INDEX_MAGIC);
+    drop_old(ix, SLICE_POSTINGS);
+    if (!STAILQ_EMPTY(&ix->old))
+        run_timer_start(ix->drop_timer, DROP_PAUSE_MS, 0);
+}
 
 static void index_clear(struct index *ix)
 {
-    for (int kind = 0; kind < INDEX_N_KINDS; kind++)
-        map_fini(&ix->keys[kind], key_free);
+    STAILQ_INSERT_TAIL(&ix->old, ix->keys, link);
+    ix->keys = mem_new(struct keys);
+    run_timer_start(ix->drop_timer, DROP_PAUSE_MS, 0);
     TAILQ_INIT(&ix->apps);
     ix->n_records = 0;
+    ix->n_old_bytes += ix->n_bytes;
     ix->n_bytes = 0;
 }
+
+/* ---- following the mirror ---- */
 
 static void build_slice(void *arg)
 {
@@ -308,6 +396,9 @@ struct index *index_new(struct run_loop *loop, struct mirror *m)
     TAILQ_INIT(&ix->apps);
     ix->epoch = (uint64_t)run_wall_ms();
     ix->build_timer = run_timer_new(loop, build_slice, ix);
+    ix->drop_timer = run_timer_new(loop, drop_slice, ix);
+    ix->keys = mem_new(struct keys);
+    STAILQ_INIT(&ix->old);
     mirror_listen(m, &listener, ix);
     return ix;
 }
@@ -316,7 +407,9 @@ void index_free(struct index *ix)
 {
     if (!ix)
         return;
-    index_clear(ix);
+    STAILQ_INSERT_TAIL(&ix->old, ix->keys, link);
+    drop_old(ix, SIZE_MAX);
+    run_timer_free(ix->drop_timer);
     run_timer_free(ix->build_timer);
     free(ix->built);
     obj_fini(&ix->obj);
@@ -340,7 +433,7 @@ size_t index_n_records(const struct index *ix)
 
 size_t index_n_bytes(const struct index *ix)
 {
-    return ix->n_bytes;
+    return ix->n_bytes + ix->n_old_bytes;
 }
 
 /* ---- asking ---- */
@@ -354,7 +447,7 @@ static struct key *query_keys(const struct index *ix, const struct index_query *
     for (int kind = 0; kind < INDEX_N_KINDS; kind++) {
         if (!q->terms[kind])
             continue;
-        struct key *k = map_get(&ix->keys[kind], q->terms[kind]);
+        struct key *k = key_find(ix, (enum index_kind)kind, q->terms[kind]);
         if (!k)
             return NULL;
         keys[(*n_keys)++] = k;
@@ -404,7 +497,7 @@ static bool give_app(const struct key *k, struct index_app *out)
 
 bool index_app_after(const struct index *ix, const struct index_app *last, struct index_app *out)
 {
-    const struct key *k = last ? map_get(&ix->keys[INDEX_APP], last->id) : NULL, *next = NULL;
+    const struct key *k = last ? key_find(ix, INDEX_APP, last->id) : NULL, *next = NULL;
     if (!last)
         return give_app(TAILQ_FIRST(&ix->apps), out);
     if (k && k->serial == last->serial)
@@ -420,7 +513,7 @@ bool index_app_after(const struct index *ix, const struct index_app *last, struc
 
 bool index_has_app(const struct index *ix, const char *id)
 {
-    return map_get(&ix->keys[INDEX_APP], id) != NULL;
+    return key_find(ix, INDEX_APP, id) != NULL;
 }
 
 enum index_persistence index_persistence(const struct mirror_node *node)

@@ -9,6 +9,9 @@
  * A record gets the next number when it comes and when one of its keys changes, so postings only grow at their end and
  * a number is a place to continue from: paging by it misses nothing that stays.
  *
+ * When the store becomes another one the postings so far are put aside and freed in slices: an index of a million records holds
+ * the loop no longer than one of ten. For the same reason a kind's keys are spread over many maps, of which none grows large.
+ *
  * A record is read once, when it changes, and only by the strict rules. At the first read of the registry (and when the
  * store becomes another one) the postings are built in slices; until that is over index_ready says no.
  *
@@ -37,7 +40,7 @@ bool index_ready(const struct index *ix);
 uint64_t index_epoch(const struct index *ix);
 /** Records in it. */
 size_t index_n_records(const struct index *ix);
-/** Bytes of memory held, estimated. */
+/** Bytes of memory held, estimated; what an earlier building left and is not freed yet included. */
 size_t index_n_bytes(const struct index *ix);
 
 /** A record must have all terms that are not NULL; at least one is not. Borrowed. */

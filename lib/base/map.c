@@ -164,6 +164,22 @@ void *map_remove(struct map *m, const char *key)
     return value;
 }
 
+void *map_take(struct map *m, size_t *at)
+{
+    for (; *at < m->cap; (*at)++) {
+        struct map_slot *s = &m->slots[*at];
+        if (!s->key)
+            continue;
+        free(s->key);
+        s->key = NULL;
+        m->n_items--;
+        return s->value;
+    }
+    map_fini(m, NULL);
+    *at = 0;
+    return NULL;
+}
+
 struct map_slot *map_next(const struct map *m, struct map_slot *it)
 {
     for (size_t i = it ? (size_t)(it - m->slots) + 1 : 0; i < m->cap; i++)

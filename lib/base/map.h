@@ -36,6 +36,13 @@ const char *map_key(const struct map *m, const char *key);
 void *map_set(struct map *m, const char *key, void *value);
 /** Remove a key; returns its value, or NULL when it was not there. */
 void *map_remove(struct map *m, const char *key);
+/**
+ * Empty a map piece by piece: take out an item, whichever comes next.
+ *
+ * @param at  where the last call came to; 0 at first. Nothing else is done with the map meanwhile     [in,out]
+ * @return its value; or NULL: the map is empty and its memory released, *at is 0.
+ */
+void *map_take(struct map *m, size_t *at);
 /** Array of all keys in byte order, ended by NULL; free() the array, not the keys. Valid until the map changes. */
 const char **map_sorted_keys(const struct map *m);
 

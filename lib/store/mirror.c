@@ -2,6 +2,7 @@
  * The mirror: follows a store and turns what it learns into ordered changes.
  *
  *     first read, or another store:  nodes go to `aside`; at its end the trees are swapped           synced
+ *                                    the old one is freed in slices
  *     read again after a reconnect:  nodes go to `tree` as differences; at its end a sweep in
  *                                    slices drops what this generation has not seen                  change…, applied
  *     … and it shows an older state: as before; then the tree is told as that of another store      synced
@@ -33,6 +34,8 @@ LOG_DECLARE(MIRROR_EVENTS)
 
 /** Nodes a slice of the sweep looks at (some hundred microseconds), and what the loop gets between two. */
 enum { SWEEP_SLICE_NODES = 1000, SWEEP_PAUSE_MS = 1 };
+/** The same of freeing an old tree. */
+enum { FREE_SLICE_NODES = 1000, FREE_PAUSE_MS = 1 };
 /** Most digits that a store's own id has; four more are allowed (store.h). */
 enum { STORE_ID_LEN = 16 };
 
@@ -73,9 +76,11 @@ struct mirror {
     char tree_id[STORE_REVISION_MAX], aside_id[STORE_REVISION_MAX]; /* as the store tells them */
     bool is_older; /* the store has gone back, which is not told yet: that is for the end of a full read */
     uint32_t generation;
-    int64_t applied;         /* told to listeners */
-    int64_t pending_applied; /* to be told when the full read is complete */
-    int64_t latest;          /* largest number seen of this store */
+    int64_t applied;             /* told to listeners */
+    int64_t pending_applied;     /* to be told when the full read is complete */
+    int64_t latest;              /* largest number seen of this store */
+    struct mirror_doomed doomed; /* of trees that nobody reads any more */
+    struct run_timer *free_timer;
     struct run_timer *sweep_timer;
     struct buf sweep_path; /* last path the sweep has dealt with; empty: none */
     TAILQ_HEAD(, listener) listeners;
@@ -337,6 +342,21 @@ static void sweep_slice(void *arg)
         read_complete(m);
 }
 
+static void free_slice(void *arg)
+{
+    struct mirror *m = obj_cast(arg, struct mirror, MIRROR_MAGIC);
+    if (mirror_doomed_free(&m->doomed, FREE_SLICE_NODES))
+        run_timer_start(m->free_timer, FREE_PAUSE_MS, 0);
+}
+
+/** Give a tree up: it may be large, so it is freed in slices, from the next turn on. */
+static void tree_drop(struct mirror *m, struct mirror_tree *tree)
+{
+    mirror_tree_doom(tree, &m->doomed);
+    if (m->doomed.first)
+        run_timer_start(m->free_timer, FREE_PAUSE_MS, 0);
+}
+
 /** The tree that was read aside becomes the mirror's; the old one lives until the listeners have let go of it. */
 static void aside_publish(struct mirror *m)
 {
@@ -349,7 +369,7 @@ static void aside_publish(struct mirror *m)
     m->state = MIRROR_IDLE;
     m->applied = m->pending_applied;
     tell_synced(m);
-    mirror_tree_fini(&old);
+    tree_drop(m, &old);
     read_complete(m);
 }
 
@@ -359,7 +379,7 @@ static void on_begin(void *arg, const char *store_id)
 {
     struct mirror *m = obj_cast(arg, struct mirror, MIRROR_MAGIC);
     run_timer_stop(m->sweep_timer);
-    mirror_tree_fini(&m->aside);
+    tree_drop(m, &m->aside);
     m->generation++;
     if (m->is_ready && strcmp(store_id, m->tree_id) == 0) {
         m->state = MIRROR_READING;
@@ -495,6 +515,7 @@ struct mirror *mirror_new(struct store *s)
     obj_init(&m->obj, MIRROR_MAGIC);
     m->loop = s->loop;
     m->sweep_timer = run_timer_new(m->loop, sweep_slice, m);
+    m->free_timer = run_timer_new(m->loop, free_slice, m);
     TAILQ_INIT(&m->listeners);
     TAILQ_INIT(&m->waiters);
     store_follow(s, &follow, m);
@@ -511,6 +532,8 @@ void mirror_free(struct mirror *m)
         free(l);
     }
     run_timer_free(m->sweep_timer);
+    run_timer_free(m->free_timer);
+    mirror_doomed_free(&m->doomed, SIZE_MAX);
     mirror_tree_fini(&m->tree);
     mirror_tree_fini(&m->aside);
     buf_fini(&m->sweep_path);
@@ -558,7 +581,7 @@ size_t mirror_n_nodes(const struct mirror *m)
 
 size_t mirror_n_bytes(const struct mirror *m)
 {
-    return m->tree.n_bytes + m->aside.n_bytes;
+    return m->tree.n_bytes + m->aside.n_bytes + m->doomed.n_bytes;
 }
 
 const struct mirror_node *mirror_find(const struct mirror *m, const char *path)

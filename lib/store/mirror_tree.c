@@ -212,6 +212,11 @@ static size_t data_size(const struct mirror_item *item)
     return item->node.data == no_data ? 0 : item->node.stat.data_len + 1 + MALLOC_HEAD;
 }
 
+static size_t item_size(const struct mirror_item *item)
+{
+    return sizeof *item + strlen(item->name) + 1 + MALLOC_HEAD + data_size(item);
+}
+
 const char *mirror_tree_set_data(struct mirror_tree *t, struct mirror_item *item, const char *bytes,
                                  size_t len)
 {
@@ -241,7 +246,7 @@ void mirror_tree_remove(struct mirror_tree *t, struct mirror_item *item)
         t->root = NULL;
     }
     t->n_nodes--;
-    t->n_bytes -= sizeof *item + strlen(item->name) + 1 + MALLOC_HEAD + data_size(item);
+    t->n_bytes -= item_size(item);
 }
 
 void mirror_item_free(struct mirror_item *item)
@@ -250,27 +255,41 @@ void mirror_item_free(struct mirror_item *item)
     free(item);
 }
 
-/** Put an item on a list that is linked through the parent pointers, which nobody needs any more. */
-static void doom(struct mirror_item *item, struct mirror_item **doomed)
+/** Put an item on the list; nobody needs its parent pointer any more. */
+static void doom(struct mirror_item *item, struct mirror_doomed *doomed)
 {
     if (!item)
         return;
-    item->node.parent = *doomed ? &(*doomed)->node : NULL;
-    *doomed = item;
+    item->node.parent = doomed->first ? &doomed->first->node : NULL;
+    doomed->first = item;
+}
+
+void mirror_tree_doom(struct mirror_tree *t, struct mirror_doomed *doomed)
+{
+    doom(t->root, doomed);
+    doomed->n_bytes += t->n_bytes;
+    t->root = NULL;
+    t->n_nodes = 0;
+    t->n_bytes = 0;
+}
+
+bool mirror_doomed_free(struct mirror_doomed *doomed, size_t n)
+{
+    struct mirror_item *item;
+    for (; n && (item = doomed->first); n--) {
+        doomed->first = item->node.parent ? mirror_item_of(item->node.parent) : NULL;
+        doom(item->left, doomed);
+        doom(item->right, doomed);
+        doom(item->children, doomed);
+        doomed->n_bytes -= item_size(item);
+        mirror_item_free(item);
+    }
+    return doomed->first != NULL;
 }
 
 void mirror_tree_fini(struct mirror_tree *t)
 {
-    struct mirror_item *doomed = NULL, *item;
-    doom(t->root, &doomed);
-    while ((item = doomed)) {
-        doomed = mirror_item_of(item->node.parent);
-        doom(item->left, &doomed);
-        doom(item->right, &doomed);
-        doom(item->children, &doomed);
-        mirror_item_free(item);
-    }
-    t->root = NULL;
-    t->n_nodes = 0;
-    t->n_bytes = 0;
+    struct mirror_doomed doomed = {0};
+    mirror_tree_doom(t, &doomed);
+    mirror_doomed_free(&doomed, SIZE_MAX);
 }

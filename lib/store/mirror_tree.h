@@ -28,6 +28,12 @@ struct mirror_tree {
     uint64_t seed; /* of the priorities; not 0 */
 };
 
+/** Items of trees that were given up, linked through what were their parent pointers; not freed yet. */
+struct mirror_doomed {
+    struct mirror_item *first;
+    size_t n_bytes;
+};
+
 struct mirror_item *mirror_item_of(const struct mirror_node *node);
 /** Child whose name is the len bytes at `name`, or NULL. O(log n). */
 struct mirror_item *mirror_child_find(const struct mirror_item *item, const char *name, size_t len);
@@ -52,5 +58,9 @@ void mirror_tree_remove(struct mirror_tree *t, struct mirror_item *item);
 void mirror_item_free(struct mirror_item *item);
 /** Free everything; the tree is empty and usable again. */
 void mirror_tree_fini(struct mirror_tree *t);
+/** Empty a tree at once: its items are added to the doomed. */
+void mirror_tree_doom(struct mirror_tree *t, struct mirror_doomed *doomed);
+/** Free at most n of them. @return whether any is left. */
+bool mirror_doomed_free(struct mirror_doomed *doomed, size_t n);
 
 #endif

@@ -55,6 +55,33 @@ static void lookup_by_length_takes_the_whole_key_only(void **state)
     map_fini(&m, NULL);
 }
 
+static void a_map_is_emptied_piece_by_piece(void **state)
+{
+    (void)state;
+    enum { N = 100 };
+    struct map m = MAP_EMPTY;
+    int values[N] = {0}, *value;
+    size_t at = 0, n = 0;
+    assert_null(map_take(&m, &at));
+    for (int i = 0; i < N; i++) {
+        char key[16];
+        snprintf(key, sizeof key, "k%d", i);
+        map_set(&m, key, &values[i]);
+    }
+    map_remove(&m, "k7");
+    while ((value = map_take(&m, &at))) {
+        assert_int_equal((*value)++, 0);
+        assert_int_equal(m.n_items, N - 1 - ++n);
+    }
+    assert_int_equal(n, N - 1);
+    assert_int_equal(values[7], 0);
+    assert_int_equal(at, 0);
+    assert_null(m.slots); /* the leak check sees the keys */
+    map_set(&m, "again", &values[0]);
+    assert_ptr_equal(map_get(&m, "again"), &values[0]);
+    map_fini(&m, NULL);
+}
+
 /* Insert and remove in turns: slots of removed keys must neither hide others nor make the table grow for ever. */
 static void many_keys_survive_churn(void **state)
 {
@@ -141,6 +168,7 @@ static void hash_depends_on_all_bytes(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_map_is_emptied_piece_by_piece),
         cmocka_unit_test(get_set_replace_remove),
         cmocka_unit_test(keys_are_copied_and_may_be_empty),
         cmocka_unit_test(lookup_by_length_takes_the_whole_key_only),

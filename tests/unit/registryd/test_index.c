@@ -89,6 +89,40 @@ static void another_store_begins_anew(void **state)
     assert_true(index_epoch(f->index) != epoch);
 }
 
+/* The postings of a store that was replaced are freed over many turns of the loop, and meanwhile the new ones count. */
+static void old_postings_go_in_slices(void **state)
+{
+    enum { N = 6000 };
+    struct fake *f = *state;
+    fake_begin(f, "a1");
+    for (int i = 0; i < N; i++) {
+        char path[64], id[32];
+        snprintf(path, sizeof path, "/users/u/services/c/n%d", i);
+        snprintf(id, sizeof id, "id%d", i / 2);
+        fake_record(f, path, id, "container");
+    }
+    fake_end(f);
+    size_t full = index_n_bytes(f->index);
+    fake_begin(f, "b2");
+    fake_record(f, "/new", "id1", "container");
+    f->ops->end(f->follower, ++f->zxid);
+    size_t before = full, n_turns = 0;
+    for (; index_n_bytes(f->index) > full / 10; n_turns++) {
+        size_t now = index_n_bytes(f->index);
+        assert_true(before < now || before - now <= full / 4);
+        before = now;
+        uv_run(run_loop_uv(f->loop), UV_RUN_ONCE);
+        if (index_ready(f->index))
+            assert_found(f, INDEX_ID, "id1", "/new\n");
+    }
+    assert_true(n_turns > 10);
+    while (index_n_bytes(f->index) > full / 1000)
+        uv_run(run_loop_uv(f->loop), UV_RUN_ONCE);
+    assert_found(f, INDEX_USER, "u", "");
+    fake_gone(f, "/new");
+    assert_int_equal(index_n_bytes(f->index), 0);
+}
+
 /* Numbers only grow: whatever comes and goes meanwhile, what stays is seen once. */
 static void paging_misses_nothing_that_stays(void **state)
 {
@@ -240,6 +274,7 @@ int main(void)
         CASE(changes_during_the_building_count),
         CASE(a_record_moves_with_its_terms),
         CASE(another_store_begins_anew),
+        CASE(old_postings_go_in_slices),
         CASE(paging_misses_nothing_that_stays),
         CASE(a_search_costs_what_its_rarest_term_has),
         CASE(applications_are_listed_once_in_order_of_appearance),

@@ -344,6 +344,58 @@ static void any_tree_becomes_any_other(void **state)
     }
 }
 
+/* A large tree that another store's replaces is not freed in one turn of the loop. */
+static void an_old_tree_goes_in_slices(void **state)
+{
+    enum { N = 3500 };
+    struct fake *f = *state;
+    fake_begin(f, "s1");
+    fake_node(f, "/", "", 1, 1);
+    for (int i = 0; i < N; i++) {
+        char path[16];
+        snprintf(path, sizeof path, "/n%d", i);
+        fake_node(f, path, "data", 2, 2);
+    }
+    fake_end(f, 3);
+    size_t full = mirror_n_bytes(f->mirror);
+    fake_begin(f, "s2");
+    fake_node(f, "/", "", 1, 1);
+    size_t small = mirror_n_bytes(f->mirror) - full;
+    fake_end(f, 3);
+    assert_int_equal(mirror_n_nodes(f->mirror), 1);
+    assert_int_equal(mirror_n_bytes(f->mirror), full + small);
+    size_t before = full + small, n_turns = 0;
+    for (; before > small; n_turns++) {
+        uv_run(run_loop_uv(f->kit.loop), UV_RUN_ONCE);
+        size_t now = mirror_n_bytes(f->mirror);
+        assert_true(before - now <= full / 3);
+        before = now;
+    }
+    assert_int_equal(before, small);
+    assert_true(n_turns > 3);
+}
+
+/* What was read of a store before that read broke off is freed in slices, too. */
+static void half_a_tree_goes_in_slices(void **state)
+{
+    struct fake *f = *state;
+    for (int round = 0; round < 3; round++) {
+        fake_begin(f, "s1");
+        fake_node(f, "/", "", 1, 1);
+        for (int i = 0; i < 1500; i++) {
+            char path[16];
+            snprintf(path, sizeof path, "/n%d", i);
+            fake_node(f, path, "", 2, 2);
+        }
+        fake_lost(f);
+    }
+    size_t held = mirror_n_bytes(f->mirror);
+    fake_begin(f, "s1");
+    assert_int_equal(mirror_n_bytes(f->mirror), held);
+    while (mirror_n_bytes(f->mirror) > 0)
+        uv_run(run_loop_uv(f->kit.loop), UV_RUN_ONCE);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -362,6 +414,8 @@ int main(void)
         CASE(large_sweep_comes_in_slices),
         CASE(lost_amid_sweep_sweeps_again),
         CASE(any_tree_becomes_any_other),
+        CASE(an_old_tree_goes_in_slices),
+        CASE(half_a_tree_goes_in_slices),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
