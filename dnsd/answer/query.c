@@ -27,7 +27,7 @@ void answer_read(struct answer *a, const uint8_t *msg, size_t len, bool is_tcp, 
     a->rcode = DNS_NOERROR;
     a->is_truncated = false;
     a->place.zone = NULL;
-    a->place.shard = NULL;
+    a->is_missing = false;
     query_read(msg, len, &a->q);
     if (!a->q.has_question)
         return;
@@ -35,19 +35,37 @@ void answer_read(struct answer *a, const uint8_t *msg, size_t len, bool is_tcp, 
     zone_fetch_page(v, &a->q.name, &a->place);
 }
 
-void answer_fetch_shard(struct answer *a, const struct zone_version *v)
+/** Steps for a name, then the same for what is around a missing one. */
+enum { FETCH_SHARD, FETCH_SLOT, FETCH_NODE, FETCH_AROUND };
+
+/** @return whether more can be fetched: the next part, or, when there is no node, what is around it. */
+static bool fetch_place(const struct zone_version *v, struct zone_place *place, unsigned step)
 {
-    zone_fetch_shard(v, &a->place);
+    if (step == FETCH_NODE)
+        return !zone_fetch_node(place);
+    if (step == FETCH_SHARD)
+        zone_fetch_shard(v, place);
+    else
+        zone_fetch_slot(place);
+    return true;
 }
 
-void answer_fetch_slot(const struct answer *a)
+bool answer_fetch(struct answer *a, const struct zone_version *v, unsigned step)
 {
-    zone_fetch_slot(&a->place);
-}
-
-void answer_fetch_node(const struct answer *a)
-{
-    zone_fetch_node(&a->place);
+    bool has_more = false;
+    if (!a->place.zone || (step >= FETCH_AROUND && !a->is_missing))
+        return false;
+    if (step >= FETCH_AROUND) {
+        for (unsigned i = 0; i < ZONE_N_AROUND; i++)
+            has_more |= fetch_place(v, &a->around[i], step - FETCH_AROUND);
+        return has_more && step < FETCH_AROUND + FETCH_NODE;
+    }
+    has_more = fetch_place(v, &a->place, step);
+    if (step == FETCH_NODE && has_more) {
+        a->is_missing = true;
+        zone_fetch_around(v, &a->q.name, &a->place, a->around);
+    }
+    return has_more;
 }
 
 static size_t response_limit(const struct answer *a, const struct answer_options *opts, size_t cap)

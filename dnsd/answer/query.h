@@ -3,13 +3,11 @@
  * by RFC 2308, 4592, 6604, 6672, 6891, 7828, 7873, 8020, 8482, 8467, 8906, 8914, 9619). Pure: no allocation, lock, log or
  * clock.
  *
- * Five steps, so that a worker can run each over a whole batch and cache misses overlap:
+ * Steps, so that a worker can run each over a whole batch and cache misses overlap:
  *
- *     answer_read()         parse the message, hash its name, fetch where its shard is written down into the cache
- *     answer_fetch_shard()  fetch the head of the shard
- *     answer_fetch_slot()   fetch the slot
- *     answer_fetch_node()   fetch the node
- *     answer_write()        make the response
+ *     answer_read()    parse the message, hash its name, fetch where its shard is written down into the cache
+ *     answer_fetch()   a step at a time: the shard, the slot, the node; of a missing name the same for what is around it
+ *     answer_write()   make the response
  *
  * Thread: any; one struct answer, one thread.
  */
@@ -56,11 +54,13 @@ enum answer_cookie {
 
 /** One query on its way. */
 struct answer {
-    struct query q;          /* what was read */
-    const uint8_t *msg;      /* the message                                 [borrowed] */
-    struct zone_place place; /* where its name would be, for the fetches */
-    bool is_tcp;             /* decides size limit and ANY */
-    bool is_tls;             /* padding is allowed; false after answer_read, the caller sets it */
+    struct query q;                          /* what was read */
+    const uint8_t *msg;                      /* the message                                 [borrowed] */
+    struct zone_place place;                 /* where its name would be, for the fetches */
+    struct zone_place around[ZONE_N_AROUND]; /* after answer_fetch said that the name is missing */
+    bool is_missing;                         /* answer_fetch saw that the name is in no node */
+    bool is_tcp;                             /* decides size limit and ANY */
+    bool is_tls; /* padding is allowed; false after answer_read, the caller sets it */
     const struct cookie_secrets *secrets; /* NULL after answer_read; see answer_wants_client   [borrowed] */
     struct cookie_client client;          /* valid with secrets */
     enum answer_hand_off hand_off;        /* set by answer_write */
@@ -85,11 +85,14 @@ static inline bool answer_wants_client(const struct answer *a)
     return a->q.cookie_len > 0;
 }
 
-/** Fetch what answer_write will need; from any of these steps on they may be left out. @param v as given to answer_read
- *  [borrowed]. Thread: any. */
-void answer_fetch_shard(struct answer *a, const struct zone_version *v);
-void answer_fetch_slot(const struct answer *a);
-void answer_fetch_node(const struct answer *a);
+/**
+ * Fetch a part of what answer_write will need into the cache. From any step on the others may be left out.
+ *
+ * @param v     as given to answer_read                                          [borrowed]
+ * @param step  0, 1, 2 … ; each after the one before has had time to arrive
+ * @return whether the next step would fetch more.   Thread: any.
+ */
+bool answer_fetch(struct answer *a, const struct zone_version *v, unsigned step);
 
 /**
  * Make the response.

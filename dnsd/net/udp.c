@@ -151,12 +151,12 @@ static unsigned answer_batch(struct udp_worker *w, unsigned n)
     w->out_len = 0;
     for (unsigned i = 0; i < n; i++)
         answer_read(&w->answers[i], w->in_bytes[i], w->in[i].msg_len, false, v);
-    for (unsigned i = 0; i < n; i++)
-        answer_fetch_shard(&w->answers[i], v);
-    for (unsigned i = 0; i < n; i++)
-        answer_fetch_slot(&w->answers[i]);
-    for (unsigned i = 0; i < n; i++)
-        answer_fetch_node(&w->answers[i]);
+    bool has_more = true;
+    for (unsigned step = 0; has_more; step++) {
+        has_more = false;
+        for (unsigned i = 0; i < n; i++)
+            has_more |= answer_fetch(&w->answers[i], v, step);
+    }
     for (unsigned i = 0; i < n; i++) {
         size_t len = answer_one(w, i, v);
         if (len)

@@ -54,13 +54,14 @@ static bool find_cut(const struct zone_version *v, const struct name_key *key, s
     return false;
 }
 
-/** Ancestors of an existing name exist, so the closest encloser is found by halving. */
+static const uint8_t star[2] = {1, '*'};
+
+/** Ancestors of an existing name exist, so the closest encloser is found by halving; most often it is the name above. */
 static void find_encloser(const struct zone_version *v, const struct name_key *key, struct zone_hit *hit)
 {
-    unsigned missing = 0, there = hit->apex_label;
+    unsigned missing = 0, there = hit->apex_label, middle = 1;
     hit->encloser = get_node(v, hit->zone, key, there, hit->apex_label);
-    while (hit->encloser && missing + 1 < there) {
-        unsigned middle = (missing + there) / 2;
+    for (; hit->encloser && missing + 1 < there; middle = (missing + there) / 2) {
         const struct zone_node *n = get_node(v, hit->zone, key, middle, hit->apex_label);
         if (!n) {
             missing = middle;
@@ -75,7 +76,6 @@ static void find_encloser(const struct zone_version *v, const struct name_key *k
 static const struct zone_node *find_wildcard(const struct zone_version *v, const struct name_key *key,
                                              const struct zone_hit *hit)
 {
-    static const uint8_t star[2] = {1, '*'};
     uint8_t rel[NAME_MAX_LEN + 2];
     size_t len = (size_t)key->start[hit->apex_label] - key->start[hit->label];
     memcpy(rel, star, 2);
@@ -182,17 +182,32 @@ bool zone_node_nth_set(const struct zone_node *node, unsigned n, struct wire_set
     return false;
 }
 
+static void fetch_page(const struct zone_version *v, uint64_t suffix_hash, struct zone_place *place)
+{
+    place->hash = node_hash(place->zone->number, suffix_hash);
+    uint32_t index = shard_index(v, place->hash);
+    __builtin_prefetch(&v->pages[index / PAGE_SHARDS]->shards[index % PAGE_SHARDS]);
+}
+
 void zone_fetch_page(const struct zone_version *v, const struct name_key *key, struct zone_place *place)
 {
     unsigned apex_label = 0;
     place->shard = NULL;
     place->zone = pick_zone(v, key, 0, &apex_label);
-    if (!place->zone)
-        return;
     place->apex_label = (uint8_t)apex_label;
-    place->hash = node_hash(place->zone->number, key->hash[0]);
-    uint32_t index = shard_index(v, place->hash);
-    __builtin_prefetch(&v->pages[index / PAGE_SHARDS]->shards[index % PAGE_SHARDS]);
+    if (place->zone)
+        fetch_page(v, key->hash[0], place);
+}
+
+void zone_fetch_around(const struct zone_version *v, const struct name_key *key,
+                       const struct zone_place *place, struct zone_place *around)
+{
+    for (unsigned i = 0; i < ZONE_N_AROUND; i++)
+        around[i] = (struct zone_place){.zone = place->apex_label ? place->zone : NULL};
+    if (!around->zone)
+        return;
+    fetch_page(v, key->hash[1], &around[ZONE_ABOVE]);
+    fetch_page(v, name_hash_label(star, key->hash[1]), &around[ZONE_STAR]);
 }
 
 void zone_fetch_shard(const struct zone_version *v, struct zone_place *place)
@@ -209,8 +224,7 @@ void zone_fetch_slot(const struct zone_place *place)
         shard_fetch_slot(place->shard, place->hash);
 }
 
-void zone_fetch_node(const struct zone_place *place)
+bool zone_fetch_node(const struct zone_place *place)
 {
-    if (place->shard)
-        shard_fetch_node(place->shard, place->hash);
+    return place->shard && shard_fetch_node(place->shard, place->hash);
 }

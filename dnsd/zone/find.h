@@ -88,8 +88,20 @@ void zone_fetch_page(const struct zone_version *v, const struct name_key *key, s
 void zone_fetch_shard(const struct zone_version *v, struct zone_place *place);
 /** Step 3: the slot. Thread: any. */
 void zone_fetch_slot(const struct zone_place *place);
-/** Step 4: the node. Thread: any. */
-void zone_fetch_node(const struct zone_place *place);
+/** Step 4: the node. @return whether there may be one; if not, the name is missing. Thread: any. */
+bool zone_fetch_node(const struct zone_place *place);
+
+/** What finding a missing name looks at. */
+enum { ZONE_ABOVE, ZONE_STAR, ZONE_N_AROUND };
+/**
+ * Step 1 for the name above a missing one and for the wildcard there; steps 2 to 4 follow for each.
+ *
+ * @param place   of the missing name                                            [borrowed]
+ * @param around  ZONE_N_AROUND places, by ZONE_*; without zone where there is nothing to fetch  [out]
+ * Thread: any.   Source: RFC 4592 3.3.1.
+ */
+void zone_fetch_around(const struct zone_version *v, const struct name_key *key,
+                       const struct zone_place *place, struct zone_place *around);
 
 /** As zone_find with is_above false, for a key whose place is known. @param place of step 1, of the same version and key
  *  [borrowed]. Thread: any. */

@@ -72,7 +72,7 @@ void shard_fetch_slot(const struct zone_shard *s, uint32_t hash)
     __builtin_prefetch(&s->slots[hash_slot(hash, s->slot_mask)]);
 }
 
-void shard_fetch_node(const struct zone_shard *s, uint32_t hash)
+bool shard_fetch_node(const struct zone_shard *s, uint32_t hash)
 {
     for (uint32_t i = hash_slot(hash, s->slot_mask); s->slots[i]; i = (i + 1) & s->slot_mask) {
         if (hash_tag(s->slots[i]) != hash_tag(hash))
@@ -80,6 +80,7 @@ void shard_fetch_node(const struct zone_shard *s, uint32_t hash)
         const uint8_t *node = (const uint8_t *)s + (size_t)(s->slots[i] & SLOT_OFFSET_MASK) * 4;
         __builtin_prefetch(node);
         __builtin_prefetch(node + 64);
-        return;
+        return true;
     }
+    return false;
 }

@@ -205,7 +205,7 @@ const struct zone_node *shard_find(const struct zone_shard *s, uint32_t hash, un
 
 /** Fetch the first slot of a hash into the cache. Thread: any. */
 void shard_fetch_slot(const struct zone_shard *s, uint32_t hash);
-/** Fetch the node whose tag is the hash's first. Thread: any. */
-void shard_fetch_node(const struct zone_shard *s, uint32_t hash);
+/** Fetch the first node whose tag is the hash's. @return whether there is one. Thread: any. */
+bool shard_fetch_node(const struct zone_shard *s, uint32_t hash);
 
 #endif

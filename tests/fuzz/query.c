@@ -114,9 +114,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
                                   .keepalive_100ms = 100};
     const struct zone_version *v = zoneset_current(set);
     answer_read(&a, data, size - 1, how & (BY_TCP | BY_TLS), v);
-    answer_fetch_shard(&a, v);
-    answer_fetch_slot(&a);
-    answer_fetch_node(&a);
+    for (unsigned step = 0; answer_fetch(&a, v, step); step++)
+        ;
     a.is_tls = how & BY_TLS;
     if (answer_wants_client(&a) && how & HAS_SECRETS) {
         a.secrets = &secrets;

@@ -59,9 +59,8 @@ static size_t respond(const uint8_t *msg, size_t len, bool is_tcp, uint8_t *out)
     struct answer a;
     const struct zone_version *v = zoneset_current(set);
     answer_read(&a, msg, len, is_tcp, v);
-    answer_fetch_shard(&a, v);
-    answer_fetch_slot(&a);
-    answer_fetch_node(&a);
+    for (unsigned step = 0; answer_fetch(&a, v, step); step++)
+        ;
     return answer_write(&a, v, &defaults, out, 65535);
 }
 
