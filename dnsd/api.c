@@ -42,7 +42,8 @@ static void write_state(struct jw *w, const struct follow_state *state)
 {
     jw_kstr(w, "revision", state->revision);
     jw_kbool(w, "ready", state->is_ready && !state->is_expired);
-    jw_kbool(w, "stale", !state->is_connected || !state->is_synced || state->is_store_away);
+    jw_kbool(w, "stale",
+             !state->is_connected || !state->is_synced || state->is_store_away || state->is_behind);
     jw_kint(w, "staleSeconds", state->stale_ms / 1000);
     jw_kint(w, "records", (int64_t)state->n_records);
     jw_kint(w, "held", (int64_t)state->n_held);
@@ -344,6 +345,7 @@ void dnsd_collect(void *arg)
     metric_set(m, M_BAD_FILES, masters_n_bad(app->masters));
     metric_set(m, M_RECORDS, (int64_t)state.n_records);
     metric_set(m, M_COMMITS, (int64_t)state.n_commits);
+    metric_set(m, M_SLICES, (int64_t)writer_n_slices(app->writer));
     metric_set(m, M_LEFT_OUT, (int64_t)state.n_left_out);
     metric_set(m, M_UNZONED, (int64_t)state.n_unzoned);
     metric_set(m, M_ZONE_BYTES, (int64_t)memory.version_bytes);

@@ -153,6 +153,7 @@ static int feed_start(struct daemon *d, void *arg, struct err_info *why)
         .loop = daemon_loop(d),
         .registry = app->registry,
         .zones = app->zones,
+        .writer = app->writer,
         .map = map_options(app),
         .coalesce_ms = opt_ms(o, OPT_COALESCE),
         .host_refresh_ms = opt_ms(o, OPT_HOST_REFRESH),

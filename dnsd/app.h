@@ -24,6 +24,7 @@ struct dnsd {
     uint8_t domain[NAME_MAX_LEN];
     char host[256]; /* name of this host, where an option does not name it */
     struct zoneset *zones;
+    struct writer *writer; /* of zones */
     struct serials *serials;
     struct masters *masters;
     struct map ttls; /* component -> its TTL */

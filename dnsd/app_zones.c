@@ -197,11 +197,10 @@ static uint32_t on_serial(void *arg, const uint8_t *apex, enum zone_kind kind, u
     return serials_first(app->serials, apex, kind, is_own || !wanted ? now_s : wanted);
 }
 
-static void on_rezone(void *arg, struct zone_tx *tx, int zone, int from, int to)
+static bool on_rezone(void *arg, struct zone_tx *tx, const struct follow_move *move, uint32_t *cursor)
 {
     struct dnsd *app = arg;
-    if (app->follow)
-        follow_rezone(app->follow, tx, zone, from, to);
+    return app->follow && follow_rezone_part(app->follow, tx, move, cursor);
 }
 
 static void on_masters_changed(void *arg)
@@ -238,6 +237,11 @@ static int make_zones(struct dnsd *app, struct err_info *why)
     return err ? err : masters_load(app->masters, why);
 }
 
+static void ignore(void *arg)
+{
+    (void)arg;
+}
+
 int dnsd_zones_start(struct daemon *d, void *arg, struct err_info *why)
 {
     struct dnsd *app = arg;
@@ -251,9 +255,11 @@ int dnsd_zones_start(struct daemon *d, void *arg, struct err_info *why)
     if (!opt_is_set(o, OPT_TTL) && opt_is_set(o, OPT_TTL_MANUAL))
         log_emit0(&ev_dns_ttl_manual);
     app->zones = zoneset_new(&zo);
+    app->writer = writer_new(daemon_loop(d), app->zones);
     open_serials(app);
     struct masters_def def = {.loop = daemon_loop(d),
                               .zones = app->zones,
+                              .writer = app->writer,
                               .dir = opt_text(o, OPT_ZONES_DIR),
                               .poll_ms = opt_ms(o, OPT_ZONES_POLL),
                               .serial = on_serial,
@@ -266,18 +272,26 @@ int dnsd_zones_start(struct daemon *d, void *arg, struct err_info *why)
         return 0;
     masters_free(app->masters);
     serials_free(app->serials);
+    writer_stop(app->writer, ignore, NULL); /* before the loop runs it is idle */
     zoneset_free(app->zones);
     return err;
+}
+
+static void on_writer_stopped(void *arg)
+{
+    struct dnsd *app = arg;
+    zoneset_free(app->zones);
+    daemon_stopped(app->daemon);
 }
 
 void dnsd_zones_stop(struct daemon *d, void *arg)
 {
     struct dnsd *app = arg;
     struct err_info why;
+    (void)d;
     if (serials_close(app->serials, zoneset_current(app->zones), &why))
         log_emit(&ev_dns_nothing_kept, LOG_ERR(&why));
     masters_free(app->masters);
     serials_free(app->serials);
-    zoneset_free(app->zones);
-    daemon_stopped(d);
+    writer_stop(app->writer, on_writer_stopped, app);
 }

@@ -30,6 +30,8 @@ LOG_DECLARE(DNSD_EVENTS)
     X(M_NAMELESS, METRIC_GAUGE, "dnsd_registry_nameless", "", "Registry records that have no names.")        \
     X(M_RECORDS, METRIC_GAUGE, "dnsd_registry_records", "", "Registry records that have names.")             \
     X(M_COMMITS, METRIC_COUNTER, "dnsd_commits", "", "Commits of the zones.")                                \
+    X(M_SLICES, METRIC_COUNTER, "dnsd_zone_change_slices", "",                                               \
+      "Parts of large changes of zones, after each of which other work was done.")                           \
     X(M_LEFT_OUT, METRIC_COUNTER, "dnsd_names_left_out", "", "Names that could not be formed.")              \
     X(M_UNZONED, METRIC_COUNTER, "dnsd_records_unzoned", "", "Records that no zone covers.")                 \
     X(M_ZONE_BYTES, METRIC_GAUGE, "dnsd_zone_bytes", "", "Memory of the published zones.")                   \

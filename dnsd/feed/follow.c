@@ -7,17 +7,18 @@
 
 /* ---- stale and expired ---- */
 
-static bool is_stale(const struct follow *f)
+bool follow_is_stale(const struct follow *f)
 {
-    return f->state.is_ready && (!f->state.is_connected || !f->state.is_synced || f->state.is_store_away);
+    const struct follow_state *s = &f->state;
+    return s->is_ready && (!s->is_connected || !s->is_synced || s->is_store_away || f->state.is_behind);
 }
 
-/* After a change of what is_stale tells: mind the time from which on nothing is answered. */
+/* After a change of what follow_is_stale tells: mind the time from which on nothing is answered. */
 static void mind_age(struct follow *f)
 {
     f->state.is_expired = false;
     run_timer_stop(f->stale_timer);
-    if (!is_stale(f) || !f->def.stale_max_ms)
+    if (!follow_is_stale(f) || !f->def.stale_max_ms)
         return;
     int64_t left_ms = f->stale_since_ms + f->def.stale_max_ms - run_now_ms();
     f->state.is_expired = left_ms <= 0;
@@ -37,35 +38,51 @@ static void on_stale_timer(void *arg)
 
 /* ---- what the watch tells ---- */
 
-/* Marks whose deletes are done: everything up to the last of them is published. */
-static void publish_marks(struct follow *f, int64_t now)
+static void drop_marks(struct follow *f)
 {
-    char revision[REG_REVISION_MAX] = "";
     struct mark *m;
-    while ((m = TAILQ_FIRST(&f->marks)) && m->due_ms <= now) {
-        memcpy(revision, m->revision, sizeof revision);
+    while ((m = TAILQ_FIRST(&f->marks))) {
         TAILQ_REMOVE(&f->marks, m, link);
         free(m);
     }
-    if (*revision)
-        follow_published(f, revision);
-    else
-        f->def.changed(f->def.arg);
+}
+
+/* No delete that a mark waits for is late any more when what is due now is published. */
+static bool is_reached(const struct follow *f, const struct mark *m, int64_t now_ms)
+{
+    const struct pending *p = TAILQ_FIRST(&f->late_list);
+    while (p && p->due_ms <= now_ms)
+        p = TAILQ_NEXT(p, link);
+    return !p || p->due_ms > m->due_ms;
+}
+
+void follow_take_marks(struct follow *f, int64_t now_ms, char revision[REG_REVISION_MAX])
+{
+    struct mark *m;
+    *revision = 0;
+    while ((m = TAILQ_FIRST(&f->marks)) && (m->due_ms <= now_ms || is_reached(f, m, now_ms))) {
+        memcpy(revision, m->revision, sizeof m->revision);
+        TAILQ_REMOVE(&f->marks, m, link);
+        free(m);
+    }
 }
 
 static void on_commit_timer(void *arg)
 {
-    struct follow *f = obj_cast(arg, struct follow, FOLLOW_MAGIC);
-    int64_t now = run_now_ms();
-    follow_commit(f);
-    publish_marks(f, now);
+    follow_commit(obj_cast(arg, struct follow, FOLLOW_MAGIC));
 }
 
+/* What the zones hold is from before this snapshot, and stale until it is published; for how long is known when the registry
+ * was away before it. */
 static void on_reset(void *arg)
 {
     struct follow *f = obj_cast(arg, struct follow, FOLLOW_MAGIC);
+    if (!follow_is_stale(f) && !f->is_just_back)
+        f->stale_since_ms = run_now_ms();
     kept_set_fini(&f->snapshot, &f->prefixes);
-    f->in_snapshot = true;
+    f->in_snapshot = f->state.is_behind = true;
+    mind_age(f);
+    follow_commit(f); /* the flags of the version changed */
 }
 
 static struct kept *pack(struct follow *f, const char *path, const struct reg_record *record)
@@ -89,6 +106,7 @@ static void note_in_snapshot(struct follow *f, const char *path, struct kept *ta
 /* Keep a change for the next commit; within a snapshot for its end. A delete waits for a create, which replaces it. */
 static void note(struct follow *f, const char *path, struct kept *take_kept)
 {
+    f->is_just_back = false;
     if (f->in_snapshot) {
         note_in_snapshot(f, path, take_kept);
         return;
@@ -100,9 +118,8 @@ static void note(struct follow *f, const char *path, struct kept *take_kept)
         follow_commit_at(f, now + COMMIT_DELAY_MS);
         return;
     }
-    f->last_delay_ms = now + f->def.coalesce_ms;
-    follow_pending_put(f, path, f->last_delay_ms, NULL);
-    follow_commit_at(f, f->last_delay_ms);
+    follow_pending_put(f, path, now + f->def.coalesce_ms, NULL);
+    follow_commit_at(f, now + f->def.coalesce_ms);
 }
 
 static void on_put(void *arg, const char *path, const struct reg_record *record, const char *revision)
@@ -119,45 +136,48 @@ static void on_deleted(void *arg, const char *path, const char *revision)
     note(obj_cast(arg, struct follow, FOLLOW_MAGIC), path, NULL);
 }
 
-static void drop_marks(struct follow *f)
+void follow_is_synced(struct follow *f)
 {
-    struct mark *m;
-    while ((m = TAILQ_FIRST(&f->marks))) {
-        TAILQ_REMOVE(&f->marks, m, link);
-        free(m);
-    }
+    f->state.is_ready = true;
+    f->state.is_synced |= !f->is_restoring;
+    f->state.is_behind = f->in_snapshot;
+    mind_age(f);
 }
 
+/* The snapshot is complete; a commit puts it in place of what the zones hold, and of what was pending. */
 static void on_synced(void *arg, const char *revision)
 {
     struct follow *f = obj_cast(arg, struct follow, FOLLOW_MAGIC);
     drop_marks(f);
-    f->in_snapshot = false;
-    f->state.is_ready = f->state.is_synced = true;
-    mind_age(f);
-    follow_commit_snapshot(f);
-    log_emit(&ev_feed_synced, LOG_STR("revision", revision), LOG_INT("records", f->state.n_records));
-    follow_published(f, revision);
+    follow_pending_clear(f);
+    if (f->has_complete)
+        kept_set_fini(&f->complete, &f->prefixes);
+    f->complete = f->snapshot;
+    f->snapshot = (struct kept_set){.n_items = 0};
+    memcpy(f->complete_revision, revision, strnlen(revision, sizeof f->complete_revision - 1) + 1);
+    f->has_complete = true;
+    f->in_snapshot = f->is_just_back = false;
+    follow_commit(f);
 }
 
 static void on_progress(void *arg, const char *revision)
 {
     struct follow *f = obj_cast(arg, struct follow, FOLLOW_MAGIC);
-    int64_t now = run_now_ms();
+    f->is_just_back = false;
     if (f->in_snapshot)
         return;
-    if (f->pending.n_items)
-        follow_commit(f);
-    if (!f->pending.n_items) {
+    if (!f->run.is_on && !follow_has_pending(f)) {
         drop_marks(f);
         follow_published(f, revision);
         return;
     }
+    const struct pending *last = TAILQ_LAST(&f->late_list, late_list);
     struct mark *m = mem_new(struct mark);
-    m->due_ms = f->last_delay_ms;
+    m->due_ms = last ? last->due_ms : 0;
     memcpy(m->revision, revision, strnlen(revision, sizeof m->revision - 1));
     TAILQ_INSERT_TAIL(&f->marks, m, link);
-    publish_marks(f, now);
+    if (!last || f->pending.n_items)
+        follow_commit(f);
 }
 
 static void on_state(void *arg, const struct err_info *why)
@@ -165,22 +185,24 @@ static void on_state(void *arg, const struct err_info *why)
     struct follow *f = obj_cast(arg, struct follow, FOLLOW_MAGIC);
     if (f->state.is_connected == !why)
         return;
-    if (why && !is_stale(f))
+    if (why && !follow_is_stale(f))
         f->stale_since_ms = run_now_ms();
     f->state.is_connected = !why;
+    f->is_just_back = !why && f->state.is_ready;
     if (why)
         log_emit(&ev_feed_lost, LOG_ERR(why));
     else
         log_emit0(&ev_feed_back);
     mind_age(f);
-    follow_commit(f); /* the flags of the version changed */
+    follow_commit_at(f,
+                     run_now_ms()); /* the flags of the version changed, or not: a snapshot may begin now */
     f->def.changed(f->def.arg);
 }
 
 static void on_stale(void *arg, bool is_away)
 {
     struct follow *f = obj_cast(arg, struct follow, FOLLOW_MAGIC);
-    if (is_away && !is_stale(f))
+    if (is_away && !follow_is_stale(f))
         f->stale_since_ms = run_now_ms();
     f->state.is_store_away = is_away;
     log_emit(is_away ? &ev_feed_stale : &ev_feed_current, LOG_STR("revision", f->state.revision));
@@ -239,6 +261,7 @@ struct follow *follow_new(const struct follow_def *def)
     struct hosts_def hosts = {def->loop, def->host_refresh_ms, follow_host_changed, f};
     f->hosts = hosts_new(&hosts);
     f->trim = trim_new(def->loop);
+    TAILQ_INIT(&f->late_list);
     TAILQ_INIT(&f->marks);
     TAILQ_INIT(&f->waiters);
     TAILQ_INIT(&f->walks);
@@ -247,17 +270,16 @@ struct follow *follow_new(const struct follow_def *def)
 
 void follow_restore(struct follow *f, const char *path, const char *packed, size_t len)
 {
-    kept_free(&f->prefixes, kept_put(&f->snapshot, kept_new(&f->prefixes, path, packed, len)));
+    kept_free(&f->prefixes, kept_put(&f->complete, kept_new(&f->prefixes, path, packed, len)));
 }
 
 void follow_restored(struct follow *f, int64_t age_ms)
 {
-    f->state.is_ready = true;
     f->stale_since_ms = run_now_ms() - age_ms;
-    mind_age(f);
-    follow_commit_snapshot(f);
+    f->has_complete = f->is_restoring = true;
+    follow_commit_now(f);
+    f->is_restoring = false;
     log_emit(&ev_feed_restored, LOG_INT("records", f->state.n_records), LOG_INT("age_ms", age_ms));
-    f->def.changed(f->def.arg);
 }
 
 void follow_begin(struct follow *f)
@@ -270,6 +292,7 @@ void follow_stop(struct follow *f)
     if (!f)
         return;
     reg_watch_stop(f->watch);
+    follow_run_cancel(f);
     follow_cancel_walks(f);
     follow_cancel_waiters(f);
     hosts_free(f->hosts);
@@ -281,8 +304,11 @@ void follow_stop(struct follow *f)
     drop_marks(f);
     follow_pending_clear(f);
     kept_set_fini(&f->snapshot, &f->prefixes);
+    kept_set_fini(&f->complete, &f->prefixes);
     kept_set_fini(&f->records, &f->prefixes);
     map_fini(&f->held, NULL);
+    map_fini(&f->released, NULL);
+    map_fini(&f->moved_hosts, NULL);
     kept_text_fini(&f->text);
     kept_text_fini(&f->before);
     obj_fini(&f->obj);
@@ -293,7 +319,7 @@ void follow_state(const struct follow *f, struct follow_state *out)
 {
     *out = f->state;
     out->n_held = f->held.n_items;
-    out->stale_ms = is_stale(f) ? run_now_ms() - f->stale_since_ms : 0;
+    out->stale_ms = follow_is_stale(f) ? run_now_ms() - f->stale_since_ms : 0;
 }
 
 const struct map_options *follow_map_options(const struct follow *f)

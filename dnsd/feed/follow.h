@@ -5,8 +5,9 @@
  *                                 │ deletes wait up to coalesce_ms for a create of the same path
  *                                 └─ too many would vanish at once ──► held until follow_release
  *
- * A snapshot of the registry is gathered aside and published at `synced` as the difference to what is there, so a reconnect
- * never empties a zone. Per path only the packed record is kept (feed/map.h).
+ * A snapshot of the registry is gathered aside and published after `synced` as the difference to what is there, so a reconnect
+ * never empties a zone; until then what is there is stale. A large difference is made in slices (feed/writer.h): the state,
+ * `changed` and who waits for a revision are told when it is published. Per path only the packed record is kept (feed/map.h).
  *
  *   new ──restore──► stale, from disk ──synced──► current ◄──► stale, registry or its store away ──stale_max──► expired (SERVFAIL)
  *   new ──────────────────────────────synced──►
@@ -22,6 +23,7 @@
 
 #include "bobbin/registry.h"
 #include "feed/map.h"
+#include "feed/writer.h"
 #include "run/loop.h"
 #include "zone/zone.h"
 
@@ -37,6 +39,7 @@ struct follow_def {
     struct run_loop *loop;
     struct reg *registry;
     struct zoneset *zones;
+    struct writer *writer;   /* of these zones                                       [borrowed] */
     struct map_options map;  /* addresses is set by the follower */
     int64_t coalesce_ms;     /* how long a delete waits for a create of the same path; 0: not */
     int64_t host_refresh_ms; /* between two questions about one host name; at least 1000 */
@@ -51,10 +54,11 @@ struct follow_def {
 struct follow_state {
     bool is_ready;     /* there is something to answer from: a snapshot of the registry, or the one on disk */
     bool is_connected; /* the registry is heard */
-    bool is_store_away;              /* the registry says that its store is away: what it tells may be old */
-    bool is_synced;                  /* the registry was read completely since the start */
-    bool is_expired;                 /* stale for longer than stale_max_ms */
-    int64_t stale_ms;                /* for how long; 0: it is current */
+    bool is_store_away; /* the registry says that its store is away: what it tells may be old */
+    bool is_synced;     /* the registry was read completely since the start */
+    bool is_behind;     /* the registry is being read again: what is answered is from before that */
+    bool is_expired;    /* stale for longer than stale_max_ms */
+    int64_t stale_ms;   /* for how long; 0: it is current */
     char revision[REG_REVISION_MAX]; /* applied to the zones; "" before the first */
     size_t n_records;                /* paths that have names */
     size_t n_nameless;               /* paths with a record that has none */
@@ -80,23 +84,28 @@ void follow_state(const struct follow *f, struct follow_state *out);
 /** Options with which names are made. Borrowed. Thread: owner. Source: ours. */
 const struct map_options *follow_map_options(const struct follow *f);
 
-/** Let removals that are held happen. @return how many. Thread: owner. Source: ours. */
+/** Let removals that are held happen; few at once, many soon. @return how many. Thread: owner. Source: ours. */
 size_t follow_release(struct follow *f);
 /** Is the removal of this path held? Thread: owner. Source: ours. */
 bool follow_is_held(const struct follow *f, const char *path);
 /** Number of ready records at a name that containers share. @param owner wire name [borrowed]. Thread: owner. Source: ours. */
 unsigned follow_n_ready(const struct follow *f, const uint8_t *owner);
 
+/** A zone comes or goes, and with it the place of what the registry has within it. */
+struct follow_move {
+    int zone;     /* the zone in question; it is declared */
+    int from, to; /* zones that hold these records now and then; -1: none */
+};
+
 /**
- * A zone comes or goes: what the registry has within it moves, in the caller's transaction.
+ * Move some of these records, in the caller's transaction.
  *
- * @param tx    open transaction of the zone set                                 [in,out]
- * @param zone  the zone in question; it is declared
- * @param from  zone that holds these records now; -1: none
- * @param to    zone that is to hold them; -1: none
- * Thread: owner.   Source: ours.
+ * @param tx      open transaction of the zone set, of the writer that the follower has too         [in,out]
+ * @param cursor  0 at first                                                                        [in,out]
+ * @return false: that were all.   Thread: owner.   Source: ours.
  */
-void follow_rezone(struct follow *f, struct zone_tx *tx, int zone, int from, int to);
+bool follow_rezone_part(struct follow *f, struct zone_tx *tx, const struct follow_move *move,
+                        uint32_t *cursor);
 
 /**
  * Call fn(arg, 0) when everything up to `revision` is in the published zones; ERR_TIMEOUT after timeout_ms; ERR_GONE when

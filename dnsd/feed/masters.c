@@ -24,6 +24,7 @@ struct master {
     char *stamp; /* of it */
     bool is_bad;
     bool is_seen; /* by the look that is being applied */
+    unsigned n_outside;
     struct err_info why;
 };
 
@@ -34,6 +35,27 @@ struct waiting {
     bool is_next; /* came while a job ran: the next one is its */
 };
 
+/** A change of one zone, under way with the writer: old records out, new ones in, what the registry has within it moved. */
+struct change {
+    struct master *zone;
+    bool had_zone, is_wanted;
+    struct rrlist old;   /* what goes */
+    bool is_old_of_file; /* old is ours */
+    uint32_t serial;     /* wanted, or 0 */
+    struct follow_move move;
+    enum { CHANGE_OUT, CHANGE_IN, CHANGE_MOVE, CHANGE_END } step;
+    size_t at;
+    uint32_t cursor;
+};
+
+/** What a look at the directory found, being applied file by file. */
+struct look {
+    bool is_on;
+    struct master_dir found;
+    size_t n_done; /* files */
+    struct masters_outcome outcome;
+};
+
 struct masters {
     struct obj obj;
     struct masters_def def;
@@ -41,6 +63,11 @@ struct masters {
     TAILQ_HEAD(, waiting) waiting;
     struct run_timer *timer;
     struct job *job; /* under way, or NULL */
+    struct look look;
+    struct change change;
+    bool is_changing; /* change is under way */
+    bool is_looking;  /* look_on is further up the stack */
+    bool is_loading;  /* changes do not wait for the loop */
 };
 
 /** A look at the directory on a thread of the pool. */
@@ -55,35 +82,9 @@ struct job {
 
 /* ---- zones ---- */
 
-struct put {
-    struct zone_tx *tx;
-    int zone;
-    bool is_add;
-};
-
-static void put_rr(void *arg, const struct zone_rr *rr)
-{
-    struct put *p = arg;
-    if (p->is_add)
-        BUG_IF(zone_tx_add(p->tx, p->zone, rr)); /* zonefile_read has checked it */
-    else
-        zone_tx_remove(p->tx, p->zone, rr);
-}
-
-static void put_all(struct zone_tx *tx, int zone, const struct rrlist *rrs, bool is_add)
-{
-    struct put put = {tx, zone, is_add};
-    rrlist_each(rrs, put_rr, &put);
-}
-
 static const struct rrlist *content(const struct master *z)
 {
     return z->has_file ? &z->file : &z->generated;
-}
-
-static void commit(struct masters *m, struct zone_tx *tx)
-{
-    zone_tx_commit(tx, zone_version_flags(zoneset_current(m->def.zones)), NULL);
 }
 
 /* The zone that holds what is within `name`, or -1. */
@@ -93,64 +94,129 @@ static int holder_of(const struct masters *m, const uint8_t *name)
     return n < 0 ? -1 : n;
 }
 
-/* Declare a zone; what the registry has within it comes from the zone above. */
-static int declare(struct masters *m, struct master *z, uint32_t wanted)
+/* A zone that comes is declared; what the registry has within one that comes or goes is the zone's above, or was. */
+static int change_begin(void *arg)
 {
+    struct masters *m = obj_cast(arg, struct masters, MASTERS_MAGIC);
+    struct change *c = &m->change;
+    struct master *z = c->zone;
+    if (c->had_zone) {
+        int above = *z->apex ? holder_of(m, z->apex + *z->apex + 1) : -1;
+        c->move = (struct follow_move){z->zone, z->zone, above};
+        return 0;
+    }
     int from = holder_of(m, z->apex);
-    uint32_t serial = m->def.serial(m->def.arg, z->apex, z->kind, wanted);
-    z->zone = zoneset_add_zone(m->def.zones, z->apex, z->kind, serial);
-    if (z->zone < 0)
-        return z->zone;
-    struct zone_tx *tx = zone_tx_begin(m->def.zones);
-    put_all(tx, z->zone, content(z), true);
-    m->def.rezone(m->def.arg, tx, z->zone, from, z->zone);
-    commit(m, tx);
-    return 0;
+    z->zone = zoneset_add_zone(m->def.zones, z->apex, z->kind,
+                               m->def.serial(m->def.arg, z->apex, z->kind, c->serial));
+    c->move = (struct follow_move){z->zone, from, z->zone};
+    return z->zone < 0 ? z->zone : 0;
 }
 
-/* Take a zone away; what the registry has within it goes to the zone above. */
-static void withdraw(struct masters *m, struct master *z, const struct rrlist *old)
+static bool take_out(struct change *c, struct zone_tx *tx)
 {
-    int to = *z->apex ? holder_of(m, z->apex + *z->apex + 1) : -1;
-    struct zone_tx *tx = zone_tx_begin(m->def.zones);
-    put_all(tx, z->zone, old, false);
-    m->def.rezone(m->def.arg, tx, z->zone, z->zone, to);
-    commit(m, tx);
-    zoneset_retire_zone(m->def.zones, z->zone);
-    z->zone = -1;
+    struct zone_rr rr;
+    if (!c->had_zone || !rrlist_next(&c->old, &c->at, &rr))
+        return false;
+    zone_tx_remove(tx, c->zone->zone, &rr);
+    return true;
 }
 
-static void exchange(struct masters *m, const struct master *z, const struct rrlist *old, uint32_t serial)
+static bool put_in(struct change *c, struct zone_tx *tx)
 {
-    struct zone_tx *tx = zone_tx_begin(m->def.zones);
-    put_all(tx, z->zone, old, false);
-    put_all(tx, z->zone, content(z), true);
-    if (serial)
-        zone_tx_raise_serial(tx, z->zone, serial);
-    commit(m, tx);
+    struct zone_rr rr;
+    if (!c->is_wanted || !rrlist_next(content(c->zone), &c->at, &rr)) {
+        if (c->had_zone && c->is_wanted && c->serial)
+            zone_tx_raise_serial(tx, c->zone->zone, c->serial);
+        return false;
+    }
+    BUG_IF(zone_tx_add(tx, c->zone->zone, &rr)); /* zonefile_read has checked it */
+    return true;
+}
+
+static bool move_names(struct masters *m, struct change *c, struct zone_tx *tx)
+{
+    if (c->had_zone && c->is_wanted)
+        return false;
+    return m->def.rezone(m->def.arg, tx, &c->move, &c->cursor);
+}
+
+static bool change_slice(void *arg, struct zone_tx *tx)
+{
+    enum { A_SLICE = 16 };
+    struct masters *m = obj_cast(arg, struct masters, MASTERS_MAGIC);
+    struct change *c = &m->change;
+    for (int n = 0; n < A_SLICE && c->step != CHANGE_END; n++) {
+        bool has_more = c->step == CHANGE_OUT  ? take_out(c, tx)
+                        : c->step == CHANGE_IN ? put_in(c, tx)
+                                               : move_names(m, c, tx);
+        if (has_more)
+            continue;
+        c->step++;
+        c->at = 0;
+    }
+    return c->step != CHANGE_END;
+}
+
+static unsigned change_flags(void *arg)
+{
+    struct masters *m = obj_cast(arg, struct masters, MASTERS_MAGIC);
+    return zone_version_flags(zoneset_current(m->def.zones));
+}
+
+static void look_on(struct masters *m);
+static void changed_zone(struct masters *m, struct master *z, int err);
+
+static void change_end(struct masters *m)
+{
+    if (m->change.is_old_of_file)
+        rrlist_fini(&m->change.old);
+    m->is_changing = false;
+}
+
+static void change_done(void *arg, int err)
+{
+    struct masters *m = obj_cast(arg, struct masters, MASTERS_MAGIC);
+    struct change *c = &m->change;
+    struct master *z = c->zone;
+    if (!err && !c->is_wanted) {
+        zoneset_retire_zone(m->def.zones, z->zone);
+        z->zone = -1;
+    }
+    change_end(m);
+    changed_zone(m, z, err);
+    if (m->look.is_on)
+        look_on(m);
+}
+
+static void change_start(struct masters *m, const struct change *change)
+{
+    struct writer_job job = {
+        .begin = change_begin, .slice = change_slice, .flags = change_flags, .done = change_done, .arg = m};
+    m->change = *change;
+    m->is_changing = true;
+    if (m->is_loading)
+        writer_run_now(m->def.writer, &job);
+    else
+        writer_run(m->def.writer, &job);
 }
 
 /* Give a zone other content: a file's (taken, may be NULL: no file). */
-static int change(struct masters *m, struct master *z, struct zonefile *take_file)
+static void change(struct masters *m, struct master *z, struct zonefile *take_file)
 {
-    bool had_file = z->has_file;
-    struct rrlist old_file = z->file;
-    const struct rrlist *old = had_file ? &old_file : &z->generated;
+    struct change c = {.zone = z,
+                       .had_zone = z->zone >= 0,
+                       .old = *content(z),
+                       .is_old_of_file = z->has_file,
+                       .is_wanted = take_file || z->generated.n_rrs,
+                       .serial = take_file ? take_file->serial : 0};
     z->has_file = take_file != NULL;
     z->file = take_file ? take_file->rrs : (struct rrlist){.n_rrs = 0};
     if (take_file)
         take_file->rrs = (struct rrlist){.n_rrs = 0};
-    bool is_wanted = z->has_file || z->generated.n_rrs;
-    uint32_t serial = take_file ? take_file->serial : 0;
-    int err = 0;
-    if (z->zone >= 0 && !is_wanted)
-        withdraw(m, z, old);
-    else if (z->zone >= 0)
-        exchange(m, z, old, serial);
-    if (z->zone < 0 && is_wanted)
-        err = declare(m, z, serial);
-    rrlist_fini(&old_file);
-    return err;
+    if (c.had_zone || c.is_wanted)
+        change_start(m, &c);
+    else if (c.is_old_of_file)
+        rrlist_fini(&c.old);
 }
 
 /* ---- entries ---- */
@@ -198,76 +264,115 @@ static void note_file(struct master *z, const struct master_file *f)
     z->why = f->why;
 }
 
-static void apply_file(struct masters *m, struct master_file *f, struct masters_outcome *outcome)
+/* ---- what was found is applied, one zone after the other ---- */
+
+static void note_bad(struct masters *m, const struct master *z)
 {
+    if (!m->look.outcome.n_bad++)
+        m->look.outcome.why = z->why;
+}
+
+/* A file's name that is no zone name is told; it has no entry. */
+static void apply_file(struct masters *m, struct master_file *f)
+{
+    uint8_t apex[NAME_MAX_LEN];
+    m->look.outcome.n_files++;
+    if (zonefile_apex(strrchr(f->path, '/') + 1, apex)) {
+        if (!m->look.outcome.n_bad++)
+            m->look.outcome.why = f->why;
+        return;
+    }
     struct master *z = entry(m, f->apex, ZONE_FILE);
-    unsigned n_rrs = (unsigned)f->content.rrs.n_rrs;
     z->is_seen = true;
-    outcome->n_files++;
     if (!f->is_unchanged)
         note_file(z, f);
-    if (!f->is_unchanged && !f->is_bad) {
-        int err = change(m, z, &f->content);
-        z->is_bad = err != 0;
-        if (err)
-            err_set(&z->why, err, f->path, "the zone cannot be declared: %s", err_text(err));
-        outcome->n_changed++;
-        if (!err)
-            log_emit(&ev_zones_loaded, LOG_STR("file", f->path), LOG_INT("records", n_rrs),
-                     LOG_INT("outside", f->content.n_outside));
-    }
-    if (!z->is_bad)
+    if (z->is_bad) {
+        note_bad(m, z);
+        if (!f->is_unchanged)
+            log_emit(&ev_zones_bad, LOG_ERR(&z->why));
         return;
-    if (!outcome->n_bad++)
-        outcome->why = z->why;
-    if (!f->is_unchanged)
-        log_emit(&ev_zones_bad, LOG_ERR(&z->why));
+    }
+    if (f->is_unchanged)
+        return;
+    z->n_outside = f->content.n_outside;
+    change(m, z, &f->content);
 }
 
-/* Files that are there no more. */
-static void apply_gone(struct masters *m, struct masters_outcome *outcome)
+/* A file that is there no more: its entry, too, unless the zone is generated. */
+static void forget_file(struct masters *m, struct master *z)
 {
-    struct master *z = TAILQ_FIRST(&m->list);
-    while (z) {
-        struct master *next = TAILQ_NEXT(z, link);
-        bool is_gone = z->path && !z->is_seen;
-        if (is_gone && z->has_file) {
-            change(m, z, NULL);
-            log_emit(&ev_zones_removed, LOG_STR("file", z->path));
-            outcome->n_changed++;
-        }
-        if (is_gone)
-            mem_free_ptr(&z->path);
-        if (is_gone && !z->generated.n_rrs)
-            master_free(m, z);
-        z = next;
+    mem_free_ptr(&z->path);
+    if (!z->generated.n_rrs)
+        master_free(m, z);
+}
+
+static void changed_zone(struct masters *m, struct master *z, int err)
+{
+    struct look *l = &m->look;
+    if (!l->is_on)
+        return;
+    l->outcome.n_changed++;
+    if (err) {
+        z->is_bad = true;
+        err_set(&z->why, err, z->path ? z->path : "", "the zone cannot be declared: %s", err_text(err));
+        note_bad(m, z);
+        log_emit(&ev_zones_bad, LOG_ERR(&z->why));
+    } else if (z->is_seen) {
+        log_emit(&ev_zones_loaded, LOG_STR("file", z->path), LOG_INT("records", z->file.n_rrs),
+                 LOG_INT("outside", z->n_outside));
+    } else {
+        log_emit(&ev_zones_removed, LOG_STR("file", z->path));
+        forget_file(m, z);
     }
 }
 
-/* A file whose name is no zone name is told; it has no entry. */
-static void tell_nameless(const struct master_file *f, struct masters_outcome *outcome)
-{
-    outcome->n_files++;
-    if (!outcome->n_bad++)
-        outcome->why = f->why;
-}
-
-static void apply(struct masters *m, struct master_dir *found, struct masters_outcome *outcome)
+static struct master *find_gone(const struct masters *m)
 {
     struct master *z;
-    uint8_t apex[NAME_MAX_LEN];
-    *outcome = (struct masters_outcome){.n_files = 0};
+    TAILQ_FOREACH (z, &m->list, link)
+        if (z->path && !z->is_seen)
+            return z;
+    return NULL;
+}
+
+/* One file, or one that is gone. @return false: that was all. */
+static bool look_step(struct masters *m)
+{
+    struct look *l = &m->look;
+    if (l->n_done < l->found.n_files) {
+        apply_file(m, &l->found.files[l->n_done++]);
+        return true;
+    }
+    struct master *gone = l->found.err ? NULL : find_gone(m);
+    if (gone && gone->has_file)
+        change(m, gone, NULL);
+    else if (gone)
+        forget_file(m, gone);
+    return gone != NULL;
+}
+
+static void look_end(struct masters *m);
+
+static void look_on(struct masters *m)
+{
+    if (m->is_looking)
+        return;
+    m->is_looking = true;
+    while (!m->is_changing && look_step(m))
+        continue;
+    m->is_looking = false;
+    if (!m->is_changing)
+        look_end(m);
+}
+
+static void look_begin(struct masters *m, struct master_dir *take_found)
+{
+    struct master *z;
+    m->look = (struct look){.is_on = true, .found = *take_found};
+    *take_found = (struct master_dir){.files = NULL};
     TAILQ_FOREACH (z, &m->list, link)
         z->is_seen = false;
-    for (size_t i = 0; i < found->n_files; i++) {
-        const char *slash = strrchr(found->files[i].path, '/');
-        if (zonefile_apex(slash + 1, apex))
-            tell_nameless(&found->files[i], outcome);
-        else
-            apply_file(m, &found->files[i], outcome);
-    }
-    if (!found->err)
-        apply_gone(m, outcome);
+    look_on(m);
 }
 
 /* ---- looks at the directory ---- */
@@ -277,7 +382,7 @@ static void start_job(struct masters *m);
 static void on_timer(void *arg)
 {
     struct masters *m = obj_cast(arg, struct masters, MASTERS_MAGIC);
-    if (!m->job)
+    if (!m->job && !m->look.is_on)
         start_job(m);
 }
 
@@ -303,18 +408,23 @@ static void run_job(uv_work_t *work)
     master_dir_read(j->dir, &j->stamps, &j->found);
 }
 
-static void finish_job(struct masters *m, struct job *j)
+static void look_end(struct masters *m)
 {
-    struct masters_outcome outcome;
-    m->job = NULL;
-    apply(m, &j->found, &outcome);
-    if (j->found.err) {
-        outcome.why = j->found.why;
-        log_emit(&ev_zones_bad, LOG_ERR(&j->found.why));
+    struct look l = m->look;
+    m->look = (struct look){.is_on = false};
+    if (m->is_loading) {
+        m->look.outcome = l.outcome;
+        master_dir_fini(&l.found);
+        return;
     }
-    if (outcome.n_changed)
+    if (l.found.err) {
+        l.outcome.why = l.found.why;
+        log_emit(&ev_zones_bad, LOG_ERR(&l.found.why));
+    }
+    if (l.outcome.n_changed)
         m->def.changed(m->def.arg);
-    call_waiting(m, j->found.err ? j->found.err : outcome.n_bad ? ERR_CONFIG : 0, &outcome);
+    call_waiting(m, l.found.err ? l.found.err : l.outcome.n_bad ? ERR_CONFIG : 0, &l.outcome);
+    master_dir_fini(&l.found);
     if (!TAILQ_EMPTY(&m->waiting))
         start_job(m);
     else if (m->def.poll_ms)
@@ -324,8 +434,11 @@ static void finish_job(struct masters *m, struct job *j)
 static void on_job(uv_work_t *work, int status)
 {
     struct job *j = obj_cast(work->data, struct job, JOB_MAGIC);
-    if (j->masters && status == 0)
-        finish_job(j->masters, j);
+    struct masters *m = j->masters;
+    if (m)
+        m->job = NULL;
+    if (m && status == 0)
+        look_begin(m, &j->found);
     master_dir_fini(&j->found);
     map_fini(&j->stamps, free);
     free(j->dir);
@@ -354,12 +467,14 @@ void masters_reload(struct masters *m,
 {
     if (done) {
         struct waiting *w = mem_new(struct waiting);
-        *w = (struct waiting){.done = done, .arg = arg, .is_next = m->job != NULL};
+        *w = (struct waiting){.done = done, .arg = arg, .is_next = m->job || m->look.is_on};
         TAILQ_INSERT_TAIL(&m->waiting, w, link);
     }
-    if (!m->job && m->def.dir) {
+    if (m->def.dir && (m->job || m->look.is_on))
+        return;
+    if (m->def.dir) {
         start_job(m);
-    } else if (!m->def.dir) {
+    } else {
         struct masters_outcome none = {.n_files = 0};
         call_waiting(m, 0, &none);
     }
@@ -400,6 +515,10 @@ void masters_free(struct masters *m)
     if (m->job)
         m->job->masters = NULL;
     call_waiting(m, ERR_CANCELLED, &none);
+    writer_cancel(m->def.writer, m);
+    if (m->is_changing)
+        change_end(m);
+    master_dir_fini(&m->look.found);
     while ((z = TAILQ_FIRST(&m->list)))
         master_free(m, z);
     run_timer_free(m->timer);
@@ -418,27 +537,42 @@ void masters_generate(struct masters *m, const uint8_t *apex, enum zone_kind kin
     *take_rrs = (struct rrlist){.n_rrs = 0};
 }
 
+/* Generated zones that no file gave content to. */
+static int declare_rest(struct masters *m, struct err_info *why)
+{
+    struct master *z;
+    TAILQ_FOREACH (z, &m->list, link) {
+        struct change c = {.zone = z, .is_wanted = true};
+        if (z->zone >= 0)
+            continue;
+        change_start(m, &c);
+        if (z->zone < 0)
+            return err_set(why, ERR_LIMIT, "", "a zone could not be added");
+    }
+    return 0;
+}
+
 int masters_load(struct masters *m, struct err_info *why)
 {
     struct map none = MAP_EMPTY;
     struct master_dir found = {.files = NULL};
-    struct masters_outcome outcome = {.n_files = 0};
-    struct master *z;
     if (m->def.dir)
         master_dir_read(m->def.dir, &none, &found);
-    if (found.err)
+    if (found.err) {
+        int err = found.err;
         *why = found.why;
-    int err = found.err;
-    if (!err)
-        apply(m, &found, &outcome);
-    if (outcome.n_bad) {
-        *why = outcome.why;
+        master_dir_fini(&found);
+        return err;
+    }
+    m->is_loading = true;
+    look_begin(m, &found);
+    int err = 0;
+    if (m->look.outcome.n_bad) {
+        *why = m->look.outcome.why;
         err = ERR_CONFIG;
     }
-    TAILQ_FOREACH (z, &m->list, link)
-        if (!err && z->zone < 0)
-            err = declare(m, z, 0) ? err_set(why, ERR_LIMIT, "", "a zone could not be added") : 0;
-    master_dir_fini(&found);
+    err = err ? err : declare_rest(m, why);
+    m->is_loading = false;
     if (!err && m->def.dir && m->def.poll_ms)
         run_timer_start(m->timer, (uint64_t)m->def.poll_ms, 0);
     return err;

@@ -7,7 +7,8 @@
  *                      │                          └─ bad: the old ones stay, file:line is told
  *                      └─ file gone, not generated: records out, zone retired
  *
- * The directory is read, and files are parsed, on a thread of the pool; zones change on the owner's.
+ * The directory is read, and files are parsed, on a thread of the pool; zones change on the owner's, one after the other, each
+ * in slices and published as a whole (feed/writer.h).
  *
  * Thread: owner.   Source: RFC 1035 5; Hadoop RegistryDNS (file names); reloading: ours.
  */
@@ -15,7 +16,9 @@
 #define FEED_MASTERS_H
 
 #include "bobbin/error.h"
+#include "feed/follow.h"
 #include "feed/rrlist.h"
+#include "feed/writer.h"
 #include "run/loop.h"
 #include "zone/zone.h"
 
@@ -24,12 +27,13 @@ struct masters;
 struct masters_def {
     struct run_loop *loop;
     struct zoneset *zones;
-    const char *dir; /* of master files; NULL: none                               [borrowed] */
-    int64_t poll_ms; /* between two looks at the directory; 0: only masters_reload */
+    struct writer *writer; /* of these zones                                        [borrowed] */
+    const char *dir;       /* of master files; NULL: none                               [borrowed] */
+    int64_t poll_ms;       /* between two looks at the directory; 0: only masters_reload */
     /** First serial of a zone. @param wanted of the file, or 0. */
     uint32_t (*serial)(void *arg, const uint8_t *apex, enum zone_kind kind, uint32_t wanted);
-    /** What the registry has within `zone` moves: see follow_rezone. */
-    void (*rezone)(void *arg, struct zone_tx *tx, int zone, int from, int to);
+    /** Some of what the registry has within a zone moves: see follow_rezone_part. */
+    bool (*rezone)(void *arg, struct zone_tx *tx, const struct follow_move *move, uint32_t *cursor);
     /** A version was published. */
     void (*changed)(void *arg);
     void *arg;

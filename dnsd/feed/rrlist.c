@@ -14,15 +14,22 @@ void rrlist_add(struct rrlist *l, const struct zone_rr *rr)
     l->n_rrs++;
 }
 
+bool rrlist_next(const struct rrlist *l, size_t *at, struct zone_rr *rr)
+{
+    if (*at == l->bytes.len)
+        return false;
+    const uint8_t *p = (const uint8_t *)l->bytes.bytes + *at;
+    *rr = (struct zone_rr){p + 8, wire_get16(p), wire_get32(p + 2), NULL, wire_get16(p + 6)};
+    rr->rdata = rr->owner + name_len(rr->owner, NAME_MAX_LEN);
+    *at = (size_t)(rr->rdata + rr->rdlen - (const uint8_t *)l->bytes.bytes);
+    return true;
+}
+
 void rrlist_each(const struct rrlist *l, void (*fn)(void *arg, const struct zone_rr *rr), void *arg)
 {
-    const uint8_t *p = (const uint8_t *)l->bytes.bytes;
-    for (size_t i = 0; i < l->n_rrs; i++) {
-        struct zone_rr rr = {p + 8, wire_get16(p), wire_get32(p + 2), NULL, wire_get16(p + 6)};
-        rr.rdata = rr.owner + name_len(rr.owner, NAME_MAX_LEN);
+    struct zone_rr rr;
+    for (size_t at = 0; rrlist_next(l, &at, &rr);)
         fn(arg, &rr);
-        p = rr.rdata + rr.rdlen;
-    }
 }
 
 void rrlist_fini(struct rrlist *l)

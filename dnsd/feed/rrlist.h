@@ -5,6 +5,7 @@
 #ifndef FEED_RRLIST_H
 #define FEED_RRLIST_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 #include "base/buf.h"
@@ -19,6 +20,8 @@ struct rrlist {
 void rrlist_add(struct rrlist *l, const struct zone_rr *rr);
 /** Call fn for each, in order; rr is valid during the call. */
 void rrlist_each(const struct rrlist *l, void (*fn)(void *arg, const struct zone_rr *rr), void *arg);
+/** The record at *at, which moves to the next. @param at 0 at first [in,out]. @return false: there is none any more. */
+bool rrlist_next(const struct rrlist *l, size_t *at, struct zone_rr *rr);
 /** Release; the list is empty and usable again. */
 void rrlist_fini(struct rrlist *l);
 

@@ -296,6 +296,17 @@ static void tx_apply(struct zone_tx *tx)
     remake_shards(tx);
 }
 
+void zone_tx_apply(struct zone_tx *tx)
+{
+    tx_apply(tx);
+    tx_clear(tx);
+}
+
+uint32_t zone_tx_n_ops(const struct zone_tx *tx)
+{
+    return tx->n_ops;
+}
+
 /** The zone of a record. @return NULL: none. */
 static struct zone *zone_of(struct zone_tx *tx, int zone, const struct name_key *key)
 {
@@ -336,10 +347,8 @@ static int tx_op(struct zone_tx *tx, int zone, const struct zone_rr *rr, bool is
     *t->ops_end = op;
     t->ops_end = &op->next;
     t->n_ops++;
-    if (tx->n_ops == FLUSH_OPS) {
-        tx_apply(tx);
-        tx_clear(tx);
-    }
+    if (tx->n_ops == FLUSH_OPS)
+        zone_tx_apply(tx);
     return 0;
 }
 

@@ -139,6 +139,19 @@ int zone_tx_remove(struct zone_tx *tx, int zone, const struct zone_rr *rr);
  *  Source: ours. */
 void zone_tx_raise_serial(struct zone_tx *tx, int zone, uint32_t serial);
 
+/** Records given since the transaction began, or since zone_tx_apply. Thread: that of the transaction. */
+uint32_t zone_tx_n_ops(const struct zone_tx *tx);
+/** Records from which on zone_tx_apply is worth its cost; a transaction applies by itself what is far above. */
+#define ZONE_TX_PART 32768
+
+/**
+ * Work what was given into the version that is being made; zone_tx_commit has only the rest to do then. The transaction is
+ * the thread's that calls this until it returns; readers, zoneset_current and zoneset_reclaim may go on beside it.
+ *
+ * Thread: any one, handed over by the writer and back to it.   Source: ours.
+ */
+void zone_tx_apply(struct zone_tx *tx);
+
 /** What a commit did. */
 struct zone_commit {
     uint64_t version;   /* number of the version that is current now */

@@ -3,6 +3,7 @@
 #include "base/obj.h"
 
 #include <pthread.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <sys/queue.h>
 #include <time.h>
@@ -22,12 +23,17 @@ struct run_loop {
     struct obj obj;
     uv_loop_t uv;
     uv_async_t wake;
+    uv_idle_t idle;                        /* runs while `soon` is not empty */
+    TAILQ_HEAD(soon_list, run_timer) soon; /* timers without a delay, one call a round of the loop each */
     pthread_mutex_t lock; /* guards messages; nothing is called while it is held but uv_async_send */
     struct message_list messages;
 };
 
 struct run_timer {
     struct obj obj;
+    struct run_loop *loop;
+    TAILQ_ENTRY(run_timer) link; /* in soon, when is_soon */
+    bool is_soon;
     uv_timer_t uv;
     void (*fn)(void *arg);
     void *arg;
@@ -58,18 +64,36 @@ static void on_wake(uv_async_t *wake)
     deliver(loop);
 }
 
+/* libuv calls a timer that starts itself again without delay for ever, before it looks at any descriptor; here the loop has a
+ * round in between. */
+static void on_idle(uv_idle_t *idle)
+{
+    struct run_loop *loop = obj_cast(idle->data, struct run_loop, LOOP_MAGIC);
+    struct run_timer *t;
+    size_t n = 0;
+    TAILQ_FOREACH (t, &loop->soon, link)
+        n++;
+    for (; n && (t = TAILQ_FIRST(&loop->soon)); n--) {
+        run_timer_stop(t);
+        t->fn(t->arg);
+    }
+}
+
 struct run_loop *run_loop_new(void)
 {
     struct run_loop *loop = mem_new(struct run_loop);
     obj_init(&loop->obj, LOOP_MAGIC);
     STAILQ_INIT(&loop->messages);
+    TAILQ_INIT(&loop->soon);
     BUG_IF(pthread_mutex_init(&loop->lock, NULL) != 0);
     int failed = uv_loop_init(&loop->uv);
     if (!failed)
         failed = uv_async_init(&loop->uv, &loop->wake, on_wake);
+    if (!failed)
+        failed = uv_idle_init(&loop->uv, &loop->idle);
     if (failed)
         bug_stop(__FILE__, __LINE__, uv_strerror(failed));
-    loop->wake.data = loop;
+    loop->wake.data = loop->idle.data = loop;
     return loop;
 }
 
@@ -86,6 +110,7 @@ void run_loop_free(struct run_loop *loop)
     while (deliver(loop) > 0)
         ;
     uv_close((uv_handle_t *)&loop->wake, NULL);
+    uv_close((uv_handle_t *)&loop->idle, NULL);
     uv_walk(&loop->uv, check_closing, NULL);
     while (uv_run(&loop->uv, UV_RUN_DEFAULT))
         ;
@@ -155,6 +180,7 @@ struct run_timer *run_timer_new(struct run_loop *loop, void (*fn)(void *arg), vo
 {
     struct run_timer *t = mem_new(struct run_timer);
     obj_init(&t->obj, TIMER_MAGIC);
+    t->loop = loop;
     t->fn = fn;
     t->arg = arg;
     BUG_IF(uv_timer_init(&loop->uv, &t->uv) != 0);
@@ -164,6 +190,13 @@ struct run_timer *run_timer_new(struct run_loop *loop, void (*fn)(void *arg), vo
 
 void run_timer_start(struct run_timer *t, uint64_t delay_ms, uint64_t repeat_ms)
 {
+    run_timer_stop(t);
+    if (!delay_ms && !repeat_ms) {
+        t->is_soon = true;
+        TAILQ_INSERT_TAIL(&t->loop->soon, t, link);
+        BUG_IF(uv_idle_start(&t->loop->idle, on_idle) != 0);
+        return;
+    }
     /* libuv counts from the time it last looked at the clock; after long work that lies in the past. */
     uv_update_time(t->uv.loop);
     BUG_IF(uv_timer_start(&t->uv, on_timer, delay_ms, repeat_ms) != 0);
@@ -172,6 +205,12 @@ void run_timer_start(struct run_timer *t, uint64_t delay_ms, uint64_t repeat_ms)
 void run_timer_stop(struct run_timer *t)
 {
     uv_timer_stop(&t->uv);
+    if (!t->is_soon)
+        return;
+    t->is_soon = false;
+    TAILQ_REMOVE(&t->loop->soon, t, link);
+    if (TAILQ_EMPTY(&t->loop->soon))
+        uv_idle_stop(&t->loop->idle);
 }
 
 static void on_timer_closed(uv_handle_t *uv)
@@ -183,6 +222,8 @@ static void on_timer_closed(uv_handle_t *uv)
 
 void run_timer_free(struct run_timer *t)
 {
-    if (t)
-        uv_close((uv_handle_t *)&t->uv, on_timer_closed);
+    if (!t)
+        return;
+    run_timer_stop(t);
+    uv_close((uv_handle_t *)&t->uv, on_timer_closed);
 }

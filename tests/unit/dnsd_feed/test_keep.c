@@ -22,6 +22,7 @@ struct bed {
     char *serials, *snapshot;
     struct run_loop *loop;
     struct zoneset *zones;
+    struct writer *writer;
     struct reg *registry;
     struct follow *follow;
     uint8_t domain[NAME_MAX_LEN];
@@ -47,6 +48,7 @@ static void new_follow(struct bed *b)
     struct follow_def def = {.loop = b->loop,
                              .registry = b->registry,
                              .zones = b->zones,
+                             .writer = b->writer,
                              .map = {.domain = b->domain, .ttl_s = 1},
                              .host_refresh_ms = 1000,
                              .changed = ignore};
@@ -65,6 +67,7 @@ static int make_bed(void **state)
     assert_true(name_from_text("dev.test.", 9, b->domain) > 0);
     b->loop = run_loop_new();
     b->zones = zoneset_new(NULL);
+    b->writer = writer_new(b->loop, b->zones);
     add_soa(b, zoneset_add_zone(b->zones, b->domain, ZONE_REGISTRY, 100));
     assert_int_equal(reg_open(b->loop, &nowhere, &b->registry, &why), 0);
     new_follow(b);
@@ -77,6 +80,7 @@ static int free_bed(void **state)
     struct bed *b = *state;
     follow_stop(b->follow);
     reg_close(b->registry);
+    writer_stop(b->writer, ignore, NULL);
     run_loop_free(b->loop);
     zoneset_free(b->zones);
     unlink(b->serials);

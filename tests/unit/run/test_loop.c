@@ -144,6 +144,52 @@ static void clocks_run_forward(void **state)
     assert_true(run_wall_ms() > 1700000000000);
 }
 
+/** A timer that starts itself again without delay, and others that want their turn, too. */
+struct round {
+    struct run_loop *loop;
+    struct run_timer *again, *never;
+    int n_calls, n_posted;
+};
+
+static void on_again(void *arg)
+{
+    struct round *r = arg;
+    r->n_calls++;
+    run_timer_start(r->again, 0, 0);
+}
+
+static void on_never(void *arg)
+{
+    ((struct round *)arg)->n_posted = -1000;
+}
+
+static void on_posted(void *arg)
+{
+    struct round *r = arg;
+    if (++r->n_posted == 5)
+        run_loop_stop(r->loop);
+    else
+        run_post(r->loop, on_posted, r);
+}
+
+static void work_in_slices_leaves_the_loop_its_rounds(void **state)
+{
+    (void)state;
+    struct round r = {.loop = run_loop_new()};
+    r.again = run_timer_new(r.loop, on_again, &r);
+    r.never = run_timer_new(r.loop, on_never, &r);
+    run_timer_start(r.again, 0, 0);
+    run_timer_start(r.never, 0, 0);
+    run_timer_stop(r.never);
+    run_post(r.loop, on_posted, &r);
+    run_loop_run(r.loop); /* the messages come in between, or this never ends */
+    assert_int_equal(r.n_posted, 5);
+    assert_true(r.n_calls >= 4);
+    run_timer_free(r.never);
+    run_timer_free(r.again);
+    run_loop_free(r.loop);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -151,6 +197,7 @@ int main(void)
         cmocka_unit_test(freeing_delivers_what_is_queued),
         cmocka_unit_test(timers_repeat_until_freed),
         cmocka_unit_test(clocks_run_forward),
+        cmocka_unit_test(work_in_slices_leaves_the_loop_its_rounds),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

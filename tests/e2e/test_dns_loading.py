@@ -1,0 +1,155 @@
+"""Snapshots of the registry that are large, come in halves or over and over: a scripted registry decides what dnsd hears."""
+import re
+
+import pytest
+
+from harness import DOMAIN, SANITIZED, Daemon, container, dig, dig_full, free_port, request, wait_for
+from scripted_feed import ScriptedFeed
+
+pytestmark = pytest.mark.sanitize
+
+BASE = "/users/alice/services/yarn-service/shop"
+NAME = f"web-0.shop.alice.{DOMAIN}"
+STALE, NOT_READY = "EDE: 3", "EDE: 14"
+
+
+def records(n, network="127.77"):
+    return [(f"{BASE}/components/ctr-{i}", container(f"web-{i}", f"c{i // 100}", f"{network}.{i // 250}.{i % 250 + 1}")) for i in range(n)]
+
+
+class Dns(Daemon):
+    """dnsd that follows a scripted registry."""
+
+    def __init__(self, feed, directory, **options):
+        self.port, self.http = free_port(), free_port()
+        given = {"domain-name": DOMAIN, "bind-port": self.port, "http.address": f"127.0.0.1:{self.http}", "num-threads": 1,
+                 **{k.replace("__", "-").replace("_", "."): v for k, v in options.items()}}
+        super().__init__("dnsd", {**{f"hadoop.registry.dns.{k}": v for k, v in given.items()},
+                                  "hadoop.registry.url": feed.url, "bobbin.data.dir": str(directory)})
+
+    def __enter__(self):
+        return self.start("dns_listening")
+
+    def __exit__(self, kind, *_):
+        if kind:
+            self.kill()
+        else:
+            self.stop()
+
+    def status(self, name=NAME):
+        return re.search(r"status: (\w+)", dig_full(self.port, name)).group(1)
+
+    def stats(self):
+        return request(self.http, "GET", "/stats").json
+
+    def is_stale(self, name=NAME):
+        return STALE in dig_full(self.port, name)
+
+    def until_synced(self, n):
+        wait_for(lambda: self.stats()["ready"] and not self.stats()["stale"] and self.stats()["records"] == n, f"{n} records are known")
+
+
+@pytest.fixture
+def feed():
+    with ScriptedFeed() as f:
+        yield f
+
+
+def test_half_a_first_snapshot_is_nothing(feed, tmp_path):
+    """SERVFAIL with EDE 14 for what has come as for what has not: the other half may be what is asked for."""
+    with Dns(feed, tmp_path) as dns:
+        for _ in range(2):
+            half = feed.newcomer()
+            half.mark("hello")
+            half.puts(records(5))
+            dns.event("feed_back")
+            text = dig_full(dns.port, NAME)
+            assert "status: SERVFAIL" in text and NOT_READY in text
+            half.close()
+        assert dns.status(f"web-9.shop.alice.{DOMAIN}") == "SERVFAIL"
+        assert request(dns.http, "GET", "/readyz").status == 503
+        whole = feed.newcomer()
+        whole.snapshot(records(10))
+        wait_for(lambda: dns.status() == "NOERROR", "the whole snapshot is answered")
+        assert not dns.is_stale() and dns.status(f"web-10.shop.alice.{DOMAIN}") == "NXDOMAIN"
+        assert request(dns.http, "GET", "/readyz").status == 200
+        whole.close()
+
+
+def test_half_a_later_snapshot_changes_nothing(feed, tmp_path):
+    """What is known goes on being answered, as stale; neither what the half lacks nor what it has new is seen."""
+    with Dns(feed, tmp_path) as dns:
+        first = feed.newcomer()
+        first.snapshot(records(10))
+        dns.until_synced(10)
+        first.close()
+        half = feed.newcomer()
+        half.mark("hello", 2)
+        half.puts(records(5, "127.78"), 2)
+        wait_for(lambda: dns.stats()["connected"] and dns.stats()["stale"], "the registry is back, and is being read")
+        assert dns.is_stale() and dig(dns.port, NAME) == ["127.77.0.1"]
+        assert dig(dns.port, f"web-9.shop.alice.{DOMAIN}") == ["127.77.0.10"]
+        half.close()
+        whole = feed.newcomer()
+        whole.snapshot(records(9, "127.79"), 3)
+        dns.until_synced(9)
+        assert dig(dns.port, NAME) == ["127.79.0.1"] and not dns.is_stale()
+        assert dns.status(f"web-9.shop.alice.{DOMAIN}") == "NXDOMAIN"
+        whole.close()
+
+
+def test_a_registry_that_comes_and_goes(feed, tmp_path):
+    """Every question is answered; staleness counts from the last complete word, however often the registry shows up between."""
+    with Dns(feed, tmp_path, stale_max="1500ms") as dns:
+        first = feed.newcomer()
+        first.snapshot(records(10))
+        dns.until_synced(10)
+        first.close()
+        seen = set()
+        for _ in range(3):
+            half = feed.newcomer()
+            half.mark("hello", 2)
+            half.puts(records(3, "127.78"), 2)
+            text = dig_full(dns.port, NAME)
+            seen.add(re.search(r"status: (\w+)", text).group(1))
+            assert "127.78" not in text
+            half.close()
+        assert "NXDOMAIN" not in seen
+
+        def flap():
+            half = feed.newcomer()
+            half.mark("hello", 2)
+            half.close()
+            return dns.status() == "SERVFAIL"
+        wait_for(flap, "what is too old is not answered")
+        whole = feed.newcomer()
+        whole.snapshot(records(10, "127.79"), 3)
+        dns.until_synced(10)
+        assert dig(dns.port, NAME) == ["127.79.0.1"]
+        whole.close()
+
+
+def test_the_loop_has_time_while_a_snapshot_becomes_names(feed, tmp_path):
+    """/stats is answered in the middle of it: the number of records is seen on its way. Readers see one state or the other."""
+    n = 2000 if SANITIZED else 8000
+    with Dns(feed, tmp_path, guard_share=0) as dns:
+        follower = feed.newcomer()
+        follower.snapshot(records(1))
+        dns.until_synced(1)
+        on_the_way = set()
+        for turn in range(2, 20, 2):
+            for size in (n, 1):
+                follower.tell({"type": "gone"})
+                follower.close()
+                follower = feed.newcomer()
+                follower.snapshot(records(size, f"127.{turn}"), turn + (size == 1))
+                while dns.stats()["stale"] or dns.stats()["records"] != size:
+                    on_the_way.add(dns.stats()["records"])
+                    assert dns.status() == "NOERROR"
+            if on_the_way - {1, n}:
+                break
+        assert on_the_way - {1, n}, "no request was answered before the snapshot was done"
+        assert dig(dns.port, NAME) == [f"127.{turn}.0.1"]
+        slices = re.search(r"^dnsd_zone_change_slices_total (\d+)$", request(dns.http, "GET", "/metrics").body.decode(), re.M)
+        assert int(slices.group(1)) > 0
+        follower.close()
