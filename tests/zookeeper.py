@@ -30,6 +30,7 @@ PROPERTIES = {
     "zookeeper.admin.enableServer": "false",
     "zookeeper.4lw.commands.whitelist": "*",
     "zookeeper.forceSync": "no",
+    "zookeeper.fastleader.maxNotificationInterval": "1000",
     "zookeeper.preAllocSize": "64",
     "zookeeper.extendedTypesEnabled": "true",
     "zookeeper.jmx.log4j.disable": "true",
@@ -199,16 +200,17 @@ class Ensemble:
 
     The server with id 1 never leads a fresh ensemble (of equal candidates the highest id wins). quorum_via maps the port
     on which a server listens for its followers to the port that server 1 is told instead: what stands between, a
-    tests/zkproxy.py say, decides how late server 1 learns of anything.
+    tests/zkproxy.py say, decides how late server 1 learns of anything. limit_ticks: how long a server may be that late, or
+    an election that went wrong may stand, before another one.
     """
 
-    def __init__(self, n=3, quorum_via=None):
+    def __init__(self, n=3, quorum_via=None, limit_ticks=60):
         ports = free_ports(3 * n)
         quorum, election, client = ports[:n], ports[n:2 * n], ports[2 * n:]
         via = quorum_via or (lambda port: port)
         self.servers = []
         for i in range(n):
-            lines = ["initLimit=60", "syncLimit=60"]
+            lines = [f"initLimit={limit_ticks}", f"syncLimit={limit_ticks}"]
             for k in range(n):
                 port = via(quorum[k]) if i == 0 and k != 0 else quorum[k]
                 lines.append(f"server.{k + 1}=127.0.0.1:{port}:{election[k]}")
