@@ -1,7 +1,8 @@
 """`bench.py registry`: registryd on a real ZooKeeper with ever more records, beside what the same work takes bare.
 
 For each number of records: loading the mirror beside a bare pipelined read of the same tree, memory, CPU of a read beside a bare
-libmicrohttpd with the same bytes, being current again after a cut connection, ten followers' snapshots, reads while records change.
+libmicrohttpd with the same bytes, being current again after a cut connection, ten followers' snapshots, reads while records change,
+a purge of ten records. The purge is measured on the embedded store, too, with ten records to a million.
 """
 import os
 import signal
@@ -13,10 +14,11 @@ import threading
 import time
 
 import process
+import registry_purge
 import zookeeper
 from harness import BIN, Daemon, free_port, request, wait_for
 
-LOADS, CPU_ROUNDS, CPU_READS, FOLLOWERS = 3, 5, 20000, 10
+LOADS, ONE_LOAD_FROM, CPU_ROUNDS, CPU_READS, FOLLOWERS = 3, 500000, 5, 20000, 10
 CHANGES_A_S, CHANGE_S, READS_A_S = 1000, 10, 500
 WAIT_S = 900
 
@@ -84,7 +86,7 @@ class Registryd(Daemon):
 def _load(zk, root, place, n, say):
     """Loads of the mirror and bare reads in turn; the mirror's includes the start of the program."""
     bare, load, empty = [], [], []
-    for _ in range(LOADS):
+    for _ in range(LOADS if n < ONE_LOAD_FROM else 1):
         start = time.monotonic()
         tree = _program("scan", zk.port, root)
         bare.append(time.monotonic() - start)
@@ -219,6 +221,7 @@ def _measure(zk, n, place, say):
             result["one_follower"] = _followers(reg, 1, say)
             result["followers"] = _followers(reg, FOLLOWERS, say)
             result["changing"] = _changing(reg, zk, root, n, say)
+            result["purge"] = registry_purge.measure(reg, say)
             rss_mib, _ = process.memory_mib(reg.pid)
     say(f"  memory at the end {rss_mib:.0f} MiB")
     return {**result, "end_mib": rss_mib}
@@ -226,7 +229,7 @@ def _measure(zk, n, place, say):
 
 def run(sizes, say):
     """Returns the results, ready for JSON."""
-    result = {}
+    result = {"purge_embedded": registry_purge.embedded(registry_purge.SIZES, say)}
     for n in sizes:
         heap_mib = max(512, n * 3 // 1024)
         zookeeper.JVM[:] = [f"-Xmx{heap_mib}m" if word.startswith("-Xmx") else word for word in zookeeper.JVM]

@@ -1,11 +1,15 @@
 /*
  * GETs of records over HTTP/1.1, connections kept: on each of C connections the next request goes when the answer before is
  * here and (RATE > 0) when it is due. Records are those of fill.c, in a jumping order.
+ *
+ * With RATE 0 it runs as a batch process: it waits its turn instead of taking the processor from the server at each answer, which it
+ * would do the more often the slower the server is.
  */
 #include <errno.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <poll.h>
+#include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -134,6 +138,8 @@ int main(int argc, char **argv)
         fprintf(stderr, "usage: %s PORT RECORDS READS RATE CONNECTIONS\n", argv[0]);
         return 2;
     }
+    if (!r.rate && sched_setscheduler(0, SCHED_BATCH, &(struct sched_param){0}))
+        perror("the client is no batch process");
     r.n_connections = (size_t)n_connections;
     r.took_us = mem_array((size_t)r.n_reads, sizeof *r.took_us);
     int err = run(&r, (uint16_t)port);

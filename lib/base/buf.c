@@ -41,7 +41,6 @@ void buf_add(struct buf *b, const void *p, size_t n)
     if (n)
         memcpy(to, p, n);
     b->len += n;
-    b->bytes[b->len] = 0;
 }
 
 void buf_add_str(struct buf *b, const char *s)
@@ -51,9 +50,10 @@ void buf_add_str(struct buf *b, const char *s)
 
 void buf_add_char(struct buf *b, char c)
 {
-    char *to = buf_room(b, 1);
-    *to = c;
-    b->len++;
+    if (b->cap - b->len < 2) /* also when there is none */
+        buf_room(b, 1);
+    b->bytes[b->len++] = c;
+    b->bytes[b->len] = 0;
 }
 
 void buf_add_i64(struct buf *b, int64_t v)

@@ -74,12 +74,10 @@ static int check_element_zookeeper(const char *path, const char *element, size_t
         return err_set(why, ERR_PATH, path, "empty path element");
     if ((len == 1 && element[0] == '.') || (len == 2 && element[0] == '.' && element[1] == '.'))
         return err_set(why, ERR_PATH, path, "relative path element \"%.*s\"", (int)len, element);
+    if (str_is_visible(element, len))
+        return 0;
     while (at < len) {
         uint32_t cp;
-        if (element[at] >= ' ' && element[at] <= '~') {
-            at++;
-            continue;
-        }
         size_t n = utf8_next(element + at, len - at, &cp);
 
         if (n == 0)
