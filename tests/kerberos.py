@@ -32,6 +32,7 @@ KRB5_CONF = """[libdefaults]
  dns_lookup_kdc = false
  dns_lookup_realm = false
  dns_canonicalize_hostname = false
+ kdc_timesync = 0
  rdns = false
  permitted_enctypes = aes256-cts-hmac-sha1-96
  kdc_timeout = 2000
@@ -59,7 +60,7 @@ KDC_CONF = """[kdcdefaults]
 def program(name):
     found = shutil.which(name, path=os.environ["PATH"] + ":/usr/sbin:/sbin")
     if not found:
-        raise RuntimeError(f"no {name}: apt-get install krb5-kdc krb5-admin-server krb5-user")
+        raise RuntimeError(f"no {name}: apt-get install krb5-kdc krb5-admin-server krb5-user faketime")
     return found
 
 
@@ -119,8 +120,11 @@ class Realm:
         jaas = self.jaas("Server", self.keytab(SERVER.split("@")[0]), SERVER)
         return zookeeper.Server(config=PROVIDER, properties=self.java(jaas))
 
-    def start_kdc(self):
+    def start_kdc(self, clock=None):
+        """clock: how far its clock is ahead, as "+1h"."""
         command = [program("krb5kdc"), "-n", "-r", NAME, "-P", os.path.join(self.dir, "pid")]
+        if clock:
+            command = [program("faketime"), "-f", clock, *command]
         with open(os.path.join(self.dir, "kdc.out"), "ab") as out:
             self.kdc = subprocess.Popen(command, env={**os.environ, **self.env}, stdin=subprocess.DEVNULL, stdout=out,
                                         stderr=out, preexec_fn=die_with_parent)

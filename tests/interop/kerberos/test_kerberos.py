@@ -221,5 +221,8 @@ def test_who_is_not_let_in_is_told_what_to_do(realm, zk, plain_zk):
     realm.stop_kdc()
     try:
         refused(realm, zk.port, good, US, "no KDC answers")
+        realm.start_kdc(clock="+1h")
+        refused(realm, zk.port, good, US, "clocks", "synchronise them")
     finally:
+        realm.stop_kdc()
         realm.start_kdc()
