@@ -87,10 +87,13 @@ int dns_stats(struct cli *cli, struct err_info *why)
         return 0;
     }
     json_auto json_t *queries = json_incref(json_object_get(doc, "queries"));
+    json_auto json_t *forward = json_incref(json_object_get(doc, "forward"));
     json_object_del(doc, "queries");
+    json_object_del(doc, "forward");
     out_table_begin(&t, (const char *const[]){"NAME", "VALUE", NULL});
     add_counts(&t, doc, "");
     add_counts(&t, queries, "queries.");
+    add_counts(&t, forward, "forward.");
     out_table_print(&t);
     return 0;
 }

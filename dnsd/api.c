@@ -177,6 +177,7 @@ static void api_stats(struct http_req *req, void *arg)
 #undef COUNT
     jw_kint(&w, "tcp_open", (int64_t)counts.tcp_open);
     jw_object_end(&w);
+    dnsd_forward_write(app, &w);
     jw_object_end(&w);
     http_reply(req, 200, "application/json", &body);
 }

@@ -19,6 +19,8 @@
 #include "run/daemon.h"
 #include "zone/zone.h"
 
+struct jw;
+
 struct dnsd {
     struct daemon *daemon;
     uint8_t domain[NAME_MAX_LEN];
@@ -58,6 +60,8 @@ void dnsd_net_check(const struct options *o, struct buf *errors);
 
 /** Make the forwarder that the options want, or none, and name it in what net_start gets: app_forward.c. */
 int dnsd_forward_start(struct dnsd *app, struct net_options *opts, struct err_info *why);
+/** What /stats says of the forwarder, as members of the object that is open; nothing when there is none. */
+void dnsd_forward_write(const struct dnsd *app, struct jw *w);
 /** Checks of the options of this part. */
 void dnsd_forward_check(const struct options *o, struct buf *errors);
 

@@ -4,6 +4,7 @@
 #include "base/mem.h"
 #include "base/obj.h"
 #include "base/str.h"
+#include "json/writer.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -147,4 +148,42 @@ int dnsd_forward_start(struct dnsd *app, struct net_options *opts, struct err_in
     if (!err)
         opts->taker = (struct net_taker){forward_take, app->forward};
     return err;
+}
+
+static void write_upstream(struct jw *w, const struct forward_upstream *s)
+{
+    struct addr addr;
+    uint16_t port;
+    char text[ADDR_TEXT_MAX];
+    BUG_IF(addr_from_sockaddr((const struct sockaddr *)&s->at->sa, &addr, &port));
+    jw_object(w);
+    jw_kstr(w, "address", addr_text(&addr, text));
+    jw_kint(w, "port", port);
+    if (s->rtt_ms >= 0)
+        jw_kint(w, "rttMs", s->rtt_ms);
+    jw_kint(w, "failedInARow", s->n_failed);
+    jw_object_end(w);
+}
+
+void dnsd_forward_write(const struct dnsd *app, struct jw *w)
+{
+    struct forward_counts counts;
+    struct forward_upstream upstreams[UPSTREAMS_MAX];
+    if (!app->forward)
+        return;
+    forward_counts_read(app->forward, &counts);
+    size_t n = forward_upstreams_read(app->forward, upstreams);
+    jw_key(w, "forward");
+    jw_object(w);
+#define COUNT(field, name, help) jw_kint(w, #field, (int64_t)counts.field);
+    FORWARD_COUNTERS(COUNT)
+#undef COUNT
+    jw_kint(w, "under_way", (int64_t)counts.under_way);
+    jw_kint(w, "cache_bytes", (int64_t)counts.cache_bytes);
+    jw_object_end(w);
+    jw_key(w, "upstreams");
+    jw_array(w);
+    for (size_t i = 0; i < n; i++)
+        write_upstream(w, &upstreams[i]);
+    jw_array_end(w);
 }

@@ -63,6 +63,8 @@ struct counters {
     FORWARD_COUNTERS(COUNTERS_FIELD)
 #undef COUNTERS_FIELD
     _Atomic uint64_t under_way, cache_bytes, failing;
+    _Atomic int64_t rtt_ms[UPSTREAMS_MAX];
+    _Atomic unsigned n_failed[UPSTREAMS_MAX];
 };
 
 struct forward {
@@ -321,9 +323,13 @@ static void job_note(struct job *job, enum upstream_lack lack, const struct log_
     upstreams_note(&f->upstreams, job->upstream, lack, now_ms);
 }
 
-static void count_failing(struct forward *f)
+/** What others may know of the upstream. */
+static void show_upstream(struct forward *f, int i)
 {
-    atomic_store_explicit(&f->counters.failing, upstreams_n_failing(&f->upstreams), memory_order_relaxed);
+    struct counters *c = &f->counters;
+    atomic_store_explicit(&c->rtt_ms[i], f->upstreams.items[i].rtt_ms, memory_order_relaxed);
+    atomic_store_explicit(&c->n_failed[i], f->upstreams.items[i].n_failed, memory_order_relaxed);
+    atomic_store_explicit(&c->failing, upstreams_n_failing(&f->upstreams), memory_order_relaxed);
 }
 
 /** The upstream did not answer. */
@@ -335,7 +341,7 @@ static void job_failed(struct job *job, int err)
     job->ede = is_late ? DNS_EDE_NO_REACHABLE_AUTHORITY : DNS_EDE_NETWORK_ERROR;
     if (upstreams_failed(&f->upstreams, job->upstream, run_now_ms()))
         log_upstream(&ev_forward_upstream_failed, &f->upstreams.items[job->upstream]);
-    count_failing(f);
+    show_upstream(f, job->upstream);
     job_next(job);
 }
 
@@ -347,7 +353,7 @@ static void job_answered(struct job *job, struct relay_msg *take_msg)
     int64_t rtt_ms = job->is_tcp ? -1 : now_ms - job->sent_ms;
     if (upstreams_worked(&f->upstreams, job->upstream, rtt_ms, now_ms))
         log_upstream(&ev_forward_upstream_back, &f->upstreams.items[job->upstream]);
-    count_failing(f);
+    show_upstream(f, job->upstream);
     if (take_msg->rcode == DNS_NOERROR || take_msg->rcode == DNS_NXDOMAIN ||
         take_msg->rcode == DNS_YXDOMAIN) {
         job_finish(job, take_msg);
@@ -477,6 +483,8 @@ int forward_new(const struct forward_options *opts, struct forward **out, struct
     obj_init(&f->obj, FORWARD_MAGIC);
     f->opts = *opts;
     f->upstreams = opts->upstreams;
+    for (size_t i = 0; i < f->upstreams.n_items; i++)
+        f->counters.rtt_ms[i] = f->upstreams.items[i].rtt_ms;
     f->jobs = MAP_EMPTY;
     f->cache = cache_new(opts->cache_bytes);
     f->loop = run_loop_new();
@@ -531,4 +539,14 @@ void forward_counts_read(const struct forward *f, struct forward_counts *out)
     out->under_way = atomic_load_explicit(&f->counters.under_way, memory_order_relaxed);
     out->cache_bytes = atomic_load_explicit(&f->counters.cache_bytes, memory_order_relaxed);
     out->failing = atomic_load_explicit(&f->counters.failing, memory_order_relaxed);
+}
+
+size_t forward_upstreams_read(const struct forward *f, struct forward_upstream out[UPSTREAMS_MAX])
+{
+    for (size_t i = 0; i < f->opts.upstreams.n_items; i++)
+        out[i] = (struct forward_upstream){
+            .at = &f->opts.upstreams.items[i],
+            .rtt_ms = atomic_load_explicit(&f->counters.rtt_ms[i], memory_order_relaxed),
+            .n_failed = atomic_load_explicit(&f->counters.n_failed[i], memory_order_relaxed)};
+    return f->opts.upstreams.n_items;
 }

@@ -60,6 +60,13 @@ struct forward_counts {
     uint64_t failing;     /* upstream servers that did not answer when asked last */
 };
 
+/** An upstream server, as it was when asked last. */
+struct forward_upstream {
+    const struct upstream *at; /* its address                                    [borrowed] */
+    int64_t rtt_ms;            /* smoothed time to an answer; -1: none yet */
+    unsigned n_failed;         /* in a row */
+};
+
 /** Zones that may be named for falling through. */
 #define FORWARD_ZONES_MAX 16
 
@@ -107,5 +114,7 @@ int forward_take(void *owner, enum answer_hand_off what, const struct net_peer *
 
 /** Counters; each is exact, the set is not one moment. Thread: any. */
 void forward_counts_read(const struct forward *f, struct forward_counts *out);
+/** The servers, in the order of the list. @return how many. Thread: any. */
+size_t forward_upstreams_read(const struct forward *f, struct forward_upstream out[UPSTREAMS_MAX]);
 
 #endif
