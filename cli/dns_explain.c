@@ -54,25 +54,51 @@ static void print_source(const json_t *source)
         print_line("  held", services_text(source, "held"));
 }
 
+/** One name on the way to the answer: why the next step follows, and what the zone holds. */
+static void print_link(const json_t *link)
+{
+    const char *zone = json_string_value(json_object_get(link, "zone"));
+    mem_auto char *text =
+        zone ? mem_fmt("%s in zone %s: %s", services_text(link, "name"), zone, services_text(link, "because"))
+             : mem_fmt("%s: %s", services_text(link, "name"), services_text(link, "because"));
+
+    print_line("zone", text);
+    if (zone)
+        print_texts(json_object_get(link, "rrsets"), "no records at this name");
+}
+
+static void print_answer(const json_t *answer)
+{
+    const json_t *authority = json_object_get(answer, "authority");
+
+    print_line("answer", services_text(answer, "rcode"));
+    print_texts(json_object_get(answer, "records"), "no records");
+    if (json_array_size(authority))
+        print_line("  authority", "");
+    if (json_array_size(authority))
+        print_texts(authority, "");
+    if (json_is_string(json_object_get(answer, "relayed")))
+        print_line("  relayed", services_text(answer, "relayed"));
+}
+
 static void print_chain(const json_t *doc)
 {
-    const json_t *answer = json_object_get(doc, "answer"), *sources = json_object_get(doc, "sources");
+    const json_t *sources = json_object_get(doc, "sources");
     json_int_t n_more = json_integer_value(json_object_get(doc, "moreSources"));
     mem_auto char *question = mem_fmt("%s %s", services_text(doc, "name"), services_text(doc, "type"));
-    mem_auto char *zone = mem_fmt("%s %s", services_text(doc, "zone"), services_text(doc, "match"));
     size_t i;
-    json_t *source;
+    json_t *item;
 
     print_line("question", question);
-    json_array_foreach(sources, i, source) print_source(source);
+    json_array_foreach(sources, i, item) print_source(item);
     if (!json_array_size(sources))
         print_line("znode", "none");
     if (n_more)
         printf("%-9s%lld more\n", "znode", (long long)n_more);
-    print_line("zone", zone);
-    print_texts(json_object_get(doc, "rrsets"), "no records at this name");
-    print_line("answer", services_text(answer, "rcode"));
-    print_texts(json_object_get(answer, "records"), "no records");
+    json_array_foreach(json_object_get(doc, "chain"), i, item) print_link(item);
+    print_answer(json_object_get(doc, "answer"));
+    if (json_is_string(json_object_get(doc, "stale")))
+        print_line("stale", services_text(doc, "stale"));
     print_line("missing",
                json_is_string(json_object_get(doc, "missing")) ? services_text(doc, "missing") : "nothing");
 }
@@ -80,8 +106,9 @@ static void print_chain(const json_t *doc)
 int dns_explain(struct cli *cli, struct err_info *why)
 {
     mem_auto char *name = services_quote(cli->operands[0]);
-    mem_auto char *type = services_quote(cli->n_operands > 1 ? cli->operands[1] : "A");
-    mem_auto char *path = mem_fmt("/explain?name=%s&type=%s", name, type);
+    mem_auto char *type = cli->n_operands > 1 ? services_quote(cli->operands[1]) : NULL;
+    mem_auto char *path =
+        type ? mem_fmt("/explain?name=%s&type=%s", name, type) : mem_fmt("/explain?name=%s", name);
     json_auto json_t *doc = NULL;
     int err = dns_call_once(cli, "GET", path, &doc, why);
 

@@ -1,5 +1,7 @@
 #include "app.h"
 #include "answer/query.h"
+#include "explain.h"
+#include "base/addr.h"
 #include "base/mem.h"
 #include "base/obj.h"
 #include "base/str.h"
@@ -19,9 +21,11 @@
 /*
  *   znode → record → decision → RRset → answer
  *
- *   sources   registry records that give, or could have given, the name: path, what they give, why not
+ *   sources   registry records that give, or could have given, the name or one it is an alias of: path, what they give, why not
  *   rrsets    what the zone holds at the name
- *   answer    what a client is told
+ *   chain     each name on the way to the answer, what the zone holds there, and why the next step follows
+ *   answer    what a client is told; who is asked instead
+ *   stale     why that may be old, as a sentence, or null
  *   missing   where the chain ends, as a sentence; null when there is an answer
  */
 struct explain {
@@ -31,10 +35,12 @@ struct explain {
     struct follow_walk *walk;
     uint8_t name[NAME_MAX_LEN];
     uint16_t qtype;
+    struct explain_chain chain; /* as of the beginning: which records are looked for */
     struct buf body;
     struct jw w;
     size_t n_sources, n_told;
     const char *reason; /* of the last source that gave nothing */
+    bool is_uncovered;  /* a source gives the name, and no zone covers it */
     /* Of the record that is looked at: */
     struct buf lines; /* JSON array of what it gives */
     struct jw lines_w;
@@ -67,15 +73,17 @@ static void add_line(struct explain *e, const struct zone_rr *rr, const char *de
 static void on_rr(void *arg, const struct zone_rr *rr)
 {
     struct explain *e = obj_cast(arg, struct explain, EXPLAIN_MAGIC);
-    if (!name_equal(rr->owner, e->name))
+    if (!explain_is_on_way(&e->chain, rr->owner))
         return;
-    add_line(e, rr, zoneset_zone_of(e->app->zones, rr->owner) < 0 ? "no zone covers it" : "published");
+    bool is_covered = zoneset_zone_of(e->app->zones, rr->owner) >= 0;
+    e->is_uncovered |= !is_covered;
+    add_line(e, rr, is_covered ? "published" : "no zone covers it");
 }
 
 static void on_shared(void *arg, const struct zone_rr *rr, bool is_ready)
 {
     struct explain *e = obj_cast(arg, struct explain, EXPLAIN_MAGIC);
-    if (!name_equal(rr->owner, e->name))
+    if (!explain_is_on_way(&e->chain, rr->owner))
         return;
     bool is_hidden = !is_ready && follow_n_ready(e->app->follow, rr->owner);
     add_line(e, rr,
@@ -87,7 +95,7 @@ static void on_shared(void *arg, const struct zone_rr *rr, bool is_ready)
 static void on_none(void *arg, const uint8_t *owner, const char *reason)
 {
     struct explain *e = obj_cast(arg, struct explain, EXPLAIN_MAGIC);
-    if (name_equal(owner, e->name))
+    if (explain_is_on_way(&e->chain, owner))
         e->none = reason;
 }
 
@@ -123,55 +131,28 @@ static void on_record(void *arg, const char *path, const char *packed, size_t le
         write_source(e, path);
 }
 
-/* ---- the zone's side ---- */
-
-static const char *match_word(enum zone_match match)
-{
-    switch (match) {
-    case ZONE_OUTSIDE: return "outside";
-    case ZONE_EXACT: return "exact";
-    case ZONE_WILDCARD: return "wildcard";
-    case ZONE_MISSING: return "missing";
-    case ZONE_CUT: return "delegated";
-    case ZONE_DNAME: return "redirected";
-    }
-    return "";
-}
-
-static void write_set(struct explain *e, const struct wire_set *set)
-{
-    const uint8_t *p = set->wire;
-    for (uint32_t i = 0; i < set->n_rrs; i++) {
-        buf_auto struct buf text = BUF_EMPTY;
-        struct zone_rr rr = {e->name, wire_get16(p + 2), wire_get32(p + 6), p + WIRE_RR_HEADER,
-                             wire_get16(p + 10)};
-        rr_text(&rr, &text);
-        jw_strn(&e->w, text.bytes, text.len - 1);
-        p += WIRE_RR_HEADER + rr.rdlen;
-    }
-}
-
-static void write_zone(struct explain *e, const struct zone_version *v, const struct zone_hit *hit)
-{
-    struct wire_set set;
-    char text[NAME_TEXT_MAX];
-    jw_kstr(&e->w, "match", match_word(hit->match));
-    jw_kstr(&e->w, "zone", hit->zone ? name_to_text(zone_apex(hit->zone), text) : NULL);
-    jw_kint(&e->w, "version", (int64_t)zone_version_number(v));
-    jw_key(&e->w, "rrsets");
-    jw_array(&e->w);
-    for (unsigned i = 0; hit->node && zone_node_nth_set(hit->node, i, &set); i++)
-        write_set(e, &set);
-    jw_array_end(&e->w);
-}
-
 /* ---- the answer ---- */
+
+/* One section of the answer as an array. */
+struct section {
+    struct explain *e;
+    int number;
+};
 
 static void on_answer_rr(void *arg, int section, const char *text)
 {
-    struct explain *e = obj_cast(arg, struct explain, EXPLAIN_MAGIC);
-    if (section == 0)
-        jw_str(&e->w, text);
+    const struct section *s = arg;
+    if (section == s->number)
+        jw_str(&s->e->w, text);
+}
+
+static void write_section(struct explain *e, const char *key, int number, const uint8_t *msg, size_t len)
+{
+    struct section s = {e, number};
+    jw_key(&e->w, key);
+    jw_array(&e->w);
+    message_each_rr(msg, len, on_answer_rr, &s);
+    jw_array_end(&e->w);
 }
 
 static const char *rcode_word(unsigned rcode)
@@ -181,71 +162,120 @@ static const char *rcode_word(unsigned rcode)
     return rcode < ARRAY_LEN(words) ? words[rcode] : "other";
 }
 
-/* Ask ourselves. @return rcode; *n_answers records in the answer section. */
-static unsigned write_answer(struct explain *e, const struct zone_version *v, unsigned *n_answers)
+static const char *relayed_word(enum answer_hand_off hand_off)
+{
+    switch (hand_off) {
+    case ANSWER_FORWARD:
+        return "the upstream servers are asked, for clients of hadoop.registry.dns.forward.acl";
+    case ANSWER_FALL_THROUGH:
+        return "the upstream servers are asked first where hadoop.registry.dns.fallthrough says so, for "
+               "clients of "
+               "hadoop.registry.dns.forward.acl";
+    default: return NULL;
+    }
+}
+
+/* What is told in place of what we would ask ourselves with these options. */
+static void write_answer(struct explain *e, const struct zone_version *v, struct answer *a,
+                         unsigned *n_answers)
 {
     uint8_t query[12 + NAME_MAX_LEN + 4] = {0};
-    struct answer_options opts = {.keep_order = true};
-    struct answer a;
+    struct answer_options opts = *net_answer_options(e->app->net);
     query[5] = 1;
+    opts.keep_order = true;
+    opts.needs_cookie = false;
     size_t n = 12 + rdata_put_name(e->name, query + 12);
     wire_put16(query + n, e->qtype);
     wire_put16(query + n + 2, DNS_IN);
     mem_auto uint8_t *response = mem_alloc(65535);
-    memset(&a, 0, sizeof a);
-    answer_read(&a, query, n + 4, true, v);
-    size_t len = answer_write(&a, v, &opts, response, 65535);
+    memset(a, 0, sizeof *a);
+    answer_read(a, query, n + 4, true, v);
+    size_t len = answer_write(a, v, &opts, response, 65535);
     *n_answers = len >= 12 ? wire_get16(response + 6) : 0;
     jw_key(&e->w, "answer");
     jw_object(&e->w);
-    jw_kstr(&e->w, "rcode", rcode_word(a.rcode));
-    jw_key(&e->w, "records");
-    jw_array(&e->w);
-    message_each_rr(response, len, on_answer_rr, e);
-    jw_array_end(&e->w);
+    jw_kstr(&e->w, "rcode", rcode_word(a->rcode));
+    write_section(e, "records", 0, response, len);
+    write_section(e, "authority", 1, response, len);
+    write_section(e, "additional", 2, response, len);
+    jw_kstr(&e->w, "relayed", relayed_word(a->hand_off));
     jw_object_end(&e->w);
-    return a.rcode;
 }
 
-/* Where the chain ends; free(). NULL: nowhere, there is an answer. */
-static char *missing_link(const struct explain *e, const struct zone_hit *hit, unsigned rcode,
-                          unsigned n_answers)
+static void write_stale(struct explain *e, const struct zone_version *v)
 {
     struct follow_state state;
-    char type[16];
     follow_state(e->app->follow, &state);
-    if (n_answers)
-        return NULL;
-    if (hit->match == ZONE_OUTSIDE)
+    bool is_stale = (zone_version_flags(v) & ZONE_STALE) && e->chain.links[0].hit.zone &&
+                    zone_is_dynamic(e->chain.links[0].hit.zone);
+    mem_auto char *text =
+        is_stale ? mem_fmt("%s for %lld s: what was known then is answered, with EDE 3",
+                           state.is_behind ? "the registry is being read again; it was away or not complete"
+                                           : "the registry is away",
+                           (long long)(state.stale_ms / 1000))
+                 : NULL;
+    jw_kstr(&e->w, "stale", text);
+}
+
+/* Why there is no answer although the zones were ready; free(). */
+static char *missing_records(const struct explain *e)
+{
+    const struct explain_link *last = &e->chain.links[e->chain.n_links - 1];
+    char type[16], name[NAME_TEXT_MAX];
+    if (last->hit.match == ZONE_OUTSIDE && e->chain.n_links > 1)
+        return mem_fmt("%s is in no zone of this server: resolvers go on there",
+                       name_to_text(last->name, name));
+    if (last->hit.match == ZONE_OUTSIDE && e->is_uncovered)
+        return mem_str("a registry record gives this name, but no zone covers it; for addresses set "
+                       "hadoop.registry.dns.zone-subnet or hadoop.registry.dns.reverse-subnets");
+    if (last->hit.match == ZONE_OUTSIDE)
         return mem_str("no zone of this server contains the name; GET /zones lists them");
-    if (rcode == DNS_SERVFAIL)
-        return mem_str(state.is_expired ? "the registry is away for longer than hadoop.registry.dns.stale.max"
-                       : !state.is_ready ? "the registry was not read completely yet"
-                                         : "the zone has no SOA");
-    if (hit->match == ZONE_CUT)
+    if (e->chain.is_too_long)
+        return mem_str("the name that a DNAME makes of it is longer than 255 octets");
+    if (last->hit.match == ZONE_CUT)
         return mem_str("the name is delegated to other servers");
     if (e->reason)
         return mem_fmt("a registry record could give this name, but %s", e->reason);
-    if (hit->match == ZONE_MISSING)
+    if (last->hit.match == ZONE_MISSING)
         return mem_str(e->n_sources ? "registry records give this name, but it is not published"
                                     : "no record in the registry, and no master file, gives this name");
     return mem_fmt("the name exists, but it has no %s record", dns_type_text(e->qtype, type));
 }
 
+/* Where the chain ends; free(). NULL: nowhere, there is an answer, or somebody else is asked. */
+static char *missing_link(const struct explain *e, const struct answer *a, unsigned n_answers)
+{
+    const struct explain_link *last = &e->chain.links[e->chain.n_links - 1];
+    struct follow_state state;
+    struct wire_set set;
+    follow_state(e->app->follow, &state);
+    bool is_found = n_answers && last->hit.node &&
+                    (last->hit.match == ZONE_EXACT || last->hit.match == ZONE_WILDCARD) &&
+                    (e->qtype == DNS_ANY || zone_node_set(last->hit.node, e->qtype, &set));
+    bool is_built_in = e->chain.n_links == 1 && last->hit.match == ZONE_OUTSIDE && n_answers;
+    if (is_found || is_built_in || a->hand_off == ANSWER_FORWARD)
+        return NULL;
+    if (a->rcode == DNS_SERVFAIL && e->chain.links[0].hit.zone)
+        return mem_str(state.is_expired ? "the registry is away for longer than hadoop.registry.dns.stale.max"
+                       : !state.is_ready
+                           ? "the registry was not read completely yet"
+                           : "the records are more than one message holds, or the zone has no SOA");
+    return missing_records(e);
+}
+
 static void finish(struct explain *e)
 {
     const struct zone_version *v = zoneset_current(e->app->zones);
-    struct name_key key;
-    struct zone_hit hit;
+    struct answer a;
     unsigned n_answers;
     jw_array_end(&e->w);
     jw_kint(&e->w, "moreSources", (int64_t)(e->n_sources - e->n_told));
-    name_key_read(e->name, NAME_MAX_LEN, &key);
-    name_key_hash(&key, zone_version_seed(v));
-    zone_find(v, &key, e->qtype == DNS_DS, &hit);
-    write_zone(e, v, &hit);
-    unsigned rcode = write_answer(e, v, &n_answers);
-    mem_auto char *missing = missing_link(e, &hit, rcode, n_answers);
+    explain_follow(v, e->name, e->qtype, &e->chain);
+    jw_kint(&e->w, "version", (int64_t)zone_version_number(v));
+    explain_write_chain(&e->chain, &e->w);
+    write_answer(e, v, &a, &n_answers);
+    write_stale(e, v);
+    mem_auto char *missing = missing_link(e, &a, n_answers);
     jw_kstr(&e->w, "missing", missing);
     jw_object_end(&e->w);
     http_reply(e->req, 200, "application/json", &e->body);
@@ -293,12 +323,16 @@ static int read_type(const char *text, uint16_t *out)
 static int read_request(struct http_req *req, struct explain *e, struct err_info *why)
 {
     const char *name = http_query(req, "name"), *type = http_query(req, "type");
+    struct addr address;
     if (!name || !*name)
         return err_set(why, ERR_USAGE, "name",
                        "give the name to explain, as web-0.shop.alice.cluster.example");
-    if (name_from_text(name, strlen(name), e->name) < 0)
+    bool is_address = addr_read(name, &address) == 0;
+    if (is_address)
+        map_reverse_name(&address, e->name);
+    else if (name_from_text(name, strlen(name), e->name) < 0)
         return err_set(why, ERR_USAGE, "name", "\"%s\" is no domain name", name);
-    e->qtype = DNS_A;
+    e->qtype = is_address ? DNS_PTR : DNS_A;
     if (type && read_type(type, &e->qtype))
         return err_set(why, ERR_USAGE, "type", "\"%s\" is no record type, as A, SRV or TYPE65", type);
     return 0;
@@ -318,6 +352,7 @@ void dnsd_api_explain(struct http_req *req, void *arg)
         explain_free(e);
         return;
     }
+    explain_follow(zoneset_current(e->app->zones), e->name, e->qtype, &e->chain);
     e->w = jw_on(&e->body);
     jw_object(&e->w);
     jw_kstr(&e->w, "name", name_to_text(e->name, name));

@@ -196,6 +196,11 @@ void net_stop(struct net *n)
     free(n);
 }
 
+const struct answer_options *net_answer_options(const struct net *n)
+{
+    return &n->opts.answer;
+}
+
 uint16_t net_port(const struct net *n)
 {
     return n->port;

@@ -112,6 +112,9 @@ int net_start(const struct net_options *opts, struct net **out, struct err_info 
 /** Stop all threads, close all sockets, release. Replies after this are a bug. NULL is fine. Thread: writer. */
 void net_stop(struct net *n);
 
+/** With which options queries are answered. Borrowed. Thread: any. */
+const struct answer_options *net_answer_options(const struct net *n);
+
 /** Port that is bound. Thread: any. */
 uint16_t net_port(const struct net *n);
 

@@ -67,6 +67,12 @@ def test_explain_tells_the_chain(stack):
     assert lines[-1].split() == ["missing", "nothing"]
 
 
+def test_explain_takes_an_address(stack):
+    lines = ok(stack, "explain", "127.77.0.1").splitlines()
+    assert lines[0].split() == ["question", "1.0.77.127.in-addr.arpa.", "PTR"] and lines[-1].split() == ["missing", "nothing"]
+    assert any(line.startswith("zone") and "in zone 77.127.in-addr.arpa.: the zone has PTR records" in line for line in lines)
+
+
 def test_explain_names_the_missing_link(stack):
     assert ok(stack, "explain", f"web-9.shop.alice.{DOMAIN}", "srv").splitlines()[-1] == \
         "missing  no record in the registry, and no master file, gives this name"

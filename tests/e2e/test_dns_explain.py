@@ -3,16 +3,35 @@ from urllib.parse import quote
 
 import pytest
 
-from harness import DOMAIN, Stack, container, request
+from harness import DOMAIN, Stack, container, free_port, request, wait_for
 
 pytestmark = pytest.mark.sanitize
 
 BASE = "/users/alice/services/yarn-service/shop"
 
 
+CORP = """$TTL 60
+@ SOA ns hostmaster 1 3600 600 86400 30
+@ NS ns
+ns A 10.0.0.1
+*.wild A 10.0.0.2
+sub NS ns1.sub
+ns1.sub A 10.0.0.53
+old DNAME new
+x.new A 10.0.0.3
+shop CNAME web-0.shop.alice.{domain}.
+twice CNAME shop
+away CNAME www.example.com.
+long DNAME {label}.{label}.{label}
+"""
+
+
 @pytest.fixture(scope="module")
-def stack():
-    with Stack() as s:
+def stack(tmp_path_factory):
+    zones = tmp_path_factory.mktemp("zones")
+    (zones / "corp.test.zone").write_text(CORP.format(domain=DOMAIN, label="a" * 60))
+    options = {"zones-dir": zones, "forward.enabled": "true", "upstreams": f"127.0.0.1:{free_port()}"}
+    with Stack(options={"dnsd": {f"hadoop.registry.dns.{key}": value for key, value in options.items()}}) as s:
         noip = container("web-2", "web", "x")
         del noip["yarn:ip"]
         unready = container("web-1", "web", "127.77.0.2")
@@ -53,10 +72,72 @@ def test_not_ready_is_said(stack):
     (f"web-9.shop.alice.{DOMAIN}", "A", "no record in the registry, and no master file, gives this name"),
     (f"web-0.shop.alice.{DOMAIN}", "MX", "the name exists, but it has no MX record"),
     (f"alice.{DOMAIN}", "A", "the name exists, but it has no A record"),
-    ("www.example.com", "A", "no zone of this server contains the name; GET /zones lists them"),
+    ("away.corp.test", "A", "www.example.com. is in no zone of this server: resolvers go on there"),
+    ("host.sub.corp.test", "A", "the name is delegated to other servers"),
+    ("nope.old.corp.test", "A", "no record in the registry, and no master file, gives this name"),
+    (f"{'b' * 60}.{'b' * 60}.long.corp.test", "A", "the name that a DNAME makes of it is longer than 255 octets"),
+    ("nope.wild.corp.test", "TXT", "the name exists, but it has no TXT record"),
+    ("127.77.9.9", "PTR", "no record in the registry, and no master file, gives this name"),
 ])
 def test_the_missing_link(stack, name, kind, missing):
     assert explain(stack, name, kind)["missing"] == missing
+
+
+@pytest.mark.parametrize("name, kind, matches, because, answer", [
+    ("any.wild.corp.test", "A", ["wildcard"], ["the wildcard *.wild.corp.test. stands for it"], "10.0.0.2"),
+    ("twice.corp.test", "A", ["exact"] * 3, ["alias (CNAME) of shop.corp.test.", f"alias (CNAME) of web-0.shop.alice.{DOMAIN}."], "127.77.0.1"),
+    ("x.old.corp.test", "A", ["redirected", "exact"], ["old.corp.test. redirects (DNAME) every name below it to new.corp.test."], "10.0.0.3"),
+    ("shop.corp.test", "CNAME", ["exact"], ["has CNAME records"], f"web-0.shop.alice.{DOMAIN}."),
+    ("127.77.0.1", "PTR", ["exact"], ["has PTR records"], f"web-0.shop.alice.{DOMAIN}."),
+    ("localhost", "A", ["outside"], ["no zone of this server"], "127.0.0.1"),
+])
+def test_each_step_says_why(stack, name, kind, matches, because, answer):
+    told = explain(stack, name, kind)
+    assert [link["match"] for link in told["chain"]] == matches and told["missing"] is None
+    for sentence, link in zip(because, told["chain"]):
+        assert sentence in link["because"], link
+    assert told["answer"]["records"][-1].split()[-1] == answer and told["answer"]["rcode"] == "NOERROR"
+
+
+def test_the_records_behind_an_alias_are_told(stack):
+    told = explain(stack, "twice.corp.test")
+    assert [s["path"] for s in told["sources"]] == [f"{BASE}/components/ctr-0"]
+    assert told["chain"][2]["rrsets"][0].split()[-1] == "127.77.0.1"
+
+
+def test_a_delegation_names_the_servers(stack):
+    told = explain(stack, "host.sub.corp.test")
+    assert told["match"] == "delegated" and told["chain"][0]["because"] == "the zone delegates sub.corp.test. to ns1.sub.corp.test."
+    assert told["answer"]["authority"][0].split()[-1] == "ns1.sub.corp.test."
+    assert told["answer"]["additional"][0].split()[-1] == "10.0.0.53" and not told["answer"]["records"]
+
+
+def test_an_address_that_no_zone_covers(stack):
+    path = f"{BASE}/components/ctr-far"
+    stack.sync(stack.bind(path, container("far-0", "far", "192.0.2.7")).headers["Bobbin-Revision"])
+    told = explain(stack, "192.0.2.7", "PTR")
+    assert [s["path"] for s in told["sources"]] == [path] and told["sources"][0]["gives"][0]["decision"] == "no zone covers it"
+    stack.sync(stack.registry("DELETE", path).headers["Bobbin-Revision"])
+
+
+def test_what_is_relayed_is_said(stack):
+    told = explain(stack, "www.example.com")
+    assert told["match"] == "outside" and "upstream servers" in told["answer"]["relayed"] and told["missing"] is None
+    assert explain(stack, f"web-0.shop.alice.{DOMAIN}")["answer"]["relayed"] is None
+
+
+def test_stale_is_said():
+    with Stack() as s:
+        s.sync(s.bind(f"{BASE}/components/ctr-0", container("web-0", "web", "127.77.0.1")).headers["Bobbin-Revision"])
+        name = f"web-0.shop.alice.{DOMAIN}"
+        assert explain(s, name)["stale"] is None
+        assert explain(s, "www.example.com")["missing"] == "no zone of this server contains the name; GET /zones lists them"
+        path = f"{BASE}/components/ctr-far"
+        s.sync(s.bind(path, container("far-0", "far", "192.0.2.7")).headers["Bobbin-Revision"])
+        assert "hadoop.registry.dns.zone-subnet" in explain(s, "192.0.2.7", "PTR")["missing"]
+        s.registryd.stop()
+        told = wait_for(lambda: next((t for t in [explain(s, name)] if t["stale"]), None), "the outage is told")
+        assert "the registry is away" in told["stale"] and told["answer"]["records"]
 
 
 def test_requests_that_cannot_be_read(stack):
