@@ -89,6 +89,15 @@ class Rest:
         self.ask("DELETE", path, f"&recursive={recursive}")
         return "ok"
 
+    def home(self, user):
+        answer = request(self.port, "POST", "/ws/v1/registry-admin/users", {"user": user})
+        if answer.status >= 400:
+            raise Refused(answer.json["exception"], answer.json["detail"])
+        made = answer.json["users"][0]
+        if "error" in made:
+            raise Refused(made["exception"], made["detail"])
+        return f"{str(made['created']).lower()} {','.join(made['homes'])}"
+
     def purge(self, path, id_, persistence, policy):
         answer = request(self.port, "POST", "/ws/v1/registry-admin/purge",
                          {"path": path, "id": id_, "persistence": persistence, "policy": policy})

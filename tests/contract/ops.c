@@ -119,6 +119,24 @@ static int do_purge(struct reg_blocking *b, char **w, struct outcome *out, struc
     return err;
 }
 
+static int do_home(struct reg_blocking *b, char **w, struct outcome *out, struct err_info *why)
+{
+    char **homes = NULL;
+    bool made = false;
+    size_t size = 0;
+    int err = reg_blocking_user_home(b, w[1], &homes, &made, why);
+
+    if (err)
+        return err;
+    FILE *text = open_memstream(&out->text, &size);
+    fprintf(text, "%s ", made ? "true" : "false");
+    for (size_t i = 0; homes[i]; i++)
+        fprintf(text, "%s%s", i ? "," : "", homes[i]);
+    fclose(text);
+    reg_path_split_free(homes);
+    return 0;
+}
+
 static int do_accessor(struct reg_blocking *b, char **w, struct outcome *out, struct err_info *why)
 {
     bool is_secure = false;
@@ -142,8 +160,9 @@ static const struct {
     int n_words;
     int (*run)(struct reg_blocking *b, char **w, struct outcome *out, struct err_info *why);
 } operations[] = {
-    {"mknode", 3, do_mknode},     {"bind", 4, do_bind},   {"resolve", 2, do_resolve}, {"stat", 2, do_stat},
-    {"exists", 2, do_exists},     {"list", 2, do_list},   {"delete", 3, do_delete},   {"purge", 5, do_purge},
+    {"mknode", 3, do_mknode},     {"bind", 4, do_bind},     {"resolve", 2, do_resolve},
+    {"stat", 2, do_stat},         {"exists", 2, do_exists}, {"list", 2, do_list},
+    {"delete", 3, do_delete},     {"purge", 5, do_purge},   {"home", 2, do_home},
     {"accessor", 3, do_accessor}, {"clear", 1, do_clear},
 };
 
