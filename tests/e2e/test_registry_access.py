@@ -157,7 +157,7 @@ def test_another_program_with_the_pair_does_the_same_on_zookeeper(secure):
         bound = admin(secure, "import", "yarn", {"nodes": [{"path": f"{path}/mine", "record": json.dumps(
             {**RECORD, "yarn:id": "direct", "yarn:persistence": "container"})}]}, query="&overwrite=true")
         assert bound.status == 200 and bound.json["replaced"] == 1, bound
-        wait_for(lambda: peer.ask("GET", f"{path}/mine").json["service"].get("yarn:id"), "the other registryd sees it")
+        wait_for(lambda: peer.ask("GET", f"{path}/mine").json.get("service", {}).get("yarn:id"), "the other registryd sees it")
         assert "ZooKeeper refuses" in refused(admin(peer, "purge", "yarn", {"id": "direct", "persistence": "container"}), "alice")
         failed = admin(peer, "import", "yarn", {"nodes": [{"path": f"{path}/new", "record": json.dumps(RECORD)}]}).json["failed"]
         assert len(failed) == 1 and "ZooKeeper refuses" in failed[0]["detail"] and "alice's" in failed[0]["detail"], failed
