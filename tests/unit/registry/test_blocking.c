@@ -36,7 +36,20 @@ static const struct step steps[] = {
     ABSENT,
 };
 
+#define PAGE                                                                                                 \
+    "{\"records\":[{\"path\":\"/c\",\"status\":{\"path\":\"x\"},\"service\":{\"description\":\"three\"}}]}"
+
+static const struct step admin_steps[] = {
+    {.status = 200, .body = PAGE},
+    {.status = 200, .body = "{\"count\":1,\"deleted\":[\"/a\"]}"},
+    {.status = 200, .body = "{\"users\":[{\"created\":true,\"homes\":[\"/users/x\"]}]}"},
+    {.status = 200, .body = "{\"events\":[{\"purged\":1}]}"},
+    {.status = 403, .body = "{\"type\":\"urn:bobbin:error:no-permission\",\"detail\":\"not you\"}"},
+};
+
 struct server_thread {
+    const struct step *steps;
+    size_t n_steps;
     struct run_loop *loop;
     struct script_server server;
     pthread_t thread;
@@ -47,7 +60,7 @@ static void *serve(void *arg)
 {
     struct server_thread *t = arg;
 
-    script_start(&t->server, t->loop, steps, ARRAY_LEN(steps));
+    script_start(&t->server, t->loop, t->steps, t->n_steps);
     sem_post(&t->started);
     run_loop_run(t->loop);
     script_stop(&t->server);
@@ -107,26 +120,78 @@ static void check_errors(struct reg_blocking *b)
     assert_int_equal(reg_blocking_stat(b, "/one/../two", &status, &why), ERR_PATH);
 }
 
-static void test_blocking(void **state)
+static void check_admin(struct reg_blocking *b)
 {
-    struct server_thread t = {0};
+    const struct reg_find find = {.api = "x"};
+    const struct reg_purge purge = {.id = "m", .persistence = "container"};
+    const struct reg_event event = {"container-finished", "container_1_2_3_4"};
+    struct reg_found *found = NULL;
+    struct err_info why = {0};
+    size_t n = 0;
+    char **homes = NULL;
+    bool made = false;
+    int64_t n_purged = 0;
+
+    assert_int_equal(reg_blocking_find(b, &find, &found, &n, &why), 0);
+    assert_int_equal(n, 1);
+    assert_string_equal(found[0].path, "/c");
+    assert_string_equal(found[0].record->description, "three");
+    reg_found_free(found, n);
+    assert_int_equal(reg_blocking_purge(b, &purge, &found, &n, &why), 0);
+    assert_int_equal(n, 1);
+    assert_string_equal(found[0].path, "/a");
+    assert_null(found[0].record);
+    reg_found_free(found, n);
+    assert_int_equal(reg_blocking_user_home(b, "x", &homes, &made, &why), 0);
+    assert_true(made);
+    assert_string_equal(homes[0], "/users/x");
+    assert_null(homes[1]);
+    reg_path_split_free(homes);
+    assert_int_equal(reg_blocking_tell(b, &event, 1, &n_purged, &why), 0);
+    assert_int_equal(n_purged, 1);
+    found = NULL;
+    assert_int_equal(reg_blocking_purge(b, &purge, &found, &n, &why), ERR_PERMISSION);
+    assert_null(found);
+    assert_string_equal(why.text, "not you");
+}
+
+/** Run a check against a server that plays these steps. */
+static void with_server(const struct step *played, size_t n_played, void (*check)(struct reg_blocking *b))
+{
+    struct server_thread t = {.steps = played, .n_steps = n_played};
     struct reg_options options = {0};
     struct reg_blocking *b = NULL;
 
-    (void)state;
     t.loop = run_loop_new();
     sem_init(&t.started, 0, 0);
     assert_int_equal(pthread_create(&t.thread, NULL, serve, &t), 0);
     sem_wait(&t.started);
     options.url = t.server.url;
     assert_int_equal(reg_blocking_open(&options, &b, NULL), 0);
-    check_writes_and_reads(b);
-    check_errors(b);
+    check(b);
     reg_blocking_close(b);
     run_post(t.loop, stop_loop, t.loop);
     pthread_join(t.thread, NULL);
     sem_destroy(&t.started);
     run_loop_free(t.loop);
+}
+
+static void check_records(struct reg_blocking *b)
+{
+    check_writes_and_reads(b);
+    check_errors(b);
+}
+
+static void test_records(void **state)
+{
+    (void)state;
+    with_server(steps, ARRAY_LEN(steps), check_records);
+}
+
+static void test_admin(void **state)
+{
+    (void)state;
+    with_server(admin_steps, ARRAY_LEN(admin_steps), check_admin);
 }
 
 static void test_bad_url(void **state)
@@ -180,7 +245,8 @@ static void test_not_open(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_blocking),
+        cmocka_unit_test(test_records),
+        cmocka_unit_test(test_admin),
         cmocka_unit_test(test_bad_url),
         cmocka_unit_test(test_not_open),
     };

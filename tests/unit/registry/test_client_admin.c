@@ -1,9 +1,6 @@
 /**
- * Operations on more than one node against a scripted registryd: find with its pages, purge, homes, events; and their
- * blocking form.
+ * Operations on more than one node against a scripted registryd: find with its pages, purge, homes, events.
  */
-#include <pthread.h>
-#include <semaphore.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -236,95 +233,6 @@ static void test_home_and_events(void **state)
     end(&f);
 }
 
-/* ---- blocking ---- */
-
-static const struct step blocking_steps[] = {
-    {.status = 200, .body = LAST_PAGE},
-    {.status = 200, .body = "{\"count\":1,\"deleted\":[\"/a\"]}"},
-    {.status = 200, .body = "{\"users\":[{\"created\":true,\"homes\":[\"/users/x\"]}]}"},
-    {.status = 200, .body = "{\"events\":[{\"purged\":1}]}"},
-    {.status = 403, .body = "{\"type\":\"urn:bobbin:error:no-permission\",\"detail\":\"not you\"}"},
-};
-
-struct server_thread {
-    struct run_loop *loop;
-    struct script_server server;
-    pthread_t thread;
-    sem_t started;
-};
-
-static void *serve(void *arg)
-{
-    struct server_thread *t = arg;
-
-    script_start(&t->server, t->loop, blocking_steps, ARRAY_LEN(blocking_steps));
-    sem_post(&t->started);
-    run_loop_run(t->loop);
-    script_stop(&t->server);
-    return NULL;
-}
-
-static void stop_loop(void *arg)
-{
-    run_loop_stop(arg);
-}
-
-static void check_blocking(struct reg_blocking *b)
-{
-    const struct reg_find find = {.api = "x"};
-    const struct reg_purge purge = {.id = "m", .persistence = "container"};
-    const struct reg_event event = {"container-finished", "container_1_2_3_4"};
-    struct reg_found *found = NULL;
-    struct err_info why = {0};
-    size_t n = 0;
-    char **homes = NULL;
-    bool made = false;
-    int64_t n_purged = 0;
-
-    assert_int_equal(reg_blocking_find(b, &find, &found, &n, &why), 0);
-    assert_int_equal(n, 1);
-    assert_string_equal(found[0].path, "/c");
-    assert_string_equal(found[0].record->description, "three");
-    reg_found_free(found, n);
-    assert_int_equal(reg_blocking_purge(b, &purge, &found, &n, &why), 0);
-    assert_int_equal(n, 1);
-    assert_string_equal(found[0].path, "/a");
-    assert_null(found[0].record);
-    reg_found_free(found, n);
-    assert_int_equal(reg_blocking_user_home(b, "x", &homes, &made, &why), 0);
-    assert_true(made);
-    assert_string_equal(homes[0], "/users/x");
-    assert_null(homes[1]);
-    reg_path_split_free(homes);
-    assert_int_equal(reg_blocking_tell(b, &event, 1, &n_purged, &why), 0);
-    assert_int_equal(n_purged, 1);
-    found = NULL;
-    assert_int_equal(reg_blocking_purge(b, &purge, &found, &n, &why), ERR_PERMISSION);
-    assert_null(found);
-    assert_string_equal(why.text, "not you");
-}
-
-static void test_blocking(void **state)
-{
-    struct server_thread t = {0};
-    struct reg_options options = {0};
-    struct reg_blocking *b = NULL;
-
-    (void)state;
-    t.loop = run_loop_new();
-    sem_init(&t.started, 0, 0);
-    assert_int_equal(pthread_create(&t.thread, NULL, serve, &t), 0);
-    sem_wait(&t.started);
-    options.url = t.server.url;
-    assert_int_equal(reg_blocking_open(&options, &b, NULL), 0);
-    check_blocking(b);
-    reg_blocking_close(b);
-    run_post(t.loop, stop_loop, t.loop);
-    pthread_join(t.thread, NULL);
-    sem_destroy(&t.started);
-    run_loop_free(t.loop);
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -332,7 +240,6 @@ int main(void)
         cmocka_unit_test(test_answers_that_make_no_sense),
         cmocka_unit_test(test_purge),
         cmocka_unit_test(test_home_and_events),
-        cmocka_unit_test(test_blocking),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
