@@ -10,6 +10,7 @@ struct ring {
     size_t cap;
     uint64_t first, next;
     size_t bytes, max_bytes;
+    int64_t highest; /* number of a line so far */
 };
 
 /* What a line costs beside its text. */
@@ -38,7 +39,7 @@ static void drop_first(struct ring *r)
     r->bytes -= cost(line);
     free(line->text);
     free(line->path);
-    *line = (struct ring_line){0, NULL, 0, NULL};
+    *line = (struct ring_line){0};
     r->first++;
 }
 
@@ -65,6 +66,8 @@ static void grow(struct ring *r)
 
 static void push(struct ring *r, struct ring_line line)
 {
+    r->highest = line.zxid > r->highest ? line.zxid : r->highest;
+    line.from = r->highest;
     if (r->next - r->first == r->cap)
         grow(r);
     *slot(r, r->next++) = line;
@@ -83,12 +86,13 @@ void ring_reset(struct ring *r, int64_t zxid)
     while (r->first < r->next)
         drop_first(r);
     r->first = ++r->next;
-    push(r, (struct ring_line){zxid, NULL, 0, NULL});
+    r->highest = 0;
+    push(r, (struct ring_line){.zxid = zxid});
 }
 
 void ring_add(struct ring *r, int64_t zxid, char *take_text, size_t len, const char *path)
 {
-    push(r, (struct ring_line){zxid, take_text, len, mem_str(path)});
+    push(r, (struct ring_line){.zxid = zxid, .text = take_text, .len = len, .path = mem_str(path)});
     shrink(r);
 }
 
@@ -97,9 +101,10 @@ void ring_mark(struct ring *r, int64_t zxid)
     struct ring_line *last = r->next > r->first ? slot(r, r->next - 1) : NULL;
     if (last && !last->path) {
         last->zxid = zxid;
+        r->highest = last->from = zxid > r->highest ? zxid : r->highest;
         return;
     }
-    push(r, (struct ring_line){zxid, NULL, 0, NULL});
+    push(r, (struct ring_line){.zxid = zxid});
     shrink(r);
 }
 
@@ -122,7 +127,7 @@ bool ring_after(const struct ring *r, int64_t zxid, uint64_t *seq)
 {
     for (uint64_t s = r->next; s > r->first; s--) {
         const struct ring_line *line = slot(r, s - 1);
-        if (!line->path && line->zxid <= zxid) {
+        if (!line->path && line->from <= zxid) {
             *seq = s;
             return true;
         }
@@ -134,7 +139,7 @@ int64_t ring_oldest(const struct ring *r)
 {
     for (uint64_t s = r->first; s < r->next; s++)
         if (!slot(r, s)->path)
-            return slot(r, s)->zxid;
+            return slot(r, s)->from;
     return INT64_MAX;
 }
 

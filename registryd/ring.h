@@ -6,7 +6,9 @@
  *     └ seq first                                   └ seq next
  *
  * A mark M says "everything up to revision n stands before me". A follower resumes after a mark, never between: change
- * numbers need not ascend (after a reconnect to ZooKeeper they come in tree order), marks do. When the ring is full the
+ * numbers need not ascend (after a reconnect to ZooKeeper they come in tree order), marks do. A change may stand before a mark
+ * that is below it (what was just written is known before all that came before it): who has only come to that mark resumes
+ * before the change. When the ring is full the
  * oldest lines are dropped; lines that lost their mark still serve those who are past it.
  *
  * Thread: owner.   Source: ours.
@@ -25,6 +27,7 @@ struct ring_line {
     char *text;   /* JSON line with newline; NULL: a mark */
     size_t len;   /* bytes of text */
     char *path;   /* whose change it is; NULL: a mark */
+    int64_t from; /* of a mark: who has this revision may resume after it; nothing before it is newer */
 };
 
 /** A ring that holds up to max_bytes of lines. */
@@ -44,7 +47,7 @@ const struct ring_line *ring_line(const struct ring *r, uint64_t seq);
 /** Where to go on after revision zxid: behind the newest mark that is not above it.
  *  @return true and *seq; false when the oldest mark is above zxid. */
 bool ring_after(const struct ring *r, int64_t zxid, uint64_t *seq);
-/** Revision of the oldest mark; INT64_MAX when there is none. */
+/** Oldest revision that can be resumed from; INT64_MAX when there is none. */
 int64_t ring_oldest(const struct ring *r);
 size_t ring_bytes(const struct ring *r);
 

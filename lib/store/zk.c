@@ -34,6 +34,7 @@ struct zk_op {
     struct store_call call;
     int64_t tries, deadline_ms;
     struct zks_request request; /* while it is sent */
+    struct zko *own; /* likewise: the follower need not read back what it writes; NULL: it has to */
 };
 
 TAILQ_HEAD(zk_op_list, zk_op);
@@ -135,6 +136,8 @@ static void op_send(struct zk_op *op)
     s->n_sent++;
     op->request.done = on_reply;
     op->request.arg = op;
+    if (s->follower && (op->made.op == ZKW_CREATE2 || op->made.op == ZKW_SET_DATA))
+        op->own = zkf_write_begins(s->follower, op->made.paths[0], op->made.op == ZKW_CREATE2);
     zks_send_made(s->session, &op->request, op->made.op, &op->made.body);
 }
 
@@ -257,6 +260,18 @@ static void on_patience_over(void *arg)
 
 /* ---- answers ---- */
 
+/* The follower hears of the write before the caller does. stat NULL: it was not carried out, or nobody knows. */
+static void tell_follower(struct zk_op *op, const struct store_stat *stat)
+{
+    struct zko *own = op->own;
+    struct zkw_bytes data = zkr_data(&op->made);
+    op->own = NULL;
+    if (own && stat)
+        zko_done(own, stat, data.at, data.len);
+    else if (own)
+        zko_failed(own);
+}
+
 static void on_reply(void *arg, const struct zks_reply *reply)
 {
     struct zk_op *op = obj_cast(arg, struct zk_op, OP_MAGIC);
@@ -265,6 +280,7 @@ static void on_reply(void *arg, const struct zks_reply *reply)
     bool is_bad;
     int32_t number = zkr_read(&op->made, reply->err, reply->body, &answer, &is_bad);
     s->n_sent--;
+    tell_follower(op, number == ZKW_OK && !is_bad ? &answer.stat : NULL);
     if (is_bad) {
         op_lost(op);
         if (!s->is_session_closing)

@@ -32,6 +32,7 @@ struct zkf {
     bool has_store_id, has_root; /* ops have been told of a store, and know of its root */
     struct map known;            /* READING: path -> &is_delivered or &is_listed */
     struct buf gone;             /* paths, each with its NUL: deleted, not told yet */
+    struct zko_set own;          /* LIVE: own writes, not to be read back */
     struct map dirty;            /* nodes whose children changed in this batch of notices */
     bool has_news, is_mark_out;  /* notices in this batch / a mark is queued or under way */
     bool is_mark_wanted;         /* another is wanted after it */
@@ -72,7 +73,7 @@ static void add_gone(struct zkf *f, const char *path)
 /* A stat that was asked for alone; data that are on their way bring their own. */
 static void tell_stat(struct zkf *f, const char *path, const struct store_stat *stat)
 {
-    if (!zkj_awaits_data(&f->jobs, path))
+    if (!zkj_awaits_data(&f->jobs, path) && !zko_is_noticed(&f->own, path))
         tell_node(f, path, stat, NULL, 0);
 }
 
@@ -103,6 +104,7 @@ static bool is_root(const char *path)
 static void forget_work(struct zkf *f)
 {
     zkj_clear(&f->jobs);
+    zko_clear(&f->own);
     map_fini(&f->known, NULL);
     map_fini(&f->dirty, NULL);
     buf_clear(&f->gone);
@@ -255,6 +257,8 @@ static void got_mark(struct zkf *f, const struct zks_reply *reply)
         return;
     bool is_quiet = zkj_is_idle(&f->jobs) && !f->has_news;
     int64_t zxid = is_quiet ? reply->zxid : f->mark_floor;
+    if (zxid > zko_floor(&f->own))
+        zxid = zko_floor(&f->own); /* more is told when the write's answer is here */
     if (f->phase == ZKF_READING) {
         f->phase = ZKF_LIVE;
         map_fini(&f->known, NULL);
@@ -292,6 +296,7 @@ static void on_job_done(void *arg, const struct zkj_job *job, const struct zks_r
         return;
     if (reply->zxid > f->seen_zxid)
         f->seen_zxid = reply->zxid;
+    zko_applied(&f->own, reply->zxid);
     tell_gone(f, reply->zxid);
     if (f->phase == ZKF_CLOSED)
         return;
@@ -331,6 +336,15 @@ static void on_root_notice(struct zkf *f, int32_t kind)
         zkj_add(&f->jobs, ZKJ_DATA, "/", false);
 }
 
+/* Whether an own write tells what changed. Not when something that stands before it in the order has to be told first. */
+static bool is_own_write(struct zkf *f, const char *path, int32_t kind, const char *awaited)
+{
+    if (f->gone.len == 0 && !zkj_awaits_data(&f->jobs, awaited))
+        return zko_notice(&f->own, path, kind, f->seen_zxid);
+    zko_forget(&f->own, path);
+    return false;
+}
+
 static void on_created(struct zkf *f, const char *path, const char *parent)
 {
     if (will_be_listed(f, parent))
@@ -338,13 +352,16 @@ static void on_created(struct zkf *f, const char *path, const char *parent)
     zkj_void(&f->jobs, path);
     if (f->phase == ZKF_READING)
         map_set(&f->known, path, &is_listed);
-    zkj_add(&f->jobs, ZKJ_DATA, path, false);
+    zko_hurry(&f->own, parent);
+    if (!is_own_write(f, path, ZKW_CREATED, parent))
+        zkj_add(&f->jobs, ZKJ_DATA, path, false);
     map_set(&f->dirty, parent, f);
 }
 
 static void on_deleted(struct zkf *f, const char *path, const char *parent)
 {
     zkj_void(&f->jobs, path);
+    zko_forget(&f->own, path);
     map_remove(&f->known, path);
     add_gone(f, path);
     if (!will_be_listed(f, parent))
@@ -354,6 +371,8 @@ static void on_deleted(struct zkf *f, const char *path, const char *parent)
 static void on_changed(struct zkf *f, const char *path)
 {
     bool will_be_read = f->phase == ZKF_READING && !map_get(&f->known, path);
+    if (is_own_write(f, path, ZKW_CHANGED, path))
+        return;
     if (!will_be_read && !zkj_is_queued(&f->jobs, path, ZKJ_DATA))
         zkj_add(&f->jobs, ZKJ_DATA, path, false);
 }
@@ -383,6 +402,8 @@ static void on_notice(void *arg, int32_t kind, const char *full)
 /* Ask once for the stat of each node whose children changed. */
 static void ask_dirty(struct zkf *f)
 {
+    for (MAP_EACH (&f->dirty, slot))
+        zko_hurry(&f->own, slot->key);
     for (MAP_EACH (&f->dirty, slot))
         if (!zkj_is_queued(&f->jobs, slot->key, ZKJ_DATA) && !zkj_is_queued(&f->jobs, slot->key, ZKJ_STAT))
             zkj_add(&f->jobs, ZKJ_STAT, slot->key, false);
@@ -434,6 +455,40 @@ static void on_timer(void *arg)
     zks_flush(f->session);
 }
 
+/* ---- own writes ---- */
+
+static void on_own_tell(void *arg, const char *path, const struct store_stat *stat, const char *bytes,
+                        size_t len)
+{
+    tell_node(obj_cast(arg, struct zkf, FOLLOW_MAGIC), path, stat, bytes, len);
+}
+
+static void on_own_reread(void *arg, const char *path, int64_t zxid)
+{
+    struct zkf *f = obj_cast(arg, struct zkf, FOLLOW_MAGIC);
+    zkj_add(&f->jobs, ZKJ_DATA, path, false);
+    if (zxid < f->mark_floor)
+        f->mark_floor = zxid; /* a mark that is under way stands before this read */
+}
+
+static void on_own_settled(void *arg)
+{
+    struct zkf *f = obj_cast(arg, struct zkf, FOLLOW_MAGIC);
+    if (!f->is_mark_out)
+        add_mark(f);
+    zkj_pump(&f->jobs);
+    zks_flush(f->session);
+}
+
+static const struct zko_ops own_ops = {on_own_tell, on_own_reread, on_own_settled};
+
+struct zko *zkf_write_begins(struct zkf *f, const char *path, bool is_create)
+{
+    if (f->phase != ZKF_LIVE || is_root(path) || zkj_awaits_data(&f->jobs, path))
+        return NULL;
+    return zko_begin(&f->own, path, is_create ? ZKW_CREATED : ZKW_CHANGED);
+}
+
 static const struct zks_ops session_ops = {on_up, on_down, on_notice, on_drained};
 
 int zkf_open(struct run_loop *loop, const struct zks_config *config, const char *root,
@@ -449,6 +504,9 @@ int zkf_open(struct run_loop *loop, const struct zks_config *config, const char 
     f->root = mem_str(root);
     f->ops = ops;
     f->arg = arg;
+    zko_init(&f->own);
+    f->own.ops = &own_ops;
+    f->own.arg = f;
     zkj_init(&f->jobs);
     f->jobs.session = f->session;
     f->jobs.root = f->root;
@@ -478,6 +536,7 @@ void zkf_close(struct zkf *f, void (*closed)(void *arg), void *arg)
 {
     BUG_IF(f->phase == ZKF_CLOSED);
     f->phase = ZKF_CLOSED;
+    zko_clear(&f->own);
     f->closed = closed;
     f->closed_arg = arg;
     run_timer_free(f->timer);

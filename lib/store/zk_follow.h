@@ -16,6 +16,7 @@
  * - a notice "deleted" is passed on with the next reply, whatever that answers: its header has a number that is not below
  *   the delete's own, which the notice lacks; so nobody is shown more than the number he is told covers;
  * - a stat alone is not passed on while the node's data are awaited, so that data never lag behind their stat;
+ * - what this process itself has written is not read back: see zk_own.h;
  * - `exists` of the root follows each batch of notices, and every second: when its reply finds nothing outstanding, the
  *   zxid in its header is the applied one; otherwise that of the last reply before it was asked.
  *
@@ -24,6 +25,7 @@
 #ifndef STORE_ZK_FOLLOW_H
 #define STORE_ZK_FOLLOW_H
 
+#include "store/zk_own.h"
 #include "store/zk_session.h"
 
 struct zkf;
@@ -40,6 +42,13 @@ struct zkf;
  */
 int zkf_open(struct run_loop *loop, const struct zks_config *config, const char *root,
              const struct store_follow_ops *ops, void *arg, struct zkf **out, struct err_info *why);
+/**
+ * This process writes one node now, in another session.
+ *
+ * @param path  within the store                                                  [borrowed]
+ * @return to be ended with zko_done or zko_failed, also after zkf_close; NULL: there is nothing to tell.
+ */
+struct zko *zkf_write_begins(struct zkf *f, const char *path, bool is_create);
 /** Stop and free; then, on a later turn, closed(arg). ops are not called any more. */
 void zkf_close(struct zkf *f, void (*closed)(void *arg), void *arg);
 

@@ -129,6 +129,13 @@ void zkr_make_sync(struct zkr *out, const char *root, const char *path)
     put_path(&out->body, root, path);
 }
 
+struct zkw_bytes zkr_data(const struct zkr *r)
+{
+    struct zkw_in in = zkw_in_make(r->body.bytes, r->body.len);
+    zkw_get_bytes(&in); /* the path */
+    return zkw_get_bytes(&in);
+}
+
 void zkr_fini(struct zkr *r)
 {
     for (size_t i = 0; i < r->n_paths; i++)

@@ -50,6 +50,8 @@ void zkr_make_set_acl(struct zkr *out, const char *root, const char *path, const
 void zkr_make_multi(struct zkr *out, const char *root, const struct store_op *ops, size_t n_ops);
 /** Wait until the server has what others were told of. Parameters as for zkr_make_read. */
 void zkr_make_sync(struct zkr *out, const char *root, const char *path);
+/** The data that a create or set of one node writes; borrowed from the request. */
+struct zkw_bytes zkr_data(const struct zkr *r);
 /** Release what zkr_make_* filled. */
 void zkr_fini(struct zkr *r);
 

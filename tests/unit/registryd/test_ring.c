@@ -39,6 +39,30 @@ static void resumes_after_the_newest_mark_not_above(void **state)
     ring_free(r);
 }
 
+/* 13 was known before the mark of 11: who has 11 or 12 is sent it again, who has 13 is not. */
+static void a_change_ahead_of_its_mark_is_not_passed_over(void **state)
+{
+    (void)state;
+    struct ring *r = ring_new(1 << 20);
+    uint64_t seq = 0, first;
+    ring_reset(r, 10);
+    first = ring_next(r);
+    add(r, 11, "/a");
+    add(r, 13, "/b");
+    ring_mark(r, 11);
+    add(r, 12, "/c");
+    ring_mark(r, 12);
+    assert_true(ring_after(r, 11, &seq));
+    assert_int_equal(seq, first);
+    assert_true(ring_after(r, 12, &seq));
+    assert_int_equal(seq, first);
+    assert_true(ring_after(r, 13, &seq));
+    assert_int_equal(seq, ring_next(r));
+    ring_mark(r, 13);
+    assert_int_equal(ring_oldest(r), 10);
+    ring_free(r);
+}
+
 static void marks_without_changes_between_are_one(void **state)
 {
     (void)state;
@@ -90,6 +114,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(resumes_after_the_newest_mark_not_above),
+        cmocka_unit_test(a_change_ahead_of_its_mark_is_not_passed_over),
         cmocka_unit_test(marks_without_changes_between_are_one),
         cmocka_unit_test(full_ring_drops_the_oldest_and_stays_within_its_bytes),
         cmocka_unit_test(reset_sends_everybody_away),
