@@ -36,8 +36,7 @@ static const struct step steps[] = {
     ABSENT,
 };
 
-#define PAGE                                                                                                 \
-    "{\"records\":[{\"path\":\"/c\",\"status\":{\"path\":\"x\"},\"service\":{\"description\":\"three\"}}]}"
+#define PAGE "{\"records\":[{\"path\":\"/c\",\"status\":{\"path\":\"c\"},\"service\":" RECORD "}]}"
 
 static const struct step admin_steps[] = {
     {.status = 200, .body = PAGE},
@@ -135,7 +134,7 @@ static void check_admin(struct reg_blocking *b)
     assert_int_equal(reg_blocking_find(b, &find, &found, &n, &why), 0);
     assert_int_equal(n, 1);
     assert_string_equal(found[0].path, "/c");
-    assert_string_equal(found[0].record->description, "three");
+    assert_string_equal(found[0].record->description, "d");
     reg_found_free(found, n);
     assert_int_equal(reg_blocking_purge(b, &purge, &found, &n, &why), 0);
     assert_int_equal(n, 1);
