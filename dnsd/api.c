@@ -6,8 +6,9 @@
 
 #include <stdlib.h>
 
-#define SYNC_MAGIC   OBJ_MAGIC('S', 'Y', 'N', 'C')
-#define RELOAD_MAGIC OBJ_MAGIC('R', 'L', 'O', 'D')
+#define SYNC_MAGIC     OBJ_MAGIC('S', 'Y', 'N', 'C')
+#define RELEASED_MAGIC OBJ_MAGIC('R', 'L', 'S', 'D')
+#define RELOAD_MAGIC   OBJ_MAGIC('R', 'L', 'O', 'D')
 
 /** How long /sync waits when it is not told. */
 #define SYNC_TIMEOUT_MS 10000
@@ -184,15 +185,46 @@ static void api_stats(struct http_req *req, void *arg)
 
 /* ---- orders ---- */
 
-static void api_release(struct http_req *req, void *arg)
+/* A request that waits for removals. */
+struct released {
+    struct obj obj;
+    struct dnsd *app;
+    struct http_req *req;
+};
+
+static void released_free(struct released *r)
 {
-    struct dnsd *app = arg;
+    obj_fini(&r->obj);
+    free(r);
+}
+
+static void on_released(void *arg, size_t n_records)
+{
+    struct released *r = obj_cast(arg, struct released, RELEASED_MAGIC);
     struct buf body = BUF_EMPTY;
     struct jw w = jw_on(&body);
     jw_object(&w);
-    jw_kint(&w, "released", (int64_t)follow_release(app->follow));
+    jw_kint(&w, "released", (int64_t)n_records);
     jw_object_end(&w);
-    http_reply(req, 200, "application/json", &body);
+    http_reply(r->req, 200, "application/json", &body);
+    released_free(r);
+}
+
+static void on_release_left(void *arg)
+{
+    struct released *r = obj_cast(arg, struct released, RELEASED_MAGIC);
+    follow_forget(r->app->follow, r);
+    released_free(r);
+}
+
+static void api_release(struct http_req *req, void *arg)
+{
+    struct released *r = mem_new(struct released);
+    obj_init(&r->obj, RELEASED_MAGIC);
+    r->app = arg;
+    r->req = req;
+    http_reply_later(req, on_release_left, r);
+    follow_release(r->app->follow, on_released, r);
 }
 
 /* A request that waits for the master files. */

@@ -264,6 +264,7 @@ struct follow *follow_new(const struct follow_def *def)
     TAILQ_INIT(&f->late_list);
     TAILQ_INIT(&f->marks);
     TAILQ_INIT(&f->waiters);
+    TAILQ_INIT(&f->releases);
     TAILQ_INIT(&f->walks);
     return f;
 }

@@ -84,8 +84,13 @@ void follow_state(const struct follow *f, struct follow_state *out);
 /** Options with which names are made. Borrowed. Thread: owner. Source: ours. */
 const struct map_options *follow_map_options(const struct follow *f);
 
-/** Let removals that are held happen; few at once, many soon. @return how many. Thread: owner. Source: ours. */
-size_t follow_release(struct follow *f);
+/**
+ * Let removals that are held happen.
+ *
+ * @param fn  called with their number when they are published, maybe before this returns; not after follow_forget or follow_stop
+ * Thread: owner.   Source: ours.
+ */
+void follow_release(struct follow *f, void (*fn)(void *arg, size_t n_records), void *arg);
 /** Is the removal of this path held? Thread: owner. Source: ours. */
 bool follow_is_held(const struct follow *f, const char *path);
 /** Number of ready records at a name that containers share. @param owner wire name [borrowed]. Thread: owner. Source: ours. */
@@ -115,7 +120,7 @@ bool follow_rezone_part(struct follow *f, struct zone_tx *tx, const struct follo
  */
 int follow_when(struct follow *f, const char *revision, int64_t timeout_ms, void (*fn)(void *arg, int err),
                 void *arg);
-/** Forget the waiting calls of arg: fn is not called. Thread: owner. Source: ours. */
+/** Forget what follow_when and follow_release are to call with arg. Thread: owner. Source: ours. */
 void follow_forget(struct follow *f, void *arg);
 
 /** A walk over all records, in slices between other work: each that is there from begin to end is told once at least. */

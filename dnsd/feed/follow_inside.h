@@ -29,6 +29,7 @@ struct pending {
     TAILQ_ENTRY(pending) link; /* in the order in which they are due, when they wait */
     int64_t due_ms;            /* 0: at once */
     struct kept *kept;         /* NULL: it has no record any more */
+    bool is_removal;           /* of names; known for those that wait */
     char path[];
 };
 
@@ -37,6 +38,15 @@ struct mark {
     TAILQ_ENTRY(mark) link;
     int64_t due_ms;
     char revision[REG_REVISION_MAX];
+};
+
+/** Who waits for a release. */
+struct release {
+    TAILQ_ENTRY(release) link;
+    size_t n_records;
+    bool is_under_way; /* the commit that is under way does it */
+    void (*fn)(void *arg, size_t n_records);
+    void *arg;
 };
 
 /** What a commit does, in this order; each step in slices. */
@@ -80,6 +90,7 @@ struct follow {
     struct map pending,
         late; /* path -> struct pending: of the next commit, and deletes that wait for a create */
     TAILQ_HEAD(late_list, pending) late_list;
+    size_t n_late_removals;
     struct map held;               /* paths whose removal is held */
     struct map released;           /* and those that the next commit lets go */
     struct map moved_hosts;        /* names of hosts with new addresses */
@@ -97,10 +108,11 @@ struct follow {
     int64_t stale_since_ms; /* while it is stale, and while is_just_back */
     struct {
         int64_t since_ms;
-        size_t n_base, n_gone;
+        size_t n_base, n_gone; /* records then; removals since, held or not */
     } guard;
     TAILQ_HEAD(mark_list, mark) marks;
     TAILQ_HEAD(waiter_list, waiter) waiters;
+    TAILQ_HEAD(release_list, release) releases;
     TAILQ_HEAD(walk_list, follow_walk) walks;
     struct follow_state state;
 };
@@ -147,7 +159,11 @@ unsigned follow_flags(const struct follow *f);
 void follow_published(struct follow *f, const char *revision);
 /** Call waiters that are settled, and start the timer for the others. */
 void follow_serve(struct follow *f);
-/** Call all waiters with ERR_CANCELLED. */
+/** The commit that begins now does all releases that were asked for. */
+void follow_take_releases(struct follow *f);
+/** It is published: call who waited for them. */
+void follow_serve_releases(struct follow *f);
+/** Call all waiters with ERR_CANCELLED; forget the releases. */
 void follow_cancel_waiters(struct follow *f);
 
 /** End all walks with ERR_CANCELLED. */

@@ -16,8 +16,10 @@ void follow_pending_free(struct follow *f, struct pending *take_p)
 static struct pending *take_late(struct follow *f, const char *path)
 {
     struct pending *p = f->late.n_items ? map_remove(&f->late, path) : NULL;
-    if (p)
-        TAILQ_REMOVE(&f->late_list, p, link);
+    if (!p)
+        return NULL;
+    TAILQ_REMOVE(&f->late_list, p, link);
+    f->n_late_removals -= p->is_removal;
     return p;
 }
 
@@ -27,10 +29,12 @@ void follow_pending_put(struct follow *f, const char *path, int64_t due_ms, stru
     struct pending *p = mem_alloc(sizeof *p + n), *old;
     p->due_ms = due_ms;
     p->kept = take_kept;
+    p->is_removal = due_ms && follow_is_removal(kept_get(&f->records, &f->prefixes, path), take_kept);
     memcpy(p->path, path, n);
     follow_pending_free(f, take_late(f, path));
     if (due_ms) {
         TAILQ_INSERT_TAIL(&f->late_list, p, link);
+        f->n_late_removals += p->is_removal;
         map_set(&f->late, path, p);
         old = map_remove(&f->pending, path);
     } else {
@@ -46,6 +50,7 @@ void follow_pending_clear(struct follow *f)
         TAILQ_REMOVE(&f->late_list, p, link);
         follow_pending_free(f, p);
     }
+    f->n_late_removals = 0;
     for (MAP_EACH (&f->pending, it))
         follow_pending_free(f, it->value);
     map_fini(&f->pending, NULL);

@@ -67,14 +67,13 @@ static bool note_missing(struct follow *f, struct zone_tx *tx)
         return true;
     }
     struct pending *p = mem_alloc(sizeof *p + n);
-    p->due_ms = 0;
-    p->kept = taken;
+    *p = (struct pending){.kept = taken};
     memcpy(p->path, f->text.path, n);
     into_batch(f, p);
     return true;
 }
 
-/* Do the removals that are known, with those of the last moments, pass what is allowed? */
+/* Do the removals that are known, late ones included, with those of the last moments, pass what is allowed? */
 static bool count_one(struct follow *f, struct zone_tx *tx)
 {
     (void)tx;
@@ -85,7 +84,7 @@ static bool count_one(struct follow *f, struct zone_tx *tx)
         f->guard.n_base = f->state.n_records;
         f->guard.n_gone = 0;
     }
-    if (!g->share_percent || f->guard.n_gone + r->batch.n_items < g->min_records)
+    if (!g->share_percent || f->guard.n_gone + r->batch.n_items + f->n_late_removals < g->min_records)
         return false;
     r->at = map_next(&r->batch, r->at);
     if (r->at) {
@@ -93,7 +92,7 @@ static bool count_one(struct follow *f, struct zone_tx *tx)
         r->n_removals += follow_is_removal(kept_now(f, p->path), p->kept);
         return true;
     }
-    size_t n = f->guard.n_gone + r->n_removals;
+    size_t n = f->guard.n_gone + r->n_removals + f->n_late_removals;
     r->is_alarm = n >= g->min_records && n * 100 > f->guard.n_base * g->share_percent;
     return false;
 }
@@ -125,13 +124,13 @@ static void settle(struct follow *f, struct zone_tx *tx, struct pending *take_p)
     struct kept *old = kept_now(f, take_p->path);
     bool is_gone = follow_is_removal(old, take_p->kept);
     bool was_held = follow_is_held(f, take_p->path);
+    f->guard.n_gone += is_gone && !was_held;
     if (is_gone && (r->is_alarm || was_held)) {
         r->n_new_held += !was_held;
         map_set(&f->held, take_p->path, f);
     } else {
         if (was_held)
             map_remove(&f->held, take_p->path);
-        f->guard.n_gone += is_gone;
         follow_replace(f, tx, old, take_p->kept);
         take_p->kept = NULL;
     }
@@ -188,6 +187,7 @@ static int run_begin(void *arg)
                       .hosts = f->moved_hosts};
     memcpy(r->synced, f->complete_revision, sizeof r->synced);
     follow_take_marks(f, r->until_ms, r->marked);
+    follow_take_releases(f);
     f->pending = f->released = f->moved_hosts = MAP_EMPTY;
     f->complete = (struct kept_set){.n_items = 0};
     f->has_complete = false;
@@ -247,6 +247,7 @@ static void run_done(void *arg, int err)
         follow_published(f, revision);
     else
         f->def.changed(f->def.arg);
+    follow_serve_releases(f);
     if (f->is_again || f->has_complete) {
         f->is_again = false;
         follow_commit(f);
@@ -305,17 +306,21 @@ bool follow_is_held(const struct follow *f, const char *path)
     return f->held.n_items && map_get(&f->held, path);
 }
 
-size_t follow_release(struct follow *f)
+void follow_release(struct follow *f, void (*fn)(void *arg, size_t n_records), void *arg)
 {
-    size_t n = f->held.n_items;
+    if (!f->held.n_items) {
+        fn(arg, 0);
+        return;
+    }
+    struct release *r = mem_new(struct release);
+    *r = (struct release){.n_records = f->held.n_items, .fn = fn, .arg = arg};
+    TAILQ_INSERT_TAIL(&f->releases, r, link);
     for (MAP_EACH (&f->released, it)) /* of a release that waits for its turn */
         map_set(&f->held, it->key, f);
     map_fini(&f->released, NULL);
     f->released = f->held;
     f->held = MAP_EMPTY;
-    if (n)
-        follow_commit(f);
-    return n;
+    follow_commit(f);
 }
 
 unsigned follow_n_ready(const struct follow *f, const uint8_t *owner)

@@ -88,8 +88,44 @@ int follow_when(struct follow *f, const char *revision, int64_t timeout_ms, void
     return 0;
 }
 
+static void release_free(struct follow *f, struct release *r)
+{
+    TAILQ_REMOVE(&f->releases, r, link);
+    free(r);
+}
+
+void follow_take_releases(struct follow *f)
+{
+    struct release *r;
+    TAILQ_FOREACH (r, &f->releases, link)
+        r->is_under_way = true;
+}
+
+/* They are in the order in which they came; a call may add or forget others. */
+void follow_serve_releases(struct follow *f)
+{
+    struct release *r;
+    while ((r = TAILQ_FIRST(&f->releases)) && r->is_under_way) {
+        struct release copy = *r;
+        release_free(f, r);
+        copy.fn(copy.arg, copy.n_records);
+    }
+}
+
+static void forget_releases(struct follow *f, const void *arg)
+{
+    struct release *r = TAILQ_FIRST(&f->releases);
+    while (r) {
+        struct release *next = TAILQ_NEXT(r, link);
+        if (!arg || r->arg == arg)
+            release_free(f, r);
+        r = next;
+    }
+}
+
 void follow_forget(struct follow *f, void *arg)
 {
+    forget_releases(f, arg);
     struct waiter *w = TAILQ_FIRST(&f->waiters);
     while (w) {
         struct waiter *next = TAILQ_NEXT(w, link);
@@ -104,6 +140,7 @@ void follow_cancel_waiters(struct follow *f)
     struct waiter *w;
     TAILQ_FOREACH (w, &f->waiters, link)
         w->result = ERR_CANCELLED;
+    forget_releases(f, NULL);
     follow_serve(f);
 }
 
