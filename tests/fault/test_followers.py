@@ -10,14 +10,13 @@ import contextlib
 import json
 import os
 import signal
-import socket
 import subprocess
 import threading
 
 import pytest
 
 import zookeeper
-from harness import BIN, PATIENCE, SANITIZED, Feed, Registry, Stack, container, dig, dig_full, request, wait_for
+from harness import BIN, Registry, Stack, container, dig, dig_full, request, wait_for
 from zkproxy import Proxy
 
 pytestmark = pytest.mark.sanitize
@@ -253,56 +252,3 @@ def test_what_the_ring_does_not_hold_any_more_is_read_anew_once(zk):
         t.answers(newest, 41)
         assert more(t.two, before) == {"resumes_refused": 1, "snapshots": 1}
         assert t.snapshots_of_dnsd() == 2
-
-
-def memory(daemon):
-    """Bytes of resident memory."""
-    with open(f"/proc/{daemon.process.pid}/status", encoding="ascii") as f:
-        return next(int(line.split()[1]) * 1024 for line in f if line.startswith("VmRSS:"))
-
-
-class Idler:
-    """A follower that reads nothing until it is told to."""
-
-    def __init__(self, port):
-        self.socket = socket.socket()
-        self.socket.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
-        self.socket.settimeout(PATIENCE)
-        self.socket.connect(("127.0.0.1", port))
-        self.socket.sendall(b"GET /ws/v1/registry/?watch=true HTTP/1.1\r\nHost: x\r\n\r\n")
-
-    def everything(self):
-        """All that comes until the registry closes the stream; then the connection is closed."""
-        parts = []
-        while not (parts and parts[-1].endswith(b"\r\n0\r\n\r\n")):
-            parts.append(self.socket.recv(1 << 20))
-            assert parts[-1], "the stream has no proper end"
-        self.socket.close()
-        return b"".join(parts)
-
-
-def test_a_follower_that_reads_nothing_costs_little_and_is_told():
-    ring, pad = 1 << 20, "x" * 400000
-    with Registry(options={"registryd": {"hadoop.registry.feed.ring-size": str(ring)}}) as reg:
-        idler = Idler(reg.registry_port)
-        with Feed(reg) as reader:
-            reader.until("sync")
-
-            def write(n):
-                """Memory after n changes, each of which the one that reads has been told."""
-                for _ in range(n):
-                    revision = reg.bind(WEB, {**web(1), "pad": pad}).headers["Bobbin-Revision"]
-                    while reader.line()["revision"] != revision:
-                        pass
-                return memory(reg.registryd)
-
-            before = write(10)
-            after = write(30)
-            text = request(reg.registry_port, "GET", "/metrics").body.decode()
-            held = {line.split()[0]: int(line.split()[1]) for line in text.splitlines() if line.startswith("registry_f")}
-            assert held["registry_followers"] == 2
-            assert held["registry_feed_ring_bytes"] < ring + len(pad)
-            assert held["registry_feed_follower_bytes"] < 6 * len(pad), "two followers, each of them holds a line or two"
-            assert SANITIZED or after - before < 15 * len(pad), "memory grows with what an idle follower has not read"
-        assert b'{"type":"gone","oldest":' in idler.everything()[-300:]
-        assert "registry_followers_gone_total 1" in request(reg.registry_port, "GET", "/metrics").body.decode()
