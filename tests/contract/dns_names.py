@@ -221,6 +221,59 @@ GROUPS = [
         "/services/x/y": application(endpoint("http://", host="10.0.0.1", port="1")),
         "/users/john.doe/services/x/z": application(endpoint("http://", host="10.0.0.2", port="1"))}, "asks": [
             (f"y.anonymous.{D}", "A", ("A", 1)), (f"z.john.doe.{D}", "A", ("A", 1))]},
+    {"name": "1.2 users that are none, and names below no user", "options": STRICT, "records": {
+        "/users/Alice/services/x/upper": application(endpoint("http://", host="10.0.0.1", port="1")),
+        "/users/a_b/services/x/under": application(endpoint("http://", host="10.0.0.2", port="1")),
+        "/services/top": application(endpoint("http://", host="10.0.0.3", port="1"))}, "asks": [
+            (f"upper.anonymous.{D}", "A", ("A", 1)), (f"under.a.{D}", "A", ("A", 1)), (f"top.anonymous.{D}", "A", ("A", 1))]},
+    {"name": "1.2 a blank and a letter beyond ASCII in a service's name", "options": STRICT, "records": {
+        "/users/root/services/x/my%20service": application(endpoint("http://", host="10.0.0.1", port="1")),
+        "/users/root/services/x/caf%C3%A9": application(endpoint("http://", host="10.0.0.2", port="1"))}, "asks": [
+            (f"my\\032service.root.{D}", "A", ("A", 1)), (f"caf\\233.root.{D}", "A", ("A", 1))]},
+    {"name": "1.3 any other persistence is an application's, case matters", "options": STRICT, "records": {
+        P2: container(yarn_persistence="Container"), APP_PATH: {**application(endpoint("http://", host="10.0.0.1", port="1")),
+                                                                 "yarn:persistence": "permanent"}},
+     "whole": [f"{S} A 10.0.0.1", f"{S} SRV 1 1 1 {S}", f'{S} TXT "api=http"', f"http-api.{S} A 10.0.0.1",
+               f"http-api.{S} SRV 1 1 1 {S}", f'http-api.{S} TXT "api=http"']},
+    {"name": "1.4 a port is written or there is none; dots of an api become hyphens; the path is decoded", "options": STRICT,
+     "records": {APP_PATH: application(endpoint(API + "a.b.c", uri="http://10.0.0.1:8080/a%20b/c"))}, "whole": [
+         f"{S} A 10.0.0.1", f"{S} SRV 1 1 8080 {S}", f'{S} TXT "api=a-b-c" "path=/a b/c"', f"a-b-c-api.{S} A 10.0.0.1",
+         f"a-b-c-api.{S} SRV 1 1 8080 {S}", f'a-b-c-api.{S} TXT "api=a-b-c" "path=/a b/c"']},
+    {"name": "1.4 two endpoints that say the same are one", "options": STRICT, "records": {APP_PATH: application(
+        endpoint("http://", host="10.0.0.1", port="81"), endpoint("http://", host="10.0.0.1", port="81"))}, "whole": [
+            f"{S} A 10.0.0.1", f"{S} SRV 1 1 81 {S}", f'{S} TXT "api=http"', f"http-api.{S} A 10.0.0.1",
+            f"http-api.{S} SRV 1 1 81 {S}", f'http-api.{S} TXT "api=http"']},
+    {"name": "1.5 dots and escapes in a description, capitals", "options": STRICT, "records": {
+        P2: container(description="A.B"), P3: container(3, "172.17.0.20", "WEB", description="c\\046d")}, "asks": [
+            (f"a.b.{S}", "A", ("A", 1)), (f"b.{S}", "A", "NODATA"), (f"c\\.d.{S}", "A", ("A", 1)), (f"web.{S}", "A", ("A", 1))]},
+    {"name": "1.5 a description @ is a label, an empty one is none", "options": STRICT, "records": {
+        P2: container(description="@"), P3: container(3, "172.17.0.20", description="")}, "asks": [
+            (f"\\@.{S}", "A", ("A", 1)), (f"httpd.{S}", "A", ("A", 2)), (f"{ID3}.{D}", "A", ("A", 1))]},
+    {"name": "1.5 without yarn:id", "options": STRICT, "records": {P2: container(yarn_id=None)}, "asks": [
+        (f"httpd-1.{S}", "TXT", [f'httpd-1.{S} TXT "id=null"'])]},
+    {"name": "1.7 zktriple and path endpoints", "options": STRICT, "records": {APP_PATH: application(
+        endpoint(API + "z", zk="h:2181"), endpoint("http://", host="10.0.0.1", port="81"))}, "whole": [
+            f"{S} A 10.0.0.1", f"{S} SRV 1 1 81 {S}", f'{S} TXT "api=z"', f'{S} TXT "api=http"', f"z-api.{S} A 10.0.0.1",
+            f'z-api.{S} TXT "api=z"', f"http-api.{S} A 10.0.0.1", f"http-api.{S} SRV 1 1 81 {S}", f'http-api.{S} TXT "api=http"']},
+    {"name": "1.7 name over 255 octets", "options": STRICT, "records": {P2: container(description=".".join(["y" * 60] * 4))},
+     "whole": [f"{ID2}.{D} A 172.17.0.19", f"httpd.{S} A 172.17.0.19"]},
+    {"name": "1.8 deleting what is not there", "options": STRICT, "steps": [{P2: C1}, {P3: C2}, {P3: None}],
+     "whole": container_names(False)},
+    {"name": "1.8 a record that becomes another one at every name", "options": STRICT,
+     "steps": [{P2: C1}, {P2: container(2, "172.17.0.40", "other", description="moved")}], "whole": [
+         f"moved.{S} A 172.17.0.40", f"{ID2}.{D} A 172.17.0.40", f"other.{S} A 172.17.0.40",
+         f'moved.{S} TXT "id=container_e50_1451931954322_0016_01_000002"']},
+    {"name": "10.2.1 an -api name in strict: addresses beside SRV and TXT, nothing illegal", "options": STRICT,
+     "records": {APP_PATH: APP}, "asks": [
+         (f"http-api.{S}", "A", [f"http-api.{S} A 192.168.1.5"]), (f"http-api.{S}", "CNAME", "NODATA")]},
+    {"name": "10.2.2 no mapped address in strict", "options": STRICT, "records": {P2: C1, APP_PATH: APP}, "asks": [
+        (S, "AAAA", "NODATA"), (f"httpd.{S}", "AAAA", "NODATA")]},
+    {"name": "10.2.2 real IPv6 beside IPv4 in compat: the real one only", "options": COMPAT, "records": {
+        P2: C1, P3: container(3, "fd00::20")}, "asks": [
+            (f"httpd.{S}", "AAAA", [f"httpd.{S} AAAA {MAPPED}", f"httpd.{S} AAAA fd00::20"]), (f"httpd.{S}", "A", ("A", 1))]},
+    {"name": "10.2.3 SRV of a host that is not S: a name that resolves", "options": STRICT, "records": {APP_PATH: application(
+        endpoint("http://", host="10.0.0.1", port="81"), endpoint(API + "b", host="10.0.0.2", port="82"))}, "asks": [
+            (f"b-api.{S}", "SRV", ("SRV", 1)), (f"http-api.{S}", "SRV", [f"http-api.{S} SRV 1 1 81 {S}"])]},
     # 10.2, strict
     {"name": "10.2.8 service-level name", "options": STRICT, "records": {
         YARN: application(), f"{YARN}/components/ctr-1": container(2, "172.17.0.19"),
