@@ -1,10 +1,11 @@
 """dnsd answers as the registry DNS contract says: each group of rows on a registryd and a dnsd of its own options."""
+import os
 import re
 
 import pytest
 
 from dns_names import D, GROUPS
-from harness import Stack, dig_full, request, wait_for
+from harness import ROOT, Stack, dig_full, request, wait_for
 
 KEY = "hadoop.registry.dns."
 
@@ -119,3 +120,18 @@ def test_group(bed, tmp_path_factory, group):
     if "zones" in group:
         zones = request(stack.dns_http_port, "GET", "/zones").json["zones"]
         assert sorted(z["name"] for z in zones) == sorted(group["zones"])
+
+
+def test_every_documented_difference_has_its_test():
+    with open(os.path.join(ROOT, "docs/dns-names.md"), encoding="utf-8") as f:
+        modes = f.read().split("## Modes")[1].split("\n## ")[0]
+    ids = re.findall(r"\| `([^`]+)` \|$", modes, re.M)
+    assert len(ids) > 15
+    names = {g["name"] for g in GROUPS}
+    for test in ids:
+        path, _, function = test.partition("::")
+        if not function:
+            assert test in names, test
+            continue
+        with open(os.path.join(ROOT, path), encoding="utf-8") as f:
+            assert re.search(rf"\b{function}\(", f.read()), test

@@ -41,15 +41,20 @@ def hosts(tmp_path_factory):
     return h
 
 
-@pytest.fixture(scope="module")
-def stack(hosts, tmp_path_factory):
-    script = tmp_path_factory.mktemp("bin") / "dnsd"
+def mounted(hosts, directory, **options):
+    """A stack whose dnsd sees these hosts."""
+    script = directory / "dnsd"
     words = " ".join(f"'{word}'" for word in hosts.command(os.path.join(harness.BIN, "dnsd")))
     script.write_text(f'#!/bin/sh\nexec {words} "$@"\n')
     script.chmod(0o755)
-    s = Stack(options={"dnsd": {"hadoop.registry.dns.host-refresh": "1s"}})
-    s.dnsd.name = str(script)
-    with s:
+    stack = Stack(options={"dnsd": {f"hadoop.registry.dns.{key}": value for key, value in {"host-refresh": "1s", **options}.items()}})
+    stack.dnsd.name = str(script)
+    return stack
+
+
+@pytest.fixture(scope="module")
+def stack(hosts, tmp_path_factory):
+    with mounted(hosts, tmp_path_factory.mktemp("bin")) as s:
         yield s
 
 
@@ -92,3 +97,15 @@ def test_a_host_that_is_unknown_and_then_known(stack, hosts):
     hosts.write()
     wait_for(lambda: stack.dig(app) == [], "the host is gone")
     assert stack.dig(app, "SRV") == ["1 1 8088 late.hosts.test."]
+
+
+def test_a_host_of_several_addresses(stack, hosts, tmp_path):
+    """compat mode answers the first, as RegistryDNS does, strict all of them."""
+    base, app = "/users/alice/services/yarn-service/many", f"many.alice.{DOMAIN}"
+    hosts.write(many=["127.77.1.6", "127.77.1.7"])
+    stack.bind(base, application("many.hosts.test"))
+    wait_for(lambda: stack.dig(app) == ["127.77.1.6", "127.77.1.7"], "both addresses are answered")
+    with mounted(hosts, tmp_path, mode="compat") as compat:
+        compat.bind(base, application("many.hosts.test"))
+        wait_for(lambda: compat.dig(app), "the host is known")
+        assert compat.dig(app) in (["127.77.1.6"], ["127.77.1.7"])
