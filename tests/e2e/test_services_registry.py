@@ -83,9 +83,9 @@ def names(stack):
 
 
 def records(stack):
-    """What the records of the containers say of readiness, by address."""
-    tree = stack.registry("GET", "/users/alice/services/yarn-service/probed/components", query="recursive=true").json["tree"]
-    return {node["service"]["yarn:ip"]: node["service"].get("bobbin:ready") for node in tree}
+    """What the records of the containers say of readiness, by address; READY is told before they are there."""
+    answer = stack.registry("GET", "/users/alice/services/yarn-service/probed/components", query="recursive=true")
+    return {node["service"]["yarn:ip"]: node["service"].get("bobbin:ready") for node in answer.json.get("tree", ())}
 
 
 def test_an_instance_that_is_not_ready_leaves_the_shared_name(stack):
