@@ -133,6 +133,24 @@ def test_delegation_dname_wildcard_and_include(stack):
     assert stack.dig("inc.corp.test") == ["10.0.0.66"]
 
 
+def slices(stack):
+    text = request(stack.dns_http_port, "GET", "/metrics").body.decode()
+    return int(re.search(r"^dnsd_zone_change_slices_total (\d+)$", text, re.M).group(1))
+
+
+def test_a_large_file_is_taken_in_slices(stack):
+    """The loop has other work done in between; the old content is answered until all of the new one is."""
+    before = slices(stack)
+    stack.write("corp.test", "www A 10.0.0.2\n$GENERATE 1-20000 h$ A 10.0.0.3\n", serial=11)
+    assert stack.reload().json["changed"] == 1
+    assert stack.dig("h1.corp.test") == stack.dig("h20000.corp.test") == ["10.0.0.3"] and stack.dig("www.corp.test") == ["10.0.0.2"]
+    first = slices(stack)
+    assert first > before and stack.zone("corp.test.")["serial"] == 11
+    os.remove(os.path.join(stack.zones_dir, "corp.test.zone"))
+    stack.reload()
+    assert stack.status("h1.corp.test") == "REFUSED" and slices(stack) > first
+
+
 def test_files_are_looked_at_by_themselves(tmp_path):
     with Zones(tmp_path, **{"hadoop.registry.dns.zones-poll-interval": "100ms"}) as stack:
         assert stack.status("www.corp.test") == "REFUSED"

@@ -83,6 +83,18 @@ def test_udp_answers_keep_to_the_size(udp, component, size, limit):
     assert (answer.edns is None) == (size is None)
 
 
+@pytest.mark.parametrize("name, n", [("httpd.test1.root.bobbin.test", 2), ("multi.zone.example", 2), ("big.test1.root.bobbin.test", 200)])
+def test_each_address_comes_first_in_turn(served, name, n):
+    """Clients that take the first address are spread over all; the set itself is always the same."""
+    firsts, sets = set(), set()
+    with Tcp(served.dns_port) as client:
+        for i in range(2 * n):
+            addresses = [record[3] for record in client.ask(query(name, id=i)).records[0]]
+            firsts.add(addresses[0])
+            sets.add(frozenset(addresses))
+    assert len(firsts) == n and len(sets) == 1
+
+
 @pytest.mark.parametrize("bits", range(0, 32, 3))
 def test_the_question_comes_back_as_it_was(udp, bits):
     """0x20: clients compare every octet of the question."""
