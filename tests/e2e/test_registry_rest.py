@@ -16,7 +16,8 @@ CANONICAL = ('{"type":"JSONServiceRecord","description":"d","external":[],"inter
 @pytest.fixture(scope="module", params=STORES)
 def reg(request):
     with store_url(request.param) as url:
-        with Registry(store=url, options={"registryd": {"hadoop.registry.record.max-size": "8k"}}) as r:
+        with Registry(store=url, options={"registryd": {"hadoop.registry.record.max-size": "8k",
+                                                        "hadoop.registry.feed.wait": "200ms"}}) as r:
             yield r
 
 

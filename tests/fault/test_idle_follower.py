@@ -51,8 +51,8 @@ def test_a_follower_that_reads_nothing_costs_little_and_is_told():
                         pass
                 return memory(reg.registryd)
 
-            before = write(20)
-            after = write(60)
+            before = write(10)
+            after = write(40)
             text = request(reg.registry_port, "GET", "/metrics").body.decode()
             held = {line.split()[0]: int(line.split()[1]) for line in text.splitlines() if line.startswith("registry_f")}
             assert held["registry_feed_ring_bytes"] < ring + len(pad)
