@@ -3,6 +3,8 @@
 #include "options.h"
 #include "base/obj.h"
 
+#include <malloc.h>
+
 static const struct opt_def option_rows[] = {OPTIONS_ROWS(DNSD_OPTIONS)};
 static const struct metric_def metric_rows[] = {METRICS_ROWS(DNSD_METRICS) NET_COUNTERS(DNSD_NET_METRIC_ROW)
                                                     FORWARD_COUNTERS(DNSD_NET_METRIC_ROW)};
@@ -20,5 +22,7 @@ int main(int argc, char **argv)
                                    .check = dnsd_check,
                                    .reload = dnsd_reload,
                                    .app_size = sizeof(struct dnsd)};
+    /* What one thread allocates while it loads, another one keeps or frees: arenas of their own would mostly hold holes. */
+    mallopt(M_ARENA_MAX, 1);
     return daemon_main(&def, argc, argv);
 }

@@ -27,7 +27,7 @@
 #include "wire/write.h"
 #include "zone/zone.h"
 
-#define SHARD_NODES 64
+#define SHARD_NODES 32
 #define PAGE_SHARDS 64
 
 enum {

@@ -17,7 +17,13 @@
 #include "zone/merge.h"
 #include "zone/set.h"
 
-enum { FLUSH_OPS = 65536, TTL_MAX_S = 0x7fffffff };
+enum {
+    FLUSH_OPS = 65536,
+    TTL_MAX_S = 0x7fffffff,
+    CACHE_LINE = 64,
+    FETCHED_TOUCHES = 32, /* of more, the first would be gone again */
+    FETCHED_BYTES = 3072, /* what most shards have */
+};
 
 /** A name that a transaction touches. */
 struct zone_touch {
@@ -96,6 +102,17 @@ static void grow_buckets(struct zone_tx *tx)
     tx->bucket_mask = mask;
 }
 
+/** The commit will read the whole shard of a name: let it come while the next record is made ready. */
+static void fetch_shard(const struct zone_tx *tx, uint32_t hash)
+{
+    const struct zone_version *v = tx->build.next;
+    const char *shard = (const char *)shard_at(v, shard_index(v, hash));
+    if (tx->n_touches > FETCHED_TOUCHES || !shard)
+        return;
+    for (size_t at = 0; at < FETCHED_BYTES; at += CACHE_LINE)
+        __builtin_prefetch(shard + at);
+}
+
 /** The touch of a name, made when it is not there. @param key hashed. */
 static struct zone_touch *touch_get(struct zone_tx *tx, const struct zone *z, const struct name_key *key)
 {
@@ -119,6 +136,7 @@ static struct zone_touch *touch_get(struct zone_tx *tx, const struct zone *z, co
     t->next_level = tx->levels[t->n_labels];
     tx->levels[t->n_labels] = t;
     tx->n_touches++;
+    fetch_shard(tx, hash);
     return t;
 }
 
