@@ -31,14 +31,14 @@ def _write_lines(path, lines):
 
 
 class Field:
-    """All servers with n instances, and the questions."""
+    """All servers with n instances, and the questions of these mixes."""
 
-    def __init__(self, place, n, workers, say):
+    def __init__(self, place, n, workers, mixes, say):
         self.place, self.workers, self.say = place, workers, say
         with open(f"{place}/forward.zone", "w", encoding="ascii") as forward, \
                 open(f"{place}/reverse.zone", "w", encoding="ascii") as reverse:
             instances.write_masters(n, forward, reverse)
-        self.samples = {mix: self._write_questions(mix, n) for mix in instances.MIXES}
+        self.samples = {mix: self._write_questions(mix, n) for mix in mixes}
         self.last = f"{instances.Instance(n - 1).instance_name} A"
         self.feed = feed.Feed(instances.records(n))
         self.servers = {}
@@ -208,7 +208,7 @@ def run(args, say):
     for workers in args.workers:
         say(f"\n== {args.instances} instances, {workers} worker{'s' if workers > 1 else ''} a server")
         with tempfile.TemporaryDirectory(prefix="bobbin-bench-") as place, \
-                Field(place, args.instances, workers, say) as field:
+                Field(place, args.instances, workers, {*args.mixes, "hits"}, say) as field:
             one = {"memory_mib": {name: process.memory_mib(s.pid) for name, s in field.servers.items()}}
             _show_memory(say, one["memory_mib"], args.instances)
             one["mixes"] = {mix: _measure_mix(field, mix, args.seconds, args.rounds) for mix in args.mixes}
