@@ -276,7 +276,8 @@ static int told_member(struct js *s, const char *key, void *into, struct err_inf
     if (strcmp(key, "purged") != 0)
         return skip(s, why);
     err = take_int(s, &n, why);
-    t->many->n_purged += n;
+    if (!err && __builtin_add_overflow(t->many->n_purged, n, &t->many->n_purged))
+        err = wrong(s, why, "more was purged than can be");
     return err;
 }
 

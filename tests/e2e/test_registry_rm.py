@@ -329,9 +329,11 @@ def test_a_poll_asks_about_a_bounded_number(cluster, rm):
     ids = [f"application_{TS}_{n:04}" for n in range(1, 41)]
     for n, id in enumerate(ids):
         rm.app(id, states=["FINISHED" if n % 2 else "RUNNING"])
+    rm.ha = "STANDBY"  # asked about nothing until all are there
     with cluster(rm, hadoop_registry_rm_poll_applications="5") as reg:
         for id in ids:
             reg.bind(f"/users/alice/{id.replace('_', '-')}", record(id, "application"))
+        rm.ha = "ACTIVE"
         wait_for(lambda: len(reg.registry("GET", "/users/alice").json["nodes"]) == 20, "half of them are purged")
         most = now = 0
         for path in rm.requests:
