@@ -182,9 +182,14 @@ static void grow_slots(struct kept_set *s)
     free(s->slots);
     s->n_slots = s->n_slots ? s->n_slots * 2 : 16;
     s->slots = mem_array(s->n_slots, sizeof *s->slots);
-    for (uint32_t place = 0; place < s->n_places; place++)
-        if (s->places[place])
-            s->slots[find_slot(s, s->places[place])] = place + 1;
+    for (uint32_t place = 0; place < s->n_places; place++) {
+        if (!s->places[place])
+            continue;
+        uint32_t i = s->places[place]->hash & (s->n_slots - 1);
+        while (s->slots[i])
+            i = (i + 1) & (s->n_slots - 1);
+        s->slots[i] = place + 1;
+    }
 }
 
 static uint32_t new_place(struct kept_set *s)
