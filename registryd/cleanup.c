@@ -117,8 +117,10 @@ static void job_free(struct job *j)
 
 /* ---- running ---- */
 
-static bool is_transient(int err)
+static bool is_transient(const struct job *j, int err)
 {
+    if (err == ERR_NOTFOUND && j->makes_homes)
+        return true; /* a new registry has no /users yet */
     return err == ERR_UNAVAILABLE || err == ERR_TIMEOUT || err == ERR_IO || err == ERR_CONFLICT ||
            err == ERR_NOTEMPTY || err == ERR_NOSPC;
 }
@@ -152,7 +154,7 @@ static void job_done(struct job *j, int err, const struct err_info *why)
 {
     struct cleanup *c = j->cleanup;
     c->n_running--;
-    bool again = is_transient(err) && ++j->n_tries < TRIES_MAX && !c->is_stopped;
+    bool again = is_transient(j, err) && ++j->n_tries < TRIES_MAX && !c->is_stopped;
     job_tell(j, err, why, again);
     if (again) {
         job_wait(j, pause_after(j->n_tries));

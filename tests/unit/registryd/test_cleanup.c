@@ -110,6 +110,24 @@ static void what_fails_for_now_is_told_and_tried_again(void **state)
     assert_int_equal(cleanup_n_waiting(x->cleanup), 0);
 }
 
+static bool has_home(void *arg)
+{
+    return metric_value(arg, M_HOMES) > 0;
+}
+
+/* The resource manager may name its users before a new registry has its standard nodes. */
+static void a_home_waits_for_the_standard_nodes(void **state)
+{
+    struct fixture *x = *state;
+    assert_err(kit_delete(x->kit, "/users", -1), 0);
+    struct said s = tell(x, CLEANUP_APP_STORED, "alice");
+    assert_string_equal(err_name(s.err), "ERR_NOTFOUND");
+    assert_true(s.outcome.is_retrying);
+    assert_err(kit_create(x->kit, "/users", ""), 0);
+    kit_until(x->kit, has_home, x->metrics);
+    assert_err(kit_get(x->kit, "/users/alice"), 0);
+}
+
 static void a_stop_drops_what_waits(void **state)
 {
     struct fixture *x = *state;
@@ -169,6 +187,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
 #define CASE(fn) cmocka_unit_test_setup_teardown(fn, set_up, tear_down)
         CASE(what_fails_for_now_is_told_and_tried_again),
+        CASE(a_home_waits_for_the_standard_nodes),
         CASE(a_stop_drops_what_waits),
         CASE(events_do_what_the_table_says),
         CASE(many_events_all_come_to_an_end),
