@@ -153,3 +153,17 @@ def test_the_loop_has_time_while_a_snapshot_becomes_names(feed, tmp_path):
         slices = re.search(r"^dnsd_zone_change_slices_total (\d+)$", request(dns.http, "GET", "/metrics").body.decode(), re.M)
         assert int(slices.group(1)) > 0
         follower.close()
+
+
+def test_the_end_in_the_middle_of_a_snapshot(feed, tmp_path):
+    """Stopping does not wait for names that nobody will ask for; what is not through is dropped."""
+    with Dns(feed, tmp_path, guard_share=0) as dns:
+        follower = feed.newcomer()
+        follower.snapshot(records(1))
+        dns.until_synced(1)
+        follower.tell({"type": "gone"})
+        follower.close()
+        follower = feed.newcomer()
+        follower.snapshot(records(4000, "127.78"), 2)
+        wait_for(lambda: dns.stats()["records"] > 1, "it has begun")
+    follower.close()
