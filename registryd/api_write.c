@@ -211,7 +211,11 @@ static struct write *write_read(struct registryd *app, struct http_req *req, enu
 
 static void write_go_by(struct write *w, struct reg_store *ops)
 {
-    struct reg_store_binding binding = {w->record, w->flags, w->cond, &w->more.acl};
+    struct reg_store_binding binding = {.record = w->record,
+                                        .flags = w->flags,
+                                        .cond = w->cond,
+                                        .more = &w->more.acl,
+                                        .seems_missing = !mirror_find(w->app->mirror, w->path)};
     bool parents = w->flags & REG_CREATE_PARENTS;
     switch (w->kind) {
     case WRITE_BIND: reg_store_bind(ops, w->path, &binding, on_written, w); break;

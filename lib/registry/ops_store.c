@@ -309,9 +309,12 @@ static void bind_set(struct op *op, int32_t version);
 
 static void on_bind_created(struct op *op, int err, const struct store_result *r)
 {
+    /* Who may not make it may still be let to overwrite it, if it is there against all appearance. */
+    bool may_be_there = err == ERR_EXISTS || (err == ERR_PERMISSION && op->n_rounds == 0);
+
     if (err == ERR_EXISTS && op->cond.kind == REG_IF_ABSENT)
         op_refuse(op, ERR_CONFLICT, "there is a node already");
-    else if (err == ERR_EXISTS && (op->flags & REG_OVERWRITE) && op->cond.kind == REG_IF_NONE &&
+    else if (may_be_there && (op->flags & REG_OVERWRITE) && op->cond.kind == REG_IF_NONE &&
              op->n_rounds < ROUNDS_MAX)
         bind_set(op, -1);
     else if (err)
@@ -378,12 +381,13 @@ void reg_store_bind(struct reg_store *rs, const char *path, const struct reg_sto
 {
     struct op *op = op_new(rs, path, done, arg);
     int err = bind_prepare(op, binding);
+    bool may_set = op->cond.kind == REG_IF_NONE && op->flags & REG_OVERWRITE && !binding->seems_missing;
 
     if (err)
         op_finish_later(op, err);
     else if (op->cond.kind == REG_IF_MZXID)
         store_stat(rs->store, op->path, on_bind_stat, op);
-    else if (op->cond.kind == REG_IF_EXISTS || (op->cond.kind == REG_IF_NONE && (op->flags & REG_OVERWRITE)))
+    else if (op->cond.kind == REG_IF_EXISTS || may_set)
         bind_set(op, -1);
     else
         op_create(op, on_bind_created);

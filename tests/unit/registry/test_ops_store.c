@@ -85,7 +85,7 @@ static int bind_if(struct reg_store *rs, const char *path, const char *descripti
                    struct reg_store_cond cond)
 {
     struct reg_record *record = reg_record_new();
-    struct reg_store_binding binding = {record, flags, cond, NULL};
+    struct reg_store_binding binding = {.record = record, .flags = flags, .cond = cond};
 
     forget();
     reg_record_describe(record, description);
@@ -378,7 +378,7 @@ static void test_bind_refuses_before_it_writes(void **state)
 {
     struct fixture *f = *state;
     struct reg_record *record = reg_record_new();
-    struct reg_store_binding binding = {NULL, REG_OVERWRITE, {REG_IF_NONE, 0}, NULL};
+    struct reg_store_binding binding = {.flags = REG_OVERWRITE};
 
     forget();
     reg_store_bind(f->dns, "/r", &binding, on_done, &last);
@@ -390,6 +390,29 @@ static void test_bind_refuses_before_it_writes(void **state)
     reg_store_bind(f->dns, "/r", &binding, on_done, &last);
     assert_int_equal(finish_call(), ERR_RECORD);
     assert_absent(f->dns, "/r");
+    reg_record_free(record);
+}
+
+/** A node that only seems to be missing is overwritten all the same; one that is missing is made, with parents. */
+static void test_bind_what_seems_missing(void **state)
+{
+    struct fixture *f = *state;
+    struct reg_record *record = reg_record_new();
+    struct reg_store_binding binding = {
+        .record = record, .flags = REG_OVERWRITE | REG_CREATE_PARENTS, .seems_missing = true};
+
+    assert_int_equal(bind_record(f->dns, "/there", "old", REG_CREATE), 0);
+    reg_record_describe(record, "new");
+    forget();
+    reg_store_bind(f->dns, "/there", &binding, on_done, &last);
+    assert_int_equal(finish_call(), 0);
+    assert_false(last.changed);
+    assert_description(f->dns, "/there", "new");
+    forget();
+    reg_store_bind(f->dns, "/not/there", &binding, on_done, &last);
+    assert_int_equal(finish_call(), 0);
+    assert_true(last.changed);
+    assert_description(f->dns, "/not/there", "new");
     reg_record_free(record);
 }
 
@@ -434,7 +457,7 @@ static void test_condition_is_lost_in_a_race(void **state)
 {
     struct fixture *f = *state;
     struct reg_record *record = reg_record_new();
-    struct reg_store_binding binding = {record, REG_OVERWRITE, {REG_IF_MZXID, 0}, NULL};
+    struct reg_store_binding binding = {.record = record, .flags = REG_OVERWRITE, .cond = {REG_IF_MZXID, 0}};
 
     assert_int_equal(bind_record(f->dns, "/r", "one", REG_CREATE), 0);
     binding.cond.mzxid = last.stat.mzxid;
@@ -626,6 +649,7 @@ int main(void)
         CASE(test_names_that_exist_are_taken_as_they_are),
         CASE(test_bind),
         CASE(test_bind_refuses_before_it_writes),
+        CASE(test_bind_what_seems_missing),
         CASE(test_bind_conditions),
         CASE(test_condition_is_lost_in_a_race),
         CASE(test_reads),
