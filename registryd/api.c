@@ -63,7 +63,7 @@ static int add_element(char **to, const char *raw, size_t n, const char *whole, 
 static bool plain_path(const char *raw, char **out)
 {
     size_t len = strlen(raw);
-    if (len == 0 || !str_is_visible(raw, len) || memchr(raw, '%', len))
+    if (len == 0 || memchr(raw, '%', len))
         return false;
     mem_auto char *path = mem_alloc(len + 2);
     path[0] = '/';

@@ -113,6 +113,7 @@ static bool is_plain(const char *s, size_t len)
     return special_bytes(word) == 0;
 }
 
+/* Append a plain text in quotes. */
 static void add_plain(struct buf *out, const char *s, size_t len)
 {
     char *to = buf_room(out, len + 2);

@@ -75,7 +75,7 @@ struct mirror {
         [STORE_REVISION_MAX]; /* what readers are shown: that of the tree, or more after it went back */
     char tree_id[STORE_REVISION_MAX], aside_id[STORE_REVISION_MAX]; /* as the store tells them */
     bool is_older; /* the store has gone back, which is not told yet: that is for the end of a full read */
-    uint32_t generation;
+    uint32_t generation : 24;    /* as in the items */
     int64_t applied;             /* told to listeners */
     int64_t pending_applied;     /* to be told when the full read is complete */
     int64_t latest;              /* largest number seen of this store */
@@ -581,7 +581,8 @@ size_t mirror_n_nodes(const struct mirror *m)
 
 size_t mirror_n_bytes(const struct mirror *m)
 {
-    return m->tree.n_bytes + m->aside.n_bytes + m->doomed.n_bytes;
+    return m->tree.n_bytes + m->tree.n_place_bytes + m->aside.n_bytes + m->aside.n_place_bytes +
+           m->doomed.n_bytes;
 }
 
 const struct mirror_node *mirror_find(const struct mirror *m, const char *path)

@@ -28,18 +28,6 @@ static int name_compare(const char *name, size_t len, const char *other)
     return order ? order : (other[len] ? -1 : 0);
 }
 
-struct mirror_item *mirror_child_find(const struct mirror_item *item, const char *name, size_t len)
-{
-    struct mirror_item *at = item->children;
-    while (at) {
-        int order = name_compare(name, len, at->name);
-        if (order == 0)
-            return at;
-        at = order < 0 ? at->left : at->right;
-    }
-    return NULL;
-}
-
 struct mirror_item *mirror_child_next(const struct mirror_item *item, const char *after, size_t len)
 {
     struct mirror_item *at = item->children, *best = NULL;
@@ -61,8 +49,8 @@ static struct mirror_item *descend(const struct mirror_tree *t, const char *path
     struct mirror_item *at = t->root;
     *rest = NULL;
     for (const char *name = path + 1; *name;) {
-        size_t len = strcspn(name, "/");
-        struct mirror_item *child = mirror_child_find(at, name, len);
+        size_t len = (size_t)(strchrnul(name, '/') - name);
+        struct mirror_item *child = t->places ? mirror_places_child(t->places, at, name, len) : NULL;
         if (!child) {
             *rest = name;
             *rest_len = len;
@@ -76,12 +64,9 @@ static struct mirror_item *descend(const struct mirror_tree *t, const char *path
 
 struct mirror_item *mirror_tree_find(const struct mirror_tree *t, const char *path)
 {
-    const char *rest = NULL;
-    size_t rest_len = 0;
-    if (!t->root)
-        return NULL;
-    struct mirror_item *item = descend(t, path, &rest, &rest_len);
-    return rest ? NULL : item;
+    if (!path[1])
+        return t->root;
+    return t->places ? mirror_places_find(t->places, path) : NULL;
 }
 
 /** The next item that is not below this one. */
@@ -116,18 +101,7 @@ struct mirror_item *mirror_tree_after(const struct mirror_tree *t, const char *p
     return next ? next : after_subtree(t->root, item);
 }
 
-/* ---- treap ---- */
-
-/** Xorshift: the order of names must not decide the shape of the treap. */
-static uint32_t priority_next(struct mirror_tree *t)
-{
-    if (!t->seed)
-        t->seed = hash_bytes(&t, sizeof t) | 1;
-    t->seed ^= t->seed << 13;
-    t->seed ^= t->seed >> 7;
-    t->seed ^= t->seed << 17;
-    return (uint32_t)(t->seed >> 32);
-}
+/* ---- treap: the hash is the priority, so that the order of names does not decide its shape ---- */
 
 /** Cut a treap in two: names smaller than `name`, and greater ones. */
 static void treap_split(struct mirror_item *at, const char *name, struct mirror_item **smaller,
@@ -153,7 +127,7 @@ static struct mirror_item *treap_join(struct mirror_item *smaller, struct mirror
 {
     struct mirror_item *root = NULL, **at = &root;
     while (smaller && greater) {
-        if (smaller->priority > greater->priority) {
+        if (smaller->hash > greater->hash) {
             *at = smaller;
             at = &smaller->right;
             smaller = smaller->right;
@@ -169,7 +143,7 @@ static struct mirror_item *treap_join(struct mirror_item *smaller, struct mirror
 
 static void treap_insert(struct mirror_item **at, struct mirror_item *item)
 {
-    while (*at && (*at)->priority >= item->priority)
+    while (*at && (*at)->hash >= item->hash)
         at = strcmp(item->name, (*at)->name) < 0 ? &(*at)->left : &(*at)->right;
     treap_split(*at, item->name, &item->left, &item->right);
     *at = item;
@@ -193,9 +167,11 @@ struct mirror_item *mirror_tree_add(struct mirror_tree *t, struct mirror_item *p
     memcpy(item->name, name, strlen(name) + 1);
     item->node.name = item->name;
     item->node.data = no_data;
-    item->priority = priority_next(t) & 0xffffff;
     if (parent) {
         item->node.parent = &parent->node;
+        if (!t->places)
+            t->places = mirror_places_new();
+        t->n_place_bytes += mirror_places_add(t->places, item); /* gives the hash */
         treap_insert(&parent->children, item);
         parent->node.stat.n_children++;
     } else {
@@ -241,6 +217,7 @@ void mirror_tree_remove(struct mirror_tree *t, struct mirror_item *item)
     if (item->node.parent) {
         struct mirror_item *parent = mirror_item_of(item->node.parent);
         treap_remove(&parent->children, item);
+        t->n_place_bytes -= mirror_places_remove(t->places, item);
         parent->node.stat.n_children--;
     } else {
         t->root = NULL;
@@ -268,6 +245,9 @@ void mirror_tree_doom(struct mirror_tree *t, struct mirror_doomed *doomed)
 {
     doom(t->root, doomed);
     doomed->n_bytes += t->n_bytes;
+    mirror_places_free(t->places);
+    t->places = NULL;
+    t->n_place_bytes = 0;
     t->root = NULL;
     t->n_nodes = 0;
     t->n_bytes = 0;

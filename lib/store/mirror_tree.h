@@ -5,27 +5,30 @@
  *                    /  \             /  \
  *                 left  right      left  right                  (siblings, by byte order of the name)
  *
- * About 140 bytes a node beside its name and data. Thread: owner.   Source: treaps: Seidel and Aragon 1996.
+ * Beside the treaps, which give the order, there is one hash table of all children (mirror_places.h), which finds them by path.
+ * About 160 bytes a node beside its name and data. Thread: owner.   Source: treaps: Seidel and Aragon 1996.
  */
 #ifndef STORE_MIRROR_TREE_H
 #define STORE_MIRROR_TREE_H
 
 #include "base/buf.h"
 #include "store/mirror.h"
+#include "store/mirror_places.h"
 
 struct mirror_item {
     struct mirror_node node; /* first: a node is its item */
     struct mirror_item *left, *right, *children;
-    uint32_t priority : 24;
-    uint32_t note : 8;   /* of the data; see mirror_node_note */
-    uint32_t generation; /* of the full read that saw it last */
+    uint64_t hash;            /* of the path, 0 of the root: mirror_places'; the priority in the treap, too */
+    uint32_t note : 8;        /* of the data; see mirror_node_note */
+    uint32_t generation : 24; /* of the full read that saw it last */
     char name[];
 };
 
 struct mirror_tree {
     struct mirror_item *root;
     size_t n_nodes, n_bytes;
-    uint64_t seed; /* of the priorities; not 0 */
+    size_t n_place_bytes;         /* of places, not in n_bytes */
+    struct mirror_places *places; /* every item but the root; NULL: none yet */
 };
 
 /** Items of trees that were given up, linked through what were their parent pointers; not freed yet. */
@@ -35,8 +38,6 @@ struct mirror_doomed {
 };
 
 struct mirror_item *mirror_item_of(const struct mirror_node *node);
-/** Child whose name is the len bytes at `name`, or NULL. O(log n). */
-struct mirror_item *mirror_child_find(const struct mirror_item *item, const char *name, size_t len);
 /** First child whose name is greater than the len bytes at `after`, or NULL. O(log n). */
 struct mirror_item *mirror_child_next(const struct mirror_item *item, const char *after, size_t len);
 /** Item at a path or NULL. */

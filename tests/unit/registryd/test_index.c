@@ -263,7 +263,7 @@ static void memory_of_a_record(void **state)
     fake_end(f);
     assert_int_equal(index_n_records(f->index), N);
     size_t per_record = (mirror_n_bytes(f->mirror) + index_n_bytes(f->index) - own) / N;
-    assert_in_range(per_record, 200, 1000);
+    assert_in_range(per_record, 200, 1024);
 }
 
 int main(void)
