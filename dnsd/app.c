@@ -10,6 +10,8 @@
 
 /** When versions that workers still read are looked at again. */
 #define RECLAIM_MS 50
+/** Blocks of memory that are released at once. */
+#define RECLAIM_MAX 256
 
 static void check_mode(const struct options *o, struct buf *errors)
 {
@@ -57,10 +59,10 @@ static void reclaim(void *arg)
     struct dnsd *app = arg;
     struct zoneset_memory memory;
     uint64_t net = net_oldest_version(app->net), dump = dnsd_oldest_dump(app);
-    zoneset_reclaim(app->zones, net < dump ? net : dump);
+    size_t n = zoneset_reclaim_some(app->zones, net < dump ? net : dump, RECLAIM_MAX);
     zoneset_memory(app->zones, &memory);
     if (memory.waiting_bytes)
-        run_timer_start(app->reclaim, RECLAIM_MS, 0);
+        run_timer_start(app->reclaim, n == RECLAIM_MAX ? 0 : RECLAIM_MS, 0);
 }
 
 void dnsd_published(struct dnsd *app)

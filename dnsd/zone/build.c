@@ -148,9 +148,15 @@ void build_abort(struct zone_build *b)
 
 size_t zoneset_reclaim(struct zoneset *set, uint64_t oldest)
 {
+    return zoneset_reclaim_some(set, oldest, SIZE_MAX);
+}
+
+size_t zoneset_reclaim_some(struct zoneset *set, uint64_t oldest, size_t n_max)
+{
     struct zone_dead_list *w = &set->waiting;
     size_t before = w->first;
-    for (; w->first < w->n_items && w->items[w->first].until <= oldest; w->first++) {
+    for (; w->first < w->n_items && w->items[w->first].until <= oldest && w->first - before < n_max;
+         w->first++) {
         set->waiting_bytes -= w->items[w->first].size;
         free(w->items[w->first].memory);
     }

@@ -184,6 +184,9 @@ const struct zone_version *zoneset_current(const struct zoneset *set);
  * @return objects released.   Thread: writer.   Source: ours.
  */
 size_t zoneset_reclaim(struct zoneset *set, uint64_t oldest);
+/** As zoneset_reclaim, at most n_max objects: after a large change there are thousands. @return objects released; n_max: there may
+ *  be more. Thread: writer. Source: ours. */
+size_t zoneset_reclaim_some(struct zoneset *set, uint64_t oldest, size_t n_max);
 
 /** Memory of the set: the current version's shards, and what waits for zoneset_reclaim. Thread: writer. */
 struct zoneset_memory {
