@@ -12,7 +12,7 @@ import threading
 import pytest
 
 import zookeeper
-from dns_names import APP, APP_PATH, COMPAT, D, GROUPS, ID2, ID3, P2, P3, S, container
+from dns_names import APP, APP_PATH, COMPAT, D, GROUPS, ID2, ID3, MAPPED, P2, P3, S, container
 from harness import BIN, Stack, dig, dig_full, free_port, wait_for
 from peer import Peer, PeerError
 from test_dns_names import check, key_of
@@ -190,10 +190,12 @@ ORIGINAL = {
     ("1.7 IPv6 host", "test1", "AAAA"): NOTHING,  # 1.7: the whole record fails
     ("1.7 IPv6 host", "test1", "A"): NOTHING,
     ("1.7 IPv6 host", "test1", "SRV"): NOTHING,
+    ("10.2.2 real IPv6 beside IPv4 in compat: the real one only", "httpd", "AAAA"): [f"httpd.{S} AAAA {MAPPED}"],  # 1.7
     ("10.2.8 service-level name, compat: none", "web", "A"): NOTHING,  # 2.5
 }
 # Rows whose records the original refuses as a whole (1.7), and the one answer without SOA (4.5).
-REFUSED = ("Example H, IPv6", "1.7 unknown api prefix", "1.7 IPv6 host")
+REFUSED = ("Example H, IPv6", "1.7 unknown api prefix", "1.7 IPv6 host",
+           "10.2.2 real IPv6 beside IPv4 in compat: the real one only")
 WITHOUT_SOA = ("19.1.17.172.in-addr.arpa.", "PTR")
 ROWS = [g for g in GROUPS if g["options"].get("mode") == "compat" and g.get("asks") and "wait" not in g]
 
