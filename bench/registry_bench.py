@@ -14,6 +14,7 @@ import threading
 import time
 
 import process
+import registry_instructions
 import registry_purge
 import zookeeper
 from harness import BIN, Daemon, free_port, request, wait_for
@@ -229,7 +230,7 @@ def _measure(zk, n, place, say):
 
 def run(sizes, say):
     """Returns the results, ready for JSON."""
-    result = {"purge_embedded": registry_purge.embedded(registry_purge.SIZES, say)}
+    result = {"instructions": registry_instructions.run(say), "purge_embedded": registry_purge.embedded(registry_purge.SIZES, say)}
     for n in sizes:
         heap_mib = max(512, n * 3 // 1024)
         zookeeper.JVM[:] = [f"-Xmx{heap_mib}m" if word.startswith("-Xmx") else word for word in zookeeper.JVM]

@@ -1,0 +1,98 @@
+"""User instructions of a GET, counted by callgrind: a figure that no load of the machine moves.
+
+What libc's memset does is left out of it: callgrind counts each byte that one instruction clears, and both programs have libmicrohttpd
+clear the same pool of 48 KiB a request.
+"""
+import collections
+import glob
+import os
+import re
+import socket
+import subprocess
+import tempfile
+
+import zookeeper
+from harness import BIN, free_port, request, wait_for
+
+RECORDS, READS, CONNECTIONS = 1000, 2000, 8
+PATH = "/ws/v1/registry/users/u0/services/yarn-service/svc0/components/ctr-e50-1451931954322-0000-01-000000"
+
+
+def self_cost(text):
+    """Instructions of each function itself, of a callgrind dump."""
+    names, cost, function, is_call = {}, collections.Counter(), None, False
+    for line in text.splitlines():
+        named = re.match(r"c?fn=\((\d+)\)(?: (.*))?", line)
+        if named:
+            names.setdefault(named[1], named[2])
+            function = names[named[1]] if line.startswith("fn=") else function
+        elif line.startswith("calls="):
+            is_call = True
+        elif re.match(r"[+\-*\d]", line):
+            words = line.split()
+            if not is_call and len(words) > 1:
+                cost[function] += int(words[1])
+            is_call = False
+    return cost
+
+
+def _is_open(port):
+    try:
+        socket.create_connection(("127.0.0.1", port)).close()
+        return True
+    except OSError:
+        return False
+
+
+def _reads(port, n):
+    subprocess.run([os.path.join(BIN, "bench_registry_reads"), *map(str, (port, RECORDS, n, 0, CONNECTIONS))], check=True, stdout=subprocess.DEVNULL)
+
+
+def _control(pid, option):
+    subprocess.run(["callgrind_control", option, str(pid)], check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+
+
+class Counted:
+    """A program under callgrind, until the end of the `with` block."""
+
+    def __init__(self, place, port, *command):
+        self.out, self.port = os.path.join(place, f"callgrind.{port}"), port
+        with open(self.out + ".log", "wb") as log:
+            self.process = subprocess.Popen(["valgrind", "--tool=callgrind", f"--callgrind-out-file={self.out}", *command], stdin=subprocess.DEVNULL,
+                                            stdout=log, stderr=log)
+
+    def __enter__(self):
+        wait_for(lambda: _is_open(self.port), f"port {self.port} is open", 120)
+        return self
+
+    def __exit__(self, *_):
+        self.process.terminate()
+        self.process.wait(60)
+
+    def a_read(self):
+        """Every record is read once before, so that what is found out once a record is not counted."""
+        _reads(self.port, RECORDS)
+        _control(self.process.pid, "-z")
+        _reads(self.port, READS)
+        _control(self.process.pid, "-d")
+        with open(sorted(glob.glob(self.out + ".[0-9]*"))[0], encoding="utf-8", errors="replace") as f:
+            cost = self_cost(f.read())
+        return sum(n for name, n in cost.items() if "memset" not in (name or "")) / READS
+
+
+def run(say):
+    """Returns the figures, ready for JSON."""
+    with tempfile.TemporaryDirectory(prefix="bobbin-bench-") as place, zookeeper.Server() as zk:
+        url, port, body = f"zk://{zk.address}/counted", free_port(), os.path.join(place, "body")
+        subprocess.run([os.path.join(BIN, "bench_registry_fill"), url, "make", str(RECORDS)], check=True, stdout=subprocess.DEVNULL)
+        with Counted(place, port, os.path.join(BIN, "registryd"), "-D", f"hadoop.registry.store={url}", "-D", f"bobbin.data.dir={place}",
+                     "-D", f"hadoop.registry.http.address=127.0.0.1:{port}") as reg:
+            wait_for(lambda: f"registry_indexed_records {RECORDS}" in request(port, "GET", "/metrics").body.decode(), "the index is built", 120)
+            with open(body, "wb") as f:
+                f.write(request(port, "GET", PATH).body)
+            ours = reg.a_read()
+        port = free_port()
+        with Counted(place, port, os.path.join(BIN, "bench_registry_bare"), str(port), body) as bare:
+            theirs = bare.a_read()
+    say(f"user instructions of a GET: registryd {ours:.0f}, bare libmicrohttpd {theirs:.0f}, without clearing memory")
+    return {"registryd": ours, "bare": theirs}
