@@ -2,6 +2,7 @@
  * Records in ZooKeeper, written as any client would: `make N` makes the tree, `change N RATE SECONDS` sets records of it, so many
  * a second, one after the other.
  */
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -143,6 +144,7 @@ int main(int argc, char **argv)
         return usage(argv[0]);
     obj_init(&f.obj, FILL_MAGIC);
     f.end = f.rate * seconds;
+    signal(SIGPIPE, SIG_IGN); /* as the daemons do: a connection that is cut is an error of write */
     f.loop = run_loop_new();
     f.err = store_open(f.loop, argv[1], NULL, &f.store, &f.why);
     if (f.err) {

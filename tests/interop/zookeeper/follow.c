@@ -13,6 +13,7 @@
  *     fill PATH N             create N nodes PATH/0…
  *     quit
  */
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -222,6 +223,7 @@ int main(int argc, char **argv)
         .follow_servers = argc > 2 ? argv[2] : NULL,
     };
     struct err_info why = {0};
+    signal(SIGPIPE, SIG_IGN); /* as the daemons do: a connection that is cut is an error of write */
     obj_init(&d.obj, DRIVER_MAGIC);
     if (argc < 2 || store_open(d.loop, argv[1], &options, &d.store, &why) != 0) {
         fprintf(stderr, "follow: %s: %s\n", why.where, why.text);

@@ -1,3 +1,4 @@
+#include <signal.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -44,6 +45,7 @@ static struct kit *kit_open(char *take_url, const struct store_options *options)
     struct kit *kit = mem_new(struct kit);
     struct err_info why = {0};
     kit->url = take_url;
+    signal(SIGPIPE, SIG_IGN); /* as the daemons do: a connection that is cut is an error of write */
     kit->loop = run_loop_new();
     if (store_open(kit->loop, kit->url, options, &kit->store, &why))
         fail_msg("cannot open %s: %s %s", kit->url, why.where, why.text);

@@ -2,6 +2,7 @@
 #include "base/mem.h"
 #include "base/obj.h"
 
+#include <signal.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdlib.h>
@@ -172,6 +173,7 @@ struct fake_zk *fake_new(struct run_loop *loop)
     struct fake_zk *z = mem_new(struct fake_zk);
     struct sockaddr_in at;
     int len = sizeof at;
+    signal(SIGPIPE, SIG_IGN); /* as the daemons do: a connection that is cut is an error of write */
     obj_init(&z->obj, FAKE_MAGIC);
     z->loop = loop;
     z->timeout_ms = 10000;
