@@ -111,13 +111,13 @@ static void old_postings_go_in_slices(void **state)
         size_t now = index_n_bytes(f->index);
         assert_true(before < now || before - now <= full / 4);
         before = now;
-        uv_run(run_loop_uv(f->loop), UV_RUN_ONCE);
+        uv_run(run_loop_uv(f->loop), UV_RUN_NOWAIT);
         if (index_ready(f->index))
             assert_found(f, INDEX_ID, "id1", "/new\n");
     }
     assert_true(n_turns > 10);
     while (index_n_bytes(f->index) > full / 1000)
-        uv_run(run_loop_uv(f->loop), UV_RUN_ONCE);
+        uv_run(run_loop_uv(f->loop), UV_RUN_NOWAIT);
     assert_found(f, INDEX_USER, "u", "");
     fake_gone(f, "/new");
     assert_int_equal(index_n_bytes(f->index), 0);
