@@ -47,7 +47,7 @@ void exchange_cancel(struct exchange *x)
         return;
     run_timer_free(x->timer);
     x->timer = NULL;
-    uv_close(&x->uv.handle, on_closed);
+    run_handle_close(&x->uv.handle, on_closed);
 }
 
 /** Over: close first, since done may stop everything; the octets live until the close is done. */

@@ -197,9 +197,11 @@ void run_timer_start(struct run_timer *t, uint64_t delay_ms, uint64_t repeat_ms)
         BUG_IF(uv_idle_start(&t->loop->idle, on_idle) != 0);
         return;
     }
-    /* libuv counts from the time it last looked at the clock; after long work that lies in the past. */
-    uv_update_time(t->uv.loop);
-    BUG_IF(uv_timer_start(&t->uv, on_timer, delay_ms, repeat_ms) != 0);
+    /* libuv counts from the time it last looked at the clock; after long work that lies in the past. That time is left as
+     * it is: were it moved on while timers are called, two with long work would call each other for ever. */
+    uint64_t now_ms = uv_hrtime() / 1000000, seen_ms = uv_now(t->uv.loop);
+    uint64_t behind_ms = now_ms > seen_ms ? now_ms - seen_ms : 0;
+    BUG_IF(uv_timer_start(&t->uv, on_timer, delay_ms + behind_ms, repeat_ms) != 0);
 }
 
 void run_timer_stop(struct run_timer *t)
@@ -211,6 +213,37 @@ void run_timer_stop(struct run_timer *t)
     TAILQ_REMOVE(&t->loop->soon, t, link);
     if (TAILQ_EMPTY(&t->loop->soon))
         uv_idle_stop(&t->loop->idle);
+}
+
+/* libuv closes descriptors by a bare system call, which the thread sanitizer does not see: it would take the next owner of the
+ * number for the old one. */
+#if defined(__SANITIZE_THREAD__)
+#define IS_THREAD_SANITIZED 1
+#elif defined(__has_feature)
+#if __has_feature(thread_sanitizer)
+#define IS_THREAD_SANITIZED 1
+#endif
+#endif
+#ifdef IS_THREAD_SANITIZED
+void __sanitizer_syscall_pre_impl_close(long fd);
+
+static void tell_sanitizer(const uv_handle_t *handle)
+{
+    uv_os_fd_t fd;
+    if (uv_fileno(handle, &fd) == 0)
+        __sanitizer_syscall_pre_impl_close(fd);
+}
+#else
+static void tell_sanitizer(const uv_handle_t *handle)
+{
+    (void)handle;
+}
+#endif
+
+void run_handle_close(uv_handle_t *handle, uv_close_cb closed)
+{
+    tell_sanitizer(handle);
+    uv_close(handle, closed);
 }
 
 static void on_timer_closed(uv_handle_t *uv)

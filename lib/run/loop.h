@@ -44,6 +44,15 @@ int64_t run_now_ms(void);
 /** The same clock in µs. Thread: any. Source: clock_gettime(2). */
 int64_t run_now_us(void);
 
+/**
+ * Close a handle of libuv's that has a descriptor of its own (socket, pipe): uv_close, which the thread sanitizer is told of.
+ *
+ * @param handle  open, not closing                                              [lives until closed is called]
+ * @param closed  called on a later turn of the loop, or NULL
+ * Thread: owner.   Source: libuv, uv_close.
+ */
+void run_handle_close(uv_handle_t *handle, uv_close_cb closed);
+
 /** A timer that frees itself when closed: libuv wants handles to outlive uv_close. */
 struct run_timer;
 /**

@@ -68,7 +68,7 @@ void zkc_close(struct zkc *c)
     c->is_closing = true;
     if (c->is_looking_up)
         uv_cancel((uv_req_t *)&c->lookup); /* one that runs already ends by itself; its result is dropped */
-    uv_close((uv_handle_t *)&c->tcp, on_closed);
+    run_handle_close((uv_handle_t *)&c->tcp, on_closed);
 }
 
 void zkc_close_saying(struct zkc *c, const struct buf *last_words)

@@ -96,7 +96,7 @@ void shim_link_close(struct shim_link *link)
         return;
     link->ops = NULL;
     if (!uv_is_closing((uv_handle_t *)&link->pipe))
-        uv_close((uv_handle_t *)&link->pipe, on_closed);
+        run_handle_close((uv_handle_t *)&link->pipe, on_closed);
     if (link->is_spawned && !uv_is_closing((uv_handle_t *)&link->process))
         uv_close((uv_handle_t *)&link->process, on_closed);
 }

@@ -40,7 +40,7 @@ void probe_try_drop(struct probe *p)
         return;
     t->probe = NULL;
     if (t->has_handle)
-        uv_close(&t->uv.handle, on_try_closed);
+        run_handle_close(&t->uv.handle, on_try_closed);
     /* A look-up has no handle: its callback frees the try. */
 }
 

@@ -190,6 +190,52 @@ static void work_in_slices_leaves_the_loop_its_rounds(void **state)
     run_loop_free(r.loop);
 }
 
+/** Two timers with work that takes longer than the pause they ask for. */
+struct pair {
+    struct run_timer *one, *other;
+    int n_calls;
+};
+
+static void work_long(void *arg, struct run_timer *own)
+{
+    struct pair *p = arg;
+    int64_t began_ms = run_now_ms();
+    p->n_calls++;
+    while (run_now_ms() - began_ms < 3)
+        ;
+    run_timer_start(own, 1, 0);
+}
+
+static void on_one(void *arg)
+{
+    work_long(arg, ((struct pair *)arg)->one);
+}
+
+static void on_other(void *arg)
+{
+    work_long(arg, ((struct pair *)arg)->other);
+}
+
+static void long_timers_are_called_once_a_round(void **state)
+{
+    (void)state;
+    struct run_loop *loop = run_loop_new();
+    struct pair p = {0};
+    p.one = run_timer_new(loop, on_one, &p);
+    p.other = run_timer_new(loop, on_other, &p);
+    run_timer_start(p.one, 1, 0);
+    run_timer_start(p.other, 1, 0);
+    for (int round = 1; round <= 5; round++) {
+        uv_run(run_loop_uv(loop), UV_RUN_NOWAIT);
+        assert_true(p.n_calls <= 2 * round);
+    }
+    while (p.n_calls < 4)
+        uv_run(run_loop_uv(loop), UV_RUN_ONCE);
+    run_timer_free(p.one);
+    run_timer_free(p.other);
+    run_loop_free(loop);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -198,6 +244,7 @@ int main(void)
         cmocka_unit_test(timers_repeat_until_freed),
         cmocka_unit_test(clocks_run_forward),
         cmocka_unit_test(work_in_slices_leaves_the_loop_its_rounds),
+        cmocka_unit_test(long_timers_are_called_once_a_round),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
