@@ -226,24 +226,19 @@ void run_timer_stop(struct run_timer *t)
 #endif
 #ifdef IS_THREAD_SANITIZED
 void __sanitizer_syscall_pre_impl_close(long fd);
-
-static void tell_sanitizer(const uv_handle_t *handle)
-{
-    uv_os_fd_t fd;
-    if (uv_fileno(handle, &fd) == 0)
-        __sanitizer_syscall_pre_impl_close(fd);
-}
-#else
-static void tell_sanitizer(const uv_handle_t *handle)
-{
-    (void)handle;
-}
 #endif
 
 void run_handle_close(uv_handle_t *handle, uv_close_cb closed)
 {
-    tell_sanitizer(handle);
+    uv_os_fd_t fd = -1;
+    int err = uv_fileno(handle, &fd);
     uv_close(handle, closed);
+#ifdef IS_THREAD_SANITIZED
+    if (!err) /* afterwards: uv_close itself uses the descriptor */
+        __sanitizer_syscall_pre_impl_close(fd);
+#else
+    (void)err;
+#endif
 }
 
 static void on_timer_closed(uv_handle_t *uv)
