@@ -13,83 +13,7 @@
 #include "base/mem.h"
 #include "base/obj.h"
 #include "bobbin/registry.h"
-#include "script_server.h"
-
-struct got {
-    int n_calls, err;
-    bool changed, applied;
-    char text[256]; /* names of a list, or description of a record, or name of a status */
-    int64_t time_ms, size;
-    int32_t children;
-    char revision[REG_REVISION_MAX];
-    struct err_info why;
-};
-
-struct fixture {
-    struct run_loop *loop;
-    struct script_server server;
-    struct reg *reg;
-    struct got got;
-};
-
-static void on_done(void *arg, int err, const struct reg_result *r, const struct err_info *why)
-{
-    struct got *g = arg;
-
-    g->n_calls++;
-    g->err = err;
-    g->changed = r->changed;
-    g->applied = r->applied;
-    g->time_ms = r->status.time_ms;
-    g->size = r->status.size;
-    g->children = r->status.children;
-    g->why = *why;
-    snprintf(g->revision, sizeof(g->revision), "%s", r->revision);
-    g->text[0] = '\0';
-    if (r->record)
-        snprintf(g->text, sizeof(g->text), "%s", r->record->description);
-    else if (r->status.path)
-        snprintf(g->text, sizeof(g->text), "%s", r->status.path);
-    for (size_t i = 0; i < r->n_list; i++)
-        snprintf(g->text + strlen(g->text), sizeof(g->text) - strlen(g->text), "%s,", r->list[i].path);
-}
-
-static bool is_called(void *arg)
-{
-    return ((struct got *)arg)->n_calls > 0;
-}
-
-static int await_call(struct fixture *f)
-{
-    assert_int_equal(f->got.n_calls, 0); /* never inside the call */
-    script_await(f->loop, is_called, &f->got);
-    assert_int_equal(f->got.n_calls, 1);
-    assert_int_equal(f->got.why.code, f->got.err);
-    f->got.n_calls = 0;
-    return f->got.err;
-}
-
-static void open_url(struct fixture *f, const char *url, int64_t timeout_ms)
-{
-    struct reg_options options = {.url = url, .user = "al ice", .timeout_ms = timeout_ms};
-
-    assert_int_equal(reg_open(f->loop, &options, &f->reg, NULL), 0);
-}
-
-static void begin(struct fixture *f, const struct step *steps, size_t n_steps)
-{
-    *f = (struct fixture){0};
-    f->loop = run_loop_new();
-    script_start(&f->server, f->loop, steps, n_steps);
-    open_url(f, f->server.url, 0);
-}
-
-static void end(struct fixture *f)
-{
-    reg_close(f->reg);
-    script_stop(&f->server);
-    run_loop_free(f->loop);
-}
+#include "client_kit.h"
 
 #define RECORD "{\"type\":\"JSONServiceRecord\",\"description\":\"d\",\"external\":[],\"internal\":[]}"
 #define STATUS                                                                                               \
@@ -118,26 +42,26 @@ static void test_write_accessors(void **state)
     struct fixture f;
 
     (void)state;
-    begin(&f, steps, ARRAY_LEN(steps));
-    reg_add_write_accessor(f.reg, "id", "pass", on_done, &f.got);
-    assert_int_equal(await_call(&f), 0);
+    client_begin(&f, "al ice", steps, ARRAY_LEN(steps));
+    reg_add_write_accessor(f.reg, "id", "pass", client_done, &f.got);
+    assert_int_equal(client_await(&f), 0);
     assert_true(f.got.changed);
-    reg_add_write_accessor(f.reg, "u2", "p2", on_done, &f.got);
-    assert_int_equal(await_call(&f), 0);
+    reg_add_write_accessor(f.reg, "u2", "p2", client_done, &f.got);
+    assert_int_equal(client_await(&f), 0);
     assert_false(f.got.changed); /* this one is not secure */
-    reg_add_write_accessor(f.reg, "u3", "", on_done, &f.got);
-    assert_int_equal(await_call(&f), ERR_IO);
-    reg_add_write_accessor(f.reg, "a,b", "p", on_done, &f.got);
-    assert_int_equal(await_call(&f), ERR_INVALID);
-    reg_mknode(f.reg, "/a", false, on_done, &f.got);
-    assert_int_equal(await_call(&f), 0);
-    reg_stat(f.reg, "/a", on_done, &f.got);
-    assert_int_equal(await_call(&f), 0);
-    reg_delete(f.reg, "/a", false, on_done, &f.got);
-    assert_int_equal(await_call(&f), 0);
+    reg_add_write_accessor(f.reg, "u3", "", client_done, &f.got);
+    assert_int_equal(client_await(&f), ERR_IO);
+    reg_add_write_accessor(f.reg, "a,b", "p", client_done, &f.got);
+    assert_int_equal(client_await(&f), ERR_INVALID);
+    reg_mknode(f.reg, "/a", false, client_done, &f.got);
+    assert_int_equal(client_await(&f), 0);
+    reg_stat(f.reg, "/a", client_done, &f.got);
+    assert_int_equal(client_await(&f), 0);
+    reg_delete(f.reg, "/a", false, client_done, &f.got);
+    assert_int_equal(client_await(&f), 0);
     reg_clear_write_accessors(f.reg);
-    reg_mknode(f.reg, "/a", false, on_done, &f.got);
-    assert_int_equal(await_call(&f), 0);
+    reg_mknode(f.reg, "/a", false, client_done, &f.got);
+    assert_int_equal(client_await(&f), 0);
     assert_string_equal(f.server.log.bytes,
                         "GET /ws/v1/registry/ user.name=al ice limit=1\n"
                         "GET /ws/v1/registry/ user.name=al ice limit=1\n"
@@ -146,7 +70,7 @@ static void test_write_accessors(void **state)
                         "GET /ws/v1/registry/a user.name=al ice limit=1\n"
                         "DELETE /ws/v1/registry/a user.name=al ice\n"
                         "POST /ws/v1/registry/a user.name=al ice op=mknode\n");
-    end(&f);
+    client_end(&f);
 }
 
 static void test_holding_an_accessor(void **state)
@@ -158,18 +82,18 @@ static void test_holding_an_accessor(void **state)
     struct err_info why;
 
     (void)state;
-    begin(&f, steps, ARRAY_LEN(steps));
+    client_begin(&f, "al ice", steps, ARRAY_LEN(steps));
     options.url = f.server.url;
     assert_int_equal(reg_open(f.loop, &options, &own, &why), 0);
-    reg_mknode(own, "/a", false, on_done, &f.got);
-    assert_int_equal(await_call(&f), 0);
+    reg_mknode(own, "/a", false, client_done, &f.got);
+    assert_int_equal(client_await(&f), 0);
     assert_string_equal(f.server.log.bytes,
                         "POST /ws/v1/registry/a user.name=u op=mknode X-Bobbin-Accessor: c1:s3cret\n");
     reg_close(own);
     options.accessor = "s3cret";
     assert_int_equal(reg_open(f.loop, &options, &own, &why), ERR_IO);
     assert_string_equal(why.text, "Invalid id:password");
-    end(&f);
+    client_end(&f);
 }
 
 static void test_mknode(void **state)
@@ -184,21 +108,21 @@ static void test_mknode(void **state)
     struct fixture f;
 
     (void)state;
-    begin(&f, steps, ARRAY_LEN(steps));
-    reg_mknode(f.reg, "/users/a b/\xe2\x82\xac", true, on_done, &f.got);
-    assert_int_equal(await_call(&f), 0);
+    client_begin(&f, "al ice", steps, ARRAY_LEN(steps));
+    reg_mknode(f.reg, "/users/a b/\xe2\x82\xac", true, client_done, &f.got);
+    assert_int_equal(client_await(&f), 0);
     assert_true(f.got.changed);
     assert_true(f.got.applied);
     assert_string_equal(f.got.revision, "5f.18");
-    reg_mknode(f.reg, "x/", false, on_done, &f.got);
-    assert_int_equal(await_call(&f), 0);
+    reg_mknode(f.reg, "x/", false, client_done, &f.got);
+    assert_int_equal(client_await(&f), 0);
     assert_false(f.got.changed);
     assert_false(f.got.applied);
     assert_string_equal(
         f.server.log.bytes,
         "POST /ws/v1/registry/users/a%20b/%E2%82%AC user.name=al ice op=mknode createParents=true\n"
         "POST /ws/v1/registry/x user.name=al ice op=mknode\n");
-    end(&f);
+    client_end(&f);
 }
 
 static void test_bind(void **state)
@@ -211,13 +135,13 @@ static void test_bind(void **state)
     struct fixture f;
 
     (void)state;
-    begin(&f, steps, ARRAY_LEN(steps));
+    client_begin(&f, "al ice", steps, ARRAY_LEN(steps));
     reg_record_describe(record, "d");
-    reg_bind(f.reg, "/r", record, REG_CREATE, on_done, &f.got);
-    assert_int_equal(await_call(&f), 0);
+    reg_bind(f.reg, "/r", record, REG_CREATE, client_done, &f.got);
+    assert_int_equal(client_await(&f), 0);
     assert_true(f.got.changed);
-    reg_bind(f.reg, "/r", record, REG_OVERWRITE | REG_CREATE_PARENTS, on_done, &f.got);
-    assert_int_equal(await_call(&f), 0);
+    reg_bind(f.reg, "/r", record, REG_OVERWRITE | REG_CREATE_PARENTS, client_done, &f.got);
+    assert_int_equal(client_await(&f), 0);
     assert_false(f.got.changed);
     assert_string_equal(f.got.revision, "5f.21");
     assert_string_equal(f.server.log.bytes,
@@ -225,7 +149,7 @@ static void test_bind(void **state)
                         "PUT /ws/v1/registry/r user.name=al ice overwrite=true createParents=true\n");
     assert_string_equal(f.server.bodies.bytes, RECORD "\n" RECORD "\n");
     reg_record_free(record);
-    end(&f);
+    client_end(&f);
 }
 
 static void test_reads(void **state)
@@ -240,25 +164,25 @@ static void test_reads(void **state)
     struct fixture f;
 
     (void)state;
-    begin(&f, steps, ARRAY_LEN(steps));
-    reg_resolve(f.reg, "/users/x/one", on_done, &f.got);
-    assert_int_equal(await_call(&f), 0);
+    client_begin(&f, "al ice", steps, ARRAY_LEN(steps));
+    reg_resolve(f.reg, "/users/x/one", client_done, &f.got);
+    assert_int_equal(client_await(&f), 0);
     assert_string_equal(f.got.text, "d");
     assert_string_equal(f.got.revision, "5f.30");
-    reg_stat(f.reg, "/users/x/one", on_done, &f.got);
-    assert_int_equal(await_call(&f), 0);
+    reg_stat(f.reg, "/users/x/one", client_done, &f.got);
+    assert_int_equal(client_await(&f), 0);
     assert_true(f.got.time_ms == 1735689600000);
     assert_int_equal(f.got.size, 166);
     assert_int_equal(f.got.children, 1);
-    reg_exists(f.reg, "/", on_done, &f.got);
-    assert_int_equal(await_call(&f), 0);
+    reg_exists(f.reg, "/", client_done, &f.got);
+    assert_int_equal(client_await(&f), 0);
     assert_true(f.got.changed);
-    reg_resolve(f.reg, "/users/x/one", on_done, &f.got);
-    assert_int_equal(await_call(&f), ERR_NORECORD);
-    reg_resolve(f.reg, "/users/x/one", on_done, &f.got);
-    assert_int_equal(await_call(&f), ERR_RECORD);
+    reg_resolve(f.reg, "/users/x/one", client_done, &f.got);
+    assert_int_equal(client_await(&f), ERR_NORECORD);
+    reg_resolve(f.reg, "/users/x/one", client_done, &f.got);
+    assert_int_equal(client_await(&f), ERR_RECORD);
     assert_non_null(strstr(f.server.log.bytes, "GET /ws/v1/registry/ user.name=al ice limit=1\n"));
-    end(&f);
+    client_end(&f);
 }
 
 static void test_list_follows_cursors(void **state)
@@ -271,17 +195,17 @@ static void test_list_follows_cursors(void **state)
     struct fixture f;
 
     (void)state;
-    begin(&f, steps, ARRAY_LEN(steps));
-    reg_list(f.reg, "/l", on_done, &f.got);
-    assert_int_equal(await_call(&f), 0);
+    client_begin(&f, "al ice", steps, ARRAY_LEN(steps));
+    reg_list(f.reg, "/l", client_done, &f.got);
+    assert_int_equal(client_await(&f), 0);
     assert_string_equal(f.got.text, "onea,b,c,");
-    reg_list(f.reg, "/l", on_done, &f.got);
-    assert_int_equal(await_call(&f), 0);
+    reg_list(f.reg, "/l", client_done, &f.got);
+    assert_int_equal(client_await(&f), 0);
     assert_string_equal(f.got.text, "one");
     assert_string_equal(f.server.log.bytes, "GET /ws/v1/registry/l user.name=al ice\n"
                                             "GET /ws/v1/registry/l user.name=al ice cursor=b&c\n"
                                             "GET /ws/v1/registry/l user.name=al ice\n");
-    end(&f);
+    client_end(&f);
 }
 
 static void test_delete(void **state)
@@ -293,17 +217,17 @@ static void test_delete(void **state)
     struct fixture f;
 
     (void)state;
-    begin(&f, steps, ARRAY_LEN(steps));
-    reg_delete(f.reg, "/r", true, on_done, &f.got);
-    assert_int_equal(await_call(&f), 0);
+    client_begin(&f, "al ice", steps, ARRAY_LEN(steps));
+    reg_delete(f.reg, "/r", true, client_done, &f.got);
+    assert_int_equal(client_await(&f), 0);
     assert_true(f.got.changed);
     assert_string_equal(f.got.revision, "5f.40");
-    reg_delete(f.reg, "/r", false, on_done, &f.got);
-    assert_int_equal(await_call(&f), 0);
+    reg_delete(f.reg, "/r", false, client_done, &f.got);
+    assert_int_equal(client_await(&f), 0);
     assert_false(f.got.changed);
     assert_string_equal(f.server.log.bytes, "DELETE /ws/v1/registry/r user.name=al ice recursive=true\n"
                                             "DELETE /ws/v1/registry/r user.name=al ice\n");
-    end(&f);
+    client_end(&f);
 }
 
 /* ---- errors ---- */
@@ -334,14 +258,14 @@ static void test_errors_are_those_of_the_problem(void **state)
     (void)state;
     for (size_t i = 0; i < ARRAY_LEN(cases); i++)
         steps[i] = cases[i].step;
-    begin(&f, steps, ARRAY_LEN(steps));
+    client_begin(&f, "al ice", steps, ARRAY_LEN(steps));
     for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
-        reg_stat(f.reg, "/r", on_done, &f.got);
-        assert_int_equal(await_call(&f), cases[i].err);
+        reg_stat(f.reg, "/r", client_done, &f.got);
+        assert_int_equal(client_await(&f), cases[i].err);
         if (i == 0)
             assert_string_equal(f.got.why.text, "no /r");
     }
-    end(&f);
+    client_end(&f);
 }
 
 static void test_absent_does_not_exist(void **state)
@@ -351,13 +275,13 @@ static void test_absent_does_not_exist(void **state)
     struct fixture f;
 
     (void)state;
-    begin(&f, steps, ARRAY_LEN(steps));
-    reg_exists(f.reg, "/r", on_done, &f.got);
-    assert_int_equal(await_call(&f), 0);
+    client_begin(&f, "al ice", steps, ARRAY_LEN(steps));
+    reg_exists(f.reg, "/r", client_done, &f.got);
+    assert_int_equal(client_await(&f), 0);
     assert_false(f.got.changed);
-    reg_exists(f.reg, "/r", on_done, &f.got);
-    assert_int_equal(await_call(&f), ERR_NOROUTE);
-    end(&f);
+    reg_exists(f.reg, "/r", client_done, &f.got);
+    assert_int_equal(client_await(&f), ERR_NOROUTE);
+    client_end(&f);
 }
 
 static void test_refused_without_asking(void **state)
@@ -366,19 +290,19 @@ static void test_refused_without_asking(void **state)
     struct fixture f;
 
     (void)state;
-    begin(&f, NULL, 0);
-    reg_stat(f.reg, "/a/../b", on_done, &f.got);
-    assert_int_equal(await_call(&f), ERR_PATH);
-    reg_delete(f.reg, NULL, false, on_done, &f.got);
-    assert_int_equal(await_call(&f), ERR_INVALID);
-    reg_bind(f.reg, "/r", NULL, 0, on_done, &f.got);
-    assert_int_equal(await_call(&f), ERR_INVALID);
+    client_begin(&f, "al ice", NULL, 0);
+    reg_stat(f.reg, "/a/../b", client_done, &f.got);
+    assert_int_equal(client_await(&f), ERR_PATH);
+    reg_delete(f.reg, NULL, false, client_done, &f.got);
+    assert_int_equal(client_await(&f), ERR_INVALID);
+    reg_bind(f.reg, "/r", NULL, 0, client_done, &f.got);
+    assert_int_equal(client_await(&f), ERR_INVALID);
     record->type[0] = 'X';
-    reg_bind(f.reg, "/r", record, 0, on_done, &f.got);
-    assert_int_equal(await_call(&f), ERR_RECORD);
+    reg_bind(f.reg, "/r", record, 0, client_done, &f.got);
+    assert_int_equal(client_await(&f), ERR_RECORD);
     assert_int_equal(f.server.n_asked, 0);
     reg_record_free(record);
-    end(&f);
+    client_end(&f);
 }
 
 /* ---- retries ---- */
@@ -391,11 +315,11 @@ static void test_not_ready_is_asked_again(void **state)
     struct fixture f;
 
     (void)state;
-    begin(&f, steps, ARRAY_LEN(steps));
-    reg_resolve(f.reg, "/r", on_done, &f.got);
-    assert_int_equal(await_call(&f), 0);
+    client_begin(&f, "al ice", steps, ARRAY_LEN(steps));
+    reg_resolve(f.reg, "/r", client_done, &f.got);
+    assert_int_equal(client_await(&f), 0);
     assert_int_equal(f.server.n_asked, 3);
-    end(&f);
+    client_end(&f);
 }
 
 static void test_next_server_is_asked(void **state)
@@ -406,17 +330,17 @@ static void test_next_server_is_asked(void **state)
     mem_auto char *both = NULL;
 
     (void)state;
-    begin(&f, steps, ARRAY_LEN(steps));
+    client_begin(&f, "al ice", steps, ARRAY_LEN(steps));
     reg_close(f.reg);
     script_dead_url(dead);
     both = mem_fmt(" %s , %s/ ", dead, f.server.url);
-    open_url(&f, both, 0);
-    reg_resolve(f.reg, "/r", on_done, &f.got);
-    assert_int_equal(await_call(&f), 0);
-    reg_resolve(f.reg, "/r", on_done, &f.got);
-    assert_int_equal(await_call(&f), 0);
+    client_open(&f, "al ice", both, 0);
+    reg_resolve(f.reg, "/r", client_done, &f.got);
+    assert_int_equal(client_await(&f), 0);
+    reg_resolve(f.reg, "/r", client_done, &f.got);
+    assert_int_equal(client_await(&f), 0);
     assert_int_equal(f.server.n_asked, 2);
-    end(&f);
+    client_end(&f);
 }
 
 static void test_time_is_over(void **state)
@@ -426,17 +350,17 @@ static void test_time_is_over(void **state)
     char dead[64];
 
     (void)state;
-    begin(&f, steps, ARRAY_LEN(steps));
+    client_begin(&f, "al ice", steps, ARRAY_LEN(steps));
     reg_close(f.reg);
     script_dead_url(dead);
-    open_url(&f, dead, 300);
-    reg_stat(f.reg, "/r", on_done, &f.got);
-    assert_int_equal(await_call(&f), ERR_UNAVAILABLE);
+    client_open(&f, "al ice", dead, 300);
+    reg_stat(f.reg, "/r", client_done, &f.got);
+    assert_int_equal(client_await(&f), ERR_UNAVAILABLE);
     reg_close(f.reg);
-    open_url(&f, f.server.url, 300);
-    reg_stat(f.reg, "/r", on_done, &f.got);
-    assert_int_equal(await_call(&f), ERR_TIMEOUT);
-    end(&f);
+    client_open(&f, "al ice", f.server.url, 300);
+    reg_stat(f.reg, "/r", client_done, &f.got);
+    assert_int_equal(client_await(&f), ERR_TIMEOUT);
+    client_end(&f);
 }
 
 /** A server that takes requests and says nothing does not use up the time of the other. */
@@ -449,17 +373,17 @@ static void test_silent_server_leaves_time(void **state)
     mem_auto char *both = NULL;
 
     (void)state;
-    begin(&f, steps, ARRAY_LEN(steps));
+    client_begin(&f, "al ice", steps, ARRAY_LEN(steps));
     reg_close(f.reg);
     script_start(&other, f.loop, silent, ARRAY_LEN(silent));
     both = mem_fmt("%s,%s", other.url, f.server.url);
-    open_url(&f, both, 1000);
-    reg_resolve(f.reg, "/r", on_done, &f.got);
-    assert_int_equal(await_call(&f), 0);
+    client_open(&f, "al ice", both, 1000);
+    reg_resolve(f.reg, "/r", client_done, &f.got);
+    assert_int_equal(client_await(&f), 0);
     reg_close(f.reg);
     f.reg = NULL;
     script_stop(&other);
-    end(&f);
+    client_end(&f);
 }
 
 /* ---- opening and closing ---- */
@@ -473,19 +397,19 @@ static void test_close_cancels(void **state)
     mem_auto char *both = NULL;
 
     (void)state;
-    begin(&f, steps, ARRAY_LEN(steps));
+    client_begin(&f, "al ice", steps, ARRAY_LEN(steps));
     script_dead_url(dead);
     both = mem_fmt("%s,%s", f.server.url, dead);
-    reg_stat(f.reg, "/r", on_done, &f.got);
-    reg_stat(f.reg, "//", on_done, &early);
-    reg_delete(f.reg, "/r", false, on_done, &waiting);
+    reg_stat(f.reg, "/r", client_done, &f.got);
+    reg_stat(f.reg, "//", client_done, &early);
+    reg_delete(f.reg, "/r", false, client_done, &waiting);
     reg_close(f.reg);
     f.reg = NULL;
     assert_int_equal(f.got.n_calls, 1);
     assert_int_equal(f.got.err, ERR_CANCELLED);
     assert_int_equal(waiting.err, ERR_CANCELLED);
     assert_int_equal(early.n_calls, 1);
-    end(&f);
+    client_end(&f);
 }
 
 static void test_bad_urls(void **state)
@@ -529,16 +453,16 @@ static void test_locate_asks_until_it_is_there(void **state)
     struct fixture f;
 
     (void)state;
-    begin(&f, steps, ARRAY_LEN(steps));
-    reg_locate(f.reg, &what, on_done, &f.got);
-    assert_int_equal(await_call(&f), 0);
+    client_begin(&f, "al ice", steps, ARRAY_LEN(steps));
+    reg_locate(f.reg, &what, client_done, &f.got);
+    assert_int_equal(client_await(&f), 0);
     assert_string_equal(f.got.text, "found");
     assert_int_equal(f.server.n_asked, 6);
     what.api = NULL;
-    reg_locate(f.reg, &what, on_done, &f.got);
-    assert_int_equal(await_call(&f), 0);
+    reg_locate(f.reg, &what, client_done, &f.got);
+    assert_int_equal(client_await(&f), 0);
     assert_string_equal(f.got.text, "d");
-    end(&f);
+    client_end(&f);
 }
 
 static void test_locate_gives_up(void **state)
@@ -554,17 +478,17 @@ static void test_locate_gives_up(void **state)
     struct fixture f;
 
     (void)state;
-    begin(&f, steps, ARRAY_LEN(steps));
-    reg_locate(f.reg, &soon, on_done, &f.got);
-    assert_int_equal(await_call(&f), ERR_TIMEOUT);
+    client_begin(&f, "al ice", steps, ARRAY_LEN(steps));
+    reg_locate(f.reg, &soon, client_done, &f.got);
+    assert_int_equal(client_await(&f), ERR_TIMEOUT);
     assert_non_null(strstr(f.got.why.text, "no such node"));
-    reg_locate(f.reg, &again, on_done, &f.got);
-    assert_int_equal(await_call(&f), ERR_PERMISSION); /* waiting does not help */
-    reg_locate(f.reg, &bad, on_done, &f.got);
-    assert_int_equal(await_call(&f), ERR_PATH);
+    reg_locate(f.reg, &again, client_done, &f.got);
+    assert_int_equal(client_await(&f), ERR_PERMISSION); /* waiting does not help */
+    reg_locate(f.reg, &bad, client_done, &f.got);
+    assert_int_equal(client_await(&f), ERR_PATH);
     assert_int_equal(f.server.n_asked, 2);
-    reg_locate(f.reg, &again, on_done, &f.got);
-    end(&f); /* closing cancels it */
+    reg_locate(f.reg, &again, client_done, &f.got);
+    client_end(&f); /* closing cancels it */
     assert_int_equal(f.got.err, ERR_CANCELLED);
 }
 

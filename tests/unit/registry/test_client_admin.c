@@ -13,73 +13,7 @@
 #include "base/mem.h"
 #include "base/obj.h"
 #include "bobbin/registry.h"
-#include "script_server.h"
-
-struct got {
-    int n_calls, err;
-    bool changed;
-    char text[256]; /* "path=description," of each found */
-    int64_t n_purged;
-    struct err_info why;
-};
-
-struct fixture {
-    struct run_loop *loop;
-    struct script_server server;
-    struct reg *reg;
-    struct got got;
-};
-
-static void on_done(void *arg, int err, const struct reg_result *r, const struct err_info *why)
-{
-    struct got *g = arg;
-
-    g->n_calls++;
-    g->err = err;
-    g->why = *why;
-    g->changed = r->changed;
-    g->n_purged = r->n_purged;
-    g->text[0] = 0;
-    for (size_t i = 0; i < r->n_found; i++) {
-        const struct reg_found *f = &r->found[i];
-        size_t at = strlen(g->text);
-        snprintf(g->text + at, sizeof(g->text) - at, "%s=%s,", f->path,
-                 f->record ? f->record->description : "");
-    }
-}
-
-static bool is_called(void *arg)
-{
-    return ((struct got *)arg)->n_calls > 0;
-}
-
-static int await_call(struct fixture *f)
-{
-    assert_int_equal(f->got.n_calls, 0); /* never inside the call */
-    script_await(f->loop, is_called, &f->got);
-    assert_int_equal(f->got.n_calls, 1);
-    assert_int_equal(f->got.why.code, f->got.err);
-    f->got.n_calls = 0;
-    return f->got.err;
-}
-
-static void begin(struct fixture *f, const struct step *steps, size_t n_steps)
-{
-    struct reg_options options = {.user = "yarn"};
-
-    *f = (struct fixture){0};
-    f->loop = run_loop_new();
-    script_start(&f->server, f->loop, steps, n_steps);
-    options.url = f->server.url;
-    assert_int_equal(reg_open(f->loop, &options, &f->reg, NULL), 0);
-}
-
-static void end(struct fixture *f)
-{
-    reg_close(f->reg);
-    script_stop(&f->server);
-    run_loop_free(f->loop);
-}
+#include "client_kit.h"
 
 #define FOUND(path, text)                                                                                    \
     "{\"path\":\"" path "\",\"status\":{\"path\":\"x\"},\"service\":{\"type\":\"JSONServiceRecord\","        \
@@ -100,21 +34,21 @@ static void test_find_takes_all_pages(void **state)
     struct fixture f;
 
     (void)state;
-    begin(&f, steps, ARRAY_LEN(steps));
-    reg_find(f.reg, &what, on_done, &f.got);
-    assert_int_equal(await_call(&f), 0);
+    client_begin(&f, "yarn", steps, ARRAY_LEN(steps));
+    reg_find(f.reg, &what, client_done, &f.got);
+    assert_int_equal(client_await(&f), 0);
     assert_string_equal(f.got.text, "/a=one,/b=two,/a=one,/b=two,/c=three,");
-    reg_find(f.reg, &one, on_done, &f.got);
-    assert_int_equal(await_call(&f), 0);
+    reg_find(f.reg, &one, client_done, &f.got);
+    assert_int_equal(client_await(&f), 0);
     assert_string_equal(f.got.text, "");
-    reg_find(f.reg, &nothing, on_done, &f.got);
-    assert_int_equal(await_call(&f), ERR_INVALID);
+    reg_find(f.reg, &nothing, client_done, &f.got);
+    assert_int_equal(client_await(&f), ERR_INVALID);
     assert_string_equal(f.server.log.bytes,
                         "GET /ws/v1/registry-find user.name=yarn api=http:// user=al ice\n"
                         "GET /ws/v1/registry-find user.name=yarn api=http:// user=al ice cursor=7-2\n"
                         "GET /ws/v1/registry-find user.name=yarn api=http:// user=al ice cursor=7-2\n"
                         "GET /ws/v1/registry-find user.name=yarn id=container_1\n");
-    end(&f);
+    client_end(&f);
 }
 
 static void test_answers_that_make_no_sense(void **state)
@@ -131,14 +65,14 @@ static void test_answers_that_make_no_sense(void **state)
     struct fixture f;
 
     (void)state;
-    begin(&f, steps, ARRAY_LEN(steps));
+    client_begin(&f, "yarn", steps, ARRAY_LEN(steps));
     for (size_t i = 0; i + 1 < ARRAY_LEN(steps); i++) {
-        reg_find(f.reg, &what, on_done, &f.got);
-        assert_int_equal(await_call(&f), ERR_JSON);
+        reg_find(f.reg, &what, client_done, &f.got);
+        assert_int_equal(client_await(&f), ERR_JSON);
     }
-    reg_find(f.reg, &what, on_done, &f.got);
-    assert_int_equal(await_call(&f), ERR_GONE);
-    end(&f);
+    reg_find(f.reg, &what, client_done, &f.got);
+    assert_int_equal(client_await(&f), ERR_GONE);
+    client_end(&f);
 }
 
 static void test_purge(void **state)
@@ -154,25 +88,25 @@ static void test_purge(void **state)
     struct fixture f;
 
     (void)state;
-    begin(&f, steps, ARRAY_LEN(steps));
-    reg_purge(f.reg, &what, on_done, &f.got);
-    assert_int_equal(await_call(&f), 0);
+    client_begin(&f, "yarn", steps, ARRAY_LEN(steps));
+    reg_purge(f.reg, &what, client_done, &f.got);
+    assert_int_equal(client_await(&f), 0);
     assert_string_equal(f.got.text, "/a=,/b/c=,");
     assert_int_equal(f.got.n_purged, 2);
     assert_true(f.got.changed);
     what = (struct reg_purge){"m", "container", "users/x/", REG_PURGE_SKIP, true};
-    reg_purge(f.reg, &what, on_done, &f.got);
-    assert_int_equal(await_call(&f), 0);
+    reg_purge(f.reg, &what, client_done, &f.got);
+    assert_int_equal(client_await(&f), 0);
     assert_int_equal(f.got.n_purged, 0);
     assert_false(f.got.changed);
     what.policy = REG_PURGE_FAIL;
-    reg_purge(f.reg, &what, on_done, &f.got);
-    assert_int_equal(await_call(&f), ERR_NOTEMPTY);
-    reg_purge(f.reg, &bare, on_done, &f.got);
-    assert_int_equal(await_call(&f), ERR_INVALID);
+    reg_purge(f.reg, &what, client_done, &f.got);
+    assert_int_equal(client_await(&f), ERR_NOTEMPTY);
+    reg_purge(f.reg, &bare, client_done, &f.got);
+    assert_int_equal(client_await(&f), ERR_INVALID);
     what.path = "/a//b";
-    reg_purge(f.reg, &what, on_done, &f.got);
-    assert_int_equal(await_call(&f), ERR_PATH);
+    reg_purge(f.reg, &what, client_done, &f.got);
+    assert_int_equal(client_await(&f), ERR_PATH);
     assert_string_equal(f.server.log.bytes, "POST /ws/v1/registry-admin/purge user.name=yarn\n"
                                             "POST /ws/v1/registry-admin/purge user.name=yarn\n"
                                             "POST /ws/v1/registry-admin/purge user.name=yarn\n");
@@ -183,7 +117,7 @@ static void test_purge(void **state)
                         "\"policy\":\"SkipOnChildren\",\"dryRun\":true}\n"
                         "{\"id\":\"m\",\"persistence\":\"container\",\"path\":\"/users/x\","
                         "\"policy\":\"FailOnChildren\",\"dryRun\":true}\n");
-    end(&f);
+    client_end(&f);
 }
 
 static void test_home_and_events(void **state)
@@ -208,21 +142,21 @@ static void test_home_and_events(void **state)
     struct fixture f;
 
     (void)state;
-    begin(&f, steps, ARRAY_LEN(steps));
-    reg_user_home(f.reg, "a_b", on_done, &f.got);
-    assert_int_equal(await_call(&f), 0);
+    client_begin(&f, "yarn", steps, ARRAY_LEN(steps));
+    reg_user_home(f.reg, "a_b", client_done, &f.got);
+    assert_int_equal(client_await(&f), 0);
     assert_string_equal(f.got.text, "/users/a_b=,/users/a-b=,");
     assert_true(f.got.changed);
-    reg_user_home(f.reg, "x", on_done, &f.got);
-    assert_int_equal(await_call(&f), ERR_NOTFOUND);
+    reg_user_home(f.reg, "x", client_done, &f.got);
+    assert_int_equal(client_await(&f), ERR_NOTFOUND);
     assert_string_equal(f.got.why.text, "no /users");
-    reg_user_home(f.reg, NULL, on_done, &f.got);
-    assert_int_equal(await_call(&f), ERR_INVALID);
-    reg_tell(f.reg, events, 2, on_done, &f.got);
-    assert_int_equal(await_call(&f), 0);
+    reg_user_home(f.reg, NULL, client_done, &f.got);
+    assert_int_equal(client_await(&f), ERR_INVALID);
+    reg_tell(f.reg, events, 2, client_done, &f.got);
+    assert_int_equal(client_await(&f), 0);
     assert_int_equal(f.got.n_purged, 3);
-    reg_tell(f.reg, events, 2, on_done, &f.got);
-    assert_int_equal(await_call(&f), ERR_UNAVAILABLE);
+    reg_tell(f.reg, events, 2, client_done, &f.got);
+    assert_int_equal(client_await(&f), ERR_UNAVAILABLE);
     assert_string_equal(f.got.why.text, "away");
     assert_int_equal(f.got.n_purged, 4);
     assert_string_equal(strchr(strchr(f.server.bodies.bytes, '\n') + 1, '\n') + 1,
@@ -230,7 +164,7 @@ static void test_home_and_events(void **state)
                         "{\"type\":\"application-completed\",\"id\":\"application_1_2\"}]\n"
                         "[{\"type\":\"container-finished\",\"id\":\"container_1_2_3_4\"},"
                         "{\"type\":\"application-completed\",\"id\":\"application_1_2\"}]\n");
-    end(&f);
+    client_end(&f);
 }
 
 int main(void)
