@@ -381,8 +381,10 @@ static void begin(struct feed *f, struct http_req *req, const struct feed_reques
     http_stream_start(req, 200, "application/x-ndjson", &stream_ops, w);
 }
 
-/* Where to resume. @return 0 and *seq, *n; ERR_TIMEOUT: only *n, this registry has not come so far; or the error to answer with. */
-static int resume_at(const struct feed *f, const char *since, uint64_t *seq, int64_t *n, struct err_info *why)
+/* Where to resume. @param may_wait  whether a revision without its mark yet may be waited for
+ * @return 0 and *seq, *n; ERR_TIMEOUT: only *n, this registry has not come so far; or the error to answer with. */
+static int resume_at(const struct feed *f, const char *since, bool may_wait, uint64_t *seq, int64_t *n,
+                     struct err_info *why)
 {
     char id[STORE_REVISION_MAX];
     const char *own = mirror_store_id(f->mirror);
@@ -391,7 +393,7 @@ static int resume_at(const struct feed *f, const char *since, uint64_t *seq, int
     if (strcmp(id, own) != 0)
         return err_set(why, ERR_GONE, "since", "revision %s is of another store than %s: begin without since",
                        since, own);
-    if (*n > mirror_newest(f->mirror))
+    if (*n > (may_wait ? mirror_applied(f->mirror) : mirror_newest(f->mirror)))
         return ERR_TIMEOUT;
     if (!ring_after(f->ring, *n, seq))
         return err_set(why, ERR_GONE, "since",
@@ -427,8 +429,9 @@ static void serve(struct feed *f, struct http_req *req, const struct feed_reques
     struct err_info why;
     uint64_t seq = 0;
     int64_t n = 0;
-    int err = what->since ? resume_at(f, what->since, &seq, &n, &why) : 0;
-    if (err == ERR_TIMEOUT && may_wait && !mirror_stale(f->mirror)) {
+    may_wait = may_wait && !mirror_stale(f->mirror);
+    int err = what->since ? resume_at(f, what->since, may_wait, &seq, &n, &why) : 0;
+    if (err == ERR_TIMEOUT && may_wait) {
         serve_late(f, req, what, n);
         return;
     }

@@ -197,12 +197,10 @@ def store_url(kind, config=""):
 def end_strays(directory):
     """Kill what still runs in this directory or names it; returns what that was."""
     found = []
-    for pid in filter(str.isdigit, os.listdir("/proc")):
+    for pid, words in command_lines().items():
         try:
-            with open(f"/proc/{pid}/cmdline", encoding="utf-8", errors="replace") as f:
-                words = f.read().replace("\0", " ")
-            if int(pid) != os.getpid() and (directory in words or os.readlink(f"/proc/{pid}/cwd").startswith(directory)):
-                os.kill(int(pid), signal.SIGKILL)
+            if pid != os.getpid() and (directory in words or os.readlink(f"/proc/{pid}/cwd").startswith(directory)):
+                os.kill(pid, signal.SIGKILL)
                 found.append(f"{pid} {words}")
         except OSError:
             pass  # it has ended, or is another user's
@@ -356,13 +354,14 @@ class Feed:
         line, _, self.rest = self.rest.partition(b"\n")
         return json.loads(line)
 
-    def until(self, kind):
+    def until(self, kind, path=None):
+        """Lines up to the first of a kind, and of a path when one is named."""
         lines = []
         while True:
             line = self.line()
             assert line is not None, lines
             lines.append(line)
-            if line["type"] == kind:
+            if line["type"] == kind and path in (None, line.get("path")):
                 return lines
 
     def close(self):
@@ -398,6 +397,16 @@ def command_lines(*words):
 def processes(*words):
     """Pids of those."""
     return sorted(command_lines(*words))
+
+
+def end_process(process):
+    """Ask it to end; kill it when it does not."""
+    process.terminate()
+    try:
+        process.wait(20)
+    except subprocess.TimeoutExpired:
+        process.kill()
+        process.wait()
 
 
 def dig(port, *words):
