@@ -7,7 +7,7 @@ import os
 import subprocess
 
 import instances
-from harness import BIN, Daemon, free_port, wait_for
+from harness import BIN, Daemon, end_process, free_port, wait_for
 from question import ask
 
 KNOT = """
@@ -92,12 +92,7 @@ class Program:
 
     def stop(self):
         if self.process.poll() is None:
-            self.process.terminate()
-            try:
-                self.process.wait(20)
-            except subprocess.TimeoutExpired:
-                self.process.kill()
-                self.process.wait()
+            end_process(self.process)
 
 
 def dnsd_options(feed_url, port, workers):

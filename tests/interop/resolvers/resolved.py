@@ -8,7 +8,7 @@ import os
 import shutil
 import subprocess
 
-from harness import ROOT, wait_for
+from harness import ROOT, end_process, wait_for
 
 CACHE = os.path.join(ROOT, "build", "systemd-resolved")
 PROGRAM = os.path.join(CACHE, "lib", "systemd", "systemd-resolved")
@@ -71,12 +71,7 @@ class Resolved:
         return self
 
     def __exit__(self, *_):
-        self.process.terminate()
-        try:
-            self.process.wait(20)
-        except subprocess.TimeoutExpired:
-            self.process.kill()
-            self.process.wait()
+        end_process(self.process)
         self.log.seek(0)
         self.text = self.log.read()
         self.log.close()

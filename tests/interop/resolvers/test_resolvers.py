@@ -13,7 +13,7 @@ import time
 import pytest
 
 import harness
-from harness import BIN, CHANCE, ROOT, Stack, container, dig, dig_full, free_port, wait_for
+from harness import BIN, CHANCE, ROOT, Stack, container, dig, dig_full, end_process, free_port, wait_for
 
 BASE = "/users/alice/services/yarn-service/shop/components"
 DOMAIN = "cluster.example"  # as in the document
@@ -88,12 +88,7 @@ class Resolver:
         return self
 
     def __exit__(self, *_):
-        self.process.terminate()
-        try:
-            self.process.wait(20)
-        except subprocess.TimeoutExpired:
-            self.process.kill()
-            self.process.wait()
+        end_process(self.process)
         with open(os.path.join(self.dir, "log"), encoding="utf-8", errors="replace") as f:
             self.log = f.read()
         shutil.rmtree(self.dir)
