@@ -12,11 +12,10 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "arguments.h"
 #include "questions.h"
 
-#include "base/addr.h"
 #include "base/mem.h"
-#include "base/str.h"
 #include "wire/rdata.h"
 
 enum { LOST_US = 1000000, BATCH = 32, HISTOGRAM_US = 100000, MAX_SOCKETS = 256, MAX_WINDOW = 4096 };
@@ -201,21 +200,16 @@ static int open_lanes(struct load *l)
 
 static int read_arguments(struct load *l, int argc, char **argv)
 {
-    struct addr a;
-    int64_t numbers[5] = {0, 10, 64, 5, 0}; /* port, sockets, window, seconds, rate */
-    static const int64_t highest[5] = {65535, MAX_SOCKETS, MAX_WINDOW, 86400, 100000000};
-    if (argc < 4 || argc > 8 || addr_read(argv[1], &a))
+    struct arguments a = {.numbers = {10, 64, 5, 0}}; /* sockets, window, seconds, rate */
+    static const int64_t highest[] = {MAX_SOCKETS, MAX_WINDOW, 86400, 100000000};
+    if (arguments_read(argc, argv, highest, &a))
         return -1;
-    for (int i = 0; i < 5; i++) {
-        int at = i ? i + 3 : 2;
-        if (at < argc && str_to_i64(argv[at], i < 4, highest[i], &numbers[i]))
-            return -1;
-    }
-    l->server_len = addr_to_sockaddr(&a, (uint16_t)numbers[0], &l->server);
-    l->n_lanes = (unsigned)numbers[1];
-    l->window = (unsigned)numbers[2];
-    l->seconds = (double)numbers[3];
-    l->rate = (double)numbers[4];
+    l->server = a.server;
+    l->server_len = a.server_len;
+    l->n_lanes = (unsigned)a.numbers[0];
+    l->window = (unsigned)a.numbers[1];
+    l->seconds = (double)a.numbers[2];
+    l->rate = (double)a.numbers[3];
     return 0;
 }
 
