@@ -315,4 +315,22 @@ int reg_blocking_list(struct reg_blocking *b, const char *path, char ***names, s
 int reg_blocking_delete(struct reg_blocking *b, const char *path, bool recursive, char *revision,
                         struct err_info *why);
 
+struct reg_follow {
+    const char *path;  /* everything below it; "/" for all */
+    const char *since; /* as of reg_watch_start */
+    int64_t for_ms;    /* give back after so long; 0: not before reg_blocking_stop */
+};
+/**
+ * Follow in this thread: the callbacks run inside, until one of them calls reg_blocking_stop, or for_ms is over. Other calls
+ * with b are ERR_WRONGSTATE in a callback. A registry that is lost is looked for again all the time (state tells).
+ *
+ * @param what, ops  borrowed until this returns
+ * @return 0: stopped; ERR_TIMEOUT: the time is over, and the registry was heard; ERR_UNAVAILABLE: it is over, and none is heard;
+ *         ERR_INVALID (no path, since), ERR_PATH, ERR_WRONGSTATE: nothing was asked.
+ */
+int reg_blocking_watch(struct reg_blocking *b, const struct reg_follow *what, const struct reg_watch_ops *ops,
+                       void *arg, struct err_info *why);
+/** In a callback of reg_blocking_watch: no callback comes after this one, and the watch returns 0. Else nothing. NULL is fine. */
+void reg_blocking_stop(struct reg_blocking *b);
+
 #endif

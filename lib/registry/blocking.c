@@ -1,12 +1,14 @@
 /**
  * The blocking form: a loop of its own, run until the one operation is over. See registry.h.
  */
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/mem.h"
 #include "base/obj.h"
 #include "bobbin/registry.h"
+#include "registry/client_inside.h"
 #include "run/loop.h"
 
 #define BLOCKING_MAGIC OBJ_MAGIC('B', 'L', 'C', 'K')
@@ -26,6 +28,9 @@ struct reg_blocking {
     struct reg_found *found;
     size_t n_found;
     int64_t n_purged;
+    /* of the watch that runs */
+    struct reg_watch *watch; /* NULL: none, or reg_blocking_stop has ended it */
+    bool is_following;
 };
 
 /* ---- loops ---- */
@@ -104,8 +109,17 @@ static int finish(struct reg_blocking *b, char *revision, struct err_info *why)
     return b->err;
 }
 
-static int not_open(struct err_info *why)
+/** Whether an operation can begin: the loop runs one at a time. */
+static bool is_free(const struct reg_blocking *b)
 {
+    return b && !b->is_following;
+}
+
+static int refuse(const struct reg_blocking *b, struct err_info *why)
+{
+    if (b)
+        return err_set(why, ERR_WRONGSTATE, NULL,
+                       "the registry is following: only reg_blocking_stop may be called");
     return err_set(why, ERR_WRONGSTATE, NULL, "the registry is not open");
 }
 
@@ -141,8 +155,8 @@ void reg_blocking_close(struct reg_blocking *b)
 int reg_blocking_mknode(struct reg_blocking *b, const char *path, bool create_parents, bool *made,
                         struct err_info *why)
 {
-    if (!b)
-        return not_open(why);
+    if (!is_free(b))
+        return refuse(b, why);
     reg_mknode(b->reg, path, create_parents, on_done, b);
     await(b);
     if (made && !b->err)
@@ -153,8 +167,8 @@ int reg_blocking_mknode(struct reg_blocking *b, const char *path, bool create_pa
 int reg_blocking_bind(struct reg_blocking *b, const char *path, const struct reg_record *record,
                       unsigned flags, char *revision, struct err_info *why)
 {
-    if (!b)
-        return not_open(why);
+    if (!is_free(b))
+        return refuse(b, why);
     reg_bind(b->reg, path, record, flags, on_done, b);
     await(b);
     return finish(b, revision, why);
@@ -163,8 +177,8 @@ int reg_blocking_bind(struct reg_blocking *b, const char *path, const struct reg
 int reg_blocking_add_write_accessor(struct reg_blocking *b, const char *id, const char *password,
                                     bool *secure, struct err_info *why)
 {
-    if (!b)
-        return not_open(why);
+    if (!is_free(b))
+        return refuse(b, why);
     reg_add_write_accessor(b->reg, id, password, on_done, b);
     await(b);
     if (secure && !b->err)
@@ -191,8 +205,8 @@ static int finish_record(struct reg_blocking *b, struct reg_record **out, struct
 int reg_blocking_resolve(struct reg_blocking *b, const char *path, struct reg_record **out,
                          struct err_info *why)
 {
-    if (!b)
-        return not_open(why);
+    if (!is_free(b))
+        return refuse(b, why);
     reg_resolve(b->reg, path, on_done, b);
     await(b);
     return finish_record(b, out, why);
@@ -201,8 +215,8 @@ int reg_blocking_resolve(struct reg_blocking *b, const char *path, struct reg_re
 int reg_blocking_locate(struct reg_blocking *b, const struct reg_locate *what, struct reg_record **out,
                         struct err_info *why)
 {
-    if (!b)
-        return not_open(why);
+    if (!is_free(b))
+        return refuse(b, why);
     reg_locate(b->reg, what, on_done, b);
     await(b);
     return finish_record(b, out, why);
@@ -210,8 +224,8 @@ int reg_blocking_locate(struct reg_blocking *b, const struct reg_locate *what, s
 
 int reg_blocking_stat(struct reg_blocking *b, const char *path, struct reg_status *out, struct err_info *why)
 {
-    if (!b)
-        return not_open(why);
+    if (!is_free(b))
+        return refuse(b, why);
     reg_stat(b->reg, path, on_done, b);
     await(b);
     if (!b->err) {
@@ -223,8 +237,8 @@ int reg_blocking_stat(struct reg_blocking *b, const char *path, struct reg_statu
 
 int reg_blocking_exists(struct reg_blocking *b, const char *path, bool *out, struct err_info *why)
 {
-    if (!b)
-        return not_open(why);
+    if (!is_free(b))
+        return refuse(b, why);
     reg_exists(b->reg, path, on_done, b);
     await(b);
     if (!b->err)
@@ -234,8 +248,8 @@ int reg_blocking_exists(struct reg_blocking *b, const char *path, bool *out, str
 
 int reg_blocking_list(struct reg_blocking *b, const char *path, char ***names, struct err_info *why)
 {
-    if (!b)
-        return not_open(why);
+    if (!is_free(b))
+        return refuse(b, why);
     reg_list(b->reg, path, on_done, b);
     await(b);
     if (!b->err) {
@@ -248,8 +262,8 @@ int reg_blocking_list(struct reg_blocking *b, const char *path, char ***names, s
 int reg_blocking_delete(struct reg_blocking *b, const char *path, bool recursive, char *revision,
                         struct err_info *why)
 {
-    if (!b)
-        return not_open(why);
+    if (!is_free(b))
+        return refuse(b, why);
     reg_delete(b->reg, path, recursive, on_done, b);
     await(b);
     return finish(b, revision, why);
@@ -270,8 +284,8 @@ static int finish_found(struct reg_blocking *b, struct reg_found **found, size_t
 int reg_blocking_find(struct reg_blocking *b, const struct reg_find *what, struct reg_found **found,
                       size_t *n, struct err_info *why)
 {
-    if (!b)
-        return not_open(why);
+    if (!is_free(b))
+        return refuse(b, why);
     reg_find(b->reg, what, on_done, b);
     await(b);
     return finish_found(b, found, n, why);
@@ -280,8 +294,8 @@ int reg_blocking_find(struct reg_blocking *b, const struct reg_find *what, struc
 int reg_blocking_purge(struct reg_blocking *b, const struct reg_purge *what, struct reg_found **found,
                        size_t *n, struct err_info *why)
 {
-    if (!b)
-        return not_open(why);
+    if (!is_free(b))
+        return refuse(b, why);
     reg_purge(b->reg, what, on_done, b);
     await(b);
     return finish_found(b, found, n, why);
@@ -290,8 +304,8 @@ int reg_blocking_purge(struct reg_blocking *b, const struct reg_purge *what, str
 int reg_blocking_user_home(struct reg_blocking *b, const char *user, char ***homes, bool *made,
                            struct err_info *why)
 {
-    if (!b)
-        return not_open(why);
+    if (!is_free(b))
+        return refuse(b, why);
     reg_user_home(b->reg, user, on_done, b);
     await(b);
     if (!b->err) {
@@ -307,11 +321,72 @@ int reg_blocking_user_home(struct reg_blocking *b, const char *user, char ***hom
 int reg_blocking_tell(struct reg_blocking *b, const struct reg_event *events, size_t n, int64_t *n_purged,
                       struct err_info *why)
 {
-    if (!b)
-        return not_open(why);
+    if (!is_free(b))
+        return refuse(b, why);
     reg_tell(b->reg, events, n, on_done, b);
     await(b);
     if (n_purged && !b->err)
         *n_purged = b->n_purged;
     return finish(b, NULL, why);
+}
+
+/* ---- following ---- */
+
+static void on_time_over(void *arg)
+{
+    run_loop_stop(obj_cast(arg, struct reg_blocking, BLOCKING_MAGIC)->loop);
+}
+
+/** How a watch ended: stopped, or its time is over. */
+static int watch_result(struct reg_blocking *b, const struct reg_follow *what, struct err_info *why)
+{
+    if (!b->watch)
+        return 0;
+    const struct err_info *lost = watch_lost(b->watch);
+    int err = lost ? err_set(why, ERR_UNAVAILABLE, lost->where, "%s", lost->text)
+                   : err_set(why, ERR_TIMEOUT, what->path, "followed for %" PRId64 " ms", what->for_ms);
+    reg_watch_stop(b->watch);
+    b->watch = NULL;
+    return err;
+}
+
+static void follow(struct reg_blocking *b, const struct reg_follow *what)
+{
+    struct run_timer *timer = run_timer_new(b->loop, on_time_over, b);
+
+    if (what->for_ms > 0)
+        run_timer_start(timer, (uint64_t)what->for_ms, 0);
+    b->is_following = true;
+    run_loop_run(b->loop);
+    b->is_following = false;
+    run_timer_free(timer);
+}
+
+int reg_blocking_watch(struct reg_blocking *b, const struct reg_follow *what, const struct reg_watch_ops *ops,
+                       void *arg, struct err_info *why)
+{
+    mem_auto char *path = NULL;
+    char store[REG_REVISION_MAX];
+    int64_t n;
+    int err;
+
+    if (!is_free(b))
+        return refuse(b, why);
+    err = reg_path_normal(what->path, &path, why);
+    if (err)
+        return err;
+    if (what->since && reg_revision_read(what->since, store, &n))
+        return err_set(why, ERR_INVALID, what->since, "is no revision (<store>.<number>)");
+    b->watch = reg_watch_start(b->reg, path, what->since, ops, arg);
+    follow(b, what);
+    return watch_result(b, what, why);
+}
+
+void reg_blocking_stop(struct reg_blocking *b)
+{
+    if (!b || !b->watch)
+        return;
+    reg_watch_stop(b->watch);
+    b->watch = NULL;
+    run_loop_stop(b->loop);
 }

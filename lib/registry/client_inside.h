@@ -90,6 +90,8 @@ void client_next_server(struct reg *r, size_t url_at);
 int64_t client_jitter(struct reg *r, int64_t low, int64_t high);
 /** Percent-encode everything but unreserved characters and those of `keep`, appended to out. */
 void client_percent(const char *text, const char *keep, struct buf *out);
+/** Why no registry is heard by this watch; NULL: one is. [borrowed until the loop runs] */
+const struct err_info *watch_lost(const struct reg_watch *w);
 /** Free a stopped watch, or stop and free: the registry is closed. */
 void watch_drop(struct reg_watch *w);
 

@@ -38,6 +38,7 @@ struct reg_watch {
     size_t url_at;
     size_t n_lost; /* connections since the last sync or progress */
     enum told told;
+    struct err_info lost; /* why, while told is not TOLD_UP */
     bool in_snapshot, is_stopped, is_stale;
     bool is_gone;           /* this connection was told to begin anew */
     struct err_info broken; /* code != 0: this connection is not to be trusted */
@@ -225,6 +226,7 @@ static void tell_lost(struct reg_watch *w, const struct err_info *why)
     bool news = w->told != TOLD_LOST;
 
     w->told = TOLD_LOST;
+    w->lost = *why;
     if (news && w->ops->state)
         w->ops->state(w->arg, why);
 }
@@ -315,6 +317,7 @@ struct reg_watch *reg_watch_start(struct reg *r, const char *path, const char *s
     w->since = mem_str(since);
     w->ops = ops;
     w->arg = arg;
+    err_set(&w->lost, ERR_UNAVAILABLE, full, "no registry has answered yet");
     w->pause_ms = PAUSE_MIN_MS;
     w->timer = run_timer_new(r->loop, on_pause_over, w);
     TAILQ_INSERT_TAIL(&r->watches, w, link);
@@ -329,6 +332,11 @@ void reg_watch_stop(struct reg_watch *w)
     watch_enter(obj_cast(w, struct reg_watch, WATCH_MAGIC));
     w->is_stopped = true;
     watch_leave(w);
+}
+
+const struct err_info *watch_lost(const struct reg_watch *w)
+{
+    return w->told == TOLD_UP ? NULL : &w->lost;
 }
 
 void watch_drop(struct reg_watch *w)

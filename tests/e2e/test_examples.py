@@ -114,3 +114,18 @@ def test_enumeration_by_api(stack):
     assert {"/users/bob/services/listed/one uri=http://one/", "/users/carol/services/listed/two uri=http://two/"} <= set(out)
     found = stack.registry("GET", "", base="/ws/v1/registry-find", query=f"api={API}").json["records"]
     assert sorted(line.split()[0] for line in out) == sorted(r["path"] for r in found if r["path"].startswith("/users/"))
+
+
+def test_following_a_subtree(stack):
+    record = {"type": "JSONServiceRecord", "external": [], "internal": []}
+    path = "/users/dave/services/followed"
+    stack.bind(f"{path}/one", record)
+    process = start(stack, "follow", path, "3")
+    first = [process.stdout.readline() for _ in range(3)]
+    assert first == [f"there {path} (no record)\n", f"there {path}/one\n", "current\n"]
+    stack.bind(f"{path}/two", record)
+    stack.bind(f"{path}/one", {**record, "description": "d"})
+    stack.bind("/users/dave/services/elsewhere", record)
+    stack.registry("DELETE", f"{path}/two")
+    out, err = process.communicate(timeout=PATIENCE)
+    assert (out, err, process.returncode) == (f"put {path}/two\nput {path}/one\ngone {path}/two\n", "", 0)

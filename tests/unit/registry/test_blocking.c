@@ -6,6 +6,7 @@
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -45,6 +46,22 @@ static const struct step admin_steps[] = {
     {.status = 200, .body = "{\"events\":[{\"purged\":1}]}"},
     {.status = 403, .body = "{\"type\":\"urn:bobbin:error:no-permission\",\"detail\":\"not you\"}"},
 };
+
+#define FEED                                                                                                 \
+    "{\"type\":\"hello\",\"store\":\"5f\"}\n{\"type\":\"put\",\"path\":\"/a\",\"revision\":\"5f.1\"}\n"      \
+    "{\"type\":\"sync\",\"revision\":\"5f.2\"}\n{\"type\":\"delete\",\"path\":\"/"                           \
+    "a\",\"revision\":\"5f.3\"}\n"                                                                           \
+    "{\"type\":\"put\",\"path\":\"/after\",\"revision\":\"5f.4\"}\n"
+
+#define FEED_STEP                                                                                            \
+    {                                                                                                        \
+        .status = 200, .body = FEED, .stream = true, .hold = true                                            \
+    }
+
+static const struct step watch_steps[] = {FEED_STEP, {.status = 200, .body = NODE}};
+static const struct step timed_steps[] = {FEED_STEP, FEED_STEP, FEED_STEP, FEED_STEP,
+                                          FEED_STEP, FEED_STEP, FEED_STEP};
+static const struct step silent_steps[] = {{.status = 503, .body = "{}"}, {.status = 0}};
 
 struct server_thread {
     const struct step *steps;
@@ -154,6 +171,105 @@ static void check_admin(struct reg_blocking *b)
     assert_string_equal(why.text, "not you");
 }
 
+/* ---- following ---- */
+
+struct follower {
+    struct reg_blocking *b;
+    bool stops; /* at the delete */
+    int nested; /* what another call said inside a callback */
+    char told[128];
+};
+
+static void follower_note(struct follower *f, const char *word, const char *what)
+{
+    size_t len = strlen(f->told);
+
+    snprintf(f->told + len, sizeof f->told - len, "%s %s\n", word, what);
+}
+
+static void follower_put(void *arg, const char *path, const struct reg_record *record, const char *revision)
+{
+    (void)record;
+    (void)revision;
+    follower_note(arg, "put", path);
+}
+
+static void follower_synced(void *arg, const char *revision)
+{
+    follower_note(arg, "synced", revision);
+}
+
+static void follower_deleted(void *arg, const char *path, const char *revision)
+{
+    struct follower *f = arg;
+
+    (void)revision;
+    follower_note(f, "deleted", path);
+    f->nested = reg_blocking_delete(f->b, "/b", true, NULL, NULL);
+    if (f->stops)
+        reg_blocking_stop(f->b);
+}
+
+static const struct reg_watch_ops follower_ops = {
+    .put = follower_put, .deleted = follower_deleted, .synced = follower_synced};
+
+static void check_watch(struct reg_blocking *b)
+{
+    const struct reg_follow what = {.path = "/"};
+    struct follower f = {.b = b, .stops = true};
+    struct err_info why = {0};
+    bool there = false;
+
+    assert_int_equal(reg_blocking_watch(b, &what, &follower_ops, &f, &why), 0);
+    assert_string_equal(f.told, "put /a\nsynced 5f.2\ndeleted /a\n");
+    assert_int_equal(f.nested, ERR_WRONGSTATE);
+    reg_blocking_stop(b);
+    assert_int_equal(reg_blocking_exists(b, "/one", &there, &why), 0);
+    assert_true(there);
+}
+
+/* However slow the machine: with time enough the registry is heard. */
+static void check_timed_watch(struct reg_blocking *b)
+{
+    struct reg_follow what = {.path = "/", .for_ms = 200};
+    struct follower f = {.b = b};
+    struct err_info why = {0};
+    int err = ERR_UNAVAILABLE;
+
+    for (size_t i = 0; i < ARRAY_LEN(timed_steps) && err == ERR_UNAVAILABLE; i++) {
+        f.told[0] = 0;
+        err = reg_blocking_watch(b, &what, &follower_ops, &f, &why);
+        what.for_ms *= 2;
+    }
+    assert_int_equal(err, ERR_TIMEOUT);
+    assert_true(strncmp(f.told, "put /a\n", 7) == 0);
+}
+
+static void check_silent_watch(struct reg_blocking *b)
+{
+    const struct reg_follow what = {.path = "/", .for_ms = 200};
+    struct follower f = {.b = b};
+    struct err_info why = {0};
+
+    assert_int_equal(reg_blocking_watch(b, &what, &follower_ops, &f, &why), ERR_UNAVAILABLE);
+    assert_string_not_equal(why.text, "");
+    assert_string_equal(f.told, "");
+}
+
+static void check_bad_watch(struct reg_blocking *b)
+{
+    const struct reg_follow no_path = {.path = NULL}, bad_path = {.path = "/a/../b"},
+                            bad_since = {.path = "/", .since = "nonsense"};
+    struct err_info why = {0};
+
+    assert_int_equal(reg_blocking_watch(b, &no_path, &follower_ops, NULL, &why), ERR_INVALID);
+    assert_int_equal(reg_blocking_watch(b, &bad_path, &follower_ops, NULL, &why), ERR_PATH);
+    assert_int_equal(reg_blocking_watch(b, &bad_since, &follower_ops, NULL, &why), ERR_INVALID);
+    assert_string_equal(why.where, "nonsense");
+    assert_int_equal(reg_blocking_watch(NULL, &bad_since, &follower_ops, NULL, &why), ERR_WRONGSTATE);
+    reg_blocking_stop(NULL);
+}
+
 /** Run a check against a server that plays these steps. */
 static void with_server(const struct step *played, size_t n_played, void (*check)(struct reg_blocking *b))
 {
@@ -191,6 +307,20 @@ static void test_admin(void **state)
 {
     (void)state;
     with_server(admin_steps, ARRAY_LEN(admin_steps), check_admin);
+}
+
+static void test_watch(void **state)
+{
+    (void)state;
+    with_server(watch_steps, ARRAY_LEN(watch_steps), check_watch);
+    with_server(timed_steps, ARRAY_LEN(timed_steps), check_timed_watch);
+    with_server(silent_steps, ARRAY_LEN(silent_steps), check_silent_watch);
+}
+
+static void test_bad_watch(void **state)
+{
+    (void)state;
+    with_server(NULL, 0, check_bad_watch);
 }
 
 static void test_bad_url(void **state)
@@ -244,10 +374,8 @@ static void test_not_open(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_records),
-        cmocka_unit_test(test_admin),
-        cmocka_unit_test(test_bad_url),
-        cmocka_unit_test(test_not_open),
+        cmocka_unit_test(test_records),   cmocka_unit_test(test_admin),   cmocka_unit_test(test_watch),
+        cmocka_unit_test(test_bad_watch), cmocka_unit_test(test_bad_url), cmocka_unit_test(test_not_open),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
