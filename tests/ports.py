@@ -1,4 +1,5 @@
 """Loopback ports for servers of tests."""
+import itertools
 import os
 import random
 import socket
@@ -14,10 +15,20 @@ def port_range():
     return range(10000 + int(shard) * width, 10000 + (int(shard) + 1) * width)
 
 
+def walk(ports):
+    """All of them from a random one on, round and round: none comes again before all others have."""
+    start = CHANCE.randrange(len(ports))
+    return itertools.cycle([*ports[start:], *ports[:start]])
+
+
+WALK = walk(port_range())
+
+
 def free_port():
-    """A loopback port that nobody uses now, neither for TCP nor for UDP, and that no outgoing connection is given."""
+    """A loopback port that nobody uses now, neither for TCP nor for UDP, that no outgoing connection is given, and that this
+    run was not given lately: what was chosen need not be open yet, and who knew a server that is gone may still ask for it."""
     while True:
-        port = CHANCE.choice(port_range())
+        port = next(WALK)
         try:
             with socket.create_server(("127.0.0.1", port)), socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as s:
                 s.bind(("127.0.0.1", port))
@@ -28,7 +39,4 @@ def free_port():
 
 def free_ports(n):
     """n different ones."""
-    ports = set()
-    while len(ports) < n:
-        ports.add(free_port())
-    return sorted(ports)
+    return sorted(free_port() for _ in range(n))
