@@ -1,10 +1,12 @@
 #include "import.h"
 #include "access.h"
 #include "export.h"
+#include "limits.h"
 #include "base/base64.h"
 #include "base/mem.h"
 #include "base/obj.h"
 #include "bobbin/path.h"
+#include "json/json.h"
 #include "json/writer.h"
 
 #include <stdlib.h>
@@ -233,7 +235,7 @@ static int read_bytes(const json_t *node, size_t i, struct buf *out, struct err_
 {
     const json_t *record = json_object_get(node, "record"), *base64 = json_object_get(node, "base64");
     if ((record && !json_is_string(record)) || (base64 && !json_is_string(base64)) || (record && base64))
-        return item_bad(node, i, "a node has record or base64, a string", why);
+        return item_bad(node, i, "a node has record (bytes as a string, or an object) or base64", why);
     if (record)
         buf_add(out, json_string_value(record), json_string_length(record));
     if (base64 && base64_get(json_string_value(base64), json_string_length(base64), out))
@@ -297,6 +299,46 @@ static int read_items(struct import *m, const json_t *nodes, struct err_info *wh
         int err = read_item(json_array_get(nodes, i), i, &m->items[i], why);
         if (err)
             return err;
+    }
+    return 0;
+}
+
+/* A record as people write it, to canonical text. @param out  new [out] */
+static int read_record(const json_t *object, const struct options *o, char **out, size_t *len,
+                       struct err_info *why)
+{
+    buf_auto struct buf text = BUF_EMPTY;
+    struct reg_record *record = NULL;
+    json_write(object, &text);
+    int err = reg_record_read(buf_cstr(&text), text.len, REG_LENIENT, &record, why);
+    if (err)
+        return err == ERR_NORECORD ? err_set(why, ERR_RECORD, "", "this is no service record") : err;
+    err = reg_record_check(record, why);
+    if (!err) {
+        *out = reg_record_write(record, len);
+        err = limits_check(o, record, *len, why);
+    }
+    reg_record_free(record);
+    return err;
+}
+
+int import_read_records(json_t *body, const struct options *o, struct err_info *why)
+{
+    json_t *node;
+    size_t i;
+    json_array_foreach(json_object_get(body, "nodes"), i, node)
+    {
+        const json_t *object = json_object_get(node, "record");
+        const char *path = json_string_value(json_object_get(node, "path"));
+        mem_auto char *text = NULL;
+        struct err_info cause;
+        size_t len = 0;
+        if (!json_is_object(object))
+            continue;
+        int err = read_record(object, o, &text, &len, &cause);
+        if (err)
+            return err_set(why, err, path ? path : "/nodes", "record%s: %s", cause.where, cause.text);
+        json_object_set_new(node, "record", json_stringn(text, len));
     }
     return 0;
 }

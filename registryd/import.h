@@ -8,6 +8,7 @@
 #include <jansson.h>
 
 #include "base/buf.h"
+#include "run/options.h"
 #include "store/store.h"
 
 /** Nodes in one request at most. */
@@ -19,6 +20,15 @@ struct import_result {
     size_t failed_len;
     int64_t zxid; /* of the last change; 0: none */
 };
+
+/**
+ * Read the records that stand in a document as objects, not as text, as people write them (reg_record_read, lenient), check
+ * them against the limits and put their canonical text in their place.
+ *
+ * @param body  the document; where it is malformed otherwise it stays as it is     [in,out]
+ * @return 0; ERR_RECORD naming path and place: some may have been replaced.
+ */
+int import_read_records(json_t *body, const struct options *o, struct err_info *why);
 
 /**
  * Write the nodes of {"nodes":[…]}, each after those before it. One that is there and differs is refused (ERR_EXISTS)

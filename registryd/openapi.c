@@ -122,10 +122,11 @@ static const struct http_schema homes_schema = {
 static const struct http_schema import_schema = {
     "Import",
     "{\"type\":\"object\",\"required\":[\"nodes\"],\"properties\":{\"nodes\":" LIST(
-        "{\"type\":\"object\",\"required\":[\"path\"],\"properties\":{\"path\":" TEXT ",\"record\":" TEXT
-        ",\"base64\":" TEXT ",\"ephemeral\":" FLAG ",\"aclOnly\":" FLAG ",\"aclMasked\":" FLAG ",\"acl\":" ACL
-        "}}") "}}",
-    NULL};
+        "{\"type\":\"object\",\"required\":[\"path\"],\"properties\":{\"path\":" TEXT
+        ",\"record\":{\"anyOf\":[" TEXT "," REF("Record") "]},\"base64\":" TEXT ",\"ephemeral\":" FLAG
+                                                          ",\"aclOnly\":" FLAG ",\"aclMasked\":" FLAG
+                                                          ",\"acl\":" ACL "}}") "}}",
+    uses_record};
 static const struct http_schema imported_schema = {
     "Imported",
     "{\"type\":\"object\",\"required\":[\"created\",\"replaced\",\"unchanged\",\"failed\"],\"properties\":{"
@@ -263,7 +264,7 @@ static const struct http_doc_answer backup_answers[] = {
     {200, JSON, &backup_schema, "The copy is complete and durable in this directory."}, ANSWERS_END};
 
 static const int export_errors[] = {ERR_PERMISSION, ERR_UNAVAILABLE, ERR_NOTFOUND, 0};
-static const int import_errors[] = {ERR_PERMISSION, ERR_UNAVAILABLE, ERR_INVALID, ERR_JSON, 0};
+static const int import_errors[] = {ERR_RECORD, ERR_PERMISSION, ERR_UNAVAILABLE, ERR_INVALID, ERR_JSON, 0};
 static const int backup_errors[] = {ERR_PERMISSION, ERR_INVALID,   ERR_JSON,  ERR_EXISTS, ERR_UNSUPPORTED,
                                     ERR_IO,         ERR_CANCELLED, ERR_NOSPC, 0};
 static const int find_errors[] = {ERR_UNAVAILABLE, ERR_GONE, 0};

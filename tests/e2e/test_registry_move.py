@@ -123,6 +123,18 @@ def test_what_is_there_is_refused_and_named_or_replaced(reg):
     assert [out[node["path"]] for node in other] == other
 
 
+def test_records_that_people_wrote(reg):
+    """A record as an object is read like the body of a PUT, and what is stored is canonical."""
+    one = {"path": "/users/alice/services/own/one", "record": {"yarn:id": 7, "external": [
+        {"api": "a", "addressType": "host/port", "protocol": "REST", "addresses": [["h", 80]]}]}}
+    assert counts(ok(reg, "import", stdin=lines([one])))["created"] == 1
+    stored = json.loads(ok(reg, "export", one["path"]).splitlines()[0])["record"]
+    assert stored == ('{"type":"JSONServiceRecord","external":[{"api":"a","addressType":"host/port","protocolType":"REST",'
+                      '"addresses":[{"host":"h","port":"80"}]}],"internal":[],"yarn:id":"7"}')
+    done = bobbin(reg, "import", stdin=lines([{"path": "/users/alice/none", "record": {"external": 1}}]))
+    assert done.returncode == 17 and "/users/alice/none" in done.stderr and "/external" in done.stderr, done
+
+
 @pytest.mark.parametrize("line, place", [
     ('{"path":"/users/alice","base64":"!"}', "/users/alice"),
     ('{"record":"x"}', "-:2"),
