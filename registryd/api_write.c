@@ -125,6 +125,19 @@ static bool is_followed(const struct write *w)
            (is_made && mirror_find(w->app->mirror, parent));
 }
 
+/* hadoop.registry.path.names=zookeeper lets such names pass. */
+static void warn_of_long_name(const char *path)
+{
+    size_t longest = 0;
+    for (const char *at = path; *at; at += strcspn(at, "/")) {
+        at += *at == '/';
+        size_t len = strcspn(at, "/");
+        longest = len > longest ? len : longest;
+    }
+    if (longest > REG_LABEL_MAX)
+        log_emit(&ev_long_name, LOG_STR("path", path), LOG_INT("bytes", (int64_t)longest));
+}
+
 static void write_go_as_accessor(struct write *w);
 
 static void on_written(void *arg, int err, const struct reg_store_result *r)
@@ -149,6 +162,8 @@ static void on_written(void *arg, int err, const struct reg_store_result *r)
         return;
     }
     w->changed = r->changed;
+    if (w->changed && w->kind != WRITE_DELETE)
+        warn_of_long_name(w->path);
     w->stat = r->stat;
     w->zxid = r->zxid ? r->zxid : mirror_newest(w->app->mirror);
     if (is_followed(w))

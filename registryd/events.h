@@ -13,6 +13,7 @@
     X(registry_setup_failed, LOG_WARN, "The standard nodes could not be made; trying again.")                \
     X(system_acls_read, LOG_WARN,                                                                            \
       "hadoop.registry.system.acls is taken for hadoop.registry.system.accounts, which is not set.")         \
+    X(long_name, LOG_WARN, "A node was made whose path has an element of more than 63 bytes: no DNS name.")  \
     X(feed_gone, LOG_WARN, "A follower fell behind the ring of changes and was told to begin anew.")         \
     X(purged, LOG_INFO, "A record was purged, with everything below it; with dry_run=true it would be.")     \
     X(backed_up, LOG_INFO, "The store was copied into this directory.")                                      \

@@ -9,6 +9,9 @@
 
 #include "bobbin/error.h"
 
+/** Longest label of a DNS name, bytes. */
+#define REG_LABEL_MAX 63
+
 enum reg_names {
     REG_NAMES_DNS,      /* what a write creates must be RFC 1123 labels of at most 63 bytes */
     REG_NAMES_ZOOKEEPER /* ZooKeeper's own rules only */
@@ -61,6 +64,10 @@ int reg_components_path(const char *user, const char *service_class, const char 
 /** {home}/services/{class}/{service}/components/{component}. @return as reg_class_path. */
 int reg_component_path(const char *user, const char *service_class, const char *service,
                        const char *component, char **out, struct err_info *why);
+/** {home}/{class}/{service}, the form of Hadoop's registry design document; its programs use that of reg_service_path.
+ *  @return as reg_class_path. */
+int reg_design_service_path(const char *user, const char *service_class, const char *service, char **out,
+                            struct err_info *why);
 /** User of a path for DNS names: first `/users/` followed by [a-z][a-z0-9-.]*; else "anonymous". */
 char *reg_path_user(const char *path);
 

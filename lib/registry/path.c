@@ -12,7 +12,6 @@
 
 #define USERS_PREFIX  "/users/"
 #define SERVICES_PART "/services/"
-#define LABEL_MAX     63
 
 char *reg_path_join(const char *base, const char *path)
 {
@@ -127,7 +126,7 @@ int reg_path_check_element(const char *element, struct err_info *why)
         return err_set(why, ERR_PATH, element,
                        "path element \"%s\" is no DNS label (lower-case letters, digits, inner hyphens)",
                        element);
-    if (strlen(element) > LABEL_MAX)
+    if (strlen(element) > REG_LABEL_MAX)
         return err_set(why, ERR_PATH, element, "path element \"%s\" is longer than 63 bytes", element);
     return 0;
 }
@@ -277,6 +276,14 @@ int reg_component_path(const char *user, const char *service_class, const char *
     return join_home(user,
                      (const char *[]){SERVICES_PART, service_class, service, "/components/", component, NULL},
                      out, why);
+}
+
+int reg_design_service_path(const char *user, const char *service_class, const char *service, char **out,
+                            struct err_info *why)
+{
+    if (!service_class || !service)
+        return err_set(why, ERR_INVALID, NULL, "no service given");
+    return join_home(user, (const char *[]){service_class, service, NULL}, out, why);
 }
 
 char *reg_path_user(const char *path)

@@ -15,8 +15,6 @@
 #include "base/str.h"
 #include "bobbin/path.h"
 
-#define LABEL_MAX 63
-
 /** The supplementary code points that Unicode 3.2 assigns; IDNA-2003 knows no others, libidn2 knows later ones. */
 static const struct {
     uint32_t first, last;
@@ -54,7 +52,7 @@ static int encode_label(const char *label, bool ascii, struct buf *out, struct e
     if (rc != IDN2_OK)
         return err_set(why, ERR_INVALID, label, "name cannot be encoded: %s", idn2_strerror(rc));
     len = strlen(encoded);
-    if (len > 0 && len <= LABEL_MAX)
+    if (len > 0 && len <= REG_LABEL_MAX)
         buf_add(out, encoded, len);
     if (ascii)
         free(encoded);
@@ -62,7 +60,7 @@ static int encode_label(const char *label, bool ascii, struct buf *out, struct e
         idn2_free(encoded);
     if (len == 0)
         return err_set(why, ERR_INVALID, label, "empty label in a name");
-    if (len > LABEL_MAX)
+    if (len > REG_LABEL_MAX)
         return err_set(why, ERR_INVALID, label, "label is longer than 63 bytes when encoded");
     return 0;
 }

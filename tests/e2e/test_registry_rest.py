@@ -171,6 +171,15 @@ def test_names_a_write_would_make(reg):
     assert put(reg, "/users/alice/" + "x" * 63).status == 201
 
 
+def test_a_long_name_is_warned_of_where_it_is_allowed():
+    """No DNS name comes of it: who reads the log finds the path."""
+    with Registry(options={"registryd": {"hadoop.registry.path.names": "zookeeper"}}) as reg:
+        just, long = "/users/" + "x" * 63, "/users/" + "y" * 64 + "/below"
+        assert put(reg, just).status == put(reg, long).status == 201
+        assert reg.registry("DELETE", long).status == 200
+        assert [(e["path"], e["bytes"]) for e in reg.registryd.events if e["event"] == "long_name"] == [(long, 64)]
+
+
 def test_bad_requests_say_why(reg):
     path = "/users/alice/bad"
     cases = [

@@ -131,6 +131,7 @@ OUT_FN(home, reg_home_path(c[1].text, &out, &why))
 OUT_FN(user, reg_user(c[1].text, &out, &why))
 OUT_FN(class, reg_class_path(c[1].text, c[2].text, &out, &why))
 OUT_FN(service, reg_service_path(c[1].text, c[2].text, c[3].text, &out, &why))
+OUT_FN(design_service, reg_design_service_path(c[1].text, c[2].text, c[3].text, &out, &why))
 OUT_FN(components, reg_components_path(c[1].text, c[2].text, c[3].text, &out, &why))
 OUT_FN(component, reg_component_path(c[1].text, c[2].text, c[3].text, c[4].text, &out, &why))
 CHECK_FN(check, reg_path_check(c[1].text, &why))
@@ -193,6 +194,7 @@ static const struct {
     {"convert", run_convert},
     {"class", run_class},
     {"service", run_service},
+    {"design_service", run_design_service},
     {"components", run_components},
     {"component", run_component},
     {"path_user", run_path_user},
