@@ -208,19 +208,23 @@ static const char *locate_missing(const struct request *q, int err)
     return NULL;
 }
 
+/** The time is over, between two tries or in one that was not answered any more. */
+static void locate_give_up(struct request *q)
+{
+    err_set(&q->why, ERR_TIMEOUT, q->path, "nothing to be found in time: %s", q->missing);
+    request_finish(q, ERR_TIMEOUT);
+}
+
 static void locate_answered(struct request *q, int err)
 {
-    const char *missing = locate_missing(q, err);
-
-    if (!missing) {
+    q->missing = locate_missing(q, err);
+    if (!q->missing) {
         request_succeed(q, 200);
         return;
     }
     wire_node_fini(&q->node);
-    if (locate_again(q))
-        return;
-    err_set(&q->why, ERR_TIMEOUT, q->path, "nothing to be found in time: %s", missing);
-    request_finish(q, ERR_TIMEOUT);
+    if (!locate_again(q))
+        locate_give_up(q);
 }
 
 static bool is_read(const struct request *q)
@@ -300,6 +304,8 @@ static void on_answer(void *arg, int err, const struct http_answer *answer, cons
         request_answered(q, answer->status, body, answer->body.len);
     } else if (err == ERR_NOTFOUND && q->kind == REQUEST_LOCATE) {
         locate_answered(q, err);
+    } else if (err == ERR_TIMEOUT && q->missing) {
+        locate_give_up(q);
     } else if (err == ERR_NOTFOUND && q->kind == REQUEST_EXISTS) {
         q->why = (struct err_info){0};
         request_finish(q, 0);

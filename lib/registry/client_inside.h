@@ -60,8 +60,9 @@ struct request {
     REG_DONE;
     void *arg;
 
-    char *api;   /* locate: the endpoint that is wanted, or NULL */
-    char *terms; /* find: the query without a cursor; NULL otherwise */
+    char *api;           /* locate: the endpoint that is wanted, or NULL */
+    const char *missing; /* locate: what the last answer lacked, NULL before the first one [static] */
+    char *terms;         /* find: the query without a cursor; NULL otherwise */
 
     int64_t deadline_ms, pause_ms;
     size_t n_tries, url_at;

@@ -472,7 +472,7 @@ static void test_locate_gives_up(void **state)
         {.status = 403, .body = PROBLEM("no-permission", "not yours")},
         {.status = 404, .body = PROBLEM("path-not-found", "absent")},
     };
-    const struct reg_locate soon = {.path = "/one", .give_up_ms = 20, .pause_ms = 100};
+    const struct reg_locate soon = {.path = "/one", .give_up_ms = 20000, .pause_ms = 100000};
     const struct reg_locate again = {.path = "/one", .pause_ms = 2};
     const struct reg_locate bad = {.path = "/a//b"};
     struct fixture f;
@@ -492,6 +492,23 @@ static void test_locate_gives_up(void **state)
     assert_int_equal(f.got.err, ERR_CANCELLED);
 }
 
+/* The time ends in a try that is not answered: what the one before lacked is what is told. */
+static void test_locate_gives_up_while_it_asks(void **state)
+{
+    static const struct step steps[] = {{.status = 404, .body = PROBLEM("path-not-found", "absent")},
+                                        {.status = 0}};
+    const struct reg_locate what = {.path = "/one", .give_up_ms = 3000, .pause_ms = 2};
+    struct fixture f;
+
+    (void)state;
+    client_begin(&f, "al ice", steps, ARRAY_LEN(steps));
+    reg_locate(f.reg, &what, client_done, &f.got);
+    assert_int_equal(client_await(&f), ERR_TIMEOUT);
+    assert_int_equal(f.server.n_asked, 2);
+    assert_non_null(strstr(f.got.why.text, "no such node"));
+    client_end(&f);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -504,6 +521,7 @@ int main(void)
         cmocka_unit_test(test_delete),
         cmocka_unit_test(test_locate_asks_until_it_is_there),
         cmocka_unit_test(test_locate_gives_up),
+        cmocka_unit_test(test_locate_gives_up_while_it_asks),
         cmocka_unit_test(test_errors_are_those_of_the_problem),
         cmocka_unit_test(test_absent_does_not_exist),
         cmocka_unit_test(test_refused_without_asking),
