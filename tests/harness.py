@@ -30,6 +30,7 @@ BIN = os.environ.get("BOBBIN_BIN") or os.path.join(ROOT, "build", "release", "bi
 DOMAIN = "bobbin.test"
 SANITIZED = "asan" in BIN or "tsan" in BIN
 PATIENCE = 60 if SANITIZED else 30
+WRITE_WAIT = f"{PATIENCE - 10}s"  # on ZooKeeper a slow machine must not make a GET right after a PUT miss it
 with open(os.path.join(ROOT, "conf/examples/hello-world.json"), encoding="utf-8") as example:
     HELLO = json.load(example)
 
@@ -223,6 +224,7 @@ class Stack:
         common = {"bobbin.data.dir": self.dir, "hadoop.registry.url": url, "hadoop.http.staticuser.user": "alice"}
         self.registryd = Daemon("registryd", {**common, "hadoop.registry.store": store or f"file:{self.dir}/registry",
                                               "hadoop.registry.http.address": f"127.0.0.1:{self.registry_port}",
+                                              "hadoop.registry.write.wait": WRITE_WAIT,
                                               **self._for("registryd")})
         self.dnsd = Daemon("dnsd", {**common, "hadoop.registry.dns.domain-name": DOMAIN,
                                     "hadoop.registry.dns.bind-port": self.dns_port,
@@ -411,7 +413,7 @@ def end_process(process):
 
 def dig(port, *words):
     """Lines of `dig +short`."""
-    done = subprocess.run(["dig", "@127.0.0.1", "-p", str(port), "+norecurse", "+tries=1", "+timeout=5", "+short", *words],
+    done = subprocess.run(["dig", "@127.0.0.1", "-p", str(port), "+norecurse", "+tries=1", "+timeout=20", "+short", *words],
                           capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stdout + done.stderr
     return sorted(done.stdout.split("\n")[:-1])
@@ -419,7 +421,7 @@ def dig(port, *words):
 
 def dig_full(port, *words):
     """Whole output of dig: header flags and status are in it."""
-    done = subprocess.run(["dig", "@127.0.0.1", "-p", str(port), "+norecurse", "+tries=1", "+timeout=5", *words],
+    done = subprocess.run(["dig", "@127.0.0.1", "-p", str(port), "+norecurse", "+tries=1", "+timeout=20", *words],
                           capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stdout + done.stderr
     return done.stdout

@@ -14,7 +14,7 @@ pytestmark = pytest.mark.sanitize
 BASE = "/users/alice/services/yarn-service/shop/components"
 QUICK = {"hadoop.registry.zk.session.timeout.ms": "4000", "hadoop.registry.zk.connection.timeout.ms": "1000",
          "hadoop.registry.zk.retry.times": "0", "hadoop.registry.zk.retry.interval.ms": "100",
-         "hadoop.registry.zk.retry.ceiling.ms": "200"}
+         "hadoop.registry.zk.retry.ceiling.ms": "200", "hadoop.registry.write.wait": "200ms"}
 
 
 @pytest.fixture
