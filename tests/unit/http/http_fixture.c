@@ -10,7 +10,7 @@
 
 #include "base/mem.h"
 
-#define PATIENCE_MS 10000
+#define PATIENCE_MS 60000
 
 static void on_late(void *arg)
 {

@@ -1,6 +1,6 @@
 /**
  * A server, a client and raw connections on one loop, for the tests of lib/http. Everything awaits a condition; a wait
- * that lasts ten seconds fails the test.
+ * that lasts a minute fails the test.
  */
 #ifndef HTTP_FIXTURE_H
 #define HTTP_FIXTURE_H

@@ -15,6 +15,8 @@
 #include "base/mem.h"
 #include "base/obj.h"
 
+enum { PATIENCE_MS = 60000 };
+
 /** A streamed answer on its way. */
 struct play {
     const struct step *step;
@@ -159,7 +161,7 @@ static void on_tick(void *arg)
 void script_await(struct run_loop *loop, bool (*cond)(void *arg), void *arg)
 {
     struct run_timer *tick = run_timer_new(loop, on_tick, NULL);
-    int64_t until_ms = run_now_ms() + 10000;
+    int64_t until_ms = run_now_ms() + PATIENCE_MS;
 
     run_timer_start(tick, 50, 50);
     while (!cond(arg) && run_now_ms() < until_ms)

@@ -37,7 +37,7 @@ struct script_server {
 void script_start(struct script_server *s, struct run_loop *loop, const struct step *steps, size_t n_steps);
 /** Stop, running the loop until it is over, and release. */
 void script_stop(struct script_server *s);
-/** Run the loop until cond(arg); fails the test after ten seconds. */
+/** Run the loop until cond(arg); fails the test after a minute. */
 void script_await(struct run_loop *loop, bool (*cond)(void *arg), void *arg);
 /** URL of a loopback port where nothing listens. */
 void script_dead_url(char out[64]);
