@@ -5,11 +5,14 @@ import subprocess
 
 import pytest
 
-from harness import ROOT, Stack, container, request
+from harness import ROOT, Registry, Stack, container, request
 
 SCHEMATHESIS = "schemathesis==4.32.5"
 VENV = os.path.join(ROOT, "build", "schemathesis-4.32.5")
 HERE = os.path.dirname(os.path.abspath(__file__))
+SECURE = {"hadoop.registry.secure": "true", "hadoop.registry.system.accounts": "sasl:yarn", "hadoop.registry.user.accounts": "sasl:hive",
+          "hadoop.registry.client.auth": "digest", "hadoop.registry.client.auth.id": "bobbin",
+          "hadoop.registry.client.auth.password": "secret"}
 CHECKS = "not_a_server_error,status_code_conformance,content_type_conformance,response_schema_conformance"
 
 
@@ -22,13 +25,13 @@ def schemathesis():
     return program
 
 
-def explore(port, examples, directory):
+def explore(port, examples, directory, *options, **environment):
     """Requests made from the document; how many. Fails with the report when an answer is wrong."""
     command = [schemathesis(), "run", f"http://127.0.0.1:{port}/openapi.json", "--checks", CHECKS, "--phases",
                "examples,coverage,fuzzing", "--seed", "4", "--max-examples", str(examples), "--generation-database", "none",
-               "--workers", "1", "--request-timeout", "20", "--no-color"]
+               "--workers", "1", "--request-timeout", "20", "--no-color", *options]
     done = subprocess.run(command, capture_output=True, text=True, cwd=directory, check=False, timeout=300,
-                          env={**os.environ, "SCHEMATHESIS_HOOKS": "hooks", "PYTHONPATH": HERE})
+                          env={**os.environ, "SCHEMATHESIS_HOOKS": "hooks", "PYTHONPATH": HERE, **environment})
     assert done.returncode == 0, done.stdout[-12000:] + done.stderr[-4000:]
     made, passed = re.search(r"(\d+) generated, (\d+) passed", done.stdout).groups()
     assert made == passed, done.stdout[-12000:]
@@ -74,6 +77,20 @@ def test_how_a_caller_names_its_accessor(stack):
 
 def test_no_undescribed_answer_of_registryd(stack, tmp_path):
     assert explore(stack.registry_port, 40, tmp_path) > 600
+
+
+def test_no_undescribed_answer_of_a_secure_registryd(tmp_path):
+    """Three callers take turns (hooks.py): a system account, somebody, and the holder of a node's write accessor."""
+    with Registry(options={"registryd": SECURE}) as reg:
+        made = reg.registry("PUT", "/n1", {"type": "JSONServiceRecord", "external": [], "internal": []},
+                            {"X-Bobbin-Write-Accessors": "n1:dhHXBdOXxO82yQ7BmmUc9ovrsj4="}, query="user.name=yarn")
+        assert made.status == 201, made
+        assert explore(reg.registry_port, 4, tmp_path, "--include-path-regex", "/ws/v1/registry(-admin)?/",
+                       SECURE_CALLERS="yarn,mallory") > 100
+    answers = (tmp_path / "answers").read_text(encoding="utf-8").splitlines()
+    refused = {answer.split()[0] for answer in answers if answer.endswith("403")}
+    done = {answer.split()[0] for answer in answers if answer[-3:] in ("200", "201")}
+    assert {"PUT", "POST", "DELETE"} <= refused & done, answers
 
 
 def test_no_undescribed_answer_of_dnsd(stack, tmp_path):
