@@ -367,6 +367,7 @@ void dnsd_collect(void *arg)
     struct follow_state state;
     struct net_counts counts;
     struct zoneset_memory memory;
+    const struct run_turns turns = run_loop_turns(daemon_loop(app->daemon));
     follow_state(app->follow, &state);
     net_counts_read(app->net, &counts);
     zoneset_memory(app->zones, &memory);
@@ -379,6 +380,8 @@ void dnsd_collect(void *arg)
     metric_set(m, M_RECORDS, (int64_t)state.n_records);
     metric_set(m, M_COMMITS, (int64_t)state.n_commits);
     metric_set(m, M_SLICES, (int64_t)writer_n_slices(app->writer));
+    metric_set(m, M_LONG_TURNS, (int64_t)turns.n_long);
+    metric_set(m, M_LONGEST_TURN, turns.longest_us);
     metric_set(m, M_LEFT_OUT, (int64_t)state.n_left_out);
     metric_set(m, M_UNZONED, (int64_t)state.n_unzoned);
     metric_set(m, M_ZONE_BYTES, (int64_t)memory.version_bytes);

@@ -97,6 +97,7 @@ static struct answer_options answer_options(struct dnsd *app, const struct optio
     size_t nsid_len = identity ? strnlen(identity, NSID_MAX) : 0;
     return (struct answer_options){
         .udp_max = (uint16_t)opt_int(o, OPT_UDP_MAX),
+        .keep_order = !strcmp(opt_text(o, OPT_ANSWER_ORDER), "fixed"),
         .has_empty_zones = opt_bool(o, OPT_EMPTY_ZONES),
         .needs_cookie = !strcmp(opt_text(o, OPT_COOKIES), "require"),
         .version = is_told ? version_text : NULL,

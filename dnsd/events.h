@@ -32,6 +32,10 @@ LOG_DECLARE(DNSD_EVENTS)
     X(M_COMMITS, METRIC_COUNTER, "dnsd_commits", "", "Commits of the zones.")                                \
     X(M_SLICES, METRIC_COUNTER, "dnsd_zone_change_slices", "",                                               \
       "Parts of large changes of zones, after each of which other work was done.")                           \
+    X(M_LONG_TURNS, METRIC_COUNTER, "dnsd_loop_long_turns", "",                                              \
+      "Turns of the owner loop (registry, zones, HTTP; not queries) that took more than a millisecond.")     \
+    X(M_LONGEST_TURN, METRIC_GAUGE, "dnsd_loop_longest_turn_microseconds", "",                               \
+      "Longest turn of the owner loop since the start: how long HTTP has waited for it.")                    \
     X(M_LEFT_OUT, METRIC_COUNTER, "dnsd_names_left_out", "", "Names that could not be formed.")              \
     X(M_UNZONED, METRIC_COUNTER, "dnsd_records_unzoned", "", "Records that no zone covers.")                 \
     X(M_ZONE_BYTES, METRIC_GAUGE, "dnsd_zone_bytes", "", "Memory of the published zones.")                   \

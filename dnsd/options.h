@@ -84,6 +84,10 @@
       "UDP worker threads an address; 0: as many as CPUs.")                                                  \
     X(OPT_UDP_MAX, "hadoop.registry.dns.udp-max-payload", OPT_SIZE, "bytes", "1232", 512, 4096, OPT_FIXED,   \
       "Longest UDP answer in bytes.")                                                                        \
+    X(OPT_ANSWER_ORDER, "hadoop.registry.dns.answer-order", OPT_ENUM, "rotate|fixed", "rotate", 0, 0,        \
+      OPT_FIXED,                                                                                             \
+      "rotate: which record of several comes first differs from query to query, so that clients that take "  \
+      "the first spread; fixed: always the same.")                                                           \
     X(OPT_TCP_IDLE, "hadoop.registry.dns.tcp.idle-timeout", OPT_TIME, "s", "10", 100, 3600000, OPT_FIXED,    \
       "A TCP connection on which nothing moves that long is closed.")                                        \
     X(OPT_TCP_CLIENTS, "hadoop.registry.dns.tcp.max-clients", OPT_INT, "", "1000", 1, 60000, OPT_FIXED,      \

@@ -23,7 +23,11 @@ struct run_loop {
     struct obj obj;
     uv_loop_t uv;
     uv_async_t wake;
-    uv_idle_t idle;                        /* runs while `soon` is not empty */
+    uv_idle_t idle;           /* runs while `soon` is not empty */
+    uv_prepare_t before_wait; /* once a turn, before the loop waits */
+    uint64_t turn_began_ns,
+        idle_ns; /* when the present turn began, 0: unknown, and the time waited by then */
+    struct run_turns turns;
     TAILQ_HEAD(soon_list, run_timer) soon; /* timers without a delay, one call a round of the loop each */
     pthread_mutex_t lock; /* guards messages; nothing is called while it is held but uv_async_send */
     struct message_list messages;
@@ -79,6 +83,27 @@ static void on_idle(uv_idle_t *idle)
     }
 }
 
+/* A turn: from one wait to the next, less the wait. */
+static void before_wait(uv_prepare_t *prepare)
+{
+    struct run_loop *loop = obj_cast(prepare->data, struct run_loop, LOOP_MAGIC);
+    uint64_t now_ns = uv_hrtime(), idle_ns = uv_metrics_idle_time(&loop->uv);
+    int64_t took_us = ((int64_t)(now_ns - loop->turn_began_ns) - (int64_t)(idle_ns - loop->idle_ns)) / 1000;
+    bool is_first = !loop->turn_began_ns;
+    loop->turn_began_ns = now_ns;
+    loop->idle_ns = idle_ns;
+    if (is_first)
+        return;
+    loop->turns.n_long += took_us > RUN_TURN_LONG_US;
+    if (took_us > loop->turns.longest_us)
+        loop->turns.longest_us = took_us;
+}
+
+struct run_turns run_loop_turns(const struct run_loop *loop)
+{
+    return loop->turns;
+}
+
 struct run_loop *run_loop_new(void)
 {
     struct run_loop *loop = mem_new(struct run_loop);
@@ -91,9 +116,15 @@ struct run_loop *run_loop_new(void)
         failed = uv_async_init(&loop->uv, &loop->wake, on_wake);
     if (!failed)
         failed = uv_idle_init(&loop->uv, &loop->idle);
+    if (!failed)
+        failed = uv_prepare_init(&loop->uv, &loop->before_wait);
+    if (!failed)
+        failed = uv_loop_configure(&loop->uv, UV_METRICS_IDLE_TIME);
+    if (!failed)
+        failed = uv_prepare_start(&loop->before_wait, before_wait);
     if (failed)
         bug_stop(__FILE__, __LINE__, uv_strerror(failed));
-    loop->wake.data = loop->idle.data = loop;
+    loop->wake.data = loop->idle.data = loop->before_wait.data = loop;
     return loop;
 }
 
@@ -111,6 +142,7 @@ void run_loop_free(struct run_loop *loop)
         ;
     uv_close((uv_handle_t *)&loop->wake, NULL);
     uv_close((uv_handle_t *)&loop->idle, NULL);
+    uv_close((uv_handle_t *)&loop->before_wait, NULL);
     uv_walk(&loop->uv, check_closing, NULL);
     while (uv_run(&loop->uv, UV_RUN_DEFAULT))
         ;
@@ -128,6 +160,8 @@ uv_loop_t *run_loop_uv(struct run_loop *loop)
 
 void run_loop_run(struct run_loop *loop)
 {
+    loop->turn_began_ns = uv_hrtime();
+    loop->idle_ns = uv_metrics_idle_time(&loop->uv);
     uv_run(&loop->uv, UV_RUN_DEFAULT);
 }
 

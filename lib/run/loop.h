@@ -37,6 +37,18 @@ void run_loop_stop(struct run_loop *loop);
  */
 void run_post(struct run_loop *loop, void (*fn)(void *arg), void *arg);
 
+/** How long turns of a loop took, the wait for the next event not counted. */
+struct run_turns {
+    uint64_t n_long;    /* of more than RUN_TURN_LONG_US */
+    int64_t longest_us; /* since the loop was made */
+};
+
+/** What waits for the loop notices a longer turn. */
+#define RUN_TURN_LONG_US 1000
+
+/** The turns until now, the present one left out. Thread: owner. Source: ours; libuv, uv_metrics_idle_time. */
+struct run_turns run_loop_turns(const struct run_loop *loop);
+
 /** Wall clock: ms since 1970-01-01 UTC. Thread: any. Source: clock_gettime(2). */
 int64_t run_wall_ms(void);
 /** Monotonic clock in ms; only differences mean something. Thread: any. Source: clock_gettime(2). */

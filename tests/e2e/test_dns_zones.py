@@ -133,9 +133,13 @@ def test_delegation_dname_wildcard_and_include(stack):
     assert stack.dig("inc.corp.test") == ["10.0.0.66"]
 
 
-def slices(stack):
+def metric(stack, name):
     text = request(stack.dns_http_port, "GET", "/metrics").body.decode()
-    return int(re.search(r"^dnsd_zone_change_slices_total (\d+)$", text, re.M).group(1))
+    return int(re.search(rf"^{name} (\d+)$", text, re.M).group(1))
+
+
+def slices(stack):
+    return metric(stack, "dnsd_zone_change_slices_total")
 
 
 def test_a_large_file_is_taken_in_slices(stack):
@@ -145,6 +149,7 @@ def test_a_large_file_is_taken_in_slices(stack):
     assert stack.reload().json["changed"] == 1
     assert stack.dig("h1.corp.test") == stack.dig("h20000.corp.test") == ["10.0.0.3"] and stack.dig("www.corp.test") == ["10.0.0.2"]
     first = slices(stack)
+    assert metric(stack, "dnsd_loop_longest_turn_microseconds") > 0 and metric(stack, "dnsd_loop_long_turns_total") >= 0
     assert first > before and stack.zone("corp.test.")["serial"] == 11
     os.remove(os.path.join(stack.zones_dir, "corp.test.zone"))
     stack.reload()

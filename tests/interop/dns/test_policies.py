@@ -110,6 +110,16 @@ def test_the_longest_datagram_is_an_option():
             assert client.ask(query(f"httpd.test1.root.{DOMAIN}")).is_truncated
 
 
+def test_the_order_of_addresses_can_be_fixed():
+    with stack(answer__order="fixed") as running:
+        for i in range(5):
+            answer = running.bind(f"{PATH[:-1]}{i}", container(f"httpd-{i}", "httpd", f"127.77.1.{i}"))
+        running.sync(answer.headers["Bobbin-Revision"])
+        with Udp(running.dns_port) as client:
+            orders = {tuple(r[-1] for r in client.ask(query(f"httpd.test1.root.{DOMAIN}", id=i)).records[0]) for i in range(20)}
+        assert len(orders) == 1 and len(set(orders.pop())) == 5
+
+
 def test_cookies_off():
     with stack(cookies="off") as running, Udp(running.dns_port) as client:
         assert client.ask(query(DOMAIN, wire.SOA, options=option(COOKIE, b"abcdefgh"))).options == {}

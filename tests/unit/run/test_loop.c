@@ -236,6 +236,44 @@ static void long_timers_are_called_once_a_round(void **state)
     run_loop_free(loop);
 }
 
+/* ---- how long a turn took ---- */
+
+enum { WORK_US = 5000 };
+
+struct turn {
+    struct run_loop *loop;
+    int n;
+    struct run_turns inside; /* as the second turn saw it */
+};
+
+static void on_work(void *arg)
+{
+    struct turn *turn = arg;
+    int64_t end_us = run_now_us() + WORK_US;
+    if (turn->n++) {
+        turn->inside = run_loop_turns(turn->loop);
+        run_loop_stop(turn->loop);
+        return;
+    }
+    while (run_now_us() < end_us)
+        ;
+    run_post(turn->loop, on_work, turn);
+}
+
+static void a_long_turn_is_counted_when_it_is_over(void **state)
+{
+    (void)state;
+    struct turn turn = {.loop = run_loop_new()};
+    struct run_timer *timer = run_timer_new(turn.loop, on_work, &turn);
+    assert_int_equal(run_loop_turns(turn.loop).longest_us, 0);
+    run_timer_start(timer, 1, 0);
+    run_loop_run(turn.loop);
+    assert_true(turn.inside.longest_us >= WORK_US);
+    assert_true(turn.inside.n_long >= 1);
+    run_timer_free(timer);
+    run_loop_free(turn.loop);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -245,6 +283,7 @@ int main(void)
         cmocka_unit_test(clocks_run_forward),
         cmocka_unit_test(work_in_slices_leaves_the_loop_its_rounds),
         cmocka_unit_test(long_timers_are_called_once_a_round),
+        cmocka_unit_test(a_long_turn_is_counted_when_it_is_over),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
