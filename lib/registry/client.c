@@ -19,6 +19,7 @@
 #define DEFAULT_IDLE     15000
 #define PAUSE_MIN_MS     50
 #define PAUSE_MAX_MS     1000
+#define TRY_MS           1000 /* a server that is given less time and says nothing proves nothing by it */
 #define FACE             "/ws/v1/registry"
 #define LOCATE_GIVE_UP   60000
 #define LOCATE_PAUSE     200
@@ -208,28 +209,36 @@ static const char *locate_missing(const struct request *q, int err)
     return NULL;
 }
 
-/** The time is over, between two tries or in one that was not answered any more. */
-static void locate_give_up(struct request *q)
+/** The time is over, between two tries or in one that came to nothing: the one before it says why. */
+static void request_give_up(struct request *q)
 {
-    err_set(&q->why, ERR_TIMEOUT, q->path, "nothing to be found in time: %s", q->missing);
-    request_finish(q, ERR_TIMEOUT);
+    q->why = q->before;
+    request_finish(q, q->before.code);
 }
 
 static void locate_answered(struct request *q, int err)
 {
-    q->missing = locate_missing(q, err);
-    if (!q->missing) {
+    const char *missing = locate_missing(q, err);
+
+    if (!missing) {
         request_succeed(q, 200);
         return;
     }
+    err_set(&q->before, ERR_TIMEOUT, q->path, "nothing to be found in time: %s", missing);
     wire_node_fini(&q->node);
     if (!locate_again(q))
-        locate_give_up(q);
+        request_give_up(q);
 }
 
 static bool is_read(const struct request *q)
 {
     return strcmp(kinds[q->kind].method, "GET") == 0;
+}
+
+/** The last try was not answered: is an earlier one what the caller is told? A write that was sent may be done. */
+static bool tells_before(const struct request *q)
+{
+    return is_read(q) && q->before.code && (q->kind == REQUEST_LOCATE || q->try_ms < TRY_MS);
 }
 
 static void take_headers(struct request *q, const struct http_answer *answer)
@@ -296,6 +305,8 @@ static void on_answer(void *arg, int err, const struct http_answer *answer, cons
     q->why = err ? *why : (struct err_info){0};
     if (!err && answer->status >= 300)
         err = wire_read_problem(answer->status, body, answer->body.len, &q->why);
+    if (err == ERR_UNAVAILABLE)
+        q->before = q->why;
     if ((err == ERR_UNAVAILABLE || (err == ERR_TIMEOUT && is_read(q))) && request_retry(q))
         return;
     if (!err || answer->status >= 300)
@@ -304,8 +315,8 @@ static void on_answer(void *arg, int err, const struct http_answer *answer, cons
         request_answered(q, answer->status, body, answer->body.len);
     } else if (err == ERR_NOTFOUND && q->kind == REQUEST_LOCATE) {
         locate_answered(q, err);
-    } else if (err == ERR_TIMEOUT && q->missing) {
-        locate_give_up(q);
+    } else if (err == ERR_TIMEOUT && tells_before(q)) {
+        request_give_up(q);
     } else if (err == ERR_NOTFOUND && q->kind == REQUEST_EXISTS) {
         q->why = (struct err_info){0};
         request_finish(q, 0);
@@ -346,6 +357,7 @@ static void request_send(struct request *q)
         left_ms = 1;
     /* A server that takes the request and says nothing must leave time for the next one. */
     def.timeout_ms = is_read(q) && r->n_urls > 1 && left_ms > 1 ? left_ms / 2 : left_ms;
+    q->try_ms = def.timeout_ms;
     q->n_tries++;
     q->url_at = r->url_at;
     q->call = http_call(r->http, &def);

@@ -60,12 +60,12 @@ struct request {
     REG_DONE;
     void *arg;
 
-    char *api;           /* locate: the endpoint that is wanted, or NULL */
-    const char *missing; /* locate: what the last answer lacked, NULL before the first one [static] */
-    char *terms;         /* find: the query without a cursor; NULL otherwise */
+    char *api;   /* locate: the endpoint that is wanted, or NULL */
+    char *terms; /* find: the query without a cursor; NULL otherwise */
 
-    int64_t deadline_ms, pause_ms;
+    int64_t deadline_ms, pause_ms, try_ms;
     size_t n_tries, url_at;
+    struct err_info before;  /* why an earlier try was not enough: no registry there, or what it lacked */
     struct http_call *call;  /* running */
     struct run_timer *timer; /* of the pause, or of an error found at once */
     int err;                 /* found before anything was sent */

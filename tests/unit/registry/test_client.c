@@ -353,13 +353,35 @@ static void test_time_is_over(void **state)
     client_begin(&f, "al ice", steps, ARRAY_LEN(steps));
     reg_close(f.reg);
     script_dead_url(dead);
-    client_open(&f, "al ice", dead, 300);
+    client_open(&f, "al ice", dead, 900);
     reg_stat(f.reg, "/r", client_done, &f.got);
     assert_int_equal(client_await(&f), ERR_UNAVAILABLE);
     reg_close(f.reg);
     client_open(&f, "al ice", f.server.url, 300);
     reg_stat(f.reg, "/r", client_done, &f.got);
     assert_int_equal(client_await(&f), ERR_TIMEOUT);
+    client_end(&f);
+}
+
+/** The time ends in a try that is hardly given any: a read is told what the one before came to, a write may be done. */
+static void test_time_is_over_soon_after_a_refusal(void **state)
+{
+    static const struct step steps[] = {{.status = 503, .body = PROBLEM("unavailable", "loading")},
+                                        {.status = 0},
+                                        {.status = 503, .body = PROBLEM("unavailable", "loading")},
+                                        {.status = 0}};
+    struct fixture f;
+
+    (void)state;
+    client_begin(&f, "al ice", steps, ARRAY_LEN(steps));
+    reg_close(f.reg);
+    client_open(&f, "al ice", f.server.url, 900);
+    reg_stat(f.reg, "/r", client_done, &f.got);
+    assert_int_equal(client_await(&f), ERR_UNAVAILABLE);
+    assert_string_equal(f.got.why.text, "loading");
+    reg_delete(f.reg, "/r", false, client_done, &f.got);
+    assert_int_equal(client_await(&f), ERR_TIMEOUT);
+    assert_int_equal(f.server.n_asked, 4);
     client_end(&f);
 }
 
@@ -377,7 +399,7 @@ static void test_silent_server_leaves_time(void **state)
     reg_close(f.reg);
     script_start(&other, f.loop, silent, ARRAY_LEN(silent));
     both = mem_fmt("%s,%s", other.url, f.server.url);
-    client_open(&f, "al ice", both, 1000);
+    client_open(&f, "al ice", both, 4000);
     reg_resolve(f.reg, "/r", client_done, &f.got);
     assert_int_equal(client_await(&f), 0);
     reg_close(f.reg);
@@ -528,6 +550,7 @@ int main(void)
         cmocka_unit_test(test_not_ready_is_asked_again),
         cmocka_unit_test(test_next_server_is_asked),
         cmocka_unit_test(test_time_is_over),
+        cmocka_unit_test(test_time_is_over_soon_after_a_refusal),
         cmocka_unit_test(test_silent_server_leaves_time),
         cmocka_unit_test(test_close_cancels),
         cmocka_unit_test(test_bad_urls),
