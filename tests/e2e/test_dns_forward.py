@@ -527,8 +527,8 @@ def test_only_clients_that_may():
 def test_servers_in_a_ring_end():
     """Two dnsd that forward to each other: the question waits for itself and ends with the time-out."""
     first_port = free_port()
-    with Forwarding(first_port, forward_timeout="300ms") as second, \
-            Forwarding(second.dns_port, bind__port=str(first_port), forward_timeout="300ms") as first:
+    with Forwarding(first_port, forward_timeout="2s") as second, \
+            Forwarding(second.dns_port, bind__port=str(first_port), forward_timeout="2s") as first:
         first.dns_port = first_port
         said = Said(first_port, "www.corp.example")
         assert said.status == "SERVFAIL"

@@ -49,6 +49,11 @@ def more(registry, before):
     return {name: n - before[name] for name, n in counted(registry).items() if n != before[name]}
 
 
+def resumed(registry, before):
+    """The same without the waits: the other one, too, may just be a moment behind what a follower has."""
+    return {name: n for name, n in more(registry, before).items() if name != "waits"}
+
+
 class Two:
     """Two registries of one store, and dnsd that knows of both and follows the first."""
 
@@ -128,7 +133,7 @@ def test_followers_go_on_with_the_other_registry_when_theirs_dies(zk):
         newest = t.bind(t.two, 3)
         assert "synced" not in watch.until_web(3), "a follower that could resume has begun anew"
         t.answers(newest, 3)
-        assert more(t.two, before) == {"resumes": 2}
+        assert resumed(t.two, before) == {"resumes": 2}
         assert t.snapshots_of_dnsd() == 1
 
         t.one.registryd.start("registry_synced")
@@ -141,7 +146,7 @@ def test_followers_go_on_with_the_other_registry_when_theirs_dies(zk):
         newest = t.bind(t.one, 5)
         t.answers(newest, 5)
         assert "synced" not in watch.until_web(5)
-        assert more(t.one, before) == {"resumes": 2}, "and back, as what it missed was after the restart"
+        assert resumed(t.one, before) == {"resumes": 2}, "and back, as what it missed was after the restart"
         assert t.snapshots_of_dnsd() == 1
 
 
@@ -153,7 +158,7 @@ def test_a_follower_leaves_a_registry_that_hangs(zk):
         t.one.registryd.process.send_signal(signal.SIGSTOP)
         try:
             t.answers(t.bind(t.two, 2), 2)
-            assert set(more(t.two, before)) == {"resumes"}
+            assert set(resumed(t.two, before)) == {"resumes"}
         finally:
             t.one.registryd.process.send_signal(signal.SIGCONT)
         t.answers(t.bind(t.one, 3), 3)
@@ -169,12 +174,13 @@ def test_a_registry_that_is_behind_lets_the_follower_wait(zk):
         newest = t.bind(t.one, 2)
         t.answers(newest, 2)
         t.one.registryd.kill()
-        wait_for(lambda: more(t.two, before) == {"waits": 1}, "dnsd waits at the one that is behind")
+        wait_for(lambda: more(t.two, before).get("waits"), "dnsd waits at the one that is behind")
+        assert resumed(t.two, before) == {}
         assert t.two.registry("GET", WEB).json["service"]["yarn:ip"] == "127.77.0.1", "it is behind"
         assert t.one.dig(NAME) == ["127.77.0.2"], "what was answered is not taken back"
         t.proxy.release("down")
         t.answers(t.bind(t.two, 3), 3)
-        assert more(t.two, before) == {"waits": 1, "resumes": 1}
+        assert resumed(t.two, before) == {"resumes": 1}
         assert t.snapshots_of_dnsd() == 1
 
 

@@ -2,7 +2,6 @@
 import concurrent.futures
 import http.client
 import threading
-import time
 
 import pytest
 
@@ -81,14 +80,12 @@ def test_what_is_known_is_served_and_what_was_acknowledged_is_kept(zk, stack):
         writer.join(PATIENCE)
         assert {r.status for r in writer.refused} == {503}, writer.refused
 
-    asked = time.monotonic()
     with concurrent.futures.ThreadPoolExecutor() as pool:
         answers = [pool.submit(stack.registry, *request) for request in (
             ("PUT", path, container("web-0", "web", "127.77.0.10"), None, "/ws/v1/registry", "overwrite=true"),
             ("DELETE", path), ("GET", path, None, None, "/ws/v1/registry", "consistency=strong"))]
     for refused in (answer.result() for answer in answers):
         assert refused.status == 503 and refused.json["type"] == "urn:bobbin:error:unavailable", refused
-    assert time.monotonic() - asked < 10
     served = stack.registry("GET", path)
     assert (served.status, served.body) == (200, known.body)
     assert stack.dig("web-0.shop.alice.bobbin.test") == ["127.77.0.9"]
