@@ -20,7 +20,7 @@ LOG_DECLARE(ZKS_EVENTS)
 
 enum { FRAME_MAX = 64 << 20, PASSWORD_LEN = 16, DOUBLINGS_MAX = 16 };
 
-enum zks_state { ZKS_WAITING, ZKS_CONNECTING, ZKS_HELLO, ZKS_AUTH, ZKS_UP, ZKS_CLOSED };
+enum zks_state { ZKS_WAITING, ZKS_CONNECTING, ZKS_HELLO, ZKS_AUTH, ZKS_CATCHING_UP, ZKS_UP, ZKS_CLOSED };
 
 TAILQ_HEAD(zks_request_list, zks_request);
 
@@ -47,7 +47,9 @@ struct zks {
     struct zkw_hello hello; /* what the next connect says: session, password, last zxid seen */
     int64_t timeout_ms;     /* granted by the server */
     int64_t heard_ms, sent_ms;
-    int64_t refused_since_ms; /* no server has wanted us since then; 0: none refused yet */
+    bool is_anew;                /* what was seen before is given up: the server catches up first */
+    struct zks_request catch_up; /* CATCHING_UP */
+    int64_t refused_since_ms;    /* no server has wanted us since then; 0: none refused yet */
     int32_t last_xid;
     struct zks_request_list requests; /* under way, oldest first */
     struct buf out;
@@ -131,6 +133,7 @@ static void note_refusal(struct zks *s)
         return;
     log_emit(&ev_zk_restarted, LOG_STR("role", s->config.role), LOG_STR("server", zkc_name(s->conn)),
              LOG_INT("zxid", s->hello.last_zxid));
+    s->is_anew = true;
     s->hello.session = 0;
     s->hello.last_zxid = 0;
     memset(s->hello.password, 0, sizeof s->hello.password);
@@ -146,17 +149,42 @@ static void on_conn_lost(void *arg, const struct err_info *why)
 
 /* ---- what the server says ---- */
 
-/* The session is there and knows who we are. */
-static void go_up(struct zks *s)
+static void announce(struct zks *s)
 {
     s->state = ZKS_UP;
     s->n_attempts = 0;
     s->is_down_told = false;
     log_emit(&ev_zk_connected, LOG_STR("role", s->config.role), LOG_STR("server", zkc_name(s->conn)),
              LOG_INT("timeout_ms", s->timeout_ms), LOG_STR("session", s->is_resumed ? "resumed" : "new"));
+    s->ops->up(s->arg, s->is_resumed);
+}
+
+static void on_caught_up(void *arg, const struct zks_reply *reply)
+{
+    struct zks *s = obj_cast(arg, struct zks, SESSION_MAGIC);
+    if (reply->err == ZKW_CONNECTION_LOSS)
+        return;
+    if (reply->err != ZKW_OK) {
+        fail_because(s, "it cannot catch up with the ensemble");
+        return;
+    }
+    s->is_anew = false;
+    announce(s);
+}
+
+/* The session is there and knows who we are. A server that only lags must not be taken for an ensemble that is older. */
+static void go_up(struct zks *s)
+{
     if (s->digest)
         zkw_put_auth(&s->out, "digest", s->digest);
-    s->ops->up(s->arg, s->is_resumed);
+    if (!s->is_anew) {
+        announce(s);
+        return;
+    }
+    s->state = ZKS_CATCHING_UP;
+    s->catch_up = (struct zks_request){.done = on_caught_up, .arg = s};
+    zks_send(s, &s->catch_up, ZKW_SYNC, "/");
+    zks_flush(s);
 }
 
 /* ---- by Kerberos: zk_sasl.h ---- */
@@ -386,7 +414,7 @@ static void on_timer(void *arg)
     struct zks *s = obj_cast(arg, struct zks, SESSION_MAGIC);
     if (s->state == ZKS_WAITING)
         attempt(s);
-    else if (s->state == ZKS_UP || s->state == ZKS_AUTH)
+    else if (s->state == ZKS_UP || s->state == ZKS_AUTH || s->state == ZKS_CATCHING_UP)
         stay_alive(s);
     else
         fail_because(s, "no answer to the connect request in time");
@@ -426,7 +454,7 @@ int zks_open(struct run_loop *loop, const struct zks_config *config, const struc
 void zks_close(struct zks *s, void (*closed)(void *arg), void *arg)
 {
     BUG_IF(s->state == ZKS_CLOSED);
-    bool is_in_session = s->state == ZKS_UP || s->state == ZKS_AUTH;
+    bool is_in_session = s->state == ZKS_UP || s->state == ZKS_AUTH || s->state == ZKS_CATCHING_UP;
     s->state = ZKS_CLOSED;
     s->closed = closed;
     s->closed_arg = arg;
@@ -463,7 +491,7 @@ bool zks_is_up(const struct zks *s)
 
 static int32_t enlist(struct zks *s, struct zks_request *request)
 {
-    BUG_IF(s->state != ZKS_UP);
+    BUG_IF(s->state != ZKS_UP && s->state != ZKS_CATCHING_UP);
     s->last_xid = s->last_xid == INT32_MAX ? 1 : s->last_xid + 1;
     request->xid = s->last_xid;
     TAILQ_INSERT_TAIL(&s->requests, request, link);

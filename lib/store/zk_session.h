@@ -11,7 +11,8 @@
  * password; when the server says that it has expired, a new session is opened. Either way the session's watches are
  * gone: they lived in the server that was left. The last zxid seen goes with every connect, so a server that is behind
  * what was seen refuses us; when that has been the only answer for longer than the session timeout, the ensemble itself
- * is older (restored, or made anew) and the session starts from nothing.
+ * is older (restored, or made anew) and the session starts from nothing. Then the server catches up with its leader (sync)
+ * before `up`: what is read afterwards is older only if the ensemble is, not because that server lags.
  *
  * Thread: owner for everything.   Source: ZooKeeper Programmer's Guide, sessions.
  */

@@ -251,9 +251,9 @@ static void silence_is_answered_with_pings_then_given_up(void **state)
     assert_non_null(strstr(r->why.text, "two thirds"));
 }
 
-static void an_older_ensemble_is_accepted_in_the_end(void **state)
+/* After a reply of number 99 no server takes us any more, until it is forgotten. */
+static void be_refused_for_long(struct rig *r)
 {
-    struct rig *r = *state;
     run_up(r, 1);
     fake_reply(r->fake, ask(r, 0, "/a"), 99, ZKW_NO_NODE, NULL);
     run_done(r, 1);
@@ -268,7 +268,57 @@ static void an_older_ensemble_is_accepted_in_the_end(void **state)
     }
     assert_int_equal(fake_hello_seen(r->fake).session, 0);
     fake_set_hello(r->fake, FAKE_ACCEPT, TIMEOUT_MS);
+}
+
+static void put_synced(struct buf *body)
+{
+    zkw_put_bytes(body, "/", 1);
+}
+
+static void an_older_ensemble_is_accepted_in_the_end(void **state)
+{
+    struct rig *r = *state;
+    buf_auto struct buf synced = BUF_EMPTY;
+    put_synced(&synced);
+    be_refused_for_long(r);
+    fake_reply(r->fake, fake_want(r->fake, ZKW_SYNC, "/"), 7, 0, &synced);
     run_up(r, 2);
+    assert_int_equal(r->n_resumed, 0);
+    fake_reply(r->fake, ask(r, 0, "/a"), 7, ZKW_NO_NODE, NULL);
+    run_done(r, 2);
+    assert_int_equal(r->zxid, 7);
+}
+
+static void a_server_that_lags_catches_up_before_it_is_read(void **state)
+{
+    struct rig *r = *state;
+    buf_auto struct buf synced = BUF_EMPTY;
+    put_synced(&synced);
+    be_refused_for_long(r);
+    fake_want(r->fake, ZKW_SYNC, "/");
+    fake_want_none(r->fake);
+    assert_int_equal(r->n_up, 1);
+    fake_hang_up(r->fake);
+    fake_reply(r->fake, fake_want(r->fake, ZKW_SYNC, "/"), 99, 0, &synced);
+    run_up(r, 2);
+    size_t n_resumed = r->n_resumed;
+    fake_hang_up(r->fake);
+    run_up(r, 3); /* an ordinary loss afterwards: nothing is to be caught up with */
+    fake_want_none(r->fake);
+    assert_int_equal(r->n_resumed, n_resumed + 1);
+    assert_int_equal(fake_hello_seen(r->fake).last_zxid, 99);
+}
+
+static void a_server_that_cannot_catch_up_is_left(void **state)
+{
+    struct rig *r = *state;
+    buf_auto struct buf synced = BUF_EMPTY;
+    put_synced(&synced);
+    be_refused_for_long(r);
+    fake_reply(r->fake, fake_want(r->fake, ZKW_SYNC, "/"), 7, ZKW_NO_NODE, NULL);
+    fake_reply(r->fake, fake_want(r->fake, ZKW_SYNC, "/"), 7, 0, &synced);
+    run_up(r, 2);
+    assert_int_equal(r->n_done, 1);
 }
 
 static void bad_server_list_is_refused(void **state)
@@ -295,6 +345,8 @@ int main(void)
         CASE(replies_must_be_in_order),
         CASE(silence_is_answered_with_pings_then_given_up),
         CASE(an_older_ensemble_is_accepted_in_the_end),
+        CASE(a_server_that_lags_catches_up_before_it_is_read),
+        CASE(a_server_that_cannot_catch_up_is_left),
         CASE(bad_server_list_is_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
