@@ -50,7 +50,7 @@ class World:
     def __enter__(self):
         with contextlib.ExitStack() as opening:
             opening.enter_context(self.stack)
-            self.ensemble = self.stack.enter_context(zookeeper.Ensemble(3, limit_ticks=10))
+            self.ensemble = self.stack.enter_context(zookeeper.Ensemble(3, limit_ticks=20))
             self.servers = self.ensemble.servers
             self.proxies = [self.stack.enter_context(Proxy(server.port)) for server in self.servers]
             store = f"zk://{self.ensemble.address}/registry"
