@@ -108,6 +108,7 @@ static struct map_options map_options(struct dnsd *app)
     return (struct map_options){.domain = app->domain,
                                 .ttl_s = dnsd_ttl_s(o),
                                 .has_service_names = !is_compat(o),
+                                .has_port_names = !is_compat(o),
                                 .has_mapped_aaaa = is_on(o, OPT_AAAA_MAPPED),
                                 .has_api_cname = is_on(o, OPT_API_CNAME),
                                 .has_one_address = is_compat(o),

@@ -10,7 +10,7 @@
 #include <string.h>
 #include <sys/socket.h>
 
-/* A packed block: 'c' description component ip id has-hostname ready, 'a' and the endpoints (map_service.c), or 'n' reason
+/* A packed block: 'c' description component ip id has-hostname ready and the ports (map_service.c), 'a' and the endpoints (map_service.c), or 'n' reason
  * description component: a record without names. A field that the record lacks is the single octet 1, which no attribute
  * can be mistaken for. */
 #define ABSENT "\x01"
@@ -75,6 +75,7 @@ static void pack_container(const struct reg_record *r, struct buf *out)
     pack_field(out, reg_record_get(r, "yarn:id"));
     pack_field(out, reg_record_get(r, "yarn:hostname") ? "h" : NULL);
     pack_field(out, ready && strcmp(ready, "false") == 0 ? NULL : "r");
+    map_pack_ports(r, out);
 }
 
 char *map_pack(const struct reg_record *record, size_t *len)
@@ -116,7 +117,7 @@ const char *map_host(const char *packed, size_t len)
 
 /* ---- records ---- */
 
-static uint32_t ttl_of(const struct map_run *run, uint16_t type)
+uint32_t map_ttl(const struct map_run *run, uint16_t type)
 {
     const struct map_options *o = run->options;
     const struct map_type_ttl *t = NULL;
@@ -134,7 +135,7 @@ static uint32_t ttl_of(const struct map_run *run, uint16_t type)
 
 void map_emit(struct map_run *run, const uint8_t *owner, uint16_t type, const uint8_t *rdata, size_t len)
 {
-    struct zone_rr rr = {owner, type, ttl_of(run, type), rdata, (uint16_t)len};
+    struct zone_rr rr = {owner, type, map_ttl(run, type), rdata, (uint16_t)len};
     run->sink->rr(run->sink->arg, &rr);
 }
 
@@ -144,13 +145,13 @@ static size_t address_rrs(const struct map_run *run, const uint8_t *owner, const
 {
     bool is_v4 = a->family == AF_INET;
     uint16_t type = is_v4 ? DNS_A : DNS_AAAA;
-    out[0] = (struct zone_rr){owner, type, ttl_of(run, type), a->bytes, is_v4 ? 4 : 16};
+    out[0] = (struct zone_rr){owner, type, map_ttl(run, type), a->bytes, is_v4 ? 4 : 16};
     if (!is_v4 || !run->options->has_mapped_aaaa)
         return 1;
     memset(mapped, 0, 10);
     memset(mapped + 10, 0xff, 2);
     memcpy(mapped + 12, a->bytes, 4);
-    out[1] = (struct zone_rr){owner, DNS_AAAA, ttl_of(run, DNS_AAAA), mapped, 16};
+    out[1] = (struct zone_rr){owner, DNS_AAAA, map_ttl(run, DNS_AAAA), mapped, 16};
     return 2;
 }
 
@@ -169,21 +170,25 @@ void map_emit_addrs(struct map_run *run, const uint8_t *owner, const struct map_
         map_emit_addr(run, owner, &hosts->items[i]);
 }
 
+void map_emit_shared(struct map_run *run, const struct zone_rr *rr, bool is_ready)
+{
+    const struct map_sink *sink = run->sink;
+    if (sink->shared)
+        sink->shared(sink->arg, rr, is_ready);
+    else
+        sink->rr(sink->arg, rr);
+}
+
 /* Addresses at a name that containers share. */
 static void emit_shared(struct map_run *run, const uint8_t *owner, const struct map_hosts *hosts,
                         bool is_ready)
 {
-    const struct map_sink *sink = run->sink;
     uint8_t mapped[16];
     struct zone_rr rrs[2];
     for (size_t i = 0; i < hosts->n_items; i++) {
         size_t n = address_rrs(run, owner, &hosts->items[i], mapped, rrs);
-        for (size_t k = 0; k < n; k++) {
-            if (sink->shared)
-                sink->shared(sink->arg, &rrs[k], is_ready);
-            else
-                sink->rr(sink->arg, &rrs[k]);
-        }
+        for (size_t k = 0; k < n; k++)
+            map_emit_shared(run, &rrs[k], is_ready);
     }
 }
 
@@ -336,9 +341,10 @@ static void emit_instance(struct map_run *run, const uint8_t *name, const struct
             map_emit(run, reverse, DNS_PTR, target, rdata_put_name(name, target));
 }
 
-static void emit_container(struct map_run *run, const struct container *c)
+static void emit_container(struct map_run *run, const struct container *c, struct map_fields ports)
 {
     uint8_t name[NAME_MAX_LEN];
+    struct map_instance instance = {c->component, c->suffix, c->x, &c->hosts, c->is_ready};
     if (c->has_x)
         map_emit_addrs(run, c->x, &c->hosts);
     if (!c->has_suffix)
@@ -347,8 +353,12 @@ static void emit_container(struct map_run *run, const struct container *c)
         emit_shared(run, name, &c->hosts, c->is_ready);
     if (c->has_service_name)
         emit_shared(run, c->suffix, &c->hosts, c->is_ready);
-    if (c->description && map_name(run, c->description, c->suffix, name) > 0)
+    if (c->description && map_name(run, c->description, c->suffix, name) > 0) {
         emit_instance(run, name, c);
+        instance.self = name;
+    }
+    if (run->options->has_port_names && (instance.self == name || c->has_x))
+        map_produce_ports(run, &instance, ports);
 }
 
 /* Say of every name of a container why it has no address. */
@@ -388,7 +398,7 @@ static void produce_container(struct map_run *run, const char *path, struct map_
     }
     if (!c.hosts.n_items)
         tell_none(run, &c, "yarn:ip is a host name that has no address now");
-    emit_container(run, &c);
+    emit_container(run, &c, fields);
 }
 
 /* A record without names: say so of those it would have. */

@@ -10,11 +10,13 @@
  *                 X = <last>.D                           A, AAAA
  *                 C = <component>.<service>.<user>.D     A, AAAA          shared by all containers of the component
  *                 S = <service>.<user>.D                 A, AAAA          shared; class yarn-service, strict only
+ *                 _<component>._tcp.S                    SRV              shared; port of the first external endpoint, strict only
+ *                 _<fragment>._tcp.C                     SRV              shared; port of that endpoint, strict only
  *
  * Modes (has_* of struct map_options): compat gives each A a mapped AAAA beside it and E a CNAME to S instead of addresses,
  * as RegistryDNS does; SRV targets are names that have an address in both modes.
  *
- * Readiness: a container whose attribute `bobbin:ready` is "false" is told as not ready at the shared names C and S; who
+ * Readiness: a container whose attribute `bobbin:ready` is "false" is told as not ready at the shared names; who
  * installs the records shows it there only when no ready one is left. I, X and PTR never depend on it.
  *
  * Pure. Thread: any.   Source: Hadoop RegistryDNS (names); RFC 1035, RFC 2782; strict mode: ours.
@@ -45,10 +47,11 @@ struct map_type_ttl {
 struct map_options {
     const uint8_t *domain; /* D, wire name [borrowed] */
     uint32_t ttl_s;
-    bool has_service_names;                            /* S of containers of class yarn-service */
-    bool has_mapped_aaaa;                              /* ::ffff:a.b.c.d beside each A */
-    bool has_api_cname;                                /* E is a CNAME to S */
-    bool has_one_address;                              /* of a host name only the first address */
+    bool has_service_names; /* S of containers of class yarn-service */
+    bool has_port_names;    /* SRV of containers whose records have endpoints with ports */
+    bool has_mapped_aaaa;   /* ::ffff:a.b.c.d beside each A */
+    bool has_api_cname;     /* E is a CNAME to S */
+    bool has_one_address;   /* of a host name only the first address */
     struct map_type_ttl a, aaaa, ptr, srv, txt, cname; /* by type; a component's own TTL goes before */
     /** TTL of a component's records. NULL: ttl_s for all. @param component lower case. @return false: it has none. */
     bool (*component_ttl)(void *ttl_arg, const char *component, uint32_t *ttl_s);
@@ -78,7 +81,7 @@ const char *map_host(const char *packed, size_t len);
 struct map_sink {
     void (*rr)(void *arg, const struct zone_rr *rr);
     void *arg;
-    /** An address at a name that several records share. NULL: rr is called. */
+    /** A record at a name that several registry records share. NULL: rr is called. */
     void (*shared)(void *arg, const struct zone_rr *rr, bool is_ready);
     /** A name that this record could have had, and why it has no record there. NULL: nobody asks. */
     void (*none)(void *arg, const uint8_t *owner, const char *reason);

@@ -33,6 +33,10 @@ const char *map_field(struct map_fields *f);
  */
 int map_name(struct map_run *run, const char *text, const uint8_t *rest, uint8_t *out);
 void map_emit(struct map_run *run, const uint8_t *owner, uint16_t type, const uint8_t *rdata, size_t len);
+/** The same at a name that several records share. */
+void map_emit_shared(struct map_run *run, const struct zone_rr *rr, bool is_ready);
+/** TTL of a record of this type. */
+uint32_t map_ttl(const struct map_run *run, uint16_t type);
 /** A or AAAA, and the mapped AAAA where the mode wants it. */
 void map_emit_addr(struct map_run *run, const uint8_t *owner, const struct addr *a);
 /** map_emit_addr of all. */
@@ -50,6 +54,18 @@ void map_emit_txt(struct map_run *run, const uint8_t *owner, const char *first, 
 struct buf;
 void map_pack_service(const struct reg_record *record, struct buf *out);
 void map_produce_service(struct map_run *run, const char *path, struct map_fields fields);
+/** What the SRV records of a container's ports need. */
+struct map_instance {
+    const char *component;  /* lower case; NULL: none */
+    const uint8_t *service; /* S */
+    const uint8_t *self;    /* where SRV points: I, or X */
+    const struct map_hosts *hosts;
+    bool is_ready;
+};
+/** map_service.c: pack transport, fragment, host and port of the external endpoints that have a port onto out. */
+void map_pack_ports(const struct reg_record *record, struct buf *out);
+/** map_service.c: SRV by component and by endpoint. @param fields what map_pack_ports packed. */
+void map_produce_ports(struct map_run *run, const struct map_instance *c, struct map_fields fields);
 /** map_service.c: text of the host that S takes its address from, or NULL. */
 const char *map_service_host(struct map_fields fields);
 /** <last>.<user>.D. @return length; or ERR_PARSE. */

@@ -14,7 +14,8 @@
 
 /*
  * Packed: "a", then four fields an endpoint: api fragment, host, port, "path=…" ("" where there is none). The fragment of an
- * api that Hadoop has no name for is prefixed with '?': it gets no name of its own.
+ * api that Hadoop has no name for is prefixed with '?': it gets no name of its own. Ports of a container: four fields an
+ * endpoint that has one: transport ("_tcp", "_udp"), api fragment, host, port.
  */
 
 /* ---- packing ---- */
@@ -110,10 +111,10 @@ void map_pack_service(const struct reg_record *record, struct buf *out)
     buf_fini(&endpoints);
 }
 
-/* ---- producing ---- */
-
 struct endpoint {
-    const char *fragment, *host, *port, *path;
+    const char *fragment, *host, *port;
+    const char *path;      /* of an application's */
+    const char *transport; /* of a container's */
     bool is_odd;
 };
 
@@ -132,6 +133,36 @@ static bool next_endpoint(struct map_fields *fields, struct endpoint *e)
     return true;
 }
 
+static bool read_port(const struct endpoint *e, uint16_t *port)
+{
+    int64_t value;
+    if (str_to_i64(e->port, 0, 65535, &value))
+        return false;
+    *port = (uint16_t)value;
+    return true;
+}
+
+void map_pack_ports(const struct reg_record *record, struct buf *out)
+{
+    for (size_t i = 0; i < record->external.n_items; i++) {
+        const struct reg_endpoint *in = &record->external.items[i];
+        buf_auto struct buf one = BUF_EMPTY;
+        struct endpoint e;
+        uint16_t port;
+        if (!in->n_addresses)
+            continue;
+        pack_endpoint(in, &one);
+        if (!next_endpoint(&(struct map_fields){one.bytes, one.bytes + one.len}, &e) || !read_port(&e, &port))
+            continue;
+        add_field(out, strcasecmp(in->protocol_type, "udp") == 0 ? "_udp" : "_tcp", 4);
+        add_field(out, one.bytes, strlen(one.bytes)); /* the fragment as it was packed */
+        add_field(out, e.host, strlen(e.host));
+        add_field(out, e.port, strlen(e.port));
+    }
+}
+
+/* ---- producing ---- */
+
 /* A name below S for an address that S itself does not have: ip-10-1-2-3.S, or the 32 digits of IPv6. */
 static int address_name(struct map_run *run, const struct addr *a, const uint8_t *service, uint8_t *out)
 {
@@ -147,10 +178,11 @@ static int address_name(struct map_run *run, const struct addr *a, const uint8_t
     return n > 0 ? map_name(run, text, service, out) : ERR_PARSE;
 }
 
-/* What all names of one application record share. */
+/* What all names of one application record, or all ports of a container, share. */
 struct service {
     uint8_t name[NAME_MAX_LEN]; /* S */
-    struct map_hosts hosts;     /* addresses of S */
+    const uint8_t *self;        /* name that has the hosts: S, or that of a container */
+    struct map_hosts hosts;     /* addresses of self */
 };
 
 static bool has_address(const struct service *s, const struct addr *a)
@@ -161,10 +193,12 @@ static bool has_address(const struct service *s, const struct addr *a)
     return false;
 }
 
-/* Where SRV points: S itself when the host is S's address, a name for another address, the host's own name. */
+/* Where SRV points: self when the host is an address of its, a name for another address, the host's own name. */
 static int srv_target(struct map_run *run, const struct service *s, const char *host, uint8_t *out)
 {
     struct addr a;
+    if (!*host)
+        return (int)rdata_put_name(s->self, out);
     if (addr_read(host, &a)) {
         int len = map_is_host_name(host) ? name_from_text(host, strlen(host), out) : ERR_PARSE;
         if (len < 0)
@@ -172,7 +206,7 @@ static int srv_target(struct map_run *run, const struct service *s, const char *
         return len;
     }
     if (has_address(s, &a))
-        return (int)rdata_put_name(s->name, out);
+        return (int)rdata_put_name(s->self, out);
     int len = address_name(run, &a, s->name, out);
     if (len > 0)
         map_emit_addr(run, out, &a);
@@ -184,12 +218,12 @@ static void emit_endpoint(struct map_run *run, const struct service *s, const st
 {
     uint8_t target[NAME_MAX_LEN], rdata[NAME_MAX_LEN + 6];
     mem_auto char *api = mem_fmt("api=%s", e->fragment);
-    int64_t port;
+    uint16_t port;
     map_emit_txt(run, owner, api, *e->path ? e->path : NULL);
-    if (!*e->host || str_to_i64(e->port, 0, 65535, &port))
+    if (!*e->host || !read_port(e, &port))
         return;
     if (srv_target(run, s, e->host, target) > 0)
-        map_emit(run, owner, DNS_SRV, rdata, rdata_put_srv(1, 1, (uint16_t)port, target, rdata));
+        map_emit(run, owner, DNS_SRV, rdata, rdata_put_srv(1, 1, port, target, rdata));
 }
 
 /* Names of one endpoint: its records at S and, unless its api is odd, at E with S's address beside them, or a CNAME to S. */
@@ -234,6 +268,7 @@ void map_produce_service(struct map_run *run, const char *path, struct map_field
     struct endpoint e;
     if (map_service_name(run, path, s.name) < 0)
         return;
+    s.self = s.name;
     const char *host = map_service_host(fields);
     if (host)
         map_hosts_read(run, host, &s.hosts);
@@ -244,4 +279,62 @@ void map_produce_service(struct map_run *run, const char *path, struct map_field
     map_emit_addrs(run, s.name, &s.hosts);
     while (next_endpoint(&fields, &e))
         produce_endpoint(run, &s, &e);
+}
+
+/* ---- ports of a container ---- */
+
+/* SRV of one endpoint at `label` and the names behind it. */
+static void emit_port(struct map_run *run, const struct map_instance *c, const char *label,
+                      const uint8_t *rest, const uint8_t *srv, size_t len)
+{
+    uint8_t owner[NAME_MAX_LEN];
+    struct zone_rr rr = {owner, DNS_SRV, map_ttl(run, DNS_SRV), srv, (uint16_t)len};
+    if (map_name(run, label, rest, owner) > 0)
+        map_emit_shared(run, &rr, c->is_ready);
+}
+
+static void produce_port(struct map_run *run, const struct map_instance *c, const struct service *s,
+                         const struct endpoint *e, bool is_first)
+{
+    uint8_t target[NAME_MAX_LEN], srv[NAME_MAX_LEN + 6], component[NAME_MAX_LEN];
+    mem_auto char *by_component = mem_fmt("_%s.%s", c->component, e->transport);
+    mem_auto char *by_endpoint = mem_fmt("_%s.%s", e->fragment, e->transport);
+    uint16_t port;
+    if (!read_port(e, &port) || srv_target(run, s, e->host, target) < 0)
+        return;
+    size_t len = rdata_put_srv(1, 1, port, target, srv);
+    if (is_first)
+        emit_port(run, c, by_component, c->service, srv, len);
+    if (!e->is_odd && map_name(run, c->component, c->service, component) > 0)
+        emit_port(run, c, by_endpoint, component, srv, len);
+}
+
+/* Say at the component's SRV name that there is no port. */
+static void tell_no_port(struct map_run *run, const struct map_instance *c)
+{
+    uint8_t name[NAME_MAX_LEN];
+    mem_auto char *label = mem_fmt("_%s._tcp", c->component);
+    unsigned n_left_out = run->n_left_out;
+    if (run->sink->none && map_name(run, label, c->service, name) > 0)
+        map_none(run, name, "the container record has no external endpoint with a port");
+    run->n_left_out = n_left_out;
+}
+
+void map_produce_ports(struct map_run *run, const struct map_instance *c, struct map_fields fields)
+{
+    struct service s = {.self = c->self, .hosts = *c->hosts};
+    struct endpoint e = {.fragment = NULL};
+    bool is_first = true;
+    if (!c->component)
+        return;
+    rdata_put_name(c->service, s.name);
+    while ((e.transport = map_field(&fields)) && (e.fragment = map_field(&fields)) &&
+           (e.host = map_field(&fields)) && (e.port = map_field(&fields))) {
+        e.is_odd = *e.fragment == '?';
+        e.fragment += e.is_odd;
+        produce_port(run, c, &s, &e, is_first);
+        is_first = false;
+    }
+    if (is_first)
+        tell_no_port(run, c);
 }

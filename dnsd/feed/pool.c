@@ -10,7 +10,7 @@
 struct waiting {
     uint32_t ttl_s, n;
     uint16_t type, rdlen;
-    uint8_t rdata[16];
+    uint8_t *rdata;
 };
 
 struct pool {
@@ -21,6 +21,8 @@ struct pool {
 static void pool_free(void *arg)
 {
     struct pool *p = arg;
+    for (unsigned i = 0; i < p->n_waiting; i++)
+        free(p->waiting[i].rdata);
     free(p->waiting);
     free(p);
 }
@@ -78,18 +80,20 @@ static void add_waiting(struct pool *p, const struct zone_rr *rr)
     p->waiting = mem_resize(p->waiting, p->n_waiting + 1u, sizeof *p->waiting);
     w = &p->waiting[p->n_waiting++];
     *w = (struct waiting){.ttl_s = rr->ttl_s, .n = 1, .type = rr->type, .rdlen = rr->rdlen};
-    memcpy(w->rdata, rr->rdata, rr->rdlen);
+    w->rdata = mem_copy(rr->rdata, rr->rdlen);
 }
 
 static void change_waiting(struct pool *p, const struct zone_rr *rr, bool is_add,
                            const struct pool_sink *sink)
 {
     struct waiting *w = find_waiting(p, rr);
-    BUG_IF(rr->rdlen > sizeof w->rdata || (!is_add && !w));
-    if (is_add)
+    BUG_IF(!is_add && !w);
+    if (is_add) {
         add_waiting(p, rr);
-    else if (!--w->n)
+    } else if (!--w->n) {
+        free(w->rdata);
         *w = p->waiting[--p->n_waiting];
+    }
     if (!p->n_ready)
         sink->rr(sink->arg, rr, is_add);
 }

@@ -31,7 +31,7 @@ void pools_fini(struct pools *p);
 /**
  * A record comes to a name, or goes; the changes of the zone that follow are told at once.
  *
- * @param rr  A or AAAA                                                          [borrowed]
+ * @param rr  a record at a shared name: A, AAAA, SRV                             [borrowed]
  * Thread: owner.   Source: ours.
  */
 void pools_change(struct pools *p, const struct zone_rr *rr, bool is_ready, bool is_add,

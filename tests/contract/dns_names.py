@@ -91,6 +91,11 @@ def container_names(mapped, number=2, ip="172.17.0.19", component=True):
         f'httpd-{number - 1}.{S} TXT "id=container_e50_1451931954322_0016_01_00000{number}"']
 
 
+def ported(record, port="8080"):
+    """The record of a container that says which port it listens on."""
+    return {**record, "external": [endpoint("http://", host=record["yarn:ip"], port=port)]}
+
+
 GROUPS = [
     {"name": "1 testAppRegistration", "options": COMPAT, "records": {APP_PATH: APP}, "asks": [
         (S, "A", [f"{S} A 192.168.1.5"]),
@@ -291,6 +296,20 @@ GROUPS = [
          (f"httpd.{S}", "A", [f"httpd.{S} A 172.17.0.19"])]},
     {"name": "10.2.7 readiness comes", "options": STRICT, "steps": [{P2: container(bobbin_ready="false"), P3: C2}, {P2: C1}],
      "asks": [(f"httpd.{S}", "A", ("A", 2))]},
+    {"name": "10.2.8 SRV by component and by endpoint", "options": STRICT, "records": {
+        P2: ported(container()), P3: ported(container(3, "fd00::20"), "8081")}, "asks": [
+            (f"_httpd._tcp.{S}", "SRV", [f"_httpd._tcp.{S} SRV 1 1 8080 httpd-1.{S}", f"_httpd._tcp.{S} SRV 1 1 8081 httpd-2.{S}"]),
+            (f"_http._tcp.httpd.{S}", "SRV", ("SRV", 2)), (f"_tcp.{S}", "SRV", "NODATA"), (f"_httpd._udp.{S}", "SRV", "NXDOMAIN")]},
+    {"name": "10.2.8 SRV by component, compat: none", "options": COMPAT, "records": {P2: ported(container())},
+     "whole": container_names(True)},
+    {"name": "10.2.7 SRV of those that are ready", "options": STRICT, "records": {
+        P2: ported(container(bobbin_ready="false")), P3: ported(container(3, "172.17.0.20"))}, "asks": [
+            (f"_httpd._tcp.{S}", "SRV", [f"_httpd._tcp.{S} SRV 1 1 8080 httpd-2.{S}"])]},
+    {"name": "10.2.7 SRV: none is ready", "options": STRICT, "steps": [
+        {P2: ported(container(bobbin_ready="false")), P3: ported(container(3, "172.17.0.20"))}, {P3: None}], "asks": [
+            (f"_httpd._tcp.{S}", "SRV", [f"_httpd._tcp.{S} SRV 1 1 8080 httpd-1.{S}"])]},
+    {"name": "10.2.8 SRV whose record goes", "options": STRICT, "steps": [{P2: ported(container())}, {P2: container()}],
+     "whole": container_names(False)},
     # 6.4 TTLs
     {"name": "6.4 TTL of a component, of a type, negative", "options": {
         **STRICT, "ttl.httpd": "5s", "ttl-type.srv": "7", "negative-ttl": "11"},

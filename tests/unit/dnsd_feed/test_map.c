@@ -122,6 +122,43 @@ static void without_hostname_there_is_no_reverse_name(void **state)
            "httpd.test1.root.dev.test. 30 A 172.17.0.19\n");
 }
 
+#define WITH_PORTS(external)                                                                                 \
+    "{\"type\":\"JSONServiceRecord\",\"description\":\"web-1\",\"internal\":[],\"external\":[" external "]," \
+    "\"yarn:persistence\":\"container\",\"yarn:ip\":\"172.17.0.19\",\"yarn:component\":\"Web\",\"yarn:id\":" \
+    "\"c\"}"
+#define PORT(api, protocol, address)                                                                         \
+    "{\"api\":\"" api "\",\"addressType\":\"host/port\",\"protocolType\":\"" protocol                        \
+    "\",\"addresses\":[" address "]}"
+#define WEB_FIRST "c7.dev.test. 30 A 172.17.0.19\n"
+#define WEB_REST                                                                                             \
+    "web-1.shop.bob.dev.test. 30 A 172.17.0.19\n"                                                            \
+    "web-1.shop.bob.dev.test. 30 TXT \"id=c\"\n"                                                             \
+    "web.shop.bob.dev.test. 30 A 172.17.0.19\n"
+#define WEB_NAMES WEB_FIRST WEB_REST
+
+static void ports_of_a_container(void **state)
+{
+    (void)state;
+    const char *path = "/users/bob/services/other/shop/components/c7";
+    const char *two =
+        WITH_PORTS(PORT("http://", "webui", "{\"host\":\"172.17.0.19\",\"port\":\"8080\"}") "," PORT(
+            "classpath:org.apache.hadoop.yarn.service.stats", "UDP", "{\"port\":\"8125\"}"));
+    expect(path, two, WEB_NAMES); /* compat: as RegistryDNS, which reads no endpoints of containers */
+    base_options.has_port_names = true;
+    expect(path, two,
+           "_http._tcp.web.shop.bob.dev.test. 30 SRV 1 1 8080 web-1.shop.bob.dev.test.\n"
+           "_stats._udp.web.shop.bob.dev.test. 30 SRV 1 1 8125 web-1.shop.bob.dev.test.\n"
+           "_web._tcp.shop.bob.dev.test. 30 SRV 1 1 8080 web-1.shop.bob.dev.test.\n" WEB_NAMES);
+    /* Without a port there is no SRV; the first endpoint that has one is the component's; an odd api has no name of its own. */
+    expect(
+        path,
+        WITH_PORTS(PORT("http://", "webui", "{\"host\":\"172.17.0.19\"}") "," PORT(
+            "https://x", "webui", "{\"host\":\"10.0.0.9\",\"port\":\"9\"}") "," PORT("http://", "webui", "")),
+        "_web._tcp.shop.bob.dev.test. 30 SRV 1 1 9 ip-10-0-0-9.shop.bob.dev.test.\n" WEB_FIRST
+        "ip-10-0-0-9.shop.bob.dev.test. 30 A 10.0.0.9\n" WEB_REST);
+    base_options.has_port_names = false;
+}
+
 static void ipv6_container(void **state)
 {
     (void)state;
@@ -279,6 +316,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(container_has_three_names_and_a_reverse_one),
         cmocka_unit_test(without_hostname_there_is_no_reverse_name),
+        cmocka_unit_test(ports_of_a_container),
         cmocka_unit_test(ipv6_container),
         cmocka_unit_test(names_that_can_be_formed_are_published),
         cmocka_unit_test(addresses_that_are_none_give_no_names),
