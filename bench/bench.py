@@ -1,6 +1,7 @@
 """Measure against peers on the same work.
 
-    ./dev bench dns          dnsd beside Knot, NSD and an echo; the cost of a commit; the start; instructions a query
+    ./dev bench dns          dnsd beside Knot, NSD and an echo, with 10^5 and 10^6 instances, one and two workers; the cost of a
+                             commit; the start with 100 000 names and with 10^5 instances; instructions a query
     ./dev bench propagation  bind -> answer on ZooKeeper and on the embedded store, beside what ZooKeeper itself takes
     ./dev bench registry     registryd on ZooKeeper with 10^4, 10^5 (--records 1000000: 10^6) records, beside bare programs
     ./dev bench all          everything
@@ -34,7 +35,8 @@ def arguments(words):
     parser = argparse.ArgumentParser(prog="./dev bench", description=__doc__,
                                      formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("what", choices=["dns", "propagation", "registry", "all"])
-    parser.add_argument("--instances", type=int, default=100000, help="instances in the zones (default %(default)s)")
+    parser.add_argument("--instances", type=int, nargs="+", default=[100000, 1000000],
+                        help="instances in the zones (default 100000 1000000)")
     parser.add_argument("--seconds", type=int, default=3, help="of load a server and round (default %(default)s)")
     parser.add_argument("--rounds", type=int, default=5, help="interleaved rounds (default %(default)s)")
     parser.add_argument("--workers", type=int, nargs="+", default=[1, 2], help="workers of each server (default 1 2)")
@@ -47,16 +49,21 @@ def arguments(words):
     parser.add_argument("--instructions", choices=["only", "check", "record", "no"], default="check",
                         help="instructions a query: nothing else; after the rest, failing where there are more than recorded; "
                         "write them down; leave them out (default %(default)s)")
+    parser.add_argument("--part", choices=["all", "start"], default="all",
+                        help="of dns: everything, or the start only (default %(default)s)")
     parser.add_argument("--out", help="write the results to this file, as JSON")
     return parser.parse_args(words)
 
 
 def _dns(args, result):
     """All about dnsd. Returns whether it needs no more instructions than recorded."""
+    if args.part == "start":
+        result["start"] = start.run(args.instances[0], args.rounds, say)
+        return True
     if args.instructions != "only":
-        result["dns"] = dns_bench.run(args, say)
+        result["dns"] = {n: dns_bench.run(args, n, say) for n in args.instances}
         result["commit"] = dns_bench.commit(say, args.rounds)
-        result["start"] = start.run(args.instances, args.rounds, say)
+        result["start"] = start.run(args.instances[0], args.rounds, say)
     if args.instructions == "no":
         return True
     result["instructions"], is_good = instructions.run(args.mixes, say, args.instructions == "record")

@@ -199,21 +199,21 @@ def _while_changing(field, n, rate, seconds, n_rounds):
     return result
 
 
-def run(args, say):
-    """Returns the results, ready for JSON."""
-    result = {"instances": args.instances, "seconds": args.seconds, "rounds": args.rounds, "workers": {}}
+def run(args, n, say):
+    """Everything with n instances. Returns the results, ready for JSON."""
+    result = {"instances": n, "seconds": args.seconds, "rounds": args.rounds, "workers": {}}
     result["versions"] = {"knot": peers.version(["/usr/sbin/knotd", "--version"]),
                           "nsd": peers.version(["/usr/sbin/nsd", "-v"])}
     say(f"{result['versions']['knot']}; {result['versions']['nsd']}")
     for workers in args.workers:
-        say(f"\n== {args.instances} instances, {workers} worker{'s' if workers > 1 else ''} a server")
+        say(f"\n== {n} instances, {workers} worker{'s' if workers > 1 else ''} a server")
         with tempfile.TemporaryDirectory(prefix="bobbin-bench-") as place, \
-                Field(place, args.instances, workers, {*args.mixes, "hits"}, say) as field:
+                Field(place, n, workers, {*args.mixes, "hits"}, say) as field:
             one = {"memory_mib": {name: process.memory_mib(s.pid) for name, s in field.servers.items()}}
-            _show_memory(say, one["memory_mib"], args.instances)
+            _show_memory(say, one["memory_mib"], n)
             one["mixes"] = {mix: _measure_mix(field, mix, args.seconds, args.rounds) for mix in args.mixes}
             if args.changes and workers == 1:
-                one["changes"] = _while_changing(field, args.instances, args.changes, args.seconds, args.rounds)
+                one["changes"] = _while_changing(field, n, args.changes, args.seconds, args.rounds)
         result["workers"][workers] = one
     return result
 

@@ -71,6 +71,20 @@ class Application:
                 yield f'{owner} TXT "api={label}"'
 
 
+def n_names(n):
+    """Names that have records, in both zones, the apexes with them."""
+    own, components = 3 * n, COMPONENTS * (n // A_SERVICE) + min(n % A_SERVICE, COMPONENTS)
+    return own + -(-n // A_SERVICE) + components + 4 * (n // AN_APPLICATION) + 2
+
+
+def with_names(names):
+    """The most instances that have no more than so many names."""
+    n = names // 3
+    while n_names(n) > names:
+        n -= 1
+    return n
+
+
 def records(n):
     """(path, record) of everything, in path order; each made when its turn comes."""
     order = sorted([(Instance(i).path, Instance, i) for i in range(n)] +
