@@ -27,7 +27,8 @@ void answer_read(struct answer *a, const uint8_t *msg, size_t len, bool is_tcp, 
     a->rcode = DNS_NOERROR;
     a->is_truncated = false;
     a->place.zone = NULL;
-    a->is_missing = false;
+    a->n_more = 0;
+    a->more_of = NULL;
     query_read(msg, len, &a->q);
     if (!a->q.has_question)
         return;
@@ -35,14 +36,14 @@ void answer_read(struct answer *a, const uint8_t *msg, size_t len, bool is_tcp, 
     zone_fetch_page(v, &a->q.name, &a->place);
 }
 
-/** Steps for a name, then the same for what is around a missing one. */
-enum { FETCH_SHARD, FETCH_SLOT, FETCH_NODE, FETCH_AROUND };
+/** Steps for a name, one for the names it leads to, then those for them. */
+enum { FETCH_SHARD, FETCH_SLOT, FETCH_NODE, FETCH_TARGETS, FETCH_MORE };
 
-/** @return whether more can be fetched: the next part, or, when there is no node, what is around it. */
+/** @return whether there may be a node; known with FETCH_NODE. */
 static bool fetch_place(const struct zone_version *v, struct zone_place *place, unsigned step)
 {
     if (step == FETCH_NODE)
-        return !zone_fetch_node(place);
+        return zone_fetch_node(place);
     if (step == FETCH_SHARD)
         zone_fetch_shard(v, place);
     else
@@ -50,22 +51,44 @@ static bool fetch_place(const struct zone_version *v, struct zone_place *place, 
     return true;
 }
 
+static void fetch_targets(struct answer *a, const struct zone_version *v)
+{
+    struct wire_set set;
+    struct name_key key;
+    const struct zone_node *node = zone_fetched_node(&a->place, a->q.name.lower, a->q.name.len);
+    if (!node || !zone_node_set(node, a->q.qtype, &set))
+        return;
+    a->more_of = set.wire;
+    size_t name_at = WIRE_RR_HEADER + (size_t)rdata_name_offset(set.type);
+    const uint8_t *rr = set.wire;
+    for (uint32_t i = 0; i < set.n_rrs && i < ANSWER_MAX_MORE; i++) {
+        if (name_key_read(rr + name_at, NAME_MAX_LEN, &key) < 0)
+            return;
+        name_key_hash(&key, zone_version_seed(v));
+        zone_fetch_page(v, &key, &a->more[a->n_more++]);
+        rr += WIRE_RR_HEADER + wire_get16(rr + 10);
+    }
+}
+
 bool answer_fetch(struct answer *a, const struct zone_version *v, unsigned step)
 {
-    bool has_more = false;
-    if (!a->place.zone || (step >= FETCH_AROUND && !a->is_missing))
+    if (!a->place.zone)
         return false;
-    if (step >= FETCH_AROUND) {
-        for (unsigned i = 0; i < ZONE_N_AROUND; i++)
-            has_more |= fetch_place(v, &a->around[i], step - FETCH_AROUND);
-        return has_more && step < FETCH_AROUND + FETCH_NODE;
+    if (step >= FETCH_MORE) {
+        for (unsigned i = 0; i < a->n_more; i++)
+            fetch_place(v, &a->more[i], step - FETCH_MORE);
+        return a->n_more && step < FETCH_MORE + FETCH_NODE;
     }
-    has_more = fetch_place(v, &a->place, step);
-    if (step == FETCH_NODE && has_more) {
-        a->is_missing = true;
-        zone_fetch_around(v, &a->q.name, &a->place, a->around);
+    if (step == FETCH_TARGETS) {
+        if (!a->n_more && response_has_targets(a->q.qtype))
+            fetch_targets(a, v);
+        return a->n_more;
     }
-    return has_more;
+    if (fetch_place(v, &a->place, step))
+        return step < FETCH_NODE || response_has_targets(a->q.qtype);
+    a->n_more = ZONE_N_AROUND;
+    zone_fetch_around(v, &a->q.name, &a->place, a->more);
+    return true;
 }
 
 static size_t response_limit(const struct answer *a, const struct answer_options *opts, size_t cap)

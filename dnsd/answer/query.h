@@ -6,7 +6,8 @@
  * Steps, so that a worker can run each over a whole batch and cache misses overlap:
  *
  *     answer_read()    parse the message, hash its name, fetch where its shard is written down into the cache
- *     answer_fetch()   a step at a time: the shard, the slot, the node; of a missing name the same for what is around it
+ *     answer_fetch()   a step at a time: the shard, the slot, the node; then the same for what is around a missing name, or
+ *                      for the targets of SRV, MX and NS
  *     answer_write()   make the response
  *
  * Thread: any; one struct answer, one thread.
@@ -52,14 +53,18 @@ enum answer_cookie {
     ANSWER_COOKIE_GOOD,    /* the client is where it says it is */
 };
 
+/** Names beside the question's that are fetched for an answer. */
+#define ANSWER_MAX_MORE 4
+
 /** One query on its way. */
 struct answer {
     struct query q;                          /* what was read */
     const uint8_t *msg;                      /* the message                                 [borrowed] */
     struct zone_place place;                 /* where its name would be, for the fetches */
-    struct zone_place around[ZONE_N_AROUND]; /* after answer_fetch said that the name is missing */
-    bool is_missing;                         /* answer_fetch saw that the name is in no node */
-    bool is_tcp;                             /* decides size limit and ANY */
+    struct zone_place more[ANSWER_MAX_MORE]; /* n_more: around a missing name, or of the first targets: */
+    const uint8_t *more_of; /* wire of the set that has these targets, or NULL             [borrowed] */
+    uint8_t n_more;
+    bool is_tcp; /* decides size limit and ANY */
     bool is_tls; /* padding is allowed; false after answer_read, the caller sets it */
     const struct cookie_secrets *secrets; /* NULL after answer_read; see answer_wants_client   [borrowed] */
     struct cookie_client client;          /* valid with secrets */

@@ -92,10 +92,12 @@ static uint32_t rotation(const struct response *r, const struct wire_set *set)
 void response_answer(struct response *r, const struct wire_set *set)
 {
     struct wire_set turned = *set;
+    size_t at = r->w.len;
     turned.first = rotation(r, set);
     put(r, WR_ANSWER, &turned);
-    if (set->type == DNS_SRV || set->type == DNS_MX || set->type == DNS_NS) {
+    if (response_has_targets(set->type)) {
         r->targets = turned;
+        r->targets_at = at;
         r->has_additional = true;
     }
 }
@@ -182,36 +184,68 @@ void response_referral(struct response *r, const struct zone_hit *hit)
     r->is_aa = r->n_links > 0;
     if (!zone_node_set(hit->node, DNS_NS, &set))
         return;
+    r->targets_at = r->w.len;
     if (wr_rrset(&r->w, WR_AUTHORITY, owner, &set))
         r->a->is_truncated = true;
     r->targets = set;
     r->has_additional = r->needs_glue = true;
 }
 
-/** The node of a target, or NULL. A referral's glue lies below the cut; other targets are looked up as names. */
-static const struct zone_node *target_node(const struct response *r, const struct name_key *key)
+/** The node of a name, or NULL. A referral's glue lies below the cut; other targets are looked up as names. */
+static const struct zone_node *find_target(const struct response *r, const uint8_t *name)
 {
+    struct name_key key;
     struct zone_hit hit;
+    if (name_key_read(name, NAME_MAX_LEN, &key) < 0)
+        return NULL;
+    name_key_hash(&key, zone_version_seed(r->v));
     if (r->needs_glue) {
-        const struct zone_node *glue = zone_find_glue(r->v, r->zone, key);
+        const struct zone_node *glue = zone_find_glue(r->v, r->zone, &key);
         if (glue)
             return glue;
     }
-    zone_find(r->v, key, false, &hit);
+    zone_find(r->v, &key, false, &hit);
     bool is_usable = hit.match == ZONE_EXACT || hit.match == ZONE_WILDCARD;
     if (is_usable && zone_is_dynamic(hit.zone) && !(zone_version_flags(r->v) & ZONE_READY))
         return NULL;
     return is_usable ? hit.node : NULL;
 }
 
-static void put_addresses(struct response *r, const uint8_t *target, const struct zone_node *node)
+/** Most targets were fetched with their set, are in lower case and in a zone without cuts: no second look-up by name. */
+static const struct zone_node *fetched_target(const struct response *r, uint32_t index, const uint8_t *name,
+                                              size_t len)
+{
+    const struct answer *a = r->a;
+    if (r->targets.wire != a->more_of || index >= a->n_more)
+        return NULL;
+    const struct zone_place *place = &a->more[index];
+    if (!place->zone || zone_has_cuts(place->zone) || !(zone_version_flags(r->v) & ZONE_READY))
+        return NULL;
+    return zone_fetched_node(place, name, len);
+}
+
+/** Where the rdata of a record of the message begins. @param at where the record begins. */
+static size_t rdata_at(const uint8_t *msg, size_t at)
+{
+    while (msg[at] && msg[at] < 0xc0)
+        at += msg[at] + 1u;
+    return at + (msg[at] ? 2 : 1) + WIRE_RR_HEADER - 2;
+}
+
+/** Addresses of a target whose name stands in the message: at `at`, or where a pointer there leads. */
+static void put_addresses(struct response *r, const uint8_t *target, size_t at, const struct zone_node *node)
 {
     static const uint16_t types[] = {DNS_A, DNS_AAAA};
+    const uint8_t *msg = r->w.msg;
     struct wire_set set;
+    while (msg[at] >= 0xc0)
+        at = wire_get16(msg + at) & WR_POINTER_MAX;
     for (size_t i = 0; i < sizeof types / sizeof *types; i++) {
-        bool is_left_out =
-            zone_node_set(node, types[i], &set) && wr_rrset(&r->w, WR_ADDITIONAL, target, &set);
-        if (is_left_out && r->needs_glue)
+        if (!zone_node_set(node, types[i], &set))
+            continue;
+        int failed = at <= WR_POINTER_MAX ? wr_rrset_at(&r->w, WR_ADDITIONAL, (uint16_t)at, &set)
+                                          : wr_rrset(&r->w, WR_ADDITIONAL, target, &set);
+        if (failed && r->needs_glue)
             r->a->is_truncated = true;
     }
 }
@@ -224,26 +258,31 @@ static bool node_is_new(const struct zone_node *node, const struct zone_node **s
     return true;
 }
 
+/** The set in the message and the set as it is stored are gone through together: one has the places, the other the names. */
 void response_additional(struct response *r)
 {
     const struct zone_node *seen[RESPONSE_MAX_TARGETS];
+    const struct wire_set *set = &r->targets;
     unsigned n_seen = 0;
-    struct name_key key;
     if (!r->has_additional || r->a->is_truncated)
         return;
-    const uint8_t *rr = r->targets.wire;
-    size_t name_at = WIRE_RR_HEADER + (size_t)rdata_name_offset(r->targets.type);
-    for (uint32_t i = 0; i < r->targets.n_rrs && n_seen < RESPONSE_MAX_TARGETS; i++) {
-        bool is_name = name_key_read(rr + name_at, NAME_MAX_LEN, &key) > 0;
-        name_key_hash(&key, zone_version_seed(r->v));
-        const struct zone_node *node = is_name ? target_node(r, &key) : NULL;
+    size_t at = r->targets_at, name_at = (size_t)rdata_name_offset(set->type);
+    const uint8_t *rr = wire_set_record(set, set->first);
+    for (uint32_t i = 0, index = set->first; i < set->n_rrs && n_seen < RESPONSE_MAX_TARGETS; i++) {
+        size_t rdata_len = wire_get16(rr + 10);
+        const uint8_t *name = rr + WIRE_RR_HEADER + name_at;
+        const struct zone_node *node = fetched_target(r, index, name, rdata_len - name_at);
+        node = node ? node : find_target(r, name);
+        at = rdata_at(r->w.msg, at);
         bool is_new = node && (r->needs_glue || node_is_new(node, seen, n_seen));
         if (is_new &&
             !r->needs_glue) /* a referral has each target once, and needs the glue of all (RFC 9471) */
             seen[n_seen++] = node;
         if (is_new)
-            put_addresses(r, rr + name_at, node);
-        rr += WIRE_RR_HEADER + wire_get16(rr + 10);
+            put_addresses(r, name, at + name_at, node);
+        at += wire_get16(r->w.msg + at - 2);
+        index = index + 1 < set->n_rrs ? index + 1 : 0;
+        rr = index ? rr + WIRE_RR_HEADER + rdata_len : set->wire;
     }
 }
 

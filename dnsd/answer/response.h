@@ -8,6 +8,7 @@
 #define ANSWER_RESPONSE_H
 
 #include "answer/query.h"
+#include "wire/rdata.h"
 #include "wire/write.h"
 
 struct zone;
@@ -32,9 +33,16 @@ struct response {
     bool needs_glue;         /* targets are those of a referral */
     unsigned n_links;        /* aliases followed */
     uint16_t owner_off;      /* where `name` stands in the message */
-    struct wire_set targets; /* set whose targets get addresses */
+    struct wire_set targets; /* set whose targets get addresses, turned as it was written */
+    size_t targets_at;       /* where it begins in the message */
     const struct zone *zone; /* zone of the last name */
 };
+
+/** Do answers with this type bring the addresses of the names in its rdata? */
+static inline bool response_has_targets(uint16_t type)
+{
+    return type == DNS_SRV || type == DNS_MX || type == DNS_NS;
+}
 
 /** Begin: question, flags, room for OPT. @param limit octets that the response may have, at least 512. */
 void response_begin(struct response *r, struct answer *a, const struct zone_version *v,

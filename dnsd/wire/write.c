@@ -155,7 +155,7 @@ static size_t record_len(const uint8_t *rr)
     return WIRE_RR_HEADER + (size_t)wire_get16(rr + 10);
 }
 
-static const uint8_t *record_at(const struct wire_set *set, uint32_t index)
+const uint8_t *wire_set_record(const struct wire_set *set, uint32_t index)
 {
     const uint8_t *rr = set->wire;
     if (set->type == DNS_A)
@@ -171,7 +171,7 @@ static const uint8_t *record_at(const struct wire_set *set, uint32_t index)
 static int put_records(struct wr *w, const uint8_t *owner, uint16_t owner_off, const struct wire_set *set)
 {
     struct wr before = *w;
-    const uint8_t *rr = record_at(set, set->first), *end = set->wire + set->len;
+    const uint8_t *rr = wire_set_record(set, set->first), *end = set->wire + set->len;
     for (uint32_t i = 0; i < set->n_rrs; i++) {
         uint8_t pointer[2];
         wire_put16(pointer, 0xc000u | owner_off);
@@ -189,7 +189,7 @@ static int put_records(struct wr *w, const uint8_t *owner, uint16_t owner_off, c
 
 static void copy_rotated(uint8_t *to, const struct wire_set *set)
 {
-    size_t at = set->first ? (size_t)(record_at(set, set->first) - set->wire) : 0;
+    size_t at = set->first ? (size_t)(wire_set_record(set, set->first) - set->wire) : 0;
     memcpy(to, set->wire + at, set->len - at);
     memcpy(to + set->len - at, set->wire, at);
 }

@@ -48,6 +48,9 @@ struct wire_set {
     uint32_t first;     /* record that comes first, 0..n_rrs-1: rotation */
 };
 
+/** Record of a set in stored order. @param index 0..n_rrs-1. @return its wire, up to the set's end. Thread: any. */
+const uint8_t *wire_set_record(const struct wire_set *set, uint32_t index);
+
 /** Octets of a record's wire before its rdata: pointer, type, class, TTL, rdlength. */
 #define WIRE_RR_HEADER 12
 

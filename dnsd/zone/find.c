@@ -145,6 +145,11 @@ bool zone_is_dynamic(const struct zone *zone)
     return zone->kind == ZONE_REGISTRY || zone->kind == ZONE_REVERSE;
 }
 
+bool zone_has_cuts(const struct zone *zone)
+{
+    return zone->n_cuts > 0;
+}
+
 const uint8_t *zone_apex(const struct zone *zone)
 {
     return zone->apex;
@@ -227,4 +232,9 @@ void zone_fetch_slot(const struct zone_place *place)
 bool zone_fetch_node(const struct zone_place *place)
 {
     return place->shard && shard_fetch_node(place->shard, place->hash);
+}
+
+const struct zone_node *zone_fetched_node(const struct zone_place *place, const uint8_t *name, size_t len)
+{
+    return shard_find(place->shard, place->hash, place->zone->number, name, len - place->zone->apex_len);
 }

@@ -90,6 +90,17 @@ void zone_fetch_shard(const struct zone_version *v, struct zone_place *place);
 void zone_fetch_slot(const struct zone_place *place);
 /** Step 4: the node. @return whether there may be one; if not, the name is missing. Thread: any. */
 bool zone_fetch_node(const struct zone_place *place);
+/**
+ * The node of exactly the name of a place, cuts disregarded.
+ *
+ * @param place  after step 2                                                    [borrowed]
+ * @param name   wire name that step 1 was done for, len octets                  [borrowed]
+ * @return the node; NULL: there is none, or the name is not in lower case.   Thread: any.
+ */
+const struct zone_node *zone_fetched_node(const struct zone_place *place, const uint8_t *name, size_t len);
+
+/** Has the zone a delegation or DNAME, so that a node alone does not say what its name means? Thread: any. */
+bool zone_has_cuts(const struct zone *zone);
 
 /** What finding a missing name looks at. */
 enum { ZONE_ABOVE, ZONE_STAR, ZONE_N_AROUND };

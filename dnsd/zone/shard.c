@@ -80,6 +80,7 @@ bool shard_fetch_node(const struct zone_shard *s, uint32_t hash)
         const uint8_t *node = (const uint8_t *)s + (size_t)(s->slots[i] & SLOT_OFFSET_MASK) * 4;
         __builtin_prefetch(node);
         __builtin_prefetch(node + 64);
+        __builtin_prefetch(node + 128);
         return true;
     }
     return false;

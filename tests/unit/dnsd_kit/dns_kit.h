@@ -48,6 +48,10 @@ static inline size_t kit_rdata(uint16_t type, const char *text, uint8_t *out)
     case DNS_SRV:
         assert_int_equal(sscanf(text, "%u %u %u %255s", &p, &w, &port, target), 4);
         return rdata_put_srv((uint16_t)p, (uint16_t)w, (uint16_t)port, kit_name(target), out);
+    case DNS_MX:
+        assert_int_equal(sscanf(text, "%u %255s", &p, target), 2);
+        wire_put16(out, p);
+        return 2 + rdata_put_name(kit_name(target), out + 2);
     case DNS_SOA: {
         struct rdata_soa soa = {kit_name(text), kit_name(text), 999, 3600, 600, 86400, 30};
         return rdata_put_soa(&soa, out);
