@@ -19,15 +19,24 @@ def _bytes(value):
     return struct.pack(">i", len(raw)) + raw
 
 
-class Client:
-    """A session, authenticated with id:password pairs."""
+def session_of(answer):
+    """Id and password of a session, from the answer to its connect request."""
+    _, timeout, number, length = struct.unpack(">iiqi", answer[:20])
+    assert timeout > 0 and number, "there is no such session"
+    return number, answer[20:20 + length]
 
-    def __init__(self, address, *pairs):
+
+class Client:
+    """A session, authenticated with id:password pairs: a new one, or with its id and password somebody else's. When the block
+    ends it is closed."""
+
+    def __init__(self, address, *pairs, session=(0, b"\0" * 16)):
         host, port = address.rsplit(":", 1)
         self.socket = socket.create_connection((host, int(port)), timeout=20)
         self.xid = 0
-        self._send(struct.pack(">iqiq", 0, 0, 30000, 0) + _bytes(b"\0" * 16) + b"\0")
-        self._frame()
+        number, password = session
+        self._send(struct.pack(">iqiq", 0, 0, 30000, number) + _bytes(password) + b"\0")
+        self.session = session_of(self._frame())
         for pair in pairs:
             self._send(struct.pack(">iii", -4, 100, 0) + _bytes("digest") + _bytes(pair))
             assert struct.unpack(">iqi", self._frame()[:16])[2] == 0, "the pair was refused"

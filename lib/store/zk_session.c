@@ -292,6 +292,10 @@ static void on_reply(struct zks *s, struct zkw_header header, struct zkw_in body
         fail_because(s, "a reply is out of order");
         return;
     }
+    if (header.err == ZKW_SESSION_EXPIRED || header.err == ZKW_SESSION_MOVED) {
+        fail_because(s, "the session has ended, or is another connection's");
+        return;
+    }
     TAILQ_REMOVE(&s->requests, r, link);
     const struct zks_reply reply = {header.err, header.zxid, body};
     r->done(r->arg, &reply);

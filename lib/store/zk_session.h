@@ -8,7 +8,8 @@
  * AUTH is there with Kerberos only: the SASL exchange of zk_sasl.h, before `up` and before any request.
  *
  * Servers are tried in turn from a random one on. A lost connection is taken up again with the session's id and
- * password; when the server says that it has expired, a new session is opened. Either way the session's watches are
+ * password; when the server says that it has expired, a new session is opened. A reply that says so ends the connection: a
+ * server may leave one open whose session somebody else, who knows its id and password, has closed. Either way the session's watches are
  * gone: they lived in the server that was left. The last zxid seen goes with every connect, so a server that is behind
  * what was seen refuses us; when that has been the only answer for longer than the session timeout, the ensemble itself
  * is older (restored, or made anew) and the session starts from nothing. Then the server catches up with its leader (sync)

@@ -5,6 +5,7 @@ import pytest
 
 from follower import Follower
 from zkproxy import Proxy
+from zkwire import Client, session_of
 from zookeeper import Ensemble, Server, four_letters, wait_for
 
 pytestmark = pytest.mark.sanitize
@@ -202,6 +203,31 @@ def test_expired_sessions_are_replaced(strict_zk):
         f.wait(f.write("create /a 1"))
         f.sync()
         assert data(f.tree()) == {"/": "top", "/a": "1"}
+
+
+@pytest.mark.parametrize("role", ["following", "writing"])
+def test_a_session_that_somebody_else_closes_is_replaced(zk, role):
+    """Who knows a session's id and password can take it over and close it."""
+    root = f"/closed-{role}"
+    with Proxy(zk.port) as proxy:
+        proxy.hold("down")
+        ours, theirs = f"127.0.0.1:{proxy.port}", zk.address
+        with Follower(*((theirs, root, ours) if role == "following" else (ours, root, theirs))) as f:
+            wait_for("the session", lambda: len(proxy.waiting("down")) >= 41)
+            session = session_of(proxy.waiting("down")[4:])
+            proxy.release("down")
+            f.write("create / top")
+            f.sync()
+            proxy.refuse(True)  # else it would be taken back at once
+            with Client(zk.address, session=session) as thief:
+                assert thief.session == session
+            wait_for("its end", lambda: f"0x{session[0]:x}" not in four_letters(zk.port, "dump"))
+            proxy.refuse(False)
+            f.make_sure("create", "/a", "1")
+            f.wait(f.write("create /b 2"))
+            wait_for("the mirror to be current", lambda: f.state()["fresh"])
+            f.sync()
+            assert data(f.tree()) == {"/": "top", "/a": "1", "/b": "2"}
 
 
 def test_silent_server_is_noticed(strict_zk):

@@ -225,6 +225,23 @@ static void expired_session_is_replaced(void **state)
     assert_int_equal(r->n_down, 1);
 }
 
+/* Somebody who knows its id and password has closed the session, and the server has left our connection open. */
+static void a_reply_that_the_session_is_over_ends_the_connection(void **state)
+{
+    static const int32_t errors[] = {ZKW_SESSION_EXPIRED, ZKW_SESSION_MOVED};
+    struct rig *r = *state;
+    run_up(r, 1);
+    for (size_t i = 0; i < ARRAY_LEN(errors); i++) {
+        r->err = 0;
+        fake_reply(r->fake, ask(r, 0, "/a"), 7, errors[i], NULL);
+        run_down(r, i + 1);
+        assert_int_equal(r->n_done, i + 1);
+        assert_int_equal(r->err, ZKW_CONNECTION_LOSS);
+        assert_non_null(strstr(r->why.text, "the session has ended"));
+        run_up(r, i + 2);
+    }
+}
+
 static void replies_must_be_in_order(void **state)
 {
     struct rig *r = *state;
@@ -342,6 +359,7 @@ int main(void)
         CASE(longer_frames_end_the_connection),
         CASE(closed_within_a_frame_is_resumed),
         CASE(expired_session_is_replaced),
+        CASE(a_reply_that_the_session_is_over_ends_the_connection),
         CASE(replies_must_be_in_order),
         CASE(silence_is_answered_with_pings_then_given_up),
         CASE(an_older_ensemble_is_accepted_in_the_end),
