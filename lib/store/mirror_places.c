@@ -12,8 +12,14 @@
 
 enum { SHARD_BITS = 10, N_SHARDS = 1 << SHARD_BITS, SLOTS_LEAST = 4 };
 
+/** The hash stands beside the item, so that an item is touched only when it is the one. */
+struct slot {
+    uint64_t hash;
+    struct mirror_item *item; /* NULL: empty */
+};
+
 struct shard {
-    struct mirror_item **slots;
+    struct slot *slots;
     uint32_t n_slots, n_items; /* n_slots is 0 or a power of two */
 };
 
@@ -49,12 +55,12 @@ static uint32_t first_slot(const struct shard *s, uint64_t hash)
     return (uint32_t)(hash >> SHARD_BITS) & (s->n_slots - 1);
 }
 
-static void slot_put(struct shard *s, struct mirror_item *item)
+static void slot_put(struct shard *s, struct slot slot)
 {
-    uint32_t i = first_slot(s, item->hash);
-    while (s->slots[i])
+    uint32_t i = first_slot(s, slot.hash);
+    while (s->slots[i].item)
         i = (i + 1) & (s->n_slots - 1);
-    s->slots[i] = item;
+    s->slots[i] = slot;
 }
 
 static void shard_grow(struct shard *s)
@@ -63,7 +69,7 @@ static void shard_grow(struct shard *s)
     s->n_slots = old.n_slots ? old.n_slots * 2 : SLOTS_LEAST;
     s->slots = mem_array(s->n_slots, sizeof *s->slots);
     for (uint32_t i = 0; i < old.n_slots; i++) {
-        if (old.slots[i])
+        if (old.slots[i].item)
             slot_put(s, old.slots[i]);
     }
     free(old.slots);
@@ -76,7 +82,7 @@ size_t mirror_places_add(struct mirror_places *p, struct mirror_item *item)
     uint32_t before = s->n_slots;
     if ((s->n_items + 1) * 4 > s->n_slots * 3)
         shard_grow(s);
-    slot_put(s, item);
+    slot_put(s, (struct slot){item->hash, item});
     s->n_items++;
     return (s->n_slots - before) * sizeof *s->slots;
 }
@@ -91,17 +97,17 @@ size_t mirror_places_remove(struct mirror_places *p, const struct mirror_item *i
 {
     struct shard *s = shard_of(p, item->hash);
     uint32_t mask = s->n_slots - 1, gap = first_slot(s, item->hash);
-    while (s->slots[gap] != item) {
-        BUG_IF(!s->slots[gap]);
+    while (s->slots[gap].item != item) {
+        BUG_IF(!s->slots[gap].item);
         gap = (gap + 1) & mask;
     }
-    for (uint32_t at = (gap + 1) & mask; s->slots[at]; at = (at + 1) & mask) {
-        if (!is_cut_off(first_slot(s, s->slots[at]->hash), gap, at))
+    for (uint32_t at = (gap + 1) & mask; s->slots[at].item; at = (at + 1) & mask) {
+        if (!is_cut_off(first_slot(s, s->slots[at].hash), gap, at))
             continue;
         s->slots[gap] = s->slots[at];
         gap = at;
     }
-    s->slots[gap] = NULL;
+    s->slots[gap].item = NULL;
     if (--s->n_items)
         return 0;
     size_t freed = s->n_slots * sizeof *s->slots;
@@ -110,16 +116,15 @@ size_t mirror_places_remove(struct mirror_places *p, const struct mirror_item *i
     return freed;
 }
 
-static struct mirror_item *find(const struct mirror_places *p, uint64_t parent_hash, uint64_t hash,
-                                const char *name, size_t len)
+/** The item of a hash whose name is the len bytes at `name`; equal names and hashes have parents of equal hashes, too. */
+static struct mirror_item *find(const struct mirror_places *p, uint64_t hash, const char *name, size_t len)
 {
     const struct shard *s = shard_of(p, hash);
     if (!s->n_slots)
         return NULL;
-    for (uint32_t i = first_slot(s, hash); s->slots[i]; i = (i + 1) & (s->n_slots - 1)) {
-        struct mirror_item *item = s->slots[i];
-        if (item->hash == hash && mirror_item_of(item->node.parent)->hash == parent_hash &&
-            strncmp(item->name, name, len) == 0 && !item->name[len])
+    for (uint32_t i = first_slot(s, hash); s->slots[i].item; i = (i + 1) & (s->n_slots - 1)) {
+        struct mirror_item *item = s->slots[i].item;
+        if (s->slots[i].hash == hash && strncmp(item->name, name, len) == 0 && !item->name[len])
             return item;
     }
     return NULL;
@@ -128,19 +133,18 @@ static struct mirror_item *find(const struct mirror_places *p, uint64_t parent_h
 struct mirror_item *mirror_places_child(const struct mirror_places *p, const struct mirror_item *parent,
                                         const char *name, size_t len)
 {
-    return find(p, parent->hash, place_hash(parent->hash, name, len), name, len);
+    return find(p, place_hash(parent->hash, name, len), name, len);
 }
 
 struct mirror_item *mirror_places_find(const struct mirror_places *p, const char *path)
 {
-    uint64_t hash = 0, parent_hash = 0;
+    uint64_t hash = 0;
     const char *name = path;
     size_t len = 0;
     for (const char *at = path; *at; at = name + len) {
         name = at + 1;
         len = (size_t)(strchrnul(name, '/') - name);
-        parent_hash = hash;
-        hash = place_hash(parent_hash, name, len);
+        hash = place_hash(hash, name, len);
     }
-    return find(p, parent_hash, hash, name, len);
+    return find(p, hash, name, len);
 }

@@ -1,13 +1,13 @@
 /**
- * Where a node is: a hash table from path to item, for one mirror tree. A look-up touches three or four places of memory however
- * deep the path is, where a walk through treaps of a hundred children touches ten a level.
+ * Where a node is: a hash table from path to item, for one mirror tree. A look-up touches the shard, a slot or its neighbour, and the
+ * item, however deep the path is, where a walk through treaps of a hundred children touches ten items a level.
  *
- *     path ──► hash ──► shard (lower bits) ──► slots: [item, -, item, …]   open addressing, at most three quarters full
+ *     path ──► hash ──► shard (lower bits) ──► slots: [hash item, -, hash item, …]   open addressing, at most three quarters full
  *
  * An item's hash is made of its parent's and its name, with a secret key, so two paths have the same one with a probability of
- * 2^-64, and nobody can choose such paths. What is compared at a look-up is the hash, the last name and the parent's hash: two paths
- * that are taken for one would have to meet twice. There are many shards, so that growing, which one shard does in one turn, is
- * short with any number of items. 11 to 22 bytes an item.
+ * 2^-64, and nobody can choose such paths. What is compared at a look-up is the hash and the last name; with one name, each
+ * parent's hash gives another hash. There are many shards, so that growing, which one shard does in one turn, is short with any
+ * number of items. 21 to 43 bytes an item.
  * Thread: owner.   Source: ours; Knuth, The Art of Computer Programming 6.4, algorithm R (removing).
  */
 #ifndef STORE_MIRROR_PLACES_H
