@@ -16,6 +16,8 @@
 #define SLICE_NODES    64
 #define SLICE_POSTINGS 1000
 #define DROP_PAUSE_MS  1
+/** Slots of a key that are squeezed at once, and that are copied in a slice where there are more. */
+#define SLICE_SLOTS 16384
 /** Maps of one kind's keys, so that none grows large: growing is done in one turn. */
 #define N_SHARDS 256
 /** What malloc adds to a piece, and what a key costs in its map, for the estimate. */
@@ -58,12 +60,23 @@ struct keys {
     struct key *last; /* the key that is being dropped */
 };
 
+/** A key with many slots on its way to fewer: those with an entry are copied, in slices, while the old ones serve. */
+struct squeeze {
+    TAILQ_ENTRY(squeeze) link;
+    struct key *key;
+    struct slot *slots; /* copies */
+    uint32_t n_slots, cap;
+    uint32_t at; /* slots of the key that were looked at */
+};
+
 struct index {
     struct obj obj;
     struct mirror *mirror;
     struct keys *keys;
     STAILQ_HEAD(, keys) old; /* of earlier buildings, dropped in slices */
     struct run_timer *drop_timer;
+    TAILQ_HEAD(, squeeze) squeezes;
+    struct run_timer *squeeze_timer;
     struct key_list apps;
     uint64_t last_number, last_serial, epoch;
     size_t n_records, n_bytes, n_old_bytes;
@@ -85,13 +98,13 @@ static size_t entry_size(const struct entry *e)
     return sizeof *e + e->n_keys * sizeof *e->keys + MALLOC_HEAD;
 }
 
-/* First slot with a number of at least this one. */
-static uint32_t slot_from(const struct key *k, uint64_t number)
+/* First of n slots with a number of at least this one. */
+static uint32_t slot_from(const struct slot *slots, uint32_t n, uint64_t number)
 {
-    uint32_t low = 0, high = k->n_slots;
+    uint32_t low = 0, high = n;
     while (low < high) {
         uint32_t middle = low + (high - low) / 2;
-        if (k->slots[middle].number < number)
+        if (slots[middle].number < number)
             low = middle + 1;
         else
             high = middle;
@@ -173,31 +186,101 @@ static void key_add(struct index *ix, struct key *k, struct entry *e)
     ix->n_bytes += key_size(k);
 }
 
+/* ---- squeezing: slots whose record was taken out go ---- */
+
+static struct squeeze *squeeze_of(const struct index *ix, const struct key *k)
+{
+    struct squeeze *sq;
+    TAILQ_FOREACH (sq, &ix->squeezes, link) {
+        if (sq->key == k)
+            return sq;
+    }
+    return NULL;
+}
+
+static void squeeze_free(struct index *ix, struct squeeze *sq)
+{
+    TAILQ_REMOVE(&ix->squeezes, sq, link);
+    free(sq->slots);
+    free(sq);
+}
+
+/* Copy what is left of at most n slots more. */
+static void squeeze_copy(struct squeeze *sq, uint32_t n)
+{
+    const struct key *k = sq->key;
+    for (; n && sq->at < k->n_slots; n--, sq->at++) {
+        if (!k->slots[sq->at].entry)
+            continue;
+        if (sq->n_slots == sq->cap) {
+            sq->cap += sq->cap / 8 + 1;
+            sq->slots = mem_resize(sq->slots, sq->cap, sizeof *sq->slots);
+        }
+        sq->slots[sq->n_slots++] = k->slots[sq->at];
+    }
+}
+
+/* All are copied: the copies are the key's slots from now on. */
+static void squeeze_end(struct index *ix, struct squeeze *sq)
+{
+    struct key *k = sq->key;
+    struct slot *old = k->slots;
+    ix->n_bytes -= key_size(k);
+    k->slots = sq->slots;
+    k->n_slots = sq->n_slots;
+    k->cap = sq->cap;
+    ix->n_bytes += key_size(k);
+    sq->slots = old;
+    squeeze_free(ix, sq);
+}
+
+static void squeeze_slice(void *arg)
+{
+    struct index *ix = obj_cast(arg, struct index, INDEX_MAGIC);
+    struct squeeze *sq = TAILQ_FIRST(&ix->squeezes);
+    if (!sq)
+        return;
+    squeeze_copy(sq, SLICE_SLOTS);
+    if (sq->at == sq->key->n_slots)
+        squeeze_end(ix, sq);
+    if (!TAILQ_EMPTY(&ix->squeezes))
+        run_timer_start(ix->squeeze_timer, DROP_PAUSE_MS, 0);
+}
+
 static void key_squeeze(struct index *ix, struct key *k)
 {
-    ix->n_bytes -= key_size(k);
-    uint32_t n = 0;
-    for (uint32_t i = 0; i < k->n_slots; i++)
-        if (k->slots[i].entry)
-            k->slots[n++] = k->slots[i];
-    k->n_slots = n;
-    k->cap = n;
-    k->slots = mem_resize(k->slots, n, sizeof *k->slots);
-    ix->n_bytes += key_size(k);
+    struct squeeze *sq = mem_new(struct squeeze);
+    sq->key = k;
+    sq->cap = k->n_live;
+    sq->slots = mem_array(sq->cap, sizeof *sq->slots);
+    TAILQ_INSERT_TAIL(&ix->squeezes, sq, link);
+    if (k->n_slots > SLICE_SLOTS) {
+        run_timer_start(ix->squeeze_timer, DROP_PAUSE_MS, 0);
+        return;
+    }
+    squeeze_copy(sq, k->n_slots);
+    squeeze_end(ix, sq);
 }
+
+/* ---- records under a key ---- */
 
 static void key_remove(struct index *ix, struct key *k, const struct entry *e)
 {
-    uint32_t i = slot_from(k, e->number);
+    uint32_t i = slot_from(k->slots, k->n_slots, e->number);
     BUG_IF(i == k->n_slots || k->slots[i].entry != e);
     k->slots[i].entry = NULL;
+    struct squeeze *sq = k->n_slots > SLICE_SLOTS ? squeeze_of(ix, k) : NULL;
+    if (sq && i < sq->at)
+        sq->slots[slot_from(sq->slots, sq->n_slots, e->number)].entry = NULL;
     if (--k->n_live == 0) {
+        if (sq)
+            squeeze_free(ix, sq);
         ix->n_bytes -= key_size(k);
         if (k->kind == INDEX_APP)
             TAILQ_REMOVE(&ix->apps, k, link);
         map_remove(map_for(ix, k->kind, k->text, strlen(k->text)), k->text);
         key_free(k);
-    } else if (k->n_live < k->n_slots / 2) {
+    } else if (!sq && k->n_live < k->n_slots / 2) {
         key_squeeze(ix, k);
     }
 }
@@ -331,8 +414,16 @@ static void drop_slice(void *arg)
         run_timer_start(ix->drop_timer, DROP_PAUSE_MS, 0);
 }
 
+static void squeezes_drop(struct index *ix)
+{
+    struct squeeze *sq;
+    while ((sq = TAILQ_FIRST(&ix->squeezes)))
+        squeeze_free(ix, sq);
+}
+
 static void index_clear(struct index *ix)
 {
+    squeezes_drop(ix);
     STAILQ_INSERT_TAIL(&ix->old, ix->keys, link);
     ix->keys = mem_new(struct keys);
     run_timer_start(ix->drop_timer, DROP_PAUSE_MS, 0);
@@ -397,6 +488,8 @@ struct index *index_new(struct run_loop *loop, struct mirror *m)
     ix->epoch = (uint64_t)run_wall_ms();
     ix->build_timer = run_timer_new(loop, build_slice, ix);
     ix->drop_timer = run_timer_new(loop, drop_slice, ix);
+    ix->squeeze_timer = run_timer_new(loop, squeeze_slice, ix);
+    TAILQ_INIT(&ix->squeezes);
     ix->keys = mem_new(struct keys);
     STAILQ_INIT(&ix->old);
     mirror_listen(m, &listener, ix);
@@ -408,7 +501,9 @@ void index_free(struct index *ix)
     if (!ix)
         return;
     STAILQ_INSERT_TAIL(&ix->old, ix->keys, link);
+    squeezes_drop(ix);
     drop_old(ix, SIZE_MAX);
+    run_timer_free(ix->squeeze_timer);
     run_timer_free(ix->drop_timer);
     run_timer_free(ix->build_timer);
     free(ix->built);
@@ -478,7 +573,7 @@ const struct mirror_node *index_next(const struct index *ix, const struct index_
     const struct key *k = query_keys(ix, q, keys, &n_keys);
     if (!k)
         return NULL;
-    for (uint32_t i = slot_from(k, *after + 1); i < k->n_slots && *n_visits; i++) {
+    for (uint32_t i = slot_from(k->slots, k->n_slots, *after + 1); i < k->n_slots && *n_visits; i++) {
         *after = k->slots[i].number;
         --*n_visits;
         const struct entry *e = k->slots[i].entry;

@@ -10,7 +10,8 @@
  * a number is a place to continue from: paging by it misses nothing that stays.
  *
  * When the store becomes another one the postings so far are put aside and freed in slices: an index of a million records holds
- * the loop no longer than one of ten. For the same reason a kind's keys are spread over many maps, of which none grows large.
+ * the loop no longer than one of ten. For the same reason a kind's keys are spread over many maps, of which none grows large, and
+ * a key with many postings is squeezed in slices: into a second array, while the first one serves.
  *
  * A record is read once, when it changes, and only by the strict rules. At the first read of the registry (and when the
  * store becomes another one) the postings are built in slices; until that is over index_ready says no.
