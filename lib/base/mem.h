@@ -38,6 +38,14 @@ void mem_free_ptr(void *p);
 /** A local that owns its memory: `mem_auto char *s = mem_str(…);` */
 #define mem_auto __attribute__((cleanup(mem_free_ptr)))
 
+/** Have n bytes at p, which are about to be read, brought into the cache; nothing is waited for. */
+static inline void mem_prefetch(const void *p, size_t n)
+{
+    enum { CACHE_LINE = 64 };
+    for (size_t at = 0; at < n; at += CACHE_LINE)
+        __builtin_prefetch((const char *)p + at);
+}
+
 struct arena;
 /** A new arena that takes memory in pieces of `chunk` bytes (0: 4096). Free with arena_free. */
 struct arena *arena_new(size_t chunk) __attribute__((returns_nonnull));

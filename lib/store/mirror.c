@@ -36,6 +36,8 @@ LOG_DECLARE(MIRROR_EVENTS)
 enum { SWEEP_SLICE_NODES = 1000, SWEEP_PAUSE_MS = 1 };
 /** The same of freeing an old tree. */
 enum { FREE_SLICE_NODES = 1000, FREE_PAUSE_MS = 1 };
+/** Most bytes of a node's data that are brought into the cache for who has looked it up: as many lines as a core waits for at once. */
+enum { DATA_AHEAD = 512 };
 /** Most digits that a store's own id has; four more are allowed (store.h). */
 enum { STORE_ID_LEN = 16 };
 
@@ -588,7 +590,11 @@ size_t mirror_n_bytes(const struct mirror *m)
 const struct mirror_node *mirror_find(const struct mirror *m, const char *path)
 {
     struct mirror_item *item = mirror_tree_find(&m->tree, path);
-    return item ? &item->node : NULL;
+    if (!item)
+        return NULL;
+    size_t len = item->node.stat.data_len;
+    mem_prefetch(item->node.data, len < DATA_AHEAD ? len : DATA_AHEAD);
+    return &item->node;
 }
 
 const struct mirror_node *mirror_child_after(const struct mirror_node *node, const char *after)

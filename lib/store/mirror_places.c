@@ -124,7 +124,10 @@ static struct mirror_item *find(const struct mirror_places *p, uint64_t hash, co
         return NULL;
     for (uint32_t i = first_slot(s, hash); s->slots[i].item; i = (i + 1) & (s->n_slots - 1)) {
         struct mirror_item *item = s->slots[i].item;
-        if (s->slots[i].hash == hash && strncmp(item->name, name, len) == 0 && !item->name[len])
+        if (s->slots[i].hash != hash)
+            continue;
+        mem_prefetch(item, sizeof *item + len);
+        if (strncmp(item->name, name, len) == 0 && !item->name[len])
             return item;
     }
     return NULL;
