@@ -8,17 +8,27 @@
 static void revision(struct jw *w, const char *store_id, int64_t zxid)
 {
     char text[STORE_REVISION_MAX];
-    jw_kstr(w, "revision", store_revision_text(store_id, zxid, text));
+    jw_literal_key(w, "revision");
+    jw_str(w, store_revision_text(store_id, zxid, text));
+}
+
+static void add_stat(struct jw *w, const struct store_stat *stat)
+{
+    jw_literal_key(w, "time");
+    jw_int(w, stat->ctime_ms);
+    jw_literal_key(w, "size");
+    jw_int(w, stat->data_len);
+    jw_literal_key(w, "children");
+    jw_int(w, stat->n_children);
 }
 
 void lines_status(struct jw *w, const char *name, const struct store_stat *stat, const char *store_id)
 {
-    jw_key(w, "status");
+    jw_literal_key(w, "status");
     jw_object(w);
-    jw_kstr(w, "path", name);
-    jw_kint(w, "time", stat->ctime_ms);
-    jw_kint(w, "size", stat->data_len);
-    jw_kint(w, "children", stat->n_children);
+    jw_literal_key(w, "path");
+    jw_str(w, name);
+    add_stat(w, stat);
     revision(w, store_id, stat->mzxid);
     jw_object_end(w);
 }
@@ -58,7 +68,7 @@ void lines_node_service(struct jw *w, const struct mirror_node *node)
 {
     buf_auto struct buf record = BUF_EMPTY;
     if (mirror_node_note(node) == NOTE_CANONICAL) {
-        jw_key(w, "service");
+        jw_literal_key(w, "service");
         jw_raw(w, node->data, node->stat.data_len);
         return;
     }
@@ -104,9 +114,7 @@ void lines_put(struct buf *out, const char *path, const struct mirror_node *node
     jw_kstr(&w, "type", "put");
     jw_kstr(&w, "path", path);
     revision(&w, store_id, node->stat.mzxid);
-    jw_kint(&w, "time", node->stat.ctime_ms);
-    jw_kint(&w, "size", node->stat.data_len);
-    jw_kint(&w, "children", node->stat.n_children);
+    add_stat(&w, &node->stat);
     lines_node_service(&w, node);
     jw_object_end(&w);
     buf_add_char(out, '\n');

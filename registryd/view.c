@@ -137,10 +137,14 @@ static void view_begin(struct view *v, const struct view_def *def)
     v->jw = jw_on(&v->out);
     jw_object(&v->jw);
     if (def->form != VIEW_SLIDER) {
-        jw_kstr(&v->jw, "path", def->path);
+        jw_literal_key(&v->jw, "path");
+        jw_str(&v->jw, def->path);
         lines_status(&v->jw, node->name, &node->stat, mirror_store_id(def->mirror));
     }
-    jw_key(&v->jw, def->form == VIEW_TREE ? "tree" : "nodes");
+    if (def->form == VIEW_TREE)
+        jw_literal_key(&v->jw, "tree");
+    else
+        jw_literal_key(&v->jw, "nodes");
     jw_array(&v->jw);
 }
 

@@ -19,7 +19,7 @@ void http_reply_header(struct http_req *req, const char *name, const char *value
         if ((unsigned char)*c < ' ' || *c == 0x7f)
             *c = '?';
     }
-    pair->name = arena_str(req->arena, name);
+    pair->name = name;
     pair->value = clean;
     pair->next = req->reply_headers;
     req->reply_headers = pair;

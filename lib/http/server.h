@@ -201,7 +201,7 @@ void *http_app(const struct http_req *req);
  * Add a header to the answer to come. A 401 without WWW-Authenticate gets one for Basic.
  *
  * @param req    a request that is not answered                                  [in,out]
- * @param name   header name, not Content-Length or Transfer-Encoding            [borrowed]
+ * @param name   header name, a constant; not Content-Length or Transfer-Encoding   [borrowed until the answer has gone]
  * @param value  text; control characters become '?', "" adds nothing            [borrowed]
  * Thread: owner.
  */

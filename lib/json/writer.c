@@ -153,6 +153,14 @@ static void add_string(struct jw *w, const char *s, size_t len)
     buf_add_char(w->out, '"');
 }
 
+void jw_ready_key(struct jw *w, const char *text, size_t len)
+{
+    BUG_IF(w->depth == 0 || w->after_key);
+    begin(w);
+    buf_add(w->out, text, len);
+    w->after_key = true;
+}
+
 void jw_keyn(struct jw *w, const char *key, size_t len)
 {
     BUG_IF(w->depth == 0 || w->after_key);

@@ -45,6 +45,12 @@ void jw_array_end(struct jw *w);
 void jw_key(struct jw *w, const char *key);
 /** As jw_key, for `len` bytes; NUL may be inside. */
 void jw_keyn(struct jw *w, const char *key, size_t len);
+/**
+ * As jw_key, for a string literal without anything to escape, which is put as it stands: jw_literal_key(w, "path").
+ */
+#define jw_literal_key(w, key) jw_ready_key((w), "\"" key "\":", sizeof("\"" key "\":") - 1)
+/** As jw_key, for the len bytes of a key in quotes with its colon; they are not checked. */
+void jw_ready_key(struct jw *w, const char *text, size_t len);
 /** A string; NULL writes null. */
 void jw_str(struct jw *w, const char *s);
 /** A string of `len` bytes; NUL may be inside. */

@@ -65,16 +65,10 @@ static bool char_allowed(uint32_t cp)
     return !(cp <= 0x1f || (cp >= 0x7f && cp <= 0x9f) || (cp >= 0xd800 && cp <= 0xf8ff) || cp >= 0xfff0);
 }
 
-static int check_element_zookeeper(const char *path, const char *element, size_t len, struct err_info *why)
+static int check_characters(const char *path, const char *element, size_t len, struct err_info *why)
 {
     size_t at = 0;
 
-    if (len == 0)
-        return err_set(why, ERR_PATH, path, "empty path element");
-    if ((len == 1 && element[0] == '.') || (len == 2 && element[0] == '.' && element[1] == '.'))
-        return err_set(why, ERR_PATH, path, "relative path element \"%.*s\"", (int)len, element);
-    if (str_is_visible(element, len))
-        return 0;
     while (at < len) {
         uint32_t cp;
         size_t n = utf8_next(element + at, len - at, &cp);
@@ -88,6 +82,17 @@ static int check_element_zookeeper(const char *path, const char *element, size_t
     return 0;
 }
 
+/** @param is_visible  whether its characters are known to be fine */
+static int check_element_zookeeper(const char *path, const char *element, size_t len, bool is_visible,
+                                   struct err_info *why)
+{
+    if (len == 0)
+        return err_set(why, ERR_PATH, path, "empty path element");
+    if (element[0] == '.' && (len == 1 || (len == 2 && element[1] == '.')))
+        return err_set(why, ERR_PATH, path, "relative path element \"%.*s\"", (int)len, element);
+    return is_visible ? 0 : check_characters(path, element, len, why);
+}
+
 int reg_path_check(const char *path, struct err_info *why)
 {
     const char *at;
@@ -98,10 +103,11 @@ int reg_path_check(const char *path, struct err_info *why)
         return err_set(why, ERR_PATH, path, "path does not start with '/'");
     if (path[1] == '\0')
         return 0;
+    bool is_visible = str_is_visible(path, strlen(path));
     for (at = path; at;) {
         const char *element = at + 1;
         const char *end = strchrnul(element, '/');
-        int err = check_element_zookeeper(path, element, (size_t)(end - element), why);
+        int err = check_element_zookeeper(path, element, (size_t)(end - element), is_visible, why);
 
         if (err)
             return err;

@@ -33,9 +33,14 @@ static void nesting_puts_commas_and_colons(void **state)
     jw_array_end(&w);
     jw_kbool(&w, "d", false);
     jw_kstr(&w, "e", NULL);
+    jw_literal_key(&w, "f g");
+    jw_object(&w);
+    jw_literal_key(&w, "h");
+    jw_int(&w, 1);
+    jw_object_end(&w);
     jw_object_end(&w);
     assert_string_equal(out.bytes, "{\"a\":\"x\",\"b\":-9223372036854775808,\"c\":[true,null,{},[],[1]],"
-                                   "\"d\":false,\"e\":null}");
+                                   "\"d\":false,\"e\":null,\"f g\":{\"h\":1}}");
 }
 
 static void escapes(void **state)
