@@ -20,6 +20,8 @@
 
 struct dns_server {
     ldns_resolver *resolver;
+    struct addr address;
+    uint16_t port;
     char *label;
 };
 
@@ -70,6 +72,8 @@ int dns_server_open(const char *address, struct dns_server **out, struct err_inf
         return err;
     *out = mem_new(struct dns_server);
     (*out)->resolver = make_resolver(&a, port);
+    (*out)->address = a;
+    (*out)->port = port;
     (*out)->label = mem_fmt("%s port %u", host, port);
     return 0;
 }
@@ -136,6 +140,14 @@ static bool is_answer_to(const ldns_pkt *answer, const ldns_pkt *query)
            ldns_dname_compare(ldns_rr_owner(a), ldns_rr_owner(b)) == 0;
 }
 
+/** Room for 24 octets. */
+static void write_rcode(ldns_pkt_rcode rcode, char *out)
+{
+    const ldns_lookup_table *word = ldns_lookup_by_id(ldns_rcodes, (int)rcode);
+
+    snprintf(out, 24, "%s", word ? word->name : "other");
+}
+
 static void read_reply(const ldns_pkt *answer, const ldns_pkt *query, bool with_ttl, struct dns_reply *out)
 {
     out->is_silent = !answer || !is_answer_to(answer, query);
@@ -143,8 +155,7 @@ static void read_reply(const ldns_pkt *answer, const ldns_pkt *query, bool with_
         snprintf(out->rcode, sizeof out->rcode, "no answer");
         return;
     }
-    const ldns_lookup_table *word = ldns_lookup_by_id(ldns_rcodes, (int)ldns_pkt_get_rcode(answer));
-    snprintf(out->rcode, sizeof out->rcode, "%s", word ? word->name : "other");
+    write_rcode(ldns_pkt_get_rcode(answer), out->rcode);
     keep_records(answer, with_ttl, out);
 }
 
@@ -172,6 +183,43 @@ int dns_ask(struct dns_server *s, const char *name, const char *type, bool with_
     ldns_pkt_free(answer);
     ldns_pkt_free(query);
     return 0;
+}
+
+/* ---- a whole zone ---- */
+
+static void tell_record(ldns_rr *rr, void (*record)(void *arg, const char *owner, const char *type),
+                        void *arg)
+{
+    ldns_rr2canonical(rr);
+    mem_auto char *owner = ldns_rdf2str(ldns_rr_owner(rr));
+    mem_auto char *type = ldns_rr_type2str(ldns_rr_get_type(rr));
+
+    if (owner && type)
+        record(arg, owner, type);
+    ldns_rr_free(rr);
+}
+
+void dns_transfer(struct dns_server *s, const char *zone,
+                  void (*record)(void *arg, const char *owner, const char *type), void *arg, char result[24])
+{
+    /* One of its own: a transfer that ends early leaves a resolver that cannot be used again. */
+    ldns_resolver *r = make_resolver(&s->address, s->port);
+    ldns_rdf *apex = ldns_dname_new_frm_str(zone);
+    bool has_started = apex && ldns_axfr_start(r, apex, LDNS_RR_CLASS_IN) == LDNS_STATUS_OK;
+    ldns_rr *rr;
+
+    while (has_started && (rr = ldns_axfr_next(r)))
+        tell_record(rr, record, arg);
+    const ldns_pkt *last = has_started ? ldns_axfr_last_pkt(r) : NULL;
+    bool is_whole = has_started && ldns_axfr_complete(r);
+    bool is_refused = !is_whole && last && ldns_pkt_get_rcode(last) != LDNS_RCODE_NOERROR;
+    snprintf(result, 24, "%s", is_whole ? DNS_TRANSFERRED : "no answer");
+    if (is_refused)
+        write_rcode(ldns_pkt_get_rcode(last), result);
+    if (has_started && !is_whole)
+        ldns_axfr_abort(r);
+    ldns_rdf_deep_free(apex);
+    ldns_resolver_deep_free(r);
 }
 
 void dns_reply_fini(struct dns_reply *r)

@@ -1,5 +1,5 @@
 /**
- * Asking a DNS server one question at a time and keeping what can be compared. UDP first, again when nothing comes, TCP when
+ * Asking a DNS server one question at a time, or for a whole zone, and keeping what can be compared. UDP first, again when nothing comes, TCP when
  * the answer did not fit; every step is bounded in time.
  *
  * Thread: main; calls block, Ctrl-C ends the program.   Source: RFC 1035, RFC 7766; messages are read and sent by ldns.
@@ -46,6 +46,19 @@ struct dns_reply {
  * @return 0; ERR_PARSE: no name or no type: *out is empty.
  */
 int dns_ask(struct dns_server *s, const char *name, const char *type, bool with_ttl, struct dns_reply *out);
+/** Result of a transfer that was whole. */
+#define DNS_TRANSFERRED "done"
+
+/**
+ * Transfer a zone (AXFR) and tell each of its records.
+ *
+ * @param zone    its apex, master file form                                         [borrowed]
+ * @param record  called for each record, the first and the last are the SOA; owner in lower case, valid during the call
+ * @param result  DNS_TRANSFERRED; or why it is not whole: an rcode as "REFUSED", or "no answer"   [out]
+ * Source: RFC 5936.
+ */
+void dns_transfer(struct dns_server *s, const char *zone,
+                  void (*record)(void *arg, const char *owner, const char *type), void *arg, char result[24]);
 /** Release. */
 void dns_reply_fini(struct dns_reply *r);
 

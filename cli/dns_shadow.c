@@ -2,12 +2,14 @@
  * `bobbin dns shadow`: the same questions to our dnsd ("here") and to another server ("there"), and what differs.
  *
  * The questions come from dnsd's own zones: for every name the types it has, A and AAAA, and below some names one that does
- * not exist. SOA, the NS of a zone and what signing adds are each server's own and are not compared.
+ * not exist; and from the other server's, where it lets them be transferred. SOA, the NS of a zone and what signing adds are each
+ * server's own and are not compared.
  */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/map.h"
 #include "base/mem.h"
 #include "base/obj.h"
 #include "base/str.h"
@@ -36,6 +38,9 @@ struct question {
 struct shadow {
     struct question *questions;
     size_t n_questions;
+    struct map asked; /* "name type" in lower case -> something */
+    char **zones;
+    size_t n_zones;
     int64_t max_names; /* a zone */
     size_t n_names;    /* all */
     size_t zone_names, zone_missing;
@@ -44,26 +49,45 @@ struct shadow {
     struct dns_server *here, *there;
     unsigned n_silent_here, n_silent_there;
     json_t *differences;
+    json_t *transfers; /* of the other server's zones: zone, result, names that only it has */
 };
 
 /* ---- what to ask ---- */
 
+static char *question_key(const char *name, const char *type)
+{
+    char *key = mem_fmt("%s %s", name, type);
+
+    str_lower(key);
+    return key;
+}
+
+static bool is_asked(const struct shadow *s, const char *name, const char *type)
+{
+    mem_auto char *key = question_key(name, type);
+
+    return map_get(&s->asked, key) != NULL;
+}
+
 static void add_question(struct shadow *s, const char *name, const char *type)
 {
+    mem_auto char *key = question_key(name, type);
+
+    map_set(&s->asked, key, s);
     s->questions = mem_resize(s->questions, s->n_questions + 1, sizeof *s->questions);
     s->questions[s->n_questions++] = (struct question){mem_str(name), mem_str(type)};
 }
 
-/** Types of which each server has its own. */
-static bool is_own(const struct shadow *s, const struct dns_line *line)
+/** Records of which each server has its own. */
+static bool is_own(const struct shadow *s, const char *owner, const char *type)
 {
     static const char *const types[] = {"RRSIG", "DNSKEY", "NSEC", "NSEC3", "NSEC3PARAM"};
 
     for (size_t i = 0; i < ARRAY_LEN(types); i++) {
-        if (strcmp(line->type, types[i]) == 0)
+        if (strcmp(type, types[i]) == 0)
             return true;
     }
-    return strcmp(line->type, "NS") == 0 && strcasecmp(line->owner, s->apex) == 0;
+    return strcmp(type, "NS") == 0 && strcasecmp(owner, s->apex) == 0;
 }
 
 /** A name that was not read yet: A, AAAA and perhaps one below it that does not exist. @return false: there are enough */
@@ -95,13 +119,15 @@ static bool on_record(void *arg, const struct dns_line *line)
         return true;
     bool is_asked = strcmp(line->type, "A") == 0 || strcmp(line->type, "AAAA") == 0 ||
                     strcmp(line->type, s->questions[s->n_questions - 1].type) == 0;
-    if (!is_asked && !is_own(s, line))
+    if (!is_asked && !is_own(s, line->owner, line->type))
         add_question(s, line->owner, line->type);
     return false;
 }
 
 static int read_zone(struct shadow *s, struct dns_client *d, const char *zone, struct err_info *why)
 {
+    s->zones = mem_resize(s->zones, s->n_zones + 1, sizeof *s->zones);
+    s->zones[s->n_zones++] = mem_str(zone);
     s->apex = zone;
     s->owner = NULL;
     s->zone_names = s->zone_missing = 0;
@@ -127,6 +153,42 @@ static int collect(struct shadow *s, struct cli *cli, struct dns_client *d, stru
     if (!err && !s->n_questions)
         err = err_set(why, ERR_NOTFOUND, d->url, "this dnsd has no names to ask for");
     return err;
+}
+
+/* ---- what only the other server has ---- */
+
+/** A record of the other server's zone: a name or a type that was not to be asked is. */
+static void on_theirs(void *arg, const char *owner, const char *type)
+{
+    struct shadow *s = arg;
+
+    if (strcmp(type, "SOA") == 0 || is_own(s, owner, type) || is_asked(s, owner, type))
+        return;
+    if (!is_asked(s, owner, "A")) {
+        if ((int64_t)s->zone_names == s->max_names)
+            return;
+        s->zone_names++;
+        s->n_names++;
+        add_question(s, owner, "A");
+    }
+    if (!is_asked(s, owner, type))
+        add_question(s, owner, type);
+}
+
+/** A server that does not speak of one zone is not asked for the others: each would cost a time-out. */
+static void transfer_all(struct shadow *s)
+{
+    char result[24] = DNS_TRANSFERRED;
+
+    for (size_t i = 0; i < s->n_zones; i++) {
+        s->apex = s->zones[i];
+        s->zone_names = 0;
+        if (strcmp(result, "no answer") != 0)
+            dns_transfer(s->there, s->apex, on_theirs, s, result);
+        json_t *transfer = json_pack("{s:s, s:s, s:I}", "zone", s->apex, "result", result, "names",
+                                     (json_int_t)s->zone_names);
+        json_array_append_new(s->transfers, transfer);
+    }
 }
 
 /* ---- comparing ---- */
@@ -248,6 +310,21 @@ static void add_rows(struct out_table *t, const json_t *difference)
     }
 }
 
+/** Say of which zones names that only the other server has could not be looked for. */
+static void print_transfers(const struct shadow *s)
+{
+    size_t i;
+    json_t *transfer;
+
+    json_array_foreach(s->transfers, i, transfer)
+    {
+        const char *result = services_text(transfer, "result");
+        if (strcmp(result, DNS_TRANSFERRED) != 0)
+            printf("not looked for: names of %s that only %s has; it gave no transfer of the zone: %s\n",
+                   services_text(transfer, "zone"), dns_server_label(s->there), result);
+    }
+}
+
 static void print_differences(const struct shadow *s, bool is_json)
 {
     struct out_table t;
@@ -255,8 +332,9 @@ static void print_differences(const struct shadow *s, bool is_json)
     json_t *difference;
 
     if (is_json) {
-        json_auto json_t *doc = json_pack("{s:I, s:I, s:O}", "names", (json_int_t)s->n_names, "questions",
-                                          (json_int_t)s->n_questions, "differences", s->differences);
+        json_auto json_t *doc =
+            json_pack("{s:I, s:I, s:O, s:O}", "names", (json_int_t)s->n_names, "questions",
+                      (json_int_t)s->n_questions, "differences", s->differences, "transfers", s->transfers);
         out_json(doc);
         return;
     }
@@ -265,6 +343,7 @@ static void print_differences(const struct shadow *s, bool is_json)
         json_array_foreach(s->differences, i, difference) add_rows(&t, difference);
         out_table_print(&t);
     }
+    print_transfers(s);
     printf("names=%zu questions=%zu different=%zu\n", s->n_names, s->n_questions, n);
 }
 
@@ -319,19 +398,26 @@ static void shadow_fini(struct shadow *s)
         free(s->questions[i].type);
     }
     free(s->questions);
+    for (size_t i = 0; i < s->n_zones; i++)
+        free(s->zones[i]);
+    free(s->zones);
+    map_fini(&s->asked, NULL);
     dns_server_close(s->here);
     dns_server_close(s->there);
     json_decref(s->differences);
+    json_decref(s->transfers);
 }
 
 int dns_shadow(struct cli *cli, struct err_info *why)
 {
-    struct shadow s = {.differences = json_array()};
+    struct shadow s = {.differences = json_array(), .transfers = json_array()};
     int64_t limit_ms;
     int err = read_options(&s, cli, &limit_ms, why);
 
     err = err ? err : open_servers(&s, cli, why);
     err = err ? err : make_questions(&s, cli, why);
+    if (!err)
+        transfer_all(&s);
     err = err ? err : compare_all(&s, limit_ms, why);
     if (!err) {
         size_t n = json_array_size(s.differences);

@@ -7,7 +7,7 @@ import subprocess
 
 import pytest
 
-from harness import BIN, DOMAIN, PATIENCE, Daemon, Stack, container, free_port, request
+from harness import BIN, DOMAIN, PATIENCE, Daemon, Stack, container, dig, end_process, free_port, request, wait_for
 
 pytestmark = pytest.mark.sanitize
 
@@ -183,6 +183,38 @@ def test_shadow_tells_what_differs(stack, other):
     service = next(d for d in told["differences"] if d["name"] == f"shop.alice.{DOMAIN}." and d["type"] == "A")
     assert len(service["here"]["records"]) == 153 and service["there"]["records"] == []  # the 153 came over TCP
     assert "A" not in {d["type"] for d in told["differences"] if d["name"].startswith("web-")}
+
+
+BIND = """options {{
+  directory "{dir}"; pid-file none; session-keyfile "{dir}/session.key"; listen-on port {port} {{ 127.0.0.1; }}; listen-on-v6 {{ none; }};
+  recursion no; dnssec-validation no; allow-transfer {{ any; }};
+}};
+controls {{ }};
+zone "zone.example" {{ type primary; file "{dir}/zone"; }};
+"""
+
+
+def test_shadow_finds_what_only_the_other_has(stack, tmp_path):
+    """Names and types come from a transfer of the other's zone, where it gives one; else the output says what was not looked for."""
+    port = free_port()
+    (tmp_path / "conf").write_text(BIND.format(dir=tmp_path, port=port), encoding="utf-8")
+    more = "Only-There.zone.example. 300 IN A 10.9.9.9\nodd.zone.example. 300 IN TXT more\n"
+    (tmp_path / "zone").write_text(ok(stack, "dump", "zone.example") + more, encoding="utf-8")
+    with open(tmp_path / "log", "wb") as log:
+        named = subprocess.Popen(["/usr/sbin/named", "-g", "-4", "-n", "1", "-c", str(tmp_path / "conf")], stdout=log, stderr=log)
+    try:
+        wait_for(lambda: dig(port, "ns.zone.example") == ["127.0.0.1"], "BIND answers")
+        done = bobbin(stack, "shadow", "-o", "json", f"127.0.0.1:{port}", "zone.example")
+        assert done.returncode == 1, done
+        told = json.loads(done.stdout)
+        assert {(d["name"].rstrip("."), d["type"]) for d in told["differences"]} == {
+            ("only-there.zone.example", "A"), ("odd.zone.example", "TXT")}, told
+        assert [t["result"] for t in told["transfers"]] == ["done"] and told["transfers"][0]["names"] == 1
+        assert "not looked for" not in bobbin(stack, "shadow", f"127.0.0.1:{port}", "zone.example").stdout
+    finally:
+        end_process(named)
+    lines = ok(stack, "shadow", f"127.0.0.1:{stack.dns_port}", "zone.example").splitlines()
+    assert [line for line in lines if line.startswith("not looked for: names of zone.example") and line.endswith("REFUSED")], lines
 
 
 def test_shadow_looks_at_ttls_when_asked(stack, other):

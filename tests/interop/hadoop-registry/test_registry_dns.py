@@ -149,6 +149,9 @@ def test_shadow_finds_no_difference(stack, original, bound):
         left.pop((f"http-api.named.root.{D}", "AAAA"), None)
     assert left == {} and (code == 0 or HAS_IPV6_LOCALHOST), told
     assert told["names"] == 21 and told["questions"] > 60, told
+    # The original gives its zones to everybody.
+    given = {t["zone"]: t["result"] for t in told["transfers"]}
+    assert given[D] == "done" and all(t["names"] == 0 for t in told["transfers"]), told
 
 
 def test_shadow_shows_the_defects_that_the_contract_lists(stack, java, original, bound):
