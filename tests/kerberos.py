@@ -13,6 +13,8 @@ import signal
 import subprocess
 import tempfile
 
+import pytest
+
 import zookeeper
 from ports import free_port
 from zookeeper import die_with_parent, wait_for
@@ -172,3 +174,16 @@ class Realm:
     def __exit__(self, *_):
         self.stop_kdc()
         shutil.rmtree(self.dir, ignore_errors=True)
+
+
+# Fixtures: a module that imports them has a realm and a ZooKeeper in it of its own.
+@pytest.fixture(scope="module")
+def realm():
+    with Realm() as r:
+        yield r
+
+
+@pytest.fixture(scope="module")
+def zk(realm):
+    with realm.zookeeper() as server:
+        yield server

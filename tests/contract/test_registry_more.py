@@ -8,26 +8,12 @@ import threading
 import pytest
 
 import zookeeper
-from harness import PATIENCE, STORES, Registry, request, store_url, wait_for
+from harness import PATIENCE, Registry, request, wait_for
 from operations import Library, Refused, Rest, empty, read_rows
 from zkproxy import Proxy
 
 RECORDS, _ = read_rows("registry_operations.tsv")
 PARENT, ENTRY = "/users/devteam/org-apache-hadoop", "/users/devteam/org-apache-hadoop/hdfs"
-
-
-@pytest.fixture(scope="module", params=STORES)
-def registry(request):
-    with store_url(request.param) as url:
-        with Registry(store=url) as r:
-            yield r
-
-
-@pytest.fixture(scope="module")
-def library(registry):
-    made = Library(registry)
-    yield made
-    made.close()
 
 
 @pytest.fixture

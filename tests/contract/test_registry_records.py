@@ -4,29 +4,18 @@ import json
 
 import pytest
 
-from harness import STORES, Registry, store_url
-from operations import Library, Refused, Rest
+from operations import Refused, Rest
 from records import node, read_rows
 
 STORED = read_rows("strict", "strict>")
 WRITTEN = read_rows("lenient", "lenient>")
 
 
-@pytest.fixture(scope="module", params=STORES)
-def registry(request):
-    with store_url(request.param) as url:
-        with Registry(store=url, options={"registryd": {"hadoop.registry.admin.users": "alice"}}) as r:
-            nodes = [node("/rows", b""), *(node(f"/rows/r{number}", data) for number, data, _ in STORED)]
-            answer = r.registry("POST", "/import", {"nodes": nodes}, base="/ws/v1/registry-admin")
-            assert answer.status == 200 and answer.json["created"] == len(nodes), answer
-            yield r
-
-
-@pytest.fixture(scope="module")
-def library(registry):
-    made = Library(registry)
-    yield made
-    made.close()
+@pytest.fixture(scope="module", autouse=True)
+def rows(registry):
+    nodes = [node("/rows", b""), *(node(f"/rows/r{number}", data) for number, data, _ in STORED)]
+    answer = registry.registry("POST", "/import", {"nodes": nodes}, base="/ws/v1/registry-admin")
+    assert answer.status == 200 and answer.json["created"] == len(nodes), answer
 
 
 def stored(registry, path):

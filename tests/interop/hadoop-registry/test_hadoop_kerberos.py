@@ -3,8 +3,8 @@ import json
 
 import pytest
 
-import kerberos
 from harness import Registry, wait_for
+from kerberos import realm, zk  # noqa: F401 (fixtures)
 from peer import Peer, PeerError
 
 US, THEM = "registryd/here@EXAMPLE.COM", "java/there@EXAMPLE.COM"
@@ -13,18 +13,6 @@ SECURE = {"hadoop.registry.secure": "true", "hadoop.registry.client.auth": "kerb
 CORE_SITE = """<configuration><property><name>hadoop.security.authentication</name><value>kerberos</value></property></configuration>
 """
 RECORD = {"type": "JSONServiceRecord", "description": "d", "external": [], "internal": []}
-
-
-@pytest.fixture(scope="module")
-def realm():
-    with kerberos.Realm() as r:
-        yield r
-
-
-@pytest.fixture(scope="module")
-def zk(realm):
-    with realm.zookeeper() as server:
-        yield server
 
 
 @pytest.fixture(scope="module")

@@ -5,10 +5,9 @@ import subprocess
 
 import pytest
 
-import kerberos
 import zookeeper
 from harness import Daemon, Registry, free_port, wait_for
-from kerberos import PROVIDER, SERVER
+from kerberos import PROVIDER, SERVER, realm, zk  # noqa: F401 (fixtures)
 from zkproxy import Proxy
 
 pytestmark = pytest.mark.sanitize
@@ -18,18 +17,6 @@ SECURE = {"hadoop.registry.secure": "true", "hadoop.security.authentication": "k
           "hadoop.http.staticuser.user": "yarn"}
 US = "registryd/here@EXAMPLE.COM"
 RECORD = {"type": "JSONServiceRecord", "description": "d", "external": [], "internal": []}
-
-
-@pytest.fixture(scope="module")
-def realm():
-    with kerberos.Realm() as r:
-        yield r
-
-
-@pytest.fixture(scope="module")
-def zk(realm):
-    with realm.zookeeper() as server:
-        yield server
 
 
 class Client:

@@ -233,24 +233,25 @@ static void earlier_state_is_not_forgotten_when_its_read_breaks_off(void **state
     assert_other_store(f, "51");
 }
 
+/* Tell a root and, of n nodes below it, each step-th: a read begins. */
+static void begin_wide(struct fake *f, int n, int step)
+{
+    char path[32];
+    fake_begin(f, "s1");
+    fake_node(f, "/", "", 1, 1);
+    for (int i = 0; i < n; i += step) {
+        snprintf(path, sizeof path, "/n%05d", i);
+        fake_node(f, path, "x", 2, 2);
+    }
+}
+
 static void large_sweep_comes_in_slices(void **state)
 {
     enum { N = 7000 };
     struct fake *f = *state;
-    char path[32];
-    fake_begin(f, "s1");
-    fake_node(f, "/", "", 1, 1);
-    for (int i = 0; i < N; i++) {
-        snprintf(path, sizeof path, "/n%05d", i);
-        fake_node(f, path, "x", 2, 2);
-    }
+    begin_wide(f, N, 1);
     fake_end(f, 10);
-    fake_begin(f, "s1");
-    fake_node(f, "/", "", 1, 1);
-    for (int i = 0; i < N; i += 7) {
-        snprintf(path, sizeof path, "/n%05d", i);
-        fake_node(f, path, "x", 2, 2);
-    }
+    begin_wide(f, N, 7);
     fake_forget(f);
     fake_end(f, 20);
     size_t n_now = mirror_n_nodes(f->mirror);
@@ -272,16 +273,9 @@ static void lost_amid_sweep_sweeps_again(void **state)
 {
     enum { N = 5000 };
     struct fake *f = *state;
-    char path[32];
-    fake_begin(f, "s1");
-    fake_node(f, "/", "", 1, 1);
-    for (int i = 0; i < N; i++) {
-        snprintf(path, sizeof path, "/n%05d", i);
-        fake_node(f, path, "x", 2, 2);
-    }
+    begin_wide(f, N, 1);
     fake_end(f, 10);
-    fake_begin(f, "s1");
-    fake_node(f, "/", "", 1, 1);
+    begin_wide(f, 0, 1);
     fake_end(f, 20);
     fake_lost(f);
     fake_begin(f, "s1");
