@@ -396,9 +396,19 @@ def command_lines(*words):
     return found
 
 
+def parent(pid):
+    """Pid of its parent, None when it has just ended."""
+    try:
+        with open(f"/proc/{pid}/stat", encoding="ascii") as f:
+            return int(f.read().rsplit(")", 1)[1].split()[1])
+    except OSError:
+        return None
+
+
 def processes(*words):
-    """Pids of those."""
-    return sorted(command_lines(*words))
+    """Pids of those, without what one of them has forked to answer a request."""
+    lines = command_lines(*words)
+    return sorted(pid for pid in lines if parent(pid) not in (None, *lines))
 
 
 def end_process(process):

@@ -5,7 +5,7 @@ import urllib.request
 
 import pytest
 
-from harness import HELLO, PATIENCE, Stack, command_lines, containers, request, wait_for
+from harness import HELLO, PATIENCE, Stack, command_lines, containers, parent, processes, request, wait_for
 
 pytestmark = pytest.mark.sanitize
 
@@ -18,8 +18,8 @@ def stack():
 
 def servers(stack):
     """The web servers by address."""
-    lines = command_lines("busybox httpd", f"{stack.subnet}.")
-    return {next(word for word in line.split() if stack.subnet in word).split(":")[0]: pid for pid, line in lines.items()}
+    pids, lines = processes("busybox httpd", f"{stack.subnet}."), command_lines()
+    return {next(word for word in lines[pid].split() if stack.subnet in word).split(":")[0]: pid for pid in pids if pid in lines}
 
 
 def restart(stack):
@@ -91,8 +91,7 @@ def test_a_killed_shim_takes_its_process_with_it(stack):
     before = stack.launch(HELLO)
     pids = servers(stack)
     first = containers(before)[0]["ip"]
-    with open(f"/proc/{pids[first]}/stat", encoding="ascii") as f:
-        shim = int(f.read().rsplit(")", 1)[1].split()[1])
+    shim = parent(pids[first])
     with open(f"/proc/{shim}/comm", encoding="ascii") as f:
         assert f.read().startswith("container-shim"[:15])
     os.kill(shim, signal.SIGKILL)
