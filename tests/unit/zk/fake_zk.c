@@ -56,7 +56,7 @@ static void on_peer_closed(uv_handle_t *tcp)
 static void drop_peer(struct fake_zk *z)
 {
     if (z->peer)
-        uv_close((uv_handle_t *)&z->peer->tcp, on_peer_closed);
+        run_handle_close((uv_handle_t *)&z->peer->tcp, on_peer_closed);
     z->peer = NULL;
     buf_clear(&z->out);
     z->is_hanging_up = false;
@@ -208,7 +208,7 @@ void fake_free(struct fake_zk *z)
 {
     drop_peer(z);
     run_timer_free(z->pump);
-    uv_close((uv_handle_t *)&z->listener, on_listener_closed);
+    run_handle_close((uv_handle_t *)&z->listener, on_listener_closed);
 }
 
 const char *fake_address(const struct fake_zk *z)
