@@ -12,10 +12,14 @@
 #include "run/log.h"
 
 /** How long answers under way may take after http_server_stop before their connections are cut. */
-#define STOP_GRACE_MS        3000
-#define SEND_TIMEOUT_MS      30000
-#define CONNECTION_LIMIT     16384
-#define CONNECTION_MEM_BYTES 32768
+#define STOP_GRACE_MS    3000
+#define SEND_TIMEOUT_MS  30000
+#define CONNECTION_LIMIT 16384
+/**
+ * Memory of a connection: head of a request and of its answer, and a piece of a stream. libmicrohttpd clears one and a half
+ * times as much with each request, so more of it takes the cache from everything else.
+ */
+#define CONNECTION_MEM_BYTES 16384
 
 #define HTTP_EVENTS(X)                                                                                       \
     X(http_listening, LOG_INFO, "HTTP requests are answered here.")                                          \

@@ -326,6 +326,27 @@ static void test_nothing_is_left_of_earlier_requests(void **state)
     }
 }
 
+/** A request's head may have 15 KiB, in its target or in its headers. */
+static void test_large_heads(void **state)
+{
+    struct fixture *fx = *state;
+    char pad[15 * 1024];
+    memset(pad, 'a', sizeof pad);
+    static const struct {
+        const char *before, *after, *shown;
+    } rows[] = {{"GET /say/", CLOSE "\r\n", "rest="}, {"GET /say" CLOSE "X-Thing: ", "\r\n\r\n", "header="}};
+    for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+        buf_auto struct buf request = BUF_EMPTY;
+        buf_add_str(&request, rows[i].before);
+        buf_add(&request, pad, sizeof pad);
+        buf_add_str(&request, rows[i].after);
+        mem_auto char *answer = raw_exchange(fx, request.bytes);
+        const char *shown = strstr(answer, rows[i].shown);
+        assert_non_null(shown);
+        assert_int_equal(strspn(shown + strlen(rows[i].shown), "a"), sizeof pad);
+    }
+}
+
 static void test_large_body(void **state)
 {
     struct fixture *fx = *state;
@@ -394,6 +415,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_endless_body, setup, teardown),
         cmocka_unit_test_setup_teardown(test_refused_body_keeps_connection, setup, teardown),
         cmocka_unit_test_setup_teardown(test_nothing_is_left_of_earlier_requests, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_large_heads, setup, teardown),
         cmocka_unit_test_setup_teardown(test_large_body, setup, teardown),
         cmocka_unit_test_setup_teardown(test_broken_requests, setup, teardown),
         cmocka_unit_test_setup_teardown(test_client_leaves_while_sending, setup, teardown),
