@@ -33,15 +33,20 @@ struct slot {
 };
 
 struct key {
-    TAILQ_ENTRY(key) link; /* INDEX_APP only: in the order of serial */
-    uint64_t serial;
     enum index_kind kind;
     uint32_t n_slots, cap, n_live;
     struct slot *slots; /* ascending numbers */
     char text[];
 };
 
-TAILQ_HEAD(key_list, key);
+/** A key of INDEX_APP. */
+struct app {
+    TAILQ_ENTRY(app) link; /* in the order of serial */
+    uint64_t serial;
+    struct key key;
+};
+
+TAILQ_HEAD(app_list, app);
 
 /** A record. Its node lives as long as it. */
 struct entry {
@@ -77,7 +82,7 @@ struct index {
     struct run_timer *drop_timer;
     TAILQ_HEAD(, squeeze) squeezes;
     struct run_timer *squeeze_timer;
-    struct key_list apps;
+    struct app_list apps;
     uint64_t last_number, last_serial, epoch;
     size_t n_records, n_bytes, n_old_bytes;
     bool is_ready;
@@ -87,10 +92,23 @@ struct index {
 
 /* ---- postings ---- */
 
+/* Bytes before a key in its allocation. */
+static size_t key_head(enum index_kind kind)
+{
+    return kind == INDEX_APP ? offsetof(struct app, key) : 0;
+}
+
+static struct app *app_of(const struct key *k)
+{
+    BUG_IF(k->kind != INDEX_APP);
+    return (struct app *)(uintptr_t)((const char *)k - offsetof(struct app, key));
+}
+
 static size_t key_size(const struct key *k)
 {
     size_t len = strlen(k->text) + 1;
-    return sizeof *k + 2 * len + 3 * MALLOC_HEAD + MAP_SLOT_COST + k->cap * sizeof *k->slots;
+    return key_head(k->kind) + sizeof *k + 2 * len + 3 * MALLOC_HEAD + MAP_SLOT_COST +
+           k->cap * sizeof *k->slots;
 }
 
 static size_t entry_size(const struct entry *e)
@@ -112,13 +130,13 @@ static uint32_t slot_from(const struct slot *slots, uint32_t n, uint64_t number)
     return low;
 }
 
-/* INDEX_APP: give it the last place. */
-static void key_to_end(struct index *ix, struct key *k)
+/* Give it the last place. */
+static void app_to_end(struct index *ix, struct app *app)
 {
-    if (k->serial)
-        TAILQ_REMOVE(&ix->apps, k, link);
-    k->serial = ++ix->last_serial;
-    TAILQ_INSERT_TAIL(&ix->apps, k, link);
+    if (app->serial)
+        TAILQ_REMOVE(&ix->apps, app, link);
+    app->serial = ++ix->last_serial;
+    TAILQ_INSERT_TAIL(&ix->apps, app, link);
 }
 
 static struct map *map_for(const struct index *ix, enum index_kind kind, const char *text, size_t len)
@@ -139,12 +157,12 @@ static struct key *key_for(struct index *ix, enum index_kind kind, const char *t
     if (k)
         return k;
     size_t len = strlen(text);
-    k = mem_zalloc(sizeof *k + len + 1);
+    k = (struct key *)((char *)mem_zalloc(key_head(kind) + sizeof *k + len + 1) + key_head(kind));
     k->kind = kind;
     memcpy(k->text, text, len);
     map_set(map_for(ix, kind, text, len), text, k);
     if (kind == INDEX_APP)
-        key_to_end(ix, k);
+        app_to_end(ix, app_of(k));
     ix->n_bytes += key_size(k);
     return k;
 }
@@ -152,7 +170,7 @@ static struct key *key_for(struct index *ix, enum index_kind kind, const char *t
 static void key_free(struct key *k)
 {
     free(k->slots);
-    free(k);
+    free((char *)k - key_head(k->kind));
 }
 
 static bool is_part(const struct entry *e)
@@ -175,7 +193,7 @@ static void key_add(struct index *ix, struct key *k, struct entry *e)
 {
     /* Who looked at the application when it had no such record has to look again; once too often does no harm. */
     if (k->kind == INDEX_APP && k->n_live && is_part(e) && !has_recent_part(k))
-        key_to_end(ix, k);
+        app_to_end(ix, app_of(k));
     ix->n_bytes -= key_size(k);
     if (k->n_slots == k->cap) {
         k->cap = k->cap + k->cap / 2 + 1;
@@ -277,7 +295,7 @@ static void key_remove(struct index *ix, struct key *k, const struct entry *e)
             squeeze_free(ix, sq);
         ix->n_bytes -= key_size(k);
         if (k->kind == INDEX_APP)
-            TAILQ_REMOVE(&ix->apps, k, link);
+            TAILQ_REMOVE(&ix->apps, app_of(k), link);
         map_remove(map_for(ix, k->kind, k->text, strlen(k->text)), k->text);
         key_free(k);
     } else if (!sq && k->n_live < k->n_slots / 2) {
@@ -583,25 +601,26 @@ const struct mirror_node *index_next(const struct index *ix, const struct index_
     return NULL;
 }
 
-static bool give_app(const struct key *k, struct index_app *out)
+static bool give_app(const struct app *app, struct index_app *out)
 {
-    if (k)
-        *out = (struct index_app){k->text, k->serial};
-    return k != NULL;
+    if (app)
+        *out = (struct index_app){app->key.text, app->serial};
+    return app != NULL;
 }
 
 bool index_app_after(const struct index *ix, const struct index_app *last, struct index_app *out)
 {
-    const struct key *k = last ? key_find(ix, INDEX_APP, last->id) : NULL, *next = NULL;
+    const struct key *k = last ? key_find(ix, INDEX_APP, last->id) : NULL;
+    const struct app *app = k ? app_of(k) : NULL, *next = NULL;
     if (!last)
         return give_app(TAILQ_FIRST(&ix->apps), out);
-    if (k && k->serial == last->serial)
-        return give_app(TAILQ_NEXT(k, link), out);
-    TAILQ_FOREACH_REVERSE(k, &ix->apps, key_list, link)
+    if (app && app->serial == last->serial)
+        return give_app(TAILQ_NEXT(app, link), out);
+    TAILQ_FOREACH_REVERSE(app, &ix->apps, app_list, link)
     {
-        if (k->serial <= last->serial)
+        if (app->serial <= last->serial)
             break;
-        next = k;
+        next = app;
     }
     return give_app(next, out);
 }
