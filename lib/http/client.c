@@ -18,6 +18,8 @@
 #define CONNECT_TIMEOUT_MS 2000
 #define MAX_BODY           ((size_t)64 << 20)
 #define MAX_REDIRECTS      8L
+/** Octets of one answer that are told piece by piece before the loop does its other work: some 1 ms of a change feed. */
+#define PIECES_MAX ((size_t)64 << 10)
 
 /** NEW: not handed to libcurl yet; OVER: `done` was called, to be removed as soon as libcurl is not on the stack. */
 enum call_state { CALL_NEW, CALL_RUNNING, CALL_OVER };
@@ -34,6 +36,8 @@ struct http_call {
     struct http_call_def def; /* its pointers are not used after http_call but for callbacks and arg */
     size_t max_body;
     bool is_too_big;
+    size_t pieces_len; /* told since the loop last had its round */
+    bool is_paused;    /* until then nothing more is read */
     struct http_answer answer;
     struct run_timer *idle;
     int64_t last_byte_ms;
@@ -47,6 +51,7 @@ struct http_client {
     struct run_loop *loop;
     CURLM *multi;
     struct run_timer *timer;
+    struct run_timer *resume; /* runs while a call is paused */
     struct call_list calls;
     int depth; /* how often we are inside libcurl or `done`; handles are added and removed at 0 only */
     bool is_dying;
@@ -198,6 +203,7 @@ static void client_destroy(struct http_client *c)
     BUG_IF(!TAILQ_EMPTY(&c->calls));
     curl_multi_cleanup(c->multi);
     run_timer_free(c->timer);
+    run_timer_free(c->resume);
     obj_fini(&c->obj);
     free(c);
     curl_global_cleanup();
@@ -305,6 +311,35 @@ static size_t on_header(char *bytes, size_t size, size_t n, void *arg)
     return call->state == CALL_OVER ? 0 : size * n;
 }
 
+/** The loop had its round: go on with what is paused. Bytes that libcurl has read already are told inside. */
+static void on_resume(void *arg)
+{
+    struct http_client *c = obj_cast(arg, struct http_client, CLIENT_MAGIC);
+    struct http_call *call;
+    client_enter(c);
+    TAILQ_FOREACH (call, &c->calls, link) {
+        bool was_paused = call->is_paused;
+        call->is_paused = false;
+        call->pieces_len = 0;
+        if (was_paused && call->state == CALL_RUNNING)
+            curl_easy_pause(call->easy, CURLPAUSE_CONT);
+    }
+    client_leave(c);
+}
+
+/** Tell a piece, or leave it with libcurl when the loop has waited long enough: that reads on as long as there is something. */
+static size_t tell_piece(struct http_call *call, const char *bytes, size_t len)
+{
+    if (call->pieces_len >= PIECES_MAX) {
+        call->is_paused = true;
+        run_timer_start(call->client->resume, 0, 0);
+        return CURL_WRITEFUNC_PAUSE;
+    }
+    call->pieces_len += len;
+    call->def.on_data(call->def.arg, bytes, len);
+    return call->state == CALL_OVER ? CURL_WRITEFUNC_ERROR : len;
+}
+
 static size_t on_body(char *bytes, size_t size, size_t n, void *arg)
 {
     struct http_call *call = obj_cast(arg, struct http_call, CALL_MAGIC);
@@ -314,10 +349,8 @@ static size_t on_body(char *bytes, size_t size, size_t n, void *arg)
     call->last_byte_ms = run_now_ms();
     long status = 0;
     curl_easy_getinfo(call->easy, CURLINFO_RESPONSE_CODE, &status);
-    if (call->def.on_data && status >= 200 && status < 300) {
-        call->def.on_data(call->def.arg, bytes, len);
-        return call->state == CALL_OVER ? CURL_WRITEFUNC_ERROR : len;
-    }
+    if (call->def.on_data && status >= 200 && status < 300)
+        return tell_piece(call, bytes, len);
     if (len > call->max_body - call->answer.body.len) {
         call->is_too_big = true;
         return CURL_WRITEFUNC_ERROR;
@@ -463,6 +496,7 @@ struct http_client *http_client_new(struct run_loop *loop)
     TAILQ_INIT(&c->calls);
     c->loop = loop;
     c->timer = run_timer_new(loop, on_timer, c);
+    c->resume = run_timer_new(loop, on_resume, c);
     BUG_IF(curl_global_init(CURL_GLOBAL_DEFAULT) != CURLE_OK);
     c->multi = curl_multi_init();
     BUG_IF(c->multi == NULL);

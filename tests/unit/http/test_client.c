@@ -54,6 +54,17 @@ static void thousand(struct http_req *req, void *app)
     http_reply(req, 200, "text/plain", &body);
 }
 
+enum { LARGE_LEN = 4 << 20 };
+
+static void large(struct http_req *req, void *app)
+{
+    (void)app;
+    buf_auto struct buf body = BUF_EMPTY;
+    memset(buf_room(&body, LARGE_LEN), 'l', LARGE_LEN);
+    body.len = LARGE_LEN;
+    http_reply(req, 200, "text/plain", &body);
+}
+
 static void fail_with(struct http_req *req, void *app)
 {
     (void)app;
@@ -86,7 +97,7 @@ static const struct http_route routes[] = {
     {"PUT", "/echo/*", 0, 1 << 20, echo, ""}, {"DELETE", "/echo/*", 0, 0, echo, ""},
     {"GET", "/redirect", 0, 0, redirect, ""}, {"GET", "/silent", 0, 0, silent, ""},
     {"GET", "/thousand", 0, 0, thousand, ""}, {"GET", "/fail", 0, 0, fail_with, ""},
-    {"GET", "/stream", 0, 0, stream, ""},
+    {"GET", "/stream", 0, 0, stream, ""},     {"GET", "/large", 0, 0, large, ""},
 };
 
 static int setup(void **state)
@@ -279,6 +290,40 @@ static void test_error_body_is_no_piece(void **state)
     assert_int_equal(p.text.len, 0);
     assert_non_null(strstr(buf_cstr(&p.res.body), "path-not-found"));
     end_pieces(&p);
+}
+
+/* A timer that is called once a round of the loop: how much a round brought at most. */
+struct rounds {
+    struct pieces pieces;
+    struct run_timer *timer;
+    size_t seen, most;
+};
+
+static void on_round(void *arg)
+{
+    struct rounds *r = arg;
+    size_t brought = r->pieces.text.len - r->seen;
+    r->seen = r->pieces.text.len;
+    if (brought > r->most)
+        r->most = brought;
+    if (!r->pieces.res.is_done)
+        run_timer_start(r->timer, 0, 0);
+}
+
+static void test_much_that_comes_at_once_leaves_the_loop_its_rounds(void **state)
+{
+    struct fixture *fx = *state;
+    struct rounds r = {.most = 0};
+    r.timer = run_timer_new(fx->loop, on_round, &r);
+    run_timer_start(r.timer, 0, 0);
+    start_pieces(&r.pieces, fx, "/large");
+    fixture_await(fx, &r.pieces.res.is_done);
+    assert_int_equal(r.pieces.res.err, 0);
+    assert_int_equal(r.pieces.text.len, LARGE_LEN);
+    on_round(&r);
+    assert_in_range(r.most, 1, 256 << 10); /* what is told, and what libcurl had read already */
+    run_timer_free(r.timer);
+    end_pieces(&r.pieces);
 }
 
 static void test_cancel_inside_on_data(void **state)
@@ -475,6 +520,8 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_errors_name_the_remedy, setup, teardown),
         cmocka_unit_test_setup_teardown(test_pieces, setup, teardown),
         cmocka_unit_test_setup_teardown(test_error_body_is_no_piece, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_much_that_comes_at_once_leaves_the_loop_its_rounds, setup,
+                                        teardown),
         cmocka_unit_test_setup_teardown(test_cancel_inside_on_data, setup, teardown),
         cmocka_unit_test_setup_teardown(test_free_inside_on_data, setup, teardown),
         cmocka_unit_test_setup_teardown(test_call_inside_on_data, setup, teardown),
