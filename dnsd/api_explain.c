@@ -45,6 +45,7 @@ struct explain {
     struct buf lines; /* JSON array of what it gives */
     struct jw lines_w;
     bool has_line;
+    bool has_giver; /* a record gave something at a name on the way, and lacked nothing */
     const char *none;
 };
 
@@ -127,6 +128,7 @@ static void on_record(void *arg, const char *path, const char *packed, size_t le
     if (!e->has_line && !e->none)
         return;
     e->reason = e->none ? e->none : e->reason;
+    e->has_giver |= !e->none;
     if (e->n_sources++ < MAX_SOURCES)
         write_source(e, path);
 }
@@ -234,7 +236,7 @@ static char *missing_records(const struct explain *e)
         return mem_str("the name that a DNAME makes of it is longer than 255 octets");
     if (last->hit.match == ZONE_CUT)
         return mem_str("the name is delegated to other servers");
-    if (e->reason)
+    if (e->reason && !e->has_giver)
         return mem_fmt("a registry record could give this name, but %s", e->reason);
     if (last->hit.match == ZONE_MISSING)
         return mem_str(e->n_sources ? "registry records give this name, but it is not published"

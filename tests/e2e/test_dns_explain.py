@@ -71,6 +71,7 @@ def test_not_ready_is_said(stack):
     (f"web-2.shop.alice.{DOMAIN}", "A", "a registry record could give this name, but the container record has no yarn:ip"),
     (f"web-9.shop.alice.{DOMAIN}", "A", "no record in the registry, and no master file, gives this name"),
     (f"web-0.shop.alice.{DOMAIN}", "MX", "the name exists, but it has no MX record"),
+    (f"web.shop.alice.{DOMAIN}", "MX", "the name exists, but it has no MX record"),  # whatever one of its records lacks
     (f"alice.{DOMAIN}", "A", "the name exists, but it has no A record"),
     ("away.corp.test", "A", "www.example.com. is in no zone of this server: resolvers go on there"),
     ("host.sub.corp.test", "A", "the name is delegated to other servers"),
