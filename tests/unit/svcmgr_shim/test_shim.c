@@ -113,31 +113,43 @@ static _Noreturn void become_shim(const struct box *b, int control)
     _exit(99);
 }
 
-static void start(struct box *b)
+static void say(const struct box *b, const char *line)
+{
+    assert_int_equal(send(b->control, line, strlen(line), MSG_NOSIGNAL), (ssize_t)strlen(line));
+}
+
+/** @param first  said before there is a shim that hears it: one with a short command is gone soon after it has begun */
+static void start_with(struct box *b, const char *first)
 {
     int pair[2];
 
     assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair), 0);
+    b->control = pair[0];
+    say(b, first);
     b->shim = fork();
     assert_true(b->shim >= 0);
     if (!b->shim)
         become_shim(b, pair[1]);
     close(pair[1]);
-    b->control = pair[0];
     b->lines = fdopen(pair[0], "r");
 }
 
-static void box_of(struct box *b, const char *command)
+static void start(struct box *b)
+{
+    start_with(b, "");
+}
+
+static void box_with(struct box *b, const char *command, const char *first)
 {
     struct shim_launch l;
     make_box(b, &l, command, 0);
     write_launch(b, &l);
-    start(b);
+    start_with(b, first);
 }
 
-static void say(const struct box *b, const char *line)
+static void box_of(struct box *b, const char *command)
 {
-    assert_int_equal(send(b->control, line, strlen(line), MSG_NOSIGNAL), (ssize_t)strlen(line));
+    box_with(b, command, "");
 }
 
 static void hear_exit(struct box *b, struct shim_exit *e)
@@ -230,8 +242,7 @@ static void exits_are_typed(void **state)
     for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
         struct box b;
         struct shim_exit e;
-        box_of(&b, cases[i].command);
-        say(&b, "wait\n");
+        box_with(&b, cases[i].command, "wait\n");
         hear_exit(&b, &e);
         assert_int_equal(e.kind, cases[i].kind);
         assert_int_equal(e.code, cases[i].code);
@@ -251,8 +262,7 @@ static void what_cannot_start_says_why(void **state)
     make_box(&b, &l, "true", 0);
     assert_int_equal(rmdir(l.work_dir), 0);
     write_launch(&b, &l);
-    start(&b);
-    say(&b, "wait\n");
+    start_with(&b, "wait\n");
     hear_exit(&b, &e);
     assert_int_equal(e.kind, SHIM_NOT_STARTED);
     assert_int_equal(e.code, ENOENT);
@@ -272,8 +282,7 @@ static void output_environment_and_directory_are_as_told(void **state)
     shim_launch_env(&l, "A", "b c");
     write_launch(&b, &l);
     setenv("SHIM_TEST_LEAK", "1", 1);
-    start(&b);
-    say(&b, "wait\n");
+    start_with(&b, "wait\n");
     hear_exit(&b, &e);
     mem_auto char *out = read_text(&b, "logs/" SHIM_STDOUT_FILE);
     mem_auto char *err = read_text(&b, "logs/" SHIM_STDERR_FILE);
@@ -295,8 +304,7 @@ static void log_files_never_lead_elsewhere(void **state)
     mem_auto char *victim = in_dir(&b, "victim");
     assert_int_equal(symlink(victim, link), 0);
     write_launch(&b, &l);
-    start(&b);
-    say(&b, "wait\n");
+    start_with(&b, "wait\n");
     hear_exit(&b, &e);
     assert_int_equal(e.kind, SHIM_NOT_STARTED);
     assert_string_equal(e.text, "log files");
@@ -361,11 +369,12 @@ static void nothing_is_left_behind(void **state)
     struct shim_exit e;
     static const char *const files[] = {"work/group", "work/escaped", "work/deaf"};
 
-    box_of(&b, "sh -c 'echo $$ > group; exec sleep 1000' &\n"
-               "setsid sh -c 'echo $$ > escaped; exec sleep 1000' &\n"
-               "setsid sh -c 'trap \"\" TERM; echo $$ > deaf; while :; do sleep 0.05; done' &\n"
-               "while ! [ -s group -a -s escaped -a -s deaf ]; do sleep 0.01; done; exit 5");
-    say(&b, "wait\n");
+    box_with(&b,
+             "sh -c 'echo $$ > group; exec sleep 1000' &\n"
+             "setsid sh -c 'echo $$ > escaped; exec sleep 1000' &\n"
+             "setsid sh -c 'trap \"\" TERM; echo $$ > deaf; while :; do sleep 0.05; done' &\n"
+             "while ! [ -s group -a -s escaped -a -s deaf ]; do sleep 0.01; done; exit 5",
+             "wait\n");
     hear_exit(&b, &e);
     assert_int_equal(e.kind, SHIM_EXITED);
     assert_int_equal(e.code, 5);
@@ -491,8 +500,7 @@ static void as_root_it_becomes_the_user(void **state)
     l.groups[l.n_groups++] = nobody->pw_gid;
     mem_auto char *wanted = mem_fmt("%u\n%u\nNoNewPrivs:\t1\nrefused\n", nobody->pw_uid, nobody->pw_gid);
     write_launch(&b, &l);
-    start(&b);
-    say(&b, "wait\n");
+    start_with(&b, "wait\n");
     hear_exit(&b, &e);
     mem_auto char *out = read_text(&b, "logs/" SHIM_STDOUT_FILE);
     assert_string_equal(out, wanted);
