@@ -36,8 +36,8 @@ void answer_read(struct answer *a, const uint8_t *msg, size_t len, bool is_tcp, 
     zone_fetch_page(v, &a->q.name, &a->place);
 }
 
-/** Steps for a name, one for the names it leads to, then those for them. */
-enum { FETCH_SHARD, FETCH_SLOT, FETCH_NODE, FETCH_TARGETS, FETCH_MORE };
+/** Steps for a name, and one for the targets of its node; then the first three for what it leads to. */
+enum { FETCH_SHARD, FETCH_SLOT, FETCH_NODE, FETCH_TARGETS };
 
 /** @return whether there may be a node; known with FETCH_NODE. */
 static bool fetch_place(const struct zone_version *v, struct zone_place *place, unsigned step)
@@ -74,14 +74,14 @@ bool answer_fetch(struct answer *a, const struct zone_version *v, unsigned step)
 {
     if (!a->place.zone)
         return false;
-    if (step >= FETCH_MORE) {
+    if (a->n_more) {
         for (unsigned i = 0; i < a->n_more; i++)
-            fetch_place(v, &a->more[i], step - FETCH_MORE);
-        return a->n_more && step < FETCH_MORE + FETCH_NODE;
+            fetch_place(v, &a->more[i], step - a->more_step);
+        return step - a->more_step < FETCH_NODE;
     }
+    a->more_step = (uint8_t)(step + 1);
     if (step == FETCH_TARGETS) {
-        if (!a->n_more && response_has_targets(a->q.qtype))
-            fetch_targets(a, v);
+        fetch_targets(a, v);
         return a->n_more;
     }
     if (fetch_place(v, &a->place, step))

@@ -62,10 +62,10 @@ struct answer {
     const uint8_t *msg;                      /* the message                                 [borrowed] */
     struct zone_place place;                 /* where its name would be, for the fetches */
     struct zone_place more[ANSWER_MAX_MORE]; /* n_more: around a missing name, or of the first targets: */
-    const uint8_t *more_of; /* wire of the set that has these targets, or NULL             [borrowed] */
-    uint8_t n_more;
-    bool is_tcp; /* decides size limit and ANY */
-    bool is_tls; /* padding is allowed; false after answer_read, the caller sets it */
+    const uint8_t *more_of;    /* wire of the set that has these targets, or NULL             [borrowed] */
+    uint8_t n_more, more_step; /* more_step: step that fetches the first part of them */
+    bool is_tcp;               /* decides size limit and ANY */
+    bool is_tls;               /* padding is allowed; false after answer_read, the caller sets it */
     const struct cookie_secrets *secrets; /* NULL after answer_read; see answer_wants_client   [borrowed] */
     struct cookie_client client;          /* valid with secrets */
     enum answer_hand_off hand_off;        /* set by answer_write */
@@ -94,7 +94,7 @@ static inline bool answer_wants_client(const struct answer *a)
  * Fetch a part of what answer_write will need into the cache. From any step on the others may be left out.
  *
  * @param v     as given to answer_read                                          [borrowed]
- * @param step  0, 1, 2 … ; each after the one before has had time to arrive
+ * @param step  0, 1, 2 … as long as the one before returned true, each after that has had time to arrive
  * @return whether the next step would fetch more.   Thread: any.
  */
 bool answer_fetch(struct answer *a, const struct zone_version *v, unsigned step);

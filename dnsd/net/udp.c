@@ -143,6 +143,22 @@ static size_t answer_one(struct udp_worker *w, unsigned i, const struct zone_ver
     return len;
 }
 
+/** Step by step for the whole batch; each query takes part as long as there is more to fetch for it. */
+static void fetch_batch(struct udp_worker *w, unsigned n, const struct zone_version *v)
+{
+    uint8_t left[BATCH];
+    unsigned n_left = n;
+    for (unsigned i = 0; i < n; i++)
+        left[i] = (uint8_t)i;
+    for (unsigned step = 0; n_left; step++) {
+        unsigned n_before = n_left;
+        n_left = 0;
+        for (unsigned i = 0; i < n_before; i++)
+            if (answer_fetch(&w->answers[left[i]], v, step))
+                left[n_left++] = left[i];
+    }
+}
+
 /** Answer a batch from one version. @return responses queued. */
 static unsigned answer_batch(struct udp_worker *w, unsigned n)
 {
@@ -151,12 +167,7 @@ static unsigned answer_batch(struct udp_worker *w, unsigned n)
     w->out_len = 0;
     for (unsigned i = 0; i < n; i++)
         answer_read(&w->answers[i], w->in_bytes[i], w->in[i].msg_len, false, v);
-    bool has_more = true;
-    for (unsigned step = 0; has_more; step++) {
-        has_more = false;
-        for (unsigned i = 0; i < n; i++)
-            has_more |= answer_fetch(&w->answers[i], v, step);
-    }
+    fetch_batch(w, n, v);
     for (unsigned i = 0; i < n; i++) {
         size_t len = answer_one(w, i, v);
         if (len)
