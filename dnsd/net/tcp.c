@@ -42,6 +42,7 @@ struct conn {
     size_t reply_len; /* octets in out that came from replies */
     int64_t moved_ms; /* last whole query or last octet sent */
     uint32_t events;  /* what epoll watches */
+    bool is_watched;  /* epoll knows the connection */
     bool is_eof;      /* the client will send no more */
     unsigned n_taken; /* queries handed off, not yet answered */
 };
@@ -77,12 +78,13 @@ struct tcp {
     struct place *places;
     STAILQ_HEAD(letter_list, letter) letters;
     uint8_t answer[MSG_MAX];
+    uint8_t inbox[READ_STEP]; /* what was read, before the connection keeps it */
 };
 
 static int64_t now_ms(void)
 {
     struct timespec ts;
-    clock_gettime(CLOCK_MONOTONIC, &ts);
+    clock_gettime(CLOCK_MONOTONIC_COARSE, &ts);
     return (int64_t)ts.tv_sec * 1000 + ts.tv_nsec / 1000000;
 }
 
@@ -109,17 +111,20 @@ static void conn_close(struct tcp *t, struct conn *c)
     free(c);
 }
 
-/** Watch for what the connection can use now. */
-static void conn_watch(struct tcp *t, struct conn *c)
+/** Watch for what the connection can use now. @return false: the kernel does not take one more. */
+static bool conn_watch(struct tcp *t, struct conn *c)
 {
     uint32_t events = c->out.len || (c->tls && tls_session_wants_write(c->tls)) ? EPOLLOUT : 0;
     if (!c->is_eof && c->out.len < OUT_HIGH)
         events |= EPOLLIN;
-    if (events == c->events)
-        return;
+    if (events == c->events && c->is_watched)
+        return true;
     struct epoll_event ev = {.events = events, .data.ptr = c};
+    if (epoll_ctl(t->epoll, c->is_watched ? EPOLL_CTL_MOD : EPOLL_CTL_ADD, c->fd, &ev))
+        return false;
     c->events = events;
-    BUG_IF(epoll_ctl(t->epoll, EPOLL_CTL_MOD, c->fd, &ev));
+    c->is_watched = true;
+    return true;
 }
 
 /** Replies that have been sent make room for more. */
@@ -234,14 +239,14 @@ static bool conn_work(struct tcp *t, struct conn *c)
 }
 
 /** Read once, and with TLS what is left of the record, which the socket will not announce. @return false: broken. */
-static bool conn_read(struct conn *c)
+static bool conn_read(struct tcp *t, struct conn *c)
 {
     ssize_t n;
     do {
-        n = conn_recv(c, buf_room(&c->in, READ_STEP), READ_STEP);
+        n = conn_recv(c, t->inbox, sizeof t->inbox);
         if (n < 0)
             return errno == EAGAIN || errno == EINTR;
-        c->in.len += (size_t)n;
+        buf_add(&c->in, t->inbox, (size_t)n);
     } while (n > 0 && c->tls && tls_session_has_more(c->tls));
     c->is_eof = n == 0;
     return true;
@@ -263,7 +268,7 @@ static void conn_turn(struct tcp *t, struct conn *c, uint32_t events)
 {
     bool is_fine = !(events & EPOLLERR), has_more = true;
     if (is_fine && conn_may_read(c, events))
-        is_fine = conn_read(c);
+        is_fine = conn_read(t, c);
     if (!is_fine && c->tls && tls_session_is_new(c->tls))
         count_add(&t->counters.tls_failed, 1);
     while (is_fine && has_more) {
@@ -272,10 +277,8 @@ static void conn_turn(struct tcp *t, struct conn *c, uint32_t events)
         has_more = !c->out.len && conn_has_query(c);
     }
     bool is_over = c->is_eof && !c->out.len && !c->n_taken;
-    if (!is_fine || is_over)
+    if (!is_fine || is_over || !conn_watch(t, c))
         conn_close(t, c);
-    else
-        conn_watch(t, c);
 }
 
 static unsigned conns_of_client(const struct tcp *t, const struct sockaddr_storage *client)
@@ -304,6 +307,7 @@ static unsigned free_place(struct tcp *t)
     return place;
 }
 
+/** A new connection: its first query is most often there already, and is answered before epoll has to know of it. */
 static void conn_open(struct tcp *t, int fd, const struct sockaddr_storage *client, socklen_t client_len)
 {
     unsigned per_client = t->opts.net->tcp_max_per_client;
@@ -319,9 +323,7 @@ static void conn_open(struct tcp *t, int fd, const struct sockaddr_storage *clie
     c->client = *client;
     c->client_len = client_len;
     c->moved_ms = now_ms();
-    c->events = EPOLLIN;
     c->tls = t->opts.tls ? tls_session_new(t->opts.tls, fd) : NULL;
-    struct epoll_event ev = {.events = EPOLLIN, .data.ptr = c};
     t->conns[c->place] = c;
     TAILQ_INSERT_TAIL(&t->order, c, order);
     pthread_mutex_lock(&t->lock);
@@ -330,8 +332,7 @@ static void conn_open(struct tcp *t, int fd, const struct sockaddr_storage *clie
     atomic_store_explicit(&t->n_open, atomic_load_explicit(&t->n_open, memory_order_relaxed) + 1,
                           memory_order_relaxed);
     count_add(&t->counters.tcp_accepted, 1);
-    if (epoll_ctl(t->epoll, EPOLL_CTL_ADD, fd, &ev))
-        conn_close(t, c);
+    conn_turn(t, c, EPOLLIN);
 }
 
 /** Out of descriptors: the longest idle connection gives one back. Without any, wait a little instead of spinning. */
@@ -345,9 +346,10 @@ static void make_descriptor(struct tcp *t)
         conn_close(t, TAILQ_FIRST(&t->order));
 }
 
-static void accept_all(struct tcp *t, int listener)
+/** Some of the connections that wait; those that are open have their turn between. */
+static void accept_some(struct tcp *t, int listener)
 {
-    for (;;) {
+    for (unsigned n = 0; n < MAX_EVENTS; n++) {
         struct sockaddr_storage client;
         socklen_t len = sizeof client;
         int fd = accept4(listener, (struct sockaddr *)&client, &len, SOCK_NONBLOCK | SOCK_CLOEXEC);
@@ -414,7 +416,7 @@ static void handle_event(struct tcp *t, const struct epoll_event *ev)
     if (index == 0)
         deliver_all(t);
     else if (index <= t->opts.n_listeners)
-        accept_all(t, t->opts.listeners[index - 1]);
+        accept_some(t, t->opts.listeners[index - 1]);
     else
         conn_turn(t, ev->data.ptr, ev->events);
 }
