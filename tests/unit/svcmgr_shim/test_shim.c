@@ -134,11 +134,6 @@ static void start_with(struct box *b, const char *first)
     b->lines = fdopen(pair[0], "r");
 }
 
-static void start(struct box *b)
-{
-    start_with(b, "");
-}
-
 static void box_with(struct box *b, const char *command, const char *first)
 {
     struct shim_launch l;
