@@ -18,8 +18,10 @@ def stack():
 
 def servers(stack):
     """The web servers by address."""
-    pids, lines = processes("busybox httpd", f"{stack.subnet}."), command_lines()
-    return {next(word for word in lines[pid].split() if stack.subnet in word).split(":")[0]: pid for pid in pids if pid in lines}
+    words = "busybox httpd", f"{stack.subnet}."
+    pids = processes(*words)
+    return {next(word for word in line.split() if stack.subnet in word).split(":")[0]: pid
+            for pid, line in command_lines(*words).items() if pid in pids}
 
 
 def restart(stack):
