@@ -8,7 +8,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
-#include <unistd.h>
 
 #include <cmocka.h>
 
@@ -179,6 +178,6 @@ void script_dead_url(char out[64])
     assert_true(fd >= 0);
     assert_int_equal(bind(fd, (struct sockaddr *)&a, sizeof(a)), 0);
     assert_int_equal(getsockname(fd, (struct sockaddr *)&a, &len), 0);
-    close(fd);
+    /* It stays bound until the program ends, so that nobody else is given the port. */
     snprintf(out, 64, "http://127.0.0.1:%u", ntohs(a.sin_port));
 }
