@@ -2,8 +2,7 @@
 #include "events.h"
 #include "options.h"
 #include "base/obj.h"
-
-#include <malloc.h>
+#include "run/heap.h"
 
 static const struct opt_def option_rows[] = {OPTIONS_ROWS(DNSD_OPTIONS)};
 static const struct metric_def metric_rows[] = {METRICS_ROWS(DNSD_METRICS) NET_COUNTERS(DNSD_NET_METRIC_ROW)
@@ -22,7 +21,6 @@ int main(int argc, char **argv)
                                    .check = dnsd_check,
                                    .reload = dnsd_reload,
                                    .app_size = sizeof(struct dnsd)};
-    /* What one thread allocates while it loads, another one keeps or frees: arenas of their own would mostly hold holes. */
-    mallopt(M_ARENA_MAX, 1);
+    heap_one_arena();
     return daemon_main(&def, argc, argv);
 }

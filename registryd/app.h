@@ -13,6 +13,7 @@
 #include "registry/ops_store.h"
 #include "rm_poll.h"
 #include "run/daemon.h"
+#include "run/heap.h"
 #include "store/mirror.h"
 #include "store/store.h"
 
@@ -20,6 +21,8 @@ struct registryd {
     struct daemon *daemon;
     struct store *store;
     struct mirror *mirror;
+    struct heap *heap;
+    size_t n_changes; /* since the heap was last to be settled */
     struct reg_store *ops;
     struct access *access;
     struct accessors *accessors;

@@ -3,6 +3,7 @@
 #include "options.h"
 
 #include "base/obj.h"
+#include "run/heap.h"
 
 static const struct opt_def option_rows[] = {OPTIONS_ROWS(REGISTRYD_OPTIONS)};
 static const struct metric_def metric_rows[] = {METRICS_ROWS(REGISTRYD_METRICS)};
@@ -18,5 +19,6 @@ int main(int argc, char **argv)
                                    .steps = registryd_steps,
                                    .n_steps = registryd_n_steps,
                                    .app_size = sizeof(struct registryd)};
+    heap_one_arena();
     return daemon_main(&def, argc, argv);
 }

@@ -260,7 +260,7 @@ struct follow *follow_new(const struct follow_def *def)
     f->stale_timer = run_timer_new(def->loop, on_stale_timer, f);
     struct hosts_def hosts = {def->loop, def->host_refresh_ms, follow_host_changed, f};
     f->hosts = hosts_new(&hosts);
-    f->trim = trim_new(def->loop);
+    f->heap = heap_new(def->loop);
     TAILQ_INIT(&f->late_list);
     TAILQ_INIT(&f->marks);
     TAILQ_INIT(&f->waiters);
@@ -297,7 +297,7 @@ void follow_stop(struct follow *f)
     follow_cancel_walks(f);
     follow_cancel_waiters(f);
     hosts_free(f->hosts);
-    trim_free(f->trim);
+    heap_free(f->heap);
     pools_fini(&f->pools);
     run_timer_free(f->commit_timer);
     run_timer_free(f->wait_timer);

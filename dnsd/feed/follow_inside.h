@@ -15,7 +15,7 @@
 #include "feed/hosts.h"
 #include "feed/kept.h"
 #include "feed/pool.h"
-#include "feed/trim.h"
+#include "run/heap.h"
 
 #define FOLLOW_MAGIC OBJ_MAGIC('F', 'O', 'L', 'W')
 
@@ -102,7 +102,7 @@ struct follow {
     bool is_again;     /* a commit after the one that is under way */
     bool is_restoring; /* what is complete is from disk */
     bool is_just_back; /* nothing was heard since the registry is back */
-    struct trim *trim;
+    struct heap *heap;
     struct run_timer *commit_timer, *wait_timer, *stale_timer;
     int64_t commit_at_ms;   /* commit_timer; INT64_MAX: stopped */
     int64_t stale_since_ms; /* while it is stale, and while is_just_back */

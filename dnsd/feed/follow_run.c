@@ -241,7 +241,7 @@ static void run_done(void *arg, int err)
     if (r->n_released)
         f->guard.since_ms = INT64_MIN / 2;
     log_run(f);
-    trim_mind(f->trim, r->n_work);
+    heap_mind(f->heap, r->n_work);
     r->is_on = r->has_begun = false;
     if (*revision)
         follow_published(f, revision);
