@@ -266,12 +266,18 @@ int32_t fake_want(struct fake_zk *z, enum zkw_op op, const char *path)
     return xid;
 }
 
+static void on_tick(void *arg)
+{
+    (void)arg; /* only there so that a turn takes a millisecond at most, however late it begins */
+}
+
 void fake_want_none(struct fake_zk *z)
 {
-    for (int i = 0; i < QUIET_TURNS; i++) {
-        run_timer_start(z->pump, 1, 0); /* a turn of at most a millisecond */
+    struct run_timer *tick = run_timer_new(z->loop, on_tick, NULL);
+    run_timer_start(tick, 1, 1);
+    for (int i = 0; i < QUIET_TURNS; i++)
         uv_run(run_loop_uv(z->loop), UV_RUN_ONCE);
-    }
+    run_timer_free(tick);
     const struct request *r = TAILQ_FIRST(&z->requests);
     if (r)
         fail_msg("request %d %s was not expected", r->op, r->path ? r->path : "");
