@@ -174,7 +174,8 @@ def _while_changing(field, n, rate, seconds, n_rounds):
 
     def change(k):
         x = instances.Instance(k * 7919 % n)
-        return x.path, x.record(address=None if k // n % 2 else f"10.200.{k >> 8 & 255}.{k & 255}")
+        record = x.record(address=None if k // n % 2 else f"10.200.{k >> 8 & 255}.{k & 255}")
+        return x.path, feed.as_text(record)
 
     quiet, busy = [], []
     stop = None
@@ -182,14 +183,13 @@ def _while_changing(field, n, rate, seconds, n_rounds):
     for _ in range(n_rounds):
         quiet.append(_round(dnsd, questions, seconds, half))
         stop = threading.Event()
-        offset = at
-        thread = threading.Thread(target=feed.keep_changing,
-                                  args=(field.feed, lambda k, o=offset: change(k + o), rate, stop))
+        changes = [change(k) for k in range(at, at + int(rate * (seconds + 2)))]
+        thread = threading.Thread(target=feed.keep_changing, args=(field.feed, changes, rate, stop))
         thread.start()
         busy.append(_round(dnsd, questions, seconds, half))
         stop.set()
         thread.join()
-        at += int(rate * (seconds + 2))
+        at += len(changes)
     result = {"rate_qps": half, "changes_a_second": rate, "quiet": _summary(quiet), "changing": _summary(busy)}
     field.say(f"\nchanges: {half} queries/s of hits, half of the most; {rate} records a second change")
     for name in ("quiet", "changing"):

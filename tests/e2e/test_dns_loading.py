@@ -1,4 +1,5 @@
 """Snapshots of the registry that are large, come in halves or over and over: a scripted registry decides what dnsd hears."""
+import os
 import re
 
 import pytest
@@ -53,6 +54,20 @@ class Dns(Daemon):
 def feed():
     with ScriptedFeed() as f:
         yield f
+
+
+def niceness(pid, thread):
+    with open(f"/proc/{pid}/task/{thread}/stat", encoding="utf-8") as stat:
+        return int(stat.read().rpartition(")")[2].split()[16])
+
+
+def test_those_who_answer_come_before_what_is_published(feed, tmp_path):
+    """The loop is the thread that has the number of the process; the workers keep the share that dnsd was started with."""
+    with Dns(feed, tmp_path) as dns:
+        pid = dns.process.pid
+        wait_for(lambda: niceness(pid, pid) > niceness(os.getpid(), os.getpid()), "the loop steps back")
+        others = [niceness(pid, thread) for thread in os.listdir(f"/proc/{pid}/task") if int(thread) != pid]
+        assert others.count(niceness(os.getpid(), os.getpid())) >= 2, "a worker of UDP and one of TCP"
 
 
 def test_half_a_first_snapshot_is_nothing(feed, tmp_path):
