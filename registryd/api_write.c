@@ -306,19 +306,8 @@ static int read_record(struct registryd *app, struct http_req *req, struct reg_r
     const char *body = http_body(req, &n);
     if (!n)
         return err_set(why, ERR_RECORD, "", "the body is empty: a record was expected");
-    int err = reg_record_read(body, n, REG_LENIENT, out, why);
-    if (err)
-        return err == ERR_NORECORD ? err_set(why, ERR_RECORD, "", "the body is no service record") : err;
-    err = reg_record_check(*out, why);
-    if (!err) {
-        free(reg_record_write(*out, &n)); /* for its length */
-        err = limits_check(daemon_options(app->daemon), *out, n, why);
-    }
-    if (err) {
-        reg_record_free(*out);
-        *out = NULL;
-    }
-    return err;
+    int err = limits_read(daemon_options(app->daemon), body, n, out, why);
+    return err == ERR_NORECORD ? err_set(why, ERR_RECORD, "", "the body is no service record") : err;
 }
 
 void api_put(struct http_req *req, void *arg)

@@ -310,16 +310,12 @@ static int read_record(const json_t *object, const struct options *o, char **out
     buf_auto struct buf text = BUF_EMPTY;
     struct reg_record *record = NULL;
     json_write(object, &text);
-    int err = reg_record_read(buf_cstr(&text), text.len, REG_LENIENT, &record, why);
+    int err = limits_read(o, buf_cstr(&text), text.len, &record, why);
     if (err)
         return err == ERR_NORECORD ? err_set(why, ERR_RECORD, "", "this is no service record") : err;
-    err = reg_record_check(record, why);
-    if (!err) {
-        *out = reg_record_write(record, len);
-        err = limits_check(o, record, *len, why);
-    }
+    *out = reg_record_write(record, len);
     reg_record_free(record);
-    return err;
+    return 0;
 }
 
 int import_read_records(json_t *body, const struct options *o, struct err_info *why)

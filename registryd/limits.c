@@ -3,6 +3,7 @@
 
 #include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #define KEY_OF(id, key, ...) [id] = key,
@@ -76,6 +77,26 @@ int limits_check(const struct options *o, const struct reg_record *record, size_
     err = err ? err : at_most(&c, LIMIT_ENDPOINTS, n_endpoints, "", "endpoints");
     err = err ? err : check_endpoints(&c, "external", &record->external);
     return err ? err : check_endpoints(&c, "internal", &record->internal);
+}
+
+int limits_read(const struct options *o, const char *bytes, size_t len, struct reg_record **out,
+                struct err_info *why)
+{
+    struct reg_record *record = NULL;
+    size_t n = 0;
+    int err = reg_record_read(bytes, len, REG_LENIENT, &record, why);
+    if (err)
+        return err;
+    err = reg_record_check(record, why);
+    if (!err) {
+        free(reg_record_write(record, &n)); /* for its length */
+        err = limits_check(o, record, n, why);
+    }
+    if (err)
+        reg_record_free(record);
+    else
+        *out = record;
+    return err;
 }
 
 int limits_page(const struct options *o, int64_t n, int64_t *out, struct err_info *why)

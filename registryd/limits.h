@@ -42,6 +42,15 @@
  */
 int limits_check(const struct options *o, const struct reg_record *record, size_t len, struct err_info *why);
 /**
+ * Read a record as people write it (REG_LENIENT), and check that it may be stored, against the limits too.
+ *
+ * @param bytes  JSON                                                               [borrowed]
+ * @param out    new; unchanged on error                                            [out]
+ * @return 0; ERR_NORECORD: JSON of something else; ERR_RECORD.   Thread: any.   Source: ours.
+ */
+int limits_read(const struct options *o, const char *bytes, size_t len, struct reg_record **out,
+                struct err_info *why);
+/**
  * Check the size of a page that is asked for.
  *
  * @param n    children; 0: not said                                                [in]

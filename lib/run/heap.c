@@ -61,7 +61,7 @@ static void collapse(void)
     uintptr_t at, end;
     size_t page_bytes = (size_t)sysconf(_SC_PAGESIZE);
     for (find_range(&at, &end); at < end; at += LARGE_BYTES) {
-        void *page = (void *)at; /* NOLINT(performance-no-int-to-ptr) */
+        void *page = (void *)at;
         if (is_dense(page, page_bytes) && madvise(page, LARGE_BYTES, MADV_COLLAPSE) != 0 && errno == EINVAL)
             return; /* this system cannot; what else fails is this one page's: no memory for it, or it is pinned */
     }
