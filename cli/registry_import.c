@@ -37,6 +37,7 @@ struct importing {
     size_t n_group;
     json_t *last; /* node of the line before, not in the group yet: whether any is below it is not known */
     SLIST_HEAD(, guarded) guarded; /* above `last`, innermost first */
+    int64_t n_read;                /* nodes since the beginning, or since the last line of another export */
     int64_t n_created, n_replaced, n_unchanged, n_failed, n_ephemeral;
     int first_err; /* of the nodes that were refused */
 };
@@ -185,12 +186,31 @@ static int make_parents(struct importing *m, const char *path, const char *befor
     return err || is_there ? err : reg_blocking_mknode(m->registry, parent, true, &is_made, why);
 }
 
+/** The last line of an export as the server gives it, {"end":true,"count":N} or {"error":…,"detail":…}: is all of it here? */
+static int take_end(struct importing *m, const json_t *line, struct err_info *why)
+{
+    const char *detail = json_string_value(json_object_get(line, "detail"));
+    int64_t n_read = m->n_read;
+
+    m->n_read = 0;
+    if (json_object_get(line, "error"))
+        return err_set(why, ERR_INVALID, "", "the export is not whole: %s",
+                       detail ? detail : "it ended with an error");
+    if (!json_is_true(json_object_get(line, "end")))
+        return err_set(why, ERR_INVALID, "path", "the line names no node");
+    if (member(line, "count") == n_read)
+        return 0;
+    return err_set(why, ERR_INVALID, "", "the export is not whole: it had %lld nodes, %lld are here",
+                   (long long)member(line, "count"), (long long)n_read);
+}
+
 static int add_node(struct importing *m, json_t *node, struct err_info *why)
 {
     const char *path = path_of(node);
 
     if (!path)
-        return err_set(why, ERR_INVALID, "path", "the line names no node");
+        return take_end(m, node, why);
+    m->n_read++;
     if (json_is_true(json_object_get(node, "ephemeral"))) {
         m->n_ephemeral++;
         return 0;

@@ -1,5 +1,6 @@
 #include "api.h"
 #include "events.h"
+#include "members.h"
 #include "base/mem.h"
 #include "base/obj.h"
 #include "json/json.h"
@@ -198,10 +199,12 @@ static void on_purged(void *arg, int err, const struct purge_result *r)
 
 static int read_purge(const json_t *body, struct purge_def *def, struct err_info *why)
 {
+    static const char *const names[] = {"id", "persistence", "path", "policy", "dryRun", NULL};
     const char *policy;
     if (!json_is_object(body))
         return err_set(why, ERR_INVALID, "", "an object is expected");
-    int err = read_text(body, "id", NULL, &def->id, why);
+    int err = members_check(body, names, why);
+    err = err ? err : read_text(body, "id", NULL, &def->id, why);
     err = err ? err : read_text(body, "persistence", NULL, &def->persistence, why);
     err = err ? err : read_text(body, "path", "/", &def->path, why);
     err = err ? err : read_text(body, "policy", purge_policy_text(PURGE_ALL), &policy, why);

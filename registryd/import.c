@@ -2,6 +2,7 @@
 #include "access.h"
 #include "export.h"
 #include "limits.h"
+#include "members.h"
 #include "base/base64.h"
 #include "base/mem.h"
 #include "base/obj.h"
@@ -265,17 +266,30 @@ static int read_acl(const json_t *node, size_t i, struct import_item *it, struct
     return 0;
 }
 
+/* What only looks like a node, such as a line of a feed, would make an empty one. */
+static int check_members(const json_t *node, const char *path, struct err_info *why)
+{
+    static const char *const names[] = {"path",      "record",    "base64",  "acl",
+                                        "ephemeral", "aclMasked", "aclOnly", NULL};
+    struct err_info cause;
+    int err = members_check(node, names, &cause);
+    return err ? err_set(why, err, path, "%s: %s", cause.where, cause.text) : 0;
+}
+
 static int read_item(const json_t *node, size_t i, struct import_item *it, struct err_info *why)
 {
     it->path = json_string_value(json_object_get(node, "path"));
     if (!it->path)
         return item_bad(node, i, "a node has a path", why);
+    int err = check_members(node, it->path, why);
+    if (err)
+        return err;
     if (json_is_true(json_object_get(node, "ephemeral")))
         return item_bad(node, i, "an ephemeral node goes with its session and cannot be imported", why);
     if (json_is_true(json_object_get(node, "aclMasked")))
         return item_bad(node, i, "the acl is not whole: its passwords were hidden from the exporter", why);
     it->is_acl_only = json_is_true(json_object_get(node, "aclOnly"));
-    int err = reg_path_check(it->path, why);
+    err = reg_path_check(it->path, why);
     err = err ? err : read_bytes(node, i, &it->bytes, why);
     err = err ? err : read_acl(node, i, it, why);
     if (!err && it->is_acl_only && (it->bytes.len || !it->acl.n_entries))
@@ -285,22 +299,21 @@ static int read_item(const json_t *node, size_t i, struct import_item *it, struc
 
 static int read_items(struct import *m, const json_t *nodes, struct err_info *why)
 {
+    static const char *const names[] = {"nodes", NULL};
     size_t n = json_array_size(nodes);
     if (!json_is_array(nodes) || n > IMPORT_MAX_NODES)
         return err_set(why, ERR_INVALID, "/nodes", "a list of at most %d nodes is expected",
                        IMPORT_MAX_NODES);
+    int err = members_check(m->body, names, why);
     m->items = mem_array(n + 1, sizeof *m->items);
     for (; m->n_items < n; m->n_items++) {
         struct import_item *it = &m->items[m->n_items];
         obj_init(&it->obj, ITEM_MAGIC);
         it->import = m;
     }
-    for (size_t i = 0; i < n; i++) {
-        int err = read_item(json_array_get(nodes, i), i, &m->items[i], why);
-        if (err)
-            return err;
-    }
-    return 0;
+    for (size_t i = 0; !err && i < n; i++)
+        err = read_item(json_array_get(nodes, i), i, &m->items[i], why);
+    return err;
 }
 
 /* A record as people write it, to canonical text. @param out  new [out] */

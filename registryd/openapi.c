@@ -75,7 +75,8 @@ static const struct http_schema purge_schema = {
     "Purge",
     "{\"type\":\"object\",\"required\":[\"id\",\"persistence\"],\"properties\":{\"id\":" TEXT
     ",\"persistence\":" TEXT ",\"path\":" TEXT ",\"dryRun\":" FLAG
-    ",\"policy\":{\"type\":\"string\",\"enum\":[\"PurgeAll\",\"FailOnChildren\",\"SkipOnChildren\"]}}}",
+    ",\"policy\":{\"type\":\"string\",\"enum\":[\"PurgeAll\",\"FailOnChildren\",\"SkipOnChildren\"]}},"
+    "\"additionalProperties\":false}",
     NULL};
 static const struct http_schema purged_schema = {
     "Purged",
@@ -107,13 +108,19 @@ static const struct http_schema told_schema = {
 static const struct http_schema user_schema = {
     "User", "{\"type\":\"object\",\"required\":[\"user\"],\"properties\":{\"user\":" TEXT "}}", NULL};
 static const struct http_schema *const uses_user[] = {&user_schema, NULL};
+#define USER_LIST LIST("{\"anyOf\":[" TEXT "," REF("User") "]}")
 static const struct http_schema users_schema = {
-    "Users", "{\"anyOf\":[" REF("User") "," LIST("{\"anyOf\":[" TEXT "," REF("User") "]}") "]}", uses_user};
+    "Users",
+    "{\"anyOf\":[" REF(
+        "User") "," USER_LIST
+                ",{\"type\":\"object\",\"required\":[\"users\"],\"properties\":{\"users\":" USER_LIST "}}]}",
+    uses_user};
 static const struct http_schema homes_schema = {
     "Homes",
     "{\"type\":\"object\",\"required\":[\"users\"],\"properties\":{\"users\":" LIST(
         "{\"type\":\"object\",\"required\":[\"user\",\"created\",\"homes\"],\"properties\":{\"user\":" TEXT
-        ",\"created\":" FLAG ",\"homes\":" LIST(TEXT) "}}") "}}",
+        ",\"created\":" FLAG ",\"homes\":" LIST(TEXT) ",\"error\":" TEXT ",\"detail\":" TEXT
+                                                      ",\"retrying\":" FLAG "}}") "}}",
     NULL};
 
 #define ACL                                                                                                  \
@@ -123,9 +130,10 @@ static const struct http_schema import_schema = {
     "Import",
     "{\"type\":\"object\",\"required\":[\"nodes\"],\"properties\":{\"nodes\":" LIST(
         "{\"type\":\"object\",\"required\":[\"path\"],\"properties\":{\"path\":" TEXT
-        ",\"record\":{\"anyOf\":[" TEXT "," REF("Record") "]},\"base64\":" TEXT ",\"ephemeral\":" FLAG
-                                                          ",\"aclOnly\":" FLAG ",\"aclMasked\":" FLAG
-                                                          ",\"acl\":" ACL "}}") "}}",
+        ",\"record\":{\"anyOf\":[" TEXT "," REF(
+            "Record") "]},\"base64\":" TEXT ",\"ephemeral\":" FLAG ",\"aclOnly\":" FLAG ",\"aclMasked\":" FLAG
+                      ",\"acl\":" ACL "},\"additionalProperties\":false}") "},"
+                                                                           "\"additionalProperties\":false}",
     uses_record};
 static const struct http_schema imported_schema = {
     "Imported",

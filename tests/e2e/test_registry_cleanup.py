@@ -154,6 +154,14 @@ def test_malformed_purges(reg, body):
     assert admin(reg, "purge", body, status=400)["type"].startswith("urn:bobbin:error:")
 
 
+def test_a_member_that_nobody_knows_purges_nothing(reg):
+    """Whoever writes "dryrun" wants no purge."""
+    reg.bind("/users/t/dry", record("m", "container"))
+    refused = purge(reg, "m", "container", dryrun=True, status=400)
+    assert refused["where"] == "/dryrun" and "dryRun" in refused["detail"], refused
+    assert there(reg, "/users/t/dry")
+
+
 def test_cost_is_what_is_deleted(reg):
     """Ten records out of eleven and out of thousands: the same number of records is looked at."""
     examined = []

@@ -148,6 +148,41 @@ def test_a_malformed_line_is_refused_with_its_place(reg, line, place):
     assert bobbin(reg, "stat", "/users/alice").returncode == 10, "a group is written whole or not at all"
 
 
+def whole(reg, path="/"):
+    """The server's own export, its last line too."""
+    answer = reg.registry("GET", "/export", base="/ws/v1/registry-admin", query=f"path={path}&user.name=alice")
+    assert answer.status == 200, answer
+    return answer.body.decode()
+
+
+def test_what_the_server_exports_is_imported_as_it_is(reg):
+    """With the line that says that it is whole; and when that line says otherwise, so does the import."""
+    ok(reg, "import", stdin=lines(NODES))
+    saved = whole(reg)
+    assert json.loads(saved.splitlines()[-1]) == {"end": True, "count": len(saved.splitlines()) - 1}
+    with Registry(options=ADMIN) as other:
+        assert counts(ok(other, "import", stdin=saved))["created"] == len(NODES)
+        assert whole(other) == saved
+        assert counts(ok(other, "import", stdin=saved + whole(reg, "/users")))["failed"] == 0, "one behind the other"
+        cut = saved.splitlines(keepends=True)
+        for text, said in (("".join(cut[:2] + cut[-1:]), "2 are here"),
+                           (cut[0] + '{"error":"urn:bobbin:error:unavailable","detail":"it is away"}\n', "it is away")):
+            done = bobbin(other, "import", stdin=text)
+            assert done.returncode == 2 and "the export is not whole" in done.stderr and said in done.stderr, done
+
+
+@pytest.mark.parametrize("line, named", [
+    ('{"type":"put","path":"/users/q","service":{"type":"JSONServiceRecord"}}', "/type"),
+    ('{"path":"/users/q","acls":[]}', "/acls"),
+])
+def test_what_only_looks_like_a_node_is_refused(reg, line, named):
+    done = bobbin(reg, "import", stdin=line + "\n")
+    assert done.returncode == 2 and "/users/q" in done.stderr and named in done.stderr, done
+    assert bobbin(reg, "stat", "/users/q").returncode == 10
+    answer = reg.registry("POST", "/import", {"nodes": [NODES[0]], "overwrite": True}, base="/ws/v1/registry-admin", query="user.name=alice")
+    assert answer.status == 400 and answer.json["where"] == "/overwrite", answer
+
+
 def test_ephemeral_nodes_are_marked_and_left_out(reg):
     some = [{"path": "/users/alice", "ephemeral": True, "acl": OPEN}, {"path": "/users/bob", "acl": OPEN}]
     assert counts(ok(reg, "import", stdin=lines(some))) == {"created": 1, "replaced": 0, "unchanged": 0, "failed": 0,
