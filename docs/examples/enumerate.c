@@ -21,21 +21,19 @@ static void print_match(const char *path, const struct reg_record *record, const
     printf("\n");
 }
 
-/** This node, then what is below it. A node that vanishes meanwhile, or holds no record, is passed over. */
+/** The records of the children, then what is below each child. What vanishes meanwhile, or is no record, is passed over. */
 static int walk(struct reg_blocking *registry, const char *path, const char *api, struct err_info *why)
 {
-    struct reg_record *record = NULL;
+    struct reg_found *found = NULL;
     char **names = NULL;
-    int err = reg_blocking_resolve(registry, path, &record, why);
+    size_t n = 0;
+    int err = reg_blocking_list_records(registry, path, &found, &n, why);
 
+    for (size_t i = 0; i < n; i++)
+        print_match(found[i].path, found[i].record, api);
+    reg_found_free(found, n);
     if (!err)
-        print_match(path, record, api);
-    reg_record_free(record);
-    if (err == ERR_NOTFOUND)
-        return 0;
-    if (err && err != ERR_NORECORD)
-        return err;
-    err = reg_blocking_list(registry, path, &names, why);
+        err = reg_blocking_list(registry, path, &names, why);
     for (size_t i = 0; !err && names[i]; i++) {
         char *child = reg_path_join(path, names[i]);
 

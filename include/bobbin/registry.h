@@ -40,10 +40,11 @@ struct reg_status {
     char revision[REG_REVISION_MAX]; /* of the last change of the data */
 };
 
-/** A node that was found, deleted or made. */
+/** A node that was found, deleted or made; what the operation does not fill is zero. */
 struct reg_found {
-    char *path;
-    struct reg_record *record; /* find; NULL otherwise */
+    char *path;                /* whole */
+    struct reg_record *record; /* find, list_records */
+    struct reg_status status;  /* find, list_records */
 };
 
 /** What a completion gets; members the operation does not fill are zero. Borrowed, valid inside the completion. */
@@ -54,7 +55,7 @@ struct reg_result {
     const struct reg_status *list;   /* list: one a child, in byte order of names */
     size_t n_list;
     const struct reg_found
-        *found; /* find: records, in no order; purge: what was deleted; user home: the homes */
+        *found; /* find: records, in no order; list_records; purge: what was deleted; user home: the homes */
     size_t n_found;
     int64_t n_purged; /* purge, tell: delete operations (with dry_run: that would be made) */
     char revision
@@ -101,6 +102,19 @@ void reg_stat(struct reg *r, const char *path, REG_DONE, void *arg);
 void reg_exists(struct reg *r, const char *path, REG_DONE, void *arg);
 /** Names of the children: of each status only `path` is filled, ask reg_stat for more. ERR_NOTFOUND. */
 void reg_list(struct reg *r, const char *path, REG_DONE, void *arg);
+/**
+ * The children of a node that hold records, each with its status and record. Not recursive: what is below a child is neither
+ * read nor shown.
+ *
+ * Passed over are children that hold no record or an invalid one (ERR_NORECORD, ERR_RECORD of reg_resolve) and those that
+ * vanish before they were read; any other error of a child ends it. Names are asked for page by page, then children, a few at
+ * a time: each is as it was when it was read, and timeout_ms is that of each of these requests, not of all together.
+ *
+ * Completion: found, in byte order of names (none is n_found = 0); revision: of the first page. ERR_NOTFOUND: the path. On an
+ * error nothing is found.   Source: Hadoop RegistryUtils.listServiceRecords (statChildren and extractServiceRecords, one after
+ * the other); there a child that vanishes ends it.
+ */
+void reg_list_records(struct reg *r, const char *path, REG_DONE, void *arg);
 /** A missing path is success with changed = false. ERR_NOTEMPTY when there are children and not recursive. */
 void reg_delete(struct reg *r, const char *path, bool recursive, REG_DONE, void *arg);
 
@@ -294,6 +308,9 @@ int reg_blocking_locate(struct reg_blocking *b, const struct reg_locate *what, s
 /** *found: new list of n, free with reg_found_free. */
 int reg_blocking_find(struct reg_blocking *b, const struct reg_find *what, struct reg_found **found,
                       size_t *n, struct err_info *why);
+/** *found: as of reg_blocking_find. */
+int reg_blocking_list_records(struct reg_blocking *b, const char *path, struct reg_found **found, size_t *n,
+                              struct err_info *why);
 /** *found: paths of what was deleted, as of reg_blocking_find. */
 int reg_blocking_purge(struct reg_blocking *b, const struct reg_purge *what, struct reg_found **found,
                        size_t *n, struct err_info *why);

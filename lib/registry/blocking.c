@@ -80,8 +80,11 @@ static void on_done(void *arg, int err, const struct reg_result *r, const struct
     b->n_purged = r->n_purged;
     b->found = mem_array(r->n_found + 1, sizeof(*b->found));
     for (size_t i = 0; i < r->n_found; i++) {
-        const struct reg_record *record = r->found[i].record;
-        b->found[i] = (struct reg_found){mem_str(r->found[i].path), record ? reg_record_copy(record) : NULL};
+        const struct reg_found *f = &r->found[i];
+        b->found[i] = *f;
+        b->found[i].path = mem_str(f->path);
+        b->found[i].record = f->record ? reg_record_copy(f->record) : NULL;
+        b->found[i].status.path = mem_str(f->status.path);
     }
     run_loop_stop(b->loop);
 }
@@ -287,6 +290,16 @@ int reg_blocking_find(struct reg_blocking *b, const struct reg_find *what, struc
     if (!is_free(b))
         return refuse(b, why);
     reg_find(b->reg, what, on_done, b);
+    await(b);
+    return finish_found(b, found, n, why);
+}
+
+int reg_blocking_list_records(struct reg_blocking *b, const char *path, struct reg_found **found, size_t *n,
+                              struct err_info *why)
+{
+    if (!is_free(b))
+        return refuse(b, why);
+    reg_list_records(b->reg, path, on_done, b);
     await(b);
     return finish_found(b, found, n, why);
 }

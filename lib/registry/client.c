@@ -36,6 +36,7 @@ static const struct {
     [REQUEST_STAT] = {"GET", NULL},
     [REQUEST_EXISTS] = {"GET", NULL},
     [REQUEST_LIST] = {"GET", NULL},
+    [REQUEST_PAGE] = {"GET", NULL},
     [REQUEST_DELETE] = {"DELETE", NULL},
     [REQUEST_ACCESSOR] = {"GET", NULL},
     [REQUEST_FIND] = {"GET", "-find"},
@@ -128,7 +129,8 @@ static void request_succeed(struct request *q, int status)
     case REQUEST_EXISTS: q->result.changed = true; break;
     case REQUEST_STAT: break;
     case REQUEST_ACCESSOR: q->result.changed = q->is_secure; break;
-    case REQUEST_LIST: fill_list(q, list); break;
+    case REQUEST_LIST:
+    case REQUEST_PAGE: fill_list(q, list); break;
     case REQUEST_FIND:
     case REQUEST_PURGE:
     case REQUEST_HOME:
@@ -389,6 +391,14 @@ void client_start(struct request *q, char *take_query)
         request_send(q);
 }
 
+void client_cancel(struct request *q)
+{
+    if (q->call)
+        http_call_cancel(q->call);
+    else
+        request_finish(q, ERR_CANCELLED);
+}
+
 /* ---- operations ---- */
 
 void reg_mknode(struct reg *r, const char *path, bool create_parents, REG_DONE, void *arg)
@@ -586,12 +596,8 @@ void reg_close(struct reg *r)
     obj_cast(r, struct reg, REG_MAGIC);
     while (!TAILQ_EMPTY(&r->watches))
         watch_drop(TAILQ_FIRST(&r->watches));
-    while ((q = TAILQ_FIRST(&r->requests))) {
-        if (q->call)
-            http_call_cancel(q->call);
-        else
-            request_finish(q, ERR_CANCELLED);
-    }
+    while ((q = TAILQ_FIRST(&r->requests)))
+        client_cancel(q);
     http_client_free(r->http);
     urls_free(r->urls);
     free(r->user);

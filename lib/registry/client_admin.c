@@ -13,6 +13,7 @@ void reg_found_free(struct reg_found *found, size_t n)
     for (size_t i = 0; i < n; i++) {
         free(found[i].path);
         reg_record_free(found[i].record);
+        free(found[i].status.path);
     }
     free(found);
 }

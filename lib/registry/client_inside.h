@@ -1,5 +1,5 @@
 /**
- * What client.c, client_admin.c and watch.c share. Thread: the loop's.   Source: ours.
+ * What client.c, client_admin.c, client_records.c and watch.c share. Thread: the loop's.   Source: ours.
  */
 #ifndef REGISTRY_CLIENT_INSIDE_H
 #define REGISTRY_CLIENT_INSIDE_H
@@ -41,6 +41,7 @@ enum request_kind {
     REQUEST_STAT,
     REQUEST_EXISTS,
     REQUEST_LIST,
+    REQUEST_PAGE, /* as LIST, but one answer only: node.cursor says where the next begins */
     REQUEST_DELETE,
     REQUEST_ACCESSOR,
     REQUEST_FIND,
@@ -80,6 +81,8 @@ struct request {
 struct request *client_request(struct reg *r, enum request_kind kind, const char *path, REG_DONE, void *arg);
 /** Send it, or report q->err later. @param take_query  "a=b&c=d" or "" [taken] */
 void client_start(struct request *q, char *take_query);
+/** End it: its completion gets ERR_CANCELLED before this returns. */
+void client_cancel(struct request *q);
 /** A 2xx answer to an operation on more than one node: fill q->result. @return 0; ERR_*, with q->why. */
 int client_take_many(struct request *q, const char *body, size_t len);
 

@@ -238,6 +238,8 @@ static int found_member(struct js *s, const char *key, void *into, struct err_in
 
     if (strcmp(key, "path") == 0)
         return take_str(s, &f->path, why);
+    if (strcmp(key, "status") == 0)
+        return each_member(s, status_member, &f->status, why);
     return strcmp(key, "service") == 0 ? take_record(s, &f->record, why) : skip(s, why);
 }
 

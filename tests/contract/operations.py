@@ -85,6 +85,12 @@ class Rest:
     def list(self, path):
         return ",".join(self.ask("GET", path)["nodes"])
 
+    def records(self, path):
+        """The tree in one answer, of which only the children matter here."""
+        tree = self.ask("GET", path, "&recursive=true")["tree"]
+        return [(node["path"], " ".join(str(node["status"][k]) for k in ("path", "time", "size", "children")), node["service"])
+                for node in tree if "service" in node and node["path"].rpartition("/")[0] == path.rstrip("/")]
+
     def delete(self, path, recursive):
         self.ask("DELETE", path, f"&recursive={recursive}")
         return "ok"
@@ -123,6 +129,11 @@ class Library:
             return answer[1]
         return run
 
+    def records(self, path):
+        """Children that hold records: path, status as stat gives it, record."""
+        items = [item.split("\x1f") for item in self.__getattr__("records")(path).split("\x1e")[:-1]]
+        return [(child, status, json.loads(record)) for child, status, record in items]
+
     def close(self):
         self.process.stdin.close()
         self.process.stdout.close()
@@ -145,6 +156,15 @@ class Case:
     def __init__(self, records, who):
         self.records, self.who, self.times = records, who, {}
 
+    def name(self, record):
+        return next((name for name, text in self.records.items() if json.loads(text) == record), json.dumps(record))
+
+    def children(self, path):
+        found = self.who.records(path)
+        for child, status, _ in found:
+            assert status == self.who.stat(child)
+        return ",".join(f"{child.rpartition('/')[2]}={self.name(record)}" for child, _, record in found)
+
     def step(self, operation, *words):
         if operation == "put":
             parent = words[0].rpartition("/")[0]
@@ -154,8 +174,9 @@ class Case:
         if operation == "bind":
             return self.who.bind(words[0], self.records[words[1]], words[2])
         if operation == "resolve":
-            found = json.loads(self.who.resolve(*words))
-            return next((name for name, text in self.records.items() if json.loads(text) == found), json.dumps(found))
+            return self.name(json.loads(self.who.resolve(*words)))
+        if operation == "records":
+            return self.children(*words)
         if operation in ("stat", "time"):
             name, time_ms, size, children = self.who.stat(*words).rsplit(" ", 3)
             assert int(time_ms) > 0

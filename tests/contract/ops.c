@@ -93,6 +93,26 @@ static int do_list(struct reg_blocking *b, char **w, struct outcome *out, struct
     return err;
 }
 
+/** Fields with the ASCII unit separator between them, a record separator after each item. */
+static int do_records(struct reg_blocking *b, char **w, struct outcome *out, struct err_info *why)
+{
+    struct reg_found *found = NULL;
+    size_t n = 0, size = 0;
+    int err = reg_blocking_list_records(b, w[1], &found, &n, why);
+    FILE *text = open_memstream(&out->text, &size);
+
+    for (size_t i = 0; i < n; i++) {
+        const struct reg_status *s = &found[i].status;
+        char *record = reg_record_write(found[i].record, NULL);
+        fprintf(text, "%s\x1f%s %lld %lld %d\x1f%s\x1e", found[i].path, s->path, (long long)s->time_ms,
+                (long long)s->size, s->children, record);
+        free(record);
+    }
+    fclose(text);
+    reg_found_free(found, n);
+    return err;
+}
+
 static int do_delete(struct reg_blocking *b, char **w, struct outcome *out, struct err_info *why)
 {
     (void)out;
@@ -163,7 +183,7 @@ static const struct {
     {"mknode", 3, do_mknode},     {"bind", 4, do_bind},     {"resolve", 2, do_resolve},
     {"stat", 2, do_stat},         {"exists", 2, do_exists}, {"list", 2, do_list},
     {"delete", 3, do_delete},     {"purge", 5, do_purge},   {"home", 2, do_home},
-    {"accessor", 3, do_accessor}, {"clear", 1, do_clear},
+    {"accessor", 3, do_accessor}, {"clear", 1, do_clear},   {"records", 2, do_records},
 };
 
 /** Run one line. @return false: it names no operation. */

@@ -58,13 +58,12 @@ def test_ad8_only_records_are_records(registry, library, clean):
     made = registry.registry("POST", "/import", {"nodes": nodes}, base="/ws/v1/registry-admin", query="user.name=root")
     assert made.json["created"] == 3, made
     assert [path for path, node in tree(registry, "/list").items() if "service" in node] == ["/list/one"]
-    resolved = []
-    for name in library.list("/list").split(","):
-        try:
-            resolved.append((name, json.loads(library.resolve(f"/list/{name}"))))
-        except Refused as refused:
-            assert refused.name == ("InvalidRecordException" if name == "brace" else "NoRecordException"), name
-    assert resolved == [("one", json.loads(RECORDS["APP"]))]
+    assert library.list("/list") == "brace,empty,junk,none,one"
+    assert library.records("/list") == [("/list/one", library.stat("/list/one"), json.loads(RECORDS["APP"]))]
+    for name in ("brace", "empty", "junk", "none"):
+        with pytest.raises(Refused) as refused:
+            library.resolve(f"/list/{name}")
+        assert refused.value.name == ("InvalidRecordException" if name == "brace" else "NoRecordException"), name
 
 
 def test_op1_addresses(registry, library, clean):
@@ -80,13 +79,29 @@ def test_op1_addresses(registry, library, clean):
 def test_op5_op19_status_and_records_of_children(registry, library, clean):
     put(registry, ENTRY, "APP")
     put(registry, PARENT + "/yarn", "CONT")
-    found = tree(registry, PARENT)
-    assert set(found) == {ENTRY, PARENT + "/yarn"}
-    for path, node in found.items():
-        status = node["status"]
-        assert library.stat(path) == " ".join(str(status[k]) for k in ("path", "time", "size", "children"))
-        assert node["service"] == json.loads(library.resolve(path))
-    assert found[ENTRY]["status"] != found[PARENT + "/yarn"]["status"]
+    found = library.records(PARENT)
+    assert [path for path, _, _ in found] == [ENTRY, PARENT + "/yarn"]
+    shown = tree(registry, PARENT)
+    assert set(shown) == {ENTRY, PARENT + "/yarn"}
+    for path, status, record in found:
+        assert status == library.stat(path) == " ".join(str(shown[path]["status"][k]) for k in ("path", "time", "size", "children"))
+        assert record == shown[path]["service"] == json.loads(library.resolve(path))
+    assert found[0][1] != found[1][1]
+
+
+def test_records_of_more_children_than_a_page_has():
+    """Also where some hold none: everything is found once, in the order of the names."""
+    with Registry(options={"registryd": {"hadoop.registry.list.max-children": "3"}}) as registry:
+        library = Library(registry)
+        for n in range(1, 12):
+            put(registry, f"/long/n{n}", "CONT" if n % 2 else "APP")
+        for name in ("a", "n11a", "z"):
+            assert registry.registry("POST", f"/long/{name}", query="op=mknode").status == 201
+        names = sorted(f"n{n}" for n in range(1, 12))
+        found = library.records("/long")
+        library.close()
+        assert [path for path, _, _ in found] == [f"/long/{name}" for name in names]
+        assert [record["yarn:persistence"] for _, _, record in found] == ["container" if int(name[1:]) % 2 else "application" for name in names]
 
 
 def test_op18_accessors_of_an_open_registry(registry, library, clean):

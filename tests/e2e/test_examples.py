@@ -1,4 +1,5 @@
 """The patterns of using the registry, each a short program of docs/examples."""
+import base64
 import os
 import subprocess
 
@@ -9,11 +10,12 @@ from harness import BIN, PATIENCE, Stack, wait_for
 pytestmark = pytest.mark.sanitize
 
 API = "org.example.management"
+BROKEN = base64.b64encode(b"{JSONServiceRecord").decode()
 
 
 @pytest.fixture(scope="module")
 def stack():
-    with Stack() as s:
+    with Stack(options={"registryd": {"hadoop.registry.admin.users": "alice"}}) as s:
         yield s
 
 
@@ -110,6 +112,9 @@ def test_enumeration_by_api(stack):
             "type": "JSONServiceRecord", "internal": [], "external": [
                 {"api": API, "addressType": "uri", "protocolType": "REST", "addresses": [{"uri": f"http://{name}/"}]}]})
     stack.bind("/users/carol/services/listed/other", {"type": "JSONServiceRecord", "external": [], "internal": []})
+    made = stack.registry("POST", "/import", {"nodes": [{"path": "/users/bob/services/listed/broken", "base64": BROKEN}]},
+                          base="/ws/v1/registry-admin", query="user.name=alice")
+    assert made.json["created"] == 1, made
     out = run(stack, "enumerate", "/users", API).splitlines()
     assert {"/users/bob/services/listed/one uri=http://one/", "/users/carol/services/listed/two uri=http://two/"} <= set(out)
     found = stack.registry("GET", "", base="/ws/v1/registry-find", query=f"api={API}").json["records"]

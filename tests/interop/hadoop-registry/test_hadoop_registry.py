@@ -7,7 +7,7 @@ import pytest
 import zookeeper
 from cli import check, read_cases
 from harness import Feed, Registry, Stack, container, dig_full, wait_for
-from operations import Case, Refused, empty, read_rows
+from operations import Case, Library, Refused, empty, read_rows
 from peer import Peer, PeerError
 from records import node, read_rows as record_rows
 
@@ -55,6 +55,13 @@ def stack(zk):
 def java(zk, stack):
     with Peer(zk) as peer:
         yield peer
+
+
+@pytest.fixture(scope="module")
+def library(stack):
+    made = Library(stack)
+    yield made
+    made.close()
 
 
 def raw(java, path):
@@ -172,7 +179,7 @@ def test_java_cli_on_our_records(stack, java):
     applied(stack, "/users/alice/cli", 404)
 
 
-def test_nodes_that_hold_no_record(stack, java):
+def test_nodes_that_hold_no_record(stack, java, library):
     """Both sides list records only, whatever else lies between them; children of an ephemeral node are refused alike."""
     base = "/users/alice/mixed"
     stack.bind(f"{base}/one", {**RECORDS["master"], "yarn:id": "one"})
@@ -183,6 +190,8 @@ def test_nodes_that_hold_no_record(stack, java):
     assert java("records", base) == f"{base}/one one\n{base}/worker {RECORDS['container']['yarn:id']}\n"
     tree = stack.registry("GET", base, query="recursive=true").json["tree"]
     assert [node["path"].rsplit("/", 1)[1] for node in tree if "service" in node] == ["one", "worker"]
+    assert [(path, status) for path, status, _ in library.records(base)] == [
+        (path, java("stat", path)) for path in (f"{base}/one", f"{base}/worker")]
     with pytest.raises(PeerError) as refused:
         java("mknode", f"{base}/worker/x", "false")
     answer = stack.registry("POST", f"{base}/worker/x", query="op=mknode")
@@ -317,6 +326,12 @@ class Java:
     def list(self, path):
         names = self.__getattr__("list")(path)
         return "" if names == "ok" else ",".join(sorted(names.split("\n")))
+
+    def records(self, path):
+        """Hadoop's listServiceRecords says which children hold one."""
+        lines = self.__getattr__("records")(path)
+        paths = [] if lines == "ok" else [line.split(" ")[0] for line in lines.splitlines()]
+        return [(child, self.stat(child), json.loads(self.resolve(child))) for child in paths]
 
 
 @pytest.fixture(scope="module")

@@ -14,6 +14,8 @@
 #include "base/mem.h"
 #include "base/obj.h"
 
+#define FACE "/ws/v1/registry"
+
 enum { PATIENCE_MS = 60000 };
 
 /** A streamed answer on its way. */
@@ -85,11 +87,26 @@ static void reply_body(struct http_req *req, const struct step *step)
     http_reply(req, step->status, media_type, &body);
 }
 
-static void handle(struct http_req *req, void *app)
+/** The first step that is left for this path. */
+static const struct step *take_step(struct script_server *s, const char *raw_path)
 {
     static const struct step beyond = {.status = 500, .body = "{}"};
+
+    for (size_t i = 0; i < s->n_steps; i++) {
+        const char *path = s->steps[i].path;
+
+        if (s->is_taken[i] || (path && strcmp(path, raw_path + strlen(FACE)) != 0))
+            continue;
+        s->is_taken[i] = true;
+        return &s->steps[i];
+    }
+    return &beyond;
+}
+
+static void handle(struct http_req *req, void *app)
+{
     struct script_server *s = app;
-    const struct step *step = s->n_asked < s->n_steps ? &s->steps[s->n_asked] : &beyond;
+    const struct step *step = take_step(s, http_raw_path(req));
 
     s->n_asked++;
     log_request(s, req);
@@ -107,12 +124,12 @@ static void handle(struct http_req *req, void *app)
 }
 
 static const struct http_route routes[] = {
-    {"GET", "/ws/v1/registry/*", 0, 0, handle, "read"},
-    {"PUT", "/ws/v1/registry/*", HTTP_JSON_IN, 1 << 20, handle, "bind"},
-    {"POST", "/ws/v1/registry/*", HTTP_JSON_OPTIONAL, 1 << 20, handle, "mknode"},
-    {"DELETE", "/ws/v1/registry/*", 0, 0, handle, "delete"},
-    {"GET", "/ws/v1/registry-find", 0, 0, handle, "Plays the script."},
-    {"POST", "/ws/v1/registry-admin/*", 0, 1 << 20, handle, "Plays the script."},
+    {"GET", FACE "/*", 0, 0, handle, "read"},
+    {"PUT", FACE "/*", HTTP_JSON_IN, 1 << 20, handle, "bind"},
+    {"POST", FACE "/*", HTTP_JSON_OPTIONAL, 1 << 20, handle, "mknode"},
+    {"DELETE", FACE "/*", 0, 0, handle, "delete"},
+    {"GET", FACE "-find", 0, 0, handle, "Plays the script."},
+    {"POST", FACE "-admin/*", 0, 1 << 20, handle, "Plays the script."},
 };
 
 void script_start(struct script_server *s, struct run_loop *loop, const struct step *steps, size_t n_steps)
@@ -125,6 +142,7 @@ void script_start(struct script_server *s, struct run_loop *loop, const struct s
     struct err_info why = {0};
 
     *s = (struct script_server){.loop = loop, .steps = steps, .n_steps = n_steps};
+    s->is_taken = mem_array(n_steps + 1, sizeof(*s->is_taken));
     if (http_server_start(loop, &def, &s->server, &why))
         fail_msg("server: %s", why.text);
     snprintf(s->url, sizeof(s->url), "http://127.0.0.1:%u", http_server_port(s->server));
@@ -148,6 +166,7 @@ void script_stop(struct script_server *s)
 {
     http_server_stop(s->server, on_stopped, s);
     script_await(s->loop, is_stopped, s);
+    free(s->is_taken);
     buf_fini(&s->log);
     buf_fini(&s->bodies);
 }

@@ -1,5 +1,5 @@
 /**
- * A server that plays registryd from a script: each request takes the next step. What was asked is logged, one line a
+ * A server that plays registryd from a script: each request takes the next step that is for any path or for its own. What was asked is logged, one line a
  * request: method, raw path, and the parameters that Bobbin knows.
  */
 #ifndef SCRIPT_SERVER_H
@@ -20,6 +20,7 @@ struct step {
     bool stream;                    /* the body as a stream … */
     size_t piece;                   /* … in pieces of so many bytes (0: all at once) … */
     bool hold;                      /* … that stays open */
+    const char *path;               /* only for requests of this node, as the request has it; NULL: for any */
 };
 
 struct script_server {
@@ -27,6 +28,7 @@ struct script_server {
     struct http_server *server;
     const struct step *steps;
     size_t n_steps, n_asked;
+    bool *is_taken;    /* one a step */
     struct buf log;    /* requests */
     struct buf bodies; /* of requests, one a line */
     char url[64];

@@ -37,10 +37,14 @@ static const struct step steps[] = {
     ABSENT,
 };
 
-#define PAGE "{\"records\":[{\"path\":\"/c\",\"status\":{\"path\":\"c\"},\"service\":" RECORD "}]}"
+#define PAGE                                                                                                 \
+    "{\"records\":[{\"path\":\"/c\",\"status\":{\"path\":\"c\",\"size\":12},\"service\":" RECORD "}]}"
 
 static const struct step admin_steps[] = {
     {.status = 200, .body = PAGE},
+    {.path = "/one", .status = 200, .body = NODE},
+    {.path = "/one/a", .status = 200, .body = NODE},
+    {.path = "/one/b", .status = 200, .body = "{" STATUS "}"},
     {.status = 200, .body = "{\"count\":1,\"deleted\":[\"/a\"]}"},
     {.status = 200, .body = "{\"users\":[{\"created\":true,\"homes\":[\"/users/x\"]}]}"},
     {.status = 200, .body = "{\"events\":[{\"purged\":1}]}"},
@@ -152,6 +156,16 @@ static void check_admin(struct reg_blocking *b)
     assert_int_equal(n, 1);
     assert_string_equal(found[0].path, "/c");
     assert_string_equal(found[0].record->description, "d");
+    assert_string_equal(found[0].status.path, "c");
+    assert_int_equal(found[0].status.size, 12);
+    reg_found_free(found, n);
+    assert_int_equal(reg_blocking_list_records(b, "/one", &found, &n, &why), 0);
+    assert_int_equal(n, 1);
+    assert_string_equal(found[0].path, "/one/a");
+    assert_string_equal(found[0].record->description, "d");
+    assert_string_equal(found[0].status.path, "one");
+    assert_int_equal(found[0].status.size, 166);
+    assert_string_equal(found[0].status.revision, "5f.17");
     reg_found_free(found, n);
     assert_int_equal(reg_blocking_purge(b, &purge, &found, &n, &why), 0);
     assert_int_equal(n, 1);
@@ -359,6 +373,7 @@ static void test_not_open(void **state)
     assert_int_equal(reg_blocking_resolve(NULL, "/x", &record, NULL), ERR_WRONGSTATE);
     assert_int_equal(reg_blocking_locate(NULL, &locate, &record, NULL), ERR_WRONGSTATE);
     assert_int_equal(reg_blocking_find(NULL, &find, &found, &n, NULL), ERR_WRONGSTATE);
+    assert_int_equal(reg_blocking_list_records(NULL, "/x", &found, &n, NULL), ERR_WRONGSTATE);
     assert_int_equal(reg_blocking_purge(NULL, &purge, &found, &n, NULL), ERR_WRONGSTATE);
     assert_int_equal(reg_blocking_user_home(NULL, "x", &names, &flag, NULL), ERR_WRONGSTATE);
     assert_int_equal(reg_blocking_tell(NULL, &event, 1, NULL, NULL), ERR_WRONGSTATE);
