@@ -38,13 +38,19 @@ static bool is_final(const json_t *value)
     return is_word(value, "FINISHED") || is_word(value, "FAILED") || is_word(value, "KILLED");
 }
 
-/* Elements of a list that may be one object, null or missing. @return new reference to an array; NULL: anything else. */
+/* Elements of a list that may be one object or null; it is missing where there is nothing at all in its place. Something
+ * else in its place is no empty list: that would say that everything has ended.
+ * @return new reference to an array; NULL: anything else. */
 static json_t *elements(json_t *root, const char *wrapper, const char *name)
 {
     json_t *inner = json_object_get(root, wrapper);
     if (!json_is_object(root) || (inner && !json_is_object(inner) && !json_is_null(inner)))
         return NULL;
     json_t *list = member(root, wrapper, name);
+    bool has_others =
+        json_is_object(inner) ? json_object_size(inner) > 0 : !inner && json_object_size(root) > 0;
+    if (!list && has_others)
+        return NULL;
     if (!list || json_is_null(list))
         return json_array();
     if (json_is_object(list))

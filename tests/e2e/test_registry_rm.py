@@ -191,7 +191,8 @@ def test_a_container_that_is_not_listed_has_ended(cluster, rm, shape):
         reg.gone("/users/alice/c2")
 
 
-@pytest.mark.parametrize("broken", [(500, ""), (200, "[]"), (200, "not json"), (200, '{"container":7}'), (404, "{}")])
+@pytest.mark.parametrize("broken", [(500, ""), (200, "[]"), (200, "not json"), (200, '{"container":7}'), (200, '{"message":"later"}'),
+                                    (404, "{}")])
 def test_an_answer_that_makes_no_sense_means_nothing(cluster, rm, broken):
     rm.app(APP, attempts={A1: "RUNNING"}, containers=[])
     rm.status[f"/ws/v1/cluster/apps/{APP}/appattempts/{A1}/containers"] = broken

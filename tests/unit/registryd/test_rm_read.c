@@ -102,6 +102,8 @@ static void apps(void **state)
          "a/u ", 0},
         {"{\"apps\":{\"app\":7}}", "", ERR_JSON},
         {"{\"apps\":[]}", "", ERR_JSON},
+        {"{\"app\":[{\"id\":\"a\"}]}", "a/ ", 0},
+        {"{\"status\":\"starting\"}", "", ERR_JSON},
         {"null", "", ERR_JSON},
     };
     for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
@@ -146,6 +148,9 @@ static void containers(void **state)
         {"{\"containers\":{\"container\":[{\"containerId\":\"c\"}]}}", 1, 0},
         {"{\"container\":[{\"nodeId\":\"n\"}]}", 0, ERR_JSON},
         {"{\"container\":\"c\"}", 0, ERR_JSON},
+        {"{\"RemoteException\":{\"exception\":\"x\"}}", 0, ERR_JSON},
+        {"{\"containers\":{\"live\":[]}}", 0, ERR_JSON},
+        {"{\"containers\":{}}", 0, 0},
         {"[]", 0, ERR_JSON},
     };
     for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
