@@ -1,35 +1,61 @@
 #include "lines.h"
 #include "base/mem.h"
+#include "base/str.h"
 #include "bobbin/record.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-static void revision(struct jw *w, const char *store_id, int64_t zxid)
+/* Room for a stat and a revision as members. */
+enum { STAT_MAX = 64 + 3 * STR_I64_MAX, REVISION_MAX = 32 + STORE_REVISION_MAX };
+
+/* Put a string literal at `to`, without its NUL; `to` moves on. */
+#define PUT(to, literal) (memcpy((to), (literal), sizeof(literal) - 1), (to) += sizeof(literal) - 1)
+
+static void put_number(char **to, int64_t number)
 {
-    char text[STORE_REVISION_MAX];
-    jw_literal_key(w, "revision");
-    jw_str(w, store_revision_text(store_id, zxid, text));
+    *to += str_put_i64(*to, number);
 }
 
-static void add_stat(struct jw *w, const struct store_stat *stat)
+/* "time":…,"size":…,"children":… @return the end */
+static char *put_stat(char *to, const struct store_stat *stat)
 {
-    jw_literal_key(w, "time");
-    jw_int(w, stat->ctime_ms);
-    jw_literal_key(w, "size");
-    jw_int(w, stat->data_len);
-    jw_literal_key(w, "children");
-    jw_int(w, stat->n_children);
+    PUT(to, "\"time\":");
+    put_number(&to, stat->ctime_ms);
+    PUT(to, ",\"size\":");
+    put_number(&to, stat->data_len);
+    PUT(to, ",\"children\":");
+    put_number(&to, stat->n_children);
+    return to;
+}
+
+/* "revision":"…" @return the end */
+static char *put_revision(char *to, const char *store_id, int64_t zxid)
+{
+    PUT(to, "\"revision\":\"");
+    store_revision_text(store_id, zxid, to);
+    to += strlen(to);
+    PUT(to, "\"");
+    return to;
+}
+
+static void revision(struct jw *w, const char *store_id, int64_t zxid)
+{
+    char text[REVISION_MAX];
+    jw_raw(w, text, (size_t)(put_revision(text, store_id, zxid) - text));
 }
 
 void lines_status(struct jw *w, const char *name, const struct store_stat *stat, const char *store_id)
 {
+    char text[STAT_MAX + REVISION_MAX];
+    char *end = put_stat(text, stat);
+    PUT(end, ",");
+    end = put_revision(end, store_id, stat->mzxid);
     jw_literal_key(w, "status");
     jw_object(w);
     jw_literal_key(w, "path");
     jw_str(w, name);
-    add_stat(w, stat);
-    revision(w, store_id, stat->mzxid);
+    jw_raw(w, text, (size_t)(end - text));
     jw_object_end(w);
 }
 
@@ -113,8 +139,9 @@ void lines_put(struct buf *out, const char *path, const struct mirror_node *node
     jw_object(&w);
     jw_kstr(&w, "type", "put");
     jw_kstr(&w, "path", path);
+    char text[STAT_MAX];
     revision(&w, store_id, node->stat.mzxid);
-    add_stat(&w, &node->stat);
+    jw_raw(&w, text, (size_t)(put_stat(text, &node->stat) - text));
     lines_node_service(&w, node);
     jw_object_end(&w);
     buf_add_char(out, '\n');

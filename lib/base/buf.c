@@ -20,40 +20,14 @@ void buf_clear(struct buf *b)
         b->bytes[0] = 0;
 }
 
-char *buf_room(struct buf *b, size_t n)
+void buf_grow(struct buf *b, size_t n)
 {
     BUG_IF(n > SIZE_MAX / 4 || b->len > SIZE_MAX / 4);
-    if (b->cap < b->len + n + 1) {
-        size_t cap = b->cap ? b->cap : 64;
-        while (cap < b->len + n + 1)
-            cap *= 2;
-        b->bytes = mem_resize(b->bytes, cap, 1);
-        b->cap = cap;
-    }
-    b->bytes[b->len] = 0;
-    b->bytes[b->len + n] = 0;
-    return b->bytes + b->len;
-}
-
-void buf_add(struct buf *b, const void *p, size_t n)
-{
-    char *to = buf_room(b, n);
-    if (n)
-        memcpy(to, p, n);
-    b->len += n;
-}
-
-void buf_add_str(struct buf *b, const char *s)
-{
-    buf_add(b, s, strlen(s));
-}
-
-void buf_add_char(struct buf *b, char c)
-{
-    if (b->cap - b->len < 2) /* also when there is none */
-        buf_room(b, 1);
-    b->bytes[b->len++] = c;
-    b->bytes[b->len] = 0;
+    size_t cap = b->cap ? b->cap : 64;
+    while (cap < b->len + n + 1)
+        cap *= 2;
+    b->bytes = mem_resize(b->bytes, cap, 1);
+    b->cap = cap;
 }
 
 void buf_add_i64(struct buf *b, int64_t v)

@@ -8,6 +8,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 struct buf {
     char *bytes;
@@ -22,15 +23,42 @@ void buf_fini(struct buf *b);
 #define buf_auto __attribute__((cleanup(buf_fini)))
 /** Forget the content, keep the memory. */
 void buf_clear(struct buf *b);
+/** Get more memory, for n more bytes and the NUL; buf_room calls it where there is too little. */
+void buf_grow(struct buf *b, size_t n);
+
 /** Make room for n more bytes and return where they go; advance with `b->len += n`. A caller that uses fewer of them
  *  puts the NUL after them itself. */
-char *buf_room(struct buf *b, size_t n);
+static inline char *buf_room(struct buf *b, size_t n)
+{
+    if (b->cap - b->len <= n)
+        buf_grow(b, n);
+    b->bytes[b->len] = 0;
+    b->bytes[b->len + n] = 0;
+    return b->bytes + b->len;
+}
+
 /** Append n bytes, which do not lie in b itself; p may be NULL when n is 0. */
-void buf_add(struct buf *b, const void *p, size_t n);
+static inline void buf_add(struct buf *b, const void *p, size_t n)
+{
+    char *to = buf_room(b, n);
+    if (n)
+        memcpy(to, p, n);
+    b->len += n;
+}
+
 /** Append a C string. */
-void buf_add_str(struct buf *b, const char *s);
+static inline void buf_add_str(struct buf *b, const char *s)
+{
+    buf_add(b, s, strlen(s));
+}
+
 /** Append one byte. */
-void buf_add_char(struct buf *b, char c);
+static inline void buf_add_char(struct buf *b, char c)
+{
+    *buf_room(b, 1) = c;
+    b->len++;
+}
+
 /** Append a decimal integer. */
 void buf_add_i64(struct buf *b, int64_t v);
 /** Append in printf form. */

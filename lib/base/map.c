@@ -2,6 +2,7 @@
 #include "base/mem.h"
 #include "base/obj.h"
 
+#include <endian.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/random.h>
@@ -37,6 +38,19 @@ static inline void sip_round(uint64_t v[4])
     v[2] = rotl(v[2], 32);
 }
 
+/* The `left` (fewer than 8) bytes at b, the first in the lowest place; they are the last of n. */
+static inline uint64_t last_bytes(const unsigned char *b, size_t left, size_t n)
+{
+    uint64_t word = 0;
+    if (n >= 8 && left) { /* read with those before them, which are then pushed out */
+        memcpy(&word, b + left - 8, 8);
+        return le64toh(word) >> (8 * (8 - left));
+    }
+    for (size_t i = 0; i < left; i++)
+        word |= (uint64_t)b[i] << (8 * i);
+    return word;
+}
+
 uint64_t hash_bytes(const void *p, size_t n)
 {
     pthread_once(&key_once, key_make);
@@ -51,9 +65,7 @@ uint64_t hash_bytes(const void *p, size_t n)
         sip_round(v);
         v[0] ^= word;
     }
-    word = (uint64_t)n << 56;
-    for (size_t i = 0; i < left; i++)
-        word |= (uint64_t)b[i] << (8 * i);
+    word = (uint64_t)n << 56 | last_bytes(b, left, n);
     v[3] ^= word;
     sip_round(v);
     v[0] ^= word;

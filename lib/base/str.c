@@ -120,19 +120,26 @@ char *str_field(const char *s, char sep, size_t n)
     return str_trim(raw);
 }
 
+/* The two digits of each number below 100. */
+static const char digit_pairs[] = "0001020304050607080910111213141516171819"
+                                  "2021222324252627282930313233343536373839"
+                                  "4041424344454647484950515253545556575859"
+                                  "6061626364656667686970717273747576777879"
+                                  "8081828384858687888990919293949596979899";
+
 size_t str_put_i64(char *out, int64_t v)
 {
-    char digits[STR_I64_MAX];
-    size_t n = 0, len = 0;
+    char text[STR_I64_MAX];
+    char *end = text + sizeof text, *at = end;
     uint64_t left = v < 0 ? 0 - (uint64_t)v : (uint64_t)v;
-    do
-        digits[n++] = (char)('0' + left % 10);
-    while (left /= 10);
+    for (; left >= 10; left /= 100)
+        memcpy(at -= 2, digit_pairs + left % 100 * 2, 2);
+    if (left || at == end)
+        *--at = (char)('0' + left);
     if (v < 0)
-        out[len++] = '-';
-    while (n)
-        out[len++] = digits[--n];
-    return len;
+        *--at = '-';
+    memcpy(out, at, (size_t)(end - at));
+    return (size_t)(end - at);
 }
 
 /* Length of the ASCII text that s begins with, in whole words of 8. */

@@ -101,7 +101,8 @@ struct http_server {
     struct route_tables tables;
     struct http_server_def def;
     uint16_t port;
-    bool in_turn; /* inside MHD_run */
+    bool in_turn;        /* inside MHD_run */
+    uint64_t n_requests; /* begun so far */
     bool stop_asked, stopping;
     int64_t stop_limit_ms; /* monotonic clock */
     void (*stopped)(void *arg);

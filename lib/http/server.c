@@ -15,6 +15,8 @@
 #define STOP_GRACE_MS    3000
 #define SEND_TIMEOUT_MS  30000
 #define CONNECTION_LIMIT 16384
+/** How long requests that keep coming may hold the loop up. */
+#define TURN_US 500
 /**
  * Memory of a connection: head of a request and of its answer, and a piece of a stream. libmicrohttpd clears one and a half
  * times as much with each request, so more of it takes the cache from everything else.
@@ -50,6 +52,7 @@ static void *on_target(void *arg, const char *target, struct MHD_Connection *con
 {
     struct http_server *s = obj_cast(arg, struct http_server, HTTP_SERVER_MAGIC);
     (void)conn;
+    s->n_requests++;
     return request_new(s, target);
 }
 
@@ -154,12 +157,26 @@ static void arm_timer(struct http_server *s)
         run_timer_stop(s->timer);
 }
 
+/**
+ * While requests keep coming, their connections are looked at again at once: the way through the loop, which asks two epolls in
+ * place of one, is a tenth of what a short request takes.
+ */
+static void run_mhd(struct http_server *s)
+{
+    int64_t limit_us = run_now_us() + TURN_US;
+    uint64_t n_before;
+    do {
+        n_before = s->n_requests;
+        enum MHD_Result is_run = MHD_run(s->mhd);
+        BUG_IF(is_run != MHD_YES);
+    } while (s->n_requests != n_before && !s->stop_asked && run_now_us() < limit_us);
+}
+
 static void server_turn(struct http_server *s)
 {
     s->in_turn = true;
-    enum MHD_Result is_run = MHD_run(s->mhd);
+    run_mhd(s);
     s->in_turn = false;
-    BUG_IF(is_run != MHD_YES);
     if (s->stopping && (!has_answers_open(s) || run_now_ms() >= s->stop_limit_ms))
         server_end(s);
     else

@@ -61,7 +61,7 @@ void jw_int(struct jw *w, int64_t v);
 void jw_bool(struct jw *w, bool v);
 /** null. */
 void jw_null(struct jw *w);
-/** A value of `len` bytes that is JSON already; it is not checked. */
+/** A value, or members of the object that is open, of `len` bytes that are JSON already; they are not checked. */
 void jw_raw(struct jw *w, const char *json, size_t len);
 /** Key and string in one; a NULL value writes null. */
 void jw_kstr(struct jw *w, const char *key, const char *value);

@@ -191,10 +191,10 @@ static struct mirror_item *item_for(struct mirror_tree *tree, const char *path, 
         return item;
     const char *slash = strrchr(path, '/');
     if (!slash[1])
-        return mirror_tree_add(tree, NULL, "");
+        return mirror_tree_add(tree, NULL, path);
     mem_auto char *parent_path = slash == path ? mem_str("/") : mem_strn(path, (size_t)(slash - path));
     struct mirror_item *parent = mirror_tree_find(tree, parent_path);
-    return parent ? mirror_tree_add(tree, parent, slash + 1) : NULL;
+    return parent ? mirror_tree_add(tree, parent, path) : NULL;
 }
 
 /** Take over a stat; the counts of children and bytes stay the mirror's own. */

@@ -39,12 +39,6 @@ void mirror_places_free(struct mirror_places *p)
     free(p);
 }
 
-static uint64_t place_hash(uint64_t parent_hash, const char *name, size_t len)
-{
-    uint64_t mixed = parent_hash * UINT64_C(0x9e3779b97f4a7c15);
-    return hash_bytes(name, len) ^ mixed ^ mixed >> 29;
-}
-
 static struct shard *shard_of(const struct mirror_places *p, uint64_t hash)
 {
     return (struct shard *)(uintptr_t)&p->shards[hash & (N_SHARDS - 1)];
@@ -75,9 +69,9 @@ static void shard_grow(struct shard *s)
     free(old.slots);
 }
 
-size_t mirror_places_add(struct mirror_places *p, struct mirror_item *item)
+size_t mirror_places_add(struct mirror_places *p, struct mirror_item *item, const char *path)
 {
-    item->hash = place_hash(mirror_item_of(item->node.parent)->hash, item->name, strlen(item->name));
+    item->hash = hash_bytes(path, strlen(path));
     struct shard *s = shard_of(p, item->hash);
     uint32_t before = s->n_slots;
     if ((s->n_items + 1) * 4 > s->n_slots * 3)
@@ -116,38 +110,21 @@ size_t mirror_places_remove(struct mirror_places *p, const struct mirror_item *i
     return freed;
 }
 
-/** The item of a hash whose name is the len bytes at `name`; equal names and hashes have parents of equal hashes, too. */
-static struct mirror_item *find(const struct mirror_places *p, uint64_t hash, const char *name, size_t len)
+struct mirror_item *mirror_places_find(const struct mirror_places *p, const char *path, size_t len)
 {
+    uint64_t hash = hash_bytes(path, len);
     const struct shard *s = shard_of(p, hash);
     if (!s->n_slots)
         return NULL;
+    const char *name = (const char *)memrchr(path, '/', len) + 1;
+    size_t name_len = (size_t)(path + len - name);
     for (uint32_t i = first_slot(s, hash); s->slots[i].item; i = (i + 1) & (s->n_slots - 1)) {
         struct mirror_item *item = s->slots[i].item;
         if (s->slots[i].hash != hash)
             continue;
-        mem_prefetch(item, sizeof *item + len);
-        if (strncmp(item->name, name, len) == 0 && !item->name[len])
+        mem_prefetch(item, sizeof *item + name_len);
+        if (strncmp(item->name, name, name_len) == 0 && !item->name[name_len])
             return item;
     }
     return NULL;
-}
-
-struct mirror_item *mirror_places_child(const struct mirror_places *p, const struct mirror_item *parent,
-                                        const char *name, size_t len)
-{
-    return find(p, place_hash(parent->hash, name, len), name, len);
-}
-
-struct mirror_item *mirror_places_find(const struct mirror_places *p, const char *path)
-{
-    uint64_t hash = 0;
-    const char *name = path;
-    size_t len = 0;
-    for (const char *at = path; *at; at = name + len) {
-        name = at + 1;
-        len = (size_t)(strchrnul(name, '/') - name);
-        hash = place_hash(hash, name, len);
-    }
-    return find(p, hash, name, len);
 }

@@ -4,10 +4,9 @@
  *
  *     path ──► hash ──► shard (lower bits) ──► slots: [hash item, -, hash item, …]   open addressing, at most three quarters full
  *
- * An item's hash is made of its parent's and its name, with a secret key, so two paths have the same one with a probability of
- * 2^-64, and nobody can choose such paths. What is compared at a look-up is the hash and the last name; with one name, each
- * parent's hash gives another hash. There are many shards, so that growing, which one shard does in one turn, is short with any
- * number of items. 21 to 43 bytes an item.
+ * An item's hash is that of its path, with a secret key, so two paths have the same one with a probability of 2^-64, and nobody can
+ * choose such paths. What is compared at a look-up is the hash and the last name. There are many shards, so that growing, which one
+ * shard does in one turn, is short with any number of items. 21 to 43 bytes an item.
  * Thread: owner.   Source: ours; Knuth, The Art of Computer Programming 6.4, algorithm R (removing).
  */
 #ifndef STORE_MIRROR_PLACES_H
@@ -22,14 +21,11 @@ struct mirror_places;
 struct mirror_places *mirror_places_new(void);
 /** Free the table, not the items; NULL is fine. */
 void mirror_places_free(struct mirror_places *p);
-/** Add an item that has a parent; none of this parent has its name. @return bytes that the table has grown by. */
-size_t mirror_places_add(struct mirror_places *p, struct mirror_item *item);
+/** Add an item that has a parent; none of this parent has its name. @param path  of the item. @return bytes that the table has grown by. */
+size_t mirror_places_add(struct mirror_places *p, struct mirror_item *item, const char *path);
 /** Take an added item out. @return bytes that the table has become smaller by. */
 size_t mirror_places_remove(struct mirror_places *p, const struct mirror_item *item);
-/** The item at an absolute path that is not "/"; or NULL. */
-struct mirror_item *mirror_places_find(const struct mirror_places *p, const char *path);
-/** The child of a parent whose name is the len bytes at `name`, or NULL. */
-struct mirror_item *mirror_places_child(const struct mirror_places *p, const struct mirror_item *parent,
-                                        const char *name, size_t len);
+/** The item whose absolute path, not "/", is the len bytes at `path`; or NULL. */
+struct mirror_item *mirror_places_find(const struct mirror_places *p, const char *path, size_t len);
 
 #endif

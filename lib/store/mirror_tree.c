@@ -50,7 +50,8 @@ static struct mirror_item *descend(const struct mirror_tree *t, const char *path
     *rest = NULL;
     for (const char *name = path + 1; *name;) {
         size_t len = (size_t)(strchrnul(name, '/') - name);
-        struct mirror_item *child = t->places ? mirror_places_child(t->places, at, name, len) : NULL;
+        struct mirror_item *child =
+            t->places ? mirror_places_find(t->places, path, (size_t)(name + len - path)) : NULL;
         if (!child) {
             *rest = name;
             *rest_len = len;
@@ -66,7 +67,7 @@ struct mirror_item *mirror_tree_find(const struct mirror_tree *t, const char *pa
 {
     if (!path[1])
         return t->root;
-    return t->places ? mirror_places_find(t->places, path) : NULL;
+    return t->places ? mirror_places_find(t->places, path, strlen(path)) : NULL;
 }
 
 /** The next item that is not below this one. */
@@ -160,8 +161,9 @@ static void treap_remove(struct mirror_item **at, struct mirror_item *item)
 
 /* ---- changing ---- */
 
-struct mirror_item *mirror_tree_add(struct mirror_tree *t, struct mirror_item *parent, const char *name)
+struct mirror_item *mirror_tree_add(struct mirror_tree *t, struct mirror_item *parent, const char *path)
 {
+    const char *name = strrchr(path, '/') + 1;
     size_t size = sizeof(struct mirror_item) + strlen(name) + 1;
     struct mirror_item *item = mem_zalloc(size);
     memcpy(item->name, name, strlen(name) + 1);
@@ -171,7 +173,7 @@ struct mirror_item *mirror_tree_add(struct mirror_tree *t, struct mirror_item *p
         item->node.parent = &parent->node;
         if (!t->places)
             t->places = mirror_places_new();
-        t->n_place_bytes += mirror_places_add(t->places, item); /* gives the hash */
+        t->n_place_bytes += mirror_places_add(t->places, item, path); /* gives the hash */
         treap_insert(&parent->children, item);
         parent->node.stat.n_children++;
     } else {

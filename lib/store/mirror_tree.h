@@ -47,8 +47,8 @@ struct mirror_item *mirror_tree_after(const struct mirror_tree *t, const char *p
 /** Item after this one below `top` (included), in path order; or NULL. */
 struct mirror_item *mirror_tree_walk(const struct mirror_item *top, const struct mirror_item *item);
 
-/** Add an item without data or stat; parent NULL: the root, of which there is none yet. */
-struct mirror_item *mirror_tree_add(struct mirror_tree *t, struct mirror_item *parent, const char *name);
+/** Add an item without data or stat. @param parent  of the path; NULL: the path is "/", of which there is none yet */
+struct mirror_item *mirror_tree_add(struct mirror_tree *t, struct mirror_item *parent, const char *path);
 /** Put a copy of new data in place. @return the old data, for mirror_data_free; never NULL. */
 const char *mirror_tree_set_data(struct mirror_tree *t, struct mirror_item *item, const char *bytes,
                                  size_t len);
