@@ -43,8 +43,9 @@
       "Write the nodes of an export.")                                                                            \
     X("registry", "backup", "DIR", 1, 1, 0, registry_backup,                                                      \
       "Copy registryd's embedded store into a new directory while it is in use.")                                 \
-    X("registry", "-o hadoop", "COMMAND [WORD...]", 0, ANY_NUMBER, CLI_BIT(CLI_TIMEOUT) | CLI_RAW,                 \
-      registry_hadoop, "Do as Hadoop's own registry command does: ls, resolve, bind, mknode, rm.")                \
+    X("registry", "-o hadoop", "COMMAND [WORD...]", 0, ANY_NUMBER,                                                \
+      CLI_BIT(CLI_TIMEOUT) | CLI_BIT(CLI_ACCESSOR) | CLI_RAW, registry_hadoop,                                    \
+      "Do as Hadoop's own registry command does: ls, resolve, bind, mknode, rm.")                                 \
     X("app", "launch", "FILE", 1, 1, CLI_BIT(CLI_WAIT) | CLI_BIT(CLI_NO_WAIT) | CLI_BIT(CLI_TIMEOUT), app_launch, \
       "Create a service of a definition and wait until it is READY.")                                             \
     X("app", "status", "NAME", 1, 1, 0, app_status, "Show a service and its containers.")                         \

@@ -47,7 +47,7 @@ static int make_endpoint(const struct cli_given *g, const char *api, struct reg_
     switch (g->option) {
     case CLI_REST: reg_endpoint_rest(out, api, uris); break;
     case CLI_WEBUI: reg_endpoint_web(out, api, uris); break;
-    case CLI_INET: reg_endpoint_inet(out, api, "TCP", g->values[0], (int)port); break;
+    case CLI_INET: reg_endpoint_inet(out, api, "tcp", g->values[0], (int)port); break;
     default: reg_endpoint_ipc(out, api, g->values[0], (int)port); break;
     }
     return 0;

@@ -101,12 +101,12 @@ def test_bind_made_of_options(stack):
        "yarn:persistence=permanent", "--attr", "a=b=c")
     record = json.loads(ok(stack, "resolve", f"{BASE}/made", "-ojson"))
     assert [(e["api"], e["protocolType"]) for e in record["external"]] == [
-        ("classpath:a.b", "REST"), ("http://", "webui"), ("ipc.x", "TCP")]
+        ("classpath:a.b", "REST"), ("http://", "webui"), ("ipc.x", "tcp")]
     assert record["external"][2]["addresses"] == [{"host": "host.example", "port": "99"}]
     assert (record["description"], record["yarn:persistence"], record["a"]) == ("two words", "permanent", "b=c")
     table = ok(stack, "resolve", f"{BASE}/made")
-    assert re.search(r"external +ipc\.x +TCP host/port host=host\.example port=99", table) or \
-        re.search(r"external +ipc\.x +TCP host/port port=99 host=host\.example", table), table
+    assert re.search(r"external +ipc\.x +tcp host/port host=host\.example port=99", table) or \
+        re.search(r"external +ipc\.x +tcp host/port port=99 host=host\.example", table), table
 
 
 def test_ls_and_stat(stack):
