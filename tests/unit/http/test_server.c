@@ -3,11 +3,19 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
 
 #include "base/mem.h"
 #include "base/obj.h"
 
+#define FLOOD "GET /flood HTTP/1.1\r\nHost: h\r\n\r\n"
+/** A flood that has become so long has kept the loop from all else. */
+enum { FLOOD_MAX = 200000 };
+
 struct parked {
+    struct raw *flood[2]; /* each request on one of them brings the next on the other */
+    size_t n_flood;
+    bool is_flood_over;
     struct http_req *reqs[8];
     size_t n;
     int n_closed;
@@ -54,10 +62,28 @@ static void quit(struct http_req *req, void *app)
     http_reply(req, 202, NULL, NULL);
 }
 
+static void end_flood(void *arg)
+{
+    ((struct parked *)arg)->is_flood_over = true;
+}
+
+static void flood(struct http_req *req, void *app)
+{
+    struct parked *parked = app;
+    char answers[4096];
+    if (parked->n_flood++ == 0)
+        run_post(parked->fx->loop, end_flood, parked);
+    struct raw *next = parked->flood[parked->n_flood % ARRAY_LEN(parked->flood)];
+    if (!parked->is_flood_over && parked->n_flood < FLOOD_MAX) {
+        (void)recv(next->fd, answers, sizeof answers, MSG_DONTWAIT);
+        raw_send_str(next, FLOOD);
+    }
+    http_reply(req, 200, NULL, NULL);
+}
+
 static const struct http_route routes[] = {
-    {"GET", "/park", 0, 0, park, ""},
-    {"GET", "/promise", 0, 0, promise, ""},
-    {"GET", "/ok", 0, 0, ok, ""},
+    {"GET", "/flood", 0, 0, flood, ""},     {"GET", "/park", 0, 0, park, ""},
+    {"GET", "/promise", 0, 0, promise, ""}, {"GET", "/ok", 0, 0, ok, ""},
     {"POST", "/quit", 0, 0, quit, ""},
 };
 
@@ -229,6 +255,18 @@ static void test_stop_from_a_handler(void **state)
     raw_close(r);
 }
 
+static void test_requests_that_keep_coming_leave_the_loop_its_turns(void **state)
+{
+    struct fixture *fx = *state;
+    for (size_t i = 0; i < ARRAY_LEN(parked.flood); i++)
+        parked.flood[i] = raw_open(fx);
+    raw_send_str(parked.flood[0], FLOOD);
+    fixture_await(fx, &parked.is_flood_over);
+    assert_in_range(parked.n_flood, 1, FLOOD_MAX - 1);
+    for (size_t i = 0; i < ARRAY_LEN(parked.flood); i++)
+        raw_close(parked.flood[i]);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -239,6 +277,8 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_stop_with_waiting_requests, setup, teardown),
         cmocka_unit_test_setup_teardown(test_stop_with_half_a_request, setup, teardown),
         cmocka_unit_test_setup_teardown(test_stop_from_a_handler, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_requests_that_keep_coming_leave_the_loop_its_turns, setup,
+                                        teardown),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
