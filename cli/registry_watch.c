@@ -19,6 +19,7 @@ struct watching {
     bool is_live;   /* the snapshot is over */
     int64_t max, n; /* changes wanted (0: any number) and seen */
     bool is_over, is_broken;
+    struct err_info trouble; /* why nothing can be heard; code 0: something is */
 };
 
 static void print_line(struct watching *w, const char *type, const char *path, const char *revision,
@@ -83,7 +84,9 @@ static void on_synced(void *arg, const char *revision)
 
 static void on_state(void *arg, const struct err_info *why)
 {
-    obj_cast(arg, struct watching, WATCH_MAGIC);
+    struct watching *w = obj_cast(arg, struct watching, WATCH_MAGIC);
+
+    w->trouble = why ? *why : (struct err_info){0};
     if (why)
         fprintf(stderr, "bobbin: %s: %s (trying again)\n", why->where, why->text);
 }
@@ -104,7 +107,12 @@ static int follow(struct watching *w, struct reg *registry, int64_t limit_ms, st
     while (!w->is_over && !w->wait.is_interrupted && (limit_ms < 0 || run_now_ms() < end_ms))
         wait_event(&w->wait, limit_ms < 0 ? -1 : end_ms - run_now_ms());
     reg_watch_stop(watch);
-    return w->is_broken ? err_set(why, ERR_IO, "standard output", "could not be written") : 0;
+    if (w->is_broken)
+        return err_set(why, ERR_IO, "standard output", "could not be written");
+    if (w->is_over || w->wait.is_interrupted || !w->trouble.code)
+        return 0;
+    return err_set(why, w->trouble.code, w->trouble.where, "the time is over, and the last try failed: %s",
+                   w->trouble.text);
 }
 
 static int read_bounds(struct watching *w, int64_t *limit_ms, struct err_info *why)

@@ -236,6 +236,16 @@ def test_watch_ends_at_its_time(stack):
     assert code == 0 and err == "" and {line["type"] for line in lines} <= {"put", "synced"}
 
 
+def test_a_watch_whose_registry_is_away_at_the_end_is_no_success():
+    words = [os.path.join(BIN, "bobbin"), "registry", "watch", "--url", f"http://127.0.0.1:{free_port()}", "--timeout"]
+    for time in ("300ms", "3s", "30s"):  # a busy machine may take the first of these for one try
+        done = subprocess.run([*words, time], capture_output=True, text=True, timeout=PATIENCE, check=False)
+        if done.returncode:
+            break
+    assert done.returncode == 5 and done.stdout == "", done
+    assert "nothing listens" in done.stderr.splitlines()[0] and "the time is over" in done.stderr.splitlines()[-1], done
+
+
 def test_watch_ends_at_ctrl_c(stack):
     with Watch(stack) as watch:
         watch.until("synced")
