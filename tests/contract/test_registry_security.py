@@ -184,11 +184,24 @@ def test_se10_se17_nobody_in_a_secure_tree(place, tree):
             anonymous.__exit__(None, None, None)
 
 
-def test_se10_anonymous_and_alone(tmp_path):
-    """It starts; what it makes is the system's, not everybody's."""
-    with Registry(options={"registryd": {**SECURE, key("kerberos.realm"): "KERBEROS"}}) as registry:
+@pytest.mark.parametrize("auth", ["", "simple", " simple "])
+def test_se10_anonymous_and_alone(auth):
+    """It starts; what it makes is the system's, not everybody's, and further accounts are for those with an identity."""
+    options = {key("kerberos.realm"): "KERBEROS", key("client.auth"): auth, key("user.accounts"): "sasl:bob@"}
+    with Registry(options={"registryd": {**SECURE, **options}}) as registry:
         assert acl_of(registry, "/services") == [
             WORLD, *all_of(*sasl(*(f"{name}@KERBEROS" for name in ("yarn", "mapred", "hdfs", "hadoop"))))]
+
+
+def test_the_key_that_is_documented_stands_in_for_the_one_that_counts():
+    """Section 7: hadoop.registry.system.acls, with a warning, where hadoop.registry.system.accounts is not set."""
+    old = {**SECURE, key("system.acls"): "sasl:yarn, sasl:old"}
+    with Registry(options={"registryd": old}) as registry:
+        assert acl_of(registry, "/services") == [WORLD, *all_of(*sasl("yarn", "old"))]
+        assert registry.registryd.event("system_acls_read")
+    with Registry(options={"registryd": {**old, key("system.accounts"): "sasl:yarn, sasl:new"}}) as registry:
+        assert acl_of(registry, "/services") == [WORLD, *all_of(*sasl("yarn", "new"))]
+        assert not [e for e in registry.registryd.events if e["event"] == "system_acls_read"]
 
 
 def test_se18_se19_write_accessors(tree):
