@@ -391,6 +391,21 @@ static struct outcome *back_up(struct kit *kit, const char *dir, struct outcome 
     return o;
 }
 
+/* Member by member: what lies between them means nothing. */
+static void assert_same_stat(const struct store_stat *stat, const struct store_stat *expected)
+{
+    assert_int_equal(stat->czxid, expected->czxid);
+    assert_int_equal(stat->mzxid, expected->mzxid);
+    assert_int_equal(stat->pzxid, expected->pzxid);
+    assert_int_equal(stat->ctime_ms, expected->ctime_ms);
+    assert_int_equal(stat->mtime_ms, expected->mtime_ms);
+    assert_int_equal(stat->version, expected->version);
+    assert_int_equal(stat->cversion, expected->cversion);
+    assert_int_equal(stat->n_children, expected->n_children);
+    assert_int_equal(stat->data_len, expected->data_len);
+    assert_int_equal(stat->ephemeral, expected->ephemeral);
+}
+
 static void backup_is_a_store_of_its_own(void **state)
 {
     struct kit *kit = kit_open_dir(*state, NULL);
@@ -409,7 +424,7 @@ static void backup_is_a_store_of_its_own(void **state)
     snprintf(id, sizeof id, "%s", mirror_store_id(kit->mirror));
     struct kit *copy = kit_open_dir(dir, NULL);
     assert_string_equal(kit_get(copy, "/a")->data, "then");
-    assert_memory_equal(&kit_stat(copy, "/a")->stat, &then, sizeof then);
+    assert_same_stat(&kit_stat(copy, "/a")->stat, &then);
     kit_mirror(copy);
     assert_string_not_equal(mirror_store_id(copy->mirror), id);
     kit_free(copy);
