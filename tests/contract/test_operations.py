@@ -49,18 +49,37 @@ def test_operation_with_dns_names(strict, who, case):
     run(strict[who], DNS_RECORDS, case)
 
 
-def test_a_root_without_parent_is_told():
+@pytest.fixture(scope="module")
+def zk():
+    with zookeeper.Server() as server:
+        yield server
+
+
+def test_a_root_without_parent_is_told(zk):
     """AD7: the root is made, its parents are not; registryd says so and is not ready."""
-    with zookeeper.Server() as zk:
-        registry = Registry(store=f"zk://{zk.address}/no/parent")
-        try:
-            registry.registryd.start()
-            event = registry.registryd.event("registry_setup_failed")
-            assert event["error"].startswith("path not found"), event
-            answer = registry.registry("GET", "", base="/readyz")
-            assert answer.status == 503, answer
-        finally:
-            registry.__exit__(None, None, None)
+    registry = Registry(store=f"zk://{zk.address}/no/parent")
+    try:
+        registry.registryd.start()
+        event = registry.registryd.event("registry_setup_failed")
+        assert event["error"].startswith("path not found"), event
+        answer = registry.registry("GET", "", base="/readyz")
+        assert answer.status == 503, answer
+    finally:
+        registry.__exit__(None, None, None)
+
+
+def test_roots_as_people_write_them(zk):
+    """Section 1.1: with or without slashes and blanks around it is the same root; "/" shows the whole tree of ZooKeeper."""
+    def at(root):
+        return Registry(store="auto", options={"registryd": {"hadoop.registry.zk.quorum": f" {zk.address} ", "hadoop.registry.zk.root": root}})
+    with at("written") as registry:
+        registry.bind("/users/seen", RECORDS["MINIMAL"])
+    for root in ("/written", "/written/", " /written "):
+        with at(root) as registry:
+            assert registry.registry("GET", "/users").json["nodes"] == ["seen"], root
+    with at("/") as registry:
+        assert {"written", "zookeeper"} <= set(registry.registry("GET", "/").json["nodes"])
+        assert registry.registry("GET", "/written/users/seen").json["service"]
 
 
 def test_a_zookeeper_that_knows_no_sasl_ids_is_told():
