@@ -6,6 +6,7 @@
  *     read again after a reconnect:  nodes go to `tree` as differences; at its end a sweep in
  *                                    slices drops what this generation has not seen                  change…, applied
  *     … and it shows an older state: as before; then the tree is told as that of another store      synced
+ *     a large subtree gone:          dropped in slices; what the store tells meanwhile is held       change…, then that
  *
  * A store goes back when an old snapshot of it is put in place. Its numbers only rise otherwise, so any that is lower than
  * what the tree has, or than what was applied, shows it. Numbers that were given out before will then be given out again
@@ -21,6 +22,7 @@
 #include "base/mem.h"
 #include "base/obj.h"
 #include "run/log.h"
+#include "store/mirror_intake.h"
 #include "store/mirror_tree.h"
 #include "store/store_backend.h"
 
@@ -69,6 +71,7 @@ struct waiter {
 struct mirror {
     struct obj obj;
     struct run_loop *loop;
+    struct mirror_intake *intake;
     struct mirror_tree tree, aside;
     enum mirror_state state;
     bool is_ready, is_stale;
@@ -232,34 +235,39 @@ static void item_touch(struct mirror *m, const char *path, const struct store_st
     item->generation = m->generation;
 }
 
-/** The node was deleted and made again while nobody looked: what is below it was the old one's. */
-static void children_drop(struct mirror *m, struct mirror_tree *tree, const struct mirror_item *item)
+/** The node was deleted and made again while nobody looked: what is below it was the old one's. At most *n_left nodes are
+ *  dropped. @return true: all of it is gone. */
+static bool children_drop(struct mirror *m, struct mirror_tree *tree, const struct mirror_item *item,
+                          size_t *n_left)
 {
     struct mirror_item *child;
-    size_t n_left = SIZE_MAX;
-    while ((child = mirror_child_next(item, "", 0)))
-        subtree_drop(m, tree, child, &n_left);
+    while ((child = mirror_child_next(item, "", 0))) {
+        if (!subtree_drop(m, tree, child, n_left))
+            return false;
+    }
+    return true;
 }
 
-static void item_put(struct mirror *m, const char *path, const struct store_stat *stat, const char *bytes,
-                     size_t len)
+/** @return whether it is done; false: the old node still has children, and is as it was. */
+static bool item_put(struct mirror *m, const char *path, const struct store_stat *stat, const char *bytes,
+                     size_t len, size_t *n_left)
 {
     struct mirror_tree *tree = tree_now(m);
     bool is_new = false;
     struct mirror_item *item = item_for(tree, path, &is_new);
     if (!item)
-        return;
+        return true;
     if (!is_new && m->state == MIRROR_READING && is_earlier(&item->node.stat, stat))
         m->is_older = true;
-    if (!is_new && item->node.stat.czxid != stat->czxid)
-        children_drop(m, tree, item);
+    if (!is_new && item->node.stat.czxid != stat->czxid && !children_drop(m, tree, item, n_left))
+        return false;
     size_t old_len = item->node.stat.data_len;
     bool is_same = !is_new && item->node.stat.czxid == stat->czxid && item->node.stat.mzxid == stat->mzxid &&
                    old_len == len && memcmp(item->node.data, bytes, len) == 0;
     item->generation = m->generation;
     item_set_stat(item, stat);
     if (is_same)
-        return;
+        return true;
     const char *old_data = mirror_tree_set_data(tree, item, bytes, len);
     if (is_new && item->node.parent) {
         struct mirror_item *parent = mirror_item_of(item->node.parent);
@@ -268,6 +276,7 @@ static void item_put(struct mirror *m, const char *path, const struct store_stat
     if (tree == &m->tree)
         tell_change(m, MIRROR_PUT, path, item, is_new ? NULL : old_data, is_new ? 0 : old_len, stat->mzxid);
     mirror_data_free(old_data);
+    return true;
 }
 
 /* ---- the end of a full read ---- */
@@ -377,9 +386,8 @@ static void aside_publish(struct mirror *m)
 
 /* ---- what the store tells ---- */
 
-static void on_begin(void *arg, const char *store_id)
+static void on_begin(struct mirror *m, const char *store_id)
 {
-    struct mirror *m = obj_cast(arg, struct mirror, MIRROR_MAGIC);
     run_timer_stop(m->sweep_timer);
     tree_drop(m, &m->aside);
     m->generation++;
@@ -402,32 +410,29 @@ static bool is_listening(const struct mirror *m)
     return m->is_ready || m->state == MIRROR_ASIDE;
 }
 
-static void on_node(void *arg, const char *path, const struct store_stat *stat, const char *bytes, size_t len)
+static bool on_node(struct mirror *m, const struct mirror_told *told, size_t *n_left)
 {
-    struct mirror *m = obj_cast(arg, struct mirror, MIRROR_MAGIC);
+    const struct store_stat *stat = told->stat;
     if (!is_listening(m))
-        return;
+        return true;
     learn_number(m, larger(stat->mzxid, larger(stat->czxid, stat->pzxid)));
-    if (bytes)
-        item_put(m, path, stat, bytes, len);
-    else
-        item_touch(m, path, stat);
+    if (told->bytes)
+        return item_put(m, told->text, stat, told->bytes, told->len, n_left);
+    item_touch(m, told->text, stat);
+    return true;
 }
 
-static void on_gone(void *arg, const char *path, int64_t zxid)
+static bool on_gone(struct mirror *m, const char *path, int64_t zxid, size_t *n_left)
 {
-    struct mirror *m = obj_cast(arg, struct mirror, MIRROR_MAGIC);
-    size_t n_left = SIZE_MAX;
     struct mirror_item *item = is_listening(m) ? mirror_tree_find(tree_now(m), path) : NULL;
     if (!item)
-        return;
+        return true;
     learn_number(m, zxid);
-    subtree_drop(m, tree_now(m), item, &n_left);
+    return subtree_drop(m, tree_now(m), item, n_left);
 }
 
-static void on_end(void *arg, int64_t zxid)
+static void on_end(struct mirror *m, int64_t zxid)
 {
-    struct mirror *m = obj_cast(arg, struct mirror, MIRROR_MAGIC);
     learn_number(m, zxid);
     if (m->state == MIRROR_READING && zxid < m->applied)
         m->is_older = true;
@@ -443,9 +448,8 @@ static void on_end(void *arg, int64_t zxid)
     }
 }
 
-static void on_applied(void *arg, int64_t zxid)
+static void on_applied(struct mirror *m, int64_t zxid)
 {
-    struct mirror *m = obj_cast(arg, struct mirror, MIRROR_MAGIC);
     learn_number(m, zxid);
     if (m->state != MIRROR_IDLE)
         m->pending_applied = larger(m->pending_applied, zxid);
@@ -453,12 +457,26 @@ static void on_applied(void *arg, int64_t zxid)
         tell_applied(m, zxid);
 }
 
-static void on_lost(void *arg, const struct err_info *why)
+static void on_lost(struct mirror *m, const struct err_info *why)
 {
-    struct mirror *m = obj_cast(arg, struct mirror, MIRROR_MAGIC);
     run_timer_stop(m->sweep_timer);
     m->state = MIRROR_IDLE;
     tell_stale(m, why);
+}
+
+/** A word of the store's; see mirror_intake.h. Only what drops nodes may be too much for a turn. */
+static bool take(void *arg, const struct mirror_told *told, size_t *n_left)
+{
+    struct mirror *m = obj_cast(arg, struct mirror, MIRROR_MAGIC);
+    switch (told->word) {
+    case WORD_BEGIN: on_begin(m, told->text); break;
+    case WORD_NODE: return on_node(m, told, n_left);
+    case WORD_GONE: return on_gone(m, told->text, told->zxid, n_left);
+    case WORD_END: on_end(m, told->zxid); break;
+    case WORD_APPLIED: on_applied(m, told->zxid); break;
+    case WORD_LOST: on_lost(m, told->why); break;
+    }
+    return true;
 }
 
 /* ---- waiting ---- */
@@ -512,7 +530,6 @@ void mirror_forget(struct mirror *m, void *arg)
 
 struct mirror *mirror_new(struct store *s)
 {
-    static const struct store_follow_ops follow = {on_begin, on_node, on_gone, on_end, on_applied, on_lost};
     struct mirror *m = mem_new(struct mirror);
     obj_init(&m->obj, MIRROR_MAGIC);
     m->loop = s->loop;
@@ -520,7 +537,7 @@ struct mirror *mirror_new(struct store *s)
     m->free_timer = run_timer_new(m->loop, free_slice, m);
     TAILQ_INIT(&m->listeners);
     TAILQ_INIT(&m->waiters);
-    store_follow(s, &follow, m);
+    m->intake = mirror_intake_new(s, take, m);
     return m;
 }
 
@@ -533,6 +550,7 @@ void mirror_free(struct mirror *m)
         TAILQ_REMOVE(&m->listeners, l, link);
         free(l);
     }
+    mirror_intake_free(m->intake);
     run_timer_free(m->sweep_timer);
     run_timer_free(m->free_timer);
     mirror_doomed_free(&m->doomed, SIZE_MAX);
@@ -584,7 +602,7 @@ size_t mirror_n_nodes(const struct mirror *m)
 size_t mirror_n_bytes(const struct mirror *m)
 {
     return m->tree.n_bytes + m->tree.n_place_bytes + m->aside.n_bytes + m->aside.n_place_bytes +
-           m->doomed.n_bytes;
+           m->doomed.n_bytes + mirror_intake_n_bytes(m->intake);
 }
 
 const struct mirror_node *mirror_find(const struct mirror *m, const char *path)

@@ -5,7 +5,8 @@
  *                        └──────► listeners             (ordered changes, applied revision)
  *
  * The first full read is invisible until it is complete; later ones (after a reconnect) are applied as differences, so
- * there is never an empty or half-read tree. Thread: owner for everything.   Source: ours.
+ * there is never an empty or half-read tree. A subtree that is gone leaves it a slice in each turn of the loop, children first; whatever
+ * the store tells after it comes after it. Thread: owner for everything.   Source: ours.
  */
 #ifndef STORE_MIRROR_H
 #define STORE_MIRROR_H

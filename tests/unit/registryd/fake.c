@@ -65,6 +65,8 @@ void fake_put(struct fake *f, const char *path, const char *text)
 void fake_gone(struct fake *f, const char *path)
 {
     f->ops->gone(f->follower, path, ++f->zxid);
+    while (mirror_find(f->mirror, path)) /* it takes more than a slice */
+        uv_run(run_loop_uv(f->loop), UV_RUN_NOWAIT);
 }
 
 void fake_record(struct fake *f, const char *path, const char *id, const char *persistence)

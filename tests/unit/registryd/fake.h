@@ -27,7 +27,7 @@ void fake_begin(struct fake *f, const char *store_id);
 void fake_end(struct fake *f);
 /** The node is like this now. Its parents must be there. */
 void fake_put(struct fake *f, const char *path, const char *text);
-/** The node and all below are gone. */
+/** The node and all below are gone; the loop turns until the mirror knows. */
 void fake_gone(struct fake *f, const char *path);
 /** A node with a record of this id and persistence, made with its parents. */
 void fake_record(struct fake *f, const char *path, const char *id, const char *persistence);
