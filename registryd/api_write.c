@@ -172,19 +172,23 @@ static void on_written(void *arg, int err, const struct reg_store_result *r)
         on_applied(w, 0);
 }
 
-/* Condition of the headers. @return 0; or ERR_CONFLICT for an If-Match that cannot be ours. */
+/* Condition of the headers. @return 0; ERR_CONFLICT for an If-Match that cannot be ours; ERR_USAGE for a condition that
+ * is not known here, and would not hold if it were passed over. */
 static int read_condition(struct http_req *req, struct reg_store_cond *cond, struct err_info *why)
 {
     const char *match = http_header(req, "If-Match");
     const char *none = http_header(req, "If-None-Match");
     *cond = (struct reg_store_cond){REG_IF_NONE, 0};
+    if (none && (match || strcmp(none, "*") != 0))
+        return err_set(why, ERR_USAGE, "If-None-Match",
+                       "a write is conditional on If-Match, or on If-None-Match: *");
     if (match && strcmp(match, "*") != 0) {
         cond->kind = REG_IF_MZXID;
         return api_etag_mzxid(match, &cond->mzxid, why);
     }
     if (match)
         cond->kind = REG_IF_EXISTS;
-    else if (none && strcmp(none, "*") == 0)
+    else if (none)
         cond->kind = REG_IF_ABSENT;
     return 0;
 }
@@ -333,11 +337,16 @@ void api_post(struct http_req *req, void *arg)
     if (!w)
         return;
     const char *op = http_query(req, "op");
-    if (op && strcmp(op, "mknode") == 0) {
+    bool is_known = op && strcmp(op, "mknode") == 0;
+    if (is_known && w->cond.kind == REG_IF_NONE) {
         write_begin(w);
         return;
     }
-    err_set(&why, ERR_USAGE, "op", "\"%s\" is no operation: op=mknode is", op ? op : "");
+    if (is_known)
+        err_set(&why, ERR_USAGE, "If-Match",
+                "mknode is conditional by itself: a node that exists stays as it is");
+    else
+        err_set(&why, ERR_USAGE, "op", "\"%s\" is no operation: op=mknode is", op ? op : "");
     write_refuse(w, ERR_USAGE, &why);
 }
 

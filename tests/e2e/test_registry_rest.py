@@ -102,6 +102,16 @@ def test_conditions(reg):
     assert reg.registry("DELETE", "/users/alice/cond", headers={"If-Match": second.headers["ETag"]}).status == 200
 
 
+def test_a_condition_that_cannot_be_kept_is_not_passed_over(reg):
+    tag = put(reg, "/users/alice/kept").headers["ETag"]
+    for headers in ({"If-None-Match": tag}, {"If-None-Match": "*", "If-Match": tag}):
+        refused = put(reg, "/users/alice/kept", query="overwrite=true", **headers)
+        assert refused.status == 400 and refused.json["where"] == "If-None-Match", refused
+    assert reg.registry("DELETE", "/users/alice/kept", headers={"If-None-Match": tag}).status == 400
+    assert reg.registry("POST", "/users/alice/kept", query="op=mknode", headers={"If-None-Match": "*"}).status == 400
+    assert reg.registry("GET", "/users/alice/kept").headers["ETag"] == tag
+
+
 def test_strong_reads_agree_with_the_mirror(reg):
     put(reg, "/users/alice/strong")
     put(reg, "/users/alice/strong/kid")
