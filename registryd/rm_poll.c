@@ -43,7 +43,7 @@ struct rm_poll {
     int64_t n_nodes;        /* active in this poll */
     int64_t n_nodes_known;  /* most that were active outside a grace time */
     struct map cluster_ids; /* start times that RMs have had while we looked on */
-    struct map users;       /* whose homes were asked for */
+    struct map greeted;     /* applications of the last list of those that have started */
     size_t n_flying;        /* applications being asked about */
 };
 
@@ -304,13 +304,21 @@ static void on_finished(void *arg, int err, const struct http_answer *a, const s
     ask_apps(p);
 }
 
-/* A home for the user of each application that was not seen before. */
+/* One list of applications that have started. */
+struct greeting {
+    struct rm_poll *poll;
+    struct map apps, users; /* of this list; sets */
+};
+
+/* A home for the user of each application that the list before did not have: it may have gone since it was made last. */
 static void greet_app(void *arg, const char *id, const char *user)
 {
-    struct rm_poll *p = arg;
-    if (!*user || map_get(&p->users, user))
+    struct greeting *g = arg;
+    struct rm_poll *p = g->poll;
+    map_set(&g->apps, id, p);
+    if (!*user || map_get(&p->greeted, id) || map_get(&g->users, user))
         return;
-    map_set(&p->users, user, p);
+    map_set(&g->users, user, p);
     mem_auto char *reason = mem_fmt("the RM has %s", id);
     struct cleanup_event event = {
         .kind = CLEANUP_APP_STORED, .subject = user, .reason = reason, .dry_run = p->def.dry_run};
@@ -326,13 +334,17 @@ static int64_t list_begin_ms(const struct rm_poll *p)
 static void on_started(void *arg, int err, const struct http_answer *a, const struct err_info *why)
 {
     struct rm_poll *p = obj_cast(arg, struct rm_poll, POLL_MAGIC);
+    struct greeting g = {.poll = p};
     struct err_info bad = *why;
     if (has_failed(p, err, a, why))
         return;
-    if (rm_read_apps(a->body.bytes, a->body.len, greet_app, p, &bad)) {
+    if (rm_read_apps(a->body.bytes, a->body.len, greet_app, &g, &bad)) {
         give_up(p, &bad);
         return;
     }
+    map_fini(&g.users, NULL);
+    map_fini(&p->greeted, NULL);
+    p->greeted = g.apps;
     mem_auto char *path = mem_fmt("/apps?finishedTimeBegin=%" PRId64
                                   "&states=FINISHED,FAILED,KILLED&deSelects=resourceRequests",
                                   list_begin_ms(p));
@@ -474,7 +486,7 @@ void rm_poll_free(struct rm_poll *p)
     run_timer_free(p->timer);
     rm_apps_free(p->apps);
     map_fini(&p->cluster_ids, NULL);
-    map_fini(&p->users, NULL);
+    map_fini(&p->greeted, NULL);
     for (size_t i = 0; i < p->n_urls; i++)
         free(p->urls[i]);
     free(p->urls);

@@ -313,6 +313,11 @@ def test_homes_for_the_users_of_applications(cluster, rm):
         wait_for(lambda: reg.there("/users/zoe"), "a home for the user of a running application")
         rm.app(OTHER, user="yan")
         wait_for(lambda: reg.there("/users/yan"), "a home for the user of a new one")
+        assert reg.registry("DELETE", "/users/yan").status == 200
+        reg.polls()
+        assert not reg.there("/users/yan"), "the applications that there are do not bring it back"
+        rm.app(f"{OTHER}9", user="yan")
+        wait_for(lambda: reg.there("/users/yan"), "a home again, for the next application")
 
 
 def test_dry_run_only_tells(cluster, rm):
