@@ -32,6 +32,24 @@ static void add_term(struct buf *query, const char *name, const char *value)
     add_percent(query, value);
 }
 
+/* Whether this can be looked for. A server passes over parameters that it does not know, and would find too much. */
+static bool is_term(const char *name)
+{
+    static const char *const names[] = {"api",
+                                        "protocol",
+                                        "user",
+                                        "class",
+                                        "component",
+                                        "id",
+                                        "endpointField.api",
+                                        "endpointField.protocol",
+                                        "endpointField.protocolType"};
+    size_t i = 0;
+    while (i < ARRAY_LEN(names) && strcmp(names[i], name) != 0)
+        i++;
+    return i < ARRAY_LEN(names);
+}
+
 /* The terms of the command line as a query. @return 0; ERR_USAGE. */
 static int read_terms(const struct cli *cli, struct buf *query, struct err_info *why)
 {
@@ -41,10 +59,10 @@ static int read_terms(const struct cli *cli, struct buf *query, struct err_info 
         add_term(query, "protocol", cli_value(cli, CLI_FIELD_PROTOCOL));
     for (size_t i = 0; i < cli->n_operands; i++) {
         const char *equals = strchr(cli->operands[i], '=');
-        if (!equals)
+        mem_auto char *name = mem_strn(cli->operands[i], equals ? (size_t)(equals - cli->operands[i]) : 0);
+        if (!is_term(name))
             return err_set(why, ERR_USAGE, cli->operands[i],
                            "no TERM=VALUE (terms: api, protocol, user, class, component, id)");
-        mem_auto char *name = mem_strn(cli->operands[i], (size_t)(equals - cli->operands[i]));
         add_term(query, name, equals + 1);
     }
     if (!query->len)
