@@ -215,7 +215,9 @@ static void on_setup(void *arg, int err, const struct reg_store_result *r)
     if (app->is_closing)
         return;
     if (err) {
-        log_emit(&ev_registry_setup_failed, LOG_ERR(&r->why));
+        metric_add(daemon_metrics(app->daemon), M_SETUP_FAILED, 1);
+        if (log_trouble_is_news(&app->setup_trouble, &r->why, run_now_ms()))
+            log_emit(&ev_registry_setup_failed, LOG_ERR(&r->why));
         run_timer_start(app->setup_retry, SETUP_RETRY_MS, 0);
         return;
     }

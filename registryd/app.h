@@ -14,6 +14,7 @@
 #include "rm_poll.h"
 #include "run/daemon.h"
 #include "run/heap.h"
+#include "run/log.h"
 #include "store/mirror.h"
 #include "store/store.h"
 
@@ -34,6 +35,7 @@ struct registryd {
     struct rm_poll *rm; /* NULL: no resource manager is followed */
     struct http_server *http;
     struct run_timer *setup_retry;
+    struct log_trouble setup_trouble;
     bool has_nodes;            /* the standard nodes were seen in the mirror */
     bool is_closing;           /* no completion starts anything new */
     struct http_route *routes; /* registry_routes with the limits of the options */

@@ -32,6 +32,8 @@ LOG_DECLARE(REGISTRYD_EVENTS)
     X(M_MIRROR_BYTES, METRIC_GAUGE, "registry_mirror_bytes", "", "Memory held by the mirror.")               \
     X(M_APPLIED, METRIC_GAUGE, "registry_applied_revision", "", "Revision number applied to the mirror.")    \
     X(M_STALE, METRIC_GAUGE, "registry_stale", "", "1 while the store is away.")                             \
+    X(M_SETUP_FAILED, METRIC_COUNTER, "registry_setup_failed", "",                                           \
+      "Tries to make the standard nodes that failed.")                                                       \
     X(M_FOLLOWERS, METRIC_GAUGE, "registry_followers", "", "Open change feeds.")                             \
     X(M_CHANGES, METRIC_COUNTER, "registry_changes", "", "Changes put into the feed.")                       \
     X(M_GONE, METRIC_COUNTER, "registry_followers_gone", "", "Followers that fell behind the ring.")         \

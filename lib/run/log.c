@@ -4,6 +4,7 @@
 
 #include <errno.h>
 #include <stdio.h>
+#include <string.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -90,4 +91,15 @@ void log_write(const struct log_event *ev, const struct log_field *fields, size_
             return;
         done += n > 0 ? (size_t)n : 0;
     }
+}
+
+bool log_trouble_is_news(struct log_trouble *t, const struct err_info *why, int64_t now_ms)
+{
+    bool is_same = t->said.code == why->code && strcmp(t->said.where, why->where) == 0 &&
+                   strcmp(t->said.text, why->text) == 0;
+    if (is_same && now_ms - t->said_ms < LOG_TROUBLE_AGAIN_MS)
+        return false;
+    t->said = *why;
+    t->said_ms = now_ms;
+    return true;
 }

@@ -15,6 +15,7 @@
 #ifndef RUN_LOG_H
 #define RUN_LOG_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -67,6 +68,25 @@ void log_write(const struct log_event *ev, const struct log_field *fields, size_
     log_write((ev), (const struct log_field[]){__VA_ARGS__},                                                 \
               sizeof((const struct log_field[]){__VA_ARGS__}) / sizeof(struct log_field))
 #define log_emit0(ev) log_write((ev), NULL, 0)
+
+/** A trouble that goes on while something is tried again and again, as it was said last. `{0}`: not said yet. */
+struct log_trouble {
+    struct err_info said;
+    int64_t said_ms;
+};
+
+/** While a trouble stays the same it is said once in this time. */
+#define LOG_TROUBLE_AGAIN_MS 60000
+
+/**
+ * Whether a try that has failed is to be logged: the first one, one that fails otherwise than was said last, and one that
+ * comes LOG_TROUBLE_AGAIN_MS after that. What is to be logged counts as said.
+ *
+ * @param why     of this try; its code is not 0                                  [borrowed]
+ * @param now_ms  a clock that only rises: run_now_ms
+ * Thread: that of t.   Source: ours.
+ */
+bool log_trouble_is_news(struct log_trouble *t, const struct err_info *why, int64_t now_ms);
 
 /**
  * Choose level and format for the process.

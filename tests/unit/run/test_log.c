@@ -124,6 +124,38 @@ static void quoting(void **state)
     }
 }
 
+static bool is_news(struct log_trouble *t, int code, const char *where, const char *text, int64_t now_ms)
+{
+    struct err_info why = {0};
+    err_set(&why, code, where, "%s", text);
+    return log_trouble_is_news(t, &why, now_ms);
+}
+
+/* A try a second, as a log on a screen would show it. */
+static void a_trouble_that_stays_is_said_once_a_minute(void **state)
+{
+    enum { START_MS = 5 };
+    struct log_trouble t = {0};
+    int n_said = 0;
+    (void)state;
+    for (int64_t now_ms = START_MS; now_ms < START_MS + 180 * 1000; now_ms += 1000)
+        n_said += is_news(&t, ERR_PERMISSION, "/a", "no", now_ms);
+    assert_int_equal(n_said, 3);
+}
+
+static void a_trouble_that_changes_is_said_at_once(void **state)
+{
+    struct log_trouble t = {0};
+    (void)state;
+    assert_true(is_news(&t, ERR_PERMISSION, "/a", "no", 1000));
+    assert_false(is_news(&t, ERR_PERMISSION, "/a", "no", 1001));
+    assert_true(is_news(&t, ERR_PERMISSION, "/a", "not now", 1002));
+    assert_true(is_news(&t, ERR_PERMISSION, "/b", "not now", 1003));
+    assert_true(is_news(&t, ERR_NOTFOUND, "/b", "not now", 1004));
+    assert_true(is_news(&t, ERR_PERMISSION, "/a", "no", 1005));
+    assert_false(is_news(&t, ERR_PERMISSION, "/a", "no", 1006));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -131,6 +163,8 @@ int main(void)
         cmocka_unit_test(json_lines),
         cmocka_unit_test(level_is_a_threshold),
         cmocka_unit_test(quoting),
+        cmocka_unit_test(a_trouble_that_stays_is_said_once_a_minute),
+        cmocka_unit_test(a_trouble_that_changes_is_said_at_once),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
