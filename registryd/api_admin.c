@@ -162,7 +162,11 @@ static int read_flag(const json_t *body, const char *name, bool *out, struct err
 /* Items of a body: its member `name`, the body itself when it is a list, or the body as the only one. */
 static int body_items(json_t *body, const char *name, json_t **items, struct err_info *why)
 {
+    const char *const names[] = {name, NULL};
     json_t *list = json_is_array(body) ? body : json_object_get(body, name);
+    int err = list ? members_check(body, names, why) : 0;
+    if (err)
+        return err;
     if (!list && json_is_object(body))
         *items = json_pack("[O]", body);
     else
@@ -258,10 +262,12 @@ static void on_event(void *arg, int err, const struct cleanup_outcome *o)
 /* An event names its subject by its own word ("container") or by "id". */
 static int read_event(const json_t *item, struct slot *s, struct err_info *why)
 {
+    static const char *const names[] = {"type", "user", "application", "attempt", "container", "id", NULL};
     const char *subject;
     if (!json_is_object(item))
         return err_set(why, ERR_INVALID, "", "an event is an object");
-    int err = read_text(item, "type", NULL, &s->type, why);
+    int err = members_check(item, names, why);
+    err = err ? err : read_text(item, "type", NULL, &s->type, why);
     err = err ? err : cleanup_kind_read(s->type, &s->kind, &s->subject_name, why);
     if (err)
         return err;
@@ -360,10 +366,12 @@ static void on_homes(void *arg, int err, const struct users_result *r)
 
 static int read_user(const json_t *item, struct slot *s, struct err_info *why)
 {
+    static const char *const names[] = {"user", NULL};
     const char *user;
     char *homes[USERS_MAX_HOMES];
     size_t n = 0;
-    int err = json_is_string(item) ? 0 : read_text(item, "user", NULL, &user, why);
+    int err = members_check(item, names, why);
+    err = err || json_is_string(item) ? err : read_text(item, "user", NULL, &user, why);
     if (err)
         return err;
     user = json_is_string(item) ? json_string_value(item) : user;

@@ -90,7 +90,7 @@ static const struct http_schema event_schema = {
     "\"am-container-finished\",\"application-launched\",\"am-registered\",\"attempt-registered\",\"attempt-"
     "added\"]},"
     "\"user\":" TEXT ",\"application\":" TEXT ",\"attempt\":" TEXT ",\"container\":" TEXT ",\"id\":" TEXT
-    "}}",
+    "},\"additionalProperties\":false}",
     NULL};
 static const struct http_schema *const uses_event[] = {&event_schema, NULL};
 static const struct http_schema events_schema = {

@@ -206,7 +206,9 @@ def test_events(reg):
 @pytest.mark.parametrize("body", [{"type": "fly", "id": APP}, {"type": "application-completed"}, {"id": APP}, 5, [5],
                                   {"type": "container-finished", "container": "tomcat"}, {"events": 7},
                                   [{"type": "application-completed", "application": APP}, {"type": "x"}],
-                                  {"type": "application-completed", "application": ""}])
+                                  {"type": "application-completed", "application": ""},
+                                  {"type": "application-completed", "application": APP, "dryRun": True},
+                                  {"events": [{"type": "application-completed", "application": APP}], "dryRun": True}])
 def test_malformed_events_do_nothing_at_all(reg, body):
     reg.bind("/users/t/app", record(APP, "application"))
     assert admin(reg, "events", body, status=400)["detail"]
@@ -223,6 +225,7 @@ def test_homes(reg):
         {"user": "a_b", "created": True, "homes": ["/users/a-b"]}, {"user": "yan", "created": True, "homes": ["/users/yan"]}]
     assert admin(reg, "users", {"user": "bad name"}, status=400)["exception"] == "InvalidPathnameException"
     assert admin(reg, "users", {"user": 5}, status=400)
+    assert admin(reg, "users", {"user": "yan", "homes": []}, status=400)["where"] == "/homes"
     stored = admin(reg, "events", {"type": "application-stored", "user": "xaver"})
     assert stored["events"][0]["created"] is True and there(reg, "/users/xaver")
 
