@@ -99,10 +99,10 @@ void api_export(struct http_req *req, void *arg)
 {
     struct registryd *app = arg;
     struct err_info why;
-    const char *path = http_query(req, "path") ? http_query(req, "path") : "/";
+    mem_auto char *path = NULL;
     if (!admit_admin(app, req) || !api_ready(app, req))
         return;
-    int err = reg_path_check(path, &why);
+    int err = reg_path_normal(http_query(req, "path") ? http_query(req, "path") : "/", &path, &why);
     if (!err && !mirror_find(app->mirror, path))
         err = err_set(&why, ERR_NOTFOUND, path, "there is no such node");
     if (err) {

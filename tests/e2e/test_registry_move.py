@@ -106,6 +106,8 @@ def test_a_subtree_with_what_is_missing_above_it(reg):
     assert counts(ok(reg, "import", stdin=lines(below)))["created"] == 2
     out = [json.loads(line) for line in ok(reg, "export", "/users/alice/services").splitlines()]
     assert [node["path"] for node in out] == ["/users/alice/services", "/users/alice/services/deep", below[0]["path"]]
+    assert ok(reg, "export", "users/alice/services/") == ok(reg, "export", "/users/alice/services"), "one node by all its names"
+    assert bobbin(reg, "export", "/users//alice").returncode == 9
     assert out[2] == below[0]
 
 
