@@ -196,6 +196,10 @@ def test_nodes_that_hold_no_record(stack, java, library):
         java("mknode", f"{base}/worker/x", "false")
     answer = stack.registry("POST", f"{base}/worker/x", query="op=mknode")
     assert answer.json["exception"] == refused.value.name == "NoChildrenForEphemeralsException"
+    for words in (("mknode", f"{base}/worker/x", "true"), ("bind", f"{base}/worker/x", text_of(RECORDS["empty"]), "1")):
+        with pytest.raises(Refused) as ours:
+            getattr(library, words[0])(*words[1:])
+        assert ours.value.name == refused.value.name, words
 
 
 def test_standard_nodes_are_those_of_hadoop(zk, stack, java):
