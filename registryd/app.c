@@ -2,6 +2,7 @@
 #include "events.h"
 #include "openapi.h"
 #include "options.h"
+#include "shown.h"
 #include "base/mem.h"
 #include "base/obj.h"
 
@@ -115,12 +116,24 @@ static int open_store(struct registryd *app, const struct options *o, const stru
 {
     mem_auto char *url = store_choice(o);
     struct store_options so = store_numbers(o);
+    so.catches_up = true;
     so.follow_servers = opt_text(o, OPT_ZK_FOLLOW);
     so.digest = c->digest;
     so.kerberos = c->is_kerberos ? c->kerberos : NULL;
     log_emit(&ev_store_chosen, LOG_STR("url", url), LOG_STR("origin", opt_origin(o, OPT_STORE)));
     daemon_version_fact(app->daemon, "store", url);
     return store_open(daemon_loop(app->daemon), url, &so, &app->store, why);
+}
+
+/* Readers go on from what the process before showed them. */
+static void go_on(struct registryd *app, const struct options *o)
+{
+    struct mirror_past past;
+    app->shown = shown_open(opt_text(o, OPT_DATA_DIR), &past);
+    if (!app->shown)
+        return;
+    mirror_go_on(app->mirror, &past);
+    shown_keep(app->shown, app->mirror);
 }
 
 static void forget_access(struct registryd *app)
@@ -146,6 +159,7 @@ static int store_start(struct daemon *d, void *arg, struct err_info *why)
     }
     app->heap = heap_new(daemon_loop(d));
     app->mirror = mirror_new(app->store);
+    go_on(app, o);
     mirror_listen(app->mirror, &listener, app);
     operations_make(app, o);
     app->write_wait_ms = opt_ms(o, OPT_WRITE_WAIT);
@@ -161,6 +175,7 @@ static void on_store_closed(void *arg)
     forget_access(app);
     index_free(app->index);
     mirror_free(app->mirror);
+    shown_free(app->shown);
     heap_free(app->heap);
     feed_free(app->feed); /* it listens to the mirror as long as that lives */
     daemon_stopped(app->daemon);

@@ -23,7 +23,8 @@ struct registryd {
     struct store *store;
     struct mirror *mirror;
     struct heap *heap;
-    size_t n_changes; /* since the heap was last to be settled */
+    struct shown *shown; /* NULL: cannot be kept */
+    size_t n_changes;    /* since the heap was last to be settled */
     struct reg_store *ops;
     struct access *access;
     struct accessors *accessors;

@@ -79,6 +79,7 @@ struct mirror {
     char store_id
         [STORE_REVISION_MAX]; /* what readers are shown: that of the tree, or more after it went back */
     char tree_id[STORE_REVISION_MAX], aside_id[STORE_REVISION_MAX]; /* as the store tells them */
+    struct mirror_past past;                                        /* tree_id is "" when there is none */
     bool is_older; /* the store has gone back, which is not told yet: that is for the end of a full read */
     uint32_t generation : 24;    /* as in the items */
     int64_t applied;             /* told to listeners */
@@ -290,21 +291,26 @@ static void tell_synced(struct mirror *m)
     }
 }
 
-/** The tree stays; what it is numbered by is new. */
-static void become_another(struct mirror *m)
+/** What it was numbered by is used up: an id of which nothing was shown yet. */
+static void take_new_id(struct mirror *m, int64_t shown)
 {
     char old_id[STORE_REVISION_MAX];
-    int64_t old_applied = m->applied;
     memcpy(old_id, m->store_id, sizeof old_id);
-    for (struct mirror_item *item = m->tree.root; item; item = mirror_tree_walk(m->tree.root, item))
-        item->node.user = NULL;
     while (strcmp(old_id, m->store_id) == 0)
         snprintf(m->store_id, sizeof m->store_id, "%.*s%.*s%04x",
                  STORE_ID_LEN - (int)strnlen(m->tree_id, STORE_ID_LEN), "0000000000000000", STORE_ID_LEN,
                  m->tree_id, arc4random_uniform(1 << 16));
+    log_emit(&ev_store_went_back, LOG_STR("was", old_id), LOG_INT("applied", shown),
+             LOG_STR("store", m->store_id), LOG_INT("zxid", m->pending_applied));
+}
+
+/** The tree stays; what it is numbered by is new. */
+static void become_another(struct mirror *m)
+{
+    for (struct mirror_item *item = m->tree.root; item; item = mirror_tree_walk(m->tree.root, item))
+        item->node.user = NULL;
+    take_new_id(m, m->applied);
     m->applied = m->pending_applied;
-    log_emit(&ev_store_went_back, LOG_STR("was", old_id), LOG_INT("applied", old_applied),
-             LOG_STR("store", m->store_id), LOG_INT("zxid", m->applied));
     tell_synced(m);
 }
 
@@ -368,14 +374,25 @@ static void tree_drop(struct mirror *m, struct mirror_tree *tree)
         run_timer_start(m->free_timer, FREE_PAUSE_MS, 0);
 }
 
+/** The ids of what was read aside: the first store may be the one of before. */
+static void take_ids(struct mirror *m)
+{
+    memcpy(m->tree_id, m->aside_id, sizeof m->tree_id);
+    memcpy(m->store_id, m->aside_id, sizeof m->store_id);
+    if (m->is_ready || strcmp(m->past.tree_id, m->tree_id) != 0)
+        return;
+    memcpy(m->store_id, m->past.store_id, sizeof m->store_id);
+    if (m->pending_applied < m->past.newest)
+        take_new_id(m, m->past.newest);
+}
+
 /** The tree that was read aside becomes the mirror's; the old one lives until the listeners have let go of it. */
 static void aside_publish(struct mirror *m)
 {
     struct mirror_tree old = m->tree;
     m->tree = m->aside;
     m->aside = (struct mirror_tree){0};
-    memcpy(m->tree_id, m->aside_id, sizeof m->tree_id);
-    memcpy(m->store_id, m->aside_id, sizeof m->store_id);
+    take_ids(m);
     m->is_ready = true;
     m->state = MIRROR_IDLE;
     m->applied = m->pending_applied;
@@ -572,6 +589,19 @@ void mirror_listen(struct mirror *m, const struct mirror_listener *ops, void *ar
 bool mirror_ready(const struct mirror *m)
 {
     return m->is_ready;
+}
+
+void mirror_go_on(struct mirror *m, const struct mirror_past *past)
+{
+    BUG_IF(m->is_ready);
+    m->past = *past;
+}
+
+void mirror_present(const struct mirror *m, struct mirror_past *out)
+{
+    memcpy(out->tree_id, m->tree_id, sizeof out->tree_id);
+    memcpy(out->store_id, m->store_id, sizeof out->store_id);
+    out->newest = mirror_newest(m);
 }
 
 const char *mirror_store_id(const struct mirror *m)

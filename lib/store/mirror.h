@@ -49,6 +49,19 @@ struct mirror_listener {
 struct mirror *mirror_new(struct store *s);
 /** Free; after store_close of its store. Waits still open are forgotten, their functions not called. */
 void mirror_free(struct mirror *m);
+/** What readers of a mirror before this one were shown last. */
+struct mirror_past {
+    char tree_id[STORE_REVISION_MAX];  /* the store's own id */
+    char store_id[STORE_REVISION_MAX]; /* the id that readers were shown */
+    int64_t newest;                    /* the newest revision number that they were shown */
+};
+/**
+ * Go on from what was shown before, if the first full read finds that store: its readers see the same id, and that the store has gone
+ * back meanwhile shows. Before that read; the store is to be opened with `catches_up`.
+ */
+void mirror_go_on(struct mirror *m, const struct mirror_past *past);
+/** What readers are shown now. Meaningless before mirror_ready. */
+void mirror_present(const struct mirror *m, struct mirror_past *out);
 /** Add a listener; ops (members may be NULL) and arg live as long as the mirror. One that comes late is told nothing of
  *  what was before: see mirror_ready. */
 void mirror_listen(struct mirror *m, const struct mirror_listener *ops, void *arg);

@@ -93,6 +93,7 @@ struct store_options {
     const struct store_kerberos *kerberos; /* ZooKeeper: authenticate both sessions so; NULL: not */
     int64_t map_size;                      /* LMDB: bytes of address space; 0: 64 GiB */
     bool no_sync;                          /* LMDB: no fsync, for tests of other things only */
+    bool catches_up; /* ZooKeeper: a new session's server is as new as the ensemble before it is followed */
 };
 
 /**

@@ -380,7 +380,8 @@ static void zk_sync(struct store *base, struct store_call call)
 static void zk_follow(struct store *base, const struct store_follow_ops *ops, void *arg)
 {
     struct zk_store *s = zk_of(base);
-    const struct zks_config config = session_config(s, "following", s->follow_servers);
+    struct zks_config config = session_config(s, "following", s->follow_servers);
+    config.catches_up = s->options.catches_up;
     int err = zkf_open(base->loop, &config, s->root, ops, arg, &s->follower, NULL);
     BUG_IF(err != 0); /* the server list was read when the store was opened */
 }

@@ -439,6 +439,7 @@ int zks_open(struct run_loop *loop, const struct zks_config *config, const struc
     s->config.servers = NULL; /* the caller's text; `servers` has what it said */
     s->digest = mem_str(config->digest);
     s->config.digest = NULL;
+    s->is_anew = config->catches_up;
     s->sasl = config->kerberos ? zksasl_new(loop, config->kerberos, &sasl_ops, s) : NULL;
     s->config.kerberos = NULL;
     if (s->config.frame_max == 0)

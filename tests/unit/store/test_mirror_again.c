@@ -390,6 +390,58 @@ static void half_a_tree_goes_in_slices(void **state)
         uv_run(run_loop_uv(f->kit.loop), UV_RUN_NOWAIT);
 }
 
+/* The first read of a mirror that goes on from a past: the id that it shows then. */
+static const char *id_after(struct fake *f, const struct mirror_past *past)
+{
+    mirror_go_on(f->mirror, past);
+    fake_begin(f, "51");
+    fake_node(f, "/", "", 1, 1);
+    fake_end(f, 100);
+    return mirror_store_id(f->mirror);
+}
+
+static void readers_of_before_see_their_store_again(void **state)
+{
+    const struct mirror_past past = {.tree_id = "51", .store_id = "00000000000051abcd", .newest = 100};
+    assert_string_equal(id_after(*state, &past), past.store_id);
+}
+
+static void older_store_than_was_shown_before_is_another_one(void **state)
+{
+    struct fake *f = *state;
+    const struct mirror_past past = {.tree_id = "51", .store_id = "51", .newest = 101};
+    const char *id = id_after(f, &past);
+    assert_string_not_equal(id, "51");
+    struct mirror_past now;
+    mirror_present(f->mirror, &now);
+    assert_string_equal(now.tree_id, "51");
+    assert_string_equal(now.store_id, id);
+    assert_int_equal(now.newest, 100);
+    size_t n_synced = 0;
+    for (const char *at = buf_cstr(&f->heard); (at = strstr(at, "synced")); at++)
+        n_synced++;
+    assert_int_equal(n_synced, 1);
+}
+
+static void past_of_another_store_does_not_count(void **state)
+{
+    const struct mirror_past past = {.tree_id = "52", .store_id = "00000000000052abcd", .newest = 101};
+    assert_string_equal(id_after(*state, &past), "51");
+}
+
+static void past_counts_for_the_first_store_only(void **state)
+{
+    struct fake *f = *state;
+    const struct mirror_past past = {.tree_id = "52", .store_id = "00000000000052abcd", .newest = 101};
+    id_after(f, &past);
+    fake_lost(f);
+    fake_begin(f, "52");
+    fake_node(f, "/", "", 1, 1);
+    fake_end(f, 5);
+    fake_settle(f);
+    assert_string_equal(mirror_store_id(f->mirror), "52");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -410,6 +462,10 @@ int main(void)
         CASE(any_tree_becomes_any_other),
         CASE(an_old_tree_goes_in_slices),
         CASE(half_a_tree_goes_in_slices),
+        CASE(readers_of_before_see_their_store_again),
+        CASE(older_store_than_was_shown_before_is_another_one),
+        CASE(past_of_another_store_does_not_count),
+        CASE(past_counts_for_the_first_store_only),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -106,7 +106,7 @@ static int32_t ask(struct rig *r, size_t i, const char *path)
     return fake_want(r->fake, ZKW_GET_DATA, path);
 }
 
-static int set_up(void **state)
+static int set_up_as(void **state, bool catches_up)
 {
     struct rig *r = mem_new(struct rig);
     obj_init(&r->obj, RIG_MAGIC);
@@ -119,10 +119,21 @@ static int set_up(void **state)
         .pause_min_ms = 1,
         .pause_max_ms = 10,
         .frame_max = 4 << 20,
+        .catches_up = catches_up,
     };
     assert_int_equal(zks_open(r->loop, &config, &ops, r, &r->session, NULL), 0);
     *state = r;
     return 0;
+}
+
+static int set_up(void **state)
+{
+    return set_up_as(state, false);
+}
+
+static int set_up_catching_up(void **state)
+{
+    return set_up_as(state, true);
 }
 
 static void on_closed(void *arg)
@@ -338,6 +349,20 @@ static void a_server_that_cannot_catch_up_is_left(void **state)
     assert_int_equal(r->n_done, 1);
 }
 
+static void the_first_server_catches_up_where_that_is_asked_for(void **state)
+{
+    struct rig *r = *state;
+    buf_auto struct buf synced = BUF_EMPTY;
+    put_synced(&synced);
+    int32_t xid = fake_want(r->fake, ZKW_SYNC, "/");
+    assert_int_equal(r->n_up, 0);
+    fake_reply(r->fake, xid, 7, 0, &synced);
+    run_up(r, 1);
+    fake_hang_up(r->fake);
+    run_up(r, 2);
+    fake_want_none(r->fake);
+}
+
 static void bad_server_list_is_refused(void **state)
 {
     struct rig *r = *state;
@@ -365,6 +390,8 @@ int main(void)
         CASE(an_older_ensemble_is_accepted_in_the_end),
         CASE(a_server_that_lags_catches_up_before_it_is_read),
         CASE(a_server_that_cannot_catch_up_is_left),
+        cmocka_unit_test_setup_teardown(the_first_server_catches_up_where_that_is_asked_for,
+                                        set_up_catching_up, tear_down),
         CASE(bad_server_list_is_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
