@@ -50,19 +50,30 @@ static bool is_term(const char *name)
     return i < ARRAY_LEN(names);
 }
 
+/* Whether an operand before the i-th is about the same term: a server looks at the first only. */
+static bool is_repeated(const struct cli *cli, size_t i, size_t name_len)
+{
+    size_t k = 0;
+    while (k < i && strncmp(cli->operands[k], cli->operands[i], name_len + 1) != 0)
+        k++;
+    return k < i;
+}
+
 /* The terms of the command line as a query. @return 0; ERR_USAGE. */
 static int read_terms(const struct cli *cli, struct buf *query, struct err_info *why)
 {
     if (cli_has(cli, CLI_FIELD_API))
-        add_term(query, "api", cli_value(cli, CLI_FIELD_API));
+        add_term(query, "endpointField.api", cli_value(cli, CLI_FIELD_API));
     if (cli_has(cli, CLI_FIELD_PROTOCOL))
-        add_term(query, "protocol", cli_value(cli, CLI_FIELD_PROTOCOL));
+        add_term(query, "endpointField.protocolType", cli_value(cli, CLI_FIELD_PROTOCOL));
     for (size_t i = 0; i < cli->n_operands; i++) {
         const char *equals = strchr(cli->operands[i], '=');
         mem_auto char *name = mem_strn(cli->operands[i], equals ? (size_t)(equals - cli->operands[i]) : 0);
         if (!is_term(name))
             return err_set(why, ERR_USAGE, cli->operands[i],
                            "no TERM=VALUE (terms: api, protocol, user, class, component, id)");
+        if (is_repeated(cli, i, strlen(name)))
+            return err_set(why, ERR_USAGE, cli->operands[i], "%s is asked for with two values", name);
         add_term(query, name, equals + 1);
     }
     if (!query->len)

@@ -149,9 +149,10 @@ def test_command_line(reg):
     assert sorted(r["path"] for r in found) == ["/users/alice/services/hbase/one", "/users/bob/services/hbase/two"]
     assert json.loads(bobbin_find(reg, "component=no such & thing", "-o", "json").stdout) == []
     assert bobbin_find(reg).returncode == bobbin_find(reg, "word").returncode == 2
-    for word in ("usr=bob", "limit=1", "format=http_sd"):  # what the server passed over would be found too much, or too little
+    for word in ("usr=bob", "limit=1", "format=http_sd", "class=other"):  # what the server passed over would be found too much, or too little
         mistaken = bobbin_find(reg, "class=hbase", word)
         assert (mistaken.returncode, mistaken.stdout) == (2, "") and mistaken.stderr.startswith(f"bobbin: {word}: "), mistaken
+    assert "two values" in bobbin_find(reg, "-endpointField.api=http://", "api=other").stderr
     found = json.loads(bobbin_find(reg, "endpointField.api=classpath:org.apache.hbase", "user=bob", "-o", "json").stdout)
     assert [r["path"] for r in found] == ["/users/bob/services/hbase/two"]
 
