@@ -205,8 +205,10 @@ static void refuse(struct asking *k, const struct store_acl *acl, uint32_t perm)
     buf_add_str(&who, k->user ? k->user : "nobody");
     if (k->digest)
         buf_addf(&who, " with accessor %.*s", (int)strcspn(k->digest, ":"), k->digest);
-    err_set(&why, ERR_PERMISSION, k->path, "%s may not %s this: it is %s's; the ACL of %s lets %s",
-            buf_cstr(&who), verbs[k->kind], owner ? owner : "the system", k->at, buf_cstr(&let));
+    bool is_kept_home = owner && is_home && (k->kind == ACCESS_DELETE || k->kind == ACCESS_DELETE_ALL);
+    err_set(&why, ERR_PERMISSION, k->path, "%s may not %s this: it is %s's%s; the ACL of %s lets %s",
+            buf_cstr(&who), verbs[k->kind], owner ? owner : "the system",
+            is_kept_home ? " home, which is not its user's to delete" : "", k->at, buf_cstr(&let));
     finish(k, ERR_PERMISSION, &why);
 }
 
@@ -273,14 +275,16 @@ static void ask_below(void *arg)
 
 static void node_is_there(struct asking *k, const struct store_acl *acl)
 {
+    /* What is above the root is not ours to ask: its own ACL decides. */
+    bool is_bare_root = k->kind == ACCESS_DELETE && strcmp(k->path, "/") == 0;
     k->answer.exists = true;
     if (k->kind == ACCESS_OVERWRITE && !is_let(k, acl, STORE_WRITE))
         refuse(k, acl, STORE_WRITE);
-    else if (k->kind == ACCESS_DELETE_ALL && !is_let(k, acl, STORE_DELETE))
+    else if ((k->kind == ACCESS_DELETE_ALL || is_bare_root) && !is_let(k, acl, STORE_DELETE))
         refuse(k, acl, STORE_DELETE);
     else if (k->kind == ACCESS_DELETE_ALL)
         ask_below(k);
-    else if (k->kind == ACCESS_DELETE && strcmp(k->path, "/") != 0)
+    else if (k->kind == ACCESS_DELETE && !is_bare_root)
         ask(k, ASKING_PARENT, parent_of(k->path));
     else
         finish(k, 0, NULL);

@@ -74,7 +74,9 @@ def test_owner_system_and_nobody_else(secure):
         assert "mallory" in said and "sasl:yarn" in said and "digest:bobbin" in said and digest("bobbin:secret") not in said
     refused(secure.put("/services/x", "alice"), "the system")
     refused(secure.ask("POST", "/users/alice/new", query="&op=mknode"), "alice")
-    refused(secure.ask("DELETE", "/users/alice", "alice", "&recursive=true"), "alice")
+    for query in ("", "&recursive=true"):
+        assert "alice's home" in refused(secure.ask("DELETE", "/users/alice", "alice", query), "alice")
+        refused(secure.ask("DELETE", "/", "mallory", query), "the system")
     assert secure.put("/services/x", "yarn").status == 201
     assert secure.put("/services/x", "hive").status == 200, "a user account has all rights on what is made"
     assert secure.ask("GET", path).status == 200, "reading is for all"
