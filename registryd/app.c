@@ -339,6 +339,12 @@ static int read_static_user(struct registryd *app, const struct options *o, stru
     return reg_user(current, &app->static_user, why);
 }
 
+static void route_limit(struct http_route *route, size_t max_body)
+{
+    route->max_body = max_body;
+    route->flags |= HTTP_BODY_BY_OPTION;
+}
+
 static int http_start(struct daemon *d, void *arg, struct err_info *why)
 {
     struct registryd *app = arg;
@@ -349,13 +355,14 @@ static int http_start(struct daemon *d, void *arg, struct err_info *why)
     app->routes = mem_copy(registry_routes, registry_n_routes * sizeof *registry_routes);
     for (size_t i = 0; i < registry_n_routes; i++)
         if (!app->routes[i].max_body && app->routes[i].flags & (HTTP_JSON_IN | HTTP_JSON_OPTIONAL))
-            app->routes[i].max_body = (size_t)opt_int(o, LIMIT_RECORD) * 2; /* blanks and lenient forms */
+            route_limit(&app->routes[i], (size_t)opt_int(o, LIMIT_RECORD) * 2); /* blanks and lenient forms */
     http_common_daemon(d);
     metrics_collector(daemon_metrics(d), collect, app);
     struct http_server_def def = {.listen = opt_text(o, OPT_HTTP_ADDRESS),
                                   .listen_key = "hadoop.registry.http.address",
                                   .allow_remote_key = "hadoop.registry.http.allow-remote",
                                   .allow_remote = opt_bool(o, OPT_HTTP_REMOTE),
+                                  .max_body_key = "hadoop.registry.record.max-size",
                                   .static_user = app->static_user,
                                   .routes = app->routes,
                                   .n_routes = registry_n_routes,

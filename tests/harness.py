@@ -72,7 +72,7 @@ def request(port, method, path, body=None, headers=None, timeout=PATIENCE):
     if body is not None:
         headers.setdefault("Content-Type", "application/json")
     try:
-        connection.putrequest(method, path, skip_accept_encoding=True)
+        connection.putrequest(method, path, skip_host="Host" in headers, skip_accept_encoding=True)
         data = body.encode() if isinstance(body, str) else body
         for name, value in headers.items():
             connection.putheader(name, value)

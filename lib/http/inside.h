@@ -47,6 +47,12 @@ struct http_pair {
     struct http_pair *next;
 };
 
+/** What a head says of its message itself; texts are libmicrohttpd's, NULL: not said. */
+struct http_head {
+    const char *host, *origin, *length, *coding; /* of Content-Length, Transfer-Encoding */
+    unsigned n_hosts, n_lengths, n_codings;
+};
+
 struct http_req {
     struct obj obj;
     TAILQ_ENTRY(http_req) link;
@@ -57,6 +63,7 @@ struct http_req {
     void *app;
     const char *static_user;
 
+    struct http_head head;
     const char *method;
     const char *target_at; /* where libmicrohttpd keeps the target; only compared */
     char *target;          /* raw path and query, copied; cut at the end of the path once that is known */
@@ -124,7 +131,7 @@ void request_closed(struct http_req *req);
  * The headers are here: keep the connection and run the checks that need no body; the outcome is in req->refusal.
  *
  * @param version  text of the request line's last part, in the same buffer as the target   [borrowed]
- * @return true: go on reading; false: the refusal must be sent at once, before the body.
+ * @return true: go on reading; false: the refusal must be sent at once, before the body, and ends the connection.
  */
 bool request_open(struct http_req *req, struct MHD_Connection *conn, const char *method, const char *version);
 /** A piece of the body. @return false: more than is worth reading, the connection is to be cut. */

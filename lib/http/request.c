@@ -218,8 +218,7 @@ static bool origin_is_own(const char *origin, const char *host)
 
 static int check_origin(struct http_req *req)
 {
-    const char *origin = http_header(req, MHD_HTTP_HEADER_ORIGIN),
-               *host = http_header(req, MHD_HTTP_HEADER_HOST);
+    const char *origin = req->head.origin, *host = req->head.host;
     if (!origin || (host && origin_is_own(origin, host)))
         return 0;
     return err_set(&req->refusal_why, ERR_ORIGIN, NULL, "requests from pages of %.200s are not accepted",
@@ -229,16 +228,18 @@ static int check_origin(struct http_req *req)
 static int too_big(struct http_req *req)
 {
     size_t limit = req->match.route->max_body;
+    const char *key = req->match.route->flags & HTTP_BODY_BY_OPTION ? req->server->def.max_body_key : NULL;
     if (limit == 0)
         return err_set(&req->refusal_why, ERR_TOOBIG, NULL, "this request takes no body");
-    return err_set(&req->refusal_why, ERR_TOOBIG, NULL, "the body is larger than the %zu bytes allowed here",
-                   limit);
+    return err_set(&req->refusal_why, ERR_TOOBIG, NULL,
+                   "the body is larger than the %zu bytes allowed here%s%s%s", limit,
+                   key ? " (they follow from " : "", key ? key : "", key ? ")" : "");
 }
 
 /** Value of Content-Length; 0 when there is none. libmicrohttpd has refused what is no number. */
 static int64_t declared_len(const struct http_req *req)
 {
-    const char *text = http_header(req, MHD_HTTP_HEADER_CONTENT_LENGTH);
+    const char *text = req->head.length;
     int64_t len = 0;
     if (text && str_to_i64(text, 0, INT64_MAX, &len) != 0)
         len = INT64_MAX;
@@ -248,6 +249,48 @@ static int64_t declared_len(const struct http_req *req)
 static int check_declared_len(struct http_req *req)
 {
     return (uint64_t)declared_len(req) > req->match.route->max_body ? too_big(req) : 0;
+}
+
+/** Take a header down if it says something of the message itself. */
+static enum MHD_Result note_header(void *arg, enum MHD_ValueKind kind, const char *name, const char *value)
+{
+    struct http_head *head = arg;
+    (void)kind;
+    const struct {
+        const char *name, **value;
+        unsigned *n;
+    } rows[] = {{MHD_HTTP_HEADER_HOST, &head->host, &head->n_hosts},
+                {MHD_HTTP_HEADER_ORIGIN, &head->origin, NULL},
+                {MHD_HTTP_HEADER_CONTENT_LENGTH, &head->length, &head->n_lengths},
+                {MHD_HTTP_HEADER_TRANSFER_ENCODING, &head->coding, &head->n_codings}};
+    for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+        if ((*name | 0x20) != (*rows[i].name | 0x20) || strcasecmp(name, rows[i].name) != 0)
+            continue;
+        *rows[i].value = value;
+        if (rows[i].n)
+            ++*rows[i].n;
+    }
+    return MHD_YES;
+}
+
+/** Where the message ends, and for whom it is, must be the same for everybody who passes it on (RFC 9112 3.2, 6.3). */
+static int check_framing(struct http_req *req, const char *version)
+{
+    struct err_info *why = &req->refusal_why;
+    const struct http_head *head = &req->head;
+    bool needs_host = strcmp(version, MHD_HTTP_VERSION_1_1) == 0;
+    if (head->n_hosts > 1 || (head->n_hosts == 0 && needs_host))
+        return err_set(why, ERR_PARSE, "Host", "a request of HTTP/1.1 has one Host header, not %u",
+                       head->n_hosts);
+    if (head->n_lengths > 1)
+        return err_set(why, ERR_PARSE, "Content-Length", "%u Content-Length headers, where one says all",
+                       head->n_lengths);
+    if (head->n_lengths && head->n_codings)
+        return err_set(why, ERR_PARSE, "Transfer-Encoding",
+                       "both Content-Length and Transfer-Encoding say where the body ends: send one of them");
+    if (head->n_codings > 1 || (head->coding && strcasecmp(head->coding, "chunked") != 0))
+        return err_set(why, ERR_PARSE, "Transfer-Encoding", "the only transfer coding known here is chunked");
+    return 0;
 }
 
 static int check_head(struct http_req *req, const char *version)
@@ -270,6 +313,10 @@ bool request_open(struct http_req *req, struct MHD_Connection *conn, const char 
 {
     req->conn = conn;
     req->method = arena_str(req->arena, method);
+    MHD_get_connection_values(conn, MHD_HEADER_KIND, note_header, &req->head);
+    req->refusal = check_framing(req, version);
+    if (req->refusal)
+        return false;
     req->refusal = check_head(req, version);
     if (req->refusal && http_header(req, MHD_HTTP_HEADER_EXPECT))
         return false;

@@ -45,6 +45,7 @@ struct http_schema; /* http/openapi.h */
 enum http_route_flag {
     HTTP_JSON_IN = 1,       /* a body must be application/json                       */
     HTTP_JSON_OPTIONAL = 2, /* as HTTP_JSON_IN, but an empty body needs no media type */
+    HTTP_BODY_BY_OPTION = 4 /* max_body follows from the option that the server's max_body_key names */
 };
 
 struct http_route {
@@ -65,6 +66,8 @@ struct http_server_def {
     const char *allow_remote_key;
     /** A client that takes or sends nothing for so long is dropped; ms, rounded up to seconds; 0: 30000 */
     int64_t send_timeout_ms;
+    /** Option from which the max_body of routes with HTTP_BODY_BY_OPTION follows, named when a body is larger [borrowed]. */
+    const char *max_body_key;
     const char *static_user;         /* caller when no user.name is given [borrowed] */
     const struct http_route *routes; /* [borrowed] */
     size_t n_routes;

@@ -206,6 +206,7 @@ def test_bad_requests_say_why(reg):
         assert answer.status == status, (arguments, answer)
         assert answer.json["type"] == f"urn:bobbin:error:{kind}" and answer.json["detail"], answer
         assert answer.headers["Content-Type"].startswith("application/problem+json")
+    assert "hadoop.registry.record.max-size" in answer.json["detail"], "the last one's limit is an option's"
     assert reg.registry("GET", path).status == 404
     same = {"Origin": f"http://127.0.0.1:{reg.registry_port}", "Host": f"127.0.0.1:{reg.registry_port}"}
     assert reg.registry("GET", "/", headers=same).status == 200
