@@ -20,6 +20,7 @@ struct watching {
     int64_t max, n; /* changes wanted (0: any number) and seen */
     bool is_over, is_broken;
     struct err_info trouble; /* why nothing can be heard; code 0: something is */
+    struct err_info refused; /* code != 0: the registry does not do this */
 };
 
 static void print_line(struct watching *w, const char *type, const char *path, const char *revision,
@@ -91,8 +92,22 @@ static void on_state(void *arg, const struct err_info *why)
         fprintf(stderr, "bobbin: %s: %s (trying again)\n", why->where, why->text);
 }
 
-static const struct reg_watch_ops watch_ops = {
-    .reset = on_reset, .put = on_put, .deleted = on_deleted, .synced = on_synced, .state = on_state};
+static bool on_refused(void *arg, const struct err_info *why)
+{
+    struct watching *w = obj_cast(arg, struct watching, WATCH_MAGIC);
+
+    w->refused = *why;
+    w->is_over = true;
+    run_loop_stop(w->wait.loop);
+    return true;
+}
+
+static const struct reg_watch_ops watch_ops = {.reset = on_reset,
+                                               .put = on_put,
+                                               .deleted = on_deleted,
+                                               .synced = on_synced,
+                                               .state = on_state,
+                                               .refused = on_refused};
 
 static int follow(struct watching *w, struct reg *registry, int64_t limit_ms, struct err_info *why)
 {
@@ -107,6 +122,8 @@ static int follow(struct watching *w, struct reg *registry, int64_t limit_ms, st
     while (!w->is_over && !w->wait.is_interrupted && (limit_ms < 0 || run_now_ms() < end_ms))
         wait_event(&w->wait, limit_ms < 0 ? -1 : end_ms - run_now_ms());
     reg_watch_stop(watch);
+    if (w->refused.code)
+        return err_set(why, w->refused.code, w->refused.where, "%s", w->refused.text);
     if (w->is_broken)
         return err_set(why, ERR_IO, "standard output", "could not be written");
     if (w->is_over || w->wait.is_interrupted || !w->trouble.code)

@@ -7,6 +7,8 @@
 #define FEED_EVENTS(X)                                                                                       \
     X(feed_synced, LOG_INFO, "The registry was read completely; its names are published.")                   \
     X(feed_lost, LOG_WARN, "The registry is away; what is known is still answered.")                         \
+    X(feed_refused, LOG_ERROR,                                                                               \
+      "The registry refuses its change feed; it is asked again, what is known is still answered.")           \
     X(feed_back, LOG_INFO, "The registry is back.")                                                          \
     X(feed_stale, LOG_WARN,                                                                                  \
       "The registry is heard, but its store is away; what is known is still answered.")                      \

@@ -183,6 +183,7 @@ static void on_progress(void *arg, const char *revision)
 static void on_state(void *arg, const struct err_info *why)
 {
     struct follow *f = obj_cast(arg, struct follow, FOLLOW_MAGIC);
+    f->is_refused = f->is_refused && why;
     if (f->state.is_connected == !why)
         return;
     if (why && !follow_is_stale(f))
@@ -197,6 +198,16 @@ static void on_state(void *arg, const struct err_info *why)
     follow_commit_at(f,
                      run_now_ms()); /* the flags of the version changed, or not: a snapshot may begin now */
     f->def.changed(f->def.arg);
+}
+
+/** It is asked on all the same: what refuses may be another program, or another Bobbin, for a while. Said once until one is heard. */
+static bool on_refused(void *arg, const struct err_info *why)
+{
+    struct follow *f = obj_cast(arg, struct follow, FOLLOW_MAGIC);
+    if (!f->is_refused)
+        log_emit(&ev_feed_refused, LOG_ERR(why));
+    f->is_refused = true;
+    return false;
 }
 
 static void on_stale(void *arg, bool is_away)
@@ -231,7 +242,8 @@ static const struct reg_watch_ops watch_ops = {.reset = on_reset,
                                                .progress = on_progress,
                                                .state = on_state,
                                                .stale = on_stale,
-                                               .drained = on_drained};
+                                               .drained = on_drained,
+                                               .refused = on_refused};
 
 /* ---- beginning and end ---- */
 

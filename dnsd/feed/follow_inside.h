@@ -102,6 +102,7 @@ struct follow {
     bool is_again;     /* a commit after the one that is under way */
     bool is_restoring; /* what is complete is from disk */
     bool is_just_back; /* nothing was heard since the registry is back */
+    bool is_refused;   /* the registry does not let it follow, and that was said */
     struct heap *heap;
     struct run_timer *commit_timer, *wait_timer, *stale_timer;
     int64_t commit_at_ms;   /* commit_timer; INT64_MAX: stopped */

@@ -254,6 +254,11 @@ struct reg_watch_ops {
     void (*stale)(void *arg, bool is_stale);
     /** All that has arrived so far was told; the progress that says how far that is may come with more, or later. */
     void (*drained)(void *arg);
+    /** The registry answered that it does not do this (4xx, but for 408, 410, 425 and 429: no such revision text, not permitted,
+     *  no registry at this address), as it would again. @return true: give up, no call comes after this one (reg_watch_stop frees
+     *  the watch); false: go on as after any loss, state tells. NULL: false. With several servers the first that says so counts,
+     *  as it does for an operation. */
+    bool (*refused)(void *arg, const struct err_info *why);
 };
 /**
  * Follow everything below path ("/" for all).
@@ -339,11 +344,13 @@ struct reg_follow {
 };
 /**
  * Follow in this thread: the callbacks run inside, until one of them calls reg_blocking_stop, or for_ms is over. Other calls
- * with b are ERR_WRONGSTATE in a callback. A registry that is lost is looked for again all the time (state tells).
+ * with b are ERR_WRONGSTATE in a callback. A registry that is lost is looked for again all the time (state tells); one that
+ * refuses ends it (ops->refused is not called).
  *
  * @param what, ops  borrowed until this returns
  * @return 0: stopped; ERR_TIMEOUT: the time is over, and the registry was heard; ERR_UNAVAILABLE: it is over, and none is heard;
- *         ERR_INVALID (no path, since), ERR_PATH, ERR_WRONGSTATE: nothing was asked.
+ *         ERR_INVALID (no path, since), ERR_PATH, ERR_WRONGSTATE: nothing was asked; or the registry's own refusal, as
+ *         ERR_PARSE (since), ERR_PERMISSION, ERR_NOROUTE, with its words.
  */
 int reg_blocking_watch(struct reg_blocking *b, const struct reg_follow *what, const struct reg_watch_ops *ops,
                        void *arg, struct err_info *why);

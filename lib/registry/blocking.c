@@ -31,6 +31,7 @@ struct reg_blocking {
     /* of the watch that runs */
     struct reg_watch *watch; /* NULL: none, or reg_blocking_stop has ended it */
     bool is_following;
+    struct err_info refused; /* code != 0: why the registry does not let it follow */
 };
 
 /* ---- loops ---- */
@@ -350,14 +351,33 @@ static void on_time_over(void *arg)
     run_loop_stop(obj_cast(arg, struct reg_blocking, BLOCKING_MAGIC)->loop);
 }
 
-/** How a watch ended: stopped, or its time is over. */
+static bool on_refused(void *arg, const struct err_info *why)
+{
+    struct reg_blocking *b = obj_cast(arg, struct reg_blocking, BLOCKING_MAGIC);
+
+    b->refused = *why;
+    run_loop_stop(b->loop);
+    return true;
+}
+
+/** Why a watch ended that was not stopped: refused, or its time is over. */
+static int watch_end(const struct reg_blocking *b, const struct reg_follow *what, struct err_info *why)
+{
+    const struct err_info *lost = watch_lost(b->watch);
+
+    if (b->refused.code)
+        return err_set(why, b->refused.code, b->refused.where, "%s", b->refused.text);
+    if (lost)
+        return err_set(why, ERR_UNAVAILABLE, lost->where, "%s", lost->text);
+    return err_set(why, ERR_TIMEOUT, what->path, "followed for %" PRId64 " ms", what->for_ms);
+}
+
+/** How a watch ended: stopped, or for another reason. */
 static int watch_result(struct reg_blocking *b, const struct reg_follow *what, struct err_info *why)
 {
     if (!b->watch)
         return 0;
-    const struct err_info *lost = watch_lost(b->watch);
-    int err = lost ? err_set(why, ERR_UNAVAILABLE, lost->where, "%s", lost->text)
-                   : err_set(why, ERR_TIMEOUT, what->path, "followed for %" PRId64 " ms", what->for_ms);
+    int err = watch_end(b, what, why);
     reg_watch_stop(b->watch);
     b->watch = NULL;
     return err;
@@ -390,7 +410,9 @@ int reg_blocking_watch(struct reg_blocking *b, const struct reg_follow *what, co
         return err;
     if (what->since && reg_revision_read(what->since, store, &n))
         return err_set(why, ERR_INVALID, what->since, "is no revision (<store>.<number>)");
+    b->refused = (struct err_info){0};
     b->watch = reg_watch_start(b->reg, path, what->since, ops, arg);
+    watch_on_refusal(b->watch, on_refused, b);
     follow(b, what);
     return watch_result(b, what, why);
 }

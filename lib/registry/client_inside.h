@@ -94,6 +94,8 @@ void client_next_server(struct reg *r, size_t url_at);
 int64_t client_jitter(struct reg *r, int64_t low, int64_t high);
 /** Percent-encode everything but unreserved characters and those of `keep`, appended to out. */
 void client_percent(const char *text, const char *keep, struct buf *out);
+/** Ask `refused` (of reg_watch_ops) of this one, with its own arg, instead of the follower's. */
+void watch_on_refusal(struct reg_watch *w, bool (*refused)(void *arg, const struct err_info *why), void *arg);
 /** Why no registry is heard by this watch; NULL: one is. [borrowed until the loop runs] */
 const struct err_info *watch_lost(const struct reg_watch *w);
 /** Free a stopped watch, or stop and free: the registry is closed. */

@@ -7,7 +7,8 @@
  *
  * The next server is asked at once; when all were asked, again after a pause that grows to 5 s. `since` goes along: all
  * registries of one store accept it. A refused one (410) or a `gone` line forgets it: the same server, which is there, is
- * asked for a snapshot.
+ * asked for a snapshot. Any other answer that asking again would not change (refuses) is a refusal: the follower may end the
+ * watch, else it goes on as after a loss.
  * A callback may stop the watch: it is freed when the callbacks have returned.
  */
 #include <stdlib.h>
@@ -38,7 +39,9 @@ struct reg_watch {
     size_t url_at;
     size_t n_lost; /* connections since the last sync or progress */
     enum told told;
-    struct err_info lost; /* why, while told is not TOLD_UP */
+    struct err_info lost;                                   /* why, while told is not TOLD_UP */
+    bool (*refused)(void *arg, const struct err_info *why); /* ops', or watch_on_refusal's; NULL: go on */
+    void *refused_arg;
     bool in_snapshot, is_stopped, is_stale;
     bool is_gone;           /* this connection was told to begin anew */
     struct err_info broken; /* code != 0: this connection is not to be trusted */
@@ -245,6 +248,30 @@ static int end_reason(struct reg_watch *w, int err, const struct http_answer *an
     return err_set(why, ERR_UNAVAILABLE, w->path, "the registry ended the change feed");
 }
 
+/** Would asking again give the same? Not after what may pass: too slow, a revision that is gone, too much at once. */
+static bool refuses(const struct http_answer *answer)
+{
+    static const int passing[] = {408, 410, 425, 429};
+
+    for (size_t i = 0; i < ARRAY_LEN(passing); i++) {
+        if (answer->status == passing[i])
+            return false;
+    }
+    return answer->status >= 400 && answer->status < 500;
+}
+
+/** Refused. @return true: the watch is at its end, and asks no more. */
+static bool ends_refused(struct reg_watch *w, const struct err_info *why)
+{
+    bool is_end = w->refused && w->refused(w->refused_arg, why);
+
+    if (!is_end)
+        return w->is_stopped;
+    w->told = TOLD_LOST;
+    w->lost = *why;
+    return true;
+}
+
 /** This server is lost: the next one at once, unless it was the last to be asked. */
 static void go_on_elsewhere(struct reg_watch *w, const struct err_info *why)
 {
@@ -268,13 +295,14 @@ static void on_end(void *arg, int err, const struct http_answer *answer, const s
     if (w->is_stopped)
         return;
     watch_enter(w);
+    bool is_refusal = !err && !w->broken.code && refuses(answer);
     err = end_reason(w, err, answer, &reason);
     if (err == ERR_GONE && w->since) {
         set_since(w, NULL);
         pause_then_connect(w);
     } else if (w->is_gone) {
         pause_then_connect(w);
-    } else {
+    } else if (!is_refusal || !ends_refused(w, &reason)) {
         go_on_elsewhere(w, &reason);
     }
     watch_leave(w);
@@ -317,6 +345,8 @@ struct reg_watch *reg_watch_start(struct reg *r, const char *path, const char *s
     w->since = mem_str(since);
     w->ops = ops;
     w->arg = arg;
+    w->refused = ops->refused;
+    w->refused_arg = arg;
     err_set(&w->lost, ERR_UNAVAILABLE, full, "no registry has answered yet");
     w->pause_ms = PAUSE_MIN_MS;
     w->timer = run_timer_new(r->loop, on_pause_over, w);
@@ -332,6 +362,12 @@ void reg_watch_stop(struct reg_watch *w)
     watch_enter(obj_cast(w, struct reg_watch, WATCH_MAGIC));
     w->is_stopped = true;
     watch_leave(w);
+}
+
+void watch_on_refusal(struct reg_watch *w, bool (*refused)(void *arg, const struct err_info *why), void *arg)
+{
+    w->refused = refused;
+    w->refused_arg = arg;
 }
 
 const struct err_info *watch_lost(const struct reg_watch *w)

@@ -246,6 +246,13 @@ def test_a_watch_whose_registry_is_away_at_the_end_is_no_success():
     assert "nothing listens" in done.stderr.splitlines()[0] and "the time is over" in done.stderr.splitlines()[-1], done
 
 
+def test_a_watch_that_the_registry_refuses_ends_with_its_words(stack):
+    with Watch(stack, "--since", "zz.1") as watch:
+        code, lines, err = watch.end()
+    assert (code, lines) == (29, [])
+    assert err == 'bobbin: since: "zz.1" is not a revision (<store>.<number>)\n'
+
+
 def test_watch_ends_at_ctrl_c(stack):
     with Watch(stack) as watch:
         watch.until("synced")

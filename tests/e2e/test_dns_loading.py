@@ -1,6 +1,9 @@
 """Snapshots of the registry that are large, come in halves or over and over: a scripted registry decides what dnsd hears."""
+import http.server
 import os
 import re
+import threading
+import types
 
 import pytest
 
@@ -54,6 +57,31 @@ class Dns(Daemon):
 def feed():
     with ScriptedFeed() as f:
         yield f
+
+
+def test_a_registry_that_refuses_is_named_once_and_asked_on(tmp_path):
+    """An address of something else: it says 404 now, and a registry may stand there later."""
+    asked = []
+
+    class Other(http.server.BaseHTTPRequestHandler):
+        def do_GET(self):
+            asked.append(self.path)
+            self.send_error(404)
+
+        def log_message(self, *_):
+            pass
+    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), Other) as server:
+        thread = threading.Thread(target=server.serve_forever)
+        thread.start()
+        try:
+            with Dns(types.SimpleNamespace(url=f"http://127.0.0.1:{server.server_port}"), tmp_path) as dns:
+                said = dns.event("feed_refused")
+                assert "404" in str(said), said
+                wait_for(lambda: len(asked) >= 4, "dnsd asks on")
+                assert [e["event"] for e in dns.events].count("feed_refused") == 1
+        finally:
+            server.shutdown()
+            thread.join()
 
 
 def niceness(pid, thread):

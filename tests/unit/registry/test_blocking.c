@@ -67,6 +67,11 @@ static const struct step timed_steps[] = {FEED_STEP, FEED_STEP, FEED_STEP, FEED_
                                           FEED_STEP, FEED_STEP, FEED_STEP};
 static const struct step silent_steps[] = {{.status = 503, .body = "{}"}, {.status = 0}};
 
+static const struct step refused_steps[] = {
+    {.status = 400, .body = "{\"type\":\"urn:bobbin:error:malformed\",\"detail\":\"no revision\"}"},
+    {.status = 200, .body = NODE},
+};
+
 struct server_thread {
     const struct step *steps;
     size_t n_steps;
@@ -270,6 +275,21 @@ static void check_silent_watch(struct reg_blocking *b)
     assert_string_equal(f.told, "");
 }
 
+/** Without a time: only the refusal ends it, and what comes after it can be asked. */
+static void check_refused_watch(struct reg_blocking *b)
+{
+    const struct reg_follow what = {.path = "/", .since = "a.1"};
+    struct follower f = {.b = b};
+    struct err_info why = {0};
+    bool there = false;
+
+    assert_int_equal(reg_blocking_watch(b, &what, &follower_ops, &f, &why), ERR_PARSE);
+    assert_string_equal(why.text, "no revision");
+    assert_string_equal(f.told, "");
+    assert_int_equal(reg_blocking_exists(b, "/one", &there, &why), 0);
+    assert_true(there);
+}
+
 static void check_bad_watch(struct reg_blocking *b)
 {
     const struct reg_follow no_path = {.path = NULL}, bad_path = {.path = "/a/../b"},
@@ -329,6 +349,7 @@ static void test_watch(void **state)
     with_server(watch_steps, ARRAY_LEN(watch_steps), check_watch);
     with_server(timed_steps, ARRAY_LEN(timed_steps), check_timed_watch);
     with_server(silent_steps, ARRAY_LEN(silent_steps), check_silent_watch);
+    with_server(refused_steps, ARRAY_LEN(refused_steps), check_refused_watch);
 }
 
 static void test_bad_watch(void **state)

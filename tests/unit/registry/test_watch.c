@@ -28,6 +28,7 @@ struct fixture {
     struct buf told; /* one word a callback */
     const char *awaited;
     const char *stop_at; /* stop the watch inside the callback that writes this */
+    bool gives_up;       /* what a refusal is answered with */
     size_t drained_at;   /* length of `told` when everything that had come was told */
 };
 
@@ -89,8 +90,16 @@ static void on_drained(void *arg)
     f->drained_at = f->told.len;
 }
 
-static const struct reg_watch_ops ops = {on_reset,    on_put,   on_deleted, on_synced,
-                                         on_progress, on_state, on_stale,   on_drained};
+static bool on_refused(void *arg, const struct err_info *why)
+{
+    struct fixture *f = arg;
+
+    note(f, "refused %s %s: %s\n", err_name(why->code), why->where, why->text);
+    return f->gives_up;
+}
+
+static const struct reg_watch_ops ops = {on_reset, on_put,   on_deleted, on_synced, on_progress,
+                                         on_state, on_stale, on_drained, on_refused};
 
 static bool is_told(void *arg)
 {
@@ -324,6 +333,92 @@ static void test_gone_gives_a_snapshot(void **state)
     end(&f);
 }
 
+/* ---- refused ---- */
+
+#define REFUSAL                                                                                              \
+    {                                                                                                        \
+        .status = 400, .body = "{\"type\":\"urn:bobbin:error:malformed\",\"detail\":\"no revision\","        \
+                               "\"where\":\"since\"}"                                                         \
+    }
+
+/** The watch is over with the server's words: it neither says that it is lost, nor asks again. */
+static void test_refusal_ends_the_watch(void **state)
+{
+    static const struct step steps[] = {REFUSAL};
+    struct fixture f;
+
+    (void)state;
+    begin_with(&f, steps, ARRAY_LEN(steps), "zz.1", "");
+    f.gives_up = true;
+    await_told(&f, "no revision\n");
+    end(&f);
+}
+
+static void test_refused_follower_may_go_on(void **state)
+{
+    static const struct step steps[] = {REFUSAL, REFUSAL, HELD_STREAM(HELLO PROGRESS("S.9"))};
+    struct fixture f;
+
+    (void)state;
+    begin_with(&f, steps, ARRAY_LEN(steps), "S.8", "");
+    await_told(&f, "progress S.9\n");
+    end(&f);
+}
+
+/* What is no registry says 404, what stands before one 401 or 403: all the same from a second time. */
+static void test_what_is_a_refusal(void **state)
+{
+    static const struct step steps[][1] = {
+        {{.status = 401, .body = "{}"}},
+        {{.status = 403, .body = "{\"type\":\"urn:bobbin:error:no-permission\"}"}},
+        {{.status = 404, .body = "<html>"}},
+        {{.status = 405, .body = ""}},
+    };
+    struct fixture f;
+
+    (void)state;
+    for (size_t i = 0; i < ARRAY_LEN(steps); i++) {
+        begin(&f, steps[i], 1);
+        f.gives_up = true;
+        await_told(&f, "refused ");
+        assert_null(strstr(f.told.bytes, "\nERR_"));
+        end(&f);
+    }
+}
+
+static void test_what_may_pass_is_no_refusal(void **state)
+{
+    static const struct step steps[] = {
+        {.status = 408, .body = ""},
+        {.status = 425, .body = ""},
+        {.status = 429, .body = ""},
+        {.status = 500, .body = ""},
+        STREAM("{\n"),
+        HELD_STREAM(HELLO SYNC("S.4")),
+    };
+    struct fixture f;
+
+    (void)state;
+    begin(&f, steps, ARRAY_LEN(steps));
+    f.gives_up = true;
+    await_told(&f, "synced S.4\n");
+    assert_null(strstr(f.told.bytes, "refused"));
+    end(&f);
+}
+
+static void test_stopped_inside_a_refusal(void **state)
+{
+    static const struct step steps[] = {REFUSAL};
+    struct fixture f;
+
+    (void)state;
+    begin(&f, steps, ARRAY_LEN(steps));
+    f.stop_at = "refused";
+    await_told(&f, "refused");
+    assert_null(strstr(f.told.bytes, "\nERR_PARSE"));
+    end(&f);
+}
+
 /* ---- several servers ---- */
 
 static void test_next_server_resumes(void **state)
@@ -496,6 +591,11 @@ int main(void)
         cmocka_unit_test(test_half_a_snapshot_is_begun_anew),
         cmocka_unit_test(test_refused_since_gives_a_snapshot),
         cmocka_unit_test(test_gone_gives_a_snapshot),
+        cmocka_unit_test(test_refusal_ends_the_watch),
+        cmocka_unit_test(test_refused_follower_may_go_on),
+        cmocka_unit_test(test_what_is_a_refusal),
+        cmocka_unit_test(test_what_may_pass_is_no_refusal),
+        cmocka_unit_test(test_stopped_inside_a_refusal),
         cmocka_unit_test(test_broken_line_ends_the_connection),
         cmocka_unit_test(test_silence_is_a_loss),
         cmocka_unit_test(test_errors_and_dead_servers_are_told_once),
