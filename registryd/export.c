@@ -1,4 +1,5 @@
 #include "export.h"
+#include "lines.h"
 #include "walk.h"
 #include "base/base64.h"
 #include "base/mem.h"
@@ -7,6 +8,7 @@
 #include "bobbin/record.h"
 #include "json/writer.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/queue.h>
@@ -37,6 +39,7 @@ struct export
     struct store *store;
     struct http_req *req; /* NULL: the stream is over */
     char *top, *after;
+    char store_id[STORE_REVISION_MAX];
     TAILQ_HEAD(, export_node) nodes; /* in path order */
     size_t n_nodes, n_asked;         /* in the list; ACLs under way */
     int64_t n_written;
@@ -210,10 +213,15 @@ static void walk_ahead(struct export *x)
     }
 }
 
-/* Write the nodes at the head of the list that are known. */
+/* Write the nodes at the head of the list that are known. Of a store that was replaced, nothing more: ACLs come from the new one. */
 static void write_known(struct export *x)
 {
     struct export_node *n;
+    struct err_info why;
+    if (strcmp(x->store_id, mirror_store_id(x->mirror)) != 0) {
+        lines_why_replaced(&why);
+        write_last(x, &why);
+    }
     while (!x->is_done && (n = TAILQ_FIRST(&x->nodes)) && n->is_known) {
         if (!n->err)
             write_node(x, n);
@@ -264,5 +272,6 @@ void export_reply(struct http_req *req, struct mirror *mirror, struct store *sto
     x->store = store;
     x->req = req;
     x->top = mem_str(path);
+    snprintf(x->store_id, sizeof x->store_id, "%s", mirror_store_id(mirror));
     http_stream_start(req, 200, "application/x-ndjson", &stream_ops, x);
 }

@@ -84,15 +84,15 @@ static void write_end(struct find *f, bool has_more)
     f->is_done = true;
 }
 
-/* Write up to a slice; the end when there is no more. */
+/* Write up to a slice; the end when there is no more. The numbers of another epoch mean nothing. */
 static void fill(struct find *f)
 {
     struct index_query query = {{NULL}};
     size_t n_visits = SLICE_VISITS;
     memcpy(query.terms, f->terms, sizeof query.terms);
-    if (index_epoch(f->index) !=
-        f->epoch) { /* another store meanwhile: what was found is all there is to say */
-        write_end(f, false);
+    if (index_epoch(f->index) != f->epoch) {
+        lines_broken_off(&f->out);
+        f->is_done = true;
         return;
     }
     for (int i = 0; i < SLICE_RECORDS; i++) {

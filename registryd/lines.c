@@ -169,3 +169,21 @@ void lines_mark(struct buf *out, const char *type, int64_t zxid, const char *sto
     jw_object_end(&w);
     buf_add_char(out, '\n');
 }
+
+int lines_why_replaced(struct err_info *why)
+{
+    return err_set(why, ERR_GONE, "", "the store was replaced meanwhile: this is not everything, ask again");
+}
+
+void lines_broken_off(struct buf *out)
+{
+    struct err_info why;
+    mem_auto char *type = mem_fmt("urn:bobbin:error:%s", err_type(lines_why_replaced(&why)));
+    struct jw w = jw_on(out);
+    buf_add_char(out, '\n');
+    jw_object(&w);
+    jw_kstr(&w, "error", type);
+    jw_kstr(&w, "detail", why.text);
+    jw_object_end(&w);
+    buf_add_char(out, '\n');
+}

@@ -31,5 +31,12 @@ enum lines_stale { LINES_UNSAID, LINES_STALE, LINES_CURRENT };
 /** `{"type":TYPE,"revision":R}` with newline (sync, progress), `"stale":…` where something is to be said; appended. */
 void lines_mark(struct buf *out, const char *type, int64_t zxid, const char *store_id,
                 enum lines_stale stale);
+/** Say why an answer that is under way cannot be completed: the store that it began with was replaced. @return ERR_GONE. */
+int lines_why_replaced(struct err_info *why);
+/**
+ * The end of a JSON document that is under way when the store was replaced: `{"error":…,"detail":…}` on a line of its own, where it
+ * cannot stand, and nothing after it. What was sent is no JSON then, so nobody takes a part for the whole, however it was passed on.
+ */
+void lines_broken_off(struct buf *out);
 
 #endif

@@ -4,6 +4,7 @@
 #include "base/mem.h"
 #include "base/obj.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -20,11 +21,12 @@ struct view {
     struct buf
         after;    /* last child name (nodes) or path (tree) written, or where to begin; empty: at the first */
     int64_t left; /* members still allowed */
-    const struct mirror_node *node; /* what is viewed, in the first turn; then NULL */
-    struct buf tail;                /* its record as it was then */
-    bool is_tail_why;               /* the tail says why that is none */
-    struct buf out;                 /* written, not yet taken */
-    struct jw jw;                   /* on out */
+    const struct mirror_node *node;    /* what is viewed, in the first turn; then NULL */
+    struct buf tail;                   /* its record as it was then */
+    bool is_tail_why;                  /* the tail says why that is none */
+    char store_id[STORE_REVISION_MAX]; /* after the first turn: of the store that is viewed */
+    struct buf out;                    /* written, not yet taken */
+    struct jw jw;                      /* on out */
     size_t n_taken;
     bool is_done;
 };
@@ -104,9 +106,20 @@ static void write_end(struct view *v, bool has_more)
     v->is_done = true;
 }
 
+/* Whether what was written so far is of another store than what is there now. */
+static bool is_replaced(const struct view *v)
+{
+    return !v->node && strcmp(v->store_id, mirror_store_id(v->mirror)) != 0;
+}
+
 /* Write up to a slice of members, and the end when there are no more. */
 static void fill(struct view *v)
 {
+    if (is_replaced(v)) {
+        lines_broken_off(&v->out);
+        v->is_done = true;
+        return;
+    }
     const struct mirror_node *top = v->node ? v->node : mirror_find(v->mirror, v->path);
     const struct mirror_node *node = first_member(v, top), *last = NULL;
     int n_left = SLICE_ITEMS;
@@ -155,6 +168,7 @@ static struct view *view_keep(const struct view *begun)
     obj_init(&v->obj, VIEW_MAGIC);
     v->path = mem_str(begun->path);
     v->jw.out = &v->out;
+    snprintf(v->store_id, sizeof v->store_id, "%s", mirror_store_id(v->mirror));
     if (!lines_node_record(&v->tail, v->node) && v->form != VIEW_SLIDER)
         v->is_tail_why = lines_why_invalid(&v->tail, v->node->data, v->node->stat.data_len);
     v->node = NULL;

@@ -1,5 +1,6 @@
 /**
- * The JSON view of a node, written in slices: a node with a million children holds the loop no longer than one with ten.
+ * The JSON view of a node, written in slices: a node with a million children holds the loop no longer than one with ten. One
+ * that is under way when the store is replaced is broken off: what was sent is no JSON then.
  * Thread: owner.   Source: docs/registry-rest.md.
  */
 #ifndef REGISTRYD_VIEW_H

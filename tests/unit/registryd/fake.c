@@ -17,9 +17,32 @@ static void fake_follow(struct store *s, const struct store_follow_ops *ops, voi
     f->follower = arg;
 }
 
+static void fake_read(struct store *s, enum store_read_kind kind, const char *path, struct store_call call)
+{
+    struct fake *f = (struct fake *)obj_cast(s, struct store, STORE_MAGIC);
+    (void)path;
+    assert_int_equal(kind, STORE_READ_ACL);
+    f->asked = mem_resize(f->asked, f->n_asked + 1, sizeof *f->asked);
+    f->asked[f->n_asked++] = call;
+}
+
+void fake_answer(struct fake *f)
+{
+    struct store_acl_entry anyone = {.perms = STORE_READ, .scheme = "world", .id = "anyone"};
+    const struct store_acl acl = {.entries = &anyone, .n_entries = 1};
+    const struct store_result r = {.acl = &acl};
+    struct store_call *asked = f->asked;
+    size_t n = f->n_asked;
+    f->asked = NULL;
+    f->n_asked = 0;
+    for (size_t i = 0; i < n; i++)
+        asked[i].done(asked[i].arg, 0, &r);
+    free(asked);
+}
+
 int fake_set_up(void **state)
 {
-    static const struct store_backend_ops ops = {.kind = "fake", .follow = fake_follow};
+    static const struct store_backend_ops ops = {.kind = "fake", .read = fake_read, .follow = fake_follow};
     struct fake *f = mem_new(struct fake);
     f->loop = run_loop_new();
     store_base_init(&f->base, &ops, f->loop, "fake:");
@@ -36,6 +59,7 @@ int fake_tear_down(void **state)
     mirror_free(f->mirror);
     run_loop_free(f->loop);
     free(f->base.url);
+    free(f->asked);
     free(f);
     return 0;
 }

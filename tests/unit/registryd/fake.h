@@ -17,6 +17,8 @@ struct fake {
     struct mirror *mirror;
     struct index *index;
     int64_t zxid;
+    struct store_call *asked; /* reads that wait for fake_answer */
+    size_t n_asked;
 };
 
 /** Set-up and tear-down of cmocka; *state is a fake with nothing read yet. */
@@ -31,6 +33,8 @@ void fake_put(struct fake *f, const char *path, const char *text);
 void fake_gone(struct fake *f, const char *path);
 /** A node with a record of this id and persistence, made with its parents. */
 void fake_record(struct fake *f, const char *path, const char *id, const char *persistence);
+/** Answer all reads of ACLs that were asked for: everybody may read. */
+void fake_answer(struct fake *f);
 /** Paths of all records with a term, a line each, in the order of the answer; free(). */
 char *fake_find(const struct fake *f, enum index_kind kind, const char *term);
 
