@@ -23,8 +23,7 @@ static int read_parameters(struct registryd *app, struct http_req *req, struct r
 {
     int err = http_query_bool(req, "watch", false, &r->watch, why);
     err = err ? err : http_query_bool(req, "recursive", false, &r->recursive, why);
-    err = err ? err : http_query_int(req, "limit", 0, 1, INT64_MAX, &r->limit, why);
-    err = err ? err : limits_page(daemon_options(app->daemon), r->limit, &r->limit, why);
+    err = err ? err : limits_page(daemon_options(app->daemon), http_query(req, "limit"), &r->limit, why);
     err = err ? err : http_query_ms(req, "timeout", 0, &r->follow.timeout_ms, why);
     err = err ? err : http_query_int(req, "max", 0, 1, INT64_MAX, &r->follow.max, why);
     if (err)

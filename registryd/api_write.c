@@ -138,6 +138,30 @@ static void warn_of_long_name(const char *path)
         log_emit(&ev_long_name, LOG_STR("path", path), LOG_INT("bytes", (int64_t)longest));
 }
 
+/* Say which node above is missing, the uppermost that readers do not see; what registryd may not read it does not know. */
+static void say_what_is_missing(const struct write *w, struct err_info *why)
+{
+    mem_auto char *parent = mem_str(w->path);
+    char *end = strrchr(parent, '/');
+    *end = '\0';
+    for (char *at = strchr(parent + 1, '/'); at && !w->as_accessor; at = strchr(at + 1, '/')) {
+        *at = '\0';
+        if (!mirror_find(w->app->mirror, parent))
+            break;
+        *at = '/';
+    }
+    return err_set(
+        why, ERR_NOTFOUND, w->path,
+        "there is no node %s above it: make that first, or what is missing with createParents=true",
+        *parent ? parent : "/");
+}
+
+/* The store found no place for what was to be made. */
+static bool is_orphan(const struct write *w, int err)
+{
+    return err == ERR_NOTFOUND && w->kind != WRITE_DELETE && !(w->flags & REG_CREATE_PARENTS);
+}
+
 static void write_go_as_accessor(struct write *w);
 
 static void on_written(void *arg, int err, const struct reg_store_result *r)
@@ -152,6 +176,8 @@ static void on_written(void *arg, int err, const struct reg_store_result *r)
     }
     if (err == ERR_PERMISSION)
         access_refused_by_store(w->path, w->as_accessor ? w->digest : NULL, &why);
+    if (is_orphan(w, err))
+        say_what_is_missing(w, &why);
     if (err) {
         write_refuse(w, err, &why);
         return;

@@ -1,5 +1,6 @@
 #include "limits.h"
 #include "options.h"
+#include "base/str.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -99,12 +100,13 @@ int limits_read(const struct options *o, const char *bytes, size_t len, struct r
     return err;
 }
 
-int limits_page(const struct options *o, int64_t n, int64_t *out, struct err_info *why)
+int limits_page(const struct options *o, const char *text, int64_t *out, struct err_info *why)
 {
-    int64_t max = opt_int(o, LIMIT_CHILDREN);
-    if (n > max)
-        return err_set(why, ERR_USAGE, "limit", "%" PRId64 " is more than the %" PRId64 " that %s allows", n,
-                       max, keys[LIMIT_CHILDREN]);
-    *out = n ? n : max;
+    int64_t max = opt_int(o, LIMIT_CHILDREN), n = max;
+    if (text && str_to_i64(text, 1, max, &n))
+        return err_set(why, ERR_USAGE, "limit",
+                       "\"%.100s\" is no number from 1 to the %" PRId64 " that %s allows", text, max,
+                       keys[LIMIT_CHILDREN]);
+    *out = n;
     return 0;
 }

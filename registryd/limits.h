@@ -53,10 +53,11 @@ int limits_read(const struct options *o, const char *bytes, size_t len, struct r
 /**
  * Check the size of a page that is asked for.
  *
- * @param n    children; 0: not said                                                [in]
- * @param out  n, or the limit when nothing was said                                [out]
- * @return 0; ERR_USAGE: more than LIMIT_CHILDREN, *out unchanged.   Thread: any.   Source: ours.
+ * @param text  as it was said; NULL: it was not                                    [borrowed]
+ * @param out   how many children: as said, or the limit                            [out]
+ * @return 0; ERR_USAGE: no number from 1 to LIMIT_CHILDREN, *out unchanged; text: what was said, the limit and its option.
+ * Thread: any.   Source: ours.
  */
-int limits_page(const struct options *o, int64_t n, int64_t *out, struct err_info *why);
+int limits_page(const struct options *o, const char *text, int64_t *out, struct err_info *why);
 
 #endif

@@ -417,5 +417,7 @@ def test_limits_are_refused_by_name():
         page = registry.registry("GET", "/users")
         assert page.json["nodes"] == ["a", "b"]
         assert registry.registry("GET", "/users", query=f"cursor={page.json['cursor']}").json["nodes"] == ["c"]
-        answer = registry.registry("GET", "/users", query="limit=3")
-        assert answer.status == 400 and "hadoop.registry.list.max-children" in answer.json["detail"], answer
+        for limit in ("3", "0", "-1", "many", "9223372036854775808"):
+            answer = registry.registry("GET", "/users", query=f"limit={limit}")
+            assert answer.status == 400 and answer.json["where"] == "limit", answer
+            assert f'"{limit}" is no number from 1 to the 2 that hadoop.registry.list.max-children allows' == answer.json["detail"], answer

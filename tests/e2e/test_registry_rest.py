@@ -56,6 +56,11 @@ def test_stored_form_is_canonical_and_lenient_bodies_are_read(reg):
 def test_create_overwrite_and_parents(reg):
     missing = put(reg, "/users/alice/no/parent/here", query="")
     assert missing.status == 404 and missing.json["exception"] == "PathNotFoundException"
+    put(reg, "/users/alice/some")
+    for path, absent in (("/users/alice/no/parent/here", "/users/alice/no"), ("/users/alice/some/not/x", "/users/alice/some/not"), ("/nothing/x", "/nothing")):
+        for refused in (put(reg, path, query="overwrite=true"), reg.registry("POST", path, query="op=mknode")):
+            assert refused.status == 404 and refused.json["where"] == path, refused
+            assert f" {absent} " in refused.json["detail"] and "createParents=true" in refused.json["detail"], refused
     assert put(reg, "/users/alice/twice", query="createParents=true").status == 201
     again = put(reg, "/users/alice/twice", query="")
     assert again.status == 409 and again.json["exception"] == "FileAlreadyExistsException"
@@ -251,11 +256,12 @@ def test_bounded_feed_ends_with_progress(reg):
     since = put(reg, "/users/frank/a").headers["Bobbin-Revision"]
     put(reg, "/users/frank/b")
     put(reg, "/users/frank/c")
-    feed = Feed(reg, f"&since={since}&max=1", "/users/frank")
-    lines = []
-    while (line := feed.line()) is not None:
-        lines.append(line)
-    assert [l["type"] for l in lines] == ["hello", "put", "progress"]
+    for unbounded in ("", "&timeout=0"):  # no limit of time: what ends it is max
+        feed = Feed(reg, f"&since={since}&max=1{unbounded}", "/users/frank")
+        lines = []
+        while (line := feed.line()) is not None:
+            lines.append(line)
+        assert [l["type"] for l in lines] == ["hello", "put", "progress"]
     rest = Feed(reg, f"&since={lines[-1]['revision']}", "/users/frank")
     assert [l["path"] for l in rest.until("progress") if l["type"] == "put"] == ["/users/frank/c"]
     rest.close()
