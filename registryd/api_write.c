@@ -150,10 +150,9 @@ static void say_what_is_missing(const struct write *w, struct err_info *why)
             break;
         *at = '/';
     }
-    return err_set(
-        why, ERR_NOTFOUND, w->path,
-        "there is no node %s above it: make that first, or what is missing with createParents=true",
-        *parent ? parent : "/");
+    err_set(why, ERR_NOTFOUND, w->path,
+            "there is no node %s above it: make that first, or what is missing with createParents=true",
+            *parent ? parent : "/");
 }
 
 /* The store found no place for what was to be made. */
