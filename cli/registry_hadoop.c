@@ -123,7 +123,7 @@ static int do_mknode(struct reg_blocking *b, const struct order *o, struct err_i
 
 static int do_rm(struct reg_blocking *b, const struct order *o, struct err_info *why)
 {
-    return reg_blocking_delete(b, o->path, o->is_recursive, NULL, why);
+    return reg_blocking_delete(b, o->path, o->is_recursive ? REG_RECURSIVE : 0, NULL, why);
 }
 
 /** The last part of each command: one path, then the registry. */

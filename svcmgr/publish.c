@@ -219,8 +219,8 @@ static void begin(struct change *c)
     case CHANGE_PUT:
         reg_bind(p->reg, c->path, c->record, REG_OVERWRITE | REG_CREATE_PARENTS, on_done, c);
         return;
-    case CHANGE_DELETE: reg_delete(p->reg, c->path, false, on_done, c); return;
-    case CHANGE_PURGE: reg_delete(p->reg, c->path, true, on_done, c); return;
+    case CHANGE_DELETE: reg_delete(p->reg, c->path, 0, on_done, c); return;
+    case CHANGE_PURGE: reg_delete(p->reg, c->path, REG_RECURSIVE, on_done, c); return;
     case CHANGE_ENDED: begin_ended(c); return;
     }
 }

@@ -95,7 +95,7 @@ static int run(struct reg_blocking *registry, const struct settings *s, const ch
         return err;
     if (!s->once)
         sigwait(stop, &signal_number);
-    err = reg_blocking_delete(registry, path, false, revision, why);
+    err = reg_blocking_delete(registry, path, 0, revision, why);
     if (!err)
         printf("unbound %s revision=%s\n", path, revision);
     return err;

@@ -115,8 +115,20 @@ void reg_list(struct reg *r, const char *path, REG_DONE, void *arg);
  * the other); there a child that vanishes ends it.
  */
 void reg_list_records(struct reg *r, const char *path, REG_DONE, void *arg);
-/** A missing path is success with changed = false. ERR_NOTEMPTY when there are children and not recursive. */
-void reg_delete(struct reg *r, const char *path, bool recursive, REG_DONE, void *arg);
+
+enum reg_delete_flags {
+    REG_RECURSIVE = 1,  /* with all that is below it */
+    REG_MUST_EXIST = 2, /* a missing path is ERR_NOTFOUND */
+};
+/**
+ * Delete a node.
+ *
+ * @param flags  of reg_delete_flags; 0 and 1 are what false and true of Hadoop's `recursive` are
+ * Completion: changed (something was deleted; a missing path is success without REG_MUST_EXIST), revision. ERR_NOTEMPTY: there
+ * are children, and no REG_RECURSIVE; ERR_NOTFOUND: REG_MUST_EXIST, also when a first try deleted it whose answer was lost.
+ * Source: Hadoop RegistryOperations.delete; must-exist: Hadoop's registry design.
+ */
+void reg_delete(struct reg *r, const char *path, unsigned flags, REG_DONE, void *arg);
 
 /** What reg_find looks for; a NULL member is any, at least one is not. All must fit, exactly. */
 struct reg_find {
@@ -333,8 +345,8 @@ int reg_blocking_stat(struct reg_blocking *b, const char *path, struct reg_statu
 int reg_blocking_exists(struct reg_blocking *b, const char *path, bool *out, struct err_info *why);
 /** *names: new NULL-terminated array, free with reg_path_split_free. */
 int reg_blocking_list(struct reg_blocking *b, const char *path, char ***names, struct err_info *why);
-/** revision: as reg_blocking_bind; "" when unknown. */
-int reg_blocking_delete(struct reg_blocking *b, const char *path, bool recursive, char *revision,
+/** flags: of reg_delete_flags. revision: as reg_blocking_bind; "" when unknown. */
+int reg_blocking_delete(struct reg_blocking *b, const char *path, unsigned flags, char *revision,
                         struct err_info *why);
 
 struct reg_follow {

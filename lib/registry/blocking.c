@@ -263,12 +263,12 @@ int reg_blocking_list(struct reg_blocking *b, const char *path, char ***names, s
     return finish(b, NULL, why);
 }
 
-int reg_blocking_delete(struct reg_blocking *b, const char *path, bool recursive, char *revision,
+int reg_blocking_delete(struct reg_blocking *b, const char *path, unsigned flags, char *revision,
                         struct err_info *why)
 {
     if (!is_free(b))
         return refuse(b, why);
-    reg_delete(b->reg, path, recursive, on_done, b);
+    reg_delete(b->reg, path, flags, on_done, b);
     await(b);
     return finish(b, revision, why);
 }

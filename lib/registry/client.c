@@ -453,11 +453,13 @@ void reg_list(struct reg *r, const char *path, REG_DONE, void *arg)
     client_start(client_request(r, REQUEST_LIST, path, done, arg), mem_str(""));
 }
 
-void reg_delete(struct reg *r, const char *path, bool recursive, REG_DONE, void *arg)
+void reg_delete(struct reg *r, const char *path, unsigned flags, REG_DONE, void *arg)
 {
     struct request *q = client_request(r, REQUEST_DELETE, path, done, arg);
+    bool is_recursive = flags & REG_RECURSIVE, must_exist = flags & REG_MUST_EXIST;
 
-    client_start(q, mem_str(recursive ? "recursive=true" : ""));
+    client_start(q, mem_fmt("%s%s%s", is_recursive ? "recursive=true" : "",
+                            is_recursive && must_exist ? "&" : "", must_exist ? "mustExist=true" : ""));
 }
 
 /* ---- write accessors ---- */

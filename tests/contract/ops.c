@@ -116,7 +116,7 @@ static int do_records(struct reg_blocking *b, char **w, struct outcome *out, str
 static int do_delete(struct reg_blocking *b, char **w, struct outcome *out, struct err_info *why)
 {
     (void)out;
-    return reg_blocking_delete(b, w[1], strcmp(w[2], "true") == 0, NULL, why);
+    return reg_blocking_delete(b, w[1], strcmp(w[2], "true") == 0 ? REG_RECURSIVE : 0, NULL, why);
 }
 
 /** path, id, persistence, policy. */

@@ -51,9 +51,9 @@ static void ignore_closed(void *arg)
 
 static void log_request(struct script_server *s, struct http_req *req)
 {
-    static const char *const params[] = {"user.name", "op",    "overwrite", "createParents",
-                                         "recursive", "limit", "watch",     "since",
-                                         "api",       "user",  "id",        "cursor"};
+    static const char *const params[] = {"user.name", "op",    "overwrite", "createParents", "recursive",
+                                         "mustExist", "limit", "watch",     "since",         "api",
+                                         "user",      "id",    "cursor"};
     static const char *const headers[] = {"X-Bobbin-Accessor", "X-Bobbin-Write-Accessors"};
     size_t len = 0;
     const char *body = http_body(req, &len);

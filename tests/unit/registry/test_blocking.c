@@ -121,7 +121,7 @@ static void check_writes_and_reads(struct reg_blocking *b)
     assert_string_equal(names[0], "a");
     assert_string_equal(names[1], "b");
     assert_null(names[2]);
-    assert_int_equal(reg_blocking_delete(b, "/one", true, revision, &why), 0);
+    assert_int_equal(reg_blocking_delete(b, "/one", REG_RECURSIVE, revision, &why), 0);
     assert_string_equal(revision, "5f.3");
     reg_path_split_free(names);
     free(status.path);
@@ -401,7 +401,7 @@ static void test_not_open(void **state)
     assert_int_equal(reg_blocking_stat(NULL, "/x", &status, NULL), ERR_WRONGSTATE);
     assert_int_equal(reg_blocking_exists(NULL, "/x", &flag, NULL), ERR_WRONGSTATE);
     assert_int_equal(reg_blocking_list(NULL, "/x", &names, NULL), ERR_WRONGSTATE);
-    assert_int_equal(reg_blocking_delete(NULL, "/x", true, NULL, NULL), ERR_WRONGSTATE);
+    assert_int_equal(reg_blocking_delete(NULL, "/x", REG_RECURSIVE, NULL, NULL), ERR_WRONGSTATE);
     assert_false(flag);
     assert_null(names);
     assert_null(found);

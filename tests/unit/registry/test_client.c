@@ -57,7 +57,7 @@ static void test_write_accessors(void **state)
     assert_int_equal(client_await(&f), 0);
     reg_stat(f.reg, "/a", client_done, &f.got);
     assert_int_equal(client_await(&f), 0);
-    reg_delete(f.reg, "/a", false, client_done, &f.got);
+    reg_delete(f.reg, "/a", 0, client_done, &f.got);
     assert_int_equal(client_await(&f), 0);
     reg_clear_write_accessors(f.reg);
     reg_mknode(f.reg, "/a", false, client_done, &f.got);
@@ -213,20 +213,31 @@ static void test_delete(void **state)
     static const struct step steps[] = {
         {.status = 200, .body = "{\"path\":\"/r\",\"deleted\":true}", .revision = "5f.40"},
         {.status = 200, .body = "{\"path\":\"/r\",\"deleted\":false}", .revision = "5f.40"},
+        {.status = 404, .body = "{\"type\":\"urn:bobbin:error:path-not-found\"}"},
+        {.status = 200, .body = "{\"path\":\"/r\",\"deleted\":true}", .revision = "5f.41"},
     };
     struct fixture f;
 
     (void)state;
     client_begin(&f, "al ice", steps, ARRAY_LEN(steps));
-    reg_delete(f.reg, "/r", true, client_done, &f.got);
+    reg_delete(f.reg, "/r", REG_RECURSIVE, client_done, &f.got);
     assert_int_equal(client_await(&f), 0);
     assert_true(f.got.changed);
     assert_string_equal(f.got.revision, "5f.40");
-    reg_delete(f.reg, "/r", false, client_done, &f.got);
+    reg_delete(f.reg, "/r", 0, client_done, &f.got);
     assert_int_equal(client_await(&f), 0);
     assert_false(f.got.changed);
+    reg_delete(f.reg, "/r", REG_MUST_EXIST, client_done, &f.got);
+    assert_int_equal(client_await(&f), ERR_NOTFOUND);
+    assert_false(f.got.changed);
+    reg_delete(f.reg, "/r", REG_RECURSIVE | REG_MUST_EXIST, client_done, &f.got);
+    assert_int_equal(client_await(&f), 0);
+    assert_true(f.got.changed);
     assert_string_equal(f.server.log.bytes, "DELETE /ws/v1/registry/r user.name=al ice recursive=true\n"
-                                            "DELETE /ws/v1/registry/r user.name=al ice\n");
+                                            "DELETE /ws/v1/registry/r user.name=al ice\n"
+                                            "DELETE /ws/v1/registry/r user.name=al ice mustExist=true\n"
+                                            "DELETE /ws/v1/registry/r user.name=al ice recursive=true "
+                                            "mustExist=true\n");
     client_end(&f);
 }
 
@@ -293,7 +304,7 @@ static void test_refused_without_asking(void **state)
     client_begin(&f, "al ice", NULL, 0);
     reg_stat(f.reg, "/a/../b", client_done, &f.got);
     assert_int_equal(client_await(&f), ERR_PATH);
-    reg_delete(f.reg, NULL, false, client_done, &f.got);
+    reg_delete(f.reg, NULL, 0, client_done, &f.got);
     assert_int_equal(client_await(&f), ERR_INVALID);
     reg_bind(f.reg, "/r", NULL, 0, client_done, &f.got);
     assert_int_equal(client_await(&f), ERR_INVALID);
@@ -379,7 +390,7 @@ static void test_time_is_over_soon_after_a_refusal(void **state)
     reg_stat(f.reg, "/r", client_done, &f.got);
     assert_int_equal(client_await(&f), ERR_UNAVAILABLE);
     assert_string_equal(f.got.why.text, "loading");
-    reg_delete(f.reg, "/r", false, client_done, &f.got);
+    reg_delete(f.reg, "/r", 0, client_done, &f.got);
     assert_int_equal(client_await(&f), ERR_TIMEOUT);
     assert_int_equal(f.server.n_asked, 4);
     client_end(&f);
@@ -424,7 +435,7 @@ static void test_close_cancels(void **state)
     both = mem_fmt("%s,%s", f.server.url, dead);
     reg_stat(f.reg, "/r", client_done, &f.got);
     reg_stat(f.reg, "//", client_done, &early);
-    reg_delete(f.reg, "/r", false, client_done, &waiting);
+    reg_delete(f.reg, "/r", 0, client_done, &waiting);
     reg_close(f.reg);
     f.reg = NULL;
     assert_int_equal(f.got.n_calls, 1);

@@ -338,7 +338,7 @@ static void test_gone_gives_a_snapshot(void **state)
 #define REFUSAL                                                                                              \
     {                                                                                                        \
         .status = 400, .body = "{\"type\":\"urn:bobbin:error:malformed\",\"detail\":\"no revision\","        \
-                               "\"where\":\"since\"}"                                                         \
+                               "\"where\":\"since\"}"                                                        \
     }
 
 /** The watch is over with the server's words: it neither says that it is lost, nor asks again. */
