@@ -49,7 +49,8 @@ struct cli;
     X(CLI_FIELD_PROTOCOL, "endpointField.protocolType", 0, 1, "PROTOCOL",                                    \
       "an endpoint speaks this protocol")                                                                    \
     X(CLI_ACCESSOR, "accessor", 0, 1, "ID:PASSWORD|@FILE",                                                   \
-      "act as the holder of a write accessor; default: BOBBIN_ACCESSOR of the environment")                  \
+      "act as the holder of a write accessor; default: BOBBIN_ACCESSOR of the environment, else the "        \
+      "configured digest")                                                                                   \
     X(CLI_GRANT, "grant", 0, 1, "ID:PASSWORD|@FILE",                                                         \
       "let the holder write the node that is made; may be repeated")                                         \
     X(CLI_PERSISTENCE, "persistence", 0, 1, "WORD", "yarn:persistence of the records; default: by the id")   \

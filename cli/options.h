@@ -1,5 +1,5 @@
 /**
- * Keys of the configuration that the command line itself reads: where the daemons are. One row each (run/options.h).
+ * Keys of the configuration that the command line itself reads: where the daemons are, and whose the program is. One row each (run/options.h).
  * The daemons' own tables have the same keys with the same defaults.
  *
  * Source: Hadoop's yarn-default.xml and core-default.xml.
@@ -15,6 +15,13 @@
       "Where registryd is reached; several, separated by commas.")                                                \
     X(KEY_REGISTRY_ADDRESS, "hadoop.registry.http.address", OPT_ADDR, "", "127.0.0.1:9192", 0, 0, OPT_FIXED,      \
       "Address of registryd's REST interface.")                                                                   \
+    X(KEY_SECURE, "hadoop.registry.secure", OPT_BOOL, "", "false", 0, 0, OPT_FIXED,                               \
+      "The registry is secure: who writes matters.")                                                              \
+    X(KEY_AUTH, "hadoop.registry.client.auth", OPT_TEXT, "", NULL, 0, 0, OPT_FIXED,                               \
+      "digest: who writes in a secure registry acts as the holder of the id and password below.")                 \
+    X(KEY_AUTH_ID, "hadoop.registry.client.auth.id", OPT_TEXT, "", NULL, 0, 0, OPT_FIXED, "Id of the digest.")    \
+    X(KEY_AUTH_PASSWORD, "hadoop.registry.client.auth.password", OPT_TEXT, "", NULL, 0, 0, OPT_FIXED,             \
+      "Password of the digest.")                                                                                  \
     X(KEY_SERVICES_ADDRESS, "yarn.service.api-server.address", OPT_ADDR, "", "127.0.0.1:9191", 0, 0, OPT_FIXED,   \
       "Address of svcmgr's services API.")                                                                        \
     X(KEY_DNS_HTTP_ADDRESS, "hadoop.registry.dns.http.address", OPT_ADDR, "", "127.0.0.1:9193", 0, 0, OPT_FIXED,  \

@@ -6,8 +6,10 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "base/obj.h"
 #include "base/str.h"
 #include "input.h"
+#include "options.h"
 
 /** `id:password`, or `@FILE` whose one line it is: a command line is seen by all users of the machine. */
 static int read_pair(const char *option, const char *text, char **out, struct err_info *why)
@@ -31,6 +33,28 @@ static int read_pair(const char *option, const char *text, char **out, struct er
     return err_set(why, ERR_USAGE, option, "%s must hold one line, id:password", text + 1);
 }
 
+/** What Hadoop's clients authenticate with. As there it has no effect unless the registry is said to be secure. */
+static int configured_pair(const struct options *o, char **out, struct err_info *why)
+{
+    static const struct {
+        enum cli_key row;
+        const char *key;
+    } needed[] = {{KEY_AUTH_ID, "hadoop.registry.client.auth.id"},
+                  {KEY_AUTH_PASSWORD, "hadoop.registry.client.auth.password"}};
+    const char *kind = opt_text(o, KEY_AUTH);
+
+    if (!opt_bool(o, KEY_SECURE) || !kind || strcmp(kind, "digest") != 0)
+        return 0;
+    for (size_t i = 0; i < ARRAY_LEN(needed); i++) {
+        const char *value = opt_text(o, needed[i].row);
+        if (!value || !value[0])
+            return err_set(why, ERR_CONFIG, needed[i].key, "Missing value for configuration option %s",
+                           needed[i].key);
+    }
+    *out = mem_fmt("%s:%s", opt_text(o, KEY_AUTH_ID), opt_text(o, KEY_AUTH_PASSWORD));
+    return 0;
+}
+
 int registry_accessor(const struct cli *cli, char **out, struct err_info *why)
 {
     const char *given = cli_value(cli, CLI_ACCESSOR);
@@ -41,7 +65,9 @@ int registry_accessor(const struct cli *cli, char **out, struct err_info *why)
         return 0;
     if (given)
         return read_pair("--accessor", given, out, why);
-    *out = set && *set ? mem_str(set) : NULL;
+    if (!set || !*set)
+        return configured_pair(cli->options, out, why);
+    *out = mem_str(set);
     return 0;
 }
 

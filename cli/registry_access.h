@@ -10,10 +10,12 @@
 #include "cli.h"
 
 /**
- * The id:password to act as: --accessor, else BOBBIN_ACCESSOR of the environment; for commands that take --accessor only.
+ * The id:password to act as: --accessor, else BOBBIN_ACCESSOR of the environment, else that of the configuration, where
+ * hadoop.registry.secure is true and hadoop.registry.client.auth is digest; for commands that take --accessor only.
  *
  * @param out  new; NULL: none                                                       [out]
- * @return 0; ERR_USAGE: the file of @FILE is empty or has more than a line; as input_read.
+ * @return 0; ERR_USAGE: the file of @FILE is empty or has more than a line; ERR_CONFIG: a digest is configured without id or
+ *         password; as input_read.   Source: Hadoop RegistrySecurity (digest); the first two ours.
  */
 int registry_accessor(const struct cli *cli, char **out, struct err_info *why);
 /**

@@ -60,3 +60,33 @@ def test_cl16_who_is_not_let_and_who_holds_an_accessor():
         assert run(secure, *bind, HADOOP_USER_NAME="mallory", BOBBIN_ACCESSOR="u2:p2").returncode == 0
         bad = run(secure, *bind, HADOOP_USER_NAME="mallory", BOBBIN_ACCESSOR="no-pair")
         assert bad.returncode == 255 and "Invalid id:password" in bad.stderr and "no-pair" not in bad.stderr, bad
+
+
+def configured(directory, **values):
+    """HADOOP_CONF_DIR with these keys; _ stands for a dot."""
+    rows = "".join(f"<property><name>hadoop.registry.{k.replace('_', '.')}</name><value>{v}</value></property>" for k, v in values.items())
+    directory.mkdir()
+    (directory / "core-site.xml").write_text(f"<configuration>{rows}</configuration>")
+    return {"HADOOP_CONF_DIR": str(directory), "HADOOP_USER_NAME": "mallory"}
+
+
+def test_the_digest_of_hadoops_configuration_is_the_accessor(tmp_path):
+    options = {"hadoop.registry.secure": "true", "hadoop.registry.kerberos.realm": "R"}
+    bind = ("bind", "-rest", "u", "-api", "Api", "/services/x")
+    digest = {"secure": "true", "client_auth": "digest", "client_auth_id": "u2", "client_auth_password": "p2"}
+    held = configured(tmp_path / "held", **digest)
+    with Registry(options={"registryd": options}) as secure:
+        made = secure.registry("POST", "/services/x", headers={"X-Bobbin-Write-Accessors": "u2:o9NxcCGDPOlcV7JVhmKHOf5ctVE="},
+                               query="op=mknode&user.name=yarn")
+        assert made.status == 201, made
+        assert run(secure, *bind, **held).returncode == 0
+        assert run(secure, "mknode", "/services/x/y", **held).returncode == 0
+        assert run(secure, "rm", "/services/x/y", **held).returncode == 0
+        for n, other in enumerate(({"secure": "false"}, {"client_auth": "simple"}, {"client_auth_password": "wrong"})):
+            refused = run(secure, *bind, **configured(tmp_path / f"other{n}", **{**digest, **other}))
+            assert refused.stderr.startswith("No Permission to path: /services/x: "), (other, refused)
+        given = run(secure, *bind, **held, BOBBIN_ACCESSOR="u2:wrong")
+        assert given.stderr.startswith("No Permission to path: /services/x: "), given
+        lacking = run(secure, *bind, **configured(tmp_path / "lacking", **{**digest, "client_auth_password": ""}))
+        assert lacking.returncode == 255 and "Missing value for configuration option hadoop.registry.client.auth.password" in lacking.stderr, lacking
+        assert run(secure, "ls", "/services", **held).stdout == "x\n"
