@@ -149,8 +149,7 @@ void api_import(struct http_req *req, void *arg)
         return;
     const char *bytes = http_body(req, &n);
     int err = http_query_bool(req, "overwrite", false, &is_overwrite, &why);
-    err = err ? err : json_read(bytes, n, &body, &why);
-    err = err ? err : import_read_records(body, daemon_options(app->daemon), &why);
+    err = err ? err : import_read(bytes, n, daemon_options(app->daemon), &body, &why);
     if (err) {
         api_refuse(app, req, err, &why);
         return;

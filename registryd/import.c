@@ -1,7 +1,6 @@
 #include "import.h"
 #include "access.h"
 #include "export.h"
-#include "limits.h"
 #include "members.h"
 #include "base/base64.h"
 #include "base/mem.h"
@@ -314,42 +313,6 @@ static int read_items(struct import *m, const json_t *nodes, struct err_info *wh
     for (size_t i = 0; !err && i < n; i++)
         err = read_item(json_array_get(nodes, i), i, &m->items[i], why);
     return err;
-}
-
-/* A record as people write it, to canonical text. @param out  new [out] */
-static int read_record(const json_t *object, const struct options *o, char **out, size_t *len,
-                       struct err_info *why)
-{
-    buf_auto struct buf text = BUF_EMPTY;
-    struct reg_record *record = NULL;
-    json_write(object, &text);
-    int err = limits_read(o, buf_cstr(&text), text.len, &record, why);
-    if (err)
-        return err == ERR_NORECORD ? err_set(why, ERR_RECORD, "", "this is no service record") : err;
-    *out = reg_record_write(record, len);
-    reg_record_free(record);
-    return 0;
-}
-
-int import_read_records(json_t *body, const struct options *o, struct err_info *why)
-{
-    json_t *node;
-    size_t i;
-    json_array_foreach(json_object_get(body, "nodes"), i, node)
-    {
-        const json_t *object = json_object_get(node, "record");
-        const char *path = json_string_value(json_object_get(node, "path"));
-        mem_auto char *text = NULL;
-        struct err_info cause;
-        size_t len = 0;
-        if (!json_is_object(object))
-            continue;
-        int err = read_record(object, o, &text, &len, &cause);
-        if (err)
-            return err_set(why, err, path ? path : "/nodes", "record%s: %s", cause.where, cause.text);
-        json_object_set_new(node, "record", json_stringn(text, len));
-    }
-    return 0;
 }
 
 int import_start(struct store *store, json_t *body, bool is_overwrite,

@@ -22,13 +22,15 @@ struct import_result {
 };
 
 /**
- * Read the records that stand in a document as objects, not as text, as people write them (reg_record_read, lenient), check
- * them against the limits and put their canonical text in their place.
+ * Read a document whose records may stand in it as objects, not as text. Those are read as the body of a PUT is (limits_read, of
+ * their own source text: numbers of any length), and their canonical text is put in their place.
  *
- * @param body  the document; where it is malformed otherwise it stays as it is     [in,out]
- * @return 0; ERR_RECORD naming path and place: some may have been replaced.
+ * @param bytes  the document, of `len` bytes                                       [borrowed]
+ * @param out    new reference; what is no list of nodes stays as it is             [out]
+ * @return 0; ERR_RECORD naming path and place; ERR_JSON naming line and column: *out unchanged.
+ * Thread: any.   Source: ours.
  */
-int import_read_records(json_t *body, const struct options *o, struct err_info *why);
+int import_read(const char *bytes, size_t len, const struct options *o, json_t **out, struct err_info *why);
 
 /**
  * Write the nodes of {"nodes":[…]}, each after those before it. One that is there and differs is refused (ERR_EXISTS)

@@ -125,6 +125,18 @@ def test_what_is_there_is_refused_and_named_or_replaced(reg):
     assert [out[node["path"]] for node in other] == other
 
 
+def test_a_record_is_taken_as_a_put_takes_it(reg):
+    """Numbers of any length, which no reader of JSON keeps, and what a record has besides: the same bytes are stored."""
+    record = '{"external":[], "n":123456789012345678901234567890, "r":1e400, "b":-0, "o":{"k":[98765432109876543210]}}'
+    bound = reg.registry("PUT", "/users/alice/put", record, query="createParents=true&user.name=alice")
+    assert bound.status == 201, bound
+    taken = reg.registry("POST", "/import", '{"nodes":[{"record":%s,"path":"/users/alice/taken"}]}' % record, base="/ws/v1/registry-admin", query="user.name=alice")
+    assert taken.status == 200 and taken.json["created"] == 1, taken
+    stored = {node["path"]: node.get("record") for node in map(json.loads, ok(reg, "export", "/users/alice").splitlines())}
+    assert "123456789012345678901234567890" in stored["/users/alice/taken"] == stored["/users/alice/put"]
+    assert reg.registry("DELETE", "/users/alice/put").status == reg.registry("DELETE", "/users/alice/taken").status == 200
+
+
 def test_records_that_people_wrote(reg):
     """A record as an object is read like the body of a PUT, and what is stored is canonical."""
     one = {"path": "/users/alice/services/own/one", "record": {"yarn:id": 7, "external": [

@@ -21,8 +21,7 @@ static int read_first(const char *document, char out[256], struct err_info *why)
     buf_auto struct buf errors = BUF_EMPTY;
     struct options *o = options_read(option_rows, ARRAY_LEN(option_rows), NULL, NULL, &errors);
     json_auto json_t *body = NULL;
-    assert_int_equal(json_read(document, strlen(document), &body, NULL), 0);
-    int err = import_read_records(body, o, why);
+    int err = import_read(document, strlen(document), o, &body, why);
     const json_t *record = json_object_get(json_array_get(json_object_get(body, "nodes"), 0), "record");
     strcpy(out, json_is_string(record) ? json_string_value(record) : "");
     options_free(o);
@@ -39,6 +38,63 @@ static void objects_become_canonical(void **state)
                    &why),
         0);
     assert_string_equal(got, "{\"type\":\"JSONServiceRecord\",\"external\":[],\"internal\":[],\"b\":\"7\"}");
+}
+
+/* A PUT takes numbers of any length, as the text that they are; so does an import, wherever the record stands. */
+static void numbers_keep_their_text(void **state)
+{
+    static const char *const documents[] = {
+        "{\"nodes\":[{\"path\":\"/a\",\"record\":{\"external\":[],\"n\":123456789012345678901234567890}}]}",
+        "{\"nodes\":[{\"record\" :\n {\"n\":123456789012345678901234567890,\"external\":[]} "
+        ",\"path\":\"/a\"}]}",
+        "{\"nodes\":[],\"nodes\":[{\"record\":7,\"re\\u0063ord\":{\"n\":123456789012345678901234567890,"
+        "\"external\":[]}},"
+        "[{\"record\":{}}],{\"x\":{\"record\":{}}},7]}"};
+    struct err_info why = {0};
+    char got[256];
+    (void)state;
+    for (size_t i = 0; i < ARRAY_LEN(documents); i++) {
+        assert_int_equal(read_first(documents[i], got, &why), 0);
+        assert_string_equal(got, "{\"type\":\"JSONServiceRecord\",\"external\":[],\"internal\":[],"
+                                 "\"n\":\"123456789012345678901234567890\"}");
+    }
+}
+
+/* Of a member that stands twice the last one counts, whatever the first was. */
+static void an_object_that_does_not_count_is_not_read(void **state)
+{
+    static const char *const documents[] = {
+        "{\"nodes\":[{\"path\":\"/a\",\"record\":{\"external\":5},\"record\":\"text\"}]}",
+        "{\"nodes\":[{\"record\":{\"external\":5}}],\"nodes\":[{\"path\":\"/a\",\"record\":\"text\"}]}"};
+    struct err_info why = {0};
+    char got[256];
+    (void)state;
+    for (size_t i = 0; i < ARRAY_LEN(documents); i++) {
+        assert_int_equal(read_first(documents[i], got, &why), 0);
+        assert_string_equal(got, "text");
+    }
+}
+
+static void what_is_no_json_is_refused_with_its_place(void **state)
+{
+    static const struct {
+        const char *document, *where;
+    } rows[] = {
+        {"", "1:"},
+        {"{\"nodes\":[{\"record\":{\"a\":}}]}", "1:"},
+        {"{\"nodes\":[{\"record\":{\n}}],\n\n x}", "4:"},
+        {"{\"nodes\":[{\"record\":{\n\"\\u00e9\":1,\n\"external\":[]}}]} x", "3:"},
+        {"{\"nodes\":[{\"record\":{\"external\":[]}", "1:"},
+        {"{\"nodes\":[{\"path\":\"/a\"},\n{\"acl\":123456789012345678901234567890}]}", "2:"},
+    };
+    char got[256];
+    (void)state;
+    for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+        struct err_info why = {0};
+        assert_int_equal(read_first(rows[i].document, got, &why), ERR_JSON);
+        assert_memory_equal(why.where, rows[i].where, strlen(rows[i].where));
+        assert_true(why.text[0] != 0);
+    }
 }
 
 static void all_else_stays(void **state)
@@ -87,6 +143,9 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(objects_become_canonical),
+        cmocka_unit_test(numbers_keep_their_text),
+        cmocka_unit_test(an_object_that_does_not_count_is_not_read),
+        cmocka_unit_test(what_is_no_json_is_refused_with_its_place),
         cmocka_unit_test(all_else_stays),
         cmocka_unit_test(what_is_no_record_is_refused_with_its_place),
         cmocka_unit_test(limits_hold),
