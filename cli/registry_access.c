@@ -37,7 +37,7 @@ static int read_pair(const char *option, const char *text, char **out, struct er
 static int configured_pair(const struct options *o, char **out, struct err_info *why)
 {
     static const struct {
-        enum cli_key row;
+        int row;
         const char *key;
     } needed[] = {{KEY_AUTH_ID, "hadoop.registry.client.auth.id"},
                   {KEY_AUTH_PASSWORD, "hadoop.registry.client.auth.password"}};
