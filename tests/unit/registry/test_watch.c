@@ -386,24 +386,27 @@ static void test_what_is_a_refusal(void **state)
     }
 }
 
+#define MAY_PASS(...)                                                                                        \
+    {                                                                                                        \
+        {.status = __VA_ARGS__}, HELD_STREAM(HELLO SYNC("S.4"))                                              \
+    }
+
 static void test_what_may_pass_is_no_refusal(void **state)
 {
-    static const struct step steps[] = {
-        {.status = 408, .body = ""},
-        {.status = 425, .body = ""},
-        {.status = 429, .body = ""},
-        {.status = 500, .body = ""},
-        STREAM("{\n"),
-        HELD_STREAM(HELLO SYNC("S.4")),
+    static const struct step steps[][2] = {
+        MAY_PASS(408, .body = ""), MAY_PASS(425, .body = ""), MAY_PASS(429, .body = ""),
+        MAY_PASS(500, .body = ""), MAY_PASS(501, .body = ""), MAY_PASS(200, .body = "{\n", .stream = true),
     };
     struct fixture f;
 
     (void)state;
-    begin(&f, steps, ARRAY_LEN(steps));
-    f.gives_up = true;
-    await_told(&f, "synced S.4\n");
-    assert_null(strstr(f.told.bytes, "refused"));
-    end(&f);
+    for (size_t i = 0; i < ARRAY_LEN(steps); i++) {
+        begin(&f, steps[i], 2);
+        f.gives_up = true;
+        await_told(&f, "synced S.4\n");
+        assert_null(strstr(f.told.bytes, "refused"));
+        end(&f);
+    }
 }
 
 static void test_stopped_inside_a_refusal(void **state)
