@@ -27,6 +27,43 @@ static const struct {
     {"-endpointField.protocolType", INDEX_PROTOCOL},
 };
 
+/* The others that a search knows. */
+static const char *const pages[] = {"format", "limit", "cursor"};
+/* What every request may say: who the caller is, in the letters of any proxy. */
+static const char *const callers[] = {"user.name", "doAs"};
+
+static bool is_known(const char *name)
+{
+    for (size_t i = 0; i < ARRAY_LEN(parameters); i++)
+        if (strcmp(name, parameters[i].name) == 0)
+            return true;
+    for (size_t i = 0; i < ARRAY_LEN(pages); i++)
+        if (strcmp(name, pages[i]) == 0)
+            return true;
+    for (size_t i = 0; i < ARRAY_LEN(callers); i++)
+        if (strcasecmp(name, callers[i]) == 0)
+            return true;
+    return false;
+}
+
+/* A term that is passed over would find too much. */
+static int check_names(const struct http_req *req, struct err_info *why)
+{
+    size_t n = 0;
+    const char *name;
+    buf_auto struct buf list = BUF_EMPTY;
+    while ((name = http_query_name(req, n)) && is_known(name))
+        n++;
+    if (!name)
+        return 0;
+    for (size_t i = 0; i < ARRAY_LEN(parameters); i++)
+        buf_addf(&list, "%s, ", parameters[i].name);
+    for (size_t i = 0; i < ARRAY_LEN(pages); i++)
+        buf_addf(&list, "%s%s", i ? ", " : "", pages[i]);
+    return err_set(why, ERR_USAGE, name, "\"%.100s\" is no parameter of a search; there are: %s", name,
+                   buf_cstr(&list));
+}
+
 static int read_terms(struct http_req *req, struct find_def *def, struct err_info *why)
 {
     bool has_any = false;
@@ -48,7 +85,8 @@ static int read_terms(struct http_req *req, struct find_def *def, struct err_inf
 static int read_find(struct registryd *app, struct http_req *req, struct find_def *def, struct err_info *why)
 {
     const char *format = http_query(req, "format"), *cursor = http_query(req, "cursor");
-    int err = read_terms(req, def, why);
+    int err = check_names(req, why);
+    err = err ? err : read_terms(req, def, why);
     if (!err && format && strcmp(format, "http_sd") != 0 && strcmp(format, "records") != 0)
         err = err_set(why, ERR_USAGE, "format", "\"%s\" is neither records nor http_sd", format);
     if (err)

@@ -419,6 +419,14 @@ const char *http_query(const struct http_req *req, const char *name)
     return pair_find(req->query, name);
 }
 
+const char *http_query_name(const struct http_req *req, size_t i)
+{
+    const struct http_pair *pair = req->query;
+    while (pair && i--)
+        pair = pair->next;
+    return pair ? pair->name : NULL;
+}
+
 int http_query_bool(const struct http_req *req, const char *name, bool def, bool *out, struct err_info *why)
 {
     const char *text = http_query(req, name);

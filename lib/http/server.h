@@ -141,6 +141,14 @@ int http_path_element(struct http_req *req, const char *name, char **out, struct
  */
 const char *http_query(const struct http_req *req, const char *name);
 /**
+ * Name of a query parameter, for who refuses those that nobody knows.
+ *
+ * @param req  a request                                                         [borrowed]
+ * @param i    0: the first one, in the order of the request
+ * @return decoded name, UTF-8; NULL: there are no more.
+ */
+const char *http_query_name(const struct http_req *req, size_t i);
+/**
  * Query parameter as boolean.
  *
  * @param req   a request                                                        [borrowed]

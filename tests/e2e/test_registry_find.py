@@ -74,6 +74,20 @@ def test_what_is_no_search_is_refused(reg, query):
     assert answer["type"].startswith("urn:bobbin:error:") and answer["detail"]
 
 
+@pytest.mark.parametrize("query, named", [("class=hbase&usr=bob", "usr"), ("usr=bob&class=hbase&format=http_sd", "usr"), ("User=bob&class=hbase", "User"),
+                                          ("class=hbase&recursive=true", "recursive"), ("class=hbase&=x", "")])
+def test_a_term_that_nobody_knows_is_not_passed_over(reg, query, named):
+    answer = find(reg, query, status=400)
+    assert answer.get("where", "") == named and f'"{named}"' in answer["detail"]
+    for known in ("api", "user", "class", "protocol", "component", "id", "endpointField.api", "format", "limit", "cursor"):
+        assert re.search(rf"[ ,]{known}(,|$)", answer["detail"]), answer
+
+
+@pytest.mark.parametrize("caller", ["user.name=bob", "doAs=bob", "doas=bob", "User.Name=bob&doAs=bob"])
+def test_who_the_caller_is_may_be_said(reg, caller):
+    assert paths(reg, f"{caller}&class=hbase&user=bob") == paths(reg, f"class=hbase&user=bob&{caller}") == ["/users/bob/services/hbase/two"]
+
+
 def test_the_index_follows_changes(reg):
     path = "/users/carol/services/app/x"
     reg.bind(path, container("c", "web", "127.77.0.9", "container_5_0001_01_000001"))

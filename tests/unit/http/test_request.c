@@ -22,6 +22,10 @@ static void say(struct http_req *req, void *app)
              rest ? rest : "(none)");
     buf_addf(&body, "x=%s\nuser=%s\nheader=%s\n", x ? x : "(none)", http_user(req),
              header ? header : "(none)");
+    buf_add_str(&body, "names=");
+    for (size_t i = 0; http_query_name(req, i); i++)
+        buf_addf(&body, "%s;", http_query_name(req, i));
+    buf_add_char(&body, '\n');
     buf_addf(&body, "len=%zu\nbody=%.*s\n", len, len < 64 ? (int)len : 64, bytes);
     http_reply(req, 200, "text/plain", &body);
 }
@@ -120,6 +124,8 @@ static void test_reads(void **state)
         {"/say/?x=a?b", "x=a?b\n"},
         {"/say/?&&x=1&", "x=1\n"},
         {"/say/?xx=1", "x=(none)\n"},
+        {"/say/?b=1&%61&b=2", "names=b;a;b;\n"},
+        {"/say/", "names=\n"},
         {"/say/", "user=carol\n"},
         {"/say/?user.name=bob", "user=bob\n"},
         {"/say/?user.name=", "user=carol\n"},
