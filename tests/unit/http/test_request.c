@@ -337,7 +337,7 @@ static void test_nothing_is_left_of_earlier_requests(void **state)
         mem_auto char *answer = raw_exchange(fx, "GET /say" CLOSE "\r\n");
         assert_string_equal(strstr(answer, "\r\n\r\n") + 4,
                             "method=GET\npath=/say\nrest=\nx=(none)\nuser=carol\n"
-                            "header=(none)\nlen=0\nbody=\n");
+                            "header=(none)\nnames=\nlen=0\nbody=\n");
     }
 }
 
