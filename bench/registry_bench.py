@@ -19,7 +19,7 @@ import registry_purge
 import zookeeper
 from harness import BIN, Daemon, free_port, request, wait_for
 
-LOADS, ONE_LOAD_FROM, CPU_ROUNDS, CPU_READS, FOLLOWERS = 3, 500000, 5, 20000, 10
+LOADS, ONE_LOAD_FROM, CPU_ROUNDS, CPU_READS, FOLLOWERS = 3, 500000, 21, 20000, 10
 CHANGES_A_S, CHANGE_S, READS_A_S = 1000, 10, 500
 WAIT_S = 900
 
