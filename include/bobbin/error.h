@@ -46,7 +46,11 @@
     X(ERR_PARSE, -29, "malformed", 400, 29, "", "malformed input")                                           \
     X(ERR_UNSUPPORTED, -30, "unsupported", 501, 30, "", "not supported")                                     \
     X(ERR_NOTMODIFIED, -31, "not-modified", 304, 0, "", "not modified")                                      \
-    X(ERR_INTERNAL, -32, "internal", 500, 70, "", "internal error")
+    X(ERR_INTERNAL, -32, "internal", 500, 70, "", "internal error")                                          \
+    X(ERR_UNKNOWN_OUTCOME, -33, "unknown-outcome", 503, 33, "RegistryIOException",                           \
+      "whether this was done is not known")                                                                  \
+    X(ERR_SLOW, -34, "request-timeout", 408, 34, "", "the request comes too slowly")                         \
+    X(ERR_HOST, -35, "foreign-host", 421, 35, "", "request is for another host")
 
 enum {
 #define BOBBIN_ERROR_ENUM(token, code, type, http, exit_code, exception, text) token = code,

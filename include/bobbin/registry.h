@@ -83,10 +83,14 @@ enum reg_bind_flags {
 
 /**
  * Operations over REST. A server that cannot be reached, or is not ready, is left for the next of the list, and all are
- * asked again until timeout_ms is over; a write whose answer was lost is repeated too, so that a repeated create may
- * say ERR_EXISTS (mknode: changed = false) although it was its own first try that succeeded, as with Hadoop's client.
+ * asked again until timeout_ms is over. A write is sent again only when it certainly was not done. When its answer was lost, on
+ * the way from the registry or on the registry's way from ZooKeeper, it is ERR_UNKNOWN_OUTCOME: it may have been done, or
+ * may yet be, and nobody can say. Whoever gets that reads what is there and decides; to repeat is safe with a condition: a
+ * bind without REG_OVERWRITE, a delete of what is still there. (Hadoop's client repeats blindly, and may undo what
+ * another was told is done.) ERR_TIMEOUT of a write means the same: no answer in time.
  * A path is normalised ("x", "/x" and "/x/" are one node). Completion errors of all: ERR_INVALID (no path, no record),
- * ERR_PATH, ERR_PERMISSION, ERR_UNAVAILABLE, ERR_TIMEOUT, ERR_CANCELLED (closed), ERR_IO, ERR_JSON (no registryd there).
+ * ERR_PATH, ERR_PERMISSION, ERR_UNAVAILABLE (nothing was written), ERR_UNKNOWN_OUTCOME (of a write), ERR_TIMEOUT,
+ * ERR_CANCELLED (closed; of a write as ERR_TIMEOUT), ERR_IO, ERR_JSON (no registryd there).
  */
 
 /** Make a node without record. ERR_NOTFOUND: the parent is missing. */
@@ -125,7 +129,7 @@ enum reg_delete_flags {
  *
  * @param flags  of reg_delete_flags; 0 and 1 are what false and true of Hadoop's `recursive` are
  * Completion: changed (something was deleted; a missing path is success without REG_MUST_EXIST), revision. ERR_NOTEMPTY: there
- * are children, and no REG_RECURSIVE; ERR_NOTFOUND: REG_MUST_EXIST, also when a first try deleted it whose answer was lost.
+ * are children, and no REG_RECURSIVE; ERR_NOTFOUND: REG_MUST_EXIST, and there is no such node.
  * Source: Hadoop RegistryOperations.delete; must-exist: Hadoop's registry design.
  */
 void reg_delete(struct reg *r, const char *path, unsigned flags, REG_DONE, void *arg);
@@ -229,7 +233,10 @@ struct reg_options {
     const char *user;     /* user.name to send; NULL: reg_current_user() */
     const char *accessor; /* "id:password": write as the holder of a write accessor, too; NULL: not */
     int64_t timeout_ms;   /* of one operation, retries included; 0: 10000 */
-    int64_t idle_ms;      /* a watch that hears nothing for so long reconnects; 0: 15000 */
+    /** Asked on the loop before an operation is sent again; false: it ends with ERR_UNAVAILABLE. NULL: it may be. */
+    bool (*may_send)(void *arg);
+    void *may_send_arg;
+    int64_t idle_ms; /* a watch that hears nothing for so long reconnects; 0: 15000 */
 };
 /**
  * A registry to speak to; nothing is sent yet.

@@ -51,6 +51,14 @@ static inline uint64_t last_bytes(const unsigned char *b, size_t left, size_t n)
     return word;
 }
 
+uint64_t sum_bytes(uint64_t sum, const void *p, size_t n)
+{
+    const unsigned char *b = p;
+    for (size_t i = 0; i < n; i++)
+        sum = (sum ^ b[i]) * 0x100000001b3u;
+    return sum;
+}
+
 uint64_t hash_bytes(const void *p, size_t n)
 {
     pthread_once(&key_once, key_make);

@@ -55,5 +55,9 @@ struct map_slot *map_next(const struct map *m, struct map_slot *it);
 
 /** Keyed 64-bit hash of bytes (SipHash-1-3 with a per-process key). Thread: any. */
 uint64_t hash_bytes(const void *p, size_t n);
+/** Sum over bytes that is the same in every process: finds differences, not malice. @param sum SUM_START, or of what stands before.
+ *  Thread: any. Source: FNV-1a. */
+uint64_t sum_bytes(uint64_t sum, const void *p, size_t n);
+#define SUM_START 0xcbf29ce484222325u
 
 #endif

@@ -2,6 +2,8 @@
 #include "base/mem.h"
 #include "base/obj.h"
 #include "run/args.h"
+#include "run/degraded.h"
+#include "run/fdlimit.h"
 #include "run/manual.h"
 #include "run/log.h"
 #include "run/notify.h"
@@ -25,6 +27,8 @@
     X(config_kept, LOG_WARN, "Changed keys take effect at the next start only.")                             \
     X(config_reloaded, LOG_INFO, "The configuration was read again.")                                        \
     X(config_reload_failed, LOG_ERROR, "The configuration has errors; the old one stays in force.")          \
+    X(fdlimit_raised, LOG_INFO, "The limit of open descriptors.")                                            \
+    X(fdlimit_not_raised, LOG_WARN, "The limit of open descriptors stays low.")                              \
     X(daemon_started, LOG_INFO, "All parts are started.")                                                    \
     X(daemon_ready, LOG_INFO, "Ready.")                                                                      \
     X(daemon_not_ready, LOG_WARN, "Not ready any more.")                                                     \
@@ -56,6 +60,8 @@ struct daemon {
     bool was_ready;
     int result; /* 0 or ERR_* the program ends with */
     char *not_ready_reason;
+    struct degraded *shortages;
+    char *degraded_reason; /* what is short, or NULL */
     struct fact *facts;
     size_t n_facts;
 };
@@ -82,7 +88,7 @@ const char *daemon_name(struct daemon *d)
 
 const char *daemon_not_ready_reason(struct daemon *d)
 {
-    return d->not_ready_reason;
+    return d->not_ready_reason ? d->not_ready_reason : d->degraded_reason;
 }
 
 void daemon_version_fact(struct daemon *d, const char *key, const char *value)
@@ -152,6 +158,18 @@ void daemon_ready(struct daemon *d, const char *reason)
         tell_ready(d);
     else if (reason && (!before || strcmp(before, reason) != 0))
         tell_not_ready(reason, !before);
+}
+
+static void on_degraded(void *arg, const char *reason)
+{
+    struct daemon *d = obj_cast(arg, struct daemon, DAEMON_MAGIC);
+    mem_auto char *before = d->degraded_reason;
+    d->degraded_reason = mem_str(reason);
+    bool is_same = before && reason ? strcmp(before, reason) == 0 : !before && !reason;
+    if (is_same || d->not_ready_reason)
+        return;
+    mem_auto char *status = mem_fmt("STATUS=%s", reason ? reason : "ready");
+    tell_manager(status);
 }
 
 /* Stop the last started step; called again when it says that it is finished. */
@@ -291,9 +309,22 @@ static void start_steps(struct daemon *d)
     log_emit0(&ev_daemon_started);
 }
 
+/* Connections, stores and, in svcmgr, containers take a descriptor each. */
+static void raise_fdlimit(void)
+{
+    struct err_info why;
+    if (fdlimit_raise(&why)) {
+        log_emit(&ev_fdlimit_not_raised, LOG_ERR(&why));
+        return;
+    }
+    struct rlimit first = fdlimit_first();
+    log_emit(&ev_fdlimit_raised, LOG_INT("soft_before", first.rlim_cur), LOG_INT("soft", first.rlim_max));
+}
+
 static void daemon_open(struct daemon *d)
 {
     const struct daemon_def *def = d->def;
+    raise_fdlimit();
     d->metrics = metrics_new(def->metrics, def->n_metrics);
     d->loop = run_loop_new();
     d->patience = run_timer_new(d->loop, on_patience, d);
@@ -303,12 +334,14 @@ static void daemon_open(struct daemon *d)
     d->not_ready_reason = mem_str("starting");
     daemon_version_fact(d, "name", def->name);
     daemon_version_fact(d, "version", BOBBIN_VERSION);
+    d->shortages = degraded_watch(d->loop, d->metrics, def->metrics, def->n_metrics, on_degraded, d);
     open_signals(d);
 }
 
 static void daemon_close(struct daemon *d)
 {
     uv_close((uv_handle_t *)&d->signals, NULL);
+    degraded_unwatch(d->shortages);
     run_timer_free(d->patience);
     run_loop_free(d->loop);
     close(d->signal_fd);
@@ -320,6 +353,7 @@ static void daemon_close(struct daemon *d)
     }
     free(d->facts);
     free(d->not_ready_reason);
+    free(d->degraded_reason);
     free(d->app);
     obj_fini(&d->obj);
 }

@@ -13,6 +13,9 @@
  * and so is SIGXFSZ: a write beyond a limit is an error like a full disk.
  * uv_spawn gives a child a clean mask; who starts processes by other means unblocks them there.
  *
+ * The soft limit of descriptors is raised to the hard one before the first step; who starts processes gives them the first
+ * one back (run/fdlimit.h).
+ *
  * Source: ours; sd_notify(3) for the datagram; signalfd(2).
  */
 #ifndef RUN_DAEMON_H
@@ -77,8 +80,8 @@ void daemon_quit(struct daemon *d, int code);
 /** Say "ready" or "not ready: reason" for /readyz and systemd. `reason` is copied; NULL: ready. Nothing happens once
  *  the daemon is stopping. Until the first "ready" systemd is asked for patience. Thread: owner. Source: sd_notify(3). */
 void daemon_ready(struct daemon *d, const char *reason);
-/** NULL when ready, else the reason: "starting" at first, "stopping" at last. Borrowed until the next daemon_ready or
- *  daemon_quit. Thread: owner. Source: ours. */
+/** NULL when ready, else the reason: "starting" at first, "stopping" at last; when only a shortage is in the way
+ *  "degraded: …" (run/degraded.h). Borrowed until the loop's next turn, daemon_ready or daemon_quit. Thread: owner. Source: ours. */
 const char *daemon_not_ready_reason(struct daemon *d);
 /** Add a fact to /version, or change it: key and value are copied. Thread: owner. Source: ours. */
 void daemon_version_fact(struct daemon *d, const char *key, const char *value);

@@ -55,6 +55,18 @@ int64_t run_wall_ms(void);
 int64_t run_now_ms(void);
 /** The same clock in µs. Thread: any. Source: clock_gettime(2). */
 int64_t run_now_us(void);
+/** Time since the host booted in ms, suspended time counted; nobody sets it. Thread: any. Source: clock_gettime(2),
+ *  CLOCK_BOOTTIME. */
+int64_t run_boot_ms(void);
+#define RUN_BOOT_ID_LEN 96
+/**
+ * What run_boot_ms counts in: the kernel's boot id and the time namespace. Two moments of it can be compared when their ids
+ * are equal, also those of two processes.
+ *
+ * @param out  text; "" without /proc, which then equals no other                [out]
+ * Thread: any.   Source: random(4), boot_id; time_namespaces(7).
+ */
+void run_boot_id(char out[RUN_BOOT_ID_LEN]);
 
 /**
  * Close a handle of libuv's that has a descriptor of its own (socket, pipe): uv_close, which the thread sanitizer is told of.
@@ -64,6 +76,15 @@ int64_t run_now_us(void);
  * Thread: owner.   Source: libuv, uv_close.
  */
 void run_handle_close(uv_handle_t *handle, uv_close_cb closed);
+/**
+ * Start a process: uv_spawn, in a form that the thread sanitizer understands.
+ *
+ * @param process  not initialised yet; it is when this returns, also with an error   [lives until it is closed]
+ * @param options  what uv_spawn takes                                               [borrowed]
+ * @return 0, or libuv's negative error.
+ * Thread: owner.   Source: libuv, uv_spawn.
+ */
+int run_spawn(struct run_loop *loop, uv_process_t *process, const uv_process_options_t *options);
 
 /** A timer that frees itself when closed: libuv wants handles to outlive uv_close. */
 struct run_timer;

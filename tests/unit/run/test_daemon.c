@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/un.h>
 #include <sys/wait.h>
@@ -272,6 +273,28 @@ static void service_manager_is_told(void **state)
     close(fd);
 }
 
+/* The subject inherits a low soft limit and raises it to the hard one before its first part starts. */
+static void limit_of_descriptors_is_raised(void **state)
+{
+    (void)state;
+    struct rlimit before, limit;
+    struct subject s;
+    assert_int_equal(getrlimit(RLIMIT_NOFILE, &before), 0);
+    limit = (struct rlimit){256, before.rlim_max};
+    assert_int_equal(setrlimit(RLIMIT_NOFILE, &limit), 0);
+    subject_start(&s, ARGS("--log-format=json"));
+    assert_int_equal(setrlimit(RLIMIT_NOFILE, &before), 0);
+    subject_await(&s, &s.out, "first up");
+    assert_int_equal(prlimit(s.pid, RLIMIT_NOFILE, NULL, &limit), 0);
+    assert_int_equal(limit.rlim_cur, before.rlim_max);
+    assert_int_equal(limit.rlim_max, before.rlim_max);
+    subject_await(&s, &s.out, "ready after");
+    kill(s.pid, SIGTERM);
+    assert_int_equal(subject_end(&s), 0);
+    assert_non_null(strstr(s.err.bytes, "\"event\":\"fdlimit_raised\""));
+    subject_fini(&s);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -282,6 +305,7 @@ int main(void)
         cmocka_unit_test(wrong_configuration_ends_a_start),
         cmocka_unit_test(hangup_reads_reloadable_options_again),
         cmocka_unit_test(service_manager_is_told),
+        cmocka_unit_test(limit_of_descriptors_is_raised),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

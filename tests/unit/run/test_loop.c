@@ -2,6 +2,7 @@
 
 #include <pthread.h>
 #include <stdbool.h>
+#include <string.h>
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -142,6 +143,13 @@ static void clocks_run_forward(void **state)
     assert_true(run_now_us() >= us);
     assert_true(us / 1000 <= ms && ms <= run_now_us() / 1000);
     assert_true(run_wall_ms() > 1700000000000);
+    char boot[RUN_BOOT_ID_LEN], again[RUN_BOOT_ID_LEN];
+    int64_t boot_ms = run_boot_ms();
+    assert_true(boot_ms >= ms); /* it counts suspended time, too */
+    assert_true(run_boot_ms() >= boot_ms);
+    run_boot_id(boot);
+    run_boot_id(again);
+    assert_true(boot[0] && strcmp(boot, again) == 0);
 }
 
 /** A timer that starts itself again without delay, and others that want their turn, too. */
