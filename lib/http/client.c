@@ -36,6 +36,9 @@ struct http_call {
     struct http_call_def def; /* its pointers are not used after http_call but for callbacks and arg */
     size_t max_body;
     bool is_too_big;
+    bool is_write;     /* its method may change something */
+    bool is_sent;      /* it has begun to leave on a connection, and no answer to that has begun to come */
+    bool is_answered;  /* an answer has begun to come */
     size_t pieces_len; /* told since the loop last had its round */
     bool is_paused;    /* until then nothing more is read */
     struct http_answer answer;
@@ -90,8 +93,9 @@ static int describe_timeout(struct http_call *call, const char *authority, struc
         return err_set(why, ERR_UNAVAILABLE, call->url,
                        "%s: %s does not answer: is the host up, and is the address right?", call->method,
                        authority);
-    return err_set(why, ERR_TIMEOUT, call->url, "%s: no whole answer from %s within %lld ms", call->method,
-                   authority, (long long)call->def.timeout_ms);
+    return err_set(why, ERR_TIMEOUT, call->url, "%s: no whole answer from %s within %lld ms%s", call->method,
+                   authority, (long long)call->def.timeout_ms,
+                   call->is_write ? ", and whether this was done is not known" : "");
 }
 
 static int describe_connect(struct http_call *call, const char *authority, struct err_info *why)
@@ -104,6 +108,19 @@ static int describe_connect(struct http_call *call, const char *authority, struc
                        call->method, authority);
     return err_set(why, ERR_UNAVAILABLE, call->url, "%s: no connection to %s: %s", call->method, authority,
                    err ? strerror((int)err) : call->curl_text);
+}
+
+/** A lost write may have been done, unless nothing of it had left. */
+static int describe_lost(struct http_call *call, const char *authority, const char *text,
+                         struct err_info *why)
+{
+    if (!call->is_write || (!call->is_sent && !call->is_answered))
+        return err_set(why, ERR_UNAVAILABLE, call->url, "%s: the connection to %s was lost: %s", call->method,
+                       authority, text);
+    return err_set(why, ERR_UNKNOWN_OUTCOME, call->url,
+                   "%s: the connection to %s was lost before it answered, and whether this was done is not "
+                   "known: look before you repeat it (%s)",
+                   call->method, authority, text);
 }
 
 /** Turn libcurl's result into ours. @return ERR_* with *why filled. */
@@ -124,9 +141,7 @@ static int describe(struct http_call *call, CURLcode code, struct err_info *why)
                        authority);
     case CURLE_COULDNT_CONNECT: return describe_connect(call, authority, why);
     case CURLE_OPERATION_TIMEDOUT: return describe_timeout(call, authority, why);
-    default:
-        return err_set(why, ERR_UNAVAILABLE, call->url, "%s: the connection to %s was lost: %s", call->method,
-                       authority, text);
+    default: return describe_lost(call, authority, text, why);
     }
 }
 
@@ -308,7 +323,26 @@ static size_t on_header(char *bytes, size_t size, size_t n, void *arg)
     struct http_call *call = obj_cast(arg, struct http_call, CALL_MAGIC);
     (void)bytes;
     call->last_byte_ms = run_now_ms();
+    call->is_sent = false;
+    call->is_answered = true;
     return call->state == CALL_OVER ? 0 : size * n;
+}
+
+/**
+ * A request is about to leave. libcurl sends one again by itself when the connection, one that was used before, ends without
+ * a byte of an answer: as if the server had ended it before it read the request, which nobody knows. A write is not sent twice.
+ */
+static int on_leaving(void *arg, char *to_ip, char *from_ip, int to_port, int from_port)
+{
+    struct http_call *call = obj_cast(arg, struct http_call, CALL_MAGIC);
+    (void)to_ip;
+    (void)from_ip;
+    (void)to_port;
+    (void)from_port;
+    if (call->is_write && call->is_sent)
+        return CURL_PREREQFUNC_ABORT;
+    call->is_sent = true;
+    return CURL_PREREQFUNC_OK;
 }
 
 /** The loop had its round: go on with what is paused. Bytes that libcurl has read already are told inside. */
@@ -442,6 +476,8 @@ static void set_manner(struct http_call *call, const struct http_call_def *def)
     curl_easy_setopt(easy, CURLOPT_ERRORBUFFER, call->curl_text);
     curl_easy_setopt(easy, CURLOPT_HEADERFUNCTION, on_header);
     curl_easy_setopt(easy, CURLOPT_HEADERDATA, call);
+    curl_easy_setopt(easy, CURLOPT_PREREQFUNCTION, on_leaving);
+    curl_easy_setopt(easy, CURLOPT_PREREQDATA, call);
     curl_easy_setopt(easy, CURLOPT_WRITEFUNCTION, on_body);
     curl_easy_setopt(easy, CURLOPT_WRITEDATA, call);
 }
@@ -454,6 +490,7 @@ struct http_call *http_call(struct http_client *c, const struct http_call_def *d
     call->client = c;
     call->def = *def;
     call->method = mem_str(def->method ? def->method : "GET");
+    call->is_write = strcmp(call->method, "GET") != 0 && strcmp(call->method, "HEAD") != 0;
     call->url = mem_str(def->url);
     call->max_body = def->max_body ? def->max_body : MAX_BODY;
     call->easy = curl_easy_init();

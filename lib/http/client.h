@@ -62,8 +62,9 @@ struct http_call_def {
     void (*on_data)(void *arg, const char *bytes, size_t len);
     /**
      * Called exactly once, never inside http_call. err: 0 when an HTTP answer was read whole, whatever its status;
-     * ERR_UNAVAILABLE (no connection, connection lost), ERR_TIMEOUT, ERR_TOOBIG, ERR_CANCELLED, ERR_INVALID (no http
-     * or https URL) with *why filled: where is the URL, text names method, address, reason and what to do about it.
+     * ERR_UNAVAILABLE (no connection; of a GET or HEAD also: connection lost), ERR_UNKNOWN_OUTCOME (connection lost after
+     * any other request had begun to leave: it may have been done, and is not sent again), ERR_TIMEOUT (of those
+     * likewise: it may have been done), ERR_TOOBIG, ERR_CANCELLED, ERR_INVALID (no http or https URL) with *why filled: where is the URL, text names method, address, reason and what to do about it.
      * answer and why are never NULL.
      */
     void (*done)(void *arg, int err, const struct http_answer *answer, const struct err_info *why);

@@ -2,8 +2,12 @@
  * What the files of lib/http share about a server and a request; not for users of the library.
  *
  *   server.c   daemon, polling, start and stop      on_target, on_request, on_completed are libmicrohttpd's callbacks
+ *   accept.c   the listening socket                 libmicrohttpd gets connections, never the socket
+ *   peer.c     connections: whom they come from,
+ *              who of them is slow, who is idlest
  *   request.c  reading and checking a request       steps of a request, in order: request_open, request_check_head,
- *   reply.c    building and sending answers           request_take_body, request_check_body, handler, reply_send
+ *   body.c     memory of bodies                       request_take_body, request_check_body, handler, reply_send
+ *   reply.c    building and sending answers
  *   stream.c   bodies produced over time
  *
  * Phases of a request:
@@ -25,7 +29,9 @@
 #include <sys/queue.h>
 #include <uv.h>
 
+#include "base/addr.h"
 #include "base/buf.h"
+#include "base/map.h"
 #include "base/mem.h"
 #include "base/obj.h"
 #include "http/route.h"
@@ -33,12 +39,19 @@
 
 #define HTTP_SERVER_MAGIC OBJ_MAGIC('H', 'S', 'R', 'V')
 #define HTTP_REQ_MAGIC    OBJ_MAGIC('H', 'R', 'E', 'Q')
+#define HTTP_PEER_MAGIC   OBJ_MAGIC('H', 'P', 'E', 'R')
+
+/** Ids of HTTP_METRICS here; in a daemon's table they begin at http_server_def.first_metric. */
+enum { METRICS_ENUM(HTTP_METRICS) };
 
 /**
  * Bytes of a refused body that are read and dropped before the client is told without waiting for the rest; as many
  * again are dropped, to let it see the answer (closing with bytes unread would reset the connection), then it is cut.
  */
 #define HTTP_DRAIN_MAX ((size_t)1 << 20)
+
+/** Connections at once; their memory is 16 KiB each and more. */
+#define HTTP_CONNECTIONS_MAX 16384
 
 enum http_phase { HTTP_READING, HTTP_HANDLING, HTTP_WAITING, HTTP_REPLYING };
 
@@ -53,11 +66,38 @@ struct http_head {
     unsigned n_hosts, n_lengths, n_codings;
 };
 
+TAILQ_HEAD(http_peer_list, http_peer);
+
+/** Where connections come from. */
+struct http_address {
+    size_t n_peers;
+    struct http_peer_list idle; /* those whose client is awaited; longest without progress first */
+};
+
+/**
+ * One connection. While its client is awaited (for a head, or for more of a body) it is in its address's list, and its
+ * client can be too slow; while an answer is made or sent it is not.
+ */
+struct http_peer {
+    struct obj obj;
+    TAILQ_ENTRY(http_peer) link; /* in address->idle */
+    struct http_server *server;
+    struct http_address *address;
+    char address_text[ADDR_TEXT_MAX];
+    int fd;
+    bool is_awaited;      /* in address->idle */
+    int64_t moved_ms;     /* last progress of the client */
+    struct http_req *req; /* whose body is awaited; NULL: a head is */
+    int64_t since_ms;     /* when that head, or the window in which the body's rate is measured, began */
+    size_t n_bytes;       /* of the body in that window */
+};
+
 struct http_req {
     struct obj obj;
     TAILQ_ENTRY(http_req) link;
     struct http_server *server;  /* NULL: orphan, its connection ended before the promised reply came */
     struct MHD_Connection *conn; /* NULL: orphan, or headers not read yet */
+    struct http_peer *peer;      /* as conn */
     struct arena *arena;
     enum http_phase phase;
     void *app;
@@ -72,7 +112,12 @@ struct http_req {
     struct http_pair *elements; /* of the route's pattern */
     struct route_match match;
     struct buf body;
+    size_t announced;                /* Content-Length; 0: none */
+    TAILQ_ENTRY(http_req) body_link; /* in server->bodies */
+    bool is_body_awaited;            /* has memory and is not whole: in that list */
     bool is_refused_raw; /* the answer went past libmicrohttpd; the connection ends with the body */
+    bool is_drained;     /* suspended; what still comes of the body is thrown away: in server->drained */
+    bool is_cut;         /* the connection was shut down; nothing is taken any more */
     size_t n_dropped;    /* bytes of a refused body that were read */
 
     int refusal; /* ERR_* found before the handler; the body is read and dropped */
@@ -100,8 +145,25 @@ struct http_server {
     struct obj obj;
     struct run_loop *loop;
     struct MHD_Daemon *mhd;
-    uv_poll_t poll;
+    uv_poll_t poll, listener; /* libmicrohttpd's epoll; the listening socket */
+    int listen_fd;
+    bool is_accept_paused;
+    int n_handles; /* of libuv, and its requests, that are not closed yet */
+    struct addr bound;
+    char **hosts; /* names of ours */
+    size_t n_hosts;
+    uv_getaddrinfo_t canonical;
     struct run_timer *timer;
+    struct run_timer *accept_timer; /* the end of a pause in accepting */
+    struct run_timer *sweep;        /* looks for slow clients while any is awaited */
+    bool is_sweeping;
+    struct map addresses;      /* by text: struct http_address */
+    struct http_peer *opening; /* whose connection libmicrohttpd is being given */
+    size_t n_peers, n_awaited;
+    struct http_req_list bodies; /* requests of whose body a part is here; longest without a piece first */
+    size_t n_body_bytes, body_budget;
+    struct http_req_list drained; /* by body_link */
+    struct run_timer *drain;
     struct http_req_list reqs;
     struct http_req_list spare; /* ended, their memory is used again */
     size_t n_spare;
@@ -115,6 +177,74 @@ struct http_server {
     void (*stopped)(void *arg);
     void *stopped_arg;
 };
+
+/** Count. @param id  of HTTP_METRICS here. Thread: owner. */
+void server_count(struct http_server *s, int id, int64_t n);
+/** The loop's clock, monotonic ms. */
+int64_t server_now_ms(const struct http_server *s);
+/** Let libmicrohttpd run now; not inside its callbacks. */
+void server_turn(struct http_server *s);
+
+/** Watch a listening socket. @param take_fd  bound and listening [taken] */
+void accept_start(struct http_server *s, int take_fd);
+/** Close the listening socket; server_handle_closed is called later. */
+void accept_stop(struct http_server *s);
+/** A handle of the server's is closed; with the last one the server ends. */
+void server_handle_closed(uv_handle_t *handle);
+/** As server_handle_closed, of anything that the server waits for at its end. */
+void server_released(struct http_server *s);
+
+/** Learn the names of ours; the canonical name of this host comes later. */
+void host_start(struct http_server *s);
+/** Forget them. */
+void host_stop(struct http_server *s);
+/** Whether a Host header means us: an address that we are bound to, or one of our names; the port does not matter.
+ *  @return 0; ERR_HOST. */
+int host_check(const struct http_server *s, const char *host, struct err_info *why);
+
+/** A connection that was accepted, before libmicrohttpd has it. @return new; its client is awaited. */
+struct http_peer *peer_new(struct http_server *s, int fd, const struct addr *from);
+/** libmicrohttpd has closed the connection, or did not take it. */
+void peer_free(struct http_peer *p);
+/** Connections from an address. */
+size_t peer_count(const struct http_server *s, const struct addr *from);
+/** The client's next head is awaited. */
+void peer_await_head(struct http_peer *p);
+/** The client's head is here and a body is awaited. */
+void peer_await_body(struct http_peer *p, struct http_req *req);
+/** n bytes of the body came. */
+void peer_moved(struct http_peer *p, size_t n);
+/** The client is not awaited any more: it waits for us. */
+void peer_served(struct http_peer *p);
+/** No more bytes either way: libmicrohttpd sees the end of the connection in its next turn. */
+void peer_end(struct http_peer *p);
+/** Refuse those who are too slow; the callback of server->sweep. */
+void peer_sweep(void *server);
+/**
+ * Shut the connection down that has made no progress for longest, of those of the address that has most; its descriptor
+ * is free after the next server_turn. @return false: there is none, or it is fresh.
+ */
+bool peer_evict(struct http_server *s);
+
+/** Append to a body. @return 0; ERR_UNAVAILABLE: no room, *why says so, the body is as it was. */
+int body_add(struct http_req *req, const char *bytes, size_t len, struct err_info *why);
+/** Whether a body of so many bytes has room now. @return as body_add. */
+int body_announce(struct http_req *req, size_t len, struct err_info *why);
+/** Nothing more of the body is awaited; its memory stays. */
+void body_whole(struct http_req *req);
+/** Count a body no more: the request leaves its server. */
+void body_leave(struct http_req *req);
+/** Release the memory of a body. */
+void body_free(struct http_req *req);
+/**
+ * Refuse a request while its body comes: the answer is sent past libmicrohttpd, which then rests, and the kernel throws away
+ * what still comes, so that who reads the answer after sending sees it, and others are not held up.
+ */
+void body_refuse(struct http_req *req);
+/** Throw away what came; the callback of server->drain. */
+void body_drain(void *server);
+/** What the budget is for these limits and routes: one body of the largest size fits. @return bytes. */
+size_t body_budget(const struct http_limits *limits, const struct route_tables *tables);
 
 /** See to it that libmicrohttpd runs soon. Thread: owner. */
 void server_kick(struct http_server *s);
@@ -136,6 +266,8 @@ void request_closed(struct http_req *req);
 bool request_open(struct http_req *req, struct MHD_Connection *conn, const char *method, const char *version);
 /** A piece of the body. @return false: more than is worth reading, the connection is to be cut. */
 bool request_take_body(struct http_req *req, const char *bytes, size_t len);
+/** Refuse a request whose body is awaited, now: its memory is released, the answer sent, the connection shut down. */
+void request_cut(struct http_req *req, int code, const char *text);
 /** The body is whole: the checks that need it. */
 void request_check_body(struct http_req *req);
 

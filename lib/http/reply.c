@@ -8,6 +8,8 @@
 #include "json/writer.h"
 
 #define PROBLEM_JSON "application/problem+json"
+/** Seconds after which whoever gets a 503 may ask again. */
+#define RETRY_AFTER_S "1"
 
 /* ---- headers ---- */
 
@@ -168,6 +170,8 @@ void reply_set_error(struct http_req *req, int status, int code, const struct er
     const char *media_type = write_error(req, status, code, why, &body);
     if (status == 401 && !has_reply_header(req, MHD_HTTP_HEADER_WWW_AUTHENTICATE))
         http_reply_header(req, MHD_HTTP_HEADER_WWW_AUTHENTICATE, "Basic realm=\"bobbin\"");
+    if (status == 503 && !has_reply_header(req, MHD_HTTP_HEADER_RETRY_AFTER))
+        http_reply_header(req, MHD_HTTP_HEADER_RETRY_AFTER, RETRY_AFTER_S);
     set_body(req, status, media_type, &body);
 }
 
@@ -184,8 +188,11 @@ void http_reply_error(struct http_req *req, int code, const struct err_info *why
 
 /* ---- refusals of the checks before a handler ---- */
 
-static void add_allow(struct http_req *req)
+/** Headers that go with a refusal: what is allowed, when to come again. */
+static void add_remedy(struct http_req *req)
 {
+    if (req->refusal == ERR_UNAVAILABLE)
+        http_reply_header(req, MHD_HTTP_HEADER_RETRY_AFTER, "1");
     if (req->refusal != ERR_METHOD)
         return;
     buf_auto struct buf allow = BUF_EMPTY;
@@ -195,7 +202,7 @@ static void add_allow(struct http_req *req)
 
 void reply_refuse(struct http_req *req)
 {
-    add_allow(req);
+    add_remedy(req);
     if (req->refusal == ERR_METHOD && strcmp(req->method, "OPTIONS") == 0)
         set_body(req, 204, NULL, NULL);
     else
@@ -207,7 +214,7 @@ void reply_refuse_raw(struct http_req *req)
     buf_auto struct buf body = BUF_EMPTY, text = BUF_EMPTY;
     int status = err_http_status(req->refusal);
     req->is_refused_raw = true;
-    add_allow(req);
+    add_remedy(req);
     const char *media_type = write_error(req, status, req->refusal, &req->refusal_why, &body);
     buf_addf(&text, "HTTP/1.1 %d %s\r\nConnection: close\r\n", status,
              MHD_get_reason_phrase_for((unsigned)status));

@@ -46,7 +46,7 @@ void request_free(struct http_req *req)
         TAILQ_REMOVE(&s->reqs, req, link);
     if (req->reply)
         MHD_destroy_response(req->reply);
-    buf_fini(&req->body);
+    body_free(req);
     obj_fini(&req->obj);
     if (s && s->n_spare < SPARE_MAX) {
         arena_reset(req->arena);
@@ -251,6 +251,39 @@ static int check_declared_len(struct http_req *req)
     return (uint64_t)declared_len(req) > req->match.route->max_body ? too_big(req) : 0;
 }
 
+static bool is_json(const char *media_type)
+{
+    static const char json[] = "application/json";
+    size_t len = sizeof(json) - 1;
+    if (!media_type || strncasecmp(media_type, json, len) != 0)
+        return false;
+    const char *rest = media_type + len + strspn(media_type + len, " \t");
+    return *rest == '\0' || *rest == ';';
+}
+
+/** A body, once it is known whether there is one, must be what the route takes. */
+static int check_media_type(struct http_req *req, bool has_body)
+{
+    unsigned flags = req->match.route->flags;
+    bool wants_json = (flags & HTTP_JSON_IN) || ((flags & HTTP_JSON_OPTIONAL) && has_body);
+    const char *media_type = wants_json ? http_header(req, MHD_HTTP_HEADER_CONTENT_TYPE) : NULL;
+    if (!wants_json || is_json(media_type))
+        return 0;
+    return err_set(&req->refusal_why, ERR_MEDIATYPE, NULL,
+                   "send the body as Content-Type: application/json, not %.100s",
+                   media_type ? media_type : "without one");
+}
+
+/** What the program says to the head, and whether there is room for the body that it announces. */
+static int check_admission(struct http_req *req)
+{
+    const struct http_server_def *def = &req->server->def;
+    const struct http_route *route = req->match.route;
+    struct err_info *why = &req->refusal_why;
+    int rc = route->max_body && def->admit ? def->admit(req, route, def->app, why) : 0;
+    return rc == 0 && req->announced ? body_announce(req, req->announced, why) : rc;
+}
+
 /** Take a header down if it says something of the message itself. */
 static enum MHD_Result note_header(void *arg, enum MHD_ValueKind kind, const char *name, const char *value)
 {
@@ -298,6 +331,8 @@ static int check_head(struct http_req *req, const char *version)
     const char *query = NULL;
     int rc = check_target(req, version);
     split_target(req, &query);
+    if (rc == 0 && req->head.host)
+        rc = host_check(req->server, req->head.host, &req->refusal_why);
     if (rc == 0)
         rc = read_query(req, query);
     if (rc == 0)
@@ -306,12 +341,27 @@ static int check_head(struct http_req *req, const char *version)
         rc = check_origin(req);
     if (rc == 0)
         rc = check_declared_len(req);
+    if (rc == 0)
+        rc = check_media_type(req, declared_len(req) > 0);
+    if (rc == 0) {
+        req->announced = (size_t)declared_len(req);
+        rc = check_admission(req);
+    }
     return rc;
+}
+
+/** A refusal that must not wait for the body: there is no room for it, or it is long. */
+static bool is_refused_at_once(const struct http_req *req)
+{
+    bool has_body = declared_len(req) > 0 || req->head.n_codings;
+    bool is_long = declared_len(req) > (int64_t)HTTP_DRAIN_MAX;
+    return req->refusal && has_body && (is_long || req->refusal == ERR_UNAVAILABLE);
 }
 
 bool request_open(struct http_req *req, struct MHD_Connection *conn, const char *method, const char *version)
 {
     req->conn = conn;
+    req->peer = MHD_get_connection_info(conn, MHD_CONNECTION_INFO_SOCKET_CONTEXT)->socket_context;
     req->method = arena_str(req->arena, method);
     MHD_get_connection_values(conn, MHD_HEADER_KIND, note_header, &req->head);
     req->refusal = check_framing(req, version);
@@ -320,50 +370,34 @@ bool request_open(struct http_req *req, struct MHD_Connection *conn, const char 
     req->refusal = check_head(req, version);
     if (req->refusal && http_header(req, MHD_HTTP_HEADER_EXPECT))
         return false;
-    if (req->refusal && declared_len(req) > (int64_t)HTTP_DRAIN_MAX)
-        reply_refuse_raw(req);
+    if (req->head.n_lengths || req->head.n_codings)
+        peer_await_body(req->peer, req);
+    if (is_refused_at_once(req))
+        body_refuse(req);
     return true;
 }
 
 bool request_take_body(struct http_req *req, const char *bytes, size_t len)
 {
-    if (!req->refusal && len > req->match.route->max_body - req->body.len) {
+    peer_moved(req->peer, len);
+    if (!req->refusal && len > req->match.route->max_body - req->body.len)
         req->refusal = too_big(req);
-        buf_fini(&req->body);
-    }
-    if (!req->refusal) {
-        buf_add(&req->body, bytes, len);
+    if (!req->refusal)
+        req->refusal = body_add(req, bytes, len, &req->refusal_why);
+    if (!req->refusal)
         return true;
-    }
+    body_free(req);
     req->n_dropped += len;
-    if (req->n_dropped > HTTP_DRAIN_MAX && !req->is_refused_raw)
-        reply_refuse_raw(req);
-    return req->n_dropped <= 2 * HTTP_DRAIN_MAX;
-}
-
-static bool is_json(const char *media_type)
-{
-    static const char json[] = "application/json";
-    size_t len = sizeof(json) - 1;
-    if (!media_type || strncasecmp(media_type, json, len) != 0)
-        return false;
-    const char *rest = media_type + len + strspn(media_type + len, " \t");
-    return *rest == '\0' || *rest == ';';
+    bool is_long = req->n_dropped > HTTP_DRAIN_MAX || req->refusal == ERR_UNAVAILABLE;
+    if (is_long)
+        body_refuse(req);
+    return true;
 }
 
 void request_check_body(struct http_req *req)
 {
-    if (req->refusal)
-        return;
-    unsigned flags = req->match.route->flags;
-    bool wants_json = (flags & HTTP_JSON_IN) || ((flags & HTTP_JSON_OPTIONAL) && req->body.len > 0);
-    if (!wants_json)
-        return;
-    const char *media_type = http_header(req, MHD_HTTP_HEADER_CONTENT_TYPE);
-    if (!is_json(media_type))
-        req->refusal = err_set(&req->refusal_why, ERR_MEDIATYPE, NULL,
-                               "send the body as Content-Type: application/json, not %.100s",
-                               media_type ? media_type : "without one");
+    if (!req->refusal)
+        req->refusal = check_media_type(req, req->body.len > 0);
 }
 
 /* ---- what handlers read ---- */

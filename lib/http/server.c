@@ -1,7 +1,6 @@
 #include "http/inside.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <netinet/in.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,9 +11,8 @@
 #include "run/log.h"
 
 /** How long answers under way may take after http_server_stop before their connections are cut. */
-#define STOP_GRACE_MS    3000
-#define SEND_TIMEOUT_MS  30000
-#define CONNECTION_LIMIT 16384
+#define STOP_GRACE_MS   3000
+#define SEND_TIMEOUT_MS 30000
 /** How long requests that keep coming may hold the loop up. */
 #define TURN_US 500
 /**
@@ -47,6 +45,20 @@ static size_t on_unescape(void *arg, struct MHD_Connection *conn, char *text)
     return strlen(text);
 }
 
+/** libmicrohttpd has taken a connection, or closed it. */
+static void on_connection(void *arg, struct MHD_Connection *conn, void **slot,
+                          enum MHD_ConnectionNotificationCode what)
+{
+    struct http_server *s = obj_cast(arg, struct http_server, HTTP_SERVER_MAGIC);
+    (void)conn;
+    if (what == MHD_CONNECTION_NOTIFY_STARTED) {
+        *slot = s->opening;
+        s->opening = NULL;
+    } else {
+        peer_free(obj_cast(*slot, struct http_peer, HTTP_PEER_MAGIC));
+    }
+}
+
 /** The request line has been read. */
 static void *on_target(void *arg, const char *target, struct MHD_Connection *conn)
 {
@@ -61,6 +73,8 @@ static void handle_request(struct http_req *req)
 {
     struct http_server *s = req->server;
     req->phase = HTTP_HANDLING;
+    body_whole(req);
+    peer_served(req->peer);
     request_check_body(req);
     if (s->stopping) {
         struct err_info why;
@@ -84,10 +98,13 @@ static enum MHD_Result on_request(void *arg, struct MHD_Connection *conn, const 
     if (!req->conn) {
         if (request_open(req, conn, method, version))
             return MHD_YES;
+        peer_served(req->peer);
         http_reply_header(req, MHD_HTTP_HEADER_CONNECTION, "close");
         reply_refuse(req);
         return reply_send(req);
     }
+    if (req->is_cut)
+        return MHD_NO;
     if (*upload_len > 0) {
         bool go_on = request_take_body(req, upload, *upload_len);
         *upload_len = 0;
@@ -114,14 +131,18 @@ static void on_completed(void *arg, struct MHD_Connection *conn, void **slot,
         return;
     struct http_req *req = obj_cast(*slot, struct http_req, HTTP_REQ_MAGIC);
     *slot = NULL;
+    if (req->peer)
+        peer_await_head(req->peer);
     request_closed(req);
     if (!req->promised) {
         request_free(req);
         return;
     }
+    body_leave(req);
     TAILQ_REMOVE(&req->server->reqs, req, link);
     req->server = NULL;
     req->conn = NULL;
+    req->peer = NULL;
     req->suspended = false;
 }
 
@@ -172,7 +193,18 @@ static void run_mhd(struct http_server *s)
     } while (s->n_requests != n_before && !s->stop_asked && run_now_us() < limit_us);
 }
 
-static void server_turn(struct http_server *s)
+void server_count(struct http_server *s, int id, int64_t n)
+{
+    if (s->def.metrics)
+        metric_add(s->def.metrics, s->def.first_metric + id, n);
+}
+
+int64_t server_now_ms(const struct http_server *s)
+{
+    return (int64_t)uv_now(run_loop_uv(s->loop));
+}
+
+void server_turn(struct http_server *s)
 {
     s->in_turn = true;
     run_mhd(s);
@@ -198,9 +230,11 @@ static void on_readable(uv_poll_t *poll, int status, int events)
 
 /* ---- stop ---- */
 
-static void on_poll_closed(uv_handle_t *poll)
+void server_released(struct http_server *s)
 {
-    struct http_server *s = obj_cast(poll->data, struct http_server, HTTP_SERVER_MAGIC);
+    if (--s->n_handles)
+        return;
+    host_stop(s);
     void (*stopped)(void *arg) = s->stopped;
     void *stopped_arg = s->stopped_arg;
     obj_fini(&s->obj);
@@ -209,14 +243,22 @@ static void on_poll_closed(uv_handle_t *poll)
         stopped(stopped_arg);
 }
 
+void server_handle_closed(uv_handle_t *handle)
+{
+    server_released(obj_cast(handle->data, struct http_server, HTTP_SERVER_MAGIC));
+}
+
 /** Cut what is left and release the server. */
 static void server_end(struct http_server *s)
 {
-    uv_close((uv_handle_t *)&s->poll, on_poll_closed);
+    uv_close((uv_handle_t *)&s->poll, server_handle_closed);
     s->in_turn = true; /* nothing may kick the timer any more */
     run_timer_free(s->timer);
     MHD_stop_daemon(s->mhd);
-    BUG_IF(!TAILQ_EMPTY(&s->reqs));
+    BUG_IF(!TAILQ_EMPTY(&s->reqs) || s->n_peers || s->n_body_bytes);
+    run_timer_free(s->sweep);
+    run_timer_free(s->drain);
+    map_fini(&s->addresses, NULL);
     request_free_spare(s);
 }
 
@@ -237,12 +279,14 @@ static void begin_stop(struct http_server *s)
 {
     s->stopping = true;
     s->stop_limit_ms = run_now_ms() + STOP_GRACE_MS;
-    close(MHD_quiesce_daemon(s->mhd));
+    accept_stop(s);
     struct http_req *req, *next;
     for (req = TAILQ_FIRST(&s->reqs); req; req = next) {
         next = TAILQ_NEXT(req, link);
         if (req->phase != HTTP_READING)
             stop_request(req);
+        else if (req->is_drained)
+            peer_end(req->peer);
     }
 }
 
@@ -299,15 +343,15 @@ static int bind_error(const struct http_server_def *def, int err, struct err_inf
 }
 
 /** @return a listening socket; or ERR_* with *why filled. *port: the one that is bound. */
-static int open_socket(const struct http_server_def *def, uint16_t *port, struct err_info *why)
+static int open_socket(const struct http_server_def *def, struct addr *addr, uint16_t *port,
+                       struct err_info *why)
 {
-    struct addr addr;
-    int rc = read_address(def, &addr, port, why);
+    int rc = read_address(def, addr, port, why);
     if (rc != 0)
         return rc;
     struct sockaddr_storage sa;
-    socklen_t sa_len = addr_to_sockaddr(&addr, *port, &sa);
-    int fd = socket(addr.family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+    socklen_t sa_len = addr_to_sockaddr(addr, *port, &sa);
+    int fd = socket(addr->family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
     if (fd < 0)
         return err_set(why, ERR_IO, def->listen, "cannot make a socket: %s", strerror(errno));
     const int on = 1;
@@ -315,7 +359,7 @@ static int open_socket(const struct http_server_def *def, uint16_t *port, struct
                     bind(fd, (struct sockaddr *)&sa, sa_len) == 0 && listen(fd, SOMAXCONN) == 0;
     sa_len = sizeof(sa);
     if (!is_bound || getsockname(fd, (struct sockaddr *)&sa, &sa_len) != 0 ||
-        addr_from_sockaddr((struct sockaddr *)&sa, &addr, port) != 0) {
+        addr_from_sockaddr((struct sockaddr *)&sa, addr, port) != 0) {
         rc = bind_error(def, errno, why);
         close(fd);
         return rc;
@@ -323,18 +367,19 @@ static int open_socket(const struct http_server_def *def, uint16_t *port, struct
     return fd;
 }
 
-static struct MHD_Daemon *start_mhd(struct http_server *s, int fd)
+static struct MHD_Daemon *start_mhd(struct http_server *s)
 {
     int64_t timeout_ms = s->def.send_timeout_ms ? s->def.send_timeout_ms : SEND_TIMEOUT_MS;
     /* The logger comes first: it is used for what the others have to say. */
-    return MHD_start_daemon(MHD_USE_EPOLL | MHD_ALLOW_SUSPEND_RESUME | MHD_USE_ERROR_LOG, s->port, NULL, NULL,
-                            on_request, s,                                           //
-                            MHD_OPTION_EXTERNAL_LOGGER, on_log, NULL,                //
-                            MHD_OPTION_LISTEN_SOCKET, fd,                            //
-                            MHD_OPTION_UNESCAPE_CALLBACK, on_unescape, NULL,         //
-                            MHD_OPTION_URI_LOG_CALLBACK, on_target, s,               //
-                            MHD_OPTION_NOTIFY_COMPLETED, on_completed, s,            //
-                            MHD_OPTION_CONNECTION_LIMIT, (unsigned)CONNECTION_LIMIT, //
+    return MHD_start_daemon(MHD_USE_EPOLL | MHD_ALLOW_SUSPEND_RESUME | MHD_USE_ERROR_LOG |
+                                MHD_USE_NO_LISTEN_SOCKET,
+                            0, NULL, NULL, on_request, s,                                //
+                            MHD_OPTION_EXTERNAL_LOGGER, on_log, NULL,                    //
+                            MHD_OPTION_UNESCAPE_CALLBACK, on_unescape, NULL,             //
+                            MHD_OPTION_URI_LOG_CALLBACK, on_target, s,                   //
+                            MHD_OPTION_NOTIFY_CONNECTION, on_connection, s,              //
+                            MHD_OPTION_NOTIFY_COMPLETED, on_completed, s,                //
+                            MHD_OPTION_CONNECTION_LIMIT, (unsigned)HTTP_CONNECTIONS_MAX, //
                             MHD_OPTION_CONNECTION_MEMORY_LIMIT, (size_t)CONNECTION_MEM_BYTES,
                             MHD_OPTION_CONNECTION_TIMEOUT, (unsigned)((timeout_ms + 999) / 1000), //
                             MHD_OPTION_END);
@@ -346,10 +391,21 @@ static struct http_server *server_new(struct run_loop *loop, const struct http_s
     obj_init(&s->obj, HTTP_SERVER_MAGIC);
     TAILQ_INIT(&s->reqs);
     TAILQ_INIT(&s->spare);
+    TAILQ_INIT(&s->bodies);
+    TAILQ_INIT(&s->drained);
     s->loop = loop;
     s->def = *def;
     s->port = port;
     s->tables = (struct route_tables){{def->routes, def->more_routes}, {def->n_routes, def->n_more_routes}};
+    if (!def->limits.body_budget)
+        s->def.limits = (struct http_limits){"",
+                                             HTTP_BODY_BUDGET,
+                                             HTTP_BODY_MIN_RATE,
+                                             HTTP_BODY_WINDOW_MS,
+                                             HTTP_HEAD_TIMEOUT_MS,
+                                             HTTP_PER_ADDRESS,
+                                             def->limits.hosts};
+    s->body_budget = body_budget(&s->def.limits, &s->tables);
     return s;
 }
 
@@ -357,15 +413,15 @@ int http_server_start(struct run_loop *loop, const struct http_server_def *def, 
                       struct err_info *why)
 {
     uint16_t port = 0;
-    int fd = open_socket(def, &port, why);
+    struct addr bound;
+    int fd = open_socket(def, &bound, &port, why);
     if (fd < 0)
         return fd;
     struct http_server *s = server_new(loop, def, port);
-    s->mhd = start_mhd(s, fd);
+    s->mhd = start_mhd(s);
     if (!s->mhd) {
         int err = errno;
-        if (fcntl(fd, F_GETFD) != -1) /* some of its failures close the socket, some leave it to us */
-            close(fd);
+        close(fd);
         free(s);
         return err_set(why, ERR_IO, def->listen, "cannot start the HTTP server: %s", strerror(err));
     }
@@ -373,7 +429,13 @@ int http_server_start(struct run_loop *loop, const struct http_server_def *def, 
     int rc = uv_poll_init(run_loop_uv(loop), &s->poll, epoll_fd);
     BUG_IF(rc != 0); /* an epoll descriptor can be polled, and is not polled twice */
     s->poll.data = s;
+    s->n_handles = 1;
+    s->bound = bound;
+    host_start(s);
     s->timer = run_timer_new(loop, on_timer, s);
+    s->sweep = run_timer_new(loop, peer_sweep, s);
+    s->drain = run_timer_new(loop, body_drain, s);
+    accept_start(s, fd);
     uv_poll_start(&s->poll, UV_READABLE, on_readable);
     server_kick(s);
     mem_auto char *host = mem_strn(def->listen, (size_t)(strrchr(def->listen, ':') - def->listen));

@@ -13,9 +13,15 @@
  * ERR_NOROUTE; a path whose rows lack the method is ERR_METHOD with Allow; OPTIONS is answered with Allow.
  *
  * Checks before a handler runs, in this order: a target with a NUL, blank or control character or that is not UTF-8
- * (ERR_PATH); a query that is not percent-encoded UTF-8 text or encodes a NUL (ERR_USAGE); route; foreign Origin
+ * (ERR_PATH); a Host that is none of ours (ERR_HOST); a query that is not percent-encoded UTF-8 text or encodes a NUL (ERR_USAGE); route; foreign Origin
  * (ERR_ORIGIN); body larger than the row's limit (ERR_TOOBIG); a body that is not application/json where HTTP_JSON_IN
- * says so (ERR_MEDIATYPE). A refused body is read and dropped up to 1 MiB; past that the client is told while it sends.
+ * says so (ERR_MEDIATYPE); the program's own check of the head (admit); room for the body (ERR_UNAVAILABLE, Retry-After).
+ * They run when the head is here, before 100 Continue, as far as the head tells. A refused body is read and dropped up to
+ * 1 MiB; past that, and where there is no room, the client is told while it sends.
+ *
+ * What clients hold is bounded by http/limits.h: bodies share a budget of memory; a head or a body that comes too slowly is
+ * ERR_SLOW (408) and the end of the connection; connections of one address are counted. When descriptors are short the
+ * connection without progress for longest, of the address that has most, makes room for a new one.
  *
  * Errors are application/problem+json: {"type":"urn:bobbin:error:<type>","title","status","detail","where","exception"}.
  *
@@ -34,6 +40,7 @@
 
 #include "base/buf.h"
 #include "bobbin/error.h"
+#include "http/limits.h"
 #include "run/daemon.h"
 #include "run/loop.h"
 
@@ -66,6 +73,15 @@ struct http_server_def {
     const char *allow_remote_key;
     /** A client that takes or sends nothing for so long is dropped; ms, rounded up to seconds; 0: 30000 */
     int64_t send_timeout_ms;
+    struct http_limits limits; /* what clients may hold                                                     */
+    struct metrics
+        *metrics; /* of a table with HTTP_METRICS, which begin at first_metric; NULL: none [borrowed] */
+    int first_metric;
+    /**
+     * Check that needs the head only, before the first byte of the body is taken (and before 100 Continue), for a route
+     * with a body; NULL: none. @return 0: take the body; ERR_* with *why filled: the request is refused.
+     */
+    int (*admit)(struct http_req *req, const struct http_route *route, void *app, struct err_info *why);
     /** Option from which the max_body of routes with HTTP_BODY_BY_OPTION follows, named when a body is larger [borrowed]. */
     const char *max_body_key;
     const char *static_user;         /* caller when no user.name is given [borrowed] */

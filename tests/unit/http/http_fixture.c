@@ -68,6 +68,8 @@ void fixture_start(struct fixture *fx, const struct http_route *routes, size_t n
     fx->client = http_client_new(fx->loop);
     d.listen = "127.0.0.1:0";
     d.static_user = "carol";
+    if (!d.limits.hosts)
+        d.limits.hosts = "h, server.example.";
     d.routes = routes;
     d.n_routes = n_routes;
     d.app = app;

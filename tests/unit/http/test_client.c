@@ -494,6 +494,90 @@ static void test_connection_is_cut(void **state)
     buf_fini(&res.body);
 }
 
+/* A server that answers the first request and, ever after, reads one and ends the connection instead of answering. */
+struct deaf_server {
+    uv_poll_t listening, reading;
+    int fd, conn_fd;
+    size_t n_requests;
+};
+
+static void on_deaf_read(uv_poll_t *poll, int status, int events)
+{
+    static const char answer[] = "HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n";
+    struct deaf_server *deaf = poll->data;
+    char bytes[4096];
+    ssize_t n = status == 0 && events ? read(deaf->conn_fd, bytes, sizeof bytes) : 0;
+    if (n > 0 && deaf->n_requests++ == 0) {
+        assert_int_equal(write(deaf->conn_fd, answer, sizeof answer - 1), sizeof answer - 1);
+        return;
+    }
+    uv_poll_stop(poll);
+    uv_close((uv_handle_t *)poll, NULL);
+    close(deaf->conn_fd);
+    deaf->conn_fd = -1;
+}
+
+static void on_deaf_accept(uv_poll_t *poll, int status, int events)
+{
+    struct deaf_server *deaf = poll->data;
+    if (status < 0 || !events || deaf->conn_fd >= 0)
+        return;
+    deaf->conn_fd = accept(deaf->fd, NULL, NULL);
+    uv_poll_init(poll->loop, &deaf->reading, deaf->conn_fd);
+    deaf->reading.data = deaf;
+    uv_poll_start(&deaf->reading, UV_READABLE, on_deaf_read);
+}
+
+static unsigned deaf_start(struct deaf_server *deaf, struct fixture *fx)
+{
+    struct sockaddr_in sa = {.sin_family = AF_INET};
+    socklen_t len = sizeof(sa);
+    sa.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    *deaf = (struct deaf_server){.conn_fd = -1, .fd = socket(AF_INET, SOCK_STREAM, 0)};
+    assert_int_equal(bind(deaf->fd, (struct sockaddr *)&sa, sizeof(sa)), 0);
+    assert_int_equal(listen(deaf->fd, 4), 0);
+    assert_int_equal(getsockname(deaf->fd, (struct sockaddr *)&sa, &len), 0);
+    uv_poll_init(run_loop_uv(fx->loop), &deaf->listening, deaf->fd);
+    deaf->listening.data = deaf;
+    uv_poll_start(&deaf->listening, UV_READABLE, on_deaf_accept);
+    return ntohs(sa.sin_port);
+}
+
+static void deaf_end(struct deaf_server *deaf, struct fixture *fx)
+{
+    uv_close((uv_handle_t *)&deaf->listening, NULL);
+    fixture_spin(fx);
+    close(deaf->fd);
+}
+
+/* A connection that was used before ends without an answer: a read is asked again, a write is not. */
+static void test_write_is_sent_once(void **state)
+{
+    static const struct {
+        const char *method;
+        int err;
+        size_t n_requests;
+    } rows[] = {{"GET", ERR_UNAVAILABLE, 3},
+                {"PUT", ERR_UNKNOWN_OUTCOME, 2},
+                {"POST", ERR_UNKNOWN_OUTCOME, 2},
+                {"DELETE", ERR_UNKNOWN_OUTCOME, 2}};
+    struct fixture *fx = *state;
+    for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+        struct deaf_server deaf;
+        mem_auto char *url = mem_fmt("http://127.0.0.1:%u/", deaf_start(&deaf, fx));
+        struct result res = {0};
+        call_sync(fx, (struct http_call_def){.url = url}, &res);
+        assert_int_equal(res.err, 0);
+        buf_fini(&res.body);
+        res = (struct result){0};
+        call_sync(fx, (struct http_call_def){.method = rows[i].method, .url = url}, &res);
+        assert_string_equal(err_name(res.err), err_name(rows[i].err));
+        assert_int_equal(deaf.n_requests, rows[i].n_requests);
+        buf_fini(&res.body);
+        deaf_end(&deaf, fx);
+    }
+}
+
 static void test_server_stops(void **state)
 {
     struct fixture *fx = *state;
@@ -515,6 +599,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(test_methods_and_bodies, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_write_is_sent_once, setup, teardown),
         cmocka_unit_test_setup_teardown(test_redirects, setup, teardown),
         cmocka_unit_test_setup_teardown(test_limits, setup, teardown),
         cmocka_unit_test_setup_teardown(test_errors_name_the_remedy, setup, teardown),

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
+#include <unistd.h>
 
 #include "base/mem.h"
 #include "base/obj.h"
@@ -53,6 +54,12 @@ static void on_stopped(void *arg)
     struct fixture *fx = arg;
     fx->is_stopped = true;
     fx->server = NULL;
+}
+
+static void on_stopped_other(void *arg)
+{
+    struct fixture *fx = arg;
+    fx->is_stopped = true;
 }
 
 static void quit(struct http_req *req, void *app)
@@ -127,6 +134,67 @@ static int try_listen(struct fixture *fx, const char *listen, bool allow_remote,
         assert_null(s);
     }
     return rc;
+}
+
+/** Start a server that listens so, ask it under a Host, and stop it. @return whether it took the request. */
+static bool is_served(struct fixture *fx, const char *listen, const char *hosts, const char *host)
+{
+    struct http_server_def def = {.listen = listen,
+                                  .limits = {.hosts = hosts},
+                                  .allow_remote = true,
+                                  .routes = routes,
+                                  .n_routes = ARRAY_LEN(routes)};
+    struct http_server *s = NULL;
+    struct err_info why;
+    uint16_t port = fx->port;
+    assert_int_equal(http_server_start(fx->loop, &def, &s, &why), 0);
+    fx->port = http_server_port(s);
+    mem_auto char *request = mem_fmt("GET /ok HTTP/1.1\r\nHost: %s\r\nConnection: close\r\n\r\n", host);
+    mem_auto char *answer = raw_exchange(fx, request);
+    fx->port = port;
+    bool is_refused = strstr(answer, "HTTP/1.1 421 ") && strstr(answer, "urn:bobbin:error:foreign-host");
+    assert_true(is_refused || strstr(answer, "HTTP/1.1 200 "));
+    fx->is_stopped = false;
+    http_server_stop(s, on_stopped_other, fx);
+    fixture_await(fx, &fx->is_stopped);
+    fx->is_stopped = false;
+    return !is_refused;
+}
+
+static void test_hosts(void **state)
+{
+    struct fixture *fx = *state;
+    char own[256] = "";
+    assert_int_equal(gethostname(own, sizeof own - 1), 0);
+    const struct {
+        const char *listen, *hosts, *host;
+        bool is_ours;
+    } cases[] = {
+        {"127.0.0.1:0", NULL, "127.0.0.1:9192", true},
+        {"127.0.0.1:0", NULL, "127.0.0.1", true},
+        {"127.0.0.1:0", NULL, "localhost:1", true},
+        {"127.0.0.1:0", NULL, "LocalHost.", true},
+        {"127.0.0.1:0", NULL, "[::1]:9192", true},
+        {"127.0.0.1:0", NULL, own, true},
+        {"127.0.0.1:0", NULL, "192.0.2.1", false},
+        {"127.0.0.1:0", NULL, "rebound.example", false},
+        {"127.0.0.1:0", NULL, "rebound.example:9192", false},
+        {"127.0.0.1:0", NULL, "127.0.0.1.rebound.example", false},
+        {"127.0.0.1:0", NULL, "localhost.rebound.example", false},
+        {"127.0.0.1:0", NULL, "localhost:x", false},
+        {"127.0.0.1:0", NULL, "[::1", false},
+        {"127.0.0.1:0", NULL, "", false},
+        {"127.0.0.1:0", "registry.example, knox.example", "registry.example:8443", true},
+        {"127.0.0.1:0", "registry.example, knox.example", "KNOX.example", true},
+        {"127.0.0.1:0", "registry.example, knox.example", "example", false},
+        {"0.0.0.0:0", NULL, "192.0.2.1:9192", true},
+        {"0.0.0.0:0", NULL, "rebound.example", false},
+        {"0.0.0.0:0", "registry.example", "registry.example", true},
+    };
+    for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+        if (is_served(fx, cases[i].listen, cases[i].hosts, cases[i].host) != cases[i].is_ours)
+            fail_msg("%s with hosts=%s asked as \"%s\"", cases[i].listen, cases[i].hosts, cases[i].host);
+    }
 }
 
 static void test_listen(void **state)
@@ -271,6 +339,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(test_listen, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_hosts, setup, teardown),
         cmocka_unit_test_setup_teardown(test_address_in_use, setup, teardown),
         cmocka_unit_test(test_second_table),
         cmocka_unit_test_setup_teardown(test_stop_frees_the_address, setup, teardown),
