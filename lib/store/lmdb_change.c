@@ -198,18 +198,26 @@ static int node_put(struct lmdb_txn *t, uint64_t id, const struct lmdb_node *n)
     return lmdb_said(t, mdb_put(t->txn, t->tree->nodes, &key, &value, 0));
 }
 
-/** An existing node and its place. @return 0; or ERR_NOTFOUND, ERR_CONFLICT: version differs, ERR_IO. */
-static int node_find(struct lmdb_txn *t, const char *path, int32_t version, struct place *place,
-                     struct lmdb_node *n)
+/** An existing node and its place. @return 0; or ERR_NOTFOUND, ERR_IO. */
+static int node_find(struct lmdb_txn *t, const char *path, struct place *place, struct lmdb_node *n)
 {
     int err = place_find(t, path, place);
     if (err)
         return err;
     if (!place->id)
         return ERR_NOTFOUND;
-    if (lmdb_tree_node(t->tree, t->txn, place->id, n))
-        return damaged(t);
-    return version != -1 && version != n->stat.version ? ERR_CONFLICT : 0;
+    return lmdb_tree_node(t->tree, t->txn, place->id, n) ? damaged(t) : 0;
+}
+
+/** The node that an operation means. @return 0; or ERR_NOTFOUND, ERR_CONFLICT: it is another, ERR_IO. */
+static int meant_find(struct lmdb_txn *t, const struct store_op *op, struct place *place, struct lmdb_node *n)
+{
+    int err = node_find(t, op->path, place, n);
+    if (err)
+        return err;
+    bool is_meant = (op->version == -1 || op->version == n->stat.version) &&
+                    (op->mzxid == 0 || op->mzxid == n->stat.mzxid);
+    return is_meant ? 0 : ERR_CONFLICT;
 }
 
 static int32_t next_version(int32_t version)
@@ -284,7 +292,7 @@ static int op_set(struct lmdb_txn *t, const struct store_op *op, struct lmdb_eff
 {
     struct place place;
     struct lmdb_node n;
-    int err = node_find(t, op->path, op->version, &place, &n);
+    int err = meant_find(t, op, &place, &n);
     if (!err)
         err = take_room(t, op->len);
     if (err)
@@ -303,7 +311,7 @@ static int op_delete(struct lmdb_txn *t, const struct store_op *op, struct lmdb_
 {
     struct place place;
     struct lmdb_node n;
-    int err = node_find(t, op->path, op->version, &place, &n);
+    int err = meant_find(t, op, &place, &n);
     if (err)
         return err;
     if (n.stat.n_children)
@@ -329,7 +337,7 @@ static int op_check(struct lmdb_txn *t, const struct store_op *op, struct lmdb_e
 {
     struct place place;
     struct lmdb_node n;
-    int err = node_find(t, op->path, op->version, &place, &n);
+    int err = meant_find(t, op, &place, &n);
     if (!err)
         *effect = (struct lmdb_effect){n.stat, t->zxid};
     return err;
@@ -379,7 +387,7 @@ int lmdb_txn_set_acl(struct lmdb_txn *t, const char *path, const struct store_ac
 {
     struct place place;
     struct lmdb_node n;
-    int err = node_find(t, path, -1, &place, &n);
+    int err = node_find(t, path, &place, &n);
     if (!err)
         err = take_room(t, n.stat.data_len);
     if (err)

@@ -1,11 +1,13 @@
 /* The writer thread of an LMDB file. */
 #include "store/lmdb_writer.h"
 
+#include <errno.h>
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/mem.h"
+#include "run/degraded.h"
 
 #define WRITER_MAGIC  OBJ_MAGIC('L', 'W', 'R', 'T')
 #define MESSAGE_MAGIC OBJ_MAGIC('L', 'M', 'S', 'G')
@@ -16,6 +18,7 @@ enum { GROUP_WRITES_MAX = 256, GROUP_BYTES_MAX = 4 << 20 };
 struct lmdb_writer {
     struct obj obj;
     const struct lmdb_tree *tree;
+    char *file; /* of the store */
     struct run_loop *loop;
     void (*on_batch)(void *arg, struct lmdb_batch *batch);
     void *arg;
@@ -88,6 +91,15 @@ static void apply(struct lmdb_txn *t, struct lmdb_write *write)
         write->err = lmdb_txn_multi(t, write->ops, write->n_ops, &write->effect, &write->failed_op);
 }
 
+/** Tell the daemon that there is no room for the store, or that there is again. @param rc  of LMDB; 0: it was written */
+static void tell_room(const struct lmdb_writer *w, int rc)
+{
+    if (rc == 0)
+        degraded_over(w->file);
+    else
+        degraded_report(rc == MDB_MAP_FULL ? ENOSPC : rc, w->file);
+}
+
 /**
  * Carry out all writes of the list in one transaction.
  * @return 0: each has its own result, changes and zxid are in the batch; or ERR_IO, ERR_NOSPC: nothing has happened.
@@ -111,10 +123,13 @@ static int group_try(struct lmdb_writer *w, struct lmdb_write_list *writes, stru
             break;
         }
     }
-    if (err || t.zxid == before)
+    bool has_changes = t.zxid != before;
+    if (err || !has_changes)
         lmdb_txn_abort(&t);
     else
         err = lmdb_txn_commit(&t);
+    if (err || has_changes)
+        tell_room(w, err ? t.lmdb_rc : 0);
     if (err) {
         batch->lmdb_rc = t.lmdb_rc;
         lmdb_changes_free(&changes);
@@ -234,6 +249,9 @@ struct lmdb_writer *lmdb_writer_start(const struct lmdb_tree *tree, struct run_l
     struct lmdb_writer *w = mem_new(struct lmdb_writer);
     obj_init(&w->obj, WRITER_MAGIC);
     w->tree = tree;
+    const char *dir = NULL;
+    BUG_IF(mdb_env_get_path(tree->env, &dir) != 0);
+    w->file = mem_fmt("%s/data.mdb", dir);
     w->loop = loop;
     w->on_batch = on_batch;
     w->arg = arg;
@@ -266,6 +284,7 @@ void lmdb_writer_free(struct lmdb_writer *w)
     pthread_cond_destroy(&w->wake);
     pthread_mutex_destroy(&w->lock);
     buf_fini(&w->scratch);
+    free(w->file);
     obj_fini(&w->obj);
     free(w);
 }

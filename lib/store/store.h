@@ -57,16 +57,20 @@ struct store_result {
     size_t data_len;
     const char *const *children; /* children: bare names in byte order */
     size_t n_children;
-    const struct store_acl *acl; /* get_acl */
-    int64_t zxid;                /* of a write: the change's revision number (see below) */
-    size_t failed_op;            /* multi: index of the op that failed */
-    struct err_info why;         /* filled when err != 0; where = the path */
+    const struct store_acl *acl;    /* get_acl */
+    int64_t zxid;                   /* of a write: the change's revision number (see below) */
+    size_t failed_op;               /* multi: index of the op that failed */
+    const struct store_stat *stats; /* within the ZooKeeper backend: zk_if.h */
+    struct err_info why;            /* filled when err != 0; where = the path */
 };
 
 /**
  * Completion. err: 0, or ERR_NOTFOUND (node; for create its parent), ERR_EXISTS, ERR_NOTEMPTY, ERR_CONFLICT (version),
  * ERR_PERMISSION, ERR_AUTH, ERR_EPHEMERAL, ERR_PATH, ERR_TOOBIG, ERR_NOSPC (disk), ERR_UNAVAILABLE (no connection within
- * the retries: whether a write happened is unknown), ERR_IO, ERR_CANCELLED.
+ * the retries; nothing was written), ERR_UNKNOWN_OUTCOME (of a write: the connection broke before the answer, and
+ * whether it was done, or, when no connection came back within the retries, will be done yet, cannot be told), ERR_IO,
+ * ERR_CANCELLED (nothing was written).
+ * A write is made at most once. One of any version whose answer was lost and whose data are then found in the node is 0.
  * A write's zxid: of create and set mzxid; else, on ZooKeeper, what the server had applied when it answered: the change itself
  * or, when others wrote in the same moment, one shortly after it.
  */
@@ -136,6 +140,22 @@ void store_set_acl(struct store *s, const char *path, const struct store_acl *ac
 /** Delete a node without children; version as for store_set. */
 void store_delete(struct store *s, const char *path, int32_t version, STORE_DONE, void *arg);
 
+/**
+ * Replace data, or delete a node without children, if the node's data are still those of this mzxid: the very node, not another
+ * that was made in its place and has reached the same version.
+ *
+ * ZooKeeper can check a version only, and a node that is deleted and made anew begins with version 0 again. So there the
+ * write is a multi, sent when the node has been read (so it completes later than what was called after it), that stands on the parent's count of creates as well: it makes and deletes a sequential node
+ * "bobbin-check-<count>", of which watchers are told and which no reader sees. Who may write the node but not make or delete
+ * children of its parent is left with the version; so is the root.
+ *
+ * Completion: as for store_set and store_delete; ERR_CONFLICT: the data are others, as the ensemble's leader has them;
+ * ERR_UNAVAILABLE, besides: children of the parent were made all the time, nothing was written.
+ */
+void store_set_if(struct store *s, const char *path, const void *bytes, size_t len, int64_t mzxid, STORE_DONE,
+                  void *arg);
+void store_delete_if(struct store *s, const char *path, int64_t mzxid, STORE_DONE, void *arg);
+
 enum store_op_kind { STORE_OP_CREATE, STORE_OP_SET, STORE_OP_DELETE, STORE_OP_CHECK };
 struct store_op {
     enum store_op_kind kind;
@@ -144,6 +164,7 @@ struct store_op {
     size_t len;
     int32_t version; /* set, delete, check; -1: any */
     const struct store_acl *acl;
+    int64_t mzxid; /* store_set_if, store_delete_if; 0 in a multi */
 };
 /** All or nothing; an op sees what those before it did. err is that of the first op that failed, failed_op its index;
  *  zxid that of the last op. n_ops 0 is ERR_INVALID. */

@@ -4,11 +4,14 @@
  *
  *     call ─► WAITING ──session up, no pause──► SENT ──answer──► done
  *                ▲                               │
- *                └──── pause, try counted ◄─lost─┘
+ *                ├──── pause, try counted ◄─lost─┤ a read, or a write that certainly was not done
+ *                │                               ▼ a write that may have been done
+ *                └──── not done ◄──── INQUIRY (zk_outcome.h) ──► done, or unknown
  *
  * Requests leave in the order of the calls, the server answers in that order, and those that were lost are sent again in
- * that order. A write whose answer was lost is made again: a create that had succeeded then says ERR_EXISTS, a delete
- * ERR_NOTFOUND. The number of a change that brings no stat is the zxid in its reply's header: what the server had applied then.
+ * that order: nothing is sent while the outcome of an earlier write is being found out. A write is never made again unless it is
+ * certain that it was not done. The number of a change that brings no stat is the zxid in its reply's header: what the server
+ * had applied then.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -17,7 +20,9 @@
 #include "base/mem.h"
 #include "store/store_backend.h"
 #include "store/zk_follow.h"
+#include "store/zk_if.h"
 #include "store/zk_login.h"
+#include "store/zk_outcome.h"
 #include "store/zk_request.h"
 #include "store/zk_url.h"
 
@@ -33,7 +38,12 @@ struct zk_op {
     struct zkr made;
     struct store_call call;
     int64_t tries, deadline_ms;
+    int64_t floor_zxid;         /* since it was sent: what the session had seen then */
+    uint64_t n_restarts;        /* likewise: how often the session had started from nothing */
     struct zks_request request; /* while it is sent */
+    bool is_open;               /* a write that may have been done */
+    struct zkq inquiry;         /* while it is asked what became of that */
+    bool is_asking;
     struct zko *own; /* likewise: the follower need not read back what it writes; NULL: it has to */
 };
 
@@ -46,8 +56,10 @@ struct zk_store {
     struct store_options options;
     struct zks *session; /* NULL when closed */
     struct zkf *follower;
-    struct zk_op_list waiting; /* to be sent, in the order of the calls */
-    size_t n_sent;
+    struct zki_set *conditional; /* writes under way on a condition */
+    struct zk_op_list waiting;   /* to be sent, in the order of the calls */
+    size_t n_sent;               /* inquiries included */
+    size_t n_open;               /* of those waiting: writes that may have been done */
     uint64_t last_seq;
     struct run_timer *pause, *patience, *linger;
     bool is_paused, is_patience_running, is_session_closing;
@@ -76,9 +88,22 @@ static void complete(struct zk_op *op, int err, struct store_result *r)
         close_session(s);
 }
 
+static void complete_unknown(struct zk_op *op)
+{
+    struct store_result r = {0};
+    err_set(&r.why, ERR_UNKNOWN_OUTCOME, op->made.paths[0],
+            "the connection to ZooKeeper broke before it answered, and whether it wrote this cannot be told: "
+            "read what is there, then repeat with a condition");
+    complete(op, ERR_UNKNOWN_OUTCOME, &r);
+}
+
 static void complete_cancelled(struct zk_op *op)
 {
     struct store_result r = {0};
+    if (op->is_open) {
+        complete_unknown(op);
+        return;
+    }
     err_set(&r.why, ERR_CANCELLED, op->made.paths[0], "%s", err_text(ERR_CANCELLED));
     complete(op, ERR_CANCELLED, &r);
 }
@@ -87,6 +112,10 @@ static void complete_unavailable(struct zk_op *op)
 {
     const struct zk_store *s = op->store;
     struct store_result r = {0};
+    if (op->is_open) {
+        complete_unknown(op);
+        return;
+    }
     err_set(&r.why, ERR_UNAVAILABLE, op->made.paths[0],
             "ZooKeeper at %s gave no answer within %lld tries%s%s", s->servers, (long long)op->tries,
             s->why_down.code ? ": " : "", s->why_down.text);
@@ -112,6 +141,7 @@ static void complete_done(struct zk_op *op, const struct zkr_answer *a, int64_t 
         .data_len = a->len,
         .children = (const char *const *)a->names,
         .n_children = a->n_names,
+        .stats = a->stats,
         .acl = op->made.op == ZKW_GET_ACL ? &acl : NULL,
         .zxid = !op->made.is_change ? 0
                 : has_stat          ? a->stat.mzxid
@@ -123,17 +153,26 @@ static void complete_done(struct zk_op *op, const struct zkr_answer *a, int64_t 
 /* ---- the queue ---- */
 
 static void on_reply(void *arg, const struct zks_reply *reply);
+static void inquire(struct zk_store *s);
 
 static bool can_send(const struct zk_store *s)
 {
     return !s->is_session_closing && !s->is_paused && zks_is_up(s->session);
 }
 
+static void op_unqueue(struct zk_op *op)
+{
+    TAILQ_REMOVE(&op->store->waiting, op, link);
+    op->store->n_open -= op->is_open;
+}
+
 static void op_send(struct zk_op *op)
 {
     struct zk_store *s = op->store;
-    TAILQ_REMOVE(&s->waiting, op, link);
+    op_unqueue(op);
     s->n_sent++;
+    op->floor_zxid = zks_seen(s->session);
+    op->n_restarts = zks_n_restarts(s->session);
     op->request.done = on_reply;
     op->request.arg = op;
     if (s->follower && (op->made.op == ZKW_CREATE2 || op->made.op == ZKW_SET_DATA))
@@ -145,7 +184,9 @@ static void flush(struct zk_store *s)
 {
     struct zk_op *op;
     bool is_sending = can_send(s) && !TAILQ_EMPTY(&s->waiting);
-    while (is_sending && (op = TAILQ_FIRST(&s->waiting)))
+    if (is_sending && s->n_open > 0)
+        inquire(s);
+    while (is_sending && s->n_open == 0 && (op = TAILQ_FIRST(&s->waiting)))
         op_send(op);
     if (is_sending)
         zks_flush(s->session);
@@ -160,6 +201,7 @@ static void op_wait(struct zk_op *op)
 {
     struct zk_store *s = op->store;
     op->deadline_ms = run_now_ms() + s->options.connect_timeout_ms;
+    s->n_open += op->is_open;
     struct zk_op *before = TAILQ_LAST(&s->waiting, zk_op_list);
     while (before && before->seq > op->seq)
         before = TAILQ_PREV(before, zk_op_list, link);
@@ -198,7 +240,9 @@ static void start_pause(struct zk_store *s, int64_t k)
                     0);
 }
 
-/* No answer came: whether it was done is unknown. */
+/* ---- calls without an answer ---- */
+
+/* It was not done, or may have been: is_open says which. */
 static void op_lost(struct zk_op *op)
 {
     struct zk_store *s = op->store;
@@ -211,6 +255,50 @@ static void op_lost(struct zk_op *op)
         start_pause(s, op->tries - 1);
         op_wait(op);
         flush(s);
+    }
+}
+
+static void on_outcome(void *arg, enum zkq_outcome outcome, const struct store_stat *stat)
+{
+    struct zk_op *op = obj_cast(arg, struct zk_op, OP_MAGIC);
+    struct zk_store *s = op->store;
+    op->is_asking = false;
+    s->n_sent--;
+    op_unqueue(op);
+    op->is_open = outcome == ZKQ_LOST || outcome == ZKQ_UNKNOWN;
+    if (outcome == ZKQ_LOST) {
+        op_lost(op);
+    } else if (outcome == ZKQ_UNKNOWN) {
+        complete_unknown(op);
+    } else if (outcome == ZKQ_DONE) {
+        struct store_result r = {.stat = *stat, .zxid = stat->mzxid};
+        complete(op, 0, &r);
+    } else if (s->base.is_closing) {
+        complete_cancelled(op);
+    } else {
+        op_wait(op);
+    }
+    if (!s->is_session_closing)
+        flush(s);
+}
+
+/* Ask what became of every write that may have been done. */
+static void inquire(struct zk_store *s)
+{
+    struct zk_op *op;
+    TAILQ_FOREACH (op, &s->waiting, link) {
+        if (!op->is_open || op->is_asking)
+            continue;
+        op->is_asking = true;
+        s->n_sent++;
+        op->inquiry = (struct zkq){.session = s->session,
+                                   .root = s->root,
+                                   .lost = &op->made,
+                                   .floor = op->floor_zxid,
+                                   .is_fenced = op->n_restarts == zks_n_restarts(s->session),
+                                   .done = on_outcome,
+                                   .arg = op};
+        zkq_start(&op->inquiry);
     }
 }
 
@@ -227,12 +315,12 @@ static void use_up_tries(struct zk_store *s, struct zk_op_list *over, int64_t no
     struct zk_op *op, *after;
     for (op = TAILQ_FIRST(&s->waiting); op; op = after) {
         after = TAILQ_NEXT(op, link);
-        if (op->deadline_ms > now)
+        if (op->deadline_ms > now || op->is_asking)
             continue;
         op->deadline_ms = now + s->options.connect_timeout_ms;
         if (zks_is_up(s->session) || ++op->tries <= s->options.retry_times)
             continue;
-        TAILQ_REMOVE(&s->waiting, op, link);
+        op_unqueue(op);
         TAILQ_INSERT_TAIL(over, op, link);
     }
 }
@@ -246,7 +334,7 @@ static void on_patience_over(void *arg)
     s->is_patience_running = false;
     use_up_tries(s, &over, now);
     TAILQ_FOREACH (op, &s->waiting, link)
-        if (op->deadline_ms < next)
+        if (!op->is_asking && op->deadline_ms < next)
             next = op->deadline_ms;
     if (!TAILQ_EMPTY(&s->waiting)) {
         s->is_patience_running = true;
@@ -272,6 +360,12 @@ static void tell_follower(struct zk_op *op, const struct store_stat *stat)
         zko_failed(own);
 }
 
+static bool may_be_done(const struct zk_op *op, int32_t number, const struct zks_reply *reply)
+{
+    bool is_without_answer = (number == ZKW_CONNECTION_LOSS && !reply->is_not_done) || number == ZKW_TIMEOUT;
+    return op->made.is_write && is_without_answer;
+}
+
 static void on_reply(void *arg, const struct zks_reply *reply)
 {
     struct zk_op *op = obj_cast(arg, struct zk_op, OP_MAGIC);
@@ -281,6 +375,7 @@ static void on_reply(void *arg, const struct zks_reply *reply)
     int32_t number = zkr_read(&op->made, reply->err, reply->body, &answer, &is_bad);
     s->n_sent--;
     tell_follower(op, number == ZKW_OK && !is_bad ? &answer.stat : NULL);
+    op->is_open = is_bad ? op->made.is_write : may_be_done(op, number, reply);
     if (is_bad) {
         op_lost(op);
         if (!s->is_session_closing)
@@ -350,6 +445,10 @@ static void zk_read(struct store *base, enum store_read_kind kind, const char *p
 
 static void zk_write(struct store *base, const struct store_op *write, struct store_call call)
 {
+    if (write->mzxid) {
+        zki_start(zk_of(base)->conditional, write, call);
+        return;
+    }
     struct zk_op *op = op_new(zk_of(base), call);
     zkr_make_write(&op->made, op->store->root, write);
     submit(op);
@@ -367,6 +466,14 @@ static void zk_multi(struct store *base, const struct store_op *ops, size_t n_op
 {
     struct zk_op *op = op_new(zk_of(base), call);
     zkr_make_multi(&op->made, op->store->root, ops, n_ops);
+    submit(op);
+}
+
+void zki_checked_write(struct store *s, const struct store_op *ops, size_t n_ops, int64_t n_creates,
+                       struct store_call call)
+{
+    struct zk_op *op = op_new(zk_of(s), call);
+    zkr_make_checked(&op->made, op->store->root, ops, n_ops, n_creates);
     submit(op);
 }
 
@@ -429,11 +536,14 @@ static void on_linger_over(void *arg)
 static void close_now(void *arg)
 {
     struct zk_store *s = zk_of(arg);
-    struct zk_op *op;
+    struct zk_op *op, *after;
     if (s->n_sent > 0)
         run_timer_start(s->linger, LINGER_MS, 0);
-    while ((op = TAILQ_FIRST(&s->waiting))) {
-        TAILQ_REMOVE(&s->waiting, op, link);
+    for (op = TAILQ_FIRST(&s->waiting); op; op = after) {
+        after = TAILQ_NEXT(op, link);
+        if (op->is_asking)
+            continue;
+        op_unqueue(op);
         complete_cancelled(op);
     }
     if (s->n_sent == 0)
@@ -451,6 +561,7 @@ static void zk_close(struct store *base)
 static void zk_free(struct store *base)
 {
     struct zk_store *s = container_of(base, struct zk_store, base);
+    zki_set_free(s->conditional);
     free(s->servers);
     free(s->root);
     free(s->follow_servers);
@@ -517,6 +628,7 @@ int store_zk_open(struct run_loop *loop, const char *url, const struct store_opt
     s->kerberos = zkl_kerberos_copy(options->kerberos);
     s->root = mem_str(root);
     TAILQ_INIT(&s->waiting);
+    s->conditional = zki_set_new(&s->base);
     s->pause = run_timer_new(loop, on_pause_over, &s->base);
     s->patience = run_timer_new(loop, on_patience_over, &s->base);
     s->linger = run_timer_new(loop, on_linger_over, &s->base);

@@ -201,6 +201,11 @@ static void write_now(struct zkc *c, struct buf *out)
         buf_fini(out);
 }
 
+size_t zkc_unsent(const struct zkc *c)
+{
+    return uv_stream_get_write_queue_size((const uv_stream_t *)&c->tcp);
+}
+
 void zkc_write(struct zkc *c, struct buf *out)
 {
     write_now(c, out);

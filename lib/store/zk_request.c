@@ -1,10 +1,12 @@
 #include "store/zk_request.h"
+#include "store/zk_if.h"
 #include "base/mem.h"
 
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { PERSISTENT = 0, TYPE_NONE = -1, ANY_VERSION = -1 };
+enum { PERSISTENT = 0, SEQUENTIAL = 2, TYPE_NONE = -1, ANY_VERSION = -1, CHECK_OPS = 2 };
 
 /* ---- out ---- */
 
@@ -55,7 +57,7 @@ static void put_op(struct buf *out, const char *root, const struct store_op *op)
 
 static void begin(struct zkr *out, enum zkw_op op, bool is_change, size_t n_paths)
 {
-    *out = (struct zkr){.op = op, .body = BUF_EMPTY, .is_change = is_change};
+    *out = (struct zkr){.op = op, .body = BUF_EMPTY, .is_write = is_change, .is_change = is_change};
     out->paths = mem_array(n_paths, sizeof *out->paths);
     out->n_paths = n_paths;
 }
@@ -95,6 +97,7 @@ void zkr_make_write(struct zkr *out, const char *root, const struct store_op *op
 void zkr_make_set_acl(struct zkr *out, const char *root, const char *path, const struct store_acl *acl)
 {
     begin_one(out, ZKW_SET_ACL, false, path);
+    out->is_write = true;
     put_path(&out->body, root, path);
     put_acl(&out->body, acl);
     zkw_put_i32(&out->body, ANY_VERSION);
@@ -116,8 +119,42 @@ void zkr_make_multi(struct zkr *out, const char *root, const struct store_op *op
     begin(out, ZKW_MULTI, false, n_ops);
     for (size_t i = 0; i < n_ops; i++) {
         out->is_change = out->is_change || ops[i].kind != STORE_OP_CHECK;
+        out->is_write = out->is_change;
         out->paths[i] = mem_str(ops[i].path);
         put_multi_header(&out->body, types[ops[i].kind], false);
+        put_op(&out->body, root, &ops[i]);
+    }
+    put_multi_header(&out->body, TYPE_NONE, true);
+}
+
+static char *check_path(const char *path, int64_t n_creates)
+{
+    mem_auto char *parent = mem_strn(path, (size_t)(strrchr(path, '/') - path));
+    if (n_creates < 0)
+        return mem_fmt("%s/" ZKI_NAME, parent);
+    return mem_fmt("%s/" ZKI_NAME "%010" PRId64, parent, n_creates);
+}
+
+void zkr_make_checked(struct zkr *out, const char *root, const struct store_op *ops, size_t n_ops,
+                      int64_t n_creates)
+{
+    mem_auto char *made = check_path(ops[0].path, -1);
+    mem_auto char *meant = check_path(ops[0].path, n_creates);
+    const struct store_op drop = {.kind = STORE_OP_DELETE, .path = meant, .version = ANY_VERSION};
+    begin(out, ZKW_MULTI, true, CHECK_OPS + n_ops);
+    out->is_checked = true;
+    out->paths[0] = mem_str(made);
+    out->paths[1] = mem_str(meant);
+    put_multi_header(&out->body, ZKW_CREATE, false);
+    put_path(&out->body, root, made);
+    zkw_put_bytes(&out->body, "", 0);
+    put_acl(&out->body, NULL);
+    zkw_put_i32(&out->body, SEQUENTIAL);
+    put_multi_header(&out->body, ZKW_DELETE, false);
+    put_op(&out->body, root, &drop);
+    for (size_t i = 0; i < n_ops; i++) {
+        out->paths[CHECK_OPS + i] = mem_str(ops[i].path);
+        put_multi_header(&out->body, ops[i].kind == STORE_OP_SET ? ZKW_SET_DATA : ZKW_DELETE, false);
         put_op(&out->body, root, &ops[i]);
     }
     put_multi_header(&out->body, TYPE_NONE, true);
@@ -134,6 +171,54 @@ struct zkw_bytes zkr_data(const struct zkr *r)
     struct zkw_in in = zkw_in_make(r->body.bytes, r->body.len);
     zkw_get_bytes(&in); /* the path */
     return zkw_get_bytes(&in);
+}
+
+static bool kind_of(int32_t type, enum store_op_kind *out)
+{
+    switch (type) {
+    case ZKW_CREATE:
+    case ZKW_CREATE2: *out = STORE_OP_CREATE; return true;
+    case ZKW_SET_DATA: *out = STORE_OP_SET; return true;
+    case ZKW_DELETE: *out = STORE_OP_DELETE; return true;
+    case ZKW_CHECK: *out = STORE_OP_CHECK; return true;
+    default: return false;
+    }
+}
+
+/* The reverse of put_op; the reader is behind it. */
+static void take_op(struct zkw_in *in, struct store_op *out)
+{
+    zkw_get_bytes(in); /* the path, which the request has as it is within the store */
+    if (out->kind == STORE_OP_CREATE || out->kind == STORE_OP_SET) {
+        struct zkw_bytes data = zkw_get_bytes(in);
+        out->bytes = data.at;
+        out->len = data.len;
+    }
+    for (int32_t n = out->kind == STORE_OP_CREATE ? zkw_get_i32(in) : 0; n > 0; n--) {
+        zkw_get_i32(in);
+        zkw_get_bytes(in);
+        zkw_get_bytes(in);
+    }
+    int32_t last = zkw_get_i32(in); /* of a create its flags */
+    out->version = out->kind == STORE_OP_CREATE ? ANY_VERSION : last;
+}
+
+bool zkr_write(const struct zkr *r, size_t i, struct store_op *out)
+{
+    struct zkw_in in = zkw_in_make(r->body.bytes, r->body.len);
+    int32_t type = (int32_t)r->op;
+    for (size_t at = 0; at <= i; at++) {
+        if (r->op == ZKW_MULTI) {
+            type = zkw_get_i32(&in);
+            zkw_get_i8(&in);
+            zkw_get_i32(&in);
+        }
+        *out = (struct store_op){.path = r->paths[at]};
+        if (!kind_of(type, &out->kind))
+            return false;
+        take_op(&in, out);
+    }
+    return !in.is_bad;
 }
 
 void zkr_fini(struct zkr *r)
@@ -197,15 +282,36 @@ static void get_data(struct zkw_in *in, struct zkr_answer *out)
     out->bytes = mem_strn(b.at ? b.at : "", b.len);
 }
 
+static int32_t get_multi_header(struct zkw_in *in)
+{
+    int32_t type = zkw_get_i32(in);
+    zkw_get_i8(in);
+    zkw_get_i32(in);
+    return type;
+}
+
+/* Behind the first header: what was made, nothing of a delete, and of a set the stat. */
+static void get_checked(struct zkw_in *in, size_t n_writes, struct zkr_answer *out)
+{
+    out->stats = mem_array(n_writes, sizeof *out->stats);
+    zkw_get_bytes(in);
+    get_multi_header(in);
+    for (size_t i = 0; i < n_writes && !in->is_bad; i++) {
+        if (get_multi_header(in) == ZKW_SET_DATA)
+            zkw_get_stat(in, &out->stats[i]);
+    }
+}
+
 /* Which operation failed, and how. The operations that were carried out are not read: none was. */
 static int32_t get_multi(struct zkw_in *in, const struct zkr *r, struct zkr_answer *out)
 {
     for (size_t i = 0; i < r->n_paths && !in->is_bad; i++) {
-        int32_t type = zkw_get_i32(in);
-        zkw_get_i8(in);
-        zkw_get_i32(in);
-        if (type != TYPE_NONE)
+        int32_t type = get_multi_header(in);
+        if (type != TYPE_NONE) {
+            if (r->is_checked)
+                get_checked(in, r->n_paths - CHECK_OPS, out);
             return ZKW_OK;
+        }
         int32_t err = zkw_get_i32(in);
         if (in->is_bad || err == ZKW_OK || err == ZKW_RUNTIME_INCONSISTENCY)
             continue;
@@ -255,5 +361,6 @@ void zkr_answer_fini(struct zkr_answer *a)
     free(a->names);
     free(a->acl);
     free(a->bytes);
+    free(a->stats);
     *a = (struct zkr_answer){0};
 }

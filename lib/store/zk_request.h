@@ -17,8 +17,10 @@
 struct zkr {
     enum zkw_op op;
     struct buf body;
+    bool is_write;  /* it may change something */
     bool is_change; /* when it succeeds the tree has another revision number */
-    char **paths;   /* within the store; of a multi one an operation */
+    bool is_checked;
+    char **paths; /* within the store; of a multi one an operation */
     size_t n_paths;
 };
 
@@ -31,7 +33,8 @@ struct zkr_answer {
     size_t n_names;
     struct store_acl_entry *acl;
     size_t n_acl;
-    size_t failed_op; /* of a multi that failed */
+    size_t failed_op;         /* of a multi that failed */
+    struct store_stat *stats; /* of a checked multi: one of each write, zero for a delete */
 };
 
 /**
@@ -48,10 +51,21 @@ void zkr_make_write(struct zkr *out, const char *root, const struct store_op *op
 void zkr_make_set_acl(struct zkr *out, const char *root, const char *path, const struct store_acl *acl);
 /** All or nothing; parameters as for zkr_make_read; ops borrowed, n_ops >= 1. */
 void zkr_make_multi(struct zkr *out, const char *root, const struct store_op *ops, size_t n_ops);
+/** Sets and deletes of one version behind the check of zk_if.h; parameters as there and as for zkr_make_read. */
+void zkr_make_checked(struct zkr *out, const char *root, const struct store_op *ops, size_t n_ops,
+                      int64_t n_creates);
 /** Wait until the server has what others were told of. Parameters as for zkr_make_read. */
 void zkr_make_sync(struct zkr *out, const char *root, const char *path);
 /** The data that a create or set of one node writes; borrowed from the request. */
 struct zkw_bytes zkr_data(const struct zkr *r);
+/**
+ * What a write was made from.
+ *
+ * @param i    operation, less than n_paths; 0 unless it is a multi
+ * @param out  kind, path, bytes, len and version; acl is NULL; borrowed from the request   [out]
+ * @return false: it is no create, set, delete or check (a read, a sync, an ACL).
+ */
+bool zkr_write(const struct zkr *r, size_t i, struct store_op *out);
 /** Release what zkr_make_* filled. */
 void zkr_fini(struct zkr *r);
 

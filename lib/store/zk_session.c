@@ -51,6 +51,7 @@ struct zks {
     struct zks_request catch_up; /* CATCHING_UP */
     int64_t refused_since_ms;    /* no server has wanted us since then; 0: none refused yet */
     int32_t last_xid;
+    uint64_t n_flushed, n_restarts;   /* bytes given to conn; times it started from nothing */
     struct zks_request_list requests; /* under way, oldest first */
     struct buf out;
     void (*closed)(void *arg);
@@ -80,14 +81,24 @@ static void drop_conn(struct zks *s)
     buf_clear(&s->out);
 }
 
+/* Whatever part of a request has not left us, no server will ever act on the rest. */
+static void mark_unsent(struct zks *s)
+{
+    uint64_t n_sent = s->conn ? s->n_flushed - zkc_unsent(s->conn) : 0;
+    struct zks_request *r;
+    TAILQ_FOREACH (r, &s->requests, link)
+        r->is_not_done = r->is_not_done || r->end > n_sent;
+}
+
 static void answer_lost(struct zks *s)
 {
-    const struct zks_reply reply = {.err = ZKW_CONNECTION_LOSS, .body = zkw_in_make(NULL, 0)};
+    struct zks_reply reply = {.err = ZKW_CONNECTION_LOSS, .body = zkw_in_make(NULL, 0)};
     struct zks_request_list lost = TAILQ_HEAD_INITIALIZER(lost);
     TAILQ_CONCAT(&lost, &s->requests, link);
     struct zks_request *r;
     while ((r = TAILQ_FIRST(&lost))) {
         TAILQ_REMOVE(&lost, r, link);
+        reply.is_not_done = r->is_not_done;
         r->done(r->arg, &reply);
     }
 }
@@ -105,6 +116,7 @@ static void fail(struct zks *s, const struct err_info *why)
 {
     bool was_up = s->state == ZKS_UP;
     s->state = ZKS_WAITING;
+    mark_unsent(s);
     drop_conn(s);
     s->n_attempts++;
     bool is_round_over = s->n_attempts % s->servers.n_items == 0;
@@ -134,6 +146,7 @@ static void note_refusal(struct zks *s)
     log_emit(&ev_zk_restarted, LOG_STR("role", s->config.role), LOG_STR("server", zkc_name(s->conn)),
              LOG_INT("zxid", s->hello.last_zxid));
     s->is_anew = true;
+    s->n_restarts++;
     s->hello.session = 0;
     s->hello.last_zxid = 0;
     memset(s->hello.password, 0, sizeof s->hello.password);
@@ -293,11 +306,12 @@ static void on_reply(struct zks *s, struct zkw_header header, struct zkw_in body
         return;
     }
     if (header.err == ZKW_SESSION_EXPIRED || header.err == ZKW_SESSION_MOVED) {
+        r->is_not_done = true;
         fail_because(s, "the session has ended, or is another connection's");
         return;
     }
     TAILQ_REMOVE(&s->requests, r, link);
-    const struct zks_reply reply = {header.err, header.zxid, body};
+    const struct zks_reply reply = {.err = header.err, .zxid = header.zxid, .body = body};
     r->done(r->arg, &reply);
 }
 
@@ -391,6 +405,7 @@ static void attempt(struct zks *s)
     s->next = (s->next + 1) % s->servers.n_items;
     s->state = ZKS_CONNECTING;
     s->host = server->host;
+    s->n_flushed = 0;
     s->n_conns++;
     s->conn = zkc_open(s->loop, server, s->n_attempts / s->servers.n_items, &conn_ops, s);
     run_timer_start(s->timer, (uint64_t)s->config.attempt_timeout_ms, 0);
@@ -470,6 +485,7 @@ void zks_close(struct zks *s, void (*closed)(void *arg), void *arg)
         zkw_put_request(&bye, 0, ZKW_CLOSE_SESSION, NULL);
         zkc_close_saying(s->conn, &bye);
     }
+    mark_unsent(s);
     drop_conn(s);
     zksasl_free(s->sasl);
     s->sasl = NULL;
@@ -494,11 +510,22 @@ bool zks_is_up(const struct zks *s)
     return s->state == ZKS_UP;
 }
 
+int64_t zks_seen(const struct zks *s)
+{
+    return s->hello.last_zxid;
+}
+
+uint64_t zks_n_restarts(const struct zks *s)
+{
+    return s->n_restarts;
+}
+
 static int32_t enlist(struct zks *s, struct zks_request *request)
 {
     BUG_IF(s->state != ZKS_UP && s->state != ZKS_CATCHING_UP);
     s->last_xid = s->last_xid == INT32_MAX ? 1 : s->last_xid + 1;
     request->xid = s->last_xid;
+    request->is_not_done = false;
     TAILQ_INSERT_TAIL(&s->requests, request, link);
     return request->xid;
 }
@@ -507,12 +534,14 @@ void zks_send(struct zks *s, struct zks_request *request, enum zkw_op op, const 
 {
     int32_t xid = enlist(s, request);
     zkw_put_request(&s->out, xid, op, path);
+    request->end = s->n_flushed + s->out.len;
 }
 
 void zks_send_made(struct zks *s, struct zks_request *request, enum zkw_op op, const struct buf *body)
 {
     int32_t xid = enlist(s, request);
     zkw_put_made(&s->out, xid, op, body);
+    request->end = s->n_flushed + s->out.len;
 }
 
 void zks_flush(struct zks *s)
@@ -520,5 +549,6 @@ void zks_flush(struct zks *s)
     if (s->out.len == 0 || !s->conn)
         return;
     s->sent_ms = run_now_ms();
+    s->n_flushed += s->out.len;
     zkc_write(s->conn, &s->out);
 }

@@ -15,6 +15,9 @@
  * is older (restored, or made anew) and the session starts from nothing. Then the server catches up with its leader (sync)
  * before `up`: what is read afterwards is older only if the ensemble is, not because that server lags.
  *
+ * A request that was lost with its connection was not done when its last byte never left us (a server acts on whole requests
+ * only), or when a server said that the session was over or another connection's. Of any other nobody knows: zk_outcome.h.
+ *
  * Thread: owner for everything.   Source: ZooKeeper Programmer's Guide, sessions.
  */
 #ifndef STORE_ZK_SESSION_H
@@ -44,12 +47,15 @@ struct zks_reply {
     int32_t err;  /* ZKW_OK, or the protocol's error; ZKW_CONNECTION_LOSS: no answer will come */
     int64_t zxid; /* what the server had applied when it answered; 0 at ZKW_CONNECTION_LOSS */
     struct zkw_in body;
+    bool is_not_done; /* ZKW_CONNECTION_LOSS: no server has carried it out, nor will one; else nobody knows */
 };
 
 /** A request under way; the caller's storage, which stays until done was called. */
 struct zks_request {
     TAILQ_ENTRY(zks_request) link;
     int32_t xid;
+    uint64_t end;     /* its last byte, counted from the first of the connection */
+    bool is_not_done; /* as in the reply */
     void (*done)(void *arg, const struct zks_reply *reply);
     void *arg;
 };
@@ -84,11 +90,16 @@ void zks_close(struct zks *s, void (*closed)(void *arg), void *arg);
 void zks_abandon(struct zks *s, const char *text);
 /** Whether requests can be sent. */
 bool zks_is_up(const struct zks *s);
+/** The highest zxid that any reply has named: what is sent now gets a higher one. 0: none yet. */
+int64_t zks_seen(const struct zks *s);
+/** How often the session has started from nothing: numbers of before then mean nothing any more. */
+uint64_t zks_n_restarts(const struct zks *s);
 /** Ask; only while it is up. Requests are answered in order. They leave with the next zks_flush, which the session does
  *  by itself after `up` and `drained`. path: as for zkw_put_request. */
 void zks_send(struct zks *s, struct zks_request *request, enum zkw_op op, const char *path);
 /** As zks_send, with a body that was made before (zkw_put_made). [borrowed] */
 void zks_send_made(struct zks *s, struct zks_request *request, enum zkw_op op, const struct buf *body);
+/** Send what was asked since the last flush; nothing, when there is none or the session is down. */
 void zks_flush(struct zks *s);
 
 #endif

@@ -21,6 +21,9 @@
     X(set_checks_version)                                                                                    \
     X(delete_checks_children_and_version)                                                                    \
     X(deleted_node_comes_back_new)                                                                           \
+    X(write_if_means_one_state_of_one_node)                                                                  \
+    X(write_if_spares_what_took_its_place)                                                                   \
+    X(writes_if_beside_each_other_are_all_done)                                                              \
     X(multi_is_all_or_nothing)                                                                               \
     X(multi_sees_its_own_work)                                                                               \
     X(multi_reports_failed_op)                                                                               \

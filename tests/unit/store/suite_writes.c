@@ -132,19 +132,142 @@ void deleted_node_comes_back_new(void **state)
     assert_int_equal(kit_stat(kit, "/a")->stat.czxid, kit_stat(kit, "/a")->stat.mzxid);
 }
 
+static struct outcome *set_if(struct kit *kit, const char *path, const char *text, int64_t mzxid)
+{
+    static struct outcome o;
+    outcome_fini(&o);
+    outcome_begin(&o, kit);
+    store_set_if(kit->store, path, text, strlen(text), mzxid, kit_done, &o);
+    kit_wait(kit);
+    return &o;
+}
+
+static struct outcome *delete_if(struct kit *kit, const char *path, int64_t mzxid)
+{
+    static struct outcome o;
+    outcome_fini(&o);
+    outcome_begin(&o, kit);
+    store_delete_if(kit->store, path, mzxid, kit_done, &o);
+    kit_wait(kit);
+    return &o;
+}
+
+void write_if_means_one_state_of_one_node(void **state)
+{
+    struct kit *kit = *state;
+    assert_err(kit_create(kit, "/", ""), 0);
+    assert_err(kit_create(kit, "/a", ""), 0);
+    int64_t first = kit_create(kit, "/a/b", "first")->zxid;
+    struct outcome *o = set_if(kit, "/a/b", "second", first);
+    assert_err(o, 0);
+    assert_int_equal(o->stat.version, 1);
+    assert_int_equal(o->zxid, o->stat.mzxid);
+    int64_t second = o->zxid;
+    assert_int_equal(kit_stat(kit, "/a/b")->stat.mzxid, second);
+    assert_err(set_if(kit, "/a/b", "late", first), ERR_CONFLICT);
+    assert_err(delete_if(kit, "/a/b", first), ERR_CONFLICT);
+    assert_err(set_if(kit, "/a/none", "x", first), ERR_NOTFOUND);
+    assert_err(delete_if(kit, "/a/none", first), ERR_NOTFOUND);
+    assert_string_equal(kit_get(kit, "/a/b")->data, "second");
+    int64_t parent = kit_stat(kit, "/a")->stat.mzxid;
+    assert_err(delete_if(kit, "/a", parent), ERR_NOTEMPTY);
+    assert_err(delete_if(kit, "/a/b", second), 0);
+    assert_err(kit_stat(kit, "/a/b"), ERR_NOTFOUND);
+    assert_int_equal(kit_children(kit, "/a")->n_children, 0);
+    assert_err(set_if(kit, "/", "root", kit_stat(kit, "/")->stat.mzxid), 0);
+}
+
+/* Others delete the node and make it anew, version and all, after it was looked at and before it is written. */
+void write_if_spares_what_took_its_place(void **state)
+{
+    static struct outcome conditional, deleted, made;
+    struct kit *kit = *state;
+    assert_err(kit_create(kit, "/", ""), 0);
+    for (int i = 0; i < 2; i++) {
+        int64_t first = kit_create(kit, "/a", "first")->zxid;
+        outcome_begin(&conditional, kit);
+        if (i == 0)
+            store_delete_if(kit->store, "/a", first, kit_done, &conditional);
+        else
+            store_set_if(kit->store, "/a", "mine", 4, first, kit_done, &conditional);
+        outcome_begin(&deleted, kit);
+        store_delete(kit->store, "/a", -1, kit_done, &deleted);
+        outcome_begin(&made, kit);
+        store_create(kit->store, "/a", "another's", 9, NULL, kit_done, &made);
+        kit_wait(kit);
+        assert_err(&made, 0);
+        assert_string_equal(kit_get(kit, "/a")->data, "another's");
+        assert_int_equal(kit_stat(kit, "/a")->stat.version, 0);
+        assert_err(kit_delete(kit, "/a", 0), 0);
+        outcome_fini(&conditional);
+        outcome_fini(&deleted);
+        outcome_fini(&made);
+    }
+}
+
+enum { SIBLINGS = 150 };
+
+static const char *sibling(int i)
+{
+    static char path[32];
+    snprintf(path, sizeof path, "/a/s%03d", i);
+    return path;
+}
+
+/* All at once: the check of one is nothing to the others, and what is wrong with one stays its own. */
+void writes_if_beside_each_other_are_all_done(void **state)
+{
+    static struct outcome o[SIBLINGS], twice;
+    enum { STALE = 70, PARENT = 90 };
+    struct kit *kit = *state;
+    int64_t last[SIBLINGS];
+    assert_err(kit_create(kit, "/", ""), 0);
+    assert_err(kit_create(kit, "/a", ""), 0);
+    for (int i = 0; i < SIBLINGS; i++)
+        last[i] = kit_create(kit, sibling(i), "made")->zxid;
+    for (int i = 0; i < SIBLINGS; i++) {
+        outcome_begin(&o[i], kit);
+        store_set_if(kit->store, sibling(i), sibling(i), 7, last[i] - (i == STALE), kit_done, &o[i]);
+    }
+    outcome_begin(&twice, kit);
+    store_set_if(kit->store, sibling(0), "second", 6, last[0], kit_done, &twice);
+    kit_wait(kit);
+    assert_err(&twice, ERR_CONFLICT);
+    for (int i = 0; i < SIBLINGS; i++) {
+        assert_err(&o[i], i == STALE ? ERR_CONFLICT : 0);
+        int64_t now = kit_stat(kit, sibling(i))->stat.mzxid;
+        assert_true(i == STALE ? now == last[i] : now == o[i].zxid && now == o[i].stat.mzxid);
+        assert_string_equal(kit_get(kit, sibling(i))->data, i == STALE ? "made" : sibling(i));
+        last[i] = now;
+        outcome_fini(&o[i]);
+    }
+    assert_err(kit_create(kit, "/a/s090/child", ""), 0);
+    for (int i = 0; i < SIBLINGS; i++) {
+        outcome_begin(&o[i], kit);
+        store_delete_if(kit->store, sibling(i), last[i], kit_done, &o[i]);
+    }
+    kit_wait(kit);
+    for (int i = 0; i < SIBLINGS; i++) {
+        assert_err(&o[i], i == PARENT ? ERR_NOTEMPTY : 0);
+        outcome_fini(&o[i]);
+    }
+    assert_int_equal(kit_children(kit, "/a")->n_children, 1);
+    outcome_fini(&twice);
+}
+
 static struct store_op op_create(const char *path, const char *text)
 {
-    return (struct store_op){STORE_OP_CREATE, path, text, strlen(text), -1, NULL};
+    return (struct store_op){STORE_OP_CREATE, path, text, strlen(text), -1, NULL, 0};
 }
 
 static struct store_op op_set(const char *path, const char *text, int32_t version)
 {
-    return (struct store_op){STORE_OP_SET, path, text, strlen(text), version, NULL};
+    return (struct store_op){STORE_OP_SET, path, text, strlen(text), version, NULL, 0};
 }
 
 static struct store_op op_bare(enum store_op_kind kind, const char *path, int32_t version)
 {
-    return (struct store_op){kind, path, NULL, 0, version, NULL};
+    return (struct store_op){kind, path, NULL, 0, version, NULL, 0};
 }
 
 void multi_is_all_or_nothing(void **state)

@@ -19,6 +19,7 @@ struct request {
     TAILQ_ENTRY(request) link;
     int32_t xid, op;
     char *path;
+    struct buf body; /* of a multi */
 };
 
 struct peer {
@@ -40,6 +41,7 @@ struct fake_zk {
     struct zkw_hello seen;
     size_t n_hellos, chunk;
     TAILQ_HEAD(, request) requests;
+    struct buf wanted; /* body of the last multi that was wanted */
     struct buf out;
     bool is_corked, is_hanging_up;
     struct run_timer *pump;
@@ -119,6 +121,8 @@ static void keep_request(struct fake_zk *z, struct zkw_bytes frame)
     r->op = zkw_get_i32(&in);
     struct zkw_bytes path = r->op == ZKW_MULTI ? (struct zkw_bytes){NULL, 0} : zkw_get_bytes(&in);
     r->path = path.at ? mem_strn(path.at, path.len) : NULL;
+    if (r->op == ZKW_MULTI)
+        buf_add(&r->body, in.at, (size_t)(in.end - in.at));
     TAILQ_INSERT_TAIL(&z->requests, r, link);
 }
 
@@ -196,8 +200,10 @@ static void on_listener_closed(uv_handle_t *listener)
     while ((r = TAILQ_FIRST(&z->requests))) {
         TAILQ_REMOVE(&z->requests, r, link);
         free(r->path);
+        buf_fini(&r->body);
         free(r);
     }
+    buf_fini(&z->wanted);
     buf_fini(&z->out);
     free(z->address);
     obj_fini(&z->obj);
@@ -261,9 +267,16 @@ int32_t fake_want(struct fake_zk *z, enum zkw_op op, const char *path)
     if (r->op != (int32_t)op || strcmp(r->path ? r->path : "", path ? path : "") != 0)
         fail_msg("expected request %d %s, got %d %s", op, path ? path : "", r->op, r->path ? r->path : "");
     TAILQ_REMOVE(&z->requests, r, link);
+    buf_fini(&z->wanted);
+    z->wanted = r->body;
     free(r->path);
     free(r);
     return xid;
+}
+
+bool fake_wanted_has(const struct fake_zk *z, const char *text)
+{
+    return z->wanted.len && memmem(z->wanted.bytes, z->wanted.len, text, strlen(text));
 }
 
 static void on_tick(void *arg)

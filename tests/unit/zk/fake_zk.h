@@ -32,6 +32,8 @@ size_t fake_n_hellos(const struct fake_zk *z);
 void fake_until(struct fake_zk *z, bool (*is_so)(void *arg), void *arg);
 /** Wait for the next request, which must be this one (path NULL: has none). @return its xid. */
 int32_t fake_want(struct fake_zk *z, enum zkw_op op, const char *path);
+/** The last request wanted was a multi with this text in it. */
+bool fake_wanted_has(const struct fake_zk *z, const char *text);
 /** No request has come that was not asked for; gives the loop time to bring one. */
 void fake_want_none(struct fake_zk *z);
 

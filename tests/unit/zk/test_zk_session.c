@@ -19,7 +19,7 @@ struct rig {
     struct run_loop *loop;
     struct fake_zk *fake;
     struct zks *session;
-    size_t n_up, n_resumed, n_down, n_done, n_notices;
+    size_t n_up, n_resumed, n_down, n_done, n_not_done, n_notices;
     size_t want_up, want_down, want_done, want_hellos;
     int32_t err;
     int64_t zxid;
@@ -63,6 +63,7 @@ static void on_done(void *arg, const struct zks_reply *reply)
 {
     struct rig *r = obj_cast(arg, struct rig, RIG_MAGIC);
     r->n_done++;
+    r->n_not_done += reply->is_not_done;
     r->err = reply->err;
     r->zxid = reply->zxid;
     r->body_len = (size_t)(reply->body.end - reply->body.at);
@@ -104,6 +105,34 @@ static int32_t ask(struct rig *r, size_t i, const char *path)
     zks_send(r->session, &r->requests[i], ZKW_GET_DATA, path);
     zks_flush(r->session);
     return fake_want(r->fake, ZKW_GET_DATA, path);
+}
+
+/* A request that has not left us was not done; of one that has nobody knows. */
+static void lost_request_says_whether_it_had_left(void **state)
+{
+    struct rig *r = *state;
+    run_up(r, 1);
+    ask(r, 0, "/left");
+    r->requests[1] = (struct zks_request){.done = on_done, .arg = r};
+    zks_send(r->session, &r->requests[1], ZKW_GET_DATA, "/still-here");
+    zks_abandon(r->session, "the cable was cut");
+    assert_int_equal(r->n_done, 2);
+    assert_int_equal(r->err, ZKW_CONNECTION_LOSS);
+    assert_false(r->requests[0].is_not_done);
+    assert_true(r->requests[1].is_not_done);
+    assert_int_equal(r->n_not_done, 1);
+}
+
+static void refused_for_its_session_was_not_done(void **state)
+{
+    static const int32_t numbers[] = {ZKW_SESSION_EXPIRED, ZKW_SESSION_MOVED};
+    struct rig *r = *state;
+    for (size_t i = 0; i < ARRAY_LEN(numbers); i++) {
+        run_up(r, i + 1);
+        fake_reply(r->fake, ask(r, 0, "/a"), 5, numbers[i], NULL);
+        run_done(r, i + 1);
+        assert_int_equal(r->n_not_done, i + 1);
+    }
 }
 
 static int set_up_as(void **state, bool catches_up)
@@ -379,6 +408,8 @@ static void bad_server_list_is_refused(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        CASE(lost_request_says_whether_it_had_left),
+        CASE(refused_for_its_session_was_not_done),
         CASE(frames_arrive_a_byte_at_a_time),
         CASE(frames_of_megabytes_are_taken),
         CASE(longer_frames_end_the_connection),

@@ -16,13 +16,21 @@
 #define CALL_MAGIC OBJ_MAGIC('C', 'A', 'L', 'L')
 
 /* Numbers of the protocol. */
-#define OP_DELETE  ((enum zkw_op)2)
-#define OP_SET     ((enum zkw_op)5)
-#define OP_SYNC    ((enum zkw_op)9)
-#define OP_MULTI   ((enum zkw_op)14)
-#define OP_CREATE2 ((enum zkw_op)15)
-#define OP_CLOSE   ((enum zkw_op) - 11)
-enum { ERR_NODE_EXISTS = -110, ERR_NOT_EMPTY = -111, ERR_MULTI_FAILED = -2, ERR_THROTTLED = -127 };
+#define OP_DELETE   ((enum zkw_op)2)
+#define OP_SET      ((enum zkw_op)5)
+#define OP_EXISTS   ((enum zkw_op)3)
+#define OP_GET_DATA ((enum zkw_op)4)
+#define OP_SYNC     ((enum zkw_op)9)
+#define OP_MULTI    ((enum zkw_op)14)
+#define OP_CREATE2  ((enum zkw_op)15)
+#define OP_CLOSE    ((enum zkw_op) - 11)
+enum {
+    ERR_NO_NODE = -101,
+    ERR_NODE_EXISTS = -110,
+    ERR_NOT_EMPTY = -111,
+    ERR_MULTI_FAILED = -2,
+    ERR_THROTTLED = -127
+};
 enum { TIMEOUT_MS = 30000, N_CALLS = 4 };
 
 struct call {
@@ -148,33 +156,282 @@ static void create(struct rig *r, size_t i, const char *path)
     store_create(r->store, path, "x", 1, NULL, on_done, &r->calls[i]);
 }
 
-static void lost_create_is_made_again(void **state)
+static bool has_hellos(void *arg)
+{
+    struct rig *r = obj_cast(arg, struct rig, RIG_MAGIC);
+    return fake_n_hellos(r->fake) >= r->want_hellos;
+}
+
+enum { FLOOR = 50, BEFORE = 40, SINCE = 60 };
+
+/* The session has seen everything up to FLOOR; what is sent from now on is younger. */
+static void see_floor(struct rig *r)
+{
+    buf_auto struct buf synced = BUF_EMPTY;
+    store_sync(r->store, on_done, &r->calls[N_CALLS - 1]);
+    zkw_put_bytes(&synced, "/r", 2);
+    fake_reply(r->fake, fake_want(r->fake, OP_SYNC, "/r"), FLOOR, 0, &synced);
+    struct call *c = finished(r, N_CALLS - 1);
+    assert_int_equal(c->err, 0);
+    free(c->text);
+    c->text = NULL;
+    c->is_done = false;
+    r->n_done = 0;
+}
+
+static void reply_synced(struct rig *r)
+{
+    buf_auto struct buf synced = BUF_EMPTY;
+    zkw_put_bytes(&synced, "/r", 2);
+    fake_reply(r->fake, fake_want(r->fake, OP_SYNC, "/r"), SINCE, 0, &synced);
+}
+
+/* The answer to what is asked of a node next: its stat, or that it is not there. */
+static void reply_exists(struct rig *r, const char *path, int64_t made)
+{
+    int32_t xid = fake_want(r->fake, OP_EXISTS, path);
+    if (made)
+        reply_stat(r, xid, made);
+    else
+        fake_reply(r->fake, xid, SINCE, ERR_NO_NODE, NULL);
+}
+
+/* A create whose answer is lost. */
+static void lose_create(struct rig *r)
+{
+    open_store(r, fake_address(r->fake), TIMEOUT_MS);
+    see_floor(r);
+    create(r, 0, "/a/b");
+    fake_want(r->fake, OP_CREATE2, "/r/a/b");
+    fake_hang_up(r->fake);
+    reply_synced(r);
+}
+
+static void lost_create_that_was_not_done_is_made_again(void **state)
+{
+    struct rig *r = *state;
+    lose_create(r);
+    reply_exists(r, "/r/a/b", 0);
+    reply_exists(r, "/r/a", BEFORE);
+    reply_created(r, fake_want(r->fake, OP_CREATE2, "/r/a/b"), "/r/a/b", SINCE);
+    assert_int_equal(finished(r, 0)->err, 0);
+    assert_int_equal(r->calls[0].zxid, SINCE);
+    assert_int_equal(fake_n_hellos(r->fake), 2);
+    assert_int_equal(fake_hello_seen(r->fake).session, FAKE_SESSION);
+    close_store(r, true);
+}
+
+static void lost_create_of_what_was_there_says_so(void **state)
+{
+    struct rig *r = *state;
+    lose_create(r);
+    reply_exists(r, "/r/a/b", BEFORE);
+    fake_reply(r->fake, fake_want(r->fake, OP_CREATE2, "/r/a/b"), SINCE, ERR_NODE_EXISTS, NULL);
+    assert_int_equal(finished(r, 0)->err, ERR_EXISTS);
+    close_store(r, true);
+}
+
+static void lost_create_of_what_is_there_now_is_unknown(void **state)
+{
+    struct rig *r = *state;
+    lose_create(r);
+    reply_exists(r, "/r/a/b", SINCE);
+    assert_int_equal(finished(r, 0)->err, ERR_UNKNOWN_OUTCOME);
+    assert_true(strncmp(r->calls[0].text, "/a/b: ", 6) == 0);
+    fake_want_none(r->fake);
+    close_store(r, true);
+}
+
+static void ancestors_are_asked_up_to_one_that_is_there(void **state)
+{
+    struct rig *r = *state;
+    lose_create(r);
+    reply_exists(r, "/r/a/b", 0);
+    reply_exists(r, "/r/a", 0);
+    reply_exists(r, "/r", BEFORE);
+    fake_reply(r->fake, fake_want(r->fake, OP_CREATE2, "/r/a/b"), SINCE, ERR_NO_NODE, NULL);
+    assert_int_equal(finished(r, 0)->err, ERR_NOTFOUND);
+    close_store(r, true);
+}
+
+static void lose_delete(struct rig *r)
+{
+    open_store(r, fake_address(r->fake), TIMEOUT_MS);
+    see_floor(r);
+    store_delete(r->store, "/a", -1, on_done, &r->calls[0]);
+    fake_want(r->fake, OP_DELETE, "/r/a");
+    fake_hang_up(r->fake);
+    reply_synced(r);
+}
+
+static void lost_delete_of_what_is_gone_is_unknown(void **state)
+{
+    struct rig *r = *state;
+    lose_delete(r);
+    reply_exists(r, "/r/a", 0);
+    reply_exists(r, "/r", SINCE);
+    assert_int_equal(finished(r, 0)->err, ERR_UNKNOWN_OUTCOME);
+    fake_want_none(r->fake);
+    close_store(r, true);
+}
+
+/* Somebody else made the node anew: it must not go. */
+static void lost_delete_of_another_node_is_not_made_again(void **state)
+{
+    struct rig *r = *state;
+    lose_delete(r);
+    reply_exists(r, "/r/a", SINCE);
+    assert_int_equal(finished(r, 0)->err, ERR_UNKNOWN_OUTCOME);
+    fake_want_none(r->fake);
+    close_store(r, true);
+}
+
+static void lost_set(struct rig *r, const char *now)
+{
+    open_store(r, fake_address(r->fake), TIMEOUT_MS);
+    see_floor(r);
+    store_set(r->store, "/a", "mine", 4, -1, on_done, &r->calls[0]);
+    fake_want(r->fake, OP_SET, "/r/a");
+    fake_hang_up(r->fake);
+    reply_synced(r);
+    buf_auto struct buf body = BUF_EMPTY;
+    fake_put_data(&body, now, SINCE, 0);
+    fake_reply(r->fake, fake_want(r->fake, OP_GET_DATA, "/r/a"), SINCE, 0, &body);
+}
+
+static void lost_set_whose_data_are_there_is_done(void **state)
+{
+    struct rig *r = *state;
+    lost_set(r, "mine");
+    assert_int_equal(finished(r, 0)->err, 0);
+    assert_int_equal(r->calls[0].zxid, SINCE);
+    fake_want_none(r->fake);
+    close_store(r, true);
+}
+
+/* A newer value is not overwritten with an older one. */
+static void lost_set_under_another_is_unknown(void **state)
+{
+    struct rig *r = *state;
+    lost_set(r, "another's");
+    assert_int_equal(finished(r, 0)->err, ERR_UNKNOWN_OUTCOME);
+    fake_want_none(r->fake);
+    close_store(r, true);
+}
+
+static void put_result(struct buf *out, int32_t type, int32_t err)
+{
+    zkw_put_i32(out, type);
+    buf_add_char(out, type == -1 && err == -1);
+    zkw_put_i32(out, err);
+}
+
+static void put_failure(struct buf *out, int32_t err)
+{
+    put_result(out, -1, err);
+    zkw_put_i32(out, err);
+}
+
+static void lose_multi(struct rig *r)
+{
+    const struct store_op ops[] = {{STORE_OP_CREATE, "/a/made", "x", 1, -1, NULL, 0},
+                                   {STORE_OP_CHECK, "/a", NULL, 0, 3, NULL, 0},
+                                   {STORE_OP_DELETE, "/a/gone", NULL, 0, -1, NULL, 0}};
+    open_store(r, fake_address(r->fake), TIMEOUT_MS);
+    see_floor(r);
+    store_multi(r->store, ops, ARRAY_LEN(ops), on_done, &r->calls[0]);
+    fake_want(r->fake, OP_MULTI, NULL);
+    fake_hang_up(r->fake);
+    reply_synced(r);
+    reply_exists(r, "/r/a/made", 0);
+    reply_exists(r, "/r/a", SINCE);
+}
+
+/* Each operation is judged by itself, each from its own node on upwards. */
+static void lost_multi_is_unknown_when_no_operation_tells(void **state)
+{
+    struct rig *r = *state;
+    lose_multi(r);
+    reply_exists(r, "/r/a/gone", 0);
+    reply_exists(r, "/r/a", SINCE);
+    assert_int_equal(finished(r, 0)->err, ERR_UNKNOWN_OUTCOME);
+    fake_want_none(r->fake);
+    close_store(r, true);
+}
+
+static void lost_multi_is_made_again_when_one_operation_was_not_done(void **state)
+{
+    struct rig *r = *state;
+    lose_multi(r);
+    reply_exists(r, "/r/a/gone", BEFORE);
+    buf_auto struct buf body = BUF_EMPTY;
+    put_failure(&body, ERR_NODE_EXISTS);
+    put_failure(&body, ERR_MULTI_FAILED);
+    put_failure(&body, ERR_MULTI_FAILED);
+    put_result(&body, -1, -1);
+    fake_reply(r->fake, fake_want(r->fake, OP_MULTI, NULL), SINCE, 0, &body);
+    assert_int_equal(finished(r, 0)->err, ERR_EXISTS);
+    close_store(r, true);
+}
+
+/* What comes after a write in question waits for the answer. */
+static void nothing_overtakes_a_write_in_question(void **state)
+{
+    struct rig *r = *state;
+    lose_create(r);
+    store_set(r->store, "/a/b", "later", 5, -1, on_done, &r->calls[1]);
+    reply_exists(r, "/r/a/b", 0);
+    reply_exists(r, "/r/a", BEFORE);
+    reply_created(r, fake_want(r->fake, OP_CREATE2, "/r/a/b"), "/r/a/b", SINCE);
+    reply_stat(r, fake_want(r->fake, OP_SET, "/r/a/b"), SINCE + 1);
+    assert_int_equal(finished(r, 1)->err, 0);
+    assert_int_equal(r->calls[0].order, 0);
+    close_store(r, true);
+}
+
+static void lost_too_often_is_unknown(void **state)
 {
     struct rig *r = *state;
     open_store(r, fake_address(r->fake), TIMEOUT_MS);
     create(r, 0, "/a");
     fake_want(r->fake, OP_CREATE2, "/r/a");
     fake_hang_up(r->fake);
-    fake_reply(r->fake, fake_want(r->fake, OP_CREATE2, "/r/a"), 20, ERR_NODE_EXISTS, NULL);
-    assert_int_equal(finished(r, 0)->err, ERR_EXISTS);
-    assert_true(strncmp(r->calls[0].text, "/a: ", 4) == 0);
-    assert_int_equal(fake_n_hellos(r->fake), 2);
-    assert_int_equal(fake_hello_seen(r->fake).session, FAKE_SESSION);
-    close_store(r, true);
+    for (int i = 0; i < 3; i++) {
+        fake_want(r->fake, OP_SYNC, "/r");
+        fake_hang_up(r->fake);
+    }
+    assert_int_equal(finished(r, 0)->err, ERR_UNKNOWN_OUTCOME);
+    store_close(r->store, on_closed, r);
+    fake_until(r->fake, rig_is_closed, r);
 }
 
-static void lost_too_often_is_unavailable(void **state)
+static void lost_read_is_made_again_and_then_unavailable(void **state)
 {
     struct rig *r = *state;
     open_store(r, fake_address(r->fake), TIMEOUT_MS);
-    create(r, 0, "/a");
+    store_stat(r->store, "/a", on_done, &r->calls[0]);
     for (int i = 0; i < 4; i++) {
-        fake_want(r->fake, OP_CREATE2, "/r/a");
+        fake_want(r->fake, OP_EXISTS, "/r/a");
         fake_hang_up(r->fake);
     }
     assert_int_equal(finished(r, 0)->err, ERR_UNAVAILABLE);
     store_close(r->store, on_closed, r);
     fake_until(r->fake, rig_is_closed, r);
+}
+
+static void close_says_of_a_write_in_question_that_it_is_one(void **state)
+{
+    struct rig *r = *state;
+    open_store(r, fake_address(r->fake), TIMEOUT_MS);
+    create(r, 0, "/a");
+    fake_want(r->fake, OP_CREATE2, "/r/a");
+    fake_set_hello(r->fake, FAKE_REFUSE, TIMEOUT_MS);
+    fake_hang_up(r->fake);
+    r->want_hellos = 2;
+    fake_until(r->fake, has_hellos, r);
+    store_close(r->store, on_closed, r);
+    fake_until(r->fake, rig_is_closed, r);
+    assert_int_equal(r->calls[0].err, ERR_UNKNOWN_OUTCOME);
 }
 
 static void no_server_is_unavailable_and_named(void **state)
@@ -237,11 +494,18 @@ static void replies_come_in_the_order_of_the_calls(void **state)
 {
     struct rig *r = *state;
     open_store(r, fake_address(r->fake), TIMEOUT_MS);
+    see_floor(r);
     for (size_t i = 0; i < N_CALLS; i++)
         create(r, i, "/a");
     for (size_t i = 0; i < N_CALLS; i++)
         fake_want(r->fake, OP_CREATE2, "/r/a");
     fake_hang_up(r->fake);
+    for (size_t i = 0; i < N_CALLS; i++)
+        reply_synced(r);
+    for (size_t i = 0; i < N_CALLS; i++)
+        reply_exists(r, "/r/a", 0);
+    for (size_t i = 0; i < N_CALLS; i++)
+        reply_exists(r, "/r", BEFORE);
     for (size_t i = 0; i < N_CALLS; i++)
         reply_created(r, fake_want(r->fake, OP_CREATE2, "/r/a"), "/r/a", 20 + (int64_t)i);
     for (size_t i = 0; i < N_CALLS; i++) {
@@ -251,24 +515,11 @@ static void replies_come_in_the_order_of_the_calls(void **state)
     close_store(r, true);
 }
 
-static void put_result(struct buf *out, int32_t type, int32_t err)
-{
-    zkw_put_i32(out, type);
-    buf_add_char(out, type == -1 && err == -1);
-    zkw_put_i32(out, err);
-}
-
-static void put_failure(struct buf *out, int32_t err)
-{
-    put_result(out, -1, err);
-    zkw_put_i32(out, err);
-}
-
 static void multi(struct rig *r, size_t i)
 {
-    const struct store_op ops[] = {{STORE_OP_SET, "/a", "x", 1, -1, NULL},
-                                   {STORE_OP_DELETE, "/b", NULL, 0, -1, NULL},
-                                   {STORE_OP_CHECK, "/c", NULL, 0, 3, NULL}};
+    const struct store_op ops[] = {{STORE_OP_SET, "/a", "x", 1, -1, NULL, 0},
+                                   {STORE_OP_DELETE, "/b", NULL, 0, -1, NULL, 0},
+                                   {STORE_OP_CHECK, "/c", NULL, 0, 3, NULL, 0}};
     store_multi(r->store, ops, ARRAY_LEN(ops), on_done, &r->calls[i]);
 }
 
@@ -306,6 +557,32 @@ static void multi_that_succeeded_has_the_number_of_its_reply(void **state)
     close_store(r, true);
 }
 
+/* What a server shows as cversion has run over; the name of a sequential node has not. */
+static void check_of_a_parent_with_many_creates_has_their_number(void **state)
+{
+    struct rig *r = *state;
+    enum { CVERSION_AT = 36 };
+    buf_auto struct buf parent = BUF_EMPTY;
+    buf_auto struct buf done = BUF_EMPTY;
+    open_store(r, fake_address(r->fake), TIMEOUT_MS);
+    store_delete_if(r->store, "/a", 20, on_done, &r->calls[0]);
+    fake_put_stat(&parent, 10, 1, 0);
+    memcpy(parent.bytes + CVERSION_AT, "\x80\0\0\1", 4); /* 2 * (2^30 + 1) - 1 */
+    fake_reply(r->fake, fake_want(r->fake, OP_EXISTS, "/r"), 20, 0, &parent);
+    reply_stat(r, fake_want(r->fake, OP_EXISTS, "/r/a"), 20);
+    int32_t xid = fake_want(r->fake, OP_MULTI, NULL);
+    assert_true(fake_wanted_has(r->fake, "/r/bobbin-check-1073741825"));
+    put_result(&done, 1, 0);
+    zkw_put_bytes(&done, "/r/c", 4);
+    put_result(&done, 2, 0);
+    put_result(&done, 2, 0);
+    put_result(&done, -1, -1);
+    fake_reply(r->fake, xid, 21, 0, &done);
+    assert_int_equal(finished(r, 0)->err, 0);
+    assert_int_equal(r->calls[0].zxid, 21);
+    close_store(r, true);
+}
+
 static void throttled_call_is_made_again_on_the_same_connection(void **state)
 {
     struct rig *r = *state;
@@ -319,28 +596,23 @@ static void throttled_call_is_made_again_on_the_same_connection(void **state)
     close_store(r, true);
 }
 
-static void reply_without_sense_ends_the_connection_and_the_call_is_made_again(void **state)
+static void reply_without_sense_ends_the_connection_and_the_read_is_made_again(void **state)
 {
     struct rig *r = *state;
     open_store(r, fake_address(r->fake), TIMEOUT_MS);
-    create(r, 0, "/a");
-    fake_reply(r->fake, fake_want(r->fake, OP_CREATE2, "/r/a"), 20, 0, NULL);
-    reply_created(r, fake_want(r->fake, OP_CREATE2, "/r/a"), "/r/a", 21);
+    store_stat(r->store, "/a", on_done, &r->calls[0]);
+    fake_reply(r->fake, fake_want(r->fake, OP_EXISTS, "/r/a"), 20, 0, NULL);
+    reply_exists(r, "/r/a", 21);
     assert_int_equal(finished(r, 0)->err, 0);
     assert_int_equal(fake_n_hellos(r->fake), 2);
     close_store(r, true);
-}
-
-static bool has_hellos(void *arg)
-{
-    struct rig *r = obj_cast(arg, struct rig, RIG_MAGIC);
-    return fake_n_hellos(r->fake) >= r->want_hellos;
 }
 
 static void expired_session_is_replaced_and_the_call_made_again(void **state)
 {
     struct rig *r = *state;
     open_store(r, fake_address(r->fake), TIMEOUT_MS);
+    see_floor(r);
     create(r, 0, "/a");
     fake_want(r->fake, OP_CREATE2, "/r/a");
     fake_set_hello(r->fake, FAKE_EXPIRE, TIMEOUT_MS);
@@ -348,9 +620,12 @@ static void expired_session_is_replaced_and_the_call_made_again(void **state)
     r->want_hellos = 2;
     fake_until(r->fake, has_hellos, r);
     fake_set_hello(r->fake, FAKE_ACCEPT, TIMEOUT_MS);
-    reply_created(r, fake_want(r->fake, OP_CREATE2, "/r/a"), "/r/a", 30);
+    reply_synced(r);
+    reply_exists(r, "/r/a", 0);
+    reply_exists(r, "/r", BEFORE);
+    reply_created(r, fake_want(r->fake, OP_CREATE2, "/r/a"), "/r/a", SINCE);
     assert_int_equal(finished(r, 0)->err, 0);
-    assert_int_equal(r->calls[0].zxid, 30);
+    assert_int_equal(r->calls[0].zxid, SINCE);
     assert_int_equal(fake_hello_seen(r->fake).session, 0);
     close_store(r, true);
 }
@@ -360,8 +635,20 @@ static void expired_session_is_replaced_and_the_call_made_again(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        CASE(lost_create_is_made_again),
-        CASE(lost_too_often_is_unavailable),
+        CASE(lost_create_that_was_not_done_is_made_again),
+        CASE(lost_create_of_what_was_there_says_so),
+        CASE(lost_create_of_what_is_there_now_is_unknown),
+        CASE(ancestors_are_asked_up_to_one_that_is_there),
+        CASE(lost_delete_of_what_is_gone_is_unknown),
+        CASE(lost_delete_of_another_node_is_not_made_again),
+        CASE(lost_set_whose_data_are_there_is_done),
+        CASE(lost_set_under_another_is_unknown),
+        CASE(lost_multi_is_unknown_when_no_operation_tells),
+        CASE(lost_multi_is_made_again_when_one_operation_was_not_done),
+        CASE(nothing_overtakes_a_write_in_question),
+        CASE(lost_too_often_is_unknown),
+        CASE(lost_read_is_made_again_and_then_unavailable),
+        CASE(close_says_of_a_write_in_question_that_it_is_one),
         CASE(no_server_is_unavailable_and_named),
         CASE(close_cancels_what_was_not_sent),
         CASE(close_waits_for_what_was_sent),
@@ -369,8 +656,9 @@ int main(void)
         CASE(replies_come_in_the_order_of_the_calls),
         CASE(multi_that_failed_names_its_operation),
         CASE(multi_that_succeeded_has_the_number_of_its_reply),
+        CASE(check_of_a_parent_with_many_creates_has_their_number),
         CASE(throttled_call_is_made_again_on_the_same_connection),
-        CASE(reply_without_sense_ends_the_connection_and_the_call_is_made_again),
+        CASE(reply_without_sense_ends_the_connection_and_the_read_is_made_again),
         CASE(expired_session_is_replaced_and_the_call_made_again),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
