@@ -1,4 +1,7 @@
-/** `bobbin app logs`: what stands in the log files of a service's containers, and with -f what is added to them. */
+/**
+ * `bobbin app logs`: what stands in the log files of a service's containers, the older ones (stdout.txt.1 …) first, and with -f
+ * what is added to them. A file that has become an older one meanwhile is read to its end under its new name.
+ */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,10 +19,12 @@
 
 /** One log file and how far it was read. */
 struct log_file {
-    char *instance;
-    const char *name;
+    char *instance, *name;
+    char *older;         /* the name that it has after one more rotation */
     char container[128]; /* that it was read from */
+    char id[24];         /* of the file that it was read from */
     int64_t offset;
+    bool is_older; /* nothing is added to it any more */
 };
 
 struct logs {
@@ -30,13 +35,64 @@ struct logs {
     const struct log_file *shown; /* whose text was printed last */
 };
 
+static void add_file(struct logs *l, const char *instance, const char *name, int number)
+{
+    l->files = mem_resize(l->files, l->n_files + 1, sizeof(*l->files));
+    l->files[l->n_files++] =
+        (struct log_file){.instance = mem_str(instance),
+                          .name = number ? mem_fmt("%s.%d", name, number) : mem_str(name),
+                          .older = mem_fmt("%s.%d", name, number + 1),
+                          .is_older = number > 0};
+}
+
+/** Ask for a piece of a file. @return 0: answer->status is 200 */
+static int ask(struct logs *l, const struct log_file *f, const char *name, struct wait_answer *answer,
+               struct err_info *why)
+{
+    struct services *s = &l->client.services;
+    mem_auto char *service = services_quote(l->service);
+    mem_auto char *instance = services_quote(f->instance);
+    mem_auto char *url =
+        mem_fmt("%s/app/v1/services/%s/component-instances/%s/logs/%s?user.name=%s&offset=%lld", s->url,
+                service, instance, name, s->user, (long long)f->offset);
+    const struct http_call_def def = {.url = url, .timeout_ms = CALL_TIMEOUT_MS};
+    int err = wait_http(&l->client.wait, &def, answer, why);
+
+    if (err || answer->status == 200)
+        return err;
+    json_auto json_t *doc = NULL;
+    json_read(buf_cstr(&answer->body), answer->body.len, &doc, NULL);
+    return err_set(why, answer->status == 404 ? ERR_NOTFOUND : ERR_INTERNAL, f->instance, "%s, status %d",
+                   services_text(doc, "diagnostics"), answer->status);
+}
+
+/** How many older files there are of a name. */
+static int count_older(struct logs *l, const char *instance, const char *name)
+{
+    const struct log_file f = {.instance = (char *)instance};
+    int n = 0;
+    bool there = true;
+
+    while (there) {
+        mem_auto char *older = mem_fmt("%s.%d", name, n + 1);
+        struct wait_answer answer = {0};
+        struct err_info why;
+        int64_t size = 0;
+        there = !ask(l, &f, older, &answer, &why) && !str_to_i64(answer.log_size, 0, INT64_MAX, &size) &&
+                size > 0;
+        n += there;
+        wait_answer_fini(&answer);
+    }
+    return n;
+}
+
 static void add_files(struct logs *l, const char *instance)
 {
     static const char *const names[] = {"stdout.txt", "stderr.txt"};
 
-    l->files = mem_resize(l->files, l->n_files + ARRAY_LEN(names), sizeof(*l->files));
     for (size_t i = 0; i < ARRAY_LEN(names); i++)
-        l->files[l->n_files++] = (struct log_file){.instance = mem_str(instance), .name = names[i]};
+        for (int k = count_older(l, instance, names[i]); k >= 0; k--)
+            add_file(l, instance, names[i], k);
 }
 
 /** The files of all containers of the service. */
@@ -85,48 +141,64 @@ static void print_piece(struct logs *l, const struct log_file *f, const struct b
     fwrite(text->bytes, 1, text->len, stdout);
 }
 
-/** A container took the place of another, or the file was begun anew: read it from its start. @return it was so */
-static bool begins_anew(struct log_file *f, const struct wait_answer *answer)
+/** Print what an answer holds. @return it held something */
+static bool take_piece(struct logs *l, struct log_file *f, const struct wait_answer *answer)
+{
+    if (!answer->body.len)
+        return false;
+    print_piece(l, f, &answer->body);
+    f->offset += (int64_t)answer->body.len;
+    return true;
+}
+
+/** The file has another name now: read the rest of it. */
+static int read_rest(struct logs *l, struct log_file *f, struct err_info *why)
+{
+    bool got = true;
+    int err = 0;
+
+    while (!err && got) {
+        struct wait_answer answer = {0};
+        err = ask(l, f, f->older, &answer, why);
+        got = !err && !strcmp(answer.log_id, f->id) && take_piece(l, f, &answer);
+        wait_answer_fini(&answer);
+    }
+    return err;
+}
+
+enum place { SAME_FILE, OTHER_CONTAINER, OTHER_FILE };
+
+/** Whether the answer is about what was read before. */
+static enum place compare_place(const struct log_file *f, const struct wait_answer *answer)
 {
     int64_t size = 0;
-    bool is_first = !f->container[0];
-    bool is_other = strcmp(f->container, answer->container) != 0;
 
-    snprintf(f->container, sizeof(f->container), "%s", answer->container);
-    if (is_first || str_to_i64(answer->log_size, 0, INT64_MAX, &size))
-        return false;
-    if (!is_other && size >= f->offset)
-        return false;
-    bool was_at_start = f->offset == 0;
-    f->offset = 0;
-    return !was_at_start;
+    if (!f->container[0])
+        return SAME_FILE;
+    if (strcmp(f->container, answer->container))
+        return OTHER_CONTAINER;
+    if (f->id[0] && strcmp(f->id, answer->log_id) && f->offset)
+        return OTHER_FILE;
+    return !str_to_i64(answer->log_size, 0, INT64_MAX, &size) && size < f->offset ? OTHER_CONTAINER
+                                                                                  : SAME_FILE;
 }
 
 /** Read and print one piece. *got: there may be more at once. */
 static int read_piece(struct logs *l, struct log_file *f, bool *got, struct err_info *why)
 {
-    struct services *s = &l->client.services;
-    struct wait_answer answer;
-    mem_auto char *service = services_quote(l->service);
-    mem_auto char *instance = services_quote(f->instance);
-    mem_auto char *url =
-        mem_fmt("%s/app/v1/services/%s/component-instances/%s/logs/%s?user.name=%s&offset=%lld", s->url,
-                service, instance, f->name, s->user, (long long)f->offset);
-    const struct http_call_def def = {.url = url, .timeout_ms = CALL_TIMEOUT_MS};
-    int err = wait_http(&l->client.wait, &def, &answer, why);
+    struct wait_answer answer = {0};
+    int err = ask(l, f, f->name, &answer, why);
 
     *got = false;
-    if (!err && answer.status != 200) {
-        json_auto json_t *doc = NULL;
-        json_read(buf_cstr(&answer.body), answer.body.len, &doc, NULL);
-        err = err_set(why, answer.status == 404 ? ERR_NOTFOUND : ERR_INTERNAL, f->instance, "%s, status %d",
-                      services_text(doc, "diagnostics"), answer.status);
-    } else if (!err && begins_anew(f, &answer)) {
-        *got = true;
-    } else if (!err && answer.body.len) {
-        print_piece(l, f, &answer.body);
-        f->offset += (int64_t)answer.body.len;
-        *got = true;
+    if (!err) {
+        enum place place = compare_place(f, &answer);
+        if (place == OTHER_FILE)
+            err = read_rest(l, f, why);
+        snprintf(f->container, sizeof(f->container), "%s", answer.container);
+        snprintf(f->id, sizeof(f->id), "%s", answer.log_id);
+        *got = place == SAME_FILE ? take_piece(l, f, &answer) : f->offset > 0;
+        if (place != SAME_FILE)
+            f->offset = 0;
     }
     wait_answer_fini(&answer);
     return err;
@@ -138,7 +210,7 @@ static int read_all(struct logs *l, bool is_following, struct err_info *why)
     int err = 0;
 
     for (size_t i = 0; i < l->n_files && !err; i++) {
-        bool got = true;
+        bool got = !is_following || !l->files[i].is_older;
         while (!err && got)
             err = read_piece(l, &l->files[i], &got, why);
         if (is_following && err == ERR_NOTFOUND)
@@ -172,8 +244,11 @@ int app_logs(struct cli *cli, struct err_info *why)
         err = read_all(&l, false, why);
     if (!err && cli_has(cli, CLI_FOLLOW))
         err = follow(&l, why);
-    for (size_t i = 0; i < l.n_files; i++)
+    for (size_t i = 0; i < l.n_files; i++) {
         free(l.files[i].instance);
+        free(l.files[i].name);
+        free(l.files[i].older);
+    }
     free(l.files);
     app_close(&l.client);
     return err;

@@ -49,6 +49,7 @@ struct wait_answer {
     char revision[64];   /* header Bobbin-Revision, "" when there is none */
     char container[128]; /* Bobbin-Container */
     char log_size[24];   /* Bobbin-Log-Size */
+    char log_id[24];     /* Bobbin-Log-Id */
 };
 
 /** Release the body. */

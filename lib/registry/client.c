@@ -2,7 +2,8 @@
  * The operations over REST. See registry.h.
  *
  * A request is sent to the server that answered last; when it cannot be reached (or says it is not ready) the next one is
- * asked at once, and when all were asked, again after a pause, until the time of the operation is over.
+ * asked at once, and when all were asked, again after a pause, until the time of the operation is over. A write is sent
+ * again only when it certainly was not done.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -151,10 +152,19 @@ static void request_succeed(struct request *q, int status)
 
 static void request_send(struct request *q);
 
+static bool may_send(const struct reg *r)
+{
+    return !r->may_send || r->may_send(r->may_send_arg);
+}
+
 static void on_pause_over(void *arg)
 {
     struct request *q = obj_cast(arg, struct request, REQUEST_MAGIC);
 
+    if (!q->err && q->n_tries > 0 && !may_send(q->reg)) {
+        q->why = q->before;
+        q->err = q->why.code ? q->why.code : err_set(&q->why, ERR_UNAVAILABLE, q->path, "it may not be sent");
+    }
     if (q->err)
         request_finish(q, q->err);
     else
@@ -255,6 +265,16 @@ static void take_headers(struct request *q, const struct http_answer *answer)
     q->result.applied = !is_read(q) && !(applied && strcmp(applied, "false") == 0);
 }
 
+/** A gateway that lost its server, or its patience, may have passed a write on. */
+static int outcome_of(const struct request *q, int err, int status, struct err_info *why)
+{
+    if (err != ERR_UNAVAILABLE || is_read(q) || (status != 502 && status != 504))
+        return err;
+    return err_set(why, ERR_UNKNOWN_OUTCOME, q->path,
+                   "what stands between answered with HTTP status %d, and whether this was done is not known",
+                   status);
+}
+
 /** The answer came in part: ask for the rest, with the same terms. */
 static void request_continue(struct request *q, const char *cursor)
 {
@@ -306,7 +326,8 @@ static void on_answer(void *arg, int err, const struct http_answer *answer, cons
     q->call = NULL;
     q->why = err ? *why : (struct err_info){0};
     if (!err && answer->status >= 300)
-        err = wire_read_problem(answer->status, body, answer->body.len, &q->why);
+        err = outcome_of(q, wire_read_problem(answer->status, body, answer->body.len, &q->why),
+                         answer->status, &q->why);
     if (err == ERR_UNAVAILABLE)
         q->before = q->why;
     if ((err == ERR_UNAVAILABLE || (err == ERR_TIMEOUT && is_read(q))) && request_retry(q))
@@ -580,6 +601,8 @@ int reg_open(struct run_loop *loop, const struct reg_options *options, struct re
     r->n_urls = n_urls;
     r->user = encoded_user(o->user);
     r->accessor_header = accessor;
+    r->may_send = o->may_send;
+    r->may_send_arg = o->may_send_arg;
     r->timeout_ms = o->timeout_ms > 0 ? o->timeout_ms : DEFAULT_TIMEOUT;
     r->idle_ms = o->idle_ms > 0 ? o->idle_ms : DEFAULT_IDLE;
     r->random = (uint64_t)(uintptr_t)r ^ (uint64_t)run_now_us();

@@ -28,6 +28,8 @@ struct reg {
     char *accessor_header; /* who we are: "X-Bobbin-Accessor: …"; NULL: nobody's accessor */
     struct buf creations;  /* digest ids for nodes to be made, with ", " between */
     int64_t timeout_ms, idle_ms;
+    bool (*may_send)(void *arg); /* reg_options */
+    void *may_send_arg;
     TAILQ_HEAD(, request) requests;
     TAILQ_HEAD(, reg_watch) watches;
     uint64_t random; /* state of the jitter */

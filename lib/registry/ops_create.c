@@ -3,6 +3,8 @@
  *
  *     level n (the node) ──NOTFOUND──► n-1 ──NOTFOUND──► … ──made or EXISTS──► one level down … ──► n
  *
+ * Of a parent it does not matter who made it: one that may or may not have been made by us is taken as there, and the level
+ * below says NOTFOUND if it is not.
  * With DNS names a level whose element breaks the rule is asked for with stat instead: it may exist, not be made.
  */
 #include <string.h>
@@ -29,11 +31,12 @@ static char *level_path(const struct op *op, const char **element)
 static void create_outcome(struct op *op, int err, const struct store_result *r)
 {
     bool parents = op->flags & REG_CREATE_PARENTS;
+    bool is_parent = op->level < op->n_elements;
 
     if (err == ERR_NOTFOUND && parents && op->level > 0 && op->n_tries < 4 * op->n_elements + 16) {
         op->level--;
         create_try(op);
-    } else if (op->level < op->n_elements && (err == 0 || err == ERR_EXISTS)) {
+    } else if (is_parent && (err == 0 || err == ERR_EXISTS || err == ERR_UNKNOWN_OUTCOME)) {
         op->level++;
         create_try(op);
     } else {

@@ -97,6 +97,8 @@ static void on_doomed_deleted(void *arg, int err, const struct store_result *r)
         doomed_gone(d);
     } else if (err == ERR_NOTEMPTY && d->n_rounds++ < ROUNDS_MAX) {
         wait_for_step(d, DOOMED_LIST);
+    } else if (err == ERR_UNKNOWN_OUTCOME && d->parent && d->n_rounds++ < ROUNDS_MAX) {
+        wait_for_step(d, DOOMED_DELETE); /* whoever deleted it: below the node nothing is to stay */
     } else {
         fail(op, err, &r->why);
     }
@@ -148,6 +150,15 @@ static struct doomed *expand(struct doomed *d)
     return doom(d->op, d, mem_fmt("%s/%s", root ? "" : d->path, name));
 }
 
+/** Delete the node itself, if the condition holds. */
+static void delete_meant(struct op *op, STORE_DONE, void *arg)
+{
+    if (op->cond.kind == REG_IF_MZXID)
+        store_delete_if(op->rs->store, op->path, op->cond.mzxid, done, arg);
+    else
+        store_delete(op->rs->store, op->path, -1, done, arg);
+}
+
 static void launch(struct op *op)
 {
     struct doomed *d = TAILQ_FIRST(&op->waiting);
@@ -159,8 +170,10 @@ static void launch(struct op *op)
     op->n_flying++;
     if (d->step == DOOMED_LIST)
         store_children(op->rs->store, d->path, on_doomed_listed, d);
+    else if (d->parent)
+        store_delete(op->rs->store, d->path, -1, on_doomed_deleted, d);
     else
-        store_delete(op->rs->store, d->path, d->parent ? -1 : op->version, on_doomed_deleted, d);
+        delete_meant(op, on_doomed_deleted, d);
 }
 
 static void walk(struct op *op)
@@ -197,27 +210,7 @@ static void on_deleted(void *arg, int err, const struct store_result *r)
     }
 }
 
-static void on_delete_stat(void *arg, int err, const struct store_result *r)
-{
-    struct op *op = obj_cast(arg, struct op, OP_MAGIC);
-
-    if (err == ERR_NOTFOUND) {
-        op_refuse(op, ERR_CONFLICT, "there is no such node");
-    } else if (err) {
-        op_finish_store(op, err, r);
-    } else if (op->cond.kind == REG_IF_MZXID && r->stat.mzxid != op->cond.mzxid) {
-        op_refuse(op, ERR_CONFLICT, "the data are not those any more");
-    } else {
-        op->version = op->cond.kind == REG_IF_MZXID ? r->stat.version : -1;
-        store_delete(op->rs->store, op->path, op->version, on_deleted, op);
-    }
-}
-
 void op_delete(struct op *op)
 {
-    op->version = -1;
-    if (op->cond.kind == REG_IF_NONE)
-        store_delete(op->rs->store, op->path, op->version, on_deleted, op);
-    else
-        store_stat(op->rs->store, op->path, on_delete_stat, op);
+    delete_meant(op, on_deleted, op);
 }

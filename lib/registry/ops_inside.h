@@ -50,7 +50,6 @@ struct op {
 
     /* delete */
     bool recursive;
-    int32_t version;
     struct doomed_list waiting, all;
     size_t n_flying;
     int failed;

@@ -305,7 +305,7 @@ void reg_store_mknode_for(struct reg_store *rs, const char *path, bool create_pa
 
 /* ---- bind ---- */
 
-static void bind_set(struct op *op, int32_t version);
+static void bind_set(struct op *op);
 
 static void on_bind_created(struct op *op, int err, const struct store_result *r)
 {
@@ -316,7 +316,7 @@ static void on_bind_created(struct op *op, int err, const struct store_result *r
         op_refuse(op, ERR_CONFLICT, "there is a node already");
     else if (may_be_there && (op->flags & REG_OVERWRITE) && op->cond.kind == REG_IF_NONE &&
              op->n_rounds < ROUNDS_MAX)
-        bind_set(op, -1);
+        bind_set(op);
     else if (err)
         finish_create_failed(op, err, r);
     else
@@ -337,24 +337,13 @@ static void on_bind_set(void *arg, int err, const struct store_result *r)
         op_finish_store(op, err, r);
 }
 
-static void bind_set(struct op *op, int32_t version)
+static void bind_set(struct op *op)
 {
     op->n_rounds++;
-    store_set(op->rs->store, op->path, op->bytes, op->len, version, on_bind_set, op);
-}
-
-static void on_bind_stat(void *arg, int err, const struct store_result *r)
-{
-    struct op *op = obj_cast(arg, struct op, OP_MAGIC);
-
-    if (err == ERR_NOTFOUND)
-        op_refuse(op, ERR_CONFLICT, "there is no such node");
-    else if (err)
-        op_finish_store(op, err, r);
-    else if (r->stat.mzxid != op->cond.mzxid)
-        op_refuse(op, ERR_CONFLICT, "the data are not those any more");
+    if (op->cond.kind == REG_IF_MZXID)
+        store_set_if(op->rs->store, op->path, op->bytes, op->len, op->cond.mzxid, on_bind_set, op);
     else
-        bind_set(op, r->stat.version);
+        store_set(op->rs->store, op->path, op->bytes, op->len, -1, on_bind_set, op);
 }
 
 /** Check the record and make its bytes before anything is asked of the store. */
@@ -385,10 +374,8 @@ void reg_store_bind(struct reg_store *rs, const char *path, const struct reg_sto
 
     if (err)
         op_finish_later(op, err);
-    else if (op->cond.kind == REG_IF_MZXID)
-        store_stat(rs->store, op->path, on_bind_stat, op);
-    else if (op->cond.kind == REG_IF_EXISTS || may_set)
-        bind_set(op, -1);
+    else if (op->cond.kind == REG_IF_MZXID || op->cond.kind == REG_IF_EXISTS || may_set)
+        bind_set(op);
     else
         op_create(op, on_bind_created);
 }

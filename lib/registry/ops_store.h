@@ -10,6 +10,10 @@
  * Names: with REG_NAMES_DNS an element that a write would make must pass reg_path_check_element; an element that exists
  * is taken as it is. Nothing is made before every missing element has been checked.
  *
+ * A write whose answer was lost (store.h) is ERR_UNKNOWN_OUTCOME, which is one of the "errors of the store": the caller
+ * looks, and asks again with a condition. Only where it makes no difference who did it does the operation go on: making
+ * parents, deleting what is below a node.
+ *
  * Paths are normalised as Hadoop does ("x", "/x" and "/x/" are one node). A completion runs later on the loop, exactly
  * once. Thread: the loop's.   Source: Hadoop RegistryOperationsService, CuratorService.
  */
@@ -137,7 +141,7 @@ void reg_store_list(struct reg_store *rs, const char *path, REG_STORE_DONE, void
  *
  * Recursive: children first, 64 calls at a time, nodes that vanish meanwhile are fine, children that appear meanwhile
  * are deleted too. It is no transaction: after an error part of what is below is gone. A condition is about the node
- * itself: checked before anything is deleted and, by the version of its data, once more when it is deleted.
+ * itself: checked before anything is deleted and once more when it is deleted.
  *
  * Completion: 0; ERR_NOTEMPTY (children, not recursive; or they keep appearing); ERR_CONFLICT (condition);
  * ERR_LIMIT (deeper than 512 levels); ERR_INVALID (REG_IF_ABSENT); ERR_PATH; ERR_PERMISSION; errors of the store.

@@ -333,6 +333,30 @@ static void test_not_ready_is_asked_again(void **state)
     client_end(&f);
 }
 
+/** What may have been done is not sent again: not after the registry says so, nor when a gateway lost its answer. */
+static void test_write_that_may_be_done_is_not_sent_again(void **state)
+{
+    static const struct step steps[] = {{.status = 503, .body = PROBLEM("unknown-outcome", "lost")},
+                                        {.status = 502, .body = "<html>"},
+                                        {.status = 504, .body = "<html>"},
+                                        {.status = 503, .body = PROBLEM("unavailable", "not done")},
+                                        {.status = 503, .body = PROBLEM("unknown-outcome", "lost")}};
+    struct fixture f;
+
+    (void)state;
+    client_begin(&f, "al ice", steps, ARRAY_LEN(steps));
+    for (size_t i = 1; i <= 3; i++) {
+        reg_delete(f.reg, "/r", 0, client_done, &f.got);
+        assert_int_equal(client_await(&f), ERR_UNKNOWN_OUTCOME);
+        assert_int_equal(f.server.n_asked, i);
+    }
+    reg_mknode(f.reg, "/r", true, client_done, &f.got);
+    assert_int_equal(client_await(&f), ERR_UNKNOWN_OUTCOME);
+    assert_string_equal(f.got.why.text, "lost");
+    assert_int_equal(f.server.n_asked, 5);
+    client_end(&f);
+}
+
 static void test_next_server_is_asked(void **state)
 {
     static const struct step steps[] = {{.status = 200, .body = NODE}, {.status = 200, .body = NODE}};
@@ -559,6 +583,7 @@ int main(void)
         cmocka_unit_test(test_absent_does_not_exist),
         cmocka_unit_test(test_refused_without_asking),
         cmocka_unit_test(test_not_ready_is_asked_again),
+        cmocka_unit_test(test_write_that_may_be_done_is_not_sent_again),
         cmocka_unit_test(test_next_server_is_asked),
         cmocka_unit_test(test_time_is_over),
         cmocka_unit_test(test_time_is_over_soon_after_a_refusal),
