@@ -169,12 +169,38 @@ void api_refuse(struct registryd *app, struct http_req *req, int code, const str
     http_reply_error(req, code, why);
 }
 
-bool api_ready(struct registryd *app, struct http_req *req)
+int api_check_ready(struct registryd *app, struct err_info *why)
 {
     if (mirror_ready(app->mirror))
-        return true;
+        return 0;
+    return err_set(why, ERR_UNAVAILABLE, "", "the registry is still being loaded; try again in a moment");
+}
+
+bool api_ready(struct registryd *app, struct http_req *req)
+{
     struct err_info why;
-    err_set(&why, ERR_UNAVAILABLE, "", "the registry is still being loaded; try again in a moment");
+    if (!api_check_ready(app, &why))
+        return true;
     api_refuse(app, req, ERR_UNAVAILABLE, &why);
     return false;
+}
+
+int api_admit(struct http_req *req, const struct http_route *route, void *arg, struct err_info *why)
+{
+    static const struct {
+        void (*handle)(struct http_req *req, void *app);
+        int (*check)(struct registryd *app, struct http_req *req, struct err_info *why);
+    } rows[] = {{api_put, api_check_write},      {api_post, api_check_write},
+                {api_purge, api_may_administer}, {api_events, api_may_administer},
+                {api_users, api_may_administer}, {api_import, api_may_copy},
+                {api_backup, api_may_copy}};
+    struct registryd *app = arg;
+    for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+        if (rows[i].handle != route->handle)
+            continue;
+        int err = rows[i].check(app, req, why);
+        metric_add(daemon_metrics(app->daemon), M_REFUSED, err != 0);
+        return err;
+    }
+    return 0;
 }

@@ -28,6 +28,8 @@ bool api_etag_matches(const char *header, const struct store_stat *stat);
 int api_etag_mzxid(const char *header, int64_t *mzxid, struct err_info *why);
 /** Answer with an error and count it. */
 void api_refuse(struct registryd *app, struct http_req *req, int code, const struct err_info *why);
+/** Whether the mirror is complete. @return 0; ERR_UNAVAILABLE. */
+int api_check_ready(struct registryd *app, struct err_info *why);
 /** The mirror is complete; else the request was answered with ERR_UNAVAILABLE. */
 bool api_ready(struct registryd *app, struct http_req *req);
 
@@ -48,8 +50,13 @@ int api_accessor(struct http_req *req, char **pair, char **digest, struct err_in
 int api_write_accessors(struct http_req *req, const char *own_digest, struct acl_list *more,
                         struct err_info *why);
 
-/** In a secure registry only system accounts administer: @return whether the caller may; else the request was answered. */
-bool api_may_administer(struct registryd *app, struct http_req *req);
+/** In a secure registry only system accounts administer. @return 0: the caller may; ERR_PERMISSION. */
+int api_may_administer(struct registryd *app, struct http_req *req, struct err_info *why);
+/** Who exports, imports and backs up: administrators of a secure registry; else who runs registryd, and
+ *  hadoop.registry.admin.users. @return 0: the caller may; ERR_PERMISSION. */
+int api_may_copy(struct registryd *app, struct http_req *req, struct err_info *why);
+/** What a write says besides its body. @return 0; ERR_UNAVAILABLE: the mirror is not complete; what is wrong with it. */
+int api_check_write(struct registryd *app, struct http_req *req, struct err_info *why);
 
 /* One handler a route. */
 void api_get(struct http_req *req, void *arg);        /* api_read.c */

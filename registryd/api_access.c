@@ -75,16 +75,14 @@ int api_write_accessors(struct http_req *req, const char *own_digest, struct acl
     return err;
 }
 
-bool api_may_administer(struct registryd *app, struct http_req *req)
+int api_may_administer(struct registryd *app, struct http_req *req, struct err_info *why)
 {
-    struct err_info why;
     struct access_question q = {ACCESS_DELETE_ALL, "/", http_user(req), NULL};
     if (access_is_free(app->access, &q))
-        return true;
-    err_set(&why, ERR_PERMISSION, http_raw_path(req),
-            "%s may not do this: only the accounts of hadoop.registry.system.accounts administer a secure "
-            "registry",
-            q.user ? q.user : "nobody");
-    api_refuse(app, req, ERR_PERMISSION, &why);
-    return false;
+        return 0;
+    return err_set(
+        why, ERR_PERMISSION, http_raw_path(req),
+        "%s may not do this: only the accounts of hadoop.registry.system.accounts administer a secure "
+        "registry",
+        q.user ? q.user : "nobody");
 }

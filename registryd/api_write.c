@@ -69,11 +69,12 @@ static void reply_flag(struct write *w, int status, const char *member)
     http_reply(w->req, status, "application/json", &body);
 }
 
+/* What this write left, not what somebody else has made of it since: the entity tag stands for the caller's own data. */
 static void reply_bound(struct write *w, bool applied)
 {
     int status = w->changed ? 201 : 200;
     const struct mirror_node *node = applied ? mirror_find(w->app->mirror, w->path) : NULL;
-    if (node) {
+    if (node && node->stat.mzxid == w->stat.mzxid) {
         struct view_def view = {w->app->mirror,
                                 node,
                                 w->path,
@@ -231,22 +232,36 @@ static int read_flags(struct http_req *req, struct write *w, struct err_info *wh
     return err ? err : read_condition(req, &w->cond, why);
 }
 
-/* Everything a write may say besides its body. @return new, or NULL: answered. */
-static struct write *write_read(struct registryd *app, struct http_req *req, enum write_kind kind)
+/* Everything a write may say besides its body. @return 0 and *out, also on failure to be freed. */
+static int write_parse(struct registryd *app, struct http_req *req, struct write **out, struct err_info *why)
 {
-    struct err_info why;
-    if (!api_ready(app, req))
-        return NULL;
-    struct write *w = mem_new(struct write);
+    struct write *w = *out = mem_new(struct write);
     obj_init(&w->obj, WRITE_MAGIC);
     w->app = app;
     w->req = req;
-    w->kind = kind;
-    int err = api_path(req, &w->path, &why);
-    err = err ? err : read_flags(req, w, &why);
+    int err = api_check_ready(app, why);
+    err = err ? err : api_path(req, &w->path, why);
+    err = err ? err : read_flags(req, w, why);
     if (!err && access_is_secure(app->access))
-        err = api_accessor(req, &w->pair, &w->digest, &why);
-    err = err ? err : api_write_accessors(req, w->digest, &w->more, &why);
+        err = api_accessor(req, &w->pair, &w->digest, why);
+    return err ? err : api_write_accessors(req, w->digest, &w->more, why);
+}
+
+int api_check_write(struct registryd *app, struct http_req *req, struct err_info *why)
+{
+    struct write *w;
+    int err = write_parse(app, req, &w, why);
+    write_free(w);
+    return err;
+}
+
+/* @return new, or NULL: answered. */
+static struct write *write_read(struct registryd *app, struct http_req *req, enum write_kind kind)
+{
+    struct err_info why;
+    struct write *w;
+    int err = write_parse(app, req, &w, &why);
+    w->kind = kind;
     if (!err)
         return w;
     write_refuse(w, err, &why);

@@ -362,6 +362,9 @@ static int http_start(struct daemon *d, void *arg, struct err_info *why)
                                   .listen_key = "hadoop.registry.http.address",
                                   .allow_remote_key = "hadoop.registry.http.allow-remote",
                                   .allow_remote = opt_bool(o, OPT_HTTP_REMOTE),
+                                  .metrics = daemon_metrics(d),
+                                  .first_metric = M_HTTP_CONNECTIONS,
+                                  .admit = api_admit,
                                   .max_body_key = "hadoop.registry.record.max-size",
                                   .static_user = app->static_user,
                                   .routes = app->routes,
@@ -371,6 +374,7 @@ static int http_start(struct daemon *d, void *arg, struct err_info *why)
                                   .docs = registry_docs,
                                   .n_docs = registry_n_docs,
                                   .app = app};
+    http_limits_read(o, OPT_HTTP_BODY_BUDGET, "hadoop.registry.http.", &def.limits);
     err = http_server_start(daemon_loop(d), &def, &app->http, why);
     if (err)
         http_free(app);

@@ -77,5 +77,10 @@ void app_rm_stop(struct daemon *d, void *arg);
 /** The routes of /ws/v1/registry and /ws/v1/slider/registry: api.c. */
 extern const struct http_route registry_routes[];
 extern const size_t registry_n_routes;
+/**
+ * The check before a body is taken (http_server_def.admit): whether the caller may send it, and for a write, whether the head
+ * is fine. Whom a node's ACL lets is asked with the body: it takes the store.
+ */
+int api_admit(struct http_req *req, const struct http_route *route, void *arg, struct err_info *why);
 
 #endif

@@ -95,7 +95,7 @@ int app_rm_start(struct daemon *d, void *arg, struct err_info *why)
                               .node_expiry_ms = opt_ms(o, OPT_NM_EXPIRY),
                               .max_apps = opt_int(o, OPT_RM_MAX_APPS),
                               .dry_run = opt_bool(o, OPT_RM_DRY_RUN),
-                              .is_shared = opt_bool(o, OPT_RM_SHARED)};
+                              .data_dir = opt_text(o, OPT_DATA_DIR)};
     app->rm = rm_poll_new(&def);
     urls_free(urls);
     return 0;

@@ -122,7 +122,7 @@ static bool is_transient(const struct job *j, int err)
     if (err == ERR_NOTFOUND && j->makes_homes)
         return true; /* a new registry has no /users yet */
     return err == ERR_UNAVAILABLE || err == ERR_TIMEOUT || err == ERR_IO || err == ERR_CONFLICT ||
-           err == ERR_NOTEMPTY || err == ERR_NOSPC;
+           err == ERR_NOTEMPTY || err == ERR_NOSPC || err == ERR_UNKNOWN_OUTCOME;
 }
 
 static void job_wait(struct job *j, int64_t pause_ms)

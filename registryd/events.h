@@ -2,6 +2,8 @@
 #ifndef REGISTRYD_EVENTS_H
 #define REGISTRYD_EVENTS_H
 
+#include "http/limits.h"
+#include "run/degraded.h"
 #include "run/log.h"
 #include "run/metrics.h"
 
@@ -23,12 +25,18 @@
     X(backed_up, LOG_INFO, "The store was copied into this directory.")                                      \
     X(cleanup_failed, LOG_WARN,                                                                              \
       "A clean-up failed for good; its records stay until the next reconciliation.")                         \
+    X(rm_issued_failed, LOG_WARN,                                                                            \
+      "The cluster timestamps of the resource manager cannot be kept in this file: after a restart of both " \
+      "what it does not know any more stays until it is deleted by hand. Let bobbin.data.dir name a "        \
+      "directory that registryd may write to.")                                                              \
     X(rm_followed, LOG_INFO, "This resource manager says what ended on the cluster.")                        \
     X(rm_lost, LOG_WARN, "No resource manager can be followed; nothing is purged on its word meanwhile.")
 
 LOG_DECLARE(REGISTRYD_EVENTS)
 
 #define REGISTRYD_METRICS(X)                                                                                 \
+    DEGRADED_METRICS(X)                                                                                      \
+    HTTP_METRICS(X)                                                                                          \
     X(M_READS, METRIC_COUNTER, "registry_reads", "", "Nodes and records read over REST.")                    \
     X(M_WRITES, METRIC_COUNTER, "registry_writes", "", "Writes accepted over REST.")                         \
     X(M_REFUSED, METRIC_COUNTER, "registry_refused", "", "Requests answered with an error.")                 \

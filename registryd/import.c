@@ -21,6 +21,7 @@
  *                                       └─── other ── overwrite: set ──► ACL ──► replaced; else refused
  * ACL: it is compared and, if it is another, set. Nodes with aclOnly have only that, after all others had their turn: below
  * a node that only its owner may add to, nothing more can be made.
+ * A write of which the store does not know whether it was done leaves the node refused, with that as the reason.
  */
 struct import_item {
     struct obj obj;
@@ -112,12 +113,6 @@ static void note_zxid(struct import *m, int err, const struct store_result *r)
         m->zxid = r->zxid;
 }
 
-static void on_acl_set(void *arg, int err, const struct store_result *r)
-{
-    struct import_item *it = obj_cast(arg, struct import_item, ITEM_MAGIC);
-    item_end(it, err, &r->why);
-}
-
 static bool acl_equals(const struct store_acl *a, const struct store_acl *b)
 {
     bool is_same = a->n_entries == b->n_entries;
@@ -126,6 +121,24 @@ static bool acl_equals(const struct store_acl *a, const struct store_acl *b)
                   strcmp(a->entries[i].scheme, b->entries[i].scheme) == 0 &&
                   strcmp(a->entries[i].id, b->entries[i].id) == 0;
     return is_same;
+}
+
+/* Whether it was set is not known: it was, or as good as that, when it is the one that is there. */
+static void on_acl_reread(void *arg, int err, const struct store_result *r)
+{
+    struct import_item *it = obj_cast(arg, struct import_item, ITEM_MAGIC);
+    bool is_there = !err && acl_equals(r->acl, &it->acl);
+    item_end(it, is_there ? 0 : ERR_UNKNOWN_OUTCOME, &it->why);
+}
+
+static void on_acl_set(void *arg, int err, const struct store_result *r)
+{
+    struct import_item *it = obj_cast(arg, struct import_item, ITEM_MAGIC);
+    it->why = r->why;
+    if (err == ERR_UNKNOWN_OUTCOME)
+        store_get_acl(it->import->store, it->path, on_acl_reread, it);
+    else
+        item_end(it, err, &r->why);
 }
 
 /* Setting what is there already would need a right that we may not have. */

@@ -238,6 +238,8 @@ static const struct http_param import_params[] = {QUERY_BOOL("overwrite", "Repla
 /** Errors of every operation on the store. */
 #define STORE_ERRORS ERR_IO, ERR_UNAVAILABLE, ERR_TIMEOUT, ERR_PERMISSION, ERR_AUTH, ERR_NOTFOUND
 
+#define WRITE_ERRORS STORE_ERRORS, ERR_UNKNOWN_OUTCOME
+
 static const struct http_doc_answer get_answers[] = {
     {200, JSON, &node_schema, "The node; or, with watch=true, its changes."},
     {200, "application/x-ndjson", NULL, "The changes, one JSON object a line."},
@@ -279,13 +281,13 @@ static const int import_errors[] = {ERR_RECORD, ERR_PERMISSION, ERR_UNAVAILABLE,
 static const int backup_errors[] = {ERR_PERMISSION, ERR_INVALID,   ERR_JSON,  ERR_EXISTS, ERR_UNSUPPORTED,
                                     ERR_IO,         ERR_CANCELLED, ERR_NOSPC, 0};
 static const int find_errors[] = {ERR_UNAVAILABLE, ERR_GONE, 0};
-static const int admin_errors[] = {STORE_ERRORS, ERR_INVALID, ERR_JSON, ERR_NOTEMPTY, ERR_NOSPC, 0};
+static const int admin_errors[] = {WRITE_ERRORS, ERR_INVALID, ERR_JSON, ERR_NOTEMPTY, ERR_NOSPC, 0};
 static const int get_errors[] = {STORE_ERRORS, ERR_GONE, 0};
 static const int slider_errors[] = {STORE_ERRORS, 0};
-static const int put_errors[] = {STORE_ERRORS, ERR_EXISTS, ERR_EPHEMERAL, ERR_RECORD, ERR_CONFLICT,
+static const int put_errors[] = {WRITE_ERRORS, ERR_EXISTS, ERR_EPHEMERAL, ERR_RECORD, ERR_CONFLICT,
                                  ERR_NOSPC,    0};
-static const int post_errors[] = {STORE_ERRORS, ERR_EPHEMERAL, ERR_NOSPC, 0};
-static const int delete_errors[] = {STORE_ERRORS, ERR_NOTEMPTY, ERR_CONFLICT, ERR_NOSPC, 0};
+static const int post_errors[] = {WRITE_ERRORS, ERR_EPHEMERAL, ERR_NOSPC, 0};
+static const int delete_errors[] = {WRITE_ERRORS, ERR_NOTEMPTY, ERR_CONFLICT, ERR_NOSPC, 0};
 
 const struct http_doc registry_docs[] = {
     {api_get, get_params, NULL, get_answers, get_errors},

@@ -6,6 +6,7 @@
 #define REGISTRYD_OPTIONS_H
 
 #include "limits.h"
+#include "http/limits.h"
 #include "run/options.h"
 
 #define REGISTRYD_OPTIONS(X)                                                                                 \
@@ -44,6 +45,7 @@
       "Address of the REST interface.")                                                                      \
     X(OPT_HTTP_REMOTE, "hadoop.registry.http.allow-remote", OPT_BOOL, "", "false", 0, 0, OPT_FIXED,          \
       "Listen on a non-loopback address although nobody is authenticated.")                                  \
+    HTTP_OPTIONS(X, "hadoop.registry.http.")                                                                 \
     X(OPT_STATIC_USER, "hadoop.http.staticuser.user", OPT_TEXT, "", NULL, 0, 0, OPT_FIXED,                   \
       "Caller of a request that names no user. Default: the user who runs registryd.")                       \
     X(OPT_PATH_NAMES, "hadoop.registry.path.names", OPT_ENUM, "dns|zookeeper", "dns", 0, 0, OPT_FIXED,       \
@@ -104,10 +106,6 @@
       "Most applications that one poll asks about; the others wait for the next one.")                       \
     X(OPT_RM_DRY_RUN, "hadoop.registry.rm.dry-run", OPT_BOOL, "", "false", 0, 0, OPT_FIXED,                  \
       "Only log what the resource manager's word would purge; make no home directories.")                    \
-    X(OPT_RM_SHARED, "hadoop.registry.rm.shared", OPT_BOOL, "", "false", 0, 0, OPT_FIXED,                    \
-      "Other clusters keep records here too: an application that the resource manager does not know is "     \
-      "only "                                                                                                \
-      "taken as ended when it is certain to have been its own.")                                             \
     X(OPT_RM_HTTP_POLICY, "yarn.http.policy", OPT_ENUM, "HTTP_ONLY|HTTPS_ONLY|HTTP_AND_HTTPS", "HTTP_ONLY",  \
       0, 0, OPT_FIXED, "Whether the resource manager is asked over http or https.")                          \
     X(OPT_RM_HOSTNAME, "yarn.resourcemanager.hostname", OPT_TEXT, "", "0.0.0.0", 0, 0, OPT_FIXED,            \

@@ -1,5 +1,6 @@
 #include "rm_poll.h"
 #include "events.h"
+#include "rm_issued.h"
 #include "rm_poll_apps.h"
 #include "rm_poll_read.h"
 #include "base/mem.h"
@@ -21,8 +22,6 @@
 /** The lists overlap, so that what the RM's clock and caches blur is not missed. */
 #define OVERLAP_MS 60000
 
-#define LIVE_STATES "NEW,NEW_SAVING,SUBMITTED,ACCEPTED,RUNNING"
-
 struct rm_poll {
     struct obj obj;
     struct rm_poll_def def;
@@ -34,17 +33,19 @@ struct rm_poll {
     bool is_up, is_closing;
     bool is_told; /* whether it is up, or why not */
 
-    struct rm_info before;  /* of this poll */
-    int64_t clock_ms;       /* the RM's clock in this poll */
-    struct rm_info now;     /* of the RM as we know it; started_on 0: none yet */
-    size_t now_at;          /* its address */
-    int64_t listed_ms;      /* RM's clock at the last poll that counted; 0: none */
-    int64_t grace_until_ms; /* our monotonic clock; 0: no grace */
-    int64_t n_nodes;        /* active in this poll */
-    int64_t n_nodes_known;  /* most that were active outside a grace time */
-    struct map cluster_ids; /* start times that RMs have had while we looked on */
-    struct map greeted;     /* applications of the last list of those that have started */
-    size_t n_flying;        /* applications being asked about */
+    struct rm_info before; /* of this poll */
+    int64_t clock_ms;      /* the RM's clock in this poll */
+    struct rm_info now;    /* of the RM as we know it; started_on 0: none yet */
+    size_t now_at;         /* its address */
+    int64_t listed_ms;     /* RM's clock at the last poll that counted; 0: none */
+    struct rm_nodes *nodes;
+    struct rm_metrics metrics; /* of this poll */
+    int64_t n_ended;           /* metrics.n_ended_apps of the last poll that counted; -1: not shown */
+    struct rm_issued *issued;
+    int64_t *heard; /* cluster timestamps of ids that the RM has shown in this poll, not of issued */
+    size_t n_heard;
+    struct map greeted; /* applications of the last list of those that have started */
+    size_t n_flying;    /* applications being asked about */
 };
 
 /* One application being asked about. */
@@ -82,6 +83,7 @@ static void wait_for_next(struct rm_poll *p)
 static void give_up(struct rm_poll *p, const struct err_info *why)
 {
     rm_apps_discard(p->apps);
+    p->n_heard = 0;
     metric_add(p->def.metrics, M_RM_DISCARDED, 1);
     metric_set(p->def.metrics, M_RM_UP, 0);
     if (p->is_up || !p->is_told)
@@ -141,12 +143,39 @@ static void on_tell(void *arg, enum cleanup_kind kind, const char *subject, cons
     cleanup_event(p->def.cleanup, &event, NULL, NULL);
 }
 
+/* The RM has shown this id: it has issued it, or recovered it from the store of the one that did. A number that is later than its
+ * own is neither's: somebody submitted an application under an id of his own. */
+static void hear(struct rm_poll *p, const char *id)
+{
+    int64_t timestamp = index_cluster_time(id);
+    bool is_heard = timestamp < 0 || timestamp > p->before.cluster_id || rm_issued_has(p->issued, timestamp);
+    for (size_t i = 0; i < p->n_heard && !is_heard; i++)
+        is_heard = p->heard[i] == timestamp;
+    if (is_heard || p->n_heard == RM_ISSUED_MAX)
+        return;
+    p->heard = mem_resize(p->heard, p->n_heard + 1, sizeof *p->heard);
+    p->heard[p->n_heard++] = timestamp;
+}
+
+/* What the RM has issued, by a poll that counts. What it did not know before may have been its own. */
+static void learn_issued(struct rm_poll *p)
+{
+    bool is_news = rm_issued_add(p->issued, p->before.cluster_id);
+    for (size_t i = 0; i < p->n_heard; i++)
+        is_news = rm_issued_add(p->issued, p->heard[i]) || is_news;
+    p->n_heard = 0;
+    if (is_news)
+        rm_apps_ask_all(p->apps);
+    rm_issued_save(p->issued);
+}
+
 static void commit(struct rm_poll *p)
 {
     rm_apps_commit(p->apps, on_tell, p);
+    learn_issued(p);
+    rm_nodes_commit(p->nodes);
     p->listed_ms = p->clock_ms;
-    if (!p->grace_until_ms && p->n_nodes > p->n_nodes_known)
-        p->n_nodes_known = p->n_nodes;
+    p->n_ended = p->metrics.n_ended_apps;
     metric_add(p->def.metrics, M_RM_POLLS, 1);
     metric_set(p->def.metrics, M_RM_UP, 1);
     wait_for_next(p);
@@ -189,8 +218,8 @@ static void on_containers(void *arg, int err, const struct http_answer *a, const
     struct map live = MAP_EMPTY;
     struct err_info bad = *why;
     if (!check_answer(err, a, &bad) && !rm_read_containers(a->body.bytes, a->body.len, &live, &bad))
-        rm_app_saw_containers(q->poll->apps, q->app, &live);
-    map_fini(&live, NULL);
+        rm_app_saw_containers(q->poll->apps, q->app, &live, q->poll->nodes);
+    map_fini(&live, free);
     asked_done(q);
 }
 
@@ -212,23 +241,19 @@ static void on_attempts(void *arg, int err, const struct http_answer *a, const s
     }
     rm_app_saw_attempts(p->apps, q->app, &attempts);
     const struct rm_attempt *last = attempts.n_items ? &attempts.items[attempts.n_items - 1] : NULL;
-    /* Between two attempts, and until the nodes are back after a start of the RM, absence means nothing. */
-    if (q->is_running && last && last->is_running && !p->grace_until_ms &&
-        rm_app_has(p->apps, q->app, INDEX_CONTAINER))
+    /* Between two attempts, and where no node is back after a start of the RM, absence means nothing. */
+    if (q->is_running && last && last->is_running && rm_app_may_miss(p->apps, q->app, p->nodes))
         ask_containers(q, last->id);
     else
         asked_done(q);
     rm_attempts_fini(&attempts);
 }
 
-/* Whether a 404 means something: this RM must have had the id, in this life or an earlier one. */
+/* Whether a 404 means something: an RM knows what it has issued, until it has ended. */
 static enum rm_view unknown_view(const struct rm_poll *p, const struct rm_app *app)
 {
-    int64_t time = index_cluster_time(rm_app_id(app));
-    mem_auto char *text = mem_fmt("%" PRId64, time);
-    bool is_own = rm_app_was_known(app) || map_get(&p->cluster_ids, text);
-    bool may_be = !p->def.is_shared && time <= p->before.cluster_id;
-    return is_own || may_be ? RM_VIEW_UNKNOWN : RM_VIEW_FOREIGN;
+    bool is_own = rm_issued_has(p->issued, index_cluster_time(rm_app_id(app)));
+    return is_own ? RM_VIEW_UNKNOWN : RM_VIEW_FOREIGN;
 }
 
 static const enum rm_view state_views[] = {[RM_STATE_ALIVE] = RM_VIEW_ALIVE,
@@ -253,6 +278,7 @@ static void on_state(void *arg, int err, const struct http_answer *a, const stru
         return;
     }
     rm_app_saw(q->app, state_views[state], text);
+    hear(p, rm_app_id(q->app));
     q->is_running = state == RM_STATE_RUNNING;
     bool has_parts =
         rm_app_has(p->apps, q->app, INDEX_ATTEMPT) || rm_app_has(p->apps, q->app, INDEX_CONTAINER);
@@ -283,13 +309,54 @@ static void ask_apps(struct rm_poll *p)
 
 /* ---- lists ---- */
 
-static void hurry_app(void *arg, const char *id, const char *user)
+static int64_t list_begin_ms(const struct rm_poll *p)
 {
-    (void)user;
-    struct rm_poll *p = arg;
-    rm_apps_hurry(p->apps, id);
+    int64_t from = (p->listed_ms ? p->listed_ms : p->clock_ms) - OVERLAP_MS;
+    return from > 1 ? from : 1; /* 0 would list what is not finished, too */
 }
 
+static void begin_apps(struct rm_poll *p)
+{
+    rm_apps_begin(p->apps, (size_t)p->def.max_apps);
+    ask_apps(p);
+}
+
+/* The list of ended ones as far as it lies before what was asked for. */
+struct reach {
+    int64_t begin_ms;
+    bool is_back; /* it has one from before begin_ms */
+};
+
+static void note_reach(void *arg, const struct rm_listed *app)
+{
+    struct reach *r = arg;
+    r->is_back = r->is_back || (app->is_ended && app->finished_ms <= r->begin_ms);
+}
+
+static void on_oldest(void *arg, int err, const struct http_answer *a, const struct err_info *why)
+{
+    struct rm_poll *p = obj_cast(arg, struct rm_poll, POLL_MAGIC);
+    struct reach r = {.begin_ms = list_begin_ms(p)};
+    struct err_info bad = *why;
+    if (has_failed(p, err, a, why))
+        return;
+    if (rm_read_apps(a->body.bytes, a->body.len, note_reach, &r, &bad)) {
+        give_up(p, &bad);
+        return;
+    }
+    if (!r.is_back)
+        rm_apps_ask_all(p->apps);
+    begin_apps(p);
+}
+
+static void hurry_app(void *arg, const struct rm_listed *app)
+{
+    struct rm_poll *p = arg;
+    hear(p, app->id);
+    rm_apps_hurry(p->apps, app->id);
+}
+
+/* The RM evicts what ended first: while its list has one from before the part that was read, that part is whole. */
 static void on_finished(void *arg, int err, const struct http_answer *a, const struct err_info *why)
 {
     struct rm_poll *p = obj_cast(arg, struct rm_poll, POLL_MAGIC);
@@ -300,8 +367,15 @@ static void on_finished(void *arg, int err, const struct http_answer *a, const s
         give_up(p, &bad);
         return;
     }
-    rm_apps_begin(p->apps, (size_t)p->def.max_apps);
-    ask_apps(p);
+    bool has_ended = p->metrics.n_ended_apps < 0 || p->metrics.n_ended_apps != p->n_ended;
+    if (!p->listed_ms || !has_ended) {
+        begin_apps(p); /* all are asked about anyway, or none can have been evicted */
+        return;
+    }
+    mem_auto char *path = mem_fmt("/apps?states=FINISHED,FAILED,KILLED&finishedTimeEnd=%" PRId64
+                                  "&limit=1&deSelects=resourceRequests",
+                                  list_begin_ms(p));
+    ask(p, path, on_oldest, p);
 }
 
 /* One list of applications that have started. */
@@ -311,24 +385,20 @@ struct greeting {
 };
 
 /* A home for the user of each application that the list before did not have: it may have gone since it was made last. */
-static void greet_app(void *arg, const char *id, const char *user)
+static void greet_app(void *arg, const struct rm_listed *app)
 {
     struct greeting *g = arg;
     struct rm_poll *p = g->poll;
-    map_set(&g->apps, id, p);
-    if (!*user || map_get(&p->greeted, id) || map_get(&g->users, user))
+    hear(p, app->id);
+    bool is_old = app->is_ended && !p->listed_ms;
+    map_set(&g->apps, app->id, p);
+    if (is_old || !*app->user || map_get(&p->greeted, app->id) || map_get(&g->users, app->user))
         return;
-    map_set(&g->users, user, p);
-    mem_auto char *reason = mem_fmt("the RM has %s", id);
+    map_set(&g->users, app->user, p);
+    mem_auto char *reason = mem_fmt("the RM has %s", app->id);
     struct cleanup_event event = {
-        .kind = CLEANUP_APP_STORED, .subject = user, .reason = reason, .dry_run = p->def.dry_run};
+        .kind = CLEANUP_APP_STORED, .subject = app->user, .reason = reason, .dry_run = p->def.dry_run};
     cleanup_event(p->def.cleanup, &event, NULL, NULL);
-}
-
-static int64_t list_begin_ms(const struct rm_poll *p)
-{
-    int64_t from = (p->listed_ms ? p->listed_ms : p->clock_ms) - OVERLAP_MS;
-    return from > 1 ? from : 1; /* 0 would list what is not finished, too */
 }
 
 static void on_started(void *arg, int err, const struct http_answer *a, const struct err_info *why)
@@ -351,32 +421,47 @@ static void on_started(void *arg, int err, const struct http_answer *a, const st
     ask(p, path, on_finished, p);
 }
 
-/* The grace time ends with the interval, or when as many nodes are back as there were. */
-static void check_grace(struct rm_poll *p)
+static void ask_started(struct rm_poll *p)
 {
-    if (!p->grace_until_ms)
-        return;
-    bool all_back = p->n_nodes_known > 0 && p->n_nodes >= p->n_nodes_known;
-    if (all_back || run_now_ms() >= p->grace_until_ms)
-        p->grace_until_ms = 0;
+    /* The first time all that it knows, the ended ones too: whose ids it has issued is seen by them. */
+    mem_auto char *path =
+        p->listed_ms
+            ? mem_fmt("/apps?startedTimeBegin=%" PRId64 "&deSelects=resourceRequests", list_begin_ms(p))
+            : mem_str("/apps?deSelects=resourceRequests");
+    ask(p, path, on_started, p);
 }
 
+/* An RM that does not show its nodes is followed all the same: absent containers mean less then. */
 static void on_nodes(void *arg, int err, const struct http_answer *a, const struct err_info *why)
+{
+    struct rm_poll *p = obj_cast(arg, struct rm_poll, POLL_MAGIC);
+    struct err_info bad = *why;
+    struct map list = MAP_EMPTY;
+    if (p->is_closing)
+        return;
+    err = check_answer(err, a, &bad);
+    err = err ? err : rm_read_nodes(a->body.bytes, a->body.len, &list, &bad);
+    rm_nodes_saw(p->nodes, p->metrics.n_nodes, err ? NULL : &list, run_now_ms());
+    map_fini(&list, NULL);
+    ask_started(p);
+}
+
+static void on_metrics(void *arg, int err, const struct http_answer *a, const struct err_info *why)
 {
     struct rm_poll *p = obj_cast(arg, struct rm_poll, POLL_MAGIC);
     struct err_info bad = *why;
     if (has_failed(p, err, a, why))
         return;
-    if (rm_read_active_nodes(a->body.bytes, a->body.len, &p->n_nodes, &bad)) {
+    if (rm_read_metrics(a->body.bytes, a->body.len, &p->metrics, &bad)) {
         give_up(p, &bad);
         return;
     }
-    check_grace(p);
-    mem_auto char *path =
-        p->listed_ms
-            ? mem_fmt("/apps?startedTimeBegin=%" PRId64 "&deSelects=resourceRequests", list_begin_ms(p))
-            : mem_str("/apps?states=" LIVE_STATES "&deSelects=resourceRequests");
-    ask(p, path, on_started, p);
+    if (rm_nodes_wants_list(p->nodes, p->metrics.n_nodes, run_now_ms())) {
+        ask(p, "/nodes", on_nodes, p);
+        return;
+    }
+    rm_nodes_saw(p->nodes, p->metrics.n_nodes, NULL, run_now_ms());
+    ask_started(p);
 }
 
 /* ---- before: which RM is it? ---- */
@@ -389,32 +474,28 @@ static void ask_before(struct rm_poll *p)
     ask(p, "/info", on_before, p);
 }
 
-/* How long absent containers mean nothing. One RM alone has been active since it started; of several, this one may have
- * taken over a moment ago. */
-static int64_t grace_ms(const struct rm_poll *p, bool is_first)
+/* How much of the time in which nodes come back has passed. One RM alone has been active since it started; of several, this one
+ * may have taken over a moment ago, and one that was not heard may have been hung. */
+static int64_t passed_ms(const struct rm_poll *p, bool is_first)
 {
     int64_t age_ms = p->clock_ms - p->before.started_on;
-    if (!is_first || p->n_urls > 1 || age_ms < 0)
-        return p->def.node_expiry_ms;
-    return age_ms < p->def.node_expiry_ms ? p->def.node_expiry_ms - age_ms : 0;
+    return is_first && p->n_urls == 1 && age_ms > 0 ? age_ms : 0;
 }
 
 /* Another RM, or another start of it: what was seen before does not count any more. */
 static void note_rm(struct rm_poll *p)
 {
-    bool is_first = p->now.started_on == 0;
-    mem_auto char *id = mem_fmt("%" PRId64, p->before.cluster_id);
-    map_set(&p->cluster_ids, id, p);
+    bool is_first = p->now.started_on == 0, is_heard_again = !p->is_up;
     bool is_same = p->now.started_on == p->before.started_on && p->now_at == p->at;
-    if (!is_same || !p->is_up)
+    if (!is_same || is_heard_again) {
         log_emit(&ev_rm_followed, LOG_STR("url", p->urls[p->at]),
                  LOG_INT("started_on_ms", p->before.started_on));
+        rm_nodes_restart(p->nodes, passed_ms(p, is_first));
+    }
     p->is_up = true;
     p->is_told = true;
     if (is_same)
         return;
-    int64_t grace = grace_ms(p, is_first);
-    p->grace_until_ms = grace ? run_now_ms() + grace : 0;
     p->now = p->before;
     p->now_at = p->at;
     p->listed_ms = 0;
@@ -434,7 +515,7 @@ static void on_before(void *arg, int err, const struct http_answer *a, const str
     if (!err) {
         p->clock_ms = answer_clock_ms(a);
         note_rm(p);
-        ask(p, "/metrics", on_nodes, p);
+        ask(p, "/metrics", on_metrics, p);
         return;
     }
     p->at = (p->at + 1) % p->n_urls;
@@ -470,9 +551,12 @@ struct rm_poll *rm_poll_new(const struct rm_poll_def *def)
     for (size_t i = 0; i < p->n_urls; i++)
         p->urls[i] = mem_str(def->urls[i]);
     p->def.urls = NULL;
+    p->issued = rm_issued_open(def->loop, def->data_dir, def->urls);
+    p->def.data_dir = NULL;
     p->client = http_client_new(def->loop);
     p->timer = run_timer_new(def->loop, poll_begin, p);
     p->apps = rm_apps_new(def->index);
+    p->nodes = rm_nodes_new(def->node_expiry_ms);
     run_timer_start(p->timer, 0, 0);
     return p;
 }
@@ -485,7 +569,9 @@ void rm_poll_free(struct rm_poll *p)
     http_client_free(p->client);
     run_timer_free(p->timer);
     rm_apps_free(p->apps);
-    map_fini(&p->cluster_ids, NULL);
+    rm_nodes_free(p->nodes);
+    rm_issued_free(p->issued);
+    free(p->heard);
     map_fini(&p->greeted, NULL);
     for (size_t i = 0; i < p->n_urls; i++)
         free(p->urls[i]);

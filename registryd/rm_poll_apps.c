@@ -15,12 +15,13 @@
 struct rm_app {
     TAILQ_ENTRY(rm_app) link;
     char *id;
-    bool in_batch, was_known;
+    bool in_batch;
     int n_over; /* consistent polls in a row that said it is over */
     enum rm_view view;
     char state[32];
     struct map ended; /* id of an attempt or container -> consistent polls in a row that said so */
     struct map seen;  /* the same, of this poll: set members only */
+    struct map hosts; /* container with a record -> id of the node where it was seen alive, owned */
 };
 TAILQ_HEAD(rm_app_list, rm_app);
 
@@ -31,6 +32,7 @@ struct rm_apps {
     struct rm_app *next;     /* of the batch, not taken yet */
     struct index_app cursor; /* last application taken from the index; id NULL: none yet */
     char *cursor_id;         /* its id, owned */
+    bool asks_again;         /* from the index's first one on, when its last one was taken */
 };
 
 /* ---- queue ---- */
@@ -49,6 +51,7 @@ static void app_free(struct rm_apps *apps, struct rm_app *app)
     map_remove(&apps->by_id, app->id);
     map_fini(&app->ended, NULL);
     map_fini(&app->seen, NULL);
+    map_fini(&app->hosts, free);
     free(app->id);
     free(app);
 }
@@ -62,6 +65,13 @@ struct rm_apps *rm_apps_new(const struct index *ix)
     return apps;
 }
 
+static void rewind_index(struct rm_apps *apps)
+{
+    mem_free_ptr(&apps->cursor_id);
+    apps->cursor = (struct index_app){0};
+    apps->asks_again = false;
+}
+
 static void forget_all(struct rm_apps *apps)
 {
     while (!TAILQ_EMPTY(&apps->queue))
@@ -69,8 +79,7 @@ static void forget_all(struct rm_apps *apps)
     while (!TAILQ_EMPTY(&apps->batch))
         app_free(apps, TAILQ_FIRST(&apps->batch));
     apps->next = NULL;
-    mem_free_ptr(&apps->cursor_id);
-    apps->cursor = (struct index_app){0};
+    rewind_index(apps);
 }
 
 void rm_apps_free(struct rm_apps *apps)
@@ -84,7 +93,13 @@ void rm_apps_free(struct rm_apps *apps)
 
 void rm_apps_restart(struct rm_apps *apps)
 {
-    forget_all(apps);
+    rm_apps_discard(apps);
+    rewind_index(apps);
+}
+
+void rm_apps_ask_all(struct rm_apps *apps)
+{
+    apps->asks_again = apps->cursor_id != NULL;
 }
 
 void rm_apps_hurry(struct rm_apps *apps, const char *id)
@@ -99,11 +114,21 @@ void rm_apps_hurry(struct rm_apps *apps, const char *id)
     TAILQ_INSERT_HEAD(&apps->queue, app, link);
 }
 
+static bool index_after_cursor(const struct rm_apps *apps, struct index_app *out)
+{
+    return index_app_after(apps->index, apps->cursor_id ? &apps->cursor : NULL, out);
+}
+
 /* The next application of the index that was not looked at yet. */
 static bool index_take(struct rm_apps *apps)
 {
     struct index_app found;
-    if (!index_app_after(apps->index, apps->cursor_id ? &apps->cursor : NULL, &found))
+    bool is_there = index_after_cursor(apps, &found);
+    if (!is_there && apps->asks_again) {
+        rewind_index(apps);
+        is_there = index_after_cursor(apps, &found);
+    }
+    if (!is_there)
         return false;
     free(apps->cursor_id);
     apps->cursor_id = mem_str(found.id);
@@ -154,11 +179,6 @@ const char *rm_app_id(const struct rm_app *app)
     return app->id;
 }
 
-bool rm_app_was_known(const struct rm_app *app)
-{
-    return app->was_known;
-}
-
 void rm_app_saw(struct rm_app *app, enum rm_view view, const char *state)
 {
     app->view = view;
@@ -203,6 +223,9 @@ struct look {
     struct rm_app *app;
     const struct rm_attempts *attempts;
     const struct map *live;
+    const struct rm_nodes *nodes;
+    struct map hosts; /* as of struct rm_app, from now on */
+    bool may_miss;    /* one of them */
 };
 
 static void note_attempt(void *arg, enum index_persistence persistence, const char *id)
@@ -220,21 +243,44 @@ static void note_attempt(void *arg, enum index_persistence persistence, const ch
 
 void rm_app_saw_attempts(struct rm_apps *apps, struct rm_app *app, const struct rm_attempts *attempts)
 {
-    struct look l = {app, attempts, NULL};
+    struct look l = {.app = app, .attempts = attempts};
     each_record(apps, app, note_attempt, &l);
+}
+
+static void note_may_miss(void *arg, enum index_persistence persistence, const char *id)
+{
+    struct look *l = arg;
+    if (persistence == INDEX_CONTAINER)
+        l->may_miss = l->may_miss || rm_nodes_may_miss(l->nodes, map_get(&l->app->hosts, id));
+}
+
+bool rm_app_may_miss(const struct rm_apps *apps, const struct rm_app *app, const struct rm_nodes *nodes)
+{
+    struct look l = {.app = (struct rm_app *)app, .nodes = nodes};
+    each_record(apps, app, note_may_miss, &l);
+    return l.may_miss;
 }
 
 static void note_container(void *arg, enum index_persistence persistence, const char *id)
 {
     struct look *l = arg;
-    if (persistence == INDEX_CONTAINER && !map_get(l->live, id))
+    if (persistence != INDEX_CONTAINER)
+        return;
+    const char *now = map_get(l->live, id), *before = map_get(&l->app->hosts, id);
+    const char *host = now && *now ? now : before;
+    if (!now && rm_nodes_may_miss(l->nodes, host))
         map_set(&l->app->seen, id, l->app);
+    if (host)
+        free(map_set(&l->hosts, id, mem_str(host)));
 }
 
-void rm_app_saw_containers(struct rm_apps *apps, struct rm_app *app, const struct map *live)
+void rm_app_saw_containers(struct rm_apps *apps, struct rm_app *app, const struct map *live,
+                           const struct rm_nodes *nodes)
 {
-    struct look l = {app, NULL, live};
+    struct look l = {.app = app, .live = live, .nodes = nodes, .hosts = MAP_EMPTY};
     each_record(apps, app, note_container, &l);
+    map_fini(&app->hosts, free);
+    app->hosts = l.hosts;
 }
 
 /* ---- the end of a poll ---- */
@@ -313,8 +359,6 @@ static void app_commit(struct rm_apps *apps, struct rm_app *app, struct verdict 
 {
     bool is_over = app->view == RM_VIEW_ENDED || app->view == RM_VIEW_UNKNOWN;
     app->n_over = is_over ? app->n_over + 1 : 0;
-    app->was_known = app->was_known || app->view == RM_VIEW_ALIVE || app->view == RM_VIEW_ENDING ||
-                     app->view == RM_VIEW_ENDED;
     count_ended(app);
     if (is_over && app->n_over >= POLLS_NEEDED) {
         tell_app(apps, app, v);

@@ -18,6 +18,7 @@
 
 #include "cleanup.h"
 #include "index.h"
+#include "rm_nodes.h"
 #include "rm_poll_read.h"
 
 struct rm_apps;
@@ -29,18 +30,22 @@ enum rm_view {
     RM_VIEW_ALIVE,   /* it is not over */
     RM_VIEW_ENDING,  /* it is not over yet, and is to be asked about until it is */
     RM_VIEW_ENDED,   /* its internal state is a final one */
-    RM_VIEW_UNKNOWN, /* the RM does not know it, and should */
-    RM_VIEW_FOREIGN  /* the RM does not know it, and need not: another cluster's */
+    RM_VIEW_UNKNOWN, /* the RM does not know it any more, and has issued it: rm_issued.h */
+    RM_VIEW_FOREIGN  /* the RM does not know it, and somebody else may have issued it */
 };
 
 /** What may be purged. subject, reason: borrowed. */
 #define RM_APPS_TELL void (*tell)(void *arg, enum cleanup_kind kind, const char *subject, const char *reason)
 
+/** Nothing is known yet. Free with rm_apps_free. @param ix says which applications have records [borrowed, lives on] */
 struct rm_apps *rm_apps_new(const struct index *ix);
 /** Free; NULL is fine. */
 void rm_apps_free(struct rm_apps *apps);
-/** Everything is to be asked about anew, and nothing of what was said before counts: another RM, or another start of it. */
+/** Everything is to be asked about anew, and nothing of what was said before counts: another RM, or another start of it. On which
+ *  node a container was is still known. */
 void rm_apps_restart(struct rm_apps *apps);
+/** All are to be asked about once more; what was said before counts, and a round under way is brought to its end first. */
+void rm_apps_ask_all(struct rm_apps *apps);
 /** An application should be asked about in the next poll; one without records is passed over. */
 void rm_apps_hurry(struct rm_apps *apps, const char *id);
 /** Fill the batch of a poll with up to max applications. @return how many. */
@@ -56,15 +61,17 @@ size_t rm_apps_n_watched(const struct rm_apps *apps);
 
 /** "application_…". */
 const char *rm_app_id(const struct rm_app *app);
-/** Whether it was known to this RM at an earlier poll. */
-bool rm_app_was_known(const struct rm_app *app);
 /** Whether records have this persistence. */
 bool rm_app_has(const struct rm_apps *apps, const struct rm_app *app, enum index_persistence persistence);
 /** What the RM says of it; state: its word, for the log. */
 void rm_app_saw(struct rm_app *app, enum rm_view view, const char *state);
 /** The attempts that the RM lists. */
 void rm_app_saw_attempts(struct rm_apps *apps, struct rm_app *app, const struct rm_attempts *attempts);
-/** The containers that live: those with a record and not among them have ended. */
-void rm_app_saw_containers(struct rm_apps *apps, struct rm_app *app, const struct map *live);
+/** Whether the list of living containers could say of any with a record that it has ended. */
+bool rm_app_may_miss(const struct rm_apps *apps, const struct rm_app *app, const struct rm_nodes *nodes);
+/** The containers that live, to the ids of their nodes ("": not known): those with a record and not among them have ended, where
+ *  their node lets us say so. */
+void rm_app_saw_containers(struct rm_apps *apps, struct rm_app *app, const struct map *live,
+                           const struct rm_nodes *nodes);
 
 #endif

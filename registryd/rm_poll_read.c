@@ -1,6 +1,7 @@
 #include "rm_poll_read.h"
 #include "index_terms.h"
 #include "base/mem.h"
+#include "base/obj.h"
 #include "base/str.h"
 #include "json/json.h"
 
@@ -77,16 +78,55 @@ int rm_read_info(const char *bytes, size_t len, struct rm_info *out, struct err_
     return 0;
 }
 
-int rm_read_active_nodes(const char *bytes, size_t len, int64_t *out, struct err_info *why)
+/* A number of clusterMetrics. @return false: it is not there. */
+static bool read_metric(json_t *root, const char *name, int64_t *out)
+{
+    return read_number(member(root, "clusterMetrics", name), out);
+}
+
+int rm_read_metrics(const char *bytes, size_t len, struct rm_metrics *out, struct err_info *why)
+{
+    json_auto json_t *root = NULL;
+    int64_t n_nodes, completed, failed, killed;
+    int err = json_read(bytes, len, &root, why);
+    if (err)
+        return err;
+    if (!read_metric(root, "activeNodes", &n_nodes))
+        return unexpected(why, "clusterMetrics/activeNodes");
+    bool has_ended = read_metric(root, "appsCompleted", &completed) &&
+                     read_metric(root, "appsFailed", &failed) && read_metric(root, "appsKilled", &killed);
+    *out = (struct rm_metrics){n_nodes, has_ended ? completed + failed + killed : -1};
+    return 0;
+}
+
+static bool is_registered(const json_t *state)
+{
+    static const char *const others[] = {"NEW", "LOST", "REBOOTED", "SHUTDOWN", "DECOMMISSIONED"};
+    for (size_t i = 0; i < ARRAY_LEN(others); i++) {
+        if (is_word(state, others[i]))
+            return false;
+    }
+    return true;
+}
+
+int rm_read_nodes(const char *bytes, size_t len, struct map *out, struct err_info *why)
 {
     json_auto json_t *root = NULL;
     int err = json_read(bytes, len, &root, why);
     if (err)
         return err;
-    int64_t n;
-    if (!read_number(member(root, "clusterMetrics", "activeNodes"), &n))
-        return unexpected(why, "clusterMetrics/activeNodes");
-    *out = n;
+    json_auto json_t *list = elements(root, "nodes", "node");
+    if (!list)
+        return unexpected(why, "nodes/node");
+    for (size_t i = 0; i < json_array_size(list); i++) {
+        const json_t *item = json_array_get(list, i);
+        const char *id = json_string_value(json_object_get(item, "id"));
+        const json_t *state = json_object_get(item, "state");
+        if (!id || !json_is_string(state))
+            return unexpected(why, "node/id");
+        if (is_registered(state))
+            map_set(out, id, out);
+    }
     return 0;
 }
 
@@ -118,8 +158,8 @@ bool rm_read_not_found(const char *bytes, size_t len)
     return json_is_string(name) && str_ends(json_string_value(name), "NotFoundException");
 }
 
-int rm_read_apps(const char *bytes, size_t len, void (*fn)(void *arg, const char *id, const char *user),
-                 void *arg, struct err_info *why)
+int rm_read_apps(const char *bytes, size_t len, void (*fn)(void *arg, const struct rm_listed *app), void *arg,
+                 struct err_info *why)
 {
     json_auto json_t *root = NULL;
     int err = json_read(bytes, len, &root, why);
@@ -129,11 +169,14 @@ int rm_read_apps(const char *bytes, size_t len, void (*fn)(void *arg, const char
     if (!list)
         return unexpected(why, "apps/app");
     for (size_t i = 0; i < json_array_size(list); i++) {
-        const json_t *app = json_array_get(list, i);
-        const char *id = json_string_value(json_object_get(app, "id"));
-        const char *user = json_string_value(json_object_get(app, "user"));
-        if (id)
-            fn(arg, id, user ? user : "");
+        const json_t *item = json_array_get(list, i);
+        const char *user = json_string_value(json_object_get(item, "user"));
+        struct rm_listed app = {.id = json_string_value(json_object_get(item, "id")),
+                                .user = user ? user : "",
+                                .is_ended = is_final(json_object_get(item, "state"))};
+        read_number(json_object_get(item, "finishedTime"), &app.finished_ms);
+        if (app.id)
+            fn(arg, &app);
     }
     return 0;
 }
@@ -194,7 +237,9 @@ int rm_read_containers(const char *bytes, size_t len, struct map *out, struct er
         id = id ? id : json_string_value(json_object_get(item, "id"));
         if (!id)
             return unexpected(why, "container/containerId");
-        map_set(out, id, out);
+        const char *node = json_string_value(json_object_get(item, "assignedNodeId"));
+        node = node ? node : json_string_value(json_object_get(item, "nodeId"));
+        free(map_set(out, id, mem_str(node ? node : "")));
     }
     return 0;
 }

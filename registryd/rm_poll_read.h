@@ -20,8 +20,16 @@ struct rm_info {
 };
 /** Read /info. @return 0; ERR_JSON: no such answer. */
 int rm_read_info(const char *bytes, size_t len, struct rm_info *out, struct err_info *why);
-/** Read clusterMetrics.activeNodes of /metrics. @return 0; ERR_JSON. */
-int rm_read_active_nodes(const char *bytes, size_t len, int64_t *out, struct err_info *why);
+struct rm_metrics {
+    int64_t n_nodes;      /* active */
+    int64_t n_ended_apps; /* since the start of the RM; -1: not shown */
+};
+/** Read /metrics. @return 0; ERR_JSON: no such answer. */
+int rm_read_metrics(const char *bytes, size_t len, struct rm_metrics *out, struct err_info *why);
+
+/** Put the ids of the nodes of /nodes that are registered into a set (value: not NULL), which map_fini(…, NULL) releases: all but those
+ *  that are new, lost, rebooted, shut down or decommissioned. @return 0; ERR_JSON: *out unchanged or in part. */
+int rm_read_nodes(const char *bytes, size_t len, struct map *out, struct err_info *why);
 
 /** Internal state of an application, as clean-up sees it. */
 enum rm_state {
@@ -35,9 +43,15 @@ int rm_read_state(const char *bytes, size_t len, enum rm_state *out, char text[3
 /** A 404 body is the RM's own NotFoundException, not somebody else's 404. */
 bool rm_read_not_found(const char *bytes, size_t len);
 
-/** Call fn with id and user ("" when not shown) of each application of /apps. @return 0; ERR_JSON. */
-int rm_read_apps(const char *bytes, size_t len, void (*fn)(void *arg, const char *id, const char *user),
-                 void *arg, struct err_info *why);
+/** An application of a list. Borrowed. */
+struct rm_listed {
+    const char *id, *user; /* user "": not shown */
+    bool is_ended;         /* the list says FINISHED, FAILED or KILLED: it has at least unregistered */
+    int64_t finished_ms;   /* when, by the RM's clock; 0: not, or not shown */
+};
+/** Call fn for each application of /apps. @return 0; ERR_JSON. */
+int rm_read_apps(const char *bytes, size_t len, void (*fn)(void *arg, const struct rm_listed *app), void *arg,
+                 struct err_info *why);
 
 struct rm_attempt {
     char *id;
@@ -53,7 +67,8 @@ struct rm_attempts {
 int rm_read_attempts(const char *bytes, size_t len, struct rm_attempts *out, struct err_info *why);
 /** Release; empty afterwards. */
 void rm_attempts_fini(struct rm_attempts *a);
-/** Put the ids of /containers into a set (value: not NULL), which map_fini(…, NULL) releases. @return 0; ERR_JSON. */
+/** Put the ids of /containers into a map to the id of the node, "" where that is not shown; map_fini(…, free) releases.
+ *  @return 0; ERR_JSON: *out unchanged or in part. */
 int rm_read_containers(const char *bytes, size_t len, struct map *out, struct err_info *why);
 
 #endif

@@ -21,7 +21,8 @@
 struct kit {
     struct fake *fake;
     struct rm_apps *apps;
-    struct buf told; /* "kind subject;" */
+    struct rm_nodes *nodes; /* CALM */
+    struct buf told;        /* "kind subject;" */
 };
 
 static int set_up(void **state)
@@ -33,6 +34,7 @@ static int set_up(void **state)
     fake_begin(k->fake, "a1");
     fake_end(k->fake);
     k->apps = rm_apps_new(k->fake->index);
+    k->nodes = rm_nodes_new(1000);
     *state = k;
     return 0;
 }
@@ -42,6 +44,7 @@ static int tear_down(void **state)
     struct kit *k = *state;
     void *fake = k->fake;
     rm_apps_free(k->apps);
+    rm_nodes_free(k->nodes);
     fake_tear_down(&fake);
     buf_fini(&k->told);
     free(k);
@@ -65,8 +68,8 @@ static void poll(struct kit *k, enum rm_view view, const char *const *live)
     if (app && live) {
         struct map set = MAP_EMPTY;
         for (; *live; live++)
-            map_set(&set, *live, k);
-        rm_app_saw_containers(k->apps, app, &set);
+            map_set(&set, *live, (void *)(strcmp(*live, C1) == 0 ? "a:1" : ""));
+        rm_app_saw_containers(k->apps, app, &set, k->nodes);
         map_fini(&set, NULL);
     }
     rm_apps_commit(k->apps, note, k);
@@ -244,6 +247,76 @@ static void a_restart_asks_about_everything_again(void **state)
     rm_apps_discard(k->apps);
 }
 
+static void see_nodes(struct kit *k, const char *const *ids, int64_t now_ms)
+{
+    struct map set = MAP_EMPTY;
+    int64_t n = 0;
+    for (; *ids; ids++, n++)
+        map_set(&set, *ids, k);
+    rm_nodes_saw(k->nodes, n, &set, now_ms);
+}
+
+/* C1 was seen alive on node a:1; where C2 was, nobody has said. */
+static void a_container_waits_for_its_node(void **state)
+{
+    struct kit *k = *state;
+    static const char *const both[] = {C1, C2, NULL}, *const none[] = {NULL};
+    static const char *const a_b[] = {"a:1", "b:1", NULL}, *const b_c[] = {"b:1", "c:1", NULL};
+    fake_record(k->fake, "/c1", C1, "container");
+    fake_record(k->fake, "/c2", C2, "container");
+    see_nodes(k, a_b, 0);
+    poll(k, RM_VIEW_ALIVE, both);
+    rm_apps_restart(k->apps);
+    rm_nodes_restart(k->nodes, 0);
+    see_nodes(k, b_c, 10);
+    poll(k, RM_VIEW_ALIVE, none);
+    poll(k, RM_VIEW_ALIVE, none);
+    assert_told(k, "");
+    see_nodes(k, a_b, 20);
+    poll(k, RM_VIEW_ALIVE, none);
+    poll(k, RM_VIEW_ALIVE, none);
+    assert_non_null(strstr(buf_cstr(&k->told), "container-finished " C1 ";"));
+    assert_non_null(strstr(buf_cstr(&k->told), "container-finished " C2 ";"));
+}
+
+/* A round of all that is under way is not begun anew: who asks for one all the time would never come to its end. */
+static void asking_about_all_again(void **state)
+{
+    struct kit *k = *state;
+    size_t n_asked[12] = {0};
+    for (int i = 0; i < 12; i++) {
+        mem_auto char *path = mem_fmt("/n%d", i), *id = mem_fmt("application_5_%04d", i);
+        fake_record(k->fake, path, id, "application");
+    }
+    for (int poll_no = 0; poll_no < 12; poll_no++) {
+        struct rm_app *app;
+        rm_apps_ask_all(k->apps);
+        rm_apps_begin(k->apps, 2);
+        while ((app = rm_apps_take(k->apps))) {
+            n_asked[atoi(rm_app_id(app) + strlen("application_5_"))]++;
+            rm_app_saw(app, RM_VIEW_ALIVE, "RUNNING");
+        }
+        rm_apps_commit(k->apps, note, k);
+    }
+    for (int i = 0; i < 12; i++)
+        assert_in_range(n_asked[i], 1, 3);
+}
+
+/* What was counted before goes on: an application that is over has been seen once already. */
+static void asking_about_all_again_forgets_nothing(void **state)
+{
+    struct kit *k = *state;
+    fake_record(k->fake, "/app", APP, "application");
+    poll(k, RM_VIEW_ALIVE, NULL);
+    assert_int_equal(rm_apps_begin(k->apps, 10), 0);
+    rm_apps_commit(k->apps, note, k);
+    rm_apps_ask_all(k->apps);
+    poll(k, RM_VIEW_UNKNOWN, NULL);
+    rm_apps_ask_all(k->apps);
+    poll(k, RM_VIEW_UNKNOWN, NULL);
+    assert_told(k, "application-completed " APP ";");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -257,6 +330,9 @@ int main(void)
         CASE(attempts),
         CASE(everybody_has_a_turn),
         CASE(a_restart_asks_about_everything_again),
+        CASE(a_container_waits_for_its_node),
+        CASE(asking_about_all_again),
+        CASE(asking_about_all_again_forgets_nothing),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

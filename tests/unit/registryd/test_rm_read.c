@@ -10,6 +10,7 @@
 
 #include "base/buf.h"
 #include "base/obj.h"
+#include "base/mem.h"
 #include "registryd/rm_poll_read.h"
 
 static void info(void **state)
@@ -79,9 +80,14 @@ static void not_found(void **state)
     assert_false(rm_read_not_found("", 0));
 }
 
-static void note_app(void *arg, const char *id, const char *user)
+static void note_app(void *arg, const struct rm_listed *app)
 {
-    buf_addf(arg, "%s/%s ", id, user);
+    buf_addf(arg, "%s/%s%s ", app->id, app->user, app->is_ended ? "!" : "");
+}
+
+static void note_time(void *arg, const struct rm_listed *app)
+{
+    buf_addf(arg, "%lld ", (long long)app->finished_ms);
 }
 
 static void apps(void **state)
@@ -100,6 +106,8 @@ static void apps(void **state)
         {"{\"apps\":{\"app\":{\"id\":\"a\",\"user\":\"u\",\"resourceSecondsMap\":{\"entry\":{\"key\":1},"
          "\"entry\":{\"key\":2}}}}}",
          "a/u ", 0},
+        {"{\"apps\":{\"app\":[{\"id\":\"a\",\"state\":\"RUNNING\"},{\"id\":\"b\",\"state\":\"KILLED\"}]}}",
+         "a/ b/! ", 0},
         {"{\"apps\":{\"app\":7}}", "", ERR_JSON},
         {"{\"apps\":[]}", "", ERR_JSON},
         {"{\"app\":[{\"id\":\"a\"}]}", "a/ ", 0},
@@ -111,6 +119,43 @@ static void apps(void **state)
         int err = rm_read_apps(rows[i].text, strlen(rows[i].text), note_app, &got, NULL);
         if (err != rows[i].err || strcmp(buf_cstr(&got), rows[i].expected) != 0)
             fail_msg("%s: %s \"%s\"", rows[i].text, err_name(err), buf_cstr(&got));
+    }
+}
+
+static void finish_times(void **state)
+{
+    (void)state;
+    static const char text[] = "{\"apps\":{\"app\":[{\"id\":\"a\",\"finishedTime\":1700000000123},"
+                               "{\"id\":\"b\",\"finishedTime\":\"7\"},{\"id\":\"c\",\"finishedTime\":0},"
+                               "{\"id\":\"d\",\"finishedTime\":null}]}}";
+    buf_auto struct buf got = BUF_EMPTY;
+    assert_int_equal(rm_read_apps(text, sizeof text - 1, note_time, &got, NULL), 0);
+    assert_string_equal(buf_cstr(&got), "1700000000123 7 0 0 ");
+}
+
+static void metrics(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *text;
+        int64_t n_nodes, n_ended; /* n_nodes -1: ERR_JSON */
+    } rows[] = {
+        {"{\"clusterMetrics\":{\"activeNodes\":3,\"appsCompleted\":4,\"appsFailed\":2,\"appsKilled\":1}}", 3,
+         7},
+        {"{\"activeNodes\":\"3\",\"appsCompleted\":\"4\",\"appsFailed\":\"0\",\"appsKilled\":\"0\"}", 3, 4},
+        {"{\"clusterMetrics\":{\"activeNodes\":0}}", 0, -1},
+        {"{\"clusterMetrics\":{\"activeNodes\":3,\"appsCompleted\":4,\"appsFailed\":null,\"appsKilled\":1}}",
+         3, -1},
+        {"{\"clusterMetrics\":{\"appsCompleted\":4}}", -1, 0},
+        {"{}", -1, 0},
+        {"[", -1, 0},
+    };
+    for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+        struct rm_metrics got = {-1, 0};
+        int err = rm_read_metrics(rows[i].text, strlen(rows[i].text), &got, NULL);
+        if ((err == ERR_JSON) != (rows[i].n_nodes < 0) || got.n_nodes != rows[i].n_nodes ||
+            got.n_ended_apps != rows[i].n_ended)
+            fail_msg("%s: %s", rows[i].text, err_name(err));
     }
 }
 
@@ -158,6 +203,54 @@ static void containers(void **state)
         int err = rm_read_containers(rows[i].text, strlen(rows[i].text), &set, NULL);
         if (err != rows[i].err || set.n_items != rows[i].n)
             fail_msg("%s: %s, %zu", rows[i].text, err_name(err), set.n_items);
+        map_fini(&set, free);
+    }
+}
+
+static void hosts(void **state)
+{
+    (void)state;
+    static const char text[] =
+        "{\"container\":[{\"containerId\":\"c\",\"assignedNodeId\":\"a:1\",\"nodeId\":\"z:1\"},"
+        "{\"id\":\"d\",\"nodeId\":\"b:1\"},{\"id\":\"e\"},{\"id\":\"e\"}]}";
+    struct map got = MAP_EMPTY;
+    assert_int_equal(rm_read_containers(text, sizeof text - 1, &got, NULL), 0);
+    assert_string_equal(map_get(&got, "c"), "a:1");
+    assert_string_equal(map_get(&got, "d"), "b:1");
+    assert_string_equal(map_get(&got, "e"), "");
+    map_fini(&got, free);
+}
+
+static void nodes(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *text, *expected;
+        int err;
+    } rows[] = {
+        {"{\"nodes\":null}", "", 0},
+        {"{\"nodes\":{}}", "", 0},
+        {"{\"nodes\":{\"node\":{\"id\":\"a:1\",\"state\":\"RUNNING\"}}}", "a:1 ", 0},
+        {"{\"nodes\":{\"node\":[{\"id\":\"b:1\",\"state\":\"UNHEALTHY\"},{\"id\":\"a:1\",\"state\":"
+         "\"DECOMMISSIONING\"},"
+         "{\"id\":\"c:1\",\"state\":\"LOST\"},{\"id\":\"d:1\",\"state\":\"SHUTDOWN\"},{\"id\":\"e:1\","
+         "\"state\":\"NEW\"},"
+         "{\"id\":\"f:1\",\"state\":\"REBOOTED\"},{\"id\":\"g:1\",\"state\":\"DECOMMISSIONED\"}]}}",
+         "a:1 b:1 ", 0},
+        {"{\"nodes\":{\"node\":[{\"id\":\"a:1\"}]}}", "", ERR_JSON},
+        {"{\"nodes\":{\"node\":[{\"state\":\"RUNNING\"}]}}", "", ERR_JSON},
+        {"{\"nodes\":{\"node\":7}}", "", ERR_JSON},
+        {"[]", "", ERR_JSON},
+    };
+    for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+        struct map set = MAP_EMPTY;
+        buf_auto struct buf got = BUF_EMPTY;
+        int err = rm_read_nodes(rows[i].text, strlen(rows[i].text), &set, NULL);
+        mem_auto const char **keys = map_sorted_keys(&set);
+        for (size_t k = 0; keys[k]; k++)
+            buf_addf(&got, "%s ", keys[k]);
+        if (err != rows[i].err || strcmp(buf_cstr(&got), rows[i].expected) != 0)
+            fail_msg("%s: %s \"%s\"", rows[i].text, err_name(err), buf_cstr(&got));
         map_fini(&set, NULL);
     }
 }
@@ -165,8 +258,10 @@ static void containers(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(info), cmocka_unit_test(states),   cmocka_unit_test(not_found),
-        cmocka_unit_test(apps), cmocka_unit_test(attempts), cmocka_unit_test(containers),
+        cmocka_unit_test(info),     cmocka_unit_test(states),       cmocka_unit_test(not_found),
+        cmocka_unit_test(apps),     cmocka_unit_test(finish_times), cmocka_unit_test(metrics),
+        cmocka_unit_test(attempts), cmocka_unit_test(containers),   cmocka_unit_test(hosts),
+        cmocka_unit_test(nodes),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
