@@ -44,7 +44,9 @@ static void write_state(struct jw *w, const struct follow_state *state)
     jw_kstr(w, "revision", state->revision);
     jw_kbool(w, "ready", state->is_ready && !state->is_expired);
     jw_kbool(w, "stale",
-             !state->is_connected || !state->is_synced || state->is_store_away || state->is_behind);
+             !state->is_connected || !state->is_synced || state->is_store_away || state->is_behind ||
+                 state->is_frozen);
+    jw_kbool(w, "frozen", state->is_frozen);
     jw_kint(w, "staleSeconds", state->stale_ms / 1000);
     jw_kint(w, "records", (int64_t)state->n_records);
     jw_kint(w, "held", (int64_t)state->n_held);
@@ -67,9 +69,11 @@ static void on_revision(void *arg, int err)
     struct follow_state state;
     struct err_info why;
     follow_state(s->app->follow, &state);
+    buf_auto struct buf frozen = BUF_EMPTY;
+    bool is_frozen = dnsd_serials_frozen(s->app, &frozen);
     if (err == ERR_TIMEOUT)
-        err_set(&why, err, "revision", "not answered from yet; the names answered now are those of %s",
-                state.revision);
+        err_set(&why, err, "revision", "not answered from yet; the names answered now are those of %s%s%s",
+                state.revision, is_frozen ? ": " : "", buf_cstr(&frozen));
     else if (err == ERR_GONE)
         err_set(&why, err, "revision", "this revision is of another store; names are answered from %s",
                 state.revision);
@@ -166,6 +170,7 @@ static void api_stats(struct http_req *req, void *arg)
     jw_object(&w);
     write_state(&w, &state);
     jw_kbool(&w, "connected", state.is_connected);
+    jw_kbool(&w, "loading", dnsd_is_standing_in(app));
     jw_kint(&w, "nameless", (int64_t)state.n_nameless);
     jw_kint(&w, "leftOut", (int64_t)state.n_left_out);
     jw_kint(&w, "unzoned", (int64_t)state.n_unzoned);
@@ -185,11 +190,24 @@ static void api_stats(struct http_req *req, void *arg)
 
 /* ---- orders ---- */
 
+/* What was asked for is done, but not seen, and will not be soon. */
+static void reply_frozen(struct http_req *req, const struct dnsd *app)
+{
+    buf_auto struct buf text = BUF_EMPTY;
+    struct err_info why;
+    if (!dnsd_serials_frozen(app, &text))
+        buf_add_str(&text,
+                    "an image of the last run is answered from until its records, or the registry, are read");
+    err_set(&why, ERR_UNAVAILABLE, "dnsd", "taken in, and not answered from yet: %s", buf_cstr(&text));
+    http_reply_error(req, ERR_UNAVAILABLE, &why);
+}
+
 /* A request that waits for removals. */
 struct released {
     struct obj obj;
     struct dnsd *app;
     struct http_req *req;
+    size_t n_records;
 };
 
 static void released_free(struct released *r)
@@ -198,22 +216,34 @@ static void released_free(struct released *r)
     free(r);
 }
 
-static void on_released(void *arg, size_t n_records)
+static void on_release_shown(void *arg, bool is_shown)
 {
     struct released *r = obj_cast(arg, struct released, RELEASED_MAGIC);
     struct buf body = BUF_EMPTY;
     struct jw w = jw_on(&body);
-    jw_object(&w);
-    jw_kint(&w, "released", (int64_t)n_records);
-    jw_object_end(&w);
-    http_reply(r->req, 200, "application/json", &body);
+    if (is_shown) {
+        jw_object(&w);
+        jw_kint(&w, "released", (int64_t)r->n_records);
+        jw_object_end(&w);
+        http_reply(r->req, 200, "application/json", &body);
+    } else {
+        reply_frozen(r->req, r->app);
+    }
     released_free(r);
+}
+
+static void on_released(void *arg, size_t n_records)
+{
+    struct released *r = obj_cast(arg, struct released, RELEASED_MAGIC);
+    r->n_records = n_records;
+    dnsd_when_shown(r->app, on_release_shown, r);
 }
 
 static void on_release_left(void *arg)
 {
     struct released *r = obj_cast(arg, struct released, RELEASED_MAGIC);
     follow_forget(r->app->follow, r);
+    dnsd_forget_shown(r->app, r);
     released_free(r);
 }
 
@@ -234,6 +264,7 @@ struct reload {
     struct http_req *req;
     int net_err; /* certificate or secrets; why says more */
     struct err_info why;
+    unsigned n_files, n_changed;
 };
 
 static void reload_free(struct reload *r)
@@ -246,25 +277,37 @@ static void on_reload_gone(void *arg)
 {
     struct reload *r = obj_cast(arg, struct reload, RELOAD_MAGIC);
     masters_forget(r->app->masters, r);
+    dnsd_forget_shown(r->app, r);
+    reload_free(r);
+}
+
+static void on_reload_shown(void *arg, bool is_shown)
+{
+    struct reload *r = obj_cast(arg, struct reload, RELOAD_MAGIC);
+    struct buf body = BUF_EMPTY;
+    struct jw w = jw_on(&body);
+    if (is_shown) {
+        jw_object(&w);
+        jw_kint(&w, "files", r->n_files);
+        jw_kint(&w, "changed", r->n_changed);
+        jw_object_end(&w);
+        http_reply(r->req, 200, "application/json", &body);
+    } else {
+        reply_frozen(r->req, r->app);
+    }
     reload_free(r);
 }
 
 static void on_reloaded(void *arg, int err, const struct masters_outcome *outcome)
 {
     struct reload *r = obj_cast(arg, struct reload, RELOAD_MAGIC);
-    struct buf body = BUF_EMPTY;
-    struct jw w = jw_on(&body);
-    if (err) {
-        http_reply_error(r->req, err, &outcome->why);
-    } else if (r->net_err) {
-        http_reply_error(r->req, r->net_err, &r->why);
-    } else {
-        jw_object(&w);
-        jw_kint(&w, "files", outcome->n_files);
-        jw_kint(&w, "changed", outcome->n_changed);
-        jw_object_end(&w);
-        http_reply(r->req, 200, "application/json", &body);
+    r->n_files = outcome->n_files;
+    r->n_changed = outcome->n_changed;
+    if (!err && !r->net_err) {
+        dnsd_when_shown(r->app, on_reload_shown, r);
+        return;
     }
+    http_reply_error(r->req, err ? err : r->net_err, err ? &outcome->why : &r->why);
     reload_free(r);
 }
 
@@ -335,7 +378,8 @@ static const struct http_param explain_params[] = {
 
 static const int look_errors[] = {ERR_NOTFOUND, ERR_UNAVAILABLE, 0};
 static const int sync_errors[] = {ERR_TIMEOUT, ERR_GONE, ERR_PARSE, 0};
-static const int reload_errors[] = {ERR_CONFIG, ERR_IO, 0};
+static const int reload_errors[] = {ERR_CONFIG, ERR_IO, ERR_UNAVAILABLE, 0};
+static const int release_errors[] = {ERR_UNAVAILABLE, 0};
 
 const struct http_doc dnsd_docs[] = {
     {api_sync, sync_params, NULL, sync_answers, sync_errors},
@@ -344,7 +388,7 @@ const struct http_doc dnsd_docs[] = {
     {dnsd_api_dump, dump_params, NULL, dump_answers, look_errors},
     {dnsd_api_explain, explain_params, NULL, explain_answers, look_errors},
     {api_reload, NULL, NULL, reload_answers, reload_errors},
-    {api_release, NULL, NULL, release_answers, NULL},
+    {api_release, NULL, NULL, release_answers, release_errors},
 };
 const size_t dnsd_n_docs = ARRAY_LEN(dnsd_docs);
 
@@ -372,10 +416,13 @@ void dnsd_collect(void *arg)
     net_counts_read(app->net, &counts);
     zoneset_memory(app->zones, &memory);
     metric_set(m, M_READY, state.is_ready);
+    metric_set(m, M_LOADING, dnsd_is_standing_in(app));
     metric_set(m, M_STALE, !state.is_connected || state.is_store_away);
     metric_set(m, M_STALE_SECONDS, state.stale_ms / 1000);
     metric_set(m, M_HELD, (int64_t)state.n_held);
     metric_set(m, M_NAMELESS, (int64_t)state.n_nameless);
+    metric_set(m, M_FROZEN, state.is_frozen);
+    metric_set(m, M_SERIALS_FAILING, serials_error(app->serials) != NULL);
     metric_set(m, M_BAD_FILES, masters_n_bad(app->masters));
     metric_set(m, M_RECORDS, (int64_t)state.n_records);
     metric_set(m, M_COMMITS, (int64_t)state.n_commits);

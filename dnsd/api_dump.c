@@ -67,8 +67,8 @@ void dnsd_api_dump(struct http_req *req, void *arg)
     uint8_t apex[NAME_MAX_LEN];
     if (!name)
         memcpy(apex, app->domain, sizeof apex);
-    int zone =
-        name && name_from_text(name, strlen(name), apex) < 0 ? ERR_PARSE : zoneset_zone(app->zones, apex);
+    const struct zone_version *v = zoneset_current(app->zones);
+    int zone = name && name_from_text(name, strlen(name), apex) < 0 ? ERR_PARSE : zone_version_zone(v, apex);
     if (zone < 0) {
         err_set(&why, ERR_NOTFOUND, "zone", "\"%s\" is no zone of this server; GET /zones lists them", name);
         http_reply_error(req, ERR_NOTFOUND, &why);
@@ -77,7 +77,7 @@ void dnsd_api_dump(struct http_req *req, void *arg)
     struct dump *d = mem_new(struct dump);
     obj_init(&d->obj, DUMP_MAGIC);
     d->app = app;
-    d->version = zoneset_current(app->zones);
+    d->version = v;
     d->zone = (unsigned)zone;
     TAILQ_INSERT_TAIL(&app->dumps, d, link);
     http_stream_start(req, 200, "text/dns", &ops, d);

@@ -58,8 +58,12 @@ static void reclaim(void *arg)
 {
     struct dnsd *app = arg;
     struct zoneset_memory memory;
-    uint64_t net = net_oldest_version(app->net), dump = dnsd_oldest_dump(app);
-    size_t n = zoneset_reclaim_some(app->zones, net < dump ? net : dump, RECLAIM_MAX);
+    uint64_t in_use[] = {net_oldest_version(app->net), dnsd_oldest_dump(app),
+                         snapshots_oldest_version(app->snapshots)};
+    uint64_t oldest = UINT64_MAX;
+    for (size_t i = 0; i < ARRAY_LEN(in_use); i++)
+        oldest = in_use[i] < oldest ? in_use[i] : oldest;
+    size_t n = zoneset_reclaim_some(app->zones, oldest, RECLAIM_MAX);
     zoneset_memory(app->zones, &memory);
     if (memory.waiting_bytes)
         run_timer_start(app->reclaim, n == RECLAIM_MAX ? 0 : RECLAIM_MS, 0);
@@ -69,21 +73,30 @@ void dnsd_published(struct dnsd *app)
 {
     if (!app->reclaim) /* still starting, or stopping */
         return;
+    dnsd_serials_mind(app);
     reclaim(app);
-    serials_mind(app->serials, zoneset_current(app->zones));
 }
 
-static void on_changed(void *arg)
+static void tell_ready(struct dnsd *app)
+{
+    buf_auto struct buf frozen = BUF_EMPTY;
+    struct follow_state state;
+    follow_state(app->follow, &state);
+    if (dnsd_serials_frozen(app, &frozen))
+        daemon_ready(app->daemon, buf_cstr(&frozen));
+    else if (!state.is_ready)
+        daemon_ready(app->daemon, "the registry was not read completely yet");
+    else
+        daemon_ready(app->daemon,
+                     state.is_expired ? "what is known is older than hadoop.registry.dns.stale.max" : NULL);
+}
+
+void dnsd_changed(void *arg)
 {
     struct dnsd *app = arg;
-    struct follow_state state;
     dnsd_published(app);
-    if (app->snapshots)
-        snapshots_changed(app->snapshots);
-    follow_state(app->follow, &state);
-    daemon_ready(app->daemon, !state.is_ready    ? "the registry was not read completely yet"
-                              : state.is_expired ? "what is known is older than hadoop.registry.dns.stale.max"
-                                                 : NULL);
+    snapshots_changed(app->snapshots);
+    tell_ready(app);
 }
 
 static bool is_compat(const struct options *o)
@@ -122,23 +135,6 @@ static struct map_options map_options(struct dnsd *app)
                                 .ttl_arg = &app->ttls};
 }
 
-/* Names from the last run, and the writer for the next one. */
-static void open_snapshot(struct dnsd *app)
-{
-    const struct options *o = daemon_options(app->daemon);
-    const char *file = opt_text(o, OPT_SNAPSHOT_FILE);
-    mem_auto char *leaf = mem_fmt("%s.snapshot", opt_text(o, OPT_DOMAIN));
-    mem_auto char *path = file ? mem_str(file) : dnsd_data_path(app, leaf);
-    struct err_info why;
-    if (!path)
-        return;
-    int err = snapshot_restore(path, app->follow, &why);
-    if (err && err != ERR_NOTFOUND)
-        log_emit(&ev_dns_nothing_kept, LOG_ERR(&why));
-    app->snapshots =
-        snapshots_new(daemon_loop(app->daemon), app->follow, path, opt_ms(o, OPT_SNAPSHOT_INTERVAL));
-}
-
 static int feed_start(struct daemon *d, void *arg, struct err_info *why)
 {
     struct dnsd *app = arg;
@@ -162,18 +158,17 @@ static int feed_start(struct daemon *d, void *arg, struct err_info *why)
         .host_refresh_ms = opt_ms(o, OPT_HOST_REFRESH),
         .stale_max_ms = opt_ms(o, OPT_STALE_MAX),
         .guard = {(unsigned)opt_int(o, OPT_GUARD_SHARE), (unsigned)opt_int(o, OPT_GUARD_MIN)},
-        .changed = on_changed,
+        .changed = dnsd_changed,
         .arg = app};
     app->follow = follow_new(&def);
-    open_snapshot(app);
-    dnsd_published(app);
-    follow_begin(app->follow);
+    dnsd_restore_start(app);
     return 0;
 }
 
 static void feed_end(void *arg)
 {
     struct dnsd *app = arg;
+    app->snapshots = NULL;
     follow_stop(app->follow);
     app->follow = NULL;
     reg_close(app->registry);
@@ -187,10 +182,10 @@ static void feed_stop(struct daemon *d, void *arg)
 {
     struct dnsd *app = arg;
     (void)d;
-    struct snapshots *s = app->snapshots;
-    app->snapshots = NULL;
-    if (s)
-        snapshots_stop(s, feed_end, app);
+    snapshot_restore_cancel(app->restore);
+    app->restore = NULL;
+    if (app->snapshots)
+        snapshots_stop(app->snapshots, feed_end, app);
     else
         feed_end(app);
 }
@@ -208,6 +203,8 @@ static int http_start(struct daemon *d, void *arg, struct err_info *why)
                                   .listen_key = "hadoop.registry.dns.http.address",
                                   .allow_remote_key = "hadoop.registry.dns.http.allow-remote",
                                   .allow_remote = opt_bool(o, OPT_HTTP_REMOTE),
+                                  .metrics = daemon_metrics(d),
+                                  .first_metric = M_HTTP_CONNECTIONS,
                                   .static_user = "dr.who",
                                   .routes = dnsd_routes,
                                   .n_routes = dnsd_n_routes,
@@ -216,6 +213,7 @@ static int http_start(struct daemon *d, void *arg, struct err_info *why)
                                   .more_routes = http_common_routes,
                                   .n_more_routes = http_common_n_routes,
                                   .app = app};
+    http_limits_read(o, OPT_HTTP_BODY_BUDGET, "hadoop.registry.dns.http.", &def.limits);
     return http_server_start(daemon_loop(d), &def, &app->http, why);
 }
 

@@ -33,11 +33,18 @@ struct dnsd {
     struct net *net;
     struct forward *forward; /* NULL: nothing is forwarded */
     struct reg *registry;
-    struct follow *follow;       /* NULL before its step and after it */
-    struct snapshots *snapshots; /* NULL: nothing can be kept */
-    TAILQ_HEAD(, dump) dumps;    /* versions that are being written out: api_dump.c */
+    struct follow *follow;            /* NULL before its step and after it */
+    struct snapshot_restore *restore; /* what the last run left is being read; else NULL */
+    struct snapshots *snapshots;      /* NULL: nothing can be kept, or not yet */
+    bool has_image;                   /* an image of the zones stood in for them at the start */
+    TAILQ_HEAD(, dump) dumps;         /* versions that are being written out: api_dump.c */
     struct http_server *http;
     struct run_timer *reclaim; /* frees versions that workers still read when they were replaced */
+    struct {
+        struct run_timer *timer; /* runs while readers are kept back and that is not told yet */
+        bool is_waiting, is_told;
+        TAILQ_HEAD(, shown_waiter) waiters;
+    } freeze;
 };
 
 /** The parts in the order in which they start: app.c. */
@@ -69,14 +76,40 @@ void dnsd_forward_check(const struct options *o, struct buf *errors);
 int dnsd_zones_start(struct daemon *d, void *app, struct err_info *why);
 void dnsd_zones_stop(struct daemon *d, void *app);
 
+/** Open the serials of the zones, and let no version be seen that they do not cover: app_serials.c. */
+void dnsd_serials_start(struct dnsd *app);
+/** The zones are declared: reserve their serials, which waits for the disk. */
+void dnsd_serials_begin(struct dnsd *app);
+/** Write the serials as they are, then call stopped. */
+void dnsd_serials_stop(struct dnsd *app, void (*stopped)(void *arg));
+/** The start failed: release. */
+void dnsd_serials_free(struct dnsd *app);
+/** A version was made: tell when readers are kept back, and when they no longer are. */
+void dnsd_serials_mind(struct dnsd *app);
+/**
+ * Call fn when readers see the newest version: with false when they are kept back for so long that it is told, or see an image. Maybe
+ * before this returns; not after dnsd_forget_shown.
+ */
+void dnsd_when_shown(struct dnsd *app, void (*fn)(void *arg, bool is_shown), void *arg);
+/** Forget what dnsd_when_shown is to call with arg. */
+void dnsd_forget_shown(struct dnsd *app, void *arg);
+/** Why readers have been kept at an older version for some time, appended to `out`. @return false: they are not. */
+bool dnsd_serials_frozen(const struct dnsd *app, struct buf *out);
+
 /** Do the options name reverse zones that exist? @return 0, or ERR_CONFIG with *why. */
 int dnsd_check_reverse(const struct options *o, struct err_info *why);
 /** TTL of the registry's records in seconds, whichever key says it. */
 uint32_t dnsd_ttl_s(const struct options *o);
 /** A path below bobbin.data.dir/dnsd, which is made; free(). NULL: it cannot be made, which was logged. */
 char *dnsd_data_path(struct dnsd *app, const char *leaf);
-/** A version was published: release old ones, keep serials above what the disk says: app.c. */
+/** A version was made: release old ones, look after the serials: app.c. */
 void dnsd_published(struct dnsd *app);
+/** Answer from what the last run left, and begin to follow the registry behind it: app_restore.c. */
+void dnsd_restore_start(struct dnsd *app);
+/** Does an image stand in for the zones? */
+bool dnsd_is_standing_in(const struct dnsd *app);
+/** A version was made, or what is known of the registry changed: app.c. */
+void dnsd_changed(void *app);
 /** Read the TTLs of components from the options; errors are appended to `errors` as lines: app_ttl.c. */
 void dnsd_ttls_read(const struct options *o, struct map *ttls, struct buf *errors);
 /** What map_options needs of them. @param ttls struct map */

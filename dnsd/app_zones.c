@@ -4,7 +4,7 @@
 #include "base/addr.h"
 #include "base/mem.h"
 #include "base/str.h"
-#include "feed/file.h"
+#include "run/file.h"
 #include "feed/reverse.h"
 #include "wire/rdata.h"
 
@@ -219,15 +219,6 @@ char *dnsd_data_path(struct dnsd *app, const char *leaf)
     return mem_fmt("%s/%s", dir, leaf);
 }
 
-static void open_serials(struct dnsd *app)
-{
-    struct err_info why = {0};
-    mem_auto char *path = dnsd_data_path(app, "serials");
-    app->serials = serials_open(daemon_loop(app->daemon), path, &why);
-    if (why.code)
-        log_emit(&ev_dns_nothing_kept, LOG_ERR(&why));
-}
-
 static int make_zones(struct dnsd *app, struct err_info *why)
 {
     struct apex_text text;
@@ -256,7 +247,7 @@ int dnsd_zones_start(struct daemon *d, void *arg, struct err_info *why)
         log_emit0(&ev_dns_ttl_manual);
     app->zones = zoneset_new(&zo);
     app->writer = writer_new(daemon_loop(d), app->zones);
-    open_serials(app);
+    dnsd_serials_start(app);
     struct masters_def def = {.loop = daemon_loop(d),
                               .zones = app->zones,
                               .writer = app->writer,
@@ -268,10 +259,12 @@ int dnsd_zones_start(struct daemon *d, void *arg, struct err_info *why)
                               .arg = app};
     app->masters = masters_new(&def);
     err = make_zones(app, why);
-    if (!err)
+    if (!err) {
+        dnsd_serials_begin(app);
         return 0;
+    }
     masters_free(app->masters);
-    serials_free(app->serials);
+    dnsd_serials_free(app);
     writer_stop(app->writer, ignore, NULL); /* before the loop runs it is idle */
     zoneset_free(app->zones);
     return err;
@@ -284,14 +277,16 @@ static void on_writer_stopped(void *arg)
     daemon_stopped(app->daemon);
 }
 
+static void on_serials_stopped(void *arg)
+{
+    struct dnsd *app = arg;
+    writer_stop(app->writer, on_writer_stopped, app);
+}
+
 void dnsd_zones_stop(struct daemon *d, void *arg)
 {
     struct dnsd *app = arg;
-    struct err_info why;
     (void)d;
-    if (serials_close(app->serials, zoneset_current(app->zones), &why))
-        log_emit(&ev_dns_nothing_kept, LOG_ERR(&why));
     masters_free(app->masters);
-    serials_free(app->serials);
-    writer_stop(app->writer, on_writer_stopped, app);
+    dnsd_serials_stop(app, on_serials_stopped);
 }

@@ -4,6 +4,8 @@
 
 #include "forward/forward.h"
 #include "net/net.h"
+#include "http/limits.h"
+#include "run/degraded.h"
 #include "run/log.h"
 #include "run/metrics.h"
 
@@ -15,6 +17,13 @@
     X(dns_reverse_missing, LOG_WARN, "No reverse zone: hadoop.registry.dns.zone-subnet is not set.")         \
     X(dns_nothing_kept, LOG_WARN,                                                                            \
       "What the next start needs cannot be kept or read: serials, last known names. Set bobbin.data.dir.")   \
+    X(dns_image_unlike, LOG_INFO,                                                                            \
+      "Options or zone files have changed since the image of the zones was written; its records are read "   \
+      "first.")                                                                                              \
+    X(zones_frozen, LOG_ERROR,                                                                               \
+      "Names are answered as they were, as stale: no serial is reserved on disk for what is new. Make room " \
+      "there.")                                                                                              \
+    X(zones_moving, LOG_INFO, "Serials are reserved again; names are answered as they are known.")           \
     X(dns_ttl_manual, LOG_WARN,                                                                              \
       "hadoop.registry.dns-ttl is Hadoop's misprint, and is used; write hadoop.registry.dns.dns-ttl.")
 
@@ -22,10 +31,18 @@ LOG_DECLARE(DNSD_EVENTS)
 
 /* One metric a counter of the workers and of the forwarder, then the ones of the feed and the zones. */
 #define DNSD_METRICS(X)                                                                                      \
+    DEGRADED_METRICS(X)                                                                                      \
+    HTTP_METRICS(X)                                                                                          \
     X(M_READY, METRIC_GAUGE, "dnsd_ready", "", "1 when the registry was read completely.")                   \
+    X(M_LOADING, METRIC_GAUGE, "dnsd_loading", "",                                                           \
+      "1 while an image of the last run is answered from and the records of it are read.")                   \
     X(M_STALE, METRIC_GAUGE, "registry_stale", "", "1 while the registry is away.")                          \
     X(M_STALE_SECONDS, METRIC_GAUGE, "registry_stale_seconds", "", "Age of what is answered; 0: current.")   \
     X(M_HELD, METRIC_GAUGE, "dnsd_held_removals", "", "Records whose removal is held by the guard.")         \
+    X(M_FROZEN, METRIC_GAUGE, "dnsd_zones_frozen", "",                                                       \
+      "1 while names are answered as they were, since no serial can be reserved on disk for what is new.")   \
+    X(M_SERIALS_FAILING, METRIC_GAUGE, "dnsd_serials_failing", "",                                           \
+      "1 while serials cannot be reserved on disk; what is reserved is used up first.")                      \
     X(M_BAD_FILES, METRIC_GAUGE, "dnsd_bad_zone_files", "", "Zone files that cannot be read as they are.")   \
     X(M_NAMELESS, METRIC_GAUGE, "dnsd_registry_nameless", "", "Registry records that have no names.")        \
     X(M_RECORDS, METRIC_GAUGE, "dnsd_registry_records", "", "Registry records that have names.")             \

@@ -5,6 +5,7 @@
 #ifndef DNSD_OPTIONS_H
 #define DNSD_OPTIONS_H
 
+#include "http/limits.h"
 #include "run/options.h"
 
 #define DNSD_OPTIONS(X)                                                                                      \
@@ -77,9 +78,10 @@
       "Directory of what dnsd keeps over a restart: zone serials and, below dnsd/, the snapshot.")           \
     X(OPT_SNAPSHOT_FILE, "hadoop.registry.dns.snapshot-file", OPT_TEXT, "", NULL, 0, 0, OPT_FIXED,           \
       "File from which names are answered until the registry is read; dnsd/DOMAIN.snapshot in "              \
-      "bobbin.data.dir by default.")                                                                         \
+      "bobbin.data.dir by default. An image of the zones stands beside it, with .zones appended.")           \
     X(OPT_SNAPSHOT_INTERVAL, "hadoop.registry.dns.snapshot-interval", OPT_TIME, "s", "30", 100, 86400000,    \
-      OPT_FIXED, "Time between two writes of the snapshot, when something changed.")                         \
+      OPT_FIXED,                                                                                             \
+      "Time between two writes of the snapshot, when something changed; longer where a write takes long.")   \
     X(OPT_WORKERS, "hadoop.registry.dns.num-threads", OPT_INT, "", "0", 0, 1024, OPT_FIXED,                  \
       "UDP worker threads an address; 0: as many as CPUs.")                                                  \
     X(OPT_UDP_MAX, "hadoop.registry.dns.udp-max-payload", OPT_SIZE, "bytes", "1232", 512, 4096, OPT_FIXED,   \
@@ -163,6 +165,7 @@
       "Address of the HTTP interface: sync, health, metrics.")                                               \
     X(OPT_HTTP_REMOTE, "hadoop.registry.dns.http.allow-remote", OPT_BOOL, "", "false", 0, 0, OPT_FIXED,      \
       "Listen on a non-loopback HTTP address although nobody is authenticated.")                             \
+    HTTP_OPTIONS(X, "hadoop.registry.dns.http.")                                                             \
     X(OPT_REGISTRY_URL, "hadoop.registry.url", OPT_TEXT, "", "http://127.0.0.1:9192", 0, 0, OPT_FIXED,       \
       "registryd to follow; several, comma-separated, are tried in turn.")
 

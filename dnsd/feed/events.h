@@ -13,6 +13,7 @@
     X(feed_stale, LOG_WARN,                                                                                  \
       "The registry is heard, but its store is away; what is known is still answered.")                      \
     X(feed_current, LOG_INFO, "The registry's store is back.")                                               \
+    X(feed_image, LOG_INFO, "Names are answered from the image on disk while its records are read.")         \
     X(feed_restored, LOG_INFO, "Names are answered from the snapshot on disk until the registry is read.")   \
     X(feed_expired, LOG_ERROR,                                                                               \
       "What is known is older than hadoop.registry.dns.stale.max; names are answered SERVFAIL.")             \
@@ -24,6 +25,9 @@
     X(zones_bad, LOG_ERROR, "A zone file is bad; its zone stays as it was.")                                 \
     X(zones_removed, LOG_WARN, "A zone file is gone, and what it said.")                                     \
     X(snapshot_failed, LOG_WARN, "The snapshot for the next start could not be written or read.")            \
+    X(serials_failed, LOG_WARN,                                                                              \
+      "Serials of zones cannot be reserved on disk; it is tried each second. What is reserved is used up "   \
+      "first.")                                                                                              \
     X(zones_loaded, LOG_INFO, "A zone file was loaded.")
 
 LOG_DECLARE(FEED_EVENTS)

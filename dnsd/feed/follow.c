@@ -10,7 +10,8 @@
 bool follow_is_stale(const struct follow *f)
 {
     const struct follow_state *s = &f->state;
-    return s->is_ready && (!s->is_connected || !s->is_synced || s->is_store_away || f->state.is_behind);
+    return s->is_ready &&
+           (!s->is_connected || !s->is_synced || s->is_store_away || s->is_behind || s->is_frozen);
 }
 
 /* After a change of what follow_is_stale tells: mind the time from which on nothing is answered. */
@@ -31,6 +32,18 @@ static void mind_age(struct follow *f)
 static void on_stale_timer(void *arg)
 {
     struct follow *f = obj_cast(arg, struct follow, FOLLOW_MAGIC);
+    mind_age(f);
+    follow_commit(f); /* the flags of the version changed */
+    f->def.changed(f->def.arg);
+}
+
+void follow_frozen(struct follow *f, bool is_frozen)
+{
+    if (f->state.is_frozen == is_frozen)
+        return;
+    if (is_frozen && !follow_is_stale(f))
+        f->stale_since_ms = run_now_ms();
+    f->state.is_frozen = is_frozen;
     mind_age(f);
     follow_commit(f); /* the flags of the version changed */
     f->def.changed(f->def.arg);
@@ -139,7 +152,8 @@ static void on_deleted(void *arg, const char *path, const char *revision)
 void follow_is_synced(struct follow *f)
 {
     f->state.is_ready = true;
-    f->state.is_synced |= !f->is_restoring;
+    f->state.is_filled = true;
+    f->state.is_synced |= !f->run.is_restored;
     f->state.is_behind = f->in_snapshot;
     mind_age(f);
 }
@@ -152,6 +166,7 @@ static void on_synced(void *arg, const char *revision)
     follow_pending_clear(f);
     if (f->has_complete)
         kept_set_fini(&f->complete, &f->prefixes);
+    f->is_restoring = false;
     f->complete = f->snapshot;
     f->snapshot = (struct kept_set){.n_items = 0};
     memcpy(f->complete_revision, revision, strnlen(revision, sizeof f->complete_revision - 1) + 1);
@@ -281,6 +296,20 @@ struct follow *follow_new(const struct follow_def *def)
     return f;
 }
 
+unsigned follow_stand_in(struct follow *f, int64_t age_ms)
+{
+    f->stale_since_ms = run_now_ms() - age_ms;
+    f->state.is_ready = true;
+    mind_age(f);
+    return follow_flags(f);
+}
+
+void follow_restore_room(struct follow *f, size_t n_records)
+{
+    kept_set_room(&f->complete, n_records);
+    kept_set_room(&f->records, n_records);
+}
+
 void follow_restore(struct follow *f, const char *path, const char *packed, size_t len)
 {
     kept_free(&f->prefixes, kept_put(&f->complete, kept_new(&f->prefixes, path, packed, len)));
@@ -290,9 +319,7 @@ void follow_restored(struct follow *f, int64_t age_ms)
 {
     f->stale_since_ms = run_now_ms() - age_ms;
     f->has_complete = f->is_restoring = true;
-    follow_commit_now(f);
-    f->is_restoring = false;
-    log_emit(&ev_feed_restored, LOG_INT("records", f->state.n_records), LOG_INT("age_ms", age_ms));
+    follow_commit(f);
 }
 
 void follow_begin(struct follow *f)

@@ -9,7 +9,7 @@
  * never empties a zone; until then what is there is stale. A large difference is made in slices (feed/writer.h): the state,
  * `changed` and who waits for a revision are told when it is published. Per path only the packed record is kept (feed/map.h).
  *
- *   new ──restore──► stale, from disk ──synced──► current ◄──► stale, registry or its store away ──stale_max──► expired (SERVFAIL)
+ *   new ──stand_in, restored──► stale, from disk ──synced──► current ◄──► stale, registry or its store away ──stale_max──► expired (SERVFAIL)
  *   new ──────────────────────────────synced──►
  *
  * Thread: owner (the zone set's writer).   Source: ours.
@@ -53,13 +53,15 @@ struct follow_def {
 /** What follow_state tells. */
 struct follow_state {
     bool is_ready;     /* there is something to answer from: a snapshot of the registry, or the one on disk */
+    bool is_filled;    /* the zones hold it; until then an image of them stands in */
     bool is_connected; /* the registry is heard */
     bool is_store_away; /* the registry says that its store is away: what it tells may be old */
     bool is_synced;     /* the registry was read completely since the start */
     bool is_behind;     /* the registry is being read again: what is answered is from before that */
+    bool is_frozen;     /* readers are kept at an older version than what is known makes: see follow_frozen */
     bool is_expired;    /* stale for longer than stale_max_ms */
     int64_t stale_ms;   /* for how long; 0: it is current */
-    char revision[REG_REVISION_MAX]; /* applied to the zones; "" before the first */
+    char revision[REG_REVISION_MAX]; /* answered from; "" before the first */
     size_t n_records;                /* paths that have names */
     size_t n_nameless;               /* paths with a record that has none */
     size_t n_held;                   /* removals held back */
@@ -70,15 +72,29 @@ struct follow_state {
 
 /** A follower that has nothing and hears nothing yet. @param def copied. Free with follow_stop. Thread: owner. Source: ours. */
 struct follow *follow_new(const struct follow_def *def);
+/**
+ * An image of the zones is answered from, until there is more: it says nothing of records.
+ *
+ * @param age_ms  of what it says
+ * @return ZONE_* flags to show it with.   Thread: owner, before follow_restored.   Source: ours.
+ */
+unsigned follow_stand_in(struct follow *f, int64_t age_ms);
+/** So many records of a snapshot on disk come now. Thread: owner. Source: ours. */
+void follow_restore_room(struct follow *f, size_t n_records);
 /** One record of a snapshot on disk; before follow_restored. @param packed len octets of map_pack [copied]. Thread: owner.
  *  Source: ours. */
 void follow_restore(struct follow *f, const char *path, const char *packed, size_t len);
-/** Publish what was restored; it is `age_ms` old. Before follow_begin. Thread: owner. Source: ours. */
+/** Publish what was restored, at once when it is little, else in slices; it is `age_ms` old. Before follow_begin. Thread: owner.
+ *  Source: ours. */
 void follow_restored(struct follow *f, int64_t age_ms);
 /** Begin to follow. Once. Thread: owner. Source: ours. */
 void follow_begin(struct follow *f);
 /** Stop and free; the zones stay as they are. NULL is fine. Before reg_close. Thread: owner. */
 void follow_stop(struct follow *f);
+/** Readers are, or are no longer, kept at an older version for so long that what is answered is stale. Thread: owner. Source: ours. */
+void follow_frozen(struct follow *f, bool is_frozen);
+/** Readers see the newest version (again): call who waits for it. Thread: owner. Source: ours. */
+void follow_shown(struct follow *f);
 /** How things stand. @param out filled [out]. Thread: owner. Source: ours. */
 void follow_state(const struct follow *f, struct follow_state *out);
 /** Options with which names are made. Borrowed. Thread: owner. Source: ours. */
@@ -87,7 +103,8 @@ const struct map_options *follow_map_options(const struct follow *f);
 /**
  * Let removals that are held happen.
  *
- * @param fn  called with their number when they are published, maybe before this returns; not after follow_forget or follow_stop
+ * @param fn  called with their number when they are in the newest version, maybe before this returns; not after follow_forget or
+ *            follow_stop
  * Thread: owner.   Source: ours.
  */
 void follow_release(struct follow *f, void (*fn)(void *arg, size_t n_records), void *arg);
@@ -113,7 +130,7 @@ bool follow_rezone_part(struct follow *f, struct zone_tx *tx, const struct follo
                         uint32_t *cursor);
 
 /**
- * Call fn(arg, 0) when everything up to `revision` is in the published zones; ERR_TIMEOUT after timeout_ms; ERR_GONE when
+ * Call fn(arg, 0) when everything up to `revision` is in the zones that readers see; ERR_TIMEOUT after timeout_ms; ERR_GONE when
  * the revision is of another store; ERR_CANCELLED at follow_stop. Never before this returns. Removals that are held count
  * as done.
  * @return 0; or ERR_PARSE: not a revision, fn is not called.   Thread: owner.   Source: ours.

@@ -70,7 +70,7 @@ struct run {
     struct map_slot *at;
     uint32_t place; /* in records or snapshot */
     size_t n_removals, n_new_held, n_released, n_work;
-    bool is_alarm, is_snapshot;
+    bool is_alarm, is_snapshot, is_restored; /* is_restored: the snapshot is the one on disk */
     struct kept_set snapshot;
     struct map released, hosts;
     char synced[REG_REVISION_MAX]; /* revision of the snapshot */
@@ -98,6 +98,7 @@ struct follow {
     bool in_snapshot, has_complete;
     bool has_put; /* a record came since on_drained */
     char complete_revision[REG_REVISION_MAX];
+    char newest_revision[REG_REVISION_MAX]; /* of the newest version, when readers do not see that; else "" */
     struct run run;
     bool is_again;     /* a commit after the one that is under way */
     bool is_restoring; /* what is complete is from disk */
@@ -132,8 +133,6 @@ struct pending *follow_pending_due(struct follow *f, int64_t now_ms);
 
 /** Publish what is due: at once when it is little, else in slices. What comes meanwhile is the next commit's. */
 void follow_commit(struct follow *f);
-/** Publish f->complete in place of what there was, before this returns: for the start. */
-void follow_commit_now(struct follow *f);
 /** Forget the commit that is under way. */
 void follow_run_cancel(struct follow *f);
 /** Take note of the marks that a commit of what is due now reaches. @param revision of the last of them, or "" [out] */
@@ -156,7 +155,7 @@ bool follow_is_stale(const struct follow *f);
 /** ZONE_* of the next version. */
 unsigned follow_flags(const struct follow *f);
 
-/** Everything up to this revision is published: tell who waits. */
+/** Everything up to this revision is in the newest version: tell who waits, when readers see that. */
 void follow_published(struct follow *f, const char *revision);
 /** Call waiters that are settled, and start the timer for the others. */
 void follow_serve(struct follow *f);

@@ -182,6 +182,7 @@ static int run_begin(void *arg)
                       .until_ms = run_now_ms(),
                       .batch = f->pending,
                       .is_snapshot = f->has_complete,
+                      .is_restored = f->is_restoring,
                       .snapshot = f->complete,
                       .released = f->released,
                       .hosts = f->moved_hosts};
@@ -190,7 +191,7 @@ static int run_begin(void *arg)
     follow_take_releases(f);
     f->pending = f->released = f->moved_hosts = MAP_EMPTY;
     f->complete = (struct kept_set){.n_items = 0};
-    f->has_complete = false;
+    f->has_complete = f->is_restoring = false;
     f->commit_at_ms = INT64_MAX;
     run_timer_stop(f->commit_timer);
     return 0;
@@ -227,7 +228,10 @@ static void log_run(const struct follow *f)
                  LOG_INT("left", f->state.n_records - f->held.n_items));
     if (r->n_released)
         log_emit(&ev_feed_released, LOG_INT("records", r->n_released));
-    if (r->is_snapshot && !f->is_restoring)
+    if (r->is_restored)
+        log_emit(&ev_feed_restored, LOG_INT("records", f->state.n_records),
+                 LOG_INT("age_ms", run_now_ms() - f->stale_since_ms));
+    else if (r->is_snapshot)
         log_emit(&ev_feed_synced, LOG_STR("revision", r->synced), LOG_INT("records", f->state.n_records));
 }
 
@@ -235,7 +239,7 @@ static void run_done(void *arg, int err)
 {
     struct follow *f = obj_cast(arg, struct follow, FOLLOW_MAGIC);
     struct run *r = &f->run;
-    const char *revision = *r->marked ? r->marked : r->is_snapshot && !f->is_restoring ? r->synced : "";
+    const char *revision = *r->marked ? r->marked : r->is_snapshot && !r->is_restored ? r->synced : "";
     BUG_IF(err);
     f->state.n_commits++;
     if (r->n_released)
@@ -268,14 +272,6 @@ void follow_commit(struct follow *f)
         return;
     f->run.is_on = true;
     writer_run(f->def.writer, &job);
-}
-
-void follow_commit_now(struct follow *f)
-{
-    struct writer_job job = run_job(f);
-    BUG_IF(f->run.is_on);
-    f->run.is_on = true;
-    writer_run_now(f->def.writer, &job);
 }
 
 void follow_run_cancel(struct follow *f)

@@ -146,7 +146,16 @@ void follow_cancel_waiters(struct follow *f)
 
 void follow_published(struct follow *f, const char *revision)
 {
-    memcpy(f->state.revision, revision, strnlen(revision, REG_REVISION_MAX - 1) + 1);
+    memcpy(f->newest_revision, revision, strnlen(revision, REG_REVISION_MAX - 1) + 1);
     f->def.changed(f->def.arg);
+    follow_shown(f);
+}
+
+void follow_shown(struct follow *f)
+{
+    if (!*f->newest_revision || zoneset_is_frozen(f->def.zones))
+        return;
+    memcpy(f->state.revision, f->newest_revision, sizeof f->state.revision);
+    *f->newest_revision = 0;
     follow_serve(f);
 }

@@ -177,10 +177,10 @@ static uint32_t find_slot(const struct kept_set *s, const struct kept *k)
     return i;
 }
 
-static void grow_slots(struct kept_set *s)
+static void grow_slots(struct kept_set *s, uint32_t n_slots)
 {
     free(s->slots);
-    s->n_slots = s->n_slots ? s->n_slots * 2 : 16;
+    s->n_slots = n_slots;
     s->slots = mem_array(s->n_slots, sizeof *s->slots);
     for (uint32_t place = 0; place < s->n_places; place++) {
         if (!s->places[place])
@@ -224,10 +224,24 @@ struct kept *kept_like(const struct kept_set *s, const struct kept *k)
     return found ? s->places[found - 1] : NULL;
 }
 
+void kept_set_room(struct kept_set *s, size_t n_items)
+{
+    uint32_t n_slots = s->n_slots ? s->n_slots : 16;
+    BUG_IF(n_items > UINT32_MAX / 4);
+    while (n_items * 4 > (size_t)n_slots * 3)
+        n_slots *= 2;
+    if (n_slots != s->n_slots)
+        grow_slots(s, n_slots);
+    if (s->cap < n_items) {
+        s->cap = (uint32_t)n_items;
+        s->places = mem_resize(s->places, s->cap, sizeof *s->places);
+    }
+}
+
 struct kept *kept_put(struct kept_set *s, struct kept *take_kept)
 {
     if ((s->n_items + 1) * 4 > (size_t)s->n_slots * 3)
-        grow_slots(s);
+        grow_slots(s, s->n_slots ? s->n_slots * 2 : 16);
     uint32_t *slot = &s->slots[find_slot(s, take_kept)];
     struct kept *old = *slot ? s->places[*slot - 1] : NULL;
     if (!old) {

@@ -76,6 +76,8 @@ void kept_set_fini(struct kept_set *s, struct kept_prefixes *prefixes);
 struct kept *kept_get(const struct kept_set *s, const struct kept_prefixes *prefixes, const char *path);
 /** The record with the same path as another, or NULL. Thread: owner. Source: ours. */
 struct kept *kept_like(const struct kept_set *s, const struct kept *k);
+/** Make room for so many records at once, so that none of the next ones waits for it. Thread: owner. Source: ours. */
+void kept_set_room(struct kept_set *s, size_t n_items);
 /** Put a record in. @return the one of the same path whose place it takes: the caller's now; or NULL. Thread: owner. */
 struct kept *kept_put(struct kept_set *s, struct kept *take_kept);
 /** Take the record with the same path out: the caller's now; NULL: there is none. Thread: owner. */

@@ -101,6 +101,8 @@ static int change_begin(void *arg)
     struct change *c = &m->change;
     struct master *z = c->zone;
     if (c->had_zone) {
+        if (c->serial)
+            m->def.serial(m->def.arg, z->apex, z->kind, c->serial);
         int above = *z->apex ? holder_of(m, z->apex + *z->apex + 1) : -1;
         c->move = (struct follow_move){z->zone, z->zone, above};
         return 0;
@@ -160,7 +162,7 @@ static bool change_slice(void *arg, struct zone_tx *tx)
 static unsigned change_flags(void *arg)
 {
     struct masters *m = obj_cast(arg, struct masters, MASTERS_MAGIC);
-    return zone_version_flags(zoneset_current(m->def.zones));
+    return zone_version_flags(zoneset_newest(m->def.zones));
 }
 
 static void look_on(struct masters *m);
@@ -583,6 +585,19 @@ const char *masters_file(const struct masters *m, const uint8_t *apex, const str
     const struct master *z = find(m, apex);
     *error = z && z->is_bad ? &z->why : NULL;
     return z ? z->path : NULL;
+}
+
+uint64_t masters_likeness(const struct masters *m)
+{
+    const struct master *z;
+    uint64_t all = 0;
+    TAILQ_FOREACH (z, &m->list, link) {
+        uint64_t one[2] = {content(z)->sum, (uint64_t)z->kind};
+        uint64_t sum = sum_bytes(SUM_START, z->apex, (size_t)name_len(z->apex, NAME_MAX_LEN));
+        if (z->zone >= 0)
+            all += sum_bytes(sum, one, sizeof one); /* in any order */
+    }
+    return all;
 }
 
 unsigned masters_n_bad(const struct masters *m)

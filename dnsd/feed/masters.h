@@ -30,7 +30,8 @@ struct masters_def {
     struct writer *writer; /* of these zones                                        [borrowed] */
     const char *dir;       /* of master files; NULL: none                               [borrowed] */
     int64_t poll_ms;       /* between two looks at the directory; 0: only masters_reload */
-    /** First serial of a zone. @param wanted of the file, or 0. */
+    /** First serial of a zone that comes. Called, too, when the file of one that is there says another serial; the result does not
+     *  count then. @param wanted of the file, or 0. */
     uint32_t (*serial)(void *arg, const uint8_t *apex, enum zone_kind kind, uint32_t wanted);
     /** Some of what the registry has within a zone moves: see follow_rezone_part. */
     bool (*rezone)(void *arg, struct zone_tx *tx, const struct follow_move *move, uint32_t *cursor);
@@ -80,6 +81,9 @@ void masters_forget(struct masters *m, void *arg);
 
 /** File a zone is read from, or NULL. @param error what is wrong with it now, or NULL; borrowed [out]. Thread: owner. */
 const char *masters_file(const struct masters *m, const uint8_t *apex, const struct err_info **error);
+/** A number for the zones and what they hold, but for what the registry gives: two that differ have different ones, most likely. Thread:
+ *  owner. Source: ours. */
+uint64_t masters_likeness(const struct masters *m);
 /** Files that are bad now. Thread: owner. */
 unsigned masters_n_bad(const struct masters *m);
 

@@ -1,9 +1,11 @@
 #include "feed/rrlist.h"
+#include "base/map.h"
 #include "wire/rdata.h"
 
 void rrlist_add(struct rrlist *l, const struct zone_rr *rr)
 {
     int owner_len = name_len(rr->owner, NAME_MAX_LEN);
+    size_t begin = l->bytes.len;
     uint8_t head[8];
     wire_put16(head, rr->type);
     wire_put32(head + 2, rr->ttl_s);
@@ -12,6 +14,7 @@ void rrlist_add(struct rrlist *l, const struct zone_rr *rr)
     buf_add(&l->bytes, rr->owner, (size_t)owner_len);
     buf_add(&l->bytes, rr->rdata, rr->rdlen);
     l->n_rrs++;
+    l->sum = sum_bytes(l->sum, l->bytes.bytes + begin, l->bytes.len - begin);
 }
 
 bool rrlist_next(const struct rrlist *l, size_t *at, struct zone_rr *rr)
@@ -36,4 +39,5 @@ void rrlist_fini(struct rrlist *l)
 {
     buf_fini(&l->bytes);
     l->n_rrs = 0;
+    l->sum = 0;
 }

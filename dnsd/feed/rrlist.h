@@ -7,6 +7,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 #include "base/buf.h"
 #include "zone/zone.h"
@@ -14,6 +15,7 @@
 struct rrlist {
     struct buf bytes;
     size_t n_rrs;
+    uint64_t sum; /* of all that was added: two lists that differ have different ones, most likely */
 };
 
 /** Append a copy. @param rr valid wire names and rdata [borrowed]. */

@@ -17,6 +17,8 @@
 #include "bobbin/error.h"
 #include "net/secrets.h"
 #include "net/tls.h"
+#include "run/degraded.h"
+#include "run/fdlimit.h"
 #include "wire/rdata.h"
 
 enum {
@@ -335,10 +337,11 @@ static void conn_open(struct tcp *t, int fd, const struct sockaddr_storage *clie
     conn_turn(t, c, EPOLLIN);
 }
 
-/** Out of descriptors: the longest idle connection gives one back. Without any, wait a little instead of spinning. */
+/** Descriptors are out, or but for the reserve: the longest idle connection gives one back. Without any, wait a little instead of spinning. */
 static void make_descriptor(struct tcp *t)
 {
     struct timespec pause = {0, 10000000};
+    degraded_report(EMFILE, "DNS connections over TCP");
     count_add(&t->counters.tcp_refused, 1);
     if (TAILQ_EMPTY(&t->order))
         nanosleep(&pause, NULL);
@@ -357,6 +360,8 @@ static void accept_some(struct tcp *t, int listener)
             make_descriptor(t);
         if (fd < 0)
             return;
+        if (fdlimit_is_short(fd, 1))
+            make_descriptor(t);
         conn_open(t, fd, &client, len);
     }
 }

@@ -26,11 +26,11 @@ static void dead_add(struct zone_dead_list *list, struct zone_dead item)
 
 void build_begin(struct zone_build *b, struct zoneset *set, uint32_t n_zones)
 {
-    const struct zone_version *now = zoneset_current(set);
+    const struct zone_version *now = set->newest;
     *b = (struct zone_build){.set = set};
     b->next = mem_alloc(version_size(n_zones));
     memcpy(b->next, now, version_size(now->n_zones));
-    b->next->number++;
+    b->next->number = (now->number > set->last_number ? now->number : set->last_number) + 1;
     b->next->pages = mem_copy(now->pages, n_pages(now) * sizeof *now->pages);
 }
 
@@ -42,7 +42,7 @@ void build_retire(struct zone_build *b, void *memory, size_t size, uint64_t born
         return;
     }
     b->dead_bytes += size;
-    dead_add(&b->dead, (struct zone_dead){memory, size, b->next->number});
+    dead_add(&b->dead, (struct zone_dead){memory, size, born, NULL});
 }
 
 /** The page, as the build's own. */
@@ -114,19 +114,60 @@ void build_grow(struct zone_build *b, uint64_t n_nodes)
         split_one(b);
 }
 
+/* What the version that is now the newest does without: readers may still have it, or none ever did. */
+static void bury(struct zoneset *set, struct zone_dead_list *dead)
+{
+    uint64_t shown = atomic_load(&set->shown)->number;
+    for (size_t i = 0; i < dead->n_items; i++) {
+        struct zone_dead item = dead->items[i];
+        if (item.version > shown) {
+            free(item.memory);
+            continue;
+        }
+        item.version = set->newest->number;
+        dead_add(&set->waiting, item);
+        set->waiting_bytes += item.size;
+    }
+    free(dead->items);
+}
+
 void build_publish(struct zone_build *b)
 {
     struct zoneset *set = b->set;
-    struct zone_version *old = atomic_load(&set->current);
-    build_retire(b, old->pages, n_pages(old) * sizeof *old->pages, 0);
-    build_retire(b, old, version_size(old->n_zones), 0);
+    struct zone_version *old = set->newest;
+    build_retire(b, old->pages, n_pages(old) * sizeof *old->pages, old->number);
+    build_retire(b, old, version_size(old->n_zones), old->number);
     b->made_bytes += n_pages(b->next) * sizeof *b->next->pages + version_size(b->next->n_zones);
-    atomic_store(&set->current, b->next);
-    for (size_t i = 0; i < b->dead.n_items; i++)
-        dead_add(&set->waiting, b->dead.items[i]);
-    free(b->dead.items);
+    set->newest = b->next;
     set->version_bytes += b->made_bytes - b->dead_bytes;
-    set->waiting_bytes += b->dead_bytes;
+    bury(set, &b->dead);
+    zoneset_show(set);
+}
+
+bool zoneset_show(struct zoneset *set)
+{
+    struct zone_version *shown = atomic_load(&set->shown), *newest = set->newest;
+    unsigned flags = atomic_load(&newest->flags);
+    if (shown == newest)
+        return true;
+    if (set->gate.may_show && !set->gate.may_show(set->gate.owner, newest)) {
+        /* What is not in it does not become ready by that. */
+        atomic_store(&shown->flags, atomic_load(&shown->flags) & ZONE_READY ? flags : 0);
+        return false;
+    }
+    atomic_store(&set->shown, newest);
+    if (set->stand_in.memory) {
+        set->stand_in.version = newest->number;
+        dead_add(&set->waiting, set->stand_in);
+        set->waiting_bytes += set->stand_in.size;
+        set->stand_in.memory = NULL;
+    }
+    return true;
+}
+
+bool zoneset_is_frozen(const struct zoneset *set)
+{
+    return atomic_load(&set->shown) != set->newest;
 }
 
 void build_abort(struct zone_build *b)
@@ -154,11 +195,14 @@ size_t zoneset_reclaim(struct zoneset *set, uint64_t oldest)
 size_t zoneset_reclaim_some(struct zoneset *set, uint64_t oldest, size_t n_max)
 {
     struct zone_dead_list *w = &set->waiting;
+    uint64_t shown = atomic_load(&set->shown)->number;
     size_t before = w->first;
-    for (; w->first < w->n_items && w->items[w->first].until <= oldest && w->first - before < n_max;
+    oldest = oldest < shown ? oldest : shown;
+    for (; w->first < w->n_items && w->items[w->first].version <= oldest && w->first - before < n_max;
          w->first++) {
-        set->waiting_bytes -= w->items[w->first].size;
-        free(w->items[w->first].memory);
+        const struct zone_dead *item = &w->items[w->first];
+        set->waiting_bytes -= item->size;
+        (item->release ? item->release : free)(item->memory);
     }
     size_t n = w->first - before;
     if (w->first == w->n_items) {

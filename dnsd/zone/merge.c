@@ -365,7 +365,7 @@ static void merge_sets(const struct node_change *c, struct buf *out, struct node
     }
 }
 
-static uint8_t node_flags(const struct zone_node *n, bool is_apex)
+uint8_t node_flags(const struct zone_node *n, bool is_apex)
 {
     uint8_t flags = 0;
     for (NODE_EACH_SET(n, set)) {
@@ -397,4 +397,14 @@ void node_merge(const struct node_change *c, struct buf *out, struct node_outcom
     struct zone_node *made = (struct zone_node *)(void *)out->bytes;
     made->size = (uint32_t)out->len;
     made->flags = node_flags(made, c->is_apex);
+}
+
+void node_put_serial(struct zone_node *n, uint32_t serial)
+{
+    for (NODE_EACH_SET(n, set)) {
+        if (set_type(set) != DNS_SOA)
+            continue;
+        uint8_t *rr = (uint8_t *)(uintptr_t)set->wire;
+        wire_put32(rr + WIRE_RR_HEADER + wire_get16(rr + 10) - 20, serial);
+    }
 }

@@ -51,4 +51,9 @@ void node_sort_ops(struct zone_op **ops, size_t n_ops);
  */
 void node_merge(const struct node_change *change, struct buf *out, struct node_outcome *outcome);
 
+/** Flags that a node has by its sets. @param n borrowed. */
+uint8_t node_flags(const struct zone_node *n, bool is_apex);
+/** Write a serial into the SOA of a node, if it has one. @param n nobody reads it yet [in,out] */
+void node_put_serial(struct zone_node *n, uint32_t serial);
+
 #endif

@@ -3,7 +3,12 @@
  *
  * A version that is being built is private to the writer; shards and pages whose `born` is its number are its own and may be
  * changed or released at once, all others are shared with published versions and are copied first. What it replaces
- * is listed in `dead` and moves to the set's waiting list when the version is published.
+ * is listed in `dead` and moves to the set's waiting list when the version is published; what no reader ever saw, because it
+ * was born while readers were held at an older version, is released then.
+ *
+ *     shown ◄── readers          newest ◄── the writer goes on from here; the same, unless a gate holds readers back
+ *
+ * An image (zone/image.h) that readers see meanwhile has a number between those of the versions before and after it.
  */
 #ifndef ZONE_SET_H
 #define ZONE_SET_H
@@ -12,11 +17,12 @@
 
 #include "zone/shard.h"
 
-/** Memory that no version from `until` on uses. */
+/** Memory that a build does without, or that waits for its readers. */
 struct zone_dead {
     void *memory;
     size_t size;
-    uint64_t until;
+    uint64_t version; /* while building: that it was born in; waiting: the first that does not use it */
+    void (*release)(void *memory); /* NULL: free */
 };
 
 struct zone_dead_list {
@@ -25,7 +31,11 @@ struct zone_dead_list {
 };
 
 struct zoneset {
-    _Atomic(struct zone_version *) current;
+    _Atomic(struct zone_version *) shown;
+    struct zone_version *newest;
+    struct zone_gate gate;
+    struct zone_dead stand_in; /* an image that readers see, or memory NULL */
+    uint64_t last_number;      /* of the last image that they saw */
     struct zone_dead_list waiting;
     size_t waiting_bytes, version_bytes;
     uint8_t **apexes; /* n_zones of the current version */
@@ -41,15 +51,18 @@ struct zone_build {
     size_t made_bytes, dead_bytes;
 };
 
+/** A table of all zones of a version. free() releases it. */
+struct zone_table *zone_table_new(const struct zone_version *v);
+
 /** Begin a copy of the current version with room for n_zones zones. */
 void build_begin(struct zone_build *b, struct zoneset *set, uint32_t n_zones);
 /** Put a shard (taken, may be NULL) in place of another. */
 void build_put_shard(struct zone_build *b, uint32_t index, struct zone_shard *take_shard);
 /** Split shards until there is one for SHARD_NODES of n_nodes nodes. */
 void build_grow(struct zone_build *b, uint64_t n_nodes);
-/** List memory that the next version does not use; it was born in version `born`. */
+/** List memory that the next version does not use; it was born in version `born`, which is not 0. */
 void build_retire(struct zone_build *b, void *memory, size_t size, uint64_t born);
-/** Publish. */
+/** Make it the newest version, and show it to readers if the gate lets it. */
 void build_publish(struct zone_build *b);
 /** Release everything that was made. */
 void build_abort(struct zone_build *b);

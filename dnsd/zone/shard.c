@@ -67,6 +67,15 @@ const struct zone_node *shard_find(const struct zone_shard *s, uint32_t hash, un
     return NULL;
 }
 
+bool shard_has_slot(const struct zone_shard *s, const struct zone_node *n)
+{
+    uint32_t slot = hash_tag(n->hash) | (uint32_t)(((const uint8_t *)n - (const uint8_t *)s) / 4);
+    uint32_t i = hash_slot(n->hash, s->slot_mask);
+    while (s->slots[i] && s->slots[i] != slot)
+        i = (i + 1) & s->slot_mask;
+    return s->slots[i] != 0;
+}
+
 void shard_fetch_slot(const struct zone_shard *s, uint32_t hash)
 {
     __builtin_prefetch(&s->slots[hash_slot(hash, s->slot_mask)]);

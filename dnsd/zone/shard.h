@@ -20,6 +20,7 @@
 #ifndef ZONE_SHARD_H
 #define ZONE_SHARD_H
 
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -71,6 +72,7 @@ struct zone_page {
 
 /** Zone numbers by hash of the apex; shared by all versions until a zone is added. */
 struct zone_table {
+    uint64_t born;         /* number of the version that made it */
     uint64_t label_counts; /* bit n: some apex has n labels (bit 63: 63 or more) */
     uint32_t mask;
     uint16_t slots[]; /* number + 1, or 0 */
@@ -91,7 +93,7 @@ struct zone {
 struct zone_version {
     uint64_t number;
     uint64_t seed;
-    unsigned flags;
+    _Atomic(unsigned) flags; /* of a version that readers see, the writer may change them */
     uint32_t n_shards, shard_mask;
     uint64_t n_nodes;
     const struct zone_table *table;
@@ -203,6 +205,8 @@ struct zone_shard *shard_new(const struct zone_node *const *nodes, size_t n_node
 const struct zone_node *shard_find(const struct zone_shard *s, uint32_t hash, unsigned zone,
                                    const uint8_t *rel, size_t rel_len);
 
+/** Does the hash of a node of the shard lead to it? There is an empty slot. Thread: any. */
+bool shard_has_slot(const struct zone_shard *s, const struct zone_node *n);
 /** Fetch the first slot of a hash into the cache. Thread: any. */
 void shard_fetch_slot(const struct zone_shard *s, uint32_t hash);
 /** Fetch the first node whose tag is the hash's. @return whether there is one. Thread: any. */

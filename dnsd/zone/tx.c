@@ -67,7 +67,7 @@ struct zone_tx *zone_tx_begin(struct zoneset *set)
     BUG_IF(set->has_tx);
     set->has_tx = true;
     struct zone_tx *tx = mem_new(struct zone_tx);
-    build_begin(&tx->build, set, zone_version_n_zones(zoneset_current(set)));
+    build_begin(&tx->build, set, set->newest->n_zones);
     tx_clear(tx);
     return tx;
 }
@@ -159,16 +159,6 @@ static void mark_changed(struct zone_tx *tx, struct zone *z)
     touch_name(tx, z, z->apex);
 }
 
-static void put_serial(struct zone_node *n, uint32_t serial)
-{
-    for (NODE_EACH_SET(n, set)) {
-        if (set_type(set) != DNS_SOA)
-            continue;
-        uint8_t *rr = (uint8_t *)(uintptr_t)set->wire;
-        wire_put32(rr + WIRE_RR_HEADER + wire_get16(rr + 10) - 20, serial);
-    }
-}
-
 static int64_t cuts_of(const struct zone_node *n)
 {
     return n && n->flags & (NODE_CUT | NODE_DNAME);
@@ -219,7 +209,7 @@ static void merge_touch(struct zone_tx *tx, struct zone_touch *t, struct buf *sc
         mark_changed(tx, z);
     bool is_serial = !t->rel_len && z->changed_in == v->number && scratch->len;
     if (is_serial)
-        put_serial((struct zone_node *)(void *)scratch->bytes, z->serial);
+        node_put_serial((struct zone_node *)(void *)scratch->bytes, z->serial);
     t->is_changed = o.is_changed || o.is_visible || is_serial;
     if (!t->is_changed)
         return;
@@ -405,7 +395,7 @@ void zone_tx_commit(struct zone_tx *tx, unsigned flags, struct zone_commit *done
         build_abort(&tx->build);
     if (done)
         *done = (struct zone_commit){
-            .version = zone_version_number(zoneset_current(set)),
+            .version = set->newest->number,
             .n_zones = tx->n_zones_changed,
             .n_added = tx->outcome.n_added,
             .n_removed = tx->outcome.n_removed,

@@ -17,13 +17,13 @@ static size_t table_size(uint32_t n_slots)
     return sizeof(struct zone_table) + n_slots * sizeof(uint16_t);
 }
 
-/** A table of all zones of a version. */
-static struct zone_table *table_new(const struct zone_version *v)
+struct zone_table *zone_table_new(const struct zone_version *v)
 {
     uint32_t n_slots = 4;
     while (n_slots < v->n_zones * 2)
         n_slots *= 2;
     struct zone_table *t = mem_zalloc(table_size(n_slots));
+    t->born = v->number;
     t->mask = n_slots - 1;
     for (uint32_t i = 0; i < v->n_zones; i++) {
         const struct zone *z = &v->zones[i];
@@ -51,8 +51,9 @@ struct zoneset *zoneset_new(const struct zoneset_options *opts)
     v->pages = mem_array(1, sizeof *v->pages);
     v->pages[0] = mem_new(struct zone_page);
     v->pages[0]->born = v->number;
-    v->table = table_new(v);
-    atomic_init(&set->current, v);
+    v->table = zone_table_new(v);
+    atomic_init(&set->shown, v);
+    set->newest = v;
     set->version_bytes = sizeof *v + sizeof *v->pages + sizeof **v->pages + table_size(v->table->mask + 1);
     return set;
 }
@@ -62,8 +63,11 @@ void zoneset_free(struct zoneset *set)
     if (!set)
         return;
     BUG_IF(set->has_tx);
+    struct zone_version *v = set->newest;
+    atomic_store(&set->shown, v);
     zoneset_reclaim(set, UINT64_MAX);
-    struct zone_version *v = atomic_load(&set->current);
+    if (set->stand_in.memory)
+        set->stand_in.release(set->stand_in.memory);
     for (uint32_t i = 0; i < v->n_shards; i++)
         free(v->pages[i / PAGE_SHARDS]->shards[i % PAGE_SHARDS]);
     for (uint32_t i = 0; i < v->n_shards; i += PAGE_SHARDS)
@@ -77,18 +81,22 @@ void zoneset_free(struct zoneset *set)
     free(set);
 }
 
-int zoneset_zone(const struct zoneset *set, const uint8_t *apex)
+int zone_version_zone(const struct zone_version *v, const uint8_t *apex)
 {
-    const struct zone_version *v = zoneset_current(set);
     for (uint32_t i = 0; i < v->n_zones; i++)
         if (v->zones[i].kind != ZONE_GONE && name_equal(v->zones[i].apex, apex))
             return (int)i;
     return ERR_NOTFOUND;
 }
 
+int zoneset_zone(const struct zoneset *set, const uint8_t *apex)
+{
+    return zone_version_zone(set->newest, apex);
+}
+
 int zoneset_zone_of(const struct zoneset *set, const uint8_t *name)
 {
-    const struct zone_version *v = zoneset_current(set);
+    const struct zone_version *v = set->newest;
     struct name_key key;
     struct zone_hit hit;
     if (name_key_read(name, NAME_MAX_LEN, &key) < 0)
@@ -101,9 +109,9 @@ int zoneset_zone_of(const struct zoneset *set, const uint8_t *name)
 /** Publish a version in which a zone has come or gone. */
 static void publish_zones(struct zone_build *b, const struct zone_version *now)
 {
-    struct zone_table *table = table_new(b->next);
+    struct zone_table *table = zone_table_new(b->next);
     b->made_bytes += table_size(table->mask + 1);
-    build_retire(b, (void *)(uintptr_t)now->table, table_size(now->table->mask + 1), 0);
+    build_retire(b, (void *)(uintptr_t)now->table, table_size(now->table->mask + 1), now->table->born);
     b->next->table = table;
     build_publish(b);
 }
@@ -111,7 +119,7 @@ static void publish_zones(struct zone_build *b, const struct zone_version *now)
 /** A retired zone of this apex comes back. @return its number; or ERR_NOTFOUND. */
 static int revive(struct zoneset *set, const uint8_t *apex, enum zone_kind kind, uint32_t serial)
 {
-    const struct zone_version *now = zoneset_current(set);
+    const struct zone_version *now = set->newest;
     for (uint32_t i = 0; i < now->n_zones; i++) {
         if (now->zones[i].kind != ZONE_GONE || !name_equal(now->zones[i].apex, apex))
             continue;
@@ -130,7 +138,7 @@ static int revive(struct zoneset *set, const uint8_t *apex, enum zone_kind kind,
 void zoneset_retire_zone(struct zoneset *set, int zone)
 {
     BUG_IF(set->has_tx);
-    const struct zone_version *now = zoneset_current(set);
+    const struct zone_version *now = set->newest;
     struct zone_build b;
     build_begin(&b, set, now->n_zones);
     b.next->zones[zone].kind = ZONE_GONE;
@@ -140,7 +148,7 @@ void zoneset_retire_zone(struct zoneset *set, int zone)
 int zoneset_add_zone(struct zoneset *set, const uint8_t *apex, enum zone_kind kind, uint32_t serial)
 {
     BUG_IF(set->has_tx);
-    const struct zone_version *now = zoneset_current(set);
+    const struct zone_version *now = set->newest;
     struct name_key key;
     if (name_key_read(apex, NAME_MAX_LEN, &key) < 0)
         return ERR_PARSE;
@@ -173,14 +181,24 @@ int zoneset_add_zone(struct zoneset *set, const uint8_t *apex, enum zone_kind ki
 
 const struct zone_version *zoneset_current(const struct zoneset *set)
 {
-    return atomic_load(&set->current);
+    return atomic_load(&set->shown);
+}
+
+const struct zone_version *zoneset_newest(const struct zoneset *set)
+{
+    return set->newest;
+}
+
+void zoneset_gate(struct zoneset *set, const struct zone_gate *gate)
+{
+    set->gate = *gate;
 }
 
 void zoneset_memory(const struct zoneset *set, struct zoneset_memory *out)
 {
     out->version_bytes = set->version_bytes;
     out->waiting_bytes = set->waiting_bytes;
-    out->n_shards = zoneset_current(set)->n_shards;
+    out->n_shards = set->newest->n_shards;
 }
 
 uint64_t zone_version_number(const struct zone_version *v)
@@ -190,7 +208,7 @@ uint64_t zone_version_number(const struct zone_version *v)
 
 unsigned zone_version_flags(const struct zone_version *v)
 {
-    return v->flags;
+    return atomic_load_explicit(&v->flags, memory_order_relaxed);
 }
 
 unsigned zone_version_n_zones(const struct zone_version *v)

@@ -18,6 +18,9 @@
  * lowest it was added with; the TTL of a set is the lowest of its records (RFC 2181 5.2). Names that only have names
  * below them (empty non-terminals) exist and are answered NODATA (RFC 4592 2.2.2).
  *
+ * A gate, when there is one, decides whether readers see a new version: while it says no they stay at the one they had, and the
+ * writer goes on from the newest one.
+ *
  * The serial of a zone rises by one with each commit that changes what the zone says; the SOA record that the caller
  * adds (and may replace by adding another) is given that serial, whatever it carries.
  *
@@ -74,6 +77,12 @@ struct zone_watcher {
     void *owner;
 };
 
+/** Asked with each new version, and by zoneset_show: may readers see it? All zero: they may. The call changes nothing. */
+struct zone_gate {
+    bool (*may_show)(void *owner, const struct zone_version *next);
+    void *owner;
+};
+
 struct zoneset_options {
     uint64_t hash_seed; /* random per process; any value is correct */
     struct zone_watcher watcher;
@@ -101,10 +110,11 @@ void zoneset_free(struct zoneset *set);
  */
 int zoneset_add_zone(struct zoneset *set, const uint8_t *apex, enum zone_kind kind, uint32_t serial);
 
-/** Number of the zone with exactly this apex, or ERR_NOTFOUND. Thread: writer. */
+/** Number of the zone with exactly this apex in the newest version, or ERR_NOTFOUND. Thread: writer. */
 int zoneset_zone(const struct zoneset *set, const uint8_t *apex);
 
-/** Number of the zone with the longest apex that contains a name, or ERR_NOTFOUND. Thread: writer. Source: RFC 1034 4.3.2. */
+/** Number of the zone of the newest version with the longest apex that contains a name, or ERR_NOTFOUND. Thread: writer. Source:
+ *  RFC 1034 4.3.2. */
 int zoneset_zone_of(const struct zoneset *set, const uint8_t *name);
 
 /**
@@ -154,7 +164,7 @@ void zone_tx_apply(struct zone_tx *tx);
 
 /** What a commit did. */
 struct zone_commit {
-    uint64_t version;   /* number of the version that is current now */
+    uint64_t version;   /* number of the version that is the newest now */
     uint32_t n_zones;   /* zones whose content, and so serial, changed */
     uint64_t n_added;   /* records that are new to readers */
     uint64_t n_removed; /* records that readers no longer see */
@@ -163,7 +173,8 @@ struct zone_commit {
 
 /**
  * Publish everything since zone_tx_begin as one new version, and end the transaction. When nothing changed, neither
- * records, counts nor flags, no version is made.
+ * records, counts nor flags, no version is made. A version that the gate holds back gives its flags to the one that readers stay
+ * at; that one does not become ready by it.
  *
  * @param flags  ZONE_READY, ZONE_STALE or 0: of the new version
  * @param done   filled; may be NULL                                             [out]
@@ -174,13 +185,23 @@ void zone_tx_commit(struct zone_tx *tx, unsigned flags, struct zone_commit *done
 /** Forget everything since zone_tx_begin, and end the transaction. Thread: writer. */
 void zone_tx_abort(struct zone_tx *tx);
 
-/** The current version. Thread: any that holds an epoch, see net/epoch.h; the writer at any time until it reclaims. */
+/** The version that readers see. Thread: any that holds an epoch, see net/epoch.h; the writer at any time until it reclaims. */
 const struct zone_version *zoneset_current(const struct zoneset *set);
+/** The version that the writer made last: the current one, unless the gate holds readers back. Thread: writer. */
+const struct zone_version *zoneset_newest(const struct zoneset *set);
+
+/** Ask this gate from now on, about new versions. @param gate copied; its owner lives on. Thread: writer. Source: ours. */
+void zoneset_gate(struct zoneset *set, const struct zone_gate *gate);
+/** Ask the gate again. @return whether readers see the newest version now. Thread: writer. Source: ours. */
+bool zoneset_show(struct zoneset *set);
+/** Does the gate keep readers at an older version than the newest? Thread: writer. Source: ours. */
+bool zoneset_is_frozen(const struct zoneset *set);
 
 /**
  * Release what only versions older than `oldest` use.
  *
- * @param oldest  number of the oldest version that a reader may hold (epoch_oldest); UINT64_MAX: there is no reader
+ * @param oldest  number of the oldest version that a reader may hold (epoch_oldest); UINT64_MAX: there is no reader. The current
+ *                version stays in any case
  * @return objects released.   Thread: writer.   Source: ours.
  */
 size_t zoneset_reclaim(struct zoneset *set, uint64_t oldest);
@@ -188,7 +209,7 @@ size_t zoneset_reclaim(struct zoneset *set, uint64_t oldest);
  *  be more. Thread: writer. Source: ours. */
 size_t zoneset_reclaim_some(struct zoneset *set, uint64_t oldest, size_t n_max);
 
-/** Memory of the set: the current version's shards, and what waits for zoneset_reclaim. Thread: writer. */
+/** Memory of the set: the newest version's shards, and what waits for zoneset_reclaim. Thread: writer. */
 struct zoneset_memory {
     size_t version_bytes, waiting_bytes;
     size_t n_shards;
@@ -209,6 +230,8 @@ struct zone_info {
     uint64_t n_rrs;
 };
 
+/** Number of the zone with exactly this apex, or ERR_NOTFOUND. Thread: any. */
+int zone_version_zone(const struct zone_version *v, const uint8_t *apex);
 /** Zones of a version. Thread: any. */
 unsigned zone_version_n_zones(const struct zone_version *v);
 /** @param zone 0..zone_version_n_zones()-1.  Thread: any. */

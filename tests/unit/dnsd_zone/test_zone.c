@@ -1,8 +1,7 @@
 /* Zones: what the writer changes and what readers find. */
-#include "dns_kit.h"
+#include "zone_kit.h"
 
 #include "bobbin/error.h"
-#include "zone/find.h"
 
 static struct zoneset *set;
 
@@ -26,38 +25,20 @@ static int teardown(void **state)
     return 0;
 }
 
-static struct zone_hit find_in(const struct zone_version *v, const char *name)
-{
-    struct name_key key;
-    struct zone_hit hit;
-    assert_true(name_key_read(kit_name(name), NAME_MAX_LEN, &key) > 0);
-    name_key_hash(&key, zone_version_seed(v));
-    zone_find(v, &key, false, &hit);
-    return hit;
-}
-
 static enum zone_match match(const char *name)
 {
-    return find_in(zoneset_current(set), name).match;
-}
-
-/** Records of a set at a name; 0: none. */
-static unsigned count_in(const struct zone_version *v, const char *name, uint16_t type)
-{
-    struct wire_set found;
-    struct zone_hit hit = find_in(v, name);
-    return hit.match == ZONE_EXACT && zone_node_set(hit.node, type, &found) ? found.n_rrs : 0;
+    return kit_find(zoneset_current(set), name).match;
 }
 
 static unsigned count(const char *name, uint16_t type)
 {
-    return count_in(zoneset_current(set), name, type);
+    return kit_count(zoneset_current(set), name, type);
 }
 
 static uint32_t ttl(const char *name, uint16_t type)
 {
     struct wire_set found;
-    assert_true(zone_node_set(find_in(zoneset_current(set), name).node, type, &found));
+    assert_true(zone_node_set(kit_find(zoneset_current(set), name).node, type, &found));
     return wire_get32(found.wire + 6);
 }
 
@@ -66,7 +47,7 @@ static uint32_t serial(unsigned zone)
     struct zone_info info;
     zone_version_info(zoneset_current(set), zone, &info);
     struct wire_set soa;
-    struct zone_hit hit = find_in(zoneset_current(set), zone ? "sub.dev.test" : "dev.test");
+    struct zone_hit hit = kit_find(zoneset_current(set), zone ? "sub.dev.test" : "dev.test");
     assert_true(zone_node_set(hit.node, DNS_SOA, &soa));
     assert_int_equal(wire_get32(soa.wire + soa.len - 20), info.serial);
     return info.serial;
@@ -80,7 +61,7 @@ static void longest_suffix_picks_the_zone(void **state)
     assert_int_equal(match("xdev.test"), ZONE_OUTSIDE);
     assert_int_equal(match("dev.test"), ZONE_EXACT);
     assert_int_equal(match("x.dev.test"), ZONE_MISSING);
-    struct zone_hit hit = find_in(zoneset_current(set), "a.b.sub.dev.test");
+    struct zone_hit hit = kit_find(zoneset_current(set), "a.b.sub.dev.test");
     assert_int_equal(hit.apex_label, 2);
     assert_true(name_equal(zone_apex(hit.zone), kit_name("sub.dev.test")));
     assert_int_equal(zoneset_zone(set, kit_name("SUB.dev.test")), 1);
@@ -176,7 +157,7 @@ static void wildcards_stop_at_the_closest_encloser(void **state)
     assert_int_equal(match("e.w.sub.dev.test"), ZONE_EXACT);
     assert_int_equal(match("*.w.sub.dev.test"), ZONE_EXACT);
     assert_int_equal(match("w.sub.dev.test"), ZONE_EXACT);
-    assert_int_equal(find_in(zoneset_current(set), "q.r.s.e.w.sub.dev.test").label, 3);
+    assert_int_equal(kit_find(zoneset_current(set), "q.r.s.e.w.sub.dev.test").label, 3);
 }
 
 static void cuts_hide_what_is_below(void **state)
@@ -189,7 +170,7 @@ static void cuts_hide_what_is_below(void **state)
     zone_tx_commit(tx, ZONE_READY, NULL);
     assert_int_equal(match("cut.sub.dev.test"), ZONE_CUT);
     assert_int_equal(match("ns.cut.sub.dev.test"), ZONE_CUT);
-    assert_int_equal(find_in(zoneset_current(set), "a.b.cut.sub.dev.test").label, 2);
+    assert_int_equal(kit_find(zoneset_current(set), "a.b.cut.sub.dev.test").label, 2);
     assert_int_equal(match("x.d.sub.dev.test"), ZONE_DNAME);
     assert_int_equal(match("d.sub.dev.test"), ZONE_EXACT);
     assert_int_equal(match("cut2.sub.dev.test"), ZONE_MISSING);
@@ -220,21 +201,116 @@ static void old_versions_do_not_change(void **state)
     }
     for (int i = 0; i < 500; i++) {
         snprintf(name, sizeof name, "h%d.dev.test", i);
-        assert_int_equal(count_in(old, name, DNS_A), 1);
+        assert_int_equal(kit_count(old, name, DNS_A), 1);
         assert_int_equal(count(name, DNS_A), 0);
         snprintf(name, sizeof name, "g%d.dev.test", i);
-        assert_int_equal(count_in(old, name, DNS_A), 0);
+        assert_int_equal(kit_count(old, name, DNS_A), 0);
         assert_int_equal(count(name, DNS_A), 1);
     }
     struct zoneset_memory before, after;
     zoneset_memory(set, &before);
     assert_int_equal(zoneset_reclaim(set, zone_version_number(old)) > 0, 1);
-    assert_int_equal(count_in(old, "h77.dev.test", DNS_A), 1);
+    assert_int_equal(kit_count(old, "h77.dev.test", DNS_A), 1);
     zoneset_reclaim(set, UINT64_MAX);
     zoneset_memory(set, &after);
     assert_true(before.waiting_bytes > 0);
     assert_int_equal(after.waiting_bytes, 0);
     assert_int_equal(after.version_bytes, before.version_bytes);
+}
+
+/** h0.dev.test and so on. */
+static void fill(int n)
+{
+    char name[64];
+    struct zone_tx *tx = zone_tx_begin(set);
+    for (int i = 0; i < n; i++) {
+        snprintf(name, sizeof name, "h%d.dev.test", i);
+        kit_add(tx, name, DNS_A, 1, "10.0.0.1");
+    }
+    zone_tx_commit(tx, ZONE_READY, NULL);
+}
+
+static bool may_show(void *owner, const struct zone_version *next)
+{
+    (void)next;
+    return *(bool *)owner;
+}
+
+static void give(const char *ip, unsigned flags)
+{
+    static const char *last;
+    struct zone_tx *tx = zone_tx_begin(set);
+    if (last && kit_count(zoneset_newest(set), "moving.dev.test", DNS_A))
+        kit_remove(tx, "moving.dev.test", DNS_A, last);
+    kit_add(tx, "moving.dev.test", DNS_A, 1, ip);
+    zone_tx_commit(tx, flags, NULL);
+    last = ip;
+}
+
+static void a_gate_keeps_readers_at_a_version(void **state)
+{
+    (void)state;
+    bool is_open = false;
+    struct zoneset_memory first, last;
+    struct zone_gate gate = {may_show, &is_open};
+    fill(2000);
+    const struct zone_version *seen = zoneset_current(set);
+    uint32_t seen_serial = serial(0);
+    zoneset_gate(set, &gate);
+    give("10.9.0.1", ZONE_READY);
+    zoneset_memory(set, &first);
+    for (int i = 0; i < 500; i++)
+        give(i % 2 ? "10.9.0.1" : "10.9.0.2", ZONE_READY | ZONE_STALE);
+    assert_true(zoneset_is_frozen(set));
+    assert_ptr_equal(zoneset_current(set), seen);
+    assert_int_equal(serial(0), seen_serial);
+    assert_int_equal(count("moving.dev.test", DNS_A), 0);
+    assert_int_equal(kit_count(zoneset_newest(set), "moving.dev.test", DNS_A), 1);
+    assert_int_equal(zone_version_flags(seen),
+                     ZONE_READY | ZONE_STALE); /* whoever waits for a disk may say so */
+    zoneset_memory(set, &last);
+    assert_true(last.waiting_bytes + last.version_bytes <
+                (first.waiting_bytes + first.version_bytes) * 5 / 4);
+    zoneset_reclaim(set, UINT64_MAX); /* not what is current */
+    assert_int_equal(count("h7.dev.test", DNS_A), 1);
+    assert_false(zoneset_show(set));
+    is_open = true;
+    assert_true(zoneset_show(set));
+    assert_false(zoneset_is_frozen(set));
+    assert_int_equal(count("moving.dev.test", DNS_A), 1);
+    assert_int_equal(serial(0), seen_serial + 501);
+    zoneset_reclaim(set, UINT64_MAX);
+    zoneset_memory(set, &last);
+    assert_int_equal(last.waiting_bytes, 0);
+}
+
+static void a_frozen_version_that_is_not_ready_stays_so(void **state)
+{
+    (void)state;
+    bool is_open = false;
+    struct zone_gate gate = {may_show, &is_open};
+    zone_tx_commit(zone_tx_begin(set), 0, NULL);
+    zoneset_gate(set, &gate);
+    give("10.9.0.1", ZONE_READY);
+    assert_int_equal(zone_version_flags(zoneset_current(set)), 0);
+    is_open = true;
+    give("10.9.0.2", ZONE_READY);
+    assert_int_equal(zone_version_flags(zoneset_current(set)), ZONE_READY);
+}
+
+/* What is left when the set ends in between is released, too. */
+static void a_frozen_set_can_end(void **state)
+{
+    (void)state;
+    bool is_open = false;
+    struct zone_gate gate = {may_show, &is_open};
+    fill(200);
+    zoneset_gate(set, &gate);
+    give("10.9.0.1", ZONE_READY);
+    give("10.9.0.2", ZONE_READY);
+    assert_int_equal(zoneset_add_zone(set, kit_name("more.test"), ZONE_FILE, 1), 2);
+    assert_int_equal(zone_version_zone(zoneset_current(set), kit_name("more.test")), ERR_NOTFOUND);
+    assert_int_equal(zone_version_zone(zoneset_newest(set), kit_name("more.test")), 2);
 }
 
 static void abort_and_empty_commits_leave_no_trace(void **state)
@@ -530,6 +606,9 @@ int main(void)
         CASE(wildcards_stop_at_the_closest_encloser),
         CASE(cuts_hide_what_is_below),
         CASE(old_versions_do_not_change),
+        CASE(a_gate_keeps_readers_at_a_version),
+        CASE(a_frozen_version_that_is_not_ready_stays_so),
+        CASE(a_frozen_set_can_end),
         CASE(abort_and_empty_commits_leave_no_trace),
         CASE(serials_move_by_zone_and_wrap),
         CASE(soa_is_one_and_can_be_replaced),

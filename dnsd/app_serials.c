@@ -1,0 +1,176 @@
+/* Serials that are on disk before they are seen: readers stay at an older version while there is none for the newest. */
+#include "app.h"
+#include "events.h"
+#include "base/buf.h"
+#include "base/mem.h"
+
+#include <stdlib.h>
+
+/** A write of the serials that takes longer than this has failed, as far as those who wait are concerned. */
+#define FREEZE_MS 1000
+
+/* The gate of the zones. */
+static bool may_show(void *arg, const struct zone_version *next)
+{
+    struct dnsd *app = arg;
+    serials_mind(app->serials, next);
+    return !dnsd_is_standing_in(app) && serials_cover(app->serials, next);
+}
+
+static void on_written(void *arg)
+{
+    struct dnsd *app = arg;
+    dnsd_published(app);
+}
+
+static void wait(struct dnsd *app, bool is_waiting)
+{
+    if (is_waiting && !app->freeze.is_waiting)
+        run_timer_start(app->freeze.timer, FREEZE_MS, 0);
+    else if (!is_waiting)
+        run_timer_stop(app->freeze.timer);
+    app->freeze.is_waiting = is_waiting;
+}
+
+/* ---- who waits for the newest version ---- */
+
+struct shown_waiter {
+    TAILQ_ENTRY(shown_waiter) link;
+    void (*fn)(void *arg, bool is_shown);
+    void *arg;
+};
+
+void dnsd_when_shown(struct dnsd *app, void (*fn)(void *arg, bool is_shown), void *arg)
+{
+    bool is_late = app->freeze.is_told || dnsd_is_standing_in(app);
+    if (is_late || !zoneset_is_frozen(app->zones)) {
+        fn(arg, !is_late);
+        return;
+    }
+    struct shown_waiter *w = mem_new(struct shown_waiter);
+    w->fn = fn;
+    w->arg = arg;
+    TAILQ_INSERT_TAIL(&app->freeze.waiters, w, link);
+}
+
+static void waiter_free(struct dnsd *app, struct shown_waiter *w)
+{
+    TAILQ_REMOVE(&app->freeze.waiters, w, link);
+    free(w);
+}
+
+void dnsd_forget_shown(struct dnsd *app, void *arg)
+{
+    struct shown_waiter *w = TAILQ_FIRST(&app->freeze.waiters);
+    while (w) {
+        struct shown_waiter *next = TAILQ_NEXT(w, link);
+        if (w->arg == arg)
+            waiter_free(app, w);
+        w = next;
+    }
+}
+
+static void call_waiters(struct dnsd *app, bool is_shown)
+{
+    struct shown_waiter *w;
+    while ((w = TAILQ_FIRST(&app->freeze.waiters))) {
+        struct shown_waiter copy = *w;
+        waiter_free(app, w);
+        copy.fn(copy.arg, is_shown);
+    }
+}
+
+/* ---- frozen or not ---- */
+
+static void tell(struct dnsd *app)
+{
+    buf_auto struct buf why = BUF_EMPTY;
+    wait(app, false);
+    app->freeze.is_told = true;
+    dnsd_serials_frozen(app, &why);
+    log_emit(&ev_zones_frozen, LOG_STR("why", buf_cstr(&why)));
+    follow_frozen(app->follow, true);
+    call_waiters(app, false);
+}
+
+static void on_freeze(void *arg)
+{
+    tell(arg);
+}
+
+void dnsd_serials_mind(struct dnsd *app)
+{
+    bool is_seen = zoneset_show(app->zones), is_frozen = !is_seen && !dnsd_is_standing_in(app);
+    if (!app->follow)
+        return;
+    if (is_frozen == app->freeze.is_told) {
+        wait(app, false);
+    } else if (is_frozen && !serials_error(app->serials)) {
+        wait(app, true);
+    } else if (is_frozen) {
+        tell(app);
+    } else {
+        app->freeze.is_told = false;
+        log_emit0(&ev_zones_moving);
+        follow_frozen(app->follow, false);
+    }
+    follow_shown(app->follow);
+    if (is_seen)
+        call_waiters(app, true);
+}
+
+bool dnsd_serials_frozen(const struct dnsd *app, struct buf *out)
+{
+    const struct err_info *why = serials_error(app->serials);
+    if (!app->freeze.is_told)
+        return false;
+    buf_add_str(out, "names are answered as they were, since no serial can be reserved for what is new: ");
+    if (why)
+        buf_addf(out, "%s: %s", why->where, why->text);
+    else
+        buf_add_str(out, "the disk does not answer");
+    return true;
+}
+
+void dnsd_serials_start(struct dnsd *app)
+{
+    struct err_info why = {0};
+    mem_auto char *path = dnsd_data_path(app, "serials");
+    struct serials_def def = {daemon_loop(app->daemon), path, on_written, app};
+    struct zone_gate gate = {may_show, app};
+    TAILQ_INIT(&app->freeze.waiters);
+    app->freeze.timer = run_timer_new(daemon_loop(app->daemon), on_freeze, app);
+    app->serials = serials_open(&def, &why);
+    if (why.code)
+        log_emit(&ev_dns_nothing_kept, LOG_ERR(&why));
+    zoneset_gate(app->zones, &gate);
+}
+
+void dnsd_serials_begin(struct dnsd *app)
+{
+    struct err_info why;
+    if (!serials_reserve(app->serials, zoneset_newest(app->zones), &why))
+        zoneset_show(app->zones);
+}
+
+static void close_gate(struct dnsd *app)
+{
+    struct zone_gate open = {NULL, NULL};
+    zoneset_gate(app->zones, &open);
+    run_timer_free(app->freeze.timer);
+    app->freeze.timer = NULL;
+}
+
+void dnsd_serials_stop(struct dnsd *app, void (*stopped)(void *arg))
+{
+    close_gate(app);
+    serials_stop(app->serials, zoneset_newest(app->zones), stopped, app);
+    app->serials = NULL;
+}
+
+void dnsd_serials_free(struct dnsd *app)
+{
+    close_gate(app);
+    serials_free(app->serials);
+    app->serials = NULL;
+}
