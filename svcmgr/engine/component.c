@@ -5,6 +5,7 @@
  *                                              │ every wanted instance is up              │
  *                                              └───────────────────────────────────> STABLE
  *     FLEXING, STABLE ──all instances ended (ON_FAILURE, NEVER)──> SUCCEEDED | FAILED
+ *     WAITING, FLEXING, STABLE ──the service has ended──> STOPPED
  */
 #include <stdlib.h>
 #include <string.h>
@@ -134,12 +135,23 @@ static struct eng_instance *highest_kept(const struct eng_component *c)
     return NULL;
 }
 
+static void drop_decommissioned(struct step *st, struct eng_component *c)
+{
+    for (size_t i = c->n_instances; c->spec->n_decommissioned_instances && i > 0; i--) {
+        struct eng_instance *inst = c->instances[i - 1];
+        if (!inst->removing && !step_is_full(st) && is_decommissioned(c, inst->name))
+            instance_drop(st, inst, true);
+    }
+}
+
 void component_resize(struct step *st, struct eng_component *c)
 {
-    int64_t wanted = c->spec->number_of_containers, n = n_kept(c), from = 0;
-    for (; n < wanted; n++)
+    int64_t wanted = c->spec->number_of_containers, n, from = 0;
+    drop_decommissioned(st, c);
+    n = n_kept(c);
+    for (; n < wanted && !step_is_full(st); n++)
         add_instance(st, c, &from);
-    for (; n > wanted; n--)
+    for (; n > wanted && !step_is_full(st); n--)
         instance_drop(st, highest_kept(c), true);
 }
 
@@ -174,6 +186,39 @@ static void explain_dependency(struct eng_component *c, const struct eng_compone
                           (long long)d->spec->number_of_containers);
 }
 
+/** Containers that the placement constraints still allow on the one host. @return INT64_MAX: any number */
+static int64_t placement_room(const struct engine *e, const struct eng_component *c)
+{
+    struct spec_placement p;
+    int64_t n_held = 0;
+    if (!e->cfg.one_host)
+        return INT64_MAX;
+    spec_placement_one_host(c->spec, &p);
+    if (c->spec->number_of_containers < p.min)
+        return 0;
+    if (p.max == INT64_MAX)
+        return INT64_MAX;
+    for (size_t i = 0; i < c->n_instances; i++)
+        n_held += c->instances[i]->container_id != NULL;
+    return p.max > n_held ? p.max - n_held : 0;
+}
+
+/** Until another of the component's containers is gone, or more are wanted. */
+static void wait_for_placement(struct eng_instance *inst)
+{
+    struct spec_placement p;
+    inst->due_ms = 0;
+    if (inst->wait && str_starts(inst->wait, "placement: "))
+        return;
+    spec_placement_one_host(inst->component->spec, &p);
+    if (inst->component->spec->number_of_containers < p.min)
+        instance_set_wait(inst, "placement: min_cardinality is %lld and fewer containers are wanted",
+                          (long long)p.min);
+    else
+        instance_set_wait(inst, "placement: the constraints of %s allow %lld on a node, the cluster has one",
+                          inst->component->name, (long long)p.max);
+}
+
 void component_advance(struct step *st, struct eng_component *c)
 {
     if (!st->e->resumed)
@@ -187,10 +232,13 @@ void component_advance(struct step *st, struct eng_component *c)
         c->state = COMP_FLEXING;
         step_touch(st, c->service);
     }
+    int64_t room = placement_room(st->e, c);
     for (size_t i = 0; i < c->n_instances; i++) {
         struct eng_instance *inst = c->instances[i];
-        bool due = inst->due_ms <= st->now_ms;
-        if (inst->state == INST_PENDING && due)
+        bool due = inst->due_ms <= st->now_ms && (inst->dirty || !step_is_full(st));
+        if (inst->state == INST_PENDING && due && room-- <= 0)
+            wait_for_placement(inst);
+        else if (inst->state == INST_PENDING && due)
             instance_request(st, inst);
         else if (inst->state == INST_EXITED && due)
             instance_retry(st, inst);
@@ -232,17 +280,66 @@ void component_recompute(struct step *st, struct eng_component *c)
     c->state = now;
 }
 
+/* ---- health ---- */
+
+void component_watch_health(struct step *st, struct eng_component *c)
+{
+    if (spec_prop_int(c->spec, PROP_HEALTH_PERCENT, -1) <= 0)
+        return;
+    int64_t delay_ms = 1000 * spec_prop_int(c->spec, PROP_HEALTH_INIT, 0) + HEALTH_DELAY_MS;
+    c->health_from_ms = st->now_ms + delay_ms;
+    step_touch(st, c->service);
+}
+
+/** Percent of the wanted instances that are ready or have ended well; 100 where nothing is wanted, or nothing more. */
+static double health_of(const struct eng_component *c)
+{
+    int64_t wanted = c->spec->number_of_containers;
+    if (wanted == 0 || c->state == COMP_WAITING || component_is_finished(c))
+        return 100;
+    return 100.0 * (double)component_count(c, STATE_BIT(INST_READY) | STATE_BIT(INST_SUCCEEDED)) /
+           (double)wanted;
+}
+
+char *component_check_health(struct step *st, struct eng_component *c)
+{
+    int64_t percent = spec_prop_int(c->spec, PROP_HEALTH_PERCENT, -1);
+    if (percent <= 0)
+        return NULL;
+    if (c->health_from_ms == 0) /* it was started by a version that knew no threshold */
+        component_watch_health(st, c);
+    if (c->health_due_ms == 0)
+        c->health_due_ms = c->health_from_ms;
+    if (st->now_ms < c->health_due_ms)
+        return NULL;
+    c->health_due_ms = st->now_ms + 1000 * spec_prop_int(c->spec, PROP_HEALTH_POLL, 10);
+    double health = health_of(c);
+    if (health >= (double)percent) {
+        c->health_below_ms = 0;
+        return NULL;
+    }
+    if (c->health_below_ms == 0)
+        c->health_below_ms = st->now_ms;
+    int64_t window_s = spec_prop_int(c->spec, PROP_HEALTH_WINDOW, 0);
+    int64_t since_ms = st->now_ms - c->health_below_ms;
+    if (since_ms <= 1000 * window_s)
+        return NULL;
+    return mem_fmt("Service is being killed because container health for component %s was %.2f%% "
+                   "(health threshold = %lld%%) for %lld secs (threshold window = %lld secs)",
+                   c->name, health, (long long)percent, (long long)(since_ms / 1000), (long long)window_s);
+}
+
 /* ---- failures ---- */
 
 bool component_count_failure(struct step *st, struct eng_component *c)
 {
-    int64_t window_s = spec_property_int(c->spec, "yarn.service.failure-count-reset.window", 21600);
-    int64_t limit = spec_property_int(c->spec, "yarn.service.container-failure-per-component.threshold", 10);
+    int64_t window_s = spec_prop_int(c->spec, PROP_WINDOW, 0);
+    int64_t limit = spec_prop_int(c->spec, PROP_THRESHOLD, 0);
     if (c->window_end_ms <= st->now_ms) {
         c->n_failures = 0;
         c->window_end_ms = st->now_ms + window_s * 1000;
     }
     c->n_failures++;
     step_touch(st, c->service);
-    return c->n_failures > limit;
+    return c->n_failures > limit && spec_prop_int(c->spec, PROP_HEALTH_PERCENT, -1) <= 0;
 }

@@ -19,6 +19,8 @@ int engine_new(const struct engine_config *cfg, struct engine **out, struct err_
     e->cfg = *cfg;
     e->cfg.domain = mem_str(cfg->domain);
     e->cfg.zk_quorum = mem_str(cfg->zk_quorum);
+    e->cfg.fs_uri = mem_str(cfg->fs_uri);
+    e->cfg.base_path = mem_str(cfg->base_path);
     e->cfg.address_pool = mem_str(cfg->address_pool);
     e->cfg.queue = mem_str(cfg->queue);
     e->cluster_ts = cfg->cluster_ts;
@@ -37,6 +39,7 @@ void engine_free(struct engine *e)
     if (!e)
         return;
     map_fini(&e->containers, NULL);
+    homes_fini(e);
     map_fini(&e->services, free_service_value);
     for (size_t i = 0; i < e->n_tickets; i++)
         ticket_fini(&e->tickets[i]);
@@ -44,6 +47,8 @@ void engine_free(struct engine *e)
     pool_fini(&e->pool);
     free((char *)e->cfg.domain);
     free((char *)e->cfg.zk_quorum);
+    free((char *)e->cfg.fs_uri);
+    free((char *)e->cfg.base_path);
     free((char *)e->cfg.address_pool);
     free((char *)e->cfg.queue);
     free(e);
@@ -81,6 +86,7 @@ static void enlist(struct engine *e, struct eng_service *s)
     }
     mem_auto char *key = service_key(s->user, s->name);
     map_set(&e->services, key, s);
+    homes_add(e, s);
 }
 
 static int load_service(struct engine *e, const char *key, const json_t *doc, struct err_info *why)
@@ -242,7 +248,14 @@ static void resume(struct step *st)
         st->engine_dirty = true;
     e->resumed = true;
     for (MAP_EACH (&e->services, slot))
-        service_resume(st, slot->value);
+        service_resume(st,
+                       slot->value); /* each in steps of its own: all at once is too much for a transaction */
+}
+
+static void registry_back(struct step *st)
+{
+    for (MAP_EACH (&st->e->services, slot))
+        service_ask_again(st, slot->value);
 }
 
 static void timer(struct step *st, const struct eng_event *ev)
@@ -275,46 +288,37 @@ static void dispatch(struct step *st, const struct eng_event *ev)
     case EV_RECOVERED: instance_event(st, ev); break;
     case EV_RECORD: service_record(st, ev); break;
     case EV_TIMER: timer(st, ev); break;
+    case EV_REGISTRY: registry_back(st); break;
     case EV_RESUME: resume(st); break;
     }
 }
 
-/** Settle all that is affected; a service that became STABLE may let others start, which are settled too. */
+/** A request changes what is wanted, and nothing else, so that it can be undone: the rest follows when that is durable. */
+static void settle_later(struct step *st)
+{
+    for (size_t i = 0; i < st->n_affected; i++)
+        step_wake(st, st->affected[i]);
+}
+
+/** Settle what is affected; a service that became STABLE may let others start, in steps of their own. */
 static void settle(struct step *st)
 {
-    for (size_t i = 0; i < st->n_affected; i++) {
+    for (size_t i = 0; i < st->n_affected; i++)
         service_settle(st, st->affected[i]);
-        if (!st->stable_changed)
-            continue;
-        st->stable_changed = false;
-        for (MAP_EACH (&st->e->services, slot)) {
-            struct eng_service *waiting = slot->value;
-            if (waiting->state == SVC_ACCEPTED)
-                service_try_start(st, waiting);
-        }
-    }
+    if (st->stable_changed)
+        step_wake_waiting(st);
 }
 
-static void hand_over(struct eng_effects *from, struct eng_effects *to)
+void engine_step(struct engine *e, const struct eng_event *ev, struct eng_time now, struct eng_effects *out)
 {
-    size_t n = to->n + from->n;
-    if (n > to->cap) {
-        to->items = mem_resize(to->items, n, sizeof(to->items[0]));
-        to->cap = n;
-    }
-    if (from->n > 0)
-        memcpy(to->items + to->n, from->items, from->n * sizeof(from->items[0]));
-    to->n = n;
-    free(from->items);
-}
-
-void engine_step(struct engine *e, const struct eng_event *ev, int64_t now_ms, struct eng_effects *out)
-{
-    struct step st = {.e = e, .now_ms = now_ms};
+    struct step st = {.e = e, .now_ms = now.now_ms, .wall_ms = now.wall_ms};
     dispatch(&st, ev);
-    settle(&st);
+    if (eng_event_is_request(ev))
+        settle_later(&st);
+    else
+        settle(&st);
     step_persist(&st);
-    hand_over(&st.persists, out);
-    hand_over(&st.rest, out);
+    eng_effects_move(&st.persists, out);
+    eng_effects_move(&st.rest, out);
     free(st.affected);
 }

@@ -9,16 +9,23 @@
  * the effects of a later step never overtake those of an earlier one. A step without PERSIST needs no write, but
  * keeps its place. While a write is under way further steps may be taken.
  *
+ * A step changes one service and a bounded number of its instances: its documents fit one transaction, however large the
+ * service. A request changes only the document of its service; instances follow in further steps (EV_TIMER of now).
+ * What cannot be stored of a request is taken back with engine_undo; all other events are facts and stay.
+ *
  * Objects: service ⊃ component ⊃ instance (`hello-0`), backed by at most one container at a time. A service is kept
  * by (kind, user, name); each start is a new incarnation with a new application id.
  *
  * Start-up: engine_new → engine_load for each stored document → engine_containers tells which should exist →
- * one EV_RECOVERED for each (running, exited, gone) → one EV_RESUME, which emits again whatever was outstanding: requests,
+ * one EV_RECOVERED for each (running, exited, gone, unknown) → one EV_RESUME, which emits again whatever was outstanding: requests,
  * launches, stops, records, timers. Containers not reported by then count as gone. Effects may therefore come twice: a
  * second REQUEST for a container_id that is held is answered with EV_ALLOCATED again; STOP of a dead one with EV_EXITED
  * or EV_LOST; LAUNCH of a running one (same container_id and attempt) with EV_RUNNING.
  *
- * Time: `now_ms` is wall time in ms since the epoch and must not go backwards within a process.
+ * Time: engine time and time of day come with each event (struct eng_time). Every due time, age and length is computed with
+ * engine time: ms > 0 on a clock that never goes back, that nobody sets, and that goes on over a restart of the program; what
+ * it says over a reboot is in svcmgr/clock.h. Time of day is kept to be shown and nothing is computed with it, so a
+ * wall clock that is set makes nothing wait and nothing happen early. Members say which one they are.
  * Thread: one engine, one thread.   Source: design 5; YARN services API 4.
  */
 #ifndef ENGINE_ENGINE_H
@@ -28,6 +35,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/map.h"
 #include "bobbin/error.h"
 #include "spec/spec.h"
 
@@ -60,13 +68,14 @@ enum eng_kind { KIND_SERVICE, KIND_SLIDER, KIND_LAUNCHER };
     X(INST_FAILED, "FAILED")       /* final: other exit, no restart by policy                      */        \
     X(INST_STOPPED, "STOPPED")     /* final: stopped by request                                   */
 
-/** Component states. WAITING shows as FLEXING. */
+/** Component states; the drawing is in component.c. WAITING shows as FLEXING. */
 #define ENG_COMPONENT_STATES(X)                                                                              \
     X(COMP_WAITING, "WAITING") /* a dependency is not ready, nothing requested yet */                        \
     X(COMP_FLEXING, "FLEXING")                                                                               \
     X(COMP_STABLE, "STABLE")                                                                                 \
     X(COMP_SUCCEEDED, "SUCCEEDED")                                                                           \
-    X(COMP_FAILED, "FAILED")
+    X(COMP_FAILED, "FAILED")                                                                                 \
+    X(COMP_STOPPED, "STOPPED") /* the service ended, it had not */
 
 /** How a process ended. */
 #define ENG_EXIT_KINDS(X)                                                                                    \
@@ -101,35 +110,41 @@ struct eng_exit {
 struct eng_instance {
     int64_t index; /* n of `<component>-<n>` */
     char *name;
-    int state;               /* enum eng_instance_state */
-    bool removing;           /* RELEASING: gone for good once the container ended */
-    char *container_id;      /* NULL: holds none */
-    char *last_container_id; /* of a final state: the container that it had */
-    int64_t request_id;      /* of the container's request */
-    int64_t attempt;         /* process starts within this container, from 1 */
-    int64_t n_containers;    /* containers so far: the instance attempt */
-    char *version;           /* component version that the container runs */
-    char *ip;                /* address of the container, or planned one; NULL: not known */
-    char *hostname;          /* as reported by the node */
-    char *bare_host;         /* node */
-    int64_t allocated_ms, running_ms;
-    int64_t due_ms;                  /* PENDING, EXITED: not before this time; 0: none */
-    int64_t backoff_ms;              /* next retry delay; 0: the first */
-    int64_t n_retries;               /* in this container */
-    struct eng_exit *last_exit;      /* NULL: never ended */
-    char *wait;                      /* why it is not further: for explain; NULL: nothing to wait for */
-    bool published;                  /* its record was asked for */
-    bool record_unready;             /* it says that the instance is not ready */
-    bool recovered;                  /* EV_RECOVERED came; used between load and resume */
-    bool dirty;                      /* to be persisted at the end of this step */
+    int state;                  /* enum eng_instance_state */
+    bool removing;              /* RELEASING: gone for good once the container ended */
+    char *container_id;         /* NULL: holds none */
+    char *last_container_id;    /* the container before; NULL: there was none */
+    int64_t request_id;         /* of the container's request */
+    int64_t attempt;            /* process starts within this container, from 1 */
+    int64_t n_containers;       /* containers so far: the instance attempt */
+    char *version;              /* component version that the container runs */
+    char *ip;                   /* address of the container, or planned one; NULL: not known */
+    char *hostname;             /* as reported by the node */
+    char *bare_host;            /* node */
+    int64_t allocated_ms;       /* of the container; time of day; 0: not yet */
+    int64_t running_ms;         /* start of the process; engine time; 0: not running */
+    int64_t due_ms;             /* PENDING, EXITED: not before this engine time; 0: none */
+    int64_t backoff_ms;         /* next retry delay; 0: the first */
+    int64_t n_retries;          /* in this container */
+    json_t *retry_times;        /* with a validity interval: engine times of those that count; else NULL */
+    struct eng_exit *last_exit; /* how its last process ended; NULL: none did, or it was taken back */
+    char *wait;                 /* why it is not further: for explain; NULL: nothing to wait for */
+    bool published;             /* its record was asked for */
+    bool record_unready;        /* it says that the instance is not ready */
+    bool recovered;             /* EV_RECOVERED came; used between load and resume */
+    bool unresumed;             /* EV_RESUME came, what was outstanding was not emitted again yet */
+    bool dirty;                 /* to be persisted at the end of this step */
     struct eng_component *component; /* borrowed: the one it belongs to */
 };
 
 struct eng_component {
     char *name;
-    int state;                       /* enum eng_component_state */
-    int64_t n_failures;              /* counted failures in the window */
-    int64_t window_end_ms;           /* when n_failures is reset; 0: not running */
+    int state;               /* enum eng_component_state */
+    int64_t n_failures;      /* counted failures in the window */
+    int64_t window_end_ms;   /* when n_failures is reset; engine time; 0: not running */
+    int64_t health_from_ms;  /* first look at the health threshold; engine time; 0: none */
+    int64_t health_due_ms;   /* next look; engine time; 0: none; not stored */
+    int64_t health_below_ms; /* since when too few are ready; engine time; 0: enough are; not stored */
     struct eng_instance **instances; /* by index, ascending */
     size_t n_instances;
     struct spec_component *spec; /* borrowed from the service's spec */
@@ -145,27 +160,32 @@ struct eng_service {
     char *app_id;                      /* NULL: never launched */
     int64_t app_seq;                   /* of app_id */
     int64_t next_container;            /* sequence number of the next container */
-    int64_t launch_ms;                 /* submission of this incarnation */
-    int64_t started_ms;                /* 0: not STARTED yet */
-    int64_t lifetime_end_ms;           /* 0: none */
+    int64_t launch_ms;                 /* submission of this incarnation; time of day */
+    int64_t started_ms;                /* time of day; 0: not STARTED yet */
+    int64_t lifetime_end_ms;           /* engine time; 0: none */
     int end_state;                     /* FINISHING: state to come (enum eng_service_state) */
     bool destroying;                   /* to be removed when everything has ended */
     bool purge_wanted;                 /* registry subtree must still be removed */
     int64_t purge_ticket;              /* PURGE under way; 0: none */
-    int64_t force_ms;                  /* FINISHING: when stops are repeated with force */
+    int64_t force_ms;                  /* FINISHING: engine time at which stops are repeated with force */
     char *diagnostics;                 /* why it ended; NULL: nothing to say */
     char *wait;                        /* ACCEPTED: which service it waits for */
-    struct eng_component **components; /* start order */
+    struct eng_component **components; /* start order; of an ended service: how each ended, no instances */
     size_t n_components;
     bool published; /* the service record is written or under way; not stored */
     char **stale;   /* containers whose records must still be deleted */
     size_t n_stale;
-    char **ended; /* containers and applications whose end the registry must still be told */
+    struct map refused; /* what the registry refuses for good: refusal_key → its words, owned; not stored */
+    char **ended;       /* containers and applications whose end the registry must still be told */
     size_t n_ended;
-    int64_t retry_ms;     /* when failed registry work is repeated; 0: none failed; not stored */
-    int64_t timer_ms;     /* last TIMER effect; 0: none */
+    int64_t retry_ms; /* engine time at which failed registry work is repeated; 0: none failed; not stored */
+    int64_t timer_ms; /* last TIMER effect; engine time; 0: none */
+    /* EV_RESUME came, and it or some of its instances were not resumed yet, but what the registry lacks was emitted; not stored */
+    bool unresumed, is_registry_resumed;
     uint64_t *destroyers; /* tokens of DELETE requests that wait; not stored */
     size_t n_destroyers;
+    int64_t
+        destroyers_due_ms; /* engine time at which they are answered, whatever is left to do; not stored */
     bool dirty, has_dirty_instances; /* to be persisted at the end of this step: its own document; theirs */
 };
 
@@ -182,14 +202,15 @@ struct eng_service {
     X(EV_DECOMMISSION) /* user, name, names[n_names]: instance names                              */                   \
     /* containers: container_id; unknown ones that are alive are released */                                           \
     X(EV_ALLOCATED) /* user, name, container_id, host; request_id where the cluster names containers itself, else 0 */ \
-    X(EV_WAITING)  /* container_id of the REQUEST: not allocated yet; text says what is short */                       \
+    X(EV_WAITING)  /* container_id: its REQUEST, LAUNCH or recovery waits; text says for what */                       \
     X(EV_LAUNCHED) /* container_id, attempt: the node took the launch; the address follows         */                  \
     X(EV_RUNNING)  /* container_id, attempt, ip, host: the process runs (LAUNCHED is not required) */                  \
     X(EV_EXITED) /* container_id, attempt (0: container ended), exit. Exits of an older attempt are ignored */         \
     X(EV_LOST)   /* container_id: container or node vanished, or a STOP or LAUNCH found none; text */                  \
     X(EV_PROBE)  /* container_id, attempt, ready, text                                          */                     \
     X(EV_RECORD) /* ticket, code: 0 or ERR_*; one for every ticket, in bounded time but for ENDED       */             \
-    X(EV_TIMER)  /* user, name: the time of the service's last TIMER effect has come             */                    \
+    X(EV_REGISTRY) /* the registry is heard again, or is another one: it is asked once more for what it has refused */ \
+    X(EV_TIMER) /* user, name: the time of the service's last TIMER effect has come             */                     \
     /* start-up */                                                                                                     \
     X(EV_RECOVERED) /* container_id, attempt, found; found EXITED: exit; RUNNING: ip, host           */                \
     X(EV_RESUME)    /* all documents loaded, all containers reported                                */
@@ -200,12 +221,20 @@ enum eng_event_kind { ENG_EVENTS(ENG_EVENT_ROW) };
 /** Token of an event kind, as "EV_CREATE". Static. Thread: any. */
 const char *eng_event_word(enum eng_event_kind kind);
 
-enum eng_found { FOUND_RUNNING, FOUND_EXITED, FOUND_GONE };
+/** UNKNOWN: it may run or have ended. The instance keeps its state and nothing takes its place; another EV_RECOVERED follows,
+ *  also after EV_RESUME. */
+enum eng_found { FOUND_RUNNING, FOUND_EXITED, FOUND_GONE, FOUND_UNKNOWN };
 
 struct eng_flex {
     const char *component;
     int64_t count; /* wanted number, or the change */
     bool relative;
+};
+
+/** When an event happens; see the top. */
+struct eng_time {
+    int64_t now_ms;  /* engine time, > 0 */
+    int64_t wall_ms; /* time of day: ms since the epoch */
 };
 
 /** One event. Everything is borrowed for the call, except take_spec. Members a kind does not name are zero. */
@@ -249,8 +278,8 @@ struct eng_event {
     X(EFF_PURGE)     /* path, ticket: delete path and all below; no such path is success          */               \
     X(EFF_ENDED) /* path, text, ticket: tell the registry that the container or application `text` has ended */    \
     X(EFF_ANSWER) /* answer                                                                   */                   \
-    X(EFF_TIMER)  /* at_ms: send EV_TIMER at this time; replaces the service's earlier one; 0: none */             \
-    X(EFF_NOTE)   /* text: a line for the log                                                 */
+    X(EFF_TIMER) /* at_ms: send EV_TIMER at this engine time; replaces the service's earlier one; 0: none */       \
+    X(EFF_NOTE)  /* text: a line for the log                                                 */
 
 #define ENG_EFFECT_ROW(token) token,
 enum eng_effect_kind { ENG_EFFECTS(ENG_EFFECT_ROW) };
@@ -297,7 +326,10 @@ struct eng_launch {
     size_t n_files;
     json_t *values; /* placeholders for FILE_EXPAND */
     int64_t memory_mb, vcores;
-    char *ip; /* CONTAINER_IP, or NULL */
+    char *ip;    /* CONTAINER_IP, or NULL */
+    size_t left; /* of SPEC_EXPANDED_MAX */
+    char *
+        too_large; /* why nothing can be started: the texts have more; NULL: they have not. Else some are missing */
 };
 
 /** A readiness probe. All texts are final. The first result and every change of it are reported (EV_PROBE). */
@@ -327,20 +359,28 @@ struct eng_record {
     X(OUT_STOPPED)        /*                                            */                                   \
     X(OUT_STARTED)        /* app_id                                     */                                   \
     X(OUT_DESTROYED)      /*                                            */                                   \
-    X(OUT_LIFETIME_SET)   /* at_ms, n_new seconds                       */                                   \
+    X(OUT_LIFETIME_SET)   /* at_ms (time of day, to be shown), n_new seconds */                              \
     X(OUT_DECOMMISSIONED) /*                                           */                                    \
     X(OUT_TAKEN)          /* create: the name is in use                 */                                   \
+    X(OUT_HOME_TAKEN)     /* create, start: user, who has services in the same registry directory */         \
     X(OUT_NOT_FOUND)      /* no such service                            */                                   \
     X(OUT_NO_COMPONENT)   /* component                                  */                                   \
     X(OUT_NO_INSTANCE)    /* component: the instance name               */                                   \
     X(OUT_BAD_COUNT)      /* component, n_new: result would be negative */                                   \
+    X(OUT_TOO_MANY)       /* component, n_new: result; n_old: most allowed */                                \
     X(OUT_ALREADY_STOPPED)                                                                                   \
     X(OUT_ALREADY_LIVE)  /* start while live                           */                                    \
     X(OUT_NOT_RUNNING)   /* state                                      */                                    \
     X(OUT_NOT_SUBMITTED) /* saved, never launched                      */                                    \
     X(OUT_PURGE_FAILED)  /* destroy: registry clean-up failed, it is retried */                              \
-    X(OUT_CANCELLED)     /* never made by the engine: the app is stopping    */                              \
-    X(OUT_STORE_FAILED)  /* never made by the engine: the state could not be written */
+    X(OUT_STILL_RUNNING) /* destroy: its containers have not ended yet, it goes on */                        \
+    /* never made by the engine, but by the app: */                                                          \
+    X(OUT_CANCELLED)    /* it is stopping                                                                 */ \
+    X(OUT_STORE_FAILED) /* reason: what the store says; it was not written, the request was taken back    */ \
+    X(OUT_TOO_LARGE)    /* reason: the state is larger than may be stored; the request was taken back    */  \
+    X(OUT_NOT_STORABLE) /* reason: the state can never be written; the request was taken back             */ \
+    X(OUT_UNKNOWN)      /* the store did not say what became of the write                                 */ \
+    X(OUT_BUSY)         /* too much waits for the store; nothing was done                                 */
 
 #define ENG_OUTCOME_ROW(token) token,
 enum eng_outcome { ENG_OUTCOMES(ENG_OUTCOME_ROW) };
@@ -352,7 +392,8 @@ struct eng_answer {
     uint64_t token;
     enum eng_outcome outcome;
     enum eng_service_state state; /* of the service, when there is one */
-    char *name, *app_id, *version, *component;
+    char *name, *app_id, *version, *component, *user;
+    char *reason; /* never set by the engine: why the store did not take the write */
     int64_t n_old, n_new;
     int64_t at_ms;
 };
@@ -387,6 +428,8 @@ struct eng_effects {
 
 /** Release what an effect owns; the effect is zeroed. Thread: any. */
 void eng_effect_fini(struct eng_effect *e);
+/** Append all effects of `from` to `to`; `from` is empty and usable again. Thread: any. */
+void eng_effects_move(struct eng_effects *from, struct eng_effects *to);
 /** Release all effects and the list; it is empty and usable again. Thread: any. */
 void eng_effects_fini(struct eng_effects *list);
 
@@ -394,12 +437,18 @@ void eng_effects_fini(struct eng_effects *list);
 
 struct engine_config {
     const struct dialect *dialect;
-    int64_t cluster_ts;    /* cluster timestamp of a new engine document: ms since the epoch */
+    int64_t
+        cluster_ts; /* cluster timestamp of a new engine document: µs since the epoch. A resource manager's is ms, so
+                              no application of YARN has the id of one of ours, whenever either was started */
     const char *domain;    /* hadoop.registry.dns.domain-name, or NULL     [copied] */
     const char *zk_quorum; /* hadoop.registry.zk.quorum, or NULL           [copied] */
+    const char *fs_uri;    /* fs.defaultFS; NULL: file:///                 [copied] */
+    const char *base_path; /* yarn.service.base.path; NULL: /user/<user>/.yarn [copied] */
     const char
         *address_pool; /* "127.77.0.0/16": addresses of instances; NULL: the cluster gives them [copied] */
+    bool one_host;     /* every node and rack is this host: placement constraints are decided here */
     const char *queue; /* default queue                               [copied] */
+    int64_t max_containers;    /* of one component; 0: SPEC_MAX_CONTAINERS */
     int64_t probe_interval_ms; /* default of yarn.service.readiness-check-interval.seconds */
     int64_t retry_interval_ms; /* default of yarn.service.container-failure.retry-interval-ms */
 };
@@ -442,11 +491,38 @@ void engine_containers(const struct engine *e, void (*fn)(void *arg, const struc
  * Take one event.
  *
  * @param ev      the event; take_spec is consumed                                [borrowed]
- * @param now_ms  wall time
+ * @param now     when it happens; now.now_ms is not before that of the last step
  * @param out     effects are appended: PERSIST first, see the top                 [in,out]
  * Events that do not fit the state are ignored with a NOTE.
  */
-void engine_step(struct engine *e, const struct eng_event *ev, int64_t now_ms, struct eng_effects *out);
+void engine_step(struct engine *e, const struct eng_event *ev, struct eng_time now, struct eng_effects *out);
+
+/** A service as it was before a request: what engine_undo goes back to. */
+struct eng_kept;
+/** Keep a service that a request is about to change; it need not exist yet. All is copied. eng_kept_free */
+struct eng_kept *engine_keep(const struct engine *e, const char *user, const char *name);
+/** Free; NULL is fine. */
+void eng_kept_free(struct eng_kept *kept);
+/**
+ * Take a request back whose documents could not be stored: the service is again what it was, or gone if it was not there.
+ *
+ * @param kept  from right before the step of the request; since then no other step has changed this service   [borrowed]
+ * @param out   TIMER effects are appended: for this service, if it exists, and for those that may have seen the change [in,out]
+ * The effects of the undone step must be dropped.
+ */
+void engine_undo(struct engine *e, const struct eng_kept *kept, int64_t now_ms, struct eng_effects *out);
+/** Whether the store can name the documents of a service. @return 0; or ERR_PATH with the limit in *why. */
+int engine_check_key(const char *user, const char *name, struct err_info *why);
+/**
+ * Whether the documents of a component's instances can be named, whatever their numbers, and files that have their names.
+ *
+ * @return 0; or ERR_PATH with the limit in *why.
+ */
+int engine_check_component_key(const char *component, struct err_info *why);
+/** "user/name" of the service that the event is about; NULL: it is about none that is known. free() */
+char *engine_service_of(const struct engine *e, const struct eng_event *ev);
+/** The event is a request of a face. */
+bool eng_event_is_request(const struct eng_event *ev);
 
 /** A service, or NULL. [borrowed until the next step] */
 const struct eng_service *engine_find(const struct engine *e, const char *user, const char *name);
@@ -462,8 +538,10 @@ char *engine_record_path(const struct eng_service *s, const char *container_id);
 json_t *engine_placeholders(const struct engine *e, const struct eng_service *s);
 /** Instances that run now (RUNNING, READY). */
 int64_t eng_service_n_running(const struct eng_service *s);
-/** Seconds left of the lifetime, -1 without a limit. Never negative otherwise. */
+/** Seconds left of the lifetime at an engine time, -1 without a limit. Never negative otherwise. */
 int64_t eng_service_lifetime_left_s(const struct eng_service *s, int64_t now_ms);
+/** What the registry refuses for good of this service, in a sentence: free(); NULL: nothing. */
+char *eng_service_refusals(const struct eng_service *s);
 /** The service was launched and has not ended. */
 bool eng_service_is_live(const struct eng_service *s);
 

@@ -82,6 +82,13 @@ static bool take_address(struct step *st, struct eng_instance *inst)
     return inst->ip != NULL;
 }
 
+static void forget_retries(struct eng_instance *inst)
+{
+    inst->n_retries = 0;
+    json_decref(inst->retry_times);
+    inst->retry_times = NULL;
+}
+
 void instance_request(struct step *st, struct eng_instance *inst)
 {
     struct eng_service *s = inst->component->service;
@@ -96,7 +103,7 @@ void instance_request(struct step *st, struct eng_instance *inst)
     map_set(&st->e->containers, inst->container_id, inst);
     inst->state = INST_REQUESTED;
     inst->attempt = 0;
-    inst->n_retries = 0;
+    forget_retries(inst);
     inst->n_containers++;
     inst->due_ms = 0;
     instance_set_wait(inst, "container requested");
@@ -129,7 +136,7 @@ static void on_allocated(struct step *st, struct eng_instance *inst, const struc
     if (inst->state != INST_REQUESTED)
         return; /* asked twice around a restart */
     set_text(&inst->bare_host, ev->host);
-    inst->allocated_ms = st->now_ms;
+    inst->allocated_ms = st->wall_ms;
     inst->attempt++;
     launch(st, inst);
 }
@@ -174,8 +181,11 @@ static void start_probe(struct step *st, struct eng_instance *inst)
 static void on_running(struct step *st, struct eng_instance *inst, const struct eng_event *ev)
 {
     bool starting = inst->state == INST_ALLOCATED || inst->state == INST_LAUNCHED;
-    if (!starting)
+    if (!starting) {
+        if (inst->state == INST_READY)
+            clear_wait(inst); /* It was not known for a time whether it runs. */
         return;
+    }
     const char *host = ev->host ? ev->host : inst->bare_host;
     bool moved = ev->ip && inst->ip && strcmp(ev->ip, inst->ip) != 0;
     if (moved)
@@ -218,7 +228,7 @@ static void on_probe(struct step *st, struct eng_instance *inst, const struct en
 
 /* ---- the end of a process ---- */
 
-static void exit_text(const struct eng_exit *x, char *out, size_t size)
+void instance_exit_text(const struct eng_exit *x, char *out, size_t size)
 {
     const char *text = x->text ? x->text : "";
     const char *sep = x->text ? ": " : "";
@@ -241,24 +251,66 @@ static bool is_counted(const struct eng_exit *x)
     return x->kind == EXIT_SIGNAL || x->kind == EXIT_LAUNCH || (x->kind == EXIT_CODE && x->value != 0);
 }
 
-/** Whether the process is started again in the container that it had. */
-static bool retries_here(const struct eng_instance *inst, const struct eng_exit *x)
+/** For how long a retry counts; <= 0: for ever. */
+static int64_t retry_validity_ms(const struct spec_component *spec)
+{
+    int64_t ms = spec_prop_int(spec, PROP_RETRY_VALIDITY, -1);
+    return ms > 0 ? ms : spec_prop_int(spec, PROP_RETRY_VALIDITY_LONG, -1);
+}
+
+/** Whether the times of retries are kept: only then is their age of interest. */
+static bool keeps_retry_times(const struct spec_component *spec)
+{
+    int64_t max = spec_prop_int(spec, PROP_RETRY_MAX, -1);
+    return max > 0 && max <= SPEC_RETRY_TIMES_MAX && retry_validity_ms(spec) > 0;
+}
+
+/** Retries in this container that count against retry.max. */
+static int64_t n_counted_retries(const struct step *st, struct eng_instance *inst)
 {
     const struct spec_component *spec = inst->component->spec;
-    int64_t max = spec_property_int(spec, "yarn.service.container-failure.retry.max", -1);
-    if (spec->restart_policy == RESTART_NEVER || (max >= 0 && inst->n_retries >= max))
+    if (!keeps_retry_times(spec))
+        return inst->n_retries;
+    int64_t since_ms = st->now_ms - retry_validity_ms(spec);
+    while (json_array_size(inst->retry_times) > 0 &&
+           json_integer_value(json_array_get(inst->retry_times, 0)) <= since_ms)
+        json_array_remove(inst->retry_times, 0);
+    return (int64_t)json_array_size(inst->retry_times);
+}
+
+static void count_retry(const struct step *st, struct eng_instance *inst)
+{
+    inst->n_retries++;
+    if (!keeps_retry_times(inst->component->spec))
+        return;
+    if (!inst->retry_times)
+        inst->retry_times = json_array();
+    json_array_append_new(inst->retry_times, json_integer(st->now_ms));
+}
+
+/** Whether the process is started again in the container that it had. */
+static bool retries_here(const struct step *st, struct eng_instance *inst, const struct eng_exit *x)
+{
+    const struct spec_component *spec = inst->component->spec;
+    int64_t max = spec_prop_int(spec, PROP_RETRY_MAX, -1);
+    if (spec->restart_policy == RESTART_NEVER || (max >= 0 && n_counted_retries(st, inst) >= max))
         return false;
     if (x->kind == EXIT_SIGNAL)
         return x->value != SIGKILL && x->value != SIGTERM;
     return x->kind == EXIT_CODE && x->value != 0 && x->value != EXIT_BY_KILL && x->value != EXIT_BY_TERM;
 }
 
+/** The longest pause between an end and the next start. */
+static int64_t longest_pause_ms(const struct step *st, const struct eng_instance *inst)
+{
+    int64_t max = spec_prop_int(inst->component->spec, PROP_RETRY_INTERVAL, st->e->cfg.retry_interval_ms);
+    return max > BACKOFF_LEAST_MS ? max : BACKOFF_LEAST_MS;
+}
+
 /** When the next start may be, doubling from start to start. */
 static int64_t next_start_ms(struct step *st, struct eng_instance *inst)
 {
-    int64_t max = spec_property_int(inst->component->spec, "yarn.service.container-failure.retry-interval-ms",
-                                    st->e->cfg.retry_interval_ms);
-    max = max > BACKOFF_LEAST_MS ? max : BACKOFF_LEAST_MS;
+    int64_t max = longest_pause_ms(st, inst);
     if (inst->running_ms > 0 && st->now_ms - inst->running_ms >= BACKOFF_RESET_MS)
         inst->backoff_ms = 0;
     int64_t delay = inst->backoff_ms > 0 ? inst->backoff_ms : BACKOFF_FIRST_MS;
@@ -280,6 +332,8 @@ static void unpublish(struct step *st, struct eng_instance *inst)
     if (!inst->published)
         return;
     inst->published = false;
+    if (s->n_stale == STALE_MAX)
+        service_forget_stale(st, s);
     s->stale = mem_resize(s->stale, s->n_stale + 1, sizeof(s->stale[0]));
     s->stale[s->n_stale++] = mem_str(inst->container_id);
     step_touch(st, s);
@@ -295,7 +349,7 @@ static void forget_container(struct step *st, struct eng_instance *inst)
     free(inst->last_container_id);
     inst->last_container_id = inst->container_id;
     inst->container_id = NULL;
-    inst->running_ms = inst->allocated_ms = 0;
+    inst->running_ms = 0;
     touch(st, inst);
 }
 
@@ -309,9 +363,10 @@ static void fail_service(struct step *st, struct eng_instance *inst)
 {
     struct eng_component *c = inst->component;
     long long n = (long long)c->n_failures;
+    const struct eng_exit *x = inst->last_exit;
     mem_auto char *why =
-        mem_fmt("[COMPONENT %s]: Failed %lld times, exceeded the limit - %lld. Shutting down now... ",
-                c->name, n, n - 1);
+        mem_fmt("[COMPONENT %s]: Failed %lld times, exceeded the limit - %lld. Shutting down now... %s",
+                c->name, n, n - 1, x && x->kind == EXIT_LAUNCH && x->text ? x->text : "");
     inst->state = INST_FAILED;
     c->state = COMP_FAILED;
     service_finish(st, c->service, SVC_FAILED, why);
@@ -338,16 +393,16 @@ static void decide(struct step *st, struct eng_instance *inst, const struct eng_
 /** A process ended, or its container did. kept: the container is still held. */
 static void process_ended(struct step *st, struct eng_instance *inst, const struct eng_exit *x, bool kept)
 {
-    char text[256];
-    exit_text(x, text, sizeof(text));
+    char text[EXIT_TEXT_MAX];
+    instance_exit_text(x, text, sizeof(text));
     step_note(st, inst->component->service, "instance %s in %s ended: %s", inst->name, inst->container_id,
               text);
     stop_probe(st, inst);
     keep_exit(inst, x);
     touch(st, inst);
-    if (kept && retries_here(inst, x)) {
+    if (kept && retries_here(st, inst, x)) {
         inst->state = INST_EXITED;
-        inst->n_retries++;
+        count_retry(st, inst);
         inst->due_ms = next_start_ms(st, inst);
         instance_set_wait(inst, "retry in %lld ms after: %s", (long long)(inst->due_ms - st->now_ms), text);
         return;
@@ -368,6 +423,8 @@ static void released(struct step *st, struct eng_instance *inst)
         component_forget(st, inst->component, inst);
         return;
     }
+    fld_free(&eng_exit_type, inst->last_exit); /* of a container before that one */
+    inst->last_exit = NULL;
     inst->state = INST_PENDING; /* it was taken back meanwhile */
     inst->due_ms = 0;
     inst->backoff_ms = 0;
@@ -435,8 +492,8 @@ static void on_recovered(struct step *st, struct eng_instance *inst, const struc
 {
     struct eng_event as = *ev;
     inst->recovered = true;
-    if (inst->state == INST_EXITED || inst->state == INST_REQUESTED)
-        return; /* requested again by EV_RESUME */
+    if (inst->state == INST_EXITED || inst->state == INST_REQUESTED || ev->found == FOUND_UNKNOWN)
+        return; /* requested again by EV_RESUME; or another EV_RECOVERED comes */
     if (ev->found == FOUND_RUNNING && inst->state == INST_RELEASING) {
         inst->recovered = false; /* stopped again by EV_RESUME */
     } else if (ev->found == FOUND_RUNNING) {
@@ -450,17 +507,41 @@ static void on_recovered(struct step *st, struct eng_instance *inst, const struc
         bool started = inst->state != INST_ALLOCATED;
         as.kind = ev->found == FOUND_EXITED ? EV_EXITED : EV_LOST;
         bool older = ev->attempt && ev->attempt < inst->attempt;
-        if (!started && (as.kind == EV_LOST || older))
-            inst->recovered = false; /* the launch was never carried out */
-        else
+        bool never_launched = !started && (as.kind == EV_LOST || older);
+        inst->recovered = !never_launched && !st->e->resumed; /* EV_RESUME resets it */
+        if (!never_launched)
             on_exited(st, inst, &as);
     }
+}
+
+/** One that was UNKNOWN when EV_RESUME came: what that would have done is done now. */
+static void on_recovered_late(struct step *st, struct eng_instance *inst, const struct eng_event *ev)
+{
+    on_recovered(st, inst, ev);
+    bool is_gone = map_get(&st->e->containers, ev->container_id) != inst;
+    if (ev->found == FOUND_UNKNOWN || is_gone)
+        return;
+    if (inst->state == INST_ALLOCATED || inst->state == INST_RELEASING)
+        instance_resume(st, inst);
+    inst->recovered = false;
+}
+
+/** A request or launch waits, or whether it runs is not known now. */
+static void on_waiting(struct eng_instance *inst, const struct eng_event *ev)
+{
+    const char *what =
+        inst->state == INST_REQUESTED || inst->state == INST_ALLOCATED ? "resource" : "recovering";
+    instance_set_wait(inst, "%s: %s", what, ev->text ? ev->text : "no host has room");
 }
 
 void instance_resume(struct step *st, struct eng_instance *inst)
 {
     bool told = inst->recovered;
-    inst->recovered = false;
+    inst->recovered = inst->unresumed = false;
+    int64_t latest_ms = st->now_ms + longest_pause_ms(st, inst);
+    if (inst->due_ms >
+        latest_ms) /* written by a version that computed with a wall clock, which was set since */
+        inst->due_ms = latest_ms;
     switch (inst->state) {
     case INST_ALLOCATED:
         if (told)
@@ -528,12 +609,11 @@ void instance_event(struct step *st, const struct eng_event *ev)
         return;
     }
     step_affect(st, inst->component->service);
+    if (inst->unresumed)
+        instance_resume(st, inst);
     switch (ev->kind) {
     case EV_ALLOCATED: on_allocated(st, inst, ev); break;
-    case EV_WAITING:
-        if (inst->state == INST_REQUESTED)
-            instance_set_wait(inst, "resource: %s", ev->text ? ev->text : "no host has room");
-        break;
+    case EV_WAITING: on_waiting(inst, ev); break;
     case EV_LAUNCHED: on_launched(st, inst); break;
     case EV_RUNNING:
         if (!ev->attempt || ev->attempt == inst->attempt)
@@ -542,6 +622,11 @@ void instance_event(struct step *st, const struct eng_event *ev)
     case EV_EXITED:
     case EV_LOST: on_exited(st, inst, ev); break;
     case EV_PROBE: on_probe(st, inst, ev); break;
-    default: on_recovered(st, inst, ev); break;
+    default:
+        if (st->e->resumed)
+            on_recovered_late(st, inst, ev);
+        else
+            on_recovered(st, inst, ev);
+        break;
     }
 }

@@ -48,6 +48,48 @@ static void put_dependencies(json_t *values, const struct eng_component *c)
     }
 }
 
+/** The URI of the file system; a bare name is one of Hadoop's old spellings. free() */
+static char *fs_uri(const struct engine *e)
+{
+    const char *uri = e->cfg.fs_uri ? e->cfg.fs_uri : "";
+    if (!uri[0] || strcmp(uri, "local") == 0)
+        return mem_str("file:///");
+    return strchr(uri, '/') ? mem_str(uri) : mem_fmt("hdfs://%s", uri);
+}
+
+/** Host part of a URI, "" where it has none; without user and port, an IPv6 address in its brackets. free() */
+static char *uri_host(const char *uri)
+{
+    const char *from = strstr(uri, "://");
+    mem_auto char *authority = from ? mem_strn(from + 3, strcspn(from + 3, "/")) : mem_str("");
+    const char *at = strrchr(authority, '@');
+    const char *host = at ? at + 1 : authority;
+    const char *bracket = host[0] == '[' ? strchr(host, ']') : NULL;
+    return mem_strn(host, bracket ? (size_t)(bracket + 1 - host) : strcspn(host, ":"));
+}
+
+/** Where Hadoop keeps the definition of the service. svcmgr keeps it in its state, and makes no such directory. free() */
+static char *service_dir(const struct engine *e, const struct eng_service *s, const char *uri)
+{
+    const char *set = e->cfg.base_path && e->cfg.base_path[0] ? e->cfg.base_path : ".yarn";
+    bool is_relative = set[0] != '/' && !strstr(set, "://"); /* to the user's home */
+    mem_auto char *base = is_relative ? mem_fmt("/user/%s/%s", s->user, set) : mem_str(set);
+    const char *authority = strstr(uri, "://");
+    size_t root_len = authority ? (size_t)(authority + 3 - uri) + strcspn(authority + 3, "/") : 0;
+    mem_auto char *root = mem_strn(uri, strstr(base, "://") ? 0 : root_len);
+    return mem_fmt("%s%s/services/%s", root, base, s->name);
+}
+
+static void put_fs(json_t *values, const struct engine *e, const struct eng_service *s)
+{
+    mem_auto char *uri = fs_uri(e);
+    mem_auto char *host = uri_host(uri);
+    mem_auto char *dir = service_dir(e, s, uri);
+    put(values, "CLUSTER_FS_URI", uri);
+    put(values, "CLUSTER_FS_HOST", host);
+    put(values, "SERVICE_HDFS_DIR", dir);
+}
+
 json_t *engine_placeholders(const struct engine *e, const struct eng_service *s)
 {
     json_t *values = json_object();
@@ -58,6 +100,7 @@ json_t *engine_placeholders(const struct engine *e, const struct eng_service *s)
     put(values, "DOMAIN", e->cfg.domain);
     put(values, "CLUSTER_ZK_QUORUM", e->cfg.zk_quorum);
     put(values, "SERVICE_ZK_PATH", zk_path);
+    put_fs(values, e, s);
     return values;
 }
 
@@ -85,6 +128,16 @@ static void add_env(struct eng_launch *l, json_t *values, const char *name, cons
     put(values, name, value);
 }
 
+/** The text expanded, "" when there is no room for it: then nothing is started. free() */
+static char *expanded(struct eng_launch *l, const char *text, const json_t *values, const char *what,
+                      const char *name)
+{
+    char *out = l->too_large ? NULL : spec_expand_from(text, values, &l->left);
+    if (!out && !l->too_large)
+        l->too_large = spec_too_large(l->component, what, name);
+    return out ? out : mem_str("");
+}
+
 /** User's variables first, ours after: ours win. All become placeholders of command and files. */
 static void fill_env(struct eng_launch *l, const json_t *env, const struct eng_instance *inst)
 {
@@ -93,7 +146,7 @@ static void fill_env(struct eng_launch *l, const json_t *env, const struct eng_i
     json_t *value;
     json_object_foreach((json_t *)env, name, value)
     {
-        mem_auto char *text = spec_expand(json_string_value(value), before);
+        mem_auto char *text = expanded(l, json_string_value(value), before, "variable", name);
         add_env(l, l->values, name, text);
     }
     add_env(l, l->values, "WORK_DIR", "$PWD");
@@ -117,7 +170,7 @@ static const char *last_element(const char *path)
 static void add_file(struct eng_launch *l, const struct spec_file *f)
 {
     bool has_src = f->src_file && f->src_file[0];
-    mem_auto char *dest = spec_expand(f->dest_file, l->values);
+    mem_auto char *dest = expanded(l, f->dest_file, l->values, "config file", f->dest_file);
     struct eng_file file = {0};
     if (f->type == FILE_STATIC || f->type == FILE_ARCHIVE) {
         file.mode = f->type == FILE_STATIC ? FILE_COPY : FILE_UNPACK;
@@ -130,8 +183,10 @@ static void add_file(struct eng_launch *l, const struct spec_file *f)
     } else {
         file.mode = FILE_BYTES;
         file.name = mem_fmt("conf/%s", last_element(dest));
-        file.bytes = spec_file_render(f, l->values);
-        file.len = strlen(file.bytes);
+        file.bytes = l->too_large ? NULL : spec_file_render(f, l->values, &l->left);
+        if (!file.bytes && !l->too_large)
+            l->too_large = spec_too_large(l->component, "config file", f->dest_file);
+        file.len = file.bytes ? strlen(file.bytes) : 0;
     }
     l->files = mem_resize(l->files, l->n_files + 1, sizeof(l->files[0]));
     l->files[l->n_files++] = file;
@@ -146,6 +201,7 @@ struct eng_launch *launch_new(const struct engine *e, const struct eng_instance 
     l->component = mem_str(inst->component->name);
     l->app_id = mem_str(s->app_id);
     l->run_as = mem_str(s->user);
+    l->left = SPEC_EXPANDED_MAX;
     l->attempt = inst->attempt;
     l->memory_mb = spec_memory_mb(spec);
     l->vcores = spec->resource->cpus;
@@ -155,7 +211,7 @@ struct eng_launch *launch_new(const struct engine *e, const struct eng_instance 
     for (size_t i = 0; i < spec->configuration->n_files; i++)
         add_file(l, spec->configuration->files[i]);
     if (spec->launch_command && spec->launch_command[0]) {
-        mem_auto char *command = spec_expand(spec->launch_command, l->values);
+        mem_auto char *command = expanded(l, spec->launch_command, l->values, "launch_command", "");
         l->command = mem_fmt("%s 1><LOG_DIR>/stdout.txt 2><LOG_DIR>/stderr.txt ", command);
     }
     return l;
@@ -182,6 +238,7 @@ void launch_free(struct eng_launch *l)
     free(l->run_as);
     free(l->command);
     free(l->ip);
+    free(l->too_large);
     json_decref(l->values);
     free(l);
 }
@@ -230,7 +287,7 @@ struct eng_probe *probe_new(const struct engine *e, const struct eng_instance *i
     p->timeout_ms = number_of(properties, "timeout", 1000);
     p->min_success = number_of(properties, "min.success", 200);
     p->max_success = number_of(properties, "max.success", 299);
-    int64_t interval_s = spec_property_int(spec, "yarn.service.readiness-check-interval.seconds", 0);
+    int64_t interval_s = spec_prop_int(spec, PROP_READY_INTERVAL, 0);
     p->interval_ms = interval_s > 0 ? interval_s * 1000 : e->cfg.probe_interval_ms;
     fill_dns(p, e, properties, inst);
     if (p->type == CHECK_HTTP)

@@ -13,25 +13,31 @@ static bool can_change(struct step *st, const struct eng_event *ev, const struct
     return false;
 }
 
-/** The count that is asked for; negative when it is out of range. */
+/** The count that is asked for. */
 static int64_t wanted_count(const struct eng_flex *f, const struct eng_component *c)
 {
-    if (f->count < -SPEC_MAX_CONTAINERS || f->count > SPEC_MAX_CONTAINERS)
-        return -1;
-    return f->relative ? c->spec->number_of_containers + f->count : f->count;
+    int64_t now = f->relative ? c->spec->number_of_containers : 0;
+    return f->count > INT64_MAX - now ? INT64_MAX : now + f->count;
 }
 
 /** All counts can be applied; else the request is answered. */
 static bool check_flex(struct step *st, const struct eng_event *ev, const struct eng_service *s)
 {
+    int64_t max = st->e->cfg.max_containers ? st->e->cfg.max_containers : SPEC_MAX_CONTAINERS;
     for (size_t i = 0; i < ev->n_flex; i++) {
         const struct eng_component *c = component_of(s, ev->flex[i].component);
         int64_t wanted = c ? wanted_count(&ev->flex[i], c) : -1;
-        if (wanted >= 0 && wanted <= SPEC_MAX_CONTAINERS)
+        if (wanted >= 0 && wanted <= max)
             continue;
-        struct eng_answer *a = step_answer(st, ev->token, c ? OUT_BAD_COUNT : OUT_NO_COMPONENT, s);
+        bool is_many = wanted > max;
+        struct eng_answer *a = step_answer(st, ev->token,
+                                           !c        ? OUT_NO_COMPONENT
+                                           : is_many ? OUT_TOO_MANY
+                                                     : OUT_BAD_COUNT,
+                                           s);
         a->component = mem_str(ev->flex[i].component);
-        a->n_new = ev->flex[i].count;
+        a->n_new = is_many ? wanted : ev->flex[i].count;
+        a->n_old = is_many ? max : 0;
         return false;
     }
     return true;
@@ -46,8 +52,6 @@ void service_flex(struct step *st, const struct eng_event *ev, struct eng_servic
         struct eng_component *c = component_of(s, ev->flex[i].component);
         changed.n_old = c->spec->number_of_containers;
         c->spec->number_of_containers = changed.n_new = wanted_count(&ev->flex[i], c);
-        if (s->state != SVC_ACCEPTED)
-            component_resize(st, c);
         step_touch(st, s);
     }
     struct eng_answer *a = step_answer(st, ev->token, OUT_FLEXED, s);
@@ -87,7 +91,6 @@ static void decommission_one(struct step *st, struct eng_service *s, const char 
                    sizeof(spec->decommissioned_instances[0]));
     spec->decommissioned_instances[spec->n_decommissioned_instances++] = mem_str(instance);
     spec->number_of_containers--;
-    instance_drop(st, component_instance(c, index), true);
     step_touch(st, s);
 }
 

@@ -56,6 +56,7 @@ static const struct fld instance_flds[] = {
     FLD_I64("due_ms", struct eng_instance, due_ms, FLD_ZERO),
     FLD_I64("backoff_ms", struct eng_instance, backoff_ms, FLD_ZERO),
     FLD_I64("n_retries", struct eng_instance, n_retries, FLD_ZERO),
+    FLD_JSON("retry_times", struct eng_instance, retry_times, 0),
     FLD_OBJ("last_exit", struct eng_instance, last_exit, 0, &eng_exit_type),
     FLD_STR("wait", struct eng_instance, wait, 0),
 };
@@ -70,6 +71,7 @@ static const struct fld component_flds[] = {
     FLD_ENUM("state", struct eng_component, state, 0, component_words),
     FLD_I64("n_failures", struct eng_component, n_failures, FLD_ZERO),
     FLD_I64("window_end_ms", struct eng_component, window_end_ms, FLD_ZERO),
+    FLD_I64("health_from_ms", struct eng_component, health_from_ms, FLD_ZERO),
     /* Read where a document holds them still; they are written as documents of their own. */
     FLD_LIST("instances", struct eng_component, instances, FLD_IN, &eng_instance_type),
 };
@@ -108,6 +110,7 @@ void service_free(struct eng_service *s)
 {
     if (!s)
         return;
+    map_fini(&s->refused, free);
     free(s->destroyers);
     fld_free(&eng_service_type, s);
 }
@@ -171,6 +174,31 @@ static void add_key_element(struct buf *key, const char *element)
         else
             buf_addf(key, "%%%02X", (unsigned char)*element);
     }
+}
+
+static int check_key_element(const char *what, const char *element, size_t max, struct err_info *why)
+{
+    buf_auto struct buf key = BUF_EMPTY;
+    buf_add_char(&key, '/');
+    add_key_element(&key, element);
+    if (key.len - 1 <= max)
+        return 0;
+    return err_set(
+        why, ERR_PATH, NULL,
+        "The %s has %zu bytes as it is stored (a-z, 0-9, '.' and '-' count one, others three), at most "
+        "%zu are allowed",
+        what, key.len - 1, max);
+}
+
+int engine_check_key(const char *user, const char *name, struct err_info *why)
+{
+    int err = check_key_element("name of the user", user, KEY_ELEMENT_MAX, why);
+    return err ? err : check_key_element("name of the service", name, KEY_ELEMENT_MAX, why);
+}
+
+int engine_check_component_key(const char *component, struct err_info *why)
+{
+    return check_key_element("name of the component", component, KEY_ELEMENT_MAX - INSTANCE_SUFFIX_MAX, why);
 }
 
 char *service_document_key(const struct eng_service *s)

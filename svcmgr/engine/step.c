@@ -51,6 +51,8 @@ static void answer_free(struct eng_answer *a)
     free(a->app_id);
     free(a->version);
     free(a->component);
+    free(a->reason);
+    free(a->user);
     free(a);
 }
 
@@ -77,6 +79,20 @@ void eng_effects_fini(struct eng_effects *list)
         eng_effect_fini(&list->items[i]);
     free(list->items);
     *list = (struct eng_effects){0};
+}
+
+void eng_effects_move(struct eng_effects *from, struct eng_effects *to)
+{
+    size_t n = to->n + from->n;
+    if (n > to->cap) {
+        to->cap = n > 2 * to->cap ? n : 2 * to->cap;
+        to->items = mem_resize(to->items, to->cap, sizeof(to->items[0]));
+    }
+    if (from->n > 0)
+        memcpy(to->items + to->n, from->items, from->n * sizeof(from->items[0]));
+    to->n = n;
+    free(from->items);
+    *from = (struct eng_effects){0};
 }
 
 struct eng_effect *step_emit(struct step *st, enum eng_effect_kind kind, const struct eng_service *s)
@@ -138,9 +154,32 @@ struct eng_answer *step_answer(struct step *st, uint64_t token, enum eng_outcome
 
 void step_touch_instance(struct step *st, struct eng_instance *inst)
 {
+    st->n_changed += !inst->dirty;
     inst->dirty = true;
     inst->component->service->has_dirty_instances = true;
     step_affect(st, inst->component->service);
+}
+
+bool step_is_full(const struct step *st)
+{
+    return st->n_changed >= STEP_INSTANCES;
+}
+
+void step_wake(struct step *st, struct eng_service *s)
+{
+    if (s->timer_ms && s->timer_ms <= st->now_ms)
+        return; /* it is on its way */
+    s->timer_ms = st->now_ms;
+    step_emit(st, EFF_TIMER, s)->at_ms = st->now_ms;
+}
+
+void step_wake_waiting(struct step *st)
+{
+    for (MAP_EACH (&st->e->services, slot)) {
+        struct eng_service *s = slot->value;
+        if (s->state == SVC_ACCEPTED)
+            step_wake(st, s);
+    }
 }
 
 /* ---- registry tickets ---- */
@@ -184,6 +223,19 @@ bool step_take_ticket(struct step *st, int64_t number, struct ticket *out)
     return false;
 }
 
+void tickets_undo(struct engine *e, const char *user, const char *name, int64_t number)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < e->n_tickets; i++) {
+        struct ticket *t = &e->tickets[i];
+        if (t->number > number && strcmp(t->user, user) == 0 && strcmp(t->name, name) == 0)
+            ticket_fini(t);
+        else
+            e->tickets[n++] = *t;
+    }
+    e->n_tickets = n;
+}
+
 /* ---- persistence ---- */
 
 /** A document that is deleted unless it gets bytes. [borrowed until the next one] */
@@ -221,6 +273,7 @@ void step_forget_instance(struct step *st, const struct eng_instance *inst)
 {
     persist_nothing(st, instance_document_key(inst->component->service, inst->name),
                     inst->component->service);
+    st->n_changed++;
     step_affect(st, inst->component->service);
 }
 
@@ -230,6 +283,7 @@ static void persist_removal(struct step *st, struct eng_service *s)
     mem_auto char *key = service_key(s->user, s->name);
     persist_nothing(st, service_document_key(s), s);
     map_remove(&st->e->services, key);
+    homes_remove(st->e, s);
     service_free(s);
 }
 

@@ -1,8 +1,12 @@
 /**
  * Inside of the engine: what its files share. Nothing outside engine/ includes this.
  *
- * A step is: one event → the machines change objects and emit effects → every affected service is settled (due work, start
+ * A step is: one event → the machines change objects and emit effects → the affected service is settled (due work, start
  * order, states, timer) → PERSIST of what is dirty goes in front of the other effects.
+ *
+ * A step changes one service and at most some STEP_INSTANCES of its instances, so that its documents fit one transaction. What
+ * a service wants is in its document; settling brings the instances nearer to it, and a step that could not finish asks for
+ * the next one by a TIMER of now. A crash between two steps loses nothing: the next start settles on.
  *
  * Thread: the engine's.   Source: ours.
  */
@@ -13,15 +17,24 @@
 #include "base/mem.h"
 #include "base/obj.h"
 #include "engine/engine.h"
+#include "spec/properties.h"
 
 #define BACKOFF_FIRST_MS  100
 #define BACKOFF_RESET_MS  60000 /* a process that was up this long starts anew with the first delay */
 #define LIFETIME_MAX_S    100000000000
 #define BACKOFF_LEAST_MS  10
+#define EXIT_TEXT_MAX     512
 #define FORCE_AFTER_MS    10000 /* a stop is repeated with force */
 #define REGISTRY_RETRY_MS 1000
+#define HEALTH_DELAY_MS   3000  /* after the configured delay, as Hadoop has it */
+#define DESTROY_ANSWER_MS 15000 /* a DELETE is answered by then; the first stop by force came before */
 #define ADDRESS_RETRY_MS  1000
-#define ENDED_MAX         500 /* ends of one service that the registry has not taken; more drop the oldest */
+#define STEP_INSTANCES    64  /* instances that settling changes in one step */
+#define KEY_ELEMENT_MAX   255 /* bytes of a path element, in either store */
+#define INSTANCE_SUFFIX_MAX                                                                                  \
+    27 /* "-" and a number of 20 digits; a file of the instance adds "." before and ".last" behind */
+#define STALE_MAX 1000 /* records of one service that the registry has not deleted; more drop the oldest */
+#define ENDED_MAX 500  /* ends of one service that the registry has not taken; more drop the oldest */
 
 /** A registry effect that was not answered yet. */
 struct ticket {
@@ -41,6 +54,7 @@ struct engine {
     struct engine_config cfg; /* texts owned */
     struct map services;      /* "user/name" → struct eng_service */
     struct map containers;    /* container id → struct eng_instance */
+    struct map homes;         /* registry user → users with services there; see homes.c */
     int64_t cluster_ts, next_app;
     bool stored, resumed; /* the engine document exists; EV_RESUME came */
     struct address_pool pool;
@@ -51,12 +65,15 @@ struct engine {
 
 struct step {
     struct engine *e;
-    int64_t now_ms;
+    int64_t now_ms;  /* engine time: computed with */
+    int64_t wall_ms; /* time of day: shown */
     struct eng_effects persists, rest;
     struct eng_service **affected;
     size_t n_affected;
+    size_t n_changed; /* instances of which this step writes or deletes the document */
     bool engine_dirty;
-    bool stable_changed; /* some service became STABLE: those that wait for it look again */
+    bool
+        stable_changed; /* some service became STABLE: those that wait for it look again, in steps of their own */
 };
 
 /* ---- step.c: effects and bookkeeping ---- */
@@ -86,6 +103,14 @@ struct eng_effect *step_registry(struct step *st, enum eng_effect_kind kind, con
 bool step_take_ticket(struct step *st, int64_t number, struct ticket *out);
 /** Release what a taken ticket owns. */
 void ticket_fini(struct ticket *t);
+/** Settling must stop: the step changes as many instances as one may. */
+bool step_is_full(const struct step *st);
+/** The service is settled in a step of its own, at once: a TIMER of now. */
+void step_wake(struct step *st, struct eng_service *s);
+/** The same for each that waits for services it depends on. */
+void step_wake_waiting(struct step *st);
+/** Drop the tickets after `number` of a service whose effects were never carried out. */
+void tickets_undo(struct engine *e, const char *user, const char *name, int64_t number);
 /** Write the engine document and all dirty services and instances; see engine_step. */
 void step_persist(struct step *st);
 
@@ -117,9 +142,14 @@ void service_settle(struct step *st, struct eng_service *s);
 /** End the incarnation: stop everything, then be `end_state`. diagnostics may be NULL. */
 void service_finish(struct step *st, struct eng_service *s, enum eng_service_state end_state,
                     const char *diagnostics);
+/** The oldest record that must still be deleted is given up: the registry is away for too long. */
+void service_forget_stale(struct step *st, struct eng_service *s);
 /** A container or an application of the service has ended: the registry is told until it has taken it. */
 void service_tell_ended(struct step *st, struct eng_service *s, const char *id);
-/** Emit again what was outstanding. */
+/** Ask the registry once more for what it has refused for good, in a step of the service's own: it may be another one, or set up in
+ *  another way. */
+void service_ask_again(struct step *st, struct eng_service *s);
+/** After EV_RESUME: all that was outstanding is emitted again while the service is settled. */
 void service_resume(struct step *st, struct eng_service *s);
 /** Write the record of the service. */
 void service_publish(struct step *st, struct eng_service *s);
@@ -138,7 +168,7 @@ int64_t component_count(const struct eng_component *c, unsigned state_mask);
 #define STATE_BIT(s) (1u << (s))
 #define STATES_UP    (STATE_BIT(INST_RUNNING) | STATE_BIT(INST_READY))
 #define STATES_FINAL (STATE_BIT(INST_SUCCEEDED) | STATE_BIT(INST_FAILED) | STATE_BIT(INST_STOPPED))
-/** Make the instances be as many as the specification wants. */
+/** Bring the instances nearer to what the specification wants, as far as the step may. */
 void component_resize(struct step *st, struct eng_component *c);
 /** Start what can be started. */
 void component_advance(struct step *st, struct eng_component *c);
@@ -158,7 +188,11 @@ struct eng_component *component_of_instance(const struct eng_service *s, const c
                                             int64_t *index);
 /** Take an instance into the list, at the place of its number. */
 void component_insert(struct eng_component *c, struct eng_instance *take_inst);
-/** Count a failure. @return true when the threshold of the component is exceeded. */
+/** The service has started: the health threshold is looked at from a later time on. */
+void component_watch_health(struct step *st, struct eng_component *c);
+/** Look at the health threshold when it is time to. @return why the service must end, free(); or NULL. */
+char *component_check_health(struct step *st, struct eng_component *c);
+/** Count a failure. @return true when the threshold of the component is exceeded; never with a health threshold. */
 bool component_count_failure(struct step *st, struct eng_component *c);
 
 /* ---- instance.c ---- */
@@ -166,16 +200,18 @@ bool component_count_failure(struct step *st, struct eng_component *c);
 void instance_event(struct step *st, const struct eng_event *ev);
 /** Ask for a container. */
 void instance_request(struct step *st, struct eng_instance *inst);
-/** Take the instance out of service: it ends now or when its container has ended. It may be freed. */
+/** Take the instance out of service: it ends now (and is freed) or when its container has ended. */
 void instance_drop(struct step *st, struct eng_instance *inst, bool remove);
 /** Start the process again in the container that is kept. */
 void instance_retry(struct step *st, struct eng_instance *inst);
-/** After EV_RESUME: emit again what was outstanding. It may be freed. */
+/** After EV_RESUME: emit again what was outstanding. */
 void instance_resume(struct step *st, struct eng_instance *inst);
 /** Write the record of its container; it has IP and host. */
 void instance_publish(struct step *st, struct eng_instance *inst);
 /** Say why it is not further. */
 void instance_set_wait(struct eng_instance *inst, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+/** How a process or its container ended, for a person; at most EXIT_TEXT_MAX bytes with the NUL are of use. */
+void instance_exit_text(const struct eng_exit *x, char *out, size_t size);
 /** A process may run in its container. */
 bool instance_holds_process(const struct eng_instance *inst);
 
@@ -188,6 +224,17 @@ void launch_free(struct eng_launch *l);
 struct eng_probe *probe_new(const struct engine *e, const struct eng_instance *inst);
 /** Free; NULL is fine. */
 void probe_free(struct eng_probe *p);
+
+/* ---- homes.c ---- */
+/** A service is there, or goes: its user counts at the registry directory. */
+void homes_add(struct engine *e, const struct eng_service *s);
+void homes_remove(struct engine *e, const struct eng_service *s);
+/** Release. */
+void homes_fini(struct engine *e);
+/** Another user who has services, stopped ones too, in the registry directory of this one; NULL: none. [borrowed] */
+const char *homes_other(const struct engine *e, const char *user);
+/** A live service of another user whose records stand at the paths of this one; NULL: none. [borrowed] */
+struct eng_service *homes_rival(const struct engine *e, const struct eng_service *s);
 
 /* ---- address.c ---- */
 /** @return 0; or ERR_CONFIG. text NULL: no pool. */

@@ -1,6 +1,7 @@
 /** Validation rules of one component and of a launch: see check.h and spec.h. */
 #include "spec/check.h"
 
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
@@ -9,6 +10,7 @@
 #include "base/mem.h"
 #include "base/obj.h"
 #include "base/str.h"
+#include "spec/properties.h"
 
 static bool is_empty(const char *s)
 {
@@ -69,10 +71,13 @@ static int check_resource(const struct spec_component *c, struct err_info *why)
     return 0;
 }
 
-static int check_count(const struct spec_component *c, struct err_info *why)
+static int check_count(const struct spec_component *c, const struct spec_world *world, struct err_info *why)
 {
-    if (c->number_of_containers >= 0 && c->number_of_containers <= SPEC_MAX_CONTAINERS)
+    int64_t max = world->max_containers ? world->max_containers : SPEC_MAX_CONTAINERS;
+    if (c->number_of_containers >= 0 && c->number_of_containers <= max)
         return 0;
+    if (c->number_of_containers > max)
+        return SPEC_REFUSE(why, SPEC_TOO_MANY, c->name, (long long)c->number_of_containers, (long long)max);
     mem_auto char *value = c->number_of_containers == FLD_UNSET
                                ? mem_str("null")
                                : mem_fmt("%lld", (long long)c->number_of_containers);
@@ -115,6 +120,9 @@ static int check_file_dest(const struct spec_component *c, size_t i, struct err_
                            c->name, artifact_word(c), dest);
     if (strcmp(dest, ".") == 0 || strcmp(dest, "..") == 0)
         return SPEC_REFUSE(why, "dest_file is not a file name: %s", dest);
+    if (dest[0] != '/' && strlen(dest) > NAME_MAX)
+        return SPEC_REFUSE(why, "dest_file has %zu bytes, the name of a file has at most %d: %.100s…",
+                           strlen(dest), NAME_MAX, dest);
     return 0;
 }
 
@@ -202,53 +210,10 @@ int spec_check_component(const struct spec_service *s, const struct spec_compone
     if (!rc)
         rc = check_resource(c, why);
     if (!rc)
-        rc = check_count(c, why);
+        rc = check_count(c, world, why);
     if (!rc)
         rc = check_files(c, world, why);
     return rc ? rc : check_readiness(c, why);
-}
-
-/* ---- V22: placement ---- */
-
-static int missing_in_constraint(const struct spec_component *c, const json_t *constraint, const char *what,
-                                 struct err_info *why)
-{
-    const char *name = json_string_value(json_object_get(constraint, "name"));
-    return SPEC_REFUSE(why, "%s not specified for constraint %s%sin placement policy of component %s.", what,
-                       name ? name : "", name ? " " : "", c->name);
-}
-
-static int check_constraint(const struct spec_component *c, const json_t *constraint, struct err_info *why)
-{
-    if (!json_is_string(json_object_get(constraint, "type")))
-        return missing_in_constraint(c, constraint, "Type", why);
-    if (!json_is_string(json_object_get(constraint, "scope")))
-        return missing_in_constraint(c, constraint, "Scope", why);
-    const json_t *tags = json_object_get(constraint, "target_tags");
-    if (json_array_size(tags) == 0)
-        return missing_in_constraint(c, constraint, "Tag(s)", why);
-    for (size_t i = 0; i < json_array_size(tags); i++) {
-        const char *tag = json_string_value(json_array_get(tags, i));
-        if (!tag || strcmp(tag, c->name) != 0)
-            return SPEC_REFUSE(
-                why,
-                "Invalid target tag %s specified in placement policy of component %s. For now, target "
-                "tags support self reference only. Specifying anything other than its component name "
-                "is not supported. Set target tag of component %s to %s.",
-                tag ? tag : "null", c->name, c->name, c->name);
-    }
-    return 0;
-}
-
-int spec_check_placement(const struct spec_component *c, struct err_info *why)
-{
-    const json_t *constraints = json_object_get(c->placement_policy, "constraints");
-    for (size_t i = 0; i < json_array_size(constraints); i++) {
-        int rc = check_constraint(c, json_array_get(constraints, i), why);
-        if (rc)
-            return rc;
-    }
-    return 0;
 }
 
 /* ---- launch ---- */
@@ -274,7 +239,32 @@ static int check_local_files(const struct spec_component *c, struct err_info *wh
     return 0;
 }
 
-static int check_local(const struct spec_component *c, struct err_info *why)
+/** Resources beside cpus and memory. `memory-mb` and `vcores` are those two, and may be repeated. */
+static int check_additional(const struct spec_component *c, size_t index, struct err_info *why)
+{
+    const char *name;
+    json_t *resource;
+    json_object_foreach(c->resource->additional, name, resource)
+    {
+        bool is_memory = strcmp(name, "memory-mb") == 0;
+        int64_t own = is_memory ? spec_memory_mb(c) : c->resource->cpus;
+        mem_auto char *base = mem_fmt("/components/%zu/resource/additional", index);
+        mem_auto char *where = spec_pointer(base, name);
+        if (!is_memory && strcmp(name, "vcores") != 0)
+            return SPEC_REFUSE(why, "%s: a local cluster has no resource but memory and cpus; remove it",
+                               where);
+        if (json_integer_value(json_object_get(resource, "value")) != own)
+            return SPEC_REFUSE(why, "%s: it differs from %s, %lld; remove it", where,
+                               is_memory ? "memory" : "cpus", (long long)own);
+        const char *unit = json_string_value(json_object_get(resource, "unit"));
+        if (!is_empty(unit) && !(is_memory && strcmp(unit, "Mi") == 0))
+            return SPEC_REFUSE(why, "%s/unit: %s is not its unit%s; remove it", where, unit,
+                               is_memory ? ", Mi" : ", it has none");
+    }
+    return 0;
+}
+
+static int check_local(const struct spec_component *c, size_t index, struct err_info *why)
 {
     if (c->artifact)
         return SPEC_REFUSE(
@@ -284,7 +274,15 @@ static int check_local(const struct spec_component *c, struct err_info *why)
             c->name, artifact_word(c));
     if (is_empty(c->launch_command))
         return SPEC_REFUSE(why, "Component %s: launch_command is empty, there is nothing to run", c->name);
-    return check_local_files(c, why);
+    if (c->run_privileged_container)
+        return SPEC_REFUSE(why,
+                           "/components/%zu/run_privileged_container: a process of a local cluster gets no "
+                           "privileges; remove it",
+                           index);
+    int rc = check_additional(c, index, why);
+    if (!rc)
+        rc = spec_check_placement_local(c, index, why);
+    return rc ? rc : check_local_files(c, why);
 }
 
 static int check_size(const struct spec_component *c, const struct spec_world *world, struct err_info *why)
@@ -307,12 +305,48 @@ static int check_size(const struct spec_component *c, const struct spec_world *w
     return 0;
 }
 
+static int check_properties(const struct spec_component *c, size_t index, struct err_info *why)
+{
+    mem_auto char *where = mem_fmt("/components/%zu/configuration/properties", index);
+    return spec_check_properties(c->configuration->properties, where, why);
+}
+
+/** Texts of all components that are expanded here for a look; what is not looked at is refused at its launch. */
+#define LOOK_MAX (4 * SPEC_EXPANDED_MAX)
+
+/** What placeholders of the cluster add is known at the launch only, and refused there. @param look  bytes still to look at [in,out] */
+static int check_expanded(const struct spec_component *c, size_t *look, struct err_info *why)
+{
+    const json_t *env = c->configuration->env;
+    size_t left = SPEC_EXPANDED_MAX;
+    mem_auto char *command = spec_expand_from(c->launch_command ? c->launch_command : "", env, &left);
+    mem_auto char *problem = command ? NULL : spec_too_large(c->name, "launch_command", "");
+    for (size_t i = 0; !problem && i < c->configuration->n_files; i++) {
+        const struct spec_file *f = c->configuration->files[i];
+        bool is_read = !is_empty(f->src_file) || f->type == FILE_STATIC || f->type == FILE_ARCHIVE;
+        mem_auto char *dest = spec_expand_from(f->dest_file, env, &left);
+        mem_auto char *bytes = dest && !is_read ? spec_file_render(f, env, &left) : NULL;
+        problem = dest && (is_read || bytes) ? NULL : spec_too_large(c->name, "config file", f->dest_file);
+    }
+    size_t used = SPEC_EXPANDED_MAX - left;
+    *look -= used < *look ? used : *look;
+    return problem ? SPEC_REFUSE(why, "%s", problem) : 0;
+}
+
 int spec_check_launch(const struct spec_service *s, const struct spec_world *world, struct err_info *why)
 {
+    int rc = spec_check_properties(s->configuration->properties, "/configuration/properties", why);
+    if (rc)
+        return rc;
+    size_t look = LOOK_MAX;
     for (size_t i = 0; i < s->n_components; i++) {
-        int rc = check_size(s->components[i], world, why);
+        rc = check_size(s->components[i], world, why);
+        if (!rc)
+            rc = check_properties(s->components[i], i, why);
         if (!rc && world->local)
-            rc = check_local(s->components[i], why);
+            rc = check_local(s->components[i], i, why);
+        if (!rc && look)
+            rc = check_expanded(s->components[i], &look, why);
         if (rc)
             return rc;
     }

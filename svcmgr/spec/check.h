@@ -24,7 +24,10 @@
 /** Rules V14..V21 for one component after inheritance. @return 0; or ERR_INVALID with the diagnostics. */
 int spec_check_component(const struct spec_service *s, const struct spec_component *c,
                          const struct spec_world *world, struct err_info *why);
-/** Rule V22. @return 0; or ERR_INVALID with the diagnostics. */
-int spec_check_placement(const struct spec_component *c, struct err_info *why);
+/** Rule V22, and words and numbers of the component's policy; index: its place in the list. @return 0; or ERR_INVALID
+ *  with the diagnostics. */
+int spec_check_placement(const struct spec_component *c, size_t index, struct err_info *why);
+/** What the one host of a local cluster cannot have. @return 0; or ERR_INVALID with the diagnostics. */
+int spec_check_placement_local(const struct spec_component *c, size_t index, struct err_info *why);
 
 #endif

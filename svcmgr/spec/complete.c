@@ -231,6 +231,30 @@ static int check_component_name(const struct spec_service *s, const struct spec_
     return 0;
 }
 
+/** Number of an instance after "comp-": as it is written in names, without leading zeros. */
+static bool is_instance_number(const char *text)
+{
+    size_t len = strspn(text, "0123456789");
+    return len > 0 && !text[len] && (text[0] != '0' || len == 1);
+}
+
+/** Instance 0 of component "a" and the component "a-0" have one DNS name. */
+static int check_instance_names(const struct expansion *x, struct err_info *why)
+{
+    for (size_t i = 0; i < x->n_items; i++) {
+        const char *name = x->items[i]->name, *dash = strrchr(name, '-');
+        const struct spec_component *owner =
+            dash && is_instance_number(dash + 1) ? map_getn(&x->names, name, (size_t)(dash - name)) : NULL;
+        if (owner)
+            return SPEC_REFUSE(
+                why,
+                "Component name %s is the name of an instance of component %s: both would have one DNS "
+                "name, choose another",
+                name, owner->name);
+    }
+    return 0;
+}
+
 static int expand_components(struct spec_service *s, const char *user, const struct spec_world *world,
                              struct expansion *x, struct err_info *why)
 {
@@ -268,6 +292,7 @@ static int first_pass(struct spec_service *s, const char *user, const struct spe
 {
     struct expansion x = {.names = MAP_EMPTY};
     int rc = expand_components(s, user, world, &x, why);
+    rc = rc ? rc : check_instance_names(&x, why);
     if (!rc) {
         take_late_merges(s, &x);
         SPEC_SWAP_IF(true, s->components, x.items);
@@ -290,6 +315,7 @@ static struct spec_component *service_defaults(const struct spec_service *s)
     SPEC_SWAP_IF(true, defaults->resource, alone->resource);
     SPEC_SWAP_IF(true, defaults->launch_command, alone->launch_command);
     defaults->number_of_containers = s->number_of_containers;
+    defaults->placement_policy = json_deep_copy(s->placement_policy);
     spec_free(alone);
     return defaults;
 }
@@ -308,7 +334,7 @@ static int check_components(struct spec_service *s, const struct spec_world *wor
             return rc;
     }
     for (size_t i = 0; i < s->n_components; i++) {
-        int rc = spec_check_placement(s->components[i], why);
+        int rc = spec_check_placement(s->components[i], i, why);
         if (rc)
             return rc;
     }

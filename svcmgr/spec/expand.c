@@ -13,10 +13,11 @@
 #include "spec/spec.h"
 
 /** One pass: each `open`NAME`close` whose NAME is known is replaced. */
-static char *expand_marked(const char *text, const json_t *values, const char *open, const char *close)
+static char *expand_marked(const char *text, const json_t *values, const char *open, const char *close,
+                           size_t max)
 {
     buf_auto struct buf out = BUF_EMPTY;
-    for (const char *p = text; *p;) {
+    for (const char *p = text; *p && out.len <= max;) {
         const char *start = strstr(p, open);
         const char *end = start ? strstr(start + strlen(open), close) : NULL;
         if (!end) {
@@ -34,12 +35,32 @@ static char *expand_marked(const char *text, const json_t *values, const char *o
             p = name;
         }
     }
-    return buf_take(&out);
+    return out.len <= max ? buf_take(&out) : NULL;
 }
 
 char *spec_expand(const char *text, const json_t *values)
 {
-    return expand_marked(text, values, "${", "}");
+    return expand_marked(text, values, "${", "}", SIZE_MAX);
+}
+
+char *spec_expand_to(const char *text, const json_t *values, size_t max)
+{
+    return expand_marked(text, values, "${", "}", max);
+}
+
+char *spec_expand_from(const char *text, const json_t *values, size_t *left)
+{
+    char *out = spec_expand_to(text, values, *left);
+    *left -= out ? strlen(out) : 0;
+    return out;
+}
+
+char *spec_too_large(const char *component, const char *what, const char *name)
+{
+    return mem_fmt("Component %.64s: with the placeholders of %s%s%.200s replaced, the texts of a container "
+                   "have more than %zu "
+                   "bytes; name fewer or shorter values",
+                   component, what, *what ? " " : "", name, SPEC_EXPANDED_MAX);
 }
 
 /* ---- the formats; `props` are the resolved properties ---- */
@@ -223,39 +244,49 @@ static const struct flat_format flat_formats[] = {
     [FILE_ENV] = {NULL, env_item, NULL},
 };
 
-static char *render_flat(const struct flat_format *format, const json_t *props)
+static char *render_flat(const struct flat_format *format, const json_t *props, size_t max)
 {
     buf_auto struct buf out = BUF_EMPTY;
     size_t n;
     mem_auto const char **keys = sorted_keys(props, &n);
     if (format->begin)
         format->begin(&out);
-    for (size_t i = 0; i < n; i++)
+    for (size_t i = 0; i < n && out.len <= max; i++)
         format->item(&out, keys[i], prop(props, keys[i]), i == 0);
     if (format->end)
         format->end(&out);
-    return buf_take(&out);
+    return out.len <= max ? buf_take(&out) : NULL;
 }
 
-static char *render_template(const json_t *props)
+static char *render_template(const json_t *props, size_t max)
 {
-    mem_auto char *once = expand_marked(prop(props, "content"), props, "${", "}");
-    return expand_marked(once, props, "{{", "}}");
+    mem_auto char *once = expand_marked(prop(props, "content"), props, "${", "}", max);
+    return once ? expand_marked(once, props, "{{", "}}", max) : NULL;
 }
 
-char *spec_file_render(const struct spec_file *file, const json_t *values)
+static char *render(const struct spec_file *file, const json_t *props, size_t max)
+{
+    bool has_content = prop(props, "content") != NULL;
+    if (file->type == FILE_TEMPLATE || (file->type == FILE_ENV && has_content))
+        return render_template(props, max);
+    BUG_IF(file->type < 0 || (size_t)file->type >= ARRAY_LEN(flat_formats) || !flat_formats[file->type].item);
+    return render_flat(&flat_formats[file->type], props, max);
+}
+
+char *spec_file_render(const struct spec_file *file, const json_t *values, size_t *left)
 {
     json_auto json_t *props = json_object();
+    size_t for_props = *left;
     const char *key;
     json_t *value;
     json_object_foreach(file->properties, key, value)
     {
-        mem_auto char *text = spec_expand(json_string_value(value), values);
+        mem_auto char *text = spec_expand_from(json_string_value(value), values, &for_props);
+        if (!text)
+            return NULL;
         json_object_set_new(props, key, json_string(text));
     }
-    bool has_content = prop(props, "content") != NULL;
-    if (file->type == FILE_TEMPLATE || (file->type == FILE_ENV && has_content))
-        return render_template(props);
-    BUG_IF(file->type < 0 || (size_t)file->type >= ARRAY_LEN(flat_formats) || !flat_formats[file->type].item);
-    return render_flat(&flat_formats[file->type], props);
+    char *out = render(file, props, *left);
+    *left -= out ? strlen(out) : 0;
+    return out;
 }

@@ -11,7 +11,6 @@
 #include "json/json.h"
 
 /* A number of a property; thousand times it is still a number of ms. */
-#define PROPERTY_MAX 1000000000000
 
 #define TYPE(what_, struct_, flds_, defaults_)                                                               \
     {                                                                                                        \
@@ -170,6 +169,7 @@ static const struct fld service_flds[] = {
     FLD_STRS("dependencies", struct spec_service, dependencies, FLD_ALWAYS),
     FLD_I64("number_of_containers", struct spec_service, number_of_containers, FLD_IN),
     FLD_STR("launch_command", struct spec_service, launch_command, FLD_IN),
+    FLD_JSON("placement_policy", struct spec_service, placement_policy, FLD_IN),
 };
 const struct fld_type spec_service_type = TYPE("Service", spec_service, service_flds, service_defaults);
 
@@ -238,19 +238,6 @@ struct spec_component *spec_component(const struct spec_service *s, const char *
             return s->components[i];
     }
     return NULL;
-}
-
-const char *spec_property(const struct spec_component *c, const char *key, const char *def)
-{
-    const char *value = json_string_value(json_object_get(c->configuration->properties, key));
-    return value && value[0] ? value : def;
-}
-
-int64_t spec_property_int(const struct spec_component *c, const char *key, int64_t def)
-{
-    const char *text = spec_property(c, key, NULL);
-    int64_t value = def;
-    return text && !str_to_i64(text, -PROPERTY_MAX, PROPERTY_MAX, &value) ? value : def;
 }
 
 int64_t spec_memory_mb(const struct spec_component *c)

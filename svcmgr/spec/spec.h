@@ -23,7 +23,10 @@
 #include "spec/dialect.h"
 
 /** Instances of one component; more is refused, as one request must not fill the memory. */
-#define SPEC_MAX_CONTAINERS 10000
+#define SPEC_MAX_CONTAINERS 10000 /* unless an option says otherwise */
+/** What is said of more: component, wanted, allowed. */
+#define SPEC_TOO_MANY                                                                                        \
+    "Component %s wants %lld containers, at most %lld are allowed (yarn.service.component.max-containers)"
 
 enum spec_artifact_type { ARTIFACT_DOCKER, ARTIFACT_TARBALL, ARTIFACT_SERVICE };
 enum spec_restart { RESTART_ALWAYS, RESTART_ON_FAILURE, RESTART_NEVER };
@@ -115,6 +118,7 @@ struct spec_service {
     size_t n_dependencies;
     int64_t number_of_containers; /* default of the components */
     char *launch_command;         /* default of the components */
+    json_t *placement_policy;     /* default of the components */
 };
 
 extern const struct fld_type spec_service_type;
@@ -127,6 +131,7 @@ struct spec_world {
     bool secure;      /* Kerberos is on */
     bool local;       /* cluster=local|sim: containers are processes, no image and no archive can be run */
     int64_t max_memory_mb, max_vcores; /* largest container; 0: no limit known */
+    int64_t max_containers;            /* of one component; 0: SPEC_MAX_CONTAINERS */
     /** A file or directory exists. */
     bool (*path_exists)(void *arg, const char *path);
     /** Completed definition of another service of the same user, or NULL. [borrowed] */
@@ -164,7 +169,8 @@ json_t *spec_write(const struct spec_service *s);
 int spec_complete(struct spec_service *s, const char *user, const struct spec_world *world,
                   struct err_info *why);
 /**
- * Checks of a launch, after spec_complete: memory is a number, containers fit the cluster, the cluster can run them.
+ * Checks of a launch, after spec_complete: memory is a number, containers fit the cluster, properties are known and good
+ * (properties.h), the cluster can run them. What it cannot do is refused by its JSON pointer in the completed definition.
  * A definition that is only saved needs none of this.
  *
  * @return 0; or ERR_INVALID: why->text is the diagnostics.
@@ -184,10 +190,13 @@ int spec_order(const struct spec_service *s, size_t *order, struct err_info *why
 
 /** Component by name, or NULL. [borrowed] */
 struct spec_component *spec_component(const struct spec_service *s, const char *name);
-/** A service-level key for a component: component properties, else `def`. "" counts as absent. [borrowed] */
-const char *spec_property(const struct spec_component *c, const char *key, const char *def);
-/** The same as an integer; text that is no integer between -10^12 and 10^12 gives def. */
-int64_t spec_property_int(const struct spec_component *c, const char *key, int64_t def);
+/** What the placement constraints of a component come to where every node and rack is the same one host. */
+struct spec_placement {
+    int64_t min; /* fewer are not started at all */
+    int64_t max; /* at most that many containers at once; INT64_MAX: no limit */
+};
+/** ANTI_AFFINITY allows one container, AFFINITY any number, a cardinality what it says; several are ANDed. */
+void spec_placement_one_host(const struct spec_component *c, struct spec_placement *out);
 /** Memory of a completed component in MB. */
 int64_t spec_memory_mb(const struct spec_component *c);
 
@@ -206,13 +215,27 @@ char *spec_registry_container(const char *container_id);
  * @return new text, free().   Thread: any.   Source: YARN services API 5.
  */
 char *spec_expand(const char *text, const json_t *values);
+/** The expanded texts of one container may have this many bytes together, and so each of them; a template that is read from a file may
+ *  have as many. */
+#define SPEC_EXPANDED_MAX ((size_t)16 << 20)
+/** As spec_expand; NULL: the result would have more than max bytes. It is not built much further than that. */
+char *spec_expand_to(const char *text, const json_t *values, size_t max);
+/** As spec_expand_to with what is left, from which the text is taken. @param left  bytes [in,out] */
+char *spec_expand_from(const char *text, const json_t *values, size_t *left);
 /**
  * Bytes of a configuration file without src_file.
  *
  * @param file    any type but STATIC and ARCHIVE                                    [borrowed]
  * @param values  placeholders, environment names included                           [borrowed]
- * @return new NUL-terminated text, free().   Thread: any.   Source: YARN services API 6.
+ * @param left    bytes that it may have, from which it is taken                     [in,out]
+ * @return new NUL-terminated text, free(); NULL: it, or what goes into it, would have more.   Thread: any.   Source: YARN services API 6.
  */
-char *spec_file_render(const struct spec_file *file, const json_t *values);
+char *spec_file_render(const struct spec_file *file, const json_t *values, size_t *left);
+/**
+ * Text for the user: the expanded texts of a container are larger than SPEC_EXPANDED_MAX. free()
+ *
+ * @param what  "variable", "config file" or ""; name: which                         [borrowed]
+ */
+char *spec_too_large(const char *component, const char *what, const char *name);
 
 #endif

@@ -4,7 +4,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define START_MS 1000000
+#define START_MS           1000000
+#define WALL_AHEAD_MS      1700000000000
+#define KIT_STEP_DOCUMENTS 70
 
 static bool any_path(void *arg, const char *path)
 {
@@ -30,11 +32,12 @@ static void new_engine(struct kit *k)
 
 void kit_start(struct kit *k, const char *dialect)
 {
-    *k = (struct kit){.now_ms = START_MS, .obey = true};
+    *k = (struct kit){.user = "alice", .now_ms = START_MS, .wall_ahead_ms = WALL_AHEAD_MS, .obey = true};
     k->cfg = (struct engine_config){.dialect = dialect_find(dialect),
                                     .cluster_ts = 1700000000000,
                                     .domain = "bobbin.test",
                                     .address_pool = "127.77.0.0/16",
+                                    .one_host = true,
                                     .queue = "default",
                                     .probe_interval_ms = 30000,
                                     .retry_interval_ms = 30000};
@@ -63,11 +66,20 @@ static void apply_persist(struct kit *k, const struct eng_effect *e)
     free(e->bytes ? map_set(&k->store, e->key, mem_strn(e->bytes, e->len)) : map_remove(&k->store, e->key));
 }
 
+struct eng_time kit_now(const struct kit *k)
+{
+    return (struct eng_time){.now_ms = k->now_ms, .wall_ms = k->now_ms + k->wall_ahead_ms};
+}
+
 static void step_once(struct kit *k, struct eng_event ev)
 {
-    size_t from = k->effects.n;
+    size_t from = k->effects.n, n_documents = 0;
+    if (k->last_step && k->n_steps == k->last_step)
+        return;
+    k->n_steps++;
     bool others = false;
-    engine_step(k->e, &ev, k->now_ms, &k->effects);
+    const char *service = NULL;
+    engine_step(k->e, &ev, kit_now(k), &k->effects);
     for (size_t i = from; i < k->effects.n; i++) {
         const struct eng_effect *e = &k->effects.items[i];
         if (e->kind != EFF_PERSIST) {
@@ -75,8 +87,12 @@ static void step_once(struct kit *k, struct eng_event ev)
             continue;
         }
         assert_false(others); /* what is to be stored comes first */
+        assert_true(!service || !e->name || strcmp(service, e->name) == 0); /* of one service */
+        service = e->name ? e->name : service;
+        n_documents++;
         apply_persist(k, e);
     }
+    assert_true(n_documents <= KIT_STEP_DOCUMENTS); /* they fit one transaction */
 }
 
 static void obey_one(struct kit *k, size_t i)
@@ -104,15 +120,50 @@ static void obey_one(struct kit *k, size_t i)
     }
 }
 
+/** A timer of now fires, whether the world obeys or not: it is how a step goes on. */
+static void fire_if_due(struct kit *k, size_t i)
+{
+    struct eng_effect *e = &k->effects.items[i];
+    if (e->kind != EFF_TIMER || e->at_ms == 0 || e->at_ms > k->now_ms)
+        return;
+    mem_auto char *user = mem_str(e->user);
+    mem_auto char *name = mem_str(e->name);
+    const struct eng_service *s = engine_find(k->e, user, name);
+    if (s && s->timer_ms == e->at_ms)
+        step_once(k, (struct eng_event){.kind = EV_TIMER, .user = user, .name = name});
+}
+
 void kit_step(struct kit *k, struct eng_event ev)
 {
+    size_t fired = k->effects.n;
     step_once(k, ev);
-    for (; k->obey && k->next < k->effects.n; k->next++)
-        obey_one(k, k->next);
+    for (;;) {
+        if (fired < k->effects.n)
+            fire_if_due(k, fired++);
+        else if (k->obey && k->next < k->effects.n)
+            obey_one(k, k->next++);
+        else
+            return;
+    }
+}
+
+void kit_undone(struct kit *k, struct eng_event ev)
+{
+    struct eng_effects dropped = {.n = 0}, timers = {.n = 0};
+    struct eng_kept *kept = engine_keep(k->e, ev.user, ev.take_spec ? ev.take_spec->name : ev.name);
+    engine_step(k->e, &ev, kit_now(k), &dropped);
+    engine_undo(k->e, kept, k->now_ms, &timers);
+    for (size_t i = 0; i < timers.n; i++)
+        kit_step(k, (struct eng_event){
+                        .kind = EV_TIMER, .user = timers.items[i].user, .name = timers.items[i].name});
+    eng_kept_free(kept);
+    eng_effects_fini(&dropped);
+    eng_effects_fini(&timers);
 }
 
 void kit_crash(struct kit *k)
 {
+    k->last_step = 0;
     engine_free(k->e);
     kit_clear(k);
     new_engine(k);
@@ -125,9 +176,11 @@ void kit_crash(struct kit *k)
     }
 }
 
+#define FOUND_MAX 512
+
 struct found {
-    char id[16][64];
-    int64_t attempt[16];
+    char id[FOUND_MAX][64];
+    int64_t attempt[FOUND_MAX];
     size_t n;
 };
 
@@ -136,6 +189,7 @@ static void note_container(void *arg, const struct eng_container_ref *c)
     struct found *f = arg;
     if (!c->process)
         return;
+    assert_true(f->n < FOUND_MAX);
     snprintf(f->id[f->n], sizeof(f->id[0]), "%s", c->instance->container_id);
     f->attempt[f->n++] = c->instance->attempt;
 }
@@ -171,16 +225,16 @@ int kit_create(struct kit *k, const char *json, bool save)
     struct spec_service *s = NULL;
     struct spec_world world = {
         .dialect = k->cfg.dialect, .local = true, .path_exists = any_path, .find_service = no_service};
-    if (spec_read(json, strlen(json), &s, &why) || spec_complete(s, "alice", &world, &why))
+    if (spec_read(json, strlen(json), &s, &why) || spec_complete(s, k->user, &world, &why))
         fail_msg("bad definition in the test: %s", why.text);
     kit_step(k, (struct eng_event){
-                    .kind = EV_CREATE, .token = ++k->token, .user = "alice", .take_spec = s, .save = save});
+                    .kind = EV_CREATE, .token = ++k->token, .user = k->user, .take_spec = s, .save = save});
     return outcome_of(k);
 }
 
 int kit_request(struct kit *k, enum eng_event_kind kind, const char *service)
 {
-    kit_step(k, (struct eng_event){.kind = kind, .token = ++k->token, .user = "alice", .name = service});
+    kit_step(k, (struct eng_event){.kind = kind, .token = ++k->token, .user = k->user, .name = service});
     return outcome_of(k);
 }
 
@@ -190,7 +244,7 @@ int kit_flex(struct kit *k, const char *service, const char *component, int64_t 
     kit_step(
         k,
         (struct eng_event){
-            .kind = EV_FLEX, .token = ++k->token, .user = "alice", .name = service, .flex = &f, .n_flex = 1});
+            .kind = EV_FLEX, .token = ++k->token, .user = k->user, .name = service, .flex = &f, .n_flex = 1});
     return outcome_of(k);
 }
 
@@ -201,20 +255,20 @@ void kit_fire(struct kit *k, const char *service)
     assert_int_not_equal(s->timer_ms, 0);
     if (k->now_ms < s->timer_ms)
         k->now_ms = s->timer_ms;
-    kit_step(k, (struct eng_event){.kind = EV_TIMER, .user = "alice", .name = service});
+    kit_step(k, (struct eng_event){.kind = EV_TIMER, .user = k->user, .name = service});
 }
 
 void kit_advance(struct kit *k, const char *service, int64_t ms)
 {
     k->now_ms += ms;
-    kit_step(k, (struct eng_event){.kind = EV_TIMER, .user = "alice", .name = service});
+    kit_step(k, (struct eng_event){.kind = EV_TIMER, .user = k->user, .name = service});
 }
 
 /* ---- looking ---- */
 
 const struct eng_service *kit_service(const struct kit *k, const char *name)
 {
-    return engine_find(k->e, "alice", name);
+    return engine_find(k->e, k->user, name);
 }
 
 const struct eng_instance *kit_instance(const struct kit *k, const char *service, const char *instance)

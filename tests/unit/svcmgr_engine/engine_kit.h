@@ -17,14 +17,19 @@
 #include "engine/engine.h"
 
 struct kit {
+    const char *user; /* who asks, and whose services are looked at: "alice" at first */
     struct engine *e;
     struct engine_config cfg;
-    int64_t now_ms;
+    int64_t now_ms;        /* engine time */
+    int64_t wall_ahead_ms; /* time of day - engine time: a test may set the clock */
     struct eng_effects effects;
     struct map store; /* key → text */
     bool obey;        /* the cluster and the registry do what they are told, at once */
     size_t next;      /* first effect that was not obeyed yet */
     uint64_t token;   /* of the last request */
+    size_t n_steps;   /* so far */
+    size_t
+        last_step; /* after so many steps the power fails: nothing is stepped or stored any more; 0: never */
 };
 
 /** Start: dialect by name, pool 127.77.0.0/16, time 1 000 000 ms, resumed, obeying. */
@@ -38,7 +43,12 @@ void kit_crash(struct kit *k);
 /** Report each container that should run as running, then EV_RESUME. */
 void kit_recover(struct kit *k);
 
-/** Requests of user "alice"; the answer's outcome, -1 while there is none. */
+/** The kit's time. */
+struct eng_time kit_now(const struct kit *k);
+/** A request that cannot be stored: its step is taken and undone. Its effects are thrown away. */
+void kit_undone(struct kit *k, struct eng_event ev);
+
+/** Requests of the user; the answer's outcome, -1 while there is none. */
 int kit_create(struct kit *k, const char *json, bool save);
 int kit_request(struct kit *k, enum eng_event_kind kind, const char *service);
 int kit_flex(struct kit *k, const char *service, const char *component, int64_t count);

@@ -59,6 +59,47 @@ static void command_and_environment(void **state)
     kit_end(&k);
 }
 
+/** fs.defaultFS and yarn.service.base.path as placeholders. */
+static void the_file_system_is_named(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *fs, *base;
+        const char *command;
+    } rows[] = {
+        {"hdfs://nn.example:8020", NULL,
+         "hdfs://nn.example:8020 nn.example hdfs://nn.example:8020/user/alice/.yarn/services/web"},
+        {"hdfs://mycluster/", NULL,
+         "hdfs://mycluster/ mycluster hdfs://mycluster/user/alice/.yarn/services/web"},
+        {"abfs://box@store.net/", "/apps",
+         "abfs://box@store.net/ store.net abfs://box@store.net/apps/services/web"},
+        {"hdfs://[::1]:9000", "yarn",
+         "hdfs://[::1]:9000 [::1] hdfs://[::1]:9000/user/alice/yarn/services/web"},
+        {"hdfs://a", "s3a://b/yarn", "hdfs://a a s3a://b/yarn/services/web"},
+        {"nn:9000", NULL, "hdfs://nn:9000 nn hdfs://nn:9000/user/alice/.yarn/services/web"},
+        {NULL, NULL, "file:///  file:///user/alice/.yarn/services/web"},
+        {"file:///", "/srv/yarn", "file:///  file:///srv/yarn/services/web"},
+    };
+    for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+        struct kit k;
+        kit_start(&k, "seed");
+        k.cfg.fs_uri = rows[i].fs;
+        k.cfg.base_path = rows[i].base;
+        kit_crash(&k);
+        kit_recover(&k);
+        kit_create(
+            &k,
+            "{\"name\":\"web\",\"version\":\"1\",\"resource\":{\"memory\":1},\"components\":[{\"name\":"
+            "\"a\",\"number_of_containers\":1,\"launch_command\":\"${CLUSTER_FS_URI} ${CLUSTER_FS_HOST} "
+            "${SERVICE_HDFS_DIR}\"}]}",
+            false);
+        const char *command = kit_last(&k, EFF_LAUNCH)->launch->command;
+        if (strncmp(command, rows[i].command, strlen(rows[i].command)) != 0)
+            fail_msg("row %zu: %s", i, command);
+        kit_end(&k);
+    }
+}
+
 static void dependents_see_addresses_of_what_they_name(void **state)
 {
     (void)state;
@@ -121,6 +162,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(command_and_environment),
+        cmocka_unit_test(the_file_system_is_named),
         cmocka_unit_test(dependents_see_addresses_of_what_they_name),
         cmocka_unit_test(probes_are_complete),
         cmocka_unit_test(a_plain_process_is_ready_when_it_runs),

@@ -169,6 +169,26 @@ static void never_and_one_failed(void **state)
     assert_int_equal(kit_state(&k, "s", "hello-0"), INST_FAILED);
     kit_exit_code(&k, "s", "hello-1", 0);
     assert_int_equal(kit_service(&k, "s")->state, SVC_FAILED);
+    assert_string_equal(kit_service(&k, "s")->diagnostics, "all components have ended; hello-0: exit code 1");
+    kit_end(&k);
+}
+
+static void the_end_of_a_service_says_how_its_instance_failed(void **state)
+{
+    (void)state;
+    const char *killed = "The process was ended by signal 9 (Killed): its memory limit of 64 MB was reached.";
+    struct kit k;
+    kit_start(&k, "seed");
+    kit_create(&k, kit_spec("s", 1, "NEVER", ""), false);
+    const struct eng_instance *inst = kit_instance(&k, "s", "hello-0");
+    mem_auto char *id = mem_str(inst->container_id);
+    kit_step(&k, (struct eng_event){.kind = EV_EXITED,
+                                    .container_id = id,
+                                    .attempt = inst->attempt,
+                                    .exit = {EXIT_SIGNAL, 9, (char *)killed}});
+    assert_int_equal(kit_service(&k, "s")->state, SVC_FAILED);
+    mem_auto char *wanted = mem_fmt("all components have ended; hello-0: %s", killed);
+    assert_string_equal(kit_service(&k, "s")->diagnostics, wanted);
     kit_end(&k);
 }
 
@@ -290,6 +310,66 @@ static void a_bad_pool_is_refused(void **state)
     }
 }
 
+#define CONSTRAINT(type, more)                                                                               \
+    ",\"placement_policy\":{\"constraints\":[{\"type\":\"" type                                              \
+    "\",\"scope\":\"NODE\",\"target_tags\":[\"hello\"]" more "}]}"
+
+/** On one host an anti-affinity allows one container; the others wait with the reason, and nothing spins. */
+static void anti_affinity_allows_one(void **state)
+{
+    (void)state;
+    struct kit k;
+    kit_start(&k, "seed");
+    kit_create(&k, kit_spec("s", 3, "ALWAYS", CONSTRAINT("ANTI_AFFINITY", "")), false);
+    assert_string_equal(kit_list(&k, "s"), "hello-0:READY hello-1:PENDING hello-2:PENDING");
+    assert_string_equal(kit_instance(&k, "s", "hello-1")->wait,
+                        "placement: the constraints of hello allow 1 on a node, the cluster has one");
+    assert_int_equal(kit_service(&k, "s")->components[0]->state, COMP_FLEXING);
+    assert_int_equal(kit_service(&k, "s")->timer_ms, 0);
+    kit_exit_signal(&k, "s", "hello-0", 9); /* its place is free for the next */
+    assert_string_equal(kit_list(&k, "s"), "hello-0:PENDING hello-1:READY hello-2:PENDING");
+    kit_fire(&k, "s"); /* the pause of hello-0 is over */
+    assert_int_equal(kit_service(&k, "s")->timer_ms, 0);
+    kit_crash(&k);
+    kit_recover(&k);
+    assert_string_equal(kit_list(&k, "s"), "hello-0:PENDING hello-1:READY hello-2:PENDING");
+    kit_flex(&k, "s", "hello", 2);
+    kit_flex(&k, "s", "hello", 1);
+    assert_string_equal(kit_list(&k, "s"), "hello-0:READY");
+    assert_int_equal(kit_service(&k, "s")->state, SVC_STABLE);
+    kit_end(&k);
+}
+
+static void a_cardinality_is_kept(void **state)
+{
+    (void)state;
+    struct kit k;
+    kit_start(&k, "seed");
+    kit_create(
+        &k,
+        kit_spec("s", 1, "ALWAYS",
+                 CONSTRAINT("AFFINITY_WITH_CARDINALITY", ",\"min_cardinality\":2,\"max_cardinality\":3")),
+        false);
+    assert_string_equal(kit_list(&k, "s"), "hello-0:PENDING");
+    assert_string_equal(kit_instance(&k, "s", "hello-0")->wait,
+                        "placement: min_cardinality is 2 and fewer containers are wanted");
+    kit_flex(&k, "s", "hello", 2);
+    assert_string_equal(kit_list(&k, "s"), "hello-0:READY hello-1:READY");
+    kit_flex(&k, "s", "hello", 4);
+    assert_string_equal(kit_list(&k, "s"), "hello-0:READY hello-1:READY hello-2:READY hello-3:PENDING");
+    kit_end(&k);
+}
+
+static void affinity_holds_on_one_host(void **state)
+{
+    (void)state;
+    struct kit k;
+    kit_start(&k, "seed");
+    kit_create(&k, kit_spec("s", 2, "ALWAYS", CONSTRAINT("AFFINITY", ",\"max_cardinality\":1")), false);
+    assert_string_equal(kit_list(&k, "s"), "hello-0:READY hello-1:READY");
+    kit_end(&k);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -297,11 +377,15 @@ int main(void)
         cmocka_unit_test(delays_double_up_to_the_interval_and_reset),
         cmocka_unit_test(a_silly_interval_does_not_spin),
         cmocka_unit_test(a_killed_process_gets_a_new_container),
+        cmocka_unit_test(anti_affinity_allows_one),
+        cmocka_unit_test(a_cardinality_is_kept),
+        cmocka_unit_test(affinity_holds_on_one_host),
         cmocka_unit_test(a_lost_container_is_replaced_and_not_counted),
         cmocka_unit_test(the_failure_after_the_threshold_fails_the_service),
         cmocka_unit_test(failures_are_counted_in_a_window),
         cmocka_unit_test(never_and_all_well),
         cmocka_unit_test(never_and_one_failed),
+        cmocka_unit_test(the_end_of_a_service_says_how_its_instance_failed),
         cmocka_unit_test(on_failure_runs_until_it_succeeds),
         cmocka_unit_test(dependents_of_never_wait_for_the_end),
         cmocka_unit_test(one_component_may_speak_for_the_service),

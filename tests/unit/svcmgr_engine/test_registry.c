@@ -2,6 +2,7 @@
 #include "engine_kit.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 static void records_of_a_service(void **state)
@@ -89,6 +90,122 @@ static void a_failed_write_is_repeated(void **state)
     assert_int_equal(kit_count(&k, EFF_PUBLISH), 2);
     assert_string_equal(kit_last(&k, EFF_PUBLISH)->container_id, id);
     assert_int_equal(kit_service(&k, "web")->state, SVC_STABLE); /* never fatal */
+    kit_end(&k);
+}
+
+/** The registry's answer to the last effect of a kind. */
+static void answer_last(struct kit *k, enum eng_effect_kind kind, int code, const char *text)
+{
+    kit_step(k, (struct eng_event){
+                    .kind = EV_RECORD, .ticket = kit_last(k, kind)->ticket, .code = code, .text = text});
+}
+
+/** The same to the record of a container. @return its id, free() */
+static char *answer_container(struct kit *k, int code, const char *text)
+{
+    const struct eng_effect *e = NULL;
+    for (size_t i = 0; i < k->effects.n; i++) {
+        if (k->effects.items[i].kind == EFF_PUBLISH && k->effects.items[i].container_id)
+            e = &k->effects.items[i];
+    }
+    assert_non_null(e);
+    char *id = mem_str(e->container_id);
+    kit_step(k, (struct eng_event){.kind = EV_RECORD, .ticket = e->ticket, .code = code, .text = text});
+    return id;
+}
+
+static void assert_refusals(const struct kit *k, const char *part)
+{
+    mem_auto char *text = eng_service_refusals(kit_service(k, "web"));
+    if (!part)
+        assert_null(text);
+    else if (!text || !strstr(text, part))
+        fail_msg("\"%s\" is not in: %s", part, text ? text : "nothing");
+}
+
+static void what_is_refused_for_good_waits_for_a_change(void **state)
+{
+    (void)state;
+    struct kit k;
+    kit_start(&k, "seed");
+    kit_create(&k, kit_spec("web", 2, "ALWAYS", ""), false);
+    assert_refusals(&k, NULL);
+    kit_crash(&k); /* the records are written anew */
+    k.obey = false;
+    kit_recover(&k);
+    mem_auto char *refused = answer_container(&k, ERR_TOOBIG, "a record has more than 2 attributes");
+    assert_refusals(&k, "a record has more than 2 attributes");
+    assert_refusals(&k, refused);
+    assert_int_equal(kit_service(&k, "web")->retry_ms, 0);
+
+    /* Other work of the service that fails for now is repeated without it. */
+    int64_t own = 0;
+    for (size_t i = 0; i < k.effects.n && !own; i++)
+        own = k.effects.items[i].kind == EFF_PUBLISH && !k.effects.items[i].container_id
+                  ? k.effects.items[i].ticket
+                  : 0;
+    kit_step(&k, (struct eng_event){.kind = EV_RECORD, .ticket = own, .code = ERR_UNAVAILABLE});
+    kit_clear(&k);
+    kit_fire(&k, "web");
+    assert_int_equal(kit_count(&k, EFF_PUBLISH), 1);
+    assert_null(kit_last(&k, EFF_PUBLISH)->container_id);
+    answer_last(&k, EFF_PUBLISH, 0, NULL);
+    assert_refusals(&k, refused);
+
+    kit_clear(&k);
+    kit_step(&k, (struct eng_event){.kind = EV_REGISTRY});
+    assert_int_equal(kit_count(&k, EFF_PUBLISH), 1);
+    assert_string_equal(kit_last(&k, EFF_PUBLISH)->container_id, refused);
+    answer_last(&k, EFF_PUBLISH, ERR_TOOBIG, "still");
+    assert_refusals(&k, "still");
+    kit_step(&k, (struct eng_event){.kind = EV_REGISTRY});
+    answer_last(&k, EFF_PUBLISH, 0, NULL);
+    assert_refusals(&k, NULL);
+    kit_clear(&k);
+    kit_step(&k, (struct eng_event){.kind = EV_REGISTRY});
+    assert_int_equal(kit_count(&k, EFF_PUBLISH) + kit_count(&k, EFF_TIMER), 0);
+    kit_end(&k);
+}
+
+static void a_container_that_ended_is_not_refused_any_more(void **state)
+{
+    (void)state;
+    struct kit k;
+    kit_start(&k, "seed");
+    kit_create(&k, kit_spec("web", 1, "ALWAYS", ""), false);
+    kit_crash(&k);
+    k.obey = false;
+    kit_recover(&k);
+    free(answer_container(&k, ERR_PERMISSION, "no"));
+    assert_refusals(&k, "no");
+    k.obey = true;
+    kit_exit_signal(&k, "web", "hello-0", 9);
+    assert_refusals(&k, NULL);
+    kit_end(&k);
+}
+
+static void a_purge_that_is_refused_waits_for_a_change(void **state)
+{
+    (void)state;
+    struct kit k;
+    kit_start(&k, "seed");
+    kit_create(&k, kit_spec("web", 1, "ALWAYS", ""), false);
+    kit_request(&k, EV_STOP, "web");
+    k.obey = false;
+    kit_clear(&k);
+    kit_request(&k, EV_DESTROY, "web");
+    answer_last(&k, EFF_PURGE, ERR_PERMISSION, "not yours");
+    assert_int_equal(kit_last(&k, EFF_ANSWER)->answer->outcome, OUT_PURGE_FAILED);
+    assert_int_equal(kit_service(&k, "web")->retry_ms, 0);
+    assert_refusals(&k, "to remove the record of web: not yours");
+    kit_clear(&k);
+    kit_step(&k, (struct eng_event){.kind = EV_REGISTRY});
+    assert_int_equal(kit_count(&k, EFF_PURGE), 1);
+    answer_last(&k, EFF_PURGE, ERR_PERMISSION, "not yours");
+    kit_clear(&k);
+    kit_request(&k, EV_DESTROY, "web"); /* who asks once more is a change, too */
+    answer_last(&k, EFF_PURGE, 0, NULL);
+    assert_null(kit_service(&k, "web"));
     kit_end(&k);
 }
 
@@ -270,6 +387,9 @@ int main(void)
         cmocka_unit_test(the_subtree_is_cleared_before_the_first_record),
         cmocka_unit_test(flexed_down_instances_lose_their_records_at_once),
         cmocka_unit_test(a_failed_write_is_repeated),
+        cmocka_unit_test(what_is_refused_for_good_waits_for_a_change),
+        cmocka_unit_test(a_container_that_ended_is_not_refused_any_more),
+        cmocka_unit_test(a_purge_that_is_refused_waits_for_a_change),
         cmocka_unit_test(a_failed_removal_is_repeated_also_after_a_restart),
         cmocka_unit_test(every_end_is_told_once),
         cmocka_unit_test(an_end_that_was_not_taken_is_told_after_a_restart),

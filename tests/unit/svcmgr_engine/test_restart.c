@@ -106,6 +106,88 @@ static void what_nobody_reports_is_gone(void **state)
     kit_end(&k);
 }
 
+/** The cluster cannot say yet: nothing takes its place, its record stays, and what comes out later counts. */
+static void what_is_not_known_yet_is_not_replaced(void **state)
+{
+    (void)state;
+    static const struct {
+        enum eng_found then;
+        bool is_same;
+    } cases[] = {{FOUND_RUNNING, true}, {FOUND_GONE, false}};
+
+    for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+        struct kit k;
+        kit_start(&k, "seed");
+        kit_create(&k, kit_spec("web", 1, "ALWAYS", ""), false);
+        mem_auto char *id = mem_str(kit_instance(&k, "web", "hello-0")->container_id);
+        kit_crash(&k);
+        kit_clear(&k);
+        recover_as(&k, FOUND_UNKNOWN, 0);
+        kit_step(&k,
+                 (struct eng_event){.kind = EV_WAITING, .container_id = id, .text = "descriptors are short"});
+        assert_int_equal(kit_state(&k, "web", "hello-0"), INST_READY);
+        assert_string_equal(kit_instance(&k, "web", "hello-0")->wait, "recovering: descriptors are short");
+        assert_int_equal(kit_count(&k, EFF_REQUEST) + kit_count(&k, EFF_LAUNCH), 0);
+        assert_int_equal(kit_count(&k, EFF_UNPUBLISH), 0);
+
+        kit_step(&k, (struct eng_event){.kind = EV_RECOVERED,
+                                        .container_id = id,
+                                        .attempt = 1,
+                                        .found = cases[i].then,
+                                        .ip = "10.0.0.1",
+                                        .host = "n"});
+        if (!cases[i].is_same)
+            kit_fire(&k, "web");
+        const struct eng_instance *inst = kit_instance(&k, "web", "hello-0");
+        assert_int_equal(inst->state, INST_READY);
+        assert_null(inst->wait);
+        assert_int_equal(strcmp(inst->container_id, id) == 0, cases[i].is_same);
+        assert_int_equal(inst->recovered, false);
+        kit_end(&k);
+    }
+}
+
+/** web with hello-0, whose launch was sent and nothing more. @return its container's id, owned. */
+static char *start_allocated(struct kit *k)
+{
+    kit_start(k, "seed");
+    k->obey = false;
+    kit_create(k, kit_spec("web", 1, "ALWAYS", ""), false);
+    char *id = mem_str(kit_instance(k, "web", "hello-0")->container_id);
+    kit_step(k, (struct eng_event){.kind = EV_ALLOCATED, .container_id = id, .host = "n"});
+    return id;
+}
+
+/** It was being started when svcmgr died: a launch that turns out not to have come about is done again. */
+static void a_launch_that_was_not_known_is_done_again(void **state)
+{
+    (void)state;
+    struct kit k;
+    mem_auto char *id = start_allocated(&k);
+    kit_crash(&k);
+    recover_as(&k, FOUND_UNKNOWN, 0);
+    assert_int_equal(kit_state(&k, "web", "hello-0"), INST_ALLOCATED);
+    kit_clear(&k);
+    k.obey = true;
+    kit_step(&k, (struct eng_event){.kind = EV_RECOVERED, .container_id = id, .found = FOUND_GONE});
+    assert_int_equal(kit_state(&k, "web", "hello-0"), INST_READY);
+    assert_string_equal(kit_instance(&k, "web", "hello-0")->container_id, id);
+    assert_int_equal(kit_instance(&k, "web", "hello-0")->attempt, 1);
+    kit_end(&k);
+}
+
+/** A launch that waits says for what, and is no failure. */
+static void a_launch_that_waits_says_why(void **state)
+{
+    (void)state;
+    struct kit k;
+    mem_auto char *id = start_allocated(&k);
+    kit_step(&k, (struct eng_event){.kind = EV_WAITING, .container_id = id, .text = "No space left"});
+    assert_string_equal(kit_instance(&k, "web", "hello-0")->wait, "resource: No space left");
+    assert_int_equal(kit_instance(&k, "web", "hello-0")->component->n_failures, 0);
+    kit_end(&k);
+}
+
 /** Crash after each step of the way to READY: with the cluster having done nothing of the last effects. */
 static void outstanding_work_is_done_again(void **state)
 {
@@ -387,6 +469,9 @@ int main(void)
         cmocka_unit_test(readiness_is_asked_again),
         cmocka_unit_test(what_ended_meanwhile_is_treated_as_an_end),
         cmocka_unit_test(what_is_gone_is_replaced_and_its_record_removed),
+        cmocka_unit_test(what_is_not_known_yet_is_not_replaced),
+        cmocka_unit_test(a_launch_that_was_not_known_is_done_again),
+        cmocka_unit_test(a_launch_that_waits_says_why),
         cmocka_unit_test(what_nobody_reports_is_gone),
         cmocka_unit_test(outstanding_work_is_done_again),
         cmocka_unit_test(a_retry_that_was_not_carried_out_is_done_again),

@@ -174,6 +174,83 @@ static void destroy_with_a_registry_that_fails_is_repeated(void **state)
     kit_end(&k);
 }
 
+/** A container that does not end holds no answer: the destroy is answered, and goes on. */
+static void destroy_is_answered_while_a_container_is_stuck(void **state)
+{
+    (void)state;
+    struct kit k;
+    kit_start(&k, "seed");
+    kit_create(&k, kit_spec("web", 1, "ALWAYS", ""), false);
+    k.obey = false;
+    int64_t asked_ms = k.now_ms;
+    kit_request(&k, EV_DESTROY, "web");
+    kit_fire(&k, "web"); /* stopped by force */
+    kit_request(&k, EV_DESTROY, "web");
+    kit_clear(&k);
+    kit_fire(&k, "web");
+    assert_int_equal(k.now_ms, asked_ms + 15000);
+    assert_int_equal(kit_count(&k, EFF_ANSWER), 2);
+    assert_int_equal(kit_last(&k, EFF_ANSWER)->answer->outcome, OUT_STILL_RUNNING);
+    assert_int_equal(service_state(&k, "web"), SVC_FINISHING);
+    k.obey = true;
+    kit_clear(&k);
+    kit_fire(&k, "web"); /* by force again, and now it ends */
+    assert_null(kit_service(&k, "web"));
+    assert_int_equal(kit_count(&k, EFF_ANSWER), 0);
+    kit_end(&k);
+}
+
+/** Nor does a registry that does not answer. */
+static void destroy_is_answered_while_the_registry_is_stuck(void **state)
+{
+    (void)state;
+    struct kit k;
+    kit_start(&k, "seed");
+    kit_create(&k, kit_spec("web", 1, "ALWAYS", ""), false);
+    k.obey = false;
+    kit_request(&k, EV_DESTROY, "web");
+    kit_exit_signal(&k, "web", "hello-0", 15);
+    int64_t ticket = kit_last(&k, EFF_PURGE)->ticket;
+    kit_fire(&k, "web");
+    assert_int_equal(kit_last(&k, EFF_ANSWER)->answer->outcome, OUT_PURGE_FAILED);
+    assert_int_equal(service_state(&k, "web"), SVC_STOPPED);
+    kit_step(&k, (struct eng_event){.kind = EV_RECORD, .ticket = ticket});
+    assert_null(kit_service(&k, "web"));
+    kit_end(&k);
+}
+
+static int component_state(const struct kit *k, size_t i)
+{
+    const struct eng_service *s = kit_service(k, "web");
+    return i < s->n_components ? s->components[i]->state : -1;
+}
+
+/** What has ended says how, also after a restart; what had not is STOPPED; a new start begins anew. */
+static void components_of_an_ended_service_keep_their_end(void **state)
+{
+    (void)state;
+    struct kit k;
+    kit_start(&k, "seed");
+    kit_create(&k,
+               "{\"name\":\"web\",\"version\":\"1\",\"resource\":{\"memory\":1},\"launch_command\":\"x\","
+               "\"number_of_containers\":1,\"components\":[{\"name\":\"done\",\"restart_policy\":\"NEVER\"},"
+               "{\"name\":\"broken\",\"restart_policy\":\"NEVER\"},{\"name\":\"busy\"}]}",
+               false);
+    kit_exit_code(&k, "web", "done-0", 0);
+    kit_exit_code(&k, "web", "broken-0", 1);
+    kit_request(&k, EV_STOP, "web");
+    kit_crash(&k);
+    kit_recover(&k);
+    assert_int_equal(service_state(&k, "web"), SVC_STOPPED);
+    assert_int_equal(component_state(&k, 0), COMP_SUCCEEDED);
+    assert_int_equal(component_state(&k, 1), COMP_FAILED);
+    assert_int_equal(component_state(&k, 2), COMP_STOPPED);
+    kit_request(&k, EV_START, "web");
+    assert_int_equal(component_state(&k, 0), COMP_STABLE);
+    assert_int_equal(service_state(&k, "web"), SVC_STABLE);
+    kit_end(&k);
+}
+
 static void flex_uses_the_lowest_numbers(void **state)
 {
     (void)state;
@@ -192,8 +269,8 @@ static void flex_uses_the_lowest_numbers(void **state)
     assert_int_equal(service_state(&k, "web"), SVC_STABLE);
     assert_int_equal(kit_flex(&k, "web", "ghost", 2), OUT_NO_COMPONENT);
     assert_int_equal(kit_flex(&k, "web", "hello", 0), OUT_FLEXED);
-    assert_int_equal(kit_flex(&k, "web", "hello", INT64_MAX), OUT_BAD_COUNT);
-    assert_int_equal(kit_flex(&k, "web", "hello", 10001), OUT_BAD_COUNT);
+    assert_int_equal(kit_flex(&k, "web", "hello", INT64_MAX), OUT_TOO_MANY);
+    assert_int_equal(kit_flex(&k, "web", "hello", 10001), OUT_TOO_MANY);
     assert_int_equal(service_state(&k, "web"), SVC_STABLE);
     kit_end(&k);
 }
@@ -340,7 +417,7 @@ static void lifetime_is_counted_from_the_request(void **state)
     kit_step(&k, (struct eng_event){
                      .kind = EV_LIFETIME, .token = 5, .user = "alice", .name = "web", .lifetime_s = 3600});
     assert_int_equal(kit_last(&k, EFF_ANSWER)->answer->outcome, OUT_LIFETIME_SET);
-    assert_int_equal(kit_last(&k, EFF_ANSWER)->answer->at_ms, k.now_ms + 3600000);
+    assert_int_equal(kit_last(&k, EFF_ANSWER)->answer->at_ms, k.now_ms + k.wall_ahead_ms + 3600000);
     assert_int_equal(eng_service_lifetime_left_s(kit_service(&k, "web"), k.now_ms), 3600);
     kit_request(&k, EV_STOP, "web");
     kit_step(&k, (struct eng_event){
@@ -427,6 +504,9 @@ int main(void)
         cmocka_unit_test(destroy_answers_when_all_is_gone),
         cmocka_unit_test(destroy_of_a_saved_service_and_two_at_once),
         cmocka_unit_test(destroy_with_a_registry_that_fails_is_repeated),
+        cmocka_unit_test(destroy_is_answered_while_a_container_is_stuck),
+        cmocka_unit_test(destroy_is_answered_while_the_registry_is_stuck),
+        cmocka_unit_test(components_of_an_ended_service_keep_their_end),
         cmocka_unit_test(flex_uses_the_lowest_numbers),
         cmocka_unit_test(relative_flex),
         cmocka_unit_test(an_instance_taken_back_keeps_name_and_address),

@@ -66,14 +66,49 @@ static void every_format(void **state)
     for (size_t i = 0; i < ARRAY_LEN(files); i++) {
         struct spec_file file = {.type = (int)files[i].type,
                                  .properties = json_loads(files[i].properties, 0, NULL)};
-        mem_auto char *text = spec_file_render(&file, values);
+        size_t left = SPEC_EXPANDED_MAX;
+        mem_auto char *text = spec_file_render(&file, values, &left);
         assert_string_equal(text, files[i].wanted);
+        assert_int_equal(left, SPEC_EXPANDED_MAX - strlen(text));
+        left = strlen(text) - 1;
+        assert_null(spec_file_render(&file, values, &left));
         json_decref(file.properties);
     }
 }
 
+/** 100 kB named a thousand times: refused in each place that it can come from, and not built first. */
+static void texts_have_a_bound(void **state)
+{
+    (void)state;
+    enum { LONG = 100000, TIMES = 1000 };
+    mem_auto char *value = mem_array(LONG + 1, 1);
+    mem_auto char *many = mem_array(4 * TIMES + 1, 1);
+    memset(value, 'x', LONG);
+    for (size_t i = 0; i < TIMES; i++)
+        memcpy(many + 4 * i, "${V}", 4);
+    json_auto json_t *values = json_pack("{s:s}", "V", value);
+    json_auto json_t *nothing = json_object();
+    size_t left = SPEC_EXPANDED_MAX;
+    assert_null(spec_expand_from(many, values, &left));
+    assert_int_equal(left, SPEC_EXPANDED_MAX);
+    for (int type = FILE_XML; type <= FILE_TEMPLATE; type++) {
+        struct spec_file file = {.type = type};
+        if (type == FILE_STATIC || type == FILE_ARCHIVE)
+            continue;
+        file.properties = json_pack("{s:s}", "content", many);
+        assert_null(spec_file_render(&file, values, &left));
+        json_decref(file.properties);
+    }
+    struct spec_file own = {.type = FILE_TEMPLATE,
+                            .properties = json_pack("{s:s,s:s}", "content", many, "V", value)};
+    assert_null(spec_file_render(&own, nothing, &left));
+    json_decref(own.properties);
+    assert_int_equal(left, SPEC_EXPANDED_MAX);
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(one_pass), cmocka_unit_test(every_format)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(one_pass), cmocka_unit_test(every_format),
+                                       cmocka_unit_test(texts_have_a_bound)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
