@@ -1,5 +1,12 @@
 #include "cluster/cluster.h"
 
+#include <string.h>
+
+#include "base/mem.h"
+#include "base/str.h"
+
+#define CONTAINER "container_"
+
 const char *cluster_name(const struct cluster *c)
 {
     return c->kind->name;
@@ -41,9 +48,44 @@ const struct cluster_container *cluster_find(struct cluster *c, const char *cont
     return c->kind->find(c, container_id);
 }
 
+char *cluster_log_dir(struct cluster *c, const char *container_id)
+{
+    return c->kind->log_dir(c, container_id);
+}
+
+char *cluster_last_container(struct cluster *c, const char *application_id, const char *instance)
+{
+    return c->kind->last_container(c, application_id, instance);
+}
+
+bool cluster_is_of(struct cluster *c, const char *application_id, const char *owner, const char *service)
+{
+    return c->kind->is_of(c, application_id, owner, service);
+}
+
+char *cluster_application_of(const char *container_id)
+{
+    static const char digits[] = "0123456789";
+    const char *p = str_starts(container_id, CONTAINER) ? container_id + strlen(CONTAINER) : "";
+    size_t n_timestamp = strspn(p, digits);
+    size_t n_application = n_timestamp && p[n_timestamp] == '_' ? strspn(p + n_timestamp + 1, digits) : 0;
+    const char *rest = p + n_timestamp + 1 + n_application;
+
+    /* Only what can stand in an id follows: the result becomes part of a path. */
+    if (!n_application || *rest != '_' || rest[strspn(rest, "_0123456789")])
+        return NULL;
+    return mem_fmt("application_%.*s", (int)(n_timestamp + 1 + n_application), p);
+}
+
 void cluster_capacity(struct cluster *c, struct cluster_capacity *out)
 {
     c->kind->capacity(c, out);
+}
+
+void cluster_look(struct cluster *c, const char *owner, const char *const *paths, size_t n,
+                  void (*done)(void *arg, const bool *absent, const struct err_info *problem), void *arg)
+{
+    c->kind->look(c, owner, paths, n, done, arg);
 }
 
 void cluster_stop_all(struct cluster *c, void (*done)(void *arg), void *arg)

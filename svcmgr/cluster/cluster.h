@@ -23,7 +23,13 @@
 
 struct cluster;
 
-enum cluster_state { CLUSTER_ALLOCATED, CLUSTER_STARTING, CLUSTER_RUNNING, CLUSTER_EXITED };
+enum cluster_state {
+    CLUSTER_ALLOCATED,
+    CLUSTER_STARTING,
+    CLUSTER_RUNNING,
+    CLUSTER_RECOVERING, /* it may run or have ended: nobody can say yet, and nothing takes its place */
+    CLUSTER_EXITED
+};
 
 /** How a container's process ended. */
 enum cluster_exit_kind {
@@ -39,7 +45,7 @@ struct cluster_exit {
     bool was_stopped;   /* cluster_stop or cluster_release came before */
     int64_t started_ms; /* wall clock; 0: never ran */
     int64_t ended_ms;
-    char text[192]; /* sentence for a person */
+    char text[384]; /* sentence for a person */
 };
 
 struct cluster_container {
@@ -68,21 +74,27 @@ struct cluster_ask {
     const char *ip;    /* address it must have, or NULL: the cluster's choice */
 };
 
+struct json_t;
+
 /** A file to be there when the process starts. */
 struct cluster_file {
     const char *path;  /* relative to the working directory, no "..", directories are made */
-    const char *bytes; /* content, or NULL: `source` is copied */
+    const char *bytes; /* content, or NULL: `source` is read */
     size_t len;
-    const char *source; /* absolute path of a file */
+    const char *source;          /* absolute path of a file, opened with the rights of the process's user */
+    const struct json_t *values; /* of placeholders in the source's text; NULL: it is copied as it is */
 };
 
 /** What to run. Everything is copied. */
 struct cluster_launch {
     int64_t attempt;     /* from 1; echoed in the container */
+    const char *owner;   /* user of the service */
     const char *command; /* for /bin/sh -c; output goes to stdout.txt and stderr.txt in the log directory */
     const char *const *env; /* "NAME=value", NULL-terminated; the whole environment */
     const struct cluster_file *files;
     size_t n_files;
+    const char *instance; /* whom it is for, see cluster_last_container; or NULL */
+    const char *service;  /* name of the owner's service, see cluster_is_of; or NULL */
 };
 
 struct cluster_capacity {
@@ -93,16 +105,24 @@ struct cluster_capacity {
 struct cluster_ops {
     /** A request is fulfilled. */
     void (*allocated)(void *arg, const struct cluster_container *c);
-    /** A request waits, for this reason; told again when the reason changes. */
+    /** A request, a launch or a recovery waits, for this reason; told again when the reason changes. */
     void (*waits)(void *arg, const char *container_id, const char *reason);
     void (*started)(void *arg, const struct cluster_container *c);
     /** The process and all it left is gone; launch again or release. c->exit is filled. */
     void (*exited)(void *arg, const struct cluster_container *c);
-    /** One container of an earlier life of the program, in any state. */
+    /** One container of an earlier life of the program, in any state; one that is RECOVERING comes again when it is known. */
     void (*recovered)(void *arg, const struct cluster_container *c);
     /** All have been told. */
     void (*recovery_done)(void *arg);
+    /** Containers cannot be looked after for lack of something of ours (reason), or can again (NULL). */
+    void (*degraded)(void *arg, const char *reason);
 };
+
+/** A process may run in a container of this state. Thread: any. */
+static inline bool cluster_state_is_live(enum cluster_state s)
+{
+    return s == CLUSTER_STARTING || s == CLUSTER_RUNNING || s == CLUSTER_RECOVERING;
+}
 
 /** What a kind of cluster implements; members as the functions below. */
 struct cluster_kind {
@@ -115,7 +135,12 @@ struct cluster_kind {
     void (*stop)(struct cluster *c, const char *container_id, int64_t grace_ms);
     void (*release)(struct cluster *c, const char *container_id);
     const struct cluster_container *(*find)(struct cluster *c, const char *container_id);
+    char *(*log_dir)(struct cluster *c, const char *container_id);
+    char *(*last_container)(struct cluster *c, const char *application_id, const char *instance);
+    bool (*is_of)(struct cluster *c, const char *application_id, const char *owner, const char *service);
     void (*capacity)(struct cluster *c, struct cluster_capacity *out);
+    void (*look)(struct cluster *c, const char *owner, const char *const *paths, size_t n,
+                 void (*done)(void *arg, const bool *absent, const struct err_info *problem), void *arg);
     void (*stop_all)(struct cluster *c, void (*done)(void *arg), void *arg);
     void (*close)(struct cluster *c, void (*closed)(void *arg), void *arg);
 };
@@ -130,7 +155,8 @@ struct cluster {
 /** "local", … Static. Thread: any.   Source: ours. */
 const char *cluster_name(const struct cluster *c);
 /**
- * Find what runs from an earlier life: `recovered` for each container, then `recovery_done`. Once, before any request.
+ * Find what runs from an earlier life: `recovered` for each container, then `recovery_done`. Once, before any request. A
+ * container of which nothing is known within seconds is told as RECOVERING.
  */
 void cluster_recover(struct cluster *c);
 /** Ask for one container. One that is held already is allocated() again; a request that waits is left as it is. */
@@ -138,8 +164,10 @@ void cluster_request(struct cluster *c, const struct cluster_ask *ask);
 /** Take a request back; one that is unknown or fulfilled already is left alone. */
 void cluster_cancel(struct cluster *c, const char *container_id);
 /**
- * Run the command in a container that is allocated or has exited. Files are laid down by the first launch only.
- * @return 0: started() or exited() will come; ERR_NOTFOUND: no such container; ERR_WRONGSTATE: it runs already; ERR_INVALID: a
+ * Run the command in a container that is allocated or has exited. Each launch begins with a clean working directory, in which
+ * the files are laid anew; a source that cannot be read is an exit, CLUSTER_EXIT_NOT_STARTED with the reason.
+ * @return 0: started() or exited() will come, after waits() for as long as there is a lack of something; ERR_NOTFOUND: no such
+ *         container; ERR_WRONGSTATE: it runs already; ERR_INVALID: a
  *         file's path leaves the working directory. Nothing was begun on error.
  */
 int cluster_launch(struct cluster *c, const char *container_id, const struct cluster_launch *launch,
@@ -150,8 +178,30 @@ void cluster_stop(struct cluster *c, const char *container_id, int64_t grace_ms)
 void cluster_release(struct cluster *c, const char *container_id);
 /** A container by id, or NULL when there is none (or it was released). [borrowed] */
 const struct cluster_container *cluster_find(struct cluster *c, const char *container_id);
+/**
+ * Directory on this host of a container's output, of one that has been released as well, for as long as it is kept.
+ * @return absolute path, free(); NULL: there is none, or the id is no container's.
+ */
+char *cluster_log_dir(struct cluster *c, const char *container_id);
+/** The last container that was launched for an instance (cluster_launch.instance) and has logs. @return free(); NULL: none. */
+char *cluster_last_container(struct cluster *c, const char *application_id, const char *instance);
+/** An application with kept logs was of this service (cluster_launch.owner, .service), which may be gone or run another one now. */
+bool cluster_is_of(struct cluster *c, const char *application_id, const char *owner, const char *service);
+/** "application_1700000000000_0001" of "container_1700000000000_0001_01_000002". @return free(); NULL: no such id. Thread: any. */
+char *cluster_application_of(const char *container_id);
 /** What there is and what is used. */
 void cluster_capacity(struct cluster *c, struct cluster_capacity *out);
+/**
+ * Find out which files could be sources of a launch, with the rights its process would have.
+ *
+ * @param owner  user of the service                                                 [borrowed for the call]
+ * @param paths  n of them; one that is not absolute is absent                       [borrowed for the call]
+ * @param done   called once, also when the cluster closes. absent[i]: there is no such file as far as that user can see;
+ *               NULL: nobody can say, *problem tells why. problem->code: 0, or the first problem of those that are there:
+ *               ERR_INVALID for one that is no plain file, too large, or not his to read. Both borrowed for the call.
+ */
+void cluster_look(struct cluster *c, const char *owner, const char *const *paths, size_t n,
+                  void (*done)(void *arg, const bool *absent, const struct err_info *problem), void *arg);
 /** Drop all requests, end and release everything; done(arg) when no process is left. No other callback comes. */
 void cluster_stop_all(struct cluster *c, void (*done)(void *arg), void *arg);
 /** Let go of everything and free it; what runs goes on. closed(arg) is the last call. */

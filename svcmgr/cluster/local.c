@@ -11,9 +11,12 @@
 #include <unistd.h>
 
 #include "base/mem.h"
+#include "base/str.h"
 #include "cluster/local_inside.h"
+#include "cluster/local_tree.h"
 
 #define VCORES_PER_PROCESSOR 4
+#define OUTPUTS              2 /* of a process: standard output and error */
 #define NO_LABEL(text)       (!(text) || !*(text))
 
 /* ---- boxes ---- */
@@ -48,6 +51,11 @@ void local_box_free(struct box *b)
     struct local *l = b->local;
 
     shim_link_close(b->link);
+    local_wait_over(b);
+    run_timer_free(b->timer);
+    run_timer_free(b->kill_timer);
+    if (b->launch_job)
+        local_job_free(b->launch_job);
     l->used_memory_mb -= b->pub.memory_mb;
     l->used_vcores -= b->pub.vcores;
     map_remove(&l->boxes, b->pub.id);
@@ -125,7 +133,7 @@ static void tell_allocated(struct local *l)
 
     for (size_t i = 0; ids[i]; i++) {
         struct box *b = map_get(&l->boxes, ids[i]);
-        if (b->is_told || b->is_released)
+        if (b->is_told || b->is_released || b->pub.state == CLUSTER_RECOVERING)
             continue;
         b->is_told = true;
         l->cluster.ops->allocated(l->cluster.ops_arg, &b->pub);
@@ -231,12 +239,21 @@ static void free_local(struct local *l)
     drop_asks(l);
     map_fini(&l->boxes, NULL);
     map_fini(&l->by_ip, NULL);
+    for (size_t i = 0; i < l->n_scan; i++)
+        free(l->scan_ids[i]);
+    free(l->scan_ids);
+    run_timer_free(l->recovery_timer);
+    run_timer_free(l->sweep_timer);
     free(l->dir);
     free(l->shim_path);
     free(l->label);
     free(l->hostname);
     free(l->run_user);
-    free(l->cgroup_dir);
+    local_cgroups_close(l);
+    for (size_t i = 0; l->source_dirs && l->source_dirs[i]; i++)
+        free(l->source_dirs[i]);
+    free(l->source_dirs);
+    local_users_close(l->users);
     obj_fini(&l->obj);
     free(l);
 }
@@ -285,6 +302,7 @@ static void local_close(struct cluster *c, void (*closed)(void *arg), void *arg)
         b->link = NULL;
     }
     local_serve_soon(l);
+    local_sources_close(l);
 }
 
 /* ---- opening ---- */
@@ -298,7 +316,11 @@ static const struct cluster_kind local_kind = {
     .stop = local_stop,
     .release = local_release,
     .find = local_find,
+    .log_dir = local_log_dir,
+    .last_container = local_last_container,
+    .is_of = local_is_of,
     .capacity = local_capacity,
+    .look = local_sources_look,
     .stop_all = local_stop_all,
     .close = local_close,
 };
@@ -309,22 +331,29 @@ static int find_user(struct local *l, const char *name, struct err_info *why)
     struct passwd entry, *found = NULL;
     int n = SHIM_GROUPS_MAX;
 
-    l->switch_user = geteuid() == 0;
-    int failed = l->switch_user ? getpwnam_r(name, &entry, text, sizeof(text), &found)
+    l->user.is_set = geteuid() == 0;
+    int failed = l->user.is_set ? getpwnam_r(name, &entry, text, sizeof(text), &found)
                                 : getpwuid_r(geteuid(), &entry, text, sizeof(text), &found);
-    if (!found && !l->switch_user) {
+    if (!found && !l->user.is_set) {
         l->run_user = mem_fmt("%u", (unsigned)geteuid());
         return 0;
     }
     if (failed || !found)
         return err_set(why, ERR_CONFIG, name, "There is no user %s for containers to run as.", name);
     l->run_user = mem_str(entry.pw_name);
-    l->uid = entry.pw_uid;
-    l->gid = entry.pw_gid;
-    if (getgrouplist(entry.pw_name, entry.pw_gid, l->groups, &n) < 0)
+    l->user.uid = entry.pw_uid;
+    l->user.gid = entry.pw_gid;
+    if (getgrouplist(entry.pw_name, entry.pw_gid, l->user.groups, &n) < 0)
         return err_set(why, ERR_CONFIG, name, "User %s has more than %d groups.", name, SHIM_GROUPS_MAX);
-    l->n_groups = (size_t)n;
+    l->user.n_groups = (size_t)n;
     return 0;
+}
+
+static int open_users(struct local *l, const char *range, struct err_info *why)
+{
+    mem_auto char *file = mem_fmt("%s/users", l->dir);
+
+    return range && *range ? local_users_open(range, file, &l->users, why) : 0;
 }
 
 static void size_host(struct local *l, const struct local_options *o)
@@ -345,7 +374,7 @@ static void check_passage(const struct local *l)
     mem_auto char *part = mem_str(l->dir);
     struct stat st;
 
-    if (!l->switch_user || !l->uid)
+    if (!l->user.is_set || !l->user.uid)
         return;
     for (char *slash = strchr(part + 1, '/');; slash = strchr(slash + 1, '/')) {
         if (slash)
@@ -360,23 +389,41 @@ static void check_passage(const struct local *l)
     }
 }
 
+static int read_source_dirs(struct local *l, const char *text, struct err_info *why)
+{
+    mem_auto char *field = NULL;
+    size_t n = 0;
+
+    l->source_dirs = mem_array(strlen(text) + 2, sizeof(*l->source_dirs));
+    for (size_t i = 0; (field = str_field(text, ',', i)); i++, mem_free_ptr(&field)) {
+        if (*field != '/')
+            return err_set(why, ERR_CONFIG, "yarn.service.local.source-dirs",
+                           "\"%.200s\" is no absolute directory.", field);
+        l->source_dirs[n++] = mem_str(field);
+    }
+    return 0;
+}
+
+/** What is below belongs to several users: they pass, and do not look around. */
+static int make_passage(const char *dir, struct err_info *why)
+{
+    int err = local_make_dirs(dir, why);
+
+    return !err && chmod(dir, 0711) ? local_sys_fail(why, dir) : err;
+}
+
 static int make_dirs(const struct local *l, struct err_info *why)
 {
     mem_auto char *containers = mem_fmt("%s/containers", l->dir);
     mem_auto char *logs = mem_fmt("%s/logs", l->dir);
-    int err = local_make_dirs(containers, why);
+    int err = make_passage(containers, why);
 
-    return err ? err : local_make_dirs(logs, why);
+    return err ? err : make_passage(logs, why);
 }
 
-static void find_cgroup(struct local *l, const char *dir)
+const char *cluster_local_enforced(struct cluster *c)
 {
-    mem_auto char *procs = dir && *dir ? mem_fmt("%s/cgroup.subtree_control", dir) : NULL;
-
-    if (procs && !access(procs, W_OK))
-        l->cgroup_dir = mem_str(dir);
-    else
-        log_emit(&ev_cluster_no_cgroup, LOG_STR("dir", dir));
+    return local_of(c)->enforced;
 }
 
 int cluster_local_open(struct run_loop *loop, const struct local_options *options,
@@ -389,23 +436,33 @@ int cluster_local_open(struct run_loop *loop, const struct local_options *option
     l->cluster = (struct cluster){&local_kind, ops, ops_arg};
     l->loop = loop;
     TAILQ_INIT(&l->asks);
+    TAILQ_INIT(&l->readers);
     l->dir = mem_str(options->dir);
     l->shim_path = mem_str(options->shim_path);
     l->label = mem_str(options->label);
     l->grace_ms = options->grace_ms;
     l->keep_logs_ms = options->keep_logs_ms;
+    l->source_max_bytes = options->source_max_bytes;
+    l->source_timeout_ms = options->source_timeout_ms;
+    l->log_files = options->log_files > 0 ? options->log_files : 1;
+    l->log_bytes = options->log_dir_bytes / (OUTPUTS * l->log_files);
     size_host(l, options);
     int err = find_user(l, options->run_user, why);
+    if (!err)
+        err = read_source_dirs(l, options->source_dirs, why);
     if (!err && access(l->shim_path, X_OK))
         err = err_set(why, ERR_CONFIG, l->shim_path, "container-shim is not there: %s", strerror(errno));
     if (!err)
         err = make_dirs(l, why);
+    if (!err)
+        err = local_cgroups_open(l, &options->limits, why);
+    if (!err)
+        err = open_users(l, options->user_range, why);
     if (err) {
         free_local(l);
         return err;
     }
     check_passage(l);
-    find_cgroup(l, options->cgroup_dir);
     log_emit(&ev_cluster_opened, LOG_STR("dir", l->dir), LOG_STR("run_user", l->run_user),
              LOG_INT("memory_mb", l->memory_mb), LOG_INT("vcores", l->vcores));
     *out = &l->cluster;

@@ -1,5 +1,6 @@
 #include <errno.h>
 #include <inttypes.h>
+#include <jansson.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -8,27 +9,97 @@
 
 #include "base/mem.h"
 #include "cluster/local_inside.h"
+#include "run/fdlimit.h"
+
+/* After the grace of a stop: a shim that has not ended by then hangs, or is stopped itself. */
+#define SHIM_LATE_MS 5000
+
+/* ---- stopping ---- */
+
+static void stop_waiting_for_shim(struct box *b)
+{
+    if (b->kill_timer)
+        run_timer_stop(b->kill_timer);
+    b->kill_at_ms = 0;
+}
+
+/** It has had its grace and more. When it is dead, on_link_ended finds out what it has left. */
+static void on_shim_late(void *arg)
+{
+    struct box *b = obj_cast(arg, struct box, BOX_MAGIC);
+    struct err_info why = {0};
+
+    b->kill_at_ms = 0;
+    if (!b->link || b->local->is_closing)
+        return;
+    int err = shim_link_kill(b->link, b->dir, &why);
+    if (err)
+        log_emit(&ev_container_shim_not_killed, LOG_STR("container", b->pub.id), LOG_ERR(&why));
+    else
+        log_emit(&ev_container_shim_hangs, LOG_STR("container", b->pub.id), LOG_STR("dir", b->dir));
+    if (err == ERR_LIMIT)
+        run_timer_start(b->kill_timer, SHIM_LATE_MS, 0);
+}
+
+/** Ask the shim for the end, and see to it that it comes. A second stop may only bring it nearer. */
+static void stop_by_shim(struct box *b)
+{
+    int64_t kill_at_ms = run_boot_ms() + b->stop_grace_ms + SHIM_LATE_MS;
+
+    shim_link_stop(b->link, b->stop_grace_ms);
+    if (b->kill_at_ms && b->kill_at_ms <= kill_at_ms)
+        return;
+    if (!b->kill_timer)
+        b->kill_timer = run_timer_new(b->local->loop, on_shim_late, b);
+    b->kill_at_ms = kill_at_ms;
+    run_timer_start(b->kill_timer, (uint64_t)(b->stop_grace_ms + SHIM_LATE_MS), 0);
+}
 
 /* ---- how it ended ---- */
+
+static void drop_launch(struct box *b)
+{
+    local_wait_over(b);
+    if (b->launch_job)
+        local_job_free(b->launch_job);
+    b->launch_job = NULL;
+}
+
+/** It ran for so short a time that its shim had gone before it could be asked: its start comes before its end all the same. */
+static void tell_start(struct box *b, const struct shim_exit *e)
+{
+    const struct local *l = b->local;
+    bool is_untold = b->launch_job && e->started_ms;
+
+    drop_launch(b);
+    if (!is_untold || b->is_released || b->is_recovering)
+        return;
+    b->pub.state = CLUSTER_RUNNING;
+    b->pub.started_ms = e->started_ms;
+    l->cluster.ops->started(l->cluster.ops_arg, &b->pub);
+}
 
 void local_box_exit(struct box *b, const struct shim_exit *e)
 {
     struct cluster_exit *x = &b->pub.exit;
 
+    tell_start(b, e);
     *x = (struct cluster_exit){
         .code = e->code, .was_stopped = e->was_stopped, .started_ms = e->started_ms, .ended_ms = e->ended_ms};
     switch (e->kind) {
     case SHIM_EXITED:
         x->kind = CLUSTER_EXIT_CODE;
-        snprintf(x->text, sizeof(x->text), "The process ended with exit code %d.", e->code);
+        snprintf(x->text, sizeof(x->text), "The process ended with exit code %d%s%.120s.", e->code,
+                 *e->text ? ": " : "", e->text);
         break;
     case SHIM_SIGNALLED:
         x->kind = CLUSTER_EXIT_SIGNAL;
-        snprintf(x->text, sizeof(x->text), "The process was ended by signal %d (%s).", e->code,
-                 strsignal(e->code));
+        snprintf(x->text, sizeof(x->text), "The process was ended by signal %d (%s)%s%.120s.", e->code,
+                 strsignal(e->code), *e->text ? ": " : "", e->text);
         break;
     case SHIM_NOT_STARTED:
-        x->kind = CLUSTER_EXIT_NOT_STARTED;
+        /* A launch that a restart of ours has interrupted, and that a shortage stopped, is not the container's failure. */
+        x->kind = shortage_is(shortage_code(e->code)) ? CLUSTER_EXIT_LOST : CLUSTER_EXIT_NOT_STARTED;
         snprintf(x->text, sizeof(x->text), "The process could not be started: %.80s: %.60s.", e->text,
                  strerror(e->code));
         break;
@@ -41,42 +112,45 @@ void local_box_exit(struct box *b, const struct shim_exit *e)
     b->pub.pid = 0;
 }
 
-static void on_removed(struct local_job *job)
-{
-    struct box *b = job->box;
-    struct local *l = b->local;
-
-    if (job->err)
-        log_emit(&ev_container_not_removed, LOG_STR("container", b->pub.id), LOG_ERR(&job->why));
-    local_job_free(job);
-    local_box_free(b);
-    local_serve_soon(l);
-}
-
-static struct local_job *new_job(struct box *b, void (*done)(struct local_job *job))
+static struct local_job *new_job(struct box *b)
 {
     struct local_job *job = mem_new(struct local_job);
 
     obj_init(&job->obj, JOB_MAGIC);
     job->box = b;
-    job->done = done;
     job->dir = mem_str(b->dir);
     return job;
 }
 
-static void remove_box(struct box *b)
-{
-    struct local_job *job = new_job(b, on_removed);
+static void remove_box(struct box *b);
 
-    job->is_removal = true;
-    job->logs_root = mem_fmt("%s/logs", b->local->dir);
-    job->containers_root = mem_fmt("%s/containers", b->local->dir);
-    job->keep_logs_ms = b->local->keep_logs_ms;
-    local_job_run(b->local, job);
+static void on_removed(struct local_job *job)
+{
+    struct box *b = job->box;
+    struct local *l = b->local;
+    struct err_info why = job->why;
+    int err = job->err;
+
+    local_job_free(job);
+    if (shortage_is(err) && !l->is_closing) {
+        local_wait(b, remove_box, err, &why);
+        return;
+    }
+    if (err)
+        log_emit(&ev_container_not_removed, LOG_STR("container", b->pub.id), LOG_ERR(&why));
+    local_box_free(b);
+    local_serve_soon(l);
+    local_sweep_soon(l);
 }
 
-/** The box has come to rest: tell it, or go on with its removal. */
-static void box_ended(struct box *b)
+static void remove_box(struct box *b)
+{
+    struct local_job *job = new_job(b);
+
+    local_job_run(b->local, job, JOB_REMOVE, on_removed);
+}
+
+void local_box_ended(struct box *b)
 {
     struct local *l = b->local;
 
@@ -91,11 +165,14 @@ static void box_ended(struct box *b)
 
 static void box_not_started(struct box *b, const char *text)
 {
-    b->pub.exit =
-        (struct cluster_exit){.kind = CLUSTER_EXIT_NOT_STARTED, .code = EIO, .ended_ms = run_wall_ms()};
-    snprintf(b->pub.exit.text, sizeof(b->pub.exit.text), "The process could not be started: %.140s", text);
+    drop_launch(b);
+    b->pub.exit = (struct cluster_exit){.kind = CLUSTER_EXIT_NOT_STARTED,
+                                        .code = EIO,
+                                        .was_stopped = b->stop_wanted,
+                                        .ended_ms = run_wall_ms()};
+    snprintf(b->pub.exit.text, sizeof(b->pub.exit.text), "The process could not be started: %.330s", text);
     b->pub.state = CLUSTER_EXITED;
-    box_ended(b);
+    local_box_ended(b);
 }
 
 /* ---- the shim's voice ---- */
@@ -105,77 +182,148 @@ static void on_running(void *arg, const struct shim_status *s)
     struct box *b = obj_cast(arg, struct box, BOX_MAGIC);
     struct local *l = b->local;
 
+    drop_launch(b);
     b->pub.state = CLUSTER_RUNNING;
     b->pub.pid = s->pid;
     b->pub.started_ms = s->started_ms;
     if (b->stop_wanted)
-        shim_link_stop(b->link, b->stop_grace_ms);
+        stop_by_shim(b);
     if (b->is_recovering)
         local_recovered(b);
     else if (!b->is_released)
         l->cluster.ops->started(l->cluster.ops_arg, &b->pub);
 }
 
-static void on_exited(void *arg, const struct shim_exit *e)
+static void on_staged(struct local_job *job);
+
+static void run_launch(struct box *b)
+{
+    b->launch_job->err = 0;
+    local_job_run(b->local, b->launch_job, JOB_STAGE, on_staged);
+}
+
+/** A launch that failed for a shortage is done again, unless nobody wants it any more. */
+static bool launch_waits(struct box *b, int err, const struct err_info *why)
+{
+    if (!b->launch_job || b->stop_wanted || b->is_released || !shortage_is(err))
+        return false;
+    b->pub.state = CLUSTER_STARTING;
+    local_wait(b, run_launch, err, why);
+    return true;
+}
+
+static bool start_waits(struct box *b, const struct shim_exit *e)
+{
+    struct err_info why;
+    int err = shortage_code(e->code);
+
+    if (e->kind != SHIM_NOT_STARTED)
+        return false;
+    err_set(&why, err, e->text, "%s", strerror(e->code));
+    return launch_waits(b, err, &why);
+}
+
+static void on_link_ended(void *arg, const struct shim_exit *e)
 {
     struct box *b = obj_cast(arg, struct box, BOX_MAGIC);
 
+    stop_waiting_for_shim(b);
     shim_link_close(b->link);
     b->link = NULL;
+    if (!e) {
+        b->pub.state = CLUSTER_RECOVERING;
+        local_look(b);
+        return;
+    }
+    if (start_waits(b, e))
+        return;
     local_box_exit(b, e);
-    box_ended(b);
+    local_box_ended(b);
 }
 
-const struct shim_link_ops local_link_ops = {.running = on_running, .exited = on_exited};
+const struct shim_link_ops local_link_ops = {.running = on_running, .ended = on_link_ended};
 
 /* ---- starting ---- */
+
+static int start_shim(struct box *b, struct err_info *why)
+{
+    const struct local *l = b->local;
+    struct err_info minor;
+
+    int err = shim_link_spawn(l->loop, l->shim_path, b->dir, &local_link_ops, b, &b->link, why);
+    if (!err && shim_link_give_first_fdlimit(b->link, &minor))
+        log_emit(&ev_container_fdlimit, LOG_STR("container", b->pub.id), LOG_ERR(&minor));
+    return err == ERR_UNAVAILABLE ? ERR_LIMIT
+                                  : err; /* An earlier shim that ends: a matter of moments, too. */
+}
+
+/** A step of a launch is done. @return true: go on with the next one. */
+static bool go_on(const struct local_job *job)
+{
+    struct box *b = job->box;
+    struct err_info why = job->why;
+    int err = job->err;
+
+    if (b->local->is_closing)
+        return false;
+    if (!err && b->is_released)
+        err = err_set(&why, ERR_CANCELLED, b->pub.id, "it was released before");
+    if (err && !launch_waits(b, err, &why))
+        box_not_started(b, why.text);
+    return !err;
+}
 
 static void on_prepared(struct local_job *job)
 {
     struct box *b = job->box;
-    struct local *l = b->local;
-    struct err_info why = job->why;
-    int err = job->err;
+    struct err_info why;
+    int err = go_on(job) ? start_shim(b, &why) : 0;
 
-    local_job_free(job);
-    if (l->is_closing)
-        return;
-    if (err || b->is_released) {
-        box_not_started(b, err ? why.text : "it was released before");
-        return;
-    }
-    b->has_files = true;
-    if (shim_link_spawn(l->loop, l->shim_path, b->dir, &local_link_ops, b, &b->link, &why))
+    if (err && !launch_waits(b, err, &why))
         box_not_started(b, why.text);
 }
 
-static void write_launch(const struct box *b, const struct cluster_launch *launch, struct local_job *job)
+static void on_read(struct local_job *job)
+{
+    if (go_on(job))
+        local_job_run(job->box->local, job, JOB_PREPARE, on_prepared);
+}
+
+static void on_staged(struct local_job *job)
+{
+    if (!go_on(job))
+        return;
+    if (job->ask.n_sources && !job->box->stop_wanted)
+        local_sources_read(job->box->local, job, on_read);
+    else
+        on_read(job);
+}
+
+/** All but the user, which only the pool may have to look for. */
+static void fill_launch(const struct box *b, const struct cluster_launch *launch, struct shim_launch *s)
 {
     const struct local *l = b->local;
-    struct shim_launch s = {.command = mem_str(launch->command), .grace_ms = l->grace_ms};
-    buf_auto struct buf bytes = BUF_EMPTY;
+    struct rlimit fds = fdlimit_first();
 
-    s.work_dir = mem_str(b->pub.work_dir);
-    s.log_dir = mem_str(b->pub.log_dir);
-    if (l->cgroup_dir)
-        s.cgroup = mem_fmt("%s/%s", l->cgroup_dir, b->pub.id);
-    s.memory_bytes = b->pub.memory_mb << 20;
-    s.cpu_milli = b->pub.vcores * 1000;
-    s.switch_user = l->switch_user;
-    s.uid = l->uid;
-    s.gid = l->gid;
-    s.n_groups = l->n_groups;
-    memcpy(s.groups, l->groups, sizeof(s.groups));
-    s.rlimits[s.n_rlimits++] = (struct shim_rlimit){RLIMIT_CORE, 0, 0};
+    s->command = mem_str(launch->command);
+    s->grace_ms = l->grace_ms;
+    s->work_dir = mem_str(b->pub.work_dir);
+    s->log_dir = mem_str(b->pub.log_dir);
+    local_cgroups_fill(l, b->pub.id, s);
+    s->log_bytes = l->log_bytes;
+    s->log_files = l->log_files;
+    s->memory_bytes = l->limits.memory_is_enforced ? b->pub.memory_mb << 20 : 0;
+    s->pids_max = l->limits.pids_max;
+    s->cpu_is_strict = l->limits.cpu_is_strict;
+    s->cpu_milli = b->pub.vcores * 1000;
+    s->rlimits[s->n_rlimits++] = (struct shim_rlimit){RLIMIT_CORE, 0, 0};
+    s->rlimits[s->n_rlimits++] =
+        (struct shim_rlimit){RLIMIT_NOFILE, (int64_t)fds.rlim_cur, (int64_t)fds.rlim_max};
     for (size_t i = 0; launch->env && launch->env[i]; i++) {
         const char *eq = strchr(launch->env[i], '=');
         mem_auto char *name = mem_strn(launch->env[i], (size_t)(eq - launch->env[i]));
-        shim_launch_env(&s, name, eq + 1);
+        shim_launch_env(s, name, eq + 1);
     }
-    shim_launch_write(&s, &bytes);
-    job->launch_len = bytes.len;
-    job->launch = buf_take(&bytes);
-    shim_launch_fini(&s);
 }
 
 static void copy_files(const struct cluster_launch *launch, struct local_job *job)
@@ -188,30 +336,45 @@ static void copy_files(const struct cluster_launch *launch, struct local_job *jo
         job->files[i].bytes = f->bytes ? mem_copy(f->bytes, f->len + 1) : NULL;
         job->files[i].len = f->len;
         job->files[i].source = mem_str(f->source);
+        job->files[i].values = f->values ? json_deep_copy(f->values) : NULL; /* Another thread reads them. */
     }
+}
+
+/** What the reader is asked for: each file that has a source. */
+static void ask_sources(const struct local *l, struct local_job *job)
+{
+    job->ask.max_bytes = l->source_max_bytes;
+    for (size_t i = 0; l->source_dirs[i]; i++)
+        sources_ask_dir(&job->ask, l->source_dirs[i]);
+    for (size_t i = 0; i < job->n_files; i++)
+        if (!job->files[i].bytes)
+            sources_ask_file(&job->ask, job->files[i].source,
+                             job->files[i].values ? LOCAL_TEMPLATE_MAX : l->source_max_bytes);
 }
 
 static void begin_launch(struct box *b, const struct cluster_launch *launch)
 {
     const struct local *l = b->local;
-    struct local_job *job = new_job(b, on_prepared);
+    struct local_job *job = new_job(b);
 
     b->pub.attempt = launch->attempt;
     b->pub.state = CLUSTER_STARTING;
     b->pub.started_ms = 0;
-    job->work_dir = mem_str(b->pub.work_dir);
+    b->launch_job = job;
+    job->instance = mem_str(launch->instance);
+    job->service = launch->service ? mem_fmt("%s/%s", launch->owner, launch->service) : NULL;
     job->log_dir = mem_str(b->pub.log_dir);
     job->allocation = mem_fmt("application_id=%s\nip=%s\nmemory_mb=%" PRId64 "\nvcores=%" PRId64
                               "\nallocated_ms=%" PRId64 "\nattempt=%" PRId64 "\n",
                               b->pub.application_id, b->pub.ip, b->pub.memory_mb, b->pub.vcores,
                               b->pub.allocated_ms, b->pub.attempt);
-    write_launch(b, launch, job);
+    fill_launch(b, launch, &job->launch);
     copy_files(launch, job);
-    job->lay_files = !b->has_files;
-    job->switch_user = l->switch_user;
-    job->uid = l->uid;
-    job->gid = l->gid;
-    local_job_run(b->local, job);
+    job->user = l->user;
+    job->users = l->users;
+    job->owner = mem_str(launch->owner ? launch->owner : "");
+    ask_sources(l, job);
+    run_launch(b);
 }
 
 int local_launch(struct cluster *c, const char *container_id, const struct cluster_launch *launch,
@@ -228,18 +391,32 @@ int local_launch(struct cluster *c, const char *container_id, const struct clust
         if (!local_path_is_inside(launch->files[i].path))
             return err_set(why, ERR_INVALID, launch->files[i].path,
                            "A file must stay in the working directory.");
+    for (size_t i = 0; i < launch->n_files; i++)
+        if (!launch->files[i].bytes && launch->files[i].source[0] != '/')
+            return err_set(why, ERR_INVALID, launch->files[i].source,
+                           "src_file %.140s is no absolute path of a file of this host.",
+                           launch->files[i].source);
     begin_launch(b, launch);
     return 0;
 }
 
 /* ---- ending ---- */
 
+/** A stop came while the launch waited: nothing runs. */
+static void end_waiting_launch(struct box *b)
+{
+    box_not_started(b, "it was stopped while it waited");
+}
+
 static void stop_box(struct box *b, int64_t grace_ms)
 {
-    b->stop_wanted = b->pub.state == CLUSTER_STARTING || b->pub.state == CLUSTER_RUNNING;
+    b->stop_wanted = cluster_state_is_live(b->pub.state);
     b->stop_grace_ms = grace_ms;
+    local_sources_stop(b->local, b);
     if (b->link)
-        shim_link_stop(b->link, grace_ms);
+        stop_by_shim(b);
+    else if (b->again == run_launch && !b->is_released)
+        local_wait(b, end_waiting_launch, ERR_CANCELLED, &(struct err_info){.text = "it is stopped"});
 }
 
 void local_stop(struct cluster *c, const char *container_id, int64_t grace_ms)
@@ -255,7 +432,10 @@ void local_box_release(struct box *b)
     if (b->is_released)
         return;
     b->is_released = true;
-    if (b->pub.state == CLUSTER_STARTING || b->pub.state == CLUSTER_RUNNING)
+    bool waits_to_launch = b->again == run_launch || b->again == end_waiting_launch;
+    if (waits_to_launch)
+        drop_launch(b);
+    if (!waits_to_launch && cluster_state_is_live(b->pub.state))
         stop_box(b, b->stop_wanted ? b->stop_grace_ms : b->local->grace_ms);
     else if (!b->has_job)
         remove_box(b);

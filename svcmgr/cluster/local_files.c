@@ -1,7 +1,7 @@
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -9,219 +9,59 @@
 
 #include "base/mem.h"
 #include "cluster/local_inside.h"
+#include "cluster/local_logs.h"
+#include "cluster/local_tree.h"
+#include "spec/spec.h"
 
-#define COPY_PIECE     65536
 #define REMOVE_TRIES   10
 #define REMOVE_WAIT_MS 20
 
-static int sys_fail(struct err_info *why, const char *where)
-{
-    return err_set(why, ERR_IO, where, "%s", strerror(errno));
-}
-
-int local_make_dirs(const char *path, struct err_info *why)
-{
-    mem_auto char *part = mem_str(path);
-
-    for (char *slash = strchr(part + 1, '/');; slash = strchr(slash + 1, '/')) {
-        if (slash)
-            *slash = '\0';
-        if (mkdir(part, 0755) && errno != EEXIST)
-            return sys_fail(why, part);
-        if (!slash)
-            return 0;
-        *slash = '/';
-    }
-}
-
-/* ---- removing ---- */
-
-/* libuv closes descriptors by a raw system call, and only open tells a thread sanitizer that a number is a new file now. So
- * directories are opened by open, not by opendir or openat. */
-
-/** openat without following: the container's user may have left links to anywhere. */
-static int open_below(int dir_fd, const char *name)
-{
-    mem_auto char *path = dir_fd == AT_FDCWD ? mem_str(name) : mem_fmt("/proc/self/fd/%d/%s", dir_fd, name);
-    return open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-}
-
-static int remove_at(int dir_fd, const char *name, int depth, struct err_info *why);
-
-static int empty_dir(int fd, int depth, struct err_info *why)
-{
-    DIR *d = fdopendir(fd);
-    const struct dirent *e;
-    int err = 0;
-
-    if (!d) {
-        close(fd);
-        return sys_fail(why, NULL);
-    }
-    while (!err && (e = readdir(d)))
-        if (strcmp(e->d_name, ".") && strcmp(e->d_name, ".."))
-            err = remove_at(dirfd(d), e->d_name, depth + 1, why);
-    closedir(d);
-    return err;
-}
-
-static int remove_at(int dir_fd, const char *name, int depth, struct err_info *why)
-{
-    if (!unlinkat(dir_fd, name, 0) || errno == ENOENT)
-        return 0;
-    if (errno != EISDIR && errno != EPERM)
-        return sys_fail(why, name);
-    if (depth > 256)
-        return err_set(why, ERR_IO, name, "directories are nested too deeply");
-    int fd = open_below(dir_fd, name);
-    if (fd < 0)
-        return sys_fail(why, name);
-    int err = empty_dir(fd, depth, why);
-    if (err)
-        return err;
-    return unlinkat(dir_fd, name, AT_REMOVEDIR) && errno != ENOENT ? sys_fail(why, name) : 0;
-}
-
-int local_remove_tree(const char *path, struct err_info *why)
-{
-    return remove_at(AT_FDCWD, path, 0, why);
-}
-
-DIR *local_open_dir(const char *path)
-{
-    int fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    DIR *d = fd >= 0 ? fdopendir(fd) : NULL;
-    if (fd >= 0 && !d)
-        close(fd);
-    return d;
-}
-
-static void remove_old_logs_of(const struct local_job *job, const char *app, int64_t now_ms)
-{
-    mem_auto char *app_dir = mem_fmt("%s/%s", job->logs_root, app);
-    DIR *d = local_open_dir(app_dir);
-    const struct dirent *e;
-
-    while (d && (e = readdir(d))) {
-        mem_auto char *logs = mem_fmt("%s/%s", app_dir, e->d_name);
-        mem_auto char *container = mem_fmt("%s/%s", job->containers_root, e->d_name);
-        struct stat st;
-        if (e->d_name[0] == '.' || !access(container, F_OK) || stat(logs, &st))
-            continue;
-        if ((int64_t)st.st_mtim.tv_sec * 1000 + job->keep_logs_ms < now_ms)
-            local_remove_tree(logs, NULL);
-    }
-    if (d)
-        closedir(d);
-    rmdir(app_dir); /* Succeeds when it is empty. */
-}
-
-static void remove_old_logs(const struct local_job *job)
-{
-    DIR *d = local_open_dir(job->logs_root);
-    const struct dirent *e;
-
-    while (d && (e = readdir(d)))
-        if (e->d_name[0] != '.')
-            remove_old_logs_of(job, e->d_name, run_wall_ms());
-    if (d)
-        closedir(d);
-}
+#define STAGING_DIR "staging"
+#define WORK_DIR    "work"
+#define OLD_DIR     "old"
+#define SOURCES_DIR "in"
 
 /* ---- making ---- */
 
 static int give_to_user(const struct local_job *job, int fd)
 {
-    return job->switch_user ? fchown(fd, job->uid, job->gid) : 0;
+    return job->user.is_set ? fchown(fd, job->user.uid, job->user.gid) : 0;
 }
 
-static int make_own_dir(const struct local_job *job, const char *path, mode_t mode, struct err_info *why)
+/** Open a directory that we have made. @return descriptor; -1: *why says so. */
+static int open_own_dir(const char *path, struct err_info *why)
 {
-    int err = local_make_dirs(path, why);
-    if (err)
-        return err;
-    int fd = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+    int fd = local_open_at(AT_FDCWD, path, O_RDONLY | O_DIRECTORY, 0);
+
     if (fd < 0)
-        return sys_fail(why, path);
-    int failed = fchmod(fd, mode) || give_to_user(job, fd);
-    if (failed)
-        err = sys_fail(why, path);
+        local_sys_fail(why, path);
+    return fd;
+}
+
+/** Content of a file in a directory that only we can enter; it is the user's. */
+static int write_file_at(const struct local_job *job, int dir, const char *name, const char *bytes,
+                         size_t len, struct err_info *why)
+{
+    int fd = local_open_at(dir, name, O_WRONLY | O_CREAT | O_TRUNC, 0640);
+
+    if (fd < 0)
+        return local_sys_fail(why, name);
+    int err = shim_write_all(fd, bytes, len) || give_to_user(job, fd) ? local_sys_fail(why, name) : 0;
     close(fd);
     return err;
 }
 
-static int write_all(int fd, const char *bytes, size_t len)
-{
-    while (len > 0) {
-        ssize_t n = write(fd, bytes, len);
-        if (n < 0)
-            return -1;
-        bytes += n;
-        len -= (size_t)n;
-    }
-    return 0;
-}
-
-static int write_file(const char *dir, const char *name, const char *bytes, size_t len, mode_t mode,
-                      struct err_info *why)
+/** Write a file of ours so that it is there whole or not at all. */
+static int replace_file(const char *dir, const char *name, const char *bytes, size_t len, mode_t mode,
+                        struct err_info *why)
 {
     mem_auto char *path = mem_fmt("%s/%s", dir, name);
     mem_auto char *aside = mem_fmt("%s.new", path);
     int fd = open(aside, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, mode);
     if (fd < 0)
-        return sys_fail(why, aside);
-    int failed = write_all(fd, bytes, len);
-    int err = failed || rename(aside, path) ? sys_fail(why, path) : 0;
-    close(fd);
-    return err;
-}
-
-static int copy_source(const char *source, int to_fd)
-{
-    int fd = open(source, O_RDONLY | O_CLOEXEC);
-    mem_auto char *piece = mem_alloc(COPY_PIECE);
-    ssize_t n = -1;
-
-    if (fd < 0)
-        return -1;
-    while ((n = read(fd, piece, COPY_PIECE)) > 0 && !write_all(to_fd, piece, (size_t)n))
-        continue;
-    int error = errno;
-    close(fd);
-    errno = error;
-    return n == 0 ? 0 : -1;
-}
-
-/** The directories of a file's path below the working directory, given to the user. */
-static int make_file_dirs(const struct local_job *job, const char *file, struct err_info *why)
-{
-    mem_auto char *path = mem_fmt("%s/%s", job->work_dir, file);
-    size_t base = strlen(job->work_dir) + 1;
-
-    for (char *slash = strchr(path + base, '/'); slash; slash = strchr(slash + 1, '/')) {
-        *slash = '\0';
-        int err = make_own_dir(job, path, 0750, why);
-        if (err)
-            return err;
-        *slash = '/';
-    }
-    return 0;
-}
-
-static int lay_file(const struct local_job *job, const struct cluster_file *f, struct err_info *why)
-{
-    mem_auto char *path = mem_fmt("%s/%s", job->work_dir, f->path);
-    int err = make_file_dirs(job, f->path, why);
-    if (err)
-        return err;
-    struct stat st = {.st_mode = 0640};
-    if (!f->bytes && stat(f->source, &st))
-        return sys_fail(why, f->source);
-    int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC, st.st_mode & 0777);
-    if (fd < 0)
-        return sys_fail(why, path);
-    if ((f->bytes ? write_all(fd, f->bytes, f->len) : copy_source(f->source, fd)) || give_to_user(job, fd))
-        err = sys_fail(why, f->bytes ? path : f->source);
+        return local_sys_fail(why, aside);
+    int failed = shim_write_all(fd, bytes, len);
+    int err = failed || rename(aside, path) ? local_sys_fail(why, path) : 0;
     close(fd);
     return err;
 }
@@ -231,20 +71,226 @@ static int make_container_dir(const struct local_job *job, struct err_info *why)
     int err = local_make_dirs(job->dir, why);
 
     if (!err && chmod(job->dir, 0711))
-        err = sys_fail(why, job->dir);
+        err = local_sys_fail(why, job->dir);
     return err;
 }
 
-static int make_box_dirs(struct local_job *job)
+/**
+ * What another user has logged, before the containers' user was changed, is kept beside: the new one may not write there.
+ */
+static int put_foreign_logs_aside(const struct local_job *job, struct err_info *why)
 {
-    int err = make_container_dir(job, &job->why);
+    struct stat st;
 
-    if (!err && job->lay_files)
-        err = make_own_dir(job, job->work_dir, 0750, &job->why);
-    if (!err && job->lay_files)
-        err = make_own_dir(job, job->log_dir, 0755, &job->why);
-    for (size_t i = 0; !err && job->lay_files && i < job->n_files; i++)
-        err = lay_file(job, &job->files[i], &job->why);
+    if (!job->user.is_set || lstat(job->log_dir, &st) || st.st_uid == job->user.uid || !st.st_uid)
+        return 0;
+    mem_auto char *aside = mem_fmt("%s.of-%u", job->log_dir, (unsigned)st.st_uid);
+    int err = local_remove_tree(aside, why);
+    return !err && rename(job->log_dir, aside) ? local_sys_fail(why, aside) : err;
+}
+
+/** Whose logs these are: an instance that has ended, or is gone, is asked for by its name. */
+static int note_instance(const struct local_job *job, const char *parent, struct err_info *why)
+{
+    mem_auto char *name = local_logs_instance_file(job->instance);
+    const char *id = strrchr(job->log_dir, '/') + 1;
+
+    return name ? replace_file(parent, name, id, strlen(id), 0600, why) : 0;
+}
+
+/** The names on the way to it are ours: nobody else can put a link there. */
+static int make_log_dir(const struct local_job *job, struct err_info *why)
+{
+    mem_auto char *parent = mem_strn(job->log_dir, (size_t)(strrchr(job->log_dir, '/') - job->log_dir));
+    int err = put_foreign_logs_aside(job, why);
+
+    if (!err)
+        err = local_make_dirs(job->log_dir, why);
+    if (!err && chmod(parent, 0711))
+        err = local_sys_fail(why, parent);
+    int fd = err ? -1 : open_own_dir(job->log_dir, why);
+    if (fd < 0)
+        return why->code;
+    if (fchmod(fd, 0750) || give_to_user(job, fd))
+        err = local_sys_fail(why, job->log_dir);
+    close(fd);
+    if (!err && job->service)
+        err = local_logs_note_service(parent, job->service, why);
+    return err ? err : note_instance(job, parent, why);
+}
+
+/**
+ * staging/ is entered by nobody else. In it work/ grows, and in/ is where a reader puts what the caller has named: the user's,
+ * but reached only by the reader, which is born there.
+ */
+static int make_staging(const struct local_job *job, struct err_info *why)
+{
+    int dir = open_own_dir(job->dir, why);
+    int err = dir < 0 ? why->code : 0;
+    const char *const leftovers[] = {STAGING_DIR, OLD_DIR};
+
+    for (size_t i = 0; !err && i < ARRAY_LEN(leftovers); i++)
+        err = local_remove_at(dir, leftovers[i], why);
+    int staging = err ? -1 : local_make_dir_at(dir, STAGING_DIR, 0700, why);
+    int work = staging < 0 ? -1 : local_make_dir_at(staging, WORK_DIR, 0700, why);
+    int in = work < 0 || !job->ask.n_sources ? -1 : local_make_dir_at(staging, SOURCES_DIR, 0700, why);
+    if (!err && (work < 0 || (job->ask.n_sources && in < 0)))
+        err = why->code;
+    if (!err && in >= 0 && give_to_user(job, in))
+        err = local_sys_fail(why, SOURCES_DIR);
+    const int fds[] = {in, work, staging, dir};
+    for (size_t i = 0; i < ARRAY_LEN(fds); i++)
+        if (fds[i] >= 0)
+            close(fds[i]);
+    return err;
+}
+
+/** Nobody else's files and processes: a uid, its own group, and no other one. */
+static int find_user(struct local_job *job)
+{
+    uid_t uid = 0;
+    int err = job->users ? local_users_find(job->users, job->owner, &uid, &job->why) : 0;
+
+    if (!err && job->users)
+        job->user = (struct shim_user){.is_set = true, .uid = uid, .gid = uid};
+    job->launch.user = job->ask.user = job->user;
+    return err;
+}
+
+static int stage(struct local_job *job)
+{
+    int err = find_user(job);
+
+    if (!err)
+        err = make_container_dir(job, &job->why);
+    if (!err)
+        err = make_log_dir(job, &job->why);
+    return err ? err : make_staging(job, &job->why);
+}
+
+/* ---- laying files in staging/work ---- */
+
+/** What the hand-over works in; descriptors. */
+struct laying {
+    int dir, staging, work, in;
+};
+
+/** Go down to the directory of a file, making what is missing. @return descriptor, to be closed; -1: *why says so. */
+static int go_down(const struct local_job *job, int work, const char *path, struct err_info *why)
+{
+    int at = local_open_at(work, ".", O_RDONLY | O_DIRECTORY, 0);
+
+    for (const char *p = path, *slash; at >= 0 && (slash = strchr(p, '/')); p = slash + 1) {
+        mem_auto char *name = mem_strn(p, (size_t)(slash - p));
+        bool is_new = !mkdirat(at, name, 0750);
+        int below = is_new || errno == EEXIST ? local_open_at(at, name, O_RDONLY | O_DIRECTORY, 0) : -1;
+        if (below < 0 || (is_new && give_to_user(job, below))) {
+            local_sys_fail(why, path);
+            close(at);
+            if (below >= 0)
+                close(below);
+            return -1;
+        }
+        close(at);
+        at = below;
+    }
+    return at;
+}
+
+/** The text of a template that a reader has put into in/, with its placeholders replaced. */
+static int expand_template(const struct local_job *job, int from, const struct cluster_file *f, int parent,
+                           const char *name, struct err_info *why)
+{
+    buf_auto struct buf text = BUF_EMPTY;
+    ssize_t n = 1;
+
+    while (n > 0) {
+        n = read(from, buf_room(&text, 65536), 65536);
+        text.len += n > 0 ? (size_t)n : 0;
+    }
+    if (n < 0)
+        return local_sys_fail(why, f->source);
+    mem_auto char *bytes = spec_expand_to(buf_cstr(&text), f->values, SPEC_EXPANDED_MAX);
+    if (!bytes)
+        return err_set(why, ERR_TOOBIG, f->source,
+                       "%.200s with its placeholders replaced is larger than %zu bytes.", f->source,
+                       SPEC_EXPANDED_MAX);
+    return write_file_at(job, parent, name, bytes, strlen(bytes), why);
+}
+
+/** Put a file that has a source where it belongs. @param n  its number among the sources */
+static int lay_source(const struct local_job *job, const struct laying *l, const struct cluster_file *f,
+                      size_t n, int parent, struct err_info *why)
+{
+    const char *name = strrchr(f->path, '/') ? strrchr(f->path, '/') + 1 : f->path;
+    char copy[24];
+
+    snprintf(copy, sizeof(copy), "%zu", n);
+    if (!f->values)
+        return renameat(l->in, copy, parent, name) ? local_sys_fail(why, f->path) : 0;
+    int from = local_open_at(l->in, copy, O_RDONLY, 0);
+    if (from < 0)
+        return local_sys_fail(why, f->source);
+    int err = expand_template(job, from, f, parent, name, why);
+    close(from);
+    return err;
+}
+
+static int lay_files(struct local_job *job, const struct laying *l)
+{
+    struct err_info *why = &job->why;
+    size_t n_sources = 0;
+    int err = 0;
+
+    for (size_t i = 0; !err && i < job->n_files; i++) {
+        const struct cluster_file *f = &job->files[i];
+        const char *slash = strrchr(f->path, '/');
+        int parent = go_down(job, l->work, f->path, why);
+        if (parent < 0)
+            return why->code;
+        if (f->bytes)
+            err = write_file_at(job, parent, slash ? slash + 1 : f->path, f->bytes, f->len, why);
+        else
+            err = lay_source(job, l, f, n_sources++, parent, why);
+        close(parent);
+    }
+    return err;
+}
+
+/** What was laid becomes work/, and what was there before goes, whatever the process has left in it. */
+static int hand_over(struct local_job *job, const struct laying *l)
+{
+    if (fchmod(l->work, 0750) || give_to_user(job, l->work))
+        return local_sys_fail(&job->why, WORK_DIR);
+    if (renameat(l->dir, WORK_DIR, l->dir, OLD_DIR) && errno != ENOENT)
+        return local_sys_fail(&job->why, OLD_DIR);
+    if (renameat(l->staging, WORK_DIR, l->dir, WORK_DIR))
+        return local_sys_fail(&job->why, WORK_DIR);
+    int err = local_remove_at(l->dir, STAGING_DIR, &job->why);
+    return err ? err : local_remove_at(l->dir, OLD_DIR, &job->why);
+}
+
+static int lay_work(struct local_job *job)
+{
+    struct laying l = {-1, -1, -1, -1};
+    int err = 0;
+
+    l.dir = open_own_dir(job->dir, &job->why);
+    l.staging = l.dir < 0 ? -1 : local_open_at(l.dir, STAGING_DIR, O_RDONLY | O_DIRECTORY, 0);
+    l.work = l.staging < 0 ? -1 : local_open_at(l.staging, WORK_DIR, O_RDONLY | O_DIRECTORY, 0);
+    l.in = l.work < 0 || !job->ask.n_sources
+               ? -1
+               : local_open_at(l.staging, SOURCES_DIR, O_RDONLY | O_DIRECTORY, 0);
+    if (l.work < 0 || (job->ask.n_sources && l.in < 0))
+        err = local_sys_fail(&job->why, job->dir);
+    if (!err)
+        err = lay_files(job, &l);
+    if (!err)
+        err = hand_over(job, &l);
+    const int fds[] = {l.in, l.work, l.staging, l.dir};
+    for (size_t i = 0; i < ARRAY_LEN(fds); i++)
+        if (fds[i] >= 0)
+            close(fds[i]);
     return err;
 }
 
@@ -252,38 +298,47 @@ static int make_box_dirs(struct local_job *job)
 static int prepare(struct local_job *job)
 {
     static const char *const old_files[] = {SHIM_EXIT_FILE, SHIM_RUNNING_FILE};
-    int err = make_box_dirs(job);
+    buf_auto struct buf launch = BUF_EMPTY;
+    int err = lay_work(job);
 
     for (size_t i = 0; !err && i < ARRAY_LEN(old_files); i++) {
         mem_auto char *path = mem_fmt("%s/%s", job->dir, old_files[i]);
         if (unlink(path) && errno != ENOENT)
-            err = sys_fail(&job->why, path);
+            err = local_sys_fail(&job->why, path);
     }
     if (!err)
-        err = write_file(job->dir, "allocation", job->allocation, strlen(job->allocation), 0644, &job->why);
+        err = replace_file(job->dir, "allocation", job->allocation, strlen(job->allocation), 0644, &job->why);
+    shim_launch_write(&job->launch, &launch);
     if (!err)
-        err = write_file(job->dir, SHIM_LAUNCH_FILE, job->launch, job->launch_len, 0600, &job->why);
+        err = replace_file(job->dir, SHIM_LAUNCH_FILE, launch.bytes, launch.len, 0600, &job->why);
     return err;
 }
 
 /* ---- the pool ---- */
 
+static int remove_all(struct local_job *job)
+{
+    int err = 0;
+
+    /* A shim that is ending may still write into the directory that is being emptied. */
+    for (int i = 0; i < REMOVE_TRIES; i++) {
+        err = local_remove_tree(job->dir, &job->why);
+        if (!err)
+            break;
+        poll(NULL, 0, REMOVE_WAIT_MS);
+    }
+    return err;
+}
+
 static void on_pool(uv_work_t *work)
 {
     struct local_job *job = obj_cast(work->data, struct local_job, JOB_MAGIC);
 
-    if (!job->is_removal) {
-        job->err = prepare(job);
-        return;
+    switch (job->kind) {
+    case JOB_STAGE: job->err = stage(job); break;
+    case JOB_PREPARE: job->err = prepare(job); break;
+    case JOB_REMOVE: job->err = remove_all(job); break;
     }
-    /* A shim that is ending may still write into the directory that is being emptied. */
-    for (int i = 0; i < REMOVE_TRIES; i++) {
-        job->err = local_remove_tree(job->dir, &job->why);
-        if (!job->err)
-            break;
-        poll(NULL, 0, REMOVE_WAIT_MS);
-    }
-    remove_old_logs(job);
 }
 
 static void after_pool(uv_work_t *work, int status)
@@ -292,17 +347,30 @@ static void after_pool(uv_work_t *work, int status)
     struct local *l = job->box->local;
 
     (void)status; /* Jobs are never cancelled. */
+    local_job_ended(l, job);
+}
+
+void local_job_begun(struct local *l, struct local_job *job, void (*done)(struct local_job *job))
+{
+    job->done = done;
+    job->box->has_job = true;
+    l->n_jobs++;
+}
+
+void local_job_ended(struct local *l, struct local_job *job)
+{
     l->n_jobs--;
     job->box->has_job = false;
     job->done(job);
     local_check_end(l);
 }
 
-void local_job_run(struct local *l, struct local_job *job)
+void local_job_run(struct local *l, struct local_job *job, enum local_job_kind kind,
+                   void (*done)(struct local_job *job))
 {
+    job->kind = kind;
     job->work.data = job;
-    job->box->has_job = true;
-    l->n_jobs++;
+    local_job_begun(l, job, done);
     BUG_IF(uv_queue_work(run_loop_uv(l->loop), &job->work, on_pool, after_pool));
 }
 
@@ -312,15 +380,17 @@ void local_job_free(struct local_job *job)
         free((char *)job->files[i].path);
         free((char *)job->files[i].bytes);
         free((char *)job->files[i].source);
+        json_decref((json_t *)job->files[i].values);
     }
     free(job->files);
     free(job->dir);
-    free(job->work_dir);
     free(job->log_dir);
-    free(job->logs_root);
-    free(job->containers_root);
+    free(job->instance);
+    free(job->service);
     free(job->allocation);
-    free(job->launch);
+    shim_launch_fini(&job->launch);
+    free(job->owner);
+    sources_ask_fini(&job->ask);
     obj_fini(&job->obj);
     free(job);
 }

@@ -4,20 +4,27 @@
  *   (asked) -> ALLOCATED -> STARTING: files are laid, the shim starts -> RUNNING -> EXITED -> STARTING …
  *                                  released: stop, wait for the exit, remove the directory, forget
  *
+ * After a restart, and when the connection to a shim ends without a word, a box is RECOVERING: it is looked at again and
+ * again (local_look) until its shim answers or has certainly gone. What fails for a shortage is done again after a pause
+ * (local_wait), the launch as well: that a container is gone, or cannot run, is never concluded from it.
+ *
  * Thread: owner, but for what local_files.c does on the pool.   Source: ours.
  */
 #ifndef CLUSTER_LOCAL_INSIDE_H
 #define CLUSTER_LOCAL_INSIDE_H
 
-#include <dirent.h>
 #include <sys/queue.h>
 #include <sys/types.h>
 
 #include "base/map.h"
 #include "base/obj.h"
 #include "cluster/local.h"
+#include "cluster/local_users.h"
+#include "cluster/shim_autopsy.h"
 #include "cluster/shim_link.h"
+#include "run/shortage.h"
 #include "run/log.h"
+#include "shim/sources_wire.h"
 
 #define LOCAL_MAGIC OBJ_MAGIC('L', 'O', 'C', 'L')
 #define BOX_MAGIC   OBJ_MAGIC('C', 'B', 'O', 'X')
@@ -27,9 +34,21 @@
     X(cluster_opened, LOG_INFO, "The local cluster is open.")                                                \
     X(cluster_dir_hidden, LOG_WARN,                                                                          \
       "Containers cannot open their files by absolute name: their user may not pass this directory.")        \
-    X(cluster_no_cgroup, LOG_INFO, "No cgroup directory is delegated: containers have no resource limits.")  \
+    X(cluster_no_cgroup, LOG_WARN, "No cgroup can be made: nothing keeps a container to its resources.")     \
+    X(cluster_cgroups, LOG_INFO, "Containers are kept to their resources by cgroups.")                       \
+    X(container_fdlimit, LOG_WARN, "A container-shim keeps svcmgr's limit of descriptors.")                  \
     X(container_recovered, LOG_INFO, "A container of an earlier life was found.")                            \
     X(container_scrap, LOG_WARN, "A half-made container directory is removed.")                              \
+    X(container_nameless, LOG_ERROR,                                                                         \
+      "What a container of an earlier life was allocated cannot be read; it is taken over by its id alone.") \
+    X(container_waits, LOG_WARN, "A container waits until there is no lack of something any more.")          \
+    X(recovery_waits, LOG_WARN,                                                                              \
+      "Containers of an earlier life cannot be looked for now; it is tried again.")                          \
+    X(container_shim_hangs, LOG_WARN,                                                                        \
+      "A container-shim does not end its container in time; it is killed, and the container with it.")       \
+    X(container_shim_not_killed, LOG_ERROR,                                                                  \
+      "A container-shim that does not end its container is not killed.")                                     \
+    X(sources_hang, LOG_WARN, "Reading what a service names takes too long; its process is killed.")         \
     X(container_not_removed, LOG_WARN, "A container's directory could not be removed whole.")
 LOG_DECLARE(LOCAL_EVENTS)
 
@@ -41,6 +60,10 @@ struct local_ask {
 };
 TAILQ_HEAD(local_ask_list, local_ask);
 
+/** A reader of sources: local_sources.c. */
+struct local_reader;
+TAILQ_HEAD(local_reader_list, local_reader);
+
 struct box {
     struct obj obj;
     struct local *local;
@@ -48,33 +71,57 @@ struct box {
     char *dir;
     struct shim_link *link; /* while a shim runs */
     bool is_told;           /* allocated() was called */
-    bool has_files;         /* the first launch has laid them */
-    bool has_job;           /* something is done on the pool */
+    bool has_job;           /* something is done on the pool, or by a reader of sources */
     bool is_released;
     bool is_recovering; /* its state is not known yet */
-    bool stop_wanted;   /* came while it was starting */
+    bool stop_wanted;   /* came while it was starting or recovering */
     int64_t stop_grace_ms;
+    struct run_timer *kill_timer; /* from a stop: then the shim itself is killed; NULL: never stopped */
+    int64_t kill_at_ms;           /* run_boot_ms; 0: the timer does not run */
+    struct local_job *launch_job; /* the present launch, kept until its process runs; NULL: none */
+    /* While it waits to do something again, see local_wait: */
+    struct run_timer *timer;        /* NULL: it never waited */
+    void (*again)(struct box *box); /* NULL: it does not wait */
+    int64_t pause_ms;
+    bool is_short; /* it waits for a shortage */
+    char *reason;  /* told last, or NULL */
 };
 
 struct local {
     struct obj obj;
     struct cluster cluster;
     struct run_loop *loop;
-    char *dir, *shim_path, *label, *hostname, *run_user, *cgroup_dir;
+    char *dir, *shim_path, *label, *hostname, *run_user;
+    char **source_dirs; /* NULL-terminated */
+    int64_t source_max_bytes, source_timeout_ms;
     int64_t memory_mb, vcores, used_memory_mb, used_vcores, grace_ms, keep_logs_ms;
-    bool switch_user;
-    uid_t uid;
-    gid_t gid, groups[SHIM_GROUPS_MAX];
-    size_t n_groups;
-    struct map boxes; /* id -> struct box */
-    struct map by_ip; /* address -> struct box */
+    int64_t log_bytes, log_files; /* of one file; of each output */
+    struct shim_user user;        /* whom containers run as, when they do not run as their owner's */
+    struct local_users *users;    /* a uid for each owner, or NULL */
+    struct map boxes;             /* id -> struct box */
+    struct map by_ip;             /* address -> struct box */
     struct local_ask_list asks;
+    struct local_reader_list readers;
     size_t n_asks;
     bool serve_posted;
     bool is_closing;
     size_t n_posts;      /* messages to ourselves under way */
     size_t n_jobs;       /* on the pool */
     size_t n_recovering; /* boxes whose state is not known yet, plus one while the scan runs */
+    /* The scan of containers/ after a start: */
+    struct run_timer *recovery_timer; /* its next try, then the time by which all are told */
+    char **scan_ids;                  /* NULL: not read yet */
+    size_t scan_at, n_scan;
+    bool is_scanning, is_scanned, is_recovered;   /* recovery_done was called */
+    size_t n_short;                               /* recovering boxes that wait for a shortage */
+    bool is_degraded;                             /* degraded() was told */
+    struct local_limits limits;                   /* its strings are not kept */
+    struct shim_cgroup cgroups[SHIM_CGROUPS_MAX]; /* dir: above the containers' */
+    size_t n_cgroups;
+    char *enforced;                /* for a person */
+    struct run_timer *sweep_timer; /* of the logs of ended containers */
+    int64_t sweep_every_ms;
+    bool is_sweeping;
     void (*all_stopped)(void *arg);
     void *all_stopped_arg;
     void (*closed)(void *arg);
@@ -109,51 +156,117 @@ void local_box_release(struct box *b);
 extern const struct shim_link_ops local_link_ops;
 /** Fill pub.exit from what the shim says. */
 void local_box_exit(struct box *b, const struct shim_exit *e);
+/** The box has come to rest: tell it, or go on with its removal. */
+void local_box_ended(struct box *b);
+
+/* ---- local_cgroup.c ---- */
+
+/** Find the hierarchies to use, as the limits say. @return 0; ERR_CONFIG: there are none and they are required. */
+int local_cgroups_open(struct local *l, const struct local_limits *limits, struct err_info *why);
+/** Forget them; containers keep theirs. */
+void local_cgroups_close(struct local *l);
+/** Write into a launch which cgroups the container gets. */
+void local_cgroups_fill(const struct local *l, const char *container_id, struct shim_launch *launch);
+/** Kill what a container whose shim is dead has in its cgroups, and remove them. @return false: something is left. */
+bool local_cgroups_clear(const struct local *l, const char *container_id);
+
+/* ---- local_sweep.c ---- */
+
+/** Sweep the logs of ended containers now and then, on the pool. */
+void local_sweep_start(struct local *l);
+/** Sweep soon: a container is gone, and the time of its logs begins. */
+void local_sweep_soon(struct local *l);
+/** Directory of a container's logs, whether it is held or has ended. @return free(); NULL: it has none. */
+char *local_log_dir(struct cluster *c, const char *container_id);
+/** Last container of an instance that has logs. @return free(); NULL: there is none. */
+char *local_last_container(struct cluster *c, const char *application_id, const char *instance);
+bool local_is_of(struct cluster *c, const char *application_id, const char *owner, const char *service);
+
+/* ---- local_wait.c ---- */
+
+/**
+ * Do something again after a pause, which doubles until local_wait_over.
+ * @param again  what; replaces what it waited for before
+ * @param err    why it has to wait; shortage_is(err) counts
+ * @param why    reason, told when it is another than before
+ */
+void local_wait(struct box *b, void (*again)(struct box *b), int err, const struct err_info *why);
+/** It need not wait any more. */
+void local_wait_over(struct box *b);
+/** degraded(), when it has changed whether something is short. reason: NULL when nothing is. */
+void local_tell_degraded(struct local *l, const char *reason);
 
 /* ---- local_recover.c ---- */
 
+/** Begin to look for what the last run left: struct cluster_kind. */
 void local_recover(struct cluster *c);
 /** A recovering box's state is known now. */
 void local_recovered(struct box *b);
+/** Find out what became of a box whose state is RECOVERING; looks again later when nobody can say. */
+void local_look(struct box *b);
 
 /* ---- local_files.c: what is done on the pool ---- */
+
+/** In a container's directory: nobody but us enters staging; below it in/ is for copies that a reader makes. */
+#define LOCAL_SOURCES_DIR "staging/in"
+
+enum local_job_kind {
+    JOB_STAGE, /* make the container's directory and staging/ in it, where the next launch's files come together */
+    JOB_PREPARE, /* lay the files, hand them over as a clean work/, write the launch file; after JOB_STAGE */
+    JOB_REMOVE   /* remove the container's directory, and logs that are too old */
+};
+
+/** A template may have this many bytes. */
+#define LOCAL_TEMPLATE_MAX (1 << 20)
 
 struct local_job {
     struct obj obj;
     uv_work_t work;
     struct box *box;
-    bool is_removal;
+    enum local_job_kind kind;
     /* what it needs; owned */
-    char *dir, *work_dir, *log_dir, *logs_root, *containers_root;
+    char *dir, *log_dir, *instance;
+    char *service; /* "owner/service", or NULL */
     char *allocation;
-    char *launch;
-    size_t launch_len;
-    bool lay_files;
+    struct shim_launch launch; /* its user is filled in on the pool */
     struct cluster_file *files;
     size_t n_files;
-    bool switch_user;
-    uid_t uid;
-    gid_t gid;
-    int64_t keep_logs_ms;
+    struct sources_ask ask;    /* the files of `files` that have a source, in their order */
+    char *owner;               /* whose service it is */
+    struct shim_user user;     /* whom what is laid shall belong to, and who runs */
+    struct local_users *users; /* find the owner's; NULL: user is it [borrowed] */
     /* how it went */
     int err;
     struct err_info why;
     void (*done)(struct local_job *job);
 };
 
-/** Run a job on the pool, then done(job) on the loop; done frees the job with local_job_free. */
-void local_job_run(struct local *l, struct local_job *job);
+/** Run a job on the pool, then done(job) on the loop; done frees the job with local_job_free, or goes on with it. */
+void local_job_run(struct local *l, struct local_job *job, enum local_job_kind kind,
+                   void (*done)(struct local_job *job));
+/** The job has work elsewhere than on the pool: its box stays until local_job_ended, which calls done(job). */
+void local_job_begun(struct local *l, struct local_job *job, void (*done)(struct local_job *job));
+/** The work of local_job_begun is over: call done(job). */
+void local_job_ended(struct local *l, struct local_job *job);
+/** Free a job and what it holds; it is not on the pool. */
 void local_job_free(struct local_job *job);
 /** A file's path stays below the working directory. */
 bool local_path_is_inside(const char *path);
-/** Remove a directory with everything in it, never following links. @return 0; or ERR_IO with the first obstacle. */
-int local_remove_tree(const char *path, struct err_info *why);
+
+/* ---- local_sources.c ---- */
+
 /**
- * opendir by way of open, whose new descriptor a thread sanitizer knows of (local_files.c says why).
- * @return the open directory, closedir releases; NULL: errno says why.   Thread: any.   Source: ours.
+ * Have the sources of a staged job read into staging/in by a process with the rights of the job's user, then done(job) on the
+ * loop: job->err is 0, or ERR_INVALID, ERR_NOSPC, ERR_TIMEOUT, ERR_LIMIT or ERR_IO with *why for the user.
  */
-DIR *local_open_dir(const char *path);
-/** Make a directory and its parents. @return 0 or ERR_IO. */
-int local_make_dirs(const char *path, struct err_info *why);
+void local_sources_read(struct local *l, struct local_job *job, void (*done)(struct local_job *job));
+/** Do not wait any longer for what is read for a box, if anything is: done is called with ERR_CANCELLED, later. */
+void local_sources_stop(struct local *l, const struct box *b);
+/** As cluster_look. */
+void local_sources_look(struct cluster *c, const char *owner, const char *const *paths, size_t n,
+                        void (*done)(void *arg, const bool *absent, const struct err_info *problem),
+                        void *arg);
+/** Let go of all readers: they are killed, done is called for those that somebody waits for. */
+void local_sources_close(struct local *l);
 
 #endif

@@ -8,11 +8,23 @@
 
 #include "base/mem.h"
 #include "cluster/local_inside.h"
+#include "cluster/local_tree.h"
+
+#define DEADLINE_MS   3000 /* from the end of the scan until what is not known is told as RECOVERING */
+#define SCAN_PAUSE_MS 200
+#define SCAN_ROOM     64
+
+static void recovery_done(struct local *l)
+{
+    l->is_recovered = true;
+    run_timer_stop(l->recovery_timer);
+    l->cluster.ops->recovery_done(l->cluster.ops_arg);
+}
 
 static void check_recovered(struct local *l)
 {
-    if (!--l->n_recovering)
-        l->cluster.ops->recovery_done(l->cluster.ops_arg);
+    if (!l->is_recovered && !--l->n_recovering)
+        recovery_done(l);
 }
 
 void local_recovered(struct box *b)
@@ -24,7 +36,28 @@ void local_recovered(struct box *b)
              LOG_STR("state", b->pub.state == CLUSTER_RUNNING ? "running" : "exited"),
              LOG_INT("pid", b->pub.pid));
     l->cluster.ops->recovered(l->cluster.ops_arg, &b->pub);
+    local_serve_soon(l); /* Who asked for it again has not been answered. */
     check_recovered(l);
+}
+
+/** The time is over: what is not known is RECOVERING, for as long as it takes. */
+static void on_deadline(struct local *l)
+{
+    const char **ids = map_sorted_keys(&l->boxes);
+
+    for (size_t i = 0; ids[i] && !l->is_closing; i++) {
+        struct box *b = map_get(&l->boxes, ids[i]);
+        if (!b->is_recovering)
+            continue;
+        l->cluster.ops->recovered(l->cluster.ops_arg, &b->pub);
+        l->cluster.ops->waits(l->cluster.ops_arg, ids[i],
+                              b->reason ? b->reason : "its shim does not answer yet");
+        if (b->is_short)
+            local_tell_degraded(l, b->reason);
+    }
+    free(ids);
+    if (!l->is_closing)
+        recovery_done(l);
 }
 
 /** What the `allocation` file of a container says. Strings are borrowed from the struct. */
@@ -33,72 +66,118 @@ struct allocation {
     int64_t memory_mb, vcores, allocated_ms, attempt;
 };
 
-static int read_allocation(const char *dir, struct allocation *out)
+static int read_allocation(const char *dir, struct allocation *out, struct err_info *why)
 {
     mem_auto char *path = mem_fmt("%s/allocation", dir);
     FILE *f = fopen(path, "re");
 
     if (!f)
-        return ERR_NOTFOUND;
+        return errno == ENOENT ? ERR_NOTFOUND
+                               : err_set(why, shortage_code(errno), path, "%s", strerror(errno));
     int n = fscanf(f,
                    "application_id=%127[^\n]\nip=%63[^\n]\nmemory_mb=%" SCNd64 "\nvcores=%" SCNd64
                    "\nallocated_ms=%" SCNd64 "\nattempt=%" SCNd64,
                    out->application_id, out->ip, &out->memory_mb, &out->vcores, &out->allocated_ms,
                    &out->attempt);
     fclose(f);
-    return n == 6 ? 0 : ERR_PARSE;
+    return n == 6 ? 0 : ERR_NOTFOUND;
 }
 
-/**
- * Connect to its shim, or find out how it ended. A shim that was started just before svcmgr died may not listen yet, or not
- * even be executed: it reads its launch file only when it listens. So after the file was taken away, who still
- * cannot be connected to will never run anything.
- */
-static int adopt_box(struct local *l, struct box *b)
+/** What the id alone says of a container. */
+static void guess_allocation(const char *id, struct allocation *out)
 {
-    mem_auto char *exit_file = mem_fmt("%s/%s", b->dir, SHIM_EXIT_FILE);
-    mem_auto char *launch = mem_fmt("%s/%s", b->dir, SHIM_LAUNCH_FILE);
+    mem_auto char *application = cluster_application_of(id);
 
-    if (!access(exit_file, F_OK))
-        return ERR_UNAVAILABLE;
-    if (!shim_link_adopt(l->loop, b->dir, &local_link_ops, b, &b->link))
-        return 0;
-    unlink(launch);
-    return shim_link_adopt(l->loop, b->dir, &local_link_ops, b, &b->link);
+    *out = (struct allocation){.ip = "127.0.0.1"};
+    snprintf(out->application_id, sizeof(out->application_id), "%s", application ? application : id);
+}
+
+void local_look(struct box *b)
+{
+    struct local *l = b->local;
+    struct err_info why = {0};
+    struct shim_exit e;
+    int err = shim_link_adopt(l->loop, b->dir, &local_link_ops, b, &b->link, &why);
+
+    if (!err) {
+        local_wait_over(b); /* Running or ended, the link says it. */
+        return;
+    }
+    if (err == ERR_NOTFOUND)
+        err = shim_autopsy(b->dir, &e, &why);
+    if (!err && !local_cgroups_clear(l, b->pub.id))
+        err =
+            err_set(&why, ERR_UNAVAILABLE, b->dir, "its shim is dead, what it left in its cgroup is killed");
+    if (err) {
+        local_wait(b, local_look, err, &why);
+        return;
+    }
+    local_wait_over(b);
+    local_box_exit(b, &e);
+    if (!l->is_scanning)
+        local_box_ended(b);
 }
 
 static void recover_box(struct local *l, const char *id, const struct allocation *a)
 {
     struct cluster_ask ask = {id, a->application_id, a->memory_mb, a->vcores, NULL, a->ip};
     struct box *b = local_box_new(l, &ask);
-    struct shim_exit e;
 
     b->pub.allocated_ms = a->allocated_ms;
     b->pub.attempt = a->attempt;
-    b->is_told = b->has_files = b->is_recovering = true;
+    b->is_told = b->is_recovering = true;
+    b->pub.state = CLUSTER_RECOVERING;
     l->n_recovering++;
-    if (!adopt_box(l, b)) {
-        b->pub.state = CLUSTER_STARTING;
-        return;
-    }
-    shim_link_autopsy(b->dir, &e);
-    local_box_exit(b, &e);
+    local_look(b);
 }
 
-static void recover_dir(struct local *l, const char *id)
+/** A directory that was never ready, or cannot be read, and in which nothing lives. @return 0: it is gone; or why not. */
+static int remove_scrap(const char *dir, const char *id, struct err_info *why)
+{
+    struct shim_exit e;
+    int err = shim_autopsy(dir, &e, why);
+
+    if (err)
+        return err;
+    log_emit(&ev_container_scrap, LOG_STR("dir", dir));
+    err = local_remove_tree(dir, why);
+    if (err && !shortage_is(err))
+        log_emit(&ev_container_not_removed, LOG_STR("container", id), LOG_ERR(why));
+    return shortage_is(err) ? err : 0;
+}
+
+/** The launch file comes last: without it the directory was never ready. @return 0, ERR_NOTFOUND, or what stands against saying so. */
+static int check_whole(const char *dir, struct err_info *why)
+{
+    mem_auto char *launch = mem_fmt("%s/%s", dir, SHIM_LAUNCH_FILE);
+
+    if (!access(launch, F_OK))
+        return 0;
+    return errno == ENOENT ? ERR_NOTFOUND : err_set(why, shortage_code(errno), launch, "%s", strerror(errno));
+}
+
+/** @return 0; or ERR_*: nothing can be said of it now, *why says for lack of what. */
+static int recover_dir(struct local *l, const char *id, struct err_info *why)
 {
     mem_auto char *dir = mem_fmt("%s/containers/%s", l->dir, id);
-    mem_auto char *launch = mem_fmt("%s/%s", dir, SHIM_LAUNCH_FILE);
     struct allocation a;
-    struct err_info why = {0};
+    int allocation_err = read_allocation(dir, &a, why);
+    int err = allocation_err ? allocation_err : check_whole(dir, why);
 
-    if (!access(launch, F_OK) && !read_allocation(dir, &a)) {
-        recover_box(l, id, &a);
-        return;
+    if (err == ERR_NOTFOUND) {
+        err = remove_scrap(dir, id, why);
+        if (err != ERR_UNAVAILABLE)
+            return err;
+        err = 0; /* Something lives in it. */
     }
-    log_emit(&ev_container_scrap, LOG_STR("dir", dir));
-    if (local_remove_tree(dir, &why))
-        log_emit(&ev_container_not_removed, LOG_STR("container", id), LOG_ERR(&why));
+    if (err)
+        return err;
+    if (allocation_err) {
+        log_emit(&ev_container_nameless, LOG_STR("container", id), LOG_ERR(why));
+        guess_allocation(id, &a);
+    }
+    recover_box(l, id, &a);
+    return 0;
 }
 
 /** Tell of those whose state the scan itself has found. */
@@ -119,19 +198,79 @@ static void tell_found(void *arg)
     local_check_end(l);
 }
 
-void local_recover(struct cluster *c)
+/** Read the names in containers/. */
+static int read_ids(struct local *l, struct err_info *why)
 {
-    struct local *l = local_of(c);
     mem_auto char *containers = mem_fmt("%s/containers", l->dir);
     DIR *d = local_open_dir(containers);
     const struct dirent *e;
+    size_t room = 0;
 
-    l->n_recovering = 1;
-    while (d && (e = readdir(d)))
-        if (e->d_name[0] != '.')
-            recover_dir(l, e->d_name);
-    if (d)
-        closedir(d);
+    if (!d)
+        return err_set(why, shortage_code(errno), containers, "%s", strerror(errno));
+    while ((e = readdir(d))) {
+        if (e->d_name[0] == '.')
+            continue;
+        if (l->n_scan == room)
+            l->scan_ids = mem_resize(l->scan_ids, room += SCAN_ROOM, sizeof(*l->scan_ids));
+        l->scan_ids[l->n_scan++] = mem_str(e->d_name);
+    }
+    closedir(d);
+    return 0;
+}
+
+static int scan(struct local *l, struct err_info *why)
+{
+    int err = l->scan_ids ? 0 : read_ids(l, why);
+
+    l->is_scanning = true;
+    while (!err && l->scan_at < l->n_scan) {
+        err = recover_dir(l, l->scan_ids[l->scan_at], why);
+        l->scan_at += !err;
+    }
+    l->is_scanning = false;
+    return err;
+}
+
+/** Nothing is told before the scan is through: who is not found yet must not be taken for gone. */
+static void scan_on(struct local *l)
+{
+    struct err_info why = {0};
+    int err = scan(l, &why);
+
+    if (err) {
+        mem_auto char *reason = mem_fmt("%s: %s", why.where, why.text);
+        if (!l->is_degraded)
+            log_emit(&ev_recovery_waits, LOG_ERR(&why));
+        local_tell_degraded(l, reason);
+        run_timer_start(l->recovery_timer, SCAN_PAUSE_MS, 0);
+        return;
+    }
+    local_tell_degraded(l, NULL);
+    l->is_scanned = true;
     l->n_posts++;
     run_post(l->loop, tell_found, l);
+    run_timer_start(l->recovery_timer, DEADLINE_MS, 0);
+}
+
+static void on_recovery_timer(void *arg)
+{
+    struct local *l = obj_cast(arg, struct local, LOCAL_MAGIC);
+
+    if (l->is_closing)
+        return;
+    if (l->is_scanned)
+        on_deadline(l);
+    else
+        scan_on(l);
+}
+
+void local_recover(struct cluster *c)
+{
+    struct local *l = local_of(c);
+
+    l->n_recovering = 1;
+    l->recovery_timer = run_timer_new(l->loop, on_recovery_timer, l);
+    run_timer_start(l->recovery_timer, 0, 0);
+    local_sweep_start(l);
 }

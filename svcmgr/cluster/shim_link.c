@@ -2,16 +2,21 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/un.h>
 #include <unistd.h>
 
 #include "base/mem.h"
 #include "base/obj.h"
+#include "cluster/shim_autopsy.h"
+#include "run/shortage.h"
+#include "run/fdlimit.h"
+
+#define FDS_KEPT 64
 
 #define LINK_MAGIC OBJ_MAGIC('S', 'L', 'N', 'K')
 
@@ -19,7 +24,6 @@ struct shim_link {
     struct obj obj;
     const struct shim_link_ops *ops; /* NULL: closed, no callbacks */
     void *arg;
-    char *dir;
     uv_pipe_t pipe;
     uv_process_t process; /* of a spawned shim */
     bool is_spawned;
@@ -36,47 +40,6 @@ struct sending {
     char text[48];
 };
 
-static bool read_line_file(int dir, const char *name, char out[SHIM_LINE_MAX])
-{
-    mem_auto char *path = mem_fmt("/proc/self/fd/%d/%s", dir, name); /* by open: local_files.c says why */
-    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
-    ssize_t n = fd < 0 ? -1 : read(fd, out, SHIM_LINE_MAX - 1);
-
-    if (fd >= 0)
-        close(fd);
-    out[n > 0 ? n : 0] = '\0';
-    return n > 0;
-}
-
-static void kill_leftover(void *arg, pid_t pid, const struct shim_proc *proc)
-{
-    const struct shim_status *dead = arg;
-
-    /* The session is named by the dead shim's pid; a start before the shim's means that the number is another's. */
-    if (proc->session == dead->shim && proc->start >= dead->shim_start && pid != dead->shim)
-        kill(pid, SIGKILL);
-}
-
-void shim_link_autopsy(const char *dir, struct shim_exit *out)
-{
-    char line[SHIM_LINE_MAX];
-    struct shim_status dead;
-    int dir_fd = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    bool is_known = dir_fd >= 0 && read_line_file(dir_fd, SHIM_EXIT_FILE, line) && !shim_exit_read(line, out);
-
-    if (!is_known) {
-        *out = (struct shim_exit){.kind = SHIM_LOST, .ended_ms = run_wall_ms()};
-        snprintf(out->text, sizeof(out->text), "the shim is gone");
-    }
-    if (!is_known && dir_fd >= 0 && read_line_file(dir_fd, SHIM_RUNNING_FILE, line) &&
-        !shim_status_read(line, &dead)) {
-        out->started_ms = dead.started_ms;
-        shim_proc_each(kill_leftover, &dead);
-    }
-    if (dir_fd >= 0)
-        close(dir_fd);
-}
-
 /* ---- handles ---- */
 
 static void on_closed(uv_handle_t *handle)
@@ -85,7 +48,6 @@ static void on_closed(uv_handle_t *handle)
 
     if (--link->n_open > 0)
         return;
-    free(link->dir);
     obj_fini(&link->obj);
     free(link);
 }
@@ -101,7 +63,7 @@ void shim_link_close(struct shim_link *link)
         uv_close((uv_handle_t *)&link->process, on_closed);
 }
 
-/** Tell how it ended when the shim itself is gone too: who is told may take the container's directory away. */
+/** Say that it is over when a shim of ours is reaped, too: who hears it may take the container's directory away. */
 static void tell_exit(struct shim_link *link)
 {
     const struct shim_link_ops *ops = link->ops;
@@ -109,9 +71,7 @@ static void tell_exit(struct shim_link *link)
     if (!ops || !link->is_eof || (link->is_spawned && !link->is_gone))
         return;
     link->ops = NULL; /* The last call: its receiver closes the link. */
-    if (!link->has_exit)
-        shim_link_autopsy(link->dir, &link->exit);
-    ops->exited(link->arg, &link->exit);
+    ops->ended(link->arg, link->has_exit ? &link->exit : NULL);
 }
 
 static void on_shim_ended(uv_process_t *process, int64_t status, int signal)
@@ -197,15 +157,44 @@ void shim_link_stop(struct shim_link *link, int64_t grace_ms)
         send_text(link, text);
 }
 
-static struct shim_link *new_link(struct run_loop *loop, const char *dir, const struct shim_link_ops *ops,
-                                  void *arg)
+/** A child of ours keeps its number until it is reaped, which is not before is_gone. */
+static int kill_child(const struct shim_link *link, struct err_info *why)
+{
+    struct shim_proc proc;
+    pid_t pid = link->process.pid;
+    int err = link->is_gone ? ERR_NOTFOUND : shim_proc_read(pid, &proc);
+
+    if (!err && proc.parent != getpid())
+        err = ERR_NOTFOUND;
+    if (!err)
+        err = shim_proc_signal(pid, proc.start, SIGKILL);
+    if (err == ERR_UNAVAILABLE)
+        err = ERR_LIMIT;
+    return err ? err_set(why, err, "container-shim", "process %d is not killed: %s", (int)pid, err_text(err))
+               : 0;
+}
+
+int shim_link_kill(const struct shim_link *link, const char *dir, struct err_info *why)
+{
+    struct ucred peer;
+    socklen_t len = sizeof(peer);
+    int fd;
+
+    if (link->is_spawned)
+        return kill_child(link, why);
+    if (uv_fileno((const uv_handle_t *)&link->pipe, &fd) ||
+        getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &len))
+        return err_set(why, ERR_NOTFOUND, dir, "the connection does not say who its shim is");
+    return shim_kill(dir, peer.pid, why);
+}
+
+static struct shim_link *new_link(struct run_loop *loop, const struct shim_link_ops *ops, void *arg)
 {
     struct shim_link *link = mem_new(struct shim_link);
 
     obj_init(&link->obj, LINK_MAGIC);
     link->ops = ops;
     link->arg = arg;
-    link->dir = mem_str(dir);
     BUG_IF(uv_pipe_init(run_loop_uv(loop), &link->pipe, 0));
     link->pipe.data = link;
     link->process.data = link;
@@ -221,24 +210,57 @@ static void begin(struct shim_link *link)
 
 /* ---- starting and finding ---- */
 
-int shim_link_spawn(struct run_loop *loop, const char *shim_path, const char *dir,
-                    const struct shim_link_ops *ops, void *arg, struct shim_link **out, struct err_info *why)
+/**
+ * Descriptors below this number may be connections to shims. The rest is for the API, the store, the registry and what is
+ * opened for a moment. The kernel gives the lowest free number: one at the bound says that all below are taken.
+ */
+static int fds_for_links(void)
 {
-    struct shim_link *link = new_link(loop, dir, ops, arg);
+    struct rlimit limit;
+
+    if (getrlimit(RLIMIT_NOFILE, &limit) || limit.rlim_cur > INT32_MAX)
+        return INT32_MAX;
+    return (int)(limit.rlim_cur > 2 * FDS_KEPT ? limit.rlim_cur - FDS_KEPT : limit.rlim_cur / 2);
+}
+
+static int too_many_fds(struct err_info *why)
+{
+    return err_set(why, ERR_LIMIT, "RLIMIT_NOFILE",
+                   "descriptors are short: each container needs one; raise the limit (LimitNOFILE=)");
+}
+
+/** The shim's standard error and its lock. @return 0, or ERR_*: both are -1. */
+static int open_shim_files(const char *dir, int *log_fd, int *lock_fd, struct err_info *why)
+{
     mem_auto char *log = mem_fmt("%s/%s", dir, SHIM_LOG_FILE);
+    int err = shim_lock(dir, lock_fd, why);
+
+    *log_fd = -1;
+    if (err)
+        return err;
+    *log_fd = open(log, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0644);
+    if (*log_fd >= 0 && *log_fd < fds_for_links())
+        return 0;
+    err = *log_fd < 0 ? err_set(why, shortage_code(errno), log, "%s", strerror(errno)) : too_many_fds(why);
+    if (*log_fd >= 0)
+        close(*log_fd);
+    close(*lock_fd);
+    *log_fd = *lock_fd = -1;
+    return err;
+}
+
+static int spawn(struct run_loop *loop, struct shim_link *link, const char *shim_path, const char *dir,
+                 const int fds[2])
+{
     char *argv[] = {(char *)"container-shim", NULL};
     char *env[] = {(char *)"PATH=/usr/bin:/bin", NULL};
-    int log_fd = open(log, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0644);
-    if (log_fd < 0) {
-        shim_link_close(link);
-        return err_set(why, ERR_IO, log, "%s", strerror(errno));
-    }
     uv_stdio_container_t stdio[] = {
         {.flags = UV_IGNORE},
         {.flags = UV_IGNORE},
-        {.flags = UV_INHERIT_FD, .data.fd = log_fd},
-        {.flags = UV_CREATE_PIPE | UV_READABLE_PIPE | UV_WRITABLE_PIPE,
-         .data.stream = (uv_stream_t *)&link->pipe},
+        {.flags = UV_INHERIT_FD, .data.fd = fds[0]},
+        [SHIM_BORN_FD] = {.flags = UV_CREATE_PIPE | UV_READABLE_PIPE | UV_WRITABLE_PIPE,
+                          .data.stream = (uv_stream_t *)&link->pipe},
+        [SHIM_LOCK_FD] = {.flags = UV_INHERIT_FD, .data.fd = fds[1]},
     };
     uv_process_options_t options = {
         .exit_cb = on_shim_ended,
@@ -250,51 +272,92 @@ int shim_link_spawn(struct run_loop *loop, const char *shim_path, const char *di
         .stdio_count = ARRAY_LEN(stdio),
         .stdio = stdio,
     };
+
     link->is_spawned = true;
-    link->n_open = 2; /* uv_spawn initialises the handle even when it fails. */
-    int err = uv_spawn(run_loop_uv(loop), &link->process, &options);
-    close(log_fd);
+    link->n_open = 2; /* run_spawn initialises the handle even when it fails. */
+    return run_spawn(loop, &link->process, &options);
+}
+
+int shim_link_spawn(struct run_loop *loop, const char *shim_path, const char *dir,
+                    const struct shim_link_ops *ops, void *arg, struct shim_link **out, struct err_info *why)
+{
+    int fds[2]; /* log, lock */
+    int err = open_shim_files(dir, &fds[0], &fds[1], why);
+
+    if (err)
+        return err;
+    struct shim_link *link = new_link(loop, ops, arg);
+    err = spawn(loop, link, shim_path, dir, fds);
+    close(fds[0]);
+    close(fds[1]); /* The lock is the shim's now. */
     if (err) {
         shim_link_close(link);
-        return err_set(why, ERR_IO, shim_path, "the container-shim does not start: %s", uv_strerror(err));
+        return err_set(why, shortage_code(-err), shim_path, "the container-shim does not start: %s",
+                       uv_strerror(err));
     }
     begin(link);
     *out = link;
     return 0;
 }
 
-/** A connection to the socket in a directory, whatever the length of its name. @return descriptor, or -1. */
+int shim_link_give_first_fdlimit(const struct shim_link *link, struct err_info *why)
+{
+    return link->is_gone ? 0 : fdlimit_give_first(link->process.pid, why);
+}
+
+/** Connect to the socket in a directory, whatever the length of its name. @return descriptor, or -1 with errno. */
 static int connect_in(const char *dir)
 {
     struct sockaddr_un name = {.sun_family = AF_UNIX};
     int dir_fd = open(dir, O_PATH | O_DIRECTORY | O_CLOEXEC);
     int fd = dir_fd < 0 ? -1 : socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+    int error = errno;
 
     if (fd >= 0) {
         /* sun_path has 108 bytes; the link in /proc stands for a directory of any length. */
         snprintf(name.sun_path, sizeof(name.sun_path), "/proc/self/fd/%d/%s", dir_fd, SHIM_SOCKET_FILE);
         if (connect(fd, (struct sockaddr *)&name, sizeof(name))) {
+            error = errno;
             close(fd);
             fd = -1;
         }
     }
     if (dir_fd >= 0)
         close(dir_fd);
+    errno = error;
     return fd;
 }
 
-int shim_link_adopt(struct run_loop *loop, const char *dir, const struct shim_link_ops *ops, void *arg,
-                    struct shim_link **out)
+/** The connection in a directory. @return 0; ERR_NOTFOUND: nobody listens there; else ERR_LIMIT or ERR_IO: it cannot be said. */
+static int connect_to_shim(const char *dir, int *fd, struct err_info *why)
 {
-    int fd = connect_in(dir);
+    *fd = connect_in(dir);
+    if (*fd >= 0 && *fd < fds_for_links())
+        return 0;
+    if (*fd >= 0) {
+        close(*fd);
+        return too_many_fds(why);
+    }
+    if (errno == ENOENT || errno == ENOTDIR || errno == ECONNREFUSED)
+        return ERR_NOTFOUND;
+    return err_set(why, shortage_code(errno), dir, "its shim cannot be connected to: %s", strerror(errno));
+}
 
-    if (fd < 0)
-        return ERR_UNAVAILABLE;
-    struct shim_link *link = new_link(loop, dir, ops, arg);
-    if (uv_pipe_open(&link->pipe, fd)) {
+int shim_link_adopt(struct run_loop *loop, const char *dir, const struct shim_link_ops *ops, void *arg,
+                    struct shim_link **out, struct err_info *why)
+{
+    int fd;
+    int err = connect_to_shim(dir, &fd, why);
+
+    if (err)
+        return err;
+    struct shim_link *link = new_link(loop, ops, arg);
+    err = uv_pipe_open(&link->pipe, fd);
+    if (err) {
         close(fd);
         shim_link_close(link);
-        return ERR_UNAVAILABLE;
+        return err_set(why, shortage_code(-err), dir, "its shim cannot be connected to: %s",
+                       uv_strerror(err));
     }
     begin(link);
     *out = link;

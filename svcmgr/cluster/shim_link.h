@@ -15,30 +15,42 @@ struct shim_link;
 struct shim_link_ops {
     /** The process runs. At most once. */
     void (*running)(void *arg, const struct shim_status *s);
-    /** Nothing of the container is left; the last call. SHIM_LOST: the shim is gone without an exit file. */
-    void (*exited)(void *arg, const struct shim_exit *e);
+    /** The connection has ended; the last call. NULL: no word of an exit came over it, which proves nothing: shim_autopsy. */
+    void (*ended)(void *arg, const struct shim_exit *e);
 };
 
 /**
  * Start a shim in a container's directory, where its launch file is.
  *
  * @param dir  container directory, absolute                                        [borrowed]
- * @return 0; ERR_IO: it cannot be started.
+ * @return 0; ERR_NOSPC, ERR_LIMIT: there is a lack of something, try again; ERR_UNAVAILABLE: an earlier shim has not quite
+ *         ended, try again; ERR_IO: it cannot be started.
  */
 int shim_link_spawn(struct run_loop *loop, const char *shim_path, const char *dir,
                     const struct shim_link_ops *ops, void *arg, struct shim_link **out, struct err_info *why);
-/** Connect to the shim that runs in a directory. @return 0; ERR_UNAVAILABLE: none does. */
+/** Give a spawned shim the limit of descriptors that svcmgr was started with; what the shim runs has it in its launch file.
+ *  @param why  filled on failure [out] @return 0, also when the shim has ended; ERR_IO: it keeps svcmgr's limit. */
+int shim_link_give_first_fdlimit(const struct shim_link *link, struct err_info *why);
+/**
+ * Connect to the shim that runs in a directory.
+ *
+ * @return 0; ERR_NOTFOUND: nobody listens there, which proves nothing: shim_autopsy; ERR_LIMIT: a descriptor, memory or a place
+ *         in its queue is missing, try again; ERR_IO: it cannot be said.
+ */
 int shim_link_adopt(struct run_loop *loop, const char *dir, const struct shim_link_ops *ops, void *arg,
-                    struct shim_link **out);
+                    struct shim_link **out, struct err_info *why);
 /** Ask for the end: SIGTERM, SIGKILL after grace_ms. */
 void shim_link_stop(struct shim_link *link, int64_t grace_ms);
+/**
+ * Kill a shim that does not do what it is told: our own child, or, adopted, who listens on the socket when the running file of the
+ * directory names it. Nothing else is signalled. ops->ended comes when it is dead.
+ *
+ * @param dir  container directory, absolute                                        [borrowed]
+ * @param why  why not                                                              [out]
+ * @return 0; or as shim_kill.
+ */
+int shim_link_kill(const struct shim_link *link, const char *dir, struct err_info *why);
 /** Let go and free; what runs goes on. No callback comes afterwards. NULL is fine. */
 void shim_link_close(struct shim_link *link);
-
-/**
- * How the container of a directory ended, when no shim runs in it: from its exit file, else SHIM_LOST, after killing
- * what a dead shim may have left.
- */
-void shim_link_autopsy(const char *dir, struct shim_exit *out);
 
 #endif

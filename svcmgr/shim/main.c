@@ -2,9 +2,14 @@
  * container-shim: keeps one container. svcmgr starts it in the container's directory (wire.h) and may die and come back
  * as it likes; the shim stays until nothing of the container is left, and then writes the exit file.
  *
- *   RUNNING --stop--> STOPPING (SIGTERM sent) --grace over--> (SIGKILL sent)
+ *   RUNNING --stop--> STOPPING (SIGTERM to the group) --grace over--> (SIGKILL to the group)
  *      |                  |
  *      +---- the process ended ----> ENDING: leftovers get SIGTERM, then SIGKILL ----> no child left: exit file, end
+ *
+ * It sleeps until something happens. What is left is known from waitpid: while it says that there is a child, and only
+ * then, /proc is read, with a growing pause between two looks.
+ *
+ * As `container-shim sources` it is something else: a reader of sources, see sources_wire.h.
  *
  * Source: ours; prctl(2) PR_SET_CHILD_SUBREAPER.
  */
@@ -25,13 +30,21 @@
 #include <unistd.h>
 
 #include "base/str.h"
+#include "shim/cgroup.h"
+#include "shim/descendants.h"
+#include "shim/output.h"
 #include "shim/payload.h"
+#include "shim/sources.h"
+#include "shim/sources_wire.h"
 #include "shim/wire.h"
 
 #define N_CLIENTS       16
 #define LEFTOVER_MS     250 /* between SIGTERM and SIGKILL for what outlives the process; YARN's own figure */
-#define KILL_RETRY_MS   50
-#define FIRST_CLIENT_AT 2 /* in the poll table: after the listener and the signals */
+#define KILL_RETRY_MS   50  /* after the first SIGKILL to what is left; doubles … */
+#define KILL_RETRY_MAX  1000 /* … up to this */
+#define FIRST_OUTPUT_AT 2    /* in the poll table: after the listener and the signals */
+#define FIRST_CLIENT_AT (FIRST_OUTPUT_AT + OUTPUT_N)
+#define EXIT_RETRY_MS   1000 /* between two tries to write the exit file */
 
 enum phase { PHASE_RUNNING, PHASE_STOPPING, PHASE_ENDING };
 
@@ -48,7 +61,9 @@ struct shim {
     struct shim_exit exit;
     enum phase phase;
     int64_t kill_at_ms; /* monotonic; 0: no deadline */
+    int64_t kill_retry_ms;
     int listen_fd, signal_fd;
+    struct outputs outputs;
     struct client clients[N_CLIENTS];
 };
 
@@ -84,25 +99,28 @@ static int read_launch(struct shim_launch *l, struct err_info *why)
     return shim_launch_read(buf_cstr(&bytes), bytes.len, l, why);
 }
 
-/** Write `name` so that it is there whole and for good, or not at all. */
-static void write_file(const char *name, const char *text, size_t len)
+/** Write `name` so that it is there whole, or not at all. @param is_durable  also after a loss of power @return it is there */
+static bool write_file(const char *name, const char *text, size_t len, bool is_durable)
 {
     char aside[64];
 
     snprintf(aside, sizeof(aside), "%s.new", name);
     int fd = open(aside, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
-    bool is_written = fd >= 0 && write(fd, text, len) == (ssize_t)len && !fsync(fd);
+    bool is_written = fd >= 0 && write(fd, text, len) == (ssize_t)len && (!is_durable || !fsync(fd));
     if (fd >= 0)
         close(fd);
     if (!is_written || rename(aside, name)) {
         fprintf(stderr, "file %s is not written: %s\n", name, strerror(errno));
-        return;
+        return false;
     }
+    if (!is_durable)
+        return true;
     int dir = open(".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     if (dir < 0 || fsync(dir))
         fprintf(stderr, "directory is not synced: %s\n", strerror(errno));
     if (dir >= 0)
         close(dir);
+    return true;
 }
 
 /* ---- the control socket ---- */
@@ -151,6 +169,13 @@ static int listen_here(void)
 
 /* ---- stopping ---- */
 
+/** The process is our child and not reaped: its number is still its own, and so is its group's. */
+static void signal_group(const struct shim *s, int signal)
+{
+    kill(s->status.pid, signal);
+    kill(-s->status.pid, signal);
+}
+
 static void begin_stop(struct shim *s, int64_t grace_ms)
 {
     int64_t kill_at = clock_ms(CLOCK_MONOTONIC) + grace_ms;
@@ -160,7 +185,7 @@ static void begin_stop(struct shim *s, int64_t grace_ms)
     if (s->phase == PHASE_RUNNING) {
         s->phase = PHASE_STOPPING;
         s->kill_at_ms = kill_at;
-        payload_signal(s->status.pid, SIGTERM);
+        signal_group(s, SIGTERM);
     }
     if (s->kill_at_ms > kill_at)
         s->kill_at_ms = kill_at; /* A second stop may only shorten the grace. */
@@ -168,28 +193,39 @@ static void begin_stop(struct shim *s, int64_t grace_ms)
 
 static void payload_ended(struct shim *s, int wait_status)
 {
-    int64_t now = clock_ms(CLOCK_MONOTONIC);
-
     s->exit.ended_ms = clock_ms(CLOCK_REALTIME);
     s->exit.kind = WIFSIGNALED(wait_status) ? SHIM_SIGNALLED : SHIM_EXITED;
     s->exit.code = WIFSIGNALED(wait_status) ? WTERMSIG(wait_status) : WEXITSTATUS(wait_status);
-    if (s->phase == PHASE_RUNNING) {
-        payload_signal(s->status.pid, SIGTERM);
-        s->kill_at_ms = now + LEFTOVER_MS;
-    }
     s->phase = PHASE_ENDING;
+    s->kill_retry_ms = KILL_RETRY_MS;
+}
+
+/** The process has ended and left others behind: they get what is left of a stop's grace, else a short one. */
+static void begin_leftovers(struct shim *s)
+{
+    if (!s->kill_at_ms)
+        s->kill_at_ms = clock_ms(CLOCK_MONOTONIC) + LEFTOVER_MS;
+    descendants_signal(SIGTERM);
 }
 
 /** @return false: no child is left. */
 static bool reap(struct shim *s)
 {
+    bool has_ended = false;
+
     for (;;) {
         int wait_status;
         pid_t pid = waitpid(-1, &wait_status, WNOHANG);
-        if (pid == s->status.pid)
+        if (pid == s->status.pid) {
             payload_ended(s, wait_status);
-        if (pid <= 0)
-            return pid == 0 || errno != ECHILD;
+            has_ended = true;
+        }
+        if (pid > 0)
+            continue;
+        bool is_left = pid == 0 || errno != ECHILD;
+        if (has_ended && is_left)
+            begin_leftovers(s);
+        return is_left;
     }
 }
 
@@ -249,24 +285,40 @@ static void kill_when_due(struct shim *s)
 
     if (!s->kill_at_ms || now < s->kill_at_ms)
         return;
-    payload_signal(s->status.pid, SIGKILL);
-    s->kill_at_ms =
-        now + KILL_RETRY_MS; /* A process may fork while the list is read: again until none is left. */
+    if (s->phase == PHASE_ENDING) {
+        if (!cgroups_kill(s->launch.cgroups, s->launch.n_cgroups))
+            descendants_signal(SIGKILL); /* One may fork while the list is read: again until none is left. */
+        s->kill_at_ms = now + s->kill_retry_ms;
+        s->kill_retry_ms = 2 * s->kill_retry_ms < KILL_RETRY_MAX ? 2 * s->kill_retry_ms : KILL_RETRY_MAX;
+        return;
+    }
+    signal_group(s, SIGKILL);
+    s->kill_at_ms = now + KILL_RETRY_MAX;
 }
 
-static void serve_once(struct shim *s)
+/** How long nothing is due; -1: for ever. */
+static int64_t idle_ms(const struct shim *s)
 {
-    struct pollfd polled[FIRST_CLIENT_AT + N_CLIENTS];
     int64_t wait_ms = s->kill_at_ms ? s->kill_at_ms - clock_ms(CLOCK_MONOTONIC) : -1;
 
-    if (s->kill_at_ms && wait_ms < 0)
-        wait_ms = 0;
+    return s->kill_at_ms && wait_ms < 0 ? 0 : wait_ms;
+}
+
+static void serve_once(struct shim *s, int64_t wait_ms)
+{
+    struct pollfd polled[FIRST_CLIENT_AT + N_CLIENTS];
+
     polled[0] = (struct pollfd){s->listen_fd, POLLIN, 0};
     polled[1] = (struct pollfd){s->signal_fd, POLLIN, 0};
+    for (size_t i = 0; i < OUTPUT_N; i++)
+        polled[FIRST_OUTPUT_AT + i] = (struct pollfd){s->outputs.items[i].pipe_fd, POLLIN, 0};
     for (size_t i = 0; i < N_CLIENTS; i++)
         polled[FIRST_CLIENT_AT + i] = (struct pollfd){s->clients[i].fd, POLLIN, 0};
     if (poll(polled, FIRST_CLIENT_AT + N_CLIENTS, (int)wait_ms) < 0)
         return;
+    for (size_t i = 0; i < OUTPUT_N; i++)
+        if (polled[FIRST_OUTPUT_AT + i].revents)
+            output_take(&s->outputs, &s->outputs.items[i]);
     for (size_t i = 0; i < N_CLIENTS; i++)
         if (polled[FIRST_CLIENT_AT + i].revents)
             hear(s, &s->clients[i]);
@@ -288,11 +340,15 @@ static void set_up(struct shim *s)
 
     for (size_t i = 0; i < N_CLIENTS; i++)
         s->clients[i].fd = -1;
+    for (size_t i = 0; i < OUTPUT_N; i++)
+        s->outputs.items[i].pipe_fd = s->outputs.items[i].file_fd = -1;
+    s->outputs.dir_fd = -1;
     /* Before anything else is opened: the number would be taken then. */
     if (!fstat(SHIM_BORN_FD, &born) && S_ISSOCK(born.st_mode) && !fcntl(SHIM_BORN_FD, F_SETFD, FD_CLOEXEC))
         take_client(s, SHIM_BORN_FD);
-    close_range(SHIM_BORN_FD + 1, ~0u, 0); /* Nothing of the starter's is ours, nor the container's. */
-    setsid();                              /* Fails when we lead a session already, which is as good. */
+    fcntl(SHIM_LOCK_FD, F_SETFD, FD_CLOEXEC); /* Held until we end, and by nobody else. */
+    close_range(SHIM_LOCK_FD + 1, ~0u, 0);    /* Nothing of the starter's is ours, nor the container's. */
+    setsid();                                 /* Fails when we lead a session already, which is as good. */
     signal(SIGHUP, SIG_IGN);
     signal(SIGINT, SIG_IGN);
     signal(SIGPIPE, SIG_IGN);
@@ -303,10 +359,43 @@ static void set_up(struct shim *s)
     s->signal_fd = signalfd(-1, &wanted, SFD_CLOEXEC | SFD_NONBLOCK);
 }
 
+/** Say who we are before there is a process: whoever finds us dead looks for what we left by that. */
+static void tell_identity(struct shim *s)
+{
+    struct shim_proc proc;
+    char line[SHIM_LINE_MAX];
+
+    s->status.shim = getpid();
+    if (!shim_proc_read(getpid(), &proc))
+        s->status.shim_start = proc.start;
+    if (shim_boot_id(s->status.boot))
+        fprintf(stderr, "the boot's id cannot be read: %s\n", strerror(errno));
+    write_file(SHIM_RUNNING_FILE, line, shim_status_write(&s->status, line), false);
+}
+
+static int start_payload(struct shim *s)
+{
+    struct payload_failure fail = {.error = 0};
+    int stdio[OUTPUT_N];
+
+    if (outputs_open(&s->outputs, &s->launch, stdio)) {
+        s->exit.code = errno;
+        snprintf(s->exit.text, sizeof(s->exit.text), "log files");
+        return ERR_IO;
+    }
+    int err = payload_start(&s->launch, stdio, &s->status.pid, &fail);
+    for (size_t i = 0; i < OUTPUT_N; i++)
+        close(stdio[i]);
+    if (!err)
+        return 0;
+    s->exit.code = fail.error;
+    snprintf(s->exit.text, sizeof(s->exit.text), "%s", fail.step);
+    return ERR_IO;
+}
+
 static int start(struct shim *s)
 {
     struct err_info why = {0};
-    struct payload_failure fail = {.error = 0};
     struct shim_proc proc = {0};
     char line[SHIM_LINE_MAX];
 
@@ -322,43 +411,62 @@ static int start(struct shim *s)
         snprintf(s->exit.text, sizeof(s->exit.text), "launch file: %.140s", why.text);
         return ERR_IO;
     }
-    if (!payload_cgroup_make(&s->launch)) {
-        free(s->launch.cgroup);
-        s->launch.cgroup = NULL;
-    }
-    if (payload_start(&s->launch, &s->status.pid, &fail)) {
-        s->exit.code = fail.error;
-        snprintf(s->exit.text, sizeof(s->exit.text), "%s", fail.step);
+    tell_identity(s);
+    if (cgroups_make(&s->launch)) {
+        s->exit.code = errno;
+        snprintf(s->exit.text, sizeof(s->exit.text), "cgroup, which yarn.service.local.cgroups requires");
         return ERR_IO;
     }
+    if (start_payload(s))
+        return ERR_IO;
     s->status.started_ms = s->exit.started_ms = clock_ms(CLOCK_REALTIME);
-    s->status.shim = getpid();
-    if (!shim_proc_read(getpid(), &proc))
-        s->status.shim_start = proc.start;
     if (!shim_proc_read(s->status.pid, &proc))
         s->status.pid_start = proc.start;
-    write_file(SHIM_RUNNING_FILE, line, shim_status_write(&s->status, line));
+    write_file(SHIM_RUNNING_FILE, line, shim_status_write(&s->status, line), false);
     return 0;
+}
+
+/** @return somebody was told. */
+static bool tell_exit(struct shim *s, const char *line, size_t len)
+{
+    bool is_told = false;
+
+    for (size_t i = 0; i < N_CLIENTS; i++) {
+        struct client *c = &s->clients[i];
+        if (c->fd < 0 || !c->wants_exit)
+            continue;
+        tell(c, line, len);
+        is_told = is_told || c->fd >= 0;
+    }
+    return is_told;
 }
 
 static void finish(struct shim *s)
 {
     char line[SHIM_LINE_MAX];
 
-    payload_cgroup_remove(&s->launch);
+    outputs_close(&s->outputs);
+    if (s->exit.kind != SHIM_NOT_STARTED)
+        cgroups_say(&s->launch, s->exit.text, sizeof(s->exit.text));
+    if (cgroups_remove(s->launch.cgroups, s->launch.n_cgroups))
+        fprintf(stderr, "a cgroup is not removed: %s\n", strerror(errno));
     if (!s->exit.ended_ms)
         s->exit.ended_ms = clock_ms(CLOCK_REALTIME);
     size_t len = shim_exit_write(&s->exit, line);
-    write_file(SHIM_EXIT_FILE, line, len);
+    /* Where there is no room for the file we stay, until there is or somebody has heard it. */
+    bool is_kept = write_file(SHIM_EXIT_FILE, line, len, true);
+    while (!is_kept && !tell_exit(s, line, len)) {
+        serve_once(s, EXIT_RETRY_MS);
+        is_kept = write_file(SHIM_EXIT_FILE, line, len, true);
+    }
     unlink(SHIM_SOCKET_FILE);
     close(s->listen_fd);
     /* Commands that came in with the end are still heard, so that a `wait` gets its answer. */
-    for (size_t i = 0; i < N_CLIENTS; i++) {
+    for (size_t i = 0; i < N_CLIENTS; i++)
         if (s->clients[i].fd >= 0)
             hear(s, &s->clients[i]);
-        if (s->clients[i].fd >= 0 && s->clients[i].wants_exit)
-            tell(&s->clients[i], line, len);
-    }
+    if (is_kept)
+        tell_exit(s, line, len);
     shim_launch_fini(&s->launch);
 }
 
@@ -366,6 +474,8 @@ int main(int argc, char **argv)
 {
     static struct shim s;
 
+    if (argc == 2 && !strcmp(argv[1], SOURCES_ARGUMENT))
+        _exit(sources_main()); /* It may not be looked into: a sanitizer that does so at exit would fail. */
     if (argc > 1) {
         fprintf(stderr, "%s takes no arguments: svcmgr starts it in a container's directory\n", argv[0]);
         return err_exit_code(ERR_USAGE);
@@ -373,7 +483,7 @@ int main(int argc, char **argv)
     set_up(&s);
     if (!start(&s)) {
         while (reap(&s)) {
-            serve_once(&s);
+            serve_once(&s, idle_ms(&s));
             kill_when_due(&s);
         }
     }

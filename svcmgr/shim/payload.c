@@ -2,7 +2,6 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <grp.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdio.h>
@@ -15,63 +14,47 @@
 #include <unistd.h>
 
 #include "base/mem.h"
+#include "shim/cgroup.h"
+#include "shim/rights.h"
 
-#define CGROUP_TRIES   50
-#define CGROUP_WAIT_MS 10
+#define PAYLOAD_UMASK 022
+
+/** What the steps of becoming the payload have in common. */
+struct setup {
+    const struct shim_launch *l;
+    const int *stdio; /* standard output, standard error */
+};
 
 /** One step of becoming the payload, in the child. @return 0, or -1 with errno. */
 struct setup_step {
     const char *name;
-    int (*run)(const struct shim_launch *l);
+    int (*run)(struct setup *s);
 };
 
-static int own_group(const struct shim_launch *l)
+static int own_group(struct setup *s)
 {
-    (void)l;
+    (void)s;
     return setpgid(0, 0);
 }
 
-static int open_log(const struct shim_launch *l, const char *name, int as_fd)
-{
-    mem_auto char *path = mem_fmt("%s/%s", l->log_dir, name);
-    /* The directory belongs to the container's user: what lies there may be a link to somebody else's file. */
-    int fd = open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0644);
-    if (fd < 0)
-        return -1;
-    struct stat st;
-    if (fstat(fd, &st))
-        return -1;
-    if (!S_ISREG(st.st_mode) || st.st_nlink != 1) {
-        errno = EINVAL;
-        return -1;
-    }
-    if (fcntl(fd, F_SETFL, O_APPEND))
-        return -1;
-    if (l->switch_user && fchown(fd, l->uid, l->gid))
-        return -1;
-    return dup2(fd, as_fd) < 0 ? -1 : 0;
-}
-
-static int open_stdio(const struct shim_launch *l)
+static int set_stdio(struct setup *s)
 {
     int null_fd = open("/dev/null", O_RDONLY | O_CLOEXEC);
 
     if (null_fd < 0 || dup2(null_fd, STDIN_FILENO) < 0)
         return -1;
-    if (open_log(l, SHIM_STDERR_FILE, STDERR_FILENO))
-        return -1;
-    return open_log(l, SHIM_STDOUT_FILE, STDOUT_FILENO);
+    return dup2(s->stdio[1], STDERR_FILENO) < 0 || dup2(s->stdio[0], STDOUT_FILENO) < 0 ? -1 : 0;
 }
 
-static int enter_work_dir(const struct shim_launch *l)
+static int enter_work_dir(struct setup *s)
 {
-    return chdir(l->work_dir);
+    return chdir(s->l->work_dir);
 }
 
-static int set_rlimits(const struct shim_launch *l)
+static int set_rlimits(struct setup *s)
 {
-    for (size_t i = 0; i < l->n_rlimits; i++) {
-        const struct shim_rlimit *r = &l->rlimits[i];
+    for (size_t i = 0; i < s->l->n_rlimits; i++) {
+        const struct shim_rlimit *r = &s->l->rlimits[i];
         struct rlimit limit = {(rlim_t)r->soft, (rlim_t)r->hard};
         if (setrlimit((__rlimit_resource_t)r->resource, &limit))
             return -1;
@@ -93,67 +76,95 @@ static int write_text(const char *dir, const char *file, const char *text)
     return n == (ssize_t)len ? 0 : -1;
 }
 
-static int enter_cgroup(const struct shim_launch *l)
+static int enter_cgroup(struct setup *s)
 {
-    return l->cgroup ? write_text(l->cgroup, "cgroup.procs", "0") : 0;
+    return cgroups_enter(s->l);
 }
 
-static int reset_signals(const struct shim_launch *l)
+/** svcmgr may be protected from the kernel's choice when memory is short; a container is not. */
+static int reset_oom_score(struct setup *s)
+{
+    char text[16] = "";
+    int fd = open("/proc/self/oom_score_adj", O_RDONLY | O_CLOEXEC);
+    ssize_t n = fd < 0 ? -1 : read(fd, text, sizeof(text) - 1);
+
+    (void)s;
+    if (fd >= 0)
+        close(fd);
+    if (n < 0)
+        return -1;
+    return text[0] == '-' ? write_text("/proc/self", "oom_score_adj", "0") : 0;
+}
+
+static int leave_keyring(struct setup *s)
+{
+    return rights_leave_keyring(&s->l->user);
+}
+
+static int set_file_mask(struct setup *s)
+{
+    (void)s;
+    umask(PAYLOAD_UMASK);
+    return 0;
+}
+
+static int reset_signals(struct setup *s)
 {
     sigset_t none;
 
-    (void)l;
-    for (int s = 1; s < NSIG; s++)
-        signal(s, SIG_DFL); /* KILL, STOP and libc's own refuse: they have their default anyway. */
+    (void)s;
+    for (int sig = 1; sig < NSIG; sig++)
+        signal(sig, SIG_DFL); /* KILL, STOP and libc's own refuse: they have their default anyway. */
     sigemptyset(&none);
     return sigprocmask(SIG_SETMASK, &none, NULL);
 }
 
-static int switch_user(const struct shim_launch *l)
+static int switch_user(struct setup *s)
 {
-    if (!l->switch_user)
-        return 0;
-    if (setgroups(l->n_groups, l->groups) || setgid(l->gid) || setuid(l->uid))
-        return -1;
-    return prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
+    return rights_take(&s->l->user);
 }
 
 /* After switch_user: a change of credentials clears it. */
-static int die_with_shim(const struct shim_launch *l)
+static int die_with_shim(struct setup *s)
 {
-    (void)l;
+    (void)s;
     return prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0);
 }
 
-static int run_command(const struct shim_launch *l)
+static int run_command(struct setup *s)
 {
-    char *argv[] = {(char *)"sh", (char *)"-c", l->command, NULL};
+    char *argv[] = {(char *)"sh", (char *)"-c", s->l->command, NULL};
     char *none[] = {NULL};
 
-    execve("/bin/sh", argv, l->env ? l->env : none);
+    execve("/bin/sh", argv, s->l->env ? s->l->env : none);
     return -1;
 }
 
 static const struct setup_step setup_steps[] = {
     {"process group", own_group},
-    {"log files", open_stdio},
     {"working directory", enter_work_dir},
     {"resource limits", set_rlimits},
     {"cgroup", enter_cgroup},
+    {"out-of-memory score", reset_oom_score},
+    {"session keyring", leave_keyring},
+    {"file mode mask", set_file_mask},
     {"signals", reset_signals},
     {"switch of user", switch_user},
     {"parent death signal", die_with_shim},
+    {"standard output", set_stdio},
     {"command /bin/sh", run_command},
 };
 
-static _Noreturn void become_payload(const struct shim_launch *l, pid_t shim, int report_fd)
+static _Noreturn void become_payload(const struct shim_launch *l, const int stdio[2], pid_t shim,
+                                     int report_fd)
 {
     struct payload_failure fail = {.error = 0};
+    struct setup s = {.l = l, .stdio = stdio};
 
     for (size_t i = 0; i < sizeof(setup_steps) / sizeof(setup_steps[0]); i++) {
         if (getppid() != shim)
             _exit(127);
-        if (setup_steps[i].run(l)) {
+        if (setup_steps[i].run(&s)) {
             fail.error = errno;
             snprintf(fail.step, sizeof(fail.step), "%s", setup_steps[i].name);
             break;
@@ -170,7 +181,7 @@ static int fail_here(struct payload_failure *fail, const char *step)
     return ERR_IO;
 }
 
-int payload_start(const struct shim_launch *l, pid_t *pid, struct payload_failure *fail)
+int payload_start(const struct shim_launch *l, const int stdio[2], pid_t *pid, struct payload_failure *fail)
 {
     int pipe_fds[2];
     pid_t shim = getpid();
@@ -179,7 +190,7 @@ int payload_start(const struct shim_launch *l, pid_t *pid, struct payload_failur
         return fail_here(fail, "pipe");
     pid_t child = fork();
     if (!child)
-        become_payload(l, shim, pipe_fds[1]);
+        become_payload(l, stdio, shim, pipe_fds[1]);
     int fork_errno = errno;
     close(pipe_fds[1]);
     if (child < 0) {
@@ -200,75 +211,4 @@ int payload_start(const struct shim_launch *l, pid_t *pid, struct payload_failur
     }
     *pid = child; /* The pipe was closed by exec (or by a death that waitpid will tell). */
     return 0;
-}
-
-struct signalling {
-    pid_t group, self;
-    int signal, n_sent;
-};
-
-static void signal_one(void *arg, pid_t pid, const struct shim_proc *proc)
-{
-    struct signalling *s = arg;
-
-    if (pid == s->self || proc->state == 'Z')
-        return;
-    /* A subreaper's orphans become its own children: what left group or session is found by its parent. */
-    if (proc->group != s->group && proc->session != s->self && proc->parent != s->self)
-        return;
-    if (!kill(pid, s->signal))
-        s->n_sent++;
-}
-
-int payload_signal(pid_t group, int signal)
-{
-    struct signalling s = {group, getpid(), signal, 0};
-
-    if (group > 0)
-        kill(-group, signal);
-    shim_proc_each(signal_one, &s);
-    return s.n_sent;
-}
-
-static void set_limit(const char *dir, const char *file, const char *text)
-{
-    if (write_text(dir, file, text))
-        fprintf(stderr, "cgroup limit %s=%s is not set: %s\n", file, text, strerror(errno));
-}
-
-bool payload_cgroup_make(const struct shim_launch *l)
-{
-    char text[64];
-
-    if (!l->cgroup)
-        return false;
-    if (mkdir(l->cgroup, 0755) && errno != EEXIST) {
-        fprintf(stderr, "cgroup %s is not made, there are no limits: %s\n", l->cgroup, strerror(errno));
-        return false;
-    }
-    if (l->memory_bytes) {
-        snprintf(text, sizeof(text), "%lld", (long long)l->memory_bytes);
-        set_limit(l->cgroup, "memory.max", text);
-    }
-    if (l->cpu_milli) {
-        snprintf(text, sizeof(text), "%lld 100000", (long long)l->cpu_milli * 100);
-        set_limit(l->cgroup, "cpu.max", text);
-    }
-    return true;
-}
-
-void payload_cgroup_remove(const struct shim_launch *l)
-{
-    if (!l->cgroup)
-        return;
-    if (write_text(l->cgroup, "cgroup.kill", "1"))
-        fprintf(stderr, "cgroup.kill: %s\n", strerror(errno));
-    /* What was killed there leaves the group only when its parent has reaped it. */
-    for (int i = 0; i < CGROUP_TRIES && rmdir(l->cgroup); i++) {
-        if (errno != EBUSY)
-            break;
-        poll(NULL, 0, CGROUP_WAIT_MS);
-    }
-    if (!access(l->cgroup, F_OK))
-        fprintf(stderr, "cgroup %s is not removed: %s\n", l->cgroup, strerror(errno));
 }

@@ -1,8 +1,8 @@
 /**
- * Starting the process of a container, and making sure that nothing of it stays. Used by container-shim only: its calls
+ * Starting the process of a container. Used by container-shim only: its calls
  * may block.
  *
- * Thread: the program's only one.   Source: ours; prctl(2), cgroups(7).
+ * Thread: the program's only one.   Source: ours; prctl(2).
  */
 #ifndef SHIM_PAYLOAD_H
 #define SHIM_PAYLOAD_H
@@ -16,25 +16,17 @@ struct payload_failure {
 };
 
 /**
- * Fork and run `/bin/sh -c command` as *l says, in a process group of its own, killed by the kernel if we die.
+ * Fork and run `/bin/sh -c command` as *l says, in a process group of its own, killed by the kernel if we die. Of ours
+ * it gets nothing but the session: no descriptor, keyring, signal disposition or file mode mask, and never more rights than the
+ * user has. The log files are opened with the user's rights.
  *
  * @param l     what to run                                                          [borrowed]
+ * @param stdio its standard output and error, close-on-exec                         [borrowed]
  * @param pid   the process, also its group                                          [out]
  * @param fail  filled when it could not be started                                  [out]
  * @return 0: the command is being executed; or ERR_IO with *fail: no process is left.
  * Source: setpgid(2), prctl(2) PR_SET_PDEATHSIG, PR_SET_NO_NEW_PRIVS.
  */
-int payload_start(const struct shim_launch *l, pid_t *pid, struct payload_failure *fail);
-
-/** Send a signal to the process group and to every descendant that has left it. @return how many processes got it. */
-int payload_signal(pid_t group, int signal);
-
-/**
- * Make the container's cgroup and set its limits, as far as the controllers are there; says on stderr what is not.
- * @return true: payload_start shall use the group; false: there is none to use.
- */
-bool payload_cgroup_make(const struct shim_launch *l);
-/** Kill what is left in the group and remove it. */
-void payload_cgroup_remove(const struct shim_launch *l);
+int payload_start(const struct shim_launch *l, const int stdio[2], pid_t *pid, struct payload_failure *fail);
 
 #endif

@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/mem.h"
 #include "base/obj.h"
@@ -26,6 +27,18 @@ const char *shim_exit_kind_text(enum shim_exit_kind kind)
     return kind_texts[kind];
 }
 
+int shim_write_all(int fd, const char *bytes, size_t len)
+{
+    while (len > 0) {
+        ssize_t n = write(fd, bytes, len);
+        if (n < 0)
+            return -1;
+        bytes += n;
+        len -= (size_t)n;
+    }
+    return 0;
+}
+
 void shim_launch_fini(struct shim_launch *l)
 {
     free(l->command);
@@ -34,8 +47,30 @@ void shim_launch_fini(struct shim_launch *l)
     free(l->env);
     free(l->work_dir);
     free(l->log_dir);
-    free(l->cgroup);
+    for (size_t i = 0; i < l->n_cgroups; i++)
+        free(l->cgroups[i].dir);
     *l = (struct shim_launch){0};
+}
+
+int shim_launch_cgroup(struct shim_launch *l, const char *kind, const char *dir)
+{
+    if (l->n_cgroups == SHIM_CGROUPS_MAX)
+        return ERR_LIMIT;
+    struct shim_cgroup *g = &l->cgroups[l->n_cgroups++];
+    snprintf(g->kind, sizeof(g->kind), "%s", kind);
+    g->dir = mem_str(dir);
+    return 0;
+}
+
+/** "kind:directory" */
+static int read_cgroup(struct shim_launch *l, const char *value)
+{
+    const char *colon = strchr(value, ':');
+    mem_auto char *kind = colon ? mem_strn(value, (size_t)(colon - value)) : NULL;
+
+    if (!kind || strlen(kind) >= sizeof(l->cgroups[0].kind) || colon[1] != '/')
+        return ERR_PARSE;
+    return shim_launch_cgroup(l, kind, colon + 1) ? ERR_PARSE : 0;
 }
 
 static void add_env_text(struct shim_launch *l, char *take_text)
@@ -50,42 +85,31 @@ void shim_launch_env(struct shim_launch *l, const char *name, const char *value)
     add_env_text(l, mem_fmt("%s=%s", name, value));
 }
 
-static void put_text(struct buf *out, const char *key, const char *value)
-{
-    if (!value)
-        return;
-    buf_addf(out, "%s=%s", key, value);
-    buf_add_char(out, '\0');
-}
-
-static void put_int(struct buf *out, const char *key, int64_t value)
-{
-    buf_addf(out, "%s=%" PRId64, key, value);
-    buf_add_char(out, '\0');
-}
-
 void shim_launch_write(const struct shim_launch *l, struct buf *out)
 {
-    put_text(out, "command", l->command);
-    put_text(out, "work_dir", l->work_dir);
-    put_text(out, "log_dir", l->log_dir);
-    put_text(out, "cgroup", l->cgroup);
-    put_int(out, "memory_bytes", l->memory_bytes);
-    put_int(out, "cpu_milli", l->cpu_milli);
-    put_int(out, "grace_ms", l->grace_ms);
-    if (l->switch_user) {
-        put_int(out, "uid", l->uid);
-        put_int(out, "gid", l->gid);
-        for (size_t i = 0; i < l->n_groups; i++)
-            put_int(out, "group", l->groups[i]);
+    record_text(out, "command", l->command);
+    record_text(out, "work_dir", l->work_dir);
+    record_text(out, "log_dir", l->log_dir);
+    for (size_t i = 0; i < l->n_cgroups; i++) {
+        mem_auto char *cgroup = mem_fmt("%s:%s", l->cgroups[i].kind, l->cgroups[i].dir);
+        record_text(out, "cgroup", cgroup);
     }
+    record_int(out, "cgroups_required", l->cgroups_required);
+    record_int(out, "pids_max", l->pids_max);
+    record_int(out, "cpu_is_strict", l->cpu_is_strict);
+    record_int(out, "memory_bytes", l->memory_bytes);
+    record_int(out, "cpu_milli", l->cpu_milli);
+    record_int(out, "grace_ms", l->grace_ms);
+    record_int(out, "log_bytes", l->log_bytes);
+    record_int(out, "log_files", l->log_files);
+    record_user(out, &l->user);
     for (size_t i = 0; i < l->n_rlimits; i++) {
         const struct shim_rlimit *r = &l->rlimits[i];
         buf_addf(out, "rlimit=%d:%" PRId64 ":%" PRId64, r->resource, r->soft, r->hard);
         buf_add_char(out, '\0');
     }
     for (size_t i = 0; i < l->n_env; i++)
-        put_text(out, "env", l->env[i]);
+        record_text(out, "env", l->env[i]);
 }
 
 static int read_rlimit(struct shim_launch *l, const char *value)
@@ -100,22 +124,6 @@ static int read_rlimit(struct shim_launch *l, const char *value)
     return 0;
 }
 
-static int read_user(struct shim_launch *l, const char *key, const char *value)
-{
-    int64_t n;
-
-    if (str_to_i64(value, 0, UINT32_MAX - 1, &n))
-        return ERR_PARSE;
-    l->switch_user = true;
-    if (!strcmp(key, "uid"))
-        l->uid = (uid_t)n;
-    else if (!strcmp(key, "gid"))
-        l->gid = (gid_t)n;
-    else if (l->n_groups < SHIM_GROUPS_MAX)
-        l->groups[l->n_groups++] = (gid_t)n;
-    return 0;
-}
-
 static int read_text(char **slot, const char *value)
 {
     free(*slot);
@@ -123,9 +131,21 @@ static int read_text(char **slot, const char *value)
     return 0;
 }
 
-/** One record of the launch file. */
-static int read_record(struct shim_launch *l, const char *key, const char *value)
+static int read_bool(const char *value, bool *out)
 {
+    int64_t n;
+    int err = str_to_i64(value, 0, 1, &n);
+
+    if (!err)
+        *out = n;
+    return err;
+}
+
+/** One record of the launch file. */
+static int read_record(void *arg, const char *key, const char *value)
+{
+    struct shim_launch *l = arg;
+
     if (!strcmp(key, "command"))
         return read_text(&l->command, value);
     if (!strcmp(key, "work_dir"))
@@ -133,15 +153,25 @@ static int read_record(struct shim_launch *l, const char *key, const char *value
     if (!strcmp(key, "log_dir"))
         return read_text(&l->log_dir, value);
     if (!strcmp(key, "cgroup"))
-        return read_text(&l->cgroup, value);
+        return read_cgroup(l, value);
+    if (!strcmp(key, "pids_max"))
+        return str_to_i64(value, 0, INT64_MAX, &l->pids_max);
+    if (!strcmp(key, "cgroups_required"))
+        return read_bool(value, &l->cgroups_required);
+    if (!strcmp(key, "cpu_is_strict"))
+        return read_bool(value, &l->cpu_is_strict);
     if (!strcmp(key, "memory_bytes"))
         return str_to_i64(value, 0, INT64_MAX, &l->memory_bytes);
     if (!strcmp(key, "cpu_milli"))
         return str_to_i64(value, 0, INT32_MAX, &l->cpu_milli);
     if (!strcmp(key, "grace_ms"))
         return str_to_i64(value, 0, INT32_MAX, &l->grace_ms);
-    if (!strcmp(key, "uid") || !strcmp(key, "gid") || !strcmp(key, "group"))
-        return read_user(l, key, value);
+    if (!strcmp(key, "log_bytes"))
+        return str_to_i64(value, 0, INT64_MAX, &l->log_bytes);
+    if (!strcmp(key, "log_files"))
+        return str_to_i64(value, 0, SHIM_LOG_FILES_MAX, &l->log_files);
+    if (record_is_user(key))
+        return record_take_user(&l->user, key, value);
     if (!strcmp(key, "rlimit"))
         return read_rlimit(l, value);
     if (strcmp(key, "env") || !strchr(value, '='))
@@ -153,18 +183,10 @@ static int read_record(struct shim_launch *l, const char *key, const char *value
 int shim_launch_read(const char *bytes, size_t len, struct shim_launch *out, struct err_info *why)
 {
     struct shim_launch l = {0};
-    const char *p = bytes, *end = bytes + len;
 
-    while (p < end) {
-        const char *stop = memchr(p, '\0', (size_t)(end - p));
-        const char *eq = stop ? memchr(p, '=', (size_t)(stop - p)) : NULL;
-        mem_auto char *key = eq ? mem_strn(p, (size_t)(eq - p)) : NULL;
-        if (!key || read_record(&l, key, eq + 1)) {
-            shim_launch_fini(&l);
-            return err_set(why, ERR_PARSE, key ? key : SHIM_LAUNCH_FILE,
-                           "the launch file has a bad record at byte %zu", (size_t)(p - bytes));
-        }
-        p = stop + 1;
+    if (records_each(bytes, len, read_record, &l, why)) {
+        shim_launch_fini(&l);
+        return ERR_PARSE;
     }
     if (!l.command || !l.work_dir || !l.log_dir) {
         shim_launch_fini(&l);
@@ -177,10 +199,11 @@ int shim_launch_read(const char *bytes, size_t len, struct shim_launch *out, str
 
 size_t shim_status_write(const struct shim_status *s, char out[SHIM_LINE_MAX])
 {
-    int n = snprintf(out, SHIM_LINE_MAX,
-                     "status shim=%d shim_start=%" PRIu64 " pid=%d pid_start=%" PRIu64 " started_ms=%" PRId64
-                     " stopping=%d\n",
-                     (int)s->shim, s->shim_start, (int)s->pid, s->pid_start, s->started_ms, s->stopping);
+    int n =
+        snprintf(out, SHIM_LINE_MAX,
+                 "status shim=%d shim_start=%" PRIu64 " pid=%d pid_start=%" PRIu64 " started_ms=%" PRId64
+                 " stopping=%d boot=%s\n",
+                 (int)s->shim, s->shim_start, (int)s->pid, s->pid_start, s->started_ms, s->stopping, s->boot);
     BUG_IF(n < 0 || n >= SHIM_LINE_MAX);
     return (size_t)n;
 }
@@ -201,8 +224,8 @@ int shim_status_read(const char *line, struct shim_status *out)
 
     if (sscanf(line,
                "status shim=%d shim_start=%" SCNu64 " pid=%d pid_start=%" SCNu64 " started_ms=%" SCNd64
-               " stopping=%d",
-               &shim, &s.shim_start, &pid, &s.pid_start, &s.started_ms, &stopping) != 6)
+               " stopping=%d boot=%36[0-9a-f-]",
+               &shim, &s.shim_start, &pid, &s.pid_start, &s.started_ms, &stopping, s.boot) < 6)
         return ERR_PARSE;
     s.shim = shim;
     s.pid = pid;

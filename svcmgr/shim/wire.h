@@ -4,20 +4,26 @@
  *   <container directory>/        mode 0711, owned by svcmgr's user; the shim's working directory
  *       launch                    what to run; `key=value` records, each ended by a NUL; mode 0600
  *       control.sock              Unix stream socket of the shim; mode 0600
- *       running                   one status line, written when the process runs
+ *       lock                      flock held by the shim from before it is executed until it has gone
+ *       running                   one status line: of the shim (pid=0) before the process starts, then of both
  *       exit                      one exit line, written by rename when nothing of the container is left
  *       shim.log                  what the shim has to say
- *       work/ logs/               the process's own; logs/ holds stdout.txt and stderr.txt
+ *       staging/                  svcmgr's alone: what the next launch will have as work/
+ *       work/                     the process's own; stdout.txt and stderr.txt are in the log directory,
+ *                                 elsewhere, and older ones as stdout.txt.1 (the younger), .2 …
  *
  * Socket: text lines. `status` is answered by a status line, `wait` by an exit line once the container has ended,
  * `stop MS` sends SIGTERM to the process group and SIGKILL after MS; it has no answer of its own. The descriptor 3 that a
  * shim is born with is such a connection already.
  *
- *   status shim=101 shim_start=5551 pid=102 pid_start=5552 started_ms=1700000000000 stopping=0
+ *   status shim=101 shim_start=5551 pid=102 pid_start=5552 started_ms=1700000000000 stopping=0 boot=3f0c…
  *   exit kind=exited code=0 stopped=0 started_ms=1700000000000 ended_ms=1700000000500 text=
  *
- * `…_start` is field 22 of /proc/PID/stat (clock ticks since boot): with the pid it names a process for good.
- * Thread: any.   Source: ours; proc(5).
+ * `…_start` is field 22 of /proc/PID/stat (clock ticks since boot), `boot` the boot's id: with the pid the three name a
+ * process for good. A shim of an older version says no `boot` and holds no lock.
+ * Who takes the lock knows that no shim lives in the directory and that none is about to: svcmgr takes it before it
+ * starts one and leaves it to the shim as descriptor SHIM_LOCK_FD, so it is held while nothing else can be seen yet.
+ * Thread: any.   Source: ours; proc(5), flock(2), random(4).
  */
 #ifndef SHIM_WIRE_H
 #define SHIM_WIRE_H
@@ -29,17 +35,23 @@
 
 #include "base/buf.h"
 #include "bobbin/error.h"
+#include "shim/records.h"
 
 #define SHIM_LAUNCH_FILE  "launch"
 #define SHIM_SOCKET_FILE  "control.sock"
 #define SHIM_RUNNING_FILE "running"
 #define SHIM_EXIT_FILE    "exit"
 #define SHIM_LOG_FILE     "shim.log"
+#define SHIM_LOCK_FILE    "lock"
 #define SHIM_STDOUT_FILE  "stdout.txt"
 #define SHIM_STDERR_FILE  "stderr.txt"
 
 /** The descriptor a shim is born with: a control connection to svcmgr. */
 #define SHIM_BORN_FD 3
+/** The descriptor of the locked SHIM_LOCK_FILE that a shim is born with. */
+#define SHIM_LOCK_FD 4
+/** A boot's id with its NUL. */
+#define SHIM_BOOT_MAX 37
 /** Longest line on the socket and in the status and exit files, with newline and NUL. */
 #define SHIM_LINE_MAX 512
 /** A launch file larger than this is refused. */
@@ -69,6 +81,7 @@ struct shim_status {
     uint64_t pid_start;
     int64_t started_ms;
     bool stopping;
+    char boot[SHIM_BOOT_MAX]; /* "": not said */
 };
 
 struct shim_rlimit {
@@ -77,30 +90,46 @@ struct shim_rlimit {
 };
 
 #define SHIM_RLIMITS_MAX 8
-#define SHIM_GROUPS_MAX  64
+#define SHIM_CGROUPS_MAX 4
+
+/** One directory of the container's in a cgroup hierarchy. */
+struct shim_cgroup {
+    char kind[12]; /* "v2", or the v1 controller: "memory", "pids", "cpu", "freezer" */
+    char *dir;     /* absolute; owned */
+};
+
+/** Most files of one output. */
+#define SHIM_LOG_FILES_MAX 100
 
 /** What to run. Strings are owned by the struct; release with shim_launch_fini. */
 struct shim_launch {
     char *command; /* for /bin/sh -c                                                */
     char **env;    /* "NAME=value", NULL-terminated; the whole environment          */
     size_t n_env;
-    char *work_dir;       /* absolute, exists                                              */
-    char *log_dir;        /* absolute, exists                                              */
-    char *cgroup;         /* directory to make and use; NULL: no resource limits           */
-    int64_t memory_bytes; /* 0: no limit                                             */
-    int64_t cpu_milli;    /* thousandths of a core; 0: no limit                      */
-    int64_t grace_ms;     /* when the shim itself is told to stop                    */
-    bool switch_user;     /* become uid, gid, groups before running                  */
-    uid_t uid;
-    gid_t gid;
-    gid_t groups[SHIM_GROUPS_MAX];
-    size_t n_groups;
+    char *work_dir; /* absolute, exists                                              */
+    char *log_dir;  /* absolute, exists                                              */
+    struct shim_cgroup cgroups[SHIM_CGROUPS_MAX]; /* to make and use, see cgroup.h                     */
+    size_t n_cgroups;
+    bool cgroups_required; /* not to run without them */
+    int64_t pids_max;      /* processes and threads; 0: no limit                     */
+    bool cpu_is_strict;    /* cpu_milli is a limit, not only a share when it is short */
+    int64_t memory_bytes;  /* 0: no limit                                             */
+    int64_t cpu_milli;     /* thousandths of a core; 0: no limit                      */
+    int64_t grace_ms;      /* when the shim itself is told to stop                    */
+    int64_t log_bytes;     /* of one file of output; 0: no limit                      */
+    int64_t log_files;     /* kept of each output, the present one included; from 1   */
+    struct shim_user user;
     struct shim_rlimit rlimits[SHIM_RLIMITS_MAX];
     size_t n_rlimits;
 };
 
+/** Write all to a file that does not hold its writer up. @return 0; -1 with errno. */
+int shim_write_all(int fd, const char *bytes, size_t len);
+
 /** Release the strings; *l is empty afterwards. */
 void shim_launch_fini(struct shim_launch *l);
+/** Append one cgroup (copied). @return 0; ERR_LIMIT: there are SHIM_CGROUPS_MAX. */
+int shim_launch_cgroup(struct shim_launch *l, const char *kind, const char *dir);
 /** Append one "NAME=value" (copied) to the environment. */
 void shim_launch_env(struct shim_launch *l, const char *name, const char *value);
 /** Write *l in the form of the launch file, appended to out. */
@@ -130,10 +159,23 @@ struct shim_proc {
     uint64_t start; /* ticks since boot */
 };
 
-/** Read /proc/PID/stat. @return 0; or ERR_NOTFOUND: no such process, *out unchanged. */
-int shim_proc_read(pid_t pid, struct shim_proc *out);
 /**
- * Call fn for every process of the machine. @return 0; or ERR_IO when /proc cannot be read.
+ * Read /proc/PID/stat. @return 0; ERR_NOTFOUND: no such process; ERR_UNAVAILABLE: it cannot be said now, for lack of a
+ * descriptor or memory. *out is unchanged on error.
+ */
+int shim_proc_read(pid_t pid, struct shim_proc *out);
+/** The id of this boot of the machine. @return 0; ERR_IO: it cannot be read, out is "". */
+int shim_boot_id(char out[SHIM_BOOT_MAX]);
+/**
+ * Signal the process that has this pid and this start, and never another that got the number since.
+ * @param signal  0: nothing is sent, only looked
+ * @return 0: sent; ERR_NOTFOUND: it is gone (a zombie counts as gone); ERR_PERMISSION: not ours to signal;
+ *         ERR_UNAVAILABLE: it cannot be said now, for lack of a descriptor or memory.   Source: pidfd_open(2).
+ */
+int shim_proc_signal(pid_t pid, uint64_t start, int signal);
+/**
+ * Call fn for every process of the machine. @return 0; ERR_UNAVAILABLE: /proc cannot be read whole now, fn was called for
+ * what could.
  */
 int shim_proc_each(void (*fn)(void *arg, pid_t pid, const struct shim_proc *proc), void *arg);
 

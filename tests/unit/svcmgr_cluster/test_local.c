@@ -3,6 +3,7 @@
  * that outlive the cluster object and are found again.
  */
 #include <errno.h>
+#include <fcntl.h>
 #include <inttypes.h>
 #include <setjmp.h>
 #include <signal.h>
@@ -12,6 +13,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 #include <cmocka.h>
@@ -19,204 +22,10 @@
 #include "base/mem.h"
 #include "base/obj.h"
 #include "base/str.h"
-#include "cluster/local.h"
 #include "cluster/local_inside.h"
+#include "run/fdlimit.h"
+#include "local_kit.h"
 #include "shim/wire.h"
-
-#define DEADLINE_MS 20000
-#define APP         "application_1700000000000_0001"
-#define C1          "container_1700000000000_0001_01_000001"
-#define C2          "container_1700000000000_0001_01_000002"
-#define C3          "container_1700000000000_0001_01_000003"
-
-/** A cluster and the story of what it told, one word an event. */
-struct host {
-    struct run_loop *loop;
-    struct cluster *cluster;
-    char dir[64];
-    char story[4096];
-    const char *wanted; /* the loop stops when the story holds it */
-    bool is_over;
-    struct cluster_exit exit; /* of the last exited or recovered */
-    int64_t pid;              /* of the last started or recovered */
-    int64_t attempt;
-};
-
-static void tell(struct host *h, const char *what, const char *id)
-{
-    size_t at = strlen(h->story);
-
-    snprintf(h->story + at, sizeof(h->story) - at, "%s:%s ", what, id + strlen(id) - 1);
-    if (h->wanted && strstr(h->story, h->wanted))
-        run_loop_stop(h->loop);
-}
-
-static void on_allocated(void *arg, const struct cluster_container *c)
-{
-    tell(arg, "allocated", c->id);
-}
-
-static void on_waits(void *arg, const char *container_id, const char *reason)
-{
-    struct host *h = arg;
-    mem_auto char *what = mem_fmt("waits(%s)", reason);
-
-    tell(h, what, container_id);
-}
-
-static void on_started(void *arg, const struct cluster_container *c)
-{
-    struct host *h = arg;
-
-    h->pid = c->pid;
-    tell(h, "started", c->id);
-}
-
-static void on_exited(void *arg, const struct cluster_container *c)
-{
-    struct host *h = arg;
-
-    h->exit = c->exit;
-    tell(h, "exited", c->id);
-}
-
-static void on_recovered(void *arg, const struct cluster_container *c)
-{
-    struct host *h = arg;
-
-    h->exit = c->exit;
-    h->pid = c->pid;
-    h->attempt = c->attempt;
-    tell(h, c->state == CLUSTER_RUNNING ? "found-running" : "found-exited", c->id);
-}
-
-static void on_recovery_done(void *arg)
-{
-    tell(arg, "recovered", "all*");
-}
-
-static const struct cluster_ops ops = {on_allocated, on_waits,     on_started,
-                                       on_exited,    on_recovered, on_recovery_done};
-
-static void on_deadline(void *arg)
-{
-    struct host *h = arg;
-
-    fail_msg("\"%s\" was not told; story: %s", h->wanted, h->story);
-}
-
-static void await(struct host *h, const char *wanted)
-{
-    struct run_timer *deadline = run_timer_new(h->loop, on_deadline, h);
-
-    h->wanted = wanted;
-    run_timer_start(deadline, DEADLINE_MS, 0);
-    if (!strstr(h->story, wanted))
-        run_loop_run(h->loop);
-    run_timer_free(deadline);
-    h->wanted = NULL;
-}
-
-static void stop_loop(void *arg)
-{
-    struct host *h = arg;
-
-    h->is_over = true;
-    run_loop_stop(h->loop);
-}
-
-static void open_cluster(struct host *h)
-{
-    const struct local_options options = {
-        .dir = h->dir,
-        .shim_path = SHIM_PATH,
-        .memory_mb = 1000,
-        .vcores = 3,
-        .label = "fast",
-        .hostname = "host.example",
-        .run_user = "nobody",
-        .grace_ms = 500,
-        .keep_logs_ms = 3600000,
-    };
-    struct err_info why = {0};
-
-    h->loop = run_loop_new();
-    h->story[0] = '\0';
-    if (cluster_local_open(h->loop, &options, &ops, h, &h->cluster, &why))
-        fail_msg("%s: %s", why.where, why.text);
-    cluster_recover(h->cluster);
-    await(h, "recovered:*");
-}
-
-static void close_cluster(struct host *h)
-{
-    h->is_over = false;
-    cluster_close(h->cluster, stop_loop, h);
-    if (!h->is_over)
-        run_loop_run(h->loop);
-    run_loop_free(h->loop);
-}
-
-static int set_up(void **state)
-{
-    struct host *h = mem_new(struct host);
-
-    signal(SIGPIPE, SIG_IGN);
-    snprintf(h->dir, sizeof(h->dir), "/tmp/cluster-test-XXXXXX");
-    assert_non_null(mkdtemp(h->dir));
-    open_cluster(h);
-    *state = h;
-    return 0;
-}
-
-static int tear_down(void **state)
-{
-    struct host *h = *state;
-    struct err_info why = {0};
-
-    h->is_over = false;
-    cluster_stop_all(h->cluster, stop_loop, h);
-    if (!h->is_over)
-        run_loop_run(h->loop);
-    close_cluster(h);
-    assert_int_equal(local_remove_tree(h->dir, &why), 0);
-    free(h);
-    return 0;
-}
-
-static void request(struct host *h, const char *id, int64_t memory_mb, const char *ip)
-{
-    const struct cluster_ask ask = {id, APP, memory_mb, 1, NULL, ip};
-    cluster_request(h->cluster, &ask);
-}
-
-static void launch(struct host *h, const char *id, int64_t attempt, const char *command)
-{
-    static const char *const env[] = {"PATH=/usr/bin:/bin", "A=b=c", NULL};
-    const struct cluster_launch l = {.attempt = attempt, .command = command, .env = env};
-    struct err_info why = {0};
-
-    if (cluster_launch(h->cluster, id, &l, &why))
-        fail_msg("%s", why.text);
-}
-
-static char *read_log(const struct host *h, const char *id)
-{
-    mem_auto char *path = mem_fmt("%s/logs/%s/%s/%s", h->dir, APP, id, SHIM_STDOUT_FILE);
-    char text[4096];
-    FILE *f = fopen(path, "r");
-
-    assert_non_null(f);
-    size_t n = fread(text, 1, sizeof(text), f);
-    fclose(f);
-    return mem_strn(text, n);
-}
-
-static bool is_alive(int64_t pid)
-{
-    struct shim_proc p;
-    return pid > 0 && !shim_proc_read((pid_t)pid, &p) && p.state != 'Z';
-}
 
 /* ---- requests ---- */
 
@@ -318,53 +127,53 @@ static void a_container_can_be_launched_again(void **state)
     await(h, "allocated:1");
     launch(h, C1, 1, "echo one > mark; exit 1");
     await(h, "exited:1");
-    launch(h, C1, 2, "cat mark; kill -TERM $$");
-    await(h, "exited:1 started:1 exited:1");
+    h->story[0] = '\0'; /* Of a process that ends at once the start may not be told. */
+    launch(h, C1, 2, "cat mark || echo gone; kill -TERM $$");
+    await(h, "exited:1");
     assert_int_equal(h->exit.kind, CLUSTER_EXIT_SIGNAL);
     assert_int_equal(h->exit.code, SIGTERM);
     assert_int_equal(cluster_find(h->cluster, C1)->attempt, 2);
     mem_auto char *log = read_log(h, C1);
-    assert_string_equal(log, "one\n");
+    assert_string_equal(log, "gone\n");
 }
 
-static void files_are_laid_and_stay_inside(void **state)
+/** From /proc: prlimit(2) does not look at processes of other users. */
+static uint64_t soft_fdlimit(pid_t pid)
 {
-    struct host *h = *state;
-    const struct cluster_file files[] = {{"conf/deep/a.txt", "hello", 5, NULL},
-                                         {"copy", NULL, 0, "/etc/passwd"}};
-    const struct cluster_file bad[] = {{"conf/../../x", "", 0, NULL}};
-    struct cluster_launch l = {
-        1, "cat conf/deep/a.txt; cmp copy /etc/passwd && echo; echo x >> conf/deep/a.txt", NULL, files, 2};
-    struct err_info why = {0};
+    static const char name[] = "Max open files";
+    mem_auto char *path = mem_fmt("/proc/%d/limits", (int)pid);
+    char line[128];
+    uint64_t soft = 0;
+    FILE *f = fopen(path, "r");
 
-    request(h, C1, 10, NULL);
-    await(h, "allocated:1");
-    assert_int_equal(cluster_launch(h->cluster, C1, &l, &why), 0);
-    assert_int_equal(cluster_launch(h->cluster, C1, &l, &why), ERR_WRONGSTATE);
-    await(h, "exited:1");
-    assert_int_equal(h->exit.code, 0);
-    mem_auto char *log = read_log(h, C1);
-    assert_string_equal(log, "hello\n");
-
-    l.files = bad;
-    l.n_files = 1;
-    assert_int_equal(cluster_launch(h->cluster, C1, &l, &why), ERR_INVALID);
-    assert_int_equal(cluster_launch(h->cluster, C2, &l, &why), ERR_NOTFOUND);
+    assert_non_null(f);
+    while (fgets(line, sizeof(line), f)) {
+        if (!strncmp(line, name, strlen(name)))
+            soft = strtoull(line + strlen(name), NULL, 10);
+    }
+    fclose(f);
+    return soft;
 }
 
-static void what_cannot_be_prepared_is_an_exit(void **state)
+static void what_is_started_has_the_first_limit_of_descriptors(void **state)
 {
     struct host *h = *state;
-    const struct cluster_file files[] = {{"copy", NULL, 0, "/no/such/file"}};
-    const struct cluster_launch l = {1, "true", NULL, files, 1};
+    struct rlimit limit;
     struct err_info why = {0};
+    struct shim_proc proc;
 
+    assert_int_equal(getrlimit(RLIMIT_NOFILE, &limit), 0);
+    limit.rlim_cur = 300;
+    assert_int_equal(setrlimit(RLIMIT_NOFILE, &limit), 0);
+    assert_int_equal(fdlimit_raise(&why), 0);
+    assert_int_equal(soft_fdlimit(getpid()), limit.rlim_max);
     request(h, C1, 10, NULL);
     await(h, "allocated:1");
-    assert_int_equal(cluster_launch(h->cluster, C1, &l, &why), 0);
-    await(h, "exited:1");
-    assert_int_equal(h->exit.kind, CLUSTER_EXIT_NOT_STARTED);
-    assert_non_null(strstr(h->exit.text, "No such file"));
+    launch(h, C1, 1, "exec sleep 1000");
+    await(h, "started:1");
+    assert_int_equal(soft_fdlimit((pid_t)h->pid), 300);
+    assert_int_equal(shim_proc_read((pid_t)h->pid, &proc), 0);
+    assert_int_equal(soft_fdlimit(proc.parent), 300);
 }
 
 static void a_stop_is_told_as_a_stop(void **state)
@@ -461,6 +270,163 @@ static pid_t shim_of(const struct host *h, const char *id)
     return s.shim;
 }
 
+/* ---- what is no evidence of an end ---- */
+
+/** Leave this process n descriptors more than it has. @return the limit before. */
+static struct rlimit leave_descriptors(int n)
+{
+    struct rlimit before, now;
+    int next = open("/dev/null", O_RDONLY);
+
+    assert_true(next > 0);
+    close(next);
+    assert_int_equal(getrlimit(RLIMIT_NOFILE, &before), 0);
+    now = (struct rlimit){(rlim_t)(next + n), before.rlim_max};
+    assert_int_equal(setrlimit(RLIMIT_NOFILE, &now), 0);
+    return before;
+}
+
+static int64_t start_one(struct host *h)
+{
+    request(h, C1, 100, NULL);
+    await(h, "allocated:1");
+    launch(h, C1, 1, "exec sleep 1000");
+    await(h, "started:1");
+    return h->pid;
+}
+
+/** One container runs, and a cluster that is opened anew has n descriptors for its recovery. @return the limit before. */
+static struct rlimit recover_with(struct host *h, int n, int64_t *pid)
+{
+    *pid = start_one(h);
+    close_cluster(h);
+    open_cluster_begin(h);
+    return leave_descriptors(n);
+}
+
+static void without_any_descriptor_nothing_is_concluded(void **state)
+{
+    struct host *h = *state;
+    int64_t pid;
+    struct rlimit before = recover_with(h, 0, &pid);
+
+    await(h, "degraded:*");
+    assert_null(strstr(h->story, "found"));
+    assert_null(strstr(h->story, "recovered:*"));
+    assert_int_equal(setrlimit(RLIMIT_NOFILE, &before), 0);
+    await(h, "well:*");
+    await(h, "recovered:*");
+    await(h, "found-running:1");
+    assert_int_equal(h->pid, pid);
+    assert_true(is_alive(pid));
+}
+
+static void without_a_descriptor_for_it_a_container_is_recovering(void **state)
+{
+    struct host *h = *state;
+    int64_t pid;
+    struct rlimit before = recover_with(h, 8, &pid); /* Enough to read files, not to keep a connection. */
+    await(h, "found-later:1");
+    await(h, "waits(RLIMIT_NOFILE: descriptors are short: each container needs one; raise the limit "
+             "(LimitNOFILE=)):1");
+    await(h, "degraded:*");
+    await(h, "recovered:*");
+    assert_int_equal(cluster_find(h->cluster, C1)->state, CLUSTER_RECOVERING);
+    request(h, C1, 100, NULL); /* Who asks for it is answered when it is known. */
+    assert_true(is_alive(pid));
+    assert_int_equal(setrlimit(RLIMIT_NOFILE, &before), 0);
+    await(h, "found-running:1");
+    await(h, "well:*");
+    assert_int_equal(h->pid, pid);
+    assert_null(strstr(h->story, "found-exited"));
+}
+
+static void a_stop_of_a_recovering_container_is_kept(void **state)
+{
+    struct host *h = *state;
+    int64_t pid;
+    struct rlimit before = recover_with(h, 8, &pid);
+    await(h, "recovered:*");
+    cluster_release(h->cluster, C1);
+    request(h, C2, 1000, NULL); /* Needs all the room: comes when C1 has gone. */
+    assert_true(is_alive(pid));
+    assert_int_equal(setrlimit(RLIMIT_NOFILE, &before), 0);
+    await(h, "allocated:2");
+    assert_false(is_alive(pid));
+}
+
+static void kill_shim(const struct host *h, const char *id)
+{
+    pid_t shim = shim_of(h, id);
+
+    kill(shim, SIGKILL);
+    for (int i = 0; i < DEADLINE_MS / 5 && is_alive(shim); i++)
+        usleep(5000);
+    assert_false(is_alive(shim));
+}
+
+/** As after a kill of svcmgr between its start of a shim and the shim's first word. */
+static void a_shim_that_has_not_spoken_yet_is_waited_for(void **state)
+{
+    struct host *h = *state;
+    mem_auto char *lock = mem_fmt("%s/containers/%s/%s", h->dir, C1, SHIM_LOCK_FILE);
+    mem_auto char *running = mem_fmt("%s/containers/%s/%s", h->dir, C1, SHIM_RUNNING_FILE);
+    mem_auto char *launch_file = mem_fmt("%s/containers/%s/%s", h->dir, C1, SHIM_LAUNCH_FILE);
+
+    start_one(h);
+    close_cluster(h);
+    kill_shim(h, C1);
+    assert_int_equal(unlink(running), 0);
+    int fd = open(lock, O_RDWR);
+    assert_int_equal(flock(fd, LOCK_EX | LOCK_NB), 0);
+    open_cluster(h);
+    assert_non_null(strstr(h->story, "found-later:1"));
+    assert_int_equal(access(launch_file, F_OK), 0);
+    close(fd); /* It has died without a word. */
+    await(h, "found-exited:1");
+    assert_int_equal(h->exit.kind, CLUSTER_EXIT_LOST);
+}
+
+/** After a loss of power the numbers of the dead are those of strangers. */
+static void nothing_of_another_boot_is_killed(void **state)
+{
+    struct host *h = *state;
+    mem_auto char *path = mem_fmt("%s/containers/%s/%s", h->dir, C1, SHIM_RUNNING_FILE);
+    char line[SHIM_LINE_MAX] = "";
+    struct shim_status s;
+
+    request(h, C1, 100, NULL);
+    await(h, "allocated:1");
+    launch(h, C1, 1, "sleep 1000 & echo $! > child; wait");
+    await(h, "started:1");
+    mem_auto char *child_file = mem_fmt("%s/child", cluster_find(h->cluster, C1)->work_dir);
+    long child = 0;
+    for (int i = 0; i < DEADLINE_MS / 5 && child <= 0; i++) {
+        FILE *f = fopen(child_file, "r");
+        if (f && fscanf(f, "%ld", &child) != 1)
+            child = 0;
+        if (f)
+            fclose(f);
+        usleep(5000);
+    }
+    assert_true(child > 0);
+    close_cluster(h);
+    kill_shim(h, C1);
+    FILE *f = fopen(path, "r+");
+    assert_non_null(fgets(line, sizeof(line), f));
+    assert_int_equal(shim_status_read(line, &s), 0);
+    snprintf(s.boot, sizeof(s.boot), "00000000-0000-0000-0000-000000000000");
+    rewind(f);
+    fwrite(line, 1, shim_status_write(&s, line), f);
+    fclose(f);
+    open_cluster(h);
+    assert_non_null(strstr(h->story, "found-exited:1"));
+    assert_int_equal(h->exit.kind, CLUSTER_EXIT_LOST);
+    bool was_spared = is_alive(child);
+    kill((pid_t)child, SIGKILL);
+    assert_true(was_spared);
+}
+
 static void a_killed_shim_is_a_loss_and_leaves_nothing(void **state)
 {
     struct host *h = *state;
@@ -487,6 +453,74 @@ static void a_killed_shim_is_a_loss_and_leaves_nothing(void **state)
     assert_false(is_alive(child));
 }
 
+/** The shim of C1 is stopped, then its container: both are gone, and so is the directory when it is given back. */
+static void stop_with_a_stopped_shim(struct host *h, int64_t pid)
+{
+    mem_auto char *dir = mem_fmt("%s/containers/%s", h->dir, C1);
+    pid_t shim = shim_of(h, C1);
+
+    assert_int_equal(kill(shim, SIGSTOP), 0);
+    cluster_stop(h->cluster, C1, 0);
+    await(h, "exited:1");
+    assert_false(is_alive(shim));
+    assert_false(is_alive(pid));
+    cluster_release(h->cluster, C1);
+    request(h, C2, 1000, NULL); /* Needs all the room: comes when C1 has gone. */
+    await(h, "allocated:2");
+    assert_int_equal(access(dir, F_OK), -1);
+}
+
+static void a_stopped_shim_holds_no_forced_stop(void **state)
+{
+    struct host *h = *state;
+
+    stop_with_a_stopped_shim(h, start_one(h));
+}
+
+static void a_stopped_shim_that_was_taken_over_holds_none_either(void **state)
+{
+    struct host *h = *state;
+    int64_t pid = start_one(h);
+
+    close_cluster(h);
+    open_cluster(h);
+    await(h, "found-running:1");
+    stop_with_a_stopped_shim(h, pid);
+}
+
+/** It was stopped before it could say who it is: its files name it. A release waits for nobody to ask again. */
+static void a_stopped_shim_that_never_answered_holds_no_release(void **state)
+{
+    struct host *h = *state;
+    int64_t pid = start_one(h);
+    pid_t shim = shim_of(h, C1);
+
+    close_cluster(h);
+    assert_int_equal(kill(shim, SIGSTOP), 0);
+    open_cluster(h);
+    assert_non_null(strstr(h->story, "found-later:1"));
+    cluster_release(h->cluster, C1);
+    request(h, C2, 1000, NULL);
+    await(h, "allocated:2");
+    assert_false(is_alive(shim));
+    assert_false(is_alive(pid));
+}
+
+/** Who listens is not who the directory's file names: it is left alone. */
+static void only_the_shim_that_its_file_names_is_killed(void **state)
+{
+    struct host *h = *state;
+    mem_auto char *dir = mem_fmt("%s/containers/%s", h->dir, C1);
+    struct err_info why = {0};
+
+    start_one(h);
+    pid_t shim = shim_of(h, C1);
+    assert_int_equal(shim_kill(dir, getpid(), &why), ERR_NOTFOUND);
+    assert_non_null(strstr(why.text, "does not name"));
+    assert_int_equal(shim_kill(h->dir, shim, &why), ERR_NOTFOUND);
+    assert_true(is_alive(shim));
+}
+
 static void half_made_directories_are_removed(void **state)
 {
     struct host *h = *state;
@@ -502,18 +536,42 @@ static void half_made_directories_are_removed(void **state)
 static void a_wrong_user_is_said_at_the_start(void **state)
 {
     struct host *h = *state;
-    const struct local_options options = {
-        .dir = h->dir, .shim_path = SHIM_PATH, .run_user = "no-such-user-here", .hostname = "h"};
+    const struct local_options options = {.dir = h->dir,
+                                          .shim_path = SHIM_PATH,
+                                          .run_user = "no-such-user-here",
+                                          .hostname = "h",
+                                          .source_dirs = "/"};
     struct err_info why = {0};
     struct cluster *c;
 
     if (geteuid())
         skip();
-    assert_int_equal(cluster_local_open(h->loop, &options, &ops, h, &c, &why), ERR_CONFIG);
+    assert_int_equal(cluster_local_open(h->loop, &options, &host_ops, h, &c, &why), ERR_CONFIG);
     assert_string_equal(why.where, "no-such-user-here");
 }
 
-#define CASE(f) cmocka_unit_test_setup_teardown(f, set_up, tear_down)
+static void only_ids_have_an_application(void **state)
+{
+    (void)state;
+    static const char *const bad[] = {"",
+                                      "container_",
+                                      "container_1",
+                                      "container_1_2",
+                                      "container_1_2_../x",
+                                      "container__2_1_1",
+                                      "application_1_2_01_1",
+                                      "../container_1_2_01_1",
+                                      "container_1_2_01_000001/..",
+                                      "container_x_2_01_1"};
+    mem_auto char *app = cluster_application_of(C1);
+
+    assert_string_equal(app, APP);
+    for (size_t i = 0; i < ARRAY_LEN(bad); i++) {
+        mem_auto char *none = cluster_application_of(bad[i]);
+        if (none)
+            fail_msg("\"%s\" was taken for an id of %s", bad[i], none);
+    }
+}
 
 int main(void)
 {
@@ -525,13 +583,22 @@ int main(void)
         CASE(a_held_container_is_allocated_again),
         CASE(processes_run_and_their_exits_are_typed),
         CASE(a_container_can_be_launched_again),
-        CASE(files_are_laid_and_stay_inside),
-        CASE(what_cannot_be_prepared_is_an_exit),
+        CASE(what_is_started_has_the_first_limit_of_descriptors),
         CASE(a_stop_is_told_as_a_stop),
         CASE(released_containers_leave_nothing_but_logs),
         CASE(running_containers_are_found_again),
         CASE(exits_that_nobody_saw_are_found),
+        CASE(without_any_descriptor_nothing_is_concluded),
+        CASE(without_a_descriptor_for_it_a_container_is_recovering),
+        CASE(a_stop_of_a_recovering_container_is_kept),
+        CASE(a_shim_that_has_not_spoken_yet_is_waited_for),
+        CASE(nothing_of_another_boot_is_killed),
+        cmocka_unit_test(only_ids_have_an_application),
         CASE(a_killed_shim_is_a_loss_and_leaves_nothing),
+        CASE(a_stopped_shim_holds_no_forced_stop),
+        CASE(a_stopped_shim_that_was_taken_over_holds_none_either),
+        CASE(a_stopped_shim_that_never_answered_holds_no_release),
+        CASE(only_the_shim_that_its_file_names_is_killed),
         CASE(half_made_directories_are_removed),
         CASE(a_wrong_user_is_said_at_the_start),
     };

@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <ftw.h>
+#include <linux/keyctl.h>
 #include <poll.h>
 #include <pwd.h>
 #include <setjmp.h>
@@ -17,6 +18,7 @@
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <sys/un.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -433,8 +435,11 @@ static void the_starter_may_die(void **state)
         _exit(0);
     }
     free(await_line(&b, "work/up"));
-    mem_auto char *running = await_line(&b, SHIM_RUNNING_FILE);
-    assert_int_equal(shim_status_read(running, &before), 0);
+    while (!before.pid) { /* The first status is the shim's alone. */
+        mem_auto char *running = await_line(&b, SHIM_RUNNING_FILE);
+        assert_int_equal(shim_status_read(running, &before), 0);
+        assert_int_equal(strlen(before.boot), SHIM_BOOT_MAX - 1);
+    }
     kill(starter, SIGKILL);
     assert_int_equal(waitpid(starter, NULL, 0), starter);
 
@@ -476,29 +481,365 @@ static void rubbish_on_the_socket_drops_only_that_client(void **state)
     end_box(&b);
 }
 
+/* ---- whose rights ---- */
+
+static bool set_nobody(struct shim_launch *l)
+{
+    const struct passwd *nobody = getpwnam("nobody");
+
+    if (geteuid() || !nobody)
+        return false;
+    l->user = (struct shim_user){.is_set = true,
+                                 .uid = nobody->pw_uid,
+                                 .gid = nobody->pw_gid,
+                                 .groups = {nobody->pw_gid},
+                                 .n_groups = 1};
+    assert_int_equal(chown(l->work_dir, nobody->pw_uid, nobody->pw_gid), 0);
+    assert_int_equal(chown(l->log_dir, nobody->pw_uid, nobody->pw_gid), 0);
+    return true;
+}
+
+/** Run what was made, to its end. @return what it wrote; free() */
+static char *output_of(struct box *b, struct shim_launch *take_l)
+{
+    struct shim_exit e;
+
+    write_launch(b, take_l);
+    start_with(b, "wait\n");
+    hear_exit(b, &e);
+    assert_string_equal(e.text, "");
+    return read_text(b, "logs/" SHIM_STDOUT_FILE);
+}
+
 static void as_root_it_becomes_the_user(void **state)
 {
     (void)state;
-    const struct passwd *nobody = getpwnam("nobody");
+    struct box b;
+    struct shim_launch l;
+
+    make_box(&b, &l, "id -u; id -G; touch ../stolen 2>/dev/null || echo refused", 0);
+    bool is_root = set_nobody(&l);
+    mem_auto char *wanted = mem_fmt("%u\n%u\nrefused\n", l.user.uid, l.user.gid);
+    mem_auto char *out = output_of(&b, &l);
+    end_box(&b);
+    if (!is_root)
+        skip(); /* Only root can become another user. */
+    assert_string_equal(out, wanted);
+}
+
+static void no_process_ever_gets_more_rights(void **state)
+{
+    (void)state;
+    for (int as_nobody = 0; as_nobody < 2; as_nobody++) {
+        struct box b;
+        struct shim_launch l;
+        make_box(&b, &l, "grep NoNewPrivs /proc/self/status", 0);
+        if (as_nobody)
+            set_nobody(&l);
+        mem_auto char *out = output_of(&b, &l);
+        assert_string_equal(out, "NoNewPrivs:\t1\n");
+        end_box(&b);
+    }
+}
+
+/** What a starter may have: a strict mask, signals blocked and ignored, a descriptor that survives an exec. */
+static void a_process_inherits_nothing_of_its_starter(void **state)
+{
+    (void)state;
+    struct box b;
+    struct shim_launch l;
+    sigset_t blocked, before;
+
+    make_box(&b, &l,
+             "umask; ls /proc/$$/fd; env | cut -d= -f1 | sort | tr '\\n' ' "
+             "'; echo\n"
+             "grep -E '^Sig(Blk|Ign)' /proc/$$/status | cut -f2; cut -d' ' -f7 /proc/$$/stat",
+             0);
+    mode_t mask = umask(077);
+    sigemptyset(&blocked);
+    sigaddset(&blocked, SIGUSR1);
+    sigprocmask(SIG_BLOCK, &blocked, &before);
+    signal(SIGUSR2, SIG_IGN);
+    assert_int_equal(dup2(STDERR_FILENO, 100), 100);
+    mem_auto char *out = output_of(&b, &l);
+    close(100);
+    signal(SIGUSR2, SIG_DFL);
+    sigprocmask(SIG_SETMASK, &before, NULL);
+    umask(mask);
+    assert_string_equal(out, "0022\n0\n1\n2\nPATH PWD \n0000000000000000\n0000000000000000\n0\n");
+    end_box(&b);
+}
+
+static void the_session_keyring_is_left(void **state)
+{
+    (void)state;
+    struct box b;
+    struct shim_launch l;
+
+    make_box(&b, &l, "cat /proc/keys; echo end", 0);
+    if (!set_nobody(&l) || syscall(SYS_keyctl, KEYCTL_JOIN_SESSION_KEYRING, NULL) < 0 ||
+        syscall(SYS_add_key, "user", "secret-of-svcmgr", "x", 1, KEY_SPEC_SESSION_KEYRING) < 0) {
+        shim_launch_fini(&l);
+        end_box(&b);
+        skip(); /* Not root, or a kernel without keyrings. */
+    }
+    mem_auto char *out = output_of(&b, &l);
+    assert_non_null(strstr(out, "end\n"));
+    assert_null(strstr(out, "secret-of-svcmgr"));
+    end_box(&b);
+}
+
+static void a_protection_from_lack_of_memory_is_not_inherited(void **state)
+{
+    (void)state;
+    struct box b;
+    struct shim_launch l;
+    int fd = open("/proc/self/oom_score_adj", O_RDWR | O_CLOEXEC);
+
+    assert_true(fd >= 0);
+    if (write(fd, "-100", 4) != 4) {
+        close(fd);
+        skip(); /* It takes CAP_SYS_RESOURCE. */
+    }
+    make_box(&b, &l, "cat /proc/self/oom_score_adj", 0);
+    mem_auto char *out = output_of(&b, &l);
+    assert_int_equal(write(fd, "0", 1), 1);
+    close(fd);
+    assert_string_equal(out, "0\n");
+    end_box(&b);
+}
+
+/** As the user: a directory that only he may write is written, another's is not, whoever we are. */
+static void log_files_are_opened_with_the_rights_of_the_user(void **state)
+{
+    (void)state;
     struct box b;
     struct shim_launch l;
     struct shim_exit e;
 
-    if (geteuid() || !nobody)
-        skip();
-    make_box(&b, &l,
-             "id -u; id -G; grep NoNewPrivs /proc/self/status; touch ../stolen 2>/dev/null || echo refused",
-             0);
-    l.switch_user = true;
-    l.uid = nobody->pw_uid;
-    l.gid = nobody->pw_gid;
-    l.groups[l.n_groups++] = nobody->pw_gid;
-    mem_auto char *wanted = mem_fmt("%u\n%u\nNoNewPrivs:\t1\nrefused\n", nobody->pw_uid, nobody->pw_gid);
+    make_box(&b, &l, "echo harm", 0);
+    mem_auto char *log = mem_fmt("%s/%s", l.log_dir, SHIM_STDOUT_FILE);
+    int fd =
+        open(log, O_WRONLY | O_CREAT, 0600); /* Root's file, which the user has moved into his directory. */
+    assert_true(fd >= 0);
+    close(fd);
+    bool is_root = set_nobody(&l);
     write_launch(&b, &l);
     start_with(&b, "wait\n");
     hear_exit(&b, &e);
     mem_auto char *out = read_text(&b, "logs/" SHIM_STDOUT_FILE);
-    assert_string_equal(out, wanted);
+    end_box(&b);
+    if (!is_root)
+        skip(); /* Only root can become another user. */
+    assert_int_equal(e.kind, SHIM_NOT_STARTED);
+    assert_string_equal(e.text, "log files");
+    assert_int_equal(e.code, EACCES);
+    assert_string_equal(out, "");
+}
+
+/* ---- limits ---- */
+
+/** Give the container a cgroup of its own in these v1 hierarchies. @return false: none can be made here */
+static bool set_cgroups(struct shim_launch *l, const char *const *kinds, char dirs[][96])
+{
+    static int n;
+    bool can = true;
+
+    n++;
+    for (size_t i = 0; kinds[i]; i++) {
+        snprintf(dirs[i], 96, "/sys/fs/cgroup/%s/bobbin-test-%d-%d", kinds[i], (int)getpid(), n);
+        can = can && !mkdir(dirs[i], 0755) && !rmdir(dirs[i]);
+        shim_launch_cgroup(l, kinds[i], dirs[i]);
+    }
+    return can;
+}
+
+static void assert_gone(const char *const *kinds, char dirs[][96])
+{
+    for (size_t i = 0; kinds[i]; i++)
+        assert_int_equal(access(dirs[i], F_OK), -1);
+}
+
+static void run_limited(struct box *b, struct shim_launch *l, struct shim_exit *e)
+{
+    write_launch(b, l);
+    start_with(b, "wait\n");
+    hear_exit(b, e);
+}
+
+static void more_memory_than_asked_for_is_an_end_that_says_so(void **state)
+{
+    (void)state;
+    static const char *const kinds[] = {"memory", "freezer", NULL};
+    char dirs[SHIM_CGROUPS_MAX][96];
+    struct box b;
+    struct shim_launch l;
+    struct shim_exit e;
+
+    make_box(&b, &l, "x=$(head -c 200000000 /dev/zero | tr '\\0' x)", 0);
+    l.memory_bytes = 32 << 20;
+    if (!set_cgroups(&l, kinds, dirs)) {
+        shim_launch_fini(&l);
+        end_box(&b);
+        skip();
+    }
+    run_limited(&b, &l, &e);
+    assert_int_equal(e.kind, SHIM_SIGNALLED);
+    assert_int_equal(e.code, SIGKILL);
+    assert_string_equal(e.text,
+                        "its memory limit of 32 MB was reached and the kernel killed a process of it");
+    assert_gone(kinds, dirs);
+    end_box(&b);
+}
+
+static void more_processes_than_allowed_are_not_made(void **state)
+{
+    (void)state;
+    static const char *const kinds[] = {"pids", NULL};
+    char dirs[SHIM_CGROUPS_MAX][96];
+    struct box b;
+    struct shim_launch l;
+    struct shim_exit e;
+
+    make_box(&b, &l, "i=0; while [ $i -lt 50 ]; do sleep 1000 & i=$((i+1)); echo $i; done", 0);
+    l.pids_max = 10;
+    if (!set_cgroups(&l, kinds, dirs)) {
+        shim_launch_fini(&l);
+        end_box(&b);
+        skip();
+    }
+    run_limited(&b, &l, &e);
+    assert_string_equal(e.text, "its limit of 10 processes and threads was reached");
+    mem_auto char *out = read_text(&b, "logs/" SHIM_STDOUT_FILE);
+    assert_string_equal(out, "1\n2\n3\n4\n5\n6\n7\n8\n9\n");
+    assert_gone(kinds, dirs);
+    end_box(&b);
+}
+
+/** What makes others faster than they are looked for is held still first. */
+static void what_forks_without_end_is_ended(void **state)
+{
+    (void)state;
+    static const char *const kinds[] = {"pids", "freezer", NULL};
+    char dirs[SHIM_CGROUPS_MAX][96];
+    struct box b;
+    struct shim_launch l;
+    struct shim_exit e;
+
+    make_box(&b, &l,
+             "f() { trap '' TERM; while :; do f & sleep 0.01; done; }; setsid sh -c 'exit 0'; f & f & exit 4",
+             0);
+    l.pids_max = 60;
+    if (!set_cgroups(&l, kinds, dirs)) {
+        shim_launch_fini(&l);
+        end_box(&b);
+        skip();
+    }
+    run_limited(&b, &l, &e);
+    assert_int_equal(e.code, 4);
+    assert_gone(kinds, dirs);
+    end_box(&b);
+}
+
+static void required_cgroups_that_cannot_be_made_are_no_start(void **state)
+{
+    (void)state;
+    struct box b;
+    struct shim_launch l;
+    struct shim_exit e;
+
+    for (int required = 0; required < 2; required++) {
+        make_box(&b, &l, "exit 0", 0);
+        shim_launch_cgroup(&l, "memory", "/no/such/hierarchy/c");
+        l.cgroups_required = required;
+        run_limited(&b, &l, &e);
+        assert_int_equal(e.kind, required ? SHIM_NOT_STARTED : SHIM_EXITED);
+        mem_auto char *log = read_text(&b, SHIM_LOG_FILE);
+        assert_non_null(strstr(log, "cgroup /no/such/hierarchy/c is not made: No such file or directory"));
+        end_box(&b);
+    }
+}
+
+/* ---- output ---- */
+
+static void output_has_a_bound_and_keeps_what_came_last(void **state)
+{
+    (void)state;
+    struct box b;
+    struct shim_launch l;
+    static const char *const names[] = {"stdout.txt.2", "stdout.txt.1", "stdout.txt"};
+    buf_auto struct buf all = BUF_EMPTY;
+
+    make_box(&b, &l, "i=1000; while [ $i -lt 1400 ]; do echo a-line-$i; i=$((i+1)); done", 0);
+    l.log_bytes = 1000;
+    l.log_files = 3;
+    free(output_of(&b, &l));
+    for (size_t i = 0; i < ARRAY_LEN(names); i++) {
+        mem_auto char *name = mem_fmt("logs/%s", names[i]);
+        mem_auto char *text = read_text(&b, name);
+        assert_non_null(text);
+        assert_true(strlen(text) <= 1000);
+        buf_add_str(&all, text);
+    }
+    mem_auto char *older = read_text(&b, "logs/stdout.txt.3");
+    assert_null(older);
+    /* whole lines, the last ones, none missing between the files */
+    assert_true(all.len > 1000 && all.len % strlen("a-line-1000\n") == 0);
+    long at = 1400 - (long)(all.len / strlen("a-line-1000\n"));
+    for (const char *p = buf_cstr(&all); *p; p = strchr(p, '\n') + 1)
+        assert_int_equal(strtol(p + strlen("a-line-"), NULL, 10), at++);
+    assert_int_equal(at, 1400);
+    end_box(&b);
+}
+
+static void a_line_longer_than_a_file_is_cut(void **state)
+{
+    (void)state;
+    struct box b;
+    struct shim_launch l;
+
+    make_box(&b, &l, "head -c 5000 /dev/zero | tr '\\0' x", 0);
+    l.log_bytes = 1000;
+    l.log_files = 1;
+    mem_auto char *out = output_of(&b, &l);
+    assert_int_equal(strspn(out, "x"), 1000);
+    assert_int_equal(strlen(out), 1000);
+    end_box(&b);
+}
+
+/** A container that puts something in the way of the rotation passes no bound, and nothing of another's is touched. */
+static void a_rotation_that_is_hindered_keeps_the_bound(void **state)
+{
+    (void)state;
+    struct box b;
+    struct shim_launch l;
+
+    make_box(
+        &b, &l,
+        "mkdir -p ../logs/stdout.txt.1/full; i=0; while [ $i -lt 400 ]; do echo a-line; i=$((i+1)); done; "
+        "chmod a-w ../logs; while [ $i -lt 800 ]; do echo b-line; i=$((i+1)); done",
+        0);
+    l.log_bytes = 1000;
+    l.log_files = 2;
+    bool is_root = set_nobody(&l);
+    mem_auto char *out = output_of(&b, &l);
+    assert_true(strlen(out) <= 1000);
+    assert_non_null(strstr(out, "b-line"));
+    if (is_root)
+        assert_null(strstr(out, "a-line"));
+    end_box(&b);
+}
+
+static void the_user_may_open_his_output_by_name(void **state)
+{
+    (void)state;
+    struct box b;
+    struct shim_launch l;
+
+    make_box(&b, &l, "echo one > /dev/stdout; echo two > /proc/self/fd/1", 0);
+    set_nobody(&l);
+    mem_auto char *out = output_of(&b, &l);
+    assert_string_equal(out, "one\ntwo\n");
     end_box(&b);
 }
 
@@ -509,6 +850,14 @@ int main(void)
         cmocka_unit_test(what_cannot_start_says_why),
         cmocka_unit_test(output_environment_and_directory_are_as_told),
         cmocka_unit_test(log_files_never_lead_elsewhere),
+        cmocka_unit_test(more_memory_than_asked_for_is_an_end_that_says_so),
+        cmocka_unit_test(more_processes_than_allowed_are_not_made),
+        cmocka_unit_test(what_forks_without_end_is_ended),
+        cmocka_unit_test(required_cgroups_that_cannot_be_made_are_no_start),
+        cmocka_unit_test(output_has_a_bound_and_keeps_what_came_last),
+        cmocka_unit_test(a_line_longer_than_a_file_is_cut),
+        cmocka_unit_test(a_rotation_that_is_hindered_keeps_the_bound),
+        cmocka_unit_test(the_user_may_open_his_output_by_name),
         cmocka_unit_test(a_stop_lets_the_process_finish),
         cmocka_unit_test(grace_ends_with_a_kill),
         cmocka_unit_test(a_second_stop_shortens_the_grace),
@@ -517,6 +866,11 @@ int main(void)
         cmocka_unit_test(the_starter_may_die),
         cmocka_unit_test(rubbish_on_the_socket_drops_only_that_client),
         cmocka_unit_test(as_root_it_becomes_the_user),
+        cmocka_unit_test(no_process_ever_gets_more_rights),
+        cmocka_unit_test(a_process_inherits_nothing_of_its_starter),
+        cmocka_unit_test(the_session_keyring_is_left),
+        cmocka_unit_test(a_protection_from_lack_of_memory_is_not_inherited),
+        cmocka_unit_test(log_files_are_opened_with_the_rights_of_the_user),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,16 +1,21 @@
 /** The launch file and the lines of a container-shim: what is written is read back, what is foreign is refused. */
 #include <setjmp.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
 #include <unistd.h>
 #include <cmocka.h>
 
 #include "base/mem.h"
 #include "base/obj.h"
 #include "shim/wire.h"
+
+#define BOOT "3f0c1c86-7d52-4a63-9c0a-0f2f4c6a1b01"
 
 static void launch_file_survives_a_round_trip(void **state)
 {
@@ -21,10 +26,13 @@ static void launch_file_survives_a_round_trip(void **state)
     l.work_dir = mem_str("/w");
     l.log_dir = mem_str("/l");
     l.memory_bytes = 268435456;
-    l.switch_user = true;
-    l.uid = 65534;
-    l.gid = 65533;
-    l.groups[l.n_groups++] = 42;
+    l.pids_max = 77;
+    shim_launch_cgroup(&l, "memory", "/sys/fs/cgroup/memory/c:1");
+    shim_launch_cgroup(&l, "pids", "/sys/fs/cgroup/pids/c:1");
+    l.user.is_set = true;
+    l.user.uid = 65534;
+    l.user.gid = 65533;
+    l.user.groups[l.user.n_groups++] = 42;
     l.rlimits[l.n_rlimits++] = (struct shim_rlimit){4, 0, 7};
     shim_launch_env(&l, "A", "x=y\nz");
     shim_launch_env(&l, "B", "");
@@ -37,12 +45,15 @@ static void launch_file_survives_a_round_trip(void **state)
     assert_string_equal(back.env[0], "A=x=y\nz");
     assert_string_equal(back.env[1], "B=");
     assert_null(back.env[2]);
-    assert_null(back.cgroup);
-    assert_true(back.switch_user);
-    assert_int_equal(back.uid, 65534);
-    assert_int_equal(back.gid, 65533);
-    assert_int_equal(back.n_groups, 1);
-    assert_int_equal(back.groups[0], 42);
+    assert_int_equal(back.n_cgroups, 2);
+    assert_string_equal(back.cgroups[1].kind, "pids");
+    assert_string_equal(back.cgroups[1].dir, "/sys/fs/cgroup/pids/c:1");
+    assert_int_equal(back.pids_max, 77);
+    assert_true(back.user.is_set);
+    assert_int_equal(back.user.uid, 65534);
+    assert_int_equal(back.user.gid, 65533);
+    assert_int_equal(back.user.n_groups, 1);
+    assert_int_equal(back.user.groups[0], 42);
     assert_int_equal(back.rlimits[0].hard, 7);
     assert_int_equal(back.memory_bytes, 268435456);
     shim_launch_fini(&l);
@@ -77,7 +88,7 @@ static void lines_survive_a_round_trip(void **state)
     (void)state;
     char line[SHIM_LINE_MAX];
     struct shim_exit e = {SHIM_NOT_STARTED, 13, true, 1700000000001, 1700000000002, "working directory"}, e2;
-    struct shim_status s = {101, 5551, 102, 5552, 1700000000003, true}, s2;
+    struct shim_status s = {101, 5551, 102, 5552, 1700000000003, true, BOOT}, s2;
 
     size_t len = shim_exit_write(&e, line);
     assert_int_equal(len, strlen(line));
@@ -95,6 +106,10 @@ static void lines_survive_a_round_trip(void **state)
     assert_int_equal(s2.pid, 102);
     assert_int_equal(s2.pid_start, 5552);
     assert_true(s2.stopping);
+    assert_string_equal(s2.boot, BOOT);
+    assert_int_equal(
+        shim_status_read("status shim=1 shim_start=2 pid=3 pid_start=4 started_ms=5 stopping=0\n", &s2), 0);
+    assert_string_equal(s2.boot, ""); /* a shim of an older version */
 }
 
 static void foreign_lines_are_refused(void **state)
@@ -124,12 +139,69 @@ static void own_process_is_found_in_proc(void **state)
     assert_int_equal(shim_proc_read(0x3fffffff, &p), ERR_NOTFOUND);
 }
 
+static void a_boot_has_one_id(void **state)
+{
+    (void)state;
+    char a[SHIM_BOOT_MAX], b[SHIM_BOOT_MAX];
+
+    assert_int_equal(shim_boot_id(a), 0);
+    assert_int_equal(shim_boot_id(b), 0);
+    assert_int_equal(strlen(a), SHIM_BOOT_MAX - 1);
+    assert_string_equal(a, b);
+}
+
+/** A number that was given to another process since is not the process. */
+static void only_the_process_that_is_meant_gets_a_signal(void **state)
+{
+    (void)state;
+    struct shim_proc p = {0};
+    int status;
+    pid_t child = fork();
+
+    assert_true(child >= 0);
+    if (!child) {
+        pause();
+        _exit(0);
+    }
+    assert_int_equal(shim_proc_read(child, &p), 0);
+    assert_int_equal(shim_proc_signal(child, p.start - 1, SIGKILL), ERR_NOTFOUND);
+    assert_int_equal(shim_proc_signal(child, p.start + 1, SIGKILL), ERR_NOTFOUND);
+    assert_int_equal(shim_proc_signal(child, p.start, 0), 0); /* It lives. */
+    assert_int_equal(shim_proc_signal(child, p.start, SIGTERM), 0);
+    assert_int_equal(waitpid(child, &status, 0), child);
+    assert_true(WIFSIGNALED(status) && WTERMSIG(status) == SIGTERM);
+    assert_int_equal(shim_proc_signal(child, p.start, 0), ERR_NOTFOUND);
+}
+
+/** Without a descriptor nobody can say that a process is gone. */
+static void a_lack_of_descriptors_is_no_death(void **state)
+{
+    (void)state;
+    struct rlimit before, none;
+    struct shim_proc p = {0};
+
+    assert_int_equal(shim_proc_read(getpid(), &p), 0);
+    assert_int_equal(getrlimit(RLIMIT_NOFILE, &before), 0);
+    none = (struct rlimit){0, before.rlim_max};
+    assert_int_equal(setrlimit(RLIMIT_NOFILE, &none), 0);
+    int read_err = shim_proc_read(getpid(), &p);
+    int signal_err = shim_proc_signal(getpid(), p.start, 0);
+    assert_int_equal(setrlimit(RLIMIT_NOFILE, &before), 0);
+    assert_int_equal(read_err, ERR_UNAVAILABLE);
+    assert_int_equal(signal_err, ERR_UNAVAILABLE);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(launch_file_survives_a_round_trip), cmocka_unit_test(bad_launch_files_are_refused),
-        cmocka_unit_test(lines_survive_a_round_trip),        cmocka_unit_test(foreign_lines_are_refused),
+        cmocka_unit_test(launch_file_survives_a_round_trip),
+        cmocka_unit_test(bad_launch_files_are_refused),
+        cmocka_unit_test(lines_survive_a_round_trip),
+        cmocka_unit_test(foreign_lines_are_refused),
         cmocka_unit_test(own_process_is_found_in_proc),
+        cmocka_unit_test(a_boot_has_one_id),
+        cmocka_unit_test(only_the_process_that_is_meant_gets_a_signal),
+        cmocka_unit_test(a_lack_of_descriptors_is_no_death),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

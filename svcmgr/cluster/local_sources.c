@@ -1,0 +1,380 @@
+/**
+ * Readers of sources: one process for each launch that wants files a caller has named. The loop starts it, waits for its end
+ * without waiting, and after a time kills it; a process that a file system holds beyond that is left to itself.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "base/mem.h"
+#include "cluster/local_inside.h"
+#include "cluster/local_tree.h"
+#include "shim/wire.h"
+
+#define READER_MAGIC OBJ_MAGIC('R', 'E', 'A', 'D')
+/* Readers that were killed and do not end: with so many of one owner no further one is started for him. */
+#define STUCK_MAX 4
+/* Checks under way at a time: each is a process, and a caller makes as many as he likes. */
+#define CHECKS_MAX 64
+/* Of an answer; what is behind are faults of a check that names the first ones. */
+#define ANSWER_MAX (1 << 20)
+
+/** A question without a launch behind it. */
+struct check {
+    struct sources_ask ask;
+    size_t *index; /* of each file of ask among those that were asked for */
+    bool *absent;  /* of all that were asked for */
+    void (*done)(void *arg, const bool *absent, const struct err_info *problem);
+    void *arg;
+};
+
+struct local_reader {
+    struct obj obj;
+    TAILQ_ENTRY(local_reader) link;
+    struct local *local;
+    struct local_job *job; /* who waits: a launch */
+    struct check *check;   /* or a check; neither: nobody any more */
+    char *owner, *user;    /* user: as a person knows it */
+    bool is_stopped;       /* the box does not want it any more */
+    uv_process_t process;
+    struct run_timer *deadline;
+    int answer; /* memfd */
+};
+
+static const struct sources_ask *ask_of(const struct local_reader *r)
+{
+    return r->job ? &r->job->ask : &r->check->ask;
+}
+
+static void free_check(struct check *k)
+{
+    sources_ask_fini(&k->ask);
+    free(k->index);
+    free(k->absent);
+    free(k);
+}
+
+/** Tell who waits how it went, if anybody does. The reader stays. */
+static void tell_end(struct local_reader *r, int err, const struct err_info *why)
+{
+    struct local_job *job = r->job;
+    struct check *k = r->check;
+
+    r->job = NULL;
+    r->check = NULL;
+    if (job) {
+        job->err = err;
+        job->why = *why;
+        local_job_ended(r->local, job);
+    } else if (k) {
+        k->done(k->arg, err ? NULL : k->absent, why);
+        free_check(k);
+    }
+}
+
+/* ---- what the reader says ---- */
+
+static int tell_fault(const struct source_fault *f, const char *path, const char *user, struct err_info *why)
+{
+    static const char *const sentences[] = {
+        [SOURCE_ABSENT] = "there is no such file",
+        [SOURCE_NO_RIGHT] = "the container's user may not read it: give him the right, or name another file",
+        [SOURCE_LINK] = "a symbolic link leads to it: name the file itself",
+        [SOURCE_OUTSIDE] = "it has \"..\" in it, or is not beneath yarn.service.local.source-dirs",
+        [SOURCE_NOT_REGULAR] = "it is no regular file",
+        [SOURCE_TOO_LARGE] = "it is too large (yarn.service.local.source-max-bytes; a template: 1 MiB)",
+        [SOURCE_UNREAD] = "it cannot be read",
+        [SOURCE_UNWRITTEN] = "its copy cannot be written",
+    };
+    bool is_ours = f->problem == SOURCE_UNREAD || f->problem == SOURCE_UNWRITTEN;
+
+    return err_set(why, is_ours ? shortage_code(f->error) : ERR_INVALID, path,
+                   "src_file %.140s, as user %.32s: %s%s%s.", path, user, sentences[f->problem],
+                   is_ours ? ": " : "", is_ours ? strerror(f->error) : "");
+}
+
+/** One line of the answer. @return 0: it says nothing against a check; or ERR_* */
+static int judge_line(struct local_reader *r, const char *line, struct err_info *why)
+{
+    const struct sources_ask *ask = ask_of(r);
+    struct source_fault f;
+
+    if (source_fault_read(line, &f) || f.source >= ask->n_sources)
+        return err_set(why, ERR_IO, r->local->shim_path, "The reader of sources says: %.200s", line);
+    if (r->check && f.problem == SOURCE_ABSENT) {
+        r->check->absent[r->check->index[f.source]] = true;
+        return 0;
+    }
+    if (!why->code)
+        tell_fault(&f, ask->sources[f.source].path, r->user, why);
+    return r->check ? 0 : why->code;
+}
+
+static int judge(struct local_reader *r, int64_t status, int signal, struct err_info *why)
+{
+    buf_auto struct buf answer = BUF_EMPTY;
+    char *save = NULL;
+    int err = 0;
+    ssize_t n = pread(r->answer, buf_room(&answer, ANSWER_MAX), ANSWER_MAX, 0);
+
+    answer.len = n > 0 ? (size_t)n : 0;
+    answer.bytes[answer.len] = '\0';
+    for (char *line = strtok_r(answer.bytes, "\n", &save); !err && line; line = strtok_r(NULL, "\n", &save))
+        err = judge_line(r, line, why);
+    if (!err && (status || signal))
+        err = err_set(why, ERR_IO, r->local->shim_path,
+                      "The reader of sources ended with %" PRId64 ", signal %d.", status, signal);
+    return err;
+}
+
+/* ---- its end ---- */
+
+static void on_closed(uv_handle_t *handle)
+{
+    struct local_reader *r = obj_cast(handle->data, struct local_reader, READER_MAGIC);
+
+    close(r->answer);
+    free(r->owner);
+    free(r->user);
+    obj_fini(&r->obj);
+    free(r);
+}
+
+/** Take a reader out of the books; its memory goes when libuv has let go of it. */
+static void forget(struct local_reader *r)
+{
+    TAILQ_REMOVE(&r->local->readers, r, link);
+    run_timer_free(r->deadline);
+    r->deadline = NULL;
+    uv_close((uv_handle_t *)&r->process, on_closed);
+}
+
+static void on_ended(uv_process_t *process, int64_t status, int signal)
+{
+    struct local_reader *r = obj_cast(process->data, struct local_reader, READER_MAGIC);
+    struct err_info why = {0};
+    int err = r->job || r->check ? judge(r, status, signal, &why) : 0;
+
+    forget(r);
+    tell_end(r, err, &why);
+}
+
+/** Kill it and wait no longer. */
+static void give_up(struct local_reader *r, int err, const struct err_info *why)
+{
+    uv_process_kill(&r->process, SIGKILL);
+    tell_end(r, err, why);
+}
+
+static int tell_stopped(struct err_info *why)
+{
+    return err_set(why, ERR_CANCELLED, NULL, "it was stopped while its files were read");
+}
+
+static void on_deadline(void *arg)
+{
+    struct local_reader *r = obj_cast(arg, struct local_reader, READER_MAGIC);
+    const char *path = ask_of(r)->sources[0].path;
+    struct err_info why = {0};
+
+    if (r->is_stopped) {
+        give_up(r, tell_stopped(&why), &why);
+        return;
+    }
+    err_set(&why, ERR_TIMEOUT, path,
+            "Reading src_file %.140s took longer than yarn.service.local.source-timeout (%" PRId64
+            " s): its file system may not answer.",
+            path, r->local->source_timeout_ms / 1000);
+    log_emit(&ev_sources_hang, LOG_STR("owner", r->owner), LOG_ERR(&why));
+    give_up(r, ERR_TIMEOUT, &why);
+}
+
+void local_sources_stop(struct local *l, const struct box *b)
+{
+    struct local_reader *r;
+
+    TAILQ_FOREACH (r, &l->readers, link) {
+        if (!r->job || r->job->box != b)
+            continue;
+        r->is_stopped = true;
+        run_timer_start(r->deadline, 0, 0);
+    }
+}
+
+void local_sources_close(struct local *l)
+{
+    struct local_reader *r;
+    struct err_info why = {0};
+
+    tell_stopped(&why);
+    while ((r = TAILQ_FIRST(&l->readers))) {
+        give_up(r, ERR_CANCELLED, &why);
+        forget(r);
+    }
+}
+
+/* ---- its start ---- */
+
+static size_t n_stuck(const struct local *l, const char *owner)
+{
+    struct local_reader *r;
+    size_t n = 0;
+
+    TAILQ_FOREACH (r, &l->readers, link)
+        n += !r->job && !r->check && !strcmp(r->owner, owner);
+    return n;
+}
+
+static size_t n_checks(const struct local *l)
+{
+    struct local_reader *r;
+    size_t n = 0;
+
+    TAILQ_FOREACH (r, &l->readers, link)
+        n += r->check != NULL;
+    return n;
+}
+
+/** The request as a file in memory. @return descriptor at its begin; -1 with errno. */
+static int write_ask(const struct sources_ask *ask)
+{
+    buf_auto struct buf bytes = BUF_EMPTY;
+    int fd = memfd_create("sources", MFD_CLOEXEC);
+
+    sources_ask_write(ask, &bytes);
+    if (fd < 0 || (!shim_write_all(fd, bytes.bytes, bytes.len) && !lseek(fd, 0, SEEK_SET)))
+        return fd;
+    int error = errno;
+    close(fd);
+    errno = error;
+    return -1;
+}
+
+static int spawn(struct local_reader *r, const struct sources_ask *ask, const char *cwd, struct err_info *why)
+{
+    char *argv[] = {(char *)"container-shim", (char *)SOURCES_ARGUMENT, NULL};
+    char *env[] = {(char *)"PATH=/usr/bin:/bin", NULL};
+    int request = write_ask(ask);
+
+    if (request < 0)
+        return local_sys_fail(why, "memfd");
+    uv_stdio_container_t stdio[] = {{.flags = UV_INHERIT_FD, .data.fd = request},
+                                    {.flags = UV_INHERIT_FD, .data.fd = r->answer},
+                                    {.flags = UV_INHERIT_FD, .data.fd = r->answer}};
+    const uv_process_options_t options = {.exit_cb = on_ended,
+                                          .file = r->local->shim_path,
+                                          .args = argv,
+                                          .env = env,
+                                          .cwd = cwd,
+                                          .stdio_count = ARRAY_LEN(stdio),
+                                          .stdio = stdio};
+    int err = run_spawn(r->local->loop, &r->process, &options);
+    close(request);
+    return err ? err_set(why, shortage_code(-err), r->local->shim_path,
+                         "a reader of sources does not start: %s", uv_strerror(err))
+               : 0;
+}
+
+/** Make and start a reader; who waits is filled in afterwards. @return NULL: *why says why, no callback comes. */
+static struct local_reader *start(struct local *l, const struct sources_ask *ask, const char *owner,
+                                  const char *cwd, struct err_info *why)
+{
+    int answer = memfd_create("answer", MFD_CLOEXEC);
+
+    if (answer < 0) {
+        local_sys_fail(why, "memfd");
+        return NULL;
+    }
+    struct local_reader *r = mem_new(struct local_reader);
+    obj_init(&r->obj, READER_MAGIC);
+    r->local = l;
+    r->owner = mem_str(owner);
+    /* A user of the range has no name. */
+    r->user = l->users ? mem_fmt("%u of %.24s", (unsigned)ask->user.uid, owner) : mem_str(l->run_user);
+    r->answer = answer;
+    r->process.data = r;
+    r->deadline = run_timer_new(l->loop, on_deadline, r);
+    TAILQ_INSERT_TAIL(&l->readers, r, link);
+    if (spawn(r, ask, cwd, why)) {
+        forget(r); /* run_spawn has initialised the handle even when it fails. */
+        return NULL;
+    }
+    run_timer_start(r->deadline, (uint64_t)l->source_timeout_ms, 0);
+    return r;
+}
+
+/** As start, unless too many of this owner hang. */
+static struct local_reader *try_start(struct local *l, const struct sources_ask *ask, const char *owner,
+                                      const char *cwd, struct err_info *why)
+{
+    if (n_stuck(l, owner) < STUCK_MAX)
+        return start(l, ask, owner, cwd, why);
+    err_set(why, ERR_LIMIT, ask->sources[0].path,
+            "%d earlier readers of src_file of %.64s hang in a file system that does not answer.", STUCK_MAX,
+            owner);
+    return NULL;
+}
+
+void local_sources_read(struct local *l, struct local_job *job, void (*done)(struct local_job *job))
+{
+    mem_auto char *cwd = mem_fmt("%s/" LOCAL_SOURCES_DIR, job->dir);
+    struct local_reader *r = try_start(l, &job->ask, job->owner, cwd, &job->why);
+
+    local_job_begun(l, job, done);
+    if (r) {
+        r->job = job;
+        return;
+    }
+    job->err = job->why.code;
+    local_job_ended(l, job);
+}
+
+/** An owner who has no uid yet looks as the one user of all: both have the rights of others. */
+static struct shim_user looker(struct local *l, const char *owner)
+{
+    struct shim_user user = l->user;
+    uid_t uid;
+
+    if (l->users && local_users_peek(l->users, owner, &uid))
+        user = (struct shim_user){.is_set = true, .uid = uid, .gid = uid};
+    return user;
+}
+
+void local_sources_look(struct cluster *c, const char *owner, const char *const *paths, size_t n,
+                        void (*done)(void *arg, const bool *absent, const struct err_info *problem),
+                        void *arg)
+{
+    struct local *l = local_of(c);
+    struct check *k = mem_new(struct check);
+    struct err_info why = {0};
+
+    *k = (struct check){.done = done, .arg = arg};
+    k->index = mem_array(n + 1, sizeof(*k->index));
+    k->absent = mem_array(n + 1, sizeof(*k->absent));
+    k->ask.is_check = true;
+    k->ask.user = looker(l, owner);
+    k->ask.max_bytes = INT64_MAX;
+    for (size_t i = 0; l->source_dirs[i]; i++)
+        sources_ask_dir(&k->ask, l->source_dirs[i]);
+    for (size_t i = 0; i < n; i++) {
+        k->absent[i] = paths[i][0] != '/';
+        k->index[k->ask.n_sources] = i;
+        if (!k->absent[i])
+            sources_ask_file(&k->ask, paths[i], l->source_max_bytes);
+    }
+    if (k->ask.n_sources && n_checks(l) >= CHECKS_MAX)
+        err_set(&why, ERR_UNAVAILABLE, paths[0],
+                "src_file of %d services is looked for now; try again later.", CHECKS_MAX);
+    struct local_reader *r = k->ask.n_sources && !why.code ? try_start(l, &k->ask, owner, "/", &why) : NULL;
+    if (r) {
+        r->check = k;
+        return;
+    }
+    done(arg, why.code ? NULL : k->absent, &why);
+    free_check(k);
+}
