@@ -8,8 +8,10 @@
 #include <unistd.h>
 
 #include "base/mem.h"
+#include "base/str.h"
 #include "bobbin/path.h"
 #include "cluster/local.h"
+#include "cluster/local_users.h"
 #include "svcmgr/events.h"
 #include "svcmgr/options.h"
 
@@ -57,12 +59,6 @@ static char *find_dir(const char *data_dir)
     return here ? mem_fmt("%s/%s/svcmgr", here, data_dir) : mem_fmt("%s/svcmgr", data_dir);
 }
 
-static bool path_exists(void *arg, const char *path)
-{
-    (void)arg;
-    return !access(path, F_OK);
-}
-
 static int start_base(struct daemon *d, void *app, struct err_info *why)
 {
     struct app *a = app;
@@ -76,6 +72,7 @@ static int start_base(struct daemon *d, void *app, struct err_info *why)
     a->face.app = a;
     a->daemon = d;
     a->loop = daemon_loop(d);
+    queue_init(&a->queue);
     TAILQ_INIT(&a->steps);
     TAILQ_INIT(&a->waiters);
     a->user = opt_text(o, OPT_STATIC_USER) ? mem_str(opt_text(o, OPT_STATIC_USER)) : reg_current_user();
@@ -93,18 +90,43 @@ static void stop_base(struct daemon *d, void *app)
     free(a->user);
     free(a->dir);
     free(a->shim_path);
+    free(a->degraded);
+    free(a->unwritable);
+    free(a->state_url);
+    buf_fini(&a->clock_text);
     obj_fini(&a->obj);
     daemon_stopped(d);
 }
 
+void app_fenced(struct app *a, const struct err_info *why)
+{
+    log_emit(&ev_state_taken, LOG_ERR(why));
+    a->is_ending = a->is_fenced = true;
+    daemon_quit(a->daemon, ERR_WRONGSTATE);
+}
+
 /* ---- registry ---- */
 
+/** As effects of the engine: only while the state is ours. */
+static bool may_publish(void *arg)
+{
+    const struct app *a = app_of(arg);
+
+    return !a->is_fenced && a->state && state_is_held(a->state);
+}
+
+/* After the state, which it asks until it has stopped. */
 static int start_registry(struct daemon *d, void *app, struct err_info *why)
 {
     struct app *a = app_of(app);
+    int err = publish_open(a->loop, opt_text(daemon_options(d), OPT_REGISTRY_URL), app_record_told, a,
+                           &a->publish, why);
 
-    return publish_open(a->loop, opt_text(daemon_options(d), OPT_REGISTRY_URL), app_record_told, a,
-                        &a->publish, why);
+    if (err)
+        return err;
+    publish_guard(a->publish, may_publish, a);
+    publish_follow(a->publish, &(struct publish_follow_ops){app_records_restored, app_registry_back, a});
+    return 0;
 }
 
 static void on_drained(void *arg)
@@ -121,7 +143,7 @@ static void stop_registry(struct daemon *d, void *app)
     struct app *a = app_of(app);
 
     /* What a stop left to unpublish gets its chance; else nothing is lost: the next start publishes again. */
-    bool must_drain = opt_bool(daemon_options(d), OPT_STOP_ON_EXIT);
+    bool must_drain = opt_bool(daemon_options(d), OPT_STOP_ON_EXIT) && !a->is_fenced;
     publish_drain(a->publish, must_drain ? UNPUBLISH_LIMIT_MS : 0, on_drained, a);
 }
 
@@ -131,17 +153,18 @@ static int start_state(struct daemon *d, void *app, struct err_info *why)
 {
     struct app *a = app_of(app);
     const char *url = opt_text(daemon_options(d), OPT_STATE_STORE);
-    mem_auto char *standard = mem_fmt("file:%s/state", a->dir);
 
-    int err = state_open(a->loop, url ? url : standard, &a->state, why);
+    a->state_url = url ? mem_str(url) : mem_fmt("file:%s/state", a->dir);
+    int err = state_open(a->loop, a->state_url, &a->state, why);
     /* Who was killed while it started a shim may hold the lock for a moment more: its child has it until it executes. */
     for (int i = 0; err == ERR_WRONGSTATE && i < LOCK_TRIES; i++) {
         poll(NULL, 0, LOCK_WAIT_MS);
-        err = state_open(a->loop, url ? url : standard, &a->state, why);
+        err = state_open(a->loop, a->state_url, &a->state, why);
     }
-    if (!err)
-        daemon_version_fact(d, "state_store", url ? url : standard);
-    return err;
+    if (err && err != ERR_WRONGSTATE)
+        return err;
+    daemon_version_fact(d, "state_store", a->state_url); /* In use by another: app_recover stands by. */
+    return 0;
 }
 
 static void on_state_closed(void *arg)
@@ -157,15 +180,43 @@ static void on_state_closed(void *arg)
 static void stop_state(struct daemon *d, void *app)
 {
     (void)d;
-    state_close(app_of(app)->state, on_state_closed, app);
+    if (app_of(app)->state)
+        state_close(app_of(app)->state, on_state_closed, app);
+    else
+        on_state_closed(app);
 }
 
 /* ---- cluster ---- */
 
+static struct local_limits limits_of(const struct options *o)
+{
+    const char *cgroups = opt_text(o, OPT_CGROUPS);
+
+    return (struct local_limits){
+        .cgroups = !strcmp(cgroups, "off")        ? LIMITS_OFF
+                   : !strcmp(cgroups, "required") ? LIMITS_REQUIRED
+                                                  : LIMITS_AUTO,
+        .delegated_dir = opt_text(o, OPT_CGROUP),
+        .mount_path = opt_text(o, OPT_CGROUP_MOUNT),
+        .hierarchy = opt_text(o, OPT_CGROUP_HIERARCHY),
+        .memory_is_enforced = opt_bool(o, OPT_MEMORY_ENFORCED) && opt_bool(o, OPT_PMEM_CHECK),
+        .cpu_is_strict = opt_bool(o, OPT_CGROUP_CPU),
+        .pids_max = opt_int(o, OPT_PIDS),
+    };
+}
+
+/** Opened when the state is ours: two must not share a directory of containers. */
 static int start_cluster(struct daemon *d, void *app, struct err_info *why)
 {
-    struct app *a = app_of(app);
-    const struct options *o = daemon_options(d);
+    (void)d;
+    (void)app;
+    (void)why;
+    return 0;
+}
+
+static int open_cluster(struct app *a, struct err_info *why)
+{
+    const struct options *o = daemon_options(a->daemon);
     const struct local_options options = {
         .dir = a->dir,
         .shim_path = a->shim_path,
@@ -174,14 +225,22 @@ static int start_cluster(struct daemon *d, void *app, struct err_info *why)
         .label = opt_text(o, OPT_LABEL),
         .hostname = opt_text(o, OPT_HOSTNAME),
         .run_user = opt_text(o, OPT_RUN_USER),
-        .cgroup_dir = opt_text(o, OPT_CGROUP),
+        .user_range = opt_text(o, OPT_USER_RANGE),
+        .limits = limits_of(o),
         .grace_ms = opt_ms(o, OPT_GRACE),
         .keep_logs_ms = opt_ms(o, OPT_KEEP_LOGS),
+        .source_dirs = opt_text(o, OPT_SOURCE_DIRS),
+        .source_max_bytes = opt_int(o, OPT_SOURCE_MAX),
+        .source_timeout_ms = opt_ms(o, OPT_SOURCE_TIMEOUT),
+        .log_dir_bytes = opt_int(o, OPT_LOG_DIR_BYTES),
+        .log_files = opt_int(o, OPT_LOG_FILES),
     };
 
     int err = cluster_local_open(a->loop, &options, &app_cluster_ops, a, &a->cluster, why);
     if (!err)
-        daemon_version_fact(d, "cluster", cluster_name(a->cluster));
+        daemon_version_fact(a->daemon, "cluster", cluster_name(a->cluster));
+    if (!err)
+        daemon_version_fact(a->daemon, "enforced", cluster_local_enforced(a->cluster));
     return err;
 }
 
@@ -220,7 +279,11 @@ static void stop_cluster(struct daemon *d, void *app)
     struct cluster_capacity c;
 
     a->is_ending = true; /* When a step before engine failed to start. */
-    if (a->engine && opt_bool(daemon_options(d), OPT_STOP_ON_EXIT)) {
+    if (!a->cluster) {
+        daemon_stopped(d);
+        return;
+    }
+    if (a->engine && !a->is_fenced && opt_bool(daemon_options(d), OPT_STOP_ON_EXIT)) {
         unpublish_all(a);
         cluster_stop_all(a->cluster, on_all_stopped, a);
         return;
@@ -244,6 +307,7 @@ static void collect(void *arg)
         n_live += eng_service_is_live(services[n]);
     free(services);
     cluster_capacity(a->cluster, &c);
+    metric_set(m, M_REQUESTS_WAITING, (int64_t)a->queue.n_requests);
     metric_set(m, M_SERVICES, n);
     metric_set(m, M_SERVICES_LIVE, n_live);
     metric_set(m, M_CONTAINERS, (int64_t)c.n_containers);
@@ -265,23 +329,28 @@ static void describe_world(struct app *a)
         .local = true,
         .max_memory_mb = c.memory_mb,
         .max_vcores = c.vcores,
-        .path_exists = path_exists,
+        .max_containers = opt_int(o, OPT_MAX_CONTAINERS),
     };
 }
 
-static int start_engine(struct daemon *d, void *app, struct err_info *why)
+static int open_engine(struct app *a, struct err_info *why)
 {
-    struct app *a = app_of(app);
+    struct daemon *d = a->daemon;
     const struct options *o = daemon_options(d);
 
     describe_world(a);
+    clock_begin(&a->clock, run_boot_ms(), run_wall_ms());
     const struct engine_config config = {
         .dialect = a->world.dialect,
-        .cluster_ts = run_wall_ms(),
+        .cluster_ts = run_wall_ms() * 1000 + run_now_us() % 1000,
         .domain = opt_text(o, OPT_DOMAIN),
         .zk_quorum = opt_text(o, OPT_ZK_QUORUM),
+        .fs_uri = opt_text(o, OPT_FS),
+        .base_path = opt_text(o, OPT_BASE_PATH),
         .address_pool = opt_text(o, OPT_ADDRESSES),
+        .one_host = a->world.local,
         .queue = opt_text(o, OPT_QUEUE),
+        .max_containers = opt_int(o, OPT_MAX_CONTAINERS),
         .probe_interval_ms = opt_ms(o, OPT_PROBE_INTERVAL),
         .retry_interval_ms = opt_ms(o, OPT_RETRY_INTERVAL),
     };
@@ -290,7 +359,27 @@ static int start_engine(struct daemon *d, void *app, struct err_info *why)
         return err;
     a->probes = probes_new(a->loop, a->http, app_probe_result, a);
     metrics_collector(daemon_metrics(d), collect, a);
-    daemon_ready(d, "loading the state");
+    return 0;
+}
+
+int app_open_parts(struct app *a, struct err_info *why)
+{
+    int err = a->cluster ? 0 : open_cluster(a, why);
+
+    if (!err && !a->engine)
+        err = open_engine(a, why);
+    return err;
+}
+
+/** Who has the embedded store opens everything now, so that a mistake in the options fails the start. */
+static int start_engine(struct daemon *d, void *app, struct err_info *why)
+{
+    struct app *a = app_of(app);
+    int err = a->state && str_starts(a->state_url, "file:") ? app_open_parts(a, why) : 0;
+
+    if (err)
+        return err;
+    daemon_ready(d, "becoming active");
     app_recover(a);
     return 0;
 }
@@ -302,7 +391,9 @@ static void stop_engine(struct daemon *d, void *app)
     a->is_ending = true;
     metrics_collector(daemon_metrics(d), NULL, NULL);
     app_cancel_waiters(a);
-    probes_free(a->probes);
+    app_drop_standby(a);
+    if (a->probes)
+        probes_free(a->probes);
     a->probes = NULL;
     app_drop_timers(a);
     map_fini(&a->ending, NULL);
@@ -324,18 +415,40 @@ static void stop_api(struct daemon *d, void *app)
     struct app *a = app_of(app);
 
     app_cancel_waiters(a);
-    if (a->server)
+    a->is_ending |= a->is_standby;
+    if (a->is_stopping_standby)
+        a->is_ending = true; /* on_standby_stopped goes on. */
+    else if (a->server)
         http_server_stop(a->server, on_part_stopped, a);
     else
         daemon_stopped(d);
 }
 
+/* ---- several options together ---- */
+
+static void check_options(const struct options *o, struct buf *errors)
+{
+    const char *range = opt_text(o, OPT_USER_RANGE);
+    struct err_info why = {0};
+
+    if (!range || !*range)
+        return;
+    if (geteuid())
+        err_set(&why, ERR_CONFIG, "yarn.service.local.user-range",
+                "Only root can run containers as other users; leave it out, or start svcmgr as root.");
+    if (why.code || local_users_check(range, "/etc", &why))
+        buf_addf(errors, "%s: %s: %s\n", opt_origin(o, OPT_USER_RANGE), why.where, why.text);
+}
+
 /* ---- the table ---- */
 
 static const struct daemon_step steps[] = {
-    {"base", start_base, stop_base},       {"registry", start_registry, stop_registry},
-    {"state", start_state, stop_state},    {"cluster", start_cluster, stop_cluster},
-    {"engine", start_engine, stop_engine}, {"api", start_api, stop_api},
+    {"base", start_base, stop_base},
+    {"state", start_state, stop_state},
+    {"registry", start_registry, stop_registry},
+    {"cluster", start_cluster, stop_cluster},
+    {"engine", start_engine, stop_engine},
+    {"api", start_api, stop_api},
 };
 
 static const struct opt_def options[] = {OPTIONS_ROWS(SVCMGR_OPTIONS)};
@@ -350,5 +463,6 @@ const struct daemon_def app_daemon = {
     .n_metrics = N_SVCMGR_METRICS,
     .steps = steps,
     .n_steps = ARRAY_LEN(steps),
+    .check = check_options,
     .app_size = sizeof(struct app),
 };

@@ -2,8 +2,11 @@
  * The program around the engine: it takes events from the API, the cluster, the probes, the registry and the clock to the
  * engine, makes the state durable, and then carries the effects out. Only app*.c see this; nobody else includes it.
  *
- *     face, cluster, probes, publish, timers --app_event--> engine_step --> steps: PERSIST… --> state store
- *                                                                             then the rest --> app_carry_out
+ *     face, cluster, probes, publish, timers --app_event--> queue --> engine_step --> steps: PERSIST… --> state store
+ *                                                                                     then the rest --> app_carry_out
+ *
+ * One write is under way at a time; what comes meanwhile waits in the queue and makes the next one. A request whose documents
+ * were not written is undone and its answer says so; what the world has reported is kept and written later.
  *
  * Thread: owner loop for everything.   Source: ours.
  */
@@ -12,6 +15,7 @@
 
 #include <sys/queue.h>
 
+#include "base/buf.h"
 #include "base/map.h"
 #include "base/obj.h"
 #include "cluster/cluster.h"
@@ -21,6 +25,8 @@
 #include "http/server.h"
 #include "probe/probe.h"
 #include "run/daemon.h"
+#include "svcmgr/app_queue.h"
+#include "svcmgr/clock.h"
 #include "svcmgr/publish.h"
 #include "svcmgr/state.h"
 
@@ -30,7 +36,11 @@
 struct app_step {
     TAILQ_ENTRY(app_step) link;
     struct eng_effects effects;
-    bool is_durable, is_in_write;
+    size_t n_bytes; /* of its documents; 0: it has none */
+    bool is_in_write;
+    struct eng_kept *kept; /* of a request: its service as it was before; else NULL */
+    char *service;         /* of a request: "user/name" */
+    uint64_t token;        /* of a request */
 };
 TAILQ_HEAD(app_step_list, app_step);
 
@@ -49,6 +59,8 @@ struct app {
     struct daemon *daemon;
     struct run_loop *loop;
     char *user, *dir, *shim_path;
+    char *degraded;   /* why containers cannot be looked after; NULL: they can */
+    char *unwritable; /* why the state cannot be written; NULL: the last write worked */
     struct http_client *http;
     struct publish *publish;
     struct state *state;
@@ -61,27 +73,44 @@ struct app {
     struct map ending; /* container id -> app: EFF_STOP came */
     struct app_waiter_list waiters;
     uint64_t last_token;
+    struct queue queue;
     struct app_step_list steps;
+    struct map requested;   /* "user/name" -> itself: services with a request that is not durable yet */
     struct state_doc *docs; /* of the write under way */
+    size_t n_alone;         /* steps still to be written one by one: together they were refused */
     struct run_timer *retry_timer;
-    int64_t last_now_ms;
+    struct clock clock;    /* engine time */
+    struct buf clock_text; /* of the write under way */
     bool is_pumping, is_writing, is_ending, is_loaded_badly;
+    char *state_url;
+    char *active_url,
+        *active_place; /* standing by: whom requests are forwarded to, and where its containers are */
+    struct http_route *standby_routes; /* standing by */
+    struct run_timer *role_timer; /* standing by: looks whether the store is free; active: renews the lease */
+    bool is_standby, is_stopping_standby;
+    bool is_unknown; /* what became of the last write is not known yet */
+    bool is_fenced;  /* somebody else has the state: nothing may be touched any more */
 };
 
 /* ---- app_steps.c ---- */
 
-/** Clock of the engine: wall time that never goes back. */
-int64_t app_now_ms(struct app *a);
+/** Engine time. */
+int64_t app_now_ms(const struct app *a);
 /** Take an event to the engine; its effects follow when their time has come. */
 void app_event(struct app *a, struct eng_event *ev);
 /** Carry out what may be carried out, write what must be written. */
 void app_pump(struct app *a);
-/** Give the answer of a token to who waits for it. */
+/** Forget all steps and events. */
+void app_drop_steps(struct app *a);
+
+/* ---- app_requests.c ---- */
+
+/** Give the answer of a token to who waits for it, if anybody still does. */
 void app_answer(struct app *a, const struct eng_answer *answer);
+/** The same with an outcome of the app's; reason may be NULL. */
+void app_answer_outcome(struct app *a, uint64_t token, enum eng_outcome outcome, const char *reason);
 /** Answer all who wait with OUT_CANCELLED. */
 void app_cancel_waiters(struct app *a);
-/** Forget all steps. */
-void app_drop_steps(struct app *a);
 /** The faces' door. */
 extern const struct app_ops app_face_ops;
 
@@ -98,15 +127,44 @@ extern const struct cluster_ops app_cluster_ops;
 /** Result of a readiness probe; arg is the app. */
 void app_probe_result(void *arg, const char *container_id, int64_t attempt, bool ready, const char *text);
 /** Outcome of a change of the registry; arg is the app. */
-void app_record_told(void *arg, int64_t ticket, int code);
+void app_record_told(void *arg, int64_t ticket, int code, const char *text);
+/** publish_follow_ops: records are on their way back; the registry is heard. arg is the app. */
+void app_records_restored(void *arg, size_t n, const char *path);
+void app_registry_back(void *arg);
+
+/** The writer's node is written, unless that is going on. */
+void app_renew(struct app *a);
+
+/* ---- app_standby.c ---- */
+
+/** Become the writer of the state, then app_load; meanwhile stand by. */
+void app_recover(struct app *a);
+/** From now on the lease is renewed. */
+void app_keep_lease(struct app *a);
+/** Release what standing by and the lease need. */
+void app_drop_standby(struct app *a);
 
 /* ---- app_recover.c ---- */
 
-/** Load the state, find the containers, resume, open the API; a failure ends the daemon. */
-void app_recover(struct app *a);
+/** Open the parts that touch the world, load the state, find the containers, resume, open the API; a failure ends the
+ *  daemon. */
+void app_load(struct app *a);
+/** svcmgr cannot start: say why and end. */
+void app_fail(struct app *a, int err, const struct err_info *why);
+/** Open a->server: def has the routes and their docs, the rest is filled in. A failure ends the daemon. */
+void app_listen(struct app *a, struct http_server_def *def);
+/** Ready, once the API is open, unless something is degraded. */
+void app_tell_ready(struct app *a);
 /** All containers were told (cluster_ops.recovery_done). */
 void app_resume(struct app *a);
 
+/* ---- app.c ---- */
+
+/** Open cluster and engine, unless they are. @return 0 or ERR_* with *why filled */
+int app_open_parts(struct app *a, struct err_info *why);
+
+/** Somebody else writes the state: stop acting at once, leave every container alone, and end. */
+void app_fenced(struct app *a, const struct err_info *why);
 /** The start table. */
 extern const struct daemon_def app_daemon;
 

@@ -4,6 +4,8 @@
 #include "svcmgr/app.h"
 #include "svcmgr/events.h"
 
+LOG_DECLARE(SVCMGR_EVENTS)
+
 /* ---- what the cluster tells ---- */
 
 static struct eng_exit exit_of(const struct cluster_exit *x)
@@ -66,10 +68,17 @@ static void on_exited(void *arg, const struct cluster_container *c)
     app_event(a, &ev);
 }
 
+static const enum eng_found found[] = {
+    [CLUSTER_ALLOCATED] = FOUND_RUNNING, [CLUSTER_STARTING] = FOUND_RUNNING,
+    [CLUSTER_RUNNING] = FOUND_RUNNING,   [CLUSTER_RECOVERING] = FOUND_UNKNOWN,
+    [CLUSTER_EXITED] = FOUND_EXITED,
+};
+
 static void on_recovered(void *arg, const struct cluster_container *c)
 {
     struct app *a = obj_cast(arg, struct app, APP_MAGIC);
     const struct eng_instance *instance = NULL;
+    bool is_stopped = c->state == CLUSTER_EXITED && map_get(&a->ending, c->id);
     struct eng_event ev = {
         .kind = EV_RECOVERED, .container_id = c->id, .attempt = c->attempt, .ip = c->ip, .host = c->hostname};
 
@@ -77,10 +86,27 @@ static void on_recovered(void *arg, const struct cluster_container *c)
         cluster_release(a->cluster, c->id);
         return;
     }
-    ev.found = c->state == CLUSTER_EXITED ? FOUND_EXITED : FOUND_RUNNING;
+    if (is_stopped) {
+        on_exited(a, c); /* The stop came while nobody knew whether it runs. */
+        return;
+    }
+    ev.found = found[c->state];
     if (c->state == CLUSTER_EXITED)
         ev.exit = exit_of(&c->exit);
     app_event(a, &ev);
+}
+
+static void on_degraded(void *arg, const char *reason)
+{
+    struct app *a = obj_cast(arg, struct app, APP_MAGIC);
+
+    if (reason)
+        log_emit(&ev_containers_recovering, LOG_STR("reason", reason));
+    else
+        log_emit0(&ev_containers_known);
+    free(a->degraded);
+    a->degraded = reason ? mem_fmt("recovering containers: %s", reason) : NULL;
+    app_tell_ready(a);
 }
 
 static void on_recovery_done(void *arg)
@@ -95,6 +121,7 @@ const struct cluster_ops app_cluster_ops = {
     .exited = on_exited,
     .recovered = on_recovered,
     .recovery_done = on_recovery_done,
+    .degraded = on_degraded,
 };
 
 /* ---- what probes and registry tell ---- */
@@ -108,10 +135,26 @@ void app_probe_result(void *arg, const char *container_id, int64_t attempt, bool
     app_event(a, &ev);
 }
 
-void app_record_told(void *arg, int64_t ticket, int code)
+void app_record_told(void *arg, int64_t ticket, int code, const char *text)
 {
     struct app *a = obj_cast(arg, struct app, APP_MAGIC);
-    struct eng_event ev = {.kind = EV_RECORD, .ticket = ticket, .code = code};
+    struct eng_event ev = {.kind = EV_RECORD, .ticket = ticket, .code = code, .text = text};
+
+    app_event(a, &ev);
+}
+
+void app_records_restored(void *arg, size_t n, const char *path)
+{
+    struct app *a = obj_cast(arg, struct app, APP_MAGIC);
+
+    metric_add(daemon_metrics(a->daemon), M_RECORDS_RESTORED, (int64_t)n);
+    log_emit(&ev_records_restored, LOG_INT("records", n), LOG_STR("path", path));
+}
+
+void app_registry_back(void *arg)
+{
+    struct app *a = obj_cast(arg, struct app, APP_MAGIC);
+    struct eng_event ev = {.kind = EV_REGISTRY};
 
     app_event(a, &ev);
 }

@@ -10,13 +10,15 @@
 
 LOG_DECLARE(SVCMGR_EVENTS)
 
-#define TIMER_MAGIC OBJ_MAGIC('A', 'T', 'I', 'M')
+#define TIMER_MAGIC    OBJ_MAGIC('A', 'T', 'I', 'M')
+#define TIMER_SLICE_MS 60000
 
 /** The one timer of a service. */
 struct app_timer {
     struct obj obj;
     struct app *app;
     char *user, *name;
+    int64_t at_ms; /* engine time */
     struct run_timer *timer;
 };
 
@@ -68,8 +70,7 @@ static void do_launch(struct app *a, struct eng_effect *e)
     struct err_info why = {0};
     int err = 0;
 
-    if (c && (c->state == CLUSTER_RUNNING || c->state == CLUSTER_STARTING) &&
-        c->attempt == e->launch->attempt) {
+    if (c && cluster_state_is_live(c->state) && c->attempt == e->launch->attempt) {
         if (c->state == CLUSTER_RUNNING)
             app_cluster_ops.started(a, c);
         return;
@@ -78,6 +79,7 @@ static void do_launch(struct app *a, struct eng_effect *e)
         err = err_set(&why, ERR_NOTFOUND, e->container_id, "There is no such container.");
     if (!err)
         err = launch_plan(e->launch, c, &plan, &why);
+    plan.launch.service = e->name;
     if (!err)
         err = cluster_launch(a->cluster, e->container_id, &plan.launch, &why);
     launch_plan_fini(&plan);
@@ -91,7 +93,7 @@ static void do_stop(struct app *a, struct eng_effect *e)
     struct eng_event ev = {
         .kind = EV_LOST, .container_id = e->container_id, .text = "There is no such container."};
 
-    if (c && (c->state == CLUSTER_RUNNING || c->state == CLUSTER_STARTING)) {
+    if (c && cluster_state_is_live(c->state)) {
         map_set(&a->ending, e->container_id, a);
         cluster_stop(a->cluster, e->container_id,
                      e->force ? 0 : opt_ms(daemon_options(a->daemon), OPT_GRACE));
@@ -160,10 +162,22 @@ void app_drop_timers(struct app *a)
     map_fini(&a->timers, free_timer);
 }
 
+/** In slices: the loop's timers stand still while the host is suspended, engine time goes on. @return false: it is due */
+static bool sleep_on(struct app_timer *t)
+{
+    int64_t left = t->at_ms - app_now_ms(t->app);
+
+    if (left > 0)
+        run_timer_start(t->timer, (uint64_t)(left < TIMER_SLICE_MS ? left : TIMER_SLICE_MS), 0);
+    return left > 0;
+}
+
 static void on_timer(void *arg)
 {
     struct app_timer *t = obj_cast(arg, struct app_timer, TIMER_MAGIC);
     struct app *a = t->app;
+    if (sleep_on(t))
+        return;
     mem_auto char *key = mem_fmt("%s/%s", t->user, t->name);
     mem_auto char *user = t->user;
     mem_auto char *name = t->name;
@@ -179,7 +193,6 @@ static void do_timer(struct app *a, struct eng_effect *e)
 {
     mem_auto char *key = mem_fmt("%s/%s", e->user, e->name);
     struct app_timer *t = map_remove(&a->timers, key);
-    int64_t left = e->at_ms - app_now_ms(a);
 
     if (t)
         free_timer(t);
@@ -190,9 +203,11 @@ static void do_timer(struct app *a, struct eng_effect *e)
     t->app = a;
     t->user = mem_str(e->user);
     t->name = mem_str(e->name);
+    t->at_ms = e->at_ms;
     t->timer = run_timer_new(a->loop, on_timer, t);
     map_set(&a->timers, key, t);
-    run_timer_start(t->timer, left > 0 ? (uint64_t)left : 0, 0);
+    if (!sleep_on(t))
+        run_timer_start(t->timer, 0, 0);
 }
 
 static void do_note(struct app *a, struct eng_effect *e)

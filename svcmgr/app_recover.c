@@ -1,4 +1,5 @@
 #include <stdlib.h>
+#include <string.h>
 
 #include "faces/services.h"
 #include "svcmgr/app.h"
@@ -7,7 +8,7 @@
 
 LOG_DECLARE(SVCMGR_EVENTS)
 
-static void fail(struct app *a, int err, const struct err_info *why)
+void app_fail(struct app *a, int err, const struct err_info *why)
 {
     const struct log_event start_failed = {"start_failed", LOG_ERROR, "svcmgr cannot start."};
 
@@ -15,36 +16,52 @@ static void fail(struct app *a, int err, const struct err_info *why)
     daemon_quit(a->daemon, err);
 }
 
-static void open_api(struct app *a)
+void app_tell_ready(struct app *a)
+{
+    const char *reason = a->degraded ? a->degraded : a->unwritable;
+
+    if (a->server || reason)
+        daemon_ready(a->daemon, reason);
+}
+
+void app_listen(struct app *a, struct http_server_def *def)
 {
     const struct options *o = daemon_options(a->daemon);
     struct err_info why = {0};
-    const struct http_server_def def = {
-        .listen = opt_text(o, OPT_ADDRESS),
-        .listen_key = "yarn.service.api-server.address",
-        .allow_remote = opt_bool(o, OPT_REMOTE),
-        .allow_remote_key = "yarn.service.api-server.allow-remote",
-        .static_user = a->user,
-        .routes = services_routes,
-        .n_routes = services_n_routes,
-        .more_routes = http_common_routes,
-        .n_more_routes = http_common_n_routes,
-        .app = &a->face,
-        .write_error = services_write_error,
-        .docs = services_docs,
-        .n_docs = services_n_docs,
-        .error_schema = &services_status_schema,
-    };
 
+    def->listen = opt_text(o, OPT_ADDRESS);
+    def->listen_key = "yarn.service.api-server.address";
+    def->allow_remote = opt_bool(o, OPT_REMOTE);
+    def->allow_remote_key = "yarn.service.api-server.allow-remote";
+    def->metrics = daemon_metrics(a->daemon);
+    def->first_metric = M_HTTP_CONNECTIONS;
+    def->static_user = a->user;
+    def->more_routes = http_common_routes;
+    def->n_more_routes = http_common_n_routes;
+    def->app = &a->face;
+    def->write_error = services_write_error;
+    def->error_schema = &services_status_schema;
+    http_limits_read(o, OPT_HTTP_BODY_BUDGET, "yarn.service.api-server.", &def->limits);
     http_common_daemon(a->daemon);
-    int err = http_server_start(a->loop, &def, &a->server, &why);
-    if (err) {
-        fail(a, err, &why);
+    int err = http_server_start(a->loop, def, &a->server, &why);
+    if (err)
+        app_fail(a, err, &why);
+}
+
+static void open_api(struct app *a)
+{
+    struct http_server_def def = {.routes = services_routes,
+                                  .n_routes = services_n_routes,
+                                  .docs = services_docs,
+                                  .n_docs = services_n_docs};
+
+    app_listen(a, &def);
+    if (!a->server)
         return;
-    }
-    daemon_ready(a->daemon, NULL);
+    app_tell_ready(a);
     log_emit(&ev_svcmgr_ready, LOG_INT("port", http_server_port(a->server)),
-             LOG_STR("cluster", cluster_name(a->cluster)), LOG_STR("dialect", opt_text(o, OPT_DIALECT)));
+             LOG_STR("cluster", cluster_name(a->cluster)),
+             LOG_STR("dialect", opt_text(daemon_options(a->daemon), OPT_DIALECT)));
 }
 
 void app_resume(struct app *a)
@@ -62,7 +79,9 @@ static void on_document(void *arg, const char *key, const char *bytes, size_t le
     struct app *a = obj_cast(arg, struct app, APP_MAGIC);
     struct err_info why = {0};
 
-    if (!engine_load(a->engine, key, bytes, len, &why))
+    int err = strcmp(key, CLOCK_KEY) == 0 ? clock_read(&a->clock, bytes, len, run_boot_ms(), &why)
+                                          : engine_load(a->engine, key, bytes, len, &why);
+    if (!err)
         return;
     log_emit(&ev_state_bad, LOG_STR("key", key), LOG_ERR(&why));
     a->is_loaded_badly = true;
@@ -82,12 +101,20 @@ static void on_loaded(void *arg, int err, const struct err_info *why)
         why = &bad;
     }
     if (err)
-        fail(a, err, why);
-    else
-        cluster_recover(a->cluster);
+        app_fail(a, err, why);
+    if (err)
+        return;
+    app_keep_lease(a);
+    cluster_recover(a->cluster);
 }
 
-void app_recover(struct app *a)
+void app_load(struct app *a)
 {
-    state_load(a->state, on_document, on_loaded, a);
+    struct err_info why = {0};
+    int err = app_open_parts(a, &why);
+
+    if (err)
+        app_fail(a, err, &why);
+    else
+        state_load(a->state, on_document, on_loaded, a);
 }

@@ -10,175 +10,320 @@ LOG_DECLARE(SVCMGR_EVENTS)
 #define WRITE_MAX_BYTES (512 << 10) /* of one transaction: ZooKeeper takes at most 1 MiB */
 #define WRITE_RETRY_MS  1000
 
-int64_t app_now_ms(struct app *a)
+int64_t app_now_ms(const struct app *a)
 {
-    int64_t now = run_wall_ms();
-
-    if (now > a->last_now_ms)
-        a->last_now_ms = now;
-    return a->last_now_ms;
+    return clock_now_ms(&a->clock, run_boot_ms());
 }
 
 void app_event(struct app *a, struct eng_event *ev)
 {
     if (a->is_ending)
         return; /* What happens from now on is found again by the next start. */
-
-    struct app_step *step = mem_new(struct app_step);
-    engine_step(a->engine, ev, app_now_ms(a), &step->effects);
-    metric_add(daemon_metrics(a->daemon), M_STEPS, 1);
-    TAILQ_INSERT_TAIL(&a->steps, step, link);
+    queue_push(&a->queue, ev, 0);
     app_pump(a);
 }
 
-/* ---- answers ---- */
+/* ---- steps ---- */
 
-static struct app_waiter *take_waiter(struct app *a, uint64_t token)
+static void free_step(struct app *a, struct app_step *step)
 {
-    struct app_waiter *w;
+    TAILQ_REMOVE(&a->steps, step, link);
+    if (step->kept)
+        free(map_remove(&a->requested, step->service));
+    eng_kept_free(step->kept);
+    eng_effects_fini(&step->effects);
+    free(step->service);
+    free(step);
+}
 
-    TAILQ_FOREACH (w, &a->waiters, link) {
-        if (w->token != token)
-            continue;
-        TAILQ_REMOVE(&a->waiters, w, link);
-        return w;
+void app_drop_steps(struct app *a)
+{
+    while (!TAILQ_EMPTY(&a->steps))
+        free_step(a, TAILQ_FIRST(&a->steps));
+    queue_fini(&a->queue);
+    map_fini(&a->requested, free);
+    run_timer_free(a->retry_timer);
+    a->retry_timer = NULL;
+    mem_free_ptr(&a->docs);
+}
+
+static size_t step_bytes(const struct eng_effects *effects)
+{
+    size_t n = 0;
+
+    for (size_t i = 0; i < effects->n && effects->items[i].kind == EFF_PERSIST; i++)
+        n += effects->items[i].len + strlen(effects->items[i].key);
+    return n;
+}
+
+/* ---- taking requests back ---- */
+
+/** The service is again what it was; the effects of the step are dropped with it. */
+static void undo(struct app *a, struct app_step *step, enum eng_outcome outcome, const char *reason)
+{
+    struct eng_effects timers = {.n = 0};
+
+    engine_undo(a->engine, step->kept, app_now_ms(a), &timers);
+    for (size_t i = 0; i < timers.n; i++)
+        app_carry_out(a, &timers.items[i]);
+    eng_effects_fini(&timers);
+    app_answer_outcome(a, step->token, outcome, reason);
+    metric_add(daemon_metrics(a->daemon), M_REQUESTS_UNDONE, 1);
+    free_step(a, step);
+}
+
+/** What it would store of its service has grown too large, however little the request adds. */
+static void undo_too_large(struct app *a, struct app_step *step)
+{
+    mem_auto char *reason = mem_fmt("The state of the service would have %zu bytes, at most %d can be stored",
+                                    step->n_bytes, WRITE_MAX_BYTES);
+
+    undo(a, step, OUT_TOO_LARGE, reason);
+}
+
+/** What was asked for and is not written; why: what the store says. */
+static void undo_requests(struct app *a, bool in_write_too, const struct err_info *why)
+{
+    struct app_step *next;
+
+    for (struct app_step *step = TAILQ_FIRST(&a->steps); step; step = next) {
+        next = TAILQ_NEXT(step, link);
+        if (step->kept && (in_write_too || !step->is_in_write))
+            undo(a, step, OUT_STORE_FAILED, why->text);
     }
-    return NULL;
 }
 
-void app_answer(struct app *a, const struct eng_answer *answer)
-{
-    mem_auto struct app_waiter *w = take_waiter(a, answer->token);
+/** A write that failed, for the requests that had not begun. */
+struct failure {
+    struct app *app;
+    const struct err_info *why;
+};
 
-    if (w)
-        w->answered(w->arg, answer); /* A token that got OUT_STORE_FAILED has no waiter any more. */
+static void answer_failed(void *arg, uint64_t token)
+{
+    const struct failure *f = arg;
+
+    app_answer_outcome(f->app, token, OUT_STORE_FAILED, f->why->text);
 }
 
-void app_cancel_waiters(struct app *a)
+static void answer_busy(void *arg, uint64_t token)
 {
-    while (!TAILQ_EMPTY(&a->waiters)) {
-        struct eng_answer answer = {.token = TAILQ_FIRST(&a->waiters)->token, .outcome = OUT_CANCELLED};
-        app_answer(a, &answer);
+    app_answer_outcome(obj_cast(arg, struct app, APP_MAGIC), token, OUT_BUSY, NULL);
+}
+
+/* ---- stepping ---- */
+
+/** A request that is not durable may be undone: until then its service takes no further event. */
+static bool must_wait(const struct app *a, const struct eng_event *ev)
+{
+    if (!a->requested.n_items)
+        return false;
+    mem_auto char *service = engine_service_of(a->engine, ev);
+    return ev->kind == EV_RESUME || (service && map_get(&a->requested, service));
+}
+
+/** One step. @return bytes of its documents */
+static size_t take_event(struct app *a, struct eng_event *ev)
+{
+    struct app_step *step = mem_new(struct app_step);
+    struct eng_time now = {.now_ms = app_now_ms(a), .wall_ms = run_wall_ms()};
+    const char *name = ev->take_spec ? ev->take_spec->name : ev->name;
+
+    if (eng_event_is_request(ev)) {
+        step->token = ev->token;
+        step->service = engine_service_of(a->engine, ev);
+        step->kept = engine_keep(a->engine, ev->user, name);
+        free(map_set(&a->requested, step->service, mem_str(step->service)));
+    }
+    engine_step(a->engine, ev, now, &step->effects);
+    ev->take_spec = NULL; /* The engine has it. */
+    metric_add(daemon_metrics(a->daemon), M_STEPS, 1);
+    step->n_bytes = step_bytes(&step->effects);
+    TAILQ_INSERT_TAIL(&a->steps, step, link);
+    if (!step->kept || step->n_bytes <= WRITE_MAX_BYTES)
+        return step->n_bytes;
+    undo_too_large(a, step);
+    return 0;
+}
+
+/** Step the engine as far as one transaction and what is not durable allow. */
+static void take_events(struct app *a)
+{
+    struct eng_event *ev;
+    struct app_step *step;
+    size_t n_bytes = 0;
+
+    TAILQ_FOREACH (step, &a->steps, link)
+        n_bytes += step->n_bytes;
+    while (n_bytes < WRITE_MAX_BYTES && (ev = queue_first(&a->queue)) && !must_wait(a, ev)) {
+        n_bytes += take_event(a, ev);
+        queue_pop(&a->queue);
     }
 }
 
-static void submit(void *app, struct eng_event *ev,
-                   void (*answered)(void *arg, const struct eng_answer *answer), void *arg)
+static void carry_out(struct app *a, struct app_step *step)
 {
-    struct app *a = obj_cast(app, struct app, APP_MAGIC);
-    struct eng_answer refused = {.outcome = OUT_CANCELLED};
-
-    if (a->is_ending) {
-        spec_free(ev->take_spec);
-        ev->take_spec = NULL;
-        answered(arg, &refused);
-        return;
-    }
-    struct app_waiter *w = mem_new(struct app_waiter);
-    w->token = ev->token = ++a->last_token;
-    w->answered = answered;
-    w->arg = arg;
-    TAILQ_INSERT_TAIL(&a->waiters, w, link);
-    app_event(a, ev);
+    for (size_t i = 0; i < step->effects.n; i++)
+        app_carry_out(a, &step->effects.items[i]);
+    free_step(a, step);
 }
 
-static const struct engine *face_engine(void *app)
+/** A step that needs no write is carried out when it is its turn. */
+static void carry_out_unwritten(struct app *a)
 {
-    return obj_cast(app, struct app, APP_MAGIC)->engine;
+    struct app_step *step;
+
+    while ((step = TAILQ_FIRST(&a->steps)) && !step->n_bytes)
+        carry_out(a, step);
 }
-
-static int64_t face_now_ms(void *app)
-{
-    return app_now_ms(obj_cast(app, struct app, APP_MAGIC));
-}
-
-static const struct spec_world *face_world(void *app)
-{
-    return &obj_cast(app, struct app, APP_MAGIC)->world;
-}
-
-static const char *face_log_dir(void *app, const char *container_id)
-{
-    const struct cluster_container *c =
-        cluster_find(obj_cast(app, struct app, APP_MAGIC)->cluster, container_id);
-
-    return c ? c->log_dir : NULL;
-}
-
-const struct app_ops app_face_ops = {.submit = submit,
-                                     .engine = face_engine,
-                                     .now_ms = face_now_ms,
-                                     .world = face_world,
-                                     .log_dir = face_log_dir};
 
 /* ---- writing ---- */
 
-static bool has_docs(const struct app_step *step)
+static void on_retry(void *arg);
+
+static void retry_later(struct app *a)
 {
-    return step->effects.n > 0 && step->effects.items[0].kind == EFF_PERSIST;
+    a->retry_timer = run_timer_new(a->loop, on_retry, a);
+    run_timer_start(a->retry_timer, WRITE_RETRY_MS, 0);
 }
 
-/** The requests whose changes are not durable are told so now: they must not wait for a disk to come back. */
-static void refuse_unwritten(struct app *a)
+/** Whether the state takes writes, for /readyz. why NULL: it does. */
+static void tell_writable(struct app *a, const struct err_info *why)
+{
+    metric_set(daemon_metrics(a->daemon), M_STATE_WRITABLE, !why);
+    if (!a->unwritable && !why)
+        return;
+    if (!why)
+        log_emit0(&ev_state_written_again);
+    free(a->unwritable);
+    a->unwritable = why ? mem_fmt("the state cannot be written: %s", why->text) : NULL;
+    app_tell_ready(a);
+}
+
+/** What is written of a step need not be written again, nor can it be undone. */
+static void is_durable(struct app *a, struct app_step *step)
+{
+    if (step->kept)
+        free(map_remove(&a->requested, step->service));
+    eng_kept_free(step->kept);
+    step->kept = NULL;
+    step->n_bytes = 0;
+    step->is_in_write = false;
+}
+
+/** Every step of the write is durable. */
+static void write_succeeded(struct app *a)
 {
     struct app_step *step;
 
-    TAILQ_FOREACH (step, &a->steps, link) {
-        for (size_t i = 0; i < step->effects.n; i++) {
-            const struct eng_effect *e = &step->effects.items[i];
-            if (!step->is_in_write || e->kind != EFF_ANSWER)
-                continue;
-            struct eng_answer answer = *e->answer;
-            answer.outcome = OUT_STORE_FAILED;
-            app_answer(a, &answer);
-        }
+    tell_writable(a, NULL);
+    a->is_unknown = false;
+    a->is_pumping = true; /* An effect may bring an event at once: it waits for its turn. */
+    while ((step = TAILQ_FIRST(&a->steps)) && step->is_in_write && state_is_held(a->state)) {
+        a->n_alone -= a->n_alone > 0;
+        carry_out(a, step);
+    }
+    a->is_pumping = false;
+    TAILQ_FOREACH (step, &a->steps,
+                   link) { /* It took so long that our lease may be over: carried out when it is renewed. */
+        if (step->is_in_write)
+            is_durable(a, step);
     }
 }
 
-static void on_retry(void *arg)
+static void leave_write(struct app *a)
 {
-    struct app *a = obj_cast(arg, struct app, APP_MAGIC);
+    struct app_step *step;
 
-    run_timer_free(a->retry_timer);
-    a->retry_timer = NULL;
-    app_pump(a);
+    TAILQ_FOREACH (step, &a->steps, link)
+        step->is_in_write = false;
 }
 
-static void on_written(void *arg, int err, const struct err_info *why)
+static size_t n_steps(const struct app *a)
+{
+    const struct app_step *step;
+    size_t n = 0;
+
+    TAILQ_FOREACH (step, &a->steps, link)
+        n++;
+    return n;
+}
+
+/** Nothing was written: what was asked for is taken back, what has happened is written later. */
+static void write_failed(struct app *a, const struct err_info *why)
+{
+    struct failure failure = {a, why};
+
+    log_emit(&ev_state_not_written, LOG_ERR(why));
+    a->is_unknown = false;
+    undo_requests(a, true, why);
+    leave_write(a);
+    a->n_alone = n_steps(a); /* If one of them is to blame, the others need not share its fate. */
+    queue_drop_requests(&a->queue, answer_failed, &failure);
+    tell_writable(a, why);
+    retry_later(a);
+}
+
+/** The store will never take this: of several steps each is tried alone, a single one is given up. */
+static void write_refused(struct app *a, const struct err_info *why)
+{
+    struct app_step *step, *last = NULL;
+    size_t n = 0, n_with_docs = 0;
+
+    TAILQ_FOREACH (step, &a->steps, link) {
+        n += step->is_in_write;
+        n_with_docs += step->is_in_write && step->n_bytes > 0;
+        last = step->is_in_write && step->n_bytes > 0 ? step : last;
+    }
+    leave_write(a);
+    if (n_with_docs > 1) {
+        a->n_alone = n;
+        return;
+    }
+    BUG_IF(!last); /* The writer's node alone fits. */
+    a->n_alone -= a->n_alone > 0;
+    log_emit(&ev_state_refused, LOG_STR("document", last->effects.items[0].key), LOG_ERR(why));
+    if (last->kept)
+        undo(a, last, why->code == ERR_TOOBIG ? OUT_TOO_LARGE : OUT_NOT_STORABLE, why->text);
+    else
+        free_step(a, last);
+}
+
+/** It may have been written or not: the answers say so, and it is found out before anything else is written. */
+static void write_unknown(struct app *a, const struct err_info *why)
+{
+    struct app_step *step;
+
+    if (!a->is_unknown)
+        log_emit(&ev_state_unknown, LOG_ERR(why));
+    a->is_unknown = true;
+    TAILQ_FOREACH (step, &a->steps, link) {
+        if (step->kept && step->is_in_write)
+            app_answer_outcome(a, step->token, OUT_UNKNOWN, NULL);
+    }
+    undo_requests(a, false, why);
+    queue_drop_requests(&a->queue, answer_busy, a);
+    tell_writable(a, why);
+    retry_later(a);
+}
+
+static void on_written(void *arg, enum state_outcome outcome, const struct err_info *why)
 {
     struct app *a = obj_cast(arg, struct app, APP_MAGIC);
-    struct app_step *step;
 
     a->is_writing = false;
-    free(a->docs);
-    a->docs = NULL;
-    metric_add(daemon_metrics(a->daemon), err ? M_WRITE_ERRORS : M_WRITES, 1);
+    mem_free_ptr(&a->docs);
+    metric_add(daemon_metrics(a->daemon), outcome == STATE_WRITTEN ? M_WRITES : M_WRITE_ERRORS, 1);
     if (a->is_ending)
         return;
-    if (err) {
-        log_emit(&ev_state_not_written, LOG_ERR(why));
-        refuse_unwritten(a);
-        a->retry_timer = run_timer_new(a->loop, on_retry, a);
-        run_timer_start(a->retry_timer, WRITE_RETRY_MS, 0);
-    }
-    TAILQ_FOREACH (step, &a->steps, link) {
-        step->is_durable |= step->is_in_write && !err;
-        step->is_in_write = false;
+    switch (outcome) {
+    case STATE_WRITTEN: write_succeeded(a); break;
+    case STATE_REFUSED: write_refused(a, why); break;
+    case STATE_FAILED: write_failed(a, why); break;
+    case STATE_UNKNOWN: write_unknown(a, why); break;
+    case STATE_FENCED: app_fenced(a, why); return;
     }
     app_pump(a);
-}
-
-/** Add the documents of a step; a later text of the same document replaces the earlier one. @return their bytes */
-static size_t add_docs(struct map *docs, const struct app_step *step)
-{
-    size_t n_bytes = 0;
-
-    for (size_t i = 0; i < step->effects.n && step->effects.items[i].kind == EFF_PERSIST; i++) {
-        struct eng_effect *e = &step->effects.items[i];
-        map_set(docs, e->key, e);
-        n_bytes += e->len + strlen(e->key);
-    }
-    return n_bytes;
 }
 
 /** The documents in the order of their keys: parents first. */
@@ -186,14 +331,30 @@ static void list_docs(struct app *a, const struct map *docs)
 {
     mem_auto const char **keys = map_sorted_keys(docs);
 
-    a->docs = mem_array(docs->n_items + 1, sizeof(*a->docs));
+    a->docs = mem_array(docs->n_items + 1, sizeof(*a->docs)); /* and the clock */
     for (size_t i = 0; keys[i]; i++) {
         const struct eng_effect *e = map_get(docs, keys[i]);
         a->docs[i] = (struct state_doc){e->key, e->bytes, e->len};
     }
 }
 
-/** One transaction for as many waiting steps as it may hold. */
+/** Add the documents of a step; a later text of the same document replaces the earlier one. */
+static void add_docs(struct map *docs, const struct app_step *step)
+{
+    for (size_t i = 0; i < step->effects.n && step->effects.items[i].kind == EFF_PERSIST; i++) {
+        struct eng_effect *e = &step->effects.items[i];
+        map_set(docs, e->key, e);
+    }
+}
+
+/** Every transaction says what time it is: the due times in its documents mean nothing without. */
+static void add_clock(struct app *a, size_t at)
+{
+    clock_write(&a->clock, run_boot_ms(), &a->clock_text);
+    a->docs[at] = (struct state_doc){CLOCK_KEY, a->clock_text.bytes, a->clock_text.len};
+}
+
+/** One transaction for as many waiting steps as it may hold; without any it only asks whether the store takes writes. */
 static void begin_write(struct app *a)
 {
     struct app_step *step;
@@ -202,49 +363,56 @@ static void begin_write(struct app *a)
 
     a->is_writing = true;
     TAILQ_FOREACH (step, &a->steps, link) {
-        if (n_bytes > WRITE_MAX_BYTES)
+        bool fits = n_bytes + step->n_bytes <= WRITE_MAX_BYTES && !a->n_alone;
+        if (n_bytes > 0 && !fits)
             break;
-        n_bytes += add_docs(&docs, step);
+        n_bytes += step->n_bytes;
+        add_docs(&docs, step);
         step->is_in_write = true;
     }
     list_docs(a, &docs);
     size_t n = docs.n_items;
     map_fini(&docs, NULL);
+    add_clock(a, n++);
     state_write(a->state, a->docs, n, on_written, a);
 }
 
-/* ---- carrying out ---- */
-
-static void free_step(struct app *a, struct app_step *step)
+static void on_retry(void *arg)
 {
-    TAILQ_REMOVE(&a->steps, step, link);
-    eng_effects_fini(&step->effects);
-    free(step);
-}
+    struct app *a = obj_cast(arg, struct app, APP_MAGIC);
 
-void app_drop_steps(struct app *a)
-{
-    while (!TAILQ_EMPTY(&a->steps))
-        free_step(a, TAILQ_FIRST(&a->steps));
     run_timer_free(a->retry_timer);
     a->retry_timer = NULL;
-    free(a->docs);
-    a->docs = NULL;
+    if (a->is_unknown) {
+        a->is_writing = true;
+        state_find_out(a->state, on_written, a);
+        return;
+    }
+    take_events(a);
+    begin_write(a);
 }
 
 void app_pump(struct app *a)
 {
-    struct app_step *step;
+    bool is_idle = !a->is_writing && !a->is_unknown && !a->retry_timer;
+    bool is_held = !a->is_ending && state_is_held(a->state), can_step = is_idle && is_held;
 
     if (a->is_pumping || a->is_ending)
         return;
-    a->is_pumping = true; /* An effect may bring an event at once: its step waits for its turn. */
-    while ((step = TAILQ_FIRST(&a->steps)) && (step->is_durable || !has_docs(step)) && !step->is_in_write) {
-        for (size_t i = 0; i < step->effects.n; i++)
-            app_carry_out(a, &step->effects.items[i]);
-        free_step(a, step);
+    a->is_pumping = true; /* An effect may bring an event at once: it waits for its turn. */
+    while (can_step && queue_first(&a->queue)) {
+        take_events(a);
+        carry_out_unwritten(a);
+        can_step = TAILQ_EMPTY(&a->steps);
     }
     a->is_pumping = false;
-    if (step && !a->is_writing && !a->retry_timer)
+    if (is_idle &&
+        (!TAILQ_EMPTY(&a->steps) || !is_held)) /* Without the lease nothing is done but to ask for it. */
+        begin_write(a);
+}
+
+void app_renew(struct app *a)
+{
+    if (!a->is_ending && !a->is_writing && !a->is_unknown && !a->retry_timer)
         begin_write(a);
 }

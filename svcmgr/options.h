@@ -6,6 +6,7 @@
 #ifndef SVCMGR_OPTIONS_H
 #define SVCMGR_OPTIONS_H
 
+#include "http/limits.h"
 #include "run/options.h"
 
 /* clang-format off */
@@ -14,6 +15,7 @@
       "Where the services API listens.")                                                                          \
     X(OPT_REMOTE, "yarn.service.api-server.allow-remote", OPT_BOOL, "", "false", 0, 0, OPT_FIXED,                 \
       "Serve on addresses other than loopback; there is no authentication yet, so think before.")                 \
+    HTTP_OPTIONS(X, "yarn.service.api-server.")                                                                   \
     X(OPT_DIALECT, "yarn.service.api-server.dialect", OPT_ENUM, "seed|hadoop3", "seed", 0, 0, OPT_FIXED,          \
       "Names of states and codes of the services API: those of its document, or those of Hadoop 3.")              \
     X(OPT_CLUSTER, "yarn.service.cluster", OPT_ENUM, "local", "local", 0, 0, OPT_FIXED,                           \
@@ -22,6 +24,16 @@
       "Directory of all that Bobbin keeps on disk; svcmgr uses its subdirectory svcmgr.")                         \
     X(OPT_STATE_STORE, "yarn.service.state.store", OPT_TEXT, "", NULL, 0, 0, OPT_FIXED,                           \
       "Store of the services' state: file:DIR or zk://hosts/path. Default: file: under bobbin.data.dir.")         \
+    X(OPT_LEASE, "yarn.service.state.lease-ms", OPT_TIME, "ms", "10000", 1000, 600000, OPT_FIXED,                 \
+      "In a shared state store: how long after its last sign another svcmgr takes over from the active one.")     \
+    X(OPT_TAKE_FROM, "yarn.service.state.take-over-from", OPT_TEXT, "", NULL, 0, 0, OPT_FIXED,                    \
+      "Place (host:directory) of an svcmgr that is gone for good: its containers are given up and started here.")     \
+    X(OPT_MAX_DEFINITION, "yarn.service.definition.max-bytes", OPT_INT, "B", "393216", 1024, 393216, OPT_FIXED,   \
+      "Largest definition of a service as it is stored: what components inherit counts in each of them.")         \
+    X(OPT_MAX_CONTAINERS, "yarn.service.component.max-containers", OPT_INT, "", "10000", 1, 100000, OPT_FIXED,    \
+      "Most containers of one component.")                                                                        \
+    X(OPT_MAX_WAITING, "yarn.service.api-server.max-waiting-requests", OPT_INT, "", "1024", 1, 1000000,           \
+      OPT_FIXED, "Most requests that wait for the state store; more get 503.")                                    \
     X(OPT_REGISTRY_URL, "hadoop.registry.url", OPT_TEXT, "", "http://127.0.0.1:9192", 0, 0, OPT_FIXED,            \
       "Where registryd is reached; several, separated by commas.")                                                \
     X(OPT_STATIC_USER, "hadoop.http.staticuser.user", OPT_TEXT, "", NULL, 0, 0, OPT_FIXED,                        \
@@ -32,6 +44,10 @@
       "Names of services and components must be fit for DNS.")                                                    \
     X(OPT_ZK_QUORUM, "hadoop.registry.zk.quorum", OPT_TEXT, "", "localhost:2181", 0, 0, OPT_FIXED,                \
       "ZooKeeper servers, for ${CLUSTER_ZK_QUORUM}.")                                                             \
+    X(OPT_FS, "fs.defaultFS", OPT_TEXT, "", "file:///", 0, 0, OPT_FIXED,                                          \
+      "The cluster's file system, for ${CLUSTER_FS_URI}, ${CLUSTER_FS_HOST} and ${SERVICE_HDFS_DIR}.")            \
+    X(OPT_BASE_PATH, "yarn.service.base.path", OPT_TEXT, "", NULL, 0, 0, OPT_FIXED,                               \
+      "Directory there, below which ${SERVICE_HDFS_DIR} names one for each service. Default: /user/NAME/.yarn.")  \
     X(OPT_QUEUE, "yarn.service.queue", OPT_TEXT, "", "default", 0, 0, OPT_FIXED,                                  \
       "Queue of services that name none.")                                                                        \
     X(OPT_PROBE_INTERVAL, "yarn.service.readiness-check-interval.seconds", OPT_TIME, "s", "30", 10, 86400000,     \
@@ -44,6 +60,13 @@
       "Loopback network from which each instance gets its own address.")                                          \
     X(OPT_SHIM, "yarn.service.local.container-shim", OPT_TEXT, "", NULL, 0, 0, OPT_FIXED,                         \
       "The program container-shim. Default: beside svcmgr, or in libexec/bobbin.")                                \
+    X(OPT_SOURCE_DIRS, "yarn.service.local.source-dirs", OPT_TEXT, "", "/", 0, 0, OPT_FIXED,                      \
+      "Directories, separated by commas, beneath which a service's src_file must lie. It is opened with the rights of the " \
+      "container's user; a symbolic link is followed only in the names that stand here.") \
+    X(OPT_SOURCE_MAX, "yarn.service.local.source-max-bytes", OPT_SIZE, "", "256M", 0, INT64_MAX, OPT_FIXED, \
+      "Most bytes of all src_file of one container together; a template may have 1 MiB.") \
+    X(OPT_SOURCE_TIMEOUT, "yarn.service.local.source-timeout", OPT_TIME, "s", "30", 1000, 3600000, OPT_FIXED, \
+      "How long reading the src_file of one container may take; then its launch fails.") \
     X(OPT_LABEL, "yarn.nodemanager.node-labels.provider.configured-node-partition", OPT_TEXT, "", NULL, 0, 0,     \
       OPT_FIXED, "Label of this host, for placement.")                                                            \
     X(OPT_HOSTNAME, "yarn.nodemanager.hostname", OPT_TEXT, "", NULL, 0, 0, OPT_FIXED,                             \
@@ -53,13 +76,35 @@
     X(OPT_VCORES, "yarn.nodemanager.resource.cpu-vcores", OPT_INT, "", "-1", -1, 1048576, OPT_FIXED,              \
       "Virtual cores for containers; -1: four for each processor.")                                               \
     X(OPT_RUN_USER, "yarn.nodemanager.linux-container-executor.nonsecure-mode.local-user", OPT_TEXT, "",          \
-      "nobody", 0, 0, OPT_FIXED, "User that containers run as when root runs svcmgr.")                            \
+      "nobody", 0, 0, OPT_FIXED, "User that containers run as when root runs svcmgr, unless yarn.service.local.user-range is set.")                            \
+    X(OPT_USER_RANGE, "yarn.service.local.user-range", OPT_TEXT, "", NULL, 0, 0, OPT_FIXED, \
+      "Range of uids, as 200000-200999: when root runs svcmgr each owner of services gets one of them for good, and his " \
+      "containers run as it. No user, group or user namespace may have them. Unset: all run as one user.") \
+    X(OPT_CGROUPS, "yarn.service.local.cgroups", OPT_ENUM, "off|auto|required", "auto", 0, 0, OPT_FIXED,          \
+      "Whether cgroups keep a container to its resources: never, where they can be made, or else svcmgr does not start.") \
     X(OPT_CGROUP, "yarn.nodemanager.linux-container-executor.cgroups.delegated-dir", OPT_TEXT, "", NULL, 0, 0,    \
-      OPT_FIXED, "Delegated cgroup v2 directory, below which each container gets its limits.")                    \
+      OPT_FIXED, "Delegated cgroup v2 directory, below which each container gets its own; instead of the two keys below.") \
+    X(OPT_CGROUP_MOUNT, "yarn.nodemanager.linux-container-executor.cgroups.mount-path", OPT_TEXT, "", NULL, 0, 0, \
+      OPT_FIXED, "Where cgroups are mounted: v1 controllers in a directory each, or v2. Default: /proc/self/mountinfo says it.") \
+    X(OPT_CGROUP_HIERARCHY, "yarn.nodemanager.linux-container-executor.cgroups.hierarchy", OPT_TEXT, "",          \
+      "/hadoop-yarn", 0, 0, OPT_FIXED, "Directory below that mount, or else below svcmgr's own cgroup, for containers.") \
+    X(OPT_CGROUP_CPU, "yarn.nodemanager.linux-container-executor.cgroups.strict-resource-usage", OPT_BOOL, "",    \
+      "false", 0, 0, OPT_FIXED, "A container gets no more CPU than its vcores even when nobody else wants it.")   \
+    X(OPT_MEMORY_ENFORCED, "yarn.nodemanager.resource.memory.enforced", OPT_BOOL, "", "true", 0, 0, OPT_FIXED,    \
+      "The kernel ends a container that takes more memory than it asked for (with cgroups).")                     \
+    X(OPT_PMEM_CHECK, "yarn.nodemanager.pmem-check-enabled", OPT_BOOL, "", "true", 0, 0, OPT_FIXED,               \
+      "As the key above: memory is enforced when both are true.")                                                 \
+    X(OPT_PIDS, "yarn.service.local.pids-limit", OPT_INT, "", "4096", 0, 4194304, OPT_FIXED,                      \
+      "Most processes and threads of a container (with cgroups); 0: no limit.")                                   \
     X(OPT_GRACE, "yarn.nodemanager.sleep-delay-before-sigkill.ms", OPT_TIME, "ms", "2000", 0, 3600000, OPT_FIXED, \
       "Between SIGTERM and SIGKILL when a container is stopped.")                                                 \
+    X(OPT_LOG_DIR_BYTES, "yarn.nodemanager.container-log-monitor.dir-size-limit-bytes", OPT_INT, "B",             \
+      "1000000000", 65536, INT64_MAX / 2, OPT_FIXED,                                                              \
+      "Most bytes that a container's standard output and error take in its log directory; beyond it the oldest go.") \
+    X(OPT_LOG_FILES, "yarn.service.local.log-files", OPT_INT, "", "4", 1, 100, OPT_FIXED,                         \
+      "Files that each output of a container is kept in: stdout.txt, stdout.txt.1 (the one before), ….")          \
     X(OPT_KEEP_LOGS, "yarn.nodemanager.log.retain-seconds", OPT_TIME, "s", "10800", 0, INT64_MAX, OPT_FIXED,      \
-      "How long the logs of ended containers are kept.")
+      "How long the logs of a container are kept after its end; the time the machine is off does not count.")
 /* clang-format on */
 
 enum svcmgr_option { OPTIONS_ENUM(SVCMGR_OPTIONS) N_SVCMGR_OPTIONS };

@@ -8,6 +8,7 @@
 #include "base/obj.h"
 #include "base/str.h"
 #include "svcmgr/events.h"
+#include "svcmgr/kept.h"
 
 LOG_DECLARE(SVCMGR_EVENTS)
 
@@ -20,6 +21,7 @@ LOG_DECLARE(SVCMGR_EVENTS)
 #define TICKET_LIMIT_MS 5000 /* until a ticket is told that the registry is away */
 #define RETRY_FIRST_MS  100
 #define RETRY_MAX_MS    5000
+#define GUARD_LOOK_MS   100 /* until the guard is asked again */
 #define APPLICATION     "application_"
 
 enum change_kind { CHANGE_PUT, CHANGE_DELETE, CHANGE_PURGE, CHANGE_ENDED };
@@ -31,6 +33,7 @@ struct change {
     enum change_kind kind;
     char *path;
     struct reg_record *record; /* PUT */
+    uint64_t version;          /* PUT: of kept_want */
     char *id;                  /* ENDED */
     int64_t *tickets;          /* told with the outcome: its own, and those of the changes it replaced */
     size_t n_tickets;
@@ -43,14 +46,19 @@ TAILQ_HEAD(change_list, change);
 struct outcome {
     int64_t ticket;
     int code;
+    char *text; /* why; NULL: it was done */
 };
 
 struct publish {
     struct obj obj;
     struct run_loop *loop;
     struct reg *reg;
-    void (*told)(void *arg, int64_t ticket, int code);
+    struct kept *kept; /* NULL: nothing is followed */
+    struct publish_follow_ops follow;
+    PUBLISH_TOLD;
     void *arg;
+    bool (*may_send)(void *arg); /* NULL: always */
+    void *guard_arg;
     struct change_list changes; /* oldest first */
     size_t n_changes, n_running;
     struct run_timer *timer; /* next try and ticket limits */
@@ -81,13 +89,13 @@ static void free_change(struct change *c)
     free(c);
 }
 
-static void tell(struct change *c, int code)
+static void tell(struct change *c, int code, const char *text)
 {
     struct publish *p = c->owner;
 
     for (size_t i = 0; i < c->n_tickets; i++) {
         p->outcomes = mem_resize(p->outcomes, p->n_outcomes + 1, sizeof(*p->outcomes));
-        p->outcomes[p->n_outcomes++] = (struct outcome){c->tickets[i], code};
+        p->outcomes[p->n_outcomes++] = (struct outcome){c->tickets[i], code, mem_str(text)};
     }
     if (c->n_tickets)
         run_timer_start(p->outcome_timer, 0, 0);
@@ -103,8 +111,10 @@ static void tell_outcomes(void *arg)
 
     p->outcomes = NULL;
     p->n_outcomes = 0;
-    for (size_t i = 0; i < n; i++)
-        p->told(p->arg, outcomes[i].ticket, outcomes[i].code);
+    for (size_t i = 0; i < n; i++) {
+        p->told(p->arg, outcomes[i].ticket, outcomes[i].code, outcomes[i].text);
+        free(outcomes[i].text);
+    }
 }
 
 static void end_drain(struct publish *p)
@@ -120,10 +130,21 @@ static void end_drain(struct publish *p)
 
 /* ---- outcomes ---- */
 
-static bool is_temporary(int err)
+/**
+ * Would asking again give the same? Not where the registry is away or has trouble of its own, where it does not know what it did
+ * (our records are our own, so they may be written again), where it is asked too much or something came between, and where
+ * what answers is no registry.
+ */
+static bool is_refusal(int err)
 {
-    return err == ERR_UNAVAILABLE || err == ERR_TIMEOUT || err == ERR_WRONGSTATE || err == ERR_LIMIT ||
-           err == ERR_IO || err == ERR_NOSPC || err == ERR_CONFLICT || err == ERR_INTERNAL;
+    static const int passing[] = {ERR_CONFLICT, ERR_LIMIT, ERR_GONE, ERR_JSON, ERR_NOROUTE};
+    int status = err_http_status(err);
+
+    for (size_t i = 0; i < ARRAY_LEN(passing); i++) {
+        if (err == passing[i])
+            return false;
+    }
+    return (status >= 400 && status < 500) || err == ERR_UNSUPPORTED;
 }
 
 static void try_later(struct publish *p, const struct err_info *why)
@@ -141,12 +162,11 @@ static void on_done(void *arg, int err, const struct reg_result *r, const struct
     struct change *c = obj_cast(arg, struct change, CHANGE_MAGIC);
     struct publish *p = c->owner;
 
-    (void)r;
     c->is_running = false;
     p->n_running--;
     if (p->is_closing)
         return;
-    if (is_temporary(err)) {
+    if (err && !is_refusal(err)) {
         try_later(p, why);
         pump(p);
         return;
@@ -157,7 +177,9 @@ static void on_done(void *arg, int err, const struct reg_result *r, const struct
     p->not_before_ms = 0;
     if (err)
         log_emit(&ev_record_refused, LOG_STR("path", c->path), LOG_ERR(why));
-    tell(c, err);
+    else if (p->kept && c->kind == CHANGE_PUT)
+        kept_written(p->kept, c->path, c->version, r->revision);
+    tell(c, err, err ? why->text : NULL);
     free_change(c);
     pump(p);
 }
@@ -236,11 +258,18 @@ static int64_t tell_late(struct publish *p, int64_t now)
         if (!c->n_tickets || c->kind == CHANGE_ENDED)
             continue;
         if (left <= 0)
-            tell(c, ERR_UNAVAILABLE);
+            tell(c, ERR_UNAVAILABLE, "the registry does not answer");
         else if (next < 0 || left < next)
             next = left;
     }
     return next;
+}
+
+static bool may_send(void *arg)
+{
+    const struct publish *p = obj_cast(arg, struct publish, PUBLISH_MAGIC);
+
+    return !p->may_send || p->may_send(p->guard_arg);
 }
 
 static void on_timer(void *arg)
@@ -257,6 +286,8 @@ static void pump(struct publish *p)
         end_drain(p);
         return; /* It may have closed us. */
     }
+    if (pause <= 0 && p->n_changes && !may_send(p))
+        pause = GUARD_LOOK_MS;
     for (struct change *c = TAILQ_FIRST(&p->changes); pause <= 0 && c; c = TAILQ_NEXT(c, link)) {
         if (p->n_running == MAX_RUNNING || n_seen++ == WINDOW)
             break;
@@ -271,17 +302,21 @@ static void pump(struct publish *p)
 
 /* ---- the interface ---- */
 
-int publish_open(struct run_loop *loop, const char *url, void (*told)(void *arg, int64_t ticket, int code),
-                 void *arg, struct publish **out, struct err_info *why)
+int publish_open(struct run_loop *loop, const char *url, PUBLISH_TOLD, void *arg, struct publish **out,
+                 struct err_info *why)
 {
-    const struct reg_options options = {.url = url, .timeout_ms = TRY_TIMEOUT_MS};
-    struct reg *reg;
-    int err = reg_open(loop, &options, &reg, why);
-    if (err)
-        return err;
-
     struct publish *p = mem_new(struct publish);
+    const struct reg_options options = {
+        .url = url, .timeout_ms = TRY_TIMEOUT_MS, .may_send = may_send, .may_send_arg = p};
+    struct reg *reg;
+
     obj_init(&p->obj, PUBLISH_MAGIC);
+    int err = reg_open(loop, &options, &reg, why);
+    if (err) {
+        obj_fini(&p->obj);
+        free(p);
+        return err;
+    }
     p->loop = loop;
     p->reg = reg;
     p->told = told;
@@ -348,6 +383,51 @@ static void add(struct publish *p, struct change *c)
         run_timer_start(p->timer, 0, 0);
 }
 
+void publish_guard(struct publish *p, bool (*may_send_now)(void *arg), void *arg)
+{
+    BUG_IF(p->may_send != NULL);
+    p->may_send = may_send_now;
+    p->guard_arg = arg;
+}
+
+/* ---- records that must stand ---- */
+
+static void on_lost(void *arg, const char *path, const struct reg_record *record, uint64_t version)
+{
+    struct publish *p = obj_cast(arg, struct publish, PUBLISH_MAGIC);
+    struct change *c = change_new(p, CHANGE_PUT, path, 0);
+
+    c->record = reg_record_copy(record);
+    c->version = version;
+    add(p, c);
+}
+
+static void on_restored(void *arg, size_t n, const char *path)
+{
+    struct publish *p = obj_cast(arg, struct publish, PUBLISH_MAGIC);
+
+    p->follow.restored(p->follow.arg, n, path);
+}
+
+static void on_back(void *arg)
+{
+    struct publish *p = obj_cast(arg, struct publish, PUBLISH_MAGIC);
+
+    p->follow.back(p->follow.arg);
+}
+
+void publish_follow(struct publish *p, const struct publish_follow_ops *ops)
+{
+    const struct kept_def def = {
+        .loop = p->loop, .reg = p->reg, .lost = on_lost, .told = on_restored, .back = on_back, .arg = p};
+
+    BUG_IF(p->kept != NULL);
+    p->follow = *ops;
+    p->kept = kept_new(&def);
+}
+
+/* ---- changes ---- */
+
 static void set_attribute(struct reg_record *r, const char *key, const char *value)
 {
     if (value)
@@ -367,16 +447,21 @@ void publish_put(struct publish *p, const char *path, const struct eng_record *r
     set_attribute(r, "bobbin:ready", record->is_unready ? "false" : NULL);
     struct change *c = change_new(p, CHANGE_PUT, path, ticket);
     c->record = r;
+    c->version = p->kept ? kept_want(p->kept, path, r) : 0;
     add(p, c);
 }
 
 void publish_delete(struct publish *p, const char *path, int64_t ticket)
 {
+    if (p->kept)
+        kept_forget(p->kept, path);
     add(p, change_new(p, CHANGE_DELETE, path, ticket));
 }
 
 void publish_purge(struct publish *p, const char *path, int64_t ticket)
 {
+    if (p->kept)
+        kept_forget_below(p->kept, path);
     add(p, change_new(p, CHANGE_PURGE, path, ticket));
 }
 
@@ -384,6 +469,8 @@ void publish_ended(struct publish *p, const char *path, const char *id, int64_t 
 {
     struct change *c = change_new(p, CHANGE_ENDED, path, ticket);
 
+    if (p->kept)
+        kept_forget(p->kept, path);
     c->id = mem_str(id);
     add(p, c);
 }
@@ -411,10 +498,13 @@ void publish_close(struct publish *p)
     if (!p)
         return;
     p->is_closing = true;
+    kept_free(p->kept);
     reg_close(p->reg);
     run_timer_free(p->timer);
     run_timer_free(p->outcome_timer);
     run_timer_free(p->drain_timer);
+    for (size_t i = 0; i < p->n_outcomes; i++)
+        free(p->outcomes[i].text);
     free(p->outcomes);
     while (!TAILQ_EMPTY(&p->changes))
         free_change(TAILQ_FIRST(&p->changes));

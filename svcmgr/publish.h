@@ -5,13 +5,21 @@
  * side by side.
  *
  * The outcome of each ticket is told once and, but for publish_ended, in bounded time: 0; ERR_UNAVAILABLE when the registry did not answer
- * within the limit (the change is still tried until it is done or replaced); or what the registry refuses it for.
+ * within the limit (the change is still tried until it is done or replaced); or what the registry refuses it for. A refusal is
+ * for good: the change is forgotten, and whoever asked may ask again when something has changed (publish_follow_ops.back).
+ *
+ * After publish_follow a record that was written and that somebody else deletes or overwrites is written again, as long as it was
+ * neither deleted nor purged here: kept.h.
+ *
+ * After publish_guard nothing is sent, neither a new change nor a retry, while may_send_now says no: changes wait, tickets are told in
+ * bounded time all the same.
  *
  * Thread: owner for everything.   Source: YARN services API 7.
  */
 #ifndef SVCMGR_PUBLISH_H
 #define SVCMGR_PUBLISH_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -21,13 +29,32 @@
 
 struct publish;
 
+/** Who is told the outcome of a ticket; text: the registry's words, NULL when it was done. Borrowed. */
+#define PUBLISH_TOLD void (*told)(void *arg, int64_t ticket, int code, const char *text)
+
 /**
  * @param url   of registryd, as reg_options.url                                     [borrowed]
- * @param told  outcome of a ticket; later, on the loop                              [borrowed]
+ * @param told  outcome of a ticket; later, on the loop
  * @return 0; as reg_open.
  */
-int publish_open(struct run_loop *loop, const char *url, void (*told)(void *arg, int64_t ticket, int code),
-                 void *arg, struct publish **out, struct err_info *why);
+int publish_open(struct run_loop *loop, const char *url, PUBLISH_TOLD, void *arg, struct publish **out,
+                 struct err_info *why);
+/** What following the registry tells; both later, on the loop. */
+struct publish_follow_ops {
+    /** Records that were gone or overwritten are on their way back: n > 0 of them, among them this path. */
+    void (*restored)(void *arg, size_t n, const char *path);
+    /** The registry is heard again after it was lost, or it is another one by now: what it has refused it may take now. */
+    void (*back)(void *arg);
+    void *arg;
+};
+/** Follow what is published from now on. Once, before the first change. ops: copied. */
+void publish_follow(struct publish *p, const struct publish_follow_ops *ops);
+/**
+ * Ask before each request whether it may be sent; each change that waits is tried again within 100 ms. Once, before the first change.
+ *
+ * @param may_send_now  may be asked at any time on the loop until publish_close; changes nothing
+ */
+void publish_guard(struct publish *p, bool (*may_send_now)(void *arg), void *arg);
 /** Write a record at a path, parents included, over what is there. */
 void publish_put(struct publish *p, const char *path, const struct eng_record *record, int64_t ticket);
 /** Delete the record at a path. */

@@ -1,65 +1,107 @@
-#include "svcmgr/state.h"
+#include "svcmgr/state_inside.h"
 
 #include <stdlib.h>
 #include <string.h>
+#include <sys/random.h>
 
-#include "base/map.h"
 #include "base/mem.h"
-#include "base/obj.h"
-#include "store/store.h"
+#include "json/json.h"
+#include "json/writer.h"
 
-#define STATE_MAGIC OBJ_MAGIC('S', 'T', 'A', 'T')
+#define TEXT_VERSION 1 /* of the writer's node */
 
-struct state {
-    struct obj obj;
-    struct store *store;
-    struct map known; /* path -> itself: nodes that are there */
-    bool is_stale;    /* after a failed write `known` may be wrong */
-    bool is_busy;
-    /* the scan: paths still to read */
-    char **todo;
-    size_t n_todo;
-    void (*one)(void *arg, const char *key, const char *bytes, size_t len);
-    /* whom the scan or write under way is for */
-    void (*done)(void *arg, int err, const struct err_info *why);
-    void *done_arg;
-    const struct state_doc *docs;
-    size_t n_docs;
-    struct store_op *ops; /* of the write under way; paths owned */
-    size_t n_ops;
-    struct map changed; /* path -> `there` or `gone`: what they make of it */
-    void (*closed)(void *arg);
-    void *closed_arg;
-};
+/* Of ZooKeeper: who waits for an answer to a request must hear within seconds that the store is away. */
+#define SESSION_TIMEOUT_MS 6000
+#define CONNECT_TIMEOUT_MS 3000
+#define NO_RETRIES         (-1) /* what became of a write is found out first */
 
-static const char there, gone;
+/** A name that no other process has had: random, so that a restart is another writer. */
+static char *new_name(void)
+{
+    uint64_t name;
+
+    BUG_IF(getrandom(&name, sizeof(name), 0) != (ssize_t)sizeof(name));
+    return mem_fmt("%016llx", (unsigned long long)name);
+}
 
 int state_open(struct run_loop *loop, const char *url, struct state **out, struct err_info *why)
 {
+    const struct store_options options = {.session_timeout_ms = SESSION_TIMEOUT_MS,
+                                          .connect_timeout_ms = CONNECT_TIMEOUT_MS,
+                                          .retry_times = NO_RETRIES};
     struct store *store;
-    int err = store_open(loop, url, NULL, &store, why);
+    int err = store_open(loop, url, &options, &store, why);
     if (err)
         return err;
 
     struct state *s = mem_new(struct state);
     obj_init(&s->obj, STATE_MAGIC);
     s->store = store;
+    s->loop = loop;
+    s->me = new_name();
+    s->process = state_process_name();
+    s->is_shared = strcmp(store_kind(store), "zookeeper") == 0;
     *out = s;
     return 0;
 }
 
-static void learn(struct state *s, const char *path)
+void state_set_node(struct map *nodes, const char *path, int32_t version, bool is_gone)
 {
-    if (!map_get(&s->known, path))
-        map_set(&s->known, path, s);
+    struct node *n = mem_new(struct node);
+
+    *n = (struct node){version, is_gone};
+    free(map_set(nodes, path, n));
 }
 
-static void finish(struct state *s, int err, const struct err_info *why)
+static void finish(struct state *s, enum state_outcome outcome, const struct err_info *why)
 {
-    void (*done)(void *, int, const struct err_info *) = s->done;
+    STATE_DONE = s->done;
 
     s->is_busy = false;
-    done(s->done_arg, err, why);
+    done(s->done_arg, outcome, why);
+}
+
+/* ---- the writer's node ---- */
+
+char *state_writer_text(struct state *s)
+{
+    struct buf text = BUF_EMPTY;
+    struct jw w = jw_on(&text);
+
+    jw_object(&w);
+    jw_kint(&w, "version", TEXT_VERSION);
+    jw_kstr(&w, "writer", s->me);
+    jw_kint(&w, "change", s->change);
+    jw_kstr(&w, "url", s->url ? s->url : "");
+    jw_kstr(&w, "place", s->place ? s->place : "");
+    jw_kint(&w, "lease_ms", s->lease_ms);
+    jw_kstr(&w, "process", s->process);
+    jw_object_end(&w);
+    return buf_take(&text);
+}
+
+/** The node is ours from when it was sent on. */
+void state_hold(struct state *s)
+{
+    s->held_until_ms = s->sent_ms + s->lease_ms;
+}
+
+bool state_is_held(const struct state *s)
+{
+    return !s->is_shared || run_boot_ms() < s->held_until_ms;
+}
+
+/** Number of the change in a writer's node of ours; -1: it is another's, or nobody's. */
+static int64_t change_in(const struct state *s, const struct store_result *r)
+{
+    json_auto json_t *doc = NULL;
+
+    if (json_read(r->data, r->data_len, &doc, NULL))
+        return -1;
+    const char *writer = json_string_value(json_object_get(doc, "writer"));
+    if (!writer || strcmp(writer, s->me) != 0)
+        return -1;
+    return json_integer_value(json_object_get(doc, "change"));
 }
 
 /* ---- writing ---- */
@@ -68,101 +110,213 @@ static void free_ops(struct state *s)
 {
     for (size_t i = 0; i < s->n_ops; i++)
         free((char *)s->ops[i].path);
-    free(s->ops);
-    s->ops = NULL;
+    mem_free_ptr(&s->ops);
+    mem_free_ptr(&s->writer);
     s->n_ops = 0;
-    map_fini(&s->changed, NULL);
+    map_fini(&s->changed, free);
 }
 
-static void add_op(struct state *s, enum store_op_kind kind, char *take_path, const struct state_doc *doc)
+/** The node when the ops so far are done; NULL: there is none. */
+static const struct node *node_now(const struct state *s, const char *path)
 {
-    map_set(&s->changed, take_path, (void *)(kind == STORE_OP_DELETE ? &gone : &there));
+    const struct node *n = map_get(&s->changed, path);
+
+    n = n ? n : map_get(&s->known, path);
+    return n && !n->is_gone ? n : NULL;
+}
+
+static void add_op(struct state *s, enum store_op_kind kind, char *take_path, const char *bytes, size_t len)
+{
+    const struct node *n = node_now(s, take_path);
+
     s->ops = mem_resize(s->ops, s->n_ops + 1, sizeof(*s->ops));
-    s->ops[s->n_ops++] = (struct store_op){.kind = kind,
-                                           .path = take_path,
-                                           .bytes = doc ? doc->bytes : "",
-                                           .len = doc ? doc->len : 0,
-                                           .version = -1};
-}
-
-/** Whether the node is there when the ops so far are done. */
-static bool will_exist(const struct state *s, const char *path)
-{
-    const void *change = map_get(&s->changed, path);
-
-    return change ? change == &there : map_get(&s->known, path) != NULL;
+    s->ops[s->n_ops++] = (struct store_op){
+        .kind = kind, .path = take_path, .bytes = bytes, .len = len, .version = n ? n->version : -1};
+    state_set_node(&s->changed, take_path, n && kind == STORE_OP_SET ? n->version + 1 : 0,
+                   kind == STORE_OP_DELETE);
 }
 
 static void add_parents(struct state *s, const char *path)
 {
     for (const char *slash = strchr(path + 1, '/'); slash; slash = strchr(slash + 1, '/')) {
         char *parent = mem_strn(path, (size_t)(slash - path));
-        if (will_exist(s, parent))
+        if (node_now(s, parent))
             free(parent);
         else
-            add_op(s, STORE_OP_CREATE, parent, NULL);
+            add_op(s, STORE_OP_CREATE, parent, "", 0);
     }
 }
 
 static void add_doc(struct state *s, const struct state_doc *doc)
 {
     char *path = mem_fmt("/%s", doc->key);
-    bool exists = will_exist(s, path);
+    bool exists = node_now(s, path) != NULL;
 
     if (!doc->bytes && !exists) {
         free(path);
         return;
     }
-    if (!exists)
+    if (doc->bytes)
         add_parents(s, path);
-    enum store_op_kind kind = !doc->bytes ? STORE_OP_DELETE : exists ? STORE_OP_SET : STORE_OP_CREATE;
-    add_op(s, kind, path, doc);
+    add_op(s,
+           !doc->bytes ? STORE_OP_DELETE
+           : exists    ? STORE_OP_SET
+                       : STORE_OP_CREATE,
+           path, doc->bytes ? doc->bytes : "", doc->len);
+}
+
+/** The write has happened. */
+static void happened(struct state *s)
+{
+    state_hold(s);
+    for (MAP_EACH (&s->changed, slot)) {
+        const struct node *n = slot->value;
+        if (n->is_gone)
+            free(map_remove(&s->known, slot->key));
+        else
+            state_set_node(&s->known, slot->key, n->version, false);
+    }
+    free_ops(s);
+    finish(s, STATE_WRITTEN, NULL);
+}
+
+static void not_happened(struct state *s, enum state_outcome outcome)
+{
+    struct err_info why = s->why;
+
+    free_ops(s);
+    finish(s, outcome, &why);
+}
+
+/* ---- finding out what became of a write ---- */
+
+/** The store said of an op that a node is not as it was read. */
+bool state_is_of_another(int err)
+{
+    return err == ERR_CONFLICT || err == ERR_EXISTS || err == ERR_NOTFOUND || err == ERR_NOTEMPTY;
+}
+
+/** The write did not happen: for the reason it gave, if it gave one. */
+static void not_written(struct state *s)
+{
+    not_happened(s, state_is_of_another(s->why.code) ? STATE_FENCED : STATE_FAILED);
+}
+
+static void on_writer_seen(void *arg, int err, const struct store_result *r)
+{
+    struct state *s = obj_cast(arg, struct state, STATE_MAGIC);
+
+    if (err && err != ERR_NOTFOUND) {
+        finish(s, STATE_UNKNOWN, &r->why);
+        return;
+    }
+    int64_t change = err ? -1 : change_in(s, r);
+    if (change < 0) {
+        err_set(&s->why, ERR_CONFLICT, WRITER_PATH, "another process writes the state");
+        not_happened(s, STATE_FENCED);
+        return;
+    }
+    state_set_node(&s->known, WRITER_PATH, r->stat.version, false);
+    if (change != s->lost) {
+        not_written(s);
+        return;
+    }
+    state_set_node(&s->changed, WRITER_PATH, r->stat.version, false);
+    happened(s);
+}
+
+static void on_number_taken(void *arg, int err, const struct store_result *r)
+{
+    struct state *s = obj_cast(arg, struct state, STATE_MAGIC);
+    /* The embedded store tells what it has not done: what is in the node is the truth. */
+    bool is_told = state_is_of_another(err) || !s->is_shared;
+
+    if (!err) {
+        state_set_node(&s->known, WRITER_PATH, r->stat.version, false);
+        state_hold(s);
+        not_written(s);
+    } else if (is_told) {
+        store_get(s->store, WRITER_PATH, on_writer_seen, s);
+    } else {
+        finish(s, STATE_UNKNOWN, &r->why);
+    }
+}
+
+/** Write the writer's node at the version before the lost write: it can then never happen any more. */
+static void take_number(struct state *s)
+{
+    const struct node *n = map_get(&s->known, WRITER_PATH);
+
+    s->change++;
+    s->sent_ms = run_boot_ms();
+    mem_auto char *text = state_writer_text(s);
+    store_set(s->store, WRITER_PATH, text, strlen(text), n->version, on_number_taken, s);
 }
 
 static void on_written(void *arg, int err, const struct store_result *r)
 {
     struct state *s = obj_cast(arg, struct state, STATE_MAGIC);
 
-    for (size_t i = 0; !err && i < s->n_ops; i++) {
-        if (s->ops[i].kind == STORE_OP_DELETE)
-            map_remove(&s->known, s->ops[i].path);
-        else
-            learn(s, s->ops[i].path);
+    if (!err) {
+        happened(s);
+        return;
     }
-    s->is_stale = err != 0;
-    free_ops(s);
-    finish(s, err, err ? &r->why : NULL);
+    s->why = r->why;
+    s->why.code = err;
+    switch (err) {
+    case ERR_TOOBIG:
+    case ERR_PATH:
+    case ERR_INVALID: not_happened(s, STATE_REFUSED); break;
+    case ERR_NOSPC:
+    case ERR_UNAVAILABLE:
+    case ERR_PERMISSION:
+    case ERR_AUTH:
+    case ERR_CANCELLED: not_happened(s, STATE_FAILED); break;
+    default: take_number(s); break;
+    }
 }
 
-static void write_now(struct state *s)
+static void begin(struct state *s, STATE_DONE, void *arg)
 {
-    for (size_t i = 0; i < s->n_docs; i++)
-        if (s->docs[i].bytes)
-            add_doc(s, &s->docs[i]);
-    for (size_t i = s->n_docs; i > 0; i--) /* a node is deleted after what is below it */
-        if (!s->docs[i - 1].bytes)
-            add_doc(s, &s->docs[i - 1]);
-    /* A write of nothing still keeps its place: the check of the root costs no fsync. */
-    if (!s->n_ops)
-        add_op(s, STORE_OP_CHECK, mem_str("/"), NULL);
+    BUG_IF(s->is_busy);
+    s->is_busy = true;
+    s->done = done;
+    s->done_arg = arg;
+}
+
+void state_write(struct state *s, const struct state_doc *docs, size_t n, STATE_DONE, void *arg)
+{
+    begin(s, done, arg);
+    s->lost = ++s->change;
+    s->sent_ms = run_boot_ms();
+    s->writer = state_writer_text(s);
+    add_op(s, STORE_OP_SET, mem_str(WRITER_PATH), s->writer, strlen(s->writer));
+    for (size_t i = 0; i < n; i++)
+        if (docs[i].bytes)
+            add_doc(s, &docs[i]);
+    for (size_t i = n; i > 0; i--) /* a node is deleted after what is below it */
+        if (!docs[i - 1].bytes)
+            add_doc(s, &docs[i - 1]);
     store_multi(s->store, s->ops, s->n_ops, on_written, s);
 }
 
-/* ---- scanning ---- */
+void state_find_out(struct state *s, STATE_DONE, void *arg)
+{
+    begin(s, done, arg);
+    take_number(s);
+}
+
+/* ---- loading ---- */
 
 static void scan_next(struct state *s);
 
-static void scan_ended(struct state *s, int err, const struct err_info *why)
+static void load_ended(struct state *s, int err, const struct err_info *why)
 {
     while (s->n_todo)
         free(s->todo[--s->n_todo]);
-    free(s->todo);
-    s->todo = NULL;
-    s->is_stale = err != 0;
-    if (!err && s->docs)
-        write_now(s);
-    else
-        finish(s, err, why);
+    mem_free_ptr(&s->todo);
+    s->is_busy = false;
+    s->loaded(s->done_arg, err, why);
 }
 
 static void add_todo(struct state *s, char *take_path)
@@ -177,7 +331,7 @@ static void on_children(void *arg, int err, const struct store_result *r)
     mem_auto char *path = s->todo[--s->n_todo];
 
     if (err && err != ERR_NOTFOUND) {
-        scan_ended(s, err, &r->why);
+        load_ended(s, err, &r->why);
         return;
     }
     for (size_t i = 0; !err && i < r->n_children; i++)
@@ -191,7 +345,7 @@ static void on_node(void *arg, int err, const struct store_result *r)
     const char *path = s->todo[s->n_todo - 1];
 
     if (err && err != ERR_NOTFOUND) {
-        scan_ended(s, err, &r->why);
+        load_ended(s, err, &r->why);
         return;
     }
     if (err) {
@@ -199,50 +353,47 @@ static void on_node(void *arg, int err, const struct store_result *r)
         scan_next(s);
         return;
     }
-    learn(s, path);
-    if (s->one && r->data_len)
+    bool is_writer = strcmp(path, WRITER_PATH) == 0;
+    if (!is_writer) /* Of that we know what we have written. */
+        state_set_node(&s->known, path, r->stat.version, false);
+    if (r->data_len && !is_writer)
         s->one(s->done_arg, path + 1, r->data, r->data_len);
     store_children(s->store, path, on_children, s);
 }
 
+static void on_renewed(void *arg, int err, const struct store_result *r)
+{
+    struct state *s = obj_cast(arg, struct state, STATE_MAGIC);
+
+    if (err) {
+        load_ended(s, err, &r->why);
+        return;
+    }
+    state_set_node(&s->known, WRITER_PATH, r->stat.version, false);
+    state_hold(s);
+    scan_next(s);
+}
+
+/** A large state takes longer to read than a lease. */
+static void renew(struct state *s)
+{
+    const struct node *n = map_get(&s->known, WRITER_PATH);
+
+    s->change++;
+    s->sent_ms = run_boot_ms();
+    mem_auto char *text = state_writer_text(s);
+    store_set(s->store, WRITER_PATH, text, strlen(text), n->version, on_renewed, s);
+}
+
 static void scan_next(struct state *s)
 {
-    if (s->n_todo)
+    if (s->is_shared && s->n_todo && run_boot_ms() - s->sent_ms > s->lease_ms / 3)
+        renew(s);
+    else if (s->n_todo)
         store_get(s->store, s->todo[s->n_todo - 1], on_node, s);
     else
-        scan_ended(s, 0, NULL);
+        load_ended(s, 0, NULL);
 }
-
-static void on_root_made(void *arg, int err, const struct store_result *r)
-{
-    struct state *s = obj_cast(arg, struct state, STATE_MAGIC);
-
-    if (err && err != ERR_EXISTS)
-        scan_ended(s, err, &r->why);
-    else
-        scan_next(s);
-}
-
-static void on_root(void *arg, int err, const struct store_result *r)
-{
-    struct state *s = obj_cast(arg, struct state, STATE_MAGIC);
-
-    if (err == ERR_NOTFOUND)
-        store_create(s->store, "/", "", 0, NULL, on_root_made, s);
-    else if (err)
-        scan_ended(s, err, &r->why);
-    else
-        scan_next(s);
-}
-
-static void scan(struct state *s)
-{
-    map_fini(&s->known, NULL);
-    add_todo(s, mem_str("/"));
-    store_stat(s->store, "/", on_root, s);
-}
-
-/* ---- the interface ---- */
 
 void state_load(struct state *s, void (*one)(void *arg, const char *key, const char *bytes, size_t len),
                 void (*done)(void *arg, int err, const struct err_info *why), void *arg)
@@ -250,25 +401,10 @@ void state_load(struct state *s, void (*one)(void *arg, const char *key, const c
     BUG_IF(s->is_busy);
     s->is_busy = true;
     s->one = one;
-    s->done = done;
+    s->loaded = done;
     s->done_arg = arg;
-    scan(s);
-}
-
-void state_write(struct state *s, const struct state_doc *docs, size_t n,
-                 void (*done)(void *arg, int err, const struct err_info *why), void *arg)
-{
-    BUG_IF(s->is_busy);
-    s->is_busy = true;
-    s->one = NULL;
-    s->docs = docs;
-    s->n_docs = n;
-    s->done = done;
-    s->done_arg = arg;
-    if (s->is_stale)
-        scan(s);
-    else
-        write_now(s);
+    add_todo(s, mem_str("/"));
+    scan_next(s);
 }
 
 static void on_store_closed(void *arg)
@@ -277,7 +413,13 @@ static void on_store_closed(void *arg)
     void (*closed)(void *) = s->closed;
     void *closed_arg = s->closed_arg;
 
-    map_fini(&s->known, NULL);
+    free_ops(s);
+    free(s->url);
+    free(s->place);
+    free(s->take_from);
+    free(s->process);
+    free(s->me);
+    map_fini(&s->known, free);
     obj_fini(&s->obj);
     free(s);
     closed(closed_arg);
@@ -287,5 +429,7 @@ void state_close(struct state *s, void (*closed)(void *arg), void *arg)
 {
     s->closed = closed;
     s->closed_arg = arg;
+    run_timer_free(s->look_timer);
+    s->look_timer = NULL;
     store_close(s->store, on_store_closed, s);
 }

@@ -26,12 +26,21 @@ struct app_ops {
                    void (*answered)(void *arg, const struct eng_answer *answer), void *arg);
     /** The engine, to read. */
     const struct engine *(*engine)(void *app);
-    /** The same wall clock that engine_step gets. */
+    /** Engine time: the clock of struct eng_time.now_ms. */
     int64_t (*now_ms)(void *app);
-    /** dialect, dns_enabled, secure, local, limits and path_exists; find_service and arg of it are the face's. */
+    /** dialect, dns_enabled, secure, local and limits; path_exists, find_service and arg of it are the face's. */
     const struct spec_world *(*world)(void *app);
-    /** Directory of a container's output on this host, or NULL when it has none here. [borrowed] */
-    const char *(*log_dir)(void *app, const char *container_id);
+    /** See cluster_look: which files of the host are there for the containers of an owner. */
+    void (*look)(void *app, const char *owner, const char *const *paths, size_t n,
+                 void (*done)(void *arg, const bool *absent, const struct err_info *problem), void *arg);
+    /** Directory of a container's output on this host, also of one that has ended, for as long as it is kept. free(); or NULL */
+    char *(*log_dir)(void *app, const char *container_id);
+    /** Last container of an instance of an application that has logs, also of an instance that is gone. free(); or NULL */
+    char *(*last_container)(void *app, const char *application_id, const char *instance);
+    /** See cluster_is_of. */
+    bool (*is_of)(void *app, const char *application_id, const char *owner, const char *service);
+    /** Application of a container by its id. free(); NULL: no such id. */
+    char *(*application_of)(void *app, const char *container_id);
 };
 
 #define FACE_MAGIC OBJ_MAGIC('F', 'A', 'C', 'E')

@@ -10,18 +10,26 @@
 
 #include "base/buf.h"
 #include "base/mem.h"
+#include "base/str.h"
 #include "faces/face.h"
 
-/** The files there are; no other name ever reaches the file system. NULL: none of them. */
-static const char *known_file(const char *name)
+#define OLDEST 99 /* number of a file: the option that says how many there are allows 100 */
+
+/** The files there are, and the numbered older ones; no other name ever reaches the file system. */
+static bool is_known_file(const char *name)
 {
     static const char *const names[] = {"stdout.txt", "stderr.txt"};
+    int64_t number;
 
     for (size_t i = 0; i < ARRAY_LEN(names); i++) {
-        if (strcmp(name, names[i]) == 0)
-            return names[i];
+        size_t len = strlen(names[i]);
+        if (strncmp(name, names[i], len) != 0)
+            continue;
+        if (!name[len])
+            return true;
+        return name[len] == '.' && name[len + 1] != '0' && !str_to_i64(name + len + 1, 1, OLDEST, &number);
     }
-    return NULL;
+    return false;
 }
 
 static const struct eng_instance *find_instance(const struct eng_service *s, const char *name)
@@ -36,24 +44,29 @@ static const struct eng_instance *find_instance(const struct eng_service *s, con
     return NULL;
 }
 
+/** A file of the directory's owner that has no other name. */
+static bool is_own(const struct stat *file, const struct stat *dir)
+{
+    return S_ISREG(file->st_mode) && file->st_nlink == 1 && file->st_uid == dir->st_uid;
+}
+
 /**
- * Open a container's file. The container's user owns the directory: links of both kinds and everything that is no file
- * are refused, so that nobody reads through us what he may not read himself.
+ * Open a container's file. The container's user owns the directory: links of both kinds, everything that is no file, and
+ * another's file that he has moved there are refused, so that nobody reads through us what he may not read himself.
  *
  * @return descriptor; -1: there is none yet, or it is refused.
  */
-static int open_log(const char *dir, const char *file, int64_t *size)
+static int open_log(const char *dir, const char *file, struct stat *st)
 {
     mem_auto char *path = mem_fmt("%s/%s", dir, file);
-    struct stat st;
+    struct stat dir_st;
     int fd = open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
 
-    if (fd >= 0 && !fstat(fd, &st) && S_ISREG(st.st_mode) && st.st_nlink == 1) {
-        *size = st.st_size;
+    if (fd >= 0 && !fstat(fd, st) && !lstat(dir, &dir_st) && is_own(st, &dir_st))
         return fd;
-    }
     if (fd >= 0)
         close(fd);
+    *st = (struct stat){.st_size = 0};
     return -1;
 }
 
@@ -61,8 +74,8 @@ static void reply_piece(struct http_req *req, const char *container_id, const ch
                         int64_t offset)
 {
     struct buf body = BUF_EMPTY;
-    int64_t size = 0;
-    int fd = open_log(dir, file, &size);
+    struct stat st = {.st_size = 0};
+    int fd = open_log(dir, file, &st);
     ssize_t n = fd >= 0 ? pread(fd, buf_room(&body, LOGS_PIECE), LOGS_PIECE, offset) : 0;
 
     if (n > 0) {
@@ -71,9 +84,11 @@ static void reply_piece(struct http_req *req, const char *container_id, const ch
     }
     if (fd >= 0)
         close(fd);
-    mem_auto char *size_text = mem_fmt("%lld", (long long)size);
+    mem_auto char *size_text = mem_fmt("%lld", (long long)st.st_size);
+    mem_auto char *id_text = mem_fmt("%llu", (unsigned long long)st.st_ino);
     http_reply_header(req, "Bobbin-Container", container_id);
     http_reply_header(req, "Bobbin-Log-Size", size_text);
+    http_reply_header(req, "Bobbin-Log-Id", id_text);
     http_reply(req, 200, "text/plain;charset=utf-8", &body);
 }
 
@@ -106,25 +121,69 @@ static int read_path(struct http_req *req, struct asked *out, struct err_info *w
     return err ? err : http_path_element(req, "file", &out->file, why);
 }
 
+/** The container that a name stands for, with its log directory. */
+struct place {
+    char *container_id, *dir; /* owned; NULL: there is none */
+};
+
+/** Of an instance: what it has; before that has begun to run, and after its end, what it had. */
+static void find_of_instance(const struct face *face, const struct eng_instance *inst, struct place *out)
+{
+    const char *const ids[] = {inst->container_id, inst->last_container_id};
+
+    for (size_t i = 0; i < ARRAY_LEN(ids) && !out->dir; i++) {
+        out->dir = ids[i] ? face->ops->log_dir(face->app, ids[i]) : NULL;
+        out->container_id = out->dir ? mem_str(ids[i]) : NULL;
+    }
+}
+
+/**
+ * Of an instance that the present application of the service has no more; or of a container by its own id, of an earlier
+ * application of the service as well, also when the service itself is gone.
+ *
+ * @param s  the service, or NULL
+ */
+static void find_gone(const struct face *face, const char *user, const struct eng_service *s,
+                      const struct asked *a, struct place *out)
+{
+    const char *present = s && s->app_id ? s->app_id : "";
+    mem_auto char *last = *present ? face->ops->last_container(face->app, present, a->instance) : NULL;
+    const char *id = last ? last : a->instance;
+    mem_auto char *application = face->ops->application_of(face->app, id);
+
+    if (!application ||
+        (strcmp(application, present) != 0 && !face->ops->is_of(face->app, application, user, a->service)))
+        return;
+    out->dir = face->ops->log_dir(face->app, id);
+    out->container_id = out->dir ? mem_str(id) : NULL;
+}
+
 static void answer(struct http_req *req, struct face *face, const struct asked *a, int64_t offset)
 {
-    const struct eng_service *s =
-        engine_find(face->ops->engine(face->app), http_user(req) ? http_user(req) : "", a->service);
+    const char *user = http_user(req) ? http_user(req) : "";
+    const struct eng_service *s = engine_find(face->ops->engine(face->app), user, a->service);
     const struct eng_instance *inst = find_instance(s, a->instance);
-    const char *id = inst ? (inst->container_id ? inst->container_id : inst->last_container_id) : NULL;
-    const char *dir = id ? face->ops->log_dir(face->app, id) : NULL;
-    const char *file = known_file(a->file);
+    struct place place = {NULL, NULL};
 
-    if (!s)
-        refuse(req, ERR_NOTFOUND, a->service, "no such service");
-    else if (!inst)
-        refuse(req, ERR_NOTFOUND, a->instance, "the service has no such instance");
-    else if (!file)
-        refuse(req, ERR_NOTFOUND, a->file, "the files are stdout.txt and stderr.txt");
-    else if (!dir)
-        refuse(req, ERR_NOTFOUND, a->instance, "the instance has no container now");
+    if (inst)
+        find_of_instance(face, inst, &place);
     else
-        reply_piece(req, id, dir, file, offset);
+        find_gone(face, user, s, a, &place);
+    if (!s && !place.dir)
+        refuse(req, ERR_NOTFOUND, a->service, "no such service");
+    else if (!inst && !place.dir)
+        refuse(req, ERR_NOTFOUND, a->instance,
+               "the service has no such instance, nor kept logs of such a container");
+    else if (!is_known_file(a->file))
+        refuse(req, ERR_NOTFOUND, a->file,
+               "the files are stdout.txt, stderr.txt and older ones: stdout.txt.1, …");
+    else if (!place.dir)
+        refuse(req, ERR_NOTFOUND, a->instance,
+               "the instance has no container now, nor kept logs of an earlier one");
+    else
+        reply_piece(req, place.container_id, place.dir, a->file, offset);
+    free(place.container_id);
+    free(place.dir);
 }
 
 void logs_get(struct http_req *req, void *app)

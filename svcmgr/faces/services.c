@@ -8,6 +8,7 @@
 #include "base/mem.h"
 #include "base/str.h"
 #include "faces/logs.h"
+#include "faces/paths.h"
 #include "faces/services_answer.h"
 #include "json/json.h"
 
@@ -15,7 +16,9 @@
 #define CODE_NOT_FOUND   404004
 #define MAX_BODY         ((size_t)4 << 20)
 #define MAX_IGNORED_BODY 4096
+#define RETRY_AFTER_S    "1"
 #define PENDING_MAGIC    OBJ_MAGIC('P', 'E', 'N', 'D')
+#define LOOKING_MAGIC    OBJ_MAGIC('L', 'O', 'O', 'K')
 
 /* ---- answering ---- */
 
@@ -124,6 +127,14 @@ static void reply_success(struct http_req *req, const struct pending *p, const s
     reply_json(req, reply->status, doc);
 }
 
+/** A refusal that is about this moment says when to ask again. */
+static void reply_refusal(struct http_req *req, int status, const char *diagnostics)
+{
+    if (status == 503)
+        http_reply_header(req, "Retry-After", RETRY_AFTER_S);
+    reply_text(req, status, diagnostics);
+}
+
 static void on_answered(void *arg, const struct eng_answer *a)
 {
     struct pending *p = obj_cast(arg, struct pending, PENDING_MAGIC);
@@ -132,14 +143,12 @@ static void on_answered(void *arg, const struct eng_answer *a)
     if (p->req && reply.is_success)
         reply_success(p->req, p, a, &reply, buf_cstr(&text));
     else if (p->req)
-        reply_text(p->req, reply.status, buf_cstr(&text));
+        reply_refusal(p->req, reply.status, buf_cstr(&text));
     obj_fini(&p->obj);
     free(p);
 }
 
-/** Hand an event to the engine; its answer becomes the answer of the request. */
-static void submit(struct http_req *req, const struct face *face, struct eng_event *ev,
-                   enum services_verb verb)
+static struct pending *reply_later(struct http_req *req, const struct face *face, enum services_verb verb)
 {
     struct pending *p = mem_new(struct pending);
     obj_init(&p->obj, PENDING_MAGIC);
@@ -147,40 +156,14 @@ static void submit(struct http_req *req, const struct face *face, struct eng_eve
     p->dialect = face->ops->world(face->app)->dialect;
     p->verb = verb;
     http_reply_later(req, on_client_closed, p);
-    face->ops->submit(face->app, ev, on_answered, p);
+    return p;
 }
 
-/* ---- what validation may ask ---- */
-
-struct asked_world {
-    const struct spec_world *outer;
-    const struct engine *engine;
-};
-
-static bool ask_path(void *arg, const char *path)
+/** Hand an event to the engine; its answer becomes the answer of the request. */
+static void submit(struct http_req *req, const struct face *face, struct eng_event *ev,
+                   enum services_verb verb)
 {
-    const struct asked_world *w = arg;
-    return w->outer->path_exists(w->outer->arg, path);
-}
-
-static const struct spec_service *ask_service(void *arg, const char *user, const char *name)
-{
-    const struct asked_world *w = arg;
-    const struct eng_service *s = engine_find(w->engine, user, name);
-    return s ? s->spec : NULL;
-}
-
-static int complete(struct spec_service *s, const char *user, const struct face *face, struct err_info *why)
-{
-    struct asked_world asked = {face->ops->world(face->app), face->ops->engine(face->app)};
-    struct spec_world world = *asked.outer;
-    world.path_exists = ask_path;
-    world.find_service = ask_service;
-    world.arg = &asked;
-    int rc = spec_complete(s, user, &world, why);
-    if (!rc && s->state != SPEC_STOPPED)
-        rc = spec_check_launch(s, &world, why);
-    return rc;
+    face->ops->submit(face->app, ev, on_answered, reply_later(req, face, verb));
 }
 
 /* ---- names in the path ---- */
@@ -203,19 +186,82 @@ static char *service_name(struct http_req *req, int code)
 
 /* ---- E1, E12: create ---- */
 
+/** A document that is read again when it is known which of the files it names are there. */
+struct looking {
+    struct obj obj;
+    struct pending *pending;
+    const struct face *face;
+    struct paths paths;
+    struct spec_service *spec; /* as it was sent */
+    char *user;
+};
+
+static void free_looking(struct looking *k)
+{
+    paths_fini(&k->paths);
+    spec_free(k->spec);
+    free(k->user);
+    obj_fini(&k->obj);
+    free(k);
+}
+
+static void submit_create(struct pending *p, const struct face *face, const char *user,
+                          struct spec_service *take_spec)
+{
+    struct eng_event ev = {
+        .kind = EV_CREATE, .user = user, .take_spec = take_spec, .save = take_spec->state == SPEC_STOPPED};
+    face->ops->submit(face->app, &ev, on_answered, p);
+}
+
+static void on_looked(void *arg, const bool *absent, const struct err_info *problem)
+{
+    struct looking *k = obj_cast(arg, struct looking, LOOKING_MAGIC);
+    struct pending *p = k->pending;
+    struct err_info why = {0};
+
+    k->paths.absent = absent;
+    int err = absent ? paths_complete(k->spec, k->user, k->face, &k->paths, &why) : problem->code;
+    if (!err)
+        err = p->req ? problem->code : ERR_CANCELLED;
+    if (!err) {
+        submit_create(p, k->face, k->user, k->spec);
+        k->spec = NULL;
+    } else {
+        if (p->req)
+            reply_text(p->req, why.code ? 400 : err_http_status(err), why.code ? why.text : problem->text);
+        obj_fini(&p->obj);
+        free(p);
+    }
+    free_looking(k);
+}
+
 static void create_from(struct http_req *req, struct face *face, struct spec_service *take_spec)
 {
     struct err_info why = {0};
-    if (complete(take_spec, http_user(req), face, &why)) {
+    struct paths paths = {0};
+    struct spec_service *sent = spec_copy(take_spec);
+    if (paths_complete(take_spec, http_user(req), face, &paths, &why)) {
         reply_text(req, 400, why.text);
         spec_free(take_spec);
+        spec_free(sent);
+        paths_fini(&paths);
         return;
     }
-    struct eng_event ev = {.kind = EV_CREATE,
-                           .user = http_user(req),
-                           .take_spec = take_spec,
-                           .save = take_spec->state == SPEC_STOPPED};
-    submit(req, face, &ev, VERB_CREATE);
+    struct pending *p = reply_later(req, face, VERB_CREATE);
+    if (!paths.n) {
+        spec_free(sent);
+        submit_create(p, face, http_user(req), take_spec);
+        return;
+    }
+    spec_free(take_spec);
+    struct looking *k = mem_new(struct looking);
+    obj_init(&k->obj, LOOKING_MAGIC);
+    k->pending = p;
+    k->face = face;
+    k->paths = paths;
+    k->spec = sent;
+    k->user = mem_str(http_user(req));
+    face->ops->look(face->app, k->user, (const char *const *)paths.items, paths.n, on_looked, k);
 }
 
 /** Body as a Service; replies itself on error. */
@@ -620,7 +666,7 @@ static const struct http_doc_answer service_answers[] = {{200, MEDIA_TYPE, &serv
                                                          {0}};
 static const struct http_doc_answer logs_answers[] = {{200, "text/plain;charset=utf-8", NULL, "A piece."},
                                                       {0}};
-static const int services_errors[] = {ERR_NOTFOUND, ERR_IO, 0};
+static const int services_errors[] = {ERR_INVALID, ERR_NOTFOUND, ERR_TOOBIG, ERR_IO, ERR_UNAVAILABLE, 0};
 
 const struct http_doc services_docs[] = {
     {post_services, prefer_params, &service_schema, change_answers, services_errors},

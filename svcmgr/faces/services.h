@@ -29,7 +29,7 @@ const char *services_write_error(struct http_req *req, int code, const struct er
  * @param e        engine, for the placeholders of quicklinks                      [borrowed]
  * @param s        service                                                         [borrowed]
  * @param dialect  names of states                                                 [borrowed]
- * @param now_ms   wall time, for the remaining lifetime
+ * @param now_ms   engine time, for the remaining lifetime
  * @return new JSON object.   Thread: owner.   Source: YARN services API 2.
  */
 json_t *services_view(const struct engine *e, const struct eng_service *s, const struct dialect *dialect,

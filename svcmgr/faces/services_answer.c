@@ -81,6 +81,19 @@ static void say_taken(const struct eng_answer *a, enum services_verb verb, struc
     buf_addf(text, "Service name %s is already taken.", a->name);
 }
 
+static void say_home_taken(const struct eng_answer *a, enum services_verb verb, struct buf *text)
+{
+    mem_auto char *home = spec_registry_user(a->user);
+    (void)verb;
+    buf_addf(text,
+             "The services of users %s and %s would share the registry directory /users/%s, where upper and "
+             "lower case, '_' "
+             "and '-' are the same and '@' or '/' ends the name. Use one name for both, or destroy the "
+             "services of "
+             "user %s first.",
+             a->name, a->user, home, a->user);
+}
+
 static void say_not_found(const struct eng_answer *a, enum services_verb verb, struct buf *text)
 {
     buf_addf(text, verb == VERB_DESTROY ? "Service %s doesn't exist" : "Service %s not found", a->name);
@@ -98,6 +111,12 @@ static void say_bad_count(const struct eng_answer *a, enum services_verb verb, s
 {
     (void)verb;
     buf_addf(text, "Invalid number of containers specified %lld", (long long)a->n_new);
+}
+
+static void say_too_many(const struct eng_answer *a, enum services_verb verb, struct buf *text)
+{
+    (void)verb;
+    buf_addf(text, SPEC_TOO_MANY, a->component, (long long)a->n_new, (long long)a->n_old);
 }
 
 static void say_already_stopped(const struct eng_answer *a, enum services_verb verb, struct buf *text)
@@ -130,6 +149,12 @@ static void say_purge_failed(const struct eng_answer *a, enum services_verb verb
     buf_addf(text, "Service %s error cleaning up registry", a->name);
 }
 
+static void say_still_running(const struct eng_answer *a, enum services_verb verb, struct buf *text)
+{
+    (void)verb;
+    buf_addf(text, "Failed to destroy service %s, because it is still running.", a->name);
+}
+
 static void say_cancelled(const struct eng_answer *a, enum services_verb verb, struct buf *text)
 {
     (void)a;
@@ -139,9 +164,33 @@ static void say_cancelled(const struct eng_answer *a, enum services_verb verb, s
 
 static void say_store_failed(const struct eng_answer *a, enum services_verb verb, struct buf *text)
 {
-    (void)a;
     (void)verb;
     buf_add_str(text, "The state of the service could not be stored");
+    if (a->reason)
+        buf_addf(text, ": %s", a->reason);
+    buf_add_str(text, "; nothing was changed. Ask again when the cause is removed (see /readyz)");
+}
+
+static void say_reason(const struct eng_answer *a, enum services_verb verb, struct buf *text)
+{
+    (void)verb;
+    buf_add_str(text, a->reason);
+}
+
+static void say_unknown(const struct eng_answer *a, enum services_verb verb, struct buf *text)
+{
+    (void)a;
+    (void)verb;
+    buf_add_str(text,
+                "The state store did not answer: whether this was done is not known; read the service before "
+                "asking again");
+}
+
+static void say_busy(const struct eng_answer *a, enum services_verb verb, struct buf *text)
+{
+    (void)a;
+    (void)verb;
+    buf_add_str(text, "Too many requests wait for the state store, or it does not answer; nothing was done");
 }
 
 /* clang-format off */
@@ -155,17 +204,24 @@ static const struct outcome_row rows[] = {
     [OUT_LIFETIME_SET]    = {200, 0,   0,   0,   true,  false, true,  say_lifetime},
     [OUT_DECOMMISSIONED]  = {202, 0,   0,   0,   true,  true,  true,  say_decommissioned},
     [OUT_TAKEN]           = {500, 0,   0,   0,   false, false, false, say_taken},
+    [OUT_HOME_TAKEN]      = {409, 0,   0,   0,   false, false, false, say_home_taken},
     [OUT_NOT_FOUND]       = {404, 404, 500, 400, false, false, false, say_not_found},
     [OUT_NO_COMPONENT]    = {404, 500, 500, 0,   false, false, false, say_no_component},
     [OUT_NO_INSTANCE]     = {404, 500, 500, 0,   false, false, false, say_no_component},
     [OUT_BAD_COUNT]       = {400, 0,   0,   0,   false, false, false, say_bad_count},
+    [OUT_TOO_MANY]        = {400, 0,   0,   0,   false, false, false, say_too_many},
     [OUT_ALREADY_STOPPED] = {400, 0,   0,   0,   false, false, false, say_already_stopped},
     [OUT_ALREADY_LIVE]    = {400, 0,   0,   0,   false, false, false, say_already_live},
     [OUT_NOT_RUNNING]     = {400, 400, 500, 0,   false, false, false, say_not_running},
     [OUT_NOT_SUBMITTED]   = {400, 400, 500, 0,   false, false, false, say_not_submitted},
     [OUT_PURGE_FAILED]    = {500, 0,   0,   0,   false, false, false, say_purge_failed},
+    [OUT_STILL_RUNNING]   = {500, 0,   0,   400, false, false, false, say_still_running},
     [OUT_CANCELLED]       = {503, 0,   0,   0,   false, false, false, say_cancelled},
     [OUT_STORE_FAILED]    = {500, 0,   0,   0,   false, false, false, say_store_failed},
+    [OUT_TOO_LARGE]       = {413, 0,   0,   0,   false, false, false, say_reason},
+    [OUT_NOT_STORABLE]    = {400, 0,   0,   0,   false, false, false, say_reason},
+    [OUT_UNKNOWN]         = {503, 0,   0,   0,   false, false, false, say_unknown},
+    [OUT_BUSY]            = {503, 0,   0,   0,   false, false, false, say_busy},
 };
 /* clang-format on */
 

@@ -41,19 +41,29 @@ static const char *container_word(const struct eng_instance *inst, const struct 
     return NULL;
 }
 
+/** Word of the container that ended and has no listed replacement yet; NULL: there is none. */
+static const char *ended_word(const struct eng_instance *inst)
+{
+    bool waits =
+        inst->state == INST_PENDING || inst->state == INST_REQUESTED || inst->state == INST_ALLOCATED;
+    if (inst->removing || !waits || !inst->last_container_id || !inst->last_exit)
+        return NULL;
+    return inst->last_exit->kind == EXIT_CODE && inst->last_exit->value == 0 ? "SUCCEEDED" : "FAILED";
+}
+
 static void set_text(json_t *object, const char *key, const char *value)
 {
     if (value)
         json_object_set_new(object, key, json_string(value));
 }
 
-static json_t *view_container(const struct eng_instance *inst, const char *word)
+static json_t *view_container(const struct eng_instance *inst, const char *container_id, const char *word)
 {
     json_t *v = json_object();
-    set_text(v, "id", inst->container_id ? inst->container_id : inst->last_container_id);
+    set_text(v, "id", container_id);
     if (inst->allocated_ms > 0)
         json_object_set_new(v, "launch_time", json_integer(inst->allocated_ms));
-    if (inst->container_id) {
+    if (container_id == inst->container_id) {
         set_text(v, "ip", inst->ip);
         set_text(v, "hostname", inst->hostname);
         set_text(v, "bare_host", inst->bare_host);
@@ -67,9 +77,11 @@ static json_t *view_containers(const struct eng_component *c, const struct diale
 {
     json_t *list = json_array();
     for (size_t i = 0; c && i < c->n_instances; i++) {
-        const char *word = container_word(c->instances[i], dialect);
-        if (word)
-            json_array_append_new(list, view_container(c->instances[i], word));
+        const struct eng_instance *inst = c->instances[i];
+        const char *word = container_word(inst, dialect), *ended = word ? NULL : ended_word(inst);
+        const char *id = inst->container_id && !ended ? inst->container_id : inst->last_container_id;
+        if (word || ended)
+            json_array_append_new(list, view_container(inst, id, word ? word : ended));
     }
     return list;
 }
@@ -83,15 +95,30 @@ static const struct eng_component *find_component(const struct eng_service *s, c
     return NULL;
 }
 
+/** Word of a component's state; c NULL: the service never ran, or ended under a version that kept none. */
+static const char *component_word(const struct eng_service *s, const struct eng_component *c,
+                                  const struct dialect *dialect)
+{
+    bool has_ended = s->app_id && !eng_service_is_live(s);
+    int state = COMP_FLEXING;
+    if (c)
+        state = c->state;
+    else if (has_ended)
+        state = s->state == SVC_SUCCEEDED ? COMP_SUCCEEDED
+                : s->state == SVC_FAILED  ? COMP_FAILED
+                                          : COMP_STOPPED;
+    if (state == COMP_STOPPED)
+        return dialect->component_stopped;
+    return state == COMP_WAITING ? "FLEXING" : eng_component_state_word((enum eng_component_state)state);
+}
+
 static void add_live_components(json_t *doc, const struct eng_service *s, const struct dialect *dialect)
 {
     json_t *list = json_object_get(doc, "components");
     for (size_t i = 0; i < json_array_size(list); i++) {
         json_t *v = json_array_get(list, i);
         const struct eng_component *c = find_component(s, s->spec->components[i]->name);
-        bool waiting = !c || c->state == COMP_WAITING;
-        set_text(v, "state",
-                 waiting ? "FLEXING" : eng_component_state_word((enum eng_component_state)c->state));
+        set_text(v, "state", component_word(s, c, dialect));
         json_object_set_new(v, "containers", view_containers(c, dialect));
     }
 }
@@ -104,8 +131,9 @@ static void resolve_quicklinks(json_t *doc, const struct engine *e, const struct
     json_t *value;
     json_object_foreach(links, key, value)
     {
-        mem_auto char *text = spec_expand(json_string_value(value), values);
-        json_string_set(value, text);
+        mem_auto char *text = spec_expand_to(json_string_value(value), values, SPEC_EXPANDED_MAX);
+        if (text) /* else it is shown as it was given */
+            json_string_set(value, text);
     }
     json_decref(values);
 }
@@ -121,6 +149,8 @@ static void add_live_members(json_t *doc, const struct eng_service *s, const str
     json_object_set_new(doc, "number_of_running_containers", json_integer(eng_service_n_running(s)));
     if (s->launch_ms > 0)
         json_object_set_new(doc, "launch_time", json_integer(s->launch_ms));
+    mem_auto char *refusals = eng_service_refusals(s);
+    set_text(doc, "diagnostics", refusals);
 }
 
 json_t *services_view(const struct engine *e, const struct eng_service *s, const struct dialect *dialect,
@@ -156,8 +186,11 @@ json_t *services_view_explain(const struct eng_service *s)
 {
     json_t *list = json_array();
     const char *reason = s->wait ? s->wait : s->diagnostics;
+    mem_auto char *refusals = eng_service_refusals(s);
     if (reason)
         add_reason(list, NULL, eng_service_state_word((enum eng_service_state)s->state), reason);
+    if (refusals)
+        add_reason(list, NULL, eng_service_state_word((enum eng_service_state)s->state), refusals);
     for (size_t i = 0; i < s->n_components; i++) {
         for (size_t k = 0; k < s->components[i]->n_instances; k++) {
             const struct eng_instance *inst = s->components[i]->instances[k];

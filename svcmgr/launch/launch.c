@@ -1,10 +1,7 @@
 #include "launch/launch.h"
 
-#include <errno.h>
-#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "base/buf.h"
 #include "base/map.h"
@@ -45,12 +42,23 @@ static size_t pwd_len(const char *p)
     return goes_on ? 0 : 4;
 }
 
-static char *expand(const char *text, const struct map *env, const struct cluster_container *c, bool with_pwd)
+/** What is being planned. */
+struct plan {
+    const struct eng_launch *wanted;
+    const struct cluster_container *container;
+    struct map env;
+    size_t left; /* bytes that its texts may still have */
+};
+
+/** The text expanded, taken from what is left. free(); NULL: it would have more. */
+static char *expand(const char *text, struct plan *plan, bool with_pwd)
 {
+    const struct cluster_container *c = plan->container;
+    const struct map *env = &plan->env;
     buf_auto struct buf out = BUF_EMPTY;
     size_t len;
 
-    for (const char *p = text; *p; p += len) {
+    for (const char *p = text; *p && out.len <= plan->left; p += len) {
         const char *value = find_mark(env, p, &len);
         if (value) {
             buf_add_str(&out, value);
@@ -64,7 +72,17 @@ static char *expand(const char *text, const struct map *env, const struct cluste
             len = 1;
         }
     }
+    if (out.len > plan->left)
+        return NULL;
+    plan->left -= out.len;
     return buf_take(&out);
+}
+
+static int too_large(const struct plan *plan, const char *what, const char *name, struct err_info *why)
+{
+    mem_auto char *text = spec_too_large(plan->wanted->component ? plan->wanted->component : "", what, name);
+
+    return err_set(why, ERR_TOOBIG, plan->wanted->instance, "%s", text);
 }
 
 /* ---- environment ---- */
@@ -84,9 +102,12 @@ static void set_platform_env(struct map *env, const struct eng_launch *wanted,
     set_env(env, "LOCAL_DIRS", c->work_dir);
 }
 
-static int make_env(const struct eng_launch *wanted, const struct cluster_container *c, struct map *env,
-                    struct err_info *why)
+static int make_env(struct plan *plan, struct err_info *why)
 {
+    const struct eng_launch *wanted = plan->wanted;
+    const struct cluster_container *c = plan->container;
+    struct map *env = &plan->env;
+
     set_env(env, "PATH", "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin");
     set_platform_env(env, wanted, c); /* First too, so that {{CONTAINER_ID}} can be used by the user's. */
     for (size_t i = 0; i < wanted->n_env; i++) {
@@ -94,7 +115,9 @@ static int make_env(const struct eng_launch *wanted, const struct cluster_contai
         if (!*name || strchr(name, '='))
             return err_set(why, ERR_UNSUPPORTED, name, "No variable of the environment can be called \"%s\".",
                            name);
-        mem_auto char *value = expand(wanted->env[i].value ? wanted->env[i].value : "", env, c, true);
+        mem_auto char *value = expand(wanted->env[i].value ? wanted->env[i].value : "", plan, true);
+        if (!value)
+            return too_large(plan, "variable", name, why);
         set_env(env, name, value);
     }
     set_platform_env(env, wanted, c);
@@ -114,45 +137,24 @@ static void list_env(const struct map *env, struct launch_plan *out)
 
 /* ---- command ---- */
 
-static int make_command(const struct eng_launch *wanted, const struct cluster_container *c,
-                        const struct map *env, struct launch_plan *out, struct err_info *why)
+static int make_command(struct plan *plan, struct launch_plan *out, struct err_info *why)
 {
+    const struct eng_launch *wanted = plan->wanted;
+
     if (!wanted->command || !*wanted->command)
         return err_set(why, ERR_INVALID, wanted->instance, "There is no launch_command to run as a process.");
     mem_auto char *text = str_trim(wanted->command);
     if (str_ends(text, OUTPUT_MARK))
         text[strlen(text) - strlen(OUTPUT_MARK)] = '\0';
-    out->command = expand(text, env, c, false);
-    return 0;
+    out->command = expand(text, plan, false);
+    return out->command ? 0 : too_large(plan, "launch_command", "", why);
 }
 
 /* ---- files ---- */
 
-static int read_template(const char *path, struct buf *out, struct err_info *why)
-{
-    int fd = open(path, O_RDONLY | O_CLOEXEC);
-    ssize_t n = fd < 0 ? -1 : 1;
-
-    while (n > 0 && out->len <= LAUNCH_TEMPLATE_MAX) {
-        n = read(fd, buf_room(out, 65536), 65536);
-        out->len += n > 0 ? (size_t)n : 0;
-    }
-    int error = errno;
-    if (fd >= 0)
-        close(fd);
-    if (n < 0)
-        return err_set(why, ERR_IO, path, "%.200s: %s", path, strerror(error));
-    if (out->len > LAUNCH_TEMPLATE_MAX)
-        return err_set(why, ERR_TOOBIG, path, "%.200s is larger than %d bytes.", path, LAUNCH_TEMPLATE_MAX);
-    return 0;
-}
-
 static int plan_file(const struct eng_file *f, const json_t *values, struct cluster_file *out,
                      struct err_info *why)
 {
-    buf_auto struct buf text = BUF_EMPTY;
-    int err;
-
     out->path = f->name;
     switch (f->mode) {
     case FILE_BYTES:
@@ -161,11 +163,8 @@ static int plan_file(const struct eng_file *f, const json_t *values, struct clus
         return 0;
     case FILE_COPY: out->source = f->src; return 0;
     case FILE_EXPAND:
-        err = read_template(f->src, &text, why);
-        if (err)
-            return err;
-        out->bytes = spec_expand(buf_cstr(&text), values);
-        out->len = strlen(out->bytes);
+        out->source = f->src;
+        out->values = values;
         return 0;
     case FILE_UNPACK: break;
     }
@@ -189,23 +188,30 @@ static int plan_files(const struct eng_launch *wanted, struct launch_plan *out, 
 int launch_plan(const struct eng_launch *wanted, const struct cluster_container *container,
                 struct launch_plan *out, struct err_info *why)
 {
-    struct map env = MAP_EMPTY;
+    struct plan plan = {wanted, container, MAP_EMPTY, SPEC_EXPANDED_MAX};
 
     *out = (struct launch_plan){.command = NULL};
-    int err = make_env(wanted, container, &env, why);
+    if (wanted->too_large)
+        return err_set(why, ERR_TOOBIG, wanted->instance, "%s", wanted->too_large);
+    int err = make_env(&plan, why);
     if (!err)
-        err = make_command(wanted, container, &env, out, why);
+        err = make_command(&plan, out, why);
     if (!err)
         err = plan_files(wanted, out, why);
     if (!err)
-        list_env(&env, out);
-    map_fini(&env, free);
+        list_env(&plan.env, out);
+    map_fini(&plan.env, free);
     if (err) {
         launch_plan_fini(out);
         return err;
     }
-    out->launch = (struct cluster_launch){wanted->attempt, out->command, (const char *const *)out->env,
-                                          out->files, out->n_files};
+    out->launch = (struct cluster_launch){.attempt = wanted->attempt,
+                                          .owner = wanted->run_as,
+                                          .command = out->command,
+                                          .env = (const char *const *)out->env,
+                                          .files = out->files,
+                                          .n_files = out->n_files,
+                                          .instance = wanted->instance};
     return 0;
 }
 

@@ -6,16 +6,15 @@
  *   $PWD        the working directory                in values of the environment (in the command the shell knows it)
  *   {{NAME}}    a variable of this environment       in both
  *
- * Thread: owner; template sources are read here.   Source: YARN services API 8.
+ * Nothing is opened here: sources are read where the container runs, with its user's rights.
+ *
+ * Thread: owner.   Source: YARN services API 8.
  */
 #ifndef LAUNCH_LAUNCH_H
 #define LAUNCH_LAUNCH_H
 
 #include "cluster/cluster.h"
 #include "engine/engine.h"
-
-/** A template source larger than this is refused. */
-#define LAUNCH_TEMPLATE_MAX (1 << 20)
 
 /** What cluster_launch needs, with everything it points to. Release with launch_plan_fini. */
 struct launch_plan {
@@ -32,8 +31,8 @@ struct launch_plan {
  * @param wanted     what the engine wants                                           [borrowed, until launch_plan_fini]
  * @param container  where                                                           [borrowed for the call]
  * @param out        filled on success                                               [out]
- * @return 0; ERR_INVALID: nothing to run; ERR_UNSUPPORTED: an archive or a name that no variable can have; ERR_IO,
- *         ERR_TOOBIG: a template's source cannot be read. *out is empty on error, why->text is for the user.
+ * @return 0; ERR_INVALID: nothing to run; ERR_TOOBIG: the expanded texts have more than SPEC_EXPANDED_MAX bytes, it names which; ERR_UNSUPPORTED: an archive or a name that no variable can have. *out is empty on
+ *         error, why->text is for the user.
  */
 int launch_plan(const struct eng_launch *wanted, const struct cluster_container *container,
                 struct launch_plan *out, struct err_info *why);

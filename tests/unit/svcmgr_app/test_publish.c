@@ -22,10 +22,17 @@ struct office {
     struct http_server *server;
     char listen[32];
     char story[8192];     /* "PUT:/path " of each request taken; "told:TICKET=CODE " */
-    char body_text[1024]; /* body of the last change */
+    char body_text[1024]; /* body of the last change that has one */
     const char *wanted;
-    int refuse; /* status of all answers; 0: fine */
-    int flaws;  /* events that fail for now */
+    int refuse, refuse_code; /* status and code (0: no permission) of all answers; refuse 0: fine */
+    int flaws;               /* events that fail for now */
+
+    struct http_req *feed; /* the follower that is connected; NULL: none */
+    struct buf feed_lines; /* for it, not sent yet */
+    int n_restored;        /* records put back */
+    bool is_feed_cut;      /* its connection ends */
+    const char *revision;  /* of writes that are taken */
+    bool may_send;
 };
 
 static void note(struct office *o, const char *text)
@@ -45,13 +52,15 @@ static void on_request(struct http_req *req, void *app)
     size_t len = 0;
     const char *sent = http_body(req, &len);
 
-    snprintf(o->body_text, sizeof(o->body_text), "%.*s", (int)len, sent ? sent : "");
+    if (sent && len)
+        snprintf(o->body_text, sizeof(o->body_text), "%.*s", (int)len, sent);
     note(o, text);
     if (o->refuse) {
-        http_reply_error_status(req, o->refuse, o->refuse == 403 ? ERR_PERMISSION : ERR_UNAVAILABLE, NULL);
+        http_reply_error_status(req, o->refuse, o->refuse_code ? o->refuse_code : ERR_PERMISSION, NULL);
         return;
     }
-    buf_add_str(&body, "{\"revision\":\"s.1\",\"deleted\":true}");
+    buf_addf(&body, "{\"revision\":\"%s\",\"deleted\":true}", o->revision);
+    http_reply_header(req, "Bobbin-Revision", o->revision);
     http_reply(req, 200, "application/json", &body);
 }
 
@@ -75,7 +84,41 @@ static void on_events(struct http_req *req, void *app)
     http_reply(req, 200, "application/json", &body);
 }
 
+static ssize_t on_feed_read(void *arg, char *to, size_t max)
+{
+    struct office *o = arg;
+    size_t n = o->feed_lines.len < max ? o->feed_lines.len : max;
+
+    if (n)
+        memcpy(to, o->feed_lines.bytes, n);
+    buf_drop(&o->feed_lines, n);
+    return n || !o->is_feed_cut ? (ssize_t)n : -1;
+}
+
+static void on_feed_closed(void *arg)
+{
+    struct office *o = arg;
+
+    o->feed = NULL;
+}
+
+static void on_watch(struct http_req *req, void *app)
+{
+    static const struct http_stream_ops ops = {on_feed_read, on_feed_closed};
+    struct office *o = app;
+    const char *since = http_query(req, "since");
+    mem_auto char *text = mem_fmt("WATCH:%s%s%s", http_raw_path(req) + strlen("/ws/v1/registry"),
+                                  since ? "?" : "", since ? since : "");
+
+    o->feed = req;
+    o->is_feed_cut = false;
+    buf_clear(&o->feed_lines);
+    http_stream_start(req, 200, "application/x-ndjson", &ops, o);
+    note(o, text);
+}
+
 static const struct http_route routes[] = {
+    {"GET", "/ws/v1/registry/*", 0, 0, on_watch, "Watch."},
     {"PUT", "/ws/v1/registry/*", HTTP_JSON_IN, 1 << 20, on_request, "Bind."},
     {"DELETE", "/ws/v1/registry/*", 0, 0, on_request, "Delete."},
     {"POST", "/ws/v1/registry-admin/events", HTTP_JSON_IN, 1 << 20, on_events, "Events."},
@@ -104,10 +147,12 @@ static void close_server(struct office *o)
     o->server = NULL;
 }
 
-static void on_told(void *arg, int64_t ticket, int code)
+static void on_told(void *arg, int64_t ticket, int code, const char *text)
 {
-    mem_auto char *text = mem_fmt("told:%lld=%s", (long long)ticket, err_name(code));
-    note(arg, text);
+    assert_int_equal(code != 0, text != NULL);
+
+    mem_auto char *line = mem_fmt("told:%lld=%s", (long long)ticket, err_name(code));
+    note(arg, line);
 }
 
 static int set_up(void **state)
@@ -118,6 +163,7 @@ static int set_up(void **state)
     signal(SIGPIPE, SIG_IGN);
     o->loop = run_loop_new();
     snprintf(o->listen, sizeof(o->listen), "127.0.0.1:0");
+    o->revision = "s.1";
     open_server(o);
     mem_auto char *url = mem_fmt("http://%s", o->listen);
     assert_int_equal(publish_open(o->loop, url, on_told, o, &o->publish, &why), 0);
@@ -133,6 +179,7 @@ static int tear_down(void **state)
     if (o->server)
         close_server(o);
     run_loop_free(o->loop);
+    buf_fini(&o->feed_lines);
     free(o);
     return 0;
 }
@@ -247,6 +294,90 @@ static void a_refusal_for_good_is_told_and_not_repeated(void **state)
     assert_int_equal(count(o->story, "PUT:"), 1);
 }
 
+static bool may_send(void *arg)
+{
+    struct office *o = arg;
+
+    note(o, "asked");
+    return o->may_send;
+}
+
+/** Who may not act sends nothing: no change of any kind, and none again. What waits goes when it may. */
+static void nothing_is_sent_without_leave(void **state)
+{
+    struct office *o = *state;
+
+    publish_guard(o->publish, may_send, o);
+    publish_put(o->publish, "/users/a/x", &record, 0);
+    publish_delete(o->publish, "/users/a/y", 0);
+    publish_purge(o->publish, "/users/b", 0);
+    publish_ended(o->publish, "/users/a/s/c/1", "container_1_0007_01_000002", 7);
+    publish_put(o->publish, "/users/a/z", &record, 6);
+    await(o, "told:6=ERR_UNAVAILABLE");
+    assert_int_equal(count(o->story, "PUT:") + count(o->story, "DELETE:") + count(o->story, "EVENTS:"), 0);
+    assert_int_equal(publish_n_pending(o->publish), 5);
+    o->may_send = true;
+    await(o, "told:7=OK");
+    await(o, "PUT:/users/a/x ");
+    await(o, "DELETE:/users/a/y ");
+    await(o, "DELETE:/users/b ");
+    await(o, "PUT:/users/a/z ");
+}
+
+/** The leave ends while the registry is away: what was begun before is not sent again, neither here nor in the client. */
+static void nothing_is_sent_again_without_leave(void **state)
+{
+    struct office *o = *state;
+
+    o->may_send = true;
+    publish_guard(o->publish, may_send, o);
+    close_server(o);
+    publish_put(o->publish, "/users/a/x", &record, 5);
+    await(o, "asked");
+    o->may_send = false;
+    o->story[0] = 0;
+    await(o, "asked"); /* before it would be sent again */
+    open_server(o);
+    await(o, "told:5=ERR_UNAVAILABLE");
+    assert_int_equal(count(o->story, "PUT:"), 0);
+    o->may_send = true;
+    await(o, "PUT:/users/a/x ");
+}
+
+/* What asking again may change is asked again, the rest is not. */
+static void what_is_a_refusal(void **state)
+{
+    struct office *o = *state;
+    static const struct {
+        int status, code;
+        bool is_refusal;
+    } rows[] = {
+        {400, ERR_INVALID, true},     {400, ERR_PATH, true},
+        {401, ERR_AUTH, true},        {403, ERR_PERMISSION, true},
+        {409, ERR_NOTEMPTY, true},    {413, ERR_TOOBIG, true},
+        {422, ERR_RECORD, true},      {501, ERR_UNSUPPORTED, true},
+        {400, ERR_JSON, false},       {404, ERR_NOROUTE, false},
+        {412, ERR_CONFLICT, false},   {429, ERR_LIMIT, false},
+        {500, ERR_IO, false},         {500, ERR_INTERNAL, false},
+        {503, ERR_WRONGSTATE, false}, {503, ERR_UNKNOWN_OUTCOME, false},
+        {507, ERR_NOSPC, false},
+    };
+    for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+        int64_t ticket = (int64_t)i + 1;
+        mem_auto char *path = mem_fmt("/users/a/x%zu", i);
+        mem_auto char *told =
+            mem_fmt("told:%lld=%s", (long long)ticket, rows[i].is_refusal ? err_name(rows[i].code) : "OK");
+        mem_auto char *put = mem_fmt("PUT:%s ", path);
+        o->refuse = rows[i].status;
+        o->refuse_code = rows[i].code;
+        publish_put(o->publish, path, &record, ticket);
+        await(o, put);
+        o->refuse = 0;
+        await(o, told);
+        assert_int_equal(count(o->story, put), rows[i].is_refusal ? 1 : 2);
+    }
+}
+
 #define C2   "container_1_0007_01_000002"
 #define ENDS "EVENTS:[{\"type\":\"container-finished\",\"id\":\"" C2 "\"}]"
 
@@ -329,6 +460,224 @@ static void drain_waits_for_the_last_change(void **state)
     assert_int_equal(count(o->story, "told:"), 0);
 }
 
+/* ---- following ---- */
+
+#define X        "/users/a/services/yarn-service/s/x"
+#define GONE     "{\"type\":\"delete\",\"path\":\"" X "\",\"revision\":\"s.1\"}"
+#define MARK(n)  "{\"type\":\"progress\",\"revision\":\"" n "\"}"
+#define SYNC(n)  "{\"type\":\"sync\",\"revision\":\"" n "\"}"
+#define HELLO(n) "{\"type\":\"hello\",\"store\":\"s\",\"oldest\":\"s.1\",\"revision\":\"" n "\"}"
+
+static void say(struct office *o, const char *line)
+{
+    buf_addf(&o->feed_lines, "%s\n", line);
+    if (o->feed)
+        http_stream_wake(o->feed);
+}
+
+/* The node is as the last PUT made it. */
+static void say_put(struct office *o)
+{
+    mem_auto char *line = mem_fmt("{\"type\":\"put\",\"path\":\"" X "\",\"revision\":\"s.1\",\"time\":0,"
+                                  "\"size\":1,\"children\":0,\"service\":%s}",
+                                  o->body_text);
+    say(o, line);
+}
+
+static void on_restored(void *arg, size_t n, const char *path)
+{
+    struct office *o = arg;
+
+    assert_string_equal(path, X);
+    o->n_restored += (int)n;
+    note(o, "restored");
+}
+
+static void on_back(void *arg)
+{
+    note(arg, "back");
+}
+
+/* All that was said before has arrived, and another path was deleted after it. */
+static void pass(struct office *o, int64_t ticket)
+{
+    static char wanted[64];
+
+    publish_delete(o->publish, "/else", ticket);
+    snprintf(wanted, sizeof(wanted), "told:%lld=OK", (long long)ticket);
+    await(o, wanted);
+}
+
+/* A record that stands, and the feed says so. */
+static void follow(struct office *o)
+{
+    publish_follow(o->publish, &(struct publish_follow_ops){on_restored, on_back, o});
+    publish_put(o->publish, X, &record, 1);
+    await(o, "WATCH:/users/a/services/yarn-service/s ");
+    await(o, "told:1=OK");
+    say(o, HELLO("s.1"));
+    say_put(o);
+    say(o, SYNC("s.1"));
+    pass(o, 1000);
+}
+
+static void what_others_delete_is_put_back(void **state)
+{
+    struct office *o = *state;
+
+    follow(o);
+    assert_int_equal(o->n_restored, 0);
+    say(o, GONE);
+    say(o, MARK("s.2"));
+    await(o, "restored PUT:" X);
+    assert_non_null(strstr(o->body_text, "hello-0"));
+    assert_int_equal(count(o->story, "told:1="), 1);
+}
+
+static void what_others_overwrite_is_put_back_ever_more_slowly(void **state)
+{
+    struct office *o = *state;
+
+    follow(o);
+    mem_auto char *own = mem_str(o->body_text);
+    for (int i = 0; i < 2; i++) {
+        snprintf(o->body_text, sizeof(o->body_text),
+                 "{\"type\":\"JSONServiceRecord\",\"description\":\"else\"}");
+        say_put(o);
+        say(o, MARK("s.2"));
+        if (i == 0)
+            await(o, "restored PUT:" X);
+    }
+    pass(o, 7);
+    assert_int_equal(o->n_restored, 1); /* not at once this time */
+    await(o, "told:7=OK restored PUT:" X);
+    assert_string_equal(o->body_text, own);
+}
+
+static void what_we_delete_stays_away(void **state)
+{
+    struct office *o = *state;
+
+    follow(o);
+    publish_delete(o->publish, X, 2);
+    await(o, "told:2=OK");
+    say(o, GONE);
+    say(o, MARK("s.2"));
+    publish_put(o->publish, X, &record, 3);
+    await(o, "told:3=OK");
+    publish_purge(o->publish, "/users/a/services/yarn-service/s", 4);
+    await(o, "told:4=OK");
+    say(o, GONE);
+    say(o, MARK("s.3"));
+    publish_put(o->publish, X, &record, 5);
+    await(o, "told:5=OK");
+    publish_ended(o->publish, X, C2, 6);
+    await(o, "told:6=OK");
+    say(o, GONE);
+    say(o, MARK("s.4"));
+    pass(o, 7);
+    assert_int_equal(o->n_restored, 0);
+}
+
+/* The feed may be behind what the registry has answered: until it has come to that it says nothing about it. */
+static void a_feed_that_is_behind_is_waited_for(void **state)
+{
+    struct office *o = *state;
+
+    follow(o);
+    o->revision = "s.9";
+    publish_purge(o->publish, "/users/a/services/yarn-service/s", 2);
+    publish_put(o->publish, X, &record, 3);
+    await(o, "told:3=OK");
+    say(o, GONE);
+    say(o, MARK("s.8"));
+    pass(o, 7);
+    say_put(o);
+    say(o, MARK("s.9"));
+    pass(o, 8);
+    assert_int_equal(o->n_restored, 0);
+    say(o, GONE);
+    say(o, MARK("s.10"));
+    await(o, "restored PUT:" X);
+}
+
+static void what_went_while_nobody_looked_is_put_back(void **state)
+{
+    struct office *o = *state;
+
+    follow(o);
+    o->is_feed_cut = true;
+    http_stream_wake(o->feed);
+    await(o, "WATCH:/users/a/services/yarn-service/s?s.1");
+    say(o, HELLO("s.5"));
+    say(o, "{\"type\":\"gone\",\"oldest\":\"s.4\"}");
+    o->is_feed_cut = true;
+    http_stream_wake(o->feed);
+    await(o, "?s.1 back WATCH:/users/a/services/yarn-service/s ");
+    say(o, HELLO("s.5"));
+    say(o, MARK("s.5")); /* inside a snapshot: it is not complete */
+    pass(o, 7);
+    assert_int_equal(o->n_restored, 0);
+    say(o, SYNC("s.5"));
+    await(o, "restored PUT:" X);
+}
+
+/* Its numbers mean nothing to those of the store before. */
+static void another_store_gets_what_it_lacks(void **state)
+{
+    struct office *o = *state;
+
+    follow(o);
+    o->is_feed_cut = true;
+    http_stream_wake(o->feed);
+    await(o, "WATCH:/users/a/services/yarn-service/s?s.1");
+    say(o, "{\"type\":\"gone\",\"oldest\":\"t.0\"}");
+    o->is_feed_cut = true;
+    http_stream_wake(o->feed);
+    await(o, "?s.1 WATCH:/users/a/services/yarn-service/s ");
+    say(o, HELLO("t.0"));
+    say(o, SYNC("t.0"));
+    await(o, "back restored back PUT:" X); /* once more: who waits for another registry has one */
+}
+
+static void a_store_that_is_away_says_nothing(void **state)
+{
+    struct office *o = *state;
+
+    follow(o);
+    say(o, GONE);
+    say(o, "{\"type\":\"progress\",\"revision\":\"s.2\",\"stale\":true}");
+    pass(o, 7);
+    assert_int_equal(o->n_restored, 0);
+    say(o, "{\"type\":\"progress\",\"revision\":\"s.2\",\"stale\":false}");
+    await(o, "restored PUT:" X);
+}
+
+static void one_watch_is_above_all(void **state)
+{
+    struct office *o = *state;
+
+    follow(o);
+    o->revision = "s.9"; /* the feed below does not come so far: it is about X only */
+    publish_put(o->publish, "/users/a/services/yarn-service/t", &record, 2);
+    await(o, "WATCH:/users/a/services/yarn-service ");
+    publish_put(o->publish, "/users/b/services/yarn-service/t", &record, 3);
+    await(o, "WATCH:/users ");
+    publish_put(o->publish, "/users/c/services/yarn-service/t", &record, 4);
+    await(o, "told:4=OK");
+    publish_put(o->publish, "/services/t", &record, 5);
+    await(o, "WATCH:/ ");
+    publish_put(o->publish, "/else/t", &record, 6);
+    await(o, "told:6=OK");
+    assert_int_equal(count(o->story, "WATCH:"), 4);
+    say(o, HELLO("s.1"));
+    say_put(o);
+    say(o, SYNC("s.1"));
+    say(o, GONE);
+    say(o, MARK("s.2"));
+    await(o, "restored PUT:" X);
+}
+
 #define CASE(f) cmocka_unit_test_setup_teardown(f, set_up, tear_down)
 
 int main(void)
@@ -339,11 +688,22 @@ int main(void)
         CASE(newer_wishes_replace_older_ones),
         CASE(nothing_is_lost_while_the_registry_is_away),
         CASE(a_refusal_for_good_is_told_and_not_repeated),
+        CASE(what_is_a_refusal),
+        CASE(nothing_is_sent_without_leave),
+        CASE(nothing_is_sent_again_without_leave),
         CASE(ends_are_told_before_their_service_is_purged),
         CASE(an_end_waits_for_the_registry_and_is_told_once),
         CASE(a_refused_end_is_told),
         CASE(unreadiness_is_an_attribute),
         CASE(drain_waits_for_the_last_change),
+        CASE(what_others_delete_is_put_back),
+        CASE(what_others_overwrite_is_put_back_ever_more_slowly),
+        CASE(what_we_delete_stays_away),
+        CASE(a_feed_that_is_behind_is_waited_for),
+        CASE(what_went_while_nobody_looked_is_put_back),
+        CASE(another_store_gets_what_it_lacks),
+        CASE(a_store_that_is_away_says_nothing),
+        CASE(one_watch_is_above_all),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,12 +1,14 @@
 /** Documents of services in an embedded store: written together, found again, also after a failed write. */
 #include <ftw.h>
 #include <setjmp.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <cmocka.h>
 
 #include "base/mem.h"
@@ -18,7 +20,9 @@ struct desk {
     struct state *state;
     char dir[64];
     char story[2048]; /* "key=text " of each document read */
-    int err;
+    int err;          /* of the load */
+    enum state_outcome outcome;
+    struct err_info why;
 };
 
 static void on_one(void *arg, const char *key, const char *bytes, size_t len)
@@ -29,7 +33,7 @@ static void on_one(void *arg, const char *key, const char *bytes, size_t len)
     snprintf(d->story + at, sizeof(d->story) - at, "%s=%.*s ", key, (int)len, bytes);
 }
 
-static void on_done(void *arg, int err, const struct err_info *why)
+static void on_loaded(void *arg, int err, const struct err_info *why)
 {
     struct desk *d = arg;
 
@@ -38,11 +42,27 @@ static void on_done(void *arg, int err, const struct err_info *why)
     run_loop_stop(d->loop);
 }
 
+static void on_done(void *arg, enum state_outcome outcome, const struct err_info *why)
+{
+    struct desk *d = arg;
+
+    d->outcome = outcome;
+    d->why = why ? *why : (struct err_info){0};
+    run_loop_stop(d->loop);
+}
+
 static void on_closed(void *arg)
 {
     struct desk *d = arg;
 
     run_loop_stop(d->loop);
+}
+
+static void on_standing_by(void *arg, const struct state_holder *holder, const char *refused)
+{
+    (void)arg;
+    (void)refused;
+    fail_msg("the embedded store is %s's", holder->url);
 }
 
 static void open_and_load(struct desk *d)
@@ -54,7 +74,12 @@ static void open_and_load(struct desk *d)
     d->story[0] = '\0';
     if (state_open(d->loop, url, &d->state, &why))
         fail_msg("%s", why.text);
-    state_load(d->state, on_one, on_done, d);
+    const struct state_holder self = {.url = "http://127.0.0.1:1", .place = "here:/x", .lease_ms = 10000};
+    state_claim(d->state, &self, NULL, on_standing_by, on_loaded, d);
+    run_loop_run(d->loop);
+    assert_int_equal(d->err, 0);
+    assert_true(state_is_held(d->state));
+    state_load(d->state, on_one, on_loaded, d);
     run_loop_run(d->loop);
     assert_int_equal(d->err, 0);
 }
@@ -66,11 +91,11 @@ static void close_it(struct desk *d)
     run_loop_free(d->loop);
 }
 
-static int write_docs(struct desk *d, const struct state_doc *docs, size_t n)
+static enum state_outcome write_docs(struct desk *d, const struct state_doc *docs, size_t n)
 {
     state_write(d->state, docs, n, on_done, d);
     run_loop_run(d->loop);
-    return d->err;
+    return d->outcome;
 }
 
 static int set_up(void **state)
@@ -110,8 +135,8 @@ static void documents_survive(void **state)
     const struct state_doc more[] = {{"services/alice/web", "w22", 3}, {"services/bob/web", "b1", 2}};
 
     assert_string_equal(d->story, "");
-    assert_int_equal(write_docs(d, docs, 3), 0);
-    assert_int_equal(write_docs(d, more, 2), 0);
+    assert_int_equal(write_docs(d, docs, 3), STATE_WRITTEN);
+    assert_int_equal(write_docs(d, more, 2), STATE_WRITTEN);
     close_it(d);
     open_and_load(d);
     assert_non_null(strstr(d->story, "engine=e1 "));
@@ -128,12 +153,12 @@ static void deleted_documents_are_gone(void **state)
     const struct state_doc gone[] = {{"services/alice/web", NULL, 0}, {"services/alice/never", NULL, 0}};
     const struct state_doc again[] = {{"services/alice/web", "w2", 2}};
 
-    assert_int_equal(write_docs(d, docs, 1), 0);
-    assert_int_equal(write_docs(d, gone, 2), 0);
+    assert_int_equal(write_docs(d, docs, 1), STATE_WRITTEN);
+    assert_int_equal(write_docs(d, gone, 2), STATE_WRITTEN);
     close_it(d);
     open_and_load(d);
     assert_string_equal(d->story, "");
-    assert_int_equal(write_docs(d, again, 1), 0);
+    assert_int_equal(write_docs(d, again, 1), STATE_WRITTEN);
     close_it(d);
     open_and_load(d);
     assert_string_equal(d->story, "services/alice/web=w2 ");
@@ -150,18 +175,18 @@ static void a_document_goes_with_those_below_it(void **state)
                                      {"services/alice/web/hello-0", NULL, 0},
                                      {"services/alice/web/never", NULL, 0}};
 
-    assert_int_equal(write_docs(d, docs, 3), 0);
-    assert_int_equal(write_docs(d, one, 2), 0);
+    assert_int_equal(write_docs(d, docs, 3), STATE_WRITTEN);
+    assert_int_equal(write_docs(d, one, 2), STATE_WRITTEN);
     close_it(d);
     open_and_load(d);
     assert_string_equal(d->story, "services/alice/web=w2 services/alice/web/hello-0=i0 "); /* parents first */
-    assert_int_equal(write_docs(d, gone, 3), 0);
+    assert_int_equal(write_docs(d, gone, 3), STATE_WRITTEN);
     close_it(d);
     open_and_load(d);
     assert_string_equal(d->story, "");
 }
 
-static void a_refused_write_leaves_nothing_and_the_next_one_looks_first(void **state)
+static void a_refused_write_leaves_nothing_and_the_next_one_works(void **state)
 {
     struct desk *d = *state;
     /* An element of 300 bytes is more than a store takes: the whole transaction is refused. */
@@ -170,13 +195,58 @@ static void a_refused_write_leaves_nothing_and_the_next_one_looks_first(void **s
     const struct state_doc bad[] = {{"engine", "e1", 2}, {key, "x", 1}};
     const struct state_doc good[] = {{"engine", "e2", 2}, {"services/alice/web", "w1", 2}};
 
-    assert_int_not_equal(write_docs(d, bad, 2), 0);
-    assert_int_equal(write_docs(d, good, 2), 0);
+    assert_int_equal(write_docs(d, bad, 2), STATE_REFUSED);
+    assert_int_equal(d->why.code, ERR_PATH);
+    assert_int_equal(write_docs(d, good, 2), STATE_WRITTEN);
     close_it(d);
     open_and_load(d);
     assert_non_null(strstr(d->story, "engine=e2 "));
     assert_non_null(strstr(d->story, "services/alice/web=w1 "));
     assert_null(strstr(d->story, "=x "));
+}
+
+static void a_write_that_is_too_large_is_refused_for_good(void **state)
+{
+    struct desk *d = *state;
+    size_t len = 2 << 20;
+    mem_auto char *bytes = mem_alloc(len);
+    memset(bytes, 'x', len);
+    const struct state_doc large[] = {{"services/alice/web", bytes, len}};
+    const struct state_doc good[] = {{"services/alice/web", "w1", 2}};
+
+    assert_int_equal(write_docs(d, large, 1), STATE_REFUSED);
+    assert_int_equal(d->why.code, ERR_TOOBIG);
+    assert_int_equal(write_docs(d, NULL, 0), STATE_WRITTEN);
+    assert_int_equal(write_docs(d, good, 1), STATE_WRITTEN);
+}
+
+/** A full disk: nothing is there, and what comes when there is room again is. */
+static void a_write_without_room_fails_and_the_next_one_works(void **state)
+{
+    struct desk *d = *state;
+    const struct state_doc first[] = {{"services/alice/web", "w1", 2}};
+    const struct state_doc second[] = {{"services/alice/web", "w2", 2},
+                                       {"services/alice/web/hello-0", "i0", 2}};
+    struct rlimit whole, none;
+
+    assert_int_equal(write_docs(d, first, 1), STATE_WRITTEN);
+    signal(SIGXFSZ, SIG_IGN);
+    getrlimit(RLIMIT_FSIZE, &whole);
+    none = whole;
+    none.rlim_cur = 1;
+    setrlimit(RLIMIT_FSIZE, &none);
+    enum state_outcome full = write_docs(d, second, 2), probed = write_docs(d, NULL, 0);
+    setrlimit(RLIMIT_FSIZE, &whole);
+    assert_int_equal(full, STATE_FAILED);
+    assert_int_equal(d->why.code, ERR_NOSPC);
+    assert_int_equal(probed, STATE_FAILED);
+    close_it(d);
+    open_and_load(d);
+    assert_string_equal(d->story, "services/alice/web=w1 ");
+    assert_int_equal(write_docs(d, second, 2), STATE_WRITTEN);
+    close_it(d);
+    open_and_load(d);
+    assert_string_equal(d->story, "services/alice/web=w2 services/alice/web/hello-0=i0 ");
 }
 
 #define CASE(f) cmocka_unit_test_setup_teardown(f, set_up, tear_down)
@@ -187,7 +257,9 @@ int main(void)
         CASE(documents_survive),
         CASE(deleted_documents_are_gone),
         CASE(a_document_goes_with_those_below_it),
-        CASE(a_refused_write_leaves_nothing_and_the_next_one_looks_first),
+        CASE(a_write_that_is_too_large_is_refused_for_good),
+        CASE(a_write_without_room_fails_and_the_next_one_works),
+        CASE(a_refused_write_leaves_nothing_and_the_next_one_works),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -73,20 +73,57 @@ static const struct spec_world *world_of(void *arg)
     return &obj_cast(arg, struct app, APP_MAGIC)->world;
 }
 
-static bool path_exists(void *arg, const char *path)
+static void look_of(void *arg, const char *owner, const char *const *paths, size_t n,
+                    void (*done)(void *arg, const bool *absent, const struct err_info *problem),
+                    void *done_arg)
 {
+    bool absent[8] = {false};
+    struct err_info problem = {0};
     (void)arg;
-    return strcmp(path, "/missing") != 0;
+    assert_string_equal(owner, "alice");
+    for (size_t i = 0; i < n; i++) {
+        absent[i] = strcmp(paths[i], "/missing") == 0;
+        if (strcmp(paths[i], "/secret") == 0)
+            err_set(&problem, ERR_INVALID, paths[i], "src_file /secret: not for you.");
+        if (strcmp(paths[i], "/hangs") == 0)
+            err_set(&problem, ERR_TIMEOUT, paths[i], "it hangs");
+    }
+    done(done_arg, problem.code == ERR_TIMEOUT ? NULL : absent, &problem);
 }
 
-static const char *log_dir_of(void *arg, const char *container_id)
+static char *no_text_of(void *arg, const char *container_id)
 {
     (void)arg;
     (void)container_id;
     return NULL;
 }
 
-static const struct app_ops ops = {submit, engine_of, now_of, world_of, log_dir_of};
+static char *no_container_of(void *arg, const char *application_id, const char *instance)
+{
+    (void)arg;
+    (void)application_id;
+    (void)instance;
+    return NULL;
+}
+
+static bool is_of_nobody(void *arg, const char *application_id, const char *owner, const char *service)
+{
+    (void)arg;
+    (void)application_id;
+    (void)owner;
+    (void)service;
+    return false;
+}
+
+static const struct app_ops ops = {.submit = submit,
+                                   .engine = engine_of,
+                                   .now_ms = now_of,
+                                   .world = world_of,
+                                   .look = look_of,
+                                   .log_dir = no_text_of,
+                                   .last_container = no_container_of,
+                                   .is_of = is_of_nobody,
+                                   .application_of = no_text_of};
 
 static void start(struct app *app, const char *dialect)
 {
@@ -95,8 +132,7 @@ static void start(struct app *app, const char *dialect)
     app->face.ops = &ops;
     app->face.app = app;
     kit_start(&app->kit, dialect);
-    app->world = (struct spec_world){
-        .dialect = dialect_find(dialect), .local = true, .max_memory_mb = 4096, .path_exists = path_exists};
+    app->world = (struct spec_world){.dialect = dialect_find(dialect), .local = true, .max_memory_mb = 4096};
     struct http_server_def def = {.write_error = services_write_error};
     fixture_start(&app->fx, services_routes, services_n_routes, &app->face, &def);
 }
@@ -160,6 +196,10 @@ static void check_rows(struct app *app, const struct row *rows, size_t n)
     "\",\"version\":\"v1\",\"components\":[{\"name\":\"hello\",\"number_of_containers\":1,"                  \
     "\"launch_command\":\"x\",\"resource\":{\"cpus\":1,\"memory\":\"64\"}}]" more "}"
 
+#define WITH_FILE(path)                                                                                      \
+    GOOD("d", ",\"configuration\":{\"files\":[{\"type\":\"STATIC\",\"dest_file\":\"f\","                     \
+              "\"src_file\":\"" path "\"}]}")
+
 static const struct row seed_rows[] = {
     {"GET /app/v1/services/version", NULL, 200, "\"hadoop_version\":"},
     {"GET /app/v1/services" U, NULL, 200, "[]"},
@@ -168,6 +208,11 @@ static const struct row seed_rows[] = {
     {"POST /app/v1/services" U, NULL, 400, "No service data provided"},
     {"POST /app/v1/services" U, GOOD("d", ",\"docker_client_config\":\"/missing\""), 400,
      "does not exist: /missing"},
+    {"POST /app/v1/services" U, WITH_FILE("/missing"), 400,
+     "Src_file does not exist for config file: /missing"},
+    {"POST /app/v1/services" U, WITH_FILE("/secret"), 400, "src_file /secret: not for you."},
+    {"POST /app/v1/services" U, WITH_FILE("/hangs"), 504, "it hangs"},
+    {"GET /app/v1/services/d" U, NULL, 404, "not found"},
     {"POST /app/v1/services" U, GOOD("d", ",\"artifact\":{\"id\":\"nginx\"}"), 400, "not supported yet"},
     {"POST /app/v1/services" U, GOOD("web", ",\"x\":1,\"lifetime\":\"3600\""), 202,
      "{\"uri\":\"/v1/services/web\",\"diagnostics\":\"Application ID: "
@@ -190,7 +235,7 @@ static const struct row seed_rows[] = {
     {"PUT /app/v1/services/web" U, "{\"lifetime\":100}", 204, NULL},
     {"GET /app/v1/services/web" U, NULL, 200, "\"lifetime\":100,"},
     {"PUT /app/v1/services/web" U " +body", "{\"lifetime\":3600}", 200,
-     "Service (web)'s lifeTime is updated to 1970-01-01T01:16:40.000Z, 3600 seconds remaining"},
+     "Service (web)'s lifeTime is updated to 2023-11-14T23:30:00.000Z, 3600 seconds remaining"},
     {"PUT /app/v1/services/web" U, "{\"state\":\"STARTED\"}", 400,
      "Failed to start service web, because it already exists."},
     {"PUT /app/v1/services/web" U, "{\"state\":\"UPGRADING\",\"version\":\"v2\"}", 400,
@@ -349,7 +394,7 @@ static void a_client_that_leaves_is_not_answered(void **state)
     start(&app, "seed");
     app.hold = true;
     struct raw *raw = raw_open(&app.fx);
-    raw_send_str(raw, "DELETE /app/v1/services/ghost HTTP/1.1\r\nHost: x\r\n\r\n");
+    raw_send_str(raw, "DELETE /app/v1/services/ghost HTTP/1.1\r\nHost: localhost\r\n\r\n");
     fixture_await(&app.fx, &app.got_request);
     raw_reset(raw);
     fixture_stop_server(&app.fx); /* tells the handler that the request is over */
@@ -358,20 +403,55 @@ static void a_client_that_leaves_is_not_answered(void **state)
     end(&app);
 }
 
-static void what_was_not_answered_is_cancelled(void **state)
+/** A request is answered with an outcome of the app's own; each of these texts is in the answer. */
+static void answer_with(struct eng_answer answer, const char *status, const char *text, const char *header)
 {
-    (void)state;
     struct app app;
     start(&app, "seed");
     app.hold = true;
     struct raw *raw = raw_open(&app.fx);
-    raw_send_str(raw, "DELETE /app/v1/services/ghost HTTP/1.1\r\nHost: x\r\n\r\n");
+    raw_send_str(raw, "DELETE /app/v1/services/ghost HTTP/1.1\r\nHost: localhost\r\n\r\n");
     fixture_await(&app.fx, &app.got_request);
     struct waiting w = app.waiting[--app.n_waiting];
-    w.answered(w.arg, &(struct eng_answer){.outcome = OUT_CANCELLED});
-    raw_await(raw, "HTTP/1.1 503");
+    w.answered(w.arg, &answer);
+    raw_await(raw, status);
+    raw_await(raw, header);
+    raw_await(raw, text);
     raw_close(raw);
     end(&app);
+}
+
+static void what_was_not_answered_is_cancelled(void **state)
+{
+    (void)state;
+    answer_with((struct eng_answer){.outcome = OUT_CANCELLED}, "HTTP/1.1 503", "is stopping",
+                "Retry-After: 1");
+}
+
+static void two_users_of_one_directory_are_named(void **state)
+{
+    (void)state;
+    struct eng_answer answer = {
+        .outcome = OUT_HOME_TAKEN, .name = (char *)"A_b@REALM", .user = (char *)"a-b"};
+    answer_with(answer, "HTTP/1.1 409",
+                "users A_b@REALM and a-b would share the registry directory /users/a-b", "");
+    answer_with(answer, "HTTP/1.1 409", "destroy the services of user a-b first", "");
+}
+
+static void what_the_store_did_is_said(void **state)
+{
+    (void)state;
+    answer_with((struct eng_answer){.outcome = OUT_STORE_FAILED}, "HTTP/1.1 500", "nothing was changed", "");
+    answer_with((struct eng_answer){.outcome = OUT_STORE_FAILED, .reason = "No space left on device"},
+                "HTTP/1.1 500", "could not be stored: No space left on device; nothing was changed", "");
+    answer_with((struct eng_answer){.outcome = OUT_TOO_LARGE, .reason = "at most 7"}, "HTTP/1.1 413",
+                "at most 7", "");
+    answer_with((struct eng_answer){.outcome = OUT_NOT_STORABLE, .reason = "at most 7"}, "HTTP/1.1 400",
+                "at most 7", "");
+    answer_with((struct eng_answer){.outcome = OUT_UNKNOWN}, "HTTP/1.1 503", "is not known",
+                "Retry-After: 1");
+    answer_with((struct eng_answer){.outcome = OUT_BUSY}, "HTTP/1.1 503", "nothing was done",
+                "Retry-After: 1");
 }
 
 int main(void)
@@ -384,6 +464,8 @@ int main(void)
         cmocka_unit_test(an_empty_user_owns_nothing),
         cmocka_unit_test(a_client_that_leaves_is_not_answered),
         cmocka_unit_test(what_was_not_answered_is_cancelled),
+        cmocka_unit_test(two_users_of_one_directory_are_named),
+        cmocka_unit_test(what_the_store_did_is_said),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -85,7 +85,7 @@ static void the_whole_document(void **state)
     const struct eng_instance *inst = kit_instance(&k, "web", "hello-0");
     assert_string_equal(text_at(doc, "id"), "application_1700000000000_0001");
     assert_int_equal(json_integer_value(json_object_get(doc, "lifetime")), -1);
-    assert_int_equal(json_integer_value(json_object_get(doc, "launch_time")), 1000000);
+    assert_int_equal(json_integer_value(json_object_get(doc, "launch_time")), k.now_ms + k.wall_ahead_ms);
     assert_int_equal(json_integer_value(json_object_get(doc, "number_of_running_containers")), 1);
     assert_string_equal(text_at(json_object_get(doc, "quicklinks"), "UI"),
                         "http://hello-0.web.alice.bobbin.test/");
@@ -93,7 +93,7 @@ static void the_whole_document(void **state)
     assert_string_equal(text_at(cont, "id"), inst->container_id);
     assert_string_equal(text_at(cont, "ip"), inst->ip);
     assert_string_equal(text_at(cont, "bare_host"), "node1");
-    assert_int_equal(json_integer_value(json_object_get(cont, "launch_time")), 1000000);
+    assert_int_equal(json_integer_value(json_object_get(cont, "launch_time")), k.now_ms + k.wall_ahead_ms);
     kit_end(&k);
 }
 
@@ -113,6 +113,75 @@ static void finished_instances_stay_listed(void **state)
     json_auto json_t *after = view(&k, "web");
     assert_string_equal(text_at(after, "state"), "FAILED");
     kit_end(&k);
+}
+
+/** State of the only component as shown, "-" when it is left out. */
+static const char *shown_component(const json_t *doc)
+{
+    const json_t *state = json_object_get(json_array_get(json_object_get(doc, "components"), 0), "state");
+    return state ? json_string_value(state) : "-";
+}
+
+static void components_of_an_ended_service_show_their_end(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *dialect;
+        const char *policy;
+        int code; /* exit code of the only process; -1: the service is stopped */
+        const char *component, *service;
+    } rows[] = {
+        {"seed", "NEVER", 0, "SUCCEEDED", "STOPPED"},         {"seed", "NEVER", 3, "FAILED", "FAILED"},
+        {"seed", "ALWAYS", -1, "STOPPED", "STOPPED"},         {"hadoop3", "NEVER", 0, "SUCCEEDED", "STOPPED"},
+        {"hadoop3", "ON_FAILURE", 0, "SUCCEEDED", "STOPPED"}, {"hadoop3", "ALWAYS", -1, "-", "STOPPED"},
+    };
+    for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+        struct kit k;
+        kit_start(&k, rows[i].dialect);
+        kit_create(&k, kit_spec("web", 1, rows[i].policy, ""), false);
+        if (rows[i].code < 0)
+            kit_request(&k, EV_STOP, "web");
+        else
+            kit_exit_code(&k, "web", "hello-0", rows[i].code);
+        json_auto json_t *doc = view(&k, "web");
+        assert_string_equal(text_at(doc, "state"), rows[i].service);
+        assert_string_equal(shown_component(doc), rows[i].component);
+        assert_string_equal(shown(doc, "hello-0"), "");
+        kit_end(&k);
+    }
+}
+
+/** Between the end of a container and its listed replacement the old one stays, with how it ended. */
+static void an_instance_in_back_off_shows_its_last_container(void **state)
+{
+    (void)state;
+    static const char *const dialects[] = {"seed", "hadoop3"};
+    for (size_t i = 0; i < ARRAY_LEN(dialects); i++) {
+        struct kit k;
+        kit_start(&k, dialects[i]);
+        kit_create(&k, kit_spec("web", 1, "ALWAYS", PORT), false);
+        mem_auto char *old = mem_str(kit_instance(&k, "web", "hello-0")->container_id);
+        int64_t launched_ms = k.now_ms + k.wall_ahead_ms;
+        kit_exit_signal(&k, "web", "hello-0", 9);
+        json_auto json_t *doc = view(&k, "web");
+        const json_t *c = json_array_get(
+            json_object_get(json_array_get(json_object_get(doc, "components"), 0), "containers"), 0);
+        assert_string_equal(text_at(c, "id"), old);
+        assert_string_equal(text_at(c, "state"), "FAILED");
+        assert_string_equal(text_at(c, "ip"), "");
+        assert_int_equal(json_integer_value(json_object_get(c, "launch_time")), launched_ms);
+        k.obey = false;
+        kit_fire(&k, "web"); /* requested */
+        check(&k, &(struct stage){"FAILED", "FAILED", "STARTED", "STARTED"});
+        mem_auto char *id = mem_str(kit_instance(&k, "web", "hello-0")->container_id);
+        kit_step(&k, (struct eng_event){.kind = EV_ALLOCATED, .container_id = id, .host = "n"});
+        check(&k, &(struct stage){"INIT", "FAILED", "STARTED", "STARTED"});
+        kit_step(&k, (struct eng_event){.kind = EV_RUNNING, .container_id = id, .attempt = 1, .host = "n"});
+        check(&k, &(struct stage){"STARTED", "RUNNING_BUT_UNREADY", "STARTED", "STARTED"});
+        kit_exit_code(&k, "web", "hello-0", 0);
+        check(&k, &(struct stage){"SUCCEEDED", "SUCCEEDED", "STARTED", "STARTED"});
+        kit_end(&k);
+    }
 }
 
 static void waits_are_explained(void **state)
@@ -136,6 +205,8 @@ int main(void)
         cmocka_unit_test(a_container_through_its_life),
         cmocka_unit_test(the_whole_document),
         cmocka_unit_test(finished_instances_stay_listed),
+        cmocka_unit_test(components_of_an_ended_service_show_their_end),
+        cmocka_unit_test(an_instance_in_back_off_shows_its_last_container),
         cmocka_unit_test(waits_are_explained),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,0 +1,138 @@
+#include "svcmgr/app_queue.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+
+void queue_init(struct queue *q)
+{
+    *q = (struct queue){.n_requests = 0};
+    TAILQ_INIT(&q->events);
+}
+
+/* ---- copies ---- */
+
+static const struct eng_flex *copy_flex(const struct eng_flex *flex, size_t n)
+{
+    struct eng_flex *copy = mem_array(n + 1, sizeof(*copy));
+
+    for (size_t i = 0; i < n; i++) {
+        copy[i] = flex[i];
+        copy[i].component = mem_str(flex[i].component);
+    }
+    return copy;
+}
+
+static const char *const *copy_names(const char *const *names, size_t n)
+{
+    const char **copy = mem_array(n + 1, sizeof(*copy));
+
+    for (size_t i = 0; i < n; i++)
+        copy[i] = mem_str(names[i]);
+    return copy;
+}
+
+/** What an event borrows becomes its own. */
+static void own(struct eng_event *ev)
+{
+    ev->user = mem_str(ev->user);
+    ev->name = mem_str(ev->name);
+    ev->flex = copy_flex(ev->flex, ev->n_flex);
+    ev->names = copy_names(ev->names, ev->n_names);
+    ev->container_id = mem_str(ev->container_id);
+    ev->ip = mem_str(ev->ip);
+    ev->host = mem_str(ev->host);
+    ev->exit.text = mem_str(ev->exit.text);
+    ev->text = mem_str(ev->text);
+}
+
+static void release(struct eng_event *ev)
+{
+    for (size_t i = 0; i < ev->n_flex; i++)
+        free((char *)ev->flex[i].component);
+    for (size_t i = 0; i < ev->n_names; i++)
+        free((char *)ev->names[i]);
+    free((char *)ev->user);
+    free((char *)ev->name);
+    free((void *)ev->flex);
+    free((void *)ev->names);
+    free((char *)ev->container_id);
+    free((char *)ev->ip);
+    free((char *)ev->host);
+    free(ev->exit.text);
+    free((char *)ev->text);
+    spec_free(ev->take_spec);
+}
+
+/* ---- the queue ---- */
+
+static void remove_one(struct queue *q, struct queued *item)
+{
+    TAILQ_REMOVE(&q->events, item, link);
+    q->n_requests -= eng_event_is_request(&item->ev);
+    q->n_bytes -= item->n_bytes;
+    release(&item->ev);
+    free(item);
+}
+
+/** A probe's result of the same process start that still waits, or NULL. */
+static struct queued *earlier_probe(const struct queue *q, const struct eng_event *ev)
+{
+    struct queued *item;
+
+    if (ev->kind != EV_PROBE)
+        return NULL;
+    TAILQ_FOREACH (item, &q->events, link) {
+        if (item->ev.kind == EV_PROBE && item->ev.attempt == ev->attempt &&
+            strcmp(item->ev.container_id, ev->container_id) == 0)
+            return item;
+    }
+    return NULL;
+}
+
+void queue_push(struct queue *q, struct eng_event *ev, size_t n_bytes)
+{
+    struct queued *old = earlier_probe(q, ev), *item = mem_new(struct queued);
+
+    if (old)
+        remove_one(q, old);
+    item->ev = *ev;
+    ev->take_spec = NULL;
+    own(&item->ev);
+    q->n_requests += eng_event_is_request(&item->ev);
+    q->n_bytes += item->n_bytes = n_bytes;
+    TAILQ_INSERT_TAIL(&q->events, item, link);
+}
+
+struct eng_event *queue_first(const struct queue *q)
+{
+    struct queued *item = TAILQ_FIRST(&q->events);
+
+    return item ? &item->ev : NULL;
+}
+
+void queue_pop(struct queue *q)
+{
+    remove_one(q, TAILQ_FIRST(&q->events));
+}
+
+void queue_drop_requests(struct queue *q, void (*dropped)(void *arg, uint64_t token), void *arg)
+{
+    struct queued *next;
+
+    for (struct queued *item = TAILQ_FIRST(&q->events); item; item = next) {
+        next = TAILQ_NEXT(item, link);
+        if (!eng_event_is_request(&item->ev))
+            continue;
+        uint64_t token = item->ev.token;
+        remove_one(q, item);
+        dropped(arg, token);
+    }
+}
+
+void queue_fini(struct queue *q)
+{
+    while (queue_first(q))
+        queue_pop(q);
+}

@@ -1,0 +1,180 @@
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "svcmgr/app.h"
+#include "svcmgr/events.h"
+#include "svcmgr/options.h"
+
+#define QUEUE_MAX_BYTES ((size_t)8 << 20)
+#define SMALL_REQUEST   256 /* bytes that a request without a definition counts */
+
+/* ---- answers ---- */
+
+static struct app_waiter *take_waiter(struct app *a, uint64_t token)
+{
+    struct app_waiter *w;
+
+    TAILQ_FOREACH (w, &a->waiters, link) {
+        if (w->token != token)
+            continue;
+        TAILQ_REMOVE(&a->waiters, w, link);
+        return w;
+    }
+    return NULL;
+}
+
+void app_answer(struct app *a, const struct eng_answer *answer)
+{
+    mem_auto struct app_waiter *w = take_waiter(a, answer->token);
+
+    if (w)
+        w->answered(w->arg, answer); /* One that was answered for the store's sake has no waiter any more. */
+}
+
+void app_cancel_waiters(struct app *a)
+{
+    while (!TAILQ_EMPTY(&a->waiters)) {
+        struct eng_answer answer = {.token = TAILQ_FIRST(&a->waiters)->token, .outcome = OUT_CANCELLED};
+        app_answer(a, &answer);
+    }
+}
+
+void app_answer_outcome(struct app *a, uint64_t token, enum eng_outcome outcome, const char *reason)
+{
+    struct eng_answer answer = {.token = token, .outcome = outcome, .reason = (char *)reason};
+
+    app_answer(a, &answer);
+}
+
+/* ---- taking requests ---- */
+
+/** Whether all that is stored of a service can be named. @return 0; or ERR_PATH with the limit in *why */
+static int check_keys(const char *user, const struct spec_service *s, struct err_info *why)
+{
+    int err = engine_check_key(user, s->name, why);
+
+    for (size_t i = 0; !err && i < s->n_components; i++)
+        err = engine_check_component_key(s->components[i]->name, why);
+    return err;
+}
+
+/** What can never be stored is refused before anything is done. @return false with *why filled */
+static bool is_storable(struct app *a, const struct eng_event *ev, size_t *n_bytes, struct err_info *why)
+{
+    int64_t max = opt_int(daemon_options(a->daemon), OPT_MAX_DEFINITION);
+    buf_auto struct buf text = BUF_EMPTY;
+
+    *n_bytes = SMALL_REQUEST;
+    if (!ev->take_spec)
+        return true;
+    fld_write_text(&spec_service_type, ev->take_spec, &text);
+    *n_bytes = text.len;
+    if (check_keys(ev->user, ev->take_spec, why))
+        return false;
+    if (text.len > (size_t)max)
+        err_set(why, ERR_TOOBIG, "definition",
+                "The definition of service %s has %zu bytes when stored, at most %lld are allowed "
+                "(yarn.service.definition.max-bytes)",
+                ev->take_spec->name, text.len, (long long)max);
+    return !why->code;
+}
+
+/** Nothing can be promised now: too much waits, or the store does not answer. */
+static bool is_busy(const struct app *a)
+{
+    size_t max = (size_t)opt_int(daemon_options(a->daemon), OPT_MAX_WAITING);
+
+    return a->is_unknown || a->queue.n_requests >= max || a->queue.n_bytes >= QUEUE_MAX_BYTES;
+}
+
+static void refuse(struct eng_event *ev, enum eng_outcome outcome, const struct err_info *why,
+                   void (*answered)(void *arg, const struct eng_answer *answer), void *arg)
+{
+    struct eng_answer refused = {.outcome = outcome, .reason = why ? (char *)why->text : NULL};
+
+    spec_free(ev->take_spec);
+    ev->take_spec = NULL;
+    answered(arg, &refused);
+}
+
+static void submit(void *app, struct eng_event *ev,
+                   void (*answered)(void *arg, const struct eng_answer *answer), void *arg)
+{
+    struct app *a = obj_cast(app, struct app, APP_MAGIC);
+    struct err_info why = {0};
+    size_t n_bytes = 0;
+
+    if (a->is_ending) {
+        refuse(ev, OUT_CANCELLED, NULL, answered, arg);
+        return;
+    }
+    if (is_busy(a)) {
+        metric_add(daemon_metrics(a->daemon), M_REQUESTS_BUSY, 1);
+        refuse(ev, OUT_BUSY, NULL, answered, arg);
+        return;
+    }
+    if (!is_storable(a, ev, &n_bytes, &why)) {
+        refuse(ev, why.code == ERR_TOOBIG ? OUT_TOO_LARGE : OUT_NOT_STORABLE, &why, answered, arg);
+        return;
+    }
+    struct app_waiter *w = mem_new(struct app_waiter);
+    w->token = ev->token = ++a->last_token;
+    w->answered = answered;
+    w->arg = arg;
+    TAILQ_INSERT_TAIL(&a->waiters, w, link);
+    queue_push(&a->queue, ev, n_bytes);
+    app_pump(a);
+}
+
+static const struct engine *face_engine(void *app)
+{
+    return obj_cast(app, struct app, APP_MAGIC)->engine;
+}
+
+static int64_t face_now_ms(void *app)
+{
+    return app_now_ms(obj_cast(app, struct app, APP_MAGIC));
+}
+
+static const struct spec_world *face_world(void *app)
+{
+    return &obj_cast(app, struct app, APP_MAGIC)->world;
+}
+
+static void face_look(void *app, const char *owner, const char *const *paths, size_t n,
+                      void (*done)(void *arg, const bool *absent, const struct err_info *problem), void *arg)
+{
+    cluster_look(obj_cast(app, struct app, APP_MAGIC)->cluster, owner, paths, n, done, arg);
+}
+
+static char *face_log_dir(void *app, const char *container_id)
+{
+    return cluster_log_dir(obj_cast(app, struct app, APP_MAGIC)->cluster, container_id);
+}
+
+static char *face_last_container(void *app, const char *application_id, const char *instance)
+{
+    return cluster_last_container(obj_cast(app, struct app, APP_MAGIC)->cluster, application_id, instance);
+}
+
+static bool face_is_of(void *app, const char *application_id, const char *owner, const char *service)
+{
+    return cluster_is_of(obj_cast(app, struct app, APP_MAGIC)->cluster, application_id, owner, service);
+}
+
+static char *face_application_of(void *app, const char *container_id)
+{
+    (void)app;
+    return cluster_application_of(container_id);
+}
+
+const struct app_ops app_face_ops = {.submit = submit,
+                                     .engine = face_engine,
+                                     .now_ms = face_now_ms,
+                                     .world = face_world,
+                                     .look = face_look,
+                                     .log_dir = face_log_dir,
+                                     .last_container = face_last_container,
+                                     .is_of = face_is_of,
+                                     .application_of = face_application_of};

@@ -1,0 +1,52 @@
+/**
+ * Engine time (engine.h, struct eng_time): ms on a clock that never goes back and that nobody sets.
+ *
+ *     engine time = time since the host's boot + an offset      CLOCK_BOOTTIME: suspended time counts
+ *
+ * It begins as the time of day of the first start, as documents of versions that computed with the time of day expect, and has
+ * nothing to do with it from then on. Each transaction of the state holds the document "clock" with the boot, its time
+ * and engine time of that moment. A restart in the same boot goes on exactly, so what came due meanwhile is due. After a reboot
+ * or on another host nobody knows how long it took: engine time goes on at the last written moment, and what is due
+ * then waits for what was left of it, never longer than configured and never shorter.
+ *
+ * Thread: owner.   Source: ours; clock_gettime(2), time_namespaces(7).
+ */
+#ifndef SVCMGR_CLOCK_H
+#define SVCMGR_CLOCK_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/buf.h"
+#include "bobbin/error.h"
+#include "run/loop.h"
+
+/** Key of the document. */
+#define CLOCK_KEY "clock"
+
+struct clock {
+    char boot[RUN_BOOT_ID_LEN]; /* run_boot_id */
+    int64_t ahead_ms;           /* engine time - time since boot */
+};
+
+/**
+ * Begin without a document.
+ *
+ * @param boot_ms  run_boot_ms()
+ * @param wall_ms  run_wall_ms(): what engine time begins as; one before 1970 counts as 1
+ */
+void clock_begin(struct clock *c, int64_t boot_ms, int64_t wall_ms);
+/**
+ * Go on where a stored document says.
+ *
+ * @param c        begun                                                          [in,out]
+ * @param bytes    the document, `len` bytes                                      [borrowed]
+ * @return 0; or ERR_JSON: no document of a clock; c is unchanged.
+ */
+int clock_read(struct clock *c, const char *bytes, size_t len, int64_t boot_ms, struct err_info *why);
+/** The document at this moment; `out` is replaced. */
+void clock_write(const struct clock *c, int64_t boot_ms, struct buf *out);
+/** Engine time, > 0. */
+int64_t clock_now_ms(const struct clock *c, int64_t boot_ms);
+
+#endif

@@ -1,0 +1,55 @@
+#include "faces/paths.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+
+/** What validation may ask. */
+struct asked_world {
+    const struct engine *engine;
+    struct paths *paths;
+};
+
+static bool ask_path(void *arg, const char *path)
+{
+    struct paths *p = ((const struct asked_world *)arg)->paths;
+
+    for (size_t i = 0; i < p->n; i++)
+        if (!strcmp(p->items[i], path))
+            return !p->absent || !p->absent[i];
+    if (p->absent)
+        return false;
+    p->items = mem_resize(p->items, p->n + 1, sizeof(*p->items));
+    p->items[p->n++] = mem_str(path);
+    return true;
+}
+
+static const struct spec_service *ask_service(void *arg, const char *user, const char *name)
+{
+    const struct asked_world *w = arg;
+    const struct eng_service *s = engine_find(w->engine, user, name);
+    return s ? s->spec : NULL;
+}
+
+int paths_complete(struct spec_service *s, const char *user, const struct face *face, struct paths *p,
+                   struct err_info *why)
+{
+    struct asked_world asked = {face->ops->engine(face->app), p};
+    struct spec_world world = *face->ops->world(face->app);
+    world.path_exists = ask_path;
+    world.find_service = ask_service;
+    world.arg = &asked;
+    int rc = spec_complete(s, user, &world, why);
+    if (!rc && s->state != SPEC_STOPPED)
+        rc = spec_check_launch(s, &world, why);
+    return rc;
+}
+
+void paths_fini(struct paths *p)
+{
+    for (size_t i = 0; i < p->n; i++)
+        free(p->items[i]);
+    free(p->items);
+    *p = (struct paths){0};
+}

@@ -1,0 +1,35 @@
+/**
+ * The files of this host that a document names. Validation asks whether they are there and cannot wait, and they are looked at
+ * with the rights of the container's user, which takes a process. So a document is checked twice: first each file is taken to
+ * be there and noted, then, when it is known which are, the answers are given.
+ *
+ * Thread: owner loop.   Source: ours.
+ */
+#ifndef FACES_PATHS_H
+#define FACES_PATHS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "faces/face.h"
+
+struct paths {
+    char **items; /* each once; owned */
+    size_t n;
+    const bool *absent; /* one for each item, from the second time on; NULL: they are noted [borrowed] */
+};
+
+/**
+ * Complete and check a service, as spec_complete and, when it is to be launched, spec_check_launch; its files are noted in *p, or
+ * answered from it.
+ *
+ * @param s     completed in place, also half-way on error                           [in,out]
+ * @param user  caller                                                               [borrowed]
+ * @return 0; ERR_INVALID with the literal diagnostics.
+ */
+int paths_complete(struct spec_service *s, const char *user, const struct face *face, struct paths *p,
+                   struct err_info *why);
+/** Release the items; *p is empty afterwards. */
+void paths_fini(struct paths *p);
+
+#endif

@@ -1,0 +1,331 @@
+#include "svcmgr/kept.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <sys/queue.h>
+
+#include "base/map.h"
+#include "base/mem.h"
+#include "base/obj.h"
+
+#define KEPT_MAGIC OBJ_MAGIC('K', 'E', 'P', 'T')
+
+#define AGAIN_FIRST_MS 1000
+#define AGAIN_MAX_MS   300000
+#define LOST_MAX       64     /* told in one turn of the loop */
+#define STOOD_MS       600000 /* a record that stood so long is put back at once again */
+
+struct item {
+    TAILQ_ENTRY(item) link; /* in `doubtful`, while is_doubtful */
+    char *path;
+    struct reg_record *record;
+    uint64_t version;
+    bool is_written, is_shown; /* the registry has taken it; the feed shows it as it is wanted */
+    bool is_doubtful;          /* written, not shown */
+    char store[REG_REVISION_MAX];
+    int64_t revision;  /* of store, as which it was taken */
+    int64_t pause_ms;  /* before it is put back the next time; 0: none */
+    int64_t due_ms;    /* not put back before */
+    int64_t stands_ms; /* since when the feed shows it */
+};
+TAILQ_HEAD(item_list, item);
+
+struct kept {
+    struct obj obj;
+    struct kept_def def;
+    struct map items; /* path -> struct item */
+    struct item_list doubtful;
+    uint64_t last_version;
+    char *top; /* what is, or is to be, followed; NULL: nothing yet */
+    struct reg_watch *watch;
+    struct run_timer *follow_timer, *due_timer;
+    char store[REG_REVISION_MAX]; /* the feed has come to this revision of it; "": to none */
+    int64_t revision;
+    bool is_lost; /* the registry was heard, and is not now */
+    bool is_stale, in_snapshot;
+};
+
+/* ---- items ---- */
+
+static void set_doubtful(struct kept *k, struct item *i)
+{
+    bool is_doubtful = i->is_written && !i->is_shown;
+    if (is_doubtful == i->is_doubtful)
+        return;
+    i->is_doubtful = is_doubtful;
+    if (is_doubtful)
+        TAILQ_INSERT_TAIL(&k->doubtful, i, link);
+    else
+        TAILQ_REMOVE(&k->doubtful, i, link);
+}
+
+static void set_shown(struct kept *k, struct item *i, bool is_shown)
+{
+    if (is_shown && !i->is_shown)
+        i->stands_ms = run_now_ms();
+    if (!is_shown && i->is_shown && run_now_ms() - i->stands_ms >= STOOD_MS)
+        i->pause_ms = i->due_ms = 0;
+    i->is_shown = is_shown;
+    set_doubtful(k, i);
+}
+
+static void item_free(struct kept *k, struct item *i)
+{
+    i->is_written = false;
+    set_doubtful(k, i);
+    map_remove(&k->items, i->path);
+    reg_record_free(i->record);
+    free(i->path);
+    free(i);
+}
+
+/* ---- what is lost ---- */
+
+/* The feed has come to the revision as which this was taken, or to another store. */
+static bool has_passed(const struct kept *k, const struct item *i)
+{
+    return strcmp(k->store, i->store) != 0 || k->revision >= i->revision;
+}
+
+static void tell_lost(struct kept *k, struct item *i, int64_t now_ms)
+{
+    i->is_written = false;
+    set_doubtful(k, i);
+    i->pause_ms = i->pause_ms ? i->pause_ms * 2 : AGAIN_FIRST_MS;
+    if (i->pause_ms > AGAIN_MAX_MS)
+        i->pause_ms = AGAIN_MAX_MS;
+    i->due_ms = now_ms + i->pause_ms;
+    k->def.lost(k->def.arg, i->path, i->record, i->version);
+}
+
+/* Tell what is lost and due, a bounded number; come again for the others and when the next one is due. */
+static void judge(void *arg)
+{
+    struct kept *k = obj_cast(arg, struct kept, KEPT_MAGIC);
+    int64_t now_ms = run_now_ms(), next_ms = -1;
+    struct item *i, *next;
+    mem_auto char *path = NULL;
+    size_t n = 0;
+
+    if (!k->store[0] || k->in_snapshot || k->is_stale)
+        return;
+    for (i = TAILQ_FIRST(&k->doubtful); i; i = next) {
+        next = TAILQ_NEXT(i, link);
+        if (!has_passed(k, i))
+            continue;
+        if (i->due_ms > now_ms) {
+            next_ms = next_ms < 0 || i->due_ms < next_ms ? i->due_ms : next_ms;
+            continue;
+        }
+        if (n == LOST_MAX) {
+            next_ms = now_ms;
+            break;
+        }
+        if (!n++)
+            path = mem_str(i->path);
+        tell_lost(k, i, now_ms);
+    }
+    if (next_ms >= 0)
+        run_timer_start(k->due_timer, (uint64_t)(next_ms - now_ms), 0);
+    if (n)
+        k->def.told(k->def.arg, n, path);
+}
+
+/* ---- the feed ---- */
+
+static void on_reset(void *arg)
+{
+    struct kept *k = obj_cast(arg, struct kept, KEPT_MAGIC);
+
+    k->in_snapshot = true;
+    for (MAP_EACH (&k->items, it))
+        set_shown(k, it->value, false);
+}
+
+static void on_put(void *arg, const char *path, const struct reg_record *record, const char *revision)
+{
+    struct kept *k = obj_cast(arg, struct kept, KEPT_MAGIC);
+    struct item *i = map_get(&k->items, path);
+
+    (void)revision;
+    if (i)
+        set_shown(k, i, record && reg_record_equal(record, i->record));
+}
+
+static void on_deleted(void *arg, const char *path, const char *revision)
+{
+    struct kept *k = obj_cast(arg, struct kept, KEPT_MAGIC);
+    struct item *i = map_get(&k->items, path);
+
+    (void)revision;
+    if (i)
+        set_shown(k, i, false);
+}
+
+static void on_progress(void *arg, const char *revision)
+{
+    struct kept *k = obj_cast(arg, struct kept, KEPT_MAGIC);
+
+    if (reg_revision_read(revision, k->store, &k->revision) == 0)
+        judge(k);
+}
+
+static void on_synced(void *arg, const char *revision)
+{
+    struct kept *k = obj_cast(arg, struct kept, KEPT_MAGIC);
+    mem_auto char *before = mem_str(k->store);
+
+    k->in_snapshot = false;
+    on_progress(k, revision);
+    if (before[0] && strcmp(before, k->store) != 0)
+        k->def.back(k->def.arg);
+}
+
+static void on_stale(void *arg, bool is_stale)
+{
+    obj_cast(arg, struct kept, KEPT_MAGIC)->is_stale = is_stale;
+}
+
+static void on_state(void *arg, const struct err_info *why)
+{
+    struct kept *k = obj_cast(arg, struct kept, KEPT_MAGIC);
+
+    bool was_lost = k->is_lost;
+
+    k->is_lost = why && k->store[0];
+    if (!why && was_lost)
+        k->def.back(k->def.arg);
+}
+
+static const struct reg_watch_ops watch_ops = {.reset = on_reset,
+                                               .put = on_put,
+                                               .deleted = on_deleted,
+                                               .synced = on_synced,
+                                               .progress = on_progress,
+                                               .stale = on_stale,
+                                               .state = on_state};
+
+static void follow(void *arg)
+{
+    struct kept *k = obj_cast(arg, struct kept, KEPT_MAGIC);
+
+    reg_watch_stop(k->watch);
+    k->in_snapshot = true;
+    k->is_stale = false; /* as a new watch assumes */
+    k->watch = reg_watch_start(k->def.reg, k->top, NULL, &watch_ops, k);
+    BUG_IF(!k->watch);
+}
+
+/* Length of the longest path that is above both, or both. */
+static size_t common_len(const char *a, const char *b)
+{
+    size_t len = 0;
+
+    for (size_t i = 0;; i++) {
+        bool is_end_a = !a[i] || a[i] == '/', is_end_b = !b[i] || b[i] == '/';
+        if (is_end_a && is_end_b)
+            len = i;
+        if (!a[i] || a[i] != b[i])
+            return len;
+    }
+}
+
+/* Follow what is above this one, too. Its siblings come with it: the other services of the user. */
+static void cover(struct kept *k, const char *path)
+{
+    size_t parent_len = (size_t)(strrchr(path, '/') - path);
+    size_t len = k->top ? common_len(k->top, path) : parent_len;
+
+    if (k->top && len == (k->top[1] ? strlen(k->top) : 0))
+        return;
+    char *top = len ? mem_strn(path, len) : mem_str("/");
+    free(k->top);
+    k->top = top;
+    run_timer_start(k->follow_timer, 0, 0); /* later: more may be wanted in this turn */
+}
+
+/* ---- the interface ---- */
+
+struct kept *kept_new(const struct kept_def *def)
+{
+    struct kept *k = mem_new(struct kept);
+
+    obj_init(&k->obj, KEPT_MAGIC);
+    k->def = *def;
+    TAILQ_INIT(&k->doubtful);
+    k->follow_timer = run_timer_new(def->loop, follow, k);
+    k->due_timer = run_timer_new(def->loop, judge, k);
+    return k;
+}
+
+uint64_t kept_want(struct kept *k, const char *path, const struct reg_record *record)
+{
+    struct item *i = map_get(&k->items, path);
+
+    if (!i) {
+        i = mem_new(struct item);
+        i->path = mem_str(path);
+        map_set(&k->items, path, i);
+        cover(k, path);
+    } else if (i->is_shown && !reg_record_equal(i->record, record)) {
+        set_shown(k, i, false);
+    }
+    reg_record_free(i->record);
+    i->record = reg_record_copy(record);
+    i->version = ++k->last_version;
+    i->is_written = false;
+    set_doubtful(k, i);
+    return i->version;
+}
+
+void kept_written(struct kept *k, const char *path, uint64_t version, const char *revision)
+{
+    struct item *i = map_get(&k->items, path);
+
+    if (!i || i->version != version)
+        return;
+    if (reg_revision_read(revision, i->store, &i->revision))
+        i->store[0] = 0; /* not known: the next word of the feed counts */
+    i->is_written = true;
+    set_doubtful(k, i);
+}
+
+void kept_forget(struct kept *k, const char *path)
+{
+    struct item *i = map_get(&k->items, path);
+
+    if (i)
+        item_free(k, i);
+}
+
+void kept_forget_below(struct kept *k, const char *path)
+{
+    size_t len = strlen(path);
+
+    cover(k, path);
+    for (MAP_EACH (&k->items, it)) {
+        struct item *i = it->value;
+        if (!strncmp(i->path, path, len) && (!i->path[len] || i->path[len] == '/'))
+            item_free(k, i);
+    }
+}
+
+size_t kept_n(const struct kept *k)
+{
+    return k->items.n_items;
+}
+
+void kept_free(struct kept *k)
+{
+    if (!k)
+        return;
+    reg_watch_stop(k->watch);
+    run_timer_free(k->follow_timer);
+    run_timer_free(k->due_timer);
+    for (MAP_EACH (&k->items, it))
+        item_free(k, it->value);
+    map_fini(&k->items, NULL);
+    free(k->top);
+    obj_fini(&k->obj);
+    free(k);
+}

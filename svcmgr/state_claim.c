@@ -1,0 +1,229 @@
+/* Who writes the state: see state.h. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/mem.h"
+#include "json/json.h"
+#include "run/file.h"
+#include "shim/wire.h"
+#include "svcmgr/state_inside.h"
+
+#define LOOKS_PER_LEASE 5
+
+/* ---- processes ---- */
+
+/** "pid start boot": names a process for good on this host; "": it is not known. */
+char *state_process_name(void)
+{
+    struct shim_proc proc;
+    char boot[SHIM_BOOT_MAX];
+
+    if (shim_proc_read(getpid(), &proc) || shim_boot_id(boot))
+        return mem_str("");
+    return mem_fmt("%ld %llu %s", (long)getpid(), (unsigned long long)proc.start, boot);
+}
+
+/** The process of that name has ended, for sure. */
+static bool has_ended(const char *process)
+{
+    struct shim_proc proc;
+    char boot[SHIM_BOOT_MAX], its_boot[SHIM_BOOT_MAX];
+    long pid;
+    unsigned long long start;
+
+    if (sscanf(process, "%ld %llu %36s", &pid, &start, its_boot) != 3 || shim_boot_id(boot))
+        return false;
+    int err = shim_proc_read((pid_t)pid, &proc);
+    return strcmp(boot, its_boot) != 0 || err == ERR_NOTFOUND ||
+           (!err && (proc.start != start || proc.state == 'Z'));
+}
+
+/* ---- whose the embedded store is ---- */
+
+/** File beside the embedded store in which its writer says where it answers. */
+static char *holder_path(const char *url)
+{
+    return mem_fmt("%s/writer.json", strchr(url, ':') + 1);
+}
+
+static void tell_holder(struct state *s)
+{
+    mem_auto char *path = holder_path(store_url(s->store));
+    mem_auto char *text = state_writer_text(s);
+
+    file_write(path, text, strlen(text), NULL); /* Without it those that stand by do not know whom to ask. */
+}
+
+/* ---- becoming the writer ---- */
+
+static void look(void *arg);
+
+static void look_later(struct state *s)
+{
+    if (s->closed)
+        return; /* Nobody wants to know any more. */
+    run_timer_start(s->look_timer, (uint64_t)(s->lease_ms / LOOKS_PER_LEASE) + 1, 0);
+}
+
+static void claim_ended(struct state *s, int err, const struct err_info *why)
+{
+    s->is_busy = false;
+    run_timer_free(s->look_timer);
+    s->look_timer = NULL;
+    if (!err && !s->is_shared)
+        tell_holder(s);
+    s->claimed(s->done_arg, err, why);
+}
+
+static void on_taken(void *arg, int err, const struct store_result *r)
+{
+    struct state *s = obj_cast(arg, struct state, STATE_MAGIC);
+
+    if (!err) {
+        state_set_node(&s->known, WRITER_PATH, r->stat.version, false);
+        state_hold(s);
+        claim_ended(s, 0, NULL);
+    } else if (state_is_of_another(err) || err == ERR_UNAVAILABLE || err == ERR_UNKNOWN_OUTCOME) {
+        look_later(s); /* Somebody else was faster, or it is seen then. */
+    } else {
+        claim_ended(s, err, &r->why);
+    }
+}
+
+static void take(struct state *s, const struct store_result *there)
+{
+    s->sent_ms = run_boot_ms();
+    s->change++;
+    mem_auto char *text = state_writer_text(s);
+    if (there)
+        store_set(s->store, WRITER_PATH, text, strlen(text), there->stat.version, on_taken, s);
+    else
+        store_create(s->store, WRITER_PATH, text, strlen(text), NULL, on_taken, s);
+}
+
+static const char *member(const json_t *doc, const char *name)
+{
+    const char *text = json_string_value(json_object_get(doc, name));
+
+    return text ? text : "";
+}
+
+/** Nobody has written the node for as long as its lease says, by our clock. */
+static bool is_over(struct state *s, const json_t *doc, int32_t version)
+{
+    int64_t lease_ms = json_integer_value(json_object_get(doc, "lease_ms"));
+
+    if (!s->seen_ms || version != s->seen_version) {
+        s->seen_version = version;
+        s->seen_ms = run_boot_ms();
+    }
+    return run_boot_ms() - s->seen_ms > (lease_ms > s->lease_ms ? lease_ms : s->lease_ms);
+}
+
+/** Another's node: take it when it is nobody's any more and may be ours, else stand by. */
+static void judge(struct state *s, const json_t *doc, const struct store_result *r)
+{
+    const struct state_holder holder = {.url = member(doc, "url"), .place = member(doc, "place")};
+    bool is_here = !holder.place[0] || strcmp(holder.place, s->place) == 0;
+    bool is_given_up = s->take_from && strcmp(holder.place, s->take_from) == 0;
+    bool is_free =
+        !s->is_shared || (is_here && has_ended(member(doc, "process"))) || is_over(s, doc, r->stat.version);
+
+    if (is_free && (is_here || is_given_up || !s->is_shared)) {
+        take(s, r);
+        return;
+    }
+    mem_auto char *refused =
+        is_here || is_given_up
+            ? NULL
+            : mem_fmt("the containers are those of %s: start svcmgr there, or, if it is gone for good, "
+                      "here with yarn.service.state.take-over-from=%s",
+                      holder.place, holder.place);
+    s->standing_by(s->done_arg, &holder, refused);
+    look_later(s);
+}
+
+static void on_writer(void *arg, int err, const struct store_result *r)
+{
+    struct state *s = obj_cast(arg, struct state, STATE_MAGIC);
+    json_auto json_t *doc = NULL;
+
+    if (err == ERR_NOTFOUND) {
+        take(s, NULL);
+    } else if (err == ERR_UNAVAILABLE) {
+        look_later(s);
+    } else if (err) {
+        claim_ended(s, err, &r->why);
+    } else if (json_read(r->data, r->data_len, &doc, NULL)) {
+        take(s, r); /* Nobody's. */
+    } else if (strcmp(member(doc, "writer"), s->me) == 0) {
+        state_set_node(&s->known, WRITER_PATH, r->stat.version,
+                       false); /* The answer to our claim was lost. */
+        state_hold(s);
+        claim_ended(s, 0, NULL);
+    } else {
+        judge(s, doc, r);
+    }
+}
+
+static void on_root_made(void *arg, int err, const struct store_result *r)
+{
+    struct state *s = obj_cast(arg, struct state, STATE_MAGIC);
+
+    (void)r;
+    if (err)
+        look_later(s);
+    else
+        store_get(s->store, WRITER_PATH, on_writer, s);
+}
+
+static void on_root(void *arg, int err, const struct store_result *r)
+{
+    struct state *s = obj_cast(arg, struct state, STATE_MAGIC);
+
+    if (err == ERR_NOTFOUND)
+        store_create(s->store, "/", "", 0, NULL, on_root_made, s);
+    else if (err == ERR_UNAVAILABLE)
+        look_later(s);
+    else if (err)
+        claim_ended(s, err, &r->why);
+    else
+        store_get(s->store, WRITER_PATH, on_writer, s);
+}
+
+static void look(void *arg)
+{
+    struct state *s = obj_cast(arg, struct state, STATE_MAGIC);
+
+    store_stat(s->store, "/", on_root, s);
+}
+
+void state_claim(struct state *s, const struct state_holder *self, const char *take_from,
+                 void (*standing_by)(void *arg, const struct state_holder *holder, const char *refused),
+                 void (*claimed)(void *arg, int err, const struct err_info *why), void *arg)
+{
+    BUG_IF(s->is_busy);
+    s->is_busy = true;
+    s->url = mem_str(self->url);
+    s->place = mem_str(self->place);
+    s->take_from = mem_str(take_from);
+    s->lease_ms = self->lease_ms;
+    s->standing_by = standing_by;
+    s->claimed = claimed;
+    s->done_arg = arg;
+    s->look_timer = run_timer_new(s->loop, look, s);
+    look(s);
+}
+
+struct state_holder state_holder_of(const char *url)
+{
+    mem_auto char *path = holder_path(url);
+    buf_auto struct buf text = BUF_EMPTY;
+    json_auto json_t *doc = NULL;
+
+    if (!file_read(path, &text, NULL) && text.len > 0)
+        json_read(text.bytes, text.len, &doc, NULL);
+    return (struct state_holder){.url = mem_str(member(doc, "url")), .place = mem_str(member(doc, "place"))};
+}

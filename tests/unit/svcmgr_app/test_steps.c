@@ -1,0 +1,383 @@
+/**
+ * The way of an event through the app, with a store that does what the test says: what is carried out and answered when a write
+ * succeeds, fails, is refused, or nobody knows. The store, the world and the frame of the daemon are the test's.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <cmocka.h>
+
+#include "base/mem.h"
+#include "svcmgr/app.h"
+#include "svcmgr/events.h"
+
+static struct desk {
+    struct app app;
+    struct run_loop *loop;
+    struct metrics *metrics;
+    bool is_held, is_fenced;
+    /* the write under way */
+    STATE_DONE;
+    void *done_arg;
+    char docs[4096]; /* keys, each with a blank */
+    size_t n_writes, n_asked;
+    char story[4096]; /* answers in their order: "TOKEN:OUTCOME " */
+    char reason[256]; /* of the last answer */
+    size_t n_effects; /* carried out, besides answers */
+    enum state_outcome outcome;
+    struct err_info why;
+} * desk;
+
+/* ---- the store ---- */
+
+void state_write(struct state *s, const struct state_doc *docs, size_t n, STATE_DONE, void *arg)
+{
+    (void)s;
+    assert_null(desk->done); /* one at a time */
+    desk->docs[0] = '\0';
+    for (size_t i = 0; i < n; i++) {
+        strcat(desk->docs, docs[i].key);
+        strcat(desk->docs, " ");
+    }
+    desk->done = done;
+    desk->done_arg = arg;
+    desk->n_writes++;
+}
+
+void state_find_out(struct state *s, STATE_DONE, void *arg)
+{
+    state_write(s, NULL, 0, done, arg);
+    desk->n_asked++;
+}
+
+bool state_is_held(const struct state *s)
+{
+    (void)s;
+    return desk->is_held;
+}
+
+/** The write under way ends so. */
+static void ends(enum state_outcome outcome, int code)
+{
+    struct err_info why = {0};
+    STATE_DONE = desk->done;
+
+    assert_non_null(done);
+    desk->done = NULL;
+    err_set(&why, code, NULL, "the test says so");
+    done(desk->done_arg, outcome, outcome == STATE_WRITTEN ? NULL : &why);
+}
+
+/** Let the timer of the next try fire. */
+static void await_write(void)
+{
+    while (!desk->done)
+        uv_run(run_loop_uv(desk->loop), UV_RUN_ONCE);
+}
+
+/* ---- the world and the frame ---- */
+
+void app_carry_out(struct app *a, struct eng_effect *e)
+{
+    if (e->kind == EFF_ANSWER)
+        app_answer(a, e->answer);
+    else if (e->kind != EFF_PERSIST && e->kind != EFF_NOTE && e->kind != EFF_TIMER)
+        desk->n_effects++;
+}
+
+void app_fenced(struct app *a, const struct err_info *why)
+{
+    (void)why;
+    desk->is_fenced = a->is_ending = true;
+}
+
+void app_tell_ready(struct app *a)
+{
+    (void)a;
+}
+
+struct metrics *daemon_metrics(struct daemon *d)
+{
+    (void)d;
+    return desk->metrics;
+}
+
+const struct options *daemon_options(struct daemon *d)
+{
+    (void)d;
+    return NULL;
+}
+
+/* ---- the desk ---- */
+
+static int set_up(void **state)
+{
+    static const struct metric_def rows[] = {METRICS_ROWS(SVCMGR_METRICS)};
+    const struct engine_config config = {
+        .dialect = dialect_find("seed"), .cluster_ts = 1, .queue = "default"};
+
+    desk = mem_new(struct desk);
+    desk->is_held = true;
+    desk->loop = desk->app.loop = run_loop_new();
+    desk->metrics = metrics_new(rows, ARRAY_LEN(rows));
+    obj_init(&desk->app.obj, APP_MAGIC);
+    queue_init(&desk->app.queue);
+    TAILQ_INIT(&desk->app.steps);
+    TAILQ_INIT(&desk->app.waiters);
+    clock_begin(&desk->app.clock, run_boot_ms(), run_wall_ms());
+    assert_int_equal(engine_new(&config, &desk->app.engine, NULL), 0);
+    app_event(&desk->app, &(struct eng_event){.kind = EV_RESUME});
+    ends(STATE_WRITTEN, 0); /* the document of the engine */
+    *state = desk;
+    return 0;
+}
+
+static int tear_down(void **state)
+{
+    (void)state;
+    desk->app.is_ending = true;
+    app_cancel_waiters(&desk->app);
+    app_drop_steps(&desk->app);
+    engine_free(desk->app.engine);
+    buf_fini(&desk->app.clock_text);
+    free(desk->app.unwritable);
+    metrics_free(desk->metrics);
+    run_loop_free(desk->loop);
+    free(desk);
+    return 0;
+}
+
+static void on_answered(void *arg, const struct eng_answer *answer)
+{
+    size_t at = strlen(desk->story);
+
+    (void)arg;
+    snprintf(desk->reason, sizeof(desk->reason), "%s", answer->reason ? answer->reason : "");
+    snprintf(desk->story + at, sizeof(desk->story) - at, "%d:%s ", (int)answer->token,
+             eng_outcome_word(answer->outcome));
+}
+
+/** A request as the faces hand it over, with a token. */
+static void ask(int token, struct eng_event ev)
+{
+    struct app_waiter *w = mem_new(struct app_waiter);
+
+    w->token = ev.token = (uint64_t)token;
+    w->answered = on_answered;
+    TAILQ_INSERT_TAIL(&desk->app.waiters, w, link);
+    ev.user = "alice";
+    queue_push(&desk->app.queue, &ev, 1);
+    app_pump(&desk->app);
+}
+
+static void create(int token, const char *name)
+{
+    mem_auto char *text = mem_fmt("{\"name\":\"%s\",\"version\":\"1\",\"components\":[]}", name);
+    struct spec_service *spec = NULL;
+
+    assert_int_equal(spec_read(text, strlen(text), &spec, NULL), 0);
+    ask(token, (struct eng_event){.kind = EV_CREATE, .take_spec = spec, .save = true});
+}
+
+static void start(int token, const char *name)
+{
+    ask(token, (struct eng_event){.kind = EV_START, .name = name});
+}
+
+static const struct eng_service *service(const char *name)
+{
+    return engine_find(desk->app.engine, "alice", name);
+}
+
+#define assert_story(text) assert_string_equal(desk->story, text)
+
+/* ---- cases ---- */
+
+static void an_answer_waits_for_its_write_and_what_comes_meanwhile_is_one_write(void **state)
+{
+    (void)state;
+    create(1, "a");
+    create(2, "b");
+    create(3, "c");
+    assert_story("");
+    assert_string_equal(desk->docs, "services/alice/a clock ");
+    ends(STATE_WRITTEN, 0);
+    assert_story("1:OUT_SAVED ");
+    assert_string_equal(desk->docs, "services/alice/b services/alice/c clock ");
+    ends(STATE_WRITTEN, 0);
+    assert_story("1:OUT_SAVED 2:OUT_SAVED 3:OUT_SAVED ");
+    assert_null(desk->done);
+}
+
+static void a_second_request_of_a_service_waits_for_the_first(void **state)
+{
+    (void)state;
+    create(1, "x");
+    create(2, "a");
+    start(3, "a");
+    start(4, "x");
+    ends(STATE_WRITTEN, 0); /* x is made; a is stepped, its start and all behind it are not */
+    assert_string_equal(desk->docs, "services/alice/a clock ");
+    assert_int_equal(service("x")->state, SVC_STOPPED);
+    ends(STATE_FAILED, ERR_NOSPC);
+    assert_story("1:OUT_SAVED 2:OUT_STORE_FAILED 3:OUT_STORE_FAILED 4:OUT_STORE_FAILED ");
+    assert_string_equal(desk->reason, "the test says so"); /* also to the last, which had not begun */
+    assert_null(service("a"));
+    assert_int_equal(service("x")->state, SVC_STOPPED);
+    assert_int_equal(desk->n_effects, 0);
+}
+
+static void what_is_refused_together_is_tried_alone(void **state)
+{
+    (void)state;
+    create(1, "x");
+    create(2, "a");
+    create(3, "b");
+    create(4, "c");
+    ends(STATE_WRITTEN, 0);
+    assert_string_equal(desk->docs, "services/alice/a services/alice/b services/alice/c clock ");
+    ends(STATE_REFUSED, ERR_TOOBIG);
+    assert_string_equal(desk->docs, "services/alice/a clock ");
+    ends(STATE_WRITTEN, 0);
+    assert_string_equal(desk->docs, "services/alice/b clock ");
+    ends(STATE_REFUSED, ERR_TOOBIG);
+    assert_string_equal(desk->docs, "services/alice/c clock ");
+    ends(STATE_WRITTEN, 0);
+    assert_story("1:OUT_SAVED 2:OUT_SAVED 3:OUT_TOO_LARGE 4:OUT_SAVED ");
+    assert_non_null(service("a"));
+    assert_null(service("b"));
+    assert_non_null(service("c"));
+    assert_null(desk->done);
+}
+
+static void a_fact_that_was_not_written_is_written_later(void **state)
+{
+    (void)state;
+    create(1, "a");
+    ends(STATE_WRITTEN, 0);
+    start(2, "a");
+    ends(STATE_WRITTEN, 0);
+    size_t n_effects = desk->n_effects;
+    app_event(&desk->app,
+              &(struct eng_event){.kind = EV_TIMER, .user = "alice", .name = "a"}); /* ACCEPTED to STARTED */
+    create(3, "b");
+    ends(STATE_FAILED, ERR_NOSPC);
+    assert_story("1:OUT_SAVED 2:OUT_STARTED 3:OUT_STORE_FAILED ");
+    assert_string_equal(desk->reason, "the test says so"); /* its step was taken back */
+    assert_null(service("b"));
+    await_write();
+    assert_string_equal(desk->docs, "services/alice/a clock ");
+    ends(STATE_WRITTEN, 0);
+    assert_true(desk->n_effects >= n_effects);
+    assert_null(desk->done);
+    assert_null(desk->app.unwritable);
+}
+
+static void a_store_that_failed_is_asked_until_it_works_and_requests_are_tried_with_it(void **state)
+{
+    (void)state;
+    create(1, "a");
+    ends(STATE_FAILED, ERR_NOSPC);
+    assert_non_null(desk->app.unwritable);
+    await_write();
+    assert_string_equal(desk->docs, "clock ");
+    ends(STATE_FAILED, ERR_NOSPC);
+    create(2, "b");
+    await_write();
+    assert_string_equal(desk->docs, "services/alice/b clock ");
+    ends(STATE_WRITTEN, 0);
+    assert_story("1:OUT_STORE_FAILED 2:OUT_SAVED ");
+    assert_null(desk->app.unwritable);
+}
+
+/** One write of unknown outcome, with a request in it and one that waits. */
+static void lose_an_answer(void)
+{
+    create(1, "a");
+    create(2, "b");
+    ends(STATE_UNKNOWN, ERR_UNKNOWN_OUTCOME);
+    assert_story("1:OUT_UNKNOWN 2:OUT_BUSY ");
+    assert_true(desk->app.is_unknown);
+    await_write();
+    assert_int_equal(desk->n_asked, 1); /* it is found out before anything else is written */
+    ends(STATE_UNKNOWN, ERR_UNAVAILABLE);
+    await_write();
+    assert_int_equal(desk->n_asked, 2);
+}
+
+static void an_unknown_write_that_was_done_stays(void **state)
+{
+    (void)state;
+    lose_an_answer();
+    ends(STATE_WRITTEN, 0);
+    assert_non_null(service("a"));
+    assert_null(service("b"));
+    assert_false(desk->app.is_unknown);
+    assert_story("1:OUT_UNKNOWN 2:OUT_BUSY "); /* no second answer */
+}
+
+static void an_unknown_write_that_was_not_done_is_taken_back(void **state)
+{
+    (void)state;
+    lose_an_answer();
+    ends(STATE_FAILED, ERR_UNAVAILABLE);
+    assert_null(service("a"));
+    assert_false(desk->app.is_unknown);
+    await_write();
+    ends(STATE_WRITTEN, 0);
+    create(3, "a");
+    ends(STATE_WRITTEN, 0);
+    assert_story("1:OUT_UNKNOWN 2:OUT_BUSY 3:OUT_SAVED ");
+}
+
+static void nothing_is_done_without_the_lease(void **state)
+{
+    (void)state;
+    create(1, "a");
+    desk->is_held = false; /* the write took longer than the lease */
+    ends(STATE_WRITTEN, 0);
+    assert_story("");
+    assert_non_null(desk->done); /* the lease is asked for */
+    create(2, "b");
+    ends(STATE_WRITTEN, 0);
+    assert_story("");
+    desk->is_held = true;
+    ends(STATE_WRITTEN, 0);
+    assert_story("1:OUT_SAVED ");
+    ends(STATE_WRITTEN, 0);
+    assert_story("1:OUT_SAVED 2:OUT_SAVED ");
+}
+
+static void who_is_fenced_does_nothing_more(void **state)
+{
+    (void)state;
+    create(1, "a");
+    ends(STATE_FENCED, ERR_CONFLICT);
+    assert_true(desk->is_fenced);
+    app_event(&desk->app, &(struct eng_event){.kind = EV_TIMER, .user = "alice", .name = "a"});
+    app_renew(&desk->app);
+    assert_null(desk->done);
+    assert_story("");
+}
+
+#define CASE(f) cmocka_unit_test_setup_teardown(f, set_up, tear_down)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        CASE(an_answer_waits_for_its_write_and_what_comes_meanwhile_is_one_write),
+        CASE(a_second_request_of_a_service_waits_for_the_first),
+        CASE(what_is_refused_together_is_tried_alone),
+        CASE(a_fact_that_was_not_written_is_written_later),
+        CASE(a_store_that_failed_is_asked_until_it_works_and_requests_are_tried_with_it),
+        CASE(an_unknown_write_that_was_done_stays),
+        CASE(an_unknown_write_that_was_not_done_is_taken_back),
+        CASE(nothing_is_done_without_the_lease),
+        CASE(who_is_fenced_does_nothing_more),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
