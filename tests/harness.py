@@ -9,9 +9,12 @@ was one; everything is gone when the `with` block ends, whatever happened inside
 """
 import contextlib
 import fcntl
+import glob
+import glob
 import http.client
 import json
 import os
+import resource
 import select
 import shutil
 import signal
@@ -31,6 +34,7 @@ DOMAIN = "bobbin.test"
 SANITIZED = "asan" in BIN or "tsan" in BIN
 PATIENCE = 60 if SANITIZED else 30
 WRITE_WAIT = f"{PATIENCE - 10}s"  # on ZooKeeper a slow machine must not make a GET right after a PUT miss it
+NOFILE = 1024  # the soft limit of descriptors that daemons are started with, as service managers and shells give it
 with open(os.path.join(ROOT, "conf/examples/hello-world.json"), encoding="utf-8") as example:
     HELLO = json.load(example)
 
@@ -97,7 +101,8 @@ class Daemon:
 
     def start(self, *wanted):
         """Start; with events named, wait for them and until its HTTP port is open."""
-        command = [os.path.join(BIN, self.name), "--log-format", "json"]
+        hard = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
+        command = ["prlimit", f"--nofile={NOFILE}:{hard}", os.path.join(BIN, self.name), "--log-format", "json"]
         for key, value in self.options.items():
             command += ["-D", f"{key}={value}"]
         environment = {k: v for k, v in os.environ.items() if k != "HADOOP_CONF_DIR"}
@@ -174,12 +179,46 @@ class Daemon:
         self.process = None
         assert code == expect, f"{self.name} ended with {code}:\n" + "".join(self.raw[-60:])
 
+    def pause(self):
+        """It stands still until go_on."""
+        self.process.send_signal(signal.SIGSTOP)
+
+    def go_on(self):
+        self.process.send_signal(signal.SIGCONT)
+
     def kill(self):
         """kill -9."""
         if self.process and self.process.poll() is None:
             self.process.kill()
             self.process.wait()
         self.process = None
+
+
+class WallClock:
+    """Time of day of one program, to be set while it runs; its monotonic clocks stay. `env` goes to the Daemon."""
+
+    def __init__(self, directory):
+        found = glob.glob("/usr/lib/*/faketime/libfaketimeMT.so.1")
+        if not found:
+            raise RuntimeError("no libfaketimeMT.so.1: apt-get install libfaketime")
+        self.file = os.path.join(directory, "wall-clock")
+        self.set("+0")
+        self.env = {"LD_PRELOAD": found[0], "FAKETIME_TIMESTAMP_FILE": self.file, "FAKETIME_NO_CACHE": "1",
+                    "DONT_FAKE_MONOTONIC": "1"}
+
+    def set(self, offset):
+        """How far it is ahead of the machine's, as "+1d" or "-1h"."""
+        with open(self.file + ".new", "w", encoding="ascii") as f:
+            f.write(offset + "\n")
+        os.replace(self.file + ".new", self.file)
+
+    @staticmethod
+    def tidy():
+        """Remove what the library shares between processes, where the process has ended without doing so."""
+        for path in glob.glob("/dev/shm/*faketime_s*"):
+            if not os.path.exists(f"/proc/{path.rpartition('_')[2]}"):
+                with contextlib.suppress(FileNotFoundError):
+                    os.unlink(path)
 
 
 STORES = ["embedded", "zookeeper"]
@@ -206,6 +245,19 @@ def end_strays(directory):
         except OSError:
             pass  # it has ended, or is another user's
     return found
+
+
+def remove_cgroups(name):
+    """Remove the directories that svcmgr has made in the cgroup hierarchies; returns what containers have left there."""
+    left = []
+    for top in glob.glob(f"/sys/fs/cgroup/{name}") + glob.glob(f"/sys/fs/cgroup/*/{name}"):
+        for directory in glob.glob(f"{top}/*/"):
+            left.append(f"cgroup {directory} was left behind")
+            with contextlib.suppress(OSError):
+                os.rmdir(directory)
+        with contextlib.suppress(OSError):
+            os.rmdir(top)
+    return left
 
 
 class Stack:
@@ -235,6 +287,7 @@ class Stack:
                                         "yarn.service.api-server.address": f"127.0.0.1:{self.services_port}",
                                         "yarn.service.local.addresses": f"{self.subnet}.0/24",
                                         "yarn.service.stop-containers-on-exit": "true",
+                                        "yarn.nodemanager.linux-container-executor.cgroups.hierarchy": f"/{os.path.basename(self.dir)}",
                                         **self._for("svcmgr")})
         self.daemons = [self.registryd, self.dnsd] + ([self.svcmgr] if services else [])
 
@@ -262,6 +315,7 @@ class Stack:
             except AssertionError as error:
                 failed.append(str(error))
         failed += [f"{what} was left behind" for what in end_strays(self.dir)]
+        failed += remove_cgroups(os.path.basename(self.dir))
         shutil.rmtree(self.dir, ignore_errors=True)
         if failed and kind is None:
             raise AssertionError("\n".join(failed))
@@ -331,7 +385,7 @@ class Feed:
 
     def __init__(self, reg, query="", path="/"):
         self.socket = socket.create_connection(("127.0.0.1", reg.registry_port), timeout=PATIENCE)
-        self.socket.sendall(f"GET /ws/v1/registry{path}?watch=true{query} HTTP/1.1\r\nHost: x\r\n\r\n".encode())
+        self.socket.sendall(f"GET /ws/v1/registry{path}?watch=true{query} HTTP/1.1\r\nHost: localhost\r\n\r\n".encode())
         self.file = self.socket.makefile("rb")
         self.status = int(self.file.readline().split()[1])
         self.headers = {}

@@ -23,13 +23,16 @@ SANITIZER_ENV = {
 }
 
 
-# Halves of tests/e2e are made by name; a test waits for its servers most of the time, so four runs share two CPUs well.
+# Parts of tests/e2e and tests/fault are made by name; a test waits for its servers most of the time, so four runs share two
+# CPUs well.
 SHARDS = 4
 
 
 def shard_paths(i):
     e2e = sorted(glob.glob(os.path.join(ROOT, "tests", "e2e", "test_*.py")))
-    return (e2e[0::2], e2e[1::2], ["tests/contract", "tests/fault"], ["tests/interop", "tests/shape"])[i]
+    fault = sorted(glob.glob(os.path.join(ROOT, "tests", "fault", "test_*.py")))
+    return (e2e[0::2] + fault[0::3], e2e[1::2] + fault[1::3], ["tests/contract", *fault[2::3]],
+            ["tests/interop", "tests/shape"])[i]
 
 
 class Count:

@@ -3,6 +3,7 @@
     with ScriptedRm() as rm:
         rm.app("application_1_0001", states=["RUNNING", "FINISHING", "FINISHED"])   # one per question, the last stays
         rm.finish("application_1_0001")                                             # it is in the list of finished ones
+        rm.evict("application_1_0001")                                              # it is in no list any more
 """
 import email.utils
 import http.server
@@ -31,9 +32,11 @@ class ScriptedRm:
         self.ha = "ACTIVE"
         self.started = [started or int(time.time() * 1000) - 3_600_000]  # one per /info, the last stays
         self.cluster_id = None
-        self.nodes = nodes
+        self.nodes = nodes      # how many are registered, or their ids
+        self.where = {}         # container -> id of its node, where the RM shows it
         self.apps = {}
-        self.listed = []        # ids in the list of finished ones
+        self.listed = []        # ids in the list of finished ones, for the next question about it
+        self.n_ended = 0        # applications that have ended
         self.status = {}        # path -> (status, body) that stands above all else
         self.requests = []
         self.lock = threading.Lock()
@@ -84,15 +87,27 @@ class ScriptedRm:
         with self.lock:
             self.apps[id] = App(id, user, states, attempts, containers)
 
-    def finish(self, id):
+    def finish(self, id, ago=0):
+        """It has finished so many seconds ago."""
         with self.lock:
             self.listed.append(id)
+            self.n_ended += 1
+            self.apps[id].finished = int((time.time() - ago) * 1000)
+
+    def evict(self, id):
+        """It has ended, and the RM has forgotten it since."""
+        with self.lock:
+            self.n_ended += id not in self.listed and not self.apps[id].finished
+            del self.apps[id]
 
     def asked(self, part):
         with self.lock:
             return sum(part in path for path in self.requests)
 
     # ---- answers ----
+
+    def node_ids(self):
+        return [f"node{i}:8041" for i in range(self.nodes)] if isinstance(self.nodes, int) else self.nodes
 
     def answer(self, path):
         split = urllib.parse.urlsplit(path)
@@ -107,7 +122,11 @@ class ScriptedRm:
         if self.ha == "STANDBY":
             return 307, ""
         if elements == ["metrics"]:
-            return 200, {"clusterMetrics": {"appsRunning": 1, "activeNodes": self.nodes}}
+            return 200, {"clusterMetrics": {"appsRunning": 1, "activeNodes": len(self.node_ids()), "appsCompleted": self.n_ended,
+                                            "appsFailed": 0, "appsKilled": 0}}
+        if elements == ["nodes"]:
+            nodes = [{"id": id, "rack": "/default-rack", "state": "RUNNING"} for id in self.node_ids()]
+            return 200, {"nodes": {"node": nodes + [{"id": "gone:1", "state": "LOST"}]}}
         if elements == ["apps"]:
             return 200, self.list(query)
         app = self.apps.get(elements[1])
@@ -121,7 +140,8 @@ class ScriptedRm:
                 for id, state in app.attempts.items()]}}
         if elements[2] == "appattempts" and elements[4:] == ["containers"]:
             containers = app.containers
-            return 200, containers if isinstance(containers, (dict, str)) else {"container": [{"containerId": c} for c in containers]}
+            return 200, containers if isinstance(containers, (dict, str)) else {"container": [
+                {"containerId": c, **({"assignedNodeId": self.where[c]} if c in self.where else {})} for c in containers]}
         return 404, NOT_FOUND
 
     def list(self, query):
@@ -130,9 +150,11 @@ class ScriptedRm:
         if "finishedTimeBegin" in query:
             found = [self.apps[i] for i in self.listed if i in self.apps]
             self.listed = []
+        elif "finishedTimeEnd" in query:
+            found = [a for a in self.apps.values() if 0 < a.finished <= int(query["finishedTimeEnd"])][:int(query.get("limit", 1000))]
         else:
             found = [a for a in self.apps.values() if a.started >= int(query.get("startedTimeBegin", 0))]
         # As the real one: a member name twice in one object.
-        text = ",".join('{"id":"%s","user":"%s","resourceSecondsMap":{"entry":{"key":"memory-mb","value":"1"},"entry":'
-                        '{"key":"vcores","value":"2"}}}' % (a.id, a.user) for a in found)
+        text = ",".join('{"id":"%s","user":"%s","state":"%s","finishedTime":%d,"resourceSecondsMap":{"entry":{"key":"memory-mb","value":"1"},"entry":'
+                        '{"key":"vcores","value":"2"}}}' % (a.id, a.user, a.states[0], a.finished) for a in found)
         return '{"apps":{"app":[' + text + ']}}' if found else {"apps": {}}

@@ -3,8 +3,10 @@
     with Proxy(port) as p:       p.port stands for port
         p.delay("down", 0.2)     bytes from the server arrive 0.2 s later, in order
         p.hold("down")           … not at all, until p.release("down")
+        p.hold_when(b"x", "down") … from the moment on when these bytes come from the client; "up" holds these, too
         p.waiting("up")          bytes that have come and not left yet
         p.cut()                  all connections are reset; new ones are accepted again
+        p.strand(0.2)            all are reset for the client; the server gets what had come 0.2 s later, if it still listens
         p.refuse(True)           new connections are closed at once
 
 "up" is towards the server, "down" towards the client, "both" both.
@@ -24,6 +26,7 @@ class _Pipe:
         self.source, self.target, self.way = source, target, way
         self.chunks = collections.deque()
         self.is_open = True
+        self.is_stranded = False
 
 
 class Proxy:
@@ -35,6 +38,7 @@ class Proxy:
         self.delays = {"up": 0.0, "down": 0.0}
         self.held = {"up": False, "down": False}
         self.refusing = False
+        self.trigger = None
         self.pipes = []
         self.commands = collections.deque()
         self.waker, self.wakes = socket.socketpair()
@@ -66,6 +70,9 @@ class Proxy:
     def release(self, way):
         self._do(lambda: self.held.update({w: False for w in self._ways(way)}))
 
+    def hold_when(self, text, way):
+        self._do(lambda: setattr(self, "trigger", (text, way)))
+
     def refuse(self, yes):
         self._do(lambda: setattr(self, "refusing", yes))
 
@@ -75,8 +82,11 @@ class Proxy:
     def waiting(self, way):
         """What has come and not left yet."""
         found = []
-        self._do(lambda: found.extend(chunk for p in self.pipes if p.way == way for _, chunk in p.chunks))
+        self._do(lambda: found.extend(chunk for p in self.pipes if p.way == way for _, chunk in p.chunks if chunk))
         return b"".join(found)
+
+    def strand(self, seconds):
+        self._do(lambda: [self._strand(p, time.monotonic() + seconds) for p in self.pipes if p.way == "up"])
 
     def connections(self):
         return len(self.pipes) // 2
@@ -109,30 +119,52 @@ class Proxy:
         except OSError:
             self._drop(pipe)
             return
+        if pipe.other.is_stranded:
+            if not chunk:
+                self._drop(pipe)
+            return
         if not chunk:
             self.selector.unregister(pipe.source)
+        if self.trigger and pipe.way == "up" and self.trigger[0] in chunk:
+            self.held[self.trigger[1]] = True
+            self.trigger = None
         pipe.chunks.append((time.monotonic() + self.delays[pipe.way], chunk))
+
+    def _strand(self, pipe, due):
+        """The client is gone, the server does not know yet."""
+        if pipe.is_stranded:
+            return
+        pipe.is_stranded = True
+        pipe.chunks = collections.deque((due, chunk) for _, chunk in pipe.chunks)
+        pipe.chunks.append((due, None))
+        pipe.other.chunks.clear()
+        self._reset(pipe.source)
+
+    def _reset(self, sock):
+        try:
+            self.selector.unregister(sock)
+        except (KeyError, ValueError):
+            pass
+        try:
+            sock.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+        except OSError:
+            pass
+        sock.close()
 
     def _drop(self, pipe):
         for p in (pipe, pipe.other):
             if p in self.pipes:
                 self.pipes.remove(p)
         for s in (pipe.source, pipe.target):
-            try:
-                self.selector.unregister(s)
-            except (KeyError, ValueError):
-                pass
-            try:
-                s.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
-            except OSError:
-                pass
-            s.close()
+            self._reset(s)
 
     def _flush(self, pipe, now):
         while pipe.chunks and not self.held[pipe.way] and pipe.chunks[0][0] <= now and pipe in self.pipes:
             _, chunk = pipe.chunks.popleft()
             try:
-                if chunk:
+                if chunk is None:
+                    self._drop(pipe)
+                elif chunk:
                     pipe.target.sendall(chunk)
                 else:
                     self._finish(pipe)

@@ -102,12 +102,12 @@ def test_health_ready_metrics_version():
         assert request(stack.registry_port, "GET", "/version").json["store"].startswith("file:")
 
 
-def test_dnsd_is_not_ready_and_answers_servfail_before_the_first_snapshot():
+def test_dnsd_is_not_ready_and_answers_servfail_before_the_first_snapshot(tmp_path):
     from harness import dig_full
     port = free_port()
     http = free_port()
     dnsd = Daemon("dnsd", {"hadoop.registry.dns.domain-name": "bobbin.test", "hadoop.registry.dns.bind-port": port,
-                           "hadoop.registry.dns.http.address": f"127.0.0.1:{http}", "bobbin.data.dir": "/nonexistent",
+                           "hadoop.registry.dns.http.address": f"127.0.0.1:{http}", "bobbin.data.dir": str(tmp_path),
                            "hadoop.registry.url": f"http://127.0.0.1:{free_port()}"})
     dnsd.start("http_listening")
     try:
@@ -116,3 +116,19 @@ def test_dnsd_is_not_ready_and_answers_servfail_before_the_first_snapshot():
         assert request(http, "GET", "/readyz").status == 503
     finally:
         dnsd.stop()
+
+
+def test_a_host_that_is_none_of_ours_is_refused():
+    """A page that has its own name point to us cannot ask in the name of who looks at it (DNS rebinding)."""
+    named = {"registryd": {"hadoop.registry.http.hosts": "registry.example"},
+             "dnsd": {"hadoop.registry.dns.http.hosts": "registry.example"},
+             "svcmgr": {"yarn.service.api-server.hosts": "registry.example"}}
+    with Stack(services=True, options=named) as stack:
+        for port, key in ((stack.registry_port, "hadoop.registry.http.hosts"), (stack.dns_http_port, "hadoop.registry.dns.http.hosts"),
+                          (stack.services_port, "yarn.service.api-server.hosts")):
+            for host in (f"127.0.0.1:{port}", f"localhost:{port}", socket.gethostname(), "registry.example:8443"):
+                assert request(port, "GET", "/healthz", headers={"Host": host}).status == 200, host
+            refused = request(port, "GET", "/healthz", headers={"Host": f"rebound.example:{port}"})
+            assert refused.status == 421 and key in refused.body.decode(), refused
+        assert stack.services("POST", "", {"name": "x"}, headers={"Host": "rebound.example"}).status == 421
+        assert stack.registry("DELETE", "/users", headers={"Host": "rebound.example"}).status == 421

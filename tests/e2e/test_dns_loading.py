@@ -7,8 +7,8 @@ import types
 
 import pytest
 
-from harness import DOMAIN, SANITIZED, Daemon, container, dig, dig_full, free_port, request, wait_for
-from scripted_feed import ScriptedFeed
+from harness import DOMAIN, SANITIZED, container, dig, dig_full, request, wait_for
+from scripted_feed import Dns, ScriptedFeed
 
 pytestmark = pytest.mark.sanitize
 
@@ -19,38 +19,6 @@ STALE, NOT_READY = "EDE: 3", "EDE: 14"
 
 def records(n, network="127.77"):
     return [(f"{BASE}/components/ctr-{i}", container(f"web-{i}", f"c{i // 100}", f"{network}.{i // 250}.{i % 250 + 1}")) for i in range(n)]
-
-
-class Dns(Daemon):
-    """dnsd that follows a scripted registry."""
-
-    def __init__(self, feed, directory, **options):
-        self.port, self.http = free_port(), free_port()
-        given = {"domain-name": DOMAIN, "bind-port": self.port, "http.address": f"127.0.0.1:{self.http}", "num-threads": 1,
-                 **{k.replace("__", "-").replace("_", "."): v for k, v in options.items()}}
-        super().__init__("dnsd", {**{f"hadoop.registry.dns.{k}": v for k, v in given.items()},
-                                  "hadoop.registry.url": feed.url, "bobbin.data.dir": str(directory)})
-
-    def __enter__(self):
-        return self.start("dns_listening")
-
-    def __exit__(self, kind, *_):
-        if kind:
-            self.kill()
-        else:
-            self.stop()
-
-    def status(self, name=NAME):
-        return re.search(r"status: (\w+)", dig_full(self.port, name)).group(1)
-
-    def stats(self):
-        return request(self.http, "GET", "/stats").json
-
-    def is_stale(self, name=NAME):
-        return STALE in dig_full(self.port, name)
-
-    def until_synced(self, n):
-        wait_for(lambda: self.stats()["ready"] and not self.stats()["stale"] and self.stats()["records"] == n, f"{n} records are known")
 
 
 @pytest.fixture
@@ -113,8 +81,8 @@ def test_half_a_first_snapshot_is_nothing(feed, tmp_path):
         assert request(dns.http, "GET", "/readyz").status == 503
         whole = feed.newcomer()
         whole.snapshot(records(10))
-        wait_for(lambda: dns.status() == "NOERROR", "the whole snapshot is answered")
-        assert not dns.is_stale() and dns.status(f"web-10.shop.alice.{DOMAIN}") == "NXDOMAIN"
+        wait_for(lambda: dns.status(NAME) == "NOERROR", "the whole snapshot is answered")
+        assert not dns.is_stale(NAME) and dns.status(f"web-10.shop.alice.{DOMAIN}") == "NXDOMAIN"
         assert request(dns.http, "GET", "/readyz").status == 200
         whole.close()
 
@@ -130,13 +98,13 @@ def test_half_a_later_snapshot_changes_nothing(feed, tmp_path):
         half.mark("hello", 2)
         half.puts(records(5, "127.78"), 2)
         wait_for(lambda: dns.stats()["connected"] and dns.stats()["stale"], "the registry is back, and is being read")
-        assert dns.is_stale() and dig(dns.port, NAME) == ["127.77.0.1"]
+        assert dns.is_stale(NAME) and dig(dns.port, NAME) == ["127.77.0.1"]
         assert dig(dns.port, f"web-9.shop.alice.{DOMAIN}") == ["127.77.0.10"]
         half.close()
         whole = feed.newcomer()
         whole.snapshot(records(9, "127.79"), 3)
         dns.until_synced(9)
-        assert dig(dns.port, NAME) == ["127.79.0.1"] and not dns.is_stale()
+        assert dig(dns.port, NAME) == ["127.79.0.1"] and not dns.is_stale(NAME)
         assert dns.status(f"web-9.shop.alice.{DOMAIN}") == "NXDOMAIN"
         whole.close()
 
@@ -163,7 +131,7 @@ def test_a_registry_that_comes_and_goes(feed, tmp_path):
             half = feed.newcomer()
             half.mark("hello", 2)
             half.close()
-            return dns.status() == "SERVFAIL"
+            return dns.status(NAME) == "SERVFAIL"
         wait_for(flap, "what is too old is not answered")
         whole = feed.newcomer()
         whole.snapshot(records(10, "127.79"), 3)
@@ -188,13 +156,12 @@ def test_the_loop_has_time_while_a_snapshot_becomes_names(feed, tmp_path):
                 follower.snapshot(records(size, f"127.{turn}"), turn + (size == 1))
                 while dns.stats()["stale"] or dns.stats()["records"] != size:
                     on_the_way.add(dns.stats()["records"])
-                    assert dns.status() == "NOERROR"
+                    assert dns.status(NAME) == "NOERROR"
             if on_the_way - {1, n}:
                 break
         assert on_the_way - {1, n}, "no request was answered before the snapshot was done"
         assert dig(dns.port, NAME) == [f"127.{turn}.0.1"]
-        slices = re.search(r"^dnsd_zone_change_slices_total (\d+)$", request(dns.http, "GET", "/metrics").body.decode(), re.M)
-        assert int(slices.group(1)) > 0
+        assert dns.metric("dnsd_zone_change_slices_total") > 0
         follower.close()
 
 
@@ -210,3 +177,75 @@ def test_the_end_in_the_middle_of_a_snapshot(feed, tmp_path):
         follower.snapshot(records(4000, "127.78"), 2)
         wait_for(lambda: dns.stats()["records"] > 1, "it has begun")
     follower.close()
+
+
+@pytest.mark.parametrize("end", ["stop", "kill"])
+def test_a_start_answers_from_the_image_while_it_reads_its_records(feed, tmp_path, end):
+    """No name is denied or refused on the way, stale it is all along, and no serial goes back when one gives way to the other."""
+    n = 1000 if SANITIZED else 20000
+    dns = Dns(feed, tmp_path, guard_share=0, snapshot__interval="100ms", registry__silence="1h", zone__subnet="127.77.0.0",
+              zone__mask="255.255.0.0")
+    with dns:
+        follower = feed.newcomer()
+        follower.snapshot(records(n))
+        dns.until_synced(n)
+        image = tmp_path / "dnsd" / f"{DOMAIN}.snapshot.zones"
+        if end == "kill":
+            wait_for(lambda: image.exists() and f"web-{n - 1}".encode() in image.read_bytes(), "the image is written by itself")
+            dns.kill()
+    follower.close()
+    zones, seen = (DOMAIN, "77.127.in-addr.arpa"), {}
+    last = f"web-{n - 1}.shop.alice.{DOMAIN}"
+    with dns:
+        dns.event("feed_image")
+        dns.event("http_listening")
+        text = dig_full(dns.port, last)
+        assert "status: NOERROR" in text and STALE in text and f"127.77.{(n - 1) // 250}." in text, text
+        assert request(dns.http, "GET", "/readyz").status == 200
+        assert dns.metric("dnsd_loading") in (0, 1)
+        while True:
+            is_through = not dns.stats()["loading"]
+            for zone in zones:
+                serial = dns.serial(zone)
+                assert zone not in seen or 0 <= (serial - seen[zone]) % 2**32 < 2**31, f"{zone}: {seen[zone]}, then {serial}"
+                seen[zone] = serial
+            assert dns.status(last) == "NOERROR" and dns.status(f"web-{n}.shop.alice.{DOMAIN}") == "NXDOMAIN"
+            if is_through:
+                break
+        assert dns.stats()["records"] == n and dns.is_stale(last)
+        follower = feed.newcomer()
+        follower.snapshot(records(n - 1), 2)
+        dns.until_synced(n - 1)
+        assert dns.status(last) == "NXDOMAIN", "what the image had and the registry has not is gone, counted right"
+        assert dig(dns.port, NAME) == ["127.77.0.1"] and not dns.is_stale(NAME)
+        follower.close()
+
+
+def leave_a_snapshot(feed, directory, **options):
+    with Dns(feed, directory, **options) as dns:
+        follower = feed.newcomer()
+        follower.snapshot(records(5))
+        dns.until_synced(5)
+    follower.close()
+
+
+def test_other_options_do_not_answer_from_the_image(feed, tmp_path):
+    """It was made with the TTL of then; the records are read before something is answered."""
+    leave_a_snapshot(feed, tmp_path)
+    with Dns(feed, tmp_path, dns__ttl="77s") as dns:
+        dns.event("dns_image_unlike")
+        dns.event("feed_restored")
+        assert "feed_image" not in [e["event"] for e in dns.events]
+        assert re.search(rf"^{NAME}\.\s+77\s", dig_full(dns.port, NAME), re.M)
+
+
+def test_the_image_of_a_zone_file_that_changed_is_not_used(feed, tmp_path):
+    zone = tmp_path / f"{DOMAIN}.zone"
+    text = "$TTL 60\n@ IN SOA ns hostmaster 5 3600 600 86400 30\n  IN NS ns\nns A 10.0.0.1\nold A 10.0.0.2\n"
+    zone.write_text(text)
+    leave_a_snapshot(feed, tmp_path, zones__dir=tmp_path)
+    zone.write_text(text.replace("old", "new"))
+    with Dns(feed, tmp_path, zones__dir=tmp_path) as dns:
+        dns.event("feed_restored")
+        assert dns.status(f"old.{DOMAIN}") == "NXDOMAIN" and dig(dns.port, f"new.{DOMAIN}") == ["10.0.0.2"]
+        assert dig(dns.port, NAME) == ["127.77.0.1"]

@@ -1,4 +1,5 @@
 """What dnsd answers when the registry is away, has lost its records, or changes by delete and create."""
+import os
 import re
 
 import pytest
@@ -75,14 +76,24 @@ def test_what_changed_meanwhile_is_reconciled():
         assert stack.dig(f"web-2.shop.alice.{DOMAIN}") == ["127.77.1.3"]
 
 
+def snapshot_files(stack):
+    """Of the registry's records, and of the zones that were made of them."""
+    records = f"{stack.dir}/dnsd/{DOMAIN}.snapshot"
+    return records, f"{records}.zones"
+
+
+def damage(path):
+    with open(path, "r+b") as f:
+        f.seek(60)
+        f.write(b"\xff\xff")
+
+
 def test_a_damaged_snapshot_is_left_alone():
     with Stack() as stack:
         fill(stack, 3)
         stack.dnsd.stop()
-        snapshot = f"{stack.dir}/dnsd/{DOMAIN}.snapshot"
-        with open(snapshot, "r+b") as f:
-            f.seek(60)
-            f.write(b"\xff\xff")
+        for path in snapshot_files(stack):
+            damage(path)
         stack.registryd.stop()
         stack.dnsd.start("dns_listening", "dns_nothing_kept")
         assert status(stack, NAME) == "SERVFAIL"
@@ -91,6 +102,42 @@ def test_a_damaged_snapshot_is_left_alone():
         stack.registryd.start("registry_synced")
         stack.dnsd.event("feed_synced")
         assert stack.dig(NAME) == ["127.77.1.1"]
+
+
+@pytest.mark.parametrize("harm", ["damaged", "cut", "of another version", "gone"])
+@pytest.mark.parametrize("which", ["records", "zones"])
+def test_half_of_a_snapshot_is_enough(which, harm):
+    """Each of its two files is answered from without the other one; the registry's word replaces both."""
+    with Stack() as stack:
+        fill(stack, 3)
+        before = serial(stack)
+        stack.dnsd.stop()
+        harmed = dict(zip(("records", "zones"), snapshot_files(stack)))[which]
+        if harm == "damaged":
+            damage(harmed)
+        elif harm == "cut":
+            os.truncate(harmed, os.path.getsize(harmed) // 2)
+        elif harm == "gone":
+            os.unlink(harmed)
+        else:
+            with open(harmed, "r+b") as f:
+                head = f.read(32)
+                f.seek(0)
+                f.write(head.replace(b"snapshot 3", b"snapshot 9").replace(b"image 2", b"image 9"))
+        stack.registryd.stop()
+        stack.dnsd.start("feed_image" if which == "records" else "feed_restored")
+        answer = dig_full(stack.dns_port, NAME)
+        assert "127.77.1.1" in answer and STALE in answer, answer
+        if harm != "gone":
+            assert stack.dnsd.event("dns_nothing_kept")["where"] == harmed
+        shown = serial(stack)
+        assert later(before, shown)
+        stack.registryd.start("registry_synced")
+        stack.dnsd.event("feed_synced")
+        stack.sync(stack.bind(path(9), container("web-9", "web", "127.77.9.9")).headers["Bobbin-Revision"])
+        assert stack.dig(NAME) == ["127.77.1.1"] and STALE not in dig_full(stack.dns_port, NAME)
+        assert later(shown, serial(stack))
+        assert not stats(stack)["loading"]
 
 
 def test_stale_has_a_bound():

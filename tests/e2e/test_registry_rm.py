@@ -1,5 +1,6 @@
 """Following a resource manager: what ended there leaves the registry, and nothing else ever does."""
 import itertools
+import os
 import re
 import time
 
@@ -117,29 +118,185 @@ def test_finishing_stays_on_the_list_until_it_is_over(cluster, rm):
         reg.gone(PATH)
 
 
-def test_unknown_is_ended_only_when_it_was_this_clusters(cluster, rm):
-    newer = f"application_{int(time.time() * 1000) + 10**9}_0001"
+def test_unknown_is_ended_only_when_the_rm_has_issued_it(cluster, rm):
+    """How old an id is proves nothing: svcmgr, another cluster and a tool have ids, too."""
+    started = rm.started[0]
     with cluster(rm) as reg:
-        reg.bind("/users/alice/evicted", record(APP, "application"))
-        reg.bind("/users/alice/newer", record(newer, "application"))
+        reg.bind("/users/alice/evicted", record(f"application_{started}_0009", "application"))
+        reg.bind("/users/alice/older", record(APP, "application"))
+        reg.bind("/users/alice/newer", record(f"application_{started + 10**9}_0001", "application"))
+        reg.bind("/users/alice/container", record(C1, "container"))
         reg.gone("/users/alice/evicted")
         reg.polls()
-        assert reg.there("/users/alice/newer")
+        assert [reg.there(f"/users/alice/{name}") for name in ("older", "newer", "container")] == [True] * 3
 
 
-def test_unknown_on_a_shared_registry(cluster, rm):
-    rm.started = [TS + 5000]
-    own = f"application_{TS + 5000}_0009"
-    with cluster(rm, hadoop_registry_rm_shared="true") as reg:
-        reg.bind("/users/alice/other", record(APP, "application"))
-        reg.bind("/users/alice/own", record(own, "application"))
+def test_an_id_that_the_rm_lists_shows_what_it_has_recovered(cluster, rm):
+    """As after a restart with recovery: ids of before carry the start of before."""
+    with cluster(rm) as reg:
+        reg.bind(PATH, record(APP, "application"))
+        reg.polls()
+        assert reg.there(PATH)
+        rm.app(OTHER)
+        reg.gone(PATH)
+        reg.polls()
+
+
+def test_an_ended_application_that_is_still_listed_is_enough(cluster, rm):
+    rm.app(OTHER, user="zoe", states=["FINISHED"])
+    with cluster(rm) as reg:
+        reg.bind(PATH, record(APP, "application"))
+        reg.gone(PATH)
+        assert not reg.there("/users/zoe"), "no home for who has nothing running"
+
+
+def test_an_id_of_the_submitters_own_making_proves_nothing(cluster, rm):
+    """The RM takes any id that it does not know, also one that carries another's number, such as svcmgr's."""
+    later = rm.started[0] + 10**9
+    rm.app(f"application_{later}_0005")
+    with cluster(rm) as reg:
+        reg.bind("/users/alice/others", record(f"application_{later}_0001", "application"))
+        reg.bind("/users/alice/own", record(f"application_{rm.started[0]}_0009", "application"))
         reg.gone("/users/alice/own")
+        reg.polls()
+        assert reg.there("/users/alice/others")
+
+
+def issued_file(reg, text):
+    path = f"{reg.dir}/registryd/rm-issued"
+    return wait_for(lambda: os.path.exists(path) and text in open(path, encoding="ascii").read() and path, f"{text} is in {path}")
+
+
+def restart(reg):
+    reg.registryd.start("registry_synced")
+    wait_for(lambda: reg.registry("GET", "", base="/readyz").status == 200, "ready")
+
+
+def test_what_an_rm_has_issued_is_known_after_both_were_restarted(cluster, rm):
+    started = rm.started[0]
+    own = f"application_{started}_0001"
+    rm.app(own)
+    with cluster(rm) as reg:
+        reg.bind(PATH, record(own, "application"))
+        reg.bind("/users/alice/other", record(APP, "application"))
+        issued_file(reg, str(started))
+        reg.registryd.kill()
+        with rm.lock:
+            rm.started, rm.apps = [started + 60_000], {}  # without recovery
+            rm.ha = "INITIALIZING"
+        restart(reg)  # while the RM is away
+        reg.polls(4, "registry_rm_polls_discarded_total")
+        assert reg.there(PATH)
+        rm.ha = "ACTIVE"
+        reg.gone(PATH)
         reg.polls()
         assert reg.there("/users/alice/other")
 
 
+def test_a_number_that_an_rm_has_only_while_it_initializes_is_not_its_own(cluster, rm):
+    between = rm.started[0] + 1000
+    with cluster(rm) as reg:
+        reg.polls()
+        with rm.lock:
+            rm.started, rm.ha = [between], "INITIALIZING"
+        reg.polls(4, "registry_rm_polls_discarded_total")
+        with rm.lock:
+            rm.started, rm.ha = [between + 1000], "ACTIVE"
+        reg.bind("/users/alice/between", record(f"application_{between}_0001", "application"))
+        reg.bind("/users/alice/after", record(f"application_{between + 1000}_0001", "application"))
+        reg.gone("/users/alice/after")
+        reg.polls()
+        assert reg.there("/users/alice/between")
+
+
+def test_another_rm_is_not_believed_about_ids_of_the_first(cluster, rm):
+    own = f"application_{rm.started[0]}_0001"
+    rm.app(own)
+    with ScriptedRm(started=rm.started[0] + 5000) as other, cluster(rm) as reg:
+        reg.bind(PATH, record(own, "application"))
+        issued_file(reg, str(rm.started[0]))
+        reg.registryd.stop()
+        reg.registryd.options["yarn.resourcemanager.webapp.address"] = other.address
+        restart(reg)
+        reg.polls(6)
+        assert reg.there(PATH)
+
+
+def test_a_file_that_cannot_be_kept_is_told(cluster, rm):
+    with cluster(rm) as reg:
+        path = issued_file(reg, str(rm.started[0]))
+        reg.registryd.stop()
+        with open(path, "w", encoding="ascii") as f:
+            f.write("something else")
+        restart(reg)
+        assert path in reg.registryd.event("rm_issued_failed")["where"]
+        issued_file(reg, str(rm.started[0]))
+        reg.registryd.stop()
+        os.unlink(path)
+        os.mkdir(path)
+        restart(reg)
+        reg.bind(PATH, record(f"application_{rm.started[0]}_0009", "application"))
+        reg.gone(PATH)
+        assert sum(e["event"] == "rm_issued_failed" for e in reg.registryd.events) <= 3, "not with each poll"
+
+
+def test_one_that_was_evicted_between_two_polls_is_found(cluster, rm):
+    """The RM keeps a number of ended applications: when they are all newer than the last poll, some may have come and gone."""
+    old, new = f"application_{TS}_0008", f"application_{TS}_0009"
+    rm.app(APP)
+    rm.app(OTHER)
+    rm.app(old, states=["FINISHED"])
+    rm.finish(old, ago=3600)
+    with cluster(rm) as reg:
+        reg.bind(PATH, record(APP, "application"))
+        reg.bind("/users/alice/other", record(OTHER, "application"))
+        reg.polls()
+        asked = rm.asked(f"{APP}/state")
+        rm.app(new, states=["FINISHED"])
+        rm.finish(new)
+        reg.polls()
+        assert rm.asked(f"{APP}/state") == asked, "an application ended, and the list reaches back: nothing was missed"
+        with rm.lock:
+            rm.n_ended += 1
+            del rm.apps[APP], rm.apps[old]
+        reg.gone(PATH)
+        reg.polls()
+        assert reg.there("/users/alice/other")
+        asked = rm.asked(f"{OTHER}/state")
+        reg.polls()
+        assert rm.asked(f"{OTHER}/state") == asked, "none has ended since: all were asked about once"
+
+
+def test_one_that_was_evicted_at_once_is_found(cluster, rm):
+    """yarn.resourcemanager.max-completed-applications is 0: no list ever names an ended one."""
+    rm.app(APP)
+    rm.app(OTHER)
+    with cluster(rm) as reg:
+        reg.bind(PATH, record(APP, "application"))
+        reg.bind("/users/alice/other", record(OTHER, "application"))
+        reg.polls()
+        rm.evict(APP)
+        reg.gone(PATH)
+        reg.polls()
+        assert reg.there("/users/alice/other")
+
+
+def test_one_that_was_evicted_while_the_rm_was_not_heard_is_found(cluster, rm):
+    rm.app(APP)
+    rm.app(OTHER)
+    with cluster(rm) as reg:
+        reg.bind(PATH, record(APP, "application"))
+        reg.polls()
+        rm.ha = "STANDBY"
+        reg.polls(2, "registry_rm_polls_discarded_total")
+        rm.evict(APP)
+        rm.ha = "ACTIVE"
+        reg.gone(PATH)
+
+
 def test_a_404_of_somebody_else_means_nothing(cluster, rm):
     rm.status[f"/ws/v1/cluster/apps/{APP}/state"] = (404, "<html>no such page</html>")
+    rm.started = [TS]
     with cluster(rm) as reg:
         reg.bind(PATH, record(APP, "application"))
         reg.polls(6)
@@ -252,6 +409,101 @@ def test_after_a_start_of_the_rm_absence_means_nothing_until_the_nodes_are_back(
         reg.polls(6)
         assert reg.there("/users/alice/c1")
         rm.nodes = 2
+        reg.gone("/users/alice/c1")
+
+
+def start_again(rm, nodes):
+    """The RM is started again with recovery: it knows its applications, and containers of nodes that have registered."""
+    with rm.lock:
+        rm.started, rm.nodes, rm.apps[APP].containers = [rm.started[0] + 60_000], nodes, []
+
+
+def test_a_new_node_does_not_stand_for_one_that_is_late(cluster, rm):
+    rm.nodes = ["a:1", "b:1"]
+    rm.app(APP, attempts={A1: "RUNNING"}, containers=[C1])  # on a node that is not shown
+    with cluster(rm) as reg:
+        reg.bind("/users/alice/c1", record(C1, "container"))
+        reg.polls()
+        start_again(rm, ["a:1", "new:1"])
+        reg.polls(6)
+        assert reg.there("/users/alice/c1"), "2 of 2, but not the same"
+        rm.nodes = ["a:1", "b:1", "new:1"]
+        reg.gone("/users/alice/c1")
+
+
+def test_a_container_waits_for_its_own_node(cluster, rm):
+    rm.nodes, rm.where = ["a:1", "b:1", "c:1"], {C1: "a:1", C2: "b:1"}
+    rm.app(APP, attempts={A1: "RUNNING"}, containers=[C1, C2])
+    with cluster(rm) as reg:
+        reg.bind("/users/alice/c1", record(C1, "container"))
+        reg.bind("/users/alice/c2", record(C2, "container"))
+        reg.polls()
+        start_again(rm, ["a:1"])
+        reg.gone("/users/alice/c1")
+        reg.polls()
+        assert reg.there("/users/alice/c2"), "its node is not back"
+        start_again(rm, [])  # once more, before it has come back
+        reg.polls()
+        rm.nodes = ["a:1", "c:1"]
+        reg.polls(6)
+        assert reg.there("/users/alice/c2")
+        with rm.lock:
+            rm.nodes, rm.apps[APP].containers = ["a:1", "b:1", "c:1"], [C2]
+        reg.polls(6)
+        assert reg.there("/users/alice/c2")
+        rm.apps[APP].containers = []
+        reg.gone("/users/alice/c2")
+
+
+def test_the_time_of_a_node_begins_when_nodes_register(cluster, rm):
+    """The RM was hung: the one that takes over answers long before nodes have noticed."""
+    rm.nodes, rm.where = ["a:1", "b:1"], {C1: "a:1"}
+    rm.app(APP, attempts={A1: "RUNNING"}, containers=[C1])
+    with ScriptedRm(started=rm.started[0], nodes=[]) as second:
+        second.ha = "STANDBY"
+        second.app(APP, attempts={A1: "RUNNING"}, containers=[])
+        with cluster(rm, second, **{"yarn_nm_liveness-monitor_expiry-interval-ms": "300"}) as reg:
+            reg.bind("/users/alice/c1", record(C1, "container"))
+            reg.polls()
+            rm.ha, second.ha = "STANDBY", "ACTIVE"
+            begin = time.monotonic()
+            reg.polls()
+            wait_for(lambda: time.monotonic() - begin > 1, "the interval has passed thrice")
+            reg.polls()
+            assert reg.there("/users/alice/c1"), "no node has registered with this RM"
+            second.nodes = ["b:1"]
+            reg.gone("/users/alice/c1")  # b:1 has registered, and a:1 stays away for the interval
+
+
+def test_an_rm_that_is_heard_again_gets_time_too(cluster, rm):
+    """It was hung: when it goes on it takes its nodes for lost, until they register anew."""
+    rm.nodes, rm.where = ["a:1"], {C1: "a:1"}
+    rm.app(APP, attempts={A1: "RUNNING"}, containers=[C1])
+    with cluster(rm) as reg:
+        reg.bind("/users/alice/c1", record(C1, "container"))
+        reg.polls()
+        rm.ha = "STANDBY"
+        reg.polls(2, "registry_rm_polls_discarded_total")
+        with rm.lock:
+            rm.ha, rm.nodes, rm.apps[APP].containers = "ACTIVE", [], []
+        reg.polls(6)
+        assert reg.there("/users/alice/c1")
+        rm.nodes = ["a:1"]
+        reg.gone("/users/alice/c1")
+
+
+def test_an_rm_that_does_not_show_its_nodes_is_followed(cluster, rm):
+    rm.status["/ws/v1/cluster/nodes"] = (403, "")
+    rm.app(APP, attempts={A1: "RUNNING"}, containers=[C1])
+    with cluster(rm) as reg:
+        reg.bind("/users/alice/c1", record(C1, "container"))
+        reg.bind("/users/alice/c2", record(C2, "container"))
+        reg.gone("/users/alice/c2")
+        start_again(rm, 2)
+        reg.polls(6)
+        assert reg.there("/users/alice/c1"), "until the interval is over absence means nothing"
+        rm.apps[APP].states = ["FINISHED"]
+        rm.finish(APP)
         reg.gone("/users/alice/c1")
 
 

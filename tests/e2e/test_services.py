@@ -1,12 +1,13 @@
 """A service of real processes: launched, found through DNS, flexed, stopped, started, destroyed."""
 import os
 import pwd
+import resource
 import signal
 import urllib.request
 
 import pytest
 
-from harness import HELLO, PATIENCE, STORES, Stack, containers, dig_full, processes, store_url, wait_for
+from harness import HELLO, NOFILE, PATIENCE, STORES, Stack, containers, dig_full, parent, processes, store_url, wait_for
 
 pytestmark = pytest.mark.sanitize
 
@@ -84,6 +85,19 @@ def test_containers_of_root_run_as_nobody(stack, hello):
         assert {int(uid) for uid in lines["Uid"].split()} == {expected}
         if os.getuid() == 0:
             assert "0" not in lines["Groups"].split()
+
+
+def soft_limit(pid):
+    with open(f"/proc/{pid}/limits", encoding="ascii") as f:
+        return next(int(line.split()[3]) for line in f if line.startswith("Max open files"))
+
+
+def test_daemons_raise_the_limit_of_descriptors_and_containers_have_the_first_one(stack, hello):
+    for daemon in stack.daemons:
+        soft, hard = resource.prlimit(daemon.process.pid, resource.RLIMIT_NOFILE)
+        assert soft == hard > NOFILE, daemon.name
+    for pid in servers(stack):
+        assert (soft_limit(pid), soft_limit(parent(pid))) == (NOFILE, NOFILE)
 
 
 def test_a_crashed_process_is_restarted(stack, hello):

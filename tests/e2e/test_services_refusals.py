@@ -107,3 +107,30 @@ def test_a_process_that_never_gets_ready_is_not_ready(stack):
     wait_for(lambda: [c["state"] for c in containers(stack.service("naps"))] == ["STARTED"], "the process has started")
     assert stack.service("naps")["state"] == "STARTED"
     assert stack.services("DELETE", "/naps").status == 204
+
+
+def test_a_second_user_of_one_registry_directory_is_refused(stack):
+    """alice and Alice, a_b and a-b: launching a service of one would purge the live records of the other's."""
+    path = "/users/a-b/services/yarn-service/shared"
+    live = stack.launch({**SERVICE, "name": "shared"}, user="a_b")
+    wait_for(lambda: stack.registry("GET", path).status == 200, "its record is there")
+    for user in ("a-b", "A_B"):
+        answer = stack.services("POST", f"?user.name={user}", {**SERVICE, "name": "shared"})
+        assert answer.status == 409, answer
+        assert "a_b" in answer.json["diagnostics"] and "destroy the services of user a_b" in answer.json["diagnostics"]
+        assert stack.services("GET", f"/shared?user.name={user}").status == 404
+    record = stack.registry("GET", path).json["service"]
+    assert record["yarn:id"] == live["id"], "nothing of the first was touched"
+    assert stack.services("DELETE", "/shared?user.name=a_b").status == 204
+    assert stack.services("POST", "?user.name=a-b", {**SERVICE, "name": "shared"}).status == 202
+    assert stack.services("DELETE", "/shared?user.name=a-b").status == 204
+
+
+def test_a_component_that_is_named_like_an_instance_of_another_is_refused(stack):
+    """Instance 0 of "web" is web-0 in DNS, as would be the component web-0."""
+    parts = [{**COMPONENT, "name": name} for name in ("web", "web-0")]
+    answer = stack.services("POST", "?user.name=alice", {**SERVICE, "name": "twice", "components": parts})
+    assert answer.status == 400 and "web-0" in answer.json["diagnostics"], answer
+    parts[1]["name"] = "web-0b"
+    assert stack.services("POST", "?user.name=alice", {**SERVICE, "name": "twice", "components": parts}).status == 202
+    assert stack.services("DELETE", "/twice?user.name=alice").status == 204

@@ -111,3 +111,37 @@ def test_an_instance_that_is_not_ready_leaves_the_shared_name(stack):
         pass
     wait_for(lambda: names(stack) == [one, two], "both are well")
     assert stack.services("DELETE", "/probed").status == 204
+
+
+def test_what_the_registry_refuses_for_good_is_told_and_not_asked_each_second():
+    """A registryd that takes two attributes takes the record of the service, and none of a container."""
+    with Stack(services=True, options={"registryd": {"hadoop.registry.record.max-attributes": "2"}}) as s:
+        path = "/users/alice/services/yarn-service/hello-world"
+        service = s.launch(HELLO)
+        ids = {c["id"] for c in containers(service)}
+        told = wait_for(lambda: s.service("hello-world").get("diagnostics"), "the service says it")
+        assert "refuses" in told and "attributes" in told and any(id in told for id in ids)
+        wait_for(lambda: len(refusals(s)) == 2 * len(ids), "each is in the log: as it starts, and as it is ready")
+
+        def is_explained():
+            """The service says what one of its instances waits for: of its last refusal, whichever that is."""
+            explained = s.services("GET", "/hello-world?explain=true&user.name=alice").json["explain"]
+            return any(s.service("hello-world").get("diagnostics") == e["wait"] for e in explained)
+
+        wait_for(is_explained, "the same stands where the instance is explained")
+        for n in range(3):  # the registry is asked about other things meanwhile, in which time a repeated one would show
+            assert s.services("PUT", "/hello-world", {"lifetime": 3600 + n}).status < 300
+            s.launch({**HELLO, "name": f"other-{n}"})
+            assert s.services("DELETE", f"/other-{n}").status == 204
+        assert len([e for e in refusals(s) if "other" not in e["path"]]) == 2 * len(ids)
+        assert s.registry("GET", f"{path}/components").status == 404
+
+        s.registryd.stop()
+        s.registryd.options["hadoop.registry.record.max-attributes"] = "100"
+        restart(s.registryd, s.registry_port, "registry_synced")
+        wait_for(lambda: len(s.registry("GET", f"{path}/components").json.get("nodes", ())) == len(ids), "its records are taken now")
+        wait_for(lambda: "diagnostics" not in s.service("hello-world"), "nothing is refused any more")
+
+
+def refusals(stack):
+    return [e for e in stack.svcmgr.events if e["event"] == "record_refused"]

@@ -142,3 +142,24 @@ def test_the_choice_of_store_is_said(zk):
     with Registry(store=url(zk, "said")) as reg:
         assert reg.registryd.event("store_chosen")["url"] == url(zk, "said")
         assert reg.registry("GET", "", base="/version").json["store"] == url(zk, "said")
+
+
+def test_nobody_sees_how_a_condition_is_checked(zk):
+    path = "/users/alice/one"
+    with Registry(store=url(zk, "checked")) as writer, Registry(store=url(zk, "checked")) as reader:
+        made = writer.registry("PUT", path, RECORD, query="createParents=true")
+        wait_for(lambda: reader.registry("GET", path).status == 200, "the other one has the record")
+        with Feed(reader) as feed:
+            feed.until("sync")
+            replaced = writer.registry("PUT", path, {**RECORD, "description": "e"}, headers={"If-Match": made.headers["ETag"]})
+            assert replaced.status == 200, replaced
+            gone = writer.registry("DELETE", path, headers={"If-Match": replaced.headers["ETag"]})
+            assert gone.json["deleted"] is True, gone
+            writer.registry("PUT", "/users/alice/two", RECORD)
+            lines = feed.until("put", "/users/alice/two")
+        told = [(line["type"], line["path"]) for line in lines if line["type"] in ("put", "delete")]
+        assert {p for _, p in told} <= {"/users/alice", "/users/alice/one", "/users/alice/two"}, told
+        assert ("delete", path) in told, told
+        tags = lambda query: reader.registry("GET", "/users/alice", query=query).headers["ETag"]
+        wait_for(lambda: tags("") == tags("consistency=strong"), "the mirror has the parent as it is")
+        assert reader.registry("GET", "/users/alice").json["nodes"] == ["two"]

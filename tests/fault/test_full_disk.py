@@ -10,7 +10,7 @@ import tempfile
 
 import pytest
 
-from harness import Registry, container
+from harness import Registry, container, wait_for
 
 pytestmark = pytest.mark.sanitize
 
@@ -84,6 +84,16 @@ def assert_there(reg, numbers, consistency="mirror"):
         assert kept.status == 200 and kept.json["service"]["description"] == f"w-{i}", f"{i} was acknowledged and is lost: {kept}"
 
 
+def assert_degraded(reg):
+    ready = wait_for(lambda: (a := reg.registry("GET", "", base="/readyz")).status == 503 and a, "/readyz says it")
+    assert "degraded: there is no room to write" in ready.json["detail"] and "data.mdb" in ready.json["detail"], ready
+    reg.registryd.event("disk_full")
+    metrics = reg.registry("GET", "", base="/metrics").body.decode()
+    assert 'degraded{cause="disk"} 1\n' in metrics
+    events = [e for e in reg.registryd.events if e["event"] == "disk_full"]
+    assert len(events) == 1, "many writes were refused, which is said once"
+
+
 def test_a_full_disk_refuses_writes_and_nothing_else(room):
     with Registry(store=f"file:{room.dir}/registry") as reg:
         assert bind(reg, 0).status == 201
@@ -101,7 +111,9 @@ def test_a_full_disk_refuses_writes_and_nothing_else(room):
         assert_there(reg, bound, "strong")
         assert reg.registry("GET", f"{BASE}/ctr-1-1-1-{len(bound)}").status == 404, "what was refused is not there"
         assert bind(reg, len(bound)).status == 507, "there is still no room"
+        assert_degraded(reg)
         room.widen(reg)
+        wait_for(lambda: reg.registry("GET", "", base="/readyz").status == 200, "it is found out without a write")
         assert bind(reg, len(bound)).status == 201
         bound.append(len(bound))
         assert reg.registry("DELETE", f"{BASE}/ctr-1-1-1-0").json["deleted"] is True

@@ -23,7 +23,7 @@ class Idler:
         self.socket.settimeout(PATIENCE)
         self.socket.connect(("127.0.0.1", port))
         self.began = time.monotonic()
-        self.socket.sendall(b"GET /ws/v1/registry/?watch=true HTTP/1.1\r\nHost: x\r\n\r\n")
+        self.socket.sendall(b"GET /ws/v1/registry/?watch=true HTTP/1.1\r\nHost: localhost\r\n\r\n")
 
     def everything(self):
         """All that comes until the registry closes the stream; then the connection is closed."""

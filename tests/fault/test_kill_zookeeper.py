@@ -49,6 +49,8 @@ class Writer(threading.Thread):
                 continue
             if answer.status in (200, 201):
                 self.acknowledged.append(path)
+            elif answer.status == 503 and answer.json["type"] == "urn:bobbin:error:unknown-outcome":
+                continue  # ZooKeeper went between the write and its answer: neither acknowledged nor refused
             else:
                 self.refused.append(answer)
 

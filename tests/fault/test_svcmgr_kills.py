@@ -125,6 +125,8 @@ def test_a_full_disk_refuses_and_heals():
         stack.svcmgr.event("state_not_written")
         assert len(own_processes(stack)) == 1  # no effect of what is not durable
         resource.prlimit(pid, resource.RLIMIT_FSIZE, (resource.RLIM_INFINITY, resource.RLIM_INFINITY))
-        stack.until_state("second", "READY")
+        stack.svcmgr.event("state_written_again")
+        assert stack.services("GET", f"/second{USER}").status == 404  # whoever was told "not stored" may believe it
+        stack.launch(document("second", 1))
         restart_services(stack)
         stack.until_state("second", "READY")

@@ -29,6 +29,15 @@ def test_walks_name_functions_that_exist():
     assert not missing, "\n".join(missing)
 
 
+def test_the_document_of_services_has_every_property():
+    """Keys and prose as the table has them."""
+    rows = re.findall(r'X\(PROP_\w+,\s+"([^"]+)",\s+(\w+)', read("svcmgr/spec/properties.h"))
+    assert len(rows) > 30
+    told = dict(re.findall(r"^\| `([\w.-]+)` \|[^|]*\| (no meaning|refused)?", read("docs/services.md"), re.MULTILINE))
+    words = {"HONOURED": "", "NO_MEANING": "no meaning", "REFUSED": "refused"}
+    assert {key: told.get(key) for key, _ in rows} == {key: words[use] for key, use in rows}
+
+
 def test_files_named_in_documents_exist():
     missing = []
     for document in documents():
@@ -50,8 +59,11 @@ def test_links_between_documents_work():
 
 def test_configuration_keys_named_in_documents_are_rows():
     rows = set()
-    for table in ("registryd/options.h", "registryd/limits.h", "dnsd/options.h", "svcmgr/options.h"):
+    for table in ("registryd/options.h", "registryd/limits.h", "dnsd/options.h", "svcmgr/options.h",
+                  "svcmgr/spec/properties.h"):
         rows |= set(re.findall(r'X\(\w+,\s*"([\w.-]+)"', read(table)))
+        for prefix in re.findall(r'HTTP_OPTIONS\(X, "([\w.-]+)"\)', read(table)):
+            rows |= {prefix + key for key in re.findall(r'X\(\w+,\s*PREFIX "([\w.-]+)"', read("lib/http/limits.h"))}
     unknown = []
     for document in documents():
         for key in re.findall(r"`((?:hadoop|yarn|bobbin)\.[a-z][\w.-]+\w)`", read(document)):
