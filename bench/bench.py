@@ -1,9 +1,10 @@
 """Measure against peers on the same work.
 
     ./dev bench dns          dnsd beside Knot, NSD and an echo, with 10^5 and 10^6 instances, one and two workers; the cost of a
-                             commit; the start with 100 000 names and with 10^5 instances; instructions a query
+                             commit; the start with 10^5 and 10^6 names; instructions a query
     ./dev bench propagation  bind -> answer on ZooKeeper and on the embedded store, beside what ZooKeeper itself takes
-    ./dev bench registry     registryd on ZooKeeper with 10^4, 10^5 (--records 1000000: 10^6) records, beside bare programs
+    ./dev bench registry     registryd on ZooKeeper with 10^4, 10^5 (--records 1000000: 10^6) records, beside bare programs; good
+                             clients beside a thousand whose bodies lack a byte
     ./dev bench all          everything
 
 Compare figures of one run only: what else the machine does changes all of them.
@@ -24,6 +25,7 @@ import instructions  # noqa: E402
 import process  # noqa: E402
 import propagation_bench  # noqa: E402
 import registry_bench  # noqa: E402
+import registry_stalled  # noqa: E402
 import start  # noqa: E402
 
 
@@ -49,8 +51,8 @@ def arguments(words):
     parser.add_argument("--instructions", choices=["only", "check", "record", "no"], default="check",
                         help="instructions a query: nothing else; after the rest, failing where there are more than recorded; "
                         "write them down; leave them out (default %(default)s)")
-    parser.add_argument("--part", choices=["all", "start"], default="all",
-                        help="of dns: everything, or the start only (default %(default)s)")
+    parser.add_argument("--part", choices=["all", "start", "stalled"], default="all",
+                        help="everything; of dns the start only; of registry the stalled clients only (default %(default)s)")
     parser.add_argument("--out", help="write the results to this file, as JSON")
     return parser.parse_args(words)
 
@@ -58,12 +60,12 @@ def arguments(words):
 def _dns(args, result):
     """All about dnsd. Returns whether it needs no more instructions than recorded."""
     if args.part == "start":
-        result["start"] = start.run(args.instances[0], args.rounds, say)
+        result["start"] = start.run(args.rounds, say)
         return True
     if args.instructions != "only":
         result["dns"] = {n: dns_bench.run(args, n, say) for n in args.instances}
         result["commit"] = dns_bench.commit(say, args.rounds)
-        result["start"] = start.run(args.instances[0], args.rounds, say)
+        result["start"] = start.run(args.rounds, say)
     if args.instructions == "no":
         return True
     result["instructions"], is_good = instructions.run(args.mixes, say, args.instructions == "record")
@@ -82,7 +84,8 @@ def main(words):
     if args.what in ("propagation", "all"):
         result["propagation"] = propagation_bench.run(args.binds, say)
     if args.what in ("registry", "all"):
-        result["registry"] = registry_bench.run(args.records, say)
+        result["registry"] = registry_bench.run(args.records, say) if args.part != "stalled" else {}
+        result["registry"]["stalled"] = registry_stalled.run(say)
     if args.out:
         with open(args.out, "w", encoding="utf-8") as f:
             json.dump(result, f, indent=1)

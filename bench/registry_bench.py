@@ -158,7 +158,7 @@ def _reconnect(reg, relay, load, say):
 def _follow(port, done, i):
     """Read a snapshot to its `sync`; nothing is parsed."""
     with socket.create_connection(("127.0.0.1", port), WAIT_S) as s:
-        s.sendall(b"GET /ws/v1/registry/?watch=true HTTP/1.1\r\nHost: x\r\n\r\n")
+        s.sendall(b"GET /ws/v1/registry/?watch=true HTTP/1.1\r\nHost: localhost\r\n\r\n")
         size, tail, buffer = 0, b"", bytearray(1 << 20)
         while b'"type":"sync"' not in tail:
             n = s.recv_into(buffer)

@@ -1,8 +1,9 @@
-"""How long after its start dnsd answers: from the registry (the scripted feed), and from the snapshot on disk while no registry
-is there; with 100 000 names, and with so many instances as are asked for. From the fork of the process to the answer for the
-name that comes last in the feed."""
+"""How long after its start dnsd answers, with 100 000 and with 1 000 000 names: from the snapshot of the last run while no registry is
+there, after an orderly stop and after kill -9, and from the registry (the scripted feed). From the fork of the process to the answer for
+the name that comes last. Knot and NSD do the same from master files with the same names."""
 import os
 import re
+import shutil
 import statistics
 import tempfile
 import time
@@ -15,7 +16,7 @@ from harness import request, wait_for
 from question import ask
 
 PAUSE_S, LIMIT_S = 0.002, 600
-NAMES = 100000
+NAMES = (100000, 1000000)
 
 
 def _last_name(n):
@@ -26,55 +27,111 @@ def _last_name(n):
 def _metric(dnsd, name):
     """dnsd answers names before it listens for HTTP."""
     port = int(dnsd.options["hadoop.registry.dns.http.address"].rpartition(":")[2])
-    text = wait_for(lambda: request(port, "GET", "/metrics").body.decode(), "dnsd tells its metrics")
+    text = wait_for(lambda: request(port, "GET", "/metrics").body.decode(), "dnsd tells its metrics", timeout=LIMIT_S)
     return int(re.search(rf"^{name} (\d+)$", text, re.M).group(1))
 
 
-def _answers_after(url, place, line):
-    """Seconds, seconds of CPU and the longest turn of dnsd's loop in ms; dnsd is stopped in order and so writes its snapshot."""
+def _first_answer(port, line, begin):
+    """Seconds since begin."""
+    while True:
+        try:
+            if ask(port, line, timeout=LIMIT_S / 10).rcode == 0:
+                return time.monotonic() - begin
+        except OSError:
+            pass  # its socket is not open yet
+        if time.monotonic() - begin > LIMIT_S:
+            raise AssertionError(f"{line} is not answered within {LIMIT_S} s")
+        time.sleep(PAUSE_S)
+
+
+def _resident_mib(pid):
+    """Now, and the most there was."""
+    with open(f"/proc/{pid}/status", encoding="ascii") as f:
+        found = dict(re.findall(r"^(VmRSS|VmHWM):\s+(\d+) kB", f.read(), re.M))
+    return int(found["VmRSS"]) / 1024, int(found["VmHWM"]) / 1024
+
+
+def _settled_mib(pid):
+    """Resident, when it no longer falls: the heap is settled a second after a large change."""
+    least, same_since = _resident_mib(pid)[0], time.monotonic()
+    while time.monotonic() - same_since < 2:
+        time.sleep(0.1)
+        now = _resident_mib(pid)[0]
+        if now < least - 0.5:
+            least, same_since = now, time.monotonic()
+    return least
+
+
+def _dnsd(url, place, line, end):
+    """One run of dnsd, which ends by this method of it and leaves its snapshot."""
     begin = time.monotonic()
-    dnsd = peers.Dnsd(url, 1, event=None, **{"bobbin.data.dir": place})
+    dnsd = peers.Dnsd(url, 1, event=None, **{"bobbin.data.dir": place, "hadoop.registry.dns.snapshot-interval": "1s"})
     try:
-        while True:
-            try:
-                if ask(dnsd.port, line, timeout=LIMIT_S / 10).rcode == 0:
-                    break
-            except OSError:
-                pass  # its socket is not open yet
-            if time.monotonic() - begin > LIMIT_S:
-                raise AssertionError(f"dnsd does not answer {line} within {LIMIT_S} s")
-            time.sleep(PAUSE_S)
-        return time.monotonic() - begin, process.cpu_s(dnsd.pid), _metric(dnsd, "dnsd_loop_longest_turn_microseconds") / 1000
+        found = {"s": _first_answer(dnsd.port, line, begin), "cpu_s": process.cpu_s(dnsd.pid)}
+        wait_for(lambda: not _metric(dnsd, "dnsd_loading") and _metric(dnsd, "dnsd_registry_records"), "its records are read", timeout=LIMIT_S)
+        found |= {"loaded_s": time.monotonic() - begin, "loaded_cpu_s": process.cpu_s(dnsd.pid),
+                  "longest_turn_ms": _metric(dnsd, "dnsd_loop_longest_turn_microseconds") / 1000}
+        found["mib"], found["peak_mib"] = _settled_mib(dnsd.pid), _resident_mib(dnsd.pid)[1]
+        return found
     finally:
-        dnsd.stop()
+        getattr(dnsd, end)()
 
 
-def _snapshot_mib(place):
-    sizes = [os.path.getsize(os.path.join(folder, name)) for folder, _, names in os.walk(place) for name in names
-             if name.endswith(".snapshot")]
-    return sum(sizes) / 1048576
+def _peer(make, place, line):
+    """One run of a peer: seconds, seconds of CPU."""
+    begin = time.monotonic()
+    peer = make(place, 1)
+    try:
+        return {"s": _first_answer(peer.port, line, begin), "cpu_s": process.cpu_s(peer.pid)}
+    finally:
+        peer.stop()
+        shutil.rmtree(os.path.join(place, f"{peer.name}-1"))
+
+
+def _files_mib(place):
+    sizes = {name.rpartition(".")[2]: os.path.getsize(os.path.join(folder, name)) / 1048576 for folder, _, names in os.walk(place)
+             for name in names}
+    return sizes["snapshot"], sizes["zones"]
+
+
+def _median(rounds):
+    return {key: statistics.median(r[key] for r in rounds) for key in rounds[0]} | {"least_s": min(r["s"] for r in rounds)}
 
 
 def _measure(n, n_rounds, say):
     line = _last_name(n)
     with tempfile.TemporaryDirectory(prefix="bobbin-bench-") as place:
+        with open(f"{place}/forward.zone", "w", encoding="ascii") as forward, open(f"{place}/reverse.zone", "w", encoding="ascii") as reverse:
+            instances.write_masters(n, forward, reverse)
         with feed.Feed(instances.records(n)) as source:
-            from_feed = _answers_after(source.url, place, line)
+            from_feed = _dnsd(source.url, place, line, "stop")
         nowhere = f"http://127.0.0.1:{peers.free_port()}"
-        rounds = [_answers_after(nowhere, place, line) for _ in range(n_rounds)]
-        size = _snapshot_mib(place)
-    result = {"instances": n, "names": instances.n_names(n), "feed_s": from_feed[0], "feed_cpu_s": from_feed[1],
-              "feed_longest_turn_ms": from_feed[2], "snapshot_mib": size, "snapshot_s": statistics.median(r[0] for r in rounds),
-              "snapshot_s_min": min(r[0] for r in rounds), "snapshot_cpu_s": statistics.median(r[1] for r in rounds),
-              "snapshot_longest_turn_ms": statistics.median(r[2] for r in rounds), "load_average": os.getloadavg()[0]}
-    say(f"\nstart with {result['names']} names ({n} instances): answers after {result['snapshot_s']:.2f} s (least "
-        f"{result['snapshot_s_min']:.2f}) from a snapshot of {size:.1f} MiB, {result['snapshot_cpu_s']:.2f} s of CPU, longest turn of "
-        f"the loop {result['snapshot_longest_turn_ms']:.1f} ms; after {result['feed_s']:.2f} s from the feed, "
-        f"{result['feed_cpu_s']:.2f} s of CPU, longest turn {result['feed_longest_turn_ms']:.1f} ms; load average "
-        f"{result['load_average']:.1f}")
+        rounds = {"stop": [], "kill": [], "knot": [], "nsd": []}
+        for _ in range(n_rounds):  # each begins with what the one before it left
+            rounds["stop"].append(_dnsd(nowhere, place, line, "kill"))
+            rounds["knot"].append(_peer(peers.knot, place, line))
+            rounds["kill"].append(_dnsd(nowhere, place, line, "stop"))
+            rounds["nsd"].append(_peer(peers.nsd, place, line))
+        records, zones = _files_mib(place)
+    result = {"instances": n, "names": instances.n_names(n), "feed": from_feed, "records_mib": records, "zones_mib": zones,
+              "load_average": os.getloadavg()[0], **{how: _median(found) for how, found in rounds.items()}}
+    _show(result, say)
     return result
 
 
-def run(n, n_rounds, say):
-    """With NAMES names, and with n instances."""
-    return [_measure(size, n_rounds, say) for size in (instances.with_names(min(NAMES, instances.n_names(n))), n)]
+def _show(result, say):
+    stop, kill, source = result["stop"], result["kill"], result["feed"]
+    say(f"\nstart with {result['names']} names ({result['instances']} instances); snapshot {result['records_mib']:.1f} MiB of records and "
+        f"{result['zones_mib']:.1f} MiB of zones; load average {result['load_average']:.1f}")
+    for title, found in (("after a stop", stop), ("after kill -9", kill)):
+        say(f"  {title}: answers after {found['s']:.2f} s (least {found['least_s']:.2f}), records read after {found['loaded_s']:.2f} s, "
+            f"{found['loaded_cpu_s']:.2f} s of CPU, longest turn of the loop {found['longest_turn_ms']:.1f} ms; resident {found['mib']:.0f} MiB, "
+            f"{found['peak_mib']:.0f} at most")
+    say(f"  from the feed: {source['s']:.2f} s, {source['cpu_s']:.2f} s of CPU; resident {source['mib']:.0f} MiB, {source['peak_mib']:.0f} at most")
+    for name in ("knot", "nsd"):
+        say(f"  {name} from master files: {result[name]['s']:.2f} s (least {result[name]['least_s']:.2f}), {result[name]['cpu_s']:.2f} s of CPU; "
+            f"dnsd to it {stop['s'] / result[name]['s']:.3f}")
+
+
+def run(n_rounds, say):
+    return [_measure(instances.with_names(names), n_rounds, say) for names in NAMES]

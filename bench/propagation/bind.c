@@ -83,7 +83,7 @@ static int send_put(struct run *r)
         r->number, r->number, r->number / COMPONENT_SIZE, a[0], a[1], a[2], a[3]);
     mem_auto char *request = mem_fmt(
         "PUT /ws/v1/registry/users/alice/services/yarn-service/shop/components/"
-        "ctr-e50-1451931954322-0001-01-%06zu?overwrite=%s&createParents=true HTTP/1.1\r\nHost: bench\r\n"
+        "ctr-e50-1451931954322-0001-01-%06zu?overwrite=%s&createParents=true HTTP/1.1\r\nHost: localhost\r\n"
         "Content-Type: application/json\r\nContent-Length: %zu\r\n\r\n%s",
         r->number, r->is_overwriting ? "true" : "false", strlen(body), body);
     size_t len = strlen(request);
