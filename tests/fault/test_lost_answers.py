@@ -39,6 +39,15 @@ class Pair:
         answer = self.other("GET", path, query="consistency=strong")
         return (answer.json["service"]["yarn:ip"], answer.headers["ETag"]) if answer.status == 200 else None
 
+    def settle(self):
+        """Wait until the one behind the proxy is connected and has read the newest state: from then on it reads nothing
+        that names the node by itself, so the bytes that break_it waits for are those of the write."""
+        def is_same():
+            mine, newest = self.ask("GET"), self.other("GET", query="consistency=strong")
+            return (self.ask("GET", query="consistency=strong").status == newest.status == mine.status
+                    and mine.headers.get("ETag") == newest.headers.get("ETag"))
+        wait_for(is_same, "both registries serve the same")
+
     def lose_answer(self, write, is_done, meanwhile=lambda: None, after=b"/ctr-1-2-3-4"):
         """Start write(); when is_done() says that ZooKeeper has it, do what others do meanwhile, then break the connection.
         Answers are kept back from the moment on when `after` goes to ZooKeeper."""
@@ -50,6 +59,7 @@ class Pair:
                                                          meanwhile()))
 
     def break_it(self, write, text, way, then):
+        self.settle()
         self.proxy.hold_when(text, way)
         answers = []
         writer = threading.Thread(target=lambda: answers.append(write()))

@@ -44,6 +44,12 @@ def own_processes(stack):
     return found
 
 
+def running(stack, count):
+    """Pids of that many processes. A service is READY a moment before its last shell has become the command."""
+    return wait_for(lambda: next((pids for pids in [sorted(own_processes(stack))] if len(pids) == count), None),
+                    f"{count} processes")
+
+
 def consistent(stack, name, count):
     ids = ids_of(stack, name)
     return (len(ids) == count and ids_published(stack, name) == ids and len(own_processes(stack)) == count and
@@ -90,19 +96,19 @@ def test_random_kills_end_in_one_truth(seed):
 def test_same_processes_after_a_kill():
     with Stack(services=True) as stack:
         stack.launch(document("web", 3))
-        ids, pids = ids_of(stack, "web"), own_processes(stack)
+        ids, pids = ids_of(stack, "web"), running(stack, 3)
         restart_services(stack)
         stack.until_state("web", "READY")
         assert ids_of(stack, "web") == ids
-        assert sorted(own_processes(stack)) == sorted(pids)
+        assert sorted(own_processes(stack)) == pids
 
 
 def test_containers_outlive_an_orderly_end_unless_told():
     with Stack(services=True, options={"svcmgr": {"yarn.service.stop-containers-on-exit": "false"}}) as stack:
         stack.launch(document("web", 2))
-        pids = own_processes(stack)
+        pids = running(stack, 2)
         stack.svcmgr.stop()
-        assert sorted(own_processes(stack)) == sorted(pids)
+        assert sorted(own_processes(stack)) == pids
         stack.svcmgr.options["yarn.service.stop-containers-on-exit"] = "true"
         stack.svcmgr.start("svcmgr_ready")
         stack.svcmgr.stop()
@@ -118,6 +124,7 @@ def test_a_full_disk_refuses_and_heals():
     with Stack(services=True) as stack:
         pid = stack.svcmgr.process.pid
         stack.launch(document("first", 1))
+        running(stack, 1)
         resource.prlimit(pid, resource.RLIMIT_FSIZE, (4096, resource.RLIM_INFINITY))
         answer = stack.services("POST", USER, document("second", 1))
         assert answer.status == 500, answer

@@ -7,7 +7,7 @@ import pytest
 import zookeeper
 from harness import STORES, Daemon, Stack, containers, request, wait_for
 from ports import free_port
-from test_svcmgr_kills import own_processes
+from test_svcmgr_kills import running
 
 pytestmark = pytest.mark.sanitize
 
@@ -46,8 +46,8 @@ class Pair:
         wait_for(lambda: self.ask(daemon, "GET", f"/{name}{USER}").json.get("state") == "READY", f"{name} is READY")
 
     def processes(self, n):
-        """Their pids, when there are n: a container is READY before its shell has become what it was told to."""
-        return wait_for(lambda: next((p for p in [sorted(own_processes(self.stack))] if len(p) == n), None), f"{n} processes")
+        """Their pids, when there are n."""
+        return running(self.stack, n)
 
     def ids(self, daemon, name):
         return sorted(c["id"] for c in containers(self.ask(daemon, "GET", f"/{name}{USER}").json))
@@ -161,7 +161,7 @@ def test_one_that_cannot_reach_the_store_does_nothing_and_goes_on_after():
             server.start()
             wait_for(lambda: request(stack.services_port, "GET", "/readyz").status == 200, "svcmgr is ready again")
             stack.launch(document("next"))
-            wait_for(lambda: len(own_processes(stack)) == 2, "two processes")
+            running(stack, 2)
 
 
 def test_another_host_does_not_take_the_containers_of_this_one():
