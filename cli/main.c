@@ -4,8 +4,8 @@
 #include <string.h>
 
 #include "base/obj.h"
-#include "cli.h"
-#include "commands.h"
+#include "kit/cli.h"
+#include "kit/commands.h"
 
 static const struct cli_command commands[] = {
 #define CLI_COMMAND_ROW(group, verb, operands, min, max, options, function, summary)                         \

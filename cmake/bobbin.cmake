@@ -4,6 +4,8 @@
 # reached as "<last element of DIR>/x.h", and only by targets that name it in their DEPS: the include path is a folder
 # of links, one folder a target, so the layers of docs/architecture.md are what the compiler sees.
 #
+# bobbin_headers(NAME DIR file…): headers of DIR without sources, the named ones or all, reached as "<last element of DIR>/x.h".
+#
 # bobbin_program(NAME SOURCES … DEPS …): an installed program.
 # bobbin_test(NAME SOURCES … DEPS …): a cmocka program run by ctest.
 
@@ -58,6 +60,22 @@ function(bobbin_library NAME DIR)
   file(CREATE_LINK ${CMAKE_SOURCE_DIR}/${DIR} ${links}/${leaf} SYMBOLIC)
   target_include_directories(${NAME} PUBLIC ${links})
   target_link_libraries(${NAME} PUBLIC ${ARG_DEPS} PRIVATE ${ARG_PRIVATE_DEPS})
+endfunction()
+
+function(bobbin_headers NAME DIR)
+  add_library(${NAME} INTERFACE)
+  get_filename_component(leaf ${DIR} NAME)
+  set(links ${CMAKE_BINARY_DIR}/see/${NAME})
+  if(ARGN)
+    file(MAKE_DIRECTORY ${links}/${leaf})
+    foreach(header ${ARGN})
+      file(CREATE_LINK ${CMAKE_SOURCE_DIR}/${DIR}/${header} ${links}/${leaf}/${header} SYMBOLIC)
+    endforeach()
+  else()
+    file(MAKE_DIRECTORY ${links})
+    file(CREATE_LINK ${CMAKE_SOURCE_DIR}/${DIR} ${links}/${leaf} SYMBOLIC)
+  endif()
+  target_include_directories(${NAME} INTERFACE ${links})
 endfunction()
 
 function(bobbin_program NAME)

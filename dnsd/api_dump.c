@@ -1,7 +1,7 @@
 #include "app.h"
 #include "base/mem.h"
 #include "base/obj.h"
-#include "feed/text.h"
+#include "masters/text.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -5,7 +5,7 @@
 #include "base/mem.h"
 #include "base/obj.h"
 #include "base/str.h"
-#include "feed/text.h"
+#include "masters/text.h"
 #include "json/writer.h"
 #include "wire/rdata.h"
 #include "zone/find.h"

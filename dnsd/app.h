@@ -7,10 +7,10 @@
 
 #include <sys/queue.h>
 
-#include "feed/follow.h"
-#include "feed/masters.h"
-#include "feed/serials.h"
-#include "feed/snapshot.h"
+#include "follow/follow.h"
+#include "masters/masters.h"
+#include "follow/serials.h"
+#include "follow/snapshot.h"
 #include "forward/forward.h"
 #include "base/map.h"
 #include "http/openapi.h"

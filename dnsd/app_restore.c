@@ -4,8 +4,8 @@
 #include "options.h"
 #include "base/mem.h"
 #include "base/obj.h"
-#include "feed/events.h"
-#include "feed/image_file.h"
+#include "follow/events.h"
+#include "follow/image_file.h"
 
 #include <stdlib.h>
 #include <string.h>

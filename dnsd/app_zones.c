@@ -5,7 +5,7 @@
 #include "base/mem.h"
 #include "base/str.h"
 #include "run/file.h"
-#include "feed/reverse.h"
+#include "names/reverse.h"
 #include "wire/rdata.h"
 
 #include <stdlib.h>

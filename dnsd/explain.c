@@ -1,6 +1,6 @@
 #include "explain.h"
 #include "base/mem.h"
-#include "feed/text.h"
+#include "masters/text.h"
 #include "wire/rdata.h"
 
 #include <stdlib.h>

@@ -1,8 +1,8 @@
 #include "app.h"
 #include "events.h"
-#include "openapi.h"
+#include "api/openapi.h"
 #include "options.h"
-#include "shown.h"
+#include "feed/shown.h"
 #include "base/mem.h"
 #include "base/obj.h"
 

@@ -5,17 +5,17 @@
 #ifndef REGISTRYD_APP_H
 #define REGISTRYD_APP_H
 
-#include "access.h"
-#include "accessors.h"
-#include "cleanup.h"
-#include "feed.h"
+#include "access/access.h"
+#include "access/accessors.h"
+#include "cleanup/cleanup.h"
+#include "feed/feed.h"
 #include "http/server.h"
 #include "registry/ops_store.h"
-#include "rm_poll.h"
+#include "cleanup/rm_poll.h"
 #include "run/daemon.h"
 #include "run/heap.h"
 #include "run/log.h"
-#include "store/mirror.h"
+#include "store/mirror/mirror.h"
 #include "store/store.h"
 
 struct registryd {

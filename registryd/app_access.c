@@ -1,11 +1,11 @@
 #include "app.h"
 #include "events.h"
-#include "jaas.h"
+#include "access/jaas.h"
 #include "options.h"
 #include "base/mem.h"
 #include "base/obj.h"
 #include "base/str.h"
-#include "store/zk_login.h"
+#include "store/zk/login.h"
 
 #include <stdlib.h>
 #include <string.h>

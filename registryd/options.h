@@ -5,7 +5,7 @@
 #ifndef REGISTRYD_OPTIONS_H
 #define REGISTRYD_OPTIONS_H
 
-#include "limits.h"
+#include "access/limits.h"
 #include "http/limits.h"
 #include "run/options.h"
 

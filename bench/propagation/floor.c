@@ -11,7 +11,7 @@
 #include "base/mem.h"
 #include "base/str.h"
 #include "bobbin/error.h"
-#include "store/zk_wire.h"
+#include "store/zk/wire.h"
 #include "../registry/session.h"
 #include "times.h"
 

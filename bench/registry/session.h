@@ -3,7 +3,7 @@
 #define BENCH_SESSION_H
 
 #include "base/buf.h"
-#include "store/zk_wire.h"
+#include "store/zk/wire.h"
 
 struct session {
     int fd;

@@ -11,7 +11,7 @@
 
 #include "base/buf.h"
 #include "base/mem.h"
-#include "feed/zonefile.h"
+#include "masters/zonefile.h"
 #include "wire/name.h"
 #include "wire/rdata.h"
 

@@ -59,7 +59,7 @@ def test_links_between_documents_work():
 
 def test_configuration_keys_named_in_documents_are_rows():
     rows = set()
-    for table in ("registryd/options.h", "registryd/limits.h", "dnsd/options.h", "svcmgr/options.h",
+    for table in ("registryd/options.h", "registryd/access/limits.h", "dnsd/options.h", "svcmgr/options.h",
                   "svcmgr/spec/properties.h"):
         rows |= set(re.findall(r'X\(\w+,\s*"([\w.-]+)"', read(table)))
         for prefix in re.findall(r'HTTP_OPTIONS\(X, "([\w.-]+)"\)', read(table)):

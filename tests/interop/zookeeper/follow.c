@@ -21,7 +21,7 @@
 
 #include "base/mem.h"
 #include "base/obj.h"
-#include "store/mirror.h"
+#include "store/mirror/mirror.h"
 
 #define DRIVER_MAGIC OBJ_MAGIC('D', 'R', 'I', 'V')
 

@@ -4,9 +4,9 @@
 #ifndef FAKE_H
 #define FAKE_H
 
-#include "registryd/index.h"
+#include "index/index.h"
 #include "run/loop.h"
-#include "store/mirror.h"
+#include "store/mirror/mirror.h"
 #include "store/store_backend.h"
 
 struct fake {

@@ -10,7 +10,7 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "registryd/cleanup.h"
+#include "cleanup/cleanup.h"
 #include "registryd/events.h"
 #include "store_kit.h"
 

@@ -1,5 +1,5 @@
 /** Records in an import that are objects: read as people write them, replaced by their canonical text. */
-#include "registryd/import.h"
+#include "copy/import.h"
 #include "registryd/options.h"
 
 #include <setjmp.h>

@@ -11,7 +11,7 @@
 #include "base/buf.h"
 #include "base/mem.h"
 #include "base/obj.h"
-#include "registryd/index_terms.h"
+#include "index/terms.h"
 
 static void ids(void **state)
 {

@@ -10,7 +10,7 @@
 
 #include "base/mem.h"
 #include "base/obj.h"
-#include "registryd/jaas.h"
+#include "access/jaas.h"
 
 #define MODULE "com.sun.security.auth.module.Krb5LoginModule required "
 

@@ -1,5 +1,5 @@
 /** Limits: what is just allowed passes, one more is refused, and the refusal names limit and option. */
-#include "registryd/limits.h"
+#include "access/limits.h"
 #include "registryd/options.h"
 
 #include <setjmp.h>

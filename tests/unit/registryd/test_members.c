@@ -1,5 +1,5 @@
 /** Members of a request's object that nobody knows. */
-#include "registryd/members.h"
+#include "json/members.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

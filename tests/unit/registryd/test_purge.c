@@ -11,7 +11,7 @@
 
 #include "base/mem.h"
 #include "registryd/events.h"
-#include "registryd/purge.h"
+#include "cleanup/purge.h"
 #include "store_kit.h"
 
 struct fixture {

@@ -1,7 +1,7 @@
 /* Answers that are under way when the store becomes another one: none of them looks like a whole one. */
-#include "registryd/export.h"
-#include "registryd/find.h"
-#include "registryd/view.h"
+#include "copy/export.h"
+#include "index/find.h"
+#include "api/view.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

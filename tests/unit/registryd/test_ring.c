@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "registryd/ring.h"
+#include "feed/ring.h"
 
 static void add(struct ring *r, int64_t zxid, const char *path)
 {

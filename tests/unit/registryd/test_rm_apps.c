@@ -11,7 +11,7 @@
 
 #include "base/mem.h"
 #include "fake.h"
-#include "registryd/rm_poll_apps.h"
+#include "cleanup/rm_poll_apps.h"
 
 #define APP "application_5_0001"
 #define C1  "container_5_0001_01_000001"

@@ -13,7 +13,7 @@
 
 #include "base/buf.h"
 #include "base/mem.h"
-#include "registryd/rm_issued.h"
+#include "cleanup/rm_issued.h"
 #include "run/file.h"
 
 static const char *const both[] = {"http://a:8088", "http://b:8088", NULL};

@@ -10,7 +10,7 @@
 
 #include "base/mem.h"
 #include "base/str.h"
-#include "registryd/rm_nodes.h"
+#include "cleanup/rm_nodes.h"
 
 #define EXPIRY_MS 1000
 

@@ -11,7 +11,7 @@
 #include "base/buf.h"
 #include "base/obj.h"
 #include "base/mem.h"
-#include "registryd/rm_poll_read.h"
+#include "cleanup/rm_poll_read.h"
 
 static void info(void **state)
 {

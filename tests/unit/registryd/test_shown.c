@@ -13,7 +13,7 @@
 #include "base/mem.h"
 #include "base/obj.h"
 #include "fake.h"
-#include "registryd/shown.h"
+#include "feed/shown.h"
 
 struct place {
     struct fake *f;

@@ -4,7 +4,7 @@
 #ifndef MIRROR_FAKE_H
 #define MIRROR_FAKE_H
 
-#include "store/mirror.h"
+#include "store/mirror/mirror.h"
 #include "store/store_backend.h"
 #include "store_kit.h"
 

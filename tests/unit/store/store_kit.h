@@ -9,7 +9,7 @@
 #include "base/buf.h"
 #include "base/obj.h"
 #include "run/loop.h"
-#include "store/mirror.h"
+#include "store/mirror/mirror.h"
 #include "store/store.h"
 
 #define OUTCOME_MAGIC OBJ_MAGIC('O', 'U', 'T', 'C')

@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "base/obj.h"
-#include "store/mirror_tree.h"
+#include "store/mirror/tree.h"
 
 enum { N_PARENTS = 7, N_NAMES = 3000 };
 

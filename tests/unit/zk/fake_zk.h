@@ -7,7 +7,7 @@
 #define FAKE_ZK_H
 
 #include "run/loop.h"
-#include "store/zk_wire.h"
+#include "store/zk/wire.h"
 
 enum { FAKE_SESSION = 0x1234, FAKE_PASSWORD_LEN = 16 };
 

@@ -13,7 +13,7 @@
 #include "base/mem.h"
 #include "base/obj.h"
 #include "fake_zk.h"
-#include "store/zk_follow.h"
+#include "store/zk/follow.h"
 
 #define RIG_MAGIC OBJ_MAGIC('R', 'I', 'G', 'F')
 

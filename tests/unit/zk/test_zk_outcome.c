@@ -6,7 +6,7 @@
 #include <cmocka.h>
 
 #include "base/mem.h"
-#include "store/zk_outcome.h"
+#include "store/zk/outcome.h"
 
 enum { FLOOR = 100, BEFORE = 90, SINCE = 110 };
 

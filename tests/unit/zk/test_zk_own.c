@@ -9,8 +9,8 @@
 
 #include "base/buf.h"
 #include "base/mem.h"
-#include "store/zk_own.h"
-#include "store/zk_wire.h"
+#include "store/zk/own.h"
+#include "store/zk/wire.h"
 
 #define RIG_MAGIC OBJ_MAGIC('R', 'I', 'G', 'O')
 

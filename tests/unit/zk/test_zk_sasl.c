@@ -14,9 +14,9 @@
 #include "base/mem.h"
 #include "base/obj.h"
 #include "fake_zk.h"
-#include "store/zk_login.h"
-#include "store/zk_sasl.h"
-#include "store/zk_session.h"
+#include "store/zk/login.h"
+#include "store/zk/sasl.h"
+#include "store/zk/session.h"
 
 #define RIG_MAGIC OBJ_MAGIC('R', 'I', 'G', 'K')
 

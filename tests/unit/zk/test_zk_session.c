@@ -8,7 +8,7 @@
 #include "base/mem.h"
 #include "base/obj.h"
 #include "fake_zk.h"
-#include "store/zk_session.h"
+#include "store/zk/session.h"
 
 #define RIG_MAGIC OBJ_MAGIC('R', 'I', 'G', ' ')
 

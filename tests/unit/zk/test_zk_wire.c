@@ -5,8 +5,8 @@
 #include <string.h>
 #include <cmocka.h>
 
-#include "store/zk_url.h"
-#include "store/zk_wire.h"
+#include "store/zk/url.h"
+#include "store/zk/wire.h"
 
 static void assert_bytes(const struct buf *b, const char *expected, size_t len)
 {

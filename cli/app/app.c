@@ -1,0 +1,93 @@
+/** See app.h. */
+#include "app.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "json/json.h"
+#include "kit/options.h"
+#include "kit/out.h"
+
+#define READY_LIMIT_MS 300000
+
+void app_open(struct cli *cli, struct app_client *out)
+{
+    const char *url = cli_value(cli, CLI_URL);
+    mem_auto char *standard = mem_fmt("http://%s", opt_text(cli->options, KEY_SERVICES_ADDRESS));
+
+    out->cli = cli;
+    wait_open(&out->wait);
+    services_init(&out->services, &out->wait, url ? url : standard, cli->user);
+}
+
+void app_close(struct app_client *a)
+{
+    services_fini(&a->services);
+    wait_close(&a->wait);
+}
+
+static void add_containers(struct out_table *t, const json_t *component)
+{
+    size_t i;
+    json_t *c;
+
+    json_array_foreach(json_object_get(component, "containers"), i, c)
+    {
+        out_table_add(t, services_text(c, "component_instance_name"));
+        out_table_add(t, services_text(c, "state"));
+        out_table_add(t, services_text(c, "ip"));
+        out_table_add(t, services_text(c, "hostname"));
+        out_table_add(t, services_text(c, "id"));
+    }
+}
+
+void app_print(const struct cli *cli, const json_t *service)
+{
+    struct out_table t;
+    size_t i;
+    json_t *component;
+
+    if (cli->is_json) {
+        out_json(service);
+        return;
+    }
+    printf("%s %s %s\n", services_text(service, "name"), services_text(service, "state"),
+           services_text(service, "id"));
+    out_table_begin(&t, (const char *const[]){"INSTANCE", "STATE", "IP", "HOSTNAME", "CONTAINER", NULL});
+    json_array_foreach(json_object_get(service, "components"), i, component) add_containers(&t, component);
+    out_table_print(&t);
+}
+
+void app_print_change(const struct cli *cli, const char *change, const char *name)
+{
+    if (!cli->is_json) {
+        printf("%s %s\n", change, name);
+        return;
+    }
+    json_auto json_t *v = json_pack("{s:s, s:s}", "change", change, "service", name);
+    out_json(v);
+}
+
+int app_wait_and_print(struct app_client *a, const char *name, struct err_info *why)
+{
+    json_auto json_t *service = NULL;
+    int64_t limit_ms;
+    int err = cli_timeout_ms(a->cli, READY_LIMIT_MS, &limit_ms, why);
+
+    if (!err)
+        err = services_wait_ready(&a->services, name, limit_ms, &service, why);
+    if (!err)
+        app_print(a->cli, service);
+    return err;
+}
+
+int app_put_state(struct app_client *a, const char *name, const char *state, struct err_info *why)
+{
+    mem_auto char *quoted = services_quote(name);
+    mem_auto char *path = mem_fmt("/%s", quoted);
+    json_auto json_t *body = json_pack("{s:s}", "state", state);
+
+    return services_call(&a->services, "PUT", path, body, NULL, why);
+}

@@ -1,0 +1,255 @@
+/**
+ * `bobbin app logs`: what stands in the log files of a service's containers, the older ones (stdout.txt.1 …) first, and with -f
+ * what is added to them. A file that has become an older one meanwhile is read to its end under its new name.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "app.h"
+#include "base/mem.h"
+#include "base/obj.h"
+#include "base/str.h"
+#include "kit/commands.h"
+#include "json/json.h"
+#include "json/writer.h"
+
+#define FOLLOW_MS       200
+#define CALL_TIMEOUT_MS 10000
+
+/** One log file and how far it was read. */
+struct log_file {
+    char *instance, *name;
+    char *older;         /* the name that it has after one more rotation */
+    char container[128]; /* that it was read from */
+    char id[24];         /* of the file that it was read from */
+    int64_t offset;
+    bool is_older; /* nothing is added to it any more */
+};
+
+struct logs {
+    struct app_client client;
+    const char *service;
+    struct log_file *files;
+    size_t n_files;
+    const struct log_file *shown; /* whose text was printed last */
+};
+
+static void add_file(struct logs *l, const char *instance, const char *name, int number)
+{
+    l->files = mem_resize(l->files, l->n_files + 1, sizeof(*l->files));
+    l->files[l->n_files++] =
+        (struct log_file){.instance = mem_str(instance),
+                          .name = number ? mem_fmt("%s.%d", name, number) : mem_str(name),
+                          .older = mem_fmt("%s.%d", name, number + 1),
+                          .is_older = number > 0};
+}
+
+/** Ask for a piece of a file. @return 0: answer->status is 200 */
+static int ask(struct logs *l, const struct log_file *f, const char *name, struct wait_answer *answer,
+               struct err_info *why)
+{
+    struct services *s = &l->client.services;
+    mem_auto char *service = services_quote(l->service);
+    mem_auto char *instance = services_quote(f->instance);
+    mem_auto char *url =
+        mem_fmt("%s/app/v1/services/%s/component-instances/%s/logs/%s?user.name=%s&offset=%lld", s->url,
+                service, instance, name, s->user, (long long)f->offset);
+    const struct http_call_def def = {.url = url, .timeout_ms = CALL_TIMEOUT_MS};
+    int err = wait_http(&l->client.wait, &def, answer, why);
+
+    if (err || answer->status == 200)
+        return err;
+    json_auto json_t *doc = NULL;
+    json_read(buf_cstr(&answer->body), answer->body.len, &doc, NULL);
+    return err_set(why, answer->status == 404 ? ERR_NOTFOUND : ERR_INTERNAL, f->instance, "%s, status %d",
+                   services_text(doc, "diagnostics"), answer->status);
+}
+
+/** How many older files there are of a name. */
+static int count_older(struct logs *l, const char *instance, const char *name)
+{
+    const struct log_file f = {.instance = (char *)instance};
+    int n = 0;
+    bool there = true;
+
+    while (there) {
+        mem_auto char *older = mem_fmt("%s.%d", name, n + 1);
+        struct wait_answer answer = {0};
+        struct err_info why;
+        int64_t size = 0;
+        there = !ask(l, &f, older, &answer, &why) && !str_to_i64(answer.log_size, 0, INT64_MAX, &size) &&
+                size > 0;
+        n += there;
+        wait_answer_fini(&answer);
+    }
+    return n;
+}
+
+static void add_files(struct logs *l, const char *instance)
+{
+    static const char *const names[] = {"stdout.txt", "stderr.txt"};
+
+    for (size_t i = 0; i < ARRAY_LEN(names); i++)
+        for (int k = count_older(l, instance, names[i]); k >= 0; k--)
+            add_file(l, instance, names[i], k);
+}
+
+/** The files of all containers of the service. */
+static int find_files(struct logs *l, struct err_info *why)
+{
+    json_auto json_t *service = NULL;
+    size_t i, k;
+    json_t *component, *container;
+    int err = services_get(&l->client.services, l->service, &service, why);
+
+    if (err)
+        return err;
+    json_array_foreach(json_object_get(service, "components"), i, component)
+    {
+        json_array_foreach(json_object_get(component, "containers"), k, container)
+            add_files(l, services_text(container, "component_instance_name"));
+    }
+    return 0;
+}
+
+static void print_json(const struct log_file *f, const struct buf *text)
+{
+    buf_auto struct buf line = BUF_EMPTY;
+    struct jw w = jw_on(&line);
+
+    jw_object(&w);
+    jw_kstr(&w, "instance", f->instance);
+    jw_kstr(&w, "container", f->container);
+    jw_kstr(&w, "file", f->name);
+    jw_kint(&w, "offset", f->offset);
+    jw_key(&w, "text");
+    jw_strn(&w, text->bytes, text->len);
+    jw_object_end(&w);
+    printf("%s\n", buf_cstr(&line));
+}
+
+static void print_piece(struct logs *l, const struct log_file *f, const struct buf *text)
+{
+    if (l->client.cli->is_json) {
+        print_json(f, text);
+        return;
+    }
+    if (l->shown != f && l->n_files > 1)
+        printf("%s==> %s %s <==\n", l->shown ? "\n" : "", f->instance, f->name);
+    l->shown = f;
+    fwrite(text->bytes, 1, text->len, stdout);
+}
+
+/** Print what an answer holds. @return it held something */
+static bool take_piece(struct logs *l, struct log_file *f, const struct wait_answer *answer)
+{
+    if (!answer->body.len)
+        return false;
+    print_piece(l, f, &answer->body);
+    f->offset += (int64_t)answer->body.len;
+    return true;
+}
+
+/** The file has another name now: read the rest of it. */
+static int read_rest(struct logs *l, struct log_file *f, struct err_info *why)
+{
+    bool got = true;
+    int err = 0;
+
+    while (!err && got) {
+        struct wait_answer answer = {0};
+        err = ask(l, f, f->older, &answer, why);
+        got = !err && !strcmp(answer.log_id, f->id) && take_piece(l, f, &answer);
+        wait_answer_fini(&answer);
+    }
+    return err;
+}
+
+enum place { SAME_FILE, OTHER_CONTAINER, OTHER_FILE };
+
+/** Whether the answer is about what was read before. */
+static enum place compare_place(const struct log_file *f, const struct wait_answer *answer)
+{
+    int64_t size = 0;
+
+    if (!f->container[0])
+        return SAME_FILE;
+    if (strcmp(f->container, answer->container))
+        return OTHER_CONTAINER;
+    if (f->id[0] && strcmp(f->id, answer->log_id) && f->offset)
+        return OTHER_FILE;
+    return !str_to_i64(answer->log_size, 0, INT64_MAX, &size) && size < f->offset ? OTHER_CONTAINER
+                                                                                  : SAME_FILE;
+}
+
+/** Read and print one piece. *got: there may be more at once. */
+static int read_piece(struct logs *l, struct log_file *f, bool *got, struct err_info *why)
+{
+    struct wait_answer answer = {0};
+    int err = ask(l, f, f->name, &answer, why);
+
+    *got = false;
+    if (!err) {
+        enum place place = compare_place(f, &answer);
+        if (place == OTHER_FILE)
+            err = read_rest(l, f, why);
+        snprintf(f->container, sizeof(f->container), "%s", answer.container);
+        snprintf(f->id, sizeof(f->id), "%s", answer.log_id);
+        *got = place == SAME_FILE ? take_piece(l, f, &answer) : f->offset > 0;
+        if (place != SAME_FILE)
+            f->offset = 0;
+    }
+    wait_answer_fini(&answer);
+    return err;
+}
+
+/** All that is in all files now. While following, an instance that has no container for a moment is no error. */
+static int read_all(struct logs *l, bool is_following, struct err_info *why)
+{
+    int err = 0;
+
+    for (size_t i = 0; i < l->n_files && !err; i++) {
+        bool got = !is_following || !l->files[i].is_older;
+        while (!err && got)
+            err = read_piece(l, &l->files[i], &got, why);
+        if (is_following && err == ERR_NOTFOUND)
+            err = 0;
+    }
+    if (!err && fflush(stdout))
+        err = err_set(why, ERR_IO, "standard output", "could not be written");
+    return err;
+}
+
+static int follow(struct logs *l, struct err_info *why)
+{
+    int err = 0;
+
+    while (!err && !wait_ms(&l->client.wait, FOLLOW_MS))
+        err = read_all(l, true, why);
+    return err == ERR_CANCELLED ? 0 : err;
+}
+
+int app_logs(struct cli *cli, struct err_info *why)
+{
+    struct logs l = {.service = cli->operands[0]};
+    int err = 0;
+
+    app_open(cli, &l.client);
+    if (cli->n_operands > 1)
+        add_files(&l, cli->operands[1]);
+    else
+        err = find_files(&l, why);
+    if (!err)
+        err = read_all(&l, false, why);
+    if (!err && cli_has(cli, CLI_FOLLOW))
+        err = follow(&l, why);
+    for (size_t i = 0; i < l.n_files; i++) {
+        free(l.files[i].instance);
+        free(l.files[i].name);
+        free(l.files[i].older);
+    }
+    free(l.files);
+    app_close(&l.client);
+    return err;
+}

@@ -1,0 +1,118 @@
+/**
+ * `bobbin dev`: the whole of Bobbin on one machine. dev.c has the table of steps, in the order in which they start; they
+ * end in reverse.
+ *
+ *   DIR/data         what the daemons keep (bobbin.data.dir)        DIR/registry    records, when the store is embedded
+ *   DIR/zookeeper    a ZooKeeper's data and zoo.cfg                 DIR/log/NAME.log   output of every program
+ *
+ * Thread: main.   Source: issue 3.
+ */
+#ifndef CLI_DEV_DEV_H
+#define CLI_DEV_DEV_H
+
+#include <jansson.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "child.h"
+#include "kit/cli.h"
+#include "kit/services.h"
+#include "kit/wait.h"
+
+#define DEV_MAGIC OBJ_MAGIC('D', 'E', 'V', '1')
+
+struct dev {
+    struct obj obj;
+    struct cli *cli;
+    struct wait wait;
+    struct services services;
+    bool is_check, is_temporary, wants_zookeeper;
+    char *dir;   /* absolute */
+    char *bin;   /* directory of the programs */
+    char *user;  /* in registry form */
+    char *store; /* hadoop.registry.store for registryd */
+    char *registry_url, *dns_url, *services_url;
+    char *dns_address; /* the first that dnsd answers on */
+    char *dns_port;
+    const char *domain;
+    struct child zookeeper, registryd, dnsd, svcmgr, am;
+    char *service_name;
+    json_t *service; /* document of the API when it was READY */
+    size_t n_checks, n_failed;
+};
+
+/* ---- dev_place.c: directory, names, addresses ---- */
+
+/** Directory, user, URLs. @return 0; ERR_IO; ERR_USAGE. */
+int dev_place_start(struct dev *d, struct err_info *why);
+/** Remove a temporary directory and release the names. */
+void dev_place_stop(struct dev *d);
+/** Are the ports free? @return 0; ERR_ADDRINUSE naming address, program and the option that moves it. */
+int dev_ports_start(struct dev *d, struct err_info *why);
+/** Path of a file below DIR. New. */
+char *dev_path(const struct dev *d, const char *name);
+/** Path of an installed program that is no command of its own: beside us, or in libexec. New. */
+char *dev_program(const struct dev *d, const char *name);
+
+/* ---- dev_daemons.c ---- */
+
+/* Start a daemon and wait until its /readyz says 200, with progress. @return 0; ERR_IO: no such program; ERR_UNAVAILABLE: it
+ * ended, its own error line is in *why; ERR_TIMEOUT; ERR_CANCELLED. The stops end it, also when its start has failed. */
+
+int dev_registryd_start(struct dev *d, struct err_info *why);
+void dev_registryd_stop(struct dev *d);
+int dev_dnsd_start(struct dev *d, struct err_info *why);
+void dev_dnsd_stop(struct dev *d);
+int dev_svcmgr_start(struct dev *d, struct err_info *why);
+/** It ends all containers first. */
+void dev_svcmgr_stop(struct dev *d);
+/** All that were started run still. arg is the dev. @return 0; ERR_UNAVAILABLE with the last line of the one that ended. */
+int dev_all_run(void *arg, struct err_info *why);
+/** As dev_all_run for one. @return 0; ERR_UNAVAILABLE */
+int dev_runs(struct child *c, struct err_info *why);
+
+/* ---- dev_zookeeper.c: only with --store zookeeper ---- */
+
+/** Write zoo.cfg, start the server on a free port, wait until it serves; d->store names it then. Nothing without the option.
+ *  @return 0; ERR_CONFIG: not installed; ERR_USAGE: another store is configured; ERR_IO; ERR_TIMEOUT; ERR_CANCELLED. */
+int dev_zookeeper_start(struct dev *d, struct err_info *why);
+void dev_zookeeper_stop(struct dev *d);
+
+/* ---- dev_service.c ---- */
+
+/** Launch the example, or start it again when it is kept, and wait until it is READY and DNS knows it.
+ *  @return 0; as input_read_json; as services_call and services_wait_ready; ERR_TIMEOUT: no record came. */
+int dev_service_start(struct dev *d, struct err_info *why);
+/** Forget it; svcmgr stops its containers. */
+void dev_service_stop(struct dev *d);
+/** Wait until dnsd answers with what the registry holds now. @return as wait_get; ERR_TIMEOUT. */
+int dev_sync(struct dev *d, struct err_info *why);
+
+/* ---- dev_answers.c ---- */
+
+/** Print the URLs; ask dig and curl about the service, print what they say and count what is wrong. @return as dev_dig. */
+int dev_answers_start(struct dev *d, struct err_info *why);
+
+/* ---- dev_ask.c ---- */
+
+/**
+ * Ask dnsd with dig, print the command and the answer, and with --check compare.
+ *
+ * @param words     what to ask, as "hello-0.hello-world.root.bobbin.test A" or "-x 127.77.0.1", NULL-terminated
+ * @param expected  lines of `dig +short` in any order, NULL-terminated; NULL: not known       [borrowed]
+ * @return 0, also when the answer is wrong (d->n_failed); ERR_IO: no dig; ERR_CANCELLED.
+ */
+int dev_dig(struct dev *d, const char *const *words, const char *const *expected, struct err_info *why);
+/** As dev_dig: fetch a page of a name of ours, resolved by dnsd. @param wants  text that must be in the page, or NULL */
+int dev_curl(struct dev *d, const char *host, const char *port, const char *wants, struct err_info *why);
+
+/* ---- dev_am.c ---- */
+
+/** Run the example application master and show SRV and TXT of its endpoints.
+ *  @return 0; ERR_IO: no such program; ERR_UNAVAILABLE: it ended; ERR_TIMEOUT; as wait_get and dev_dig. */
+int dev_am_start(struct dev *d, struct err_info *why);
+/** It unbinds its endpoints. */
+void dev_am_stop(struct dev *d);
+
+#endif

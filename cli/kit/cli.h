@@ -1,0 +1,148 @@
+/**
+ * The program `bobbin`: what every command gets, and what reads the command line.
+ *
+ *     bobbin GROUP VERB [OPTION…] [OPERAND…]        bobbin registry bind --parents /users/alice/services/c/s record.json
+ *
+ * main.c finds the row of commands.h, cli_read reads its options, the row's function does the work and returns an ERR_*
+ * code with the reason; main prints it as one line and ends with the exit code of the error table.
+ *
+ * Thread: main, for everything in cli/.   Source: ours.
+ */
+#ifndef CLI_KIT_CLI_H
+#define CLI_KIT_CLI_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/buf.h"
+#include "bobbin/error.h"
+#include "run/options.h"
+
+struct cli;
+
+/* Options of commands: id, long name, short letter or 0, number of values, their names, prose. */
+#define CLI_OPTIONS(X)                                                                                       \
+    X(CLI_HELP, "help", 'h', 0, "", "show this help")                                                        \
+    X(CLI_OUTPUT, "output", 'o', 1, "table|json", "form of the output; table is the default")                \
+    X(CLI_CONFIG, "config", 0, 1, "DIR", "directory of core-site.xml and yarn-site.xml")                     \
+    X(CLI_SET, "set", 'D', 1, "KEY=VALUE", "set a configuration key; may be repeated")                       \
+    X(CLI_URL, "url", 0, 1, "URL", "where the server is, instead of the configured address")                 \
+    X(CLI_USER, "user", 0, 1, "NAME", "user to act as; default: HADOOP_USER_NAME, else the login name")      \
+    X(CLI_TIMEOUT, "timeout", 0, 1, "TIME", "give up (watch: end) after this time, as 10s or 2m")            \
+    X(CLI_OVERWRITE, "overwrite", 0, 0, "", "replace the record of a node that exists")                      \
+    X(CLI_PARENTS, "parents", 'p', 0, "", "make missing parents")                                            \
+    X(CLI_RECURSIVE, "recursive", 'r', 0, "", "delete everything below as well")                             \
+    X(CLI_SYNC, "sync", 0, 1, "DNSD_URL", "wait until this dnsd answers with the change")                    \
+    X(CLI_SINCE, "since", 0, 1, "REVISION", "only the changes after this revision, no snapshot")             \
+    X(CLI_MAX, "max", 0, 1, "N",                                                                             \
+      "watch: end after so many changes, those of the snapshot not counted; shadow: names a zone")           \
+    X(CLI_API, "api", 0, 1, "API", "name of the n-th endpoint's interface")                                  \
+    X(CLI_REST, "rest", 0, 1, "URI", "external REST endpoint")                                               \
+    X(CLI_WEBUI, "webui", 0, 1, "URI", "external web page")                                                  \
+    X(CLI_INET, "inet", 0, 2, "HOST PORT", "external TCP endpoint")                                          \
+    X(CLI_IPC, "ipc", 0, 2, "HOST PORT", "external Hadoop IPC endpoint")                                     \
+    X(CLI_DESCRIPTION, "description", 0, 1, "TEXT", "description of the record")                             \
+    X(CLI_ATTR, "attr", 0, 1, "KEY=VALUE",                                                                   \
+      "attribute of the record, as yarn:persistence=permanent; may be repeated")                             \
+    X(CLI_FIELD_API, "endpointField.api", 0, 1, "API", "an endpoint has this interface")                     \
+    X(CLI_FIELD_PROTOCOL, "endpointField.protocolType", 0, 1, "PROTOCOL",                                    \
+      "an endpoint speaks this protocol")                                                                    \
+    X(CLI_ACCESSOR, "accessor", 0, 1, "ID:PASSWORD|@FILE",                                                   \
+      "act as the holder of a write accessor; default: BOBBIN_ACCESSOR of the environment, else the "        \
+      "configured digest")                                                                                   \
+    X(CLI_GRANT, "grant", 0, 1, "ID:PASSWORD|@FILE",                                                         \
+      "let the holder write the node that is made; may be repeated")                                         \
+    X(CLI_PERSISTENCE, "persistence", 0, 1, "WORD", "yarn:persistence of the records; default: by the id")   \
+    X(CLI_CHILDREN, "children", 0, 1, "all|fail|skip",                                                       \
+      "a record that has something below it: delete all of that (default), end, or leave it")                \
+    X(CLI_DRY_RUN, "dry-run", 0, 0, "", "delete nothing, print what would be")                               \
+    X(CLI_TTL, "ttl", 0, 0, "", "compare TTLs as well")                                                      \
+    X(CLI_WAIT, "wait", 0, 0, "", "wait until the service is READY")                                         \
+    X(CLI_NO_WAIT, "no-wait", 0, 0, "", "do not wait until the service is READY")                            \
+    X(CLI_FOLLOW, "follow", 'f', 0, "", "go on with what is written from now on, until Ctrl-C")              \
+    X(CLI_EXAMPLE, "example", 0, 1, "FILE", "service to launch; default: the installed hello-world.json")    \
+    X(CLI_CHECK, "check", 0, 0, "", "verify every answer, stop everything, end with 0 or 1")                 \
+    X(CLI_STORE, "store", 0, 1, "embedded|zookeeper", "store of the registry; zookeeper starts a real one")  \
+    X(CLI_KEEP, "keep", 0, 1, "DIR", "keep the state in DIR; the next run with it goes on from there")
+
+enum cli_option {
+#define CLI_OPTION_ID(id, ...) id,
+    CLI_OPTIONS(CLI_OPTION_ID)
+#undef CLI_OPTION_ID
+        N_CLI_OPTIONS
+};
+
+struct cli_option_def {
+    const char *name;
+    char letter; /* 0: none */
+    int n_values;
+    const char *placeholder, *prose;
+};
+
+/** The option table by id. */
+extern const struct cli_option_def cli_options[N_CLI_OPTIONS];
+
+/** Set of options with this one in it. */
+#define CLI_BIT(id) (UINT64_C(1) << (id))
+
+/** In the options of a row: its verb is an option itself, `-o FORM`, its first operand ends the options, and it says what
+ *  went wrong by itself. */
+#define CLI_RAW (UINT64_C(1) << 63)
+
+struct cli_command {
+    const char *group, *verb; /* verb "" : the group is the command */
+    const char *operands;     /* for the usage line */
+    size_t min_operands, max_operands;
+    uint64_t options; /* CLI_BIT of each that it takes, besides the common ones */
+    int (*run)(struct cli *cli, struct err_info *why);
+    const char *summary; /* one sentence */
+};
+
+/** One option as it was given, in order. */
+struct cli_given {
+    enum cli_option option;
+    const char *values[2];
+};
+
+struct cli {
+    const struct cli_command *command;
+    struct cli_given *given;
+    size_t n_given;
+    const char **operands;
+    size_t n_operands;
+    const char **sets; /* values of -D, NULL-terminated */
+    bool is_json;
+    const char *config_dir;  /* --config, or HADOOP_CONF_DIR (not for `dev`); NULL: none */
+    struct options *options; /* CLI_KEYS */
+    char *user;
+    bool is_told;     /* what went wrong was said already */
+    int failure_code; /* exit code of any failure of the command; 0: that of the error table */
+};
+
+/**
+ * Read the words after the command's name: options with one or two hyphens, `--name=value`, `-Dkey=value`; `--` ends them.
+ *
+ * @param cli      release with cli_fini, also after an error                       [out]
+ * @param command  row that is asked for                                            [borrowed, lives on]
+ * @param words    n of them                                                        [borrowed, live on]
+ * @return 0; ERR_USAGE: unknown option, missing value, too few or many operands; ERR_CONFIG: a bad -D or file.
+ *         With --help operands and configuration are not looked at.
+ */
+int cli_read(struct cli *cli, const struct cli_command *command, char **words, size_t n,
+             struct err_info *why);
+/** Release what cli_read made. */
+void cli_fini(struct cli *cli);
+/** The option was given. */
+bool cli_has(const struct cli *cli, enum cli_option option);
+/** Value of an option, the last one given; NULL when it was not. */
+const char *cli_value(const struct cli *cli, enum cli_option option);
+/** --timeout in ms, or otherwise_ms. @return 0; ERR_USAGE: no duration. */
+int cli_timeout_ms(const struct cli *cli, int64_t otherwise_ms, int64_t *out, struct err_info *why);
+
+/** Help of the whole program, or of the commands of a group when it is not NULL, to stdout. */
+void help_print(const struct cli_command *commands, size_t n, const char *group);
+/** Help of one command, to stdout. */
+void help_print_command(const struct cli_command *command);
+
+#endif

@@ -1,0 +1,50 @@
+/**
+ * Output: tables with columns as wide as their widest cell, JSON documents, and what a person sees while they wait.
+ *
+ * Thread: main.   Source: ours.
+ */
+#ifndef CLI_KIT_OUT_H
+#define CLI_KIT_OUT_H
+
+#include <jansson.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct out_table {
+    size_t n_columns;
+    char **cells; /* row after row; the first row holds the titles */
+    size_t n_cells;
+};
+
+/** Begin a table. @param titles  NULL-terminated [borrowed during the call] @param t  out_table_print releases it [out] */
+void out_table_begin(struct out_table *t, const char *const *titles);
+/** Add the next cell; rows fill from left to right. @param text  copied; NULL or "" shows as "-"; control characters as "?" */
+void out_table_add(struct out_table *t, const char *text);
+/** Print to stdout and release. */
+void out_table_print(struct out_table *t);
+/** Print a JSON document, indented, with a newline, to stdout. */
+void out_json(const json_t *value);
+/** As out_json, on one line. */
+void out_json_line(const json_t *value);
+/** A point of time as "2026-01-31T10:00:00Z". @param out  room for 32 @return out */
+const char *out_time(int64_t wall_ms, char out[32]);
+
+/**
+ * Progress on stderr: on a terminal one line that is written over, with the seconds; else a plain line whenever the
+ * text changes.
+ */
+struct progress {
+    char *text; /* last shown */
+    int64_t since_ms;
+    bool is_terminal;
+};
+
+/** Begin; shows nothing yet. @param p  progress_end releases it [out] */
+void progress_begin(struct progress *p);
+/** Show what is waited for now. @param text  one line [borrowed] */
+void progress_show(struct progress *p, const char *text);
+/** End with a last line that stays; NULL: with nothing. Releases p. */
+void progress_end(struct progress *p, const char *text);
+
+#endif

@@ -1,0 +1,28 @@
+/**
+ * Write accessors on the command line: whose the program is, and whom it lets write what it makes.
+ *
+ * Thread: main.   Source: docs/registry-rest.md, Who may write.
+ */
+#ifndef CLI_REGISTRY_ACCESS_H
+#define CLI_REGISTRY_ACCESS_H
+
+#include "bobbin/registry.h"
+#include "kit/cli.h"
+
+/**
+ * The id:password to act as: --accessor, else BOBBIN_ACCESSOR of the environment, else that of the configuration, where
+ * hadoop.registry.secure is true and hadoop.registry.client.auth is digest; for commands that take --accessor only.
+ *
+ * @param out  new; NULL: none                                                       [out]
+ * @return 0; ERR_USAGE: the file of @FILE is empty or has more than a line; ERR_CONFIG: a digest is configured without id or
+ *         password; as input_read.   Source: Hadoop RegistrySecurity (digest); the first two ours.
+ */
+int registry_accessor(const struct cli *cli, char **out, struct err_info *why);
+/**
+ * Let each holder of --grant write what `registry` makes from now on. A registry that is not secure is remarked on stderr.
+ *
+ * @return 0; ERR_USAGE, as registry_accessor; errors of reg_add_write_accessor. No error repeats a password.
+ */
+int registry_grant(const struct cli *cli, struct reg_blocking *registry, struct err_info *why);
+
+#endif

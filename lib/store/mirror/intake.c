@@ -1,0 +1,161 @@
+/* What a store tells its mirror, a slice a turn. */
+#include "store/mirror/intake.h"
+
+#include <stdlib.h>
+#include <sys/queue.h>
+
+#include "base/mem.h"
+#include "base/obj.h"
+#include "store/store_backend.h"
+
+#define INTAKE_MAGIC OBJ_MAGIC('M', 'I', 'N', 'T')
+
+/** Nodes dropped and held words told in a turn (some hundred microseconds): then the loop has a round for others. */
+enum { SLICE = 250 };
+/** Each time that many bytes more are held the slice is twice as large: with 96 MiB it is a million nodes. */
+enum { DOUBLE_BYTES = 8 << 20, DOUBLINGS_MAX = 32 };
+
+/** A word and copies of what it was given. */
+struct held {
+    STAILQ_ENTRY(held) link;
+    struct mirror_told told;
+    struct store_stat stat;
+    struct err_info *why;
+    char *text, *bytes;
+};
+
+struct mirror_intake {
+    struct obj obj;
+    bool (*take)(void *arg, const struct mirror_told *told, size_t *n_left);
+    void *arg;
+    size_t n_left; /* of this turn's slice */
+    size_t n_bytes;
+    struct run_timer *timer; /* runs while part of the slice is used up or anything is held */
+    STAILQ_HEAD(, held) held;
+};
+
+static size_t held_size(const struct held *h)
+{
+    return sizeof *h + h->told.len + (h->why ? sizeof *h->why : 0);
+}
+
+static void hold(struct mirror_intake *in, const struct mirror_told *told)
+{
+    struct held *h = mem_new(struct held);
+    h->told = *told;
+    h->told.text = h->text = mem_str(told->text);
+    if (told->stat)
+        h->stat = *told->stat;
+    if (told->bytes)
+        h->told.bytes = h->bytes = mem_strn(told->bytes, told->len);
+    if (told->why)
+        h->told.why = h->why = mem_copy(told->why, sizeof *told->why);
+    h->told.stat = &h->stat;
+    in->n_bytes += held_size(h);
+    STAILQ_INSERT_TAIL(&in->held, h, link);
+}
+
+static void held_drop_first(struct mirror_intake *in)
+{
+    struct held *h = STAILQ_FIRST(&in->held);
+    STAILQ_REMOVE_HEAD(&in->held, link);
+    in->n_bytes -= held_size(h);
+    free(h->text);
+    free(h->bytes);
+    free(h->why);
+    free(h);
+}
+
+static size_t slice_now(const struct mirror_intake *in)
+{
+    size_t n_doublings = in->n_bytes / DOUBLE_BYTES;
+    return (size_t)SLICE << (n_doublings < DOUBLINGS_MAX ? n_doublings : DOUBLINGS_MAX);
+}
+
+static void on_timer(void *arg)
+{
+    struct mirror_intake *in = obj_cast(arg, struct mirror_intake, INTAKE_MAGIC);
+    struct held *h;
+    size_t slice = slice_now(in);
+    in->n_left = slice;
+    while (in->n_left && (h = STAILQ_FIRST(&in->held)) && in->take(in->arg, &h->told, &in->n_left)) {
+        held_drop_first(in);
+        in->n_left -= in->n_left > 0;
+    }
+    if (in->n_left < slice)
+        run_timer_start(in->timer, 0, 0);
+}
+
+static void pass(void *arg, const struct mirror_told *told)
+{
+    struct mirror_intake *in = obj_cast(arg, struct mirror_intake, INTAKE_MAGIC);
+    bool is_untouched = in->n_left == SLICE;
+    if (!STAILQ_EMPTY(&in->held) || !in->take(in->arg, told, &in->n_left))
+        hold(in, told);
+    if (is_untouched && in->n_left < SLICE)
+        run_timer_start(in->timer, 0, 0);
+}
+
+/* ---- what the store calls ---- */
+
+static void on_begin(void *arg, const char *store_id)
+{
+    pass(arg, &(struct mirror_told){.word = WORD_BEGIN, .text = store_id});
+}
+
+static void on_node(void *arg, const char *path, const struct store_stat *stat, const char *bytes, size_t len)
+{
+    pass(arg,
+         &(struct mirror_told){.word = WORD_NODE, .text = path, .stat = stat, .bytes = bytes, .len = len});
+}
+
+static void on_gone(void *arg, const char *path, int64_t zxid)
+{
+    pass(arg, &(struct mirror_told){.word = WORD_GONE, .text = path, .zxid = zxid});
+}
+
+static void on_end(void *arg, int64_t zxid)
+{
+    pass(arg, &(struct mirror_told){.word = WORD_END, .zxid = zxid});
+}
+
+static void on_applied(void *arg, int64_t zxid)
+{
+    pass(arg, &(struct mirror_told){.word = WORD_APPLIED, .zxid = zxid});
+}
+
+static void on_lost(void *arg, const struct err_info *why)
+{
+    pass(arg, &(struct mirror_told){.word = WORD_LOST, .why = why});
+}
+
+/* ---- life ---- */
+
+struct mirror_intake *mirror_intake_new(
+    struct store *s, bool (*take)(void *arg, const struct mirror_told *told, size_t *n_left), void *arg)
+{
+    static const struct store_follow_ops follow = {on_begin, on_node, on_gone, on_end, on_applied, on_lost};
+    struct mirror_intake *in = mem_new(struct mirror_intake);
+    obj_init(&in->obj, INTAKE_MAGIC);
+    in->take = take;
+    in->arg = arg;
+    in->n_left = SLICE;
+    in->timer = run_timer_new(s->loop, on_timer, in);
+    STAILQ_INIT(&in->held);
+    store_follow(s, &follow, in);
+    return in;
+}
+
+void mirror_intake_free(struct mirror_intake *in)
+{
+    while (!STAILQ_EMPTY(&in->held))
+        held_drop_first(in);
+    run_timer_free(in->timer);
+    obj_fini(&in->obj);
+    free(in);
+}
+
+size_t mirror_intake_n_bytes(const struct mirror_intake *in)
+{
+    return in->n_bytes;
+}

@@ -1,0 +1,698 @@
+/*
+ * The mirror: follows a store and turns what it learns into ordered changes.
+ *
+ *     first read, or another store:  nodes go to `aside`; at its end the trees are swapped           synced
+ *                                    the old one is freed in slices
+ *     read again after a reconnect:  nodes go to `tree` as differences; at its end a sweep in
+ *                                    slices drops what this generation has not seen                  change…, applied
+ *     … and it shows an older state: as before; then the tree is told as that of another store      synced
+ *     a large subtree gone:          dropped in slices; what the store tells meanwhile is held       change…, then that
+ *
+ * A store goes back when an old snapshot of it is put in place. Its numbers only rise otherwise, so any that is lower than
+ * what the tree has, or than what was applied, shows it. Numbers that were given out before will then be given out again
+ * for other changes: they must never be taken for the new ones. Hence the id that readers are shown gets four more digits.
+ */
+#include "store/mirror/mirror.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/queue.h>
+
+#include "base/mem.h"
+#include "base/obj.h"
+#include "run/log.h"
+#include "store/mirror/intake.h"
+#include "store/mirror/tree.h"
+#include "store/store_backend.h"
+
+#define MIRROR_MAGIC OBJ_MAGIC('M', 'I', 'R', 'R')
+#define WAITER_MAGIC OBJ_MAGIC('M', 'W', 'A', 'I')
+
+#define MIRROR_EVENTS(X)                                                                                     \
+    X(store_went_back, LOG_WARN,                                                                             \
+      "The store shows an older state than was read before; its revisions are those of another store now.")
+LOG_DECLARE(MIRROR_EVENTS)
+
+/** Nodes a slice of the sweep looks at (some hundred microseconds), and what the loop gets between two. */
+enum { SWEEP_SLICE_NODES = 1000, SWEEP_PAUSE_MS = 1 };
+/** The same of freeing an old tree. */
+enum { FREE_SLICE_NODES = 1000, FREE_PAUSE_MS = 1 };
+/** Most bytes of a node's data that are brought into the cache for who has looked it up: as many lines as a core waits for at once. */
+enum { DATA_AHEAD = 512 };
+/** Most digits that a store's own id has; four more are allowed (store.h). */
+enum { STORE_ID_LEN = 16 };
+
+enum mirror_state {
+    MIRROR_IDLE,     /* nothing is being read; changes go to `tree` */
+    MIRROR_READING,  /* a full read of the same store, into `tree` */
+    MIRROR_SWEEPING, /* that read is complete; nodes it has not seen are being dropped */
+    MIRROR_ASIDE     /* a full read of a new store, into `aside` */
+};
+
+struct listener {
+    TAILQ_ENTRY(listener) link;
+    const struct mirror_listener *ops;
+    void *arg;
+};
+
+/** Somebody who waits for a revision. Its timer is the time limit and, once err is 0, the way back to the loop. */
+struct waiter {
+    struct obj obj;
+    TAILQ_ENTRY(waiter) link;
+    struct mirror *mirror;
+    int64_t zxid;
+    int err;
+    struct run_timer *timer;
+    void (*fn)(void *arg, int err);
+    void *arg;
+};
+
+struct mirror {
+    struct obj obj;
+    struct run_loop *loop;
+    struct mirror_intake *intake;
+    struct mirror_tree tree, aside;
+    enum mirror_state state;
+    bool is_ready, is_stale;
+    struct err_info stale;
+    char store_id
+        [STORE_REVISION_MAX]; /* what readers are shown: that of the tree, or more after it went back */
+    char tree_id[STORE_REVISION_MAX], aside_id[STORE_REVISION_MAX]; /* as the store tells them */
+    struct mirror_past past;                                        /* tree_id is "" when there is none */
+    bool is_older; /* the store has gone back, which is not told yet: that is for the end of a full read */
+    uint32_t generation : 24;    /* as in the items */
+    int64_t applied;             /* told to listeners */
+    int64_t pending_applied;     /* to be told when the full read is complete */
+    int64_t latest;              /* largest number seen of this store */
+    struct mirror_doomed doomed; /* of trees that nobody reads any more */
+    struct run_timer *free_timer;
+    struct run_timer *sweep_timer;
+    struct buf sweep_path; /* last path the sweep has dealt with; empty: none */
+    TAILQ_HEAD(, listener) listeners;
+    TAILQ_HEAD(, waiter) waiters;
+};
+
+/* ---- telling ---- */
+
+static void tell_change(struct mirror *m, enum mirror_change kind, const char *path,
+                        const struct mirror_item *item, const char *old_data, size_t old_len, int64_t zxid)
+{
+    struct listener *l;
+    TAILQ_FOREACH (l, &m->listeners, link) {
+        if (l->ops->change)
+            l->ops->change(l->arg, kind, path, &item->node, old_data, old_len, zxid);
+    }
+}
+
+static void tell_stale(struct mirror *m, const struct err_info *why)
+{
+    struct listener *l;
+    m->is_stale = why != NULL;
+    if (why)
+        m->stale = *why;
+    TAILQ_FOREACH (l, &m->listeners, link) {
+        if (l->ops->stale)
+            l->ops->stale(l->arg, why);
+    }
+}
+
+static void waiters_wake(struct mirror *m)
+{
+    struct waiter *waiter;
+    TAILQ_FOREACH (waiter, &m->waiters, link) {
+        if (waiter->err && waiter->zxid <= m->applied) {
+            waiter->err = 0;
+            run_timer_start(waiter->timer, 0, 0);
+        }
+    }
+}
+
+static void tell_applied(struct mirror *m, int64_t zxid)
+{
+    struct listener *l;
+    if (zxid > m->applied)
+        m->applied = zxid;
+    TAILQ_FOREACH (l, &m->listeners, link) {
+        if (l->ops->applied)
+            l->ops->applied(l->arg, m->applied);
+    }
+    waiters_wake(m);
+}
+
+/* ---- nodes ---- */
+
+static int64_t larger(int64_t a, int64_t b)
+{
+    return a > b ? a : b;
+}
+
+static void learn_number(struct mirror *m, int64_t zxid)
+{
+    m->latest = larger(m->latest, zxid);
+}
+
+static struct mirror_tree *tree_now(struct mirror *m)
+{
+    return m->state == MIRROR_ASIDE ? &m->aside : &m->tree;
+}
+
+/** Take an item without children out, and tell it when the tree is the visible one. The parent's new stat comes by itself. */
+static void item_drop(struct mirror *m, struct mirror_tree *tree, struct mirror_item *item)
+{
+    buf_auto struct buf path = BUF_EMPTY;
+    int64_t zxid = larger(m->latest, larger(item->node.stat.mzxid, item->node.stat.pzxid));
+    mirror_path(&item->node, &path);
+    mirror_tree_remove(tree, item);
+    if (tree == &m->tree)
+        tell_change(m, MIRROR_DELETE, buf_cstr(&path), item, item->node.data, item->node.stat.data_len, zxid);
+    mirror_item_free(item);
+}
+
+/** Drop an item and everything below it, children first, at most *n_left nodes. @return true: all of it is gone. */
+static bool subtree_drop(struct mirror *m, struct mirror_tree *tree, struct mirror_item *top, size_t *n_left)
+{
+    struct mirror_item *at = top;
+    while (*n_left) {
+        while (at->children)
+            at = mirror_child_next(at, "", 0);
+        struct mirror_item *parent = at == top ? NULL : mirror_item_of(at->node.parent);
+        item_drop(m, tree, at);
+        (*n_left)--;
+        if (!parent)
+            return true;
+        at = parent;
+    }
+    return false;
+}
+
+/** Item to be at a path: found or made. @return NULL: its parent is not there, the node is gone again already. */
+static struct mirror_item *item_for(struct mirror_tree *tree, const char *path, bool *is_new)
+{
+    struct mirror_item *item = mirror_tree_find(tree, path);
+    *is_new = !item;
+    if (item)
+        return item;
+    const char *slash = strrchr(path, '/');
+    if (!slash[1])
+        return mirror_tree_add(tree, NULL, path);
+    mem_auto char *parent_path = slash == path ? mem_str("/") : mem_strn(path, (size_t)(slash - path));
+    struct mirror_item *parent = mirror_tree_find(tree, parent_path);
+    return parent ? mirror_tree_add(tree, parent, path) : NULL;
+}
+
+/** Take over a stat; the counts of children and bytes stay the mirror's own. */
+static void item_set_stat(struct mirror_item *item, const struct store_stat *stat)
+{
+    struct store_stat *own = &item->node.stat;
+    struct store_stat merged = *stat;
+    if (own->czxid == stat->czxid)
+        merged.pzxid = larger(own->pzxid, stat->pzxid);
+    merged.n_children = own->n_children;
+    merged.data_len = own->data_len;
+    *own = merged;
+}
+
+/** Is this an earlier state of the node than the one that is here? */
+static bool is_earlier(const struct store_stat *own, const struct store_stat *stat)
+{
+    return stat->czxid < own->czxid ||
+           (stat->czxid == own->czxid && (stat->mzxid < own->mzxid || stat->pzxid < own->pzxid));
+}
+
+/** Only the stat is known: what belongs to the data stays as it is until the data come. */
+static void item_touch(struct mirror *m, const char *path, const struct store_stat *stat)
+{
+    struct mirror_item *item = mirror_tree_find(tree_now(m), path);
+    if (!item)
+        return;
+    struct store_stat merged = *stat, *own = &item->node.stat;
+    merged.czxid = own->czxid;
+    merged.ctime_ms = own->ctime_ms;
+    merged.mzxid = own->mzxid;
+    merged.mtime_ms = own->mtime_ms;
+    merged.version = own->version;
+    item_set_stat(item, &merged);
+    item->generation = m->generation;
+}
+
+/** The node was deleted and made again while nobody looked: what is below it was the old one's. At most *n_left nodes are
+ *  dropped. @return true: all of it is gone. */
+static bool children_drop(struct mirror *m, struct mirror_tree *tree, const struct mirror_item *item,
+                          size_t *n_left)
+{
+    struct mirror_item *child;
+    while ((child = mirror_child_next(item, "", 0))) {
+        if (!subtree_drop(m, tree, child, n_left))
+            return false;
+    }
+    return true;
+}
+
+/** @return whether it is done; false: the old node still has children, and is as it was. */
+static bool item_put(struct mirror *m, const char *path, const struct store_stat *stat, const char *bytes,
+                     size_t len, size_t *n_left)
+{
+    struct mirror_tree *tree = tree_now(m);
+    bool is_new = false;
+    struct mirror_item *item = item_for(tree, path, &is_new);
+    if (!item)
+        return true;
+    if (!is_new && m->state == MIRROR_READING && is_earlier(&item->node.stat, stat))
+        m->is_older = true;
+    if (!is_new && item->node.stat.czxid != stat->czxid && !children_drop(m, tree, item, n_left))
+        return false;
+    size_t old_len = item->node.stat.data_len;
+    bool is_same = !is_new && item->node.stat.czxid == stat->czxid && item->node.stat.mzxid == stat->mzxid &&
+                   old_len == len && memcmp(item->node.data, bytes, len) == 0;
+    item->generation = m->generation;
+    item_set_stat(item, stat);
+    if (is_same)
+        return true;
+    const char *old_data = mirror_tree_set_data(tree, item, bytes, len);
+    if (is_new && item->node.parent) {
+        struct mirror_item *parent = mirror_item_of(item->node.parent);
+        parent->node.stat.pzxid = larger(parent->node.stat.pzxid, stat->czxid);
+    }
+    if (tree == &m->tree)
+        tell_change(m, MIRROR_PUT, path, item, is_new ? NULL : old_data, is_new ? 0 : old_len, stat->mzxid);
+    mirror_data_free(old_data);
+    return true;
+}
+
+/* ---- the end of a full read ---- */
+
+static void tell_synced(struct mirror *m)
+{
+    struct listener *l;
+    TAILQ_FOREACH (l, &m->listeners, link) {
+        if (l->ops->synced)
+            l->ops->synced(l->arg);
+    }
+}
+
+/** What it was numbered by is used up: an id of which nothing was shown yet. */
+static void take_new_id(struct mirror *m, int64_t shown)
+{
+    char old_id[STORE_REVISION_MAX];
+    memcpy(old_id, m->store_id, sizeof old_id);
+    while (strcmp(old_id, m->store_id) == 0)
+        snprintf(m->store_id, sizeof m->store_id, "%.*s%.*s%04x",
+                 STORE_ID_LEN - (int)strnlen(m->tree_id, STORE_ID_LEN), "0000000000000000", STORE_ID_LEN,
+                 m->tree_id, arc4random_uniform(1 << 16));
+    log_emit(&ev_store_went_back, LOG_STR("was", old_id), LOG_INT("applied", shown),
+             LOG_STR("store", m->store_id), LOG_INT("zxid", m->pending_applied));
+}
+
+/** The tree stays; what it is numbered by is new. */
+static void become_another(struct mirror *m)
+{
+    for (struct mirror_item *item = m->tree.root; item; item = mirror_tree_walk(m->tree.root, item))
+        item->node.user = NULL;
+    take_new_id(m, m->applied);
+    m->applied = m->pending_applied;
+    tell_synced(m);
+}
+
+static void read_complete(struct mirror *m)
+{
+    bool is_another = m->is_older;
+    m->state = MIRROR_IDLE;
+    m->is_older = false;
+    if (is_another)
+        become_another(m);
+    if (m->is_stale)
+        tell_stale(m, NULL);
+    tell_applied(m, m->pending_applied);
+}
+
+static void sweep_slice(void *arg)
+{
+    struct mirror *m = obj_cast(arg, struct mirror, MIRROR_MAGIC);
+    size_t n_left = SWEEP_SLICE_NODES;
+    struct mirror_item *item =
+        m->sweep_path.len ? mirror_tree_after(&m->tree, buf_cstr(&m->sweep_path)) : m->tree.root;
+    while (item && n_left) {
+        buf_auto struct buf path = BUF_EMPTY;
+        struct mirror_item *next = NULL;
+        if (item->generation == m->generation) {
+            n_left--;
+            next = mirror_tree_walk(m->tree.root, item);
+            if (n_left && next) {
+                item = next;
+                continue;
+            }
+            mirror_path(&item->node, &path);
+        } else {
+            mirror_path(&item->node, &path);
+            if (!subtree_drop(m, &m->tree, item, &n_left))
+                break;
+            next = mirror_tree_after(&m->tree, buf_cstr(&path));
+        }
+        buf_clear(&m->sweep_path);
+        buf_add(&m->sweep_path, path.bytes, path.len);
+        item = next;
+    }
+    if (item)
+        run_timer_start(m->sweep_timer, SWEEP_PAUSE_MS, 0);
+    else
+        read_complete(m);
+}
+
+static void free_slice(void *arg)
+{
+    struct mirror *m = obj_cast(arg, struct mirror, MIRROR_MAGIC);
+    if (mirror_doomed_free(&m->doomed, FREE_SLICE_NODES))
+        run_timer_start(m->free_timer, FREE_PAUSE_MS, 0);
+}
+
+/** Give a tree up: it may be large, so it is freed in slices, from the next turn on. */
+static void tree_drop(struct mirror *m, struct mirror_tree *tree)
+{
+    mirror_tree_doom(tree, &m->doomed);
+    if (m->doomed.first)
+        run_timer_start(m->free_timer, FREE_PAUSE_MS, 0);
+}
+
+/** The ids of what was read aside: the first store may be the one of before. */
+static void take_ids(struct mirror *m)
+{
+    memcpy(m->tree_id, m->aside_id, sizeof m->tree_id);
+    memcpy(m->store_id, m->aside_id, sizeof m->store_id);
+    if (m->is_ready || strcmp(m->past.tree_id, m->tree_id) != 0)
+        return;
+    memcpy(m->store_id, m->past.store_id, sizeof m->store_id);
+    if (m->pending_applied < m->past.newest)
+        take_new_id(m, m->past.newest);
+}
+
+/** The tree that was read aside becomes the mirror's; the old one lives until the listeners have let go of it. */
+static void aside_publish(struct mirror *m)
+{
+    struct mirror_tree old = m->tree;
+    m->tree = m->aside;
+    m->aside = (struct mirror_tree){0};
+    take_ids(m);
+    m->is_ready = true;
+    m->state = MIRROR_IDLE;
+    m->applied = m->pending_applied;
+    tell_synced(m);
+    tree_drop(m, &old);
+    read_complete(m);
+}
+
+/* ---- what the store tells ---- */
+
+static void on_begin(struct mirror *m, const char *store_id)
+{
+    run_timer_stop(m->sweep_timer);
+    tree_drop(m, &m->aside);
+    m->generation++;
+    if (m->is_ready && strcmp(store_id, m->tree_id) == 0) {
+        m->state = MIRROR_READING;
+        m->latest = larger(m->latest, m->applied);
+        m->pending_applied = m->applied;
+    } else {
+        m->state = MIRROR_ASIDE;
+        m->is_older = false;
+        m->latest = 0;
+        m->pending_applied = 0;
+        snprintf(m->aside_id, sizeof m->aside_id, "%s", store_id);
+    }
+}
+
+/** Before the first read, and after one that was broken off, there is no tree to put it into. */
+static bool is_listening(const struct mirror *m)
+{
+    return m->is_ready || m->state == MIRROR_ASIDE;
+}
+
+static bool on_node(struct mirror *m, const struct mirror_told *told, size_t *n_left)
+{
+    const struct store_stat *stat = told->stat;
+    if (!is_listening(m))
+        return true;
+    learn_number(m, larger(stat->mzxid, larger(stat->czxid, stat->pzxid)));
+    if (told->bytes)
+        return item_put(m, told->text, stat, told->bytes, told->len, n_left);
+    item_touch(m, told->text, stat);
+    return true;
+}
+
+static bool on_gone(struct mirror *m, const char *path, int64_t zxid, size_t *n_left)
+{
+    struct mirror_item *item = is_listening(m) ? mirror_tree_find(tree_now(m), path) : NULL;
+    if (!item)
+        return true;
+    learn_number(m, zxid);
+    return subtree_drop(m, tree_now(m), item, n_left);
+}
+
+static void on_end(struct mirror *m, int64_t zxid)
+{
+    learn_number(m, zxid);
+    if (m->state == MIRROR_READING && zxid < m->applied)
+        m->is_older = true;
+    if (m->is_older)
+        m->latest = m->pending_applied = zxid;
+    m->pending_applied = larger(m->pending_applied, zxid);
+    if (m->state == MIRROR_ASIDE) {
+        aside_publish(m);
+    } else if (m->state == MIRROR_READING) {
+        m->state = MIRROR_SWEEPING;
+        buf_clear(&m->sweep_path);
+        sweep_slice(m);
+    }
+}
+
+static void on_applied(struct mirror *m, int64_t zxid)
+{
+    learn_number(m, zxid);
+    if (m->state != MIRROR_IDLE)
+        m->pending_applied = larger(m->pending_applied, zxid);
+    else if (m->is_ready)
+        tell_applied(m, zxid);
+}
+
+static void on_lost(struct mirror *m, const struct err_info *why)
+{
+    run_timer_stop(m->sweep_timer);
+    m->state = MIRROR_IDLE;
+    tell_stale(m, why);
+}
+
+/** A word of the store's; see mirror_intake.h. Only what drops nodes may be too much for a turn. */
+static bool take(void *arg, const struct mirror_told *told, size_t *n_left)
+{
+    struct mirror *m = obj_cast(arg, struct mirror, MIRROR_MAGIC);
+    switch (told->word) {
+    case WORD_BEGIN: on_begin(m, told->text); break;
+    case WORD_NODE: return on_node(m, told, n_left);
+    case WORD_GONE: return on_gone(m, told->text, told->zxid, n_left);
+    case WORD_END: on_end(m, told->zxid); break;
+    case WORD_APPLIED: on_applied(m, told->zxid); break;
+    case WORD_LOST: on_lost(m, told->why); break;
+    }
+    return true;
+}
+
+/* ---- waiting ---- */
+
+static void waiter_free(struct waiter *waiter)
+{
+    TAILQ_REMOVE(&waiter->mirror->waiters, waiter, link);
+    run_timer_free(waiter->timer);
+    obj_fini(&waiter->obj);
+    free(waiter);
+}
+
+static void waiter_due(void *arg)
+{
+    struct waiter *waiter = obj_cast(arg, struct waiter, WAITER_MAGIC);
+    void (*fn)(void *, int) = waiter->fn;
+    void *fn_arg = waiter->arg;
+    int err = waiter->err;
+    waiter_free(waiter);
+    fn(fn_arg, err);
+}
+
+void mirror_when_applied(struct mirror *m, int64_t zxid, int64_t timeout_ms, void (*fn)(void *arg, int err),
+                         void *arg)
+{
+    struct waiter *waiter = mem_new(struct waiter);
+    bool is_there = m->is_ready && zxid <= m->applied;
+    obj_init(&waiter->obj, WAITER_MAGIC);
+    waiter->mirror = m;
+    waiter->zxid = zxid;
+    waiter->err = is_there ? 0 : ERR_TIMEOUT;
+    waiter->fn = fn;
+    waiter->arg = arg;
+    waiter->timer = run_timer_new(m->loop, waiter_due, waiter);
+    TAILQ_INSERT_TAIL(&m->waiters, waiter, link);
+    run_timer_start(waiter->timer, is_there || timeout_ms < 0 ? 0 : (uint64_t)timeout_ms, 0);
+}
+
+void mirror_forget(struct mirror *m, void *arg)
+{
+    struct waiter *waiter = TAILQ_FIRST(&m->waiters);
+    while (waiter) {
+        struct waiter *next = TAILQ_NEXT(waiter, link);
+        if (waiter->arg == arg)
+            waiter_free(waiter);
+        waiter = next;
+    }
+}
+
+/* ---- life and reading ---- */
+
+struct mirror *mirror_new(struct store *s)
+{
+    struct mirror *m = mem_new(struct mirror);
+    obj_init(&m->obj, MIRROR_MAGIC);
+    m->loop = s->loop;
+    m->sweep_timer = run_timer_new(m->loop, sweep_slice, m);
+    m->free_timer = run_timer_new(m->loop, free_slice, m);
+    TAILQ_INIT(&m->listeners);
+    TAILQ_INIT(&m->waiters);
+    m->intake = mirror_intake_new(s, take, m);
+    return m;
+}
+
+void mirror_free(struct mirror *m)
+{
+    struct listener *l;
+    while (!TAILQ_EMPTY(&m->waiters))
+        waiter_free(TAILQ_FIRST(&m->waiters));
+    while ((l = TAILQ_FIRST(&m->listeners))) {
+        TAILQ_REMOVE(&m->listeners, l, link);
+        free(l);
+    }
+    mirror_intake_free(m->intake);
+    run_timer_free(m->sweep_timer);
+    run_timer_free(m->free_timer);
+    mirror_doomed_free(&m->doomed, SIZE_MAX);
+    mirror_tree_fini(&m->tree);
+    mirror_tree_fini(&m->aside);
+    buf_fini(&m->sweep_path);
+    obj_fini(&m->obj);
+    free(m);
+}
+
+void mirror_listen(struct mirror *m, const struct mirror_listener *ops, void *arg)
+{
+    struct listener *l = mem_new(struct listener);
+    l->ops = ops;
+    l->arg = arg;
+    TAILQ_INSERT_TAIL(&m->listeners, l, link);
+}
+
+bool mirror_ready(const struct mirror *m)
+{
+    return m->is_ready;
+}
+
+void mirror_go_on(struct mirror *m, const struct mirror_past *past)
+{
+    BUG_IF(m->is_ready);
+    m->past = *past;
+}
+
+void mirror_present(const struct mirror *m, struct mirror_past *out)
+{
+    memcpy(out->tree_id, m->tree_id, sizeof out->tree_id);
+    memcpy(out->store_id, m->store_id, sizeof out->store_id);
+    out->newest = mirror_newest(m);
+}
+
+const char *mirror_store_id(const struct mirror *m)
+{
+    return m->store_id;
+}
+
+int64_t mirror_applied(const struct mirror *m)
+{
+    return m->applied;
+}
+
+int64_t mirror_newest(const struct mirror *m)
+{
+    return m->state == MIRROR_ASIDE ? m->applied : larger(m->latest, m->applied);
+}
+
+const struct err_info *mirror_stale(const struct mirror *m)
+{
+    return m->is_stale ? &m->stale : NULL;
+}
+
+size_t mirror_n_nodes(const struct mirror *m)
+{
+    return m->tree.n_nodes;
+}
+
+size_t mirror_n_bytes(const struct mirror *m)
+{
+    return m->tree.n_bytes + m->tree.n_place_bytes + m->aside.n_bytes + m->aside.n_place_bytes +
+           m->doomed.n_bytes + mirror_intake_n_bytes(m->intake);
+}
+
+const struct mirror_node *mirror_find(const struct mirror *m, const char *path)
+{
+    struct mirror_item *item = mirror_tree_find(&m->tree, path);
+    if (!item)
+        return NULL;
+    size_t len = item->node.stat.data_len;
+    mem_prefetch(item->node.data, len < DATA_AHEAD ? len : DATA_AHEAD);
+    return &item->node;
+}
+
+const struct mirror_node *mirror_child_after(const struct mirror_node *node, const char *after)
+{
+    struct mirror_item *item =
+        mirror_child_next(mirror_item_of(node), after ? after : "", after ? strlen(after) : 0);
+    return item ? &item->node : NULL;
+}
+
+const struct mirror_node *mirror_walk(const struct mirror *m, const struct mirror_node *top,
+                                      const struct mirror_node *node)
+{
+    (void)m;
+    if (!node)
+        return top;
+    struct mirror_item *item = mirror_tree_walk(mirror_item_of(top), mirror_item_of(node));
+    return item ? &item->node : NULL;
+}
+
+void mirror_path(const struct mirror_node *node, struct buf *out)
+{
+    size_t len = 0;
+    for (const struct mirror_node *at = node; at->parent; at = at->parent)
+        len += 1 + strlen(at->name);
+    if (!len) {
+        buf_add_char(out, '/');
+        return;
+    }
+    char *end = buf_room(out, len) + len;
+    for (const struct mirror_node *at = node; at->parent; at = at->parent) {
+        size_t name_len = strlen(at->name);
+        end -= name_len;
+        memcpy(end, at->name, name_len);
+        *--end = '/';
+    }
+    out->len += len;
+    out->bytes[out->len] = '\0';
+}
+
+uint8_t mirror_node_note(const struct mirror_node *node)
+{
+    return (uint8_t)mirror_item_of(node)->note;
+}
+
+void mirror_node_set_note(const struct mirror_node *node, uint8_t note)
+{
+    mirror_item_of(node)->note = note;
+}
+
+void mirror_node_user(const struct mirror_node *node, void *user)
+{
+    mirror_item_of(node)->node.user = user;
+}

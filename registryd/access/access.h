@@ -1,0 +1,82 @@
+/**
+ * Who may write. In a secure registry: system accounts everywhere; a user at and below the own home (which itself only the system
+ * deletes); and whom the ACL of the node lets: holders of a write accessor by its digest, accounts by name. In a registry that
+ * is not secure: everybody. Who the caller is rests on the request's word: nobody is authenticated yet, but for accessors.
+ *
+ *     overwrite:  WRITE of the node           make:  CREATE of the nearest node above that exists
+ *     delete:     DELETE of its parent; recursive: also of the node and of every node below that has children
+ *
+ * The ACLs are read from the store for each question. ZooKeeper shows digests, or the whole ACL, only to whom a node lets: where
+ * registryd cannot see whether the caller's accessor is meant, a session of that accessor has to find out (accessors.h). Thread: owner.   Source: ZooKeeper's permissions.
+ */
+#ifndef ACCESS_ACCESS_H
+#define ACCESS_ACCESS_H
+
+#include "registry/acl.h"
+#include "run/loop.h"
+#include "store/mirror/mirror.h"
+#include "store/store.h"
+
+struct access;
+
+struct access_def {
+    struct run_loop *loop;
+    struct store *store;
+    struct mirror *mirror;
+    bool is_secure;
+    const char
+        *system_accounts; /* those that may do everything: "sasl:yarn@, sasl:mapred@"; NULL: none [copied] */
+};
+
+/** @param def copied. Free with access_free, after the store was closed. */
+struct access *access_new(const struct access_def *def);
+/** NULL is fine. */
+void access_free(struct access *a);
+/** The registry is secure. */
+bool access_is_secure(const struct access *a);
+
+enum access_kind {
+    ACCESS_MAKE,      /* mknode, bind without overwrite */
+    ACCESS_OVERWRITE, /* bind that may make or overwrite */
+    ACCESS_DELETE,
+    ACCESS_DELETE_ALL /* recursive */
+};
+
+struct access_question {
+    enum access_kind kind;
+    const char *path;
+    const char *user;   /* NULL: nobody */
+    const char *digest; /* id of the accessor that the caller holds: reg_digest_id; NULL: none */
+};
+
+struct access_answer {
+    bool exists;      /* the node does */
+    bool as_accessor; /* let by ACLs that registryd may not see: only as the accessor itself, if at all */
+    struct err_info why;
+};
+
+/**
+ * May the caller? Decided without the store where that can be: for system accounts and owners, and where all may.
+ * @return whether that is so.   Thread: owner.   Source: ours.
+ */
+bool access_is_free(const struct access *a, const struct access_question *q);
+/**
+ * Ask the ACLs.
+ *
+ * @param q     copied
+ * @param done  called once, later: 0; ERR_PERMISSION, why says whose the path is and whom the ACL lets; errors of the store.
+ *              answer is borrowed
+ * Thread: owner.   Source: ours.
+ */
+void access_ask(struct access *a, const struct access_question *q,
+                void (*done)(void *arg, int err, const struct access_answer *answer), void *arg);
+/**
+ * Say whose a path is that the store refused.
+ *
+ * @param digest  of the accessor whose session was refused; NULL: registryd itself was
+ * @param why     filled                                                          [out]
+ * Thread: any.   Source: ours.
+ */
+void access_refused_by_store(const char *path, const char *digest, struct err_info *why);
+
+#endif

@@ -1,0 +1,63 @@
+/**
+ * Limits of what a write may say; reading has none. A row each, in the form of run/options.h: it is the option too.
+ * Source: registry design document (limits without numbers); the numbers are ours, beyond what Hadoop's programs write.
+ */
+#ifndef ACCESS_LIMITS_H
+#define ACCESS_LIMITS_H
+
+#include "bobbin/record.h"
+#include "run/options.h"
+
+#define REGISTRYD_LIMITS(X)                                                                                  \
+    X(LIMIT_RECORD, "hadoop.registry.record.max-size", OPT_SIZE, "bytes", "1000000", 1024, 67108864,         \
+      OPT_FIXED,                                                                                             \
+      "Largest record that is stored, in its canonical form. A request's body may be twice as long.")        \
+    X(LIMIT_DESCRIPTION, "hadoop.registry.record.max-description", OPT_SIZE, "bytes", "256k", 16, 67108864,  \
+      OPT_FIXED, "Longest description of a record.")                                                         \
+    X(LIMIT_ATTRIBUTES, "hadoop.registry.record.max-attributes", OPT_INT, "", "4096", 2, 1000000, OPT_FIXED, \
+      "Most attributes of a record.")                                                                        \
+    X(LIMIT_ENDPOINTS, "hadoop.registry.record.max-endpoints", OPT_INT, "", "1024", 1, 1000000, OPT_FIXED,   \
+      "Most endpoints of a record, external and internal together.")                                         \
+    X(LIMIT_API, "hadoop.registry.endpoint.max-api", OPT_SIZE, "bytes", "2048", 16, 67108864, OPT_FIXED,     \
+      "Longest api of an endpoint.")                                                                         \
+    X(LIMIT_ADDRESS_TYPE, "hadoop.registry.endpoint.max-address-type", OPT_SIZE, "bytes", "256", 16,         \
+      67108864, OPT_FIXED, "Longest addressType of an endpoint.")                                            \
+    X(LIMIT_PROTOCOL_TYPE, "hadoop.registry.endpoint.max-protocol-type", OPT_SIZE, "bytes", "256", 16,       \
+      67108864, OPT_FIXED, "Longest protocolType of an endpoint.")                                           \
+    X(LIMIT_ADDRESSES, "hadoop.registry.endpoint.max-addresses", OPT_INT, "", "1024", 1, 1000000, OPT_FIXED, \
+      "Most addresses of an endpoint.")                                                                      \
+    X(LIMIT_ADDRESS, "hadoop.registry.endpoint.max-address", OPT_SIZE, "bytes", "8k", 16, 67108864,          \
+      OPT_FIXED, "Longest key or value of an address.")                                                      \
+    X(LIMIT_CHILDREN, "hadoop.registry.list.max-children", OPT_INT, "", "10000", 1, 1000000, OPT_FIXED,      \
+      "Most children, or nodes of a tree, in one answer; the rest follows by cursor.")
+
+/**
+ * Check a record against the limits.
+ *
+ * @param o       options of registryd                                              [borrowed]
+ * @param record  passes reg_record_check                                           [borrowed]
+ * @param len     of its canonical form, bytes
+ * @param why     where: JSON pointer; text: what is too much, limit and option     [out]
+ * @return 0; ERR_RECORD.   Thread: any.   Source: ours.
+ */
+int limits_check(const struct options *o, const struct reg_record *record, size_t len, struct err_info *why);
+/**
+ * Read a record as people write it (REG_LENIENT), and check that it may be stored, against the limits too.
+ *
+ * @param bytes  JSON                                                               [borrowed]
+ * @param out    new; unchanged on error                                            [out]
+ * @return 0; ERR_NORECORD: JSON of something else; ERR_RECORD.   Thread: any.   Source: ours.
+ */
+int limits_read(const struct options *o, const char *bytes, size_t len, struct reg_record **out,
+                struct err_info *why);
+/**
+ * Check the size of a page that is asked for.
+ *
+ * @param text  as it was said; NULL: it was not                                    [borrowed]
+ * @param out   how many children: as said, or the limit                            [out]
+ * @return 0; ERR_USAGE: no number from 1 to LIMIT_CHILDREN, *out unchanged; text: what was said, the limit and its option.
+ * Thread: any.   Source: ours.
+ */
+int limits_page(const struct options *o, const char *text, int64_t *out, struct err_info *why);
+
+#endif

@@ -1,0 +1,206 @@
+#include "api/api.h"
+#include "registryd/events.h"
+#include "base/mem.h"
+#include "base/obj.h"
+#include "base/str.h"
+#include "bobbin/path.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define BODY_MAX 0 /* replaced by twice hadoop.registry.record.max-size, app.c */
+/** Bytes of one import: a record that fills a node, every character of it escaped, fits. */
+#define IMPORT_BODY_MAX ((size_t)8 << 20)
+
+const struct http_route registry_routes[] = {
+    {"GET", "/ws/v1/registry/*", 0, 0, api_get, "Read a node, or follow its changes with watch=true"},
+    {"PUT", "/ws/v1/registry/*", HTTP_JSON_IN, BODY_MAX, api_put, "Bind a record"},
+    {"POST", "/ws/v1/registry/*", HTTP_JSON_OPTIONAL, BODY_MAX, api_post, "Make a node: op=mknode"},
+    {"DELETE", "/ws/v1/registry/*", 0, 0, api_delete, "Delete a node"},
+    {"GET", "/ws/v1/slider/registry/*", 0, 0, api_slider_get, "Slider's read-only view of a node"},
+    {"GET", "/ws/v1/registry-find", 0, 0, api_find, "Find records by api, user, class and other terms"},
+    {"POST", "/ws/v1/registry-admin/purge", HTTP_JSON_IN, BODY_MAX, api_purge,
+     "Delete the records of an application, attempt or container"},
+    {"POST", "/ws/v1/registry-admin/events", HTTP_JSON_IN, BODY_MAX, api_events,
+     "Tell what began or ended on the cluster"},
+    {"POST", "/ws/v1/registry-admin/users", HTTP_JSON_IN, BODY_MAX, api_users, "Make home directories"},
+    {"GET", "/ws/v1/registry-admin/export", 0, 0, api_export,
+     "Everything below a path: stored bytes and ACLs"},
+    {"POST", "/ws/v1/registry-admin/import", HTTP_JSON_IN, IMPORT_BODY_MAX, api_import,
+     "Write nodes as an export shows them"},
+    {"POST", "/ws/v1/registry-admin/backup", HTTP_JSON_IN, BODY_MAX, api_backup,
+     "Copy the embedded store while it is in use"},
+};
+const size_t registry_n_routes = ARRAY_LEN(registry_routes);
+
+static int bad(struct err_info *why, const char *raw, const char *what)
+{
+    return err_set(why, ERR_PATH, raw, "%s: give each path element percent-encoded on its own", what);
+}
+
+/* One raw element, n bytes at raw, decoded to *to, which moves on; there is room for it and a '/' before it. */
+static int add_element(char **to, const char *raw, size_t n, const char *whole, struct err_info *why)
+{
+    if (n == 0)
+        return bad(why, whole, "an empty path element");
+    *(*to)++ = '/';
+    char *text = *to;
+    int64_t len = str_unpercent(raw, n, text);
+    if (len < 0)
+        return bad(why, whole, "a malformed percent escape");
+    for (int64_t i = 0; i < len; i++)
+        if ((unsigned char)text[i] < 0x20 || text[i] == 0x7f || text[i] == '/')
+            return bad(why, whole, "a path element with an encoded '/', NUL or control character");
+    if (!utf8_valid(text, (size_t)len))
+        return bad(why, whole, "a path element that is not UTF-8");
+    if (strcmp(text, ".") == 0 || strcmp(text, "..") == 0)
+        return bad(why, whole, "a path element \".\" or \"..\"");
+    *to += len;
+    return 0;
+}
+
+/* A path without escapes that is fine as it is; what is wrong with another one is found out element by element. */
+static bool plain_path(const char *raw, char **out)
+{
+    size_t len = strlen(raw);
+    if (len == 0 || memchr(raw, '%', len))
+        return false;
+    mem_auto char *path = mem_alloc(len + 2);
+    path[0] = '/';
+    memcpy(path + 1, raw, len + 1);
+    if (raw[len - 1] == '/')
+        path[len] = '\0';
+    struct err_info ignored;
+    if (!path[1] || reg_path_check(path, &ignored))
+        return false;
+    *out = path;
+    path = NULL;
+    return true;
+}
+
+int api_path(struct http_req *req, char **out, struct err_info *why)
+{
+    const char *raw = http_path_raw(req, "*");
+    raw = raw ? raw : "";
+    if (plain_path(raw, out))
+        return 0;
+    if (*raw == '/')
+        return bad(why, raw, "an empty path element");
+    mem_auto char *path = mem_alloc(strlen(raw) + 2); /* decoding makes nothing longer */
+    char *end = path;
+    for (const char *p = raw; *p;) {
+        size_t n = (size_t)(strchrnul(p, '/') - p);
+        int err = add_element(&end, p, n, raw, why);
+        if (err)
+            return err;
+        p += n + (p[n] == '/');
+    }
+    if (end == path)
+        *end++ = '/';
+    *end = '\0';
+    int err = reg_path_check(path, why);
+    if (err)
+        return err;
+    *out = path;
+    path = NULL;
+    return 0;
+}
+
+const char *api_name(const char *path)
+{
+    return strrchr(path, '/') + 1;
+}
+
+void api_revision(struct registryd *app, struct http_req *req, int64_t zxid)
+{
+    char text[STORE_REVISION_MAX];
+    http_reply_header(req, "Bobbin-Revision", store_revision_text(mirror_store_id(app->mirror), zxid, text));
+}
+
+void api_mirror_headers(struct registryd *app, struct http_req *req)
+{
+    api_revision(app, req, mirror_newest(app->mirror));
+    if (mirror_stale(app->mirror))
+        http_reply_header(req, "Bobbin-Stale", "true");
+}
+
+/* Room for an entity tag: two numbers, quotes, the dot, the NUL. */
+#define ETAG_MAX (2 * STR_I64_MAX + 4)
+
+static const char *etag_text(const struct store_stat *stat, char out[ETAG_MAX])
+{
+    char *end = out;
+    *end++ = '"';
+    end += str_put_i64(end, stat->mzxid);
+    *end++ = '.';
+    end += str_put_i64(end, stat->pzxid);
+    memcpy(end, "\"", sizeof "\"");
+    return out;
+}
+
+void api_etag(struct http_req *req, const struct store_stat *stat)
+{
+    char text[ETAG_MAX];
+    http_reply_header(req, "ETag", etag_text(stat, text));
+}
+
+bool api_etag_matches(const char *header, const struct store_stat *stat)
+{
+    char text[ETAG_MAX];
+    const char *tag = etag_text(stat, text);
+    return strstr(header, tag) != NULL || strchr(header, '*') != NULL;
+}
+
+int api_etag_mzxid(const char *header, int64_t *mzxid, struct err_info *why)
+{
+    const char *quote = strchr(header, '"');
+    char *end = NULL;
+    long long n = quote ? strtoll(quote + 1, &end, 10) : 0;
+    if (!quote || n <= 0 || *end != '.')
+        return err_set(why, ERR_CONFLICT, "If-Match", "%s is no entity tag of a node (\"<mzxid>.<pzxid>\")",
+                       header);
+    *mzxid = n;
+    return 0;
+}
+
+void api_refuse(struct registryd *app, struct http_req *req, int code, const struct err_info *why)
+{
+    metric_add(daemon_metrics(app->daemon), M_REFUSED, 1);
+    http_reply_error(req, code, why);
+}
+
+int api_check_ready(struct registryd *app, struct err_info *why)
+{
+    if (mirror_ready(app->mirror))
+        return 0;
+    return err_set(why, ERR_UNAVAILABLE, "", "the registry is still being loaded; try again in a moment");
+}
+
+bool api_ready(struct registryd *app, struct http_req *req)
+{
+    struct err_info why;
+    if (!api_check_ready(app, &why))
+        return true;
+    api_refuse(app, req, ERR_UNAVAILABLE, &why);
+    return false;
+}
+
+int api_admit(struct http_req *req, const struct http_route *route, void *arg, struct err_info *why)
+{
+    static const struct {
+        void (*handle)(struct http_req *req, void *app);
+        int (*check)(struct registryd *app, struct http_req *req, struct err_info *why);
+    } rows[] = {{api_put, api_check_write},      {api_post, api_check_write},
+                {api_purge, api_may_administer}, {api_events, api_may_administer},
+                {api_users, api_may_administer}, {api_import, api_may_copy},
+                {api_backup, api_may_copy}};
+    struct registryd *app = arg;
+    for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+        if (rows[i].handle != route->handle)
+            continue;
+        int err = rows[i].check(app, req, why);
+        metric_add(daemon_metrics(app->daemon), M_REFUSED, err != 0);
+        return err;
+    }
+    return 0;
+}

@@ -1,0 +1,75 @@
+/**
+ * What the handlers of the REST interface share: paths, revisions, entity tags.
+ * Thread: owner.   Source: RFC 9110.
+ */
+#ifndef API_API_H
+#define API_API_H
+
+#include "registryd/app.h"
+
+/**
+ * The registry path that a request names: split at '/', each element decoded on its own.
+ * @param out  "/" or "/a/b"; free()                                               [out]
+ * @return 0; ERR_PATH: an empty element, a malformed escape, or a decoded '/', NUL, control character, ".", "..", or
+ *         text that is not UTF-8; *why names the element.
+ */
+int api_path(struct http_req *req, char **out, struct err_info *why);
+/** Last element of a path that api_path gave; "" for the root. */
+const char *api_name(const char *path);
+/** Set Bobbin-Revision. */
+void api_revision(struct registryd *app, struct http_req *req, int64_t zxid);
+/** Headers of an answer from the mirror: Bobbin-Revision, of all that it shows, and while the store is away Bobbin-Stale. */
+void api_mirror_headers(struct registryd *app, struct http_req *req);
+/** Set ETag `"<mzxid>.<pzxid>"`. */
+void api_etag(struct http_req *req, const struct store_stat *stat);
+/** If-Match or If-None-Match names this tag (weak or strong form, list, `*`). */
+bool api_etag_matches(const char *header, const struct store_stat *stat);
+/** mzxid of the first tag of an If-Match header. @return 0; or ERR_CONFLICT for one that is not of our form. */
+int api_etag_mzxid(const char *header, int64_t *mzxid, struct err_info *why);
+/** Answer with an error and count it. */
+void api_refuse(struct registryd *app, struct http_req *req, int code, const struct err_info *why);
+/** Whether the mirror is complete. @return 0; ERR_UNAVAILABLE. */
+int api_check_ready(struct registryd *app, struct err_info *why);
+/** The mirror is complete; else the request was answered with ERR_UNAVAILABLE. */
+bool api_ready(struct registryd *app, struct http_req *req);
+
+/**
+ * The write accessor that the caller holds: X-Bobbin-Accessor, else HTTP Basic.
+ * @param pair    its id:password; free(); NULL: none                                [out]
+ * @param digest  its digest id; free(); NULL: none                                  [out]
+ * @return 0; ERR_AUTH: not of the form id:password; pair and digest are set or NULL.
+ */
+int api_accessor(struct http_req *req, char **pair, char **digest, struct err_info *why);
+/**
+ * Whom the ACL of nodes made by this request lets, beside those of all: the caller's accessor, and the digest ids of
+ * X-Bobbin-Write-Accessors.
+ * @param own_digest  NULL: none                                                     [borrowed]
+ * @param more        entries are appended                                           [in,out]
+ * @return 0; ERR_INVALID.
+ */
+int api_write_accessors(struct http_req *req, const char *own_digest, struct acl_list *more,
+                        struct err_info *why);
+
+/** In a secure registry only system accounts administer. @return 0: the caller may; ERR_PERMISSION. */
+int api_may_administer(struct registryd *app, struct http_req *req, struct err_info *why);
+/** Who exports, imports and backs up: administrators of a secure registry; else who runs registryd, and
+ *  hadoop.registry.admin.users. @return 0: the caller may; ERR_PERMISSION. */
+int api_may_copy(struct registryd *app, struct http_req *req, struct err_info *why);
+/** What a write says besides its body. @return 0; ERR_UNAVAILABLE: the mirror is not complete; what is wrong with it. */
+int api_check_write(struct registryd *app, struct http_req *req, struct err_info *why);
+
+/* One handler a route. */
+void api_get(struct http_req *req, void *arg);        /* api_read.c */
+void api_slider_get(struct http_req *req, void *arg); /* api_read.c */
+void api_put(struct http_req *req, void *arg);        /* api_write.c */
+void api_post(struct http_req *req, void *arg);       /* api_write.c */
+void api_delete(struct http_req *req, void *arg);     /* api_write.c */
+void api_find(struct http_req *req, void *arg);       /* api_find.c */
+void api_purge(struct http_req *req, void *arg);      /* api_admin.c */
+void api_events(struct http_req *req, void *arg);     /* api_admin.c */
+void api_users(struct http_req *req, void *arg);      /* api_admin.c */
+void api_export(struct http_req *req, void *arg);     /* api_copy.c */
+void api_import(struct http_req *req, void *arg);     /* api_copy.c */
+void api_backup(struct http_req *req, void *arg);     /* api_copy.c */
+
+#endif

@@ -1,0 +1,164 @@
+#include "api/api.h"
+#include "registryd/events.h"
+#include "access/limits.h"
+#include "api/view.h"
+#include "base/mem.h"
+#include "base/obj.h"
+#include "base/str.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define STRONG_MAGIC OBJ_MAGIC('S', 'T', 'R', 'G')
+
+/* What a GET asks for. */
+struct read_request {
+    bool watch, recursive, strong;
+    int64_t limit;
+    struct feed_request follow;
+};
+
+static int read_parameters(struct registryd *app, struct http_req *req, struct read_request *r,
+                           struct err_info *why)
+{
+    int err = http_query_bool(req, "watch", false, &r->watch, why);
+    err = err ? err : http_query_bool(req, "recursive", false, &r->recursive, why);
+    err = err ? err : limits_page(daemon_options(app->daemon), http_query(req, "limit"), &r->limit, why);
+    err = err ? err : http_query_ms(req, "timeout", 0, &r->follow.timeout_ms, why);
+    err = err ? err : http_query_int(req, "max", 0, 1, INT64_MAX, &r->follow.max, why);
+    if (err)
+        return err;
+    const char *consistency = http_query(req, "consistency");
+    if (consistency && strcmp(consistency, "strong") != 0 && strcmp(consistency, "mirror") != 0)
+        return err_set(why, ERR_USAGE, "consistency", "\"%s\" is neither strong nor mirror", consistency);
+    r->strong = consistency && strcmp(consistency, "strong") == 0;
+    if (r->strong && (r->recursive || r->watch))
+        return err_set(why, ERR_USAGE, "consistency",
+                       "consistency=strong goes with neither recursive nor watch");
+    r->follow.since = http_query(req, "since");
+    return 0;
+}
+
+/* ---- strong reads: what the store itself says ---- */
+
+struct strong {
+    struct obj obj;
+    struct registryd *app;
+    struct http_req *req; /* NULL: the client has gone */
+    char *path, *cursor;
+    int64_t limit;
+};
+
+static void strong_closed(void *arg)
+{
+    obj_cast(arg, struct strong, STRONG_MAGIC)->req = NULL;
+}
+
+static void strong_reply(const struct strong *s, const struct reg_store_result *r)
+{
+    struct view_strong v = {.path = s->path,
+                            .store_id = mirror_store_id(s->app->mirror),
+                            .stat = &r->stat,
+                            .bytes = r->data,
+                            .names = r->children,
+                            .n_names = r->n_children,
+                            .limit = s->limit,
+                            .cursor = s->cursor};
+    struct buf body = BUF_EMPTY;
+    view_write_strong(&body, &v);
+    int64_t newest = r->stat.mzxid > r->stat.pzxid ? r->stat.mzxid : r->stat.pzxid;
+    int64_t shown = mirror_newest(s->app->mirror);
+    api_etag(s->req, &r->stat);
+    api_revision(s->app, s->req, newest > shown ? newest : shown);
+    http_reply(s->req, 200, "application/json", &body);
+}
+
+static void on_strong(void *arg, int err, const struct reg_store_result *r)
+{
+    struct strong *s = obj_cast(arg, struct strong, STRONG_MAGIC);
+    if (s->req && err)
+        api_refuse(s->app, s->req, err, &r->why);
+    else if (s->req)
+        strong_reply(s, r);
+    free(s->path);
+    free(s->cursor);
+    obj_fini(&s->obj);
+    free(s);
+}
+
+static void strong_get(struct registryd *app, struct http_req *req, const char *path, int64_t limit)
+{
+    struct strong *s = mem_new(struct strong);
+    obj_init(&s->obj, STRONG_MAGIC);
+    s->app = app;
+    s->req = req;
+    s->path = mem_str(path);
+    s->cursor = mem_str(http_query(req, "cursor"));
+    s->limit = limit;
+    http_reply_later(req, strong_closed, s);
+    reg_store_read(app->ops, s->path, on_strong, s);
+}
+
+/* ---- reads of the mirror ---- */
+
+static void mirror_get(struct registryd *app, struct http_req *req, const char *path, enum view_form form,
+                       int64_t limit)
+{
+    struct err_info why;
+    const struct mirror_node *node = mirror_find(app->mirror, path);
+    api_mirror_headers(app, req);
+    if (!node) {
+        err_set(&why, ERR_NOTFOUND, path, "there is no such node");
+        api_refuse(app, req, ERR_NOTFOUND, &why);
+        return;
+    }
+    api_etag(req, &node->stat);
+    const char *seen = http_header(req, "If-None-Match");
+    if (seen && api_etag_matches(seen, &node->stat)) {
+        http_reply(req, 304, NULL, NULL);
+        return;
+    }
+    struct view_def view = {app->mirror, node, path, form, limit, http_query(req, "cursor")};
+    view_reply(req, 200, &view);
+}
+
+void api_get(struct http_req *req, void *arg)
+{
+    struct registryd *app = arg;
+    struct err_info why;
+    struct read_request r = {0};
+    mem_auto char *path = NULL;
+    int err = api_path(req, &path, &why);
+    err = err ? err : read_parameters(app, req, &r, &why);
+    if (err) {
+        api_refuse(app, req, err, &why);
+        return;
+    }
+    metric_add(daemon_metrics(app->daemon), M_READS, 1);
+    r.follow.path = path;
+    if (access_is_secure(app->access))
+        http_reply_header(req, "Bobbin-Secure", "true");
+    if (r.watch)
+        feed_serve(app->feed, req, &r.follow);
+    else if (!api_ready(app, req))
+        return;
+    else if (r.strong)
+        strong_get(app, req, path, r.limit);
+    else
+        mirror_get(app, req, path, r.recursive ? VIEW_TREE : VIEW_NODE, r.limit);
+}
+
+void api_slider_get(struct http_req *req, void *arg)
+{
+    struct registryd *app = arg;
+    struct err_info why;
+    mem_auto char *path = NULL;
+    int err = api_path(req, &path, &why);
+    if (err) {
+        api_refuse(app, req, err, &why);
+        return;
+    }
+    metric_add(daemon_metrics(app->daemon), M_READS, 1);
+    if (api_ready(app, req))
+        mirror_get(app, req, path, VIEW_SLIDER, INT64_MAX);
+}

@@ -1,0 +1,398 @@
+#include "api/api.h"
+#include "access/accessors.h"
+#include "registryd/events.h"
+#include "access/limits.h"
+#include "registryd/options.h"
+#include "api/view.h"
+#include "base/mem.h"
+#include "base/obj.h"
+#include "json/writer.h"
+#include "bobbin/registry.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define WRITE_MAGIC OBJ_MAGIC('W', 'R', 'I', 'T')
+
+enum write_kind { WRITE_BIND, WRITE_MKNODE, WRITE_DELETE };
+
+/*
+ * A write on its way:  store operation ──► (own mirror has applied it, or the time is over) ──► answer.
+ * It goes on when the client leaves: what was begun is done.
+ */
+struct write {
+    struct obj obj;
+    struct registryd *app;
+    struct http_req *req; /* NULL: the client has gone */
+    enum write_kind kind;
+    char *path;
+    char *pair, *digest;              /* the accessor that the caller holds, and its id in ACLs; or NULL */
+    bool as_accessor;                 /* it goes through a session of the accessor */
+    struct accessor_session *session; /* that session, while the operation runs */
+    struct acl_list more;             /* who else may write what is made */
+    struct reg_record *record;        /* bind */
+    unsigned flags;                   /* enum reg_bind_flags */
+    struct reg_store_cond cond;
+    bool recursive;
+    char *bytes;     /* bind: the canonical record */
+    bool changed;    /* made, or deleted */
+    bool must_exist; /* delete: a missing node is an error */
+    int64_t zxid;
+    struct store_stat stat;
+};
+
+static void write_free(struct write *w)
+{
+    free(w->path);
+    free(w->bytes);
+    free(w->digest);
+    free(w->pair);
+    acl_fini(&w->more);
+    reg_record_free(w->record);
+    obj_fini(&w->obj);
+    free(w);
+}
+
+static void on_client_gone(void *arg)
+{
+    obj_cast(arg, struct write, WRITE_MAGIC)->req = NULL;
+}
+
+static void reply_flag(struct write *w, int status, const char *member)
+{
+    struct buf body = BUF_EMPTY;
+    struct jw j = jw_on(&body);
+    jw_object(&j);
+    jw_kstr(&j, "path", w->path);
+    jw_kbool(&j, member, w->changed);
+    jw_object_end(&j);
+    http_reply(w->req, status, "application/json", &body);
+}
+
+/* What this write left, not what somebody else has made of it since: the entity tag stands for the caller's own data. */
+static void reply_bound(struct write *w, bool applied)
+{
+    int status = w->changed ? 201 : 200;
+    const struct mirror_node *node = applied ? mirror_find(w->app->mirror, w->path) : NULL;
+    if (node && node->stat.mzxid == w->stat.mzxid) {
+        struct view_def view = {w->app->mirror,
+                                node,
+                                w->path,
+                                VIEW_NODE,
+                                opt_int(daemon_options(w->app->daemon), LIMIT_CHILDREN),
+                                NULL};
+        api_etag(w->req, &node->stat);
+        view_reply(w->req, status, &view);
+        return;
+    }
+    struct view_strong v = {
+        .path = w->path, .store_id = mirror_store_id(w->app->mirror), .stat = &w->stat, .bytes = w->bytes};
+    struct buf body = BUF_EMPTY;
+    api_etag(w->req, &w->stat);
+    view_write_strong(&body, &v);
+    http_reply(w->req, status, "application/json", &body);
+}
+
+static void on_applied(void *arg, int err)
+{
+    struct write *w = obj_cast(arg, struct write, WRITE_MAGIC);
+    if (w->req) {
+        api_revision(w->app, w->req, w->zxid);
+        if (err)
+            http_reply_header(w->req, "Bobbin-Applied", "false");
+        switch (w->kind) {
+        case WRITE_BIND: reply_bound(w, !err); break;
+        case WRITE_MKNODE: reply_flag(w, w->changed ? 201 : 200, "created"); break;
+        case WRITE_DELETE: reply_flag(w, 200, "deleted"); break;
+        }
+    }
+    write_free(w);
+}
+
+static void write_refuse(struct write *w, int err, const struct err_info *why)
+{
+    if (w->req)
+        api_refuse(w->app, w->req, err, why);
+    write_free(w);
+}
+
+/* Whether the mirror will have what was written: ZooKeeper tells nothing of what registryd may not read, nor of what is below. */
+static bool is_followed(const struct write *w)
+{
+    const char *slash = strrchr(w->path, '/');
+    mem_auto char *parent = slash == w->path ? mem_str("/") : mem_strn(w->path, (size_t)(slash - w->path));
+    bool is_made = w->changed && w->kind != WRITE_DELETE;
+    return !w->as_accessor || mirror_find(w->app->mirror, w->path) ||
+           (is_made && mirror_find(w->app->mirror, parent));
+}
+
+/* hadoop.registry.path.names=zookeeper lets such names pass. */
+static void warn_of_long_name(const char *path)
+{
+    size_t longest = 0;
+    for (const char *at = path; *at; at += strcspn(at, "/")) {
+        at += *at == '/';
+        size_t len = strcspn(at, "/");
+        longest = len > longest ? len : longest;
+    }
+    if (longest > REG_LABEL_MAX)
+        log_emit(&ev_long_name, LOG_STR("path", path), LOG_INT("bytes", (int64_t)longest));
+}
+
+/* Say which node above is missing, the uppermost that readers do not see; what registryd may not read it does not know. */
+static void say_what_is_missing(const struct write *w, struct err_info *why)
+{
+    mem_auto char *parent = mem_str(w->path);
+    char *end = strrchr(parent, '/');
+    *end = '\0';
+    for (char *at = strchr(parent + 1, '/'); at && !w->as_accessor; at = strchr(at + 1, '/')) {
+        *at = '\0';
+        if (!mirror_find(w->app->mirror, parent))
+            break;
+        *at = '/';
+    }
+    err_set(why, ERR_NOTFOUND, w->path,
+            "there is no node %s above it: make that first, or what is missing with createParents=true",
+            *parent ? parent : "/");
+}
+
+/* The store found no place for what was to be made. */
+static bool is_orphan(const struct write *w, int err)
+{
+    return err == ERR_NOTFOUND && w->kind != WRITE_DELETE && !(w->flags & REG_CREATE_PARENTS);
+}
+
+static void write_go_as_accessor(struct write *w);
+
+static void on_written(void *arg, int err, const struct reg_store_result *r)
+{
+    struct write *w = obj_cast(arg, struct write, WRITE_MAGIC);
+    struct err_info why = r->why;
+    accessors_give(w->session);
+    w->session = NULL;
+    if (err == ERR_PERMISSION && w->pair && !w->as_accessor) {
+        write_go_as_accessor(w); /* registryd may not; whether the accessor may is for the store to say */
+        return;
+    }
+    if (err == ERR_PERMISSION)
+        access_refused_by_store(w->path, w->as_accessor ? w->digest : NULL, &why);
+    if (is_orphan(w, err))
+        say_what_is_missing(w, &why);
+    if (err) {
+        write_refuse(w, err, &why);
+        return;
+    }
+    if (w->must_exist && !r->changed) {
+        err_set(&why, ERR_NOTFOUND, w->path, "there is no such node");
+        write_refuse(w, ERR_NOTFOUND, &why);
+        return;
+    }
+    w->changed = r->changed;
+    if (w->changed && w->kind != WRITE_DELETE)
+        warn_of_long_name(w->path);
+    w->stat = r->stat;
+    w->zxid = r->zxid ? r->zxid : mirror_newest(w->app->mirror);
+    if (is_followed(w))
+        mirror_when_applied(w->app->mirror, w->zxid, w->app->write_wait_ms, on_applied, w);
+    else
+        on_applied(w, 0);
+}
+
+/* Condition of the headers. @return 0; ERR_CONFLICT for an If-Match that cannot be ours; ERR_USAGE for a condition that
+ * is not known here, and would not hold if it were passed over. */
+static int read_condition(struct http_req *req, struct reg_store_cond *cond, struct err_info *why)
+{
+    const char *match = http_header(req, "If-Match");
+    const char *none = http_header(req, "If-None-Match");
+    *cond = (struct reg_store_cond){REG_IF_NONE, 0};
+    if (none && (match || strcmp(none, "*") != 0))
+        return err_set(why, ERR_USAGE, "If-None-Match",
+                       "a write is conditional on If-Match, or on If-None-Match: *");
+    if (match && strcmp(match, "*") != 0) {
+        cond->kind = REG_IF_MZXID;
+        return api_etag_mzxid(match, &cond->mzxid, why);
+    }
+    if (match)
+        cond->kind = REG_IF_EXISTS;
+    else if (none)
+        cond->kind = REG_IF_ABSENT;
+    return 0;
+}
+
+/* ---- from the request to the operation ---- */
+
+static int read_flags(struct http_req *req, struct write *w, struct err_info *why)
+{
+    bool overwrite = false, parents = false;
+    int err = http_query_bool(req, "overwrite", false, &overwrite, why);
+    err = err ? err : http_query_bool(req, "createParents", false, &parents, why);
+    err = err ? err : http_query_bool(req, "recursive", false, &w->recursive, why);
+    err = err ? err : http_query_bool(req, "mustExist", false, &w->must_exist, why);
+    w->flags = (overwrite ? REG_OVERWRITE : 0u) | (parents ? REG_CREATE_PARENTS : 0u);
+    return err ? err : read_condition(req, &w->cond, why);
+}
+
+/* Everything a write may say besides its body. @return 0 and *out, also on failure to be freed. */
+static int write_parse(struct registryd *app, struct http_req *req, struct write **out, struct err_info *why)
+{
+    struct write *w = *out = mem_new(struct write);
+    obj_init(&w->obj, WRITE_MAGIC);
+    w->app = app;
+    w->req = req;
+    int err = api_check_ready(app, why);
+    err = err ? err : api_path(req, &w->path, why);
+    err = err ? err : read_flags(req, w, why);
+    if (!err && access_is_secure(app->access))
+        err = api_accessor(req, &w->pair, &w->digest, why);
+    return err ? err : api_write_accessors(req, w->digest, &w->more, why);
+}
+
+int api_check_write(struct registryd *app, struct http_req *req, struct err_info *why)
+{
+    struct write *w;
+    int err = write_parse(app, req, &w, why);
+    write_free(w);
+    return err;
+}
+
+/* @return new, or NULL: answered. */
+static struct write *write_read(struct registryd *app, struct http_req *req, enum write_kind kind)
+{
+    struct err_info why;
+    struct write *w;
+    int err = write_parse(app, req, &w, &why);
+    w->kind = kind;
+    if (!err)
+        return w;
+    write_refuse(w, err, &why);
+    return NULL;
+}
+
+static void write_go_by(struct write *w, struct reg_store *ops)
+{
+    struct reg_store_binding binding = {.record = w->record,
+                                        .flags = w->flags,
+                                        .cond = w->cond,
+                                        .more = &w->more.acl,
+                                        .seems_missing = !mirror_find(w->app->mirror, w->path)};
+    bool parents = w->flags & REG_CREATE_PARENTS;
+    switch (w->kind) {
+    case WRITE_BIND: reg_store_bind(ops, w->path, &binding, on_written, w); break;
+    case WRITE_MKNODE: reg_store_mknode_for(ops, w->path, parents, &w->more.acl, on_written, w); break;
+    case WRITE_DELETE: reg_store_delete(ops, w->path, w->recursive, &w->cond, on_written, w); break;
+    }
+}
+
+static void write_go_as_accessor(struct write *w)
+{
+    struct err_info why = {0};
+    int err = accessors_take(w->app->accessors, w->pair, &w->session, &why);
+    w->as_accessor = true;
+    if (err)
+        write_refuse(w, err, &why);
+    else
+        write_go_by(w, accessors_ops(w->session));
+}
+
+static void write_go(struct write *w)
+{
+    if (w->as_accessor)
+        write_go_as_accessor(w);
+    else
+        write_go_by(w, w->app->ops);
+}
+
+/* What the ACLs let: an overwrite that was judged by the node stays one, a making that was judged by the parent too. */
+static void on_access(void *arg, int err, const struct access_answer *answer)
+{
+    struct write *w = obj_cast(arg, struct write, WRITE_MAGIC);
+    if (err) {
+        write_refuse(w, err, &answer->why);
+        return;
+    }
+    w->as_accessor = answer->as_accessor;
+    if (w->kind == WRITE_BIND && w->flags & REG_OVERWRITE && w->cond.kind == REG_IF_NONE) {
+        if (answer->exists)
+            w->cond.kind = REG_IF_EXISTS;
+        else
+            w->flags &= ~(unsigned)REG_OVERWRITE;
+    }
+    write_go(w);
+}
+
+static enum access_kind access_of(const struct write *w)
+{
+    bool may_set = w->flags & REG_OVERWRITE || w->cond.kind == REG_IF_MZXID || w->cond.kind == REG_IF_EXISTS;
+    if (w->kind == WRITE_DELETE)
+        return w->recursive ? ACCESS_DELETE_ALL : ACCESS_DELETE;
+    return w->kind == WRITE_BIND && may_set ? ACCESS_OVERWRITE : ACCESS_MAKE;
+}
+
+/* The request is complete: from here on it goes on without its client. */
+static void write_begin(struct write *w)
+{
+    struct registryd *app = w->app;
+    struct access_question q = {access_of(w), w->path, http_user(w->req), w->digest};
+    bool is_free = access_is_free(app->access, &q);
+    metric_add(daemon_metrics(app->daemon), M_WRITES, 1);
+    if (!is_free)
+        access_ask(app->access, &q, on_access, w);
+    http_reply_later(w->req, on_client_gone, w);
+    if (is_free)
+        write_go(w);
+}
+
+/* Body to a checked record. @return 0 and *out. */
+static int read_record(struct registryd *app, struct http_req *req, struct reg_record **out,
+                       struct err_info *why)
+{
+    size_t n;
+    const char *body = http_body(req, &n);
+    if (!n)
+        return err_set(why, ERR_RECORD, "", "the body is empty: a record was expected");
+    int err = limits_read(daemon_options(app->daemon), body, n, out, why);
+    return err == ERR_NORECORD ? err_set(why, ERR_RECORD, "", "the body is no service record") : err;
+}
+
+void api_put(struct http_req *req, void *arg)
+{
+    struct registryd *app = arg;
+    struct err_info why;
+    struct write *w = write_read(app, req, WRITE_BIND);
+    if (!w)
+        return;
+    int err = read_record(app, req, &w->record, &why);
+    if (err) {
+        write_refuse(w, err, &why);
+        return;
+    }
+    w->bytes = reg_record_write(w->record, NULL);
+    write_begin(w);
+}
+
+void api_post(struct http_req *req, void *arg)
+{
+    struct err_info why;
+    struct write *w = write_read(arg, req, WRITE_MKNODE);
+    if (!w)
+        return;
+    const char *op = http_query(req, "op");
+    bool is_known = op && strcmp(op, "mknode") == 0;
+    if (is_known && w->cond.kind == REG_IF_NONE) {
+        write_begin(w);
+        return;
+    }
+    if (is_known)
+        err_set(&why, ERR_USAGE, "If-Match",
+                "mknode is conditional by itself: a node that exists stays as it is");
+    else
+        err_set(&why, ERR_USAGE, "op", "\"%s\" is no operation: op=mknode is", op ? op : "");
+    write_refuse(w, ERR_USAGE, &why);
+}
+
+void api_delete(struct http_req *req, void *arg)
+{
+    struct write *w = write_read(arg, req, WRITE_DELETE);
+    if (w)
+        write_begin(w);
+}

@@ -1,0 +1,67 @@
+/**
+ * The change feed: turns the mirror's ordered changes into lines of the ring and serves followers from it.
+ *
+ *   mirror listener ──► ring of lines ──► follower 1 (sequence number, phase)
+ *                                    └──► follower 2 …
+ *
+ * A follower's phases (the drawing is checked against enum feed_phase by a test):
+ *
+ *   HELLO ──► SNAPSHOT ──► CATCH_UP ──► LIVE ──► ENDING
+ *     └────────(since)─────────────────►┘
+ *
+ * Several registries of one store accept each other's revisions: a follower that comes with one which this registry has not
+ * reached yet, because its server is behind, is kept waiting for a moment before HELLO.
+ *
+ * What a follower costs is bounded: a slice of lines, and at most one line more. One that takes nothing falls off the ring,
+ * which is bounded by its bytes, and is told so when it reads again; one that takes nothing for 30 s is dropped
+ * (http/server.h).
+ *
+ * Thread: owner.   Source: ours; docs/registry-rest.md.
+ */
+#ifndef FEED_FEED_H
+#define FEED_FEED_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "http/server.h"
+#include "run/loop.h"
+#include "run/metrics.h"
+#include "store/mirror/mirror.h"
+
+struct feed;
+
+struct feed_def {
+    struct run_loop *loop;
+    struct mirror *mirror;
+    struct metrics *metrics;
+    size_t ring_bytes;
+    int64_t progress_ms; /* longest time without a line */
+    int64_t
+        behind_ms; /* how long a follower waits for its revision; 0: not, no other registry has this store */
+};
+
+struct feed *feed_new(const struct feed_def *def);
+/** After the HTTP server has stopped: no follower is left. */
+void feed_free(struct feed *f);
+
+/** Bytes of recent changes held. */
+size_t feed_ring_bytes(const struct feed *f);
+/** Bytes held for the followers themselves: what they have not taken yet. */
+size_t feed_follower_bytes(const struct feed *f);
+
+struct feed_request {
+    const char *path;   /* "/" or "/a/b": only this node and what is below [borrowed] */
+    const char *since;  /* revision text or NULL */
+    int64_t timeout_ms; /* 0: unbounded */
+    int64_t max;        /* end at the first resumable place after so many changes; 0: unbounded */
+};
+
+/**
+ * Answer req with a stream, or with the error: ERR_UNAVAILABLE (the mirror is not complete yet, or the store is away and the
+ * revision above what was applied before), ERR_GONE (another store, a revision not held, or above the store's own: it did
+ * not come within behind_ms), ERR_PARSE (malformed revision).
+ */
+void feed_serve(struct feed *f, struct http_req *req, const struct feed_request *what);
+
+#endif
