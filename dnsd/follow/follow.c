@@ -1,4 +1,4 @@
-#include "follow/follow_inside.h"
+#include "follow/follow_priv.h"
 #include "follow/events.h"
 #include "base/mem.h"
 

@@ -21,10 +21,10 @@ static int on_octets(void *arg, const void *bytes, size_t len)
     return file_out_put(arg, bytes, len);
 }
 
-_Static_assert(sizeof(((struct zone_image_about *)0)->boot) == sizeof(((struct moment *)0)->boot),
+_Static_assert(sizeof(((struct zone_image_about *)0)->boot) == sizeof(((struct timestamp *)0)->boot),
                "both hold a boot id");
 
-struct zone_image_about image_file_about(const struct moment *made, uint64_t likeness, uint64_t n_records)
+struct zone_image_about image_file_about(const struct timestamp *made, uint64_t likeness, uint64_t n_records)
 {
     struct zone_image_about about = {.made_ms = (uint64_t)made->wall_ms,
                                      .likeness = likeness,
@@ -36,10 +36,10 @@ struct zone_image_about image_file_about(const struct moment *made, uint64_t lik
 
 int64_t image_file_age_ms(const struct zone_image_about *about)
 {
-    struct moment made = {.wall_ms = (int64_t)about->made_ms, .boot_ms = about->boot_ms}, now;
+    struct timestamp made = {.wall_ms = (int64_t)about->made_ms, .boot_ms = about->boot_ms}, now;
     memcpy(made.boot, about->boot, sizeof made.boot);
-    moment_ago(0, &now);
-    return moment_age_ms(&made, &now);
+    timestamp_ago(0, &now);
+    return timestamp_age_ms(&made, &now);
 }
 
 int image_file_write(const char *path, const struct zone_version *v, const struct zone_image_about *about,

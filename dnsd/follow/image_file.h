@@ -8,13 +8,13 @@
 #define FOLLOW_IMAGE_FILE_H
 
 #include "bobbin/error.h"
-#include "follow/moment.h"
+#include "follow/timestamp.h"
 #include "run/loop.h"
 #include "zone/image.h"
 
-/** What an image says of itself that was true at a moment. Pure. Thread: any. Source: ours. */
-struct zone_image_about image_file_about(const struct moment *made, uint64_t likeness, uint64_t n_records);
-/** How old it is now, in ms: 0..MOMENT_AGE_MAX. Thread: any. Source: ours. */
+/** The header of an image whose content was current at `made`. Pure. Thread: any. Source: ours. */
+struct zone_image_about image_file_about(const struct timestamp *made, uint64_t likeness, uint64_t n_records);
+/** How old it is now, in ms: 0..TIMESTAMP_AGE_MAX. Thread: any. Source: ours. */
 int64_t image_file_age_ms(const struct zone_image_about *about);
 
 /**

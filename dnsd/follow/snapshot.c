@@ -2,7 +2,7 @@
 #include "follow/events.h"
 #include "run/file.h"
 #include "follow/image_file.h"
-#include "follow/moment.h"
+#include "follow/timestamp.h"
 #include "base/map.h"
 #include "base/mem.h"
 #include "base/obj.h"
@@ -113,13 +113,13 @@ static int check_records(const uint8_t *p, size_t left, uint64_t n)
 }
 
 /* What precedes the records. @return its octets; 0: it is not one. */
-static size_t read_head(const uint8_t *p, size_t len, struct moment *made, uint64_t *n_records)
+static size_t read_head(const uint8_t *p, size_t len, struct timestamp *made, uint64_t *n_records)
 {
     size_t n = HEAD_LEN + NUMBERS_LEN;
     bool is_2 = len >= n && memcmp(p, HEAD_2, HEAD_LEN) == 0;
     if (!is_2 && (len < n + BOOT_LEN || memcmp(p, HEAD, HEAD_LEN) != 0))
         return 0;
-    *made = (struct moment){.wall_ms = (int64_t)get(p + HEAD_LEN, 8)};
+    *made = (struct timestamp){.wall_ms = (int64_t)get(p + HEAD_LEN, 8)};
     *n_records = get(p + HEAD_LEN + 8, 8);
     if (is_2)
         return n;
@@ -138,12 +138,12 @@ static int read_snapshot(struct snapshot_restore *r)
     size_t len = r->text.len;
     if (len < 8 || get(p + len - 8, 8) != sum(p, len - 8))
         return damaged(r->path, &r->why);
-    struct moment made, now;
+    struct timestamp made, now;
     r->at = read_head(p, len - 8, &made, &r->n_left);
     if (!r->at || check_records(p + r->at, len - r->at - 8, r->n_left))
         return damaged(r->path, &r->why);
-    moment_ago(0, &now);
-    r->age_ms = moment_age_ms(&made, &now);
+    timestamp_ago(0, &now);
+    r->age_ms = timestamp_age_ms(&made, &now);
     return r->n_left ? 0 : err_set(&r->why, ERR_NOTFOUND, r->path, "the snapshot is empty");
 }
 
@@ -356,7 +356,7 @@ static void on_gathered(void *arg, int err)
 
 static const struct follow_walk_ops walk_ops = {.record = on_record, .done = on_gathered};
 
-static void add_head(struct snapshots *s, const struct moment *made)
+static void add_head(struct snapshots *s, const struct timestamp *made)
 {
     uint8_t numbers[NUMBERS_LEN] = {0}, boot_ms[8];
     put64(numbers, (uint64_t)made->wall_ms); /* the other one when all are gathered */
@@ -370,12 +370,12 @@ static void add_head(struct snapshots *s, const struct moment *made)
 static void gather(struct snapshots *s)
 {
     struct follow_state state;
-    struct moment made;
+    struct timestamp made;
     follow_state(s->def.follow, &state);
     s->is_dirty = false;
     s->n_records = 0;
     s->began_ms = run_now_ms();
-    moment_ago(state.stale_ms, &made);
+    timestamp_ago(state.stale_ms, &made);
     s->about = image_file_about(&made, s->def.likeness(s->def.arg), state.n_records + state.n_nameless);
     s->v = zoneset_is_frozen(s->def.zones) ? NULL : zoneset_current(s->def.zones);
     add_head(s, &made);

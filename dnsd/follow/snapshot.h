@@ -8,7 +8,7 @@
  *     "bobbin dnsd snapshot 3\n"  wall time ms (8)  number of records (8)  time since boot ms (8)  boot id (96)  records  sum (8)
  *     record: length of path (4)  length of block (4)  path  block                        numbers in network order
  *
- * Both times and the boot are of the moment when it was true (follow/moment.h). Version 2 has neither time since boot nor boot id; it is
+ * Both times and the boot are of the moment when it was true (follow/timestamp.h). Version 2 has neither time since boot nor boot id; it is
  * still read. A path may stand in it twice (it changed while it was written): the later one counts. Reading checks sums. Writing takes at most a
  * twentieth of the time, however short the interval is.
  *

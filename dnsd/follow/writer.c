@@ -14,7 +14,7 @@
 
 struct turn {
     STAILQ_ENTRY(turn) link;
-    struct writer_job job;
+    struct writer_change job;
 };
 
 /*
@@ -67,7 +67,7 @@ static void end_turn(struct writer *w)
     w->tx = NULL;
 }
 
-static void publish(struct writer *w, const struct writer_job *job)
+static void publish(struct writer *w, const struct writer_change *job)
 {
     zone_tx_commit(w->tx, job->flags(job->arg), NULL);
     end_turn(w);
@@ -115,11 +115,11 @@ static void apply_on_pool(struct writer *w)
 
 /* ---- turns ---- */
 
-static void begin_turn(struct writer *w, const struct writer_job *job)
+static void begin_turn(struct writer *w, const struct writer_change *job)
 {
     int err = job->begin ? job->begin(job->arg) : 0;
     if (err) {
-        struct writer_job failed = *job;
+        struct writer_change failed = *job;
         end_turn(w);
         failed.done(failed.arg, err);
         return;
@@ -130,7 +130,7 @@ static void begin_turn(struct writer *w, const struct writer_job *job)
 }
 
 /* Work until the time is over, the job is through, or enough is gathered. @return whether the time is over. */
-static bool work(struct writer *w, const struct writer_job *job, int64_t until_us)
+static bool work(struct writer *w, const struct writer_change *job, int64_t until_us)
 {
     while (!w->is_through && zone_tx_n_ops(w->tx) < ZONE_TX_PART && run_now_us() < until_us)
         w->is_through = !job->slice(job->arg, w->tx);
@@ -143,7 +143,7 @@ static bool go_on(struct writer *w, int64_t until_us)
     struct turn *t = STAILQ_FIRST(&w->queue);
     if (!t || w->state == WRITER_APPLYING)
         return false;
-    struct writer_job job = t->job;
+    struct writer_change job = t->job;
     if (w->state == WRITER_IDLE) {
         begin_turn(w, &job);
         return true;
@@ -176,22 +176,22 @@ static void take_turns(struct writer *w)
     w->is_turning = false;
 }
 
-static void enqueue(struct writer *w, const struct writer_job *job)
+static void enqueue(struct writer *w, const struct writer_change *job)
 {
     struct turn *t = mem_new(struct turn);
     t->job = *job;
     STAILQ_INSERT_TAIL(&w->queue, t, link);
 }
 
-void writer_run(struct writer *w, const struct writer_job *job)
+void writer_run(struct writer *w, const struct writer_change *job)
 {
     enqueue(w, job);
     take_turns(w);
 }
 
-void writer_run_now(struct writer *w, const struct writer_job *job)
+void writer_run_now(struct writer *w, const struct writer_change *job)
 {
-    struct writer_job copy = *job;
+    struct writer_change copy = *job;
     BUG_IF(w->state != WRITER_IDLE || !STAILQ_EMPTY(&w->queue));
     enqueue(w, job);
     w->is_turning = true; /* who is called from here and changes zones waits */

@@ -23,7 +23,7 @@
 struct writer;
 
 /** A change. All functions are called on the owner's thread, none before writer_run. */
-struct writer_job {
+struct writer_change {
     /** Its turn has come, no transaction is open yet: declare zones here. NULL: nothing to do. @return 0; or an error: done is
      *  called with it, nothing else is. */
     int (*begin)(void *arg);
@@ -45,7 +45,7 @@ struct writer *writer_new(struct run_loop *loop, struct zoneset *zones);
  * @param job  copied
  * Thread: owner.   Source: ours.
  */
-void writer_run(struct writer *w, const struct writer_job *job);
+void writer_run(struct writer *w, const struct writer_change *job);
 
 /**
  * Make a change before this returns, however large. For the time before the loop runs: nobody may have the turn.
@@ -53,7 +53,7 @@ void writer_run(struct writer *w, const struct writer_job *job);
  * @param job  copied
  * Thread: owner.   Source: ours.
  */
-void writer_run_now(struct writer *w, const struct writer_job *job);
+void writer_run_now(struct writer *w, const struct writer_change *job);
 
 /** Forget the changes of arg; done is not called, and what was made of them is dropped. Thread: owner. Source: ours. */
 void writer_cancel(struct writer *w, void *arg);

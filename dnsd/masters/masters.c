@@ -1,6 +1,6 @@
 #include "masters/masters.h"
 #include "follow/events.h"
-#include "masters/masters_read.h"
+#include "masters/master_dir.h"
 #include "base/mem.h"
 #include "base/obj.h"
 
@@ -192,7 +192,7 @@ static void change_done(void *arg, int err)
 
 static void change_start(struct masters *m, const struct change *change)
 {
-    struct writer_job job = {
+    struct writer_change job = {
         .begin = change_begin, .slice = change_slice, .flags = change_flags, .done = change_done, .arg = m};
     m->change = *change;
     m->is_changing = true;

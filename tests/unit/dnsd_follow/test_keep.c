@@ -15,7 +15,7 @@
 #include "bobbin/record.h"
 #include "run/file.h"
 #include "base/buf.h"
-#include "follow/moment.h"
+#include "follow/timestamp.h"
 #include "follow/serials.h"
 #include "follow/snapshot.h"
 #include "wire/rdata.h"
@@ -492,7 +492,7 @@ static void a_snapshot_of_version_2_has_the_time_of_day(void **state)
 static void an_age_is_never_negative(void **state)
 {
     static const struct {
-        struct moment then, now;
+        struct timestamp then, now;
         int64_t age_ms;
     } rows[] = {
         {{100, 5, "a"}, {1000, 7, "a"}, 2},
@@ -503,13 +503,13 @@ static void an_age_is_never_negative(void **state)
         {{100, 5, ""}, {1000, 7, ""}, 900}, /* no /proc: it equals no other */
         {{1000, 5, "a"}, {100, 7, "b"}, 0},
         {{INT64_MAX, 5, "a"}, {100, 7, "b"}, 0},
-        {{INT64_MIN, 5, "a"}, {100, 7, "b"}, MOMENT_AGE_MAX},
-        {{100, INT64_MIN, "a"}, {100, 7, "a"}, MOMENT_AGE_MAX},
+        {{INT64_MIN, 5, "a"}, {100, 7, "b"}, TIMESTAMP_AGE_MAX},
+        {{100, INT64_MIN, "a"}, {100, 7, "a"}, TIMESTAMP_AGE_MAX},
         {{100, INT64_MAX, "a"}, {100, -7, "a"}, 0},
     };
     (void)state;
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
-        assert_int_equal(moment_age_ms(&rows[i].then, &rows[i].now), rows[i].age_ms);
+        assert_int_equal(timestamp_age_ms(&rows[i].then, &rows[i].now), rows[i].age_ms);
 }
 
 static void a_restore_can_be_forgotten(void **state)

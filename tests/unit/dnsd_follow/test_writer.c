@@ -105,9 +105,9 @@ static void on_done_stop(void *arg, int err)
     run_loop_stop(c->bed->loop);
 }
 
-static struct writer_job job_of(struct change *c)
+static struct writer_change job_of(struct change *c)
 {
-    return (struct writer_job){
+    return (struct writer_change){
         .begin = on_begin, .slice = on_slice, .flags = on_flags, .done = on_done, .arg = c};
 }
 
@@ -122,7 +122,7 @@ static void a_small_change_is_published_at_once(void **state)
 {
     struct bed *b = *state;
     struct change c = {b, 'a', 20, 0, 0};
-    struct writer_job job = job_of(&c);
+    struct writer_change job = job_of(&c);
     writer_run(b->writer, &job);
     assert_string_equal(b->said, "a");
     assert_int_equal(n_rrs(b), 21);
@@ -134,7 +134,7 @@ static void a_large_change_leaves_the_loop_its_time(void **state)
 {
     struct bed *b = *state;
     struct change c = {b, 'a', 100000, 0, 0}, after = {b, 'b', 1, 0, 0};
-    struct writer_job job = job_of(&c), next = job_of(&after);
+    struct writer_change job = job_of(&c), next = job_of(&after);
     uint64_t version = zone_version_number(zoneset_current(b->zones));
     next.done = on_done_stop;
     writer_run(b->writer, &job);
@@ -160,7 +160,7 @@ static void before_the_loop_runs_nothing_waits(void **state)
 {
     struct bed *b = *state;
     struct change c = {b, 'a', 70000, 0, 0};
-    struct writer_job job = job_of(&c);
+    struct writer_change job = job_of(&c);
     writer_run_now(b->writer, &job);
     assert_string_equal(b->said, "a");
     assert_int_equal(n_rrs(b), 70001);
@@ -170,7 +170,7 @@ static void a_change_that_cannot_begin_is_told(void **state)
 {
     struct bed *b = *state;
     struct change bad = {b, 'x', 5, 0, -1}, good = {b, 'a', 5, 0, 0};
-    struct writer_job jobs[] = {job_of(&bad), job_of(&good)};
+    struct writer_change jobs[] = {job_of(&bad), job_of(&good)};
     writer_run(b->writer, &jobs[0]);
     writer_run(b->writer, &jobs[1]);
     assert_string_equal(b->said, "!a");
@@ -182,7 +182,7 @@ static void cancelled_changes_leave_nothing(void **state)
 {
     struct bed *b = *state;
     struct change c = {b, 'a', 100000, 0, 0}, waiting = {b, 'w', 5, 0, 0}, last = {b, 'b', 5, 0, 0};
-    struct writer_job jobs[] = {job_of(&c), job_of(&waiting), job_of(&last)};
+    struct writer_change jobs[] = {job_of(&c), job_of(&waiting), job_of(&last)};
     jobs[2].done = on_done_stop;
     for (int i = 0; i < 3; i++)
         writer_run(b->writer, &jobs[i]);
@@ -219,7 +219,7 @@ static void stopping_waits_for_the_pool(void **state)
     enum { MORE_THAN_THREADS = 16 };
     struct bed *b = *state;
     struct change c = {b, 'a', 100000, 0, 0};
-    struct writer_job job = job_of(&c);
+    struct writer_change job = job_of(&c);
     struct blocker blockers[MORE_THAN_THREADS];
     uv_sem_t go;
     assert_int_equal(uv_sem_init(&go, 0), 0);

@@ -1,11 +1,11 @@
 /**
- * The follower's parts: follow.c hears the watch and begins and ends, follow_pending.c keeps what is to change, follow_run.c
- * turns it into commits, follow_commit.c makes the difference of one record, follow_wait.c calls who waits for a revision,
- * follow_walk.c visits all records in slices. Internal to dnsd/feed.
+ * The follower's parts: follow.c hears the watch and begins and ends, pending.c keeps what is to change, run.c
+ * turns it into commits, records.c makes the difference of one record, waiters.c calls who waits for a revision,
+ * walk.c visits all records in slices. Internal to dnsd/feed.
  * Thread: owner.   Source: ours.
  */
-#ifndef FOLLOW_FOLLOW_INSIDE_H
-#define FOLLOW_FOLLOW_INSIDE_H
+#ifndef FOLLOW_FOLLOW_PRIV_H
+#define FOLLOW_FOLLOW_PRIV_H
 
 #include <sys/queue.h>
 

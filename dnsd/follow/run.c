@@ -1,4 +1,4 @@
-#include "follow/follow_inside.h"
+#include "follow/follow_priv.h"
 #include "follow/events.h"
 #include "base/mem.h"
 
@@ -258,15 +258,15 @@ static void run_done(void *arg, int err)
     }
 }
 
-static struct writer_job run_job(struct follow *f)
+static struct writer_change run_job(struct follow *f)
 {
-    return (struct writer_job){
+    return (struct writer_change){
         .begin = run_begin, .slice = run_slice, .flags = run_flags, .done = run_done, .arg = f};
 }
 
 void follow_commit(struct follow *f)
 {
-    struct writer_job job = run_job(f);
+    struct writer_change job = run_job(f);
     f->is_again |= f->run.has_begun;
     if (f->run.is_on)
         return;

@@ -1,4 +1,4 @@
-#include "masters/masters_read.h"
+#include "masters/master_dir.h"
 #include "base/mem.h"
 #include "base/str.h"
 

@@ -1,6 +1,6 @@
 /** A look at the directory of master files; masters.c applies what it gives. Thread: any.   Source: ours. */
-#ifndef MASTERS_MASTERS_READ_H
-#define MASTERS_MASTERS_READ_H
+#ifndef MASTERS_MASTER_DIR_H
+#define MASTERS_MASTER_DIR_H
 
 #include "base/map.h"
 #include "masters/zonefile.h"
