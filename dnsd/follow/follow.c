@@ -92,42 +92,43 @@ static void on_reset(void *arg)
     struct follow *f = obj_cast(arg, struct follow, FOLLOW_MAGIC);
     if (!follow_is_stale(f) && !f->is_just_back)
         f->stale_since_ms = run_now_ms();
-    kept_set_fini(&f->snapshot, &f->prefixes);
+    packed_set_fini(&f->snapshot, &f->prefixes);
     f->in_snapshot = f->state.is_behind = true;
     mind_age(f);
     follow_commit(f); /* the flags of the version changed */
 }
 
-static struct kept *pack(struct follow *f, const char *path, const struct reg_record *record)
+static struct packed *pack(struct follow *f, const char *path, const struct reg_record *record)
 {
     size_t len = 0;
     mem_auto char *bytes = map_pack(record, &len);
-    return bytes ? kept_new(&f->prefixes, path, bytes, len) : NULL;
+    return bytes ? packed_new(&f->prefixes, path, bytes, len) : NULL;
 }
 
 /* One record more, or less, of the snapshot. */
-static void note_in_snapshot(struct follow *f, const char *path, struct kept *take_kept)
+static void note_in_snapshot(struct follow *f, const char *path, struct packed *take_packed)
 {
-    struct kept *old = kept_get(&f->snapshot, &f->prefixes, path);
-    if (take_kept)
-        old = kept_put(&f->snapshot, take_kept);
+    struct packed *old = packed_get(&f->snapshot, &f->prefixes, path);
+    if (take_packed)
+        old = packed_put(&f->snapshot, take_packed);
     else if (old)
-        kept_take(&f->snapshot, old);
-    kept_free(&f->prefixes, old);
+        packed_take(&f->snapshot, old);
+    packed_free(&f->prefixes, old);
 }
 
 /* Keep a change for the next commit; within a snapshot for its end. A delete waits for a create, which replaces it. */
-static void note(struct follow *f, const char *path, struct kept *take_kept)
+static void note(struct follow *f, const char *path, struct packed *take_packed)
 {
     f->is_just_back = false;
     if (f->in_snapshot) {
-        note_in_snapshot(f, path, take_kept);
+        note_in_snapshot(f, path, take_packed);
         return;
     }
     int64_t now = run_now_ms();
-    bool is_delayed = !take_kept && f->def.coalesce_ms && kept_get(&f->records, &f->prefixes, path) != NULL;
+    bool is_delayed =
+        !take_packed && f->def.coalesce_ms && packed_get(&f->records, &f->prefixes, path) != NULL;
     if (!is_delayed) {
-        follow_pending_put(f, path, 0, take_kept);
+        follow_pending_put(f, path, 0, take_packed);
         follow_commit_at(f, now + COMMIT_DELAY_MS);
         return;
     }
@@ -165,10 +166,10 @@ static void on_synced(void *arg, const char *revision)
     drop_marks(f);
     follow_pending_clear(f);
     if (f->has_complete)
-        kept_set_fini(&f->complete, &f->prefixes);
+        packed_set_fini(&f->complete, &f->prefixes);
     f->is_restoring = false;
     f->complete = f->snapshot;
-    f->snapshot = (struct kept_set){.n_items = 0};
+    f->snapshot = (struct packed_set){.n_items = 0};
     memcpy(f->complete_revision, revision, strnlen(revision, sizeof f->complete_revision - 1) + 1);
     f->has_complete = true;
     f->in_snapshot = f->is_just_back = false;
@@ -306,13 +307,13 @@ unsigned follow_stand_in(struct follow *f, int64_t age_ms)
 
 void follow_restore_room(struct follow *f, size_t n_records)
 {
-    kept_set_room(&f->complete, n_records);
-    kept_set_room(&f->records, n_records);
+    packed_set_room(&f->complete, n_records);
+    packed_set_room(&f->records, n_records);
 }
 
 void follow_restore(struct follow *f, const char *path, const char *packed, size_t len)
 {
-    kept_free(&f->prefixes, kept_put(&f->complete, kept_new(&f->prefixes, path, packed, len)));
+    packed_free(&f->prefixes, packed_put(&f->complete, packed_new(&f->prefixes, path, packed, len)));
 }
 
 void follow_restored(struct follow *f, int64_t age_ms)
@@ -337,20 +338,20 @@ void follow_stop(struct follow *f)
     follow_cancel_waiters(f);
     hosts_free(f->hosts);
     heap_free(f->heap);
-    pools_fini(&f->pools);
+    shared_fini(&f->shared);
     run_timer_free(f->commit_timer);
     run_timer_free(f->wait_timer);
     run_timer_free(f->stale_timer);
     drop_marks(f);
     follow_pending_clear(f);
-    kept_set_fini(&f->snapshot, &f->prefixes);
-    kept_set_fini(&f->complete, &f->prefixes);
-    kept_set_fini(&f->records, &f->prefixes);
+    packed_set_fini(&f->snapshot, &f->prefixes);
+    packed_set_fini(&f->complete, &f->prefixes);
+    packed_set_fini(&f->records, &f->prefixes);
     map_fini(&f->held, NULL);
     map_fini(&f->released, NULL);
     map_fini(&f->moved_hosts, NULL);
-    kept_text_fini(&f->text);
-    kept_text_fini(&f->before);
+    packed_text_fini(&f->text);
+    packed_text_fini(&f->before);
     obj_fini(&f->obj);
     free(f);
 }

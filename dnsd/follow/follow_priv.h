@@ -13,8 +13,8 @@
 #include "base/obj.h"
 #include "follow/follow.h"
 #include "names/hosts.h"
-#include "names/kept.h"
-#include "names/pool.h"
+#include "names/packed.h"
+#include "names/shared.h"
 #include "run/heap.h"
 
 #define FOLLOW_MAGIC OBJ_MAGIC('F', 'O', 'L', 'W')
@@ -28,7 +28,7 @@
 struct pending {
     TAILQ_ENTRY(pending) link; /* in the order in which they are due, when they wait */
     int64_t due_ms;            /* 0: at once */
-    struct kept *kept;         /* NULL: it has no record any more */
+    struct packed *packed;     /* NULL: it has no record any more */
     bool is_removal;           /* of names; known for those that wait */
     char path[];
 };
@@ -71,7 +71,7 @@ struct run {
     uint32_t place; /* in records or snapshot */
     size_t n_removals, n_new_held, n_released, n_work;
     bool is_alarm, is_snapshot, is_restored; /* is_restored: the snapshot is the one on disk */
-    struct kept_set snapshot;
+    struct packed_set snapshot;
     struct map released, hosts;
     char synced[REG_REVISION_MAX]; /* revision of the snapshot */
     char marked[REG_REVISION_MAX]; /* of the last mark that is reached, or "" */
@@ -82,19 +82,19 @@ struct follow {
     struct follow_def def;
     struct reg_watch *watch;
     struct hosts *hosts;
-    struct pools pools;
-    struct kept_prefixes prefixes; /* of all that is kept below */
-    struct kept_set records;       /* what the zones hold */
-    struct kept_set snapshot;      /* being gathered */
-    struct kept_set complete;      /* gathered, not yet published; valid with has_complete */
+    struct shared_names shared;
+    struct packed_prefixes prefixes; /* of all that is kept below */
+    struct packed_set records;       /* what the zones hold */
+    struct packed_set snapshot;      /* being gathered */
+    struct packed_set complete;      /* gathered, not yet published; valid with has_complete */
     struct map pending,
         late; /* path -> struct pending: of the next commit, and deletes that wait for a create */
     TAILQ_HEAD(late_list, pending) late_list;
     size_t n_late_removals;
-    struct map held;               /* paths whose removal is held */
-    struct map released;           /* and those that the next commit lets go */
-    struct map moved_hosts;        /* names of hosts with new addresses */
-    struct kept_text text, before; /* of the record that is worked on */
+    struct map held;                 /* paths whose removal is held */
+    struct map released;             /* and those that the next commit lets go */
+    struct map moved_hosts;          /* names of hosts with new addresses */
+    struct packed_text text, before; /* of the record that is worked on */
     bool in_snapshot, has_complete;
     bool has_put; /* a record came since on_drained */
     char complete_revision[REG_REVISION_MAX];
@@ -119,9 +119,9 @@ struct follow {
     struct follow_state state;
 };
 
-/** This is to become of a path. @param due_ms 0: at once; else never before one that was given earlier. @param take_kept NULL:
+/** This is to become of a path. @param due_ms 0: at once; else never before one that was given earlier. @param take_packed NULL:
  *  its record goes. */
-void follow_pending_put(struct follow *f, const char *path, int64_t due_ms, struct kept *take_kept);
+void follow_pending_put(struct follow *f, const char *path, int64_t due_ms, struct packed *take_packed);
 /** Forget all that is pending. */
 void follow_pending_clear(struct follow *f);
 /** Release one. */
@@ -140,10 +140,10 @@ void follow_take_marks(struct follow *f, int64_t now_ms, char revision[REG_REVIS
 /** A snapshot is published with the commit that is being made: the state tells it from now on. */
 void follow_is_synced(struct follow *f);
 
-/** Put a record in place of what its path has; NULL: take it away. @param old kept_get of the path. */
-void follow_replace(struct follow *f, struct zone_tx *tx, struct kept *old, struct kept *take_new);
+/** Put a record in place of what its path has; NULL: take it away. @param old packed_get of the path. */
+void follow_replace(struct follow *f, struct zone_tx *tx, struct packed *old, struct packed *take_new);
 /** Would this change take the names of a record away? Either may be NULL. */
-bool follow_is_removal(const struct kept *old, const struct kept *new);
+bool follow_is_removal(const struct packed *old, const struct packed *new);
 /** Produce the records of a host again, with its new addresses. */
 void follow_move_host(struct follow *f, struct zone_tx *tx, const char *host);
 /** Commit at this time at the latest. */

@@ -8,7 +8,7 @@ void follow_pending_free(struct follow *f, struct pending *take_p)
 {
     if (!take_p)
         return;
-    kept_free(&f->prefixes, take_p->kept);
+    packed_free(&f->prefixes, take_p->packed);
     free(take_p);
 }
 
@@ -23,13 +23,13 @@ static struct pending *take_late(struct follow *f, const char *path)
     return p;
 }
 
-void follow_pending_put(struct follow *f, const char *path, int64_t due_ms, struct kept *take_kept)
+void follow_pending_put(struct follow *f, const char *path, int64_t due_ms, struct packed *take_packed)
 {
     size_t n = strlen(path) + 1;
     struct pending *p = mem_alloc(sizeof *p + n), *old;
     p->due_ms = due_ms;
-    p->kept = take_kept;
-    p->is_removal = due_ms && follow_is_removal(kept_get(&f->records, &f->prefixes, path), take_kept);
+    p->packed = take_packed;
+    p->is_removal = due_ms && follow_is_removal(packed_get(&f->records, &f->prefixes, path), take_packed);
     memcpy(p->path, path, n);
     follow_pending_free(f, take_late(f, path));
     if (due_ms) {

@@ -41,16 +41,16 @@ static void on_rr(void *arg, const struct zone_rr *rr)
 static void on_shared(void *arg, const struct zone_rr *rr, bool is_ready)
 {
     struct half *h = arg;
-    struct pool_sink sink = {put_rr, h};
-    pools_change(&h->follow->pools, rr, is_ready, h->is_add, &sink);
+    struct shared_sink sink = {put_rr, h};
+    shared_change(&h->follow->shared, rr, is_ready, h->is_add, &sink);
 }
 
-static void produce(struct follow *f, struct zone_tx *tx, const struct kept *k, bool is_add)
+static void produce(struct follow *f, struct zone_tx *tx, const struct packed *k, bool is_add)
 {
     struct half half = {f, tx, is_add};
     struct map_sink sink = {.rr = on_rr, .arg = &half, .shared = on_shared};
-    struct kept_text *text = &f->text;
-    kept_read(k, text);
+    struct packed_text *text = &f->text;
+    packed_read(k, text);
     unsigned left_out = map_produce(&f->def.map, text->path, text->packed, text->len, &sink);
     if (left_out && is_add) {
         f->state.n_left_out += left_out;
@@ -58,34 +58,34 @@ static void produce(struct follow *f, struct zone_tx *tx, const struct kept *k, 
     }
 }
 
-static bool has_names(const struct kept *k)
+static bool has_names(const struct packed *k)
 {
-    return map_has_names(kept_kind(k));
+    return map_has_names(packed_kind(k));
 }
 
-bool follow_is_removal(const struct kept *old, const struct kept *new)
+bool follow_is_removal(const struct packed *old, const struct packed *new)
 {
     return old && has_names(old) && (!new || !has_names(new));
 }
 
 /* Count a record that is kept (+1) or no longer (-1). */
-static void count_record(struct follow *f, const struct kept *k, int by)
+static void count_record(struct follow *f, const struct packed *k, int by)
 {
     size_t *count = has_names(k) ? &f->state.n_records : &f->state.n_nameless;
     *count += (size_t)by;
 }
 
 /* The host that a record names, or NULL. */
-static const char *host_of(const struct kept *k, struct kept_text *text)
+static const char *host_of(const struct packed *k, struct packed_text *text)
 {
     if (!k || !has_names(k))
         return NULL;
-    kept_read(k, text);
+    packed_read(k, text);
     return map_host(text->packed, text->len);
 }
 
 /* Tell the resolver which host a path names now. Same host: its addresses stay. */
-static void change_host(struct follow *f, const struct kept *old, const struct kept *new)
+static void change_host(struct follow *f, const struct packed *old, const struct packed *new)
 {
     const char *before = host_of(old, &f->before);
     const char *after = host_of(new, &f->text);
@@ -97,10 +97,10 @@ static void change_host(struct follow *f, const struct kept *old, const struct k
         hosts_drop(f->hosts, before, f->before.path);
 }
 
-void follow_replace(struct follow *f, struct zone_tx *tx, struct kept *old, struct kept *take_new)
+void follow_replace(struct follow *f, struct zone_tx *tx, struct packed *old, struct packed *take_new)
 {
-    if (old && take_new && kept_equal(old, take_new)) {
-        kept_free(&f->prefixes, take_new);
+    if (old && take_new && packed_equal(old, take_new)) {
+        packed_free(&f->prefixes, take_new);
         return;
     }
     if (old)
@@ -108,14 +108,14 @@ void follow_replace(struct follow *f, struct zone_tx *tx, struct kept *old, stru
     change_host(f, old, take_new);
     if (take_new) {
         count_record(f, take_new, 1);
-        kept_put(&f->records, take_new);
+        packed_put(&f->records, take_new);
         produce(f, tx, take_new, true);
     } else if (old) {
-        kept_take(&f->records, old);
+        packed_take(&f->records, old);
     }
     if (old) {
         count_record(f, old, -1);
-        kept_free(&f->prefixes, old);
+        packed_free(&f->prefixes, old);
     }
 }
 
@@ -130,7 +130,7 @@ struct host_run {
 static void on_host_user(void *arg, const char *path)
 {
     struct host_run *r = arg;
-    const struct kept *k = kept_get(&r->follow->records, &r->follow->prefixes, path);
+    const struct packed *k = packed_get(&r->follow->records, &r->follow->prefixes, path);
     if (k)
         produce(r->follow, r->tx, k, r->is_add);
 }
@@ -175,7 +175,7 @@ static void move_rr(void *arg, const struct zone_rr *rr)
 static void move_shared(void *arg, const struct zone_rr *rr, bool is_ready)
 {
     struct rezone *r = arg;
-    if (is_ready || !pools_n_ready(&r->follow->pools, rr->owner))
+    if (is_ready || !shared_n_ready(&r->follow->shared, rr->owner))
         move_rr(r, rr);
 }
 
@@ -185,10 +185,10 @@ bool follow_rezone_part(struct follow *f, struct zone_tx *tx, const struct follo
     struct rezone r = {f, tx, move->zone, move->from, move->to};
     struct map_sink sink = {.rr = move_rr, .arg = &r, .shared = move_shared};
     for (unsigned n = 0; n < REZONE_SLICE && *cursor < f->records.n_places; n++) {
-        const struct kept *k = kept_at(&f->records, (*cursor)++);
+        const struct packed *k = packed_at(&f->records, (*cursor)++);
         if (!k)
             continue;
-        kept_read(k, &f->text);
+        packed_read(k, &f->text);
         map_produce(&f->def.map, f->text.path, f->text.packed, f->text.len, &sink);
     }
     return *cursor < f->records.n_places;

@@ -5,9 +5,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-static struct kept *kept_now(const struct follow *f, const char *path)
+static struct packed *packed_now(const struct follow *f, const char *path)
 {
-    return kept_get(&f->records, &f->prefixes, path);
+    return packed_get(&f->records, &f->prefixes, path);
 }
 
 /* ---- the steps: each does one thing of its kind; false: there is none any more ---- */
@@ -20,7 +20,7 @@ static bool release_one(struct follow *f, struct zone_tx *tx)
         map_fini(&r->released, NULL);
         return false;
     }
-    struct kept *old = kept_now(f, r->at->key);
+    struct packed *old = packed_now(f, r->at->key);
     if (old)
         follow_replace(f, tx, old, NULL);
     map_remove(&r->released, r->at->key);
@@ -55,19 +55,19 @@ static bool note_missing(struct follow *f, struct zone_tx *tx)
     struct run *r = &f->run;
     if (!r->is_snapshot || r->place == f->records.n_places)
         return false;
-    const struct kept *old = kept_at(&f->records, r->place++);
-    struct kept *new = old ? kept_like(&r->snapshot, old) : NULL;
+    const struct packed *old = packed_at(&f->records, r->place++);
+    struct packed *new = old ? packed_like(&r->snapshot, old) : NULL;
     if (!old || (new && !follow_is_removal(old, new)))
         return true;
-    struct kept *taken = new ? kept_take(&r->snapshot, new) : NULL;
-    kept_read(old, &f->text);
+    struct packed *taken = new ? packed_take(&r->snapshot, new) : NULL;
+    packed_read(old, &f->text);
     size_t n = strlen(f->text.path) + 1;
     if (map_get(&r->batch, f->text.path)) {
-        kept_free(&f->prefixes, taken);
+        packed_free(&f->prefixes, taken);
         return true;
     }
     struct pending *p = mem_alloc(sizeof *p + n);
-    *p = (struct pending){.kept = taken};
+    *p = (struct pending){.packed = taken};
     memcpy(p->path, f->text.path, n);
     into_batch(f, p);
     return true;
@@ -89,7 +89,7 @@ static bool count_one(struct follow *f, struct zone_tx *tx)
     r->at = map_next(&r->batch, r->at);
     if (r->at) {
         const struct pending *p = r->at->value;
-        r->n_removals += follow_is_removal(kept_now(f, p->path), p->kept);
+        r->n_removals += follow_is_removal(packed_now(f, p->path), p->packed);
         return true;
     }
     size_t n = f->guard.n_gone + r->n_removals + f->n_late_removals;
@@ -101,19 +101,19 @@ static bool take_in_one(struct follow *f, struct zone_tx *tx)
 {
     struct run *r = &f->run;
     if (!r->is_snapshot || r->place == r->snapshot.n_places) {
-        kept_set_fini(&r->snapshot, &f->prefixes);
+        packed_set_fini(&r->snapshot, &f->prefixes);
         return false;
     }
-    struct kept *k = kept_at(&r->snapshot, r->place);
+    struct packed *k = packed_at(&r->snapshot, r->place);
     r->snapshot.places[r->place++] = NULL;
     if (!k)
         return true;
     if (f->held.n_items) {
-        kept_read(k, &f->text);
+        packed_read(k, &f->text);
         map_remove(&f->held, f->text.path);
     }
     r->n_work++;
-    follow_replace(f, tx, kept_like(&f->records, k), k);
+    follow_replace(f, tx, packed_like(&f->records, k), k);
     return true;
 }
 
@@ -121,8 +121,8 @@ static bool take_in_one(struct follow *f, struct zone_tx *tx)
 static void settle(struct follow *f, struct zone_tx *tx, struct pending *take_p)
 {
     struct run *r = &f->run;
-    struct kept *old = kept_now(f, take_p->path);
-    bool is_gone = follow_is_removal(old, take_p->kept);
+    struct packed *old = packed_now(f, take_p->path);
+    bool is_gone = follow_is_removal(old, take_p->packed);
     bool was_held = follow_is_held(f, take_p->path);
     f->guard.n_gone += is_gone && !was_held;
     if (is_gone && (r->is_alarm || was_held)) {
@@ -131,8 +131,8 @@ static void settle(struct follow *f, struct zone_tx *tx, struct pending *take_p)
     } else {
         if (was_held)
             map_remove(&f->held, take_p->path);
-        follow_replace(f, tx, old, take_p->kept);
-        take_p->kept = NULL;
+        follow_replace(f, tx, old, take_p->packed);
+        take_p->packed = NULL;
     }
     follow_pending_free(f, take_p);
 }
@@ -190,7 +190,7 @@ static int run_begin(void *arg)
     follow_take_marks(f, r->until_ms, r->marked);
     follow_take_releases(f);
     f->pending = f->released = f->moved_hosts = MAP_EMPTY;
-    f->complete = (struct kept_set){.n_items = 0};
+    f->complete = (struct packed_set){.n_items = 0};
     f->has_complete = f->is_restoring = false;
     f->commit_at_ms = INT64_MAX;
     run_timer_stop(f->commit_timer);
@@ -283,7 +283,7 @@ void follow_run_cancel(struct follow *f)
     map_fini(&r->batch, NULL);
     map_fini(&r->released, NULL);
     map_fini(&r->hosts, NULL);
-    kept_set_fini(&r->snapshot, &f->prefixes);
+    packed_set_fini(&r->snapshot, &f->prefixes);
 }
 
 void follow_commit_at(struct follow *f, int64_t at_ms)
@@ -321,5 +321,5 @@ void follow_release(struct follow *f, void (*fn)(void *arg, size_t n_records), v
 
 unsigned follow_n_ready(const struct follow *f, const uint8_t *owner)
 {
-    return pools_n_ready(&f->pools, owner);
+    return shared_n_ready(&f->shared, owner);
 }

@@ -15,7 +15,7 @@ struct follow_walk {
     const struct follow_walk_ops *ops;
     void *arg;
     uint32_t next; /* place */
-    struct kept_text text;
+    struct packed_text text;
     struct run_timer *timer;
 };
 
@@ -23,7 +23,7 @@ static void walk_free(struct follow_walk *w)
 {
     TAILQ_REMOVE(&w->follow->walks, w, link);
     run_timer_free(w->timer);
-    kept_text_fini(&w->text);
+    packed_text_fini(&w->text);
     obj_fini(&w->obj);
     free(w);
 }
@@ -31,12 +31,12 @@ static void walk_free(struct follow_walk *w)
 static void on_slice(void *arg)
 {
     struct follow_walk *w = obj_cast(arg, struct follow_walk, WALK_MAGIC);
-    const struct kept_set *records = &w->follow->records;
+    const struct packed_set *records = &w->follow->records;
     for (int n = 0; n < SLICE && w->next < records->n_places; n++) {
-        const struct kept *k = kept_at(records, w->next++);
+        const struct packed *k = packed_at(records, w->next++);
         if (!k)
             continue;
-        kept_read(k, &w->text);
+        packed_read(k, &w->text);
         w->ops->record(w->arg, w->text.path, w->text.packed, w->text.len);
     }
     if (w->next < records->n_places) {

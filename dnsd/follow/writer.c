@@ -10,7 +10,7 @@
 /** How long the loop is held at most, but for a slice of the job. */
 #define SLICE_US 500
 /** Records that are applied on the loop; more go to the pool. */
-#define FEW_OPS 256
+#define FEW_EDITS 256
 
 struct turn {
     STAILQ_ENTRY(turn) link;
@@ -132,9 +132,9 @@ static void begin_turn(struct writer *w, const struct writer_change *job)
 /* Work until the time is over, the job is through, or enough is gathered. @return whether the time is over. */
 static bool work(struct writer *w, const struct writer_change *job, int64_t until_us)
 {
-    while (!w->is_through && zone_tx_n_ops(w->tx) < ZONE_TX_PART && run_now_us() < until_us)
+    while (!w->is_through && zone_tx_n_edits(w->tx) < ZONE_TX_PART && run_now_us() < until_us)
         w->is_through = !job->slice(job->arg, w->tx);
-    return !w->is_through && zone_tx_n_ops(w->tx) < ZONE_TX_PART;
+    return !w->is_through && zone_tx_n_edits(w->tx) < ZONE_TX_PART;
 }
 
 /* Go on with who has the turn. @return false: nothing more for now. */
@@ -153,7 +153,7 @@ static bool go_on(struct writer *w, int64_t until_us)
         run_timer_start(w->timer, 0, 0);
         return false;
     }
-    if (zone_tx_n_ops(w->tx) > FEW_OPS) {
+    if (zone_tx_n_edits(w->tx) > FEW_EDITS) {
         apply_on_pool(w);
         return false;
     }

@@ -3,7 +3,7 @@
  *
  *     queued ──turn──► begin ──► slice, slice, … ──► published ──► done ──► the next one's turn
  *                                  │  ▲   after SLICE_US the loop does other work first
- *                        many ops  ▼  │
+ *                        many edits▼  │
  *                           applied on a thread of the pool
  *
  * A change that is small enough for one slice is published before writer_run returns, when nobody else has the turn.

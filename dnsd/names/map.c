@@ -1,4 +1,4 @@
-#include "names/map_inside.h"
+#include "names/map_priv.h"
 #include "base/buf.h"
 #include "base/mem.h"
 #include "base/str.h"

@@ -10,21 +10,21 @@
 #include "base/mem.h"
 #include "base/obj.h"
 
-struct kept {
+struct generation {
     struct cookie_secrets secrets;
-    struct kept *older;
+    struct generation *older;
 };
 
 struct secrets {
-    _Atomic(struct kept *) current;
+    _Atomic(struct generation *) current;
 };
 
 void secrets_set(struct secrets *s, const struct cookie_secrets *next)
 {
-    struct kept *k = mem_new(struct kept);
-    k->secrets = *next;
-    k->older = atomic_load(&s->current);
-    atomic_store_explicit(&s->current, k, memory_order_release);
+    struct generation *g = mem_new(struct generation);
+    g->secrets = *next;
+    g->older = atomic_load(&s->current);
+    atomic_store_explicit(&s->current, g, memory_order_release);
 }
 
 struct secrets *secrets_new(const struct cookie_secrets *first)
@@ -39,11 +39,11 @@ struct secrets *secrets_new(const struct cookie_secrets *first)
 
 void secrets_free(struct secrets *s)
 {
-    struct kept *k = s ? atomic_load(&s->current) : NULL;
-    while (k) {
-        struct kept *older = k->older;
-        free(k);
-        k = older;
+    struct generation *g = s ? atomic_load(&s->current) : NULL;
+    while (g) {
+        struct generation *older = g->older;
+        free(g);
+        g = older;
     }
     free(s);
 }

@@ -56,8 +56,8 @@ struct place {
 };
 
 /** A reply on its way to the thread. */
-struct letter {
-    STAILQ_ENTRY(letter) next;
+struct reply {
+    STAILQ_ENTRY(reply) next;
     uint64_t conn_id;
     unsigned place;
     size_t len;
@@ -76,9 +76,9 @@ struct tcp {
     uint64_t next_id;
     struct conn **conns; /* by place */
     TAILQ_HEAD(conn_list, conn) order;
-    pthread_mutex_t lock; /* guards places and letters; nothing is called under it */
+    pthread_mutex_t lock; /* guards places and replies; nothing is called under it */
     struct place *places;
-    STAILQ_HEAD(letter_list, letter) letters;
+    STAILQ_HEAD(reply_list, reply) replies;
     uint8_t answer[MSG_MAX];
     uint8_t inbox[READ_STEP]; /* what was read, before the connection keeps it */
 };
@@ -366,13 +366,13 @@ static void accept_some(struct tcp *t, int listener)
     }
 }
 
-static void deliver(struct tcp *t, const struct letter *l)
+static void deliver(struct tcp *t, const struct reply *r)
 {
-    struct conn *c = t->conns[l->place];
-    if (!c || c->id != l->conn_id)
+    struct conn *c = t->conns[r->place];
+    if (!c || c->id != r->conn_id)
         return;
-    conn_put(c, l->msg, l->len);
-    c->reply_len += l->len;
+    conn_put(c, r->msg, r->len);
+    c->reply_len += r->len;
     if (c->n_taken)
         c->n_taken--;
     conn_turn(t, c, 0);
@@ -383,15 +383,15 @@ static void deliver_all(struct tcp *t)
     uint64_t n;
     if (read(t->wake, &n, sizeof n) != sizeof n)
         return;
-    struct letter_list letters = STAILQ_HEAD_INITIALIZER(letters);
+    struct reply_list replies = STAILQ_HEAD_INITIALIZER(replies);
     pthread_mutex_lock(&t->lock);
-    STAILQ_CONCAT(&letters, &t->letters);
+    STAILQ_CONCAT(&replies, &t->replies);
     pthread_mutex_unlock(&t->lock);
-    struct letter *l;
-    while ((l = STAILQ_FIRST(&letters))) {
-        STAILQ_REMOVE_HEAD(&letters, next);
-        deliver(t, l);
-        free(l);
+    struct reply *r;
+    while ((r = STAILQ_FIRST(&replies))) {
+        STAILQ_REMOVE_HEAD(&replies, next);
+        deliver(t, r);
+        free(r);
     }
 }
 
@@ -457,10 +457,10 @@ static int watch(const struct tcp *t, int fd, uintptr_t index)
 
 static void tcp_free(struct tcp *t)
 {
-    struct letter *l;
-    while ((l = STAILQ_FIRST(&t->letters))) {
-        STAILQ_REMOVE_HEAD(&t->letters, next);
-        free(l);
+    struct reply *r;
+    while ((r = STAILQ_FIRST(&t->replies))) {
+        STAILQ_REMOVE_HEAD(&t->replies, next);
+        free(r);
     }
     if (t->epoll >= 0)
         close(t->epoll);
@@ -485,7 +485,7 @@ int tcp_start(const struct tcp_options *opts, struct tcp **out)
     t->conns = mem_array(t->max_clients, sizeof *t->conns);
     t->places = mem_array(t->max_clients, sizeof *t->places);
     TAILQ_INIT(&t->order);
-    STAILQ_INIT(&t->letters);
+    STAILQ_INIT(&t->replies);
     pthread_mutex_init(&t->lock, NULL);
     t->epoll = epoll_create1(EPOLL_CLOEXEC);
     t->wake = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
@@ -529,11 +529,11 @@ uint64_t tcp_n_open(const struct tcp *t)
 
 int tcp_reply(struct tcp *t, const struct net_peer *peer, const uint8_t *msg, size_t len)
 {
-    struct letter *l = mem_alloc(sizeof *l + len);
-    l->conn_id = peer->conn_id;
-    l->place = peer->socket;
-    l->len = len;
-    memcpy(l->msg, msg, len);
+    struct reply *r = mem_alloc(sizeof *r + len);
+    r->conn_id = peer->conn_id;
+    r->place = peer->socket;
+    r->len = len;
+    memcpy(r->msg, msg, len);
     int code = 0;
     pthread_mutex_lock(&t->lock);
     struct place *p = &t->places[peer->socket];
@@ -543,11 +543,11 @@ int tcp_reply(struct tcp *t, const struct net_peer *peer, const uint8_t *msg, si
         code = ERR_LIMIT;
     if (!code) {
         p->queued += len;
-        STAILQ_INSERT_TAIL(&t->letters, l, next);
+        STAILQ_INSERT_TAIL(&t->replies, r, next);
     }
     pthread_mutex_unlock(&t->lock);
     if (code)
-        free(l);
+        free(r);
     else
         tcp_wake(t);
     return code;

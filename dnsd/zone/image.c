@@ -9,7 +9,7 @@
 #include "bobbin/error.h"
 #include "wire/rdata.h"
 #include "zone/find.h"
-#include "zone/image_inside.h"
+#include "zone/image_priv.h"
 #include "zone/merge.h"
 #include "zone/set.h"
 

@@ -1,4 +1,4 @@
-#include "zone/image_inside.h"
+#include "zone/image_priv.h"
 #include "zone/merge.h"
 #include "wire/rdata.h"
 

@@ -28,9 +28,9 @@ static int compare_rdata(const uint8_t *a, size_t a_len, const uint8_t *b, size_
     return order ? order : (a_len > b_len) - (a_len < b_len);
 }
 
-static int compare_ops(const void *pa, const void *pb)
+static int compare_edits(const void *pa, const void *pb)
 {
-    const struct zone_op *a = *(struct zone_op *const *)pa, *b = *(struct zone_op *const *)pb;
+    const struct zone_edit *a = *(struct zone_edit *const *)pa, *b = *(struct zone_edit *const *)pb;
     if (a->type != b->type)
         return a->type < b->type ? -1 : 1;
     int order = compare_rdata(a->rdata, a->rdlen, b->rdata, b->rdlen);
@@ -39,14 +39,14 @@ static int compare_ops(const void *pa, const void *pb)
 
 static int compare_sequence(const void *pa, const void *pb)
 {
-    const struct zone_op *a = *(struct zone_op *const *)pa, *b = *(struct zone_op *const *)pb;
+    const struct zone_edit *a = *(struct zone_edit *const *)pa, *b = *(struct zone_edit *const *)pb;
     return (a->sequence > b->sequence) - (a->sequence < b->sequence);
 }
 
-void node_sort_ops(struct zone_op **ops, size_t n_ops)
+void node_sort_edits(struct zone_edit **edits, size_t n_edits)
 {
-    if (n_ops > 1)
-        qsort(ops, n_ops, sizeof *ops, compare_ops);
+    if (n_edits > 1)
+        qsort(edits, n_edits, sizeof *edits, compare_edits);
 }
 
 /** Records of a stored set. */
@@ -68,19 +68,19 @@ static struct record_list records_of(const struct zone_rrset *set)
     return list;
 }
 
-/** Apply the n operations on one record. @param r count 0 when it is new. */
-static void apply_ops(struct record *r, struct zone_op *const *ops, size_t n, struct node_outcome *o)
+/** Apply the n edits on one record. @param r count 0 when it is new. */
+static void apply_edits(struct record *r, struct zone_edit *const *edits, size_t n, struct node_outcome *o)
 {
     uint32_t before = r->count;
     for (size_t i = 0; i < n; i++) {
-        if (!ops[i]->is_add && r->count == 0) {
+        if (!edits[i]->is_add && r->count == 0) {
             o->n_missing++;
-        } else if (!ops[i]->is_add) {
+        } else if (!edits[i]->is_add) {
             r->count--;
             o->is_changed = true;
         } else {
-            if (r->count == 0 || ops[i]->ttl_s < r->ttl_s)
-                r->ttl_s = ops[i]->ttl_s;
+            if (r->count == 0 || edits[i]->ttl_s < r->ttl_s)
+                r->ttl_s = edits[i]->ttl_s;
             r->count++;
             o->is_changed = true;
         }
@@ -90,36 +90,36 @@ static void apply_ops(struct record *r, struct zone_op *const *ops, size_t n, st
     o->is_visible |= !before != !r->count;
 }
 
-/** Number of operations at ops[0] that are about the same record. */
-static size_t same_record(struct zone_op *const *ops, size_t n)
+/** Number of edits at edits[0] that are about the same record. */
+static size_t same_record(struct zone_edit *const *edits, size_t n)
 {
     size_t i = 1;
-    while (i < n && !compare_rdata(ops[0]->rdata, ops[0]->rdlen, ops[i]->rdata, ops[i]->rdlen))
+    while (i < n && !compare_rdata(edits[0]->rdata, edits[0]->rdlen, edits[i]->rdata, edits[i]->rdlen))
         i++;
     return i;
 }
 
-/** Merge sorted old records with sorted operations. */
-static struct record_list merge_records(const struct record_list *old, struct zone_op *const *ops,
-                                        size_t n_ops, struct node_outcome *o)
+/** Merge sorted old records with sorted edits. */
+static struct record_list merge_records(const struct record_list *old, struct zone_edit *const *edits,
+                                        size_t n_edits, struct node_outcome *o)
 {
-    struct record_list out = {mem_array(old->n + n_ops, sizeof(struct record)), 0};
+    struct record_list out = {mem_array(old->n + n_edits, sizeof(struct record)), 0};
     size_t i = 0, at = 0;
-    while (i < old->n || at < n_ops) {
+    while (i < old->n || at < n_edits) {
         int order = 1;
         if (i < old->n)
-            order = at < n_ops ? compare_rdata(old->records[i].rdata, old->records[i].rdlen, ops[at]->rdata,
-                                               ops[at]->rdlen)
-                               : -1;
+            order = at < n_edits ? compare_rdata(old->records[i].rdata, old->records[i].rdlen,
+                                                 edits[at]->rdata, edits[at]->rdlen)
+                                 : -1;
         if (order < 0) {
             out.records[out.n++] = old->records[i++];
             continue;
         }
-        struct record r = {ops[at]->rdata, ops[at]->rdlen, ops[at]->ttl_s, 0};
+        struct record r = {edits[at]->rdata, edits[at]->rdlen, edits[at]->ttl_s, 0};
         if (order == 0)
             r = old->records[i++];
-        size_t n = same_record(ops + at, n_ops - at);
-        apply_ops(&r, ops + at, n, o);
+        size_t n = same_record(edits + at, n_edits - at);
+        apply_edits(&r, edits + at, n, o);
         at += n;
         if (r.count)
             out.records[out.n++] = r;
@@ -137,15 +137,15 @@ static bool same_soa(const struct record *a, const struct record *b)
 }
 
 /** The last SOA added replaces the one that is there; only that one can be removed. */
-static struct record_list merge_soa(const struct record_list *old, struct zone_op **ops, size_t n_ops,
+static struct record_list merge_soa(const struct record_list *old, struct zone_edit **edits, size_t n_edits,
                                     struct node_outcome *o)
 {
     struct record_list out = {mem_array(1, sizeof(struct record)), 0};
     struct record now = old->n ? old->records[0] : (struct record){.count = 0};
-    qsort(ops, n_ops, sizeof *ops, compare_sequence);
-    for (size_t i = 0; i < n_ops; i++) {
-        struct record given = {ops[i]->rdata, ops[i]->rdlen, ops[i]->ttl_s, 1};
-        if (ops[i]->is_add)
+    qsort(edits, n_edits, sizeof *edits, compare_sequence);
+    for (size_t i = 0; i < n_edits; i++) {
+        struct record given = {edits[i]->rdata, edits[i]->rdlen, edits[i]->ttl_s, 1};
+        if (edits[i]->is_add)
             now = given;
         else if (now.count && same_soa(&now, &given))
             now.count = 0;
@@ -261,40 +261,41 @@ static size_t find_record(const struct zone_rrset *set, size_t rdlen, const uint
 }
 
 /**
- * Can the operations be cut into a large address set as it lies? They can when each is about a record of its own, and
+ * Can the edits be cut into a large address set as it lies? They can when each is about a record of its own, and
  * neither counts nor TTLs are needed before or after.
  */
-static bool can_splice(const struct zone_rrset *old, struct zone_op *const *ops, size_t n_ops)
+static bool can_splice(const struct zone_rrset *old, struct zone_edit *const *edits, size_t n_edits)
 {
-    uint16_t type = ops[0]->type;
+    uint16_t type = edits[0]->type;
     if (!old || (type != DNS_A && type != DNS_AAAA) || set_has_counts(old) || set_n_rrs(old) < LARGE_SET)
         return false;
     size_t n = set_n_rrs(old);
     uint32_t ttl_s = wire_get32(old->wire + 6);
-    for (size_t i = 0; i < n_ops; i++) {
+    for (size_t i = 0; i < n_edits; i++) {
         bool is_found;
-        find_record(old, ops[i]->rdlen, ops[i]->rdata, &is_found);
-        bool is_alone = i == 0 || memcmp(ops[i - 1]->rdata, ops[i]->rdata, ops[i]->rdlen) != 0;
-        if (!is_alone || is_found == ops[i]->is_add || (ops[i]->is_add && ops[i]->ttl_s != ttl_s))
+        find_record(old, edits[i]->rdlen, edits[i]->rdata, &is_found);
+        bool is_alone = i == 0 || memcmp(edits[i - 1]->rdata, edits[i]->rdata, edits[i]->rdlen) != 0;
+        if (!is_alone || is_found == edits[i]->is_add || (edits[i]->is_add && edits[i]->ttl_s != ttl_s))
             return false;
-        n = ops[i]->is_add ? n + 1 : n - 1;
+        n = edits[i]->is_add ? n + 1 : n - 1;
     }
     return n > 0;
 }
 
 /** Copy a large set but for the records that come and go: a component's set with one instance more costs one copy. */
-static void splice_set(const struct node_change *c, const struct zone_rrset *old, struct zone_op *const *ops,
-                       size_t n_ops, struct buf *out, struct node_outcome *o)
+static void splice_set(const struct node_change *c, const struct zone_rrset *old,
+                       struct zone_edit *const *edits, size_t n_edits, struct buf *out,
+                       struct node_outcome *o)
 {
-    uint16_t type = ops[0]->type;
-    size_t stride = WIRE_RR_HEADER + (size_t)ops[0]->rdlen, at = 0;
+    uint16_t type = edits[0]->type;
+    size_t stride = WIRE_RR_HEADER + (size_t)edits[0]->rdlen, at = 0;
     uint32_t ttl_s = wire_get32(old->wire + 6);
     size_t head = out->len;
     struct zone_rrset set = {0, 0};
-    buf_room(out, sizeof set + old->len + n_ops * stride + 4);
+    buf_room(out, sizeof set + old->len + n_edits * stride + 4);
     buf_add(out, &set, sizeof set);
-    for (size_t i = 0; i < n_ops; i++) {
-        struct record r = {ops[i]->rdata, ops[i]->rdlen, ttl_s, 1};
+    for (size_t i = 0; i < n_edits; i++) {
+        struct record r = {edits[i]->rdata, edits[i]->rdlen, ttl_s, 1};
         bool is_found;
         size_t place = find_record(old, r.rdlen, r.rdata, &is_found);
         buf_add(out, old->wire + at * stride, (place - at) * stride);
@@ -314,17 +315,17 @@ static void splice_set(const struct node_change *c, const struct zone_rrset *old
     o->is_visible = o->is_changed = true;
 }
 
-static void merge_set(const struct node_change *c, const struct zone_rrset *old, struct zone_op **ops,
-                      size_t n_ops, struct buf *out, struct node_outcome *o)
+static void merge_set(const struct node_change *c, const struct zone_rrset *old, struct zone_edit **edits,
+                      size_t n_edits, struct buf *out, struct node_outcome *o)
 {
-    uint16_t type = ops[0]->type;
-    if (can_splice(old, ops, n_ops)) {
-        splice_set(c, old, ops, n_ops, out, o);
+    uint16_t type = edits[0]->type;
+    if (can_splice(old, edits, n_edits)) {
+        splice_set(c, old, edits, n_edits, out, o);
         return;
     }
     struct record_list before = records_of(old);
     struct record_list after =
-        type == DNS_SOA ? merge_soa(&before, ops, n_ops, o) : merge_records(&before, ops, n_ops, o);
+        type == DNS_SOA ? merge_soa(&before, edits, n_edits, o) : merge_records(&before, edits, n_edits, o);
     uint32_t old_ttl_s = old ? wire_get32(old->wire + 6) : 0, ttl_s = 0;
     if (after.n) {
         ttl_s = put_set(out, type, &after);
@@ -336,10 +337,10 @@ static void merge_set(const struct node_change *c, const struct zone_rrset *old,
     free(after.records);
 }
 
-static size_t same_type(struct zone_op *const *ops, size_t n)
+static size_t same_type(struct zone_edit *const *edits, size_t n)
 {
     size_t i = 1;
-    while (i < n && ops[i]->type == ops[0]->type)
+    while (i < n && edits[i]->type == edits[0]->type)
         i++;
     return i;
 }
@@ -350,16 +351,16 @@ static void merge_sets(const struct node_change *c, struct buf *out, struct node
     const struct zone_rrset *set = c->old ? node_first_set(c->old) : NULL;
     const struct zone_rrset *end = c->old ? node_end(c->old) : NULL;
     size_t at = 0;
-    while (set < end || at < c->n_ops) {
-        if (set < end && (at == c->n_ops || set_type(set) < c->ops[at]->type)) {
+    while (set < end || at < c->n_edits) {
+        if (set < end && (at == c->n_edits || set_type(set) < c->edits[at]->type)) {
             const struct zone_rrset *next = set_next(set);
             buf_add(out, set, (size_t)((const uint8_t *)next - (const uint8_t *)set));
             set = next;
             continue;
         }
-        size_t n = same_type(c->ops + at, c->n_ops - at);
-        const struct zone_rrset *old = set < end && set_type(set) == c->ops[at]->type ? set : NULL;
-        merge_set(c, old, c->ops + at, n, out, o);
+        size_t n = same_type(c->edits + at, c->n_edits - at);
+        const struct zone_rrset *old = set < end && set_type(set) == c->edits[at]->type ? set : NULL;
+        merge_set(c, old, c->edits + at, n, out, o);
         set = old ? set_next(set) : set;
         at += n;
     }

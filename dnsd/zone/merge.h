@@ -10,8 +10,8 @@
 #include "zone/shard.h"
 
 /** One zone_tx_add or zone_tx_remove. */
-struct zone_op {
-    struct zone_op *next;
+struct zone_edit {
+    struct zone_edit *next;
     uint32_t sequence; /* order of the calls */
     uint32_t ttl_s;
     uint16_t type, rdlen;
@@ -22,8 +22,8 @@ struct zone_op {
 /** What is to happen to a node. */
 struct node_change {
     const struct zone_node *old; /* or NULL                                      [borrowed] */
-    struct zone_op **ops;        /* sorted by node_sort_ops                      [borrowed] */
-    size_t n_ops;
+    struct zone_edit **edits;    /* sorted by node_sort_edits                      [borrowed] */
+    size_t n_edits;
     int64_t more_children; /* nodes below that came minus those that went */
     uint32_t hash;
     uint16_t zone;
@@ -40,8 +40,8 @@ struct node_outcome {
     bool is_changed; /* so do we: counts, children */
 };
 
-/** Sort operations by type, rdata and sequence. */
-void node_sort_ops(struct zone_op **ops, size_t n_ops);
+/** Sort edits by type, rdata and sequence. */
+void node_sort_edits(struct zone_edit **edits, size_t n_edits);
 
 /**
  * Make the next node.

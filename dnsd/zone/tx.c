@@ -1,10 +1,10 @@
 /*
- * A transaction collects operations by name (touches). Applying them goes through three steps:
+ * A transaction collects edits by name (touches). Applying them goes through three steps:
  *   1 names, deepest first: merge each with its node; a node that comes or goes touches its parent,
  *     a visible change touches the apex of its zone (serial);
  *   2 shards are split until they are small enough for the new number of nodes;
  *   3 each shard with changed nodes is made anew.
- * A large transaction applies what it has every FLUSH_OPS operations, so its memory stays bounded.
+ * A large transaction applies what it has every FLUSH_EDITS edits, so its memory stays bounded.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -18,7 +18,7 @@
 #include "zone/set.h"
 
 enum {
-    FLUSH_OPS = 65536,
+    FLUSH_EDITS = 65536,
     TTL_MAX_S = 0x7fffffff,
     CACHE_LINE = 64,
     FETCHED_TOUCHES = 32, /* of more, the first would be gone again */
@@ -28,8 +28,8 @@ enum {
 /** A name that a transaction touches. */
 struct zone_touch {
     struct zone_touch *next_hash, *next_level;
-    struct zone_op *ops, **ops_end;
-    uint32_t n_ops;
+    struct zone_edit *edits, **edits_end;
+    uint32_t n_edits;
     uint32_t hash;
     uint16_t zone;
     uint8_t len, rel_len, n_labels;
@@ -44,7 +44,7 @@ struct zone_tx {
     struct arena *arena;
     struct zone_touch **buckets;
     uint32_t bucket_mask;
-    uint32_t n_touches, n_ops;
+    uint32_t n_touches, n_edits;
     struct zone_touch *levels[NAME_LABELS_MAX + 1]; /* by number of labels */
     struct node_outcome outcome;
     uint32_t n_zones_changed;
@@ -58,7 +58,7 @@ static void tx_clear(struct zone_tx *tx)
     free(tx->buckets);
     tx->bucket_mask = 63;
     tx->buckets = mem_array(tx->bucket_mask + 1, sizeof *tx->buckets);
-    tx->n_touches = tx->n_ops = 0;
+    tx->n_touches = tx->n_edits = 0;
     memset(tx->levels, 0, sizeof tx->levels);
 }
 
@@ -124,7 +124,7 @@ static struct zone_touch *touch_get(struct zone_tx *tx, const struct zone *z, co
     if (tx->n_touches > tx->bucket_mask)
         grow_buckets(tx);
     struct zone_touch *t = arena_new_obj(tx->arena, struct zone_touch);
-    t->ops_end = &t->ops;
+    t->edits_end = &t->edits;
     t->hash = hash;
     t->zone = z->number;
     t->len = key->len;
@@ -182,15 +182,15 @@ static void merge_touch(struct zone_tx *tx, struct zone_touch *t, struct buf *sc
     struct zone *z = &v->zones[t->zone];
     const struct zone_node *old =
         shard_find(shard_at(v, shard_index(v, t->hash)), t->hash, t->zone, t->name, t->rel_len);
-    mem_auto struct zone_op **ops = mem_array(t->n_ops, sizeof *ops);
+    mem_auto struct zone_edit **edits = mem_array(t->n_edits, sizeof *edits);
     size_t n = 0;
-    for (struct zone_op *op = t->ops; op; op = op->next)
-        ops[n++] = op;
-    node_sort_ops(ops, n);
+    for (struct zone_edit *edit = t->edits; edit; edit = edit->next)
+        edits[n++] = edit;
+    node_sort_edits(edits, n);
     struct node_change change = {
         .old = old,
-        .ops = ops,
-        .n_ops = n,
+        .edits = edits,
+        .n_edits = n,
         .more_children = t->more_children,
         .hash = t->hash,
         .zone = t->zone,
@@ -310,9 +310,9 @@ void zone_tx_apply(struct zone_tx *tx)
     tx_clear(tx);
 }
 
-uint32_t zone_tx_n_ops(const struct zone_tx *tx)
+uint32_t zone_tx_n_edits(const struct zone_tx *tx)
 {
-    return tx->n_ops;
+    return tx->n_edits;
 }
 
 /** The zone of a record. @return NULL: none. */
@@ -334,7 +334,7 @@ static bool is_storable(uint16_t type)
     return type != 0 && type != DNS_OPT && (type < 128 || type > DNS_ANY);
 }
 
-static int tx_op(struct zone_tx *tx, int zone, const struct zone_rr *rr, bool is_add)
+static int tx_edit(struct zone_tx *tx, int zone, const struct zone_rr *rr, bool is_add)
 {
     struct name_key key;
     if (name_key_read(rr->owner, NAME_MAX_LEN, &key) < 0 || rr->ttl_s > TTL_MAX_S || !is_storable(rr->type) ||
@@ -345,29 +345,29 @@ static int tx_op(struct zone_tx *tx, int zone, const struct zone_rr *rr, bool is
     if (!z)
         return ERR_NOTFOUND;
     struct zone_touch *t = touch_get(tx, z, &key);
-    struct zone_op *op = arena_alloc(tx->arena, sizeof *op + rr->rdlen);
-    op->sequence = tx->n_ops++;
-    op->ttl_s = rr->ttl_s;
-    op->type = rr->type;
-    op->rdlen = rr->rdlen;
-    op->is_add = is_add;
-    memcpy(op->rdata, rr->rdata, rr->rdlen);
-    *t->ops_end = op;
-    t->ops_end = &op->next;
-    t->n_ops++;
-    if (tx->n_ops == FLUSH_OPS)
+    struct zone_edit *edit = arena_alloc(tx->arena, sizeof *edit + rr->rdlen);
+    edit->sequence = tx->n_edits++;
+    edit->ttl_s = rr->ttl_s;
+    edit->type = rr->type;
+    edit->rdlen = rr->rdlen;
+    edit->is_add = is_add;
+    memcpy(edit->rdata, rr->rdata, rr->rdlen);
+    *t->edits_end = edit;
+    t->edits_end = &edit->next;
+    t->n_edits++;
+    if (tx->n_edits == FLUSH_EDITS)
         zone_tx_apply(tx);
     return 0;
 }
 
 int zone_tx_add(struct zone_tx *tx, int zone, const struct zone_rr *rr)
 {
-    return tx_op(tx, zone, rr, true);
+    return tx_edit(tx, zone, rr, true);
 }
 
 int zone_tx_remove(struct zone_tx *tx, int zone, const struct zone_rr *rr)
 {
-    return tx_op(tx, zone, rr, false);
+    return tx_edit(tx, zone, rr, false);
 }
 
 void zone_tx_raise_serial(struct zone_tx *tx, int zone, uint32_t serial)

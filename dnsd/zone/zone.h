@@ -150,7 +150,7 @@ int zone_tx_remove(struct zone_tx *tx, int zone, const struct zone_rr *rr);
 void zone_tx_raise_serial(struct zone_tx *tx, int zone, uint32_t serial);
 
 /** Records given since the transaction began, or since zone_tx_apply. Thread: that of the transaction. */
-uint32_t zone_tx_n_ops(const struct zone_tx *tx);
+uint32_t zone_tx_n_edits(const struct zone_tx *tx);
 /** Records from which on zone_tx_apply is worth its cost; a transaction applies by itself what is far above. */
 #define ZONE_TX_PART 32768
 

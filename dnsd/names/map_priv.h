@@ -1,6 +1,6 @@
 /** What map.c (containers) and map_service.c (applications) share. Internal to dnsd/feed. Source: ours. */
-#ifndef NAMES_MAP_INSIDE_H
-#define NAMES_MAP_INSIDE_H
+#ifndef NAMES_MAP_PRIV_H
+#define NAMES_MAP_PRIV_H
 
 #include "base/addr.h"
 #include "names/map.h"

@@ -1,4 +1,4 @@
-#include "names/kept.h"
+#include "names/packed.h"
 #include "base/mem.h"
 #include "base/obj.h"
 
@@ -13,7 +13,7 @@ struct prefix {
     const char *text; /* the key in by_text */
 };
 
-struct kept {
+struct packed {
     struct prefix *prefix;
     uint32_t hash;  /* of the whole path */
     uint32_t len;   /* of the block as it lies here */
@@ -64,7 +64,7 @@ static uint16_t find_field(const char *packed, size_t len, const char *text)
     return 0;
 }
 
-static struct prefix *prefix_use(struct kept_prefixes *prefixes, const char *path, size_t n)
+static struct prefix *prefix_use(struct packed_prefixes *prefixes, const char *path, size_t n)
 {
     struct prefix *p = map_getn(&prefixes->by_text, path, n);
     if (!p) {
@@ -78,14 +78,14 @@ static struct prefix *prefix_use(struct kept_prefixes *prefixes, const char *pat
     return p;
 }
 
-struct kept *kept_new(struct kept_prefixes *prefixes, const char *path, const char *packed, size_t len)
+struct packed *packed_new(struct packed_prefixes *prefixes, const char *path, const char *packed, size_t len)
 {
     BUG_IF(!len || packed[len - 1] || len > UINT32_MAX);
     buf_auto struct buf id = BUF_EMPTY;
     size_t n_prefix = prefix_len(path), n_rest = strlen(path + n_prefix) + 1;
     uint16_t id_at = put_id(path, &id) ? find_field(packed, len, id.bytes) : 0;
     size_t n_id = id_at ? id.len + 1 : 0;
-    struct kept *k = mem_alloc(offsetof(struct kept, text) + n_rest + len - n_id);
+    struct packed *k = mem_alloc(offsetof(struct packed, text) + n_rest + len - n_id);
     k->prefix = prefix_use(prefixes, path, n_prefix);
     k->hash = hash_of(path);
     k->len = (uint32_t)(len - n_id);
@@ -96,12 +96,12 @@ struct kept *kept_new(struct kept_prefixes *prefixes, const char *path, const ch
     return k;
 }
 
-void kept_free(struct kept_prefixes *prefixes, struct kept *take_kept)
+void packed_free(struct packed_prefixes *prefixes, struct packed *take_packed)
 {
-    if (!take_kept)
+    if (!take_packed)
         return;
-    struct prefix *p = take_kept->prefix;
-    free(take_kept);
+    struct prefix *p = take_packed->prefix;
+    free(take_packed);
     if (--p->n_users)
         return;
     map_remove(&prefixes->by_text, p->text);
@@ -110,28 +110,28 @@ void kept_free(struct kept_prefixes *prefixes, struct kept *take_kept)
     free(p);
 }
 
-static const char *block_of(const struct kept *k)
+static const char *block_of(const struct packed *k)
 {
     return k->text + strlen(k->text) + 1;
 }
 
-static bool same_path(const struct kept *a, const struct kept *b)
+static bool same_path(const struct packed *a, const struct packed *b)
 {
     return a->hash == b->hash && a->prefix == b->prefix && strcmp(a->text, b->text) == 0;
 }
 
-bool kept_equal(const struct kept *a, const struct kept *b)
+bool packed_equal(const struct packed *a, const struct packed *b)
 {
     return same_path(a, b) && a->len == b->len && a->id_at == b->id_at &&
            memcmp(block_of(a), block_of(b), a->len) == 0;
 }
 
-const char *kept_kind(const struct kept *k)
+const char *packed_kind(const struct packed *k)
 {
     return block_of(k);
 }
 
-void kept_read(const struct kept *k, struct kept_text *out)
+void packed_read(const struct packed *k, struct packed_text *out)
 {
     struct buf *b = &out->bytes;
     const char *block = block_of(k);
@@ -151,25 +151,25 @@ void kept_read(const struct kept *k, struct kept_text *out)
     out->len = b->len - packed_at;
 }
 
-void kept_text_fini(struct kept_text *t)
+void packed_text_fini(struct packed_text *t)
 {
     buf_fini(&t->bytes);
 }
 
 /* ---- sets ---- */
 
-void kept_set_fini(struct kept_set *s, struct kept_prefixes *prefixes)
+void packed_set_fini(struct packed_set *s, struct packed_prefixes *prefixes)
 {
     for (uint32_t i = 0; i < s->n_places; i++)
-        kept_free(prefixes, s->places[i]);
+        packed_free(prefixes, s->places[i]);
     free(s->places);
     free(s->slots);
     free(s->free);
-    *s = (struct kept_set){.n_items = 0};
+    *s = (struct packed_set){.n_items = 0};
 }
 
 /* Slot of a record with this path, or the empty one where it would be. There is an empty one. */
-static uint32_t find_slot(const struct kept_set *s, const struct kept *k)
+static uint32_t find_slot(const struct packed_set *s, const struct packed *k)
 {
     uint32_t mask = s->n_slots - 1, i = k->hash & mask;
     while (s->slots[i] && !same_path(s->places[s->slots[i] - 1], k))
@@ -177,7 +177,7 @@ static uint32_t find_slot(const struct kept_set *s, const struct kept *k)
     return i;
 }
 
-static void grow_slots(struct kept_set *s, uint32_t n_slots)
+static void grow_slots(struct packed_set *s, uint32_t n_slots)
 {
     free(s->slots);
     s->n_slots = n_slots;
@@ -192,7 +192,7 @@ static void grow_slots(struct kept_set *s, uint32_t n_slots)
     }
 }
 
-static uint32_t new_place(struct kept_set *s)
+static uint32_t new_place(struct packed_set *s)
 {
     if (s->n_free)
         return s->free[--s->n_free];
@@ -203,7 +203,8 @@ static uint32_t new_place(struct kept_set *s)
     return s->n_places++;
 }
 
-struct kept *kept_get(const struct kept_set *s, const struct kept_prefixes *prefixes, const char *path)
+struct packed *packed_get(const struct packed_set *s, const struct packed_prefixes *prefixes,
+                          const char *path)
 {
     size_t n = prefix_len(path);
     const struct prefix *p = map_getn(&prefixes->by_text, path, n);
@@ -211,20 +212,20 @@ struct kept *kept_get(const struct kept_set *s, const struct kept_prefixes *pref
     if (!p || !s->n_slots)
         return NULL;
     for (uint32_t i = hash & mask; s->slots[i]; i = (i + 1) & mask) {
-        struct kept *k = s->places[s->slots[i] - 1];
+        struct packed *k = s->places[s->slots[i] - 1];
         if (k->hash == hash && k->prefix == p && strcmp(k->text, path + n) == 0)
             return k;
     }
     return NULL;
 }
 
-struct kept *kept_like(const struct kept_set *s, const struct kept *k)
+struct packed *packed_like(const struct packed_set *s, const struct packed *k)
 {
     uint32_t found = s->n_slots ? s->slots[find_slot(s, k)] : 0;
     return found ? s->places[found - 1] : NULL;
 }
 
-void kept_set_room(struct kept_set *s, size_t n_items)
+void packed_set_room(struct packed_set *s, size_t n_items)
 {
     uint32_t n_slots = s->n_slots ? s->n_slots : 16;
     BUG_IF(n_items > UINT32_MAX / 4);
@@ -238,22 +239,22 @@ void kept_set_room(struct kept_set *s, size_t n_items)
     }
 }
 
-struct kept *kept_put(struct kept_set *s, struct kept *take_kept)
+struct packed *packed_put(struct packed_set *s, struct packed *take_packed)
 {
     if ((s->n_items + 1) * 4 > (size_t)s->n_slots * 3)
         grow_slots(s, s->n_slots ? s->n_slots * 2 : 16);
-    uint32_t *slot = &s->slots[find_slot(s, take_kept)];
-    struct kept *old = *slot ? s->places[*slot - 1] : NULL;
+    uint32_t *slot = &s->slots[find_slot(s, take_packed)];
+    struct packed *old = *slot ? s->places[*slot - 1] : NULL;
     if (!old) {
         *slot = new_place(s) + 1;
         s->n_items++;
     }
-    s->places[*slot - 1] = take_kept;
+    s->places[*slot - 1] = take_packed;
     return old;
 }
 
 /* Empty a slot: what stands behind it and could not be found any more moves up (Knuth 6.4, algorithm R). */
-static void clear_slot(struct kept_set *s, uint32_t hole)
+static void clear_slot(struct packed_set *s, uint32_t hole)
 {
     uint32_t mask = s->n_slots - 1;
     for (uint32_t i = (hole + 1) & mask; s->slots[i]; i = (i + 1) & mask) {
@@ -266,13 +267,13 @@ static void clear_slot(struct kept_set *s, uint32_t hole)
     s->slots[hole] = 0;
 }
 
-struct kept *kept_take(struct kept_set *s, const struct kept *k)
+struct packed *packed_take(struct packed_set *s, const struct packed *k)
 {
     uint32_t slot = s->n_slots ? find_slot(s, k) : 0;
     if (!s->n_slots || !s->slots[slot])
         return NULL;
     uint32_t place = s->slots[slot] - 1;
-    struct kept *found = s->places[place];
+    struct packed *found = s->places[place];
     clear_slot(s, slot);
     s->places[place] = NULL;
     if ((s->n_free & (s->n_free - 1)) == 0)

@@ -8,26 +8,26 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "names/kept.h"
+#include "names/packed.h"
 
 #define TEXT_LEN(text) text, sizeof text
 
-static struct kept_prefixes prefixes;
-static struct kept_set set;
+static struct packed_prefixes prefixes;
+static struct packed_set set;
 
 static int reset(void **state)
 {
     (void)state;
-    kept_set_fini(&set, &prefixes);
+    packed_set_fini(&set, &prefixes);
     assert_int_equal(prefixes.by_text.n_items, 0);
     return 0;
 }
 
-static void expect(const struct kept *k, const char *path, const char *packed, size_t len)
+static void expect(const struct packed *k, const char *path, const char *packed, size_t len)
 {
-    kept_text_auto struct kept_text t = {.len = 0};
+    packed_text_auto struct packed_text t = {.len = 0};
     assert_non_null(k);
-    kept_read(k, &t);
+    packed_read(k, &t);
     assert_string_equal(t.path, path);
     assert_int_equal(t.len, len);
     assert_memory_equal(t.packed, packed, len);
@@ -56,38 +56,38 @@ static void comes_out_as_it_went_in(void **state)
         {"ctr-no-slash", TEXT_LEN("n\0container_no_slash")},
     };
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
-        assert_null(kept_put(&set, kept_new(&prefixes, rows[i].path, rows[i].packed, rows[i].len)));
+        assert_null(packed_put(&set, packed_new(&prefixes, rows[i].path, rows[i].packed, rows[i].len)));
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
-        struct kept *k = kept_get(&set, &prefixes, rows[i].path);
+        struct packed *k = packed_get(&set, &prefixes, rows[i].path);
         expect(k, rows[i].path, rows[i].packed, rows[i].len);
-        assert_string_equal(kept_kind(k), rows[i].packed);
+        assert_string_equal(packed_kind(k), rows[i].packed);
     }
-    assert_null(kept_get(&set, &prefixes, "/users/a/services/c/s/components/ctr-e50-14-0001-01-000004"));
-    assert_null(kept_get(&set, &prefixes, "/users/b"));
+    assert_null(packed_get(&set, &prefixes, "/users/a/services/c/s/components/ctr-e50-14-0001-01-000004"));
+    assert_null(packed_get(&set, &prefixes, "/users/b"));
 }
 
 static void equal_needs_path_and_block(void **state)
 {
     (void)state;
-    struct kept *a = kept_new(&prefixes, "/x/ctr-1-1", TEXT_LEN("c\0container_1_1"));
-    struct kept *same = kept_new(&prefixes, "/x/ctr-1-1", TEXT_LEN("c\0container_1_1"));
-    struct kept *path = kept_new(&prefixes, "/x/ctr-1-2", TEXT_LEN("c\0container_1_2"));
-    struct kept *block = kept_new(&prefixes, "/x/ctr-1-1", TEXT_LEN("c\0container_1_2"));
-    assert_true(kept_equal(a, same));
-    assert_false(kept_equal(a, path));
-    assert_false(kept_equal(a, block));
-    kept_free(&prefixes, a);
-    kept_free(&prefixes, same);
-    kept_free(&prefixes, path);
-    kept_free(&prefixes, block);
-    kept_free(&prefixes, NULL);
+    struct packed *a = packed_new(&prefixes, "/x/ctr-1-1", TEXT_LEN("c\0container_1_1"));
+    struct packed *same = packed_new(&prefixes, "/x/ctr-1-1", TEXT_LEN("c\0container_1_1"));
+    struct packed *path = packed_new(&prefixes, "/x/ctr-1-2", TEXT_LEN("c\0container_1_2"));
+    struct packed *block = packed_new(&prefixes, "/x/ctr-1-1", TEXT_LEN("c\0container_1_2"));
+    assert_true(packed_equal(a, same));
+    assert_false(packed_equal(a, path));
+    assert_false(packed_equal(a, block));
+    packed_free(&prefixes, a);
+    packed_free(&prefixes, same);
+    packed_free(&prefixes, path);
+    packed_free(&prefixes, block);
+    packed_free(&prefixes, NULL);
 }
 
-static struct kept *numbered(unsigned i, const char *packed)
+static struct packed *numbered(unsigned i, const char *packed)
 {
     char path[64];
     snprintf(path, sizeof path, "/p%u/ctr-%u-%u", i % 7, i % 3, i);
-    return kept_new(&prefixes, path, packed, strlen(packed) + 1);
+    return packed_new(&prefixes, path, packed, strlen(packed) + 1);
 }
 
 enum { N = 3000 };
@@ -97,31 +97,31 @@ static void many_come_and_go(void **state)
 {
     (void)state;
     for (unsigned i = 0; i < N; i++)
-        assert_null(kept_put(&set, numbered(i, "old")));
+        assert_null(packed_put(&set, numbered(i, "old")));
     for (unsigned i = 0; i < N; i += 3) {
-        struct kept *like = numbered(i, "x");
-        struct kept *k = kept_take(&set, like);
-        assert_string_equal(kept_kind(k), "old");
-        assert_null(kept_take(&set, like));
-        kept_free(&prefixes, k);
-        kept_free(&prefixes, like);
+        struct packed *like = numbered(i, "x");
+        struct packed *k = packed_take(&set, like);
+        assert_string_equal(packed_kind(k), "old");
+        assert_null(packed_take(&set, like));
+        packed_free(&prefixes, k);
+        packed_free(&prefixes, like);
     }
     for (unsigned i = 0; i < N; i += 5) {
-        struct kept *old = kept_put(&set, numbered(i, "new"));
+        struct packed *old = packed_put(&set, numbered(i, "new"));
         assert_int_equal(old == NULL, i % 3 == 0);
-        kept_free(&prefixes, old);
+        packed_free(&prefixes, old);
     }
     for (unsigned i = 0; i < N; i++) {
-        struct kept *like = numbered(i, "x"), *k = kept_like(&set, like);
+        struct packed *like = numbered(i, "x"), *k = packed_like(&set, like);
         const char *wanted = i % 5 == 0 ? "new" : i % 3 == 0 ? NULL : "old";
         assert_int_equal(k != NULL, wanted != NULL);
         if (wanted)
-            assert_string_equal(kept_kind(k), wanted);
-        kept_free(&prefixes, like);
+            assert_string_equal(packed_kind(k), wanted);
+        packed_free(&prefixes, like);
     }
     size_t n = 0;
     for (uint32_t place = 0; place < set.n_places; place++)
-        n += kept_at(&set, place) != NULL;
+        n += packed_at(&set, place) != NULL;
     assert_int_equal(n, set.n_items);
     assert_int_equal(n, N - N / 3 + N / 15);
     assert_int_equal(set.n_places, N); /* places that were freed are used again */
@@ -132,9 +132,9 @@ static void replaced_in_its_place(void **state)
 {
     (void)state;
     for (unsigned i = 0; i < 10; i++)
-        kept_put(&set, numbered(i, "old"));
-    kept_free(&prefixes, kept_put(&set, numbered(4, "new")));
-    assert_string_equal(kept_kind(kept_at(&set, 4)), "new");
+        packed_put(&set, numbered(i, "old"));
+    packed_free(&prefixes, packed_put(&set, numbered(4, "new")));
+    assert_string_equal(packed_kind(packed_at(&set, 4)), "new");
     assert_int_equal(set.n_items, 10);
 }
 

@@ -1,6 +1,6 @@
 /** Layout of an image: image.c writes it and takes it in, image_check.c looks at it before. For the files of this folder. Source: ours. */
-#ifndef ZONE_IMAGE_INSIDE_H
-#define ZONE_IMAGE_INSIDE_H
+#ifndef ZONE_IMAGE_PRIV_H
+#define ZONE_IMAGE_PRIV_H
 
 #include <stddef.h>
 

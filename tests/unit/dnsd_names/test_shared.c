@@ -1,4 +1,4 @@
-/* Shared names: what is not ready shows only when nothing ready is left. */
+/* Shared names: an unready record is visible only when no ready one is left. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -7,7 +7,7 @@
 
 #include <string.h>
 
-#include "names/pool.h"
+#include "names/shared.h"
 #include "wire/rdata.h"
 
 /* How often each address 10.0.0.i is in the zone now. */
@@ -23,7 +23,7 @@ static void on_rr(void *arg, const struct zone_rr *rr, bool is_add)
     assert_true(z->n[rr->rdata[3]] >= 0);
 }
 
-static struct pools pools;
+static struct shared_names names;
 static struct zone_copy zone;
 
 static void change(uint8_t i, bool is_ready, bool is_add)
@@ -32,8 +32,8 @@ static void change(uint8_t i, bool is_ready, bool is_add)
     /* The same name in any case. */
     assert_true(name_from_text(i % 2 ? "Web.Test." : "web.test.", 9, owner) > 0);
     struct zone_rr rr = {owner, DNS_A, 30, rdata, 4};
-    struct pool_sink sink = {on_rr, &zone};
-    pools_change(&pools, &rr, is_ready, is_add, &sink);
+    struct shared_sink sink = {on_rr, &zone};
+    shared_change(&names, &rr, is_ready, is_add, &sink);
 }
 
 static void expect(const char *shown)
@@ -45,7 +45,7 @@ static void expect(const char *shown)
 static int reset(void **state)
 {
     (void)state;
-    pools_fini(&pools);
+    shared_fini(&names);
     memset(&zone, 0, sizeof zone);
     return 0;
 }
@@ -93,7 +93,7 @@ static void an_address_that_two_share_is_counted(void **state)
     expect(" 1      ");
     change(1, false, false);
     expect("        ");
-    assert_int_equal(pools.by_name.n_items, 0);
+    assert_int_equal(names.by_name.n_items, 0);
 }
 
 int main(void)
