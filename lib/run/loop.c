@@ -95,6 +95,7 @@ static void before_wait(uv_prepare_t *prepare)
     bool is_first = !loop->turn_began_ns;
     loop->turn_began_ns = now_ns;
     loop->idle_ns = idle_ns;
+    loop->turns.n++;
     if (is_first)
         return;
     loop->turns.n_long += took_us > RUN_TURN_LONG_US;

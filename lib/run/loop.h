@@ -39,8 +39,9 @@ void run_post(struct run_loop *loop, void (*fn)(void *arg), void *arg);
 
 /** How long turns of a loop took, the wait for the next event not counted. */
 struct run_turns {
+    uint64_t n;         /* since the loop was made */
     uint64_t n_long;    /* of more than RUN_TURN_LONG_US */
-    int64_t longest_us; /* since the loop was made */
+    int64_t longest_us; /* of all */
 };
 
 /** What waits for the loop notices a longer turn. */
