@@ -1,6 +1,6 @@
 /**
- * What a person wants to see of the example: URLs, names, pages. What the answers must be follows from the API's own view
- * of the containers. See dev.h.   Source: RegistryDNS names (instance, component, container, reverse).
+ * The example as DNS and the web show it: names and pages of its containers. See dev.h.
+ * Source: RegistryDNS names (instance, component, container, reverse).
  */
 #include "dev.h"
 
@@ -32,34 +32,24 @@ static const char *web_port(const json_t *component)
 static int ask_container(struct dev *d, const json_t *container, struct err_info *why)
 {
     const char *ip = services_text(container, "ip");
-    const char *id = services_text(container, "id");
     mem_auto char *instance = mem_fmt("%s.%s.%s.%s", services_text(container, "component_instance_name"),
                                       d->service_name, d->user, d->domain);
-    mem_auto char *encoded = reg_encode_yarn_id(id);
+    mem_auto char *encoded = reg_encode_yarn_id(services_text(container, "id"));
     mem_auto char *by_id = mem_fmt("%s.%s", encoded, d->domain);
-    mem_auto char *text = mem_fmt("\"id=%s\"", id);
-    mem_auto char *pointer = mem_fmt("%s.", instance);
-    const char *const just_ip[] = {ip, NULL};
-    int err = dev_dig(d, (const char *const[]){instance, "A", NULL}, just_ip, why);
+    const char *const questions[][3] = {{instance, "A"}, {instance, "TXT"}, {by_id, "A"}, {"-x", ip}};
+    int err = 0;
 
-    if (!err)
-        err =
-            dev_dig(d, (const char *const[]){instance, "TXT", NULL}, (const char *const[]){text, NULL}, why);
-    if (!err)
-        err = dev_dig(d, (const char *const[]){by_id, "A", NULL}, just_ip, why);
-    if (!err)
-        err = dev_dig(d, (const char *const[]){"-x", ip, NULL}, (const char *const[]){pointer, NULL}, why);
+    for (size_t i = 0; i < ARRAY_LEN(questions) && !err; i++)
+        err = dev_dig(d, questions[i], why);
     return err;
 }
 
-/** The page of a container; it must hold the instance's name when the command writes that into it. */
 static int ask_page(struct dev *d, const json_t *component, const json_t *container, struct err_info *why)
 {
-    const char *name = services_text(container, "component_instance_name");
-    mem_auto char *host = mem_fmt("%s.%s.%s.%s", name, d->service_name, d->user, d->domain);
-    bool tells_name = strstr(services_text(component, "launch_command"), "COMPONENT_INSTANCE_NAME") != NULL;
+    mem_auto char *host = mem_fmt("%s.%s.%s.%s", services_text(container, "component_instance_name"),
+                                  d->service_name, d->user, d->domain);
 
-    return dev_curl(d, host, web_port(component), tells_name ? name : NULL, why);
+    return dev_curl(d, host, web_port(component), why);
 }
 
 /** The component's name has the address of every container. */
@@ -67,15 +57,8 @@ static int ask_component_name(struct dev *d, const json_t *component, struct err
 {
     mem_auto char *name =
         mem_fmt("%s.%s.%s.%s", services_text(component, "name"), d->service_name, d->user, d->domain);
-    const json_t *containers = json_object_get(component, "containers");
-    size_t n = json_array_size(containers);
-    const char **ips = mem_array(n + 1, sizeof(char *));
 
-    for (size_t i = 0; i < n; i++)
-        ips[i] = services_text(json_array_get(containers, i), "ip");
-    int err = dev_dig(d, (const char *const[]){name, "A", NULL}, ips, why);
-    free(ips);
-    return err;
+    return dev_dig(d, (const char *const[]){name, "A", NULL}, why);
 }
 
 static int ask_component(struct dev *d, const json_t *component, struct err_info *why)

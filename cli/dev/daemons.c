@@ -67,6 +67,8 @@ static void add_configuration(const struct dev *d, struct words *w)
     add_default(d, w, KEY_SUBNET, "hadoop.registry.dns.zone-subnet", opt_text(o, KEY_ADDRESSES));
     add_default(d, w, KEY_STATIC_USER, "hadoop.http.staticuser.user", d->user);
     add_default(d, w, KEY_STOP_ON_EXIT, "yarn.service.stop-containers-on-exit", "true");
+    if (d->zones)
+        add_default(d, w, KEY_ZONES_DIR, "hadoop.registry.dns.zones-dir", d->zones);
     for (size_t i = 0; d->cli->sets[i]; i++)
         add_set(w, mem_str(d->cli->sets[i]));
 }

@@ -11,13 +11,13 @@
 /** Exit code of --check, whatever went wrong. */
 #define CHECK_FAILED 1
 
-/** Stay until Ctrl-C, or go on at once when only checking. */
+/** Stay until Ctrl-C; with --check end at once. */
 static int stay(struct dev *d, struct err_info *why)
 {
     int err = 0;
 
     if (d->is_check) {
-        printf("\n%zu answers asked for, %zu wrong.\n", d->n_checks, d->n_failed);
+        printf("\n%zu questions, %zu without an answer.\n", d->n_asked, d->n_failed);
         return 0;
     }
     printf("\nEverything runs. Ctrl-C stops it.\n");
@@ -41,6 +41,7 @@ static const struct step {
     {dev_service_start, dev_service_stop},
     {dev_answers_start, NULL},
     {dev_am_start, dev_am_stop},
+    {dev_zones_start, NULL},
     {stay, NULL},
 };
 
@@ -89,6 +90,6 @@ int dev_run(struct cli *cli, struct err_info *why)
         return 0;
     if (err || !d.n_failed)
         return err;
-    return err_set(why, ERR_WRONGSTATE, "check", "%zu of %zu answers are not what they should be", d.n_failed,
-                   d.n_checks);
+    return err_set(why, ERR_WRONGSTATE, "check", "%zu of %zu questions have no answer", d.n_failed,
+                   d.n_asked);
 }

@@ -36,13 +36,14 @@ struct dev {
     char *dns_address; /* the first that dnsd answers on */
     char *dns_port;
     const char *domain;
+    char *zones; /* absolute directory of master files; NULL: none */
     struct child zookeeper, registryd, dnsd, svcmgr, am;
     char *service_name;
-    json_t *service; /* document of the API when it was READY */
-    size_t n_checks, n_failed;
+    json_t *service;          /* document of the API when it was READY */
+    size_t n_asked, n_failed; /* questions to dig and curl; those without an answer */
 };
 
-/* ---- dev_place.c: directory, names, addresses ---- */
+/* ---- place.c: directory, names, addresses ---- */
 
 /** Directory, user, URLs. @return 0; ERR_IO; ERR_USAGE. */
 int dev_place_start(struct dev *d, struct err_info *why);
@@ -55,7 +56,7 @@ char *dev_path(const struct dev *d, const char *name);
 /** Path of an installed program that is no command of its own: beside us, or in libexec. New. */
 char *dev_program(const struct dev *d, const char *name);
 
-/* ---- dev_daemons.c ---- */
+/* ---- daemons.c ---- */
 
 /* Start a daemon and wait until its /readyz says 200, with progress. @return 0; ERR_IO: no such program; ERR_UNAVAILABLE: it
  * ended, its own error line is in *why; ERR_TIMEOUT; ERR_CANCELLED. The stops end it, also when its start has failed. */
@@ -72,14 +73,14 @@ int dev_all_run(void *arg, struct err_info *why);
 /** As dev_all_run for one. @return 0; ERR_UNAVAILABLE */
 int dev_runs(struct child *c, struct err_info *why);
 
-/* ---- dev_zookeeper.c: only with --store zookeeper ---- */
+/* ---- zookeeper.c: only with --store zookeeper ---- */
 
 /** Write zoo.cfg, start the server on a free port, wait until it serves; d->store names it then. Nothing without the option.
  *  @return 0; ERR_CONFIG: not installed; ERR_USAGE: another store is configured; ERR_IO; ERR_TIMEOUT; ERR_CANCELLED. */
 int dev_zookeeper_start(struct dev *d, struct err_info *why);
 void dev_zookeeper_stop(struct dev *d);
 
-/* ---- dev_service.c ---- */
+/* ---- service.c ---- */
 
 /** Launch the example, or start it again when it is kept, and wait until it is READY and DNS knows it.
  *  @return 0; as input_read_json; as services_call and services_wait_ready; ERR_TIMEOUT: no record came. */
@@ -89,28 +90,34 @@ void dev_service_stop(struct dev *d);
 /** Wait until dnsd answers with what the registry holds now. @return as wait_get; ERR_TIMEOUT. */
 int dev_sync(struct dev *d, struct err_info *why);
 
-/* ---- dev_answers.c ---- */
+/* ---- answers.c ---- */
 
-/** Print the URLs; ask dig and curl about the service, print what they say and count what is wrong. @return as dev_dig. */
+/** Print the URLs, then ask dig and curl for the example: its names and pages. @return as dev_dig. */
 int dev_answers_start(struct dev *d, struct err_info *why);
 
-/* ---- dev_ask.c ---- */
+/* ---- zones.c ---- */
+
+/** Ask dig the questions that the master files name in their comments, `; $ dig NAME TYPE`. @return as dev_dig; ERR_IO: a file. */
+int dev_zones_start(struct dev *d, struct err_info *why);
+
+/* ---- ask.c ---- */
 
 /**
- * Ask dnsd with dig, print the command and the answer, and with --check compare.
+ * Ask dnsd with dig, print the command and what dig prints. An answer that is empty counts in d->n_failed.
  *
- * @param words     what to ask, as "hello-0.hello-world.root.bobbin.test A" or "-x 127.77.0.1", NULL-terminated
- * @param expected  lines of `dig +short` in any order, NULL-terminated; NULL: not known       [borrowed]
- * @return 0, also when the answer is wrong (d->n_failed); ERR_IO: no dig; ERR_CANCELLED.
+ * @param words  what to ask, as "hello-0.hello-world.root.bobbin.test A" or "-x 127.77.0.1", NULL-terminated   [borrowed]
+ * @return 0, also without an answer; ERR_IO: there is no dig; ERR_CANCELLED.
  */
-int dev_dig(struct dev *d, const char *const *words, const char *const *expected, struct err_info *why);
-/** As dev_dig: fetch a page of a name of ours, resolved by dnsd. @param wants  text that must be in the page, or NULL */
-int dev_curl(struct dev *d, const char *host, const char *port, const char *wants, struct err_info *why);
+int dev_dig(struct dev *d, const char *const *words, struct err_info *why);
+/** As dev_dig, whole records of the answer, authority and additional sections. */
+int dev_dig_records(struct dev *d, const char *const *words, struct err_info *why);
+/** As dev_dig: fetch a page of a name of ours, whose address dnsd gives. */
+int dev_curl(struct dev *d, const char *host, const char *port, struct err_info *why);
 
-/* ---- dev_am.c ---- */
+/* ---- am.c ---- */
 
-/** Run the example application master and show SRV and TXT of its endpoints.
- *  @return 0; ERR_IO: no such program; ERR_UNAVAILABLE: it ended; ERR_TIMEOUT; as wait_get and dev_dig. */
+/** Run the example application master and ask dig for its names.
+ *  @return 0; ERR_IO: no such program; ERR_UNAVAILABLE: it ended; ERR_TIMEOUT; as dev_sync and dev_dig. */
 int dev_am_start(struct dev *d, struct err_info *why);
 /** It unbinds its endpoints. */
 void dev_am_stop(struct dev *d);

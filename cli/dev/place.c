@@ -109,12 +109,27 @@ static int name_user(struct dev *d, struct err_info *why)
     return reg_user(set ? set : d->cli->user, &d->user, why);
 }
 
+/** Directory of the master files: the configured one, else --zones, else the installed ones where there are any. */
+static int find_zones(struct dev *d, struct err_info *why)
+{
+    const char *set = opt_text(d->cli->options, KEY_ZONES_DIR), *given = cli_value(d->cli, CLI_ZONES);
+    mem_auto char *beside = mem_fmt("%s/../etc/bobbin/zones", d->bin);
+    const char *wanted = set ? set : given;
+
+    d->zones = realpath(wanted ? wanted : beside, NULL);
+    if (!d->zones && !wanted)
+        d->zones = realpath(BOBBIN_SYSCONFDIR "/bobbin/zones", NULL);
+    return d->zones || !wanted ? 0 : err_set(why, ERR_IO, wanted, "%s", strerror(errno));
+}
+
 int dev_place_start(struct dev *d, struct err_info *why)
 {
     int err = find_programs(d, why);
 
     if (!err)
         err = name_user(d, why);
+    if (!err)
+        err = find_zones(d, why);
     if (!err)
         err = make_dirs(d, why);
     if (err)
@@ -148,6 +163,7 @@ void dev_place_stop(struct dev *d)
     free(d->services_url);
     free(d->dns_address);
     free(d->dns_port);
+    free(d->zones);
 }
 
 /* ---- ports ---- */

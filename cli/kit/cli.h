@@ -62,7 +62,8 @@ struct cli;
     X(CLI_NO_WAIT, "no-wait", 0, 0, "", "do not wait until the service is READY")                            \
     X(CLI_FOLLOW, "follow", 'f', 0, "", "go on with what is written from now on, until Ctrl-C")              \
     X(CLI_EXAMPLE, "example", 0, 1, "FILE", "service to launch; default: the installed hello-world.json")    \
-    X(CLI_CHECK, "check", 0, 0, "", "verify every answer, stop everything, end with 0 or 1")                 \
+    X(CLI_ZONES, "zones", 0, 1, "DIR", "master files that dnsd serves besides; default: the installed ones") \
+    X(CLI_CHECK, "check", 0, 0, "", "stop at once; end with 1 when a question has no answer, else with 0")   \
     X(CLI_STORE, "store", 0, 1, "embedded|zookeeper", "store of the registry; zookeeper starts a real one")  \
     X(CLI_KEEP, "keep", 0, 1, "DIR", "keep the state in DIR; the next run with it goes on from there")
 

@@ -70,7 +70,7 @@
       CLI_BIT(CLI_MAX) | CLI_BIT(CLI_TTL) | CLI_BIT(CLI_TIMEOUT), dns_shadow,                                     \
       "Ask another server the same as dnsd and print what differs.")                                              \
     X("dev", "", "", 0, 0,                                                                                        \
-      CLI_BIT(CLI_EXAMPLE) | CLI_BIT(CLI_CHECK) | CLI_BIT(CLI_STORE) | CLI_BIT(CLI_KEEP), dev_run,                \
+      CLI_BIT(CLI_EXAMPLE) | CLI_BIT(CLI_ZONES) | CLI_BIT(CLI_CHECK) | CLI_BIT(CLI_STORE) | CLI_BIT(CLI_KEEP), dev_run,                \
       "Start all of Bobbin on this machine with an example service, until Ctrl-C.")
 /* clang-format on */
 

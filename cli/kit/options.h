@@ -38,6 +38,8 @@
       "Loopback network of the instances.")                                                                       \
     X(KEY_SUBNET, "hadoop.registry.dns.zone-subnet", OPT_TEXT, "", "127.77.0.0/16", 0, 0, OPT_FIXED,              \
       "Subnet of the reverse zone.")                                                                              \
+    X(KEY_ZONES_DIR, "hadoop.registry.dns.zones-dir", OPT_TEXT, "", NULL, 0, 0, OPT_FIXED,                        \
+      "Directory of master files, NAME.zone each.")                                                               \
     X(KEY_STORE, "hadoop.registry.store", OPT_TEXT, "", NULL, 0, 0, OPT_FIXED,                                    \
       "Where registryd keeps its records.")                                                                       \
     X(KEY_STATIC_USER, "hadoop.http.staticuser.user", OPT_TEXT, "", NULL, 0, 0, OPT_FIXED,                        \
