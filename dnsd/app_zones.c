@@ -212,7 +212,7 @@ char *dnsd_data_path(struct dnsd *app, const char *leaf)
 {
     mem_auto char *dir = mem_fmt("%s/dnsd", opt_text(daemon_options(app->daemon), OPT_DATA_DIR));
     struct err_info why;
-    if (file_make_dir(dir, &why)) {
+    if (file_make_dir(dir, 0755, &why)) {
         log_emit(&ev_dns_nothing_kept, LOG_ERR(&why));
         return NULL;
     }

@@ -13,6 +13,7 @@
 #include "base/buf.h"
 #include "base/mem.h"
 #include "base/obj.h"
+#include "base/path.h"
 #include "run/fdlimit.h"
 #include "run/log.h"
 
@@ -206,9 +207,8 @@ static void on_posted(void *arg)
 static void look_at_disk(uv_work_t *work)
 {
     struct degraded *g = obj_cast(work->data, struct degraded, DEGRADED_MAGIC);
-    char *slash = strrchr(g->probe_where, '/');
-    mem_auto char *dir = slash ? mem_strn(g->probe_where, (size_t)(slash - g->probe_where)) : mem_str(".");
-    int fd = open(*dir ? dir : "/", O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
+    mem_auto char *dir = path_parent(g->probe_where);
+    int fd = open(dir, O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
     /* A file system without nameless files is looked at when the next write succeeds. */
     g->has_room = fd >= 0 && posix_fallocate(fd, 0, ROOM_BYTES) == 0;
     if (fd >= 0)

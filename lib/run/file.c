@@ -1,5 +1,6 @@
 #include "run/file.h"
 #include "base/mem.h"
+#include "base/path.h"
 #include "run/degraded.h"
 #include "run/shortage.h"
 
@@ -33,8 +34,7 @@ static int write_all(int fd, const char *bytes, size_t len)
 /* The name in its directory is on the disk, too: without it the old file may be back after a loss of power. */
 static int sync_dir_of(const char *path)
 {
-    const char *slash = strrchr(path, '/');
-    mem_auto char *dir = slash ? mem_strn(path, slash > path ? (size_t)(slash - path) : 1) : mem_str(".");
+    mem_auto char *dir = path_parent(path);
     int fd = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     int err = fd < 0 || fsync(fd) ? ERR_IO : 0;
     if (fd >= 0)
@@ -200,16 +200,16 @@ int file_read(const char *path, struct buf *out, struct err_info *why)
     return err;
 }
 
-int file_make_dir(const char *path, struct err_info *why)
+int file_make_dir(const char *path, mode_t mode, struct err_info *why)
 {
     mem_auto char *part = mem_str(path);
     for (char *p = part + 1; *p; p++) {
         if (*p != '/')
             continue;
         *p = 0;
-        if (mkdir(part, 0755) && errno != EEXIST)
+        if (mkdir(part, mode) && errno != EEXIST)
             return failed(why, part, "the directory cannot be made");
         *p = '/';
     }
-    return mkdir(part, 0755) && errno != EEXIST ? failed(why, part, "the directory cannot be made") : 0;
+    return mkdir(part, mode) && errno != EEXIST ? failed(why, part, "the directory cannot be made") : 0;
 }

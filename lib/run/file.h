@@ -40,7 +40,8 @@ int file_out_end(struct file_out *take_o, struct err_info *why);
 int file_swap(const char *path, const void *bytes, size_t len, struct err_info *why);
 /** Read a file. @param out appended [out] @return 0; ERR_NOTFOUND: there is none; ERR_IO or a shortage; ERR_TOOBIG. */
 int file_read(const char *path, struct buf *out, struct err_info *why);
-/** Make a directory and those above it, mode 0755. @return 0; or ERR_IO or a shortage with the path in why. */
-int file_make_dir(const char *path, struct err_info *why);
+/** Make what is missing of a directory and of those above it (mkdir -p). @param mode  of each that is made, as umask leaves it
+ *  @return 0; or ERR_IO or a shortage with the path in why: those above it are there. */
+int file_make_dir(const char *path, mode_t mode, struct err_info *why);
 
 #endif

@@ -167,7 +167,7 @@ struct rm_issued *rm_issued_open(struct run_loop *loop, const char *dir, const c
 static void run_write(uv_work_t *work)
 {
     struct write *w = obj_cast(work->data, struct write, WRITE_MAGIC);
-    w->err = file_make_dir(w->dir, &w->why);
+    w->err = file_make_dir(w->dir, 0755, &w->why);
     w->err = w->err ? w->err : file_write(w->path, w->text.bytes, w->text.len, &w->why);
 }
 
