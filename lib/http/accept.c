@@ -1,4 +1,4 @@
-#include "http/inside.h"
+#include "http/http_priv.h"
 
 #include <errno.h>
 #include <sys/socket.h>
@@ -20,7 +20,7 @@ static const char refusal[] = "HTTP/1.1 503 Service Unavailable\r\nRetry-After: 
 /** A connection that cannot be served is told so, as far as it takes that now. */
 static void refuse(struct http_server *s, int fd)
 {
-    server_count(s, M_HTTP_REFUSED, 1);
+    http_server_count(s, M_HTTP_REFUSED, 1);
     (void)send(fd, refusal, sizeof refusal - 1, MSG_DONTWAIT | MSG_NOSIGNAL);
     (void)shutdown(fd, SHUT_WR);
     close(fd);
@@ -29,9 +29,9 @@ static void refuse(struct http_server *s, int fd)
 /** Another connection gives its descriptor back. @return false: none can. */
 static bool evict(struct http_server *s)
 {
-    if (!peer_evict(s))
+    if (!http_peer_evict(s))
         return false;
-    server_turn(s);
+    http_server_turn(s);
     return true;
 }
 
@@ -74,16 +74,16 @@ static void take(struct http_server *s, int fd, const struct sockaddr_storage *s
     uint16_t port;
     size_t max = s->def.limits.per_address;
     if (addr_from_sockaddr((const struct sockaddr *)sa, &from, &port) != 0 ||
-        (max && peer_count(s, &from) >= max) || !has_room(s, fd)) {
+        (max && http_peer_count(s, &from) >= max) || !has_room(s, fd)) {
         refuse(s, fd);
         return;
     }
-    struct http_peer *p = s->opening = peer_new(s, fd, &from);
+    struct http_peer *p = s->opening = http_peer_new(s, fd, &from);
     (void)MHD_add_connection(s->mhd, fd, (const struct sockaddr *)sa, sa_len);
     if (!s->opening)
         return;
     s->opening = NULL; /* it did not take it, and has closed it */
-    peer_free(p);
+    http_peer_free(p);
 }
 
 /** @return whether to go on accepting. */
@@ -113,10 +113,10 @@ static void on_connectable(uv_poll_t *poll, int status, int events)
         else
             take(s, fd, &sa, sa_len);
     }
-    server_turn(s);
+    http_server_turn(s);
 }
 
-void accept_start(struct http_server *s, int take_fd)
+void http_accept_start(struct http_server *s, int take_fd)
 {
     s->listen_fd = take_fd;
     s->accept_timer = run_timer_new(s->loop, listen_on, s);
@@ -127,10 +127,10 @@ void accept_start(struct http_server *s, int take_fd)
     listen_on(s);
 }
 
-void accept_stop(struct http_server *s)
+void http_accept_stop(struct http_server *s)
 {
     run_timer_free(s->accept_timer);
     s->accept_timer = NULL;
-    uv_close((uv_handle_t *)&s->listener, server_handle_closed);
+    uv_close((uv_handle_t *)&s->listener, http_server_handle_closed);
     close(s->listen_fd);
 }

@@ -1,4 +1,4 @@
-#include "http/inside.h"
+#include "http/http_priv.h"
 
 #include <errno.h>
 #include <sys/socket.h>
@@ -14,7 +14,7 @@
 #define DRAIN_BATCH    50
 #define DRAIN_PIECE    ((size_t)1 << 20)
 
-size_t body_budget(const struct http_limits *limits, const struct route_tables *tables)
+size_t http_body_budget(const struct http_limits *limits, const struct route_tables *tables)
 {
     size_t largest = 0;
     for (size_t t = 0; t < ARRAY_LEN(tables->rows); t++) {
@@ -30,7 +30,7 @@ size_t body_budget(const struct http_limits *limits, const struct route_tables *
 static void account(struct http_server *s, size_t before, size_t after)
 {
     s->n_body_bytes += after - before;
-    server_count(s, M_HTTP_BODY_BYTES, (int64_t)after - (int64_t)before);
+    http_server_count(s, M_HTTP_BODY_BYTES, (int64_t)after - (int64_t)before);
 }
 
 /** Bodies that stalled make room. @param cap  of the body that is to grow by `more` bytes */
@@ -40,9 +40,9 @@ static bool make_room(struct http_req *req, size_t cap, size_t more)
     size_t share = cap <= BODY_SMALL ? s->body_budget : s->body_budget - s->body_budget / 4;
     while (s->n_body_bytes + more > share) {
         struct http_req *first = TAILQ_FIRST(&s->bodies);
-        if (!first || first == req || server_now_ms(s) - first->peer->moved_ms < STALLED_MS)
+        if (!first || first == req || http_server_now_ms(s) - first->peer->moved_ms < STALLED_MS)
             return false;
-        request_cut(first, ERR_SLOW, "nothing of the body came for a second, and its room was needed");
+        http_request_cut(first, ERR_SLOW, "nothing of the body came for a second, and its room was needed");
     }
     return true;
 }
@@ -50,14 +50,14 @@ static bool make_room(struct http_req *req, size_t cap, size_t more)
 static int no_room(struct http_req *req, struct err_info *why)
 {
     const struct http_limits *limits = &req->server->def.limits;
-    server_count(req->server, M_HTTP_BODIES_REFUSED, 1);
+    http_server_count(req->server, M_HTTP_BODIES_REFUSED, 1);
     return err_set(
         why, ERR_UNAVAILABLE, NULL,
         "the bodies of other requests take all the room there is (%sbody.budget): try again in a moment",
         limits->prefix);
 }
 
-int body_announce(struct http_req *req, size_t len, struct err_info *why)
+int http_body_announce(struct http_req *req, size_t len, struct err_info *why)
 {
     return make_room(req, len + 1, len + 1) ? 0 : no_room(req, why);
 }
@@ -80,7 +80,7 @@ static bool grow(struct http_req *req, size_t need, size_t limit)
     return true;
 }
 
-int body_add(struct http_req *req, const char *bytes, size_t len, struct err_info *why)
+int http_body_add(struct http_req *req, const char *bytes, size_t len, struct err_info *why)
 {
     struct http_server *s = req->server;
     size_t need = req->body.len + len + 1;
@@ -88,7 +88,7 @@ int body_add(struct http_req *req, const char *bytes, size_t len, struct err_inf
     if (need > req->body.cap && !grow(req, need, limit))
         return no_room(req, why);
     buf_add(&req->body, bytes, len);
-    body_whole(req);
+    http_body_whole(req);
     TAILQ_INSERT_TAIL(&s->bodies, req, body_link);
     req->is_body_awaited = true;
     return 0;
@@ -96,11 +96,11 @@ int body_add(struct http_req *req, const char *bytes, size_t len, struct err_inf
 
 /* ---- bodies that nobody wants ---- */
 
-void body_refuse(struct http_req *req)
+void http_body_refuse(struct http_req *req)
 {
     struct http_server *s = req->server;
-    reply_refuse_raw(req);
-    request_suspend(req);
+    http_reply_refuse_raw(req);
+    http_request_suspend(req);
     if (TAILQ_EMPTY(&s->drained))
         run_timer_start(s->drain, DRAIN_EVERY_MS, DRAIN_EVERY_MS);
     req->is_drained = true;
@@ -115,13 +115,13 @@ static bool drain_one(struct http_req *req)
         n = recv(req->peer->fd, NULL, DRAIN_PIECE, MSG_TRUNC | MSG_DONTWAIT);
         if (n > 0) {
             req->n_dropped += (size_t)n;
-            peer_moved(req->peer, (size_t)n);
+            http_peer_moved(req->peer, (size_t)n);
         }
     } while (n > 0 && req->n_dropped <= 2 * HTTP_DRAIN_MAX);
     return n < 0 && (errno == EAGAIN || errno == EINTR);
 }
 
-void body_drain(void *arg)
+void http_body_drain(void *arg)
 {
     struct http_server *s = obj_cast(arg, struct http_server, HTTP_SERVER_MAGIC);
     const struct http_req *last = TAILQ_LAST(&s->drained, http_req_list);
@@ -132,7 +132,7 @@ void body_drain(void *arg)
         TAILQ_REMOVE(&s->drained, req, body_link);
         TAILQ_INSERT_TAIL(&s->drained, req, body_link);
         if (!drain_one(req))
-            peer_end(req->peer);
+            http_peer_end(req->peer);
     }
 }
 
@@ -147,7 +147,7 @@ static void drain_leave(struct http_req *req)
 
 /* ---- the end of a body ---- */
 
-void body_whole(struct http_req *req)
+void http_body_whole(struct http_req *req)
 {
     if (req->is_drained)
         drain_leave(req);
@@ -157,15 +157,15 @@ void body_whole(struct http_req *req)
     TAILQ_REMOVE(&req->server->bodies, req, body_link);
 }
 
-void body_leave(struct http_req *req)
+void http_body_leave(struct http_req *req)
 {
-    body_whole(req);
+    http_body_whole(req);
     account(req->server, req->body.cap, 0);
 }
 
-void body_free(struct http_req *req)
+void http_body_free(struct http_req *req)
 {
     if (req->server)
-        body_leave(req);
+        http_body_leave(req);
     buf_fini(&req->body);
 }

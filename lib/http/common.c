@@ -1,6 +1,6 @@
 #include <string.h>
 
-#include "http/inside.h"
+#include "http/http_priv.h"
 #include "http/openapi.h"
 
 /** Whom the common routes speak of; set once before a server starts. */

@@ -1,4 +1,4 @@
-#include "http/inside.h"
+#include "http/http_priv.h"
 
 #include <netdb.h>
 #include <stdlib.h>
@@ -28,10 +28,10 @@ static void on_canonical_name(uv_getaddrinfo_t *req, int status, struct addrinfo
     if (status == 0 && found->ai_canonname)
         add_name(s, found->ai_canonname);
     uv_freeaddrinfo(found);
-    server_released(s);
+    http_server_released(s);
 }
 
-void host_start(struct http_server *s)
+void http_host_start(struct http_server *s)
 {
     char own[256] = "";
     add_name(s, "localhost");
@@ -53,7 +53,7 @@ void host_start(struct http_server *s)
         s->n_handles++;
 }
 
-void host_stop(struct http_server *s)
+void http_host_stop(struct http_server *s)
 {
     for (size_t i = 0; i < s->n_hosts; i++)
         free(s->hosts[i]);
@@ -97,7 +97,7 @@ static size_t host_part(const char **at)
     return len && (*at)[len - 1] == '.' ? len - 1 : len;
 }
 
-int host_check(const struct http_server *s, const char *host, struct err_info *why)
+int http_host_check(const struct http_server *s, const char *host, struct err_info *why)
 {
     const char *at = host;
     size_t len = host_part(&at);

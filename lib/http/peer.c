@@ -1,4 +1,4 @@
-#include "http/inside.h"
+#include "http/http_priv.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -27,7 +27,7 @@ static uint64_t sweep_every_ms(const struct http_limits *limits)
 static void await_client(struct http_peer *p)
 {
     struct http_server *s = p->server;
-    p->moved_ms = server_now_ms(s);
+    p->moved_ms = http_server_now_ms(s);
     if (p->is_awaited)
         TAILQ_REMOVE(&p->address->idle, p, link);
     else
@@ -39,14 +39,14 @@ static void await_client(struct http_peer *p)
     TAILQ_INSERT_TAIL(&p->address->idle, p, link);
 }
 
-void peer_await_head(struct http_peer *p)
+void http_peer_await_head(struct http_peer *p)
 {
     await_client(p);
     p->req = NULL;
     p->since_ms = p->moved_ms;
 }
 
-void peer_await_body(struct http_peer *p, struct http_req *req)
+void http_peer_await_body(struct http_peer *p, struct http_req *req)
 {
     await_client(p);
     p->req = req;
@@ -54,13 +54,13 @@ void peer_await_body(struct http_peer *p, struct http_req *req)
     p->n_bytes = 0;
 }
 
-void peer_moved(struct http_peer *p, size_t n)
+void http_peer_moved(struct http_peer *p, size_t n)
 {
     await_client(p);
     p->n_bytes += n;
 }
 
-void peer_served(struct http_peer *p)
+void http_peer_served(struct http_peer *p)
 {
     p->req = NULL;
     if (!p->is_awaited)
@@ -72,7 +72,7 @@ void peer_served(struct http_peer *p)
 
 /* ---- connections ---- */
 
-struct http_peer *peer_new(struct http_server *s, int fd, const struct addr *from)
+struct http_peer *http_peer_new(struct http_server *s, int fd, const struct addr *from)
 {
     struct http_peer *p = mem_new(struct http_peer);
     obj_init(&p->obj, HTTP_PEER_MAGIC);
@@ -86,17 +86,17 @@ struct http_peer *peer_new(struct http_server *s, int fd, const struct addr *fro
     }
     p->address->n_peers++;
     s->n_peers++;
-    server_count(s, M_HTTP_CONNECTIONS, 1);
-    peer_await_head(p);
+    http_server_count(s, M_HTTP_CONNECTIONS, 1);
+    http_peer_await_head(p);
     return p;
 }
 
-void peer_free(struct http_peer *p)
+void http_peer_free(struct http_peer *p)
 {
     struct http_server *s = p->server;
-    peer_served(p);
+    http_peer_served(p);
     s->n_peers--;
-    server_count(s, M_HTTP_CONNECTIONS, -1);
+    http_server_count(s, M_HTTP_CONNECTIONS, -1);
     if (--p->address->n_peers == 0) {
         map_remove(&s->addresses, p->address_text);
         free(p->address);
@@ -105,7 +105,7 @@ void peer_free(struct http_peer *p)
     free(p);
 }
 
-size_t peer_count(const struct http_server *s, const struct addr *from)
+size_t http_peer_count(const struct http_server *s, const struct addr *from)
 {
     char text[ADDR_TEXT_MAX];
     const struct http_address *address = map_get(&s->addresses, addr_text(from, text));
@@ -114,43 +114,43 @@ size_t peer_count(const struct http_server *s, const struct addr *from)
 
 /* ---- slow clients ---- */
 
-void peer_end(struct http_peer *p)
+void http_peer_end(struct http_peer *p)
 {
     struct http_req *req = p->req;
     (void)shutdown(p->fd, SHUT_RDWR);
     if (!req)
         return;
     req->is_cut = true;
-    body_whole(req);
-    request_resume(req);
+    http_body_whole(req);
+    http_request_resume(req);
 }
 
 static void end_head(struct http_peer *p)
 {
     /* A client that cannot take some bytes now sees the end only. */
     (void)send(p->fd, slow_head, sizeof slow_head - 1, MSG_DONTWAIT | MSG_NOSIGNAL);
-    peer_end(p);
+    http_peer_end(p);
 }
 
-void request_cut(struct http_req *req, int code, const char *text)
+void http_request_cut(struct http_req *req, int code, const char *text)
 {
     struct http_server *s = req->server;
     bool is_told = req->refusal != 0;
     if (!is_told)
         req->refusal = err_set(&req->refusal_why, code, NULL, "%s", text);
-    body_free(req);
+    http_body_free(req);
     if (!req->is_refused_raw)
-        reply_refuse_raw(req);
+        http_reply_refuse_raw(req);
     if (code == ERR_SLOW)
-        server_count(s, M_HTTP_SLOW, 1);
-    peer_end(req->peer);
+        http_server_count(s, M_HTTP_SLOW, 1);
+    http_peer_end(req->peer);
 }
 
 static void check_head(struct http_peer *p, int64_t now_ms)
 {
     if (now_ms - p->since_ms < p->server->def.limits.head_timeout_ms)
         return;
-    server_count(p->server, M_HTTP_SLOW, 1);
+    http_server_count(p->server, M_HTTP_SLOW, 1);
     end_head(p);
     p->since_ms = now_ms;
 }
@@ -172,18 +172,18 @@ static void check_body(struct http_peer *p, int64_t now_ms)
     if (took_ms < limits->body_window_ms)
         return;
     if (p->req->is_drained) {
-        peer_end(p); /* there was time to read the refusal */
+        http_peer_end(p); /* there was time to read the refusal */
     } else if (is_slow(p, took_ms)) {
         mem_auto char *text = mem_fmt("the body comes more slowly than %lld bytes a second (%sbody.min-rate)",
                                       (long long)limits->body_min_rate, limits->prefix);
-        request_cut(p->req, ERR_SLOW, text);
+        http_request_cut(p->req, ERR_SLOW, text);
     }
 }
 
-void peer_sweep(void *arg)
+void http_peer_sweep(void *arg)
 {
     struct http_server *s = obj_cast(arg, struct http_server, HTTP_SERVER_MAGIC);
-    int64_t now_ms = server_now_ms(s);
+    int64_t now_ms = http_server_now_ms(s);
     for (MAP_EACH (&s->addresses, slot)) {
         const struct http_address *address = slot->value;
         struct http_peer *p;
@@ -210,17 +210,17 @@ static struct http_peer *idlest(const struct http_server *s)
     return most ? TAILQ_FIRST(&most->idle) : NULL;
 }
 
-bool peer_evict(struct http_server *s)
+bool http_peer_evict(struct http_server *s)
 {
     struct http_peer *p = idlest(s);
-    if (!p || server_now_ms(s) - p->moved_ms < FRESH_MS)
+    if (!p || http_server_now_ms(s) - p->moved_ms < FRESH_MS)
         return false;
-    server_count(s, M_HTTP_EVICTED, 1);
+    http_server_count(s, M_HTTP_EVICTED, 1);
     if (p->req)
-        request_cut(p->req, ERR_UNAVAILABLE,
-                    "the connection made no progress, and its descriptor was needed");
+        http_request_cut(p->req, ERR_UNAVAILABLE,
+                         "the connection made no progress, and its descriptor was needed");
     else
-        peer_end(p);
-    peer_served(p);
+        http_peer_end(p);
+    http_peer_served(p);
     return true;
 }

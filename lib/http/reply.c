@@ -1,4 +1,4 @@
-#include "http/inside.h"
+#include "http/http_priv.h"
 
 #include <string.h>
 #include <strings.h>
@@ -48,16 +48,16 @@ static void add_headers(const struct http_req *req, struct MHD_Response *respons
 
 /* ---- the ready reply ---- */
 
-void reply_set(struct http_req *req, int status, struct MHD_Response *take_response)
+void http_reply_set(struct http_req *req, int status, struct MHD_Response *take_response)
 {
     BUG_IF(req->reply != NULL || req->phase == HTTP_REPLYING);
     add_headers(req, take_response);
     req->reply = take_response;
     req->reply_status = status;
-    request_resume(req);
+    http_request_resume(req);
 }
 
-enum MHD_Result reply_send(struct http_req *req)
+enum MHD_Result http_reply_send(struct http_req *req)
 {
     struct MHD_Response *response = req->reply;
     req->reply = NULL;
@@ -67,14 +67,14 @@ enum MHD_Result reply_send(struct http_req *req)
     return is_queued;
 }
 
-bool reply_begin(struct http_req *req)
+bool http_reply_begin(struct http_req *req)
 {
     (void)obj_cast(req, struct http_req, HTTP_REQ_MAGIC);
     bool is_promised = req->promised;
     req->promised = false;
     if (!req->server) {
         BUG_IF(!is_promised);
-        request_free(req);
+        http_request_free(req);
         return false;
     }
     if (is_promised && (req->reply || req->phase == HTTP_REPLYING))
@@ -97,12 +97,12 @@ static void set_body(struct http_req *req, int status, const char *media_type, s
     BUG_IF(response == NULL);
     if (media_type && !has_no_body)
         MHD_add_response_header(response, MHD_HTTP_HEADER_CONTENT_TYPE, media_type);
-    reply_set(req, status, response);
+    http_reply_set(req, status, response);
 }
 
 void http_reply(struct http_req *req, int status, const char *media_type, struct buf *take_body)
 {
-    if (reply_begin(req))
+    if (http_reply_begin(req))
         set_body(req, status, media_type, take_body);
     else if (take_body)
         buf_fini(take_body);
@@ -164,7 +164,7 @@ static const char *write_error(struct http_req *req, int status, int code, const
     return PROBLEM_JSON;
 }
 
-void reply_set_error(struct http_req *req, int status, int code, const struct err_info *why)
+void http_reply_set_error(struct http_req *req, int status, int code, const struct err_info *why)
 {
     buf_auto struct buf body = BUF_EMPTY;
     const char *media_type = write_error(req, status, code, why, &body);
@@ -177,8 +177,8 @@ void reply_set_error(struct http_req *req, int status, int code, const struct er
 
 void http_reply_error_status(struct http_req *req, int status, int code, const struct err_info *why)
 {
-    if (reply_begin(req))
-        reply_set_error(req, status, code, why);
+    if (http_reply_begin(req))
+        http_reply_set_error(req, status, code, why);
 }
 
 void http_reply_error(struct http_req *req, int code, const struct err_info *why)
@@ -200,16 +200,16 @@ static void add_remedy(struct http_req *req)
     http_reply_header(req, MHD_HTTP_HEADER_ALLOW, buf_cstr(&allow));
 }
 
-void reply_refuse(struct http_req *req)
+void http_reply_refuse(struct http_req *req)
 {
     add_remedy(req);
     if (req->refusal == ERR_METHOD && strcmp(req->method, "OPTIONS") == 0)
         set_body(req, 204, NULL, NULL);
     else
-        reply_set_error(req, err_http_status(req->refusal), req->refusal, &req->refusal_why);
+        http_reply_set_error(req, err_http_status(req->refusal), req->refusal, &req->refusal_why);
 }
 
-void reply_refuse_raw(struct http_req *req)
+void http_reply_refuse_raw(struct http_req *req)
 {
     buf_auto struct buf body = BUF_EMPTY, text = BUF_EMPTY;
     int status = err_http_status(req->refusal);

@@ -1,4 +1,4 @@
-#include "http/inside.h"
+#include "http/http_priv.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -25,7 +25,7 @@ static struct http_req *request_memory(struct http_server *s)
     return req;
 }
 
-struct http_req *request_new(struct http_server *s, const char *target)
+struct http_req *http_request_new(struct http_server *s, const char *target)
 {
     struct http_req *req = request_memory(s);
     obj_init(&req->obj, HTTP_REQ_MAGIC);
@@ -38,7 +38,7 @@ struct http_req *request_new(struct http_server *s, const char *target)
     return req;
 }
 
-void request_free(struct http_req *req)
+void http_request_free(struct http_req *req)
 {
     struct http_server *s = req->server;
     BUG_IF(req->closed != NULL);
@@ -46,7 +46,7 @@ void request_free(struct http_req *req)
         TAILQ_REMOVE(&s->reqs, req, link);
     if (req->reply)
         MHD_destroy_response(req->reply);
-    body_free(req);
+    http_body_free(req);
     obj_fini(&req->obj);
     if (s && s->n_spare < SPARE_MAX) {
         arena_reset(req->arena);
@@ -58,7 +58,7 @@ void request_free(struct http_req *req)
     free(req);
 }
 
-void request_free_spare(struct http_server *s)
+void http_request_free_spare(struct http_server *s)
 {
     struct http_req *req;
     while ((req = TAILQ_FIRST(&s->spare))) {
@@ -69,7 +69,7 @@ void request_free_spare(struct http_server *s)
     s->n_spare = 0;
 }
 
-void request_closed(struct http_req *req)
+void http_request_closed(struct http_req *req)
 {
     void (*closed)(void *arg) = req->closed;
     req->closed = NULL;
@@ -78,19 +78,19 @@ void request_closed(struct http_req *req)
         closed(req->closed_arg);
 }
 
-void request_suspend(struct http_req *req)
+void http_request_suspend(struct http_req *req)
 {
     req->suspended = true;
     MHD_suspend_connection(req->conn);
 }
 
-void request_resume(struct http_req *req)
+void http_request_resume(struct http_req *req)
 {
     if (!req->suspended)
         return;
     req->suspended = false;
     MHD_resume_connection(req->conn);
-    server_kick(req->server);
+    http_server_kick(req->server);
 }
 
 /* ---- checks, in the order in which they run ---- */
@@ -281,7 +281,7 @@ static int check_admission(struct http_req *req)
     const struct http_route *route = req->match.route;
     struct err_info *why = &req->refusal_why;
     int rc = route->max_body && def->admit ? def->admit(req, route, def->app, why) : 0;
-    return rc == 0 && req->announced ? body_announce(req, req->announced, why) : rc;
+    return rc == 0 && req->announced ? http_body_announce(req, req->announced, why) : rc;
 }
 
 /** Take a header down if it says something of the message itself. */
@@ -332,7 +332,7 @@ static int check_head(struct http_req *req, const char *version)
     int rc = check_target(req, version);
     split_target(req, &query);
     if (rc == 0 && req->head.host)
-        rc = host_check(req->server, req->head.host, &req->refusal_why);
+        rc = http_host_check(req->server, req->head.host, &req->refusal_why);
     if (rc == 0)
         rc = read_query(req, query);
     if (rc == 0)
@@ -358,7 +358,8 @@ static bool is_refused_at_once(const struct http_req *req)
     return req->refusal && has_body && (is_long || req->refusal == ERR_UNAVAILABLE);
 }
 
-bool request_open(struct http_req *req, struct MHD_Connection *conn, const char *method, const char *version)
+bool http_request_open(struct http_req *req, struct MHD_Connection *conn, const char *method,
+                       const char *version)
 {
     req->conn = conn;
     req->peer = MHD_get_connection_info(conn, MHD_CONNECTION_INFO_SOCKET_CONTEXT)->socket_context;
@@ -371,30 +372,30 @@ bool request_open(struct http_req *req, struct MHD_Connection *conn, const char 
     if (req->refusal && http_header(req, MHD_HTTP_HEADER_EXPECT))
         return false;
     if (req->head.n_lengths || req->head.n_codings)
-        peer_await_body(req->peer, req);
+        http_peer_await_body(req->peer, req);
     if (is_refused_at_once(req))
-        body_refuse(req);
+        http_body_refuse(req);
     return true;
 }
 
-bool request_take_body(struct http_req *req, const char *bytes, size_t len)
+bool http_request_take_body(struct http_req *req, const char *bytes, size_t len)
 {
-    peer_moved(req->peer, len);
+    http_peer_moved(req->peer, len);
     if (!req->refusal && len > req->match.route->max_body - req->body.len)
         req->refusal = too_big(req);
     if (!req->refusal)
-        req->refusal = body_add(req, bytes, len, &req->refusal_why);
+        req->refusal = http_body_add(req, bytes, len, &req->refusal_why);
     if (!req->refusal)
         return true;
-    body_free(req);
+    http_body_free(req);
     req->n_dropped += len;
     bool is_long = req->n_dropped > HTTP_DRAIN_MAX || req->refusal == ERR_UNAVAILABLE;
     if (is_long)
-        body_refuse(req);
+        http_body_refuse(req);
     return true;
 }
 
-void request_check_body(struct http_req *req)
+void http_request_check_body(struct http_req *req)
 {
     if (!req->refusal)
         req->refusal = check_media_type(req, req->body.len > 0);

@@ -1,4 +1,4 @@
-#include "http/inside.h"
+#include "http/http_priv.h"
 
 #include <errno.h>
 #include <netinet/in.h>
@@ -55,7 +55,7 @@ static void on_connection(void *arg, struct MHD_Connection *conn, void **slot,
         *slot = s->opening;
         s->opening = NULL;
     } else {
-        peer_free(obj_cast(*slot, struct http_peer, HTTP_PEER_MAGIC));
+        http_peer_free(obj_cast(*slot, struct http_peer, HTTP_PEER_MAGIC));
     }
 }
 
@@ -65,7 +65,7 @@ static void *on_target(void *arg, const char *target, struct MHD_Connection *con
     struct http_server *s = obj_cast(arg, struct http_server, HTTP_SERVER_MAGIC);
     (void)conn;
     s->n_requests++;
-    return request_new(s, target);
+    return http_request_new(s, target);
 }
 
 /** The whole request is here: answer it, or have somebody answer it later. */
@@ -73,15 +73,15 @@ static void handle_request(struct http_req *req)
 {
     struct http_server *s = req->server;
     req->phase = HTTP_HANDLING;
-    body_whole(req);
-    peer_served(req->peer);
-    request_check_body(req);
+    http_body_whole(req);
+    http_peer_served(req->peer);
+    http_request_check_body(req);
     if (s->stopping) {
         struct err_info why;
         int code = err_set(&why, ERR_CANCELLED, NULL, "the server is stopping");
-        reply_set_error(req, err_http_status(code), code, &why);
+        http_reply_set_error(req, err_http_status(code), code, &why);
     } else if (req->refusal) {
-        reply_refuse(req);
+        http_reply_refuse(req);
     } else {
         req->match.route->handle(req, s->def.app);
     }
@@ -96,17 +96,17 @@ static enum MHD_Result on_request(void *arg, struct MHD_Connection *conn, const 
     struct http_req *req = obj_cast(*slot, struct http_req, HTTP_REQ_MAGIC);
     (void)url;
     if (!req->conn) {
-        if (request_open(req, conn, method, version))
+        if (http_request_open(req, conn, method, version))
             return MHD_YES;
-        peer_served(req->peer);
+        http_peer_served(req->peer);
         http_reply_header(req, MHD_HTTP_HEADER_CONNECTION, "close");
-        reply_refuse(req);
-        return reply_send(req);
+        http_reply_refuse(req);
+        return http_reply_send(req);
     }
     if (req->is_cut)
         return MHD_NO;
     if (*upload_len > 0) {
-        bool go_on = request_take_body(req, upload, *upload_len);
+        bool go_on = http_request_take_body(req, upload, *upload_len);
         *upload_len = 0;
         return go_on ? MHD_YES : MHD_NO;
     }
@@ -115,8 +115,8 @@ static enum MHD_Result on_request(void *arg, struct MHD_Connection *conn, const 
     if (req->phase == HTTP_READING)
         handle_request(req);
     if (req->reply)
-        return reply_send(req);
-    request_suspend(req);
+        return http_reply_send(req);
+    http_request_suspend(req);
     return MHD_YES;
 }
 
@@ -132,13 +132,13 @@ static void on_completed(void *arg, struct MHD_Connection *conn, void **slot,
     struct http_req *req = obj_cast(*slot, struct http_req, HTTP_REQ_MAGIC);
     *slot = NULL;
     if (req->peer)
-        peer_await_head(req->peer);
-    request_closed(req);
+        http_peer_await_head(req->peer);
+    http_request_closed(req);
     if (!req->promised) {
-        request_free(req);
+        http_request_free(req);
         return;
     }
-    body_leave(req);
+    http_body_leave(req);
     TAILQ_REMOVE(&req->server->reqs, req, link);
     req->server = NULL;
     req->conn = NULL;
@@ -193,18 +193,18 @@ static void run_mhd(struct http_server *s)
     } while (s->n_requests != n_before && !s->stop_asked && run_now_us() < limit_us);
 }
 
-void server_count(struct http_server *s, int id, int64_t n)
+void http_server_count(struct http_server *s, int id, int64_t n)
 {
     if (s->def.metrics)
         metric_add(s->def.metrics, s->def.first_metric + id, n);
 }
 
-int64_t server_now_ms(const struct http_server *s)
+int64_t http_server_now_ms(const struct http_server *s)
 {
     return (int64_t)uv_now(run_loop_uv(s->loop));
 }
 
-void server_turn(struct http_server *s)
+void http_server_turn(struct http_server *s)
 {
     s->in_turn = true;
     run_mhd(s);
@@ -215,7 +215,7 @@ void server_turn(struct http_server *s)
         arm_timer(s);
 }
 
-void server_kick(struct http_server *s)
+void http_server_kick(struct http_server *s)
 {
     if (!s->in_turn)
         run_timer_start(s->timer, 0, 0);
@@ -225,16 +225,16 @@ static void on_readable(uv_poll_t *poll, int status, int events)
 {
     (void)status;
     (void)events;
-    server_turn(obj_cast(poll->data, struct http_server, HTTP_SERVER_MAGIC));
+    http_server_turn(obj_cast(poll->data, struct http_server, HTTP_SERVER_MAGIC));
 }
 
 /* ---- stop ---- */
 
-void server_released(struct http_server *s)
+void http_server_released(struct http_server *s)
 {
     if (--s->n_handles)
         return;
-    host_stop(s);
+    http_host_stop(s);
     void (*stopped)(void *arg) = s->stopped;
     void *stopped_arg = s->stopped_arg;
     obj_fini(&s->obj);
@@ -243,15 +243,15 @@ void server_released(struct http_server *s)
         stopped(stopped_arg);
 }
 
-void server_handle_closed(uv_handle_t *handle)
+void http_server_handle_closed(uv_handle_t *handle)
 {
-    server_released(obj_cast(handle->data, struct http_server, HTTP_SERVER_MAGIC));
+    http_server_released(obj_cast(handle->data, struct http_server, HTTP_SERVER_MAGIC));
 }
 
 /** Cut what is left and release the server. */
 static void server_end(struct http_server *s)
 {
-    uv_close((uv_handle_t *)&s->poll, server_handle_closed);
+    uv_close((uv_handle_t *)&s->poll, http_server_handle_closed);
     s->in_turn = true; /* nothing may kick the timer any more */
     run_timer_free(s->timer);
     MHD_stop_daemon(s->mhd);
@@ -259,34 +259,34 @@ static void server_end(struct http_server *s)
     run_timer_free(s->sweep);
     run_timer_free(s->drain);
     map_fini(&s->addresses, NULL);
-    request_free_spare(s);
+    http_request_free_spare(s);
 }
 
 /** Tell the owner of a request that it is over, and give the client an answer or the end of the stream. */
 static void stop_request(struct http_req *req)
 {
     bool was_waiting = req->phase == HTTP_WAITING && !req->reply;
-    request_closed(req);
+    http_request_closed(req);
     if (was_waiting) {
         struct err_info why;
         int code = err_set(&why, ERR_CANCELLED, NULL, "the server is stopping");
-        reply_set_error(req, err_http_status(code), code, &why);
+        http_reply_set_error(req, err_http_status(code), code, &why);
     }
-    request_resume(req);
+    http_request_resume(req);
 }
 
 static void begin_stop(struct http_server *s)
 {
     s->stopping = true;
     s->stop_limit_ms = run_now_ms() + STOP_GRACE_MS;
-    accept_stop(s);
+    http_accept_stop(s);
     struct http_req *req, *next;
     for (req = TAILQ_FIRST(&s->reqs); req; req = next) {
         next = TAILQ_NEXT(req, link);
         if (req->phase != HTTP_READING)
             stop_request(req);
         else if (req->is_drained)
-            peer_end(req->peer);
+            http_peer_end(req->peer);
     }
 }
 
@@ -295,7 +295,7 @@ static void on_timer(void *arg)
     struct http_server *s = obj_cast(arg, struct http_server, HTTP_SERVER_MAGIC);
     if (s->stop_asked && !s->stopping)
         begin_stop(s);
-    server_turn(s);
+    http_server_turn(s);
 }
 
 void http_server_stop(struct http_server *s, void (*stopped)(void *arg), void *arg)
@@ -405,7 +405,7 @@ static struct http_server *server_new(struct run_loop *loop, const struct http_s
                                              HTTP_HEAD_TIMEOUT_MS,
                                              HTTP_PER_ADDRESS,
                                              def->limits.hosts};
-    s->body_budget = body_budget(&s->def.limits, &s->tables);
+    s->body_budget = http_body_budget(&s->def.limits, &s->tables);
     return s;
 }
 
@@ -431,13 +431,13 @@ int http_server_start(struct run_loop *loop, const struct http_server_def *def, 
     s->poll.data = s;
     s->n_handles = 1;
     s->bound = bound;
-    host_start(s);
+    http_host_start(s);
     s->timer = run_timer_new(loop, on_timer, s);
-    s->sweep = run_timer_new(loop, peer_sweep, s);
-    s->drain = run_timer_new(loop, body_drain, s);
-    accept_start(s, fd);
+    s->sweep = run_timer_new(loop, http_peer_sweep, s);
+    s->drain = run_timer_new(loop, http_body_drain, s);
+    http_accept_start(s, fd);
     uv_poll_start(&s->poll, UV_READABLE, on_readable);
-    server_kick(s);
+    http_server_kick(s);
     mem_auto char *host = mem_strn(def->listen, (size_t)(strrchr(def->listen, ':') - def->listen));
     log_emit(&ev_http_listening, LOG_STR("address", host), LOG_INT("port", port));
     *out = s;

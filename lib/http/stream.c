@@ -1,4 +1,4 @@
-#include "http/inside.h"
+#include "http/http_priv.h"
 
 /** Size of the buffer libmicrohttpd keeps a stream for HTTP/1.0 clients; chunks use the connection's own. */
 #define STREAM_PIECE 4096
@@ -19,14 +19,14 @@ static ssize_t on_read(void *arg, uint64_t pos, char *bytes, size_t max)
     if (n < 0)
         return MHD_CONTENT_READER_END_OF_STREAM;
     if (n == 0)
-        request_suspend(req);
+        http_request_suspend(req);
     return n;
 }
 
 void http_stream_start(struct http_req *req, int status, const char *media_type,
                        const struct http_stream_ops *ops, void *arg)
 {
-    if (!reply_begin(req)) {
+    if (!http_reply_begin(req)) {
         ops->closed(arg);
         return;
     }
@@ -39,7 +39,7 @@ void http_stream_start(struct http_req *req, int status, const char *media_type,
     BUG_IF(response == NULL);
     if (media_type)
         MHD_add_response_header(response, MHD_HTTP_HEADER_CONTENT_TYPE, media_type);
-    reply_set(req, status, response);
+    http_reply_set(req, status, response);
 }
 
 void http_stream_wake(struct http_req *req)
@@ -47,5 +47,5 @@ void http_stream_wake(struct http_req *req)
     (void)obj_cast(req, struct http_req, HTTP_REQ_MAGIC);
     req->stream_woken = true;
     if (req->phase == HTTP_REPLYING)
-        request_resume(req);
+        http_request_resume(req);
 }

@@ -5,8 +5,8 @@
  *   accept.c   the listening socket                 libmicrohttpd gets connections, never the socket
  *   peer.c     connections: whom they come from,
  *              who of them is slow, who is idlest
- *   request.c  reading and checking a request       steps of a request, in order: request_open, request_check_head,
- *   body.c     memory of bodies                       request_take_body, request_check_body, handler, reply_send
+ *   request.c  reading and checking a request       steps of a request, in order: http_request_open, request_check_head,
+ *   body.c     memory of bodies                       http_request_take_body, http_request_check_body, handler, http_reply_send
  *   reply.c    building and sending answers
  *   stream.c   bodies produced over time
  *
@@ -19,8 +19,8 @@
  * A stream is in REPLYING too; its connection is suspended whenever its reader has nothing.
  * Thread: owner for everything.   Source: libmicrohttpd 0.9.75; ours.
  */
-#ifndef HTTP_INSIDE_H
-#define HTTP_INSIDE_H
+#ifndef HTTP_PRIV_H
+#define HTTP_PRIV_H
 
 #include <microhttpd.h>
 #include <stdbool.h>
@@ -179,117 +179,118 @@ struct http_server {
 };
 
 /** Count. @param id  of HTTP_METRICS here. Thread: owner. */
-void server_count(struct http_server *s, int id, int64_t n);
+void http_server_count(struct http_server *s, int id, int64_t n);
 /** The loop's clock, monotonic ms. */
-int64_t server_now_ms(const struct http_server *s);
+int64_t http_server_now_ms(const struct http_server *s);
 /** Let libmicrohttpd run now; not inside its callbacks. */
-void server_turn(struct http_server *s);
+void http_server_turn(struct http_server *s);
 
 /** Watch a listening socket. @param take_fd  bound and listening [taken] */
-void accept_start(struct http_server *s, int take_fd);
-/** Close the listening socket; server_handle_closed is called later. */
-void accept_stop(struct http_server *s);
+void http_accept_start(struct http_server *s, int take_fd);
+/** Close the listening socket; http_server_handle_closed is called later. */
+void http_accept_stop(struct http_server *s);
 /** A handle of the server's is closed; with the last one the server ends. */
-void server_handle_closed(uv_handle_t *handle);
-/** As server_handle_closed, of anything that the server waits for at its end. */
-void server_released(struct http_server *s);
+void http_server_handle_closed(uv_handle_t *handle);
+/** As http_server_handle_closed, of anything that the server waits for at its end. */
+void http_server_released(struct http_server *s);
 
 /** Learn the names of ours; the canonical name of this host comes later. */
-void host_start(struct http_server *s);
+void http_host_start(struct http_server *s);
 /** Forget them. */
-void host_stop(struct http_server *s);
+void http_host_stop(struct http_server *s);
 /** Whether a Host header means us: an address that we are bound to, or one of our names; the port does not matter.
  *  @return 0; ERR_HOST. */
-int host_check(const struct http_server *s, const char *host, struct err_info *why);
+int http_host_check(const struct http_server *s, const char *host, struct err_info *why);
 
 /** A connection that was accepted, before libmicrohttpd has it. @return new; its client is awaited. */
-struct http_peer *peer_new(struct http_server *s, int fd, const struct addr *from);
+struct http_peer *http_peer_new(struct http_server *s, int fd, const struct addr *from);
 /** libmicrohttpd has closed the connection, or did not take it. */
-void peer_free(struct http_peer *p);
+void http_peer_free(struct http_peer *p);
 /** Connections from an address. */
-size_t peer_count(const struct http_server *s, const struct addr *from);
+size_t http_peer_count(const struct http_server *s, const struct addr *from);
 /** The client's next head is awaited. */
-void peer_await_head(struct http_peer *p);
+void http_peer_await_head(struct http_peer *p);
 /** The client's head is here and a body is awaited. */
-void peer_await_body(struct http_peer *p, struct http_req *req);
+void http_peer_await_body(struct http_peer *p, struct http_req *req);
 /** n bytes of the body came. */
-void peer_moved(struct http_peer *p, size_t n);
+void http_peer_moved(struct http_peer *p, size_t n);
 /** The client is not awaited any more: it waits for us. */
-void peer_served(struct http_peer *p);
+void http_peer_served(struct http_peer *p);
 /** No more bytes either way: libmicrohttpd sees the end of the connection in its next turn. */
-void peer_end(struct http_peer *p);
+void http_peer_end(struct http_peer *p);
 /** Refuse those who are too slow; the callback of server->sweep. */
-void peer_sweep(void *server);
+void http_peer_sweep(void *server);
 /**
  * Shut the connection down that has made no progress for longest, of those of the address that has most; its descriptor
- * is free after the next server_turn. @return false: there is none, or it is fresh.
+ * is free after the next http_server_turn. @return false: there is none, or it is fresh.
  */
-bool peer_evict(struct http_server *s);
+bool http_peer_evict(struct http_server *s);
 
 /** Append to a body. @return 0; ERR_UNAVAILABLE: no room, *why says so, the body is as it was. */
-int body_add(struct http_req *req, const char *bytes, size_t len, struct err_info *why);
-/** Whether a body of so many bytes has room now. @return as body_add. */
-int body_announce(struct http_req *req, size_t len, struct err_info *why);
+int http_body_add(struct http_req *req, const char *bytes, size_t len, struct err_info *why);
+/** Whether a body of so many bytes has room now. @return as http_body_add. */
+int http_body_announce(struct http_req *req, size_t len, struct err_info *why);
 /** Nothing more of the body is awaited; its memory stays. */
-void body_whole(struct http_req *req);
+void http_body_whole(struct http_req *req);
 /** Count a body no more: the request leaves its server. */
-void body_leave(struct http_req *req);
+void http_body_leave(struct http_req *req);
 /** Release the memory of a body. */
-void body_free(struct http_req *req);
+void http_body_free(struct http_req *req);
 /**
  * Refuse a request while its body comes: the answer is sent past libmicrohttpd, which then rests, and the kernel throws away
  * what still comes, so that who reads the answer after sending sees it, and others are not held up.
  */
-void body_refuse(struct http_req *req);
+void http_body_refuse(struct http_req *req);
 /** Throw away what came; the callback of server->drain. */
-void body_drain(void *server);
+void http_body_drain(void *server);
 /** What the budget is for these limits and routes: one body of the largest size fits. @return bytes. */
-size_t body_budget(const struct http_limits *limits, const struct route_tables *tables);
+size_t http_body_budget(const struct http_limits *limits, const struct route_tables *tables);
 
 /** See to it that libmicrohttpd runs soon. Thread: owner. */
-void server_kick(struct http_server *s);
+void http_server_kick(struct http_server *s);
 
 /** A request whose target is known. @param target  raw target, as libmicrohttpd keeps it [borrowed] @return new. */
-struct http_req *request_new(struct http_server *s, const char *target);
+struct http_req *http_request_new(struct http_server *s, const char *target);
 /** Release a request; its closed callback must have been called or dropped. */
-void request_free(struct http_req *req);
+void http_request_free(struct http_req *req);
 /** Release what is kept for requests to come. */
-void request_free_spare(struct http_server *s);
+void http_request_free_spare(struct http_server *s);
 /** Call the closed callback, if there is one, and forget it. */
-void request_closed(struct http_req *req);
+void http_request_closed(struct http_req *req);
 /**
  * The headers are here: keep the connection and run the checks that need no body; the outcome is in req->refusal.
  *
  * @param version  text of the request line's last part, in the same buffer as the target   [borrowed]
  * @return true: go on reading; false: the refusal must be sent at once, before the body, and ends the connection.
  */
-bool request_open(struct http_req *req, struct MHD_Connection *conn, const char *method, const char *version);
+bool http_request_open(struct http_req *req, struct MHD_Connection *conn, const char *method,
+                       const char *version);
 /** A piece of the body. @return false: more than is worth reading, the connection is to be cut. */
-bool request_take_body(struct http_req *req, const char *bytes, size_t len);
+bool http_request_take_body(struct http_req *req, const char *bytes, size_t len);
 /** Refuse a request whose body is awaited, now: its memory is released, the answer sent, the connection shut down. */
-void request_cut(struct http_req *req, int code, const char *text);
+void http_request_cut(struct http_req *req, int code, const char *text);
 /** The body is whole: the checks that need it. */
-void request_check_body(struct http_req *req);
+void http_request_check_body(struct http_req *req);
 
 /** Suspend the connection of a request. */
-void request_suspend(struct http_req *req);
+void http_request_suspend(struct http_req *req);
 /** Resume it if it is suspended. */
-void request_resume(struct http_req *req);
+void http_request_resume(struct http_req *req);
 
 /** Every public reply function starts here. @return false: nobody waits any more, req may be gone; do nothing. */
-bool reply_begin(struct http_req *req);
+bool http_reply_begin(struct http_req *req);
 /** Hand the ready reply to libmicrohttpd. @return what libmicrohttpd's handler is to return. */
-enum MHD_Result reply_send(struct http_req *req);
+enum MHD_Result http_reply_send(struct http_req *req);
 /** Make an error the ready reply, also where a reply was promised by others. */
-void reply_set_error(struct http_req *req, int status, int code, const struct err_info *why);
+void http_reply_set_error(struct http_req *req, int status, int code, const struct err_info *why);
 /** Make a response the ready reply and resume; the one way to REPLYING. @param take_response  taken */
-void reply_set(struct http_req *req, int status, struct MHD_Response *take_response);
+void http_reply_set(struct http_req *req, int status, struct MHD_Response *take_response);
 /**
  * Write the refusal to the socket past libmicrohttpd, which answers only before or after a body, and end our side of
  * the connection. At most once a request.
  */
-void reply_refuse_raw(struct http_req *req);
+void http_reply_refuse_raw(struct http_req *req);
 /** Make the answer to a request whose checks failed the ready reply; OPTIONS gets its methods. */
-void reply_refuse(struct http_req *req);
+void http_reply_refuse(struct http_req *req);
 
 #endif
