@@ -37,7 +37,7 @@ static void on_part_stopped(void *arg)
 static char *find_shim(const struct options *o)
 {
     char self[4096];
-    ssize_t n = readlink("/proc/self/exe", self, sizeof(self) - 1);
+    ssize_t n = readlink("/proc/self/exe", self, sizeof self - 1);
 
     if (opt_text(o, OPT_SHIM))
         return mem_str(opt_text(o, OPT_SHIM));
@@ -347,7 +347,7 @@ static int open_engine(struct app *a, struct err_info *why)
         .zk_quorum = opt_text(o, OPT_ZK_QUORUM),
         .fs_uri = opt_text(o, OPT_FS),
         .base_path = opt_text(o, OPT_BASE_PATH),
-        .address_pool = opt_text(o, OPT_ADDRESSES),
+        .address_net = opt_text(o, OPT_ADDRESSES),
         .one_host = a->world.local,
         .queue = opt_text(o, OPT_QUEUE),
         .max_containers = opt_int(o, OPT_MAX_CONTAINERS),

@@ -26,9 +26,9 @@
 #include "probe/probe.h"
 #include "run/daemon.h"
 #include "svcmgr/app_queue.h"
-#include "svcmgr/clock.h"
-#include "svcmgr/publish.h"
-#include "svcmgr/state.h"
+#include "state/clock.h"
+#include "publish/publish.h"
+#include "state/state.h"
 
 #define APP_MAGIC OBJ_MAGIC('S', 'A', 'P', 'P')
 

@@ -15,7 +15,7 @@ void queue_init(struct queue *q)
 
 static const struct eng_flex *copy_flex(const struct eng_flex *flex, size_t n)
 {
-    struct eng_flex *copy = mem_array(n + 1, sizeof(*copy));
+    struct eng_flex *copy = mem_array(n + 1, sizeof *copy);
 
     for (size_t i = 0; i < n; i++) {
         copy[i] = flex[i];
@@ -26,7 +26,7 @@ static const struct eng_flex *copy_flex(const struct eng_flex *flex, size_t n)
 
 static const char *const *copy_names(const char *const *names, size_t n)
 {
-    const char **copy = mem_array(n + 1, sizeof(*copy));
+    const char **copy = mem_array(n + 1, sizeof *copy);
 
     for (size_t i = 0; i < n; i++)
         copy[i] = mem_str(names[i]);

@@ -160,7 +160,7 @@ static const struct http_doc forward_docs[] = {{forward, NULL, NULL, forward_ans
 /** The routes of the API, each of which goes on to the active svcmgr. */
 static void open_standby_api(struct app *a)
 {
-    a->standby_routes = mem_array(services_n_routes, sizeof(*a->standby_routes));
+    a->standby_routes = mem_array(services_n_routes, sizeof *a->standby_routes);
     for (size_t i = 0; i < services_n_routes; i++) {
         a->standby_routes[i] = services_routes[i];
         a->standby_routes[i].handle = forward;
@@ -278,7 +278,7 @@ static void claim(struct app *a)
     char name[256] = "localhost";
     const char *host = opt_text(o, OPT_HOSTNAME);
 
-    if (!host && !gethostname(name, sizeof(name) - 1))
+    if (!host && !gethostname(name, sizeof name - 1))
         host = name;
     mem_auto char *url = own_url(a, host ? host : name);
     mem_auto char *place = mem_fmt("%s:%s", host ? host : name, a->dir);

@@ -331,7 +331,7 @@ static void list_docs(struct app *a, const struct map *docs)
 {
     mem_auto const char **keys = map_sorted_keys(docs);
 
-    a->docs = mem_array(docs->n_items + 1, sizeof(*a->docs)); /* and the clock */
+    a->docs = mem_array(docs->n_items + 1, sizeof *a->docs); /* and the clock */
     for (size_t i = 0; keys[i]; i++) {
         const struct eng_effect *e = map_get(docs, keys[i]);
         a->docs[i] = (struct state_doc){e->key, e->bytes, e->len};

@@ -12,7 +12,7 @@
 
 #include "base/mem.h"
 #include "base/str.h"
-#include "cluster/local_inside.h"
+#include "cluster/local_priv.h"
 #include "cluster/local_tree.h"
 
 #define VCORES_PER_PROCESSOR 4
@@ -332,8 +332,8 @@ static int find_user(struct local *l, const char *name, struct err_info *why)
     int n = SHIM_GROUPS_MAX;
 
     l->user.is_set = geteuid() == 0;
-    int failed = l->user.is_set ? getpwnam_r(name, &entry, text, sizeof(text), &found)
-                                : getpwuid_r(geteuid(), &entry, text, sizeof(text), &found);
+    int failed = l->user.is_set ? getpwnam_r(name, &entry, text, sizeof text, &found)
+                                : getpwuid_r(geteuid(), &entry, text, sizeof text, &found);
     if (!found && !l->user.is_set) {
         l->run_user = mem_fmt("%u", (unsigned)geteuid());
         return 0;
@@ -364,7 +364,7 @@ static void size_host(struct local *l, const struct local_options *o)
     l->memory_mb = o->memory_mb > 0 ? o->memory_mb : (pages * page) >> 20;
     l->vcores = o->vcores > 0 ? o->vcores : sysconf(_SC_NPROCESSORS_ONLN) * VCORES_PER_PROCESSOR;
     if (!o->hostname)
-        gethostname(name, sizeof(name) - 1);
+        gethostname(name, sizeof name - 1);
     l->hostname = mem_str(o->hostname ? o->hostname : name);
 }
 
@@ -394,7 +394,7 @@ static int read_source_dirs(struct local *l, const char *text, struct err_info *
     mem_auto char *field = NULL;
     size_t n = 0;
 
-    l->source_dirs = mem_array(strlen(text) + 2, sizeof(*l->source_dirs));
+    l->source_dirs = mem_array(strlen(text) + 2, sizeof *l->source_dirs);
     for (size_t i = 0; (field = str_field(text, ',', i)); i++, mem_free_ptr(&field)) {
         if (*field != '/')
             return err_set(why, ERR_CONFIG, "yarn.service.local.source-dirs",

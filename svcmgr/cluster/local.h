@@ -37,8 +37,8 @@ struct local_options {
     const char *user_range; /* uids of which each owner gets one, checked; NULL or "": all run as run_user */
     struct local_limits limits;
     int64_t grace_ms; /* between SIGTERM and SIGKILL when a container is released */
-    int64_t
-        keep_logs_ms; /* log directories of released containers are removed after this time, see local_logs.h */
+    /* log directories of released containers are removed after this time, see local_logs.h */
+    int64_t keep_logs_ms;
     const char *source_dirs;   /* absolute directories, separated by commas, beneath which sources must lie */
     int64_t source_max_bytes;  /* of all sources of one launch together */
     int64_t source_timeout_ms; /* for reading them */

@@ -8,7 +8,7 @@
 #include <sys/resource.h>
 
 #include "base/mem.h"
-#include "cluster/local_inside.h"
+#include "cluster/local_priv.h"
 #include "run/fdlimit.h"
 
 /* After the grace of a stop: a shim that has not ended by then hangs, or is stopped itself. */
@@ -89,23 +89,23 @@ void local_box_exit(struct box *b, const struct shim_exit *e)
     switch (e->kind) {
     case SHIM_EXITED:
         x->kind = CLUSTER_EXIT_CODE;
-        snprintf(x->text, sizeof(x->text), "The process ended with exit code %d%s%.120s.", e->code,
+        snprintf(x->text, sizeof x->text, "The process ended with exit code %d%s%.120s.", e->code,
                  *e->text ? ": " : "", e->text);
         break;
     case SHIM_SIGNALLED:
         x->kind = CLUSTER_EXIT_SIGNAL;
-        snprintf(x->text, sizeof(x->text), "The process was ended by signal %d (%s)%s%.120s.", e->code,
+        snprintf(x->text, sizeof x->text, "The process was ended by signal %d (%s)%s%.120s.", e->code,
                  strsignal(e->code), *e->text ? ": " : "", e->text);
         break;
     case SHIM_NOT_STARTED:
         /* A launch that a restart of ours has interrupted, and that a shortage stopped, is not the container's failure. */
         x->kind = shortage_is(shortage_code(e->code)) ? CLUSTER_EXIT_LOST : CLUSTER_EXIT_NOT_STARTED;
-        snprintf(x->text, sizeof(x->text), "The process could not be started: %.80s: %.60s.", e->text,
+        snprintf(x->text, sizeof x->text, "The process could not be started: %.80s: %.60s.", e->text,
                  strerror(e->code));
         break;
     case SHIM_LOST:
         x->kind = CLUSTER_EXIT_LOST;
-        snprintf(x->text, sizeof(x->text), "The process is gone with its shim; how it ended is unknown.");
+        snprintf(x->text, sizeof x->text, "The process is gone with its shim; how it ended is unknown.");
         break;
     }
     b->pub.state = CLUSTER_EXITED;
@@ -170,7 +170,7 @@ static void box_not_started(struct box *b, const char *text)
                                         .code = EIO,
                                         .was_stopped = b->stop_wanted,
                                         .ended_ms = run_wall_ms()};
-    snprintf(b->pub.exit.text, sizeof(b->pub.exit.text), "The process could not be started: %.330s", text);
+    snprintf(b->pub.exit.text, sizeof b->pub.exit.text, "The process could not be started: %.330s", text);
     b->pub.state = CLUSTER_EXITED;
     local_box_ended(b);
 }
@@ -328,7 +328,7 @@ static void fill_launch(const struct box *b, const struct cluster_launch *launch
 
 static void copy_files(const struct cluster_launch *launch, struct local_job *job)
 {
-    job->files = mem_array(launch->n_files + 1, sizeof(*job->files));
+    job->files = mem_array(launch->n_files + 1, sizeof *job->files);
     job->n_files = launch->n_files;
     for (size_t i = 0; i < launch->n_files; i++) {
         const struct cluster_file *f = &launch->files[i];

@@ -1,4 +1,4 @@
-/** Which cgroup hierarchies there are, and which of them may be used. See local_inside.h, shim/cgroup.h. */
+/** Which cgroup hierarchies there are, and which of them may be used. See local_priv.h, shim/cgroup.h. */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -9,7 +9,7 @@
 
 #include "base/mem.h"
 #include "base/str.h"
-#include "cluster/local_inside.h"
+#include "cluster/local_priv.h"
 #include "cluster/local_tree.h"
 #include "shim/cgroup.h"
 
@@ -35,7 +35,7 @@ static char *find_mount(const char *kind)
     char line[4096], at[1024], type[32], options[1024];
     char *found = NULL;
 
-    while (f && !found && fgets(line, sizeof(line), f)) {
+    while (f && !found && fgets(line, sizeof line, f)) {
         const char *rest = strstr(line, " - ");
         if (!rest || sscanf(line, "%*s %*s %*s %*s %1023s", at) != 1 ||
             sscanf(rest, " - %31s %*s %1023s", type, options) != 2)
@@ -56,7 +56,7 @@ static char *find_own(const char *kind)
     char line[4096];
     char *found = NULL;
 
-    while (f && !found && fgets(line, sizeof(line), f)) {
+    while (f && !found && fgets(line, sizeof line, f)) {
         line[strcspn(line, "\n")] = '\0';
         char *controllers = strchr(line, ':');
         char *path = controllers ? strchr(controllers + 1, ':') : NULL;
@@ -134,7 +134,7 @@ static void take_cgroup(struct local *l, const char *kind, char *take_dir)
 {
     struct shim_cgroup *g = &l->cgroups[l->n_cgroups++];
 
-    snprintf(g->kind, sizeof(g->kind), "%s", kind);
+    snprintf(g->kind, sizeof g->kind, "%s", kind);
     g->dir = take_dir;
 }
 

@@ -8,7 +8,7 @@
 #include <unistd.h>
 
 #include "base/mem.h"
-#include "cluster/local_inside.h"
+#include "cluster/local_priv.h"
 #include "cluster/local_logs.h"
 #include "cluster/local_tree.h"
 #include "spec/spec.h"
@@ -225,7 +225,7 @@ static int lay_source(const struct local_job *job, const struct laying *l, const
     const char *name = strrchr(f->path, '/') ? strrchr(f->path, '/') + 1 : f->path;
     char copy[24];
 
-    snprintf(copy, sizeof(copy), "%zu", n);
+    snprintf(copy, sizeof copy, "%zu", n);
     if (!f->values)
         return renameat(l->in, copy, parent, name) ? local_sys_fail(why, f->path) : 0;
     int from = local_open_at(l->in, copy, O_RDONLY, 0);

@@ -126,7 +126,7 @@ char *local_logs_service_of(const char *app_dir)
 {
     mem_auto char *path = mem_fmt("%s/" SERVICE_LINK, app_dir);
     char service[SERVICE_MAX];
-    ssize_t n = readlink(path, service, sizeof(service));
+    ssize_t n = readlink(path, service, sizeof service);
 
     return n > 0 && n < SERVICE_MAX ? mem_strn(service, (size_t)n) : NULL;
 }

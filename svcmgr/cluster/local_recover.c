@@ -7,7 +7,7 @@
 #include <unistd.h>
 
 #include "base/mem.h"
-#include "cluster/local_inside.h"
+#include "cluster/local_priv.h"
 #include "cluster/local_tree.h"
 
 #define DEADLINE_MS   3000 /* from the end of the scan until what is not known is told as RECOVERING */
@@ -89,7 +89,7 @@ static void guess_allocation(const char *id, struct allocation *out)
     mem_auto char *application = cluster_application_of(id);
 
     *out = (struct allocation){.ip = "127.0.0.1"};
-    snprintf(out->application_id, sizeof(out->application_id), "%s", application ? application : id);
+    snprintf(out->application_id, sizeof out->application_id, "%s", application ? application : id);
 }
 
 void local_look(struct box *b)
@@ -212,7 +212,7 @@ static int read_ids(struct local *l, struct err_info *why)
         if (e->d_name[0] == '.')
             continue;
         if (l->n_scan == room)
-            l->scan_ids = mem_resize(l->scan_ids, room += SCAN_ROOM, sizeof(*l->scan_ids));
+            l->scan_ids = mem_resize(l->scan_ids, room += SCAN_ROOM, sizeof *l->scan_ids);
         l->scan_ids[l->n_scan++] = mem_str(e->d_name);
     }
     closedir(d);

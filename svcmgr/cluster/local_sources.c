@@ -12,7 +12,7 @@
 #include <unistd.h>
 
 #include "base/mem.h"
-#include "cluster/local_inside.h"
+#include "cluster/local_priv.h"
 #include "cluster/local_tree.h"
 #include "shim/wire.h"
 
@@ -354,8 +354,8 @@ void local_sources_look(struct cluster *c, const char *owner, const char *const 
     struct err_info why = {0};
 
     *k = (struct check){.done = done, .arg = arg};
-    k->index = mem_array(n + 1, sizeof(*k->index));
-    k->absent = mem_array(n + 1, sizeof(*k->absent));
+    k->index = mem_array(n + 1, sizeof *k->index);
+    k->absent = mem_array(n + 1, sizeof *k->absent);
     k->ask.is_check = true;
     k->ask.user = looker(l, owner);
     k->ask.max_bytes = INT64_MAX;

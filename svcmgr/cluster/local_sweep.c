@@ -3,7 +3,7 @@
 #include <unistd.h>
 
 #include "base/mem.h"
-#include "cluster/local_inside.h"
+#include "cluster/local_priv.h"
 #include "cluster/local_logs.h"
 
 #define SWEEP_MAGIC      OBJ_MAGIC('L', 'S', 'W', 'P')

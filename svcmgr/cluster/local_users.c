@@ -112,8 +112,8 @@ static bool has_name(uid_t id)
     struct group group, *found_group = NULL;
 
     /* ERANGE: there is one, with more text than room. */
-    return getpwuid_r(id, &user, text, sizeof(text), &found_user) == ERANGE || found_user ||
-           getgrgid_r(id, &group, text, sizeof(text), &found_group) == ERANGE || found_group;
+    return getpwuid_r(id, &user, text, sizeof text, &found_user) == ERANGE || found_user ||
+           getgrgid_r(id, &group, text, sizeof text, &found_group) == ERANGE || found_group;
 }
 
 /* ---- assignments ---- */

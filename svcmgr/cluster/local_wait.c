@@ -2,7 +2,7 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "cluster/local_inside.h"
+#include "cluster/local_priv.h"
 
 #define PAUSE_FIRST_MS 25
 #define PAUSE_MAX_MS   5000

@@ -72,7 +72,7 @@ static void hunt_one(void *arg, pid_t pid, const struct shim_proc *proc)
 
     if (proc->session != h->dead->shim || proc->start < h->dead->shim_start || proc->state == 'Z')
         return;
-    snprintf(path, sizeof(path), "/proc/%d", (int)pid);
+    snprintf(path, sizeof path, "/proc/%d", (int)pid);
     if (stat(path, &st) || st.st_uid != h->uid)
         return;
     int err = shim_proc_signal(pid, proc->start, SIGKILL);
@@ -158,7 +158,7 @@ static int judge(const char *dir, struct shim_exit *out, struct err_info *why)
     if (err && err != ERR_NOTFOUND)
         return err;
     *out = (struct shim_exit){.kind = SHIM_LOST, .started_ms = s.started_ms, .ended_ms = run_wall_ms()};
-    snprintf(out->text, sizeof(out->text), "the shim is gone");
+    snprintf(out->text, sizeof out->text, "the shim is gone");
     return 0;
 }
 

@@ -102,7 +102,7 @@ static void alloc_line(uv_handle_t *handle, size_t suggested, uv_buf_t *out)
     struct shim_link *link = obj_cast(handle->data, struct shim_link, LINK_MAGIC);
 
     (void)suggested;
-    *out = uv_buf_init(link->line + link->len, (unsigned)(sizeof(link->line) - link->len));
+    *out = uv_buf_init(link->line + link->len, (unsigned)(sizeof link->line - link->len));
 }
 
 static void on_read(uv_stream_t *stream, ssize_t n, const uv_buf_t *unused)
@@ -127,7 +127,7 @@ static void on_read(uv_stream_t *stream, ssize_t n, const uv_buf_t *unused)
         memmove(link->line, end + 1, link->len);
         take_line(link, line);
     }
-    if (link->len == sizeof(link->line))
+    if (link->len == sizeof link->line)
         link->len = 0; /* No line of ours is that long. */
 }
 
@@ -142,7 +142,7 @@ static void send_text(struct shim_link *link, const char *text)
     struct sending *s = mem_new(struct sending);
     uv_buf_t bytes;
 
-    snprintf(s->text, sizeof(s->text), "%s", text);
+    snprintf(s->text, sizeof s->text, "%s", text);
     bytes = uv_buf_init(s->text, (unsigned)strlen(s->text));
     if (uv_write(&s->req, (uv_stream_t *)&link->pipe, &bytes, 1, on_sent))
         free(s);
@@ -152,7 +152,7 @@ void shim_link_stop(struct shim_link *link, int64_t grace_ms)
 {
     char text[48];
 
-    snprintf(text, sizeof(text), "stop %lld\n", (long long)(grace_ms < INT32_MAX ? grace_ms : INT32_MAX));
+    snprintf(text, sizeof text, "stop %lld\n", (long long)(grace_ms < INT32_MAX ? grace_ms : INT32_MAX));
     if (link->ops)
         send_text(link, text);
 }
@@ -177,7 +177,7 @@ static int kill_child(const struct shim_link *link, struct err_info *why)
 int shim_link_kill(const struct shim_link *link, const char *dir, struct err_info *why)
 {
     struct ucred peer;
-    socklen_t len = sizeof(peer);
+    socklen_t len = sizeof peer;
     int fd;
 
     if (link->is_spawned)
@@ -315,8 +315,8 @@ static int connect_in(const char *dir)
 
     if (fd >= 0) {
         /* sun_path has 108 bytes; the link in /proc stands for a directory of any length. */
-        snprintf(name.sun_path, sizeof(name.sun_path), "/proc/self/fd/%d/%s", dir_fd, SHIM_SOCKET_FILE);
-        if (connect(fd, (struct sockaddr *)&name, sizeof(name))) {
+        snprintf(name.sun_path, sizeof name.sun_path, "/proc/self/fd/%d/%s", dir_fd, SHIM_SOCKET_FILE);
+        if (connect(fd, (struct sockaddr *)&name, sizeof name)) {
             error = errno;
             close(fd);
             fd = -1;

@@ -1,5 +1,5 @@
 /**
- * The pool of instance addresses: one bit an address. A name hashes to the place where the search begins, so an
+ * Addresses of instances in one network: one bit an address. A name hashes to the place where the search begins, so an
  * instance that comes back after a stop finds its old address unless it was given away.
  */
 #include <arpa/inet.h>
@@ -10,9 +10,9 @@
 #include "base/str.h"
 #include "engine/step.h"
 
-static bool pool_bit(const struct address_pool *pool, uint32_t i)
+static bool is_used(const struct addresses *net, uint32_t i)
 {
-    return pool->used[i / 8] >> (i % 8) & 1;
+    return net->used[i / 8] >> (i % 8) & 1;
 }
 
 /** Never given out: the first and last of each /24, and 127.0.0.0/24 where the machine's own names live. */
@@ -22,9 +22,9 @@ static bool is_reserved(uint32_t address)
     return last == 0 || last == 0xff || address >> 8 == 0x7f0000;
 }
 
-int pool_init(struct address_pool *pool, const char *text, struct err_info *why)
+int addresses_init(struct addresses *net, const char *text, struct err_info *why)
 {
-    *pool = (struct address_pool){0};
+    *net = (struct addresses){0};
     if (!text)
         return 0;
     mem_auto char *address = str_field(text, '/', 0);
@@ -35,17 +35,17 @@ int pool_init(struct address_pool *pool, const char *text, struct err_info *why)
         return err_set(why, ERR_CONFIG, text, "%s is not an IPv4 network with a prefix length of 8 to 30",
                        text);
     uint32_t base;
-    memcpy(&base, a.bytes, sizeof(base));
-    pool->n = (uint32_t)1 << (32 - bits);
-    pool->base = ntohl(base) & ~(pool->n - 1);
-    pool->used = mem_array(pool->n / 8 + 1, 1);
+    memcpy(&base, a.bytes, sizeof base);
+    net->n = (uint32_t)1 << (32 - bits);
+    net->base = ntohl(base) & ~(net->n - 1);
+    net->used = mem_array(net->n / 8 + 1, 1);
     return 0;
 }
 
-void pool_fini(struct address_pool *pool)
+void addresses_fini(struct addresses *net)
 {
-    free(pool->used);
-    *pool = (struct address_pool){0};
+    free(net->used);
+    *net = (struct addresses){0};
 }
 
 /** FNV-1a: the place must be the same in every process. */
@@ -57,32 +57,32 @@ static uint32_t place_of(const char *name)
     return h;
 }
 
-char *pool_take(struct address_pool *pool, const char *name)
+char *addresses_take(struct addresses *net, const char *name)
 {
-    uint32_t first = pool->n ? place_of(name) % pool->n : 0;
-    for (uint32_t k = 0; k < pool->n; k++) {
-        uint32_t i = (first + k) % pool->n;
-        uint32_t address = pool->base + i;
-        if (is_reserved(address) || pool_bit(pool, i))
+    uint32_t first = net->n ? place_of(name) % net->n : 0;
+    for (uint32_t k = 0; k < net->n; k++) {
+        uint32_t i = (first + k) % net->n;
+        uint32_t address = net->base + i;
+        if (is_reserved(address) || is_used(net, i))
             continue;
-        pool->used[i / 8] = (uint8_t)(pool->used[i / 8] | 1u << (i % 8));
+        net->used[i / 8] = (uint8_t)(net->used[i / 8] | 1u << (i % 8));
         return mem_fmt("%u.%u.%u.%u", address >> 24, address >> 16 & 0xff, address >> 8 & 0xff,
                        address & 0xff);
     }
     return NULL;
 }
 
-void pool_mark(struct address_pool *pool, const char *ip, bool used)
+void addresses_mark(struct addresses *net, const char *ip, bool used)
 {
     struct addr a;
     if (!ip || addr_read(ip, &a) || a.family != AF_INET)
         return;
     uint32_t address;
-    memcpy(&address, a.bytes, sizeof(address));
+    memcpy(&address, a.bytes, sizeof address);
     address = ntohl(address);
-    if (address < pool->base || address - pool->base >= pool->n)
+    if (address < net->base || address - net->base >= net->n)
         return;
-    uint32_t i = address - pool->base;
+    uint32_t i = address - net->base;
     uint8_t bit = (uint8_t)(1u << (i % 8));
-    pool->used[i / 8] = used ? (uint8_t)(pool->used[i / 8] | bit) : (uint8_t)(pool->used[i / 8] & ~bit);
+    net->used[i / 8] = used ? (uint8_t)(net->used[i / 8] | bit) : (uint8_t)(net->used[i / 8] & ~bit);
 }

@@ -65,11 +65,11 @@ void component_forget(struct step *st, struct eng_component *c, struct eng_insta
 {
     size_t i = position_of(c, inst->index);
     BUG_IF(i >= c->n_instances || c->instances[i] != inst);
-    memmove(&c->instances[i], &c->instances[i + 1], (c->n_instances - i - 1) * sizeof(c->instances[0]));
+    memmove(&c->instances[i], &c->instances[i + 1], (c->n_instances - i - 1) * sizeof c->instances[0]);
     c->n_instances--;
     if (inst->container_id)
         map_remove(&st->e->containers, inst->container_id);
-    pool_mark(&st->e->pool, inst->ip, false);
+    addresses_mark(&st->e->addresses, inst->ip, false);
     step_forget_instance(st, inst);
     fld_free(&eng_instance_type, inst);
 }
@@ -85,7 +85,7 @@ static bool is_decommissioned(const struct eng_component *c, const char *instanc
 
 void component_insert(struct eng_component *c, struct eng_instance *take_inst)
 {
-    c->instances = mem_resize(c->instances, c->n_instances + 1, sizeof(c->instances[0]));
+    c->instances = mem_resize(c->instances, c->n_instances + 1, sizeof c->instances[0]);
     size_t i = c->n_instances++;
     for (; i > 0 && c->instances[i - 1]->index > take_inst->index; i--)
         c->instances[i] = c->instances[i - 1];

@@ -11,7 +11,7 @@
 int engine_new(const struct engine_config *cfg, struct engine **out, struct err_info *why)
 {
     struct engine *e = mem_new(struct engine);
-    int rc = pool_init(&e->pool, cfg->address_pool, why);
+    int rc = addresses_init(&e->addresses, cfg->address_net, why);
     if (rc) {
         free(e);
         return rc;
@@ -21,7 +21,7 @@ int engine_new(const struct engine_config *cfg, struct engine **out, struct err_
     e->cfg.zk_quorum = mem_str(cfg->zk_quorum);
     e->cfg.fs_uri = mem_str(cfg->fs_uri);
     e->cfg.base_path = mem_str(cfg->base_path);
-    e->cfg.address_pool = mem_str(cfg->address_pool);
+    e->cfg.address_net = mem_str(cfg->address_net);
     e->cfg.queue = mem_str(cfg->queue);
     e->cluster_ts = cfg->cluster_ts;
     e->next_app = 1;
@@ -44,12 +44,12 @@ void engine_free(struct engine *e)
     for (size_t i = 0; i < e->n_tickets; i++)
         ticket_fini(&e->tickets[i]);
     free(e->tickets);
-    pool_fini(&e->pool);
+    addresses_fini(&e->addresses);
     free((char *)e->cfg.domain);
     free((char *)e->cfg.zk_quorum);
     free((char *)e->cfg.fs_uri);
     free((char *)e->cfg.base_path);
-    free((char *)e->cfg.address_pool);
+    free((char *)e->cfg.address_net);
     free((char *)e->cfg.queue);
     free(e);
 }
@@ -69,7 +69,7 @@ static int load_engine(struct engine *e, const json_t *doc, struct err_info *why
 
 static void enlist_instance(struct engine *e, struct eng_instance *inst)
 {
-    pool_mark(&e->pool, inst->ip, true);
+    addresses_mark(&e->addresses, inst->ip, true);
     inst->published = inst->container_id && inst->state != INST_REQUESTED;
     if (inst->container_id)
         map_set(&e->containers, inst->container_id, inst);
@@ -170,7 +170,7 @@ const struct eng_service *engine_find(const struct engine *e, const char *user, 
 const struct eng_service **engine_list(const struct engine *e, const char *user)
 {
     mem_auto const char **keys = map_sorted_keys(&e->services);
-    const struct eng_service **list = mem_array(e->services.n_items + 1, sizeof(list[0]));
+    const struct eng_service **list = mem_array(e->services.n_items + 1, sizeof list[0]);
     size_t n = 0;
     for (size_t i = 0; keys[i]; i++) {
         const struct eng_service *s = map_get(&e->services, keys[i]);

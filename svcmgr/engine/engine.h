@@ -24,7 +24,7 @@
  *
  * Time: engine time and time of day come with each event (struct eng_time). Every due time, age and length is computed with
  * engine time: ms > 0 on a clock that never goes back, that nobody sets, and that goes on over a restart of the program; what
- * it says over a reboot is in svcmgr/clock.h. Time of day is kept to be shown and nothing is computed with it, so a
+ * it says over a reboot is in svcmgr/state/clock.h. Time of day is kept to be shown and nothing is computed with it, so a
  * wall clock that is set makes nothing wait and nothing happen early. Members say which one they are.
  * Thread: one engine, one thread.   Source: design 5; YARN services API 4.
  */
@@ -184,8 +184,8 @@ struct eng_service {
     bool unresumed, is_registry_resumed;
     uint64_t *destroyers; /* tokens of DELETE requests that wait; not stored */
     size_t n_destroyers;
-    int64_t
-        destroyers_due_ms; /* engine time at which they are answered, whatever is left to do; not stored */
+    /* engine time at which they are answered, whatever is left to do; not stored */
+    int64_t destroyers_due_ms;
     bool dirty, has_dirty_instances; /* to be persisted at the end of this step: its own document; theirs */
 };
 
@@ -328,8 +328,8 @@ struct eng_launch {
     int64_t memory_mb, vcores;
     char *ip;    /* CONTAINER_IP, or NULL */
     size_t left; /* of SPEC_EXPANDED_MAX */
-    char *
-        too_large; /* why nothing can be started: the texts have more; NULL: they have not. Else some are missing */
+    /* why nothing can be started: the texts have more; NULL: they have not. Else some are missing */
+    char *too_large;
 };
 
 /** A readiness probe. All texts are final. The first result and every change of it are reported (EV_PROBE). */
@@ -402,9 +402,9 @@ struct eng_answer {
 struct eng_effect {
     enum eng_effect_kind kind;
     char *user, *name; /* service it belongs to; NULL for the engine document and unknown containers */
-    char *
-        key; /* PERSIST: "engine", "services/<user>/<name>", or "services/<user>/<name>/<instance>"; elements are
-                  percent-encoded beyond [a-z0-9.-] */
+    /* PERSIST: "engine", "services/<user>/<name>", or "services/<user>/<name>/<instance>"; elements are
+     * percent-encoded beyond [a-z0-9.-] */
+    char *key;
     char *bytes;
     size_t len;
     char *container_id;
@@ -437,17 +437,17 @@ void eng_effects_fini(struct eng_effects *list);
 
 struct engine_config {
     const struct dialect *dialect;
-    int64_t
-        cluster_ts; /* cluster timestamp of a new engine document: µs since the epoch. A resource manager's is ms, so
-                              no application of YARN has the id of one of ours, whenever either was started */
+    /* cluster timestamp of a new engine document: µs since the epoch. A resource manager's is ms, so
+     * no application of YARN has the id of one of ours, whenever either was started */
+    int64_t cluster_ts;
     const char *domain;    /* hadoop.registry.dns.domain-name, or NULL     [copied] */
     const char *zk_quorum; /* hadoop.registry.zk.quorum, or NULL           [copied] */
     const char *fs_uri;    /* fs.defaultFS; NULL: file:///                 [copied] */
     const char *base_path; /* yarn.service.base.path; NULL: /user/<user>/.yarn [copied] */
-    const char
-        *address_pool; /* "127.77.0.0/16": addresses of instances; NULL: the cluster gives them [copied] */
-    bool one_host;     /* every node and rack is this host: placement constraints are decided here */
-    const char *queue; /* default queue                               [copied] */
+    /* "127.77.0.0/16": addresses of instances; NULL: the cluster gives them [copied] */
+    const char *address_net;
+    bool one_host;             /* every node and rack is this host: placement constraints are decided here */
+    const char *queue;         /* default queue                               [copied] */
     int64_t max_containers;    /* of one component; 0: SPEC_MAX_CONTAINERS */
     int64_t probe_interval_ms; /* default of yarn.service.readiness-check-interval.seconds */
     int64_t retry_interval_ms; /* default of yarn.service.container-failure.retry-interval-ms */
@@ -460,7 +460,7 @@ struct engine;
  *
  * @param cfg  configuration; texts are copied, dialect is static                [borrowed]
  * @param out  free with engine_free                                             [out]
- * @return 0; or ERR_CONFIG: address_pool is no IPv4 prefix of length 8..30.
+ * @return 0; or ERR_CONFIG: address_net is no IPv4 prefix of length 8..30.
  */
 int engine_new(const struct engine_config *cfg, struct engine **out, struct err_info *why);
 /** Free; NULL is fine. */
@@ -480,8 +480,8 @@ struct eng_container_ref {
     const struct eng_component *component;
     const struct eng_instance *instance;
     int64_t memory_mb, vcores;
-    bool
-        process; /* a process may run in it; else the container is only held (ALLOCATED before launch, EXITED) */
+    /* a process may run in it; else the container is only held (ALLOCATED before launch, EXITED) */
+    bool process;
 };
 /** Call fn for each container that is held, in no order. */
 void engine_containers(const struct engine *e, void (*fn)(void *arg, const struct eng_container_ref *c),

@@ -71,14 +71,14 @@ static void emit_request(struct step *st, struct eng_instance *inst)
     step_emit_container(st, EFF_REQUEST, inst)->request = r;
 }
 
-/** Give the instance an address of the pool unless it has one. @return false: none is free. */
+/** Give the instance an address of the network unless it has one. @return false: none is free. */
 static bool take_address(struct step *st, struct eng_instance *inst)
 {
-    if (st->e->pool.n == 0 || inst->ip)
+    if (st->e->addresses.n == 0 || inst->ip)
         return true;
     const struct eng_service *s = inst->component->service;
     mem_auto char *name = mem_fmt("%s/%s/%s", s->user, s->name, inst->name);
-    inst->ip = pool_take(&st->e->pool, name);
+    inst->ip = addresses_take(&st->e->addresses, name);
     return inst->ip != NULL;
 }
 
@@ -94,7 +94,7 @@ void instance_request(struct step *st, struct eng_instance *inst)
     struct eng_service *s = inst->component->service;
     if (!take_address(st, inst)) {
         inst->due_ms = st->now_ms + ADDRESS_RETRY_MS;
-        instance_set_wait(inst, "address: none is free in %s", st->e->cfg.address_pool);
+        instance_set_wait(inst, "address: none is free in %s", st->e->cfg.address_net);
         return;
     }
     inst->request_id = s->next_container++;
@@ -189,7 +189,7 @@ static void on_running(struct step *st, struct eng_instance *inst, const struct 
     const char *host = ev->host ? ev->host : inst->bare_host;
     bool moved = ev->ip && inst->ip && strcmp(ev->ip, inst->ip) != 0;
     if (moved)
-        pool_mark(&st->e->pool, inst->ip, false);
+        addresses_mark(&st->e->addresses, inst->ip, false);
     if (ev->ip)
         set_text(&inst->ip, ev->ip);
     if (!inst->ip || !host) {
@@ -334,7 +334,7 @@ static void unpublish(struct step *st, struct eng_instance *inst)
     inst->published = false;
     if (s->n_stale == STALE_MAX)
         service_forget_stale(st, s);
-    s->stale = mem_resize(s->stale, s->n_stale + 1, sizeof(s->stale[0]));
+    s->stale = mem_resize(s->stale, s->n_stale + 1, sizeof s->stale[0]);
     s->stale[s->n_stale++] = mem_str(inst->container_id);
     step_touch(st, s);
     step_registry(st, EFF_UNPUBLISH, s, inst->container_id);
@@ -394,7 +394,7 @@ static void decide(struct step *st, struct eng_instance *inst, const struct eng_
 static void process_ended(struct step *st, struct eng_instance *inst, const struct eng_exit *x, bool kept)
 {
     char text[EXIT_TEXT_MAX];
-    instance_exit_text(x, text, sizeof(text));
+    instance_exit_text(x, text, sizeof text);
     step_note(st, inst->component->service, "instance %s in %s ended: %s", inst->name, inst->container_id,
               text);
     stop_probe(st, inst);

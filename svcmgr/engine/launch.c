@@ -123,7 +123,7 @@ static json_t *placeholders(const struct engine *e, const struct eng_instance *i
 
 static void add_env(struct eng_launch *l, json_t *values, const char *name, const char *value)
 {
-    l->env = mem_resize(l->env, l->n_env + 1, sizeof(l->env[0]));
+    l->env = mem_resize(l->env, l->n_env + 1, sizeof l->env[0]);
     l->env[l->n_env++] = (struct eng_env){mem_str(name), mem_str(value)};
     put(values, name, value);
 }
@@ -188,7 +188,7 @@ static void add_file(struct eng_launch *l, const struct spec_file *f)
             l->too_large = spec_too_large(l->component, "config file", f->dest_file);
         file.len = file.bytes ? strlen(file.bytes) : 0;
     }
-    l->files = mem_resize(l->files, l->n_files + 1, sizeof(l->files[0]));
+    l->files = mem_resize(l->files, l->n_files + 1, sizeof l->files[0]);
     l->files[l->n_files++] = file;
 }
 

@@ -88,7 +88,7 @@ static void decommission_one(struct step *st, struct eng_service *s, const char 
     struct spec_component *spec = c->spec;
     spec->decommissioned_instances =
         mem_resize(spec->decommissioned_instances, spec->n_decommissioned_instances + 1,
-                   sizeof(spec->decommissioned_instances[0]));
+                   sizeof spec->decommissioned_instances[0]);
     spec->decommissioned_instances[spec->n_decommissioned_instances++] = mem_str(instance);
     spec->number_of_containers--;
     step_touch(st, s);

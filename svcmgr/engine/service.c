@@ -122,7 +122,7 @@ void service_tell_ended(struct step *st, struct eng_service *s, const char *id)
         forget_ended(s, oldest);
     }
     set_refusal(s, EFF_PUBLISH, id, NULL);
-    s->ended = mem_resize(s->ended, s->n_ended + 1, sizeof(s->ended[0]));
+    s->ended = mem_resize(s->ended, s->n_ended + 1, sizeof s->ended[0]);
     s->ended[s->n_ended++] = mem_str(id);
     step_touch(st, s);
     emit_ended(st, s, id);
@@ -273,7 +273,7 @@ static void build_components(struct eng_service *s)
     mem_auto size_t *order = mem_array(s->spec->n_components + 1, sizeof(size_t));
     BUG_IF(spec_order(s->spec, order, NULL) != 0);
     free_components(s);
-    s->components = mem_array(s->spec->n_components + 1, sizeof(s->components[0]));
+    s->components = mem_array(s->spec->n_components + 1, sizeof s->components[0]);
     for (size_t i = 0; i < s->spec->n_components; i++) {
         struct eng_component *c = fld_new(&eng_component_type);
         c->name = mem_str(s->spec->components[order[i]]->name);
@@ -411,7 +411,7 @@ static char *end_text(const struct eng_service *s, const char *what)
             char text[EXIT_TEXT_MAX];
             if (inst->state != INST_FAILED || !x)
                 continue;
-            instance_exit_text(x, text, sizeof(text));
+            instance_exit_text(x, text, sizeof text);
             return mem_fmt("%s; %s: %s", what, inst->name, x->text ? x->text : text);
         }
     }
@@ -649,7 +649,7 @@ static void destroy(struct step *st, const struct eng_event *ev, struct eng_serv
 {
     if (s->n_destroyers == 0)
         s->destroyers_due_ms = st->now_ms + DESTROY_ANSWER_MS;
-    s->destroyers = mem_resize(s->destroyers, s->n_destroyers + 1, sizeof(s->destroyers[0]));
+    s->destroyers = mem_resize(s->destroyers, s->n_destroyers + 1, sizeof s->destroyers[0]);
     s->destroyers[s->n_destroyers++] = ev->token;
     s->destroying = true;
     step_touch(st, s);

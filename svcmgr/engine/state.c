@@ -26,6 +26,7 @@ static void exit_defaults(void *object)
 {
     *(struct eng_exit *)object = (struct eng_exit){0};
 }
+
 static const struct fld exit_flds[] = {
     FLD_ENUM("kind", struct eng_exit, kind, 0, exit_words),
     FLD_I64("value", struct eng_exit, value, FLD_ZERO),
@@ -37,6 +38,7 @@ static void instance_defaults(void *object)
 {
     *(struct eng_instance *)object = (struct eng_instance){0};
 }
+
 static const struct fld instance_flds[] = {
     FLD_I64("index", struct eng_instance, index, FLD_ZERO),
     FLD_STR("name", struct eng_instance, name, 0),
@@ -66,6 +68,7 @@ static void component_defaults(void *object)
 {
     *(struct eng_component *)object = (struct eng_component){0};
 }
+
 static const struct fld component_flds[] = {
     FLD_STR("name", struct eng_component, name, 0),
     FLD_ENUM("state", struct eng_component, state, 0, component_words),
@@ -82,6 +85,7 @@ static void service_defaults(void *object)
 {
     *(struct eng_service *)object = (struct eng_service){0};
 }
+
 static const struct fld service_flds[] = {
     FLD_ENUM("kind", struct eng_service, kind, 0, kind_words),
     FLD_STR("user", struct eng_service, user, 0),

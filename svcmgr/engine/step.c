@@ -11,7 +11,7 @@ static struct eng_effect *effects_add(struct eng_effects *list)
 {
     if (list->n == list->cap) {
         list->cap = list->cap ? 2 * list->cap : 16;
-        list->items = mem_resize(list->items, list->cap, sizeof(list->items[0]));
+        list->items = mem_resize(list->items, list->cap, sizeof list->items[0]);
     }
     struct eng_effect *e = &list->items[list->n++];
     *e = (struct eng_effect){0};
@@ -86,10 +86,10 @@ void eng_effects_move(struct eng_effects *from, struct eng_effects *to)
     size_t n = to->n + from->n;
     if (n > to->cap) {
         to->cap = n > 2 * to->cap ? n : 2 * to->cap;
-        to->items = mem_resize(to->items, to->cap, sizeof(to->items[0]));
+        to->items = mem_resize(to->items, to->cap, sizeof to->items[0]);
     }
     if (from->n > 0)
-        memcpy(to->items + to->n, from->items, from->n * sizeof(from->items[0]));
+        memcpy(to->items + to->n, from->items, from->n * sizeof from->items[0]);
     to->n = n;
     free(from->items);
     *from = (struct eng_effects){0};

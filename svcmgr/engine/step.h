@@ -44,9 +44,9 @@ struct ticket {
     char *ended_id;                   /* ENDED */
 };
 
-/** Addresses of the pool; see address.c. */
-struct address_pool {
-    uint32_t base, n; /* host order; n 0: no pool */
+/** Addresses of the network for instances; see address.c. */
+struct addresses {
+    uint32_t base, n; /* host order; n 0: no network */
     uint8_t *used;    /* a bit each */
 };
 
@@ -57,7 +57,7 @@ struct engine {
     struct map homes;         /* registry user → users with services there; see homes.c */
     int64_t cluster_ts, next_app;
     bool stored, resumed; /* the engine document exists; EV_RESUME came */
-    struct address_pool pool;
+    struct addresses addresses;
     struct ticket *tickets;
     size_t n_tickets;
     int64_t next_ticket;
@@ -72,8 +72,8 @@ struct step {
     size_t n_affected;
     size_t n_changed; /* instances of which this step writes or deletes the document */
     bool engine_dirty;
-    bool
-        stable_changed; /* some service became STABLE: those that wait for it look again, in steps of their own */
+    /* some service became STABLE: those that wait for it look again, in steps of their own */
+    bool stable_changed;
 };
 
 /* ---- step.c: effects and bookkeeping ---- */
@@ -237,13 +237,13 @@ const char *homes_other(const struct engine *e, const char *user);
 struct eng_service *homes_rival(const struct engine *e, const struct eng_service *s);
 
 /* ---- address.c ---- */
-/** @return 0; or ERR_CONFIG. text NULL: no pool. */
-int pool_init(struct address_pool *pool, const char *text, struct err_info *why);
-/** Release; the pool is empty. */
-void pool_fini(struct address_pool *pool);
+/** @return 0; or ERR_CONFIG. text NULL: no network. */
+int addresses_init(struct addresses *net, const char *text, struct err_info *why);
+/** Release; no network any more. */
+void addresses_fini(struct addresses *net);
 /** An address for `name`: the same one whenever it is free. @return new text; NULL: none is free. */
-char *pool_take(struct address_pool *pool, const char *name);
-/** Mark an address as used or free; one outside the pool is nothing. */
-void pool_mark(struct address_pool *pool, const char *ip, bool used);
+char *addresses_take(struct addresses *net, const char *name);
+/** Mark an address as used or free; ignores one outside of the network. */
+void addresses_mark(struct addresses *net, const char *ip, bool used);
 
 #endif

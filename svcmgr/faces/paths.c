@@ -20,7 +20,7 @@ static bool ask_path(void *arg, const char *path)
             return !p->absent || !p->absent[i];
     if (p->absent)
         return false;
-    p->items = mem_resize(p->items, p->n + 1, sizeof(*p->items));
+    p->items = mem_resize(p->items, p->n + 1, sizeof *p->items);
     p->items[p->n++] = mem_str(path);
     return true;
 }

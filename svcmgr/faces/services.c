@@ -367,7 +367,7 @@ struct change {
 static void change_flex(struct change *c)
 {
     size_t n = c->body->n_components;
-    mem_auto struct eng_flex *flex = mem_array(n + 1, sizeof(flex[0]));
+    mem_auto struct eng_flex *flex = mem_array(n + 1, sizeof flex[0]);
     for (size_t i = 0; i < n; i++) {
         const struct spec_component *k = c->body->components[i];
         if (!k->name || k->number_of_containers == FLD_UNSET) {
@@ -461,7 +461,7 @@ static void change_decommission(struct change *c)
     size_t n = 0, n_read = 0;
     for (size_t i = 0; i < c->body->n_components; i++)
         n += c->body->components[i]->n_decommissioned_instances;
-    char **names = mem_array(n + 1, sizeof(names[0]));
+    char **names = mem_array(n + 1, sizeof names[0]);
     bool good = true;
     for (size_t i = 0; i < c->body->n_components; i++) {
         const struct spec_component *k = c->body->components[i];

@@ -64,7 +64,7 @@ static void say_lifetime(const struct eng_answer *a, enum services_verb verb, st
     struct tm tm;
     char date[32];
     gmtime_r(&at_s, &tm);
-    strftime(date, sizeof(date), "%Y-%m-%dT%H:%M:%S", &tm);
+    strftime(date, sizeof date, "%Y-%m-%dT%H:%M:%S", &tm);
     buf_addf(text, "Service (%s)'s lifeTime is updated to %s.%03dZ, %lld seconds remaining", a->name, date,
              (int)(a->at_ms % 1000), (long long)a->n_new);
 }

@@ -129,7 +129,7 @@ static void list_env(const struct map *env, struct launch_plan *out)
     const char **names = map_sorted_keys(env);
     size_t n = 0;
 
-    out->env = mem_array(env->n_items + 1, sizeof(*out->env));
+    out->env = mem_array(env->n_items + 1, sizeof *out->env);
     for (; names[n]; n++)
         out->env[n] = mem_fmt("%s=%s", names[n], (const char *)map_get(env, names[n]));
     free(names);
@@ -175,7 +175,7 @@ static int plan_files(const struct eng_launch *wanted, struct launch_plan *out, 
 {
     int err = 0;
 
-    out->files = mem_array(wanted->n_files + 1, sizeof(*out->files));
+    out->files = mem_array(wanted->n_files + 1, sizeof *out->files);
     for (size_t i = 0; !err && i < wanted->n_files; i++) {
         out->n_files = i + 1;
         err = plan_file(&wanted->files[i], wanted->values, &out->files[i], why);

@@ -7,7 +7,7 @@
 
 #include "base/addr.h"
 #include "base/mem.h"
-#include "probe/probe_inside.h"
+#include "probe/probe_priv.h"
 
 #define FIRST_DELAY_MS 50
 
@@ -79,7 +79,7 @@ static void on_time_over(void *arg)
     struct probe *p = obj_cast(arg, struct probe, PROBE_MAGIC);
     char text[96];
 
-    snprintf(text, sizeof(text), "no answer within %" PRId64 " ms", p->def.timeout_ms);
+    snprintf(text, sizeof text, "no answer within %" PRId64 " ms", p->def.timeout_ms);
     probe_look_ended(p, text);
 }
 
@@ -110,7 +110,7 @@ static void on_connected(uv_connect_t *req, int status)
 
     if (!t->probe)
         return;
-    snprintf(text, sizeof(text), "port %" PRId64 " of %.60s: %s", t->probe->def.port, t->probe->def.ip,
+    snprintf(text, sizeof text, "port %" PRId64 " of %.60s: %s", t->probe->def.port, t->probe->def.ip,
              status ? uv_strerror(status) : "open");
     probe_look_ended(t->probe, status ? text : NULL);
 }
@@ -159,9 +159,9 @@ static void on_answer(void *arg, int err, const struct http_answer *answer, cons
         return;
     }
     if (err)
-        snprintf(text, sizeof(text), "%.100s: %.90s", p->def.url, why ? why->text : err_text(err));
+        snprintf(text, sizeof text, "%.100s: %.90s", p->def.url, why ? why->text : err_text(err));
     else
-        snprintf(text, sizeof(text), "%.100s answers %d", p->def.url, status);
+        snprintf(text, sizeof text, "%.100s answers %d", p->def.url, status);
     probe_look_ended(p, text);
 }
 

@@ -5,7 +5,7 @@
 
 #include "base/addr.h"
 #include "base/mem.h"
-#include "probe/probe_inside.h"
+#include "probe/probe_priv.h"
 
 #define DNS_PORT       53
 #define DNS_HEADER_LEN 12
@@ -19,7 +19,7 @@ static void look_up_ended(struct probe *p, const char *problem)
         probe_look_further(p);
         return;
     }
-    snprintf(text, sizeof(text), "DNS name %.100s: %.80s", p->def.dns_name, problem);
+    snprintf(text, sizeof text, "DNS name %.100s: %.80s", p->def.dns_name, problem);
     probe_look_ended(p, text);
 }
 
@@ -63,7 +63,7 @@ static size_t write_query(struct probe_try *t, const char *name)
 
     if (strlen(name) > 253)
         return 0;
-    t->dns_id = (uint16_t)(hash_bytes(&t, sizeof(t)) ^ (uint64_t)run_now_us());
+    t->dns_id = (uint16_t)(hash_bytes(&t, sizeof t) ^ (uint64_t)run_now_us());
     memcpy(t->packet,
            (unsigned char[]){(unsigned char)(t->dns_id >> 8), (unsigned char)t->dns_id, 1, 0, 0, 1, 0, 0, 0,
                              0, 0, 0},
@@ -98,7 +98,7 @@ static void on_udp(uv_udp_t *udp, ssize_t n, const uv_buf_t *bytes, const struct
         return;
     char text[48];
     int rcode = b[3] & 15, n_answers = b[6] << 8 | b[7];
-    snprintf(text, sizeof(text), "rcode %d, %d answers", rcode, n_answers);
+    snprintf(text, sizeof text, "rcode %d, %d answers", rcode, n_answers);
     look_up_ended(t->probe, rcode || !n_answers ? text : NULL);
 }
 
@@ -107,7 +107,7 @@ static void alloc_packet(uv_handle_t *handle, size_t suggested, uv_buf_t *out)
     struct probe_try *t = obj_cast(handle->data, struct probe_try, TRY_MAGIC);
 
     (void)suggested;
-    *out = uv_buf_init(t->packet, sizeof(t->packet));
+    *out = uv_buf_init(t->packet, sizeof t->packet);
 }
 
 static void ask_server(struct probe *p)

@@ -61,7 +61,7 @@ static int set_limit(const struct shim_cgroup *g, const char *file, int64_t valu
 {
     char text[32];
 
-    snprintf(text, sizeof(text), "%" PRId64, value);
+    snprintf(text, sizeof text, "%" PRId64, value);
     if (!write_to(g->dir, file, text) || (is_optional && errno == ENOENT))
         return 0;
     int error = errno;
@@ -74,7 +74,7 @@ static int set_quota_v2(const struct shim_cgroup *g, int64_t cpu_milli)
 {
     char text[48];
 
-    snprintf(text, sizeof(text), "%" PRId64 " %d", cpu_milli * QUOTA_PERIOD_US / 1000, QUOTA_PERIOD_US);
+    snprintf(text, sizeof text, "%" PRId64 " %d", cpu_milli * QUOTA_PERIOD_US / 1000, QUOTA_PERIOD_US);
     return write_to(g->dir, "cpu.max", text);
 }
 
@@ -166,7 +166,7 @@ static bool is_frozen(const struct shim_cgroup *g)
     mem_auto char *path = mem_fmt("%s/freezer.state", g->dir);
     char state[16] = "";
     int fd = open(path, O_RDONLY | O_CLOEXEC);
-    ssize_t n = fd < 0 ? -1 : read(fd, state, sizeof(state) - 1);
+    ssize_t n = fd < 0 ? -1 : read(fd, state, sizeof state - 1);
 
     if (fd >= 0)
         close(fd);

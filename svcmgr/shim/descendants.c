@@ -23,7 +23,7 @@ static void list_one(void *arg, pid_t pid, const struct shim_proc *proc)
 
     if (l->n == l->cap) {
         l->cap = l->cap ? 2 * l->cap : 256;
-        l->items = mem_resize(l->items, l->cap, sizeof(*l->items));
+        l->items = mem_resize(l->items, l->cap, sizeof *l->items);
     }
     l->items[l->n++] = (struct process){pid, proc->parent, proc->start, false, proc->state == 'Z'};
 }
@@ -38,7 +38,7 @@ static int by_pid(const void *a, const void *b)
 static bool parent_is_ours(const struct listing *l, const struct process *p, pid_t self)
 {
     const struct process key = {.pid = p->parent};
-    const struct process *parent = bsearch(&key, l->items, l->n, sizeof(*l->items), by_pid);
+    const struct process *parent = bsearch(&key, l->items, l->n, sizeof *l->items, by_pid);
 
     return p->parent == self || (parent && parent->is_ours);
 }
@@ -48,7 +48,7 @@ static void mark_ours(struct listing *l, pid_t self)
 {
     bool found = true;
 
-    qsort(l->items, l->n, sizeof(*l->items), by_pid);
+    qsort(l->items, l->n, sizeof *l->items, by_pid);
     while (found) {
         found = false;
         for (size_t i = 0; i < l->n; i++) {

@@ -104,7 +104,7 @@ static bool write_file(const char *name, const char *text, size_t len, bool is_d
 {
     char aside[64];
 
-    snprintf(aside, sizeof(aside), "%s.new", name);
+    snprintf(aside, sizeof aside, "%s.new", name);
     int fd = open(aside, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
     bool is_written = fd >= 0 && write(fd, text, len) == (ssize_t)len && (!is_durable || !fsync(fd));
     if (fd >= 0)
@@ -153,13 +153,13 @@ static int listen_here(void)
     struct sockaddr_un name = {.sun_family = AF_UNIX};
 
     /* A relative name: the directory may be longer than the 108 bytes of sun_path. */
-    snprintf(name.sun_path, sizeof(name.sun_path), "%s", SHIM_SOCKET_FILE);
+    snprintf(name.sun_path, sizeof name.sun_path, "%s", SHIM_SOCKET_FILE);
     int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
     if (fd < 0)
         return -1;
     unlink(SHIM_SOCKET_FILE);
     mode_t mask = umask(0177);
-    int failed = bind(fd, (struct sockaddr *)&name, sizeof(name)) || listen(fd, N_CLIENTS);
+    int failed = bind(fd, (struct sockaddr *)&name, sizeof name) || listen(fd, N_CLIENTS);
     umask(mask);
     if (!failed)
         return fd;
@@ -248,7 +248,7 @@ static void obey(struct shim *s, struct client *c, const char *line)
 
 static void hear(struct shim *s, struct client *c)
 {
-    ssize_t n = recv(c->fd, c->line + c->len, sizeof(c->line) - 1 - c->len, MSG_DONTWAIT);
+    ssize_t n = recv(c->fd, c->line + c->len, sizeof c->line - 1 - c->len, MSG_DONTWAIT);
 
     if (n <= 0) {
         if (n == 0 || (errno != EAGAIN && errno != EINTR))
@@ -258,7 +258,7 @@ static void hear(struct shim *s, struct client *c)
     c->len += (size_t)n;
     char *end;
     while (c->fd >= 0 && (end = memchr(c->line, '\n', c->len))) {
-        char line[sizeof(c->line)];
+        char line[sizeof c->line];
         size_t len = (size_t)(end - c->line);
         memcpy(line, c->line, len);
         line[len] = '\0';
@@ -266,7 +266,7 @@ static void hear(struct shim *s, struct client *c)
         memmove(c->line, end + 1, c->len);
         obey(s, c, line);
     }
-    if (c->len == sizeof(c->line) - 1)
+    if (c->len == sizeof c->line - 1)
         drop_client(c);
 }
 
@@ -274,7 +274,7 @@ static void hear_signals(struct shim *s)
 {
     struct signalfd_siginfo got;
 
-    while (read(s->signal_fd, &got, sizeof(got)) == (ssize_t)sizeof(got))
+    while (read(s->signal_fd, &got, sizeof got) == (ssize_t)sizeof got)
         if (got.ssi_signo == SIGTERM)
             begin_stop(s, s->launch.grace_ms);
 }
@@ -380,7 +380,7 @@ static int start_payload(struct shim *s)
 
     if (outputs_open(&s->outputs, &s->launch, stdio)) {
         s->exit.code = errno;
-        snprintf(s->exit.text, sizeof(s->exit.text), "log files");
+        snprintf(s->exit.text, sizeof s->exit.text, "log files");
         return ERR_IO;
     }
     int err = payload_start(&s->launch, stdio, &s->status.pid, &fail);
@@ -389,7 +389,7 @@ static int start_payload(struct shim *s)
     if (!err)
         return 0;
     s->exit.code = fail.error;
-    snprintf(s->exit.text, sizeof(s->exit.text), "%s", fail.step);
+    snprintf(s->exit.text, sizeof s->exit.text, "%s", fail.step);
     return ERR_IO;
 }
 
@@ -403,18 +403,18 @@ static int start(struct shim *s)
     s->listen_fd = listen_here();
     if (s->listen_fd < 0 || s->signal_fd < 0 || prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)) {
         s->exit.code = errno;
-        snprintf(s->exit.text, sizeof(s->exit.text), "control socket");
+        snprintf(s->exit.text, sizeof s->exit.text, "control socket");
         return ERR_IO;
     }
     if (read_launch(&s->launch, &why)) {
         s->exit.code = EINVAL;
-        snprintf(s->exit.text, sizeof(s->exit.text), "launch file: %.140s", why.text);
+        snprintf(s->exit.text, sizeof s->exit.text, "launch file: %.140s", why.text);
         return ERR_IO;
     }
     tell_identity(s);
     if (cgroups_make(&s->launch)) {
         s->exit.code = errno;
-        snprintf(s->exit.text, sizeof(s->exit.text), "cgroup, which yarn.service.local.cgroups requires");
+        snprintf(s->exit.text, sizeof s->exit.text, "cgroup, which yarn.service.local.cgroups requires");
         return ERR_IO;
     }
     if (start_payload(s))
@@ -447,7 +447,7 @@ static void finish(struct shim *s)
 
     outputs_close(&s->outputs);
     if (s->exit.kind != SHIM_NOT_STARTED)
-        cgroups_say(&s->launch, s->exit.text, sizeof(s->exit.text));
+        cgroups_say(&s->launch, s->exit.text, sizeof s->exit.text);
     if (cgroups_remove(s->launch.cgroups, s->launch.n_cgroups))
         fprintf(stderr, "a cgroup is not removed: %s\n", strerror(errno));
     if (!s->exit.ended_ms)

@@ -106,7 +106,7 @@ static void write_bytes(struct output *out, const char *bytes, size_t len)
 static void tell_lost(struct output *out)
 {
     char text[160];
-    int n = snprintf(text, sizeof(text), "\n[%lld bytes of output are missing here: %s]\n",
+    int n = snprintf(text, sizeof text, "\n[%lld bytes of output are missing here: %s]\n",
                      (long long)out->n_lost, strerror(out->error));
 
     if (write(out->file_fd, text, (size_t)n) == n) {
@@ -147,7 +147,7 @@ static void keep(const struct outputs *o, struct output *out, const char *bytes,
 bool output_take(struct outputs *o, struct output *out)
 {
     static char piece[PIECE];
-    ssize_t n = read(out->pipe_fd, piece, sizeof(piece));
+    ssize_t n = read(out->pipe_fd, piece, sizeof piece);
 
     if (n > 0) {
         keep(o, out, piece, (size_t)n);

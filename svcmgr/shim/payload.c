@@ -86,7 +86,7 @@ static int reset_oom_score(struct setup *s)
 {
     char text[16] = "";
     int fd = open("/proc/self/oom_score_adj", O_RDONLY | O_CLOEXEC);
-    ssize_t n = fd < 0 ? -1 : read(fd, text, sizeof(text) - 1);
+    ssize_t n = fd < 0 ? -1 : read(fd, text, sizeof text - 1);
 
     (void)s;
     if (fd >= 0)
@@ -161,23 +161,23 @@ static _Noreturn void become_payload(const struct shim_launch *l, const int stdi
     struct payload_failure fail = {.error = 0};
     struct setup s = {.l = l, .stdio = stdio};
 
-    for (size_t i = 0; i < sizeof(setup_steps) / sizeof(setup_steps[0]); i++) {
+    for (size_t i = 0; i < sizeof setup_steps / sizeof setup_steps[0]; i++) {
         if (getppid() != shim)
             _exit(127);
         if (setup_steps[i].run(&s)) {
             fail.error = errno;
-            snprintf(fail.step, sizeof(fail.step), "%s", setup_steps[i].name);
+            snprintf(fail.step, sizeof fail.step, "%s", setup_steps[i].name);
             break;
         }
     }
-    ssize_t n = write(report_fd, &fail, sizeof(fail));
-    _exit(n == (ssize_t)sizeof(fail) ? 126 : 125);
+    ssize_t n = write(report_fd, &fail, sizeof fail);
+    _exit(n == (ssize_t)sizeof fail ? 126 : 125);
 }
 
 static int fail_here(struct payload_failure *fail, const char *step)
 {
     fail->error = errno;
-    snprintf(fail->step, sizeof(fail->step), "%s", step);
+    snprintf(fail->step, sizeof fail->step, "%s", step);
     return ERR_IO;
 }
 
@@ -201,10 +201,10 @@ int payload_start(const struct shim_launch *l, const int stdio[2], pid_t *pid, s
     struct payload_failure report;
     ssize_t n;
     do
-        n = read(pipe_fds[0], &report, sizeof(report));
+        n = read(pipe_fds[0], &report, sizeof report);
     while (n < 0 && errno == EINTR);
     close(pipe_fds[0]);
-    if (n == (ssize_t)sizeof(report)) {
+    if (n == (ssize_t)sizeof report) {
         waitpid(child, NULL, 0);
         *fail = report;
         return ERR_IO;

@@ -16,11 +16,11 @@ int shim_proc_read(pid_t pid, struct shim_proc *out)
     struct shim_proc p;
     int parent, group, session;
 
-    snprintf(path, sizeof(path), "/proc/%d/stat", (int)pid);
+    snprintf(path, sizeof path, "/proc/%d/stat", (int)pid);
     int fd = open(path, O_RDONLY | O_CLOEXEC);
     if (fd < 0)
         return errno == ENOENT || errno == ESRCH ? ERR_NOTFOUND : ERR_UNAVAILABLE;
-    ssize_t n = read(fd, text, sizeof(text) - 1);
+    ssize_t n = read(fd, text, sizeof text - 1);
     int error = n < 0 ? errno : ESRCH;
     close(fd);
     if (n <= 0)

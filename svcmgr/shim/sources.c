@@ -111,7 +111,7 @@ static int open_source(const struct sources_ask *ask, const char *path, struct s
         close(at);
         return fault(f, SOURCE_NOT_REGULAR, 0);
     }
-    snprintf(again, sizeof(again), "/proc/self/fd/%d", at);
+    snprintf(again, sizeof again, "/proc/self/fd/%d", at);
     int fd = open(again, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
     int error = errno;
     close(at);
@@ -126,7 +126,7 @@ static int copy(int from, int to, int64_t max, int64_t *n_copied, struct source_
     static char piece[COPY_PIECE];
 
     for (*n_copied = 0;;) {
-        ssize_t n = read(from, piece, sizeof(piece));
+        ssize_t n = read(from, piece, sizeof piece);
         if (n < 0)
             return fault(f, SOURCE_UNREAD, errno);
         if (n == 0)
@@ -166,7 +166,7 @@ static int take_source(const struct sources_ask *ask, size_t i, int64_t *left, s
     if (!failed && st.st_size > max)
         failed = fault(f, SOURCE_TOO_LARGE, 0);
     if (!failed && !ask->is_check) {
-        snprintf(name, sizeof(name), "%zu", i);
+        snprintf(name, sizeof name, "%zu", i);
         failed = copy_as(fd, name, st.st_mode, max, &n_copied, f);
     }
     if (fd >= 0)

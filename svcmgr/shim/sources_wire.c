@@ -17,13 +17,13 @@ static const char *const problem_words[] = {
 
 void sources_ask_dir(struct sources_ask *a, const char *dir)
 {
-    a->dirs = mem_resize(a->dirs, a->n_dirs + 1, sizeof(*a->dirs));
+    a->dirs = mem_resize(a->dirs, a->n_dirs + 1, sizeof *a->dirs);
     a->dirs[a->n_dirs++] = mem_str(dir);
 }
 
 void sources_ask_file(struct sources_ask *a, const char *path, int64_t max_bytes)
 {
-    a->sources = mem_resize(a->sources, a->n_sources + 1, sizeof(*a->sources));
+    a->sources = mem_resize(a->sources, a->n_sources + 1, sizeof *a->sources);
     a->sources[a->n_sources++] = (struct source){mem_str(path), max_bytes};
 }
 

@@ -57,7 +57,7 @@ int shim_launch_cgroup(struct shim_launch *l, const char *kind, const char *dir)
     if (l->n_cgroups == SHIM_CGROUPS_MAX)
         return ERR_LIMIT;
     struct shim_cgroup *g = &l->cgroups[l->n_cgroups++];
-    snprintf(g->kind, sizeof(g->kind), "%s", kind);
+    snprintf(g->kind, sizeof g->kind, "%s", kind);
     g->dir = mem_str(dir);
     return 0;
 }
@@ -68,14 +68,14 @@ static int read_cgroup(struct shim_launch *l, const char *value)
     const char *colon = strchr(value, ':');
     mem_auto char *kind = colon ? mem_strn(value, (size_t)(colon - value)) : NULL;
 
-    if (!kind || strlen(kind) >= sizeof(l->cgroups[0].kind) || colon[1] != '/')
+    if (!kind || strlen(kind) >= sizeof l->cgroups[0].kind || colon[1] != '/')
         return ERR_PARSE;
     return shim_launch_cgroup(l, kind, colon + 1) ? ERR_PARSE : 0;
 }
 
 static void add_env_text(struct shim_launch *l, char *take_text)
 {
-    l->env = mem_resize(l->env, l->n_env + 2, sizeof(*l->env));
+    l->env = mem_resize(l->env, l->n_env + 2, sizeof *l->env);
     l->env[l->n_env++] = take_text;
     l->env[l->n_env] = NULL;
 }
@@ -251,7 +251,7 @@ int shim_exit_read(const char *line, struct shim_exit *out)
         return ERR_PARSE;
     e.kind = (enum shim_exit_kind)k;
     e.was_stopped = stopped != 0;
-    snprintf(e.text, sizeof(e.text), "%.*s", (int)strcspn(line + text_at, "\n"), line + text_at);
+    snprintf(e.text, sizeof e.text, "%.*s", (int)strcspn(line + text_at, "\n"), line + text_at);
     *out = e;
     return 0;
 }

@@ -137,7 +137,7 @@ static void merge_config(struct spec_config *into, const struct spec_config *fro
             merge_map(same->properties, from->files[i]->properties);
             continue;
         }
-        into->files = mem_resize(into->files, into->n_files + 1, sizeof(into->files[0]));
+        into->files = mem_resize(into->files, into->n_files + 1, sizeof into->files[0]);
         into->files[into->n_files++] = file_copy(from->files[i]);
     }
 }
@@ -168,7 +168,7 @@ static int expansion_add(struct expansion *x, struct spec_component *take_c, str
         return rc;
     }
     map_set(&x->names, take_c->name, take_c);
-    x->items = mem_resize(x->items, x->n_items + 1, sizeof(x->items[0]));
+    x->items = mem_resize(x->items, x->n_items + 1, sizeof x->items[0]);
     x->items[x->n_items++] = take_c;
     return 0;
 }

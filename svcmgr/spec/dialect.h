@@ -15,8 +15,8 @@ struct dialect {
     const char *service_stable;    /* READY or STABLE                */
     const char *container_started; /* STARTED or RUNNING_BUT_UNREADY */
     const char *container_init;    /* INIT; NULL: a container is listed when its process has started */
-    const char
-        *component_stopped; /* of an ended service, not ended itself; NULL: left out, there is no word */
+    /* of an ended service, not ended itself; NULL: left out, there is no word */
+    const char *component_stopped;
     /* validation, when hadoop.registry.dns.enabled */
     size_t component_name_max;        /* characters */
     size_t component_name_max_unique; /* where unique_component_support is set */

@@ -45,6 +45,7 @@ static void artifact_defaults(void *object)
 {
     ((struct spec_artifact *)object)->type = ARTIFACT_DOCKER;
 }
+
 static const struct fld artifact_flds[] = {
     FLD_STR("id", struct spec_artifact, id, 0),
     FLD_ENUM("type", struct spec_artifact, type, 0, artifact_words),
@@ -58,6 +59,7 @@ static void resource_defaults(void *object)
 {
     ((struct spec_resource *)object)->cpus = 1;
 }
+
 static const struct fld resource_flds[] = {
     FLD_STR("profile", struct spec_resource, profile, 0),
     FLD_I64("cpus", struct spec_resource, cpus, FLD_NULLABLE),
@@ -72,6 +74,7 @@ static void file_defaults(void *object)
 {
     ((struct spec_file *)object)->properties = json_object();
 }
+
 static const struct fld file_flds[] = {
     FLD_ENUM("type", struct spec_file, type, 0, file_words),
     FLD_STR("dest_file", struct spec_file, dest_file, 0),
@@ -90,6 +93,7 @@ static void config_defaults(void *object)
     c->properties = json_object();
     c->env = json_object();
 }
+
 static const struct fld config_flds[] = {
     FLD_MAP("properties", struct spec_config, properties, FLD_ALWAYS),
     FLD_MAP("env", struct spec_config, env, FLD_ALWAYS),
@@ -104,6 +108,7 @@ static void readiness_defaults(void *object)
     r->type = CHECK_DEFAULT;
     r->properties = json_object();
 }
+
 static const struct fld readiness_flds[] = {
     FLD_ENUM("type", struct spec_readiness, type, 0, check_words),
     FLD_MAP("properties", struct spec_readiness, properties, FLD_ALWAYS),
@@ -119,6 +124,7 @@ static void component_defaults(void *object)
     c->configuration = fld_new(&config_type);
     c->restart_policy = RESTART_ALWAYS;
 }
+
 static const struct fld component_flds[] = {
     FLD_STR("name", struct spec_component, name, 0),
     FLD_ENUM("state", struct spec_component, state, FLD_IN, state_words),
@@ -152,6 +158,7 @@ static void service_defaults(void *object)
     s->configuration = fld_new(&config_type);
     s->quicklinks = json_object();
 }
+
 static const struct fld service_flds[] = {
     FLD_STR("name", struct spec_service, name, 0),
     FLD_STR("version", struct spec_service, version, 0),

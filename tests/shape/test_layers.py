@@ -42,8 +42,10 @@ MAY_SEE = {
     "svcmgr/probe": ["lib/base", "lib/run", "lib/http", "svcmgr/spec", "svcmgr/engine"],
     "svcmgr/shim": ["lib/base", "lib/run"],
     "svcmgr/faces": ["lib/base", "lib/run", "lib/json", "lib/http", "svcmgr/spec", "svcmgr/engine"],
-    "svcmgr": ["lib/base", "lib/run", "lib/json", "lib/http", "lib/store", "lib/registry", "svcmgr/spec",
-               "svcmgr/engine", "svcmgr/cluster", "svcmgr/launch", "svcmgr/probe", "svcmgr/shim", "svcmgr/faces"],
+    "svcmgr/state": ["lib/base", "lib/run", "lib/json", "lib/store", "svcmgr/shim"],
+    "svcmgr/publish": ["lib/base", "lib/run", "lib/registry", "svcmgr", "svcmgr/spec", "svcmgr/engine"],
+    "svcmgr": ["lib/base", "lib/run", "lib/json", "lib/http", "lib/store", "lib/registry", "svcmgr/spec", "svcmgr/engine",
+               "svcmgr/cluster", "svcmgr/launch", "svcmgr/probe", "svcmgr/state", "svcmgr/publish", "svcmgr/faces"],
     **{f"cli/{part}": ["lib/base", "lib/run", "lib/json", "lib/http", "lib/registry", "cli/kit"]
        for part in ("kit", "registry", "app", "dns", "dev")},
     "cli": ["lib/base", "lib/run", "cli/kit"],

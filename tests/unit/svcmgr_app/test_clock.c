@@ -1,4 +1,4 @@
-/** Engine time over restarts, reboots and time of day that is set: svcmgr/clock.h. */
+/** Engine time over restarts, reboots and time of day that is set: svcmgr/state/clock.h. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -9,7 +9,7 @@
 
 #include "base/buf.h"
 #include "base/obj.h"
-#include "svcmgr/clock.h"
+#include "state/clock.h"
 
 #define WALL_MS 1700000000000
 #define HOUR_MS 3600000

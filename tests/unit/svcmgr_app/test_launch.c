@@ -95,9 +95,9 @@ static void expanded_texts_have_a_bound(void **state)
     struct eng_env env[8];
 
     for (int i = 0; i < 8; i++) {
-        snprintf(names[i], sizeof(names[i]), "A%d", i);
+        snprintf(names[i], sizeof names[i], "A%d", i);
         for (int k = 0; i && k < 10; k++)
-            snprintf(values[i] + 6 * k, sizeof(values[i]) - 6 * (size_t)k, "{{A%d}}", i - 1);
+            snprintf(values[i] + 6 * k, sizeof values[i] - 6 * (size_t)k, "{{A%d}}", i - 1);
         env[i] = (struct eng_env){names[i], values[i]};
     }
     struct eng_launch l = {.instance = (char *)"w-0",

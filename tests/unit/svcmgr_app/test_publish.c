@@ -12,7 +12,7 @@
 #include "base/mem.h"
 #include "base/obj.h"
 #include "http/server.h"
-#include "svcmgr/publish.h"
+#include "publish/publish.h"
 
 #define DEADLINE_MS 30000
 
@@ -39,7 +39,7 @@ static void note(struct office *o, const char *text)
 {
     size_t at = strlen(o->story);
 
-    snprintf(o->story + at, sizeof(o->story) - at, "%s ", text);
+    snprintf(o->story + at, sizeof o->story - at, "%s ", text);
     if (o->wanted && strstr(o->story, o->wanted))
         run_loop_stop(o->loop);
 }
@@ -53,7 +53,7 @@ static void on_request(struct http_req *req, void *app)
     const char *sent = http_body(req, &len);
 
     if (sent && len)
-        snprintf(o->body_text, sizeof(o->body_text), "%.*s", (int)len, sent);
+        snprintf(o->body_text, sizeof o->body_text, "%.*s", (int)len, sent);
     note(o, text);
     if (o->refuse) {
         http_reply_error_status(req, o->refuse, o->refuse_code ? o->refuse_code : ERR_PERMISSION, NULL);
@@ -132,7 +132,7 @@ static void open_server(struct office *o)
 
     if (http_server_start(o->loop, &def, &o->server, &why))
         fail_msg("%s", why.text);
-    snprintf(o->listen, sizeof(o->listen), "127.0.0.1:%u", http_server_port(o->server));
+    snprintf(o->listen, sizeof o->listen, "127.0.0.1:%u", http_server_port(o->server));
 }
 
 static void stop_loop(void *arg)
@@ -162,7 +162,7 @@ static int set_up(void **state)
 
     signal(SIGPIPE, SIG_IGN);
     o->loop = run_loop_new();
-    snprintf(o->listen, sizeof(o->listen), "127.0.0.1:0");
+    snprintf(o->listen, sizeof o->listen, "127.0.0.1:0");
     o->revision = "s.1";
     open_server(o);
     mem_auto char *url = mem_fmt("http://%s", o->listen);
@@ -504,7 +504,7 @@ static void pass(struct office *o, int64_t ticket)
     static char wanted[64];
 
     publish_delete(o->publish, "/else", ticket);
-    snprintf(wanted, sizeof(wanted), "told:%lld=OK", (long long)ticket);
+    snprintf(wanted, sizeof wanted, "told:%lld=OK", (long long)ticket);
     await(o, wanted);
 }
 
@@ -541,7 +541,7 @@ static void what_others_overwrite_is_put_back_ever_more_slowly(void **state)
     follow(o);
     mem_auto char *own = mem_str(o->body_text);
     for (int i = 0; i < 2; i++) {
-        snprintf(o->body_text, sizeof(o->body_text),
+        snprintf(o->body_text, sizeof o->body_text,
                  "{\"type\":\"JSONServiceRecord\",\"description\":\"else\"}");
         say_put(o);
         say(o, MARK("s.2"));

@@ -13,7 +13,7 @@
 
 #include "base/mem.h"
 #include "base/obj.h"
-#include "svcmgr/state.h"
+#include "state/state.h"
 
 struct desk {
     struct run_loop *loop;
@@ -30,7 +30,7 @@ static void on_one(void *arg, const char *key, const char *bytes, size_t len)
     struct desk *d = arg;
     size_t at = strlen(d->story);
 
-    snprintf(d->story + at, sizeof(d->story) - at, "%s=%.*s ", key, (int)len, bytes);
+    snprintf(d->story + at, sizeof d->story - at, "%s=%.*s ", key, (int)len, bytes);
 }
 
 static void on_loaded(void *arg, int err, const struct err_info *why)
@@ -102,7 +102,7 @@ static int set_up(void **state)
 {
     struct desk *d = mem_new(struct desk);
 
-    snprintf(d->dir, sizeof(d->dir), "/tmp/state-test-XXXXXX");
+    snprintf(d->dir, sizeof d->dir, "/tmp/state-test-XXXXXX");
     assert_non_null(mkdtemp(d->dir));
     open_and_load(d);
     *state = d;
@@ -191,7 +191,7 @@ static void a_refused_write_leaves_nothing_and_the_next_one_works(void **state)
     struct desk *d = *state;
     /* An element of 300 bytes is more than a store takes: the whole transaction is refused. */
     char key[400];
-    snprintf(key, sizeof(key), "services/%0300d/x", 0);
+    snprintf(key, sizeof key, "services/%0300d/x", 0);
     const struct state_doc bad[] = {{"engine", "e1", 2}, {key, "x", 1}};
     const struct state_doc good[] = {{"engine", "e2", 2}, {"services/alice/web", "w1", 2}};
 

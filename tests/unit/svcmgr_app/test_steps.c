@@ -156,8 +156,8 @@ static void on_answered(void *arg, const struct eng_answer *answer)
     size_t at = strlen(desk->story);
 
     (void)arg;
-    snprintf(desk->reason, sizeof(desk->reason), "%s", answer->reason ? answer->reason : "");
-    snprintf(desk->story + at, sizeof(desk->story) - at, "%d:%s ", (int)answer->token,
+    snprintf(desk->reason, sizeof desk->reason, "%s", answer->reason ? answer->reason : "");
+    snprintf(desk->story + at, sizeof desk->story - at, "%d:%s ", (int)answer->token,
              eng_outcome_word(answer->outcome));
 }
 

@@ -14,7 +14,7 @@ static void tell(struct host *h, const char *what, const char *id)
 {
     size_t at = strlen(h->story);
 
-    snprintf(h->story + at, sizeof(h->story) - at, "%s:%s ", what, id + strlen(id) - 1);
+    snprintf(h->story + at, sizeof h->story - at, "%s:%s ", what, id + strlen(id) - 1);
     if (h->wanted && strstr(h->story, h->wanted))
         run_loop_stop(h->loop);
 }
@@ -148,7 +148,7 @@ int set_up(void **state)
     struct host *h = mem_new(struct host);
 
     signal(SIGPIPE, SIG_IGN);
-    snprintf(h->dir, sizeof(h->dir), "/tmp/cluster-test-XXXXXX");
+    snprintf(h->dir, sizeof h->dir, "/tmp/cluster-test-XXXXXX");
     assert_non_null(mkdtemp(h->dir));
     open_cluster(h);
     *state = h;
@@ -193,7 +193,7 @@ char *read_log(const struct host *h, const char *id)
     FILE *f = fopen(path, "r");
 
     assert_non_null(f);
-    size_t n = fread(text, 1, sizeof(text), f);
+    size_t n = fread(text, 1, sizeof text, f);
     fclose(f);
     return mem_strn(text, n);
 }

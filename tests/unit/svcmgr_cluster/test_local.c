@@ -22,7 +22,7 @@
 #include "base/mem.h"
 #include "base/obj.h"
 #include "base/str.h"
-#include "cluster/local_inside.h"
+#include "cluster/local_priv.h"
 #include "run/fdlimit.h"
 #include "local_kit.h"
 #include "shim/wire.h"
@@ -147,7 +147,7 @@ static uint64_t soft_fdlimit(pid_t pid)
     FILE *f = fopen(path, "r");
 
     assert_non_null(f);
-    while (fgets(line, sizeof(line), f)) {
+    while (fgets(line, sizeof line, f)) {
         if (!strncmp(line, name, strlen(name)))
             soft = strtoull(line + strlen(name), NULL, 10);
     }
@@ -264,7 +264,7 @@ static pid_t shim_of(const struct host *h, const char *id)
     FILE *f = fopen(path, "r");
 
     assert_non_null(f);
-    assert_non_null(fgets(line, sizeof(line), f));
+    assert_non_null(fgets(line, sizeof line, f));
     fclose(f);
     assert_int_equal(shim_status_read(line, &s), 0);
     return s.shim;
@@ -413,9 +413,9 @@ static void nothing_of_another_boot_is_killed(void **state)
     close_cluster(h);
     kill_shim(h, C1);
     FILE *f = fopen(path, "r+");
-    assert_non_null(fgets(line, sizeof(line), f));
+    assert_non_null(fgets(line, sizeof line, f));
     assert_int_equal(shim_status_read(line, &s), 0);
-    snprintf(s.boot, sizeof(s.boot), "00000000-0000-0000-0000-000000000000");
+    snprintf(s.boot, sizeof s.boot, "00000000-0000-0000-0000-000000000000");
     rewind(f);
     fwrite(line, 1, shim_status_write(&s, line), f);
     fclose(f);

@@ -18,7 +18,7 @@
 
 #include "base/mem.h"
 #include "base/obj.h"
-#include "cluster/local_inside.h"
+#include "cluster/local_priv.h"
 
 #define C4 "container_1700000000000_0001_01_000004"
 
@@ -248,7 +248,7 @@ static int64_t await_pid(const char *path)
     for (int i = 0; i < DEADLINE_MS / 5 && pid <= 0; i++) {
         FILE *f = fopen(path, "r");
         char line[32] = "";
-        if (f && fgets(line, sizeof(line), f) && strchr(line, '\n'))
+        if (f && fgets(line, sizeof line, f) && strchr(line, '\n'))
             pid = atoll(line);
         if (f)
             fclose(f);

@@ -36,7 +36,7 @@ void kit_start(struct kit *k, const char *dialect)
     k->cfg = (struct engine_config){.dialect = dialect_find(dialect),
                                     .cluster_ts = 1700000000000,
                                     .domain = "bobbin.test",
-                                    .address_pool = "127.77.0.0/16",
+                                    .address_net = "127.77.0.0/16",
                                     .one_host = true,
                                     .queue = "default",
                                     .probe_interval_ms = 30000,
@@ -190,7 +190,7 @@ static void note_container(void *arg, const struct eng_container_ref *c)
     if (!c->process)
         return;
     assert_true(f->n < FOUND_MAX);
-    snprintf(f->id[f->n], sizeof(f->id[0]), "%s", c->instance->container_id);
+    snprintf(f->id[f->n], sizeof f->id[0], "%s", c->instance->container_id);
     f->attempt[f->n++] = c->instance->attempt;
 }
 
@@ -347,7 +347,7 @@ const char *kit_list(const struct kit *k, const char *service)
     for (size_t i = 0; s && i < s->n_components; i++) {
         for (size_t n = 0; n < s->components[i]->n_instances; n++) {
             const struct eng_instance *inst = s->components[i]->instances[n];
-            len += (size_t)snprintf(text + len, sizeof(text) - len, "%s%s:%s", len ? " " : "", inst->name,
+            len += (size_t)snprintf(text + len, sizeof text - len, "%s%s:%s", len ? " " : "", inst->name,
                                     eng_instance_state_word((enum eng_instance_state)inst->state));
         }
     }
@@ -358,7 +358,7 @@ const char *kit_spec(const char *name, int n, const char *policy, const char *mo
 {
     static char text[4096];
     snprintf(
-        text, sizeof(text),
+        text, sizeof text,
         "{\"name\":\"%s\",\"version\":\"1\",\"components\":[{\"name\":\"hello\",\"number_of_containers\":%d,"
         "\"restart_policy\":\"%s\",\"launch_command\":\"run\",\"resource\":{\"cpus\":1,\"memory\":\"64\"}%s}]"
         "}",

@@ -28,11 +28,11 @@ struct kit {
     size_t next;      /* first effect that was not obeyed yet */
     uint64_t token;   /* of the last request */
     size_t n_steps;   /* so far */
-    size_t
-        last_step; /* after so many steps the power fails: nothing is stepped or stored any more; 0: never */
+    /* after so many steps the power fails: nothing is stepped or stored any more; 0: never */
+    size_t last_step;
 };
 
-/** Start: dialect by name, pool 127.77.0.0/16, time 1 000 000 ms, resumed, obeying. */
+/** Start: dialect by name, network 127.77.0.0/16, time 1 000 000 ms, resumed, obeying. */
 void kit_start(struct kit *k, const char *dialect);
 void kit_end(struct kit *k);
 void kit_clear(struct kit *k);

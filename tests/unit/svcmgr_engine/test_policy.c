@@ -283,7 +283,7 @@ static void addresses_run_out_and_come_back(void **state)
     kit_start(&k, "seed");
     struct engine_config small = k.cfg;
     engine_free(k.e);
-    small.address_pool = "127.77.1.0/30"; /* .1 .2 .3: the first is reserved */
+    small.address_net = "127.77.1.0/30"; /* .1 .2 .3: the first is reserved */
     assert_int_equal(engine_new(&small, &k.e, NULL), 0);
     kit_step(&k, (struct eng_event){.kind = EV_RESUME});
     kit_create(&k, kit_spec("s", 4, "ALWAYS", ""), false);
@@ -298,12 +298,12 @@ static void addresses_run_out_and_come_back(void **state)
     kit_end(&k);
 }
 
-static void a_bad_pool_is_refused(void **state)
+static void a_bad_network_is_refused(void **state)
 {
     (void)state;
     static const char *const bad[] = {"127.77.0.0", "127.77.0.0/31", "127.77.0.0/7", "::1/64", "x/16"};
     for (size_t i = 0; i < ARRAY_LEN(bad); i++) {
-        struct engine_config cfg = {.dialect = dialect_find("seed"), .address_pool = bad[i]};
+        struct engine_config cfg = {.dialect = dialect_find("seed"), .address_net = bad[i]};
         struct engine *e = NULL;
         assert_int_equal(engine_new(&cfg, &e, NULL), ERR_CONFIG);
         assert_null(e);
@@ -392,7 +392,7 @@ int main(void)
         cmocka_unit_test(what_cannot_be_started_counts),
         cmocka_unit_test(waiting_for_room_is_explained),
         cmocka_unit_test(addresses_run_out_and_come_back),
-        cmocka_unit_test(a_bad_pool_is_refused),
+        cmocka_unit_test(a_bad_network_is_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -241,7 +241,7 @@ static const char *ended_ids(const struct kit *k)
         const struct eng_effect *e = &k->effects.items[i];
         size_t at = strlen(text);
         if (e->kind == EFF_ENDED)
-            snprintf(text + at, sizeof(text) - at, "%s ", e->text);
+            snprintf(text + at, sizeof text - at, "%s ", e->text);
     }
     return text;
 }

@@ -43,8 +43,8 @@ static void on_result(void *arg, const char *container_id, int64_t attempt, bool
 
     b->ready = ready;
     b->attempt = attempt;
-    snprintf(b->text, sizeof(b->text), "%s", text ? text : "");
-    snprintf(b->container, sizeof(b->container), "%s", container_id);
+    snprintf(b->text, sizeof b->text, "%s", text ? text : "");
+    snprintf(b->container, sizeof b->container, "%s", container_id);
     if (++b->n_results == b->stop_after)
         run_loop_stop(b->loop);
 }
@@ -167,10 +167,10 @@ static struct eng_probe port_probe(int64_t port)
 static int bound_socket(int type, uint16_t *port)
 {
     struct sockaddr_in at = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
-    socklen_t len = sizeof(at);
+    socklen_t len = sizeof at;
     int fd = socket(AF_INET, type | SOCK_CLOEXEC, 0);
 
-    assert_int_equal(bind(fd, (struct sockaddr *)&at, sizeof(at)), 0);
+    assert_int_equal(bind(fd, (struct sockaddr *)&at, sizeof at), 0);
     assert_int_equal(getsockname(fd, (struct sockaddr *)&at, &len), 0);
     *port = ntohs(at.sin_port);
     return fd;
@@ -327,8 +327,8 @@ static void on_query(uv_poll_t *poll, int status, int events)
     struct dns *d = poll->data;
     unsigned char packet[512];
     struct sockaddr_in from;
-    socklen_t len = sizeof(from);
-    ssize_t n = recvfrom(d->fd, packet, sizeof(packet), 0, (struct sockaddr *)&from, &len);
+    socklen_t len = sizeof from;
+    ssize_t n = recvfrom(d->fd, packet, sizeof packet, 0, (struct sockaddr *)&from, &len);
 
     (void)status;
     (void)events;

@@ -59,7 +59,7 @@ static char *read_text(const struct box *b, const char *name)
     int fd = open(path, O_RDONLY);
     if (fd < 0)
         return NULL;
-    ssize_t n = read(fd, text, sizeof(text) - 1);
+    ssize_t n = read(fd, text, sizeof text - 1);
     close(fd);
     assert_true(n >= 0);
     return mem_strn(text, (size_t)n);
@@ -155,7 +155,7 @@ static void hear_exit(struct box *b, struct shim_exit *e)
     struct pollfd p = {b->control, POLLIN, 0};
 
     assert_int_equal(poll(&p, 1, DEADLINE_MS), 1);
-    assert_non_null(fgets(line, sizeof(line), b->lines));
+    assert_non_null(fgets(line, sizeof line, b->lines));
     assert_int_equal(shim_exit_read(line, e), 0);
     mem_auto char *file = read_text(b, SHIM_EXIT_FILE);
     assert_non_null(file);
@@ -167,7 +167,7 @@ static void ask_status(struct box *b, struct shim_status *s)
     char line[SHIM_LINE_MAX];
 
     say(b, "status\n");
-    assert_non_null(fgets(line, sizeof(line), b->lines));
+    assert_non_null(fgets(line, sizeof line, b->lines));
     assert_int_equal(shim_status_read(line, s), 0);
 }
 
@@ -408,8 +408,8 @@ static int connect_long(const struct box *b)
     int dir = open(b->dir, O_PATH | O_DIRECTORY | O_CLOEXEC);
     int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
 
-    snprintf(name.sun_path, sizeof(name.sun_path), "/proc/self/fd/%d/%s", dir, SHIM_SOCKET_FILE);
-    int failed = connect(fd, (struct sockaddr *)&name, sizeof(name));
+    snprintf(name.sun_path, sizeof name.sun_path, "/proc/self/fd/%d/%s", dir, SHIM_SOCKET_FILE);
+    int failed = connect(fd, (struct sockaddr *)&name, sizeof name);
     close(dir);
     assert_int_equal(failed, 0);
     return fd;

@@ -53,7 +53,7 @@ static int set_up(void **state)
 {
     struct place *p = mem_new(struct place);
 
-    snprintf(p->dir, sizeof(p->dir), "/tmp/sources-test-XXXXXX");
+    snprintf(p->dir, sizeof p->dir, "/tmp/sources-test-XXXXXX");
     assert_non_null(mkdtemp(p->dir));
     assert_int_equal(chmod(p->dir, 0755), 0);
     mem_auto char *copies = in_place(p, COPIES);
@@ -107,7 +107,7 @@ static int run_reader(struct place *p)
         _exit(99);
     }
     assert_int_equal(waitpid(pid, &status, 0), pid);
-    ssize_t n = pread(out, p->answer, sizeof(p->answer) - 1, 0);
+    ssize_t n = pread(out, p->answer, sizeof p->answer - 1, 0);
     assert_true(n >= 0);
     p->answer[n] = '\0';
     close(in);
@@ -123,7 +123,7 @@ static char *read_copy(const struct place *p, size_t i, struct stat *st)
 
     if (fd < 0)
         return NULL;
-    ssize_t n = read(fd, text, sizeof(text));
+    ssize_t n = read(fd, text, sizeof text);
     assert_true(n >= 0);
     assert_int_equal(fstat(fd, st), 0);
     close(fd);
@@ -175,8 +175,8 @@ static void make_odd_ones(const struct place *p)
     assert_int_equal(mkdir(dir, 0755), 0);
     make_file(p, "dir/below", "x", 0644);
     assert_int_equal(mkfifo(fifo, 0644), 0);
-    snprintf(name.sun_path, sizeof(name.sun_path), "%s/socket", p->dir);
-    assert_int_equal(bind(fd, (struct sockaddr *)&name, sizeof(name)), 0);
+    snprintf(name.sun_path, sizeof name.sun_path, "%s/socket", p->dir);
+    assert_int_equal(bind(fd, (struct sockaddr *)&name, sizeof name), 0);
     close(fd);
     for (size_t i = 0; i < ARRAY_LEN(links); i++) {
         mem_auto char *link = in_place(p, links[i].name);
@@ -222,7 +222,7 @@ static void what_is_no_plain_file_is_refused(void **state)
         size_t at = strlen(wanted);
         ask_for(p, cases[i].path, cases[i].max_bytes);
         if (*cases[i].wanted)
-            snprintf(wanted + at, sizeof(wanted) - at, "%zu %s\n", i, cases[i].wanted);
+            snprintf(wanted + at, sizeof wanted - at, "%zu %s\n", i, cases[i].wanted);
     }
     assert_int_equal(run_reader(p), 0);
     assert_string_equal(p->answer, wanted);

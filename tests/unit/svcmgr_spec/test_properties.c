@@ -68,7 +68,7 @@ static void every_key_of_the_contract_is_decided(void **state)
     size_t n = 0;
     FILE *f = fopen(PROPERTIES_FILE, "r");
     assert_non_null(f);
-    for (; fgets(line, sizeof(line), f); n++) {
+    for (; fgets(line, sizeof line, f); n++) {
         line[strcspn(line, "\n")] = '\0';
         mem_auto char *key = str_field(line, '\t', 0);
         mem_auto char *value = str_field(line, '\t', 1);

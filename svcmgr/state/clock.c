@@ -1,4 +1,4 @@
-#include "svcmgr/clock.h"
+#include "state/clock.h"
 
 #include <string.h>
 

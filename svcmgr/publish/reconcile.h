@@ -13,8 +13,8 @@
  *
  * Memory: a copy of each record that is kept. Thread: owner.   Source: ours; YARN services API 7.
  */
-#ifndef SVCMGR_KEPT_H
-#define SVCMGR_KEPT_H
+#ifndef PUBLISH_RECONCILE_H
+#define PUBLISH_RECONCILE_H
 
 #include <stddef.h>
 #include <stdint.h>
@@ -22,13 +22,13 @@
 #include "bobbin/registry.h"
 #include "run/loop.h"
 
-struct kept;
+struct reconcile;
 
-struct kept_def {
+struct reconcile_def {
     struct run_loop *loop;
     struct reg *reg; /* outlives it */
-    /** A record that was written is not there any more, or not like this. It counts as wanted again: write it, then kept_written.
-     *  version: of kept_want. */
+    /** A record that was written is not there any more, or not like this. It counts as wanted again: write it, then reconcile_written.
+     *  version: of reconcile_want. */
     void (*lost)(void *arg, const char *path, const struct reg_record *record, uint64_t version);
     /** All that was lost this time was told: n > 0 of them, among them this path. */
     void (*told)(void *arg, size_t n, const char *path);
@@ -37,24 +37,24 @@ struct kept_def {
     void *arg;
 };
 
-/** Nothing is followed before the first kept_want or kept_forget_below. Free with kept_free, before the registry is closed. */
-struct kept *kept_new(const struct kept_def *def);
+/** Nothing is followed before the first reconcile_want or reconcile_forget_below. Free with reconcile_free, before the registry is closed. */
+struct reconcile *reconcile_new(const struct reconcile_def *def);
 /**
  * This record is to stand at this path; it is on its way there.
  *
  * @param record  copied
- * @return its version, for kept_written: a later one of the same path has another.
+ * @return its version, for reconcile_written: a later one of the same path has another.
  */
-uint64_t kept_want(struct kept *k, const char *path, const struct reg_record *record);
+uint64_t reconcile_want(struct reconcile *r, const char *path, const struct reg_record *record);
 /** The registry has taken this version, as this revision ("" when that is not known). Another version than the last is nothing. */
-void kept_written(struct kept *k, const char *path, uint64_t version, const char *revision);
+void reconcile_written(struct reconcile *r, const char *path, uint64_t version, const char *revision);
 /** It is not to stand any more. */
-void kept_forget(struct kept *k, const char *path);
+void reconcile_forget(struct reconcile *r, const char *path);
 /** Nothing is to stand there, nor below. It is followed all the same: `back` says when to ask again for what was refused. */
-void kept_forget_below(struct kept *k, const char *path);
+void reconcile_forget_below(struct reconcile *r, const char *path);
 /** Records that are to stand. */
-size_t kept_n(const struct kept *k);
+size_t reconcile_n(const struct reconcile *r);
 /** Free; nothing is told any more. NULL is fine. Not inside lost, told or back. */
-void kept_free(struct kept *k);
+void reconcile_free(struct reconcile *r);
 
 #endif

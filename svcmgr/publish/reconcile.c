@@ -1,4 +1,4 @@
-#include "svcmgr/kept.h"
+#include "publish/reconcile.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -8,7 +8,7 @@
 #include "base/mem.h"
 #include "base/obj.h"
 
-#define KEPT_MAGIC OBJ_MAGIC('K', 'E', 'P', 'T')
+#define RECONCILE_MAGIC OBJ_MAGIC('K', 'E', 'P', 'T')
 
 #define AGAIN_FIRST_MS 1000
 #define AGAIN_MAX_MS   300000
@@ -30,9 +30,9 @@ struct item {
 };
 TAILQ_HEAD(item_list, item);
 
-struct kept {
+struct reconcile {
     struct obj obj;
-    struct kept_def def;
+    struct reconcile_def def;
     struct map items; /* path -> struct item */
     struct item_list doubtful;
     uint64_t last_version;
@@ -47,33 +47,33 @@ struct kept {
 
 /* ---- items ---- */
 
-static void set_doubtful(struct kept *k, struct item *i)
+static void set_doubtful(struct reconcile *r, struct item *i)
 {
     bool is_doubtful = i->is_written && !i->is_shown;
     if (is_doubtful == i->is_doubtful)
         return;
     i->is_doubtful = is_doubtful;
     if (is_doubtful)
-        TAILQ_INSERT_TAIL(&k->doubtful, i, link);
+        TAILQ_INSERT_TAIL(&r->doubtful, i, link);
     else
-        TAILQ_REMOVE(&k->doubtful, i, link);
+        TAILQ_REMOVE(&r->doubtful, i, link);
 }
 
-static void set_shown(struct kept *k, struct item *i, bool is_shown)
+static void set_shown(struct reconcile *r, struct item *i, bool is_shown)
 {
     if (is_shown && !i->is_shown)
         i->stands_ms = run_now_ms();
     if (!is_shown && i->is_shown && run_now_ms() - i->stands_ms >= STOOD_MS)
         i->pause_ms = i->due_ms = 0;
     i->is_shown = is_shown;
-    set_doubtful(k, i);
+    set_doubtful(r, i);
 }
 
-static void item_free(struct kept *k, struct item *i)
+static void item_free(struct reconcile *r, struct item *i)
 {
     i->is_written = false;
-    set_doubtful(k, i);
-    map_remove(&k->items, i->path);
+    set_doubtful(r, i);
+    map_remove(&r->items, i->path);
     reg_record_free(i->record);
     free(i->path);
     free(i);
@@ -82,36 +82,36 @@ static void item_free(struct kept *k, struct item *i)
 /* ---- what is lost ---- */
 
 /* The feed has come to the revision as which this was taken, or to another store. */
-static bool has_passed(const struct kept *k, const struct item *i)
+static bool has_passed(const struct reconcile *r, const struct item *i)
 {
-    return strcmp(k->store, i->store) != 0 || k->revision >= i->revision;
+    return strcmp(r->store, i->store) != 0 || r->revision >= i->revision;
 }
 
-static void tell_lost(struct kept *k, struct item *i, int64_t now_ms)
+static void tell_lost(struct reconcile *r, struct item *i, int64_t now_ms)
 {
     i->is_written = false;
-    set_doubtful(k, i);
+    set_doubtful(r, i);
     i->pause_ms = i->pause_ms ? i->pause_ms * 2 : AGAIN_FIRST_MS;
     if (i->pause_ms > AGAIN_MAX_MS)
         i->pause_ms = AGAIN_MAX_MS;
     i->due_ms = now_ms + i->pause_ms;
-    k->def.lost(k->def.arg, i->path, i->record, i->version);
+    r->def.lost(r->def.arg, i->path, i->record, i->version);
 }
 
 /* Tell what is lost and due, a bounded number; come again for the others and when the next one is due. */
 static void judge(void *arg)
 {
-    struct kept *k = obj_cast(arg, struct kept, KEPT_MAGIC);
+    struct reconcile *r = obj_cast(arg, struct reconcile, RECONCILE_MAGIC);
     int64_t now_ms = run_now_ms(), next_ms = -1;
     struct item *i, *next;
     mem_auto char *path = NULL;
     size_t n = 0;
 
-    if (!k->store[0] || k->in_snapshot || k->is_stale)
+    if (!r->store[0] || r->in_snapshot || r->is_stale)
         return;
-    for (i = TAILQ_FIRST(&k->doubtful); i; i = next) {
+    for (i = TAILQ_FIRST(&r->doubtful); i; i = next) {
         next = TAILQ_NEXT(i, link);
-        if (!has_passed(k, i))
+        if (!has_passed(r, i))
             continue;
         if (i->due_ms > now_ms) {
             next_ms = next_ms < 0 || i->due_ms < next_ms ? i->due_ms : next_ms;
@@ -123,78 +123,78 @@ static void judge(void *arg)
         }
         if (!n++)
             path = mem_str(i->path);
-        tell_lost(k, i, now_ms);
+        tell_lost(r, i, now_ms);
     }
     if (next_ms >= 0)
-        run_timer_start(k->due_timer, (uint64_t)(next_ms - now_ms), 0);
+        run_timer_start(r->due_timer, (uint64_t)(next_ms - now_ms), 0);
     if (n)
-        k->def.told(k->def.arg, n, path);
+        r->def.told(r->def.arg, n, path);
 }
 
 /* ---- the feed ---- */
 
 static void on_reset(void *arg)
 {
-    struct kept *k = obj_cast(arg, struct kept, KEPT_MAGIC);
+    struct reconcile *r = obj_cast(arg, struct reconcile, RECONCILE_MAGIC);
 
-    k->in_snapshot = true;
-    for (MAP_EACH (&k->items, it))
-        set_shown(k, it->value, false);
+    r->in_snapshot = true;
+    for (MAP_EACH (&r->items, it))
+        set_shown(r, it->value, false);
 }
 
 static void on_put(void *arg, const char *path, const struct reg_record *record, const char *revision)
 {
-    struct kept *k = obj_cast(arg, struct kept, KEPT_MAGIC);
-    struct item *i = map_get(&k->items, path);
+    struct reconcile *r = obj_cast(arg, struct reconcile, RECONCILE_MAGIC);
+    struct item *i = map_get(&r->items, path);
 
     (void)revision;
     if (i)
-        set_shown(k, i, record && reg_record_equal(record, i->record));
+        set_shown(r, i, record && reg_record_equal(record, i->record));
 }
 
 static void on_deleted(void *arg, const char *path, const char *revision)
 {
-    struct kept *k = obj_cast(arg, struct kept, KEPT_MAGIC);
-    struct item *i = map_get(&k->items, path);
+    struct reconcile *r = obj_cast(arg, struct reconcile, RECONCILE_MAGIC);
+    struct item *i = map_get(&r->items, path);
 
     (void)revision;
     if (i)
-        set_shown(k, i, false);
+        set_shown(r, i, false);
 }
 
 static void on_progress(void *arg, const char *revision)
 {
-    struct kept *k = obj_cast(arg, struct kept, KEPT_MAGIC);
+    struct reconcile *r = obj_cast(arg, struct reconcile, RECONCILE_MAGIC);
 
-    if (reg_revision_read(revision, k->store, &k->revision) == 0)
-        judge(k);
+    if (reg_revision_read(revision, r->store, &r->revision) == 0)
+        judge(r);
 }
 
 static void on_synced(void *arg, const char *revision)
 {
-    struct kept *k = obj_cast(arg, struct kept, KEPT_MAGIC);
-    mem_auto char *before = mem_str(k->store);
+    struct reconcile *r = obj_cast(arg, struct reconcile, RECONCILE_MAGIC);
+    mem_auto char *before = mem_str(r->store);
 
-    k->in_snapshot = false;
-    on_progress(k, revision);
-    if (before[0] && strcmp(before, k->store) != 0)
-        k->def.back(k->def.arg);
+    r->in_snapshot = false;
+    on_progress(r, revision);
+    if (before[0] && strcmp(before, r->store) != 0)
+        r->def.back(r->def.arg);
 }
 
 static void on_stale(void *arg, bool is_stale)
 {
-    obj_cast(arg, struct kept, KEPT_MAGIC)->is_stale = is_stale;
+    obj_cast(arg, struct reconcile, RECONCILE_MAGIC)->is_stale = is_stale;
 }
 
 static void on_state(void *arg, const struct err_info *why)
 {
-    struct kept *k = obj_cast(arg, struct kept, KEPT_MAGIC);
+    struct reconcile *r = obj_cast(arg, struct reconcile, RECONCILE_MAGIC);
 
-    bool was_lost = k->is_lost;
+    bool was_lost = r->is_lost;
 
-    k->is_lost = why && k->store[0];
+    r->is_lost = why && r->store[0];
     if (!why && was_lost)
-        k->def.back(k->def.arg);
+        r->def.back(r->def.arg);
 }
 
 static const struct reg_watch_ops watch_ops = {.reset = on_reset,
@@ -207,13 +207,13 @@ static const struct reg_watch_ops watch_ops = {.reset = on_reset,
 
 static void follow(void *arg)
 {
-    struct kept *k = obj_cast(arg, struct kept, KEPT_MAGIC);
+    struct reconcile *r = obj_cast(arg, struct reconcile, RECONCILE_MAGIC);
 
-    reg_watch_stop(k->watch);
-    k->in_snapshot = true;
-    k->is_stale = false; /* as a new watch assumes */
-    k->watch = reg_watch_start(k->def.reg, k->top, NULL, &watch_ops, k);
-    BUG_IF(!k->watch);
+    reg_watch_stop(r->watch);
+    r->in_snapshot = true;
+    r->is_stale = false; /* as a new watch assumes */
+    r->watch = reg_watch_start(r->def.reg, r->top, NULL, &watch_ops, r);
+    BUG_IF(!r->watch);
 }
 
 /* Length of the longest path that is above both, or both. */
@@ -231,101 +231,101 @@ static size_t common_len(const char *a, const char *b)
 }
 
 /* Follow what is above this one, too. Its siblings come with it: the other services of the user. */
-static void cover(struct kept *k, const char *path)
+static void cover(struct reconcile *r, const char *path)
 {
     size_t parent_len = (size_t)(strrchr(path, '/') - path);
-    size_t len = k->top ? common_len(k->top, path) : parent_len;
+    size_t len = r->top ? common_len(r->top, path) : parent_len;
 
-    if (k->top && len == (k->top[1] ? strlen(k->top) : 0))
+    if (r->top && len == (r->top[1] ? strlen(r->top) : 0))
         return;
     char *top = len ? mem_strn(path, len) : mem_str("/");
-    free(k->top);
-    k->top = top;
-    run_timer_start(k->follow_timer, 0, 0); /* later: more may be wanted in this turn */
+    free(r->top);
+    r->top = top;
+    run_timer_start(r->follow_timer, 0, 0); /* later: more may be wanted in this turn */
 }
 
 /* ---- the interface ---- */
 
-struct kept *kept_new(const struct kept_def *def)
+struct reconcile *reconcile_new(const struct reconcile_def *def)
 {
-    struct kept *k = mem_new(struct kept);
+    struct reconcile *r = mem_new(struct reconcile);
 
-    obj_init(&k->obj, KEPT_MAGIC);
-    k->def = *def;
-    TAILQ_INIT(&k->doubtful);
-    k->follow_timer = run_timer_new(def->loop, follow, k);
-    k->due_timer = run_timer_new(def->loop, judge, k);
-    return k;
+    obj_init(&r->obj, RECONCILE_MAGIC);
+    r->def = *def;
+    TAILQ_INIT(&r->doubtful);
+    r->follow_timer = run_timer_new(def->loop, follow, r);
+    r->due_timer = run_timer_new(def->loop, judge, r);
+    return r;
 }
 
-uint64_t kept_want(struct kept *k, const char *path, const struct reg_record *record)
+uint64_t reconcile_want(struct reconcile *r, const char *path, const struct reg_record *record)
 {
-    struct item *i = map_get(&k->items, path);
+    struct item *i = map_get(&r->items, path);
 
     if (!i) {
         i = mem_new(struct item);
         i->path = mem_str(path);
-        map_set(&k->items, path, i);
-        cover(k, path);
+        map_set(&r->items, path, i);
+        cover(r, path);
     } else if (i->is_shown && !reg_record_equal(i->record, record)) {
-        set_shown(k, i, false);
+        set_shown(r, i, false);
     }
     reg_record_free(i->record);
     i->record = reg_record_copy(record);
-    i->version = ++k->last_version;
+    i->version = ++r->last_version;
     i->is_written = false;
-    set_doubtful(k, i);
+    set_doubtful(r, i);
     return i->version;
 }
 
-void kept_written(struct kept *k, const char *path, uint64_t version, const char *revision)
+void reconcile_written(struct reconcile *r, const char *path, uint64_t version, const char *revision)
 {
-    struct item *i = map_get(&k->items, path);
+    struct item *i = map_get(&r->items, path);
 
     if (!i || i->version != version)
         return;
     if (reg_revision_read(revision, i->store, &i->revision))
         i->store[0] = 0; /* not known: the next word of the feed counts */
     i->is_written = true;
-    set_doubtful(k, i);
+    set_doubtful(r, i);
 }
 
-void kept_forget(struct kept *k, const char *path)
+void reconcile_forget(struct reconcile *r, const char *path)
 {
-    struct item *i = map_get(&k->items, path);
+    struct item *i = map_get(&r->items, path);
 
     if (i)
-        item_free(k, i);
+        item_free(r, i);
 }
 
-void kept_forget_below(struct kept *k, const char *path)
+void reconcile_forget_below(struct reconcile *r, const char *path)
 {
     size_t len = strlen(path);
 
-    cover(k, path);
-    for (MAP_EACH (&k->items, it)) {
+    cover(r, path);
+    for (MAP_EACH (&r->items, it)) {
         struct item *i = it->value;
         if (!strncmp(i->path, path, len) && (!i->path[len] || i->path[len] == '/'))
-            item_free(k, i);
+            item_free(r, i);
     }
 }
 
-size_t kept_n(const struct kept *k)
+size_t reconcile_n(const struct reconcile *r)
 {
-    return k->items.n_items;
+    return r->items.n_items;
 }
 
-void kept_free(struct kept *k)
+void reconcile_free(struct reconcile *r)
 {
-    if (!k)
+    if (!r)
         return;
-    reg_watch_stop(k->watch);
-    run_timer_free(k->follow_timer);
-    run_timer_free(k->due_timer);
-    for (MAP_EACH (&k->items, it))
-        item_free(k, it->value);
-    map_fini(&k->items, NULL);
-    free(k->top);
-    obj_fini(&k->obj);
-    free(k);
+    reg_watch_stop(r->watch);
+    run_timer_free(r->follow_timer);
+    run_timer_free(r->due_timer);
+    for (MAP_EACH (&r->items, it))
+        item_free(r, it->value);
+    map_fini(&r->items, NULL);
+    free(r->top);
+    obj_fini(&r->obj);
+    free(r);
 }

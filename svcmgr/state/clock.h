@@ -11,8 +11,8 @@
  *
  * Thread: owner.   Source: ours; clock_gettime(2), time_namespaces(7).
  */
-#ifndef SVCMGR_CLOCK_H
-#define SVCMGR_CLOCK_H
+#ifndef STATE_CLOCK_H
+#define STATE_CLOCK_H
 
 #include <stddef.h>
 #include <stdint.h>

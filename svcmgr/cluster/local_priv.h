@@ -10,8 +10,8 @@
  *
  * Thread: owner, but for what local_files.c does on the pool.   Source: ours.
  */
-#ifndef CLUSTER_LOCAL_INSIDE_H
-#define CLUSTER_LOCAL_INSIDE_H
+#ifndef CLUSTER_LOCAL_PRIV_H
+#define CLUSTER_LOCAL_PRIV_H
 
 #include <sys/queue.h>
 #include <sys/types.h>
@@ -135,6 +135,7 @@ static inline struct local *local_of(struct cluster *c)
 {
     return obj_cast(container_of(c, struct local, cluster), struct local, LOCAL_MAGIC);
 }
+
 /** Try the waiting requests, soon. */
 void local_serve_soon(struct local *l);
 /** A new box that is in all books. @param ip may be NULL. */

@@ -8,7 +8,7 @@
 #include "json/json.h"
 #include "run/file.h"
 #include "shim/wire.h"
-#include "svcmgr/state_inside.h"
+#include "state/state_priv.h"
 
 #define LOOKS_PER_LEASE 5
 

@@ -1,15 +1,15 @@
 /**
- * What state.c and state_claim.c share. Nothing else includes this.
+ * Shared by state.c and claim.c; nothing else includes it.
  *
  * Thread: owner.   Source: ours.
  */
-#ifndef SVCMGR_STATE_INSIDE_H
-#define SVCMGR_STATE_INSIDE_H
+#ifndef STATE_STATE_PRIV_H
+#define STATE_STATE_PRIV_H
 
 #include "base/map.h"
 #include "base/obj.h"
 #include "store/store.h"
-#include "svcmgr/state.h"
+#include "state/state.h"
 
 #define STATE_MAGIC OBJ_MAGIC('S', 'T', 'A', 'T')
 #define WRITER_PATH "/writer"

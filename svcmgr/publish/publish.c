@@ -1,4 +1,4 @@
-#include "svcmgr/publish.h"
+#include "publish/publish.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -8,7 +8,7 @@
 #include "base/obj.h"
 #include "base/str.h"
 #include "svcmgr/events.h"
-#include "svcmgr/kept.h"
+#include "publish/reconcile.h"
 
 LOG_DECLARE(SVCMGR_EVENTS)
 
@@ -33,7 +33,7 @@ struct change {
     enum change_kind kind;
     char *path;
     struct reg_record *record; /* PUT */
-    uint64_t version;          /* PUT: of kept_want */
+    uint64_t version;          /* PUT: of reconcile_want */
     char *id;                  /* ENDED */
     int64_t *tickets;          /* told with the outcome: its own, and those of the changes it replaced */
     size_t n_tickets;
@@ -53,7 +53,7 @@ struct publish {
     struct obj obj;
     struct run_loop *loop;
     struct reg *reg;
-    struct kept *kept; /* NULL: nothing is followed */
+    struct reconcile *reconcile; /* NULL: nothing is followed */
     struct publish_follow_ops follow;
     PUBLISH_TOLD;
     void *arg;
@@ -94,7 +94,7 @@ static void tell(struct change *c, int code, const char *text)
     struct publish *p = c->owner;
 
     for (size_t i = 0; i < c->n_tickets; i++) {
-        p->outcomes = mem_resize(p->outcomes, p->n_outcomes + 1, sizeof(*p->outcomes));
+        p->outcomes = mem_resize(p->outcomes, p->n_outcomes + 1, sizeof *p->outcomes);
         p->outcomes[p->n_outcomes++] = (struct outcome){c->tickets[i], code, mem_str(text)};
     }
     if (c->n_tickets)
@@ -177,8 +177,8 @@ static void on_done(void *arg, int err, const struct reg_result *r, const struct
     p->not_before_ms = 0;
     if (err)
         log_emit(&ev_record_refused, LOG_STR("path", c->path), LOG_ERR(why));
-    else if (p->kept && c->kind == CHANGE_PUT)
-        kept_written(p->kept, c->path, c->version, r->revision);
+    else if (p->reconcile && c->kind == CHANGE_PUT)
+        reconcile_written(p->reconcile, c->path, c->version, r->revision);
     tell(c, err, err ? why->text : NULL);
     free_change(c);
     pump(p);
@@ -330,7 +330,7 @@ int publish_open(struct run_loop *loop, const char *url, PUBLISH_TOLD, void *arg
 
 static void add_ticket(struct change *c, int64_t ticket)
 {
-    c->tickets = mem_resize(c->tickets, c->n_tickets + 1, sizeof(*c->tickets));
+    c->tickets = mem_resize(c->tickets, c->n_tickets + 1, sizeof *c->tickets);
     c->tickets[c->n_tickets++] = ticket;
 }
 
@@ -418,12 +418,12 @@ static void on_back(void *arg)
 
 void publish_follow(struct publish *p, const struct publish_follow_ops *ops)
 {
-    const struct kept_def def = {
+    const struct reconcile_def def = {
         .loop = p->loop, .reg = p->reg, .lost = on_lost, .told = on_restored, .back = on_back, .arg = p};
 
-    BUG_IF(p->kept != NULL);
+    BUG_IF(p->reconcile != NULL);
     p->follow = *ops;
-    p->kept = kept_new(&def);
+    p->reconcile = reconcile_new(&def);
 }
 
 /* ---- changes ---- */
@@ -447,21 +447,21 @@ void publish_put(struct publish *p, const char *path, const struct eng_record *r
     set_attribute(r, "bobbin:ready", record->is_unready ? "false" : NULL);
     struct change *c = change_new(p, CHANGE_PUT, path, ticket);
     c->record = r;
-    c->version = p->kept ? kept_want(p->kept, path, r) : 0;
+    c->version = p->reconcile ? reconcile_want(p->reconcile, path, r) : 0;
     add(p, c);
 }
 
 void publish_delete(struct publish *p, const char *path, int64_t ticket)
 {
-    if (p->kept)
-        kept_forget(p->kept, path);
+    if (p->reconcile)
+        reconcile_forget(p->reconcile, path);
     add(p, change_new(p, CHANGE_DELETE, path, ticket));
 }
 
 void publish_purge(struct publish *p, const char *path, int64_t ticket)
 {
-    if (p->kept)
-        kept_forget_below(p->kept, path);
+    if (p->reconcile)
+        reconcile_forget_below(p->reconcile, path);
     add(p, change_new(p, CHANGE_PURGE, path, ticket));
 }
 
@@ -469,8 +469,8 @@ void publish_ended(struct publish *p, const char *path, const char *id, int64_t 
 {
     struct change *c = change_new(p, CHANGE_ENDED, path, ticket);
 
-    if (p->kept)
-        kept_forget(p->kept, path);
+    if (p->reconcile)
+        reconcile_forget(p->reconcile, path);
     c->id = mem_str(id);
     add(p, c);
 }
@@ -498,7 +498,7 @@ void publish_close(struct publish *p)
     if (!p)
         return;
     p->is_closing = true;
-    kept_free(p->kept);
+    reconcile_free(p->reconcile);
     reg_close(p->reg);
     run_timer_free(p->timer);
     run_timer_free(p->outcome_timer);

@@ -19,8 +19,8 @@
  *
  * Thread: owner for everything.   Source: design 5.
  */
-#ifndef SVCMGR_STATE_H
-#define SVCMGR_STATE_H
+#ifndef STATE_STATE_H
+#define STATE_STATE_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -9,15 +9,15 @@
  * for good: the change is forgotten, and whoever asked may ask again when something has changed (publish_follow_ops.back).
  *
  * After publish_follow a record that was written and that somebody else deletes or overwrites is written again, as long as it was
- * neither deleted nor purged here: kept.h.
+ * neither deleted nor purged here: reconcile.h.
  *
  * After publish_guard nothing is sent, neither a new change nor a retry, while may_send_now says no: changes wait, tickets are told in
  * bounded time all the same.
  *
  * Thread: owner for everything.   Source: YARN services API 7.
  */
-#ifndef SVCMGR_PUBLISH_H
-#define SVCMGR_PUBLISH_H
+#ifndef PUBLISH_PUBLISH_H
+#define PUBLISH_PUBLISH_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -1,6 +1,6 @@
 /** Inside of the prober: one probe and the ways it can look. Thread: owner.   Source: ours. */
-#ifndef PROBE_PROBE_INSIDE_H
-#define PROBE_PROBE_INSIDE_H
+#ifndef PROBE_PROBE_PRIV_H
+#define PROBE_PROBE_PRIV_H
 
 #include "base/map.h"
 #include "base/obj.h"

@@ -1,4 +1,4 @@
-#include "svcmgr/state_inside.h"
+#include "state/state_priv.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -20,7 +20,7 @@ static char *new_name(void)
 {
     uint64_t name;
 
-    BUG_IF(getrandom(&name, sizeof(name), 0) != (ssize_t)sizeof(name));
+    BUG_IF(getrandom(&name, sizeof name, 0) != (ssize_t)sizeof name);
     return mem_fmt("%016llx", (unsigned long long)name);
 }
 
@@ -129,7 +129,7 @@ static void add_op(struct state *s, enum store_op_kind kind, char *take_path, co
 {
     const struct node *n = node_now(s, take_path);
 
-    s->ops = mem_resize(s->ops, s->n_ops + 1, sizeof(*s->ops));
+    s->ops = mem_resize(s->ops, s->n_ops + 1, sizeof *s->ops);
     s->ops[s->n_ops++] = (struct store_op){
         .kind = kind, .path = take_path, .bytes = bytes, .len = len, .version = n ? n->version : -1};
     state_set_node(&s->changed, take_path, n && kind == STORE_OP_SET ? n->version + 1 : 0,
@@ -321,7 +321,7 @@ static void load_ended(struct state *s, int err, const struct err_info *why)
 
 static void add_todo(struct state *s, char *take_path)
 {
-    s->todo = mem_resize(s->todo, s->n_todo + 1, sizeof(*s->todo));
+    s->todo = mem_resize(s->todo, s->n_todo + 1, sizeof *s->todo);
     s->todo[s->n_todo++] = take_path;
 }
 
