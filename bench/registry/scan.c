@@ -19,7 +19,7 @@ enum { WINDOW = 4096 };
 /** A request: to be sent, then under way. Replies come in order. */
 struct ask {
     STAILQ_ENTRY(ask) link;
-    enum zkw_op op;
+    enum zkw_opcode op;
     char path[];
 };
 STAILQ_HEAD(asks, ask);
@@ -32,7 +32,7 @@ struct scan {
     long long n_nodes, n_bytes; /* bytes: names and data */
 };
 
-static void ask_add(struct scan *s, enum zkw_op op, const char *parent, const char *name, size_t name_len)
+static void ask_add(struct scan *s, enum zkw_opcode op, const char *parent, const char *name, size_t name_len)
 {
     size_t len = strlen(parent);
     const char *slash = name_len ? "/" : "";

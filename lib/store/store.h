@@ -60,7 +60,7 @@ struct store_result {
     const struct store_acl *acl;    /* get_acl */
     int64_t zxid;                   /* of a write: the change's revision number (see below) */
     size_t failed_op;               /* multi: index of the op that failed */
-    const struct store_stat *stats; /* within the ZooKeeper backend: zk_if.h */
+    const struct store_stat *stats; /* within the ZooKeeper backend: store/zk/condition.h */
     struct err_info why;            /* filled when err != 0; where = the path */
 };
 

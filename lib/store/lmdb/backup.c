@@ -15,12 +15,12 @@
 /** Room of the copy's map beyond its file, in bytes: for the one change that is made in it. */
 #define MAP_MARGIN ((size_t)16 << 20)
 
-static int lmdb_say(struct err_info *why, int rc, const char *dir)
+static int lmdb_fail(struct err_info *why, int rc, const char *dir)
 {
     return rc ? err_set(why, lmdb_err(rc), dir, "cannot write the backup: %s", mdb_strerror(rc)) : 0;
 }
 
-static int os_say(struct err_info *why, const char *path, const char *what)
+static int os_fail(struct err_info *why, const char *path, const char *what)
 {
     int code = errno == EEXIST ? ERR_EXISTS : errno == ENOSPC || errno == EDQUOT ? ERR_NOSPC : ERR_IO;
     return err_set(why, code, path, "cannot %s: %s", what, strerror(errno));
@@ -32,7 +32,7 @@ static int parents_make(const char *dir, struct err_info *why)
     for (char *slash = strchr(path + 1, '/'); slash; slash = strchr(slash + 1, '/')) {
         *slash = '\0';
         if (mkdir(path, 0700) && errno != EEXIST)
-            return os_say(why, path, "make the directory");
+            return os_fail(why, path, "make the directory");
         *slash = '/';
     }
     return 0;
@@ -43,7 +43,7 @@ static int dir_sync(const char *dir, struct err_info *why)
 {
     int fd = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     int rc = fd < 0 ? -1 : fsync(fd);
-    int err = rc ? os_say(why, dir, "sync the directory") : 0;
+    int err = rc ? os_fail(why, dir, "sync the directory") : 0;
     if (fd >= 0)
         close(fd);
     return err;
@@ -76,10 +76,10 @@ static int copy_rename(const char *dir, struct err_info *why)
     struct stat st;
     MDB_env *env = NULL;
     if (stat(file, &st))
-        return os_say(why, file, "read the copy");
+        return os_fail(why, file, "read the copy");
     int rc = mdb_env_create(&env);
     if (rc)
-        return lmdb_say(why, rc, dir);
+        return lmdb_fail(why, rc, dir);
     rc = mdb_env_set_maxdbs(env, 3);
     if (!rc)
         rc = mdb_env_set_mapsize(env, (size_t)st.st_size + MAP_MARGIN);
@@ -89,8 +89,8 @@ static int copy_rename(const char *dir, struct err_info *why)
         rc = id_renew(env);
     mdb_env_close(env);
     if (!rc && unlink(lock) && errno != ENOENT)
-        return os_say(why, lock, "remove the lock");
-    return lmdb_say(why, rc, dir);
+        return os_fail(why, lock, "remove the lock");
+    return lmdb_fail(why, rc, dir);
 }
 
 static void partial_remove(const char *dir)
@@ -106,11 +106,11 @@ static void partial_remove(const char *dir)
 /** Fill the directory `partial` and let it appear as dir. */
 static int copy_make(const struct lmdb_tree *tree, const char *partial, const char *dir, struct err_info *why)
 {
-    int err = lmdb_say(why, mdb_env_copy2(tree->env, partial, MDB_CP_COMPACT), dir);
+    int err = lmdb_fail(why, mdb_env_copy2(tree->env, partial, MDB_CP_COMPACT), dir);
     err = err ? err : copy_rename(partial, why);
     err = err ? err : dir_sync(partial, why);
     if (!err && renameat2(AT_FDCWD, partial, AT_FDCWD, dir, RENAME_NOREPLACE))
-        err = os_say(why, dir, "make the directory");
+        err = os_fail(why, dir, "make the directory");
     return err;
 }
 
@@ -123,10 +123,10 @@ int lmdb_backup(const struct lmdb_tree *tree, const char *dir, struct err_info *
         return err;
     if (access(dir, F_OK) == 0) {
         errno = EEXIST;
-        return os_say(why, dir, "make the directory");
+        return os_fail(why, dir, "make the directory");
     }
     if (mkdir(partial, 0700))
-        return os_say(why, partial, "make the directory");
+        return os_fail(why, partial, "make the directory");
     err = copy_make(tree, partial, dir, why);
     if (err)
         partial_remove(partial);

@@ -24,7 +24,7 @@ struct place {
 };
 
 /** Note what LMDB said. @return ERR_*. */
-static int lmdb_said(struct lmdb_txn *t, int rc)
+static int note_result(struct lmdb_txn *t, int rc)
 {
     if (rc) {
         t->is_broken = true;
@@ -90,7 +90,7 @@ int lmdb_txn_begin(struct lmdb_txn *t, const struct lmdb_tree *tree, struct buf 
     if (!rc)
         rc = mdb_txn_begin(tree->env, NULL, 0, &t->txn);
     if (rc)
-        return lmdb_said(t, rc);
+        return note_result(t, rc);
     uint64_t zxid = 0;
     if (lmdb_meta_get(tree, t->txn, "zxid", &zxid) || lmdb_meta_get(tree, t->txn, "next_id", &t->next_id)) {
         lmdb_txn_abort(t);
@@ -119,11 +119,11 @@ int lmdb_txn_commit(struct lmdb_txn *t)
         rc = lmdb_meta_put(t->tree, t->txn, "next_id", t->next_id);
     if (rc) {
         lmdb_txn_abort(t);
-        return lmdb_said(t, rc);
+        return note_result(t, rc);
     }
     rc = mdb_txn_commit(t->txn);
     t->txn = NULL;
-    return lmdb_said(t, cause_of(t->tree, rc));
+    return note_result(t, cause_of(t->tree, rc));
 }
 
 void lmdb_txn_abort(struct lmdb_txn *t)
@@ -195,7 +195,7 @@ static int node_put(struct lmdb_txn *t, uint64_t id, const struct lmdb_node *n)
     lmdb_put_be64(bytes, id);
     lmdb_node_write(n, t->scratch);
     MDB_val key = {sizeof bytes, bytes}, value = {t->scratch->len, t->scratch->bytes};
-    return lmdb_said(t, mdb_put(t->txn, t->tree->nodes, &key, &value, 0));
+    return note_result(t, mdb_put(t->txn, t->tree->nodes, &key, &value, 0));
 }
 
 /** An existing node and its place. @return 0; or ERR_NOTFOUND, ERR_IO. */
@@ -281,7 +281,7 @@ static int op_create(struct lmdb_txn *t, const struct store_op *op, struct lmdb_
         MDB_val key = {lmdb_child_key(place.parent, place.name, place.name_len, key_bytes), key_bytes};
         MDB_val value = {sizeof id_bytes, id_bytes};
         lmdb_put_le64(id_bytes, id);
-        err = lmdb_said(t, mdb_put(t->txn, t->tree->children, &key, &value, 0));
+        err = note_result(t, mdb_put(t->txn, t->tree->children, &key, &value, 0));
     }
     note(t, LMDB_NODE, op->path, strlen(op->path), &n);
     *effect = (struct lmdb_effect){n.stat, zxid};
@@ -320,10 +320,10 @@ static int op_delete(struct lmdb_txn *t, const struct store_op *op, struct lmdb_
     char id_bytes[8], key_bytes[8 + STORE_NAME_MAX];
     lmdb_put_be64(id_bytes, place.id);
     MDB_val id = {sizeof id_bytes, id_bytes};
-    err = lmdb_said(t, mdb_del(t->txn, t->tree->nodes, &id, NULL));
+    err = note_result(t, mdb_del(t->txn, t->tree->nodes, &id, NULL));
     if (!err && place.parent) {
         MDB_val key = {lmdb_child_key(place.parent, place.name, place.name_len, key_bytes), key_bytes};
-        err = lmdb_said(t, mdb_del(t->txn, t->tree->children, &key, NULL));
+        err = note_result(t, mdb_del(t->txn, t->tree->children, &key, NULL));
     }
     /* The parent's new pzxid goes first: it tells a follower the number of this deletion. */
     if (!err)
@@ -361,7 +361,7 @@ int lmdb_txn_multi(struct lmdb_txn *t, const struct store_op *ops, size_t n_ops,
     struct lmdb_txn inner = *t;
     inner.changes = t->changes ? &changes : NULL;
     inner.txn = NULL;
-    int err = lmdb_said(t, mdb_txn_begin(t->tree->env, t->txn, 0, &inner.txn));
+    int err = note_result(t, mdb_txn_begin(t->tree->env, t->txn, 0, &inner.txn));
     for (size_t i = 0; i < n_ops && !err; i++) {
         *failed_op = i;
         err = lmdb_txn_apply(&inner, &ops[i], effect);
@@ -373,7 +373,7 @@ int lmdb_txn_multi(struct lmdb_txn *t, const struct store_op *ops, size_t n_ops,
         t->lmdb_rc = inner.lmdb_rc;
         return err;
     }
-    err = lmdb_said(t, mdb_txn_commit(inner.txn));
+    err = note_result(t, mdb_txn_commit(inner.txn));
     t->zxid = inner.zxid;
     t->next_id = inner.next_id;
     t->n_pages_room = inner.n_pages_room;

@@ -132,7 +132,7 @@ static void slice_read(uv_work_t *work)
 /* ---- telling ---- */
 
 /* zxid: of their commit. */
-static void tell(struct lmdb_feed *f, struct lmdb_change_list *changes, int64_t zxid)
+static void emit(struct lmdb_feed *f, struct lmdb_change_list *changes, int64_t zxid)
 {
     struct lmdb_change *change;
     STAILQ_FOREACH (change, changes, link) {
@@ -174,7 +174,7 @@ static void held_next(void *arg)
         return;
     }
     STAILQ_REMOVE_HEAD(&f->held, link);
-    tell(f, &held->changes, held->zxid);
+    emit(f, &held->changes, held->zxid);
     if (!f->stopped)
         f->ops->applied(f->follower, held->zxid);
     free(held);
@@ -225,7 +225,7 @@ static void slice_done(uv_work_t *work, int status)
         snapshot_fail(f, s->err, 0);
         return;
     }
-    tell(f, &s->slice, s->zxid);
+    emit(f, &s->slice, s->zxid);
     if (f->stopped)
         return;
     if (!s->is_done) {
@@ -304,7 +304,7 @@ void lmdb_feed_commit(struct lmdb_feed *f, struct lmdb_batch *batch)
     if (!f->ops || f->stopped || !batch->zxid) {
         lmdb_changes_free(&batch->changes);
     } else if (f->is_live) {
-        tell(f, &batch->changes, batch->zxid);
+        emit(f, &batch->changes, batch->zxid);
         f->ops->applied(f->follower, batch->zxid);
     } else {
         struct held *held = mem_new(struct held);

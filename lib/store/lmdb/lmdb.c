@@ -67,7 +67,7 @@ static struct lmdb *lmdb_of(struct store *s)
     return l;
 }
 
-static void error_say(struct err_info *why, int err, int lmdb_rc, const char *path)
+static void error_describe(struct err_info *why, int err, int lmdb_rc, const char *path)
 {
     if (lmdb_rc)
         err_set(why, err, path, "%s: %s", err_text(err), mdb_strerror(lmdb_rc));
@@ -175,7 +175,7 @@ static void read_done(uv_work_t *work, int status)
     BUG_IF(status != 0);
     struct store_result result = {0};
     if (r->err) {
-        error_say(&result.why, r->err, r->lmdb_rc, r->path);
+        error_describe(&result.why, r->err, r->lmdb_rc, r->path);
     } else {
         result.stat = r->stat;
         result.children = r->children;
@@ -291,7 +291,7 @@ static void write_complete(struct lmdb_write *write)
 {
     struct store_result result = {.failed_op = write->failed_op};
     if (write->err) {
-        error_say(&result.why, write->err, write->lmdb_rc, write->ops[write->failed_op].path);
+        error_describe(&result.why, write->err, write->lmdb_rc, write->ops[write->failed_op].path);
     } else {
         result.stat = write->effect.stat;
         result.zxid = write->effect.zxid;

@@ -92,7 +92,7 @@ static void apply(struct lmdb_txn *t, struct lmdb_write *write)
 }
 
 /** Tell the daemon that there is no room for the store, or that there is again. @param rc  of LMDB; 0: it was written */
-static void tell_room(const struct lmdb_writer *w, int rc)
+static void report_room(const struct lmdb_writer *w, int rc)
 {
     if (rc == 0)
         degraded_over(w->file);
@@ -129,7 +129,7 @@ static int group_try(struct lmdb_writer *w, struct lmdb_write_list *writes, stru
     else
         err = lmdb_txn_commit(&t);
     if (err || has_changes)
-        tell_room(w, err ? t.lmdb_rc : 0);
+        report_room(w, err ? t.lmdb_rc : 0);
     if (err) {
         batch->lmdb_rc = t.lmdb_rc;
         lmdb_changes_free(&changes);

@@ -18,7 +18,7 @@ enum { DOUBLE_BYTES = 8 << 20, DOUBLINGS_MAX = 32 };
 /** A word and copies of what it was given. */
 struct held {
     STAILQ_ENTRY(held) link;
-    struct mirror_told told;
+    struct mirror_event event;
     struct store_stat stat;
     struct err_info *why;
     char *text, *bytes;
@@ -26,7 +26,7 @@ struct held {
 
 struct mirror_intake {
     struct obj obj;
-    bool (*take)(void *arg, const struct mirror_told *told, size_t *n_left);
+    bool (*take)(void *arg, const struct mirror_event *event, size_t *n_left);
     void *arg;
     size_t n_left; /* of this turn's slice */
     size_t n_bytes;
@@ -36,21 +36,21 @@ struct mirror_intake {
 
 static size_t held_size(const struct held *h)
 {
-    return sizeof *h + h->told.len + (h->why ? sizeof *h->why : 0);
+    return sizeof *h + h->event.len + (h->why ? sizeof *h->why : 0);
 }
 
-static void hold(struct mirror_intake *in, const struct mirror_told *told)
+static void hold(struct mirror_intake *in, const struct mirror_event *event)
 {
     struct held *h = mem_new(struct held);
-    h->told = *told;
-    h->told.text = h->text = mem_str(told->text);
-    if (told->stat)
-        h->stat = *told->stat;
-    if (told->bytes)
-        h->told.bytes = h->bytes = mem_strn(told->bytes, told->len);
-    if (told->why)
-        h->told.why = h->why = mem_copy(told->why, sizeof *told->why);
-    h->told.stat = &h->stat;
+    h->event = *event;
+    h->event.text = h->text = mem_str(event->text);
+    if (event->stat)
+        h->stat = *event->stat;
+    if (event->bytes)
+        h->event.bytes = h->bytes = mem_strn(event->bytes, event->len);
+    if (event->why)
+        h->event.why = h->why = mem_copy(event->why, sizeof *event->why);
+    h->event.stat = &h->stat;
     in->n_bytes += held_size(h);
     STAILQ_INSERT_TAIL(&in->held, h, link);
 }
@@ -78,7 +78,7 @@ static void on_timer(void *arg)
     struct held *h;
     size_t slice = slice_now(in);
     in->n_left = slice;
-    while (in->n_left && (h = STAILQ_FIRST(&in->held)) && in->take(in->arg, &h->told, &in->n_left)) {
+    while (in->n_left && (h = STAILQ_FIRST(&in->held)) && in->take(in->arg, &h->event, &in->n_left)) {
         held_drop_first(in);
         in->n_left -= in->n_left > 0;
     }
@@ -86,12 +86,12 @@ static void on_timer(void *arg)
         run_timer_start(in->timer, 0, 0);
 }
 
-static void pass(void *arg, const struct mirror_told *told)
+static void pass(void *arg, const struct mirror_event *event)
 {
     struct mirror_intake *in = obj_cast(arg, struct mirror_intake, INTAKE_MAGIC);
     bool is_untouched = in->n_left == SLICE;
-    if (!STAILQ_EMPTY(&in->held) || !in->take(in->arg, told, &in->n_left))
-        hold(in, told);
+    if (!STAILQ_EMPTY(&in->held) || !in->take(in->arg, event, &in->n_left))
+        hold(in, event);
     if (is_untouched && in->n_left < SLICE)
         run_timer_start(in->timer, 0, 0);
 }
@@ -100,39 +100,39 @@ static void pass(void *arg, const struct mirror_told *told)
 
 static void on_begin(void *arg, const char *store_id)
 {
-    pass(arg, &(struct mirror_told){.word = WORD_BEGIN, .text = store_id});
+    pass(arg, &(struct mirror_event){.kind = MIRROR_BEGIN, .text = store_id});
 }
 
 static void on_node(void *arg, const char *path, const struct store_stat *stat, const char *bytes, size_t len)
 {
     pass(arg,
-         &(struct mirror_told){.word = WORD_NODE, .text = path, .stat = stat, .bytes = bytes, .len = len});
+         &(struct mirror_event){.kind = MIRROR_NODE, .text = path, .stat = stat, .bytes = bytes, .len = len});
 }
 
 static void on_gone(void *arg, const char *path, int64_t zxid)
 {
-    pass(arg, &(struct mirror_told){.word = WORD_GONE, .text = path, .zxid = zxid});
+    pass(arg, &(struct mirror_event){.kind = MIRROR_GONE, .text = path, .zxid = zxid});
 }
 
 static void on_end(void *arg, int64_t zxid)
 {
-    pass(arg, &(struct mirror_told){.word = WORD_END, .zxid = zxid});
+    pass(arg, &(struct mirror_event){.kind = MIRROR_END, .zxid = zxid});
 }
 
 static void on_applied(void *arg, int64_t zxid)
 {
-    pass(arg, &(struct mirror_told){.word = WORD_APPLIED, .zxid = zxid});
+    pass(arg, &(struct mirror_event){.kind = MIRROR_APPLIED, .zxid = zxid});
 }
 
 static void on_lost(void *arg, const struct err_info *why)
 {
-    pass(arg, &(struct mirror_told){.word = WORD_LOST, .why = why});
+    pass(arg, &(struct mirror_event){.kind = MIRROR_LOST, .why = why});
 }
 
 /* ---- life ---- */
 
 struct mirror_intake *mirror_intake_new(
-    struct store *s, bool (*take)(void *arg, const struct mirror_told *told, size_t *n_left), void *arg)
+    struct store *s, bool (*take)(void *arg, const struct mirror_event *event, size_t *n_left), void *arg)
 {
     static const struct store_follow_ops follow = {on_begin, on_node, on_gone, on_end, on_applied, on_lost};
     struct mirror_intake *in = mem_new(struct mirror_intake);

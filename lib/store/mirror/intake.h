@@ -16,12 +16,12 @@
 struct mirror_intake;
 
 /** The calls of struct store_follow_ops. */
-enum mirror_word { WORD_BEGIN, WORD_NODE, WORD_GONE, WORD_END, WORD_APPLIED, WORD_LOST };
+enum mirror_event_kind { MIRROR_BEGIN, MIRROR_NODE, MIRROR_GONE, MIRROR_END, MIRROR_APPLIED, MIRROR_LOST };
 
 /** One of them with what it was given; members of other calls are zero. Borrowed while it is taken. */
-struct mirror_told {
-    enum mirror_word word;
-    const char *text; /* WORD_BEGIN: the store's id; WORD_NODE, WORD_GONE: the path */
+struct mirror_event {
+    enum mirror_event_kind kind;
+    const char *text; /* MIRROR_BEGIN: the store's id; MIRROR_NODE, MIRROR_GONE: the path */
     const struct store_stat *stat;
     const char *bytes;
     size_t len;
@@ -39,7 +39,7 @@ struct mirror_told {
  * Thread: owner.   Source: ours.
  */
 struct mirror_intake *mirror_intake_new(
-    struct store *s, bool (*take)(void *arg, const struct mirror_told *told, size_t *n_left), void *arg);
+    struct store *s, bool (*take)(void *arg, const struct mirror_event *event, size_t *n_left), void *arg);
 /** Free; what is held is forgotten. */
 void mirror_intake_free(struct mirror_intake *in);
 /** Bytes of what is held, estimated. */

@@ -81,11 +81,11 @@ struct mirror {
     char tree_id[STORE_REVISION_MAX], aside_id[STORE_REVISION_MAX]; /* as the store tells them */
     struct mirror_past past;                                        /* tree_id is "" when there is none */
     bool is_older; /* the store has gone back, which is not told yet: that is for the end of a full read */
-    uint32_t generation : 24;    /* as in the items */
-    int64_t applied;             /* told to listeners */
-    int64_t pending_applied;     /* to be told when the full read is complete */
-    int64_t latest;              /* largest number seen of this store */
-    struct mirror_doomed doomed; /* of trees that nobody reads any more */
+    uint32_t generation : 24;      /* as in the items */
+    int64_t applied;               /* told to listeners */
+    int64_t pending_applied;       /* to be told when the full read is complete */
+    int64_t latest;                /* largest number seen of this store */
+    struct mirror_garbage garbage; /* of trees that nobody reads any more */
     struct run_timer *free_timer;
     struct run_timer *sweep_timer;
     struct buf sweep_path; /* last path the sweep has dealt with; empty: none */
@@ -95,8 +95,8 @@ struct mirror {
 
 /* ---- telling ---- */
 
-static void tell_change(struct mirror *m, enum mirror_change kind, const char *path,
-                        const struct mirror_item *item, const char *old_data, size_t old_len, int64_t zxid)
+static void notify_change(struct mirror *m, enum mirror_change kind, const char *path,
+                          const struct mirror_item *item, const char *old_data, size_t old_len, int64_t zxid)
 {
     struct listener *l;
     TAILQ_FOREACH (l, &m->listeners, link) {
@@ -105,7 +105,7 @@ static void tell_change(struct mirror *m, enum mirror_change kind, const char *p
     }
 }
 
-static void tell_stale(struct mirror *m, const struct err_info *why)
+static void notify_stale(struct mirror *m, const struct err_info *why)
 {
     struct listener *l;
     m->is_stale = why != NULL;
@@ -128,7 +128,7 @@ static void waiters_wake(struct mirror *m)
     }
 }
 
-static void tell_applied(struct mirror *m, int64_t zxid)
+static void notify_applied(struct mirror *m, int64_t zxid)
 {
     struct listener *l;
     if (zxid > m->applied)
@@ -165,7 +165,8 @@ static void item_drop(struct mirror *m, struct mirror_tree *tree, struct mirror_
     mirror_path(&item->node, &path);
     mirror_tree_remove(tree, item);
     if (tree == &m->tree)
-        tell_change(m, MIRROR_DELETE, buf_cstr(&path), item, item->node.data, item->node.stat.data_len, zxid);
+        notify_change(m, MIRROR_DELETE, buf_cstr(&path), item, item->node.data, item->node.stat.data_len,
+                      zxid);
     mirror_item_free(item);
 }
 
@@ -275,14 +276,14 @@ static bool item_put(struct mirror *m, const char *path, const struct store_stat
         parent->node.stat.pzxid = larger(parent->node.stat.pzxid, stat->czxid);
     }
     if (tree == &m->tree)
-        tell_change(m, MIRROR_PUT, path, item, is_new ? NULL : old_data, is_new ? 0 : old_len, stat->mzxid);
+        notify_change(m, MIRROR_PUT, path, item, is_new ? NULL : old_data, is_new ? 0 : old_len, stat->mzxid);
     mirror_data_free(old_data);
     return true;
 }
 
 /* ---- the end of a full read ---- */
 
-static void tell_synced(struct mirror *m)
+static void notify_synced(struct mirror *m)
 {
     struct listener *l;
     TAILQ_FOREACH (l, &m->listeners, link) {
@@ -311,7 +312,7 @@ static void become_another(struct mirror *m)
         item->node.user = NULL;
     take_new_id(m, m->applied);
     m->applied = m->pending_applied;
-    tell_synced(m);
+    notify_synced(m);
 }
 
 static void read_complete(struct mirror *m)
@@ -322,8 +323,8 @@ static void read_complete(struct mirror *m)
     if (is_another)
         become_another(m);
     if (m->is_stale)
-        tell_stale(m, NULL);
-    tell_applied(m, m->pending_applied);
+        notify_stale(m, NULL);
+    notify_applied(m, m->pending_applied);
 }
 
 static void sweep_slice(void *arg)
@@ -362,15 +363,15 @@ static void sweep_slice(void *arg)
 static void free_slice(void *arg)
 {
     struct mirror *m = obj_cast(arg, struct mirror, MIRROR_MAGIC);
-    if (mirror_doomed_free(&m->doomed, FREE_SLICE_NODES))
+    if (mirror_garbage_free(&m->garbage, FREE_SLICE_NODES))
         run_timer_start(m->free_timer, FREE_PAUSE_MS, 0);
 }
 
 /** Give a tree up: it may be large, so it is freed in slices, from the next turn on. */
 static void tree_drop(struct mirror *m, struct mirror_tree *tree)
 {
-    mirror_tree_doom(tree, &m->doomed);
-    if (m->doomed.first)
+    mirror_tree_discard(tree, &m->garbage);
+    if (m->garbage.first)
         run_timer_start(m->free_timer, FREE_PAUSE_MS, 0);
 }
 
@@ -396,7 +397,7 @@ static void aside_publish(struct mirror *m)
     m->is_ready = true;
     m->state = MIRROR_IDLE;
     m->applied = m->pending_applied;
-    tell_synced(m);
+    notify_synced(m);
     tree_drop(m, &old);
     read_complete(m);
 }
@@ -427,15 +428,15 @@ static bool is_listening(const struct mirror *m)
     return m->is_ready || m->state == MIRROR_ASIDE;
 }
 
-static bool on_node(struct mirror *m, const struct mirror_told *told, size_t *n_left)
+static bool on_node(struct mirror *m, const struct mirror_event *event, size_t *n_left)
 {
-    const struct store_stat *stat = told->stat;
+    const struct store_stat *stat = event->stat;
     if (!is_listening(m))
         return true;
     learn_number(m, larger(stat->mzxid, larger(stat->czxid, stat->pzxid)));
-    if (told->bytes)
-        return item_put(m, told->text, stat, told->bytes, told->len, n_left);
-    item_touch(m, told->text, stat);
+    if (event->bytes)
+        return item_put(m, event->text, stat, event->bytes, event->len, n_left);
+    item_touch(m, event->text, stat);
     return true;
 }
 
@@ -471,27 +472,27 @@ static void on_applied(struct mirror *m, int64_t zxid)
     if (m->state != MIRROR_IDLE)
         m->pending_applied = larger(m->pending_applied, zxid);
     else if (m->is_ready)
-        tell_applied(m, zxid);
+        notify_applied(m, zxid);
 }
 
 static void on_lost(struct mirror *m, const struct err_info *why)
 {
     run_timer_stop(m->sweep_timer);
     m->state = MIRROR_IDLE;
-    tell_stale(m, why);
+    notify_stale(m, why);
 }
 
 /** A word of the store's; see mirror_intake.h. Only what drops nodes may be too much for a turn. */
-static bool take(void *arg, const struct mirror_told *told, size_t *n_left)
+static bool take(void *arg, const struct mirror_event *event, size_t *n_left)
 {
     struct mirror *m = obj_cast(arg, struct mirror, MIRROR_MAGIC);
-    switch (told->word) {
-    case WORD_BEGIN: on_begin(m, told->text); break;
-    case WORD_NODE: return on_node(m, told, n_left);
-    case WORD_GONE: return on_gone(m, told->text, told->zxid, n_left);
-    case WORD_END: on_end(m, told->zxid); break;
-    case WORD_APPLIED: on_applied(m, told->zxid); break;
-    case WORD_LOST: on_lost(m, told->why); break;
+    switch (event->kind) {
+    case MIRROR_BEGIN: on_begin(m, event->text); break;
+    case MIRROR_NODE: return on_node(m, event, n_left);
+    case MIRROR_GONE: return on_gone(m, event->text, event->zxid, n_left);
+    case MIRROR_END: on_end(m, event->zxid); break;
+    case MIRROR_APPLIED: on_applied(m, event->zxid); break;
+    case MIRROR_LOST: on_lost(m, event->why); break;
     }
     return true;
 }
@@ -570,7 +571,7 @@ void mirror_free(struct mirror *m)
     mirror_intake_free(m->intake);
     run_timer_free(m->sweep_timer);
     run_timer_free(m->free_timer);
-    mirror_doomed_free(&m->doomed, SIZE_MAX);
+    mirror_garbage_free(&m->garbage, SIZE_MAX);
     mirror_tree_fini(&m->tree);
     mirror_tree_fini(&m->aside);
     buf_fini(&m->sweep_path);
@@ -632,7 +633,7 @@ size_t mirror_n_nodes(const struct mirror *m)
 size_t mirror_n_bytes(const struct mirror *m)
 {
     return m->tree.n_bytes + m->tree.n_place_bytes + m->aside.n_bytes + m->aside.n_place_bytes +
-           m->doomed.n_bytes + mirror_intake_n_bytes(m->intake);
+           m->garbage.n_bytes + mirror_intake_n_bytes(m->intake);
 }
 
 const struct mirror_node *mirror_find(const struct mirror *m, const char *path)

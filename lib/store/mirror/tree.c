@@ -235,18 +235,18 @@ void mirror_item_free(struct mirror_item *item)
 }
 
 /** Put an item on the list; nobody needs its parent pointer any more. */
-static void doom(struct mirror_item *item, struct mirror_doomed *doomed)
+static void discard(struct mirror_item *item, struct mirror_garbage *garbage)
 {
     if (!item)
         return;
-    item->node.parent = doomed->first ? &doomed->first->node : NULL;
-    doomed->first = item;
+    item->node.parent = garbage->first ? &garbage->first->node : NULL;
+    garbage->first = item;
 }
 
-void mirror_tree_doom(struct mirror_tree *t, struct mirror_doomed *doomed)
+void mirror_tree_discard(struct mirror_tree *t, struct mirror_garbage *garbage)
 {
-    doom(t->root, doomed);
-    doomed->n_bytes += t->n_bytes;
+    discard(t->root, garbage);
+    garbage->n_bytes += t->n_bytes;
     mirror_places_free(t->places);
     t->places = NULL;
     t->n_place_bytes = 0;
@@ -255,23 +255,23 @@ void mirror_tree_doom(struct mirror_tree *t, struct mirror_doomed *doomed)
     t->n_bytes = 0;
 }
 
-bool mirror_doomed_free(struct mirror_doomed *doomed, size_t n)
+bool mirror_garbage_free(struct mirror_garbage *garbage, size_t n)
 {
     struct mirror_item *item;
-    for (; n && (item = doomed->first); n--) {
-        doomed->first = item->node.parent ? mirror_item_of(item->node.parent) : NULL;
-        doom(item->left, doomed);
-        doom(item->right, doomed);
-        doom(item->children, doomed);
-        doomed->n_bytes -= item_size(item);
+    for (; n && (item = garbage->first); n--) {
+        garbage->first = item->node.parent ? mirror_item_of(item->node.parent) : NULL;
+        discard(item->left, garbage);
+        discard(item->right, garbage);
+        discard(item->children, garbage);
+        garbage->n_bytes -= item_size(item);
         mirror_item_free(item);
     }
-    return doomed->first != NULL;
+    return garbage->first != NULL;
 }
 
 void mirror_tree_fini(struct mirror_tree *t)
 {
-    struct mirror_doomed doomed = {0};
-    mirror_tree_doom(t, &doomed);
-    mirror_doomed_free(&doomed, SIZE_MAX);
+    struct mirror_garbage garbage = {0};
+    mirror_tree_discard(t, &garbage);
+    mirror_garbage_free(&garbage, SIZE_MAX);
 }

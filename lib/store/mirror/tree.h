@@ -32,7 +32,7 @@ struct mirror_tree {
 };
 
 /** Items of trees that were given up, linked through what were their parent pointers; not freed yet. */
-struct mirror_doomed {
+struct mirror_garbage {
     struct mirror_item *first;
     size_t n_bytes;
 };
@@ -59,9 +59,9 @@ void mirror_tree_remove(struct mirror_tree *t, struct mirror_item *item);
 void mirror_item_free(struct mirror_item *item);
 /** Free everything; the tree is empty and usable again. */
 void mirror_tree_fini(struct mirror_tree *t);
-/** Empty a tree at once: its items are added to the doomed. */
-void mirror_tree_doom(struct mirror_tree *t, struct mirror_doomed *doomed);
+/** Empty a tree at once: its items are added to the garbage. */
+void mirror_tree_discard(struct mirror_tree *t, struct mirror_garbage *garbage);
 /** Free at most n of them. @return whether any is left. */
-bool mirror_doomed_free(struct mirror_doomed *doomed, size_t n);
+bool mirror_garbage_free(struct mirror_garbage *garbage, size_t n);
 
 #endif

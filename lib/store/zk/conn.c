@@ -25,7 +25,7 @@ struct zkc {
     void *arg;
 };
 
-struct zkc_write_job {
+struct zkc_write_req {
     struct obj obj;
     uv_write_t req;
     struct zkc *conn;
@@ -181,7 +181,7 @@ struct zkc *zkc_open(struct run_loop *loop, const struct zk_server *server, size
 
 static void on_written(uv_write_t *req, int status)
 {
-    struct zkc_write_job *w = obj_cast(req->data, struct zkc_write_job, WRITE_MAGIC);
+    struct zkc_write_req *w = obj_cast(req->data, struct zkc_write_req, WRITE_MAGIC);
     struct zkc *c = w->conn;
     free(w->bytes);
     obj_fini(&w->obj);
@@ -211,7 +211,7 @@ void zkc_write(struct zkc *c, struct buf *out)
     write_now(c, out);
     if (out->len == 0)
         return;
-    struct zkc_write_job *w = mem_new(struct zkc_write_job);
+    struct zkc_write_req *w = mem_new(struct zkc_write_req);
     obj_init(&w->obj, WRITE_MAGIC);
     w->conn = c;
     w->req.data = w;

@@ -1,5 +1,5 @@
 #include "store/zk/follow.h"
-#include "store/zk/jobs.h"
+#include "store/zk/reads.h"
 #include "base/mem.h"
 #include "run/log.h"
 
@@ -22,7 +22,7 @@ enum zkf_phase { ZKF_DOWN, ZKF_MISSING, ZKF_READING, ZKF_LIVE, ZKF_CLOSED };
 struct zkf {
     struct obj obj;
     struct zks *session;
-    struct zkj jobs;
+    struct zkreads jobs;
     enum zkf_phase phase;
     char *root;
     const struct store_follow_ops *ops;
@@ -38,7 +38,7 @@ struct zkf {
     bool is_mark_wanted;         /* another is wanted after it */
     int64_t seen_zxid;           /* highest in a reply's header */
     int64_t mark_floor;          /* seen_zxid when the mark was queued */
-    int64_t told_zxid;           /* last that was told as applied */
+    int64_t applied_zxid;        /* last that was told as applied */
     struct run_timer *timer;
     void (*closed)(void *arg);
     void *closed_arg;
@@ -49,7 +49,7 @@ static char is_delivered, is_listed;
 
 /* ---- telling ---- */
 
-static void tell_node(struct zkf *f, const char *path, const struct store_stat *stat, const char *bytes,
+static void emit_node(struct zkf *f, const char *path, const struct store_stat *stat, const char *bytes,
                       size_t len)
 {
     if (f->phase != ZKF_CLOSED)
@@ -57,7 +57,7 @@ static void tell_node(struct zkf *f, const char *path, const struct store_stat *
 }
 
 /* Tell what was deleted before a reply with this number in its header. */
-static void tell_gone(struct zkf *f, int64_t zxid)
+static void emit_gone(struct zkf *f, int64_t zxid)
 {
     buf_auto struct buf gone = f->gone;
     f->gone = BUF_EMPTY;
@@ -71,10 +71,10 @@ static void add_gone(struct zkf *f, const char *path)
 }
 
 /* A stat that was asked for alone; data that are on their way bring their own. */
-static void tell_stat(struct zkf *f, const char *path, const struct store_stat *stat)
+static void emit_stat(struct zkf *f, const char *path, const struct store_stat *stat)
 {
-    if (!zkj_awaits_data(&f->jobs, path) && !zko_is_noticed(&f->own, path))
-        tell_node(f, path, stat, NULL, 0);
+    if (!zkreads_awaits_data(&f->jobs, path) && !zko_is_noticed(&f->own, path))
+        emit_node(f, path, stat, NULL, 0);
 }
 
 /* ---- paths ---- */
@@ -103,7 +103,7 @@ static bool is_root(const char *path)
 
 static void forget_work(struct zkf *f)
 {
-    zkj_clear(&f->jobs);
+    zkreads_clear(&f->jobs);
     zko_clear(&f->own);
     map_fini(&f->known, NULL);
     map_fini(&f->dirty, NULL);
@@ -115,7 +115,7 @@ static void read_root(struct zkf *f)
 {
     f->phase = ZKF_READING;
     f->is_begun = false;
-    zkj_add(&f->jobs, ZKJ_DATA, "/", true);
+    zkreads_add(&f->jobs, ZKREAD_DATA, "/", true);
 }
 
 static void start_reading(struct zkf *f)
@@ -133,7 +133,7 @@ static void add_mark(struct zkf *f)
     f->is_mark_out = true;
     f->is_mark_wanted = false;
     f->mark_floor = f->seen_zxid;
-    zkj_add(&f->jobs, ZKJ_MARK, "/", false);
+    zkreads_add(&f->jobs, ZKREAD_MARK, "/", false);
 }
 
 static void lose_root(struct zkf *f)
@@ -158,9 +158,9 @@ static void begin(struct zkf *f, const struct store_stat *root)
 
 static void applied(struct zkf *f, int64_t zxid)
 {
-    if (zxid <= f->told_zxid || !f->has_store_id)
+    if (zxid <= f->applied_zxid || !f->has_store_id)
         return;
-    f->told_zxid = zxid;
+    f->applied_zxid = zxid;
     f->ops->applied(f->arg, zxid);
 }
 
@@ -172,10 +172,10 @@ static void add_children(struct zkf *f, const char *path, const struct store_sta
         return;
     map_set(&f->known, path, stat->n_children > 0 ? &is_delivered : &is_listed);
     if (stat->n_children > 0)
-        zkj_add(&f->jobs, ZKJ_CHILDREN, path, true);
+        zkreads_add(&f->jobs, ZKREAD_CHILDREN, path, true);
 }
 
-static void got_data(struct zkf *f, const struct zkj_job *job, struct zkw_in body)
+static void got_data(struct zkf *f, const struct zkread *job, struct zkw_in body)
 {
     struct zkw_bytes bytes = zkw_get_bytes(&body);
     struct store_stat stat;
@@ -186,12 +186,12 @@ static void got_data(struct zkf *f, const struct zkj_job *job, struct zkw_in bod
     }
     if (f->phase == ZKF_READING && !f->is_begun)
         begin(f, &stat);
-    tell_node(f, job->path, &stat, bytes.at ? bytes.at : "", bytes.len);
+    emit_node(f, job->path, &stat, bytes.at ? bytes.at : "", bytes.len);
     if (job->is_of_full_read)
         add_children(f, job->path, &stat);
 }
 
-static void got_stat(struct zkf *f, const struct zkj_job *job, struct zkw_in body)
+static void got_stat(struct zkf *f, const struct zkread *job, struct zkw_in body)
 {
     struct store_stat stat;
     zkw_get_stat(&body, &stat);
@@ -199,19 +199,19 @@ static void got_stat(struct zkf *f, const struct zkj_job *job, struct zkw_in bod
         zks_abandon(f->session, "its answer to exists is malformed");
         return;
     }
-    if (job->kind == ZKJ_STAT) {
-        tell_stat(f, job->path, &stat);
+    if (job->kind == ZKREAD_STAT) {
+        emit_stat(f, job->path, &stat);
         return;
     }
     stat.data_len = 0;
     if (f->phase == ZKF_READING && !f->is_begun)
         begin(f, &stat);
-    tell_node(f, job->path, &stat, "", 0);
+    emit_node(f, job->path, &stat, "", 0);
     if (job->is_of_full_read)
         add_children(f, job->path, &stat);
 }
 
-static void got_children(struct zkf *f, const struct zkj_job *job, struct zkw_in body)
+static void got_children(struct zkf *f, const struct zkread *job, struct zkw_in body)
 {
     int32_t n = zkw_get_i32(&body);
     struct zkw_in names = body;
@@ -224,11 +224,11 @@ static void got_children(struct zkf *f, const struct zkj_job *job, struct zkw_in
         zks_abandon(f->session, "its answer to getChildren2 is malformed");
         return;
     }
-    tell_stat(f, job->path, &stat);
+    emit_stat(f, job->path, &stat);
     if (f->phase != ZKF_READING)
         return;
     map_set(&f->known, job->path, &is_listed);
-    zkj_add_listing(&f->jobs, job->path, names, n);
+    zkreads_add_listing(&f->jobs, job->path, names, n);
 }
 
 /* The tree that was followed is no longer there, or another one, or one has come. @return whether that is so. */
@@ -255,14 +255,14 @@ static void got_mark(struct zkf *f, const struct zks_reply *reply)
     f->is_mark_out = false;
     if (is_other_tree(f, reply))
         return;
-    bool is_quiet = zkj_is_idle(&f->jobs) && !f->has_news;
+    bool is_quiet = zkreads_is_idle(&f->jobs) && !f->has_news;
     int64_t zxid = is_quiet ? reply->zxid : f->mark_floor;
     if (zxid > zko_floor(&f->own))
         zxid = zko_floor(&f->own); /* more is told when the write's answer is here */
     if (f->phase == ZKF_READING) {
         f->phase = ZKF_LIVE;
         map_fini(&f->known, NULL);
-        f->told_zxid = zxid;
+        f->applied_zxid = zxid;
         f->ops->end(f->arg, zxid);
     } else {
         applied(f, zxid);
@@ -273,23 +273,23 @@ static void got_mark(struct zkf *f, const struct zks_reply *reply)
 }
 
 /* The node is not there, or may not be read. */
-static void got_refusal(struct zkf *f, const struct zkj_job *job, const struct zks_reply *reply)
+static void got_refusal(struct zkf *f, const struct zkread *job, const struct zks_reply *reply)
 {
     if (reply->err == ZKW_NO_NODE && is_root(job->path)) {
         lose_root(f);
     } else if (reply->err == ZKW_NO_NODE) {
         f->ops->gone(f->arg, job->path, reply->zxid);
-    } else if (job->kind == ZKJ_DATA) {
+    } else if (job->kind == ZKREAD_DATA) {
         log_emit(&ev_zk_node_hidden, LOG_STR("path", job->path));
-        zkj_add(&f->jobs, ZKJ_HIDDEN, job->path, job->is_of_full_read);
-    } else if (job->kind == ZKJ_CHILDREN) {
+        zkreads_add(&f->jobs, ZKREAD_HIDDEN, job->path, job->is_of_full_read);
+    } else if (job->kind == ZKREAD_CHILDREN) {
         map_set(&f->known, job->path, &is_listed);
     } else if (is_root(job->path)) {
         zks_abandon(f->session, "the root of the tree may not be read");
     }
 }
 
-static void on_job_done(void *arg, const struct zkj_job *job, const struct zks_reply *reply)
+static void on_job_done(void *arg, const struct zkread *job, const struct zks_reply *reply)
 {
     struct zkf *f = obj_cast(arg, struct zkf, FOLLOW_MAGIC);
     if (f->phase == ZKF_CLOSED)
@@ -297,22 +297,22 @@ static void on_job_done(void *arg, const struct zkj_job *job, const struct zks_r
     if (reply->zxid > f->seen_zxid)
         f->seen_zxid = reply->zxid;
     zko_applied(&f->own, reply->zxid);
-    tell_gone(f, reply->zxid);
+    emit_gone(f, reply->zxid);
     if (f->phase == ZKF_CLOSED)
         return;
-    if (job->kind == ZKJ_MARK && (reply->err == ZKW_OK || reply->err == ZKW_NO_NODE))
+    if (job->kind == ZKREAD_MARK && (reply->err == ZKW_OK || reply->err == ZKW_NO_NODE))
         got_mark(f, reply);
-    else if (job->kind == ZKJ_WATCH && reply->err != ZKW_OK)
+    else if (job->kind == ZKREAD_WATCH && reply->err != ZKW_OK)
         zks_abandon(f->session, "it refuses persistent recursive watches; ZooKeeper 3.6 or later is needed");
     else if (reply->err == ZKW_NO_NODE || reply->err == ZKW_NO_AUTH)
         got_refusal(f, job, reply);
     else if (reply->err != ZKW_OK)
         zks_abandon(f->session, "it cannot read");
-    else if (job->kind == ZKJ_DATA)
+    else if (job->kind == ZKREAD_DATA)
         got_data(f, job, reply->body);
-    else if (job->kind == ZKJ_CHILDREN)
+    else if (job->kind == ZKREAD_CHILDREN)
         got_children(f, job, reply->body);
-    else if (job->kind == ZKJ_STAT || job->kind == ZKJ_HIDDEN)
+    else if (job->kind == ZKREAD_STAT || job->kind == ZKREAD_HIDDEN)
         got_stat(f, job, reply->body);
 }
 
@@ -330,16 +330,16 @@ static void on_root_notice(struct zkf *f, int32_t kind)
         lose_root(f);
     else if (kind == ZKW_CREATED)
         start_reading(f);
-    else if (kind == ZKW_CHANGED && f->phase == ZKF_LIVE && !zkj_is_queued(&f->jobs, "/", ZKJ_DATA))
-        zkj_add(&f->jobs, ZKJ_DATA, "/", false);
+    else if (kind == ZKW_CHANGED && f->phase == ZKF_LIVE && !zkreads_is_queued(&f->jobs, "/", ZKREAD_DATA))
+        zkreads_add(&f->jobs, ZKREAD_DATA, "/", false);
     else if (kind == ZKW_CHANGED && f->phase == ZKF_READING && f->is_begun)
-        zkj_add(&f->jobs, ZKJ_DATA, "/", false);
+        zkreads_add(&f->jobs, ZKREAD_DATA, "/", false);
 }
 
 /* Whether an own write tells what changed. Not when something that stands before it in the order has to be told first. */
 static bool is_own_write(struct zkf *f, const char *path, int32_t kind, const char *awaited)
 {
-    if (f->gone.len == 0 && !zkj_awaits_data(&f->jobs, awaited))
+    if (f->gone.len == 0 && !zkreads_awaits_data(&f->jobs, awaited))
         return zko_notice(&f->own, path, kind, f->seen_zxid);
     zko_forget(&f->own, path);
     return false;
@@ -349,18 +349,18 @@ static void on_created(struct zkf *f, const char *path, const char *parent)
 {
     if (will_be_listed(f, parent))
         return;
-    zkj_void(&f->jobs, path);
+    zkreads_void(&f->jobs, path);
     if (f->phase == ZKF_READING)
         map_set(&f->known, path, &is_listed);
-    zko_hurry(&f->own, parent);
+    zko_expedite(&f->own, parent);
     if (!is_own_write(f, path, ZKW_CREATED, parent))
-        zkj_add(&f->jobs, ZKJ_DATA, path, false);
+        zkreads_add(&f->jobs, ZKREAD_DATA, path, false);
     map_set(&f->dirty, parent, f);
 }
 
 static void on_deleted(struct zkf *f, const char *path, const char *parent)
 {
-    zkj_void(&f->jobs, path);
+    zkreads_void(&f->jobs, path);
     zko_forget(&f->own, path);
     map_remove(&f->known, path);
     add_gone(f, path);
@@ -373,8 +373,8 @@ static void on_changed(struct zkf *f, const char *path)
     bool will_be_read = f->phase == ZKF_READING && !map_get(&f->known, path);
     if (is_own_write(f, path, ZKW_CHANGED, path))
         return;
-    if (!will_be_read && !zkj_is_queued(&f->jobs, path, ZKJ_DATA))
-        zkj_add(&f->jobs, ZKJ_DATA, path, false);
+    if (!will_be_read && !zkreads_is_queued(&f->jobs, path, ZKREAD_DATA))
+        zkreads_add(&f->jobs, ZKREAD_DATA, path, false);
 }
 
 static void on_notice(void *arg, int32_t kind, const char *full)
@@ -403,10 +403,11 @@ static void on_notice(void *arg, int32_t kind, const char *full)
 static void ask_dirty(struct zkf *f)
 {
     for (MAP_EACH (&f->dirty, slot))
-        zko_hurry(&f->own, slot->key);
+        zko_expedite(&f->own, slot->key);
     for (MAP_EACH (&f->dirty, slot))
-        if (!zkj_is_queued(&f->jobs, slot->key, ZKJ_DATA) && !zkj_is_queued(&f->jobs, slot->key, ZKJ_STAT))
-            zkj_add(&f->jobs, ZKJ_STAT, slot->key, false);
+        if (!zkreads_is_queued(&f->jobs, slot->key, ZKREAD_DATA) &&
+            !zkreads_is_queued(&f->jobs, slot->key, ZKREAD_STAT))
+            zkreads_add(&f->jobs, ZKREAD_STAT, slot->key, false);
     map_fini(&f->dirty, NULL);
 }
 
@@ -416,11 +417,11 @@ static void on_drained(void *arg)
     if (f->phase == ZKF_CLOSED)
         return;
     ask_dirty(f);
-    bool is_read = f->phase == ZKF_READING && f->is_begun && !zkj_is_reading(&f->jobs);
+    bool is_read = f->phase == ZKF_READING && f->is_begun && !zkreads_is_reading(&f->jobs);
     if (f->phase == ZKF_READING ? is_read && !f->is_mark_out : f->has_news)
         add_mark(f);
     f->has_news = false;
-    zkj_pump(&f->jobs);
+    zkreads_pump(&f->jobs);
 }
 
 /* ---- the session ---- */
@@ -431,9 +432,9 @@ static void on_up(void *arg, bool is_resumed)
     (void)is_resumed; /* either way the server has none of our watches, and changes were missed */
     f->seen_zxid = 0;
     forget_work(f);
-    zkj_add(&f->jobs, ZKJ_WATCH, "/", false);
+    zkreads_add(&f->jobs, ZKREAD_WATCH, "/", false);
     read_root(f);
-    zkj_pump(&f->jobs);
+    zkreads_pump(&f->jobs);
     zks_flush(f->session);
 }
 
@@ -451,22 +452,22 @@ static void on_timer(void *arg)
     if ((f->phase != ZKF_LIVE && f->phase != ZKF_MISSING) || f->is_mark_out)
         return;
     add_mark(f);
-    zkj_pump(&f->jobs);
+    zkreads_pump(&f->jobs);
     zks_flush(f->session);
 }
 
 /* ---- own writes ---- */
 
-static void on_own_tell(void *arg, const char *path, const struct store_stat *stat, const char *bytes,
+static void on_own_node(void *arg, const char *path, const struct store_stat *stat, const char *bytes,
                         size_t len)
 {
-    tell_node(obj_cast(arg, struct zkf, FOLLOW_MAGIC), path, stat, bytes, len);
+    emit_node(obj_cast(arg, struct zkf, FOLLOW_MAGIC), path, stat, bytes, len);
 }
 
 static void on_own_reread(void *arg, const char *path, int64_t zxid)
 {
     struct zkf *f = obj_cast(arg, struct zkf, FOLLOW_MAGIC);
-    zkj_add(&f->jobs, ZKJ_DATA, path, false);
+    zkreads_add(&f->jobs, ZKREAD_DATA, path, false);
     if (zxid < f->mark_floor)
         f->mark_floor = zxid; /* a mark that is under way stands before this read */
 }
@@ -476,15 +477,15 @@ static void on_own_settled(void *arg)
     struct zkf *f = obj_cast(arg, struct zkf, FOLLOW_MAGIC);
     if (!f->is_mark_out)
         add_mark(f);
-    zkj_pump(&f->jobs);
+    zkreads_pump(&f->jobs);
     zks_flush(f->session);
 }
 
-static const struct zko_ops own_ops = {on_own_tell, on_own_reread, on_own_settled};
+static const struct zko_ops own_ops = {on_own_node, on_own_reread, on_own_settled};
 
 struct zko *zkf_write_begins(struct zkf *f, const char *path, bool is_create)
 {
-    if (f->phase != ZKF_LIVE || is_root(path) || zkj_awaits_data(&f->jobs, path))
+    if (f->phase != ZKF_LIVE || is_root(path) || zkreads_awaits_data(&f->jobs, path))
         return NULL;
     return zko_begin(&f->own, path, is_create ? ZKW_CREATED : ZKW_CHANGED);
 }
@@ -507,7 +508,7 @@ int zkf_open(struct run_loop *loop, const struct zks_config *config, const char 
     zko_init(&f->own);
     f->own.ops = &own_ops;
     f->own.arg = f;
-    zkj_init(&f->jobs);
+    zkreads_init(&f->jobs);
     f->jobs.session = f->session;
     f->jobs.root = f->root;
     f->jobs.done = on_job_done;
@@ -525,7 +526,7 @@ static void on_session_closed(void *arg)
     void *closed_arg = f->closed_arg;
     forget_work(f);
     buf_fini(&f->gone);
-    zkj_fini(&f->jobs);
+    zkreads_fini(&f->jobs);
     free(f->root);
     obj_fini(&f->obj);
     free(f);

@@ -61,7 +61,7 @@ static void question_send(struct zkq *q, void (*on_reply)(void *arg, const struc
 {
     q->request.done = on_reply;
     q->request.arg = q;
-    zks_send_made(q->session, &q->request, q->question.op, &q->question.body);
+    zks_send_made(q->session, &q->request, q->question.opcode, &q->question.body);
     zks_flush(q->session);
 }
 
@@ -104,7 +104,7 @@ static void ask_next(struct zkq *q)
 static void judge(struct zkq *q)
 {
     enum zkq_outcome outcome = zkq_judge(&q->write, q->floor, &q->node);
-    bool is_sure = outcome == ZKQ_NOT_DONE || (outcome == ZKQ_DONE && q->lost->op != ZKW_MULTI);
+    bool is_sure = outcome == ZKQ_NOT_DONE || (outcome == ZKQ_DONE && q->lost->opcode != ZKW_MULTI);
     if (is_sure) {
         finish(q, outcome);
         return;
@@ -177,7 +177,7 @@ static void on_node(void *arg, const struct zks_reply *reply)
         judge(q);
     else if (number == ZKW_NO_NODE)
         ask_above(q);
-    else if (number == ZKW_NO_AUTH && q->question.op == ZKW_GET_DATA)
+    else if (number == ZKW_NO_AUTH && q->question.opcode == ZKW_GET_DATA)
         ask(q, STORE_READ_STAT, q->write.path,
             on_node); /* its data are hidden from us, its stat from nobody */
     else

@@ -101,7 +101,7 @@ void zko_done(struct zko *take_own, const struct store_stat *stat, const char *b
     }
     if (set) {
         drop(own);
-        set->ops->tell(set->arg, own->path, stat, bytes, len);
+        set->ops->node(set->arg, own->path, stat, bytes, len);
         set->ops->settled(set->arg);
     }
     own_free(own);
@@ -130,7 +130,7 @@ bool zko_notice(struct zko_set *set, const char *path, int32_t kind, int64_t see
         return false;
     }
     if (own->is_answered) {
-        set->ops->tell(set->arg, own->path, &own->stat, own->bytes, own->len);
+        set->ops->node(set->arg, own->path, &own->stat, own->bytes, own->len);
         drop(own);
         return true;
     }
@@ -140,7 +140,7 @@ bool zko_notice(struct zko_set *set, const char *path, int32_t kind, int64_t see
     return true;
 }
 
-void zko_hurry(struct zko_set *set, const char *path)
+void zko_expedite(struct zko_set *set, const char *path)
 {
     struct zko *own = map_get(&set->by_path, path);
     if (own && own->is_noticed)

@@ -23,7 +23,7 @@ struct zko;
 
 struct zko_ops {
     /** The node is like this. */
-    void (*tell)(void *arg, const char *path, const struct store_stat *stat, const char *bytes, size_t len);
+    void (*node)(void *arg, const char *path, const struct store_stat *stat, const char *bytes, size_t len);
     /** The node was noticed to have changed and is to be read. zxid: the notice came after everything up to there. */
     void (*reread)(void *arg, const char *path, int64_t zxid);
     /** By the writer's doing, outside of any notice, one that was noticed has been told or is to be read. */
@@ -63,7 +63,7 @@ void zko_failed(struct zko *take_own);
  */
 bool zko_notice(struct zko_set *set, const char *path, int32_t kind, int64_t seen_zxid);
 /** Something about this path depends on its being told now: if it was noticed and not told, it is read. */
-void zko_hurry(struct zko_set *set, const char *path);
+void zko_expedite(struct zko_set *set, const char *path);
 /** The node is gone. */
 void zko_forget(struct zko_set *set, const char *path);
 /** A write of this path was noticed and is not told yet. */

@@ -1,5 +1,5 @@
 #include "store/zk/request.h"
-#include "store/zk/if.h"
+#include "store/zk/condition.h"
 #include "base/mem.h"
 
 #include <inttypes.h>
@@ -55,28 +55,28 @@ static void put_op(struct buf *out, const char *root, const struct store_op *op)
     }
 }
 
-static void begin(struct zkr *out, enum zkw_op op, bool is_change, size_t n_paths)
+static void begin(struct zkr *out, enum zkw_opcode opcode, bool is_change, size_t n_paths)
 {
-    *out = (struct zkr){.op = op, .body = BUF_EMPTY, .is_write = is_change, .is_change = is_change};
+    *out = (struct zkr){.opcode = opcode, .body = BUF_EMPTY, .is_write = is_change, .is_change = is_change};
     out->paths = mem_array(n_paths, sizeof *out->paths);
     out->n_paths = n_paths;
 }
 
-static void begin_one(struct zkr *out, enum zkw_op op, bool is_change, const char *path)
+static void begin_one(struct zkr *out, enum zkw_opcode opcode, bool is_change, const char *path)
 {
-    begin(out, op, is_change, 1);
+    begin(out, opcode, is_change, 1);
     out->paths[0] = mem_str(path);
 }
 
 void zkr_make_read(struct zkr *out, enum store_read_kind kind, const char *root, const char *path)
 {
-    static const enum zkw_op ops[] = {
+    static const enum zkw_opcode opcodes[] = {
         [STORE_READ_DATA] = ZKW_GET_DATA,
         [STORE_READ_STAT] = ZKW_EXISTS,
         [STORE_READ_CHILDREN] = ZKW_GET_CHILDREN2,
         [STORE_READ_ACL] = ZKW_GET_ACL,
     };
-    begin_one(out, ops[kind], false, path);
+    begin_one(out, opcodes[kind], false, path);
     put_path(&out->body, root, path);
     if (kind != STORE_READ_ACL)
         buf_add_char(&out->body, 0); /* no watch */
@@ -84,13 +84,13 @@ void zkr_make_read(struct zkr *out, enum store_read_kind kind, const char *root,
 
 void zkr_make_write(struct zkr *out, const char *root, const struct store_op *op)
 {
-    static const enum zkw_op ops[] = {
+    static const enum zkw_opcode opcodes[] = {
         [STORE_OP_CREATE] = ZKW_CREATE2, [STORE_OP_SET] = ZKW_SET_DATA, [STORE_OP_DELETE] = ZKW_DELETE};
     if (op->kind == STORE_OP_CHECK) {
         zkr_make_multi(out, root, op, 1);
         return;
     }
-    begin_one(out, ops[op->kind], true, op->path);
+    begin_one(out, opcodes[op->kind], true, op->path);
     put_op(&out->body, root, op);
 }
 
@@ -112,10 +112,10 @@ static void put_multi_header(struct buf *out, int32_t type, bool is_last)
 
 void zkr_make_multi(struct zkr *out, const char *root, const struct store_op *ops, size_t n_ops)
 {
-    static const enum zkw_op types[] = {[STORE_OP_CREATE] = ZKW_CREATE,
-                                        [STORE_OP_SET] = ZKW_SET_DATA,
-                                        [STORE_OP_DELETE] = ZKW_DELETE,
-                                        [STORE_OP_CHECK] = ZKW_CHECK};
+    static const enum zkw_opcode types[] = {[STORE_OP_CREATE] = ZKW_CREATE,
+                                            [STORE_OP_SET] = ZKW_SET_DATA,
+                                            [STORE_OP_DELETE] = ZKW_DELETE,
+                                            [STORE_OP_CHECK] = ZKW_CHECK};
     begin(out, ZKW_MULTI, false, n_ops);
     for (size_t i = 0; i < n_ops; i++) {
         out->is_change = out->is_change || ops[i].kind != STORE_OP_CHECK;
@@ -131,8 +131,8 @@ static char *check_path(const char *path, int64_t n_creates)
 {
     mem_auto char *parent = mem_strn(path, (size_t)(strrchr(path, '/') - path));
     if (n_creates < 0)
-        return mem_fmt("%s/" ZKI_NAME, parent);
-    return mem_fmt("%s/" ZKI_NAME "%010" PRId64, parent, n_creates);
+        return mem_fmt("%s/" ZKCOND_NAME, parent);
+    return mem_fmt("%s/" ZKCOND_NAME "%010" PRId64, parent, n_creates);
 }
 
 void zkr_make_checked(struct zkr *out, const char *root, const struct store_op *ops, size_t n_ops,
@@ -206,9 +206,9 @@ static void take_op(struct zkw_in *in, struct store_op *out)
 bool zkr_write(const struct zkr *r, size_t i, struct store_op *out)
 {
     struct zkw_in in = zkw_in_make(r->body.bytes, r->body.len);
-    int32_t type = (int32_t)r->op;
+    int32_t type = (int32_t)r->opcode;
     for (size_t at = 0; at <= i; at++) {
-        if (r->op == ZKW_MULTI) {
+        if (r->opcode == ZKW_MULTI) {
             type = zkw_get_i32(&in);
             zkw_get_i8(&in);
             zkw_get_i32(&in);
@@ -322,17 +322,17 @@ static int32_t get_multi(struct zkw_in *in, const struct zkr *r, struct zkr_answ
     return ZKW_MARSHALLING;
 }
 
-static void get_body(struct zkw_in *in, enum zkw_op op, struct zkr_answer *out)
+static void get_body(struct zkw_in *in, enum zkw_opcode opcode, struct zkr_answer *out)
 {
-    if (op == ZKW_GET_DATA)
+    if (opcode == ZKW_GET_DATA)
         get_data(in, out);
-    else if (op == ZKW_GET_CHILDREN2)
+    else if (opcode == ZKW_GET_CHILDREN2)
         get_names(in, out);
-    else if (op == ZKW_GET_ACL)
+    else if (opcode == ZKW_GET_ACL)
         get_acl(in, out);
-    else if (op == ZKW_CREATE2 || op == ZKW_SYNC)
+    else if (opcode == ZKW_CREATE2 || opcode == ZKW_SYNC)
         zkw_get_bytes(in); /* the path */
-    if (op != ZKW_DELETE && op != ZKW_SYNC)
+    if (opcode != ZKW_DELETE && opcode != ZKW_SYNC)
         zkw_get_stat(in, &out->stat);
 }
 
@@ -342,10 +342,10 @@ int32_t zkr_read(const struct zkr *r, int32_t err, struct zkw_in body, struct zk
     *bad = false;
     if (err != ZKW_OK)
         return err;
-    if (r->op == ZKW_MULTI)
+    if (r->opcode == ZKW_MULTI)
         err = get_multi(&body, r, out);
     else
-        get_body(&body, r->op, out);
+        get_body(&body, r->opcode, out);
     *bad = body.is_bad;
     return body.is_bad ? ZKW_MARSHALLING : err;
 }

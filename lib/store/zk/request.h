@@ -15,7 +15,7 @@
 #include "store/zk/wire.h"
 
 struct zkr {
-    enum zkw_op op;
+    enum zkw_opcode opcode;
     struct buf body;
     bool is_write;  /* it may change something */
     bool is_change; /* when it succeeds the tree has another revision number */
@@ -51,7 +51,7 @@ void zkr_make_write(struct zkr *out, const char *root, const struct store_op *op
 void zkr_make_set_acl(struct zkr *out, const char *root, const char *path, const struct store_acl *acl);
 /** All or nothing; parameters as for zkr_make_read; ops borrowed, n_ops >= 1. */
 void zkr_make_multi(struct zkr *out, const char *root, const struct store_op *ops, size_t n_ops);
-/** Sets and deletes of one version behind the check of zk_if.h; parameters as there and as for zkr_make_read. */
+/** Sets and deletes of one version behind the check of store/zk/condition.h; parameters as there and as for zkr_make_read. */
 void zkr_make_checked(struct zkr *out, const char *root, const struct store_op *ops, size_t n_ops,
                       int64_t n_creates);
 /** Wait until the server has what others were told of. Parameters as for zkr_make_read. */

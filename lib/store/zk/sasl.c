@@ -198,7 +198,7 @@ static void destroy(struct zksasl *s)
 
 static void begin_step(struct zksasl *s);
 
-static void tell(struct zksasl *s)
+static void report(struct zksasl *s)
 {
     if (s->err) {
         s->x.phase = PHASE_NONE;
@@ -223,7 +223,7 @@ static void after_work(uv_work_t *job, int status)
         s->x.phase = PHASE_NONE;
     s->is_stale = s->is_renewal = false;
     if (is_wanted)
-        tell(s);
+        report(s);
     else if (s->host)
         begin_step(s);
 }

@@ -36,7 +36,7 @@ struct zks {
     size_t n_conns;    /* not freed yet, the current one included */
     size_t n_attempts; /* since the last time it was up */
     size_t next;       /* server to try next */
-    bool is_down_told;
+    bool is_down_notified;
     struct run_timer *timer;
     char *digest;        /* config.digest, copied */
     struct zksasl *sasl; /* NULL: not by Kerberos */
@@ -103,11 +103,11 @@ static void answer_lost(struct zks *s)
     }
 }
 
-static void tell_down(struct zks *s, const struct err_info *why)
+static void notify_down(struct zks *s, const struct err_info *why)
 {
-    if (s->is_down_told)
+    if (s->is_down_notified)
         return;
-    s->is_down_told = true;
+    s->is_down_notified = true;
     s->ops->down(s->arg, why);
 }
 
@@ -123,7 +123,7 @@ static void fail(struct zks *s, const struct err_info *why)
     run_timer_start(s->timer, was_up || !is_round_over ? 0 : (uint64_t)pause_ms(s), 0);
     answer_lost(s);
     if (s->state != ZKS_CLOSED && (was_up || is_round_over))
-        tell_down(s, why);
+        notify_down(s, why);
 }
 
 static void fail_because(struct zks *s, const char *text)
@@ -166,7 +166,7 @@ static void announce(struct zks *s)
 {
     s->state = ZKS_UP;
     s->n_attempts = 0;
-    s->is_down_told = false;
+    s->is_down_notified = false;
     log_emit(&ev_zk_connected, LOG_STR("role", s->config.role), LOG_STR("server", zkc_name(s->conn)),
              LOG_INT("timeout_ms", s->timeout_ms), LOG_STR("session", s->is_resumed ? "resumed" : "new"));
     s->ops->up(s->arg, s->is_resumed);
@@ -530,17 +530,17 @@ static int32_t enlist(struct zks *s, struct zks_request *request)
     return request->xid;
 }
 
-void zks_send(struct zks *s, struct zks_request *request, enum zkw_op op, const char *path)
+void zks_send(struct zks *s, struct zks_request *request, enum zkw_opcode opcode, const char *path)
 {
     int32_t xid = enlist(s, request);
-    zkw_put_request(&s->out, xid, op, path);
+    zkw_put_request(&s->out, xid, opcode, path);
     request->end = s->n_flushed + s->out.len;
 }
 
-void zks_send_made(struct zks *s, struct zks_request *request, enum zkw_op op, const struct buf *body)
+void zks_send_made(struct zks *s, struct zks_request *request, enum zkw_opcode opcode, const struct buf *body)
 {
     int32_t xid = enlist(s, request);
-    zkw_put_made(&s->out, xid, op, body);
+    zkw_put_made(&s->out, xid, opcode, body);
     request->end = s->n_flushed + s->out.len;
 }
 

@@ -96,9 +96,10 @@ int64_t zks_seen(const struct zks *s);
 uint64_t zks_n_restarts(const struct zks *s);
 /** Ask; only while it is up. Requests are answered in order. They leave with the next zks_flush, which the session does
  *  by itself after `up` and `drained`. path: as for zkw_put_request. */
-void zks_send(struct zks *s, struct zks_request *request, enum zkw_op op, const char *path);
+void zks_send(struct zks *s, struct zks_request *request, enum zkw_opcode opcode, const char *path);
 /** As zks_send, with a body that was made before (zkw_put_made). [borrowed] */
-void zks_send_made(struct zks *s, struct zks_request *request, enum zkw_op op, const struct buf *body);
+void zks_send_made(struct zks *s, struct zks_request *request, enum zkw_opcode opcode,
+                   const struct buf *body);
 /** Send what was asked since the last flush; nothing, when there is none or the session is down. */
 void zks_flush(struct zks *s);
 

@@ -136,26 +136,26 @@ int zkw_get_hello(struct zkw_bytes frame, struct zkw_hello *out)
     return 0;
 }
 
-void zkw_put_request(struct buf *out, int32_t xid, enum zkw_op op, const char *path)
+void zkw_put_request(struct buf *out, int32_t xid, enum zkw_opcode opcode, const char *path)
 {
     enum { persistent_recursive = 1 };
     size_t start = zkw_frame_begin(out);
     zkw_put_i32(out, xid);
-    zkw_put_i32(out, op);
+    zkw_put_i32(out, (int32_t)opcode);
     if (path)
         zkw_put_bytes(out, path, strlen(path));
-    if (op == ZKW_EXISTS || op == ZKW_GET_DATA || op == ZKW_GET_CHILDREN2)
+    if (opcode == ZKW_EXISTS || opcode == ZKW_GET_DATA || opcode == ZKW_GET_CHILDREN2)
         put_bool(out, false);
-    if (op == ZKW_ADD_WATCH)
+    if (opcode == ZKW_ADD_WATCH)
         zkw_put_i32(out, persistent_recursive);
     zkw_frame_end(out, start);
 }
 
-void zkw_put_made(struct buf *out, int32_t xid, enum zkw_op op, const struct buf *body)
+void zkw_put_made(struct buf *out, int32_t xid, enum zkw_opcode opcode, const struct buf *body)
 {
     size_t start = zkw_frame_begin(out);
     zkw_put_i32(out, xid);
-    zkw_put_i32(out, op);
+    zkw_put_i32(out, (int32_t)opcode);
     buf_add(out, body->bytes, body->len);
     zkw_frame_end(out, start);
 }

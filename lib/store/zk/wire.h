@@ -7,7 +7,7 @@
  *     hello:    frame( 0:i32 last_zxid:i64 timeout:i32 session:i64 password:buffer read_only:bool )
  *     answer:   frame( 0:i32 timeout:i32 session:i64 password:buffer [read_only:bool] )
  *
- * Integers are big-endian; a string or buffer is its length (i32, -1: null) and its bytes. A row of ZKW_OPS is all it takes
+ * Integers are big-endian; a string or buffer is its length (i32, -1: null) and its bytes. A row of ZKW_OPCODES is all it takes
  * to know another request. Pure: no socket, clock or log. Thread: any.   Source: ZooKeeper's zookeeper.jute.
  */
 #ifndef STORE_ZK_WIRE_H
@@ -19,7 +19,7 @@
 #include "store/store.h"
 
 /** Requests: token, type on the wire. */
-#define ZKW_OPS(X)                                                                                           \
+#define ZKW_OPCODES(X)                                                                                       \
     X(ZKW_CREATE, 1)                                                                                         \
     X(ZKW_DELETE, 2)                                                                                         \
     X(ZKW_EXISTS, 3)                                                                                         \
@@ -38,10 +38,10 @@
     X(ZKW_ADD_WATCH, 106)                                                                                    \
     X(ZKW_CLOSE_SESSION, -11)
 
-enum zkw_op {
-#define ZKW_OP_ENUM(token, type) token = type,
-    ZKW_OPS(ZKW_OP_ENUM)
-#undef ZKW_OP_ENUM
+enum zkw_opcode {
+#define ZKW_OPCODE_ENUM(token, type) token = type,
+    ZKW_OPCODES(ZKW_OPCODE_ENUM)
+#undef ZKW_OPCODE_ENUM
 };
 
 /** Requests that are no ordinary ones have fixed xids. */
@@ -149,9 +149,9 @@ int zkw_get_hello(struct zkw_bytes frame, struct zkw_hello *out);
  *               recursive); NULL for the others                                 [borrowed]
  * Thread: any.   Source: zookeeper.jute.
  */
-void zkw_put_request(struct buf *out, int32_t xid, enum zkw_op op, const char *path);
+void zkw_put_request(struct buf *out, int32_t xid, enum zkw_opcode opcode, const char *path);
 /** As zkw_put_request, with a body that was made before, without xid and type. [borrowed] */
-void zkw_put_made(struct buf *out, int32_t xid, enum zkw_op op, const struct buf *body);
+void zkw_put_made(struct buf *out, int32_t xid, enum zkw_opcode opcode, const struct buf *body);
 /** What an error of a reply is to callers of the store: 0 or ERR_*. */
 int zkw_error(int32_t number);
 /** The same in words; static. */

@@ -20,23 +20,23 @@
 #include "base/mem.h"
 #include "store/store_backend.h"
 #include "store/zk/follow.h"
-#include "store/zk/if.h"
+#include "store/zk/condition.h"
 #include "store/zk/login.h"
 #include "store/zk/outcome.h"
 #include "store/zk/request.h"
 #include "store/zk/url.h"
 
-#define OP_MAGIC OBJ_MAGIC('Z', 'K', 'O', 'P')
+#define CALL_MAGIC OBJ_MAGIC('Z', 'K', 'C', 'A')
 
 enum { LINGER_MS = 2000, PAUSE_MIN_MS = 50, PAUSE_MAX_MS = 5000, DOUBLINGS_MAX = 16 };
 
-struct zk_op {
+struct zk_call {
     struct obj obj;
-    TAILQ_ENTRY(zk_op) link; /* in `waiting` */
+    TAILQ_ENTRY(zk_call) link; /* in `waiting` */
     struct zk_store *store;
     uint64_t seq;
     struct zkr made;
-    struct store_call call;
+    struct store_call caller;
     int64_t tries, deadline_ms;
     int64_t floor_zxid;         /* since it was sent: what the session had seen then */
     uint64_t n_restarts;        /* likewise: how often the session had started from nothing */
@@ -47,7 +47,7 @@ struct zk_op {
     struct zko *own; /* likewise: the follower need not read back what it writes; NULL: it has to */
 };
 
-TAILQ_HEAD(zk_op_list, zk_op);
+TAILQ_HEAD(zk_call_list, zk_call);
 
 struct zk_store {
     struct store base;
@@ -56,10 +56,10 @@ struct zk_store {
     struct store_options options;
     struct zks *session; /* NULL when closed */
     struct zkf *follower;
-    struct zki_set *conditional; /* writes under way on a condition */
-    struct zk_op_list waiting;   /* to be sent, in the order of the calls */
-    size_t n_sent;               /* inquiries included */
-    size_t n_open;               /* of those waiting: writes that may have been done */
+    struct zkcond_set *conditional; /* writes under way on a condition */
+    struct zk_call_list waiting;    /* to be sent, in the order of the calls */
+    size_t n_sent;                  /* inquiries included */
+    size_t n_open;                  /* of those waiting: writes that may have been done */
     uint64_t last_seq;
     struct run_timer *pause, *patience, *linger;
     bool is_paused, is_patience_running, is_session_closing;
@@ -76,65 +76,64 @@ static struct zk_store *zk_of(struct store *s)
 static void close_session(struct zk_store *s);
 
 /* Tell the caller, and free. */
-static void complete(struct zk_op *op, int err, struct store_result *r)
+static void complete(struct zk_call *c, int err, struct store_result *r)
 {
-    struct zk_store *s = op->store;
+    struct zk_store *s = c->store;
     r->why.code = err;
-    op->call.done(op->call.arg, err, r);
-    zkr_fini(&op->made);
-    obj_fini(&op->obj);
-    free(op);
+    c->caller.done(c->caller.arg, err, r);
+    zkr_fini(&c->made);
+    obj_fini(&c->obj);
+    free(c);
     if (s->base.is_closing && s->n_sent == 0 && TAILQ_EMPTY(&s->waiting))
         close_session(s);
 }
 
-static void complete_unknown(struct zk_op *op)
+static void complete_unknown(struct zk_call *c)
 {
     struct store_result r = {0};
-    err_set(&r.why, ERR_UNKNOWN_OUTCOME, op->made.paths[0],
+    err_set(&r.why, ERR_UNKNOWN_OUTCOME, c->made.paths[0],
             "the connection to ZooKeeper broke before it answered, and whether it wrote this cannot be told: "
             "read what is there, then repeat with a condition");
-    complete(op, ERR_UNKNOWN_OUTCOME, &r);
+    complete(c, ERR_UNKNOWN_OUTCOME, &r);
 }
 
-static void complete_cancelled(struct zk_op *op)
+static void complete_cancelled(struct zk_call *c)
 {
     struct store_result r = {0};
-    if (op->is_open) {
-        complete_unknown(op);
+    if (c->is_open) {
+        complete_unknown(c);
         return;
     }
-    err_set(&r.why, ERR_CANCELLED, op->made.paths[0], "%s", err_text(ERR_CANCELLED));
-    complete(op, ERR_CANCELLED, &r);
+    err_set(&r.why, ERR_CANCELLED, c->made.paths[0], "%s", err_text(ERR_CANCELLED));
+    complete(c, ERR_CANCELLED, &r);
 }
 
-static void complete_unavailable(struct zk_op *op)
+static void complete_unavailable(struct zk_call *c)
 {
-    const struct zk_store *s = op->store;
+    const struct zk_store *s = c->store;
     struct store_result r = {0};
-    if (op->is_open) {
-        complete_unknown(op);
+    if (c->is_open) {
+        complete_unknown(c);
         return;
     }
-    err_set(&r.why, ERR_UNAVAILABLE, op->made.paths[0],
-            "ZooKeeper at %s gave no answer within %lld tries%s%s", s->servers, (long long)op->tries,
-            s->why_down.code ? ": " : "", s->why_down.text);
-    complete(op, ERR_UNAVAILABLE, &r);
+    err_set(&r.why, ERR_UNAVAILABLE, c->made.paths[0], "ZooKeeper at %s gave no answer within %lld tries%s%s",
+            s->servers, (long long)c->tries, s->why_down.code ? ": " : "", s->why_down.text);
+    complete(c, ERR_UNAVAILABLE, &r);
 }
 
-static void complete_refused(struct zk_op *op, int32_t number, size_t failed_op)
+static void complete_refused(struct zk_call *c, int32_t number, size_t failed_op)
 {
     struct store_result r = {.failed_op = failed_op};
     int err = zkw_error(number);
-    err_set(&r.why, err, op->made.paths[failed_op], "%s; ZooKeeper says: %s (%d)", err_text(err),
+    err_set(&r.why, err, c->made.paths[failed_op], "%s; ZooKeeper says: %s (%d)", err_text(err),
             zkw_error_text(number), (int)number);
-    complete(op, err, &r);
+    complete(c, err, &r);
 }
 
-static void complete_done(struct zk_op *op, const struct zkr_answer *a, int64_t header_zxid)
+static void complete_done(struct zk_call *c, const struct zkr_answer *a, int64_t header_zxid)
 {
     const struct store_acl acl = {a->acl, a->n_acl};
-    bool has_stat = op->made.op == ZKW_CREATE2 || op->made.op == ZKW_SET_DATA;
+    bool has_stat = c->made.opcode == ZKW_CREATE2 || c->made.opcode == ZKW_SET_DATA;
     struct store_result r = {
         .stat = a->stat,
         .data = a->bytes,
@@ -142,12 +141,12 @@ static void complete_done(struct zk_op *op, const struct zkr_answer *a, int64_t 
         .children = (const char *const *)a->names,
         .n_children = a->n_names,
         .stats = a->stats,
-        .acl = op->made.op == ZKW_GET_ACL ? &acl : NULL,
-        .zxid = !op->made.is_change ? 0
-                : has_stat          ? a->stat.mzxid
-                                    : header_zxid,
+        .acl = c->made.opcode == ZKW_GET_ACL ? &acl : NULL,
+        .zxid = !c->made.is_change ? 0
+                : has_stat         ? a->stat.mzxid
+                                   : header_zxid,
     };
-    complete(op, 0, &r);
+    complete(c, 0, &r);
 }
 
 /* ---- the queue ---- */
@@ -160,34 +159,34 @@ static bool can_send(const struct zk_store *s)
     return !s->is_session_closing && !s->is_paused && zks_is_up(s->session);
 }
 
-static void op_unqueue(struct zk_op *op)
+static void call_unqueue(struct zk_call *c)
 {
-    TAILQ_REMOVE(&op->store->waiting, op, link);
-    op->store->n_open -= op->is_open;
+    TAILQ_REMOVE(&c->store->waiting, c, link);
+    c->store->n_open -= c->is_open;
 }
 
-static void op_send(struct zk_op *op)
+static void call_send(struct zk_call *c)
 {
-    struct zk_store *s = op->store;
-    op_unqueue(op);
+    struct zk_store *s = c->store;
+    call_unqueue(c);
     s->n_sent++;
-    op->floor_zxid = zks_seen(s->session);
-    op->n_restarts = zks_n_restarts(s->session);
-    op->request.done = on_reply;
-    op->request.arg = op;
-    if (s->follower && (op->made.op == ZKW_CREATE2 || op->made.op == ZKW_SET_DATA))
-        op->own = zkf_write_begins(s->follower, op->made.paths[0], op->made.op == ZKW_CREATE2);
-    zks_send_made(s->session, &op->request, op->made.op, &op->made.body);
+    c->floor_zxid = zks_seen(s->session);
+    c->n_restarts = zks_n_restarts(s->session);
+    c->request.done = on_reply;
+    c->request.arg = c;
+    if (s->follower && (c->made.opcode == ZKW_CREATE2 || c->made.opcode == ZKW_SET_DATA))
+        c->own = zkf_write_begins(s->follower, c->made.paths[0], c->made.opcode == ZKW_CREATE2);
+    zks_send_made(s->session, &c->request, c->made.opcode, &c->made.body);
 }
 
 static void flush(struct zk_store *s)
 {
-    struct zk_op *op;
+    struct zk_call *c;
     bool is_sending = can_send(s) && !TAILQ_EMPTY(&s->waiting);
     if (is_sending && s->n_open > 0)
         inquire(s);
-    while (is_sending && s->n_open == 0 && (op = TAILQ_FIRST(&s->waiting)))
-        op_send(op);
+    while (is_sending && s->n_open == 0 && (c = TAILQ_FIRST(&s->waiting)))
+        call_send(c);
     if (is_sending)
         zks_flush(s->session);
     if (TAILQ_EMPTY(&s->waiting) || s->is_patience_running)
@@ -197,34 +196,34 @@ static void flush(struct zk_store *s)
 }
 
 /* Put it where its turn is. */
-static void op_wait(struct zk_op *op)
+static void call_wait(struct zk_call *c)
 {
-    struct zk_store *s = op->store;
-    op->deadline_ms = run_now_ms() + s->options.connect_timeout_ms;
-    s->n_open += op->is_open;
-    struct zk_op *before = TAILQ_LAST(&s->waiting, zk_op_list);
-    while (before && before->seq > op->seq)
-        before = TAILQ_PREV(before, zk_op_list, link);
+    struct zk_store *s = c->store;
+    c->deadline_ms = run_now_ms() + s->options.connect_timeout_ms;
+    s->n_open += c->is_open;
+    struct zk_call *before = TAILQ_LAST(&s->waiting, zk_call_list);
+    while (before && before->seq > c->seq)
+        before = TAILQ_PREV(before, zk_call_list, link);
     if (before)
-        TAILQ_INSERT_AFTER(&s->waiting, before, op, link);
+        TAILQ_INSERT_AFTER(&s->waiting, before, c, link);
     else
-        TAILQ_INSERT_HEAD(&s->waiting, op, link);
+        TAILQ_INSERT_HEAD(&s->waiting, c, link);
 }
 
-static struct zk_op *op_new(struct zk_store *s, struct store_call call)
+static struct zk_call *call_new(struct zk_store *s, struct store_call call)
 {
-    struct zk_op *op = mem_new(struct zk_op);
-    obj_init(&op->obj, OP_MAGIC);
-    op->store = s;
-    op->call = call;
-    return op;
+    struct zk_call *c = mem_new(struct zk_call);
+    obj_init(&c->obj, CALL_MAGIC);
+    c->store = s;
+    c->caller = call;
+    return c;
 }
 
-static void submit(struct zk_op *op)
+static void submit(struct zk_call *c)
 {
-    struct zk_store *s = op->store;
-    op->seq = ++s->last_seq;
-    op_wait(op);
+    struct zk_store *s = c->store;
+    c->seq = ++s->last_seq;
+    call_wait(c);
     flush(s);
 }
 
@@ -243,40 +242,40 @@ static void start_pause(struct zk_store *s, int64_t k)
 /* ---- calls without an answer ---- */
 
 /* It was not done, or may have been: is_open says which. */
-static void op_lost(struct zk_op *op)
+static void call_lost(struct zk_call *c)
 {
-    struct zk_store *s = op->store;
-    op->tries++;
+    struct zk_store *s = c->store;
+    c->tries++;
     if (s->base.is_closing) {
-        complete_cancelled(op);
-    } else if (op->tries > s->options.retry_times) {
-        complete_unavailable(op);
+        complete_cancelled(c);
+    } else if (c->tries > s->options.retry_times) {
+        complete_unavailable(c);
     } else {
-        start_pause(s, op->tries - 1);
-        op_wait(op);
+        start_pause(s, c->tries - 1);
+        call_wait(c);
         flush(s);
     }
 }
 
 static void on_outcome(void *arg, enum zkq_outcome outcome, const struct store_stat *stat)
 {
-    struct zk_op *op = obj_cast(arg, struct zk_op, OP_MAGIC);
-    struct zk_store *s = op->store;
-    op->is_asking = false;
+    struct zk_call *c = obj_cast(arg, struct zk_call, CALL_MAGIC);
+    struct zk_store *s = c->store;
+    c->is_asking = false;
     s->n_sent--;
-    op_unqueue(op);
-    op->is_open = outcome == ZKQ_LOST || outcome == ZKQ_UNKNOWN;
+    call_unqueue(c);
+    c->is_open = outcome == ZKQ_LOST || outcome == ZKQ_UNKNOWN;
     if (outcome == ZKQ_LOST) {
-        op_lost(op);
+        call_lost(c);
     } else if (outcome == ZKQ_UNKNOWN) {
-        complete_unknown(op);
+        complete_unknown(c);
     } else if (outcome == ZKQ_DONE) {
         struct store_result r = {.stat = *stat, .zxid = stat->mzxid};
-        complete(op, 0, &r);
+        complete(c, 0, &r);
     } else if (s->base.is_closing) {
-        complete_cancelled(op);
+        complete_cancelled(c);
     } else {
-        op_wait(op);
+        call_wait(c);
     }
     if (!s->is_session_closing)
         flush(s);
@@ -285,20 +284,20 @@ static void on_outcome(void *arg, enum zkq_outcome outcome, const struct store_s
 /* Ask what became of every write that may have been done. */
 static void inquire(struct zk_store *s)
 {
-    struct zk_op *op;
-    TAILQ_FOREACH (op, &s->waiting, link) {
-        if (!op->is_open || op->is_asking)
+    struct zk_call *c;
+    TAILQ_FOREACH (c, &s->waiting, link) {
+        if (!c->is_open || c->is_asking)
             continue;
-        op->is_asking = true;
+        c->is_asking = true;
         s->n_sent++;
-        op->inquiry = (struct zkq){.session = s->session,
-                                   .root = s->root,
-                                   .lost = &op->made,
-                                   .floor = op->floor_zxid,
-                                   .is_fenced = op->n_restarts == zks_n_restarts(s->session),
-                                   .done = on_outcome,
-                                   .arg = op};
-        zkq_start(&op->inquiry);
+        c->inquiry = (struct zkq){.session = s->session,
+                                  .root = s->root,
+                                  .lost = &c->made,
+                                  .floor = c->floor_zxid,
+                                  .is_fenced = c->n_restarts == zks_n_restarts(s->session),
+                                  .done = on_outcome,
+                                  .arg = c};
+        zkq_start(&c->inquiry);
     }
 }
 
@@ -310,18 +309,18 @@ static void on_pause_over(void *arg)
 }
 
 /* Calls that have waited for a connection long enough have used up a try; those that have no other leave the queue. */
-static void use_up_tries(struct zk_store *s, struct zk_op_list *over, int64_t now)
+static void use_up_tries(struct zk_store *s, struct zk_call_list *over, int64_t now)
 {
-    struct zk_op *op, *after;
-    for (op = TAILQ_FIRST(&s->waiting); op; op = after) {
-        after = TAILQ_NEXT(op, link);
-        if (op->deadline_ms > now || op->is_asking)
+    struct zk_call *c, *after;
+    for (c = TAILQ_FIRST(&s->waiting); c; c = after) {
+        after = TAILQ_NEXT(c, link);
+        if (c->deadline_ms > now || c->is_asking)
             continue;
-        op->deadline_ms = now + s->options.connect_timeout_ms;
-        if (zks_is_up(s->session) || ++op->tries <= s->options.retry_times)
+        c->deadline_ms = now + s->options.connect_timeout_ms;
+        if (zks_is_up(s->session) || ++c->tries <= s->options.retry_times)
             continue;
-        op_unqueue(op);
-        TAILQ_INSERT_TAIL(over, op, link);
+        call_unqueue(c);
+        TAILQ_INSERT_TAIL(over, c, link);
     }
 }
 
@@ -329,63 +328,63 @@ static void on_patience_over(void *arg)
 {
     struct zk_store *s = zk_of(arg);
     int64_t now = run_now_ms(), next = now + s->options.connect_timeout_ms;
-    struct zk_op_list over = TAILQ_HEAD_INITIALIZER(over);
-    struct zk_op *op;
+    struct zk_call_list over = TAILQ_HEAD_INITIALIZER(over);
+    struct zk_call *c;
     s->is_patience_running = false;
     use_up_tries(s, &over, now);
-    TAILQ_FOREACH (op, &s->waiting, link)
-        if (!op->is_asking && op->deadline_ms < next)
-            next = op->deadline_ms;
+    TAILQ_FOREACH (c, &s->waiting, link)
+        if (!c->is_asking && c->deadline_ms < next)
+            next = c->deadline_ms;
     if (!TAILQ_EMPTY(&s->waiting)) {
         s->is_patience_running = true;
         run_timer_start(s->patience, (uint64_t)(next - now), 0);
     }
-    while ((op = TAILQ_FIRST(&over))) {
-        TAILQ_REMOVE(&over, op, link);
-        complete_unavailable(op);
+    while ((c = TAILQ_FIRST(&over))) {
+        TAILQ_REMOVE(&over, c, link);
+        complete_unavailable(c);
     }
 }
 
 /* ---- answers ---- */
 
 /* The follower hears of the write before the caller does. stat NULL: it was not carried out, or nobody knows. */
-static void tell_follower(struct zk_op *op, const struct store_stat *stat)
+static void notify_follower(struct zk_call *c, const struct store_stat *stat)
 {
-    struct zko *own = op->own;
-    struct zkw_bytes data = zkr_data(&op->made);
-    op->own = NULL;
+    struct zko *own = c->own;
+    struct zkw_bytes data = zkr_data(&c->made);
+    c->own = NULL;
     if (own && stat)
         zko_done(own, stat, data.at, data.len);
     else if (own)
         zko_failed(own);
 }
 
-static bool may_be_done(const struct zk_op *op, int32_t number, const struct zks_reply *reply)
+static bool may_be_done(const struct zk_call *c, int32_t number, const struct zks_reply *reply)
 {
     bool is_without_answer = (number == ZKW_CONNECTION_LOSS && !reply->is_not_done) || number == ZKW_TIMEOUT;
-    return op->made.is_write && is_without_answer;
+    return c->made.is_write && is_without_answer;
 }
 
 static void on_reply(void *arg, const struct zks_reply *reply)
 {
-    struct zk_op *op = obj_cast(arg, struct zk_op, OP_MAGIC);
-    struct zk_store *s = op->store;
+    struct zk_call *c = obj_cast(arg, struct zk_call, CALL_MAGIC);
+    struct zk_store *s = c->store;
     struct zkr_answer answer;
     bool is_bad;
-    int32_t number = zkr_read(&op->made, reply->err, reply->body, &answer, &is_bad);
+    int32_t number = zkr_read(&c->made, reply->err, reply->body, &answer, &is_bad);
     s->n_sent--;
-    tell_follower(op, number == ZKW_OK && !is_bad ? &answer.stat : NULL);
-    op->is_open = is_bad ? op->made.is_write : may_be_done(op, number, reply);
+    notify_follower(c, number == ZKW_OK && !is_bad ? &answer.stat : NULL);
+    c->is_open = is_bad ? c->made.is_write : may_be_done(c, number, reply);
     if (is_bad) {
-        op_lost(op);
+        call_lost(c);
         if (!s->is_session_closing)
             zks_abandon(s->session, "a reply is malformed");
     } else if (zkw_error(number) == ERR_UNAVAILABLE) {
-        op_lost(op);
+        call_lost(c);
     } else if (number != ZKW_OK) {
-        complete_refused(op, number, answer.failed_op);
+        complete_refused(c, number, answer.failed_op);
     } else {
-        complete_done(op, &answer, reply->zxid);
+        complete_done(c, &answer, reply->zxid);
     }
     zkr_answer_fini(&answer);
 }
@@ -438,50 +437,50 @@ static struct zks_config session_config(const struct zk_store *s, const char *ro
 
 static void zk_read(struct store *base, enum store_read_kind kind, const char *path, struct store_call call)
 {
-    struct zk_op *op = op_new(zk_of(base), call);
-    zkr_make_read(&op->made, kind, op->store->root, path);
-    submit(op);
+    struct zk_call *c = call_new(zk_of(base), call);
+    zkr_make_read(&c->made, kind, c->store->root, path);
+    submit(c);
 }
 
 static void zk_write(struct store *base, const struct store_op *write, struct store_call call)
 {
     if (write->mzxid) {
-        zki_start(zk_of(base)->conditional, write, call);
+        zkcond_start(zk_of(base)->conditional, write, call);
         return;
     }
-    struct zk_op *op = op_new(zk_of(base), call);
-    zkr_make_write(&op->made, op->store->root, write);
-    submit(op);
+    struct zk_call *c = call_new(zk_of(base), call);
+    zkr_make_write(&c->made, c->store->root, write);
+    submit(c);
 }
 
 static void zk_set_acl(struct store *base, const char *path, const struct store_acl *acl,
                        struct store_call call)
 {
-    struct zk_op *op = op_new(zk_of(base), call);
-    zkr_make_set_acl(&op->made, op->store->root, path, acl);
-    submit(op);
+    struct zk_call *c = call_new(zk_of(base), call);
+    zkr_make_set_acl(&c->made, c->store->root, path, acl);
+    submit(c);
 }
 
 static void zk_multi(struct store *base, const struct store_op *ops, size_t n_ops, struct store_call call)
 {
-    struct zk_op *op = op_new(zk_of(base), call);
-    zkr_make_multi(&op->made, op->store->root, ops, n_ops);
-    submit(op);
+    struct zk_call *c = call_new(zk_of(base), call);
+    zkr_make_multi(&c->made, c->store->root, ops, n_ops);
+    submit(c);
 }
 
-void zki_checked_write(struct store *s, const struct store_op *ops, size_t n_ops, int64_t n_creates,
-                       struct store_call call)
+void zkcond_checked_write(struct store *s, const struct store_op *ops, size_t n_ops, int64_t n_creates,
+                          struct store_call call)
 {
-    struct zk_op *op = op_new(zk_of(s), call);
-    zkr_make_checked(&op->made, op->store->root, ops, n_ops, n_creates);
-    submit(op);
+    struct zk_call *c = call_new(zk_of(s), call);
+    zkr_make_checked(&c->made, c->store->root, ops, n_ops, n_creates);
+    submit(c);
 }
 
 static void zk_sync(struct store *base, struct store_call call)
 {
-    struct zk_op *op = op_new(zk_of(base), call);
-    zkr_make_sync(&op->made, op->store->root, "/");
-    submit(op);
+    struct zk_call *c = call_new(zk_of(base), call);
+    zkr_make_sync(&c->made, c->store->root, "/");
+    submit(c);
 }
 
 static void zk_follow(struct store *base, const struct store_follow_ops *ops, void *arg)
@@ -536,15 +535,15 @@ static void on_linger_over(void *arg)
 static void close_now(void *arg)
 {
     struct zk_store *s = zk_of(arg);
-    struct zk_op *op, *after;
+    struct zk_call *c, *after;
     if (s->n_sent > 0)
         run_timer_start(s->linger, LINGER_MS, 0);
-    for (op = TAILQ_FIRST(&s->waiting); op; op = after) {
-        after = TAILQ_NEXT(op, link);
-        if (op->is_asking)
+    for (c = TAILQ_FIRST(&s->waiting); c; c = after) {
+        after = TAILQ_NEXT(c, link);
+        if (c->is_asking)
             continue;
-        op_unqueue(op);
-        complete_cancelled(op);
+        call_unqueue(c);
+        complete_cancelled(c);
     }
     if (s->n_sent == 0)
         close_session(s);
@@ -561,7 +560,7 @@ static void zk_close(struct store *base)
 static void zk_free(struct store *base)
 {
     struct zk_store *s = container_of(base, struct zk_store, base);
-    zki_set_free(s->conditional);
+    zkcond_set_free(s->conditional);
     free(s->servers);
     free(s->root);
     free(s->follow_servers);
@@ -628,7 +627,7 @@ int store_zk_open(struct run_loop *loop, const char *url, const struct store_opt
     s->kerberos = zkl_kerberos_copy(options->kerberos);
     s->root = mem_str(root);
     TAILQ_INIT(&s->waiting);
-    s->conditional = zki_set_new(&s->base);
+    s->conditional = zkcond_set_new(&s->base);
     s->pause = run_timer_new(loop, on_pause_over, &s->base);
     s->patience = run_timer_new(loop, on_patience_over, &s->base);
     s->linger = run_timer_new(loop, on_linger_over, &s->base);

@@ -259,7 +259,7 @@ static bool has_request(void *arg)
     return !TAILQ_EMPTY(&z->requests);
 }
 
-int32_t fake_want(struct fake_zk *z, enum zkw_op op, const char *path)
+int32_t fake_want(struct fake_zk *z, enum zkw_opcode op, const char *path)
 {
     fake_until(z, has_request, z);
     struct request *r = TAILQ_FIRST(&z->requests);

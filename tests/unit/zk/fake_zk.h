@@ -31,7 +31,7 @@ size_t fake_n_hellos(const struct fake_zk *z);
 /** Run the loop until is_so(arg); fails the test after 20 s. */
 void fake_until(struct fake_zk *z, bool (*is_so)(void *arg), void *arg);
 /** Wait for the next request, which must be this one (path NULL: has none). @return its xid. */
-int32_t fake_want(struct fake_zk *z, enum zkw_op op, const char *path);
+int32_t fake_want(struct fake_zk *z, enum zkw_opcode op, const char *path);
 /** The last request wanted was a multi with this text in it. */
 bool fake_wanted_has(const struct fake_zk *z, const char *text);
 /** No request has come that was not asked for; gives the loop time to bring one. */

@@ -142,7 +142,7 @@ static void reply_names(struct rig *r, int32_t xid, int64_t zxid, const char *co
     fake_reply(r->fake, xid, zxid, 0, &body);
 }
 
-static int32_t want(struct rig *r, enum zkw_op op, const char *path)
+static int32_t want(struct rig *r, enum zkw_opcode op, const char *path)
 {
     return fake_want(r->fake, op, path);
 }

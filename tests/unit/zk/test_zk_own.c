@@ -156,9 +156,9 @@ static void hurry_reads_what_was_noticed(void **state)
 {
     struct rig *r = *state;
     struct zko *own = zko_begin(&r->set, "/a", ZKW_CREATED);
-    zko_hurry(&r->set, "/a");
+    zko_expedite(&r->set, "/a");
     assert_true(zko_notice(&r->set, "/a", ZKW_CREATED, 4));
-    zko_hurry(&r->set, "/a");
+    zko_expedite(&r->set, "/a");
     assert_told(r, "read /a after 4 ");
     done(own, 5, "x");
     assert_told(r, "");

@@ -16,14 +16,14 @@
 #define CALL_MAGIC OBJ_MAGIC('C', 'A', 'L', 'L')
 
 /* Numbers of the protocol. */
-#define OP_DELETE   ((enum zkw_op)2)
-#define OP_SET      ((enum zkw_op)5)
-#define OP_EXISTS   ((enum zkw_op)3)
-#define OP_GET_DATA ((enum zkw_op)4)
-#define OP_SYNC     ((enum zkw_op)9)
-#define OP_MULTI    ((enum zkw_op)14)
-#define OP_CREATE2  ((enum zkw_op)15)
-#define OP_CLOSE    ((enum zkw_op) - 11)
+#define OP_DELETE   ((enum zkw_opcode)2)
+#define OP_SET      ((enum zkw_opcode)5)
+#define OP_EXISTS   ((enum zkw_opcode)3)
+#define OP_GET_DATA ((enum zkw_opcode)4)
+#define OP_SYNC     ((enum zkw_opcode)9)
+#define OP_MULTI    ((enum zkw_opcode)14)
+#define OP_CREATE2  ((enum zkw_opcode)15)
+#define OP_CLOSE    ((enum zkw_opcode) - 11)
 enum {
     ERR_NO_NODE = -101,
     ERR_NODE_EXISTS = -110,

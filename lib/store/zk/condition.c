@@ -1,4 +1,4 @@
-#include "store/zk/if.h"
+#include "store/zk/condition.h"
 #include "base/map.h"
 #include "base/mem.h"
 
@@ -6,7 +6,7 @@
 #include <string.h>
 #include <sys/queue.h>
 
-#define IF_MAGIC     OBJ_MAGIC('Z', 'K', 'I', 'F')
+#define COND_MAGIC   OBJ_MAGIC('Z', 'K', 'I', 'F')
 #define PARENT_MAGIC OBJ_MAGIC('Z', 'K', 'I', 'P')
 
 enum {
@@ -16,10 +16,10 @@ enum {
     FIRST_WRITE = 2, /* of the multi's operations, behind those of the check */
 };
 
-struct zki {
+struct zkcond {
     struct obj obj;
-    TAILQ_ENTRY(zki) link; /* of its parent; in no list: it waits for a sync, or is a plain one */
-    struct zki_set *set;
+    TAILQ_ENTRY(zkcond) link; /* of its parent; in no list: it waits for a sync, or is a plain one */
+    struct zkcond_set *set;
     struct parent *parent; /* while it is in a batch */
     struct store_op op;    /* path and bytes are ours */
     struct store_call call;
@@ -27,24 +27,24 @@ struct zki {
     bool is_plain;  /* we may not write to the parent, or there is none: the version is all that is checked */
     int n_rounds;
 };
-TAILQ_HEAD(zki_list, zki);
+TAILQ_HEAD(zkcond_list, zkcond);
 
 /* A node whose children are being written; there is one batch at a time. */
 struct parent {
     struct obj obj;
-    struct zki_set *set;
+    struct zkcond_set *set;
     char *path;
-    struct zki_list waiting, batch;
+    struct zkcond_list waiting, batch;
     size_t n_asked; /* stats of the batch that are awaited */
     int64_t n_creates;
 };
 
-struct zki_set {
+struct zkcond_set {
     struct store *store;
     struct map parents; /* path -> struct parent, while a child of it is being written */
 };
 
-static void finish(struct zki *w, int err, const struct store_result *r)
+static void finish(struct zkcond *w, int err, const struct store_result *r)
 {
     w->call.done(w->call.arg, err, r);
     free((char *)w->op.path);
@@ -53,7 +53,7 @@ static void finish(struct zki *w, int err, const struct store_result *r)
     free(w);
 }
 
-static void refuse(struct zki *w, int err, const char *text)
+static void refuse(struct zkcond *w, int err, const char *text)
 {
     struct store_result r = {0};
     err_set(&r.why, err, w->op.path, "%s", text);
@@ -61,7 +61,7 @@ static void refuse(struct zki *w, int err, const char *text)
 }
 
 /* An error of the whole multi, told of one of its writes. */
-static void finish_failed(struct zki *w, int err, const struct err_info *why)
+static void finish_failed(struct zkcond *w, int err, const struct err_info *why)
 {
     if (w->set->store->is_closing && err != ERR_UNKNOWN_OUTCOME)
         refuse(w, ERR_CANCELLED, err_text(ERR_CANCELLED));
@@ -70,7 +70,7 @@ static void finish_failed(struct zki *w, int err, const struct err_info *why)
 }
 
 /* What can be said of the node that was read. @return 0: it is the one that is meant. */
-static int judge(const struct zki *w, int err, const struct store_stat *stat)
+static int judge(const struct zkcond *w, int err, const struct store_stat *stat)
 {
     if (err)
         return err;
@@ -79,16 +79,16 @@ static int judge(const struct zki *w, int err, const struct store_stat *stat)
     return w->op.kind == STORE_OP_DELETE && stat->n_children > 0 ? ERR_NOTEMPTY : 0;
 }
 
-static bool is_stale_perhaps(const struct zki *w, int verdict)
+static bool is_stale_perhaps(const struct zkcond *w, int verdict)
 {
     return !w->is_synced && (verdict == ERR_NOTFOUND || verdict == ERR_CONFLICT || verdict == ERR_NOTEMPTY);
 }
 
-static void join(struct zki *w);
+static void join(struct zkcond *w);
 
 static void on_synced(void *arg, int err, const struct store_result *r)
 {
-    struct zki *w = obj_cast(arg, struct zki, IF_MAGIC);
+    struct zkcond *w = obj_cast(arg, struct zkcond, COND_MAGIC);
     w->is_synced = true;
     if (err)
         finish(w, err, r);
@@ -97,7 +97,7 @@ static void on_synced(void *arg, int err, const struct store_result *r)
 }
 
 /* It is not to be written like this; nor is it in a list. */
-static void turn_away(struct zki *w, int verdict, int err, const struct store_result *r)
+static void turn_away(struct zkcond *w, int verdict, int err, const struct store_result *r)
 {
     struct store *s = w->set->store;
     if (s->is_closing)
@@ -115,12 +115,12 @@ static void turn_away(struct zki *w, int verdict, int err, const struct store_re
 
 static void on_plain_written(void *arg, int err, const struct store_result *r)
 {
-    finish(obj_cast(arg, struct zki, IF_MAGIC), err, r);
+    finish(obj_cast(arg, struct zkcond, COND_MAGIC), err, r);
 }
 
 static void on_plain_node(void *arg, int err, const struct store_result *r)
 {
-    struct zki *w = obj_cast(arg, struct zki, IF_MAGIC);
+    struct zkcond *w = obj_cast(arg, struct zkcond, COND_MAGIC);
     struct store *s = w->set->store;
     int verdict = judge(w, err, &r->stat);
     if (verdict || s->is_closing) {
@@ -132,7 +132,7 @@ static void on_plain_node(void *arg, int err, const struct store_result *r)
     s->ops->write(s, &w->op, (struct store_call){on_plain_written, w});
 }
 
-static void look_plain(struct zki *w)
+static void look_plain(struct zkcond *w)
 {
     w->is_plain = true;
     w->set->store->ops->read(w->set->store, STORE_READ_STAT, w->op.path,
@@ -152,9 +152,9 @@ static void parent_free(struct parent *p)
 }
 
 /* Leave the batch. @return its first write; NULL: it is empty. */
-static struct zki *batch_pop(struct parent *p)
+static struct zkcond *batch_pop(struct parent *p)
 {
-    struct zki *w = TAILQ_FIRST(&p->batch);
+    struct zkcond *w = TAILQ_FIRST(&p->batch);
     if (w)
         TAILQ_REMOVE(&p->batch, w, link);
     return w;
@@ -163,8 +163,8 @@ static struct zki *batch_pop(struct parent *p)
 /* Once more, before those that came later; the error is that of the check. */
 static void batch_again(struct parent *p)
 {
-    struct zki_list spent = TAILQ_HEAD_INITIALIZER(spent);
-    struct zki *w;
+    struct zkcond_list spent = TAILQ_HEAD_INITIALIZER(spent);
+    struct zkcond *w;
     TAILQ_FOREACH (w, &p->batch, link)
         w->n_rounds++;
     TAILQ_CONCAT(&p->batch, &p->waiting, link);
@@ -182,7 +182,7 @@ static void batch_again(struct parent *p)
 /* One of them was refused, so none was written: the others begin again. */
 static void batch_without(struct parent *p, size_t at, int err, const struct store_result *r)
 {
-    struct zki *refused = TAILQ_FIRST(&p->batch);
+    struct zkcond *refused = TAILQ_FIRST(&p->batch);
     while (at--)
         refused = TAILQ_NEXT(refused, link);
     TAILQ_REMOVE(&p->batch, refused, link);
@@ -196,7 +196,7 @@ static void on_batch_written(void *arg, int err, const struct store_result *r)
     struct parent *p = obj_cast(arg, struct parent, PARENT_MAGIC);
     bool is_of_check = r->failed_op < FIRST_WRITE;
     struct store_result one = *r;
-    struct zki *w;
+    struct zkcond *w;
     if (err && !is_of_check) {
         batch_without(p, r->failed_op - FIRST_WRITE, err, r);
     } else if (err == ERR_NOTFOUND || err == ERR_EXISTS) {
@@ -221,18 +221,18 @@ static void write_batch(struct parent *p)
 {
     struct store_op ops[BATCH_MAX];
     size_t n = 0;
-    struct zki *w;
+    struct zkcond *w;
     TAILQ_FOREACH (w, &p->batch, link)
         ops[n++] = w->op;
     if (n)
-        zki_checked_write(p->set->store, ops, n, p->n_creates, (struct store_call){on_batch_written, p});
+        zkcond_checked_write(p->set->store, ops, n, p->n_creates, (struct store_call){on_batch_written, p});
     else
         begin(p);
 }
 
 static void on_node(void *arg, int err, const struct store_result *r)
 {
-    struct zki *w = obj_cast(arg, struct zki, IF_MAGIC);
+    struct zkcond *w = obj_cast(arg, struct zkcond, COND_MAGIC);
     struct parent *p = w->parent;
     int verdict = judge(w, err, &r->stat);
     p->n_asked--;
@@ -254,7 +254,7 @@ static void on_parent(void *arg, int err, const struct store_result *r)
 
 static bool is_in_batch(const struct parent *p, const char *path)
 {
-    const struct zki *w;
+    const struct zkcond *w;
     TAILQ_FOREACH (w, &p->batch, link) {
         if (strcmp(w->op.path, path) == 0)
             return true;
@@ -265,7 +265,7 @@ static bool is_in_batch(const struct parent *p, const char *path)
 /* As many as fit; of one node one only, for what a second one is answered follows from what becomes of the first. */
 static void fill_batch(struct parent *p)
 {
-    struct zki *w, *next;
+    struct zkcond *w, *next;
     size_t n = 0, n_bytes = 0;
     for (w = TAILQ_FIRST(&p->waiting); w && n < BATCH_MAX; w = next) {
         next = TAILQ_NEXT(w, link);
@@ -286,7 +286,7 @@ static void fill_batch(struct parent *p)
 static void begin(struct parent *p)
 {
     struct store *s = p->set->store;
-    struct zki *w;
+    struct zkcond *w;
     while (s->is_closing && (w = TAILQ_FIRST(&p->waiting))) {
         TAILQ_REMOVE(&p->waiting, w, link);
         refuse(w, ERR_CANCELLED, err_text(ERR_CANCELLED));
@@ -302,7 +302,7 @@ static void begin(struct parent *p)
 }
 
 /* Wait for the next batch, which begins at once when there is none. */
-static void join(struct zki *w)
+static void join(struct zkcond *w)
 {
     if (w->is_plain) {
         look_plain(w);
@@ -328,24 +328,24 @@ static void join(struct zki *w)
 
 /* ---- the interface ---- */
 
-struct zki_set *zki_set_new(struct store *s)
+struct zkcond_set *zkcond_set_new(struct store *s)
 {
-    struct zki_set *set = mem_new(struct zki_set);
+    struct zkcond_set *set = mem_new(struct zkcond_set);
     set->store = s;
     return set;
 }
 
-void zki_set_free(struct zki_set *set)
+void zkcond_set_free(struct zkcond_set *set)
 {
     BUG_IF(set->parents.n_items != 0);
     map_fini(&set->parents, NULL);
     free(set);
 }
 
-void zki_start(struct zki_set *set, const struct store_op *op, struct store_call call)
+void zkcond_start(struct zkcond_set *set, const struct store_op *op, struct store_call call)
 {
-    struct zki *w = mem_new(struct zki);
-    obj_init(&w->obj, IF_MAGIC);
+    struct zkcond *w = mem_new(struct zkcond);
+    obj_init(&w->obj, COND_MAGIC);
     w->set = set;
     w->op = *op;
     w->op.path = mem_str(op->path);

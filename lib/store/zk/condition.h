@@ -16,23 +16,23 @@
  *
  * Thread: owner for everything.   Source: ZooKeeper's PrepRequestProcessor; ours.
  */
-#ifndef STORE_ZK_IF_H
-#define STORE_ZK_IF_H
+#ifndef STORE_ZK_CONDITION_H
+#define STORE_ZK_CONDITION_H
 
 #include "store/store_backend.h"
 
 /** First part of the name of the node that is made and deleted; ten digits follow. */
-#define ZKI_NAME "bobbin-check-"
+#define ZKCOND_NAME "bobbin-check-"
 
-struct zki_set;
+struct zkcond_set;
 
-/** Those of one store, which outlives them. Free with zki_set_free, when all of them have been answered. */
-struct zki_set *zki_set_new(struct store *s);
+/** Those of one store, which outlives them. Free with zkcond_set_free, when all of them have been answered. */
+struct zkcond_set *zkcond_set_new(struct store *s);
 /** Free; none waits for its answer. */
-void zki_set_free(struct zki_set *set);
+void zkcond_set_free(struct zkcond_set *set);
 
 /** Carry out a set or delete with op->mzxid. op: borrowed during the call. Completion: as store_set_if. */
-void zki_start(struct zki_set *set, const struct store_op *op, struct store_call call);
+void zkcond_start(struct zkcond_set *set, const struct store_op *op, struct store_call call);
 
 /**
  * The multi. Of zk.c.
@@ -41,7 +41,7 @@ void zki_start(struct zki_set *set, const struct store_op *op, struct store_call
  * @param n_creates  children ever made under that
  * Completion: failed_op 0, 1: of the check; i + 2: of ops[i]. stats: n_ops of them, filled by the sets.
  */
-void zki_checked_write(struct store *s, const struct store_op *ops, size_t n_ops, int64_t n_creates,
-                       struct store_call call);
+void zkcond_checked_write(struct store *s, const struct store_op *ops, size_t n_ops, int64_t n_creates,
+                          struct store_call call);
 
 #endif

@@ -1,4 +1,4 @@
-#include "store/zk/jobs.h"
+#include "store/zk/reads.h"
 #include "base/mem.h"
 
 #include <stdlib.h>
@@ -6,21 +6,21 @@
 
 #define JOB_MAGIC OBJ_MAGIC('Z', 'K', 'J', 'B')
 
-static const enum zkw_op op_of[] = {
-    [ZKJ_WATCH] = ZKW_ADD_WATCH, [ZKJ_DATA] = ZKW_GET_DATA,          [ZKJ_STAT] = ZKW_EXISTS,
-    [ZKJ_HIDDEN] = ZKW_EXISTS,   [ZKJ_CHILDREN] = ZKW_GET_CHILDREN2, [ZKJ_MARK] = ZKW_EXISTS,
+static const enum zkw_opcode opcode_of[] = {
+    [ZKREAD_WATCH] = ZKW_ADD_WATCH, [ZKREAD_DATA] = ZKW_GET_DATA,          [ZKREAD_STAT] = ZKW_EXISTS,
+    [ZKREAD_HIDDEN] = ZKW_EXISTS,   [ZKREAD_CHILDREN] = ZKW_GET_CHILDREN2, [ZKREAD_MARK] = ZKW_EXISTS,
 };
 
-void zkj_init(struct zkj *jobs)
+void zkreads_init(struct zkreads *jobs)
 {
-    *jobs = (struct zkj){.by_path = MAP_EMPTY};
+    *jobs = (struct zkreads){.by_path = MAP_EMPTY};
     TAILQ_INIT(&jobs->queue);
     TAILQ_INIT(&jobs->listings);
 }
 
-static void unlink_same(struct zkj *jobs, struct zkj_job *job)
+static void unlink_same(struct zkreads *jobs, struct zkread *job)
 {
-    struct zkj_job *first = map_get(&jobs->by_path, job->path);
+    struct zkread *first = map_get(&jobs->by_path, job->path);
     if (first == job) {
         if (job->next_same)
             map_set(&jobs->by_path, job->path, job->next_same);
@@ -34,7 +34,7 @@ static void unlink_same(struct zkj *jobs, struct zkj_job *job)
 }
 
 /* Free a job that is in no queue and not under way. */
-static void job_free(struct zkj_job *job)
+static void job_free(struct zkread *job)
 {
     free(job->path);
     obj_fini(&job->obj);
@@ -42,14 +42,14 @@ static void job_free(struct zkj_job *job)
 }
 
 /* It is no longer something that is still to come. */
-static void forget(struct zkj_job *job)
+static void forget(struct zkread *job)
 {
     unlink_same(job->jobs, job);
     if (job->is_of_full_read)
         job->jobs->n_of_full_read--;
 }
 
-static void drop_queued(struct zkj_job *job)
+static void drop_queued(struct zkread *job)
 {
     TAILQ_REMOVE(&job->jobs->queue, job, link);
     job->jobs->n_queued--;
@@ -58,7 +58,7 @@ static void drop_queued(struct zkj_job *job)
 }
 
 /* Its reply will say nothing that matters. */
-static void make_void(struct zkj_job *job)
+static void make_void(struct zkread *job)
 {
     job->is_void = true;
     if (job->is_of_full_read)
@@ -66,7 +66,7 @@ static void make_void(struct zkj_job *job)
     job->is_of_full_read = false;
 }
 
-static void drop_listing(struct zkj *jobs, struct zkj_listing *listing)
+static void drop_listing(struct zkreads *jobs, struct zkreads_listing *listing)
 {
     TAILQ_REMOVE(&jobs->listings, listing, link);
     free(listing->path);
@@ -74,12 +74,12 @@ static void drop_listing(struct zkj *jobs, struct zkj_listing *listing)
     free(listing);
 }
 
-void zkj_clear(struct zkj *jobs)
+void zkreads_clear(struct zkreads *jobs)
 {
-    struct zkj_job *job;
+    struct zkread *job;
     while ((job = TAILQ_FIRST(&jobs->queue)))
         drop_queued(job);
-    struct zkj_listing *listing;
+    struct zkreads_listing *listing;
     while ((listing = TAILQ_FIRST(&jobs->listings)))
         drop_listing(jobs, listing);
     for (MAP_EACH (&jobs->by_path, slot))
@@ -87,17 +87,17 @@ void zkj_clear(struct zkj *jobs)
             make_void(job);
 }
 
-void zkj_fini(struct zkj *jobs)
+void zkreads_fini(struct zkreads *jobs)
 {
-    zkj_clear(jobs);
+    zkreads_clear(jobs);
     BUG_IF(jobs->n_sent != 0);
     map_fini(&jobs->by_path, NULL);
 }
 
 static void on_done(void *arg, const struct zks_reply *reply)
 {
-    struct zkj_job *job = obj_cast(arg, struct zkj_job, JOB_MAGIC);
-    struct zkj *jobs = job->jobs;
+    struct zkread *job = obj_cast(arg, struct zkread, JOB_MAGIC);
+    struct zkreads *jobs = job->jobs;
     jobs->n_sent--;
     forget(job);
     if (!job->is_void && reply->err != ZKW_CONNECTION_LOSS)
@@ -105,9 +105,10 @@ static void on_done(void *arg, const struct zks_reply *reply)
     job_free(job);
 }
 
-static struct zkj_job *job_new(struct zkj *jobs, enum zkj_kind kind, char *take_path, bool is_of_full_read)
+static struct zkread *job_new(struct zkreads *jobs, enum zkread_kind kind, char *take_path,
+                              bool is_of_full_read)
 {
-    struct zkj_job *job = mem_new(struct zkj_job);
+    struct zkread *job = mem_new(struct zkread);
     obj_init(&job->obj, JOB_MAGIC);
     job->jobs = jobs;
     job->kind = kind;
@@ -121,18 +122,18 @@ static struct zkj_job *job_new(struct zkj *jobs, enum zkj_kind kind, char *take_
     return job;
 }
 
-void zkj_add(struct zkj *jobs, enum zkj_kind kind, const char *path, bool is_of_full_read)
+void zkreads_add(struct zkreads *jobs, enum zkread_kind kind, const char *path, bool is_of_full_read)
 {
-    struct zkj_job *job = job_new(jobs, kind, mem_str(path), is_of_full_read);
+    struct zkread *job = job_new(jobs, kind, mem_str(path), is_of_full_read);
     TAILQ_INSERT_TAIL(&jobs->queue, job, link);
     jobs->n_queued++;
 }
 
-void zkj_add_listing(struct zkj *jobs, const char *path, struct zkw_in names, int32_t n)
+void zkreads_add_listing(struct zkreads *jobs, const char *path, struct zkw_in names, int32_t n)
 {
     if (n <= 0)
         return;
-    struct zkj_listing *listing = mem_new(struct zkj_listing);
+    struct zkreads_listing *listing = mem_new(struct zkreads_listing);
     size_t len = (size_t)(names.end - names.at);
     listing->path = mem_str(path);
     listing->bytes = mem_copy(names.at, len);
@@ -141,80 +142,80 @@ void zkj_add_listing(struct zkj *jobs, const char *path, struct zkw_in names, in
     TAILQ_INSERT_TAIL(&jobs->listings, listing, link);
 }
 
-void zkj_void(struct zkj *jobs, const char *path)
+void zkreads_void(struct zkreads *jobs, const char *path)
 {
-    struct zkj_job *next;
-    for (struct zkj_job *job = map_get(&jobs->by_path, path); job; job = next) {
+    struct zkread *next;
+    for (struct zkread *job = map_get(&jobs->by_path, path); job; job = next) {
         next = job->next_same;
         if (job->is_sent)
             make_void(job);
         else
             drop_queued(job);
     }
-    struct zkj_listing *other;
-    for (struct zkj_listing *listing = TAILQ_FIRST(&jobs->listings); listing; listing = other) {
+    struct zkreads_listing *other;
+    for (struct zkreads_listing *listing = TAILQ_FIRST(&jobs->listings); listing; listing = other) {
         other = TAILQ_NEXT(listing, link);
         if (strcmp(listing->path, path) == 0)
             drop_listing(jobs, listing);
     }
 }
 
-bool zkj_is_queued(const struct zkj *jobs, const char *path, enum zkj_kind kind)
+bool zkreads_is_queued(const struct zkreads *jobs, const char *path, enum zkread_kind kind)
 {
-    for (const struct zkj_job *job = map_get(&jobs->by_path, path); job; job = job->next_same)
+    for (const struct zkread *job = map_get(&jobs->by_path, path); job; job = job->next_same)
         if (job->kind == kind && !job->is_sent)
             return true;
     return false;
 }
 
-bool zkj_awaits_data(const struct zkj *jobs, const char *path)
+bool zkreads_awaits_data(const struct zkreads *jobs, const char *path)
 {
-    for (const struct zkj_job *job = map_get(&jobs->by_path, path); job; job = job->next_same)
-        if (job->kind == ZKJ_DATA && !job->is_void)
+    for (const struct zkread *job = map_get(&jobs->by_path, path); job; job = job->next_same)
+        if (job->kind == ZKREAD_DATA && !job->is_void)
             return true;
     return false;
 }
 
-bool zkj_is_reading(const struct zkj *jobs)
+bool zkreads_is_reading(const struct zkreads *jobs)
 {
     return jobs->n_of_full_read > 0 || !TAILQ_EMPTY(&jobs->listings);
 }
 
-bool zkj_is_idle(const struct zkj *jobs)
+bool zkreads_is_idle(const struct zkreads *jobs)
 {
     return jobs->n_queued == 0 && jobs->n_sent == 0 && TAILQ_EMPTY(&jobs->listings);
 }
 
-static void send_job(struct zkj *jobs, struct zkj_job *job)
+static void send_job(struct zkreads *jobs, struct zkread *job)
 {
     mem_auto char *full = strcmp(job->path, "/") == 0 ? mem_str(jobs->root[0] ? jobs->root : "/")
                                                       : mem_fmt("%s%s", jobs->root, job->path);
     job->is_sent = true;
     jobs->n_sent++;
-    zks_send(jobs->session, &job->request, op_of[job->kind], full);
+    zks_send(jobs->session, &job->request, opcode_of[job->kind], full);
 }
 
 /* A job for the next name that was listed, or NULL. */
-static struct zkj_job *next_listed(struct zkj *jobs)
+static struct zkread *next_listed(struct zkreads *jobs)
 {
-    struct zkj_listing *listing = TAILQ_FIRST(&jobs->listings);
+    struct zkreads_listing *listing = TAILQ_FIRST(&jobs->listings);
     if (!listing)
         return NULL;
     struct zkw_bytes name = zkw_get_bytes(&listing->names);
     const char *parent = strcmp(listing->path, "/") == 0 ? "" : listing->path;
-    struct zkj_job *job =
-        job_new(jobs, ZKJ_DATA, mem_fmt("%s/%.*s", parent, (int)name.len, name.at ? name.at : ""), true);
+    struct zkread *job =
+        job_new(jobs, ZKREAD_DATA, mem_fmt("%s/%.*s", parent, (int)name.len, name.at ? name.at : ""), true);
     if (--listing->n_left == 0)
         drop_listing(jobs, listing);
     return job;
 }
 
-void zkj_pump(struct zkj *jobs)
+void zkreads_pump(struct zkreads *jobs)
 {
     /* Listed names leave in batches of half a window: a packet a name costs both sides a multiple. */
-    bool may_refill = jobs->n_sent <= ZKJ_WINDOW / 2;
-    while (jobs->n_sent < ZKJ_WINDOW && zks_is_up(jobs->session)) {
-        struct zkj_job *job = TAILQ_FIRST(&jobs->queue);
+    bool may_refill = jobs->n_sent <= ZKREADS_WINDOW / 2;
+    while (jobs->n_sent < ZKREADS_WINDOW && zks_is_up(jobs->session)) {
+        struct zkread *job = TAILQ_FIRST(&jobs->queue);
         if (job) {
             TAILQ_REMOVE(&jobs->queue, job, link);
             jobs->n_queued--;
