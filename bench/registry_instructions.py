@@ -1,10 +1,12 @@
-"""User instructions of a GET, counted by callgrind: a figure that no load of the machine moves.
+"""User instructions of a GET and of a PUT, counted by callgrind: a figure that no load of the machine moves.
 
 What libc's memset does is left out of it: callgrind counts each byte that one instruction clears, and both programs have libmicrohttpd
 clear the same pool of 48 KiB a request.
 """
 import collections
 import glob
+import http.client
+import json
 import os
 import re
 import socket
@@ -14,7 +16,7 @@ import tempfile
 import zookeeper
 from harness import BIN, free_port, request, wait_for
 
-RECORDS, READS, CONNECTIONS = 1000, 2000, 8
+RECORDS, READS, WRITES, CONNECTIONS = 1000, 2000, 500, 8
 PATH = "/ws/v1/registry/users/u0/services/yarn-service/svc0/components/ctr-e50-1451931954322-0000-01-000000"
 
 
@@ -48,6 +50,17 @@ def _reads(port, n):
     subprocess.run([os.path.join(BIN, "bench_registry_reads"), *map(str, (port, RECORDS, n, 0, CONNECTIONS))], check=True, stdout=subprocess.DEVNULL)
 
 
+def _writes(port, n, record):
+    """n PUTs one after the other on one connection: each commit holds one write, so the count does not depend on the load."""
+    connection = http.client.HTTPConnection("127.0.0.1", port, timeout=60)
+    for _ in range(n):
+        connection.request("PUT", PATH + "?overwrite=true", record, {"Content-Type": "application/json"})
+        answer = connection.getresponse()
+        assert answer.status == 200, answer.read()
+        answer.read()
+    connection.close()
+
+
 def _control(pid, option):
     subprocess.run(["callgrind_control", option, str(pid)], check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
 
@@ -69,15 +82,21 @@ class Counted:
         self.process.terminate()
         self.process.wait(60)
 
-    def a_read(self):
-        """Every record is read once before, so that what is found out once a record is not counted."""
-        _reads(self.port, RECORDS)
+    def _counted(self, run, n):
+        """Instructions a request of run(port, n). The first run is not counted: it finds out what is found out once a record."""
+        run(self.port, RECORDS)
         _control(self.process.pid, "-z")
-        _reads(self.port, READS)
+        run(self.port, n)
         _control(self.process.pid, "-d")
-        with open(sorted(glob.glob(self.out + ".[0-9]*"))[0], encoding="utf-8", errors="replace") as f:
+        with open(max(glob.glob(self.out + ".[0-9]*"), key=os.path.getmtime), encoding="utf-8", errors="replace") as f:
             cost = self_cost(f.read())
-        return sum(n for name, n in cost.items() if "memset" not in (name or "")) / READS
+        return sum(count for name, count in cost.items() if "memset" not in (name or "")) / n
+
+    def a_read(self):
+        return self._counted(_reads, READS)
+
+    def a_write(self, record):
+        return self._counted(lambda port, n: _writes(port, n, record), WRITES)
 
 
 def run(say):
@@ -91,8 +110,11 @@ def run(say):
             with open(body, "wb") as f:
                 f.write(request(port, "GET", PATH).body)
             ours = reg.a_read()
+            record = json.dumps(json.loads(request(port, "GET", PATH).body)["service"]).encode()
+            put = reg.a_write(record)
         port = free_port()
         with Counted(place, port, os.path.join(BIN, "bench_registry_bare"), str(port), body) as bare:
             theirs = bare.a_read()
     say(f"user instructions of a GET: registryd {ours:.0f}, bare libmicrohttpd {theirs:.0f}, without clearing memory")
-    return {"registryd": ours, "bare": theirs}
+    say(f"user instructions of a PUT over a record of {len(record)} bytes in ZooKeeper: registryd {put:.0f}")
+    return {"registryd": ours, "bare": theirs, "put": put}

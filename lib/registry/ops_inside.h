@@ -34,9 +34,10 @@ struct op {
     void *arg;
     int err; /* decided before the store was asked */
     struct reg_store_result result;
+    char *read_bytes; /* read: the data, while the children are asked for */
 
     /* writing */
-    char *bytes;
+    const char *bytes; /* what the node gets: static, or the binding's record */
     size_t len;
     unsigned flags;
     struct acl_list acl; /* of the node itself, when it is another than that of all */

@@ -60,7 +60,7 @@ void op_finish(struct op *op, int err)
 
     op->done(op->arg, err, &op->result);
     free(op->path);
-    free(op->bytes);
+    free(op->read_bytes);
     acl_fini(&op->acl);
     obj_fini(&op->obj);
     free(op);
@@ -140,8 +140,7 @@ static void on_read_children(void *arg, int err, const struct store_result *r)
     }
     op->result.children = r->children;
     op->result.n_children = r->n_children;
-    op->result.data = op->bytes;
-    op->result.data_len = op->len;
+    op->result.data = op->read_bytes;
     op_finish(op, 0);
 }
 
@@ -158,8 +157,7 @@ static void on_read_data(void *arg, int err, const struct store_result *r)
         op_finish(op, 0);
         return;
     }
-    op->bytes = mem_strn(r->data ? r->data : "", r->data_len);
-    op->len = r->data_len;
+    op->read_bytes = mem_strn(r->data ? r->data : "", r->data_len);
     store_children(op->rs->store, op->path, on_read_children, op);
 }
 
@@ -295,7 +293,7 @@ void reg_store_mknode_for(struct reg_store *rs, const char *path, bool create_pa
 
     add_entries(op, more);
     op->flags = create_parents ? REG_CREATE_PARENTS : 0;
-    op->bytes = mem_str(LOCAL_ADDRESS);
+    op->bytes = LOCAL_ADDRESS;
     op->len = strlen(LOCAL_ADDRESS);
     if (op->err)
         op_finish_later(op, op->err);
@@ -346,34 +344,20 @@ static void bind_set(struct op *op)
         store_set(op->rs->store, op->path, op->bytes, op->len, -1, on_bind_set, op);
 }
 
-/** Check the record and make its bytes before anything is asked of the store. */
-static int bind_prepare(struct op *op, const struct reg_store_binding *binding)
-{
-    int err = op->err;
-
-    if (err)
-        return err;
-    if (!binding->record)
-        return err_set(&op->result.why, ERR_INVALID, op->path, "no record given");
-    err = reg_record_check(binding->record, &op->result.why);
-    if (err)
-        return err;
-    add_entries(op, binding->more);
-    op->flags = binding->flags;
-    op->cond = binding->cond;
-    op->bytes = reg_record_write(binding->record, &op->len);
-    return 0;
-}
-
 void reg_store_bind(struct reg_store *rs, const char *path, const struct reg_store_binding *binding,
                     REG_STORE_DONE, void *arg)
 {
     struct op *op = op_new(rs, path, done, arg);
-    int err = bind_prepare(op, binding);
-    bool may_set = op->cond.kind == REG_IF_NONE && op->flags & REG_OVERWRITE && !binding->seems_missing;
+    bool may_set =
+        binding->cond.kind == REG_IF_NONE && binding->flags & REG_OVERWRITE && !binding->seems_missing;
 
-    if (err)
-        op_finish_later(op, err);
+    add_entries(op, binding->more);
+    op->flags = binding->flags;
+    op->cond = binding->cond;
+    op->bytes = binding->record->bytes;
+    op->len = binding->record->len;
+    if (op->err)
+        op_finish_later(op, op->err);
     else if (op->cond.kind == REG_IF_MZXID || op->cond.kind == REG_IF_EXISTS || may_set)
         bind_set(op);
     else
@@ -457,7 +441,7 @@ void reg_store_setup(struct reg_store *rs, REG_STORE_DONE, void *arg)
 {
     struct op *op = op_new(rs, "/", done, arg);
 
-    op->bytes = mem_str(LOCAL_ADDRESS);
+    op->bytes = LOCAL_ADDRESS;
     op->len = strlen(LOCAL_ADDRESS);
     setup_next(op);
 }

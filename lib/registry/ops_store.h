@@ -27,6 +27,7 @@
 #include "bobbin/path.h"
 #include "bobbin/record.h"
 #include "bobbin/registry.h"
+#include "registry/checked.h"
 #include "run/loop.h"
 #include "store/store.h"
 
@@ -107,8 +108,8 @@ void reg_store_mknode_for(struct reg_store *rs, const char *path, bool create_pa
 void reg_store_make_home(struct reg_store *rs, const char *path, const char *user, REG_STORE_DONE, void *arg);
 
 struct reg_store_binding {
-    const struct reg_record *record; /* [borrowed] during the call */
-    unsigned flags;                  /* enum reg_bind_flags; others are ignored */
+    const struct reg_checked *record; /* its bytes are what is written [borrowed until the completion] */
+    unsigned flags;                   /* enum reg_bind_flags; others are ignored */
     struct reg_store_cond cond;
     const struct store_acl *more; /* as for reg_store_mknode_for; NULL: none [borrowed] during the call */
     bool seems_missing;           /* with REG_OVERWRITE: try to make the node before trying to set it */
@@ -116,9 +117,9 @@ struct reg_store_binding {
 /**
  * Write a record in its canonical form.
  *
- * Completion: 0 (changed: the node was made); ERR_INVALID (no record); ERR_RECORD (nothing was written); ERR_PATH;
- * ERR_EXISTS; ERR_NOTFOUND (parent); ERR_CONFLICT (condition); ERR_TOOBIG; ERR_EPHEMERAL; ERR_PERMISSION; errors of
- * the store.   Thread: owner.   Source: Hadoop RegistryOperations.bind; conditions are ours.
+ * Completion: 0 (changed: the node was made); ERR_PATH; ERR_EXISTS; ERR_NOTFOUND (parent); ERR_CONFLICT (condition);
+ * ERR_TOOBIG; ERR_EPHEMERAL; ERR_PERMISSION; errors of the store.
+ * Thread: owner.   Source: Hadoop RegistryOperations.bind; conditions are ours.
  */
 void reg_store_bind(struct reg_store *rs, const char *path, const struct reg_store_binding *binding,
                     REG_STORE_DONE, void *arg);

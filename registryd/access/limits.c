@@ -68,11 +68,12 @@ static int check_endpoints(struct check *c, const char *list, const struct reg_e
     return err;
 }
 
-int limits_check(const struct options *o, const struct reg_record *record, size_t len, struct err_info *why)
+int limits_check(const struct options *o, const struct reg_checked *checked, struct err_info *why)
 {
     struct check c = {.o = o, .why = why};
+    const struct reg_record *record = checked->record;
     size_t n_endpoints = record->external.n_items + record->internal.n_items;
-    int err = at_most(&c, LIMIT_RECORD, len, "", "bytes of canonical record");
+    int err = at_most(&c, LIMIT_RECORD, checked->len, "", "bytes of canonical record");
     err = err ? err : at_most(&c, LIMIT_DESCRIPTION, length(record->description), "/description", "bytes");
     err = err ? err : at_most(&c, LIMIT_ATTRIBUTES, record->n_attributes, "", "attributes");
     err = err ? err : at_most(&c, LIMIT_ENDPOINTS, n_endpoints, "", "endpoints");
@@ -80,23 +81,18 @@ int limits_check(const struct options *o, const struct reg_record *record, size_
     return err ? err : check_endpoints(&c, "internal", &record->internal);
 }
 
-int limits_read(const struct options *o, const char *bytes, size_t len, struct reg_record **out,
+int limits_read(const struct options *o, const char *bytes, size_t len, struct reg_checked *out,
                 struct err_info *why)
 {
-    struct reg_record *record = NULL;
-    size_t n = 0;
-    int err = reg_record_read(bytes, len, REG_LENIENT, &record, why);
+    struct reg_checked checked;
+    int err = reg_checked_read(bytes, len, REG_LENIENT, &checked, why);
     if (err)
         return err;
-    err = reg_record_check(record, why);
-    if (!err) {
-        free(reg_record_write(record, &n)); /* for its length */
-        err = limits_check(o, record, n, why);
-    }
+    err = limits_check(o, &checked, why);
     if (err)
-        reg_record_free(record);
+        reg_checked_fini(&checked);
     else
-        *out = record;
+        *out = checked;
     return err;
 }
 

@@ -5,7 +5,7 @@
 #ifndef ACCESS_LIMITS_H
 #define ACCESS_LIMITS_H
 
-#include "bobbin/record.h"
+#include "registry/checked.h"
 #include "run/options.h"
 
 #define REGISTRYD_LIMITS(X)                                                                                  \
@@ -35,20 +35,19 @@
  * Check a record against the limits.
  *
  * @param o       options of registryd                                              [borrowed]
- * @param record  passes reg_record_check                                           [borrowed]
- * @param len     of its canonical form, bytes
+ * @param record  any                                                               [borrowed]
  * @param why     where: JSON pointer; text: what is too much, limit and option     [out]
  * @return 0; ERR_RECORD.   Thread: any.   Source: ours.
  */
-int limits_check(const struct options *o, const struct reg_record *record, size_t len, struct err_info *why);
+int limits_check(const struct options *o, const struct reg_checked *record, struct err_info *why);
 /**
- * Read a record as people write it (REG_LENIENT), and check that it may be stored, against the limits too.
+ * Read a record as people write it (REG_LENIENT) and check it against the limits: a body of a PUT, an object in an import.
  *
  * @param bytes  JSON                                                               [borrowed]
- * @param out    new; unchanged on error                                            [out]
+ * @param out    may be stored; release with reg_checked_fini; unchanged on error   [out]
  * @return 0; ERR_NORECORD: JSON of something else; ERR_RECORD.   Thread: any.   Source: ours.
  */
-int limits_read(const struct options *o, const char *bytes, size_t len, struct reg_record **out,
+int limits_read(const struct options *o, const char *bytes, size_t len, struct reg_checked *out,
                 struct err_info *why);
 /**
  * Check the size of a page that is asked for.

@@ -30,11 +30,10 @@ struct write {
     bool as_accessor;                 /* it goes through a session of the accessor */
     struct accessor_session *session; /* that session, while the operation runs */
     struct acl_list more;             /* who else may write what is made */
-    struct reg_record *record;        /* bind */
+    struct reg_checked record;        /* bind */
     unsigned flags;                   /* enum reg_bind_flags */
     struct reg_store_cond cond;
     bool recursive;
-    char *bytes;     /* bind: the canonical record */
     bool changed;    /* made, or deleted */
     bool must_exist; /* delete: a missing node is an error */
     int64_t zxid;
@@ -44,11 +43,10 @@ struct write {
 static void write_free(struct write *w)
 {
     free(w->path);
-    free(w->bytes);
     free(w->digest);
     free(w->pair);
     acl_fini(&w->more);
-    reg_record_free(w->record);
+    reg_checked_fini(&w->record);
     obj_fini(&w->obj);
     free(w);
 }
@@ -85,8 +83,10 @@ static void reply_bound(struct write *w, bool applied)
         view_reply(w->req, status, &view);
         return;
     }
-    struct view_strong v = {
-        .path = w->path, .store_id = mirror_store_id(w->app->mirror), .stat = &w->stat, .bytes = w->bytes};
+    struct view_strong v = {.path = w->path,
+                            .store_id = mirror_store_id(w->app->mirror),
+                            .stat = &w->stat,
+                            .bytes = w->record.bytes};
     struct buf body = BUF_EMPTY;
     api_etag(w->req, &w->stat);
     view_write_strong(&body, &v);
@@ -270,7 +270,7 @@ static struct write *write_read(struct registryd *app, struct http_req *req, enu
 
 static void write_go_by(struct write *w, struct reg_store *ops)
 {
-    struct reg_store_binding binding = {.record = w->record,
+    struct reg_store_binding binding = {.record = &w->record,
                                         .flags = w->flags,
                                         .cond = w->cond,
                                         .more = &w->more.acl,
@@ -343,7 +343,7 @@ static void write_begin(struct write *w)
 }
 
 /* Body to a checked record. @return 0 and *out. */
-static int read_record(struct registryd *app, struct http_req *req, struct reg_record **out,
+static int read_record(struct registryd *app, struct http_req *req, struct reg_checked *out,
                        struct err_info *why)
 {
     size_t n;
@@ -366,7 +366,6 @@ void api_put(struct http_req *req, void *arg)
         write_refuse(w, err, &why);
         return;
     }
-    w->bytes = reg_record_write(w->record, NULL);
     write_begin(w);
 }
 

@@ -136,17 +136,15 @@ static void blank_records(const struct scan *s, const char *bytes, size_t len, s
 static int put_record(json_t *node, const struct place *p, const struct options *o, struct err_info *why)
 {
     const char *path = json_string_value(json_object_get(node, "path"));
-    struct reg_record *record = NULL;
+    struct reg_checked record;
     struct err_info cause;
-    size_t len;
     int err = limits_read(o, p->at, p->len, &record, &cause);
     if (err == ERR_NORECORD)
         err = err_set(&cause, ERR_RECORD, "", "this is no service record");
     if (err)
         return err_set(why, err, path ? path : "/nodes", "record%s: %s", cause.where, cause.text);
-    mem_auto char *text = reg_record_write(record, &len);
-    reg_record_free(record);
-    json_object_set_new(node, "record", json_stringn(text, len));
+    json_object_set_new(node, "record", json_stringn(record.bytes, record.len));
+    reg_checked_fini(&record);
     return 0;
 }
 

@@ -70,11 +70,10 @@ static int check(const char *set, enum part part, size_t n, struct err_info *why
     const char *const sets[] = {set, NULL};
     struct options *o = options_read(option_rows, ARRAY_LEN(option_rows), NULL, set ? sets : NULL, &errors);
     assert_non_null(o);
-    struct reg_record *r = record_with(part, n);
-    size_t len;
-    free(reg_record_write(r, &len));
-    int err = limits_check(o, r, len, why);
-    reg_record_free(r);
+    struct reg_checked r = {.record = record_with(part, n)};
+    r.bytes = reg_record_write(r.record, &r.len);
+    int err = limits_check(o, &r, why);
+    reg_checked_fini(&r);
     options_free(o);
     return err;
 }
