@@ -450,6 +450,22 @@ def command_lines(*words):
     return found
 
 
+def sleepers(directory):
+    """Containers' processes by pid, with their working directory: each `sleep` that works below this directory."""
+    found = {}
+    for pid in filter(str.isdigit, os.listdir("/proc")):
+        with contextlib.suppress(OSError):  # it has just ended
+            cwd = os.readlink(f"/proc/{pid}/cwd")
+            if cwd.startswith(directory) and os.readlink(f"/proc/{pid}/exe").endswith("/sleep"):
+                found[int(pid)] = cwd
+    return found
+
+
+def until_sleepers(directory, count):
+    """The same when there are that many: a service is READY a moment before its last shell has become the command."""
+    return wait_for(lambda: next((found for found in [sleepers(directory)] if len(found) == count), None), f"{count} processes")
+
+
 def parent(pid):
     """Pid of its parent, None when it has just ended."""
     try:

@@ -9,7 +9,7 @@ import time
 
 import pytest
 
-from harness import Stack, containers, wait_for
+from harness import Stack, containers, sleepers, until_sleepers, wait_for
 
 pytestmark = pytest.mark.sanitize
 
@@ -32,27 +32,9 @@ def ids_published(stack, name):
     return sorted(n["service"]["yarn:id"] for n in answer.json.get("tree", []) if "service" in n)
 
 
-def own_processes(stack):
-    """Pids of the containers' processes: those that work in this stack's directory."""
-    found = []
-    for pid in filter(str.isdigit, os.listdir("/proc")):
-        try:
-            if os.readlink(f"/proc/{pid}/cwd").startswith(stack.dir) and os.readlink(f"/proc/{pid}/exe").endswith("/sleep"):
-                found.append(int(pid))
-        except OSError:
-            pass  # it has just ended
-    return found
-
-
-def running(stack, count):
-    """Pids of that many processes. A service is READY a moment before its last shell has become the command."""
-    return wait_for(lambda: next((pids for pids in [sorted(own_processes(stack))] if len(pids) == count), None),
-                    f"{count} processes")
-
-
 def consistent(stack, name, count):
     ids = ids_of(stack, name)
-    return (len(ids) == count and ids_published(stack, name) == ids and len(own_processes(stack)) == count and
+    return (len(ids) == count and ids_published(stack, name) == ids and len(sleepers(stack.dir)) == count and
             sorted(os.listdir(f"{stack.dir}/svcmgr/containers")) == ids)
 
 
@@ -67,7 +49,7 @@ def restart_registry(stack):
 
 
 def kill_one(stack):
-    found = own_processes(stack)
+    found = list(sleepers(stack.dir))
     if found:
         with contextlib.suppress(ProcessLookupError):  # it may just have ended by itself
             os.kill(random.choice(found), signal.SIGKILL)
@@ -96,23 +78,23 @@ def test_random_kills_end_in_one_truth(seed):
 def test_same_processes_after_a_kill():
     with Stack(services=True) as stack:
         stack.launch(document("web", 3))
-        ids, pids = ids_of(stack, "web"), running(stack, 3)
+        ids, pids = ids_of(stack, "web"), until_sleepers(stack.dir, 3)
         restart_services(stack)
         stack.until_state("web", "READY")
         assert ids_of(stack, "web") == ids
-        assert sorted(own_processes(stack)) == pids
+        assert sleepers(stack.dir) == pids
 
 
 def test_containers_outlive_an_orderly_end_unless_told():
     with Stack(services=True, options={"svcmgr": {"yarn.service.stop-containers-on-exit": "false"}}) as stack:
         stack.launch(document("web", 2))
-        pids = running(stack, 2)
+        pids = until_sleepers(stack.dir, 2)
         stack.svcmgr.stop()
-        assert sorted(own_processes(stack)) == pids
+        assert sleepers(stack.dir) == pids
         stack.svcmgr.options["yarn.service.stop-containers-on-exit"] = "true"
         stack.svcmgr.start("svcmgr_ready")
         stack.svcmgr.stop()
-        assert own_processes(stack) == []
+        assert sleepers(stack.dir) == {}
         answer = stack.registry("GET", "/users/alice/services/yarn-service/web")
         assert answer.status == 404, answer
         stack.svcmgr.start("svcmgr_ready")
@@ -124,13 +106,13 @@ def test_a_full_disk_refuses_and_heals():
     with Stack(services=True) as stack:
         pid = stack.svcmgr.process.pid
         stack.launch(document("first", 1))
-        running(stack, 1)
+        until_sleepers(stack.dir, 1)
         resource.prlimit(pid, resource.RLIMIT_FSIZE, (4096, resource.RLIM_INFINITY))
         answer = stack.services("POST", USER, document("second", 1))
         assert answer.status == 500, answer
         assert "could not be stored" in answer.json["diagnostics"]
         stack.svcmgr.event("state_not_written")
-        assert len(own_processes(stack)) == 1  # no effect of what is not durable
+        assert len(sleepers(stack.dir)) == 1  # no effect of what is not durable
         resource.prlimit(pid, resource.RLIMIT_FSIZE, (resource.RLIM_INFINITY, resource.RLIM_INFINITY))
         stack.svcmgr.event("state_written_again")
         assert stack.services("GET", f"/second{USER}").status == 404  # whoever was told "not stored" may believe it

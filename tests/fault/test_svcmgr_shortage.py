@@ -7,7 +7,7 @@ import subprocess
 
 import pytest
 
-from harness import BIN, Stack, containers, request, wait_for
+from harness import BIN, Stack, containers, request, sleepers, until_sleepers, wait_for
 
 pytestmark = pytest.mark.sanitize
 
@@ -33,17 +33,6 @@ def descriptors(stack, limit):
     stack.svcmgr.name = name
 
 
-def sleepers(stack):
-    """The containers' processes by their pids: those that work in this stack's directory."""
-    found = {}
-    for pid in filter(str.isdigit, os.listdir("/proc")):
-        with contextlib.suppress(OSError):  # it has just ended
-            cwd = os.readlink(f"/proc/{pid}/cwd")
-            if cwd.startswith(stack.dir) and os.readlink(f"/proc/{pid}/exe").endswith("/sleep"):
-                found[int(pid)] = cwd
-    return found
-
-
 def ids(stack):
     return sorted(c["id"] for c in containers(stack.service("web")))
 
@@ -63,8 +52,7 @@ def test_more_containers_than_descriptors():
     """Those that cannot be taken over go on, are not replaced, and are taken over when it is possible again."""
     with Stack(services=True, options={"svcmgr": {"yarn.nodemanager.resource.cpu-vcores": "1000"}}) as stack:
         stack.launch(document("web", N))
-        before, pids = ids(stack), sleepers(stack)
-        assert len(pids) == N
+        before, pids = ids(stack), until_sleepers(stack.dir, N)
         with descriptors(stack, N + 20):
             for _ in range(2):
                 restart(stack)
@@ -72,14 +60,14 @@ def test_more_containers_than_descriptors():
                 ready = wait_for(lambda: (a := request(stack.services_port, "GET", "/readyz")).status == 503 and a, "it says so")
                 assert "descriptors are short" in ready.body.decode(), ready
                 assert "recovering: RLIMIT_NOFILE" in explained(stack)
-                assert ids(stack) == before and sleepers(stack) == pids, "no duplicate was started, none was killed"
+                assert ids(stack) == before and sleepers(stack.dir) == pids, "no duplicate was started, none was killed"
                 assert not [e for e in stack.svcmgr.events if e["event"] == "container_recovered" and e["state"] != "running"]
         restart(stack)
         wait_for(lambda: request(stack.services_port, "GET", "/readyz").status == 200, "all are taken over")
         stack.until_state("web", "READY")
-        assert ids(stack) == before and sleepers(stack) == pids
+        assert ids(stack) == before and sleepers(stack.dir) == pids
         assert stack.services("DELETE", f"/web{USER}").status == 204
-        wait_for(lambda: not sleepers(stack), "what was taken over late can be destroyed")
+        wait_for(lambda: not sleepers(stack.dir), "what was taken over late can be destroyed")
 
 
 def test_a_stop_reaches_those_that_are_not_taken_over_yet():
@@ -90,7 +78,7 @@ def test_a_stop_reaches_those_that_are_not_taken_over_yet():
             stack.svcmgr.event("containers_recovering")
             answer = stack.services("PUT", f"/web/components/w{USER}", {"number_of_containers": 0})
             assert answer.status == 200, answer
-            wait_for(lambda: not sleepers(stack), "each that ends gives the next its descriptor")
+            wait_for(lambda: not sleepers(stack.dir), "each that ends gives the next its descriptor")
             wait_for(lambda: request(stack.services_port, "GET", "/readyz").status == 200, "all are known")
 
 

@@ -5,9 +5,8 @@ import signal
 import pytest
 
 import zookeeper
-from harness import STORES, Daemon, Stack, containers, request, wait_for
+from harness import STORES, Daemon, Stack, containers, request, until_sleepers, wait_for
 from ports import free_port
-from test_svcmgr_kills import running
 
 pytestmark = pytest.mark.sanitize
 
@@ -47,7 +46,7 @@ class Pair:
 
     def processes(self, n):
         """Their pids, when there are n."""
-        return running(self.stack, n)
+        return sorted(until_sleepers(self.stack.dir, n))
 
     def ids(self, daemon, name):
         return sorted(c["id"] for c in containers(self.ask(daemon, "GET", f"/{name}{USER}").json))
@@ -161,7 +160,7 @@ def test_one_that_cannot_reach_the_store_does_nothing_and_goes_on_after():
             server.start()
             wait_for(lambda: request(stack.services_port, "GET", "/readyz").status == 200, "svcmgr is ready again")
             stack.launch(document("next"))
-            running(stack, 2)
+            until_sleepers(stack.dir, 2)
 
 
 def test_another_host_does_not_take_the_containers_of_this_one():

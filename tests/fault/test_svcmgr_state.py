@@ -1,6 +1,7 @@
 """The state of svcmgr cannot be written: too large, no room, no store. The request it was for hears so, nothing else waits, and
 what was not stored does not happen later."""
 import concurrent.futures
+import contextlib
 import os
 import resource
 import signal
@@ -8,7 +9,7 @@ import signal
 import pytest
 
 import zookeeper
-from harness import STORES, Stack, containers, request, wait_for
+from harness import STORES, Stack, containers, request, sleepers, wait_for
 from zkproxy import Proxy
 
 pytestmark = pytest.mark.sanitize
@@ -201,13 +202,10 @@ def test_what_a_full_disk_refused_does_not_happen_later():
 
 def kill_sleep(box):
     """Kill the process of the container in this directory; whether there was one."""
-    for pid in filter(str.isdigit, os.listdir("/proc")):
-        try:
-            if os.readlink(f"/proc/{pid}/cwd").startswith(box) and os.readlink(f"/proc/{pid}/exe").endswith("/sleep"):
-                os.kill(int(pid), signal.SIGKILL)
-                return True
-        except OSError:
-            pass  # it is another's, or has just ended
+    for pid in sleepers(box):
+        with contextlib.suppress(ProcessLookupError):  # it has just ended
+            os.kill(pid, signal.SIGKILL)
+            return True
     return False
 
 
