@@ -1,4 +1,3 @@
-/* What a store tells its mirror, a slice a turn. */
 #include "store/mirror/intake.h"
 
 #include <stdlib.h>
@@ -6,14 +5,15 @@
 
 #include "base/mem.h"
 #include "base/obj.h"
+#include "run/task.h"
 #include "store/store_backend.h"
 
 #define INTAKE_MAGIC OBJ_MAGIC('M', 'I', 'N', 'T')
 
-/** Nodes dropped and held words told in a turn (some hundred microseconds): then the loop has a round for others. */
-enum { SLICE = 250 };
-/** Each time that many bytes more are held the slice is twice as large: with 96 MiB it is a million nodes. */
-enum { DOUBLE_BYTES = 8 << 20, DOUBLINGS_MAX = 32 };
+/** Nodes that what is passed on at once may drop in a turn (some hundred microseconds), and nodes and words of a step. */
+enum { TURN_NODES = 250, STEP_NODES = 50 };
+/** Each time that many bytes more are held a step is twice as large: with 64 MiB it is three million nodes. */
+enum { DOUBLE_BYTES = 4 << 20, DOUBLINGS_MAX = 32 };
 
 /** A word and copies of what it was given. */
 struct held {
@@ -28,9 +28,9 @@ struct mirror_intake {
     struct obj obj;
     bool (*take)(void *arg, const struct mirror_event *event, size_t *n_left);
     void *arg;
-    size_t n_left; /* of this turn's slice */
+    size_t n_left; /* of TURN_NODES */
     size_t n_bytes;
-    struct run_timer *timer; /* runs while part of the slice is used up or anything is held */
+    struct run_task *task; /* runs while some of TURN_NODES are used up or anything is held */
     STAILQ_HEAD(, held) held;
 };
 
@@ -66,34 +66,27 @@ static void held_drop_first(struct mirror_intake *in)
     free(h);
 }
 
-static size_t slice_now(const struct mirror_intake *in)
-{
-    size_t n_doublings = in->n_bytes / DOUBLE_BYTES;
-    return (size_t)SLICE << (n_doublings < DOUBLINGS_MAX ? n_doublings : DOUBLINGS_MAX);
-}
-
-static void on_timer(void *arg)
+static bool step(void *arg)
 {
     struct mirror_intake *in = obj_cast(arg, struct mirror_intake, INTAKE_MAGIC);
     struct held *h;
-    size_t slice = slice_now(in);
-    in->n_left = slice;
-    while (in->n_left && (h = STAILQ_FIRST(&in->held)) && in->take(in->arg, &h->event, &in->n_left)) {
+    size_t n_doublings = in->n_bytes / DOUBLE_BYTES;
+    size_t n_left = (size_t)STEP_NODES << (n_doublings < DOUBLINGS_MAX ? n_doublings : DOUBLINGS_MAX);
+    while (n_left && (h = STAILQ_FIRST(&in->held)) && in->take(in->arg, &h->event, &n_left)) {
         held_drop_first(in);
-        in->n_left -= in->n_left > 0;
+        n_left -= n_left > 0;
     }
-    if (in->n_left < slice)
-        run_timer_start(in->timer, 0, 0);
+    in->n_left = TURN_NODES;
+    return !STAILQ_EMPTY(&in->held);
 }
 
 static void pass(void *arg, const struct mirror_event *event)
 {
     struct mirror_intake *in = obj_cast(arg, struct mirror_intake, INTAKE_MAGIC);
-    bool is_untouched = in->n_left == SLICE;
     if (!STAILQ_EMPTY(&in->held) || !in->take(in->arg, event, &in->n_left))
         hold(in, event);
-    if (is_untouched && in->n_left < SLICE)
-        run_timer_start(in->timer, 0, 0);
+    if (in->n_left < TURN_NODES)
+        run_task_start(in->task);
 }
 
 /* ---- what the store calls ---- */
@@ -139,8 +132,8 @@ struct mirror_intake *mirror_intake_new(
     obj_init(&in->obj, INTAKE_MAGIC);
     in->take = take;
     in->arg = arg;
-    in->n_left = SLICE;
-    in->timer = run_timer_new(s->loop, on_timer, in);
+    in->n_left = TURN_NODES;
+    in->task = run_task_new(s->loop, step, in);
     STAILQ_INIT(&in->held);
     store_follow(s, &follow, in);
     return in;
@@ -150,7 +143,7 @@ void mirror_intake_free(struct mirror_intake *in)
 {
     while (!STAILQ_EMPTY(&in->held))
         held_drop_first(in);
-    run_timer_free(in->timer);
+    run_task_free(in->task);
     obj_fini(&in->obj);
     free(in);
 }

@@ -1,12 +1,12 @@
 /**
- * What a store tells its mirror, passed on in order, no more in a turn of the loop than that can bear.
+ * What a store tells its mirror, passed on in order, no more in a turn of the loop than its budget (run/task.h).
  *
  *     store_follow ──► intake ── at once ──────────────► take
- *                         └──► held ── a slice a turn ────┘     once one word was too much for its turn
+ *                         └──► held ── a task ────────────┘     once one word was too much for its turn
  *
  * A word of the store may stand for the end of very many nodes. Who takes it may stop half-way and say so: then it is held, with
- * all that comes behind it, and told again in the next turn, until it is done with. The order never changes. What is
- * held is bounded: the more it is, the larger are the slices. Thread: owner.   Source: ours.
+ * all that comes behind it, and taken again in the next step, until it is done with. The order never changes. What is
+ * held is bounded: the more it is, the larger are the steps. Thread: owner.   Source: ours.
  */
 #ifndef STORE_MIRROR_INTAKE_H
 #define STORE_MIRROR_INTAKE_H
@@ -32,7 +32,7 @@ struct mirror_event {
 /**
  * Follow a store (calls store_follow).
  *
- * @param take  gets each word; n_left: nodes it may still drop in this turn, counted down by it. It returns whether it is
+ * @param take  gets each word; n_left: nodes it may still drop, counted down by it. It returns whether it is
  *              done with the word; false only when *n_left is 0
  * @param arg   for take                                                          [borrowed, lives on]
  * @return to be freed with mirror_intake_free, after store_close.

@@ -2,11 +2,11 @@
  * The mirror: follows a store and turns what it learns into ordered changes.
  *
  *     first read, or another store:  nodes go to `aside`; at its end the trees are swapped           synced
- *                                    the old one is freed in slices
+ *                                    the old one is freed in steps
  *     read again after a reconnect:  nodes go to `tree` as differences; at its end a sweep in
- *                                    slices drops what this generation has not seen                  change…, applied
+ *                                    steps drops what this generation has not seen                  change…, applied
  *     … and it shows an older state: as before; then the tree is told as that of another store      synced
- *     a large subtree gone:          dropped in slices; what the store tells meanwhile is held       change…, then that
+ *     a large subtree gone:          dropped in steps; what the store tells meanwhile is held       change…, then that
  *
  * A store goes back when an old snapshot of it is put in place. Its numbers only rise otherwise, so any that is lower than
  * what the tree has, or than what was applied, shows it. Numbers that were given out before will then be given out again
@@ -22,6 +22,7 @@
 #include "base/mem.h"
 #include "base/obj.h"
 #include "run/log.h"
+#include "run/task.h"
 #include "store/mirror/intake.h"
 #include "store/mirror/tree.h"
 #include "store/store_backend.h"
@@ -34,10 +35,8 @@
       "The store shows an older state than was read before; its revisions are those of another store now.")
 LOG_DECLARE(MIRROR_EVENTS)
 
-/** Nodes a slice of the sweep looks at (some hundred microseconds), and what the loop gets between two. */
-enum { SWEEP_SLICE_NODES = 1000, SWEEP_PAUSE_MS = 1 };
-/** The same of freeing an old tree. */
-enum { FREE_SLICE_NODES = 1000, FREE_PAUSE_MS = 1 };
+/** Nodes that a step of the sweep looks at, and that a step of freeing frees (some ten microseconds). */
+enum { SWEEP_STEP_NODES = 200, FREE_STEP_NODES = 200 };
 /** Most bytes of a node's data that are brought into the cache for who has looked it up: as many lines as a core waits for at once. */
 enum { DATA_AHEAD = 512 };
 /** Most digits that a store's own id has; four more are allowed (store.h). */
@@ -86,8 +85,7 @@ struct mirror {
     int64_t pending_applied;       /* to be told when the full read is complete */
     int64_t latest;                /* largest number seen of this store */
     struct mirror_garbage garbage; /* of trees that nobody reads any more */
-    struct run_timer *free_timer;
-    struct run_timer *sweep_timer;
+    struct run_task *freeing, *sweep;
     struct buf sweep_path; /* last path the sweep has dealt with; empty: none */
     TAILQ_HEAD(, listener) listeners;
     TAILQ_HEAD(, waiter) waiters;
@@ -327,10 +325,10 @@ static void read_complete(struct mirror *m)
     notify_applied(m, m->pending_applied);
 }
 
-static void sweep_slice(void *arg)
+static bool sweep_step(void *arg)
 {
     struct mirror *m = obj_cast(arg, struct mirror, MIRROR_MAGIC);
-    size_t n_left = SWEEP_SLICE_NODES;
+    size_t n_left = SWEEP_STEP_NODES;
     struct mirror_item *item =
         m->sweep_path.len ? mirror_tree_after(&m->tree, buf_cstr(&m->sweep_path)) : m->tree.root;
     while (item && n_left) {
@@ -354,25 +352,23 @@ static void sweep_slice(void *arg)
         buf_add(&m->sweep_path, path.bytes, path.len);
         item = next;
     }
-    if (item)
-        run_timer_start(m->sweep_timer, SWEEP_PAUSE_MS, 0);
-    else
+    if (!item)
         read_complete(m);
+    return item != NULL;
 }
 
-static void free_slice(void *arg)
+static bool free_step(void *arg)
 {
     struct mirror *m = obj_cast(arg, struct mirror, MIRROR_MAGIC);
-    if (mirror_garbage_free(&m->garbage, FREE_SLICE_NODES))
-        run_timer_start(m->free_timer, FREE_PAUSE_MS, 0);
+    return mirror_garbage_free(&m->garbage, FREE_STEP_NODES);
 }
 
-/** Give a tree up: it may be large, so it is freed in slices, from the next turn on. */
+/** Give a tree up: it may be large, so it is freed in steps, from the next turn on. */
 static void tree_drop(struct mirror *m, struct mirror_tree *tree)
 {
     mirror_tree_discard(tree, &m->garbage);
     if (m->garbage.first)
-        run_timer_start(m->free_timer, FREE_PAUSE_MS, 0);
+        run_task_start(m->freeing);
 }
 
 /** The ids of what was read aside: the first store may be the one of before. */
@@ -406,7 +402,7 @@ static void aside_publish(struct mirror *m)
 
 static void on_begin(struct mirror *m, const char *store_id)
 {
-    run_timer_stop(m->sweep_timer);
+    run_task_stop(m->sweep);
     tree_drop(m, &m->aside);
     m->generation++;
     if (m->is_ready && strcmp(store_id, m->tree_id) == 0) {
@@ -462,7 +458,7 @@ static void on_end(struct mirror *m, int64_t zxid)
     } else if (m->state == MIRROR_READING) {
         m->state = MIRROR_SWEEPING;
         buf_clear(&m->sweep_path);
-        sweep_slice(m);
+        run_task_now(m->sweep);
     }
 }
 
@@ -477,7 +473,7 @@ static void on_applied(struct mirror *m, int64_t zxid)
 
 static void on_lost(struct mirror *m, const struct err_info *why)
 {
-    run_timer_stop(m->sweep_timer);
+    run_task_stop(m->sweep);
     m->state = MIRROR_IDLE;
     notify_stale(m, why);
 }
@@ -551,8 +547,8 @@ struct mirror *mirror_new(struct store *s)
     struct mirror *m = mem_new(struct mirror);
     obj_init(&m->obj, MIRROR_MAGIC);
     m->loop = s->loop;
-    m->sweep_timer = run_timer_new(m->loop, sweep_slice, m);
-    m->free_timer = run_timer_new(m->loop, free_slice, m);
+    m->sweep = run_task_new(m->loop, sweep_step, m);
+    m->freeing = run_task_new(m->loop, free_step, m);
     TAILQ_INIT(&m->listeners);
     TAILQ_INIT(&m->waiters);
     m->intake = mirror_intake_new(s, take, m);
@@ -569,8 +565,8 @@ void mirror_free(struct mirror *m)
         free(l);
     }
     mirror_intake_free(m->intake);
-    run_timer_free(m->sweep_timer);
-    run_timer_free(m->free_timer);
+    run_task_free(m->sweep);
+    run_task_free(m->freeing);
     mirror_garbage_free(&m->garbage, SIZE_MAX);
     mirror_tree_fini(&m->tree);
     mirror_tree_fini(&m->aside);

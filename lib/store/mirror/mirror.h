@@ -5,7 +5,7 @@
  *                        └──────► listeners             (ordered changes, applied revision)
  *
  * The first full read is invisible until it is complete; later ones (after a reconnect) are applied as differences, so
- * there is never an empty or half-read tree. A subtree that is gone leaves it a slice in each turn of the loop, children first; whatever
+ * there is never an empty or half-read tree. A subtree that is gone leaves it in steps (run/task.h), children first; whatever
  * the store tells after it comes after it. Thread: owner for everything.   Source: ours.
  */
 #ifndef STORE_MIRROR_MIRROR_H

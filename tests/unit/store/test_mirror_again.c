@@ -245,9 +245,9 @@ static void begin_wide(struct fake *f, int n, int step)
     }
 }
 
-static void large_sweep_comes_in_slices(void **state)
+static void large_sweep_comes_in_steps(void **state)
 {
-    enum { N = 7000 };
+    enum { N = 42000 };
     struct fake *f = *state;
     begin_wide(f, N, 1);
     fake_end(f, 10);
@@ -271,7 +271,7 @@ static void large_sweep_comes_in_slices(void **state)
 
 static void lost_amid_sweep_sweeps_again(void **state)
 {
-    enum { N = 5000 };
+    enum { N = 50000 };
     struct fake *f = *state;
     begin_wide(f, N, 1);
     fake_end(f, 10);
@@ -339,9 +339,9 @@ static void any_tree_becomes_any_other(void **state)
 }
 
 /* A large tree that another store's replaces is not freed in one turn of the loop. */
-static void an_old_tree_goes_in_slices(void **state)
+static void an_old_tree_goes_in_steps(void **state)
 {
-    enum { N = 3500 };
+    enum { N = 100000 };
     struct fake *f = *state;
     fake_begin(f, "s1");
     fake_node(f, "/", "", 1, 1);
@@ -369,8 +369,8 @@ static void an_old_tree_goes_in_slices(void **state)
     assert_true(n_turns > 3);
 }
 
-/* What was read of a store before that read broke off is freed in slices, too. */
-static void half_a_tree_goes_in_slices(void **state)
+/* What was read of a store before that read broke off is freed in steps, too. */
+static void half_a_tree_goes_in_steps(void **state)
 {
     struct fake *f = *state;
     for (int round = 0; round < 3; round++) {
@@ -457,11 +457,11 @@ int main(void)
         CASE(lost_change_below_a_node_makes_another_store),
         CASE(number_below_the_applied_one_makes_another_store),
         CASE(earlier_state_is_not_forgotten_when_its_read_breaks_off),
-        CASE(large_sweep_comes_in_slices),
+        CASE(large_sweep_comes_in_steps),
         CASE(lost_amid_sweep_sweeps_again),
         CASE(any_tree_becomes_any_other),
-        CASE(an_old_tree_goes_in_slices),
-        CASE(half_a_tree_goes_in_slices),
+        CASE(an_old_tree_goes_in_steps),
+        CASE(half_a_tree_goes_in_steps),
         CASE(readers_of_before_see_their_store_again),
         CASE(older_store_than_was_shown_before_is_another_one),
         CASE(past_of_another_store_does_not_count),

@@ -12,10 +12,10 @@
 #include "base/mem.h"
 #include "mirror_fake.h"
 
-/** A tree below /big of so many nodes, itself included: /big/d00/n000 …. */
-enum { N_DIRS = 20, N_EACH = 400, N_BIG = 1 + N_DIRS * (1 + N_EACH) };
+/** A tree below /big of so many nodes, itself included: /big/d00/n0000 …. */
+enum { N_DIRS = 20, N_EACH = 1000, N_BIG = 1 + N_DIRS * (1 + N_EACH) };
 /** No turn may drop a larger part of it. */
-enum { N_TURN_MOST = N_BIG / 5 };
+enum { N_TURN_MOST = N_BIG / 3 };
 
 static void big_told(struct fake *f)
 {
@@ -25,7 +25,7 @@ static void big_told(struct fake *f)
         snprintf(path, sizeof path, "/big/d%02d", i);
         fake_node(f, path, "dir", 3, 3);
         for (int k = 0; k < N_EACH; k++) {
-            snprintf(path, sizeof path, "/big/d%02d/n%03d", i, k);
+            snprintf(path, sizeof path, "/big/d%02d/n%04d", i, k);
             fake_node(f, path, "leaf", 4, 4);
         }
     }
@@ -71,7 +71,7 @@ static size_t turn(struct fake *f)
 }
 
 /** Turn until `applied` is told. @return turns that took nodes away, none of them many. */
-static size_t settle_in_slices(struct fake *f)
+static size_t settle_in_steps(struct fake *f)
 {
     size_t n_turns = 0;
     while (!fake_is_current(f)) {
@@ -96,7 +96,7 @@ static void assert_heard_last(struct fake *f, const char *expected)
     assert_string_equal(buf_cstr(&f->heard) + f->heard.len - strlen(expected), expected);
 }
 
-static void large_subtree_goes_in_slices(void **state)
+static void large_subtree_goes_in_steps(void **state)
 {
     struct fake *f = *state;
     big_first_read(f);
@@ -106,10 +106,10 @@ static void large_subtree_goes_in_slices(void **state)
     assert_in_range(mirror_n_nodes(f->mirror), N_BIG - N_TURN_MOST, N_BIG);
     /* What is not told as gone is still found, and the revision is that of before. */
     assert_non_null(mirror_find(f->mirror, "/big"));
-    assert_non_null(mirror_find(f->mirror, "/big/d19/n399"));
+    assert_non_null(mirror_find(f->mirror, "/big/d19/n0399"));
     assert_int_equal(mirror_applied(f->mirror), 10);
     assert_true(mirror_newest(f->mirror) >= 20);
-    assert_true(settle_in_slices(f) >= 4);
+    assert_true(settle_in_steps(f) >= 4);
     assert_int_equal(mirror_n_nodes(f->mirror), 2);
     assert_int_equal(n_heard(f, "delete "), N_BIG);
     assert_int_equal(n_heard(f, " @20\n"), N_BIG);
@@ -137,7 +137,7 @@ static void many_words_in_a_turn_are_many_nodes(void **state)
     }
     f->ops->applied(f->follower, 40);
     assert_in_range(mirror_n_nodes(f->mirror), N_BIG - N_TURN_MOST, N_BIG);
-    assert_true(settle_in_slices(f) >= 4);
+    assert_true(settle_in_steps(f) >= 4);
     assert_int_equal(mirror_n_nodes(f->mirror), 3);
     assert_heard_last(f, "delete /big/d19=dir @39\napplied 40\n");
 }
@@ -154,7 +154,7 @@ static void what_comes_amid_comes_after(void **state)
     fake_gone(f, "/big/d00", 24);
     fake_gone(f, "/a", 25);
     f->ops->applied(f->follower, 25);
-    settle_in_slices(f);
+    settle_in_steps(f);
     assert_heard_last(f, "delete /big=top @20\nput /big=again @21\nput /big/d00=new @22\nput /b=other @23\n"
                          "delete /big/d00=new @24\ndelete /a=1 @25\napplied 25\n");
     assert_int_equal(mirror_n_nodes(f->mirror), 3);
@@ -164,7 +164,7 @@ static void what_comes_amid_comes_after(void **state)
     fake_heard(f, "put /c=at once @26\n");
 }
 
-static void node_made_again_loses_many_children_in_slices(void **state)
+static void node_made_again_loses_many_children_in_steps(void **state)
 {
     struct fake *f = *state;
     big_first_read(f);
@@ -179,7 +179,7 @@ static void node_made_again_loses_many_children_in_slices(void **state)
     assert_in_range(mirror_n_nodes(f->mirror), N_BIG - N_TURN_MOST, N_BIG + 1);
     assert_string_equal(mirror_find(f->mirror, "/big")->data,
                         "top"); /* as long as it has the old one's children */
-    assert_true(settle_in_slices(f) >= 4);
+    assert_true(settle_in_steps(f) >= 4);
     assert_int_equal(n_heard(f, "delete "), N_BIG - 1);
     assert_heard_last(f, "delete /big/d19=dir @21\nput /big=again was top @21\nput /big/d00=new @22\n"
                          "stale no more\napplied 30\n");
@@ -196,7 +196,7 @@ static void read_again_amid_ends_in_the_same_tree(void **state)
     fake_node(f, "/", "", 1, 1);
     fake_node(f, "/late", "x", 21, 21);
     fake_end(f, 30);
-    settle_in_slices(f);
+    settle_in_steps(f);
     assert_heard_last(f, "delete /big=top @20\nstale cable cut\nput /late=x @21\ndelete /a=1 @30\n"
                          "stale no more\napplied 30\n");
     assert_int_equal(mirror_n_nodes(f->mirror), 2);
@@ -213,13 +213,13 @@ static void other_store_amid_replaces_all(void **state)
     fake_node(f, "/other", "x", 2, 2);
     fake_end(f, 3);
     assert_string_equal(mirror_store_id(f->mirror), "s1");
-    settle_in_slices(f);
+    settle_in_steps(f);
     assert_heard_last(f, "delete /= @20\nstale cable cut\nsynced s2 2\nstale no more\napplied 3\n");
     assert_string_equal(mirror_find(f->mirror, "/other")->data, "x");
 }
 
-/* A tree that nobody sees yet is emptied in slices, too. */
-static void subtree_of_a_first_read_goes_in_slices(void **state)
+/* A tree that nobody sees yet is emptied in steps, too. */
+static void subtree_of_a_first_read_goes_in_steps(void **state)
 {
     struct fake *f = *state;
     fake_begin(f, "s1");
@@ -252,10 +252,10 @@ static size_t turns_to_drop(struct fake *f, int64_t zxid, size_t n_held, const c
     return n_turns;
 }
 
-/* Memory is bounded: the more waits, the larger are the slices. */
-static void much_that_is_held_hurries(void **state)
+/* Memory is bounded: the more waits, the larger are the steps. */
+static void much_that_is_held_is_expedited(void **state)
 {
-    enum { N_HELD = 12, LEN = 2 << 20 };
+    enum { N_HELD = 24, LEN = 2 << 20 };
     struct fake *f = *state;
     mem_auto char *text = mem_alloc(LEN + 1);
     memset(text, 'x', LEN);
@@ -282,15 +282,15 @@ static void freed_amid(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        CASE(large_subtree_goes_in_slices),
+        CASE(large_subtree_goes_in_steps),
         CASE(small_subtree_goes_at_once),
         CASE(many_words_in_a_turn_are_many_nodes),
         CASE(what_comes_amid_comes_after),
-        CASE(node_made_again_loses_many_children_in_slices),
+        CASE(node_made_again_loses_many_children_in_steps),
         CASE(read_again_amid_ends_in_the_same_tree),
         CASE(other_store_amid_replaces_all),
-        CASE(subtree_of_a_first_read_goes_in_slices),
-        CASE(much_that_is_held_hurries),
+        CASE(subtree_of_a_first_read_goes_in_steps),
+        CASE(much_that_is_held_is_expedited),
         CASE(freed_amid),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
