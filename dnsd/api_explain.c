@@ -302,26 +302,6 @@ static void on_client_gone(void *arg)
 
 /* ---- the request ---- */
 
-static int read_type(const char *text, uint16_t *out)
-{
-    static const char *const words[] = {
-#define TYPE_WORD(token, number, text) [number] = text,
-        DNS_TYPES(TYPE_WORD)
-#undef TYPE_WORD
-    };
-    for (uint16_t i = 0; i < ARRAY_LEN(words); i++) {
-        if (words[i] && strcasecmp(words[i], text) == 0) {
-            *out = i;
-            return 0;
-        }
-    }
-    int64_t number;
-    if (strncasecmp(text, "TYPE", 4) != 0 || str_to_i64(text + 4, 1, UINT16_MAX, &number))
-        return ERR_PARSE;
-    *out = (uint16_t)number;
-    return 0;
-}
-
 static int read_request(struct http_req *req, struct explain *e, struct err_info *why)
 {
     const char *name = http_query(req, "name"), *type = http_query(req, "type");
@@ -335,7 +315,7 @@ static int read_request(struct http_req *req, struct explain *e, struct err_info
     else if (name_from_text(name, strlen(name), e->name) < 0)
         return err_set(why, ERR_USAGE, "name", "\"%s\" is no domain name", name);
     e->qtype = is_address ? DNS_PTR : DNS_A;
-    if (type && read_type(type, &e->qtype))
+    if (type && dns_type_read(type, &e->qtype))
         return err_set(why, ERR_USAGE, "type", "\"%s\" is no record type, as A, SRV or TYPE65", type);
     return 0;
 }

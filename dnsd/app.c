@@ -118,21 +118,19 @@ static struct map_type_ttl type_ttl(const struct options *o, int id)
 static struct map_options map_options(struct dnsd *app)
 {
     const struct options *o = daemon_options(app->daemon);
-    return (struct map_options){.domain = app->domain,
-                                .ttl_s = dnsd_ttl_s(o),
-                                .has_service_names = !is_compat(o),
-                                .has_port_names = !is_compat(o),
-                                .has_mapped_aaaa = is_on(o, OPT_AAAA_MAPPED),
-                                .has_api_cname = is_on(o, OPT_API_CNAME),
-                                .has_one_address = is_compat(o),
-                                .a = type_ttl(o, OPT_TTL_A),
-                                .aaaa = type_ttl(o, OPT_TTL_AAAA),
-                                .ptr = type_ttl(o, OPT_TTL_PTR),
-                                .srv = type_ttl(o, OPT_TTL_SRV),
-                                .txt = type_ttl(o, OPT_TTL_TXT),
-                                .cname = type_ttl(o, OPT_TTL_CNAME),
-                                .component_ttl = app->ttls.n_items ? dnsd_component_ttl : NULL,
-                                .ttl_arg = &app->ttls};
+    struct map_options out = {.domain = app->domain,
+                              .ttl_s = dnsd_ttl_s(o),
+                              .has_service_names = !is_compat(o),
+                              .has_port_names = !is_compat(o),
+                              .has_mapped_aaaa = is_on(o, OPT_AAAA_MAPPED),
+                              .has_api_cname = is_on(o, OPT_API_CNAME),
+                              .has_one_address = is_compat(o),
+                              .component_ttl = app->ttls.n_items ? dnsd_component_ttl : NULL,
+                              .ttl_arg = &app->ttls};
+#define TYPE_TTL(arg, token, ...) out.type_ttls[DNS_TTL_OF_##token] = type_ttl(o, OPT_TTL_##token);
+    DNS_TYPES_OF_RECORDS(TYPE_TTL, )
+#undef TYPE_TTL
+    return out;
 }
 
 static int feed_start(struct daemon *d, void *arg, struct err_info *why)

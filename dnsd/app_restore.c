@@ -21,14 +21,13 @@ static uint64_t likeness(void *arg)
 {
     const struct dnsd *app = arg;
     const struct map_options *o = follow_map_options(app->follow);
-    const struct map_type_ttl *ttls[] = {&o->a, &o->aaaa, &o->ptr, &o->srv, &o->txt, &o->cname};
     buf_auto struct buf text = BUF_EMPTY;
     mem_auto const char **components = map_sorted_keys(&app->ttls);
     char domain[NAME_TEXT_MAX];
     buf_addf(&text, "%s %u %d%d%d%d%d", name_to_text(o->domain, domain), o->ttl_s, o->has_service_names,
              o->has_port_names, o->has_mapped_aaaa, o->has_api_cname, o->has_one_address);
-    for (size_t i = 0; i < ARRAY_LEN(ttls); i++)
-        add_type_ttl(&text, ttls[i]);
+    for (unsigned i = DNS_TTL_NONE + 1; i < DNS_N_TTLS; i++)
+        add_type_ttl(&text, &o->type_ttls[i]);
     for (size_t i = 0; components[i]; i++) {
         uint32_t ttl_s = 0;
         o->component_ttl(o->ttl_arg, components[i], &ttl_s);

@@ -7,6 +7,12 @@
 
 #include "http/limits.h"
 #include "run/options.h"
+#include "wire/types.h"
+
+/* The TTL option of a row of DNS_TYPES_OF_RECORDS. */
+#define DNSD_TTL_OPTION(X, token, number, text, use, rdata, can, key)                                        \
+    X(OPT_TTL_##token, "hadoop.registry.dns.ttl-type." key, OPT_TIME, "s", NULL, 0, 2147483647000,           \
+      OPT_FIXED, "TTL of the registry's " text " records. The TTL of a component goes before it.")
 
 #define DNSD_OPTIONS(X)                                                                                      \
     X(OPT_DOMAIN, "hadoop.registry.dns.domain-name", OPT_TEXT, "", NULL, 0, 0, OPT_FIXED,                    \
@@ -19,18 +25,7 @@
       "TTL of the registry's records. hadoop.registry.dns.ttl.COMPONENT sets it for one component.")         \
     X(OPT_TTL_MANUAL, "hadoop.registry.dns-ttl", OPT_TIME, "s", NULL, 0, 2147483647000, OPT_FIXED,           \
       "As hadoop.registry.dns.dns-ttl, in the spelling of Hadoop's manual; used when that is not set.")      \
-    X(OPT_TTL_A, "hadoop.registry.dns.ttl-type.a", OPT_TIME, "s", NULL, 0, 2147483647000, OPT_FIXED,         \
-      "TTL of A records, where the component has none of its own.")                                          \
-    X(OPT_TTL_AAAA, "hadoop.registry.dns.ttl-type.aaaa", OPT_TIME, "s", NULL, 0, 2147483647000, OPT_FIXED,   \
-      "TTL of AAAA records, as for A.")                                                                      \
-    X(OPT_TTL_PTR, "hadoop.registry.dns.ttl-type.ptr", OPT_TIME, "s", NULL, 0, 2147483647000, OPT_FIXED,     \
-      "TTL of PTR records, as for A.")                                                                       \
-    X(OPT_TTL_SRV, "hadoop.registry.dns.ttl-type.srv", OPT_TIME, "s", NULL, 0, 2147483647000, OPT_FIXED,     \
-      "TTL of SRV records, as for A.")                                                                       \
-    X(OPT_TTL_TXT, "hadoop.registry.dns.ttl-type.txt", OPT_TIME, "s", NULL, 0, 2147483647000, OPT_FIXED,     \
-      "TTL of TXT records, as for A.")                                                                       \
-    X(OPT_TTL_CNAME, "hadoop.registry.dns.ttl-type.cname", OPT_TIME, "s", NULL, 0, 2147483647000, OPT_FIXED, \
-      "TTL of CNAME records, as for A.")                                                                     \
+    DNS_TYPES_OF_RECORDS(DNSD_TTL_OPTION, X)                                                                 \
     X(OPT_NEGATIVE_TTL, "hadoop.registry.dns.negative-ttl", OPT_TIME, "s", NULL, 0, 2147483647000,           \
       OPT_FIXED,                                                                                             \
       "How long resolvers may keep that a name does not exist; else the smaller of soa.ttl and "             \

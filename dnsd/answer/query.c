@@ -59,7 +59,7 @@ static void fetch_targets(struct answer *a, const struct zone_version *v)
     if (!node || !zone_node_set(node, a->q.qtype, &set))
         return;
     a->more_of = set.wire;
-    size_t name_at = WIRE_RR_HEADER + (size_t)rdata_name_offset(set.type);
+    size_t name_at = WIRE_RR_HEADER + dns_type(set.type)->head;
     const uint8_t *rr = set.wire;
     for (uint32_t i = 0; i < set.n_rrs && i < ANSWER_MAX_MORE; i++) {
         if (name_key_read(rr + name_at, NAME_MAX_LEN, &key) < 0)
@@ -85,7 +85,7 @@ bool answer_fetch(struct answer *a, const struct zone_version *v, unsigned step)
         return a->n_more;
     }
     if (fetch_place(v, &a->place, step))
-        return step < FETCH_NODE || response_has_targets(a->q.qtype);
+        return step < FETCH_NODE || dns_type(a->q.qtype)->can & DNS_TARGETS;
     a->n_more = ZONE_N_AROUND;
     zone_fetch_around(v, &a->q.name, &a->place, a->more);
     return true;
@@ -135,14 +135,9 @@ static uint16_t check_question(struct response *r)
         return special_chaos(r);
     if (q->qclass != DNS_IN)
         return DNS_REFUSED;
-    switch (q->qtype) {
-    case DNS_AXFR:
-    case DNS_IXFR: return check_transfer(r);
-    case DNS_OPT:
-    case DNS_TKEY:
-    case DNS_TSIG:
-    case DNS_MAILA:
-    case DNS_MAILB: return DNS_NOTIMP;
+    switch (dns_type(q->qtype)->use) {
+    case DNS_USE_TRANSFER: return check_transfer(r);
+    case DNS_USE_META: return DNS_NOTIMP;
     default: return DNS_NOERROR;
     }
 }

@@ -95,7 +95,7 @@ void response_answer(struct response *r, const struct wire_set *set)
     size_t at = r->w.len;
     turned.first = rotation(r, set);
     put(r, WR_ANSWER, &turned);
-    if (response_has_targets(set->type)) {
+    if (dns_type(set->type)->can & DNS_TARGETS) {
         r->targets = turned;
         r->targets_at = at;
         r->has_additional = true;
@@ -266,7 +266,7 @@ void response_additional(struct response *r)
     unsigned n_seen = 0;
     if (!r->has_additional || r->a->is_truncated)
         return;
-    size_t at = r->targets_at, name_at = (size_t)rdata_name_offset(set->type);
+    size_t at = r->targets_at, name_at = dns_type(set->type)->head;
     const uint8_t *rr = wire_set_record(set, set->first);
     for (uint32_t i = 0, index = set->first; i < set->n_rrs && n_seen < RESPONSE_MAX_TARGETS; i++) {
         size_t rdata_len = wire_get16(rr + 10);

@@ -38,12 +38,6 @@ struct response {
     const struct zone *zone; /* zone of the last name */
 };
 
-/** Do answers with this type bring the addresses of the names in its rdata? */
-static inline bool response_has_targets(uint16_t type)
-{
-    return type == DNS_SRV || type == DNS_MX || type == DNS_NS;
-}
-
 /** Begin: question, flags, room for OPT. @param limit octets that the response may have, at least 512. */
 void response_begin(struct response *r, struct answer *a, const struct zone_version *v,
                     const struct answer_options *opts, uint8_t *out, size_t limit);

@@ -132,17 +132,14 @@ static int scan_name(struct scan *s, size_t end)
 /** Names in rdata that may be compressed must be whole, since what follows the message's end is cut. */
 static int scan_rdata_names(struct scan *s, uint16_t type, size_t end)
 {
-    int skip = rdata_name_offset(type);
-    if (type == DNS_SOA)
-        skip = 0;
-    if (skip < 0)
+    const struct dns_type *t = dns_type(type);
+    if (t->form != DNS_RDATA_NAMES)
         return 0;
-    s->at += (size_t)skip;
-    if (s->at > end || scan_name(s, end))
-        return ERR_PARSE;
-    if (type == DNS_SOA && (scan_name(s, end) || end - s->at != 20))
-        return ERR_PARSE;
-    return s->at == end || type == DNS_SOA ? 0 : ERR_PARSE;
+    s->at += t->head;
+    for (unsigned i = 0; i < t->n_names; i++)
+        if (s->at > end || scan_name(s, end))
+            return ERR_PARSE;
+    return s->at + t->tail == end ? 0 : ERR_PARSE;
 }
 
 static uint32_t read_ttl(const uint8_t *p)

@@ -107,8 +107,7 @@ static int keep_record(struct reader *r, const ldns_rr *rr)
         return bad(r, "the name is longer than 255 octets");
     if (ldns_rr_get_class(rr) != LDNS_RR_CLASS_IN)
         return bad(r, "only class IN is served");
-    if (!out.type || rdata_check(out.type, rdata, out.rdlen) || out.type == DNS_OPT ||
-        (out.type >= 128 && out.type <= DNS_ANY))
+    if (!dns_type_is_data(out.type) || rdata_check(out.type, rdata, out.rdlen))
         return bad(r, "this record cannot be stored");
     bool at_apex = name_equal(out.owner, r->apex);
     if (out.type == DNS_SOA && at_apex) {

@@ -120,17 +120,8 @@ const char *map_host(const char *packed, size_t len)
 uint32_t map_ttl(const struct map_run *run, uint16_t type)
 {
     const struct map_options *o = run->options;
-    const struct map_type_ttl *t = NULL;
-    switch (type) {
-    case DNS_A: t = &o->a; break;
-    case DNS_AAAA: t = &o->aaaa; break;
-    case DNS_PTR: t = &o->ptr; break;
-    case DNS_SRV: t = &o->srv; break;
-    case DNS_TXT: t = &o->txt; break;
-    case DNS_CNAME: t = &o->cname; break;
-    default: break;
-    }
-    return t && t->is_set && !run->has_own_ttl ? t->ttl_s : run->ttl_s;
+    const struct map_type_ttl *t = &o->type_ttls[dns_type(type)->ttl];
+    return t->is_set && !run->has_own_ttl ? t->ttl_s : run->ttl_s;
 }
 
 void map_emit(struct map_run *run, const uint8_t *owner, uint16_t type, const uint8_t *rdata, size_t len)

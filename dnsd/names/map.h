@@ -30,6 +30,7 @@
 
 #include "base/addr.h"
 #include "bobbin/record.h"
+#include "wire/types.h"
 #include "zone/zone.h"
 
 /** Attribute of a container record that says whether it can be used: "false", or anything else for yes. */
@@ -47,12 +48,12 @@ struct map_type_ttl {
 struct map_options {
     const uint8_t *domain; /* D, wire name [borrowed] */
     uint32_t ttl_s;
-    bool has_service_names; /* S of containers of class yarn-service */
-    bool has_port_names;    /* SRV of containers whose records have endpoints with ports */
-    bool has_mapped_aaaa;   /* ::ffff:a.b.c.d beside each A */
-    bool has_api_cname;     /* E is a CNAME to S */
-    bool has_one_address;   /* of a host name only the first address */
-    struct map_type_ttl a, aaaa, ptr, srv, txt, cname; /* by type; a component's own TTL goes before */
+    bool has_service_names;                    /* S of containers of class yarn-service */
+    bool has_port_names;                       /* SRV of containers whose records have endpoints with ports */
+    bool has_mapped_aaaa;                      /* ::ffff:a.b.c.d beside each A */
+    bool has_api_cname;                        /* E is a CNAME to S */
+    bool has_one_address;                      /* of a host name only the first address */
+    struct map_type_ttl type_ttls[DNS_N_TTLS]; /* by enum dns_ttl; a component's own TTL goes before */
     /** TTL of a component's records. NULL: ttl_s for all. @param component lower case. @return false: it has none. */
     bool (*component_ttl)(void *ttl_arg, const char *component, uint32_t *ttl_s);
     void *ttl_arg;

@@ -1,6 +1,5 @@
 #include "wire/rdata.h"
 
-#include <stdio.h>
 #include <string.h>
 
 #include "bobbin/error.h"
@@ -42,15 +41,17 @@ int rdata_put_string(const void *text, size_t n, uint8_t *out)
     return (int)n + 1;
 }
 
-static int check_soa(const uint8_t *rdata, size_t len)
+/* Head, names, tail, and nothing behind them. */
+static int check_names(const struct dns_type *t, const uint8_t *rdata, size_t len)
 {
-    int mname = name_len(rdata, len);
-    if (mname < 0)
-        return ERR_PARSE;
-    int rname = name_len(rdata + mname, len - (size_t)mname);
-    if (rname < 0)
-        return ERR_PARSE;
-    return (size_t)(mname + rname) + 20 == len ? 0 : ERR_PARSE;
+    size_t at = t->head;
+    for (unsigned i = 0; i < t->n_names; i++) {
+        int n = at < len ? name_len(rdata + at, len - at) : ERR_PARSE;
+        if (n < 0)
+            return ERR_PARSE;
+        at += (size_t)n;
+    }
+    return at + t->tail == len ? 0 : ERR_PARSE;
 }
 
 static int check_strings(const uint8_t *rdata, size_t len)
@@ -61,57 +62,15 @@ static int check_strings(const uint8_t *rdata, size_t len)
     return len > 0 && at == len ? 0 : ERR_PARSE;
 }
 
-int rdata_name_offset(uint16_t type)
-{
-    switch (type) {
-    case DNS_NS:
-    case DNS_CNAME:
-    case DNS_PTR:
-    case DNS_DNAME: return 0;
-    case DNS_MX: return 2;
-    case DNS_SRV: return 6;
-    default: return -1;
-    }
-}
-
 int rdata_check(uint16_t type, const uint8_t *rdata, size_t len)
 {
-    int name_at = rdata_name_offset(type);
+    const struct dns_type *t = dns_type(type);
     if (len > RDATA_MAX)
         return ERR_PARSE;
-    if (name_at >= 0) {
-        size_t at = (size_t)name_at;
-        if (len <= at)
-            return ERR_PARSE;
-        return name_len(rdata + at, len - at) == (int)(len - at) ? 0 : ERR_PARSE;
-    }
-    switch (type) {
-    case DNS_A: return len == 4 ? 0 : ERR_PARSE;
-    case DNS_AAAA: return len == 16 ? 0 : ERR_PARSE;
-    case DNS_SOA: return check_soa(rdata, len);
-    case DNS_TXT: return check_strings(rdata, len);
+    switch (t->form) {
+    case DNS_RDATA_FIXED: return len == t->head ? 0 : ERR_PARSE;
+    case DNS_RDATA_NAMES: return check_names(t, rdata, len);
+    case DNS_RDATA_STRINGS: return check_strings(rdata, len);
     default: return 0;
     }
-}
-
-bool rdata_is_compressible(uint16_t type)
-{
-    return type == DNS_NS || type == DNS_CNAME || type == DNS_SOA || type == DNS_PTR || type == DNS_MX;
-}
-
-const char *dns_type_text(uint16_t type, char out[16])
-{
-    static const struct {
-        uint16_t number;
-        const char *text;
-    } types[] = {
-#define DNS_TYPE_ROW(token, number, text) {number, text},
-        DNS_TYPES(DNS_TYPE_ROW)
-#undef DNS_TYPE_ROW
-    };
-    for (size_t i = 0; i < sizeof types / sizeof *types; i++)
-        if (types[i].number == type)
-            return types[i].text;
-    snprintf(out, 16, "TYPE%u", type);
-    return out;
 }

@@ -1,5 +1,7 @@
 /**
- * Numbers of the protocol, and building and checking rdata in wire form. Names inside rdata are uncompressed.
+ * Building and checking rdata in wire form, and the numbers of the protocol beside the types (wire/types.h). Names inside
+ * rdata are uncompressed.
+ *
  * Pure. Thread: any.   Source: RFC 1035 3.3, RFC 2782, RFC 3596, RFC 6891, RFC 8914; IANA DNS parameters.
  */
 #ifndef WIRE_RDATA_H
@@ -9,36 +11,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/** Record types that the code treats in a way of their own or builds; token, number, text. Any other type is opaque. */
-#define DNS_TYPES(X)                                                                                         \
-    X(DNS_A, 1, "A")                                                                                         \
-    X(DNS_NS, 2, "NS")                                                                                       \
-    X(DNS_CNAME, 5, "CNAME")                                                                                 \
-    X(DNS_SOA, 6, "SOA")                                                                                     \
-    X(DNS_PTR, 12, "PTR")                                                                                    \
-    X(DNS_MX, 15, "MX")                                                                                      \
-    X(DNS_TXT, 16, "TXT")                                                                                    \
-    X(DNS_AAAA, 28, "AAAA")                                                                                  \
-    X(DNS_SRV, 33, "SRV")                                                                                    \
-    X(DNS_DNAME, 39, "DNAME")                                                                                \
-    X(DNS_OPT, 41, "OPT")                                                                                    \
-    X(DNS_DS, 43, "DS")                                                                                      \
-    X(DNS_RRSIG, 46, "RRSIG")                                                                                \
-    X(DNS_NSEC, 47, "NSEC")                                                                                  \
-    X(DNS_DNSKEY, 48, "DNSKEY")                                                                              \
-    X(DNS_TKEY, 249, "TKEY")                                                                                 \
-    X(DNS_TSIG, 250, "TSIG")                                                                                 \
-    X(DNS_IXFR, 251, "IXFR")                                                                                 \
-    X(DNS_AXFR, 252, "AXFR")                                                                                 \
-    X(DNS_MAILB, 253, "MAILB")                                                                               \
-    X(DNS_MAILA, 254, "MAILA")                                                                               \
-    X(DNS_ANY, 255, "ANY")
-
-enum dns_type {
-#define DNS_TYPE_ENUM(token, number, text) token = number,
-    DNS_TYPES(DNS_TYPE_ENUM)
-#undef DNS_TYPE_ENUM
-};
+#include "wire/types.h"
 
 enum dns_class { DNS_IN = 1, DNS_CH = 3, DNS_HS = 4, DNS_CLASS_ANY = 255 };
 
@@ -102,21 +75,11 @@ size_t rdata_put_name(const uint8_t *name, uint8_t *out);
 int rdata_put_string(const void *text, size_t n, uint8_t *out);
 
 /**
- * Is the rdata well-formed for its type? Checks the types above (length, names, strings); accepts any other.
+ * Is the rdata well-formed for its type, as its row of DNS_TYPES says?
  *
  * @return 0; or ERR_PARSE.   Thread: any.   Source: RFC 1035 3.3, RFC 3597 5.
  */
 int rdata_check(uint16_t type, const uint8_t *rdata, size_t len);
-
-/** Offset of the first name inside the rdata of a type whose additional section or chain matters (NS, CNAME, PTR,
- *  DNAME: 0; MX: 2; SRV: 6), or -1. Thread: any. */
-int rdata_name_offset(uint16_t type);
-
-/** May names in this rdata be compressed? NS, CNAME, SOA, PTR, MX. Thread: any.   Source: RFC 3597 4. */
-bool rdata_is_compressible(uint16_t type);
-
-/** Text of a type: "A", or "TYPE65400" in `out`. @param out room for 16 characters. @return a string. Thread: any. */
-const char *dns_type_text(uint16_t type, char out[16]);
 
 /** Read and write numbers in network order. */
 static inline uint16_t wire_get16(const uint8_t *p)

@@ -122,12 +122,13 @@ static int put_bytes(struct wr *w, const uint8_t *p, size_t n)
 /** Rdata with compressed names: octets before the first name, the names, the rest. */
 static int put_rdata(struct wr *w, uint16_t type, const uint8_t *rdata, size_t len)
 {
-    if (!rdata_is_compressible(type))
+    const struct dns_type *t = dns_type(type);
+    if (!(t->can & DNS_COMPRESS))
         return put_bytes(w, rdata, len);
-    size_t at = type == DNS_MX ? 2 : 0;
+    size_t at = t->head;
     if (put_bytes(w, rdata, at))
         return ERR_NOSPC;
-    for (unsigned n_names = type == DNS_SOA ? 2 : 1; n_names; n_names--) {
+    for (unsigned n_names = t->n_names; n_names; n_names--) {
         if (put_name(w, rdata + at))
             return ERR_NOSPC;
         at += (size_t)name_len(rdata + at, len - at);
@@ -158,10 +159,9 @@ static size_t record_len(const uint8_t *rr)
 const uint8_t *wire_set_record(const struct wire_set *set, uint32_t index)
 {
     const uint8_t *rr = set->wire;
-    if (set->type == DNS_A)
-        return rr + (size_t)index * (WIRE_RR_HEADER + 4);
-    if (set->type == DNS_AAAA)
-        return rr + (size_t)index * (WIRE_RR_HEADER + 16);
+    const struct dns_type *t = dns_type(set->type);
+    if (t->form == DNS_RDATA_FIXED)
+        return rr + (size_t)index * (WIRE_RR_HEADER + t->head);
     for (; index; index--)
         rr += record_len(rr);
     return rr;
@@ -205,7 +205,7 @@ static void patch_owners(uint8_t *rr, uint32_t n_rrs, uint16_t owner_off)
 int wr_rrset_at(struct wr *w, enum wr_section section, uint16_t owner_off, const struct wire_set *set)
 {
     int failed = 0;
-    if (set->ttl_max_s != UINT32_MAX || rdata_is_compressible(set->type)) {
+    if (set->ttl_max_s != UINT32_MAX || dns_type(set->type)->can & DNS_COMPRESS) {
         failed = put_records(w, NULL, owner_off, set);
     } else if (w->cap - w->len < set->len) {
         failed = ERR_NOSPC;

@@ -267,7 +267,7 @@ static size_t find_record(const struct zone_rrset *set, size_t rdlen, const uint
 static bool can_splice(const struct zone_rrset *old, struct zone_edit *const *edits, size_t n_edits)
 {
     uint16_t type = edits[0]->type;
-    if (!old || (type != DNS_A && type != DNS_AAAA) || set_has_counts(old) || set_n_rrs(old) < LARGE_SET)
+    if (!old || dns_type(type)->form != DNS_RDATA_FIXED || set_has_counts(old) || set_n_rrs(old) < LARGE_SET)
         return false;
     size_t n = set_n_rrs(old);
     uint32_t ttl_s = wire_get32(old->wire + 6);

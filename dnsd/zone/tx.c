@@ -329,16 +329,11 @@ static struct zone *zone_of(struct zone_tx *tx, int zone, const struct name_key 
     return &v->zones[zone];
 }
 
-static bool is_storable(uint16_t type)
-{
-    return type != 0 && type != DNS_OPT && (type < 128 || type > DNS_ANY);
-}
-
 static int tx_edit(struct zone_tx *tx, int zone, const struct zone_rr *rr, bool is_add)
 {
     struct name_key key;
-    if (name_key_read(rr->owner, NAME_MAX_LEN, &key) < 0 || rr->ttl_s > TTL_MAX_S || !is_storable(rr->type) ||
-        rdata_check(rr->type, rr->rdata, rr->rdlen))
+    if (name_key_read(rr->owner, NAME_MAX_LEN, &key) < 0 || rr->ttl_s > TTL_MAX_S ||
+        !dns_type_is_data(rr->type) || rdata_check(rr->type, rr->rdata, rr->rdlen))
         return ERR_PARSE;
     name_key_hash(&key, tx->build.next->seed);
     const struct zone *z = zone_of(tx, zone, &key);

@@ -172,37 +172,6 @@ static void joining(void **state)
     assert_int_equal(name_join(longest, 245, rest, out), ERR_PARSE);
 }
 
-static void rdata_is_checked(void **state)
-{
-    (void)state;
-    static const struct {
-        uint16_t type;
-        const char *rdata;
-        size_t len;
-        int wanted;
-    } cases[] = {
-        {DNS_A, "\1\2\3\4", 4, 0},
-        {DNS_A, "\1\2\3", 3, ERR_PARSE},
-        {DNS_AAAA, "\1\2\3\4", 4, ERR_PARSE},
-        {DNS_NS, "\1a\0", 3, 0},
-        {DNS_NS, "\1a", 2, ERR_PARSE},
-        {DNS_NS, "\1a\0x", 4, ERR_PARSE},
-        {DNS_PTR, "\xc0\0", 2, ERR_PARSE},
-        {DNS_SRV, "\0\1\0\1\0\2\1a\0", 9, 0},
-        {DNS_SRV, "\0\1\0\1\0\2", 6, ERR_PARSE},
-        {DNS_TXT, "\1a\0\2bc", 6, 0},
-        {DNS_TXT, "", 0, ERR_PARSE},
-        {DNS_TXT, "\3ab", 3, ERR_PARSE},
-        {DNS_SOA, "\0\0aaaabbbbccccddddeeee", 22, 0},
-        {DNS_SOA, "\0\0aaaabbbbccccddddeee", 21, ERR_PARSE},
-        {DNS_SOA, "\0", 1, ERR_PARSE},
-        {65400, "", 0, 0},
-    };
-    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
-        if (rdata_check(cases[i].type, (const uint8_t *)cases[i].rdata, cases[i].len) != cases[i].wanted)
-            fail_msg("case %zu", i);
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -213,7 +182,6 @@ int main(void)
         cmocka_unit_test(keys_see_no_case_and_share_suffixes),
         cmocka_unit_test(keys_of_all_lengths),
         cmocka_unit_test(joining),
-        cmocka_unit_test(rdata_is_checked),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
