@@ -32,7 +32,7 @@ struct explain {
     struct obj obj;
     struct dnsd *app;
     struct http_req *req;
-    struct follow_walk *walk;
+    struct walk *walk;
     uint8_t name[NAME_MAX_LEN];
     uint16_t qtype;
     struct explain_chain chain; /* as of the beginning: which records are looked for */
@@ -296,7 +296,7 @@ static void on_done(void *arg, int err)
 static void on_client_gone(void *arg)
 {
     struct explain *e = obj_cast(arg, struct explain, EXPLAIN_MAGIC);
-    follow_walk_cancel(e->walk);
+    walk_cancel(e->walk);
     explain_free(e);
 }
 
@@ -322,7 +322,7 @@ static int read_request(struct http_req *req, struct explain *e, struct err_info
 
 void dnsd_api_explain(struct http_req *req, void *arg)
 {
-    static const struct follow_walk_ops ops = {.record = on_record, .done = on_done};
+    static const struct walk_ops ops = {.record = on_record, .done = on_done};
     struct explain *e = mem_new(struct explain);
     struct err_info why;
     char name[NAME_TEXT_MAX], type[16];

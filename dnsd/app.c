@@ -77,18 +77,12 @@ void dnsd_published(struct dnsd *app)
     reclaim(app);
 }
 
-static void tell_ready(struct dnsd *app)
+static void report_ready(struct dnsd *app)
 {
     buf_auto struct buf frozen = BUF_EMPTY;
     struct follow_state state;
     follow_state(app->follow, &state);
-    if (dnsd_serials_frozen(app, &frozen))
-        daemon_ready(app->daemon, buf_cstr(&frozen));
-    else if (!state.is_ready)
-        daemon_ready(app->daemon, "the registry was not read completely yet");
-    else
-        daemon_ready(app->daemon,
-                     state.is_expired ? "what is known is older than hadoop.registry.dns.stale.max" : NULL);
+    daemon_ready(app->daemon, dnsd_serials_frozen(app, &frozen) ? buf_cstr(&frozen) : state.unready);
 }
 
 void dnsd_changed(void *arg)
@@ -96,7 +90,7 @@ void dnsd_changed(void *arg)
     struct dnsd *app = arg;
     dnsd_published(app);
     snapshots_changed(app->snapshots);
-    tell_ready(app);
+    report_ready(app);
 }
 
 static bool is_compat(const struct options *o)

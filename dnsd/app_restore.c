@@ -53,11 +53,11 @@ static void pass_serial(struct dnsd *app, struct zone_image *image, unsigned i, 
     zone_tx_raise_serial(tx, zone, now.serial + 2);
 }
 
-static void stand_in(struct dnsd *app, struct zone_image *take_image)
+static void use_image(struct dnsd *app, struct zone_image *take_image)
 {
     const struct zone_image_about about = *zone_image_about(take_image);
     int64_t age_ms = image_file_age_ms(&about);
-    unsigned flags = follow_stand_in(app->follow, age_ms);
+    unsigned flags = follow_image(app->follow, age_ms);
     struct zone_tx *tx = zone_tx_begin(app->zones);
     for (unsigned i = 0; i < zone_version_n_zones(zone_image_version(take_image)); i++)
         pass_serial(app, take_image, i, tx);
@@ -84,7 +84,7 @@ static void open_image(struct dnsd *app, const char *snapshot)
     const struct zone_image_about about = *zone_image_about(image);
     bool is_alike = about.likeness == likeness(app);
     if (is_alike && about.n_records) {
-        stand_in(app, image);
+        use_image(app, image);
         return;
     }
     if (!is_alike)

@@ -114,7 +114,7 @@ void dnsd_serials_mind(struct dnsd *app)
         log_emit0(&ev_zones_moving);
         follow_frozen(app->follow, false);
     }
-    follow_shown(app->follow);
+    follow_visible(app->follow);
     if (is_seen)
         call_waiters(app, true);
 }

@@ -197,7 +197,7 @@ static uint32_t on_serial(void *arg, const uint8_t *apex, enum zone_kind kind, u
     return serials_first(app->serials, apex, kind, is_own || !wanted ? now_s : wanted);
 }
 
-static bool on_rezone(void *arg, struct zone_tx *tx, const struct follow_move *move, uint32_t *cursor)
+static bool on_rezone(void *arg, struct zone_tx *tx, const struct records_move *move, uint32_t *cursor)
 {
     struct dnsd *app = arg;
     return app->follow && follow_rezone_part(app->follow, tx, move, cursor);

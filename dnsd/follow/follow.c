@@ -5,142 +5,62 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- stale and expired ---- */
+/** Longest time that a change waits for others to share its commit. */
+#define COMMIT_DELAY_MS 20
 
-bool follow_is_stale(const struct follow *f)
+/* Freshness has changed, and with it the flags of the version. */
+static void publish_flags(struct follow *f)
 {
-    const struct follow_state *s = &f->state;
-    return s->is_ready &&
-           (!s->is_connected || !s->is_synced || s->is_store_away || s->is_behind || s->is_frozen);
-}
-
-/* After a change of what follow_is_stale tells: mind the time from which on nothing is answered. */
-static void mind_age(struct follow *f)
-{
-    f->state.is_expired = false;
-    run_timer_stop(f->stale_timer);
-    if (!follow_is_stale(f) || !f->def.stale_max_ms)
-        return;
-    int64_t left_ms = f->stale_since_ms + f->def.stale_max_ms - run_now_ms();
-    f->state.is_expired = left_ms <= 0;
-    if (f->state.is_expired)
-        log_emit(&ev_feed_expired, LOG_INT("stale_ms", run_now_ms() - f->stale_since_ms));
-    else
-        run_timer_start(f->stale_timer, (uint64_t)left_ms, 0);
-}
-
-static void on_stale_timer(void *arg)
-{
-    struct follow *f = obj_cast(arg, struct follow, FOLLOW_MAGIC);
-    mind_age(f);
-    follow_commit(f); /* the flags of the version changed */
+    follow_watch_age(f);
+    follow_commit(f);
     f->def.changed(f->def.arg);
 }
 
-void follow_frozen(struct follow *f, bool is_frozen)
-{
-    if (f->state.is_frozen == is_frozen)
-        return;
-    if (is_frozen && !follow_is_stale(f))
-        f->stale_since_ms = run_now_ms();
-    f->state.is_frozen = is_frozen;
-    mind_age(f);
-    follow_commit(f); /* the flags of the version changed */
-    f->def.changed(f->def.arg);
-}
-
-/* ---- what the watch tells ---- */
-
-static void drop_marks(struct follow *f)
-{
-    struct mark *m;
-    while ((m = TAILQ_FIRST(&f->marks))) {
-        TAILQ_REMOVE(&f->marks, m, link);
-        free(m);
-    }
-}
-
-/* No delete that a mark waits for is late any more when what is due now is published. */
-static bool is_reached(const struct follow *f, const struct mark *m, int64_t now_ms)
-{
-    const struct pending *p = TAILQ_FIRST(&f->late_list);
-    while (p && p->due_ms <= now_ms)
-        p = TAILQ_NEXT(p, link);
-    return !p || p->due_ms > m->due_ms;
-}
-
-void follow_take_marks(struct follow *f, int64_t now_ms, char revision[REG_REVISION_MAX])
-{
-    struct mark *m;
-    *revision = 0;
-    while ((m = TAILQ_FIRST(&f->marks)) && (m->due_ms <= now_ms || is_reached(f, m, now_ms))) {
-        memcpy(revision, m->revision, sizeof m->revision);
-        TAILQ_REMOVE(&f->marks, m, link);
-        free(m);
-    }
-}
-
-static void on_commit_timer(void *arg)
-{
-    follow_commit(obj_cast(arg, struct follow, FOLLOW_MAGIC));
-}
-
-/* What the zones hold is from before this snapshot, and stale until it is published; for how long is known when the registry
- * was away before it. */
-static void on_reset(void *arg)
-{
-    struct follow *f = obj_cast(arg, struct follow, FOLLOW_MAGIC);
-    if (!follow_is_stale(f) && !f->is_just_back)
-        f->stale_since_ms = run_now_ms();
-    packed_set_fini(&f->snapshot, &f->prefixes);
-    f->in_snapshot = f->state.is_behind = true;
-    mind_age(f);
-    follow_commit(f); /* the flags of the version changed */
-}
+/* ---- the registry's changes ---- */
 
 static struct packed *pack(struct follow *f, const char *path, const struct reg_record *record)
 {
     size_t len = 0;
     mem_auto char *bytes = map_pack(record, &len);
-    return bytes ? packed_new(&f->prefixes, path, bytes, len) : NULL;
+    return bytes ? packed_new(records_prefixes(f->records), path, bytes, len) : NULL;
 }
 
 /* One record more, or less, of the snapshot. */
 static void note_in_snapshot(struct follow *f, const char *path, struct packed *take_packed)
 {
-    struct packed *old = packed_get(&f->snapshot, &f->prefixes, path);
+    struct packed_prefixes *prefixes = records_prefixes(f->records);
+    struct packed *old = packed_get(&f->intake.open, prefixes, path);
     if (take_packed)
-        old = packed_put(&f->snapshot, take_packed);
+        old = packed_put(&f->intake.open, take_packed);
     else if (old)
-        packed_take(&f->snapshot, old);
-    packed_free(&f->prefixes, old);
+        packed_take(&f->intake.open, old);
+    packed_free(prefixes, old);
 }
 
-/* Keep a change for the next commit; within a snapshot for its end. A delete waits for a create, which replaces it. */
+/* Note a change for the next commit; within a snapshot for its end. A delete waits for a create, which replaces it. */
 static void note(struct follow *f, const char *path, struct packed *take_packed)
 {
-    f->is_just_back = false;
-    if (f->in_snapshot) {
+    freshness_heard(&f->fresh);
+    if (f->intake.is_open) {
         note_in_snapshot(f, path, take_packed);
         return;
     }
-    int64_t now = run_now_ms();
-    bool is_delayed =
-        !take_packed && f->def.coalesce_ms && packed_get(&f->records, &f->prefixes, path) != NULL;
-    if (!is_delayed) {
-        follow_pending_put(f, path, 0, take_packed);
-        follow_commit_at(f, now + COMMIT_DELAY_MS);
-        return;
+    int64_t now_ms = run_now_ms(), delay_ms = f->def.coalesce_ms;
+    const struct packed *old = !take_packed && delay_ms ? records_get(f->records, path) : NULL;
+    if (old) {
+        pending_delay(f->pending, path, now_ms + delay_ms, records_is_removal(old, NULL));
+    } else {
+        pending_put(f->pending, path, take_packed);
+        delay_ms = COMMIT_DELAY_MS;
     }
-    follow_pending_put(f, path, now + f->def.coalesce_ms, NULL);
-    follow_commit_at(f, now + f->def.coalesce_ms);
+    follow_commit_at(f, now_ms + delay_ms);
 }
 
 static void on_put(void *arg, const char *path, const struct reg_record *record, const char *revision)
 {
     (void)revision;
     struct follow *f = obj_cast(arg, struct follow, FOLLOW_MAGIC);
-    f->has_put = !f->in_snapshot;
+    f->has_put = !f->intake.is_open;
     note(f, path, pack(f, path, record));
 }
 
@@ -150,73 +70,87 @@ static void on_deleted(void *arg, const char *path, const char *revision)
     note(obj_cast(arg, struct follow, FOLLOW_MAGIC), path, NULL);
 }
 
-void follow_is_synced(struct follow *f)
-{
-    f->state.is_ready = true;
-    f->state.is_filled = true;
-    f->state.is_synced |= !f->run.is_restored;
-    f->state.is_behind = f->in_snapshot;
-    mind_age(f);
-}
-
-/* The snapshot is complete; a commit puts it in place of what the zones hold, and of what was pending. */
-static void on_synced(void *arg, const char *revision)
+/* A record that came is published at once, the revision when its mark comes. Where deletes are not delayed a mark is waited for, so
+ * that the guard sees all that goes together. */
+static void on_drained(void *arg)
 {
     struct follow *f = obj_cast(arg, struct follow, FOLLOW_MAGIC);
-    drop_marks(f);
-    follow_pending_clear(f);
-    if (f->has_complete)
-        packed_set_fini(&f->complete, &f->prefixes);
-    f->is_restoring = false;
-    f->complete = f->snapshot;
-    f->snapshot = (struct packed_set){.n_items = 0};
-    memcpy(f->complete_revision, revision, strnlen(revision, sizeof f->complete_revision - 1) + 1);
-    f->has_complete = true;
-    f->in_snapshot = f->is_just_back = false;
+    bool is_due = f->has_put && f->def.coalesce_ms && !f->intake.is_open;
+    f->has_put = false;
+    if (!is_due)
+        return;
     follow_commit(f);
+    f->def.changed(f->def.arg);
 }
 
 static void on_progress(void *arg, const char *revision)
 {
     struct follow *f = obj_cast(arg, struct follow, FOLLOW_MAGIC);
-    f->is_just_back = false;
-    if (f->in_snapshot)
+    freshness_heard(&f->fresh);
+    if (f->intake.is_open)
         return;
-    if (!f->run.is_on && !follow_has_pending(f)) {
-        drop_marks(f);
-        follow_published(f, revision);
+    if (!f->commit.is_on && pending_is_empty(f->pending)) {
+        pending_drop_marks(f->pending);
+        follow_publish(f, revision);
         return;
     }
-    const struct pending *last = TAILQ_LAST(&f->late_list, late_list);
-    struct mark *m = mem_new(struct mark);
-    m->due_ms = last ? last->due_ms : 0;
-    memcpy(m->revision, revision, strnlen(revision, sizeof m->revision - 1));
-    TAILQ_INSERT_TAIL(&f->marks, m, link);
-    if (!last || f->pending.n_items)
+    pending_mark(f->pending, revision);
+    if (!pending_is_late(f->pending))
         follow_commit(f);
 }
+
+/* ---- its snapshots ---- */
+
+static void on_reset(void *arg)
+{
+    struct follow *f = obj_cast(arg, struct follow, FOLLOW_MAGIC);
+    packed_set_fini(&f->intake.open, records_prefixes(f->records));
+    f->intake.is_open = true;
+    freshness_reset(&f->fresh, run_now_ms());
+    follow_watch_age(f);
+    follow_commit(f); /* the flags of the version changed */
+}
+
+/* A snapshot is complete; a commit puts it in place of what the zones hold, and of what was pending. */
+static void complete(struct follow *f, struct packed_set *take_set, bool is_restored)
+{
+    packed_set_fini(&f->intake.complete, records_prefixes(f->records));
+    f->intake.complete = *take_set;
+    *take_set = (struct packed_set){.n_items = 0};
+    f->intake.is_complete = true;
+    f->intake.is_restored = is_restored;
+    follow_commit(f);
+}
+
+static void on_synced(void *arg, const char *revision)
+{
+    struct follow *f = obj_cast(arg, struct follow, FOLLOW_MAGIC);
+    pending_clear(f->pending);
+    memcpy(f->intake.revision, revision, strnlen(revision, sizeof f->intake.revision - 1) + 1);
+    f->intake.is_open = false;
+    freshness_heard(&f->fresh);
+    complete(f, &f->intake.open, false);
+}
+
+/* ---- its presence ---- */
 
 static void on_state(void *arg, const struct err_info *why)
 {
     struct follow *f = obj_cast(arg, struct follow, FOLLOW_MAGIC);
     f->is_refused = f->is_refused && why;
-    if (f->state.is_connected == !why)
+    if (!freshness_connected(&f->fresh, !why, run_now_ms()))
         return;
-    if (why && !follow_is_stale(f))
-        f->stale_since_ms = run_now_ms();
-    f->state.is_connected = !why;
-    f->is_just_back = !why && f->state.is_ready;
     if (why)
         log_emit(&ev_feed_lost, LOG_ERR(why));
     else
         log_emit0(&ev_feed_back);
-    mind_age(f);
-    follow_commit_at(f,
-                     run_now_ms()); /* the flags of the version changed, or not: a snapshot may begin now */
+    follow_watch_age(f);
+    /* Not at once: the flags of the version changed, or a snapshot begins now and they did not. */
+    follow_commit_at(f, run_now_ms());
     f->def.changed(f->def.arg);
 }
 
-/** It is asked on all the same: what refuses may be another program, or another Bobbin, for a while. Said once until one is heard. */
+/* Asks again all the same: who refuses may be another program, or another Bobbin, for a while. Logged once until one is heard. */
 static bool on_refused(void *arg, const struct err_info *why)
 {
     struct follow *f = obj_cast(arg, struct follow, FOLLOW_MAGIC);
@@ -229,26 +163,9 @@ static bool on_refused(void *arg, const struct err_info *why)
 static void on_stale(void *arg, bool is_away)
 {
     struct follow *f = obj_cast(arg, struct follow, FOLLOW_MAGIC);
-    if (is_away && !follow_is_stale(f))
-        f->stale_since_ms = run_now_ms();
-    f->state.is_store_away = is_away;
-    log_emit(is_away ? &ev_feed_stale : &ev_feed_current, LOG_STR("revision", f->state.revision));
-    mind_age(f);
-    follow_commit(f); /* the flags of the version changed */
-    f->def.changed(f->def.arg);
-}
-
-/* A record that came is published at once, the revision when its mark comes. Where deletes are not delayed a mark is waited for, so
- * that the guard sees all that goes together. */
-static void on_drained(void *arg)
-{
-    struct follow *f = obj_cast(arg, struct follow, FOLLOW_MAGIC);
-    bool is_due = f->has_put && f->def.coalesce_ms && !f->in_snapshot;
-    f->has_put = false;
-    if (!is_due)
-        return;
-    follow_commit(f);
-    f->def.changed(f->def.arg);
+    freshness_store(&f->fresh, is_away, run_now_ms());
+    log_emit(is_away ? &ev_feed_stale : &ev_feed_current, LOG_STR("revision", waiters_revision(f->waiters)));
+    publish_flags(f);
 }
 
 static const struct reg_watch_ops watch_ops = {.reset = on_reset,
@@ -261,66 +178,86 @@ static const struct reg_watch_ops watch_ops = {.reset = on_reset,
                                                .drained = on_drained,
                                                .refused = on_refused};
 
-/* ---- beginning and end ---- */
+/* ---- other events ---- */
 
-static size_t on_addresses(void *arg, const char *host, struct addr *out)
+static void on_commit_timer(void *arg)
+{
+    follow_commit(obj_cast(arg, struct follow, FOLLOW_MAGIC));
+}
+
+static void on_age_timer(void *arg)
+{
+    publish_flags(obj_cast(arg, struct follow, FOLLOW_MAGIC));
+}
+
+static void on_host_changed(void *arg, const char *host)
 {
     struct follow *f = obj_cast(arg, struct follow, FOLLOW_MAGIC);
-    return hosts_get(f->hosts, host, out, MAP_MAX_ADDRESSES);
+    map_set(&f->moved_hosts, host, f);
+    follow_commit(f);
 }
 
-static void on_wait_timer(void *arg)
+void follow_frozen(struct follow *f, bool is_frozen)
 {
-    follow_serve(obj_cast(arg, struct follow, FOLLOW_MAGIC));
+    if (freshness_frozen(&f->fresh, is_frozen, run_now_ms()))
+        publish_flags(f);
 }
+
+void follow_release(struct follow *f, void (*fn)(void *arg, size_t n_records), void *arg)
+{
+    if (guard_release(f->guard, fn, arg))
+        follow_commit(f);
+}
+
+/* ---- beginning and end ---- */
 
 struct follow *follow_new(const struct follow_def *def)
 {
     struct follow *f = mem_new(struct follow);
     obj_init(&f->obj, FOLLOW_MAGIC);
     f->def = *def;
-    f->def.map.addresses = on_addresses;
-    f->def.map.addresses_arg = f;
     f->commit_at_ms = INT64_MAX;
-    f->guard.since_ms = INT64_MIN / 2;
+    struct records_def records = {.loop = def->loop,
+                                  .zones = def->zones,
+                                  .map = def->map,
+                                  .host_refresh_ms = def->host_refresh_ms,
+                                  .host_changed = on_host_changed,
+                                  .arg = f};
+    f->records = records_new(&records);
+    freshness_init(&f->fresh, def->stale_max_ms);
+    f->guard = guard_new(&def->guard);
+    f->pending = pending_new(records_prefixes(f->records));
+    f->waiters = waiters_new(def->loop);
+    f->walks = walks_new(def->loop, records_set(f->records));
     f->commit_timer = run_timer_new(def->loop, on_commit_timer, f);
-    f->wait_timer = run_timer_new(def->loop, on_wait_timer, f);
-    f->stale_timer = run_timer_new(def->loop, on_stale_timer, f);
-    struct hosts_def hosts = {def->loop, def->host_refresh_ms, follow_host_changed, f};
-    f->hosts = hosts_new(&hosts);
+    f->age_timer = run_timer_new(def->loop, on_age_timer, f);
     f->heap = heap_new(def->loop);
-    TAILQ_INIT(&f->late_list);
-    TAILQ_INIT(&f->marks);
-    TAILQ_INIT(&f->waiters);
-    TAILQ_INIT(&f->releases);
-    TAILQ_INIT(&f->walks);
     return f;
 }
 
-unsigned follow_stand_in(struct follow *f, int64_t age_ms)
+unsigned follow_image(struct follow *f, int64_t age_ms)
 {
-    f->stale_since_ms = run_now_ms() - age_ms;
-    f->state.is_ready = true;
-    mind_age(f);
-    return follow_flags(f);
+    freshness_image(&f->fresh, age_ms, run_now_ms());
+    follow_watch_age(f);
+    return freshness_flags(&f->fresh);
 }
 
 void follow_restore_room(struct follow *f, size_t n_records)
 {
-    packed_set_room(&f->complete, n_records);
-    packed_set_room(&f->records, n_records);
+    packed_set_room(&f->intake.open, n_records);
+    records_room(f->records, n_records);
 }
 
 void follow_restore(struct follow *f, const char *path, const char *packed, size_t len)
 {
-    packed_free(&f->prefixes, packed_put(&f->complete, packed_new(&f->prefixes, path, packed, len)));
+    struct packed_prefixes *prefixes = records_prefixes(f->records);
+    packed_free(prefixes, packed_put(&f->intake.open, packed_new(prefixes, path, packed, len)));
 }
 
 void follow_restored(struct follow *f, int64_t age_ms)
 {
-    f->stale_since_ms = run_now_ms() - age_ms;
-    f->has_complete = f->is_restoring = true;
-    follow_commit(f);
+    freshness_restored(&f->fresh, age_ms, run_now_ms());
+    complete(f, &f->intake.open, true);
 }
 
 void follow_begin(struct follow *f)
@@ -333,37 +270,81 @@ void follow_stop(struct follow *f)
     if (!f)
         return;
     reg_watch_stop(f->watch);
-    follow_run_cancel(f);
-    follow_cancel_walks(f);
-    follow_cancel_waiters(f);
-    hosts_free(f->hosts);
+    follow_commit_cancel(f);
+    walks_free(f->walks);
+    waiters_free(f->waiters);
+    guard_free(f->guard);
     heap_free(f->heap);
-    shared_fini(&f->shared);
     run_timer_free(f->commit_timer);
-    run_timer_free(f->wait_timer);
-    run_timer_free(f->stale_timer);
-    drop_marks(f);
-    follow_pending_clear(f);
-    packed_set_fini(&f->snapshot, &f->prefixes);
-    packed_set_fini(&f->complete, &f->prefixes);
-    packed_set_fini(&f->records, &f->prefixes);
-    map_fini(&f->held, NULL);
-    map_fini(&f->released, NULL);
+    run_timer_free(f->age_timer);
+    pending_free(f->pending);
+    packed_set_fini(&f->intake.open, records_prefixes(f->records));
+    packed_set_fini(&f->intake.complete, records_prefixes(f->records));
+    records_free(f->records);
     map_fini(&f->moved_hosts, NULL);
-    packed_text_fini(&f->text);
-    packed_text_fini(&f->before);
     obj_fini(&f->obj);
     free(f);
 }
 
+/* ---- questions ---- */
+
 void follow_state(const struct follow *f, struct follow_state *out)
 {
-    *out = f->state;
-    out->n_held = f->held.n_items;
-    out->stale_ms = follow_is_stale(f) ? run_now_ms() - f->stale_since_ms : 0;
+    const struct freshness *fresh = &f->fresh;
+    const struct records_counts *counts = records_counts(f->records);
+    *out = (struct follow_state){.is_ready = fresh->is_ready,
+                                 .is_filled = fresh->is_filled,
+                                 .is_connected = fresh->is_connected,
+                                 .is_store_away = fresh->is_store_away,
+                                 .is_synced = fresh->is_synced,
+                                 .is_behind = fresh->is_behind,
+                                 .is_frozen = fresh->is_frozen,
+                                 .is_expired = fresh->is_expired,
+                                 .unready = freshness_unready(fresh),
+                                 .stale_ms = freshness_stale_ms(fresh, run_now_ms()),
+                                 .n_records = counts->n_named,
+                                 .n_nameless = counts->n_nameless,
+                                 .n_held = guard_n_held(f->guard),
+                                 .n_left_out = counts->n_left_out,
+                                 .n_commits = f->n_commits,
+                                 .n_unzoned = counts->n_unzoned};
+    memcpy(out->revision, waiters_revision(f->waiters), sizeof out->revision);
 }
 
 const struct map_options *follow_map_options(const struct follow *f)
 {
-    return &f->def.map;
+    return records_map_options(f->records);
+}
+
+bool follow_is_held(const struct follow *f, const char *path)
+{
+    return guard_is_held(f->guard, path);
+}
+
+unsigned follow_n_ready(const struct follow *f, const uint8_t *owner)
+{
+    return records_n_ready(f->records, owner);
+}
+
+bool follow_rezone_part(struct follow *f, struct zone_tx *tx, const struct records_move *move,
+                        uint32_t *cursor)
+{
+    return records_rezone_part(f->records, tx, move, cursor);
+}
+
+int follow_when(struct follow *f, const char *revision, int64_t timeout_ms, void (*fn)(void *arg, int err),
+                void *arg)
+{
+    return waiters_add(f->waiters, revision, timeout_ms, fn, arg);
+}
+
+void follow_forget(struct follow *f, void *arg)
+{
+    guard_forget(f->guard, arg);
+    waiters_forget(f->waiters, arg);
+}
+
+struct walk *follow_walk_start(struct follow *f, const struct walk_ops *ops, void *arg)
+{
+    return walk_start(f->walks, ops, arg);
 }

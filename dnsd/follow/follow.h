@@ -1,16 +1,16 @@
 /**
- * Following the registry: what libbobbin's watch tells becomes commits of the zone set.
+ * Following the registry: the changes that libbobbin's watch brings become commits of the zone set.
  *
- *   reg_watch ──put/deleted──► pending ──progress, synced or 20 ms──► difference of productions ──► one commit
+ *   reg_watch ──put/deleted──► pending ──progress, synced or 20 ms──► difference of the RRs ──► one commit
  *                                 │ deletes wait up to coalesce_ms for a create of the same path
- *                                 └─ too many would vanish at once ──► held until follow_release
+ *                                 └─ too many would vanish at once ──► held by the guard until follow_release
  *
  * A snapshot of the registry is gathered aside and published after `synced` as the difference to what is there, so a reconnect
- * never empties a zone; until then what is there is stale. A large difference is made in slices (follow/writer.h): the state,
- * `changed` and who waits for a revision are told when it is published. Per path only the packed record is kept (names/map.h).
+ * never empties a zone; until then what is there is stale. A large difference is made in steps (follow/writer.h); the state,
+ * `changed` and who waits for a revision learn of it when it is published.
  *
- *   new ──stand_in, restored──► stale, from disk ──synced──► current ◄──► stale, registry or its store away ──stale_max──► expired (SERVFAIL)
- *   new ──────────────────────────────synced──►
+ * The parts, each of which can be read and tested alone: records.h (what the zones hold), pending.h (what is to change), guard.h (the
+ * outage shield), freshness.h (stale and expired, drawn there), waiters.h (/sync), walk.h. follow_priv.h is the driver.
  *
  * Thread: owner (the zone set's writer).   Source: ours.
  */
@@ -22,18 +22,15 @@
 #include <stdint.h>
 
 #include "bobbin/registry.h"
-#include "names/map.h"
+#include "follow/guard.h"
+#include "follow/records.h"
+#include "follow/walk.h"
 #include "follow/writer.h"
+#include "names/map.h"
 #include "run/loop.h"
 #include "zone/zone.h"
 
 struct follow;
-
-/** When a removal is held instead of published. */
-struct follow_guard {
-    unsigned share_percent; /* of the records that have names, within two seconds; 0: never */
-    unsigned min_records;   /* fewer are never held */
-};
 
 struct follow_def {
     struct run_loop *loop;
@@ -44,23 +41,24 @@ struct follow_def {
     int64_t coalesce_ms;     /* how long a delete waits for a create of the same path; 0: not */
     int64_t host_refresh_ms; /* between two questions about one host name; at least 1000 */
     int64_t stale_max_ms;    /* what is older is answered SERVFAIL; 0: never */
-    struct follow_guard guard;
-    /** A version was published, or the state changed: reclaim, tell who waits. */
+    struct guard_limits guard;
+    /** A version was published, or the state changed: reclaim, report readiness. */
     void (*changed)(void *arg);
     void *arg;
 };
 
-/** What follow_state tells. */
+/** A copy of the follower's state. */
 struct follow_state {
     bool is_ready;     /* there is something to answer from: a snapshot of the registry, or the one on disk */
-    bool is_filled;    /* the zones hold it; until then an image of them stands in */
+    bool is_filled;    /* the zones hold it; until then an image of them is answered from */
     bool is_connected; /* the registry is heard */
-    bool is_store_away; /* the registry says that its store is away: what it tells may be old */
-    bool is_synced;     /* the registry was read completely since the start */
-    bool is_behind;     /* the registry is being read again: what is answered is from before that */
-    bool is_frozen;     /* readers are kept at an older version than what is known makes: see follow_frozen */
-    bool is_expired;    /* stale for longer than stale_max_ms */
-    int64_t stale_ms;   /* for how long; 0: it is current */
+    bool is_store_away;  /* the registry reports that its store is away: what it sends may be old */
+    bool is_synced;      /* the registry was read completely since the start */
+    bool is_behind;      /* the registry is being read again: what is answered is from before that */
+    bool is_frozen;      /* readers are kept at an older version than the newest: see follow_frozen */
+    bool is_expired;     /* stale for longer than stale_max_ms */
+    const char *unready; /* why nothing is answered; NULL: names are answered. Static */
+    int64_t stale_ms;    /* age of what is answered; 0: it is current */
     char revision[REG_REVISION_MAX]; /* answered from; "" before the first */
     size_t n_records;                /* paths that have names */
     size_t n_nameless;               /* paths with a record that has none */
@@ -70,32 +68,32 @@ struct follow_state {
     uint64_t n_unzoned; /* records no zone covers (PTR outside the reverse zones), since start */
 };
 
-/** A follower that has nothing and hears nothing yet. @param def copied. Free with follow_stop. Thread: owner. Source: ours. */
+/** A follower that knows nothing and hears nothing yet. @param def copied. Free with follow_stop. Thread: owner. Source: ours. */
 struct follow *follow_new(const struct follow_def *def);
 /**
- * An image of the zones is answered from, until there is more: it says nothing of records.
+ * An image of the zones is answered from until records are there; it has no records of its own.
  *
- * @param age_ms  of what it says
- * @return ZONE_* flags to show it with.   Thread: owner, before follow_restored.   Source: ours.
+ * @param age_ms  of its content
+ * @return ZONE_* flags to publish it with.   Thread: owner, before follow_restored.   Source: ours.
  */
-unsigned follow_stand_in(struct follow *f, int64_t age_ms);
+unsigned follow_image(struct follow *f, int64_t age_ms);
 /** So many records of a snapshot on disk come now. Thread: owner. Source: ours. */
 void follow_restore_room(struct follow *f, size_t n_records);
 /** One record of a snapshot on disk; before follow_restored. @param packed len octets of map_pack [copied]. Thread: owner.
  *  Source: ours. */
 void follow_restore(struct follow *f, const char *path, const char *packed, size_t len);
-/** Publish what was restored, at once when it is little, else in slices; it is `age_ms` old. Before follow_begin. Thread: owner.
+/** Publish what was restored, which is `age_ms` old: at once when it is little, else in steps. Before follow_begin. Thread: owner.
  *  Source: ours. */
 void follow_restored(struct follow *f, int64_t age_ms);
 /** Begin to follow. Once. Thread: owner. Source: ours. */
 void follow_begin(struct follow *f);
-/** Stop and free; the zones stay as they are. NULL is fine. Before reg_close. Thread: owner. */
+/** Stop and free; the zones stay as they are. NULL is fine. Before reg_close. Thread: owner. Source: ours. */
 void follow_stop(struct follow *f);
-/** Readers are, or are no longer, kept at an older version for so long that what is answered is stale. Thread: owner. Source: ours. */
+/** Readers are, or are no longer, kept at an older version for so long that the answers are stale. Thread: owner. Source: ours. */
 void follow_frozen(struct follow *f, bool is_frozen);
-/** Readers see the newest version (again): call who waits for it. Thread: owner. Source: ours. */
-void follow_shown(struct follow *f);
-/** How things stand. @param out filled [out]. Thread: owner. Source: ours. */
+/** Readers see the newest version (again): who waits for it is called. Thread: owner. Source: ours. */
+void follow_visible(struct follow *f);
+/** The state now. @param out filled [out]. Thread: owner. Source: ours. */
 void follow_state(const struct follow *f, struct follow_state *out);
 /** Options with which names are made. Borrowed. Thread: owner. Source: ours. */
 const struct map_options *follow_map_options(const struct follow *f);
@@ -112,44 +110,21 @@ void follow_release(struct follow *f, void (*fn)(void *arg, size_t n_records), v
 bool follow_is_held(const struct follow *f, const char *path);
 /** Number of ready records at a name that containers share. @param owner wire name [borrowed]. Thread: owner. Source: ours. */
 unsigned follow_n_ready(const struct follow *f, const uint8_t *owner);
-
-/** A zone comes or goes, and with it the place of what the registry has within it. */
-struct follow_move {
-    int zone;     /* the zone in question; it is declared */
-    int from, to; /* zones that hold these records now and then; -1: none */
-};
-
-/**
- * Move some of these records, in the caller's transaction.
- *
- * @param tx      open transaction of the zone set, of the writer that the follower has too         [in,out]
- * @param cursor  0 at first                                                                        [in,out]
- * @return false: that were all.   Thread: owner.   Source: ours.
- */
-bool follow_rezone_part(struct follow *f, struct zone_tx *tx, const struct follow_move *move,
+/** records_rezone_part of the follower's records, in a transaction of its writer. Thread: owner. Source: ours. */
+bool follow_rezone_part(struct follow *f, struct zone_tx *tx, const struct records_move *move,
                         uint32_t *cursor);
 
 /**
- * Call fn(arg, 0) when everything up to `revision` is in the zones that readers see; ERR_TIMEOUT after timeout_ms; ERR_GONE when
- * the revision is of another store; ERR_CANCELLED at follow_stop. Never before this returns. Removals that are held count
- * as done.
+ * Call fn(arg, 0) when readers see everything up to `revision`; ERR_TIMEOUT after timeout_ms; ERR_GONE when the revision is of another
+ * store; ERR_CANCELLED at follow_stop. Never before this returns. Removals that are held count as done.
  * @return 0; or ERR_PARSE: not a revision, fn is not called.   Thread: owner.   Source: ours.
  */
 int follow_when(struct follow *f, const char *revision, int64_t timeout_ms, void (*fn)(void *arg, int err),
                 void *arg);
-/** Forget what follow_when and follow_release are to call with arg. Thread: owner. Source: ours. */
+/** Forget the calls of arg that follow_when and follow_release were asked for. Thread: owner. Source: ours. */
 void follow_forget(struct follow *f, void *arg);
 
-/** A walk over all records, in slices between other work: each that is there from begin to end is told once at least. */
-struct follow_walk;
-struct follow_walk_ops {
-    void (*record)(void *arg, const char *path, const char *packed, size_t len);
-    /** The end: 0, or ERR_CANCELLED at follow_stop. The walk is gone. */
-    void (*done)(void *arg, int err);
-};
-/** Begin. @param ops outlives the walk [borrowed]. @return the walk; nothing is called yet. Thread: owner. Source: ours. */
-struct follow_walk *follow_walk_start(struct follow *f, const struct follow_walk_ops *ops, void *arg);
-/** End it early; done is not called. NULL is fine. Thread: owner. Source: ours. */
-void follow_walk_cancel(struct follow_walk *w);
+/** walk_start over the follower's records; done gets ERR_CANCELLED at follow_stop. Thread: owner. Source: ours. */
+struct walk *follow_walk_start(struct follow *f, const struct walk_ops *ops, void *arg);
 
 #endif

@@ -1,78 +1,92 @@
-#include "follow/follow_priv.h"
+#include "follow/records.h"
 #include "follow/events.h"
 #include "base/mem.h"
+#include "base/obj.h"
+#include "names/hosts.h"
+#include "names/shared.h"
 
+#include <stdlib.h>
 #include <string.h>
 
-/** Records that are looked at at once when a zone comes or goes. */
-#define REZONE_SLICE 16
+#define RECORDS_MAGIC OBJ_MAGIC('R', 'C', 'D', 'S')
+#define EDIT_MAGIC    OBJ_MAGIC('E', 'D', 'I', 'T')
+#define REZONE_MAGIC  OBJ_MAGIC('R', 'E', 'Z', 'N')
 
-unsigned follow_flags(const struct follow *f)
-{
-    const struct follow_state *s = &f->state;
-    if (!s->is_ready || s->is_expired)
-        return 0;
-    return ZONE_READY | (follow_is_stale(f) ? ZONE_STALE : 0u);
-}
+/** Records that are moved at once when a zone comes or goes. */
+#define REZONE_PART 16
 
-/* ---- differences ---- */
+struct records {
+    struct obj obj;
+    struct records_def def;
+    struct hosts *hosts;
+    struct shared_names shared;
+    struct packed_prefixes prefixes;
+    struct packed_set set;
+    struct packed_text text, before; /* of the record that is worked on */
+    struct records_counts counts;
+};
 
-/* One side of a difference: records added to, or taken from, the transaction. */
-struct half {
-    struct follow *follow;
+/* ---- the RRs of a record ---- */
+
+/** One side of a difference: the RRs of a record are added to the transaction, or removed. */
+struct edit {
+    struct obj obj;
+    struct records *records;
     struct zone_tx *tx;
     bool is_add;
 };
 
 static void put_rr(void *arg, const struct zone_rr *rr, bool is_add)
 {
-    struct half *h = arg;
-    int err = is_add ? zone_tx_add(h->tx, ZONE_BY_NAME, rr) : zone_tx_remove(h->tx, ZONE_BY_NAME, rr);
+    struct edit *e = obj_cast(arg, struct edit, EDIT_MAGIC);
+    int err = is_add ? zone_tx_add(e->tx, ZONE_BY_NAME, rr) : zone_tx_remove(e->tx, ZONE_BY_NAME, rr);
     if (err && is_add)
-        h->follow->state.n_unzoned++;
+        e->records->counts.n_unzoned++;
 }
 
 static void on_rr(void *arg, const struct zone_rr *rr)
 {
-    struct half *h = arg;
-    put_rr(h, rr, h->is_add);
+    struct edit *e = obj_cast(arg, struct edit, EDIT_MAGIC);
+    put_rr(e, rr, e->is_add);
 }
 
 static void on_shared(void *arg, const struct zone_rr *rr, bool is_ready)
 {
-    struct half *h = arg;
-    struct shared_sink sink = {put_rr, h};
-    shared_change(&h->follow->shared, rr, is_ready, h->is_add, &sink);
+    struct edit *e = obj_cast(arg, struct edit, EDIT_MAGIC);
+    struct shared_sink sink = {put_rr, e};
+    shared_change(&e->records->shared, rr, is_ready, e->is_add, &sink);
 }
 
-static void produce(struct follow *f, struct zone_tx *tx, const struct packed *k, bool is_add)
+static void produce(struct records *r, struct zone_tx *tx, const struct packed *k, bool is_add)
 {
-    struct half half = {f, tx, is_add};
-    struct map_sink sink = {.rr = on_rr, .arg = &half, .shared = on_shared};
-    struct packed_text *text = &f->text;
+    struct edit edit = {{EDIT_MAGIC}, r, tx, is_add};
+    struct map_sink sink = {.rr = on_rr, .arg = &edit, .shared = on_shared};
+    struct packed_text *text = &r->text;
     packed_read(k, text);
-    unsigned left_out = map_produce(&f->def.map, text->path, text->packed, text->len, &sink);
+    unsigned left_out = map_produce(&r->def.map, text->path, text->packed, text->len, &sink);
     if (left_out && is_add) {
-        f->state.n_left_out += left_out;
+        r->counts.n_left_out += left_out;
         log_emit(&ev_feed_left_out, LOG_STR("path", text->path), LOG_INT("names", left_out));
     }
 }
+
+/* ---- a change of one record ---- */
 
 static bool has_names(const struct packed *k)
 {
     return map_has_names(packed_kind(k));
 }
 
-bool follow_is_removal(const struct packed *old, const struct packed *new)
+bool records_is_removal(const struct packed *old, const struct packed *new)
 {
     return old && has_names(old) && (!new || !has_names(new));
 }
 
-/* Count a record that is kept (+1) or no longer (-1). */
-static void count_record(struct follow *f, const struct packed *k, int by)
+/* Count a record that comes (+1) or goes (-1). */
+static void count(struct records *r, const struct packed *k, int by)
 {
-    size_t *count = has_names(k) ? &f->state.n_records : &f->state.n_nameless;
-    *count += (size_t)by;
+    size_t *n = has_names(k) ? &r->counts.n_named : &r->counts.n_nameless;
+    *n += (size_t)by;
 }
 
 /* The host that a record names, or NULL. */
@@ -84,112 +98,168 @@ static const char *host_of(const struct packed *k, struct packed_text *text)
     return map_host(text->packed, text->len);
 }
 
-/* Tell the resolver which host a path names now. Same host: its addresses stay. */
-static void change_host(struct follow *f, const struct packed *old, const struct packed *new)
+/* Which host a path names is the resolver's to know. Same host: its addresses stay. */
+static void change_host(struct records *r, const struct packed *old, const struct packed *new)
 {
-    const char *before = host_of(old, &f->before);
-    const char *after = host_of(new, &f->text);
+    const char *before = host_of(old, &r->before);
+    const char *after = host_of(new, &r->text);
     if (before && after && strcmp(before, after) == 0)
         return;
     if (after)
-        hosts_use(f->hosts, after, f->text.path);
+        hosts_use(r->hosts, after, r->text.path);
     if (before)
-        hosts_drop(f->hosts, before, f->before.path);
+        hosts_drop(r->hosts, before, r->before.path);
 }
 
-void follow_replace(struct follow *f, struct zone_tx *tx, struct packed *old, struct packed *take_new)
+void records_replace(struct records *r, struct zone_tx *tx, struct packed *old, struct packed *take_new)
 {
     if (old && take_new && packed_equal(old, take_new)) {
-        packed_free(&f->prefixes, take_new);
+        packed_free(&r->prefixes, take_new);
         return;
     }
     if (old)
-        produce(f, tx, old, false);
-    change_host(f, old, take_new);
+        produce(r, tx, old, false);
+    change_host(r, old, take_new);
     if (take_new) {
-        count_record(f, take_new, 1);
-        packed_put(&f->records, take_new);
-        produce(f, tx, take_new, true);
+        count(r, take_new, 1);
+        packed_put(&r->set, take_new);
+        produce(r, tx, take_new, true);
     } else if (old) {
-        packed_take(&f->records, old);
+        packed_take(&r->set, old);
     }
     if (old) {
-        count_record(f, old, -1);
-        packed_free(&f->prefixes, old);
+        count(r, old, -1);
+        packed_free(&r->prefixes, old);
     }
 }
 
 /* ---- host names ---- */
 
-struct host_run {
-    struct follow *follow;
-    struct zone_tx *tx;
-    bool is_add;
-};
-
 static void on_host_user(void *arg, const char *path)
 {
-    struct host_run *r = arg;
-    const struct packed *k = packed_get(&r->follow->records, &r->follow->prefixes, path);
+    struct edit *e = obj_cast(arg, struct edit, EDIT_MAGIC);
+    const struct packed *k = records_get(e->records, path);
     if (k)
-        produce(r->follow, r->tx, k, r->is_add);
+        produce(e->records, e->tx, k, e->is_add);
 }
 
-void follow_move_host(struct follow *f, struct zone_tx *tx, const char *host)
+void records_move_host(struct records *r, struct zone_tx *tx, const char *host)
 {
-    struct host_run run = {f, tx, false};
-    hosts_each_user(f->hosts, host, on_host_user, &run);
-    hosts_apply(f->hosts, host);
-    run.is_add = true;
-    hosts_each_user(f->hosts, host, on_host_user, &run);
+    struct edit edit = {{EDIT_MAGIC}, r, tx, false};
+    hosts_each_user(r->hosts, host, on_host_user, &edit);
+    hosts_apply(r->hosts, host);
+    edit.is_add = true;
+    hosts_each_user(r->hosts, host, on_host_user, &edit);
     log_emit(&ev_feed_host, LOG_STR("host", host));
-}
-
-void follow_host_changed(void *arg, const char *host)
-{
-    struct follow *f = obj_cast(arg, struct follow, FOLLOW_MAGIC);
-    map_set(&f->moved_hosts, host, f);
-    follow_commit(f);
 }
 
 /* ---- zones that come and go ---- */
 
 struct rezone {
-    const struct follow *follow;
+    struct obj obj;
+    const struct records *records;
     struct zone_tx *tx;
-    int zone, from, to;
+    const struct records_move *move;
 };
 
 static void move_rr(void *arg, const struct zone_rr *rr)
 {
-    struct rezone *r = arg;
-    if (zoneset_zone_of(r->follow->def.zones, rr->owner) != r->zone)
+    struct rezone *z = obj_cast(arg, struct rezone, REZONE_MAGIC);
+    if (zoneset_zone_of(z->records->def.zones, rr->owner) != z->move->zone)
         return;
     /* A zone that does not cover the name refuses it, as it did when the record came. */
-    if (r->from >= 0)
-        zone_tx_remove(r->tx, r->from, rr);
-    if (r->to >= 0)
-        zone_tx_add(r->tx, r->to, rr);
+    if (z->move->from >= 0)
+        zone_tx_remove(z->tx, z->move->from, rr);
+    if (z->move->to >= 0)
+        zone_tx_add(z->tx, z->move->to, rr);
 }
 
 static void move_shared(void *arg, const struct zone_rr *rr, bool is_ready)
 {
-    struct rezone *r = arg;
-    if (is_ready || !shared_n_ready(&r->follow->shared, rr->owner))
-        move_rr(r, rr);
+    struct rezone *z = obj_cast(arg, struct rezone, REZONE_MAGIC);
+    if (is_ready || !records_n_ready(z->records, rr->owner))
+        move_rr(z, rr);
 }
 
-bool follow_rezone_part(struct follow *f, struct zone_tx *tx, const struct follow_move *move,
-                        uint32_t *cursor)
+bool records_rezone_part(struct records *r, struct zone_tx *tx, const struct records_move *move,
+                         uint32_t *cursor)
 {
-    struct rezone r = {f, tx, move->zone, move->from, move->to};
-    struct map_sink sink = {.rr = move_rr, .arg = &r, .shared = move_shared};
-    for (unsigned n = 0; n < REZONE_SLICE && *cursor < f->records.n_places; n++) {
-        const struct packed *k = packed_at(&f->records, (*cursor)++);
+    struct rezone rezone = {{REZONE_MAGIC}, r, tx, move};
+    struct map_sink sink = {.rr = move_rr, .arg = &rezone, .shared = move_shared};
+    for (unsigned n = 0; n < REZONE_PART && *cursor < r->set.n_places; n++) {
+        const struct packed *k = packed_at(&r->set, (*cursor)++);
         if (!k)
             continue;
-        packed_read(k, &f->text);
-        map_produce(&f->def.map, f->text.path, f->text.packed, f->text.len, &sink);
+        packed_read(k, &r->text);
+        map_produce(&r->def.map, r->text.path, r->text.packed, r->text.len, &sink);
     }
-    return *cursor < f->records.n_places;
+    return *cursor < r->set.n_places;
+}
+
+/* ---- beginning and end ---- */
+
+static size_t on_addresses(void *arg, const char *host, struct addr *out)
+{
+    struct records *r = obj_cast(arg, struct records, RECORDS_MAGIC);
+    return hosts_get(r->hosts, host, out, MAP_MAX_ADDRESSES);
+}
+
+struct records *records_new(const struct records_def *def)
+{
+    struct records *r = mem_new(struct records);
+    obj_init(&r->obj, RECORDS_MAGIC);
+    r->def = *def;
+    r->def.map.addresses = on_addresses;
+    r->def.map.addresses_arg = r;
+    struct hosts_def hosts = {def->loop, def->host_refresh_ms, def->host_changed, def->arg};
+    r->hosts = hosts_new(&hosts);
+    return r;
+}
+
+void records_free(struct records *r)
+{
+    if (!r)
+        return;
+    hosts_free(r->hosts);
+    shared_fini(&r->shared);
+    packed_set_fini(&r->set, &r->prefixes);
+    packed_text_fini(&r->text);
+    packed_text_fini(&r->before);
+    obj_fini(&r->obj);
+    free(r);
+}
+
+const struct packed_set *records_set(const struct records *r)
+{
+    return &r->set;
+}
+
+struct packed_prefixes *records_prefixes(struct records *r)
+{
+    return &r->prefixes;
+}
+
+struct packed *records_get(const struct records *r, const char *path)
+{
+    return packed_get(&r->set, &r->prefixes, path);
+}
+
+const struct records_counts *records_counts(const struct records *r)
+{
+    return &r->counts;
+}
+
+void records_room(struct records *r, size_t n_records)
+{
+    packed_set_room(&r->set, n_records);
+}
+
+const struct map_options *records_map_options(const struct records *r)
+{
+    return &r->def.map;
+}
+
+unsigned records_n_ready(const struct records *r, const uint8_t *owner)
+{
+    return shared_n_ready(&r->shared, owner);
 }

@@ -1,6 +1,7 @@
 #include "follow/snapshot.h"
 #include "follow/events.h"
 #include "run/file.h"
+#include "run/task.h"
 #include "follow/image_file.h"
 #include "follow/timestamp.h"
 #include "base/map.h"
@@ -18,8 +19,8 @@
 #define NUMBERS_LEN     16 /* time of day and number of records: of both versions */
 #define BOOT_LEN        (8 + RUN_BOOT_ID_LEN)
 
-/** How long the loop is held while records are restored. */
-#define SLICE_US 500
+/** Records that are restored at once: some 20 us of packing them. */
+#define STEP_RECORDS 16
 /** Records are gathered in pieces of this size, a multiple of 8: a block that grows is copied while the loop waits. */
 #define PIECE_BYTES 65536
 /** The pause after a write is at least so many times what it took. */
@@ -68,7 +69,7 @@ struct snapshot_restore {
     int64_t age_ms;
     int err;
     struct err_info why;
-    struct run_timer *timer;
+    struct run_task *task;
     void (*done)(void *arg, int err, const struct err_info *why);
     void *arg;
 };
@@ -149,7 +150,7 @@ static int read_snapshot(struct snapshot_restore *r)
 
 static void restore_free(struct snapshot_restore *r)
 {
-    run_timer_free(r->timer);
+    run_task_free(r->task);
     buf_fini(&r->text);
     free(r->path);
     obj_fini(&r->obj);
@@ -174,27 +175,25 @@ static void restore_end(struct snapshot_restore *r)
     if (!r->err)
         follow_restored(r->follow, r->age_ms);
     r->done(r->arg, r->err, &r->why);
-    run_timer_free(r->timer);
-    r->timer = NULL;
+    run_task_free(r->task);
+    r->task = NULL;
     r->work.data = r;
     BUG_IF(uv_queue_work(run_loop_uv(r->loop), &r->work, run_drop, on_dropped));
 }
 
-static void on_slice(void *arg)
+static bool on_step(void *arg)
 {
-    enum { RECORDS_A_LOOK = 16 };
     struct snapshot_restore *r = obj_cast(arg, struct snapshot_restore, RESTORE_MAGIC);
     const uint8_t *p = (const uint8_t *)r->text.bytes;
-    int64_t until_us = run_now_us() + SLICE_US;
-    for (uint64_t n = 0; r->n_left && (n % RECORDS_A_LOOK || run_now_us() < until_us); n++, r->n_left--) {
+    for (int n = 0; n < STEP_RECORDS && r->n_left; n++, r->n_left--) {
         struct block b;
         r->at += read_record(p + r->at, r->text.len - 8 - r->at, &b);
         follow_restore(r->follow, b.path, b.bytes, b.len);
     }
     if (r->n_left)
-        run_timer_start(r->timer, 0, 0);
-    else
-        restore_end(r);
+        return true;
+    restore_end(r);
+    return false;
 }
 
 static void run_read(uv_work_t *work)
@@ -217,7 +216,7 @@ static void on_read(uv_work_t *work, int status)
         return;
     }
     follow_restore_room(r->follow, r->n_left);
-    on_slice(r);
+    run_task_now(r->task);
 }
 
 struct snapshot_restore *snapshot_restore_start(const struct snapshot_restore_def *def)
@@ -229,7 +228,7 @@ struct snapshot_restore *snapshot_restore_start(const struct snapshot_restore_de
     r->path = mem_str(def->path);
     r->done = def->done;
     r->arg = def->arg;
-    r->timer = run_timer_new(def->loop, on_slice, r);
+    r->task = run_task_new(def->loop, on_step, r);
     r->work.data = r;
     BUG_IF(uv_queue_work(run_loop_uv(def->loop), &r->work, run_read, on_read));
     return r;
@@ -239,8 +238,8 @@ void snapshot_restore_cancel(struct snapshot_restore *r)
 {
     if (!r)
         return;
-    run_timer_free(r->timer);
-    r->timer = NULL;
+    run_task_free(r->task);
+    r->task = NULL;
     r->follow = NULL;
     if (!r->work.data) /* else when the pool is done with it */
         restore_free(r);
@@ -257,8 +256,8 @@ struct snapshots {
     struct zone_image_about about;
     int64_t began_ms, rest_ms; /* rest: after the last write */
     bool is_dirty;
-    struct follow_walk *walk; /* gathering, or NULL */
-    bool is_writing;          /* `bytes` is the pool's */
+    struct walk *walk; /* gathering, or NULL */
+    bool is_writing;   /* `bytes` is the pool's */
     uv_work_t work;
     struct buf *pieces; /* full but for the last */
     size_t n_pieces;
@@ -354,7 +353,7 @@ static void on_gathered(void *arg, int err)
     BUG_IF(uv_queue_work(run_loop_uv(s->def.loop), &s->work, run_write, on_written));
 }
 
-static const struct follow_walk_ops walk_ops = {.record = on_record, .done = on_gathered};
+static const struct walk_ops walk_ops = {.record = on_record, .done = on_gathered};
 
 static void add_head(struct snapshots *s, const struct timestamp *made)
 {

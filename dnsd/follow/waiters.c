@@ -1,73 +1,130 @@
-#include "follow/follow_priv.h"
+#include "follow/waiters.h"
 #include "base/mem.h"
+#include "base/obj.h"
 
 #include <stdlib.h>
 #include <string.h>
+#include <sys/queue.h>
 
-#define WAITER_MAGIC OBJ_MAGIC('W', 'A', 'I', 'T')
+#define WAITERS_MAGIC OBJ_MAGIC('W', 'A', 'I', 'T')
 
 struct waiter {
-    struct obj obj;
     TAILQ_ENTRY(waiter) link;
     char store[REG_REVISION_MAX];
     int64_t n;
     int64_t until_ms;
-    int result; /* 1: waiting */
+    bool is_settled;
+    int result; /* of one that is settled */
     void (*fn)(void *arg, int err);
     void *arg;
 };
 
-/* Decide about one waiter by what is published. */
-static void settle(const struct follow *f, struct waiter *w, int64_t now_ms)
+struct waiters {
+    struct obj obj;
+    struct run_timer *timer;
+    TAILQ_HEAD(, waiter) list;
+    char revision[REG_REVISION_MAX]; /* answered from */
+    char newest[REG_REVISION_MAX];   /* of the newest version, while readers do not see it; else "" */
+};
+
+static void settle(struct waiter *w, int result)
+{
+    w->is_settled = true;
+    w->result = result;
+}
+
+/* Decide about one waiter by what is visible. */
+static void judge(const struct waiters *all, struct waiter *w, int64_t now_ms)
 {
     char store[REG_REVISION_MAX];
     int64_t n;
-    if (w->result != 1)
+    if (w->is_settled)
         return;
-    if (reg_revision_read(f->state.revision, store, &n) == 0) {
-        if (strcmp(store, w->store) != 0)
-            w->result = ERR_GONE;
-        else if (n >= w->n)
-            w->result = 0;
-    }
-    if (w->result == 1 && now_ms >= w->until_ms)
-        w->result = ERR_TIMEOUT;
+    bool is_known = reg_revision_read(all->revision, store, &n) == 0;
+    if (is_known && strcmp(store, w->store) != 0)
+        settle(w, ERR_GONE);
+    else if (is_known && n >= w->n)
+        settle(w, 0);
+    else if (now_ms >= w->until_ms)
+        settle(w, ERR_TIMEOUT);
 }
 
-static void waiter_free(struct follow *f, struct waiter *w)
+static void waiter_free(struct waiters *all, struct waiter *w)
 {
-    TAILQ_REMOVE(&f->waiters, w, link);
-    obj_fini(&w->obj);
+    TAILQ_REMOVE(&all->list, w, link);
     free(w);
 }
 
-/* Settle all, then call those that are settled; a call may add or forget others, so begin again after each. */
-void follow_serve(struct follow *f)
+static struct waiter *first_settled(const struct waiters *all)
 {
-    int64_t now = run_now_ms(), next = INT64_MAX;
     struct waiter *w;
-    TAILQ_FOREACH (w, &f->waiters, link)
-        settle(f, w, now);
-    do {
-        TAILQ_FOREACH (w, &f->waiters, link) {
-            if (w->result != 1)
-                break;
-        }
-        if (w) {
-            struct waiter copy = *w;
-            waiter_free(f, w);
-            copy.fn(copy.arg, copy.result);
-        }
-    } while (w);
-    TAILQ_FOREACH (w, &f->waiters, link)
-        next = w->until_ms < next ? w->until_ms : next;
-    if (next == INT64_MAX)
-        run_timer_stop(f->wait_timer);
-    else
-        run_timer_start(f->wait_timer, next > now ? (uint64_t)(next - now) : 0, 0);
+    TAILQ_FOREACH (w, &all->list, link)
+        if (w->is_settled)
+            return w;
+    return NULL;
 }
 
-int follow_when(struct follow *f, const char *revision, int64_t timeout_ms, void (*fn)(void *arg, int err),
+/* A call may add or forget others, so begin again after each. */
+static void call_settled(struct waiters *all)
+{
+    struct waiter *w;
+    while ((w = first_settled(all))) {
+        struct waiter copy = *w;
+        waiter_free(all, w);
+        copy.fn(copy.arg, copy.result);
+    }
+}
+
+static void start_timer(struct waiters *all, int64_t now_ms)
+{
+    const struct waiter *w;
+    int64_t next = INT64_MAX;
+    TAILQ_FOREACH (w, &all->list, link)
+        next = w->until_ms < next ? w->until_ms : next;
+    if (next == INT64_MAX)
+        run_timer_stop(all->timer);
+    else
+        run_timer_start(all->timer, next > now_ms ? (uint64_t)(next - now_ms) : 0, 0);
+}
+
+static void serve(struct waiters *all)
+{
+    int64_t now_ms = run_now_ms();
+    struct waiter *w;
+    TAILQ_FOREACH (w, &all->list, link)
+        judge(all, w, now_ms);
+    call_settled(all);
+    start_timer(all, now_ms);
+}
+
+static void on_timer(void *arg)
+{
+    serve(obj_cast(arg, struct waiters, WAITERS_MAGIC));
+}
+
+struct waiters *waiters_new(struct run_loop *loop)
+{
+    struct waiters *all = mem_new(struct waiters);
+    obj_init(&all->obj, WAITERS_MAGIC);
+    all->timer = run_timer_new(loop, on_timer, all);
+    TAILQ_INIT(&all->list);
+    return all;
+}
+
+void waiters_free(struct waiters *all)
+{
+    struct waiter *w;
+    if (!all)
+        return;
+    TAILQ_FOREACH (w, &all->list, link)
+        settle(w, ERR_CANCELLED);
+    call_settled(all);
+    run_timer_free(all->timer);
+    obj_fini(&all->obj);
+    free(all);
+}
+
+int waiters_add(struct waiters *all, const char *revision, int64_t timeout_ms, void (*fn)(void *arg, int err),
                 void *arg)
 {
     char store[REG_REVISION_MAX];
@@ -76,86 +133,42 @@ int follow_when(struct follow *f, const char *revision, int64_t timeout_ms, void
     if (err)
         return err;
     struct waiter *w = mem_new(struct waiter);
-    obj_init(&w->obj, WAITER_MAGIC);
     memcpy(w->store, store, sizeof store);
     w->n = n;
     w->until_ms = run_now_ms() + timeout_ms;
-    w->result = 1;
     w->fn = fn;
     w->arg = arg;
-    TAILQ_INSERT_TAIL(&f->waiters, w, link);
-    run_timer_start(f->wait_timer, 0, 0);
+    TAILQ_INSERT_TAIL(&all->list, w, link);
+    run_timer_start(all->timer, 0, 0);
     return 0;
 }
 
-static void release_free(struct follow *f, struct release *r)
+void waiters_forget(struct waiters *all, const void *arg)
 {
-    TAILQ_REMOVE(&f->releases, r, link);
-    free(r);
-}
-
-void follow_take_releases(struct follow *f)
-{
-    struct release *r;
-    TAILQ_FOREACH (r, &f->releases, link)
-        r->is_under_way = true;
-}
-
-/* They are in the order in which they came; a call may add or forget others. */
-void follow_serve_releases(struct follow *f)
-{
-    struct release *r;
-    while ((r = TAILQ_FIRST(&f->releases)) && r->is_under_way) {
-        struct release copy = *r;
-        release_free(f, r);
-        copy.fn(copy.arg, copy.n_records);
-    }
-}
-
-static void forget_releases(struct follow *f, const void *arg)
-{
-    struct release *r = TAILQ_FIRST(&f->releases);
-    while (r) {
-        struct release *next = TAILQ_NEXT(r, link);
-        if (!arg || r->arg == arg)
-            release_free(f, r);
-        r = next;
-    }
-}
-
-void follow_forget(struct follow *f, void *arg)
-{
-    forget_releases(f, arg);
-    struct waiter *w = TAILQ_FIRST(&f->waiters);
+    struct waiter *w = TAILQ_FIRST(&all->list);
     while (w) {
         struct waiter *next = TAILQ_NEXT(w, link);
         if (w->arg == arg)
-            waiter_free(f, w);
+            waiter_free(all, w);
         w = next;
     }
 }
 
-void follow_cancel_waiters(struct follow *f)
+void waiters_published(struct waiters *all, const char *revision)
 {
-    struct waiter *w;
-    TAILQ_FOREACH (w, &f->waiters, link)
-        w->result = ERR_CANCELLED;
-    forget_releases(f, NULL);
-    follow_serve(f);
+    memcpy(all->newest, revision, strnlen(revision, sizeof all->newest - 1) + 1);
 }
 
-void follow_published(struct follow *f, const char *revision)
+void waiters_visible(struct waiters *all)
 {
-    memcpy(f->newest_revision, revision, strnlen(revision, REG_REVISION_MAX - 1) + 1);
-    f->def.changed(f->def.arg);
-    follow_shown(f);
-}
-
-void follow_shown(struct follow *f)
-{
-    if (!*f->newest_revision || zoneset_is_frozen(f->def.zones))
+    if (!*all->newest)
         return;
-    memcpy(f->state.revision, f->newest_revision, sizeof f->state.revision);
-    *f->newest_revision = 0;
-    follow_serve(f);
+    memcpy(all->revision, all->newest, sizeof all->revision);
+    *all->newest = 0;
+    serve(all);
+}
+
+const char *waiters_revision(const struct waiters *all)
+{
+    return all->revision;
 }

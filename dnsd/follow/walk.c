@@ -1,80 +1,96 @@
-#include "follow/follow_priv.h"
+#include "follow/walk.h"
 #include "base/mem.h"
+#include "base/obj.h"
+#include "run/task.h"
 
 #include <stdlib.h>
+#include <sys/queue.h>
 
 #define WALK_MAGIC OBJ_MAGIC('W', 'A', 'L', 'K')
 
-/** Records a slice: some 0.3 ms of producing. */
-#define SLICE 200
+/** Records a step: some 20 us of reading them. */
+#define STEP_RECORDS 16
 
-struct follow_walk {
+struct walk {
     struct obj obj;
-    TAILQ_ENTRY(follow_walk) link;
-    struct follow *follow;
-    const struct follow_walk_ops *ops;
+    TAILQ_ENTRY(walk) link;
+    struct walks *all;
+    const struct walk_ops *ops;
     void *arg;
-    uint32_t next; /* place */
+    uint32_t place; /* the next one */
     struct packed_text text;
-    struct run_timer *timer;
+    struct run_task *task;
 };
 
-static void walk_free(struct follow_walk *w)
+struct walks {
+    struct run_loop *loop;
+    const struct packed_set *set;
+    TAILQ_HEAD(, walk) list;
+};
+
+struct walks *walks_new(struct run_loop *loop, const struct packed_set *set)
 {
-    TAILQ_REMOVE(&w->follow->walks, w, link);
-    run_timer_free(w->timer);
+    struct walks *all = mem_new(struct walks);
+    all->loop = loop;
+    all->set = set;
+    TAILQ_INIT(&all->list);
+    return all;
+}
+
+void walk_cancel(struct walk *w)
+{
+    if (!w)
+        return;
+    TAILQ_REMOVE(&w->all->list, w, link);
+    run_task_free(w->task);
     packed_text_fini(&w->text);
     obj_fini(&w->obj);
     free(w);
 }
 
-static void on_slice(void *arg)
+static void end(struct walk *w, int err)
 {
-    struct follow_walk *w = obj_cast(arg, struct follow_walk, WALK_MAGIC);
-    const struct packed_set *records = &w->follow->records;
-    for (int n = 0; n < SLICE && w->next < records->n_places; n++) {
-        const struct packed *k = packed_at(records, w->next++);
+    const struct walk_ops *ops = w->ops;
+    void *arg = w->arg;
+    walk_cancel(w);
+    ops->done(arg, err);
+}
+
+void walks_free(struct walks *all)
+{
+    struct walk *w;
+    if (!all)
+        return;
+    while ((w = TAILQ_FIRST(&all->list)))
+        end(w, ERR_CANCELLED);
+    free(all);
+}
+
+static bool on_step(void *arg)
+{
+    struct walk *w = obj_cast(arg, struct walk, WALK_MAGIC);
+    const struct packed_set *set = w->all->set;
+    for (int n = 0; n < STEP_RECORDS && w->place < set->n_places; n++) {
+        const struct packed *k = packed_at(set, w->place++);
         if (!k)
             continue;
         packed_read(k, &w->text);
         w->ops->record(w->arg, w->text.path, w->text.packed, w->text.len);
     }
-    if (w->next < records->n_places) {
-        run_timer_start(w->timer, 0, 0);
-        return;
-    }
-    const struct follow_walk_ops *ops = w->ops;
-    void *owner = w->arg;
-    walk_free(w);
-    ops->done(owner, 0);
+    if (w->place < set->n_places)
+        return true;
+    end(w, 0);
+    return false;
 }
 
-struct follow_walk *follow_walk_start(struct follow *f, const struct follow_walk_ops *ops, void *arg)
+struct walk *walk_start(struct walks *all, const struct walk_ops *ops, void *arg)
 {
-    struct follow_walk *w = mem_new(struct follow_walk);
+    struct walk *w = mem_new(struct walk);
     obj_init(&w->obj, WALK_MAGIC);
-    w->follow = f;
+    w->all = all;
     w->ops = ops;
     w->arg = arg;
-    w->timer = run_timer_new(f->def.loop, on_slice, w);
-    TAILQ_INSERT_TAIL(&f->walks, w, link);
-    run_timer_start(w->timer, 0, 0);
+    w->task = run_task(all->loop, on_step, w);
+    TAILQ_INSERT_TAIL(&all->list, w, link);
     return w;
-}
-
-void follow_walk_cancel(struct follow_walk *w)
-{
-    if (w)
-        walk_free(w);
-}
-
-void follow_cancel_walks(struct follow *f)
-{
-    struct follow_walk *w;
-    while ((w = TAILQ_FIRST(&f->walks))) {
-        const struct follow_walk_ops *ops = w->ops;
-        void *owner = w->arg;
-        walk_free(w);
-        ops->done(owner, ERR_CANCELLED);
-    }
 }

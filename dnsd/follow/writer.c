@@ -1,20 +1,21 @@
 #include "follow/writer.h"
 #include "base/mem.h"
 #include "base/obj.h"
+#include "run/task.h"
 
 #include <stdlib.h>
 #include <sys/queue.h>
 
 #define WRITER_MAGIC OBJ_MAGIC('W', 'R', 'T', 'R')
 
-/** How long the loop is held at most, but for a slice of the job. */
-#define SLICE_US 500
-/** Records that are applied on the loop; more go to the pool. */
+/** Steps of a change that are made at once: some 20 us, so that the time is not looked at after each. */
+#define STEPS_AT_ONCE 8
+/** Edits that are applied on the loop; more go to the pool. */
 #define FEW_EDITS 256
 
 struct turn {
     STAILQ_ENTRY(turn) link;
-    struct writer_change job;
+    struct writer_change change;
 };
 
 /*
@@ -26,25 +27,21 @@ struct writer {
     struct obj obj;
     struct run_loop *loop;
     struct zoneset *zones;
-    struct run_timer *timer;
-    STAILQ_HEAD(turn_list, turn) queue; /* first: who has the turn, unless IDLE */
+    struct run_task *task;
+    STAILQ_HEAD(turn_list, turn) queue; /* first: what has the turn, unless IDLE */
     enum writer_state state;
     struct zone_tx *tx;
-    bool is_cancelled; /* the turn's job, which is on the pool's thread */
-    bool is_through;   /* the last slice is done, what is left is to apply and publish */
-    bool is_turning;   /* turns are taken further up the stack */
+    bool is_cancelled; /* the turn's change, which is on the pool's thread */
+    bool is_through;   /* its last step is made, what is left is to apply and publish */
+    bool is_now;       /* writer_run_now is further up the stack */
     uv_work_t work;
+    uint64_t loop_turn; /* of the loop, in which the last step was made */
     uint64_t n_slices;
     void (*stopped)(void *arg);
     void *stopped_arg;
 };
 
-static void take_turns(struct writer *w);
-
-static void on_timer(void *arg)
-{
-    take_turns(obj_cast(arg, struct writer, WRITER_MAGIC));
-}
+static bool on_step(void *arg);
 
 struct writer *writer_new(struct run_loop *loop, struct zoneset *zones)
 {
@@ -52,7 +49,7 @@ struct writer *writer_new(struct run_loop *loop, struct zoneset *zones)
     obj_init(&w->obj, WRITER_MAGIC);
     w->loop = loop;
     w->zones = zones;
-    w->timer = run_timer_new(loop, on_timer, w);
+    w->task = run_task_new(loop, on_step, w);
     STAILQ_INIT(&w->queue);
     return w;
 }
@@ -67,9 +64,9 @@ static void end_turn(struct writer *w)
     w->tx = NULL;
 }
 
-static void publish(struct writer *w, const struct writer_change *job)
+static void publish(struct writer *w, const struct writer_change *change)
 {
-    zone_tx_commit(w->tx, job->flags(job->arg), NULL);
+    zone_tx_commit(w->tx, change->flags(change->arg), NULL);
     end_turn(w);
 }
 
@@ -84,7 +81,7 @@ static void writer_free(struct writer *w)
 {
     void (*stopped)(void *arg) = w->stopped;
     void *arg = w->stopped_arg;
-    run_timer_free(w->timer);
+    run_task_free(w->task);
     obj_fini(&w->obj);
     free(w);
     stopped(arg);
@@ -100,10 +97,12 @@ static void on_applied(uv_work_t *work, int status)
         zone_tx_abort(w->tx);
         end_turn(w);
     }
-    if (w->stopped)
+    if (w->stopped) {
         writer_free(w);
-    else
-        take_turns(w);
+        return;
+    }
+    w->loop_turn = run_loop_turns(w->loop).n;
+    run_task_now(w->task);
 }
 
 static void apply_on_pool(struct writer *w)
@@ -115,95 +114,83 @@ static void apply_on_pool(struct writer *w)
 
 /* ---- turns ---- */
 
-static void begin_turn(struct writer *w, const struct writer_change *job)
+static void begin_turn(struct writer *w, const struct writer_change *change)
 {
-    int err = job->begin ? job->begin(job->arg) : 0;
+    int err = change->begin ? change->begin(change->arg) : 0;
     if (err) {
-        struct writer_change failed = *job;
         end_turn(w);
-        failed.done(failed.arg, err);
+        change->done(change->arg, err);
         return;
     }
     w->state = WRITER_WORKING;
     w->is_through = false;
+    w->loop_turn = run_loop_turns(w->loop).n;
     w->tx = zone_tx_begin(w->zones);
 }
 
-/* Work until the time is over, the job is through, or enough is gathered. @return whether the time is over. */
-static bool work(struct writer *w, const struct writer_change *job, int64_t until_us)
+/* @return whether the change is through, or enough is gathered to be applied. */
+static bool work(struct writer *w, const struct writer_change *change)
 {
-    while (!w->is_through && zone_tx_n_edits(w->tx) < ZONE_TX_PART && run_now_us() < until_us)
-        w->is_through = !job->slice(job->arg, w->tx);
-    return !w->is_through && zone_tx_n_edits(w->tx) < ZONE_TX_PART;
+    uint64_t loop_turn = run_loop_turns(w->loop).n;
+    w->n_slices += loop_turn != w->loop_turn;
+    w->loop_turn = loop_turn;
+    for (int n = 0; n < STEPS_AT_ONCE && !w->is_through && zone_tx_n_edits(w->tx) < ZONE_TX_PART; n++)
+        w->is_through = !change->step(change->arg, w->tx);
+    return w->is_through || zone_tx_n_edits(w->tx) >= ZONE_TX_PART;
 }
 
-/* Go on with who has the turn. @return false: nothing more for now. */
-static bool go_on(struct writer *w, int64_t until_us)
+/* Go on with what has the turn. @return false: nothing more for now. */
+static bool on_step(void *arg)
 {
+    struct writer *w = obj_cast(arg, struct writer, WRITER_MAGIC);
     struct turn *t = STAILQ_FIRST(&w->queue);
     if (!t || w->state == WRITER_APPLYING)
         return false;
-    struct writer_change job = t->job;
+    struct writer_change change = t->change;
     if (w->state == WRITER_IDLE) {
-        begin_turn(w, &job);
+        begin_turn(w, &change);
         return true;
     }
-    if (work(w, &job, until_us)) {
-        w->n_slices++;
-        run_timer_start(w->timer, 0, 0);
-        return false;
-    }
+    if (!work(w, &change))
+        return true;
     if (zone_tx_n_edits(w->tx) > FEW_EDITS) {
         apply_on_pool(w);
         return false;
     }
-    publish(w, &job);
-    job.done(job.arg, 0);
+    publish(w, &change);
+    change.done(change.arg, 0);
     return true;
 }
 
-static void take_turns(struct writer *w)
-{
-    if (w->is_turning)
-        return;
-    int64_t until_us = run_now_us() + SLICE_US;
-    w->is_turning = true;
-    while (go_on(w, until_us))
-        if (run_now_us() >= until_us) { /* the next one's turn, after other work */
-            run_timer_start(w->timer, 0, 0);
-            break;
-        }
-    w->is_turning = false;
-}
-
-static void enqueue(struct writer *w, const struct writer_change *job)
+static void enqueue(struct writer *w, const struct writer_change *change)
 {
     struct turn *t = mem_new(struct turn);
-    t->job = *job;
+    t->change = *change;
     STAILQ_INSERT_TAIL(&w->queue, t, link);
 }
 
-void writer_run(struct writer *w, const struct writer_change *job)
+void writer_run(struct writer *w, const struct writer_change *change)
 {
-    enqueue(w, job);
-    take_turns(w);
+    enqueue(w, change);
+    if (!w->is_now)
+        run_task_now(w->task);
 }
 
-void writer_run_now(struct writer *w, const struct writer_change *job)
+void writer_run_now(struct writer *w, const struct writer_change *change)
 {
-    struct writer_change copy = *job;
+    struct writer_change copy = *change;
     BUG_IF(w->state != WRITER_IDLE || !STAILQ_EMPTY(&w->queue));
-    enqueue(w, job);
-    w->is_turning = true; /* who is called from here and changes zones waits */
+    enqueue(w, change);
+    w->is_now = true; /* what is enqueued from here waits */
     begin_turn(w, &copy);
     if (w->state == WRITER_WORKING) {
-        while (copy.slice(copy.arg, w->tx))
+        while (copy.step(copy.arg, w->tx))
             continue;
         publish(w, &copy);
         copy.done(copy.arg, 0);
     }
-    w->is_turning = false;
-    take_turns(w);
+    w->is_now = false;
+    run_task_now(w->task);
 }
 
 void writer_cancel(struct writer *w, void *arg)
@@ -212,13 +199,13 @@ void writer_cancel(struct writer *w, void *arg)
     while (t) {
         struct turn *next = STAILQ_NEXT(t, link);
         bool has_turn = t == first && w->state != WRITER_IDLE;
-        if (t->job.arg == arg && has_turn && w->state == WRITER_APPLYING) {
+        if (t->change.arg == arg && has_turn && w->state == WRITER_APPLYING) {
             w->is_cancelled = true;
-        } else if (t->job.arg == arg && has_turn) {
+        } else if (t->change.arg == arg && has_turn) {
             zone_tx_abort(w->tx);
             end_turn(w);
-            run_timer_start(w->timer, 0, 0);
-        } else if (t->job.arg == arg) {
+            run_task_start(w->task);
+        } else if (t->change.arg == arg) {
             STAILQ_REMOVE(&w->queue, t, turn, link);
             free(t);
         }
@@ -239,7 +226,7 @@ void writer_stop(struct writer *w, void (*stopped)(void *arg), void *arg)
     }
     w->stopped = stopped;
     w->stopped_arg = arg;
-    run_timer_stop(w->timer);
+    run_task_stop(w->task);
     if (w->state != WRITER_APPLYING)
         writer_free(w);
 }

@@ -1,13 +1,13 @@
 /**
- * Who changes zones takes turns, and a large change is made in slices, so that the loop is never held for long:
+ * Changes of the zones take turns, and a large one is made in steps, so that the loop is never held for long:
  *
- *     queued ──turn──► begin ──► slice, slice, … ──► published ──► done ──► the next one's turn
- *                                  │  ▲   after SLICE_US the loop does other work first
- *                        many edits▼  │
+ *     queued ──turn──► begin ──► step, step, … ──► published ──► done ──► the next one's turn
+ *                                  │  ▲   a task of the loop (run/task.h): other work in between
+ *                     many edits   ▼  │
  *                           applied on a thread of the pool
  *
- * A change that is small enough for one slice is published before writer_run returns, when nobody else has the turn.
- * Readers see all of a change or nothing of it.
+ * A change that fits into what is left of the turn's budget is published before writer_run returns, when nobody else has the turn
+ * and no task of the loop is in a step. Readers see all of a change or nothing of it.
  *
  * Thread: owner (the zone set's writer).   Source: ours.
  */
@@ -24,12 +24,12 @@ struct writer;
 
 /** A change. All functions are called on the owner's thread, none before writer_run. */
 struct writer_change {
-    /** Its turn has come, no transaction is open yet: declare zones here. NULL: nothing to do. @return 0; or an error: done is
+    /** The turn has come, no transaction is open yet: declare zones here. NULL: nothing to do. @return 0; or an error: done is
      *  called with it, nothing else is. */
     int (*begin)(void *arg);
-    /** Do some work, some 50 µs of it. @return false: that was all. */
-    bool (*slice)(void *arg, struct zone_tx *tx);
-    /** ZONE_* flags of the version that is published now. */
+    /** One piece of the work, some microseconds. @return false: that was all. */
+    bool (*step)(void *arg, struct zone_tx *tx);
+    /** @return ZONE_* flags of the version that is published now. */
     unsigned (*flags)(void *arg);
     /** It is published, or begin failed. No transaction is open, and nobody's turn comes until this returns. */
     void (*done)(void *arg, int err);
@@ -40,29 +40,29 @@ struct writer_change {
 struct writer *writer_new(struct run_loop *loop, struct zoneset *zones);
 
 /**
- * Make a change when it is its turn, at once if possible. Not from inside begin, slice or flags.
+ * Make a change when it is its turn, at once if possible. Not from inside begin, step or flags.
  *
- * @param job  copied
+ * @param change  copied
  * Thread: owner.   Source: ours.
  */
-void writer_run(struct writer *w, const struct writer_change *job);
+void writer_run(struct writer *w, const struct writer_change *change);
 
 /**
  * Make a change before this returns, however large. For the time before the loop runs: nobody may have the turn.
  *
- * @param job  copied
+ * @param change  copied
  * Thread: owner.   Source: ours.
  */
-void writer_run_now(struct writer *w, const struct writer_change *job);
+void writer_run_now(struct writer *w, const struct writer_change *change);
 
 /** Forget the changes of arg; done is not called, and what was made of them is dropped. Thread: owner. Source: ours. */
 void writer_cancel(struct writer *w, void *arg);
 
-/** Slices after which the loop did other work first, since the start. Thread: owner. Source: ours. */
+/** How often the loop did other work between two steps of a change, since the start. Thread: owner. Source: ours. */
 uint64_t writer_n_slices(const struct writer *w);
 
 /**
- * Stop and free; no job may be left but cancelled ones. NULL: stopped is called at once.
+ * Stop and free; no change may be left but cancelled ones. NULL: stopped is called at once.
  *
  * @param stopped  called when no thread of the pool works on the zones any more; maybe before this returns
  * Thread: owner.   Source: ours.

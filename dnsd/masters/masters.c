@@ -42,7 +42,7 @@ struct change {
     struct rrlist old;   /* what goes */
     bool is_old_of_file; /* old is ours */
     uint32_t serial;     /* wanted, or 0 */
-    struct follow_move move;
+    struct records_move move;
     enum { CHANGE_OUT, CHANGE_IN, CHANGE_MOVE, CHANGE_END } step;
     size_t at;
     uint32_t cursor;
@@ -104,13 +104,13 @@ static int change_begin(void *arg)
         if (c->serial)
             m->def.serial(m->def.arg, z->apex, z->kind, c->serial);
         int above = *z->apex ? holder_of(m, z->apex + *z->apex + 1) : -1;
-        c->move = (struct follow_move){z->zone, z->zone, above};
+        c->move = (struct records_move){z->zone, z->zone, above};
         return 0;
     }
     int from = holder_of(m, z->apex);
     z->zone = zoneset_add_zone(m->def.zones, z->apex, z->kind,
                                m->def.serial(m->def.arg, z->apex, z->kind, c->serial));
-    c->move = (struct follow_move){z->zone, from, z->zone};
+    c->move = (struct records_move){z->zone, from, z->zone};
     return z->zone < 0 ? z->zone : 0;
 }
 
@@ -142,21 +142,17 @@ static bool move_names(struct masters *m, struct change *c, struct zone_tx *tx)
     return m->def.rezone(m->def.arg, tx, &c->move, &c->cursor);
 }
 
-static bool change_slice(void *arg, struct zone_tx *tx)
+static bool change_step(void *arg, struct zone_tx *tx)
 {
-    enum { A_SLICE = 16 };
     struct masters *m = obj_cast(arg, struct masters, MASTERS_MAGIC);
     struct change *c = &m->change;
-    for (int n = 0; n < A_SLICE && c->step != CHANGE_END; n++) {
-        bool has_more = c->step == CHANGE_OUT  ? take_out(c, tx)
-                        : c->step == CHANGE_IN ? put_in(c, tx)
-                                               : move_names(m, c, tx);
-        if (has_more)
-            continue;
-        c->step++;
-        c->at = 0;
-    }
-    return c->step != CHANGE_END;
+    bool has_more = c->step == CHANGE_OUT  ? take_out(c, tx)
+                    : c->step == CHANGE_IN ? put_in(c, tx)
+                                           : move_names(m, c, tx);
+    if (has_more)
+        return true;
+    c->at = 0;
+    return ++c->step != CHANGE_END;
 }
 
 static unsigned change_flags(void *arg)
@@ -192,14 +188,14 @@ static void change_done(void *arg, int err)
 
 static void change_start(struct masters *m, const struct change *change)
 {
-    struct writer_change job = {
-        .begin = change_begin, .slice = change_slice, .flags = change_flags, .done = change_done, .arg = m};
+    struct writer_change edits = {
+        .begin = change_begin, .step = change_step, .flags = change_flags, .done = change_done, .arg = m};
     m->change = *change;
     m->is_changing = true;
     if (m->is_loading)
-        writer_run_now(m->def.writer, &job);
+        writer_run_now(m->def.writer, &edits);
     else
-        writer_run(m->def.writer, &job);
+        writer_run(m->def.writer, &edits);
 }
 
 /* Give a zone other content: a file's (taken, may be NULL: no file). */

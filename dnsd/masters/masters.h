@@ -34,7 +34,7 @@ struct masters_def {
      *  count then. @param wanted of the file, or 0. */
     uint32_t (*serial)(void *arg, const uint8_t *apex, enum zone_kind kind, uint32_t wanted);
     /** Some of what the registry has within a zone moves: see follow_rezone_part. */
-    bool (*rezone)(void *arg, struct zone_tx *tx, const struct follow_move *move, uint32_t *cursor);
+    bool (*rezone)(void *arg, struct zone_tx *tx, const struct records_move *move, uint32_t *cursor);
     /** A version was published. */
     void (*changed)(void *arg);
     void *arg;

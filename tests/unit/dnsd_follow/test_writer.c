@@ -74,7 +74,7 @@ static int on_begin(void *arg)
     return c->begin_err;
 }
 
-static bool on_slice(void *arg, struct zone_tx *tx)
+static bool on_step(void *arg, struct zone_tx *tx)
 {
     struct change *c = arg;
     char owner[64];
@@ -105,10 +105,10 @@ static void on_done_stop(void *arg, int err)
     run_loop_stop(c->bed->loop);
 }
 
-static struct writer_change job_of(struct change *c)
+static struct writer_change edits_of(struct change *c)
 {
     return (struct writer_change){
-        .begin = on_begin, .slice = on_slice, .flags = on_flags, .done = on_done, .arg = c};
+        .begin = on_begin, .step = on_step, .flags = on_flags, .done = on_done, .arg = c};
 }
 
 static uint64_t n_rrs(const struct bed *b)
@@ -122,8 +122,8 @@ static void a_small_change_is_published_at_once(void **state)
 {
     struct bed *b = *state;
     struct change c = {b, 'a', 20, 0, 0};
-    struct writer_change job = job_of(&c);
-    writer_run(b->writer, &job);
+    struct writer_change edits = edits_of(&c);
+    writer_run(b->writer, &edits);
     assert_string_equal(b->said, "a");
     assert_int_equal(n_rrs(b), 21);
     assert_int_equal(writer_n_slices(b->writer), 0);
@@ -134,10 +134,10 @@ static void a_large_change_leaves_the_loop_its_time(void **state)
 {
     struct bed *b = *state;
     struct change c = {b, 'a', 100000, 0, 0}, after = {b, 'b', 1, 0, 0};
-    struct writer_change job = job_of(&c), next = job_of(&after);
+    struct writer_change edits = edits_of(&c), next = edits_of(&after);
     uint64_t version = zone_version_number(zoneset_current(b->zones));
     next.done = on_done_stop;
-    writer_run(b->writer, &job);
+    writer_run(b->writer, &edits);
     writer_run(b->writer, &next);
     assert_string_equal(b->said, "");
     assert_int_equal(n_rrs(b), 1);
@@ -160,8 +160,8 @@ static void before_the_loop_runs_nothing_waits(void **state)
 {
     struct bed *b = *state;
     struct change c = {b, 'a', 70000, 0, 0};
-    struct writer_change job = job_of(&c);
-    writer_run_now(b->writer, &job);
+    struct writer_change edits = edits_of(&c);
+    writer_run_now(b->writer, &edits);
     assert_string_equal(b->said, "a");
     assert_int_equal(n_rrs(b), 70001);
 }
@@ -170,9 +170,9 @@ static void a_change_that_cannot_begin_is_told(void **state)
 {
     struct bed *b = *state;
     struct change bad = {b, 'x', 5, 0, -1}, good = {b, 'a', 5, 0, 0};
-    struct writer_change jobs[] = {job_of(&bad), job_of(&good)};
-    writer_run(b->writer, &jobs[0]);
-    writer_run(b->writer, &jobs[1]);
+    struct writer_change edits[] = {edits_of(&bad), edits_of(&good)};
+    writer_run(b->writer, &edits[0]);
+    writer_run(b->writer, &edits[1]);
     assert_string_equal(b->said, "!a");
     assert_int_equal(n_rrs(b), 6);
 }
@@ -182,10 +182,10 @@ static void cancelled_changes_leave_nothing(void **state)
 {
     struct bed *b = *state;
     struct change c = {b, 'a', 100000, 0, 0}, waiting = {b, 'w', 5, 0, 0}, last = {b, 'b', 5, 0, 0};
-    struct writer_change jobs[] = {job_of(&c), job_of(&waiting), job_of(&last)};
-    jobs[2].done = on_done_stop;
+    struct writer_change edits[] = {edits_of(&c), edits_of(&waiting), edits_of(&last)};
+    edits[2].done = on_done_stop;
     for (int i = 0; i < 3; i++)
-        writer_run(b->writer, &jobs[i]);
+        writer_run(b->writer, &edits[i]);
     writer_cancel(b->writer, &waiting);
     while (c.at < 60000) /* past what is applied at once: the pool has had a part, or has it now */
         uv_run(run_loop_uv(b->loop), UV_RUN_NOWAIT);
@@ -219,7 +219,7 @@ static void stopping_waits_for_the_pool(void **state)
     enum { MORE_THAN_THREADS = 16 };
     struct bed *b = *state;
     struct change c = {b, 'a', 100000, 0, 0};
-    struct writer_change job = job_of(&c);
+    struct writer_change edits = edits_of(&c);
     struct blocker blockers[MORE_THAN_THREADS];
     uv_sem_t go;
     assert_int_equal(uv_sem_init(&go, 0), 0);
@@ -227,7 +227,7 @@ static void stopping_waits_for_the_pool(void **state)
         blockers[i] = (struct blocker){.work.data = &blockers[i], .go = &go};
         uv_queue_work(run_loop_uv(b->loop), &blockers[i].work, on_block, on_unblocked);
     }
-    writer_run(b->writer, &job);
+    writer_run(b->writer, &edits);
     while (c.at < ZONE_TX_PART)
         uv_run(run_loop_uv(b->loop), UV_RUN_NOWAIT);
     writer_cancel(b->writer, &c);
