@@ -1,5 +1,5 @@
 /**
- * Pauses between tries: each is twice as long as the one before, up to a ceiling. Pure. Thread: any.   Source: ours.
+ * Pauses between tries: each is twice as long as the one before, up to a ceiling. Thread: any.   Source: ours.
  */
 #ifndef BASE_BACKOFF_H
 #define BASE_BACKOFF_H
@@ -15,5 +15,13 @@
  * @return first_ms, or twice pause_ms, max_ms at most.
  */
 int64_t backoff_next(int64_t pause_ms, int64_t first_ms, int64_t max_ms);
+/**
+ * The same with chance, so that clients that failed together do not come back together.
+ *
+ * @param n_failed  tries that have failed before, 0 for the first pause
+ * @return between first_ms and first_ms * (2^(n_failed + 1) - 1), max_ms at most.
+ * Source: Curator's BoundedExponentialBackoffRetry, which Hadoop's registry uses.
+ */
+int64_t backoff_random(uint64_t n_failed, int64_t first_ms, int64_t max_ms);
 
 #endif

@@ -9,6 +9,12 @@ const char *path_name(const char *path)
     return slash ? slash + 1 : path;
 }
 
+const char *path_name_in(const char *path, size_t len)
+{
+    const char *slash = memrchr(path, '/', len);
+    return slash ? slash + 1 : path;
+}
+
 size_t path_parent_len(const char *path)
 {
     size_t len = (size_t)(path_name(path) - path);

@@ -10,6 +10,8 @@
 
 #include "base/mem.h"
 #include "base/obj.h"
+#include "base/path.h"
+#include "run/file.h"
 #include "store/lmdb/meta.h"
 
 /** Room of the copy's map beyond its file, in bytes: for the one change that is made in it. */
@@ -24,18 +26,6 @@ static int os_fail(struct err_info *why, const char *path, const char *what)
 {
     int code = errno == EEXIST ? ERR_EXISTS : errno == ENOSPC || errno == EDQUOT ? ERR_NOSPC : ERR_IO;
     return err_set(why, code, path, "cannot %s: %s", what, strerror(errno));
-}
-
-static int parents_make(const char *dir, struct err_info *why)
-{
-    mem_auto char *path = mem_str(dir);
-    for (char *slash = strchr(path + 1, '/'); slash; slash = strchr(slash + 1, '/')) {
-        *slash = '\0';
-        if (mkdir(path, 0700) && errno != EEXIST)
-            return os_fail(why, path, "make the directory");
-        *slash = '/';
-    }
-    return 0;
 }
 
 /** Make what was written to files of a directory, and their names, durable. */
@@ -117,8 +107,8 @@ static int copy_make(const struct lmdb_tree *tree, const char *partial, const ch
 int lmdb_backup(const struct lmdb_tree *tree, const char *dir, struct err_info *why)
 {
     mem_auto char *partial = mem_fmt("%s.partial", dir);
-    mem_auto char *above = mem_strn(dir, (size_t)(strrchr(dir, '/') - dir));
-    int err = parents_make(dir, why);
+    mem_auto char *above = path_parent(dir);
+    int err = file_make_dir(above, 0700, why);
     if (err)
         return err;
     if (access(dir, F_OK) == 0) {
@@ -130,5 +120,5 @@ int lmdb_backup(const struct lmdb_tree *tree, const char *dir, struct err_info *
     err = copy_make(tree, partial, dir, why);
     if (err)
         partial_remove(partial);
-    return err ? err : dir_sync(*above ? above : "/", why);
+    return err ? err : dir_sync(above, why);
 }

@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "base/obj.h"
+#include "base/path.h"
 #include "run/loop.h"
 #include "store/lmdb/meta.h"
 #include "store/lmdb/tree.h"
@@ -142,7 +143,7 @@ static void note(struct lmdb_txn *t, enum lmdb_change_kind kind, const char *pat
         return;
     struct lmdb_change *change = mem_new(struct lmdb_change);
     change->kind = kind;
-    change->path = path_len ? mem_strn(path, path_len) : mem_str("/");
+    change->path = mem_strn(path, path_len);
     if (n)
         change->stat = n->stat;
     if (kind == LMDB_NODE)
@@ -171,12 +172,10 @@ static int place_find(struct lmdb_txn *t, const char *path, struct place *place)
     if (!path[1]) {
         err = lmdb_tree_find(t->tree, t->txn, path, &place->id);
     } else {
-        const char *slash = strrchr(path, '/');
-        place->name = slash + 1;
+        place->name = path_name(path);
         place->name_len = strlen(place->name);
-        place->parent_path_len = (size_t)(slash - path);
-        mem_auto char *parent_path =
-            place->parent_path_len ? mem_strn(path, place->parent_path_len) : mem_str("/");
+        place->parent_path_len = path_parent_len(path);
+        mem_auto char *parent_path = path_parent(path);
         err = lmdb_tree_find(t->tree, t->txn, parent_path, &place->parent);
         if (err)
             return err == ERR_NOTFOUND ? err : damaged(t);

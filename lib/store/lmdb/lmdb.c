@@ -17,6 +17,8 @@
 #include <unistd.h>
 
 #include "base/mem.h"
+#include "base/path.h"
+#include "run/file.h"
 #include "store/lmdb/backup.h"
 #include "store/lmdb/feed.h"
 #include "store/lmdb/tree.h"
@@ -62,7 +64,7 @@ struct read {
 
 static struct lmdb *lmdb_of(struct store *s)
 {
-    struct lmdb *l = (struct lmdb *)obj_cast(s, struct store, STORE_MAGIC);
+    struct lmdb *l = container_of(s, struct lmdb, base);
     BUG_IF(l->magic != LMDB_MAGIC);
     return l;
 }
@@ -94,7 +96,7 @@ static void close_progress(struct lmdb *l)
 
 static void feed_stopped(void *arg)
 {
-    struct lmdb *l = lmdb_of(arg);
+    struct lmdb *l = lmdb_of(obj_cast(arg, struct store, STORE_MAGIC));
     l->is_fed = true;
     close_progress(l);
 }
@@ -276,7 +278,7 @@ static void lmdb_set_acl(struct store *s, const char *path, const struct store_a
 
 static void ask_snapshot(void *arg)
 {
-    struct lmdb *l = lmdb_of(arg);
+    struct lmdb *l = lmdb_of(obj_cast(arg, struct store, STORE_MAGIC));
     const struct store_call nobody = {0};
     if (!l->base.is_closing)
         lmdb_writer_put(l->writer, lmdb_write_new(LMDB_WRITE_FOLLOW, NULL, 0, nobody));
@@ -303,7 +305,7 @@ static void write_complete(struct lmdb_write *write)
 /** The follower learns of changes before the writers do: a reader of the mirror sees its own write at once. */
 static void on_batch(void *arg, struct lmdb_batch *batch)
 {
-    struct lmdb *l = lmdb_of(arg);
+    struct lmdb *l = lmdb_of(obj_cast(arg, struct store, STORE_MAGIC));
     switch (batch->kind) {
     case LMDB_BATCH_WRITES: lmdb_feed_commit(l->feed, batch); break;
     case LMDB_BATCH_SNAPSHOT: lmdb_feed_snapshot(l->feed, batch); break;
@@ -334,18 +336,15 @@ static const struct store_backend_ops lmdb_ops = {
     .free = lmdb_free,
 };
 
-/** Make a directory and its parents. */
+/** Make a directory that only this user enters, and what is missing above it. */
 static int dir_make(const char *dir, struct err_info *why)
 {
-    mem_auto char *path = mem_str(dir);
-    for (char *slash = strchr(path + 1, '/'); slash; slash = strchr(slash + 1, '/')) {
-        *slash = '\0';
-        if (mkdir(path, 0755) && errno != EEXIST)
-            return err_set(why, ERR_IO, path, "cannot make the directory: %s", strerror(errno));
-        *slash = '/';
-    }
-    if (mkdir(path, 0700) && errno != EEXIST)
-        return err_set(why, ERR_IO, path, "cannot make the directory: %s", strerror(errno));
+    mem_auto char *above = path_parent(dir);
+    int err = file_make_dir(above, 0755, why);
+    if (err)
+        return err;
+    if (mkdir(dir, 0700) && errno != EEXIST)
+        return err_set(why, ERR_IO, dir, "cannot make the directory: %s", strerror(errno));
     return 0;
 }
 

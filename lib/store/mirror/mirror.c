@@ -21,6 +21,7 @@
 
 #include "base/mem.h"
 #include "base/obj.h"
+#include "base/path.h"
 #include "run/log.h"
 #include "run/task.h"
 #include "store/mirror/intake.h"
@@ -192,10 +193,9 @@ static struct mirror_item *item_for(struct mirror_tree *tree, const char *path, 
     *is_new = !item;
     if (item)
         return item;
-    const char *slash = strrchr(path, '/');
-    if (!slash[1])
+    if (!path[1])
         return mirror_tree_add(tree, NULL, path);
-    mem_auto char *parent_path = slash == path ? mem_str("/") : mem_strn(path, (size_t)(slash - path));
+    mem_auto char *parent_path = path_parent(path);
     struct mirror_item *parent = mirror_tree_find(tree, parent_path);
     return parent ? mirror_tree_add(tree, parent, path) : NULL;
 }

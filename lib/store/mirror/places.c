@@ -8,6 +8,7 @@
 #include "base/map.h"
 #include "base/mem.h"
 #include "base/obj.h"
+#include "base/path.h"
 #include "store/mirror/tree.h"
 
 enum { SHARD_BITS = 10, N_SHARDS = 1 << SHARD_BITS, SLOTS_LEAST = 4 };
@@ -116,7 +117,7 @@ struct mirror_item *mirror_places_find(const struct mirror_places *p, const char
     const struct shard *s = shard_of(p, hash);
     if (!s->n_slots)
         return NULL;
-    const char *name = (const char *)memrchr(path, '/', len) + 1;
+    const char *name = path_name_in(path, len);
     size_t name_len = (size_t)(path + len - name);
     for (uint32_t i = first_slot(s, hash); s->slots[i].item; i = (i + 1) & (s->n_slots - 1)) {
         struct mirror_item *item = s->slots[i].item;

@@ -7,6 +7,7 @@
 #include "base/map.h"
 #include "base/mem.h"
 #include "base/obj.h"
+#include "base/path.h"
 
 /** What malloc adds to a piece, for the estimate. */
 enum { MALLOC_HEAD = 16 };
@@ -163,7 +164,7 @@ static void treap_remove(struct mirror_item **at, struct mirror_item *item)
 
 struct mirror_item *mirror_tree_add(struct mirror_tree *t, struct mirror_item *parent, const char *path)
 {
-    const char *name = strrchr(path, '/') + 1;
+    const char *name = path_name(path);
     size_t size = sizeof(struct mirror_item) + strlen(name) + 1;
     struct mirror_item *item = mem_zalloc(size);
     memcpy(item->name, name, strlen(name) + 1);

@@ -1,5 +1,6 @@
 #include "store/mirror/walk.h"
 #include "base/mem.h"
+#include "base/path.h"
 
 #include <string.h>
 
@@ -23,9 +24,8 @@ void walk_join(struct buf *out, const char *parent, const char *name)
 static const struct mirror_node *climb(const struct mirror *m, const char *top, char *path)
 {
     while (walk_covers(top, path) && strcmp(top, path) != 0) {
-        char *slash = strrchr(path, '/');
-        mem_auto char *name = mem_str(slash + 1);
-        slash[slash == path ? 1 : 0] = 0;
+        mem_auto char *name = mem_str(path_name(path));
+        path[path_parent_len(path)] = 0;
         const struct mirror_node *parent = mirror_find(m, path);
         const struct mirror_node *next = parent ? mirror_child_after(parent, name) : NULL;
         if (next)

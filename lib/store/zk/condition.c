@@ -1,6 +1,7 @@
 #include "store/zk/condition.h"
 #include "base/map.h"
 #include "base/mem.h"
+#include "base/path.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -308,8 +309,7 @@ static void join(struct zkcond *w)
         look_plain(w);
         return;
     }
-    size_t len = (size_t)(strrchr(w->op.path, '/') - w->op.path);
-    mem_auto char *path = len ? mem_strn(w->op.path, len) : mem_str("/");
+    mem_auto char *path = path_parent(w->op.path);
     struct parent *p = map_get(&w->set->parents, path);
     bool is_first = !p;
     if (is_first) {

@@ -1,6 +1,7 @@
 #include "store/zk/follow.h"
 #include "store/zk/reads.h"
 #include "base/mem.h"
+#include "base/path.h"
 #include "run/log.h"
 
 #include <inttypes.h>
@@ -86,12 +87,6 @@ static const char *inside(const struct zkf *f, const char *full)
     if (strncmp(full, f->root, n) != 0 || (full[n] != '/' && full[n] != 0))
         return NULL;
     return full[n] ? full + n : "/";
-}
-
-static char *parent_of(const char *path)
-{
-    const char *slash = strrchr(path, '/');
-    return slash == path ? mem_str("/") : mem_strn(path, (size_t)(slash - path));
 }
 
 static bool is_root(const char *path)
@@ -390,7 +385,7 @@ static void on_notice(void *arg, int32_t kind, const char *full)
     }
     if (f->phase == ZKF_MISSING)
         return;
-    mem_auto char *parent = parent_of(path);
+    mem_auto char *parent = path_parent(path);
     if (kind == ZKW_CREATED)
         on_created(f, path, parent);
     else if (kind == ZKW_DELETED)

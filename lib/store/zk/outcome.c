@@ -1,5 +1,6 @@
 #include "store/zk/outcome.h"
 #include "base/mem.h"
+#include "base/path.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -14,11 +15,6 @@ static bool has_same_data(const struct store_op *write, const struct zkq_node *n
            (write->len == 0 || memcmp(node->bytes, write->bytes, write->len) == 0);
 }
 
-static bool has_other_data(const struct store_op *write, const struct zkq_node *node)
-{
-    return node->bytes && !has_same_data(write, node);
-}
-
 static enum zkq_outcome judge_set(const struct store_op *write, int64_t floor, const struct zkq_node *node)
 {
     const struct store_stat *stat = &node->stat;
@@ -28,7 +24,8 @@ static enum zkq_outcome judge_set(const struct store_op *write, int64_t floor, c
         return has_same_data(write, node) ? ZKQ_DONE : ZKQ_UNKNOWN;
     if (stat->czxid > floor)
         return ZKQ_UNKNOWN;
-    bool is_others_step = stat->version == write->version + 1 && has_other_data(write, node);
+    bool has_other_data = node->bytes && !has_same_data(write, node);
+    bool is_others_step = stat->version == write->version + 1 && has_other_data;
     return stat->version <= write->version || is_others_step ? ZKQ_NOT_DONE : ZKQ_UNKNOWN;
 }
 
@@ -135,8 +132,7 @@ static void ask_above(struct zkq *q)
         judge(q);
         return;
     }
-    size_t len = (size_t)(strrchr(below, '/') - below);
-    char *above = len ? mem_strn(below, len) : mem_str("/");
+    char *above = path_parent(below);
     free(q->ancestor);
     q->ancestor = above;
     ask(q, STORE_READ_STAT, above, on_ancestor);

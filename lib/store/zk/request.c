@@ -1,6 +1,7 @@
 #include "store/zk/request.h"
 #include "store/zk/condition.h"
 #include "base/mem.h"
+#include "base/path.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -127,12 +128,13 @@ void zkr_make_multi(struct zkr *out, const char *root, const struct store_op *op
     put_multi_header(&out->body, TYPE_NONE, true);
 }
 
+/* Path of the check node beside a node. n_creates -1: without its number, which the server appends. */
 static char *check_path(const char *path, int64_t n_creates)
 {
-    mem_auto char *parent = mem_strn(path, (size_t)(strrchr(path, '/') - path));
+    int len = (int)(path_name(path) - path);
     if (n_creates < 0)
-        return mem_fmt("%s/" ZKCOND_NAME, parent);
-    return mem_fmt("%s/" ZKCOND_NAME "%010" PRId64, parent, n_creates);
+        return mem_fmt("%.*s" ZKCOND_NAME, len, path);
+    return mem_fmt("%.*s" ZKCOND_NAME "%010" PRId64, len, path, n_creates);
 }
 
 void zkr_make_checked(struct zkr *out, const char *root, const struct store_op *ops, size_t n_ops,

@@ -1,6 +1,7 @@
 #include "store/zk/session.h"
 #include "store/zk/conn.h"
 #include "store/zk/sasl.h"
+#include "base/backoff.h"
 #include "base/mem.h"
 #include "base/obj.h"
 #include "run/log.h"
@@ -18,7 +19,7 @@
     X(zk_restarted, LOG_WARN, "No server has what was seen before; a session starts from nothing.")
 LOG_DECLARE(ZKS_EVENTS)
 
-enum { FRAME_MAX = 64 << 20, PASSWORD_LEN = 16, DOUBLINGS_MAX = 16 };
+enum { FRAME_MAX = 64 << 20, PASSWORD_LEN = 16 };
 
 enum zks_state { ZKS_WAITING, ZKS_CONNECTING, ZKS_HELLO, ZKS_AUTH, ZKS_CATCHING_UP, ZKS_UP, ZKS_CLOSED };
 
@@ -60,14 +61,11 @@ struct zks {
 
 /* ---- coming and going ---- */
 
-/* Hadoop's bounded exponential back-off: min(ceiling, base * max(1, rand[0, 2^(k+1)))). */
-static int64_t pause_ms(const struct zks *s)
+/* After a round of all servers. */
+static uint64_t pause_ms(const struct zks *s)
 {
-    size_t round = s->n_attempts / s->servers.n_items;
-    size_t k = round < DOUBLINGS_MAX ? round : DOUBLINGS_MAX;
-    int64_t factor = arc4random_uniform((uint32_t)1 << (k + 1));
-    int64_t ms = s->config.pause_min_ms * (factor > 1 ? factor : 1);
-    return ms < s->config.pause_max_ms ? ms : s->config.pause_max_ms;
+    return (uint64_t)backoff_random(s->n_attempts / s->servers.n_items, s->config.pause_min_ms,
+                                    s->config.pause_max_ms);
 }
 
 static void drop_conn(struct zks *s)
@@ -120,7 +118,7 @@ static void fail(struct zks *s, const struct err_info *why)
     drop_conn(s);
     s->n_attempts++;
     bool is_round_over = s->n_attempts % s->servers.n_items == 0;
-    run_timer_start(s->timer, was_up || !is_round_over ? 0 : (uint64_t)pause_ms(s), 0);
+    run_timer_start(s->timer, was_up || !is_round_over ? 0 : pause_ms(s), 0);
     answer_lost(s);
     if (s->state != ZKS_CLOSED && (was_up || is_round_over))
         notify_down(s, why);

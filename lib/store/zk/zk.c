@@ -17,6 +17,7 @@
 #include <string.h>
 #include <sys/queue.h>
 
+#include "base/backoff.h"
 #include "base/mem.h"
 #include "store/store_backend.h"
 #include "store/zk/follow.h"
@@ -28,7 +29,7 @@
 
 #define CALL_MAGIC OBJ_MAGIC('Z', 'K', 'C', 'A')
 
-enum { LINGER_MS = 2000, PAUSE_MIN_MS = 50, PAUSE_MAX_MS = 5000, DOUBLINGS_MAX = 16 };
+enum { LINGER_MS = 2000, PAUSE_MIN_MS = 50, PAUSE_MAX_MS = 5000 };
 
 struct zk_call {
     struct obj obj;
@@ -68,7 +69,7 @@ struct zk_store {
 
 static struct zk_store *zk_of(struct store *s)
 {
-    return container_of(obj_cast(s, struct store, STORE_MAGIC), struct zk_store, base);
+    return container_of(s, struct zk_store, base);
 }
 
 /* ---- one call ---- */
@@ -227,16 +228,14 @@ static void submit(struct zk_call *c)
     flush(s);
 }
 
-/* Hadoop's bounded exponential back-off: min(ceiling, base * max(1, rand[0, 2^(k+1)))). */
-static void start_pause(struct zk_store *s, int64_t k)
+static void start_pause(struct zk_store *s, int64_t n_failed)
 {
     if (s->is_paused)
         return;
-    int64_t factor = arc4random_uniform((uint32_t)1 << ((k < DOUBLINGS_MAX ? k : DOUBLINGS_MAX) + 1));
-    int64_t ms = s->options.retry_interval_ms * (factor > 1 ? factor : 1);
+    int64_t ms =
+        backoff_random((uint64_t)n_failed, s->options.retry_interval_ms, s->options.retry_ceiling_ms);
     s->is_paused = true;
-    run_timer_start(s->pause, (uint64_t)(ms < s->options.retry_ceiling_ms ? ms : s->options.retry_ceiling_ms),
-                    0);
+    run_timer_start(s->pause, (uint64_t)ms, 0);
 }
 
 /* ---- calls without an answer ---- */
@@ -303,7 +302,7 @@ static void inquire(struct zk_store *s)
 
 static void on_pause_over(void *arg)
 {
-    struct zk_store *s = zk_of(arg);
+    struct zk_store *s = zk_of(obj_cast(arg, struct store, STORE_MAGIC));
     s->is_paused = false;
     flush(s);
 }
@@ -326,7 +325,7 @@ static void use_up_tries(struct zk_store *s, struct zk_call_list *over, int64_t 
 
 static void on_patience_over(void *arg)
 {
-    struct zk_store *s = zk_of(arg);
+    struct zk_store *s = zk_of(obj_cast(arg, struct store, STORE_MAGIC));
     int64_t now = run_now_ms(), next = now + s->options.connect_timeout_ms;
     struct zk_call_list over = TAILQ_HEAD_INITIALIZER(over);
     struct zk_call *c;
@@ -393,7 +392,7 @@ static void on_reply(void *arg, const struct zks_reply *reply)
 
 static void on_up(void *arg, bool is_resumed)
 {
-    struct zk_store *s = zk_of(arg);
+    struct zk_store *s = zk_of(obj_cast(arg, struct store, STORE_MAGIC));
     (void)is_resumed; /* nothing of ours lives in the session */
     s->why_down = (struct err_info){0};
     flush(s);
@@ -401,19 +400,19 @@ static void on_up(void *arg, bool is_resumed)
 
 static void on_down(void *arg, const struct err_info *why)
 {
-    zk_of(arg)->why_down = *why;
+    zk_of(obj_cast(arg, struct store, STORE_MAGIC))->why_down = *why;
 }
 
 static void on_notice(void *arg, int32_t kind, const char *path)
 {
-    (void)zk_of(arg); /* no watch is set on this session */
+    (void)obj_cast(arg, struct store, STORE_MAGIC); /* no watch is set on this session */
     (void)kind;
     (void)path;
 }
 
 static void on_drained(void *arg)
 {
-    (void)zk_of(arg); /* each reply was dealt with */
+    (void)obj_cast(arg, struct store, STORE_MAGIC); /* each reply was dealt with */
 }
 
 static const struct zks_ops session_ops = {on_up, on_down, on_notice, on_drained};
@@ -504,14 +503,14 @@ static void part_closed(struct zk_store *s)
 
 static void on_session_closed(void *arg)
 {
-    struct zk_store *s = zk_of(arg);
+    struct zk_store *s = zk_of(obj_cast(arg, struct store, STORE_MAGIC));
     s->session = NULL;
     part_closed(s);
 }
 
 static void on_follower_closed(void *arg)
 {
-    struct zk_store *s = zk_of(arg);
+    struct zk_store *s = zk_of(obj_cast(arg, struct store, STORE_MAGIC));
     s->follower = NULL;
     part_closed(s);
 }
@@ -528,13 +527,13 @@ static void close_session(struct zk_store *s)
 
 static void on_linger_over(void *arg)
 {
-    close_session(zk_of(arg));
+    close_session(zk_of(obj_cast(arg, struct store, STORE_MAGIC)));
 }
 
 /* Cancel what was not sent; give what was a moment to be answered. */
 static void close_now(void *arg)
 {
-    struct zk_store *s = zk_of(arg);
+    struct zk_store *s = zk_of(obj_cast(arg, struct store, STORE_MAGIC));
     struct zk_call *c, *after;
     if (s->n_sent > 0)
         run_timer_start(s->linger, LINGER_MS, 0);

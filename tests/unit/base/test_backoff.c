@@ -26,11 +26,27 @@ static void no_pause_is_longer_than_the_ceiling(void **state)
     assert_int_equal(backoff_next(INT64_MAX, 1, INT64_MAX), INT64_MAX);
 }
 
+static void chance_stays_within_its_bounds(void **state)
+{
+    (void)state;
+    int64_t longest[4] = {0};
+    for (size_t i = 0; i < 4000; i++) {
+        uint64_t n_failed = i % 4;
+        int64_t pause_ms = backoff_random(n_failed, 100, 1000);
+        assert_in_range(pause_ms, 100, n_failed < 3 ? 100 * ((2 << n_failed) - 1) : 1000);
+        longest[n_failed] = pause_ms > longest[n_failed] ? pause_ms : longest[n_failed];
+    }
+    assert_int_equal(longest[0], 100);
+    assert_true(longest[1] < longest[2] && longest[2] < longest[3]); /* but with a probability of 10^-60 */
+    assert_int_equal(backoff_random(UINT64_MAX, 7, 7), 7);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(pauses_double_up_to_the_ceiling),
         cmocka_unit_test(no_pause_is_longer_than_the_ceiling),
+        cmocka_unit_test(chance_stays_within_its_bounds),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
