@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "base/mem.h"
+#include "base/path.h"
 #include "base/str.h"
 #include "bobbin/path.h"
 #include "cluster/local.h"
@@ -42,13 +43,10 @@ static char *find_shim(const struct options *o)
     if (opt_text(o, OPT_SHIM))
         return mem_str(opt_text(o, OPT_SHIM));
     self[n > 0 ? n : 0] = '\0';
-    char *slash = strrchr(self, '/');
-    if (slash)
-        *slash = '\0';
-    mem_auto char *beside = mem_fmt("%s/container-shim", self);
+    mem_auto char *dir = path_parent(self), *beside = mem_fmt("%s/container-shim", dir);
     if (!access(beside, X_OK))
         return mem_str(beside);
-    return mem_fmt("%s/../libexec/bobbin/container-shim", self);
+    return mem_fmt("%s/../libexec/bobbin/container-shim", dir);
 }
 
 /** Absolute: shims and processes work in directories of their own. */
@@ -61,12 +59,12 @@ static char *find_dir(const char *data_dir)
 
 static int start_base(struct daemon *d, void *app, struct err_info *why)
 {
-    struct app *a = app;
+    obj_init(app, APP_MAGIC);
+    struct app *a = app_of(app);
     const struct options *o = daemon_options(d);
 
     (void)why;
     signal(SIGXFSZ, SIG_IGN); /* A limit on file sizes is an error of the write, as a full disk is. */
-    obj_init(&a->obj, APP_MAGIC);
     obj_init(&a->face.obj, FACE_MAGIC);
     a->face.ops = &app_face_ops;
     a->face.app = a;

@@ -7,6 +7,7 @@
 
 LOG_DECLARE(SVCMGR_EVENTS)
 
+#define FAILURE_MAGIC   OBJ_MAGIC('F', 'A', 'I', 'L')
 #define WRITE_MAX_BYTES (512 << 10) /* of one transaction: ZooKeeper takes at most 1 MiB */
 #define WRITE_RETRY_MS  1000
 
@@ -95,13 +96,14 @@ static void undo_requests(struct app *a, bool in_write_too, const struct err_inf
 
 /** A write that failed, for the requests that had not begun. */
 struct failure {
+    struct obj obj;
     struct app *app;
     const struct err_info *why;
 };
 
 static void answer_failed(void *arg, uint64_t token)
 {
-    const struct failure *f = arg;
+    const struct failure *f = obj_cast(arg, struct failure, FAILURE_MAGIC);
 
     app_answer_outcome(f->app, token, OUT_STORE_FAILED, f->why->text);
 }
@@ -252,7 +254,7 @@ static size_t n_steps(const struct app *a)
 /** Nothing was written: what was asked for is taken back, what has happened is written later. */
 static void write_failed(struct app *a, const struct err_info *why)
 {
-    struct failure failure = {a, why};
+    struct failure failure = {{FAILURE_MAGIC}, a, why};
 
     log_emit(&ev_state_not_written, LOG_ERR(why));
     a->is_unknown = false;

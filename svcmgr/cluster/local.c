@@ -14,6 +14,7 @@
 #include "base/str.h"
 #include "cluster/local_priv.h"
 #include "cluster/local_tree.h"
+#include "run/file.h"
 
 #define VCORES_PER_PROCESSOR 4
 #define OUTPUTS              2 /* of a process: standard output and error */
@@ -407,7 +408,7 @@ static int read_source_dirs(struct local *l, const char *text, struct err_info *
 /** What is below belongs to several users: they pass, and do not look around. */
 static int make_passage(const char *dir, struct err_info *why)
 {
-    int err = local_make_dirs(dir, why);
+    int err = file_make_dir(dir, 0755, why);
 
     return !err && chmod(dir, 0711) ? local_sys_fail(why, dir) : err;
 }

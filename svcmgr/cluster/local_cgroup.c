@@ -11,6 +11,7 @@
 #include "base/str.h"
 #include "cluster/local_priv.h"
 #include "cluster/local_tree.h"
+#include "run/file.h"
 #include "shim/cgroup.h"
 
 #define V2_CONTROLLERS "+memory +pids +cpu"
@@ -92,7 +93,7 @@ static bool try_dir(const char *kind, const char *mount, const char *below, cons
 
     if (!strcmp(kind, "v2"))
         enable_v2(above);
-    if (local_make_dirs(dir, NULL) || access(dir, W_OK))
+    if (file_make_dir(dir, 0755, NULL) || access(dir, W_OK))
         return false;
     if (!strcmp(kind, "v2"))
         enable_v2(dir);

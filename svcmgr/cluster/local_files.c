@@ -8,9 +8,11 @@
 #include <unistd.h>
 
 #include "base/mem.h"
+#include "base/path.h"
 #include "cluster/local_priv.h"
 #include "cluster/local_logs.h"
 #include "cluster/local_tree.h"
+#include "run/file.h"
 #include "spec/spec.h"
 
 #define REMOVE_TRIES   10
@@ -68,7 +70,7 @@ static int replace_file(const char *dir, const char *name, const char *bytes, si
 
 static int make_container_dir(const struct local_job *job, struct err_info *why)
 {
-    int err = local_make_dirs(job->dir, why);
+    int err = file_make_dir(job->dir, 0755, why);
 
     if (!err && chmod(job->dir, 0711))
         err = local_sys_fail(why, job->dir);
@@ -93,7 +95,7 @@ static int put_foreign_logs_aside(const struct local_job *job, struct err_info *
 static int note_instance(const struct local_job *job, const char *parent, struct err_info *why)
 {
     mem_auto char *name = local_logs_instance_file(job->instance);
-    const char *id = strrchr(job->log_dir, '/') + 1;
+    const char *id = path_name(job->log_dir);
 
     return name ? replace_file(parent, name, id, strlen(id), 0600, why) : 0;
 }
@@ -101,11 +103,11 @@ static int note_instance(const struct local_job *job, const char *parent, struct
 /** The names on the way to it are ours: nobody else can put a link there. */
 static int make_log_dir(const struct local_job *job, struct err_info *why)
 {
-    mem_auto char *parent = mem_strn(job->log_dir, (size_t)(strrchr(job->log_dir, '/') - job->log_dir));
+    mem_auto char *parent = path_parent(job->log_dir);
     int err = put_foreign_logs_aside(job, why);
 
     if (!err)
-        err = local_make_dirs(job->log_dir, why);
+        err = file_make_dir(job->log_dir, 0755, why);
     if (!err && chmod(parent, 0711))
         err = local_sys_fail(why, parent);
     int fd = err ? -1 : open_own_dir(job->log_dir, why);
@@ -222,7 +224,7 @@ static int expand_template(const struct local_job *job, int from, const struct c
 static int lay_source(const struct local_job *job, const struct laying *l, const struct cluster_file *f,
                       size_t n, int parent, struct err_info *why)
 {
-    const char *name = strrchr(f->path, '/') ? strrchr(f->path, '/') + 1 : f->path;
+    const char *name = path_name(f->path);
     char copy[24];
 
     snprintf(copy, sizeof copy, "%zu", n);
@@ -244,12 +246,11 @@ static int lay_files(struct local_job *job, const struct laying *l)
 
     for (size_t i = 0; !err && i < job->n_files; i++) {
         const struct cluster_file *f = &job->files[i];
-        const char *slash = strrchr(f->path, '/');
         int parent = go_down(job, l->work, f->path, why);
         if (parent < 0)
             return why->code;
         if (f->bytes)
-            err = write_file_at(job, parent, slash ? slash + 1 : f->path, f->bytes, f->len, why);
+            err = write_file_at(job, parent, path_name(f->path), f->bytes, f->len, why);
         else
             err = lay_source(job, l, f, n_sources++, parent, why);
         close(parent);

@@ -37,21 +37,6 @@ DIR *local_open_dir(const char *path)
     return d;
 }
 
-int local_make_dirs(const char *path, struct err_info *why)
-{
-    mem_auto char *part = mem_str(path);
-
-    for (char *slash = strchr(part + 1, '/');; slash = strchr(slash + 1, '/')) {
-        if (slash)
-            *slash = '\0';
-        if (mkdir(part, 0755) && errno != EEXIST)
-            return local_sys_fail(why, part);
-        if (!slash)
-            return 0;
-        *slash = '/';
-    }
-}
-
 int local_make_dir_at(int dir, const char *name, mode_t mode, struct err_info *why)
 {
     int fd = mkdirat(dir, name, mode) ? -1 : local_open_at(dir, name, O_RDONLY | O_DIRECTORY, 0);

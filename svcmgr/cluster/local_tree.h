@@ -23,8 +23,6 @@ int local_sys_fail(struct err_info *why, const char *where);
 int local_open_at(int dir, const char *name, int flags, mode_t mode);
 /** opendir of a directory that is reached by names of ours only. @return closedir releases; NULL: errno says why. */
 DIR *local_open_dir(const char *path);
-/** Make a directory and its parents. @return 0, or as local_sys_fail. */
-int local_make_dirs(const char *path, struct err_info *why);
 /** Make a directory that must not be there, and open it. @return descriptor; -1: *why says so. */
 int local_make_dir_at(int dir, const char *name, mode_t mode, struct err_info *why);
 /**

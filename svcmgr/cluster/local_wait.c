@@ -1,6 +1,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/backoff.h"
 #include "base/mem.h"
 #include "cluster/local_priv.h"
 
@@ -61,9 +62,7 @@ void local_wait(struct box *b, void (*again)(struct box *b), int err, const stru
     if (!b->timer)
         b->timer = run_timer_new(b->local->loop, on_again, b);
     b->again = again;
-    b->pause_ms = b->pause_ms ? 2 * b->pause_ms : PAUSE_FIRST_MS;
-    if (b->pause_ms > PAUSE_MAX_MS)
-        b->pause_ms = PAUSE_MAX_MS;
+    b->pause_ms = backoff_next(b->pause_ms, PAUSE_FIRST_MS, PAUSE_MAX_MS);
     run_timer_start(b->timer, (uint64_t)b->pause_ms, 0);
     mem_auto char *reason = mem_fmt("%s: %s", why->where, why->text);
     count_short(b, b->pub.state == CLUSTER_RECOVERING && shortage_is(err), reason);

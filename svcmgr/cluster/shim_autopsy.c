@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "base/mem.h"
+#include "base/obj.h"
 #include "run/shortage.h"
 #include "run/loop.h"
 
@@ -58,7 +59,10 @@ static int read_exit(const char *dir, struct shim_exit *out, struct err_info *wh
 
 /* ---- what a dead shim has left ---- */
 
+#define HUNT_MAGIC OBJ_MAGIC('H', 'U', 'N', 'T')
+
 struct hunt {
+    struct obj obj;
     const struct shim_status *dead;
     uid_t uid; /* whom the container ran as */
     size_t n_left;
@@ -66,7 +70,7 @@ struct hunt {
 
 static void hunt_one(void *arg, pid_t pid, const struct shim_proc *proc)
 {
-    struct hunt *h = arg;
+    struct hunt *h = obj_cast(arg, struct hunt, HUNT_MAGIC);
     char path[48];
     struct stat st;
 
@@ -86,7 +90,7 @@ static void hunt_one(void *arg, pid_t pid, const struct shim_proc *proc)
 static int kill_leftovers(const char *dir, const struct shim_status *dead, struct err_info *why)
 {
     mem_auto char *work = mem_fmt("%s/work", dir);
-    struct hunt h = {.dead = dead, .uid = geteuid()};
+    struct hunt h = {.obj = {HUNT_MAGIC}, .dead = dead, .uid = geteuid()};
     struct shim_proc proc;
     struct stat st;
     int err = shim_proc_read(dead->shim, &proc);

@@ -16,6 +16,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/backoff.h"
 #include "engine/step.h"
 
 #define EXIT_BY_KILL 137
@@ -315,7 +316,7 @@ static int64_t next_start_ms(struct step *st, struct eng_instance *inst)
         inst->backoff_ms = 0;
     int64_t delay = inst->backoff_ms > 0 ? inst->backoff_ms : BACKOFF_FIRST_MS;
     delay = delay < max ? delay : max;
-    inst->backoff_ms = 2 * delay < max ? 2 * delay : max;
+    inst->backoff_ms = backoff_next(delay, BACKOFF_FIRST_MS, max);
     return st->now_ms + delay;
 }
 

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/path.h"
 #include "base/str.h"
 #include "engine/step.h"
 #include "json/json.h"
@@ -161,12 +162,6 @@ static void fill_env(struct eng_launch *l, const json_t *env, const struct eng_i
 
 /* ---- files ---- */
 
-static const char *last_element(const char *path)
-{
-    const char *slash = strrchr(path, '/');
-    return slash ? slash + 1 : path;
-}
-
 static void add_file(struct eng_launch *l, const struct spec_file *f)
 {
     bool has_src = f->src_file && f->src_file[0];
@@ -174,15 +169,15 @@ static void add_file(struct eng_launch *l, const struct spec_file *f)
     struct eng_file file = {0};
     if (f->type == FILE_STATIC || f->type == FILE_ARCHIVE) {
         file.mode = f->type == FILE_STATIC ? FILE_COPY : FILE_UNPACK;
-        file.name = mem_str(last_element(dest));
+        file.name = mem_str(path_name(dest));
         file.src = mem_str(f->src_file);
     } else if (has_src) {
         file.mode = FILE_EXPAND;
-        file.name = mem_fmt("conf/%s", last_element(dest));
+        file.name = mem_fmt("conf/%s", path_name(dest));
         file.src = mem_str(f->src_file);
     } else {
         file.mode = FILE_BYTES;
-        file.name = mem_fmt("conf/%s", last_element(dest));
+        file.name = mem_fmt("conf/%s", path_name(dest));
         file.bytes = l->too_large ? NULL : spec_file_render(f, l->values, &l->left);
         if (!file.bytes && !l->too_large)
             l->too_large = spec_too_large(l->component, "config file", f->dest_file);

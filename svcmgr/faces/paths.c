@@ -4,16 +4,20 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "base/obj.h"
+
+#define ASKED_MAGIC OBJ_MAGIC('A', 'S', 'K', 'W')
 
 /** What validation may ask. */
 struct asked_world {
+    struct obj obj;
     const struct engine *engine;
     struct paths *paths;
 };
 
 static bool ask_path(void *arg, const char *path)
 {
-    struct paths *p = ((const struct asked_world *)arg)->paths;
+    struct paths *p = obj_cast(arg, struct asked_world, ASKED_MAGIC)->paths;
 
     for (size_t i = 0; i < p->n; i++)
         if (!strcmp(p->items[i], path))
@@ -27,7 +31,7 @@ static bool ask_path(void *arg, const char *path)
 
 static const struct spec_service *ask_service(void *arg, const char *user, const char *name)
 {
-    const struct asked_world *w = arg;
+    const struct asked_world *w = obj_cast(arg, struct asked_world, ASKED_MAGIC);
     const struct eng_service *s = engine_find(w->engine, user, name);
     return s ? s->spec : NULL;
 }
@@ -35,7 +39,7 @@ static const struct spec_service *ask_service(void *arg, const char *user, const
 int paths_complete(struct spec_service *s, const char *user, const struct face *face, struct paths *p,
                    struct err_info *why)
 {
-    struct asked_world asked = {face->ops->engine(face->app), p};
+    struct asked_world asked = {{ASKED_MAGIC}, face->ops->engine(face->app), p};
     struct spec_world world = *face->ops->world(face->app);
     world.path_exists = ask_path;
     world.find_service = ask_service;

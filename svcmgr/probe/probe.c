@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/addr.h"
+#include "base/backoff.h"
 #include "base/mem.h"
 #include "probe/probe_priv.h"
 
@@ -54,7 +55,7 @@ static void schedule(struct probe *p)
 
     if (delay > p->def.interval_ms)
         delay = p->def.interval_ms;
-    p->delay_ms = p->delay_ms < p->def.interval_ms ? p->delay_ms * 2 : p->delay_ms;
+    p->delay_ms = backoff_next(p->delay_ms, FIRST_DELAY_MS, p->def.interval_ms);
     run_timer_free(p->timer);
     p->timer = run_timer_new(p->owner->loop, look, p);
     run_timer_start(p->timer, (uint64_t)delay, 0);

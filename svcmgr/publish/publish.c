@@ -4,6 +4,7 @@
 #include <string.h>
 #include <sys/queue.h>
 
+#include "base/backoff.h"
 #include "base/mem.h"
 #include "base/obj.h"
 #include "base/str.h"
@@ -151,9 +152,7 @@ static void try_later(struct publish *p, const struct err_info *why)
 {
     if (!p->pause_ms)
         log_emit(&ev_registry_away, LOG_ERR(why));
-    p->pause_ms = p->pause_ms ? p->pause_ms * 2 : RETRY_FIRST_MS;
-    if (p->pause_ms > RETRY_MAX_MS)
-        p->pause_ms = RETRY_MAX_MS;
+    p->pause_ms = backoff_next(p->pause_ms, RETRY_FIRST_MS, RETRY_MAX_MS);
     p->not_before_ms = run_now_ms() + p->pause_ms;
 }
 

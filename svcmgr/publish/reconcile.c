@@ -4,9 +4,11 @@
 #include <string.h>
 #include <sys/queue.h>
 
+#include "base/backoff.h"
 #include "base/map.h"
 #include "base/mem.h"
 #include "base/obj.h"
+#include "base/path.h"
 
 #define RECONCILE_MAGIC OBJ_MAGIC('K', 'E', 'P', 'T')
 
@@ -91,9 +93,7 @@ static void tell_lost(struct reconcile *r, struct item *i, int64_t now_ms)
 {
     i->is_written = false;
     set_doubtful(r, i);
-    i->pause_ms = i->pause_ms ? i->pause_ms * 2 : AGAIN_FIRST_MS;
-    if (i->pause_ms > AGAIN_MAX_MS)
-        i->pause_ms = AGAIN_MAX_MS;
+    i->pause_ms = backoff_next(i->pause_ms, AGAIN_FIRST_MS, AGAIN_MAX_MS);
     i->due_ms = now_ms + i->pause_ms;
     r->def.lost(r->def.arg, i->path, i->record, i->version);
 }
@@ -233,8 +233,7 @@ static size_t common_len(const char *a, const char *b)
 /* Follow what is above this one, too. Its siblings come with it: the other services of the user. */
 static void cover(struct reconcile *r, const char *path)
 {
-    size_t parent_len = (size_t)(strrchr(path, '/') - path);
-    size_t len = r->top ? common_len(r->top, path) : parent_len;
+    size_t len = r->top ? common_len(r->top, path) : (size_t)(path_name(path) - path - 1);
 
     if (r->top && len == (r->top[1] ? strlen(r->top) : 0))
         return;

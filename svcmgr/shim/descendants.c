@@ -4,7 +4,10 @@
 #include <unistd.h>
 
 #include "base/mem.h"
+#include "base/obj.h"
 #include "shim/wire.h"
+
+#define LISTING_MAGIC OBJ_MAGIC('P', 'R', 'O', 'C')
 
 struct process {
     pid_t pid, parent;
@@ -13,13 +16,14 @@ struct process {
 };
 
 struct listing {
+    struct obj obj;
     struct process *items;
     size_t n, cap;
 };
 
 static void list_one(void *arg, pid_t pid, const struct shim_proc *proc)
 {
-    struct listing *l = arg;
+    struct listing *l = obj_cast(arg, struct listing, LISTING_MAGIC);
 
     if (l->n == l->cap) {
         l->cap = l->cap ? 2 * l->cap : 256;
@@ -61,7 +65,7 @@ static void mark_ours(struct listing *l, pid_t self)
 
 int descendants_signal(int signal)
 {
-    struct listing l = {0};
+    struct listing l = {.obj = {LISTING_MAGIC}};
     int n_sent = 0;
 
     shim_proc_each(list_one, &l);

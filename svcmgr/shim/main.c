@@ -29,6 +29,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/backoff.h"
 #include "base/str.h"
 #include "shim/cgroup.h"
 #include "shim/descendants.h"
@@ -289,7 +290,7 @@ static void kill_when_due(struct shim *s)
         if (!cgroups_kill(s->launch.cgroups, s->launch.n_cgroups))
             descendants_signal(SIGKILL); /* One may fork while the list is read: again until none is left. */
         s->kill_at_ms = now + s->kill_retry_ms;
-        s->kill_retry_ms = 2 * s->kill_retry_ms < KILL_RETRY_MAX ? 2 * s->kill_retry_ms : KILL_RETRY_MAX;
+        s->kill_retry_ms = backoff_next(s->kill_retry_ms, KILL_RETRY_MS, KILL_RETRY_MAX);
         return;
     }
     signal_group(s, SIGKILL);

@@ -53,8 +53,8 @@ int record_take_user(struct shim_user *u, const char *key, const char *value)
     return 0;
 }
 
-int records_each(const char *bytes, size_t len, int (*take)(void *arg, const char *key, const char *value),
-                 void *arg, struct err_info *why)
+int records_each(const char *bytes, size_t len, int (*take)(void *into, const char *key, const char *value),
+                 void *into, struct err_info *why)
 {
     const char *p = bytes, *end = bytes + len;
 
@@ -62,7 +62,7 @@ int records_each(const char *bytes, size_t len, int (*take)(void *arg, const cha
         const char *stop = memchr(p, '\0', (size_t)(end - p));
         const char *eq = stop ? memchr(p, '=', (size_t)(stop - p)) : NULL;
         mem_auto char *key = eq ? mem_strn(p, (size_t)(eq - p)) : NULL;
-        if (!key || take(arg, key, eq + 1))
+        if (!key || take(into, key, eq + 1))
             return err_set(why, ERR_PARSE, key, "there is a bad record at byte %zu", (size_t)(p - bytes));
         p = stop + 1;
     }

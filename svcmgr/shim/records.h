@@ -37,13 +37,13 @@ bool record_is_user(const char *key);
 /** Take one of a user's records. @return 0; ERR_PARSE: no number, or more than SHIM_GROUPS_MAX groups. */
 int record_take_user(struct shim_user *u, const char *key, const char *value);
 /**
- * Hand each record to take, in order.
+ * Call take for each record, in order.
  *
  * @param bytes  len bytes                                                           [borrowed]
- * @param take   returns 0, or anything else to end it
+ * @param take   sets a member of *into from a record; returns 0, or anything else to end it
  * @return 0; or ERR_PARSE: a record without '=' or NUL, or one that take refused; *why says at which byte.
  */
-int records_each(const char *bytes, size_t len, int (*take)(void *arg, const char *key, const char *value),
-                 void *arg, struct err_info *why);
+int records_each(const char *bytes, size_t len, int (*take)(void *into, const char *key, const char *value),
+                 void *into, struct err_info *why);
 
 #endif

@@ -63,9 +63,9 @@ static int take_file(struct sources_ask *a, const char *value)
     return 0;
 }
 
-static int take_record(void *arg, const char *key, const char *value)
+static int take_record(void *into, const char *key, const char *value)
 {
-    struct sources_ask *a = arg;
+    struct sources_ask *a = into;
     int64_t n = 0;
     int err = 0;
 

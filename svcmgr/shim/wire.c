@@ -142,9 +142,9 @@ static int read_bool(const char *value, bool *out)
 }
 
 /** One record of the launch file. */
-static int read_record(void *arg, const char *key, const char *value)
+static int read_record(void *into, const char *key, const char *value)
 {
-    struct shim_launch *l = arg;
+    struct shim_launch *l = into;
 
     if (!strcmp(key, "command"))
         return read_text(&l->command, value);

@@ -229,7 +229,7 @@ def passes_as_struct(f, argument):
         at = args.index(argument)
         for path, params in parameters().get(m.group(1), []):
             is_seen = path == f.path or path.endswith(".h")
-            if is_seen and at < len(params) and re.match(r"(?:const )?struct \w+ \*(?!\*)\w*$", params[at]):
+            if m.group(1) != "obj_init" and is_seen and at < len(params) and re.match(r"(?:const )?struct \w+ \*(?!\*)\w*$", params[at]):
                 return m.group(1)
     return None
 

@@ -131,7 +131,7 @@ static void what_is_not_on_the_disk_is_not_assigned(void **state)
     assert_int_equal(local_users_find(u, "bob", &uid, &why), ERR_IO);
     assert_int_equal(uid, 7);
     mem_auto char *dir = mem_fmt("%s/missing", (const char *)*state);
-    assert_int_equal(local_make_dirs(dir, &why), 0);
+    assert_int_equal(file_make_dir(dir, 0755, &why), 0);
     assert_int_equal(uid_of(u, "bob"), 1900000000);
     local_users_close(u);
 }

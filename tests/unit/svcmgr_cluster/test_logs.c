@@ -15,6 +15,7 @@
 #include "base/obj.h"
 #include "cluster/local_logs.h"
 #include "cluster/local_tree.h"
+#include "run/file.h"
 #include "run/loop.h"
 
 #define HOUR_MS 3600000
@@ -33,8 +34,8 @@ static void make_place(struct place *p)
     p->app = mem_fmt("%s/a1", p->logs);
     p->own = mem_fmt("%s/c1", p->app);
     p->mark = mem_fmt("%s/.c1.ended", p->app);
-    assert_int_equal(local_make_dirs(p->own, NULL), 0);
-    assert_int_equal(local_make_dirs(p->containers, NULL), 0);
+    assert_int_equal(file_make_dir(p->own, 0755, NULL), 0);
+    assert_int_equal(file_make_dir(p->containers, 0755, NULL), 0);
 }
 
 static void drop_place(struct place *p)
