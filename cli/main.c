@@ -1,4 +1,4 @@
-/** `bobbin`: find the command, run it, say what went wrong. See cli.h. */
+/** `bobbin`: find the command, run it, print its error. See cli.h. */
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
@@ -8,8 +8,8 @@
 #include "kit/commands.h"
 
 static const struct cli_command commands[] = {
-#define CLI_COMMAND_ROW(group, verb, operands, min, max, options, function, summary)                         \
-    {group, verb, operands, min, max, options, function, summary},
+#define CLI_COMMAND_ROW(group, verb, operands, min, max, options, function, summary, details)                \
+    {group, verb, operands, min, max, options, function, summary, details},
     CLI_COMMANDS(CLI_COMMAND_ROW)
 #undef CLI_COMMAND_ROW
 };
@@ -49,7 +49,7 @@ static bool is_help(const char *word)
     return !word || strcmp(word, "help") == 0 || strcmp(word, "--help") == 0 || strcmp(word, "-h") == 0;
 }
 
-/** What a person can do about an error whose text does not say it; NULL: nothing to add. */
+/** What a person can do about an error whose text does not name it; NULL: nothing to add. */
 static const char *remedy_of(const struct cli_command *c, int code)
 {
     static const struct {
@@ -95,9 +95,9 @@ static int run_command(const struct cli_command *command, char **words, size_t n
     if (!err && fflush(stdout))
         err = err_set(&why, ERR_IO, "standard output", "could not be written");
     int failure_code = cli.failure_code ? cli.failure_code : err_exit_code(err);
-    bool is_told = cli.is_told;
+    bool is_reported = cli.is_reported;
     cli_fini(&cli);
-    if (err && !is_told)
+    if (err && !is_reported)
         complain(command, err, &why);
     return err ? failure_code : 0;
 }
@@ -108,13 +108,17 @@ int main(int argc, char **argv)
     const char *verb = argc > 2 ? argv[2] : NULL;
     struct err_info why = {0};
 
-    signal(SIGPIPE, SIG_IGN); /* A reader that went away is an error of write, said in words. */
+    signal(SIGPIPE, SIG_IGN); /* A closed pipe is an error of write(2). */
     if (is_help(group)) {
         help_print(commands, ARRAY_LEN(commands), verb);
         return 0;
     }
     if (strcmp(group, "--version") == 0) {
         printf("bobbin %s\n", BOBBIN_VERSION);
+        return 0;
+    }
+    if (strcmp(group, "--man") == 0) {
+        manual_print(commands, ARRAY_LEN(commands));
         return 0;
     }
     const struct cli_command *command = find_command(group, verb);

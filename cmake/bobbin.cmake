@@ -99,14 +99,20 @@ function(bobbin_test NAME)
   set_tests_properties(${NAME} PROPERTIES TIMEOUT ${ARG_TIMEOUT} LABELS "${ARG_LABELS}")
 endfunction()
 
-# The manual page and the list of keys of a daemon, derived from its tables by the daemon itself.
-function(bobbin_daemon_documents NAME)
-  set(page ${CMAKE_BINARY_DIR}/man/${NAME}.8)
-  set(keys ${CMAKE_BINARY_DIR}/man/${NAME}-default.xml)
+# The manual page of a program, derived from its tables by the program itself.
+function(bobbin_page NAME SECTION)
+  set(page ${CMAKE_BINARY_DIR}/man/${NAME}.${SECTION})
   file(MAKE_DIRECTORY ${CMAKE_BINARY_DIR}/man)
-  add_custom_command(OUTPUT ${page} ${keys}
-    COMMAND ${NAME} --man > ${page} COMMAND ${NAME} --show-xml > ${keys} DEPENDS ${NAME} VERBATIM)
-  add_custom_target(${NAME}_documents ALL DEPENDS ${page} ${keys})
-  install(FILES ${page} DESTINATION ${CMAKE_INSTALL_MANDIR}/man8)
+  add_custom_command(OUTPUT ${page} COMMAND ${NAME} --man > ${page} DEPENDS ${NAME} VERBATIM)
+  add_custom_target(${NAME}_page ALL DEPENDS ${page})
+  install(FILES ${page} DESTINATION ${CMAKE_INSTALL_MANDIR}/man${SECTION})
+endfunction()
+
+# The same of a daemon, and the list of its keys.
+function(bobbin_daemon_documents NAME)
+  bobbin_page(${NAME} 8)
+  set(keys ${CMAKE_BINARY_DIR}/man/${NAME}-default.xml)
+  add_custom_command(OUTPUT ${keys} COMMAND ${NAME} --show-xml > ${keys} DEPENDS ${NAME} VERBATIM)
+  add_custom_target(${NAME}_keys ALL DEPENDS ${keys})
   install(FILES ${keys} DESTINATION ${CMAKE_INSTALL_DOCDIR})
 endfunction()

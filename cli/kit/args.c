@@ -129,7 +129,8 @@ static int read_output(struct cli *cli, struct err_info *why)
         if (form && strcmp(form, cli->command->verb + strlen("-o ")) == 0)
             return 0;
         return err_set(why, ERR_USAGE, cli->command->group,
-                       "options stand behind the command's name; only %s is before it", cli->command->verb);
+                       "options come after the command's name; only %s may come before it",
+                       cli->command->verb);
     }
     cli->is_json = form && strcmp(form, "json") == 0;
     if (form && !cli->is_json && strcmp(form, "table") != 0)
@@ -164,9 +165,10 @@ int cli_read(struct cli *cli, const struct cli_command *command, char **words, s
     struct words left = {words, n};
 
     *cli = (struct cli){.command = command};
-    cli->given = mem_array(n + 1, sizeof(*cli->given));
-    cli->operands = mem_array(n + 1, sizeof(*cli->operands));
-    cli->sets = mem_array(n + 1, sizeof(*cli->sets));
+    obj_init(&cli->obj, CLI_MAGIC);
+    cli->given = mem_array(n + 1, sizeof *cli->given);
+    cli->operands = mem_array(n + 1, sizeof *cli->operands);
+    cli->sets = mem_array(n + 1, sizeof *cli->sets);
     int err = read_words(cli, &left, why);
     if (err || cli_has(cli, CLI_HELP))
         return err;
@@ -216,5 +218,5 @@ int cli_timeout_ms(const struct cli *cli, int64_t otherwise_ms, int64_t *out, st
     *out = otherwise_ms;
     if (!text || !str_to_ms(text, 1000, out))
         return 0;
-    return err_set(why, ERR_USAGE, "--timeout", "\"%s\" is no time; write 500ms, 10s, 2m", text);
+    return err_set(why, ERR_USAGE, "--timeout", "\"%s\" is not a duration; write 500ms, 10s or 2m", text);
 }

@@ -16,6 +16,7 @@
 #include <stdint.h>
 
 #include "base/buf.h"
+#include "base/obj.h"
 #include "bobbin/error.h"
 #include "run/options.h"
 
@@ -24,20 +25,20 @@ struct cli;
 /* Options of commands: id, long name, short letter or 0, number of values, their names, prose. */
 #define CLI_OPTIONS(X)                                                                                       \
     X(CLI_HELP, "help", 'h', 0, "", "show this help")                                                        \
-    X(CLI_OUTPUT, "output", 'o', 1, "table|json", "form of the output; table is the default")                \
+    X(CLI_OUTPUT, "output", 'o', 1, "table|json", "form of the output; default: table")                      \
     X(CLI_CONFIG, "config", 0, 1, "DIR", "directory of core-site.xml and yarn-site.xml")                     \
     X(CLI_SET, "set", 'D', 1, "KEY=VALUE", "set a configuration key; may be repeated")                       \
-    X(CLI_URL, "url", 0, 1, "URL", "where the server is, instead of the configured address")                 \
+    X(CLI_URL, "url", 0, 1, "URL", "server to ask instead of the configured one")                            \
     X(CLI_USER, "user", 0, 1, "NAME", "user to act as; default: HADOOP_USER_NAME, else the login name")      \
-    X(CLI_TIMEOUT, "timeout", 0, 1, "TIME", "give up (watch: end) after this time, as 10s or 2m")            \
-    X(CLI_OVERWRITE, "overwrite", 0, 0, "", "replace the record of a node that exists")                      \
-    X(CLI_PARENTS, "parents", 'p', 0, "", "make missing parents")                                            \
-    X(CLI_RECURSIVE, "recursive", 'r', 0, "", "delete everything below as well")                             \
+    X(CLI_TIMEOUT, "timeout", 0, 1, "TIME", "give up (watch: end) after this time, as 500ms, 10s or 2m")     \
+    X(CLI_OVERWRITE, "overwrite", 0, 0, "", "replace an existing record")                                    \
+    X(CLI_PARENTS, "parents", 'p', 0, "", "create missing parents")                                          \
+    X(CLI_RECURSIVE, "recursive", 'r', 0, "", "delete everything below, too")                                \
     X(CLI_SYNC, "sync", 0, 1, "DNSD_URL", "wait until this dnsd answers with the change")                    \
     X(CLI_SINCE, "since", 0, 1, "REVISION", "only the changes after this revision, no snapshot")             \
     X(CLI_MAX, "max", 0, 1, "N",                                                                             \
-      "watch: end after so many changes, those of the snapshot not counted; shadow: names a zone")           \
-    X(CLI_API, "api", 0, 1, "API", "name of the n-th endpoint's interface")                                  \
+      "watch: end after this number of changes, without those of the snapshot; shadow: most names a zone")   \
+    X(CLI_API, "api", 0, 1, "API", "interface name of the n-th endpoint")                                    \
     X(CLI_REST, "rest", 0, 1, "URI", "external REST endpoint")                                               \
     X(CLI_WEBUI, "webui", 0, 1, "URI", "external web page")                                                  \
     X(CLI_INET, "inet", 0, 2, "HOST PORT", "external TCP endpoint")                                          \
@@ -49,23 +50,26 @@ struct cli;
     X(CLI_FIELD_PROTOCOL, "endpointField.protocolType", 0, 1, "PROTOCOL",                                    \
       "an endpoint speaks this protocol")                                                                    \
     X(CLI_ACCESSOR, "accessor", 0, 1, "ID:PASSWORD|@FILE",                                                   \
-      "act as the holder of a write accessor; default: BOBBIN_ACCESSOR of the environment, else the "        \
+      "act as the holder of this write accessor; default: BOBBIN_ACCESSOR of the environment, else the "     \
       "configured digest")                                                                                   \
     X(CLI_GRANT, "grant", 0, 1, "ID:PASSWORD|@FILE",                                                         \
-      "let the holder write the node that is made; may be repeated")                                         \
-    X(CLI_PERSISTENCE, "persistence", 0, 1, "WORD", "yarn:persistence of the records; default: by the id")   \
+      "let the holder of this pair write the created nodes of a secure registry; may be repeated")           \
+    X(CLI_PERSISTENCE, "persistence", 0, 1, "WORD",                                                          \
+      "yarn:persistence of the records; default: by the kind of the ID")                                     \
     X(CLI_CHILDREN, "children", 0, 1, "all|fail|skip",                                                       \
-      "a record that has something below it: delete all of that (default), end, or leave it")                \
-    X(CLI_DRY_RUN, "dry-run", 0, 0, "", "delete nothing, print what would be")                               \
+      "records with nodes below them: delete these, too (default), stop there, or skip the record")          \
+    X(CLI_DRY_RUN, "dry-run", 0, 0, "", "only print what would be deleted")                                  \
     X(CLI_TTL, "ttl", 0, 0, "", "compare TTLs as well")                                                      \
     X(CLI_WAIT, "wait", 0, 0, "", "wait until the service is READY")                                         \
     X(CLI_NO_WAIT, "no-wait", 0, 0, "", "do not wait until the service is READY")                            \
-    X(CLI_FOLLOW, "follow", 'f', 0, "", "go on with what is written from now on, until Ctrl-C")              \
+    X(CLI_FOLLOW, "follow", 'f', 0, "", "keep printing what is written, until Ctrl-C")                       \
     X(CLI_EXAMPLE, "example", 0, 1, "FILE", "service to launch; default: the installed hello-world.json")    \
-    X(CLI_ZONES, "zones", 0, 1, "DIR", "master files that dnsd serves besides; default: the installed ones") \
-    X(CLI_CHECK, "check", 0, 0, "", "stop at once; end with 1 when a question has no answer, else with 0")   \
-    X(CLI_STORE, "store", 0, 1, "embedded|zookeeper", "store of the registry; zookeeper starts a real one")  \
-    X(CLI_KEEP, "keep", 0, 1, "DIR", "keep the state in DIR; the next run with it goes on from there")
+    X(CLI_ZONES, "zones", 0, 1, "DIR", "master files that dnsd serves, too; default: the installed ones")    \
+    X(CLI_CHECK, "check", 0, 0, "", "stop after the questions; exit code 1 when one has no answer")          \
+    X(CLI_STORE, "store", 0, 1, "embedded|zookeeper",                                                        \
+      "store of the registry; zookeeper starts a ZooKeeper server")                                          \
+    X(CLI_KEEP, "keep", 0, 1, "DIR",                                                                         \
+      "keep the state in DIR; the next run continues with it and starts its services again")
 
 enum cli_option {
 #define CLI_OPTION_ID(id, ...) id,
@@ -87,8 +91,8 @@ extern const struct cli_option_def cli_options[N_CLI_OPTIONS];
 /** Set of options with this one in it. */
 #define CLI_BIT(id) (UINT64_C(1) << (id))
 
-/** In the options of a row: its verb is an option itself, `-o FORM`, its first operand ends the options, and it says what
- *  went wrong by itself. */
+/** In the options of a row: its verb is an option itself, `-o FORM`, its first operand ends the options, and it prints its
+ *  errors itself. */
 #define CLI_RAW (UINT64_C(1) << 63)
 
 struct cli_command {
@@ -98,6 +102,7 @@ struct cli_command {
     uint64_t options; /* CLI_BIT of each that it takes, besides the common ones */
     int (*run)(struct cli *cli, struct err_info *why);
     const char *summary; /* one sentence */
+    const char *details; /* more sentences for help and manual, or "" */
 };
 
 /** One option as it was given, in order. */
@@ -106,7 +111,10 @@ struct cli_given {
     const char *values[2];
 };
 
+#define CLI_MAGIC OBJ_MAGIC('C', 'L', 'I', '1')
+
 struct cli {
+    struct obj obj;
     const struct cli_command *command;
     struct cli_given *given;
     size_t n_given;
@@ -117,7 +125,7 @@ struct cli {
     const char *config_dir;  /* --config, or HADOOP_CONF_DIR (not for `dev`); NULL: none */
     struct options *options; /* CLI_KEYS */
     char *user;
-    bool is_told;     /* what went wrong was said already */
+    bool is_reported; /* the command has printed its error itself */
     int failure_code; /* exit code of any failure of the command; 0: that of the error table */
 };
 
@@ -145,5 +153,7 @@ int cli_timeout_ms(const struct cli *cli, int64_t otherwise_ms, int64_t *out, st
 void help_print(const struct cli_command *commands, size_t n, const char *group);
 /** Help of one command, to stdout. */
 void help_print_command(const struct cli_command *command);
+/** The manual page of section 1, derived from the tables, as roff to stdout. Parameters as help_print. */
+void manual_print(const struct cli_command *commands, size_t n);
 
 #endif

@@ -1,8 +1,8 @@
 /**
- * The table of commands: group, verb, operands, fewest and most of them, options, function, sentence. Help and manual
- * page are derived from it. Each function is in the file of its command and returns 0 or ERR_* with *why filled.
+ * The table of commands: group, verb, operands, fewest and most of them, options, function, sentence, details. Help and
+ * manual page derive from it. Each function is in the file of its command and returns 0 or ERR_* with *why filled.
  *
- * Source: issue 3; the verbs of registry are those of Hadoop's RegistryCli and more.
+ * Source: the verbs of registry are those of Hadoop's RegistryCli and more; the rest is ours.
  */
 #ifndef CLI_KIT_COMMANDS_H
 #define CLI_KIT_COMMANDS_H
@@ -10,71 +10,140 @@
 #include "cli.h"
 
 #define ANY_NUMBER 1000
-#define RECORD_OPTIONS                                                                                       \
-    (CLI_BIT(CLI_API) | CLI_BIT(CLI_REST) | CLI_BIT(CLI_WEBUI) | CLI_BIT(CLI_INET) | CLI_BIT(CLI_IPC) |      \
-     CLI_BIT(CLI_DESCRIPTION) | CLI_BIT(CLI_ATTR))
+
+/* Sets of options that several commands take. */
+#define O(name)        CLI_BIT(CLI_##name)
+#define RECORD_OPTIONS (O(API) | O(REST) | O(WEBUI) | O(INET) | O(IPC) | O(DESCRIPTION) | O(ATTR))
+
+/* The groups in the order of the manual: name, what it speaks to. */
+#define CLI_GROUPS(X)                                                                                        \
+    X("registry", "registryd over REST. Paths are registry paths, as /users/alice/services/web/shop.")       \
+    X("app", "svcmgr over the YARN services API.")                                                           \
+    X("dns", "dnsd over HTTP.")                                                                              \
+    X("dev", "Everything on one machine.")
 
 /* clang-format off */
-#define CLI_COMMANDS(X)                                                                                           \
-    X("registry", "ls", "[PATH]", 0, 1, CLI_BIT(CLI_TIMEOUT), registry_ls, "List the nodes below a path.")        \
-    X("registry", "resolve", "PATH", 1, 1, CLI_BIT(CLI_TIMEOUT), registry_resolve, "Show the record of a path.")  \
-    X("registry", "stat", "PATH", 1, 1, CLI_BIT(CLI_TIMEOUT), registry_stat, "Show what is known of a node.")     \
-    X("registry", "bind", "PATH [FILE|-]", 1, 2,                                                                  \
-      RECORD_OPTIONS | CLI_BIT(CLI_OVERWRITE) | CLI_BIT(CLI_PARENTS) | CLI_BIT(CLI_SYNC) | CLI_BIT(CLI_TIMEOUT) | \
-          CLI_BIT(CLI_ACCESSOR) | CLI_BIT(CLI_GRANT),                                                             \
-      registry_bind, "Write a record: from a file or standard input, or made of the options.")                    \
-    X("registry", "mknode", "PATH", 1, 1,                                                                         \
-      CLI_BIT(CLI_PARENTS) | CLI_BIT(CLI_TIMEOUT) | CLI_BIT(CLI_ACCESSOR) | CLI_BIT(CLI_GRANT), registry_mknode,  \
-      "Make a node without record.")                                                                              \
-    X("registry", "rm", "PATH", 1, 1,                                                                             \
-      CLI_BIT(CLI_RECURSIVE) | CLI_BIT(CLI_SYNC) | CLI_BIT(CLI_TIMEOUT) | CLI_BIT(CLI_ACCESSOR), registry_rm,     \
-      "Delete a node.")                                                                                           \
-    X("registry", "purge", "ID [PATH]", 1, 2,                                                                     \
-      CLI_BIT(CLI_PERSISTENCE) | CLI_BIT(CLI_CHILDREN) | CLI_BIT(CLI_DRY_RUN) | CLI_BIT(CLI_TIMEOUT),             \
-      registry_purge, "Delete the records of an application, attempt or container that has ended.")                                                                             \
-    X("registry", "watch", "[PATH]", 0, 1, CLI_BIT(CLI_SINCE) | CLI_BIT(CLI_MAX) | CLI_BIT(CLI_TIMEOUT),          \
-      registry_watch, "Print what is below a path, then every change, until Ctrl-C.")                             \
-    X("registry", "find", "[TERM=VALUE...]", 0, ANY_NUMBER,                                                        \
-      CLI_BIT(CLI_FIELD_API) | CLI_BIT(CLI_FIELD_PROTOCOL) | CLI_BIT(CLI_TIMEOUT), registry_find,                 \
-      "Find records by api, protocol, user, class, component, id.")                                               \
-    X("registry", "export", "[PATH]", 0, 1, 0, registry_export,                                                   \
-      "Print everything below a path, bytes and ACLs as stored, one JSON object a line.")                         \
-    X("registry", "import", "[FILE|-]", 0, 1, CLI_BIT(CLI_OVERWRITE), registry_import,                            \
-      "Write the nodes of an export.")                                                                            \
-    X("registry", "backup", "DIR", 1, 1, 0, registry_backup,                                                      \
-      "Copy registryd's embedded store into a new directory while it is in use.")                                 \
-    X("registry", "-o hadoop", "COMMAND [WORD...]", 0, ANY_NUMBER,                                                \
-      CLI_BIT(CLI_TIMEOUT) | CLI_BIT(CLI_ACCESSOR) | CLI_RAW, registry_hadoop,                                    \
-      "Do as Hadoop's own registry command does: ls, resolve, bind, mknode, rm.")                                 \
-    X("app", "launch", "FILE", 1, 1, CLI_BIT(CLI_WAIT) | CLI_BIT(CLI_NO_WAIT) | CLI_BIT(CLI_TIMEOUT), app_launch, \
-      "Create a service of a definition and wait until it is READY.")                                             \
-    X("app", "status", "NAME", 1, 1, 0, app_status, "Show a service and its containers.")                         \
-    X("app", "list", "", 0, 0, 0, app_list, "List the services that run.")                                        \
-    X("app", "flex", "NAME COMPONENT=NUMBER...", 2, ANY_NUMBER, CLI_BIT(CLI_WAIT) | CLI_BIT(CLI_TIMEOUT),         \
-      app_flex, "Change the number of containers of components.")                                                 \
-    X("app", "stop", "NAME", 1, 1, 0, app_stop, "Stop a service; its definition stays.")                          \
-    X("app", "start", "NAME", 1, 1, CLI_BIT(CLI_WAIT) | CLI_BIT(CLI_TIMEOUT), app_start,                          \
-      "Start a stopped service.")                                                                                 \
-    X("app", "logs", "NAME [INSTANCE]", 1, 2, CLI_BIT(CLI_FOLLOW), app_logs, "Print what containers wrote.")       \
-    X("app", "destroy", "NAME", 1, 1, 0, app_destroy, "Stop a service and forget it.") \
-    X("dns", "explain", "NAME [TYPE]", 1, 2, CLI_BIT(CLI_TIMEOUT), dns_explain,                                    \
-      "Say why a name is answered as it is, or what is missing.")                                                 \
-    X("dns", "zones", "", 0, 0, CLI_BIT(CLI_TIMEOUT), dns_zones, "List the zones with serial, size and file.")    \
-    X("dns", "stats", "", 0, 0, CLI_BIT(CLI_TIMEOUT), dns_stats, "Count records, names and queries.")             \
-    X("dns", "dump", "[ZONE]", 0, 1, CLI_BIT(CLI_TIMEOUT), dns_dump, "Print a zone as a master file.")            \
-    X("dns", "reload", "", 0, 0, CLI_BIT(CLI_TIMEOUT), dns_reload, "Read master files, certificate and secrets again.") \
-    X("dns", "release", "", 0, 0, CLI_BIT(CLI_TIMEOUT), dns_release, "Let removals that the guard holds happen.") \
-    X("dns", "sync", "REVISION", 1, 1, CLI_BIT(CLI_TIMEOUT), dns_sync,                                            \
-      "Wait until names are answered from a revision.")                                                           \
-    X("dns", "shadow", "HOST:PORT [ZONE...]", 1, ANY_NUMBER,                                                      \
-      CLI_BIT(CLI_MAX) | CLI_BIT(CLI_TTL) | CLI_BIT(CLI_TIMEOUT), dns_shadow,                                     \
-      "Ask another server the same as dnsd and print what differs.")                                              \
-    X("dev", "", "", 0, 0,                                                                                        \
-      CLI_BIT(CLI_EXAMPLE) | CLI_BIT(CLI_ZONES) | CLI_BIT(CLI_CHECK) | CLI_BIT(CLI_STORE) | CLI_BIT(CLI_KEEP), dev_run,                \
-      "Start all of Bobbin on this machine with an example service, until Ctrl-C.")
+#define CLI_COMMANDS(X)                                                                                                \
+    X("registry", "ls", "[PATH]", 0, 1, O(TIMEOUT), registry_ls,                                                       \
+      "List the nodes below a path.",                                                                                  \
+      "")                                                                                                              \
+    X("registry", "resolve", "PATH", 1, 1, O(TIMEOUT), registry_resolve,                                               \
+      "Show the record of a node.",                                                                                    \
+      "")                                                                                                              \
+    X("registry", "stat", "PATH", 1, 1, O(TIMEOUT), registry_stat,                                                     \
+      "Show creation time, size, number of children and revision of a node.",                                          \
+      "")                                                                                                              \
+    X("registry", "bind", "PATH [FILE|-]", 1, 2,                                                                       \
+      RECORD_OPTIONS | O(OVERWRITE) | O(PARENTS) | O(SYNC) | O(TIMEOUT) | O(ACCESSOR) | O(GRANT), registry_bind,       \
+      "Write a record: from a file or standard input, or made of the options.",                                        \
+      "The n-th --api belongs to the n-th endpoint (--rest, --webui, --inet, --ipc). --accessor and --grant take "     \
+      "ID:PASSWORD, or @FILE, a file with the pair as its only line: other users of the machine can read a "           \
+      "command line.")                                                                                                 \
+    X("registry", "mknode", "PATH", 1, 1, O(PARENTS) | O(TIMEOUT) | O(ACCESSOR) | O(GRANT), registry_mknode,           \
+      "Create a node without a record.",                                                                               \
+      "")                                                                                                              \
+    X("registry", "rm", "PATH", 1, 1, O(RECURSIVE) | O(SYNC) | O(TIMEOUT) | O(ACCESSOR), registry_rm,                  \
+      "Delete a node.",                                                                                                \
+      "")                                                                                                              \
+    X("registry", "purge", "ID [PATH]", 1, 2, O(PERSISTENCE) | O(CHILDREN) | O(DRY_RUN) | O(TIMEOUT), registry_purge,  \
+      "Delete the records of an application, attempt or container that has ended.",                                    \
+      "Deletes the records at PATH (default: everywhere) and below that have this yarn:id and the "                    \
+      "yarn:persistence of its kind, whoever bound them. In a secure registry only system accounts may do this.")      \
+    X("registry", "watch", "[PATH]", 0, 1, O(SINCE) | O(MAX) | O(TIMEOUT), registry_watch,                             \
+      "Print what is below a path, then every change, until Ctrl-C.",                                                  \
+      "The word synced separates what was there from the changes.")                                                    \
+    X("registry", "find", "[TERM=VALUE...]", 0, ANY_NUMBER, O(FIELD_API) | O(FIELD_PROTOCOL) | O(TIMEOUT),             \
+      registry_find,                                                                                                   \
+      "Find the records that have all terms: api, protocol, user, class, component, id.",                              \
+      "--endpointField.api and --endpointField.protocolType are the first two terms as Hadoop's design document "      \
+      "spells them.")                                                                                                  \
+    X("registry", "export", "[PATH]", 0, 1, 0, registry_export,                                                        \
+      "Print everything below a path, one JSON object a line.",                                                        \
+      "A line has the path, the stored bytes and the ACL of a node. Only administrators of registryd may export.")     \
+    X("registry", "import", "[FILE|-]", 0, 1, O(OVERWRITE), registry_import,                                           \
+      "Write the nodes of an export.",                                                                                 \
+      "Keeps bytes and ACLs, and creates missing parents. Refuses and names each node that exists with another "       \
+      "record, and writes all others. A record may be an object instead of a string; then it is read as bind "         \
+      "reads it. A node that only its owner may add to stays open until all below it is written. Leaves out "          \
+      "ephemeral nodes; refuses nodes whose ACL the export holds only in part. Also reads what the REST interface "    \
+      "of registryd exports: its last line says whether the export is complete. To move a registry to another "        \
+      "store, export from one registryd and import into the other.")                                                   \
+    X("registry", "backup", "DIR", 1, 1, 0, registry_backup,                                                           \
+      "Copy registryd's embedded store into a new directory while it is in use.",                                      \
+      "DIR is below hadoop.registry.backup.dir of registryd.")                                                         \
+    X("registry", "-o hadoop", "COMMAND [WORD...]", 0, ANY_NUMBER, O(TIMEOUT) | O(ACCESSOR) | CLI_RAW,                 \
+      registry_hadoop,                                                                                                 \
+      "Run ls, resolve, bind, mknode or rm as Hadoop's registry command does.",                                        \
+      "For scripts that were written for that command: the same words, output and results (0, or 255 for its -1). "    \
+      "Options of bobbin come before COMMAND.")                                                                        \
+    X("app", "launch", "FILE", 1, 1, O(WAIT) | O(NO_WAIT) | O(TIMEOUT), app_launch,                                    \
+      "Create the service that a JSON document describes, and wait until it is READY.",                                \
+      "")                                                                                                              \
+    X("app", "status", "NAME", 1, 1, 0, app_status,                                                                    \
+      "Show a service and its containers.",                                                                            \
+      "")                                                                                                              \
+    X("app", "list", "", 0, 0, 0, app_list,                                                                            \
+      "List the services that run.",                                                                                   \
+      "")                                                                                                              \
+    X("app", "flex", "NAME COMPONENT=NUMBER...", 2, ANY_NUMBER, O(WAIT) | O(TIMEOUT), app_flex,                        \
+      "Change the number of containers of components.",                                                                \
+      "")                                                                                                              \
+    X("app", "stop", "NAME", 1, 1, 0, app_stop,                                                                        \
+      "Stop a service; its definition stays.",                                                                         \
+      "")                                                                                                              \
+    X("app", "start", "NAME", 1, 1, O(WAIT) | O(TIMEOUT), app_start,                                                   \
+      "Start a stopped service.",                                                                                      \
+      "")                                                                                                              \
+    X("app", "logs", "NAME [INSTANCE]", 1, 2, O(FOLLOW), app_logs,                                                     \
+      "Print the output of containers.",                                                                               \
+      "")                                                                                                              \
+    X("app", "destroy", "NAME", 1, 1, 0, app_destroy,                                                                  \
+      "Stop a service and delete it.",                                                                                 \
+      "")                                                                                                              \
+    X("dns", "explain", "NAME [TYPE]", 1, 2, O(TIMEOUT), dns_explain,                                                  \
+      "Explain the answer for a name, or why there is none.",                                                          \
+      "Shows for type A, or TYPE: the registry records that give or could have given the name, and what became of "    \
+      "each; what the zones hold at it and at each name that an alias leads to; the answer, and whether it may be "    \
+      "stale; the missing link. An address in place of the name asks for its PTR. A name that does not exist is "      \
+      "no error.")                                                                                                     \
+    X("dns", "zones", "", 0, 0, O(TIMEOUT), dns_zones,                                                                 \
+      "List the zones with serial, size and errors of their files.",                                                   \
+      "")                                                                                                              \
+    X("dns", "stats", "", 0, 0, O(TIMEOUT), dns_stats,                                                                 \
+      "Count records, names and queries.",                                                                             \
+      "Also shows the age of the records and, where dnsd forwards, the response time and failures of each "            \
+      "upstream server.")                                                                                              \
+    X("dns", "dump", "[ZONE]", 0, 1, O(TIMEOUT), dns_dump,                                                             \
+      "Print a zone as a master file.",                                                                                \
+      "The default is the zone of the registry. -o json prints one record a line.")                                    \
+    X("dns", "reload", "", 0, 0, O(TIMEOUT), dns_reload,                                                               \
+      "Read master files, certificate and secrets again.",                                                             \
+      "Names file:line of the first error.")                                                                           \
+    X("dns", "release", "", 0, 0, O(TIMEOUT), dns_release,                                                             \
+      "Apply the removals that the guard against mass removal holds back.",                                            \
+      "")                                                                                                              \
+    X("dns", "sync", "REVISION", 1, 1, O(TIMEOUT), dns_sync,                                                           \
+      "Wait until dnsd answers from a revision of the registry.",                                                      \
+      "Waits 10 seconds, or --timeout.")                                                                               \
+    X("dns", "shadow", "HOST:PORT [ZONE...]", 1, ANY_NUMBER, O(MAX) | O(TTL) | O(TIMEOUT), dns_shadow,                 \
+      "Compare the answers of another server with dnsd's.",                                                            \
+      "Prints response codes and records that differ, in any order. Asks for the names of dnsd's zones, or of the "    \
+      "given ones, at most --max a zone (1000): the types of each name, A and AAAA, and some names that do not "       \
+      "exist. Leaves out the SOA, the NS of a zone and signatures, which each server has of its own. Finds names "     \
+      "that only the other server has where that lets its zones be transferred, as RegistryDNS does; names each "      \
+      "zone that it refuses to transfer. Asks dnsd at hadoop.registry.dns.bind-address and bind-port. Exit code "      \
+      "0: no difference; 1: differences; 6: five questions in a row without an answer, or ten minutes or "             \
+      "--timeout have passed.")                                                                                        \
+    X("dev", "", "", 0, 0, O(EXAMPLE) | O(ZONES) | O(CHECK) | O(STORE) | O(KEEP), dev_run,                             \
+      "Start all of Bobbin on this machine with an example service, until Ctrl-C.",                                    \
+      "Starts registryd, dnsd and svcmgr on their default ports, launches the example, shows with dig(1) and "         \
+      "curl(1) that DNS finds it, runs the example application master, and asks the questions that the master "        \
+      "files name in their comments. -D moves a port: hadoop.registry.http.address, "                                  \
+      "hadoop.registry.dns.bind-port, hadoop.registry.dns.http.address, yarn.service.api-server.address. Ignores "     \
+      "HADOOP_CONF_DIR.")
 /* clang-format on */
 
-#define CLI_COMMAND_FUNCTION(group, verb, operands, min, max, options, function, summary)                    \
+#define CLI_COMMAND_FUNCTION(group, verb, operands, min, max, options, function, summary, details)           \
     int function(struct cli *cli, struct err_info *why);
 CLI_COMMANDS(CLI_COMMAND_FUNCTION)
 #undef CLI_COMMAND_FUNCTION

@@ -33,7 +33,7 @@ static void print_common(void)
     static const enum cli_option common[] = {CLI_OUTPUT, CLI_CONFIG, CLI_SET, CLI_URL, CLI_USER, CLI_HELP};
 
     printf("\ncommon options:\n");
-    for (size_t i = 0; i < sizeof(common) / sizeof(common[0]); i++)
+    for (size_t i = 0; i < ARRAY_LEN(common); i++)
         print_option(&cli_options[common[i]]);
 }
 
@@ -41,6 +41,8 @@ void help_print_command(const struct cli_command *command)
 {
     print_usage(command);
     printf("%s\n", command->summary);
+    if (command->details[0])
+        printf("\n%s\n", command->details);
     if (command->options)
         printf("\noptions:\n");
     for (unsigned id = 0; id < N_CLI_OPTIONS; id++) {
@@ -62,5 +64,5 @@ void help_print(const struct cli_command *commands, size_t n, const char *group)
         print_row(buf_cstr(&left), c->summary);
     }
     print_common();
-    printf("\nbobbin COMMAND --help tells more.\n");
+    printf("\nbobbin COMMAND --help describes a command.\n");
 }

@@ -263,8 +263,8 @@ int registry_hadoop(struct cli *cli, struct err_info *why)
     const char *command = cli->n_operands ? cli->operands[0] : NULL;
     int err;
 
-    (void)why; /* everything is said here, in Hadoop's words */
-    cli->is_told = true;
+    (void)why; /* this command prints every error itself, in Hadoop's words */
+    cli->is_reported = true;
     cli->failure_code = FAILURE_CODE;
     if (!command)
         err = usage_error(USAGE, "No command arg passed.");

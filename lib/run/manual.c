@@ -4,8 +4,7 @@
 
 #include <string.h>
 
-/* Text as roff: no line begins with a control character, backslashes and hyphens are literal. */
-static void roff(struct buf *out, const char *text)
+void manual_text(struct buf *out, const char *text)
 {
     if (*text == '.' || *text == '\'')
         buf_add_str(out, "\\&");
@@ -37,26 +36,32 @@ static const char *type_text(const struct opt_def *d)
 static void option_entry(const struct opt_def *d, struct buf *out)
 {
     buf_add_str(out, ".TP\n.B ");
-    roff(out, d->key);
+    manual_text(out, d->key);
     buf_addf(out, "\n(%s; default: ", type_text(d));
-    roff(out, d->def ? d->def : "unset");
+    manual_text(out, d->def ? d->def : "unset");
     buf_add_str(out, d->reload == OPT_RELOADABLE ? "; read again on SIGHUP)\n" : ")\n");
-    roff(out, d->prose);
+    manual_text(out, d->prose);
     buf_add_char(out, '\n');
+}
+
+void manual_keys(const struct opt_def *defs, size_t n, struct buf *out)
+{
+    for (size_t i = 0; i < n; i++)
+        option_entry(&defs[i], out);
 }
 
 static void metric_entry(const struct metric_def *m, struct buf *out)
 {
     buf_add_str(out, ".TP\n.B ");
-    roff(out, m->name);
+    manual_text(out, m->name);
     buf_add_char(out, '\n');
-    roff(out, m->help);
+    manual_text(out, m->help);
     buf_add_char(out, '\n');
 }
 
-static void exit_codes(struct buf *out)
+void manual_exit_codes(struct buf *out)
 {
-    buf_add_str(out, ".SH EXIT STATUS\n.TP\n.B 0\nAn orderly end.\n");
+    buf_add_str(out, ".SH EXIT STATUS\n.TP\n.B 0\nSuccess.\n");
 #define EXIT_ENTRY(token, code, type, http, exit_code, exception, text)                                      \
     if ((exit_code) != 0)                                                                                    \
         buf_addf(out, ".TP\n.B %d\n%s\n", (exit_code), (text));
@@ -69,19 +74,18 @@ void manual_page(const struct daemon_def *def, struct buf *out)
     buf_auto struct buf help = BUF_EMPTY;
     args_help(def->name, def->summary, &help);
     buf_addf(out, ".TH %s 8 \"\" \"bobbin %s\"\n.SH NAME\n%s \\- ", def->name, BOBBIN_VERSION, def->name);
-    roff(out, def->summary);
+    manual_text(out, def->summary);
     buf_add_str(out, "\n.SH SYNOPSIS\n.nf\n");
-    roff(out, buf_cstr(&help));
+    manual_text(out, buf_cstr(&help));
     buf_add_str(
         out,
         ".fi\n.SH CONFIGURATION\nKeys are read from core\\-site.xml and yarn\\-site.xml of the configuration "
         "directory, then from \\-D.\n");
-    for (size_t i = 0; i < def->n_options; i++)
-        option_entry(&def->options[i], out);
+    manual_keys(def->options, def->n_options, out);
     buf_add_str(out, ".SH METRICS\nIn the OpenMetrics form at /metrics.\n");
     for (size_t i = 0; i < def->n_metrics; i++)
         metric_entry(&def->metrics[i], out);
-    exit_codes(out);
+    manual_exit_codes(out);
 }
 
 static void xml_text(struct buf *out, const char *text)

@@ -17,4 +17,13 @@ void manual_page(const struct daemon_def *def, struct buf *out);
 /** Append every key with its default and prose as a `<configuration>` file. Parameters as manual_page. */
 void manual_xml(const struct daemon_def *def, struct buf *out);
 
+/* Pieces of a page, for programs that are no daemons. `out` grows [in,out]. */
+
+/** Append text as roff: no line begins with a control character, backslashes and hyphens are literal. */
+void manual_text(struct buf *out, const char *text);
+/** Append an entry for each row of an option table: key, type, default, prose. */
+void manual_keys(const struct opt_def *defs, size_t n, struct buf *out);
+/** Append the section of exit codes. */
+void manual_exit_codes(struct buf *out);
+
 #endif
