@@ -37,7 +37,7 @@ struct logs {
 
 static void add_file(struct logs *l, const char *instance, const char *name, int number)
 {
-    l->files = mem_resize(l->files, l->n_files + 1, sizeof(*l->files));
+    l->files = mem_resize(l->files, l->n_files + 1, sizeof *l->files);
     l->files[l->n_files++] =
         (struct log_file){.instance = mem_str(instance),
                           .name = number ? mem_fmt("%s.%d", name, number) : mem_str(name),
@@ -194,8 +194,8 @@ static int read_piece(struct logs *l, struct log_file *f, bool *got, struct err_
         enum place place = compare_place(f, &answer);
         if (place == OTHER_FILE)
             err = read_rest(l, f, why);
-        snprintf(f->container, sizeof(f->container), "%s", answer.container);
-        snprintf(f->id, sizeof(f->id), "%s", answer.log_id);
+        snprintf(f->container, sizeof f->container, "%s", answer.container);
+        snprintf(f->id, sizeof f->id, "%s", answer.log_id);
         *got = place == SAME_FILE ? take_piece(l, f, &answer) : f->offset > 0;
         if (place != SAME_FILE)
             f->offset = 0;

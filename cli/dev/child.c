@@ -57,8 +57,8 @@ _Noreturn static void become(const struct start *s)
     if (is_ready && null_fd >= 0 && dup2(null_fd, STDIN_FILENO) >= 0)
         execvpe(s->argv[0], s->argv, s->env);
     int error = errno;
-    ssize_t n = write(s->report_fd, &error, sizeof(error));
-    _exit(n == (ssize_t)sizeof(error) ? 126 : 127);
+    ssize_t n = write(s->report_fd, &error, sizeof error);
+    _exit(n == (ssize_t)sizeof error ? 126 : 127);
 }
 
 /** Fork and exec. @return 0 and *pid, once the program runs; errno. */
@@ -78,7 +78,7 @@ static int launch(struct start *s, pid_t *pid)
     close(report[1]);
     free(s->env);
     /* Nothing comes when exec succeeded: the pipe closes. */
-    bool has_report = !error && read(report[0], &error, sizeof(error)) == (ssize_t)sizeof(error);
+    bool has_report = !error && read(report[0], &error, sizeof error) == (ssize_t)sizeof error;
     close(report[0]);
     if (has_report)
         waitpid(*pid, NULL, 0);

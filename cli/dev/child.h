@@ -36,7 +36,7 @@ int child_start(const struct child_def *def, struct child *out, struct err_info 
 bool child_runs(struct child *c);
 /** How it ended, as "exit code 3" or "signal 9". @param out  room for 40 @return out */
 const char *child_end_text(const struct child *c, char out[40]);
-/** Last line of its log that tells an error, else the last that says something, new text, "" when there is none. */
+/** Last line of its log that reports an error, else the last that says something, new text, "" when there is none. */
 char *child_last_line(const struct child *c);
 /** SIGTERM, and SIGKILL when it has not ended after limit_ms. Waits for the end, also when interrupted. */
 void child_end(struct child *c, int64_t limit_ms);

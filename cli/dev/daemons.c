@@ -94,8 +94,8 @@ int dev_runs(struct child *c, struct err_info *why)
     if (!c->name || child_runs(c))
         return 0;
     mem_auto char *line = child_last_line(c);
-    return err_set(why, ERR_UNAVAILABLE, c->name, "it ended (%s); it said: %s", child_end_text(c, end),
-                   line[0] ? line : "nothing");
+    return err_set(why, ERR_UNAVAILABLE, c->name, "ended (%s); its last message: %s", child_end_text(c, end),
+                   line[0] ? line : "none");
 }
 
 int dev_all_run(void *arg, struct err_info *why)

@@ -14,6 +14,7 @@
 #include "base/addr.h"
 #include "base/mem.h"
 #include "base/obj.h"
+#include "base/path.h"
 #include "base/str.h"
 #include "bobbin/path.h"
 #include "kit/options.h"
@@ -37,13 +38,12 @@ char *dev_program(const struct dev *d, const char *name)
 static int find_programs(struct dev *d, struct err_info *why)
 {
     char self[PATH_MAX];
-    ssize_t n = readlink("/proc/self/exe", self, sizeof(self) - 1);
+    ssize_t n = readlink("/proc/self/exe", self, sizeof self - 1);
 
     if (n < 0)
         return err_set(why, ERR_IO, "/proc/self/exe", "cannot be read: %s", strerror(errno));
     self[n] = '\0';
-    char *slash = strrchr(self, '/');
-    d->bin = mem_strn(self, (size_t)(slash - self));
+    d->bin = path_parent(self);
     return 0;
 }
 
@@ -51,7 +51,7 @@ static int find_programs(struct dev *d, struct err_info *why)
 static int make_dir(const char *path, struct err_info *why)
 {
     if (mkdir(path, 0755) && errno != EEXIST)
-        return err_set(why, ERR_IO, path, "cannot be made: %s", strerror(errno));
+        return err_set(why, ERR_IO, path, "cannot be created: %s", strerror(errno));
     return 0;
 }
 
@@ -61,7 +61,7 @@ static int make_temporary(struct dev *d, struct err_info *why)
     char *dir = mem_fmt("%s/bobbin-dev-XXXXXX", tmp && tmp[0] == '/' ? tmp : "/tmp");
 
     if (!mkdtemp(dir) || chmod(dir, 0755)) {
-        err_set(why, ERR_IO, dir, "no directory can be made: %s", strerror(errno));
+        err_set(why, ERR_IO, dir, "cannot be created: %s", strerror(errno));
         free(dir);
         return ERR_IO;
     }
@@ -151,7 +151,7 @@ static int remove_one(const char *path, const struct stat *st, int kind, struct 
 void dev_place_stop(struct dev *d)
 {
     if (d->is_temporary && nftw(d->dir, remove_one, OPEN_FILES_OF_WALK, FTW_DEPTH | FTW_PHYS))
-        fprintf(stderr, "bobbin: %s: could not be removed: %s\n", d->dir, strerror(errno));
+        fprintf(stderr, "bobbin: %s: cannot be removed: %s\n", d->dir, strerror(errno));
     if (d->services_url)
         services_fini(&d->services);
     free(d->dir);
@@ -182,7 +182,7 @@ static int try_bind(const char *host, uint16_t port, int type)
     if (fd < 0)
         return errno;
     /* For TCP the option forgives connections that are just closing; it does not share a port that is listened on. */
-    int error = type == SOCK_STREAM && setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof(on)) ? errno : 0;
+    int error = type == SOCK_STREAM && setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof on) ? errno : 0;
     if (!error && bind(fd, (struct sockaddr *)&socket_address, len))
         error = errno;
     if (!error && type == SOCK_STREAM && listen(fd, 1))
@@ -203,9 +203,8 @@ static int check_port(const struct wanted_port *w, const char *host, uint16_t po
 
     if (port == 0 || try_bind(host, port, w->type) != EADDRINUSE)
         return 0;
-    return err_set(why, ERR_ADDRINUSE, place,
-                   "%s cannot have this %s port, somebody else listens there (-D %s=%s moves it)", w->program,
-                   w->type == SOCK_DGRAM ? "UDP" : "TCP", w->key, w->form);
+    return err_set(why, ERR_ADDRINUSE, place, "%s cannot bind this %s port, it is in use (-D %s=%s moves it)",
+                   w->program, w->type == SOCK_DGRAM ? "UDP" : "TCP", w->key, w->form);
 }
 
 /** An option that holds host:port. */

@@ -87,7 +87,7 @@ static int has_record(struct dev *d, const char *container_id, bool *out, struct
     return err;
 }
 
-/** svcmgr publishes beside the API: READY may be told a moment before the record says so, too. */
+/** svcmgr publishes the record after the API has said READY. */
 static int wait_record(struct dev *d, const char *container_id, struct err_info *why)
 {
     int64_t end_ms = run_now_ms() + RECORDS_LIMIT_MS;

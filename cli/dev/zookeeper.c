@@ -27,7 +27,7 @@
 static int find_port(uint16_t *port, struct err_info *why)
 {
     struct sockaddr_in address = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
-    socklen_t len = sizeof(address);
+    socklen_t len = sizeof address;
     int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
     bool is_bound = fd >= 0 && !bind(fd, (struct sockaddr *)&address, len) &&
                     !getsockname(fd, (struct sockaddr *)&address, &len);
@@ -58,7 +58,7 @@ static int write_config(const struct dev *d, uint16_t port, char **file, struct 
 
     *file = dev_path(d, "zookeeper/zoo.cfg");
     if (mkdir(dir, 0755) && errno != EEXIST)
-        return err_set(why, ERR_IO, dir, "cannot be made: %s", strerror(errno));
+        return err_set(why, ERR_IO, dir, "cannot be created: %s", strerror(errno));
     FILE *f = fopen(*file, "we");
     if (!f)
         return err_set(why, ERR_IO, *file, "cannot be written: %s", strerror(errno));
@@ -109,12 +109,12 @@ static bool serves(uint16_t port)
     char answer[4096];
     size_t len = 0;
     int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-    bool is_asked = fd >= 0 && !setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &limit, sizeof(limit)) &&
-                    !connect(fd, (struct sockaddr *)&address, sizeof(address)) && write(fd, "srvr", 4) == 4;
+    bool is_asked = fd >= 0 && !setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &limit, sizeof limit) &&
+                    !connect(fd, (struct sockaddr *)&address, sizeof address) && write(fd, "srvr", 4) == 4;
     ssize_t n = is_asked ? 1 : 0;
 
-    while (n > 0 && len < sizeof(answer) - 1) {
-        n = read(fd, answer + len, sizeof(answer) - 1 - len);
+    while (n > 0 && len < sizeof answer - 1) {
+        n = read(fd, answer + len, sizeof answer - 1 - len);
         len += n > 0 ? (size_t)n : 0;
     }
     answer[len] = '\0';

@@ -1,4 +1,4 @@
-/** See dns_ask.h. */
+/** See ask.h. */
 #include "ask.h"
 
 #include <ldns/ldns.h>
@@ -15,7 +15,7 @@
 /** One packet and its answer; as many tries. */
 #define TRY_S   1
 #define N_TRIES 3
-/** What fits any path (DNS flag day 2020). */
+/** UDP payload that fits any path (DNS flag day 2020). */
 #define UDP_PAYLOAD 1232
 
 struct dns_server {
@@ -39,7 +39,7 @@ static int find_address(const char *host, struct addr *out, struct err_info *why
         return err_set(why, ERR_UNAVAILABLE, host, "%s", gai_strerror(code));
     int err = addr_from_sockaddr(found->ai_addr, out, &port);
     freeaddrinfo(found);
-    return err ? err_set(why, ERR_UNAVAILABLE, host, "has no address of the internet") : 0;
+    return err ? err_set(why, ERR_UNAVAILABLE, host, "has no IPv4 or IPv6 address") : 0;
 }
 
 static ldns_resolver *make_resolver(const struct addr *address, uint16_t port)
@@ -66,7 +66,7 @@ int dns_server_open(const char *address, struct dns_server **out, struct err_inf
     uint16_t port;
 
     if (addr_split_host_port(address, DNS_PORT, &host, &port) || !port)
-        return err_set(why, ERR_USAGE, address, "is no HOST:PORT");
+        return err_set(why, ERR_USAGE, address, "is not HOST:PORT");
     int err = find_address(host, &a, why);
     if (err)
         return err;
@@ -187,8 +187,8 @@ int dns_ask(struct dns_server *s, const char *name, const char *type, bool with_
 
 /* ---- a whole zone ---- */
 
-static void tell_record(ldns_rr *rr, void (*record)(void *arg, const char *owner, const char *type),
-                        void *arg)
+static void report_record(ldns_rr *rr, void (*record)(void *arg, const char *owner, const char *type),
+                          void *arg)
 {
     ldns_rr2canonical(rr);
     mem_auto char *owner = ldns_rdf2str(ldns_rr_owner(rr));
@@ -209,7 +209,7 @@ void dns_transfer(struct dns_server *s, const char *zone,
     ldns_rr *rr;
 
     while (has_started && (rr = ldns_axfr_next(r)))
-        tell_record(rr, record, arg);
+        report_record(rr, record, arg);
     const ldns_pkt *last = has_started ? ldns_axfr_last_pkt(r) : NULL;
     bool is_whole = has_started && ldns_axfr_complete(r);
     bool is_refused = !is_whole && last && ldns_pkt_get_rcode(last) != LDNS_RCODE_NOERROR;

@@ -1,6 +1,6 @@
 /**
- * Asking a DNS server one question at a time, or for a whole zone, and keeping what can be compared. UDP first, again when nothing comes, TCP when
- * the answer did not fit; every step is bounded in time.
+ * A client of one DNS server: one question at a time, or a whole zone. It asks over UDP, again when no answer comes, and over TCP when
+ * the answer is truncated; every step has a time limit.
  *
  * Thread: main; calls block, Ctrl-C ends the program.   Source: RFC 1035, RFC 7766; messages are read and sent by ldns.
  */
@@ -31,18 +31,18 @@ const char *dns_server_label(const struct dns_server *s);
 /** What came back; release with dns_reply_fini. */
 struct dns_reply {
     char rcode[24]; /* as "NXDOMAIN", or "no answer" */
-    bool is_silent; /* nothing came, or nothing that answers the question */
+    bool is_silent; /* no answer to the question came */
     char **records; /* answer section: "owner type rdata", names in lower case, sorted */
     size_t n_records;
 };
 
 /**
- * Ask, without wish for recursion.
+ * Ask, without RD.
  *
  * @param name      master file form                                                 [borrowed]
  * @param type      token, as "SRV" or "TYPE65400"                                   [borrowed]
  * @param with_ttl  records are "owner ttl type rdata"
- * @param out       silence is a reply too                                           [out]
+ * @param out       also filled when no answer came                                           [out]
  * @return 0; ERR_PARSE: no name or no type: *out is empty.
  */
 int dns_ask(struct dns_server *s, const char *name, const char *type, bool with_ttl, struct dns_reply *out);
@@ -50,7 +50,7 @@ int dns_ask(struct dns_server *s, const char *name, const char *type, bool with_
 #define DNS_TRANSFERRED "done"
 
 /**
- * Transfer a zone (AXFR) and tell each of its records.
+ * Transfer a zone (AXFR) and report each of its records.
  *
  * @param zone    its apex, master file form                                         [borrowed]
  * @param record  called for each record, the first and the last are the SOA; owner in lower case, valid during the call

@@ -87,7 +87,7 @@ static int read_line(struct reading *r, char *line)
     for (size_t i = 0; i < ARRAY_LEN(fields); i++)
         fields[i] = i + 1 < ARRAY_LEN(fields) ? strsep(&line, "\t") : line;
     if (!fields[4])
-        return err_set(r->why, ERR_PARSE, "dump", "dnsd sent a line that is no record");
+        return err_set(r->why, ERR_PARSE, "dump", "dnsd sent a line that is not a record");
     const struct dns_line record = {fields[0], fields[1], fields[3], fields[4]};
     r->is_enough = r->record(r->arg, &record);
     return 0;

@@ -102,7 +102,7 @@ int dns_stats(struct cli *cli, struct err_info *why)
 
 static bool print_record(void *arg, const struct dns_line *line)
 {
-    const struct cli *cli = arg;
+    const struct cli *cli = obj_cast(arg, struct cli, CLI_MAGIC);
 
     if (cli->is_json) {
         json_auto json_t *v =

@@ -1,5 +1,5 @@
 /**
- * `bobbin dns shadow`: the same questions to our dnsd ("here") and to another server ("there"), and what differs.
+ * `bobbin dns shadow`: asks our dnsd ("here") and another server ("there") the same questions and prints the differences.
  *
  * The questions come from dnsd's own zones: for every name the types it has, A and AAAA, and below some names one that does
  * not exist; and from the other server's, where it lets them be transferred. SOA, the NS of a zone and what signing adds are each
@@ -34,8 +34,11 @@ struct question {
     char *name, *type;
 };
 
-/* All that is asked. */
+/* The questions, the servers and the differences. */
+#define SHADOW_MAGIC OBJ_MAGIC('S', 'H', 'D', 'W')
+
 struct shadow {
+    struct obj obj;
     struct question *questions;
     size_t n_questions;
     struct map asked; /* "name type" in lower case -> something */
@@ -52,7 +55,7 @@ struct shadow {
     json_t *transfers; /* of the other server's zones: zone, result, names that only it has */
 };
 
-/* ---- what to ask ---- */
+/* ---- questions ---- */
 
 static char *question_key(const char *name, const char *type)
 {
@@ -111,7 +114,7 @@ static bool begin_name(struct shadow *s, const char *owner)
 /** The SOA comes first; then records of a name follow each other, and so do those of a type. */
 static bool on_record(void *arg, const struct dns_line *line)
 {
-    struct shadow *s = arg;
+    struct shadow *s = obj_cast(arg, struct shadow, SHADOW_MAGIC);
 
     if (strcmp(line->type, "SOA") == 0)
         return false;
@@ -151,16 +154,16 @@ static int collect(struct shadow *s, struct cli *cli, struct dns_client *d, stru
     for (i = 1; i < cli->n_operands && !err; i++)
         err = read_zone(s, d, cli->operands[i], why);
     if (!err && !s->n_questions)
-        err = err_set(why, ERR_NOTFOUND, d->url, "this dnsd has no names to ask for");
+        err = err_set(why, ERR_NOTFOUND, d->url, "dnsd has no names to ask for");
     return err;
 }
 
-/* ---- what only the other server has ---- */
+/* ---- names that only the other server has ---- */
 
 /** A record of the other server's zone: a name or a type that was not to be asked is. */
 static void on_theirs(void *arg, const char *owner, const char *type)
 {
-    struct shadow *s = arg;
+    struct shadow *s = obj_cast(arg, struct shadow, SHADOW_MAGIC);
 
     if (strcmp(type, "SOA") == 0 || is_own(s, owner, type) || is_asked(s, owner, type))
         return;
@@ -175,7 +178,7 @@ static void on_theirs(void *arg, const char *owner, const char *type)
         add_question(s, owner, type);
 }
 
-/** A server that does not speak of one zone is not asked for the others: each would cost a time-out. */
+/** A server that does not answer for one zone is not asked for the others: each would cost a time-out. */
 static void transfer_all(struct shadow *s)
 {
     char result[24] = DNS_TRANSFERRED;
@@ -211,7 +214,7 @@ static bool is_same(const struct dns_reply *a, const struct dns_reply *b)
     return same;
 }
 
-/** Count silence; a server that is silent again and again is away. */
+/** Count missing answers; a server that gives none to MAX_SILENT questions in a row is down. */
 static int note_silence(const struct dns_server *server, const struct dns_reply *r, unsigned *n_silent,
                         struct err_info *why)
 {
@@ -258,14 +261,13 @@ static int compare_all(struct shadow *s, int64_t limit_ms, struct err_info *why)
         err = run_now_ms() < end_ms
                   ? compare(s, &s->questions[i], why)
                   : err_set(why, ERR_TIMEOUT, dns_server_label(s->there),
-                            "the time is over after %zu of %zu questions (--timeout, --max)", i,
-                            s->n_questions);
+                            "timed out after %zu of %zu questions (--timeout, --max)", i, s->n_questions);
     }
     progress_end(&progress, NULL);
     return err;
 }
 
-/* ---- telling ---- */
+/* ---- report ---- */
 
 static void add_row(struct out_table *t, const json_t *difference, const char *here, const char *there)
 {
@@ -320,7 +322,7 @@ static void print_transfers(const struct shadow *s)
     {
         const char *result = services_text(transfer, "result");
         if (strcmp(result, DNS_TRANSFERRED) != 0)
-            printf("not looked for: names of %s that only %s has; it gave no transfer of the zone: %s\n",
+            printf("not compared: names of %s that only %s has; it refused to transfer the zone: %s\n",
                    services_text(transfer, "zone"), dns_server_label(s->there), result);
     }
 }
@@ -374,7 +376,7 @@ static int read_options(struct shadow *s, const struct cli *cli, int64_t *limit_
     s->with_ttl = cli_has(cli, CLI_TTL);
     s->max_names = MAX_NAMES;
     if (max && str_to_i64(max, 1, 100000000, &s->max_names))
-        return err_set(why, ERR_USAGE, "--max", "%s is no number of names", max);
+        return err_set(why, ERR_USAGE, "--max", "\"%s\" is not a number of names", max);
     return cli_timeout_ms(cli, LIMIT_MS, limit_ms, why);
 }
 
@@ -414,6 +416,7 @@ int dns_shadow(struct cli *cli, struct err_info *why)
     int64_t limit_ms;
     int err = read_options(&s, cli, &limit_ms, why);
 
+    obj_init(&s.obj, SHADOW_MAGIC);
     err = err ? err : open_servers(&s, cli, why);
     err = err ? err : make_questions(&s, cli, why);
     if (!err)

@@ -1,6 +1,5 @@
 /**
- * Keys of the configuration that the command line itself reads: where the daemons are, and whose the program is. One row each (run/options.h).
- * The daemons' own tables have the same keys with the same defaults.
+ * Configuration keys that the command line itself reads, one row each (run/options.h). The daemons' own tables have the same keys.
  *
  * Source: Hadoop's yarn-default.xml and core-default.xml.
  */
@@ -16,9 +15,9 @@
     X(KEY_REGISTRY_ADDRESS, "hadoop.registry.http.address", OPT_ADDR, "", "127.0.0.1:9192", 0, 0, OPT_FIXED,      \
       "Address of registryd's REST interface.")                                                                   \
     X(KEY_SECURE, "hadoop.registry.secure", OPT_BOOL, "", "false", 0, 0, OPT_FIXED,                               \
-      "The registry is secure: who writes matters.")                                                              \
+      "The registry is secure: it checks who writes.")                                                              \
     X(KEY_AUTH, "hadoop.registry.client.auth", OPT_TEXT, "", NULL, 0, 0, OPT_FIXED,                               \
-      "digest: who writes in a secure registry acts as the holder of the id and password below.")                 \
+      "digest: writes to a secure registry as the holder of client.auth.id and client.auth.password.")                 \
     X(KEY_AUTH_ID, "hadoop.registry.client.auth.id", OPT_TEXT, "", NULL, 0, 0, OPT_FIXED, "Id of the digest.")    \
     X(KEY_AUTH_PASSWORD, "hadoop.registry.client.auth.password", OPT_TEXT, "", NULL, 0, 0, OPT_FIXED,             \
       "Password of the digest.")                                                                                  \
@@ -31,9 +30,9 @@
     X(KEY_DNS_PORT, "hadoop.registry.dns.bind-port", OPT_INT, "", "5335", 1, 65535, OPT_FIXED,                    \
       "Port that dnsd answers on.")                                                                               \
     X(KEY_DOMAIN, "hadoop.registry.dns.domain-name", OPT_TEXT, "", "bobbin.test", 0, 0, OPT_FIXED,                \
-      "Domain below which the registry's names stand.")                                                           \
+      "Domain of the registry's names.")                                                           \
     X(KEY_DNS_ENABLED, "hadoop.registry.dns.enabled", OPT_BOOL, "", "true", 0, 0, OPT_FIXED,                      \
-      "Names of services and components must be fit for DNS.")                                                    \
+      "Refuses names of services and components that are no DNS labels.")                                                    \
     X(KEY_ADDRESSES, "yarn.service.local.addresses", OPT_TEXT, "", "127.77.0.0/16", 0, 0, OPT_FIXED,              \
       "Loopback network of the instances.")                                                                       \
     X(KEY_SUBNET, "hadoop.registry.dns.zone-subnet", OPT_TEXT, "", "127.77.0.0/16", 0, 0, OPT_FIXED,              \
@@ -47,7 +46,7 @@
     X(KEY_STOP_ON_EXIT, "yarn.service.stop-containers-on-exit", OPT_BOOL, "", "true", 0, 0, OPT_FIXED,            \
       "svcmgr stops all containers at its end.")                                                                  \
     X(KEY_DATA_DIR, "bobbin.data.dir", OPT_TEXT, "", NULL, 0, 0, OPT_FIXED,                                       \
-      "Directory of all that Bobbin keeps on disk.")
+      "Directory of everything that Bobbin keeps on disk.")
 /* clang-format on */
 
 enum cli_key { OPTIONS_ENUM(CLI_KEYS) N_CLI_KEYS };

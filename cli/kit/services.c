@@ -49,7 +49,7 @@ const char *services_text(const json_t *object, const char *key)
     return text ? text : "";
 }
 
-/** The code for a status; the server's words tell a name that is in use, which has no status of its own. */
+/** The code for a status; a name in use has no status of its own, only the server's text. */
 static int code_of(int status, const char *words)
 {
     switch (status) {
@@ -162,8 +162,8 @@ static int look(struct services *s, const char *name, struct progress *p, enum o
     if (*outcome == STILL_WAITING)
         show_state(p, name, service);
     if (*outcome == HAS_ENDED)
-        return err_set(why, ERR_WRONGSTATE, name, "the service is %s; bobbin app status and logs tell more",
-                       state);
+        return err_set(why, ERR_WRONGSTATE, name,
+                       "the service is %s; bobbin app status and bobbin app logs show more", state);
     if (*outcome == IS_READY)
         *out = json_incref(service);
     return 0;
@@ -187,7 +187,7 @@ int services_wait_ready(struct services *s, const char *name, int64_t limit_ms, 
         if (run_now_ms() > end_ms)
             err = err_set(why, ERR_TIMEOUT, name, "not READY within %.1f s", (double)limit_ms / 1000);
         else if (wait_ms(s->wait, POLL_MS))
-            err = err_set(why, ERR_CANCELLED, name, "interrupted; the service goes on");
+            err = err_set(why, ERR_CANCELLED, name, "interrupted; the service keeps running");
     }
     mem_auto char *text = err ? NULL : mem_fmt("%s: READY", name);
     progress_end(&progress, text);

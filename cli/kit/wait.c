@@ -99,10 +99,10 @@ static void on_answer(void *arg, int err, const struct http_answer *answer, cons
     x->is_over = true;
     x->answer->status = answer->status;
     buf_add(&x->answer->body, answer->body.bytes, answer->body.len);
-    copy_header(answer, "Bobbin-Revision", x->answer->revision, sizeof(x->answer->revision));
-    copy_header(answer, "Bobbin-Container", x->answer->container, sizeof(x->answer->container));
-    copy_header(answer, "Bobbin-Log-Size", x->answer->log_size, sizeof(x->answer->log_size));
-    copy_header(answer, "Bobbin-Log-Id", x->answer->log_id, sizeof(x->answer->log_id));
+    copy_header(answer, "Bobbin-Revision", x->answer->revision, sizeof x->answer->revision);
+    copy_header(answer, "Bobbin-Container", x->answer->container, sizeof x->answer->container);
+    copy_header(answer, "Bobbin-Log-Size", x->answer->log_size, sizeof x->answer->log_size);
+    copy_header(answer, "Bobbin-Log-Id", x->answer->log_id, sizeof x->answer->log_id);
     run_loop_stop(x->wait->loop);
 }
 

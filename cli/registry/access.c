@@ -1,4 +1,4 @@
-/** See registry_access.h. */
+/** See access.h. */
 #include "access.h"
 
 #include <stdio.h>

@@ -1,5 +1,5 @@
 /**
- * Write accessors on the command line: whose the program is, and whom it lets write what it makes.
+ * Write accessors on the command line: the one the program acts as, and those that it grants the nodes it creates.
  *
  * Thread: main.   Source: docs/registry-rest.md, Who may write.
  */
@@ -19,7 +19,7 @@
  */
 int registry_accessor(const struct cli *cli, char **out, struct err_info *why);
 /**
- * Let each holder of --grant write what `registry` makes from now on. A registry that is not secure is remarked on stderr.
+ * Let each holder of --grant write what `registry` makes from now on. Warns on stderr when the registry is not secure.
  *
  * @return 0; ERR_USAGE, as registry_accessor; errors of reg_add_write_accessor. No error repeats a password.
  */

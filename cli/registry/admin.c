@@ -1,4 +1,4 @@
-/** See registry_admin.h. */
+/** See admin.h. */
 #include "admin.h"
 
 #include <stdlib.h>
@@ -12,7 +12,7 @@
 #include "registry/wire.h"
 #include "kit/services.h"
 
-/** No byte for so long: the server is given up. */
+/** Longest time without a byte from the server. */
 #define IDLE_MS 120000
 
 char *registry_admin_url(const struct cli *cli, size_t n, const char *call)

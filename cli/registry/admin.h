@@ -1,5 +1,5 @@
 /**
- * What the commands share that move whole registries: calls of /ws/v1/registry-admin.
+ * Calls of /ws/v1/registry-admin, for the commands that copy whole registries.
  *
  * Thread: main.   Source: docs/registry-rest.md.
  */

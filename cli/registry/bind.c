@@ -43,7 +43,7 @@ static int make_endpoint(const struct cli_given *g, const char *api, struct reg_
     bool has_port = g->option == CLI_INET || g->option == CLI_IPC;
 
     if (has_port && str_to_i64(g->values[1], 0, 65535, &port))
-        return err_set(why, ERR_USAGE, cli_options[g->option].name, "\"%s\" is no port", g->values[1]);
+        return err_set(why, ERR_USAGE, cli_options[g->option].name, "\"%s\" is not a port", g->values[1]);
     switch (g->option) {
     case CLI_REST: reg_endpoint_rest(out, api, uris); break;
     case CLI_WEBUI: reg_endpoint_web(out, api, uris); break;

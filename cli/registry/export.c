@@ -13,7 +13,7 @@
 
 #define EXPORT_MAGIC OBJ_MAGIC('C', 'E', 'X', 'P')
 
-/** No byte for so long: the server is given up. */
+/** Longest time without a byte from the server. */
 #define IDLE_MS 120000
 
 struct exporting {
@@ -26,7 +26,7 @@ struct exporting {
     struct err_info why;
 };
 
-/** The last line is none of a node. */
+/** The last line is not a node. */
 static void take_last(struct exporting *x, const char *line, size_t len)
 {
     json_auto json_t *last = NULL;
@@ -34,7 +34,7 @@ static void take_last(struct exporting *x, const char *line, size_t len)
     x->err = json_read(line, len, &last, &x->why);
     const char *detail = json_string_value(json_object_get(last, "detail"));
     if (!x->err && detail)
-        x->err = err_set(&x->why, ERR_IO, "export", "the server could not go on: %s", detail);
+        x->err = err_set(&x->why, ERR_IO, "export", "the server stopped with an error: %s", detail);
     x->is_whole = !x->err && json_is_true(json_object_get(last, "end"));
 }
 
@@ -82,7 +82,7 @@ static void on_done(void *arg, int err, const struct http_answer *answer, const 
     if (!x->err && answer->status != 200)
         x->err = wire_read_problem(answer->status, body.len ? body.bytes : "", body.len, &x->why);
     if (!x->err && !x->is_whole)
-        x->err = err_set(&x->why, ERR_IO, "export", "the server ended in the middle");
+        x->err = err_set(&x->why, ERR_IO, "export", "the server closed the connection before the end");
     run_loop_stop(x->wait.loop);
 }
 

@@ -73,12 +73,11 @@ static int read_terms(const struct cli *cli, struct buf *query, struct err_info 
             return err_set(why, ERR_USAGE, cli->operands[i],
                            "no TERM=VALUE (terms: api, protocol, user, class, component, id)");
         if (is_repeated(cli, i, strlen(name)))
-            return err_set(why, ERR_USAGE, cli->operands[i], "%s is asked for with two values", name);
+            return err_set(why, ERR_USAGE, cli->operands[i], "%s is given twice", name);
         add_term(query, name, equals + 1);
     }
     if (!query->len)
-        return err_set(why, ERR_USAGE, "find",
-                       "what is looked for? Give -endpointField.api=API or TERM=VALUE");
+        return err_set(why, ERR_USAGE, "find", "a term is missing: -endpointField.api=API or TERM=VALUE");
     return 0;
 }
 

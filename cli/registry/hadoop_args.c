@@ -95,8 +95,8 @@ void hadoop_args_read(const struct hadoop_option *options, const char *const *wo
     bool is_over = false;
 
     *out = (struct hadoop_args){0};
-    out->tokens = mem_array(2 * n + 1, sizeof(*out->tokens));
-    out->operands = mem_array(2 * n + 1, sizeof(*out->operands));
+    out->tokens = mem_array(2 * n + 1, sizeof *out->tokens);
+    out->operands = mem_array(2 * n + 1, sizeof *out->operands);
     for (size_t i = 0; i < n; i++) {
         if (is_over)
             add(out, words[i], strlen(words[i]));

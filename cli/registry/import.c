@@ -6,6 +6,7 @@
 #include <sys/queue.h>
 
 #include "base/mem.h"
+#include "base/path.h"
 #include "base/str.h"
 #include "kit/commands.h"
 #include "kit/input.h"
@@ -171,11 +172,10 @@ static int leave_guarded(struct importing *m, const char *path, struct err_info 
 /** Make what is missing above a path that does not follow its parent. */
 static int make_parents(struct importing *m, const char *path, const char *before, struct err_info *why)
 {
-    const char *slash = strrchr(path, '/');
-    size_t parent_len = slash ? (size_t)(slash - path) : 0;
+    size_t parent_len = path_parent_len(path);
     bool is_made, is_there = false;
 
-    if (parent_len == 0 || (before && is_at_or_below(before, path, parent_len)))
+    if (parent_len <= 1 || (before && is_at_or_below(before, path, parent_len)))
         return 0;
     mem_auto char *parent = mem_strn(path, parent_len);
     int err = send_group(m, why);
@@ -194,13 +194,13 @@ static int take_end(struct importing *m, const json_t *line, struct err_info *wh
 
     m->n_read = 0;
     if (json_object_get(line, "error"))
-        return err_set(why, ERR_INVALID, "", "the export is not whole: %s",
+        return err_set(why, ERR_INVALID, "", "the export is incomplete: %s",
                        detail ? detail : "it ended with an error");
     if (!json_is_true(json_object_get(line, "end")))
-        return err_set(why, ERR_INVALID, "path", "the line names no node");
+        return err_set(why, ERR_INVALID, "path", "the line is not a node");
     if (member(line, "count") == n_read)
         return 0;
-    return err_set(why, ERR_INVALID, "", "the export is not whole: it had %lld nodes, %lld are here",
+    return err_set(why, ERR_INVALID, "", "the export is incomplete: it had %lld nodes, %lld are here",
                    (long long)member(line, "count"), (long long)n_read);
 }
 
@@ -216,7 +216,7 @@ static int add_node(struct importing *m, json_t *node, struct err_info *why)
         return 0;
     }
     if (json_is_true(json_object_get(node, "aclMasked"))) {
-        take_failure(m, ERR_AUTH, path, "the export could not see its whole ACL");
+        take_failure(m, ERR_AUTH, path, "the export holds only a part of its ACL");
         return 0;
     }
     mem_auto char *before = mem_str(path_of(m->last));

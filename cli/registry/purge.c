@@ -26,7 +26,8 @@ static int read_persistence(const struct cli *cli, const char *id, const char **
     if (*out)
         return 0;
     return err_set(why, ERR_USAGE, "--persistence",
-                   "\"%s\" is no id of YARN's: say which yarn:persistence its records have", id);
+                   "\"%s\" is not a YARN id: --persistence must name the yarn:persistence of its records",
+                   id);
 }
 
 static int read_policy(const struct cli *cli, enum reg_purge_policy *out, struct err_info *why)
@@ -42,7 +43,7 @@ static int read_policy(const struct cli *cli, enum reg_purge_policy *out, struct
             return 0;
         }
     }
-    return given ? err_set(why, ERR_USAGE, "--children", "all, fail or skip, not \"%s\"", given) : 0;
+    return given ? err_set(why, ERR_USAGE, "--children", "is all, fail or skip, not \"%s\"", given) : 0;
 }
 
 static void print_purged(const struct cli *cli, const struct reg_found *found, size_t n, bool is_dry)

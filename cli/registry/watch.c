@@ -19,8 +19,8 @@ struct watching {
     bool is_live;   /* the snapshot is over */
     int64_t max, n; /* changes wanted (0: any number) and seen */
     bool is_over, is_broken;
-    struct err_info trouble; /* why nothing can be heard; code 0: something is */
-    struct err_info refused; /* code != 0: the registry does not do this */
+    struct err_info trouble; /* why the feed is disconnected; code 0: it is connected */
+    struct err_info refused; /* code != 0: the registry refuses the watch */
 };
 
 static void print_line(struct watching *w, const char *type, const char *path, const char *revision,
@@ -117,7 +117,7 @@ static int follow(struct watching *w, struct reg *registry, int64_t limit_ms, st
     int64_t end_ms = run_now_ms() + limit_ms;
 
     if (!watch)
-        return err_set(why, ERR_PATH, path, "is no registry path");
+        return err_set(why, ERR_PATH, path, "is not a registry path");
     w->is_live = since != NULL;
     while (!w->is_over && !w->wait.is_interrupted && (limit_ms < 0 || run_now_ms() < end_ms))
         wait_event(&w->wait, limit_ms < 0 ? -1 : end_ms - run_now_ms());
@@ -128,7 +128,7 @@ static int follow(struct watching *w, struct reg *registry, int64_t limit_ms, st
         return err_set(why, ERR_IO, "standard output", "could not be written");
     if (w->is_over || w->wait.is_interrupted || !w->trouble.code)
         return 0;
-    return err_set(why, w->trouble.code, w->trouble.where, "the time is over, and the last try failed: %s",
+    return err_set(why, w->trouble.code, w->trouble.where, "timed out; the last attempt failed: %s",
                    w->trouble.text);
 }
 
@@ -140,9 +140,9 @@ static int read_bounds(struct watching *w, int64_t *limit_ms, struct err_info *w
     int64_t n;
 
     if (max && str_to_i64(max, 1, INT64_MAX, &w->max))
-        return err_set(why, ERR_USAGE, "--max", "\"%s\" is no number from 1", max);
+        return err_set(why, ERR_USAGE, "--max", "\"%s\" is not a number of at least 1", max);
     if (since && reg_revision_read(since, store, &n))
-        return err_set(why, ERR_USAGE, "--since", "\"%s\" is no revision (<store>.<number>)", since);
+        return err_set(why, ERR_USAGE, "--since", "\"%s\" is not a revision (<store>.<number>)", since);
     return cli_timeout_ms(w->cli, -1, limit_ms, why);
 }
 

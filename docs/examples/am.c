@@ -35,8 +35,8 @@ static struct reg_record *make_record(const struct settings *s, int web_port)
     struct reg_endpoint e;
     char web[256], rest[256];
 
-    snprintf(web, sizeof(web), "http://%s:%d/", s->host, web_port);
-    snprintf(rest, sizeof(rest), "http://%s:%d/ws/v1/am", s->host, web_port);
+    snprintf(web, sizeof web, "http://%s:%d/", s->host, web_port);
+    snprintf(rest, sizeof rest, "http://%s:%d/ws/v1/am", s->host, web_port);
     reg_record_describe(record, "Example application master");
     reg_record_set(record, "yarn:id", s->application, NULL);
     reg_record_set(record, "yarn:persistence", "application", NULL);

@@ -17,8 +17,8 @@
 struct example {
     const char *usage; /* operands, as "USER NAME" */
     int n_operands;
-    const char
-        *accessor_variable; /* of the environment: id:password of a write accessor to act as; NULL: none */
+    /* of the environment: id:password of a write accessor to act as; NULL: none */
+    const char *accessor_variable;
     /** The work. @return 0, or ERR_* with *why filled. */
     int (*run)(struct reg_blocking *registry, char **operands, struct err_info *why);
 };

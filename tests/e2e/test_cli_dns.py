@@ -195,7 +195,7 @@ zone "zone.example" {{ type primary; file "{dir}/zone"; }};
 
 
 def test_shadow_finds_what_only_the_other_has(stack, tmp_path):
-    """Names and types come from a transfer of the other's zone, where it gives one; else the output says what was not looked for."""
+    """Names and types come from a transfer of the other's zone, where it gives one; else the output says what was not compared."""
     port = free_port()
     (tmp_path / "conf").write_text(BIND.format(dir=tmp_path, port=port), encoding="utf-8")
     more = "Only-There.zone.example. 300 IN A 10.9.9.9\nodd.zone.example. 300 IN TXT more\n"
@@ -210,11 +210,11 @@ def test_shadow_finds_what_only_the_other_has(stack, tmp_path):
         assert {(d["name"].rstrip("."), d["type"]) for d in told["differences"]} == {
             ("only-there.zone.example", "A"), ("odd.zone.example", "TXT")}, told
         assert [t["result"] for t in told["transfers"]] == ["done"] and told["transfers"][0]["names"] == 1
-        assert "not looked for" not in bobbin(stack, "shadow", f"127.0.0.1:{port}", "zone.example").stdout
+        assert "not compared" not in bobbin(stack, "shadow", f"127.0.0.1:{port}", "zone.example").stdout
     finally:
         end_process(named)
     lines = ok(stack, "shadow", f"127.0.0.1:{stack.dns_port}", "zone.example").splitlines()
-    assert [line for line in lines if line.startswith("not looked for: names of zone.example") and line.endswith("REFUSED")], lines
+    assert [line for line in lines if line.startswith("not compared: names of zone.example") and line.endswith("REFUSED")], lines
 
 
 def test_shadow_looks_at_ttls_when_asked(stack, other):
@@ -230,7 +230,7 @@ def test_shadow_is_bounded(stack, other):
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as silent:
         silent.bind(("127.0.0.1", 0))
         place = f"127.0.0.1:{silent.getsockname()[1]}"
-        assert "time is over" in refused(stack, 6, "shadow", "--timeout", "500ms", place)
+        assert "timed out" in refused(stack, 6, "shadow", "--timeout", "500ms", place)
     assert "HOST:PORT" in refused(stack, 2, "shadow", "127.0.0.1:x")
     assert "no zone of this server" in refused(stack, 10, "shadow", f"127.0.0.1:{stack.dns_port}", "nowhere.test")
 

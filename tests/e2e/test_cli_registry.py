@@ -243,7 +243,7 @@ def test_a_watch_whose_registry_is_away_at_the_end_is_no_success():
         if done.returncode:
             break
     assert done.returncode == 5 and done.stdout == "", done
-    assert "nothing listens" in done.stderr.splitlines()[0] and "the time is over" in done.stderr.splitlines()[-1], done
+    assert "nothing listens" in done.stderr.splitlines()[0] and "timed out" in done.stderr.splitlines()[-1], done
 
 
 def test_a_watch_that_the_registry_refuses_ends_with_its_words(stack):

@@ -182,7 +182,7 @@ def test_what_the_server_exports_is_imported_as_it_is(reg):
         for text, said in (("".join(cut[:2] + cut[-1:]), "2 are here"),
                            (cut[0] + '{"error":"urn:bobbin:error:unavailable","detail":"it is away"}\n', "it is away")):
             done = bobbin(other, "import", stdin=text)
-            assert done.returncode == 2 and "the export is not whole" in done.stderr and said in done.stderr, done
+            assert done.returncode == 2 and "the export is incomplete" in done.stderr and said in done.stderr, done
 
 
 @pytest.mark.parametrize("line, named", [
