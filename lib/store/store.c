@@ -1,4 +1,4 @@
-/* store.h: checks what every backend would have to check, then hands the call to the backend of the URL. */
+/* store.h: checks that all backends need, then the call of the backend that the URL names. */
 #include "store/store_backend.h"
 
 #include <inttypes.h>
@@ -12,7 +12,7 @@
 
 #define REFUSAL_MAGIC OBJ_MAGIC('R', 'E', 'F', 'U')
 
-/** A call that needs no backend, as a rule one that is refused; its completion is on the way. */
+/** A call that needs no backend, usually one that is refused; its completion is posted. */
 struct refusal {
     struct obj obj;
     struct store *store;

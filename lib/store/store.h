@@ -3,9 +3,9 @@
  *
  * Nodes are persistent, have data, an ACL and children at once, and carry what ZooKeeper keeps about a node. Paths are
  * relative to the store's root: "/" is the root, "/users/alice" a node below; ZooKeeper's path rules hold, an element
- * is at most 255 bytes. Every call is asynchronous: it returns at once and the completion runs later on the owner
- * loop, exactly once, also when the store is being closed (ERR_CANCELLED). Completions of one store come in the order in
- * which the store answered, which for writes is the order of the calls.
+ * is at most 255 bytes. Every call is asynchronous: it returns at once, and its completion runs later on the owner
+ * loop, exactly once, also when the store is being closed (ERR_CANCELLED). Completions run in the order of the store's
+ * replies, which for writes is the order of the calls.
  *
  * Thread: owner for everything.   Source: ZooKeeper's data model.
  */
@@ -27,7 +27,7 @@ struct store_stat {
     int32_t version, cversion;   /* data changes, child changes */
     int32_t n_children;          /* direct children */
     uint32_t data_len;           /* bytes */
-    bool ephemeral;              /* made by somebody else on ZooKeeper; we never make one */
+    bool ephemeral; /* goes with a session; other clients of ZooKeeper make them, this one never */
 };
 
 enum {
@@ -50,7 +50,7 @@ struct store_acl {
     size_t n_entries;
 };
 
-/** What a completion gets; members that the call does not fill are zero. Borrowed, valid inside the completion. */
+/** Result of a call; members that the call does not fill are zero. Borrowed, valid inside the completion. */
 struct store_result {
     struct store_stat stat; /* get, stat, children, create, set */
     const char *data;       /* get; NUL-terminated beyond data_len */
@@ -60,28 +60,28 @@ struct store_result {
     const struct store_acl *acl;    /* get_acl */
     int64_t zxid;                   /* of a write: the change's revision number (see below) */
     size_t failed_op;               /* multi: index of the op that failed */
-    const struct store_stat *stats; /* within the ZooKeeper backend: store/zk/condition.h */
+    const struct store_stat *stats; /* only inside the ZooKeeper backend: store/zk/condition.h */
     struct err_info why;            /* filled when err != 0; where = the path */
 };
 
 /**
  * Completion. err: 0, or ERR_NOTFOUND (node; for create its parent), ERR_EXISTS, ERR_NOTEMPTY, ERR_CONFLICT (version),
  * ERR_PERMISSION, ERR_AUTH, ERR_EPHEMERAL, ERR_PATH, ERR_TOOBIG, ERR_NOSPC (disk), ERR_UNAVAILABLE (no connection within
- * the retries; nothing was written), ERR_UNKNOWN_OUTCOME (of a write: the connection broke before the answer, and
- * whether it was done, or, when no connection came back within the retries, will be done yet, cannot be told), ERR_IO,
+ * the retries; nothing was written), ERR_UNKNOWN_OUTCOME (of a write: the connection broke before the reply; the write
+ * may have been done or, when no connection came back within the retries, may still be done), ERR_IO,
  * ERR_CANCELLED (nothing was written).
- * A write is made at most once. One of any version whose answer was lost and whose data are then found in the node is 0.
- * A write's zxid: of create and set mzxid; else, on ZooKeeper, what the server had applied when it answered: the change itself
- * or, when others wrote in the same moment, one shortly after it.
+ * A write is made at most once. A set of any version whose reply was lost is 0 when its data are found in the node.
+ * zxid of a write: of create and set the mzxid; else, on ZooKeeper, the last one that the server had applied when it
+ * replied: that of the change or, when other clients wrote at the same time, one shortly after it.
  */
 #define STORE_DONE void (*done)(void *arg, int err, const struct store_result *r)
 
-/** How to authenticate to ZooKeeper by Kerberos. A member that is NULL or "" has its default; _HOST is a host's name. */
+/** Authentication to ZooKeeper by Kerberos. NULL or "" stands for the default; _HOST is replaced by the host's name. */
 struct store_kerberos {
-    const char *principal;        /* who we are, name[/host]@REALM; the keytab's first, or the cache's */
-    const char *keytab;           /* file with its key */
-    const char *cache;            /* credential cache, where there is no keytab; KRB5CCNAME's */
-    const char *server_name;      /* first part of the servers' principals, before their host; "zookeeper" */
+    const char *principal;   /* our own, name[/host]@REALM; default: the keytab's first, or the cache's */
+    const char *keytab;      /* file with its key */
+    const char *cache;       /* credential cache, used without a keytab; default: that of KRB5CCNAME */
+    const char *server_name; /* first part of the servers' principals, before their host; "zookeeper" */
     const char *server_principal; /* that of every server, instead of server_name/HOST */
 };
 
@@ -91,31 +91,34 @@ struct store_options {
     int64_t retry_times;        /* after a connection loss; 0: 5; negative: none */
     int64_t retry_interval_ms;  /* 0: 1000 */
     int64_t retry_ceiling_ms;   /* 0: 60000 */
-    const char *
-        follow_servers; /* ZooKeeper: "host:port,…" to follow through, observers say; NULL: those of the URL */
-    const char *digest; /* ZooKeeper: "id:password" to authenticate both sessions with; NULL: anonymous */
-    const struct store_kerberos *kerberos; /* ZooKeeper: authenticate both sessions so; NULL: not */
-    int64_t map_size;                      /* LMDB: bytes of address space; 0: 64 GiB */
-    bool no_sync;                          /* LMDB: no fsync, for tests of other things only */
-    bool catches_up; /* ZooKeeper: a new session's server is as new as the ensemble before it is followed */
+    /* ZooKeeper: "host:port,…" of the servers to follow, observers for example; NULL: those of the URL */
+    const char *follow_servers;
+    /* ZooKeeper: "id:password" by which both sessions authenticate; NULL: anonymous */
+    const char *digest;
+    /* ZooKeeper: both sessions authenticate by Kerberos; NULL: they do not */
+    const struct store_kerberos *kerberos;
+    int64_t map_size; /* LMDB: bytes of address space; 0: 64 GiB */
+    bool no_sync;     /* LMDB: no fsync; only for tests that are not about durability */
+    /* ZooKeeper: the server of a new session catches up with the leader (sync) before it is followed */
+    bool catches_up;
 };
 
 /**
- * Open by URL. ZooKeeper: returns before a connection exists, calls wait for it. LMDB: makes DIR if missing, locks it
- * against another process.
+ * Open by URL. ZooKeeper: returns before a connection exists; calls wait for it. LMDB: makes DIR if missing and locks it
+ * against other processes.
  * @return 0; ERR_INVALID (URL), ERR_IO, ERR_WRONGSTATE (DIR in use by another process, pid named), with *why filled.
  */
 int store_open(struct run_loop *loop, const char *url, const struct store_options *options,
                struct store **out, struct err_info *why);
-/** Finish what runs (ERR_CANCELLED for what cannot), release everything, then call closed(arg). */
+/** Complete the calls under way (ERR_CANCELLED where that is impossible), release everything, then call closed(arg). */
 void store_close(struct store *s, void (*closed)(void *arg), void *arg);
 /** "zookeeper" or "lmdb". Static. */
 const char *store_kind(const struct store *s);
 /** The URL it was opened with; valid while open. */
 const char *store_url(const struct store *s);
 
-/* What a call is given (paths, bytes, lists) is borrowed during the call only. A request of all in all more than about
- * 1 MB, ZooKeeper's limit, is ERR_TOOBIG on both backends. */
+/* Arguments (paths, bytes, lists) are borrowed during the call only. A request of more than about 1 MB, ZooKeeper's
+ * limit, is ERR_TOOBIG on both backends. */
 
 /** Read data and stat of a node. */
 void store_get(struct store *s, const char *path, STORE_DONE, void *arg);
@@ -125,11 +128,11 @@ void store_stat(struct store *s, const char *path, STORE_DONE, void *arg);
 void store_children(struct store *s, const char *path, STORE_DONE, void *arg);
 /** Read the ACL and the stat of a node. */
 void store_get_acl(struct store *s, const char *path, STORE_DONE, void *arg);
-/** What is read after this completion is at least as new as what anybody had been told when it was called, by whichever
- *  server of an ensemble. */
+/** Reads after this completion return a state at least as new as any that any server of the ensemble had returned to any
+ *  client when it was called. */
 void store_sync(struct store *s, STORE_DONE, void *arg);
-/** Make a node; its parent must exist. path "/" makes the root itself (ZooKeeper: its parent must exist). LMDB keeps
- *  ACLs and gives them back; who may do what is for the caller to decide there. */
+/** Make a node; its parent must exist. path "/" makes the root itself (ZooKeeper: its parent must exist). LMDB stores
+ *  ACLs and returns them; the caller enforces them. */
 void store_create(struct store *s, const char *path, const void *bytes, size_t len,
                   const struct store_acl *acl, STORE_DONE, void *arg);
 /** Replace data; version -1: any, else ERR_CONFLICT when it differs. */
@@ -141,16 +144,17 @@ void store_set_acl(struct store *s, const char *path, const struct store_acl *ac
 void store_delete(struct store *s, const char *path, int32_t version, STORE_DONE, void *arg);
 
 /**
- * Replace data, or delete a node without children, if the node's data are still those of this mzxid: the very node, not another
+ * Replace data, or delete a node without children, if the mzxid of the node is still this one: the very node, not another
  * that was made in its place and has reached the same version.
  *
  * ZooKeeper can check a version only, and a node that is deleted and made anew begins with version 0 again. So there the
- * write is a multi, sent when the node has been read (so it completes later than what was called after it), that stands on the parent's count of creates as well: it makes and deletes a sequential node
- * "bobbin-check-<count>", of which watchers are told and which no reader sees. Who may write the node but not make or delete
- * children of its parent is left with the version; so is the root.
+ * write is a multi that checks the parent's count of creates as well: it makes and deletes a sequential node
+ * "bobbin-check-<count>", which fires watches and which no reader sees. It is sent after the node has been read, so it
+ * completes later than calls made after it. A caller who may write the node but may not make or delete children of its
+ * parent gets the check of the version only; so does the root.
  *
- * Completion: as for store_set and store_delete; ERR_CONFLICT: the data are others, as the ensemble's leader has them;
- * ERR_UNAVAILABLE, besides: children of the parent were made all the time, nothing was written.
+ * Completion: as for store_set and store_delete; ERR_CONFLICT: the leader of the ensemble has other data;
+ * ERR_UNAVAILABLE, also: other clients kept making children of the parent, nothing was written.
  */
 void store_set_if(struct store *s, const char *path, const void *bytes, size_t len, int64_t mzxid, STORE_DONE,
                   void *arg);
@@ -166,13 +170,13 @@ struct store_op {
     const struct store_acl *acl;
     int64_t mzxid; /* store_set_if, store_delete_if; 0 in a multi */
 };
-/** All or nothing; an op sees what those before it did. err is that of the first op that failed, failed_op its index;
- *  zxid that of the last op. n_ops 0 is ERR_INVALID. */
+/** All or nothing; an op sees the effects of those before it. err is that of the first op that failed, failed_op its
+ *  index; zxid that of the last op. n_ops 0 is ERR_INVALID. */
 void store_multi(struct store *s, const struct store_op *ops, size_t n_ops, STORE_DONE, void *arg);
 
 /**
- * Copy the whole store, as it was at one moment, into a new directory that can be opened as file:DIR and has a store id of
- * its own. Reads and writes go on meanwhile.
+ * Copy one consistent state of the whole store into a new directory, which can be opened as file:DIR and has a store id of
+ * its own. Reads and writes continue meanwhile.
  *
  * @param dir  absolute path of the directory to make; missing parents are made   [borrowed during the call]
  * done: 0; ERR_EXISTS: something is at dir; ERR_UNSUPPORTED: not a store in files; ERR_IO, ERR_NOSPC: nothing is at dir.
@@ -180,18 +184,18 @@ void store_multi(struct store *s, const struct store_op *ops, size_t n_ops, STOR
  */
 void store_backup(struct store *s, const char *dir, STORE_DONE, void *arg);
 
-/* ---- following: what the mirror stands on ---- */
+/* ---- following: the source of the mirror ---- */
 
 /**
- * What a follower of the whole tree is told, always on the owner loop.
+ * Callbacks of a follower of the whole tree, always on the owner loop.
  *
- * A full read is framed by begin and end and may be interleaved with changes; nodes not seen between them are gone.
- * Parents come before their children; a node whose parent is not known is passed over.
- * It happens at first and after every reconnect. applied(n): everything up to revision number n has been delivered.
+ * A full read comes first and after every reconnect. begin and end frame it, changes may be interleaved; nodes that do not
+ * occur between them are gone. Parents come before their children; a follower ignores a node whose parent it does not know.
+ * applied(n): everything up to revision number n has been delivered.
  */
 struct store_follow_ops {
     void (*begin)(void *arg, const char *store_id);
-    /** The node is like this now (made or changed). bytes NULL: only its stat changed. */
+    /** The state of a node that was made or changed. bytes NULL: only its stat changed. */
     void (*node)(void *arg, const char *path, const struct store_stat *stat, const char *bytes, size_t len);
     /** The node and everything below are gone. zxid: at least that of the delete, at most that of the next `applied`. */
     void (*gone)(void *arg, const char *path, int64_t zxid);

@@ -1,12 +1,11 @@
 /**
- * What a backend is to store.c, and what backends share. Internal to lib/store.
+ * The interface between store.c and its backends, and what backends share. Internal to lib/store.
  *
  *     caller ─► store.c ── checks path, size, state ──► store_backend_ops ─► lmdb.c | zk.c
- *                  └─ refused: completion posted, the backend never hears of the call
+ *                  └─ refused: completion posted, no backend sees the call
  *
  * A backend's own struct has `struct store` as its first member, filled by store_base_init. Paths that reach a backend
- * are checked already; what a call's arguments point to is borrowed during the call only. Completions never run before
- * the call returns. Thread: owner for everything.   Source: ours.
+ * are valid; arguments are borrowed during the call only. Completions never run before the call returns. Thread: owner for everything.   Source: ours.
  */
 #ifndef STORE_STORE_BACKEND_H
 #define STORE_STORE_BACKEND_H
@@ -24,7 +23,7 @@
 
 enum store_read_kind { STORE_READ_DATA, STORE_READ_STAT, STORE_READ_CHILDREN, STORE_READ_ACL };
 
-/** Whom to tell how a call went. */
+/** The completion of a call. */
 struct store_call {
     STORE_DONE;
     void *arg;
@@ -38,7 +37,7 @@ struct store_backend_ops {
     void (*set_acl)(struct store *s, const char *path, const struct store_acl *acl, struct store_call call);
     /** n_ops >= 1. */
     void (*multi)(struct store *s, const struct store_op *ops, size_t n_ops, struct store_call call);
-    /** Wait until the server has what others were told of; NULL: it always has. */
+    /** See store_sync; NULL: the backend has one server, which is never behind. */
     void (*sync)(struct store *s, struct store_call call);
     /** Copy the whole store into a directory; NULL: it cannot. */
     void (*backup)(struct store *s, const char *dir, struct store_call call);
@@ -64,7 +63,7 @@ struct store {
 /** Fill the base part. url is copied. */
 void store_base_init(struct store *s, const struct store_backend_ops *ops, struct run_loop *loop,
                      const char *url);
-/** The backend holds nothing any more but its struct: frees that and tells the closer, on a later turn of the loop. */
+/** The backend has released everything but its struct: free that and call `closed`, on a later turn of the loop. */
 void store_base_closed(struct store *s);
 
 /** Call the completion now with an error; where is the path (may be NULL). Never from inside the call itself. */

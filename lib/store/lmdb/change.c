@@ -1,4 +1,4 @@
-/* The tree inside an LMDB file: changing it. */
+/* The tree inside an LMDB file: operations that change it. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,9 +12,9 @@
 #include "store/lmdb/tree.h"
 #include "store/store_backend.h"
 
-/** Pages kept back from creates and sets, so that a full store can still delete: deleting writes new pages first. */
+/** Pages reserved for deletes: a delete writes new pages before it frees any, and must work in a full store. */
 enum { PAGES_FOR_DELETES = 64, PAGES_PER_OP = 4 };
-/** So far behind its end a file certainly needs another block. */
+/** A write this far behind its end certainly allocates a block of the file. */
 enum { BEYOND_LAST_BLOCK = 1 << 20 };
 
 /** Where an operation takes place. */
@@ -24,7 +24,7 @@ struct place {
     size_t name_len, parent_path_len;
 };
 
-/** Note what LMDB said. @return ERR_*. */
+/** Note a result of LMDB. @return ERR_*. */
 static int note_result(struct lmdb_txn *t, int rc)
 {
     if (rc) {
@@ -101,7 +101,7 @@ int lmdb_txn_begin(struct lmdb_txn *t, const struct lmdb_tree *tree, struct buf 
     return 0;
 }
 
-/** LMDB calls a write that ended half-way EIO, which a full disk's is: ask the system for its own word. @return result of LMDB. */
+/** Find the cause of a failed commit: LMDB returns EIO for a short write, also on a full disk. @return result of LMDB. */
 static int cause_of(const struct lmdb_tree *tree, int rc)
 {
     mdb_filehandle_t fd;
@@ -208,7 +208,7 @@ static int node_find(struct lmdb_txn *t, const char *path, struct place *place, 
     return lmdb_tree_node(t->tree, t->txn, place->id, n) ? damaged(t) : 0;
 }
 
-/** The node that an operation means. @return 0; or ERR_NOTFOUND, ERR_CONFLICT: it is another, ERR_IO. */
+/** The node of an operation, if version and mzxid are those it names. @return 0; or ERR_NOTFOUND, ERR_CONFLICT: it is another, ERR_IO. */
 static int meant_find(struct lmdb_txn *t, const struct store_op *op, struct place *place, struct lmdb_node *n)
 {
     int err = node_find(t, op->path, place, n);
@@ -324,7 +324,7 @@ static int op_delete(struct lmdb_txn *t, const struct store_op *op, struct lmdb_
         MDB_val key = {lmdb_child_key(place.parent, place.name, place.name_len, key_bytes), key_bytes};
         err = note_result(t, mdb_del(t->txn, t->tree->children, &key, NULL));
     }
-    /* The parent's new pzxid goes first: it tells a follower the number of this deletion. */
+    /* The parent's new pzxid goes first: from it a follower learns the number of this delete. */
     if (!err)
         err = parent_touch(t, op->path, &place, -1);
     note(t, LMDB_GONE, op->path, strlen(op->path), NULL);

@@ -1,4 +1,4 @@
-/* Snapshot and changes for the follower of an LMDB store. */
+/* The full read and the changes that an LMDB store delivers to its follower. */
 #include "store/lmdb/feed.h"
 
 #include <stdlib.h>
@@ -9,7 +9,7 @@
 
 #define FEED_MAGIC OBJ_MAGIC('L', 'F', 'E', 'D')
 
-/** One slice: small enough that telling it holds the loop for well under a millisecond. */
+/** One slice: small enough that delivering it takes well under a millisecond of the loop. */
 enum { SLICE_NODES = 256, SLICE_BYTES = 256 << 10, RETRY_MS = 1000 };
 
 /** A node whose children are being read. */
@@ -51,7 +51,7 @@ struct lmdb_feed {
     void *follower;
     uv_work_t work;
     bool is_busy; /* a thread reads a slice, or held_next is posted */
-    bool is_live; /* snapshot and what was held are told: changes go straight on */
+    bool is_live; /* the snapshot and all held changes are delivered: changes are delivered at once */
     struct snapshot snapshot;
     struct held_list held;
     struct run_timer *retry;
@@ -129,10 +129,10 @@ static void slice_read(uv_work_t *work)
         s->err = node_next(f, &n_bytes);
 }
 
-/* ---- telling ---- */
+/* ---- delivering ---- */
 
 /* zxid: of their commit. */
-static void emit(struct lmdb_feed *f, struct lmdb_change_list *changes, int64_t zxid)
+static void deliver(struct lmdb_feed *f, struct lmdb_change_list *changes, int64_t zxid)
 {
     struct lmdb_change *change;
     STAILQ_FOREACH (change, changes, link) {
@@ -159,7 +159,7 @@ static void held_free(struct lmdb_feed *f)
     }
 }
 
-/** Tell what was held, a commit a turn of the loop; then changes go straight on. */
+/** Deliver held changes, one commit a turn of the loop; after the last, changes are delivered at once. */
 static void held_next(void *arg)
 {
     struct lmdb_feed *f = obj_cast(arg, struct lmdb_feed, FEED_MAGIC);
@@ -174,7 +174,7 @@ static void held_next(void *arg)
         return;
     }
     STAILQ_REMOVE_HEAD(&f->held, link);
-    emit(f, &held->changes, held->zxid);
+    deliver(f, &held->changes, held->zxid);
     if (!f->stopped)
         f->ops->applied(f->follower, held->zxid);
     free(held);
@@ -197,7 +197,7 @@ static void snapshot_fini(struct snapshot *s)
     STAILQ_INIT(&s->slice);
 }
 
-/** The snapshot cannot be read: tell it and begin anew in a while. */
+/** The snapshot cannot be read: report that to the follower and begin anew after a pause. */
 static void snapshot_fail(struct lmdb_feed *f, int err, int lmdb_rc)
 {
     struct err_info why = {0};
@@ -225,7 +225,7 @@ static void slice_done(uv_work_t *work, int status)
         snapshot_fail(f, s->err, 0);
         return;
     }
-    emit(f, &s->slice, s->zxid);
+    deliver(f, &s->slice, s->zxid);
     if (f->stopped)
         return;
     if (!s->is_done) {
@@ -304,7 +304,7 @@ void lmdb_feed_commit(struct lmdb_feed *f, struct lmdb_batch *batch)
     if (!f->ops || f->stopped || !batch->zxid) {
         lmdb_changes_free(&batch->changes);
     } else if (f->is_live) {
-        emit(f, &batch->changes, batch->zxid);
+        deliver(f, &batch->changes, batch->zxid);
         f->ops->applied(f->follower, batch->zxid);
     } else {
         struct held *held = mem_new(struct held);

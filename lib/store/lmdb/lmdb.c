@@ -1,7 +1,7 @@
 /*
  * The embedded backend: a tree in an LMDB file.
  *
- *     writes ─► lmdb_writer.c (one thread, group commits) ─► batch ─► lmdb_feed.c (follower), then completions
+ *     writes ─► writer.c (one thread, group commits) ─► batch ─► feed.c (follower), then completions
  *     reads  ─► libuv's thread pool, a read transaction each ─► completion
  *
  * Neither ever makes the loop wait for the disk, and no reader waits for a writer.
@@ -302,7 +302,7 @@ static void write_complete(struct lmdb_write *write)
         write->call.done(write->call.arg, write->err, &result);
 }
 
-/** The follower learns of changes before the writers do: a reader of the mirror sees its own write at once. */
+/** The follower gets changes before the writers get their results: a reader of the mirror sees its own write at once. */
 static void on_batch(void *arg, struct lmdb_batch *batch)
 {
     struct lmdb *l = lmdb_of(obj_cast(arg, struct store, STORE_MAGIC));

@@ -1,5 +1,5 @@
 /**
- * What lmdb_tree.c (reading) and lmdb_change.c (writing) share below lmdb_tree.h.
+ * What tree.c (reading) and change.c (writing) share below tree.h.
  * Thread: one transaction, one thread at a time.   Source: ours.
  */
 #ifndef STORE_LMDB_META_H

@@ -3,11 +3,11 @@
  *
  *     meta       "format" "store_id" "zxid" "next_id"
  *     children   (parent id, big-endian; name)  ->  id
- *     nodes      id                             ->  stat, ACL, data (lmdb_node.h)
+ *     nodes      id                             ->  stat, ACL, data (node.h)
  *
  * The root is id 1 and may be missing. An operation checks everything before it changes anything: one that is refused
- * leaves the transaction as it was. ERR_IO and ERR_NOSPC from LMDB itself may leave it half-changed: only aborting is
- * left then (lmdb_txn.is_broken). Every change gets the next revision number, kept in the same transaction.
+ * leaves the transaction as it was. ERR_IO and ERR_NOSPC from LMDB itself may leave it half-changed: then it can only be
+ * aborted (lmdb_txn.is_broken). Every change gets the next revision number, kept in the same transaction.
  * Thread: one transaction, one thread at a time.   Source: design of the store; ZooKeeper's data model.
  */
 #ifndef STORE_LMDB_TREE_H
@@ -20,7 +20,7 @@
 #include "store/store.h"
 
 #define LMDB_STORE_ID_LEN 16
-/** Smallest map in bytes: below it not even the pages kept back for deletes have room. */
+/** Smallest map in bytes: a smaller one has no room for the pages that are reserved for deletes. */
 #define LMDB_MAP_MIN (1 << 20)
 
 struct lmdb_tree {
@@ -32,7 +32,7 @@ struct lmdb_tree {
 
 enum lmdb_change_kind { LMDB_NODE, LMDB_STAT, LMDB_GONE };
 
-/** One thing a follower is to be told. */
+/** One change, for the follower. */
 struct lmdb_change {
     STAILQ_ENTRY(lmdb_change) link;
     enum lmdb_change_kind kind;
@@ -52,11 +52,11 @@ struct lmdb_txn {
     size_t n_pages_room;              /* pages that creates and sets may still take */
     bool is_broken;                   /* LMDB failed: nothing but lmdb_txn_abort any more */
     int lmdb_rc;                      /* why */
-    struct lmdb_change_list *changes; /* where changes are noted; NULL: nowhere */
+    struct lmdb_change_list *changes; /* receives the changes; NULL: nobody follows */
     struct buf *scratch;
 };
 
-/** What an operation did. */
+/** Result of an operation. */
 struct lmdb_effect {
     struct store_stat stat; /* create, set, set_acl */
     int64_t zxid;

@@ -91,7 +91,7 @@ static void apply(struct lmdb_txn *t, struct lmdb_write *write)
         write->err = lmdb_txn_multi(t, write->ops, write->n_ops, &write->effect, &write->failed_op);
 }
 
-/** Tell the daemon that there is no room for the store, or that there is again. @param rc  of LMDB; 0: it was written */
+/** Report that the disk has no room for the store, or has room again. @param rc  of LMDB; 0: the commit succeeded */
 static void report_room(const struct lmdb_writer *w, int rc)
 {
     if (rc == 0)

@@ -4,7 +4,7 @@
  *
  *     owner loop ── lmdb_writer_put ──► queue ──► writer thread: apply, commit ── run_post ──► batch on the owner loop
  *
- * A batch is posted after its commit, so what it tells is durable. Thread: owner, but for the thread inside.
+ * A batch is posted after its commit, so its results are durable. Thread: owner, but for the thread inside.
  * Source: ours.
  */
 #ifndef STORE_LMDB_WRITER_H
@@ -24,7 +24,7 @@ struct lmdb_write {
     struct store_op *ops; /* LMDB_WRITE_ACL: one, of which path and acl count */
     size_t n_ops, n_bytes;
     struct store_call call;
-    int err, lmdb_rc; /* result; lmdb_rc: what LMDB said about ERR_IO and ERR_NOSPC, 0: nothing */
+    int err, lmdb_rc; /* result; lmdb_rc: LMDB's own, of ERR_IO and ERR_NOSPC; 0: none */
     size_t failed_op;
     struct lmdb_effect effect;
 };
@@ -33,7 +33,7 @@ STAILQ_HEAD(lmdb_write_list, lmdb_write);
 enum lmdb_batch_kind {
     LMDB_BATCH_WRITES,   /* writes were carried out */
     LMDB_BATCH_SNAPSHOT, /* answer to LMDB_WRITE_FOLLOW: later batches hold their changes */
-    LMDB_BATCH_ENDED     /* the thread has nothing more to do */
+    LMDB_BATCH_ENDED     /* the last one: the thread ends */
 };
 
 struct lmdb_batch {

@@ -10,12 +10,12 @@
 
 #define INTAKE_MAGIC OBJ_MAGIC('M', 'I', 'N', 'T')
 
-/** Nodes that what is passed on at once may drop in a turn (some hundred microseconds), and nodes and words of a step. */
+/** Nodes that events passed at once may drop in a turn (some hundred microseconds), and nodes and events of a step. */
 enum { TURN_NODES = 250, STEP_NODES = 50 };
 /** Each time that many bytes more are held a step is twice as large: with 64 MiB it is three million nodes. */
 enum { DOUBLE_BYTES = 4 << 20, DOUBLINGS_MAX = 32 };
 
-/** A word and copies of what it was given. */
+/** An event with copies of its values. */
 struct held {
     STAILQ_ENTRY(held) link;
     struct mirror_event event;

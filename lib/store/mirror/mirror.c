@@ -5,12 +5,12 @@
  *                                    the old one is freed in steps
  *     read again after a reconnect:  nodes go to `tree` as differences; at its end a sweep in
  *                                    steps drops what this generation has not seen                  change…, applied
- *     … and it shows an older state: as before; then the tree is told as that of another store      synced
- *     a large subtree gone:          dropped in steps; what the store tells meanwhile is held       change…, then that
+ *     … and it shows an older state: as before; then the tree is published as that of another store synced
+ *     a large subtree gone:          dropped in steps; later events of the store are held          change…, then those
  *
  * A store goes back when an old snapshot of it is put in place. Its numbers only rise otherwise, so any that is lower than
- * what the tree has, or than what was applied, shows it. Numbers that were given out before will then be given out again
- * for other changes: they must never be taken for the new ones. Hence the id that readers are shown gets four more digits.
+ * what the tree has, or than what was applied, shows it. The store will then give numbers out again for other changes,
+ * which readers must never take for the earlier ones. Hence the id that readers get is extended by four digits.
  */
 #include "store/mirror/mirror.h"
 
@@ -78,12 +78,12 @@ struct mirror {
     struct err_info stale;
     char store_id
         [STORE_REVISION_MAX]; /* what readers are shown: that of the tree, or more after it went back */
-    char tree_id[STORE_REVISION_MAX], aside_id[STORE_REVISION_MAX]; /* as the store tells them */
+    char tree_id[STORE_REVISION_MAX], aside_id[STORE_REVISION_MAX]; /* as the store names them */
     struct mirror_past past;                                        /* tree_id is "" when there is none */
-    bool is_older; /* the store has gone back, which is not told yet: that is for the end of a full read */
+    bool is_older;                 /* the store has gone back; published at the end of the full read */
     uint32_t generation : 24;      /* as in the items */
-    int64_t applied;               /* told to listeners */
-    int64_t pending_applied;       /* to be told when the full read is complete */
+    int64_t applied;               /* published to listeners */
+    int64_t pending_applied;       /* to be published when the full read is complete */
     int64_t latest;                /* largest number seen of this store */
     struct mirror_garbage garbage; /* of trees that nobody reads any more */
     struct run_task *freeing, *sweep;
@@ -92,7 +92,7 @@ struct mirror {
     TAILQ_HEAD(, waiter) waiters;
 };
 
-/* ---- telling ---- */
+/* ---- notifying the listeners ---- */
 
 static void notify_change(struct mirror *m, enum mirror_change kind, const char *path,
                           const struct mirror_item *item, const char *old_data, size_t old_len, int64_t zxid)
@@ -156,7 +156,7 @@ static struct mirror_tree *tree_now(struct mirror *m)
     return m->state == MIRROR_ASIDE ? &m->aside : &m->tree;
 }
 
-/** Take an item without children out, and tell it when the tree is the visible one. The parent's new stat comes by itself. */
+/** Remove an item without children, and notify when the tree is the visible one. The parent's new stat comes as an event of its own. */
 static void item_drop(struct mirror *m, struct mirror_tree *tree, struct mirror_item *item)
 {
     buf_auto struct buf path = BUF_EMPTY;
@@ -398,7 +398,7 @@ static void aside_publish(struct mirror *m)
     read_complete(m);
 }
 
-/* ---- what the store tells ---- */
+/* ---- events of the store ---- */
 
 static void on_begin(struct mirror *m, const char *store_id)
 {
@@ -478,7 +478,7 @@ static void on_lost(struct mirror *m, const struct err_info *why)
     notify_stale(m, why);
 }
 
-/** A word of the store's; see mirror_intake.h. Only what drops nodes may be too much for a turn. */
+/** One event of the store; see intake.h. Only removing nodes may be too much for a turn. */
 static bool take(void *arg, const struct mirror_event *event, size_t *n_left)
 {
     struct mirror *m = obj_cast(arg, struct mirror, MIRROR_MAGIC);

@@ -5,8 +5,8 @@
  *                        └──────► listeners             (ordered changes, applied revision)
  *
  * The first full read is invisible until it is complete; later ones (after a reconnect) are applied as differences, so
- * there is never an empty or half-read tree. A subtree that is gone leaves it in steps (run/task.h), children first; whatever
- * the store tells after it comes after it. Thread: owner for everything.   Source: ours.
+ * there is never an empty or half-read tree. A subtree that is gone is removed in steps (run/task.h), children first; later
+ * events of the store come after it. Thread: owner for everything.   Source: ours.
  */
 #ifndef STORE_MIRROR_MIRROR_H
 #define STORE_MIRROR_MIRROR_H
@@ -49,27 +49,27 @@ struct mirror_listener {
 struct mirror *mirror_new(struct store *s);
 /** Free; after store_close of its store. Waits still open are forgotten, their functions not called. */
 void mirror_free(struct mirror *m);
-/** What readers of a mirror before this one were shown last. */
+/** The last state that readers of an earlier mirror have seen. */
 struct mirror_past {
     char tree_id[STORE_REVISION_MAX];  /* the store's own id */
-    char store_id[STORE_REVISION_MAX]; /* the id that readers were shown */
-    int64_t newest;                    /* the newest revision number that they were shown */
+    char store_id[STORE_REVISION_MAX]; /* the id that readers have seen */
+    int64_t newest;                    /* the newest revision number that they have seen */
 };
 /**
- * Go on from what was shown before, if the first full read finds that store: its readers see the same id, and that the store has gone
- * back meanwhile shows. Before that read; the store is to be opened with `catches_up`.
+ * Continue from an earlier mirror's last state, if the first full read finds the same store: readers see the same id, and a
+ * store that has gone back meanwhile is noticed. To be called before that read; the store must be open with `catches_up`.
  */
 void mirror_go_on(struct mirror *m, const struct mirror_past *past);
-/** What readers are shown now. Meaningless before mirror_ready. */
+/** The state that readers see now. Meaningless before mirror_ready. */
 void mirror_present(const struct mirror *m, struct mirror_past *out);
-/** Add a listener; ops (members may be NULL) and arg live as long as the mirror. One that comes late is told nothing of
+/** Add a listener; ops (members may be NULL) and arg live as long as the mirror. A late one is not notified of
  *  what was before: see mirror_ready. */
 void mirror_listen(struct mirror *m, const struct mirror_listener *ops, void *arg);
 
 /** Whether the first full read is complete. */
 bool mirror_ready(const struct mirror *m);
-/** Store that the tree is of, "" before it is ready; as the store tells it, and with four digits more, made up here, after
- *  it went back to an earlier state. Valid until `synced`. */
+/** Id of the store that the tree is of, "" before it is ready: the store's own, extended by four digits after the store
+ *  went back to an earlier state. Valid until `synced`. */
 const char *mirror_store_id(const struct mirror *m);
 /** Everything up to this revision number is in the tree; 0 before it is ready. */
 int64_t mirror_applied(const struct mirror *m);
@@ -96,9 +96,9 @@ void mirror_path(const struct mirror_node *node, struct buf *out);
 /** Set the index owner's pointer of a node. */
 void mirror_node_user(const struct mirror_node *node, void *user);
 
-/** What a reader has found out about a node's data: 0 at first and after each change of them. */
+/** A note that a reader has left about a node's data: 0 at first and after each change of them. */
 uint8_t mirror_node_note(const struct mirror_node *node);
-/** Keep it. @param note  not 0; what it means is one agreement of all readers of this mirror */
+/** Leave a note. @param note  not 0; all readers of this mirror agree on its meaning */
 void mirror_node_set_note(const struct mirror_node *node, uint8_t note);
 
 /**

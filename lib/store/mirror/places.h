@@ -1,12 +1,12 @@
 /**
- * Where a node is: a hash table from path to item, for one mirror tree. A look-up touches the shard, a slot or its neighbour, and the
- * item, however deep the path is, where a walk through treaps of a hundred children touches ten items a level.
+ * A hash table from path to item, for one mirror tree. A look-up touches the shard, a slot or its neighbour, and the item,
+ * however deep the path is; a walk through treaps of a hundred children touches ten items a level.
  *
  *     path ──► hash ──► shard (lower bits) ──► slots: [hash item, -, hash item, …]   open addressing, at most three quarters full
  *
- * An item's hash is that of its path, with a secret key, so two paths have the same one with a probability of 2^-64, and nobody can
- * choose such paths. What is compared at a look-up is the hash and the last name. There are many shards, so that growing, which one
- * shard does in one turn, is short with any number of items. 21 to 43 bytes an item.
+ * An item's hash is that of its path, with a secret key, so two paths have the same one with a probability of 2^-64, and no client
+ * can choose such paths. A look-up compares the hash and the last name. There are many shards because a shard grows in one
+ * turn of the loop, which must be short with any number of items. 21 to 43 bytes an item.
  * Thread: owner.   Source: ours; Knuth, The Art of Computer Programming 6.4, algorithm R (removing).
  */
 #ifndef STORE_MIRROR_PLACES_H

@@ -5,7 +5,7 @@
  *                    /  \             /  \
  *                 left  right      left  right                  (siblings, by byte order of the name)
  *
- * Beside the treaps, which give the order, there is one hash table of all children (mirror_places.h), which finds them by path.
+ * Beside the treaps, which give the order, there is one hash table of all children (places.h), which finds them by path.
  * About 160 bytes a node beside its name and data. Thread: owner.   Source: treaps: Seidel and Aragon 1996.
  */
 #ifndef STORE_MIRROR_TREE_H
@@ -31,7 +31,7 @@ struct mirror_tree {
     struct mirror_places *places; /* every item but the root; NULL: none yet */
 };
 
-/** Items of trees that were given up, linked through what were their parent pointers; not freed yet. */
+/** Items of discarded trees, not freed yet; linked through what were their parent pointers. */
 struct mirror_garbage {
     struct mirror_item *first;
     size_t n_bytes;
@@ -59,7 +59,7 @@ void mirror_tree_remove(struct mirror_tree *t, struct mirror_item *item);
 void mirror_item_free(struct mirror_item *item);
 /** Free everything; the tree is empty and usable again. */
 void mirror_tree_fini(struct mirror_tree *t);
-/** Empty a tree at once: its items are added to the garbage. */
+/** Empty a tree in constant time: its items become garbage. */
 void mirror_tree_discard(struct mirror_tree *t, struct mirror_garbage *garbage);
 /** Free at most n of them. @return whether any is left. */
 bool mirror_garbage_free(struct mirror_garbage *garbage, size_t n);

@@ -24,7 +24,7 @@ struct zkcond {
     struct parent *parent; /* while it is in a batch */
     struct store_op op;    /* path and bytes are ours */
     struct store_call call;
-    bool is_synced; /* what is read is as new as what anybody was told */
+    bool is_synced; /* what is read is as new as anything that any server has returned */
     bool is_plain;  /* we may not write to the parent, or there is none: the version is all that is checked */
     int n_rounds;
 };
@@ -61,7 +61,7 @@ static void refuse(struct zkcond *w, int err, const char *text)
     finish(w, err, &r);
 }
 
-/* An error of the whole multi, told of one of its writes. */
+/* Complete one write of a multi that failed as a whole. */
 static void finish_failed(struct zkcond *w, int err, const struct err_info *why)
 {
     if (w->set->store->is_closing && err != ERR_UNKNOWN_OUTCOME)

@@ -8,7 +8,7 @@
  * A version alone does not say which node is meant: after delete and create it begins again at 0. The number of children that were
  * ever made under the parent does not, and a sequential node has it in its name. So the multi makes one ("bobbin-check-")
  * and deletes the one that has the number which was read before the node: that fails when a child was made since, so
- * the node is the one that was read, or gone. A multi is one change, so readers never see it; watchers are told of it.
+ * the node is the one that was read, or gone. A multi is one change, so readers never see the node; its watches fire.
  *
  * The check of one write makes a child, so it would fail that of a sibling's write which was read before. Hence there is one multi
  * at a time under one parent: what comes meanwhile waits and goes together, up to 64 writes, of each node one. When one of

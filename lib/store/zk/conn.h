@@ -1,6 +1,6 @@
 /**
- * One TCP connection to one server: look-up, connect, bytes in, bytes out. It knows nothing of what the bytes mean.
- * After `lost`, or whenever it is no longer wanted, the owner calls zkc_close; `closed` is the last that is heard of it.
+ * One TCP connection to one server: look-up, connect, bytes in, bytes out; it does not interpret the bytes.
+ * After `lost`, or whenever it is no longer wanted, the owner calls zkc_close; `closed` is the last callback.
  * Thread: owner for everything.   Source: ours.
  */
 #ifndef STORE_ZK_CONN_H

@@ -28,18 +28,18 @@ struct zkf {
     char *root;
     const struct store_follow_ops *ops;
     void *arg;
-    bool is_begun;               /* READING: begin has been told */
+    bool is_begun;               /* READING: begin was emitted */
     int64_t czxid;               /* of the root that was begun with last */
-    bool has_store_id, has_root; /* ops have been told of a store, and know of its root */
+    bool has_store_id, has_root; /* the follower has got a store and its root */
     struct map known;            /* READING: path -> &is_delivered or &is_listed */
-    struct buf gone;             /* paths, each with its NUL: deleted, not told yet */
+    struct buf gone;             /* paths, each with its NUL: deleted, not emitted yet */
     struct zko_set own;          /* LIVE: own writes, not to be read back */
     struct map dirty;            /* nodes whose children changed in this batch of notices */
     bool has_news, is_mark_out;  /* notices in this batch / a mark is queued or under way */
     bool is_mark_wanted;         /* another is wanted after it */
     int64_t seen_zxid;           /* highest in a reply's header */
     int64_t mark_floor;          /* seen_zxid when the mark was queued */
-    int64_t applied_zxid;        /* last that was told as applied */
+    int64_t applied_zxid;        /* last that was emitted as applied */
     struct run_timer *timer;
     void (*closed)(void *arg);
     void *closed_arg;
@@ -48,7 +48,7 @@ struct zkf {
 /* Values of `known`. */
 static char is_delivered, is_listed;
 
-/* ---- telling ---- */
+/* ---- emitting ---- */
 
 static void emit_node(struct zkf *f, const char *path, const struct store_stat *stat, const char *bytes,
                       size_t len)
@@ -57,7 +57,7 @@ static void emit_node(struct zkf *f, const char *path, const struct store_stat *
         f->ops->node(f->arg, path, stat, bytes, len);
 }
 
-/* Tell what was deleted before a reply with this number in its header. */
+/* Emit what was deleted before a reply with this number in its header. */
 static void emit_gone(struct zkf *f, int64_t zxid)
 {
     buf_auto struct buf gone = f->gone;
@@ -253,7 +253,7 @@ static void got_mark(struct zkf *f, const struct zks_reply *reply)
     bool is_quiet = zkreads_is_idle(&f->jobs) && !f->has_news;
     int64_t zxid = is_quiet ? reply->zxid : f->mark_floor;
     if (zxid > zko_floor(&f->own))
-        zxid = zko_floor(&f->own); /* more is told when the write's answer is here */
+        zxid = zko_floor(&f->own); /* the rest is emitted when the write's reply is here */
     if (f->phase == ZKF_READING) {
         f->phase = ZKF_LIVE;
         map_fini(&f->known, NULL);
@@ -331,7 +331,7 @@ static void on_root_notice(struct zkf *f, int32_t kind)
         zkreads_add(&f->jobs, ZKREAD_DATA, "/", false);
 }
 
-/* Whether an own write tells what changed. Not when something that stands before it in the order has to be told first. */
+/* Whether the notice is that of an own write, which is emitted. Not when something that precedes it must be emitted first. */
 static bool is_own_write(struct zkf *f, const char *path, int32_t kind, const char *awaited)
 {
     if (f->gone.len == 0 && !zkreads_awaits_data(&f->jobs, awaited))

@@ -8,15 +8,15 @@
  *                            MISSING ◄────────────┘
  *
  * One persistent recursive watch (ZooKeeper 3.6) is set before anything is read, and all reads go through the same
- * session, so the stream of notices and replies is one order: a reply tells how things are at its place in it. Hence:
- * - a notice "created" or "deleted" makes void every read of that path which is under way: what it would tell is past, or
- *   would come before the node's parent;
+ * session, so the stream of notices and replies is one order: a reply is the state at its place in it. Hence:
+ * - a notice "created" or "deleted" voids every read of that path which is under way: its reply would be a past state, or
+ *   come before the node's parent;
  * - while READING, notices of what will be read later anyway are ignored: a node counts from the moment its parent's
  *   children have been listed;
  * - a notice "deleted" is passed on with the next reply, whatever that answers: its header has a number that is not below
- *   the delete's own, which the notice lacks; so nobody is shown more than the number he is told covers;
+ *   the delete's own, which the notice lacks; so no reader sees more than the number covers that it gets;
  * - a stat alone is not passed on while the node's data are awaited, so that data never lag behind their stat;
- * - what this process itself has written is not read back: see zk_own.h;
+ * - what this process itself has written is not read back: own.h;
  * - `exists` of the root follows each batch of notices, and every second: when its reply finds nothing outstanding, the
  *   zxid in its header is the applied one; otherwise that of the last reply before it was asked.
  *
@@ -35,7 +35,7 @@ struct zkf;
  *
  * @param config  of the session                                                  [borrowed during the call]
  * @param root    "" for ZooKeeper's own root, else "/a/b"                        [copied]
- * @param ops     told from a later turn of the loop on. lost: also when no server can be reached at first, and when the
+ * @param ops     called from a later turn of the loop on. lost: also when no server can be reached at first, and when the
  *                server is too old                                               [borrowed, live until closed]
  * @return 0; or ERR_INVALID with *why filled (server list).
  * Thread: owner.   Source: ours.
@@ -46,7 +46,7 @@ int zkf_open(struct run_loop *loop, const struct zks_config *config, const char 
  * This process writes one node now, in another session.
  *
  * @param path  within the store                                                  [borrowed]
- * @return to be ended with zko_done or zko_failed, also after zkf_close; NULL: there is nothing to tell.
+ * @return to be ended with zko_done or zko_failed, also after zkf_close; NULL: the follower reads it back.
  */
 struct zko *zkf_write_begins(struct zkf *f, const char *path, bool is_create);
 /** Stop and free; then, on a later turn, closed(arg). ops are not called any more. */

@@ -13,9 +13,9 @@
 #define LOGIN_MAGIC OBJ_MAGIC('Z', 'K', 'L', 'O')
 
 #define ZKL_EVENTS(X)                                                                                        \
-    X(zk_login, LOG_INFO, "A Kerberos ticket was got with the keytab.")                                      \
+    X(zk_login, LOG_INFO, "A Kerberos ticket was fetched with the keytab.")                                  \
     X(zk_login_failed, LOG_WARN,                                                                             \
-      "No new Kerberos ticket could be got; the one at hand is used as long as it is good.")
+      "The Kerberos ticket cannot be renewed; the present one is used until it expires.")
 LOG_DECLARE(ZKL_EVENTS)
 
 enum { RENEW_TENTHS = 8, MARGIN_S = 10, RENEW_MIN_MS = 1000, RETRY_MS = 60000 };

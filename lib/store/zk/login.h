@@ -1,7 +1,7 @@
 /**
- * Who we are to ZooKeeper by Kerberos: a principal whose key is in a keytab, or the tickets of a credential cache. With a
- * keytab a ticket is got from the KDC, kept in memory only, and got anew when 4/5 of its life are over; as long as the old
- * one is good a KDC that is away does no harm. A cache is somebody else's to renew: it is read anew each time.
+ * Our Kerberos identity towards ZooKeeper: a principal whose key is in a keytab, or the tickets of a credential cache. With
+ * a keytab a ticket is fetched from the KDC, held in memory only, and renewed when 4/5 of its life are over; a KDC that is
+ * unreachable does no harm as long as the old ticket is valid. A cache is renewed by others (kinit): it is read each time.
  *
  * Thread: any that may wait (files, the KDC), one at a time for each login.   Source: Hadoop UserGroupInformation; RFC 4120.
  */

@@ -1,7 +1,7 @@
 /**
- * What became of a write whose answer was lost with its connection.
+ * Finds out the outcome of a write whose reply was lost with its connection.
  *
- * Only that the server had not done it is ever found out for certain, or that it makes no difference:
+ * It can be certain only that the server had not done it, or that it makes no difference:
  *
  *     lost ──► session up again ──► sync ──► stat of the node (and its data, or the nearest ancestor there is) ──► outcome
  *
@@ -27,8 +27,8 @@
  *     delete      czxid <= F                            not done: it is still that node
  *     otherwise                                         unknown
  *
- * The same data prove nothing of a create or a set of a version: somebody else may have written them and have been told
- * so, and two that both believe to have made one step are what the version is there to prevent.
+ * The same data prove nothing of a create or a set of a version: another client may have written them and have got success
+ * for it, and the version is there to prevent that two clients both believe to have made one step.
  * A multi is done whole or not at all: it was not done when one of its operations was not.
  * What was not done can be sent again.
  *

@@ -11,7 +11,7 @@ struct zko {
     struct zko_set *set;   /* NULL: dropped, its writer frees it */
     char *path;
     int32_t kind;
-    bool is_noticed, is_answered; /* never both: it is told then */
+    bool is_noticed, is_answered; /* never both: it is emitted then */
     int64_t floor_zxid;           /* noticed: what the notice came after */
     struct store_stat stat;       /* answered, and its data */
     char *bytes;
@@ -26,7 +26,7 @@ static void own_free(struct zko *own)
     free(own);
 }
 
-/* Take it out; what was answered is freed, the rest by its writer. */
+/* Remove it; an answered one is freed here, the others by their writers. */
 static void drop(struct zko *own)
 {
     map_remove(&own->set->by_path, own->path);

@@ -1,13 +1,13 @@
 /**
  * Own writes of single nodes under way, so that a follower need not read back what this process has just written.
  *
- *     begin ──► UNDER WAY ──notice──► NOTICED ──answer──► told
- *                   └──answer──► ANSWERED ──notice──► told
+ *     begin ──► UNDER WAY ──notice──► NOTICED ──answer──► emitted
+ *                   └──answer──► ANSWERED ──notice──► emitted
  *     anything else that happens to the path, or a second write to it: dropped, and read as if others had written
  *
  * The answer of a create or set has the node's stat, the request its data; the notice on the following session says where in the
  * order of all changes it stands. A first notice of the kind since the write began is that of the write itself or of an
- * earlier one; whatever comes after it is read. So what is told is at worst a little ahead, never the last word by mistake.
+ * earlier one; whatever comes after it is read. So what is emitted is at worst a little ahead, and never stays wrong.
  * Thread: owner for everything.   Source: ours.
  */
 #ifndef STORE_ZK_OWN_H
@@ -26,7 +26,7 @@ struct zko_ops {
     void (*node)(void *arg, const char *path, const struct store_stat *stat, const char *bytes, size_t len);
     /** The node was noticed to have changed and is to be read. zxid: the notice came after everything up to there. */
     void (*reread)(void *arg, const char *path, int64_t zxid);
-    /** By the writer's doing, outside of any notice, one that was noticed has been told or is to be read. */
+    /** A writer's answer, not a notice, has caused a noticed write to be emitted or read. */
     void (*settled)(void *arg);
 };
 
@@ -59,16 +59,16 @@ void zko_failed(struct zko *take_own);
  * A notice of a path.
  *
  * @param seen_zxid  number up to which all notices had come before this one
- * @return whether it was that of an own write: it has been told, or will be. Else the path's write, if any, is dropped.
+ * @return whether it was that of an own write: the write was emitted, or will be. Else the path's write, if any, is dropped.
  */
 bool zko_notice(struct zko_set *set, const char *path, int32_t kind, int64_t seen_zxid);
-/** Something about this path depends on its being told now: if it was noticed and not told, it is read. */
+/** Something about this path must come after it: if its write was noticed and not emitted, it is read now. */
 void zko_expedite(struct zko_set *set, const char *path);
 /** The node is gone. */
 void zko_forget(struct zko_set *set, const char *path);
-/** A write of this path was noticed and is not told yet. */
+/** A write of this path was noticed and is not emitted yet. */
 bool zko_is_noticed(const struct zko_set *set, const char *path);
-/** Everything up to this number that was noticed has been told, as far as own writes go; INT64_MAX: all. */
+/** All own writes that were noticed up to this number have been emitted; INT64_MAX: all. */
 int64_t zko_floor(const struct zko_set *set);
 /** All notices up to this number have come: what was answered before it will not be noticed any more. */
 void zko_applied(struct zko_set *set, int64_t zxid);

@@ -54,7 +54,7 @@ void zkr_make_multi(struct zkr *out, const char *root, const struct store_op *op
 /** Sets and deletes of one version behind the check of store/zk/condition.h; parameters as there and as for zkr_make_read. */
 void zkr_make_checked(struct zkr *out, const char *root, const struct store_op *ops, size_t n_ops,
                       int64_t n_creates);
-/** Wait until the server has what others were told of. Parameters as for zkr_make_read. */
+/** Let the server catch up with its leader. Parameters as for zkr_make_read. */
 void zkr_make_sync(struct zkr *out, const char *root, const char *path);
 /** The data that a create or set of one node writes; borrowed from the request. */
 struct zkw_bytes zkr_data(const struct zkr *r);

@@ -1,13 +1,13 @@
 /**
- * The exchange by which ZooKeeper learns who we are: SASL with the mechanism GSSAPI, that is Kerberos. It is one side of a
- * conversation; who carries the messages is zk_session.c.
+ * Authentication to ZooKeeper: SASL with the mechanism GSSAPI, that is Kerberos. This is the client's side of the exchange;
+ * session.c carries the messages.
  *
  *     zksasl_begin ─► CONTEXT: our token ─► send ─► zksasl_answer: its token ─► … until the security context is there
- *                          └► LAYERS: it offers layers of protection ─► none is taken ─► send ─► OUTCOME: its last word ─► done
+ *                          └► LAYERS: it offers layers of protection ─► none is taken ─► send ─► OUTCOME: its outcome ─► done
  *
  * Every step runs on libuv's worker threads, because a token may need the KDC; the outcome comes to the owner loop. One step
  * runs at a time: an exchange that is begun while one of a lost connection is still at the KDC waits for that. Between
- * exchanges the ticket is kept good (zk_login.h).
+ * exchanges the ticket is kept good (login.h).
  *
  * Thread: owner for everything.   Source: RFC 4752; ZooKeeper's ZooKeeperSaslClient.
  */
@@ -25,9 +25,9 @@ struct zksasl;
 struct zksasl_ops {
     /** Bring this token to the server, and its answer to zksasl_answer. len 0: an empty token. */
     void (*send)(void *arg, const char *token, size_t len);
-    /** The server knows us now; principals: ours, its. */
+    /** The server has authenticated us; principals: ours, its. */
     void (*done)(void *arg, const char *principal, const char *server);
-    /** It came to nothing. */
+    /** The exchange failed. */
     void (*failed)(void *arg, const struct err_info *why);
 };
 

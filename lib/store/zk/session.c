@@ -15,8 +15,9 @@
 #define ZKS_EVENTS(X)                                                                                        \
     X(zk_connected, LOG_INFO, "A session to ZooKeeper is up.")                                               \
     X(zk_expired, LOG_WARN, "A session to ZooKeeper has expired; a new one is opened.")                      \
-    X(zk_authenticated, LOG_INFO, "ZooKeeper knows us by Kerberos.")                                         \
-    X(zk_restarted, LOG_WARN, "No server has what was seen before; a session starts from nothing.")
+    X(zk_authenticated, LOG_INFO, "ZooKeeper has authenticated this session by Kerberos.")                   \
+    X(zk_restarted, LOG_WARN,                                                                                \
+      "Every server is behind what was read before; the session starts anew and follows the older state.")
 LOG_DECLARE(ZKS_EVENTS)
 
 enum { FRAME_MAX = 64 << 20, PASSWORD_LEN = 16 };
@@ -44,7 +45,7 @@ struct zks {
     const char *host;    /* of the server that conn goes to */
     int32_t sasl_xid;    /* of the token that has no answer yet; 0: none */
     int64_t sasl_sent_ms;
-    bool is_resumed;        /* what the hello said, until `up` is told */
+    bool is_resumed;        /* what the hello said, for `up` */
     struct zkw_hello hello; /* what the next connect says: session, password, last zxid seen */
     int64_t timeout_ms;     /* granted by the server */
     int64_t heard_ms, sent_ms;
@@ -131,7 +132,7 @@ static void fail_because(struct zks *s, const char *text)
     fail(s, &why);
 }
 
-/* A server took the connection and then did not want us. */
+/* A server accepted the connection and then closed it without an answer to the hello. */
 static void note_refusal(struct zks *s)
 {
     int64_t now = run_now_ms();
@@ -198,7 +199,7 @@ static void go_up(struct zks *s)
     zks_flush(s);
 }
 
-/* ---- by Kerberos: zk_sasl.h ---- */
+/* ---- by Kerberos: sasl.h ---- */
 
 static void on_sasl_send(void *arg, const char *token, size_t len)
 {

@@ -1,11 +1,11 @@
 /**
- * A ZooKeeper session of our own on one libuv socket: it connects, stays alive, comes back, and passes requests and
- * notices. What it is used for is zk_follow.h (following a tree) and zk.c (writes and strong reads).
+ * A ZooKeeper session on one libuv socket: it connects, sends pings, reconnects, and passes requests and notices. Its users
+ * are follow.h (following a tree) and zk.c (writes and strong reads).
  *
  *     WAITING ──timer──► RESOLVING ──► CONNECTING ──► HELLO ──► (AUTH ──►) UP ──► (connection lost) WAITING
  *        ▲                   └──────────────┴───────────┴───────────┴── failed or too late: next server, after a round a pause
  *
- * AUTH is there with Kerberos only: the SASL exchange of zk_sasl.h, before `up` and before any request.
+ * AUTH is there with Kerberos only: the SASL exchange of sasl.h, before `up` and before any request.
  *
  * Servers are tried in turn from a random one on. A lost connection is taken up again with the session's id and
  * password; when the server says that it has expired, a new session is opened. A reply that says so ends the connection: a
@@ -16,7 +16,7 @@
  * before `up`: what is read afterwards is older only if the ensemble is, not because that server lags.
  *
  * A request that was lost with its connection was not done when its last byte never left us (a server acts on whole requests
- * only), or when a server said that the session was over or another connection's. Of any other nobody knows: zk_outcome.h.
+ * only), or when a server said that the session was over or another connection's. Of any other nobody knows: outcome.h.
  *
  * Thread: owner for everything.   Source: ZooKeeper Programmer's Guide, sessions.
  */
@@ -75,7 +75,7 @@ struct zks_ops {
 /**
  * Make a session and begin to connect.
  *
- * @param ops, arg  told from a later turn of the loop on                         [borrowed, live until closed]
+ * @param ops, arg  called from a later turn of the loop on                       [borrowed, live until closed]
  * @return 0; or ERR_INVALID with *why filled (server list).
  * Thread: owner.   Source: ours.
  */

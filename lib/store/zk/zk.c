@@ -1,12 +1,12 @@
 /*
  * The ZooKeeper backend on two sessions of our own with fixed roles: one for writes and strong reads, with Hadoop's retry rule,
- * one for following (zk_follow.h).
+ * one for following (follow.h).
  *
  *     call ─► WAITING ──session up, no pause──► SENT ──answer──► done
  *                ▲                               │
  *                ├──── pause, try counted ◄─lost─┤ a read, or a write that certainly was not done
  *                │                               ▼ a write that may have been done
- *                └──── not done ◄──── INQUIRY (zk_outcome.h) ──► done, or unknown
+ *                └──── not done ◄──── INQUIRY (outcome.h) ──► done, or unknown
  *
  * Requests leave in the order of the calls, the server answers in that order, and those that were lost are sent again in
  * that order: nothing is sent while the outcome of an earlier write is being found out. A write is never made again unless it is
@@ -93,7 +93,7 @@ static void complete_unknown(struct zk_call *c)
 {
     struct store_result r = {0};
     err_set(&r.why, ERR_UNKNOWN_OUTCOME, c->made.paths[0],
-            "the connection to ZooKeeper broke before it answered, and whether it wrote this cannot be told: "
+            "the connection to ZooKeeper broke before it replied, so it is unknown whether this was written: "
             "read what is there, then repeat with a condition");
     complete(c, ERR_UNKNOWN_OUTCOME, &r);
 }
