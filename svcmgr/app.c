@@ -117,7 +117,7 @@ static bool may_publish(void *arg)
 static int start_registry(struct daemon *d, void *app, struct err_info *why)
 {
     struct app *a = app_of(app);
-    int err = publish_open(a->loop, opt_text(daemon_options(d), OPT_REGISTRY_URL), app_record_told, a,
+    int err = publish_open(a->loop, opt_text(daemon_options(d), OPT_REGISTRY_URL), app_record_done, a,
                            &a->publish, why);
 
     if (err)
@@ -242,7 +242,7 @@ static int open_cluster(struct app *a, struct err_info *why)
     return err;
 }
 
-static void tell_container_ended(void *arg, const struct eng_container_ref *c)
+static void report_container_ended(void *arg, const struct eng_container_ref *c)
 {
     struct app *a = app_of(arg);
     mem_auto char *path = engine_record_path(c->service, c->instance->container_id);
@@ -254,7 +254,7 @@ static void on_all_stopped(void *arg)
 {
     struct app *a = app_of(arg);
 
-    engine_containers(a->engine, tell_container_ended, a);
+    engine_containers(a->engine, report_container_ended, a);
     log_emit0(&ev_containers_stopped);
     cluster_close(a->cluster, on_part_stopped, a);
 }

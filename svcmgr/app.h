@@ -127,7 +127,7 @@ extern const struct cluster_ops app_cluster_ops;
 /** Result of a readiness probe; arg is the app. */
 void app_probe_result(void *arg, const char *container_id, int64_t attempt, bool ready, const char *text);
 /** Outcome of a change of the registry; arg is the app. */
-void app_record_told(void *arg, int64_t ticket, int code, const char *text);
+void app_record_done(void *arg, int64_t ticket, int code, const char *text);
 /** publish_follow_ops: records are on their way back; the registry is heard. arg is the app. */
 void app_records_restored(void *arg, size_t n, const char *path);
 void app_registry_back(void *arg);
@@ -154,8 +154,8 @@ void app_fail(struct app *a, int err, const struct err_info *why);
 /** Open a->server: def has the routes and their docs, the rest is filled in. A failure ends the daemon. */
 void app_listen(struct app *a, struct http_server_def *def);
 /** Ready, once the API is open, unless something is degraded. */
-void app_tell_ready(struct app *a);
-/** All containers were told (cluster_ops.recovery_done). */
+void app_report_ready(struct app *a);
+/** Every container was reported (cluster_ops.recovery_done). */
 void app_resume(struct app *a);
 
 /* ---- app.c ---- */

@@ -6,7 +6,7 @@
 
 LOG_DECLARE(SVCMGR_EVENTS)
 
-/* ---- what the cluster tells ---- */
+/* ---- reports of the cluster ---- */
 
 static struct eng_exit exit_of(const struct cluster_exit *x)
 {
@@ -106,7 +106,7 @@ static void on_degraded(void *arg, const char *reason)
         log_emit0(&ev_containers_known);
     free(a->degraded);
     a->degraded = reason ? mem_fmt("recovering containers: %s", reason) : NULL;
-    app_tell_ready(a);
+    app_report_ready(a);
 }
 
 static void on_recovery_done(void *arg)
@@ -124,7 +124,7 @@ const struct cluster_ops app_cluster_ops = {
     .degraded = on_degraded,
 };
 
-/* ---- what probes and registry tell ---- */
+/* ---- reports of probes and registry ---- */
 
 void app_probe_result(void *arg, const char *container_id, int64_t attempt, bool ready, const char *text)
 {
@@ -135,7 +135,7 @@ void app_probe_result(void *arg, const char *container_id, int64_t attempt, bool
     app_event(a, &ev);
 }
 
-void app_record_told(void *arg, int64_t ticket, int code, const char *text)
+void app_record_done(void *arg, int64_t ticket, int code, const char *text)
 {
     struct app *a = obj_cast(arg, struct app, APP_MAGIC);
     struct eng_event ev = {.kind = EV_RECORD, .ticket = ticket, .code = code, .text = text};

@@ -50,7 +50,7 @@ static void do_release(struct app *a, struct eng_effect *e)
     cluster_release(a->cluster, e->container_id);
 }
 
-static void tell_not_launched(struct app *a, const struct eng_effect *e, int err, struct err_info *why)
+static void report_not_launched(struct app *a, const struct eng_effect *e, int err, struct err_info *why)
 {
     struct eng_event ev = {.kind = EV_EXITED, .container_id = e->container_id, .attempt = e->launch->attempt};
 
@@ -84,7 +84,7 @@ static void do_launch(struct app *a, struct eng_effect *e)
         err = cluster_launch(a->cluster, e->container_id, &plan.launch, &why);
     launch_plan_fini(&plan);
     if (err)
-        tell_not_launched(a, e, err, &why);
+        report_not_launched(a, e, err, &why);
 }
 
 static void do_stop(struct app *a, struct eng_effect *e)

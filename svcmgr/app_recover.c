@@ -16,7 +16,7 @@ void app_fail(struct app *a, int err, const struct err_info *why)
     daemon_quit(a->daemon, err);
 }
 
-void app_tell_ready(struct app *a)
+void app_report_ready(struct app *a)
 {
     const char *reason = a->degraded ? a->degraded : a->unwritable;
 
@@ -58,7 +58,7 @@ static void open_api(struct app *a)
     app_listen(a, &def);
     if (!a->server)
         return;
-    app_tell_ready(a);
+    app_report_ready(a);
     log_emit(&ev_svcmgr_ready, LOG_INT("port", http_server_port(a->server)),
              LOG_STR("cluster", cluster_name(a->cluster)),
              LOG_STR("dialect", opt_text(daemon_options(a->daemon), OPT_DIALECT)));

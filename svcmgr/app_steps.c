@@ -190,7 +190,7 @@ static void retry_later(struct app *a)
 }
 
 /** Whether the state takes writes, for /readyz. why NULL: it does. */
-static void tell_writable(struct app *a, const struct err_info *why)
+static void report_writable(struct app *a, const struct err_info *why)
 {
     metric_set(daemon_metrics(a->daemon), M_STATE_WRITABLE, !why);
     if (!a->unwritable && !why)
@@ -199,7 +199,7 @@ static void tell_writable(struct app *a, const struct err_info *why)
         log_emit0(&ev_state_written_again);
     free(a->unwritable);
     a->unwritable = why ? mem_fmt("the state cannot be written: %s", why->text) : NULL;
-    app_tell_ready(a);
+    app_report_ready(a);
 }
 
 /** What is written of a step need not be written again, nor can it be undone. */
@@ -218,7 +218,7 @@ static void write_succeeded(struct app *a)
 {
     struct app_step *step;
 
-    tell_writable(a, NULL);
+    report_writable(a, NULL);
     a->is_unknown = false;
     a->is_pumping = true; /* An effect may bring an event at once: it waits for its turn. */
     while ((step = TAILQ_FIRST(&a->steps)) && step->is_in_write && state_is_held(a->state)) {
@@ -262,7 +262,7 @@ static void write_failed(struct app *a, const struct err_info *why)
     leave_write(a);
     a->n_alone = n_steps(a); /* If one of them is to blame, the others need not share its fate. */
     queue_drop_requests(&a->queue, answer_failed, &failure);
-    tell_writable(a, why);
+    report_writable(a, why);
     retry_later(a);
 }
 
@@ -305,7 +305,7 @@ static void write_unknown(struct app *a, const struct err_info *why)
     }
     undo_requests(a, false, why);
     queue_drop_requests(&a->queue, answer_busy, a);
-    tell_writable(a, why);
+    report_writable(a, why);
     retry_later(a);
 }
 

@@ -105,14 +105,14 @@ struct cluster_capacity {
 struct cluster_ops {
     /** A request is fulfilled. */
     void (*allocated)(void *arg, const struct cluster_container *c);
-    /** A request, a launch or a recovery waits, for this reason; told again when the reason changes. */
+    /** A request, a launch or a recovery waits, for this reason; called again when the reason changes. */
     void (*waits)(void *arg, const char *container_id, const char *reason);
     void (*started)(void *arg, const struct cluster_container *c);
     /** The process and all it left is gone; launch again or release. c->exit is filled. */
     void (*exited)(void *arg, const struct cluster_container *c);
     /** One container of an earlier life of the program, in any state; one that is RECOVERING comes again when it is known. */
     void (*recovered)(void *arg, const struct cluster_container *c);
-    /** All have been told. */
+    /** All have been reported. */
     void (*recovery_done)(void *arg);
     /** Containers cannot be looked after for lack of something of ours (reason), or can again (NULL). */
     void (*degraded)(void *arg, const char *reason);
@@ -156,7 +156,7 @@ struct cluster {
 const char *cluster_name(const struct cluster *c);
 /**
  * Find what runs from an earlier life: `recovered` for each container, then `recovery_done`. Once, before any request. A
- * container of which nothing is known within seconds is told as RECOVERING.
+ * container of which nothing is known within seconds is reported as RECOVERING.
  */
 void cluster_recover(struct cluster *c);
 /** Ask for one container. One that is held already is allocated() again; a request that waits is left as it is. */
@@ -197,7 +197,7 @@ void cluster_capacity(struct cluster *c, struct cluster_capacity *out);
  * @param owner  user of the service                                                 [borrowed for the call]
  * @param paths  n of them; one that is not absolute is absent                       [borrowed for the call]
  * @param done   called once, also when the cluster closes. absent[i]: there is no such file as far as that user can see;
- *               NULL: nobody can say, *problem tells why. problem->code: 0, or the first problem of those that are there:
+ *               NULL: unknown, for the reason in *problem. problem->code: 0, or the first problem of those that are there:
  *               ERR_INVALID for one that is no plain file, too large, or not his to read. Both borrowed for the call.
  */
 void cluster_look(struct cluster *c, const char *owner, const char *const *paths, size_t n,

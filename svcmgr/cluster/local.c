@@ -128,15 +128,15 @@ static void serve_ask(struct local *l, struct local_ask *a)
 }
 
 /** Tell of allocated boxes; the callback may release them or ask for others. */
-static void tell_allocated(struct local *l)
+static void report_allocated(struct local *l)
 {
     const char **ids = map_sorted_keys(&l->boxes);
 
     for (size_t i = 0; ids[i]; i++) {
         struct box *b = map_get(&l->boxes, ids[i]);
-        if (b->is_told || b->is_released || b->pub.state == CLUSTER_RECOVERING)
+        if (b->is_reported || b->is_released || b->pub.state == CLUSTER_RECOVERING)
             continue;
-        b->is_told = true;
+        b->is_reported = true;
         l->cluster.ops->allocated(l->cluster.ops_arg, &b->pub);
     }
     free(ids);
@@ -155,7 +155,7 @@ static void serve(void *arg)
         a = next;
     }
     if (!l->is_closing)
-        tell_allocated(l);
+        report_allocated(l);
     local_check_end(l);
 }
 
@@ -184,7 +184,7 @@ static void local_request(struct cluster *c, const struct cluster_ask *ask)
     struct box *b = map_get(&l->boxes, ask->container_id);
 
     if (b) {
-        b->is_told = false;
+        b->is_reported = false;
     } else if (!find_ask(l, ask->container_id)) {
         struct local_ask *a = mem_new(struct local_ask);
         a->ask = *ask;

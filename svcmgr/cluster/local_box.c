@@ -66,7 +66,7 @@ static void drop_launch(struct box *b)
 }
 
 /** It ran for so short a time that its shim had gone before it could be asked: its start comes before its end all the same. */
-static void tell_start(struct box *b, const struct shim_exit *e)
+static void report_start(struct box *b, const struct shim_exit *e)
 {
     const struct local *l = b->local;
     bool is_untold = b->launch_job && e->started_ms;
@@ -83,7 +83,7 @@ void local_box_exit(struct box *b, const struct shim_exit *e)
 {
     struct cluster_exit *x = &b->pub.exit;
 
-    tell_start(b, e);
+    report_start(b, e);
     *x = (struct cluster_exit){
         .code = e->code, .was_stopped = e->was_stopped, .started_ms = e->started_ms, .ended_ms = e->ended_ms};
     switch (e->kind) {

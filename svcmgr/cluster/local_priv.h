@@ -56,7 +56,7 @@ LOG_DECLARE(LOCAL_EVENTS)
 struct local_ask {
     TAILQ_ENTRY(local_ask) link;
     struct cluster_ask ask; /* strings owned */
-    char *reason;           /* told last, or NULL */
+    char *reason;           /* reported last, or NULL */
 };
 TAILQ_HEAD(local_ask_list, local_ask);
 
@@ -70,7 +70,7 @@ struct box {
     struct cluster_container pub; /* its strings are owned, but hostname and run_user: the cluster's */
     char *dir;
     struct shim_link *link; /* while a shim runs */
-    bool is_told;           /* allocated() was called */
+    bool is_reported;       /* allocated() was called */
     bool has_job;           /* something is done on the pool, or by a reader of sources */
     bool is_released;
     bool is_recovering; /* its state is not known yet */
@@ -84,7 +84,7 @@ struct box {
     void (*again)(struct box *box); /* NULL: it does not wait */
     int64_t pause_ms;
     bool is_short; /* it waits for a shortage */
-    char *reason;  /* told last, or NULL */
+    char *reason;  /* reported last, or NULL */
 };
 
 struct local {
@@ -109,12 +109,12 @@ struct local {
     size_t n_jobs;       /* on the pool */
     size_t n_recovering; /* boxes whose state is not known yet, plus one while the scan runs */
     /* The scan of containers/ after a start: */
-    struct run_timer *recovery_timer; /* its next try, then the time by which all are told */
+    struct run_timer *recovery_timer; /* its next try, then the time by which all are reported */
     char **scan_ids;                  /* NULL: not read yet */
     size_t scan_at, n_scan;
     bool is_scanning, is_scanned, is_recovered;   /* recovery_done was called */
     size_t n_short;                               /* recovering boxes that wait for a shortage */
-    bool is_degraded;                             /* degraded() was told */
+    bool is_degraded;                             /* degraded() was called with a reason */
     struct local_limits limits;                   /* its strings are not kept */
     struct shim_cgroup cgroups[SHIM_CGROUPS_MAX]; /* dir: above the containers' */
     size_t n_cgroups;
@@ -157,7 +157,7 @@ void local_box_release(struct box *b);
 extern const struct shim_link_ops local_link_ops;
 /** Fill pub.exit from what the shim says. */
 void local_box_exit(struct box *b, const struct shim_exit *e);
-/** The box has come to rest: tell it, or go on with its removal. */
+/** The box has come to rest: report it, or go on with its removal. */
 void local_box_ended(struct box *b);
 
 /* ---- local_cgroup.c ---- */
@@ -189,13 +189,13 @@ bool local_is_of(struct cluster *c, const char *application_id, const char *owne
  * Do something again after a pause, which doubles until local_wait_over.
  * @param again  what; replaces what it waited for before
  * @param err    why it has to wait; shortage_is(err) counts
- * @param why    reason, told when it is another than before
+ * @param why    reason, reported when it differs from the one before
  */
 void local_wait(struct box *b, void (*again)(struct box *b), int err, const struct err_info *why);
 /** It need not wait any more. */
 void local_wait_over(struct box *b);
 /** degraded(), when it has changed whether something is short. reason: NULL when nothing is. */
-void local_tell_degraded(struct local *l, const char *reason);
+void local_report_degraded(struct local *l, const char *reason);
 
 /* ---- local_recover.c ---- */
 

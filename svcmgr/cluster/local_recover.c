@@ -10,7 +10,8 @@
 #include "cluster/local_priv.h"
 #include "cluster/local_tree.h"
 
-#define DEADLINE_MS   3000 /* from the end of the scan until what is not known is told as RECOVERING */
+#define DEADLINE_MS                                                                                          \
+    3000 /* from the end of the scan until a container without evidence is reported as RECOVERING */
 #define SCAN_PAUSE_MS 200
 #define SCAN_ROOM     64
 
@@ -53,7 +54,7 @@ static void on_deadline(struct local *l)
         l->cluster.ops->waits(l->cluster.ops_arg, ids[i],
                               b->reason ? b->reason : "its shim does not answer yet");
         if (b->is_short)
-            local_tell_degraded(l, b->reason);
+            local_report_degraded(l, b->reason);
     }
     free(ids);
     if (!l->is_closing)
@@ -125,7 +126,7 @@ static void recover_box(struct local *l, const char *id, const struct allocation
 
     b->pub.allocated_ms = a->allocated_ms;
     b->pub.attempt = a->attempt;
-    b->is_told = b->is_recovering = true;
+    b->is_reported = b->is_recovering = true;
     b->pub.state = CLUSTER_RECOVERING;
     l->n_recovering++;
     local_look(b);
@@ -181,7 +182,7 @@ static int recover_dir(struct local *l, const char *id, struct err_info *why)
 }
 
 /** Tell of those whose state the scan itself has found. */
-static void tell_found(void *arg)
+static void report_found(void *arg)
 {
     struct local *l = obj_cast(arg, struct local, LOCAL_MAGIC);
     const char **ids = map_sorted_keys(&l->boxes);
@@ -232,7 +233,7 @@ static int scan(struct local *l, struct err_info *why)
     return err;
 }
 
-/** Nothing is told before the scan is through: who is not found yet must not be taken for gone. */
+/** Reports nothing before the scan is through: a container that is not found yet must not be taken for gone. */
 static void scan_on(struct local *l)
 {
     struct err_info why = {0};
@@ -242,14 +243,14 @@ static void scan_on(struct local *l)
         mem_auto char *reason = mem_fmt("%s: %s", why.where, why.text);
         if (!l->is_degraded)
             log_emit(&ev_recovery_waits, LOG_ERR(&why));
-        local_tell_degraded(l, reason);
+        local_report_degraded(l, reason);
         run_timer_start(l->recovery_timer, SCAN_PAUSE_MS, 0);
         return;
     }
-    local_tell_degraded(l, NULL);
+    local_report_degraded(l, NULL);
     l->is_scanned = true;
     l->n_posts++;
-    run_post(l->loop, tell_found, l);
+    run_post(l->loop, report_found, l);
     run_timer_start(l->recovery_timer, DEADLINE_MS, 0);
 }
 

@@ -60,7 +60,7 @@ static void free_check(struct check *k)
 }
 
 /** Tell who waits how it went, if anybody does. The reader stays. */
-static void tell_end(struct local_reader *r, int err, const struct err_info *why)
+static void report_end(struct local_reader *r, int err, const struct err_info *why)
 {
     struct local_job *job = r->job;
     struct check *k = r->check;
@@ -79,7 +79,8 @@ static void tell_end(struct local_reader *r, int err, const struct err_info *why
 
 /* ---- what the reader says ---- */
 
-static int tell_fault(const struct source_fault *f, const char *path, const char *user, struct err_info *why)
+static int describe_fault(const struct source_fault *f, const char *path, const char *user,
+                          struct err_info *why)
 {
     static const char *const sentences[] = {
         [SOURCE_ABSENT] = "there is no such file",
@@ -111,7 +112,7 @@ static int judge_line(struct local_reader *r, const char *line, struct err_info 
         return 0;
     }
     if (!why->code)
-        tell_fault(&f, ask->sources[f.source].path, r->user, why);
+        describe_fault(&f, ask->sources[f.source].path, r->user, why);
     return r->check ? 0 : why->code;
 }
 
@@ -161,17 +162,17 @@ static void on_ended(uv_process_t *process, int64_t status, int signal)
     int err = r->job || r->check ? judge(r, status, signal, &why) : 0;
 
     forget(r);
-    tell_end(r, err, &why);
+    report_end(r, err, &why);
 }
 
 /** Kill it and wait no longer. */
 static void give_up(struct local_reader *r, int err, const struct err_info *why)
 {
     uv_process_kill(&r->process, SIGKILL);
-    tell_end(r, err, why);
+    report_end(r, err, why);
 }
 
-static int tell_stopped(struct err_info *why)
+static int fail_as_stopped(struct err_info *why)
 {
     return err_set(why, ERR_CANCELLED, NULL, "it was stopped while its files were read");
 }
@@ -183,7 +184,7 @@ static void on_deadline(void *arg)
     struct err_info why = {0};
 
     if (r->is_stopped) {
-        give_up(r, tell_stopped(&why), &why);
+        give_up(r, fail_as_stopped(&why), &why);
         return;
     }
     err_set(&why, ERR_TIMEOUT, path,
@@ -211,7 +212,7 @@ void local_sources_close(struct local *l)
     struct local_reader *r;
     struct err_info why = {0};
 
-    tell_stopped(&why);
+    fail_as_stopped(&why);
     while ((r = TAILQ_FIRST(&l->readers))) {
         give_up(r, ERR_CANCELLED, &why);
         forget(r);

@@ -1,7 +1,7 @@
 /**
  * Directories and files by descriptor: below a directory that a container's user may write nothing is named twice.
  *
- * libuv closes descriptors by a raw system call, and only open tells a thread sanitizer that a number is a new file now. So
+ * libuv closes descriptors by a raw system call, and only open lets a thread sanitizer know that a number is a new file now. So
  * everything is opened by open, below a directory by way of its entry in /proc/self/fd.
  *
  * Thread: any; calls may wait for the disk.   Source: ours; openat(2), proc(5).

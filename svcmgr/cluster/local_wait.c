@@ -8,7 +8,7 @@
 #define PAUSE_FIRST_MS 25
 #define PAUSE_MAX_MS   5000
 
-void local_tell_degraded(struct local *l, const char *reason)
+void local_report_degraded(struct local *l, const char *reason)
 {
     if (l->is_degraded == (reason != NULL))
         return;
@@ -29,7 +29,7 @@ static void count_short(struct box *b, bool is_short, const char *reason)
     else
         l->n_short--;
     if (l->is_recovered)
-        local_tell_degraded(l, l->n_short ? reason : NULL);
+        local_report_degraded(l, l->n_short ? reason : NULL);
 }
 
 static void on_again(void *arg)
@@ -43,7 +43,7 @@ static void on_again(void *arg)
     again(b);
 }
 
-static void tell_reason(struct box *b, int err, const char *reason)
+static void report_reason(struct box *b, int err, const char *reason)
 {
     const struct local *l = b->local;
 
@@ -66,7 +66,7 @@ void local_wait(struct box *b, void (*again)(struct box *b), int err, const stru
     run_timer_start(b->timer, (uint64_t)b->pause_ms, 0);
     mem_auto char *reason = mem_fmt("%s: %s", why->where, why->text);
     count_short(b, b->pub.state == CLUSTER_RECOVERING && shortage_is(err), reason);
-    tell_reason(b, err, reason);
+    report_reason(b, err, reason);
 }
 
 void local_wait_over(struct box *b)

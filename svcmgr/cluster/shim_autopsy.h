@@ -26,7 +26,7 @@
 int shim_autopsy(const char *dir, struct shim_exit *out, struct err_info *why);
 
 /**
- * Kill a shim that lives and does not do what it is told. What it ran ends with it; shim_autopsy says what became of it.
+ * Kill a shim that lives and does not answer. What it ran ends with it; shim_autopsy says what became of it.
  *
  * @param dir  container directory, absolute                                        [borrowed]
  * @param pid  who listens on the directory's socket: only a process that the running file names by this number, its start and

@@ -64,7 +64,7 @@ void shim_link_close(struct shim_link *link)
 }
 
 /** Say that it is over when a shim of ours is reaped, too: who hears it may take the container's directory away. */
-static void tell_exit(struct shim_link *link)
+static void report_exit(struct shim_link *link)
 {
     const struct shim_link_ops *ops = link->ops;
 
@@ -78,11 +78,11 @@ static void on_shim_ended(uv_process_t *process, int64_t status, int signal)
 {
     struct shim_link *link = obj_cast(process->data, struct shim_link, LINK_MAGIC);
 
-    /* How the container ended is told by the line or the file: this only reaps the shim. */
+    /* How the container ended is in the line or the file: this only reaps the shim. */
     (void)status;
     (void)signal;
     link->is_gone = true;
-    tell_exit(link);
+    report_exit(link);
 }
 
 static void take_line(struct shim_link *link, const char *line)
@@ -114,7 +114,7 @@ static void on_read(uv_stream_t *stream, ssize_t n, const uv_buf_t *unused)
     if (n < 0) {
         uv_read_stop(stream);
         link->is_eof = true;
-        tell_exit(link);
+        report_exit(link);
         return;
     }
     link->len += (size_t)n;

@@ -42,7 +42,7 @@ int shim_link_adopt(struct run_loop *loop, const char *dir, const struct shim_li
 /** Ask for the end: SIGTERM, SIGKILL after grace_ms. */
 void shim_link_stop(struct shim_link *link, int64_t grace_ms);
 /**
- * Kill a shim that does not do what it is told: our own child, or, adopted, who listens on the socket when the running file of the
+ * Kill a shim that does not answer: our own child, or, adopted, who listens on the socket when the running file of the
  * directory names it. Nothing else is signalled. ops->ended comes when it is dead.
  *
  * @param dir  container directory, absolute                                        [borrowed]

@@ -16,7 +16,7 @@
  * Objects: service ⊃ component ⊃ instance (`hello-0`), backed by at most one container at a time. A service is kept
  * by (kind, user, name); each start is a new incarnation with a new application id.
  *
- * Start-up: engine_new → engine_load for each stored document → engine_containers tells which should exist →
+ * Start-up: engine_new → engine_load for each stored document → engine_containers lists which should exist →
  * one EV_RECOVERED for each (running, exited, gone, unknown) → one EV_RESUME, which emits again whatever was outstanding: requests,
  * launches, stops, records, timers. Containers not reported by then count as gone. Effects may therefore come twice: a
  * second REQUEST for a container_id that is held is answered with EV_ALLOCATED again; STOP of a dead one with EV_EXITED
@@ -176,7 +176,7 @@ struct eng_service {
     char **stale;   /* containers whose records must still be deleted */
     size_t n_stale;
     struct map refused; /* what the registry refuses for good: refusal_key → its words, owned; not stored */
-    char **ended;       /* containers and applications whose end the registry must still be told */
+    char **ended;       /* containers and applications whose end is still to be reported to the registry */
     size_t n_ended;
     int64_t retry_ms; /* engine time at which failed registry work is repeated; 0: none failed; not stored */
     int64_t timer_ms; /* last TIMER effect; engine time; 0: none */
@@ -263,22 +263,22 @@ struct eng_event {
 
 /* ---------------------------------------------------------------- effects -- */
 
-#define ENG_EFFECTS(X)                                                                                             \
-    X(EFF_PERSIST) /* key, bytes (NULL: delete the document), len                              */                  \
-    X(EFF_REQUEST) /* container_id, request: a container of this size. Answer: EV_ALLOCATED or EV_WAITING */       \
-    X(EFF_CANCEL)  /* container_id: the request is not needed any more; no answer               */                 \
-    X(EFF_RELEASE) /* container_id: give a container back that has no process; no answer. Its directory may go */  \
-    X(EFF_LAUNCH) /* container_id, launch: start the process. Answer: EV_RUNNING, or EV_EXITED with EXIT_LAUNCH */ \
-    X(EFF_STOP) /* container_id, force: end process and container. Answer: EV_EXITED or EV_LOST, attempt 0 */      \
-    X(EFF_PROBE_START) /* container_id, probe                                                      */              \
-    X(EFF_PROBE_STOP)  /* container_id                                                              */             \
-    /* record effects of one service are carried out in their order */                                             \
-    X(EFF_PUBLISH)   /* path, record, ticket: create parents, write with overwrite                */               \
-    X(EFF_UNPUBLISH) /* path, ticket: delete one record; no such path is success                  */               \
-    X(EFF_PURGE)     /* path, ticket: delete path and all below; no such path is success          */               \
-    X(EFF_ENDED) /* path, text, ticket: tell the registry that the container or application `text` has ended */    \
-    X(EFF_ANSWER) /* answer                                                                   */                   \
-    X(EFF_TIMER) /* at_ms: send EV_TIMER at this engine time; replaces the service's earlier one; 0: none */       \
+#define ENG_EFFECTS(X)                                                                                               \
+    X(EFF_PERSIST) /* key, bytes (NULL: delete the document), len                              */                    \
+    X(EFF_REQUEST) /* container_id, request: a container of this size. Answer: EV_ALLOCATED or EV_WAITING */         \
+    X(EFF_CANCEL)  /* container_id: the request is not needed any more; no answer               */                   \
+    X(EFF_RELEASE) /* container_id: give a container back that has no process; no answer. Its directory may go */    \
+    X(EFF_LAUNCH) /* container_id, launch: start the process. Answer: EV_RUNNING, or EV_EXITED with EXIT_LAUNCH */   \
+    X(EFF_STOP) /* container_id, force: end process and container. Answer: EV_EXITED or EV_LOST, attempt 0 */        \
+    X(EFF_PROBE_START) /* container_id, probe                                                      */                \
+    X(EFF_PROBE_STOP)  /* container_id                                                              */               \
+    /* record effects of one service are carried out in their order */                                               \
+    X(EFF_PUBLISH)   /* path, record, ticket: create parents, write with overwrite                */                 \
+    X(EFF_UNPUBLISH) /* path, ticket: delete one record; no such path is success                  */                 \
+    X(EFF_PURGE)     /* path, ticket: delete path and all below; no such path is success          */                 \
+    X(EFF_ENDED) /* path, text, ticket: report to the registry that the container or application `text` has ended */ \
+    X(EFF_ANSWER) /* answer                                                                   */                     \
+    X(EFF_TIMER) /* at_ms: send EV_TIMER at this engine time; replaces the service's earlier one; 0: none */         \
     X(EFF_NOTE)  /* text: a line for the log                                                 */
 
 #define ENG_EFFECT_ROW(token) token,

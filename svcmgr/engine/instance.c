@@ -345,7 +345,7 @@ static void unpublish(struct step *st, struct eng_instance *inst)
 static void forget_container(struct step *st, struct eng_instance *inst)
 {
     unpublish(st, inst);
-    service_tell_ended(st, inst->component->service, inst->container_id);
+    service_report_ended(st, inst->component->service, inst->container_id);
     map_remove(&st->e->containers, inst->container_id);
     free(inst->last_container_id);
     inst->last_container_id = inst->container_id;
@@ -435,7 +435,7 @@ static void on_exited(struct step *st, struct eng_instance *inst, const struct e
 {
     static const struct eng_exit lost = {.kind = EXIT_LOST};
     if (inst->state == INST_RELEASING) {
-        /* It ended by itself, or a restart has forgotten that it was told to: the container is still held. */
+        /* It ended by itself, or a restart has forgotten the request to stop: the container is still held. */
         if (ev->kind == EV_EXITED && ev->attempt)
             step_emit_container(st, EFF_RELEASE, inst);
         released(st, inst);
@@ -446,7 +446,7 @@ static void on_exited(struct step *st, struct eng_instance *inst, const struct e
         return; /* of an earlier start */
     if (inst->state == INST_REQUESTED) {
         instance_set_wait(inst, "container requested");
-        emit_request(st, inst); /* lost before it was told */
+        emit_request(st, inst); /* lost before it was reported */
         return;
     }
     if (ev->kind == EV_LOST) {
@@ -469,7 +469,7 @@ void instance_drop(struct step *st, struct eng_instance *inst, bool remove)
     case INST_EXITED:
         step_emit_container(st, EFF_RELEASE, inst);
         unpublish(st, inst);
-        service_tell_ended(st, inst->component->service, inst->container_id);
+        service_report_ended(st, inst->component->service, inst->container_id);
         break;
     case INST_ALLOCATED:
     case INST_LAUNCHED:
@@ -537,7 +537,7 @@ static void on_waiting(struct eng_instance *inst, const struct eng_event *ev)
 
 void instance_resume(struct step *st, struct eng_instance *inst)
 {
-    bool told = inst->recovered;
+    bool was_recovered = inst->recovered;
     inst->recovered = inst->unresumed = false;
     int64_t latest_ms = st->now_ms + longest_pause_ms(st, inst);
     if (inst->due_ms >
@@ -545,7 +545,7 @@ void instance_resume(struct step *st, struct eng_instance *inst)
         inst->due_ms = latest_ms;
     switch (inst->state) {
     case INST_ALLOCATED:
-        if (told)
+        if (was_recovered)
             return;
         inst->attempt--;
         inst->state = INST_REQUESTED;
@@ -559,7 +559,7 @@ void instance_resume(struct step *st, struct eng_instance *inst)
     case INST_LAUNCHED:
     case INST_RUNNING:
     case INST_READY:
-        if (!told)
+        if (!was_recovered)
             on_exited(st, inst, &(struct eng_event){.kind = EV_LOST, .text = "not found after a restart"});
         break;
     case INST_RELEASING: step_emit_container(st, EFF_STOP, inst); break;

@@ -114,11 +114,11 @@ static void emit_ended(struct step *st, const struct eng_service *s, const char 
     st->e->tickets[st->e->n_tickets - 1].ended_id = mem_str(id);
 }
 
-void service_tell_ended(struct step *st, struct eng_service *s, const char *id)
+void service_report_ended(struct step *st, struct eng_service *s, const char *id)
 {
     if (s->n_ended == ENDED_MAX) {
         mem_auto char *oldest = mem_str(s->ended[0]);
-        step_note(st, s, "the registry is away for too long to be told that %s has ended", oldest);
+        step_note(st, s, "the registry is away for too long to be notified that %s has ended", oldest);
         forget_ended(s, oldest);
     }
     set_refusal(s, EFF_PUBLISH, id, NULL);
@@ -196,7 +196,7 @@ static void purge_done(struct step *st, struct eng_service *s, int code)
         s->purge_wanted = false;
         map_fini(&s->refused, free);
         forget_stale(s, NULL);
-        forget_ended(s, NULL); /* they were asked for before it, so they were told before it */
+        forget_ended(s, NULL); /* they were asked for before it, so they were reported before it */
         step_touch(st, s);
     }
     answer_destroyers(st, s, code == 0 ? OUT_DESTROYED : OUT_PURGE_FAILED);
@@ -397,7 +397,7 @@ static void settle_finishing(struct step *st, struct eng_service *s)
     }
     s->force_ms = s->lifetime_end_ms = s->started_ms = 0;
     set_state(st, s, (enum eng_service_state)s->end_state);
-    service_tell_ended(st, s, s->app_id);
+    service_report_ended(st, s, s->app_id);
     purge(st, s);
 }
 

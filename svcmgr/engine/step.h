@@ -144,8 +144,8 @@ void service_finish(struct step *st, struct eng_service *s, enum eng_service_sta
                     const char *diagnostics);
 /** The oldest record that must still be deleted is given up: the registry is away for too long. */
 void service_forget_stale(struct step *st, struct eng_service *s);
-/** A container or an application of the service has ended: the registry is told until it has taken it. */
-void service_tell_ended(struct step *st, struct eng_service *s, const char *id);
+/** A container or an application of the service has ended: reported to the registry until it has taken it. */
+void service_report_ended(struct step *st, struct eng_service *s, const char *id);
 /** Ask the registry once more for what it has refused for good, in a step of the service's own: it may be another one, or set up in
  *  another way. */
 void service_ask_again(struct step *st, struct eng_service *s);

@@ -77,8 +77,8 @@ static enum preference preference_of(const struct http_req *req)
     return PREFER_NONE;
 }
 
-/** Whether a success is told with a body; says which preference was followed. */
-static bool tells_with_body(struct http_req *req, const struct dialect *dialect)
+/** Whether the answer to a success has a body; reports the applied preference. */
+static bool wants_body(struct http_req *req, const struct dialect *dialect)
 {
     enum preference preference = preference_of(req);
     if (preference == PREFER_NONE)
@@ -112,7 +112,7 @@ static void on_client_closed(void *arg)
 static void reply_success(struct http_req *req, const struct pending *p, const struct eng_answer *a,
                           const struct services_reply *reply, const char *text)
 {
-    if (reply->may_be_empty && !tells_with_body(req, p->dialect)) {
+    if (reply->may_be_empty && !wants_body(req, p->dialect)) {
         reply_no_content(req);
         return;
     }
@@ -646,7 +646,7 @@ static const struct http_schema list_schema = {"Services",
 static const struct http_schema hadoop_schema = {"HadoopVersion", "{\"type\":\"object\"}", NULL};
 
 static const struct http_param prefer_params[] = {{"Prefer", HTTP_IN_HEADER, HTTP_CHOICE,
-                                                   "Whether a success is told with a body.", 0, 0,
+                                                   "Whether the answer to a success has a body.", 0, 0,
                                                    "return=representation|return=minimal", false},
                                                   {0}};
 static const struct http_param service_params[] = {

@@ -22,7 +22,7 @@ struct services_reply {
     int status; /* HTTP status of the form with a body */
     bool is_success;
     bool is_accepted;  /* the body says "state":"ACCEPTED" */
-    bool may_be_empty; /* success that the seed dialect tells with 204 */
+    bool may_be_empty; /* success that the seed dialect answers with 204 */
 };
 
 /**

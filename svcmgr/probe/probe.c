@@ -64,10 +64,10 @@ static void schedule(struct probe *p)
 void probe_look_ended(struct probe *p, const char *text)
 {
     struct probes *owner = p->owner;
-    bool ready = !text, changed = !p->is_told || p->is_ready != ready;
+    bool ready = !text, changed = !p->is_reported || p->is_ready != ready;
 
     probe_try_drop(p);
-    p->is_told = true;
+    p->is_reported = true;
     p->is_ready = ready;
     p->was_ready_once |= ready;
     schedule(p);

@@ -18,7 +18,7 @@ struct probes;
  * The prober of a program.
  *
  * @param http    client for HTTP probes                                            [borrowed, outlives it]
- * @param result  told of the first result of a probe and of every change. `text` says why it is not ready (NULL when it
+ * @param result  called with the first result of a probe and of every change. `text` says why it is not ready (NULL when it
  *                is); it may start and stop probes                                  [borrowed]
  */
 struct probes *probes_new(struct run_loop *loop, struct http_client *http,

@@ -26,7 +26,7 @@ struct probe {
     struct eng_probe def;    /* strings owned */
     struct run_timer *timer; /* the next look, or the time limit of the present one */
     int64_t delay_ms;        /* before the next look, while it was never ready */
-    bool was_ready_once, is_told, is_ready;
+    bool was_ready_once, is_reported, is_ready;
     struct http_call *call;   /* HTTP under way */
     struct probe_try *trying; /* connection or look-up under way */
 };

@@ -19,7 +19,7 @@ LOG_DECLARE(SVCMGR_EVENTS)
 #define MAX_RUNNING     16   /* changes side by side */
 #define WINDOW          64   /* changes looked at for one that may begin */
 #define TRY_TIMEOUT_MS  2000 /* of one try */
-#define TICKET_LIMIT_MS 5000 /* until a ticket is told that the registry is away */
+#define TICKET_LIMIT_MS 5000 /* until a ticket is settled as unavailable */
 #define RETRY_FIRST_MS  100
 #define RETRY_MAX_MS    5000
 #define GUARD_LOOK_MS   100 /* until the guard is asked again */
@@ -36,7 +36,7 @@ struct change {
     struct reg_record *record; /* PUT */
     uint64_t version;          /* PUT: of reconcile_want */
     char *id;                  /* ENDED */
-    int64_t *tickets;          /* told with the outcome: its own, and those of the changes it replaced */
+    int64_t *tickets;          /* settled with the outcome: its own, and those of the changes it replaced */
     size_t n_tickets;
     int64_t asked_ms; /* when the oldest of them came */
     bool is_running;
@@ -56,7 +56,7 @@ struct publish {
     struct reg *reg;
     struct reconcile *reconcile; /* NULL: nothing is followed */
     struct publish_follow_ops follow;
-    PUBLISH_TOLD;
+    PUBLISH_DONE;
     void *arg;
     bool (*may_send)(void *arg); /* NULL: always */
     void *guard_arg;
@@ -90,7 +90,7 @@ static void free_change(struct change *c)
     free(c);
 }
 
-static void tell(struct change *c, int code, const char *text)
+static void settle(struct change *c, int code, const char *text)
 {
     struct publish *p = c->owner;
 
@@ -103,8 +103,8 @@ static void tell(struct change *c, int code, const char *text)
     c->n_tickets = 0;
 }
 
-/** Apart from the lists: who is told may ask for more changes. */
-static void tell_outcomes(void *arg)
+/** Outside of any walk over the lists: the callback may ask for more changes. */
+static void notify_outcomes(void *arg)
 {
     struct publish *p = obj_cast(arg, struct publish, PUBLISH_MAGIC);
     mem_auto struct outcome *outcomes = p->outcomes;
@@ -113,7 +113,7 @@ static void tell_outcomes(void *arg)
     p->outcomes = NULL;
     p->n_outcomes = 0;
     for (size_t i = 0; i < n; i++) {
-        p->told(p->arg, outcomes[i].ticket, outcomes[i].code, outcomes[i].text);
+        p->done(p->arg, outcomes[i].ticket, outcomes[i].code, outcomes[i].text);
         free(outcomes[i].text);
     }
 }
@@ -178,7 +178,7 @@ static void on_done(void *arg, int err, const struct reg_result *r, const struct
         log_emit(&ev_record_refused, LOG_STR("path", c->path), LOG_ERR(why));
     else if (p->reconcile && c->kind == CHANGE_PUT)
         reconcile_written(p->reconcile, c->path, c->version, r->revision);
-    tell(c, err, err ? why->text : NULL);
+    settle(c, err, err ? why->text : NULL);
     free_change(c);
     pump(p);
 }
@@ -246,8 +246,8 @@ static void begin(struct change *c)
     }
 }
 
-/** Tell the tickets that waited too long. @return ms until the next one, -1: there is none. */
-static int64_t tell_late(struct publish *p, int64_t now)
+/** Settle the tickets that waited too long. @return ms until the next one, -1: there is none. */
+static int64_t settle_late(struct publish *p, int64_t now)
 {
     struct change *c;
     int64_t next = -1;
@@ -257,7 +257,7 @@ static int64_t tell_late(struct publish *p, int64_t now)
         if (!c->n_tickets || c->kind == CHANGE_ENDED)
             continue;
         if (left <= 0)
-            tell(c, ERR_UNAVAILABLE, "the registry does not answer");
+            settle(c, ERR_UNAVAILABLE, "the registry does not answer");
         else if (next < 0 || left < next)
             next = left;
     }
@@ -278,7 +278,7 @@ static void on_timer(void *arg)
 
 static void pump(struct publish *p)
 {
-    int64_t now = run_now_ms(), pause = p->not_before_ms - now, late = tell_late(p, now);
+    int64_t now = run_now_ms(), pause = p->not_before_ms - now, late = settle_late(p, now);
     size_t n_seen = 0;
 
     if (!p->n_changes && p->drained) {
@@ -301,7 +301,7 @@ static void pump(struct publish *p)
 
 /* ---- the interface ---- */
 
-int publish_open(struct run_loop *loop, const char *url, PUBLISH_TOLD, void *arg, struct publish **out,
+int publish_open(struct run_loop *loop, const char *url, PUBLISH_DONE, void *arg, struct publish **out,
                  struct err_info *why)
 {
     struct publish *p = mem_new(struct publish);
@@ -318,11 +318,11 @@ int publish_open(struct run_loop *loop, const char *url, PUBLISH_TOLD, void *arg
     }
     p->loop = loop;
     p->reg = reg;
-    p->told = told;
+    p->done = done;
     p->arg = arg;
     TAILQ_INIT(&p->changes);
     p->timer = run_timer_new(loop, on_timer, p);
-    p->outcome_timer = run_timer_new(loop, tell_outcomes, p);
+    p->outcome_timer = run_timer_new(loop, notify_outcomes, p);
     *out = p;
     return 0;
 }
@@ -333,7 +333,7 @@ static void add_ticket(struct change *c, int64_t ticket)
     c->tickets[c->n_tickets++] = ticket;
 }
 
-/** A newer change takes the place of an older one. Its tickets are not told before: nothing of it is done yet. */
+/** A newer change takes the place of an older one. Its tickets are not settled before: nothing of it is done yet. */
 static void replace(struct change *old, struct change *c)
 {
     for (size_t i = 0; i < old->n_tickets; i++)
@@ -418,7 +418,7 @@ static void on_back(void *arg)
 void publish_follow(struct publish *p, const struct publish_follow_ops *ops)
 {
     const struct reconcile_def def = {
-        .loop = p->loop, .reg = p->reg, .lost = on_lost, .told = on_restored, .back = on_back, .arg = p};
+        .loop = p->loop, .reg = p->reg, .lost = on_lost, .restored = on_restored, .back = on_back, .arg = p};
 
     BUG_IF(p->reconcile != NULL);
     p->follow = *ops;

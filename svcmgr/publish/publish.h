@@ -1,18 +1,17 @@
 /**
- * Keeps the registry as the engine wants it, also while registryd is away: every change stays in a list until the
- * registry has taken it. A newer change of a path replaces an older one that has not begun, whose ticket is then told
- * with the newer one's outcome. Changes of one path, and changes above or below each other, keep their order; others run
- * side by side.
+ * Changes on their way to the registry, also while registryd is away: each stays in a list until the registry has taken it. A newer
+ * change of a path replaces an older one that has not begun, and its outcome settles the older one's ticket too. Changes of one
+ * path, and changes above or below each other, keep their order; others run side by side.
  *
- * The outcome of each ticket is told once and, but for publish_ended, in bounded time: 0; ERR_UNAVAILABLE when the registry did not answer
- * within the limit (the change is still tried until it is done or replaced); or what the registry refuses it for. A refusal is
- * for good: the change is forgotten, and whoever asked may ask again when something has changed (publish_follow_ops.back).
+ * Each ticket is settled once and, but for publish_ended, in bounded time: 0; ERR_UNAVAILABLE when the registry did not answer
+ * within the limit (the change is still tried until it is done or replaced); or the error the registry refuses it with. A refused
+ * change is dropped; the caller may ask again when something has changed (publish_follow_ops.back).
  *
- * After publish_follow a record that was written and that somebody else deletes or overwrites is written again, as long as it was
- * neither deleted nor purged here: reconcile.h.
+ * After publish_follow a record that was written and that another client deletes or overwrites is written again, until it is
+ * deleted or purged here: reconcile.h.
  *
- * After publish_guard nothing is sent, neither a new change nor a retry, while may_send_now says no: changes wait, tickets are told in
- * bounded time all the same.
+ * After publish_guard nothing is sent, neither a new change nor a retry, while may_send_now returns false: changes wait, and
+ * tickets are settled in bounded time all the same.
  *
  * Thread: owner for everything.   Source: YARN services API 7.
  */
@@ -29,28 +28,28 @@
 
 struct publish;
 
-/** Who is told the outcome of a ticket; text: the registry's words, NULL when it was done. Borrowed. */
-#define PUBLISH_TOLD void (*told)(void *arg, int64_t ticket, int code, const char *text)
+/** Receives the outcome of a ticket; text: the registry's message, NULL after a success. Borrowed. */
+#define PUBLISH_DONE void (*done)(void *arg, int64_t ticket, int code, const char *text)
 
 /**
  * @param url   of registryd, as reg_options.url                                     [borrowed]
- * @param told  outcome of a ticket; later, on the loop
+ * @param done  outcome of a ticket; later, on the loop
  * @return 0; as reg_open.
  */
-int publish_open(struct run_loop *loop, const char *url, PUBLISH_TOLD, void *arg, struct publish **out,
+int publish_open(struct run_loop *loop, const char *url, PUBLISH_DONE, void *arg, struct publish **out,
                  struct err_info *why);
-/** What following the registry tells; both later, on the loop. */
+/** What the registry's feed shows; both called later, on the loop. */
 struct publish_follow_ops {
-    /** Records that were gone or overwritten are on their way back: n > 0 of them, among them this path. */
+    /** n > 0 records that were deleted or overwritten are written again, this path among them. */
     void (*restored)(void *arg, size_t n, const char *path);
-    /** The registry is heard again after it was lost, or it is another one by now: what it has refused it may take now. */
+    /** The registry answers again, or is another one: it may take now what it has refused. */
     void (*back)(void *arg);
     void *arg;
 };
 /** Follow what is published from now on. Once, before the first change. ops: copied. */
 void publish_follow(struct publish *p, const struct publish_follow_ops *ops);
 /**
- * Ask before each request whether it may be sent; each change that waits is tried again within 100 ms. Once, before the first change.
+ * Ask before each request whether it may be sent; a change that waits is tried again within 100 ms. Once, before the first change.
  *
  * @param may_send_now  may be asked at any time on the loop until publish_close; changes nothing
  */
@@ -62,9 +61,9 @@ void publish_delete(struct publish *p, const char *path, int64_t ticket);
 /** Delete a path and all below it. */
 void publish_purge(struct publish *p, const char *path, int64_t ticket);
 /**
- * Tell the registry that a container or an application has ended, so that it removes the records bound under that id,
+ * Report to the registry that a container or an application has ended, so that it removes the records bound under that id,
  * whoever bound them: its event container-finished; or am-container-finished (the first container of attempt 1) and
- * application-completed. The ticket is told when it has been taken or refused, however long that takes.
+ * application-completed. The ticket is settled when the registry has taken or refused it, however long that takes.
  *
  * @param path  that a purge of it, or of what is above, must wait                   [borrowed]
  * @param id    "container_…" or "application_…"                                     [borrowed]
@@ -74,7 +73,7 @@ void publish_ended(struct publish *p, const char *path, const char *id, int64_t 
 size_t publish_n_pending(const struct publish *p);
 /** Call drained(arg) once, when nothing is pending or limit_ms are over. */
 void publish_drain(struct publish *p, int64_t limit_ms, void (*drained)(void *arg), void *arg);
-/** Drop what is pending and free; nothing is told any more. NULL is fine. */
+/** Drop what is pending and free; no callback comes any more. NULL is fine. */
 void publish_close(struct publish *p);
 
 #endif

@@ -14,7 +14,7 @@
 
 #define AGAIN_FIRST_MS 1000
 #define AGAIN_MAX_MS   300000
-#define LOST_MAX       64     /* told in one turn of the loop */
+#define LOST_MAX       64     /* reported in one turn of the loop */
 #define STOOD_MS       600000 /* a record that stood so long is put back at once again */
 
 struct item {
@@ -89,7 +89,7 @@ static bool has_passed(const struct reconcile *r, const struct item *i)
     return strcmp(r->store, i->store) != 0 || r->revision >= i->revision;
 }
 
-static void tell_lost(struct reconcile *r, struct item *i, int64_t now_ms)
+static void report_lost(struct reconcile *r, struct item *i, int64_t now_ms)
 {
     i->is_written = false;
     set_doubtful(r, i);
@@ -98,7 +98,7 @@ static void tell_lost(struct reconcile *r, struct item *i, int64_t now_ms)
     r->def.lost(r->def.arg, i->path, i->record, i->version);
 }
 
-/* Tell what is lost and due, a bounded number; come again for the others and when the next one is due. */
+/** Report lost records that are due, a bounded number; come again for the others and when the next one is due. */
 static void judge(void *arg)
 {
     struct reconcile *r = obj_cast(arg, struct reconcile, RECONCILE_MAGIC);
@@ -123,12 +123,12 @@ static void judge(void *arg)
         }
         if (!n++)
             path = mem_str(i->path);
-        tell_lost(r, i, now_ms);
+        report_lost(r, i, now_ms);
     }
     if (next_ms >= 0)
         run_timer_start(r->due_timer, (uint64_t)(next_ms - now_ms), 0);
     if (n)
-        r->def.told(r->def.arg, n, path);
+        r->def.restored(r->def.arg, n, path);
 }
 
 /* ---- the feed ---- */

@@ -17,7 +17,7 @@
 #include "shim/wire.h"
 
 /**
- * Make the directories and set the limits of *l. What cannot be made or set is told on standard error, and a directory that
+ * Make the directories and set the limits of *l. What cannot be made or set is reported on standard error, and a directory that
  * cannot be made is taken out of the list.
  * @return 0; or -1 with errno, when one cannot and cgroups_required is set: those made are removed.
  */

@@ -132,7 +132,7 @@ static void drop_client(struct client *c)
     *c = (struct client){.fd = -1};
 }
 
-static void tell(struct client *c, const char *line, size_t len)
+static void send_line(struct client *c, const char *line, size_t len)
 {
     if (send(c->fd, line, len, MSG_NOSIGNAL | MSG_DONTWAIT) != (ssize_t)len)
         drop_client(c);
@@ -238,7 +238,7 @@ static void obey(struct shim *s, struct client *c, const char *line)
     int64_t grace_ms;
 
     if (!strcmp(line, "status"))
-        tell(c, out, shim_status_write(&s->status, out));
+        send_line(c, out, shim_status_write(&s->status, out));
     else if (!strcmp(line, "wait"))
         c->wants_exit = true;
     else if (str_starts(line, "stop ") && !str_to_i64(line + 5, 0, INT32_MAX, &grace_ms))
@@ -361,7 +361,7 @@ static void set_up(struct shim *s)
 }
 
 /** Say who we are before there is a process: whoever finds us dead looks for what we left by that. */
-static void tell_identity(struct shim *s)
+static void report_identity(struct shim *s)
 {
     struct shim_proc proc;
     char line[SHIM_LINE_MAX];
@@ -412,7 +412,7 @@ static int start(struct shim *s)
         snprintf(s->exit.text, sizeof s->exit.text, "launch file: %.140s", why.text);
         return ERR_IO;
     }
-    tell_identity(s);
+    report_identity(s);
     if (cgroups_make(&s->launch)) {
         s->exit.code = errno;
         snprintf(s->exit.text, sizeof s->exit.text, "cgroup, which yarn.service.local.cgroups requires");
@@ -427,19 +427,19 @@ static int start(struct shim *s)
     return 0;
 }
 
-/** @return somebody was told. */
-static bool tell_exit(struct shim *s, const char *line, size_t len)
+/** @return whether a client has received it. */
+static bool report_exit(struct shim *s, const char *line, size_t len)
 {
-    bool is_told = false;
+    bool is_received = false;
 
     for (size_t i = 0; i < N_CLIENTS; i++) {
         struct client *c = &s->clients[i];
         if (c->fd < 0 || !c->wants_exit)
             continue;
-        tell(c, line, len);
-        is_told = is_told || c->fd >= 0;
+        send_line(c, line, len);
+        is_received = is_received || c->fd >= 0;
     }
-    return is_told;
+    return is_received;
 }
 
 static void finish(struct shim *s)
@@ -456,7 +456,7 @@ static void finish(struct shim *s)
     size_t len = shim_exit_write(&s->exit, line);
     /* Where there is no room for the file we stay, until there is or somebody has heard it. */
     bool is_kept = write_file(SHIM_EXIT_FILE, line, len, true);
-    while (!is_kept && !tell_exit(s, line, len)) {
+    while (!is_kept && !report_exit(s, line, len)) {
         serve_once(s, EXIT_RETRY_MS);
         is_kept = write_file(SHIM_EXIT_FILE, line, len, true);
     }
@@ -467,7 +467,7 @@ static void finish(struct shim *s)
         if (s->clients[i].fd >= 0)
             hear(s, &s->clients[i]);
     if (is_kept)
-        tell_exit(s, line, len);
+        report_exit(s, line, len);
     shim_launch_fini(&s->launch);
 }
 

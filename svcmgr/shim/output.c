@@ -103,7 +103,7 @@ static void write_bytes(struct output *out, const char *bytes, size_t len)
 }
 
 /** There was no room for a time: say so where it is missing. */
-static void tell_lost(struct output *out)
+static void note_lost(struct output *out)
 {
     char text[160];
     int n = snprintf(text, sizeof text, "\n[%lld bytes of output are missing here: %s]\n",
@@ -137,7 +137,7 @@ static void keep(const struct outputs *o, struct output *out, const char *bytes,
             continue;
         }
         if (out->n_lost)
-            tell_lost(out);
+            note_lost(out);
         write_bytes(out, bytes, n);
         bytes += n;
         len -= n;
@@ -232,7 +232,7 @@ void outputs_close(struct outputs *o)
         for (int k = 0; out->pipe_fd >= 0 && k < DRAIN_MAX && output_take(o, out); k++)
             continue;
         if (out->file_fd >= 0 && out->n_lost)
-            tell_lost(out);
+            note_lost(out);
     }
     close_all(o);
 }

@@ -209,6 +209,6 @@ int payload_start(const struct shim_launch *l, const int stdio[2], pid_t *pid, s
         *fail = report;
         return ERR_IO;
     }
-    *pid = child; /* The pipe was closed by exec (or by a death that waitpid will tell). */
+    *pid = child; /* The pipe was closed by exec (or by a death that waitpid will report). */
     return 0;
 }

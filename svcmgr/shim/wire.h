@@ -115,7 +115,7 @@ struct shim_launch {
     bool cpu_is_strict;    /* cpu_milli is a limit, not only a share when it is short */
     int64_t memory_bytes;  /* 0: no limit                                             */
     int64_t cpu_milli;     /* thousandths of a core; 0: no limit                      */
-    int64_t grace_ms;      /* when the shim itself is told to stop                    */
+    int64_t grace_ms;      /* when the shim itself is to stop                         */
     int64_t log_bytes;     /* of one file of output; 0: no limit                      */
     int64_t log_files;     /* kept of each output, the present one included; from 1   */
     struct shim_user user;

@@ -48,7 +48,7 @@ static char *holder_path(const char *url)
     return mem_fmt("%s/writer.json", strchr(url, ':') + 1);
 }
 
-static void tell_holder(struct state *s)
+static void write_holder(struct state *s)
 {
     mem_auto char *path = holder_path(store_url(s->store));
     mem_auto char *text = state_writer_text(s);
@@ -73,7 +73,7 @@ static void claim_ended(struct state *s, int err, const struct err_info *why)
     run_timer_free(s->look_timer);
     s->look_timer = NULL;
     if (!err && !s->is_shared)
-        tell_holder(s);
+        write_holder(s);
     s->claimed(s->done_arg, err, why);
 }
 

@@ -228,14 +228,14 @@ static void on_writer_seen(void *arg, int err, const struct store_result *r)
 static void on_number_taken(void *arg, int err, const struct store_result *r)
 {
     struct state *s = obj_cast(arg, struct state, STATE_MAGIC);
-    /* The embedded store tells what it has not done: what is in the node is the truth. */
-    bool is_told = state_is_of_another(err) || !s->is_shared;
+    /* The embedded store reports what it has not done: the content of the node is the truth. */
+    bool is_certain = state_is_of_another(err) || !s->is_shared;
 
     if (!err) {
         state_set_node(&s->known, WRITER_PATH, r->stat.version, false);
         state_hold(s);
         not_written(s);
-    } else if (is_told) {
+    } else if (is_certain) {
         store_get(s->store, WRITER_PATH, on_writer_seen, s);
     } else {
         finish(s, STATE_UNKNOWN, &r->why);

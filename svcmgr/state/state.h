@@ -15,7 +15,7 @@
  * own clock (state_is_held) before anybody else may take the node. The embedded store is locked by its process: who has
  * it open is the writer, and nobody waits for a lease.
  *
- * Containers of a local cluster belong to a host and a directory. Who stands elsewhere does not take their state, unless it is told to.
+ * Containers of a local cluster belong to a host and a directory. An svcmgr of another place does not take their state over, unless an option names that place.
  *
  * Thread: owner for everything.   Source: design 5.
  */

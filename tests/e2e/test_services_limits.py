@@ -40,14 +40,14 @@ def ended(stack, text):
                              if e["event"] == "engine_note" and text in e.get("note", "")], f"an end with: {text}")
 
 
-def test_who_takes_more_memory_than_asked_for_is_ended_and_told_why(stack):
+def test_who_takes_more_memory_than_asked_for_is_ended_with_the_reason(stack):
     needs(stack, "memory")
     assert stack.services("POST", USER, document("hog", "x=$(head -c 300000000 /dev/zero | tr '\\0' x)")).status == 202
     ended(stack, "its memory limit of 64 MB was reached and the kernel killed a process of it")
     wait_for(lambda: stack.service("hog")["state"] == "FAILED", "it is a failure")
 
 
-def test_who_makes_more_processes_than_allowed_is_told_why(stack):
+def test_who_makes_more_processes_than_allowed_gets_the_reason(stack):
     needs(stack, "pids")
     command = "i=0; while [ $i -lt 50 ]; do sleep 1000 & i=$((i+1)); done; exec sleep 1000"
     assert stack.services("POST", USER, document("rabbit", command)).status == 202

@@ -1,4 +1,4 @@
-"""What svcmgr tells the registry beside its own records: what has ended, and which instance is ready."""
+"""What svcmgr reports to the registry beside its own records: what has ended, and which instance is ready."""
 import os
 
 import pytest
@@ -59,7 +59,7 @@ def test_records_go_with_what_they_belong_to(stack):
     assert left(stack) == {"kept"}, "destroyed is answered when everything of the application is gone"
 
 
-def test_an_end_is_told_after_registryd_and_svcmgr_were_away(stack):
+def test_an_end_is_reported_after_registryd_and_svcmgr_were_away(stack):
     service = stack.launch({**HELLO, "name": "away"})
     first, second = containers(service)
     bind(stack, "first", first["id"], "container")
@@ -71,7 +71,7 @@ def test_an_end_is_told_after_registryd_and_svcmgr_were_away(stack):
     restart(stack.registryd, stack.registry_port, "registry_synced")
     assert {"first", "second"} <= left(stack)
     restart(stack.svcmgr, stack.services_port)
-    wait_for(lambda: "first" not in left(stack), "the end is told now")
+    wait_for(lambda: "first" not in left(stack), "the end is reported now")
     assert "second" in left(stack)
     assert stack.services("DELETE", "/away").status == 204
     wait_for(lambda: "second" not in left(stack), "and so is that of the rest")
@@ -83,7 +83,7 @@ def names(stack):
 
 
 def records(stack):
-    """What the records of the containers say of readiness, by address; READY is told before they are there."""
+    """What the records of the containers say of readiness, by address; READY is reported before they are there."""
     answer = stack.registry("GET", "/users/alice/services/yarn-service/probed/components", query="recursive=true")
     return {node["service"]["yarn:ip"]: node["service"].get("bobbin:ready") for node in answer.json.get("tree", ())}
 
@@ -113,14 +113,14 @@ def test_an_instance_that_is_not_ready_leaves_the_shared_name(stack):
     assert stack.services("DELETE", "/probed").status == 204
 
 
-def test_what_the_registry_refuses_for_good_is_told_and_not_asked_each_second():
+def test_what_the_registry_refuses_for_good_is_reported_and_not_asked_each_second():
     """A registryd that takes two attributes takes the record of the service, and none of a container."""
     with Stack(services=True, options={"registryd": {"hadoop.registry.record.max-attributes": "2"}}) as s:
         path = "/users/alice/services/yarn-service/hello-world"
         service = s.launch(HELLO)
         ids = {c["id"] for c in containers(service)}
-        told = wait_for(lambda: s.service("hello-world").get("diagnostics"), "the service says it")
-        assert "refuses" in told and "attributes" in told and any(id in told for id in ids)
+        diagnostics = wait_for(lambda: s.service("hello-world").get("diagnostics"), "the service says it")
+        assert "refuses" in diagnostics and "attributes" in diagnostics and any(id in diagnostics for id in ids)
         wait_for(lambda: len(refusals(s)) == 2 * len(ids), "each is in the log: as it starts, and as it is ready")
 
         def is_explained():

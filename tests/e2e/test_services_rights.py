@@ -82,7 +82,7 @@ def test_what_is_no_file_of_the_callers_own_is_refused(stack):
             f"Src_file does not exist for config file: {absent}")
 
 
-def test_a_file_that_is_gone_at_the_launch_is_told_in_the_diagnostics(stack):
+def test_a_file_that_is_gone_at_the_launch_is_named_in_the_diagnostics(stack):
     path = source(stack, "fleeting", "x")
     doc = document("late", "cat x; sleep 1000", [("STATIC", "x", path)], restart_policy="NEVER")
     assert stack.services("POST", "", {**doc, "state": "STOPPED"}).status == 202

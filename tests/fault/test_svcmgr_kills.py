@@ -85,7 +85,7 @@ def test_same_processes_after_a_kill():
         assert sleepers(stack.dir) == pids
 
 
-def test_containers_outlive_an_orderly_end_unless_told():
+def test_containers_outlive_an_orderly_end_unless_an_option_says():
     with Stack(services=True, options={"svcmgr": {"yarn.service.stop-containers-on-exit": "false"}}) as stack:
         stack.launch(document("web", 2))
         pids = until_sleepers(stack.dir, 2)
@@ -115,7 +115,7 @@ def test_a_full_disk_refuses_and_heals():
         assert len(sleepers(stack.dir)) == 1  # no effect of what is not durable
         resource.prlimit(pid, resource.RLIMIT_FSIZE, (resource.RLIM_INFINITY, resource.RLIM_INFINITY))
         stack.svcmgr.event("state_written_again")
-        assert stack.services("GET", f"/second{USER}").status == 404  # whoever was told "not stored" may believe it
+        assert stack.services("GET", f"/second{USER}").status == 404  # the answer "not stored" was true
         stack.launch(document("second", 1))
         restart_services(stack)
         stack.until_state("second", "READY")

@@ -176,5 +176,5 @@ def test_another_host_does_not_take_the_containers_of_this_one():
             assert pair.role(pair.second) == "standby"
             pair.second.kill()
             pair.second.options["yarn.service.state.take-over-from"] = place["place"]
-            pair.second.start("svcmgr_ready")  # told so, it does
+            pair.second.start("svcmgr_ready")  # the option names the place
             pair.until_ready(pair.second, "web")

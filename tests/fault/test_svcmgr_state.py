@@ -227,7 +227,7 @@ def test_what_happens_while_the_disk_is_full_is_not_lost():
 # ---- no store ----
 
 def test_an_answer_that_was_lost_is_unknown_and_found_out():
-    """ZooKeeper has written it and its answer does not arrive: nobody is told that it was not stored."""
+    """ZooKeeper has written it and its answer does not arrive: no request is answered as not stored."""
     with zookeeper.Server() as server, Proxy(server.port) as proxy:
         options = {"svcmgr": {"yarn.service.state.store": f"zk://127.0.0.1:{proxy.port}/svcmgr"}}
         with Stack(services=True, options=options) as stack:

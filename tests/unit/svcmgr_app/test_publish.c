@@ -21,7 +21,7 @@ struct office {
     struct publish *publish;
     struct http_server *server;
     char listen[32];
-    char story[8192];     /* "PUT:/path " of each request taken; "told:TICKET=CODE " */
+    char story[8192];     /* "PUT:/path " of each request taken; "done:TICKET=CODE " */
     char body_text[1024]; /* body of the last change that has one */
     const char *wanted;
     int refuse, refuse_code; /* status and code (0: no permission) of all answers; refuse 0: fine */
@@ -147,11 +147,11 @@ static void close_server(struct office *o)
     o->server = NULL;
 }
 
-static void on_told(void *arg, int64_t ticket, int code, const char *text)
+static void on_done(void *arg, int64_t ticket, int code, const char *text)
 {
     assert_int_equal(code != 0, text != NULL);
 
-    mem_auto char *line = mem_fmt("told:%lld=%s", (long long)ticket, err_name(code));
+    mem_auto char *line = mem_fmt("done:%lld=%s", (long long)ticket, err_name(code));
     note(arg, line);
 }
 
@@ -166,7 +166,7 @@ static int set_up(void **state)
     o->revision = "s.1";
     open_server(o);
     mem_auto char *url = mem_fmt("http://%s", o->listen);
-    assert_int_equal(publish_open(o->loop, url, on_told, o, &o->publish, &why), 0);
+    assert_int_equal(publish_open(o->loop, url, on_done, o, &o->publish, &why), 0);
     *state = o;
     return 0;
 }
@@ -217,16 +217,16 @@ static size_t count(const char *story, const char *what)
     return n;
 }
 
-static void every_ticket_is_told(void **state)
+static void every_ticket_is_settled(void **state)
 {
     struct office *o = *state;
 
     publish_put(o->publish, "/users/a/x", &record, 11);
     publish_delete(o->publish, "/users/a/y", 12);
     publish_purge(o->publish, "/users/b", 13);
-    await(o, "told:11=OK");
-    await(o, "told:12=OK");
-    await(o, "told:13=OK");
+    await(o, "done:11=OK");
+    await(o, "done:12=OK");
+    await(o, "done:13=OK");
     assert_int_equal(publish_n_pending(o->publish), 0);
     assert_non_null(strstr(o->story, "PUT:/users/a/x "));
     assert_non_null(strstr(o->story, "DELETE:/users/a/y "));
@@ -241,8 +241,8 @@ static void order_is_kept_where_it_matters(void **state)
     publish_purge(o->publish, "/users/a/s", 2);
     publish_put(o->publish, "/users/a/s", &record, 3);
     publish_put(o->publish, "/users/a/s/c/2", &record, 4);
-    await(o, "told:3=OK");
-    await(o, "told:4=OK");
+    await(o, "done:3=OK");
+    await(o, "done:4=OK");
     const char *purge = strstr(o->story, "DELETE:/users/a/s ");
     assert_non_null(purge);
     assert_true(purge < strstr(o->story, "PUT:/users/a/s "));
@@ -259,11 +259,11 @@ static void newer_wishes_replace_older_ones(void **state)
     publish_put(o->publish, "/users/a/s/c/2", &record, 3);
     publish_purge(o->publish, "/users/a/s", 4);
     assert_int_equal(publish_n_pending(o->publish), 1);
-    assert_int_equal(count(o->story, "told:"), 0); /* Nothing is done yet. */
+    assert_int_equal(count(o->story, "done:"), 0); /* Nothing is done yet. */
     open_server(o);
     await(o, "DELETE:/users/a/s");
-    assert_int_equal(count(o->story, "told:"), 0);
-    await(o, "told:4=OK");
+    assert_int_equal(count(o->story, "done:"), 0);
+    await(o, "done:4=OK");
     assert_int_equal(count(o->story, "PUT:"), 0);
     assert_int_equal(count(o->story, "=OK"), 4);
 }
@@ -274,22 +274,22 @@ static void nothing_is_lost_while_the_registry_is_away(void **state)
 
     close_server(o);
     publish_put(o->publish, "/users/a/x", &record, 5);
-    await(o, "told:5=ERR_UNAVAILABLE");
+    await(o, "done:5=ERR_UNAVAILABLE");
     assert_int_equal(publish_n_pending(o->publish), 1);
     open_server(o);
     await(o, "PUT:/users/a/x");
     publish_put(o->publish, "/users/a/z", &record, 6);
-    await(o, "told:6=OK");
-    assert_int_equal(count(o->story, "told:5"), 1);
+    await(o, "done:6=OK");
+    assert_int_equal(count(o->story, "done:5"), 1);
 }
 
-static void a_refusal_for_good_is_told_and_not_repeated(void **state)
+static void a_refusal_for_good_is_reported_and_not_repeated(void **state)
 {
     struct office *o = *state;
 
     o->refuse = 403;
     publish_put(o->publish, "/users/a/x", &record, 5);
-    await(o, "told:5=ERR_PERMISSION");
+    await(o, "done:5=ERR_PERMISSION");
     assert_int_equal(publish_n_pending(o->publish), 0);
     assert_int_equal(count(o->story, "PUT:"), 1);
 }
@@ -313,11 +313,11 @@ static void nothing_is_sent_without_leave(void **state)
     publish_purge(o->publish, "/users/b", 0);
     publish_ended(o->publish, "/users/a/s/c/1", "container_1_0007_01_000002", 7);
     publish_put(o->publish, "/users/a/z", &record, 6);
-    await(o, "told:6=ERR_UNAVAILABLE");
+    await(o, "done:6=ERR_UNAVAILABLE");
     assert_int_equal(count(o->story, "PUT:") + count(o->story, "DELETE:") + count(o->story, "EVENTS:"), 0);
     assert_int_equal(publish_n_pending(o->publish), 5);
     o->may_send = true;
-    await(o, "told:7=OK");
+    await(o, "done:7=OK");
     await(o, "PUT:/users/a/x ");
     await(o, "DELETE:/users/a/y ");
     await(o, "DELETE:/users/b ");
@@ -338,7 +338,7 @@ static void nothing_is_sent_again_without_leave(void **state)
     o->story[0] = 0;
     await(o, "asked"); /* before it would be sent again */
     open_server(o);
-    await(o, "told:5=ERR_UNAVAILABLE");
+    await(o, "done:5=ERR_UNAVAILABLE");
     assert_int_equal(count(o->story, "PUT:"), 0);
     o->may_send = true;
     await(o, "PUT:/users/a/x ");
@@ -365,15 +365,15 @@ static void what_is_a_refusal(void **state)
     for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
         int64_t ticket = (int64_t)i + 1;
         mem_auto char *path = mem_fmt("/users/a/x%zu", i);
-        mem_auto char *told =
-            mem_fmt("told:%lld=%s", (long long)ticket, rows[i].is_refusal ? err_name(rows[i].code) : "OK");
+        mem_auto char *outcome =
+            mem_fmt("done:%lld=%s", (long long)ticket, rows[i].is_refusal ? err_name(rows[i].code) : "OK");
         mem_auto char *put = mem_fmt("PUT:%s ", path);
         o->refuse = rows[i].status;
         o->refuse_code = rows[i].code;
         publish_put(o->publish, path, &record, ticket);
         await(o, put);
         o->refuse = 0;
-        await(o, told);
+        await(o, outcome);
         assert_int_equal(count(o->story, put), rows[i].is_refusal ? 1 : 2);
     }
 }
@@ -381,7 +381,7 @@ static void what_is_a_refusal(void **state)
 #define C2   "container_1_0007_01_000002"
 #define ENDS "EVENTS:[{\"type\":\"container-finished\",\"id\":\"" C2 "\"}]"
 
-static void ends_are_told_before_their_service_is_purged(void **state)
+static void ends_are_reported_before_their_service_is_purged(void **state)
 {
     struct office *o = *state;
 
@@ -389,7 +389,7 @@ static void ends_are_told_before_their_service_is_purged(void **state)
     publish_ended(o->publish, "/users/a/s/c/1", C2, 1);
     publish_ended(o->publish, "/users/a/s", "application_1_0007", 2);
     publish_purge(o->publish, "/users/a/s", 3);
-    await(o, "told:3=OK");
+    await(o, "done:3=OK");
     assert_non_null(strstr(o->story, ENDS));
     assert_non_null(strstr(o->story, "EVENTS:[{\"type\":\"am-container-finished\",\"id\":"
                                      "\"container_1_0007_01_000001\"},"
@@ -398,11 +398,11 @@ static void ends_are_told_before_their_service_is_purged(void **state)
     assert_non_null(purge);
     assert_true(count(purge, "EVENTS:") == 0);
     assert_int_equal(count(o->story, "EVENTS:"), 4); /* both were repeated */
-    assert_int_equal(count(o->story, "told:1=OK"), 1);
-    assert_int_equal(count(o->story, "told:2=OK"), 1);
+    assert_int_equal(count(o->story, "done:1=OK"), 1);
+    assert_int_equal(count(o->story, "done:2=OK"), 1);
 }
 
-static void an_end_waits_for_the_registry_and_is_told_once(void **state)
+static void an_end_waits_for_the_registry_and_is_reported_once(void **state)
 {
     struct office *o = *state;
 
@@ -410,22 +410,22 @@ static void an_end_waits_for_the_registry_and_is_told_once(void **state)
     publish_ended(o->publish, "/users/a/s/c/1", C2, 1);
     publish_ended(o->publish, "/users/a/s/c/1", C2, 2);
     publish_delete(o->publish, "/users/a/s/c/1", 3);
-    await(o, "told:3=ERR_UNAVAILABLE");
-    assert_int_equal(count(o->story, "told:"), 1); /* who ends has no time limit */
+    await(o, "done:3=ERR_UNAVAILABLE");
+    assert_int_equal(count(o->story, "done:"), 1); /* who ends has no time limit */
     assert_int_equal(publish_n_pending(o->publish), 2);
     open_server(o);
-    await(o, "told:1=OK");
-    await(o, "told:2=OK");
+    await(o, "done:1=OK");
+    await(o, "done:2=OK");
     assert_int_equal(count(o->story, ENDS), 1);
 }
 
-static void a_refused_end_is_told(void **state)
+static void a_refused_end_is_reported(void **state)
 {
     struct office *o = *state;
 
     o->refuse = 403;
     publish_ended(o->publish, "/users/a/s/c/1", C2, 1);
-    await(o, "told:1=ERR_PERMISSION");
+    await(o, "done:1=ERR_PERMISSION");
     assert_int_equal(publish_n_pending(o->publish), 0);
 }
 
@@ -436,11 +436,11 @@ static void unreadiness_is_an_attribute(void **state)
 
     unready.is_unready = true;
     publish_put(o->publish, "/users/a/x", &unready, 1);
-    await(o, "told:1=OK");
+    await(o, "done:1=OK");
     assert_non_null(strstr(o->body_text, "\"bobbin:ready\":\"false\""));
     o->body_text[0] = 0;
     publish_put(o->publish, "/users/a/x", &record, 2);
-    await(o, "told:2=OK");
+    await(o, "done:2=OK");
     assert_non_null(strstr(o->body_text, "yarn:id"));
     assert_null(strstr(o->body_text, "bobbin:ready"));
 }
@@ -457,7 +457,7 @@ static void drain_waits_for_the_last_change(void **state)
     run_loop_run(o->loop);
     assert_int_equal(publish_n_pending(o->publish), 0);
     assert_int_equal(count(o->story, "PUT:"), 40);
-    assert_int_equal(count(o->story, "told:"), 0);
+    assert_int_equal(count(o->story, "done:"), 0);
 }
 
 /* ---- following ---- */
@@ -504,7 +504,7 @@ static void pass(struct office *o, int64_t ticket)
     static char wanted[64];
 
     publish_delete(o->publish, "/else", ticket);
-    snprintf(wanted, sizeof wanted, "told:%lld=OK", (long long)ticket);
+    snprintf(wanted, sizeof wanted, "done:%lld=OK", (long long)ticket);
     await(o, wanted);
 }
 
@@ -514,7 +514,7 @@ static void follow(struct office *o)
     publish_follow(o->publish, &(struct publish_follow_ops){on_restored, on_back, o});
     publish_put(o->publish, X, &record, 1);
     await(o, "WATCH:/users/a/services/yarn-service/s ");
-    await(o, "told:1=OK");
+    await(o, "done:1=OK");
     say(o, HELLO("s.1"));
     say_put(o);
     say(o, SYNC("s.1"));
@@ -531,7 +531,7 @@ static void what_others_delete_is_put_back(void **state)
     say(o, MARK("s.2"));
     await(o, "restored PUT:" X);
     assert_non_null(strstr(o->body_text, "hello-0"));
-    assert_int_equal(count(o->story, "told:1="), 1);
+    assert_int_equal(count(o->story, "done:1="), 1);
 }
 
 static void what_others_overwrite_is_put_back_ever_more_slowly(void **state)
@@ -550,7 +550,7 @@ static void what_others_overwrite_is_put_back_ever_more_slowly(void **state)
     }
     pass(o, 7);
     assert_int_equal(o->n_restored, 1); /* not at once this time */
-    await(o, "told:7=OK restored PUT:" X);
+    await(o, "done:7=OK restored PUT:" X);
     assert_string_equal(o->body_text, own);
 }
 
@@ -560,19 +560,19 @@ static void what_we_delete_stays_away(void **state)
 
     follow(o);
     publish_delete(o->publish, X, 2);
-    await(o, "told:2=OK");
+    await(o, "done:2=OK");
     say(o, GONE);
     say(o, MARK("s.2"));
     publish_put(o->publish, X, &record, 3);
-    await(o, "told:3=OK");
+    await(o, "done:3=OK");
     publish_purge(o->publish, "/users/a/services/yarn-service/s", 4);
-    await(o, "told:4=OK");
+    await(o, "done:4=OK");
     say(o, GONE);
     say(o, MARK("s.3"));
     publish_put(o->publish, X, &record, 5);
-    await(o, "told:5=OK");
+    await(o, "done:5=OK");
     publish_ended(o->publish, X, C2, 6);
-    await(o, "told:6=OK");
+    await(o, "done:6=OK");
     say(o, GONE);
     say(o, MARK("s.4"));
     pass(o, 7);
@@ -588,7 +588,7 @@ static void a_feed_that_is_behind_is_waited_for(void **state)
     o->revision = "s.9";
     publish_purge(o->publish, "/users/a/services/yarn-service/s", 2);
     publish_put(o->publish, X, &record, 3);
-    await(o, "told:3=OK");
+    await(o, "done:3=OK");
     say(o, GONE);
     say(o, MARK("s.8"));
     pass(o, 7);
@@ -664,11 +664,11 @@ static void one_watch_is_above_all(void **state)
     publish_put(o->publish, "/users/b/services/yarn-service/t", &record, 3);
     await(o, "WATCH:/users ");
     publish_put(o->publish, "/users/c/services/yarn-service/t", &record, 4);
-    await(o, "told:4=OK");
+    await(o, "done:4=OK");
     publish_put(o->publish, "/services/t", &record, 5);
     await(o, "WATCH:/ ");
     publish_put(o->publish, "/else/t", &record, 6);
-    await(o, "told:6=OK");
+    await(o, "done:6=OK");
     assert_int_equal(count(o->story, "WATCH:"), 4);
     say(o, HELLO("s.1"));
     say_put(o);
@@ -683,17 +683,17 @@ static void one_watch_is_above_all(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        CASE(every_ticket_is_told),
+        CASE(every_ticket_is_settled),
         CASE(order_is_kept_where_it_matters),
         CASE(newer_wishes_replace_older_ones),
         CASE(nothing_is_lost_while_the_registry_is_away),
-        CASE(a_refusal_for_good_is_told_and_not_repeated),
+        CASE(a_refusal_for_good_is_reported_and_not_repeated),
         CASE(what_is_a_refusal),
         CASE(nothing_is_sent_without_leave),
         CASE(nothing_is_sent_again_without_leave),
-        CASE(ends_are_told_before_their_service_is_purged),
-        CASE(an_end_waits_for_the_registry_and_is_told_once),
-        CASE(a_refused_end_is_told),
+        CASE(ends_are_reported_before_their_service_is_purged),
+        CASE(an_end_waits_for_the_registry_and_is_reported_once),
+        CASE(a_refused_end_is_reported),
         CASE(unreadiness_is_an_attribute),
         CASE(drain_waits_for_the_last_change),
         CASE(what_others_delete_is_put_back),

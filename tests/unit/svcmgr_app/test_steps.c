@@ -95,7 +95,7 @@ void app_fenced(struct app *a, const struct err_info *why)
     desk->is_fenced = a->is_ending = true;
 }
 
-void app_tell_ready(struct app *a)
+void app_report_ready(struct app *a)
 {
     (void)a;
 }

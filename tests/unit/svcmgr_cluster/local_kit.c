@@ -10,7 +10,7 @@
 #include "cluster/local_tree.h"
 #include "shim/wire.h"
 
-static void tell(struct host *h, const char *what, const char *id)
+static void note(struct host *h, const char *what, const char *id)
 {
     size_t at = strlen(h->story);
 
@@ -21,7 +21,7 @@ static void tell(struct host *h, const char *what, const char *id)
 
 static void on_allocated(void *arg, const struct cluster_container *c)
 {
-    tell(arg, "allocated", c->id);
+    note(arg, "allocated", c->id);
 }
 
 static void on_waits(void *arg, const char *container_id, const char *reason)
@@ -29,7 +29,7 @@ static void on_waits(void *arg, const char *container_id, const char *reason)
     struct host *h = arg;
     mem_auto char *what = mem_fmt("waits(%s)", reason);
 
-    tell(h, what, container_id);
+    note(h, what, container_id);
 }
 
 static void on_started(void *arg, const struct cluster_container *c)
@@ -37,7 +37,7 @@ static void on_started(void *arg, const struct cluster_container *c)
     struct host *h = arg;
 
     h->pid = c->pid;
-    tell(h, "started", c->id);
+    note(h, "started", c->id);
 }
 
 static void on_exited(void *arg, const struct cluster_container *c)
@@ -45,7 +45,7 @@ static void on_exited(void *arg, const struct cluster_container *c)
     struct host *h = arg;
 
     h->exit = c->exit;
-    tell(h, "exited", c->id);
+    note(h, "exited", c->id);
 }
 
 static void on_recovered(void *arg, const struct cluster_container *c)
@@ -55,7 +55,7 @@ static void on_recovered(void *arg, const struct cluster_container *c)
     h->exit = c->exit;
     h->pid = c->pid;
     h->attempt = c->attempt;
-    tell(h,
+    note(h,
          c->state == CLUSTER_RUNNING      ? "found-running"
          : c->state == CLUSTER_RECOVERING ? "found-later"
                                           : "found-exited",
@@ -64,12 +64,12 @@ static void on_recovered(void *arg, const struct cluster_container *c)
 
 static void on_recovery_done(void *arg)
 {
-    tell(arg, "recovered", "all*");
+    note(arg, "recovered", "all*");
 }
 
 static void on_degraded(void *arg, const char *reason)
 {
-    tell(arg, reason ? "degraded" : "well", "*");
+    note(arg, reason ? "degraded" : "well", "*");
 }
 
 const struct cluster_ops host_ops = {on_allocated, on_waits,         on_started, on_exited,
@@ -79,7 +79,7 @@ static void on_deadline(void *arg)
 {
     struct host *h = arg;
 
-    fail_msg("\"%s\" was not told; story: %s; last exit: %s", h->wanted, h->story, h->exit.text);
+    fail_msg("\"%s\" did not come; story: %s; last exit: %s", h->wanted, h->story, h->exit.text);
 }
 
 void await(struct host *h, const char *wanted)

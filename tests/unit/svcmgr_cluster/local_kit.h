@@ -1,4 +1,4 @@
-/** A cluster of this host for tests, and the story of what it told. */
+/** A cluster of this host for tests, and the story of its callbacks. */
 #ifndef LOCAL_KIT_H
 #define LOCAL_KIT_H
 
@@ -17,7 +17,7 @@
 #define C2          "container_1700000000000_0001_01_000002"
 #define C3          "container_1700000000000_0001_01_000003"
 
-/** A cluster and the story of what it told, one word an event. */
+/** A cluster and the story of its callbacks, one word each. */
 struct host {
     struct run_loop *loop;
     struct cluster *cluster;

@@ -127,7 +127,7 @@ static void a_container_can_be_launched_again(void **state)
     await(h, "allocated:1");
     launch(h, C1, 1, "echo one > mark; exit 1");
     await(h, "exited:1");
-    h->story[0] = '\0'; /* Of a process that ends at once the start may not be told. */
+    h->story[0] = '\0'; /* Of a process that ends at once the start may not be reported. */
     launch(h, C1, 2, "cat mark || echo gone; kill -TERM $$");
     await(h, "exited:1");
     assert_int_equal(h->exit.kind, CLUSTER_EXIT_SIGNAL);
@@ -176,7 +176,7 @@ static void what_is_started_has_the_first_limit_of_descriptors(void **state)
     assert_int_equal(soft_fdlimit(proc.parent), 300);
 }
 
-static void a_stop_is_told_as_a_stop(void **state)
+static void a_stop_is_reported_as_a_stop(void **state)
 {
     struct host *h = *state;
 
@@ -584,7 +584,7 @@ int main(void)
         CASE(processes_run_and_their_exits_are_typed),
         CASE(a_container_can_be_launched_again),
         CASE(what_is_started_has_the_first_limit_of_descriptors),
-        CASE(a_stop_is_told_as_a_stop),
+        CASE(a_stop_is_reported_as_a_stop),
         CASE(released_containers_leave_nothing_but_logs),
         CASE(running_containers_are_found_again),
         CASE(exits_that_nobody_saw_are_found),

@@ -22,7 +22,7 @@
 
 #define C4 "container_1700000000000_0001_01_000004"
 
-/** A launch of C1 with files; the story begins anew: of a process that ends at once the start may not be told. */
+/** A launch of C1 with files; the story begins anew: of a process that ends at once the start may not be reported. */
 static void launch_files(struct host *h, int64_t attempt, const char *command,
                          const struct cluster_file *files, size_t n_files)
 {
@@ -398,7 +398,7 @@ struct seen {
     struct host *host;
     bool is_there[3]; /* while somebody could say */
     int problem;
-    bool is_told, is_known;
+    bool is_called, is_known;
     bool is_awaited; /* the loop runs for it */
 };
 
@@ -406,7 +406,7 @@ static void on_looked(void *arg, const bool *absent, const struct err_info *prob
 {
     struct seen *s = arg;
 
-    s->is_told = true;
+    s->is_called = true;
     s->is_known = absent != NULL;
     for (size_t i = 0; absent && i < ARRAY_LEN(s->is_there); i++)
         s->is_there[i] = !absent[i];
@@ -426,7 +426,7 @@ static void files_are_looked_for_without_a_launch(void **state)
     assert_int_equal(symlink("/etc/passwd", link), 0);
     assert_int_equal(chmod(h->dir, 0755), 0);
     cluster_look(h->cluster, "alice", plain, 3, on_looked, &s);
-    assert_false(s.is_told);
+    assert_false(s.is_called);
     run_loop_run(h->loop);
     assert_true(s.is_known && !s.is_there[0] && s.is_there[1] && !s.is_there[2]);
     assert_int_equal(s.problem, 0);
@@ -436,7 +436,7 @@ static void files_are_looked_for_without_a_launch(void **state)
     assert_int_equal(s.problem, ERR_INVALID);
     s = (struct seen){.host = h};
     cluster_look(h->cluster, "alice", relative, 3, on_looked, &s);
-    assert_true(s.is_told && s.is_known && !s.is_there[0] && !s.is_there[1] && !s.is_there[2]);
+    assert_true(s.is_called && s.is_known && !s.is_there[0] && !s.is_there[1] && !s.is_there[2]);
 }
 
 static void nobody_waits_for_ever_for_a_look(void **state)
@@ -449,11 +449,11 @@ static void nobody_waits_for_ever_for_a_look(void **state)
     use_reader(h, "exec sleep 1000");
     cluster_look(h->cluster, "alice", paths, 1, on_looked, &late);
     run_loop_run(h->loop);
-    assert_true(late.is_told && !late.is_known);
+    assert_true(late.is_called && !late.is_known);
     assert_int_equal(late.problem, ERR_TIMEOUT);
     cluster_look(h->cluster, "alice", paths, 1, on_looked, &cut);
     close_cluster(h);
-    assert_true(cut.is_told && !cut.is_known);
+    assert_true(cut.is_called && !cut.is_known);
     assert_int_equal(cut.problem, ERR_CANCELLED);
     done_with_reader(h);
     open_cluster(h);

@@ -151,7 +151,7 @@ static void a_full_disk_is_a_shortage(void **state)
     signal(SIGXFSZ, SIG_IGN);
     assert_int_equal(setrlimit(RLIMIT_FSIZE, &none), 0);
     int err = local_users_find(u, "bob", &uid, &why);
-    int silent = file_write(file, "x", 1, NULL); /* Who asks not why is told all the same. */
+    int silent = file_write(file, "x", 1, NULL); /* The error comes without a reason, too. */
     assert_int_equal(setrlimit(RLIMIT_FSIZE, &before), 0);
     assert_int_equal(err, ERR_NOSPC);
     assert_int_equal(silent, ERR_NOSPC);

@@ -24,7 +24,7 @@ struct kit {
     int64_t wall_ahead_ms; /* time of day - engine time: a test may set the clock */
     struct eng_effects effects;
     struct map store; /* key → text */
-    bool obey;        /* the cluster and the registry do what they are told, at once */
+    bool obey;        /* the cluster and the registry do what is asked of them, at once */
     size_t next;      /* first effect that was not obeyed yet */
     uint64_t token;   /* of the last request */
     size_t n_steps;   /* so far */

@@ -250,7 +250,7 @@ static const char *ended_ids(const struct kit *k)
 #define CONTAINER_2 "container_1700000000000_0001_01_000002 "
 #define CONTAINER_3 "container_1700000000000_0001_01_000003 "
 
-static void every_end_is_told_once(void **state)
+static void every_end_is_reported_once(void **state)
 {
     (void)state;
     struct kit k;
@@ -271,7 +271,7 @@ static void every_end_is_told_once(void **state)
     kit_end(&k);
 }
 
-static void an_end_that_was_not_taken_is_told_after_a_restart(void **state)
+static void an_end_that_was_not_taken_is_reported_after_a_restart(void **state)
 {
     (void)state;
     struct kit k;
@@ -391,8 +391,8 @@ int main(void)
         cmocka_unit_test(a_container_that_ended_is_not_refused_any_more),
         cmocka_unit_test(a_purge_that_is_refused_waits_for_a_change),
         cmocka_unit_test(a_failed_removal_is_repeated_also_after_a_restart),
-        cmocka_unit_test(every_end_is_told_once),
-        cmocka_unit_test(an_end_that_was_not_taken_is_told_after_a_restart),
+        cmocka_unit_test(every_end_is_reported_once),
+        cmocka_unit_test(an_end_that_was_not_taken_is_reported_after_a_restart),
         cmocka_unit_test(a_refused_end_is_not_repeated),
         cmocka_unit_test(ends_that_nobody_takes_are_bounded),
         cmocka_unit_test(the_record_says_whether_the_probe_succeeds),

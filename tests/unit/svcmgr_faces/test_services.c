@@ -397,7 +397,7 @@ static void a_client_that_leaves_is_not_answered(void **state)
     raw_send_str(raw, "DELETE /app/v1/services/ghost HTTP/1.1\r\nHost: localhost\r\n\r\n");
     fixture_await(&app.fx, &app.got_request);
     raw_reset(raw);
-    fixture_stop_server(&app.fx); /* tells the handler that the request is over */
+    fixture_stop_server(&app.fx); /* notifies the handler that the request is over */
     release_answers(&app);
     assert_int_equal(app.n_waiting, 0);
     end(&app);

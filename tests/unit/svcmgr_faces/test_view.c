@@ -19,7 +19,7 @@ static json_t *view(const struct kit *k, const char *name)
 }
 
 /** State of the container of an instance as listed, "" when it is not. */
-static const char *shown(const json_t *doc, const char *instance)
+static const char *state_of(const json_t *doc, const char *instance)
 {
     const json_t *list = json_object_get(json_array_get(json_object_get(doc, "components"), 0), "containers");
     for (size_t i = 0; i < json_array_size(list); i++) {
@@ -39,7 +39,7 @@ static void check(const struct kit *k, const struct stage *want)
 {
     bool seed = strcmp(k->cfg.dialect->name, "seed") == 0;
     json_auto json_t *doc = view(k, "web");
-    assert_string_equal(shown(doc, "hello-0"), seed ? want->seed : want->hadoop3);
+    assert_string_equal(state_of(doc, "hello-0"), seed ? want->seed : want->hadoop3);
     assert_string_equal(text_at(doc, "state"), seed ? want->seed_service : want->hadoop3_service);
 }
 
@@ -107,7 +107,7 @@ static void finished_instances_stay_listed(void **state)
     kit_exit_code(&k, "web", "hello-0", 0);
     json_auto json_t *doc = view(&k, "web");
     const json_t *comp = json_array_get(json_object_get(doc, "components"), 0);
-    assert_string_equal(shown(doc, "hello-0"), "SUCCEEDED");
+    assert_string_equal(state_of(doc, "hello-0"), "SUCCEEDED");
     assert_string_equal(text_at(json_array_get(json_object_get(comp, "containers"), 0), "id"), id);
     kit_exit_code(&k, "web", "hello-1", 1);
     json_auto json_t *after = view(&k, "web");
@@ -115,8 +115,8 @@ static void finished_instances_stay_listed(void **state)
     kit_end(&k);
 }
 
-/** State of the only component as shown, "-" when it is left out. */
-static const char *shown_component(const json_t *doc)
+/** State of the only component as the view has it, "-" when it is left out. */
+static const char *component_state(const json_t *doc)
 {
     const json_t *state = json_object_get(json_array_get(json_object_get(doc, "components"), 0), "state");
     return state ? json_string_value(state) : "-";
@@ -145,8 +145,8 @@ static void components_of_an_ended_service_show_their_end(void **state)
             kit_exit_code(&k, "web", "hello-0", rows[i].code);
         json_auto json_t *doc = view(&k, "web");
         assert_string_equal(text_at(doc, "state"), rows[i].service);
-        assert_string_equal(shown_component(doc), rows[i].component);
-        assert_string_equal(shown(doc, "hello-0"), "");
+        assert_string_equal(component_state(doc), rows[i].component);
+        assert_string_equal(state_of(doc, "hello-0"), "");
         kit_end(&k);
     }
 }

@@ -28,7 +28,7 @@ struct bench {
     struct http_server *server;
     int status;    /* what the HTTP server answers; 0: nothing at all */
     int n_asked;   /* requests it saw */
-    int n_results; /* what the probes told */
+    int n_results; /* results of the probes */
     bool ready;
     char text[256];
     char container[32];
@@ -238,7 +238,7 @@ static void it_looks_quickly_until_the_first_success(void **state)
     assert_int_equal(b->n_results, 2);
 }
 
-static void changes_are_told_once(void **state)
+static void changes_are_reported_once(void **state)
 {
     struct bench *b = *state;
     char url[64];
@@ -407,7 +407,7 @@ int main(void)
         CASE(default_needs_the_address_only),
         CASE(http_status_decides),
         CASE(it_looks_quickly_until_the_first_success),
-        CASE(changes_are_told_once),
+        CASE(changes_are_reported_once),
         CASE(a_server_that_says_nothing_is_not_ready),
         CASE(a_stopped_probe_is_silent),
         CASE(a_port_is_ready_when_it_is_open),

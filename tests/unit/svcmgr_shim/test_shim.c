@@ -267,7 +267,7 @@ static void what_cannot_start_says_why(void **state)
     end_box(&b);
 }
 
-static void output_environment_and_directory_are_as_told(void **state)
+static void output_environment_and_directory_are_as_asked(void **state)
 {
     (void)state;
     struct box b;
@@ -848,7 +848,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(exits_are_typed),
         cmocka_unit_test(what_cannot_start_says_why),
-        cmocka_unit_test(output_environment_and_directory_are_as_told),
+        cmocka_unit_test(output_environment_and_directory_are_as_asked),
         cmocka_unit_test(log_files_never_lead_elsewhere),
         cmocka_unit_test(more_memory_than_asked_for_is_an_end_that_says_so),
         cmocka_unit_test(more_processes_than_allowed_are_not_made),

@@ -292,7 +292,7 @@ static void files_are_read_with_the_rights_of_the_user(void **state)
     assert_null(read_copy(p, 1, &st));
 }
 
-static void a_copy_that_cannot_be_written_is_told(void **state)
+static void a_copy_that_cannot_be_written_is_reported(void **state)
 {
     struct place *p = *state;
 
@@ -354,7 +354,7 @@ int main(void)
         CASE(the_first_problem_ends_a_copy),
         CASE(what_comes_out_is_counted),
         CASE(files_are_read_with_the_rights_of_the_user),
-        CASE(a_copy_that_cannot_be_written_is_told),
+        CASE(a_copy_that_cannot_be_written_is_reported),
         cmocka_unit_test(requests_survive_a_round_trip),
         cmocka_unit_test(bad_requests_are_refused),
     };
