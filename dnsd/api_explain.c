@@ -7,6 +7,7 @@
 #include "base/str.h"
 #include "masters/text.h"
 #include "json/writer.h"
+#include "names/reverse.h"
 #include "wire/rdata.h"
 #include "zone/find.h"
 
@@ -311,7 +312,7 @@ static int read_request(struct http_req *req, struct explain *e, struct err_info
                        "give the name to explain, as web-0.shop.alice.cluster.example");
     bool is_address = addr_read(name, &address) == 0;
     if (is_address)
-        map_reverse_name(&address, e->name);
+        reverse_name(&address, e->name);
     else if (name_from_text(name, strlen(name), e->name) < 0)
         return err_set(why, ERR_USAGE, "name", "\"%s\" is no domain name", name);
     e->qtype = is_address ? DNS_PTR : DNS_A;

@@ -1,23 +1,24 @@
 /**
- * From a registry record to DNS records: a pure function of (path, record, options, addresses of its host name).
+ * From a registry record to its DNS records: a pure function of path, record, options and addresses of its host name.
  *
- * A record is first packed: only what DNS reads of it, as a short block of bytes that is kept per path. The records of a
- * packed block can be produced again at any time, so an update is the difference of two productions and a delete takes away
- * exactly what was added; nothing else is remembered.
+ * A record is packed first (block.h): a short block of what DNS needs of it, which the caller keeps for each path
+ * (packed.h). A block gives the same records at any time, so an update is the difference of two productions, and a delete
+ * removes exactly what was added.
  *
- *   application:  S = <last>.<user>.D           A, AAAA, SRV, TXT     E = <fragment>-api.S   the same for one endpoint
- *   container:    I = <description>.<service>.<user>.D   A, AAAA, TXT     PTR from yarn:ip to I
- *                 X = <last>.D                           A, AAAA
- *                 C = <component>.<service>.<user>.D     A, AAAA          shared by all containers of the component
- *                 S = <service>.<user>.D                 A, AAAA          shared; class yarn-service, strict only
- *                 _<component>._tcp.S                    SRV              shared; port of the first external endpoint, strict only
- *                 _<fragment>._tcp.C                     SRV              shared; port of that endpoint, strict only
+ *   application (application.h):  S = <last>.<user>.D              A, AAAA, SRV, TXT
+ *                                 E = <fragment>-api.S             the same for one endpoint
+ *   container (container.h):      I = <description>.<service>.<user>.D   A, AAAA, TXT; PTR from yarn:ip to I
+ *                                 X = <last>.D                           A, AAAA
+ *                                 C = <component>.<service>.<user>.D     A, AAAA; shared by all containers of the component
+ *                                 S = <service>.<user>.D                 A, AAAA; shared; class yarn-service, strict only
+ *   its ports (port.h):           _<component>._tcp.S                    SRV; shared; the first port, strict only
+ *                                 _<fragment>._tcp.C                     SRV; shared; strict only
  *
  * Modes (has_* of struct map_options): compat gives each A a mapped AAAA beside it and E a CNAME to S instead of addresses,
  * as RegistryDNS does; SRV targets are names that have an address in both modes.
  *
- * Readiness: a container whose attribute `bobbin:ready` is "false" is told as not ready at the shared names; who
- * installs the records shows it there only when no ready one is left. I, X and PTR never depend on it.
+ * Readiness: the records of a container whose attribute `bobbin:ready` is "false" are emitted as not ready at the shared
+ * names (shared.h), where they are visible only while no ready one is left. I, X and PTR never depend on it.
  *
  * Pure. Thread: any.   Source: Hadoop RegistryDNS (names); RFC 1035, RFC 2782; strict mode: ours.
  */
@@ -36,7 +37,7 @@
 /** Attribute of a container record that says whether it can be used: "false", or anything else for yes. */
 #define MAP_READY "bobbin:ready"
 
-/** Most addresses taken of one host name. */
+/** Addresses taken of one host name at most. */
 #define MAP_MAX_ADDRESSES 8
 
 /** TTLs by type; 0 with is_set false: the record's own. */
@@ -72,7 +73,7 @@ struct map_options {
  */
 char *map_pack(const struct reg_record *record, size_t *len);
 
-/** Does the record have names at all? @param packed block of map_pack [borrowed]. Thread: any. Source: ours. */
+/** Does the record have names? @param packed block of map_pack [borrowed]. Thread: any. Source: ours. */
 bool map_has_names(const char *packed);
 
 /** Host name whose addresses the records need, in the block; NULL: none. Thread: any. Source: ours. */
@@ -84,7 +85,7 @@ struct map_sink {
     void *arg;
     /** A record at a name that several registry records share. NULL: rr is called. */
     void (*shared)(void *arg, const struct zone_rr *rr, bool is_ready);
-    /** A name that this record could have had, and why it has no record there. NULL: nobody asks. */
+    /** A name that this record could have, and why it has nothing there. NULL: not asked for. */
     void (*none)(void *arg, const uint8_t *owner, const char *reason);
 };
 
@@ -98,8 +99,5 @@ struct map_sink {
  */
 unsigned map_produce(const struct map_options *options, const char *path, const char *packed, size_t len,
                      const struct map_sink *sink);
-
-/** Reverse name of an address (in-addr.arpa, ip6.arpa). @param out room for NAME_MAX_LEN. @return its length. */
-int map_reverse_name(const struct addr *a, uint8_t *out);
 
 #endif

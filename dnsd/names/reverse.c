@@ -7,6 +7,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
+
+static const char digits[] = "0123456789abcdef";
 
 struct prefix {
     struct addr addr;
@@ -56,7 +59,7 @@ static int read_prefix(const char *subnet, const char *mask, struct prefix *out,
 }
 
 /* The zone of the first n_octets octets. */
-static void tell_v4(const uint8_t *b, int n_octets, const struct reverse_sink *sink)
+static void emit_v4(const uint8_t *b, int n_octets, const struct reverse_sink *sink)
 {
     char text[64];
     uint8_t apex[NAME_MAX_LEN];
@@ -79,13 +82,12 @@ static int each_v4(const struct prefix *p, int n_octets, const struct reverse_si
     if (free_bits > 0)
         *last_octet = (uint8_t)(*last_octet & ~(count - 1));
     for (int i = 0; i < count; i++, (*last_octet)++)
-        tell_v4(b, n_octets, sink);
+        emit_v4(b, n_octets, sink);
     return count;
 }
 
 static int nibbles_v6(const struct prefix *p, const struct reverse_sink *sink)
 {
-    static const char digits[] = "0123456789abcdef";
     char text[80];
     uint8_t apex[NAME_MAX_LEN];
     size_t n = 0;
@@ -149,7 +151,7 @@ int reverse_split(const char *subnet, const char *mask, int64_t range, const str
     for (int64_t i = 0; i < n; i++) {
         if (reverse_slice(base, range, i, &slice))
             return bad(why, subnet, "the slices pass 255.255.255.255");
-        tell_v4(slice.bytes, 3, sink);
+        emit_v4(slice.bytes, 3, sink);
     }
     return (int)n;
 }
@@ -165,4 +167,23 @@ int reverse_check(const char *subnet, const char *mask, struct err_info *why)
     struct reverse_sink sink = {ignore, NULL};
     int n = reverse_zones(subnet, mask, &sink, why);
     return n < 0 ? n : 0;
+}
+
+int reverse_name(const struct addr *a, uint8_t *out)
+{
+    char text[80];
+    size_t n = 0;
+    if (a->family == AF_INET) {
+        const uint8_t *b = a->bytes;
+        n = (size_t)snprintf(text, sizeof text, "%u.%u.%u.%u.in-addr.arpa.", b[3], b[2], b[1], b[0]);
+        return name_from_text(text, n, out);
+    }
+    for (int i = 15; i >= 0; i--) {
+        text[n++] = digits[a->bytes[i] & 15];
+        text[n++] = '.';
+        text[n++] = digits[a->bytes[i] >> 4];
+        text[n++] = '.';
+    }
+    memcpy(text + n, "ip6.arpa.", 10);
+    return name_from_text(text, n + 9, out);
 }
