@@ -6,6 +6,8 @@
 #
 # bobbin_headers(NAME DIR file…): headers of DIR without sources, the named ones or all, reached as "<last element of DIR>/x.h".
 #
+# bobbin_schemas(NAME DIR SYMBOL): the JSON schemas DIR/*.json become `const struct http_schema SYMBOL[]` of NAME.
+#
 # bobbin_program(NAME SOURCES … DEPS …): an installed program.
 # bobbin_test(NAME SOURCES … DEPS …): a cmocka program run by ctest.
 
@@ -60,6 +62,17 @@ function(bobbin_library NAME DIR)
   file(CREATE_LINK ${CMAKE_SOURCE_DIR}/${DIR} ${links}/${leaf} SYMBOLIC)
   target_include_directories(${NAME} PUBLIC ${links})
   target_link_libraries(${NAME} PUBLIC ${ARG_DEPS} PRIVATE ${ARG_PRIVATE_DEPS})
+endfunction()
+
+function(bobbin_schemas NAME DIR SYMBOL)
+  set(dir ${CMAKE_SOURCE_DIR}/${DIR})
+  set(out ${CMAKE_BINARY_DIR}/schemas/${SYMBOL}.c)
+  set(script ${CMAKE_SOURCE_DIR}/cmake/schemas.cmake)
+  file(GLOB files CONFIGURE_DEPENDS ${dir}/*.json)
+  add_custom_command(OUTPUT ${out}
+    COMMAND ${CMAKE_COMMAND} -D DIR=${dir} -D SYMBOL=${SYMBOL} -D OUT=${out} -P ${script}
+    DEPENDS ${files} ${script} VERBATIM)
+  target_sources(${NAME} PRIVATE ${out})
 endfunction()
 
 function(bobbin_headers NAME DIR)

@@ -1,5 +1,6 @@
 #include "app.h"
 #include "events.h"
+#include "routes.h"
 #include "base/mem.h"
 #include "base/obj.h"
 #include "json/writer.h"
@@ -9,9 +10,6 @@
 #define SYNC_MAGIC     OBJ_MAGIC('S', 'Y', 'N', 'C')
 #define RELEASED_MAGIC OBJ_MAGIC('R', 'L', 'S', 'D')
 #define RELOAD_MAGIC   OBJ_MAGIC('R', 'L', 'O', 'D')
-
-/** How long /sync waits when it is not told. */
-#define SYNC_TIMEOUT_MS 10000
 
 /* A request that waits for a revision. */
 struct sync {
@@ -86,25 +84,16 @@ static void on_revision(void *arg, int err)
     sync_free(s);
 }
 
-static void api_sync(struct http_req *req, void *arg)
+void dnsd_api_sync(struct http_req *req, void *arg)
 {
     struct dnsd *app = arg;
     struct err_info why;
-    int64_t timeout_ms;
-    const char *revision = http_query(req, "revision");
-    int err = http_query_ms(req, "timeout", SYNC_TIMEOUT_MS, &timeout_ms, &why);
-    if (!err && !revision)
-        err = err_set(&why, ERR_USAGE, "revision",
-                      "give the revision to wait for: the Bobbin-Revision of a write");
-    if (err) {
-        http_reply_error(req, err, &why);
-        return;
-    }
+    const char *revision = http_param_text(req, SYNC_REVISION);
     struct sync *s = mem_new(struct sync);
     obj_init(&s->obj, SYNC_MAGIC);
     s->app = app;
     s->req = req;
-    err = follow_when(app->follow, revision, timeout_ms, on_revision, s);
+    int err = follow_when(app->follow, revision, http_param_ms(req, SYNC_TIMEOUT), on_revision, s);
     if (!err) {
         http_reply_later(req, on_client_gone, s);
         return;
@@ -136,7 +125,7 @@ static void write_zone(struct jw *w, const struct dnsd *app, const struct zone_i
     jw_object_end(w);
 }
 
-static void api_zones(struct http_req *req, void *arg)
+void dnsd_api_zones(struct http_req *req, void *arg)
 {
     struct dnsd *app = arg;
     const struct zone_version *v = zoneset_current(app->zones);
@@ -156,7 +145,7 @@ static void api_zones(struct http_req *req, void *arg)
     http_reply(req, 200, "application/json", &body);
 }
 
-static void api_stats(struct http_req *req, void *arg)
+void dnsd_api_stats(struct http_req *req, void *arg)
 {
     struct dnsd *app = arg;
     struct follow_state state;
@@ -247,7 +236,7 @@ static void on_release_left(void *arg)
     released_free(r);
 }
 
-static void api_release(struct http_req *req, void *arg)
+void dnsd_api_release(struct http_req *req, void *arg)
 {
     struct released *r = mem_new(struct released);
     obj_init(&r->obj, RELEASED_MAGIC);
@@ -311,7 +300,7 @@ static void on_reloaded(void *arg, int err, const struct masters_outcome *outcom
     reload_free(r);
 }
 
-static void api_reload(struct http_req *req, void *arg)
+void dnsd_api_reload(struct http_req *req, void *arg)
 {
     struct reload *r = mem_new(struct reload);
     obj_init(&r->obj, RELOAD_MAGIC);
@@ -322,75 +311,7 @@ static void api_reload(struct http_req *req, void *arg)
     masters_reload(r->app->masters, on_reloaded, r);
 }
 
-const struct http_route dnsd_routes[] = {
-    {"GET", "/sync", 0, 0, api_sync, "Wait until names are answered from a revision"},
-    {"GET", "/zones", 0, 0, api_zones, "List the zones with serial, size and file"},
-    {"GET", "/stats", 0, 0, api_stats, "Count records, names and queries"},
-    {"GET", "/dump", 0, 0, dnsd_api_dump, "Write one zone as a master file"},
-    {"GET", "/explain", 0, 0, dnsd_api_explain, "Say why a name is answered as it is"},
-    {"POST", "/reload", 0, 0, api_reload, "Read master files, certificate and secrets again"},
-    {"POST", "/release", 0, 0, api_release, "Let removals that the guard holds happen"},
-};
-const size_t dnsd_n_routes = ARRAY_LEN(dnsd_routes);
-
-/* ---- what /openapi.json says of them ---- */
-
-#define OBJECT(members) "{\"type\":\"object\",\"required\":[" members "]}"
-#define JSON_ANSWER(name)                                                                                    \
-    {                                                                                                        \
-        {200, "application/json", &name, "Done, or as asked."},                                              \
-        {                                                                                                    \
-            0                                                                                                \
-        }                                                                                                    \
-    }
-
-static const struct http_schema state_schema = {"State",
-                                                OBJECT("\"revision\",\"ready\",\"stale\",\"records\""), NULL};
-static const struct http_schema zones_schema = {"Zones", OBJECT("\"zones\""), NULL};
-static const struct http_schema stats_schema = {"Stats", OBJECT("\"revision\",\"records\",\"queries\""),
-                                                NULL};
-static const struct http_schema reloaded_schema = {"Reloaded", OBJECT("\"files\",\"changed\""), NULL};
-static const struct http_schema released_schema = {"Released", OBJECT("\"released\""), NULL};
-static const struct http_schema explained_schema = {"Explained", "{\"type\":\"object\"}", NULL};
-
-static const struct http_doc_answer sync_answers[] = JSON_ANSWER(state_schema);
-static const struct http_doc_answer zones_answers[] = JSON_ANSWER(zones_schema);
-static const struct http_doc_answer stats_answers[] = JSON_ANSWER(stats_schema);
-static const struct http_doc_answer reload_answers[] = JSON_ANSWER(reloaded_schema);
-static const struct http_doc_answer release_answers[] = JSON_ANSWER(released_schema);
-static const struct http_doc_answer explain_answers[] = JSON_ANSWER(explained_schema);
-static const struct http_doc_answer dump_answers[] = {{200, "text/dns", NULL, "A master file."}, {0}};
-
-#define TEXT_PARAM(name, prose, is_required)                                                                 \
-    {                                                                                                        \
-        name, HTTP_IN_QUERY, HTTP_TEXT, prose, 0, 0, NULL, is_required                                       \
-    }
-static const struct http_param sync_params[] = {
-    TEXT_PARAM("revision", "What must be answered from: the Bobbin-Revision of a write.", true),
-    {"timeout", HTTP_IN_QUERY, HTTP_TIME, "How long to wait; 504 when that is over.", 0, 0, NULL, false},
-    {0}};
-static const struct http_param dump_params[] = {
-    TEXT_PARAM("zone", "Its name; else the registry's zone.", false), {0}};
-static const struct http_param explain_params[] = {
-    TEXT_PARAM("name", "The domain name.", true),
-    TEXT_PARAM("type", "Record type, as A, SRV or TYPE65; A.", false),
-    {0}};
-
-static const int look_errors[] = {ERR_NOTFOUND, ERR_UNAVAILABLE, 0};
-static const int sync_errors[] = {ERR_TIMEOUT, ERR_GONE, ERR_PARSE, 0};
-static const int reload_errors[] = {ERR_CONFIG, ERR_IO, ERR_UNAVAILABLE, 0};
-static const int release_errors[] = {ERR_UNAVAILABLE, 0};
-
-const struct http_doc dnsd_docs[] = {
-    {api_sync, sync_params, NULL, sync_answers, sync_errors},
-    {api_zones, NULL, NULL, zones_answers, NULL},
-    {api_stats, NULL, NULL, stats_answers, NULL},
-    {dnsd_api_dump, dump_params, NULL, dump_answers, look_errors},
-    {dnsd_api_explain, explain_params, NULL, explain_answers, look_errors},
-    {api_reload, NULL, NULL, reload_answers, reload_errors},
-    {api_release, NULL, NULL, release_answers, release_errors},
-};
-const size_t dnsd_n_docs = ARRAY_LEN(dnsd_docs);
+/* ---- metrics ---- */
 
 static void collect_forward(const struct forward *f, struct metrics *m)
 {

@@ -1,4 +1,5 @@
 #include "app.h"
+#include "routes.h"
 #include "base/mem.h"
 #include "base/obj.h"
 #include "masters/text.h"
@@ -62,7 +63,7 @@ void dnsd_api_dump(struct http_req *req, void *arg)
 {
     static const struct http_stream_ops ops = {.read = on_read, .closed = on_closed};
     struct dnsd *app = arg;
-    const char *name = http_query(req, "zone");
+    const char *name = http_param_text(req, DUMP_ZONE);
     struct err_info why;
     uint8_t apex[NAME_MAX_LEN];
     if (!name)

@@ -1,4 +1,5 @@
 #include "app.h"
+#include "routes.h"
 #include "answer/query.h"
 #include "explain.h"
 #include "base/addr.h"
@@ -305,9 +306,9 @@ static void on_client_gone(void *arg)
 
 static int read_request(struct http_req *req, struct explain *e, struct err_info *why)
 {
-    const char *name = http_query(req, "name"), *type = http_query(req, "type");
+    const char *name = http_param_text(req, EXPLAIN_NAME), *type = http_param_text(req, EXPLAIN_TYPE);
     struct addr address;
-    if (!name || !*name)
+    if (!*name)
         return err_set(why, ERR_USAGE, "name",
                        "give the name to explain, as web-0.shop.alice.cluster.example");
     bool is_address = addr_read(name, &address) == 0;

@@ -1,6 +1,7 @@
 #include "app.h"
 #include "events.h"
 #include "options.h"
+#include "routes.h"
 #include "base/mem.h"
 #include "base/obj.h"
 #include "base/str.h"
@@ -200,8 +201,7 @@ static int http_start(struct daemon *d, void *arg, struct err_info *why)
                                   .static_user = "dr.who",
                                   .routes = dnsd_routes,
                                   .n_routes = dnsd_n_routes,
-                                  .docs = dnsd_docs,
-                                  .n_docs = dnsd_n_docs,
+                                  .schemas = dnsd_schemas,
                                   .more_routes = http_common_routes,
                                   .n_more_routes = http_common_n_routes,
                                   .app = app};

@@ -117,18 +117,9 @@ bool dnsd_component_ttl(void *ttls, const char *component, uint32_t *ttl_s);
 
 /** Oldest version that a dump is at; UINT64_MAX: none: api_dump.c. */
 uint64_t dnsd_oldest_dump(const struct dnsd *app);
-/** Handlers in their own files: api_dump.c, api_explain.c. */
-void dnsd_api_dump(struct http_req *req, void *app);
-void dnsd_api_explain(struct http_req *req, void *app);
 /** Words for zone kinds. */
 const char *dnsd_zone_kind(enum zone_kind kind);
 
-/** Routes of the HTTP interface: api.c. */
-extern const struct http_route dnsd_routes[];
-extern const size_t dnsd_n_routes;
-/** What /openapi.json says of them. */
-extern const struct http_doc dnsd_docs[];
-extern const size_t dnsd_n_docs;
 /** Fill in the metrics that live elsewhere. */
 void dnsd_collect(void *app);
 

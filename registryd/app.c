@@ -1,6 +1,6 @@
 #include "app.h"
 #include "events.h"
-#include "api/openapi.h"
+#include "api/routes.h"
 #include "options.h"
 #include "feed/shown.h"
 #include "base/mem.h"
@@ -322,12 +322,6 @@ static void collect(void *arg)
     metric_set(m, M_CLEANUP_WAITING, (int64_t)cleanup_n_waiting(app->cleanup));
 }
 
-static void http_free(struct registryd *app)
-{
-    free(app->routes);
-    free(app->static_user);
-}
-
 /* The option, else who runs this program, in the form the registry uses. */
 static int read_static_user(struct registryd *app, const struct options *o, struct err_info *why)
 {
@@ -339,10 +333,10 @@ static int read_static_user(struct registryd *app, const struct options *o, stru
     return reg_user(current, &app->static_user, why);
 }
 
-static void route_limit(struct http_route *route, size_t max_body)
+static void on_refused(void *arg)
 {
-    route->max_body = max_body;
-    route->flags |= HTTP_BODY_BY_OPTION;
+    const struct registryd *app = arg;
+    metric_add(daemon_metrics(app->daemon), M_REFUSED, 1);
 }
 
 static int http_start(struct daemon *d, void *arg, struct err_info *why)
@@ -352,10 +346,6 @@ static int http_start(struct daemon *d, void *arg, struct err_info *why)
     int err = read_static_user(app, o, why);
     if (err)
         return err;
-    app->routes = mem_copy(registry_routes, registry_n_routes * sizeof *registry_routes);
-    for (size_t i = 0; i < registry_n_routes; i++)
-        if (!app->routes[i].max_body && app->routes[i].flags & (HTTP_JSON_IN | HTTP_JSON_OPTIONAL))
-            route_limit(&app->routes[i], (size_t)opt_int(o, LIMIT_RECORD) * 2); /* blanks and lenient forms */
     http_common_daemon(d);
     metrics_collector(daemon_metrics(d), collect, app);
     struct http_server_def def = {.listen = opt_text(o, OPT_HTTP_ADDRESS),
@@ -364,27 +354,26 @@ static int http_start(struct daemon *d, void *arg, struct err_info *why)
                                   .allow_remote = opt_bool(o, OPT_HTTP_REMOTE),
                                   .metrics = daemon_metrics(d),
                                   .first_metric = M_HTTP_CONNECTIONS,
-                                  .admit = api_admit,
-                                  .max_body_key = "hadoop.registry.record.max-size",
+                                  .options = o,
+                                  .refused = on_refused,
                                   .static_user = app->static_user,
-                                  .routes = app->routes,
+                                  .routes = registry_routes,
                                   .n_routes = registry_n_routes,
                                   .more_routes = http_common_routes,
                                   .n_more_routes = http_common_n_routes,
-                                  .docs = registry_docs,
-                                  .n_docs = registry_n_docs,
+                                  .schemas = registry_schemas,
                                   .app = app};
     http_limits_read(o, OPT_HTTP_BODY_BUDGET, "hadoop.registry.http.", &def.limits);
     err = http_server_start(daemon_loop(d), &def, &app->http, why);
     if (err)
-        http_free(app);
+        free(app->static_user);
     return err;
 }
 
 static void on_http_stopped(void *arg)
 {
     struct registryd *app = arg;
-    http_free(app);
+    free(app->static_user);
     daemon_stopped(app->daemon);
 }
 

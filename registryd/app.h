@@ -37,10 +37,9 @@ struct registryd {
     struct http_server *http;
     struct run_timer *setup_retry;
     struct log_trouble setup_trouble;
-    bool has_nodes;            /* the standard nodes were seen in the mirror */
-    bool is_closing;           /* no completion starts anything new */
-    struct http_route *routes; /* registry_routes with the limits of the options */
-    char *static_user;         /* caller of a request that names no user */
+    bool has_nodes;    /* the standard nodes were seen in the mirror */
+    bool is_closing;   /* no completion starts anything new */
+    char *static_user; /* caller of a request that names no user */
     int64_t write_wait_ms;
     enum reg_names names; /* what a write may create */
 };
@@ -73,14 +72,5 @@ void app_credentials_fini(struct app_credentials *c);
 /** Start and stop following the resource manager, if the options ask for it: app_rm.c. */
 int app_rm_start(struct daemon *d, void *arg, struct err_info *why);
 void app_rm_stop(struct daemon *d, void *arg);
-
-/** The routes of /ws/v1/registry and /ws/v1/slider/registry: api.c. */
-extern const struct http_route registry_routes[];
-extern const size_t registry_n_routes;
-/**
- * The check before a body is taken (http_server_def.admit): whether the caller may send it, and for a write, whether the head
- * is fine. Whom a node's ACL lets is asked with the body: it takes the store.
- */
-int api_admit(struct http_req *req, const struct http_route *route, void *arg, struct err_info *why);
 
 #endif

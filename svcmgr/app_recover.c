@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "faces/services.h"
+#include "faces/services_routes.h"
 #include "svcmgr/app.h"
 #include "svcmgr/events.h"
 #include "svcmgr/options.h"
@@ -40,7 +41,8 @@ void app_listen(struct app *a, struct http_server_def *def)
     def->n_more_routes = http_common_n_routes;
     def->app = &a->face;
     def->write_error = services_write_error;
-    def->error_schema = &services_status_schema;
+    def->schemas = services_schemas;
+    def->error_schema = "ServiceStatus";
     http_limits_read(o, OPT_HTTP_BODY_BUDGET, "yarn.service.api-server.", &def->limits);
     http_common_daemon(a->daemon);
     int err = http_server_start(a->loop, def, &a->server, &why);
@@ -50,10 +52,7 @@ void app_listen(struct app *a, struct http_server_def *def)
 
 static void open_api(struct app *a)
 {
-    struct http_server_def def = {.routes = services_routes,
-                                  .n_routes = services_n_routes,
-                                  .docs = services_docs,
-                                  .n_docs = services_n_docs};
+    struct http_server_def def = {.routes = services_routes, .n_routes = services_n_routes};
 
     app_listen(a, &def);
     if (!a->server)

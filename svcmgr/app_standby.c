@@ -6,7 +6,7 @@
 #include "base/mem.h"
 #include "base/str.h"
 #include "faces/services.h"
-#include "http/openapi.h"
+#include "faces/services_routes.h"
 #include "svcmgr/app.h"
 #include "svcmgr/events.h"
 #include "svcmgr/options.h"
@@ -152,10 +152,9 @@ static void forward(struct http_req *req, void *face)
         free(headers[--n]);
 }
 
-static const struct http_doc_answer forward_answers[] = {
+static const struct http_route_answer forward_answers[] = {
     {200, "application/json;charset=utf-8", NULL, "What the active one answers."}, {0}};
 static const int forward_errors[] = {ERR_UNAVAILABLE, 0};
-static const struct http_doc forward_docs[] = {{forward, NULL, NULL, forward_answers, forward_errors}};
 
 /** The routes of the API, each of which goes on to the active svcmgr. */
 static void open_standby_api(struct app *a)
@@ -164,11 +163,10 @@ static void open_standby_api(struct app *a)
     for (size_t i = 0; i < services_n_routes; i++) {
         a->standby_routes[i] = services_routes[i];
         a->standby_routes[i].handle = forward;
+        a->standby_routes[i].answers = forward_answers;
+        a->standby_routes[i].errors = forward_errors;
     }
-    struct http_server_def def = {.routes = a->standby_routes,
-                                  .n_routes = services_n_routes,
-                                  .docs = forward_docs,
-                                  .n_docs = ARRAY_LEN(forward_docs)};
+    struct http_server_def def = {.routes = a->standby_routes, .n_routes = services_n_routes};
     app_listen(a, &def);
 }
 

@@ -14,14 +14,12 @@
 #define DRAIN_BATCH    50
 #define DRAIN_PIECE    ((size_t)1 << 20)
 
-size_t http_body_budget(const struct http_limits *limits, const struct route_tables *tables)
+size_t http_body_budget(const struct http_limits *limits, const struct http_route_table *routes)
 {
     size_t largest = 0;
-    for (size_t t = 0; t < ARRAY_LEN(tables->rows); t++) {
-        for (size_t i = 0; i < tables->n_rows[t]; i++) {
-            if (tables->rows[t][i].max_body > largest)
-                largest = tables->rows[t][i].max_body;
-        }
+    for (size_t i = 0; i < routes->n; i++) {
+        if (routes->routes[i].max_body > largest)
+            largest = routes->routes[i].max_body;
     }
     size_t least = largest + largest / 2; /* three quarters of it are more than the body and its NUL */
     return limits->body_budget > least ? limits->body_budget : least;

@@ -55,11 +55,6 @@ enum { METRICS_ENUM(HTTP_METRICS) };
 
 enum http_phase { HTTP_READING, HTTP_HANDLING, HTTP_WAITING, HTTP_REPLYING };
 
-struct http_pair {
-    const char *name, *value;
-    struct http_pair *next;
-};
-
 /** What a head says of its message itself; texts are libmicrohttpd's, NULL: not said. */
 struct http_head {
     const char *host, *origin, *length, *coding; /* of Content-Length, Transfer-Encoding */
@@ -109,8 +104,9 @@ struct http_req {
     char *target;          /* raw path and query, copied; cut at the end of the path once that is known */
     const char *path;      /* raw path, in target */
     struct http_pair *query;
-    struct http_pair *elements; /* of the route's pattern */
-    struct route_match match;
+    const struct http_value *values; /* of the route's parameters */
+    struct http_pair *elements;      /* of the route's pattern */
+    struct http_route_match match;
     struct buf body;
     size_t announced;                /* Content-Length; 0: none */
     TAILQ_ENTRY(http_req) body_link; /* in server->bodies */
@@ -167,7 +163,7 @@ struct http_server {
     struct http_req_list reqs;
     struct http_req_list spare; /* ended, their memory is used again */
     size_t n_spare;
-    struct route_tables tables;
+    struct http_route_table routes;
     struct http_server_def def;
     uint16_t port;
     bool in_turn;        /* inside MHD_run */
@@ -244,7 +240,7 @@ void http_body_refuse(struct http_req *req);
 /** Throw away what came; the callback of server->drain. */
 void http_body_drain(void *server);
 /** What the budget is for these limits and routes: one body of the largest size fits. @return bytes. */
-size_t http_body_budget(const struct http_limits *limits, const struct route_tables *tables);
+size_t http_body_budget(const struct http_limits *limits, const struct http_route_table *routes);
 
 /** See to it that libmicrohttpd runs soon. Thread: owner. */
 void http_server_kick(struct http_server *s);

@@ -9,20 +9,13 @@
 #include "bobbin/error.h"
 #include "json/writer.h"
 
-const struct http_schema http_problem_schema = {
-    "Problem",
-    "{\"type\":\"object\",\"required\":[\"type\",\"title\",\"status\",\"detail\"],\"properties\":{"
-    "\"type\":{\"type\":\"string\"},\"title\":{\"type\":\"string\"},\"status\":{\"type\":\"integer\"},"
-    "\"detail\":{\"type\":\"string\"},\"where\":{\"type\":\"string\"},\"exception\":{\"type\":\"string\"}}}",
-    NULL};
-
 /** Errors of the checks before a handler, which any route may answer with. */
 static const int check_errors[] = {ERR_PATH, ERR_USAGE, ERR_ORIGIN, ERR_TOOBIG, ERR_CANCELLED, 0};
 
 #define STATUS_END 600
 
 struct writer {
-    const struct openapi_def *def;
+    const struct http_openapi_def *def;
     struct jw jw;
     struct map schemas;  /* name -> schema, those referred to */
     struct map security; /* name -> parameter that is a security scheme */
@@ -30,27 +23,46 @@ struct writer {
 
 /* ---- schemas ---- */
 
-static void note_schema(struct writer *w, const struct http_schema *schema)
+#define SCHEMA_REF "#/components/schemas/"
+
+static const struct http_schema *find_schema(const struct writer *w, const char *name, size_t len)
 {
-    if (map_set(&w->schemas, schema->name, (void *)(uintptr_t)schema))
-        return;
-    for (const struct http_schema *const *used = schema->uses; used && *used; used++)
-        note_schema(w, *used);
+    for (size_t i = 0; i < ARRAY_LEN(w->def->schemas); i++) {
+        for (const struct http_schema *s = w->def->schemas[i]; s && s->name; s++) {
+            if (strncmp(s->name, name, len) == 0 && s->name[len] == '\0')
+                return s;
+        }
+    }
+    return NULL;
 }
 
-static void write_schema_ref(struct writer *w, const struct http_schema *schema)
+/** Take a schema into the document, and those that its text refers to. */
+static void note_schema(struct writer *w, const char *name, size_t len)
+{
+    const struct http_schema *schema = find_schema(w, name, len);
+    BUG_IF(schema == NULL);
+    if (map_set(&w->schemas, schema->name, (void *)(uintptr_t)schema))
+        return;
+    for (const char *at = schema->json; (at = strstr(at, SCHEMA_REF)); at += len) {
+        at += strlen(SCHEMA_REF);
+        len = strcspn(at, "\"");
+        note_schema(w, at, len);
+    }
+}
+
+static void write_schema_ref(struct writer *w, const char *schema)
 {
     jw_key(&w->jw, "schema");
     jw_object(&w->jw);
     if (schema) {
-        mem_auto char *ref = mem_fmt("#/components/schemas/%s", schema->name);
+        mem_auto char *ref = mem_fmt(SCHEMA_REF "%s", schema);
         jw_kstr(&w->jw, "$ref", ref);
-        note_schema(w, schema);
+        note_schema(w, schema, strlen(schema));
     }
     jw_object_end(&w->jw);
 }
 
-static void write_content(struct writer *w, const char *media_type, const struct http_schema *schema)
+static void write_content(struct writer *w, const char *media_type, const char *schema)
 {
     jw_key(&w->jw, "content");
     jw_object(&w->jw);
@@ -116,7 +128,31 @@ static void write_choices(struct writer *w, const char *choices)
     jw_array_end(&w->jw);
 }
 
-static void write_param_schema(struct writer *w, const struct http_param *p)
+/** A default as JSON. */
+static void write_default(struct writer *w, const struct http_param *p, const struct http_value *def)
+{
+    if (!def->text)
+        return;
+    if (p->type == HTTP_BOOL)
+        jw_kbool(&w->jw, "default", def->n);
+    else if (p->type == HTTP_INT)
+        jw_kint(&w->jw, "default", def->n);
+    else
+        jw_kstr(&w->jw, "default", def->text);
+}
+
+static void write_bounds(struct writer *w, const struct http_param *p)
+{
+    jw_kint(&w->jw, "minimum", p->min);
+    if (p->max)
+        jw_kint(&w->jw, "maximum", p->max);
+    if (p->max_key)
+        jw_kstr(&w->jw, "x-maximum-option", p->max_key);
+    if (p->unit)
+        jw_kstr(&w->jw, "x-unit", p->unit);
+}
+
+static void write_param_schema(struct writer *w, const struct http_param *p, const struct http_value *def)
 {
     static const char *const types[] = {[HTTP_TEXT] = "string",
                                         [HTTP_BOOL] = "boolean",
@@ -125,46 +161,54 @@ static void write_param_schema(struct writer *w, const struct http_param *p)
                                         [HTTP_CHOICE] = "string"};
     jw_key(&w->jw, "schema");
     jw_object(&w->jw);
-    jw_kstr(&w->jw, "type", types[p->kind]);
-    if (p->kind == HTTP_INT) {
-        jw_kint(&w->jw, "minimum", p->min);
-        jw_kint(&w->jw, "maximum", p->max);
-    }
-    if (p->kind == HTTP_TIME)
+    jw_kstr(&w->jw, "type", types[p->type]);
+    if (p->type == HTTP_INT)
+        write_bounds(w, p);
+    if (p->type == HTTP_TIME)
         jw_kstr(&w->jw, "pattern", "^[0-9]{1,9}(ms|s|m|h|d)?$");
-    if (p->kind == HTTP_CHOICE)
+    if (p->type == HTTP_CHOICE)
         write_choices(w, p->choices);
+    write_default(w, p, def);
     jw_object_end(&w->jw);
 }
 
-static void write_param(struct writer *w, const struct http_param *p, const char *in)
+static void write_param(struct writer *w, const struct http_param *p, const struct http_value *def)
 {
+    static const char *const places[] = {
+        [HTTP_IN_QUERY] = "query", [HTTP_IN_HEADER] = "header", [HTTP_IN_PATH] = "path"};
     jw_object(&w->jw);
     jw_kstr(&w->jw, "name", p->name);
-    jw_kstr(&w->jw, "in", in);
-    jw_kbool(&w->jw, "required", p->is_required);
+    jw_kstr(&w->jw, "in", places[p->in]);
+    jw_kbool(&w->jw, "required", p->is_required || p->in == HTTP_IN_PATH);
     jw_kstr(&w->jw, "description", p->prose);
-    write_param_schema(w, p);
+    write_param_schema(w, p, def);
     jw_object_end(&w->jw);
+}
+
+/** Prose of an element of the pattern: that of its row, else a general one. */
+static const char *element_prose(const struct http_param_set *params, const char *name)
+{
+    for (size_t i = 0; i < params->n; i++) {
+        if (params->rows[i].in == HTTP_IN_PATH && strcmp(params->rows[i].name, name) == 0)
+            return params->rows[i].prose;
+    }
+    return strcmp(name, "path") == 0
+               ? "Elements separated by '/', each percent-encoded on its own; empty for the root."
+               : "One element, percent-encoded.";
 }
 
 /** Parameters that stand in the pattern. */
-static void write_path_params(struct writer *w, const char *pattern)
+static void write_path_params(struct writer *w, const struct http_route_bound *route)
 {
-    for (const char *at = pattern; *at; at++) {
-        struct http_param p = {
-            .kind = HTTP_TEXT, .is_required = true, .prose = "One element, percent-encoded."};
-        mem_auto char *name = NULL;
-        if (strcmp(at, "/*") == 0) {
-            name = mem_str("path");
-            p.prose = "Elements separated by '/', each percent-encoded on its own; empty for the root.";
-        } else if (*at == '{') {
-            name = mem_strn(at + 1, strcspn(at + 1, "}"));
-        } else {
+    static const struct http_value none = {0};
+    for (const char *at = route->row->pattern; *at; at++) {
+        bool is_rest = strcmp(at, "/*") == 0;
+        if (!is_rest && *at != '{')
             continue;
-        }
-        p.name = name;
-        write_param(w, &p, "path");
+        mem_auto char *name = is_rest ? mem_str("path") : mem_strn(at + 1, strcspn(at + 1, "}"));
+        struct http_param p = {.name = name, .in = HTTP_IN_PATH};
+        p.prose = element_prose(&route->params, name);
+        write_param(w, &p, &none);
     }
 }
 
@@ -173,11 +217,12 @@ static bool is_security(const struct http_param *p)
     return p->in == HTTP_AS_BASIC || p->in == HTTP_AS_KEY;
 }
 
-/** The ways to say who one is; an empty object: nobody must. */
-static void write_security(struct writer *w, const struct http_doc *doc)
+/** The ways to name the caller; an empty object: none is needed. */
+static void write_security(struct writer *w, const struct http_param_set *params)
 {
     size_t n = 0;
-    for (const struct http_param *p = doc ? doc->params : NULL; p && p->name; p++) {
+    for (size_t i = 0; i < params->n; i++) {
+        const struct http_param *p = &params->rows[i];
         if (!is_security(p))
             continue;
         if (n++ == 0) {
@@ -195,17 +240,20 @@ static void write_security(struct writer *w, const struct http_doc *doc)
         jw_array_end(&w->jw);
 }
 
-static void write_params(struct writer *w, const struct http_route *row, const struct http_doc *doc)
+static void write_params(struct writer *w, const struct http_route_bound *route)
 {
     static const struct http_param user = {
-        .name = "user.name", .kind = HTTP_TEXT, .prose = "Who calls; else a configured user."};
+        .name = "user.name", .type = HTTP_TEXT, .prose = "Who calls; else a configured user."};
+    static const struct http_value none = {0};
+    const struct http_param_set *params = &route->params;
     jw_key(&w->jw, "parameters");
     jw_array(&w->jw);
-    write_path_params(w, row->pattern);
-    write_param(w, &user, "query");
-    for (const struct http_param *p = doc ? doc->params : NULL; p && p->name; p++)
-        if (!is_security(p))
-            write_param(w, p, p->in == HTTP_IN_HEADER ? "header" : "query");
+    write_path_params(w, route);
+    write_param(w, &user, &none);
+    for (size_t i = 0; i < params->n; i++) {
+        if (!is_security(&params->rows[i]) && params->rows[i].in != HTTP_IN_PATH)
+            write_param(w, &params->rows[i], &params->defaults[i]);
+    }
     jw_array_end(&w->jw);
 }
 
@@ -220,7 +268,7 @@ static void begin_answer(struct writer *w, int status, const char *prose)
 }
 
 /** The answer of one status; rows of the same status stand together and become one with several media types. */
-static const struct http_doc_answer *write_answer(struct writer *w, const struct http_doc_answer *a)
+static const struct http_route_answer *write_answer(struct writer *w, const struct http_route_answer *a)
 {
     int status = a->status;
     begin_answer(w, status, a->prose);
@@ -254,14 +302,14 @@ static void add_errors(struct buf texts[STATUS_END], const int *errors)
     }
 }
 
-static void write_errors(struct writer *w, const struct http_route *row, const struct http_doc *doc)
+static void write_errors(struct writer *w, const struct http_route *row)
 {
     static const int json_errors[] = {ERR_MEDIATYPE, 0};
-    struct buf *texts = mem_array(STATUS_END, sizeof(*texts));
+    struct buf *texts = mem_array(STATUS_END, sizeof *texts);
     add_errors(texts, check_errors);
     if (row->flags & (HTTP_JSON_IN | HTTP_JSON_OPTIONAL))
         add_errors(texts, json_errors);
-    add_errors(texts, doc ? doc->errors : NULL);
+    add_errors(texts, row->errors);
     for (int status = 0; status < STATUS_END; status++) {
         if (!texts[status].len)
             continue;
@@ -273,14 +321,14 @@ static void write_errors(struct writer *w, const struct http_route *row, const s
     mem_free_ptr(&texts);
 }
 
-static void write_answers(struct writer *w, const struct http_route *row, const struct http_doc *doc)
+static void write_answers(struct writer *w, const struct http_route *row)
 {
     jw_key(&w->jw, "responses");
     jw_object(&w->jw);
-    for (const struct http_doc_answer *a = doc ? doc->answers : NULL; a && a->status;)
+    for (const struct http_route_answer *a = row->answers; a && a->status;)
         a = write_answer(w, a);
-    write_errors(w, row, doc);
-    if (!doc) {
+    write_errors(w, row);
+    if (!row->answers) {
         jw_key(&w->jw, "default");
         jw_object(&w->jw);
         jw_kstr(&w->jw, "description", "What this answers is not described here.");
@@ -291,23 +339,14 @@ static void write_answers(struct writer *w, const struct http_route *row, const 
 
 /* ---- operations ---- */
 
-static const struct http_doc *find_doc(const struct writer *w, const struct http_route *row)
-{
-    for (size_t t = 0; t < ARRAY_LEN(w->def->docs); t++)
-        for (size_t i = 0; i < w->def->n_docs[t]; i++)
-            if (w->def->docs[t][i].handle == row->handle)
-                return &w->def->docs[t][i];
-    return NULL;
-}
-
-static void write_body(struct writer *w, const struct http_route *row, const struct http_doc *doc)
+static void write_body(struct writer *w, const struct http_route *row)
 {
     if (!(row->flags & (HTTP_JSON_IN | HTTP_JSON_OPTIONAL)))
         return;
     jw_key(&w->jw, "requestBody");
     jw_object(&w->jw);
     jw_kbool(&w->jw, "required", (row->flags & HTTP_JSON_IN) != 0);
-    write_content(w, "application/json", doc ? doc->body : NULL);
+    write_content(w, "application/json", row->body);
     jw_object_end(&w->jw);
 }
 
@@ -331,19 +370,21 @@ static void write_id(struct writer *w, const struct http_route *row, const char 
     jw_kstr(&w->jw, "operationId", buf_cstr(&id));
 }
 
-static void write_operation(struct writer *w, const struct http_route *row, const char *path)
+static void write_operation(struct writer *w, const struct http_route_bound *route, const char *path)
 {
-    const struct http_doc *doc = find_doc(w, row);
+    const struct http_route *row = route->row;
     buf_auto struct buf method = BUF_EMPTY;
     add_lower(&method, row->method);
     jw_key(&w->jw, buf_cstr(&method));
     jw_object(&w->jw);
     write_id(w, row, path);
     jw_kstr(&w->jw, "summary", row->summary);
-    write_params(w, row, doc);
-    write_security(w, doc);
-    write_body(w, row, doc);
-    write_answers(w, row, doc);
+    if (row->role)
+        jw_kstr(&w->jw, "description", row->role);
+    write_params(w, route);
+    write_security(w, &route->params);
+    write_body(w, row);
+    write_answers(w, row);
     jw_object_end(&w->jw);
 }
 
@@ -359,34 +400,33 @@ static char *path_of(const char *pattern)
 /** Rows of one pattern, from the first one on. */
 static void write_path(struct writer *w, const char *pattern)
 {
-    const struct route_tables *tables = w->def->tables;
+    const struct http_route_table *table = w->def->routes;
     mem_auto char *path = path_of(pattern);
     jw_key(&w->jw, path);
     jw_object(&w->jw);
-    for (size_t t = 0; t < ARRAY_LEN(tables->rows); t++)
-        for (size_t i = 0; i < tables->n_rows[t]; i++)
-            if (strcmp(tables->rows[t][i].pattern, pattern) == 0)
-                write_operation(w, &tables->rows[t][i], path);
+    for (size_t i = 0; i < table->n; i++) {
+        if (strcmp(table->routes[i].row->pattern, pattern) == 0)
+            write_operation(w, &table->routes[i], path);
+    }
     jw_object_end(&w->jw);
 }
 
 static void write_paths(struct writer *w)
 {
-    const struct route_tables *tables = w->def->tables;
+    const struct http_route_table *table = w->def->routes;
     struct map seen = MAP_EMPTY;
     jw_key(&w->jw, "paths");
     jw_object(&w->jw);
-    for (size_t t = 0; t < ARRAY_LEN(tables->rows); t++)
-        for (size_t i = 0; i < tables->n_rows[t]; i++) {
-            const char *pattern = tables->rows[t][i].pattern;
-            if (!map_set(&seen, pattern, (void *)(uintptr_t)pattern))
-                write_path(w, pattern);
-        }
+    for (size_t i = 0; i < table->n; i++) {
+        const char *pattern = table->routes[i].row->pattern;
+        if (!map_set(&seen, pattern, (void *)(uintptr_t)pattern))
+            write_path(w, pattern);
+    }
     jw_object_end(&w->jw);
     map_fini(&seen, NULL);
 }
 
-void openapi_write(const struct openapi_def *def, struct buf *out)
+void http_openapi_write(const struct http_openapi_def *def, struct buf *out)
 {
     struct writer w = {def, jw_on(out), MAP_EMPTY, MAP_EMPTY};
     jw_object(&w.jw);

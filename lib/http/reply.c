@@ -196,7 +196,7 @@ static void add_remedy(struct http_req *req)
     if (req->refusal != ERR_METHOD)
         return;
     buf_auto struct buf allow = BUF_EMPTY;
-    route_allow(&req->server->tables, req->path, &allow);
+    http_route_allow(&req->server->routes, req->path, &allow);
     http_reply_header(req, MHD_HTTP_HEADER_ALLOW, buf_cstr(&allow));
 }
 

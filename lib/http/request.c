@@ -135,53 +135,16 @@ static void split_target(struct http_req *req, const char **query)
     req->path = len ? at : "/";
 }
 
-/** Decode a name or value of the query. @return text in the arena, or NULL: bad escape, NUL or not UTF-8. */
-static char *query_text(struct http_req *req, const char *raw, size_t len)
-{
-    char *plain = arena_strn(req->arena, raw, len);
-    for (size_t i = 0; i < len; i++) {
-        if (plain[i] == '+')
-            plain[i] = ' ';
-    }
-    char *out = arena_alloc(req->arena, len + 1);
-    int64_t n = str_unpercent(plain, len, out);
-    if (n < 0 || strlen(out) != (size_t)n || !utf8_valid(out, (size_t)n))
-        return NULL;
-    return out;
-}
-
-static int read_query(struct http_req *req, const char *query)
-{
-    struct http_pair **tail = &req->query;
-    for (const char *at = query; at && *at;) {
-        size_t len = strcspn(at, "&");
-        size_t name_len = strcspn(at, "=&");
-        const char *value = at + name_len + (at[name_len] == '=');
-        struct http_pair *pair = arena_new_obj(req->arena, struct http_pair);
-        pair->name = query_text(req, at, name_len);
-        pair->value = query_text(req, value, (size_t)(at + len - value));
-        if (!pair->name || !pair->value)
-            return err_set(&req->refusal_why, ERR_USAGE, arena_strn(req->arena, at, name_len),
-                           "query parameter is not percent-encoded UTF-8 text");
-        if (len > 0) {
-            *tail = pair;
-            tail = &pair->next;
-        }
-        at += len + (at[len] == '&');
-    }
-    return 0;
-}
-
 static int find_route(struct http_req *req)
 {
     struct err_info *why = &req->refusal_why;
-    int rc = route_find(&req->server->tables, req->method, req->path, &req->match);
+    int rc = http_route_find(&req->server->routes, req->method, req->path, &req->match);
     if (rc == ERR_NOROUTE)
         return err_set(why, rc, req->path, "there is no such resource");
     if (rc == ERR_METHOD)
         return err_set(why, rc, req->path, "this resource does not know the method %.40s", req->method);
     for (size_t i = 0; i < req->match.n_spans; i++) {
-        const struct route_span *span = &req->match.spans[i];
+        const struct http_route_span *span = &req->match.spans[i];
         struct http_pair *pair = arena_new_obj(req->arena, struct http_pair);
         bool is_rest = span->text[span->len] == '\0';
         pair->name = arena_strn(req->arena, span->name, span->name_len);
@@ -228,7 +191,7 @@ static int check_origin(struct http_req *req)
 static int too_big(struct http_req *req)
 {
     size_t limit = req->match.route->max_body;
-    const char *key = req->match.route->flags & HTTP_BODY_BY_OPTION ? req->server->def.max_body_key : NULL;
+    const char *key = req->match.route->row->max_body_key;
     if (limit == 0)
         return err_set(&req->refusal_why, ERR_TOOBIG, NULL, "this request takes no body");
     return err_set(&req->refusal_why, ERR_TOOBIG, NULL,
@@ -264,7 +227,7 @@ static bool is_json(const char *media_type)
 /** A body, once it is known whether there is one, must be what the route takes. */
 static int check_media_type(struct http_req *req, bool has_body)
 {
-    unsigned flags = req->match.route->flags;
+    unsigned flags = req->match.route->row->flags;
     bool wants_json = (flags & HTTP_JSON_IN) || ((flags & HTTP_JSON_OPTIONAL) && has_body);
     const char *media_type = wants_json ? http_header(req, MHD_HTTP_HEADER_CONTENT_TYPE) : NULL;
     if (!wants_json || is_json(media_type))
@@ -274,14 +237,18 @@ static int check_media_type(struct http_req *req, bool has_body)
                    media_type ? media_type : "without one");
 }
 
-/** What the program says to the head, and whether there is room for the body that it announces. */
-static int check_admission(struct http_req *req)
+/** What the route's row says of the head: its parameters, then the program's own check. */
+static int check_row(struct http_req *req)
 {
     const struct http_server_def *def = &req->server->def;
-    const struct http_route *route = req->match.route;
+    const struct http_route_bound *route = req->match.route;
     struct err_info *why = &req->refusal_why;
-    int rc = route->max_body && def->admit ? def->admit(req, route, def->app, why) : 0;
-    return rc == 0 && req->announced ? http_body_announce(req, req->announced, why) : rc;
+    int rc = http_params_read(&route->params, req->arena, req->query, &req->values, why);
+    if (rc == 0 && route->row->check)
+        rc = route->row->check(req, def->app, why);
+    if (rc && def->refused)
+        def->refused(def->app);
+    return rc;
 }
 
 /** Take a header down if it says something of the message itself. */
@@ -334,7 +301,7 @@ static int check_head(struct http_req *req, const char *version)
     if (rc == 0 && req->head.host)
         rc = http_host_check(req->server, req->head.host, &req->refusal_why);
     if (rc == 0)
-        rc = read_query(req, query);
+        rc = http_params_split(req->arena, query, &req->query, &req->refusal_why);
     if (rc == 0)
         rc = find_route(req);
     if (rc == 0)
@@ -343,10 +310,11 @@ static int check_head(struct http_req *req, const char *version)
         rc = check_declared_len(req);
     if (rc == 0)
         rc = check_media_type(req, declared_len(req) > 0);
-    if (rc == 0) {
-        req->announced = (size_t)declared_len(req);
-        rc = check_admission(req);
-    }
+    if (rc == 0)
+        rc = check_row(req);
+    req->announced = rc == 0 ? (size_t)declared_len(req) : 0;
+    if (req->announced)
+        rc = http_body_announce(req, req->announced, &req->refusal_why);
     return rc;
 }
 
@@ -462,45 +430,49 @@ const char *http_query_name(const struct http_req *req, size_t i)
     return pair ? pair->name : NULL;
 }
 
-int http_query_bool(const struct http_req *req, const char *name, bool def, bool *out, struct err_info *why)
+/** Value of a query parameter. */
+static const struct http_value *param_value(const struct http_req *req, int id)
 {
-    const char *text = http_query(req, name);
-    if (!text || !*text) {
-        *out = text ? true : def;
-        return 0;
-    }
-    if (str_to_bool(text, out) != 0)
-        return err_set(why, ERR_USAGE, name, "query parameter %s is true or false, not \"%.100s\"", name,
-                       text);
-    return 0;
+    const struct http_param_set *set = &req->match.route->params;
+    BUG_IF(id < 0 || (size_t)id >= set->n || set->rows[id].in != HTTP_IN_QUERY);
+    return &req->values[id];
 }
 
-int http_query_int(const struct http_req *req, const char *name, int64_t def, int64_t min, int64_t max,
-                   int64_t *out, struct err_info *why)
+static int64_t param_number(const struct http_req *req, int id, enum http_param_type type)
 {
-    const char *text = http_query(req, name);
-    if (!text) {
-        *out = def;
-        return 0;
-    }
-    if (str_to_i64(text, min, max, out) != 0)
-        return err_set(why, ERR_USAGE, name, "query parameter %s is an integer in %lld..%lld, not \"%.100s\"",
-                       name, (long long)min, (long long)max, text);
-    return 0;
+    const struct http_value *value = param_value(req, id);
+    BUG_IF(req->match.route->params.rows[id].type != type);
+    return value->n;
 }
 
-int http_query_ms(const struct http_req *req, const char *name, int64_t def_ms, int64_t *out,
-                  struct err_info *why)
+bool http_param_given(const struct http_req *req, int id)
 {
-    const char *text = http_query(req, name);
-    if (!text) {
-        *out = def_ms;
-        return 0;
-    }
-    if (str_to_ms(text, 1000, out) != 0)
-        return err_set(why, ERR_USAGE, name,
-                       "query parameter %s is a time such as 10, 500ms or 2m, not \"%.100s\"", name, text);
-    return 0;
+    return param_value(req, id)->is_given;
+}
+
+const char *http_param_text(const struct http_req *req, int id)
+{
+    return param_value(req, id)->text;
+}
+
+bool http_param_bool(const struct http_req *req, int id)
+{
+    return param_number(req, id, HTTP_BOOL);
+}
+
+int64_t http_param_int(const struct http_req *req, int id)
+{
+    return param_number(req, id, HTTP_INT);
+}
+
+int64_t http_param_ms(const struct http_req *req, int id)
+{
+    return param_number(req, id, HTTP_TIME);
+}
+
+int http_param_choice(const struct http_req *req, int id)
+{
+    return (int)param_number(req, id, HTTP_CHOICE);
 }
 
 const char *http_header(const struct http_req *req, const char *name)

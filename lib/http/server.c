@@ -83,7 +83,7 @@ static void handle_request(struct http_req *req)
     } else if (req->refusal) {
         http_reply_refuse(req);
     } else {
-        req->match.route->handle(req, s->def.app);
+        req->match.route->row->handle(req, s->def.app);
     }
     BUG_IF(!req->reply && req->phase != HTTP_WAITING); /* a handler that neither answered nor said "later" */
 }
@@ -238,6 +238,7 @@ void http_server_released(struct http_server *s)
     void (*stopped)(void *arg) = s->stopped;
     void *stopped_arg = s->stopped_arg;
     obj_fini(&s->obj);
+    http_route_table_fini(&s->routes);
     free(s);
     if (stopped)
         stopped(stopped_arg);
@@ -396,7 +397,8 @@ static struct http_server *server_new(struct run_loop *loop, const struct http_s
     s->loop = loop;
     s->def = *def;
     s->port = port;
-    s->tables = (struct route_tables){{def->routes, def->more_routes}, {def->n_routes, def->n_more_routes}};
+    http_route_table_add(&s->routes, def->routes, def->n_routes, def->options);
+    http_route_table_add(&s->routes, def->more_routes, def->n_more_routes, def->options);
     if (!def->limits.body_budget)
         s->def.limits = (struct http_limits){"",
                                              HTTP_BODY_BUDGET,
@@ -405,7 +407,7 @@ static struct http_server *server_new(struct run_loop *loop, const struct http_s
                                              HTTP_HEAD_TIMEOUT_MS,
                                              HTTP_PER_ADDRESS,
                                              def->limits.hosts};
-    s->body_budget = http_body_budget(&s->def.limits, &s->tables);
+    s->body_budget = http_body_budget(&s->def.limits, &s->routes);
     return s;
 }
 
@@ -422,6 +424,7 @@ int http_server_start(struct run_loop *loop, const struct http_server_def *def, 
     if (!s->mhd) {
         int err = errno;
         close(fd);
+        http_route_table_fini(&s->routes);
         free(s);
         return err_set(why, ERR_IO, def->listen, "cannot start the HTTP server: %s", strerror(err));
     }

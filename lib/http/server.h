@@ -3,9 +3,11 @@
  * libuv), so handlers run on the loop and need no locks. No handler holds the loop longer than 1 ms.
  *
  *     static const struct http_route routes[] = {
- *         {"GET",  "/ws/v1/registry/{path…}", 0, 0, api_get,  "Read a node", …},
- *         {"PUT",  "/ws/v1/registry/{path…}", HTTP_JSON_IN, 1 << 20, api_put,  "Bind a record", …},
+ *         {"GET", "/ws/v1/registry/…", .handle = api_get, .summary = "Read a node.", .params = HTTP_PARAMS(GET_PARAMS), …},
+ *         {"PUT", "/ws/v1/registry/…", HTTP_JSON_IN, 1 << 20, api_put, "Bind a record.", …},
  *     };
+ *
+ * A row is all there is to say of a route: from it requests are matched, parsed and refused, and /openapi.json is made.
  *
  * A pattern element `{name}` matches one raw path element, a final `*` matches the rest (also empty). The path is
  * matched RAW: libmicrohttpd's unescaping is switched off; a handler decodes each element itself (http_path_element).
@@ -15,7 +17,8 @@
  * Checks before a handler runs, in this order: a target with a NUL, blank or control character or that is not UTF-8
  * (ERR_PATH); a Host that is none of ours (ERR_HOST); a query that is not percent-encoded UTF-8 text or encodes a NUL (ERR_USAGE); route; foreign Origin
  * (ERR_ORIGIN); body larger than the row's limit (ERR_TOOBIG); a body that is not application/json where HTTP_JSON_IN
- * says so (ERR_MEDIATYPE); the program's own check of the head (admit); room for the body (ERR_UNAVAILABLE, Retry-After).
+ * says so (ERR_MEDIATYPE); the query parameters of the row (ERR_USAGE, http/params.h); the row's own check of the head;
+ * room for the body (ERR_UNAVAILABLE, Retry-After).
  * They run when the head is here, before 100 Continue, as far as the head tells. A refused body is read and dropped up to
  * 1 MiB; past that, and where there is no room, the client is told while it sends.
  *
@@ -41,27 +44,54 @@
 #include "base/buf.h"
 #include "bobbin/error.h"
 #include "http/limits.h"
+#include "http/params.h"
 #include "run/daemon.h"
 #include "run/loop.h"
 
 struct http_server;
 struct http_req;
-struct http_doc;    /* http/openapi.h */
-struct http_schema; /* http/openapi.h */
+struct options;
 
 enum http_route_flag {
     HTTP_JSON_IN = 1,       /* a body must be application/json                       */
     HTTP_JSON_OPTIONAL = 2, /* as HTTP_JSON_IN, but an empty body needs no media type */
-    HTTP_BODY_BY_OPTION = 4 /* max_body follows from the option that the server's max_body_key names */
+    HTTP_STRICT_QUERY = 4   /* refuses query parameters that no row of `params` names */
 };
 
+/** A named JSON Schema, a file NAME.json of the program's folder of schemas (cmake/bobbin.cmake: bobbin_schemas). */
+struct http_schema {
+    const char *name;
+    const char *json; /* text of the schema object; others are referred to as "#/components/schemas/NAME" */
+};
+
+/** An answer of a handler other than an error of the table in error.h. */
+struct http_route_answer {
+    int status;
+    const char *media_type; /* NULL: without body */
+    const char *schema;     /* its name; NULL: no JSON, or any */
+    const char *prose;      /* one sentence */
+};
+
+/** A route. The first six members suffice; those behind them describe it further. */
 struct http_route {
     const char *method;  /* "GET", "PUT", … */
     const char *pattern; /* "/a/{x}/b", "/a/" followed by a star */
     unsigned flags;      /* enum http_route_flag */
-    size_t max_body;     /* bytes; 0: no body allowed */
+    size_t max_body;     /* bytes; 0: no body allowed; with max_body_key how many times the option's value */
     void (*handle)(struct http_req *req, void *app);
     const char *summary; /* one sentence, for OpenAPI and docs */
+    /** Option of the program from which the body's limit follows, named when a body is larger; NULL: none. */
+    const char *max_body_key;
+    const char *body;                        /* name of the schema of the body; NULL: any JSON, or no body */
+    const struct http_param *params;         /* HTTP_PARAMS(…): ended by a name NULL; NULL: none */
+    const struct http_route_answer *answers; /* ended by a status 0; NULL: not described */
+    const int *errors;                       /* ERR_* that the handler answers with, ended by 0; NULL: none */
+    const char *role;                        /* who may, one sentence; NULL: everybody */
+    /**
+     * Check of the head before the first byte of the body is taken (and before 100 Continue); NULL: none. Parameters can
+     * be read. @return 0: go on; ERR_* with *why filled: the request is refused.
+     */
+    int (*check)(struct http_req *req, void *app, struct err_info *why);
 };
 
 struct http_server_def {
@@ -77,13 +107,10 @@ struct http_server_def {
     struct metrics
         *metrics; /* of a table with HTTP_METRICS, which begin at first_metric; NULL: none [borrowed] */
     int first_metric;
-    /**
-     * Check that needs the head only, before the first byte of the body is taken (and before 100 Continue), for a route
-     * with a body; NULL: none. @return 0: take the body; ERR_* with *why filled: the request is refused.
-     */
-    int (*admit)(struct http_req *req, const struct http_route *route, void *app, struct err_info *why);
-    /** Option from which the max_body of routes with HTTP_BODY_BY_OPTION follows, named when a body is larger [borrowed]. */
-    const char *max_body_key;
+    /** Options of the program, for rows that name one; NULL: none does [borrowed]. */
+    const struct options *options;
+    /** Called when the parameters or the check of a row refuse a request; NULL: nobody counts them. */
+    void (*refused)(void *app);
     const char *static_user;         /* caller when no user.name is given [borrowed] */
     const struct http_route *routes; /* [borrowed] */
     size_t n_routes;
@@ -92,10 +119,8 @@ struct http_server_def {
     void *app;
     /** Error body writer of a dialect, or NULL for problem+json. Appends body, returns media type (static). */
     const char *(*write_error)(struct http_req *req, int code, const struct err_info *why, struct buf *body);
-    const struct http_doc
-        *docs; /* what /openapi.json says of the handlers of `routes`; NULL: none [borrowed] */
-    size_t n_docs;
-    const struct http_schema *error_schema; /* of what write_error writes; NULL: problem+json's [borrowed] */
+    const struct http_schema *schemas; /* that `routes` name, ended by a name NULL; NULL: none [borrowed] */
+    const char *error_schema; /* name of the schema of what write_error writes; NULL: Problem [borrowed] */
 };
 
 /**
@@ -149,7 +174,7 @@ const char *http_path_raw(const struct http_req *req, const char *name);
  */
 int http_path_element(struct http_req *req, const char *name, char **out, struct err_info *why);
 /**
- * Query parameter, decoded ('+' is a blank); the first of several.
+ * Query parameter by name, decoded ('+' is a blank), whether a row names it or not; the first of several.
  *
  * @param req   a request                                                        [borrowed]
  * @param name  decoded name                                                     [borrowed]
@@ -164,42 +189,22 @@ const char *http_query(const struct http_req *req, const char *name);
  * @return decoded name, UTF-8; NULL: there are no more.
  */
 const char *http_query_name(const struct http_req *req, size_t i);
-/**
- * Query parameter as boolean.
- *
- * @param req   a request                                                        [borrowed]
- * @param name  decoded name                                                     [borrowed]
- * @param def   value when absent; "" (just the name) is true
- * @param out   value                                                            [out]
- * @param why   filled on failure; where is the name                             [out]
- * @return 0; ERR_USAGE: neither true nor false; *out unchanged.
- */
-int http_query_bool(const struct http_req *req, const char *name, bool def, bool *out, struct err_info *why);
-/**
- * Query parameter as decimal integer.
- *
- * @param req       a request                                                    [borrowed]
- * @param name      decoded name                                                 [borrowed]
- * @param def       value when absent
- * @param min, max  bounds, included
- * @param out       value                                                        [out]
- * @param why       filled on failure; where is the name                         [out]
- * @return 0; ERR_USAGE: no integer in min..max; *out unchanged.
- */
-int http_query_int(const struct http_req *req, const char *name, int64_t def, int64_t min, int64_t max,
-                   int64_t *out, struct err_info *why);
-/**
- * Query parameter as duration: bare numbers are seconds, "500ms" and "2m" carry their unit.
- *
- * @param req     a request                                                      [borrowed]
- * @param name    decoded name                                                   [borrowed]
- * @param def_ms  value when absent, ms
- * @param out     value, ms                                                      [out]
- * @param why     filled on failure; where is the name                           [out]
- * @return 0; ERR_USAGE: no duration; *out unchanged.
- */
-int http_query_ms(const struct http_req *req, const char *name, int64_t def_ms, int64_t *out,
-                  struct err_info *why);
+/* Query parameters by their id in the table that the route's row names, in its handler and its check only. Another type than the
+ * row's, or an id that the row does not have, is a BUG. Absent and without default: NULL, false, 0. */
+
+/** Whether the request has it. @param req  a request [borrowed] @param id  of the table */
+bool http_param_given(const struct http_req *req, int id);
+/** Text of one of any type, decoded. @param req  a request [borrowed] @param id  of the table
+ *  @return UTF-8 text, "" when without value; or NULL. */
+const char *http_param_text(const struct http_req *req, int id);
+/** Value of an HTTP_BOOL. @param req  a request [borrowed] @param id  of the table */
+bool http_param_bool(const struct http_req *req, int id);
+/** Value of an HTTP_INT. @param req  a request [borrowed] @param id  of the table */
+int64_t http_param_int(const struct http_req *req, int id);
+/** Value of an HTTP_TIME. @param req  a request [borrowed] @param id  of the table @return ms. */
+int64_t http_param_ms(const struct http_req *req, int id);
+/** Value of an HTTP_CHOICE. @param req  a request [borrowed] @param id  of the table @return index among the choices. */
+int http_param_choice(const struct http_req *req, int id);
 /**
  * Header of the request.
  *

@@ -224,6 +224,15 @@ static const struct opt_value *value_of(const struct options *o, int id)
     return &o->values[id];
 }
 
+int opt_find(const struct options *o, const char *key)
+{
+    for (size_t i = 0; i < o->n_defs; i++) {
+        if (strcmp(o->defs[i].key, key) == 0)
+            return (int)i;
+    }
+    return -1;
+}
+
 const char *opt_text(const struct options *o, int id)
 {
     return value_of(o, id)->text;

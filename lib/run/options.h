@@ -79,6 +79,8 @@ void options_reload(struct options *o, struct options *take_fresh, struct buf *k
 /* Values by row number. A row number outside the table or a wrong type is a BUG. Thread: any, for fixed rows; the owner's,
  * for reloadable ones. Source: ours. */
 
+/** Row number of a key; -1: no row has it. */
+int opt_find(const struct options *o, const char *key);
 /** Text of a row of any type, expanded and trimmed; NULL when it is unset and has no default. Borrowed from o. */
 const char *opt_text(const struct options *o, int id);
 /** Value of an OPT_BOOL row; false when unset without default. */

@@ -95,14 +95,3 @@ int limits_read(const struct options *o, const char *bytes, size_t len, struct r
         *out = checked;
     return err;
 }
-
-int limits_page(const struct options *o, const char *text, int64_t *out, struct err_info *why)
-{
-    int64_t max = opt_int(o, LIMIT_CHILDREN), n = max;
-    if (text && str_to_i64(text, 1, max, &n))
-        return err_set(why, ERR_USAGE, "limit",
-                       "\"%.100s\" is no number from 1 to the %" PRId64 " that %s allows", text, max,
-                       keys[LIMIT_CHILDREN]);
-    *out = n;
-    return 0;
-}

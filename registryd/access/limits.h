@@ -49,14 +49,4 @@ int limits_check(const struct options *o, const struct reg_checked *record, stru
  */
 int limits_read(const struct options *o, const char *bytes, size_t len, struct reg_checked *out,
                 struct err_info *why);
-/**
- * Check the size of a page that is asked for.
- *
- * @param text  as it was said; NULL: it was not                                    [borrowed]
- * @param out   how many children: as said, or the limit                            [out]
- * @return 0; ERR_USAGE: no number from 1 to LIMIT_CHILDREN, *out unchanged; text: what was said, the limit and its option.
- * Thread: any.   Source: ours.
- */
-int limits_page(const struct options *o, const char *text, int64_t *out, struct err_info *why);
-
 #endif

@@ -75,8 +75,9 @@ int api_write_accessors(struct http_req *req, const char *own_digest, struct acl
     return err;
 }
 
-int api_may_administer(struct registryd *app, struct http_req *req, struct err_info *why)
+int api_may_administer(struct http_req *req, void *arg, struct err_info *why)
 {
+    const struct registryd *app = arg;
     struct access_question q = {ACCESS_DELETE_ALL, "/", http_user(req), NULL};
     if (access_is_free(app->access, &q))
         return 0;

@@ -8,31 +8,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define BODY_MAX 0 /* replaced by twice hadoop.registry.record.max-size, app.c */
-/** Bytes of one import: a record that fills a node, every character of it escaped, fits. */
-#define IMPORT_BODY_MAX ((size_t)8 << 20)
-
-const struct http_route registry_routes[] = {
-    {"GET", "/ws/v1/registry/*", 0, 0, api_get, "Read a node, or follow its changes with watch=true"},
-    {"PUT", "/ws/v1/registry/*", HTTP_JSON_IN, BODY_MAX, api_put, "Bind a record"},
-    {"POST", "/ws/v1/registry/*", HTTP_JSON_OPTIONAL, BODY_MAX, api_post, "Make a node: op=mknode"},
-    {"DELETE", "/ws/v1/registry/*", 0, 0, api_delete, "Delete a node"},
-    {"GET", "/ws/v1/slider/registry/*", 0, 0, api_slider_get, "Slider's read-only view of a node"},
-    {"GET", "/ws/v1/registry-find", 0, 0, api_find, "Find records by api, user, class and other terms"},
-    {"POST", "/ws/v1/registry-admin/purge", HTTP_JSON_IN, BODY_MAX, api_purge,
-     "Delete the records of an application, attempt or container"},
-    {"POST", "/ws/v1/registry-admin/events", HTTP_JSON_IN, BODY_MAX, api_events,
-     "Tell what began or ended on the cluster"},
-    {"POST", "/ws/v1/registry-admin/users", HTTP_JSON_IN, BODY_MAX, api_users, "Make home directories"},
-    {"GET", "/ws/v1/registry-admin/export", 0, 0, api_export,
-     "Everything below a path: stored bytes and ACLs"},
-    {"POST", "/ws/v1/registry-admin/import", HTTP_JSON_IN, IMPORT_BODY_MAX, api_import,
-     "Write nodes as an export shows them"},
-    {"POST", "/ws/v1/registry-admin/backup", HTTP_JSON_IN, BODY_MAX, api_backup,
-     "Copy the embedded store while it is in use"},
-};
-const size_t registry_n_routes = ARRAY_LEN(registry_routes);
-
 static int bad(struct err_info *why, const char *raw, const char *what)
 {
     return err_set(why, ERR_PATH, raw, "%s: give each path element percent-encoded on its own", what);
@@ -183,24 +158,4 @@ bool api_ready(struct registryd *app, struct http_req *req)
         return true;
     api_refuse(app, req, ERR_UNAVAILABLE, &why);
     return false;
-}
-
-int api_admit(struct http_req *req, const struct http_route *route, void *arg, struct err_info *why)
-{
-    static const struct {
-        void (*handle)(struct http_req *req, void *app);
-        int (*check)(struct registryd *app, struct http_req *req, struct err_info *why);
-    } rows[] = {{api_put, api_check_write},      {api_post, api_check_write},
-                {api_purge, api_may_administer}, {api_events, api_may_administer},
-                {api_users, api_may_administer}, {api_import, api_may_copy},
-                {api_backup, api_may_copy}};
-    struct registryd *app = arg;
-    for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
-        if (rows[i].handle != route->handle)
-            continue;
-        int err = rows[i].check(app, req, why);
-        metric_add(daemon_metrics(app->daemon), M_REFUSED, err != 0);
-        return err;
-    }
-    return 0;
 }

@@ -50,13 +50,17 @@ int api_accessor(struct http_req *req, char **pair, char **digest, struct err_in
 int api_write_accessors(struct http_req *req, const char *own_digest, struct acl_list *more,
                         struct err_info *why);
 
+/* ---- checks of the head, before a body is taken (struct http_route.check) ---- */
+
 /** In a secure registry only system accounts administer. @return 0: the caller may; ERR_PERMISSION. */
-int api_may_administer(struct registryd *app, struct http_req *req, struct err_info *why);
+int api_may_administer(struct http_req *req, void *app, struct err_info *why);
 /** Who exports, imports and backs up: administrators of a secure registry; else who runs registryd, and
  *  hadoop.registry.admin.users. @return 0: the caller may; ERR_PERMISSION. */
-int api_may_copy(struct registryd *app, struct http_req *req, struct err_info *why);
-/** What a write says besides its body. @return 0; ERR_UNAVAILABLE: the mirror is not complete; what is wrong with it. */
-int api_check_write(struct registryd *app, struct http_req *req, struct err_info *why);
+int api_may_copy(struct http_req *req, void *app, struct err_info *why);
+/** What a PUT says besides its body. @return 0; ERR_UNAVAILABLE: the mirror is not complete; what is wrong with it. */
+int api_check_put(struct http_req *req, void *app, struct err_info *why);
+/** What a POST says besides its body. @return as api_check_put. */
+int api_check_post(struct http_req *req, void *app, struct err_info *why);
 
 /* One handler a route. */
 void api_get(struct http_req *req, void *arg);        /* api_read.c */

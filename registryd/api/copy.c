@@ -1,5 +1,6 @@
 /* Whole registries: export, import, backup. For the administrators only. */
 #include "api/api.h"
+#include "api/routes.h"
 #include "registryd/events.h"
 #include "copy/export.h"
 #include "copy/import.h"
@@ -78,11 +79,12 @@ static bool is_admin(struct registryd *app, const char *user)
     return found;
 }
 
-int api_may_copy(struct registryd *app, struct http_req *req, struct err_info *why)
+int api_may_copy(struct http_req *req, void *arg, struct err_info *why)
 {
+    struct registryd *app = arg;
     const char *user = http_user(req);
     if (access_is_secure(app->access))
-        return api_may_administer(app, req, why);
+        return api_may_administer(req, app, why);
     if (is_admin(app, user))
         return 0;
     return err_set(why, ERR_PERMISSION, user,
@@ -96,10 +98,8 @@ void api_export(struct http_req *req, void *arg)
     struct registryd *app = arg;
     struct err_info why;
     mem_auto char *path = NULL;
-    int err = api_may_copy(app, req, &why);
-    err = err ? err : api_check_ready(app, &why);
-    if (!err)
-        err = reg_path_normal(http_query(req, "path") ? http_query(req, "path") : "/", &path, &why);
+    int err = api_check_ready(app, &why);
+    err = err ? err : reg_path_normal(http_param_text(req, EXPORT_PATH), &path, &why);
     if (!err && !mirror_find(app->mirror, path))
         err = err_set(&why, ERR_NOTFOUND, path, "there is no such node");
     if (err) {
@@ -140,13 +140,12 @@ void api_import(struct http_req *req, void *arg)
     struct registryd *app = arg;
     struct err_info why;
     json_auto json_t *body = NULL;
-    bool is_overwrite = false;
+    bool is_overwrite = http_param_bool(req, IMPORT_OVERWRITE);
     size_t n;
     if (!api_ready(app, req))
         return;
     const char *bytes = http_body(req, &n);
-    int err = http_query_bool(req, "overwrite", false, &is_overwrite, &why);
-    err = err ? err : import_read(bytes, n, daemon_options(app->daemon), &body, &why);
+    int err = import_read(bytes, n, daemon_options(app->daemon), &body, &why);
     if (err) {
         api_refuse(app, req, err, &why);
         return;

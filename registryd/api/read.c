@@ -1,6 +1,6 @@
 #include "api/api.h"
 #include "registryd/events.h"
-#include "access/limits.h"
+#include "api/routes.h"
 #include "api/view.h"
 #include "base/mem.h"
 #include "base/obj.h"
@@ -15,27 +15,23 @@
 struct read_request {
     bool watch, recursive, strong;
     int64_t limit;
+    const char *cursor; /* NULL: from the beginning */
     struct feed_request follow;
 };
 
-static int read_parameters(struct registryd *app, struct http_req *req, struct read_request *r,
-                           struct err_info *why)
+static int read_parameters(const struct http_req *req, struct read_request *r, struct err_info *why)
 {
-    int err = http_query_bool(req, "watch", false, &r->watch, why);
-    err = err ? err : http_query_bool(req, "recursive", false, &r->recursive, why);
-    err = err ? err : limits_page(daemon_options(app->daemon), http_query(req, "limit"), &r->limit, why);
-    err = err ? err : http_query_ms(req, "timeout", 0, &r->follow.timeout_ms, why);
-    err = err ? err : http_query_int(req, "max", 0, 1, INT64_MAX, &r->follow.max, why);
-    if (err)
-        return err;
-    const char *consistency = http_query(req, "consistency");
-    if (consistency && strcmp(consistency, "strong") != 0 && strcmp(consistency, "mirror") != 0)
-        return err_set(why, ERR_USAGE, "consistency", "\"%s\" is neither strong nor mirror", consistency);
-    r->strong = consistency && strcmp(consistency, "strong") == 0;
+    r->watch = http_param_bool(req, GET_WATCH);
+    r->recursive = http_param_bool(req, GET_RECURSIVE);
+    r->strong = http_param_choice(req, GET_CONSISTENCY) == CONSISTENCY_STRONG;
+    r->limit = http_param_int(req, GET_LIMIT);
+    r->cursor = http_param_text(req, GET_CURSOR);
+    r->follow.since = http_param_text(req, GET_SINCE);
+    r->follow.timeout_ms = http_param_ms(req, GET_TIMEOUT);
+    r->follow.max = http_param_int(req, GET_MAX);
     if (r->strong && (r->recursive || r->watch))
         return err_set(why, ERR_USAGE, "consistency",
                        "consistency=strong goes with neither recursive nor watch");
-    r->follow.since = http_query(req, "since");
     return 0;
 }
 
@@ -86,15 +82,16 @@ static void on_strong(void *arg, int err, const struct reg_store_result *r)
     free(s);
 }
 
-static void strong_get(struct registryd *app, struct http_req *req, const char *path, int64_t limit)
+static void strong_get(struct registryd *app, struct http_req *req, const char *path,
+                       const struct read_request *r)
 {
     struct strong *s = mem_new(struct strong);
     obj_init(&s->obj, STRONG_MAGIC);
     s->app = app;
     s->req = req;
     s->path = mem_str(path);
-    s->cursor = mem_str(http_query(req, "cursor"));
-    s->limit = limit;
+    s->cursor = mem_str(r->cursor);
+    s->limit = r->limit;
     http_reply_later(req, strong_closed, s);
     reg_store_read(app->ops, s->path, on_strong, s);
 }
@@ -102,7 +99,7 @@ static void strong_get(struct registryd *app, struct http_req *req, const char *
 /* ---- reads of the mirror ---- */
 
 static void mirror_get(struct registryd *app, struct http_req *req, const char *path, enum view_form form,
-                       int64_t limit)
+                       const struct read_request *r)
 {
     struct err_info why;
     const struct mirror_node *node = mirror_find(app->mirror, path);
@@ -118,7 +115,7 @@ static void mirror_get(struct registryd *app, struct http_req *req, const char *
         http_reply(req, 304, NULL, NULL);
         return;
     }
-    struct view_def view = {app->mirror, node, path, form, limit, http_query(req, "cursor")};
+    struct view_def view = {app->mirror, node, path, form, r->limit, r->cursor};
     view_reply(req, 200, &view);
 }
 
@@ -129,7 +126,7 @@ void api_get(struct http_req *req, void *arg)
     struct read_request r = {0};
     mem_auto char *path = NULL;
     int err = api_path(req, &path, &why);
-    err = err ? err : read_parameters(app, req, &r, &why);
+    err = err ? err : read_parameters(req, &r, &why);
     if (err) {
         api_refuse(app, req, err, &why);
         return;
@@ -143,15 +140,16 @@ void api_get(struct http_req *req, void *arg)
     else if (!api_ready(app, req))
         return;
     else if (r.strong)
-        strong_get(app, req, path, r.limit);
+        strong_get(app, req, path, &r);
     else
-        mirror_get(app, req, path, r.recursive ? VIEW_TREE : VIEW_NODE, r.limit);
+        mirror_get(app, req, path, r.recursive ? VIEW_TREE : VIEW_NODE, &r);
 }
 
 void api_slider_get(struct http_req *req, void *arg)
 {
     struct registryd *app = arg;
     struct err_info why;
+    const struct read_request all = {.limit = INT64_MAX};
     mem_auto char *path = NULL;
     int err = api_path(req, &path, &why);
     if (err) {
@@ -160,5 +158,5 @@ void api_slider_get(struct http_req *req, void *arg)
     }
     metric_add(daemon_metrics(app->daemon), M_READS, 1);
     if (api_ready(app, req))
-        mirror_get(app, req, path, VIEW_SLIDER, INT64_MAX);
+        mirror_get(app, req, path, VIEW_SLIDER, &all);
 }

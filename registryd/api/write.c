@@ -3,6 +3,7 @@
 #include "registryd/events.h"
 #include "access/limits.h"
 #include "registryd/options.h"
+#include "api/routes.h"
 #include "api/view.h"
 #include "base/mem.h"
 #include "base/obj.h"
@@ -224,21 +225,30 @@ static int read_condition(struct http_req *req, struct reg_store_cond *cond, str
 static int read_flags(struct http_req *req, struct write *w, struct err_info *why)
 {
     bool overwrite = false, parents = false;
-    int err = http_query_bool(req, "overwrite", false, &overwrite, why);
-    err = err ? err : http_query_bool(req, "createParents", false, &parents, why);
-    err = err ? err : http_query_bool(req, "recursive", false, &w->recursive, why);
-    err = err ? err : http_query_bool(req, "mustExist", false, &w->must_exist, why);
+    switch (w->kind) {
+    case WRITE_BIND:
+        overwrite = http_param_bool(req, PUT_OVERWRITE);
+        parents = http_param_bool(req, PUT_PARENTS);
+        break;
+    case WRITE_MKNODE: parents = http_param_bool(req, POST_PARENTS); break;
+    case WRITE_DELETE:
+        w->recursive = http_param_bool(req, DELETE_RECURSIVE);
+        w->must_exist = http_param_bool(req, DELETE_MUST_EXIST);
+        break;
+    }
     w->flags = (overwrite ? REG_OVERWRITE : 0u) | (parents ? REG_CREATE_PARENTS : 0u);
-    return err ? err : read_condition(req, &w->cond, why);
+    return read_condition(req, &w->cond, why);
 }
 
 /* Everything a write may say besides its body. @return 0 and *out, also on failure to be freed. */
-static int write_parse(struct registryd *app, struct http_req *req, struct write **out, struct err_info *why)
+static int write_parse(struct registryd *app, struct http_req *req, enum write_kind kind, struct write **out,
+                       struct err_info *why)
 {
     struct write *w = *out = mem_new(struct write);
     obj_init(&w->obj, WRITE_MAGIC);
     w->app = app;
     w->req = req;
+    w->kind = kind;
     int err = api_check_ready(app, why);
     err = err ? err : api_path(req, &w->path, why);
     err = err ? err : read_flags(req, w, why);
@@ -247,12 +257,23 @@ static int write_parse(struct registryd *app, struct http_req *req, struct write
     return err ? err : api_write_accessors(req, w->digest, &w->more, why);
 }
 
-int api_check_write(struct registryd *app, struct http_req *req, struct err_info *why)
+static int check_write(struct registryd *app, struct http_req *req, enum write_kind kind,
+                       struct err_info *why)
 {
     struct write *w;
-    int err = write_parse(app, req, &w, why);
+    int err = write_parse(app, req, kind, &w, why);
     write_free(w);
     return err;
+}
+
+int api_check_put(struct http_req *req, void *arg, struct err_info *why)
+{
+    return check_write(arg, req, WRITE_BIND, why);
+}
+
+int api_check_post(struct http_req *req, void *arg, struct err_info *why)
+{
+    return check_write(arg, req, WRITE_MKNODE, why);
 }
 
 /* @return new, or NULL: answered. */
@@ -260,8 +281,7 @@ static struct write *write_read(struct registryd *app, struct http_req *req, enu
 {
     struct err_info why;
     struct write *w;
-    int err = write_parse(app, req, &w, &why);
-    w->kind = kind;
+    int err = write_parse(app, req, kind, &w, &why);
     if (!err)
         return w;
     write_refuse(w, err, &why);
@@ -375,17 +395,12 @@ void api_post(struct http_req *req, void *arg)
     struct write *w = write_read(arg, req, WRITE_MKNODE);
     if (!w)
         return;
-    const char *op = http_query(req, "op");
-    bool is_known = op && strcmp(op, "mknode") == 0;
-    if (is_known && w->cond.kind == REG_IF_NONE) {
+    if (w->cond.kind == REG_IF_NONE) {
         write_begin(w);
         return;
     }
-    if (is_known)
-        err_set(&why, ERR_USAGE, "If-Match",
-                "mknode is conditional by itself: a node that exists stays as it is");
-    else
-        err_set(&why, ERR_USAGE, "op", "\"%s\" is no operation: op=mknode is", op ? op : "");
+    err_set(&why, ERR_USAGE, "If-Match",
+            "mknode is conditional by itself: a node that exists stays as it is");
     write_refuse(w, ERR_USAGE, &why);
 }
 

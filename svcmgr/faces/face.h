@@ -1,6 +1,6 @@
 /**
  * What every API face needs of the program around it. The app implements `struct app_ops` and makes a `struct face`
- * the app pointer of its HTTP server; the route tables of the faces (services.h) do the rest.
+ * the app pointer of its HTTP server; the route tables of the faces (services_routes.h) do the rest.
  *
  * Thread: owner loop.   Source: ours.
  */

@@ -12,6 +12,7 @@
 #include "base/mem.h"
 #include "base/str.h"
 #include "faces/face.h"
+#include "faces/services_routes.h"
 
 #define OLDEST 99 /* number of a file: the option that says how many there are allows 100 */
 
@@ -191,14 +192,11 @@ void logs_get(struct http_req *req, void *app)
     struct face *face = obj_cast(app, struct face, FACE_MAGIC);
     struct asked asked = {0};
     struct err_info why = {0};
-    int64_t offset;
     int err = read_path(req, &asked, &why);
 
-    if (!err)
-        err = http_query_int(req, "offset", 0, 0, INT64_MAX, &offset, &why);
     if (err)
         http_reply_error(req, err, &why);
     else
-        answer(req, face, &asked, offset);
+        answer(req, face, &asked, http_param_int(req, LOGS_OFFSET));
     asked_fini(&asked);
 }

@@ -1,4 +1,4 @@
-/** The handlers of the services API and their route table: see services.h. */
+/** The handlers of the services API: see services_routes.h. */
 #include "faces/services.h"
 
 #include <stdlib.h>
@@ -7,18 +7,15 @@
 
 #include "base/mem.h"
 #include "base/str.h"
-#include "faces/logs.h"
 #include "faces/paths.h"
 #include "faces/services_answer.h"
+#include "faces/services_routes.h"
 #include "json/json.h"
 
-#define MEDIA_TYPE       "application/json;charset=utf-8"
-#define CODE_NOT_FOUND   404004
-#define MAX_BODY         ((size_t)4 << 20)
-#define MAX_IGNORED_BODY 4096
-#define RETRY_AFTER_S    "1"
-#define PENDING_MAGIC    OBJ_MAGIC('P', 'E', 'N', 'D')
-#define LOOKING_MAGIC    OBJ_MAGIC('L', 'O', 'O', 'K')
+#define CODE_NOT_FOUND 404004
+#define RETRY_AFTER_S  "1"
+#define PENDING_MAGIC  OBJ_MAGIC('P', 'E', 'N', 'D')
+#define LOOKING_MAGIC  OBJ_MAGIC('L', 'O', 'O', 'K')
 
 /* ---- answering ---- */
 
@@ -27,7 +24,7 @@ static void reply_json(struct http_req *req, int status, json_t *take_doc)
     struct buf body = BUF_EMPTY;
     json_write(take_doc, &body);
     json_decref(take_doc);
-    http_reply(req, status, MEDIA_TYPE, &body);
+    http_reply(req, status, SERVICES_JSON, &body);
 }
 
 /** A ServiceStatus; code 0 and state NULL are left out. */
@@ -60,7 +57,7 @@ const char *services_write_error(struct http_req *req, int code, const struct er
     json_auto json_t *doc = json_object();
     json_object_set_new(doc, "diagnostics", json_string(why && why->text[0] ? why->text : err_text(code)));
     json_write(doc, body);
-    return MEDIA_TYPE;
+    return SERVICES_JSON;
 }
 
 /* ---- preferences ---- */
@@ -278,7 +275,7 @@ static struct spec_service *read_service(struct http_req *req)
     return spec;
 }
 
-static void post_services(struct http_req *req, void *app)
+void services_post(struct http_req *req, void *app)
 {
     struct face *face = obj_cast(app, struct face, FACE_MAGIC);
     struct spec_service *spec = read_service(req);
@@ -286,7 +283,7 @@ static void post_services(struct http_req *req, void *app)
         create_from(req, face, spec);
 }
 
-static void post_service(struct http_req *req, void *app)
+void service_post(struct http_req *req, void *app)
 {
     struct face *face = obj_cast(app, struct face, FACE_MAGIC);
     mem_auto char *name = service_name(req, 0);
@@ -308,7 +305,7 @@ static void post_service(struct http_req *req, void *app)
 
 /* ---- E2..E4: read ---- */
 
-static void get_services(struct http_req *req, void *app)
+void services_list(struct http_req *req, void *app)
 {
     struct face *face = obj_cast(app, struct face, FACE_MAGIC);
     const struct dialect *dialect = face->ops->world(face->app)->dialect;
@@ -321,24 +318,18 @@ static void get_services(struct http_req *req, void *app)
     reply_json(req, 200, doc);
 }
 
-static void get_version(struct http_req *req, void *app)
+void services_version(struct http_req *req, void *app)
 {
     (void)obj_cast(app, struct face, FACE_MAGIC);
     reply_json(req, 200, json_pack("{s:s}", "hadoop_version", BOBBIN_VERSION));
 }
 
-static void get_service(struct http_req *req, void *app)
+void service_get(struct http_req *req, void *app)
 {
     struct face *face = obj_cast(app, struct face, FACE_MAGIC);
-    struct err_info why = {0};
-    bool explain = false;
     mem_auto char *name = service_name(req, CODE_NOT_FOUND);
     if (!name)
         return;
-    if (http_query_bool(req, "explain", false, &explain, &why)) {
-        reply_text(req, 400, why.text);
-        return;
-    }
     const struct engine *engine = face->ops->engine(face->app);
     const struct eng_service *s = engine_find(engine, http_user(req), name);
     if (!s) {
@@ -348,7 +339,7 @@ static void get_service(struct http_req *req, void *app)
     }
     const struct dialect *dialect = face->ops->world(face->app)->dialect;
     json_t *doc = services_view(engine, s, dialect, face->ops->now_ms(face->app));
-    if (explain)
+    if (http_param_bool(req, SERVICE_EXPLAIN))
         json_object_set_new(doc, "explain", services_view_explain(s));
     reply_json(req, 200, doc);
 }
@@ -509,7 +500,7 @@ static void change_by_body(struct change *c)
         reply_missing_or(c, 0, NULL);
 }
 
-static void put_service(struct http_req *req, void *app)
+void service_put(struct http_req *req, void *app)
 {
     struct face *face = obj_cast(app, struct face, FACE_MAGIC);
     mem_auto char *name = service_name(req, 0);
@@ -523,7 +514,7 @@ static void put_service(struct http_req *req, void *app)
 
 /* ---- E6: destroy ---- */
 
-static void delete_service(struct http_req *req, void *app)
+void service_delete(struct http_req *req, void *app)
 {
     struct face *face = obj_cast(app, struct face, FACE_MAGIC);
     mem_auto char *name = service_name(req, 0);
@@ -568,7 +559,7 @@ static void flex_component(struct http_req *req, struct face *face, const char *
     submit(req, face, &ev, VERB_COMPONENT);
 }
 
-static void put_component(struct http_req *req, void *app)
+void component_put(struct http_req *req, void *app)
 {
     struct face *face = obj_cast(app, struct face, FACE_MAGIC);
     struct err_info why = {0};
@@ -596,87 +587,3 @@ static void put_component(struct http_req *req, void *app)
     flex_component(req, face, service, body, name);
     fld_free(&spec_component_type, body);
 }
-
-/* ---- routes ---- */
-
-#define SERVICES_ROUTES(X)                                                                                   \
-    X("POST", "/services", HTTP_JSON_OPTIONAL, MAX_BODY, post_services,                                      \
-      "Create a service, or save its definition.")                                                           \
-    X("GET", "/services", 0, MAX_IGNORED_BODY, get_services, "List the caller's running services.")          \
-    X("GET", "/services/version", 0, MAX_IGNORED_BODY, get_version, "Tell the version of the server.")       \
-    X("GET", "/services/{s}", 0, MAX_IGNORED_BODY, get_service, "Read a service and what runs of it.")       \
-    X("POST", "/services/{s}", HTTP_JSON_OPTIONAL, MAX_BODY, post_service, "Create a service of this name.") \
-    X("PUT", "/services/{s}", HTTP_JSON_OPTIONAL, MAX_BODY, put_service,                                     \
-      "Flex, stop, start a service, or change its lifetime.")                                                \
-    X("DELETE", "/services/{s}", 0, MAX_IGNORED_BODY, delete_service, "Stop and destroy a service.")         \
-    X("PUT", "/services/{s}/components/{c}", HTTP_JSON_OPTIONAL, MAX_BODY, put_component,                    \
-      "Change the number of containers of a component.")                                                     \
-    X("GET", "/services/{s}/component-instances/{i}/logs/{file}", 0, MAX_IGNORED_BODY, logs_get,             \
-      "Read what an instance wrote, from a byte on.")
-
-#define ROUTE_AT(prefix, method, path, ...) {method, prefix path, __VA_ARGS__},
-#define ROUTE_APP(...)                      ROUTE_AT("/app/v1", __VA_ARGS__)
-#define ROUTE_BARE(...)                     ROUTE_AT("/v1", __VA_ARGS__)
-
-const struct http_route services_routes[] = {SERVICES_ROUTES(ROUTE_APP) SERVICES_ROUTES(ROUTE_BARE)};
-const size_t services_n_routes = ARRAY_LEN(services_routes);
-
-/* ---- what /openapi.json says of them ---- */
-
-#define TEXT_MEMBER(name) "\"" name "\":{\"type\":\"string\"}"
-
-const struct http_schema services_status_schema = {
-    "ServiceStatus",
-    "{\"type\":\"object\",\"properties\":{" TEXT_MEMBER("diagnostics") "," TEXT_MEMBER(
-        "uri") ",\"code\":{\"type\":\"integer\"}}}",
-    NULL};
-static const struct http_schema service_schema = {
-    "Service",
-    "{\"type\":\"object\",\"properties\":{" TEXT_MEMBER("name") "," TEXT_MEMBER("version") "," TEXT_MEMBER(
-        "state") ","
-                 "\"components\":{\"type\":\"array\",\"items\":{\"type\":\"object\"}}}}",
-    NULL};
-static const struct http_schema component_schema = {
-    "Component",
-    "{\"type\":\"object\",\"properties\":{" TEXT_MEMBER(
-        "name") ",\"number_of_containers\":{\"oneOf\":[{\"type\":\"integer\"},{\"type\":\"string\"}]}}}",
-    NULL};
-static const struct http_schema list_schema = {"Services",
-                                               "{\"type\":\"array\",\"items\":{\"type\":\"object\"}}", NULL};
-static const struct http_schema hadoop_schema = {"HadoopVersion", "{\"type\":\"object\"}", NULL};
-
-static const struct http_param prefer_params[] = {{"Prefer", HTTP_IN_HEADER, HTTP_CHOICE,
-                                                   "Whether the answer to a success has a body.", 0, 0,
-                                                   "return=representation|return=minimal", false},
-                                                  {0}};
-static const struct http_param service_params[] = {
-    {"explain", HTTP_IN_QUERY, HTTP_BOOL, "Say what each instance waits for.", 0, 0, NULL, false}, {0}};
-static const struct http_param logs_params[] = {
-    {"offset", HTTP_IN_QUERY, HTTP_INT, "Byte to begin at.", 0, INT64_MAX, NULL, false}, {0}};
-
-static const struct http_doc_answer change_answers[] = {
-    {200, MEDIA_TYPE, &services_status_schema, "Done."},
-    {202, MEDIA_TYPE, &services_status_schema, "Accepted."},
-    {204, NULL, NULL, "Done, without a body."},
-    {0}};
-static const struct http_doc_answer list_answers[] = {{200, MEDIA_TYPE, &list_schema, "The services."}, {0}};
-static const struct http_doc_answer version_answers[] = {{200, MEDIA_TYPE, &hadoop_schema, "The version."},
-                                                         {0}};
-static const struct http_doc_answer service_answers[] = {{200, MEDIA_TYPE, &service_schema, "The service."},
-                                                         {0}};
-static const struct http_doc_answer logs_answers[] = {{200, "text/plain;charset=utf-8", NULL, "A piece."},
-                                                      {0}};
-static const int services_errors[] = {ERR_INVALID, ERR_NOTFOUND, ERR_TOOBIG, ERR_IO, ERR_UNAVAILABLE, 0};
-
-const struct http_doc services_docs[] = {
-    {post_services, prefer_params, &service_schema, change_answers, services_errors},
-    {get_services, NULL, NULL, list_answers, NULL},
-    {get_version, NULL, NULL, version_answers, NULL},
-    {get_service, service_params, NULL, service_answers, services_errors},
-    {post_service, prefer_params, &service_schema, change_answers, services_errors},
-    {put_service, prefer_params, &service_schema, change_answers, services_errors},
-    {delete_service, prefer_params, NULL, change_answers, services_errors},
-    {put_component, prefer_params, &component_schema, change_answers, services_errors},
-    {logs_get, logs_params, NULL, logs_answers, services_errors},
-};
-const size_t services_n_docs = ARRAY_LEN(services_docs);

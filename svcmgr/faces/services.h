@@ -9,15 +9,7 @@
 
 #include "base/buf.h"
 #include "faces/face.h"
-#include "http/openapi.h"
 #include "http/server.h"
-
-extern const struct http_route services_routes[];
-extern const size_t services_n_routes;
-/** What /openapi.json says of them, and of errors. */
-extern const struct http_doc services_docs[];
-extern const size_t services_n_docs;
-extern const struct http_schema services_status_schema;
 
 /** write_error hook of the HTTP server: errors as ServiceStatus {"diagnostics":…}. @return the media type. */
 const char *services_write_error(struct http_req *req, int code, const struct err_info *why,

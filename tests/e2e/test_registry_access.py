@@ -420,4 +420,5 @@ def test_limits_are_refused_by_name():
         for limit in ("3", "0", "-1", "many", "9223372036854775808"):
             answer = registry.registry("GET", "/users", query=f"limit={limit}")
             assert answer.status == 400 and answer.json["where"] == "limit", answer
-            assert f'"{limit}" is no number from 1 to the 2 that hadoop.registry.list.max-children allows' == answer.json["detail"], answer
+            assert (f'query parameter limit is "{limit}": send an integer from 1 to 2, the value of hadoop.registry.list.max-children'
+                        == answer.json["detail"]), answer

@@ -93,11 +93,11 @@ static void stream(struct http_req *req, void *app)
 }
 
 static const struct http_route routes[] = {
-    {"GET", "/echo/*", 0, 0, echo, ""},       {"POST", "/echo/*", 0, 1 << 20, echo, ""},
-    {"PUT", "/echo/*", 0, 1 << 20, echo, ""}, {"DELETE", "/echo/*", 0, 0, echo, ""},
-    {"GET", "/redirect", 0, 0, redirect, ""}, {"GET", "/silent", 0, 0, silent, ""},
-    {"GET", "/thousand", 0, 0, thousand, ""}, {"GET", "/fail", 0, 0, fail_with, ""},
-    {"GET", "/stream", 0, 0, stream, ""},     {"GET", "/large", 0, 0, large, ""},
+    {"GET", "/echo/*", 0, 0, echo, .summary = ""},       {"POST", "/echo/*", 0, 1 << 20, echo, .summary = ""},
+    {"PUT", "/echo/*", 0, 1 << 20, echo, .summary = ""}, {"DELETE", "/echo/*", 0, 0, echo, .summary = ""},
+    {"GET", "/redirect", 0, 0, redirect, .summary = ""}, {"GET", "/silent", 0, 0, silent, .summary = ""},
+    {"GET", "/thousand", 0, 0, thousand, .summary = ""}, {"GET", "/fail", 0, 0, fail_with, .summary = ""},
+    {"GET", "/stream", 0, 0, stream, .summary = ""},     {"GET", "/large", 0, 0, large, .summary = ""},
 };
 
 static int setup(void **state)

@@ -38,28 +38,31 @@ static void park(struct http_req *req, void *arg)
     http_reply_later(req, NULL, NULL);
 }
 
-static const struct http_route routes[] = {
-    {"GET", "/ok", 0, 0, ok, ""},           {"POST", "/ok", 0, 400000, ok, ""},
-    {"POST", "/park", 0, 400000, park, ""}, {"POST", "/never", 0, 400000, ok, ""},
-    {"POST", "/later", 0, 400000, ok, ""},
-};
-
-/** Nobody may send a body to /never, and to /later not yet. */
-static int admit(struct http_req *req, const struct http_route *route, void *arg, struct err_info *why)
+static int not_you(struct http_req *req, void *arg, struct err_info *why)
 {
-    (void)route, (void)arg;
-    if (strcmp(http_raw_path(req), "/later") == 0)
-        return err_set(why, ERR_UNAVAILABLE, NULL, "not yet");
-    if (strcmp(http_raw_path(req), "/never") != 0)
-        return 0;
+    (void)req, (void)arg;
     return err_set(why, ERR_PERMISSION, NULL, "not you");
 }
+
+static int not_yet(struct http_req *req, void *arg, struct err_info *why)
+{
+    (void)req, (void)arg;
+    return err_set(why, ERR_UNAVAILABLE, NULL, "not yet");
+}
+
+static const struct http_route routes[] = {
+    {"GET", "/ok", 0, 0, ok, .summary = ""},
+    {"POST", "/ok", 0, 400000, ok, .summary = ""},
+    {"POST", "/park", 0, 400000, park, .summary = ""},
+    {"POST", "/never", 0, 400000, ok, "", .check = not_you},
+    {"POST", "/later", 0, 400000, ok, "", .check = not_yet},
+};
 
 static struct app *start(const struct http_limits *limits)
 {
     struct app *app = mem_new(struct app);
     app->metrics = metrics_new(metric_rows, N_METRICS);
-    struct http_server_def def = {.limits = *limits, .metrics = app->metrics, .admit = admit};
+    struct http_server_def def = {.limits = *limits, .metrics = app->metrics};
     fixture_start(&app->fx, routes, ARRAY_LEN(routes), app, &def);
     return app;
 }

@@ -1,4 +1,4 @@
-/* lib/http/openapi: what the document says of a route table and its docs. */
+/* lib/http/openapi: what the document says of a route table. */
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -29,43 +29,47 @@ static void bare(struct http_req *req, void *app)
     (void)app;
 }
 
-static const struct http_route rows[] = {
-    {"GET", "/v1/{id}/things/*", 0, 0, get_thing, "Read a thing."},
-    {"PUT", "/v1/{id}/things/*", HTTP_JSON_IN, 100, put_thing, "Write a thing."},
-    {"GET", "/bare", 0, 0, bare, "Nobody described it."},
-    {"GET", "/v2/{id}", 0, 0, get_thing, "Read a thing, too."},
-};
-static const struct http_schema part = {"Part", "{\"type\":\"string\"}", NULL};
-static const struct http_schema *const uses_part[] = {&part, NULL};
-static const struct http_schema thing = {
-    "Thing", "{\"type\":\"array\",\"items\":{\"$ref\":\"#/components/schemas/Part\"}}", uses_part};
-static const struct http_param params[] = {
-    {.name = "n", .kind = HTTP_INT, .prose = "How many.", .min = 1, .max = 7},
-    {.name = "kind", .kind = HTTP_CHOICE, .prose = "Which.", .choices = "a|b"},
-    {.name = "If-Match", .in = HTTP_IN_HEADER, .prose = "Only then."},
-    {.name = "pair", .in = HTTP_AS_BASIC, .prose = "Who."},
-    {.name = "X-Key", .in = HTTP_AS_KEY, .prose = "Who, too."},
+#define THING_PARAMS(X)                                                                                      \
+    X(THING_N, "n", HTTP_INT, "3", "How many.", .unit = "things", .min = 1, .max = 7)                        \
+    X(THING_KIND, "kind", HTTP_CHOICE, "a", "Which.", .choices = "a|b")                                      \
+    X(THING_MATCH, "If-Match", HTTP_TEXT, NULL, "Only then.", .in = HTTP_IN_HEADER)                          \
+    X(THING_PAIR, "pair", HTTP_TEXT, NULL, "Who.", .in = HTTP_AS_BASIC)                                      \
+    X(THING_KEY, "X-Key", HTTP_TEXT, NULL, "Who, too.", .in = HTTP_AS_KEY)                                   \
+    X(THING_ID, "id", HTTP_TEXT, NULL, "Whose.", .in = HTTP_IN_PATH)
+enum { HTTP_PARAM_IDS(THING_PARAMS) };
+
+static const struct http_schema schemas[] = {
+    {"Part", "{\"type\":\"string\"}"},
+    {"Thing", "{\"type\":\"array\",\"items\":{\"$ref\":\"#/components/schemas/Part\"}}"},
+    {"Unused", "{\"type\":\"string\"}"},
     {0}};
-static const struct http_doc_answer answers[] = {{200, "application/json", &thing, "The thing."},
-                                                 {200, "application/x-ndjson", NULL, "Its changes."},
-                                                 {304, NULL, NULL, "As before."},
-                                                 {0}};
+static const struct http_route_answer answers[] = {{200, "application/json", "Thing", "The thing."},
+                                                   {200, "application/x-ndjson", NULL, "Its changes."},
+                                                   {304, NULL, NULL, "As before."},
+                                                   {0}};
 static const int errors[] = {ERR_NOTFOUND, ERR_EXISTS, ERR_NOTEMPTY, 0};
-static const struct http_doc docs[] = {{get_thing, params, NULL, answers, errors},
-                                       {put_thing, NULL, &thing, answers, NULL}};
+static const struct http_route rows[] = {
+    {"GET", "/v1/{id}/things/*", 0, 0, get_thing, "Read a thing.", .params = HTTP_PARAMS(THING_PARAMS),
+     .answers = answers, .errors = errors, .role = "For readers."},
+    {"PUT", "/v1/{id}/things/*", HTTP_JSON_IN, 100, put_thing, "Write a thing.", .body = "Thing",
+     .answers = answers},
+    {"GET", "/bare", 0, 0, bare, .summary = "Nobody described it."},
+    {"GET", "/v2/{id}", 0, 0, get_thing, "Read a thing, too.", .answers = answers},
+};
 
 static json_t *document(void)
 {
-    const struct route_tables tables = {{rows, NULL}, {ARRAY_LEN(rows), 0}};
-    const struct openapi_def def = {.title = "t",
-                                    .version = "1",
-                                    .tables = &tables,
-                                    .docs = {docs, NULL},
-                                    .n_docs = {ARRAY_LEN(docs), 0},
-                                    .error_schema = &http_problem_schema,
-                                    .error_media_type = "application/problem+json"};
+    struct http_route_table table = {0};
+    http_route_table_add(&table, rows, ARRAY_LEN(rows), NULL);
+    const struct http_openapi_def def = {.title = "t",
+                                         .version = "1",
+                                         .routes = &table,
+                                         .schemas = {schemas, http_schemas},
+                                         .error_schema = "Problem",
+                                         .error_media_type = "application/problem+json"};
     buf_auto struct buf out = BUF_EMPTY;
-    openapi_write(&def, &out);
+    http_openapi_write(&def, &out);
+    http_route_table_fini(&table);
     json_error_t why;
     json_t *doc = json_loadb(out.bytes, out.len, JSON_REJECT_DUPLICATES, &why);
     if (!doc)
@@ -95,7 +99,12 @@ static void test_rows_become_operations(void **state)
     assert_string_equal(json_string_value(at(get, "parameters 0 name")), "id");
     assert_string_equal(json_string_value(at(get, "parameters 1 name")), "path");
     assert_string_equal(json_string_value(at(get, "parameters 1 in")), "path");
+    assert_string_equal(json_string_value(at(get, "description")), "For readers.");
+    assert_string_equal(json_string_value(at(get, "parameters 0 description")), "Whose.");
     assert_int_equal(json_integer_value(at(get, "parameters 3 schema maximum")), 7);
+    assert_int_equal(json_integer_value(at(get, "parameters 3 schema default")), 3);
+    assert_string_equal(json_string_value(at(get, "parameters 3 schema x-unit")), "things");
+    assert_string_equal(json_string_value(at(get, "parameters 4 schema default")), "a");
     assert_string_equal(json_string_value(at(get, "parameters 4 schema enum 1")), "b");
     assert_string_equal(json_string_value(at(get, "parameters 5 in")), "header");
     assert_null(at(get, "requestBody"));
@@ -139,6 +148,7 @@ static void test_answers_and_errors(void **state)
     assert_non_null(at(doc, "paths /bare get responses default"));
     assert_null(at(get, "default"));
     assert_non_null(at(doc, "components schemas Part"));
+    assert_null(at(doc, "components schemas Unused"));
     assert_non_null(at(doc, "components schemas Problem"));
     json_decref(doc);
 }

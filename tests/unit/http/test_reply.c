@@ -105,15 +105,15 @@ static void odd_header(struct http_req *req, void *app)
 }
 
 static const struct http_route routes[] = {
-    {"GET", "/park", 0, 0, park, ""},
-    {"GET", "/promise", 0, 0, park_promised, ""},
-    {"GET", "/now/*", 0, 0, now, ""},
-    {"POST", "/now/*", 0, 100, now, ""},
-    {"GET", "/later-then-now", 0, 0, later_then_now, ""},
-    {"GET", "/now-then-later", 0, 0, now_then_later, ""},
-    {"GET", "/big", 0, 0, big, ""},
-    {"GET", "/fail", 0, 0, fail_with, ""},
-    {"GET", "/odd", 0, 0, odd_header, ""},
+    {"GET", "/park", 0, 0, park, .summary = ""},
+    {"GET", "/promise", 0, 0, park_promised, .summary = ""},
+    {"GET", "/now/*", 0, 0, now, .summary = ""},
+    {"POST", "/now/*", 0, 100, now, .summary = ""},
+    {"GET", "/later-then-now", 0, 0, later_then_now, .summary = ""},
+    {"GET", "/now-then-later", 0, 0, now_then_later, .summary = ""},
+    {"GET", "/big", 0, 0, big, .summary = ""},
+    {"GET", "/fail", 0, 0, fail_with, .summary = ""},
+    {"GET", "/odd", 0, 0, odd_header, .summary = ""},
 };
 
 static struct parked parked;

@@ -44,34 +44,45 @@ static void element(struct http_req *req, void *app)
     http_reply(req, 200, "text/plain", &body);
 }
 
+#define TYPED_PARAMS(X)                                                                                      \
+    X(TYPED_FLAG, "flag", HTTP_BOOL, "false", "A flag.")                                                     \
+    X(TYPED_N, "n", HTTP_INT, "7", "A number.", .min = 1, .max = 100)                                        \
+    X(TYPED_TIME, "t", HTTP_TIME, "1234ms", "A time.")                                                       \
+    X(TYPED_KIND, "kind", HTTP_CHOICE, NULL, "A word.", .choices = "one|two")                                \
+    X(TYPED_TEXT, "text", HTTP_TEXT, NULL, "A text.")
+enum { HTTP_PARAM_IDS(TYPED_PARAMS) };
+
 static void typed_query(struct http_req *req, void *app)
 {
-    (void)app;
-    struct err_info why;
-    bool flag = false;
-    int64_t n = 0, ms = 0;
-    int rc = http_query_bool(req, "flag", false, &flag, &why);
-    if (rc == 0)
-        rc = http_query_int(req, "n", 7, 1, 100, &n, &why);
-    if (rc == 0)
-        rc = http_query_ms(req, "t", 1234, &ms, &why);
-    if (rc != 0) {
-        http_reply_error(req, rc, &why);
-        return;
-    }
+    int *n_handled = app;
+    (*n_handled)++;
     buf_auto struct buf body = BUF_EMPTY;
-    buf_addf(&body, "flag=%d n=%lld ms=%lld", flag, (long long)n, (long long)ms);
+    const char *text = http_param_text(req, TYPED_TEXT);
+    buf_addf(&body, "flag=%d n=%lld ms=%lld kind=%d%s text=%s", http_param_bool(req, TYPED_FLAG),
+             (long long)http_param_int(req, TYPED_N), (long long)http_param_ms(req, TYPED_TIME),
+             http_param_choice(req, TYPED_KIND), http_param_given(req, TYPED_KIND) ? "!" : "",
+             text ? text : "(none)");
     http_reply(req, 200, "text/plain", &body);
 }
 
+/** The check of a row: it can read parameters. */
+static int check_typed(struct http_req *req, void *app, struct err_info *why)
+{
+    (void)app;
+    if (http_param_int(req, TYPED_N) != 13)
+        return 0;
+    return err_set(why, ERR_PERMISSION, NULL, "not 13");
+}
+
 static const struct http_route routes[] = {
-    {"GET", "/say/*", 0, 0, say, ""},
-    {"POST", "/say/*", 0, 64 << 20, say, ""},
-    {"PUT", "/small", 0, 100, say, ""},
-    {"POST", "/json", HTTP_JSON_IN, 1000, say, ""},
-    {"POST", "/maybe", HTTP_JSON_OPTIONAL, 1000, say, ""},
-    {"GET", "/element/{e}", 0, 0, element, ""},
-    {"GET", "/typed", 0, 0, typed_query, ""},
+    {"GET", "/say/*", 0, 0, say, .summary = ""},
+    {"POST", "/say/*", 0, 64 << 20, say, .summary = ""},
+    {"PUT", "/small", 0, 100, say, .summary = ""},
+    {"POST", "/json", HTTP_JSON_IN, 1000, say, .summary = ""},
+    {"POST", "/maybe", HTTP_JSON_OPTIONAL, 1000, say, .summary = ""},
+    {"GET", "/element/{e}", 0, 0, element, .summary = ""},
+    {"GET", "/typed", HTTP_STRICT_QUERY, 0, typed_query, "", .params = HTTP_PARAMS(TYPED_PARAMS),
+     .check = check_typed},
 };
 
 static int n_handled;
@@ -202,24 +213,30 @@ static void test_typed_query(void **state)
         int status;
         const char *text;
     } cases[] = {
-        {"", 200, "flag=0 n=7 ms=1234"},
+        {"", 200, "flag=0 n=7 ms=1234 kind=0 text=(none)"},
         {"?flag", 200, "flag=1 n=7 ms=1234"},
         {"?flag=true&n=100&t=2m", 200, "flag=1 n=100 ms=120000"},
         {"?flag=false&n=1&t=10", 200, "flag=0 n=1 ms=10000"},
         {"?t=500ms", 200, "flag=0 n=7 ms=500"},
+        {"?kind=two&text=a%20b&user.name=x", 200, "kind=1! text=a b"},
         {"?flag=perhaps", 400, "\"where\":\"flag\""},
         {"?n=0", 400, "\"where\":\"n\""},
-        {"?n=101", 400, "1..100"},
+        {"?n=101", 400, "from 1 to 100"},
         {"?n=", 400, "\"where\":\"n\""},
         {"?t=soon", 400, "\"where\":\"t\""},
+        {"?kind=three", 400, "one or two"},
+        {"?knid=two", 400, "\"where\":\"knid\""},
+        {"?n=13", 403, "not 13"},
     };
     struct result res = {0};
     for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+        int before = n_handled;
         mem_auto char *path = mem_fmt("/typed%s", cases[i].query);
         get_sync(fx, path, &res);
         assert_int_equal(res.status, cases[i].status);
         if (!strstr(buf_cstr(&res.body), cases[i].text))
             fail_msg("%s gives %s", path, buf_cstr(&res.body));
+        assert_int_equal(n_handled - before, res.status == 200); /* a refused one never reaches the handler */
     }
     buf_fini(&res.body);
 }

@@ -9,6 +9,7 @@
 #include "base/mem.h"
 #include "base/obj.h"
 #include "http/route.h"
+#include "run/options.h"
 
 static void test_fits(void **state)
 {
@@ -45,9 +46,9 @@ static void test_fits(void **state)
         {"/*", "/q", true, "*=q;"},
     };
     for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
-        struct route_match m;
+        struct http_route_match m;
         buf_auto struct buf spans = BUF_EMPTY;
-        bool fits = route_fits(cases[i].pattern, cases[i].path, &m);
+        bool fits = http_route_fits(cases[i].pattern, cases[i].path, &m);
         if (fits != cases[i].fits)
             fail_msg("pattern %s and path %s: fits is %d", cases[i].pattern, cases[i].path, fits);
         for (size_t k = 0; fits && k < m.n_spans; k++)
@@ -58,15 +59,33 @@ static void test_fits(void **state)
 }
 
 static const struct http_route first[] = {
-    {"GET", "/n/*", 0, 0, NULL, "star"},       {"PUT", "/n/*", 0, 0, NULL, "put"},
-    {"GET", "/v/{id}", 0, 0, NULL, "element"}, {"GET", "/v/fixed", 0, 0, NULL, "shadowed"},
-    {"HEAD", "/own", 0, 0, NULL, "own head"},  {"GET", "/own", 0, 0, NULL, "own get"},
+    {"GET", "/n/*", 0, 0, NULL, .summary = "star"},
+    {"PUT", "/n/*", 0, 0, NULL, .summary = "put"},
+    {"GET", "/v/{id}", 0, 0, NULL, .summary = "element"},
+    {"GET", "/v/fixed", 0, 0, NULL, .summary = "shadowed"},
+    {"HEAD", "/own", 0, 0, NULL, .summary = "own head"},
+    {"GET", "/own", 0, 0, NULL, .summary = "own get"},
 };
 static const struct http_route second[] = {
-    {"GET", "/healthz", 0, 0, NULL, "health"},
-    {"POST", "/v/{id}", 0, 0, NULL, "post"},
+    {"GET", "/healthz", 0, 0, NULL, .summary = "health"},
+    {"POST", "/v/{id}", 0, 0, NULL, .summary = "post"},
 };
-static const struct route_tables tables = {{first, second}, {ARRAY_LEN(first), ARRAY_LEN(second)}};
+static struct http_route_table table;
+
+static int setup(void **state)
+{
+    (void)state;
+    http_route_table_add(&table, first, ARRAY_LEN(first), NULL);
+    http_route_table_add(&table, second, ARRAY_LEN(second), NULL);
+    return 0;
+}
+
+static int teardown(void **state)
+{
+    (void)state;
+    http_route_table_fini(&table);
+    return 0;
+}
 
 static void test_find(void **state)
 {
@@ -90,12 +109,12 @@ static void test_find(void **state)
         {"OPTIONS", "/n", ERR_METHOD, ""},
     };
     for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
-        struct route_match m;
-        int rc = route_find(&tables, cases[i].method, cases[i].path, &m);
+        struct http_route_match m;
+        int rc = http_route_find(&table, cases[i].method, cases[i].path, &m);
         if (rc != cases[i].rc)
             fail_msg("%s %s gives %s", cases[i].method, cases[i].path, err_name(rc));
         if (rc == 0)
-            assert_string_equal(m.route->summary, cases[i].summary);
+            assert_string_equal(m.route->row->summary, cases[i].summary);
     }
 }
 
@@ -112,9 +131,33 @@ static void test_allow(void **state)
     };
     for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
         buf_auto struct buf allow = BUF_EMPTY;
-        route_allow(&tables, cases[i].path, &allow);
+        http_route_allow(&table, cases[i].path, &allow);
         assert_string_equal(buf_cstr(&allow), cases[i].allow);
     }
+}
+
+#define LIMITED_PARAMS(X)                                                                                    \
+    X(LIMITED_N, "n", HTTP_INT, HTTP_DEFAULT_MAX, "A number.", .min = 1, .max_key = "test.n")
+enum { HTTP_PARAM_IDS(LIMITED_PARAMS) };
+
+static const struct http_route limited_rows[] = {
+    {"PUT", "/l", 0, 3, NULL, "limited", .max_body_key = "test.size", .params = HTTP_PARAMS(LIMITED_PARAMS)}};
+
+static void test_limits_of_options(void **state)
+{
+    (void)state;
+    static const struct opt_def defs[] = {
+        {"test.n", OPT_INT, "", "50", 1, 100, OPT_FIXED, "A number."},
+        {"test.size", OPT_SIZE, "bytes", "1k", 1, 100000, OPT_FIXED, "A size."}};
+    buf_auto struct buf errors = BUF_EMPTY;
+    struct options *o = options_read(defs, ARRAY_LEN(defs), NULL, NULL, &errors);
+    struct http_route_table limited = {0};
+    http_route_table_add(&limited, limited_rows, 1, o);
+    assert_int_equal(limited.routes[0].max_body, 3 * 1024);
+    assert_int_equal(limited.routes[0].params.rows[LIMITED_N].max, 50);
+    assert_int_equal(limited.routes[0].params.defaults[LIMITED_N].n, 50);
+    http_route_table_fini(&limited);
+    options_free(o);
 }
 
 int main(void)
@@ -123,6 +166,7 @@ int main(void)
         cmocka_unit_test(test_fits),
         cmocka_unit_test(test_find),
         cmocka_unit_test(test_allow),
+        cmocka_unit_test(test_limits_of_options),
     };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return cmocka_run_group_tests(tests, setup, teardown);
 }

@@ -89,9 +89,9 @@ static void flood(struct http_req *req, void *app)
 }
 
 static const struct http_route routes[] = {
-    {"GET", "/flood", 0, 0, flood, ""},     {"GET", "/park", 0, 0, park, ""},
-    {"GET", "/promise", 0, 0, promise, ""}, {"GET", "/ok", 0, 0, ok, ""},
-    {"POST", "/quit", 0, 0, quit, ""},
+    {"GET", "/flood", 0, 0, flood, .summary = ""},     {"GET", "/park", 0, 0, park, .summary = ""},
+    {"GET", "/promise", 0, 0, promise, .summary = ""}, {"GET", "/ok", 0, 0, ok, .summary = ""},
+    {"POST", "/quit", 0, 0, quit, .summary = ""},
 };
 
 static struct parked parked;
@@ -242,7 +242,7 @@ static void test_address_in_use(void **state)
 static void test_second_table(void **state)
 {
     (void)state;
-    static const struct http_route more[] = {{"GET", "/more", 0, 0, ok, ""}};
+    static const struct http_route more[] = {{"GET", "/more", 0, 0, ok, .summary = ""}};
     struct fixture fx;
     fixture_start(&fx, routes, ARRAY_LEN(routes), NULL,
                   &(struct http_server_def){.more_routes = more, .n_more_routes = 1});

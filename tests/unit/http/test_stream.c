@@ -117,10 +117,10 @@ static void follow(struct http_req *req, void *app)
 }
 
 static const struct http_route routes[] = {
-    {"GET", "/follow", 0, 0, follow, ""},
-    {"GET", "/wait", 0, 0, wait_forever, ""},
-    {"GET", "/stream", 0, 0, start_stream, ""},
-    {"GET", "/later", 0, 0, start_later, ""},
+    {"GET", "/follow", 0, 0, follow, .summary = ""},
+    {"GET", "/wait", 0, 0, wait_forever, .summary = ""},
+    {"GET", "/stream", 0, 0, start_stream, .summary = ""},
+    {"GET", "/later", 0, 0, start_later, .summary = ""},
 };
 
 static struct feed feed;

@@ -124,12 +124,12 @@ static void handle(struct http_req *req, void *app)
 }
 
 static const struct http_route routes[] = {
-    {"GET", FACE "/*", 0, 0, handle, "read"},
-    {"PUT", FACE "/*", HTTP_JSON_IN, 1 << 20, handle, "bind"},
-    {"POST", FACE "/*", HTTP_JSON_OPTIONAL, 1 << 20, handle, "mknode"},
-    {"DELETE", FACE "/*", 0, 0, handle, "delete"},
-    {"GET", FACE "-find", 0, 0, handle, "Plays the script."},
-    {"POST", FACE "-admin/*", 0, 1 << 20, handle, "Plays the script."},
+    {"GET", FACE "/*", 0, 0, handle, .summary = "read"},
+    {"PUT", FACE "/*", HTTP_JSON_IN, 1 << 20, handle, .summary = "bind"},
+    {"POST", FACE "/*", HTTP_JSON_OPTIONAL, 1 << 20, handle, .summary = "mknode"},
+    {"DELETE", FACE "/*", 0, 0, handle, .summary = "delete"},
+    {"GET", FACE "-find", 0, 0, handle, .summary = "Plays the script."},
+    {"POST", FACE "-admin/*", 0, 1 << 20, handle, .summary = "Plays the script."},
 };
 
 void script_start(struct script_server *s, struct run_loop *loop, const struct step *steps, size_t n_steps)

@@ -69,9 +69,9 @@ static void answer_export(struct http_req *req, void *arg)
 }
 
 static const struct http_route routes[] = {
-    {"GET", "/find", 0, 0, answer_find, "find"},
-    {"GET", "/view", 0, 0, answer_view, "view"},
-    {"GET", "/export", 0, 0, answer_export, "export"},
+    {"GET", "/find", 0, 0, answer_find, .summary = "find"},
+    {"GET", "/view", 0, 0, answer_view, .summary = "view"},
+    {"GET", "/export", 0, 0, answer_export, .summary = "export"},
 };
 
 static int world_set_up(void **state)

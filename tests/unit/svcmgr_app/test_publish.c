@@ -118,10 +118,10 @@ static void on_watch(struct http_req *req, void *app)
 }
 
 static const struct http_route routes[] = {
-    {"GET", "/ws/v1/registry/*", 0, 0, on_watch, "Watch."},
-    {"PUT", "/ws/v1/registry/*", HTTP_JSON_IN, 1 << 20, on_request, "Bind."},
-    {"DELETE", "/ws/v1/registry/*", 0, 0, on_request, "Delete."},
-    {"POST", "/ws/v1/registry-admin/events", HTTP_JSON_IN, 1 << 20, on_events, "Events."},
+    {"GET", "/ws/v1/registry/*", 0, 0, on_watch, .summary = "Watch."},
+    {"PUT", "/ws/v1/registry/*", HTTP_JSON_IN, 1 << 20, on_request, .summary = "Bind."},
+    {"DELETE", "/ws/v1/registry/*", 0, 0, on_request, .summary = "Delete."},
+    {"POST", "/ws/v1/registry-admin/events", HTTP_JSON_IN, 1 << 20, on_events, .summary = "Events."},
 };
 
 static void open_server(struct office *o)

@@ -4,6 +4,7 @@
 
 #include "engine_kit.h"
 #include "faces/services.h"
+#include "faces/services_routes.h"
 #include "http_fixture.h"
 #include "json/json.h"
 

@@ -76,8 +76,8 @@ static void on_other(struct http_req *req, void *app)
 }
 
 static const struct http_route routes[] = {
-    {"GET", "/health", 0, 0, on_request, "The health a test wants."},
-    {"GET", "/other", 0, 0, on_other, "Where a redirect leads."},
+    {"GET", "/health", 0, 0, on_request, .summary = "The health a test wants."},
+    {"GET", "/other", 0, 0, on_other, .summary = "Where a redirect leads."},
 };
 
 static int set_up(void **state)

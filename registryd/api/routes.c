@@ -1,0 +1,169 @@
+#include "api/routes.h"
+#include "api/api.h"
+#include "base/obj.h"
+
+#define JSON   "application/json"
+#define NDJSON "application/x-ndjson"
+
+/** The body of a record: twice its largest canonical form, for blanks and lenient forms. */
+#define RECORD_BODY .max_body = 2, .max_body_key = "hadoop.registry.record.max-size"
+/** Bytes of one import: a record that fills a node, every character of it escaped, fits. */
+#define IMPORT_BODY_MAX ((size_t)8 << 20)
+
+#define ADMINISTRATORS "In a secure registry only for system accounts."
+#define COPIERS                                                                                              \
+    "Only for the user who runs registryd and hadoop.registry.admin.users; in a secure registry, for "       \
+    "system "                                                                                                \
+    "accounts."
+
+#define ANSWERS(...)                                                                                         \
+    (const struct http_route_answer[])                                                                       \
+    {                                                                                                        \
+        __VA_ARGS__,                                                                                         \
+        {                                                                                                    \
+            0                                                                                                \
+        }                                                                                                    \
+    }
+#define ERRORS(...)                                                                                          \
+    (const int[])                                                                                            \
+    {                                                                                                        \
+        __VA_ARGS__, 0                                                                                       \
+    }
+/** Errors of every operation on the store, and of those that write. */
+#define STORE_ERRORS ERR_IO, ERR_UNAVAILABLE, ERR_TIMEOUT, ERR_PERMISSION, ERR_AUTH, ERR_NOTFOUND
+#define WRITE_ERRORS STORE_ERRORS, ERR_UNKNOWN_OUTCOME
+#define ADMIN_ERRORS WRITE_ERRORS, ERR_INVALID, ERR_JSON, ERR_NOTEMPTY, ERR_NOSPC
+
+#define NOT_MODIFIED                                                                                         \
+    {                                                                                                        \
+        304, NULL, NULL, "The node has the entity tag that If-None-Match names."                             \
+    }
+
+const struct http_route registry_routes[] = {
+    {.method = "GET",
+     .pattern = "/ws/v1/registry/*",
+     .handle = api_get,
+     .summary = "Read a node, or follow its changes with watch=true.",
+     .flags = HTTP_STRICT_QUERY,
+     .params = HTTP_PARAMS(GET_PARAMS),
+     .answers = ANSWERS({200, JSON, "Node", "The node; or, with watch=true, its changes."},
+                        {200, NDJSON, NULL, "The changes, one JSON object a line."}, NOT_MODIFIED),
+     .errors = ERRORS(STORE_ERRORS, ERR_GONE)},
+    {.method = "PUT",
+     .pattern = "/ws/v1/registry/*",
+     .handle = api_put,
+     .summary = "Bind a record.",
+     .flags = HTTP_STRICT_QUERY | HTTP_JSON_IN,
+     RECORD_BODY,
+     .check = api_check_put,
+     .params = HTTP_PARAMS(PUT_PARAMS),
+     .body = "ServiceRecord",
+     .answers =
+         ANSWERS({200, JSON, "Node", "The record was replaced."}, {201, JSON, "Node", "The node was made."}),
+     .errors = ERRORS(WRITE_ERRORS, ERR_EXISTS, ERR_EPHEMERAL, ERR_RECORD, ERR_CONFLICT, ERR_NOSPC)},
+    {.method = "POST",
+     .pattern = "/ws/v1/registry/*",
+     .handle = api_post,
+     .summary = "Make a node: op=mknode.",
+     .flags = HTTP_STRICT_QUERY | HTTP_JSON_OPTIONAL,
+     RECORD_BODY,
+     .check = api_check_post,
+     .params = HTTP_PARAMS(POST_PARAMS),
+     .answers =
+         ANSWERS({200, JSON, "Made", "The node was there."}, {201, JSON, "Made", "The node was made."}),
+     .errors = ERRORS(WRITE_ERRORS, ERR_EPHEMERAL, ERR_NOSPC)},
+    {.method = "DELETE",
+     .pattern = "/ws/v1/registry/*",
+     .handle = api_delete,
+     .summary = "Delete a node.",
+     .flags = HTTP_STRICT_QUERY,
+     .params = HTTP_PARAMS(DELETE_PARAMS),
+     .answers = ANSWERS({200, JSON, "Deleted", "The node is gone; `deleted` is false when there was none."}),
+     .errors = ERRORS(WRITE_ERRORS, ERR_NOTEMPTY, ERR_CONFLICT, ERR_NOSPC)},
+    {.method = "GET",
+     .pattern = "/ws/v1/slider/registry/*",
+     .handle = api_slider_get,
+     .summary = "Slider's read-only view of a node.",
+     .params = HTTP_PARAMS(SLIDER_PARAMS),
+     .answers = ANSWERS({200, JSON, "SliderNode", "The node as Slider shows it."}, NOT_MODIFIED),
+     .errors = ERRORS(STORE_ERRORS)},
+    {.method = "GET",
+     .pattern = "/ws/v1/registry-find",
+     .handle = api_find,
+     .summary = "Find records by api, user, class and other terms.",
+     .flags = HTTP_STRICT_QUERY,
+     .params = HTTP_PARAMS(FIND_PARAMS),
+     .answers =
+         ANSWERS({200, JSON, "FoundAny", "The records that have all terms; with format=http_sd, targets."}),
+     .errors = ERRORS(ERR_UNAVAILABLE, ERR_GONE)},
+    {.method = "POST",
+     .pattern = "/ws/v1/registry-admin/purge",
+     .handle = api_purge,
+     .summary = "Delete the records of an application, attempt or container.",
+     .flags = HTTP_STRICT_QUERY | HTTP_JSON_IN,
+     RECORD_BODY,
+     .role = ADMINISTRATORS,
+     .check = api_may_administer,
+     .body = "Purge",
+     .answers = ANSWERS({200, JSON, "Purged", "What was deleted."}),
+     .errors = ERRORS(ADMIN_ERRORS)},
+    {.method = "POST",
+     .pattern = "/ws/v1/registry-admin/events",
+     .handle = api_events,
+     .summary = "Report what began or ended on the cluster.",
+     .flags = HTTP_STRICT_QUERY | HTTP_JSON_IN,
+     RECORD_BODY,
+     .role = ADMINISTRATORS,
+     .check = api_may_administer,
+     .body = "Events",
+     .answers = ANSWERS({200, JSON, "EventResults", "What the first try of each event did."}),
+     .errors = ERRORS(ADMIN_ERRORS)},
+    {.method = "POST",
+     .pattern = "/ws/v1/registry-admin/users",
+     .handle = api_users,
+     .summary = "Make home directories.",
+     .flags = HTTP_STRICT_QUERY | HTTP_JSON_IN,
+     RECORD_BODY,
+     .role = ADMINISTRATORS,
+     .check = api_may_administer,
+     .body = "Users",
+     .answers = ANSWERS({200, JSON, "Homes", "The homes."}),
+     .errors = ERRORS(ADMIN_ERRORS)},
+    {.method = "GET",
+     .pattern = "/ws/v1/registry-admin/export",
+     .handle = api_export,
+     .summary = "Everything below a path: stored bytes and ACLs.",
+     .flags = HTTP_STRICT_QUERY,
+     .role = COPIERS,
+     .check = api_may_copy,
+     .params = HTTP_PARAMS(EXPORT_PARAMS),
+     .answers =
+         ANSWERS({200, NDJSON, NULL, "The nodes, one JSON object a line, and a last line that says so."}),
+     .errors = ERRORS(ERR_PERMISSION, ERR_UNAVAILABLE, ERR_NOTFOUND)},
+    {.method = "POST",
+     .pattern = "/ws/v1/registry-admin/import",
+     .handle = api_import,
+     .summary = "Write nodes as an export shows them.",
+     .flags = HTTP_STRICT_QUERY | HTTP_JSON_IN,
+     .max_body = IMPORT_BODY_MAX,
+     .role = COPIERS,
+     .check = api_may_copy,
+     .params = HTTP_PARAMS(IMPORT_PARAMS),
+     .body = "Import",
+     .answers = ANSWERS(
+         {200, JSON, "Imported", "Every node had its turn; `failed` names those that were not written."}),
+     .errors = ERRORS(ERR_RECORD, ERR_PERMISSION, ERR_UNAVAILABLE, ERR_INVALID, ERR_JSON)},
+    {.method = "POST",
+     .pattern = "/ws/v1/registry-admin/backup",
+     .handle = api_backup,
+     .summary = "Copy the embedded store while it is in use.",
+     .flags = HTTP_STRICT_QUERY | HTTP_JSON_IN,
+     RECORD_BODY,
+     .role = COPIERS,
+     .check = api_may_copy,
+     .body = "Backup",
+     .answers = ANSWERS({200, JSON, "Backup", "The copy is complete and durable in this directory."}),
+     .errors = ERRORS(ERR_PERMISSION, ERR_INVALID, ERR_JSON, ERR_EXISTS, ERR_UNSUPPORTED, ERR_IO,
+                      ERR_CANCELLED, ERR_NOSPC)},
+};
+const size_t registry_n_routes = ARRAY_LEN(registry_routes);

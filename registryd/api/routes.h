@@ -1,0 +1,110 @@
+/**
+ * The parameters of registryd's routes, a row each (http/params.h). routes.c has the rows of the routes.
+ * Thread: any.   Source: docs/registry-rest.md.
+ */
+#ifndef API_ROUTES_H
+#define API_ROUTES_H
+
+#include "http/server.h"
+
+#define IF_NONE_MATCH_PROSE "Answers 304 when the node still has this entity tag."
+#define IF_MATCH_PROSE      "Writes only when the data are still those of this entity tag."
+#define CURSOR_PROSE        "Continues where the answer with this cursor ended."
+
+#define GET_PARAMS(X)                                                                                        \
+    X(GET_RECURSIVE, "recursive", HTTP_BOOL, "false",                                                        \
+      "Shows everything below, as `tree` in place of `nodes`.")                                              \
+    X(GET_LIMIT, "limit", HTTP_INT, HTTP_DEFAULT_MAX, "Bounds the members of `nodes` or `tree`.",            \
+      .unit = "nodes", .min = 1, .max_key = "hadoop.registry.list.max-children")                             \
+    X(GET_CURSOR, "cursor", HTTP_TEXT, NULL, CURSOR_PROSE)                                                   \
+    X(GET_CONSISTENCY, "consistency", HTTP_CHOICE, "mirror",                                                 \
+      "Reads from memory, or with `strong` from the store; not with `recursive` or `watch`.",                \
+      .choices = "mirror|strong")                                                                            \
+    X(GET_WATCH, "watch", HTTP_BOOL, "false", "Streams the changes, one JSON object a line.")                \
+    X(GET_SINCE, "since", HTTP_TEXT, NULL, "With `watch`: sends only the changes after this revision.")      \
+    X(GET_TIMEOUT, "timeout", HTTP_TIME, "0",                                                                \
+      "With `watch`: ends the stream so long after it began, once it is live; 0: never.")                    \
+    X(GET_MAX, "max", HTTP_INT, NULL, "With `watch`: ends the stream after so many changes.",                \
+      .unit = "changes", .min = 1)                                                                           \
+    X(GET_IF_NONE_MATCH, "If-None-Match", HTTP_TEXT, NULL, IF_NONE_MATCH_PROSE, .in = HTTP_IN_HEADER)
+/** Choices of GET_CONSISTENCY. */
+enum { CONSISTENCY_MIRROR, CONSISTENCY_STRONG };
+
+#define SLIDER_PARAMS(X)                                                                                     \
+    X(SLIDER_IF_NONE_MATCH, "If-None-Match", HTTP_TEXT, NULL, IF_NONE_MATCH_PROSE, .in = HTTP_IN_HEADER)
+
+/** Ways to prove a write accessor: an alternative to the rights of the caller's name. */
+#define ACCESSOR_PARAMS(X, prefix)                                                                           \
+    X(prefix##_BASIC, "accessor", HTTP_TEXT, NULL, "The caller holds this write accessor, id and password.", \
+      .in = HTTP_AS_BASIC)                                                                                   \
+    X(prefix##_ACCESSOR, "X-Bobbin-Accessor", HTTP_TEXT, NULL,                                               \
+      "The caller holds this write accessor, id:password; it counts more than HTTP Basic.",                  \
+      .in = HTTP_AS_KEY)
+#define GRANT_PARAM(X, id)                                                                                   \
+    X(id, "X-Bobbin-Write-Accessors", HTTP_TEXT, NULL,                                                       \
+      "Lets these accessors write the node that is made: digest ids, comma-separated.",                      \
+      .in = HTTP_IN_HEADER)
+
+#define PUT_PARAMS(X)                                                                                        \
+    X(PUT_OVERWRITE, "overwrite", HTTP_BOOL, "false", "Replaces the record of a node that exists.")          \
+    X(PUT_PARENTS, "createParents", HTTP_BOOL, "false", "Makes missing parents.")                            \
+    X(PUT_IF_MATCH, "If-Match", HTTP_TEXT, NULL, IF_MATCH_PROSE, .in = HTTP_IN_HEADER)                       \
+    X(PUT_IF_NONE_MATCH, "If-None-Match", HTTP_TEXT, NULL, "`*`: writes only when there is no node.",        \
+      .in = HTTP_IN_HEADER)                                                                                  \
+    GRANT_PARAM(X, PUT_GRANTS)                                                                               \
+    ACCESSOR_PARAMS(X, PUT)
+
+#define POST_PARAMS(X)                                                                                       \
+    X(POST_OP, "op", HTTP_CHOICE, NULL, "Makes a node without a record.", .choices = "mknode",               \
+      .is_required = true)                                                                                   \
+    X(POST_PARENTS, "createParents", HTTP_BOOL, "false", "Makes missing parents.")                           \
+    GRANT_PARAM(X, POST_GRANTS)                                                                              \
+    ACCESSOR_PARAMS(X, POST)
+
+#define DELETE_PARAMS(X)                                                                                     \
+    X(DELETE_RECURSIVE, "recursive", HTTP_BOOL, "false", "Deletes everything below as well.")                \
+    X(DELETE_MUST_EXIST, "mustExist", HTTP_BOOL, "false", "Answers 404 when there is no node.")              \
+    X(DELETE_IF_MATCH, "If-Match", HTTP_TEXT, NULL, IF_MATCH_PROSE, .in = HTTP_IN_HEADER)                    \
+    ACCESSOR_PARAMS(X, DELETE)
+
+/** The terms of a search come first: api/find.c has a row for each. */
+#define FIND_PARAMS(X)                                                                                       \
+    X(FIND_API, "api", HTTP_TEXT, NULL, "API of an endpoint.")                                               \
+    X(FIND_USER, "user", HTTP_TEXT, NULL, "Element after `/users/`.")                                        \
+    X(FIND_CLASS, "class", HTTP_TEXT, NULL, "Service class of the path.")                                    \
+    X(FIND_PROTOCOL, "protocol", HTTP_TEXT, NULL, "Protocol of an endpoint.")                                \
+    X(FIND_COMPONENT, "component", HTTP_TEXT, NULL, "Attribute `yarn:component`.")                           \
+    X(FIND_ID, "id", HTTP_TEXT, NULL, "Attribute `yarn:id`.")                                                \
+    X(FIND_FIELD_API, "endpointField.api", HTTP_TEXT, NULL, "As `api`.")                                     \
+    X(FIND_DASH_API, "-endpointField.api", HTTP_TEXT, NULL, "As `api`.")                                     \
+    X(FIND_FIELD_PROTOCOL, "endpointField.protocol", HTTP_TEXT, NULL, "As `protocol`.")                      \
+    X(FIND_DASH_PROTOCOL, "-endpointField.protocol", HTTP_TEXT, NULL, "As `protocol`.")                      \
+    X(FIND_FIELD_TYPE, "endpointField.protocolType", HTTP_TEXT, NULL, "As `protocol`.")                      \
+    X(FIND_DASH_TYPE, "-endpointField.protocolType", HTTP_TEXT, NULL, "As `protocol`.")                      \
+    X(FIND_FORMAT, "format", HTTP_CHOICE, "records", "Gives records, or targets for Prometheus.",            \
+      .choices = "records|http_sd")                                                                          \
+    X(FIND_LIMIT, "limit", HTTP_INT, "1000", "Bounds the records of one answer; not with `format=http_sd`.", \
+      .unit = "records", .min = 1, .max = 10000)                                                             \
+    X(FIND_CURSOR, "cursor", HTTP_TEXT, NULL, CURSOR_PROSE)
+/** Choices of FIND_FORMAT. */
+enum { FORMAT_RECORDS, FORMAT_HTTP_SD };
+
+#define EXPORT_PARAMS(X) X(EXPORT_PATH, "path", HTTP_TEXT, "/", "Path of the uppermost node.")
+#define IMPORT_PARAMS(X)                                                                                     \
+    X(IMPORT_OVERWRITE, "overwrite", HTTP_BOOL, "false", "Replaces bytes and ACLs of nodes that exist.")
+
+enum { HTTP_PARAM_IDS(GET_PARAMS) };
+enum { HTTP_PARAM_IDS(SLIDER_PARAMS) };
+enum { HTTP_PARAM_IDS(PUT_PARAMS) };
+enum { HTTP_PARAM_IDS(POST_PARAMS) };
+enum { HTTP_PARAM_IDS(DELETE_PARAMS) };
+enum { HTTP_PARAM_IDS(FIND_PARAMS) };
+enum { HTTP_PARAM_IDS(EXPORT_PARAMS) };
+enum { HTTP_PARAM_IDS(IMPORT_PARAMS) };
+
+extern const struct http_route registry_routes[];
+extern const size_t registry_n_routes;
+/** JSON schemas that the rows name: schemas/NAME.json. */
+extern const struct http_schema registry_schemas[];
+
+#endif
