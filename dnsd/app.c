@@ -46,7 +46,7 @@ void dnsd_check(const struct options *o, struct buf *errors)
 
 void dnsd_reload(struct daemon *d, void *arg)
 {
-    struct dnsd *app = arg;
+    struct dnsd *app = obj_cast(arg, struct dnsd, DNSD_MAGIC);
     struct err_info why;
     (void)d;
     dnsd_net_reload(app, &why); /* the log says what it could not read */
@@ -57,7 +57,7 @@ void dnsd_reload(struct daemon *d, void *arg)
 
 static void reclaim(void *arg)
 {
-    struct dnsd *app = arg;
+    struct dnsd *app = obj_cast(arg, struct dnsd, DNSD_MAGIC);
     struct zoneset_memory memory;
     uint64_t in_use[] = {net_oldest_version(app->net), dnsd_oldest_dump(app),
                          snapshots_oldest_version(app->snapshots)};
@@ -88,7 +88,7 @@ static void report_ready(struct dnsd *app)
 
 void dnsd_changed(void *arg)
 {
-    struct dnsd *app = arg;
+    struct dnsd *app = obj_cast(arg, struct dnsd, DNSD_MAGIC);
     dnsd_published(app);
     snapshots_changed(app->snapshots);
     report_ready(app);
@@ -121,7 +121,7 @@ static struct map_options map_options(struct dnsd *app)
                               .has_api_cname = is_on(o, OPT_API_CNAME),
                               .has_one_address = is_compat(o),
                               .component_ttl = app->ttls.n_items ? dnsd_component_ttl : NULL,
-                              .ttl_arg = &app->ttls};
+                              .ttl_arg = app};
 #define TYPE_TTL(arg, token, ...) out.type_ttls[DNS_TTL_OF_##token] = type_ttl(o, OPT_TTL_##token);
     DNS_TYPES_OF_RECORDS(TYPE_TTL, )
 #undef TYPE_TTL
@@ -130,7 +130,7 @@ static struct map_options map_options(struct dnsd *app)
 
 static int feed_start(struct daemon *d, void *arg, struct err_info *why)
 {
-    struct dnsd *app = arg;
+    struct dnsd *app = obj_cast(arg, struct dnsd, DNSD_MAGIC);
     const struct options *o = daemon_options(d);
     buf_auto struct buf errors = BUF_EMPTY;
     struct reg_options ro = {.url = opt_text(o, OPT_REGISTRY_URL),
@@ -140,7 +140,7 @@ static int feed_start(struct daemon *d, void *arg, struct err_info *why)
         return err;
     daemon_ready(d, "the registry was not read completely yet");
     app->reclaim = run_timer_new(daemon_loop(d), reclaim, app);
-    dnsd_ttls_read(o, &app->ttls, &errors); /* dnsd_check has told the errors */
+    dnsd_ttls_read(o, &app->ttls, &errors); /* dnsd_check has reported the errors */
     struct follow_def def = {
         .loop = daemon_loop(d),
         .registry = app->registry,
@@ -160,7 +160,7 @@ static int feed_start(struct daemon *d, void *arg, struct err_info *why)
 
 static void feed_end(void *arg)
 {
-    struct dnsd *app = arg;
+    struct dnsd *app = obj_cast(arg, struct dnsd, DNSD_MAGIC);
     app->snapshots = NULL;
     follow_stop(app->follow);
     app->follow = NULL;
@@ -173,7 +173,7 @@ static void feed_end(void *arg)
 
 static void feed_stop(struct daemon *d, void *arg)
 {
-    struct dnsd *app = arg;
+    struct dnsd *app = obj_cast(arg, struct dnsd, DNSD_MAGIC);
     (void)d;
     snapshot_restore_cancel(app->restore);
     app->restore = NULL;
@@ -187,7 +187,7 @@ static void feed_stop(struct daemon *d, void *arg)
 
 static int http_start(struct daemon *d, void *arg, struct err_info *why)
 {
-    struct dnsd *app = arg;
+    struct dnsd *app = obj_cast(arg, struct dnsd, DNSD_MAGIC);
     const struct options *o = daemon_options(d);
     http_common_daemon(d);
     metrics_collector(daemon_metrics(d), dnsd_collect, app);
@@ -211,14 +211,14 @@ static int http_start(struct daemon *d, void *arg, struct err_info *why)
 
 static void on_http_stopped(void *arg)
 {
-    struct dnsd *app = arg;
+    struct dnsd *app = obj_cast(arg, struct dnsd, DNSD_MAGIC);
     daemon_stopped(app->daemon);
 }
 
 static void http_stop(struct daemon *d, void *arg)
 {
+    struct dnsd *app = obj_cast(arg, struct dnsd, DNSD_MAGIC);
     (void)d;
-    struct dnsd *app = arg;
     http_server_stop(app->http, on_http_stopped, app);
 }
 

@@ -13,6 +13,7 @@
 #include "follow/snapshot.h"
 #include "forward/forward.h"
 #include "base/map.h"
+#include "base/obj.h"
 #include "http/openapi.h"
 #include "http/server.h"
 #include "net/net.h"
@@ -21,7 +22,10 @@
 
 struct jw;
 
+#define DNSD_MAGIC OBJ_MAGIC('D', 'N', 'S', 'D')
+
 struct dnsd {
+    struct obj obj;
     struct daemon *daemon;
     uint8_t domain[NAME_MAX_LEN];
     char host[256]; /* name of this host, where an option does not name it */
@@ -41,9 +45,10 @@ struct dnsd {
     struct http_server *http;
     struct run_timer *reclaim; /* frees versions that workers still read when they were replaced */
     struct {
-        struct run_timer *timer; /* runs while readers are kept back and that is not told yet */
-        bool is_waiting, is_told;
-        TAILQ_HEAD(, shown_waiter) waiters;
+        /** Runs while readers are kept at an older version and that is not reported yet. */
+        struct run_timer *timer;
+        bool is_waiting, is_on; /* is_on: it is reported */
+        TAILQ_HEAD(, seen_call) calls;
     } freeze;
 };
 
@@ -84,11 +89,11 @@ void dnsd_serials_begin(struct dnsd *app);
 void dnsd_serials_stop(struct dnsd *app, void (*stopped)(void *arg));
 /** The start failed: release. */
 void dnsd_serials_free(struct dnsd *app);
-/** A version was made: tell when readers are kept back, and when they no longer are. */
+/** A version was made: report when readers are kept at an older one, and when they no longer are. */
 void dnsd_serials_mind(struct dnsd *app);
 /**
- * Call fn when readers see the newest version: with false when they are kept back for so long that it is told, or see an image. Maybe
- * before this returns; not after dnsd_forget_shown.
+ * Call fn when readers see the newest version: with false when they are kept at an older one for so long that it is reported, or see
+ * an image. Maybe before this returns; not after dnsd_forget_shown.
  */
 void dnsd_when_shown(struct dnsd *app, void (*fn)(void *arg, bool is_shown), void *arg);
 /** Forget what dnsd_when_shown is to call with arg. */
@@ -112,8 +117,8 @@ bool dnsd_is_standing_in(const struct dnsd *app);
 void dnsd_changed(void *app);
 /** Read the TTLs of components from the options; errors are appended to `errors` as lines: app_ttl.c. */
 void dnsd_ttls_read(const struct options *o, struct map *ttls, struct buf *errors);
-/** What map_options needs of them. @param ttls struct map */
-bool dnsd_component_ttl(void *ttls, const char *component, uint32_t *ttl_s);
+/** The TTL of a component, for map_options. @param app struct dnsd */
+bool dnsd_component_ttl(void *app, const char *component, uint32_t *ttl_s);
 
 /** Oldest version that a dump is at; UINT64_MAX: none: api_dump.c. */
 uint64_t dnsd_oldest_dump(const struct dnsd *app);

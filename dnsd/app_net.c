@@ -93,7 +93,7 @@ static size_t read_addresses(const char *list, char **out, size_t max)
 static struct answer_options answer_options(struct dnsd *app, const struct options *o)
 {
     const char *identity = opt_text(o, OPT_IDENTITY);
-    bool is_told = opt_bool(o, OPT_CHAOS);
+    bool has_chaos = opt_bool(o, OPT_CHAOS);
     if (!identity && !gethostname(app->host, sizeof app->host - 1))
         identity = app->host;
     size_t nsid_len = identity ? strnlen(identity, NSID_MAX) : 0;
@@ -102,9 +102,9 @@ static struct answer_options answer_options(struct dnsd *app, const struct optio
         .keep_order = !strcmp(opt_text(o, OPT_ANSWER_ORDER), "fixed"),
         .has_empty_zones = opt_bool(o, OPT_EMPTY_ZONES),
         .needs_cookie = !strcmp(opt_text(o, OPT_COOKIES), "require"),
-        .version = is_told ? version_text : NULL,
-        .identity = is_told && nsid_len ? identity : NULL,
-        .nsid = is_told && nsid_len ? (const uint8_t *)identity : NULL,
+        .version = has_chaos ? version_text : NULL,
+        .identity = has_chaos && nsid_len ? identity : NULL,
+        .nsid = has_chaos && nsid_len ? (const uint8_t *)identity : NULL,
         .nsid_len = (uint8_t)nsid_len,
     };
 }
@@ -131,7 +131,7 @@ static void loop_comes_second(void)
 
 int dnsd_net_start(struct daemon *d, void *arg, struct err_info *why)
 {
-    struct dnsd *app = arg;
+    struct dnsd *app = obj_cast(arg, struct dnsd, DNSD_MAGIC);
     const struct options *o = daemon_options(d);
     struct cookie_secrets secrets;
     char *addresses[MAX_ADDRESSES];
@@ -178,7 +178,7 @@ int dnsd_net_start(struct daemon *d, void *arg, struct err_info *why)
     return err;
 }
 
-/** One file was read again, or not: the log tells either. */
+/** Log that a file was read again, or could not be. */
 static void log_reload(const char *file, int err, const struct err_info *why)
 {
     if (err)
@@ -209,7 +209,7 @@ int dnsd_net_reload(struct dnsd *app, struct err_info *why)
 
 void dnsd_net_stop(struct daemon *d, void *arg)
 {
-    struct dnsd *app = arg;
+    struct dnsd *app = obj_cast(arg, struct dnsd, DNSD_MAGIC);
     forward_stop(app->forward);
     net_stop(app->net);
     forward_free(app->forward);

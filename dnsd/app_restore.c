@@ -19,7 +19,7 @@ static void add_type_ttl(struct buf *out, const struct map_type_ttl *t)
 
 static uint64_t likeness(void *arg)
 {
-    const struct dnsd *app = arg;
+    const struct dnsd *app = obj_cast(arg, struct dnsd, DNSD_MAGIC);
     const struct map_options *o = follow_map_options(app->follow);
     buf_auto struct buf text = BUF_EMPTY;
     mem_auto const char **components = map_sorted_keys(&app->ttls);
@@ -113,7 +113,7 @@ static char *snapshot_path(struct dnsd *app)
 
 static void on_restored(void *arg, int err, const struct err_info *why)
 {
-    struct dnsd *app = arg;
+    struct dnsd *app = obj_cast(arg, struct dnsd, DNSD_MAGIC);
     mem_auto char *path = snapshot_path(app);
     struct snapshots_def def = {.loop = daemon_loop(app->daemon),
                                 .follow = app->follow,

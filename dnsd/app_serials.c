@@ -6,21 +6,20 @@
 
 #include <stdlib.h>
 
-/** A write of the serials that takes longer than this has failed, as far as those who wait are concerned. */
+/** A write of the serials that takes longer than this counts as failed for who waits. */
 #define FREEZE_MS 1000
 
 /* The gate of the zones. */
-static bool may_show(void *arg, const struct zone_version *next)
+static bool may_publish(void *arg, const struct zone_version *next)
 {
-    struct dnsd *app = arg;
+    struct dnsd *app = obj_cast(arg, struct dnsd, DNSD_MAGIC);
     serials_mind(app->serials, next);
     return !dnsd_is_standing_in(app) && serials_cover(app->serials, next);
 }
 
 static void on_written(void *arg)
 {
-    struct dnsd *app = arg;
-    dnsd_published(app);
+    dnsd_published(obj_cast(arg, struct dnsd, DNSD_MAGIC));
 }
 
 static void wait(struct dnsd *app, bool is_waiting)
@@ -32,70 +31,70 @@ static void wait(struct dnsd *app, bool is_waiting)
     app->freeze.is_waiting = is_waiting;
 }
 
-/* ---- who waits for the newest version ---- */
+/* ---- calls when readers see the newest version ---- */
 
-struct shown_waiter {
-    TAILQ_ENTRY(shown_waiter) link;
+struct seen_call {
+    TAILQ_ENTRY(seen_call) link;
     void (*fn)(void *arg, bool is_shown);
     void *arg;
 };
 
 void dnsd_when_shown(struct dnsd *app, void (*fn)(void *arg, bool is_shown), void *arg)
 {
-    bool is_late = app->freeze.is_told || dnsd_is_standing_in(app);
+    bool is_late = app->freeze.is_on || dnsd_is_standing_in(app);
     if (is_late || !zoneset_is_frozen(app->zones)) {
         fn(arg, !is_late);
         return;
     }
-    struct shown_waiter *w = mem_new(struct shown_waiter);
-    w->fn = fn;
-    w->arg = arg;
-    TAILQ_INSERT_TAIL(&app->freeze.waiters, w, link);
+    struct seen_call *c = mem_new(struct seen_call);
+    c->fn = fn;
+    c->arg = arg;
+    TAILQ_INSERT_TAIL(&app->freeze.calls, c, link);
 }
 
-static void waiter_free(struct dnsd *app, struct shown_waiter *w)
+static void call_free(struct dnsd *app, struct seen_call *c)
 {
-    TAILQ_REMOVE(&app->freeze.waiters, w, link);
-    free(w);
+    TAILQ_REMOVE(&app->freeze.calls, c, link);
+    free(c);
 }
 
 void dnsd_forget_shown(struct dnsd *app, void *arg)
 {
-    struct shown_waiter *w = TAILQ_FIRST(&app->freeze.waiters);
-    while (w) {
-        struct shown_waiter *next = TAILQ_NEXT(w, link);
-        if (w->arg == arg)
-            waiter_free(app, w);
-        w = next;
+    struct seen_call *c = TAILQ_FIRST(&app->freeze.calls);
+    while (c) {
+        struct seen_call *next = TAILQ_NEXT(c, link);
+        if (c->arg == arg)
+            call_free(app, c);
+        c = next;
     }
 }
 
-static void call_waiters(struct dnsd *app, bool is_shown)
+static void call_all(struct dnsd *app, bool is_shown)
 {
-    struct shown_waiter *w;
-    while ((w = TAILQ_FIRST(&app->freeze.waiters))) {
-        struct shown_waiter copy = *w;
-        waiter_free(app, w);
+    struct seen_call *c;
+    while ((c = TAILQ_FIRST(&app->freeze.calls))) {
+        struct seen_call copy = *c;
+        call_free(app, c);
         copy.fn(copy.arg, is_shown);
     }
 }
 
 /* ---- frozen or not ---- */
 
-static void tell(struct dnsd *app)
+static void freeze(struct dnsd *app)
 {
     buf_auto struct buf why = BUF_EMPTY;
     wait(app, false);
-    app->freeze.is_told = true;
+    app->freeze.is_on = true;
     dnsd_serials_frozen(app, &why);
     log_emit(&ev_zones_frozen, LOG_STR("why", buf_cstr(&why)));
     follow_frozen(app->follow, true);
-    call_waiters(app, false);
+    call_all(app, false);
 }
 
 static void on_freeze(void *arg)
 {
-    tell(arg);
+    freeze(obj_cast(arg, struct dnsd, DNSD_MAGIC));
 }
 
 void dnsd_serials_mind(struct dnsd *app)
@@ -103,26 +102,26 @@ void dnsd_serials_mind(struct dnsd *app)
     bool is_seen = zoneset_show(app->zones), is_frozen = !is_seen && !dnsd_is_standing_in(app);
     if (!app->follow)
         return;
-    if (is_frozen == app->freeze.is_told) {
+    if (is_frozen == app->freeze.is_on) {
         wait(app, false);
     } else if (is_frozen && !serials_error(app->serials)) {
         wait(app, true);
     } else if (is_frozen) {
-        tell(app);
+        freeze(app);
     } else {
-        app->freeze.is_told = false;
+        app->freeze.is_on = false;
         log_emit0(&ev_zones_moving);
         follow_frozen(app->follow, false);
     }
     follow_visible(app->follow);
     if (is_seen)
-        call_waiters(app, true);
+        call_all(app, true);
 }
 
 bool dnsd_serials_frozen(const struct dnsd *app, struct buf *out)
 {
     const struct err_info *why = serials_error(app->serials);
-    if (!app->freeze.is_told)
+    if (!app->freeze.is_on)
         return false;
     buf_add_str(out, "names are answered as they were, since no serial can be reserved for what is new: ");
     if (why)
@@ -137,8 +136,8 @@ void dnsd_serials_start(struct dnsd *app)
     struct err_info why = {0};
     mem_auto char *path = dnsd_data_path(app, "serials");
     struct serials_def def = {daemon_loop(app->daemon), path, on_written, app};
-    struct zone_gate gate = {may_show, app};
-    TAILQ_INIT(&app->freeze.waiters);
+    struct zone_gate gate = {may_publish, app};
+    TAILQ_INIT(&app->freeze.calls);
     app->freeze.timer = run_timer_new(daemon_loop(app->daemon), on_freeze, app);
     app->serials = serials_open(&def, &why);
     if (why.code)

@@ -6,20 +6,22 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define PREFIX "hadoop.registry.dns.ttl."
+#define PREFIX    "hadoop.registry.dns.ttl."
+#define TTL_MAGIC OBJ_MAGIC('T', 'T', 'L', 'S')
 
 struct ttl {
     uint32_t ttl_s;
 };
 
-struct ttl_run {
+struct ttl_reader {
+    struct obj obj;
     struct map *ttls;
     struct buf *errors;
 };
 
 static void on_key(void *arg, const char *key, const char *text)
 {
-    struct ttl_run *r = arg;
+    struct ttl_reader *r = obj_cast(arg, struct ttl_reader, TTL_MAGIC);
     int64_t ms;
     mem_auto char *component = mem_str(key + strlen(PREFIX));
     str_lower(component);
@@ -34,13 +36,14 @@ static void on_key(void *arg, const char *key, const char *text)
 
 void dnsd_ttls_read(const struct options *o, struct map *ttls, struct buf *errors)
 {
-    struct ttl_run run = {ttls, errors};
-    opt_each_other(o, PREFIX, on_key, &run);
+    struct ttl_reader reader = {{TTL_MAGIC}, ttls, errors};
+    opt_each_other(o, PREFIX, on_key, &reader);
 }
 
-bool dnsd_component_ttl(void *ttls, const char *component, uint32_t *ttl_s)
+bool dnsd_component_ttl(void *arg, const char *component, uint32_t *ttl_s)
 {
-    const struct ttl *t = map_get(ttls, component);
+    const struct dnsd *app = obj_cast(arg, struct dnsd, DNSD_MAGIC);
+    const struct ttl *t = map_get(&app->ttls, component);
     if (t)
         *ttl_s = t->ttl_s;
     return t != NULL;

@@ -128,7 +128,10 @@ static int generate(struct dnsd *app, const uint8_t *apex, enum zone_kind kind, 
 
 /* ---- reverse zones ---- */
 
-struct reverse_run {
+#define REVERSE_MAGIC OBJ_MAGIC('R', 'V', 'R', 'S')
+
+struct reverse {
+    struct obj obj;
     struct dnsd *app;
     const struct apex_text *text;
     struct err_info *why;
@@ -137,12 +140,12 @@ struct reverse_run {
 
 static void on_reverse(void *arg, const uint8_t *apex)
 {
-    struct reverse_run *r = arg;
+    struct reverse *r = obj_cast(arg, struct reverse, REVERSE_MAGIC);
     if (!r->err)
         r->err = generate(r->app, apex, ZONE_REVERSE, r->text, r->why);
 }
 
-/* Tell every reverse zone that the options name. @return 0, or ERR_CONFIG. */
+/* Call the sink with every reverse zone that the options name. @return 0, or ERR_CONFIG. */
 static int each_reverse(const struct options *o, const struct reverse_sink *sink, struct err_info *why)
 {
     const char *subnet = opt_text(o, OPT_ZONE_SUBNET), *mask = opt_text(o, OPT_ZONE_MASK);
@@ -179,19 +182,19 @@ int dnsd_check_reverse(const struct options *o, struct err_info *why)
 static int add_reverse(struct dnsd *app, const struct apex_text *text, struct err_info *why)
 {
     const struct options *o = daemon_options(app->daemon);
-    struct reverse_run run = {app, text, why, 0};
-    struct reverse_sink sink = {on_reverse, &run};
+    struct reverse reverse = {{REVERSE_MAGIC}, app, text, why, 0};
+    struct reverse_sink sink = {on_reverse, &reverse};
     if (!opt_text(o, OPT_ZONE_SUBNET) && !opt_text(o, OPT_REVERSE_SUBNETS))
         log_emit0(&ev_dns_reverse_missing);
     int err = each_reverse(o, &sink, why);
-    return err ? err : run.err;
+    return err ? err : reverse.err;
 }
 
 /* ---- the step ---- */
 
 static uint32_t on_serial(void *arg, const uint8_t *apex, enum zone_kind kind, uint32_t wanted)
 {
-    struct dnsd *app = arg;
+    struct dnsd *app = obj_cast(arg, struct dnsd, DNSD_MAGIC);
     uint32_t now_s = (uint32_t)(run_wall_ms() / 1000);
     bool is_own = kind != ZONE_FILE && (int32_t)(now_s - wanted) > 0;
     return serials_first(app->serials, apex, kind, is_own || !wanted ? now_s : wanted);
@@ -199,13 +202,13 @@ static uint32_t on_serial(void *arg, const uint8_t *apex, enum zone_kind kind, u
 
 static bool on_rezone(void *arg, struct zone_tx *tx, const struct records_move *move, uint32_t *cursor)
 {
-    struct dnsd *app = arg;
+    struct dnsd *app = obj_cast(arg, struct dnsd, DNSD_MAGIC);
     return app->follow && follow_rezone_part(app->follow, tx, move, cursor);
 }
 
 static void on_masters_changed(void *arg)
 {
-    dnsd_published(arg);
+    dnsd_published(obj_cast(arg, struct dnsd, DNSD_MAGIC));
 }
 
 char *dnsd_data_path(struct dnsd *app, const char *leaf)
@@ -235,7 +238,7 @@ static void ignore(void *arg)
 
 int dnsd_zones_start(struct daemon *d, void *arg, struct err_info *why)
 {
-    struct dnsd *app = arg;
+    struct dnsd *app = obj_cast(arg, struct dnsd, DNSD_MAGIC);
     const struct options *o = daemon_options(d);
     app->daemon = d;
     TAILQ_INIT(&app->dumps);
@@ -272,20 +275,20 @@ int dnsd_zones_start(struct daemon *d, void *arg, struct err_info *why)
 
 static void on_writer_stopped(void *arg)
 {
-    struct dnsd *app = arg;
+    struct dnsd *app = obj_cast(arg, struct dnsd, DNSD_MAGIC);
     zoneset_free(app->zones);
     daemon_stopped(app->daemon);
 }
 
 static void on_serials_stopped(void *arg)
 {
-    struct dnsd *app = arg;
+    struct dnsd *app = obj_cast(arg, struct dnsd, DNSD_MAGIC);
     writer_stop(app->writer, on_writer_stopped, app);
 }
 
 void dnsd_zones_stop(struct daemon *d, void *arg)
 {
-    struct dnsd *app = arg;
+    struct dnsd *app = obj_cast(arg, struct dnsd, DNSD_MAGIC);
     (void)d;
     masters_free(app->masters);
     dnsd_serials_stop(app, on_serials_stopped);

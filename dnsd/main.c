@@ -20,7 +20,8 @@ int main(int argc, char **argv)
                                    .n_steps = dnsd_n_steps,
                                    .check = dnsd_check,
                                    .reload = dnsd_reload,
-                                   .app_size = sizeof(struct dnsd)};
+                                   .app_size = sizeof(struct dnsd),
+                                   .app_magic = DNSD_MAGIC};
     heap_one_arena();
     return daemon_main(&def, argc, argv);
 }

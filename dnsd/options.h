@@ -137,7 +137,7 @@
       OPT_FIXED, "Memory for answers of upstream servers; 0: none is kept.")                                 \
     X(OPT_FORWARD_TTL_MAX, "hadoop.registry.dns.forward.ttl-max", OPT_TIME, "s", "1d", 0, 604800000,         \
       OPT_FIXED,                                                                                             \
-      "Longest time that an answer of an upstream server is kept; clients are told no longer one.")          \
+      "Longest time that an answer of an upstream server is kept, and longest TTL that clients get.")        \
     X(OPT_FORWARD_NEGATIVE_MAX, "hadoop.registry.dns.forward.negative-ttl-max", OPT_TIME, "s", "3h", 0,      \
       604800000, OPT_FIXED, "The same for answers that a name or a type does not exist.")                    \
     X(OPT_SOA_MNAME, "hadoop.registry.dns.soa.mname", OPT_TEXT, "", NULL, 0, 0, OPT_FIXED,                   \

@@ -331,6 +331,8 @@ static void daemon_open(struct daemon *d)
     if (notify_is_wanted())
         run_timer_start(d->patience, PATIENCE_EVERY_MS, PATIENCE_EVERY_MS);
     d->app = mem_zalloc(def->app_size);
+    if (def->app_magic)
+        obj_init(d->app, def->app_magic);
     d->not_ready_reason = mem_str("starting");
     daemon_version_fact(d, "name", def->name);
     daemon_version_fact(d, "version", BOBBIN_VERSION);

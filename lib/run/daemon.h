@@ -49,6 +49,7 @@ struct daemon_def {
     void (*check)(const struct options *o, struct buf *errors);
     void (*reload)(struct daemon *d, void *app); /* NULL: none */
     size_t app_size;                             /* zeroed app struct that steps get */
+    uint32_t app_magic; /* obj_init of the `struct obj` that the app struct begins with; 0: it has none */
 };
 
 /**
