@@ -33,7 +33,7 @@ struct writer {
     struct zone_tx *tx;
     bool is_cancelled; /* the turn's change, which is on the pool's thread */
     bool is_through;   /* its last step is made, what is left is to apply and publish */
-    bool is_now;       /* writer_run_now is further up the stack */
+    bool is_busy;      /* turns are taken further up the stack */
     uv_work_t work;
     uint64_t loop_turn; /* of the loop, in which the last step was made */
     uint64_t n_slices;
@@ -140,9 +140,8 @@ static bool work(struct writer *w, const struct writer_change *change)
 }
 
 /* Go on with what has the turn. @return false: nothing more for now. */
-static bool on_step(void *arg)
+static bool go_on(struct writer *w)
 {
-    struct writer *w = obj_cast(arg, struct writer, WRITER_MAGIC);
     struct turn *t = STAILQ_FIRST(&w->queue);
     if (!t || w->state == WRITER_APPLYING)
         return false;
@@ -162,6 +161,15 @@ static bool on_step(void *arg)
     return true;
 }
 
+static bool on_step(void *arg)
+{
+    struct writer *w = obj_cast(arg, struct writer, WRITER_MAGIC);
+    w->is_busy = true;
+    bool has_more = go_on(w);
+    w->is_busy = false;
+    return has_more;
+}
+
 static void enqueue(struct writer *w, const struct writer_change *change)
 {
     struct turn *t = mem_new(struct turn);
@@ -169,11 +177,16 @@ static void enqueue(struct writer *w, const struct writer_change *change)
     STAILQ_INSERT_TAIL(&w->queue, t, link);
 }
 
+/* A change of its own gets a task's budget of its own: many small ones that come in one turn are many versions, each at once. */
 void writer_run(struct writer *w, const struct writer_change *change)
 {
+    bool is_first = STAILQ_EMPTY(&w->queue) && !w->is_busy;
+    int64_t until_us = run_now_us() + RUN_TASK_US;
     enqueue(w, change);
-    if (!w->is_now)
-        run_task_now(w->task);
+    while (is_first && on_step(w) && run_now_us() < until_us)
+        continue;
+    if (!w->is_busy && w->state != WRITER_APPLYING && !STAILQ_EMPTY(&w->queue))
+        run_task_start(w->task);
 }
 
 void writer_run_now(struct writer *w, const struct writer_change *change)
@@ -181,7 +194,7 @@ void writer_run_now(struct writer *w, const struct writer_change *change)
     struct writer_change copy = *change;
     BUG_IF(w->state != WRITER_IDLE || !STAILQ_EMPTY(&w->queue));
     enqueue(w, change);
-    w->is_now = true; /* what is enqueued from here waits */
+    w->is_busy = true; /* what is enqueued from here waits */
     begin_turn(w, &copy);
     if (w->state == WRITER_WORKING) {
         while (copy.step(copy.arg, w->tx))
@@ -189,8 +202,8 @@ void writer_run_now(struct writer *w, const struct writer_change *change)
         publish(w, &copy);
         copy.done(copy.arg, 0);
     }
-    w->is_now = false;
-    run_task_now(w->task);
+    w->is_busy = false;
+    run_task_start(w->task);
 }
 
 void writer_cancel(struct writer *w, void *arg)

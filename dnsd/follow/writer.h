@@ -6,8 +6,8 @@
  *                     many edits   ▼  │
  *                           applied on a thread of the pool
  *
- * A change that fits into what is left of the turn's budget is published before writer_run returns, when nobody else has the turn
- * and no task of the loop is in a step. Readers see all of a change or nothing of it.
+ * A change that takes no longer than a task may in one turn (RUN_TASK_US) is published before writer_run returns, when nobody else has
+ * the turn. Readers see all of a change or nothing of it.
  *
  * Thread: owner (the zone set's writer).   Source: ours.
  */
