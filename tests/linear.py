@@ -1,4 +1,4 @@
-"""Whether what clients were told about one node of a registry can have happened in some order: a linearizability checker.
+"""Whether the answers that clients got about one node of a registry can have happened in some order: a linearizability checker.
 
     linear.check(history) -> None, or a text that says where no order goes on
 

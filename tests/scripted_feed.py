@@ -1,4 +1,4 @@
-"""registryd's change feed as a script: what a follower is told, line by line, is the test's to say (docs/registry-rest.md)."""
+"""registryd's change feed as a script: the test decides what a follower gets, line by line (docs/registry-rest.md)."""
 import json
 import re
 import socket
@@ -23,18 +23,18 @@ class Follower:
         self.since = found and found.group(1).decode()
         sock.sendall(b"HTTP/1.1 200 OK\r\nContent-Type: application/x-ndjson\r\nTransfer-Encoding: chunked\r\n\r\n")
 
-    def tell(self, *lines):
+    def emit(self, *lines):
         data = b"".join(json.dumps(line, separators=(",", ":")).encode() + b"\n" for line in lines)
         self.socket.sendall(b"%x\r\n%s\r\n" % (len(data), data))
 
     def mark(self, kind, n=1):
-        self.tell({"type": kind, "oldest": f"{STORE}.1", "store": STORE, "revision": f"{STORE}.{n}"})
+        self.emit({"type": kind, "oldest": f"{STORE}.1", "store": STORE, "revision": f"{STORE}.{n}"})
 
     def puts(self, records, n=1):
         """records: (path, record) pairs."""
         records = list(records)
         for at in range(0, len(records), 500):
-            self.tell(*({"type": "put", "path": path, "revision": f"{STORE}.{n}", "time": 0, "size": 1, "children": 0, "service": record}
+            self.emit(*({"type": "put", "path": path, "revision": f"{STORE}.{n}", "time": 0, "size": 1, "children": 0, "service": record}
                         for path, record in records[at:at + 500]))
 
     def snapshot(self, records, n=1):
@@ -63,14 +63,14 @@ class ScriptedFeed:
                 sock.close()
 
     def newcomer(self):
-        """The next one that begins anew; who wants to go on is told that it cannot."""
+        """The next one that begins anew; a request to resume is refused."""
         while True:
             f = self.follower()
             if f.since is None:
                 return f
             try:
                 f.mark("hello")
-                f.tell({"type": "gone"})
+                f.emit({"type": "gone"})
             except ConnectionError:
                 pass  # it left
             f.close()

@@ -360,7 +360,7 @@ class Client(threading.Thread):
 # ---- what fails ----
 
 def serve_proxy(target, pipe):
-    """A proxy in a process of its own, told what to do through a pipe."""
+    """A proxy in a process of its own, which takes commands through a pipe."""
     with zkproxy.Proxy(target) as proxy:
         pipe.send(proxy.port)
         while order := pipe.recv():
@@ -476,7 +476,7 @@ class World:
         self.servers = self.zk.servers if is_ensemble else [self.zk]
 
     def lag(self, port):
-        """What the first server is told by the others comes late."""
+        """Messages of the other servers reach the first one late."""
         self.lags.append(Proxy(port))
         self.lags[-1].do("delay", "down", LAG_S)
         return self.lags[-1].port

@@ -199,7 +199,7 @@ class Ensemble:
     """n servers with the ids 1…n.
 
     The server with id 1 never leads a fresh ensemble (of equal candidates the highest id wins). quorum_via maps the port
-    on which a server listens for its followers to the port that server 1 is told instead: what stands between, a
+    on which a server listens for its followers to the port that server 1 uses instead: what stands between, a
     tests/zkproxy.py say, decides how late server 1 learns of anything. limit_ticks: how long a server may be that late, or
     an election that went wrong may stand, before another one.
     """

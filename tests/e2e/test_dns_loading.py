@@ -150,7 +150,7 @@ def test_the_loop_has_time_while_a_snapshot_becomes_names(feed, tmp_path):
         on_the_way = set()
         for turn in range(2, 20, 2):
             for size in (n, 1):
-                follower.tell({"type": "gone"})
+                follower.emit({"type": "gone"})
                 follower.close()
                 follower = feed.newcomer()
                 follower.snapshot(records(size, f"127.{turn}"), turn + (size == 1))
@@ -171,7 +171,7 @@ def test_the_end_in_the_middle_of_a_snapshot(feed, tmp_path):
         follower = feed.newcomer()
         follower.snapshot(records(1))
         dns.until_synced(1)
-        follower.tell({"type": "gone"})
+        follower.emit({"type": "gone"})
         follower.close()
         follower = feed.newcomer()
         follower.snapshot(records(4000, "127.78"), 2)

@@ -43,14 +43,12 @@ NOT_YET = [
     "registryd/feed",
     "registryd/index",
     "svcmgr/publish",
-    "tests",
     "tests/contract",
     "tests/e2e",
     "tests/fault",
     "tests/interop/dns",
     "tests/interop/hadoop-registry",
     "tests/interop/kerberos",
-    "tests/interop/zookeeper",
     "tests/shape",
     "tests/unit/base",
     "tests/unit/dnsd_answer",
@@ -63,8 +61,6 @@ NOT_YET = [
     "tests/unit/registry",
     "tests/unit/registryd",
     "tests/unit/run",
-    "tests/unit/store",
-    "tests/unit/zk",
 ]
 
 TYPE = r"(?:(?:const|volatile)\s+)*(?:(?:struct|union|enum|unsigned|signed)\b.*|(?:void|bool|char|short|int|long|float|double)\b.*|" \

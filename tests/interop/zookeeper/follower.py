@@ -27,12 +27,12 @@ class Follower:
             raise RuntimeError(f"zk-follow ended with {self.process.wait()}")
         return line
 
-    def tell(self, command):
+    def send(self, command):
         self.process.stdin.write(command + "\n")
         self.process.stdin.flush()
 
     def ask(self, command):
-        self.tell(command)
+        self.send(command)
         return self.line()
 
     def write(self, command):
@@ -60,7 +60,7 @@ class Follower:
 
     def tree(self):
         """{path: (data, mzxid, pzxid)} of the mirror."""
-        self.tell("tree")
+        self.send("tree")
         nodes = {}
         while not (line := self.line()).startswith("end "):
             path, rest = line.split("=", 1)
@@ -77,7 +77,7 @@ class Follower:
     def close(self):
         """End it as it should end: by itself, with everything released."""
         if self.process.poll() is None:
-            self.tell("quit")
+            self.send("quit")
         self.process.stdin.close()
         code = self.process.wait(60)
         self.reader.join(10)

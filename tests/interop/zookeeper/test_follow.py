@@ -133,7 +133,7 @@ def test_kill_9_and_restart_of_the_server():
         server.kill()
         wait_for("the mirror to say that it is stale", lambda: not f.state()["fresh"])
         assert names(f.tree()) == {"/", "/a", "/b", "/c"}, "the mirror keeps what it has"
-        f.tell("create /during 1")
+        f.send("create /during 1")
         server.start()
         answer = f.line()
         assert answer.startswith("ok "), f"a write made while the server was away: {answer}"

@@ -1,5 +1,5 @@
 /**
- * The mirror on a scripted store: the test itself is the backend, and hears what the mirror tells.
+ * The mirror on a scripted store: the test itself is the backend, and a listener of the mirror.
  */
 #ifndef MIRROR_FAKE_H
 #define MIRROR_FAKE_H
@@ -25,7 +25,7 @@ int fake_set_up(void **state);
 int fake_tear_down(void **state);
 #define CASE(name) cmocka_unit_test_setup_teardown(name, fake_set_up, fake_tear_down)
 
-/* What the store tells. */
+/* Events of the store. */
 
 void fake_begin(struct fake *f, const char *id);
 void fake_end(struct fake *f, int64_t zxid);
@@ -33,10 +33,10 @@ void fake_end(struct fake *f, int64_t zxid);
 void fake_node(struct fake *f, const char *path, const char *text, int64_t czxid, int64_t mzxid);
 void fake_gone(struct fake *f, const char *path, int64_t zxid);
 void fake_lost(struct fake *f);
-/** Tree /, /a=1, /a/x=2, /b=3 of store s1, applied 10, told and forgotten. */
+/** Tree /, /a=1, /a/x=2, /b=3 of store s1, applied 10; what the mirror has published of it is forgotten. */
 void fake_first_read(struct fake *f);
 
-/* What the mirror told. */
+/* What the mirror has published. */
 
 /** A read that was ended has been swept. @param arg  the struct fake */
 bool fake_is_current(void *arg);

@@ -44,7 +44,7 @@
     X(mirror_reads_what_is_there)                                                                            \
     X(mirror_of_nothing_is_ready)                                                                            \
     X(mirror_has_own_write_when_applied)                                                                     \
-    X(mirror_tells_changes_in_order)                                                                         \
+    X(mirror_notifies_of_changes_in_order)                                                                   \
     X(mirror_equals_store_after_random_work)                                                                 \
     X(mirror_started_amid_writes_misses_none)                                                                \
     X(close_amid_the_first_read)

@@ -93,7 +93,7 @@ static void journal_change(void *arg, enum mirror_change kind, const char *path,
     j->last_zxid = zxid;
 }
 
-void mirror_tells_changes_in_order(void **state)
+void mirror_notifies_of_changes_in_order(void **state)
 {
     static const struct mirror_listener listener = {.change = journal_change};
     struct kit *kit = *state;

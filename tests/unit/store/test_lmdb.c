@@ -101,7 +101,7 @@ static void open_fails(struct run_loop *loop, const char *url, const struct stor
     assert_null(s);
 }
 
-static void second_opener_is_told_the_pid(void **state)
+static void second_opener_learns_the_pid(void **state)
 {
     struct kit *kit = kit_open_dir(*state, NULL);
     struct err_info why;
@@ -467,7 +467,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         CASE(content_survives_reopening),
         CASE(two_stores_have_two_ids),
-        CASE(second_opener_is_told_the_pid),
+        CASE(second_opener_learns_the_pid),
         CASE(what_cannot_be_opened_is_said),
         CASE(foreign_file_is_refused),
         CASE(directories_are_made),

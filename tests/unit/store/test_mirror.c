@@ -1,4 +1,4 @@
-/* The mirror: the first read, then what the store tells of changes. */
+/* The mirror: the first read, then the changes that the store emits. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -37,7 +37,7 @@ static void first_read_shows_at_its_end(void **state)
     assert_int_equal(mirror_applied(f->mirror), 7);
 }
 
-static void changes_are_told_in_order(void **state)
+static void changes_are_notified_in_order(void **state)
 {
     struct fake *f = *state;
     fake_first_read(f);
@@ -134,7 +134,7 @@ static void node_without_parent_is_left_out(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        CASE(first_read_shows_at_its_end),     CASE(changes_are_told_in_order),
+        CASE(first_read_shows_at_its_end),     CASE(changes_are_notified_in_order),
         CASE(subtree_goes_children_first),     CASE(what_is_shown_is_never_above_newest),
         CASE(same_node_again_is_no_change),    CASE(stat_alone_never_hides_new_data),
         CASE(node_without_parent_is_left_out),

@@ -12,7 +12,7 @@
 #include "base/mem.h"
 #include "mirror_fake.h"
 
-static void second_read_tells_differences_only(void **state)
+static void second_read_notifies_of_differences_only(void **state)
 {
     struct fake *f = *state;
     fake_first_read(f);
@@ -112,7 +112,7 @@ static void broken_second_read_keeps_all(void **state)
     fake_heard(f, "delete /a/x=2 @40\ndelete /a=1 @40\nstale no more\napplied 40\n");
 }
 
-/* Deleted and made again while nobody looked: whoever asks for what was below the old one is told that it is gone as soon as
+/* Deleted and made again between two reads: a reader of what was below the old one finds that it is gone as soon as
  * he is shown the new one. */
 static void node_made_again_has_not_the_old_ones_children(void **state)
 {
@@ -445,7 +445,7 @@ static void past_counts_for_the_first_store_only(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        CASE(second_read_tells_differences_only),
+        CASE(second_read_notifies_of_differences_only),
         CASE(changes_amid_a_second_read_stay),
         CASE(nothing_left_is_swept_empty),
         CASE(other_store_replaces_all_at_once),

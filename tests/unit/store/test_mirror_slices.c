@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "base/path.h"
 #include "mirror_fake.h"
 
 /** A tree below /big of so many nodes, itself included: /big/d00/n0000 …. */
@@ -17,7 +18,7 @@ enum { N_DIRS = 20, N_EACH = 1000, N_BIG = 1 + N_DIRS * (1 + N_EACH) };
 /** No turn may drop a larger part of it. */
 enum { N_TURN_MOST = N_BIG / 3 };
 
-static void big_told(struct fake *f)
+static void emit_big(struct fake *f)
 {
     char path[32];
     fake_node(f, "/big", "top", 2, 2);
@@ -37,13 +38,13 @@ static void big_first_read(struct fake *f)
     fake_begin(f, "s1");
     fake_node(f, "/", "", 1, 1);
     fake_node(f, "/a", "1", 2, 2);
-    big_told(f);
+    emit_big(f);
     fake_end(f, 10);
     assert_int_equal(mirror_n_nodes(f->mirror), N_BIG + 2);
     fake_forget(f);
 }
 
-/* Children first, and nobody is told of a revision before all that it covers is told. */
+/* Children first, and no revision is published before all that it covers. */
 static void assert_in_order(void *arg, enum mirror_change kind, const char *path,
                             const struct mirror_node *node, const char *old_data, size_t old_len,
                             int64_t zxid)
@@ -54,8 +55,8 @@ static void assert_in_order(void *arg, enum mirror_change kind, const char *path
     if (kind != MIRROR_DELETE)
         return;
     assert_int_equal(node->stat.n_children, 0);
-    mem_auto char *parent = mem_strn(path, (size_t)(strrchr(path, '/') - path));
-    assert_true(!parent[0] || mirror_find(f->mirror, parent));
+    mem_auto char *parent = path_parent(path);
+    assert_true(!parent[1] || mirror_find(f->mirror, parent));
     assert_true(zxid > mirror_applied(f->mirror));
 }
 
@@ -70,7 +71,7 @@ static size_t turn(struct fake *f)
     return before > now ? before - now : 0;
 }
 
-/** Turn until `applied` is told. @return turns that took nodes away, none of them many. */
+/** Turn until `applied` is published. @return turns that took nodes away, none of them many. */
 static size_t settle_in_steps(struct fake *f)
 {
     size_t n_turns = 0;
@@ -104,7 +105,7 @@ static void large_subtree_goes_in_steps(void **state)
     fake_gone(f, "/big", 20);
     f->ops->applied(f->follower, 20);
     assert_in_range(mirror_n_nodes(f->mirror), N_BIG - N_TURN_MOST, N_BIG);
-    /* What is not told as gone is still found, and the revision is that of before. */
+    /* What has not been published as gone is still found, and the revision is the earlier one. */
     assert_non_null(mirror_find(f->mirror, "/big"));
     assert_non_null(mirror_find(f->mirror, "/big/d19/n0399"));
     assert_int_equal(mirror_applied(f->mirror), 10);
@@ -224,7 +225,7 @@ static void subtree_of_a_first_read_goes_in_steps(void **state)
     struct fake *f = *state;
     fake_begin(f, "s1");
     fake_node(f, "/", "", 1, 1);
-    big_told(f);
+    emit_big(f);
     size_t full = mirror_n_bytes(f->mirror), n_turns = 0;
     fake_gone(f, "/big", 20);
     fake_end(f, 30);
@@ -262,7 +263,7 @@ static void much_that_is_held_is_expedited(void **state)
     text[LEN] = '\0';
     big_first_read(f);
     size_t n_quiet = turns_to_drop(f, 20, 0, NULL);
-    big_told(f);
+    emit_big(f);
     size_t n_full = turns_to_drop(f, 30, N_HELD, text);
     assert_true(n_full * 2 <= n_quiet);
     assert_int_equal(mirror_find(f->mirror, "/a")->stat.mzxid, 30);

@@ -1,6 +1,6 @@
 /*
- * The order in which following tells what it learns, against a scripted server that answers late, or in between.
- * What was told is kept as text: "begin ID", "node PATH DATA" (DATA "-": only the stat), "gone PATH @N", "end N", "applied N",
+ * The order in which following emits what it reads, against a scripted server that replies late, or in between.
+ * Events are recorded as text: "begin ID", "node PATH DATA" (DATA "-": only the stat), "gone PATH @N", "end N", "applied N",
  * "lost".
  */
 #include <inttypes.h>
@@ -24,42 +24,42 @@ struct rig {
     struct run_loop *loop;
     struct fake_zk *fake;
     struct zkf *follower;
-    struct buf told; /* "event|event|…" */
+    struct buf emitted; /* "event|event|…" */
     const char *wanted;
     bool is_closed;
 };
 
 static void on_begin(void *arg, const char *store_id)
 {
-    buf_addf(&obj_cast(arg, struct rig, RIG_MAGIC)->told, "begin %s|", store_id);
+    buf_addf(&obj_cast(arg, struct rig, RIG_MAGIC)->emitted, "begin %s|", store_id);
 }
 
 static void on_node(void *arg, const char *path, const struct store_stat *stat, const char *bytes, size_t len)
 {
     (void)stat;
-    buf_addf(&obj_cast(arg, struct rig, RIG_MAGIC)->told, "node %s %.*s|", path, bytes ? (int)len : 1,
+    buf_addf(&obj_cast(arg, struct rig, RIG_MAGIC)->emitted, "node %s %.*s|", path, bytes ? (int)len : 1,
              bytes ? bytes : "-");
 }
 
 static void on_gone(void *arg, const char *path, int64_t zxid)
 {
-    buf_addf(&obj_cast(arg, struct rig, RIG_MAGIC)->told, "gone %s @%" PRId64 "|", path, zxid);
+    buf_addf(&obj_cast(arg, struct rig, RIG_MAGIC)->emitted, "gone %s @%" PRId64 "|", path, zxid);
 }
 
 static void on_end(void *arg, int64_t zxid)
 {
-    buf_addf(&obj_cast(arg, struct rig, RIG_MAGIC)->told, "end %" PRId64 "|", zxid);
+    buf_addf(&obj_cast(arg, struct rig, RIG_MAGIC)->emitted, "end %" PRId64 "|", zxid);
 }
 
 static void on_applied(void *arg, int64_t zxid)
 {
-    buf_addf(&obj_cast(arg, struct rig, RIG_MAGIC)->told, "applied %" PRId64 "|", zxid);
+    buf_addf(&obj_cast(arg, struct rig, RIG_MAGIC)->emitted, "applied %" PRId64 "|", zxid);
 }
 
 static void on_lost(void *arg, const struct err_info *why)
 {
     (void)why;
-    buf_add_str(&obj_cast(arg, struct rig, RIG_MAGIC)->told, "lost|");
+    buf_add_str(&obj_cast(arg, struct rig, RIG_MAGIC)->emitted, "lost|");
 }
 
 static const struct store_follow_ops ops = {on_begin, on_node, on_gone, on_end, on_applied, on_lost};
@@ -100,24 +100,24 @@ static int tear_down(void **state)
     fake_until(r->fake, rig_is_closed, r);
     fake_free(r->fake);
     run_loop_free(r->loop);
-    buf_fini(&r->told);
+    buf_fini(&r->emitted);
     free(r);
     return 0;
 }
 
-static bool is_told(void *arg)
+static bool is_emitted(void *arg)
 {
     struct rig *r = obj_cast(arg, struct rig, RIG_MAGIC);
-    return r->told.len >= strlen(r->wanted);
+    return r->emitted.len >= strlen(r->wanted);
 }
 
-/* Everything that was told since the last time. */
-static void assert_told(struct rig *r, const char *wanted)
+/* All events since the last time. */
+static void assert_emitted(struct rig *r, const char *wanted)
 {
     r->wanted = wanted;
-    fake_until(r->fake, is_told, r);
-    assert_string_equal(buf_cstr(&r->told), wanted);
-    buf_clear(&r->told);
+    fake_until(r->fake, is_emitted, r);
+    assert_string_equal(buf_cstr(&r->emitted), wanted);
+    buf_clear(&r->emitted);
 }
 
 static void reply_data(struct rig *r, int32_t xid, int64_t zxid, const char *data, int64_t made,
@@ -159,7 +159,7 @@ static void start_empty(struct rig *r)
 {
     reply_data(r, start(r), 20, "top", 16, 0);
     reply_stat(r, want(r, ZKW_EXISTS, "/r"), 20, 16);
-    assert_told(r, "begin 10|node / top|end 20|");
+    assert_emitted(r, "begin 10|node / top|end 20|");
 }
 
 static void tree_is_read_parents_first(void **state)
@@ -174,7 +174,7 @@ static void tree_is_read_parents_first(void **state)
     reply_names(r, want(r, ZKW_GET_CHILDREN2, "/r/a"), 21, (const char *const[]){"c", NULL});
     reply_data(r, want(r, ZKW_GET_DATA, "/r/a/c"), 21, "3", 19, 0);
     reply_stat(r, want(r, ZKW_EXISTS, "/r"), 22, 16);
-    assert_told(r, "begin 10|node / top|node / -|node /a 1|node /b |node /a -|node /a/c 3|end 22|");
+    assert_emitted(r, "begin 10|node / top|node / -|node /a 1|node /b |node /a -|node /a/c 3|end 22|");
 }
 
 static void batch_of_notices_is_read_then_applied(void **state)
@@ -195,7 +195,7 @@ static void batch_of_notices_is_read_then_applied(void **state)
     reply_data(r, b, 25, "2", 22, 0);
     reply_stat(r, parents[0], 25, 16);
     reply_stat(r, mark, 26, 16);
-    assert_told(r, "node /a 1|node /a/b 2|node / -|applied 26|");
+    assert_emitted(r, "node /a 1|node /a/b 2|node / -|applied 26|");
 }
 
 static void reply_from_before_a_recreation_is_dropped(void **state)
@@ -217,11 +217,11 @@ static void reply_from_before_a_recreation_is_dropped(void **state)
     int32_t parent_again = want(r, ZKW_EXISTS, "/r");
     int32_t mark_again = want(r, ZKW_EXISTS, "/r");
     /* With reads outstanding only what was known when the mark was asked for counts as applied: nothing new. */
-    assert_told(r, "gone /a @30|node / -|");
+    assert_emitted(r, "gone /a @30|node / -|");
     reply_data(r, again, 31, "new", 23, 0);
     reply_stat(r, parent_again, 31, 16);
     reply_stat(r, mark_again, 31, 16);
-    assert_told(r, "node /a new|node / -|applied 31|");
+    assert_emitted(r, "node /a new|node / -|applied 31|");
 }
 
 static void progress_under_load_is_what_was_surely_read(void **state)
@@ -232,7 +232,7 @@ static void progress_under_load_is_what_was_surely_read(void **state)
     reply_data(r, want(r, ZKW_GET_DATA, "/r/a"), 25, "1", 21, 0);
     reply_stat(r, want(r, ZKW_EXISTS, "/r"), 25, 16);
     int32_t mark = want(r, ZKW_EXISTS, "/r");
-    assert_told(r, "node /a 1|node / -|");
+    assert_emitted(r, "node /a 1|node / -|");
     fake_cork(r->fake);
     fake_notice(r->fake, ZKW_CHANGED, "/r/a");
     reply_stat(r, mark, 27, 16);
@@ -245,10 +245,10 @@ static void progress_under_load_is_what_was_surely_read(void **state)
     reply_stat(r, second, 29, 16);
     fake_uncork(r->fake);
     int32_t last = want(r, ZKW_GET_DATA, "/r/a");
-    assert_told(r, "node /a 2|applied 27|");
+    assert_emitted(r, "node /a 2|applied 27|");
     reply_data(r, last, 30, "3", 21, 0);
     reply_stat(r, want(r, ZKW_EXISTS, "/r"), 30, 16);
-    assert_told(r, "node /a 3|applied 30|");
+    assert_emitted(r, "node /a 3|applied 30|");
 }
 
 static void stat_waits_for_awaited_data(void **state)
@@ -265,10 +265,10 @@ static void stat_waits_for_awaited_data(void **state)
     reply_stat(r, mark, 26, 16);
     fake_uncork(r->fake);
     int32_t root = want(r, ZKW_GET_DATA, "/r");
-    assert_told(r, "node /a 1|");
+    assert_emitted(r, "node /a 1|");
     reply_data(r, root, 26, "changed", 16, 1);
     reply_stat(r, want(r, ZKW_EXISTS, "/r"), 26, 16);
-    assert_told(r, "node / changed|applied 26|");
+    assert_emitted(r, "node / changed|applied 26|");
 }
 
 static void notices_of_what_will_be_read_are_left_out(void **state)
@@ -284,7 +284,7 @@ static void notices_of_what_will_be_read_are_left_out(void **state)
     fake_uncork(r->fake);
     reply_data(r, want(r, ZKW_GET_DATA, "/r/a"), 22, "1", 21, 0);
     int32_t x = want(r, ZKW_GET_DATA, "/r/x");
-    assert_told(r, "begin 10|node / top|node / -|node /a 1|");
+    assert_emitted(r, "begin 10|node / top|node / -|node /a 1|");
     /* From here on /r/a has been read: what comes below it is news. */
     fake_notice(r->fake, ZKW_CREATED, "/r/a/c");
     int32_t c = want(r, ZKW_GET_DATA, "/r/a/c");
@@ -293,7 +293,7 @@ static void notices_of_what_will_be_read_are_left_out(void **state)
     reply_data(r, c, 23, "3", 23, 0);
     reply_stat(r, a, 23, 21);
     reply_stat(r, want(r, ZKW_EXISTS, "/r"), 24, 16);
-    assert_told(r, "node /x 9|node /a/c 3|node /a -|end 24|");
+    assert_emitted(r, "node /x 9|node /a/c 3|node /a -|end 24|");
 }
 
 static void node_deleted_while_it_is_listed_is_gone(void **state)
@@ -308,7 +308,7 @@ static void node_deleted_while_it_is_listed_is_gone(void **state)
     fake_uncork(r->fake);
     reply_stat(r, want(r, ZKW_EXISTS, "/r"), 21, 16);
     reply_stat(r, want(r, ZKW_EXISTS, "/r"), 21, 16);
-    assert_told(r, "begin 10|node / top|node / -|gone /a @21|node / -|end 21|");
+    assert_emitted(r, "begin 10|node / top|node / -|gone /a @21|node / -|end 21|");
 }
 
 static void unreadable_node_is_followed_without_data(void **state)
@@ -319,7 +319,7 @@ static void unreadable_node_is_followed_without_data(void **state)
     fake_reply(r->fake, want(r, ZKW_GET_DATA, "/r/secret"), 20, ZKW_NO_AUTH, NULL);
     reply_stat(r, want(r, ZKW_EXISTS, "/r/secret"), 20, 17);
     reply_stat(r, want(r, ZKW_EXISTS, "/r"), 20, 16);
-    assert_told(r, "begin 10|node / top|node / -|node /secret |end 20|");
+    assert_emitted(r, "begin 10|node / top|node / -|node /secret |end 20|");
 }
 
 static void missing_root_is_waited_for(void **state)
@@ -330,7 +330,7 @@ static void missing_root_is_waited_for(void **state)
     fake_notice(r->fake, ZKW_CREATED, "/r");
     reply_data(r, want(r, ZKW_GET_DATA, "/r"), 31, "top", 31, 0);
     reply_stat(r, want(r, ZKW_EXISTS, "/r"), 31, 31);
-    assert_told(r, "begin 1f|node / top|end 31|");
+    assert_emitted(r, "begin 1f|node / top|end 31|");
 }
 
 static void recreated_root_is_another_store(void **state)
@@ -339,11 +339,11 @@ static void recreated_root_is_another_store(void **state)
     start_empty(r);
     fake_notice(r->fake, ZKW_DELETED, "/r");
     fake_reply(r->fake, want(r, ZKW_EXISTS, "/r"), 30, ZKW_NO_NODE, NULL);
-    assert_told(r, "gone / @30|applied 30|");
+    assert_emitted(r, "gone / @30|applied 30|");
     fake_notice(r->fake, ZKW_CREATED, "/r");
     reply_data(r, want(r, ZKW_GET_DATA, "/r"), 32, "other", 32, 0);
     reply_stat(r, want(r, ZKW_EXISTS, "/r"), 32, 32);
-    assert_told(r, "begin 20|node / other|end 32|");
+    assert_emitted(r, "begin 20|node / other|end 32|");
 }
 
 static void progress_comes_without_changes(void **state)
@@ -351,7 +351,7 @@ static void progress_comes_without_changes(void **state)
     struct rig *r = *state;
     start_empty(r);
     reply_stat(r, want(r, ZKW_EXISTS, "/r"), 40, 16);
-    assert_told(r, "applied 40|");
+    assert_emitted(r, "applied 40|");
 }
 
 static void reconnect_reads_again(void **state)
@@ -365,14 +365,14 @@ static void reconnect_reads_again(void **state)
     fake_hang_up(r->fake);
     reply_data(r, start(r), 50, "top", 16, 0);
     reply_stat(r, want(r, ZKW_EXISTS, "/r"), 50, 16);
-    assert_told(r, "lost|begin 10|node / top|end 50|");
+    assert_emitted(r, "lost|begin 10|node / top|end 50|");
 }
 
 static void server_without_recursive_watches_is_left(void **state)
 {
     struct rig *r = *state;
     fake_reply(r->fake, want(r, ZKW_ADD_WATCH, "/r"), 10, ZKW_UNIMPLEMENTED, NULL);
-    assert_told(r, "lost|");
+    assert_emitted(r, "lost|");
     want(r, ZKW_GET_DATA, "/r");
     start(r);
 }
@@ -383,13 +383,13 @@ static void malformed_reply_ends_the_connection(void **state)
     buf_auto struct buf body = BUF_EMPTY;
     buf_add(&body, "\0\0\0\1z", 5);
     fake_reply(r->fake, start(r), 20, 0, &body);
-    assert_told(r, "lost|");
+    assert_emitted(r, "lost|");
     start(r);
 }
 
 static bool has_ended(void *arg)
 {
-    return strstr(buf_cstr(&obj_cast(arg, struct rig, RIG_MAGIC)->told), "end ") != NULL;
+    return strstr(buf_cstr(&obj_cast(arg, struct rig, RIG_MAGIC)->emitted), "end ") != NULL;
 }
 
 static void many_children_are_read_in_a_window(void **state)
@@ -421,7 +421,7 @@ static void many_children_are_read_in_a_window(void **state)
         reply_data(r, xids[n_answered++], 20, "x", 17, 0);
     reply_stat(r, want(r, ZKW_EXISTS, "/r"), 20, 16);
     fake_until(r->fake, has_ended, r);
-    assert_non_null(strstr(buf_cstr(&r->told), "node /n2499 x|end 20|"));
+    assert_non_null(strstr(buf_cstr(&r->emitted), "node /n2499 x|end 20|"));
 }
 
 #define CASE(fn) cmocka_unit_test_setup_teardown(fn, set_up, tear_down)

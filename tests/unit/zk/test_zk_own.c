@@ -17,27 +17,27 @@
 struct rig {
     struct obj obj;
     struct zko_set set;
-    struct buf told;
+    struct buf emitted;
 };
 
-static void on_tell(void *arg, const char *path, const struct store_stat *stat, const char *bytes, size_t len)
+static void on_node(void *arg, const char *path, const struct store_stat *stat, const char *bytes, size_t len)
 {
     struct rig *r = obj_cast(arg, struct rig, RIG_MAGIC);
-    buf_addf(&r->told, "%s=%.*s@%d ", path, (int)len, bytes, (int)stat->mzxid);
+    buf_addf(&r->emitted, "%s=%.*s@%d ", path, (int)len, bytes, (int)stat->mzxid);
 }
 
 static void on_reread(void *arg, const char *path, int64_t zxid)
 {
     struct rig *r = obj_cast(arg, struct rig, RIG_MAGIC);
-    buf_addf(&r->told, "read %s after %d ", path, (int)zxid);
+    buf_addf(&r->emitted, "read %s after %d ", path, (int)zxid);
 }
 
 static void on_settled(void *arg)
 {
-    buf_addf(&obj_cast(arg, struct rig, RIG_MAGIC)->told, "settled ");
+    buf_addf(&obj_cast(arg, struct rig, RIG_MAGIC)->emitted, "settled ");
 }
 
-static const struct zko_ops ops = {on_tell, on_reread, on_settled};
+static const struct zko_ops ops = {on_node, on_reread, on_settled};
 
 static int set_up(void **state)
 {
@@ -54,7 +54,7 @@ static int tear_down(void **state)
 {
     struct rig *r = *state;
     zko_clear(&r->set);
-    buf_fini(&r->told);
+    buf_fini(&r->emitted);
     free(r);
     return 0;
 }
@@ -65,10 +65,10 @@ static void done(struct zko *own, int64_t zxid, const char *data)
     zko_done(own, &stat, data, strlen(data));
 }
 
-static void assert_told(struct rig *r, const char *text)
+static void assert_emitted(struct rig *r, const char *text)
 {
-    assert_string_equal(buf_cstr(&r->told), text);
-    buf_clear(&r->told);
+    assert_string_equal(buf_cstr(&r->emitted), text);
+    buf_clear(&r->emitted);
 }
 
 static void notice_then_answer(void **state)
@@ -79,9 +79,9 @@ static void notice_then_answer(void **state)
     assert_true(zko_notice(&r->set, "/a", ZKW_CHANGED, 4));
     assert_true(zko_is_noticed(&r->set, "/a"));
     assert_int_equal(zko_floor(&r->set), 4);
-    assert_told(r, "");
+    assert_emitted(r, "");
     done(own, 5, "new");
-    assert_told(r, "/a=new@5 settled ");
+    assert_emitted(r, "/a=new@5 settled ");
     assert_true(zko_floor(&r->set) == INT64_MAX);
     assert_false(zko_notice(&r->set, "/a", ZKW_CHANGED, 5));
 }
@@ -90,9 +90,9 @@ static void answer_then_notice(void **state)
 {
     struct rig *r = *state;
     done(zko_begin(&r->set, "/a", ZKW_CREATED), 5, "new");
-    assert_told(r, "");
+    assert_emitted(r, "");
     assert_true(zko_notice(&r->set, "/a", ZKW_CREATED, 4));
-    assert_told(r, "/a=new@5 ");
+    assert_emitted(r, "/a=new@5 ");
     assert_false(zko_notice(&r->set, "/a", ZKW_CHANGED, 5));
 }
 
@@ -103,7 +103,7 @@ static void second_notice_is_read(void **state)
     assert_true(zko_notice(&r->set, "/a", ZKW_CHANGED, 4));
     assert_false(zko_notice(&r->set, "/a", ZKW_CHANGED, 4));
     done(own, 5, "old by now");
-    assert_told(r, "");
+    assert_emitted(r, "");
 }
 
 static void notice_of_another_kind_is_read(void **state)
@@ -113,7 +113,7 @@ static void notice_of_another_kind_is_read(void **state)
     assert_false(zko_notice(&r->set, "/a", ZKW_CREATED, 4));
     assert_false(zko_notice(&r->set, "/a", ZKW_CHANGED, 4));
     done(own, 5, "x");
-    assert_told(r, "");
+    assert_emitted(r, "");
 }
 
 static void second_write_makes_both_ordinary(void **state)
@@ -122,10 +122,10 @@ static void second_write_makes_both_ordinary(void **state)
     struct zko *own = zko_begin(&r->set, "/a", ZKW_CHANGED);
     assert_true(zko_notice(&r->set, "/a", ZKW_CHANGED, 4));
     assert_null(zko_begin(&r->set, "/a", ZKW_CHANGED));
-    assert_told(r, "read /a after 4 settled ");
+    assert_emitted(r, "read /a after 4 settled ");
     assert_false(zko_notice(&r->set, "/a", ZKW_CHANGED, 6));
     done(own, 5, "x");
-    assert_told(r, "");
+    assert_emitted(r, "");
 }
 
 static void failed_write_is_read_if_it_was_noticed(void **state)
@@ -134,13 +134,13 @@ static void failed_write_is_read_if_it_was_noticed(void **state)
     struct zko *own = zko_begin(&r->set, "/a", ZKW_CHANGED);
     assert_true(zko_notice(&r->set, "/a", ZKW_CHANGED, 4));
     zko_failed(own);
-    assert_told(r, "read /a after 4 settled ");
+    assert_emitted(r, "read /a after 4 settled ");
     zko_failed(zko_begin(&r->set, "/a", ZKW_CHANGED));
-    assert_told(r, "");
+    assert_emitted(r, "");
     assert_false(zko_notice(&r->set, "/a", ZKW_CHANGED, 4));
 }
 
-static void deleted_node_is_not_told(void **state)
+static void deleted_node_is_not_emitted(void **state)
 {
     struct rig *r = *state;
     struct zko *own = zko_begin(&r->set, "/a", ZKW_CREATED);
@@ -149,19 +149,19 @@ static void deleted_node_is_not_told(void **state)
     assert_true(zko_floor(&r->set) == INT64_MAX);
     assert_false(zko_notice(&r->set, "/a", ZKW_CREATED, 6));
     done(own, 5, "x");
-    assert_told(r, "");
+    assert_emitted(r, "");
 }
 
-static void hurry_reads_what_was_noticed(void **state)
+static void expediting_reads_what_was_noticed(void **state)
 {
     struct rig *r = *state;
     struct zko *own = zko_begin(&r->set, "/a", ZKW_CREATED);
     zko_expedite(&r->set, "/a");
     assert_true(zko_notice(&r->set, "/a", ZKW_CREATED, 4));
     zko_expedite(&r->set, "/a");
-    assert_told(r, "read /a after 4 ");
+    assert_emitted(r, "read /a after 4 ");
     done(own, 5, "x");
-    assert_told(r, "");
+    assert_emitted(r, "");
 }
 
 static void answer_without_notice_is_forgotten_in_time(void **state)
@@ -171,10 +171,10 @@ static void answer_without_notice_is_forgotten_in_time(void **state)
     zko_applied(&r->set, 4);
     zko_applied(&r->set, 5);
     assert_false(zko_notice(&r->set, "/hidden", ZKW_CHANGED, 7));
-    assert_told(r, "");
+    assert_emitted(r, "");
 }
 
-static void cleared_set_tells_nothing(void **state)
+static void cleared_set_emits_nothing(void **state)
 {
     struct rig *r = *state;
     struct zko *under_way = zko_begin(&r->set, "/a", ZKW_CHANGED);
@@ -185,7 +185,7 @@ static void cleared_set_tells_nothing(void **state)
     assert_true(zko_floor(&r->set) == INT64_MAX);
     done(under_way, 6, "x");
     zko_failed(noticed);
-    assert_told(r, "");
+    assert_emitted(r, "");
 }
 
 #define CASE(fn) cmocka_unit_test_setup_teardown(fn, set_up, tear_down)
@@ -199,10 +199,10 @@ int main(void)
         CASE(notice_of_another_kind_is_read),
         CASE(second_write_makes_both_ordinary),
         CASE(failed_write_is_read_if_it_was_noticed),
-        CASE(deleted_node_is_not_told),
-        CASE(hurry_reads_what_was_noticed),
+        CASE(deleted_node_is_not_emitted),
+        CASE(expediting_reads_what_was_noticed),
         CASE(answer_without_notice_is_forgotten_in_time),
-        CASE(cleared_set_tells_nothing),
+        CASE(cleared_set_emits_nothing),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -110,7 +110,7 @@ static void who_we_are_is_read_from_the_keytab(void **state)
     }
 }
 
-static void who_we_cannot_be_is_told(void **state)
+static void a_principal_that_cannot_be_used_is_explained(void **state)
 {
     struct rig *r = *state;
     const struct {
@@ -316,7 +316,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         CASE(who_we_are_is_read_from_the_keytab),
-        CASE(who_we_cannot_be_is_told),
+        CASE(a_principal_that_cannot_be_used_is_explained),
         CASE(the_host_in_a_principal_is_this_one),
         CASE(errors_name_a_remedy),
         CASE(no_layer_is_chosen),

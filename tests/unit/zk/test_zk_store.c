@@ -348,7 +348,7 @@ static void lose_multi(struct rig *r)
 }
 
 /* Each operation is judged by itself, each from its own node on upwards. */
-static void lost_multi_is_unknown_when_no_operation_tells(void **state)
+static void lost_multi_is_unknown_when_no_operation_proves_anything(void **state)
 {
     struct rig *r = *state;
     lose_multi(r);
@@ -643,7 +643,7 @@ int main(void)
         CASE(lost_delete_of_another_node_is_not_made_again),
         CASE(lost_set_whose_data_are_there_is_done),
         CASE(lost_set_under_another_is_unknown),
-        CASE(lost_multi_is_unknown_when_no_operation_tells),
+        CASE(lost_multi_is_unknown_when_no_operation_proves_anything),
         CASE(lost_multi_is_made_again_when_one_operation_was_not_done),
         CASE(nothing_overtakes_a_write_in_question),
         CASE(lost_too_often_is_unknown),

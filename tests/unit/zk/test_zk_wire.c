@@ -128,7 +128,7 @@ static void hello_answers_are_checked(void **state)
     assert_int_equal(zkw_get_hello((struct zkw_bytes){fat, sizeof fat}, &got), ERR_PARSE);
 }
 
-static void stat_members_are_told_apart(void **state)
+static void stat_members_have_their_places(void **state)
 {
     (void)state;
     buf_auto struct buf b = BUF_EMPTY;
@@ -227,7 +227,7 @@ int main(void)
         cmocka_unit_test(frames_have_a_limit),
         cmocka_unit_test(hello_is_as_the_server_expects),
         cmocka_unit_test(hello_answers_are_checked),
-        cmocka_unit_test(stat_members_are_told_apart),
+        cmocka_unit_test(stat_members_have_their_places),
         cmocka_unit_test(containers_are_not_ephemeral),
         cmocka_unit_test(urls_are_split),
         cmocka_unit_test(server_lists_are_read),
