@@ -7,6 +7,7 @@ import os
 import subprocess
 
 import instances
+import process
 from harness import BIN, Daemon, end_process, free_port, wait_for
 from question import ask
 
@@ -109,7 +110,7 @@ class Dnsd(Daemon):
 
     def __init__(self, feed_url, workers, event="feed_synced", **more):
         self.port = free_port()
-        super().__init__("dnsd", {**dnsd_options(feed_url, self.port, workers), **more})
+        super().__init__("dnsd", {**dnsd_options(feed_url, self.port, workers), **more}, process.DAEMON_ENV)
         self.start()
         if event:
             self.event(event, timeout=600)

@@ -1,6 +1,8 @@
 """What processes use: CPU time and memory of a process and its children, from /proc."""
 import os
 
+DAEMON_ENV = {"GLIBC_TUNABLES": "glibc.malloc.hugetlb=1"}  # how registryd and dnsd are to run: docs/performance.md, Large pages
+
 
 def tree(pid):
     """pid and all that descend from it."""

@@ -57,7 +57,7 @@ class Registryd(Daemon):
         super().__init__("registryd", {
             "hadoop.registry.store": f"zk://{zk.address}{root}", "bobbin.data.dir": place,
             "hadoop.registry.zk.follow.quorum": f"127.0.0.1:{follow_port or zk.port}",
-            "hadoop.registry.http.address": f"127.0.0.1:{self.port}"})
+            "hadoop.registry.http.address": f"127.0.0.1:{self.port}"}, process.DAEMON_ENV)
 
     def __enter__(self):
         self.start()

@@ -49,7 +49,8 @@ def _embedded(n, say):
     with tempfile.TemporaryDirectory(prefix="bobbin-bench-") as place:
         store, port = f"file:{place}/store", free_port()
         subprocess.run([os.path.join(BIN, "bench_registry_fill"), store, "make", str(n)], check=True, stdout=subprocess.DEVNULL)
-        reg = Daemon("registryd", {"hadoop.registry.store": store, "bobbin.data.dir": place, "hadoop.registry.http.address": f"127.0.0.1:{port}"})
+        reg = Daemon("registryd", {"hadoop.registry.store": store, "bobbin.data.dir": place, "hadoop.registry.http.address": f"127.0.0.1:{port}"},
+                     process.DAEMON_ENV)
         reg.port = port
         say(f"registry: {n} records on the embedded store")
         try:

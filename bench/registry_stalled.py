@@ -93,7 +93,8 @@ def run(say):
     with tempfile.TemporaryDirectory(prefix="bobbin-bench-") as place:
         store, port = f"file:{place}/store", free_port()
         subprocess.run([os.path.join(BIN, "bench_registry_fill"), store, "make", str(RECORDS)], check=True, stdout=subprocess.DEVNULL)
-        reg = Daemon("registryd", {"hadoop.registry.store": store, "bobbin.data.dir": place, "hadoop.registry.http.address": f"127.0.0.1:{port}"})
+        reg = Daemon("registryd", {"hadoop.registry.store": store, "bobbin.data.dir": place, "hadoop.registry.http.address": f"127.0.0.1:{port}"},
+                     process.DAEMON_ENV)
         reg.port = port
         try:
             reg.start("registry_synced")

@@ -52,7 +52,7 @@ def _resident_mib(pid):
 
 
 def _settled_mib(pid):
-    """Resident, when it no longer falls: the heap is settled a second after a large change."""
+    """Resident, when it no longer falls."""
     least, same_since = _resident_mib(pid)[0], time.monotonic()
     while time.monotonic() - same_since < 2:
         time.sleep(0.1)

@@ -2,7 +2,8 @@
 #include "events.h"
 #include "options.h"
 #include "base/obj.h"
-#include "run/heap.h"
+
+#include <malloc.h>
 
 static const struct opt_def option_rows[] = {OPTIONS_ROWS(DNSD_OPTIONS)};
 static const struct metric_def metric_rows[] = {METRICS_ROWS(DNSD_METRICS) NET_COUNTERS(DNSD_NET_METRIC_ROW)
@@ -22,6 +23,7 @@ int main(int argc, char **argv)
                                    .reload = dnsd_reload,
                                    .app_size = sizeof(struct dnsd),
                                    .app_magic = DNSD_MAGIC};
-    heap_one_arena();
+    /* One arena: what one thread allocates another one frees, and arenas of their own would mostly hold free memory. */
+    mallopt(M_ARENA_MAX, 1);
     return daemon_main(&def, argc, argv);
 }

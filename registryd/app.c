@@ -48,21 +48,7 @@ static void on_synced(void *arg)
     struct registryd *app = arg;
     log_emit(&ev_registry_synced, LOG_STR("store", mirror_store_id(app->mirror)),
              LOG_INT("nodes", mirror_n_nodes(app->mirror)));
-    app->n_changes = 0;
-    heap_mind(app->heap, mirror_n_nodes(app->mirror));
     set_readiness(app);
-}
-
-/* The heap is settled anew when a quarter of what it holds has changed. */
-static void on_change(void *arg, enum mirror_change kind, const char *path, const struct mirror_node *node,
-                      const char *old_data, size_t old_len, int64_t zxid)
-{
-    (void)kind, (void)path, (void)node, (void)old_data, (void)old_len, (void)zxid;
-    struct registryd *app = arg;
-    if (++app->n_changes < mirror_n_nodes(app->mirror) / 4)
-        return;
-    heap_mind(app->heap, app->n_changes);
-    app->n_changes = 0;
 }
 
 static void on_stale(void *arg, const struct err_info *why)
@@ -83,7 +69,7 @@ static void on_applied(void *arg, int64_t zxid)
 }
 
 static const struct mirror_listener listener = {
-    .synced = on_synced, .change = on_change, .applied = on_applied, .stale = on_stale};
+    .synced = on_synced, .applied = on_applied, .stale = on_stale};
 
 /* Who registryd is to the store and who may do what, and the operations that make nodes accordingly. */
 static void operations_make(struct registryd *app, const struct options *o)
@@ -157,7 +143,6 @@ static int store_start(struct daemon *d, void *arg, struct err_info *why)
         forget_access(app);
         return err;
     }
-    app->heap = heap_new(daemon_loop(d));
     app->mirror = mirror_new(app->store);
     go_on(app, o);
     mirror_listen(app->mirror, &listener, app);
@@ -176,7 +161,6 @@ static void on_store_closed(void *arg)
     index_free(app->index);
     mirror_free(app->mirror);
     shown_free(app->shown);
-    heap_free(app->heap);
     feed_free(app->feed); /* it listens to the mirror as long as that lives */
     daemon_stopped(app->daemon);
 }

@@ -13,7 +13,6 @@
 #include "registry/ops_store.h"
 #include "cleanup/rm_poll.h"
 #include "run/daemon.h"
-#include "run/heap.h"
 #include "run/log.h"
 #include "store/mirror/mirror.h"
 #include "store/store.h"
@@ -22,9 +21,7 @@ struct registryd {
     struct daemon *daemon;
     struct store *store;
     struct mirror *mirror;
-    struct heap *heap;
     struct shown *shown; /* NULL: cannot be kept */
-    size_t n_changes;    /* since the heap was last to be settled */
     struct reg_store *ops;
     struct access *access;
     struct accessors *accessors;

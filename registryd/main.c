@@ -3,7 +3,8 @@
 #include "options.h"
 
 #include "base/obj.h"
-#include "run/heap.h"
+
+#include <malloc.h>
 
 static const struct opt_def option_rows[] = {OPTIONS_ROWS(REGISTRYD_OPTIONS)};
 static const struct metric_def metric_rows[] = {METRICS_ROWS(REGISTRYD_METRICS)};
@@ -19,6 +20,7 @@ int main(int argc, char **argv)
                                    .steps = registryd_steps,
                                    .n_steps = registryd_n_steps,
                                    .app_size = sizeof(struct registryd)};
-    heap_one_arena();
+    /* One arena: what one thread allocates another one frees, and arenas of their own would mostly hold free memory. */
+    mallopt(M_ARENA_MAX, 1);
     return daemon_main(&def, argc, argv);
 }

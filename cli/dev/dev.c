@@ -79,6 +79,7 @@ int dev_run(struct cli *cli, struct err_info *why)
 
     if (err)
         return err;
+    setenv("GLIBC_TUNABLES", "glibc.malloc.hugetlb=1", 0); /* the heaps of the daemons in large pages */
     if (d.is_check)
         cli->failure_code = CHECK_FAILED;
     obj_init(&d.obj, DEV_MAGIC);

@@ -115,7 +115,6 @@ static bool take_in_one(struct follow *f, struct zone_tx *tx)
         packed_read(k, &c->text);
         guard_returned(f->guard, c->text.path);
     }
-    c->n_work++;
     records_replace(f->records, tx, packed_like(records_set(f->records), k), k);
     return true;
 }
@@ -145,7 +144,6 @@ static bool apply_one(struct follow *f, struct zone_tx *tx)
         return false;
     struct change *change = c->at->value;
     map_remove(&c->batch, change->path);
-    c->n_work++;
     apply(f, tx, change);
     return true;
 }
@@ -286,7 +284,6 @@ static void commit_done(void *arg, int err)
     if (c->n_released)
         guard_restart(f->guard);
     log_commit(f);
-    heap_mind(f->heap, c->n_work);
     c->is_on = c->has_begun = false;
     if (*revision)
         follow_publish(f, revision);

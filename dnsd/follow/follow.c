@@ -231,7 +231,6 @@ struct follow *follow_new(const struct follow_def *def)
     f->walks = walks_new(def->loop, records_set(f->records));
     f->commit_timer = run_timer_new(def->loop, on_commit_timer, f);
     f->age_timer = run_timer_new(def->loop, on_age_timer, f);
-    f->heap = heap_new(def->loop);
     return f;
 }
 
@@ -274,7 +273,6 @@ void follow_stop(struct follow *f)
     walks_free(f->walks);
     waiters_free(f->waiters);
     guard_free(f->guard);
-    heap_free(f->heap);
     run_timer_free(f->commit_timer);
     run_timer_free(f->age_timer);
     pending_free(f->pending);

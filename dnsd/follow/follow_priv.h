@@ -15,7 +15,6 @@
 #include "follow/freshness.h"
 #include "follow/pending.h"
 #include "follow/waiters.h"
-#include "run/heap.h"
 
 #define FOLLOW_MAGIC OBJ_MAGIC('F', 'O', 'L', 'W')
 
@@ -39,7 +38,7 @@ struct commit {
     int64_t until_ms;
     struct map batch; /* path -> struct change */
     struct map released, hosts;
-    size_t n_removals, n_released, n_work;
+    size_t n_removals, n_released;
     bool is_snapshot, is_restored; /* is_restored: the snapshot is the one on disk */
     struct packed_set snapshot;
     struct packed_text text;       /* of the record that is worked on */
@@ -64,7 +63,6 @@ struct follow {
     uint64_t n_commits;
     bool has_put;    /* a record came since on_drained */
     bool is_refused; /* the registry refuses to be followed, and that was logged */
-    struct heap *heap;
     struct run_timer *commit_timer, *age_timer;
     int64_t commit_at_ms; /* commit_timer; INT64_MAX: stopped */
 };
