@@ -5,7 +5,6 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include <arpa/inet.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,51 +13,7 @@
 #include "base/mem.h"
 #include "bobbin/record.h"
 #include "names/map.h"
-#include "wire/rdata.h"
-
-struct lines {
-    char *items[64];
-    size_t n;
-};
-
-static void rdata_text(const struct zone_rr *rr, struct buf *out)
-{
-    char name[NAME_TEXT_MAX], ip[64];
-    if (rr->type == DNS_A || rr->type == DNS_AAAA) {
-        buf_add_str(out, inet_ntop(rr->type == DNS_A ? AF_INET : AF_INET6, rr->rdata, ip, sizeof ip));
-    } else if (rr->type == DNS_SRV) {
-        buf_addf(out, "%u %u %u %s", wire_get16(rr->rdata), wire_get16(rr->rdata + 2),
-                 wire_get16(rr->rdata + 4), name_to_text(rr->rdata + 6, name));
-    } else if (rr->type == DNS_PTR) {
-        buf_add_str(out, name_to_text(rr->rdata, name));
-    } else {
-        for (size_t i = 0; i < rr->rdlen; i += 1u + rr->rdata[i])
-            buf_addf(out, "%s\"%.*s\"", i ? " " : "", rr->rdata[i], (const char *)rr->rdata + i + 1);
-    }
-}
-
-static void collect(void *arg, const struct zone_rr *rr)
-{
-    struct lines *l = arg;
-    char owner[NAME_TEXT_MAX], type[16];
-    struct buf line = BUF_EMPTY;
-    assert_int_equal(rdata_check(rr->type, rr->rdata, rr->rdlen), 0);
-    buf_addf(&line, "%s %u %s ", name_to_text(rr->owner, owner), rr->ttl_s, dns_type_text(rr->type, type));
-    rdata_text(rr, &line);
-    char *text = buf_take(&line);
-    for (size_t i = 0; i < l->n; i++)
-        if (strcmp(l->items[i], text) == 0) {
-            free(text); /* the same record twice is counted once by the zone */
-            return;
-        }
-    assert_true(l->n < 64);
-    l->items[l->n++] = text;
-}
-
-static int by_text(const void *a, const void *b)
-{
-    return strcmp(*(char *const *)a, *(char *const *)b);
-}
+#include "names_kit.h"
 
 /* Options of the cases; a test that changes them sets them back. */
 static struct map_options base_options = {.ttl_s = 30};
@@ -74,21 +29,14 @@ static unsigned expect(const char *path, const char *json, const char *want)
     assert_true(name_from_text("dev.test.", 9, domain) > 0);
     struct map_options options = base_options;
     options.domain = domain;
-    struct lines got = {{NULL}, 0};
-    struct map_sink sink = {.rr = collect, .arg = &got};
+    struct kit_lines got = {.n = 0};
+    struct map_sink sink = {.rr = kit_on_rr, .arg = &got};
     size_t len = 0;
     char *packed = map_pack(record, &len);
     unsigned left_out = packed ? map_produce(&options, path, packed, len, &sink) : 0;
     reg_record_free(record);
     free(packed);
-    qsort(got.items, got.n, sizeof got.items[0], by_text);
-    struct buf text = BUF_EMPTY;
-    for (size_t i = 0; i < got.n; i++) {
-        buf_addf(&text, "%s\n", got.items[i]);
-        free(got.items[i]);
-    }
-    assert_string_equal(buf_cstr(&text), want);
-    buf_fini(&text);
+    kit_expect(&got, want);
     return left_out;
 }
 

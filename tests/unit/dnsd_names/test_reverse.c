@@ -130,11 +130,32 @@ static void split_subnets(void **state)
     }
 }
 
+static void name_of_an_address(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *address, *name;
+    } cases[] = {
+        {"172.17.0.19", "19.0.17.172.in-addr.arpa."},
+        {"255.255.255.255", "255.255.255.255.in-addr.arpa."},
+        {"fd00::13", "3.1.0.0.0.0.0.0.0.0.0.0.0.0.0.0.0.0.0.0.0.0.0.0.0.0.0.0.0.0.d.f.ip6.arpa."},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct addr a;
+        uint8_t name[NAME_MAX_LEN];
+        char text[NAME_TEXT_MAX];
+        assert_int_equal(addr_read(cases[i].address, &a), 0);
+        int len = reverse_name(&a, name);
+        assert_int_equal(len, name_len(name, sizeof name));
+        assert_string_equal(name_to_text(name, text), cases[i].name);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(outcomes), cmocka_unit_test(every_16_of_a_12), cmocka_unit_test(malformed),
-        cmocka_unit_test(slices),   cmocka_unit_test(split_subnets),
+        cmocka_unit_test(slices),   cmocka_unit_test(split_subnets),    cmocka_unit_test(name_of_an_address),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
