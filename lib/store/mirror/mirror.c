@@ -24,12 +24,13 @@
 #include "base/path.h"
 #include "run/log.h"
 #include "run/task.h"
+#include "store/mirror/identity.h"
 #include "store/mirror/intake.h"
 #include "store/mirror/tree.h"
+#include "store/mirror/waiters.h"
 #include "store/store_backend.h"
 
 #define MIRROR_MAGIC OBJ_MAGIC('M', 'I', 'R', 'R')
-#define WAITER_MAGIC OBJ_MAGIC('M', 'W', 'A', 'I')
 
 #define MIRROR_EVENTS(X)                                                                                     \
     X(store_went_back, LOG_WARN,                                                                             \
@@ -40,8 +41,6 @@ LOG_DECLARE(MIRROR_EVENTS)
 enum { SWEEP_STEP_NODES = 200, FREE_STEP_NODES = 200 };
 /** Most bytes of a node's data that are brought into the cache for who has looked it up: as many lines as a core waits for at once. */
 enum { DATA_AHEAD = 512 };
-/** Most digits that a store's own id has; four more are allowed (store.h). */
-enum { STORE_ID_LEN = 16 };
 
 enum mirror_state {
     MIRROR_IDLE,     /* nothing is being read; changes go to `tree` */
@@ -56,18 +55,6 @@ struct listener {
     void *arg;
 };
 
-/** Somebody who waits for a revision. Its timer is the time limit and, once err is 0, the way back to the loop. */
-struct waiter {
-    struct obj obj;
-    TAILQ_ENTRY(waiter) link;
-    struct mirror *mirror;
-    int64_t zxid;
-    int err;
-    struct run_timer *timer;
-    void (*fn)(void *arg, int err);
-    void *arg;
-};
-
 struct mirror {
     struct obj obj;
     struct run_loop *loop;
@@ -76,20 +63,18 @@ struct mirror {
     enum mirror_state state;
     bool is_ready, is_stale;
     struct err_info stale;
-    char store_id
-        [STORE_REVISION_MAX]; /* what readers are shown: that of the tree, or more after it went back */
-    char tree_id[STORE_REVISION_MAX], aside_id[STORE_REVISION_MAX]; /* as the store names them */
-    struct mirror_past past;                                        /* tree_id is "" when there is none */
-    bool is_older;                 /* the store has gone back; published at the end of the full read */
-    uint32_t generation : 24;      /* as in the items */
-    int64_t applied;               /* published to listeners */
-    int64_t pending_applied;       /* to be published when the full read is complete */
-    int64_t latest;                /* largest number seen of this store */
-    struct mirror_garbage garbage; /* of trees that nobody reads any more */
+    struct mirror_identity identity;
+    char aside_id[STORE_REVISION_MAX]; /* of the store that `aside` is of, as the store names it */
+    bool is_older;                     /* the store has gone back; published at the end of the full read */
+    uint32_t generation : 24;          /* as in the items */
+    int64_t applied;                   /* published to listeners */
+    int64_t pending_applied;           /* to be published when the full read is complete */
+    int64_t latest;                    /* largest number seen of this store */
+    struct mirror_garbage garbage;     /* of trees that nobody reads any more */
     struct run_task *freeing, *sweep;
     struct buf sweep_path; /* last path the sweep has dealt with; empty: none */
     TAILQ_HEAD(, listener) listeners;
-    TAILQ_HEAD(, waiter) waiters;
+    struct mirror_waiters waiters;
 };
 
 /* ---- notifying the listeners ---- */
@@ -116,17 +101,6 @@ static void notify_stale(struct mirror *m, const struct err_info *why)
     }
 }
 
-static void waiters_wake(struct mirror *m)
-{
-    struct waiter *waiter;
-    TAILQ_FOREACH (waiter, &m->waiters, link) {
-        if (waiter->err && waiter->zxid <= m->applied) {
-            waiter->err = 0;
-            run_timer_start(waiter->timer, 0, 0);
-        }
-    }
-}
-
 static void notify_applied(struct mirror *m, int64_t zxid)
 {
     struct listener *l;
@@ -136,7 +110,7 @@ static void notify_applied(struct mirror *m, int64_t zxid)
         if (l->ops->applied)
             l->ops->applied(l->arg, m->applied);
     }
-    waiters_wake(m);
+    mirror_waiters_wake(&m->waiters, m->applied);
 }
 
 /* ---- nodes ---- */
@@ -290,25 +264,22 @@ static void notify_synced(struct mirror *m)
     }
 }
 
-/** What it was numbered by is used up: an id of which nothing was shown yet. */
-static void take_new_id(struct mirror *m, int64_t shown)
+/** The store has gone back behind `seen`, the newest number that readers have got: they get a new id. */
+static void renew_identity(struct mirror *m, int64_t seen)
 {
     char old_id[STORE_REVISION_MAX];
-    memcpy(old_id, m->store_id, sizeof old_id);
-    while (strcmp(old_id, m->store_id) == 0)
-        snprintf(m->store_id, sizeof m->store_id, "%.*s%.*s%04x",
-                 STORE_ID_LEN - (int)strnlen(m->tree_id, STORE_ID_LEN), "0000000000000000", STORE_ID_LEN,
-                 m->tree_id, arc4random_uniform(1 << 16));
-    log_emit(&ev_store_went_back, LOG_STR("was", old_id), LOG_INT("applied", shown),
-             LOG_STR("store", m->store_id), LOG_INT("zxid", m->pending_applied));
+    memcpy(old_id, m->identity.store_id, sizeof old_id);
+    mirror_identity_renew(&m->identity);
+    log_emit(&ev_store_went_back, LOG_STR("was", old_id), LOG_INT("applied", seen),
+             LOG_STR("store", m->identity.store_id), LOG_INT("zxid", m->pending_applied));
 }
 
-/** The tree stays; what it is numbered by is new. */
+/** The tree stays, under another id. */
 static void become_another(struct mirror *m)
 {
     for (struct mirror_item *item = m->tree.root; item; item = mirror_tree_walk(m->tree.root, item))
         item->node.user = NULL;
-    take_new_id(m, m->applied);
+    renew_identity(m, m->applied);
     m->applied = m->pending_applied;
     notify_synced(m);
 }
@@ -371,25 +342,15 @@ static void tree_drop(struct mirror *m, struct mirror_tree *tree)
         run_task_start(m->freeing);
 }
 
-/** The ids of what was read aside: the first store may be the one of before. */
-static void take_ids(struct mirror *m)
-{
-    memcpy(m->tree_id, m->aside_id, sizeof m->tree_id);
-    memcpy(m->store_id, m->aside_id, sizeof m->store_id);
-    if (m->is_ready || strcmp(m->past.tree_id, m->tree_id) != 0)
-        return;
-    memcpy(m->store_id, m->past.store_id, sizeof m->store_id);
-    if (m->pending_applied < m->past.newest)
-        take_new_id(m, m->past.newest);
-}
-
 /** The tree that was read aside becomes the mirror's; the old one lives until the listeners have let go of it. */
 static void aside_publish(struct mirror *m)
 {
     struct mirror_tree old = m->tree;
     m->tree = m->aside;
     m->aside = (struct mirror_tree){0};
-    take_ids(m);
+    int64_t seen = mirror_identity_adopt(&m->identity, m->aside_id);
+    if (m->pending_applied < seen)
+        renew_identity(m, seen);
     m->is_ready = true;
     m->state = MIRROR_IDLE;
     m->applied = m->pending_applied;
@@ -405,7 +366,7 @@ static void on_begin(struct mirror *m, const char *store_id)
     run_task_stop(m->sweep);
     tree_drop(m, &m->aside);
     m->generation++;
-    if (m->is_ready && strcmp(store_id, m->tree_id) == 0) {
+    if (m->is_ready && strcmp(store_id, m->identity.tree_id) == 0) {
         m->state = MIRROR_READING;
         m->latest = larger(m->latest, m->applied);
         m->pending_applied = m->applied;
@@ -495,49 +456,15 @@ static bool take(void *arg, const struct mirror_event *event, size_t *n_left)
 
 /* ---- waiting ---- */
 
-static void waiter_free(struct waiter *waiter)
-{
-    TAILQ_REMOVE(&waiter->mirror->waiters, waiter, link);
-    run_timer_free(waiter->timer);
-    obj_fini(&waiter->obj);
-    free(waiter);
-}
-
-static void waiter_due(void *arg)
-{
-    struct waiter *waiter = obj_cast(arg, struct waiter, WAITER_MAGIC);
-    void (*fn)(void *, int) = waiter->fn;
-    void *fn_arg = waiter->arg;
-    int err = waiter->err;
-    waiter_free(waiter);
-    fn(fn_arg, err);
-}
-
 void mirror_when_applied(struct mirror *m, int64_t zxid, int64_t timeout_ms, void (*fn)(void *arg, int err),
                          void *arg)
 {
-    struct waiter *waiter = mem_new(struct waiter);
-    bool is_there = m->is_ready && zxid <= m->applied;
-    obj_init(&waiter->obj, WAITER_MAGIC);
-    waiter->mirror = m;
-    waiter->zxid = zxid;
-    waiter->err = is_there ? 0 : ERR_TIMEOUT;
-    waiter->fn = fn;
-    waiter->arg = arg;
-    waiter->timer = run_timer_new(m->loop, waiter_due, waiter);
-    TAILQ_INSERT_TAIL(&m->waiters, waiter, link);
-    run_timer_start(waiter->timer, is_there || timeout_ms < 0 ? 0 : (uint64_t)timeout_ms, 0);
+    mirror_waiters_add(&m->waiters, zxid, m->is_ready && zxid <= m->applied, timeout_ms, fn, arg);
 }
 
 void mirror_forget(struct mirror *m, void *arg)
 {
-    struct waiter *waiter = TAILQ_FIRST(&m->waiters);
-    while (waiter) {
-        struct waiter *next = TAILQ_NEXT(waiter, link);
-        if (waiter->arg == arg)
-            waiter_free(waiter);
-        waiter = next;
-    }
+    mirror_waiters_forget(&m->waiters, arg);
 }
 
 /* ---- life and reading ---- */
@@ -550,7 +477,7 @@ struct mirror *mirror_new(struct store *s)
     m->sweep = run_task_new(m->loop, sweep_step, m);
     m->freeing = run_task_new(m->loop, free_step, m);
     TAILQ_INIT(&m->listeners);
-    TAILQ_INIT(&m->waiters);
+    mirror_waiters_init(&m->waiters, m->loop);
     m->intake = mirror_intake_new(s, take, m);
     return m;
 }
@@ -558,8 +485,7 @@ struct mirror *mirror_new(struct store *s)
 void mirror_free(struct mirror *m)
 {
     struct listener *l;
-    while (!TAILQ_EMPTY(&m->waiters))
-        waiter_free(TAILQ_FIRST(&m->waiters));
+    mirror_waiters_fini(&m->waiters);
     while ((l = TAILQ_FIRST(&m->listeners))) {
         TAILQ_REMOVE(&m->listeners, l, link);
         free(l);
@@ -591,19 +517,19 @@ bool mirror_ready(const struct mirror *m)
 void mirror_go_on(struct mirror *m, const struct mirror_past *past)
 {
     BUG_IF(m->is_ready);
-    m->past = *past;
+    m->identity.past = *past;
 }
 
 void mirror_present(const struct mirror *m, struct mirror_past *out)
 {
-    memcpy(out->tree_id, m->tree_id, sizeof out->tree_id);
-    memcpy(out->store_id, m->store_id, sizeof out->store_id);
+    memcpy(out->tree_id, m->identity.tree_id, sizeof out->tree_id);
+    memcpy(out->store_id, m->identity.store_id, sizeof out->store_id);
     out->newest = mirror_newest(m);
 }
 
 const char *mirror_store_id(const struct mirror *m)
 {
-    return m->store_id;
+    return m->identity.store_id;
 }
 
 int64_t mirror_applied(const struct mirror *m)
