@@ -2,7 +2,7 @@
 #include "events.h"
 #include "api/routes.h"
 #include "options.h"
-#include "feed/shown.h"
+#include "feed/mark_file.h"
 #include "base/mem.h"
 #include "base/obj.h"
 
@@ -111,15 +111,15 @@ static int open_store(struct registryd *app, const struct options *o, const stru
     return store_open(daemon_loop(app->daemon), url, &so, &app->store, why);
 }
 
-/* Readers go on from what the process before showed them. */
-static void go_on(struct registryd *app, const struct options *o)
+/* Resume from the mark that the process before left. */
+static void resume_mark(struct registryd *app, const struct options *o)
 {
     struct mirror_past past;
-    app->shown = shown_open(opt_text(o, OPT_DATA_DIR), &past);
-    if (!app->shown)
+    app->mark = mark_file_open(opt_text(o, OPT_DATA_DIR), &past);
+    if (!app->mark)
         return;
     mirror_go_on(app->mirror, &past);
-    shown_keep(app->shown, app->mirror);
+    mark_file_keep(app->mark, app->mirror);
 }
 
 static void forget_access(struct registryd *app)
@@ -144,7 +144,7 @@ static int store_start(struct daemon *d, void *arg, struct err_info *why)
         return err;
     }
     app->mirror = mirror_new(app->store);
-    go_on(app, o);
+    resume_mark(app, o);
     mirror_listen(app->mirror, &listener, app);
     operations_make(app, o);
     app->write_wait_ms = opt_ms(o, OPT_WRITE_WAIT);
@@ -160,7 +160,7 @@ static void on_store_closed(void *arg)
     forget_access(app);
     index_free(app->index);
     mirror_free(app->mirror);
-    shown_free(app->shown);
+    mark_file_free(app->mark);
     feed_free(app->feed); /* it listens to the mirror as long as that lives */
     daemon_stopped(app->daemon);
 }

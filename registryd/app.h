@@ -21,7 +21,7 @@ struct registryd {
     struct daemon *daemon;
     struct store *store;
     struct mirror *mirror;
-    struct shown *shown; /* NULL: cannot be kept */
+    struct mark_file *mark; /* NULL: its file cannot be used */
     struct reg_store *ops;
     struct access *access;
     struct accessors *accessors;

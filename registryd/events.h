@@ -12,10 +12,10 @@
     X(registry_synced, LOG_INFO, "The mirror holds the whole registry.")                                     \
     X(registry_stale, LOG_WARN, "The store is away; what is known is still served.")                         \
     X(registry_current, LOG_INFO, "The store is back.")                                                      \
-    X(shown_failed, LOG_WARN,                                                                                \
-      "What readers are shown last cannot be kept in this file: that the store goes back while "             \
-      "registryd does not run will not be noticed. Let bobbin.data.dir name a directory that "               \
-      "registryd may write to.")                                                                             \
+    X(mark_failed, LOG_WARN,                                                                                 \
+      "Cannot use the file of the persisted mark: a store that goes back to an older state while "           \
+      "registryd is down will not be noticed. Let bobbin.data.dir name a directory that registryd may "      \
+      "write to.")                                                                                           \
     X(registry_setup_failed, LOG_WARN, "The standard nodes could not be made; trying again.")                \
     X(system_acls_read, LOG_WARN,                                                                            \
       "hadoop.registry.system.acls is taken for hadoop.registry.system.accounts, which is not set.")         \

@@ -49,18 +49,18 @@ struct reg_found {
 
 /** What a completion gets; members the operation does not fill are zero. Borrowed, valid inside the completion. */
 struct reg_result {
-    bool changed; /* mknode, user home: made; exists: there; delete, purge, tell: something was deleted */
+    bool changed; /* mknode, user home: made; exists: there; delete, purge, report: something was deleted */
     const struct reg_record *record; /* resolve */
     struct reg_status status;        /* resolve, stat */
     const struct reg_status *list;   /* list: one a child, in byte order of names */
     size_t n_list;
-    const struct reg_found
-        *found; /* find: records, in no order; list_records; purge: what was deleted; user home: the homes */
+    /* find: records, in no order; list_records; purge: what was deleted; user home: the homes */
+    const struct reg_found *found;
     size_t n_found;
-    int64_t n_purged; /* purge, tell: delete operations (with dry_run: that would be made) */
-    char revision
-        [REG_REVISION_MAX]; /* write: of the change; read: the one the answer is from. "" when unknown */
-    bool applied;           /* write: readers of this registry already see it */
+    int64_t n_purged; /* purge, report: delete operations (with dry_run: that would be made) */
+    /* write: of the change; read: the one the answer is from. "" when unknown */
+    char revision[REG_REVISION_MAX];
+    bool applied; /* write: readers of this registry already see it */
 };
 
 #define REG_DONE void (*done)(void *arg, int err, const struct reg_result *r, const struct err_info *why)
@@ -82,12 +82,12 @@ enum reg_bind_flags {
 };
 
 /**
- * Operations over REST. A server that cannot be reached, or is not ready, is left for the next of the list, and all are
- * asked again until timeout_ms is over. A write is sent again only when it certainly was not done. When its answer was lost, on
- * the way from the registry or on the registry's way from ZooKeeper, it is ERR_UNKNOWN_OUTCOME: it may have been done, or
- * may yet be, and nobody can say. Whoever gets that reads what is there and decides; to repeat is safe with a condition: a
- * bind without REG_OVERWRITE, a delete of what is still there. (Hadoop's client repeats blindly, and may undo what
- * another was told is done.) ERR_TIMEOUT of a write means the same: no answer in time.
+ * Operations over REST. When a server cannot be reached or is not ready the next of the list is asked, and all of them again
+ * until timeout_ms is over. A write is sent again only when it certainly was not done. When its answer was lost, between the
+ * registry and its client or between ZooKeeper and the registry, the completion gets ERR_UNKNOWN_OUTCOME: the write may have
+ * been done, or may be done later. The caller then reads the node and decides. To repeat is safe with a condition: a bind
+ * without REG_OVERWRITE, a delete of what is still there. (Hadoop's client repeats blindly, and may undo a write that
+ * another client has seen succeed.) ERR_TIMEOUT of a write means the same: no answer in time.
  * A path is normalised ("x", "/x" and "/x/" are one node). Completion errors of all: ERR_INVALID (no path, no record),
  * ERR_PATH, ERR_PERMISSION, ERR_UNAVAILABLE (nothing was written), ERR_UNKNOWN_OUTCOME (of a write), ERR_TIMEOUT,
  * ERR_CANCELLED (closed; of a write as ERR_TIMEOUT), ERR_IO, ERR_JSON (no registryd there).
@@ -161,7 +161,7 @@ struct reg_purge {
     const char *persistence; /* yarn:persistence: "application", "application-attempt", "container" */
     const char *path;        /* where to begin, included; NULL: "/" */
     enum reg_purge_policy policy;
-    bool dry_run; /* delete nothing, tell what would be */
+    bool dry_run; /* delete nothing, report what would be */
 };
 /**
  * Delete the records of what has ended. In a secure registry only system accounts may.
@@ -183,27 +183,26 @@ void reg_user_home(struct reg *r, const char *user, REG_DONE, void *arg);
 
 /** Something that happened on the cluster. */
 struct reg_event {
-    const char
-        *type; /* "container-finished", "application-completed", …: docs/registry-rest.md, Cleaning up */
-    const char *id; /* of the container, attempt or application; for "application-stored" the user */
+    const char *type; /* "container-finished", "application-completed": docs/registry-rest.md, Cleaning up */
+    const char *id;   /* of the container, attempt or application; for "application-stored" the user */
 };
 /**
- * Tell the registry what has happened, so that it removes what belonged to it. In a secure registry only system accounts may.
+ * Report events to the registry, so that it removes the records of what has ended. In a secure registry only system accounts may.
  *
  * @param events  n of them, at most 10000; copied
  * Completion: n_purged. ERR_INVALID: no such event, or an id not of its kind; nothing was done. Any other error is that of
- * the first event that failed: the others were carried out, and to tell all of them again does no harm.
+ * the first event that failed: the others were carried out, and all of them can be reported again.
  * Source: Hadoop RMRegistryOperationsService.
  */
-void reg_tell(struct reg *r, const struct reg_event *events, size_t n, REG_DONE, void *arg);
+void reg_report(struct reg *r, const struct reg_event *events, size_t n, REG_DONE, void *arg);
 
 struct reg_locate {
     const char *path;
-    const char
-        *api; /* the record must have an endpoint of this API with an address; NULL: any record will do */
+    /* the record must have an endpoint of this API with an address; NULL: any record will do */
+    const char *api;
     int64_t give_up_ms; /* 0: 60000 */
-    int64_t
-        pause_ms; /* first pause between tries; they double up to 5 s, each drawn from its half to its whole; 0: 200 */
+    /* first pause between tries; pauses double up to 5 s, each drawn from its half to its whole; 0: 200 */
+    int64_t pause_ms;
 };
 /**
  * Resolve a record that may come later: a container looks for its application master. Asks again and again, with jittered
@@ -255,8 +254,8 @@ void reg_close(struct reg *r);
 
 struct reg_watch;
 /**
- * What a follower is told, in order. A snapshot is framed by reset and synced: build aside, publish at synced. After a
- * reconnect that could resume there is no reset, also when it is another server that goes on. Everything is idempotent.
+ * The notifications of a follower, in order. A snapshot is framed by reset and synced: build aside, publish at synced. After a
+ * reconnect that could resume there is no reset, even when another server continues. Every notification is idempotent.
  */
 struct reg_watch_ops {
     void (*reset)(void *arg);
@@ -268,15 +267,15 @@ struct reg_watch_ops {
     /** Connection lost (why) or back (NULL). It reconnects by itself: the other servers at once, all of them again after
      *  growing, jittered pauses up to 5 s. */
     void (*state)(void *arg, const struct err_info *why);
-    /** The registry is heard, but its store is away: what was told may be old (true); or the store is back (false).
-     *  Told when it changes, before the synced or progress it came with; false is assumed at first. */
+    /** The registry answers, but its store is away: what was delivered may be old (true); or the store is back (false).
+     *  Called on a change, before the synced or progress it came with; the first state is false. */
     void (*stale)(void *arg, bool is_stale);
-    /** All that has arrived so far was told; the progress that says how far that is may come with more, or later. */
+    /** Everything that has arrived so far was delivered; the progress of it may come with more changes, or later. */
     void (*drained)(void *arg);
     /** The registry answered that it does not do this (4xx, but for 408, 410, 425 and 429: no such revision text, not permitted,
      *  no registry at this address), as it would again. @return true: give up, no call comes after this one (reg_watch_stop frees
-     *  the watch); false: go on as after any loss, state tells. NULL: false. With several servers the first that says so counts,
-     *  as it does for an operation. */
+     *  the watch); false: reconnect as after any loss, with a call of state. NULL: false. With several servers the first refusal
+     *  counts, as it does for an operation. */
     bool (*refused)(void *arg, const struct err_info *why);
 };
 /**
@@ -342,8 +341,8 @@ int reg_blocking_purge(struct reg_blocking *b, const struct reg_purge *what, str
 int reg_blocking_user_home(struct reg_blocking *b, const char *user, char ***homes, bool *made,
                            struct err_info *why);
 /** n_purged: may be NULL. */
-int reg_blocking_tell(struct reg_blocking *b, const struct reg_event *events, size_t n, int64_t *n_purged,
-                      struct err_info *why);
+int reg_blocking_report(struct reg_blocking *b, const struct reg_event *events, size_t n, int64_t *n_purged,
+                        struct err_info *why);
 /** Free a list of the calls above; NULL is fine. */
 void reg_found_free(struct reg_found *found, size_t n);
 /** *out: filled; free out->path. */
@@ -363,7 +362,7 @@ struct reg_follow {
 };
 /**
  * Follow in this thread: the callbacks run inside, until one of them calls reg_blocking_stop, or for_ms is over. Other calls
- * with b are ERR_WRONGSTATE in a callback. A registry that is lost is looked for again all the time (state tells); one that
+ * with b are ERR_WRONGSTATE in a callback. A registry that is lost is tried again and again (with calls of state); one that
  * refuses ends it (ops->refused is not called).
  *
  * @param what, ops  borrowed until this returns

@@ -10,10 +10,10 @@
 void acl_add(struct acl_list *list, uint32_t perms, const char *scheme, const char *id)
 {
     struct store_acl *acl = &list->acl;
-    struct store_acl_entry *grown = mem_array(acl->n_entries + 1, sizeof(*grown));
+    struct store_acl_entry *grown = mem_array(acl->n_entries + 1, sizeof *grown);
 
     if (acl->n_entries)
-        memcpy(grown, acl->entries, acl->n_entries * sizeof(*grown));
+        memcpy(grown, acl->entries, acl->n_entries * sizeof *grown);
     grown[acl->n_entries] = (struct store_acl_entry){perms, mem_str(scheme), mem_str(id)};
     free((void *)(uintptr_t)acl->entries);
     acl->entries = grown;

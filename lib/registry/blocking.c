@@ -8,7 +8,7 @@
 #include "base/mem.h"
 #include "base/obj.h"
 #include "bobbin/registry.h"
-#include "registry/client_inside.h"
+#include "registry/client_priv.h"
 #include "run/loop.h"
 
 #define BLOCKING_MAGIC OBJ_MAGIC('B', 'L', 'C', 'K')
@@ -70,7 +70,7 @@ static void on_done(void *arg, int err, const struct reg_result *r, const struct
     b->err = err;
     b->why = *why;
     b->changed = r->changed;
-    memcpy(b->revision, r->revision, sizeof(b->revision));
+    memcpy(b->revision, r->revision, sizeof b->revision);
     b->record = !err && r->record ? reg_record_copy(r->record) : NULL;
     b->status = r->status;
     b->status.path = mem_str(r->status.path);
@@ -79,7 +79,7 @@ static void on_done(void *arg, int err, const struct reg_result *r, const struct
         b->names[i] = mem_str(r->list[i].path);
     b->n_found = r->n_found;
     b->n_purged = r->n_purged;
-    b->found = mem_array(r->n_found + 1, sizeof(*b->found));
+    b->found = mem_array(r->n_found + 1, sizeof *b->found);
     for (size_t i = 0; i < r->n_found; i++) {
         const struct reg_found *f = &r->found[i];
         b->found[i] = *f;
@@ -99,7 +99,7 @@ static void await(struct reg_blocking *b)
 static int finish(struct reg_blocking *b, char *revision, struct err_info *why)
 {
     if (revision && !b->err)
-        memcpy(revision, b->revision, sizeof(b->revision));
+        memcpy(revision, b->revision, sizeof b->revision);
     if (b->err && why)
         *why = b->why;
     reg_record_free(b->record);
@@ -332,12 +332,12 @@ int reg_blocking_user_home(struct reg_blocking *b, const char *user, char ***hom
     return finish(b, NULL, why);
 }
 
-int reg_blocking_tell(struct reg_blocking *b, const struct reg_event *events, size_t n, int64_t *n_purged,
-                      struct err_info *why)
+int reg_blocking_report(struct reg_blocking *b, const struct reg_event *events, size_t n, int64_t *n_purged,
+                        struct err_info *why)
 {
     if (!is_free(b))
         return refuse(b, why);
-    reg_tell(b->reg, events, n, on_done, b);
+    reg_report(b->reg, events, n, on_done, b);
     await(b);
     if (n_purged && !b->err)
         *n_purged = b->n_purged;

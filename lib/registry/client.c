@@ -8,10 +8,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/backoff.h"
 #include "base/map.h"
 #include "base/mem.h"
 #include "base/str.h"
-#include "registry/client_inside.h"
+#include "registry/client_priv.h"
 #include "registry/wire.h"
 
 #define REQUEST_MAGIC    OBJ_MAGIC('R', 'E', 'Q', '1')
@@ -43,7 +44,7 @@ static const struct {
     [REQUEST_FIND] = {"GET", "-find"},
     [REQUEST_PURGE] = {"POST", "-admin/purge"},
     [REQUEST_HOME] = {"POST", "-admin/users"},
-    [REQUEST_TELL] = {"POST", "-admin/events"},
+    [REQUEST_REPORT] = {"POST", "-admin/events"},
 };
 
 /* ---- URLs ---- */
@@ -83,7 +84,7 @@ void client_next_server(struct reg *r, size_t url_at)
 
 int64_t client_jitter(struct reg *r, int64_t low, int64_t high)
 {
-    r->random = hash_bytes(&r->random, sizeof(r->random));
+    r->random = hash_bytes(&r->random, sizeof r->random);
     return low + (int64_t)(r->random % (uint64_t)(high - low + 1));
 }
 
@@ -118,7 +119,7 @@ static void fill_list(struct request *q, struct reg_status *list)
 /** The whole answer is there: report it as the operation has it. */
 static void request_succeed(struct request *q, int status)
 {
-    mem_auto struct reg_status *list = mem_array(q->node.n_names + 1, sizeof(*list));
+    mem_auto struct reg_status *list = mem_array(q->node.n_names + 1, sizeof *list);
     int err = 0;
 
     q->why = (struct err_info){0};
@@ -135,7 +136,7 @@ static void request_succeed(struct request *q, int status)
     case REQUEST_FIND:
     case REQUEST_PURGE:
     case REQUEST_HOME:
-    case REQUEST_TELL: break; /* client_take_many has filled the result */
+    case REQUEST_REPORT: break; /* client_take_many has filled the result */
     case REQUEST_LOCATE:
     case REQUEST_RESOLVE:
         q->result.record = q->node.record;
@@ -181,7 +182,7 @@ static bool request_retry(struct request *q)
     client_next_server(r, q->url_at);
     if (q->n_tries % r->n_urls == 0) {
         pause_ms = client_jitter(r, q->pause_ms / 2, q->pause_ms);
-        q->pause_ms = q->pause_ms * 2 < PAUSE_MAX_MS ? q->pause_ms * 2 : PAUSE_MAX_MS;
+        q->pause_ms = backoff_next(q->pause_ms, PAUSE_MIN_MS, PAUSE_MAX_MS);
     }
     if (left_ms <= pause_ms)
         return false;
@@ -196,7 +197,7 @@ static bool locate_again(struct request *q)
 
     if (q->deadline_ms - run_now_ms() <= pause_ms)
         return false;
-    q->pause_ms = q->pause_ms * 2 < LOCATE_PAUSE_MAX ? q->pause_ms * 2 : LOCATE_PAUSE_MAX;
+    q->pause_ms = backoff_next(q->pause_ms, LOCATE_PAUSE, LOCATE_PAUSE_MAX);
     run_timer_start(q->timer, (uint64_t)pause_ms, 0);
     return true;
 }
@@ -247,8 +248,8 @@ static bool is_read(const struct request *q)
     return strcmp(kinds[q->kind].method, "GET") == 0;
 }
 
-/** The last try was not answered: is an earlier one what the caller is told? A write that was sent may be done. */
-static bool tells_before(const struct request *q)
+/** The last try was not answered: whether the caller gets the error of an earlier one. A write that was sent may be done. */
+static bool reports_before(const struct request *q)
 {
     return is_read(q) && q->before.code && (q->kind == REQUEST_LOCATE || q->try_ms < TRY_MS);
 }
@@ -259,7 +260,7 @@ static void take_headers(struct request *q, const struct http_answer *answer)
     const char *applied = answer->header(answer, "Bobbin-Applied");
     const char *secure = answer->header(answer, "Bobbin-Secure");
 
-    if (revision && strlen(revision) < sizeof(q->result.revision))
+    if (revision && strlen(revision) < sizeof q->result.revision)
         memcpy(q->result.revision, revision, strlen(revision) + 1);
     q->is_secure = secure && strcmp(secure, "true") == 0;
     q->result.applied = !is_read(q) && !(applied && strcmp(applied, "false") == 0);
@@ -338,7 +339,7 @@ static void on_answer(void *arg, int err, const struct http_answer *answer, cons
         request_answered(q, answer->status, body, answer->body.len);
     } else if (err == ERR_NOTFOUND && q->kind == REQUEST_LOCATE) {
         locate_answered(q, err);
-    } else if (err == ERR_TIMEOUT && tells_before(q)) {
+    } else if (err == ERR_TIMEOUT && reports_before(q)) {
         request_give_up(q);
     } else if (err == ERR_NOTFOUND && q->kind == REQUEST_EXISTS) {
         q->why = (struct err_info){0};

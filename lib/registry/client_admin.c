@@ -6,7 +6,7 @@
 
 #include "base/mem.h"
 #include "json/writer.h"
-#include "registry/client_inside.h"
+#include "registry/client_priv.h"
 
 void reg_found_free(struct reg_found *found, size_t n)
 {
@@ -110,9 +110,9 @@ void reg_user_home(struct reg *r, const char *user, REG_DONE, void *arg)
     take_body(q, &body);
 }
 
-void reg_tell(struct reg *r, const struct reg_event *events, size_t n, REG_DONE, void *arg)
+void reg_report(struct reg *r, const struct reg_event *events, size_t n, REG_DONE, void *arg)
 {
-    struct request *q = client_request(r, REQUEST_TELL, "/", done, arg);
+    struct request *q = client_request(r, REQUEST_REPORT, "/", done, arg);
     struct buf body = BUF_EMPTY;
     struct jw w = jw_on(&body);
 

@@ -12,7 +12,7 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "registry/client_inside.h"
+#include "registry/client_priv.h"
 
 #define RECORDS_MAGIC OBJ_MAGIC('R', 'E', 'C', 'S')
 #define CHILD_MAGIC   OBJ_MAGIC('R', 'E', 'C', 'C')
@@ -51,7 +51,7 @@ static void records_finish(struct records *l, int err, const struct err_info *wh
     if (!err) {
         result.found = l->found;
         result.n_found = l->n_found;
-        memcpy(result.revision, l->revision, sizeof(result.revision));
+        memcpy(result.revision, l->revision, sizeof result.revision);
     }
     l->done(l->arg, err, &result, why);
     reg_found_free(l->found, l->n_found);
@@ -124,13 +124,13 @@ static void ask_child(struct records *l)
 static void take_page(struct records *l, const struct reg_result *r)
 {
     l->page_at = l->next = l->n_found;
-    l->found = mem_resize(l->found, l->n_found + r->n_list + 1, sizeof(*l->found));
+    l->found = mem_resize(l->found, l->n_found + r->n_list + 1, sizeof *l->found);
     for (size_t i = 0; i < r->n_list; i++)
         l->found[l->n_found++] = (struct reg_found){.path = reg_path_join(l->page->path, r->list[i].path)};
     free(l->cursor);
     l->cursor = mem_str(l->page->node.cursor);
     if (!l->revision[0])
-        memcpy(l->revision, r->revision, sizeof(l->revision));
+        memcpy(l->revision, r->revision, sizeof l->revision);
 }
 
 static void on_page(void *arg, int err, const struct reg_result *r, const struct err_info *why)

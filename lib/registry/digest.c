@@ -33,7 +33,7 @@ int reg_digest_id(const char *id_password, char **out, struct err_info *why)
     if (gnutls_hash_fast(GNUTLS_DIG_SHA1, id_password, strlen(id_password), hash) != 0)
         return err_set(why, ERR_INTERNAL, NULL, "SHA-1 is not available");
     buf_add(&id, id_password, strcspn(id_password, ":") + 1);
-    base64_put(&id, hash, sizeof(hash));
+    base64_put(&id, hash, sizeof hash);
     *out = buf_take(&id);
     return 0;
 }

@@ -1,5 +1,5 @@
 /**
- * Making a node, and its missing parents if asked. See ops_inside.h.
+ * Making a node, and its missing parents if asked. See ops_priv.h.
  *
  *     level n (the node) ──NOTFOUND──► n-1 ──NOTFOUND──► … ──made or EXISTS──► one level down … ──► n
  *
@@ -10,7 +10,7 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "registry/ops_inside.h"
+#include "registry/ops_priv.h"
 
 static void create_try(struct op *op);
 

@@ -1,7 +1,7 @@
 /**
- * Deleting a node, with what is below it if asked. See ops_inside.h.
+ * Deleting a node, with what is below it if asked. See ops_priv.h.
  *
- * Each node below is a `doomed`: deleted straight away, which is right for leaves; one that has children lists them,
+ * Each node below is a `removal`: deleted straight away, which is right for leaves; one that has children lists them,
  * hands them out one after the other, and is deleted again when all are gone:
  *
  *     DELETE ──NOTEMPTY──► LIST ──► EXPAND ──all children gone──► DELETE …
@@ -13,57 +13,57 @@
 
 #include "base/buf.h"
 #include "base/mem.h"
-#include "registry/ops_inside.h"
+#include "registry/ops_priv.h"
 
-#define DOOMED_MAGIC OBJ_MAGIC('D', 'O', 'O', 'M')
-#define FLYING_MAX   64
-#define DEPTH_MAX    512
+#define REMOVAL_MAGIC OBJ_MAGIC('R', 'M', 'V', 'L')
+#define FLYING_MAX    64
+#define DEPTH_MAX     512
 /** How often new children may appear in a node that is being deleted. */
 #define ROUNDS_MAX 10
 
-enum doomed_step { DOOMED_DELETE, DOOMED_LIST, DOOMED_EXPAND };
+enum removal_step { REMOVAL_DELETE, REMOVAL_LIST, REMOVAL_EXPAND };
 
-struct doomed {
+struct removal {
     struct obj obj;
     struct op *op;
-    struct doomed *parent; /* NULL: the node asked for */
+    struct removal *parent; /* NULL: the node asked for */
     char *path;
-    enum doomed_step step;
+    enum removal_step step;
     char *names; /* EXPAND: of children, each ended by NUL, an empty one at the end */
     const char *next_name;
     size_t n_open; /* children handed out and not gone yet */
     int depth, n_rounds;
-    TAILQ_ENTRY(doomed) waiting, all;
+    TAILQ_ENTRY(removal) waiting, all;
 };
 
 static void walk(struct op *op);
 
-static struct doomed *doom(struct op *op, struct doomed *parent, char *take_path)
+static struct removal *removal_new(struct op *op, struct removal *parent, char *take_path)
 {
-    struct doomed *d = mem_new(struct doomed);
+    struct removal *m = mem_new(struct removal);
 
-    obj_init(&d->obj, DOOMED_MAGIC);
-    d->op = op;
-    d->parent = parent;
-    d->path = take_path;
-    d->depth = parent ? parent->depth + 1 : 0;
-    TAILQ_INSERT_TAIL(&op->all, d, all);
-    return d;
+    obj_init(&m->obj, REMOVAL_MAGIC);
+    m->op = op;
+    m->parent = parent;
+    m->path = take_path;
+    m->depth = parent ? parent->depth + 1 : 0;
+    TAILQ_INSERT_TAIL(&op->all, m, all);
+    return m;
 }
 
-static void doomed_free(struct doomed *d)
+static void removal_free(struct removal *m)
 {
-    TAILQ_REMOVE(&d->op->all, d, all);
-    free(d->path);
-    free(d->names);
-    obj_fini(&d->obj);
-    free(d);
+    TAILQ_REMOVE(&m->op->all, m, all);
+    free(m->path);
+    free(m->names);
+    obj_fini(&m->obj);
+    free(m);
 }
 
-static void wait_for_step(struct doomed *d, enum doomed_step step)
+static void wait_for_step(struct removal *m, enum removal_step step)
 {
-    d->step = step;
-    TAILQ_INSERT_HEAD(&d->op->waiting, d, waiting);
+    m->step = step;
+    TAILQ_INSERT_HEAD(&m->op->waiting, m, waiting);
 }
 
 static void fail(struct op *op, int err, const struct err_info *why)
@@ -75,79 +75,79 @@ static void fail(struct op *op, int err, const struct err_info *why)
 }
 
 /** The node is gone, by us or by others. */
-static void doomed_gone(struct doomed *d)
+static void removal_gone(struct removal *m)
 {
-    struct doomed *parent = d->parent;
+    struct removal *parent = m->parent;
 
-    doomed_free(d);
+    removal_free(m);
     if (parent && --parent->n_open == 0 && !*parent->next_name)
-        wait_for_step(parent, DOOMED_DELETE);
+        wait_for_step(parent, REMOVAL_DELETE);
 }
 
-static void on_doomed_deleted(void *arg, int err, const struct store_result *r)
+static void on_removal_deleted(void *arg, int err, const struct store_result *r)
 {
-    struct doomed *d = obj_cast(arg, struct doomed, DOOMED_MAGIC);
-    struct op *op = d->op;
+    struct removal *m = obj_cast(arg, struct removal, REMOVAL_MAGIC);
+    struct op *op = m->op;
 
     op->n_flying--;
     if (err == 0 || err == ERR_NOTFOUND) {
         op->result.changed = op->result.changed || err == 0;
         if (r->zxid > op->result.zxid)
             op->result.zxid = r->zxid;
-        doomed_gone(d);
-    } else if (err == ERR_NOTEMPTY && d->n_rounds++ < ROUNDS_MAX) {
-        wait_for_step(d, DOOMED_LIST);
-    } else if (err == ERR_UNKNOWN_OUTCOME && d->parent && d->n_rounds++ < ROUNDS_MAX) {
-        wait_for_step(d, DOOMED_DELETE); /* whoever deleted it: below the node nothing is to stay */
+        removal_gone(m);
+    } else if (err == ERR_NOTEMPTY && m->n_rounds++ < ROUNDS_MAX) {
+        wait_for_step(m, REMOVAL_LIST);
+    } else if (err == ERR_UNKNOWN_OUTCOME && m->parent && m->n_rounds++ < ROUNDS_MAX) {
+        wait_for_step(m, REMOVAL_DELETE); /* whoever deleted it: below the node nothing is to stay */
     } else {
         fail(op, err, &r->why);
     }
     walk(op);
 }
 
-static void take_names(struct doomed *d, const struct store_result *r)
+static void take_names(struct removal *m, const struct store_result *r)
 {
     struct buf names = BUF_EMPTY;
 
     for (size_t i = 0; i < r->n_children; i++)
         buf_add(&names, r->children[i], strlen(r->children[i]) + 1);
-    free(d->names);
-    d->names = buf_take(&names);
-    d->next_name = d->names;
-    wait_for_step(d, r->n_children ? DOOMED_EXPAND : DOOMED_DELETE);
+    free(m->names);
+    m->names = buf_take(&names);
+    m->next_name = m->names;
+    wait_for_step(m, r->n_children ? REMOVAL_EXPAND : REMOVAL_DELETE);
 }
 
-static void on_doomed_listed(void *arg, int err, const struct store_result *r)
+static void on_removal_listed(void *arg, int err, const struct store_result *r)
 {
-    struct doomed *d = obj_cast(arg, struct doomed, DOOMED_MAGIC);
-    struct op *op = d->op;
+    struct removal *m = obj_cast(arg, struct removal, REMOVAL_MAGIC);
+    struct op *op = m->op;
 
     op->n_flying--;
     if (err == ERR_NOTFOUND) {
-        doomed_gone(d);
+        removal_gone(m);
     } else if (err) {
         fail(op, err, &r->why);
-    } else if (d->depth >= DEPTH_MAX) {
+    } else if (m->depth >= DEPTH_MAX) {
         struct err_info why;
 
-        fail(op, err_set(&why, ERR_LIMIT, d->path, "more than %d levels to delete", DEPTH_MAX), &why);
+        fail(op, err_set(&why, ERR_LIMIT, m->path, "more than %d levels to delete", DEPTH_MAX), &why);
     } else {
-        take_names(d, r);
+        take_names(m, r);
     }
     walk(op);
 }
 
 /** Hand out the next child of the node on top of the stack. */
-static struct doomed *expand(struct doomed *d)
+static struct removal *expand(struct removal *m)
 {
-    const char *name = d->next_name;
-    bool root = strcmp(d->path, "/") == 0;
+    const char *name = m->next_name;
+    bool root = strcmp(m->path, "/") == 0;
 
-    d->next_name += strlen(name) + 1;
-    d->n_open++;
-    if (!*d->next_name)
-        TAILQ_REMOVE(&d->op->waiting, d, waiting);
-    return doom(d->op, d, mem_fmt("%s/%s", root ? "" : d->path, name));
+    m->next_name += strlen(name) + 1;
+    m->n_open++;
+    if (!*m->next_name)
+        TAILQ_REMOVE(&m->op->waiting, m, waiting);
+    return removal_new(m->op, m, mem_fmt("%s/%s", root ? "" : m->path, name));
 }
 
 /** Delete the node itself, if the condition holds. */
@@ -161,19 +161,19 @@ static void delete_meant(struct op *op, STORE_DONE, void *arg)
 
 static void launch(struct op *op)
 {
-    struct doomed *d = TAILQ_FIRST(&op->waiting);
+    struct removal *m = TAILQ_FIRST(&op->waiting);
 
-    if (d->step == DOOMED_EXPAND)
-        d = expand(d);
+    if (m->step == REMOVAL_EXPAND)
+        m = expand(m);
     else
-        TAILQ_REMOVE(&op->waiting, d, waiting);
+        TAILQ_REMOVE(&op->waiting, m, waiting);
     op->n_flying++;
-    if (d->step == DOOMED_LIST)
-        store_children(op->rs->store, d->path, on_doomed_listed, d);
-    else if (d->parent)
-        store_delete(op->rs->store, d->path, -1, on_doomed_deleted, d);
+    if (m->step == REMOVAL_LIST)
+        store_children(op->rs->store, m->path, on_removal_listed, m);
+    else if (m->parent)
+        store_delete(op->rs->store, m->path, -1, on_removal_deleted, m);
     else
-        delete_meant(op, on_doomed_deleted, d);
+        delete_meant(op, on_removal_deleted, m);
 }
 
 static void walk(struct op *op)
@@ -183,7 +183,7 @@ static void walk(struct op *op)
     if (op->n_flying > 0)
         return;
     while (!TAILQ_EMPTY(&op->all))
-        doomed_free(TAILQ_FIRST(&op->all));
+        removal_free(TAILQ_FIRST(&op->all));
     op->result.why = op->failed_why;
     op_finish(op, op->failed);
 }
@@ -197,7 +197,7 @@ static void on_deleted(void *arg, int err, const struct store_result *r)
     if (err == ERR_NOTEMPTY && op->recursive) {
         TAILQ_INIT(&op->waiting);
         TAILQ_INIT(&op->all);
-        wait_for_step(doom(op, NULL, mem_str(op->path)), DOOMED_LIST);
+        wait_for_step(removal_new(op, NULL, mem_str(op->path)), REMOVAL_LIST);
         walk(op);
     } else if (err == ERR_NOTFOUND && op->cond.kind != REG_IF_NONE) {
         op_refuse(op, ERR_CONFLICT, "there is no such node");

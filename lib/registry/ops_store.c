@@ -6,7 +6,7 @@
 
 #include "base/buf.h"
 #include "base/mem.h"
-#include "registry/ops_inside.h"
+#include "registry/ops_priv.h"
 
 /** What Hadoop's client leaves in a node it makes without data: its own address. */
 #define LOCAL_ADDRESS "127.0.0.1"

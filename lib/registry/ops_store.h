@@ -127,7 +127,7 @@ void reg_store_bind(struct reg_store *rs, const char *path, const struct reg_sto
 /** Data as a record, read strictly. Completion: 0, ERR_NOTFOUND, ERR_NORECORD, ERR_RECORD (data and stat are filled
  *  in the last two as well), ERR_PATH. Thread: owner. Source: Hadoop RegistryOperations.resolve. */
 void reg_store_resolve(struct reg_store *rs, const char *path, REG_STORE_DONE, void *arg);
-/** Data, stat and children, whatever the data are; at least as new as what anybody was told before (store_sync).
+/** Data, stat and children, whatever the data are; at least as new as every answer before (store_sync).
  *  Completion: 0, ERR_NOTFOUND, ERR_PATH. Thread: owner. Source: ours. */
 void reg_store_read(struct reg_store *rs, const char *path, REG_STORE_DONE, void *arg);
 /** Completion: 0, ERR_NOTFOUND, ERR_PATH. Thread: owner. Source: Hadoop RegistryOperations.stat. */

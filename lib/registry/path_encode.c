@@ -193,7 +193,7 @@ char *reg_current_user(void)
 
     if (named && named[0] != '\0')
         return mem_str(named);
-    if (getpwuid_r(geteuid(), &entry, room, sizeof(room), &found) == 0 && found)
+    if (getpwuid_r(geteuid(), &entry, room, sizeof room, &found) == 0 && found)
         return mem_str(found->pw_name);
     return mem_fmt("%u", (unsigned)geteuid());
 }

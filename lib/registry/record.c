@@ -9,7 +9,7 @@
 #include "base/mem.h"
 #include "base/str.h"
 #include "bobbin/record.h"
-#include "registry/record_inside.h"
+#include "registry/record_priv.h"
 #include "registry/record_java.h"
 
 /* ---- life ---- */
@@ -73,7 +73,7 @@ void *record_array_room(void *items, size_t n_items, size_t item_size)
 
 void record_pairs_add(struct reg_pair **pairs, size_t *n, char *take_key, char *take_value)
 {
-    *pairs = record_array_room(*pairs, *n, sizeof(**pairs));
+    *pairs = record_array_room(*pairs, *n, sizeof **pairs);
     (*pairs)[(*n)++] = (struct reg_pair){take_key, take_value};
 }
 
@@ -105,7 +105,7 @@ static void copy_endpoints(const struct reg_endpoints *from, struct reg_endpoint
 {
     to->absent = from->absent;
     for (size_t i = 0; i < from->n_items; i++) {
-        to->items = record_array_room(to->items, to->n_items, sizeof(*to->items));
+        to->items = record_array_room(to->items, to->n_items, sizeof *to->items);
         copy_endpoint(&from->items[i], &to->items[to->n_items++]);
     }
 }
@@ -239,7 +239,7 @@ static int add_endpoint(struct reg_endpoints *list, struct reg_endpoint *take_e,
 
     if (err)
         return err;
-    list->items = record_array_room(list->items, list->n_items, sizeof(*list->items));
+    list->items = record_array_room(list->items, list->n_items, sizeof *list->items);
     list->items[list->n_items++] = *take_e;
     list->absent = false;
     *take_e = (struct reg_endpoint){0};
@@ -263,7 +263,7 @@ static void add_address(struct reg_endpoint *e, const struct reg_pair *pairs, si
     mem_auto size_t *order = java_map_order(pairs, n, 1);
     struct reg_address *a;
 
-    e->addresses = record_array_room(e->addresses, e->n_addresses, sizeof(*e->addresses));
+    e->addresses = record_array_room(e->addresses, e->n_addresses, sizeof *e->addresses);
     a = &e->addresses[e->n_addresses++];
     *a = (struct reg_address){NULL, 0};
     for (size_t i = 0; i < n; i++)

@@ -67,15 +67,15 @@ static int compare_placed(const void *a, const void *b)
 
 size_t *java_map_order(const struct reg_pair *pairs, size_t n, size_t n_start)
 {
-    mem_auto struct placed *placed = mem_array(n + 1, sizeof(*placed));
-    size_t *order = mem_array(n + 1, sizeof(*order));
+    mem_auto struct placed *placed = mem_array(n + 1, sizeof *placed);
+    size_t *order = mem_array(n + 1, sizeof *order);
     size_t n_buckets = n_start;
 
     while (n * 4 > n_buckets * 3)
         n_buckets *= 2;
     for (size_t i = 0; i < n; i++)
         placed[i] = (struct placed){java_string_hash(pairs[i].key) & (n_buckets - 1), i};
-    qsort(placed, n, sizeof(*placed), compare_placed);
+    qsort(placed, n, sizeof *placed, compare_placed);
     for (size_t i = 0; i < n; i++)
         order[i] = placed[i].index;
     return order;
@@ -128,7 +128,7 @@ void java_double_text(const char *number, struct buf *out)
     } else if (d == 0) {
         buf_add_str(out, "0.0");
     } else {
-        shortest_scientific(fabs(d), c_locale, scientific, sizeof(scientific));
+        shortest_scientific(fabs(d), c_locale, scientific, sizeof scientific);
         for (p = scientific; *p != 'e'; p++)
             if (*p != '.')
                 digits[n++] = *p;

@@ -14,7 +14,7 @@
 #include "base/str.h"
 #include "bobbin/record.h"
 #include "json/scan.h"
-#include "registry/record_inside.h"
+#include "registry/record_priv.h"
 #include "registry/record_java.h"
 
 /** Open levels that Jackson takes: the record itself and 1002 below. */
@@ -196,7 +196,7 @@ static int read_addresses(struct reader *rd, struct reg_endpoint *e)
         size_t mark = enter_index(rd, e->n_addresses);
         struct reg_address *a;
 
-        e->addresses = record_array_room(e->addresses, e->n_addresses, sizeof(*e->addresses));
+        e->addresses = record_array_room(e->addresses, e->n_addresses, sizeof *e->addresses);
         a = &e->addresses[e->n_addresses++];
         *a = (struct reg_address){NULL, 0};
         if (t == JS_OBJECT)
@@ -312,7 +312,7 @@ static int read_endpoint(struct reader *rd, struct reg_endpoints *list)
     struct endpoint_reader er = {NULL, NULL, false};
     int err;
 
-    list->items = record_array_room(list->items, list->n_items, sizeof(*list->items));
+    list->items = record_array_room(list->items, list->n_items, sizeof *list->items);
     er.e = &list->items[list->n_items++];
     *er.e = (struct reg_endpoint){0};
     err = read_endpoint_members(rd, &er);

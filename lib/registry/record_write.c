@@ -10,7 +10,7 @@
 #include "base/str.h"
 #include "bobbin/record.h"
 #include "json/writer.h"
-#include "registry/record_inside.h"
+#include "registry/record_priv.h"
 #include "registry/record_java.h"
 
 /* ---- check ---- */

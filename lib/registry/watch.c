@@ -14,8 +14,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/backoff.h"
 #include "base/mem.h"
-#include "registry/client_inside.h"
+#include "registry/client_priv.h"
 #include "registry/wire.h"
 
 #define WATCH_MAGIC  OBJ_MAGIC('W', 'T', 'C', 'H')
@@ -23,7 +24,8 @@
 #define PAUSE_MAX_MS 5000
 #define LINE_MAX_LEN ((size_t)16 << 20)
 
-enum told { TOLD_NOTHING, TOLD_UP, TOLD_LOST };
+/** The state of the connection that the follower knows. */
+enum notified { NOTIFIED_NOTHING, NOTIFIED_UP, NOTIFIED_LOST };
 
 struct reg_watch {
     struct obj obj;
@@ -38,12 +40,12 @@ struct reg_watch {
     int64_t pause_ms;
     size_t url_at;
     size_t n_lost; /* connections since the last sync or progress */
-    enum told told;
-    struct err_info lost;                                   /* why, while told is not TOLD_UP */
+    enum notified notified;
+    struct err_info lost;                                   /* why, while notified is not NOTIFIED_UP */
     bool (*refused)(void *arg, const struct err_info *why); /* ops', or watch_on_refusal's; NULL: go on */
     void *refused_arg;
     bool in_snapshot, is_stopped, is_stale;
-    bool is_gone;           /* this connection was told to begin anew */
+    bool is_gone;           /* the registry wants this connection to begin anew */
     struct err_info broken; /* code != 0: this connection is not to be trusted */
     int depth;              /* callbacks on the stack */
 };
@@ -69,9 +71,9 @@ static void reach(struct reg_watch *w, const char *revision)
 static void line_hello(struct reg_watch *w, const struct wire_line *l)
 {
     (void)l;
-    if (w->told != TOLD_UP && w->ops->state)
+    if (w->notified != NOTIFIED_UP && w->ops->state)
         w->ops->state(w->arg, NULL);
-    w->told = TOLD_UP;
+    w->notified = NOTIFIED_UP;
     w->in_snapshot = w->since == NULL;
     if (w->in_snapshot && !w->is_stopped && w->ops->reset)
         w->ops->reset(w->arg);
@@ -220,15 +222,15 @@ static void pause_then_connect(struct reg_watch *w)
 {
     int64_t pause_ms = client_jitter(w->reg, w->pause_ms / 2, w->pause_ms);
 
-    w->pause_ms = w->pause_ms * 2 < PAUSE_MAX_MS ? w->pause_ms * 2 : PAUSE_MAX_MS;
+    w->pause_ms = backoff_next(w->pause_ms, PAUSE_MIN_MS, PAUSE_MAX_MS);
     run_timer_start(w->timer, (uint64_t)pause_ms, 0);
 }
 
-static void tell_lost(struct reg_watch *w, const struct err_info *why)
+static void notify_lost(struct reg_watch *w, const struct err_info *why)
 {
-    bool news = w->told != TOLD_LOST;
+    bool news = w->notified != NOTIFIED_LOST;
 
-    w->told = TOLD_LOST;
+    w->notified = NOTIFIED_LOST;
     w->lost = *why;
     if (news && w->ops->state)
         w->ops->state(w->arg, why);
@@ -267,7 +269,7 @@ static bool ends_refused(struct reg_watch *w, const struct err_info *why)
 
     if (!is_end)
         return w->is_stopped;
-    w->told = TOLD_LOST;
+    w->notified = NOTIFIED_LOST;
     w->lost = *why;
     return true;
 }
@@ -277,7 +279,7 @@ static void go_on_elsewhere(struct reg_watch *w, const struct err_info *why)
 {
     client_next_server(w->reg, w->url_at);
     w->n_lost++;
-    tell_lost(w, why);
+    notify_lost(w, why);
     if (w->is_stopped)
         return;
     if (w->n_lost % w->reg->n_urls == 0)
@@ -372,7 +374,7 @@ void watch_on_refusal(struct reg_watch *w, bool (*refused)(void *arg, const stru
 
 const struct err_info *watch_lost(const struct reg_watch *w)
 {
-    return w->told == TOLD_UP ? NULL : &w->lost;
+    return w->notified == NOTIFIED_UP ? NULL : &w->lost;
 }
 
 void watch_drop(struct reg_watch *w)

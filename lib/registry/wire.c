@@ -8,7 +8,7 @@
 #include "base/mem.h"
 #include "base/str.h"
 #include "json/scan.h"
-#include "registry/record_inside.h"
+#include "registry/record_priv.h"
 #include "registry/wire.h"
 
 #define DEPTH_MAX      1100
@@ -149,10 +149,10 @@ static int take_names(struct js *s, struct wire_node *n, struct err_info *why)
     if (t != JS_ARRAY)
         return wrong(s, why, "nodes is no list");
     while ((t = js_next(s)) == JS_STRING) {
-        n->names = record_array_room(n->names, n->n_names, sizeof(*n->names));
+        n->names = record_array_room(n->names, n->n_names, sizeof *n->names);
         n->names[n->n_names++] = mem_strn(buf_cstr(&s->text), s->text.len);
     }
-    n->names = record_array_room(n->names, n->n_names, sizeof(*n->names));
+    n->names = record_array_room(n->names, n->n_names, sizeof *n->names);
     n->names[n->n_names] = NULL;
     return t == JS_ARRAY_END ? 0 : wrong(s, why, "nodes is no list of names");
 }
@@ -202,7 +202,7 @@ void wire_many_fini(struct wire_many *m)
 
 static struct reg_found *add_found(struct wire_many *m)
 {
-    m->found = record_array_room(m->found, m->n_found, sizeof(*m->found));
+    m->found = record_array_room(m->found, m->n_found, sizeof *m->found);
     m->found[m->n_found] = (struct reg_found){0};
     return &m->found[m->n_found++];
 }
@@ -251,50 +251,50 @@ static int found_item(struct js *s, void *into, struct err_info *why)
     return err || f->path ? err : err_set(why, ERR_JSON, NULL, "a record of the answer has no path");
 }
 
-/** What is told of one event or user. */
-struct told {
+/** The answer about one event or user. */
+struct outcome {
     struct wire_many *many;
     char *error, *detail;
 };
 
-static int told_member(struct js *s, const char *key, void *into, struct err_info *why)
+static int outcome_member(struct js *s, const char *key, void *into, struct err_info *why)
 {
-    struct told *t = into;
+    struct outcome *o = into;
     int64_t n = 0;
     bool created = false;
     int err;
 
     if (strcmp(key, "error") == 0)
-        return take_str(s, &t->error, why);
+        return take_str(s, &o->error, why);
     if (strcmp(key, "detail") == 0)
-        return take_str(s, &t->detail, why);
+        return take_str(s, &o->detail, why);
     if (strcmp(key, "homes") == 0)
-        return each_item(s, path_item, t->many, why);
+        return each_item(s, path_item, o->many, why);
     if (strcmp(key, "created") == 0) {
         err = take_bool(s, &created, why);
-        t->many->created |= created;
+        o->many->created |= created;
         return err;
     }
     if (strcmp(key, "purged") != 0)
         return skip(s, why);
     err = take_int(s, &n, why);
-    if (!err && __builtin_add_overflow(t->many->n_purged, n, &t->many->n_purged))
+    if (!err && __builtin_add_overflow(o->many->n_purged, n, &o->many->n_purged))
         err = wrong(s, why, "more was purged than can be");
     return err;
 }
 
-static int told_item(struct js *s, void *into, struct err_info *why)
+static int outcome_item(struct js *s, void *into, struct err_info *why)
 {
-    struct told t = {.many = into};
-    int err = each_member(s, told_member, &t, why);
+    struct outcome o = {.many = into};
+    int err = each_member(s, outcome_member, &o, why);
 
-    if (!err && t.error && !t.many->failed.code) {
-        bool is_ours = str_starts(t.error, PROBLEM_PREFIX);
-        int code = err_from_type(is_ours ? t.error + strlen(PROBLEM_PREFIX) : t.error);
-        err_set(&t.many->failed, code, NULL, "%s", t.detail ? t.detail : err_text(code));
+    if (!err && o.error && !o.many->failed.code) {
+        bool is_ours = str_starts(o.error, PROBLEM_PREFIX);
+        int code = err_from_type(is_ours ? o.error + strlen(PROBLEM_PREFIX) : o.error);
+        err_set(&o.many->failed, code, NULL, "%s", o.detail ? o.detail : err_text(code));
     }
-    free(t.error);
-    free(t.detail);
+    free(o.error);
+    free(o.detail);
     return err;
 }
 
@@ -307,7 +307,7 @@ static int many_member(struct js *s, const char *key, void *into, struct err_inf
     if (strcmp(key, "deleted") == 0)
         return each_item(s, path_item, m, why);
     if (strcmp(key, "users") == 0 || strcmp(key, "events") == 0)
-        return each_item(s, told_item, m, why);
+        return each_item(s, outcome_item, m, why);
     if (strcmp(key, "cursor") == 0)
         return take_str(s, &m->cursor, why);
     return strcmp(key, "count") == 0 ? take_int(s, &m->n_purged, why) : skip(s, why);

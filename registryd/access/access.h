@@ -24,8 +24,8 @@ struct access_def {
     struct store *store;
     struct mirror *mirror;
     bool is_secure;
-    const char
-        *system_accounts; /* those that may do everything: "sasl:yarn@, sasl:mapred@"; NULL: none [copied] */
+    /* those that may do everything: "sasl:yarn@, sasl:mapred@"; NULL: none [copied] */
+    const char *system_accounts;
 };
 
 /** @param def copied. Free with access_free, after the store was closed. */

@@ -37,8 +37,8 @@ struct feed_def {
     struct metrics *metrics;
     size_t ring_bytes;
     int64_t progress_ms; /* longest time without a line */
-    int64_t
-        behind_ms; /* how long a follower waits for its revision; 0: not, no other registry has this store */
+    /* how long a follower waits for its revision; 0: not, no other registry has this store */
+    int64_t behind_ms;
 };
 
 struct feed *feed_new(const struct feed_def *def);

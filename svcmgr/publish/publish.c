@@ -221,13 +221,13 @@ static void begin_ended(struct change *c)
     const struct reg_event container = {"container-finished", c->id};
 
     if (!str_starts(c->id, APPLICATION)) {
-        reg_tell(c->owner->reg, &container, 1, on_done, c);
+        reg_report(c->owner->reg, &container, 1, on_done, c);
         return;
     }
     /* Container 1 of attempt 1 is the application master's: here the manager itself. */
     mem_auto char *master = mem_fmt("container_%s_01_000001", c->id + strlen(APPLICATION));
     const struct reg_event events[] = {{"am-container-finished", master}, {"application-completed", c->id}};
-    reg_tell(c->owner->reg, events, ARRAY_LEN(events), on_done, c);
+    reg_report(c->owner->reg, events, ARRAY_LEN(events), on_done, c);
 }
 
 static void begin(struct change *c)

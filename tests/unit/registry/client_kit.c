@@ -10,7 +10,7 @@
 static void add_text(struct got *g, const char *text, const char *more, const char *end)
 {
     size_t at = strlen(g->text);
-    snprintf(g->text + at, sizeof(g->text) - at, "%s%s%s", text, more, end);
+    snprintf(g->text + at, sizeof g->text - at, "%s%s%s", text, more, end);
 }
 
 void client_done(void *arg, int err, const struct reg_result *r, const struct err_info *why)
@@ -26,7 +26,7 @@ void client_done(void *arg, int err, const struct reg_result *r, const struct er
     g->children = r->status.children;
     g->n_purged = r->n_purged;
     g->why = *why;
-    snprintf(g->revision, sizeof(g->revision), "%s", r->revision);
+    snprintf(g->revision, sizeof g->revision, "%s", r->revision);
     g->text[0] = '\0';
     if (r->record)
         add_text(g, r->record->description, "", "");

@@ -1,5 +1,5 @@
 /**
- * A registry over REST on a scripted registryd, and what its last call was told.
+ * A registry over REST on a scripted registryd, and what its last call returned.
  */
 #ifndef CLIENT_KIT_H
 #define CLIENT_KIT_H
@@ -7,7 +7,7 @@
 #include "bobbin/registry.h"
 #include "script_server.h"
 
-/** What a completion was told; all of it is copied. */
+/** What a completion got; all of it is copied. */
 struct got {
     int n_calls, err;
     bool changed, applied;

@@ -142,10 +142,10 @@ void script_start(struct script_server *s, struct run_loop *loop, const struct s
     struct err_info why = {0};
 
     *s = (struct script_server){.loop = loop, .steps = steps, .n_steps = n_steps};
-    s->is_taken = mem_array(n_steps + 1, sizeof(*s->is_taken));
+    s->is_taken = mem_array(n_steps + 1, sizeof *s->is_taken);
     if (http_server_start(loop, &def, &s->server, &why))
         fail_msg("server: %s", why.text);
-    snprintf(s->url, sizeof(s->url), "http://127.0.0.1:%u", http_server_port(s->server));
+    snprintf(s->url, sizeof s->url, "http://127.0.0.1:%u", http_server_port(s->server));
 }
 
 static void on_stopped(void *arg)
@@ -191,11 +191,11 @@ void script_await(struct run_loop *loop, bool (*cond)(void *arg), void *arg)
 void script_dead_url(char out[64])
 {
     struct sockaddr_in a = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
-    socklen_t len = sizeof(a);
+    socklen_t len = sizeof a;
     int fd = socket(AF_INET, SOCK_STREAM, 0);
 
     assert_true(fd >= 0);
-    assert_int_equal(bind(fd, (struct sockaddr *)&a, sizeof(a)), 0);
+    assert_int_equal(bind(fd, (struct sockaddr *)&a, sizeof a), 0);
     assert_int_equal(getsockname(fd, (struct sockaddr *)&a, &len), 0);
     /* It stays bound until the program ends, so that nobody else is given the port. */
     snprintf(out, 64, "http://127.0.0.1:%u", ntohs(a.sin_port));

@@ -182,7 +182,7 @@ static void check_admin(struct reg_blocking *b)
     assert_string_equal(homes[0], "/users/x");
     assert_null(homes[1]);
     reg_path_split_free(homes);
-    assert_int_equal(reg_blocking_tell(b, &event, 1, &n_purged, &why), 0);
+    assert_int_equal(reg_blocking_report(b, &event, 1, &n_purged, &why), 0);
     assert_int_equal(n_purged, 1);
     found = NULL;
     assert_int_equal(reg_blocking_purge(b, &purge, &found, &n, &why), ERR_PERMISSION);
@@ -196,14 +196,14 @@ struct follower {
     struct reg_blocking *b;
     bool stops; /* at the delete */
     int nested; /* what another call said inside a callback */
-    char told[128];
+    char seen[128];
 };
 
 static void follower_note(struct follower *f, const char *word, const char *what)
 {
-    size_t len = strlen(f->told);
+    size_t len = strlen(f->seen);
 
-    snprintf(f->told + len, sizeof f->told - len, "%s %s\n", word, what);
+    snprintf(f->seen + len, sizeof f->seen - len, "%s %s\n", word, what);
 }
 
 static void follower_put(void *arg, const char *path, const struct reg_record *record, const char *revision)
@@ -240,7 +240,7 @@ static void check_watch(struct reg_blocking *b)
     bool there = false;
 
     assert_int_equal(reg_blocking_watch(b, &what, &follower_ops, &f, &why), 0);
-    assert_string_equal(f.told, "put /a\nsynced 5f.2\ndeleted /a\n");
+    assert_string_equal(f.seen, "put /a\nsynced 5f.2\ndeleted /a\n");
     assert_int_equal(f.nested, ERR_WRONGSTATE);
     reg_blocking_stop(b);
     assert_int_equal(reg_blocking_exists(b, "/one", &there, &why), 0);
@@ -256,12 +256,12 @@ static void check_timed_watch(struct reg_blocking *b)
     int err = ERR_UNAVAILABLE;
 
     for (size_t i = 0; i < ARRAY_LEN(timed_steps) && err == ERR_UNAVAILABLE; i++) {
-        f.told[0] = 0;
+        f.seen[0] = 0;
         err = reg_blocking_watch(b, &what, &follower_ops, &f, &why);
         what.for_ms *= 2;
     }
     assert_int_equal(err, ERR_TIMEOUT);
-    assert_true(strncmp(f.told, "put /a\n", 7) == 0);
+    assert_true(strncmp(f.seen, "put /a\n", 7) == 0);
 }
 
 static void check_silent_watch(struct reg_blocking *b)
@@ -272,7 +272,7 @@ static void check_silent_watch(struct reg_blocking *b)
 
     assert_int_equal(reg_blocking_watch(b, &what, &follower_ops, &f, &why), ERR_UNAVAILABLE);
     assert_string_not_equal(why.text, "");
-    assert_string_equal(f.told, "");
+    assert_string_equal(f.seen, "");
 }
 
 /** Without a time: only the refusal ends it, and what comes after it can be asked. */
@@ -285,7 +285,7 @@ static void check_refused_watch(struct reg_blocking *b)
 
     assert_int_equal(reg_blocking_watch(b, &what, &follower_ops, &f, &why), ERR_PARSE);
     assert_string_equal(why.text, "no revision");
-    assert_string_equal(f.told, "");
+    assert_string_equal(f.seen, "");
     assert_int_equal(reg_blocking_exists(b, "/one", &there, &why), 0);
     assert_true(there);
 }
@@ -397,7 +397,7 @@ static void test_not_open(void **state)
     assert_int_equal(reg_blocking_list_records(NULL, "/x", &found, &n, NULL), ERR_WRONGSTATE);
     assert_int_equal(reg_blocking_purge(NULL, &purge, &found, &n, NULL), ERR_WRONGSTATE);
     assert_int_equal(reg_blocking_user_home(NULL, "x", &names, &flag, NULL), ERR_WRONGSTATE);
-    assert_int_equal(reg_blocking_tell(NULL, &event, 1, NULL, NULL), ERR_WRONGSTATE);
+    assert_int_equal(reg_blocking_report(NULL, &event, 1, NULL, NULL), ERR_WRONGSTATE);
     assert_int_equal(reg_blocking_stat(NULL, "/x", &status, NULL), ERR_WRONGSTATE);
     assert_int_equal(reg_blocking_exists(NULL, "/x", &flag, NULL), ERR_WRONGSTATE);
     assert_int_equal(reg_blocking_list(NULL, "/x", &names, NULL), ERR_WRONGSTATE);

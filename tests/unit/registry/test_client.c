@@ -398,7 +398,7 @@ static void test_time_is_over(void **state)
     client_end(&f);
 }
 
-/** The time ends in a try that is hardly given any: a read is told what the one before came to, a write may be done. */
+/** The time ends in a try that is hardly given any: a read returns the error of the try before, a write may be done. */
 static void test_time_is_over_soon_after_a_refusal(void **state)
 {
     static const struct step steps[] = {{.status = 503, .body = PROBLEM("unavailable", "loading")},
@@ -549,7 +549,7 @@ static void test_locate_gives_up(void **state)
     assert_int_equal(f.got.err, ERR_CANCELLED);
 }
 
-/* The time ends in a try that is not answered: what the one before lacked is what is told. */
+/* The time ends in a try that is not answered: the error is what the one before lacked. */
 static void test_locate_gives_up_while_it_asks(void **state)
 {
     static const struct step steps[] = {{.status = 404, .body = PROBLEM("path-not-found", "absent")},

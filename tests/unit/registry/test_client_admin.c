@@ -152,10 +152,10 @@ static void test_home_and_events(void **state)
     assert_string_equal(f.got.why.text, "no /users");
     reg_user_home(f.reg, NULL, client_done, &f.got);
     assert_int_equal(client_await(&f), ERR_INVALID);
-    reg_tell(f.reg, events, 2, client_done, &f.got);
+    reg_report(f.reg, events, 2, client_done, &f.got);
     assert_int_equal(client_await(&f), 0);
     assert_int_equal(f.got.n_purged, 3);
-    reg_tell(f.reg, events, 2, client_done, &f.got);
+    reg_report(f.reg, events, 2, client_done, &f.got);
     assert_int_equal(client_await(&f), ERR_UNAVAILABLE);
     assert_string_equal(f.got.why.text, "away");
     assert_int_equal(f.got.n_purged, 4);

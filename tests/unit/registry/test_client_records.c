@@ -30,8 +30,8 @@
 #define PROBLEM(type, detail)                                                                                \
     "{\"type\":\"urn:bobbin:error:" type "\",\"status\":1,\"detail\":\"" detail "\"}"
 
-/** What the completion was told: found as "path=description name size children revision\n". */
-struct told {
+/** What the completion got: found as "path=description name size children revision\n". */
+struct seen {
     int n_calls, err;
     struct buf text;
     char revision[REG_REVISION_MAX];
@@ -40,12 +40,12 @@ struct told {
 
 static void on_records(void *arg, int err, const struct reg_result *r, const struct err_info *why)
 {
-    struct told *t = arg;
+    struct seen *t = arg;
 
     t->n_calls++;
     t->err = err;
     t->why = *why;
-    snprintf(t->revision, sizeof(t->revision), "%s", r->revision);
+    snprintf(t->revision, sizeof t->revision, "%s", r->revision);
     for (size_t i = 0; i < r->n_found; i++) {
         const struct reg_found *f = &r->found[i];
         buf_addf(&t->text, "%s=%s %s %d %d %s\n", f->path, f->record->description, f->status.path,
@@ -53,19 +53,19 @@ static void on_records(void *arg, int err, const struct reg_result *r, const str
     }
 }
 
-static bool is_told(void *arg)
+static bool is_seen(void *arg)
 {
-    return ((struct told *)arg)->n_calls > 0;
+    return ((struct seen *)arg)->n_calls > 0;
 }
 
-/** List the records of a node. @return the error, which the completion was told once and later. */
-static int list(struct fixture *f, const char *path, struct told *t)
+/** List the records of a node. @return the error, which the completion got once and later. */
+static int list(struct fixture *f, const char *path, struct seen *t)
 {
     buf_fini(&t->text);
-    *t = (struct told){0};
+    *t = (struct seen){0};
     reg_list_records(f->reg, path, on_records, t);
     assert_int_equal(t->n_calls, 0);
-    script_await(f->loop, is_told, t);
+    script_await(f->loop, is_seen, t);
     assert_int_equal(t->n_calls, 1);
     assert_int_equal(t->why.code, t->err);
     return t->err;
@@ -88,7 +88,7 @@ static void test_only_records(void **state)
         {.path = "/l/f", .status = 200, .body = NODE("f", "41", "two")},
     };
     struct fixture f;
-    struct told t = {0};
+    struct seen t = {0};
 
     (void)state;
     client_begin(&f, "yarn", steps, ARRAY_LEN(steps));
@@ -116,7 +116,7 @@ static void test_a_list_in_pages(void **state)
         {.path = "/f", .status = 200, .body = NODE("f", "42", "three")},
     };
     struct fixture f;
-    struct told t = {0};
+    struct seen t = {0};
 
     (void)state;
     client_begin(&f, "yarn", steps, ARRAY_LEN(steps));
@@ -136,7 +136,7 @@ static void test_no_children(void **state)
 {
     static const struct step steps[] = {{.status = 200, .body = PAGE("")}};
     struct fixture f;
-    struct told t = {0};
+    struct seen t = {0};
 
     (void)state;
     client_begin(&f, "yarn", steps, ARRAY_LEN(steps));
@@ -156,7 +156,7 @@ static void test_errors_of_the_list(void **state)
         {.path = "/l", .status = 404, .body = PROBLEM("path-not-found", "gone meanwhile")},
     };
     struct fixture f;
-    struct told t = {0};
+    struct seen t = {0};
 
     (void)state;
     client_begin(&f, "yarn", steps, ARRAY_LEN(steps));
@@ -184,7 +184,7 @@ static void test_another_error_of_a_child(void **state)
         {.path = "/m/a", .status = 200, .body = NODE("a", "40", "one")},
     };
     struct fixture f;
-    struct told t = {0};
+    struct seen t = {0};
 
     (void)state;
     client_begin(&f, "yarn", steps, ARRAY_LEN(steps));
@@ -213,7 +213,7 @@ static void test_a_few_at_a_time(void **state)
     buf_auto struct buf names = BUF_EMPTY;
     mem_auto char *page = NULL;
     struct fixture f;
-    struct told t = {0};
+    struct seen t = {0};
 
     (void)state;
     for (int i = 0; i < N_MANY; i++)
@@ -245,7 +245,7 @@ static void test_many_from_the_next_server(void **state)
     buf_auto struct buf names = BUF_EMPTY, expected = BUF_EMPTY;
     mem_auto char *page = NULL, *both = NULL;
     struct fixture f;
-    struct told t = {0};
+    struct seen t = {0};
     char dead[64];
 
     (void)state;

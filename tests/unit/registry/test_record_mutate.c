@@ -41,7 +41,7 @@ static size_t damage(char *bytes, size_t len)
         return len;
     case 2:
         if (at < len)
-            bytes[at] = likely[next_random() % (sizeof(likely) - 1)];
+            bytes[at] = likely[next_random() % (sizeof likely - 1)];
         return len;
     default:
         if (at == len)

@@ -1,5 +1,5 @@
 /**
- * The feed client against a scripted registryd: what a follower is told, and how it comes back after each kind of loss.
+ * The feed client against a scripted registryd: the notifications of a follower, and how it comes back after each kind of loss.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -25,24 +25,24 @@ struct fixture {
     struct script_server other; /* begin_pair: the second one in the list */
     struct reg *reg;
     struct reg_watch *watch;
-    struct buf told; /* one word a callback */
+    struct buf seen; /* one word a callback */
     const char *awaited;
     const char *stop_at; /* stop the watch inside the callback that writes this */
     bool gives_up;       /* what a refusal is answered with */
-    size_t drained_at;   /* length of `told` when everything that had come was told */
+    size_t drained_at;   /* length of `seen` when everything that had come was delivered */
 };
 
-/* ---- a follower that writes down what it is told ---- */
+/* ---- a follower that writes down its notifications ---- */
 
 static void note(struct fixture *f, const char *fmt, ...)
 {
     va_list ap;
-    size_t before = f->told.len;
+    size_t before = f->seen.len;
 
     va_start(ap, fmt);
-    buf_vaddf(&f->told, fmt, ap);
+    buf_vaddf(&f->seen, fmt, ap);
     va_end(ap);
-    if (f->stop_at && strstr(buf_cstr(&f->told) + before, f->stop_at)) {
+    if (f->stop_at && strstr(buf_cstr(&f->seen) + before, f->stop_at)) {
         reg_watch_stop(f->watch);
         f->watch = NULL;
     }
@@ -87,7 +87,7 @@ static void on_drained(void *arg)
 {
     struct fixture *f = arg;
 
-    f->drained_at = f->told.len;
+    f->drained_at = f->seen.len;
 }
 
 static bool on_refused(void *arg, const struct err_info *why)
@@ -101,17 +101,17 @@ static bool on_refused(void *arg, const struct err_info *why)
 static const struct reg_watch_ops ops = {on_reset, on_put,   on_deleted, on_synced, on_progress,
                                          on_state, on_stale, on_drained, on_refused};
 
-static bool is_told(void *arg)
+static bool is_seen(void *arg)
 {
     struct fixture *f = arg;
 
-    return strstr(buf_cstr(&f->told), f->awaited) != NULL;
+    return strstr(buf_cstr(&f->seen), f->awaited) != NULL;
 }
 
-static void await_told(struct fixture *f, const char *text)
+static void await_seen(struct fixture *f, const char *text)
 {
     f->awaited = text;
-    script_await(f->loop, is_told, f);
+    script_await(f->loop, is_seen, f);
 }
 
 static void watch(struct fixture *f, const char *urls, const char *since)
@@ -154,19 +154,19 @@ static void begin(struct fixture *f, const struct step *steps, size_t n_steps)
     begin_with(f, steps, n_steps, NULL, "");
 }
 
-/** Stop, and check that nothing is told afterwards. */
+/** Stop, and check that no notification comes afterwards. */
 static void end(struct fixture *f)
 {
     idle_ms = IDLE_MS;
-    size_t told = f->told.len;
+    size_t seen = f->seen.len;
 
     reg_watch_stop(f->watch);
     reg_close(f->reg);
     script_stop(&f->server);
     if (f->other.server)
         script_stop(&f->other);
-    assert_int_equal(f->told.len, told);
-    buf_fini(&f->told);
+    assert_int_equal(f->seen.len, seen);
+    buf_fini(&f->seen);
     run_loop_free(f->loop);
 }
 
@@ -192,7 +192,7 @@ static void end(struct fixture *f)
 #define FIRST_ASKED      "GET /ws/v1/registry/users user.name=u watch=true\n"
 #define ASKED_SINCE(rev) "GET /ws/v1/registry/users user.name=u watch=true since=" rev "\n"
 
-/* ---- what is told ---- */
+/* ---- notifications ---- */
 
 /* A registry whose store is away says so with every mark; silence about it means that the store is there. */
 static void test_store_away_and_back(void **state)
@@ -208,8 +208,8 @@ static void test_store_away_and_back(void **state)
 
     (void)state;
     begin(&f, steps, ARRAY_LEN(steps));
-    await_told(&f, "progress S.6");
-    assert_string_equal(f.told.bytes, "up\nreset\nstale\nsynced S.4\nprogress S.4\ncurrent\nprogress S.4\n"
+    await_seen(&f, "progress S.6");
+    assert_string_equal(f.seen.bytes, "up\nreset\nstale\nsynced S.4\nprogress S.4\ncurrent\nprogress S.4\n"
                                       "progress S.5\nstale\nprogress S.5\ncurrent\nprogress S.6\n");
     end(&f);
 }
@@ -226,11 +226,11 @@ static void test_snapshot_then_changes(void **state)
 
     (void)state;
     begin(&f, steps, ARRAY_LEN(steps));
-    await_told(&f, "progress S.6");
-    assert_string_equal(f.told.bytes,
+    await_seen(&f, "progress S.6");
+    assert_string_equal(f.seen.bytes,
                         "up\nreset\nput /users - S.2\nput /users/a one S.3\ndeleted /users/b S.4\n"
                         "synced S.4\nput /users/a two S.5\ndeleted /users/a S.6\nprogress S.6\n");
-    assert_int_equal(f.drained_at, f.told.len);
+    assert_int_equal(f.drained_at, f.seen.len);
     assert_string_equal(f.server.log.bytes, FIRST_ASKED);
     end(&f);
 }
@@ -248,8 +248,8 @@ static void test_lines_come_in_pieces(void **state)
 
     (void)state;
     begin(&f, steps, ARRAY_LEN(steps));
-    await_told(&f, "progress S.6\n");
-    assert_string_equal(f.told.bytes, "up\nreset\nput /users/a one S.3\nsynced S.4\nprogress S.6\n");
+    await_seen(&f, "progress S.6\n");
+    assert_string_equal(f.seen.bytes, "up\nreset\nput /users/a one S.3\nsynced S.4\nprogress S.6\n");
     end(&f);
 }
 
@@ -260,8 +260,8 @@ static void test_given_since_needs_no_snapshot(void **state)
 
     (void)state;
     begin_with(&f, steps, ARRAY_LEN(steps), "S.8", "");
-    await_told(&f, "progress S.9\n");
-    assert_string_equal(f.told.bytes, "up\nput /users/a - S.9\nprogress S.9\n");
+    await_seen(&f, "progress S.9\n");
+    assert_string_equal(f.seen.bytes, "up\nput /users/a - S.9\nprogress S.9\n");
     assert_string_equal(f.server.log.bytes, ASKED_SINCE("S.8"));
     end(&f);
 }
@@ -278,8 +278,8 @@ static void test_resumes_after_the_last_progress(void **state)
 
     (void)state;
     begin(&f, steps, ARRAY_LEN(steps));
-    await_told(&f, "progress S.6\n");
-    assert_string_equal(f.told.bytes,
+    await_seen(&f, "progress S.6\n");
+    assert_string_equal(f.seen.bytes,
                         "up\nreset\nsynced S.4\nprogress S.5\nput /users/a - S.6\nERR_UNAVAILABLE\nup\n"
                         "put /users/a - S.6\nprogress S.6\n");
     assert_string_equal(f.server.log.bytes, FIRST_ASKED ASKED_SINCE("S.5"));
@@ -296,8 +296,8 @@ static void test_half_a_snapshot_is_begun_anew(void **state)
 
     (void)state;
     begin(&f, steps, ARRAY_LEN(steps));
-    await_told(&f, "synced S.3\n");
-    assert_string_equal(f.told.bytes, "up\nreset\nput /users/a - S.1\nERR_UNAVAILABLE\nup\nreset\n"
+    await_seen(&f, "synced S.3\n");
+    assert_string_equal(f.seen.bytes, "up\nreset\nput /users/a - S.1\nERR_UNAVAILABLE\nup\nreset\n"
                                       "put /users/a - S.1\nsynced S.3\n");
     assert_string_equal(f.server.log.bytes, FIRST_ASKED FIRST_ASKED);
     end(&f);
@@ -313,8 +313,8 @@ static void test_refused_since_gives_a_snapshot(void **state)
 
     (void)state;
     begin_with(&f, steps, ARRAY_LEN(steps), "S.8", "");
-    await_told(&f, "synced T.3\n");
-    assert_string_equal(f.told.bytes, "up\nreset\nsynced T.3\n");
+    await_seen(&f, "synced T.3\n");
+    assert_string_equal(f.seen.bytes, "up\nreset\nsynced T.3\n");
     assert_string_equal(f.server.log.bytes, ASKED_SINCE("S.8") FIRST_ASKED);
     end(&f);
 }
@@ -327,8 +327,8 @@ static void test_gone_gives_a_snapshot(void **state)
 
     (void)state;
     begin(&f, steps, ARRAY_LEN(steps));
-    await_told(&f, "synced S.9\n");
-    assert_string_equal(f.told.bytes, "up\nreset\nsynced S.4\nput /users/a - S.5\nreset\nsynced S.9\n");
+    await_seen(&f, "synced S.9\n");
+    assert_string_equal(f.seen.bytes, "up\nreset\nsynced S.4\nput /users/a - S.5\nreset\nsynced S.9\n");
     assert_string_equal(f.server.log.bytes, FIRST_ASKED FIRST_ASKED);
     end(&f);
 }
@@ -350,7 +350,7 @@ static void test_refusal_ends_the_watch(void **state)
     (void)state;
     begin_with(&f, steps, ARRAY_LEN(steps), "zz.1", "");
     f.gives_up = true;
-    await_told(&f, "no revision\n");
+    await_seen(&f, "no revision\n");
     end(&f);
 }
 
@@ -361,7 +361,7 @@ static void test_refused_follower_may_go_on(void **state)
 
     (void)state;
     begin_with(&f, steps, ARRAY_LEN(steps), "S.8", "");
-    await_told(&f, "progress S.9\n");
+    await_seen(&f, "progress S.9\n");
     end(&f);
 }
 
@@ -380,8 +380,8 @@ static void test_what_is_a_refusal(void **state)
     for (size_t i = 0; i < ARRAY_LEN(steps); i++) {
         begin(&f, steps[i], 1);
         f.gives_up = true;
-        await_told(&f, "refused ");
-        assert_null(strstr(f.told.bytes, "\nERR_"));
+        await_seen(&f, "refused ");
+        assert_null(strstr(f.seen.bytes, "\nERR_"));
         end(&f);
     }
 }
@@ -403,8 +403,8 @@ static void test_what_may_pass_is_no_refusal(void **state)
     for (size_t i = 0; i < ARRAY_LEN(steps); i++) {
         begin(&f, steps[i], 2);
         f.gives_up = true;
-        await_told(&f, "synced S.4\n");
-        assert_null(strstr(f.told.bytes, "refused"));
+        await_seen(&f, "synced S.4\n");
+        assert_null(strstr(f.seen.bytes, "refused"));
         end(&f);
     }
 }
@@ -417,8 +417,8 @@ static void test_stopped_inside_a_refusal(void **state)
     (void)state;
     begin(&f, steps, ARRAY_LEN(steps));
     f.stop_at = "refused";
-    await_told(&f, "refused");
-    assert_null(strstr(f.told.bytes, "\nERR_PARSE"));
+    await_seen(&f, "refused");
+    assert_null(strstr(f.seen.bytes, "\nERR_PARSE"));
     end(&f);
 }
 
@@ -432,8 +432,8 @@ static void test_next_server_resumes(void **state)
 
     (void)state;
     begin_pair(&f, first, ARRAY_LEN(first), second, ARRAY_LEN(second));
-    await_told(&f, "progress S.7\n");
-    assert_string_equal(f.told.bytes,
+    await_seen(&f, "progress S.7\n");
+    assert_string_equal(f.seen.bytes,
                         "up\nreset\nsynced S.4\nprogress S.5\nput /users/a - S.6\nERR_UNAVAILABLE\nup\n"
                         "put /users/a - S.6\nprogress S.7\n");
     assert_string_equal(f.server.log.bytes, FIRST_ASKED);
@@ -450,8 +450,8 @@ static void test_silent_server_is_left_for_the_next(void **state)
     (void)state;
     idle_ms = SHORT_IDLE_MS;
     begin_pair(&f, first, ARRAY_LEN(first), second, ARRAY_LEN(second));
-    await_told(&f, "progress S.6\n");
-    assert_string_equal(f.told.bytes, "up\nreset\nsynced S.4\nERR_TIMEOUT\nup\nprogress S.6\n");
+    await_seen(&f, "progress S.6\n");
+    assert_string_equal(f.seen.bytes, "up\nreset\nsynced S.4\nERR_TIMEOUT\nup\nprogress S.6\n");
     assert_string_equal(f.server.log.bytes, FIRST_ASKED);
     assert_string_equal(f.other.log.bytes, ASKED_SINCE("S.4"));
     end(&f);
@@ -467,8 +467,8 @@ static void test_next_server_refuses_and_gives_a_snapshot(void **state)
 
     (void)state;
     begin_pair(&f, first, ARRAY_LEN(first), second, ARRAY_LEN(second));
-    await_told(&f, "synced T.3\n");
-    assert_string_equal(f.told.bytes, "up\nreset\nsynced S.4\nERR_UNAVAILABLE\nup\nreset\nput /users - T.2\n"
+    await_seen(&f, "synced T.3\n");
+    assert_string_equal(f.seen.bytes, "up\nreset\nsynced S.4\nERR_UNAVAILABLE\nup\nreset\nput /users - T.2\n"
                                       "synced T.3\n");
     assert_string_equal(f.server.log.bytes, FIRST_ASKED);
     assert_string_equal(f.other.log.bytes, ASKED_SINCE("S.4") FIRST_ASKED);
@@ -482,8 +482,8 @@ static void test_gone_stays_with_its_server(void **state)
 
     (void)state;
     begin_pair(&f, first, ARRAY_LEN(first), NULL, 0);
-    await_told(&f, "synced S.9\n");
-    assert_string_equal(f.told.bytes, "up\nreset\nsynced S.4\nreset\nsynced S.9\n");
+    await_seen(&f, "synced S.9\n");
+    assert_string_equal(f.seen.bytes, "up\nreset\nsynced S.4\nreset\nsynced S.9\n");
     assert_int_equal(f.other.n_asked, 0);
     end(&f);
 }
@@ -499,8 +499,8 @@ static void test_broken_line_ends_the_connection(void **state)
 
     (void)state;
     begin(&f, steps, ARRAY_LEN(steps));
-    await_told(&f, "progress S.6\n");
-    assert_string_equal(f.told.bytes,
+    await_seen(&f, "progress S.6\n");
+    assert_string_equal(f.seen.bytes,
                         "up\nreset\nsynced S.4\nERR_JSON\nup\nERR_JSON\nup\nput /users/a - S.6\n"
                         "progress S.6\n");
     assert_string_equal(f.server.log.bytes, FIRST_ASKED ASKED_SINCE("S.4") ASKED_SINCE("S.4"));
@@ -515,12 +515,12 @@ static void test_silence_is_a_loss(void **state)
     (void)state;
     idle_ms = SHORT_IDLE_MS;
     begin(&f, steps, ARRAY_LEN(steps));
-    await_told(&f, "progress S.5\n");
-    assert_string_equal(f.told.bytes, "up\nreset\nsynced S.4\nERR_TIMEOUT\nup\nprogress S.5\n");
+    await_seen(&f, "progress S.5\n");
+    assert_string_equal(f.seen.bytes, "up\nreset\nsynced S.4\nERR_TIMEOUT\nup\nprogress S.5\n");
     end(&f);
 }
 
-static void test_errors_and_dead_servers_are_told_once(void **state)
+static void test_errors_and_dead_servers_are_reported_once(void **state)
 {
     static const struct step steps[] = {
         {.status = 503, .body = "{\"type\":\"urn:bobbin:error:unavailable\",\"detail\":\"loading\"}"},
@@ -534,8 +534,8 @@ static void test_errors_and_dead_servers_are_told_once(void **state)
     script_dead_url(dead);
     first = mem_fmt("%s,", dead);
     begin_with(&f, steps, ARRAY_LEN(steps), NULL, first);
-    await_told(&f, "synced S.4\n");
-    assert_string_equal(f.told.bytes, "ERR_UNAVAILABLE\nup\nreset\nsynced S.4\n");
+    await_seen(&f, "synced S.4\n");
+    assert_string_equal(f.seen.bytes, "ERR_UNAVAILABLE\nup\nreset\nsynced S.4\n");
     end(&f);
 }
 
@@ -554,7 +554,7 @@ static void test_stopped_inside_a_callback(void **state)
 
         begin(&f, steps, ARRAY_LEN(steps));
         f.stop_at = moments[i];
-        await_told(&f, moments[i]);
+        await_seen(&f, moments[i]);
         assert_null(f.watch);
         end(&f);
     }
@@ -567,8 +567,8 @@ static void test_close_ends_watches(void **state)
 
     (void)state;
     begin(&f, steps, ARRAY_LEN(steps));
-    await_told(&f, "synced S.4\n");
-    assert_int_equal(f.drained_at, f.told.len);
+    await_seen(&f, "synced S.4\n");
+    assert_int_equal(f.drained_at, f.seen.len);
     f.watch = NULL; /* left to reg_close */
     end(&f);
 }
@@ -601,7 +601,7 @@ int main(void)
         cmocka_unit_test(test_stopped_inside_a_refusal),
         cmocka_unit_test(test_broken_line_ends_the_connection),
         cmocka_unit_test(test_silence_is_a_loss),
-        cmocka_unit_test(test_errors_and_dead_servers_are_told_once),
+        cmocka_unit_test(test_errors_and_dead_servers_are_reported_once),
         cmocka_unit_test(test_next_server_resumes),
         cmocka_unit_test(test_silent_server_is_left_for_the_next),
         cmocka_unit_test(test_next_server_refuses_and_gives_a_snapshot),

@@ -1,4 +1,4 @@
-/* What readers were shown last, kept in a file: whoever opens it next is told. */
+/* The persisted mark: who opens the file next learns what readers had seen. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -13,7 +13,7 @@
 #include "base/mem.h"
 #include "base/obj.h"
 #include "fake.h"
-#include "feed/shown.h"
+#include "feed/mark_file.h"
 
 struct place {
     struct fake *f;
@@ -26,7 +26,7 @@ static int set_up(void **state)
     void *fake = NULL;
     fake_set_up(&fake);
     p->f = fake;
-    snprintf(p->dir, sizeof p->dir, "/tmp/bobbin-shown-XXXXXX");
+    snprintf(p->dir, sizeof p->dir, "/tmp/bobbin-mark-XXXXXX");
     assert_non_null(mkdtemp(p->dir));
     snprintf(p->copy, sizeof p->copy, "%s/copy", p->dir);
     *state = p;
@@ -77,11 +77,11 @@ static struct mirror_past after_a_kill(const struct place *p)
 {
     struct mirror_past past;
     char bytes[4096];
-    shown_free(shown_open(p->copy, &past)); /* makes the directories */
+    mark_file_free(mark_file_open(p->copy, &past)); /* makes the directories */
     file_write(p->copy, bytes, file_read(p->dir, bytes, sizeof bytes));
-    struct shown *s = shown_open(p->copy, &past);
-    assert_non_null(s);
-    shown_free(s);
+    struct mark_file *f = mark_file_open(p->copy, &past);
+    assert_non_null(f);
+    mark_file_free(f);
     return past;
 }
 
@@ -89,10 +89,10 @@ static void what_the_mirror_shows_is_kept(void **state)
 {
     struct place *p = *state;
     struct mirror_past past = {.tree_id = "ab", .newest = 1};
-    struct shown *s = shown_open(p->dir, &past);
-    assert_non_null(s);
+    struct mark_file *f = mark_file_open(p->dir, &past);
+    assert_non_null(f);
     assert_string_equal(past.tree_id, "");
-    shown_keep(s, p->f->mirror);
+    mark_file_keep(f, p->f->mirror);
     fake_begin(p->f, "51");
     assert_string_equal(after_a_kill(p).tree_id, "");
     fake_end(p->f);
@@ -110,21 +110,21 @@ static void what_the_mirror_shows_is_kept(void **state)
     assert_string_equal(past.tree_id, "60b");
     assert_string_equal(past.store_id, "60b");
     assert_int_equal(past.newest, mirror_newest(p->f->mirror));
-    shown_free(s); /* the mirror tells nothing any more */
+    mark_file_free(f); /* the mirror tells nothing any more */
 }
 
 static void one_process_keeps_a_file(void **state)
 {
     struct place *p = *state;
     struct mirror_past past;
-    struct shown *s = shown_open(p->dir, &past);
-    assert_non_null(s);
-    assert_null(shown_open(p->dir, &past));
+    struct mark_file *f = mark_file_open(p->dir, &past);
+    assert_non_null(f);
+    assert_null(mark_file_open(p->dir, &past));
     assert_string_equal(past.tree_id, "");
-    shown_free(s);
-    s = shown_open(p->dir, &past);
-    assert_non_null(s);
-    shown_free(s);
+    mark_file_free(f);
+    f = mark_file_open(p->dir, &past);
+    assert_non_null(f);
+    mark_file_free(f);
 }
 
 static void what_is_no_such_file_says_nothing(void **state)
@@ -133,14 +133,14 @@ static void what_is_no_such_file_says_nothing(void **state)
     static const char *const texts[] = {"", "x", "bobbin shown 1\n",
                                         "something else altogether that is long enough"};
     struct mirror_past past;
-    shown_free(shown_open(p->dir, &past)); /* makes the directories */
+    mark_file_free(mark_file_open(p->dir, &past)); /* makes the directories */
     for (size_t i = 0; i < ARRAY_LEN(texts); i++) {
         file_write(p->dir, texts[i], strlen(texts[i]));
-        struct shown *s = shown_open(p->dir, &past);
-        assert_non_null(s);
+        struct mark_file *f = mark_file_open(p->dir, &past);
+        assert_non_null(f);
         assert_string_equal(past.tree_id, "");
         assert_int_equal(past.newest, 0);
-        shown_free(s);
+        mark_file_free(f);
     }
 }
 
@@ -148,9 +148,9 @@ static void a_place_that_cannot_be_used_is_no_error(void **state)
 {
     (void)state;
     struct mirror_past past;
-    assert_null(shown_open("/dev/null/below", &past));
+    assert_null(mark_file_open("/dev/null/below", &past));
     assert_string_equal(past.tree_id, "");
-    shown_free(NULL);
+    mark_file_free(NULL);
 }
 
 int main(void)

@@ -1,8 +1,8 @@
 /**
  * What client.c, client_admin.c, client_records.c and watch.c share. Thread: the loop's.   Source: ours.
  */
-#ifndef REGISTRY_CLIENT_INSIDE_H
-#define REGISTRY_CLIENT_INSIDE_H
+#ifndef REGISTRY_CLIENT_PRIV_H
+#define REGISTRY_CLIENT_PRIV_H
 
 #include <sys/queue.h>
 
@@ -49,7 +49,7 @@ enum request_kind {
     REQUEST_FIND,
     REQUEST_PURGE,
     REQUEST_HOME,
-    REQUEST_TELL,
+    REQUEST_REPORT,
 };
 
 struct request {

@@ -1,8 +1,8 @@
 /**
  * What the files of the record share. Pure. Thread: any.   Source: ours.
  */
-#ifndef REGISTRY_RECORD_INSIDE_H
-#define REGISTRY_RECORD_INSIDE_H
+#ifndef REGISTRY_RECORD_PRIV_H
+#define REGISTRY_RECORD_PRIV_H
 
 #include <stdbool.h>
 #include <stddef.h>

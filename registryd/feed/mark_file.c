@@ -1,4 +1,4 @@
-#include "feed/shown.h"
+#include "feed/mark_file.h"
 #include "registryd/events.h"
 #include "base/mem.h"
 #include "base/obj.h"
@@ -13,7 +13,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define SHOWN_MAGIC OBJ_MAGIC('S', 'H', 'O', 'W')
+#define MARK_FILE_MAGIC OBJ_MAGIC('S', 'H', 'O', 'W')
 /** What the file begins with; the number is the form's. */
 #define FILE_MAGIC "bobbin shown 1\n"
 
@@ -23,7 +23,7 @@ struct page {
     struct mirror_past past;
 };
 
-struct shown {
+struct mark_file {
     struct obj obj;
     struct mirror *mirror;
     int fd; /* holds the lock */
@@ -44,7 +44,7 @@ static bool is_usable(const struct page *page)
            is_id(page->past.store_id) && page->past.store_id[0] && page->past.newest >= 0;
 }
 
-/* One process keeps a file. Its blocks are there before they are written to: a full disk is an error here, not a signal there. */
+/* Locks the file for this process and allocates its blocks, so that a full disk is an error here and no signal at a later store. */
 static struct page *map_file(int fd)
 {
     if (flock(fd, LOCK_EX | LOCK_NB) != 0)
@@ -55,42 +55,42 @@ static struct page *map_file(int fd)
     return page == MAP_FAILED ? NULL : page;
 }
 
-struct shown *shown_open(const char *dir, struct mirror_past *past)
+struct mark_file *mark_file_open(const char *dir, struct mirror_past *past)
 {
     *past = (struct mirror_past){0};
     mem_auto char *own = mem_fmt("%s/registryd", dir);
     mem_auto char *path = mem_fmt("%s/shown", own);
-    (void)mkdir(dir, 0755); /* what is wrong with either, open says */
+    (void)mkdir(dir, 0755); /* open reports what is wrong with either */
     (void)mkdir(own, 0755);
     int fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0644);
     struct page *page = fd < 0 ? NULL : map_file(fd);
     if (!page) {
-        log_emit(&ev_shown_failed, LOG_STR("file", path), LOG_STR("why", strerror(errno)));
+        log_emit(&ev_mark_failed, LOG_STR("file", path), LOG_STR("why", strerror(errno)));
         if (fd >= 0)
             close(fd);
         return NULL;
     }
     if (page->past.tree_id[0] && is_usable(page))
         *past = page->past;
-    struct shown *s = mem_new(struct shown);
-    obj_init(&s->obj, SHOWN_MAGIC);
-    s->page = page;
-    s->fd = fd;
-    return s;
+    struct mark_file *f = mem_new(struct mark_file);
+    obj_init(&f->obj, MARK_FILE_MAGIC);
+    f->page = page;
+    f->fd = fd;
+    return f;
 }
 
-/* ---- what the mirror shows ---- */
+/* ---- following the mirror ---- */
 
-/* Killed anywhere in between, the file says nothing or all of it. */
+/* A process that is killed in between leaves a file that says nothing or everything: tree_id is empty meanwhile. */
 static void on_synced(void *arg)
 {
-    struct shown *s = obj_cast(arg, struct shown, SHOWN_MAGIC);
+    struct mark_file *f = obj_cast(arg, struct mark_file, MARK_FILE_MAGIC);
     struct mirror_past now;
-    mirror_present(s->mirror, &now);
-    struct mirror_past *kept = &s->page->past;
+    mirror_present(f->mirror, &now);
+    struct mirror_past *kept = &f->page->past;
     kept->tree_id[0] = '\0';
     atomic_thread_fence(memory_order_seq_cst);
-    memcpy(s->page->magic, FILE_MAGIC, sizeof s->page->magic);
+    memcpy(f->page->magic, FILE_MAGIC, sizeof f->page->magic);
     memcpy(kept->store_id, now.store_id, sizeof kept->store_id);
     memcpy(kept->tree_id + 1, now.tree_id + 1, sizeof kept->tree_id - 1);
     kept->newest = now.newest;
@@ -98,42 +98,42 @@ static void on_synced(void *arg)
     kept->tree_id[0] = now.tree_id[0];
 }
 
-static void on_number(struct shown *s)
+static void keep_newest(struct mark_file *f)
 {
-    int64_t newest = mirror_newest(s->mirror);
-    if (newest > s->page->past.newest)
-        s->page->past.newest = newest;
+    int64_t newest = mirror_newest(f->mirror);
+    if (newest > f->page->past.newest)
+        f->page->past.newest = newest;
 }
 
 static void on_applied(void *arg, int64_t zxid)
 {
     (void)zxid;
-    on_number(obj_cast(arg, struct shown, SHOWN_MAGIC));
+    keep_newest(obj_cast(arg, struct mark_file, MARK_FILE_MAGIC));
 }
 
 static void on_change(void *arg, enum mirror_change kind, const char *path, const struct mirror_node *node,
                       const char *old_data, size_t old_len, int64_t zxid)
 {
     (void)kind, (void)path, (void)node, (void)old_data, (void)old_len, (void)zxid;
-    on_number(obj_cast(arg, struct shown, SHOWN_MAGIC));
+    keep_newest(obj_cast(arg, struct mark_file, MARK_FILE_MAGIC));
 }
 
 static const struct mirror_listener listener = {
     .synced = on_synced, .change = on_change, .applied = on_applied};
 
-void shown_keep(struct shown *s, struct mirror *m)
+void mark_file_keep(struct mark_file *f, struct mirror *m)
 {
-    BUG_IF(s->mirror != NULL);
-    s->mirror = m;
-    mirror_listen(m, &listener, s);
+    BUG_IF(f->mirror != NULL);
+    f->mirror = m;
+    mirror_listen(m, &listener, f);
 }
 
-void shown_free(struct shown *s)
+void mark_file_free(struct mark_file *f)
 {
-    if (!s)
+    if (!f)
         return;
-    munmap(s->page, sizeof *s->page);
-    close(s->fd);
-    obj_fini(&s->obj);
-    free(s);
+    munmap(f->page, sizeof *f->page);
+    close(f->fd);
+    obj_fini(&f->obj);
+    free(f);
 }

@@ -2,8 +2,8 @@
  * One running operation over the store, shared by ops_store.c, ops_create.c and ops_delete.c.
  * Thread: owner.   Source: ours.
  */
-#ifndef REGISTRY_OPS_INSIDE_H
-#define REGISTRY_OPS_INSIDE_H
+#ifndef REGISTRY_OPS_PRIV_H
+#define REGISTRY_OPS_PRIV_H
 
 #include <sys/queue.h>
 
@@ -23,8 +23,8 @@ struct reg_store {
     bool released; /* the last operation frees */
 };
 
-struct doomed;
-TAILQ_HEAD(doomed_list, doomed);
+struct removal;
+TAILQ_HEAD(removal_list, removal);
 
 struct op {
     struct obj obj;
@@ -51,7 +51,7 @@ struct op {
 
     /* delete */
     bool recursive;
-    struct doomed_list waiting, all;
+    struct removal_list waiting, all;
     size_t n_flying;
     int failed;
     struct err_info failed_why;
@@ -69,7 +69,7 @@ void op_refuse(struct op *op, int err, const char *text);
 void op_finish_later(struct op *op, int err);
 
 /** Make op->path with op->bytes (and, with REG_CREATE_PARENTS, its parents), then call op->created: 0, ERR_EXISTS,
- *  ERR_NOTFOUND (parent), ERR_PATH (op->bad_element tells) or an error of the store. */
+ *  ERR_NOTFOUND (parent), ERR_PATH (op->bad_element says why) or an error of the store. */
 void op_create(struct op *op, void (*created)(struct op *op, int err, const struct store_result *r));
 /** Begin a delete: op->recursive and op->cond are set. */
 void op_delete(struct op *op);
