@@ -102,6 +102,20 @@ static int run_command(const struct cli_command *command, char **words, size_t n
     return err ? failure_code : 0;
 }
 
+/** Switches that stand alone, for packagers and tools. @return false: it is none of them */
+static bool print_about(const char *word)
+{
+    if (strcmp(word, "--version") == 0)
+        printf("bobbin %s\n", BOBBIN_VERSION);
+    else if (strcmp(word, "--man") == 0)
+        manual_print(commands, ARRAY_LEN(commands));
+    else if (strcmp(word, "--show-defaults") == 0)
+        manual_print_keys();
+    else
+        return false;
+    return true;
+}
+
 int main(int argc, char **argv)
 {
     const char *group = argc > 1 ? argv[1] : NULL;
@@ -113,14 +127,8 @@ int main(int argc, char **argv)
         help_print(commands, ARRAY_LEN(commands), verb);
         return 0;
     }
-    if (strcmp(group, "--version") == 0) {
-        printf("bobbin %s\n", BOBBIN_VERSION);
+    if (print_about(group))
         return 0;
-    }
-    if (strcmp(group, "--man") == 0) {
-        manual_print(commands, ARRAY_LEN(commands));
-        return 0;
-    }
     const struct cli_command *command = find_command(group, verb);
     if (!command && verb && verb[0] == '-' && !is_help(verb) && (command = find_raw(group)))
         return run_command(command, argv + 2, (size_t)(argc - 2));

@@ -155,5 +155,7 @@ void help_print(const struct cli_command *commands, size_t n, const char *group)
 void help_print_command(const struct cli_command *command);
 /** The manual page of section 1, derived from the tables, as roff to stdout. Parameters as help_print. */
 void manual_print(const struct cli_command *commands, size_t n);
+/** The configuration keys as the daemons' --show-defaults has theirs, to stdout. */
+void manual_print_keys(void);
 
 #endif

@@ -18,6 +18,8 @@ static const struct item groups[] = {
 #undef GROUP_ROW
 };
 
+static const struct opt_def keys[] = {OPTIONS_ROWS(CLI_KEYS)};
+
 static const struct item environment[] = {
     {"HADOOP_CONF_DIR", "Directory of core-site.xml and yarn-site.xml when --config is not given."},
     {"HADOOP_USER_NAME", "User to act as when --user is not given."},
@@ -116,9 +118,16 @@ static void add_head(struct buf *out)
     buf_add_char(out, '\n');
 }
 
+void manual_print_keys(void)
+{
+    buf_auto struct buf out = BUF_EMPTY;
+
+    options_show(keys, ARRAY_LEN(keys), &out);
+    fputs(buf_cstr(&out), stdout);
+}
+
 void manual_print(const struct cli_command *commands, size_t n)
 {
-    static const struct opt_def keys[] = {OPTIONS_ROWS(CLI_KEYS)};
     buf_auto struct buf out = BUF_EMPTY;
 
     add_head(&out);

@@ -30,7 +30,7 @@ def test_layout(prefix):
     wanted = {f"bin/{name}" for name in ("registryd", "dnsd", "svcmgr", "bobbin")}
     wanted |= {"libexec/bobbin/container-shim", "include/bobbin/registry.h", "include/bobbin/record.h",
                "include/bobbin/error.h", "etc/bobbin/examples/hello-world.json"}
-    wanted |= {"etc/bobbin/zones/office.example.zone", "share/man/man1/bobbin.1"}
+    wanted |= {"etc/bobbin/core-site.xml", "etc/bobbin/yarn-site.xml", "etc/bobbin/zones/office.example.zone", "share/man/man1/bobbin.1"}
     wanted |= {f"share/man/man8/{name}.8" for name in ("registryd", "dnsd", "svcmgr")}
     wanted |= {f"share/doc/bobbin/{name}" for name in ("README.md", "LICENSE", "dnsd-default.xml")}
     assert wanted <= found, wanted - found
