@@ -17,7 +17,7 @@
 static const char refusal[] = "HTTP/1.1 503 Service Unavailable\r\nRetry-After: 1\r\nConnection: close\r\n"
                               "Content-Length: 0\r\n\r\n";
 
-/** A connection that cannot be served is told so, as far as it takes that now. */
+/** Answer a connection that cannot be served, as far as it takes that now. */
 static void refuse(struct http_server *s, int fd)
 {
     http_server_count(s, M_HTTP_REFUSED, 1);
@@ -29,9 +29,9 @@ static void refuse(struct http_server *s, int fd)
 /** Another connection gives its descriptor back. @return false: none can. */
 static bool evict(struct http_server *s)
 {
-    if (!http_peer_evict(s))
+    if (!http_cut_idlest(s))
         return false;
-    http_server_turn(s);
+    http_turn_run(s);
     return true;
 }
 
@@ -78,12 +78,9 @@ static void take(struct http_server *s, int fd, const struct sockaddr_storage *s
         refuse(s, fd);
         return;
     }
-    struct http_peer *p = s->opening = http_peer_new(s, fd, &from);
-    (void)MHD_add_connection(s->mhd, fd, (const struct sockaddr *)sa, sa_len);
-    if (!s->opening)
-        return;
-    s->opening = NULL; /* it did not take it, and has closed it */
-    http_peer_free(p);
+    struct http_peer *p = http_peer_new(s, fd, &from);
+    if (!http_mhd_add(s->mhd, fd, (const struct sockaddr *)sa, sa_len, p))
+        http_peer_free(p);
 }
 
 /** @return whether to go on accepting. */
@@ -113,7 +110,7 @@ static void on_connectable(uv_poll_t *poll, int status, int events)
         else
             take(s, fd, &sa, sa_len);
     }
-    http_server_turn(s);
+    http_turn_run(s);
 }
 
 void http_accept_start(struct http_server *s, int take_fd)
@@ -127,10 +124,10 @@ void http_accept_start(struct http_server *s, int take_fd)
     listen_on(s);
 }
 
-void http_accept_stop(struct http_server *s)
+void http_accept_stop(struct http_server *s, uv_close_cb closed)
 {
     run_timer_free(s->accept_timer);
     s->accept_timer = NULL;
-    uv_close((uv_handle_t *)&s->listener, http_server_handle_closed);
+    uv_close((uv_handle_t *)&s->listener, closed);
     close(s->listen_fd);
 }

@@ -1,112 +1,90 @@
-#include "http/http_priv.h"
+#include "http/host.h"
 
 #include <netdb.h>
 #include <stdlib.h>
 #include <string.h>
-#include <strings.h>
 #include <unistd.h>
 
-#include "base/str.h"
+#include "base/mem.h"
+#include "base/obj.h"
 
-/* A page that had its own name point here could make a browser ask us in our user's place, and read the answers: the browser
- * sends that name as Host (DNS rebinding). An address as Host is no name, so nobody can have it point elsewhere. */
+#define HOST_MAGIC OBJ_MAGIC('H', 'H', 'S', 'T')
 
-static void add_name(struct http_server *s, const char *name)
+struct http_host {
+    struct obj obj;
+    struct http_names names;
+    uv_getaddrinfo_t lookup;
+    bool is_looking, is_freed;
+};
+
+static void add_name(struct http_host *h, const char *name)
 {
+    struct http_names *own = &h->names;
     size_t len = strlen(name);
     if (len && name[len - 1] == '.')
         len--;
     if (!len)
         return;
-    s->hosts = mem_resize(s->hosts, s->n_hosts + 1, sizeof *s->hosts);
-    s->hosts[s->n_hosts++] = mem_strn(name, len);
+    own->names = mem_resize(own->names, own->n_names + 1, sizeof *own->names);
+    own->names[own->n_names++] = mem_strn(name, len);
 }
 
-static void on_canonical_name(uv_getaddrinfo_t *req, int status, struct addrinfo *found)
+static void host_free(struct http_host *h)
 {
-    struct http_server *s = obj_cast(req->data, struct http_server, HTTP_SERVER_MAGIC);
+    for (size_t i = 0; i < h->names.n_names; i++)
+        free(h->names.names[i]);
+    free(h->names.names);
+    obj_fini(&h->obj);
+    free(h);
+}
+
+static void on_canonical_name(uv_getaddrinfo_t *lookup, int status, struct addrinfo *found)
+{
+    struct http_host *h = obj_cast(lookup->data, struct http_host, HOST_MAGIC);
+    h->is_looking = false;
     if (status == 0 && found->ai_canonname)
-        add_name(s, found->ai_canonname);
+        add_name(h, found->ai_canonname);
     uv_freeaddrinfo(found);
-    http_server_released(s);
+    if (h->is_freed)
+        host_free(h);
 }
 
-void http_host_start(struct http_server *s)
+struct http_host *http_host_new(struct run_loop *loop, const struct addr *bound, const char *more,
+                                const char *prefix)
 {
+    static const struct addrinfo hints = {.ai_flags = AI_CANONNAME, .ai_socktype = SOCK_STREAM};
+    struct http_host *h = mem_new(struct http_host);
     char own[256] = "";
-    add_name(s, "localhost");
-    for (const char *at = s->def.limits.hosts; at && *at;) {
+    obj_init(&h->obj, HOST_MAGIC);
+    h->names.bound = *bound;
+    h->names.prefix = prefix;
+    h->lookup.data = h;
+    add_name(h, "localhost");
+    for (const char *at = more; at && *at;) {
         size_t len = strcspn(at, ", ");
         mem_auto char *name = mem_strn(at, len);
-        add_name(s, name);
+        add_name(h, name);
         at += len;
         at += strspn(at, ", ");
     }
     if (gethostname(own, sizeof own - 1) != 0)
+        return h;
+    add_name(h, own);
+    h->is_looking = !addr_is_loopback(bound) &&
+                    uv_getaddrinfo(run_loop_uv(loop), &h->lookup, on_canonical_name, own, NULL, &hints) == 0;
+    return h;
+}
+
+const struct http_names *http_host_names(const struct http_host *h)
+{
+    return &h->names;
+}
+
+void http_host_free(struct http_host *h)
+{
+    if (!h)
         return;
-    add_name(s, own);
-    if (addr_is_loopback(&s->bound))
-        return;
-    const struct addrinfo hints = {.ai_flags = AI_CANONNAME, .ai_socktype = SOCK_STREAM};
-    s->canonical.data = s;
-    if (uv_getaddrinfo(run_loop_uv(s->loop), &s->canonical, on_canonical_name, own, NULL, &hints) == 0)
-        s->n_handles++;
-}
-
-void http_host_stop(struct http_server *s)
-{
-    for (size_t i = 0; i < s->n_hosts; i++)
-        free(s->hosts[i]);
-    free(s->hosts);
-    s->hosts = NULL;
-    s->n_hosts = 0;
-}
-
-static bool is_any(const struct addr *a)
-{
-    static const uint8_t zeros[16];
-    return memcmp(a->bytes, zeros, a->family == AF_INET ? 4 : 16) == 0;
-}
-
-static bool is_own_address(const struct http_server *s, const struct addr *a)
-{
-    return is_any(&s->bound) || addr_equal(&s->bound, a) ||
-           (addr_is_loopback(&s->bound) && addr_is_loopback(a));
-}
-
-static bool is_own_name(const struct http_server *s, const char *name, size_t len)
-{
-    for (size_t i = 0; i < s->n_hosts; i++) {
-        if (strlen(s->hosts[i]) == len && strncasecmp(s->hosts[i], name, len) == 0)
-            return true;
-    }
-    return false;
-}
-
-/** The host of "host", "host:port", "[address]:port", without brackets and final dot. @return its length; 0: malformed. */
-static size_t host_part(const char **at)
-{
-    bool is_bracketed = **at == '[';
-    *at += is_bracketed;
-    size_t len = strcspn(*at, is_bracketed ? "]" : ":");
-    const char *rest = *at + len;
-    if (is_bracketed && *rest++ != ']')
-        return 0;
-    if (*rest && (*rest != ':' || rest[1 + strspn(rest + 1, "0123456789")]))
-        return 0;
-    return len && (*at)[len - 1] == '.' ? len - 1 : len;
-}
-
-int http_host_check(const struct http_server *s, const char *host, struct err_info *why)
-{
-    const char *at = host;
-    size_t len = host_part(&at);
-    mem_auto char *text = mem_strn(at, len);
-    struct addr a;
-    bool is_own = addr_read(text, &a) == 0 ? is_own_address(s, &a) : is_own_name(s, text, len);
-    if (is_own)
-        return 0;
-    return err_set(why, ERR_HOST, "Host",
-                   "this server is not known as \"%.200s\"; if that is its name, say so with %shosts", host,
-                   s->def.limits.prefix);
+    h->is_freed = true;
+    if (!h->is_looking)
+        host_free(h);
 }

@@ -2,7 +2,6 @@
 
 #include <string.h>
 #include <strings.h>
-#include <sys/socket.h>
 
 #include "base/str.h"
 #include "json/writer.h"
@@ -36,35 +35,18 @@ static bool has_reply_header(const struct http_req *req, const char *name)
     return false;
 }
 
-static void add_headers(const struct http_req *req, struct MHD_Response *response)
-{
-    for (const struct http_pair *h = req->reply_headers; h; h = h->next) {
-        bool is_added = !*h->value || MHD_add_response_header(response, h->name, h->value) == MHD_YES;
-        BUG_IF(!is_added);
-    }
-    if (req->server->stopping && !has_reply_header(req, MHD_HTTP_HEADER_CONNECTION))
-        MHD_add_response_header(response, MHD_HTTP_HEADER_CONNECTION, "close");
-}
-
 /* ---- the ready reply ---- */
 
-void http_reply_set(struct http_req *req, int status, struct MHD_Response *take_response)
+/** Say that the connection ends, behind the other headers, when the server stops. */
+static void add_close(struct http_req *req)
 {
-    BUG_IF(req->reply != NULL || req->phase == HTTP_REPLYING);
-    add_headers(req, take_response);
-    req->reply = take_response;
-    req->reply_status = status;
-    http_request_resume(req);
-}
-
-enum MHD_Result http_reply_send(struct http_req *req)
-{
-    struct MHD_Response *response = req->reply;
-    req->reply = NULL;
-    req->phase = HTTP_REPLYING;
-    enum MHD_Result is_queued = MHD_queue_response(req->conn, (unsigned)req->reply_status, response);
-    MHD_destroy_response(response);
-    return is_queued;
+    struct http_pair **end = &req->reply_headers;
+    if (!req->server->stopping || has_reply_header(req, "Connection"))
+        return;
+    while (*end)
+        end = &(*end)->next;
+    *end = arena_new_obj(req->arena, struct http_pair);
+    **end = (struct http_pair){.name = "Connection", .value = "close"};
 }
 
 bool http_reply_begin(struct http_req *req)
@@ -77,7 +59,7 @@ bool http_reply_begin(struct http_req *req)
         http_request_free(req);
         return false;
     }
-    if (is_promised && (req->reply || req->phase == HTTP_REPLYING))
+    if (is_promised && (req->exchange.reply || req->phase == HTTP_REPLYING))
         return false; /* the server stops and has answered already */
     req->closed = NULL;
     return true;
@@ -86,18 +68,21 @@ bool http_reply_begin(struct http_req *req)
 static void set_body(struct http_req *req, int status, const char *media_type, struct buf *take_body)
 {
     bool has_no_body = status < 200 || status == 204 || status == 304;
+    BUG_IF(req->phase == HTTP_REPLYING);
     if (take_body && has_no_body)
         buf_fini(take_body);
-    size_t len = take_body ? take_body->len : 0;
-    struct MHD_Response *response =
-        len ? MHD_create_response_from_buffer(len, buf_take(take_body), MHD_RESPMEM_MUST_FREE)
-            : MHD_create_response_from_buffer(0, (void *)(uintptr_t) "", MHD_RESPMEM_PERSISTENT);
-    if (take_body)
-        buf_fini(take_body);
-    BUG_IF(response == NULL);
-    if (media_type && !has_no_body)
-        MHD_add_response_header(response, MHD_HTTP_HEADER_CONTENT_TYPE, media_type);
-    http_reply_set(req, status, response);
+    add_close(req);
+    http_mhd_reply(&req->exchange, status, has_no_body ? NULL : media_type, req->reply_headers, take_body);
+    http_request_resume(req);
+}
+
+void http_reply_set_stream(struct http_req *req, int status, const char *media_type,
+                           ssize_t (*read)(void *arg, char *bytes, size_t max))
+{
+    BUG_IF(req->phase == HTTP_REPLYING);
+    add_close(req);
+    http_mhd_reply_stream(&req->exchange, status, media_type, req->reply_headers, read, req);
+    http_request_resume(req);
 }
 
 void http_reply(struct http_req *req, int status, const char *media_type, struct buf *take_body)
@@ -111,7 +96,7 @@ void http_reply(struct http_req *req, int status, const char *media_type, struct
 void http_reply_later(struct http_req *req, void (*closed)(void *arg), void *arg)
 {
     BUG_IF(req->phase != HTTP_HANDLING);
-    if (req->reply)
+    if (req->exchange.reply)
         return; /* answered already, while the handler ran */
     req->phase = HTTP_WAITING;
     req->closed = closed;
@@ -168,10 +153,10 @@ void http_reply_set_error(struct http_req *req, int status, int code, const stru
 {
     buf_auto struct buf body = BUF_EMPTY;
     const char *media_type = write_error(req, status, code, why, &body);
-    if (status == 401 && !has_reply_header(req, MHD_HTTP_HEADER_WWW_AUTHENTICATE))
-        http_reply_header(req, MHD_HTTP_HEADER_WWW_AUTHENTICATE, "Basic realm=\"bobbin\"");
-    if (status == 503 && !has_reply_header(req, MHD_HTTP_HEADER_RETRY_AFTER))
-        http_reply_header(req, MHD_HTTP_HEADER_RETRY_AFTER, RETRY_AFTER_S);
+    if (status == 401 && !has_reply_header(req, "WWW-Authenticate"))
+        http_reply_header(req, "WWW-Authenticate", "Basic realm=\"bobbin\"");
+    if (status == 503 && !has_reply_header(req, "Retry-After"))
+        http_reply_header(req, "Retry-After", RETRY_AFTER_S);
     set_body(req, status, media_type, &body);
 }
 
@@ -192,12 +177,12 @@ void http_reply_error(struct http_req *req, int code, const struct err_info *why
 static void add_remedy(struct http_req *req)
 {
     if (req->refusal == ERR_UNAVAILABLE)
-        http_reply_header(req, MHD_HTTP_HEADER_RETRY_AFTER, "1");
+        http_reply_header(req, "Retry-After", "1");
     if (req->refusal != ERR_METHOD)
         return;
     buf_auto struct buf allow = BUF_EMPTY;
     http_route_allow(&req->server->routes, req->path, &allow);
-    http_reply_header(req, MHD_HTTP_HEADER_ALLOW, buf_cstr(&allow));
+    http_reply_header(req, "Allow", buf_cstr(&allow));
 }
 
 void http_reply_refuse(struct http_req *req)
@@ -209,22 +194,12 @@ void http_reply_refuse(struct http_req *req)
         http_reply_set_error(req, err_http_status(req->refusal), req->refusal, &req->refusal_why);
 }
 
-void http_reply_refuse_raw(struct http_req *req)
+void http_reply_refuse_past(struct http_req *req)
 {
-    buf_auto struct buf body = BUF_EMPTY, text = BUF_EMPTY;
+    buf_auto struct buf body = BUF_EMPTY;
     int status = err_http_status(req->refusal);
-    req->is_refused_raw = true;
+    req->is_refused_past = true;
     add_remedy(req);
     const char *media_type = write_error(req, status, req->refusal, &req->refusal_why, &body);
-    buf_addf(&text, "HTTP/1.1 %d %s\r\nConnection: close\r\n", status,
-             MHD_get_reason_phrase_for((unsigned)status));
-    for (const struct http_pair *h = req->reply_headers; h; h = h->next)
-        buf_addf(&text, "%s: %s\r\n", h->name, h->value);
-    buf_addf(&text, "Content-Type: %s\r\nContent-Length: %zu\r\n\r\n", media_type, body.len);
-    buf_add(&text, body.bytes, body.len);
-    const union MHD_ConnectionInfo *conn =
-        MHD_get_connection_info(req->conn, MHD_CONNECTION_INFO_CONNECTION_FD);
-    /* The connection ends in any case; a client that cannot take a few hundred bytes now just sees that. */
-    (void)send(conn->connect_fd, text.bytes, text.len, MSG_DONTWAIT | MSG_NOSIGNAL);
-    (void)shutdown(conn->connect_fd, SHUT_WR);
+    http_mhd_reply_past(req->peer->fd, status, media_type, req->reply_headers, &body);
 }
