@@ -159,7 +159,7 @@ void dnsd_api_stats(struct http_req *req, void *arg)
     jw_object(&w);
     write_state(&w, &state);
     jw_kbool(&w, "connected", state.is_connected);
-    jw_kbool(&w, "loading", dnsd_is_standing_in(app));
+    jw_kbool(&w, "loading", dnsd_is_on_image(app));
     jw_kint(&w, "nameless", (int64_t)state.n_nameless);
     jw_kint(&w, "leftOut", (int64_t)state.n_left_out);
     jw_kint(&w, "unzoned", (int64_t)state.n_unzoned);
@@ -205,12 +205,12 @@ static void released_free(struct released *r)
     free(r);
 }
 
-static void on_release_shown(void *arg, bool is_shown)
+static void on_release_visible(void *arg, bool is_visible)
 {
     struct released *r = obj_cast(arg, struct released, RELEASED_MAGIC);
     struct buf body = BUF_EMPTY;
     struct jw w = jw_on(&body);
-    if (is_shown) {
+    if (is_visible) {
         jw_object(&w);
         jw_kint(&w, "released", (int64_t)r->n_records);
         jw_object_end(&w);
@@ -225,14 +225,14 @@ static void on_released(void *arg, size_t n_records)
 {
     struct released *r = obj_cast(arg, struct released, RELEASED_MAGIC);
     r->n_records = n_records;
-    dnsd_when_shown(r->app, on_release_shown, r);
+    dnsd_when_visible(r->app, on_release_visible, r);
 }
 
 static void on_release_left(void *arg)
 {
     struct released *r = obj_cast(arg, struct released, RELEASED_MAGIC);
     follow_forget(r->app->follow, r);
-    dnsd_forget_shown(r->app, r);
+    dnsd_forget_visible(r->app, r);
     released_free(r);
 }
 
@@ -266,16 +266,16 @@ static void on_reload_gone(void *arg)
 {
     struct reload *r = obj_cast(arg, struct reload, RELOAD_MAGIC);
     masters_forget(r->app->masters, r);
-    dnsd_forget_shown(r->app, r);
+    dnsd_forget_visible(r->app, r);
     reload_free(r);
 }
 
-static void on_reload_shown(void *arg, bool is_shown)
+static void on_reload_visible(void *arg, bool is_visible)
 {
     struct reload *r = obj_cast(arg, struct reload, RELOAD_MAGIC);
     struct buf body = BUF_EMPTY;
     struct jw w = jw_on(&body);
-    if (is_shown) {
+    if (is_visible) {
         jw_object(&w);
         jw_kint(&w, "files", r->n_files);
         jw_kint(&w, "changed", r->n_changed);
@@ -293,7 +293,7 @@ static void on_reloaded(void *arg, int err, const struct masters_outcome *outcom
     r->n_files = outcome->n_files;
     r->n_changed = outcome->n_changed;
     if (!err && !r->net_err) {
-        dnsd_when_shown(r->app, on_reload_shown, r);
+        dnsd_when_visible(r->app, on_reload_visible, r);
         return;
     }
     http_reply_error(r->req, err ? err : r->net_err, err ? &outcome->why : &r->why);
@@ -337,7 +337,7 @@ void dnsd_collect(void *arg)
     net_counts_read(app->net, &counts);
     zoneset_memory(app->zones, &memory);
     metric_set(m, M_READY, state.is_ready);
-    metric_set(m, M_LOADING, dnsd_is_standing_in(app));
+    metric_set(m, M_LOADING, dnsd_is_on_image(app));
     metric_set(m, M_STALE, !state.is_connected || state.is_store_away);
     metric_set(m, M_STALE_SECONDS, state.stale_ms / 1000);
     metric_set(m, M_HELD, (int64_t)state.n_held);

@@ -40,7 +40,7 @@ struct dnsd {
     struct follow *follow;            /* NULL before its step and after it */
     struct snapshot_restore *restore; /* what the last run left is being read; else NULL */
     struct snapshots *snapshots;      /* NULL: nothing can be kept, or not yet */
-    bool has_image;                   /* an image of the zones stood in for them at the start */
+    bool has_image;                   /* an image of the last run was answered from at the start */
     TAILQ_HEAD(, dump) dumps;         /* versions that are being written out: api_dump.c */
     struct http_server *http;
     struct run_timer *reclaim; /* frees versions that workers still read when they were replaced */
@@ -93,11 +93,11 @@ void dnsd_serials_free(struct dnsd *app);
 void dnsd_serials_mind(struct dnsd *app);
 /**
  * Call fn when readers see the newest version: with false when they are kept at an older one for so long that it is reported, or see
- * an image. Maybe before this returns; not after dnsd_forget_shown.
+ * an image. Maybe before this returns; not after dnsd_forget_visible.
  */
-void dnsd_when_shown(struct dnsd *app, void (*fn)(void *arg, bool is_shown), void *arg);
-/** Forget what dnsd_when_shown is to call with arg. */
-void dnsd_forget_shown(struct dnsd *app, void *arg);
+void dnsd_when_visible(struct dnsd *app, void (*fn)(void *arg, bool is_visible), void *arg);
+/** Forget what dnsd_when_visible is to call with arg. */
+void dnsd_forget_visible(struct dnsd *app, void *arg);
 /** Why readers have been kept at an older version for some time, appended to `out`. @return false: they are not. */
 bool dnsd_serials_frozen(const struct dnsd *app, struct buf *out);
 
@@ -111,8 +111,8 @@ char *dnsd_data_path(struct dnsd *app, const char *leaf);
 void dnsd_published(struct dnsd *app);
 /** Answer from what the last run left, and begin to follow the registry behind it: app_restore.c. */
 void dnsd_restore_start(struct dnsd *app);
-/** Does an image stand in for the zones? */
-bool dnsd_is_standing_in(const struct dnsd *app);
+/** Are names answered from an image of the last run? */
+bool dnsd_is_on_image(const struct dnsd *app);
 /** A version was made, or what is known of the registry changed: app.c. */
 void dnsd_changed(void *app);
 /** Read the TTLs of components from the options; errors are appended to `errors` as lines: app_ttl.c. */

@@ -92,7 +92,7 @@ static void open_image(struct dnsd *app, const char *snapshot)
     zone_image_free(image);
 }
 
-bool dnsd_is_standing_in(const struct dnsd *app)
+bool dnsd_is_on_image(const struct dnsd *app)
 {
     struct follow_state state;
     if (!app->has_image || !app->follow)

@@ -14,7 +14,7 @@ static bool may_publish(void *arg, const struct zone_version *next)
 {
     struct dnsd *app = obj_cast(arg, struct dnsd, DNSD_MAGIC);
     serials_mind(app->serials, next);
-    return !dnsd_is_standing_in(app) && serials_cover(app->serials, next);
+    return !dnsd_is_on_image(app) && serials_cover(app->serials, next);
 }
 
 static void on_written(void *arg)
@@ -35,13 +35,13 @@ static void wait(struct dnsd *app, bool is_waiting)
 
 struct seen_call {
     TAILQ_ENTRY(seen_call) link;
-    void (*fn)(void *arg, bool is_shown);
+    void (*fn)(void *arg, bool is_visible);
     void *arg;
 };
 
-void dnsd_when_shown(struct dnsd *app, void (*fn)(void *arg, bool is_shown), void *arg)
+void dnsd_when_visible(struct dnsd *app, void (*fn)(void *arg, bool is_visible), void *arg)
 {
-    bool is_late = app->freeze.is_on || dnsd_is_standing_in(app);
+    bool is_late = app->freeze.is_on || dnsd_is_on_image(app);
     if (is_late || !zoneset_is_frozen(app->zones)) {
         fn(arg, !is_late);
         return;
@@ -58,7 +58,7 @@ static void call_free(struct dnsd *app, struct seen_call *c)
     free(c);
 }
 
-void dnsd_forget_shown(struct dnsd *app, void *arg)
+void dnsd_forget_visible(struct dnsd *app, void *arg)
 {
     struct seen_call *c = TAILQ_FIRST(&app->freeze.calls);
     while (c) {
@@ -69,13 +69,13 @@ void dnsd_forget_shown(struct dnsd *app, void *arg)
     }
 }
 
-static void call_all(struct dnsd *app, bool is_shown)
+static void call_all(struct dnsd *app, bool is_visible)
 {
     struct seen_call *c;
     while ((c = TAILQ_FIRST(&app->freeze.calls))) {
         struct seen_call copy = *c;
         call_free(app, c);
-        copy.fn(copy.arg, is_shown);
+        copy.fn(copy.arg, is_visible);
     }
 }
 
@@ -99,7 +99,7 @@ static void on_freeze(void *arg)
 
 void dnsd_serials_mind(struct dnsd *app)
 {
-    bool is_seen = zoneset_show(app->zones), is_frozen = !is_seen && !dnsd_is_standing_in(app);
+    bool is_seen = zoneset_show(app->zones), is_frozen = !is_seen && !dnsd_is_on_image(app);
     if (!app->follow)
         return;
     if (is_frozen == app->freeze.is_on) {

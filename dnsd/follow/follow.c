@@ -8,7 +8,7 @@
 /** Longest time that a change waits for others to share its commit. */
 #define COMMIT_DELAY_MS 20
 
-/* Freshness has changed, and with it the flags of the version. */
+/* After a change of freshness, and with it of the flags of the version. */
 static void publish_flags(struct follow *f)
 {
     follow_watch_age(f);
@@ -58,16 +58,17 @@ static void note(struct follow *f, const char *path, struct packed *take_packed)
 
 static void on_put(void *arg, const char *path, const struct reg_record *record, const char *revision)
 {
-    (void)revision;
     struct follow *f = obj_cast(arg, struct follow, FOLLOW_MAGIC);
+    (void)revision;
     f->has_put = !f->intake.is_open;
     note(f, path, pack(f, path, record));
 }
 
 static void on_deleted(void *arg, const char *path, const char *revision)
 {
+    struct follow *f = obj_cast(arg, struct follow, FOLLOW_MAGIC);
     (void)revision;
-    note(obj_cast(arg, struct follow, FOLLOW_MAGIC), path, NULL);
+    note(f, path, NULL);
 }
 
 /* A record that came is published at once, the revision when its mark comes. Where deletes are not delayed a mark is waited for, so

@@ -15,10 +15,17 @@
 #define IMAGE_MODE 0600
 
 #define RELEASE_MAGIC OBJ_MAGIC('I', 'M', 'G', 'R')
+#define TARGET_MAGIC  OBJ_MAGIC('I', 'M', 'G', 'T')
+
+/** Where an image is written to. */
+struct target {
+    struct obj obj;
+    struct file_out *file;
+};
 
 static int on_octets(void *arg, const void *bytes, size_t len)
 {
-    return file_out_put(arg, bytes, len);
+    return file_out_put(obj_cast(arg, struct target, TARGET_MAGIC)->file, bytes, len);
 }
 
 _Static_assert(sizeof(((struct zone_image_about *)0)->boot) == sizeof(((struct timestamp *)0)->boot),
@@ -45,15 +52,15 @@ int64_t image_file_age_ms(const struct zone_image_about *about)
 int image_file_write(const char *path, const struct zone_version *v, const struct zone_image_about *about,
                      struct err_info *why)
 {
-    struct file_out *out = file_out_open(path, IMAGE_MODE, why);
-    if (!out)
+    struct target target = {{TARGET_MAGIC}, file_out_open(path, IMAGE_MODE, why)};
+    struct zone_image_sink sink = {on_octets, &target};
+    if (!target.file)
         return why->code;
-    struct zone_image_sink sink = {on_octets, out};
-    zone_image_write(v, about, &sink); /* file_out_end tells what went wrong */
-    return file_out_end(out, why);
+    zone_image_write(v, about, &sink); /* file_out_end returns what went wrong */
+    return file_out_end(target.file, why);
 }
 
-/* ---- memory: hundreds of megabytes take the kernel longer to take back than a turn of the loop may last ---- */
+/* ---- release: the kernel takes longer to unmap hundreds of megabytes than a turn of the loop may last ---- */
 
 struct release {
     struct obj obj;

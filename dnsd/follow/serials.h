@@ -2,7 +2,7 @@
  * Serials that never go back, also over a crash and on a full disk: a zone reaches a serial only when a limit that covers it is on
  * disk; the next start begins above that limit. A clean stop writes the serials themselves, so then nothing is skipped.
  *
- *     file: a line a zone, "apex limit"; empty lines fill it up, so that it can be written again in place (feed/file.h)
+ *     file: a line a zone, "apex limit"; empty lines fill it up, so that it can be written again in place (run/file.h)
  *
  *     serial ──half of the reserve is used──► wanted limit ──file_swap, again each second while it fails──► durable limit
  *                                                                                                  └─ serials_cover: <= it
@@ -35,7 +35,7 @@ struct serials_def {
 };
 
 /**
- * Read the file; a missing one is empty, a damaged line is told in *why and left out.
+ * Read the file; a missing one is empty, a damaged line is reported in *why and left out.
  *
  * @param def  copied
  * @return the serials; free with serials_free or serials_stop.   Thread: owner.   Source: ours.

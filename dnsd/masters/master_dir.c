@@ -1,11 +1,14 @@
 #include "masters/master_dir.h"
 #include "base/mem.h"
+#include "base/obj.h"
 #include "base/str.h"
 
 #include <dirent.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+
+#define JOB_MAGIC OBJ_MAGIC('M', 'S', 'T', 'J')
 
 static int is_zone_file(const struct dirent *e)
 {
@@ -65,4 +68,56 @@ void master_dir_fini(struct master_dir *d)
     }
     free(d->files);
     *d = (struct master_dir){.files = NULL};
+}
+
+/* ---- on a thread of the pool ---- */
+
+struct master_dir_job {
+    struct obj obj;
+    uv_work_t work;
+    char *dir;
+    struct map stamps;
+    struct master_dir found;
+    void (*done)(void *arg, struct master_dir *found); /* NULL: cancelled */
+    void *arg;
+};
+
+static void run_job(uv_work_t *work)
+{
+    struct master_dir_job *j = obj_cast(work->data, struct master_dir_job, JOB_MAGIC);
+    master_dir_read(j->dir, &j->stamps, &j->found);
+}
+
+static void on_job(uv_work_t *work, int status)
+{
+    struct master_dir_job *j = obj_cast(work->data, struct master_dir_job, JOB_MAGIC);
+    BUG_IF(status);
+    if (j->done)
+        j->done(j->arg, &j->found);
+    master_dir_fini(&j->found);
+    map_fini(&j->stamps, free);
+    free(j->dir);
+    obj_fini(&j->obj);
+    free(j);
+}
+
+struct master_dir_job *master_dir_start(struct run_loop *loop, const char *dir, struct map *take_stamps,
+                                        void (*done)(void *arg, struct master_dir *found), void *arg)
+{
+    struct master_dir_job *j = mem_new(struct master_dir_job);
+    obj_init(&j->obj, JOB_MAGIC);
+    j->work.data = j;
+    j->dir = mem_str(dir);
+    j->stamps = *take_stamps;
+    *take_stamps = MAP_EMPTY;
+    j->done = done;
+    j->arg = arg;
+    BUG_IF(uv_queue_work(run_loop_uv(loop), &j->work, run_job, on_job));
+    return j;
+}
+
+void master_dir_cancel(struct master_dir_job *job)
+{
+    if (job)
+        job->done = NULL;
 }

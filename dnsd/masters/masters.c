@@ -3,13 +3,13 @@
 #include "masters/master_dir.h"
 #include "base/mem.h"
 #include "base/obj.h"
+#include "base/path.h"
 
 #include <stdlib.h>
 #include <string.h>
 #include <sys/queue.h>
 
 #define MASTERS_MAGIC OBJ_MAGIC('M', 'S', 'T', 'R')
-#define JOB_MAGIC     OBJ_MAGIC('M', 'S', 'T', 'J')
 
 /** A zone, from either source or from both. */
 struct master {
@@ -20,22 +20,23 @@ struct master {
     struct rrlist file;
     bool has_file;
     int zone;    /* number; -1: not declared */
-    char *path;  /* of the file that was looked at last, or NULL */
+    char *path;  /* of the file that was read last, or NULL */
     char *stamp; /* of it */
     bool is_bad;
-    bool is_seen; /* by the look that is being applied */
+    bool is_seen; /* by the scan that is being applied */
     unsigned n_outside;
     struct err_info why;
 };
 
-struct waiting {
-    TAILQ_ENTRY(waiting) link;
+/** Who asked for a reload. */
+struct request {
+    TAILQ_ENTRY(request) link;
     void (*done)(void *arg, int err, const struct masters_outcome *outcome);
     void *arg;
-    bool is_next; /* came while a job ran: the next one is its */
+    bool is_next; /* came during a scan: the next one answers it */
 };
 
-/** A change of one zone, under way with the writer: old records out, new ones in, what the registry has within it moved. */
+/** A change of one zone, with the writer: old RRs out, new ones in, those of the registry within it moved. */
 struct change {
     struct master *zone;
     bool had_zone, is_wanted;
@@ -48,8 +49,8 @@ struct change {
     uint32_t cursor;
 };
 
-/** What a look at the directory found, being applied file by file. */
-struct look {
+/** A scan of the directory, which is being applied file by file. */
+struct scan {
     bool is_on;
     struct master_dir found;
     size_t n_done; /* files */
@@ -60,24 +61,14 @@ struct masters {
     struct obj obj;
     struct masters_def def;
     TAILQ_HEAD(, master) list;
-    TAILQ_HEAD(, waiting) waiting;
+    TAILQ_HEAD(, request) requests;
     struct run_timer *timer;
-    struct job *job; /* under way, or NULL */
-    struct look look;
+    struct master_dir_job *job; /* reads the directory; NULL: none does */
+    struct scan scan;
     struct change change;
     bool is_changing; /* change is under way */
-    bool is_looking;  /* look_on is further up the stack */
+    bool is_scanning; /* scan_continue is further up the stack */
     bool is_loading;  /* changes do not wait for the loop */
-};
-
-/** A look at the directory on a thread of the pool. */
-struct job {
-    struct obj obj;
-    uv_work_t work;
-    struct masters *masters; /* NULL: forgotten */
-    char *dir;
-    struct map stamps;
-    struct master_dir found;
 };
 
 /* ---- zones ---- */
@@ -87,14 +78,14 @@ static const struct rrlist *content(const struct master *z)
     return z->has_file ? &z->file : &z->generated;
 }
 
-/* The zone that holds what is within `name`, or -1. */
+/* The zone that `name` belongs to, or -1. */
 static int holder_of(const struct masters *m, const uint8_t *name)
 {
     int n = zoneset_zone_of(m->def.zones, name);
     return n < 0 ? -1 : n;
 }
 
-/* A zone that comes is declared; what the registry has within one that comes or goes is the zone's above, or was. */
+/* Declares a zone that comes. RRs of the registry within a zone that comes or goes move from, or to, the zone above it. */
 static int change_begin(void *arg)
 {
     struct masters *m = obj_cast(arg, struct masters, MASTERS_MAGIC);
@@ -161,7 +152,7 @@ static unsigned change_flags(void *arg)
     return zone_version_flags(zoneset_newest(m->def.zones));
 }
 
-static void look_on(struct masters *m);
+static void scan_continue(struct masters *m);
 static void changed_zone(struct masters *m, struct master *z, int err);
 
 static void change_end(struct masters *m)
@@ -182,8 +173,8 @@ static void change_done(void *arg, int err)
     }
     change_end(m);
     changed_zone(m, z, err);
-    if (m->look.is_on)
-        look_on(m);
+    if (m->scan.is_on)
+        scan_continue(m);
 }
 
 static void change_start(struct masters *m, const struct change *change)
@@ -198,7 +189,7 @@ static void change_start(struct masters *m, const struct change *change)
         writer_run(m->def.writer, &edits);
 }
 
-/* Give a zone other content: a file's (taken, may be NULL: no file). */
+/* Replace the content of a zone. @param take_file new content; NULL: the generated one */
 static void change(struct masters *m, struct master *z, struct zonefile *take_file)
 {
     struct change c = {.zone = z,
@@ -251,7 +242,7 @@ static void master_free(struct masters *m, struct master *z)
     free(z);
 }
 
-/* Note which file was looked at, and what came of it. */
+/* Note which file was read, and what came of it. */
 static void note_file(struct master *z, const struct master_file *f)
 {
     free(z->path);
@@ -262,22 +253,22 @@ static void note_file(struct master *z, const struct master_file *f)
     z->why = f->why;
 }
 
-/* ---- what was found is applied, one zone after the other ---- */
+/* ---- what a scan found is applied, one zone after the other ---- */
 
 static void note_bad(struct masters *m, const struct master *z)
 {
-    if (!m->look.outcome.n_bad++)
-        m->look.outcome.why = z->why;
+    if (!m->scan.outcome.n_bad++)
+        m->scan.outcome.why = z->why;
 }
 
-/* A file's name that is no zone name is told; it has no entry. */
+/* A file whose name is no zone name is reported; it has no entry. */
 static void apply_file(struct masters *m, struct master_file *f)
 {
     uint8_t apex[NAME_MAX_LEN];
-    m->look.outcome.n_files++;
-    if (zonefile_apex(strrchr(f->path, '/') + 1, apex)) {
-        if (!m->look.outcome.n_bad++)
-            m->look.outcome.why = f->why;
+    m->scan.outcome.n_files++;
+    if (zonefile_apex(path_name(f->path), apex)) {
+        if (!m->scan.outcome.n_bad++)
+            m->scan.outcome.why = f->why;
         return;
     }
     struct master *z = entry(m, f->apex, ZONE_FILE);
@@ -296,7 +287,7 @@ static void apply_file(struct masters *m, struct master_file *f)
     change(m, z, &f->content);
 }
 
-/* A file that is there no more: its entry, too, unless the zone is generated. */
+/* Forget a file that is gone, and its entry unless the zone is generated. */
 static void forget_file(struct masters *m, struct master *z)
 {
     mem_free_ptr(&z->path);
@@ -306,10 +297,10 @@ static void forget_file(struct masters *m, struct master *z)
 
 static void changed_zone(struct masters *m, struct master *z, int err)
 {
-    struct look *l = &m->look;
-    if (!l->is_on)
+    struct scan *s = &m->scan;
+    if (!s->is_on)
         return;
-    l->outcome.n_changed++;
+    s->outcome.n_changed++;
     if (err) {
         z->is_bad = true;
         err_set(&z->why, err, z->path ? z->path : "", "the zone cannot be declared: %s", err_text(err));
@@ -333,15 +324,15 @@ static struct master *find_gone(const struct masters *m)
     return NULL;
 }
 
-/* One file, or one that is gone. @return false: that was all. */
-static bool look_step(struct masters *m)
+/* Apply one file, or forget one that is gone. @return false: that was all. */
+static bool scan_step(struct masters *m)
 {
-    struct look *l = &m->look;
-    if (l->n_done < l->found.n_files) {
-        apply_file(m, &l->found.files[l->n_done++]);
+    struct scan *s = &m->scan;
+    if (s->n_done < s->found.n_files) {
+        apply_file(m, &s->found.files[s->n_done++]);
         return true;
     }
-    struct master *gone = l->found.err ? NULL : find_gone(m);
+    struct master *gone = s->found.err ? NULL : find_gone(m);
     if (gone && gone->has_file)
         change(m, gone, NULL);
     else if (gone)
@@ -349,145 +340,126 @@ static bool look_step(struct masters *m)
     return gone != NULL;
 }
 
-static void look_end(struct masters *m);
+static void scan_end(struct masters *m);
 
-static void look_on(struct masters *m)
+static void scan_continue(struct masters *m)
 {
-    if (m->is_looking)
+    if (m->is_scanning)
         return;
-    m->is_looking = true;
-    while (!m->is_changing && look_step(m))
+    m->is_scanning = true;
+    while (!m->is_changing && scan_step(m))
         continue;
-    m->is_looking = false;
+    m->is_scanning = false;
     if (!m->is_changing)
-        look_end(m);
+        scan_end(m);
 }
 
-static void look_begin(struct masters *m, struct master_dir *take_found)
+static void scan_begin(struct masters *m, struct master_dir *take_found)
 {
     struct master *z;
-    m->look = (struct look){.is_on = true, .found = *take_found};
+    m->scan = (struct scan){.is_on = true, .found = *take_found};
     *take_found = (struct master_dir){.files = NULL};
     TAILQ_FOREACH (z, &m->list, link)
         z->is_seen = false;
-    look_on(m);
+    scan_continue(m);
 }
 
-/* ---- looks at the directory ---- */
+/* ---- scans of the directory ---- */
 
 static void start_job(struct masters *m);
 
 static void on_timer(void *arg)
 {
     struct masters *m = obj_cast(arg, struct masters, MASTERS_MAGIC);
-    if (!m->job && !m->look.is_on)
+    if (!m->job && !m->scan.is_on)
         start_job(m);
 }
 
-static void call_waiting(struct masters *m, int err, const struct masters_outcome *outcome)
+static void answer_requests(struct masters *m, int err, const struct masters_outcome *outcome)
 {
-    struct waiting *w = TAILQ_FIRST(&m->waiting);
-    while (w) {
-        struct waiting *next = TAILQ_NEXT(w, link);
-        if (!w->is_next || err == ERR_CANCELLED) {
-            TAILQ_REMOVE(&m->waiting, w, link);
-            w->done(w->arg, err, outcome);
-            free(w);
+    struct request *r = TAILQ_FIRST(&m->requests);
+    while (r) {
+        struct request *next = TAILQ_NEXT(r, link);
+        if (!r->is_next || err == ERR_CANCELLED) {
+            TAILQ_REMOVE(&m->requests, r, link);
+            r->done(r->arg, err, outcome);
+            free(r);
         } else {
-            w->is_next = false;
+            r->is_next = false;
         }
-        w = next;
+        r = next;
     }
 }
 
-static void run_job(uv_work_t *work)
+static void scan_end(struct masters *m)
 {
-    struct job *j = obj_cast(work->data, struct job, JOB_MAGIC);
-    master_dir_read(j->dir, &j->stamps, &j->found);
-}
-
-static void look_end(struct masters *m)
-{
-    struct look l = m->look;
-    m->look = (struct look){.is_on = false};
+    struct scan s = m->scan;
+    m->scan = (struct scan){.is_on = false};
     if (m->is_loading) {
-        m->look.outcome = l.outcome;
-        master_dir_fini(&l.found);
+        m->scan.outcome = s.outcome;
+        master_dir_fini(&s.found);
         return;
     }
-    if (l.found.err) {
-        l.outcome.why = l.found.why;
-        log_emit(&ev_zones_bad, LOG_ERR(&l.found.why));
+    if (s.found.err) {
+        s.outcome.why = s.found.why;
+        log_emit(&ev_zones_bad, LOG_ERR(&s.found.why));
     }
-    if (l.outcome.n_changed)
+    if (s.outcome.n_changed)
         m->def.changed(m->def.arg);
-    call_waiting(m, l.found.err ? l.found.err : l.outcome.n_bad ? ERR_CONFIG : 0, &l.outcome);
-    master_dir_fini(&l.found);
-    if (!TAILQ_EMPTY(&m->waiting))
+    answer_requests(m, s.found.err ? s.found.err : s.outcome.n_bad ? ERR_CONFIG : 0, &s.outcome);
+    master_dir_fini(&s.found);
+    if (!TAILQ_EMPTY(&m->requests))
         start_job(m);
     else if (m->def.poll_ms)
         run_timer_start(m->timer, (uint64_t)m->def.poll_ms, 0);
 }
 
-static void on_job(uv_work_t *work, int status)
+static void on_dir(void *arg, struct master_dir *found)
 {
-    struct job *j = obj_cast(work->data, struct job, JOB_MAGIC);
-    struct masters *m = j->masters;
-    if (m)
-        m->job = NULL;
-    if (m && status == 0)
-        look_begin(m, &j->found);
-    master_dir_fini(&j->found);
-    map_fini(&j->stamps, free);
-    free(j->dir);
-    obj_fini(&j->obj);
-    free(j);
+    struct masters *m = obj_cast(arg, struct masters, MASTERS_MAGIC);
+    m->job = NULL;
+    scan_begin(m, found);
 }
 
 static void start_job(struct masters *m)
 {
-    struct job *j = mem_new(struct job);
+    struct map stamps = MAP_EMPTY;
     const struct master *z;
-    obj_init(&j->obj, JOB_MAGIC);
-    j->work.data = j;
-    j->masters = m;
-    j->dir = mem_str(m->def.dir);
     TAILQ_FOREACH (z, &m->list, link)
         if (z->path)
-            map_set(&j->stamps, z->path, mem_str(z->stamp));
-    m->job = j;
+            map_set(&stamps, z->path, mem_str(z->stamp));
     run_timer_stop(m->timer);
-    BUG_IF(uv_queue_work(run_loop_uv(m->def.loop), &j->work, run_job, on_job));
+    m->job = master_dir_start(m->def.loop, m->def.dir, &stamps, on_dir, m);
 }
 
 void masters_reload(struct masters *m,
                     void (*done)(void *arg, int err, const struct masters_outcome *outcome), void *arg)
 {
     if (done) {
-        struct waiting *w = mem_new(struct waiting);
-        *w = (struct waiting){.done = done, .arg = arg, .is_next = m->job || m->look.is_on};
-        TAILQ_INSERT_TAIL(&m->waiting, w, link);
+        struct request *r = mem_new(struct request);
+        *r = (struct request){.done = done, .arg = arg, .is_next = m->job || m->scan.is_on};
+        TAILQ_INSERT_TAIL(&m->requests, r, link);
     }
-    if (m->def.dir && (m->job || m->look.is_on))
+    if (m->def.dir && (m->job || m->scan.is_on))
         return;
     if (m->def.dir) {
         start_job(m);
     } else {
         struct masters_outcome none = {.n_files = 0};
-        call_waiting(m, 0, &none);
+        answer_requests(m, 0, &none);
     }
 }
 
 void masters_forget(struct masters *m, void *arg)
 {
-    struct waiting *w = TAILQ_FIRST(&m->waiting);
-    while (w) {
-        struct waiting *next = TAILQ_NEXT(w, link);
-        if (w->arg == arg) {
-            TAILQ_REMOVE(&m->waiting, w, link);
-            free(w);
+    struct request *r = TAILQ_FIRST(&m->requests);
+    while (r) {
+        struct request *next = TAILQ_NEXT(r, link);
+        if (r->arg == arg) {
+            TAILQ_REMOVE(&m->requests, r, link);
+            free(r);
         }
-        w = next;
+        r = next;
     }
 }
 
@@ -499,7 +471,7 @@ struct masters *masters_new(const struct masters_def *def)
     obj_init(&m->obj, MASTERS_MAGIC);
     m->def = *def;
     TAILQ_INIT(&m->list);
-    TAILQ_INIT(&m->waiting);
+    TAILQ_INIT(&m->requests);
     m->timer = run_timer_new(def->loop, on_timer, m);
     return m;
 }
@@ -510,13 +482,12 @@ void masters_free(struct masters *m)
     struct masters_outcome none = {.n_files = 0};
     if (!m)
         return;
-    if (m->job)
-        m->job->masters = NULL;
-    call_waiting(m, ERR_CANCELLED, &none);
+    master_dir_cancel(m->job);
+    answer_requests(m, ERR_CANCELLED, &none);
     writer_cancel(m->def.writer, m);
     if (m->is_changing)
         change_end(m);
-    master_dir_fini(&m->look.found);
+    master_dir_fini(&m->scan.found);
     while ((z = TAILQ_FIRST(&m->list)))
         master_free(m, z);
     run_timer_free(m->timer);
@@ -535,7 +506,7 @@ void masters_generate(struct masters *m, const uint8_t *apex, enum zone_kind kin
     *take_rrs = (struct rrlist){.n_rrs = 0};
 }
 
-/* Generated zones that no file gave content to. */
+/* Declare the generated zones that no file replaces. */
 static int declare_rest(struct masters *m, struct err_info *why)
 {
     struct master *z;
@@ -563,10 +534,10 @@ int masters_load(struct masters *m, struct err_info *why)
         return err;
     }
     m->is_loading = true;
-    look_begin(m, &found);
+    scan_begin(m, &found);
     int err = 0;
-    if (m->look.outcome.n_bad) {
-        *why = m->look.outcome.why;
+    if (m->scan.outcome.n_bad) {
+        *why = m->scan.outcome.why;
         err = ERR_CONFIG;
     }
     err = err ? err : declare_rest(m, why);

@@ -3,12 +3,12 @@
  * zones, empty zones) and master files `NAME.zone` of a directory. A file of a generated zone's name takes its place; when
  * the file goes, the generated records come back.
  *
- *     generated ──► declared ◄── file read ──► changed: old records out, new ones in, one commit
- *                      │                          └─ bad: the old ones stay, file:line is told
+ *     generated ──► declared ◄── file read ──► changed: old records out, new ones in, one version
+ *                      │                          └─ bad: the old ones stay, file:line is reported
  *                      └─ file gone, not generated: records out, zone retired
  *
- * The directory is read, and files are parsed, on a thread of the pool; zones change on the owner's, one after the other, each
- * in slices and published as a whole (follow/writer.h).
+ * The directory is read, and files are parsed, on a thread of the pool (masters/master_dir.h); zones change on the owner's, one after
+ * the other, each in steps and published as a whole (follow/writer.h).
  *
  * Thread: owner.   Source: RFC 1035 5; Hadoop RegistryDNS (file names); reloading: ours.
  */
@@ -29,26 +29,26 @@ struct masters_def {
     struct zoneset *zones;
     struct writer *writer; /* of these zones                                        [borrowed] */
     const char *dir;       /* of master files; NULL: none                               [borrowed] */
-    int64_t poll_ms;       /* between two looks at the directory; 0: only masters_reload */
-    /** First serial of a zone that comes. Called, too, when the file of one that is there says another serial; the result does not
-     *  count then. @param wanted of the file, or 0. */
+    int64_t poll_ms;       /* between two scans of the directory; 0: only masters_reload */
+    /** First serial of a zone that comes. Called, too, when the file of a declared one has another serial; the result does not count
+     *  then. @param wanted of the file, or 0. */
     uint32_t (*serial)(void *arg, const uint8_t *apex, enum zone_kind kind, uint32_t wanted);
-    /** Some of what the registry has within a zone moves: see follow_rezone_part. */
+    /** Move some RRs of the registry within a zone: records_rezone_part. */
     bool (*rezone)(void *arg, struct zone_tx *tx, const struct records_move *move, uint32_t *cursor);
     /** A version was published. */
     void (*changed)(void *arg);
     void *arg;
 };
 
-/** What a look at the directory gave. */
+/** The result of a scan of the directory. */
 struct masters_outcome {
     unsigned n_files, n_changed, n_bad;
-    struct err_info why; /* the first that was bad */
+    struct err_info why; /* of the first bad file */
 };
 
 /** No zone yet. @param def copied. Free with masters_free. Thread: owner. Source: ours. */
 struct masters *masters_new(const struct masters_def *def);
-/** Release; zones stay. Who waits for a reload is told ERR_CANCELLED. NULL is fine. Thread: owner. Source: ours. */
+/** Release; zones stay. Reloads under way end with ERR_CANCELLED. NULL is fine. Thread: owner. Source: ours. */
 void masters_free(struct masters *m);
 
 /**
@@ -70,21 +70,22 @@ int masters_load(struct masters *m, struct err_info *why);
 /**
  * Read what has changed, and apply it.
  *
- * @param done  called from the loop with what came of it; NULL: nobody waits. err: 0, ERR_CONFIG (a file is bad: its zone is
+ * @param done  called from the loop with the result; NULL: nobody asks for it. err: 0, ERR_CONFIG (a file is bad: its zone is
  *              as it was), ERR_IO (the directory), ERR_CANCELLED
  * Thread: owner.   Source: ours.
  */
 void masters_reload(struct masters *m,
                     void (*done)(void *arg, int err, const struct masters_outcome *outcome), void *arg);
-/** Forget the waiting calls of arg. Thread: owner. */
+/** Forget the calls of arg. Thread: owner. Source: ours. */
 void masters_forget(struct masters *m, void *arg);
 
-/** File a zone is read from, or NULL. @param error what is wrong with it now, or NULL; borrowed [out]. Thread: owner. */
+/** File a zone is read from, or NULL. Borrowed. @param error what is wrong with it now, or NULL; borrowed [out]. Thread: owner. Source:
+ *  ours. */
 const char *masters_file(const struct masters *m, const uint8_t *apex, const struct err_info **error);
-/** A number for the zones and what they hold, but for what the registry gives: two that differ have different ones, most likely. Thread:
+/** A checksum of the zones and their records, those of the registry left out: two that differ have different ones, most likely. Thread:
  *  owner. Source: ours. */
 uint64_t masters_likeness(const struct masters *m);
-/** Files that are bad now. Thread: owner. */
+/** Number of files that are bad now. Thread: owner. Source: ours. */
 unsigned masters_n_bad(const struct masters *m);
 
 #endif

@@ -42,8 +42,8 @@ void rr_text(const struct zone_rr *rr, struct buf *out)
     buf_fini(&wire);
 }
 
-static void tell_section(const ldns_rr_list *rrs, int section,
-                         void (*fn)(void *arg, int section, const char *text), void *arg)
+static void each_of_section(const ldns_rr_list *rrs, int section,
+                            void (*fn)(void *arg, int section, const char *text), void *arg)
 {
     for (size_t i = 0; i < ldns_rr_list_rr_count(rrs); i++) {
         char *text = ldns_rr2str(ldns_rr_list_rr(rrs, i));
@@ -61,9 +61,9 @@ int message_each_rr(const uint8_t *msg, size_t len, void (*fn)(void *arg, int se
     ldns_pkt *packet = NULL;
     if (ldns_wire2pkt(&packet, msg, len) != LDNS_STATUS_OK)
         return ERR_PARSE;
-    tell_section(ldns_pkt_answer(packet), 0, fn, arg);
-    tell_section(ldns_pkt_authority(packet), 1, fn, arg);
-    tell_section(ldns_pkt_additional(packet), 2, fn, arg);
+    each_of_section(ldns_pkt_answer(packet), 0, fn, arg);
+    each_of_section(ldns_pkt_authority(packet), 1, fn, arg);
+    each_of_section(ldns_pkt_additional(packet), 2, fn, arg);
     ldns_pkt_free(packet);
     return 0;
 }

@@ -1,5 +1,6 @@
 #include "masters/zonefile.h"
 #include "base/mem.h"
+#include "base/path.h"
 #include "base/str.h"
 #include "wire/rdata.h"
 
@@ -217,9 +218,8 @@ static int include(struct reader *r, const char *file, const char *origin_text)
     int err = origin_text ? read_origin(r, origin_text, &origin) : 0;
     if (err)
         return err;
-    const char *slash = strrchr(r->path, '/');
-    mem_auto char *path =
-        *file == '/' || !slash ? mem_str(file) : mem_fmt("%.*s/%s", (int)(slash - r->path), r->path, file);
+    int dir_len = *file == '/' ? 0 : (int)(path_name(r->path) - r->path);
+    mem_auto char *path = mem_fmt("%.*s%s", dir_len, r->path, file);
     r->origin = origin ? origin : ldns_rdf_clone(r->origin);
     r->prev = r->prev ? ldns_rdf_clone(r->prev) : NULL;
     r->depth++;
