@@ -119,6 +119,7 @@ static struct local_job *new_job(struct box *b)
     obj_init(&job->obj, JOB_MAGIC);
     job->box = b;
     job->dir = mem_str(b->dir);
+    job->shim_files = (struct shim_files){-1, -1};
     return job;
 }
 
@@ -245,16 +246,16 @@ const struct shim_link_ops local_link_ops = {.running = on_running, .ended = on_
 
 /* ---- starting ---- */
 
-static int start_shim(struct box *b, struct err_info *why)
+static int start_shim(struct box *b, struct shim_files *files, struct err_info *why)
 {
     const struct local *l = b->local;
+    const struct shim_start start = {.shim_path = l->shim_path, .dir = b->dir, .files = files};
     struct err_info minor;
+    int err = shim_link_spawn(l->loop, &start, &local_link_ops, b, &b->link, why);
 
-    int err = shim_link_spawn(l->loop, l->shim_path, b->dir, &local_link_ops, b, &b->link, why);
     if (!err && shim_link_give_first_fdlimit(b->link, &minor))
         log_emit(&ev_container_fdlimit, LOG_STR("container", b->pub.id), LOG_ERR(&minor));
-    return err == ERR_UNAVAILABLE ? ERR_LIMIT
-                                  : err; /* An earlier shim that ends: a matter of moments, too. */
+    return err;
 }
 
 /** A step of a launch is done. @return true: go on with the next one. */
@@ -277,7 +278,7 @@ static void on_prepared(struct local_job *job)
 {
     struct box *b = job->box;
     struct err_info why;
-    int err = go_on(job) ? start_shim(b, &why) : 0;
+    int err = go_on(job) ? start_shim(b, &job->shim_files, &why) : 0;
 
     if (err && !launch_waits(b, err, &why))
         box_not_started(b, why.text);

@@ -295,7 +295,7 @@ static int lay_work(struct local_job *job)
     return err;
 }
 
-/** The launch file comes last: a directory without one was never ready. */
+/** The launch file comes last: a directory without one was never ready. Then the shim's lock is held. */
 static int prepare(struct local_job *job)
 {
     static const char *const old_files[] = {SHIM_EXIT_FILE, SHIM_RUNNING_FILE};
@@ -312,7 +312,7 @@ static int prepare(struct local_job *job)
     shim_launch_write(&job->launch, &launch);
     if (!err)
         err = replace_file(job->dir, SHIM_LAUNCH_FILE, launch.bytes, launch.len, 0600, &job->why);
-    return err;
+    return err ? err : shim_files_open(job->dir, &job->shim_files, &job->why);
 }
 
 /* ---- the pool ---- */
@@ -392,6 +392,7 @@ void local_job_free(struct local_job *job)
     shim_launch_fini(&job->launch);
     free(job->owner);
     sources_ask_fini(&job->ask);
+    shim_files_close(&job->shim_files);
     obj_fini(&job->obj);
     free(job);
 }

@@ -1,12 +1,12 @@
 /**
- * The inside of the local cluster, shared by local*.c. A box is one container of this host:
+ * Shared by local*.c, the local cluster. A box is one container of this host:
  *
- *   (asked) -> ALLOCATED -> STARTING: files are laid, the shim starts -> RUNNING -> EXITED -> STARTING …
+ *   (asked) -> ALLOCATED -> STARTING: files are written, the shim starts -> RUNNING -> EXITED -> STARTING …
  *                                  released: stop, wait for the exit, remove the directory, forget
  *
- * After a restart, and when the connection to a shim ends without a word, a box is RECOVERING: it is looked at again and
- * again (local_look) until its shim answers or has certainly gone. What fails for a shortage is done again after a pause
- * (local_wait), the launch as well: that a container is gone, or cannot run, is never concluded from it.
+ * After a restart, and when the connection to a shim ends without an exit, a box is RECOVERING: local_look repeats until its
+ * shim answers or has certainly ended. Whatever fails for a shortage, the launch too, is retried after a pause (local_wait): a
+ * shortage never proves that a container has ended or cannot run.
  *
  * Thread: owner, but for what local_files.c does on the pool.   Source: ours.
  */
@@ -33,23 +33,23 @@
 #define LOCAL_EVENTS(X)                                                                                      \
     X(cluster_opened, LOG_INFO, "The local cluster is open.")                                                \
     X(cluster_dir_hidden, LOG_WARN,                                                                          \
-      "Containers cannot open their files by absolute name: their user may not pass this directory.")        \
-    X(cluster_no_cgroup, LOG_WARN, "No cgroup can be made: nothing keeps a container to its resources.")     \
-    X(cluster_cgroups, LOG_INFO, "Containers are kept to their resources by cgroups.")                       \
+      "The user of the containers may not enter this directory, so absolute names of their files fail.")     \
+    X(cluster_no_cgroup, LOG_WARN, "No cgroup can be made: the resources of containers are not limited.")    \
+    X(cluster_cgroups, LOG_INFO, "Cgroups limit the resources of containers.")                               \
     X(container_fdlimit, LOG_WARN, "A container-shim keeps svcmgr's limit of descriptors.")                  \
-    X(container_recovered, LOG_INFO, "A container of an earlier life was found.")                            \
-    X(container_scrap, LOG_WARN, "A half-made container directory is removed.")                              \
+    X(container_recovered, LOG_INFO, "A container of the previous run is recovered.")                        \
+    X(container_scrap, LOG_WARN, "An incomplete container directory is removed.")                            \
     X(container_nameless, LOG_ERROR,                                                                         \
-      "What a container of an earlier life was allocated cannot be read; it is taken over by its id alone.") \
-    X(container_waits, LOG_WARN, "A container waits until there is no lack of something any more.")          \
+      "The allocation of a container of the previous run is unreadable; it is recovered by its id alone.")   \
+    X(container_waits, LOG_WARN, "A container waits for the end of a shortage.")                             \
     X(recovery_waits, LOG_WARN,                                                                              \
-      "Containers of an earlier life cannot be looked for now; it is tried again.")                          \
+      "A shortage delays the search for containers of the previous run; svcmgr retries.")                    \
     X(container_shim_hangs, LOG_WARN,                                                                        \
-      "A container-shim does not end its container in time; it is killed, and the container with it.")       \
+      "A container-shim does not end its container in time; svcmgr kills both.")                             \
     X(container_shim_not_killed, LOG_ERROR,                                                                  \
-      "A container-shim that does not end its container is not killed.")                                     \
-    X(sources_hang, LOG_WARN, "Reading what a service names takes too long; its process is killed.")         \
-    X(container_not_removed, LOG_WARN, "A container's directory could not be removed whole.")
+      "A container-shim that does not end its container cannot be killed.")                                  \
+    X(sources_hang, LOG_WARN, "Reading the source files of a service takes too long; its reader is killed.") \
+    X(container_not_removed, LOG_WARN, "A container's directory could not be removed completely.")
 LOG_DECLARE(LOCAL_EVENTS)
 
 /** A request that waits. */
@@ -71,7 +71,7 @@ struct box {
     char *dir;
     struct shim_link *link; /* while a shim runs */
     bool is_reported;       /* allocated() was called */
-    bool has_job;           /* something is done on the pool, or by a reader of sources */
+    bool has_job;           /* work is under way on the pool, or in a reader of sources */
     bool is_released;
     bool is_recovering; /* its state is not known yet */
     bool stop_wanted;   /* came while it was starting or recovering */
@@ -136,9 +136,9 @@ static inline struct local *local_of(struct cluster *c)
     return obj_cast(container_of(c, struct local, cluster), struct local, LOCAL_MAGIC);
 }
 
-/** Try the waiting requests, soon. */
+/** Try the waiting requests in the next turn of the loop. */
 void local_serve_soon(struct local *l);
-/** A new box that is in all books. @param ip may be NULL. */
+/** A new box, listed in all maps. */
 struct box *local_box_new(struct local *l, const struct cluster_ask *ask);
 /** Forget a box that has no link and no job. */
 void local_box_free(struct box *b);
@@ -151,11 +151,11 @@ int local_launch(struct cluster *c, const char *container_id, const struct clust
                  struct err_info *why);
 void local_stop(struct cluster *c, const char *container_id, int64_t grace_ms);
 void local_release(struct cluster *c, const char *container_id);
-/** Give a box back, whatever it does now. */
+/** Release a box, whatever its state. */
 void local_box_release(struct box *b);
 /** Callbacks of every box's shim_link. */
 extern const struct shim_link_ops local_link_ops;
-/** Fill pub.exit from what the shim says. */
+/** Fill pub.exit from a shim's exit line. */
 void local_box_exit(struct box *b, const struct shim_exit *e);
 /** The box has come to rest: report it, or go on with its removal. */
 void local_box_ended(struct box *b);
@@ -173,9 +173,9 @@ bool local_cgroups_clear(const struct local *l, const char *container_id);
 
 /* ---- local_sweep.c ---- */
 
-/** Sweep the logs of ended containers now and then, on the pool. */
+/** Remove expired logs of ended containers periodically, on the pool. */
 void local_sweep_start(struct local *l);
-/** Sweep soon: a container is gone, and the time of its logs begins. */
+/** Sweep soon: a container is released, and the retention of its logs begins. */
 void local_sweep_soon(struct local *l);
 /** Directory of a container's logs, whether it is held or has ended. @return free(); NULL: it has none. */
 char *local_log_dir(struct cluster *c, const char *container_id);
@@ -186,24 +186,24 @@ bool local_is_of(struct cluster *c, const char *application_id, const char *owne
 /* ---- local_wait.c ---- */
 
 /**
- * Do something again after a pause, which doubles until local_wait_over.
- * @param again  what; replaces what it waited for before
- * @param err    why it has to wait; shortage_is(err) counts
+ * Call again(b) after a pause, which doubles until local_wait_over.
+ * @param again  replaces the one it waited to call before
+ * @param err    why it has to wait; a shortage (shortage_is) counts for degraded()
  * @param why    reason, reported when it differs from the one before
  */
 void local_wait(struct box *b, void (*again)(struct box *b), int err, const struct err_info *why);
-/** It need not wait any more. */
+/** End of the wait: the next pause is the first one again. */
 void local_wait_over(struct box *b);
 /** degraded(), when it has changed whether something is short. reason: NULL when nothing is. */
 void local_report_degraded(struct local *l, const char *reason);
 
 /* ---- local_recover.c ---- */
 
-/** Begin to look for what the last run left: struct cluster_kind. */
+/** Begin the search for containers of the previous run: struct cluster_kind. */
 void local_recover(struct cluster *c);
 /** A recovering box's state is known now. */
 void local_recovered(struct box *b);
-/** Find out what became of a box whose state is RECOVERING; looks again later when nobody can say. */
+/** Find out the state of a box that is RECOVERING; repeats later while there is no evidence. */
 void local_look(struct box *b);
 
 /* ---- local_files.c: what is done on the pool ---- */
@@ -213,7 +213,7 @@ void local_look(struct box *b);
 
 enum local_job_kind {
     JOB_STAGE, /* make the container's directory and staging/ in it, where the next launch's files come together */
-    JOB_PREPARE, /* lay the files, hand them over as a clean work/, write the launch file; after JOB_STAGE */
+    JOB_PREPARE, /* lay the files, hand them over as a clean work/, write the launch file, take the shim's lock; after JOB_STAGE */
     JOB_REMOVE   /* remove the container's directory, and logs that are too old */
 };
 
@@ -232,10 +232,11 @@ struct local_job {
     struct shim_launch launch; /* its user is filled in on the pool */
     struct cluster_file *files;
     size_t n_files;
-    struct sources_ask ask;    /* the files of `files` that have a source, in their order */
-    char *owner;               /* whose service it is */
-    struct shim_user user;     /* whom what is laid shall belong to, and who runs */
-    struct local_users *users; /* find the owner's; NULL: user is it [borrowed] */
+    struct sources_ask ask;       /* the files of `files` that have a source, in their order */
+    char *owner;                  /* whose service it is */
+    struct shim_user user;        /* whom what is laid shall belong to, and who runs */
+    struct local_users *users;    /* find the owner's; NULL: user is it [borrowed] */
+    struct shim_files shim_files; /* open from JOB_PREPARE until the shim has them */
     /* how it went */
     int err;
     struct err_info why;
@@ -261,13 +262,13 @@ bool local_path_is_inside(const char *path);
  * loop: job->err is 0, or ERR_INVALID, ERR_NOSPC, ERR_TIMEOUT, ERR_LIMIT or ERR_IO with *why for the user.
  */
 void local_sources_read(struct local *l, struct local_job *job, void (*done)(struct local_job *job));
-/** Do not wait any longer for what is read for a box, if anything is: done is called with ERR_CANCELLED, later. */
+/** Cancel reading for a box, if it is under way: done is called with ERR_CANCELLED, later. */
 void local_sources_stop(struct local *l, const struct box *b);
 /** As cluster_look. */
 void local_sources_look(struct cluster *c, const char *owner, const char *const *paths, size_t n,
                         void (*done)(void *arg, const bool *absent, const struct err_info *problem),
                         void *arg);
-/** Let go of all readers: they are killed, done is called for those that somebody waits for. */
+/** Kill all readers; done is called for those of a job. */
 void local_sources_close(struct local *l);
 
 #endif

@@ -229,45 +229,51 @@ static int too_many_fds(struct err_info *why)
                    "descriptors are short: each container needs one; raise the limit (LimitNOFILE=)");
 }
 
-/** The shim's standard error and its lock. @return 0, or ERR_*: both are -1. */
-static int open_shim_files(const char *dir, int *log_fd, int *lock_fd, struct err_info *why)
+void shim_files_close(struct shim_files *files)
+{
+    if (files->log >= 0)
+        close(files->log);
+    if (files->lock >= 0)
+        close(files->lock);
+    *files = (struct shim_files){-1, -1};
+}
+
+int shim_files_open(const char *dir, struct shim_files *files, struct err_info *why)
 {
     mem_auto char *log = mem_fmt("%s/%s", dir, SHIM_LOG_FILE);
-    int err = shim_lock(dir, lock_fd, why);
 
-    *log_fd = -1;
+    files->log = -1;
+    int err = shim_lock(dir, &files->lock, why);
     if (err)
-        return err;
-    *log_fd = open(log, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0644);
-    if (*log_fd >= 0 && *log_fd < fds_for_links())
-        return 0;
-    err = *log_fd < 0 ? err_set(why, shortage_code(errno), log, "%s", strerror(errno)) : too_many_fds(why);
-    if (*log_fd >= 0)
-        close(*log_fd);
-    close(*lock_fd);
-    *log_fd = *lock_fd = -1;
+        return err == ERR_UNAVAILABLE ? ERR_LIMIT : err; /* An earlier shim that ends: soon over, too. */
+    files->log = open(log, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0644);
+    if (files->log < 0)
+        err = err_set(why, shortage_code(errno), log, "%s", strerror(errno));
+    else if (files->log >= fds_for_links())
+        err = too_many_fds(why);
+    if (err)
+        shim_files_close(files);
     return err;
 }
 
-static int spawn(struct run_loop *loop, struct shim_link *link, const char *shim_path, const char *dir,
-                 const int fds[2])
+static int spawn(struct run_loop *loop, struct shim_link *link, const struct shim_start *start)
 {
     char *argv[] = {(char *)"container-shim", NULL};
     char *env[] = {(char *)"PATH=/usr/bin:/bin", NULL};
     uv_stdio_container_t stdio[] = {
         {.flags = UV_IGNORE},
         {.flags = UV_IGNORE},
-        {.flags = UV_INHERIT_FD, .data.fd = fds[0]},
+        {.flags = UV_INHERIT_FD, .data.fd = start->files->log},
         [SHIM_BORN_FD] = {.flags = UV_CREATE_PIPE | UV_READABLE_PIPE | UV_WRITABLE_PIPE,
                           .data.stream = (uv_stream_t *)&link->pipe},
-        [SHIM_LOCK_FD] = {.flags = UV_INHERIT_FD, .data.fd = fds[1]},
+        [SHIM_LOCK_FD] = {.flags = UV_INHERIT_FD, .data.fd = start->files->lock},
     };
     uv_process_options_t options = {
         .exit_cb = on_shim_ended,
-        .file = shim_path,
+        .file = start->shim_path,
         .args = argv,
         .env = env,
-        .cwd = dir,
+        .cwd = start->dir,
         .flags = UV_PROCESS_DETACHED,
         .stdio_count = ARRAY_LEN(stdio),
         .stdio = stdio,
@@ -278,21 +284,16 @@ static int spawn(struct run_loop *loop, struct shim_link *link, const char *shim
     return run_spawn(loop, &link->process, &options);
 }
 
-int shim_link_spawn(struct run_loop *loop, const char *shim_path, const char *dir,
-                    const struct shim_link_ops *ops, void *arg, struct shim_link **out, struct err_info *why)
+int shim_link_spawn(struct run_loop *loop, const struct shim_start *start, const struct shim_link_ops *ops,
+                    void *arg, struct shim_link **out, struct err_info *why)
 {
-    int fds[2]; /* log, lock */
-    int err = open_shim_files(dir, &fds[0], &fds[1], why);
-
-    if (err)
-        return err;
     struct shim_link *link = new_link(loop, ops, arg);
-    err = spawn(loop, link, shim_path, dir, fds);
-    close(fds[0]);
-    close(fds[1]); /* The lock is the shim's now. */
+    int err = spawn(loop, link, start);
+
+    shim_files_close(start->files); /* The lock is the shim's now. */
     if (err) {
         shim_link_close(link);
-        return err_set(why, shortage_code(-err), shim_path, "the container-shim does not start: %s",
+        return err_set(why, shortage_code(-err), start->shim_path, "the container-shim does not start: %s",
                        uv_strerror(err));
     }
     begin(link);

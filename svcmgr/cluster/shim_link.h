@@ -1,5 +1,5 @@
 /**
- * svcmgr's end of the line to a container-shim: starting one, or finding one that runs, and hearing how it ends.
+ * Connection to a container-shim: starts one, or adopts one that runs, and reports how it ends.
  *
  * Thread: owner.   Source: shim/wire.h.
  */
@@ -15,19 +15,42 @@ struct shim_link;
 struct shim_link_ops {
     /** The process runs. At most once. */
     void (*running)(void *arg, const struct shim_status *s);
-    /** The connection has ended; the last call. NULL: no word of an exit came over it, which proves nothing: shim_autopsy. */
+    /** The connection has ended; the last call. NULL: no exit was reported over it, which proves nothing: shim_autopsy. */
     void (*ended)(void *arg, const struct shim_exit *e);
 };
 
+/** Descriptors that a shim inherits: its standard error and its lock; -1: not open. */
+struct shim_files {
+    int log, lock;
+};
+
 /**
- * Start a shim in a container's directory, where its launch file is.
+ * Open both in a container's directory. The lock is held from here on.
  *
- * @param dir  container directory, absolute                                        [borrowed]
- * @return 0; ERR_NOSPC, ERR_LIMIT: there is a lack of something, try again; ERR_UNAVAILABLE: an earlier shim has not quite
- *         ended, try again; ERR_IO: it cannot be started.
+ * @param dir    container directory, absolute                                       [borrowed]
+ * @param files  what shim_files_close closes; both -1 on error                      [out]
+ * @return 0; ERR_NOSPC, ERR_LIMIT: a resource is short, or an earlier shim has not quite ended: try again; ERR_IO.
+ * Thread: any; it may wait for the disk.   Source: ours.
  */
-int shim_link_spawn(struct run_loop *loop, const char *shim_path, const char *dir,
-                    const struct shim_link_ops *ops, void *arg, struct shim_link **out, struct err_info *why);
+int shim_files_open(const char *dir, struct shim_files *files, struct err_info *why);
+/** Close what is open; both are -1 afterwards. Thread: any. */
+void shim_files_close(struct shim_files *files);
+
+/** What a shim is started with. */
+struct shim_start {
+    const char *shim_path;    /* the program */
+    const char *dir;          /* container directory, absolute, with its launch file */
+    struct shim_files *files; /* of shim_files_open; closed here whatever happens, the shim has its own */
+};
+
+/**
+ * Start a shim.
+ *
+ * @param start  all borrowed
+ * @return 0; ERR_NOSPC, ERR_LIMIT: a resource is short, try again; ERR_IO: it cannot be started.
+ */
+int shim_link_spawn(struct run_loop *loop, const struct shim_start *start, const struct shim_link_ops *ops,
+                    void *arg, struct shim_link **out, struct err_info *why);
 /** Give a spawned shim the limit of descriptors that svcmgr was started with; what the shim runs has it in its launch file.
  *  @param why  filled on failure [out] @return 0, also when the shim has ended; ERR_IO: it keeps svcmgr's limit. */
 int shim_link_give_first_fdlimit(const struct shim_link *link, struct err_info *why);
