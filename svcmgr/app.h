@@ -1,12 +1,12 @@
 /**
- * The program around the engine: it takes events from the API, the cluster, the probes, the registry and the clock to the
- * engine, makes the state durable, and then carries the effects out. Only app*.c see this; nobody else includes it.
+ * The app around the engine: it passes events of the API, the cluster, the probes, the registry and the clock to the
+ * engine, makes the state durable, and then carries the effects out. Only app*.c include this.
  *
  *     face, cluster, probes, publish, timers --app_event--> queue --> engine_step --> steps: PERSIST… --> state store
  *                                                                                     then the rest --> app_carry_out
  *
- * One write is under way at a time; what comes meanwhile waits in the queue and makes the next one. A request whose documents
- * were not written is undone and its answer says so; what the world has reported is kept and written later.
+ * One write is under way at a time; events that come meanwhile wait in the queue for the next one. A request whose documents
+ * were not written is undone and answered with the error; reports of the world stay and are written later.
  *
  * Thread: owner loop for everything.   Source: ours.
  */

@@ -1,9 +1,9 @@
 /**
  * Events that wait for the engine, in the order in which they came: each a copy that owns all it points to.
  *
- * What the world reports (containers, probes, the registry, timers) is never refused; there is at most one such event a
- * container, ticket or timer while the engine is not stepped, but for probes, of which a later result replaces an earlier one.
- * Requests are counted, so that who adds them can refuse more.
+ * A report of the world (containers, probes, the registry, timers) is never refused; there is at most one such event a
+ * container, ticket or timer while the engine is not stepped; a later result of a probe replaces an earlier one.
+ * Requests are counted, so that the caller can refuse more.
  *
  * Thread: owner.   Source: ours.
  */

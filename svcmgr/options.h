@@ -12,99 +12,99 @@
 /* clang-format off */
 #define SVCMGR_OPTIONS(X)                                                                                         \
     X(OPT_ADDRESS, "yarn.service.api-server.address", OPT_ADDR, "", "127.0.0.1:9191", 0, 0, OPT_FIXED,            \
-      "Where the services API listens.")                                                                          \
+      "Address of the services API.")                                                                          \
     X(OPT_REMOTE, "yarn.service.api-server.allow-remote", OPT_BOOL, "", "false", 0, 0, OPT_FIXED,                 \
-      "Serve on addresses other than loopback; there is no authentication yet, so think before.")                 \
+      "Serves on addresses other than loopback, without authentication.")                 \
     HTTP_OPTIONS(X, "yarn.service.api-server.")                                                                   \
     X(OPT_DIALECT, "yarn.service.api-server.dialect", OPT_ENUM, "seed|hadoop3", "seed", 0, 0, OPT_FIXED,          \
-      "Names of states and codes of the services API: those of its document, or those of Hadoop 3.")              \
+      "State names and status codes of the services API: those of its document, or those of Hadoop 3.")              \
     X(OPT_CLUSTER, "yarn.service.cluster", OPT_ENUM, "local", "local", 0, 0, OPT_FIXED,                           \
-      "Where containers run: local, as processes of this host.")                                                  \
+      "Cluster that runs containers: local, processes of this host.")                                                  \
     X(OPT_DATA_DIR, "bobbin.data.dir", OPT_TEXT, "", "/var/lib/bobbin", 0, 0, OPT_FIXED,                          \
-      "Directory of all that Bobbin keeps on disk; svcmgr uses its subdirectory svcmgr.")                         \
+      "Directory of Bobbin's files; svcmgr uses its subdirectory svcmgr.")                         \
     X(OPT_STATE_STORE, "yarn.service.state.store", OPT_TEXT, "", NULL, 0, 0, OPT_FIXED,                           \
       "Store of the services' state: file:DIR or zk://hosts/path. Default: file: under bobbin.data.dir.")         \
     X(OPT_LEASE, "yarn.service.state.lease-ms", OPT_TIME, "ms", "10000", 1000, 600000, OPT_FIXED,                 \
-      "In a shared state store: how long after its last sign another svcmgr takes over from the active one.")     \
+      "In a shared state store: time without a renewal after which another svcmgr takes over.")     \
     X(OPT_TAKE_FROM, "yarn.service.state.take-over-from", OPT_TEXT, "", NULL, 0, 0, OPT_FIXED,                    \
-      "Place (host:directory) of an svcmgr that is gone for good: its containers are given up and started here.")     \
+      "Place (host:directory) of an svcmgr that will not come back: its containers are given up and started here.")     \
     X(OPT_MAX_DEFINITION, "yarn.service.definition.max-bytes", OPT_INT, "B", "393216", 1024, 393216, OPT_FIXED,   \
-      "Largest definition of a service as it is stored: what components inherit counts in each of them.")         \
+      "Largest stored definition of a service; inherited members count in each component.")         \
     X(OPT_MAX_CONTAINERS, "yarn.service.component.max-containers", OPT_INT, "", "10000", 1, 100000, OPT_FIXED,    \
       "Most containers of one component.")                                                                        \
     X(OPT_MAX_WAITING, "yarn.service.api-server.max-waiting-requests", OPT_INT, "", "1024", 1, 1000000,           \
-      OPT_FIXED, "Most requests that wait for the state store; more get 503.")                                    \
+      OPT_FIXED, "Most requests that wait for the state store; further ones get 503.")                                    \
     X(OPT_REGISTRY_URL, "hadoop.registry.url", OPT_TEXT, "", "http://127.0.0.1:9192", 0, 0, OPT_FIXED,            \
-      "Where registryd is reached; several, separated by commas.")                                                \
+      "URLs of registryd, separated by commas.")                                                \
     X(OPT_STATIC_USER, "hadoop.http.staticuser.user", OPT_TEXT, "", NULL, 0, 0, OPT_FIXED,                        \
-      "Caller of a request that names no user. Default: the user who runs svcmgr.")                               \
+      "User of a request that names none. Default: the user of svcmgr's process.")                               \
     X(OPT_DOMAIN, "hadoop.registry.dns.domain-name", OPT_TEXT, "", NULL, 0, 0, OPT_FIXED,                         \
       "Domain of the registry's DNS names, for ${DOMAIN} and DNS checks.")                                        \
     X(OPT_DNS_ENABLED, "hadoop.registry.dns.enabled", OPT_BOOL, "", "false", 0, 0, OPT_FIXED,                     \
-      "Names of services and components must be fit for DNS.")                                                    \
+      "Requires names of services and components that are valid in DNS.")                                                    \
     X(OPT_ZK_QUORUM, "hadoop.registry.zk.quorum", OPT_TEXT, "", "localhost:2181", 0, 0, OPT_FIXED,                \
       "ZooKeeper servers, for ${CLUSTER_ZK_QUORUM}.")                                                             \
     X(OPT_FS, "fs.defaultFS", OPT_TEXT, "", "file:///", 0, 0, OPT_FIXED,                                          \
       "The cluster's file system, for ${CLUSTER_FS_URI}, ${CLUSTER_FS_HOST} and ${SERVICE_HDFS_DIR}.")            \
     X(OPT_BASE_PATH, "yarn.service.base.path", OPT_TEXT, "", NULL, 0, 0, OPT_FIXED,                               \
-      "Directory there, below which ${SERVICE_HDFS_DIR} names one for each service. Default: /user/NAME/.yarn.")  \
+      "Directory of that file system for ${SERVICE_HDFS_DIR}. Default: /user/NAME/.yarn.")  \
     X(OPT_QUEUE, "yarn.service.queue", OPT_TEXT, "", "default", 0, 0, OPT_FIXED,                                  \
       "Queue of services that name none.")                                                                        \
     X(OPT_PROBE_INTERVAL, "yarn.service.readiness-check-interval.seconds", OPT_TIME, "s", "30", 10, 86400000,     \
-      OPT_FIXED, "Between two readiness checks of a container; the first ones come quicker.")                     \
+      OPT_FIXED, "Interval of a container's readiness checks; the first ones come sooner.")                     \
     X(OPT_RETRY_INTERVAL, "yarn.service.container-failure.retry-interval-ms", OPT_TIME, "ms", "30000", 1,         \
-      86400000, OPT_FIXED, "Longest pause before a crashed process is started again; the first ones are shorter.") \
+      86400000, OPT_FIXED, "Longest pause before a crashed process is restarted; the first ones are shorter.") \
     X(OPT_STOP_ON_EXIT, "yarn.service.stop-containers-on-exit", OPT_BOOL, "", "false", 0, 0, OPT_FIXED,           \
-      "At its end svcmgr stops all containers; else they go on and are taken over at the next start.")            \
+      "Stops all containers when svcmgr exits; otherwise they keep running and the next start recovers them.")            \
     X(OPT_ADDRESSES, "yarn.service.local.addresses", OPT_TEXT, "", "127.77.0.0/16", 0, 0, OPT_FIXED,              \
       "Loopback network from which each instance gets its own address.")                                          \
     X(OPT_SHIM, "yarn.service.local.container-shim", OPT_TEXT, "", NULL, 0, 0, OPT_FIXED,                         \
-      "The program container-shim. Default: beside svcmgr, or in libexec/bobbin.")                                \
+      "Path of container-shim. Default: beside svcmgr, or in libexec/bobbin.")                                \
     X(OPT_SOURCE_DIRS, "yarn.service.local.source-dirs", OPT_TEXT, "", "/", 0, 0, OPT_FIXED,                      \
-      "Directories, separated by commas, beneath which a service's src_file must lie. It is opened with the rights of the " \
-      "container's user; a symbolic link is followed only in the names that stand here.") \
+      "Directories, separated by commas, that may hold the src_file of a service. It is opened with the rights of the " \
+      "container's user; symbolic links are followed only in these names themselves.") \
     X(OPT_SOURCE_MAX, "yarn.service.local.source-max-bytes", OPT_SIZE, "", "256M", 0, INT64_MAX, OPT_FIXED, \
-      "Most bytes of all src_file of one container together; a template may have 1 MiB.") \
+      "Most bytes of all src_file of one container; a template is limited to 1 MiB.") \
     X(OPT_SOURCE_TIMEOUT, "yarn.service.local.source-timeout", OPT_TIME, "s", "30", 1000, 3600000, OPT_FIXED, \
-      "How long reading the src_file of one container may take; then its launch fails.") \
+      "Longest time for reading the src_file of one container; its launch fails after it.") \
     X(OPT_LABEL, "yarn.nodemanager.node-labels.provider.configured-node-partition", OPT_TEXT, "", NULL, 0, 0,     \
-      OPT_FIXED, "Label of this host, for placement.")                                                            \
+      OPT_FIXED, "Node label of this host, for placement.")                                                            \
     X(OPT_HOSTNAME, "yarn.nodemanager.hostname", OPT_TEXT, "", NULL, 0, 0, OPT_FIXED,                             \
-      "Name of this host in records. Default: the machine's.")                                                    \
+      "Name of this host in records. Default: its hostname.")                                                    \
     X(OPT_MEMORY_MB, "yarn.nodemanager.resource.memory-mb", OPT_INT, "MB", "-1", -1, 1073741824, OPT_FIXED,       \
-      "Memory for containers; -1: the machine's.")                                                                \
+      "Memory for containers; -1: that of the host.")                                                                \
     X(OPT_VCORES, "yarn.nodemanager.resource.cpu-vcores", OPT_INT, "", "-1", -1, 1048576, OPT_FIXED,              \
       "Virtual cores for containers; -1: four for each processor.")                                               \
     X(OPT_RUN_USER, "yarn.nodemanager.linux-container-executor.nonsecure-mode.local-user", OPT_TEXT, "",          \
-      "nobody", 0, 0, OPT_FIXED, "User that containers run as when root runs svcmgr, unless yarn.service.local.user-range is set.")                            \
+      "nobody", 0, 0, OPT_FIXED, "User of containers when svcmgr runs as root, unless yarn.service.local.user-range is set.")                            \
     X(OPT_USER_RANGE, "yarn.service.local.user-range", OPT_TEXT, "", NULL, 0, 0, OPT_FIXED, \
-      "Range of uids, as 200000-200999: when root runs svcmgr each owner of services gets one of them for good, and his " \
-      "containers run as it. No user, group or user namespace may have them. Unset: all run as one user.") \
+      "Range of uids, as 200000-200999: when svcmgr runs as root, each owner of services gets one permanently for his " \
+      "containers. No user, group or user namespace may use the range. Unset: one user runs all.") \
     X(OPT_CGROUPS, "yarn.service.local.cgroups", OPT_ENUM, "off|auto|required", "auto", 0, 0, OPT_FIXED,          \
-      "Whether cgroups keep a container to its resources: never, where they can be made, or else svcmgr does not start.") \
+      "Limits containers by cgroups: off, auto (where they can be made), required (else svcmgr does not start).") \
     X(OPT_CGROUP, "yarn.nodemanager.linux-container-executor.cgroups.delegated-dir", OPT_TEXT, "", NULL, 0, 0,    \
-      OPT_FIXED, "Delegated cgroup v2 directory, below which each container gets its own; instead of the two keys below.") \
+      OPT_FIXED, "Delegated cgroup v2 directory for the containers' cgroups; instead of the two keys below.") \
     X(OPT_CGROUP_MOUNT, "yarn.nodemanager.linux-container-executor.cgroups.mount-path", OPT_TEXT, "", NULL, 0, 0, \
-      OPT_FIXED, "Where cgroups are mounted: v1 controllers in a directory each, or v2. Default: /proc/self/mountinfo says it.") \
+      OPT_FIXED, "Mount point of cgroups: v2, or a directory for each v1 controller. Default: read from /proc/self/mountinfo.") \
     X(OPT_CGROUP_HIERARCHY, "yarn.nodemanager.linux-container-executor.cgroups.hierarchy", OPT_TEXT, "",          \
-      "/hadoop-yarn", 0, 0, OPT_FIXED, "Directory below that mount, or else below svcmgr's own cgroup, for containers.") \
+      "/hadoop-yarn", 0, 0, OPT_FIXED, "Directory for containers below that mount, or else below svcmgr's own cgroup.") \
     X(OPT_CGROUP_CPU, "yarn.nodemanager.linux-container-executor.cgroups.strict-resource-usage", OPT_BOOL, "",    \
-      "false", 0, 0, OPT_FIXED, "A container gets no more CPU than its vcores even when nobody else wants it.")   \
+      "false", 0, 0, OPT_FIXED, "Limits a container to the CPU of its vcores even when more is idle.")   \
     X(OPT_MEMORY_ENFORCED, "yarn.nodemanager.resource.memory.enforced", OPT_BOOL, "", "true", 0, 0, OPT_FIXED,    \
-      "The kernel ends a container that takes more memory than it asked for (with cgroups).")                     \
+      "The kernel kills a container that uses more memory than it requested (with cgroups).")                     \
     X(OPT_PMEM_CHECK, "yarn.nodemanager.pmem-check-enabled", OPT_BOOL, "", "true", 0, 0, OPT_FIXED,               \
-      "As the key above: memory is enforced when both are true.")                                                 \
+      "Memory is enforced when this key and the one above are true.")                                                 \
     X(OPT_PIDS, "yarn.service.local.pids-limit", OPT_INT, "", "4096", 0, 4194304, OPT_FIXED,                      \
       "Most processes and threads of a container (with cgroups); 0: no limit.")                                   \
     X(OPT_GRACE, "yarn.nodemanager.sleep-delay-before-sigkill.ms", OPT_TIME, "ms", "2000", 0, 3600000, OPT_FIXED, \
-      "Between SIGTERM and SIGKILL when a container is stopped.")                                                 \
+      "Time between SIGTERM and SIGKILL when a container is stopped.")                                                 \
     X(OPT_LOG_DIR_BYTES, "yarn.nodemanager.container-log-monitor.dir-size-limit-bytes", OPT_INT, "B",             \
       "1000000000", 65536, INT64_MAX / 2, OPT_FIXED,                                                              \
-      "Most bytes that a container's standard output and error take in its log directory; beyond it the oldest go.") \
+      "Most bytes of a container's standard output and error in its log directory; the oldest files are removed.") \
     X(OPT_LOG_FILES, "yarn.service.local.log-files", OPT_INT, "", "4", 1, 100, OPT_FIXED,                         \
-      "Files that each output of a container is kept in: stdout.txt, stdout.txt.1 (the one before), ….")          \
+      "Files of each output of a container: stdout.txt, stdout.txt.1 (the previous one), ….")          \
     X(OPT_KEEP_LOGS, "yarn.nodemanager.log.retain-seconds", OPT_TIME, "s", "10800", 0, INT64_MAX, OPT_FIXED,      \
-      "How long the logs of a container are kept after its end; the time the machine is off does not count.")
+      "Retention of a container's logs after its end; time while the host is off does not count.")
 /* clang-format on */
 
 enum svcmgr_option { OPTIONS_ENUM(SVCMGR_OPTIONS) N_SVCMGR_OPTIONS };

@@ -1,6 +1,5 @@
 /**
- * A cluster: whom svcmgr asks for containers. One interface, several kinds: local (processes of this host), later yarn
- * and sim.
+ * A cluster gives containers to svcmgr. One interface, several kinds: local (processes of this host), later yarn and sim.
  *
  *   cluster_request --> allocated --> cluster_launch --> started --> exited
  *         |  waits                                                     |

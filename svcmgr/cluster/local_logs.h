@@ -1,13 +1,13 @@
 /**
- * The logs of containers that are gone: kept for a time, then removed.
+ * Logs of released containers: retained for a time, then removed.
  *
  *     <root>/<application>/<container>/         the logs
- *     <root>/<application>/.<container>.ended   how long the container has been gone, at which moment of which boot
+ *     <root>/<application>/.<container>.ended   how long ago the container was released, at which time of which boot
  *     <root>/<application>/.<instance>.last     id of the instance's last container; goes with its logs
  *     <root>/<application>/.service             "owner/service" as the target of a link; goes last
  *
- * The time is counted on a clock that nobody sets, from the first look after the container's directory is gone. Over a reboot it
- * goes on where it was last noted, which is at each eighth of it: logs may stay longer, and never shorter.
+ * The time is counted on the clock since boot, from the first sweep after the container's directory is gone. After a reboot it
+ * continues from the last note, which is made at each eighth of it: logs may stay longer, and never shorter.
  *
  * Thread: any; calls wait for the disk.   Source: ours.
  */

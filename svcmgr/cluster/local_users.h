@@ -1,7 +1,7 @@
 /**
- * A uid for each owner of services, from a range that belongs to nobody else: yarn.service.local.user-range.
+ * Assigns a uid to each owner of services, from a range that no other user has: yarn.service.local.user-range.
  *
- * An owner gets the first uid that nobody has had, when his first container is launched, and keeps it for good: the file of
+ * An owner gets the first unused uid when his first container is launched, and keeps it permanently: the file of
  * assignments is on the disk before the uid is used, and a uid is never given to another owner, also when all services
  * of the first are gone, since files that he left could be anywhere.
  *

@@ -1,9 +1,9 @@
 /**
- * What became of the container of a directory to which no connection can be made.
+ * Finds out the state of a container whose shim accepts no connection, by evidence in its directory.
  *
- *   exit file                                   it ended so
- *   lock held, or a shim of that identity       something lives: not known yet
- *   lock free, and that identity is dead        lost: what it left is killed first
+ *   exit file                                   ended, as the file says
+ *   lock held, or a shim of that identity       a shim or its child lives: not known yet
+ *   lock free, and that identity is dead        lost: its remaining processes are killed first
  *
  * A shim's identity is its pid, its start and the boot. Nothing of another boot is ever signalled.
  *

@@ -1,5 +1,5 @@
 /**
- * The service engine: (state, event, now) → state + effects. It knows no socket, clock, file, thread or log.
+ * The service engine: (state, event, now) → state + effects. Pure: no socket, clock, file, thread or log.
  *
  *     event ──> engine_step() ──> effects, in this order:
  *                                   PERSIST…  (documents: of the engine, of a service, of an instance)
@@ -11,7 +11,7 @@
  *
  * A step changes one service and a bounded number of its instances: its documents fit one transaction, however large the
  * service. A request changes only the document of its service; instances follow in further steps (EV_TIMER of now).
- * What cannot be stored of a request is taken back with engine_undo; all other events are facts and stay.
+ * A request that cannot be stored is undone with engine_undo; all other events are facts and stay.
  *
  * Objects: service ⊃ component ⊃ instance (`hello-0`), backed by at most one container at a time. A service is kept
  * by (kind, user, name); each start is a new incarnation with a new application id.
@@ -23,9 +23,8 @@
  * or EV_LOST; LAUNCH of a running one (same container_id and attempt) with EV_RUNNING.
  *
  * Time: engine time and time of day come with each event (struct eng_time). Every due time, age and length is computed with
- * engine time: ms > 0 on a clock that never goes back, that nobody sets, and that goes on over a restart of the program; what
- * it says over a reboot is in svcmgr/state/clock.h. Time of day is kept to be shown and nothing is computed with it, so a
- * wall clock that is set makes nothing wait and nothing happen early. Members say which one they are.
+ * engine time: ms > 0 on a monotonic clock that continues over a restart of the program; svcmgr/state/clock.h defines it over a
+ * reboot. Time of day is stored for display only, so setting the wall clock makes nothing wait and nothing happen early. Members say which one they are.
  * Thread: one engine, one thread.   Source: design 5; YARN services API 4.
  */
 #ifndef ENGINE_ENGINE_H

@@ -1,12 +1,12 @@
 /**
- * Inside of the engine: what its files share. Nothing outside engine/ includes this.
+ * Shared by the files of the engine. Nothing outside engine/ includes this.
  *
  * A step is: one event → the machines change objects and emit effects → the affected service is settled (due work, start
  * order, states, timer) → PERSIST of what is dirty goes in front of the other effects.
  *
  * A step changes one service and at most some STEP_INSTANCES of its instances, so that its documents fit one transaction. What
- * a service wants is in its document; settling brings the instances nearer to it, and a step that could not finish asks for
- * the next one by a TIMER of now. A crash between two steps loses nothing: the next start settles on.
+ * a service wants is in its document; settling moves the instances towards it, and a step that could not finish asks for
+ * the next one by a TIMER of now. A crash between two steps loses nothing: the next start continues settling.
  *
  * Thread: the engine's.   Source: ours.
  */

@@ -1,6 +1,6 @@
 /**
- * What every API face needs of the program around it. The app implements `struct app_ops` and makes a `struct face`
- * the app pointer of its HTTP server; the route tables of the faces (services_routes.h) do the rest.
+ * Interface of the REST APIs (services, later slider and launcher) to the app. The app implements `struct app_ops` and makes a
+ * `struct face` the app pointer of its HTTP server; each API has its route table (services_routes.h).
  *
  * Thread: owner loop.   Source: ours.
  */

@@ -1,11 +1,11 @@
 /**
- * What containers write, over the services API: GET …/services/{s}/component-instances/{i}/logs/{file}?offset=N
+ * Serves the output of containers over the services API: GET …/services/{s}/component-instances/{i}/logs/{file}?offset=N
  *
- * {i} is an instance, or the id of a container of the service's present application. An instance stands for the container that it has;
- * before that has logs, and when it has none any more, for the one it had last. Logs are kept after the end of a container for
+ * {i} is an instance, or the id of a container of the service's present application. An instance means its present container;
+ * before that has logs, and without one, its last container. Logs are kept after the end of a container for
  * yarn.nodemanager.log.retain-seconds.
- * {file} is stdout.txt or stderr.txt, or an older one that these were: stdout.txt.1, .2 … up to .99. The answer is text:
- * what stands in the file from byte N on, at most LOGS_PIECE bytes; a client that wants more, or wants to follow, asks
+ * {file} is stdout.txt or stderr.txt, or an older file of them: stdout.txt.1, .2 … up to .99. The answer is text:
+ * the file from byte N on, at most LOGS_PIECE bytes; a client that wants more, or wants to follow, asks
  * again. Bobbin-Container names the container, Bobbin-Log-Size the size of the file (0: there is none), Bobbin-Log-Id the
  * file itself, whatever its name: an instance that moved to another container begins anew at 0; a file that has another id
  * than before has taken its place, and what was not read of it is in the one that ends in .1.

@@ -1,7 +1,7 @@
 /**
- * The files of this host that a document names. Validation asks whether they are there and cannot wait, and they are looked at
- * with the rights of the container's user, which takes a process. So a document is checked twice: first each file is taken to
- * be there and noted, then, when it is known which are, the answers are given.
+ * Checks the files of this host that a document names. Validation cannot wait, and a file is looked up with the rights of the
+ * container's user, by another process. So a document is validated twice: first every file is assumed to exist and noted, then,
+ * when the look-up has answered, validation uses its answers.
  *
  * Thread: owner loop.   Source: ours.
  */

@@ -1,5 +1,5 @@
 /**
- * How outcomes of the engine sound in the services API: one row an outcome. For services.c.
+ * Answers of the services API to outcomes of the engine: one row an outcome. For services.c.
  *
  * Thread: owner loop.   Source: YARN services API 1.4.
  */

@@ -1,6 +1,6 @@
 /**
- * From what the engine wants to run to what a cluster can run: the environment, the command and the files of one
- * process, with everything expanded that is known only when the container is there.
+ * Makes a cluster's launch of the engine's: the environment, the command and the files of one process, with the values
+ * expanded that are known only when the container is allocated.
  *
  *   <LOG_DIR>   the container's log directory        in the command and in values of the environment
  *   $PWD        the working directory                in values of the environment (in the command the shell knows it)

@@ -1,4 +1,4 @@
-/** Inside of the prober: one probe and the ways it can look. Thread: owner.   Source: ours. */
+/** Shared by probe.c and probe_dns.c: one probe and its kinds of check. Thread: owner.   Source: ours. */
 #ifndef PROBE_PROBE_PRIV_H
 #define PROBE_PROBE_PRIV_H
 

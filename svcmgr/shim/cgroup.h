@@ -1,15 +1,15 @@
 /**
  * The cgroups of one container: a directory in the hierarchy of each v1 controller, or one in the v2 hierarchy.
  *
- *   kind      limits                                                     what it says at the end
+ *   kind      limits                                                     what it reports at the end
  *   v2        memory.max, memory.swap.max, pids.max, cpu.weight, cpu.max   memory.events, pids.events
  *   memory    memory.limit_in_bytes, memory.memsw.limit_in_bytes           memory.oom_control
  *   pids      pids.max                                                     pids.events
  *   cpu       cpu.shares, cpu.cfs_quota_us
- *   freezer   none: it holds all still while they are killed
+ *   freezer   none: freezes all processes while they are killed
  *
  * A list is all of a launch's cgroups. One whose dir is NULL is left out.
- * Thread: any; calls may block for moments.   Source: cgroups(7); the kernel's cgroup-v1 and cgroup-v2 documents.
+ * Thread: any; calls may block for milliseconds.   Source: cgroups(7); the kernel's cgroup-v1 and cgroup-v2 documents.
  */
 #ifndef SHIM_CGROUP_H
 #define SHIM_CGROUP_H

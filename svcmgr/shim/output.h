@@ -1,12 +1,11 @@
 /**
- * What the process of a container writes to its standard output and error: it comes through two pipes and goes to files whose
- * size is bounded.
+ * Copies the standard output and error of a container's process from two pipes to files of bounded size.
  *
  *   process --pipe--> shim --> stdout.txt      at most file_bytes; then it becomes
  *                              stdout.txt.1    the one before, which becomes stdout.txt.2, … the oldest goes
  *
- * A pipe, and not the file itself: only so is the bound one that a process cannot pass, and a disk that is full costs the
- * output and not the process (what is dropped is counted and said in the file when there is room again). svcmgr is not needed for it; if
+ * With a pipe instead of the file itself the process cannot exceed the bound, and a full disk costs the output and not the
+ * process (dropped bytes are counted and noted in the file when there is space again). svcmgr is not needed for it; if
  * the shim dies the kernel kills the process anyway. Files are made, renamed and removed with the rights of the container's user.
  *
  * Thread: the program's only one.   Source: ours; pipe(7), setfsuid(2).

@@ -1,6 +1,5 @@
 /**
- * Starting the process of a container. Used by container-shim only: its calls
- * may block.
+ * Starts the process of a container. Used by container-shim only: its calls may block.
  *
  * Thread: the program's only one.   Source: ours; prctl(2).
  */

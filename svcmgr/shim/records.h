@@ -1,5 +1,5 @@
 /**
- * Records `key=value`, each ended by a NUL: the form of the launch file and of what a reader of sources is asked.
+ * Records `key=value`, each ended by a NUL: the format of the launch file and of the request to a reader of sources.
  *
  * Thread: any.   Source: ours.
  */

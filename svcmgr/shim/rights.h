@@ -1,5 +1,5 @@
 /**
- * Giving up svcmgr's rights for good, in a process that goes on to do what a caller asked for.
+ * Drops svcmgr's rights permanently, in a process that then acts for a caller.
  *
  * Thread: the program's only one.   Source: ours; credentials(7), capabilities(7), keyrings(7).
  */

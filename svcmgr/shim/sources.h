@@ -1,5 +1,5 @@
 /**
- * The reader of sources: see sources_wire.h. Its calls may block for as long as a file system likes; svcmgr kills it then.
+ * The reader of sources: see sources_wire.h. Its calls may block in a file system without limit; svcmgr kills it after a time-out.
  *
  * Thread: the program's only one.   Source: ours; openat(2), symlink(7).
  */

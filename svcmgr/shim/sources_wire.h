@@ -1,9 +1,9 @@
 /**
- * What svcmgr and a reader of sources say to each other. A reader is `container-shim sources`: it gives up svcmgr's rights
- * for those of the user a container runs as, and then opens the files that a caller has named.
+ * Protocol between svcmgr and a reader of sources. A reader is `container-shim sources`: it drops svcmgr's rights
+ * for those of the container's user, and then opens the files that a caller has named.
  *
  *   descriptor 0   the request, as records (records.h)
- *   descriptor 1   the answer: one line for each file that cannot be had, `3 no-right 13`: its number, the problem, an errno
+ *   descriptor 1   the answer: one line for each file that cannot be read, `3 no-right 13`: its number, the problem, an errno
  *   ./             where file i is copied to as `i`; a check makes no copies
  *
  * Thread: any.   Source: ours.

@@ -1,5 +1,5 @@
 /**
- * What svcmgr and a container-shim say to each other: the launch file, the lines on the control socket, the exit file.
+ * Protocol between svcmgr and a container-shim: the launch file, the lines on the control socket, the exit file.
  *
  *   <container directory>/        mode 0711, owned by svcmgr's user; the shim's working directory
  *       launch                    what to run; `key=value` records, each ended by a NUL; mode 0600
@@ -7,8 +7,8 @@
  *       lock                      flock held by the shim from before it is executed until it has gone
  *       running                   one status line: of the shim (pid=0) before the process starts, then of both
  *       exit                      one exit line, written by rename when nothing of the container is left
- *       shim.log                  what the shim has to say
- *       staging/                  svcmgr's alone: what the next launch will have as work/
+ *       shim.log                  standard error of the shim
+ *       staging/                  svcmgr's alone: the next launch's work/
  *       work/                     the process's own; stdout.txt and stderr.txt are in the log directory,
  *                                 elsewhere, and older ones as stdout.txt.1 (the younger), .2 …
  *
@@ -20,9 +20,9 @@
  *   exit kind=exited code=0 stopped=0 started_ms=1700000000000 ended_ms=1700000000500 text=
  *
  * `…_start` is field 22 of /proc/PID/stat (clock ticks since boot), `boot` the boot's id: with the pid the three name a
- * process for good. A shim of an older version says no `boot` and holds no lock.
- * Who takes the lock knows that no shim lives in the directory and that none is about to: svcmgr takes it before it
- * starts one and leaves it to the shim as descriptor SHIM_LOCK_FD, so it is held while nothing else can be seen yet.
+ * process uniquely. A shim of an older version reports no `boot` and holds no lock.
+ * The holder of the lock knows that no shim lives in the directory and that none is about to: svcmgr takes it before it
+ * starts one and passes it to the shim as descriptor SHIM_LOCK_FD, so it is held before anything else of the shim exists.
  * Thread: any.   Source: ours; proc(5), flock(2), random(4).
  */
 #ifndef SHIM_WIRE_H

@@ -1,5 +1,5 @@
 /**
- * What differs between the two dialects of the services API, as data: one row a dialect, nobody asks "which dialect?".
+ * The differences between the two dialects of the services API, as data: one row a dialect; no code branches on the dialect.
  *
  * Source: YARN services API (the `seed` document) and Apache Hadoop 3's services REST API.
  */

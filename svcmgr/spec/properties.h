@@ -1,7 +1,7 @@
 /**
- * The keys of `configuration.properties` that mean something to the services API, one row each: what becomes of it, type,
- * range, default, prose. A key under `yarn.service.` that has no row is refused, so that a slip of the pen is not ignored;
- * other keys without a row are the user's own.
+ * Keys of `configuration.properties` with a meaning in the services API, one row each: use, type, range, default, prose.
+ * A key under `yarn.service.` without a row is refused, so that a misspelt key is not ignored; other keys without a row are the
+ * user's own.
  *
  * Thread: any.   Source: YARN services API 10.
  */

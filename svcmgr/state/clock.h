@@ -1,13 +1,13 @@
 /**
- * Engine time (engine.h, struct eng_time): ms on a clock that never goes back and that nobody sets.
+ * Engine time (engine.h, struct eng_time): ms on a monotonic clock, independent of the time of day.
  *
  *     engine time = time since the host's boot + an offset      CLOCK_BOOTTIME: suspended time counts
  *
  * It begins as the time of day of the first start, as documents of versions that computed with the time of day expect, and has
  * nothing to do with it from then on. Each transaction of the state holds the document "clock" with the boot, its time
- * and engine time of that moment. A restart in the same boot goes on exactly, so what came due meanwhile is due. After a reboot
- * or on another host nobody knows how long it took: engine time goes on at the last written moment, and what is due
- * then waits for what was left of it, never longer than configured and never shorter.
+ * and engine time at that instant. A restart in the same boot continues exactly, so what came due meanwhile is due. After a reboot
+ * or on another host the time that has passed is unknown: engine time continues from the last written value, and a due time
+ * then waits for its remainder, never longer than configured and never shorter.
  *
  * Thread: owner.   Source: ours; clock_gettime(2), time_namespaces(7).
  */

@@ -5,15 +5,15 @@
  * Beside the documents stands the writer's node "/writer": who writes, and the number of the last change. Every transaction
  * replaces it at the version that is known, together with documents at the versions that were read. So:
  *
- *   - whoever else has taken the node makes all later writes of ours fail: FENCED;
- *   - what became of a write whose answer was lost is found by writing the node again at the version before: when that
- *     succeeds the lost write did not happen and never will; when it does not, the number in the node says so.
+ *   - a process that has taken the node over makes all later writes of the former writer fail: FENCED;
+ *   - the outcome of a write whose answer was lost is found by writing the node again at the version before: when that
+ *     succeeds the lost write did not happen and never will; when it does not, the number in the node decides.
  *
- * Several processes may open one state; one is its writer. The writer's node says who that is and where, and is written anew at
- * least each third of a lease. Who finds that it has not changed for a whole lease, or that the process it names
- * has ended, takes it; the one before can then never write again, however late it notices. A writer whose lease is over knows so by its
- * own clock (state_is_held) before anybody else may take the node. The embedded store is locked by its process: who has
- * it open is the writer, and nobody waits for a lease.
+ * Several processes may open one state; one is its writer. The writer's node names it and its place, and is renewed at least
+ * each third of a lease. A standby that finds it unchanged for a whole lease, or finds that its process has ended, takes the
+ * node over; the former writer can never write again, however late it notices. A writer whose lease is over knows so by its
+ * own clock (state_is_held) before another may take the node. The embedded store is locked by its process: the process that
+ * has it open is the writer, without a lease.
  *
  * Containers of a local cluster belong to a host and a directory. An svcmgr of another place does not take their state over, unless an option names that place.
  *
