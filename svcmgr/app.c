@@ -72,7 +72,7 @@ static int start_base(struct daemon *d, void *app, struct err_info *why)
     a->loop = daemon_loop(d);
     queue_init(&a->queue);
     TAILQ_INIT(&a->steps);
-    TAILQ_INIT(&a->waiters);
+    TAILQ_INIT(&a->callers);
     a->user = opt_text(o, OPT_STATIC_USER) ? mem_str(opt_text(o, OPT_STATIC_USER)) : reg_current_user();
     a->dir = find_dir(opt_text(o, OPT_DATA_DIR));
     a->shim_path = find_shim(o);
@@ -388,7 +388,7 @@ static void stop_engine(struct daemon *d, void *app)
 
     a->is_ending = true;
     metrics_collector(daemon_metrics(d), NULL, NULL);
-    app_cancel_waiters(a);
+    app_cancel_callers(a);
     app_drop_standby(a);
     if (a->probes)
         probes_free(a->probes);
@@ -412,7 +412,7 @@ static void stop_api(struct daemon *d, void *app)
 {
     struct app *a = app_of(app);
 
-    app_cancel_waiters(a);
+    app_cancel_callers(a);
     a->is_ending |= a->is_standby;
     if (a->is_stopping_standby)
         a->is_ending = true; /* on_standby_stopped goes on. */

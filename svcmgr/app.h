@@ -38,20 +38,20 @@ struct app_step {
     struct eng_effects effects;
     size_t n_bytes; /* of its documents; 0: it has none */
     bool is_in_write;
-    struct eng_kept *kept; /* of a request: its service as it was before; else NULL */
+    struct eng_kept *kept; /* of a request: its service before the step; else NULL */
     char *service;         /* of a request: "user/name" */
     uint64_t token;        /* of a request */
 };
 TAILQ_HEAD(app_step_list, app_step);
 
-/** Who waits for the answer to a token. */
-struct app_waiter {
-    TAILQ_ENTRY(app_waiter) link;
+/** A request that waits for the answer to its token. */
+struct app_caller {
+    TAILQ_ENTRY(app_caller) link;
     uint64_t token;
     void (*answered)(void *arg, const struct eng_answer *answer);
     void *arg;
 };
-TAILQ_HEAD(app_waiter_list, app_waiter);
+TAILQ_HEAD(app_caller_list, app_caller);
 
 struct app {
     struct obj obj;
@@ -59,7 +59,7 @@ struct app {
     struct daemon *daemon;
     struct run_loop *loop;
     char *user, *dir, *shim_path;
-    char *degraded;   /* why containers cannot be looked after; NULL: they can */
+    char *degraded;   /* why containers cannot be recovered; NULL: they can */
     char *unwritable; /* why the state cannot be written; NULL: the last write worked */
     struct http_client *http;
     struct publish *publish;
@@ -71,7 +71,7 @@ struct app {
     struct spec_world world;
     struct map timers; /* "user/name" -> struct app_timer */
     struct map ending; /* container id -> app: EFF_STOP came */
-    struct app_waiter_list waiters;
+    struct app_caller_list callers;
     uint64_t last_token;
     struct queue queue;
     struct app_step_list steps;
@@ -88,8 +88,8 @@ struct app {
     struct http_route *standby_routes; /* standing by */
     struct run_timer *role_timer; /* standing by: looks whether the store is free; active: renews the lease */
     bool is_standby, is_stopping_standby;
-    bool is_unknown; /* what became of the last write is not known yet */
-    bool is_fenced;  /* somebody else has the state: nothing may be touched any more */
+    bool is_unknown; /* the outcome of the last write is not known yet */
+    bool is_fenced;  /* another process has the state: nothing may be touched any more */
 };
 
 /* ---- app_steps.c ---- */
@@ -105,18 +105,18 @@ void app_drop_steps(struct app *a);
 
 /* ---- app_requests.c ---- */
 
-/** Give the answer of a token to who waits for it, if anybody still does. */
+/** Give an answer to the caller of its token, if that still waits. */
 void app_answer(struct app *a, const struct eng_answer *answer);
 /** The same with an outcome of the app's; reason may be NULL. */
 void app_answer_outcome(struct app *a, uint64_t token, enum eng_outcome outcome, const char *reason);
-/** Answer all who wait with OUT_CANCELLED. */
-void app_cancel_waiters(struct app *a);
-/** The faces' door. */
+/** Answer every waiting caller with OUT_CANCELLED. */
+void app_cancel_callers(struct app *a);
+/** The app's side of faces/face.h. */
 extern const struct app_ops app_face_ops;
 
 /* ---- app_effects.c ---- */
 
-/** Do what one effect says. */
+/** Carry out one effect. */
 void app_carry_out(struct app *a, struct eng_effect *e);
 /** Stop and free all service timers. */
 void app_drop_timers(struct app *a);
@@ -128,7 +128,7 @@ extern const struct cluster_ops app_cluster_ops;
 void app_probe_result(void *arg, const char *container_id, int64_t attempt, bool ready, const char *text);
 /** Outcome of a change of the registry; arg is the app. */
 void app_record_done(void *arg, int64_t ticket, int code, const char *text);
-/** publish_follow_ops: records are on their way back; the registry is heard. arg is the app. */
+/** publish_follow_ops; arg is the app. */
 void app_records_restored(void *arg, size_t n, const char *path);
 void app_registry_back(void *arg);
 
@@ -149,7 +149,7 @@ void app_drop_standby(struct app *a);
 /** Open the parts that touch the world, load the state, find the containers, resume, open the API; a failure ends the
  *  daemon. */
 void app_load(struct app *a);
-/** svcmgr cannot start: say why and end. */
+/** svcmgr cannot start: log why and end. */
 void app_fail(struct app *a, int err, const struct err_info *why);
 /** Open a->server: def has the routes and their docs, the rest is filled in. A failure ends the daemon. */
 void app_listen(struct app *a, struct http_server_def *def);
@@ -163,7 +163,7 @@ void app_resume(struct app *a);
 /** Open cluster and engine, unless they are. @return 0 or ERR_* with *why filled */
 int app_open_parts(struct app *a, struct err_info *why);
 
-/** Somebody else writes the state: stop acting at once, leave every container alone, and end. */
+/** Another process writes the state: stop acting at once, leave every container alone, and end. */
 void app_fenced(struct app *a, const struct err_info *why);
 /** The start table. */
 extern const struct daemon_def app_daemon;

@@ -1,9 +1,11 @@
 #include "svcmgr/app_queue.h"
 
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/mem.h"
+#include "base/obj.h"
 
 void queue_init(struct queue *q)
 {
@@ -33,18 +35,26 @@ static const char *const *copy_names(const char *const *names, size_t n)
     return copy;
 }
 
-/** What an event borrows becomes its own. */
+/** Texts of an event, borrowed by its sender and owned in the queue. */
+static const size_t texts[] = {
+    offsetof(struct eng_event, user),         offsetof(struct eng_event, name),
+    offsetof(struct eng_event, container_id), offsetof(struct eng_event, ip),
+    offsetof(struct eng_event, host),         offsetof(struct eng_event, exit.text),
+    offsetof(struct eng_event, text),
+};
+
+static char **text_at(struct eng_event *ev, size_t i)
+{
+    return (char **)((char *)ev + texts[i]);
+}
+
+/** Replace what an event borrows by copies. */
 static void own(struct eng_event *ev)
 {
-    ev->user = mem_str(ev->user);
-    ev->name = mem_str(ev->name);
+    for (size_t i = 0; i < ARRAY_LEN(texts); i++)
+        *text_at(ev, i) = mem_str(*text_at(ev, i));
     ev->flex = copy_flex(ev->flex, ev->n_flex);
     ev->names = copy_names(ev->names, ev->n_names);
-    ev->container_id = mem_str(ev->container_id);
-    ev->ip = mem_str(ev->ip);
-    ev->host = mem_str(ev->host);
-    ev->exit.text = mem_str(ev->exit.text);
-    ev->text = mem_str(ev->text);
 }
 
 static void release(struct eng_event *ev)
@@ -53,15 +63,10 @@ static void release(struct eng_event *ev)
         free((char *)ev->flex[i].component);
     for (size_t i = 0; i < ev->n_names; i++)
         free((char *)ev->names[i]);
-    free((char *)ev->user);
-    free((char *)ev->name);
     free((void *)ev->flex);
     free((void *)ev->names);
-    free((char *)ev->container_id);
-    free((char *)ev->ip);
-    free((char *)ev->host);
-    free(ev->exit.text);
-    free((char *)ev->text);
+    for (size_t i = 0; i < ARRAY_LEN(texts); i++)
+        free(*text_at(ev, i));
     spec_free(ev->take_spec);
 }
 

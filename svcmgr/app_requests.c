@@ -11,14 +11,14 @@
 
 /* ---- answers ---- */
 
-static struct app_waiter *take_waiter(struct app *a, uint64_t token)
+static struct app_caller *take_caller(struct app *a, uint64_t token)
 {
-    struct app_waiter *w;
+    struct app_caller *w;
 
-    TAILQ_FOREACH (w, &a->waiters, link) {
+    TAILQ_FOREACH (w, &a->callers, link) {
         if (w->token != token)
             continue;
-        TAILQ_REMOVE(&a->waiters, w, link);
+        TAILQ_REMOVE(&a->callers, w, link);
         return w;
     }
     return NULL;
@@ -26,16 +26,16 @@ static struct app_waiter *take_waiter(struct app *a, uint64_t token)
 
 void app_answer(struct app *a, const struct eng_answer *answer)
 {
-    mem_auto struct app_waiter *w = take_waiter(a, answer->token);
+    mem_auto struct app_caller *w = take_caller(a, answer->token);
 
     if (w)
-        w->answered(w->arg, answer); /* One that was answered for the store's sake has no waiter any more. */
+        w->answered(w->arg, answer); /* After a failed write it was answered already. */
 }
 
-void app_cancel_waiters(struct app *a)
+void app_cancel_callers(struct app *a)
 {
-    while (!TAILQ_EMPTY(&a->waiters)) {
-        struct eng_answer answer = {.token = TAILQ_FIRST(&a->waiters)->token, .outcome = OUT_CANCELLED};
+    while (!TAILQ_EMPTY(&a->callers)) {
+        struct eng_answer answer = {.token = TAILQ_FIRST(&a->callers)->token, .outcome = OUT_CANCELLED};
         app_answer(a, &answer);
     }
 }
@@ -118,11 +118,11 @@ static void submit(void *app, struct eng_event *ev,
         refuse(ev, why.code == ERR_TOOBIG ? OUT_TOO_LARGE : OUT_NOT_STORABLE, &why, answered, arg);
         return;
     }
-    struct app_waiter *w = mem_new(struct app_waiter);
+    struct app_caller *w = mem_new(struct app_caller);
     w->token = ev->token = ++a->last_token;
     w->answered = answered;
     w->arg = arg;
-    TAILQ_INSERT_TAIL(&a->waiters, w, link);
+    TAILQ_INSERT_TAIL(&a->callers, w, link);
     queue_push(&a->queue, ev, n_bytes);
     app_pump(a);
 }

@@ -8,13 +8,14 @@
 #include "base/map.h"
 #include "base/mem.h"
 #include "base/obj.h"
+#include "run/task.h"
 #include "base/path.h"
 
 #define RECONCILE_MAGIC OBJ_MAGIC('K', 'E', 'P', 'T')
 
 #define AGAIN_FIRST_MS 1000
 #define AGAIN_MAX_MS   300000
-#define LOST_MAX       64     /* reported in one turn of the loop */
+#define LOST_MAX       64     /* reported in one step */
 #define STOOD_MS       600000 /* a record that stood so long is put back at once again */
 
 struct item {
@@ -41,6 +42,7 @@ struct reconcile {
     char *top; /* what is, or is to be, followed; NULL: nothing yet */
     struct reg_watch *watch;
     struct run_timer *follow_timer, *due_timer;
+    struct run_task *task;        /* reports what is lost and due */
     char store[REG_REVISION_MAX]; /* the feed has come to this revision of it; "": to none */
     int64_t revision;
     bool is_lost; /* the registry was heard, and is not now */
@@ -98,8 +100,8 @@ static void report_lost(struct reconcile *r, struct item *i, int64_t now_ms)
     r->def.lost(r->def.arg, i->path, i->record, i->version);
 }
 
-/** Report lost records that are due, a bounded number; come again for the others and when the next one is due. */
-static void judge(void *arg)
+/** A step of the task: report lost records that are due. @return whether more are due than one step may report */
+static bool judge(void *arg)
 {
     struct reconcile *r = obj_cast(arg, struct reconcile, RECONCILE_MAGIC);
     int64_t now_ms = run_now_ms(), next_ms = -1;
@@ -108,7 +110,7 @@ static void judge(void *arg)
     size_t n = 0;
 
     if (!r->store[0] || r->in_snapshot || r->is_stale)
-        return;
+        return false;
     for (i = TAILQ_FIRST(&r->doubtful); i; i = next) {
         next = TAILQ_NEXT(i, link);
         if (!has_passed(r, i))
@@ -117,18 +119,22 @@ static void judge(void *arg)
             next_ms = next_ms < 0 || i->due_ms < next_ms ? i->due_ms : next_ms;
             continue;
         }
-        if (n == LOST_MAX) {
-            next_ms = now_ms;
+        if (n == LOST_MAX)
             break;
-        }
         if (!n++)
             path = mem_str(i->path);
         report_lost(r, i, now_ms);
     }
-    if (next_ms >= 0)
+    if (!i && next_ms >= 0)
         run_timer_start(r->due_timer, (uint64_t)(next_ms - now_ms), 0);
     if (n)
         r->def.restored(r->def.arg, n, path);
+    return i != NULL;
+}
+
+static void on_due(void *arg)
+{
+    run_task_now(obj_cast(arg, struct reconcile, RECONCILE_MAGIC)->task);
 }
 
 /* ---- the feed ---- */
@@ -167,7 +173,7 @@ static void on_progress(void *arg, const char *revision)
     struct reconcile *r = obj_cast(arg, struct reconcile, RECONCILE_MAGIC);
 
     if (reg_revision_read(revision, r->store, &r->revision) == 0)
-        judge(r);
+        run_task_now(r->task);
 }
 
 static void on_synced(void *arg, const char *revision)
@@ -253,7 +259,8 @@ struct reconcile *reconcile_new(const struct reconcile_def *def)
     r->def = *def;
     TAILQ_INIT(&r->doubtful);
     r->follow_timer = run_timer_new(def->loop, follow, r);
-    r->due_timer = run_timer_new(def->loop, judge, r);
+    r->due_timer = run_timer_new(def->loop, on_due, r);
+    r->task = run_task_new(def->loop, judge, r);
     return r;
 }
 
@@ -321,6 +328,7 @@ void reconcile_free(struct reconcile *r)
     reg_watch_stop(r->watch);
     run_timer_free(r->follow_timer);
     run_timer_free(r->due_timer);
+    run_task_free(r->task);
     for (MAP_EACH (&r->items, it))
         item_free(r, it->value);
     map_fini(&r->items, NULL);

@@ -127,7 +127,7 @@ static int set_up(void **state)
     obj_init(&desk->app.obj, APP_MAGIC);
     queue_init(&desk->app.queue);
     TAILQ_INIT(&desk->app.steps);
-    TAILQ_INIT(&desk->app.waiters);
+    TAILQ_INIT(&desk->app.callers);
     clock_begin(&desk->app.clock, run_boot_ms(), run_wall_ms());
     assert_int_equal(engine_new(&config, &desk->app.engine, NULL), 0);
     app_event(&desk->app, &(struct eng_event){.kind = EV_RESUME});
@@ -140,7 +140,7 @@ static int tear_down(void **state)
 {
     (void)state;
     desk->app.is_ending = true;
-    app_cancel_waiters(&desk->app);
+    app_cancel_callers(&desk->app);
     app_drop_steps(&desk->app);
     engine_free(desk->app.engine);
     buf_fini(&desk->app.clock_text);
@@ -164,11 +164,11 @@ static void on_answered(void *arg, const struct eng_answer *answer)
 /** A request as the faces hand it over, with a token. */
 static void ask(int token, struct eng_event ev)
 {
-    struct app_waiter *w = mem_new(struct app_waiter);
+    struct app_caller *w = mem_new(struct app_caller);
 
     w->token = ev.token = (uint64_t)token;
     w->answered = on_answered;
-    TAILQ_INSERT_TAIL(&desk->app.waiters, w, link);
+    TAILQ_INSERT_TAIL(&desk->app.callers, w, link);
     ev.user = "alice";
     queue_push(&desk->app.queue, &ev, 1);
     app_pump(&desk->app);
