@@ -18,6 +18,7 @@
 #include "base/buf.h"
 #include "base/obj.h"
 #include "bobbin/error.h"
+#include "registry/prose.h"
 #include "run/options.h"
 
 struct cli;
@@ -31,11 +32,11 @@ struct cli;
     X(CLI_URL, "url", 0, 1, "URL", "server to ask instead of the configured one")                            \
     X(CLI_USER, "user", 0, 1, "NAME", "user to act as; default: HADOOP_USER_NAME, else the login name")      \
     X(CLI_TIMEOUT, "timeout", 0, 1, "TIME", "give up (watch: end) after this time, as 500ms, 10s or 2m")     \
-    X(CLI_OVERWRITE, "overwrite", 0, 0, "", "replace an existing record")                                    \
-    X(CLI_PARENTS, "parents", 'p', 0, "", "create missing parents")                                          \
-    X(CLI_RECURSIVE, "recursive", 'r', 0, "", "delete everything below, too")                                \
+    X(CLI_OVERWRITE, "overwrite", 0, 0, "", REG_PROSE_OVERWRITE)                                             \
+    X(CLI_PARENTS, "parents", 'p', 0, "", REG_PROSE_PARENTS)                                                 \
+    X(CLI_RECURSIVE, "recursive", 'r', 0, "", REG_PROSE_RECURSIVE)                                           \
     X(CLI_SYNC, "sync", 0, 1, "DNSD_URL", "wait until this dnsd answers with the change")                    \
-    X(CLI_SINCE, "since", 0, 1, "REVISION", "only the changes after this revision, no snapshot")             \
+    X(CLI_SINCE, "since", 0, 1, "REVISION", REG_PROSE_SINCE)                                                 \
     X(CLI_MAX, "max", 0, 1, "N",                                                                             \
       "watch: end after this number of changes, without those of the snapshot; shadow: most names a zone")   \
     X(CLI_API, "api", 0, 1, "API", "interface name of the n-th endpoint")                                    \

@@ -176,11 +176,13 @@ static void write_param(struct writer *w, const struct http_param *p, const stru
 {
     static const char *const places[] = {
         [HTTP_IN_QUERY] = "query", [HTTP_IN_HEADER] = "header", [HTTP_IN_PATH] = "path"};
+    buf_auto struct buf prose = BUF_EMPTY;
+    http_param_prose(p, &prose);
     jw_object(&w->jw);
     jw_kstr(&w->jw, "name", p->name);
     jw_kstr(&w->jw, "in", places[p->in]);
     jw_kbool(&w->jw, "required", p->is_required || p->in == HTTP_IN_PATH);
-    jw_kstr(&w->jw, "description", p->prose);
+    jw_kstr(&w->jw, "description", buf_cstr(&prose));
     write_param_schema(w, p, def);
     jw_object_end(&w->jw);
 }

@@ -1,5 +1,6 @@
 #include "http/params.h"
 
+#include <ctype.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -97,6 +98,14 @@ void http_param_allowed(const struct http_param *p, struct buf *out)
     }
 }
 
+void http_param_prose(const struct http_param *p, struct buf *out)
+{
+    buf_add_char(out, (char)toupper((unsigned char)*p->prose));
+    buf_add_str(out, p->prose + 1);
+    if (out->bytes[out->len - 1] != '.')
+        buf_add_char(out, '.');
+}
+
 /* ---- a set ---- */
 
 static void read_default(const struct http_param *p, struct http_value *out)
@@ -132,6 +141,7 @@ void http_params_init(struct http_param_set *set, const struct http_param *rows,
         BUG_IF(p->in != HTTP_IN_QUERY && p->type != HTTP_TEXT);
         if (p->max_key)
             p->max = http_param_option(options, p->max_key);
+        set->has_required = set->has_required || (p->is_required && p->in == HTTP_IN_QUERY);
         read_default(p, &set->defaults[i]);
     }
 }
@@ -210,9 +220,12 @@ static int refuse_value(const struct http_param *p, const char *text, struct err
 {
     buf_auto struct buf allowed = BUF_EMPTY;
     http_param_allowed(p, &allowed);
-    if (!text)
-        return err_set(why, ERR_USAGE, p->name, "query parameter %s is missing: send %s. %s", p->name,
-                       buf_cstr(&allowed), p->prose);
+    if (!text) {
+        buf_add_str(&allowed, ". ");
+        http_param_prose(p, &allowed);
+        return err_set(why, ERR_USAGE, p->name, "query parameter %s is missing: send %s", p->name,
+                       buf_cstr(&allowed));
+    }
     return err_set(why, ERR_USAGE, p->name, "query parameter %s is \"%.100s\": send %s", p->name, text,
                    buf_cstr(&allowed));
 }
@@ -255,7 +268,7 @@ int http_params_read(const struct http_param_set *set, struct arena *arena, cons
         if (parse(&set->rows[i], pair->value, &values[i].n))
             return refuse_value(&set->rows[i], pair->value, why);
     }
-    int rc = check_required(set, values, why);
+    int rc = set->has_required ? check_required(set, values, why) : 0;
     if (rc == 0)
         *out = values;
     return rc;

@@ -49,7 +49,7 @@ struct http_param {
     const char *name;
     enum http_param_type type;
     const char *def;   /* default as text; NULL: none: reads as NULL, false or 0 */
-    const char *prose; /* one sentence */
+    const char *prose; /* one sentence, or a phrase: http_param_prose makes a sentence of it */
     enum http_param_in in;
     const char *unit;    /* what an HTTP_INT counts: "bytes"; NULL: nothing */
     const char *choices; /* "mirror|strong" */
@@ -84,6 +84,7 @@ struct http_param_set {
     struct http_param *rows;     /* those of the table, bounds of options filled in */
     struct http_value *defaults; /* one a row */
     size_t n;
+    bool has_required;
     bool is_strict; /* a name that no row has is refused */
 };
 
@@ -135,6 +136,14 @@ int http_params_split(struct arena *arena, const char *query, struct http_pair *
  */
 int http_params_read(const struct http_param_set *set, struct arena *arena, const struct http_pair *query,
                      const struct http_value **out, struct err_info *why);
+/**
+ * Append the prose of a row as a sentence: with a capital and a full stop.
+ *
+ * @param p    a row                                                                [borrowed]
+ * @param out  grows                                                                [in,out]
+ * Thread: any.   Source: ours.
+ */
+void http_param_prose(const struct http_param *p, struct buf *out);
 /**
  * Append what a row allows, as an order to who sent something else: "an integer from 1 to 10000".
  *

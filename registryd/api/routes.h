@@ -6,6 +6,7 @@
 #define API_ROUTES_H
 
 #include "http/server.h"
+#include "registry/prose.h"
 
 #define IF_NONE_MATCH_PROSE "Answers 304 when the node still has this entity tag."
 #define IF_MATCH_PROSE      "Writes only when the data are still those of this entity tag."
@@ -21,7 +22,7 @@
       "Reads from memory, or with `strong` from the store; not with `recursive` or `watch`.",                \
       .choices = "mirror|strong")                                                                            \
     X(GET_WATCH, "watch", HTTP_BOOL, "false", "Streams the changes, one JSON object a line.")                \
-    X(GET_SINCE, "since", HTTP_TEXT, NULL, "With `watch`: sends only the changes after this revision.")      \
+    X(GET_SINCE, "since", HTTP_TEXT, NULL, "with `watch`: " REG_PROSE_SINCE)                                 \
     X(GET_TIMEOUT, "timeout", HTTP_TIME, "0",                                                                \
       "With `watch`: ends the stream so long after it began, once it is live; 0: never.")                    \
     X(GET_MAX, "max", HTTP_INT, NULL, "With `watch`: ends the stream after so many changes.",                \
@@ -46,8 +47,8 @@ enum { CONSISTENCY_MIRROR, CONSISTENCY_STRONG };
       .in = HTTP_IN_HEADER)
 
 #define PUT_PARAMS(X)                                                                                        \
-    X(PUT_OVERWRITE, "overwrite", HTTP_BOOL, "false", "Replaces the record of a node that exists.")          \
-    X(PUT_PARENTS, "createParents", HTTP_BOOL, "false", "Makes missing parents.")                            \
+    X(PUT_OVERWRITE, "overwrite", HTTP_BOOL, "false", REG_PROSE_OVERWRITE)                                   \
+    X(PUT_PARENTS, "createParents", HTTP_BOOL, "false", REG_PROSE_PARENTS)                                   \
     X(PUT_IF_MATCH, "If-Match", HTTP_TEXT, NULL, IF_MATCH_PROSE, .in = HTTP_IN_HEADER)                       \
     X(PUT_IF_NONE_MATCH, "If-None-Match", HTTP_TEXT, NULL, "`*`: writes only when there is no node.",        \
       .in = HTTP_IN_HEADER)                                                                                  \
@@ -57,12 +58,12 @@ enum { CONSISTENCY_MIRROR, CONSISTENCY_STRONG };
 #define POST_PARAMS(X)                                                                                       \
     X(POST_OP, "op", HTTP_CHOICE, NULL, "Makes a node without a record.", .choices = "mknode",               \
       .is_required = true)                                                                                   \
-    X(POST_PARENTS, "createParents", HTTP_BOOL, "false", "Makes missing parents.")                           \
+    X(POST_PARENTS, "createParents", HTTP_BOOL, "false", REG_PROSE_PARENTS)                                  \
     GRANT_PARAM(X, POST_GRANTS)                                                                              \
     ACCESSOR_PARAMS(X, POST)
 
 #define DELETE_PARAMS(X)                                                                                     \
-    X(DELETE_RECURSIVE, "recursive", HTTP_BOOL, "false", "Deletes everything below as well.")                \
+    X(DELETE_RECURSIVE, "recursive", HTTP_BOOL, "false", REG_PROSE_RECURSIVE)                                \
     X(DELETE_MUST_EXIST, "mustExist", HTTP_BOOL, "false", "Answers 404 when there is no node.")              \
     X(DELETE_IF_MATCH, "If-Match", HTTP_TEXT, NULL, IF_MATCH_PROSE, .in = HTTP_IN_HEADER)                    \
     ACCESSOR_PARAMS(X, DELETE)

@@ -21,7 +21,7 @@
     X(P_TEXT, "text", HTTP_TEXT, NULL, "A text.")                                                            \
     X(P_HEADER, "X-Header", HTTP_TEXT, NULL, "A header.", .in = HTTP_IN_HEADER)
 #define NEEDED(X)                                                                                            \
-    X(NEEDED_WORD, "word", HTTP_CHOICE, NULL, "Says what to do.", .choices = "go", .is_required = true)
+    X(NEEDED_WORD, "word", HTTP_CHOICE, NULL, "says what to do", .choices = "go", .is_required = true)
 enum { HTTP_PARAM_IDS(PARAMS) };
 enum { HTTP_PARAM_IDS(NEEDED) };
 
@@ -40,7 +40,7 @@ static int read_by(const struct http_param *rows, bool is_strict, const char *qu
     *arena = arena_new(0);
     int rc = http_params_split(*arena, query, &pairs, why);
     rc = rc ? rc : http_params_read(&set, *arena, pairs, &values, why);
-    if (rc == 0)
+    if (rc == 0 && set.n)
         memcpy(out, values, set.n * sizeof *values);
     http_params_fini(&set);
     options_free(options);
