@@ -118,7 +118,7 @@ static void resume_mark(struct registryd *app, const struct options *o)
     app->mark = mark_file_open(opt_text(o, OPT_DATA_DIR), &past);
     if (!app->mark)
         return;
-    mirror_go_on(app->mirror, &past);
+    mirror_continue(app->mirror, &past);
     mark_file_keep(app->mark, app->mirror);
 }
 

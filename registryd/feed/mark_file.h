@@ -2,7 +2,7 @@
  * The persisted mark: the id of the store and the newest revision number that readers of this registry have seen, kept beyond the
  * process. The file is mapped: an update costs a few stores to memory, and a process that is killed loses nothing.
  *
- *     start ──► file of the process before ──► mirror_go_on   the mirror notices that the store has gone back meanwhile
+ *     start ──► file of the process before ──► mirror_continue   the mirror notices that the store has gone back meanwhile
  *     mirror: synced, change, applied ──► file
  *
  * A ZooKeeper that was restored from an old snapshot gives out its numbers again, for other changes. A registryd that started after

@@ -279,9 +279,9 @@ static void lmdb_set_acl(struct store *s, const char *path, const struct store_a
 static void ask_snapshot(void *arg)
 {
     struct lmdb *l = lmdb_of(obj_cast(arg, struct store, STORE_MAGIC));
-    const struct store_call nobody = {0};
+    const struct store_call no_call = {0};
     if (!l->base.is_closing)
-        lmdb_writer_put(l->writer, lmdb_write_new(LMDB_WRITE_FOLLOW, NULL, 0, nobody));
+        lmdb_writer_put(l->writer, lmdb_write_new(LMDB_WRITE_FOLLOW, NULL, 0, no_call));
 }
 
 static void lmdb_follow(struct store *s, const struct store_follow_ops *ops, void *arg)
@@ -348,7 +348,7 @@ static int dir_make(const char *dir, struct err_info *why)
     return 0;
 }
 
-/** Lock DIR against another process; DIR/pid says whose it is. */
+/** Lock DIR against other processes; DIR/pid holds the pid of the owner. */
 static int dir_lock(const char *dir, int *fd, struct err_info *why)
 {
     mem_auto char *path = mem_fmt("%s/pid", dir);
@@ -357,11 +357,11 @@ static int dir_lock(const char *dir, int *fd, struct err_info *why)
     if (*fd < 0)
         return err_set(why, ERR_IO, path, "cannot open the lock: %s", strerror(errno));
     if (flock(*fd, LOCK_EX | LOCK_NB)) {
-        int said = errno;
+        int lock_errno = errno;
         ssize_t n = pread(*fd, pid, sizeof pid - 1, 0);
         close(*fd);
-        if (said != EWOULDBLOCK)
-            return err_set(why, ERR_IO, path, "cannot lock the directory: %s", strerror(said));
+        if (lock_errno != EWOULDBLOCK)
+            return err_set(why, ERR_IO, path, "cannot lock the directory: %s", strerror(lock_errno));
         pid[strcspn(pid, "\n")] = '\0';
         return err_set(why, ERR_WRONGSTATE, dir, "the store is in use by process %s",
                        n > 0 ? pid : "unknown");

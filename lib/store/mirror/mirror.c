@@ -39,7 +39,7 @@ LOG_DECLARE(MIRROR_EVENTS)
 
 /** Nodes that a step of the sweep looks at, and that a step of freeing frees (some ten microseconds). */
 enum { SWEEP_STEP_NODES = 200, FREE_STEP_NODES = 200 };
-/** Most bytes of a node's data that are brought into the cache for who has looked it up: as many lines as a core waits for at once. */
+/** Most bytes of a node's data that a look-up prefetches: as many cache lines as a core fetches at once. */
 enum { DATA_AHEAD = 512 };
 
 enum mirror_state {
@@ -209,7 +209,7 @@ static void item_touch(struct mirror *m, const char *path, const struct store_st
     item->generation = m->generation;
 }
 
-/** The node was deleted and made again while nobody looked: what is below it was the old one's. At most *n_left nodes are
+/** The node was deleted and made again between two reads: what is below it was the old one's. At most *n_left nodes are
  *  dropped. @return true: all of it is gone. */
 static bool children_drop(struct mirror *m, struct mirror_tree *tree, const struct mirror_item *item,
                           size_t *n_left)
@@ -514,7 +514,7 @@ bool mirror_ready(const struct mirror *m)
     return m->is_ready;
 }
 
-void mirror_go_on(struct mirror *m, const struct mirror_past *past)
+void mirror_continue(struct mirror *m, const struct mirror_past *past)
 {
     BUG_IF(m->is_ready);
     m->identity.past = *past;

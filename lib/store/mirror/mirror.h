@@ -28,7 +28,7 @@ struct mirror_node {
 enum mirror_change { MIRROR_PUT, MIRROR_DELETE };
 
 struct mirror_listener {
-    /** The first full read is complete, or the store is another one than before: then all was dropped and read anew, or the
+    /** The first full read is complete, or the store is another one than before: then all was dropped and read again, or the
      *  store has gone back to an earlier state. The tree is to be taken as new, every node's `user` is NULL. */
     void (*synced)(void *arg);
     /**
@@ -59,7 +59,7 @@ struct mirror_past {
  * Continue from an earlier mirror's last state, if the first full read finds the same store: readers see the same id, and a
  * store that has gone back meanwhile is noticed. To be called before that read; the store must be open with `catches_up`.
  */
-void mirror_go_on(struct mirror *m, const struct mirror_past *past);
+void mirror_continue(struct mirror *m, const struct mirror_past *past);
 /** The state that readers see now. Meaningless before mirror_ready. */
 void mirror_present(const struct mirror *m, struct mirror_past *out);
 /** Add a listener; ops (members may be NULL) and arg live as long as the mirror. A late one is not notified of

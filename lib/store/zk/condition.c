@@ -11,7 +11,7 @@
 #define PARENT_MAGIC OBJ_MAGIC('Z', 'K', 'I', 'P')
 
 enum {
-    ROUNDS_MAX = 50, /* how often children may be made under the parent in just that moment */
+    ROUNDS_MAX = 50, /* how often other clients may make children of the parent between read and write */
     BATCH_MAX = 64,  /* writes of one multi */
     BATCH_BYTES = 262144,
     FIRST_WRITE = 2, /* of the multi's operations, behind those of the check */
@@ -70,7 +70,7 @@ static void finish_failed(struct zkcond *w, int err, const struct err_info *why)
         refuse(w, err, why->text);
 }
 
-/* What can be said of the node that was read. @return 0: it is the one that is meant. */
+/* Compare the node that was read with the condition. @return 0: it holds. */
 static int judge(const struct zkcond *w, int err, const struct store_stat *stat)
 {
     if (err)
@@ -176,7 +176,7 @@ static void batch_again(struct parent *p)
     }
     while ((w = TAILQ_FIRST(&spent))) {
         TAILQ_REMOVE(&spent, w, link);
-        refuse(w, ERR_UNAVAILABLE, "nodes are made beside it all the time; try again");
+        refuse(w, ERR_UNAVAILABLE, "other clients keep making nodes beside it; try again");
     }
 }
 

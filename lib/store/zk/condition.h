@@ -5,8 +5,8 @@
  *        ▲        └─another──► sync, once more ──another──► ERR_CONFLICT     │
  *        └──────────────── a child was made in between ──────────────────────┘
  *
- * A version alone does not say which node is meant: after delete and create it begins again at 0. The number of children that were
- * ever made under the parent does not, and a sequential node has it in its name. So the multi makes one ("bobbin-check-")
+ * A version alone does not identify a node: after delete and create it begins again at 0. The number of children that were
+ * ever made under the parent never does, and a sequential node has it in its name. So the multi makes one ("bobbin-check-")
  * and deletes the one that has the number which was read before the node: that fails when a child was made since, so
  * the node is the one that was read, or gone. A multi is one change, so readers never see the node; its watches fire.
  *

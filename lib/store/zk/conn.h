@@ -34,9 +34,9 @@ struct zkc *zkc_open(struct run_loop *loop, const struct zk_server *server, size
                      const struct zkc_ops *ops, void *arg);
 /** Send the buffer's bytes; it is empty afterwards. */
 void zkc_write(struct zkc *c, struct buf *out);
-/** Bytes of zkc_write that the kernel has not taken yet, at most: after a failed write it may say fewer. */
+/** Upper bound of the bytes of zkc_write that the kernel has not taken yet; too low after a failed write. */
 size_t zkc_unsent(const struct zkc *c);
-/** Send what fits into the socket right now, then close. The bytes are a courtesy: nobody waits for their effect. */
+/** Send what fits into the socket at once, then close; the bytes may be lost. */
 void zkc_close_saying(struct zkc *c, const struct buf *last_words);
 /** Close. */
 void zkc_close(struct zkc *c);

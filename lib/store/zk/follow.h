@@ -1,6 +1,6 @@
 /**
- * Following a tree in ZooKeeper on our own session: a full read, then every change, in an order that keeps whoever applies
- * it exactly right.
+ * Follows a tree in ZooKeeper on a session of its own: a full read, then every change, in an order in which a mirror that
+ * applies them is always a state that the tree had.
  *
  *     DOWN ──connected──► READING ──all read──► LIVE
  *                          │    ▲                 │         any ──connection lost──► DOWN
@@ -11,7 +11,7 @@
  * session, so the stream of notices and replies is one order: a reply is the state at its place in it. Hence:
  * - a notice "created" or "deleted" voids every read of that path which is under way: its reply would be a past state, or
  *   come before the node's parent;
- * - while READING, notices of what will be read later anyway are ignored: a node counts from the moment its parent's
+ * - while READING, notices of what will be read later anyway are ignored: a node counts as soon as its parent's
  *   children have been listed;
  * - a notice "deleted" is passed on with the next reply, whatever that answers: its header has a number that is not below
  *   the delete's own, which the notice lacks; so no reader sees more than the number covers that it gets;

@@ -161,7 +161,7 @@ static int explain(krb5_context krb5, krb5_error_code status, const char *about,
     return code;
 }
 
-/* ---- who we are ---- */
+/* ---- the principal ---- */
 
 static int unparse(krb5_context krb5, krb5_const_principal name, char **out, struct err_info *why)
 {

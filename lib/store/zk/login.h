@@ -25,22 +25,22 @@ struct zkl *zkl_new(const struct store_kerberos *kerberos);
 void zkl_free(struct zkl *l);
 
 /**
- * Have a ticket: the one at hand, or a new one when there is none or its time has come.
+ * Make sure that there is a ticket: the present one, or a new one when there is none or it is due for renewal.
  *
- * @return 0; ERR_CONFIG: the keytab or cache is not there, or holds no such principal; ERR_AUTH: the KDC does not want us;
- *         ERR_UNAVAILABLE: no KDC; *why names file and principal and says what to do. There is no ticket then.
+ * @return 0; ERR_CONFIG: the keytab or cache is not there, or holds no such principal; ERR_AUTH: the KDC refuses us;
+ *         ERR_UNAVAILABLE: no KDC; *why names file, principal and remedy. There is no ticket then.
  * Source: krb5_get_init_creds_keytab.
  */
 int zkl_refresh(struct zkl *l, struct err_info *why);
 /** The credentials to begin a security context with; after a zkl_refresh that succeeded. Borrowed until the next one. */
 gss_cred_id_t zkl_credentials(const struct zkl *l);
-/** Milliseconds until another ticket should be got; -1: nobody can, it is a cache. */
+/** Milliseconds until the ticket should be renewed; -1: never, it is of a cache. */
 int64_t zkl_renew_in_ms(const struct zkl *l);
 /** "name[/host]@REALM" of the ticket; NULL before there is one. Borrowed. */
 const char *zkl_principal(const struct zkl *l);
 
 /**
- * Say who we are going to be, from the files alone.
+ * Find the principal that we will authenticate as, from the files alone.
  *
  * @param principal  "name[/host]@REALM"; free()                                 [out]
  * @return 0; or ERR_CONFIG with *why filled: *principal unchanged.   Source: ours.
@@ -48,10 +48,10 @@ const char *zkl_principal(const struct zkl *l);
 int zkl_identity(const struct store_kerberos *kerberos, char **principal, struct err_info *why);
 
 /**
- * Say what a failure of Kerberos means and what to do about it.
+ * Explain a failure of Kerberos, with its remedy.
  *
  * @param status  error code of krb5 or minor status of GSSAPI
- * @param text    what the library says                                          [borrowed]
+ * @param text    the library's message                                          [borrowed]
  * @param about   principal, or file, that it is about; goes to where            [borrowed]
  * @return ERR_CONFIG, ERR_AUTH, ERR_UNAVAILABLE, or ERR_IO for what has no remedy here; *why filled.
  * Thread: any.   Source: krb5's error tables.

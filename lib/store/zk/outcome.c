@@ -81,7 +81,7 @@ static bool is_alone(const struct zkq *q)
 
 static void on_node(void *arg, const struct zks_reply *reply);
 
-/* The next operation that says something; the end when there is none. */
+/* Ask about the next operation that can prove something; finish when there is none. */
 static void ask_next(struct zkq *q)
 {
     for (; q->at < q->lost->n_paths; q->at++) {
@@ -175,7 +175,7 @@ static void on_node(void *arg, const struct zks_reply *reply)
         ask_above(q);
     else if (number == ZKW_NO_AUTH && q->question.opcode == ZKW_GET_DATA)
         ask(q, STORE_READ_STAT, q->write.path,
-            on_node); /* its data are hidden from us, its stat from nobody */
+            on_node); /* we may not read its data; its stat may be read by all */
     else
         finish(q, ZKQ_UNKNOWN);
 }

@@ -22,7 +22,7 @@
  *     create      czxid <= F                            not done: it was there all the time
  *     set         mzxid <= F                            not done
  *     set v       czxid <= F, version <= v              not done: version v + 1 has not been reached
- *     set v       czxid <= F, version v + 1, other data not done: somebody else made version v + 1
+ *     set v       czxid <= F, version v + 1, other data not done: another client made version v + 1
  *     set any     mzxid > F, the very data              done, or as good as done: a set right after the one that was
  *     delete      czxid <= F                            not done: it is still that node
  *     otherwise                                         unknown

@@ -5,8 +5,8 @@
  *                   └──answer──► ANSWERED ──notice──► emitted
  *     anything else that happens to the path, or a second write to it: dropped, and read as if others had written
  *
- * The answer of a create or set has the node's stat, the request its data; the notice on the following session says where in the
- * order of all changes it stands. A first notice of the kind since the write began is that of the write itself or of an
+ * The answer of a create or set has the node's stat, the request its data; the notice on the following session gives its place
+ * in the order of all changes. A first notice of the kind since the write began is that of the write itself or of an
  * earlier one; whatever comes after it is read. So what is emitted is at worst a little ahead, and never stays wrong.
  * Thread: owner for everything.   Source: ours.
  */
@@ -52,7 +52,7 @@ void zko_clear(struct zko_set *set);
 struct zko *zko_begin(struct zko_set *set, const char *path, int32_t kind);
 /** The write was carried out. Also when the set was cleared, or is gone. */
 void zko_done(struct zko *take_own, const struct store_stat *stat, const char *bytes, size_t len);
-/** It was not, or nobody knows. Likewise. */
+/** It was not, or that is unknown. Likewise. */
 void zko_failed(struct zko *take_own);
 
 /**

@@ -57,7 +57,7 @@ static void drop_queued(struct zkread *job)
     job_free(job);
 }
 
-/* Its reply will say nothing that matters. */
+/* Its reply will be ignored. */
 static void make_void(struct zkread *job)
 {
     job->is_void = true;

@@ -320,7 +320,7 @@ static int32_t get_multi(struct zkw_in *in, const struct zkr *r, struct zkr_answ
         out->failed_op = i;
         return err;
     }
-    in->is_bad = true; /* failed, and no operation says why */
+    in->is_bad = true; /* failed, and no operation has an error */
     return ZKW_MARSHALLING;
 }
 

@@ -1,9 +1,9 @@
 /**
- * The store's calls as ZooKeeper's requests: the body that is sent, as often as it takes, and what its reply says.
+ * The store's calls as ZooKeeper's requests: the body, which may be sent several times, and the values of its reply.
  *
  *     zkr_make_* ──► struct zkr ──(zks_send_made, once a try)──► reply ──zkr_read──► struct zkr_answer
  *
- * A multi's body is its operations, each behind a header (type, done, err), and a last header that says done; so is its
+ * A multi's body is its operations, each behind a header (type, done, err), and a last header with done set; so is its
  * reply, where an operation that was not carried out has type -1 and an error: ZKW_OK before the one that failed,
  * ZKW_RUNTIME_INCONSISTENCY after it.
  * Pure: no socket, clock or log. Thread: any, one request one thread.   Source: zookeeper.jute, MultiOperationRecord.
@@ -24,7 +24,7 @@ struct zkr {
     size_t n_paths;
 };
 
-/** What a reply says; members the request does not ask for are zero. */
+/** The values of a reply; members the request does not ask for are zero. */
 struct zkr_answer {
     struct store_stat stat;
     char *bytes; /* NUL-terminated beyond len */

@@ -76,10 +76,10 @@ static int explain_gss(const struct exchange *x, OM_uint32 major, OM_uint32 mino
     bool is_krb5 = minor != 0;
     gss_display_status(&ignored, is_krb5 ? minor : major, is_krb5 ? GSS_C_MECH_CODE : GSS_C_GSS_CODE,
                        is_krb5 ? gss_mech_krb5 : GSS_C_NO_OID, &more, &text);
-    mem_auto char *said = mem_strn(text.value ? text.value : "", text.length);
+    mem_auto char *message = mem_strn(text.value ? text.value : "", text.length);
     mem_auto char *about = mem_fmt("%s to %s", zkl_principal(x->login), x->server);
     gss_release_buffer(&ignored, &text);
-    return zkl_explain((int32_t)minor, said, about, why);
+    return zkl_explain((int32_t)minor, message, about, why);
 }
 
 /* The server's name for GSSAPI: a principal as it stands, or a service of a host, whose name krb5 may make canonical. */

@@ -37,11 +37,11 @@ struct zksasl *zksasl_new(struct run_loop *loop, const struct store_kerberos *ke
 /** ops are not called any more. A step that runs ends by itself, before the loop does. NULL is fine. */
 void zksasl_free(struct zksasl *s);
 
-/** Begin an exchange with the server on this host; one before it is given up. ops come from a later turn of the loop on. */
+/** Begin an exchange with the server on this host; an earlier one is aborted. ops come from a later turn of the loop on. */
 void zksasl_begin(struct zksasl *s, const char *host);
 /** Go on with what the server has answered. @param token NULL: it sent none */
 void zksasl_answer(struct zksasl *s, const char *token, size_t len);
-/** Give up the exchange: the connection is gone. */
+/** Abort the exchange: the connection is gone. */
 void zksasl_stop(struct zksasl *s);
 
 enum { ZKSASL_LAYERS_LEN = 4 };

@@ -45,11 +45,11 @@ struct zks {
     const char *host;    /* of the server that conn goes to */
     int32_t sasl_xid;    /* of the token that has no answer yet; 0: none */
     int64_t sasl_sent_ms;
-    bool is_resumed;        /* what the hello said, for `up` */
-    struct zkw_hello hello; /* what the next connect says: session, password, last zxid seen */
+    bool is_resumed;        /* of the connect request's answer, for `up` */
+    struct zkw_hello hello; /* of the next connect: session, password, last zxid seen */
     int64_t timeout_ms;     /* granted by the server */
     int64_t heard_ms, sent_ms;
-    bool is_anew;                /* what was seen before is given up: the server catches up first */
+    bool is_anew;                /* the last zxid seen does not count: the server catches up first */
     struct zks_request catch_up; /* CATCHING_UP */
     int64_t refused_since_ms;    /* no server has wanted us since then; 0: none refused yet */
     int32_t last_xid;
@@ -110,7 +110,7 @@ static void notify_down(struct zks *s, const struct err_info *why)
     s->ops->down(s->arg, why);
 }
 
-/* The connection or the attempt to make one has failed: go on with the next server. */
+/* The connection or the attempt to make one has failed: continue with the next server. */
 static void fail(struct zks *s, const struct err_info *why)
 {
     bool was_up = s->state == ZKS_UP;
@@ -159,7 +159,7 @@ static void on_conn_lost(void *arg, const struct err_info *why)
     fail(s, why);
 }
 
-/* ---- what the server says ---- */
+/* ---- connected ---- */
 
 static void announce(struct zks *s)
 {
@@ -184,7 +184,7 @@ static void on_caught_up(void *arg, const struct zks_reply *reply)
     announce(s);
 }
 
-/* The session is there and knows who we are. A server that only lags must not be taken for an ensemble that is older. */
+/* The session exists and is authenticated. A server that only lags must not be taken for an ensemble that is older. */
 static void go_up(struct zks *s)
 {
     if (s->digest)
@@ -450,7 +450,7 @@ int zks_open(struct run_loop *loop, const struct zks_config *config, const struc
     s->loop = loop;
     s->servers = servers;
     s->config = *config;
-    s->config.servers = NULL; /* the caller's text; `servers` has what it said */
+    s->config.servers = NULL; /* the caller's text, which `servers` replaces */
     s->digest = mem_str(config->digest);
     s->config.digest = NULL;
     s->is_anew = config->catches_up;

@@ -8,15 +8,15 @@
  * AUTH is there with Kerberos only: the SASL exchange of sasl.h, before `up` and before any request.
  *
  * Servers are tried in turn from a random one on. A lost connection is taken up again with the session's id and
- * password; when the server says that it has expired, a new session is opened. A reply that says so ends the connection: a
- * server may leave one open whose session somebody else, who knows its id and password, has closed. Either way the session's watches are
+ * password; when the server answers that it has expired, a new session is opened. A reply with that error ends the connection: a
+ * server may leave one open whose session another client, which knows its id and password, has closed. Either way the session's watches are
  * gone: they lived in the server that was left. The last zxid seen goes with every connect, so a server that is behind
  * what was seen refuses us; when that has been the only answer for longer than the session timeout, the ensemble itself
  * is older (restored, or made anew) and the session starts from nothing. Then the server catches up with its leader (sync)
  * before `up`: what is read afterwards is older only if the ensemble is, not because that server lags.
  *
  * A request that was lost with its connection was not done when its last byte never left us (a server acts on whole requests
- * only), or when a server said that the session was over or another connection's. Of any other nobody knows: outcome.h.
+ * only), or when the reply is that the session has expired or moved. The outcome of any other is unknown: outcome.h.
  *
  * Thread: owner for everything.   Source: ZooKeeper Programmer's Guide, sessions.
  */
@@ -31,7 +31,7 @@
 struct zks;
 
 struct zks_config {
-    const char *role;           /* what it is for, as the log says it: "following", "writing" [static] */
+    const char *role;           /* what it is for, in the log: "following", "writing" [static] */
     const char *servers;        /* "host:port,host:port" */
     int64_t session_timeout_ms; /* asked for; the server may give another */
     int64_t attempt_timeout_ms; /* look-up, connect and hello of one server */
@@ -47,7 +47,8 @@ struct zks_reply {
     int32_t err;  /* ZKW_OK, or the protocol's error; ZKW_CONNECTION_LOSS: no answer will come */
     int64_t zxid; /* what the server had applied when it answered; 0 at ZKW_CONNECTION_LOSS */
     struct zkw_in body;
-    bool is_not_done; /* ZKW_CONNECTION_LOSS: no server has carried it out, nor will one; else nobody knows */
+    /* ZKW_CONNECTION_LOSS: no server has carried it out, nor will one; false: that is unknown */
+    bool is_not_done;
 };
 
 /** A request under way; the caller's storage, which stays until done was called. */
@@ -85,7 +86,7 @@ int zks_open(struct run_loop *loop, const struct zks_config *config, const struc
  *  ZKW_CONNECTION_LOSS before this returns; ops are not called any more. */
 void zks_close(struct zks *s, void (*closed)(void *arg), void *arg);
 
-/** Give up this connection, because the server cannot do what is needed; text says why and goes to `down`. The next
+/** Drop this connection, because the server cannot do what is needed; text is the reason for `down`. The next
  *  server is tried after the longest pause. Nothing when it is not up. */
 void zks_abandon(struct zks *s, const char *text);
 /** Whether requests can be sent. */

@@ -172,7 +172,7 @@ static const struct error_row {
 
 static const struct error_row *find_error(int32_t number)
 {
-    static const struct error_row unknown = {0, ERR_IO, "an error that is not known here"};
+    static const struct error_row unknown = {0, ERR_IO, "an unknown error"};
     for (size_t i = 0; i < ARRAY_LEN(errors); i++)
         if (errors[i].number == number)
             return &errors[i];
@@ -226,7 +226,7 @@ void zkw_get_stat(struct zkw_in *in, struct store_stat *out)
     stat.mtime_ms = zkw_get_i64(in);
     stat.version = zkw_get_i32(in);
     stat.cversion = zkw_get_i32(in);
-    zkw_get_i32(in); /* aversion: ACL changes, which nobody here asks for */
+    zkw_get_i32(in); /* aversion: changes of the ACL, not used here */
     stat.ephemeral = zkw_is_ephemeral(zkw_get_i64(in));
     stat.data_len = (uint32_t)zkw_get_i32(in);
     stat.n_children = zkw_get_i32(in);

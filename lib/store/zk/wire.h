@@ -46,10 +46,10 @@ enum zkw_opcode {
 
 /** Requests that are no ordinary ones have fixed xids. */
 enum { ZKW_XID_NOTICE = -1, ZKW_XID_PING = -2, ZKW_XID_AUTH = -4 };
-/** What a notice says of its path. */
+/** Kinds of notices. */
 enum { ZKW_CREATED = 1, ZKW_DELETED = 2, ZKW_CHANGED = 3, ZKW_CHILD = 4 };
 /** Errors of replies: token, number, what it is to callers of the store, in words. Others are ERR_IO. ERR_UNAVAILABLE: the
- *  request was not carried out for want of a session or of time, or nobody knows. Source: KeeperException.Code. */
+ *  request was not carried out for want of a session or of time, or that is unknown. Source: KeeperException.Code. */
 #define ZKW_ERRORS(X)                                                                                        \
     X(ZKW_OK, 0, 0, "done")                                                                                  \
     X(ZKW_RUNTIME_INCONSISTENCY, -2, ERR_IO, "another operation of the multi failed")                        \

@@ -240,7 +240,7 @@ static void start_pause(struct zk_store *s, int64_t n_failed)
 
 /* ---- calls without an answer ---- */
 
-/* It was not done, or may have been: is_open says which. */
+/* It was not done or, with is_open, may have been done. */
 static void call_lost(struct zk_call *c)
 {
     struct zk_store *s = c->store;
@@ -346,7 +346,7 @@ static void on_patience_over(void *arg)
 
 /* ---- answers ---- */
 
-/* The follower hears of the write before the caller does. stat NULL: it was not carried out, or nobody knows. */
+/* The follower is notified of the write before the caller. stat NULL: it was not carried out, or that is unknown. */
 static void notify_follower(struct zk_call *c, const struct store_stat *stat)
 {
     struct zko *own = c->own;
@@ -530,7 +530,7 @@ static void on_linger_over(void *arg)
     close_session(zk_of(obj_cast(arg, struct store, STORE_MAGIC)));
 }
 
-/* Cancel what was not sent; give what was a moment to be answered. */
+/* Cancel what was not sent; wait LINGER_MS for the replies to what was. */
 static void close_now(void *arg)
 {
     struct zk_store *s = zk_of(obj_cast(arg, struct store, STORE_MAGIC));

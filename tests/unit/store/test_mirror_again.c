@@ -393,7 +393,7 @@ static void half_a_tree_goes_in_steps(void **state)
 /* The first read of a mirror that goes on from a past: the id that it shows then. */
 static const char *id_after(struct fake *f, const struct mirror_past *past)
 {
-    mirror_go_on(f->mirror, past);
+    mirror_continue(f->mirror, past);
     fake_begin(f, "51");
     fake_node(f, "/", "", 1, 1);
     fake_end(f, 100);
