@@ -10,22 +10,23 @@
 #include "run/metrics.h"
 
 #define DNSD_EVENTS(X)                                                                                       \
-    X(dns_listening, LOG_INFO, "DNS queries are answered here.")                                             \
-    X(dns_tls_listening, LOG_INFO, "DNS queries over TLS are answered here.")                                \
-    X(dns_reloaded, LOG_INFO, "A certificate or a file of cookie secrets was read again.")                   \
-    X(dns_reload_failed, LOG_ERROR, "A file could not be read again; what it said before stays in force.")   \
+    X(dns_listening, LOG_INFO, "Answers DNS queries at this address.")                                       \
+    X(dns_tls_listening, LOG_INFO, "Answers DNS queries over TLS at this address.")                          \
+    X(dns_reloaded, LOG_INFO, "Reloaded a certificate or a file of cookie secrets.")                         \
+    X(dns_reload_failed, LOG_ERROR, "Cannot reload a file; what was read of it before stays in force.")      \
     X(dns_reverse_missing, LOG_WARN, "No reverse zone: hadoop.registry.dns.zone-subnet is not set.")         \
     X(dns_nothing_kept, LOG_WARN,                                                                            \
-      "What the next start needs cannot be kept or read: serials, last known names. Set bobbin.data.dir.")   \
+      "Cannot read or write what survives a restart: serials, snapshot, image. Set bobbin.data.dir.")        \
     X(dns_image_unlike, LOG_INFO,                                                                            \
-      "Options or zone files have changed since the image of the zones was written; its records are read "   \
+      "Ignores the image of the last run: options or zone files have changed since. Reads its records "      \
       "first.")                                                                                              \
     X(zones_frozen, LOG_ERROR,                                                                               \
-      "Names are answered as they were, as stale: no serial is reserved on disk for what is new. Make room " \
-      "there.")                                                                                              \
-    X(zones_moving, LOG_INFO, "Serials are reserved again; names are answered as they are known.")           \
+      "Answers from an older version, as stale: no serial can be reserved on disk for a newer one. Free "    \
+      "disk space.")                                                                                         \
+    X(zones_moving, LOG_INFO, "Serials can be reserved again; answers from the newest version.")             \
     X(dns_ttl_manual, LOG_WARN,                                                                              \
-      "hadoop.registry.dns-ttl is Hadoop's misprint, and is used; write hadoop.registry.dns.dns-ttl.")
+      "Uses hadoop.registry.dns-ttl, the spelling of Hadoop's manual; the key is "                           \
+      "hadoop.registry.dns.dns-ttl.")
 
 LOG_DECLARE(DNSD_EVENTS)
 
@@ -33,34 +34,37 @@ LOG_DECLARE(DNSD_EVENTS)
 #define DNSD_METRICS(X)                                                                                      \
     DEGRADED_METRICS(X)                                                                                      \
     HTTP_METRICS(X)                                                                                          \
-    X(M_READY, METRIC_GAUGE, "dnsd_ready", "", "1 when the registry was read completely.")                   \
+    X(M_READY, METRIC_GAUGE, "dnsd_ready", "", "1 when there are names to answer from.")                     \
     X(M_LOADING, METRIC_GAUGE, "dnsd_loading", "",                                                           \
-      "1 while an image of the last run is answered from and the records of it are read.")                   \
-    X(M_STALE, METRIC_GAUGE, "registry_stale", "", "1 while the registry is away.")                          \
-    X(M_STALE_SECONDS, METRIC_GAUGE, "registry_stale_seconds", "", "Age of what is answered; 0: current.")   \
+      "1 while an image of the last run is answered from and its records are read.")                         \
+    X(M_STALE, METRIC_GAUGE, "registry_stale", "", "1 while the registry or its store is away.")             \
+    X(M_STALE_SECONDS, METRIC_GAUGE, "registry_stale_seconds", "",                                           \
+      "Age of the answers while they may be old, else 0.")                                                   \
     X(M_HELD, METRIC_GAUGE, "dnsd_held_removals", "", "Records whose removal is held by the guard.")         \
     X(M_FROZEN, METRIC_GAUGE, "dnsd_zones_frozen", "",                                                       \
-      "1 while names are answered as they were, since no serial can be reserved on disk for what is new.")   \
+      "1 while answers come from an older version, since no serial can be reserved on disk for a newer "     \
+      "one.")                                                                                                \
     X(M_SERIALS_FAILING, METRIC_GAUGE, "dnsd_serials_failing", "",                                           \
-      "1 while serials cannot be reserved on disk; what is reserved is used up first.")                      \
-    X(M_BAD_FILES, METRIC_GAUGE, "dnsd_bad_zone_files", "", "Zone files that cannot be read as they are.")   \
+      "1 while no serials can be reserved on disk; the reserved ones are used up first.")                    \
+    X(M_BAD_FILES, METRIC_GAUGE, "dnsd_bad_zone_files", "", "Zone files that cannot be loaded.")             \
     X(M_NAMELESS, METRIC_GAUGE, "dnsd_registry_nameless", "", "Registry records that have no names.")        \
     X(M_RECORDS, METRIC_GAUGE, "dnsd_registry_records", "", "Registry records that have names.")             \
     X(M_COMMITS, METRIC_COUNTER, "dnsd_commits", "", "Commits of the zones.")                                \
     X(M_SLICES, METRIC_COUNTER, "dnsd_zone_change_slices", "",                                               \
-      "Parts of large changes of zones, after each of which other work was done.")                           \
+      "How often the owner loop did other work between two steps of a change of zones.")                     \
     X(M_LONG_TURNS, METRIC_COUNTER, "dnsd_loop_long_turns", "",                                              \
       "Turns of the owner loop (registry, zones, HTTP; not queries) that took more than a millisecond.")     \
     X(M_LONGEST_TURN, METRIC_GAUGE, "dnsd_loop_longest_turn_microseconds", "",                               \
-      "Longest turn of the owner loop since the start: how long HTTP has waited for it.")                    \
+      "Longest turn of the owner loop since the start: the longest wait of an HTTP request for it.")         \
     X(M_LEFT_OUT, METRIC_COUNTER, "dnsd_names_left_out", "", "Names that could not be formed.")              \
     X(M_UNZONED, METRIC_COUNTER, "dnsd_records_unzoned", "", "Records that no zone covers.")                 \
     X(M_ZONE_BYTES, METRIC_GAUGE, "dnsd_zone_bytes", "", "Memory of the published zones.")                   \
     X(M_TCP_OPEN, METRIC_GAUGE, "dns_tcp_open", "", "TCP connections open.")                                 \
-    X(M_FORWARD_UNDER_WAY, METRIC_GAUGE, "dns_forward_under_way", "", "Forwarded queries under way.")        \
-    X(M_FORWARD_CACHE, METRIC_GAUGE, "dns_forward_cache_bytes", "", "Memory of answers of upstreams.")       \
+    X(M_FORWARD_UNDER_WAY, METRIC_GAUGE, "dns_forward_under_way", "", "Forwarded queries in flight.")        \
+    X(M_FORWARD_CACHE, METRIC_GAUGE, "dns_forward_cache_bytes", "",                                          \
+      "Memory of the cached answers of upstream servers.")                                                   \
     X(M_FORWARD_FAILING, METRIC_GAUGE, "dns_forward_upstreams_failing", "",                                  \
-      "Upstream servers that did not answer when asked last.")
+      "Upstream servers that did not answer their last query.")
 
 #define DNSD_NET_METRIC_ENUM(field, name, help) M_NET_##field,
 #define DNSD_NET_METRIC_ROW(field, name, help)  {METRIC_COUNTER, name, "", help},

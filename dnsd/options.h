@@ -16,11 +16,11 @@
 
 #define DNSD_OPTIONS(X)                                                                                      \
     X(OPT_DOMAIN, "hadoop.registry.dns.domain-name", OPT_TEXT, "", NULL, 0, 0, OPT_FIXED,                    \
-      "Domain below which the registry's names stand. Required.")                                            \
+      "Domain of the registry's names. Required.")                                                           \
     X(OPT_BIND_ADDRESS, "hadoop.registry.dns.bind-address", OPT_TEXT, "", "127.0.0.1", 0, 0, OPT_FIXED,      \
-      "Addresses to answer on, comma-separated IP literals.")                                                \
+      "Addresses to listen on, comma-separated IP literals.")                                                \
     X(OPT_BIND_PORT, "hadoop.registry.dns.bind-port", OPT_INT, "", "5335", 0, 65535, OPT_FIXED,              \
-      "Port to answer on, UDP and TCP; 0 takes a free one.")                                                 \
+      "Port to listen on, UDP and TCP; 0: any free one.")                                                    \
     X(OPT_TTL, "hadoop.registry.dns.dns-ttl", OPT_TIME, "s", "1", 0, 2147483647000, OPT_FIXED,               \
       "TTL of the registry's records. hadoop.registry.dns.ttl.COMPONENT sets it for one component.")         \
     X(OPT_TTL_MANUAL, "hadoop.registry.dns-ttl", OPT_TIME, "s", NULL, 0, 2147483647000, OPT_FIXED,           \
@@ -28,12 +28,12 @@
     DNS_TYPES_OF_RECORDS(DNSD_TTL_OPTION, X)                                                                 \
     X(OPT_NEGATIVE_TTL, "hadoop.registry.dns.negative-ttl", OPT_TIME, "s", NULL, 0, 2147483647000,           \
       OPT_FIXED,                                                                                             \
-      "How long resolvers may keep that a name does not exist; else the smaller of soa.ttl and "             \
+      "How long resolvers may cache that a name does not exist; default: the smaller of soa.ttl and "        \
       "soa.minimum.")                                                                                        \
     X(OPT_ZONES_DIR, "hadoop.registry.dns.zones-dir", OPT_TEXT, "", NULL, 0, 0, OPT_FIXED,                   \
-      "Directory of master files, NAME.zone each.")                                                          \
+      "Directory of master files, each named ZONE.zone.")                                                    \
     X(OPT_ZONES_POLL, "hadoop.registry.dns.zones-poll-interval", OPT_TIME, "s", "2", 0, 86400000, OPT_FIXED, \
-      "Time between two looks for changed master files; 0: only on SIGHUP and POST /reload.")                \
+      "Interval between scans for changed master files; 0: scans only on SIGHUP and POST /reload.")          \
     X(OPT_ZONE_SUBNET, "hadoop.registry.dns.zone-subnet", OPT_TEXT, "", NULL, 0, 0, OPT_FIXED,               \
       "Subnet of the containers, for the reverse zone: 172.17.0, 172.17.0.0, or with /bits; IPv6 too.")      \
     X(OPT_ZONE_MASK, "hadoop.registry.dns.zone-mask", OPT_TEXT, "", NULL, 0, 0, OPT_FIXED,                   \
@@ -41,10 +41,10 @@
     X(OPT_REVERSE_SUBNETS, "hadoop.registry.dns.reverse-subnets", OPT_TEXT, "", NULL, 0, 0, OPT_FIXED,       \
       "More subnets with reverse zones, comma-separated, each as zone-subnet with /bits; IPv6 too.")         \
     X(OPT_SPLIT, "hadoop.registry.dns.split-reverse-zone", OPT_BOOL, "", "false", 0, 0, OPT_FIXED,           \
-      "One /24 reverse zone for each slice of zone-subnet, so that the rest of it stays with another "       \
+      "Makes one /24 reverse zone for each slice of zone-subnet, so that the rest of it stays with another " \
       "server.")                                                                                             \
     X(OPT_SPLIT_RANGE, "hadoop.registry.dns.split-reverse-zone-range", OPT_INT, "", NULL, 0, 4294967295,     \
-      OPT_FIXED, "Addresses a slice. Required with split-reverse-zone.")                                     \
+      OPT_FIXED, "Addresses per slice. Required with split-reverse-zone.")                                   \
     X(OPT_MODE, "hadoop.registry.dns.mode", OPT_ENUM, "strict|compat", "strict", 0, 0, OPT_FIXED,            \
       "strict: valid zones that secondaries and validators accept. compat: what Hadoop's RegistryDNS "       \
       "answers.")                                                                                            \
@@ -54,98 +54,97 @@
       "CNAME instead of addresses at NAME-api names; auto: in compat mode. Not in strict mode: such a zone " \
       "is invalid.")                                                                                         \
     X(OPT_COALESCE, "hadoop.registry.dns.coalesce", OPT_TIME, "ms", "100", 0, 10000, OPT_FIXED,              \
-      "How long a deleted record waits for one written at the same path, so that its names never vanish in " \
-      "between.")                                                                                            \
+      "How long the delete of a record waits for a create at the same path, so that its names never vanish " \
+      "in between.")                                                                                         \
     X(OPT_HOST_REFRESH, "hadoop.registry.dns.host-refresh", OPT_TIME, "s", "60", 1000, 86400000, OPT_FIXED,  \
-      "Time between two questions about a host name in a record.")                                           \
+      "Interval between queries for the addresses of a host name in a record.")                              \
     X(OPT_REGISTRY_SILENCE, "hadoop.registry.dns.registry-silence", OPT_TIME, "s", "15", 200, 3600000,       \
       OPT_FIXED,                                                                                             \
-      "A registry whose change feed is silent for longer is taken for gone, and the next one is asked; it "  \
-      "says something at least every 5 s.")                                                                  \
+      "Drops a registryd whose change feed is silent for longer, and connects to the next one; a registryd " \
+      "sends at least one line every 5 s.")                                                                  \
     X(OPT_STALE_MAX, "hadoop.registry.dns.stale.max", OPT_TIME, "s", "0", 0, 31536000000, OPT_FIXED,         \
-      "When the registry is away for longer, names are answered SERVFAIL; 0: never.")                        \
+      "Answers SERVFAIL when the registry has been away for longer; 0: never.")                              \
     X(OPT_GUARD_SHARE, "hadoop.registry.dns.guard.share", OPT_INT, "percent", "50", 0, 100, OPT_FIXED,       \
-      "When more than this share of the registry's records would vanish within two seconds, their names "    \
-      "are held; 0: never.")                                                                                 \
+      "Holds removals, and answers on, when more than this share of the registry's records would vanish "    \
+      "within two seconds; 0: never.")                                                                       \
     X(OPT_GUARD_MIN, "hadoop.registry.dns.guard.min", OPT_INT, "", "100", 1, 1000000000, OPT_FIXED,          \
-      "Fewer records than these are never held.")                                                            \
+      "Never holds removals of fewer records than these.")                                                   \
     X(OPT_DATA_DIR, "bobbin.data.dir", OPT_TEXT, "", "/var/lib/bobbin", 0, 0, OPT_FIXED,                     \
-      "Directory of what dnsd keeps over a restart: zone serials and, below dnsd/, the snapshot.")           \
+      "Directory of what survives a restart: serials of zones and the snapshot, below dnsd/.")               \
     X(OPT_SNAPSHOT_FILE, "hadoop.registry.dns.snapshot-file", OPT_TEXT, "", NULL, 0, 0, OPT_FIXED,           \
-      "File from which names are answered until the registry is read; dnsd/DOMAIN.snapshot in "              \
-      "bobbin.data.dir by default. An image of the zones stands beside it, with .zones appended.")           \
+      "Snapshot of the registry's records, from which a start answers until the registry is read; default: " \
+      "dnsd/DOMAIN.snapshot in bobbin.data.dir. An image of the zones is written beside it, with .zones "    \
+      "appended.")                                                                                           \
     X(OPT_SNAPSHOT_INTERVAL, "hadoop.registry.dns.snapshot-interval", OPT_TIME, "s", "30", 100, 86400000,    \
       OPT_FIXED,                                                                                             \
-      "Time between two writes of the snapshot, when something changed; longer where a write takes long.")   \
+      "Interval between writes of the snapshot, when something has changed; longer where a write takes "     \
+      "long.")                                                                                               \
     X(OPT_WORKERS, "hadoop.registry.dns.num-threads", OPT_INT, "", "0", 0, 1024, OPT_FIXED,                  \
-      "UDP worker threads an address; 0: as many as CPUs.")                                                  \
+      "UDP worker threads per address; 0: one per CPU.")                                                     \
     X(OPT_UDP_MAX, "hadoop.registry.dns.udp-max-payload", OPT_SIZE, "bytes", "1232", 512, 4096, OPT_FIXED,   \
-      "Longest UDP answer in bytes.")                                                                        \
+      "Maximum UDP answer in bytes.")                                                                        \
     X(OPT_ANSWER_ORDER, "hadoop.registry.dns.answer-order", OPT_ENUM, "rotate|fixed", "rotate", 0, 0,        \
       OPT_FIXED,                                                                                             \
-      "rotate: which record of several comes first differs from query to query, so that clients that take "  \
-      "the first spread; fixed: always the same.")                                                           \
+      "rotate: the first record of several differs from query to query, which spreads clients that take "    \
+      "the first; fixed: always the same order.")                                                            \
     X(OPT_TCP_IDLE, "hadoop.registry.dns.tcp.idle-timeout", OPT_TIME, "s", "10", 100, 3600000, OPT_FIXED,    \
-      "A TCP connection on which nothing moves that long is closed.")                                        \
+      "Closes a TCP connection that is idle for longer.")                                                    \
     X(OPT_TCP_CLIENTS, "hadoop.registry.dns.tcp.max-clients", OPT_INT, "", "1000", 1, 60000, OPT_FIXED,      \
-      "TCP connections at once.")                                                                            \
+      "Maximum number of TCP connections.")                                                                  \
     X(OPT_TCP_PER_CLIENT, "hadoop.registry.dns.tcp.max-per-client", OPT_INT, "", "0", 0, 60000, OPT_FIXED,   \
-      "TCP connections at once from one address; 0: no limit of its own.")                                   \
+      "Maximum number of TCP connections from one address; 0: no such limit.")                               \
     X(OPT_TLS_CERT, "hadoop.registry.dns.tls.certificate", OPT_TEXT, "", NULL, 0, 0, OPT_FIXED,              \
-      "PEM file with the certificate chain for DNS over TLS, read again on SIGHUP; unset: no TLS.")          \
+      "PEM file with the certificate chain for DNS over TLS, reloaded on SIGHUP; unset: no TLS.")            \
     X(OPT_TLS_KEY, "hadoop.registry.dns.tls.key", OPT_TEXT, "", NULL, 0, 0, OPT_FIXED,                       \
       "PEM file with the key of the certificate.")                                                           \
     X(OPT_TLS_PORT, "hadoop.registry.dns.tls.port", OPT_INT, "", "853", 0, 65535, OPT_FIXED,                 \
-      "Port for DNS over TLS; 0 takes a free one.")                                                          \
+      "Port for DNS over TLS; 0: any free one.")                                                             \
     X(OPT_COOKIES, "hadoop.registry.dns.cookies", OPT_ENUM, "off|on|require", "on", 0, 0, OPT_FIXED,         \
-      "DNS cookies. require: over UDP only a client with a good cookie gets data.")                          \
+      "DNS cookies. require: over UDP answers only clients with a valid cookie.")                            \
     X(OPT_COOKIE_FILE, "hadoop.registry.dns.cookies.secret-file", OPT_TEXT, "", NULL, 0, 0, OPT_FIXED,       \
-      "Secrets, 32 hexadecimal digits a line: the first makes cookies, all are accepted; read again on "     \
-      "SIGHUP. Servers that share an address share it. Unset: a random one.")                                \
+      "File of cookie secrets, 32 hexadecimal digits a line: the first makes cookies, all are accepted; "    \
+      "reloaded on SIGHUP. Servers that share an address share it. Unset: a random secret.")                 \
     X(OPT_RRL_RATE, "hadoop.registry.dns.rrl.responses-per-second", OPT_INT, "", "0", 0, 1000000, OPT_FIXED, \
-      "Equal UDP answers a second that one client network (/24, /56) gets from a worker; 0: no limit.")      \
+      "Equal UDP answers per second from a worker to one client network (/24, /56); 0: no limit.")           \
     X(OPT_RRL_SLIP, "hadoop.registry.dns.rrl.slip", OPT_INT, "", "2", 0, 100, OPT_FIXED,                     \
-      "Of the answers over the limit each such one is sent empty with TC set; 0: none is.")                  \
+      "Sends every n-th answer over the limit empty with TC set; 0: none.")                                  \
     X(OPT_RRL_EXEMPT, "hadoop.registry.dns.rrl.exempt", OPT_TEXT, "", "127.0.0.0/8,::1", 0, 0, OPT_FIXED,    \
-      "Networks that are never limited, comma-separated.")                                                   \
+      "Networks without that limit, comma-separated.")                                                       \
     X(OPT_CHAOS, "hadoop.registry.dns.chaos", OPT_BOOL, "", "true", 0, 0, OPT_FIXED,                         \
-      "Tell version.bind, id.server (class CH) and NSID to who asks.")                                       \
+      "Answers version.bind and id.server (class CH) and NSID.")                                             \
     X(OPT_IDENTITY, "hadoop.registry.dns.identity", OPT_TEXT, "", NULL, 0, 0, OPT_FIXED,                     \
-      "What id.server and NSID say; the host's name by default.")                                            \
+      "Text of id.server and NSID; default: the host's name.")                                               \
     X(OPT_EMPTY_ZONES, "hadoop.registry.dns.empty-zones", OPT_BOOL, "", "true", 0, 0, OPT_FIXED,             \
-      "Answer for localhost, invalid and private reverse names that no zone covers; never forward them.")    \
+      "Answers for localhost, invalid and private reverse names that no zone covers; never forwards them.")  \
     X(OPT_FORWARD, "hadoop.registry.dns.forward.enabled", OPT_BOOL, "", "false", 0, 0, OPT_FIXED,            \
-      "Relay queries for names outside all zones to the upstream servers; else they are refused.")           \
+      "Forwards queries for names outside all zones to the upstream servers; else refuses them.")            \
     X(OPT_UPSTREAMS, "hadoop.registry.dns.upstreams", OPT_TEXT, "", NULL, 0, 0, OPT_FIXED,                   \
       "Servers to forward to, comma-separated ADDRESS:PORT, at most 8, asked in this order unless one is "   \
-      "much quicker than those before it; those of /etc/resolv.conf by default.")                            \
+      "much quicker than those before it; default: those of /etc/resolv.conf.")                              \
     X(OPT_FALL_THROUGH, "hadoop.registry.dns.fallthrough", OPT_ENUM, "auto|true|false", "auto", 0, 0,        \
       OPT_FIXED,                                                                                             \
-      "Ask the upstream servers, too, for names in our zones that the registry does not have; auto: in "     \
-      "compat "                                                                                              \
-      "mode, when hadoop.registry.dns.upstreams or forward.enabled is set.")                                 \
+      "Forwards queries for names in our zones that the registry does not have, too; auto: in compat mode, " \
+      "when hadoop.registry.dns.upstreams or forward.enabled is set.")                                       \
     X(OPT_FALL_THROUGH_ZONES, "hadoop.registry.dns.fallthrough.zones", OPT_TEXT, "", NULL, 0, 0, OPT_FIXED,  \
-      "Domains, comma-separated, at or below which names fall through; all zones of the registry by "        \
-      "default.")                                                                                            \
+      "Domains, comma-separated, at or below which names fall through; default: all zones of the registry.") \
     X(OPT_FORWARD_TIMEOUT, "hadoop.registry.dns.forward.timeout", OPT_TIME, "s", "1500ms", 10, 60000,        \
-      OPT_FIXED, "How long one upstream server is waited for; at most three are asked in turn.")             \
+      OPT_FIXED, "Timeout of one upstream server; asks at most three in turn.")                              \
     X(OPT_FORWARD_ACL, "hadoop.registry.dns.forward.acl", OPT_TEXT, "", "127.0.0.0/8,::1", 0, 0, OPT_FIXED,  \
       "Networks of the clients whose queries are forwarded, comma-separated; others are refused.")           \
     X(OPT_FORWARD_MAX, "hadoop.registry.dns.forward.max-queries", OPT_INT, "", "500", 1, 10000, OPT_FIXED,   \
-      "Forwarded queries under way at once; more are answered SERVFAIL.")                                    \
+      "Maximum number of forwarded queries in flight; more are answered SERVFAIL.")                          \
     X(OPT_FORWARD_CACHE, "hadoop.registry.dns.forward.cache-size", OPT_SIZE, "bytes", "4M", 0, 1073741824,   \
-      OPT_FIXED, "Memory for answers of upstream servers; 0: none is kept.")                                 \
+      OPT_FIXED, "Memory for cached answers of upstream servers; 0: no cache.")                              \
     X(OPT_FORWARD_TTL_MAX, "hadoop.registry.dns.forward.ttl-max", OPT_TIME, "s", "1d", 0, 604800000,         \
-      OPT_FIXED,                                                                                             \
-      "Longest time that an answer of an upstream server is kept, and longest TTL that clients get.")        \
+      OPT_FIXED, "Maximum TTL of forwarded answers, in the cache and towards clients.")                      \
     X(OPT_FORWARD_NEGATIVE_MAX, "hadoop.registry.dns.forward.negative-ttl-max", OPT_TIME, "s", "3h", 0,      \
       604800000, OPT_FIXED, "The same for answers that a name or a type does not exist.")                    \
     X(OPT_SOA_MNAME, "hadoop.registry.dns.soa.mname", OPT_TEXT, "", NULL, 0, 0, OPT_FIXED,                   \
-      "Primary name server in the SOA; the host's name by default.")                                         \
+      "Primary name server in the SOA; default: the host's name.")                                           \
     X(OPT_SOA_RNAME, "hadoop.registry.dns.soa.rname", OPT_TEXT, "", NULL, 0, 0, OPT_FIXED,                   \
-      "Mailbox in the SOA; hostmaster in the domain by default.")                                            \
+      "Mailbox in the SOA; default: hostmaster in the domain.")                                              \
     X(OPT_SOA_TTL, "hadoop.registry.dns.soa.ttl", OPT_TIME, "s", NULL, 0, 2147483647000, OPT_FIXED,          \
-      "TTL of SOA and NS; that of the records by default.")                                                  \
+      "TTL of SOA and NS; default: that of the records.")                                                    \
     X(OPT_SOA_REFRESH, "hadoop.registry.dns.soa.refresh", OPT_TIME, "s", "86000", 1000, 2147483647000,       \
       OPT_FIXED, "Refresh time in the SOA.")                                                                 \
     X(OPT_SOA_RETRY, "hadoop.registry.dns.soa.retry", OPT_TIME, "s", "7200", 1000, 2147483647000, OPT_FIXED, \
@@ -153,13 +152,13 @@
     X(OPT_SOA_EXPIRE, "hadoop.registry.dns.soa.expire", OPT_TIME, "s", "1209600", 1000, 2147483647000,       \
       OPT_FIXED, "Expire time in the SOA.")                                                                  \
     X(OPT_SOA_MINIMUM, "hadoop.registry.dns.soa.minimum", OPT_TIME, "s", "600", 0, 2147483647000, OPT_FIXED, \
-      "Negative TTL in the SOA; what is sent is the smaller of it and the TTL.")                             \
+      "Negative TTL in the SOA; answers carry the smaller of it and the SOA's TTL.")                         \
     X(OPT_NS, "hadoop.registry.dns.ns", OPT_TEXT, "", NULL, 0, 0, OPT_FIXED,                                 \
-      "Name servers of the zones, comma-separated; the SOA's primary by default.")                           \
+      "Name servers of the zones, comma-separated; default: the SOA's primary.")                             \
     X(OPT_HTTP_ADDRESS, "hadoop.registry.dns.http.address", OPT_ADDR, "", "127.0.0.1:9193", 0, 0, OPT_FIXED, \
       "Address of the HTTP interface: sync, health, metrics.")                                               \
     X(OPT_HTTP_REMOTE, "hadoop.registry.dns.http.allow-remote", OPT_BOOL, "", "false", 0, 0, OPT_FIXED,      \
-      "Listen on a non-loopback HTTP address although nobody is authenticated.")                             \
+      "Allows a non-loopback HTTP address although nobody is authenticated.")                                \
     HTTP_OPTIONS(X, "hadoop.registry.dns.http.")                                                             \
     X(OPT_REGISTRY_URL, "hadoop.registry.url", OPT_TEXT, "", "http://127.0.0.1:9192", 0, 0, OPT_FIXED,       \
       "registryd to follow; several, comma-separated, are tried in turn.")

@@ -5,30 +5,30 @@
 #include "run/log.h"
 
 #define FEED_EVENTS(X)                                                                                       \
-    X(feed_synced, LOG_INFO, "The registry was read completely; its names are published.")                   \
-    X(feed_lost, LOG_WARN, "The registry is away; what is known is still answered.")                         \
+    X(feed_synced, LOG_INFO, "Read the registry completely; its names are published.")                       \
+    X(feed_lost, LOG_WARN, "Lost the registry; answers from the last known records.")                        \
     X(feed_refused, LOG_ERROR,                                                                               \
-      "The registry refuses its change feed; it is asked again, what is known is still answered.")           \
-    X(feed_back, LOG_INFO, "The registry is back.")                                                          \
+      "The registry refuses the change feed; retries, and answers from the last known records.")             \
+    X(feed_back, LOG_INFO, "Connected to the registry.")                                                     \
     X(feed_stale, LOG_WARN,                                                                                  \
-      "The registry is heard, but its store is away; what is known is still answered.")                      \
-    X(feed_current, LOG_INFO, "The registry's store is back.")                                               \
-    X(feed_image, LOG_INFO, "Names are answered from the image on disk while its records are read.")         \
-    X(feed_restored, LOG_INFO, "Names are answered from the snapshot on disk until the registry is read.")   \
+      "The registry has lost its store; answers from the last known records, as stale.")                     \
+    X(feed_current, LOG_INFO, "The registry has its store again.")                                           \
+    X(feed_image, LOG_INFO, "Answers from the image of the last run while its records are read.")            \
+    X(feed_restored, LOG_INFO, "Answers from the snapshot of the last run until the registry is read.")      \
     X(feed_expired, LOG_ERROR,                                                                               \
-      "What is known is older than hadoop.registry.dns.stale.max; names are answered SERVFAIL.")             \
+      "Answers SERVFAIL: the last known records are older than hadoop.registry.dns.stale.max.")              \
     X(feed_held, LOG_ERROR,                                                                                  \
-      "Too many names would vanish at once; they are still answered. Release them: POST /release.")          \
-    X(feed_released, LOG_WARN, "Names that were held are gone.")                                             \
-    X(feed_host, LOG_INFO, "The addresses of a host that records name have changed.")                        \
-    X(feed_left_out, LOG_WARN, "Some names of this record could not be formed.")                             \
-    X(zones_bad, LOG_ERROR, "A zone file is bad; its zone stays as it was.")                                 \
-    X(zones_removed, LOG_WARN, "A zone file is gone, and what it said.")                                     \
-    X(snapshot_failed, LOG_WARN, "The snapshot for the next start could not be written or read.")            \
+      "Holds removals: too many names would vanish at once. They are still answered; POST /release removes " \
+      "them.")                                                                                               \
+    X(feed_released, LOG_WARN, "Removed the names that were held.")                                          \
+    X(feed_host, LOG_INFO, "A host name in records has new addresses.")                                      \
+    X(feed_left_out, LOG_WARN, "Left out names of this record that are no valid DNS names.")                 \
+    X(zones_bad, LOG_ERROR, "Cannot load a zone file; its zone stays unchanged.")                            \
+    X(zones_removed, LOG_WARN, "Removed the records of a zone file that was deleted.")                       \
+    X(snapshot_failed, LOG_WARN, "Cannot write the snapshot for the next start.")                            \
     X(serials_failed, LOG_WARN,                                                                              \
-      "Serials of zones cannot be reserved on disk; it is tried each second. What is reserved is used up "   \
-      "first.")                                                                                              \
-    X(zones_loaded, LOG_INFO, "A zone file was loaded.")
+      "Cannot reserve serials of zones on disk; retries each second, and uses up the reserved ones first.")  \
+    X(zones_loaded, LOG_INFO, "Loaded a zone file.")
 
 LOG_DECLARE(FEED_EVENTS)
 
