@@ -36,18 +36,18 @@ static char *store_choice(const struct options *o)
 static void set_readiness(struct registryd *app)
 {
     if (!app->has_nodes)
-        app->has_nodes = mirror_find(app->mirror, "/users") && mirror_find(app->mirror, "/services");
-    const char *reason = !mirror_ready(app->mirror) ? "the registry is being loaded"
-                         : !app->has_nodes          ? "the standard nodes are being made"
-                                                    : NULL;
+        app->has_nodes = mirror_find(app->api.mirror, "/users") && mirror_find(app->api.mirror, "/services");
+    const char *reason = !mirror_ready(app->api.mirror) ? "the registry is being loaded"
+                         : !app->has_nodes              ? "the standard nodes are being made"
+                                                        : NULL;
     daemon_ready(app->daemon, reason);
 }
 
 static void on_synced(void *arg)
 {
-    struct registryd *app = arg;
-    log_emit(&ev_registry_synced, LOG_STR("store", mirror_store_id(app->mirror)),
-             LOG_INT("nodes", mirror_n_nodes(app->mirror)));
+    struct registryd *app = obj_cast(arg, struct registryd, REGISTRYD_MAGIC);
+    log_emit(&ev_registry_synced, LOG_STR("store", mirror_store_id(app->api.mirror)),
+             LOG_INT("nodes", mirror_n_nodes(app->api.mirror)));
     set_readiness(app);
 }
 
@@ -62,8 +62,8 @@ static void on_stale(void *arg, const struct err_info *why)
 
 static void on_applied(void *arg, int64_t zxid)
 {
+    struct registryd *app = obj_cast(arg, struct registryd, REGISTRYD_MAGIC);
     (void)zxid;
-    struct registryd *app = arg;
     if (!app->has_nodes)
         set_readiness(app);
 }
@@ -77,14 +77,15 @@ static void operations_make(struct registryd *app, const struct options *o)
     bool is_secure = opt_bool(o, OPT_SECURE);
     bool has_realms = is_secure && strchr(app_system_accounts(o), '@');
     struct access_def def = {.loop = daemon_loop(app->daemon),
-                             .store = app->store,
-                             .mirror = app->mirror,
+                             .store = app->api.store,
+                             .mirror = app->api.mirror,
                              .is_secure = is_secure,
                              .system_accounts = is_secure ? app_system_accounts(o) : NULL};
-    app->names = strcmp(opt_text(o, OPT_PATH_NAMES), "zookeeper") == 0 ? REG_NAMES_ZOOKEEPER : REG_NAMES_DNS;
-    app->ops = reg_store_new(def.loop, app->store, app->names, is_secure ? &app->acl.acl : NULL);
-    reg_store_set_realm(app->ops, has_realms ? app->realm : NULL);
-    app->access = access_new(&def);
+    app->api.names =
+        strcmp(opt_text(o, OPT_PATH_NAMES), "zookeeper") == 0 ? REG_NAMES_ZOOKEEPER : REG_NAMES_DNS;
+    app->api.ops = reg_store_new(def.loop, app->api.store, app->api.names, is_secure ? &app->acl.acl : NULL);
+    reg_store_set_realm(app->api.ops, has_realms ? app->realm : NULL);
+    app->api.access = access_new(&def);
 }
 
 static struct store_options store_numbers(const struct options *o)
@@ -108,7 +109,7 @@ static int open_store(struct registryd *app, const struct options *o, const stru
     so.kerberos = c->is_kerberos ? c->kerberos : NULL;
     log_emit(&ev_store_chosen, LOG_STR("url", url), LOG_STR("origin", opt_origin(o, OPT_STORE)));
     daemon_version_fact(app->daemon, "store", url);
-    return store_open(daemon_loop(app->daemon), url, &so, &app->store, why);
+    return store_open(daemon_loop(app->daemon), url, &so, &app->api.store, why);
 }
 
 /* Resume from the mark that the process before left. */
@@ -118,8 +119,8 @@ static void resume_mark(struct registryd *app, const struct options *o)
     app->mark = mark_file_open(opt_text(o, OPT_DATA_DIR), &past);
     if (!app->mark)
         return;
-    mirror_continue(app->mirror, &past);
-    mark_file_keep(app->mark, app->mirror);
+    mirror_continue(app->api.mirror, &past);
+    mark_file_keep(app->mark, app->api.mirror);
 }
 
 static void forget_access(struct registryd *app)
@@ -131,10 +132,13 @@ static void forget_access(struct registryd *app)
 
 static int store_start(struct daemon *d, void *arg, struct err_info *why)
 {
-    struct registryd *app = arg;
+    struct registryd *app = obj_cast(arg, struct registryd, REGISTRYD_MAGIC);
     const struct options *o = daemon_options(d);
     struct app_credentials credentials = {0};
     app->daemon = d;
+    obj_init(&app->api.obj, API_MAGIC);
+    app->api.options = o;
+    app->api.metrics = daemon_metrics(d);
     int err = app_access_read(app, o, &credentials, why);
     if (!err)
         err = open_store(app, o, &credentials, why);
@@ -143,74 +147,74 @@ static int store_start(struct daemon *d, void *arg, struct err_info *why)
         forget_access(app);
         return err;
     }
-    app->mirror = mirror_new(app->store);
+    app->api.mirror = mirror_new(app->api.store);
     resume_mark(app, o);
-    mirror_listen(app->mirror, &listener, app);
+    mirror_listen(app->api.mirror, &listener, app);
     operations_make(app, o);
-    app->write_wait_ms = opt_ms(o, OPT_WRITE_WAIT);
+    app->api.write_wait_ms = opt_ms(o, OPT_WRITE_WAIT);
     return 0;
 }
 
 static void on_store_closed(void *arg)
 {
-    struct registryd *app = arg;
-    cleanup_free(app->cleanup);
-    reg_store_free(app->ops);
-    access_free(app->access);
+    struct registryd *app = obj_cast(arg, struct registryd, REGISTRYD_MAGIC);
+    cleanup_free(app->api.cleanup);
+    reg_store_free(app->api.ops);
+    access_free(app->api.access);
     forget_access(app);
-    index_free(app->index);
-    mirror_free(app->mirror);
+    index_free(app->api.index);
+    mirror_free(app->api.mirror);
     mark_file_free(app->mark);
-    feed_free(app->feed); /* it listens to the mirror as long as that lives */
+    feed_free(app->api.feed); /* it listens to the mirror as long as that lives */
     daemon_stopped(app->daemon);
 }
 
 static void store_stop(struct daemon *d, void *arg)
 {
+    struct registryd *app = obj_cast(arg, struct registryd, REGISTRYD_MAGIC);
     (void)d;
-    struct registryd *app = arg;
     app->is_closing = true;
-    store_close(app->store, on_store_closed, app);
+    store_close(app->api.store, on_store_closed, app);
 }
 
 /* ---- accessors: sessions of the holders of write accessors ---- */
 
 static int accessors_start(struct daemon *d, void *arg, struct err_info *why)
 {
+    struct registryd *app = obj_cast(arg, struct registryd, REGISTRYD_MAGIC);
     (void)why;
-    struct registryd *app = arg;
     const struct options *o = daemon_options(d);
-    bool is_zookeeper = strcmp(store_kind(app->store), "zookeeper") == 0;
+    bool is_zookeeper = strcmp(store_kind(app->api.store), "zookeeper") == 0;
     struct accessors_def def = {.loop = daemon_loop(d),
-                                .url = store_url(app->store),
+                                .url = store_url(app->api.store),
                                 .store = store_numbers(o),
-                                .names = app->names,
+                                .names = app->api.names,
                                 .acl = &app->acl.acl,
                                 .n_max = is_zookeeper ? (size_t)opt_int(o, OPT_ACCESSOR_SESSIONS) : 0,
                                 .idle_ms = opt_ms(o, OPT_ACCESSOR_IDLE)};
-    app->accessors = accessors_new(&def);
+    app->api.accessors = accessors_new(&def);
     return 0;
 }
 
 static void on_accessors_closed(void *arg)
 {
-    struct registryd *app = arg;
-    app->accessors = NULL;
+    struct registryd *app = obj_cast(arg, struct registryd, REGISTRYD_MAGIC);
+    app->api.accessors = NULL;
     daemon_stopped(app->daemon);
 }
 
 static void accessors_stop(struct daemon *d, void *arg)
 {
+    struct registryd *app = obj_cast(arg, struct registryd, REGISTRYD_MAGIC);
     (void)d;
-    struct registryd *app = arg;
-    accessors_close(app->accessors, on_accessors_closed, app);
+    accessors_close(app->api.accessors, on_accessors_closed, app);
 }
 
 /* ---- nodes: the root, /users and /services ---- */
 
 static void on_setup(void *arg, int err, const struct reg_store_result *r)
 {
-    struct registryd *app = arg;
+    struct registryd *app = obj_cast(arg, struct registryd, REGISTRYD_MAGIC);
     if (app->is_closing)
         return;
     if (err) {
@@ -225,14 +229,14 @@ static void on_setup(void *arg, int err, const struct reg_store_result *r)
 
 static void make_nodes(void *arg)
 {
-    struct registryd *app = arg;
-    reg_store_setup(app->ops, on_setup, app);
+    struct registryd *app = obj_cast(arg, struct registryd, REGISTRYD_MAGIC);
+    reg_store_setup(app->api.ops, on_setup, app);
 }
 
 static int nodes_start(struct daemon *d, void *arg, struct err_info *why)
 {
+    struct registryd *app = obj_cast(arg, struct registryd, REGISTRYD_MAGIC);
     (void)why;
-    struct registryd *app = arg;
     app->setup_retry = run_timer_new(daemon_loop(d), make_nodes, app);
     make_nodes(app);
     return 0;
@@ -240,7 +244,7 @@ static int nodes_start(struct daemon *d, void *arg, struct err_info *why)
 
 static void nodes_stop(struct daemon *d, void *arg)
 {
-    struct registryd *app = arg;
+    struct registryd *app = obj_cast(arg, struct registryd, REGISTRYD_MAGIC);
     app->is_closing = true;
     run_timer_free(app->setup_retry);
     daemon_stopped(d);
@@ -250,17 +254,17 @@ static void nodes_stop(struct daemon *d, void *arg)
 
 static int feed_start(struct daemon *d, void *arg, struct err_info *why)
 {
+    struct registryd *app = obj_cast(arg, struct registryd, REGISTRYD_MAGIC);
     (void)why;
-    struct registryd *app = arg;
     const struct options *o = daemon_options(d);
-    bool is_shared = strcmp(store_kind(app->store), "zookeeper") == 0;
+    bool is_shared = strcmp(store_kind(app->api.store), "zookeeper") == 0;
     struct feed_def def = {.loop = daemon_loop(d),
-                           .mirror = app->mirror,
+                           .mirror = app->api.mirror,
                            .metrics = daemon_metrics(d),
                            .ring_bytes = (size_t)opt_int(o, OPT_FEED_RING),
                            .progress_ms = opt_ms(o, OPT_FEED_PROGRESS),
                            .behind_ms = is_shared ? opt_ms(o, OPT_FEED_BEHIND) : 0};
-    app->feed = feed_new(&def);
+    app->api.feed = feed_new(&def);
     return 0;
 }
 
@@ -268,22 +272,22 @@ static int feed_start(struct daemon *d, void *arg, struct err_info *why)
 
 static int cleanup_start(struct daemon *d, void *arg, struct err_info *why)
 {
+    struct registryd *app = obj_cast(arg, struct registryd, REGISTRYD_MAGIC);
     (void)why;
-    struct registryd *app = arg;
     struct cleanup_def def = {.loop = daemon_loop(d),
-                              .index = app->index = index_new(daemon_loop(d), app->mirror),
-                              .ops = app->ops,
-                              .names = app->names,
+                              .index = app->api.index = index_new(daemon_loop(d), app->api.mirror),
+                              .ops = app->api.ops,
+                              .names = app->api.names,
                               .metrics = daemon_metrics(d)};
-    app->cleanup = cleanup_new(&def);
+    app->api.cleanup = cleanup_new(&def);
     return 0;
 }
 
 /* Both are let go with the store: until then it may tell changes, and what runs completes. */
 static void cleanup_end(struct daemon *d, void *arg)
 {
-    struct registryd *app = arg;
-    cleanup_stop(app->cleanup);
+    struct registryd *app = obj_cast(arg, struct registryd, REGISTRYD_MAGIC);
+    cleanup_stop(app->api.cleanup);
     daemon_stopped(d);
 }
 
@@ -291,19 +295,19 @@ static void cleanup_end(struct daemon *d, void *arg)
 
 static void collect(void *arg)
 {
-    struct registryd *app = arg;
+    struct registryd *app = obj_cast(arg, struct registryd, REGISTRYD_MAGIC);
     struct metrics *m = daemon_metrics(app->daemon);
-    metric_set(m, M_NODES, (int64_t)mirror_n_nodes(app->mirror));
-    metric_set(m, M_MIRROR_BYTES, (int64_t)mirror_n_bytes(app->mirror));
-    metric_set(m, M_APPLIED, mirror_applied(app->mirror));
-    metric_set(m, M_STALE, mirror_stale(app->mirror) != NULL);
-    metric_set(m, M_RING_BYTES, (int64_t)feed_ring_bytes(app->feed));
-    metric_set(m, M_FOLLOWER_BYTES, (int64_t)feed_follower_bytes(app->feed));
-    metric_set(m, M_ACCESSOR_SESSIONS, (int64_t)accessors_n_sessions(app->accessors));
-    metric_set(m, M_INDEXED, (int64_t)index_n_records(app->index));
-    metric_set(m, M_INDEX_BYTES, (int64_t)index_n_bytes(app->index));
+    metric_set(m, M_NODES, (int64_t)mirror_n_nodes(app->api.mirror));
+    metric_set(m, M_MIRROR_BYTES, (int64_t)mirror_n_bytes(app->api.mirror));
+    metric_set(m, M_APPLIED, mirror_applied(app->api.mirror));
+    metric_set(m, M_STALE, mirror_stale(app->api.mirror) != NULL);
+    metric_set(m, M_RING_BYTES, (int64_t)feed_ring_bytes(app->api.feed));
+    metric_set(m, M_FOLLOWER_BYTES, (int64_t)feed_follower_bytes(app->api.feed));
+    metric_set(m, M_ACCESSOR_SESSIONS, (int64_t)accessors_n_sessions(app->api.accessors));
+    metric_set(m, M_INDEXED, (int64_t)index_n_records(app->api.index));
+    metric_set(m, M_INDEX_BYTES, (int64_t)index_n_bytes(app->api.index));
     metric_set(m, M_RM_WATCHED, (int64_t)rm_poll_n_watched(app->rm));
-    metric_set(m, M_CLEANUP_WAITING, (int64_t)cleanup_n_waiting(app->cleanup));
+    metric_set(m, M_CLEANUP_WAITING, (int64_t)cleanup_n_waiting(app->api.cleanup));
 }
 
 /* The option, else who runs this program, in the form the registry uses. */
@@ -319,13 +323,13 @@ static int read_static_user(struct registryd *app, const struct options *o, stru
 
 static void on_refused(void *arg)
 {
-    const struct registryd *app = arg;
-    metric_add(daemon_metrics(app->daemon), M_REFUSED, 1);
+    struct api *api = obj_cast(arg, struct api, API_MAGIC);
+    metric_add(api->metrics, M_REFUSED, 1);
 }
 
 static int http_start(struct daemon *d, void *arg, struct err_info *why)
 {
-    struct registryd *app = arg;
+    struct registryd *app = obj_cast(arg, struct registryd, REGISTRYD_MAGIC);
     const struct options *o = daemon_options(d);
     int err = read_static_user(app, o, why);
     if (err)
@@ -346,7 +350,7 @@ static int http_start(struct daemon *d, void *arg, struct err_info *why)
                                   .more_routes = http_common_routes,
                                   .n_more_routes = http_common_n_routes,
                                   .schemas = registry_schemas,
-                                  .app = app};
+                                  .app = &app->api};
     http_limits_read(o, OPT_HTTP_BODY_BUDGET, "hadoop.registry.http.", &def.limits);
     err = http_server_start(daemon_loop(d), &def, &app->http, why);
     if (err)
@@ -356,15 +360,15 @@ static int http_start(struct daemon *d, void *arg, struct err_info *why)
 
 static void on_http_stopped(void *arg)
 {
-    struct registryd *app = arg;
+    struct registryd *app = obj_cast(arg, struct registryd, REGISTRYD_MAGIC);
     free(app->static_user);
     daemon_stopped(app->daemon);
 }
 
 static void http_stop(struct daemon *d, void *arg)
 {
+    struct registryd *app = obj_cast(arg, struct registryd, REGISTRYD_MAGIC);
     (void)d;
-    struct registryd *app = arg;
     http_server_stop(app->http, on_http_stopped, app);
 }
 

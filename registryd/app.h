@@ -1,44 +1,33 @@
 /**
- * registryd's parts, for the handlers of its REST interface. Only app.c and api_*.c see this.
+ * registryd's parts, for the files that start and stop them: app.c, app_access.c, app_rm.c, main.c.
  * Thread: owner.   Source: ours.
  */
 #ifndef REGISTRYD_APP_H
 #define REGISTRYD_APP_H
 
-#include "access/access.h"
-#include "access/accessors.h"
-#include "cleanup/cleanup.h"
-#include "feed/feed.h"
-#include "http/server.h"
-#include "registry/ops_store.h"
+#include "api/api.h"
+#include "base/obj.h"
 #include "cleanup/rm_poll.h"
+#include "registry/acl.h"
 #include "run/daemon.h"
 #include "run/log.h"
-#include "store/mirror/mirror.h"
-#include "store/store.h"
+
+#define REGISTRYD_MAGIC OBJ_MAGIC('R', 'E', 'G', 'D')
 
 struct registryd {
+    struct obj obj;
+    struct api api; /* the parts that handlers use, too */
     struct daemon *daemon;
-    struct store *store;
-    struct mirror *mirror;
     struct mark_file *mark; /* NULL: its file cannot be used */
-    struct reg_store *ops;
-    struct access *access;
-    struct accessors *accessors;
-    struct acl_list acl; /* of every node made in a secure registry */
-    char *realm;         /* of accounts that end in @; NULL: none */
-    struct feed *feed;
-    struct index *index;
-    struct cleanup *cleanup;
-    struct rm_poll *rm; /* NULL: no resource manager is followed */
+    struct acl_list acl;    /* of every node made in a secure registry */
+    char *realm;            /* of accounts that end in @; NULL: none */
+    struct rm_poll *rm;     /* NULL: no resource manager is followed */
     struct http_server *http;
     struct run_timer *setup_retry;
     struct log_trouble setup_trouble;
     bool has_nodes;    /* the standard nodes were seen in the mirror */
     bool is_closing;   /* no completion starts anything new */
     char *static_user; /* caller of a request that names no user */
-    int64_t write_wait_ms;
-    enum reg_names names; /* what a write may create */
 };
 
 /** The parts in the order in which they start: app.c. */

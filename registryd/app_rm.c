@@ -77,7 +77,7 @@ static int rm_urls(const struct options *o, char ***out, struct err_info *why)
 
 int app_rm_start(struct daemon *d, void *arg, struct err_info *why)
 {
-    struct registryd *app = arg;
+    struct registryd *app = obj_cast(arg, struct registryd, REGISTRYD_MAGIC);
     const struct options *o = daemon_options(d);
     char **urls = NULL;
     if (!opt_bool(o, OPT_RM_ENABLED))
@@ -86,9 +86,9 @@ int app_rm_start(struct daemon *d, void *arg, struct err_info *why)
     if (err)
         return err;
     struct rm_poll_def def = {.loop = daemon_loop(d),
-                              .mirror = app->mirror,
-                              .index = app->index,
-                              .cleanup = app->cleanup,
+                              .mirror = app->api.mirror,
+                              .index = app->api.index,
+                              .cleanup = app->api.cleanup,
                               .metrics = daemon_metrics(d),
                               .urls = (const char *const *)urls,
                               .interval_ms = opt_ms(o, OPT_RM_INTERVAL),
@@ -103,7 +103,7 @@ int app_rm_start(struct daemon *d, void *arg, struct err_info *why)
 
 void app_rm_stop(struct daemon *d, void *arg)
 {
-    struct registryd *app = arg;
+    struct registryd *app = obj_cast(arg, struct registryd, REGISTRYD_MAGIC);
     rm_poll_free(app->rm);
     app->rm = NULL;
     daemon_stopped(d);

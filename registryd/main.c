@@ -19,7 +19,8 @@ int main(int argc, char **argv)
                                    .n_metrics = ARRAY_LEN(metric_rows),
                                    .steps = registryd_steps,
                                    .n_steps = registryd_n_steps,
-                                   .app_size = sizeof(struct registryd)};
+                                   .app_size = sizeof(struct registryd),
+                                   .app_magic = REGISTRYD_MAGIC};
     /* One arena: what one thread allocates another one frees, and arenas of their own would mostly hold free memory. */
     mallopt(M_ARENA_MAX, 1);
     return daemon_main(&def, argc, argv);

@@ -77,9 +77,9 @@ int api_write_accessors(struct http_req *req, const char *own_digest, struct acl
 
 int api_may_administer(struct http_req *req, void *arg, struct err_info *why)
 {
-    const struct registryd *app = arg;
+    const struct api *api = obj_cast(arg, struct api, API_MAGIC);
     struct access_question q = {ACCESS_DELETE_ALL, "/", http_user(req), NULL};
-    if (access_is_free(app->access, &q))
+    if (access_is_free(api->access, &q))
         return 0;
     return err_set(
         why, ERR_PERMISSION, http_raw_path(req),

@@ -21,7 +21,7 @@
  */
 struct admin {
     struct obj obj;
-    struct registryd *app;
+    struct api *api;
     struct http_req *req; /* NULL: the client has gone */
     struct buf body;      /* of the answer, once known */
     int err;
@@ -50,11 +50,11 @@ static void on_client_gone(void *arg)
     obj_cast(arg, struct admin, ADMIN_MAGIC)->req = NULL;
 }
 
-static struct admin *admin_new(struct registryd *app, struct http_req *req)
+static struct admin *admin_new(struct api *api, struct http_req *req)
 {
     struct admin *a = mem_new(struct admin);
     obj_init(&a->obj, ADMIN_MAGIC);
-    a->app = app;
+    a->api = api;
     a->req = req;
     return a;
 }
@@ -78,11 +78,11 @@ static void on_applied(void *arg, int late)
 {
     struct admin *a = obj_cast(arg, struct admin, ADMIN_MAGIC);
     if (a->req) {
-        api_revision(a->app, a->req, a->zxid);
+        api_revision(a->api, a->req, a->zxid);
         if (late)
             http_reply_header(a->req, "Bobbin-Applied", "false");
         if (a->err)
-            api_refuse(a->app, a->req, a->err, &a->why);
+            api_refuse(a->api, a->req, a->err, &a->why);
         else
             http_reply(a->req, 200, "application/json", &a->body);
     }
@@ -91,8 +91,8 @@ static void on_applied(void *arg, int late)
 
 static void admin_finish(struct admin *a)
 {
-    a->zxid = a->zxid ? a->zxid : mirror_newest(a->app->mirror);
-    mirror_when_applied(a->app->mirror, a->zxid, a->app->write_wait_ms, on_applied, a);
+    a->zxid = a->zxid ? a->zxid : mirror_newest(a->api->mirror);
+    mirror_when_applied(a->api->mirror, a->zxid, a->api->write_wait_ms, on_applied, a);
 }
 
 static void slot_close(struct admin *a, void (*write)(struct jw *w, const struct slot *s), const char *name)
@@ -218,24 +218,24 @@ static int read_purge(const json_t *body, struct purge_def *def, struct err_info
 
 void api_purge(struct http_req *req, void *arg)
 {
-    struct registryd *app = arg;
+    struct api *api = obj_cast(arg, struct api, API_MAGIC);
     struct err_info why;
     struct purge_def def = {0};
     json_auto json_t *body = NULL;
-    if (!api_ready(app, req))
+    if (!api_ready(api, req))
         return;
     int err = read_body(req, &body, &why);
     err = err ? err : read_purge(body, &def, &why);
     if (err) {
-        api_refuse(app, req, err, &why);
+        api_refuse(api, req, err, &why);
         return;
     }
     mem_auto char *reason = mem_fmt("asked for by %s", http_user(req));
-    struct admin *a = admin_new(app, req);
+    struct admin *a = admin_new(api, req);
     def.reason = reason;
     a->dry_run = def.dry_run;
     http_reply_later(req, on_client_gone, a);
-    cleanup_purge(app->cleanup, &def, on_purged, a);
+    cleanup_purge(api->cleanup, &def, on_purged, a);
 }
 
 /* ---- events ---- */
@@ -298,20 +298,20 @@ static int read_slots(struct admin *a, const json_t *items,
 }
 
 /* Read a body of items into a request. @return NULL: it was answered with the error. */
-static struct admin *admin_begin(struct registryd *app, struct http_req *req, const char *name,
+static struct admin *admin_begin(struct api *api, struct http_req *req, const char *name,
                                  int (*read)(const json_t *, struct slot *, struct err_info *))
 {
     struct err_info why;
     json_auto json_t *body = NULL;
     json_auto json_t *items = NULL;
-    if (!api_ready(app, req))
+    if (!api_ready(api, req))
         return NULL;
-    struct admin *a = admin_new(app, req);
+    struct admin *a = admin_new(api, req);
     int err = read_body(req, &body, &why);
     err = err ? err : body_items(body, name, &items, &why);
     err = err ? err : read_slots(a, items, read, &why);
     if (err) {
-        api_refuse(app, req, err, &why);
+        api_refuse(api, req, err, &why);
         admin_free(a);
         return NULL;
     }
@@ -324,8 +324,8 @@ static struct admin *admin_begin(struct registryd *app, struct http_req *req, co
 
 void api_events(struct http_req *req, void *arg)
 {
-    struct registryd *app = arg;
-    struct admin *a = admin_begin(app, req, "events", read_event);
+    struct api *api = obj_cast(arg, struct api, API_MAGIC);
+    struct admin *a = admin_begin(api, req, "events", read_event);
     if (!a)
         return;
     mem_auto char *user = mem_str(http_user(req));
@@ -333,7 +333,7 @@ void api_events(struct http_req *req, void *arg)
         struct slot *s = &a->slots[i];
         mem_auto char *reason = mem_fmt("event %s told by %s", s->type, user);
         struct cleanup_event event = {.kind = s->kind, .subject = s->subject, .reason = reason};
-        cleanup_event(app->cleanup, &event, on_event, s);
+        cleanup_event(api->cleanup, &event, on_event, s);
     }
     slot_close(a, write_event, "events");
 }
@@ -355,7 +355,7 @@ static void write_user(struct jw *w, const struct slot *s)
 static void on_homes(void *arg, int err, const struct users_result *r)
 {
     struct slot *s = obj_cast(arg, struct slot, SLOT_MAGIC);
-    metric_add(daemon_metrics(s->admin->app->daemon), M_HOMES, r->made);
+    metric_add(s->admin->api->metrics, M_HOMES, r->made);
     s->err = err;
     s->outcome.why = r->why;
     s->outcome.home_made = r->made;
@@ -376,7 +376,7 @@ static int read_user(const json_t *item, struct slot *s, struct err_info *why)
     if (err)
         return err;
     user = json_is_string(item) ? json_string_value(item) : user;
-    err = users_homes(user, s->admin->app->names, homes, &n, why);
+    err = users_homes(user, s->admin->api->names, homes, &n, why);
     for (size_t i = 0; !err && i < n; i++)
         free(homes[i]);
     if (!err)
@@ -386,11 +386,11 @@ static int read_user(const json_t *item, struct slot *s, struct err_info *why)
 
 void api_users(struct http_req *req, void *arg)
 {
-    struct registryd *app = arg;
-    struct admin *a = admin_begin(app, req, "users", read_user);
+    struct api *api = obj_cast(arg, struct api, API_MAGIC);
+    struct admin *a = admin_begin(api, req, "users", read_user);
     if (!a)
         return;
     for (size_t i = 0; i < a->n_slots; i++)
-        cleanup_homes(app->cleanup, a->slots[i].subject, on_homes, &a->slots[i]);
+        cleanup_homes(api->cleanup, a->slots[i].subject, on_homes, &a->slots[i]);
     slot_close(a, write_user, "users");
 }

@@ -86,16 +86,16 @@ const char *api_name(const char *path)
     return strrchr(path, '/') + 1;
 }
 
-void api_revision(struct registryd *app, struct http_req *req, int64_t zxid)
+void api_revision(struct api *api, struct http_req *req, int64_t zxid)
 {
     char text[STORE_REVISION_MAX];
-    http_reply_header(req, "Bobbin-Revision", store_revision_text(mirror_store_id(app->mirror), zxid, text));
+    http_reply_header(req, "Bobbin-Revision", store_revision_text(mirror_store_id(api->mirror), zxid, text));
 }
 
-void api_mirror_headers(struct registryd *app, struct http_req *req)
+void api_mirror_headers(struct api *api, struct http_req *req)
 {
-    api_revision(app, req, mirror_newest(app->mirror));
-    if (mirror_stale(app->mirror))
+    api_revision(api, req, mirror_newest(api->mirror));
+    if (mirror_stale(api->mirror))
         http_reply_header(req, "Bobbin-Stale", "true");
 }
 
@@ -138,24 +138,24 @@ int api_etag_mzxid(const char *header, int64_t *mzxid, struct err_info *why)
     return 0;
 }
 
-void api_refuse(struct registryd *app, struct http_req *req, int code, const struct err_info *why)
+void api_refuse(struct api *api, struct http_req *req, int code, const struct err_info *why)
 {
-    metric_add(daemon_metrics(app->daemon), M_REFUSED, 1);
+    metric_add(api->metrics, M_REFUSED, 1);
     http_reply_error(req, code, why);
 }
 
-int api_check_ready(struct registryd *app, struct err_info *why)
+int api_check_ready(struct api *api, struct err_info *why)
 {
-    if (mirror_ready(app->mirror))
+    if (mirror_ready(api->mirror))
         return 0;
     return err_set(why, ERR_UNAVAILABLE, "", "the registry is still being loaded; try again in a moment");
 }
 
-bool api_ready(struct registryd *app, struct http_req *req)
+bool api_ready(struct api *api, struct http_req *req)
 {
     struct err_info why;
-    if (!api_check_ready(app, &why))
+    if (!api_check_ready(api, &why))
         return true;
-    api_refuse(app, req, ERR_UNAVAILABLE, &why);
+    api_refuse(api, req, ERR_UNAVAILABLE, &why);
     return false;
 }

@@ -1,11 +1,41 @@
 /**
- * What the handlers of the REST interface share: paths, revisions, entity tags.
+ * The REST interface of registryd: what its handlers work with, and what they share: paths, revisions, entity tags.
  * Thread: owner.   Source: RFC 9110.
  */
 #ifndef API_API_H
 #define API_API_H
 
-#include "registryd/app.h"
+#include "access/access.h"
+#include "access/accessors.h"
+#include "base/obj.h"
+#include "cleanup/cleanup.h"
+#include "feed/feed.h"
+#include "http/server.h"
+#include "index/index.h"
+#include "registry/ops_store.h"
+#include "run/metrics.h"
+#include "run/options.h"
+#include "store/mirror/mirror.h"
+#include "store/store.h"
+
+#define API_MAGIC OBJ_MAGIC('R', 'A', 'P', 'I')
+
+/** The parts of registryd that handlers use; every handler gets it as its argument. app.c fills it; all parts are borrowed. */
+struct api {
+    struct obj obj;
+    const struct options *options;
+    struct metrics *metrics;
+    struct store *store;
+    struct mirror *mirror;
+    struct reg_store *ops;
+    struct access *access;
+    struct accessors *accessors;
+    struct feed *feed;
+    struct index *index;
+    struct cleanup *cleanup;
+    enum reg_names names;  /* which names a write may make */
+    int64_t write_wait_ms; /* how long an answer of a write waits for the mirror */
+};
 
 /**
  * The registry path that a request names: split at '/', each element decoded on its own.
@@ -17,9 +47,9 @@ int api_path(struct http_req *req, char **out, struct err_info *why);
 /** Last element of a path that api_path gave; "" for the root. */
 const char *api_name(const char *path);
 /** Set Bobbin-Revision. */
-void api_revision(struct registryd *app, struct http_req *req, int64_t zxid);
+void api_revision(struct api *api, struct http_req *req, int64_t zxid);
 /** Headers of an answer from the mirror: Bobbin-Revision, of all that it shows, and while the store is away Bobbin-Stale. */
-void api_mirror_headers(struct registryd *app, struct http_req *req);
+void api_mirror_headers(struct api *api, struct http_req *req);
 /** Set ETag `"<mzxid>.<pzxid>"`. */
 void api_etag(struct http_req *req, const struct store_stat *stat);
 /** If-Match or If-None-Match names this tag (weak or strong form, list, `*`). */
@@ -27,11 +57,11 @@ bool api_etag_matches(const char *header, const struct store_stat *stat);
 /** mzxid of the first tag of an If-Match header. @return 0; or ERR_CONFLICT for one that is not of our form. */
 int api_etag_mzxid(const char *header, int64_t *mzxid, struct err_info *why);
 /** Answer with an error and count it. */
-void api_refuse(struct registryd *app, struct http_req *req, int code, const struct err_info *why);
+void api_refuse(struct api *api, struct http_req *req, int code, const struct err_info *why);
 /** Whether the mirror is complete. @return 0; ERR_UNAVAILABLE. */
-int api_check_ready(struct registryd *app, struct err_info *why);
+int api_check_ready(struct api *api, struct err_info *why);
 /** The mirror is complete; else the request was answered with ERR_UNAVAILABLE. */
-bool api_ready(struct registryd *app, struct http_req *req);
+bool api_ready(struct api *api, struct http_req *req);
 
 /**
  * The write accessor that the caller holds: X-Bobbin-Accessor, else HTTP Basic.
@@ -53,14 +83,14 @@ int api_write_accessors(struct http_req *req, const char *own_digest, struct acl
 /* ---- checks of the head, before a body is taken (struct http_route.check) ---- */
 
 /** In a secure registry only system accounts administer. @return 0: the caller may; ERR_PERMISSION. */
-int api_may_administer(struct http_req *req, void *app, struct err_info *why);
+int api_may_administer(struct http_req *req, void *api, struct err_info *why);
 /** Who exports, imports and backs up: administrators of a secure registry; else who runs registryd, and
  *  hadoop.registry.admin.users. @return 0: the caller may; ERR_PERMISSION. */
-int api_may_copy(struct http_req *req, void *app, struct err_info *why);
+int api_may_copy(struct http_req *req, void *api, struct err_info *why);
 /** What a PUT says besides its body. @return 0; ERR_UNAVAILABLE: the mirror is not complete; what is wrong with it. */
-int api_check_put(struct http_req *req, void *app, struct err_info *why);
+int api_check_put(struct http_req *req, void *api, struct err_info *why);
 /** What a POST says besides its body. @return as api_check_put. */
-int api_check_post(struct http_req *req, void *app, struct err_info *why);
+int api_check_post(struct http_req *req, void *api, struct err_info *why);
 
 /* One handler a route. */
 void api_get(struct http_req *req, void *arg);        /* api_read.c */

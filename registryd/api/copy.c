@@ -23,7 +23,7 @@
  */
 struct copying {
     struct obj obj;
-    struct registryd *app;
+    struct api *api;
     struct http_req *req; /* NULL: the client has gone */
     struct buf body;      /* of the answer, once known */
     char *dir;            /* backup: where */
@@ -37,11 +37,11 @@ static void on_client_gone(void *arg)
     obj_cast(arg, struct copying, COPY_MAGIC)->req = NULL;
 }
 
-static struct copying *copying_new(struct registryd *app, struct http_req *req)
+static struct copying *copying_new(struct api *api, struct http_req *req)
 {
     struct copying *c = mem_new(struct copying);
     obj_init(&c->obj, COPY_MAGIC);
-    c->app = app;
+    c->api = api;
     c->req = req;
     return c;
 }
@@ -57,18 +57,18 @@ static void copying_free(struct copying *c)
 static void copying_answer(struct copying *c)
 {
     if (c->req && c->err) {
-        api_refuse(c->app, c->req, c->err, &c->why);
+        api_refuse(c->api, c->req, c->err, &c->why);
     } else if (c->req) {
-        api_revision(c->app, c->req, c->zxid ? c->zxid : mirror_newest(c->app->mirror));
+        api_revision(c->api, c->req, c->zxid ? c->zxid : mirror_newest(c->api->mirror));
         http_reply(c->req, 200, "application/json", &c->body);
     }
     copying_free(c);
 }
 
 /* Who runs registryd, and whom hadoop.registry.admin.users names. */
-static bool is_admin(struct registryd *app, const char *user)
+static bool is_admin(struct api *api, const char *user)
 {
-    const char *list = opt_text(daemon_options(app->daemon), OPT_ADMINS);
+    const char *list = opt_text(api->options, OPT_ADMINS);
     mem_auto char *current = reg_current_user();
     bool found = user && strcmp(user, current) == 0;
     char *name;
@@ -81,11 +81,11 @@ static bool is_admin(struct registryd *app, const char *user)
 
 int api_may_copy(struct http_req *req, void *arg, struct err_info *why)
 {
-    struct registryd *app = arg;
+    struct api *api = obj_cast(arg, struct api, API_MAGIC);
     const char *user = http_user(req);
-    if (access_is_secure(app->access))
-        return api_may_administer(req, app, why);
-    if (is_admin(app, user))
+    if (access_is_secure(api->access))
+        return api_may_administer(req, api, why);
+    if (is_admin(api, user))
         return 0;
     return err_set(why, ERR_PERMISSION, user,
                    "only administrators do this: who runs registryd, and hadoop.registry.admin.users");
@@ -95,19 +95,19 @@ int api_may_copy(struct http_req *req, void *arg, struct err_info *why)
 
 void api_export(struct http_req *req, void *arg)
 {
-    struct registryd *app = arg;
+    struct api *api = obj_cast(arg, struct api, API_MAGIC);
     struct err_info why;
     mem_auto char *path = NULL;
-    int err = api_check_ready(app, &why);
+    int err = api_check_ready(api, &why);
     err = err ? err : reg_path_normal(http_param_text(req, EXPORT_PATH), &path, &why);
-    if (!err && !mirror_find(app->mirror, path))
+    if (!err && !mirror_find(api->mirror, path))
         err = err_set(&why, ERR_NOTFOUND, path, "there is no such node");
     if (err) {
-        api_refuse(app, req, err, &why);
+        api_refuse(api, req, err, &why);
         return;
     }
-    api_mirror_headers(app, req);
-    export_reply(req, app->mirror, app->store, path);
+    api_mirror_headers(api, req);
+    export_reply(req, api->mirror, api->store, path);
 }
 
 /* ---- import ---- */
@@ -132,41 +132,41 @@ static void on_imported(void *arg, const struct import_result *r)
     jw_raw(&w, r->failed, r->failed_len);
     jw_object_end(&w);
     c->zxid = r->zxid;
-    mirror_when_applied(c->app->mirror, c->zxid, c->app->write_wait_ms, on_applied, c);
+    mirror_when_applied(c->api->mirror, c->zxid, c->api->write_wait_ms, on_applied, c);
 }
 
 void api_import(struct http_req *req, void *arg)
 {
-    struct registryd *app = arg;
+    struct api *api = obj_cast(arg, struct api, API_MAGIC);
     struct err_info why;
     json_auto json_t *body = NULL;
     bool is_overwrite = http_param_bool(req, IMPORT_OVERWRITE);
     size_t n;
-    if (!api_ready(app, req))
+    if (!api_ready(api, req))
         return;
     const char *bytes = http_body(req, &n);
-    int err = import_read(bytes, n, daemon_options(app->daemon), &body, &why);
+    int err = import_read(bytes, n, api->options, &body, &why);
     if (err) {
-        api_refuse(app, req, err, &why);
+        api_refuse(api, req, err, &why);
         return;
     }
-    struct copying *c = copying_new(app, req);
-    err = import_start(app->store, body, is_overwrite, on_imported, c, &why);
+    struct copying *c = copying_new(api, req);
+    err = import_start(api->store, body, is_overwrite, on_imported, c, &why);
     if (err) {
-        api_refuse(app, req, err, &why);
+        api_refuse(api, req, err, &why);
         copying_free(c);
         return;
     }
-    metric_add(daemon_metrics(app->daemon), M_WRITES, 1);
+    metric_add(api->metrics, M_WRITES, 1);
     http_reply_later(req, on_client_gone, c);
 }
 
 /* ---- backup ---- */
 
 /* The place that a request names: below the directory of backups, by plain names. @param out  free() [out] */
-static int backup_place(struct registryd *app, const char *dir, char **out, struct err_info *why)
+static int backup_place(struct api *api, const char *dir, char **out, struct err_info *why)
 {
-    const struct options *o = daemon_options(app->daemon);
+    const struct options *o = api->options;
     const char *base = opt_text(o, OPT_BACKUP_DIR) ? opt_text(o, OPT_BACKUP_DIR) : opt_text(o, OPT_DATA_DIR);
     size_t base_len = strlen(base) - (str_ends(base, "/") ? 1 : 0);
     if (dir && *dir == '/') {
@@ -202,20 +202,20 @@ static void on_backed_up(void *arg, int err, const struct store_result *r)
 
 void api_backup(struct http_req *req, void *arg)
 {
-    struct registryd *app = arg;
+    struct api *api = obj_cast(arg, struct api, API_MAGIC);
     struct err_info why;
     json_auto json_t *body = NULL;
     char *dir = NULL;
     size_t n;
     const char *bytes = http_body(req, &n);
     int err = json_read(bytes, n, &body, &why);
-    err = err ? err : backup_place(app, json_string_value(json_object_get(body, "dir")), &dir, &why);
+    err = err ? err : backup_place(api, json_string_value(json_object_get(body, "dir")), &dir, &why);
     if (err) {
-        api_refuse(app, req, err, &why);
+        api_refuse(api, req, err, &why);
         return;
     }
-    struct copying *c = copying_new(app, req);
+    struct copying *c = copying_new(api, req);
     c->dir = dir;
     http_reply_later(req, on_client_gone, c);
-    store_backup(app->store, dir, on_backed_up, c);
+    store_backup(api->store, dir, on_backed_up, c);
 }

@@ -41,8 +41,7 @@ static int read_terms(const struct http_req *req, struct find_def *def, struct e
                    "a search needs at least one of api, user, class, protocol, component, id");
 }
 
-static int read_find(struct registryd *app, const struct http_req *req, struct find_def *def,
-                     struct err_info *why)
+static int read_find(struct api *api, const struct http_req *req, struct find_def *def, struct err_info *why)
 {
     const char *cursor = http_param_text(req, FIND_CURSOR);
     bool is_paged = cursor || http_param_given(req, FIND_LIMIT);
@@ -54,25 +53,25 @@ static int read_find(struct registryd *app, const struct http_req *req, struct f
         return err_set(why, ERR_USAGE, "format",
                        "format=http_sd has no pages: it goes with neither limit nor cursor");
     def->limit = def->form == FIND_HTTP_SD ? INT64_MAX : http_param_int(req, FIND_LIMIT);
-    return cursor ? find_cursor_read(app->index, cursor, &def->after, why) : 0;
+    return cursor ? find_cursor_read(api->index, cursor, &def->after, why) : 0;
 }
 
 void api_find(struct http_req *req, void *arg)
 {
-    struct registryd *app = arg;
+    struct api *api = obj_cast(arg, struct api, API_MAGIC);
     struct err_info why;
-    struct find_def def = {.index = app->index, .mirror = app->mirror};
-    if (!api_ready(app, req))
+    struct find_def def = {.index = api->index, .mirror = api->mirror};
+    if (!api_ready(api, req))
         return;
-    int err = read_find(app, req, &def, &why);
-    if (!err && !index_ready(app->index))
+    int err = read_find(api, req, &def, &why);
+    if (!err && !index_ready(api->index))
         err =
             err_set(&why, ERR_UNAVAILABLE, "", "the index of records is being built; try again in a moment");
     if (err) {
-        api_refuse(app, req, err, &why);
+        api_refuse(api, req, err, &why);
         return;
     }
-    metric_add(daemon_metrics(app->daemon), M_FINDS, 1);
-    api_mirror_headers(app, req);
+    metric_add(api->metrics, M_FINDS, 1);
+    api_mirror_headers(api, req);
     find_reply(req, &def);
 }

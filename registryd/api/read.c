@@ -39,7 +39,7 @@ static int read_parameters(const struct http_req *req, struct read_request *r, s
 
 struct strong {
     struct obj obj;
-    struct registryd *app;
+    struct api *api;
     struct http_req *req; /* NULL: the client has gone */
     char *path, *cursor;
     int64_t limit;
@@ -53,7 +53,7 @@ static void strong_closed(void *arg)
 static void strong_reply(const struct strong *s, const struct reg_store_result *r)
 {
     struct view_strong v = {.path = s->path,
-                            .store_id = mirror_store_id(s->app->mirror),
+                            .store_id = mirror_store_id(s->api->mirror),
                             .stat = &r->stat,
                             .bytes = r->data,
                             .names = r->children,
@@ -63,9 +63,9 @@ static void strong_reply(const struct strong *s, const struct reg_store_result *
     struct buf body = BUF_EMPTY;
     view_write_strong(&body, &v);
     int64_t newest = r->stat.mzxid > r->stat.pzxid ? r->stat.mzxid : r->stat.pzxid;
-    int64_t shown = mirror_newest(s->app->mirror);
+    int64_t shown = mirror_newest(s->api->mirror);
     api_etag(s->req, &r->stat);
-    api_revision(s->app, s->req, newest > shown ? newest : shown);
+    api_revision(s->api, s->req, newest > shown ? newest : shown);
     http_reply(s->req, 200, "application/json", &body);
 }
 
@@ -73,7 +73,7 @@ static void on_strong(void *arg, int err, const struct reg_store_result *r)
 {
     struct strong *s = obj_cast(arg, struct strong, STRONG_MAGIC);
     if (s->req && err)
-        api_refuse(s->app, s->req, err, &r->why);
+        api_refuse(s->api, s->req, err, &r->why);
     else if (s->req)
         strong_reply(s, r);
     free(s->path);
@@ -82,31 +82,30 @@ static void on_strong(void *arg, int err, const struct reg_store_result *r)
     free(s);
 }
 
-static void strong_get(struct registryd *app, struct http_req *req, const char *path,
-                       const struct read_request *r)
+static void strong_get(struct api *api, struct http_req *req, const char *path, const struct read_request *r)
 {
     struct strong *s = mem_new(struct strong);
     obj_init(&s->obj, STRONG_MAGIC);
-    s->app = app;
+    s->api = api;
     s->req = req;
     s->path = mem_str(path);
     s->cursor = mem_str(r->cursor);
     s->limit = r->limit;
     http_reply_later(req, strong_closed, s);
-    reg_store_read(app->ops, s->path, on_strong, s);
+    reg_store_read(api->ops, s->path, on_strong, s);
 }
 
 /* ---- reads of the mirror ---- */
 
-static void mirror_get(struct registryd *app, struct http_req *req, const char *path, enum view_form form,
+static void mirror_get(struct api *api, struct http_req *req, const char *path, enum view_form form,
                        const struct read_request *r)
 {
     struct err_info why;
-    const struct mirror_node *node = mirror_find(app->mirror, path);
-    api_mirror_headers(app, req);
+    const struct mirror_node *node = mirror_find(api->mirror, path);
+    api_mirror_headers(api, req);
     if (!node) {
         err_set(&why, ERR_NOTFOUND, path, "there is no such node");
-        api_refuse(app, req, ERR_NOTFOUND, &why);
+        api_refuse(api, req, ERR_NOTFOUND, &why);
         return;
     }
     api_etag(req, &node->stat);
@@ -115,48 +114,48 @@ static void mirror_get(struct registryd *app, struct http_req *req, const char *
         http_reply(req, 304, NULL, NULL);
         return;
     }
-    struct view_def view = {app->mirror, node, path, form, r->limit, r->cursor};
+    struct view_def view = {api->mirror, node, path, form, r->limit, r->cursor};
     view_reply(req, 200, &view);
 }
 
 void api_get(struct http_req *req, void *arg)
 {
-    struct registryd *app = arg;
+    struct api *api = obj_cast(arg, struct api, API_MAGIC);
     struct err_info why;
     struct read_request r = {0};
     mem_auto char *path = NULL;
     int err = api_path(req, &path, &why);
     err = err ? err : read_parameters(req, &r, &why);
     if (err) {
-        api_refuse(app, req, err, &why);
+        api_refuse(api, req, err, &why);
         return;
     }
-    metric_add(daemon_metrics(app->daemon), M_READS, 1);
+    metric_add(api->metrics, M_READS, 1);
     r.follow.path = path;
-    if (access_is_secure(app->access))
+    if (access_is_secure(api->access))
         http_reply_header(req, "Bobbin-Secure", "true");
     if (r.watch)
-        feed_serve(app->feed, req, &r.follow);
-    else if (!api_ready(app, req))
+        feed_serve(api->feed, req, &r.follow);
+    else if (!api_ready(api, req))
         return;
     else if (r.strong)
-        strong_get(app, req, path, &r);
+        strong_get(api, req, path, &r);
     else
-        mirror_get(app, req, path, r.recursive ? VIEW_TREE : VIEW_NODE, &r);
+        mirror_get(api, req, path, r.recursive ? VIEW_TREE : VIEW_NODE, &r);
 }
 
 void api_slider_get(struct http_req *req, void *arg)
 {
-    struct registryd *app = arg;
+    struct api *api = obj_cast(arg, struct api, API_MAGIC);
     struct err_info why;
     const struct read_request all = {.limit = INT64_MAX};
     mem_auto char *path = NULL;
     int err = api_path(req, &path, &why);
     if (err) {
-        api_refuse(app, req, err, &why);
+        api_refuse(api, req, err, &why);
         return;
     }
-    metric_add(daemon_metrics(app->daemon), M_READS, 1);
-    if (api_ready(app, req))
-        mirror_get(app, req, path, VIEW_SLIDER, &all);
+    metric_add(api->metrics, M_READS, 1);
+    if (api_ready(api, req))
+        mirror_get(api, req, path, VIEW_SLIDER, &all);
 }

@@ -23,7 +23,7 @@ enum write_kind { WRITE_BIND, WRITE_MKNODE, WRITE_DELETE };
  */
 struct write {
     struct obj obj;
-    struct registryd *app;
+    struct api *api;
     struct http_req *req; /* NULL: the client has gone */
     enum write_kind kind;
     char *path;
@@ -72,20 +72,16 @@ static void reply_flag(struct write *w, int status, const char *member)
 static void reply_bound(struct write *w, bool applied)
 {
     int status = w->changed ? 201 : 200;
-    const struct mirror_node *node = applied ? mirror_find(w->app->mirror, w->path) : NULL;
+    const struct mirror_node *node = applied ? mirror_find(w->api->mirror, w->path) : NULL;
     if (node && node->stat.mzxid == w->stat.mzxid) {
-        struct view_def view = {w->app->mirror,
-                                node,
-                                w->path,
-                                VIEW_NODE,
-                                opt_int(daemon_options(w->app->daemon), LIMIT_CHILDREN),
-                                NULL};
+        struct view_def view = {
+            w->api->mirror, node, w->path, VIEW_NODE, opt_int(w->api->options, LIMIT_CHILDREN), NULL};
         api_etag(w->req, &node->stat);
         view_reply(w->req, status, &view);
         return;
     }
     struct view_strong v = {.path = w->path,
-                            .store_id = mirror_store_id(w->app->mirror),
+                            .store_id = mirror_store_id(w->api->mirror),
                             .stat = &w->stat,
                             .bytes = w->record.bytes};
     struct buf body = BUF_EMPTY;
@@ -98,7 +94,7 @@ static void on_applied(void *arg, int err)
 {
     struct write *w = obj_cast(arg, struct write, WRITE_MAGIC);
     if (w->req) {
-        api_revision(w->app, w->req, w->zxid);
+        api_revision(w->api, w->req, w->zxid);
         if (err)
             http_reply_header(w->req, "Bobbin-Applied", "false");
         switch (w->kind) {
@@ -113,7 +109,7 @@ static void on_applied(void *arg, int err)
 static void write_refuse(struct write *w, int err, const struct err_info *why)
 {
     if (w->req)
-        api_refuse(w->app, w->req, err, why);
+        api_refuse(w->api, w->req, err, why);
     write_free(w);
 }
 
@@ -123,8 +119,8 @@ static bool is_followed(const struct write *w)
     const char *slash = strrchr(w->path, '/');
     mem_auto char *parent = slash == w->path ? mem_str("/") : mem_strn(w->path, (size_t)(slash - w->path));
     bool is_made = w->changed && w->kind != WRITE_DELETE;
-    return !w->as_accessor || mirror_find(w->app->mirror, w->path) ||
-           (is_made && mirror_find(w->app->mirror, parent));
+    return !w->as_accessor || mirror_find(w->api->mirror, w->path) ||
+           (is_made && mirror_find(w->api->mirror, parent));
 }
 
 /* hadoop.registry.path.names=zookeeper lets such names pass. */
@@ -148,7 +144,7 @@ static void say_what_is_missing(const struct write *w, struct err_info *why)
     *end = '\0';
     for (char *at = strchr(parent + 1, '/'); at && !w->as_accessor; at = strchr(at + 1, '/')) {
         *at = '\0';
-        if (!mirror_find(w->app->mirror, parent))
+        if (!mirror_find(w->api->mirror, parent))
             break;
         *at = '/';
     }
@@ -192,9 +188,9 @@ static void on_written(void *arg, int err, const struct reg_store_result *r)
     if (w->changed && w->kind != WRITE_DELETE)
         warn_of_long_name(w->path);
     w->stat = r->stat;
-    w->zxid = r->zxid ? r->zxid : mirror_newest(w->app->mirror);
+    w->zxid = r->zxid ? r->zxid : mirror_newest(w->api->mirror);
     if (is_followed(w))
-        mirror_when_applied(w->app->mirror, w->zxid, w->app->write_wait_ms, on_applied, w);
+        mirror_when_applied(w->api->mirror, w->zxid, w->api->write_wait_ms, on_applied, w);
     else
         on_applied(w, 0);
 }
@@ -241,47 +237,46 @@ static int read_flags(struct http_req *req, struct write *w, struct err_info *wh
 }
 
 /* Everything a write may say besides its body. @return 0 and *out, also on failure to be freed. */
-static int write_parse(struct registryd *app, struct http_req *req, enum write_kind kind, struct write **out,
+static int write_parse(struct api *api, struct http_req *req, enum write_kind kind, struct write **out,
                        struct err_info *why)
 {
     struct write *w = *out = mem_new(struct write);
     obj_init(&w->obj, WRITE_MAGIC);
-    w->app = app;
+    w->api = api;
     w->req = req;
     w->kind = kind;
-    int err = api_check_ready(app, why);
+    int err = api_check_ready(api, why);
     err = err ? err : api_path(req, &w->path, why);
     err = err ? err : read_flags(req, w, why);
-    if (!err && access_is_secure(app->access))
+    if (!err && access_is_secure(api->access))
         err = api_accessor(req, &w->pair, &w->digest, why);
     return err ? err : api_write_accessors(req, w->digest, &w->more, why);
 }
 
-static int check_write(struct registryd *app, struct http_req *req, enum write_kind kind,
-                       struct err_info *why)
+static int check_write(struct api *api, struct http_req *req, enum write_kind kind, struct err_info *why)
 {
     struct write *w;
-    int err = write_parse(app, req, kind, &w, why);
+    int err = write_parse(api, req, kind, &w, why);
     write_free(w);
     return err;
 }
 
 int api_check_put(struct http_req *req, void *arg, struct err_info *why)
 {
-    return check_write(arg, req, WRITE_BIND, why);
+    return check_write(obj_cast(arg, struct api, API_MAGIC), req, WRITE_BIND, why);
 }
 
 int api_check_post(struct http_req *req, void *arg, struct err_info *why)
 {
-    return check_write(arg, req, WRITE_MKNODE, why);
+    return check_write(obj_cast(arg, struct api, API_MAGIC), req, WRITE_MKNODE, why);
 }
 
 /* @return new, or NULL: answered. */
-static struct write *write_read(struct registryd *app, struct http_req *req, enum write_kind kind)
+static struct write *write_read(struct api *api, struct http_req *req, enum write_kind kind)
 {
     struct err_info why;
     struct write *w;
-    int err = write_parse(app, req, kind, &w, &why);
+    int err = write_parse(api, req, kind, &w, &why);
     if (!err)
         return w;
     write_refuse(w, err, &why);
@@ -294,7 +289,7 @@ static void write_go_by(struct write *w, struct reg_store *ops)
                                         .flags = w->flags,
                                         .cond = w->cond,
                                         .more = &w->more.acl,
-                                        .seems_missing = !mirror_find(w->app->mirror, w->path)};
+                                        .seems_missing = !mirror_find(w->api->mirror, w->path)};
     bool parents = w->flags & REG_CREATE_PARENTS;
     switch (w->kind) {
     case WRITE_BIND: reg_store_bind(ops, w->path, &binding, on_written, w); break;
@@ -306,7 +301,7 @@ static void write_go_by(struct write *w, struct reg_store *ops)
 static void write_go_as_accessor(struct write *w)
 {
     struct err_info why = {0};
-    int err = accessors_take(w->app->accessors, w->pair, &w->session, &why);
+    int err = accessors_take(w->api->accessors, w->pair, &w->session, &why);
     w->as_accessor = true;
     if (err)
         write_refuse(w, err, &why);
@@ -319,7 +314,7 @@ static void write_go(struct write *w)
     if (w->as_accessor)
         write_go_as_accessor(w);
     else
-        write_go_by(w, w->app->ops);
+        write_go_by(w, w->api->ops);
 }
 
 /* What the ACLs let: an overwrite that was judged by the node stays one, a making that was judged by the parent too. */
@@ -351,37 +346,36 @@ static enum access_kind access_of(const struct write *w)
 /* The request is complete: from here on it goes on without its client. */
 static void write_begin(struct write *w)
 {
-    struct registryd *app = w->app;
+    struct api *api = w->api;
     struct access_question q = {access_of(w), w->path, http_user(w->req), w->digest};
-    bool is_free = access_is_free(app->access, &q);
-    metric_add(daemon_metrics(app->daemon), M_WRITES, 1);
+    bool is_free = access_is_free(api->access, &q);
+    metric_add(api->metrics, M_WRITES, 1);
     if (!is_free)
-        access_ask(app->access, &q, on_access, w);
+        access_ask(api->access, &q, on_access, w);
     http_reply_later(w->req, on_client_gone, w);
     if (is_free)
         write_go(w);
 }
 
 /* Body to a checked record. @return 0 and *out. */
-static int read_record(struct registryd *app, struct http_req *req, struct reg_checked *out,
-                       struct err_info *why)
+static int read_record(struct api *api, struct http_req *req, struct reg_checked *out, struct err_info *why)
 {
     size_t n;
     const char *body = http_body(req, &n);
     if (!n)
         return err_set(why, ERR_RECORD, "", "the body is empty: a record was expected");
-    int err = limits_read(daemon_options(app->daemon), body, n, out, why);
+    int err = limits_read(api->options, body, n, out, why);
     return err == ERR_NORECORD ? err_set(why, ERR_RECORD, "", "the body is no service record") : err;
 }
 
 void api_put(struct http_req *req, void *arg)
 {
-    struct registryd *app = arg;
+    struct api *api = obj_cast(arg, struct api, API_MAGIC);
     struct err_info why;
-    struct write *w = write_read(app, req, WRITE_BIND);
+    struct write *w = write_read(api, req, WRITE_BIND);
     if (!w)
         return;
-    int err = read_record(app, req, &w->record, &why);
+    int err = read_record(api, req, &w->record, &why);
     if (err) {
         write_refuse(w, err, &why);
         return;
@@ -392,7 +386,7 @@ void api_put(struct http_req *req, void *arg)
 void api_post(struct http_req *req, void *arg)
 {
     struct err_info why;
-    struct write *w = write_read(arg, req, WRITE_MKNODE);
+    struct write *w = write_read(obj_cast(arg, struct api, API_MAGIC), req, WRITE_MKNODE);
     if (!w)
         return;
     if (w->cond.kind == REG_IF_NONE) {
@@ -406,7 +400,7 @@ void api_post(struct http_req *req, void *arg)
 
 void api_delete(struct http_req *req, void *arg)
 {
-    struct write *w = write_read(arg, req, WRITE_DELETE);
+    struct write *w = write_read(obj_cast(arg, struct api, API_MAGIC), req, WRITE_DELETE);
     if (w)
         write_begin(w);
 }

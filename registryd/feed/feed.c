@@ -83,9 +83,9 @@ static void on_synced(void *arg)
 static void on_change(void *arg, enum mirror_change kind, const char *path, const struct mirror_node *node,
                       const char *old_data, size_t old_len, int64_t zxid)
 {
+    struct feed *f = obj_cast(arg, struct feed, FEED_MAGIC);
     (void)old_data;
     (void)old_len;
-    struct feed *f = obj_cast(arg, struct feed, FEED_MAGIC);
     struct buf line = BUF_EMPTY;
     if (kind == MIRROR_PUT)
         lines_put(&line, path, node, mirror_store_id(f->mirror));
@@ -108,8 +108,8 @@ static void on_applied(void *arg, int64_t zxid)
 /* The store went away or came back: followers are told at once. */
 static void on_stale(void *arg, const struct err_info *why)
 {
-    (void)why;
     wake_all(obj_cast(arg, struct feed, FEED_MAGIC));
+    (void)why;
 }
 
 static const struct mirror_listener listener = {

@@ -107,15 +107,15 @@ static void keep_newest(struct mark_file *f)
 
 static void on_applied(void *arg, int64_t zxid)
 {
-    (void)zxid;
     keep_newest(obj_cast(arg, struct mark_file, MARK_FILE_MAGIC));
+    (void)zxid;
 }
 
 static void on_change(void *arg, enum mirror_change kind, const char *path, const struct mirror_node *node,
                       const char *old_data, size_t old_len, int64_t zxid)
 {
-    (void)kind, (void)path, (void)node, (void)old_data, (void)old_len, (void)zxid;
     keep_newest(obj_cast(arg, struct mark_file, MARK_FILE_MAGIC));
+    (void)kind, (void)path, (void)node, (void)old_data, (void)old_len, (void)zxid;
 }
 
 static const struct mirror_listener listener = {

@@ -485,10 +485,10 @@ static void on_synced(void *arg)
 static void on_change(void *arg, enum mirror_change kind, const char *path, const struct mirror_node *node,
                       const char *old_data, size_t old_len, int64_t zxid)
 {
+    struct index *ix = obj_cast(arg, struct index, INDEX_MAGIC);
     (void)old_data;
     (void)old_len;
     (void)zxid;
-    struct index *ix = obj_cast(arg, struct index, INDEX_MAGIC);
     if (kind == MIRROR_PUT)
         index_node(ix, path, node);
     else if (entry_of(node))
