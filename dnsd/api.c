@@ -70,7 +70,8 @@ static void on_revision(void *arg, int err)
     buf_auto struct buf frozen = BUF_EMPTY;
     bool is_frozen = dnsd_serials_frozen(s->app, &frozen);
     if (err == ERR_TIMEOUT)
-        err_set(&why, err, "revision", "not answered from yet; the names answered now are those of %s%s%s",
+        err_set(&why, err, "revision",
+                "this revision is not visible in answers yet; the names answered now are those of %s%s%s",
                 state.revision, is_frozen ? ": " : "", buf_cstr(&frozen));
     else if (err == ERR_GONE)
         err_set(&why, err, "revision", "this revision is of another store; names are answered from %s",
@@ -86,7 +87,7 @@ static void on_revision(void *arg, int err)
 
 void dnsd_api_sync(struct http_req *req, void *arg)
 {
-    struct dnsd *app = arg;
+    struct dnsd *app = obj_cast(arg, struct dnsd, DNSD_MAGIC);
     struct err_info why;
     const char *revision = http_param_text(req, SYNC_REVISION);
     struct sync *s = mem_new(struct sync);
@@ -127,7 +128,7 @@ static void write_zone(struct jw *w, const struct dnsd *app, const struct zone_i
 
 void dnsd_api_zones(struct http_req *req, void *arg)
 {
-    struct dnsd *app = arg;
+    struct dnsd *app = obj_cast(arg, struct dnsd, DNSD_MAGIC);
     const struct zone_version *v = zoneset_current(app->zones);
     struct buf body = BUF_EMPTY;
     struct jw w = jw_on(&body);
@@ -147,7 +148,7 @@ void dnsd_api_zones(struct http_req *req, void *arg)
 
 void dnsd_api_stats(struct http_req *req, void *arg)
 {
-    struct dnsd *app = arg;
+    struct dnsd *app = obj_cast(arg, struct dnsd, DNSD_MAGIC);
     struct follow_state state;
     struct net_counts counts;
     struct zoneset_memory memory;
@@ -177,17 +178,19 @@ void dnsd_api_stats(struct http_req *req, void *arg)
     http_reply(req, 200, "application/json", &body);
 }
 
-/* ---- orders ---- */
+/* ---- reload and release ---- */
 
-/* What was asked for is done, but not seen, and will not be soon. */
+/* The change is applied, but readers will not see it soon. */
 static void reply_frozen(struct http_req *req, const struct dnsd *app)
 {
     buf_auto struct buf text = BUF_EMPTY;
     struct err_info why;
     if (!dnsd_serials_frozen(app, &text))
-        buf_add_str(&text,
-                    "an image of the last run is answered from until its records, or the registry, are read");
-    err_set(&why, ERR_UNAVAILABLE, "dnsd", "taken in, and not answered from yet: %s", buf_cstr(&text));
+        buf_add_str(
+            &text,
+            "answers come from the image of the last run until its records, or the registry, are read");
+    err_set(&why, ERR_UNAVAILABLE, "dnsd", "the change is applied, but not visible in answers yet: %s",
+            buf_cstr(&text));
     http_reply_error(req, ERR_UNAVAILABLE, &why);
 }
 
@@ -238,9 +241,10 @@ static void on_release_left(void *arg)
 
 void dnsd_api_release(struct http_req *req, void *arg)
 {
+    struct dnsd *app = obj_cast(arg, struct dnsd, DNSD_MAGIC);
     struct released *r = mem_new(struct released);
     obj_init(&r->obj, RELEASED_MAGIC);
-    r->app = arg;
+    r->app = app;
     r->req = req;
     http_reply_later(req, on_release_left, r);
     follow_release(r->app->follow, on_released, r);
@@ -302,9 +306,10 @@ static void on_reloaded(void *arg, int err, const struct masters_outcome *outcom
 
 void dnsd_api_reload(struct http_req *req, void *arg)
 {
+    struct dnsd *app = obj_cast(arg, struct dnsd, DNSD_MAGIC);
     struct reload *r = mem_new(struct reload);
     obj_init(&r->obj, RELOAD_MAGIC);
-    r->app = arg;
+    r->app = app;
     r->req = req;
     r->net_err = dnsd_net_reload(r->app, &r->why);
     http_reply_later(req, on_reload_gone, r);
@@ -327,7 +332,7 @@ static void collect_forward(const struct forward *f, struct metrics *m)
 
 void dnsd_collect(void *arg)
 {
-    struct dnsd *app = arg;
+    struct dnsd *app = obj_cast(arg, struct dnsd, DNSD_MAGIC);
     struct metrics *m = daemon_metrics(app->daemon);
     struct follow_state state;
     struct net_counts counts;

@@ -31,7 +31,7 @@ uint64_t dnsd_oldest_dump(const struct dnsd *app)
 
 static int on_rr(void *owner, const struct zone_rr *rr)
 {
-    struct dump *d = owner;
+    struct dump *d = obj_cast(owner, struct dump, DUMP_MAGIC);
     rr_text(rr, &d->text);
     return 0;
 }
@@ -61,8 +61,8 @@ static void on_closed(void *arg)
 
 void dnsd_api_dump(struct http_req *req, void *arg)
 {
+    struct dnsd *app = obj_cast(arg, struct dnsd, DNSD_MAGIC);
     static const struct http_stream_ops ops = {.read = on_read, .closed = on_closed};
-    struct dnsd *app = arg;
     const char *name = http_param_text(req, DUMP_ZONE);
     struct err_info why;
     uint8_t apex[NAME_MAX_LEN];

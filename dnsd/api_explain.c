@@ -16,8 +16,9 @@
 #include <string.h>
 
 #define EXPLAIN_MAGIC OBJ_MAGIC('E', 'X', 'P', 'L')
+#define SECTION_MAGIC OBJ_MAGIC('S', 'E', 'C', 'T')
 
-/** Registry records that are told; the others are counted. */
+/** Registry records that are listed; the others are counted. */
 #define MAX_SOURCES 100
 
 /*
@@ -26,7 +27,7 @@
  *   sources   registry records that give, or could have given, the name or one it is an alias of: path, what they give, why not
  *   rrsets    what the zone holds at the name
  *   chain     each name on the way to the answer, what the zone holds there, and why the next step follows
- *   answer    what a client is told; who is asked instead
+ *   answer    what a client gets; who is asked instead
  *   stale     why that may be old, as a sentence, or null
  *   missing   where the chain ends, as a sentence; null when there is an answer
  */
@@ -40,7 +41,7 @@ struct explain {
     struct explain_chain chain; /* as of the beginning: which records are looked for */
     struct buf body;
     struct jw w;
-    size_t n_sources, n_told;
+    size_t n_sources, n_listed;
     const char *reason; /* of the last source that gave nothing */
     bool is_uncovered;  /* a source gives the name, and no zone covers it */
     /* Of the record that is looked at: */
@@ -104,7 +105,7 @@ static void on_none(void *arg, const uint8_t *owner, const char *reason)
 
 static void write_source(struct explain *e, const char *path)
 {
-    e->n_told++;
+    e->n_listed++;
     jw_object(&e->w);
     jw_kstr(&e->w, "path", path);
     jw_key(&e->w, "gives");
@@ -139,20 +140,22 @@ static void on_record(void *arg, const char *path, const char *packed, size_t le
 
 /* One section of the answer as an array. */
 struct section {
+    struct obj obj;
     struct explain *e;
     int number;
 };
 
 static void on_answer_rr(void *arg, int section, const char *text)
 {
-    const struct section *s = arg;
+    const struct section *s = obj_cast(arg, struct section, SECTION_MAGIC);
     if (section == s->number)
         jw_str(&s->e->w, text);
 }
 
 static void write_section(struct explain *e, const char *key, int number, const uint8_t *msg, size_t len)
 {
-    struct section s = {e, number};
+    struct section s = {.e = e, .number = number};
+    obj_init(&s.obj, SECTION_MAGIC);
     jw_key(&e->w, key);
     jw_array(&e->w);
     message_each_rr(msg, len, on_answer_rr, &s);
@@ -179,7 +182,7 @@ static const char *relayed_word(enum answer_hand_off hand_off)
     }
 }
 
-/* What is told in place of what we would ask ourselves with these options. */
+/* The answer that a client gets with the options in force. */
 static void write_answer(struct explain *e, const struct zone_version *v, struct answer *a,
                          unsigned *n_answers)
 {
@@ -273,7 +276,7 @@ static void finish(struct explain *e)
     struct answer a;
     unsigned n_answers;
     jw_array_end(&e->w);
-    jw_kint(&e->w, "moreSources", (int64_t)(e->n_sources - e->n_told));
+    jw_kint(&e->w, "moreSources", (int64_t)(e->n_sources - e->n_listed));
     explain_follow(v, e->name, e->qtype, &e->chain);
     jw_kint(&e->w, "version", (int64_t)zone_version_number(v));
     explain_write_chain(&e->chain, &e->w);
@@ -324,12 +327,13 @@ static int read_request(struct http_req *req, struct explain *e, struct err_info
 
 void dnsd_api_explain(struct http_req *req, void *arg)
 {
+    struct dnsd *app = obj_cast(arg, struct dnsd, DNSD_MAGIC);
     static const struct walk_ops ops = {.record = on_record, .done = on_done};
     struct explain *e = mem_new(struct explain);
     struct err_info why;
     char name[NAME_TEXT_MAX], type[16];
     obj_init(&e->obj, EXPLAIN_MAGIC);
-    e->app = arg;
+    e->app = app;
     e->req = req;
     if (read_request(req, e, &why)) {
         http_reply_error(req, why.code, &why);
