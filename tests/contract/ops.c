@@ -129,7 +129,7 @@ static int do_purge(struct reg_blocking *b, char **w, struct outcome *out, struc
     struct reg_found *found = NULL;
     size_t n = 0;
 
-    for (size_t i = 0; i < sizeof(policies) / sizeof(*policies); i++)
+    for (size_t i = 0; i < sizeof policies / sizeof *policies; i++)
         if (strcmp(w[4], policies[i]) == 0)
             what.policy = (enum reg_purge_policy)i;
     int err = reg_blocking_purge(b, &what, &found, &n, why);
@@ -194,7 +194,7 @@ static bool answer(struct reg_blocking *b, char *line)
 
     for (char *word = strsep(&line, "\t"); word && n < WORDS_MAX; word = strsep(&line, "\t"))
         words[n++] = word;
-    for (size_t i = 0; i < sizeof(operations) / sizeof(*operations); i++) {
+    for (size_t i = 0; i < sizeof operations / sizeof *operations; i++) {
         struct outcome out = {NULL};
         struct err_info why = {0};
 

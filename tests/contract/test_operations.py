@@ -57,7 +57,7 @@ def zk():
         yield server
 
 
-def test_a_root_without_parent_is_told(zk):
+def test_a_root_without_parent_is_reported(zk):
     """AD7: the root is made, its parents are not; registryd says so and is not ready."""
     registry = Registry(store=f"zk://{zk.address}/no/parent")
     try:
@@ -90,7 +90,7 @@ def failed_tries(registry):
     return int(re.search(r"^registry_setup_failed_total (\d+)$", text, re.M).group(1))
 
 
-def test_a_zookeeper_that_knows_no_sasl_ids_is_told():
+def test_a_zookeeper_that_knows_no_sasl_ids_is_reported():
     """Section 6.5: without its SASL provider ZooKeeper refuses every ACL with such an id. It is tried each second and said each minute."""
     options = {"hadoop.registry.secure": "true", "hadoop.registry.kerberos.realm": "R", "hadoop.registry.client.auth": "digest",
                "hadoop.registry.client.auth.id": "id", "hadoop.registry.client.auth.password": "pass",

@@ -126,7 +126,7 @@ def test_ad4_ad9_a_registry_without_root(registry, library, clean):
 
 
 def test_ad9_after_the_stop():
-    """What waits when registryd is told to stop is refused as Hadoop's services refuse: by REST and by the C API."""
+    """A request that waits when registryd is asked to stop is refused as Hadoop's services refuse: by REST and by the C API."""
     with zookeeper.Server() as zk, Proxy(zk.port) as proxy:
         with Registry(store=f"zk://127.0.0.1:{proxy.port}/registry") as registry:
             proxy.hold("both")

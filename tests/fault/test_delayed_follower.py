@@ -70,7 +70,7 @@ class Writer(threading.Thread):
         try:
             for step in range(N_STEPS):
                 self.step(step)
-        except BaseException as error:  # told by the test, which joins this thread
+        except BaseException as error:  # raised by the test, which joins this thread
             self.error = error
 
     def step(self, step):

@@ -80,7 +80,7 @@ class World:
             wait_for(lambda: registry.registry("GET", "/", query="consistency=strong").status == 200, "the store answers")
 
     def put(self, number, registry=None, path=WEB):
-        """Bind until it is acknowledged, as a client would that is told 503; the answer."""
+        """Bind until it is acknowledged, as a client would that gets 503; the answer."""
         name = "web" if path == WEB else "more"
 
         def bound():
@@ -102,7 +102,7 @@ class World:
         assert self.reg.dig(NAME) == [f"127.77.0.{number}"]
         wait_for(lambda: "EDE" not in dig_full(self.reg.dns_port, NAME), "the answer is not called old")
 
-    def told(self, event, daemon=None):
+    def logged(self, event, daemon=None):
         return len([e for e in (daemon or self.reg.registryd).events if e["event"] == event])
 
 
@@ -125,7 +125,7 @@ def world(made):
     assert made.our_pids() == made.pids, "nothing of ours was restarted"
     made.current()
     for registry in (made.reg, made.other):
-        assert bool(made.told("store_went_back", registry.registryd)) == made.went_back, "a fault was taken for an older state"
+        assert bool(made.logged("store_went_back", registry.registryd)) == made.went_back, "a fault was taken for an older state"
 
 
 class Writer(threading.Thread):
@@ -205,7 +205,7 @@ def test_the_sessions_expire_while_registryd_stands_still(world):
     world.answers(world.bind(1), 1)
     wait_for(lambda: len(sessions(world)) == 4, "two sessions for each of the two registries, and none from before")
     before = sessions(world)
-    expired = world.told("zk_expired")
+    expired = world.logged("zk_expired")
     process = world.reg.registryd.process
     process.send_signal(signal.SIGSTOP)
     try:
@@ -215,7 +215,7 @@ def test_the_sessions_expire_while_registryd_stands_still(world):
     finally:
         process.send_signal(signal.SIGCONT)
     world.answers(newest, 2)
-    wait_for(lambda: world.told("zk_expired") >= expired + 2, "both sessions were replaced")
+    wait_for(lambda: world.logged("zk_expired") >= expired + 2, "both sessions were replaced")
     world.delete(f"{BASE}/ctr-1-1-1-2", world.other)
     wait_for(lambda: shown(world.reg, f"{BASE}/ctr-1-1-1-2") is None, "what is deleted goes")
     world.answers(world.bind(4), 4)
@@ -256,8 +256,8 @@ def test_all_are_down_for_a_while(world):
 
 
 def test_only_the_following_session_is_cut_off(world):
-    doomed = f"{BASE}/ctr-1-1-1-2"
-    world.bind(9, path=doomed)
+    deleted = f"{BASE}/ctr-1-1-1-2"
+    world.bind(9, path=deleted)
     world.answers(world.bind(1), 1)
     for proxy in world.proxies:
         proxy.hold("both")
@@ -268,7 +268,7 @@ def test_only_the_following_session_is_cut_off(world):
         assert written.headers["Bobbin-Applied"] == "false", "the writing session goes on, the mirror does not"
         assert shown(world.reg, WEB) == "127.77.0.1"
         wait_for(lambda: shown(world.reg, WEB, "consistency=strong") == "127.77.0.2", "the store has it")
-        world.delete(doomed, world.other)
+        world.delete(deleted, world.other)
         last = world.bind(3, world.other, f"{BASE}/ctr-1-1-1-3")
         assert world.reg.dig(NAME) == ["127.77.0.1"]
     finally:
@@ -276,7 +276,7 @@ def test_only_the_following_session_is_cut_off(world):
             proxy.release("both")
     world.answers(last, 2)
     wait_for(lambda: not is_old(world.reg.registry("GET", WEB)), "what is read is current")
-    assert shown(world.reg, doomed) is None
+    assert shown(world.reg, deleted) is None
     assert shown(world.reg, f"{BASE}/ctr-1-1-1-3") == "127.77.0.3"
 
 
@@ -298,7 +298,7 @@ def test_an_old_snapshot_is_put_back(world):
     world.delete(returned)
     late = world.bind(2)
     world.answers(late, 2)
-    n_read = world.told("feed_synced", world.reg.dnsd)
+    n_read = world.logged("feed_synced", world.reg.dnsd)
     wait_for(lambda: shown(world.other, WEB) == "127.77.0.2", "the other has it")
     for server in world.servers:
         server.kill()
@@ -308,13 +308,13 @@ def test_an_old_snapshot_is_put_back(world):
     world.went_back = True
     world.current()
     for registry in (world.reg, world.other):
-        wait_for(lambda: world.told("store_went_back", registry.registryd), "it has seen that the store went back")
+        wait_for(lambda: world.logged("store_went_back", registry.registryd), "it has seen that the store went back")
         assert (shown(registry, WEB), shown(registry, lost), shown(registry, returned)) == ("127.77.0.1", None, "127.77.0.8")
         refused = registry.registry("GET", "/", query=f"watch=true&since={late}")
         assert refused.status == 410, refused
     now = world.bind(1)
     assert now.rsplit(".", 1)[0] != late.rsplit(".", 1)[0], "a revision of before could be taken for one of after"
     world.answers(now, 1)
-    assert world.told("feed_synced", world.reg.dnsd) == n_read + 1, "dnsd has read it anew, once"
+    assert world.logged("feed_synced", world.reg.dnsd) == n_read + 1, "dnsd has read it anew, once"
     assert request(world.reg.dns_http_port, "GET", f"/sync?revision={late}&timeout=1s").status == 410
     world.answers(world.bind(5), 5)

@@ -140,12 +140,8 @@ class Bed:
                 lines += [{"type": "put", "path": PATH, "revision": f"{STORE}.{self.n}", "time": 0, "size": 1, "children": 0,
                            "service": self.record()},
                           {"type": "progress", "oldest": f"{STORE}.1", "store": STORE, "revision": f"{STORE}.{self.n}"}]
-<<<<<<< HEAD
-            self.follower.tell(*lines)
-            wait_for(lambda: self.dns.metric("dnsd_zones_frozen") == 1 or self.is_synced(), "the changes are taken")
-=======
             self.follower.emit(*lines)
->>>>>>> f5fc484 (tests: words of the store's tests and of the Python kit)
+            wait_for(lambda: self.dns.metric("dnsd_zones_frozen") == 1 or self.is_synced(), "the changes are taken")
             self.look()
 
     def change_many(self):

@@ -1,4 +1,4 @@
-"""A follower that does not read: it costs registryd little, is told that it is gone, and the others notice nothing."""
+"""A follower that does not read: it costs registryd little, gets `gone`, and the others notice nothing."""
 import socket
 import time
 
@@ -15,7 +15,7 @@ def memory(daemon):
 
 
 class Idler:
-    """A follower that reads nothing until it is told to."""
+    """A follower that reads nothing until the test lets it."""
 
     def __init__(self, port):
         self.socket = socket.socket()
@@ -36,7 +36,7 @@ class Idler:
         return bytes(text)
 
 
-def test_a_follower_that_reads_nothing_costs_little_and_is_told():
+def test_a_follower_that_reads_nothing_costs_little_and_gets_gone():
     ring, pad = 1 << 18, "x" * 100000
     with Registry(options={"registryd": {"hadoop.registry.feed.ring-size": str(ring)}}) as reg:
         idler = Idler(reg.registry_port)
@@ -44,7 +44,7 @@ def test_a_follower_that_reads_nothing_costs_little_and_is_told():
             reader.until("sync")
 
             def write(n):
-                """Memory after n changes, each of which the one that reads has been told."""
+                """Memory after n changes, each of which the reading follower has got."""
                 for _ in range(n):
                     revision = reg.bind(PATH, {**RECORD, "pad": pad}).headers["Bobbin-Revision"]
                     while reader.line()["revision"] != revision:

@@ -29,7 +29,7 @@ def stack(zk):
 
 
 class Writer(threading.Thread):
-    """Binds records until one is refused, or until told to end; notes what was acknowledged."""
+    """Binds records until one is refused, or until asked to end; notes what was acknowledged."""
 
     def __init__(self, stack, number):
         super().__init__(daemon=True)

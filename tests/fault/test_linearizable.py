@@ -1,4 +1,4 @@
-"""What clients of two registryd on one ZooKeeper are told can have happened in some order, whatever breaks meanwhile."""
+"""The answers that clients of two registryd on one ZooKeeper get can have happened in some order, whatever breaks meanwhile."""
 import pytest
 
 import linear
@@ -35,7 +35,7 @@ HISTORIES = {
 
 
 @pytest.mark.parametrize("name", HISTORIES)
-def test_the_checker_tells_them_apart(name):
+def test_the_checker_judges_each_history(name):
     is_possible, rows = HISTORIES[name]
     where = linear.check([Op(*row) for row in rows])
     assert (where is None) == is_possible, where

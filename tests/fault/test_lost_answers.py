@@ -1,4 +1,4 @@
-"""A ZooKeeper connection that breaks after a write was sent: nobody else's write is undone, and nobody is told what did not happen.
+"""A ZooKeeper connection that breaks after a write was sent: nobody else's write is undone, and no client gets a false answer.
 
 One registryd reaches ZooKeeper through a proxy that keeps the answers back; another one, beside it, writes meanwhile.
 """
@@ -160,7 +160,7 @@ def test_a_condition_means_the_node_and_not_its_version(pair):
     assert pair.now()[0] == "127.77.0.2"
 
 
-def test_two_are_not_both_told_that_they_made_one_step(pair):
+def test_two_do_not_both_succeed_with_one_step(pair):
     """The other does the very same while the first one's request is lost: equal bytes do not say whose they are."""
     def race(write, text):
         others = []

@@ -8,7 +8,7 @@ import org.apache.hadoop.registry.server.dns.RegistryDNSServer;
 
 /**
  * Hadoop's RegistryDNS in two forms: `dns-server` is the whole program, which follows ZooKeeper; `dns-names` is only the part
- * that answers, told of records by `dns-register` and `dns-delete`. Each starts anew with the key=value settings it is given;
+ * that answers, which gets records by `dns-register` and `dns-delete`. Each starts anew with the key=value settings it is given;
  * nothing of them is stopped before the Java process is, since RegistryDNS does not stop.
  */
 class Dns {

@@ -74,29 +74,29 @@ def applied(stack, path, status=200):
                     f"registryd answers {status} for {path}")
 
 
-def test_java_binds_and_we_resolve_answer_and_tell(stack, java):
+def test_java_binds_and_we_resolve_answer_and_feed(stack, java):
     path = f"{COMPONENTS}/ctr-e02-1524525041218-0001-01-000002"
     record = container("web-0", "web", "127.77.3.3")
     with Feed(stack) as feed:
         feed.until("sync")
         java("mknode", COMPONENTS, "true")
         java("bind", path, text_of(record), 0)
-        told = wait_for(lambda: next((x for x in [feed.line()] if x.get("path") == path), None), "the feed tells of it")
-        assert told["type"] == "put" and told["service"] == record
+        line = wait_for(lambda: next((x for x in [feed.line()] if x.get("path") == path), None), "the feed has it")
+        assert line["type"] == "put" and line["service"] == record
         answer = applied(stack, path)
         assert answer.json["service"] == record
-        stack.sync(told["revision"])
+        stack.sync(line["revision"])
         assert stack.dig("web-0.shop.alice.bobbin.test") == ["127.77.3.3"]
 
         java("bind", path, text_of({**record, "yarn:ip": "127.77.3.4"}), 1)
-        told = wait_for(lambda: next((x for x in [feed.line()] if x.get("path") == path), None), "the feed tells of it")
-        assert told["service"]["yarn:ip"] == "127.77.3.4"
-        stack.sync(told["revision"])
+        line = wait_for(lambda: next((x for x in [feed.line()] if x.get("path") == path), None), "the feed has it")
+        assert line["service"]["yarn:ip"] == "127.77.3.4"
+        stack.sync(line["revision"])
         assert stack.dig("web-0.shop.alice.bobbin.test") == ["127.77.3.4"]
 
         java("delete", path, "false")
-        told = wait_for(lambda: next((x for x in [feed.line()] if x.get("path") == path), None), "the feed tells of it")
-        assert told["type"] == "delete"
+        line = wait_for(lambda: next((x for x in [feed.line()] if x.get("path") == path), None), "the feed has it")
+        assert line["type"] == "delete"
         stack.sync(feed.until("progress")[-1]["revision"])
         assert "status: NXDOMAIN" in dig_full(stack.dns_port, "web-0.shop.alice.bobbin.test", "A")
     assert stack.registry("GET", path).status == 404
@@ -225,7 +225,7 @@ SECURE = {"hadoop.registry.secure": "true", "hadoop.registry.kerberos.realm": "E
 
 
 def test_a_secure_java_client_beside_us(zk, stack):
-    """Digest mode: what Java protects we read, serve, answer and tell of, but are refused to change."""
+    """Digest mode: what Java protects we read, serve, answer and feed, but are refused to change."""
     identity = {"hadoop.registry.client.auth.id": "id", "hadoop.registry.client.auth.password": "pass"}
     with Peer(zk, **SECURE, **identity) as secure:
         path = "/users/alice/services/yarn-service/safe/components/ctr-1-1-1-9"

@@ -66,13 +66,13 @@ def java(zk, stack):
 
 
 class Original:
-    """RegistryDNS on a port of its own: `dns-server`, which follows ZooKeeper, or `dns-names`, which is told of records."""
+    """RegistryDNS on a port of its own: `dns-server`, which follows ZooKeeper, or `dns-names`, which gets records."""
 
     def __init__(self, java, form, nobody, **settings):
         self.java, self.port = java, free_port()
-        told = {**SETTINGS, **settings, "hadoop.registry.dns.bind-address": "127.0.0.1",
+        used = {**SETTINGS, **settings, "hadoop.registry.dns.bind-address": "127.0.0.1",
                 "hadoop.registry.dns.bind-port": self.port, "dns.server": nobody}
-        java(form, *(f"{key}={value}" for key, value in told.items()))
+        java(form, *(f"{key}={value}" for key, value in used.items()))
         self.bound = {}
 
     def apply(self, records):
@@ -103,7 +103,7 @@ def shadow_once(stack, original, zones, options):
 
 
 def shadow(stack, original, *zones, options=()):
-    """What `bobbin dns shadow` tells, and its exit code; asked again when a busy machine made a server late."""
+    """What `bobbin dns shadow` reports, and its exit code; asked again when a busy machine made a server late."""
     return wait_for(lambda: shadow_once(stack, original, zones, options), "both answer every question")
 
 
@@ -137,21 +137,21 @@ def bound(stack, java, original):
     return records
 
 
-def differences(told):
-    return {(d["name"], d["type"]): (d["here"], d["there"]) for d in told["differences"]}
+def differences(report):
+    return {(d["name"], d["type"]): (d["here"], d["there"]) for d in report["differences"]}
 
 
 def test_shadow_finds_no_difference(stack, original, bound):
-    told, code = shadow(stack, original, options=["--ttl"])
-    left = differences(told)
+    report, code = shadow(stack, original, options=["--ttl"])
+    left = differences(report)
     if HAS_IPV6_LOCALHOST:  # a real IPv6 address: the original has none
         left.pop((f"named.root.{D}", "AAAA"), None)
         left.pop((f"http-api.named.root.{D}", "AAAA"), None)
-    assert left == {} and (code == 0 or HAS_IPV6_LOCALHOST), told
-    assert told["names"] == 21 and told["questions"] > 60, told
+    assert left == {} and (code == 0 or HAS_IPV6_LOCALHOST), report
+    assert report["names"] == 21 and report["questions"] > 60, report
     # The original gives its zones to everybody.
-    given = {t["zone"]: t["result"] for t in told["transfers"]}
-    assert given[D] == "done" and all(t["names"] == 0 for t in told["transfers"]), told
+    given = {t["zone"]: t["result"] for t in report["transfers"]}
+    assert given[D] == "done" and all(t["names"] == 0 for t in report["transfers"]), report
 
 
 def test_shadow_shows_the_defects_that_the_contract_lists(stack, java, original, bound):
@@ -161,8 +161,8 @@ def test_shadow_shows_the_defects_that_the_contract_lists(stack, java, original,
     wait_for(lambda: stack.dig(f"httpd-1.{S}") == ["172.17.0.30"], "we answer the new address")
     until(original, S, ["192.168.1.5"])
     until(original, f"httpd-1.{S}", ["172.17.0.19", "172.17.0.30"])
-    told, code = shadow(stack, original, D)
-    left = differences(told)
+    report, code = shadow(stack, original, D)
+    left = differences(report)
     assert code == 1
     # 10.2.3: the literal's octets are a name that does not exist; ours is one that has the address.
     for owner in (S, f"appmaster-ipc-api.{S}", f"http-api.{S}", f"management-api.{S}"):

@@ -192,7 +192,7 @@ def refused(realm, port, keytab, *words, **more):
         r.__exit__(None, None, None)
 
 
-def test_who_is_not_let_in_is_told_what_to_do(realm, zk, plain_zk):
+def test_a_refusal_names_its_remedy(realm, zk, plain_zk):
     good = realm.keytab("registryd/here")
     refused(realm, plain_zk.port, good, plain_zk.address, "does not do SASL", "SASLAuthenticationProvider")
     refused(realm, zk.port, good, "zookeeper.server.principal", "knows no principal of this ZooKeeper server",
