@@ -331,7 +331,7 @@ void api_events(struct http_req *req, void *arg)
     mem_auto char *user = mem_str(http_user(req));
     for (size_t i = 0; i < a->n_slots; i++) {
         struct slot *s = &a->slots[i];
-        mem_auto char *reason = mem_fmt("event %s told by %s", s->type, user);
+        mem_auto char *reason = mem_fmt("event %s reported by %s", s->type, user);
         struct cleanup_event event = {.kind = s->kind, .subject = s->subject, .reason = reason};
         cleanup_event(api->cleanup, &event, on_event, s);
     }

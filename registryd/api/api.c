@@ -8,9 +8,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-static int bad(struct err_info *why, const char *raw, const char *what)
+static int bad(struct err_info *why, const char *raw, const char *fault)
 {
-    return err_set(why, ERR_PATH, raw, "%s: give each path element percent-encoded on its own", what);
+    return err_set(why, ERR_PATH, raw, "%s: percent-encode each path element on its own", fault);
 }
 
 /* One raw element, n bytes at raw, decoded to *to, which moves on; there is room for it and a '/' before it. */
@@ -34,7 +34,7 @@ static int add_element(char **to, const char *raw, size_t n, const char *whole, 
     return 0;
 }
 
-/* A path without escapes that is fine as it is; what is wrong with another one is found out element by element. */
+/* A path without escapes that is valid as it is; the fault of any other is found element by element. */
 static bool plain_path(const char *raw, char **out)
 {
     size_t len = strlen(raw);
@@ -79,11 +79,6 @@ int api_path(struct http_req *req, char **out, struct err_info *why)
     *out = path;
     path = NULL;
     return 0;
-}
-
-const char *api_name(const char *path)
-{
-    return strrchr(path, '/') + 1;
 }
 
 void api_revision(struct api *api, struct http_req *req, int64_t zxid)

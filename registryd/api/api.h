@@ -44,11 +44,10 @@ struct api {
  *         text that is not UTF-8; *why names the element.
  */
 int api_path(struct http_req *req, char **out, struct err_info *why);
-/** Last element of a path that api_path gave; "" for the root. */
-const char *api_name(const char *path);
 /** Set Bobbin-Revision. */
 void api_revision(struct api *api, struct http_req *req, int64_t zxid);
-/** Headers of an answer from the mirror: Bobbin-Revision, of all that it shows, and while the store is away Bobbin-Stale. */
+/** Set the headers of an answer from the mirror: Bobbin-Revision, which covers all it shows, and while the store is away
+ *  Bobbin-Stale. */
 void api_mirror_headers(struct api *api, struct http_req *req);
 /** Set ETag `"<mzxid>.<pzxid>"`. */
 void api_etag(struct http_req *req, const struct store_stat *stat);
@@ -71,7 +70,7 @@ bool api_ready(struct api *api, struct http_req *req);
  */
 int api_accessor(struct http_req *req, char **pair, char **digest, struct err_info *why);
 /**
- * Whom the ACL of nodes made by this request lets, beside those of all: the caller's accessor, and the digest ids of
+ * Whom the ACL of nodes made by this request admits, besides those that every node admits: the caller's accessor, and the digest ids of
  * X-Bobbin-Write-Accessors.
  * @param own_digest  NULL: none                                                     [borrowed]
  * @param more        entries are appended                                           [in,out]
@@ -87,23 +86,30 @@ int api_may_administer(struct http_req *req, void *api, struct err_info *why);
 /** Who exports, imports and backs up: administrators of a secure registry; else who runs registryd, and
  *  hadoop.registry.admin.users. @return 0: the caller may; ERR_PERMISSION. */
 int api_may_copy(struct http_req *req, void *api, struct err_info *why);
-/** What a PUT says besides its body. @return 0; ERR_UNAVAILABLE: the mirror is not complete; what is wrong with it. */
+/** Check a PUT but for its body. @return 0; ERR_UNAVAILABLE: the mirror is not complete; ERR_PATH, ERR_USAGE, ERR_CONFLICT,
+ *  ERR_AUTH, ERR_INVALID: path or headers are invalid. */
 int api_check_put(struct http_req *req, void *api, struct err_info *why);
-/** What a POST says besides its body. @return as api_check_put. */
+/** Check a POST but for its body. @return as api_check_put. */
 int api_check_post(struct http_req *req, void *api, struct err_info *why);
 
-/* One handler a route. */
-void api_get(struct http_req *req, void *arg);        /* api_read.c */
-void api_slider_get(struct http_req *req, void *arg); /* api_read.c */
-void api_put(struct http_req *req, void *arg);        /* api_write.c */
-void api_post(struct http_req *req, void *arg);       /* api_write.c */
-void api_delete(struct http_req *req, void *arg);     /* api_write.c */
-void api_find(struct http_req *req, void *arg);       /* api_find.c */
-void api_purge(struct http_req *req, void *arg);      /* api_admin.c */
-void api_events(struct http_req *req, void *arg);     /* api_admin.c */
-void api_users(struct http_req *req, void *arg);      /* api_admin.c */
-void api_export(struct http_req *req, void *arg);     /* api_copy.c */
-void api_import(struct http_req *req, void *arg);     /* api_copy.c */
-void api_backup(struct http_req *req, void *arg);     /* api_copy.c */
+/* ---- one handler a route ---- */
+
+/* read.c */
+void api_get(struct http_req *req, void *api);
+void api_slider_get(struct http_req *req, void *api);
+/* write.c */
+void api_put(struct http_req *req, void *api);
+void api_post(struct http_req *req, void *api);
+void api_delete(struct http_req *req, void *api);
+/* find.c */
+void api_find(struct http_req *req, void *api);
+/* admin.c */
+void api_purge(struct http_req *req, void *api);
+void api_events(struct http_req *req, void *api);
+void api_users(struct http_req *req, void *api);
+/* copy.c */
+void api_export(struct http_req *req, void *api);
+void api_import(struct http_req *req, void *api);
+void api_backup(struct http_req *req, void *api);
 
 #endif

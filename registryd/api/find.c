@@ -22,6 +22,9 @@ static const enum index_kind terms[] = {
     [FIND_DASH_TYPE] = INDEX_PROTOCOL,
 };
 
+#define PARAM_NAME(id, name, ...) [id] = name,
+static const char *const names[] = {FIND_PARAMS(PARAM_NAME)};
+
 static int read_terms(const struct http_req *req, struct find_def *def, struct err_info *why)
 {
     bool has_any = false;
@@ -29,8 +32,7 @@ static int read_terms(const struct http_req *req, struct find_def *def, struct e
         const char *value = http_param_text(req, id);
         const char **term = &def->terms[terms[id]];
         if (value && *term && strcmp(value, *term) != 0)
-            return err_set(why, ERR_USAGE, "", "the same term is asked for with two values, %s and %s", *term,
-                           value);
+            return err_set(why, ERR_USAGE, names[id], "the same term is asked for with two values");
         if (value)
             *term = value;
         has_any = has_any || value;

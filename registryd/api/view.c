@@ -3,6 +3,7 @@
 #include "store/mirror/walk.h"
 #include "base/mem.h"
 #include "base/obj.h"
+#include "base/path.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -18,9 +19,9 @@ struct view {
     struct mirror *mirror;
     enum view_form form;
     const char *path;
-    struct buf
-        after;    /* last child name (nodes) or path (tree) written, or where to begin; empty: at the first */
-    int64_t left; /* members still allowed */
+    /** Last child name (nodes) or path (tree) written, or where to begin; empty: at the first. */
+    struct buf after;
+    int64_t left;                      /* members still allowed */
     const struct mirror_node *node;    /* what is viewed, in the first turn; then NULL */
     struct buf tail;                   /* its record as it was then */
     bool is_tail_why;                  /* the tail says why that is none */
@@ -33,11 +34,6 @@ struct view {
 
 /** Room for what a view has beside its record, so that the common one grows once. */
 #define HEAD_ROOM 512
-
-static const char *last_element(const char *path)
-{
-    return strrchr(path, '/') + 1;
-}
 
 /* ---- members ---- */
 
@@ -223,7 +219,7 @@ void view_write_strong(struct buf *out, const struct view_strong *v)
     struct jw w = jw_on(out);
     jw_object(&w);
     jw_kstr(&w, "path", v->path);
-    lines_status(&w, last_element(v->path), v->stat, v->store_id);
+    lines_status(&w, path_name(v->path), v->stat, v->store_id);
     jw_key(&w, "nodes");
     jw_array(&w);
     size_t i = 0;

@@ -7,6 +7,7 @@
 #include "api/view.h"
 #include "base/mem.h"
 #include "base/obj.h"
+#include "base/path.h"
 #include "json/writer.h"
 #include "bobbin/registry.h"
 
@@ -113,11 +114,10 @@ static void write_refuse(struct write *w, int err, const struct err_info *why)
     write_free(w);
 }
 
-/* Whether the mirror will have what was written: ZooKeeper tells nothing of what registryd may not read, nor of what is below. */
+/* Whether the mirror will have what was written: ZooKeeper reports no node that registryd may not read, nor what is below. */
 static bool is_followed(const struct write *w)
 {
-    const char *slash = strrchr(w->path, '/');
-    mem_auto char *parent = slash == w->path ? mem_str("/") : mem_strn(w->path, (size_t)(slash - w->path));
+    mem_auto char *parent = path_parent(w->path);
     bool is_made = w->changed && w->kind != WRITE_DELETE;
     return !w->as_accessor || mirror_find(w->api->mirror, w->path) ||
            (is_made && mirror_find(w->api->mirror, parent));
@@ -139,9 +139,7 @@ static void warn_of_long_name(const char *path)
 /* Say which node above is missing, the uppermost that readers do not see; what registryd may not read it does not know. */
 static void say_what_is_missing(const struct write *w, struct err_info *why)
 {
-    mem_auto char *parent = mem_str(w->path);
-    char *end = strrchr(parent, '/');
-    *end = '\0';
+    mem_auto char *parent = path_parent(w->path);
     for (char *at = strchr(parent + 1, '/'); at && !w->as_accessor; at = strchr(at + 1, '/')) {
         *at = '\0';
         if (!mirror_find(w->api->mirror, parent))
@@ -150,7 +148,7 @@ static void say_what_is_missing(const struct write *w, struct err_info *why)
     }
     err_set(why, ERR_NOTFOUND, w->path,
             "there is no node %s above it: make that first, or what is missing with createParents=true",
-            *parent ? parent : "/");
+            parent);
 }
 
 /* The store found no place for what was to be made. */
@@ -385,8 +383,9 @@ void api_put(struct http_req *req, void *arg)
 
 void api_post(struct http_req *req, void *arg)
 {
+    struct api *api = obj_cast(arg, struct api, API_MAGIC);
     struct err_info why;
-    struct write *w = write_read(obj_cast(arg, struct api, API_MAGIC), req, WRITE_MKNODE);
+    struct write *w = write_read(api, req, WRITE_MKNODE);
     if (!w)
         return;
     if (w->cond.kind == REG_IF_NONE) {

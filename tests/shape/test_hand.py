@@ -33,7 +33,6 @@ NOT_YET = [
     "lib/run",
     "registryd",
     "registryd/access",
-    "registryd/api",
     "registryd/cleanup",
     "registryd/copy",
     "registryd/feed",
