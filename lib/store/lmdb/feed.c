@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "run/task.h"
 #include "store/lmdb/meta.h"
 
 #define FEED_MAGIC OBJ_MAGIC('L', 'F', 'E', 'D')
@@ -50,10 +51,11 @@ struct lmdb_feed {
     const struct store_follow_ops *ops; /* NULL: nobody follows */
     void *follower;
     uv_work_t work;
-    bool is_busy; /* a thread reads a slice, or held_next is posted */
+    bool is_busy; /* a thread reads a slice */
     bool is_live; /* the snapshot and all held changes are delivered: changes are delivered at once */
     struct snapshot snapshot;
     struct held_list held;
+    struct run_task *catching_up; /* delivers what is held, after the snapshot */
     struct run_timer *retry;
 };
 
@@ -159,29 +161,21 @@ static void held_free(struct lmdb_feed *f)
     }
 }
 
-/** Deliver held changes, one commit a turn of the loop; after the last, changes are delivered at once. */
-static void held_next(void *arg)
+/** Deliver the changes of one held commit; after the last, changes are delivered at once. */
+static bool held_step(void *arg)
 {
     struct lmdb_feed *f = obj_cast(arg, struct lmdb_feed, FEED_MAGIC);
     struct held *held = STAILQ_FIRST(&f->held);
-    f->is_busy = false;
-    if (f->stopped) {
-        f->stopped(f->arg);
-        return;
-    }
     if (!held) {
         f->is_live = true;
-        return;
+        return false;
     }
     STAILQ_REMOVE_HEAD(&f->held, link);
     deliver(f, &held->changes, held->zxid);
     if (!f->stopped)
         f->ops->applied(f->follower, held->zxid);
     free(held);
-    if (f->stopped)
-        return;
-    f->is_busy = true;
-    run_post(f->loop, held_next, f);
+    return !f->stopped;
 }
 
 static void snapshot_fini(struct snapshot *s)
@@ -236,7 +230,7 @@ static void slice_done(uv_work_t *work, int status)
     snapshot_fini(s);
     f->ops->end(f->follower, zxid);
     if (!f->stopped)
-        held_next(f);
+        run_task_now(f->catching_up);
 }
 
 static void slice_start(struct lmdb_feed *f)
@@ -264,6 +258,7 @@ struct lmdb_feed *lmdb_feed_new(const struct lmdb_tree *tree, struct run_loop *l
     f->again = again;
     f->arg = arg;
     f->retry = run_timer_new(loop, ask_again, f);
+    f->catching_up = run_task_new(loop, held_step, f);
     STAILQ_INIT(&f->held);
     STAILQ_INIT(&f->snapshot.slice);
     return f;
@@ -319,7 +314,9 @@ void lmdb_feed_stop(struct lmdb_feed *f, void (*stopped)(void *arg))
 {
     f->stopped = stopped;
     run_timer_free(f->retry);
+    run_task_free(f->catching_up);
     f->retry = NULL;
+    f->catching_up = NULL;
     if (!f->is_busy)
         stopped(f->arg);
 }
