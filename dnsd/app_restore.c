@@ -63,7 +63,7 @@ static void use_image(struct dnsd *app, struct zone_image *take_image)
         pass_serial(app, take_image, i, tx);
     app->has_image = true; /* the gate closes */
     zone_tx_commit(tx, flags, NULL);
-    zoneset_stand_in(app->zones, take_image, flags);
+    zoneset_use_image(app->zones, take_image, flags);
     log_emit(&ev_feed_image, LOG_INT("records", (int64_t)about.n_records), LOG_INT("age_ms", age_ms));
 }
 

@@ -99,7 +99,7 @@ static void on_freeze(void *arg)
 
 void dnsd_serials_mind(struct dnsd *app)
 {
-    bool is_seen = zoneset_show(app->zones), is_frozen = !is_seen && !dnsd_is_on_image(app);
+    bool is_seen = zoneset_publish(app->zones), is_frozen = !is_seen && !dnsd_is_on_image(app);
     if (!app->follow)
         return;
     if (is_frozen == app->freeze.is_on) {
@@ -149,7 +149,7 @@ void dnsd_serials_begin(struct dnsd *app)
 {
     struct err_info why;
     if (!serials_reserve(app->serials, zoneset_newest(app->zones), &why))
-        zoneset_show(app->zones);
+        zoneset_publish(app->zones);
 }
 
 static void close_gate(struct dnsd *app)

@@ -1,6 +1,5 @@
 /**
- * Answers of upstreams, kept as long as they are good and as long as there is room: a bounded number of octets, least
- * recently used first out.
+ * The cache of upstream answers, by TTL. Its size in octets is bounded; the least recently used answer is evicted first.
  *
  * Pure; the caller brings the time. Thread: one cache, one thread.   Source: RFC 1034 4.3.3, RFC 2308 5, RFC 9520.
  */
@@ -14,14 +13,15 @@
 
 struct cache;
 
-/** A new cache of at most max_bytes octets, its own bookkeeping included; 0: it keeps nothing. Free with cache_free. */
+/** A new cache. @param max_bytes bound in octets, bookkeeping included; 0: it stays empty. @return release with cache_free.
+ *  Thread: any. Source: ours. */
 struct cache *cache_new(size_t max_bytes);
-/** Release. NULL is fine. */
+/** Release. NULL is fine. Thread: the cache's. Source: ours. */
 void cache_free(struct cache *c);
 
 /**
- * Keep an answer for its ttl_s from now on, in place of what is kept under this key. It is released at once when its ttl_s is
- * 0 or when it alone would take more than an eighth of the room.
+ * Put an answer in place of the one with this key, for ttl_s seconds from now. An answer with ttl_s 0, or one larger than an
+ * eighth of the cache, is released at once.
  *
  * @param key       what it answers                                              [borrowed]
  * @param take_msg  the answer                                                   [taken]
@@ -31,15 +31,15 @@ void cache_free(struct cache *c);
 void cache_put(struct cache *c, const char *key, struct relay_msg *take_msg, int64_t now_ms);
 
 /**
- * Find an answer that is still good.
+ * Find an answer that has not expired.
  *
  * @param age_s  whole seconds since it was put                                  [out]
- * @return the answer, valid until the next call; or NULL: nothing is kept, or its time is over.
+ * @return the answer, valid until the next call; or NULL: there is none, or it has expired.
  * Thread: the cache's.   Source: ours.
  */
 const struct relay_msg *cache_get(struct cache *c, const char *key, int64_t now_ms, uint32_t *age_s);
 
-/** Octets in use, and answers kept. Thread: the cache's. */
+/** Octets in use, and answers in the cache. Thread: the cache's. Source: ours. */
 size_t cache_bytes(const struct cache *c);
 size_t cache_n_items(const struct cache *c);
 

@@ -29,7 +29,7 @@ struct exchange {
     uint8_t prefix[TCP_PREFIX];
     struct run_timer *timer;
     unsigned n_strays;
-    int failed; /* what the timer is to say: ERR_TIMEOUT, or what went wrong at the start */
+    int failed; /* what the timer reports: ERR_TIMEOUT, or the error of the start */
     struct buf in;
 };
 
@@ -50,7 +50,7 @@ void exchange_cancel(struct exchange *x)
     run_handle_close(&x->uv.handle, on_closed);
 }
 
-/** Over: close first, since done may stop everything; the octets live until the close is done. */
+/** End: close first, because done may stop the loop; `msg` lives until on_closed. */
 static void finish(struct exchange *x, int err, const uint8_t *msg, size_t len)
 {
     exchange_cancel(x);
@@ -63,7 +63,7 @@ static void on_timer(void *arg)
     finish(x, x->failed, NULL, 0);
 }
 
-/** Something went wrong inside exchange_start: it is told by the timer, since done never comes from inside. */
+/** An error inside exchange_start: the timer reports it, because done is never called from inside. */
 static void fail_soon(struct exchange *x)
 {
     x->failed = ERR_UNAVAILABLE;
@@ -90,7 +90,7 @@ static void on_datagram(uv_udp_t *udp, ssize_t n, const uv_buf_t *in, const stru
 {
     struct exchange *x = obj_cast(udp->data, struct exchange, EXCHANGE_MAGIC);
     const uint8_t *msg = (const uint8_t *)in->base;
-    if (!x->timer || (!n && !from)) /* over, or nothing more to read */
+    if (!x->timer || (!n && !from)) /* ended, or nothing more to read */
         return;
     if (n < 0) {
         finish(x, ERR_UNAVAILABLE, NULL, 0);

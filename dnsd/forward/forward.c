@@ -18,17 +18,17 @@
 #include "run/loop.h"
 #include "wire/rdata.h"
 
-#define FORWARD_MAGIC OBJ_MAGIC('F', 'W', 'R', 'D')
-#define WAITER_MAGIC  OBJ_MAGIC('W', 'A', 'I', 'T')
-#define JOB_MAGIC     OBJ_MAGIC('F', 'J', 'O', 'B')
+#define FORWARD_MAGIC  OBJ_MAGIC('F', 'W', 'R', 'D')
+#define CLIENT_MAGIC   OBJ_MAGIC('F', 'C', 'L', 'I')
+#define INFLIGHT_MAGIC OBJ_MAGIC('F', 'I', 'F', 'L')
 
-/** Upstreams asked for one question: with the default time-out a client that waits 5 s still gets an answer. */
+/** Upstreams asked for one query: with the default time-out a client that waits 5 s still gets an answer. */
 enum { MAX_TRIES = 3, FLAG_CD = 0x0010 };
 
-/** A client's query, and where its answer goes. */
-struct waiter {
+/** A client's query, and where its response goes. */
+struct client {
     struct obj obj;
-    STAILQ_ENTRY(waiter) next;
+    STAILQ_ENTRY(client) next;
     struct forward *forward;
     struct net_peer peer;
     bool is_inside; /* the name is in a zone of ours, which does not hold it */
@@ -37,24 +37,24 @@ struct waiter {
     uint8_t msg[];
 };
 
-/** A question on its way, and who waits for the answer. */
-struct job {
+/** A query in flight to an upstream, and the clients that wait for its answer. */
+struct inflight {
     struct obj obj;
     struct forward *forward;
     char *key;
-    STAILQ_HEAD(waiter_list, waiter) waiters;
+    STAILQ_HEAD(client_list, client) clients;
     uint8_t query[RELAY_QUERY_MAX];
     size_t query_len;
     unsigned tried; /* bit i: upstream i was asked */
     unsigned n_tries;
-    int upstream; /* asked now: */
+    int upstream; /* the one asked now, in the manner of the next four */
     bool is_tcp;
     bool is_plain;       /* without EDNS */
     bool takes_any_case; /* and is in lower case */
     bool is_doubted;     /* a stray had only the case wrong */
     int64_t sent_ms;
     struct exchange *exchange;
-    struct relay_msg *refusal; /* last answer that was no help, or NULL */
+    struct relay_msg *refusal; /* last answer with another rcode than those that end the query, or NULL */
     int ede;                   /* why the last upstream did not answer */
 };
 
@@ -72,12 +72,13 @@ struct forward {
     struct forward_options opts;
     struct run_loop *loop;
     pthread_t thread;
-    struct net *_Atomic net; /* NULL: nothing is taken */
-    struct net *reply_net; /* the same, until forward_stop is through; set before the first query is taken */
+    struct net *_Atomic net; /* NULL: queries are refused */
+    /* The same until forward_stop has returned; set before the first query. */
+    struct net *reply_net;
     struct counters counters;
-    /* Of the own thread: */
+    /* Of the forwarder's thread: */
     bool is_stopping;
-    struct map jobs; /* key -> struct job */
+    struct map inflight; /* key -> struct inflight */
     struct cache *cache;
     struct upstreams upstreams;
     uint8_t out[RELAY_RESPONSE_MAX];
@@ -88,7 +89,7 @@ static void count(_Atomic uint64_t *counter)
     atomic_fetch_add_explicit(counter, 1, memory_order_relaxed);
 }
 
-/* ---- any thread: taking ---- */
+/* ---- any thread: accept a query ---- */
 
 static bool is_allowed(const struct forward *f, const struct net_peer *peer)
 {
@@ -98,8 +99,8 @@ static bool is_allowed(const struct forward *f, const struct net_peer *peer)
            networks_hold(&f->opts.clients, &addr);
 }
 
-static struct relay_client client_of(const struct forward *f, const struct net_peer *peer,
-                                     const struct query *q, const uint8_t *msg)
+static struct relay_client relay_client_of(const struct forward *f, const struct net_peer *peer,
+                                           const struct query *q, const uint8_t *msg)
 {
     return (struct relay_client){.query = q,
                                  .msg = msg,
@@ -113,7 +114,7 @@ static struct relay_client client_of(const struct forward *f, const struct net_p
                                  .ttl_most_s = UINT32_MAX};
 }
 
-/** Too much is under way: SERVFAIL now, on the worker's thread. */
+/** Answers SERVFAIL on the worker's thread, because max-under-way queries are in flight. */
 static void turn_away(struct forward *f, struct net *net, const struct net_peer *peer, const uint8_t *msg,
                       size_t len)
 {
@@ -121,8 +122,8 @@ static void turn_away(struct forward *f, struct net *net, const struct net_peer 
     uint8_t out[RELAY_FAILURE_MAX], query[RELAY_QUERY_MAX];
     count(&f->counters.overloaded);
     query_read(msg, len, &q);
-    BUG_IF(q.verdict != QUERY_OK || !q.has_question); /* else it were not handed off */
-    struct relay_client client = client_of(f, peer, &q, msg);
+    BUG_IF(q.verdict != QUERY_OK || !q.has_question); /* answer_write hands off no other */
+    struct relay_client client = relay_client_of(f, peer, &q, msg);
     size_t query_len = relay_make_query(&q, msg, query);
     mem_auto struct relay_msg *failure = relay_failure(query, query_len, DNS_EDE_NONE);
     if (net_reply(net, peer, out, relay_write(failure, &client, out)))
@@ -131,7 +132,7 @@ static void turn_away(struct forward *f, struct net *net, const struct net_peer 
 
 static void on_query(void *arg);
 
-/** Is falling through wanted for this name? */
+/** Is the name at or below a zone whose missing names are forwarded? */
 static bool falls_through(const struct forward *f, const uint8_t *msg, size_t len)
 {
     struct query q;
@@ -163,24 +164,24 @@ int forward_take(void *owner, enum answer_hand_off what, const struct net_peer *
         turn_away(f, net, peer, msg, len);
         return 0;
     }
-    struct waiter *w = mem_zalloc(sizeof *w + len);
-    obj_init(&w->obj, WAITER_MAGIC);
-    w->forward = f;
-    w->peer = *peer;
-    w->is_inside = what == ANSWER_FALL_THROUGH;
-    w->len = len;
-    memcpy(w->msg, msg, len);
-    run_post(f->loop, on_query, w);
+    struct client *c = mem_zalloc(sizeof *c + len);
+    obj_init(&c->obj, CLIENT_MAGIC);
+    c->forward = f;
+    c->peer = *peer;
+    c->is_inside = what == ANSWER_FALL_THROUGH;
+    c->len = len;
+    memcpy(c->msg, msg, len);
+    run_post(f->loop, on_query, c);
     return 0;
 }
 
-/* ---- own thread: answering ---- */
+/* ---- the forwarder's thread: responses ---- */
 
-static void waiter_free(struct waiter *w)
+static void client_free(struct client *c)
 {
-    atomic_fetch_sub(&w->forward->counters.under_way, 1);
-    obj_fini(&w->obj);
-    free(w);
+    atomic_fetch_sub(&c->forward->counters.under_way, 1);
+    obj_fini(&c->obj);
+    free(c);
 }
 
 static uint32_t least(uint32_t a, uint32_t b)
@@ -188,119 +189,119 @@ static uint32_t least(uint32_t a, uint32_t b)
     return a < b ? a : b;
 }
 
-/** How long a client may keep an answer, and we for it. */
-static uint32_t ttl_most_s(const struct forward *f, const struct waiter *w, const struct relay_msg *m)
+/** Longest TTL of a response, and of the answer in the cache. */
+static uint32_t ttl_most_s(const struct forward *f, const struct client *c, const struct relay_msg *m)
 {
     if (!m->is_negative)
         return f->opts.ttl_most_s;
     uint32_t most_s = least(f->opts.ttl_most_s, f->opts.ttl_most_negative_s);
-    return w->is_inside ? least(most_s, f->opts.negative_ttl_s) : most_s;
+    return c->is_inside ? least(most_s, f->opts.negative_ttl_s) : most_s;
 }
 
-static void waiter_answer(struct waiter *w, const struct relay_msg *m, uint32_t age_s)
+static void client_answer(struct client *c, const struct relay_msg *m, uint32_t age_s)
 {
-    struct forward *f = w->forward;
-    struct relay_client client = client_of(f, &w->peer, &w->query, w->msg);
+    struct forward *f = c->forward;
+    struct relay_client client = relay_client_of(f, &c->peer, &c->query, c->msg);
     client.age_s = age_s;
-    client.ttl_most_s = ttl_most_s(f, w, m);
+    client.ttl_most_s = ttl_most_s(f, c, m);
     size_t len = relay_write(m, &client, f->out);
-    if (net_reply(f->reply_net, &w->peer, f->out, len))
+    if (net_reply(f->reply_net, &c->peer, f->out, len))
         count(&f->counters.reply_failed);
-    waiter_free(w);
+    client_free(c);
 }
 
-static void job_free(struct job *job)
+static void inflight_free(struct inflight *q)
 {
-    struct waiter *w;
-    exchange_cancel(job->exchange);
-    while ((w = STAILQ_FIRST(&job->waiters))) {
-        STAILQ_REMOVE_HEAD(&job->waiters, next);
-        waiter_free(w);
+    struct client *c;
+    exchange_cancel(q->exchange);
+    while ((c = STAILQ_FIRST(&q->clients))) {
+        STAILQ_REMOVE_HEAD(&q->clients, next);
+        client_free(c);
     }
-    map_remove(&job->forward->jobs, job->key);
-    free(job->key);
-    free(job->refusal);
-    obj_fini(&job->obj);
-    free(job);
+    map_remove(&q->forward->inflight, q->key);
+    free(q->key);
+    free(q->refusal);
+    obj_fini(&q->obj);
+    free(q);
 }
 
-/** Everybody who waits gets the answer; it is kept. */
-static void job_finish(struct job *job, struct relay_msg *take_msg)
+/** Respond to all clients and put the answer into the cache. */
+static void inflight_finish(struct inflight *q, struct relay_msg *take_msg)
 {
-    struct forward *f = job->forward;
-    struct waiter *w;
-    while ((w = STAILQ_FIRST(&job->waiters))) {
-        STAILQ_REMOVE_HEAD(&job->waiters, next);
-        take_msg->ttl_s = least(take_msg->ttl_s, ttl_most_s(f, w, take_msg));
-        waiter_answer(w, take_msg, 0);
+    struct forward *f = q->forward;
+    struct client *c;
+    while ((c = STAILQ_FIRST(&q->clients))) {
+        STAILQ_REMOVE_HEAD(&q->clients, next);
+        take_msg->ttl_s = least(take_msg->ttl_s, ttl_most_s(f, c, take_msg));
+        client_answer(c, take_msg, 0);
     }
-    cache_put(f->cache, job->key, take_msg, run_now_ms());
+    cache_put(f->cache, q->key, take_msg, run_now_ms());
     atomic_store_explicit(&f->counters.cache_bytes, cache_bytes(f->cache), memory_order_relaxed);
-    job_free(job);
+    inflight_free(q);
 }
 
 static void on_done(void *arg, int err, const uint8_t *msg, size_t len);
 
 static void on_stray(void *arg)
 {
-    struct job *job = obj_cast(arg, struct job, JOB_MAGIC);
-    count(&job->forward->counters.strays);
+    struct inflight *q = obj_cast(arg, struct inflight, INFLIGHT_MAGIC);
+    count(&q->forward->counters.strays);
 }
 
-static void count_sent(struct job *job)
+static void count_sent(struct inflight *q)
 {
-    struct counters *c = &job->forward->counters;
+    struct counters *c = &q->forward->counters;
     count(&c->sent);
-    if (job->is_tcp)
+    if (q->is_tcp)
         count(&c->sent_tcp);
-    if (job->is_plain)
+    if (q->is_plain)
         count(&c->sent_plain);
 }
 
-/** Ask the job's upstream, with an id and a case that nobody can know. */
-static void job_send(struct job *job)
+/** Send the query to its upstream, with an unpredictable id and case. */
+static void inflight_send(struct inflight *q)
 {
-    struct forward *f = job->forward;
+    struct forward *f = q->forward;
     uint8_t random[2 + RELAY_CASE_LEN];
     BUG_IF(getrandom(random, sizeof random, 0) != sizeof random);
-    relay_set_id(job->query, wire_get16(random));
-    relay_set_case(job->query, job->takes_any_case ? NULL : random + 2);
-    job->query_len = relay_set_edns(job->query, !job->is_plain);
-    job->sent_ms = run_now_ms();
-    count_sent(job);
+    relay_set_id(q->query, wire_get16(random));
+    relay_set_case(q->query, q->takes_any_case ? NULL : random + 2);
+    q->query_len = relay_set_edns(q->query, !q->is_plain);
+    q->sent_ms = run_now_ms();
+    count_sent(q);
     struct exchange_def def = {.loop = f->loop,
-                               .to = &f->upstreams.items[job->upstream],
-                               .query = job->query,
-                               .query_len = job->query_len,
+                               .to = &f->upstreams.items[q->upstream],
+                               .query = q->query,
+                               .query_len = q->query_len,
                                .timeout_ms = f->opts.timeout_ms,
-                               .is_tcp = job->is_tcp,
-                               .takes_any_case = job->takes_any_case,
+                               .is_tcp = q->is_tcp,
+                               .takes_any_case = q->takes_any_case,
                                .stray = on_stray,
                                .done = on_done,
-                               .arg = job};
-    job->exchange = exchange_start(&def);
+                               .arg = q};
+    q->exchange = exchange_start(&def);
 }
 
-/** Ask the next upstream, or give up. */
-static void job_next(struct job *job)
+/** Send to the next upstream; with none left, respond with the last refusal, or SERVFAIL. */
+static void inflight_next(struct inflight *q)
 {
-    struct forward *f = job->forward;
+    struct forward *f = q->forward;
     int64_t now_ms = run_now_ms();
-    int next = job->n_tries < MAX_TRIES ? upstreams_pick(&f->upstreams, job->tried, now_ms) : -1;
+    int next = q->n_tries < MAX_TRIES ? upstreams_pick(&f->upstreams, q->tried, now_ms) : -1;
     if (next >= 0) {
-        job->upstream = next;
-        job->tried |= 1u << next;
-        job->n_tries++;
-        job->is_tcp = job->is_doubted = false;
-        job->is_plain = upstreams_lack(&f->upstreams, next, UPSTREAM_LACKS_EDNS, now_ms);
-        job->takes_any_case = upstreams_lack(&f->upstreams, next, UPSTREAM_LACKS_CASE, now_ms);
-        job_send(job);
+        q->upstream = next;
+        q->tried |= 1u << next;
+        q->n_tries++;
+        q->is_tcp = q->is_doubted = false;
+        q->is_plain = upstreams_lack(&f->upstreams, next, UPSTREAM_LACKS_EDNS, now_ms);
+        q->takes_any_case = upstreams_lack(&f->upstreams, next, UPSTREAM_LACKS_CASE, now_ms);
+        inflight_send(q);
         return;
     }
-    struct relay_msg *m = job->refusal;
-    job->refusal = NULL;
+    struct relay_msg *m = q->refusal;
+    q->refusal = NULL;
     count(&f->counters.failures);
-    job_finish(job, m ? m : relay_failure(job->query, job->query_len, job->ede));
+    inflight_finish(q, m ? m : relay_failure(q->query, q->query_len, q->ede));
 }
 
 static void log_upstream(const struct log_event *event, const struct upstream *s)
@@ -312,19 +313,19 @@ static void log_upstream(const struct log_event *event, const struct upstream *s
     log_emit(event, LOG_STR("address", addr_text(&addr, text)), LOG_INT("port", port));
 }
 
-/** The upstream has shown what it cannot do. When that is news it is told and kept. */
-static void job_note(struct job *job, enum upstream_lack lack, const struct log_event *event)
+/** Remember what the upstream cannot do, and log it when it is new. */
+static void inflight_lacks(struct inflight *q, enum upstream_lack lack, const struct log_event *event)
 {
-    struct forward *f = job->forward;
+    struct forward *f = q->forward;
     int64_t now_ms = run_now_ms();
-    if (upstreams_lack(&f->upstreams, job->upstream, lack, now_ms))
+    if (upstreams_lack(&f->upstreams, q->upstream, lack, now_ms))
         return;
-    log_upstream(event, &f->upstreams.items[job->upstream]);
-    upstreams_note(&f->upstreams, job->upstream, lack, now_ms);
+    log_upstream(event, &f->upstreams.items[q->upstream]);
+    upstreams_note(&f->upstreams, q->upstream, lack, now_ms);
 }
 
-/** What others may know of the upstream. */
-static void show_upstream(struct forward *f, int i)
+/** Publish the state of an upstream to other threads. */
+static void publish_upstream(struct forward *f, int i)
 {
     struct counters *c = &f->counters;
     atomic_store_explicit(&c->rtt_ms[i], f->upstreams.items[i].rtt_ms, memory_order_relaxed);
@@ -332,105 +333,105 @@ static void show_upstream(struct forward *f, int i)
     atomic_store_explicit(&c->failing, upstreams_n_failing(&f->upstreams), memory_order_relaxed);
 }
 
-/** The upstream did not answer. */
-static void job_failed(struct job *job, int err)
+/** The upstream did not answer: count it and try the next. */
+static void inflight_failed(struct inflight *q, int err)
 {
-    struct forward *f = job->forward;
+    struct forward *f = q->forward;
     bool is_late = err == ERR_TIMEOUT;
     count(is_late ? &f->counters.timeouts : &f->counters.errors);
-    job->ede = is_late ? DNS_EDE_NO_REACHABLE_AUTHORITY : DNS_EDE_NETWORK_ERROR;
-    if (upstreams_failed(&f->upstreams, job->upstream, run_now_ms()))
-        log_upstream(&ev_forward_upstream_failed, &f->upstreams.items[job->upstream]);
-    show_upstream(f, job->upstream);
-    job_next(job);
+    q->ede = is_late ? DNS_EDE_NO_REACHABLE_AUTHORITY : DNS_EDE_NETWORK_ERROR;
+    if (upstreams_failed(&f->upstreams, q->upstream, run_now_ms()))
+        log_upstream(&ev_forward_upstream_failed, &f->upstreams.items[q->upstream]);
+    publish_upstream(f, q->upstream);
+    inflight_next(q);
 }
 
-/** The upstream answered: what says something about the name ends the job, anything else is worth another upstream. */
-static void job_answered(struct job *job, struct relay_msg *take_msg)
+/** The upstream answered. NOERROR, NXDOMAIN and YXDOMAIN end the query; with another rcode the next upstream is asked. */
+static void inflight_answered(struct inflight *q, struct relay_msg *take_msg)
 {
-    struct forward *f = job->forward;
+    struct forward *f = q->forward;
     int64_t now_ms = run_now_ms();
-    int64_t rtt_ms = job->is_tcp ? -1 : now_ms - job->sent_ms;
-    if (upstreams_worked(&f->upstreams, job->upstream, rtt_ms, now_ms))
-        log_upstream(&ev_forward_upstream_back, &f->upstreams.items[job->upstream]);
-    show_upstream(f, job->upstream);
+    int64_t rtt_ms = q->is_tcp ? -1 : now_ms - q->sent_ms;
+    if (upstreams_worked(&f->upstreams, q->upstream, rtt_ms, now_ms))
+        log_upstream(&ev_forward_upstream_back, &f->upstreams.items[q->upstream]);
+    publish_upstream(f, q->upstream);
     if (take_msg->rcode == DNS_NOERROR || take_msg->rcode == DNS_NXDOMAIN ||
         take_msg->rcode == DNS_YXDOMAIN) {
-        job_finish(job, take_msg);
+        inflight_finish(q, take_msg);
         return;
     }
-    free(job->refusal);
-    job->refusal = take_msg;
-    job_next(job);
+    free(q->refusal);
+    q->refusal = take_msg;
+    inflight_next(q);
 }
 
-/** No answer that can be taken: is there another way to ask this upstream? @return false: there is none. */
-static bool job_send_otherwise(struct job *job, int err)
+/** After an unusable answer: send to the same upstream over TCP or in lower case. @return false: both were tried. */
+static bool inflight_send_otherwise(struct inflight *q, int err)
 {
     bool is_doubt = err == ERR_CONFLICT || err == ERR_LIMIT;
-    if (job->is_tcp && job->is_doubted) { /* an upstream without TCP that changes case */
-        job->is_doubted = job->is_tcp = false;
-        job->takes_any_case = true;
-        job_send(job);
+    if (q->is_tcp && q->is_doubted) { /* an upstream without TCP that changes case */
+        q->is_doubted = q->is_tcp = false;
+        q->takes_any_case = true;
+        inflight_send(q);
         return true;
     }
-    if (job->is_tcp || (err != ERR_TOOBIG && !is_doubt))
+    if (q->is_tcp || (err != ERR_TOOBIG && !is_doubt))
         return false;
     if (is_doubt)
-        count(&job->forward->counters.doubts);
-    job->is_doubted = err == ERR_CONFLICT;
-    job->is_tcp = true;
-    job_send(job);
+        count(&q->forward->counters.doubts);
+    q->is_doubted = err == ERR_CONFLICT;
+    q->is_tcp = true;
+    inflight_send(q);
     return true;
 }
 
-/** Learn from an answer what the upstream cannot do. @return true: it is asked again, without EDNS. */
-static bool job_learn(struct job *job, const uint8_t *msg, size_t len, const struct relay_msg *m)
+/** Learn from an answer what the upstream cannot do. @return true: the query was sent again, without EDNS. */
+static bool inflight_learn(struct inflight *q, const uint8_t *msg, size_t len, const struct relay_msg *m)
 {
     bool is_lost = m->rcode == DNS_FORMERR || m->rcode == DNS_NOTIMP;
-    if (job->takes_any_case || relay_match(job->query, job->query_len, msg, len) == RELAY_OTHER_CASE)
-        job_note(job, UPSTREAM_LACKS_CASE, &ev_forward_upstream_case);
-    if (job->is_plain && !is_lost)
-        job_note(job, UPSTREAM_LACKS_EDNS, &ev_forward_upstream_plain);
-    if (job->is_plain || !is_lost)
+    if (q->takes_any_case || relay_match(q->query, q->query_len, msg, len) == RELAY_OTHER_CASE)
+        inflight_lacks(q, UPSTREAM_LACKS_CASE, &ev_forward_upstream_case);
+    if (q->is_plain && !is_lost)
+        inflight_lacks(q, UPSTREAM_LACKS_EDNS, &ev_forward_upstream_plain);
+    if (q->is_plain || !is_lost)
         return false;
-    job->is_plain = true;
-    job->is_tcp = false;
-    job_send(job);
+    q->is_plain = true;
+    q->is_tcp = false;
+    inflight_send(q);
     return true;
 }
 
 static void on_done(void *arg, int err, const uint8_t *msg, size_t len)
 {
-    struct job *job = obj_cast(arg, struct job, JOB_MAGIC);
+    struct inflight *q = obj_cast(arg, struct inflight, INFLIGHT_MAGIC);
     struct relay_msg *m = NULL;
-    job->exchange = NULL;
+    q->exchange = NULL;
     if (!err)
-        err = relay_read(job->query, job->query_len, msg, len, &m);
+        err = relay_read(q->query, q->query_len, msg, len, &m);
     if (err) {
-        if (!job_send_otherwise(job, err))
-            job_failed(job, err);
+        if (!inflight_send_otherwise(q, err))
+            inflight_failed(q, err);
         return;
     }
-    if (job_learn(job, msg, len, m))
+    if (inflight_learn(q, msg, len, m))
         free(m);
     else
-        job_answered(job, m);
+        inflight_answered(q, m);
 }
 
-static struct job *job_new(struct forward *f, const struct waiter *w, const char *key)
+static struct inflight *inflight_new(struct forward *f, const struct client *c, const char *key)
 {
-    struct job *job = mem_new(struct job);
-    obj_init(&job->obj, JOB_MAGIC);
-    job->forward = f;
-    job->key = mem_str(key);
-    STAILQ_INIT(&job->waiters);
-    job->query_len = relay_make_query(&w->query, w->msg, job->query);
-    map_set(&f->jobs, key, job);
-    return job;
+    struct inflight *q = mem_new(struct inflight);
+    obj_init(&q->obj, INFLIGHT_MAGIC);
+    q->forward = f;
+    q->key = mem_str(key);
+    STAILQ_INIT(&q->clients);
+    q->query_len = relay_make_query(&c->query, c->msg, q->query);
+    map_set(&f->inflight, key, q);
+    return q;
 }
 
-/** What an answer depends on: name, type, class, DO, CD. */
+/** Key of the cache: all that an answer depends on. */
 static char *key_of(const struct query *q)
 {
     char name[NAME_TEXT_MAX];
@@ -440,34 +441,34 @@ static char *key_of(const struct query *q)
 
 static void on_query(void *arg)
 {
-    struct waiter *w = obj_cast(arg, struct waiter, WAITER_MAGIC);
-    struct forward *f = w->forward;
+    struct client *c = obj_cast(arg, struct client, CLIENT_MAGIC);
+    struct forward *f = c->forward;
     uint32_t age_s;
     if (f->is_stopping) {
-        waiter_free(w);
+        client_free(c);
         return;
     }
-    query_read(w->msg, w->len, &w->query);
-    BUG_IF(w->query.verdict != QUERY_OK || !w->query.has_question); /* else it were not handed off */
-    mem_auto char *key = key_of(&w->query);
-    const struct relay_msg *kept = cache_get(f->cache, key, run_now_ms(), &age_s);
-    if (kept) {
+    query_read(c->msg, c->len, &c->query);
+    BUG_IF(c->query.verdict != QUERY_OK || !c->query.has_question); /* answer_write hands off no other */
+    mem_auto char *key = key_of(&c->query);
+    const struct relay_msg *cached = cache_get(f->cache, key, run_now_ms(), &age_s);
+    if (cached) {
         count(&f->counters.cache_hits);
-        waiter_answer(w, kept, age_s);
+        client_answer(c, cached, age_s);
         return;
     }
-    struct job *job = map_get(&f->jobs, key);
-    bool is_new = !job;
+    struct inflight *q = map_get(&f->inflight, key);
+    bool is_new = !q;
     if (is_new)
-        job = job_new(f, w, key);
+        q = inflight_new(f, c, key);
     else
         count(&f->counters.joined);
-    STAILQ_INSERT_TAIL(&job->waiters, w, next);
+    STAILQ_INSERT_TAIL(&q->clients, c, next);
     if (is_new)
-        job_next(job);
+        inflight_next(q);
 }
 
-/* ---- life ---- */
+/* ---- start and stop ---- */
 
 static void *thread_run(void *arg)
 {
@@ -485,7 +486,7 @@ int forward_new(const struct forward_options *opts, struct forward **out, struct
     f->upstreams = opts->upstreams;
     for (size_t i = 0; i < f->upstreams.n_items; i++)
         f->counters.rtt_ms[i] = f->upstreams.items[i].rtt_ms;
-    f->jobs = MAP_EMPTY;
+    f->inflight = MAP_EMPTY;
     f->cache = cache_new(opts->cache_bytes);
     f->loop = run_loop_new();
     if (pthread_create(&f->thread, NULL, thread_run, f)) {
@@ -506,8 +507,8 @@ static void on_stop(void *arg)
 {
     struct forward *f = obj_cast(arg, struct forward, FORWARD_MAGIC);
     f->is_stopping = true;
-    for (MAP_EACH (&f->jobs, slot))
-        job_free(slot->value);
+    for (MAP_EACH (&f->inflight, slot))
+        inflight_free(slot->value);
     run_loop_stop(f->loop);
 }
 
@@ -524,9 +525,9 @@ void forward_free(struct forward *f)
 {
     if (!f)
         return;
-    run_loop_free(f->loop); /* queries that were posted since are delivered, and dropped */
+    run_loop_free(f->loop); /* delivers queries that were posted since; on_query drops them */
     cache_free(f->cache);
-    map_fini(&f->jobs, NULL);
+    map_fini(&f->inflight, NULL);
     obj_fini(&f->obj);
     free(f);
 }

@@ -65,7 +65,7 @@ size_t relay_set_edns(uint8_t *query, bool has_edns)
 
 /* ---- answers ---- */
 
-/** What is read of an answer. */
+/** State of the scan of an answer. */
 struct scan {
     const uint8_t *msg;
     size_t len, at;
@@ -129,7 +129,7 @@ static int scan_name(struct scan *s, size_t end)
     }
 }
 
-/** Names in rdata that may be compressed must be whole, since what follows the message's end is cut. */
+/** Names in rdata may be compressed; they must be whole and lead backwards, because the end of the message is cut. */
 static int scan_rdata_names(struct scan *s, uint16_t type, size_t end)
 {
     const struct dns_type *t = dns_type(type);
@@ -153,7 +153,7 @@ static uint32_t least(uint32_t a, uint32_t b)
     return a < b ? a : b;
 }
 
-/** Learn what a record says about how long the answer is good for. @param rr type and what follows it; end of its rdata */
+/** Note what a record says about the TTL of the answer. @param rr type and what follows it; end of its rdata */
 static void note_record(struct scan *s, enum wr_section section, const uint8_t *rr, size_t end)
 {
     uint16_t type = wire_get16(rr);
@@ -207,14 +207,14 @@ static int scan_records(struct scan *s)
     return 0;
 }
 
-/** Does the answer say that there is nothing? A referral does not: it has no SOA. */
+/** Is it a negative answer? A referral is not: it has no SOA. */
 static bool is_negative(const struct scan *s, unsigned rcode)
 {
     return rcode == DNS_NXDOMAIN || (rcode == DNS_NOERROR && !s->has_type && s->has_soa);
 }
 
-/** How long the answer may be kept. A negative one without SOA is not (RFC 2308 5), nor is a referral. */
-static uint32_t keep_s(const struct scan *s, unsigned rcode)
+/** How long to cache the answer. A negative one without SOA is not cached (RFC 2308 5), nor is a referral. */
+static uint32_t cache_s(const struct scan *s, unsigned rcode)
 {
     if (rcode == DNS_SERVFAIL)
         return TTL_FAILURE_S;
@@ -226,7 +226,7 @@ static uint32_t keep_s(const struct scan *s, unsigned rcode)
 static struct relay_msg *new_msg(const struct scan *s, unsigned rcode)
 {
     struct relay_msg *m = mem_alloc(sizeof *m + s->at);
-    *m = (struct relay_msg){.ttl_s = keep_s(s, rcode),
+    *m = (struct relay_msg){.ttl_s = cache_s(s, rcode),
                             .rcode = (uint8_t)rcode,
                             .is_negative = is_negative(s, rcode),
                             .ede = DNS_EDE_NONE,
@@ -265,7 +265,7 @@ struct relay_msg *relay_failure(const uint8_t *query, size_t query_len, int ede)
 
 /* ---- responses ---- */
 
-/** Lower the TTLs of n records. All is well-formed: relay_read has seen it. */
+/** Lower the TTLs of n records, which relay_read has checked. */
 static void age_records(uint8_t *msg, size_t at, unsigned n, const struct relay_client *c)
 {
     for (; n; n--) {
@@ -307,7 +307,7 @@ static bool copy_sections(struct wr *w, const struct relay_msg *m, size_t room)
     return is_whole || w->counts[WR_ANSWER];
 }
 
-/** What the OPT record says when the client sent one. */
+/** The OPT record of a response to a client that sent one. */
 static struct wr_opt response_opt(const struct relay_msg *m, const struct relay_client *c)
 {
     const struct query *q = c->query;

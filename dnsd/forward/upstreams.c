@@ -12,7 +12,7 @@ enum {
     HOLD_MS = 1000,
     HOLD_DOUBLINGS = 5,
     LACK_MS = 600000,
-    RTT_HALF_MS = 60000, /* a server that is not asked seems twice as quick after each such time */
+    RTT_HALF_MS = 60000, /* the time of a server that is not asked counts half after each such period */
     RTT_PARTS = 8,       /* an answer changes the smoothed time by one part of so many (RFC 6298 2) */
     MUCH_SLOWER = 3,     /* times as slow, and by at least: */
     SLACK_MS = 25,
@@ -40,7 +40,7 @@ int upstreams_read(const char *list, struct upstreams *out, struct err_info *why
     return list_read(list, &kind, out->items, &out->n_items, why);
 }
 
-/** How slow a server is taken to be; one that was never measured is quick. */
+/** Estimated time to an answer; 0 for a server that was never measured. */
 static int64_t rtt_now_ms(const struct upstream *s, int64_t now_ms)
 {
     int64_t halvings = (now_ms - s->rtt_at_ms) / RTT_HALF_MS;
@@ -82,7 +82,7 @@ bool upstreams_failed(struct upstreams *u, int i, int64_t now_ms)
 {
     struct upstream *s = &u->items[i];
     unsigned n = s->n_failed < HOLD_DOUBLINGS ? s->n_failed : HOLD_DOUBLINGS;
-    /* Queries that were under way together fail together: they count once. */
+    /* Queries in flight together fail together: they count once. */
     if (s->held_til_ms > now_ms)
         return false;
     s->held_til_ms = now_ms + (HOLD_MS << n);

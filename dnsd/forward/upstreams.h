@@ -1,7 +1,7 @@
 /**
- * The servers that queries are forwarded to, and which of them to ask: the first of the list, unless another is much quicker.
- * One that fails is held back, twice as long each time, and is asked meanwhile only when all others were; the first answer
- * makes it good again. How slow one is, and what it cannot do, is forgotten in time, so that it gets another chance.
+ * The upstream servers, and which of them to ask: the first of the list, unless another is much faster. A server that fails
+ * is held back, with a delay that doubles, and is asked meanwhile only after all others; its first answer ends that. Measured
+ * times and missing capabilities expire, so that a server is tried again.
  *
  * Pure; the caller brings the time. Thread: one list, one thread.   Source: ours.
  */
@@ -17,10 +17,10 @@ struct err_info;
 
 #define UPSTREAMS_MAX 8
 
-/** What a server may not be able to do. */
+/** Capabilities that a server may lack. */
 enum upstream_lack {
-    UPSTREAM_LACKS_EDNS, /* it answers FORMERR or NOTIMP to what it does not know */
-    UPSTREAM_LACKS_CASE, /* it does not give the letters of a question back as they were */
+    UPSTREAM_LACKS_EDNS, /* it answers FORMERR or NOTIMP to an OPT record */
+    UPSTREAM_LACKS_CASE, /* it does not return the question in the case it was sent in */
     UPSTREAM_N_LACKS
 };
 
@@ -53,23 +53,24 @@ int upstreams_read(const char *list, struct upstreams *out, struct err_info *why
 /**
  * Choose a server.
  *
- * @param tried   bit i: server i is not wanted any more
+ * @param tried   bit i: server i was asked for this query
  * @param now_ms  any clock that does not go back
- * @return its number: of those that are not held back the first that is not much slower than the quickest, else the one that
- *         is held back shortest; -1: all were tried.
+ * @return its number: of those that are not held back the first that is not much slower than the fastest, else the one that
+ *         is held back shortest; -1: all were tried.   Thread: the list's.   Source: ours.
  */
 int upstreams_pick(const struct upstreams *u, unsigned tried, int64_t now_ms);
 
-/** Server i has not answered. @return whether it had before: the moment worth telling. */
+/** Server i has not answered. @return whether it had before: then the caller logs it. Thread: the list's. Source: ours. */
 bool upstreams_failed(struct upstreams *u, int i, int64_t now_ms);
-/** Server i has answered. @param rtt_ms after so long; -1: not measured @return whether it had not before. */
+/** Server i has answered. @param rtt_ms after so long; -1: not measured. @return whether it had not before. Thread: the list's.
+ *  Source: ours. */
 bool upstreams_worked(struct upstreams *u, int i, int64_t rtt_ms, int64_t now_ms);
 
-/** Server i cannot do this: for some minutes it is not asked to. */
+/** Remember for some minutes that server i lacks this. Thread: the list's. Source: ours. */
 void upstreams_note(struct upstreams *u, int i, enum upstream_lack lack, int64_t now_ms);
-/** Is it known that server i cannot do this? */
+/** Is it remembered that server i lacks this? Thread: the list's. Source: ours. */
 bool upstreams_lack(const struct upstreams *u, int i, enum upstream_lack lack, int64_t now_ms);
-/** Servers that did not answer when they were asked last. */
+/** Servers whose last query failed. Thread: the list's. Source: ours. */
 unsigned upstreams_n_failing(const struct upstreams *u);
 
 #endif

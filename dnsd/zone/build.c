@@ -117,10 +117,10 @@ void build_grow(struct zone_build *b, uint64_t n_nodes)
 /* What the version that is now the newest does without: readers may still have it, or none ever did. */
 static void bury(struct zoneset *set, struct zone_dead_list *dead)
 {
-    uint64_t shown = atomic_load(&set->shown)->number;
+    uint64_t current = atomic_load(&set->current)->number;
     for (size_t i = 0; i < dead->n_items; i++) {
         struct zone_dead item = dead->items[i];
-        if (item.version > shown) {
+        if (item.version > current) {
             free(item.memory);
             continue;
         }
@@ -141,33 +141,33 @@ void build_publish(struct zone_build *b)
     set->newest = b->next;
     set->version_bytes += b->made_bytes - b->dead_bytes;
     bury(set, &b->dead);
-    zoneset_show(set);
+    zoneset_publish(set);
 }
 
-bool zoneset_show(struct zoneset *set)
+bool zoneset_publish(struct zoneset *set)
 {
-    struct zone_version *shown = atomic_load(&set->shown), *newest = set->newest;
+    struct zone_version *current = atomic_load(&set->current), *newest = set->newest;
     unsigned flags = atomic_load(&newest->flags);
-    if (shown == newest)
+    if (current == newest)
         return true;
-    if (set->gate.may_show && !set->gate.may_show(set->gate.owner, newest)) {
+    if (set->gate.may_publish && !set->gate.may_publish(set->gate.owner, newest)) {
         /* What is not in it does not become ready by that. */
-        atomic_store(&shown->flags, atomic_load(&shown->flags) & ZONE_READY ? flags : 0);
+        atomic_store(&current->flags, atomic_load(&current->flags) & ZONE_READY ? flags : 0);
         return false;
     }
-    atomic_store(&set->shown, newest);
-    if (set->stand_in.memory) {
-        set->stand_in.version = newest->number;
-        dead_add(&set->waiting, set->stand_in);
-        set->waiting_bytes += set->stand_in.size;
-        set->stand_in.memory = NULL;
+    atomic_store(&set->current, newest);
+    if (set->image.memory) {
+        set->image.version = newest->number;
+        dead_add(&set->waiting, set->image);
+        set->waiting_bytes += set->image.size;
+        set->image.memory = NULL;
     }
     return true;
 }
 
 bool zoneset_is_frozen(const struct zoneset *set)
 {
-    return atomic_load(&set->shown) != set->newest;
+    return atomic_load(&set->current) != set->newest;
 }
 
 void build_abort(struct zone_build *b)
@@ -195,9 +195,9 @@ size_t zoneset_reclaim(struct zoneset *set, uint64_t oldest)
 size_t zoneset_reclaim_some(struct zoneset *set, uint64_t oldest, size_t n_max)
 {
     struct zone_dead_list *w = &set->waiting;
-    uint64_t shown = atomic_load(&set->shown)->number;
+    uint64_t current = atomic_load(&set->current)->number;
     size_t before = w->first;
-    oldest = oldest < shown ? oldest : shown;
+    oldest = oldest < current ? oldest : current;
     for (; w->first < w->n_items && w->items[w->first].version <= oldest && w->first - before < n_max;
          w->first++) {
         const struct zone_dead *item = &w->items[w->first];

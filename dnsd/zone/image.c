@@ -295,12 +295,12 @@ static void release(void *image)
     zone_image_free(image);
 }
 
-void zoneset_stand_in(struct zoneset *set, struct zone_image *take_image, unsigned flags)
+void zoneset_use_image(struct zoneset *set, struct zone_image *take_image, unsigned flags)
 {
     struct zone_version *v = take_image->v;
-    BUG_IF(set->has_tx || set->stand_in.memory || !set->gate.may_show);
+    BUG_IF(set->has_tx || set->image.memory || !set->gate.may_publish);
     v->number = set->last_number = set->newest->number + 1;
     atomic_store(&v->flags, flags);
-    set->stand_in = (struct zone_dead){take_image, take_image->memory.len, v->number, release};
-    atomic_store(&set->shown, v);
+    set->image = (struct zone_dead){take_image, take_image->memory.len, v->number, release};
+    atomic_store(&set->current, v);
 }

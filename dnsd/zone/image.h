@@ -68,7 +68,7 @@ void zone_image_free(struct zone_image *image);
 const struct zone_image_about *zone_image_about(const struct zone_image *image);
 /** The version in it: to look at. Thread: writer. */
 const struct zone_version *zone_image_version(const struct zone_image *image);
-/** Give one of its zones, and its SOA, another serial; before zoneset_stand_in. Thread: writer. */
+/** Give one of its zones, and its SOA, another serial; before zoneset_use_image. Thread: writer. */
 void zone_image_set_serial(struct zone_image *image, unsigned zone, uint32_t serial);
 
 /**
@@ -78,7 +78,7 @@ void zone_image_set_serial(struct zone_image *image, unsigned zone, uint32_t ser
  * @param flags       ZONE_* of it; those of newer versions follow
  * Thread: writer; no transaction is open.   Source: ours.
  */
-void zoneset_stand_in(struct zoneset *set, struct zone_image *take_image, unsigned flags);
+void zoneset_use_image(struct zoneset *set, struct zone_image *take_image, unsigned flags);
 
 /** Sum over all octets but its own, the last eight. @param len of the image; a multiple of 8. Thread: any. Source: FNV-1a over eight
  *  octets at a time: finds damage, not malice. */

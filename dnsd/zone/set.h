@@ -31,11 +31,11 @@ struct zone_dead_list {
 };
 
 struct zoneset {
-    _Atomic(struct zone_version *) shown;
+    _Atomic(struct zone_version *) current;
     struct zone_version *newest;
     struct zone_gate gate;
-    struct zone_dead stand_in; /* an image that readers see, or memory NULL */
-    uint64_t last_number;      /* of the last image that they saw */
+    struct zone_dead image; /* an image that readers see, or memory NULL */
+    uint64_t last_number;   /* of the last image that they saw */
     struct zone_dead_list waiting;
     size_t waiting_bytes, version_bytes;
     uint8_t **apexes; /* n_zones of the current version */

@@ -52,7 +52,7 @@ struct zoneset *zoneset_new(const struct zoneset_options *opts)
     v->pages[0] = mem_new(struct zone_page);
     v->pages[0]->born = v->number;
     v->table = zone_table_new(v);
-    atomic_init(&set->shown, v);
+    atomic_init(&set->current, v);
     set->newest = v;
     set->version_bytes = sizeof *v + sizeof *v->pages + sizeof **v->pages + table_size(v->table->mask + 1);
     return set;
@@ -64,10 +64,10 @@ void zoneset_free(struct zoneset *set)
         return;
     BUG_IF(set->has_tx);
     struct zone_version *v = set->newest;
-    atomic_store(&set->shown, v);
+    atomic_store(&set->current, v);
     zoneset_reclaim(set, UINT64_MAX);
-    if (set->stand_in.memory)
-        set->stand_in.release(set->stand_in.memory);
+    if (set->image.memory)
+        set->image.release(set->image.memory);
     for (uint32_t i = 0; i < v->n_shards; i++)
         free(v->pages[i / PAGE_SHARDS]->shards[i % PAGE_SHARDS]);
     for (uint32_t i = 0; i < v->n_shards; i += PAGE_SHARDS)
@@ -181,7 +181,7 @@ int zoneset_add_zone(struct zoneset *set, const uint8_t *apex, enum zone_kind ki
 
 const struct zone_version *zoneset_current(const struct zoneset *set)
 {
-    return atomic_load(&set->shown);
+    return atomic_load(&set->current);
 }
 
 const struct zone_version *zoneset_newest(const struct zoneset *set)

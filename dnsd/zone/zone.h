@@ -77,9 +77,9 @@ struct zone_watcher {
     void *owner;
 };
 
-/** Asked with each new version, and by zoneset_show: may readers see it? All zero: they may. The call changes nothing. */
+/** Asked with each new version, and by zoneset_publish: may readers see it? All zero: they may. The call changes nothing. */
 struct zone_gate {
-    bool (*may_show)(void *owner, const struct zone_version *next);
+    bool (*may_publish)(void *owner, const struct zone_version *next);
     void *owner;
 };
 
@@ -193,7 +193,7 @@ const struct zone_version *zoneset_newest(const struct zoneset *set);
 /** Ask this gate from now on, about new versions. @param gate copied; its owner lives on. Thread: writer. Source: ours. */
 void zoneset_gate(struct zoneset *set, const struct zone_gate *gate);
 /** Ask the gate again. @return whether readers see the newest version now. Thread: writer. Source: ours. */
-bool zoneset_show(struct zoneset *set);
+bool zoneset_publish(struct zoneset *set);
 /** Does the gate keep readers at an older version than the newest? Thread: writer. Source: ours. */
 bool zoneset_is_frozen(const struct zoneset *set);
 

@@ -250,7 +250,7 @@ static void another_kind_of_program_is_refused(void **state)
     assert_null(read_copy(&octets));
 }
 
-static bool may_show(void *owner, const struct zone_version *next)
+static bool may_publish(void *owner, const struct zone_version *next)
 {
     (void)next;
     return *(bool *)owner;
@@ -260,7 +260,7 @@ static void an_image_stands_in_until_the_gate_opens(void **state)
 {
     (void)state;
     bool is_open = false;
-    struct zone_gate gate = {may_show, &is_open};
+    struct zone_gate gate = {may_publish, &is_open};
     struct zoneset *fresh = zoneset_new(&(struct zoneset_options){.hash_seed = 7});
     buf_auto struct buf octets = image_of(set);
     zoneset_add_zone(fresh, kit_name("sub.dev.test"), ZONE_FILE, 1); /* other numbers, another seed */
@@ -269,7 +269,7 @@ static void an_image_stands_in_until_the_gate_opens(void **state)
     uint64_t number = zone_version_number(zoneset_current(fresh));
     struct zone_image *image = read_copy(&octets);
     zone_image_set_serial(image, 0, 901);
-    zoneset_stand_in(fresh, image, ZONE_READY | ZONE_STALE);
+    zoneset_use_image(fresh, image, ZONE_READY | ZONE_STALE);
     const struct zone_version *seen = zoneset_current(fresh);
     assert_true(zone_version_number(seen) > number && zoneset_is_frozen(fresh));
     assert_int_equal(soa_serial(seen, "dev.test"), 901);
@@ -284,7 +284,7 @@ static void an_image_stands_in_until_the_gate_opens(void **state)
     assert_int_equal(kit_count(zoneset_current(fresh), "new.dev.test", DNS_A), 0);
     assert_int_equal(zone_version_flags(seen), ZONE_READY);
     is_open = true;
-    assert_true(zoneset_show(fresh));
+    assert_true(zoneset_publish(fresh));
     assert_true(zone_version_number(zoneset_current(fresh)) > zone_version_number(seen));
     assert_int_equal(kit_count(zoneset_current(fresh), "new.dev.test", DNS_A), 1);
     zoneset_reclaim(fresh, zone_version_number(seen));
@@ -298,11 +298,11 @@ static void an_image_ends_with_its_set(void **state)
 {
     (void)state;
     bool is_open = false;
-    struct zone_gate gate = {may_show, &is_open};
+    struct zone_gate gate = {may_publish, &is_open};
     struct zoneset *fresh = zoneset_new(NULL);
     buf_auto struct buf octets = image_of(set);
     zoneset_gate(fresh, &gate);
-    zoneset_stand_in(fresh, read_copy(&octets), ZONE_READY);
+    zoneset_use_image(fresh, read_copy(&octets), ZONE_READY);
     zoneset_free(fresh);
     assert_int_equal(n_released, 1);
 }

@@ -230,7 +230,7 @@ static void fill(int n)
     zone_tx_commit(tx, ZONE_READY, NULL);
 }
 
-static bool may_show(void *owner, const struct zone_version *next)
+static bool may_publish(void *owner, const struct zone_version *next)
 {
     (void)next;
     return *(bool *)owner;
@@ -252,7 +252,7 @@ static void a_gate_keeps_readers_at_a_version(void **state)
     (void)state;
     bool is_open = false;
     struct zoneset_memory first, last;
-    struct zone_gate gate = {may_show, &is_open};
+    struct zone_gate gate = {may_publish, &is_open};
     fill(2000);
     const struct zone_version *seen = zoneset_current(set);
     uint32_t seen_serial = serial(0);
@@ -273,9 +273,9 @@ static void a_gate_keeps_readers_at_a_version(void **state)
                 (first.waiting_bytes + first.version_bytes) * 5 / 4);
     zoneset_reclaim(set, UINT64_MAX); /* not what is current */
     assert_int_equal(count("h7.dev.test", DNS_A), 1);
-    assert_false(zoneset_show(set));
+    assert_false(zoneset_publish(set));
     is_open = true;
-    assert_true(zoneset_show(set));
+    assert_true(zoneset_publish(set));
     assert_false(zoneset_is_frozen(set));
     assert_int_equal(count("moving.dev.test", DNS_A), 1);
     assert_int_equal(serial(0), seen_serial + 501);
@@ -288,7 +288,7 @@ static void a_frozen_version_that_is_not_ready_stays_so(void **state)
 {
     (void)state;
     bool is_open = false;
-    struct zone_gate gate = {may_show, &is_open};
+    struct zone_gate gate = {may_publish, &is_open};
     zone_tx_commit(zone_tx_begin(set), 0, NULL);
     zoneset_gate(set, &gate);
     give("10.9.0.1", ZONE_READY);
@@ -303,7 +303,7 @@ static void a_frozen_set_can_end(void **state)
 {
     (void)state;
     bool is_open = false;
-    struct zone_gate gate = {may_show, &is_open};
+    struct zone_gate gate = {may_publish, &is_open};
     fill(200);
     zoneset_gate(set, &gate);
     give("10.9.0.1", ZONE_READY);
