@@ -1,6 +1,8 @@
 /**
- * Counters of one thread: only it writes them, anybody reads them, so plain loads and stores of atomics are enough.
- * Each thread's counters have cache lines of their own. Source: ours.
+ * Counters of one thread: it alone writes them and any thread reads them, so relaxed loads and stores are enough. They have
+ * cache lines of their own.
+ *
+ * Source: ours.
  */
 #ifndef NET_COUNTERS_H
 #define NET_COUNTERS_H
@@ -16,14 +18,14 @@ struct counters {
 #undef COUNTERS_FIELD
 };
 
-/** Add to a counter. Thread: the owner's. */
+/** Add to a counter. Thread: the owner's. Source: ours. */
 static inline void count_add(_Atomic uint64_t *counter, uint64_t n)
 {
     uint64_t now = atomic_load_explicit(counter, memory_order_relaxed);
     atomic_store_explicit(counter, now + n, memory_order_relaxed);
 }
 
-/** Count a response. Thread: the owner's. */
+/** Count a response by rcode. Thread: the owner's. Source: ours. */
 void count_response(struct counters *c, const struct answer *a);
 
 #endif

@@ -58,7 +58,7 @@ static int open_address(struct net *n, size_t index, struct err_info *why)
     return socket_open_tcp(&addr, &n->listeners[index], why);
 }
 
-/** A port that the kernel chose for UDP may be taken on TCP or on another address: then another one is tried. */
+/** The kernel may choose a UDP port that is in use for TCP or on another address: then try another one. */
 static int open_sockets(struct net *n, struct err_info *why)
 {
     int code = 0;
@@ -75,7 +75,7 @@ static int open_sockets(struct net *n, struct err_info *why)
     return code;
 }
 
-/** One listener an address for TLS. A port the kernel chose for the first address may be taken on another: tried again. */
+/** One TLS listener for each address. The kernel may choose a port that is in use on another address: then try another one. */
 static int open_tls(struct net *n, struct err_info *why)
 {
     int code = n->opts.tls_cert ? tls_new(n->opts.tls_cert, n->opts.tls_key, &n->tls, why) : 0;

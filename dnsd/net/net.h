@@ -39,12 +39,12 @@ struct err_info;
     X(truncated, "dns_truncated", "UDP responses with TC set")                                               \
     X(dropped, "dns_dropped", "messages that got no response: too short, or responses themselves")           \
     X(rrl_emptied, "dns_rrl_emptied", "responses that the rate limit made empty")                            \
-    X(rrl_dropped, "dns_rrl_dropped", "responses that the rate limit kept back")                             \
-    X(handed_off, "dns_handed_off", "queries given to the forwarder or the transfer server")                 \
+    X(rrl_dropped, "dns_rrl_dropped", "responses that the rate limit dropped")                               \
+    X(handed_off, "dns_handed_off", "queries handed off to the forwarder or the transfer server")            \
     X(send_failed, "dns_send_failed", "responses that the kernel did not take")                              \
     X(tcp_accepted, "dns_tcp_accepted", "TCP and TLS connections accepted")                                  \
     X(tcp_refused, "dns_tcp_refused", "TCP and TLS connections closed because of a limit")                   \
-    X(tcp_timeouts, "dns_tcp_timeouts", "TCP and TLS connections closed because nothing moved")              \
+    X(tcp_timeouts, "dns_tcp_timeouts", "TCP and TLS connections closed because they were idle")             \
     X(tls_failed, "dns_tls_failed", "TLS connections whose handshake failed")
 
 struct net_counts {
@@ -69,8 +69,9 @@ struct net_peer {
 };
 
 /**
- * Somebody outside takes a query: the forwarder, the transfer server. Called on a worker's or the TCP thread, so it only
- * copies and posts. @param msg valid during the call. @return 0: taken, net_reply follows; else the caller answers itself.
+ * The owner of handed-off queries: the forwarder or the transfer server. `take` runs on a worker's or the TCP thread, so it
+ * copies the query and posts it. @param msg valid during the call. @return 0: accepted, net_reply follows; else the caller sends
+ * its own response.
  */
 struct net_taker {
     int (*take)(void *owner, enum answer_hand_off what, const struct net_peer *peer, const uint8_t *msg,
@@ -85,7 +86,7 @@ struct net_options {
     unsigned n_workers;          /* UDP threads an address; 0: as many as CPUs */
     unsigned tcp_max_clients;    /* 0: 1000 */
     unsigned tcp_max_per_client; /* connections of one address; 0: no limit of its own */
-    unsigned tcp_idle_ms;        /* a connection on which nothing moves that long is closed; 0: 10000 */
+    unsigned tcp_idle_ms;        /* an idle connection is closed after so long; 0: 10000 */
     const char *tls_cert;        /* PEM file, or NULL: no TLS                     [borrowed] */
     const char *tls_key;         /* PEM file                                     [borrowed] */
     uint16_t tls_port;           /* 0: the kernel chooses one, the same for all (net_tls_port) */
@@ -94,7 +95,7 @@ struct net_options {
     struct rrl_options rrl;                      /* over UDP only */
     struct answer_options answer;                /* keepalive_100ms is filled in */
     struct zoneset *zones;                       /* outlives the net                            [borrowed] */
-    struct net_taker taker;                      /* take NULL: nobody */
+    struct net_taker taker;                      /* take NULL: no query is handed off */
 };
 
 /**
@@ -109,36 +110,36 @@ struct net_options {
  */
 int net_start(const struct net_options *opts, struct net **out, struct err_info *why);
 
-/** Stop all threads, close all sockets, release. Replies after this are a bug. NULL is fine. Thread: writer. */
+/** Stop all threads, close all sockets, release. Replies after this are a bug. NULL is fine. Thread: writer. Source: ours. */
 void net_stop(struct net *n);
 
-/** With which options queries are answered. Borrowed. Thread: any. */
+/** Options that queries are answered with. @return borrowed. Thread: any. Source: ours. */
 const struct answer_options *net_answer_options(const struct net *n);
 
-/** Port that is bound. Thread: any. */
+/** Port that UDP and TCP are bound to. Thread: any. Source: ours. */
 uint16_t net_port(const struct net *n);
 
-/** Port on which TLS is spoken, or 0. Thread: any. */
+/** Port of DNS over TLS; 0: TLS is off. Thread: any. Source: ours. */
 uint16_t net_tls_port(const struct net *n);
 
 /** Load certificate and key again, for new connections. @return 0, also without TLS; or ERR_CONFIG: the old ones stay.
- *  Thread: writer. */
+ *  Thread: writer. Source: ours. */
 int net_reload_tls(struct net *n, struct err_info *why);
 
-/** Make and accept cookies with these secrets from now on. Ignored when cookies are off. Thread: writer. */
+/** Make and accept cookies with these secrets from now on. Ignored when cookies are off. Thread: writer. Source: RFC 9018 5. */
 void net_set_cookie_secrets(struct net *n, const struct cookie_secrets *secrets);
 
-/** For zoneset_reclaim: oldest version that a worker may still read. Thread: writer. */
+/** Oldest version that a worker may still read, for zoneset_reclaim. Thread: writer. Source: ours. */
 uint64_t net_oldest_version(const struct net *n);
 
-/** Sum of the counters of all workers; each is exact, the set is not one moment. Thread: any. */
+/** Sum of the counters of all workers, read one by one, not as one snapshot. @param out filled [out]. Thread: any. Source: ours. */
 void net_counts_read(const struct net *n, struct net_counts *out);
 
 /**
- * Send a message to a peer whose query was taken. On TCP it may be called several times for one query (a transfer).
+ * Send a message to a peer whose query was handed off. On TCP it may be called several times for one query (a transfer).
  *
  * @param msg  DNS message without TCP length                                    [borrowed]
- * @param len  12..65535; for UDP what the client can take is the caller's care
+ * @param len  12..65535; for UDP the caller keeps to the size that the client accepts
  * @return 0; ERR_UNAVAILABLE: the connection is gone; ERR_LIMIT: the client reads too slowly, try again later; ERR_IO.
  * Thread: any, until net_stop.   Source: RFC 7766.
  */

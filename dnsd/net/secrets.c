@@ -48,7 +48,7 @@ void secrets_free(struct secrets *s)
     free(s);
 }
 
-void secrets_tell(struct secrets *s, const struct sockaddr_storage *client, struct answer *a)
+void secrets_fill_client(struct secrets *s, const struct sockaddr_storage *client, struct answer *a)
 {
     struct addr addr;
     struct timespec now;
@@ -62,7 +62,7 @@ void secrets_tell(struct secrets *s, const struct sockaddr_storage *client, stru
     a->secrets = &atomic_load_explicit(&s->current, memory_order_acquire)->secrets;
 }
 
-void secrets_tell_peer(const struct answer *a, struct net_peer *peer)
+void secrets_put_cookie(const struct answer *a, struct net_peer *peer)
 {
     peer->has_cookie = a->secrets && a->q.cookie_len;
     if (peer->has_cookie)

@@ -47,7 +47,7 @@ static int set_int(int fd, int level, int option, int value)
 static int set_udp_options(int fd, const struct socket_address *addr)
 {
     bool is_v6 = addr->sa.ss_family == AF_INET6;
-    /* A larger buffer is a wish: the kernel gives what net.core.rmem_max allows. */
+    /* Best effort: the kernel limits the buffer to net.core.rmem_max. */
     set_int(fd, SOL_SOCKET, SO_RCVBUF, RECEIVE_BUFFER);
     if (set_int(fd, SOL_SOCKET, SO_REUSEPORT, 1))
         return -1;
@@ -82,7 +82,7 @@ static int bind_socket(int fd, const struct socket_address *addr, struct err_inf
     return 0;
 }
 
-/** Bind without SO_REUSEPORT once: fails when anybody has the port, and learns it when it was 0. */
+/** Bind once without SO_REUSEPORT: fails when another socket has the port; sets it when it was 0. */
 static int probe_udp(struct socket_address *addr, struct err_info *why)
 {
     int fd = -1;
@@ -159,7 +159,7 @@ void socket_turn_control(struct msghdr *h)
     if (v4) {
         struct in_pktinfo info;
         memcpy(&info, CMSG_DATA(v4), sizeof info);
-        info.ipi_ifindex = 0; /* the way back is the routing table's choice */
+        info.ipi_ifindex = 0; /* the routing table chooses the interface */
         memcpy(CMSG_DATA(v4), &info, sizeof info);
     } else if (v6) {
         struct in6_pktinfo info;

@@ -25,7 +25,7 @@ enum {
     MSG_MAX = 65535,
     READ_STEP = 4096,
     OUT_HIGH = 256 << 10, /* octets unsent at which a connection is no longer read */
-    REPLY_HIGH = 1 << 20, /* octets of taken replies unsent at which more are refused */
+    REPLY_HIGH = 1 << 20, /* octets of queued replies at which more are refused */
     DEFAULT_CLIENTS = 1000,
     MAX_EVENTS = 64,
 };
@@ -46,16 +46,16 @@ struct conn {
     uint32_t events;  /* what epoll watches */
     bool is_watched;  /* epoll knows the connection */
     bool is_eof;      /* the client will send no more */
-    unsigned n_taken; /* queries handed off, not yet answered */
+    unsigned n_taken; /* queries handed off and not answered */
 };
 
-/** A place in the table of connections, as other threads see it. Guarded by the mailbox's lock. */
+/** A place in the table of connections, as other threads see it. Guarded by tcp.lock. */
 struct place {
     uint64_t conn_id; /* 0: free */
     size_t queued;    /* octets of replies not yet sent */
 };
 
-/** A reply on its way to the thread. */
+/** A reply of another thread, queued for a connection. */
 struct reply {
     STAILQ_ENTRY(reply) next;
     uint64_t conn_id;
@@ -113,7 +113,7 @@ static void conn_close(struct tcp *t, struct conn *c)
     free(c);
 }
 
-/** Watch for what the connection can use now. @return false: the kernel does not take one more. */
+/** Register the events that the connection waits for. @return false: the kernel accepts no more descriptors. */
 static bool conn_watch(struct tcp *t, struct conn *c)
 {
     uint32_t events = c->out.len || (c->tls && tls_session_wants_write(c->tls)) ? EPOLLOUT : 0;
@@ -129,7 +129,7 @@ static bool conn_watch(struct tcp *t, struct conn *c)
     return true;
 }
 
-/** Replies that have been sent make room for more. */
+/** Count sent replies out of the queue. */
 static void conn_replies_sent(struct tcp *t, struct conn *c)
 {
     if (!c->reply_len || c->out.len)
@@ -150,7 +150,7 @@ static ssize_t conn_recv(struct conn *c, void *p, size_t n)
     return c->tls ? tls_session_recv(c->tls, p, n) : recv(c->fd, p, n, 0);
 }
 
-/** Send what the kernel takes. @return false: the connection is broken. */
+/** Send what the kernel accepts. @return false: the connection is broken. */
 static bool conn_flush(struct tcp *t, struct conn *c)
 {
     size_t at = 0;
@@ -189,7 +189,7 @@ static bool conn_hand_off(struct tcp *t, struct conn *c, const struct answer *a,
         .client = c->client, .client_len = c->client_len, .is_tcp = true, .is_tls = c->tls};
     peer.socket = c->place;
     peer.conn_id = c->id;
-    secrets_tell_peer(a, &peer);
+    secrets_put_cookie(a, &peer);
     if (taker->take(taker->owner, a->hand_off, &peer, a->msg, len))
         return false;
     count_add(&t->counters.handed_off, 1);
@@ -197,7 +197,7 @@ static bool conn_hand_off(struct tcp *t, struct conn *c, const struct answer *a,
     return true;
 }
 
-/** @return false: not DNS; close. */
+/** Answer one query, or hand it off. @return false: it is no query; close. */
 static bool conn_answer(struct tcp *t, struct conn *c, const uint8_t *msg, size_t len)
 {
     struct answer a;
@@ -205,7 +205,7 @@ static bool conn_answer(struct tcp *t, struct conn *c, const uint8_t *msg, size_
     answer_read(&a, msg, len, true, v);
     a.is_tls = c->tls;
     if (answer_wants_client(&a))
-        secrets_tell(t->opts.secrets, &c->client, &a);
+        secrets_fill_client(t->opts.secrets, &c->client, &a);
     size_t n = answer_write(&a, v, &t->opts.net->answer, t->answer, MSG_MAX);
     epoch_leave(t->opts.cell);
     count_add(c->tls ? &t->counters.tls_queries : &t->counters.tcp_queries, 1);
@@ -220,7 +220,7 @@ static bool conn_answer(struct tcp *t, struct conn *c, const uint8_t *msg, size_
     return true;
 }
 
-/** Answer the whole queries that are there, until too much is unsent. @return false: close. */
+/** Answer the whole queries in the buffer, until too many octets are unsent. @return false: close. */
 static bool conn_work(struct tcp *t, struct conn *c)
 {
     size_t at = 0;
@@ -240,7 +240,7 @@ static bool conn_work(struct tcp *t, struct conn *c)
     return is_fine;
 }
 
-/** Read once, and with TLS what is left of the record, which the socket will not announce. @return false: broken. */
+/** Read once, and under TLS the rest of the record, which epoll does not report. @return false: broken. */
 static bool conn_read(struct tcp *t, struct conn *c)
 {
     ssize_t n;
@@ -254,7 +254,7 @@ static bool conn_read(struct tcp *t, struct conn *c)
     return true;
 }
 
-/** A handshake goes on with whatever the socket can do; after it only octets to read are a reason to read. */
+/** During a handshake any event is a reason to read, after it only EPOLLIN. */
 static bool conn_may_read(const struct conn *c, uint32_t events)
 {
     return !c->is_eof && (events & (EPOLLIN | EPOLLHUP) || (c->tls && tls_session_is_new(c->tls)));
@@ -265,7 +265,7 @@ static bool conn_has_query(const struct conn *c)
     return c->in.len >= 2 && c->in.len - 2 >= wire_get16((const uint8_t *)c->in.bytes);
 }
 
-/** Read, answer, send, as far as each goes; then wait for what is missing. What was answered before garbage is sent. */
+/** Read, answer and send until each would block, then wait. Responses before malformed octets are still sent. */
 static void conn_turn(struct tcp *t, struct conn *c, uint32_t events)
 {
     bool is_fine = !(events & EPOLLERR), has_more = true;
@@ -296,7 +296,7 @@ static unsigned conns_of_client(const struct tcp *t, const struct sockaddr_stora
     return n;
 }
 
-/** A free place; the connection that was longest without progress makes room when there is none. */
+/** A free place; without one the connection that is idle longest is closed. */
 static unsigned free_place(struct tcp *t)
 {
     if (atomic_load_explicit(&t->n_open, memory_order_relaxed) == t->max_clients) {
@@ -309,7 +309,7 @@ static unsigned free_place(struct tcp *t)
     return place;
 }
 
-/** A new connection: its first query is most often there already, and is answered before epoll has to know of it. */
+/** A new connection: its first query has mostly arrived, and is answered before the connection is registered with epoll. */
 static void conn_open(struct tcp *t, int fd, const struct sockaddr_storage *client, socklen_t client_len)
 {
     unsigned per_client = t->opts.net->tcp_max_per_client;
@@ -337,7 +337,7 @@ static void conn_open(struct tcp *t, int fd, const struct sockaddr_storage *clie
     conn_turn(t, c, EPOLLIN);
 }
 
-/** Descriptors are out, or but for the reserve: the longest idle connection gives one back. Without any, wait a little instead of spinning. */
+/** Descriptors are exhausted but for the reserve: close the longest idle connection. Without any, sleep a little. */
 static void make_descriptor(struct tcp *t)
 {
     struct timespec pause = {0, 10000000};
@@ -349,7 +349,7 @@ static void make_descriptor(struct tcp *t)
         conn_close(t, TAILQ_FIRST(&t->order));
 }
 
-/** Some of the connections that wait; those that are open have their turn between. */
+/** Accept some connections; open ones are served before the next ones. */
 static void accept_some(struct tcp *t, int listener)
 {
     for (unsigned n = 0; n < MAX_EVENTS; n++) {
@@ -426,7 +426,7 @@ static void handle_event(struct tcp *t, const struct epoll_event *ev)
         conn_turn(t, ev->data.ptr, ev->events);
 }
 
-/** Connections are served before anything that can close another one, so no event of the batch meets a freed one. */
+/** Serve connections before anything that can close another one, so that no event refers to a freed one. */
 static void handle_events(struct tcp *t, const struct epoll_event *events, int n)
 {
     for (int pass = 0; pass < 2; pass++)

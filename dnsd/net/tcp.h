@@ -1,7 +1,9 @@
 /**
- * TCP, plain or below TLS: one thread, epoll, all connections. Queries may be pipelined; each is answered in turn, handed-off ones whenever their
- * reply comes (RFC 7766 6.2.1). Idle connections end after the timeout, and earlier, longest idle first, when there are
- * too many (RFC 9210 4.4). A client that does not read its answers stops being read. Source: RFC 7766, RFC 7858, RFC 9210.
+ * The TCP server, plain or under TLS: one thread with epoll serves all connections. Queries may be pipelined; each is answered
+ * in order, a handed-off one when its reply comes (RFC 7766 6.2.1). An idle connection is closed after the timeout; when there
+ * are too many, the longest idle is closed first (RFC 9210 4.4). A connection with too many unsent octets is not read.
+ *
+ * Source: RFC 7766, RFC 7858, RFC 9210.
  */
 #ifndef NET_TCP_H
 #define NET_TCP_H
@@ -15,8 +17,8 @@ struct tls;
 struct secrets;
 
 struct tcp_options {
-    const int
-        *listeners; /* n_listeners bound descriptors; the caller closes them after tcp_stop  [borrowed] */
+    /* n_listeners bound descriptors, which the caller closes after tcp_stop      [borrowed] */
+    const int *listeners;
     size_t n_listeners;
     const struct net_options *net; /* outlives the thread                        [borrowed] */
     struct epoch_cell *cell;
@@ -24,15 +26,15 @@ struct tcp_options {
     struct tls *tls;         /* or NULL: plain                                   [borrowed] */
 };
 
-/** Start the thread. @return 0; or ERR_IO. Thread: writer. */
+/** Start the thread. @param out release with tcp_stop [out]. @return 0; or ERR_IO: no thread runs. Thread: writer. Source: ours. */
 int tcp_start(const struct tcp_options *opts, struct tcp **out);
-/** Stop the thread, close all connections, release. NULL is fine. Thread: writer. */
+/** Stop the thread, close all connections, release. NULL is fine. Thread: writer. Source: ours. */
 void tcp_stop(struct tcp *t);
-/** Its counters. Thread: any. */
+/** Its counters. @return borrowed. Thread: any. Source: ours. */
 const struct counters *tcp_counters(const struct tcp *t);
-/** Connections open now. Thread: any. */
+/** Connections open now. Thread: any. Source: ours. */
 uint64_t tcp_n_open(const struct tcp *t);
-/** See net_reply. Thread: any. */
+/** net_reply for a peer of this server. Thread: any. Source: RFC 7766. */
 int tcp_reply(struct tcp *t, const struct net_peer *peer, const uint8_t *msg, size_t len);
 
 #endif

@@ -12,7 +12,7 @@
 
 static const char versions[] = "NORMAL:-VERS-ALL:+VERS-TLS1.3:+VERS-TLS1.2";
 
-/** Certificate and key as loaded once; sessions that began with them keep them alive. n_users is guarded by the lock. */
+/** Certificate and key, as loaded once; shared by the sessions that began with them. The lock guards n_users. */
 struct credentials {
     gnutls_certificate_credentials_t gnutls;
     unsigned n_users;
@@ -136,7 +136,7 @@ static ssize_t result(ssize_t n)
     return n == GNUTLS_E_PREMATURE_TERMINATION ? 0 : -1;
 }
 
-/** @return 0: hands are shaken; else -1 with errno. */
+/** @return 0: the handshake is done; else -1 with errno. */
 static ssize_t shake_hands(struct tls_session *s)
 {
     int code = GNUTLS_E_WARNING_ALERT_RECEIVED;
@@ -159,7 +159,7 @@ ssize_t tls_session_send(struct tls_session *s, const void *p, size_t n)
 {
     if (s->is_new && shake_hands(s))
         return -1;
-    /* A record that the kernel did not take whole is kept by GnuTLS and asked for by its name: none. */
+    /* GnuTLS keeps a record that the kernel did not accept whole; a call without octets sends the rest. */
     ssize_t sent =
         s->has_unsent ? gnutls_record_send(s->gnutls, NULL, 0) : gnutls_record_send(s->gnutls, p, n);
     sent = result(sent);

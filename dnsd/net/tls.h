@@ -1,6 +1,6 @@
 /**
- * TLS for the TCP thread: credentials that can be loaded again while connections live on, and one session a connection
- * that reads and writes like a non-blocking socket.
+ * TLS for the TCP thread: credentials that can be reloaded under open connections, and sessions that read and write like
+ * non-blocking sockets.
  *
  * Source: RFC 7858 (DNS over TLS), RFC 9103 8.2 (ALPN "dot"), GnuTLS.
  */
@@ -25,24 +25,28 @@ struct err_info;
  * Thread: writer.   Source: ours.
  */
 int tls_new(const char *cert_file, const char *key_file, struct tls **out, struct err_info *why);
-/** Load the same files again, for connections that come from now on. @return as tls_new; the old ones stay. Thread: writer. */
+/** Load the same files again, for new connections. @return as tls_new; after an error the old ones stay. Thread: writer. Source:
+ *  ours. */
 int tls_reload(struct tls *t, struct err_info *why);
-/** Release; no session may be left. NULL is fine. Thread: writer. */
+/** Release; no session may be left. NULL is fine. Thread: writer. Source: ours. */
 void tls_free(struct tls *t);
 
-/** A session on an accepted non-blocking socket. Release with tls_session_free. Thread: the TCP thread. */
+/** A session on an accepted non-blocking socket. @return release with tls_session_free. Thread: the TCP thread. Source: GnuTLS. */
 struct tls_session *tls_session_new(struct tls *t, int fd);
-/** Say goodbye if the kernel takes it, and release; the socket is the caller's. NULL is fine. Thread: the TCP thread. */
+/** Send close_notify if the kernel accepts it, and release; the socket stays open. NULL is fine. Thread: the TCP thread. Source: RFC
+ *  7858 3.4. */
 void tls_session_free(struct tls_session *s);
-/** As recv(2): octets, 0 at the end, or -1 with errno EAGAIN or, broken, EPROTO. Shakes hands first. Thread: the TCP thread. */
+/** As recv(2): octets, 0 at the end, or -1 with errno EAGAIN or, broken, EPROTO. Does the handshake first. Thread: the TCP
+ *  thread. Source: recv(2). */
 ssize_t tls_session_recv(struct tls_session *s, void *p, size_t n);
-/** As send(2), errors as tls_session_recv. After EAGAIN the same octets come first the next time. Thread: the TCP thread. */
+/** As send(2), errors as tls_session_recv. After EAGAIN the next call begins with the same octets. Thread: the TCP
+ *  thread. Source: send(2). */
 ssize_t tls_session_send(struct tls_session *s, const void *p, size_t n);
-/** Octets are waiting inside that the socket will not announce. Thread: the TCP thread. */
+/** Has the session decrypted octets that epoll does not report? Thread: the TCP thread. Source: GnuTLS. */
 bool tls_session_has_more(const struct tls_session *s);
-/** The handshake is not done yet. Thread: the TCP thread. */
+/** Is the handshake not finished? Thread: the TCP thread. Source: GnuTLS. */
 bool tls_session_is_new(const struct tls_session *s);
-/** The session waits to write, not to read. Thread: the TCP thread. */
+/** Does the session wait to write, not to read? Thread: the TCP thread. Source: GnuTLS. */
 bool tls_session_wants_write(const struct tls_session *s);
 
 #endif

@@ -19,7 +19,7 @@ enum {
     BATCH = 32,
     MAX_IN = 2048,
     MAX_OUT = 4096,
-    APART = 64,     /* buffers a whole number of pages apart would fall into the same few cache lines */
+    APART = 64,     /* buffers a multiple of a page apart would share a few cache sets */
     OUT_ALIGN = 16, /* responses lie one behind the other: a batch of them fills few lines */
 };
 
@@ -58,7 +58,7 @@ void count_response(struct counters *c, const struct answer *a)
         count_add(&c->truncated, 1);
 }
 
-/** Sleep until something comes; take what is there, up to a batch. @return datagrams; 0: look whether to stop. */
+/** Sleep until datagrams arrive, and receive up to a batch. @return datagrams; 0: check whether to stop. */
 static unsigned receive(struct udp_worker *w)
 {
     for (unsigned i = 0; i < w->n_used; i++) {
@@ -67,7 +67,7 @@ static unsigned receive(struct udp_worker *w)
         h->msg_controllen = w->opts.is_wildcard ? SOCKET_CONTROL_LEN : 0;
     }
     int n = recvmmsg(w->opts.fd, w->in, BATCH, MSG_WAITFORONE, NULL);
-    /* Errors are those of earlier replies (ICMP) or a signal: the next call goes on. */
+    /* Errors are of earlier replies (ICMP), or a signal: the next call retries. */
     w->n_used = n > 0 ? (unsigned)n : 0;
     return w->n_used;
 }
@@ -81,7 +81,7 @@ static bool hand_off(struct udp_worker *w, unsigned i)
     struct net_peer peer = {.client = w->clients[i], .client_len = w->in[i].msg_hdr.msg_namelen};
     peer.socket = w->opts.socket;
     peer.has_local = w->opts.is_wildcard && socket_local_address(&w->in[i].msg_hdr, &peer.local);
-    secrets_tell_peer(a, &peer);
+    secrets_put_cookie(a, &peer);
     if (taker->take(taker->owner, a->hand_off, &peer, w->in_bytes[i], w->in[i].msg_len))
         return false;
     count_add(&w->counters.handed_off, 1);
@@ -110,7 +110,7 @@ static int64_t now_ms(void)
     return (int64_t)ts.tv_sec * 1000 + ts.tv_nsec / 1000000;
 }
 
-/** What the rate limit leaves of the response to datagram i. @return its octets; 0: send nothing. */
+/** Apply the rate limit to the response to datagram i. @return its octets; 0: send nothing. */
 static size_t limit(struct udp_worker *w, unsigned i, const struct zone_version *v, size_t len)
 {
     struct answer *a = &w->answers[i];
@@ -123,12 +123,12 @@ static size_t limit(struct udp_worker *w, unsigned i, const struct zone_version 
     }
 }
 
-/** Write the response to datagram i, or hand it to whom it belongs. @return its octets; 0: send nothing. */
+/** Write the response to datagram i, or hand the query off. @return its octets; 0: send nothing. */
 static size_t answer_one(struct udp_worker *w, unsigned i, const struct zone_version *v)
 {
     struct answer *a = &w->answers[i];
     if (answer_wants_client(a))
-        secrets_tell(w->opts.secrets, &w->clients[i], a);
+        secrets_fill_client(w->opts.secrets, &w->clients[i], a);
     size_t len = answer_write(a, v, &w->opts.net->answer, w->out_bytes + w->out_len, MAX_OUT);
     if (!len) {
         count_add(&w->counters.dropped, 1);
@@ -143,7 +143,7 @@ static size_t answer_one(struct udp_worker *w, unsigned i, const struct zone_ver
     return len;
 }
 
-/** Step by step for the whole batch; each query takes part as long as there is more to fetch for it. */
+/** Run each fetch step over the whole batch; a query drops out when it has nothing more to fetch. */
 static void fetch_batch(struct udp_worker *w, unsigned n, const struct zone_version *v)
 {
     uint8_t left[BATCH];
@@ -178,7 +178,7 @@ static unsigned answer_batch(struct udp_worker *w, unsigned n)
     return n_out;
 }
 
-/** Send the queue; what the kernel refuses (no route, filter) is counted and stepped over. */
+/** Send the queue. A response that the kernel refuses (no route, filter) is counted and skipped. */
 static void send_batch(struct udp_worker *w, unsigned n)
 {
     unsigned at = 0;
@@ -244,7 +244,7 @@ void udp_worker_stop(struct udp_worker *w)
     if (!w)
         return;
     atomic_store_explicit(&w->is_stopping, true, memory_order_release);
-    /* Wakes recvmmsg. An unconnected socket also says ENOTCONN, which means nothing here. */
+    /* Wakes recvmmsg. ENOTCONN of an unconnected socket is no error here. */
     shutdown(w->opts.fd, SHUT_RDWR);
     pthread_join(w->thread, NULL);
     close(w->opts.fd);
