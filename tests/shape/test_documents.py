@@ -18,11 +18,11 @@ def functions_of(path):
 
 
 def documents():
-    return ["README.md"] + [f"docs/{n}" for n in sorted(os.listdir(os.path.join(ROOT, "docs"))) if n.endswith(".md")]
+    return ["README.md", "HACKING.md"] + [f"docs/{n}" for n in sorted(os.listdir(os.path.join(ROOT, "docs"))) if n.endswith(".md")]
 
 
 def test_walks_name_functions_that_exist():
-    named = re.findall(r"`([\w/]+\.[ch]):(\w+)`", read("docs/architecture.md"))
+    named = re.findall(r"`([\w/]+\.[ch]):(\w+)`", read("docs/architecture.md") + read("HACKING.md"))
     assert len(named) > 30
     missing = [f"{path}:{function}" for path, function in named
                if not os.path.exists(os.path.join(ROOT, path)) or function not in functions_of(path)]
@@ -41,7 +41,7 @@ def test_the_document_of_services_has_every_property():
 def test_files_named_in_documents_exist():
     missing = []
     for document in documents():
-        for path in re.findall(r"`((?:lib|dnsd|registryd|svcmgr|cli|docs|tests|bench|conf|include|cmake)/[\w./-]+\w)`",
+        for path in re.findall(r"`((?:lib|dnsd|registryd|svcmgr|cli|docs|tests|bench|conf|zones|include|cmake)/[\w./-]+\w)`",
                                read(document)):
             if not os.path.exists(os.path.join(ROOT, path)):
                 missing.append(f"{document}: {path}")
@@ -79,3 +79,22 @@ def test_every_folder_has_a_line_of_purpose():
     folders = {os.path.dirname(f) for f in files if f.split("/")[0] in ("lib", "registryd", "dnsd", "svcmgr", "cli")}
     assert sorted(folders - set(rows)) == [] and sorted(f for f in rows if not os.path.isdir(os.path.join(ROOT, f))) == []
     assert all(len(purpose) > 10 for purpose in rows.values())
+
+
+def test_the_examples_of_hacking_are_commits():
+    named = re.findall(r'\b([0-9a-f]{7}) "([^"]+)"', read("HACKING.md"))
+    assert len(named) >= 4
+    for commit, subject in named:
+        done = subprocess.run(["git", "log", "-1", "--format=%s", commit], cwd=ROOT, text=True, capture_output=True, check=False)
+        assert done.returncode != 0 or done.stdout.strip() == subject, commit  # a shallow clone has no history
+
+
+def test_the_diffs_of_hacking_fit_the_files():
+    """Each line that a diff keeps or takes away is in its file; what it adds is not there yet."""
+    wrong = []
+    for diff in re.findall(r"^```diff\n(.*?)^```", read("HACKING.md"), re.M | re.S):
+        for path, body in re.findall(r"^\+\+\+ b/(\S+)\n((?:(?!--- ).*\n)*)", diff, re.M):
+            lines = read(path).splitlines() if os.path.exists(os.path.join(ROOT, path)) else []
+            wrong += [f"{path}: {line}" for line in body.splitlines() if line[:1] in " -" and line[1:] not in lines]
+            assert any(line.startswith("+") and line[1:] not in lines for line in body.splitlines()), path
+    assert wrong == []
