@@ -19,6 +19,7 @@
 LOG_DECLARE(SVCMGR_EVENTS)
 
 #define UNPUBLISH_LIMIT_MS 3000
+#define WRITE_RETRY_MS     1000
 #define LOCK_TRIES         100
 #define LOCK_WAIT_MS       20
 
@@ -70,6 +71,7 @@ static int start_base(struct daemon *d, void *app, struct err_info *why)
     a->face.app = a;
     a->daemon = d;
     a->loop = daemon_loop(d);
+    a->write_retry_ms = WRITE_RETRY_MS;
     queue_init(&a->queue);
     TAILQ_INIT(&a->steps);
     TAILQ_INIT(&a->callers);
@@ -117,8 +119,9 @@ static bool may_publish(void *arg)
 static int start_registry(struct daemon *d, void *app, struct err_info *why)
 {
     struct app *a = app_of(app);
-    int err = publish_open(a->loop, opt_text(daemon_options(d), OPT_REGISTRY_URL), app_record_done, a,
-                           &a->publish, why);
+    const struct publish_def def = {
+        .url = opt_text(daemon_options(d), OPT_REGISTRY_URL), .done = app_record_done, .arg = a};
+    int err = publish_open(a->loop, &def, &a->publish, why);
 
     if (err)
         return err;

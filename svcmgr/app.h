@@ -79,8 +79,9 @@ struct app {
     struct state_doc *docs; /* of the write under way */
     size_t n_alone;         /* steps still to be written one by one: together they were refused */
     struct run_timer *retry_timer;
-    struct clock clock;    /* engine time */
-    struct buf clock_text; /* of the write under way */
+    int64_t write_retry_ms; /* pause before a write that failed is tried again */
+    struct clock clock;     /* engine time */
+    struct buf clock_text;  /* of the write under way */
     bool is_pumping, is_writing, is_ending, is_loaded_badly;
     char *state_url;
     char *active_url,

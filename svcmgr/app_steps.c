@@ -9,7 +9,6 @@ LOG_DECLARE(SVCMGR_EVENTS)
 
 #define FAILURE_MAGIC   OBJ_MAGIC('F', 'A', 'I', 'L')
 #define WRITE_MAX_BYTES (512 << 10) /* of one transaction: ZooKeeper takes at most 1 MiB */
-#define WRITE_RETRY_MS  1000
 
 int64_t app_now_ms(const struct app *a)
 {
@@ -186,7 +185,7 @@ static void on_retry(void *arg);
 static void retry_later(struct app *a)
 {
     a->retry_timer = run_timer_new(a->loop, on_retry, a);
-    run_timer_start(a->retry_timer, WRITE_RETRY_MS, 0);
+    run_timer_start(a->retry_timer, (uint64_t)a->write_retry_ms, 0);
 }
 
 /** Whether the state takes writes, for /readyz. why NULL: it does. */

@@ -19,7 +19,7 @@ LOG_DECLARE(SVCMGR_EVENTS)
 #define MAX_RUNNING     16   /* changes side by side */
 #define WINDOW          64   /* changes looked at for one that may begin */
 #define TRY_TIMEOUT_MS  2000 /* of one try */
-#define TICKET_LIMIT_MS 5000 /* until a ticket is settled as unavailable */
+#define TICKET_LIMIT_MS 5000
 #define RETRY_FIRST_MS  100
 #define RETRY_MAX_MS    5000
 #define GUARD_LOOK_MS   100 /* until the guard is asked again */
@@ -56,8 +56,7 @@ struct publish {
     struct reg *reg;
     struct reconcile *reconcile; /* NULL: nothing is followed */
     struct publish_follow_ops follow;
-    PUBLISH_DONE;
-    void *arg;
+    struct publish_def def;      /* url NULL */
     bool (*may_send)(void *arg); /* NULL: always */
     void *guard_arg;
     struct change_list changes; /* oldest first */
@@ -113,7 +112,7 @@ static void notify_outcomes(void *arg)
     p->outcomes = NULL;
     p->n_outcomes = 0;
     for (size_t i = 0; i < n; i++) {
-        p->done(p->arg, outcomes[i].ticket, outcomes[i].code, outcomes[i].text);
+        p->def.done(p->def.arg, outcomes[i].ticket, outcomes[i].code, outcomes[i].text);
         free(outcomes[i].text);
     }
 }
@@ -253,7 +252,7 @@ static int64_t settle_late(struct publish *p, int64_t now)
     int64_t next = -1;
 
     TAILQ_FOREACH (c, &p->changes, link) {
-        int64_t left = c->asked_ms + TICKET_LIMIT_MS - now;
+        int64_t left = c->asked_ms + p->def.ticket_limit_ms - now;
         if (!c->n_tickets || c->kind == CHANGE_ENDED)
             continue;
         if (left <= 0)
@@ -301,12 +300,12 @@ static void pump(struct publish *p)
 
 /* ---- the interface ---- */
 
-int publish_open(struct run_loop *loop, const char *url, PUBLISH_DONE, void *arg, struct publish **out,
+int publish_open(struct run_loop *loop, const struct publish_def *def, struct publish **out,
                  struct err_info *why)
 {
     struct publish *p = mem_new(struct publish);
     const struct reg_options options = {
-        .url = url, .timeout_ms = TRY_TIMEOUT_MS, .may_send = may_send, .may_send_arg = p};
+        .url = def->url, .timeout_ms = TRY_TIMEOUT_MS, .may_send = may_send, .may_send_arg = p};
     struct reg *reg;
 
     obj_init(&p->obj, PUBLISH_MAGIC);
@@ -318,8 +317,10 @@ int publish_open(struct run_loop *loop, const char *url, PUBLISH_DONE, void *arg
     }
     p->loop = loop;
     p->reg = reg;
-    p->done = done;
-    p->arg = arg;
+    p->def = *def;
+    p->def.url = NULL; /* borrowed */
+    if (!def->ticket_limit_ms)
+        p->def.ticket_limit_ms = TICKET_LIMIT_MS;
     TAILQ_INIT(&p->changes);
     p->timer = run_timer_new(loop, on_timer, p);
     p->outcome_timer = run_timer_new(loop, notify_outcomes, p);

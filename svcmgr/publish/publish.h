@@ -28,15 +28,22 @@
 
 struct publish;
 
-/** Receives the outcome of a ticket; text: the registry's message, NULL after a success. Borrowed. */
-#define PUBLISH_DONE void (*done)(void *arg, int64_t ticket, int code, const char *text)
+struct publish_def {
+    const char *url;         /* of registryd, as reg_options.url */
+    int64_t ticket_limit_ms; /* until a ticket is settled as ERR_UNAVAILABLE; 0: 5000 */
+    /** Receives the outcome of a ticket, later, on the loop; text: the registry's message, NULL after a success [borrowed]. */
+    void (*done)(void *arg, int64_t ticket, int code, const char *text);
+    void *arg;
+};
 
 /**
- * @param url   of registryd, as reg_options.url                                     [borrowed]
- * @param done  outcome of a ticket; later, on the loop
+ * Open, with nothing to change.
+ *
+ * @param def  its texts are copied
+ * @param out  publish_close releases it; set on success only                       [out]
  * @return 0; as reg_open.
  */
-int publish_open(struct run_loop *loop, const char *url, PUBLISH_DONE, void *arg, struct publish **out,
+int publish_open(struct run_loop *loop, const struct publish_def *def, struct publish **out,
                  struct err_info *why);
 /** What the registry's feed shows; both called later, on the loop. */
 struct publish_follow_ops {

@@ -434,7 +434,7 @@ static void test_silent_server_leaves_time(void **state)
     reg_close(f.reg);
     script_start(&other, f.loop, silent, ARRAY_LEN(silent));
     both = mem_fmt("%s,%s", other.url, f.server.url);
-    client_open(&f, "al ice", both, 4000);
+    client_open(&f, "al ice", both, 2400);
     reg_resolve(f.reg, "/r", client_done, &f.got);
     assert_int_equal(client_await(&f), 0);
     reg_close(f.reg);
@@ -554,7 +554,7 @@ static void test_locate_gives_up_while_it_asks(void **state)
 {
     static const struct step steps[] = {{.status = 404, .body = PROBLEM("path-not-found", "absent")},
                                         {.status = 0}};
-    const struct reg_locate what = {.path = "/one", .give_up_ms = 3000, .pause_ms = 2};
+    const struct reg_locate what = {.path = "/one", .give_up_ms = 800, .pause_ms = 2};
     struct fixture f;
 
     (void)state;

@@ -155,7 +155,7 @@ static void on_done(void *arg, int64_t ticket, int code, const char *text)
     note(arg, line);
 }
 
-static int set_up(void **state)
+static int set_up_with(void **state, int64_t ticket_limit_ms)
 {
     struct office *o = mem_new(struct office);
     struct err_info why = {0};
@@ -166,9 +166,22 @@ static int set_up(void **state)
     o->revision = "s.1";
     open_server(o);
     mem_auto char *url = mem_fmt("http://%s", o->listen);
-    assert_int_equal(publish_open(o->loop, url, on_done, o, &o->publish, &why), 0);
+    const struct publish_def def = {
+        .url = url, .ticket_limit_ms = ticket_limit_ms, .done = on_done, .arg = o};
+    assert_int_equal(publish_open(o->loop, &def, &o->publish, &why), 0);
     *state = o;
     return 0;
+}
+
+static int set_up(void **state)
+{
+    return set_up_with(state, 0);
+}
+
+/** For what happens when the limit is over. */
+static int set_up_with_a_short_limit(void **state)
+{
+    return set_up_with(state, 500);
 }
 
 static int tear_down(void **state)
@@ -678,7 +691,8 @@ static void one_watch_is_above_all(void **state)
     await(o, "restored PUT:" X);
 }
 
-#define CASE(f) cmocka_unit_test_setup_teardown(f, set_up, tear_down)
+#define CASE(f)       cmocka_unit_test_setup_teardown(f, set_up, tear_down)
+#define CASE_LIMIT(f) cmocka_unit_test_setup_teardown(f, set_up_with_a_short_limit, tear_down)
 
 int main(void)
 {
@@ -686,13 +700,13 @@ int main(void)
         CASE(every_ticket_is_settled),
         CASE(order_is_kept_where_it_matters),
         CASE(newer_wishes_replace_older_ones),
-        CASE(nothing_is_lost_while_the_registry_is_away),
+        CASE_LIMIT(nothing_is_lost_while_the_registry_is_away),
         CASE(a_refusal_for_good_is_reported_and_not_repeated),
         CASE(what_is_a_refusal),
-        CASE(nothing_is_sent_without_leave),
-        CASE(nothing_is_sent_again_without_leave),
+        CASE_LIMIT(nothing_is_sent_without_leave),
+        CASE_LIMIT(nothing_is_sent_again_without_leave),
         CASE(ends_are_reported_before_their_service_is_purged),
-        CASE(an_end_waits_for_the_registry_and_is_reported_once),
+        CASE_LIMIT(an_end_waits_for_the_registry_and_is_reported_once),
         CASE(a_refused_end_is_reported),
         CASE(unreadiness_is_an_attribute),
         CASE(drain_waits_for_the_last_change),

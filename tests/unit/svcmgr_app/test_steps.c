@@ -128,6 +128,7 @@ static int set_up(void **state)
     queue_init(&desk->app.queue);
     TAILQ_INIT(&desk->app.steps);
     TAILQ_INIT(&desk->app.callers);
+    desk->app.write_retry_ms = 50;
     clock_begin(&desk->app.clock, run_boot_ms(), run_wall_ms());
     assert_int_equal(engine_new(&config, &desk->app.engine, NULL), 0);
     app_event(&desk->app, &(struct eng_event){.kind = EV_RESUME});
