@@ -2,8 +2,8 @@
 #include "base/obj.h"
 #include "base/str.h"
 #include "run/options.h"
+#include "tree_kit.h"
 
-#include <ftw.h>
 #include <pwd.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -28,14 +28,6 @@
 enum { OPTIONS_ENUM(TEST_OPTIONS) N_OPTIONS };
 static const struct opt_def defs[] = {OPTIONS_ROWS(TEST_OPTIONS)};
 
-static int remove_entry(const char *path, const struct stat *st, int kind, struct FTW *where)
-{
-    (void)st;
-    (void)kind;
-    (void)where;
-    return remove(path);
-}
-
 static int make_dir(void **state)
 {
     char path[] = "/tmp/test_options.XXXXXX";
@@ -46,7 +38,7 @@ static int make_dir(void **state)
 static int remove_dir(void **state)
 {
     mem_auto char *dir = *state;
-    return nftw(dir, remove_entry, 8, FTW_DEPTH | FTW_PHYS);
+    return kit_remove_tree(dir);
 }
 
 static void write_file(const char *dir, const char *name, const char *text)

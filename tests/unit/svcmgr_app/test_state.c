@@ -1,5 +1,4 @@
 /** Documents of services in an embedded store: written together, found again, also after a failed write. */
-#include <ftw.h>
 #include <setjmp.h>
 #include <signal.h>
 #include <stdarg.h>
@@ -14,6 +13,7 @@
 #include "base/mem.h"
 #include "base/obj.h"
 #include "state/state.h"
+#include "tree_kit.h"
 
 struct desk {
     struct run_loop *loop;
@@ -109,20 +109,12 @@ static int set_up(void **state)
     return 0;
 }
 
-static int remove_one(const char *path, const struct stat *st, int flag, struct FTW *ftw)
-{
-    (void)st;
-    (void)flag;
-    (void)ftw;
-    return remove(path);
-}
-
 static int tear_down(void **state)
 {
     struct desk *d = *state;
 
     close_it(d);
-    assert_int_equal(nftw(d->dir, remove_one, 8, FTW_DEPTH | FTW_PHYS), 0);
+    assert_int_equal(kit_remove_tree(d->dir), 0);
     free(d);
     return 0;
 }

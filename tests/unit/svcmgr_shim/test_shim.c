@@ -4,7 +4,6 @@
  */
 #include <errno.h>
 #include <fcntl.h>
-#include <ftw.h>
 #include <linux/keyctl.h>
 #include <poll.h>
 #include <pwd.h>
@@ -29,6 +28,7 @@
 #include "base/obj.h"
 #include "base/str.h"
 #include "shim/wire.h"
+#include "tree_kit.h"
 
 #define DEADLINE_MS 20000
 
@@ -171,14 +171,6 @@ static void ask_status(struct box *b, struct shim_status *s)
     assert_int_equal(shim_status_read(line, s), 0);
 }
 
-static int remove_one(const char *path, const struct stat *st, int flag, struct FTW *ftw)
-{
-    (void)st;
-    (void)flag;
-    (void)ftw;
-    return remove(path);
-}
-
 static void end_box(struct box *b)
 {
     char *slash = strchr(b->dir + strlen("/tmp/"), '/');
@@ -189,7 +181,7 @@ static void end_box(struct box *b)
         assert_int_equal(waitpid(b->shim, NULL, 0), b->shim);
     if (slash)
         *slash = '\0';
-    assert_int_equal(nftw(b->dir, remove_one, 16, FTW_DEPTH | FTW_PHYS), 0);
+    assert_int_equal(kit_remove_tree(b->dir), 0);
     free(b->dir);
 }
 

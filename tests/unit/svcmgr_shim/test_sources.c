@@ -3,7 +3,6 @@
  */
 #include <errno.h>
 #include <fcntl.h>
-#include <ftw.h>
 #include <pwd.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -23,6 +22,7 @@
 #include "base/mem.h"
 #include "base/obj.h"
 #include "shim/sources_wire.h"
+#include "tree_kit.h"
 
 #define COPIES "in"
 
@@ -63,20 +63,12 @@ static int set_up(void **state)
     return 0;
 }
 
-static int remove_one(const char *path, const struct stat *st, int flag, struct FTW *ftw)
-{
-    (void)st;
-    (void)flag;
-    (void)ftw;
-    return remove(path);
-}
-
 static int tear_down(void **state)
 {
     struct place *p = *state;
 
     sources_ask_fini(&p->ask);
-    assert_int_equal(nftw(p->dir, remove_one, 16, FTW_DEPTH | FTW_PHYS), 0);
+    assert_int_equal(kit_remove_tree(p->dir), 0);
     free(p);
     return 0;
 }
