@@ -79,7 +79,7 @@ def test_launch_waits_until_ready_and_shows_the_containers(stack, launched):
     assert all(line.split()[2].startswith(f"{stack.subnet}.") for line in lines[2:])
 
 
-def test_launch_tells_what_it_waits_for(stack, launched):
+def test_launch_reports_what_it_waits_for(stack, launched):
     out = bobbin(stack, "launch", "--timeout", "500ms", "-", stdin=json.dumps(
         definition("never", "exec sleep 1000", probed=True)))
     assert out.returncode == 6 and re.search("^never: (ACCEPTED|STARTED), 0 of 1 containers READY$", out.stderr, re.M), out

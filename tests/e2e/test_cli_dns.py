@@ -57,7 +57,7 @@ def refused(stack, code, *words, **more):
 
 # ---- explain, zones, stats, dump ----
 
-def test_explain_tells_the_chain(stack):
+def test_explain_lists_the_chain(stack):
     lines = ok(stack, "explain", f"web-0.shop.alice.{DOMAIN}").splitlines()
     assert lines[0].split() == ["question", f"web-0.shop.alice.{DOMAIN}.", "A"]
     assert f"znode    {BASE}/components/ctr-0" in lines
@@ -76,8 +76,8 @@ def test_explain_takes_an_address(stack):
 def test_explain_names_the_missing_link(stack):
     assert ok(stack, "explain", f"web-9.shop.alice.{DOMAIN}", "srv").splitlines()[-1] == \
         "missing  no record in the registry, and no master file, gives this name"
-    told = json.loads(ok(stack, "explain", "-o", "json", f"web-1.shop.alice.{DOMAIN}", "MX"))
-    assert told["missing"] == "the name exists, but it has no MX record"
+    reported = json.loads(ok(stack, "explain", "-o", "json", f"web-1.shop.alice.{DOMAIN}", "MX"))
+    assert reported["missing"] == "the name exists, but it has no MX record"
     assert "NOPE" in refused(stack, 2, "explain", DOMAIN, "NOPE")
 
 
@@ -167,22 +167,22 @@ def counts(line):
 
 
 def test_shadow_of_itself_is_equal(stack):
-    told = counts(ok(stack, "shadow", f"127.0.0.1:{stack.dns_port}", "--ttl").splitlines()[-1])
-    assert told["different"] == 0 and told["names"] > 300 and told["questions"] > 2 * told["names"]
+    reported = counts(ok(stack, "shadow", f"127.0.0.1:{stack.dns_port}", "--ttl").splitlines()[-1])
+    assert reported["different"] == 0 and reported["names"] > 300 and reported["questions"] > 2 * reported["names"]
 
 
-def test_shadow_tells_what_differs(stack, other):
+def test_shadow_lists_what_differs(stack, other):
     compat = other(**{"hadoop.registry.dns.mode": "compat"})
     done = bobbin(stack, "shadow", compat, DOMAIN)
     assert done.returncode == 1 and done.stderr.startswith("bobbin: 127.0.0.1 port ") and "differ" in done.stderr, done
     assert any(line.split() == [f"web-0.shop.alice.{DOMAIN}.", "AAAA", "-", f"web-0.shop.alice.{DOMAIN}.", "AAAA", "::ffff:127.77.0.1"]
                for line in done.stdout.splitlines()), done.stdout[:3000]
-    told = json.loads(bobbin(stack, "shadow", "-o", "json", compat, DOMAIN).stdout)
-    one = next(d for d in told["differences"] if d["name"] == f"web-1.shop.alice.{DOMAIN}." and d["type"] == "AAAA")
+    reported = json.loads(bobbin(stack, "shadow", "-o", "json", compat, DOMAIN).stdout)
+    one = next(d for d in reported["differences"] if d["name"] == f"web-1.shop.alice.{DOMAIN}." and d["type"] == "AAAA")
     assert one["here"] == {"rcode": "NOERROR", "records": []} and len(one["there"]["records"]) == 1
-    service = next(d for d in told["differences"] if d["name"] == f"shop.alice.{DOMAIN}." and d["type"] == "A")
+    service = next(d for d in reported["differences"] if d["name"] == f"shop.alice.{DOMAIN}." and d["type"] == "A")
     assert len(service["here"]["records"]) == 153 and service["there"]["records"] == []  # the 153 came over TCP
-    assert "A" not in {d["type"] for d in told["differences"] if d["name"].startswith("web-")}
+    assert "A" not in {d["type"] for d in reported["differences"] if d["name"].startswith("web-")}
 
 
 BIND = """options {{
@@ -206,10 +206,10 @@ def test_shadow_finds_what_only_the_other_has(stack, tmp_path):
         wait_for(lambda: dig(port, "ns.zone.example") == ["127.0.0.1"], "BIND answers")
         done = bobbin(stack, "shadow", "-o", "json", f"127.0.0.1:{port}", "zone.example")
         assert done.returncode == 1, done
-        told = json.loads(done.stdout)
-        assert {(d["name"].rstrip("."), d["type"]) for d in told["differences"]} == {
-            ("only-there.zone.example", "A"), ("odd.zone.example", "TXT")}, told
-        assert [t["result"] for t in told["transfers"]] == ["done"] and told["transfers"][0]["names"] == 1
+        reported = json.loads(done.stdout)
+        assert {(d["name"].rstrip("."), d["type"]) for d in reported["differences"]} == {
+            ("only-there.zone.example", "A"), ("odd.zone.example", "TXT")}, reported
+        assert [t["result"] for t in reported["transfers"]] == ["done"] and reported["transfers"][0]["names"] == 1
         assert "not compared" not in bobbin(stack, "shadow", f"127.0.0.1:{port}", "zone.example").stdout
     finally:
         end_process(named)
@@ -225,8 +225,8 @@ def test_shadow_looks_at_ttls_when_asked(stack, other):
 
 
 def test_shadow_is_bounded(stack, other):
-    told = counts(ok(stack, "shadow", f"127.0.0.1:{stack.dns_port}", "--max", "5", DOMAIN, "zone.example").splitlines()[-1])
-    assert 5 < told["names"] <= 10
+    reported = counts(ok(stack, "shadow", f"127.0.0.1:{stack.dns_port}", "--max", "5", DOMAIN, "zone.example").splitlines()[-1])
+    assert 5 < reported["names"] <= 10
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as silent:
         silent.bind(("127.0.0.1", 0))
         place = f"127.0.0.1:{silent.getsockname()[1]}"

@@ -153,7 +153,7 @@ def test_bad_json_names_the_place(stack):
     assert line.startswith("bobbin: -:2:"), line
 
 
-def test_bind_does_not_replace_unless_told(stack):
+def test_bind_does_not_replace_without_the_option(stack):
     ok(stack, "bind", "-p", f"{BASE}/two", "--description", "one")
     assert "--overwrite" in refused(stack, 11, "bind", f"{BASE}/two", "--description", "two")
     ok(stack, "bind", "--overwrite", f"{BASE}/two", "--description", "two")

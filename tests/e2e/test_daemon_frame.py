@@ -84,7 +84,7 @@ def test_a_busy_port_names_the_option_that_moves_it(directory):
         assert done.returncode == 28 and "hadoop.registry.dns.bind-port" in done.stderr and str(port) in done.stderr
 
 
-def test_no_other_address_without_being_told(directory):
+def test_no_other_address_without_the_option(directory):
     done = run("registryd", "-D", f"bobbin.data.dir={directory}", "-D", "hadoop.registry.http.address=0.0.0.0:0")
     assert done.returncode == 3 and "hadoop.registry.http.allow-remote" in done.stderr
 

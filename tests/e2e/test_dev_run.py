@@ -222,7 +222,7 @@ class Dev:
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
-def test_it_stays_until_it_is_told_to_end(place, number):
+def test_it_stays_until_it_is_signalled(place, number):
     ports = Ports()
     with Dev(place, ports) as dev:
         text = dev.runs()

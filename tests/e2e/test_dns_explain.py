@@ -50,21 +50,21 @@ def explain(stack, name, kind="A"):
 
 
 def test_the_whole_chain(stack):
-    told = explain(stack, f"web-0.shop.alice.{DOMAIN}")
-    assert told["match"] == "exact" and told["zone"] == f"{DOMAIN}." and told["missing"] is None
-    assert [s["path"] for s in told["sources"]] == [f"{BASE}/components/ctr-0"]
-    gives = told["sources"][0]["gives"]
+    reported = explain(stack, f"web-0.shop.alice.{DOMAIN}")
+    assert reported["match"] == "exact" and reported["zone"] == f"{DOMAIN}." and reported["missing"] is None
+    assert [s["path"] for s in reported["sources"]] == [f"{BASE}/components/ctr-0"]
+    gives = reported["sources"][0]["gives"]
     assert {g["decision"] for g in gives} == {"published"} and any("127.77.0.1" in g["record"] for g in gives)
-    assert told["answer"]["rcode"] == "NOERROR" and "127.77.0.1" in told["answer"]["records"][0]
-    assert len(told["rrsets"]) == 2
+    assert reported["answer"]["rcode"] == "NOERROR" and "127.77.0.1" in reported["answer"]["records"][0]
+    assert len(reported["rrsets"]) == 2
 
 
 def test_not_ready_is_said(stack):
-    told = explain(stack, f"web.shop.alice.{DOMAIN}")
-    decisions = {s["path"][-1]: [g["decision"] for g in s["gives"]] for s in told["sources"]}
+    reported = explain(stack, f"web.shop.alice.{DOMAIN}")
+    decisions = {s["path"][-1]: [g["decision"] for g in s["gives"]] for s in reported["sources"]}
     assert decisions["0"] == ["published"]
     assert decisions["1"] == ["not published: the container is not ready, others are"]
-    assert len(told["answer"]["records"]) == 1
+    assert len(reported["answer"]["records"]) == 1
 
 
 @pytest.mark.parametrize("name, kind, missing", [
@@ -93,37 +93,37 @@ def test_the_missing_link(stack, name, kind, missing):
     ("localhost", "A", ["outside"], ["no zone of this server"], "127.0.0.1"),
 ])
 def test_each_step_says_why(stack, name, kind, matches, because, answer):
-    told = explain(stack, name, kind)
-    assert [link["match"] for link in told["chain"]] == matches and told["missing"] is None
-    for sentence, link in zip(because, told["chain"]):
+    reported = explain(stack, name, kind)
+    assert [link["match"] for link in reported["chain"]] == matches and reported["missing"] is None
+    for sentence, link in zip(because, reported["chain"]):
         assert sentence in link["because"], link
-    assert told["answer"]["records"][-1].split()[-1] == answer and told["answer"]["rcode"] == "NOERROR"
+    assert reported["answer"]["records"][-1].split()[-1] == answer and reported["answer"]["rcode"] == "NOERROR"
 
 
-def test_the_records_behind_an_alias_are_told(stack):
-    told = explain(stack, "twice.corp.test")
-    assert [s["path"] for s in told["sources"]] == [f"{BASE}/components/ctr-0"]
-    assert told["chain"][2]["rrsets"][0].split()[-1] == "127.77.0.1"
+def test_the_records_behind_an_alias_are_listed(stack):
+    reported = explain(stack, "twice.corp.test")
+    assert [s["path"] for s in reported["sources"]] == [f"{BASE}/components/ctr-0"]
+    assert reported["chain"][2]["rrsets"][0].split()[-1] == "127.77.0.1"
 
 
 def test_a_delegation_names_the_servers(stack):
-    told = explain(stack, "host.sub.corp.test")
-    assert told["match"] == "delegated" and told["chain"][0]["because"] == "the zone delegates sub.corp.test. to ns1.sub.corp.test."
-    assert told["answer"]["authority"][0].split()[-1] == "ns1.sub.corp.test."
-    assert told["answer"]["additional"][0].split()[-1] == "10.0.0.53" and not told["answer"]["records"]
+    reported = explain(stack, "host.sub.corp.test")
+    assert reported["match"] == "delegated" and reported["chain"][0]["because"] == "the zone delegates sub.corp.test. to ns1.sub.corp.test."
+    assert reported["answer"]["authority"][0].split()[-1] == "ns1.sub.corp.test."
+    assert reported["answer"]["additional"][0].split()[-1] == "10.0.0.53" and not reported["answer"]["records"]
 
 
 def test_an_address_that_no_zone_covers(stack):
     path = f"{BASE}/components/ctr-far"
     stack.sync(stack.bind(path, container("far-0", "far", "192.0.2.7")).headers["Bobbin-Revision"])
-    told = explain(stack, "192.0.2.7", "PTR")
-    assert [s["path"] for s in told["sources"]] == [path] and told["sources"][0]["gives"][0]["decision"] == "no zone covers it"
+    reported = explain(stack, "192.0.2.7", "PTR")
+    assert [s["path"] for s in reported["sources"]] == [path] and reported["sources"][0]["gives"][0]["decision"] == "no zone covers it"
     stack.sync(stack.registry("DELETE", path).headers["Bobbin-Revision"])
 
 
 def test_what_is_relayed_is_said(stack):
-    told = explain(stack, "www.example.com")
-    assert told["match"] == "outside" and "upstream servers" in told["answer"]["relayed"] and told["missing"] is None
+    reported = explain(stack, "www.example.com")
+    assert reported["match"] == "outside" and "upstream servers" in reported["answer"]["relayed"] and reported["missing"] is None
     assert explain(stack, f"web-0.shop.alice.{DOMAIN}")["answer"]["relayed"] is None
 
 
@@ -137,8 +137,8 @@ def test_stale_is_said():
         s.sync(s.bind(path, container("far-0", "far", "192.0.2.7")).headers["Bobbin-Revision"])
         assert "hadoop.registry.dns.zone-subnet" in explain(s, "192.0.2.7", "PTR")["missing"]
         s.registryd.stop()
-        told = wait_for(lambda: next((t for t in [explain(s, name)] if t["stale"]), None), "the outage is told")
-        assert "the registry is away" in told["stale"] and told["answer"]["records"]
+        reported = wait_for(lambda: next((t for t in [explain(s, name)] if t["stale"]), None), "the outage is reported")
+        assert "the registry is away" in reported["stale"] and reported["answer"]["records"]
 
 
 def test_requests_that_cannot_be_read(stack):
@@ -155,9 +155,9 @@ def test_dump_is_a_master_file(stack):
 
 
 def test_stats_count(stack):
-    told = request(stack.dns_http_port, "GET", "/stats").json
-    assert told["ready"] and told["connected"] and not told["stale"]
-    assert told["records"] == 2 and told["nameless"] == 2
-    before = told["queries"]["udp_queries"]
+    reported = request(stack.dns_http_port, "GET", "/stats").json
+    assert reported["ready"] and reported["connected"] and not reported["stale"]
+    assert reported["records"] == 2 and reported["nameless"] == 2
+    before = reported["queries"]["udp_queries"]
     stack.dig(f"web-0.shop.alice.{DOMAIN}")
     assert request(stack.dns_http_port, "GET", "/stats").json["queries"]["udp_queries"] == before + 1

@@ -225,18 +225,18 @@ def test_many_clients_and_a_stop_in_the_middle():
             stack.dnsd.stop()
 
 
-@pytest.mark.parametrize("key, value, told", [
+@pytest.mark.parametrize("key, value, reported", [
     ("upstreams", "dns.example:53", "is no server"),
     ("upstreams", "127.0.0.1:5335", "cannot forward to itself"),
     ("upstreams", ",", "no server to forward to"),
     ("forward.acl", "127.0.0.0/33", "is no network"),
     ("fallthrough.zones", "a..b", "is no domain"),
 ])
-def test_mistakes_are_told_before_the_start(key, value, told):
+def test_mistakes_are_reported_before_the_start(key, value, reported):
     options = {"domain-name": DOMAIN, "forward.enabled": "true", "upstreams": "127.0.0.1:53", key: value}
     words = [word for k, v in options.items() for word in ("-D", f"{KEY}{k}={v}")]
     done = subprocess.run([os.path.join(BIN, "dnsd"), "-t", *words], capture_output=True, text=True, check=False)
-    assert done.returncode == 3 and KEY + key in done.stderr and told in done.stderr, done
+    assert done.returncode == 3 and KEY + key in done.stderr and reported in done.stderr, done
 
 
 def test_answers_are_kept_as_long_as_they_are_good():
@@ -412,10 +412,10 @@ def test_next_upstream_and_the_memory_of_a_silent_one():
         if time.monotonic() - began < 3:  # two until it had failed, and one that it is held back at least
             assert silent.names() == ["one.corp.example"], "who was silent is not asked first again"
         assert stack.dnsd.event("forward_upstream_failed")["port"] == silent.port
-        told = request(stack.dns_http_port, "GET", "/stats").json
-        first, second = told["upstreams"]
+        reported = request(stack.dns_http_port, "GET", "/stats").json
+        first, second = reported["upstreams"]
         assert (first["address"], first["port"], second["port"]) == ("127.0.0.1", silent.port, good.port)
-        assert first["failedInARow"] >= 1 and second["failedInARow"] == 0 and told["forward"]["timeouts"] >= 1
+        assert first["failedInARow"] >= 1 and second["failedInARow"] == 0 and reported["forward"]["timeouts"] >= 1
         assert "rttMs" not in first and second["rttMs"] >= 0
         assert stack.metric("dns_forward_upstreams_failing") == 1
         silent.script = lambda q: q.reply([a(q.name, "10.0.0.1")])

@@ -144,7 +144,7 @@ def test_stale_has_a_bound():
     with Stack(options={"dnsd": {"hadoop.registry.dns.stale.max": "1500ms"}}) as stack:
         fill(stack, 2)
         stack.registryd.kill()
-        # What is answered before that, the other tests tell: here a slow machine may be too late for it.
+        # What is answered before that, the other tests check: here a slow machine may be too late for it.
         wait_for(lambda: status(stack, NAME) == "SERVFAIL", "what is too old is not answered")
         assert request(stack.dns_http_port, "GET", "/readyz").status == 503
         stack.registryd.start("registry_synced")

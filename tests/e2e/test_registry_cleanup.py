@@ -133,14 +133,14 @@ def test_spellings(reg):
     assert purge(reg, "m", "container")["count"] == 0 and there(reg, "/users/t/integer")
 
 
-def test_dry_run_tells_and_keeps(reg):
+def test_dry_run_reports_and_keeps(reg):
     reg.bind("/users/t/dry", record("m", "container"))
-    told = purge(reg, "m", "container", dryRun=True)
-    assert told["deleted"] == ["/users/t/dry"] and told["dryRun"] is True and there(reg, "/users/t/dry")
+    reported = purge(reg, "m", "container", dryRun=True)
+    assert reported["deleted"] == ["/users/t/dry"] and reported["dryRun"] is True and there(reg, "/users/t/dry")
 
     def entries(dry_run):
         return [e for e in reg.registryd.events if e["event"] == "purged" and e["path"] == "/users/t/dry" and e["dry_run"] == dry_run]
-    assert wait_for(lambda: entries("true"), "a line of the log that tells")[0]["reason"]
+    assert wait_for(lambda: entries("true"), "a line of the log that says so")[0]["reason"]
     assert not entries("false")
     assert purge(reg, "m", "container")["count"] == 1
     wait_for(lambda: entries("false"), "a line of the log for the purge")
@@ -195,8 +195,8 @@ def test_events(reg):
              ({"type": "attempt-added", "attempt": ATTEMPT}, ["app", "attempt", "container", "permanent"], 0)]
     for event, expected, purged in cases:
         bind_all()
-        told = admin(reg, "events", event)["events"]
-        assert len(told) == 1 and told[0]["purged"] == purged, told
+        reported = admin(reg, "events", event)["events"]
+        assert len(reported) == 1 and reported[0]["purged"] == purged, reported
         assert left() == expected, event
     bind_all()
     several = admin(reg, "events", {"events": [cases[0][0], cases[1][0]]})["events"]
@@ -216,8 +216,8 @@ def test_malformed_events_do_nothing_at_all(reg, body):
 
 
 def test_homes(reg):
-    told = admin(reg, "users", {"user": "Zoe/host@REALM"})
-    assert told == {"users": [{"user": "Zoe/host@REALM", "created": True, "homes": ["/users/zoe"]}]}
+    reported = admin(reg, "users", {"user": "Zoe/host@REALM"})
+    assert reported == {"users": [{"user": "Zoe/host@REALM", "created": True, "homes": ["/users/zoe"]}]}
     assert there(reg, "/users/zoe")
     assert admin(reg, "users", {"users": ["zoe"]})["users"][0]["created"] is False
     # "a_b" is no DNS name: only the form under which clients publish is made

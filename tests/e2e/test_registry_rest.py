@@ -273,7 +273,7 @@ def test_bounded_feed_ends_with_progress(reg):
     assert last["type"] == "progress"
 
 
-def test_a_follower_that_falls_off_the_ring_is_told():
+def test_a_follower_that_falls_off_the_ring_is_notified():
     with Registry(options={"registryd": {"hadoop.registry.feed.ring-size": "16k"}}) as reg:
         feed = Feed(reg)
         feed.until("sync")

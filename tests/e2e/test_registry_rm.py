@@ -90,8 +90,8 @@ def test_a_finished_application_leaves_with_its_parts(cluster, rm):
             reg.gone(path)
         reg.polls(2)
         assert reg.there("/users/alice/elsewhere/stays") and reg.there("/users/alice/elsewhere/tool")
-        told = wait_for(lambda: [e for e in reg.registryd.events if e["event"] == "purged" and e["path"] == PATH], "it is in the log")
-        assert len(told) == 1 and APP in told[0]["reason"] and "FINISHED" in told[0]["reason"]
+        reported = wait_for(lambda: [e for e in reg.registryd.events if e["event"] == "purged" and e["path"] == PATH], "it is in the log")
+        assert len(reported) == 1 and APP in reported[0]["reason"] and "FINISHED" in reported[0]["reason"]
 
 
 def test_one_poll_is_not_enough(cluster, rm):
@@ -222,7 +222,7 @@ def test_another_rm_is_not_believed_about_ids_of_the_first(cluster, rm):
         assert reg.there(PATH)
 
 
-def test_a_file_that_cannot_be_kept_is_told(cluster, rm):
+def test_a_file_that_cannot_be_written_is_reported(cluster, rm):
     with cluster(rm) as reg:
         path = issued_file(reg, str(rm.started[0]))
         reg.registryd.stop()
@@ -572,7 +572,7 @@ def test_homes_for_the_users_of_applications(cluster, rm):
         wait_for(lambda: reg.there("/users/yan"), "a home again, for the next application")
 
 
-def test_dry_run_only_tells(cluster, rm):
+def test_dry_run_only_reports(cluster, rm):
     rm.app(APP, user="zoe", states=["FAILED"])
     with cluster(rm, **{"hadoop_registry_rm_dry-run": "true"}) as reg:
         reg.bind(PATH, record(APP, "application"))

@@ -75,7 +75,7 @@ def test_application_record(stack):
     assert stack.dig("appmaster-ipc-api.master.alice.bobbin.test") == ["127.77.3.3"]
 
 
-def test_sync_refuses_another_store_and_waits_no_longer_than_told(stack):
+def test_sync_refuses_another_store_and_waits_no_longer_than_asked(stack):
     port = stack.dns_http_port
     revision = stack.registry("GET", "/users").headers["Bobbin-Revision"]
     store, number = revision.rsplit(".", 1)

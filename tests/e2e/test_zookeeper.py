@@ -157,9 +157,9 @@ def test_nobody_sees_how_a_condition_is_checked(zk):
             assert gone.json["deleted"] is True, gone
             writer.registry("PUT", "/users/alice/two", RECORD)
             lines = feed.until("put", "/users/alice/two")
-        told = [(line["type"], line["path"]) for line in lines if line["type"] in ("put", "delete")]
-        assert {p for _, p in told} <= {"/users/alice", "/users/alice/one", "/users/alice/two"}, told
-        assert ("delete", path) in told, told
+        reported = [(line["type"], line["path"]) for line in lines if line["type"] in ("put", "delete")]
+        assert {p for _, p in reported} <= {"/users/alice", "/users/alice/one", "/users/alice/two"}, reported
+        assert ("delete", path) in reported, reported
         tags = lambda query: reader.registry("GET", "/users/alice", query=query).headers["ETag"]
         wait_for(lambda: tags("") == tags("consistency=strong"), "the mirror has the parent as it is")
         assert reader.registry("GET", "/users/alice").json["nodes"] == ["two"]

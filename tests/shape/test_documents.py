@@ -33,9 +33,9 @@ def test_the_document_of_services_has_every_property():
     """Keys and prose as the table has them."""
     rows = re.findall(r'X\(PROP_\w+,\s+"([^"]+)",\s+(\w+)', read("svcmgr/spec/properties.h"))
     assert len(rows) > 30
-    told = dict(re.findall(r"^\| `([\w.-]+)` \|[^|]*\| (no meaning|refused)?", read("docs/services.md"), re.MULTILINE))
+    reported = dict(re.findall(r"^\| `([\w.-]+)` \|[^|]*\| (no meaning|refused)?", read("docs/services.md"), re.MULTILINE))
     words = {"HONOURED": "", "NO_MEANING": "no meaning", "REFUSED": "refused"}
-    assert {key: told.get(key) for key, _ in rows} == {key: words[use] for key, use in rows}
+    assert {key: reported.get(key) for key, _ in rows} == {key: words[use] for key, use in rows}
 
 
 def test_files_named_in_documents_exist():

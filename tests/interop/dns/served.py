@@ -1,4 +1,4 @@
-"""What the dnsd of this folder serves, and the question that tells whether it still does."""
+"""What the dnsd of this folder serves, and the question that shows whether it still does."""
 import os
 import socket
 import subprocess

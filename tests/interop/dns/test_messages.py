@@ -140,6 +140,6 @@ def test_every_option_at_once_with_the_longest_name(udp):
     assert answer.size <= 512 and answer.rcode == 3 and set(answer.options) == {wire.NSID, wire.COOKIE}
 
 
-def test_version_is_told_once(udp):
+def test_version_is_reported_once(udp):
     answer = udp.ask(query("version.bind", wire.TXT, qclass=3))
     assert re.fullmatch(rb".Bobbin dnsd \d+\.\d+\.\d+", answer.records[0][0][3], re.S)

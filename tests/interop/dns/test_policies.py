@@ -203,7 +203,7 @@ def test_stale_is_said():
         assert client.ask(query(HOST, options=b"")).options == {}
         running.registryd.stop()
         ask = query(HOST, options=b"")
-        answer = wait_for(lambda: next((a for a in [client.ask(ask)] if EDE in a.options), None), "EDE 3 is told")
+        answer = wait_for(lambda: next((a for a in [client.ask(ask)] if EDE in a.options), None), "EDE 3 is there")
         assert answer.options[EDE] == (3).to_bytes(2, "big") and len(answer.records[0]) == 1
         assert client.ask(query(f"nope.{DOMAIN}", options=b"")).options[EDE] == (3).to_bytes(2, "big")
         running.daemons.remove(running.registryd)

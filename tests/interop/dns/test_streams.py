@@ -104,7 +104,7 @@ def test_a_thousand_idle_connections(served):
         resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
 
 
-def test_keepalive_tells_the_idle_timeout(stream):
+def test_keepalive_states_the_idle_timeout(stream):
     answer = stream.ask(query(HOST, options=option(wire.KEEPALIVE)))
     assert answer.options[wire.KEEPALIVE] == (100).to_bytes(2, "big")
     assert wire.KEEPALIVE not in stream.ask(query(HOST, options=b"")).options
@@ -176,18 +176,18 @@ def subject(stack):
         return client.getpeercert(binary_form=True)
 
 
-def told(stack, wanted, order):
+def logged(stack, wanted, order):
     """Give an order, and wait for what the log then says of the certificate."""
     names = ("dns_reloaded", "dns_reload_failed")
     n_before = len(stack.dnsd.events)
     result = order()
-    event = wait_for(lambda: next((e for e in stack.dnsd.events[n_before:] if e["event"] in names), None), "the log tells")
+    event = wait_for(lambda: next((e for e in stack.dnsd.events[n_before:] if e["event"] in names), None), "the log says so")
     assert event["event"] == wanted, event
     return result or event
 
 
 def hang_up(stack, wanted):
-    return told(stack, wanted, lambda: stack.dnsd.process.send_signal(signal.SIGHUP))
+    return logged(stack, wanted, lambda: stack.dnsd.process.send_signal(signal.SIGHUP))
 
 
 def test_a_new_certificate_is_taken_on_hangup(served):
@@ -209,7 +209,7 @@ def test_a_certificate_that_cannot_be_used_changes_nothing(served):
             f.write(text)
         failed = hang_up(served, "dns_reload_failed")
         assert failed["level"] == "error" and failed["where"].endswith("tls.crt") and name in failed["error"], failed
-        answer = told(served, "dns_reload_failed", lambda: request(served.dns_http_port, "POST", "/reload"))
+        answer = logged(served, "dns_reload_failed", lambda: request(served.dns_http_port, "POST", "/reload"))
         assert answer.status == 500 and "tls.crt" in answer.json["detail"], answer
         assert subject(served) == good
         with open(path, "w", encoding="utf-8") as f:
@@ -223,7 +223,7 @@ def test_a_certificate_that_cannot_be_used_changes_nothing(served):
     certificate(served.tls_dir, "three.dns.test")
     hang_up(served, "dns_reloaded")
     assert subject(served) != good
-    assert told(served, "dns_reloaded", lambda: request(served.dns_http_port, "POST", "/reload")).status == 200
+    assert logged(served, "dns_reloaded", lambda: request(served.dns_http_port, "POST", "/reload")).status == 200
 
 
 def drip_is_refused(client):
