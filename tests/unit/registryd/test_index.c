@@ -22,7 +22,7 @@ static void what_was_there_at_first_is_found(void **state)
 {
     struct fake *f = *state;
     fake_begin(f, "a1");
-    for (int i = 0; i < 500; i++) { /* several slices */
+    for (int i = 0; i < 500; i++) { /* several steps */
         char path[64];
         snprintf(path, sizeof path, "/users/u%d", i);
         fake_record(f, path, i == 499 ? "wanted" : "other", "container");
@@ -89,40 +89,6 @@ static void another_store_begins_anew(void **state)
     assert_true(index_epoch(f->index) != epoch);
 }
 
-/* The postings of a store that was replaced are freed over many turns of the loop, and meanwhile the new ones count. */
-static void old_postings_go_in_slices(void **state)
-{
-    enum { N = 6000 };
-    struct fake *f = *state;
-    fake_begin(f, "a1");
-    for (int i = 0; i < N; i++) {
-        char path[64], id[32];
-        snprintf(path, sizeof path, "/users/u/services/c/n%d", i);
-        snprintf(id, sizeof id, "id%d", i / 2);
-        fake_record(f, path, id, "container");
-    }
-    fake_end(f);
-    size_t full = index_n_bytes(f->index);
-    fake_begin(f, "b2");
-    fake_record(f, "/new", "id1", "container");
-    f->ops->end(f->follower, ++f->zxid);
-    size_t before = full, n_turns = 0;
-    for (; index_n_bytes(f->index) > full / 10; n_turns++) {
-        size_t now = index_n_bytes(f->index);
-        assert_true(before < now || before - now <= full / 4);
-        before = now;
-        uv_run(run_loop_uv(f->loop), UV_RUN_NOWAIT);
-        if (index_ready(f->index))
-            assert_found(f, INDEX_ID, "id1", "/new\n");
-    }
-    assert_true(n_turns > 10);
-    while (index_n_bytes(f->index) > full / 1000)
-        uv_run(run_loop_uv(f->loop), UV_RUN_NOWAIT);
-    assert_found(f, INDEX_USER, "u", "");
-    fake_gone(f, "/new");
-    assert_int_equal(index_n_bytes(f->index), 0);
-}
-
 /* Numbers only grow: whatever comes and goes meanwhile, what stays is seen once. */
 static void paging_misses_nothing_that_stays(void **state)
 {
@@ -157,93 +123,6 @@ static void paging_misses_nothing_that_stays(void **state)
 }
 
 /* ---- a key with many records that loses most of them ---- */
-
-enum { MANY = 36000, KEEP_EVERY = 5 };
-
-static void make_many(struct fake *f)
-{
-    fake_begin(f, "a1");
-    for (int i = 0; i < MANY; i++) {
-        char path[64];
-        snprintf(path, sizeof path, "/users/u/services/c/n%05d", i);
-        fake_record(f, path, "x", "container");
-    }
-    fake_end(f);
-}
-
-/* Take out all but every fifth, from both ends in turn; from half on the loop has turns, so that its slices come in between. */
-static void thin_out(struct fake *f)
-{
-    for (int i = 0; i < MANY; i++) {
-        char path[64];
-        int n = i % 2 ? MANY - 1 - i / 2 : i / 2;
-        snprintf(path, sizeof path, "/users/u/services/c/n%05d", n);
-        if (n % KEEP_EVERY)
-            fake_gone(f, path);
-        if (i > MANY / 2 && i % 500 == 0)
-            uv_run(run_loop_uv(f->loop), UV_RUN_NOWAIT);
-    }
-}
-
-static void assert_kept(struct fake *f, const char *more)
-{
-    buf_auto struct buf expected = BUF_EMPTY;
-    for (int i = 0; i < MANY; i += KEEP_EVERY)
-        buf_addf(&expected, "/users/u/services/c/n%05d\n", i);
-    buf_add_str(&expected, more);
-    assert_found(f, INDEX_USER, "u", buf_cstr(&expected));
-}
-
-static void a_large_key_is_squeezed_in_slices(void **state)
-{
-    struct fake *f = *state;
-    make_many(f);
-    size_t full = index_n_bytes(f->index);
-    thin_out(f);
-    fake_record(f, "/users/u/services/c/late", "x", "container");
-    assert_kept(f, "/users/u/services/c/late\n");
-    while (index_n_bytes(f->index) > full * 2 / 5) /* four fifths of what was there are gone */
-        uv_run(run_loop_uv(f->loop), UV_RUN_ONCE);
-    assert_kept(f, "/users/u/services/c/late\n");
-    fake_gone(f, "/users");
-    assert_found(f, INDEX_USER, "u", "");
-    assert_int_equal(index_n_bytes(f->index), 0);
-}
-
-static void a_key_goes_while_it_is_squeezed(void **state)
-{
-    struct fake *f = *state;
-    make_many(f);
-    thin_out(f);
-    fake_gone(f, "/users");
-    assert_int_equal(index_n_bytes(f->index), 0);
-    make_many(f);
-    thin_out(f);
-    fake_begin(f, "b2");
-    fake_end(f);
-    while (index_n_bytes(f->index) > 0)
-        uv_run(run_loop_uv(f->loop), UV_RUN_ONCE);
-}
-
-/* The rarest term decides what a search costs. */
-static void a_search_costs_what_its_rarest_term_has(void **state)
-{
-    struct fake *f = *state;
-    fake_begin(f, "a1");
-    for (int i = 0; i < 3000; i++) {
-        char path[64];
-        snprintf(path, sizeof path, "/users/u/services/c/n%d", i);
-        fake_record(f, path, i % 1000 ? "many" : "few", "container");
-    }
-    fake_end(f);
-    struct index_query query = {.terms = {[INDEX_USER] = "u", [INDEX_ID] = "few"}};
-    uint64_t after = 0;
-    size_t n_visits = 100, n_found = 0;
-    while (index_next(f->index, &query, &after, &n_visits))
-        n_found++;
-    assert_int_equal(n_found, 3);
-    assert_int_equal(100 - n_visits, 3);
-}
 
 static void applications_are_listed_once_in_order_of_appearance(void **state)
 {
@@ -343,11 +222,7 @@ int main(void)
         CASE(changes_during_the_building_count),
         CASE(a_record_moves_with_its_terms),
         CASE(another_store_begins_anew),
-        CASE(old_postings_go_in_slices),
         CASE(paging_misses_nothing_that_stays),
-        CASE(a_large_key_is_squeezed_in_slices),
-        CASE(a_key_goes_while_it_is_squeezed),
-        CASE(a_search_costs_what_its_rarest_term_has),
         CASE(applications_are_listed_once_in_order_of_appearance),
         CASE(an_application_that_gets_parts_is_listed_again),
         CASE(memory_of_a_record),
