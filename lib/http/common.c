@@ -77,25 +77,16 @@ static void get_openapi(struct http_req *req, void *app)
     http_reply(req, 200, JSON, &body);
 }
 
-#define ANSWER(media_type, schema, prose)                                                                    \
-    (const struct http_route_answer[])                                                                       \
-    {                                                                                                        \
-        {200, media_type, schema, prose},                                                                    \
-        {                                                                                                    \
-            0                                                                                                \
-        }                                                                                                    \
-    }
-
 const struct http_route http_common_routes[] = {
     {"GET", "/healthz", 0, 0, get_healthz, "Answer as long as the program runs.",
-     .answers = ANSWER(TEXT, NULL, "It runs.")},
+     .answers = HTTP_ANSWERS({200, TEXT, NULL, "It runs."})},
     {"GET", "/readyz", 0, 0, get_readyz, "Say whether the program is ready, else why not.",
-     .answers = ANSWER(TEXT, NULL, "It is ready."), .errors = (const int[]){ERR_WRONGSTATE, 0}},
+     .answers = HTTP_ANSWERS({200, TEXT, NULL, "It is ready."}), .errors = HTTP_ERRORS(ERR_WRONGSTATE)},
     {"GET", "/metrics", 0, 0, get_metrics, "Metrics in the OpenMetrics text form.",
-     .answers = ANSWER(METRICS, NULL, "The metrics.")},
+     .answers = HTTP_ANSWERS({200, METRICS, NULL, "The metrics."})},
     {"GET", "/version", 0, 0, get_version, "Name, version and facts of the running program.",
-     .answers = ANSWER(JSON, "Version", "The facts.")},
+     .answers = HTTP_ANSWERS({200, JSON, "Version", "The facts."})},
     {"GET", "/openapi.json", 0, 0, get_openapi, "This interface as an OpenAPI document.",
-     .answers = ANSWER(JSON, "OpenApi", "This document.")},
+     .answers = HTTP_ANSWERS({200, JSON, "OpenApi", "This document."})},
 };
 const size_t http_common_n_routes = ARRAY_LEN(http_common_routes);

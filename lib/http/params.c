@@ -138,7 +138,6 @@ void http_params_init(struct http_param_set *set, const struct http_param *rows,
     set->defaults = mem_array(n, sizeof *set->defaults);
     for (size_t i = 0; i < n; i++) {
         struct http_param *p = &set->rows[i];
-        BUG_IF(p->in != HTTP_IN_QUERY && p->type != HTTP_TEXT);
         if (p->max_key)
             p->max = http_param_option(options, p->max_key);
         set->has_required = set->has_required || (p->is_required && p->in == HTTP_IN_QUERY);

@@ -28,10 +28,10 @@ struct options;
 
 enum http_param_in {
     HTTP_IN_QUERY,
-    HTTP_IN_HEADER, /* HTTP_TEXT only */
-    HTTP_IN_PATH,   /* HTTP_TEXT only; name: of the pattern's element, "path" for the final star */
-    HTTP_AS_BASIC,  /* HTTP Basic authentication, which is optional; name: of the security scheme */
-    HTTP_AS_KEY,    /* the same by a header of this name, which is the security scheme's too */
+    HTTP_IN_HEADER,
+    HTTP_IN_PATH,  /* name: of the pattern's element, "path" for the final star */
+    HTTP_AS_BASIC, /* HTTP Basic authentication, which is optional; name: of the security scheme */
+    HTTP_AS_KEY,   /* the same by a header of this name, which is the security scheme's too */
 };
 
 enum http_param_type {

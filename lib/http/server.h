@@ -72,6 +72,22 @@ struct http_route_answer {
     const char *prose;      /* one sentence */
 };
 
+/** The answers of a row, ended as it wants them. */
+#define HTTP_ANSWERS(...)                                                                                    \
+    (const struct http_route_answer[])                                                                       \
+    {                                                                                                        \
+        __VA_ARGS__,                                                                                         \
+        {                                                                                                    \
+            0                                                                                                \
+        }                                                                                                    \
+    }
+/** The errors of a row, ended as it wants them. */
+#define HTTP_ERRORS(...)                                                                                     \
+    (const int[])                                                                                            \
+    {                                                                                                        \
+        __VA_ARGS__, 0                                                                                       \
+    }
+
 /** A route. The first six members suffice; those behind them describe it further. */
 struct http_route {
     const char *method;  /* "GET", "PUT", … */
@@ -83,9 +99,9 @@ struct http_route {
     /** Option of the program from which the body's limit follows, named when a body is larger; NULL: none. */
     const char *max_body_key;
     const char *body;                        /* name of the schema of the body; NULL: any JSON, or no body */
-    const struct http_param *params;         /* HTTP_PARAMS(…): ended by a name NULL; NULL: none */
-    const struct http_route_answer *answers; /* ended by a status 0; NULL: not described */
-    const int *errors;                       /* ERR_* that the handler answers with, ended by 0; NULL: none */
+    const struct http_param *params;         /* HTTP_PARAMS(…); NULL: none */
+    const struct http_route_answer *answers; /* HTTP_ANSWERS(…); NULL: not described */
+    const int *errors;                       /* HTTP_ERRORS(ERR_…) of the handler; NULL: none */
     const char *role;                        /* who may, one sentence; NULL: everybody */
     /**
      * Check of the head before the first byte of the body is taken (and before 100 Continue); NULL: none. Parameters can
@@ -103,9 +119,9 @@ struct http_server_def {
     const char *allow_remote_key;
     /** A client that takes or sends nothing for so long is dropped; ms, rounded up to seconds; 0: 30000 */
     int64_t send_timeout_ms;
-    struct http_limits limits; /* what clients may hold                                                     */
-    struct metrics
-        *metrics; /* of a table with HTTP_METRICS, which begin at first_metric; NULL: none [borrowed] */
+    struct http_limits limits; /* what clients may hold */
+    /** Of a table with HTTP_METRICS, which begin at first_metric; NULL: none [borrowed]. */
+    struct metrics *metrics;
     int first_metric;
     /** Options of the program, for rows that name one; NULL: none does [borrowed]. */
     const struct options *options;

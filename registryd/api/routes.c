@@ -12,23 +12,9 @@
 
 #define ADMINISTRATORS "In a secure registry only for system accounts."
 #define COPIERS                                                                                              \
-    "Only for the user who runs registryd and hadoop.registry.admin.users; in a secure registry, for "       \
-    "system "                                                                                                \
-    "accounts."
+    "Only for the user who runs registryd and hadoop.registry.admin.users; in a secure registry, only for "  \
+    "system accounts."
 
-#define ANSWERS(...)                                                                                         \
-    (const struct http_route_answer[])                                                                       \
-    {                                                                                                        \
-        __VA_ARGS__,                                                                                         \
-        {                                                                                                    \
-            0                                                                                                \
-        }                                                                                                    \
-    }
-#define ERRORS(...)                                                                                          \
-    (const int[])                                                                                            \
-    {                                                                                                        \
-        __VA_ARGS__, 0                                                                                       \
-    }
 /** Errors of every operation on the store, and of those that write. */
 #define STORE_ERRORS ERR_IO, ERR_UNAVAILABLE, ERR_TIMEOUT, ERR_PERMISSION, ERR_AUTH, ERR_NOTFOUND
 #define WRITE_ERRORS STORE_ERRORS, ERR_UNKNOWN_OUTCOME
@@ -46,9 +32,9 @@ const struct http_route registry_routes[] = {
      .summary = "Read a node, or follow its changes with watch=true.",
      .flags = HTTP_STRICT_QUERY,
      .params = HTTP_PARAMS(GET_PARAMS),
-     .answers = ANSWERS({200, JSON, "Node", "The node; or, with watch=true, its changes."},
-                        {200, NDJSON, NULL, "The changes, one JSON object a line."}, NOT_MODIFIED),
-     .errors = ERRORS(STORE_ERRORS, ERR_GONE)},
+     .answers = HTTP_ANSWERS({200, JSON, "Node", "The node; or, with watch=true, its changes."},
+                             {200, NDJSON, NULL, "The changes, one JSON object a line."}, NOT_MODIFIED),
+     .errors = HTTP_ERRORS(STORE_ERRORS, ERR_GONE)},
     {.method = "PUT",
      .pattern = "/ws/v1/registry/*",
      .handle = api_put,
@@ -58,9 +44,9 @@ const struct http_route registry_routes[] = {
      .check = api_check_put,
      .params = HTTP_PARAMS(PUT_PARAMS),
      .body = "ServiceRecord",
-     .answers =
-         ANSWERS({200, JSON, "Node", "The record was replaced."}, {201, JSON, "Node", "The node was made."}),
-     .errors = ERRORS(WRITE_ERRORS, ERR_EXISTS, ERR_EPHEMERAL, ERR_RECORD, ERR_CONFLICT, ERR_NOSPC)},
+     .answers = HTTP_ANSWERS({200, JSON, "Node", "The record was replaced."},
+                             {201, JSON, "Node", "The node was made."}),
+     .errors = HTTP_ERRORS(WRITE_ERRORS, ERR_EXISTS, ERR_EPHEMERAL, ERR_RECORD, ERR_CONFLICT, ERR_NOSPC)},
     {.method = "POST",
      .pattern = "/ws/v1/registry/*",
      .handle = api_post,
@@ -70,32 +56,33 @@ const struct http_route registry_routes[] = {
      .check = api_check_post,
      .params = HTTP_PARAMS(POST_PARAMS),
      .answers =
-         ANSWERS({200, JSON, "Made", "The node was there."}, {201, JSON, "Made", "The node was made."}),
-     .errors = ERRORS(WRITE_ERRORS, ERR_EPHEMERAL, ERR_NOSPC)},
+         HTTP_ANSWERS({200, JSON, "Made", "The node was there."}, {201, JSON, "Made", "The node was made."}),
+     .errors = HTTP_ERRORS(WRITE_ERRORS, ERR_EPHEMERAL, ERR_NOSPC)},
     {.method = "DELETE",
      .pattern = "/ws/v1/registry/*",
      .handle = api_delete,
      .summary = "Delete a node.",
      .flags = HTTP_STRICT_QUERY,
      .params = HTTP_PARAMS(DELETE_PARAMS),
-     .answers = ANSWERS({200, JSON, "Deleted", "The node is gone; `deleted` is false when there was none."}),
-     .errors = ERRORS(WRITE_ERRORS, ERR_NOTEMPTY, ERR_CONFLICT, ERR_NOSPC)},
+     .answers =
+         HTTP_ANSWERS({200, JSON, "Deleted", "The node is gone; `deleted` is false when there was none."}),
+     .errors = HTTP_ERRORS(WRITE_ERRORS, ERR_NOTEMPTY, ERR_CONFLICT, ERR_NOSPC)},
     {.method = "GET",
      .pattern = "/ws/v1/slider/registry/*",
      .handle = api_slider_get,
      .summary = "Slider's read-only view of a node.",
      .params = HTTP_PARAMS(SLIDER_PARAMS),
-     .answers = ANSWERS({200, JSON, "SliderNode", "The node as Slider shows it."}, NOT_MODIFIED),
-     .errors = ERRORS(STORE_ERRORS)},
+     .answers = HTTP_ANSWERS({200, JSON, "SliderNode", "The node as Slider shows it."}, NOT_MODIFIED),
+     .errors = HTTP_ERRORS(STORE_ERRORS)},
     {.method = "GET",
      .pattern = "/ws/v1/registry-find",
      .handle = api_find,
      .summary = "Find records by api, user, class and other terms.",
      .flags = HTTP_STRICT_QUERY,
      .params = HTTP_PARAMS(FIND_PARAMS),
-     .answers =
-         ANSWERS({200, JSON, "FoundAny", "The records that have all terms; with format=http_sd, targets."}),
-     .errors = ERRORS(ERR_UNAVAILABLE, ERR_GONE)},
+     .answers = HTTP_ANSWERS(
+         {200, JSON, "FoundAny", "The records that have all terms; with format=http_sd, targets."}),
+     .errors = HTTP_ERRORS(ERR_UNAVAILABLE, ERR_GONE)},
     {.method = "POST",
      .pattern = "/ws/v1/registry-admin/purge",
      .handle = api_purge,
@@ -105,8 +92,8 @@ const struct http_route registry_routes[] = {
      .role = ADMINISTRATORS,
      .check = api_may_administer,
      .body = "Purge",
-     .answers = ANSWERS({200, JSON, "Purged", "What was deleted."}),
-     .errors = ERRORS(ADMIN_ERRORS)},
+     .answers = HTTP_ANSWERS({200, JSON, "Purged", "What was deleted."}),
+     .errors = HTTP_ERRORS(ADMIN_ERRORS)},
     {.method = "POST",
      .pattern = "/ws/v1/registry-admin/events",
      .handle = api_events,
@@ -116,8 +103,8 @@ const struct http_route registry_routes[] = {
      .role = ADMINISTRATORS,
      .check = api_may_administer,
      .body = "Events",
-     .answers = ANSWERS({200, JSON, "EventResults", "What the first try of each event did."}),
-     .errors = ERRORS(ADMIN_ERRORS)},
+     .answers = HTTP_ANSWERS({200, JSON, "EventResults", "What the first try of each event did."}),
+     .errors = HTTP_ERRORS(ADMIN_ERRORS)},
     {.method = "POST",
      .pattern = "/ws/v1/registry-admin/users",
      .handle = api_users,
@@ -127,8 +114,8 @@ const struct http_route registry_routes[] = {
      .role = ADMINISTRATORS,
      .check = api_may_administer,
      .body = "Users",
-     .answers = ANSWERS({200, JSON, "Homes", "The homes."}),
-     .errors = ERRORS(ADMIN_ERRORS)},
+     .answers = HTTP_ANSWERS({200, JSON, "Homes", "The homes."}),
+     .errors = HTTP_ERRORS(ADMIN_ERRORS)},
     {.method = "GET",
      .pattern = "/ws/v1/registry-admin/export",
      .handle = api_export,
@@ -137,9 +124,9 @@ const struct http_route registry_routes[] = {
      .role = COPIERS,
      .check = api_may_copy,
      .params = HTTP_PARAMS(EXPORT_PARAMS),
-     .answers =
-         ANSWERS({200, NDJSON, NULL, "The nodes, one JSON object a line, and a last line that says so."}),
-     .errors = ERRORS(ERR_PERMISSION, ERR_UNAVAILABLE, ERR_NOTFOUND)},
+     .answers = HTTP_ANSWERS(
+         {200, NDJSON, NULL, "The nodes, one JSON object a line, and a last line that says so."}),
+     .errors = HTTP_ERRORS(ERR_PERMISSION, ERR_UNAVAILABLE, ERR_NOTFOUND)},
     {.method = "POST",
      .pattern = "/ws/v1/registry-admin/import",
      .handle = api_import,
@@ -150,9 +137,9 @@ const struct http_route registry_routes[] = {
      .check = api_may_copy,
      .params = HTTP_PARAMS(IMPORT_PARAMS),
      .body = "Import",
-     .answers = ANSWERS(
+     .answers = HTTP_ANSWERS(
          {200, JSON, "Imported", "Every node had its turn; `failed` names those that were not written."}),
-     .errors = ERRORS(ERR_RECORD, ERR_PERMISSION, ERR_UNAVAILABLE, ERR_INVALID, ERR_JSON)},
+     .errors = HTTP_ERRORS(ERR_RECORD, ERR_PERMISSION, ERR_UNAVAILABLE, ERR_INVALID, ERR_JSON)},
     {.method = "POST",
      .pattern = "/ws/v1/registry-admin/backup",
      .handle = api_backup,
@@ -162,8 +149,8 @@ const struct http_route registry_routes[] = {
      .role = COPIERS,
      .check = api_may_copy,
      .body = "Backup",
-     .answers = ANSWERS({200, JSON, "Backup", "The copy is complete and durable in this directory."}),
-     .errors = ERRORS(ERR_PERMISSION, ERR_INVALID, ERR_JSON, ERR_EXISTS, ERR_UNSUPPORTED, ERR_IO,
-                      ERR_CANCELLED, ERR_NOSPC)},
+     .answers = HTTP_ANSWERS({200, JSON, "Backup", "The copy is complete and durable in this directory."}),
+     .errors = HTTP_ERRORS(ERR_PERMISSION, ERR_INVALID, ERR_JSON, ERR_EXISTS, ERR_UNSUPPORTED, ERR_IO,
+                           ERR_CANCELLED, ERR_NOSPC)},
 };
 const size_t registry_n_routes = ARRAY_LEN(registry_routes);

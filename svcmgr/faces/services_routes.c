@@ -6,22 +6,11 @@
 #define MAX_BODY         ((size_t)4 << 20)
 #define MAX_IGNORED_BODY 4096
 
-#define ANSWERS(...)                                                                                         \
-    (const struct http_route_answer[])                                                                       \
-    {                                                                                                        \
-        __VA_ARGS__,                                                                                         \
-        {                                                                                                    \
-            0                                                                                                \
-        }                                                                                                    \
-    }
 #define CHANGED                                                                                              \
-    ANSWERS({200, SERVICES_JSON, "ServiceStatus", "Done."},                                                  \
-            {202, SERVICES_JSON, "ServiceStatus", "Accepted."}, {204, NULL, NULL, "Done, without a body."})
-#define SERVICES_ERRORS                                                                                      \
-    (const int[])                                                                                            \
-    {                                                                                                        \
-        ERR_INVALID, ERR_NOTFOUND, ERR_TOOBIG, ERR_IO, ERR_UNAVAILABLE, 0                                    \
-    }
+    HTTP_ANSWERS({200, SERVICES_JSON, "ServiceStatus", "Done."},                                             \
+                 {202, SERVICES_JSON, "ServiceStatus", "Accepted."},                                         \
+                 {204, NULL, NULL, "Done, without a body."})
+#define SERVICES_ERRORS HTTP_ERRORS(ERR_INVALID, ERR_NOTFOUND, ERR_TOOBIG, ERR_IO, ERR_UNAVAILABLE)
 
 #define READ(path, handler, text)                                                                            \
     .method = "GET", .pattern = path, .max_body = MAX_IGNORED_BODY, .handle = handler, .summary = text
@@ -34,12 +23,13 @@
     {WRITE("POST", prefix "/services", services_post, "Create a service, or save its definition."),          \
      .params = HTTP_PARAMS(CREATE_PARAMS), .body = "Service"},                                               \
         {READ(prefix "/services", services_list, "List the caller's running services."),                     \
-         .answers = ANSWERS({200, SERVICES_JSON, "Services", "The services."})},                             \
+         .answers = HTTP_ANSWERS({200, SERVICES_JSON, "Services", "The services."})},                        \
         {READ(prefix "/services/version", services_version, "Show the version of the server."),              \
-         .answers = ANSWERS({200, SERVICES_JSON, "HadoopVersion", "The version."})},                         \
+         .answers = HTTP_ANSWERS({200, SERVICES_JSON, "HadoopVersion", "The version."})},                    \
         {READ(prefix "/services/{s}", service_get, "Read a service and what runs of it."),                   \
          .params = HTTP_PARAMS(SERVICE_PARAMS),                                                              \
-         .answers = ANSWERS({200, SERVICES_JSON, "Service", "The service."}), .errors = SERVICES_ERRORS},    \
+         .answers = HTTP_ANSWERS({200, SERVICES_JSON, "Service", "The service."}),                           \
+         .errors = SERVICES_ERRORS},                                                                         \
         {WRITE("POST", prefix "/services/{s}", service_post, "Create a service of this name."),              \
          .params = HTTP_PARAMS(CHANGE_PARAMS), .body = "Service"},                                           \
         {WRITE("PUT", prefix "/services/{s}", service_put,                                                   \
@@ -60,7 +50,7 @@
         READ(prefix "/services/{s}/component-instances/{i}/logs/{file}", logs_get,                           \
              "Read what an instance wrote, from a byte on."),                                                \
             .params = HTTP_PARAMS(LOGS_PARAMS),                                                              \
-            .answers = ANSWERS({200, "text/plain;charset=utf-8", NULL, "A piece."}),                         \
+            .answers = HTTP_ANSWERS({200, "text/plain;charset=utf-8", NULL, "A piece."}),                    \
             .errors = SERVICES_ERRORS                                                                        \
     }
 

@@ -13,8 +13,8 @@
 
 #define SERVICE_ELEMENT(X, id) X(id, "s", HTTP_TEXT, NULL, "Name of the service.", .in = HTTP_IN_PATH)
 #define PREFER_HEADER(X, id)                                                                                 \
-    X(id, "Prefer", HTTP_TEXT, NULL,                                                                         \
-      "`return=representation` or `return=minimal`: whether a success has a body.", .in = HTTP_IN_HEADER)
+    X(id, "Prefer", HTTP_CHOICE, NULL, "Whether the answer to a success has a body.", .in = HTTP_IN_HEADER,  \
+      .choices = "return=representation|return=minimal")
 
 #define CREATE_PARAMS(X) PREFER_HEADER(X, CREATE_PREFER)
 #define SERVICE_PARAMS(X)                                                                                    \

@@ -339,6 +339,16 @@ static void table_is_shown(void **state)
 
 #define IN_DIR(fn) cmocka_unit_test_setup_teardown(fn, make_dir, remove_dir)
 
+static void rows_are_found_by_key(void **state)
+{
+    (void)state;
+    struct options *o = read_ok(NULL, SETS("t.derived=-"));
+    for (int id = 0; id < N_OPTIONS; id++)
+        assert_int_equal(opt_find(o, defs[id].key), id);
+    assert_int_equal(opt_find(o, "t.tex"), -1);
+    options_free(o);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -352,6 +362,7 @@ int main(void)
         IN_DIR(values_may_be_attributes_or_absent),
         IN_DIR(files_include_others),
         cmocka_unit_test(reload_changes_reloadable_rows_only),
+        cmocka_unit_test(rows_are_found_by_key),
         cmocka_unit_test(table_is_shown),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
