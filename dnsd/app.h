@@ -38,10 +38,10 @@ struct dnsd {
     struct forward *forward; /* NULL: nothing is forwarded */
     struct reg *registry;
     struct follow *follow;            /* NULL before its step and after it */
-    struct snapshot_restore *restore; /* what the last run left is being read; else NULL */
-    struct snapshots *snapshots;      /* NULL: nothing can be kept, or not yet */
+    struct snapshot_restore *restore; /* reads the snapshot of the last run; else NULL */
+    struct snapshots *snapshots;      /* NULL: none can be written, or not yet */
     bool has_image;                   /* an image of the last run was answered from at the start */
-    TAILQ_HEAD(, dump) dumps;         /* versions that are being written out: api_dump.c */
+    TAILQ_HEAD(, dump) dumps;         /* versions that are being dumped: api_dump.c */
     struct http_server *http;
     struct run_timer *reclaim; /* frees versions that workers still read when they were replaced */
     struct {
@@ -64,15 +64,15 @@ void dnsd_reload(struct daemon *d, void *app);
 /** Sockets and workers: app_net.c. */
 int dnsd_net_start(struct daemon *d, void *app, struct err_info *why);
 void dnsd_net_stop(struct daemon *d, void *app);
-/** Load certificate and cookie secrets again; what cannot be read stays as it is, and the log says so. @param why the first such
+/** Reload certificate and cookie secrets; what cannot be read stays in force, and is logged. @param why the first such
  *  file [out] @return 0; or ERR_CONFIG: at least one could not be read. */
 int dnsd_net_reload(struct dnsd *app, struct err_info *why);
 /** Checks of the options of this part. */
 void dnsd_net_check(const struct options *o, struct buf *errors);
 
-/** Make the forwarder that the options want, or none, and name it in what net_start gets: app_forward.c. */
+/** Make the forwarder of the options, if any, and set it in the options of net_start: app_forward.c. */
 int dnsd_forward_start(struct dnsd *app, struct net_options *opts, struct err_info *why);
-/** What /stats says of the forwarder, as members of the object that is open; nothing when there is none. */
+/** Write the forwarder's part of /stats, as members of the open object; nothing when there is none. */
 void dnsd_forward_write(const struct dnsd *app, struct jw *w);
 /** Checks of the options of this part. */
 void dnsd_forward_check(const struct options *o, struct buf *errors);
@@ -81,7 +81,7 @@ void dnsd_forward_check(const struct options *o, struct buf *errors);
 int dnsd_zones_start(struct daemon *d, void *app, struct err_info *why);
 void dnsd_zones_stop(struct daemon *d, void *app);
 
-/** Open the serials of the zones, and let no version be seen that they do not cover: app_serials.c. */
+/** Open the serials of the zones, and let readers see no version that they do not cover: app_serials.c. */
 void dnsd_serials_start(struct dnsd *app);
 /** The zones are declared: reserve their serials, which waits for the disk. */
 void dnsd_serials_begin(struct dnsd *app);
@@ -103,13 +103,13 @@ bool dnsd_serials_frozen(const struct dnsd *app, struct buf *out);
 
 /** Do the options name reverse zones that exist? @return 0, or ERR_CONFIG with *why. */
 int dnsd_check_reverse(const struct options *o, struct err_info *why);
-/** TTL of the registry's records in seconds, whichever key says it. */
+/** TTL of the registry's records in seconds, by whichever key. */
 uint32_t dnsd_ttl_s(const struct options *o);
-/** A path below bobbin.data.dir/dnsd, which is made; free(). NULL: it cannot be made, which was logged. */
+/** A path below bobbin.data.dir/dnsd, which is made; free(). NULL: it cannot be made, which is logged. */
 char *dnsd_data_path(struct dnsd *app, const char *leaf);
-/** A version was made: release old ones, look after the serials: app.c. */
+/** A version was made: reclaim old ones, reserve serials: app.c. */
 void dnsd_published(struct dnsd *app);
-/** Answer from what the last run left, and begin to follow the registry behind it: app_restore.c. */
+/** Answer from the image and the snapshot of the last run, then begin to follow the registry: app_restore.c. */
 void dnsd_restore_start(struct dnsd *app);
 /** Are names answered from an image of the last run? */
 bool dnsd_is_on_image(const struct dnsd *app);

@@ -20,7 +20,7 @@ static bool falls_through(const struct options *o)
            (opt_bool(o, OPT_FORWARD) || opt_is_set(o, OPT_UPSTREAMS));
 }
 
-/** Would a query sent there come back to us? Told for the addresses we bind; a wildcard is taken for loopback. */
+/** Would a query sent there come back to us? Knows the addresses we bind; takes a wildcard for loopback. */
 static bool is_own(const struct options *o, const struct upstream *s)
 {
     struct addr addr, own;

@@ -122,8 +122,8 @@ static void end_forward(struct dnsd *app)
     app->forward = NULL;
 }
 
-/* Those who answer run already and keep their share: where they share a processor with the loop, they come before what it publishes,
- * which comes in bursts of milliseconds. It may always be nicer than it is, so this cannot fail. */
+/* The workers run already and keep their priority: on a processor that they share with the loop they go before its bursts of
+ * milliseconds. Raising the nice value needs no right, so this cannot fail. */
 static void loop_comes_second(void)
 {
     setpriority(PRIO_PROCESS, 0, getpriority(PRIO_PROCESS, 0) + LOOP_NICE);

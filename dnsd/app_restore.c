@@ -1,4 +1,4 @@
-/* The start from what the last run left: an image of the zones is answered from at once, the records of it are read behind that. */
+/* The start from the files of the last run: answers from an image of the zones at once, while the records are read. */
 #include "app.h"
 #include "events.h"
 #include "options.h"
@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- what zones are made from, besides the registry ---- */
+/* ---- what zones are made of, besides the registry ---- */
 
 static void add_type_ttl(struct buf *out, const struct map_type_ttl *t)
 {
@@ -38,7 +38,7 @@ static uint64_t likeness(void *arg)
 
 /* ---- the image ---- */
 
-/* Give a zone of the image a serial after what the zone has, and the zone one after that. A zone that is only a file keeps its own. */
+/* Raise the serial of a zone of the image above the zone's, and the zone's above that. A zone that is only a file keeps its own. */
 static void pass_serial(struct dnsd *app, struct zone_image *image, unsigned i, struct zone_tx *tx)
 {
     struct zone_info old, now;
@@ -67,7 +67,7 @@ static void use_image(struct dnsd *app, struct zone_image *take_image)
     log_emit(&ev_feed_image, LOG_INT("records", (int64_t)about.n_records), LOG_INT("age_ms", age_ms));
 }
 
-/* No serial can be reserved: then none of the image's is shown either. Without records all that it could answer is NXDOMAIN. */
+/* Not used when no serial can be reserved for it, nor when it has no records: then it could only answer NXDOMAIN. */
 static void open_image(struct dnsd *app, const char *snapshot)
 {
     mem_auto char *path = snapshot_image_path(snapshot);

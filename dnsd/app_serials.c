@@ -1,4 +1,4 @@
-/* Serials that are on disk before they are seen: readers stay at an older version while there is none for the newest. */
+/* Serials are on disk before readers see them: readers stay at an older version while none is reserved for the newest. */
 #include "app.h"
 #include "events.h"
 #include "base/buf.h"

@@ -12,7 +12,7 @@
 #include <string.h>
 #include <unistd.h>
 
-/* What SOA and NS of the generated zones say. */
+/* Content of SOA and NS of the generated zones. */
 struct apex_text {
     uint8_t mname[NAME_MAX_LEN], rname[NAME_MAX_LEN];
     uint32_t soa_ttl_s, minimum_s;
@@ -62,7 +62,7 @@ static int apex_text_read(const struct dnsd *app, struct apex_text *a, struct er
 
 /* ---- generated zones ---- */
 
-/* Addresses of a name server whose name is in the zone: those that are listened on. */
+/* Addresses of a name server whose name is in the zone: those we listen on. */
 static void add_glue(struct rrlist *rrs, const uint8_t *apex, const uint8_t *name, const struct apex_text *a)
 {
     for (size_t i = 0; name_is_within(name, apex); i++) {

@@ -46,7 +46,7 @@ static void look_up(const struct zone_version *v, uint16_t qtype, struct explain
     put_owner(l, &key);
 }
 
-/* Where a name leads, or NULL: nowhere. The set is its CNAME or DNAME. */
+/* Is the name an alias? @param set its CNAME or DNAME [out] */
 static bool alias_of(const struct explain_link *l, uint16_t qtype, struct wire_set *set)
 {
     struct wire_set asked;
@@ -58,7 +58,7 @@ static bool alias_of(const struct explain_link *l, uint16_t qtype, struct wire_s
            zone_node_set(l->hit.node, DNS_CNAME, set);
 }
 
-/* The next name. @return false: there is none, or it would be too long. */
+/* The target of an alias. @return false: it is none, or the target would be too long. */
 static bool next_name(struct explain_chain *c, const struct explain_link *l, uint8_t *out)
 {
     struct wire_set set;

@@ -1,6 +1,6 @@
 /**
- * Which names an answer goes through, and what the zones say of each: the part of GET /explain that looks at zones. api_explain.c
- * looks at the registry's records, and writes both.
+ * The part of GET /explain that reads the zones: the names that an answer passes, and the zones' records of each. api_explain.c reads
+ * the registry's records, and writes both.
  * Thread: owner.   Source: RFC 1034 4.3.2, RFC 4592, RFC 6672; the sentences: ours.
  */
 #ifndef DNSD_EXPLAIN_H
@@ -9,14 +9,14 @@
 #include "json/writer.h"
 #include "zone/find.h"
 
-/** Aliases that are followed, and the name that was asked for. */
+/** The name that was asked for, and the aliases that are followed. */
 #define EXPLAIN_LINKS 9
 
-/** A name on the way: the one asked for, or where an alias leads. */
+/** A name that the answer passes: the one asked for, or the target of an alias. */
 struct explain_link {
     uint8_t name[NAME_MAX_LEN];
-    uint8_t owner
-        [NAME_MAX_LEN]; /* of the records that answer for it: itself, a wildcard, a delegation, a DNAME */
+    /** Of the records that answer for it: the name itself, a wildcard, a delegation, a DNAME. */
+    uint8_t owner[NAME_MAX_LEN];
     struct zone_hit hit;
 };
 
@@ -30,7 +30,7 @@ struct explain_chain {
 /** Follow a name. @param name wire name [borrowed]. @param out borrows from the version [out]. */
 void explain_follow(const struct zone_version *v, const uint8_t *name, uint16_t qtype,
                     struct explain_chain *out);
-/** Are records of this owner on the way? @param owner wire name [borrowed]. */
+/** Does the answer pass records of this owner? @param owner wire name [borrowed]. */
 bool explain_is_on_way(const struct explain_chain *c, const uint8_t *owner);
 /** Write `match`, `zone` and `rrsets` of the name that was asked for, and `chain`: the same of each name, and `because`. */
 void explain_write_chain(const struct explain_chain *c, struct jw *w);

@@ -1,4 +1,4 @@
-/** Log events of dnsd/feed. Source: ours. */
+/** Log events of dnsd/follow and dnsd/masters. Source: ours. */
 #ifndef FOLLOW_EVENTS_H
 #define FOLLOW_EVENTS_H
 

@@ -11,7 +11,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/** It holds the secret of the hash that the names are found by. */
+/** The file holds the secret of the hash of names. */
 #define IMAGE_MODE 0600
 
 #define RELEASE_MAGIC OBJ_MAGIC('I', 'M', 'G', 'R')
@@ -109,13 +109,13 @@ static int read_all(int fd, uint8_t *bytes, size_t len)
     return 0;
 }
 
-/* The octets of a file: a copy, since a file that is mapped can shrink under its readers. */
+/* The octets of a file, copied: a mapped file can shrink under its readers. */
 static uint8_t *copy_file(int fd, size_t len)
 {
     uint8_t *bytes = mmap(NULL, len, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (bytes == MAP_FAILED)
         return NULL;
-    madvise(bytes, len, MADV_HUGEPAGE); /* refused where there are none: small pages do, too */
+    madvise(bytes, len, MADV_HUGEPAGE); /* fails where there are none: small pages will do */
     if (read_all(fd, bytes, len) == 0)
         return bytes;
     munmap(bytes, len);

@@ -1,6 +1,6 @@
 /**
- * The image of the zones on disk (zone/image.h): written piece by piece, read into memory of its own, which is given back to the system
- * when the image is no longer read.
+ * The image of the zones on disk (zone/image.h): written piece by piece, read into memory of its own, which is unmapped when no reader
+ * needs the image.
  *
  * Source: ours.
  */
@@ -14,7 +14,7 @@
 
 /** The header of an image whose content was current at `made`. Pure. Thread: any. Source: ours. */
 struct zone_image_about image_file_about(const struct timestamp *made, uint64_t likeness, uint64_t n_records);
-/** How old it is now, in ms: 0..TIMESTAMP_AGE_MAX. Thread: any. Source: ours. */
+/** Age of its content now in ms: 0..TIMESTAMP_AGE_MAX. Thread: any. Source: ours. */
 int64_t image_file_age_ms(const struct zone_image_about *about);
 
 /**
@@ -29,7 +29,7 @@ int image_file_write(const char *path, const struct zone_version *v, const struc
 /**
  * Read an image.
  *
- * @param loop   its pool gives the memory back                                  [borrowed, outlives the image]
+ * @param loop   its pool unmaps the memory                                      [borrowed, outlives the image]
  * @param image  released with zone_image_free                                   [out]
  * @return 0; ERR_NOTFOUND: there is none; ERR_IO, ERR_TOOBIG, or ERR_PARSE: damaged, or of another version of this program.
  * Thread: owner, while starting: waits for the disk.   Source: ours.

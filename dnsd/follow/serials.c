@@ -12,11 +12,11 @@
 #define SERIALS_MAGIC OBJ_MAGIC('S', 'R', 'L', 'S')
 #define WRITE_MAGIC   OBJ_MAGIC('S', 'R', 'L', 'W')
 
-/** Between two tries to write what could not be written. */
+/** Time between two attempts to write. */
 #define RETRY_MS 1000
 
-/** A limit of one zone: what the next write says, what the one under way says, what is on disk. Then, of a zone that is a file, the
- *  first serial, and whether the file gave it. */
+/** Limits of one zone: of the next write, of the one under way, on disk. Of a zone that is a file also its first serial, and whether
+ *  the file gave that. */
 struct limit {
     uint32_t wanted, writing, durable, first;
     bool is_wanted, is_writing, is_durable, is_of_file;
@@ -27,7 +27,7 @@ struct serials {
     struct serials_def def;
     char *path;
     struct map limits;        /* apex -> struct limit */
-    struct limit **by_number; /* the same, by the zone's number; NULL where it was not looked for yet */
+    struct limit **by_number; /* the same, by the zone's number; NULL: not looked up yet */
     unsigned n_numbers;
     struct write *write; /* under way, or NULL */
     struct run_timer *retry;
@@ -40,7 +40,7 @@ struct serials {
 struct write {
     struct obj obj;
     uv_work_t work;
-    struct serials *serials; /* NULL: forgotten */
+    struct serials *serials; /* NULL: they are freed */
     char *path;
     struct buf text;
     int err;
@@ -105,19 +105,19 @@ static bool is_of_file(const struct limit *l, const struct zone_info *zone)
     return zone->kind == ZONE_FILE && l->is_of_file && l->first == zone->serial;
 }
 
-/* The first serial of a zone that is a file stands for what the file says, until the registry is read: after a crash it would again. */
+/* The first serial of a zone that is a file has the content of the file until the registry is read; after a crash again. */
 static bool is_first(const struct limit *l, const struct zone_info *zone, bool is_ready)
 {
     return zone->kind == ZONE_FILE && !is_ready && l->first == zone->serial;
 }
 
-/* Before its first records, and after its last, a zone has no SOA that somebody could see. */
+/* Before its first records, and after its last, a zone has no SOA that readers could see. */
 static bool has_serial(const struct zone_info *zone)
 {
     return zone->kind != ZONE_GONE && zone->n_rrs;
 }
 
-/* Take the limits from a version's serials. @return whether one has moved. */
+/* Raise the limits where serials of a version come near. @return whether one was raised. */
 static bool move_limits(struct serials *s, const struct zone_version *v)
 {
     bool is_moved = false;
@@ -218,7 +218,7 @@ void serials_free(struct serials *s)
 
 /* ---- writing ---- */
 
-/* What is wanted, as lines; it is what is being written from now on. */
+/* The wanted limits as lines; they are the ones under way from now on. */
 static void add_lines(struct serials *s, struct buf *out)
 {
     mem_auto const char **keys = map_sorted_keys(&s->limits);
@@ -231,7 +231,7 @@ static void add_lines(struct serials *s, struct buf *out)
     }
 }
 
-/* What was being written is on disk, or is not: then it is tried again. The first failure of several is logged. */
+/* The limits under way are on disk, or are not: then the write is retried. Logs the first failure of several. */
 static void note_written(struct serials *s, int err, const struct err_info *why)
 {
     if (err) {
@@ -280,7 +280,7 @@ static void end(struct serials *s)
     stopped(arg);
 }
 
-/* A write ended: the next one, or the end of all. */
+/* A write has ended: begin the next one, or stop. */
 static void go_on(struct serials *s)
 {
     if (s->stopped && !s->is_dirty)
@@ -299,7 +299,7 @@ static void on_written(uv_work_t *work, int status)
         s->write = NULL;
         note_written(s, w->err, &w->why);
         if (is_last)
-            s->is_dirty = false; /* what the disk says covers it, too */
+            s->is_dirty = false; /* the limits on disk cover the serials, too */
         else if (!s->stopped)
             s->def.written(s->def.arg);
         go_on(s);

@@ -1,6 +1,6 @@
 /**
- * Serials that never go back, also over a crash and on a full disk: a zone reaches a serial only when a limit that covers it is on
- * disk; the next start begins above that limit. A clean stop writes the serials themselves, so then nothing is skipped.
+ * Serials that never go back, over a crash and on a full disk either: readers see a serial only when a limit that covers it is on
+ * disk; the next start begins above that limit. A clean stop writes the serials themselves, so that none is skipped.
  *
  *     file: a line a zone, "apex limit"; empty lines fill it up, so that it can be written again in place (run/file.h)
  *
@@ -23,13 +23,13 @@
 
 struct serials;
 
-/** Distance between a serial and the limit that is written: one write for half as many commits. */
+/** Distance between a serial and the limit that is written: one write per half as many commits. */
 #define SERIALS_RESERVE 10000
 
 struct serials_def {
     struct run_loop *loop;
-    const char *path; /* NULL: nothing is kept, and everything covered                    [copied] */
-    /** A write has ended: more may be covered now, or serials_error says why not. Not from inside a call. */
+    const char *path; /* NULL: nothing is written, and every serial is covered            [copied] */
+    /** A write has ended: more may be covered now, or serials_error returns why not. Not from inside a call. */
     void (*written)(void *arg);
     void *arg;
 };
@@ -44,18 +44,18 @@ struct serials *serials_open(const struct serials_def *def, struct err_info *why
 /** Release; a write under way ends by itself. NULL is fine. Thread: owner. */
 void serials_free(struct serials *s);
 /**
- * First serial of a zone: above what may have been used, at least `at_least` (RFC 1982).
+ * First serial of a zone: above those that readers may have seen, at least `at_least` (RFC 1982).
  *
- * @param at_least  of a ZONE_FILE: what its file says. Called again when the file says something else, the result does not count then
+ * @param at_least  of a ZONE_FILE: that of its file. Called again when the file has another one; the result does not count then
  * Thread: owner.   Source: ours.
  */
 uint32_t serials_first(struct serials *s, const uint8_t *apex, enum zone_kind kind, uint32_t at_least);
-/** Reserve what a version needs, and wait for the disk: once, while starting; before it nothing is written. @return 0; or ERR_IO with
- *  *why: it is tried again from the loop. Thread: owner. Source: ours. */
+/** Reserve the serials that a version needs, and wait for the disk: once, while starting; before it nothing is written. @return 0; or
+ *  ERR_IO with *why: retried from the loop. Thread: owner. Source: ours. */
 int serials_reserve(struct serials *s, const struct zone_version *v, struct err_info *why);
-/** With each new version, before it is shown: have limits above its serials written when they come near. Thread: owner. Source: ours. */
+/** With each new version, before readers see it: write higher limits when its serials come near. Thread: owner. Source: ours. */
 void serials_mind(struct serials *s, const struct zone_version *v);
-/** Are all serials that readers see in a version covered? Not ready, it shows no serial of a dynamic zone. Thread: owner. Source: ours. */
+/** Are all serials that readers would see in a version covered? Not ready, it has none of a dynamic zone. Thread: owner. Source: ours. */
 bool serials_cover(struct serials *s, const struct zone_version *v);
 /** Why the last write failed; NULL: it did not. Borrowed. Thread: owner. Source: ours. */
 const struct err_info *serials_error(const struct serials *s);

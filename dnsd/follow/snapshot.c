@@ -21,9 +21,9 @@
 
 /** Records that are restored at once: some 20 us of packing them. */
 #define STEP_RECORDS 16
-/** Records are gathered in pieces of this size, a multiple of 8: a block that grows is copied while the loop waits. */
+/** Records are gathered in pieces of this size, a multiple of 8: one block that grows would be copied while the loop waits. */
 #define PIECE_BYTES 65536
-/** The pause after a write is at least so many times what it took. */
+/** The pause after a write is at least this many times its duration. */
 #define REST 19
 
 static void put64(uint8_t *p, uint64_t v)
@@ -60,11 +60,11 @@ static uint64_t sum(const uint8_t *p, size_t n)
 struct snapshot_restore {
     struct obj obj;
     struct run_loop *loop;
-    struct follow *follow; /* NULL: forgotten */
+    struct follow *follow; /* NULL: cancelled */
     char *path;
     uv_work_t work;
     struct buf text;
-    uint64_t n_left; /* records; at: where the next one begins */
+    uint64_t n_left; /* records */
     size_t at;
     int64_t age_ms;
     int err;
@@ -89,7 +89,7 @@ static size_t read_record(const uint8_t *p, size_t left, struct block *b)
     b->path = (const char *)p + 8;
     b->bytes = b->path + b->path_len;
     bool fits = b->path_len <= left - 8 && b->len <= left - 8 - b->path_len;
-    /* Both end with a NUL: what reads them runs from string to string. */
+    /* Both end with a NUL: their readers go from string to string. */
     return fits && b->path_len && b->len && !b->path[b->path_len - 1] && !b->bytes[b->len - 1]
                ? 8 + b->path_len + b->len
                : 0;
@@ -113,7 +113,7 @@ static int check_records(const uint8_t *p, size_t left, uint64_t n)
     return left ? ERR_PARSE : 0;
 }
 
-/* What precedes the records. @return its octets; 0: it is not one. */
+/* The header. @return its octets; 0: it is none. */
 static size_t read_head(const uint8_t *p, size_t len, struct timestamp *made, uint64_t *n_records)
 {
     size_t n = HEAD_LEN + NUMBERS_LEN;
@@ -129,7 +129,7 @@ static size_t read_head(const uint8_t *p, size_t len, struct timestamp *made, ui
     return n + BOOT_LEN;
 }
 
-/* Everything that can be wrong with it is found here. */
+/* Read and check all of it, so that restoring cannot fail. */
 static int read_snapshot(struct snapshot_restore *r)
 {
     int err = file_read(r->path, &r->text, &r->why);
@@ -169,7 +169,7 @@ static void on_dropped(uv_work_t *work, int status)
     restore_free(obj_cast(work->data, struct snapshot_restore, RESTORE_MAGIC));
 }
 
-/* The text goes back to the system on the pool: that is work, too. */
+/* The text is freed on a thread of the pool: the kernel takes long to unmap it. */
 static void restore_end(struct snapshot_restore *r)
 {
     if (!r->err)
@@ -241,7 +241,7 @@ void snapshot_restore_cancel(struct snapshot_restore *r)
     run_task_free(r->task);
     r->task = NULL;
     r->follow = NULL;
-    if (!r->work.data) /* else when the pool is done with it */
+    if (!r->work.data) /* else on_read frees it */
         restore_free(r);
 }
 
@@ -257,9 +257,9 @@ struct snapshots {
     int64_t began_ms, rest_ms; /* rest: after the last write */
     bool is_dirty;
     struct walk *walk; /* gathering, or NULL */
-    bool is_writing;   /* `bytes` is the pool's */
+    bool is_writing;   /* the pool's thread has the pieces */
     uv_work_t work;
-    struct buf *pieces; /* full but for the last */
+    struct buf *pieces; /* n_pieces, all full but the last */
     size_t n_pieces;
     uint64_t n_records;
     int err;
@@ -300,7 +300,7 @@ static void on_record(void *arg, const char *path, const char *packed, size_t le
     s->n_records++;
 }
 
-/* The pieces become the file, and go: hundreds of megabytes, so that is work for the pool, too. */
+/* Write the pieces and free them, on a thread of the pool: there may be hundreds of megabytes. */
 static int write_records(struct snapshots *s)
 {
     uint8_t tail[8];
@@ -346,7 +346,7 @@ static void on_gathered(void *arg, int err)
 {
     struct snapshots *s = obj_cast(arg, struct snapshots, SNAPSHOTS_MAGIC);
     s->walk = NULL;
-    BUG_IF(err); /* the follower stops after us */
+    BUG_IF(err); /* the follower stops later */
     put64((uint8_t *)s->pieces->bytes + HEAD_LEN + 8, s->n_records);
     s->is_writing = true;
     s->work.data = s;
@@ -358,7 +358,7 @@ static const struct walk_ops walk_ops = {.record = on_record, .done = on_gathere
 static void add_head(struct snapshots *s, const struct timestamp *made)
 {
     uint8_t numbers[NUMBERS_LEN] = {0}, boot_ms[8];
-    put64(numbers, (uint64_t)made->wall_ms); /* the other one when all are gathered */
+    put64(numbers, (uint64_t)made->wall_ms); /* the number of records follows when all are gathered */
     put64(boot_ms, (uint64_t)made->boot_ms);
     add(s, HEAD, HEAD_LEN);
     add(s, numbers, sizeof numbers);
@@ -393,7 +393,7 @@ static void end(struct snapshots *s)
     stopped(arg);
 }
 
-/* Nothing is under way: end, write what is new, or wait. A first scan that is not through has nothing new. */
+/* Nothing is under way: end, write what has changed, or wait. Before the registry was read nothing has. */
 static void go_on(struct snapshots *s)
 {
     struct follow_state state;
