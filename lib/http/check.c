@@ -95,9 +95,11 @@ static int check_head(struct http_req *req)
 static bool is_refused_at_once(const struct http_req *req)
 {
     const struct http_head *head = &req->exchange.head;
-    bool has_body = http_head_body_len(head) > 0 || head->n_codings;
-    bool is_long = http_head_body_len(head) > (int64_t)HTTP_DRAIN_MAX;
-    return req->refusal && has_body && (is_long || req->refusal == ERR_UNAVAILABLE);
+    if (!req->refusal)
+        return false;
+    int64_t body_len = http_head_body_len(head);
+    bool has_body = body_len > 0 || head->n_codings;
+    return has_body && (body_len > (int64_t)HTTP_DRAIN_MAX || req->refusal == ERR_UNAVAILABLE);
 }
 
 bool http_check_head(struct http_req *req)

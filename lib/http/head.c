@@ -4,7 +4,6 @@
 #include <strings.h>
 #include <sys/socket.h>
 
-#include "base/mem.h"
 #include "base/obj.h"
 #include "base/str.h"
 
@@ -122,15 +121,24 @@ static size_t host_part(const char **at)
     return len && (*at)[len - 1] == '.' ? len - 1 : len;
 }
 
+static bool is_address(const char *at, size_t len, struct addr *out)
+{
+    char text[ADDR_TEXT_MAX];
+    if (len >= sizeof text)
+        return false;
+    memcpy(text, at, len);
+    text[len] = '\0';
+    return addr_read(text, out) == 0;
+}
+
 int http_head_check_host(const struct http_head *head, const struct http_names *own, struct err_info *why)
 {
     const char *at = head->host;
     if (!at)
         return 0;
     size_t len = host_part(&at);
-    mem_auto char *text = mem_strn(at, len);
     struct addr a;
-    bool is_own = addr_read(text, &a) == 0 ? is_own_address(own, &a) : is_own_name(own, text, len);
+    bool is_own = is_address(at, len, &a) ? is_own_address(own, &a) : is_own_name(own, at, len);
     if (is_own)
         return 0;
     return err_set(why, ERR_HOST, "Host",
