@@ -62,7 +62,7 @@ class Feed:
                 return
             self._greet(follower)
 
-    def _tell(self, text):
+    def _send_all(self, text):
         for follower in list(self.followers):
             try:
                 self._send(follower, text)
@@ -72,13 +72,13 @@ class Feed:
     def _progress(self):
         while not self.ended.wait(2):
             with self.lock:
-                self._tell(self._mark("progress"))
+                self._send_all(self._mark("progress"))
 
     def put(self, changes):
         """Tell (path, record or its text) pairs as one commit. Returns the revision."""
         with self.lock:
             self.n += 1
-            self._tell("".join(self._put(path, record) for path, record in changes) + self._mark("progress"))
+            self._send_all("".join(self._put(path, record) for path, record in changes) + self._mark("progress"))
             return f"{STORE}.{self.n}"
 
     def __enter__(self):

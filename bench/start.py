@@ -27,7 +27,7 @@ def _last_name(n):
 def _metric(dnsd, name):
     """dnsd answers names before it listens for HTTP."""
     port = int(dnsd.options["hadoop.registry.dns.http.address"].rpartition(":")[2])
-    text = wait_for(lambda: request(port, "GET", "/metrics").body.decode(), "dnsd tells its metrics", timeout=LIMIT_S)
+    text = wait_for(lambda: request(port, "GET", "/metrics").body.decode(), "dnsd serves its metrics", timeout=LIMIT_S)
     return int(re.search(rf"^{name} (\d+)$", text, re.M).group(1))
 
 

@@ -24,7 +24,7 @@ static int compare_doubles(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/** Take one instance away and put it back, each a commit. A function of its own, which callgrind can be told to count.
+/** Take one instance away and put it back, each a commit. A function of its own, which callgrind can count.
  * @param took_us 2 * n_rounds results */
 static __attribute__((noinline)) void measure(struct zoneset *set, unsigned n_instances, unsigned n_rounds,
                                               double *took_us)

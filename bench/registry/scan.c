@@ -8,6 +8,7 @@
 #include <sys/queue.h>
 
 #include "base/mem.h"
+#include "base/path.h"
 #include "base/str.h"
 #include "bobbin/error.h"
 #include "session.h"
@@ -60,7 +61,7 @@ static void take_data(struct scan *s, const struct ask *a, struct zkw_in *in)
     struct zkw_bytes data = zkw_get_bytes(in);
     zkw_get_stat(in, &stat);
     s->n_nodes++;
-    s->n_bytes += (long long)(data.len + strlen(strrchr(a->path, '/') + 1));
+    s->n_bytes += (long long)(data.len + strlen(path_name(a->path)));
     if (stat.n_children)
         ask_add(s, ZKW_GET_CHILDREN2, a->path, "", 0);
 }

@@ -39,7 +39,7 @@ static void unknown_codes(void **state)
     assert_int_equal(err_from_type("no-such-type"), ERR_INTERNAL);
 }
 
-/* Scripts tell errors apart by type and exit code. */
+/* Scripts distinguish errors by type and exit code. */
 static void rows_are_distinct_and_complete(void **state)
 {
     (void)state;

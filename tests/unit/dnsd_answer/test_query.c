@@ -333,7 +333,7 @@ static void expect_text(char *take_text, const char *wanted)
 static void chaos(void **state)
 {
     (void)state;
-    struct answer_options told = {.version = "v 1", .identity = "node7"}, hidden = {0};
+    struct answer_options stated = {.version = "v 1", .identity = "node7"}, hidden = {0};
     static const struct {
         const char *name;
         uint16_t type;
@@ -349,7 +349,7 @@ static void chaos(void **state)
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct answer a = {0};
-        expect_text(ask(cases[i].name, cases[i].type, DNS_CH, NULL, 0, &told, &a), cases[i].wanted);
+        expect_text(ask(cases[i].name, cases[i].type, DNS_CH, NULL, 0, &stated, &a), cases[i].wanted);
         expect_text(ask(cases[i].name, cases[i].type, DNS_CH, NULL, 0, &hidden, &a), "REFUSED\n");
     }
 }

@@ -262,7 +262,7 @@ static void where_nothing_is_kept_everything_is_covered(void **state)
     serials_stop(s, zoneset_newest(b->zones), ignore, NULL);
 }
 
-static void a_damaged_line_is_told(void **state)
+static void a_damaged_line_is_reported(void **state)
 {
     struct bed *b = *state;
     struct err_info why = {0};
@@ -550,7 +550,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(the_first_write_may_fail_too, make_bed, free_bed),
         cmocka_unit_test_setup_teardown(a_file_covers_its_own_serial, make_bed, free_bed),
         cmocka_unit_test_setup_teardown(where_nothing_is_kept_everything_is_covered, make_bed, free_bed),
-        cmocka_unit_test_setup_teardown(a_damaged_line_is_told, make_bed, free_bed),
+        cmocka_unit_test_setup_teardown(a_damaged_line_is_reported, make_bed, free_bed),
         cmocka_unit_test_setup_teardown(a_file_is_replaced_in_place, make_bed, free_bed),
         cmocka_unit_test_setup_teardown(a_snapshot_of_an_unread_registry_is_not_written, make_bed, free_bed),
         cmocka_unit_test_setup_teardown(what_is_no_snapshot_is_refused, make_bed, free_bed),

@@ -166,7 +166,7 @@ static void before_the_loop_runs_nothing_waits(void **state)
     assert_int_equal(n_rrs(b), 70001);
 }
 
-static void a_change_that_cannot_begin_is_told(void **state)
+static void a_change_that_cannot_begin_is_reported(void **state)
 {
     struct bed *b = *state;
     struct change bad = {b, 'x', 5, 0, -1}, good = {b, 'a', 5, 0, 0};
@@ -253,7 +253,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(a_small_change_is_published_at_once, make_bed, free_bed),
         cmocka_unit_test_setup_teardown(a_large_change_leaves_the_loop_its_time, make_bed, free_bed),
         cmocka_unit_test_setup_teardown(before_the_loop_runs_nothing_waits, make_bed, free_bed),
-        cmocka_unit_test_setup_teardown(a_change_that_cannot_begin_is_told, make_bed, free_bed),
+        cmocka_unit_test_setup_teardown(a_change_that_cannot_begin_is_reported, make_bed, free_bed),
         cmocka_unit_test_setup_teardown(cancelled_changes_leave_nothing, make_bed, free_bed),
         cmocka_unit_test_setup_teardown(stopping_waits_for_the_pool, make_bed, free_bed),
     };

@@ -147,7 +147,7 @@ static void only_its_answer_answers_a_query(void **state)
     assert_int_equal(match(&a, m.msg, wr_finish(&m.w, ID, QR)), RELAY_OTHER);
 }
 
-static void case_of_the_question_tells_a_guess(void **state)
+static void case_of_the_question_reveals_a_guess(void **state)
 {
     (void)state;
     static const uint8_t random[RELAY_CASE_LEN] = {0x0a, 0x41}; /* octets 1, 3, 8 and 14 of the name */
@@ -474,7 +474,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(query_says_only_what_an_upstream_needs),
         cmocka_unit_test(only_its_answer_answers_a_query),
-        cmocka_unit_test(case_of_the_question_tells_a_guess),
+        cmocka_unit_test(case_of_the_question_reveals_a_guess),
         cmocka_unit_test(edns_can_be_left_out_and_taken_in),
         cmocka_unit_test(header_question_and_opt_become_ours),
         cmocka_unit_test(records_after_opt_are_left_out),

@@ -1,4 +1,4 @@
-/* Master files: what is read, and what a bad one is told. */
+/* Master files: what is read, and what is reported of a bad one. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -122,11 +122,11 @@ static void split_subnets(void **state)
     };
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         struct err_info why;
-        int told = 0;
-        struct reverse_sink sink = {count_zone, &told};
+        int n_zones = 0;
+        struct reverse_sink sink = {count_zone, &n_zones};
         assert_int_equal(reverse_split(rows[i].subnet, rows[i].mask, rows[i].range, &sink, &why),
                          rows[i].want);
-        assert_int_equal(told, rows[i].want > 0 ? rows[i].want : 0);
+        assert_int_equal(n_zones, rows[i].want > 0 ? rows[i].want : 0);
     }
 }
 

@@ -472,8 +472,8 @@ static void note_change(void *owner, unsigned zone, bool is_gain, const struct z
 static void a_watcher_learns_what_readers_see(void **state)
 {
     (void)state;
-    char told[2000] = "";
-    struct zoneset_options opts = {.watcher = {note_change, told}};
+    char changes[2000] = "";
+    struct zoneset_options opts = {.watcher = {note_change, changes}};
     struct zoneset *watched = zoneset_new(&opts);
     assert_int_equal(zoneset_add_zone(watched, kit_name("dev.test"), ZONE_REGISTRY, 1), 0);
     struct zone_tx *tx = zone_tx_begin(watched);
@@ -482,20 +482,20 @@ static void a_watcher_learns_what_readers_see(void **state)
     kit_add(tx, "h.dev.test", DNS_A, 30, "10.0.0.1");
     kit_add(tx, "h.dev.test", DNS_A, 30, "10.0.0.2");
     zone_tx_commit(tx, ZONE_READY, NULL);
-    assert_string_equal(told, "0 + h.dev.test. 30 A 1\n0 + h.dev.test. 30 A 2\n");
-    told[0] = 0;
+    assert_string_equal(changes, "0 + h.dev.test. 30 A 1\n0 + h.dev.test. 30 A 2\n");
+    changes[0] = 0;
     tx = zone_tx_begin(watched);
     kit_remove(tx, "h.dev.test", DNS_A, "10.0.0.1");
     kit_remove(tx, "h.dev.test", DNS_A, "10.0.0.2");
     kit_add(tx, "h.dev.test", DNS_A, 30, "10.0.0.3");
     zone_tx_commit(tx, ZONE_READY, NULL);
-    assert_string_equal(told, "0 - h.dev.test. 30 A 2\n0 + h.dev.test. 30 A 3\n");
-    told[0] = 0;
+    assert_string_equal(changes, "0 - h.dev.test. 30 A 2\n0 + h.dev.test. 30 A 3\n");
+    changes[0] = 0;
     tx = zone_tx_begin(watched);
     kit_remove(tx, "h.dev.test", DNS_A, "10.0.0.3");
     kit_add(tx, "h.dev.test", DNS_A, 5, "10.0.0.1");
     zone_tx_commit(tx, ZONE_READY, NULL);
-    assert_string_equal(told, "0 - h.dev.test. 30 A 1\n0 + h.dev.test. 5 A 1\n0 - h.dev.test. 30 A 3\n");
+    assert_string_equal(changes, "0 - h.dev.test. 30 A 1\n0 + h.dev.test. 5 A 1\n0 - h.dev.test. 30 A 3\n");
     zoneset_free(watched);
 }
 
