@@ -7,7 +7,7 @@
 #define METRICS "application/openmetrics-text; version=1.0.0; charset=utf-8"
 #define JSON    "application/json"
 
-/** Whom the common routes speak of; set once before a server starts. */
+/** The daemon that the common routes describe; set once before a server starts. */
 static struct daemon *common_daemon;
 
 void http_common_daemon(struct daemon *d)

@@ -199,7 +199,7 @@ static const char *element_prose(const struct http_param_set *params, const char
                : "One element, percent-encoded.";
 }
 
-/** Parameters that stand in the pattern. */
+/** Parameters of the pattern. */
 static void write_path_params(struct writer *w, const struct http_route_bound *route)
 {
     static const struct http_value none = {0};
@@ -245,7 +245,7 @@ static void write_security(struct writer *w, const struct http_param_set *params
 static void write_params(struct writer *w, const struct http_route_bound *route)
 {
     static const struct http_param user = {
-        .name = "user.name", .type = HTTP_TEXT, .prose = "Who calls; else a configured user."};
+        .name = "user.name", .type = HTTP_TEXT, .prose = "The caller; else a configured user."};
     static const struct http_value none = {0};
     const struct http_param_set *params = &route->params;
     jw_key(&w->jw, "parameters");
@@ -269,7 +269,7 @@ static void begin_answer(struct writer *w, int status, const char *prose)
     jw_kstr(&w->jw, "description", prose);
 }
 
-/** The answer of one status; rows of the same status stand together and become one with several media types. */
+/** The answer of one status; adjacent rows of one status become one answer with several media types. */
 static const struct http_route_answer *write_answer(struct writer *w, const struct http_route_answer *a)
 {
     int status = a->status;
@@ -293,7 +293,7 @@ static const struct http_route_answer *write_answer(struct writer *w, const stru
     return a;
 }
 
-/** Mark the statuses of a list of errors, and collect what they say. */
+/** Append the texts of a list of errors, by status. */
 static void add_errors(struct buf texts[STATUS_END], const int *errors)
 {
     for (; errors && *errors; errors++) {
@@ -333,7 +333,7 @@ static void write_answers(struct writer *w, const struct http_route *row)
     if (!row->answers) {
         jw_key(&w->jw, "default");
         jw_object(&w->jw);
-        jw_kstr(&w->jw, "description", "What this answers is not described here.");
+        jw_kstr(&w->jw, "description", "Its answers are not described here.");
         jw_object_end(&w->jw);
     }
     jw_object_end(&w->jw);

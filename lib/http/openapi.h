@@ -22,7 +22,7 @@ struct http_openapi_def {
     const char *error_media_type;
 };
 
-/** Problem (application/problem+json) and what the common routes answer with; ended by a name NULL. */
+/** Problem (application/problem+json) and the answers of the common routes; ended by a name NULL. */
 extern const struct http_schema http_schemas[];
 
 /**

@@ -10,10 +10,10 @@
 #include "base/str.h"
 #include "run/options.h"
 
-/** Names of the caller, which any request may have: ours, and that of a proxy which speaks for another. */
+/** Parameters that name the caller, which any request may have: ours, and the one of Hadoop's proxies. */
 static const char *const caller_names[] = {"user.name", "doAs"};
 
-/* ---- what a row allows ---- */
+/* ---- the values that a row allows ---- */
 
 static int64_t upper_bound(const struct http_param *p)
 {

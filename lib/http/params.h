@@ -8,7 +8,7 @@
  *
  * The route's row names the table (`.params = HTTP_PARAMS(FIND_PARAMS)`), its handler reads a value by the id
  * (`http_param_int(req, FIND_LIMIT)`, http/server.h). Parameters of the query are parsed before the handler runs, and a
- * request with a bad one never reaches it. Headers and path elements stand here for the documents only; a handler reads
+ * request with a bad one never reaches it. Rows of headers and path elements serve the documents only; a handler reads
  * them by http_header and http_path_element.
  *
  * Thread: any.   Source: ours.
@@ -128,7 +128,7 @@ int http_params_split(struct arena *arena, const char *query, struct http_pair *
  * @param arena  takes the values                                                   [in,out]
  * @param query  pairs; NULL: none                                                  [borrowed, while *out is used]
  * @param out    a value a row; set->defaults for a request without query           [out, borrowed]
- * @param why    filled on failure: where is the name, text says what is allowed and what to send   [out]
+ * @param why    filled on failure: where is the name, text names the allowed values   [out]
  * @return 0; ERR_USAGE: a value that its row does not allow, a required one is missing, or, when the set is strict, a
  *         name that no row has (user.name and doAs, in any case, are always allowed: they name the caller);
  *         *out unchanged.
@@ -145,7 +145,7 @@ int http_params_read(const struct http_param_set *set, struct arena *arena, cons
  */
 void http_param_prose(const struct http_param *p, struct buf *out);
 /**
- * Append what a row allows, as an order to who sent something else: "an integer from 1 to 10000".
+ * Append the values that a row allows, to follow the word "send": "an integer from 1 to 10000".
  *
  * @param p    a row                                                                [borrowed]
  * @param out  grows                                                                [in,out]

@@ -28,7 +28,7 @@ struct http_route_span {
     size_t len;
 };
 
-/** A row of a program's table, with what its options decide. */
+/** A row of a program's table, with the bounds that options give. */
 struct http_route_bound {
     const struct http_route *row;
     size_t max_body; /* bytes */

@@ -1,5 +1,5 @@
 /**
- * Who a request says that its caller is, and whom it lets write what it makes. See docs/registry-rest.md.
+ * The identity of a caller, and the write accessors that a request grants. See docs/registry-rest.md.
  */
 #include "api/api.h"
 #include "base/base64.h"

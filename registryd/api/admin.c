@@ -16,8 +16,8 @@
 #define MAX_ITEMS 10000
 
 /*
- * A request on its way: what it asks for is done ──► own mirror has applied it, or the time is over ──► answer.
- * It goes on when the client leaves.
+ * A request under way: its operations are done ──► own mirror has applied them, or the time-out is over ──► answer.
+ * It continues when the client disconnects.
  */
 struct admin {
     struct obj obj;
@@ -32,7 +32,7 @@ struct admin {
     size_t n_slots, n_open;
 };
 
-/* One event or one user of a request, and what came of it. */
+/* One event or one user of a request, and its outcome. */
 struct slot {
     struct obj obj;
     struct admin *admin;

@@ -13,7 +13,7 @@ static int bad(struct err_info *why, const char *raw, const char *fault)
     return err_set(why, ERR_PATH, raw, "%s: percent-encode each path element on its own", fault);
 }
 
-/* One raw element, n bytes at raw, decoded to *to, which moves on; there is room for it and a '/' before it. */
+/* One raw element, n bytes at raw, decoded to *to, which is advanced past it; the buffer holds it and a '/' before it. */
 static int add_element(char **to, const char *raw, size_t n, const char *whole, struct err_info *why)
 {
     if (n == 0)
@@ -94,7 +94,7 @@ void api_mirror_headers(struct api *api, struct http_req *req)
         http_reply_header(req, "Bobbin-Stale", "true");
 }
 
-/* Room for an entity tag: two numbers, quotes, the dot, the NUL. */
+/* Bytes of an entity tag: two numbers, quotes, the dot, the NUL. */
 #define ETAG_MAX (2 * STR_I64_MAX + 4)
 
 static const char *etag_text(const struct store_stat *stat, char out[ETAG_MAX])

@@ -1,5 +1,5 @@
 /**
- * The REST interface of registryd: what its handlers work with, and what they share: paths, revisions, entity tags.
+ * The REST interface of registryd: the parts that its handlers use, and their common functions for paths, revisions and entity tags.
  * Thread: owner.   Source: RFC 9110.
  */
 #ifndef API_API_H
@@ -83,7 +83,7 @@ int api_write_accessors(struct http_req *req, const char *own_digest, struct acl
 
 /** In a secure registry only system accounts administer. @return 0: the caller may; ERR_PERMISSION. */
 int api_may_administer(struct http_req *req, void *api, struct err_info *why);
-/** Who exports, imports and backs up: administrators of a secure registry; else who runs registryd, and
+/** Only administrators export, import and back up: the system accounts of a secure registry, else the user who runs registryd and
  *  hadoop.registry.admin.users. @return 0: the caller may; ERR_PERMISSION. */
 int api_may_copy(struct http_req *req, void *api, struct err_info *why);
 /** Check a PUT but for its body. @return 0; ERR_UNAVAILABLE: the mirror is not complete; ERR_PATH, ERR_USAGE, ERR_CONFLICT,

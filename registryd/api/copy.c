@@ -19,7 +19,7 @@
 
 /*
  * An import or backup on its way: done ──► (own mirror has applied it, or the time is over) ──► answer.
- * It goes on when the client leaves.
+ * It continues when the client disconnects.
  */
 struct copying {
     struct obj obj;
@@ -65,7 +65,7 @@ static void copying_answer(struct copying *c)
     copying_free(c);
 }
 
-/* Who runs registryd, and whom hadoop.registry.admin.users names. */
+/* The user who runs registryd, and those of hadoop.registry.admin.users. */
 static bool is_admin(struct api *api, const char *user)
 {
     const char *list = opt_text(api->options, OPT_ADMINS);
@@ -88,7 +88,8 @@ int api_may_copy(struct http_req *req, void *arg, struct err_info *why)
     if (is_admin(api, user))
         return 0;
     return err_set(why, ERR_PERMISSION, user,
-                   "only administrators do this: who runs registryd, and hadoop.registry.admin.users");
+                   "only administrators may do this: the user who runs registryd, and those of "
+                   "hadoop.registry.admin.users");
 }
 
 /* ---- export ---- */

@@ -6,7 +6,7 @@
 
 #include <string.h>
 
-/* What a term is of; those of the design document's command beside our own. By the ids of FIND_PARAMS. */
+/* Index that a term is looked up in, by the ids of FIND_PARAMS; the names of the design document's command beside our own. */
 static const enum index_kind terms[] = {
     [FIND_API] = INDEX_API,
     [FIND_USER] = INDEX_USER,

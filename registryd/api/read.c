@@ -11,7 +11,7 @@
 
 #define STRONG_MAGIC OBJ_MAGIC('S', 'T', 'R', 'G')
 
-/* What a GET asks for. */
+/* The parameters of a GET. */
 struct read_request {
     bool watch, recursive, strong;
     int64_t limit;
@@ -35,7 +35,7 @@ static int read_parameters(const struct http_req *req, struct read_request *r, s
     return 0;
 }
 
-/* ---- strong reads: what the store itself says ---- */
+/* ---- strong reads: from the store ---- */
 
 struct strong {
     struct obj obj;

@@ -22,7 +22,7 @@ struct view {
     /** Last child name (nodes) or path (tree) written, or where to begin; empty: at the first. */
     struct buf after;
     int64_t left;                      /* members still allowed */
-    const struct mirror_node *node;    /* what is viewed, in the first turn; then NULL */
+    const struct mirror_node *node;    /* the viewed node, in the first turn; then NULL */
     struct buf tail;                   /* its record as it was then */
     bool is_tail_why;                  /* the tail says why that is none */
     char store_id[STORE_REVISION_MAX]; /* after the first turn: of the store that is viewed */
@@ -32,12 +32,12 @@ struct view {
     bool is_done;
 };
 
-/** Room for what a view has beside its record, so that the common one grows once. */
+/** Bytes of a view beside its record: the buffer of the common one grows once. */
 #define HEAD_ROOM 512
 
 /* ---- members ---- */
 
-/* The first one of a turn; top is NULL when what is viewed has gone meanwhile. */
+/* The first one of a turn; top is NULL when the viewed node is gone by now. */
 static const struct mirror_node *first_member(const struct view *v, const struct mirror_node *top)
 {
     const char *after = v->after.len ? v->after.bytes : NULL;
@@ -102,7 +102,7 @@ static void write_end(struct view *v, bool has_more)
     v->is_done = true;
 }
 
-/* Whether what was written so far is of another store than what is there now. */
+/* Whether the store was replaced since the first turn. */
 static bool is_replaced(const struct view *v)
 {
     return !v->node && strcmp(v->store_id, mirror_store_id(v->mirror)) != 0;
@@ -131,7 +131,7 @@ static void fill(struct view *v)
 
 /* ---- the view ---- */
 
-/* Begin a view of what is there now. v borrows the path of def. */
+/* Begin a view of the present tree. v borrows the path of def. */
 static void view_begin(struct view *v, const struct view_def *def)
 {
     const struct mirror_node *node = def->node;

@@ -30,7 +30,7 @@ struct view_def {
 /** Answer with `status` and the view of the mirror's node: at once when it is short, else as a stream. */
 void view_reply(struct http_req *req, int status, const struct view_def *def);
 
-/** What the store itself says about a node, for consistency=strong. All borrowed. */
+/** A node as the store has it, for consistency=strong. All borrowed. */
 struct view_strong {
     const char *path, *store_id;
     const struct store_stat *stat;

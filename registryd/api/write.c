@@ -20,7 +20,7 @@ enum write_kind { WRITE_BIND, WRITE_MKNODE, WRITE_DELETE };
 
 /*
  * A write on its way:  store operation ──► (own mirror has applied it, or the time is over) ──► answer.
- * It goes on when the client leaves: what was begun is done.
+ * It continues when the client disconnects.
  */
 struct write {
     struct obj obj;
@@ -69,7 +69,7 @@ static void reply_flag(struct write *w, int status, const char *member)
     http_reply(w->req, status, "application/json", &body);
 }
 
-/* What this write left, not what somebody else has made of it since: the entity tag stands for the caller's own data. */
+/* Answers with the node as this write left it, not as a later write did: the entity tag is that of the caller's own data. */
 static void reply_bound(struct write *w, bool applied)
 {
     int status = w->changed ? 201 : 200;
@@ -136,8 +136,8 @@ static void warn_of_long_name(const char *path)
         log_emit(&ev_long_name, LOG_STR("path", path), LOG_INT("bytes", (int64_t)longest));
 }
 
-/* Say which node above is missing, the uppermost that readers do not see; what registryd may not read it does not know. */
-static void say_what_is_missing(const struct write *w, struct err_info *why)
+/* Names the missing parent: the uppermost that the mirror lacks; nodes that registryd may not read are not in it. */
+static void name_missing_parent(const struct write *w, struct err_info *why)
 {
     mem_auto char *parent = path_parent(w->path);
     for (char *at = strchr(parent + 1, '/'); at && !w->as_accessor; at = strchr(at + 1, '/')) {
@@ -151,7 +151,7 @@ static void say_what_is_missing(const struct write *w, struct err_info *why)
             parent);
 }
 
-/* The store found no place for what was to be made. */
+/* The parent of the new node is missing. */
 static bool is_orphan(const struct write *w, int err)
 {
     return err == ERR_NOTFOUND && w->kind != WRITE_DELETE && !(w->flags & REG_CREATE_PARENTS);
@@ -172,7 +172,7 @@ static void on_written(void *arg, int err, const struct reg_store_result *r)
     if (err == ERR_PERMISSION)
         access_refused_by_store(w->path, w->as_accessor ? w->digest : NULL, &why);
     if (is_orphan(w, err))
-        say_what_is_missing(w, &why);
+        name_missing_parent(w, &why);
     if (err) {
         write_refuse(w, err, &why);
         return;
@@ -341,7 +341,7 @@ static enum access_kind access_of(const struct write *w)
     return w->kind == WRITE_BIND && may_set ? ACCESS_OVERWRITE : ACCESS_MAKE;
 }
 
-/* The request is complete: from here on it goes on without its client. */
+/* The request is complete: from here on it does not need its client. */
 static void write_begin(struct write *w)
 {
     struct api *api = w->api;
