@@ -75,7 +75,7 @@ class Feed:
                 self._send_all(self._mark("progress"))
 
     def put(self, changes):
-        """Tell (path, record or its text) pairs as one commit. Returns the revision."""
+        """Send (path, record or its text) pairs as one commit. Returns the revision."""
         with self.lock:
             self.n += 1
             self._send_all("".join(self._put(path, record) for path, record in changes) + self._mark("progress"))

@@ -16,7 +16,7 @@ struct questions {
     size_t n;
 };
 
-/** Read a file; reports lines that are none on stderr. @return 0; or -1: no file, or no question in it. */
+/** Read a file; reports lines that are no questions on stderr. @return 0; or -1: no file, or no question in it. */
 int questions_read(const char *path, struct questions *out);
 /** Release. */
 void questions_fini(struct questions *q);
