@@ -283,7 +283,7 @@ static int cleanup_start(struct daemon *d, void *arg, struct err_info *why)
     return 0;
 }
 
-/* Both are let go with the store: until then it may tell changes, and what runs completes. */
+/* Both are freed with the store: until then the mirror may notify them, and what runs completes. */
 static void cleanup_end(struct daemon *d, void *arg)
 {
     struct registryd *app = obj_cast(arg, struct registryd, REGISTRYD_MAGIC);

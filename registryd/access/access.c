@@ -3,22 +3,27 @@
 #include "base/buf.h"
 #include "base/mem.h"
 #include "base/obj.h"
+#include "base/path.h"
 #include "base/str.h"
 #include "bobbin/path.h"
+#include "run/task.h"
 
 #include <stdlib.h>
 #include <string.h>
+#include <sys/queue.h>
 
 #define ACCESS_MAGIC OBJ_MAGIC('A', 'C', 'C', 'S')
 #define ASKING_MAGIC OBJ_MAGIC('A', 'S', 'K', 'G')
 
-/** Nodes of a tree that one turn of the loop looks at. */
-#define SLICE_NODES 256
+/** Nodes below a tree that a step looks at: some tens of microseconds. */
+#define STEP_NODES 32
 
 struct access {
     struct obj obj;
     struct access_def def;
-    char **system; /* ids of the system accounts, ended by NULL */
+    char **system;                /* ids of the system accounts, ended by NULL */
+    TAILQ_HEAD(, asking) walking; /* those that look for the next node below */
+    struct run_task *walk;
 };
 
 /*
@@ -31,6 +36,7 @@ enum asking_step { ASKING_NODE, ASKING_ABOVE, ASKING_BELOW, ASKING_PARENT };
 struct asking {
     struct obj obj;
     struct access *access;
+    TAILQ_ENTRY(asking) link; /* among the walking */
     enum access_kind kind;
     enum asking_step step;
     char *path, *user, *digest;
@@ -39,6 +45,8 @@ struct asking {
     void (*done)(void *arg, int err, const struct access_answer *answer);
     void *arg;
 };
+
+static bool walk_step(void *arg);
 
 /* The ids of "sasl:yarn@, sasl:mapred@", ended by NULL; other schemes name no account. */
 static char **account_ids(const char *accounts)
@@ -62,18 +70,9 @@ struct access *access_new(const struct access_def *def)
     a->def = *def;
     a->system = account_ids(def->system_accounts);
     a->def.system_accounts = NULL;
+    TAILQ_INIT(&a->walking);
+    a->walk = run_task_new(def->loop, walk_step, a);
     return a;
-}
-
-void access_free(struct access *a)
-{
-    if (!a)
-        return;
-    for (size_t i = 0; a->system[i]; i++)
-        free(a->system[i]);
-    free(a->system);
-    obj_fini(&a->obj);
-    free(a);
 }
 
 bool access_is_secure(const struct access *a)
@@ -244,33 +243,43 @@ static void ask(struct asking *k, enum asking_step step, char *take_at)
     store_get_acl(k->access->def.store, k->at, on_acl, k);
 }
 
-static char *parent_of(const char *path)
+/* Look for the next node below that has children, and ask about it; leaves hold nothing that could be deleted from them.
+ * @return whether it has asked. */
+static bool walk_some(struct asking *k)
 {
-    const char *slash = strrchr(path, '/');
-    return slash == path ? mem_str("/") : mem_strn(path, (size_t)(slash - path));
-}
-
-/* The next node below that has children; leaves hold nothing that could be deleted from them. */
-static void ask_below(void *arg)
-{
-    struct asking *k = obj_cast(arg, struct asking, ASKING_MAGIC);
     const struct mirror *m = k->access->def.mirror;
-    for (int i = 0; i < SLICE_NODES; i++) {
+    for (int i = 0; i < STEP_NODES; i++) {
         const struct mirror_node *node = walk_next(m, k->path, k->at);
         if (!node) {
-            ask(k, ASKING_PARENT, parent_of(k->path));
-            return;
+            ask(k, ASKING_PARENT, path_parent(k->path));
+            return true;
         }
         struct buf path = BUF_EMPTY;
         mirror_path(node, &path);
         if (node->stat.n_children > 0) {
             ask(k, ASKING_BELOW, buf_take(&path));
-            return;
+            return true;
         }
         free(k->at);
         k->at = buf_take(&path);
     }
-    run_post(k->access->def.loop, ask_below, k);
+    return false;
+}
+
+static bool walk_step(void *arg)
+{
+    struct access *a = obj_cast(arg, struct access, ACCESS_MAGIC);
+    struct asking *k = TAILQ_FIRST(&a->walking);
+    TAILQ_REMOVE(&a->walking, k, link);
+    if (!walk_some(k))
+        TAILQ_INSERT_TAIL(&a->walking, k, link);
+    return !TAILQ_EMPTY(&a->walking);
+}
+
+static void ask_below(struct asking *k)
+{
+    TAILQ_INSERT_TAIL(&k->access->walking, k, link);
+    run_task_now(k->access->walk);
 }
 
 static void node_is_there(struct asking *k, const struct store_acl *acl)
@@ -285,7 +294,7 @@ static void node_is_there(struct asking *k, const struct store_acl *acl)
     else if (k->kind == ACCESS_DELETE_ALL)
         ask_below(k);
     else if (k->kind == ACCESS_DELETE && !is_bare_root)
-        ask(k, ASKING_PARENT, parent_of(k->path));
+        ask(k, ASKING_PARENT, path_parent(k->path));
     else
         finish(k, 0, NULL);
 }
@@ -296,7 +305,7 @@ static void node_is_missing(struct asking *k, const struct err_info *why)
     if (makes && strcmp(k->at, "/") == 0)
         finish(k, ERR_NOTFOUND, why);
     else if (makes)
-        ask(k, ASKING_ABOVE, parent_of(k->at));
+        ask(k, ASKING_ABOVE, path_parent(k->at));
     else if (k->step == ASKING_BELOW)
         ask_below(k); /* it has gone meanwhile */
     else
@@ -339,4 +348,23 @@ void access_ask(struct access *a, const struct access_question *q,
     k->done = done;
     k->arg = arg;
     ask(k, ASKING_NODE, mem_str(q->path));
+}
+
+void access_free(struct access *a)
+{
+    if (!a)
+        return;
+    struct err_info why;
+    struct asking *k;
+    err_set(&why, ERR_CANCELLED, "", "registryd is stopping");
+    while ((k = TAILQ_FIRST(&a->walking))) {
+        TAILQ_REMOVE(&a->walking, k, link);
+        finish(k, ERR_CANCELLED, &why);
+    }
+    run_task_free(a->walk);
+    for (size_t i = 0; a->system[i]; i++)
+        free(a->system[i]);
+    free(a->system);
+    obj_fini(&a->obj);
+    free(a);
 }

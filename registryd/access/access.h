@@ -28,9 +28,9 @@ struct access_def {
     const char *system_accounts;
 };
 
-/** @param def copied. Free with access_free, after the store was closed. */
+/** New; @param def copied. Free with access_free, after the store was closed and before the mirror is freed. */
 struct access *access_new(const struct access_def *def);
-/** NULL is fine. */
+/** Free; questions that still look for nodes complete with ERR_CANCELLED. NULL is fine. */
 void access_free(struct access *a);
 /** The registry is secure. */
 bool access_is_secure(const struct access *a);

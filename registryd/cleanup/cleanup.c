@@ -1,5 +1,6 @@
 #include "cleanup/cleanup.h"
 #include "registryd/events.h"
+#include "base/backoff.h"
 #include "base/mem.h"
 #include "base/obj.h"
 
@@ -7,7 +8,8 @@
 #include <string.h>
 #include <sys/queue.h>
 
-#define JOB_MAGIC     OBJ_MAGIC('C', 'J', 'O', 'B')
+#define REQUEST_MAGIC OBJ_MAGIC('C', 'R', 'E', 'Q')
+#define EVENT_MAGIC   OBJ_MAGIC('C', 'E', 'V', 'T')
 #define CLEANUP_MAGIC OBJ_MAGIC('C', 'L', 'E', 'A')
 
 #define RUNNING_MAX    8
@@ -16,8 +18,9 @@
 #define RETRY_MAX_MS   60000
 
 /* An event whose first outcome is awaited. */
-struct task {
-    size_t n_open;
+struct event {
+    struct obj obj;
+    size_t n_open; /* requests that have not reported, and cleanup_event itself */
     int err;
     struct cleanup_outcome outcome;
     CLEANUP_DONE;
@@ -25,31 +28,32 @@ struct task {
 };
 
 /* A purge, or the homes of a user. */
-struct job {
+struct request {
     struct obj obj;
-    TAILQ_ENTRY(job) link;
+    TAILQ_ENTRY(request) link;
     struct cleanup *cleanup;
-    struct task *task; /* NULL: it was told */
+    struct event *event; /* NULL: the first outcome was reported */
     bool makes_homes;
     char *subject, *reason;
     enum index_persistence persistence;
     bool dry_run;
     int n_tries;
-    int64_t due_ms; /* not before */
+    int64_t pause_ms; /* before the next try */
+    int64_t due_ms;   /* not before */
 };
-TAILQ_HEAD(job_list, job);
+TAILQ_HEAD(request_list, request);
 
 struct cleanup {
     struct obj obj;
     struct cleanup_def def;
     struct purger *purger;
     struct run_timer *timer;
-    struct job_list waiting;
+    struct request_list waiting;
     size_t n_waiting, n_running;
     bool is_stopped, is_released;
 };
 
-static void run_jobs(void *arg);
+static void run_requests(void *arg);
 
 /* ---- events ---- */
 
@@ -81,64 +85,57 @@ const char *cleanup_kind_name(enum cleanup_kind kind)
     return kinds[kind].name;
 }
 
-/* ---- telling ---- */
+/* ---- reporting ---- */
 
-static void task_close(struct task *t)
+static void event_close(struct event *t)
 {
     if (--t->n_open)
         return;
     if (t->done)
         t->done(t->arg, t->err, &t->outcome);
+    obj_fini(&t->obj);
     free(t);
 }
 
 /* The outcome of the first try. */
-static void job_tell(struct job *j, int err, const struct err_info *why, bool is_retrying)
+static void request_report(struct request *q, int err, const struct err_info *why, bool is_retrying)
 {
-    struct task *t = j->task;
+    struct event *t = q->event;
     if (!t)
         return;
-    j->task = NULL;
+    q->event = NULL;
     if (err && !t->err) {
         t->err = err;
         t->outcome.why = *why;
     }
     t->outcome.is_retrying = t->outcome.is_retrying || is_retrying;
-    task_close(t);
+    event_close(t);
 }
 
-static void job_free(struct job *j)
+static void request_free(struct request *q)
 {
-    free(j->subject);
-    free(j->reason);
-    obj_fini(&j->obj);
-    free(j);
+    free(q->subject);
+    free(q->reason);
+    obj_fini(&q->obj);
+    free(q);
 }
 
 /* ---- running ---- */
 
-static bool is_transient(const struct job *j, int err)
+static bool is_transient(const struct request *q, int err)
 {
-    if (err == ERR_NOTFOUND && j->makes_homes)
+    if (err == ERR_NOTFOUND && q->makes_homes)
         return true; /* a new registry has no /users yet */
     return err == ERR_UNAVAILABLE || err == ERR_TIMEOUT || err == ERR_IO || err == ERR_CONFLICT ||
            err == ERR_NOTEMPTY || err == ERR_NOSPC || err == ERR_UNKNOWN_OUTCOME;
 }
 
-static void job_wait(struct job *j, int64_t pause_ms)
+static void request_wait(struct request *q, int64_t pause_ms)
 {
-    struct cleanup *c = j->cleanup;
-    j->due_ms = run_now_ms() + pause_ms;
-    TAILQ_INSERT_TAIL(&c->waiting, j, link);
+    struct cleanup *c = q->cleanup;
+    q->due_ms = run_now_ms() + pause_ms;
+    TAILQ_INSERT_TAIL(&c->waiting, q, link);
     c->n_waiting++;
-}
-
-static int64_t pause_after(int n_tries)
-{
-    int64_t pause_ms = RETRY_FIRST_MS;
-    for (int i = 1; i < n_tries && pause_ms < RETRY_MAX_MS; i++)
-        pause_ms *= 2;
-    return pause_ms < RETRY_MAX_MS ? pause_ms : RETRY_MAX_MS;
 }
 
 static void cleanup_let_go(struct cleanup *c)
@@ -150,78 +147,79 @@ static void cleanup_let_go(struct cleanup *c)
     free(c);
 }
 
-static void job_done(struct job *j, int err, const struct err_info *why)
+static void request_done(struct request *q, int err, const struct err_info *why)
 {
-    struct cleanup *c = j->cleanup;
+    struct cleanup *c = q->cleanup;
     c->n_running--;
-    bool again = is_transient(j, err) && ++j->n_tries < TRIES_MAX && !c->is_stopped;
-    job_tell(j, err, why, again);
+    bool again = is_transient(q, err) && ++q->n_tries < TRIES_MAX && !c->is_stopped;
+    request_report(q, err, why, again);
     if (again) {
-        job_wait(j, pause_after(j->n_tries));
+        q->pause_ms = backoff_next(q->pause_ms, RETRY_FIRST_MS, RETRY_MAX_MS);
+        request_wait(q, q->pause_ms);
     } else {
         if (err && err != ERR_CANCELLED)
-            log_emit(&ev_cleanup_failed, LOG_STR("subject", j->subject), LOG_STR("reason", j->reason),
+            log_emit(&ev_cleanup_failed, LOG_STR("subject", q->subject), LOG_STR("reason", q->reason),
                      LOG_ERR(why));
-        job_free(j);
+        request_free(q);
     }
     if (!c->is_stopped)
-        run_jobs(c);
+        run_requests(c);
     cleanup_let_go(c);
 }
 
 static void on_purged(void *arg, int err, const struct purge_result *r)
 {
-    struct job *j = obj_cast(arg, struct job, JOB_MAGIC);
-    struct task *t = j->task;
+    struct request *q = obj_cast(arg, struct request, REQUEST_MAGIC);
+    struct event *t = q->event;
     if (t) {
         t->outcome.n_purged += r->n_deletes;
         t->outcome.zxid = r->zxid > t->outcome.zxid ? r->zxid : t->outcome.zxid;
     }
-    job_done(j, err, &r->why);
+    request_done(q, err, &r->why);
 }
 
 static void on_homes(void *arg, int err, const struct users_result *r)
 {
-    struct job *j = obj_cast(arg, struct job, JOB_MAGIC);
-    struct task *t = j->task;
-    metric_add(j->cleanup->def.metrics, M_HOMES, r->made);
+    struct request *q = obj_cast(arg, struct request, REQUEST_MAGIC);
+    struct event *t = q->event;
+    metric_add(q->cleanup->def.metrics, M_HOMES, r->made);
     if (t) {
         t->outcome.home_made = r->made;
         t->outcome.zxid = r->zxid > t->outcome.zxid ? r->zxid : t->outcome.zxid;
     }
-    job_done(j, err, &r->why);
+    request_done(q, err, &r->why);
 }
 
-static void job_run(struct job *j)
+static void request_run(struct request *q)
 {
-    struct cleanup *c = j->cleanup;
-    TAILQ_REMOVE(&c->waiting, j, link);
+    struct cleanup *c = q->cleanup;
+    TAILQ_REMOVE(&c->waiting, q, link);
     c->n_waiting--;
     c->n_running++;
-    if (j->makes_homes) {
-        users_make(c->def.loop, c->def.ops, c->def.names, j->subject, on_homes, j);
+    if (q->makes_homes) {
+        users_make(c->def.loop, c->def.ops, c->def.names, q->subject, on_homes, q);
         return;
     }
-    struct purge_def def = {.id = j->subject,
-                            .persistence = index_persistence_text(j->persistence),
+    struct purge_def def = {.id = q->subject,
+                            .persistence = index_persistence_text(q->persistence),
                             .policy = PURGE_ALL,
-                            .dry_run = j->dry_run,
-                            .reason = j->reason};
-    purge(c->purger, &def, on_purged, j);
+                            .dry_run = q->dry_run,
+                            .reason = q->reason};
+    purge(c->purger, &def, on_purged, q);
 }
 
-static void run_jobs(void *arg)
+static void run_requests(void *arg)
 {
     struct cleanup *c = obj_cast(arg, struct cleanup, CLEANUP_MAGIC);
     int64_t now_ms = run_now_ms(), next_ms = INT64_MAX;
-    struct job *j = TAILQ_FIRST(&c->waiting);
-    while (j && c->n_running < RUNNING_MAX) {
-        struct job *next = TAILQ_NEXT(j, link);
-        if (j->due_ms <= now_ms)
-            job_run(j);
-        else if (j->due_ms < next_ms)
-            next_ms = j->due_ms;
-        j = next;
+    struct request *q = TAILQ_FIRST(&c->waiting);
+    while (q && c->n_running < RUNNING_MAX) {
+        struct request *next = TAILQ_NEXT(q, link);
+        if (q->due_ms <= now_ms)
+            request_run(q);
+        else if (q->due_ms < next_ms)
+            next_ms = q->due_ms;
+        q = next;
     }
     if (next_ms != INT64_MAX)
         run_timer_start(c->timer, (uint64_t)(next_ms - now_ms), 0);
@@ -229,51 +227,52 @@ static void run_jobs(void *arg)
 
 /* ---- what an event asks for ---- */
 
-static void job_add(struct cleanup *c, struct task *t, const struct cleanup_event *event, const char *subject,
-                    enum index_persistence persistence)
+static void request_add(struct cleanup *c, struct event *t, const struct cleanup_event *event,
+                        const char *subject, enum index_persistence persistence)
 {
-    struct job *j = mem_new(struct job);
-    obj_init(&j->obj, JOB_MAGIC);
-    j->cleanup = c;
-    j->task = t;
+    struct request *q = mem_new(struct request);
+    obj_init(&q->obj, REQUEST_MAGIC);
+    q->cleanup = c;
+    q->event = t;
     t->n_open++;
-    j->subject = mem_str(subject);
-    j->reason = mem_str(event->reason);
-    j->persistence = persistence;
-    j->makes_homes = persistence == INDEX_OTHER;
-    j->dry_run = event->dry_run;
-    job_wait(j, 0);
+    q->subject = mem_str(subject);
+    q->reason = mem_str(event->reason);
+    q->persistence = persistence;
+    q->makes_homes = persistence == INDEX_OTHER;
+    q->dry_run = event->dry_run;
+    request_wait(q, 0);
 }
 
-static void add_jobs(struct cleanup *c, struct task *t, const struct cleanup_event *e)
+static void add_requests(struct cleanup *c, struct event *t, const struct cleanup_event *e)
 {
     mem_auto char *attempt = NULL;
     switch (e->kind) {
     case CLEANUP_APP_STORED:
         if (!e->dry_run)
-            job_add(c, t, e, e->subject, INDEX_OTHER);
+            request_add(c, t, e, e->subject, INDEX_OTHER);
         break;
-    case CLEANUP_APP_COMPLETED: job_add(c, t, e, e->subject, INDEX_APPLICATION); break;
-    case CLEANUP_ATTEMPT_ENDED: job_add(c, t, e, e->subject, INDEX_ATTEMPT); break;
+    case CLEANUP_APP_COMPLETED: request_add(c, t, e, e->subject, INDEX_APPLICATION); break;
+    case CLEANUP_ATTEMPT_ENDED: request_add(c, t, e, e->subject, INDEX_ATTEMPT); break;
     case CLEANUP_AM_ENDED:
         attempt = index_attempt_of(e->subject);
         if (attempt)
-            job_add(c, t, e, attempt, INDEX_ATTEMPT);
-        job_add(c, t, e, e->subject, INDEX_CONTAINER);
+            request_add(c, t, e, attempt, INDEX_ATTEMPT);
+        request_add(c, t, e, e->subject, INDEX_CONTAINER);
         break;
-    case CLEANUP_CONTAINER_ENDED: job_add(c, t, e, e->subject, INDEX_CONTAINER); break;
+    case CLEANUP_CONTAINER_ENDED: request_add(c, t, e, e->subject, INDEX_CONTAINER); break;
     default: break;
     }
 }
 
 static void on_begun(void *arg)
 {
-    task_close(arg);
+    event_close(obj_cast(arg, struct event, EVENT_MAGIC));
 }
 
 void cleanup_event(struct cleanup *c, const struct cleanup_event *event, CLEANUP_DONE, void *arg)
 {
-    struct task *t = mem_new(struct task);
+    struct event *t = mem_new(struct event);
+    obj_init(&t->obj, EVENT_MAGIC);
     t->n_open = 1;
     t->done = done;
     t->arg = arg;
@@ -281,9 +280,9 @@ void cleanup_event(struct cleanup *c, const struct cleanup_event *event, CLEANUP
         t->err = err_set(&t->outcome.why, ERR_INVALID, kinds[event->kind].subject, "the event %s needs it",
                          kinds[event->kind].name);
     else
-        add_jobs(c, t, event);
+        add_requests(c, t, event);
     run_post(c->def.loop, on_begun, t);
-    run_jobs(c);
+    run_requests(c);
 }
 
 void cleanup_purge(struct cleanup *c, const struct purge_def *def, PURGE_DONE, void *arg)
@@ -309,7 +308,7 @@ struct cleanup *cleanup_new(const struct cleanup_def *def)
     obj_init(&c->obj, CLEANUP_MAGIC);
     c->def = *def;
     c->purger = purger_new(def->loop, def->index, def->ops, def->metrics);
-    c->timer = run_timer_new(def->loop, run_jobs, c);
+    c->timer = run_timer_new(def->loop, run_requests, c);
     TAILQ_INIT(&c->waiting);
     return c;
 }
@@ -317,17 +316,17 @@ struct cleanup *cleanup_new(const struct cleanup_def *def)
 void cleanup_stop(struct cleanup *c)
 {
     struct err_info why;
-    struct job *j;
+    struct request *q;
     err_set(&why, ERR_CANCELLED, "", "registryd is stopping");
     c->is_stopped = true;
     purger_stop(c->purger);
     run_timer_free(c->timer);
     c->timer = NULL;
-    while ((j = TAILQ_FIRST(&c->waiting))) {
-        TAILQ_REMOVE(&c->waiting, j, link);
+    while ((q = TAILQ_FIRST(&c->waiting))) {
+        TAILQ_REMOVE(&c->waiting, q, link);
         c->n_waiting--;
-        job_tell(j, ERR_CANCELLED, &why, false);
-        job_free(j);
+        request_report(q, ERR_CANCELLED, &why, false);
+        request_free(q);
     }
 }
 

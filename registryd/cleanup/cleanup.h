@@ -2,7 +2,7 @@
  * What happens to the registry when an application, an attempt or a container ends, and when an application comes.
  *
  *     RM poller ──┐
- *     REST events ┴──► event ──► purges and homes, 8 at a time ──► told: what the first try did
+ *     REST events ┴──► event ──► requests: purges and homes, 8 at a time ──► report: what the first try did
  *                                  └── failed for now ──► again after 1, 2, 4 … 60 s, 10 tries
  *
  * Thread: owner.   Source: Hadoop's RMRegistryOperationsService.
@@ -43,7 +43,7 @@ struct cleanup_event {
     enum cleanup_kind kind;
     const char *subject; /* id of what the event is about; for CLEANUP_APP_STORED the user */
     const char *reason;  /* for the log */
-    bool dry_run;        /* say in the log what would be purged; no homes */
+    bool dry_run;        /* log what would be purged; no homes */
 };
 
 /** Event of a REST name, with the member that names its subject ("user", "application", …). @return 0; ERR_INVALID. */

@@ -38,7 +38,7 @@ struct purge_def {
     const char *id;          /* yarn:id */
     const char *persistence; /* yarn:persistence */
     enum purge_policy policy;
-    bool dry_run;       /* delete nothing, tell what would be */
+    bool dry_run;       /* delete nothing, report what would be */
     const char *reason; /* for the log: who or what wants this */
 };
 

@@ -27,7 +27,7 @@
 struct rm_issued;
 
 /**
- * Open the set that these RMs have made; it is empty when there is no such file. One that cannot be read is told to the log and
+ * Open the set that these RMs have made; it is empty when there is no such file. Logs a file that cannot be read, which is
  * replaced by the next rm_issued_save.
  *
  * @param dir   below which "registryd/rm-issued" is kept; directories that are missing are made    [borrowed]
@@ -40,7 +40,7 @@ bool rm_issued_has(const struct rm_issued *set, int64_t timestamp);
 bool rm_issued_add(struct rm_issued *set, int64_t timestamp);
 /** How many there are. */
 size_t rm_issued_n(const struct rm_issued *set);
-/** Write the file if something was added since it was written last. What fails is told to the log once, and tried again with
+/** Write the file if something was added since it was written last. A failure is logged once, and the write tried again with
  *  the next call. */
 void rm_issued_save(struct rm_issued *set);
 /** Free; what was not written yet is, before run_loop_free returns. NULL is fine. */

@@ -13,8 +13,10 @@
 #include <string.h>
 #include <time.h>
 
-#define POLL_MAGIC  OBJ_MAGIC('R', 'M', 'P', 'O')
-#define ASKED_MAGIC OBJ_MAGIC('R', 'M', 'A', 'S')
+#define POLL_MAGIC     OBJ_MAGIC('R', 'M', 'P', 'O')
+#define ASKED_MAGIC    OBJ_MAGIC('R', 'M', 'A', 'S')
+#define REACH_MAGIC    OBJ_MAGIC('R', 'M', 'R', 'E')
+#define GREETING_MAGIC OBJ_MAGIC('R', 'M', 'G', 'R')
 
 #define CALL_TIMEOUT_MS 30000
 /** Applications asked about side by side. */
@@ -31,7 +33,7 @@ struct rm_poll {
     struct run_timer *timer;
     struct rm_apps *apps;
     bool is_up, is_closing;
-    bool is_told; /* whether it is up, or why not */
+    bool is_reported; /* the log has whether it is up, or why not */
 
     struct rm_info before; /* of this poll */
     int64_t clock_ms;      /* the RM's clock in this poll */
@@ -86,10 +88,10 @@ static void give_up(struct rm_poll *p, const struct err_info *why)
     p->n_heard = 0;
     metric_add(p->def.metrics, M_RM_DISCARDED, 1);
     metric_set(p->def.metrics, M_RM_UP, 0);
-    if (p->is_up || !p->is_told)
+    if (p->is_up || !p->is_reported)
         log_emit(&ev_rm_lost, LOG_ERR(why));
     p->is_up = false;
-    p->is_told = true;
+    p->is_reported = true;
     wait_for_next(p);
 }
 
@@ -135,7 +137,7 @@ static int64_t answer_clock_ms(const struct http_answer *a)
 
 /* ---- after: does what was seen count? ---- */
 
-static void on_tell(void *arg, enum cleanup_kind kind, const char *subject, const char *reason)
+static void on_ended(void *arg, enum cleanup_kind kind, const char *subject, const char *reason)
 {
     struct rm_poll *p = obj_cast(arg, struct rm_poll, POLL_MAGIC);
     struct cleanup_event event = {
@@ -171,7 +173,7 @@ static void learn_issued(struct rm_poll *p)
 
 static void commit(struct rm_poll *p)
 {
-    rm_apps_commit(p->apps, on_tell, p);
+    rm_apps_commit(p->apps, on_ended, p);
     learn_issued(p);
     rm_nodes_commit(p->nodes);
     p->listed_ms = p->clock_ms;
@@ -323,20 +325,21 @@ static void begin_apps(struct rm_poll *p)
 
 /* The list of ended ones as far as it lies before what was asked for. */
 struct reach {
+    struct obj obj;
     int64_t begin_ms;
     bool is_back; /* it has one from before begin_ms */
 };
 
 static void note_reach(void *arg, const struct rm_listed *app)
 {
-    struct reach *r = arg;
+    struct reach *r = obj_cast(arg, struct reach, REACH_MAGIC);
     r->is_back = r->is_back || (app->is_ended && app->finished_ms <= r->begin_ms);
 }
 
 static void on_oldest(void *arg, int err, const struct http_answer *a, const struct err_info *why)
 {
     struct rm_poll *p = obj_cast(arg, struct rm_poll, POLL_MAGIC);
-    struct reach r = {.begin_ms = list_begin_ms(p)};
+    struct reach r = {.obj = {REACH_MAGIC}, .begin_ms = list_begin_ms(p)};
     struct err_info bad = *why;
     if (has_failed(p, err, a, why))
         return;
@@ -349,11 +352,11 @@ static void on_oldest(void *arg, int err, const struct http_answer *a, const str
     begin_apps(p);
 }
 
-static void hurry_app(void *arg, const struct rm_listed *app)
+static void expedite_app(void *arg, const struct rm_listed *app)
 {
-    struct rm_poll *p = arg;
+    struct rm_poll *p = obj_cast(arg, struct rm_poll, POLL_MAGIC);
     hear(p, app->id);
-    rm_apps_hurry(p->apps, app->id);
+    rm_apps_expedite(p->apps, app->id);
 }
 
 /* The RM evicts what ended first: while its list has one from before the part that was read, that part is whole. */
@@ -363,7 +366,7 @@ static void on_finished(void *arg, int err, const struct http_answer *a, const s
     struct err_info bad = *why;
     if (has_failed(p, err, a, why))
         return;
-    if (rm_read_apps(a->body.bytes, a->body.len, hurry_app, p, &bad)) {
+    if (rm_read_apps(a->body.bytes, a->body.len, expedite_app, p, &bad)) {
         give_up(p, &bad);
         return;
     }
@@ -380,6 +383,7 @@ static void on_finished(void *arg, int err, const struct http_answer *a, const s
 
 /* One list of applications that have started. */
 struct greeting {
+    struct obj obj;
     struct rm_poll *poll;
     struct map apps, users; /* of this list; sets */
 };
@@ -387,7 +391,7 @@ struct greeting {
 /* A home for the user of each application that the list before did not have: it may have gone since it was made last. */
 static void greet_app(void *arg, const struct rm_listed *app)
 {
-    struct greeting *g = arg;
+    struct greeting *g = obj_cast(arg, struct greeting, GREETING_MAGIC);
     struct rm_poll *p = g->poll;
     hear(p, app->id);
     bool is_old = app->is_ended && !p->listed_ms;
@@ -404,7 +408,7 @@ static void greet_app(void *arg, const struct rm_listed *app)
 static void on_started(void *arg, int err, const struct http_answer *a, const struct err_info *why)
 {
     struct rm_poll *p = obj_cast(arg, struct rm_poll, POLL_MAGIC);
-    struct greeting g = {.poll = p};
+    struct greeting g = {.obj = {GREETING_MAGIC}, .poll = p};
     struct err_info bad = *why;
     if (has_failed(p, err, a, why))
         return;
@@ -493,7 +497,7 @@ static void note_rm(struct rm_poll *p)
         rm_nodes_restart(p->nodes, passed_ms(p, is_first));
     }
     p->is_up = true;
-    p->is_told = true;
+    p->is_reported = true;
     if (is_same)
         return;
     p->now = p->before;

@@ -46,7 +46,7 @@ struct rm_poll_def {
     int64_t interval_ms;     /* pause between polls */
     int64_t node_expiry_ms;  /* after which a node that stays away has none of its containers */
     int64_t max_apps;        /* applications asked about in one poll */
-    bool dry_run;            /* tell in the log what would be purged */
+    bool dry_run;            /* log what would be purged */
     const char *data_dir;    /* where rm_issued.h keeps its file; used in rm_poll_new */
 };
 

@@ -7,9 +7,13 @@
 #include <string.h>
 #include <sys/queue.h>
 
+#define HAS_MAGIC     OBJ_MAGIC('R', 'M', 'H', 'A')
+#define LOOK_MAGIC    OBJ_MAGIC('R', 'M', 'L', 'K')
+#define VERDICT_MAGIC OBJ_MAGIC('R', 'M', 'V', 'E')
+
 /** Consistent polls in a row that must agree. */
 #define POLLS_NEEDED 2
-/** Polls after which a record that is still there is told again. */
+/** Polls after which a record that is still there is reported again. */
 #define POLLS_AGAIN 64
 
 struct rm_app {
@@ -102,7 +106,7 @@ void rm_apps_ask_all(struct rm_apps *apps)
     apps->asks_again = apps->cursor_id != NULL;
 }
 
-void rm_apps_hurry(struct rm_apps *apps, const char *id)
+void rm_apps_expedite(struct rm_apps *apps, const char *id)
 {
     struct rm_app *app = map_get(&apps->by_id, id);
     if (!index_has_app(apps->index, id) || (app && app->in_batch))
@@ -201,25 +205,27 @@ static void each_record(const struct rm_apps *apps, const struct rm_app *app,
 }
 
 struct has {
+    struct obj obj;
     enum index_persistence wanted;
     bool found;
 };
 
 static void note_has(void *arg, enum index_persistence persistence, const char *id)
 {
+    struct has *h = obj_cast(arg, struct has, HAS_MAGIC);
     (void)id;
-    struct has *h = arg;
     h->found = h->found || persistence == h->wanted;
 }
 
 bool rm_app_has(const struct rm_apps *apps, const struct rm_app *app, enum index_persistence persistence)
 {
-    struct has h = {persistence, false};
+    struct has h = {{HAS_MAGIC}, persistence, false};
     each_record(apps, app, note_has, &h);
     return h.found;
 }
 
 struct look {
+    struct obj obj;
     struct rm_app *app;
     const struct rm_attempts *attempts;
     const struct map *live;
@@ -230,7 +236,7 @@ struct look {
 
 static void note_attempt(void *arg, enum index_persistence persistence, const char *id)
 {
-    struct look *l = arg;
+    struct look *l = obj_cast(arg, struct look, LOOK_MAGIC);
     if (persistence != INDEX_ATTEMPT || l->attempts->n_items == 0)
         return;
     bool is_ended = index_attempt_number(id) < l->attempts->items[0].number;
@@ -243,27 +249,27 @@ static void note_attempt(void *arg, enum index_persistence persistence, const ch
 
 void rm_app_saw_attempts(struct rm_apps *apps, struct rm_app *app, const struct rm_attempts *attempts)
 {
-    struct look l = {.app = app, .attempts = attempts};
+    struct look l = {.obj = {LOOK_MAGIC}, .app = app, .attempts = attempts};
     each_record(apps, app, note_attempt, &l);
 }
 
 static void note_may_miss(void *arg, enum index_persistence persistence, const char *id)
 {
-    struct look *l = arg;
+    struct look *l = obj_cast(arg, struct look, LOOK_MAGIC);
     if (persistence == INDEX_CONTAINER)
         l->may_miss = l->may_miss || rm_nodes_may_miss(l->nodes, map_get(&l->app->hosts, id));
 }
 
 bool rm_app_may_miss(const struct rm_apps *apps, const struct rm_app *app, const struct rm_nodes *nodes)
 {
-    struct look l = {.app = (struct rm_app *)app, .nodes = nodes};
+    struct look l = {.obj = {LOOK_MAGIC}, .app = (struct rm_app *)app, .nodes = nodes};
     each_record(apps, app, note_may_miss, &l);
     return l.may_miss;
 }
 
 static void note_container(void *arg, enum index_persistence persistence, const char *id)
 {
-    struct look *l = arg;
+    struct look *l = obj_cast(arg, struct look, LOOK_MAGIC);
     if (persistence != INDEX_CONTAINER)
         return;
     const char *now = map_get(l->live, id), *before = map_get(&l->app->hosts, id);
@@ -277,7 +283,7 @@ static void note_container(void *arg, enum index_persistence persistence, const 
 void rm_app_saw_containers(struct rm_apps *apps, struct rm_app *app, const struct map *live,
                            const struct rm_nodes *nodes)
 {
-    struct look l = {.app = app, .live = live, .nodes = nodes, .hosts = MAP_EMPTY};
+    struct look l = {.obj = {LOOK_MAGIC}, .app = app, .live = live, .nodes = nodes, .hosts = MAP_EMPTY};
     each_record(apps, app, note_container, &l);
     map_fini(&app->hosts, free);
     app->hosts = l.hosts;
@@ -286,7 +292,8 @@ void rm_app_saw_containers(struct rm_apps *apps, struct rm_app *app, const struc
 /* ---- the end of a poll ---- */
 
 struct verdict {
-    RM_APPS_TELL;
+    struct obj obj;
+    RM_APPS_ENDED;
     void *arg;
     struct map ids; /* id -> kind + 1 */
     enum index_persistence wanted;
@@ -302,13 +309,13 @@ static enum cleanup_kind kind_of(enum index_persistence persistence)
 
 static void note_id(void *arg, enum index_persistence persistence, const char *id)
 {
-    struct verdict *v = arg;
+    struct verdict *v = obj_cast(arg, struct verdict, VERDICT_MAGIC);
     if (persistence == v->wanted)
         map_set(&v->ids, id, v);
 }
 
 /* The application is over, so its attempts and containers are. */
-static void tell_app(struct rm_apps *apps, struct rm_app *app, struct verdict *v)
+static void report_app(struct rm_apps *apps, struct rm_app *app, struct verdict *v)
 {
     mem_auto char *reason = app->view == RM_VIEW_ENDED ? mem_fmt("the RM says %s is %s", app->id, app->state)
                                                        : mem_fmt("the RM does not know %s any more", app->id);
@@ -316,7 +323,7 @@ static void tell_app(struct rm_apps *apps, struct rm_app *app, struct verdict *v
         v->wanted = (enum index_persistence)p;
         each_record(apps, app, note_id, v);
         for (MAP_EACH (&v->ids, it))
-            v->tell(v->arg, kind_of(v->wanted), it->key, reason);
+            v->ended(v->arg, kind_of(v->wanted), it->key, reason);
         map_fini(&v->ids, NULL);
     }
 }
@@ -334,7 +341,7 @@ static void count_ended(struct rm_app *app)
     app->ended = counted;
 }
 
-static void tell_ended(struct rm_app *app, struct verdict *v)
+static void report_ended(struct rm_app *app, struct verdict *v)
 {
     for (MAP_EACH (&app->ended, it)) {
         uintptr_t n = (uintptr_t)it->value;
@@ -344,7 +351,7 @@ static void tell_ended(struct rm_app *app, struct verdict *v)
         mem_auto char *reason = mem_fmt(is_attempt ? "the RM says attempt %s has ended"
                                                    : "the RM does not list %s among the living",
                                         it->key);
-        v->tell(v->arg, is_attempt ? CLEANUP_ATTEMPT_ENDED : CLEANUP_CONTAINER_ENDED, it->key, reason);
+        v->ended(v->arg, is_attempt ? CLEANUP_ATTEMPT_ENDED : CLEANUP_CONTAINER_ENDED, it->key, reason);
     }
 }
 
@@ -361,11 +368,11 @@ static void app_commit(struct rm_apps *apps, struct rm_app *app, struct verdict 
     app->n_over = is_over ? app->n_over + 1 : 0;
     count_ended(app);
     if (is_over && app->n_over >= POLLS_NEEDED) {
-        tell_app(apps, app, v);
+        report_app(apps, app, v);
         app_free(apps, app);
         return;
     }
-    tell_ended(app, v);
+    report_ended(app, v);
     bool has_parts = rm_app_has(apps, app, INDEX_ATTEMPT) || rm_app_has(apps, app, INDEX_CONTAINER);
     bool is_done = app->view == RM_VIEW_FOREIGN || (app->view == RM_VIEW_ALIVE && !has_parts) ||
                    !index_has_app(apps->index, app->id);
@@ -375,9 +382,9 @@ static void app_commit(struct rm_apps *apps, struct rm_app *app, struct verdict 
         back_to_queue(apps, app);
 }
 
-void rm_apps_commit(struct rm_apps *apps, RM_APPS_TELL, void *arg)
+void rm_apps_commit(struct rm_apps *apps, RM_APPS_ENDED, void *arg)
 {
-    struct verdict v = {.tell = tell, .arg = arg, .ids = MAP_EMPTY};
+    struct verdict v = {.obj = {VERDICT_MAGIC}, .ended = ended, .arg = arg, .ids = MAP_EMPTY};
     while (!TAILQ_EMPTY(&apps->batch))
         app_commit(apps, TAILQ_FIRST(&apps->batch), &v);
     apps->next = NULL;

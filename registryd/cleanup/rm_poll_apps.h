@@ -5,9 +5,9 @@
  *   index ──► cursor ─┐                      ┌─ alive, nothing to watch ──► forgotten
  *   finished list ────┴► queue ──► batch ──► ┼─ alive, attempts or containers have records ──► queue
  *                          ▲                 ├─ over, seen the first time ──► queue
- *                          └─────────────────┴─ over, twice in a row ──► told; forgotten
+ *                          └─────────────────┴─ over, twice in a row ──► reported; forgotten
  *
- * Nothing is told before two polls in a row have said the same, each of them consistent (the same ACTIVE RM before and
+ * Nothing is reported before two polls in a row have said the same, each of them consistent (the same ACTIVE RM before and
  * after it). An answer that did not come counts as "alive". An attempt has ended when the RM says so, or when it is older
  * than all the RM still knows; a container when the live list of a running application lacks it.
  *
@@ -34,10 +34,11 @@ enum rm_view {
     RM_VIEW_FOREIGN  /* the RM does not know it, and somebody else may have issued it */
 };
 
-/** What may be purged. subject, reason: borrowed. */
-#define RM_APPS_TELL void (*tell)(void *arg, enum cleanup_kind kind, const char *subject, const char *reason)
+/** Called for what has ended and may be purged. subject, reason: borrowed. */
+#define RM_APPS_ENDED                                                                                        \
+    void (*ended)(void *arg, enum cleanup_kind kind, const char *subject, const char *reason)
 
-/** Nothing is known yet. Free with rm_apps_free. @param ix says which applications have records [borrowed, lives on] */
+/** Nothing is known yet. Free with rm_apps_free. @param ix knows which applications have records [borrowed, lives on] */
 struct rm_apps *rm_apps_new(const struct index *ix);
 /** Free; NULL is fine. */
 void rm_apps_free(struct rm_apps *apps);
@@ -47,13 +48,13 @@ void rm_apps_restart(struct rm_apps *apps);
 /** All are to be asked about once more; what was said before counts, and a round under way is brought to its end first. */
 void rm_apps_ask_all(struct rm_apps *apps);
 /** An application should be asked about in the next poll; one without records is passed over. */
-void rm_apps_hurry(struct rm_apps *apps, const char *id);
+void rm_apps_expedite(struct rm_apps *apps, const char *id);
 /** Fill the batch of a poll with up to max applications. @return how many. */
 size_t rm_apps_begin(struct rm_apps *apps, size_t max);
 /** Next one of the batch that nobody has taken yet; NULL: none. Valid until commit or discard. */
 struct rm_app *rm_apps_take(struct rm_apps *apps);
-/** Every poll ends with one of these two. Count what was seen, and tell what may be purged. */
-void rm_apps_commit(struct rm_apps *apps, RM_APPS_TELL, void *arg);
+/** Every poll ends with one of these two. Count what was seen, and report what may be purged. */
+void rm_apps_commit(struct rm_apps *apps, RM_APPS_ENDED, void *arg);
 /** Forget what was seen; whatever was counted before begins anew too. */
 void rm_apps_discard(struct rm_apps *apps);
 /** Applications that are being asked about or wait for it. */

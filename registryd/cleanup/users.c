@@ -2,6 +2,7 @@
 #include "access/access.h"
 #include "base/mem.h"
 #include "base/obj.h"
+#include "base/path.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -26,7 +27,7 @@ static void keep(char *take_path, enum reg_names names, char *homes[USERS_MAX_HO
     mem_auto char *path = NULL;
     int err = reg_path_normal(take_path, &path, why);
     free(take_path);
-    const char *name = path ? strrchr(path, '/') + 1 : "";
+    const char *name = path ? path_name(path) : "";
     if (!err && names == REG_NAMES_DNS)
         err = reg_path_check_element(name, why);
     if (err || (*n && strcmp(homes[0], path) == 0))

@@ -7,7 +7,7 @@
  *     {"end":true,"count":3}                                        or {"error":"urn:bobbin:error:…","detail":"…"}
  *
  * `record` holds the stored bytes of a record as text, `base64` those of anything else; neither: no bytes. `ephemeral`
- * is there and true for a node that goes with its maker's session, `aclMasked` where the store did not tell the whole ACL.
+ * is there and true for a node that goes with its maker's session, `aclMasked` where the store did not show the whole ACL.
  * Thread: owner.   Source: docs/registry-rest.md.
  */
 #ifndef COPY_EXPORT_H

@@ -18,7 +18,7 @@
 /** Bytes a follower's lines may pile up to within one turn; keeps a turn of the loop under a millisecond. */
 #define SLICE_BYTES 16384
 /** Room that a follower keeps between two turns. */
-#define KEPT_BYTES (4 * SLICE_BYTES)
+#define ROOM_BYTES (4 * SLICE_BYTES)
 
 enum feed_phase { FEED_HELLO, FEED_SNAPSHOT, FEED_CATCH_UP, FEED_LIVE, FEED_ENDING };
 
@@ -35,10 +35,10 @@ struct follower {
     bool snapshot; /* owes a `sync` */
     bool time_is_over;
     bool heartbeat_due;
-    bool told_stale;      /* it was told that the store is away */
+    bool knows_stale;     /* its last mark said that the store is away */
     bool is_bounded;      /* by a number of changes */
     int64_t changes_left; /* until it ends */
-    int64_t told;         /* revision of the last progress or sync line */
+    int64_t marked;       /* revision of the last progress or sync line */
     int64_t last_line_ms;
     struct buf out;
     size_t n_taken; /* bytes of out already handed to the server */
@@ -71,7 +71,7 @@ static void wake_all(struct feed *f)
         http_stream_wake(w->req);
 }
 
-/* ---- what the mirror tells ---- */
+/* ---- following the mirror ---- */
 
 static void on_synced(void *arg)
 {
@@ -94,8 +94,7 @@ static void on_change(void *arg, enum mirror_change kind, const char *path, cons
     size_t len = line.len;
     ring_add(f->ring, zxid, buf_take(&line), len, path);
     metric_add(f->metrics, M_CHANGES, 1);
-    wake_all(
-        f); /* they are sent what this turn of the loop brings; the mark behind it may take a round trip more */
+    wake_all(f); /* for what this turn of the loop brings; the mark behind it may take a round trip more */
 }
 
 static void on_applied(void *arg, int64_t zxid)
@@ -105,7 +104,7 @@ static void on_applied(void *arg, int64_t zxid)
     wake_all(f);
 }
 
-/* The store went away or came back: followers are told at once. */
+/* The store went away or came back: followers learn it at once. */
 static void on_stale(void *arg, const struct err_info *why)
 {
     wake_all(obj_cast(arg, struct feed, FEED_MAGIC));
@@ -180,19 +179,19 @@ static bool is_stale(const struct follower *w)
 
 static void add_mark(struct follower *w, const char *type, int64_t zxid)
 {
-    enum lines_stale stale = is_stale(w) ? LINES_STALE : w->told_stale ? LINES_CURRENT : LINES_UNSAID;
+    enum lines_stale stale = is_stale(w) ? LINES_STALE : w->knows_stale ? LINES_CURRENT : LINES_UNSAID;
     lines_mark(&w->out, type, zxid, mirror_store_id(w->feed->mirror), stale);
-    w->told_stale = is_stale(w);
+    w->knows_stale = is_stale(w);
 }
 
-static void tell_mark(struct follower *w, const char *type)
+static void emit_mark(struct follower *w, const char *type)
 {
-    w->told = mirror_applied(w->feed->mirror);
-    add_mark(w, type, w->told);
+    w->marked = mirror_applied(w->feed->mirror);
+    add_mark(w, type, w->marked);
     w->heartbeat_due = false;
 }
 
-static void tell_oldest(struct follower *w, const char *type, bool with_revision)
+static void emit_oldest(struct follower *w, const char *type, bool with_revision)
 {
     const struct feed *f = w->feed;
     const char *id = mirror_store_id(f->mirror);
@@ -212,7 +211,7 @@ static void tell_oldest(struct follower *w, const char *type, bool with_revision
 
 static void step_hello(struct follower *w)
 {
-    tell_oldest(w, "hello", true);
+    emit_oldest(w, "hello", true);
     w->phase = w->snapshot ? FEED_SNAPSHOT : FEED_LIVE;
     if (w->snapshot)
         w->seq = ring_next(w->feed->ring);
@@ -246,7 +245,7 @@ static void fell_behind(struct follower *w)
 {
     log_emit(&ev_feed_gone, LOG_INT("behind_lines", ring_first(w->feed->ring) - w->seq));
     metric_add(w->feed->metrics, M_GONE, 1);
-    tell_oldest(w, "gone", false);
+    emit_oldest(w, "gone", false);
     w->phase = FEED_ENDING;
 }
 
@@ -287,12 +286,13 @@ static void step_changes(struct follower *w)
     if (w->phase == FEED_CATCH_UP) {
         w->phase = FEED_LIVE;
         if (w->snapshot)
-            tell_mark(w, "sync");
+            emit_mark(w, "sync");
     }
     if (w->time_is_over)
         end_with(w, mirror_applied(w->feed->mirror));
-    else if (mirror_applied(w->feed->mirror) != w->told || w->heartbeat_due || is_stale(w) != w->told_stale)
-        tell_mark(w, "progress");
+    else if (mirror_applied(w->feed->mirror) != w->marked || w->heartbeat_due ||
+             is_stale(w) != w->knows_stale)
+        emit_mark(w, "progress");
 }
 
 /* One step of the drawing in feed.h. @return whether it wrote a line or moved on. */
@@ -316,7 +316,7 @@ static ssize_t on_read(void *arg, char *to, size_t max)
 {
     struct follower *w = obj_cast(arg, struct follower, FOLLOWER_MAGIC);
     if (w->n_taken == w->out.len) {
-        if (w->out.cap > KEPT_BYTES)
+        if (w->out.cap > ROOM_BYTES)
             buf_fini(&w->out); /* a follower does not keep the room of the longest line it was sent */
         buf_clear(&w->out);
         w->n_taken = 0;
@@ -367,7 +367,7 @@ static void begin(struct feed *f, struct http_req *req, const struct feed_reques
     w->top = mem_str(what->path);
     w->snapshot = !seq;
     w->seq = seq ? *seq : 0;
-    w->told = since;
+    w->marked = since;
     w->is_bounded = what->max > 0;
     w->changes_left = what->max;
     w->last_line_ms = run_now_ms();

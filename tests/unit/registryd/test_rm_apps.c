@@ -123,10 +123,10 @@ static void what_is_only_alive_is_forgotten_what_is_ending_is_not(void **state)
     assert_int_equal(rm_apps_n_watched(k->apps), 0);
     assert_int_equal(rm_apps_begin(k->apps, 10), 0);
     rm_apps_discard(k->apps);
-    rm_apps_hurry(k->apps, APP); /* as the list of finished ones does */
+    rm_apps_expedite(k->apps, APP); /* as the list of finished ones does */
     assert_int_equal(rm_apps_begin(k->apps, 10), 1);
     rm_apps_discard(k->apps);
-    rm_apps_hurry(k->apps, "application_9_9999"); /* no records */
+    rm_apps_expedite(k->apps, "application_9_9999"); /* no records */
     assert_int_equal(rm_apps_n_watched(k->apps), 1);
 }
 
