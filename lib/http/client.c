@@ -18,7 +18,7 @@
 #define CONNECT_TIMEOUT_MS 2000
 #define MAX_BODY           ((size_t)64 << 20)
 #define MAX_REDIRECTS      8L
-/** Octets of one answer that are told piece by piece before the loop does its other work: some 1 ms of a change feed. */
+/** Octets of one answer that are passed on piece by piece before the loop does its other work: some 1 ms of a change feed. */
 #define PIECES_MAX ((size_t)64 << 10)
 
 /** NEW: not handed to libcurl yet; OVER: `done` was called, to be removed as soon as libcurl is not on the stack. */
@@ -39,7 +39,7 @@ struct http_call {
     bool is_write;     /* its method may change something */
     bool is_sent;      /* it has begun to leave on a connection, and no answer to that has begun to come */
     bool is_answered;  /* an answer has begun to come */
-    size_t pieces_len; /* told since the loop last had its round */
+    size_t pieces_len; /* passed on since the loop last had its round */
     bool is_paused;    /* until then nothing more is read */
     struct http_answer answer;
     struct run_timer *idle;
@@ -301,8 +301,8 @@ static struct http_sock *sock_new(struct http_client *c, curl_socket_t fd)
 static int on_socket(CURL *easy, curl_socket_t fd, int what, void *arg, void *sock_arg)
 {
     struct http_client *c = obj_cast(arg, struct http_client, CLIENT_MAGIC);
-    (void)easy;
     struct http_sock *sock = sock_arg ? obj_cast(sock_arg, struct http_sock, SOCK_MAGIC) : NULL;
+    (void)easy;
     if (what == CURL_POLL_REMOVE) {
         curl_multi_assign(c->multi, fd, NULL);
         if (sock)
@@ -345,7 +345,7 @@ static int on_leaving(void *arg, char *to_ip, char *from_ip, int to_port, int fr
     return CURL_PREREQFUNC_OK;
 }
 
-/** The loop had its round: go on with what is paused. Bytes that libcurl has read already are told inside. */
+/** The loop had its round: go on with what is paused. Bytes that libcurl has read already are passed on inside. */
 static void on_resume(void *arg)
 {
     struct http_client *c = obj_cast(arg, struct http_client, CLIENT_MAGIC);
@@ -362,7 +362,7 @@ static void on_resume(void *arg)
 }
 
 /** Tell a piece, or leave it with libcurl when the loop has waited long enough: that reads on as long as there is something. */
-static size_t tell_piece(struct http_call *call, const char *bytes, size_t len)
+static size_t pass_piece(struct http_call *call, const char *bytes, size_t len)
 {
     if (call->pieces_len >= PIECES_MAX) {
         call->is_paused = true;
@@ -384,7 +384,7 @@ static size_t on_body(char *bytes, size_t size, size_t n, void *arg)
     long status = 0;
     curl_easy_getinfo(call->easy, CURLINFO_RESPONSE_CODE, &status);
     if (call->def.on_data && status >= 200 && status < 300)
-        return tell_piece(call, bytes, len);
+        return pass_piece(call, bytes, len);
     if (len > call->max_body - call->answer.body.len) {
         call->is_too_big = true;
         return CURL_WRITEFUNC_ERROR;

@@ -55,8 +55,8 @@
 enum { METRICS_ENUM(HTTP_METRICS) };
 
 /**
- * Bytes of a refused body that are read and dropped before the client is told without waiting for the rest; as many
- * again are dropped, to let it see the answer (closing with bytes unread would reset the connection), then it is cut.
+ * Bytes of a refused body that are read and dropped before the refusal is sent without waiting for the rest; as many
+ * again are dropped, so that the client sees the answer (closing with bytes unread would reset the connection), then it is cut.
  */
 #define HTTP_DRAIN_MAX ((size_t)1 << 20)
 

@@ -28,11 +28,12 @@ static struct http_exchange *on_begin(void *arg, const char *target, size_t len)
 
 static bool on_head(struct http_exchange *x, void *peer)
 {
+    struct http_peer *p = obj_cast(peer, struct http_peer, HTTP_PEER_MAGIC);
     struct http_req *req = http_request_of(x);
-    req->peer = obj_cast(peer, struct http_peer, HTTP_PEER_MAGIC);
+    req->peer = p;
     if (http_check_head(req))
         return true;
-    http_peer_served(req->peer);
+    http_peer_served(p);
     http_reply_header(req, "Connection", "close");
     http_reply_refuse(req);
     req->phase = HTTP_REPLYING;

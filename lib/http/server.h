@@ -19,8 +19,8 @@
  * (ERR_ORIGIN); body larger than the row's limit (ERR_TOOBIG); a body that is not application/json where HTTP_JSON_IN
  * says so (ERR_MEDIATYPE); the query parameters of the row (ERR_USAGE, http/params.h); the row's own check of the head;
  * room for the body (ERR_UNAVAILABLE, Retry-After).
- * They run when the head is here, before 100 Continue, as far as the head tells. A refused body is read and dropped up to
- * 1 MiB; past that, and where there is no room, the client is told while it sends.
+ * They run when the head is here, before 100 Continue, as far as the head says. A refused body is read and dropped up to
+ * 1 MiB; past that, and where there is no room, the refusal is sent while the client still sends.
  *
  * What clients hold is bounded by http/limits.h: bodies share a budget of memory; a head or a body that comes too slowly is
  * ERR_SLOW (408) and the end of the connection; connections of one address are counted. When descriptors are short the

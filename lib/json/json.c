@@ -20,9 +20,9 @@ int json_read(const char *bytes, size_t len, json_t **out, struct err_info *why)
     return 0;
 }
 
-static int add_piece(const char *piece, size_t len, void *arg)
+static int add_piece(const char *piece, size_t len, void *into)
 {
-    struct buf *out = arg;
+    struct buf *out = into;
     buf_add(out, piece, len);
     return 0;
 }

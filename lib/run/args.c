@@ -10,7 +10,7 @@
 #define SWITCHES(X)                                                                                          \
     X("config", 'c', "DIR", "read core-site.xml and yarn-site.xml of DIR (else: of $HADOOP_CONF_DIR)")       \
     X("define", 'D', "KEY=VALUE", "set a configuration key; wins over the files; may be repeated")           \
-    X("test", 't', "", "check the configuration, tell all errors, and end")                                  \
+    X("test", 't', "", "check the configuration, print all errors, and exit")                                \
     X("show-defaults", 's', "", "show all configuration keys with their defaults, and end")                  \
     X("show-xml", 'x', "", "show the same as a Hadoop configuration file, and end")                          \
     X("man", 'm', "", "show the manual page as roff, and end")                                               \

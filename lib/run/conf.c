@@ -37,9 +37,9 @@ struct conf *conf_new(void)
     return mem_new(struct conf);
 }
 
-static void item_free(void *arg)
+static void item_free(void *value)
 {
-    struct conf_item *item = arg;
+    struct conf_item *item = value;
     if (!item)
         return;
     free(item->text);

@@ -36,7 +36,7 @@
     X(daemon_stopping, LOG_INFO, "Stopping.")                                                                \
     X(daemon_still_stopping, LOG_WARN, "Asked to stop again; a part is not finished yet.")                   \
     X(daemon_stopped, LOG_INFO, "Stopped.")                                                                  \
-    X(notify_failed, LOG_WARN, "The service manager cannot be told.")
+    X(notify_failed, LOG_WARN, "Cannot notify the service manager.")
 LOG_DECLARE(DAEMON_EVENTS)
 
 struct fact {
@@ -116,7 +116,7 @@ void daemon_version_json(struct daemon *d, struct buf *out)
     buf_add_char(out, '}');
 }
 
-static void tell_manager(const char *lines)
+static void notify_manager(const char *lines)
 {
     struct err_info why;
     if (notify_send(lines, &why))
@@ -126,24 +126,24 @@ static void tell_manager(const char *lines)
 static void on_patience(void *arg)
 {
     (void)obj_cast(arg, struct daemon, DAEMON_MAGIC);
-    tell_manager(PATIENCE_MESSAGE);
+    notify_manager(PATIENCE_MESSAGE);
 }
 
-static void tell_ready(struct daemon *d)
+static void notify_ready(struct daemon *d)
 {
     if (!d->was_ready)
-        tell_manager("READY=1\nSTATUS=ready");
+        notify_manager("READY=1\nSTATUS=ready");
     else
-        tell_manager("STATUS=ready");
+        notify_manager("STATUS=ready");
     d->was_ready = true;
     run_timer_stop(d->patience);
     log_emit0(&ev_daemon_ready);
 }
 
-static void tell_not_ready(const char *reason, bool was_ready)
+static void notify_not_ready(const char *reason, bool was_ready)
 {
     mem_auto char *status = mem_fmt("STATUS=%s", reason);
-    tell_manager(status);
+    notify_manager(status);
     if (was_ready)
         log_emit(&ev_daemon_not_ready, LOG_STR("reason", reason));
 }
@@ -155,9 +155,9 @@ void daemon_ready(struct daemon *d, const char *reason)
     mem_auto char *before = d->not_ready_reason;
     d->not_ready_reason = mem_str(reason);
     if (!reason && before)
-        tell_ready(d);
+        notify_ready(d);
     else if (reason && (!before || strcmp(before, reason) != 0))
-        tell_not_ready(reason, !before);
+        notify_not_ready(reason, !before);
 }
 
 static void on_degraded(void *arg, const char *reason)
@@ -169,7 +169,7 @@ static void on_degraded(void *arg, const char *reason)
     if (is_same || d->not_ready_reason)
         return;
     mem_auto char *status = mem_fmt("STATUS=%s", reason ? reason : "ready");
-    tell_manager(status);
+    notify_manager(status);
 }
 
 /* Stop the last started step; called again when it says that it is finished. */
@@ -203,7 +203,7 @@ void daemon_quit(struct daemon *d, int code)
     d->not_ready_reason = mem_str("stopping");
     d->result = code;
     run_timer_stop(d->patience);
-    tell_manager("STOPPING=1");
+    notify_manager("STOPPING=1");
     log_emit(&ev_daemon_stopping, LOG_STR("result", err_name(code)));
     run_post(d->loop, stop_next, d);
 }
@@ -239,14 +239,14 @@ static void reload(struct daemon *d)
     }
     mem_auto char *begun = mem_fmt("RELOADING=1\nMONOTONIC_USEC=%lld", (long long)run_now_us());
     if (d->was_ready)
-        tell_manager(begun);
+        notify_manager(begun);
     options_reload(d->options, fresh, &kept);
     if (kept.len)
         log_emit(&ev_config_kept, LOG_STR("keys", kept.bytes));
     if (d->def->reload)
         d->def->reload(d, d->app);
     if (d->was_ready)
-        tell_manager("READY=1");
+        notify_manager("READY=1");
     log_emit0(&ev_config_reloaded);
 }
 

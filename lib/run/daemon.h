@@ -7,7 +7,7 @@
  * start: steps in table order; when one fails the ones before it are stopped in reverse order, the error is logged, and
  * the program ends with the exit code of the error table. SIGTERM and SIGINT: stop in reverse order; each step's stop
  * calls daemon_stopped() when it has drained, then the next one is stopped. SIGHUP: options are read again (all errors
- * logged, old ones kept) and `reload` is called. Readiness is told to systemd (NOTIFY_SOCKET) by daemon_ready().
+ * logged, old ones kept) and `reload` is called. daemon_ready() notifies systemd (NOTIFY_SOCKET) of readiness.
  *
  * SIGTERM, SIGINT and SIGHUP are blocked in all threads and come through a descriptor of the loop; SIGPIPE is ignored,
  * and so is SIGXFSZ: a write beyond a limit is an error like a full disk.

@@ -166,7 +166,7 @@ static void count(struct degraded *g, int kind, const struct shortage *s)
 }
 
 /** Tell events, metrics and the daemon what is so now; look again while something is short or not said yet. */
-static void tell(struct degraded *g)
+static void report_changes(struct degraded *g)
 {
     struct shortage now[DEGRADED_N];
     buf_auto struct buf reason = BUF_EMPTY;
@@ -190,13 +190,13 @@ static void tell(struct degraded *g)
 
 static void on_posted(void *arg)
 {
-    struct degraded *g = arg;
+    struct degraded *g = obj_cast(arg, struct degraded, DEGRADED_MAGIC);
     pthread_mutex_lock(&lock);
     bool is_watching = watcher == g;
     g->is_posted = false;
     pthread_mutex_unlock(&lock);
     if (is_watching)
-        tell(g);
+        report_changes(g);
     else if (!g->is_looking)
         free(g);
 }
@@ -264,7 +264,7 @@ static void on_look(void *arg)
         g->work.data = g;
         g->is_looking = uv_queue_work(run_loop_uv(g->loop), &g->work, look_at_disk, on_looked) == 0;
     }
-    tell(g);
+    report_changes(g);
 }
 
 /* ---- watching ---- */

@@ -84,7 +84,7 @@ void log_write(const struct log_event *ev, const struct log_field *fields, size_
         line_json(&line, ev, fields, n_fields);
     else
         line_text(&line, ev, fields, n_fields);
-    /* One write a line, so that lines of several threads do not mix. A log that cannot be written has nobody to tell. */
+    /* One write a line, so that lines of several threads do not mix. A line that cannot be written is lost. */
     for (size_t done = 0; done < line.len;) {
         ssize_t n = write(STDERR_FILENO, line.bytes + done, line.len - done);
         if (n < 0 && errno != EINTR)

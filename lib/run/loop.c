@@ -218,12 +218,12 @@ void run_boot_id(char out[RUN_BOOT_ID_LEN])
     char ns[40] = "", id[40] = "";
     FILE *f = fopen("/proc/sys/kernel/random/boot_id", "re");
 
-    if (f && !fgets(id, sizeof(id), f))
+    if (f && !fgets(id, sizeof id, f))
         id[0] = '\0';
     if (f)
         fclose(f);
     id[strcspn(id, "\n")] = '\0';
-    ssize_t n = readlink("/proc/self/ns/time", ns, sizeof(ns) - 1); /* kernels before 5.6 have none */
+    ssize_t n = readlink("/proc/self/ns/time", ns, sizeof ns - 1); /* kernels before 5.6 have none */
     ns[n > 0 ? n : 0] = '\0';
     snprintf(out, RUN_BOOT_ID_LEN, "%s%s%s", id, id[0] ? " " : "", id[0] ? ns : "");
 }
@@ -274,7 +274,7 @@ void run_timer_stop(struct run_timer *t)
 }
 
 /* libuv closes descriptors by a bare system call, which the thread sanitizer does not see: it would take the next owner of the
- * number for the old one. So it is told, while the number is still ours; and does not look while libuv uses it once more. */
+ * number for the old one. So the close is announced to it while the number is still ours; and it ignores what libuv does with the number after that. */
 #if defined(__SANITIZE_THREAD__)
 #define IS_THREAD_SANITIZED 1
 #elif defined(__has_feature)

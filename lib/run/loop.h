@@ -70,7 +70,7 @@ int64_t run_boot_ms(void);
 void run_boot_id(char out[RUN_BOOT_ID_LEN]);
 
 /**
- * Close a handle of libuv's that has a descriptor of its own (socket, pipe): uv_close, which the thread sanitizer is told of.
+ * Close a handle of libuv's that has a descriptor of its own (socket, pipe): uv_close, announced to the thread sanitizer.
  *
  * @param handle  open, not closing                                              [lives until closed is called]
  * @param closed  called on a later turn of the loop, or NULL

@@ -40,6 +40,6 @@ int notify_send(const char *lines, struct err_info *why)
     int failure = errno;
     close(fd);
     if (sent < 0)
-        return err_set(why, ERR_IO, path, "cannot tell the service manager: %s", strerror(failure));
+        return err_set(why, ERR_IO, path, "cannot notify the service manager: %s", strerror(failure));
     return 0;
 }

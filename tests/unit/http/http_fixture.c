@@ -132,7 +132,7 @@ struct raw *raw_open(struct fixture *fx)
     r->fx = fx;
     r->fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
     assert_true(r->fd >= 0);
-    assert_int_equal(connect(r->fd, (struct sockaddr *)&sa, sizeof(sa)), 0);
+    assert_int_equal(connect(r->fd, (struct sockaddr *)&sa, sizeof sa), 0);
     r->poll = mem_new(uv_poll_t);
     assert_int_equal(uv_poll_init(run_loop_uv(fx->loop), r->poll, r->fd), 0);
     r->poll->data = r;
@@ -224,7 +224,7 @@ void raw_close(struct raw *r)
 void raw_reset(struct raw *r)
 {
     const struct linger now = {.l_onoff = 1, .l_linger = 0};
-    assert_int_equal(setsockopt(r->fd, SOL_SOCKET, SO_LINGER, &now, sizeof(now)), 0);
+    assert_int_equal(setsockopt(r->fd, SOL_SOCKET, SO_LINGER, &now, sizeof now), 0);
     raw_close(r);
 }
 
@@ -250,7 +250,7 @@ void result_done(void *arg, int err, const struct http_answer *a, const struct e
     buf_add(&r->body, a->body.bytes, a->body.len);
     r->why = *why;
     const char *header = r->header_name ? a->header(a, r->header_name) : NULL;
-    snprintf(r->header, sizeof(r->header), "%s", header ? header : "");
+    snprintf(r->header, sizeof r->header, "%s", header ? header : "");
 }
 
 void call_sync(struct fixture *fx, struct http_call_def def, struct result *out)
@@ -268,7 +268,7 @@ void call_sync(struct fixture *fx, struct http_call_def def, struct result *out)
 const char *fixture_url(struct fixture *fx, const char *path)
 {
     static char url[1024];
-    snprintf(url, sizeof(url), "http://127.0.0.1:%u%s", fx->port, path);
+    snprintf(url, sizeof url, "http://127.0.0.1:%u%s", fx->port, path);
     return url;
 }
 

@@ -189,10 +189,10 @@ static void test_limits(void **state)
 static uint16_t free_port(void)
 {
     struct sockaddr_in sa = {.sin_family = AF_INET};
-    socklen_t len = sizeof(sa);
+    socklen_t len = sizeof sa;
     sa.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
     int fd = socket(AF_INET, SOCK_STREAM, 0);
-    assert_int_equal(bind(fd, (struct sockaddr *)&sa, sizeof(sa)), 0);
+    assert_int_equal(bind(fd, (struct sockaddr *)&sa, sizeof sa), 0);
     assert_int_equal(getsockname(fd, (struct sockaddr *)&sa, &len), 0);
     close(fd);
     return ntohs(sa.sin_port);
@@ -321,7 +321,7 @@ static void test_much_that_comes_at_once_leaves_the_loop_its_rounds(void **state
     assert_int_equal(r.pieces.res.err, 0);
     assert_int_equal(r.pieces.text.len, LARGE_LEN);
     on_round(&r);
-    assert_in_range(r.most, 1, 256 << 10); /* what is told, and what libcurl had read already */
+    assert_in_range(r.most, 1, 256 << 10); /* what is passed on, and what libcurl had read already */
     run_timer_free(r.timer);
     end_pieces(&r.pieces);
 }
@@ -461,7 +461,7 @@ static void on_cut_accept(uv_poll_t *poll, int status, int events)
     (void)status, (void)events;
     int fd = accept(cut->fd, NULL, NULL);
     assert_true(fd >= 0);
-    assert_int_equal(send(fd, half, sizeof(half) - 1, MSG_NOSIGNAL), sizeof(half) - 1);
+    assert_int_equal(send(fd, half, sizeof half - 1, MSG_NOSIGNAL), sizeof half - 1);
     shutdown(fd, SHUT_WR);
     cut->conn_fd = fd;
     uv_poll_stop(poll);
@@ -472,10 +472,10 @@ static void test_connection_is_cut(void **state)
     struct fixture *fx = *state;
     struct cut_server cut = {.conn_fd = -1};
     struct sockaddr_in sa = {.sin_family = AF_INET};
-    socklen_t len = sizeof(sa);
+    socklen_t len = sizeof sa;
     sa.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
     cut.fd = socket(AF_INET, SOCK_STREAM, 0);
-    assert_int_equal(bind(cut.fd, (struct sockaddr *)&sa, sizeof(sa)), 0);
+    assert_int_equal(bind(cut.fd, (struct sockaddr *)&sa, sizeof sa), 0);
     assert_int_equal(listen(cut.fd, 1), 0);
     assert_int_equal(getsockname(cut.fd, (struct sockaddr *)&sa, &len), 0);
     uv_poll_init(run_loop_uv(fx->loop), &cut.poll, cut.fd);
@@ -531,10 +531,10 @@ static void on_deaf_accept(uv_poll_t *poll, int status, int events)
 static unsigned deaf_start(struct deaf_server *deaf, struct fixture *fx)
 {
     struct sockaddr_in sa = {.sin_family = AF_INET};
-    socklen_t len = sizeof(sa);
+    socklen_t len = sizeof sa;
     sa.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
     *deaf = (struct deaf_server){.conn_fd = -1, .fd = socket(AF_INET, SOCK_STREAM, 0)};
-    assert_int_equal(bind(deaf->fd, (struct sockaddr *)&sa, sizeof(sa)), 0);
+    assert_int_equal(bind(deaf->fd, (struct sockaddr *)&sa, sizeof sa), 0);
     assert_int_equal(listen(deaf->fd, 4), 0);
     assert_int_equal(getsockname(deaf->fd, (struct sockaddr *)&sa, &len), 0);
     uv_poll_init(run_loop_uv(fx->loop), &deaf->listening, deaf->fd);

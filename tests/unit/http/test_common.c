@@ -32,8 +32,8 @@ static void on_answer(void *arg, int err, const struct http_answer *a, const str
     (void)why;
     const char *type = a->header(a, "content-type");
     answers[app->n_asked].status = err ? err : a->status;
-    snprintf(answers[app->n_asked].text, sizeof(answers[0].text), "%s", a->body.len ? a->body.bytes : "");
-    snprintf(answers[app->n_asked].type, sizeof(answers[0].type), "%s", type ? type : "");
+    snprintf(answers[app->n_asked].text, sizeof answers[0].text, "%s", a->body.len ? a->body.bytes : "");
+    snprintf(answers[app->n_asked].type, sizeof answers[0].type, "%s", type ? type : "");
     app->n_asked++;
     if (app->n_asked + 1 == ARRAY_LEN(paths))
         daemon_ready(app->daemon, NULL);
@@ -46,7 +46,7 @@ static void on_answer(void *arg, int err, const struct http_answer *a, const str
 static void ask_next(struct app *app)
 {
     char url[128];
-    snprintf(url, sizeof(url), "http://127.0.0.1:%u%s", http_server_port(app->server), paths[app->n_asked]);
+    snprintf(url, sizeof url, "http://127.0.0.1:%u%s", http_server_port(app->server), paths[app->n_asked]);
     http_call(app->client,
               &(struct http_call_def){.url = url, .timeout_ms = 5000, .done = on_answer, .arg = app});
 }

@@ -175,7 +175,7 @@ static void test_nul_in_target(void **state)
     struct raw *r = raw_open(fx);
     raw_send(r, request, 20);
     fixture_spin(fx);
-    raw_send(r, request + 20, sizeof(request) - 1 - 20);
+    raw_send(r, request + 20, sizeof request - 1 - 20);
     raw_await_end(r);
     assert_non_null(strstr(buf_cstr(&r->in), "HTTP/1.1 400"));
     assert_int_equal(n_handled, 0);
@@ -424,7 +424,7 @@ static void test_client_leaves_while_sending(void **state)
 {
     struct fixture *fx = *state;
     static const char request[] = "PUT /small HTTP/1.1\r\nHost: h\r\nContent-Length: 90\r\n\r\nhalf of it";
-    for (size_t len = 1; len < sizeof(request); len += 7) {
+    for (size_t len = 1; len < sizeof request; len += 7) {
         struct raw *r = raw_open(fx);
         raw_send(r, request, len);
         for (int i = 0; i < 5; i++)

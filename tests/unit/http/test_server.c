@@ -273,7 +273,7 @@ static void test_stop_frees_the_address(void **state)
     buf_fini(&res.body);
 }
 
-/** Who waits is told, its client gets an answer; a promised reply may still come, and is dropped. */
+/** The owner of a waiting request is notified, its client gets an answer; a promised reply may still come, and is dropped. */
 static void test_stop_with_waiting_requests(void **state)
 {
     struct fixture *fx = *state;

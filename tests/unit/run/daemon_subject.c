@@ -1,5 +1,5 @@
 /**
- * A daemon to be tested from outside: two parts, of which the second can be told to fail, to stop late, or to quit.
+ * A daemon to be tested from outside: two parts, of which the second can be made to fail, to stop late, or to quit.
  * What it does it says on stdout, one line each.
  */
 #include "base/mem.h"
@@ -13,7 +13,7 @@
 #define SUBJECT_OPTIONS(X)                                                                                   \
     X(O_FAIL, "s.fail", OPT_BOOL, "", "false", 0, 0, OPT_FIXED, "The second part fails.")                    \
     X(O_QUIT, "s.quit", OPT_BOOL, "", "false", 0, 0, OPT_FIXED, "The second part ends the program.")         \
-    X(O_WORD, "s.word", OPT_TEXT, "", "one", 0, 0, OPT_RELOADABLE, "A word that is told.")                   \
+    X(O_WORD, "s.word", OPT_TEXT, "", "one", 0, 0, OPT_RELOADABLE, "A word that is printed.")                \
     X(O_PORT, "s.port", OPT_INT, "", "1", 0, 9, OPT_FIXED, "A number.")                                      \
     X(O_MIN, "s.min", OPT_INT, "", "0", 0, 9, OPT_FIXED, "At most s.port.")
 enum { OPTIONS_ENUM(SUBJECT_OPTIONS) };
@@ -27,7 +27,7 @@ struct app {
     struct run_timer *timer;
 };
 
-static void tell(const char *what)
+static void print(const char *what)
 {
     puts(what);
     fflush(stdout);
@@ -39,14 +39,14 @@ static int first_start(struct daemon *d, void *arg, struct err_info *why)
     (void)why;
     obj_init(&app->obj, APP_MAGIC);
     app->daemon = d;
-    tell("first up");
+    print("first up");
     return 0;
 }
 
 static void first_stop(struct daemon *d, void *arg)
 {
     (void)obj_cast(arg, struct app, APP_MAGIC);
-    tell("first down");
+    print("first down");
     daemon_stopped(d);
 }
 
@@ -59,9 +59,9 @@ static void be_ready(void *arg)
     daemon_version_fact(app->daemon, "store", "fi\"le");
     daemon_version_fact(app->daemon, "store", "zk");
     daemon_version_json(app->daemon, &version);
-    tell(version.bytes);
+    print(version.bytes);
     daemon_ready(app->daemon, NULL);
-    tell(line);
+    print(line);
     if (opt_bool(o, O_QUIT))
         daemon_quit(app->daemon, ERR_NOSPC);
 }
@@ -70,10 +70,10 @@ static int second_start(struct daemon *d, void *arg, struct err_info *why)
 {
     struct app *app = obj_cast(arg, struct app, APP_MAGIC);
     if (opt_bool(daemon_options(d), O_FAIL))
-        return err_set(why, ERR_ADDRINUSE, "s.fail", "told to fail");
+        return err_set(why, ERR_ADDRINUSE, "s.fail", "fails by request");
     app->timer = run_timer_new(daemon_loop(d), be_ready, app);
     run_timer_start(app->timer, 0, 0);
-    tell("second up");
+    print("second up");
     return 0;
 }
 
@@ -81,7 +81,7 @@ static void second_is_down(void *arg)
 {
     struct app *app = obj_cast(arg, struct app, APP_MAGIC);
     run_timer_free(app->timer);
-    tell("second down");
+    print("second down");
     daemon_stopped(app->daemon);
 }
 
@@ -104,7 +104,7 @@ static void reload(struct daemon *d, void *arg)
     (void)obj_cast(arg, struct app, APP_MAGIC);
     mem_auto char *line = mem_fmt("word %s port %lld", opt_text(daemon_options(d), O_WORD),
                                   (long long)opt_int(daemon_options(d), O_PORT));
-    tell(line);
+    print(line);
 }
 
 static int third_start(struct daemon *d, void *arg, struct err_info *why)

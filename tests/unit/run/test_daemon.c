@@ -135,8 +135,8 @@ static void failing_part_takes_the_others_down(void **state)
     subject_start(&s, ARGS("-D", "s.fail=true"));
     assert_int_equal(subject_end(&s), 28);
     assert_string_equal(s.out.bytes, "first up\nfirst down\n");
-    assert_non_null(
-        strstr(s.err.bytes, " error daemon_start_failed part=second error=\"told to fail\" where=s.fail "));
+    assert_non_null(strstr(
+        s.err.bytes, " error daemon_start_failed part=second error=\"fails by request\" where=s.fail "));
     subject_fini(&s);
 }
 

@@ -1,4 +1,4 @@
-/* lib/run/degraded: shortages are told once, and end by themselves. */
+/* lib/run/degraded: shortages are reported once, and end by themselves. */
 #include "base/mem.h"
 #include "run/degraded.h"
 
