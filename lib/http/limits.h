@@ -27,33 +27,35 @@
 #define HTTP_OPTIONS(X, PREFIX)                                                                              \
     X(OPT_HTTP_BODY_BUDGET, PREFIX "body.budget", OPT_SIZE, "bytes", "64M", 1048576, 1099511627776,          \
       OPT_FIXED,                                                                                             \
-      "Most memory for the bodies of all requests together, a quarter of it for bodies up to 64 KiB only; "  \
-      "one of the largest size that is allowed has room in any case. A request beyond it is answered with "  \
-      "503, after bodies that nothing was sent of for a second have made room.")                             \
+      "Memory for the bodies of all requests together. A quarter is reserved for bodies up to 64 KiB. It "   \
+      "is "                                                                                                  \
+      "raised so that one body of the largest allowed size fits. Bodies that stall for a second are "        \
+      "dropped "                                                                                             \
+      "to make room; a request without room gets 503.")                                                      \
     X(OPT_HTTP_BODY_MIN_RATE, PREFIX "body.min-rate", OPT_SIZE, "bytes a second", "500", 0, 1073741824,      \
-      OPT_FIXED, "How fast a body must come, on average over body.rate-window; else 408. 0: at any rate.")   \
+      OPT_FIXED,                                                                                             \
+      "Slowest rate of a body, averaged over body.rate-window; a slower one gets 408. 0: no limit.")         \
     X(OPT_HTTP_BODY_WINDOW, PREFIX "body.rate-window", OPT_TIME, "s", "20", 100, 3600000, OPT_FIXED,         \
-      "Over which time the rate of a body is measured; the first time begins with the body.")                \
+      "Window over which the rate of a body is averaged; the first begins with the body.")                   \
     X(OPT_HTTP_HEAD_TIMEOUT, PREFIX "head.timeout", OPT_TIME, "s", "40", 100, 3600000, OPT_FIXED,            \
-      "How long the head of a request may take, from the connection's start or the answer before it; else "  \
-      "408.")                                                                                                \
+      "Time limit for the head of a request, from the start of the connection or the previous answer; a "    \
+      "slower one gets 408.")                                                                                \
     X(OPT_HTTP_PER_ADDRESS, PREFIX "connections-per-address", OPT_INT, "", "4096", 0, 1000000, OPT_FIXED,    \
-      "Most connections from one address, behind which there may be a proxy; more are answered with 503. "   \
-      "0: no limit.")                                                                                        \
+      "Connections allowed from one address, which may be a proxy's; further ones get 503. 0: no limit.")    \
     X(OPT_HTTP_HOSTS, PREFIX "hosts", OPT_TEXT, "", NULL, 0, 0, OPT_FIXED,                                   \
-      "Names, comma-separated, by which clients and proxies know this server, beside localhost, the name "   \
-      "of this host and the address: a request whose Host is another is refused with 421.")
+      "Names, comma-separated, that clients and proxies use for this server besides localhost, the host's "  \
+      "name and its addresses. A request with another Host gets 421.")
 
 #define HTTP_METRICS(X)                                                                                      \
-    X(M_HTTP_CONNECTIONS, METRIC_GAUGE, "http_connections", "", "HTTP connections that are open.")           \
+    X(M_HTTP_CONNECTIONS, METRIC_GAUGE, "http_connections", "", "Open HTTP connections.")                    \
     X(M_HTTP_REFUSED, METRIC_COUNTER, "http_connections_refused", "",                                        \
-      "HTTP connections refused: too many from one address, or no descriptor for another one.")              \
+      "HTTP connections refused: too many from one address, or no file descriptor left.")                    \
     X(M_HTTP_EVICTED, METRIC_COUNTER, "http_connections_evicted", "",                                        \
-      "HTTP connections closed, idlest first, because descriptors were short.")                              \
+      "Idle HTTP connections closed because file descriptors were short.")                                   \
     X(M_HTTP_SLOW, METRIC_COUNTER, "http_requests_slow", "", "Requests whose head or body came too slowly.") \
     X(M_HTTP_BODY_BYTES, METRIC_GAUGE, "http_body_bytes", "", "Memory held by bodies of requests.")          \
     X(M_HTTP_BODIES_REFUSED, METRIC_COUNTER, "http_bodies_refused", "",                                      \
-      "Requests refused because their body had no room.")
+      "Requests refused because body.budget was used up.")
 
 struct http_limits {
     const char *prefix;    /* of the options, named in errors                          [borrowed] */

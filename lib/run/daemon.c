@@ -24,17 +24,17 @@
 
 #define DAEMON_EVENTS(X)                                                                                     \
     X(config_error, LOG_ERROR, "The configuration has an error.")                                            \
-    X(config_kept, LOG_WARN, "Changed keys take effect at the next start only.")                             \
-    X(config_reloaded, LOG_INFO, "The configuration was read again.")                                        \
-    X(config_reload_failed, LOG_ERROR, "The configuration has errors; the old one stays in force.")          \
-    X(fdlimit_raised, LOG_INFO, "The limit of open descriptors.")                                            \
-    X(fdlimit_not_raised, LOG_WARN, "The limit of open descriptors stays low.")                              \
-    X(daemon_started, LOG_INFO, "All parts are started.")                                                    \
+    X(config_kept, LOG_WARN, "These changed keys take effect at the next start.")                            \
+    X(config_reloaded, LOG_INFO, "The configuration was reloaded.")                                          \
+    X(config_reload_failed, LOG_ERROR, "The configuration has errors; the previous one stays in effect.")    \
+    X(fdlimit_raised, LOG_INFO, "Raised the limit of open file descriptors.")                                \
+    X(fdlimit_not_raised, LOG_WARN, "Cannot raise the limit of open file descriptors.")                      \
+    X(daemon_started, LOG_INFO, "All parts have started.")                                                   \
     X(daemon_ready, LOG_INFO, "Ready.")                                                                      \
-    X(daemon_not_ready, LOG_WARN, "Not ready any more.")                                                     \
-    X(daemon_start_failed, LOG_ERROR, "A part cannot start.")                                                \
+    X(daemon_not_ready, LOG_WARN, "No longer ready.")                                                        \
+    X(daemon_start_failed, LOG_ERROR, "A part failed to start.")                                             \
     X(daemon_stopping, LOG_INFO, "Stopping.")                                                                \
-    X(daemon_still_stopping, LOG_WARN, "Asked to stop again; a part is not finished yet.")                   \
+    X(daemon_still_stopping, LOG_WARN, "Stop requested again; a part is still stopping.")                    \
     X(daemon_stopped, LOG_INFO, "Stopped.")                                                                  \
     X(notify_failed, LOG_WARN, "Cannot notify the service manager.")
 LOG_DECLARE(DAEMON_EVENTS)

@@ -27,10 +27,11 @@
 #define SAY_EVERY_MS 60000
 
 #define DEGRADED_EVENTS(X)                                                                                   \
-    X(disk_full, LOG_ERROR, "There is no room to write this; /readyz says so until there is.")               \
-    X(disk_has_room, LOG_INFO, "There is room on the disk again.")                                           \
-    X(descriptors_short, LOG_ERROR, "Descriptors are short; idle clients make room. Raise LimitNOFILE.")     \
-    X(descriptors_enough, LOG_INFO, "There are descriptors enough again.")
+    X(disk_full, LOG_ERROR, "The disk is full. /readyz reports degraded until it has room.")                 \
+    X(disk_has_room, LOG_INFO, "The disk has room again.")                                                   \
+    X(descriptors_short, LOG_ERROR,                                                                          \
+      "File descriptors run out; idle connections are closed. Raise LimitNOFILE.")                           \
+    X(descriptors_enough, LOG_INFO, "File descriptors suffice again.")
 LOG_DECLARE(DEGRADED_EVENTS)
 
 static const struct {

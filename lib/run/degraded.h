@@ -18,12 +18,13 @@ enum degraded_kind { DEGRADED_DISK, DEGRADED_DESCRIPTORS, DEGRADED_N };
 
 /** Rows of every daemon's table of metrics; found there by name. */
 #define DEGRADED_METRICS(X)                                                                                  \
-    X(M_DEGRADED_DISK, METRIC_GAUGE, "degraded", "cause=\"disk\"", "1 while the daemon runs short of this.") \
+    X(M_DEGRADED_DISK, METRIC_GAUGE, "degraded", "cause=\"disk\"", "1 while this resource is short.")        \
     X(M_DEGRADED_DESCRIPTORS, METRIC_GAUGE, "degraded", "cause=\"descriptors\"",                             \
-      "1 while the daemon runs short of this.")                                                              \
-    X(M_SHORTAGES_DISK, METRIC_COUNTER, "shortages", "of=\"disk\"", "Times that there was not enough.")      \
+      "1 while this resource is short.")                                                                     \
+    X(M_SHORTAGES_DISK, METRIC_COUNTER, "shortages", "of=\"disk\"",                                          \
+      "Times that an operation failed for want of this resource.")                                           \
     X(M_SHORTAGES_DESCRIPTORS, METRIC_COUNTER, "shortages", "of=\"descriptors\"",                            \
-      "Times that there was not enough.")
+      "Times that an operation failed for want of this resource.")
 
 /**
  * Something failed for want of a resource, if `error` says so: ENOSPC, EDQUOT and EFBIG are DEGRADED_DISK, EMFILE and ENFILE

@@ -150,7 +150,7 @@ static void a_part_may_end_the_program(void **state)
     subject_fini(&s);
 }
 
-static void lines_that_only_tell(void **state)
+static void lines_that_only_print(void **state)
 {
     (void)state;
     static const struct {
@@ -242,7 +242,7 @@ static void next_notice(int fd, char *out, size_t room)
     out[n] = 0;
 }
 
-static void service_manager_is_told(void **state)
+static void service_manager_is_reported(void **state)
 {
     (void)state;
     struct sockaddr_un at = {.sun_family = AF_UNIX};
@@ -301,10 +301,10 @@ int main(void)
         cmocka_unit_test(signals_stop_it_in_reverse_order),
         cmocka_unit_test(failing_part_takes_the_others_down),
         cmocka_unit_test(a_part_may_end_the_program),
-        cmocka_unit_test(lines_that_only_tell),
+        cmocka_unit_test(lines_that_only_print),
         cmocka_unit_test(wrong_configuration_ends_a_start),
         cmocka_unit_test(hangup_reads_reloadable_options_again),
-        cmocka_unit_test(service_manager_is_told),
+        cmocka_unit_test(service_manager_is_reported),
         cmocka_unit_test(limit_of_descriptors_is_raised),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -70,7 +70,7 @@ static void *report_from_elsewhere(void *where)
     return NULL;
 }
 
-static void a_full_disk_is_told_until_there_is_room(void **state)
+static void a_full_disk_is_reported_until_there_is_room(void **state)
 {
     struct bed *b = *state;
     pthread_t thread;
@@ -95,7 +95,7 @@ static void a_write_that_works_again_ends_it(void **state)
     await(b, false);
 }
 
-static void short_descriptors_are_told_beside_the_disk(void **state)
+static void short_descriptors_are_reported_beside_the_disk(void **state)
 {
     struct bed *b = *state;
     degraded_report(ENOSPC, "/nonexistent/a");
@@ -124,9 +124,9 @@ static void other_errors_are_no_shortage(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        CASE(a_full_disk_is_told_until_there_is_room),
+        CASE(a_full_disk_is_reported_until_there_is_room),
         CASE(a_write_that_works_again_ends_it),
-        CASE(short_descriptors_are_told_beside_the_disk),
+        CASE(short_descriptors_are_reported_beside_the_disk),
         CASE(other_errors_are_no_shortage),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

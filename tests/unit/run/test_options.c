@@ -219,7 +219,7 @@ static void values_are_checked(void **state)
     }
 }
 
-static void all_errors_are_told_at_once(void **state)
+static void all_errors_are_reported_at_once(void **state)
 {
     write_file(*state, "core-site.xml", CONF(PROP("t.port", "many") PROP("t.bool", "maybe")));
     write_file(*state, "yarn-site.xml",
@@ -357,7 +357,7 @@ int main(void)
         cmocka_unit_test(references_are_expanded),
         cmocka_unit_test(at_most_twenty_references),
         cmocka_unit_test(values_are_checked),
-        IN_DIR(all_errors_are_told_at_once),
+        IN_DIR(all_errors_are_reported_at_once),
         IN_DIR(bad_files_are_errors),
         IN_DIR(values_may_be_attributes_or_absent),
         IN_DIR(files_include_others),
