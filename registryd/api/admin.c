@@ -16,7 +16,7 @@
 #define MAX_ITEMS 10000
 
 /*
- * A request under way: its operations are done ──► own mirror has applied them, or the time-out is over ──► answer.
+ * A request under way: operations are done ──► own mirror has applied them, or time-out ──► answer.
  * It continues when the client disconnects.
  */
 struct admin {

@@ -1,5 +1,6 @@
 /**
- * The REST interface of registryd: the parts that its handlers use, and their common functions for paths, revisions and entity tags.
+ * The REST interface of registryd: the parts that its handlers use, and their common functions for paths, revisions and
+ * entity tags.
  * Thread: owner.   Source: RFC 9110.
  */
 #ifndef API_API_H
@@ -70,8 +71,8 @@ bool api_ready(struct api *api, struct http_req *req);
  */
 int api_accessor(struct http_req *req, char **pair, char **digest, struct err_info *why);
 /**
- * Whom the ACL of nodes made by this request admits, besides those that every node admits: the caller's accessor, and the digest ids of
- * X-Bobbin-Write-Accessors.
+ * Whom the ACL of nodes made by this request admits, besides those that every node admits: the caller's accessor, and
+ * the digest ids of X-Bobbin-Write-Accessors.
  * @param own_digest  NULL: none                                                     [borrowed]
  * @param more        entries are appended                                           [in,out]
  * @return 0; ERR_INVALID.
