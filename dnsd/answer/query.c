@@ -8,10 +8,10 @@
 enum { UDP_MIN = 512, UDP_DEFAULT = 1232, TCP_MAX = 65535, MAX_CHAIN = 8 };
 
 /*
- *   check      is it a query for us at all: opcode, EDNS version, cookie, class, meta types
+ *   check      refuse what is no query for zone data: opcode, EDNS version, cookie, class, meta types
  *   find zone  zone_find: exact name, wildcard, missing, delegation, DNAME
- *   answer     the set asked for, or CNAME and once more with its target
- *   authority  SOA for what is not there, NS for what is delegated
+ *   answer     the set asked for, or CNAME and again for its target
+ *   authority  SOA of a negative answer, NS of a delegation
  *   additional addresses of SRV, MX and NS targets
  *   finish     OPT, flags, rcode
  */
@@ -36,7 +36,7 @@ void answer_read(struct answer *a, const uint8_t *msg, size_t len, bool is_tcp, 
     zone_fetch_page(v, &a->q.name, &a->place);
 }
 
-/** Steps for a name, and one for the targets of its node; then the first three for what it leads to. */
+/** Steps for a name, and one for the targets of its node; then the first three for those names. */
 enum { FETCH_SHARD, FETCH_SLOT, FETCH_NODE, FETCH_TARGETS };
 
 /** @return whether there may be a node; known with FETCH_NODE. */
@@ -102,7 +102,7 @@ static size_t response_limit(const struct answer *a, const struct answer_options
     return limit < cap ? limit : cap;
 }
 
-/** AXFR and IXFR: the transfer server's, if there is one; here only what is wrong with them (RFC 5936 2.2.1, 4.2). */
+/** Hand AXFR and IXFR off, if there is a transfer server; refuse malformed ones (RFC 5936 2.2.1, 4.2). */
 static uint16_t check_transfer(struct response *r)
 {
     struct zone_hit hit;
@@ -116,7 +116,7 @@ static uint16_t check_transfer(struct response *r)
     return DNS_REFUSED;
 }
 
-/** Over UDP anybody can be named as the sender: who must prove an address is told how, without data (RFC 7873 5.2.3). */
+/** Over UDP the source address may be forged: a client without a good cookie gets BADCOOKIE or TC, and no data (RFC 7873 5.2.3). */
 static uint16_t check_cookie(struct response *r)
 {
     struct answer *a = r->a;
@@ -142,7 +142,7 @@ static uint16_t check_question(struct response *r)
     }
 }
 
-/** What can be said without looking into a zone. @return NOERROR: go on if nothing is said yet. */
+/** The checks before any zone is read. @return NOERROR: continue, unless a->is_truncated. */
 static uint16_t check(struct response *r)
 {
     const struct query *q = &r->a->q;
@@ -158,7 +158,7 @@ static uint16_t check(struct response *r)
     return check_question(r);
 }
 
-/** No zone of ours: for the forwarder, else refused. A chain that leaves our zones just ends (RFC 1034 4.3.2 3a). */
+/** No zone contains the name: hand it off to the forwarder, or refuse it. A chain that leaves our zones ends (RFC 1034 4.3.2 3a). */
 static uint16_t answer_outside(struct response *r)
 {
     uint16_t rcode;
@@ -181,7 +181,7 @@ static uint16_t answer_missing(struct response *r, const struct zone_hit *hit)
     return DNS_NXDOMAIN;
 }
 
-/** A name that exists, itself or by wildcard. Sets r->target when the search goes on there. */
+/** A name that exists, itself or by wildcard. Sets r->target when a CNAME leads on. */
 static uint16_t answer_node(struct response *r, const struct zone_hit *hit)
 {
     struct wire_set set;

@@ -83,7 +83,7 @@ static void put(struct response *r, enum wr_section section, const struct wire_s
         r->a->is_truncated = true;
 }
 
-/** Which record comes first differs from query to query without anything shared: the query's id decides. */
+/** Rotation: the id of the query chooses the first record, so that threads share nothing. */
 static uint32_t rotation(const struct response *r, const struct wire_set *set)
 {
     return set->n_rrs > 1 && !r->opts->keep_order ? r->a->q.id % set->n_rrs : 0;
@@ -102,7 +102,7 @@ void response_answer(struct response *r, const struct wire_set *set)
     }
 }
 
-/** Go on with the name that stands at the end of the message, `rdata` in zone form. */
+/** Continue with the name in the last record of the message, `rdata` as it is stored. */
 static void follow(struct response *r, const uint8_t *rdata, size_t owner_off)
 {
     if (r->a->is_truncated)
@@ -211,7 +211,7 @@ static const struct zone_node *find_target(const struct response *r, const uint8
     return is_usable ? hit.node : NULL;
 }
 
-/** Most targets were fetched with their set, are in lower case and in a zone without cuts: no second look-up by name. */
+/** The node of a prefetched target in lower case, in a zone without cuts: needs no second look-up. */
 static const struct zone_node *fetched_target(const struct response *r, uint32_t index, const uint8_t *name,
                                               size_t len)
 {
@@ -224,7 +224,7 @@ static const struct zone_node *fetched_target(const struct response *r, uint32_t
     return zone_fetched_node(place, name, len);
 }
 
-/** Where the rdata of a record of the message begins. @param at where the record begins. */
+/** Offset of the rdata of a record in the message. @param at offset of the record. */
 static size_t rdata_at(const uint8_t *msg, size_t at)
 {
     while (msg[at] && msg[at] < 0xc0)
@@ -258,7 +258,7 @@ static bool node_is_new(const struct zone_node *node, const struct zone_node **s
     return true;
 }
 
-/** The set in the message and the set as it is stored are gone through together: one has the places, the other the names. */
+/** Walks the set in the message and the stored set side by side: the first has the offsets, the other the names. */
 void response_additional(struct response *r)
 {
     const struct zone_node *seen[RESPONSE_MAX_TARGETS];
@@ -275,8 +275,8 @@ void response_additional(struct response *r)
         node = node ? node : find_target(r, name);
         at = rdata_at(r->w.msg, at);
         bool is_new = node && (r->needs_glue || node_is_new(node, seen, n_seen));
-        if (is_new &&
-            !r->needs_glue) /* a referral has each target once, and needs the glue of all (RFC 9471) */
+        /* A referral has each target once, and needs the glue of all (RFC 9471). */
+        if (is_new && !r->needs_glue)
             seen[n_seen++] = node;
         if (is_new)
             put_addresses(r, name, at + name_at, node);

@@ -1,8 +1,8 @@
 /**
- * The pieces of a response, for answer/query.c, which decides which of them are wanted. Each writes whole RRsets; what does
- * not fit sets TC (answer, authority, glue that a referral needs) or is left out (additional). RFC 2181 9, RFC 9471.
+ * The parts of a response, for answer/query.c, which decides which of them to write. Each writes whole RRsets; a set that does
+ * not fit sets TC (answer, authority, glue of a referral) or is left out (additional).
  *
- * Pure. Thread: one response, one thread.
+ * Pure. Thread: one response, one thread.   Source: RFC 2181 9, RFC 9471.
  */
 #ifndef ANSWER_RESPONSE_H
 #define ANSWER_RESPONSE_H
@@ -14,7 +14,7 @@
 struct zone;
 struct zone_hit;
 
-/** Sets whose targets get address records; the rest of a very long answer goes without. */
+/** Targets that get address records at most. */
 #define RESPONSE_MAX_TARGETS 16
 
 struct response {
@@ -23,9 +23,9 @@ struct response {
     const struct answer_options *opts;
     struct wr w;
     struct wr_opt opt;
-    size_t opt_reserved;         /* octets kept free for it */
+    size_t opt_reserved;         /* octets reserved for it */
     uint8_t cookie[COOKIE_LEN];  /* of opt, when the query had one */
-    const struct name_key *name; /* looked up now: of the question, or target */
+    const struct name_key *name; /* of this look-up: the question's, or target */
     struct name_key target;      /* where a CNAME or DNAME leads */
     bool has_target;
     bool is_aa;
@@ -33,7 +33,7 @@ struct response {
     bool needs_glue;         /* targets are those of a referral */
     unsigned n_links;        /* aliases followed */
     uint16_t owner_off;      /* where `name` stands in the message */
-    struct wire_set targets; /* set whose targets get addresses, turned as it was written */
+    struct wire_set targets; /* set whose targets get addresses, rotated as it was written */
     size_t targets_at;       /* where it begins in the message */
     const struct zone *zone; /* zone of the last name */
 };
@@ -41,7 +41,7 @@ struct response {
 /** Begin: question, flags, room for OPT. @param limit octets that the response may have, at least 512. */
 void response_begin(struct response *r, struct answer *a, const struct zone_version *v,
                     const struct answer_options *opts, uint8_t *out, size_t limit);
-/** Answer from this zone. @return false: it cannot answer yet (EDE 14 is set where the registry is the reason). */
+/** Answer from this zone. @return false: the zone is not ready (EDE 14 is set). */
 bool response_use_zone(struct response *r, const struct zone *zone);
 /** Answer section: this set, rotated. */
 void response_answer(struct response *r, const struct wire_set *set);
@@ -58,8 +58,8 @@ void response_referral(struct response *r, const struct zone_hit *hit);
 /** Additional section: addresses of targets, as far as they fit. */
 void response_additional(struct response *r);
 /**
- * Begin again: no message holds the answer, and over TCP there is no larger one to ask for. A part of a set is no answer
- * (RFC 2181 9), TC would make clients ask again for ever: SERVFAIL, and EDE 0 says why.
+ * Begin again with SERVFAIL and EDE 0: the set does not fit into any message. A part of it is no answer (RFC 2181 9), and TC
+ * over TCP would make clients repeat the query for ever.
  *
  * @param limit  as for response_begin
  */

@@ -1,6 +1,6 @@
 /**
- * Names that no zone file holds: what the server says about itself (class CH), and names that never leave the host or the
- * site, for which an empty zone stands ready so that nobody asks the world.
+ * Built-in names: version and identity of the server (class CH), and the empty zones of names that must not leave the host or
+ * the site.
  *
  * Pure. Thread: any.   Source: RFC 4892 (CH), RFC 6303 (empty zones), RFC 6761 (localhost, invalid), RFC 7686 (onion).
  */
@@ -16,7 +16,7 @@ struct response;
  * Answer a question of class CH: version.bind, version.server, id.server, hostname.bind, types TXT and ANY.
  *
  * @param r  response without an answer yet                                      [in,out]
- * @return rcode: NOERROR with the text; REFUSED: another name or type, or hidden (the option is NULL).
+ * @return rcode: NOERROR with the text; REFUSED: another name or type, or the option is NULL.
  * Thread: one response, one thread.   Source: RFC 4892.
  */
 uint16_t special_chaos(struct response *r);

@@ -1,5 +1,5 @@
 #include "names/hosts.h"
-#include "names/map.h"
+#include "names/addresses.h"
 #include "base/map.h"
 #include "base/mem.h"
 #include "base/obj.h"
@@ -9,25 +9,22 @@
 #include <string.h>
 #include <sys/queue.h>
 
-#define HOSTS_MAGIC    OBJ_MAGIC('H', 'S', 'T', 'S')
-#define QUESTION_MAGIC OBJ_MAGIC('H', 'S', 'T', 'Q')
+#define HOSTS_MAGIC  OBJ_MAGIC('H', 'S', 'T', 'S')
+#define HOST_MAGIC   OBJ_MAGIC('H', 'S', 'T', 'N')
+#define LOOKUP_MAGIC OBJ_MAGIC('H', 'S', 'T', 'Q')
 
-/** Questions at once: the thread pool has other work too. */
-#define MAX_QUESTIONS 2
-/** A resolver that failed is asked again after this. */
+/** Look-ups at once: the thread pool has other work, too. */
+#define MAX_LOOKUPS 2
+/** Delay of a look-up after a failure of the resolver. */
 #define RETRY_MS 2000
 
-struct addr_list {
-    struct addr items[MAP_MAX_ADDRESSES];
-    size_t n_items;
-};
-
 struct host {
+    struct obj obj;
     TAILQ_ENTRY(host) link; /* in waiting, unless is_asked */
     int64_t due_ms;
     bool is_asked;
     struct map users; /* paths -> the map itself */
-    struct addr_list installed, found;
+    struct addresses installed, found;
     char name[];
 };
 
@@ -37,16 +34,16 @@ struct hosts {
     struct map by_name;
     TAILQ_HEAD(host_list, host) waiting; /* by due_ms */
     struct run_timer *timer;
-    TAILQ_HEAD(, question) questions;
-    unsigned n_questions;
+    TAILQ_HEAD(, lookup) lookups;
+    unsigned n_lookups;
 };
 
-/** A question under way; outlives the hosts that asked when the resolver is slow. */
-struct question {
+/** A look-up in flight; outlives the hosts when the resolver is slow. */
+struct lookup {
     struct obj obj;
-    TAILQ_ENTRY(question) link;
+    TAILQ_ENTRY(lookup) link;
     uv_getaddrinfo_t request;
-    struct hosts *hosts; /* NULL: forgotten */
+    struct hosts *hosts; /* NULL: dropped */
     char name[];
 };
 
@@ -63,15 +60,16 @@ struct hosts *hosts_new(const struct hosts_def *def)
     obj_init(&h->obj, HOSTS_MAGIC);
     h->def = *def;
     TAILQ_INIT(&h->waiting);
-    TAILQ_INIT(&h->questions);
+    TAILQ_INIT(&h->lookups);
     h->timer = run_timer_new(def->loop, on_timer, h);
     return h;
 }
 
 static void host_free(void *arg)
 {
-    struct host *host = arg;
+    struct host *host = obj_cast(arg, struct host, HOST_MAGIC);
     map_fini(&host->users, NULL);
+    obj_fini(&host->obj);
     free(host);
 }
 
@@ -79,8 +77,8 @@ void hosts_free(struct hosts *h)
 {
     if (!h)
         return;
-    struct question *q;
-    TAILQ_FOREACH (q, &h->questions, link) {
+    struct lookup *q;
+    TAILQ_FOREACH (q, &h->lookups, link) {
         q->hosts = NULL;
         uv_cancel((uv_req_t *)&q->request); /* one that runs already ends by itself */
     }
@@ -90,7 +88,7 @@ void hosts_free(struct hosts *h)
     free(h);
 }
 
-/* Put a host among the waiting ones; due times are nearly in order, so the place is near the end. */
+/* Insert a host into `waiting`; due times are nearly in order, so its place is near the end. */
 static void wait_until(struct hosts *h, struct host *host, int64_t due_ms)
 {
     struct host *before = TAILQ_LAST(&h->waiting, host_list);
@@ -104,7 +102,7 @@ static void wait_until(struct hosts *h, struct host *host, int64_t due_ms)
         TAILQ_INSERT_HEAD(&h->waiting, host, link);
 }
 
-static void read_addresses(const struct addrinfo *found, struct addr_list *out)
+static void read_addresses(const struct addrinfo *found, struct addresses *out)
 {
     out->n_items = 0;
     for (int family = 0; family < 2; family++) { /* IPv4 first */
@@ -117,19 +115,11 @@ static void read_addresses(const struct addrinfo *found, struct addr_list *out)
     }
 }
 
-static bool has(const struct addr_list *l, const struct addr *a)
-{
-    for (size_t i = 0; i < l->n_items; i++)
-        if (addr_equal(&l->items[i], a))
-            return true;
-    return false;
-}
-
 /* The same addresses, in any order: resolvers rotate. */
-static bool is_same(const struct addr_list *a, const struct addr_list *b)
+static bool is_same(const struct addresses *a, const struct addresses *b)
 {
     for (size_t i = 0; i < a->n_items; i++)
-        if (!has(b, &a->items[i]))
+        if (!addresses_contain(b, &a->items[i]))
             return false;
     return a->n_items == b->n_items;
 }
@@ -139,13 +129,13 @@ static bool is_final(int status)
     return status == 0 || status == UV_EAI_NONAME || status == UV_EAI_NODATA;
 }
 
-/* What the resolver said of a host that is still used. */
+/* Take the answer of the resolver, if the host still has users. */
 static void take_answer(struct hosts *h, const char *name, int status, const struct addrinfo *found)
 {
     struct host *host = map_get(&h->by_name, name);
     if (!host)
         return;
-    if (!host->is_asked) /* dropped and used again since the question */
+    if (!host->is_asked) /* dropped and used again since the look-up */
         TAILQ_REMOVE(&h->waiting, host, link);
     wait_until(h, host, run_now_ms() + (is_final(status) ? h->def.refresh_ms : RETRY_MS));
     if (!is_final(status))
@@ -157,11 +147,11 @@ static void take_answer(struct hosts *h, const char *name, int status, const str
 
 static void on_answer(uv_getaddrinfo_t *request, int status, struct addrinfo *found)
 {
-    struct question *q = obj_cast(request->data, struct question, QUESTION_MAGIC);
+    struct lookup *q = obj_cast(request->data, struct lookup, LOOKUP_MAGIC);
     struct hosts *h = q->hosts;
     if (h) {
-        TAILQ_REMOVE(&h->questions, q, link);
-        h->n_questions--;
+        TAILQ_REMOVE(&h->lookups, q, link);
+        h->n_lookups--;
         take_answer(h, q->name, status, found);
         ask_due(h);
     }
@@ -174,8 +164,8 @@ static void ask(struct hosts *h, struct host *host)
 {
     size_t n = strlen(host->name) + 1;
     struct addrinfo hints = {.ai_socktype = SOCK_STREAM, .ai_family = AF_UNSPEC};
-    struct question *q = mem_zalloc(sizeof *q + n);
-    obj_init(&q->obj, QUESTION_MAGIC);
+    struct lookup *q = mem_zalloc(sizeof *q + n);
+    obj_init(&q->obj, LOOKUP_MAGIC);
     q->hosts = h;
     q->request.data = q;
     memcpy(q->name, host->name, n);
@@ -186,19 +176,19 @@ static void ask(struct hosts *h, struct host *host)
         return;
     }
     host->is_asked = true;
-    TAILQ_INSERT_TAIL(&h->questions, q, link);
-    h->n_questions++;
+    TAILQ_INSERT_TAIL(&h->lookups, q, link);
+    h->n_lookups++;
 }
 
 static void ask_due(struct hosts *h)
 {
     int64_t now = run_now_ms();
     struct host *host;
-    while ((host = TAILQ_FIRST(&h->waiting)) && host->due_ms <= now && h->n_questions < MAX_QUESTIONS) {
+    while ((host = TAILQ_FIRST(&h->waiting)) && host->due_ms <= now && h->n_lookups < MAX_LOOKUPS) {
         TAILQ_REMOVE(&h->waiting, host, link);
         ask(h, host);
     }
-    if (!host || h->n_questions == MAX_QUESTIONS)
+    if (!host || h->n_lookups == MAX_LOOKUPS)
         run_timer_stop(h->timer);
     else
         run_timer_start(h->timer, (uint64_t)(host->due_ms - now), 0);
@@ -210,6 +200,7 @@ void hosts_use(struct hosts *h, const char *host, const char *path)
     if (!entry) {
         size_t n = strlen(host) + 1;
         entry = mem_zalloc(sizeof *entry + n);
+        obj_init(&entry->obj, HOST_MAGIC);
         memcpy(entry->name, host, n);
         map_set(&h->by_name, host, entry);
         wait_until(h, entry, run_now_ms());

@@ -1,6 +1,7 @@
 #include "names/packed.h"
 #include "base/mem.h"
 #include "base/obj.h"
+#include "base/path.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -16,16 +17,15 @@ struct prefix {
 struct packed {
     struct prefix *prefix;
     uint32_t hash;  /* of the whole path */
-    uint32_t len;   /* of the block as it lies here */
-    uint16_t id_at; /* where in it the id was left out; 0: nowhere */
+    uint32_t len;   /* octets of the block here */
+    uint16_t id_at; /* offset in it where the id was left out; 0: nowhere */
     char text[];    /* rest of the path, NUL, block */
 };
 
-/* Length of what a path shares with others. */
+/* Length of the prefix that a path shares with others. */
 static size_t prefix_len(const char *path)
 {
-    const char *slash = strrchr(path, '/');
-    const char *element = slash ? slash + 1 : path;
+    const char *element = path_name(path);
     const char *dash = strncmp(element, CONTAINER_ELEMENT, sizeof CONTAINER_ELEMENT - 1) == 0
                            ? strrchr(element, '-') + 1
                            : element;
@@ -42,8 +42,7 @@ static uint32_t hash_of(const char *path)
 /* The id of the container that the path names, as Hadoop forms it. @return its length; 0: it names none. */
 static size_t put_id(const char *path, struct buf *out)
 {
-    const char *slash = strrchr(path, '/');
-    const char *element = slash ? slash + 1 : path;
+    const char *element = path_name(path);
     size_t at = out->len;
     if (strncmp(element, CONTAINER_ELEMENT, sizeof CONTAINER_ELEMENT - 1) != 0)
         return 0;
@@ -253,7 +252,7 @@ struct packed *packed_put(struct packed_set *s, struct packed *take_packed)
     return old;
 }
 
-/* Empty a slot: what stands behind it and could not be found any more moves up (Knuth 6.4, algorithm R). */
+/* Empty a slot: entries behind it that would no longer be found move up (Knuth 6.4, algorithm R). */
 static void clear_slot(struct packed_set *s, uint32_t hole)
 {
     uint32_t mask = s->n_slots - 1;

@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define SHARED_NAME_MAGIC OBJ_MAGIC('S', 'H', 'N', 'M')
+
 /** An unready record, with the number of its contributors. */
 struct unready {
     uint32_t ttl_s, n_records;
@@ -14,16 +16,18 @@ struct unready {
 };
 
 struct shared_name {
+    struct obj obj;
     unsigned n_ready, n_unready;
     struct unready *unready;
 };
 
 static void name_free(void *arg)
 {
-    struct shared_name *n = arg;
+    struct shared_name *n = obj_cast(arg, struct shared_name, SHARED_NAME_MAGIC);
     for (unsigned i = 0; i < n->n_unready; i++)
         free(n->unready[i].rdata);
     free(n->unready);
+    obj_fini(&n->obj);
     free(n);
 }
 
@@ -107,6 +111,7 @@ void shared_change(struct shared_names *names, const struct zone_rr *rr, bool is
     struct shared_name *n = map_get(&names->by_name, key);
     if (!n) {
         n = mem_new(struct shared_name);
+        obj_init(&n->obj, SHARED_NAME_MAGIC);
         map_set(&names->by_name, key, n);
     }
     if (is_ready)

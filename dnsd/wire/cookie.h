@@ -1,5 +1,5 @@
 /**
- * DNS cookies in the interoperable form: a server cookie that any server holding the same secret can check.
+ * DNS cookies in the interoperable form: any server with the same secret can check a server cookie.
  *
  *     client cookie 8 | version 1 (0x01) | reserved 3 | time 4 | SipHash-2-4(all before it | client address) 8
  *
@@ -25,7 +25,7 @@ struct cookie_secrets {
     uint8_t keys[COOKIE_SECRETS_MAX][COOKIE_SECRET_LEN];
 };
 
-/** Whom a cookie is for, and when. */
+/** The client and time of a cookie. */
 struct cookie_client {
     uint8_t address[16];
     uint8_t address_len; /* 4 or 16 */
@@ -53,7 +53,7 @@ void cookie_make(const struct cookie_secrets *secrets, const struct cookie_clien
                  const uint8_t *client_cookie, uint8_t out[COOKIE_LEN]);
 
 /**
- * Check a received cookie and say what to answer with: the same one while it is young, else a fresh one.
+ * Check a received cookie and give the one to answer with: the same while it is recent, else a new one.
  *
  * @param cookie  len octets: 8 (client cookie only) or 16..40                   [borrowed]
  * @param out     cookie for the response                                        [out]

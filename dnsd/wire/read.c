@@ -5,7 +5,7 @@
 
 enum { COOKIE_CLIENT = 8, COOKIE_SHORTEST = 16, COOKIE_LONGEST = 40 };
 
-/** What is left of a message; `at` never passes `len`. */
+/** Rest of a message; `at` never passes `len`. */
 struct cursor {
     const uint8_t *msg;
     size_t len, at;
@@ -74,7 +74,7 @@ static int read_options(const uint8_t *p, size_t n, struct query *q)
     return 0;
 }
 
-/** One record after the question: stepped over, except OPT. */
+/** One record after the question: skipped, except OPT. */
 static int read_record(struct cursor *c, bool is_additional, struct query *q)
 {
     bool is_root = c->at < c->len && c->msg[c->at] == 0;
@@ -94,7 +94,7 @@ static int read_record(struct cursor *c, bool is_additional, struct query *q)
     q->edns_size = wire_get16(p + 2);
     q->edns_version = p[5];
     q->wants_dnssec = p[6] & 0x80;
-    /* What options of a later version mean is not known. */
+    /* Options of a later version have unknown meaning. */
     return q->edns_version ? 0 : read_options(p + 10, rdlen, q);
 }
 

@@ -1,6 +1,6 @@
 /**
- * Reading a query. The reader touches only octets inside the message; whatever is wrong ends as `verdict`, never as a
- * fault. Names after the question may be compressed; they are stepped over, pointers are not followed.
+ * Reading a query. The reader touches only octets inside the message and reports every error as `verdict`. Names after the
+ * question may be compressed; they are skipped, and pointers are not followed.
  *
  * Pure. Thread: any.   Source: RFC 1035 4.1, RFC 6891, RFC 7873 5.2 and 5.4, RFC 9619.
  */
@@ -16,14 +16,14 @@
 /** Octets of a message header. */
 #define WIRE_HEADER_LEN 12
 
-/** What is to be done with a message. */
+/** How to answer a message. */
 enum query_verdict {
-    QUERY_DROP,    /* shorter than a header, or a response: silence */
+    QUERY_DROP,    /* shorter than a header, or a response: no response */
     QUERY_FORMERR, /* malformed: FORMERR without more */
     QUERY_OK,
 };
 
-/** What a query says. With QUERY_DROP nothing but verdict is set; with QUERY_FORMERR id, flags and opcode are. */
+/** A query. With QUERY_DROP nothing but verdict is set; with QUERY_FORMERR id, flags and opcode are. */
 struct query {
     enum query_verdict verdict;
     uint16_t id;

@@ -1,7 +1,7 @@
 /**
  * Writing a response. The message grows section by section in the caller's buffer; an RRset is written whole or not at
- * all. Two ways exist for a set: stored wire is copied as it is when its owner is a name already in the message and its
- * rdata holds no compressible name (A, AAAA, TXT, SRV: nearly all answers); else record by record with compression.
+ * all. The stored octets of a set are copied when its owner is a name in the message and its type is not compressed (A, AAAA,
+ * TXT, SRV: nearly all answers); any other set is written record by record with compression.
  *
  * Compression keeps the question's case, since names point into the question (RFC 4343, contract of old RegistryDNS).
  *
@@ -16,7 +16,7 @@
 
 enum wr_section { WR_ANSWER, WR_AUTHORITY, WR_ADDITIONAL, WR_N_SECTIONS };
 
-/** Names whose place in the message is remembered for compression. */
+/** Names in the message that compression can point to. */
 #define WR_DICT 48
 /** Offset of the question's name: the usual owner. */
 #define WR_OWNER_QUESTION 12
@@ -54,13 +54,13 @@ const uint8_t *wire_set_record(const struct wire_set *set, uint32_t index);
 /** Octets of a record's wire before its rdata: pointer, type, class, TTL, rdlength. */
 #define WIRE_RR_HEADER 12
 
-/** What the OPT record of a response says. */
+/** The OPT record of a response. */
 struct wr_opt {
     uint16_t size;        /* UDP size announced */
     uint8_t rcode_high;   /* upper 8 bits of an extended rcode */
     bool is_dnssec;       /* DO is copied */
     int ede;              /* extended error, or DNS_EDE_NONE */
-    const char *ede_text; /* says more about it, or NULL                             [borrowed] */
+    const char *ede_text; /* extra text of it, or NULL                               [borrowed] */
     uint8_t nsid_len;
     bool has_keepalive;
     uint16_t keepalive_100ms; /* idle timeout of the connection, RFC 7828 */
@@ -89,7 +89,7 @@ int wr_rrset_at(struct wr *w, enum wr_section section, uint16_t owner_off, const
 /** As wr_rrset_at, for any owner: a wire name, compressed against what the message holds. */
 int wr_rrset(struct wr *w, enum wr_section section, const uint8_t *owner, const struct wire_set *set);
 
-/** Octets that wr_opt_put needs for this OPT, padding not counted: it only takes what is left. */
+/** Octets that wr_opt_put needs for this OPT, without padding, which uses free octets only. */
 size_t wr_opt_len(const struct wr_opt *opt);
 
 /** Append the OPT record to the additional section. @return 0; or ERR_NOSPC: unchanged. */

@@ -15,7 +15,7 @@ static size_t version_size(uint32_t n_zones)
     return sizeof(struct zone_version) + n_zones * sizeof(struct zone);
 }
 
-static void dead_add(struct zone_dead_list *list, struct zone_dead item)
+static void garbage_add(struct zone_garbage_list *list, struct zone_garbage item)
 {
     if (list->n_items == list->cap) {
         list->cap = list->cap ? list->cap * 2 : 16;
@@ -41,8 +41,8 @@ void build_retire(struct zone_build *b, void *memory, size_t size, uint64_t born
         free(memory);
         return;
     }
-    b->dead_bytes += size;
-    dead_add(&b->dead, (struct zone_dead){memory, size, born, NULL});
+    b->garbage_bytes += size;
+    garbage_add(&b->garbage, (struct zone_garbage){memory, size, born, NULL});
 }
 
 /** The page, as the build's own. */
@@ -84,7 +84,7 @@ static void add_shard_place(struct zone_build *b)
         v->shard_mask = v->shard_mask * 2 + 1;
 }
 
-/** Make one shard more, out of half of another (see shard.h). */
+/** Split one shard into two (see shard.h). */
 static void split_one(struct zone_build *b)
 {
     struct zone_version *v = b->next;
@@ -114,21 +114,21 @@ void build_grow(struct zone_build *b, uint64_t n_nodes)
         split_one(b);
 }
 
-/* What the version that is now the newest does without: readers may still have it, or none ever did. */
-static void bury(struct zoneset *set, struct zone_dead_list *dead)
+/* Collect the garbage of the newest version: readers may still use it, or it was never published. */
+static void garbage_collect(struct zoneset *set, struct zone_garbage_list *garbage)
 {
     uint64_t current = atomic_load(&set->current)->number;
-    for (size_t i = 0; i < dead->n_items; i++) {
-        struct zone_dead item = dead->items[i];
+    for (size_t i = 0; i < garbage->n_items; i++) {
+        struct zone_garbage item = garbage->items[i];
         if (item.version > current) {
             free(item.memory);
             continue;
         }
         item.version = set->newest->number;
-        dead_add(&set->waiting, item);
+        garbage_add(&set->waiting, item);
         set->waiting_bytes += item.size;
     }
-    free(dead->items);
+    free(garbage->items);
 }
 
 void build_publish(struct zone_build *b)
@@ -139,8 +139,8 @@ void build_publish(struct zone_build *b)
     build_retire(b, old, version_size(old->n_zones), old->number);
     b->made_bytes += n_pages(b->next) * sizeof *b->next->pages + version_size(b->next->n_zones);
     set->newest = b->next;
-    set->version_bytes += b->made_bytes - b->dead_bytes;
-    bury(set, &b->dead);
+    set->version_bytes += b->made_bytes - b->garbage_bytes;
+    garbage_collect(set, &b->garbage);
     zoneset_publish(set);
 }
 
@@ -151,14 +151,14 @@ bool zoneset_publish(struct zoneset *set)
     if (current == newest)
         return true;
     if (set->gate.may_publish && !set->gate.may_publish(set->gate.owner, newest)) {
-        /* What is not in it does not become ready by that. */
+        /* Records of the newer version do not make it ready. */
         atomic_store(&current->flags, atomic_load(&current->flags) & ZONE_READY ? flags : 0);
         return false;
     }
     atomic_store(&set->current, newest);
     if (set->image.memory) {
         set->image.version = newest->number;
-        dead_add(&set->waiting, set->image);
+        garbage_add(&set->waiting, set->image);
         set->waiting_bytes += set->image.size;
         set->image.memory = NULL;
     }
@@ -184,7 +184,7 @@ void build_abort(struct zone_build *b)
     }
     free(v->pages);
     free(v);
-    free(b->dead.items);
+    free(b->garbage.items);
 }
 
 size_t zoneset_reclaim(struct zoneset *set, uint64_t oldest)
@@ -194,20 +194,20 @@ size_t zoneset_reclaim(struct zoneset *set, uint64_t oldest)
 
 size_t zoneset_reclaim_some(struct zoneset *set, uint64_t oldest, size_t n_max)
 {
-    struct zone_dead_list *w = &set->waiting;
+    struct zone_garbage_list *w = &set->waiting;
     uint64_t current = atomic_load(&set->current)->number;
     size_t before = w->first;
     oldest = oldest < current ? oldest : current;
     for (; w->first < w->n_items && w->items[w->first].version <= oldest && w->first - before < n_max;
          w->first++) {
-        const struct zone_dead *item = &w->items[w->first];
+        const struct zone_garbage *item = &w->items[w->first];
         set->waiting_bytes -= item->size;
         (item->release ? item->release : free)(item->memory);
     }
     size_t n = w->first - before;
     if (w->first == w->n_items) {
         free(w->items);
-        *w = (struct zone_dead_list){NULL, 0, 0, 0};
+        *w = (struct zone_garbage_list){NULL, 0, 0, 0};
     } else if (w->first > w->n_items / 2) {
         memmove(w->items, w->items + w->first, (w->n_items - w->first) * sizeof *w->items);
         w->n_items -= w->first;

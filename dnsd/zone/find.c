@@ -56,7 +56,7 @@ static bool find_cut(const struct zone_version *v, const struct name_key *key, s
 
 static const uint8_t star[2] = {1, '*'};
 
-/** Ancestors of an existing name exist, so the closest encloser is found by halving; most often it is the name above. */
+/** Ancestors of an existing name exist, so the closest encloser is found by bisection; mostly it is the name above. */
 static void find_encloser(const struct zone_version *v, const struct name_key *key, struct zone_hit *hit)
 {
     unsigned missing = 0, there = hit->apex_label, middle = 1;

@@ -1,6 +1,6 @@
 /**
- * Looking names up in a version. zone_find() is the one door: it picks the zone and says what the zone has for the name.
- * Readers' side of zone.h: pure, nothing is written.
+ * Looking names up in a version. Every look-up goes through zone_find(): it picks the zone and finds the node of the name.
+ * The readers' side of zone.h: pure, writes nothing.
  *
  * Source: RFC 1034 4.3.2, RFC 4592 3.3 (wildcards), RFC 6672 (DNAME), RFC 8020.
  */
@@ -31,8 +31,8 @@ struct zone_hit {
     enum zone_match match;
     const struct zone *zone;      /* NULL only with ZONE_OUTSIDE */
     const struct zone_node *node; /* NULL with ZONE_OUTSIDE and ZONE_MISSING */
-    const struct zone_node
-        *encloser; /* closest encloser with WILDCARD and MISSING; NULL: the zone has no apex yet */
+    /* Closest encloser with WILDCARD and MISSING; NULL: the zone has no apex yet. */
+    const struct zone_node *encloser;
     uint8_t label; /* label of the key where node's name begins (WILDCARD: where the encloser's begins) */
     uint8_t apex_label; /* label of the key where the zone's apex begins */
 };
@@ -73,8 +73,8 @@ bool zone_node_set(const struct zone_node *node, uint16_t type, struct wire_set 
 /** The n-th RRset of a node, n from 0. As zone_node_set. */
 bool zone_node_nth_set(const struct zone_node *node, unsigned n, struct wire_set *set);
 
-/** Where a name would be, for fetching it into the cache ahead of zone_find: four steps, each after the one before has had
- *  time to arrive, run over a whole batch so that the waits overlap. */
+/** The place of a name, to fetch it into the cache ahead of zone_find: four steps, each run over a whole batch so that its
+ *  memory has arrived before the next step and the waits overlap. */
 struct zone_place {
     const struct zone *zone;        /* NULL: no zone contains the name, nothing to fetch */
     const struct zone_shard *shard; /* after step 2; NULL: it is empty */
@@ -82,7 +82,7 @@ struct zone_place {
     uint8_t apex_label; /* label of the key where the zone's apex begins */
 };
 
-/** Step 1: where the shard is written down. @param key hashed; @param place filled [out]. Thread: any. */
+/** Step 1: the pointer to the shard. @param key hashed; @param place filled [out]. Thread: any. */
 void zone_fetch_page(const struct zone_version *v, const struct name_key *key, struct zone_place *place);
 /** Step 2: the head of the shard. Thread: any. */
 void zone_fetch_shard(const struct zone_version *v, struct zone_place *place);
@@ -99,10 +99,10 @@ bool zone_fetch_node(const struct zone_place *place);
  */
 const struct zone_node *zone_fetched_node(const struct zone_place *place, const uint8_t *name, size_t len);
 
-/** Has the zone a delegation or DNAME, so that a node alone does not say what its name means? Thread: any. */
+/** Has the zone a delegation or DNAME, so that a node does not decide alone? Thread: any. Source: RFC 1034 4.3.2. */
 bool zone_has_cuts(const struct zone *zone);
 
-/** What finding a missing name looks at. */
+/** Places that a look-up of a missing name reads. */
 enum { ZONE_ABOVE, ZONE_STAR, ZONE_N_AROUND };
 /**
  * Step 1 for the name above a missing one and for the wildcard there; steps 2 to 4 follow for each.

@@ -13,7 +13,10 @@
 #include "zone/merge.h"
 #include "zone/set.h"
 
+#define IMAGE_OBJ_MAGIC OBJ_MAGIC('Z', 'I', 'M', 'G')
+
 struct zone_image {
+    struct obj obj;
     struct zone_image_memory memory;
     struct zone_image_about about;
     struct zone_version *v;
@@ -132,7 +135,7 @@ int zone_image_write(const struct zone_version *v, const struct zone_image_about
 
 /* ---- reading ---- */
 
-/* Octets of the head. @return 0: it is none. */
+/* Octets of the head. @return 0: malformed. */
 static size_t head_len(const struct image_head *h, size_t len)
 {
     size_t n = memcmp(h->magic, IMAGE_MAGIC_1, sizeof IMAGE_MAGIC_1) == 0 ? IMAGE_HEAD_1
@@ -150,7 +153,7 @@ static bool is_head(const struct image_head *h, size_t n, size_t len)
            pad8(h->n_shards * sizeof(uint32_t)) <= rest - h->zones_len;
 }
 
-/* A zone. @param left octets that there are. @return its octets; 0: it is none. */
+/* Read a zone. @param left octets available. @return its octets; 0: malformed. */
 static size_t take_zone(const uint8_t *p, size_t left, struct zone_version *v, uint16_t number)
 {
     const struct image_zone *from = (const void *)p;
@@ -255,6 +258,7 @@ struct zone_image *zone_image_read(const struct zone_image_memory *take_memory)
     v->table = zone_table_new(v);
     struct zone_image *image = mem_new(struct zone_image);
     *image = (struct zone_image){.memory = *take_memory, .v = v};
+    obj_init(&image->obj, IMAGE_OBJ_MAGIC);
     memcpy(&image->about, &h->about, head - offsetof(struct image_head, about));
     image->about.boot[sizeof image->about.boot - 1] = '\0';
     return image;
@@ -266,6 +270,7 @@ void zone_image_free(struct zone_image *image)
         return;
     version_free(image->v);
     image->memory.release(image->memory.arg, image->memory.bytes, image->memory.len);
+    obj_fini(&image->obj);
     free(image);
 }
 
@@ -290,9 +295,9 @@ void zone_image_set_serial(struct zone_image *image, unsigned zone, uint32_t ser
 
 /* ---- in a set ---- */
 
-static void release(void *image)
+static void release(void *memory)
 {
-    zone_image_free(image);
+    zone_image_free(obj_cast(memory, struct zone_image, IMAGE_OBJ_MAGIC));
 }
 
 void zoneset_use_image(struct zoneset *set, struct zone_image *take_image, unsigned flags)
@@ -301,6 +306,6 @@ void zoneset_use_image(struct zoneset *set, struct zone_image *take_image, unsig
     BUG_IF(set->has_tx || set->image.memory || !set->gate.may_publish);
     v->number = set->last_number = set->newest->number + 1;
     atomic_store(&v->flags, flags);
-    set->image = (struct zone_dead){take_image, take_image->memory.len, v->number, release};
+    set->image = (struct zone_garbage){take_image, take_image->memory.len, v->number, release};
     atomic_store(&set->current, v);
 }

@@ -1,11 +1,11 @@
 /**
- * A version as octets, and back: what a start answers from while the records it was made of are still being read.
+ * The image: a version as octets, which a start answers from while the records are still being read.
  *
  *     head 192 | zones: numbers 32, apex padded to 8 | sizes of the shards: u32 each, padded to 8 | shards, padded to 8 | sum 8
  *
- * Shards lie as they do in memory (zone/shard.h), in the order of the machine's octets: an image is read by the program that wrote it, or
- * refused. It is foreign all the same: before a reader sees it every offset, length, name and record is checked, so that whatever it
- * says, nothing outside of it is touched.
+ * Shards have their layout in memory (zone/shard.h) and the byte order of the machine: only the program that wrote an image reads
+ * it, any other refuses it. It is untrusted all the same: every offset, length, name and record is checked before the image is
+ * published, so that no content of it leads outside of it.
  *
  * The head of version 1 ends after n_records, at 88; it is still read.
  *
@@ -21,16 +21,16 @@
 
 struct zone_image;
 
-/** What an image says of itself; its writer's to choose. */
+/** Description of an image, chosen by its writer. */
 struct zone_image_about {
-    uint64_t made_ms;   /* when what it says was true; time of day */
-    uint64_t likeness;  /* of everything but the registry that it was made from */
+    uint64_t made_ms;   /* time of day at which its content was current */
+    uint64_t likeness;  /* hash of everything but the registry that it was made from */
     uint64_t n_records; /* registry records in it */
     int64_t boot_ms;    /* the same moment since the boot; 0 in version 1 */
     char boot[96];      /* that boot_ms counts in, ends with NUL; "" in version 1 */
 };
 
-/** Where octets go. */
+/** Receives octets. */
 struct zone_image_sink {
     int (*put)(void *arg, const void *bytes, size_t len); /* @return 0, or what zone_image_write ends with */
     void *arg;
@@ -45,12 +45,11 @@ struct zone_image_sink {
 int zone_image_write(const struct zone_version *v, const struct zone_image_about *about,
                      const struct zone_image_sink *sink);
 
-/** Memory of an image. */
+/** Memory of an image. release is called by zone_image_free, on the writer's thread. */
 struct zone_image_memory {
     uint8_t *bytes; /* aligned to 8 octets, may be written to */
     size_t len;
-    void (*release)(void *arg, uint8_t *bytes,
-                    size_t len); /* called by zone_image_free, on the writer's thread */
+    void (*release)(void *arg, uint8_t *bytes, size_t len);
     void *arg;
 };
 
@@ -62,17 +61,17 @@ struct zone_image_memory {
  *         caller's.   Thread: writer.   Source: ours.
  */
 struct zone_image *zone_image_read(const struct zone_image_memory *take_memory);
-/** Release. NULL is fine. Thread: writer. */
+/** Release. NULL is fine. Thread: writer. Source: ours. */
 void zone_image_free(struct zone_image *image);
-/** What it says of itself. Thread: writer. */
+/** Its description. @return borrowed. Thread: writer. Source: ours. */
 const struct zone_image_about *zone_image_about(const struct zone_image *image);
-/** The version in it: to look at. Thread: writer. */
+/** Its version, to read. @return borrowed. Thread: writer. Source: ours. */
 const struct zone_version *zone_image_version(const struct zone_image *image);
-/** Give one of its zones, and its SOA, another serial; before zoneset_use_image. Thread: writer. */
+/** Set the serial of one of its zones, and of its SOA; before zoneset_use_image. Thread: writer. Source: ours. */
 void zone_image_set_serial(struct zone_image *image, unsigned zone, uint32_t serial);
 
 /**
- * Let readers see an image from now on, until the gate of the set, which there is, lets them see a version.
+ * Publish an image until the gate of the set permits a version. The set must have a gate.
  *
  * @param take_image  goes to the set                                            [taken]
  * @param flags       ZONE_* of it; those of newer versions follow

@@ -2,7 +2,7 @@
 #include "zone/merge.h"
 #include "wire/rdata.h"
 
-/* Every record of a set: its head, and rdata that those who read it need not look at twice. */
+/* Check every record of a set: its head, and its rdata, which readers do not check again. */
 static bool check_records(const struct zone_rrset *set)
 {
     const uint8_t *p = set->wire;
@@ -22,7 +22,7 @@ static bool check_records(const struct zone_rrset *set)
     return set_n_rrs(set) && !left;
 }
 
-/* One set. @param left octets that there are. @return its octets; 0: it is none. */
+/* Check a set. @param left octets available. @return its octets; 0: malformed. */
 static size_t check_set(const struct zone_rrset *set, size_t left)
 {
     if (left < sizeof *set || set->len > left - sizeof *set)
@@ -43,7 +43,7 @@ static bool check_name(const struct zone_node *n, const struct zone *z)
     return at == n->rel_len && at + z->apex_len <= NAME_MAX_LEN;
 }
 
-/* One node. @param left octets that there are. @return its octets; 0: it is none. */
+/* Check a node. @param left octets available. @return its octets; 0: malformed. */
 static size_t check_node(const struct zone_node *n, size_t left, const struct zone_version *v)
 {
     if (left < sizeof *n || n->size > left || n->size % 4 || n->size < sizeof *n + pad4(n->rel_len) ||
@@ -59,7 +59,7 @@ static size_t check_node(const struct zone_node *n, size_t left, const struct zo
     return n->flags == node_flags(n, !n->rel_len) ? n->size : 0;
 }
 
-/* Each node is found by its own slot, and there is no other: then every slot leads to a node, and searches end. */
+/* Each node has its slot and there is no other slot: then every slot leads to a node, and searches end. */
 static bool check_slots(const struct zone_shard *s)
 {
     uint32_t n_used = 0;

@@ -1,4 +1,4 @@
-/** Layout of an image: image.c writes it and takes it in, image_check.c looks at it before. For the files of this folder. Source: ours. */
+/** Layout of an image: image.c writes and reads it, image_check.c checks it. For the files of this folder. Source: ours. */
 #ifndef ZONE_IMAGE_PRIV_H
 #define ZONE_IMAGE_PRIV_H
 
@@ -10,7 +10,7 @@
 #define IMAGE_MAGIC "bobbin zone image 2\n"
 /** Its head ends before about.boot_ms. */
 #define IMAGE_MAGIC_1 "bobbin zone image 1\n"
-/** As the machine that wrote it has it. */
+/** In the byte order of the machine that wrote it. */
 #define IMAGE_ORDER 0x01020304u
 
 struct image_head {
@@ -36,12 +36,12 @@ static inline size_t pad8(size_t n)
 /** A shard in an image, and what it must agree with. */
 struct image_shard {
     const struct zone_shard *shard;
-    size_t size;                  /* what there is of it */
+    size_t size;                  /* octets available */
     const struct zone_version *v; /* with zones, seed and number of shards */
     uint32_t index;
 };
 
-/** May readers see this shard? @return the number of its nodes; 0: no. */
+/** Is the shard well-formed? @return the number of its nodes; 0: no. Thread: writer. Source: ours. */
 uint64_t image_shard_check(const struct image_shard *s);
 
 #endif

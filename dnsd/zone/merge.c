@@ -7,7 +7,7 @@
 #include "base/obj.h"
 #include "wire/rdata.h"
 
-enum { SOA_NUMBERS_LEN = 20, LARGE_SET = 64 /* records from which cutting beats merging */ };
+enum { SOA_NUMBERS_LEN = 20, LARGE_SET = 64 /* records from which splicing is cheaper than merging */ };
 
 /** A record of the set that is being made. */
 struct record {
@@ -136,7 +136,7 @@ static bool same_soa(const struct record *a, const struct record *b)
            !memcmp(a->rdata + names + 4, b->rdata + names + 4, SOA_NUMBERS_LEN - 4);
 }
 
-/** The last SOA added replaces the one that is there; only that one can be removed. */
+/** The last SOA added replaces the stored one; only the stored one can be removed. */
 static struct record_list merge_soa(const struct record_list *old, struct zone_edit **edits, size_t n_edits,
                                     struct node_outcome *o)
 {
@@ -206,21 +206,21 @@ static uint32_t put_set(struct buf *out, uint16_t type, const struct record_list
     return ttl_s;
 }
 
-static void tell(const struct node_change *c, bool is_gain, struct zone_rr set, const struct record *r)
+static void notify(const struct node_change *c, bool is_gain, struct zone_rr set, const struct record *r)
 {
     set.rdata = r->rdata;
     set.rdlen = r->rdlen;
     c->watcher->change(c->watcher->owner, c->zone, is_gain, &set);
 }
 
-/** What readers see of a set that is being merged. */
+/** A set as readers see it, before or after a merge. */
 struct seen {
     const struct record_list *list;
     uint32_t ttl_s;
 };
 
-/** Tell the watcher what readers lose and gain: with another TTL the whole set, else what is in one list only. */
-static void tell_changes(const struct node_change *c, uint16_t type, struct seen before, struct seen after)
+/** Notify the watcher of records that readers lose and gain: with another TTL the whole set, else those in one list only. */
+static void notify_changes(const struct node_change *c, uint16_t type, struct seen before, struct seen after)
 {
     struct zone_rr lost = {.owner = c->name, .type = type, .ttl_s = before.ttl_s};
     struct zone_rr gained = {.owner = c->name, .type = type, .ttl_s = after.ttl_s};
@@ -232,9 +232,9 @@ static void tell_changes(const struct node_change *c, uint16_t type, struct seen
             order = compare_rdata(b->rdata, b->rdlen, a->rdata, a->rdlen);
         bool is_kept = order == 0 && before.ttl_s == after.ttl_s;
         if (order <= 0 && !is_kept)
-            tell(c, false, lost, b);
+            notify(c, false, lost, b);
         if (order >= 0 && !is_kept)
-            tell(c, true, gained, a);
+            notify(c, true, gained, a);
         i += order <= 0;
         k += order >= 0;
     }
@@ -261,8 +261,8 @@ static size_t find_record(const struct zone_rrset *set, size_t rdlen, const uint
 }
 
 /**
- * Can the edits be cut into a large address set as it lies? They can when each is about a record of its own, and
- * neither counts nor TTLs are needed before or after.
+ * Can the edits be spliced into a large set of equal records? They can when each edits a record of its own, and neither
+ * counts nor TTLs are needed before or after.
  */
 static bool can_splice(const struct zone_rrset *old, struct zone_edit *const *edits, size_t n_edits)
 {
@@ -282,7 +282,7 @@ static bool can_splice(const struct zone_rrset *old, struct zone_edit *const *ed
     return n > 0;
 }
 
-/** Copy a large set but for the records that come and go: a component's set with one instance more costs one copy. */
+/** Splice: copy a large set without the removed records and with the added ones. One instance more costs one copy. */
 static void splice_set(const struct node_change *c, const struct zone_rrset *old,
                        struct zone_edit *const *edits, size_t n_edits, struct buf *out,
                        struct node_outcome *o)
@@ -303,7 +303,7 @@ static void splice_set(const struct node_change *c, const struct zone_rrset *old
         if (!is_found)
             put_record(out, type, ttl_s, &r);
         if (c->watcher->change)
-            tell(c, !is_found, (struct zone_rr){.owner = c->name, .type = type, .ttl_s = ttl_s}, &r);
+            notify(c, !is_found, (struct zone_rr){.owner = c->name, .type = type, .ttl_s = ttl_s}, &r);
         o->n_added += !is_found;
         o->n_removed += is_found;
     }
@@ -332,7 +332,7 @@ static void merge_set(const struct node_change *c, const struct zone_rrset *old,
         o->is_visible |= !old || ttl_s != old_ttl_s;
     }
     if (c->watcher->change && type != DNS_SOA)
-        tell_changes(c, type, (struct seen){&before, old_ttl_s}, (struct seen){&after, ttl_s});
+        notify_changes(c, type, (struct seen){&before, old_ttl_s}, (struct seen){&after, ttl_s});
     free(before.records);
     free(after.records);
 }
@@ -345,7 +345,7 @@ static size_t same_type(struct zone_edit *const *edits, size_t n)
     return i;
 }
 
-/** Sets of a node stand in the order of their types. */
+/** Sets of a node are sorted by type. */
 static void merge_sets(const struct node_change *c, struct buf *out, struct node_outcome *o)
 {
     const struct zone_rrset *set = c->old ? node_first_set(c->old) : NULL;

@@ -1,5 +1,5 @@
 /**
- * One node and the changes to it give the next node. For the files of this folder.
+ * Merging the edits of a name into its node, which gives the next node. For the files of this folder.
  *
  * Pure. Thread: writer.   Source: RFC 2181 5 (sets, equal TTLs), RFC 1035 3.3.13 (one SOA).
  */
@@ -9,7 +9,7 @@
 #include "base/buf.h"
 #include "zone/shard.h"
 
-/** One zone_tx_add or zone_tx_remove. */
+/** An edit: one zone_tx_add or zone_tx_remove. */
 struct zone_edit {
     struct zone_edit *next;
     uint32_t sequence; /* order of the calls */
@@ -19,12 +19,12 @@ struct zone_edit {
     uint8_t rdata[];
 };
 
-/** What is to happen to a node. */
+/** The change of a node. */
 struct node_change {
     const struct zone_node *old; /* or NULL                                      [borrowed] */
     struct zone_edit **edits;    /* sorted by node_sort_edits                      [borrowed] */
     size_t n_edits;
-    int64_t more_children; /* nodes below that came minus those that went */
+    int64_t more_children; /* nodes below added minus those deleted */
     uint32_t hash;
     uint16_t zone;
     uint8_t rel_len;
@@ -33,11 +33,11 @@ struct node_change {
     const struct zone_watcher *watcher;
 };
 
-/** What did happen. */
+/** The result of a merge. */
 struct node_outcome {
     uint64_t n_added, n_removed, n_missing;
-    bool is_visible; /* readers see a difference */
-    bool is_changed; /* so do we: counts, children */
+    bool is_visible; /* its records differ for readers */
+    bool is_changed; /* it differs at all: counts and children, too */
 };
 
 /** Sort edits by type, rdata and sequence. */
@@ -53,7 +53,7 @@ void node_merge(const struct node_change *change, struct buf *out, struct node_o
 
 /** Flags that a node has by its sets. @param n borrowed. */
 uint8_t node_flags(const struct zone_node *n, bool is_apex);
-/** Write a serial into the SOA of a node, if it has one. @param n nobody reads it yet [in,out] */
+/** Write a serial into the SOA of a node, if it has one. @param n not published yet [in,out] */
 void node_put_serial(struct zone_node *n, uint32_t serial);
 
 #endif

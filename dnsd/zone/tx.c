@@ -1,6 +1,6 @@
 /*
  * A transaction collects edits by name (touches). Applying them goes through three steps:
- *   1 names, deepest first: merge each with its node; a node that comes or goes touches its parent,
+ *   1 names, deepest first: merge each with its node; a node that is added or deleted touches its parent,
  *     a visible change touches the apex of its zone (serial);
  *   2 shards are split until they are small enough for the new number of nodes;
  *   3 each shard with changed nodes is made anew.
@@ -21,7 +21,7 @@ enum {
     FLUSH_EDITS = 65536,
     TTL_MAX_S = 0x7fffffff,
     CACHE_LINE = 64,
-    FETCHED_TOUCHES = 32, /* of more, the first would be gone again */
+    FETCHED_TOUCHES = 32, /* more would evict the first */
     FETCHED_BYTES = 3072, /* what most shards have */
 };
 
@@ -35,7 +35,7 @@ struct zone_touch {
     uint8_t len, rel_len, n_labels;
     bool is_changed;
     int64_t more_children;
-    const struct zone_node *made; /* NULL: the node goes */
+    const struct zone_node *made; /* NULL: the node is deleted */
     const uint8_t *name;          /* whole name, lower case */
 };
 
@@ -102,7 +102,7 @@ static void grow_buckets(struct zone_tx *tx)
     tx->bucket_mask = mask;
 }
 
-/** The commit will read the whole shard of a name: let it come while the next record is made ready. */
+/** Prefetch the shard of a name, which the commit reads whole, while the next edit is prepared. */
 static void fetch_shard(const struct zone_tx *tx, uint32_t hash)
 {
     const struct zone_version *v = tx->build.next;
@@ -148,7 +148,7 @@ static struct zone_touch *touch_name(struct zone_tx *tx, const struct zone *z, c
     return touch_get(tx, z, &key);
 }
 
-/** Readers will see a difference in this zone: once a version its serial moves. */
+/** The zone differs for readers: raise its serial, once a version. */
 static void mark_changed(struct zone_tx *tx, struct zone *z)
 {
     if (z->changed_in == tx->build.next->number)
@@ -164,7 +164,7 @@ static int64_t cuts_of(const struct zone_node *n)
     return n && n->flags & (NODE_CUT | NODE_DNAME);
 }
 
-/** Account for a merged node in its zone, and tell its parent when it came or went. */
+/** Account for a merged node in its zone, and touch its parent when it was added or deleted. */
 static void settle_node(struct zone_tx *tx, struct zone *z, const struct zone_touch *t,
                         const struct zone_node *old)
 {

@@ -106,7 +106,7 @@ int zoneset_zone_of(const struct zoneset *set, const uint8_t *name)
     return hit.zone ? hit.zone->number : ERR_NOTFOUND;
 }
 
-/** Publish a version in which a zone has come or gone. */
+/** Publish a version with a zone more or less. */
 static void publish_zones(struct zone_build *b, const struct zone_version *now)
 {
     struct zone_table *table = zone_table_new(b->next);
@@ -116,7 +116,7 @@ static void publish_zones(struct zone_build *b, const struct zone_version *now)
     build_publish(b);
 }
 
-/** A retired zone of this apex comes back. @return its number; or ERR_NOTFOUND. */
+/** Revive a retired zone of this apex. @return its number; or ERR_NOTFOUND. */
 static int revive(struct zoneset *set, const uint8_t *apex, enum zone_kind kind, uint32_t serial)
 {
     const struct zone_version *now = set->newest;

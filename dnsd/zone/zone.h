@@ -1,15 +1,15 @@
 /**
- * Zones: what dnsd answers from.
+ * Zones: the names and records that dnsd answers from.
  *
- * A *zone set* holds every zone of the process (registry zone, reverse zones, master files). Its content at
- * one moment is an immutable *version*; readers take the current version and never wait, one writer makes the next one:
+ * A *zone set* holds every zone of the process (registry zone, reverse zones, master files). Its content is an immutable
+ * *version*: readers take the current version and never wait, one writer makes the next one:
  *
  *     struct zone_tx *tx = zone_tx_begin(set);
- *     zone_tx_remove(tx, ZONE_BY_NAME, &old_rr);        differences of two wanted sets
+ *     zone_tx_remove(tx, ZONE_BY_NAME, &old_rr);        edits: the difference of two wanted sets
  *     zone_tx_add(tx, ZONE_BY_NAME, &new_rr);
  *     struct zone_commit done;
  *     zone_tx_commit(tx, ZONE_READY, &done);            readers see all of it or nothing
- *     zoneset_reclaim(set, net_oldest_version(net));    memory that no reader can see any more
+ *     zoneset_reclaim(set, net_oldest_version(net));    memory that no reader can reach any more
  *
  * A version is an array of shards, each one block of memory with some SHARD_NODES names (zone/shard.h draws it). A commit
  * makes new shards for the names it touched and shares the others, so its cost follows the change, not the zone.
@@ -18,11 +18,10 @@
  * lowest it was added with; the TTL of a set is the lowest of its records (RFC 2181 5.2). Names that only have names
  * below them (empty non-terminals) exist and are answered NODATA (RFC 4592 2.2.2).
  *
- * A gate, when there is one, decides whether readers see a new version: while it says no they stay at the one they had, and the
- * writer goes on from the newest one.
+ * A gate may hold a new version back: readers stay at the current version, and the writer continues from the newest one.
  *
- * The serial of a zone rises by one with each commit that changes what the zone says; the SOA record that the caller
- * adds (and may replace by adding another) is given that serial, whatever it carries.
+ * The serial of a zone rises by one with each commit that changes the zone's records. It replaces the serial of the SOA
+ * record that the caller adds (and may replace by adding another).
  *
  * Thread: everything named zone_tx_* and zoneset_* belongs to one writer thread, except zoneset_current. Versions are
  * read by any thread that holds an epoch (net/epoch.h), or by the writer until it reclaims.
@@ -41,12 +40,12 @@ struct zoneset;
 struct zone_version;
 struct zone_tx;
 
-/** What a zone is for. REGISTRY and REVERSE are dynamic: SERVFAIL until the version is ZONE_READY. */
+/** Kind of a zone. REGISTRY and REVERSE are dynamic: SERVFAIL until the version is ZONE_READY. */
 enum zone_kind {
     ZONE_REGISTRY,
     ZONE_REVERSE,
     ZONE_FILE,
-    ZONE_GONE, /* retired: no name is in it; its number is used again when its apex comes back */
+    ZONE_GONE, /* retired, without names; its number is used again when its apex is added again */
 };
 
 /** Flags of a version, given at commit. */
@@ -68,16 +67,16 @@ struct zone_rr {
 };
 
 /**
- * Told of every record that readers gain or lose, SOAs excepted: what an IXFR journal is made of. A changed TTL is a loss of
- * all records of the set and a gain of all. Called on the writer's thread while records are added and at commit; what
- * was told of a transaction that is aborted did not happen. `rr` is valid during the call; no zone function may be called.
+ * Notified of every record that readers gain or lose, SOAs excepted: the input of an IXFR journal. A changed TTL is a loss of
+ * all records of the set and a gain of all. Called on the writer's thread while records are added and at commit; calls of a
+ * transaction that is aborted are void. `rr` is valid during the call; no zone function may be called.
  */
 struct zone_watcher {
-    void (*change)(void *owner, unsigned zone, bool is_gain, const struct zone_rr *rr); /* NULL: nobody */
+    void (*change)(void *owner, unsigned zone, bool is_gain, const struct zone_rr *rr); /* NULL: no watcher */
     void *owner;
 };
 
-/** Asked with each new version, and by zoneset_publish: may readers see it? All zero: they may. The call changes nothing. */
+/** Asked with each new version, and by zoneset_publish: may it be published? All zero: always. The call changes nothing. */
 struct zone_gate {
     bool (*may_publish)(void *owner, const struct zone_version *next);
     void *owner;
@@ -118,14 +117,14 @@ int zoneset_zone(const struct zoneset *set, const uint8_t *apex);
 int zoneset_zone_of(const struct zoneset *set, const uint8_t *name);
 
 /**
- * Take a zone away: its names belong to the zone above from now on, or to none. No transaction may be open.
+ * Remove a zone: its names belong to the zone above from now on, or to none. No transaction may be open.
  *
  * @param zone  number of a zone whose records were all removed
  * Thread: writer.   Source: ours.
  */
 void zoneset_retire_zone(struct zoneset *set, int zone);
 
-/** Begin a transaction. One at a time. End it with zone_tx_commit or zone_tx_abort. Thread: writer. */
+/** Begin a transaction, one at a time. @return end it with zone_tx_commit or zone_tx_abort. Thread: writer. Source: ours. */
 struct zone_tx *zone_tx_begin(struct zoneset *set);
 
 /**
@@ -140,8 +139,8 @@ struct zone_tx *zone_tx_begin(struct zoneset *set);
 int zone_tx_add(struct zone_tx *tx, int zone, const struct zone_rr *rr);
 
 /**
- * Take one contribution of a record away; with the last one the record goes. `ttl_s` is not looked at. A record that is
- * not there is counted in zone_commit.n_missing. Results and thread as zone_tx_add.
+ * Remove one contribution of a record; the record is deleted with the last one. `ttl_s` is ignored. A record that does not
+ * exist is counted in zone_commit.n_missing. Results, thread and source as zone_tx_add.
  */
 int zone_tx_remove(struct zone_tx *tx, int zone, const struct zone_rr *rr);
 
@@ -149,14 +148,14 @@ int zone_tx_remove(struct zone_tx *tx, int zone, const struct zone_rr *rr);
  *  Source: ours. */
 void zone_tx_raise_serial(struct zone_tx *tx, int zone, uint32_t serial);
 
-/** Records given since the transaction began, or since zone_tx_apply. Thread: that of the transaction. */
+/** Edits since the transaction began, or since zone_tx_apply. Thread: that of the transaction. Source: ours. */
 uint32_t zone_tx_n_edits(const struct zone_tx *tx);
-/** Records from which on zone_tx_apply is worth its cost; a transaction applies by itself what is far above. */
+/** Edits that make zone_tx_apply worth its cost; a transaction applies far larger numbers by itself. */
 #define ZONE_TX_PART 32768
 
 /**
- * Work what was given into the version that is being made; zone_tx_commit has only the rest to do then. The transaction is
- * the thread's that calls this until it returns; readers, zoneset_current and zoneset_reclaim may go on beside it.
+ * Apply the edits to the version under construction, so that zone_tx_commit has only the rest to do. The transaction belongs
+ * to the calling thread until this returns; readers, zoneset_current and zoneset_reclaim may run concurrently.
  *
  * Thread: any one, handed over by the writer and back to it.   Source: ours.
  */
@@ -166,50 +165,51 @@ void zone_tx_apply(struct zone_tx *tx);
 struct zone_commit {
     uint64_t version;   /* number of the version that is the newest now */
     uint32_t n_zones;   /* zones whose content, and so serial, changed */
-    uint64_t n_added;   /* records that are new to readers */
-    uint64_t n_removed; /* records that readers no longer see */
-    uint64_t n_missing; /* removals of records that were not there: a bug of the caller, harmless here */
+    uint64_t n_added;   /* records that readers gain */
+    uint64_t n_removed; /* records that readers lose */
+    uint64_t n_missing; /* removals of records that did not exist: a bug of the caller, without effect */
 };
 
 /**
  * Publish everything since zone_tx_begin as one new version, and end the transaction. When nothing changed, neither
- * records, counts nor flags, no version is made. A version that the gate holds back gives its flags to the one that readers stay
- * at; that one does not become ready by it.
+ * records, counts nor flags, no version is made. A version that the gate holds back gives its flags to the current one,
+ * but does not make it ready.
  *
  * @param flags  ZONE_READY, ZONE_STALE or 0: of the new version
  * @param done   filled; may be NULL                                             [out]
- * @return nothing can fail.   Thread: writer.   Source: RFC 1982, ours.
+ * Cannot fail.   Thread: writer.   Source: RFC 1982, ours.
  */
 void zone_tx_commit(struct zone_tx *tx, unsigned flags, struct zone_commit *done);
 
-/** Forget everything since zone_tx_begin, and end the transaction. Thread: writer. */
+/** Discard everything since zone_tx_begin, and end the transaction. Thread: writer. Source: ours. */
 void zone_tx_abort(struct zone_tx *tx);
 
-/** The version that readers see. Thread: any that holds an epoch, see net/epoch.h; the writer at any time until it reclaims. */
+/** The published version. Thread: any that holds an epoch, see net/epoch.h; the writer at any time until it reclaims. Source:
+ *  ours. */
 const struct zone_version *zoneset_current(const struct zoneset *set);
-/** The version that the writer made last: the current one, unless the gate holds readers back. Thread: writer. */
+/** The version made last: the current one, unless the gate holds it back. Thread: writer. Source: ours. */
 const struct zone_version *zoneset_newest(const struct zoneset *set);
 
-/** Ask this gate from now on, about new versions. @param gate copied; its owner lives on. Thread: writer. Source: ours. */
+/** Set the gate of new versions. @param gate copied; its owner lives on. Thread: writer. Source: ours. */
 void zoneset_gate(struct zoneset *set, const struct zone_gate *gate);
-/** Ask the gate again. @return whether readers see the newest version now. Thread: writer. Source: ours. */
+/** Publish the newest version if the gate permits it. @return whether it is the current one now. Thread: writer. Source: ours. */
 bool zoneset_publish(struct zoneset *set);
-/** Does the gate keep readers at an older version than the newest? Thread: writer. Source: ours. */
+/** Is the current version older than the newest? Thread: writer. Source: ours. */
 bool zoneset_is_frozen(const struct zoneset *set);
 
 /**
- * Release what only versions older than `oldest` use.
+ * Release the memory that only versions older than `oldest` use.
  *
  * @param oldest  number of the oldest version that a reader may hold (epoch_oldest); UINT64_MAX: there is no reader. The current
  *                version stays in any case
  * @return objects released.   Thread: writer.   Source: ours.
  */
 size_t zoneset_reclaim(struct zoneset *set, uint64_t oldest);
-/** As zoneset_reclaim, at most n_max objects: after a large change there are thousands. @return objects released; n_max: there may
+/** As zoneset_reclaim, at most n_max objects, because a large change leaves thousands. @return objects released; n_max: there may
  *  be more. Thread: writer. Source: ours. */
 size_t zoneset_reclaim_some(struct zoneset *set, uint64_t oldest, size_t n_max);
 
-/** Memory of the set: the newest version's shards, and what waits for zoneset_reclaim. Thread: writer. */
+/** Memory of the set: of the newest version, and of garbage that waits for zoneset_reclaim. Thread: writer. Source: ours. */
 struct zoneset_memory {
     size_t version_bytes, waiting_bytes;
     size_t n_shards;
@@ -221,7 +221,7 @@ uint64_t zone_version_number(const struct zone_version *v);
 /** ZONE_* flags of a version. Thread: any. */
 unsigned zone_version_flags(const struct zone_version *v);
 
-/** What a version says about one zone. */
+/** One zone of a version. */
 struct zone_info {
     const uint8_t *apex; /* lower case wire name                                 [borrowed from the set] */
     enum zone_kind kind;
@@ -256,7 +256,7 @@ int zone_dump(const struct zone_version *v, unsigned zone, const struct zone_vis
  * As zone_dump, some names at a time: call until *cursor is ZONE_DUMP_END, keeping the version.
  *
  * @param cursor  0 at first                                                     [in,out]
- * @return 0; or what the visitor stopped with: go on with nothing then.   Thread: as zone_dump.   Source: ours.
+ * @return 0; or what the visitor stopped with: do not continue then.   Thread: as zone_dump.   Source: ours.
  */
 #define ZONE_DUMP_END UINT64_MAX
 int zone_dump_part(const struct zone_version *v, unsigned zone, uint64_t *cursor,

@@ -469,7 +469,7 @@ static void note_change(void *owner, unsigned zone, bool is_gain, const struct z
             dns_type_text(rr->type, type), rr->rdata[3]);
 }
 
-static void a_watcher_learns_what_readers_see(void **state)
+static void a_watcher_is_notified_of_what_readers_see(void **state)
 {
     (void)state;
     char changes[2000] = "";
@@ -615,7 +615,7 @@ int main(void)
         CASE(bad_records_are_refused),
         CASE(many_names_in_one_transaction),
         CASE(aborting_a_large_transaction),
-        CASE(a_watcher_learns_what_readers_see),
+        CASE(a_watcher_is_notified_of_what_readers_see),
         CASE(any_history_ends_in_the_right_zone),
         CASE(a_large_set_follows_its_members),
     };
