@@ -190,7 +190,7 @@ static void on_written(uv_write_t *req, int status)
         lose(c, "cannot write to", uv_strerror(status));
 }
 
-/* What the socket takes right now, as a rule all of it: no job, no copy, no turn of the loop. */
+/* What the socket takes right now, as a rule all of it: no request, no copy, no turn of the loop. */
 static void write_now(struct zkc *c, struct buf *out)
 {
     uv_buf_t piece = uv_buf_init(out->bytes, (unsigned)out->len);

@@ -23,7 +23,7 @@ enum zkf_phase { ZKF_DOWN, ZKF_MISSING, ZKF_READING, ZKF_LIVE, ZKF_CLOSED };
 struct zkf {
     struct obj obj;
     struct zks *session;
-    struct zkreads jobs;
+    struct zkreads reads;
     enum zkf_phase phase;
     char *root;
     const struct store_follow_ops *ops;
@@ -74,7 +74,7 @@ static void add_gone(struct zkf *f, const char *path)
 /* A stat that was asked for alone; data that are on their way bring their own. */
 static void emit_stat(struct zkf *f, const char *path, const struct store_stat *stat)
 {
-    if (!zkreads_awaits_data(&f->jobs, path) && !zko_is_noticed(&f->own, path))
+    if (!zkreads_awaits_data(&f->reads, path) && !zko_is_noticed(&f->own, path))
         emit_node(f, path, stat, NULL, 0);
 }
 
@@ -98,7 +98,7 @@ static bool is_root(const char *path)
 
 static void forget_work(struct zkf *f)
 {
-    zkreads_clear(&f->jobs);
+    zkreads_clear(&f->reads);
     zko_clear(&f->own);
     map_fini(&f->known, NULL);
     map_fini(&f->dirty, NULL);
@@ -110,7 +110,7 @@ static void read_root(struct zkf *f)
 {
     f->phase = ZKF_READING;
     f->is_begun = false;
-    zkreads_add(&f->jobs, ZKREAD_DATA, "/", true);
+    zkreads_add(&f->reads, ZKREAD_DATA, "/", true);
 }
 
 static void start_reading(struct zkf *f)
@@ -128,7 +128,7 @@ static void add_mark(struct zkf *f)
     f->is_mark_out = true;
     f->is_mark_wanted = false;
     f->mark_floor = f->seen_zxid;
-    zkreads_add(&f->jobs, ZKREAD_MARK, "/", false);
+    zkreads_add(&f->reads, ZKREAD_MARK, "/", false);
 }
 
 static void lose_root(struct zkf *f)
@@ -167,10 +167,10 @@ static void add_children(struct zkf *f, const char *path, const struct store_sta
         return;
     map_set(&f->known, path, stat->n_children > 0 ? &is_delivered : &is_listed);
     if (stat->n_children > 0)
-        zkreads_add(&f->jobs, ZKREAD_CHILDREN, path, true);
+        zkreads_add(&f->reads, ZKREAD_CHILDREN, path, true);
 }
 
-static void got_data(struct zkf *f, const struct zkread *job, struct zkw_in body)
+static void got_data(struct zkf *f, const struct zkread *read, struct zkw_in body)
 {
     struct zkw_bytes bytes = zkw_get_bytes(&body);
     struct store_stat stat;
@@ -181,12 +181,12 @@ static void got_data(struct zkf *f, const struct zkread *job, struct zkw_in body
     }
     if (f->phase == ZKF_READING && !f->is_begun)
         begin(f, &stat);
-    emit_node(f, job->path, &stat, bytes.at ? bytes.at : "", bytes.len);
-    if (job->is_of_full_read)
-        add_children(f, job->path, &stat);
+    emit_node(f, read->path, &stat, bytes.at ? bytes.at : "", bytes.len);
+    if (read->is_of_full_read)
+        add_children(f, read->path, &stat);
 }
 
-static void got_stat(struct zkf *f, const struct zkread *job, struct zkw_in body)
+static void got_stat(struct zkf *f, const struct zkread *read, struct zkw_in body)
 {
     struct store_stat stat;
     zkw_get_stat(&body, &stat);
@@ -194,19 +194,19 @@ static void got_stat(struct zkf *f, const struct zkread *job, struct zkw_in body
         zks_abandon(f->session, "its answer to exists is malformed");
         return;
     }
-    if (job->kind == ZKREAD_STAT) {
-        emit_stat(f, job->path, &stat);
+    if (read->kind == ZKREAD_STAT) {
+        emit_stat(f, read->path, &stat);
         return;
     }
     stat.data_len = 0;
     if (f->phase == ZKF_READING && !f->is_begun)
         begin(f, &stat);
-    emit_node(f, job->path, &stat, "", 0);
-    if (job->is_of_full_read)
-        add_children(f, job->path, &stat);
+    emit_node(f, read->path, &stat, "", 0);
+    if (read->is_of_full_read)
+        add_children(f, read->path, &stat);
 }
 
-static void got_children(struct zkf *f, const struct zkread *job, struct zkw_in body)
+static void got_children(struct zkf *f, const struct zkread *read, struct zkw_in body)
 {
     int32_t n = zkw_get_i32(&body);
     struct zkw_in names = body;
@@ -219,11 +219,11 @@ static void got_children(struct zkf *f, const struct zkread *job, struct zkw_in 
         zks_abandon(f->session, "its answer to getChildren2 is malformed");
         return;
     }
-    emit_stat(f, job->path, &stat);
+    emit_stat(f, read->path, &stat);
     if (f->phase != ZKF_READING)
         return;
-    map_set(&f->known, job->path, &is_listed);
-    zkreads_add_listing(&f->jobs, job->path, names, n);
+    map_set(&f->known, read->path, &is_listed);
+    zkreads_add_listing(&f->reads, read->path, names, n);
 }
 
 /* The tree that was followed is no longer there, or another one, or one has come. @return whether that is so. */
@@ -250,7 +250,7 @@ static void got_mark(struct zkf *f, const struct zks_reply *reply)
     f->is_mark_out = false;
     if (is_other_tree(f, reply))
         return;
-    bool is_quiet = zkreads_is_idle(&f->jobs) && !f->has_news;
+    bool is_quiet = zkreads_is_idle(&f->reads) && !f->has_news;
     int64_t zxid = is_quiet ? reply->zxid : f->mark_floor;
     if (zxid > zko_floor(&f->own))
         zxid = zko_floor(&f->own); /* the rest is emitted when the write's reply is here */
@@ -268,23 +268,23 @@ static void got_mark(struct zkf *f, const struct zks_reply *reply)
 }
 
 /* The node is not there, or may not be read. */
-static void got_refusal(struct zkf *f, const struct zkread *job, const struct zks_reply *reply)
+static void got_refusal(struct zkf *f, const struct zkread *read, const struct zks_reply *reply)
 {
-    if (reply->err == ZKW_NO_NODE && is_root(job->path)) {
+    if (reply->err == ZKW_NO_NODE && is_root(read->path)) {
         lose_root(f);
     } else if (reply->err == ZKW_NO_NODE) {
-        f->ops->gone(f->arg, job->path, reply->zxid);
-    } else if (job->kind == ZKREAD_DATA) {
-        log_emit(&ev_zk_node_hidden, LOG_STR("path", job->path));
-        zkreads_add(&f->jobs, ZKREAD_HIDDEN, job->path, job->is_of_full_read);
-    } else if (job->kind == ZKREAD_CHILDREN) {
-        map_set(&f->known, job->path, &is_listed);
-    } else if (is_root(job->path)) {
+        f->ops->gone(f->arg, read->path, reply->zxid);
+    } else if (read->kind == ZKREAD_DATA) {
+        log_emit(&ev_zk_node_hidden, LOG_STR("path", read->path));
+        zkreads_add(&f->reads, ZKREAD_HIDDEN, read->path, read->is_of_full_read);
+    } else if (read->kind == ZKREAD_CHILDREN) {
+        map_set(&f->known, read->path, &is_listed);
+    } else if (is_root(read->path)) {
         zks_abandon(f->session, "the root of the tree may not be read");
     }
 }
 
-static void on_job_done(void *arg, const struct zkread *job, const struct zks_reply *reply)
+static void on_read_done(void *arg, const struct zkread *read, const struct zks_reply *reply)
 {
     struct zkf *f = obj_cast(arg, struct zkf, FOLLOW_MAGIC);
     if (f->phase == ZKF_CLOSED)
@@ -295,20 +295,20 @@ static void on_job_done(void *arg, const struct zkread *job, const struct zks_re
     emit_gone(f, reply->zxid);
     if (f->phase == ZKF_CLOSED)
         return;
-    if (job->kind == ZKREAD_MARK && (reply->err == ZKW_OK || reply->err == ZKW_NO_NODE))
+    if (read->kind == ZKREAD_MARK && (reply->err == ZKW_OK || reply->err == ZKW_NO_NODE))
         got_mark(f, reply);
-    else if (job->kind == ZKREAD_WATCH && reply->err != ZKW_OK)
+    else if (read->kind == ZKREAD_WATCH && reply->err != ZKW_OK)
         zks_abandon(f->session, "it refuses persistent recursive watches; ZooKeeper 3.6 or later is needed");
     else if (reply->err == ZKW_NO_NODE || reply->err == ZKW_NO_AUTH)
-        got_refusal(f, job, reply);
+        got_refusal(f, read, reply);
     else if (reply->err != ZKW_OK)
         zks_abandon(f->session, "it cannot read");
-    else if (job->kind == ZKREAD_DATA)
-        got_data(f, job, reply->body);
-    else if (job->kind == ZKREAD_CHILDREN)
-        got_children(f, job, reply->body);
-    else if (job->kind == ZKREAD_STAT || job->kind == ZKREAD_HIDDEN)
-        got_stat(f, job, reply->body);
+    else if (read->kind == ZKREAD_DATA)
+        got_data(f, read, reply->body);
+    else if (read->kind == ZKREAD_CHILDREN)
+        got_children(f, read, reply->body);
+    else if (read->kind == ZKREAD_STAT || read->kind == ZKREAD_HIDDEN)
+        got_stat(f, read, reply->body);
 }
 
 /* ---- notices ---- */
@@ -325,16 +325,16 @@ static void on_root_notice(struct zkf *f, int32_t kind)
         lose_root(f);
     else if (kind == ZKW_CREATED)
         start_reading(f);
-    else if (kind == ZKW_CHANGED && f->phase == ZKF_LIVE && !zkreads_is_queued(&f->jobs, "/", ZKREAD_DATA))
-        zkreads_add(&f->jobs, ZKREAD_DATA, "/", false);
+    else if (kind == ZKW_CHANGED && f->phase == ZKF_LIVE && !zkreads_is_queued(&f->reads, "/", ZKREAD_DATA))
+        zkreads_add(&f->reads, ZKREAD_DATA, "/", false);
     else if (kind == ZKW_CHANGED && f->phase == ZKF_READING && f->is_begun)
-        zkreads_add(&f->jobs, ZKREAD_DATA, "/", false);
+        zkreads_add(&f->reads, ZKREAD_DATA, "/", false);
 }
 
 /* Whether the notice is that of an own write, which is emitted. Not when something that precedes it must be emitted first. */
 static bool is_own_write(struct zkf *f, const char *path, int32_t kind, const char *awaited)
 {
-    if (f->gone.len == 0 && !zkreads_awaits_data(&f->jobs, awaited))
+    if (f->gone.len == 0 && !zkreads_awaits_data(&f->reads, awaited))
         return zko_notice(&f->own, path, kind, f->seen_zxid);
     zko_forget(&f->own, path);
     return false;
@@ -344,18 +344,18 @@ static void on_created(struct zkf *f, const char *path, const char *parent)
 {
     if (will_be_listed(f, parent))
         return;
-    zkreads_void(&f->jobs, path);
+    zkreads_void(&f->reads, path);
     if (f->phase == ZKF_READING)
         map_set(&f->known, path, &is_listed);
     zko_expedite(&f->own, parent);
     if (!is_own_write(f, path, ZKW_CREATED, parent))
-        zkreads_add(&f->jobs, ZKREAD_DATA, path, false);
+        zkreads_add(&f->reads, ZKREAD_DATA, path, false);
     map_set(&f->dirty, parent, f);
 }
 
 static void on_deleted(struct zkf *f, const char *path, const char *parent)
 {
-    zkreads_void(&f->jobs, path);
+    zkreads_void(&f->reads, path);
     zko_forget(&f->own, path);
     map_remove(&f->known, path);
     add_gone(f, path);
@@ -368,8 +368,8 @@ static void on_changed(struct zkf *f, const char *path)
     bool will_be_read = f->phase == ZKF_READING && !map_get(&f->known, path);
     if (is_own_write(f, path, ZKW_CHANGED, path))
         return;
-    if (!will_be_read && !zkreads_is_queued(&f->jobs, path, ZKREAD_DATA))
-        zkreads_add(&f->jobs, ZKREAD_DATA, path, false);
+    if (!will_be_read && !zkreads_is_queued(&f->reads, path, ZKREAD_DATA))
+        zkreads_add(&f->reads, ZKREAD_DATA, path, false);
 }
 
 static void on_notice(void *arg, int32_t kind, const char *full)
@@ -400,9 +400,9 @@ static void ask_dirty(struct zkf *f)
     for (MAP_EACH (&f->dirty, slot))
         zko_expedite(&f->own, slot->key);
     for (MAP_EACH (&f->dirty, slot))
-        if (!zkreads_is_queued(&f->jobs, slot->key, ZKREAD_DATA) &&
-            !zkreads_is_queued(&f->jobs, slot->key, ZKREAD_STAT))
-            zkreads_add(&f->jobs, ZKREAD_STAT, slot->key, false);
+        if (!zkreads_is_queued(&f->reads, slot->key, ZKREAD_DATA) &&
+            !zkreads_is_queued(&f->reads, slot->key, ZKREAD_STAT))
+            zkreads_add(&f->reads, ZKREAD_STAT, slot->key, false);
     map_fini(&f->dirty, NULL);
 }
 
@@ -412,11 +412,11 @@ static void on_drained(void *arg)
     if (f->phase == ZKF_CLOSED)
         return;
     ask_dirty(f);
-    bool is_read = f->phase == ZKF_READING && f->is_begun && !zkreads_is_reading(&f->jobs);
+    bool is_read = f->phase == ZKF_READING && f->is_begun && !zkreads_is_reading(&f->reads);
     if (f->phase == ZKF_READING ? is_read && !f->is_mark_out : f->has_news)
         add_mark(f);
     f->has_news = false;
-    zkreads_pump(&f->jobs);
+    zkreads_pump(&f->reads);
 }
 
 /* ---- the session ---- */
@@ -427,9 +427,9 @@ static void on_up(void *arg, bool is_resumed)
     (void)is_resumed; /* either way the server has none of our watches, and changes were missed */
     f->seen_zxid = 0;
     forget_work(f);
-    zkreads_add(&f->jobs, ZKREAD_WATCH, "/", false);
+    zkreads_add(&f->reads, ZKREAD_WATCH, "/", false);
     read_root(f);
-    zkreads_pump(&f->jobs);
+    zkreads_pump(&f->reads);
     zks_flush(f->session);
 }
 
@@ -447,7 +447,7 @@ static void on_timer(void *arg)
     if ((f->phase != ZKF_LIVE && f->phase != ZKF_MISSING) || f->is_mark_out)
         return;
     add_mark(f);
-    zkreads_pump(&f->jobs);
+    zkreads_pump(&f->reads);
     zks_flush(f->session);
 }
 
@@ -462,7 +462,7 @@ static void on_own_node(void *arg, const char *path, const struct store_stat *st
 static void on_own_reread(void *arg, const char *path, int64_t zxid)
 {
     struct zkf *f = obj_cast(arg, struct zkf, FOLLOW_MAGIC);
-    zkreads_add(&f->jobs, ZKREAD_DATA, path, false);
+    zkreads_add(&f->reads, ZKREAD_DATA, path, false);
     if (zxid < f->mark_floor)
         f->mark_floor = zxid; /* a mark that is under way stands before this read */
 }
@@ -472,7 +472,7 @@ static void on_own_settled(void *arg)
     struct zkf *f = obj_cast(arg, struct zkf, FOLLOW_MAGIC);
     if (!f->is_mark_out)
         add_mark(f);
-    zkreads_pump(&f->jobs);
+    zkreads_pump(&f->reads);
     zks_flush(f->session);
 }
 
@@ -480,7 +480,7 @@ static const struct zko_ops own_ops = {on_own_node, on_own_reread, on_own_settle
 
 struct zko *zkf_write_begins(struct zkf *f, const char *path, bool is_create)
 {
-    if (f->phase != ZKF_LIVE || is_root(path) || zkreads_awaits_data(&f->jobs, path))
+    if (f->phase != ZKF_LIVE || is_root(path) || zkreads_awaits_data(&f->reads, path))
         return NULL;
     return zko_begin(&f->own, path, is_create ? ZKW_CREATED : ZKW_CHANGED);
 }
@@ -503,11 +503,11 @@ int zkf_open(struct run_loop *loop, const struct zks_config *config, const char 
     zko_init(&f->own);
     f->own.ops = &own_ops;
     f->own.arg = f;
-    zkreads_init(&f->jobs);
-    f->jobs.session = f->session;
-    f->jobs.root = f->root;
-    f->jobs.done = on_job_done;
-    f->jobs.arg = f;
+    zkreads_init(&f->reads);
+    f->reads.session = f->session;
+    f->reads.root = f->root;
+    f->reads.done = on_read_done;
+    f->reads.arg = f;
     f->timer = run_timer_new(loop, on_timer, f);
     run_timer_start(f->timer, MARK_INTERVAL_MS, MARK_INTERVAL_MS);
     *out = f;
@@ -521,7 +521,7 @@ static void on_session_closed(void *arg)
     void *closed_arg = f->closed_arg;
     forget_work(f);
     buf_fini(&f->gone);
-    zkreads_fini(&f->jobs);
+    zkreads_fini(&f->reads);
     free(f->root);
     obj_fini(&f->obj);
     free(f);

@@ -1,11 +1,11 @@
 /**
  * The reads that following a tree has to do: a queue in strict order, of which a bounded number is under way.
  *
- *     zkreads_add ──► queue ──zkreads_pump──► under way (at most ZKREADS_WINDOW) ──reply──► done
- *     zkreads_add_listing ──► listings ──┘  (a name at a time, whenever the queue is empty)
+ *     zkreads_add ─────────► queue ─────┬─zkreads_pump──► under way (at most ZKREADS_WINDOW) ──reply──► done
+ *     zkreads_add_listing ─► listings ──┘  (a name at a time, whenever the queue is empty)
  *
- * A listing is the answer of getChildren2, kept as bytes: a directory of a million children makes no million jobs at once.
- * Jobs of a path can be declared void: what is queued is dropped, what is under way is not reported.
+ * A listing is the answer of getChildren2, stored as bytes: a directory of a million children does not become a million reads at once.
+ * Reads of a path can be voided: queued ones are dropped, the replies of sent ones are ignored.
  * Thread: owner for everything.   Source: ours.
  */
 #ifndef STORE_ZK_READS_H
@@ -30,8 +30,8 @@ enum zkread_kind {
 struct zkread {
     struct obj obj;
     TAILQ_ENTRY(zkread) link;
-    struct zkread *next_same; /* other jobs of this path */
-    struct zkreads *jobs;
+    struct zkread *next_same; /* other reads of this path */
+    struct zkreads *owner;
     enum zkread_kind kind;
     char *path; /* within the store: "/", "/a/b" */
     bool is_of_full_read, is_sent, is_void;
@@ -54,34 +54,34 @@ struct zkreads {
     const char *root; /* ZooKeeper's path of the tree: "" or "/a/b" */
     struct zkread_list queue;
     struct zkreads_listing_list listings;
-    struct map by_path; /* path -> first of its jobs */
+    struct map by_path; /* path -> first of its reads */
     size_t n_queued, n_sent, n_of_full_read;
-    /** A reply to a job that is not void; the job is freed after. Never called with ZKW_CONNECTION_LOSS. */
-    void (*done)(void *arg, const struct zkread *job, const struct zks_reply *reply);
+    /** A reply to a read that is not void; the read is freed after. Never called with ZKW_CONNECTION_LOSS. */
+    void (*done)(void *arg, const struct zkread *read, const struct zks_reply *reply);
     void *arg;
 };
 
 /** Ready for use; session, root, done and arg are the caller's to set. */
-void zkreads_init(struct zkreads *jobs);
+void zkreads_init(struct zkreads *reads);
 /** Release everything. No request may be under way. */
-void zkreads_fini(struct zkreads *jobs);
+void zkreads_fini(struct zkreads *reads);
 /** Drop all that is queued and make void all that is under way. */
-void zkreads_clear(struct zkreads *jobs);
-/** Queue a job at the end. is_of_full_read: zkreads_is_reading counts it. path: within the store.   [copied] */
-void zkreads_add(struct zkreads *jobs, enum zkread_kind kind, const char *path, bool is_of_full_read);
-/** Queue a data job for each of n names, when nothing else is queued. names: the strings of a reply.   [copied] */
-void zkreads_add_listing(struct zkreads *jobs, const char *path, struct zkw_in names, int32_t n);
-/** What is known of this path changes now: no job and no listing of it counts any more. */
-void zkreads_void(struct zkreads *jobs, const char *path);
-/** A job of this kind is queued for the path and not sent. */
-bool zkreads_is_queued(const struct zkreads *jobs, const char *path, enum zkread_kind kind);
-/** A data job of the path is queued or under way. */
-bool zkreads_awaits_data(const struct zkreads *jobs, const char *path);
+void zkreads_clear(struct zkreads *reads);
+/** Queue a read at the end. is_of_full_read: zkreads_is_reading counts it. path: within the store.   [copied] */
+void zkreads_add(struct zkreads *reads, enum zkread_kind kind, const char *path, bool is_of_full_read);
+/** Queue a data read for each of n names, when nothing else is queued. names: the strings of a reply.   [copied] */
+void zkreads_add_listing(struct zkreads *reads, const char *path, struct zkw_in names, int32_t n);
+/** What is known of this path changes now: no read and no listing of it counts any more. */
+void zkreads_void(struct zkreads *reads, const char *path);
+/** A read of this kind is queued for the path and not sent. */
+bool zkreads_is_queued(const struct zkreads *reads, const char *path, enum zkread_kind kind);
+/** A data read of the path is queued or under way. */
+bool zkreads_awaits_data(const struct zkreads *reads, const char *path);
 /** Parts of a full read are queued, listed or under way. */
-bool zkreads_is_reading(const struct zkreads *jobs);
+bool zkreads_is_reading(const struct zkreads *reads);
 /** Nothing is queued, listed or under way. */
-bool zkreads_is_idle(const struct zkreads *jobs);
+bool zkreads_is_idle(const struct zkreads *reads);
 /** Send what the window has room for; nothing when the session is down. */
-void zkreads_pump(struct zkreads *jobs);
+void zkreads_pump(struct zkreads *reads);
 
 #endif
