@@ -1,4 +1,4 @@
-/* Turns at the zones, and changes that are too large for one of the loop's rounds. */
+/* Changes of zones take turns, and large ones leave the loop its time. */
 #include "dns_kit.h"
 
 #include "base/mem.h"
@@ -177,7 +177,7 @@ static void a_change_that_cannot_begin_is_reported(void **state)
     assert_int_equal(n_rrs(b), 6);
 }
 
-/** Whatever it is at, waiting, between slices or on the pool's thread: nothing of a cancelled change is seen. */
+/** Whatever it is at, waiting, between steps or on the pool's thread: nothing of a cancelled change is seen. */
 static void cancelled_changes_leave_nothing(void **state)
 {
     struct bed *b = *state;
