@@ -8,29 +8,30 @@
 #include "run/metrics.h"
 
 #define REGISTRYD_EVENTS(X)                                                                                  \
-    X(store_chosen, LOG_INFO, "Records are kept in this store.")                                             \
-    X(registry_synced, LOG_INFO, "The mirror holds the whole registry.")                                     \
-    X(registry_stale, LOG_WARN, "The store is away; what is known is still served.")                         \
-    X(registry_current, LOG_INFO, "The store is back.")                                                      \
+    X(store_chosen, LOG_INFO, "Opens the store of the registry.")                                            \
+    X(registry_synced, LOG_INFO, "The mirror has read the whole registry.")                                  \
+    X(registry_stale, LOG_WARN, "The store is unreachable; reads are served from memory and may be stale.")  \
+    X(registry_current, LOG_INFO, "The store is reachable again; reads are current.")                        \
     X(mark_failed, LOG_WARN,                                                                                 \
       "Cannot use the file of the persisted mark: a store that goes back to an older state while "           \
       "registryd is down will not be noticed. Let bobbin.data.dir name a directory that registryd may "      \
       "write to.")                                                                                           \
-    X(registry_setup_failed, LOG_WARN, "The standard nodes could not be made; trying again.")                \
+    X(registry_setup_failed, LOG_WARN, "Cannot create the root, /users and /services; retrying.")            \
     X(system_acls_read, LOG_WARN,                                                                            \
-      "hadoop.registry.system.acls is taken for hadoop.registry.system.accounts, which is not set.")         \
-    X(long_name, LOG_WARN, "A node was made whose path has an element of more than 63 bytes: no DNS name.")  \
-    X(feed_gone, LOG_WARN, "A follower fell behind the ring of changes and was told to begin anew.")         \
-    X(purged, LOG_INFO, "A record was purged, with everything below it; with dry_run=true it would be.")     \
-    X(backed_up, LOG_INFO, "The store was copied into this directory.")                                      \
+      "Uses hadoop.registry.system.acls for hadoop.registry.system.accounts, which is not set.")             \
+    X(long_name, LOG_WARN,                                                                                   \
+      "Created a node whose path has an element of more than 63 bytes, which is no DNS name.")               \
+    X(feed_gone, LOG_WARN, "A follower fell behind the ring of changes and must begin with a new snapshot.") \
+    X(purged, LOG_INFO, "Purged a record with everything below it; with dry_run=true nothing was deleted.")  \
+    X(backed_up, LOG_INFO, "Copied the store into this directory.")                                          \
     X(cleanup_failed, LOG_WARN,                                                                              \
-      "A clean-up failed for good; its records stay until the next reconciliation.")                         \
+      "A purge failed and is not retried; its records stay until the next reconciliation.")                  \
     X(rm_issued_failed, LOG_WARN,                                                                            \
-      "The cluster timestamps of the resource manager cannot be kept in this file: after a restart of both " \
-      "what it does not know any more stays until it is deleted by hand. Let bobbin.data.dir name a "        \
-      "directory that registryd may write to.")                                                              \
-    X(rm_followed, LOG_INFO, "This resource manager says what ended on the cluster.")                        \
-    X(rm_lost, LOG_WARN, "No resource manager can be followed; nothing is purged on its word meanwhile.")
+      "Cannot write the cluster timestamps of the resource manager to this file: after a restart of both, "  \
+      "records of applications it has forgotten stay until somebody deletes them. Let bobbin.data.dir name " \
+      "a directory that registryd may write to.")                                                            \
+    X(rm_followed, LOG_INFO, "Follows this resource manager.")                                               \
+    X(rm_lost, LOG_WARN, "No resource manager can be followed; nothing is purged on its reports meanwhile.")
 
 LOG_DECLARE(REGISTRYD_EVENTS)
 
@@ -43,32 +44,34 @@ LOG_DECLARE(REGISTRYD_EVENTS)
     X(M_NODES, METRIC_GAUGE, "registry_nodes", "", "Nodes in the mirror.")                                   \
     X(M_MIRROR_BYTES, METRIC_GAUGE, "registry_mirror_bytes", "", "Memory held by the mirror.")               \
     X(M_APPLIED, METRIC_GAUGE, "registry_applied_revision", "", "Revision number applied to the mirror.")    \
-    X(M_STALE, METRIC_GAUGE, "registry_stale", "", "1 while the store is away.")                             \
+    X(M_STALE, METRIC_GAUGE, "registry_stale", "", "1 while the store is unreachable.")                      \
     X(M_SETUP_FAILED, METRIC_COUNTER, "registry_setup_failed", "",                                           \
-      "Tries to make the standard nodes that failed.")                                                       \
+      "Failed tries to create the standard nodes.")                                                          \
     X(M_FOLLOWERS, METRIC_GAUGE, "registry_followers", "", "Open change feeds.")                             \
     X(M_CHANGES, METRIC_COUNTER, "registry_changes", "", "Changes put into the feed.")                       \
     X(M_GONE, METRIC_COUNTER, "registry_followers_gone", "", "Followers that fell behind the ring.")         \
     X(M_SNAPSHOTS, METRIC_COUNTER, "registry_feed_snapshots", "", "Followers that began with a snapshot.")   \
-    X(M_RESUMES, METRIC_COUNTER, "registry_feed_resumes", "", "Followers that went on after a revision.")    \
+    X(M_RESUMES, METRIC_COUNTER, "registry_feed_resumes", "", "Followers that resumed after a revision.")    \
     X(M_RESUMES_REFUSED, METRIC_COUNTER, "registry_feed_resumes_refused", "",                                \
-      "Followers whose revision could not be resumed from (410).")                                           \
+      "Followers whose revision could not be resumed (410).")                                                \
     X(M_FOLLOWERS_AHEAD, METRIC_COUNTER, "registry_feed_waits", "",                                          \
-      "Followers that came with a revision this registry had not reached yet.")                              \
+      "Followers that came with a revision ahead of this registry.")                                         \
     X(M_FOLLOWER_BYTES, METRIC_GAUGE, "registry_feed_follower_bytes", "",                                    \
-      "Memory held for followers: what they have not taken yet.")                                            \
+      "Memory held for followers: lines not yet sent.")                                                      \
     X(M_RING_BYTES, METRIC_GAUGE, "registry_feed_ring_bytes", "", "Bytes of changes held for followers.")    \
     X(M_ACCESSOR_SESSIONS, METRIC_GAUGE, "registry_accessor_sessions", "",                                   \
-      "Sessions to ZooKeeper that are open for holders of write accessors.")                                 \
+      "Open ZooKeeper sessions for holders of write accessors.")                                             \
     X(M_FINDS, METRIC_COUNTER, "registry_finds", "", "Searches answered from the index.")                    \
-    X(M_INDEXED, METRIC_GAUGE, "registry_indexed_records", "", "Records that the index knows.")              \
+    X(M_INDEXED, METRIC_GAUGE, "registry_indexed_records", "", "Records in the index.")                      \
     X(M_INDEX_BYTES, METRIC_GAUGE, "registry_index_bytes", "", "Memory held by the index.")                  \
     X(M_PURGED, METRIC_COUNTER, "registry_purged", "", "Records deleted by purges.")                         \
-    X(M_PURGE_EXAMINED, METRIC_COUNTER, "registry_purge_examined", "", "Records that purges looked at.")     \
-    X(M_HOMES, METRIC_COUNTER, "registry_homes_made", "", "Users whose home directory was made.")            \
-    X(M_CLEANUP_WAITING, METRIC_GAUGE, "registry_cleanup_waiting", "", "Purges that wait for another try.")  \
-    X(M_RM_POLLS, METRIC_COUNTER, "registry_rm_polls", "", "Polls of the resource manager that counted.")    \
-    X(M_RM_DISCARDED, METRIC_COUNTER, "registry_rm_polls_discarded", "", "Polls that did not count.")        \
+    X(M_PURGE_EXAMINED, METRIC_COUNTER, "registry_purge_examined", "", "Records that purges examined.")      \
+    X(M_HOMES, METRIC_COUNTER, "registry_homes_made", "", "Users whose home directory was created.")         \
+    X(M_CLEANUP_WAITING, METRIC_GAUGE, "registry_cleanup_waiting", "",                                       \
+      "Purges that wait for their turn or for a retry.")                                                     \
+    X(M_RM_POLLS, METRIC_COUNTER, "registry_rm_polls", "", "Consistent polls of the resource manager.")      \
+    X(M_RM_DISCARDED, METRIC_COUNTER, "registry_rm_polls_discarded", "",                                     \
+      "Discarded polls of the resource manager.")                                                            \
     X(M_RM_UP, METRIC_GAUGE, "registry_rm_up", "", "1 while a resource manager is followed.")                \
     X(M_RM_WATCHED, METRIC_GAUGE, "registry_rm_watched", "", "Applications that the poller watches.")
 

@@ -9,11 +9,11 @@
  *   HELLO ──► SNAPSHOT ──► CATCH_UP ──► LIVE ──► ENDING
  *     └────────(since)─────────────────►┘
  *
- * Several registries of one store accept each other's revisions: a follower that comes with one which this registry has not
- * reached yet, because its server is behind, is kept waiting for a moment before HELLO.
+ * Several registries of one store accept each other's revisions. A follower whose revision is ahead of this registry, because
+ * its ZooKeeper server is behind, waits before HELLO, behind_ms at most.
  *
- * What a follower costs is bounded: a slice of lines, and at most one line more. One that takes nothing falls off the ring,
- * which is bounded by its bytes, and is told so when it reads again; one that takes nothing for 30 s is dropped
+ * The memory of a follower is bounded: a slice of lines and one line more. A follower that reads nothing falls off the ring, which
+ * is bounded by its bytes, and gets `gone` when it reads again; after 30 s without reading its connection is closed
  * (http/server.h).
  *
  * Thread: owner.   Source: ours; docs/registry-rest.md.
