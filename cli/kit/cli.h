@@ -47,9 +47,8 @@ struct cli;
     X(CLI_DESCRIPTION, "description", 0, 1, "TEXT", "description of the record")                             \
     X(CLI_ATTR, "attr", 0, 1, "KEY=VALUE",                                                                   \
       "attribute of the record, as yarn:persistence=permanent; may be repeated")                             \
-    X(CLI_FIELD_API, "endpointField.api", 0, 1, "API", "an endpoint has this interface")                     \
-    X(CLI_FIELD_PROTOCOL, "endpointField.protocolType", 0, 1, "PROTOCOL",                                    \
-      "an endpoint speaks this protocol")                                                                    \
+    X(CLI_FIELD_API, "endpointField.api", 0, 1, "API", REG_PROSE_API)                                        \
+    X(CLI_FIELD_PROTOCOL, "endpointField.protocolType", 0, 1, "PROTOCOL", REG_PROSE_PROTOCOL)                \
     X(CLI_ACCESSOR, "accessor", 0, 1, "ID:PASSWORD|@FILE",                                                   \
       "act as the holder of this write accessor; default: BOBBIN_ACCESSOR of the environment, else the "     \
       "configured digest")                                                                                   \

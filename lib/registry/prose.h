@@ -11,5 +11,7 @@
 #define REG_PROSE_PARENTS   "create missing parents"
 #define REG_PROSE_RECURSIVE "delete everything below, too"
 #define REG_PROSE_SINCE     "only the changes after this revision, no snapshot"
+#define REG_PROSE_API       "an endpoint has this interface"
+#define REG_PROSE_PROTOCOL  "an endpoint speaks this protocol"
 
 #endif

@@ -70,10 +70,10 @@ enum { CONSISTENCY_MIRROR, CONSISTENCY_STRONG };
 
 /** The terms of a search come first: api/find.c has a row for each. */
 #define FIND_PARAMS(X)                                                                                       \
-    X(FIND_API, "api", HTTP_TEXT, NULL, "API of an endpoint.")                                               \
+    X(FIND_API, "api", HTTP_TEXT, NULL, REG_PROSE_API)                                                       \
     X(FIND_USER, "user", HTTP_TEXT, NULL, "Element after `/users/`.")                                        \
     X(FIND_CLASS, "class", HTTP_TEXT, NULL, "Service class of the path.")                                    \
-    X(FIND_PROTOCOL, "protocol", HTTP_TEXT, NULL, "Protocol of an endpoint.")                                \
+    X(FIND_PROTOCOL, "protocol", HTTP_TEXT, NULL, REG_PROSE_PROTOCOL)                                        \
     X(FIND_COMPONENT, "component", HTTP_TEXT, NULL, "Attribute `yarn:component`.")                           \
     X(FIND_ID, "id", HTTP_TEXT, NULL, "Attribute `yarn:id`.")                                                \
     X(FIND_FIELD_API, "endpointField.api", HTTP_TEXT, NULL, "As `api`.")                                     \
