@@ -8,7 +8,7 @@
 
 struct err_info;
 
-/** What the items of a list are. */
+/** Kind of the items of a list. */
 struct list_kind {
     const char *noun; /* of one: "server" */
     const char *form; /* how one is written: "ADDRESS:PORT" */

@@ -1,5 +1,5 @@
 /**
- * Networks, ADDRESS/BITS, and lists of them: who may do what. Pure. Thread: any.   Source: RFC 4632, RFC 4291 2.3.
+ * Networks, ADDRESS/BITS, and lists of them: addresses that are allowed something. Pure. Thread: any.   Source: RFC 4632, RFC 4291 2.3.
  */
 #ifndef BASE_NETWORK_H
 #define BASE_NETWORK_H

@@ -9,9 +9,9 @@
 
 /** Connections taken before others have their turn. */
 #define ACCEPT_BATCH 64
-/** How long accepting pauses when there is no descriptor and nobody who could give one back. */
+/** Pause of accepting when descriptors are short and no idle connection can be closed. */
 #define PAUSE_MS 100
-/** What descriptors are short for. */
+/** Purpose of descriptors, named when they are short. */
 #define FOR "HTTP connections"
 
 static const char refusal[] = "HTTP/1.1 503 Service Unavailable\r\nRetry-After: 1\r\nConnection: close\r\n"

@@ -456,7 +456,7 @@ static void set_request(struct http_call *call, const struct http_call_def *def)
     curl_easy_setopt(call->easy, CURLOPT_PATH_AS_IS, 1L);
 }
 
-/** What is the same for every call: HTTP/1.1 only, no proxy of the environment, no signals. */
+/** Options of every call: HTTP/1.1 only, no proxy of the environment, no signals. */
 static void set_manner(struct http_call *call, const struct http_call_def *def)
 {
     CURL *easy = call->easy;

@@ -37,7 +37,7 @@ struct http_client *http_client_new(struct run_loop *loop);
  */
 void http_client_free(struct http_client *c);
 
-/** What came back; valid inside `done`. A call that failed half-way has the status and the bytes it got. */
+/** An answer; valid inside `done`. A call that failed half-way has the status and the bytes it received. */
 struct http_answer {
     int status;      /* HTTP status; 0 when there was no answer */
     struct buf body; /* whole body, up to max_body; empty when on_data took it [owned by the call] */

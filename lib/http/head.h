@@ -20,7 +20,7 @@
 #include "base/addr.h"
 #include "bobbin/error.h"
 
-/** What a head says of its message; NULL: it does not say. Of a header that is there several times the last value, and how many. */
+/** Headers that describe the message itself; NULL: absent. Of a repeated header the last value, and how many there are. */
 struct http_head {
     const char *method, *version; /* "GET"; "HTTP/1.1" */
     bool target_has_nul;          /* bytes of the target lie behind a NUL */
@@ -29,7 +29,7 @@ struct http_head {
     unsigned n_hosts, n_lengths, n_codings;
 };
 
-/** What a server is called. */
+/** Names and address of a server. */
 struct http_names {
     struct addr bound; /* address that is listened on; of 0.0.0.0 and :: any address is ours */
     char **names;      /* without final dot, in any case */
@@ -40,7 +40,7 @@ struct http_names {
 /** Take one header down, if it is one of struct http_head. @param name  in any case */
 void http_head_note(struct http_head *head, const char *name, const char *value);
 
-/** Where the message ends, and for whom it is, must be the same for everybody who passes it on. @return 0; ERR_PARSE.
+/** The end of the message and its host must be unambiguous: every proxy on the way must read the same. @return 0; ERR_PARSE.
  *  Source: RFC 9112 3.2, 6.3. */
 int http_head_check_framing(const struct http_head *head, struct err_info *why);
 /** A target of printable UTF-8 without blanks. @param target  raw, NUL-terminated @return 0; ERR_PATH. Source: RFC 9112 3.2; ours. */

@@ -1,5 +1,5 @@
 /**
- * What a server is called: localhost, names by option, the name of this host and, for one that others reach, its canonical name,
+ * The names of a server: localhost, names by option, the name of this host and, for one that others reach, its canonical name,
  * which is looked up in the background.
  *
  * Thread: owner.   Source: gethostname(2), getaddrinfo(3); ours.

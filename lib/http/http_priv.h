@@ -1,5 +1,5 @@
 /**
- * What the files of lib/http share about a server and a request; not for users of the library.
+ * Structs and calls shared by the files of lib/http; not for users of the library.
  *
  * A file calls those of the lines below its own, and nothing calls up: libmicrohttpd does by the table of mhd.h, timers by what
  * server.c gave them.
@@ -264,7 +264,7 @@ void http_reply_refuse_past(struct http_req *req);
 void http_cut_end(struct http_peer *p);
 /** Refuse a request whose body is awaited, now: its memory is released, the answer sent, the connection shut down. */
 void http_cut(struct http_req *req, int code, const char *text);
-/** Cut those who are too slow; the callback of server->sweep. */
+/** Cut clients that are too slow; the callback of server->sweep. */
 void http_cut_slow(void *server);
 /** Cut the idlest connection; its descriptor is free after the next http_turn_run. @return false: there is none, or it is fresh. */
 bool http_cut_idlest(struct http_server *s);
@@ -278,7 +278,7 @@ void http_cut_drain(void *server);
 
 /* ---- room.c ---- */
 
-/** What the budget is for these limits and routes: one body of the largest size fits. @return bytes. */
+/** The budget for these limits and routes: at least one body of the largest size fits. @return bytes. */
 size_t http_room_budget(const struct http_limits *limits, const struct http_route_table *routes);
 /** Whether a body of so many bytes has room now. @return 0; ERR_UNAVAILABLE: no room, *why says so. */
 int http_room_announce(struct http_req *req, size_t len, struct err_info *why);

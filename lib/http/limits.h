@@ -1,5 +1,5 @@
 /**
- * What a server lets its clients hold: memory of unfinished bodies, time, connections. One table of options and one of
+ * Limits on what clients hold of a server: memory of unfinished bodies, time, connections. One table of options and one of
  * metrics, which every daemon that serves HTTP puts into its own.
  *
  *     #define MY_OPTIONS(X)  …  HTTP_OPTIONS(X, "my.http.")  …

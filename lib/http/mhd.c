@@ -84,7 +84,7 @@ static bool target_has_nul(const struct http_exchange *x, const char *version)
     return v > x->target_end && v - x->target_end < TARGET_MAX;
 }
 
-static enum MHD_Result hand_over(struct http_exchange *x)
+static enum MHD_Result queue_reply(struct http_exchange *x)
 {
     struct MHD_Response *response = x->reply;
     x->reply = NULL;
@@ -101,7 +101,7 @@ static enum MHD_Result begin_head(struct http_mhd *m, struct http_exchange *x, c
     x->head.version = version;
     x->head.target_has_nul = target_has_nul(x, version);
     MHD_get_connection_values(x->conn, MHD_HEADER_KIND, note_header, x);
-    return m->ops->head(x, peer) ? MHD_YES : hand_over(x);
+    return m->ops->head(x, peer) ? MHD_YES : queue_reply(x);
 }
 
 /** The head is here, a piece of the body is here, the body is whole, or a suspended exchange was resumed. */
@@ -123,7 +123,7 @@ static enum MHD_Result on_request(void *arg, struct MHD_Connection *conn, const 
     if (!m->ops->whole(x))
         return MHD_NO;
     if (x->reply)
-        return hand_over(x);
+        return queue_reply(x);
     http_mhd_suspend(x);
     return MHD_YES;
 }

@@ -5,7 +5,7 @@
  *                        │                        └─► suspended ─► resume ─► whole again
  *                        └─► refused before the body: reply ready, sent ──────────► completed
  *
- * What it does that others do not expect, and what is done about it here:
+ * Its quirks, and what this file does about each:
  *   - it unescapes targets in place: switched off, they stay raw;
  *   - a NUL cuts the target it shows: found by where the version stands behind it;
  *   - it takes an answer before or behind a body, never amid one: http_mhd_reply_past writes to the socket itself;
@@ -50,7 +50,7 @@ struct http_exchange {
     void *read_arg;
 };
 
-/** What it calls; x is the exchange that begin has returned. */
+/** Calls of libmicrohttpd; x is the exchange that begin has returned. */
 struct http_mhd_ops {
     /** A request line was read. @param target  raw, len bytes [borrowed for the call] @return the exchange of a new request. */
     struct http_exchange *(*begin)(void *arg, const char *target, size_t len);

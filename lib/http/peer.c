@@ -6,7 +6,7 @@
 #define SWEEP_MS     1000
 #define SWEEP_MIN_MS 20
 
-/* ---- who is awaited ---- */
+/* ---- clients that are awaited ---- */
 
 static uint64_t sweep_every_ms(const struct http_limits *limits)
 {

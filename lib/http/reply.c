@@ -7,7 +7,7 @@
 #include "json/writer.h"
 
 #define PROBLEM_JSON "application/problem+json"
-/** Seconds after which whoever gets a 503 may ask again. */
+/** Seconds after which a client that gets a 503 may retry. */
 #define RETRY_AFTER_S "1"
 
 /* ---- headers ---- */

@@ -28,8 +28,8 @@
  *
  * Errors are application/problem+json: {"type":"urn:bobbin:error:<type>","title","status","detail","where","exception"}.
  *
- * A client that leaves is noticed when bytes are sent to it, not while a connection waits: who streams sends a heartbeat,
- * who replies later has a time limit of its own.
+ * A client that leaves is noticed when bytes are sent to it, not while a connection waits: a stream sends a heartbeat,
+ * a later reply has a time limit of its own.
  *
  * Thread: owner for everything.   Source: RFC 9110, RFC 9112, RFC 9457; ours.
  */
@@ -198,7 +198,7 @@ int http_path_element(struct http_req *req, const char *name, char **out, struct
  */
 const char *http_query(const struct http_req *req, const char *name);
 /**
- * Name of a query parameter, for who refuses those that nobody knows.
+ * Name of a query parameter, for handlers that refuse unknown ones.
  *
  * @param req  a request                                                         [borrowed]
  * @param i    0: the first one, in the order of the request

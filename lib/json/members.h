@@ -1,5 +1,5 @@
 /**
- * What a request's JSON object may hold: a member that nobody knows is an error, not nothing. "dryrun" would purge.
+ * Members that a request's JSON object may have: an unknown one is an error, since ignoring "dryrun" would purge.
  * Pure.   Source: docs/registry-rest.md.
  */
 #ifndef JSON_MEMBERS_H

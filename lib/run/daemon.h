@@ -11,9 +11,9 @@
  *
  * SIGTERM, SIGINT and SIGHUP are blocked in all threads and come through a descriptor of the loop; SIGPIPE is ignored,
  * and so is SIGXFSZ: a write beyond a limit is an error like a full disk.
- * uv_spawn gives a child a clean mask; who starts processes by other means unblocks them there.
+ * uv_spawn gives a child a clean mask; code that starts processes by other means unblocks them there.
  *
- * The soft limit of descriptors is raised to the hard one before the first step; who starts processes gives them the first
+ * The soft limit of descriptors is raised to the hard one before the first step; code that starts processes gives them the first
  * one back (run/fdlimit.h).
  *
  * Source: ours; sd_notify(3) for the datagram; signalfd(2).

@@ -1,5 +1,5 @@
 /**
- * What a daemon runs short of: room on a disk, descriptors. Whoever meets the shortage reports it, from any thread; the frame of
+ * Shortages of a daemon: room on a disk, descriptors. Code that meets a shortage reports it, from any thread; the frame of
  * the daemon says it by an event, a metric and /readyz, looks again by itself, and says when it is over.
  *
  *     fine --report--> short --over, or the look finds enough--> fine       events: on a change, once a minute at most
@@ -36,7 +36,7 @@ enum degraded_kind { DEGRADED_DISK, DEGRADED_DESCRIPTORS, DEGRADED_N };
  * Thread: any.   Source: ours.
  */
 void degraded_report(int error, const char *where);
-/** What was reported for this path works again. Cheap while nothing is short. Thread: any. Source: ours. */
+/** An operation on this path, reported as failed before, succeeds again. Cheap while nothing is short. Thread: any. Source: ours. */
 void degraded_over(const char *where);
 
 struct degraded;

@@ -7,7 +7,7 @@
 
 #define RESERVE ((rlim_t)64)
 
-/** What the process was started with; written once, before there are other threads. */
+/** The limit that the process was started with; written once, before there are other threads. */
 static struct rlimit first;
 static bool is_raised;
 

@@ -1,6 +1,6 @@
 /**
  * The limit of descriptors of this process (RLIMIT_NOFILE). The soft limit that a service manager or a shell gives, 1024 as a
- * rule, is there for programs that use select(2); a daemon raises it to the hard limit at start. What it starts gets the first
+ * rule, is there for programs that use select(2); a daemon raises it to the hard limit at start. Processes that it starts get the first
  * soft limit back: some programs close or scan all descriptors up to it.
  *
  * Source: getrlimit(2); systemd.exec(5), LimitNOFILE.

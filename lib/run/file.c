@@ -128,7 +128,7 @@ int file_write(const char *path, const void *bytes, size_t len, struct err_info 
     return file_out_end(o, why);
 }
 
-/** What a small file is filled up to: the least that a file system gives it. */
+/** Size that a small file is padded to: the least that a file system allocates. */
 #define SWAP_BYTES 4096
 
 /* Over what the file has: no block comes unless there is more to say. */

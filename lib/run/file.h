@@ -1,7 +1,7 @@
 /**
  * Files that are written whole: beside, to the disk, then in place, so that a reader finds the old or the new one.
  *
- * What fails for a shortage of the machine is ERR_NOSPC or ERR_LIMIT (shortage.h), and may work later; what fails for another reason is
+ * A failure for a shortage of the machine is ERR_NOSPC or ERR_LIMIT (shortage.h), and may pass; one for another reason is
  * ERR_IO. Below, both are "ERR_IO or a shortage". why may be NULL.
  * Thread: any.   Source: ours; rename(2).
  */

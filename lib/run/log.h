@@ -69,7 +69,7 @@ void log_write(const struct log_event *ev, const struct log_field *fields, size_
               sizeof((const struct log_field[]){__VA_ARGS__}) / sizeof(struct log_field))
 #define log_emit0(ev) log_write((ev), NULL, 0)
 
-/** A trouble that goes on while something is tried again and again, as it was said last. `{0}`: not said yet. */
+/** A trouble that persists over retries, as it was logged last. `{0}`: not logged yet. */
 struct log_trouble {
     struct err_info said;
     int64_t said_ms;

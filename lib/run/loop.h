@@ -1,5 +1,5 @@
 /**
- * The owner loop of a program: one libuv loop that owns all mutable state, and the only door into it from elsewhere.
+ * The owner loop of a program: one libuv loop that owns all mutable state, and the way into it from other threads (run_post).
  * Timers, sockets and signals are libuv's own (run_loop_uv).
  *
  * Source: ours.
@@ -44,7 +44,7 @@ struct run_turns {
     int64_t longest_us; /* of all */
 };
 
-/** What waits for the loop notices a longer turn. */
+/** A longer turn delays other work noticeably. */
 #define RUN_TURN_LONG_US 1000
 
 /** The turns until now, the present one left out. Thread: owner. Source: ours; libuv, uv_metrics_idle_time. */
@@ -61,7 +61,7 @@ int64_t run_now_us(void);
 int64_t run_boot_ms(void);
 #define RUN_BOOT_ID_LEN 96
 /**
- * What run_boot_ms counts in: the kernel's boot id and the time namespace. Two moments of it can be compared when their ids
+ * The clock that run_boot_ms reads: the kernel's boot id and the time namespace. Two times of it can be compared when their ids
  * are equal, also those of two processes.
  *
  * @param out  text; "" without /proc, which then equals no other                [out]

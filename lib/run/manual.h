@@ -1,5 +1,5 @@
 /**
- * What is derived from the tables for people: the manual page of a daemon, and its keys as a Hadoop configuration file.
+ * Documents derived from the tables: the manual page of a daemon, and its keys as a Hadoop configuration file.
  * Pure. Thread: any.   Source: ours; man-pages(7) for the form, Hadoop's *-default.xml for the other.
  */
 #ifndef RUN_MANUAL_H

@@ -1,5 +1,5 @@
 /**
- * A shortage: the machine has no more to give at this moment, and later it may. It is a reason to wait, never evidence that
+ * A shortage: the machine has no more of a resource now, and may have later. It is a reason to wait, never evidence that
  * something is gone or wrong.
  *
  * Thread: any.   Source: errno(3).

@@ -7,7 +7,7 @@
  *     one turn:  timers │ tasks: a, b, c, a, b … until RUN_TASK_US is spent │ wait 0 ms │ sockets, messages
  *
  * All tasks of a loop share one budget a turn, so a turn is no longer for having many of them. They take it in rounds, a step each;
- * the next turn goes on where this one ended. One step a turn is made even when the budget was spent before (run_task_now).
+ * the next turn continues where this one ended. One step a turn is made even when the budget was spent before (run_task_now).
  * A step should take some 10 to 50 us: it is what the budget can be exceeded by, and two tasks share fairly when their
  * steps are alike. A task that must get through faster under pressure makes longer steps.
  *
