@@ -157,7 +157,7 @@ static int start_state(struct daemon *d, void *app, struct err_info *why)
 
     a->state_url = url ? mem_str(url) : mem_fmt("file:%s/state", a->dir);
     int err = state_open(a->loop, a->state_url, &a->state, why);
-    /* Who was killed while it started a shim may hold the lock for a moment more: its child has it until it executes. */
+    /* An svcmgr that was killed while it forked a shim: the child holds the lock until it executes. */
     for (int i = 0; err == ERR_WRONGSTATE && i < LOCK_TRIES; i++) {
         poll(NULL, 0, LOCK_WAIT_MS);
         err = state_open(a->loop, a->state_url, &a->state, why);
@@ -372,7 +372,7 @@ int app_open_parts(struct app *a, struct err_info *why)
     return err;
 }
 
-/** Who has the embedded store opens everything now, so that a mistake in the options fails the start. */
+/** With the embedded store open everything else is opened now, so that a mistake in the options fails the start. */
 static int start_engine(struct daemon *d, void *app, struct err_info *why)
 {
     struct app *a = app_of(app);
@@ -418,7 +418,7 @@ static void stop_api(struct daemon *d, void *app)
     app_cancel_callers(a);
     a->is_ending |= a->is_standby;
     if (a->is_stopping_standby)
-        a->is_ending = true; /* on_standby_stopped goes on. */
+        a->is_ending = true; /* on_standby_stopped continues. */
     else if (a->server)
         http_server_stop(a->server, on_part_stopped, a);
     else

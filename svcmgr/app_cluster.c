@@ -87,7 +87,7 @@ static void on_recovered(void *arg, const struct cluster_container *c)
         return;
     }
     if (is_stopped) {
-        on_exited(a, c); /* The stop came while nobody knew whether it runs. */
+        on_exited(a, c); /* The stop came while its state was unknown. */
         return;
     }
     ev.found = found[c->state];

@@ -162,7 +162,7 @@ void app_drop_timers(struct app *a)
     map_fini(&a->timers, free_timer);
 }
 
-/** In slices: the loop's timers stand still while the host is suspended, engine time goes on. @return false: it is due */
+/** In slices: the loop's timers stop while the host is suspended, engine time does not. @return false: it is due */
 static bool sleep_on(struct app_timer *t)
 {
     int64_t left = t->at_ms - app_now_ms(t->app);

@@ -94,7 +94,7 @@ static void on_loaded(void *arg, int err, const struct err_info *why)
     if (a->is_ending)
         return;
     if (!err && a->is_loaded_badly) {
-        /* Going on would take the containers of that service for nobody's, and end them. */
+        /* Without that service its containers would be unknown, and ended. */
         err = err_set(&bad, ERR_WRONGSTATE, opt_text(daemon_options(a->daemon), OPT_STATE_STORE),
                       "A stored document cannot be read; repair or remove it.");
         why = &bad;

@@ -30,7 +30,7 @@ struct forward {
     struct http_call *call;
 };
 
-/** 503 that says who is active, and why nothing came from there. */
+/** 503 with the URL of the active svcmgr and why it gave no answer. */
 static void reply_who(struct app *a, struct http_req *req, const char *what)
 {
     struct err_info why = {0};
@@ -156,7 +156,7 @@ static const struct http_route_answer forward_answers[] = {
     {200, "application/json;charset=utf-8", NULL, "What the active one answers."}, {0}};
 static const int forward_errors[] = {ERR_UNAVAILABLE, 0};
 
-/** The routes of the API, each of which goes on to the active svcmgr. */
+/** The routes of the API; each request is forwarded to the active svcmgr. */
 static void open_standby_api(struct app *a)
 {
     a->standby_routes = mem_array(services_n_routes, sizeof *a->standby_routes);

@@ -71,7 +71,7 @@ char *cluster_application_of(const char *container_id)
     size_t n_application = n_timestamp && p[n_timestamp] == '_' ? strspn(p + n_timestamp + 1, digits) : 0;
     const char *rest = p + n_timestamp + 1 + n_application;
 
-    /* Only what can stand in an id follows: the result becomes part of a path. */
+    /* Only characters of an id follow: the result becomes part of a path. */
     if (!n_application || *rest != '_' || rest[strspn(rest, "_0123456789")])
         return NULL;
     return mem_fmt("application_%.*s", (int)(n_timestamp + 1 + n_application), p);

@@ -26,7 +26,7 @@ enum cluster_state {
     CLUSTER_ALLOCATED,
     CLUSTER_STARTING,
     CLUSTER_RUNNING,
-    CLUSTER_RECOVERING, /* it may run or have ended: nobody can say yet, and nothing takes its place */
+    CLUSTER_RECOVERING, /* it may run or have ended: not known yet, and nothing replaces it */
     CLUSTER_EXITED
 };
 
@@ -35,7 +35,7 @@ enum cluster_exit_kind {
     CLUSTER_EXIT_CODE,        /* code: exit code                                            */
     CLUSTER_EXIT_SIGNAL,      /* code: signal number                                        */
     CLUSTER_EXIT_NOT_STARTED, /* code: errno; text names the step                           */
-    CLUSTER_EXIT_LOST         /* nobody knows how: its shim or its host died; code 0        */
+    CLUSTER_EXIT_LOST         /* how it ended is unknown: its shim or its host died; code 0 */
 };
 
 struct cluster_exit {
@@ -203,7 +203,7 @@ void cluster_look(struct cluster *c, const char *owner, const char *const *paths
                   void (*done)(void *arg, const bool *absent, const struct err_info *problem), void *arg);
 /** Drop all requests, end and release everything; done(arg) when no process is left. No other callback comes. */
 void cluster_stop_all(struct cluster *c, void (*done)(void *arg), void *arg);
-/** Let go of everything and free it; what runs goes on. closed(arg) is the last call. */
+/** Close; containers keep running. closed(arg) is the last call. */
 void cluster_close(struct cluster *c, void (*closed)(void *arg), void *arg);
 
 #endif

@@ -176,7 +176,7 @@ static void box_not_started(struct box *b, const char *text)
     local_box_ended(b);
 }
 
-/* ---- the shim's voice ---- */
+/* ---- reports of the shim ---- */
 
 static void on_running(void *arg, const struct shim_status *s)
 {
@@ -203,7 +203,7 @@ static void run_launch(struct box *b)
     local_job_run(b->local, b->launch_job, JOB_STAGE, on_staged);
 }
 
-/** A launch that failed for a shortage is done again, unless nobody wants it any more. */
+/** A launch that failed for a shortage is retried, unless it was stopped or released. */
 static bool launch_waits(struct box *b, int err, const struct err_info *why)
 {
     if (!b->launch_job || b->stop_wanted || b->is_released || !shortage_is(err))
@@ -258,7 +258,7 @@ static int start_shim(struct box *b, struct shim_files *files, struct err_info *
     return err;
 }
 
-/** A step of a launch is done. @return true: go on with the next one. */
+/** A step of a launch is done. @return true: continue with the next one. */
 static bool go_on(const struct local_job *job)
 {
     struct box *b = job->box;

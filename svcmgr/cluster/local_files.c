@@ -100,7 +100,7 @@ static int note_instance(const struct local_job *job, const char *parent, struct
     return name ? replace_file(parent, name, id, strlen(id), 0600, why) : 0;
 }
 
-/** The names on the way to it are ours: nobody else can put a link there. */
+/** The names on the way to it are ours: no other user can put a link there. */
 static int make_log_dir(const struct local_job *job, struct err_info *why)
 {
     mem_auto char *parent = path_parent(job->log_dir);
@@ -122,7 +122,7 @@ static int make_log_dir(const struct local_job *job, struct err_info *why)
 }
 
 /**
- * staging/ is entered by nobody else. In it work/ grows, and in/ is where a reader puts what the caller has named: the user's,
+ * No other user enters staging/. In it work/ grows, and in/ is where a reader puts what the caller has named: the user's,
  * but reached only by the reader, which is born there.
  */
 static int make_staging(const struct local_job *job, struct err_info *why)

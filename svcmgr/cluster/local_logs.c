@@ -19,7 +19,7 @@
 #define SERVICE_MAX  1024
 #define AGE_IS_NEWS  8 /* it is noted anew after this part of the time */
 
-/** The age of logs at a moment. */
+/** The age of logs at a time. */
 struct mark {
     char boot[RUN_BOOT_ID_LEN];
     int64_t boot_ms, age_ms;
@@ -74,7 +74,7 @@ static void expire_one(const char *app_dir, const char *containers, const char *
         unlink(mark);
 }
 
-/** A mark whose logs somebody else has removed. */
+/** A mark whose logs are removed already. */
 static void drop_mark(const char *app_dir, const char *name)
 {
     size_t len = strlen(name), end = strlen(MARK_END);

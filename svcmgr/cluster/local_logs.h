@@ -27,7 +27,7 @@
  * @param keep_ms     how long they are kept
  */
 void local_logs_expire(const char *root, const char *containers, int64_t keep_ms);
-/** Name of the file that names an instance's last container. @return free(); NULL: no name that can stand in a path. */
+/** Name of the file that names an instance's last container. @return free(); NULL: not usable in a path. */
 char *local_logs_instance_file(const char *instance);
 /** The last container of an instance, by that file. @return free(); NULL: there is none, or its logs are gone. */
 char *local_logs_container_of(const char *app_dir, const char *instance);

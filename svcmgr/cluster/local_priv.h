@@ -157,7 +157,7 @@ void local_box_release(struct box *b);
 extern const struct shim_link_ops local_link_ops;
 /** Fill pub.exit from a shim's exit line. */
 void local_box_exit(struct box *b, const struct shim_exit *e);
-/** The box has come to rest: report it, or go on with its removal. */
+/** The box has ended: report it, or continue with its removal. */
 void local_box_ended(struct box *b);
 
 /* ---- local_cgroup.c ---- */
@@ -208,7 +208,7 @@ void local_look(struct box *b);
 
 /* ---- local_files.c: what is done on the pool ---- */
 
-/** In a container's directory: nobody but us enters staging; below it in/ is for copies that a reader makes. */
+/** In a container's directory: only svcmgr enters staging; below it in/ is for copies that a reader makes. */
 #define LOCAL_SOURCES_DIR "staging/in"
 
 enum local_job_kind {
@@ -243,7 +243,7 @@ struct local_job {
     void (*done)(struct local_job *job);
 };
 
-/** Run a job on the pool, then done(job) on the loop; done frees the job with local_job_free, or goes on with it. */
+/** Run a job on the pool, then done(job) on the loop; done frees the job with local_job_free, or runs it again. */
 void local_job_run(struct local *l, struct local_job *job, enum local_job_kind kind,
                    void (*done)(struct local_job *job));
 /** The job has work elsewhere than on the pool: its box stays until local_job_ended, which calls done(job). */

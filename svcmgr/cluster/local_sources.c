@@ -38,7 +38,7 @@ struct local_reader {
     TAILQ_ENTRY(local_reader) link;
     struct local *local;
     struct local_job *job; /* who waits: a launch */
-    struct check *check;   /* or a check; neither: nobody any more */
+    struct check *check;   /* or a check; neither: cancelled */
     char *owner, *user;    /* user: as a person knows it */
     bool is_stopped;       /* the box does not want it any more */
     uv_process_t process;

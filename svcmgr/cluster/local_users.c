@@ -27,7 +27,7 @@ struct local_users {
     struct range range;
     char *file;
     struct map uids;  /* owner -> its number as text */
-    struct map names; /* number as text -> owner; borrowed by nobody */
+    struct map names; /* number as text -> owner; never borrowed */
     struct buf text;  /* of the file */
     int64_t next;     /* no uid of the range before it is free */
 };
@@ -118,7 +118,7 @@ static bool has_name(uid_t id)
 
 /* ---- assignments ---- */
 
-/** A name that stands in a line of its own. */
+/** A name that is usable as a line. */
 static bool is_fit(const char *owner)
 {
     for (const char *p = owner; *p; p++)

@@ -49,7 +49,7 @@ void local_users_close(struct local_users *u);
  */
 int local_users_find(struct local_users *u, const char *owner, uid_t *uid, struct err_info *why);
 
-/** The uid of an owner who has one, without waiting for anything. @return false: he has none, or nobody can say now. */
+/** The uid of an owner who has one, without waiting for anything. @return false: he has none, or it is not known now. */
 bool local_users_peek(struct local_users *u, const char *owner, uid_t *uid);
 
 #endif

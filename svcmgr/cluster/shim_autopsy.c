@@ -84,7 +84,7 @@ static void hunt_one(void *arg, pid_t pid, const struct shim_proc *proc)
 }
 
 /**
- * Kill what the dead shim's session still has. The kernel gives a number to nobody else while a session bears it: a process that
+ * Kill what the dead shim's session still has. The kernel does not reuse a number while a session has it: a process that
  * has the shim's number says that the session was empty before.
  */
 static int kill_leftovers(const char *dir, const struct shim_status *dead, struct err_info *why)

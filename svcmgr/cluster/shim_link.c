@@ -212,7 +212,7 @@ static void begin(struct shim_link *link)
 
 /**
  * Descriptors below this number may be connections to shims. The rest is for the API, the store, the registry and what is
- * opened for a moment. The kernel gives the lowest free number: one at the bound says that all below are taken.
+ * opened briefly. The kernel gives the lowest free number: one at the bound says that all below are taken.
  */
 static int fds_for_links(void)
 {
@@ -329,7 +329,7 @@ static int connect_in(const char *dir)
     return fd;
 }
 
-/** The connection in a directory. @return 0; ERR_NOTFOUND: nobody listens there; else ERR_LIMIT or ERR_IO: it cannot be said. */
+/** The connection in a directory. @return 0; ERR_NOTFOUND: nobody listens there; else ERR_LIMIT or ERR_IO: not known. */
 static int connect_to_shim(const char *dir, int *fd, struct err_info *why)
 {
     *fd = connect_in(dir);

@@ -73,7 +73,7 @@ void shim_link_stop(struct shim_link *link, int64_t grace_ms);
  * @return 0; or as shim_kill.
  */
 int shim_link_kill(const struct shim_link *link, const char *dir, struct err_info *why);
-/** Let go and free; what runs goes on. No callback comes afterwards. NULL is fine. */
+/** Close and free; the shim keeps running. No callback comes afterwards. NULL is fine. */
 void shim_link_close(struct shim_link *link);
 
 #endif

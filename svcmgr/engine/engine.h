@@ -110,7 +110,7 @@ struct eng_instance {
     int64_t index; /* n of `<component>-<n>` */
     char *name;
     int state;                  /* enum eng_instance_state */
-    bool removing;              /* RELEASING: gone for good once the container ended */
+    bool removing;              /* RELEASING: removed once the container has ended */
     char *container_id;         /* NULL: holds none */
     char *last_container_id;    /* the container before; NULL: there was none */
     int64_t request_id;         /* of the container's request */
@@ -174,7 +174,7 @@ struct eng_service {
     bool published; /* the service record is written or under way; not stored */
     char **stale;   /* containers whose records must still be deleted */
     size_t n_stale;
-    struct map refused; /* what the registry refuses for good: refusal_key → its words, owned; not stored */
+    struct map refused; /* permanent refusals of the registry: refusal_key → its message, owned; not stored */
     char **ended;       /* containers and applications whose end is still to be reported to the registry */
     size_t n_ended;
     int64_t retry_ms; /* engine time at which failed registry work is repeated; 0: none failed; not stored */
@@ -372,7 +372,7 @@ struct eng_record {
     X(OUT_NOT_RUNNING)   /* state                                      */                                    \
     X(OUT_NOT_SUBMITTED) /* saved, never launched                      */                                    \
     X(OUT_PURGE_FAILED)  /* destroy: registry clean-up failed, it is retried */                              \
-    X(OUT_STILL_RUNNING) /* destroy: its containers have not ended yet, it goes on */                        \
+    X(OUT_STILL_RUNNING) /* destroy: its containers have not ended yet, it continues */                      \
     /* never made by the engine, but by the app: */                                                          \
     X(OUT_CANCELLED)    /* it is stopping                                                                 */ \
     X(OUT_STORE_FAILED) /* reason: what the store says; it was not written, the request was taken back    */ \
@@ -539,7 +539,7 @@ json_t *engine_placeholders(const struct engine *e, const struct eng_service *s)
 int64_t eng_service_n_running(const struct eng_service *s);
 /** Seconds left of the lifetime at an engine time, -1 without a limit. Never negative otherwise. */
 int64_t eng_service_lifetime_left_s(const struct eng_service *s, int64_t now_ms);
-/** What the registry refuses for good of this service, in a sentence: free(); NULL: nothing. */
+/** Permanent refusals of the registry for this service, in a sentence: free(); NULL: none. */
 char *eng_service_refusals(const struct eng_service *s);
 /** The service was launched and has not ended. */
 bool eng_service_is_live(const struct eng_service *s);

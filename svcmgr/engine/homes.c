@@ -10,7 +10,7 @@
 
 #include "engine/step.h"
 
-/** Put a user's count on by delta; who has none is not in the map. */
+/** Change a user's count by delta; a user with none is not in the map. */
 static void count_on(struct engine *e, const char *user, intptr_t delta)
 {
     mem_auto char *home = spec_registry_user(user);
@@ -61,10 +61,10 @@ static const struct map *users_at_home_of(const struct engine *e, const char *us
 
 const char *homes_other(const struct engine *e, const char *user)
 {
-    static const struct map nobody;
+    static const struct map no_users;
     const struct map *users = users_at_home_of(e, user);
     const char *first = NULL;
-    for (MAP_EACH (users ? users : &nobody, it)) {
+    for (MAP_EACH (users ? users : &no_users, it)) {
         if (strcmp(it->key, user) != 0 && (!first || strcmp(it->key, first) < 0))
             first = it->key;
     }
@@ -73,9 +73,9 @@ const char *homes_other(const struct engine *e, const char *user)
 
 struct eng_service *homes_rival(const struct engine *e, const struct eng_service *s)
 {
-    static const struct map nobody;
+    static const struct map no_users;
     const struct map *users = users_at_home_of(e, s->user);
-    for (MAP_EACH (users ? users : &nobody, it)) {
+    for (MAP_EACH (users ? users : &no_users, it)) {
         mem_auto char *key = service_key(it->key, s->name);
         struct eng_service *rival = map_get(&e->services, key);
         if (rival && rival != s && eng_service_is_live(rival))

@@ -587,7 +587,7 @@ static struct eng_instance *adopt_name(struct step *st, const struct eng_event *
     return NULL;
 }
 
-/** Nobody wants this container: one that is alive is given back. */
+/** No instance wants this container: one that is alive is released. */
 static void unknown_container(struct step *st, const struct eng_event *ev)
 {
     bool running = ev->kind == EV_RUNNING || (ev->kind == EV_RECOVERED && ev->found == FOUND_RUNNING);

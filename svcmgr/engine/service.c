@@ -16,7 +16,7 @@
 #include "base/str.h"
 #include "engine/step.h"
 
-/* ---- what the registry refuses for good ---- */
+/* ---- permanent refusals of the registry ---- */
 
 /** Of one change: its effect and the container, "" for the service itself. free() */
 static char *refusal_key(enum eng_effect_kind kind, const char *container_id)
@@ -202,7 +202,7 @@ static void purge_done(struct step *st, struct eng_service *s, int code)
     answer_destroyers(st, s, code == 0 ? OUT_DESTROYED : OUT_PURGE_FAILED);
 }
 
-/** What failed for now is repeated, what is refused for good waits for service_ask_again. */
+/** Repeats a change that failed temporarily; a permanent refusal waits for service_ask_again. */
 static void registry_failed(struct step *st, struct eng_service *s, const struct ticket *t,
                             const struct eng_event *ev)
 {
@@ -225,7 +225,7 @@ void service_record(struct step *st, const struct eng_event *ev)
     mem_auto char *key = service_key(t.user, t.name);
     struct eng_service *s = map_get(&st->e->services, key);
     if (s && t.kind == EFF_ENDED) {
-        forget_ended(s, t.ended_id); /* taken, or refused for good */
+        forget_ended(s, t.ended_id); /* taken, or refused permanently */
         step_touch(st, s);
         ticket_fini(&t);
         return;
@@ -315,7 +315,7 @@ static void service_launch(struct step *st, struct eng_service *s)
     if (!e->cfg.dialect->lifetime_from_started)
         set_lifetime(st, s);
     set_state(st, s, SVC_ACCEPTED);
-    step_registry(st, EFF_PURGE, s, NULL); /* nothing of an earlier run stays; its failure hurts nobody */
+    step_registry(st, EFF_PURGE, s, NULL); /* nothing of an earlier run stays; its failure does no harm */
     service_publish(st, s);
     step_touch(st, s);
 }
@@ -401,7 +401,7 @@ static void settle_finishing(struct step *st, struct eng_service *s)
     purge(st, s);
 }
 
-/** Why it ends, with the end of the first instance that failed: nobody sees its instance any more. free() */
+/** Why it ends, with the end of the first instance that failed: its instance is not listed any more. free() */
 static char *end_text(const struct eng_service *s, const char *what)
 {
     for (size_t i = 0; i < s->n_components; i++) {
@@ -510,7 +510,7 @@ static void resume_registry(struct step *st, struct eng_service *s)
         purge(st, s);
 }
 
-/** Emit again what was outstanding, as far as the step may; the next step goes on. */
+/** Emit again what was outstanding, as far as the step may; the next step continues. */
 static void resume_outstanding(struct step *st, struct eng_service *s)
 {
     if (!s->is_registry_resumed)

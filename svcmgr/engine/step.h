@@ -146,7 +146,7 @@ void service_finish(struct step *st, struct eng_service *s, enum eng_service_sta
 void service_forget_stale(struct step *st, struct eng_service *s);
 /** A container or an application of the service has ended: reported to the registry until it has taken it. */
 void service_report_ended(struct step *st, struct eng_service *s, const char *id);
-/** Ask the registry once more for what it has refused for good, in a step of the service's own: it may be another one, or set up in
+/** Ask the registry once more for what it has refused permanently, in a step of the service's own: it may be another one, or set up in
  *  another way. */
 void service_ask_again(struct step *st, struct eng_service *s);
 /** After EV_RESUME: all that was outstanding is emitted again while the service is settled. */
@@ -159,7 +159,7 @@ void service_try_start(struct step *st, struct eng_service *s);
 /* ---- requests.c ---- */
 /** Change the counts of components; all or none. Answers. */
 void service_flex(struct step *st, const struct eng_event *ev, struct eng_service *s);
-/** Remove instances for good; all or none. Answers. */
+/** Remove instances permanently; all or none. Answers. */
 void service_decommission(struct step *st, const struct eng_event *ev, struct eng_service *s);
 
 /* ---- component.c ---- */

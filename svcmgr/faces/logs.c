@@ -53,7 +53,7 @@ static bool is_own(const struct stat *file, const struct stat *dir)
 
 /**
  * Open a container's file. The container's user owns the directory: links of both kinds, everything that is no file, and
- * another's file that he has moved there are refused, so that nobody reads through us what he may not read himself.
+ * another's file that he has moved there are refused, so that svcmgr serves nothing that the caller may not read.
  *
  * @return descriptor; -1: there is none yet, or it is refused.
  */

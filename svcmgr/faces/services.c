@@ -124,7 +124,7 @@ static void reply_success(struct http_req *req, const struct pending *p, const s
     reply_json(req, reply->status, doc);
 }
 
-/** A refusal that is about this moment says when to ask again. */
+/** A temporary refusal carries Retry-After. */
 static void reply_refusal(struct http_req *req, int status, const char *diagnostics)
 {
     if (status == 503)

@@ -58,7 +58,7 @@ void probe_look_further(struct probe *p);
 struct probe_try *probe_try_new(struct probe *p);
 /** Let go of the present try. */
 void probe_try_drop(struct probe *p);
-/** Ask DNS for def.dns_name; goes on with probe_look_further or probe_look_ended. */
+/** Ask DNS for def.dns_name; continues with probe_look_further or probe_look_ended. */
 void probe_ask_dns(struct probe *p);
 
 #endif

@@ -347,7 +347,7 @@ static void set_up(struct shim *s)
     /* Before anything else is opened: the number would be taken then. */
     if (!fstat(SHIM_BORN_FD, &born) && S_ISSOCK(born.st_mode) && !fcntl(SHIM_BORN_FD, F_SETFD, FD_CLOEXEC))
         take_client(s, SHIM_BORN_FD);
-    fcntl(SHIM_LOCK_FD, F_SETFD, FD_CLOEXEC); /* Held until we end, and by nobody else. */
+    fcntl(SHIM_LOCK_FD, F_SETFD, FD_CLOEXEC); /* Held until we end, and not inherited. */
     close_range(SHIM_LOCK_FD + 1, ~0u, 0);    /* Nothing of the starter's is ours, nor the container's. */
     setsid();                                 /* Fails when we lead a session already, which is as good. */
     signal(SIGHUP, SIG_IGN);
@@ -454,7 +454,7 @@ static void finish(struct shim *s)
     if (!s->exit.ended_ms)
         s->exit.ended_ms = clock_ms(CLOCK_REALTIME);
     size_t len = shim_exit_write(&s->exit, line);
-    /* Where there is no room for the file we stay, until there is or somebody has heard it. */
+    /* Without disk space for the file we stay until there is some, or until a client has received it. */
     bool is_kept = write_file(SHIM_EXIT_FILE, line, len, true);
     while (!is_kept && !report_exit(s, line, len)) {
         serve_once(s, EXIT_RETRY_MS);

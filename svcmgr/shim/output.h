@@ -19,7 +19,7 @@
 
 struct output {
     const char *name; /* of the file */
-    int pipe_fd;      /* our end, not blocking; -1: nobody writes any more */
+    int pipe_fd;      /* our end, not blocking; -1: closed by all writers */
     int file_fd;
     int64_t size;   /* of the file */
     int64_t n_lost; /* bytes since the last that was written */
@@ -40,7 +40,7 @@ struct outputs {
  * @return 0; -1 with errno: a file is not there to be written by that user, or not a file of its own. Nothing is open.
  */
 int outputs_open(struct outputs *o, const struct shim_launch *l, int write_fds[OUTPUT_N]);
-/** Take what is in one pipe now, a piece at most. @return false: nothing was there, or nobody writes any more. */
+/** Take what is in one pipe now, a piece at most. @return false: it was empty, or closed by all writers. */
 bool output_take(struct outputs *o, struct output *out);
 /** Take what the pipes hold and close all: when no process of the container is left. */
 void outputs_close(struct outputs *o);

@@ -33,7 +33,7 @@ int rights_files_as(const struct shim_user *u)
         return -1;
     setfsgid(u->gid);
     setfsuid(u->uid);
-    /* Both say the value before the call, and nothing of an error: ask with one that nobody can have. */
+    /* Both say the value before the call, and nothing of an error: ask with an id that cannot exist. */
     if ((gid_t)setfsgid((gid_t)-1) == u->gid && (uid_t)setfsuid((uid_t)-1) == u->uid)
         return 0;
     errno = EPERM;

@@ -9,7 +9,7 @@
 #include "shim/wire.h"
 
 /**
- * Leave svcmgr's session keyring, which would go on to be readable after a change of user. Before rights_take, as root: a
+ * Leave svcmgr's session keyring, which would stay readable after a change of user. Before rights_take, as root: a
  * keyring counts against its maker's quota.
  * @param u  as for rights_take; when it is not set nothing is left                  [borrowed]
  * @return 0, also where the kernel or a filter has no keyrings; -1 with errno.

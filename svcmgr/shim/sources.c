@@ -202,7 +202,7 @@ static int read_ask(struct sources_ask *ask)
     return 0;
 }
 
-/** Nobody may look into this process, who would be let through the descriptors it has; it ends with who started it. */
+/** No process may trace this one and use its descriptors; it ends with its parent. */
 static int become_reader(const struct shim_user *user)
 {
     if (rights_leave_keyring(user) || rights_take(user))

@@ -1,4 +1,4 @@
-/** Placement policies: what may stand in one, and what it means where all containers are on one host. See spec.h. */
+/** Placement policies: their members, and their meaning where all containers are on one host. See spec.h. */
 #include <string.h>
 
 #include "base/mem.h"

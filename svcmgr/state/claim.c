@@ -14,7 +14,7 @@
 
 /* ---- processes ---- */
 
-/** "pid start boot": names a process for good on this host; "": it is not known. */
+/** "pid start boot": names a process uniquely on this host; "": it is not known. */
 char *state_process_name(void)
 {
     struct shim_proc proc;
@@ -63,7 +63,7 @@ static void look(void *arg);
 static void look_later(struct state *s)
 {
     if (s->closed)
-        return; /* Nobody wants to know any more. */
+        return; /* state_close came meanwhile. */
     run_timer_start(s->look_timer, (uint64_t)(s->lease_ms / LOOKS_PER_LEASE) + 1, 0);
 }
 
@@ -86,7 +86,7 @@ static void on_taken(void *arg, int err, const struct store_result *r)
         state_hold(s);
         claim_ended(s, 0, NULL);
     } else if (state_is_of_another(err) || err == ERR_UNAVAILABLE || err == ERR_UNKNOWN_OUTCOME) {
-        look_later(s); /* Somebody else was faster, or it is seen then. */
+        look_later(s); /* Another was faster, or the next look sees our own node. */
     } else {
         claim_ended(s, err, &r->why);
     }
@@ -110,7 +110,7 @@ static const char *member(const json_t *doc, const char *name)
     return text ? text : "";
 }
 
-/** Nobody has written the node for as long as its lease says, by our clock. */
+/** The node is unchanged for longer than its lease, by our clock. */
 static bool is_over(struct state *s, const json_t *doc, int32_t version)
 {
     int64_t lease_ms = json_integer_value(json_object_get(doc, "lease_ms"));
@@ -122,7 +122,7 @@ static bool is_over(struct state *s, const json_t *doc, int32_t version)
     return run_boot_ms() - s->seen_ms > (lease_ms > s->lease_ms ? lease_ms : s->lease_ms);
 }
 
-/** Another's node: take it when it is nobody's any more and may be ours, else stand by. */
+/** Another's node: take it when its writer is gone and its place allows, else stand by. */
 static void judge(struct state *s, const json_t *doc, const struct store_result *r)
 {
     const struct state_holder holder = {.url = member(doc, "url"), .place = member(doc, "place")};
@@ -138,9 +138,10 @@ static void judge(struct state *s, const json_t *doc, const struct store_result 
     mem_auto char *refused =
         is_here || is_given_up
             ? NULL
-            : mem_fmt("the containers are those of %s: start svcmgr there, or, if it is gone for good, "
-                      "here with yarn.service.state.take-over-from=%s",
-                      holder.place, holder.place);
+            : mem_fmt(
+                  "the containers are those of %s: start svcmgr there, or, if that host will not come back, "
+                  "here with yarn.service.state.take-over-from=%s",
+                  holder.place, holder.place);
     s->standing_by(s->done_arg, &holder, refused);
     look_later(s);
 }
@@ -157,7 +158,7 @@ static void on_writer(void *arg, int err, const struct store_result *r)
     } else if (err) {
         claim_ended(s, err, &r->why);
     } else if (json_read(r->data, r->data_len, &doc, NULL)) {
-        take(s, r); /* Nobody's. */
+        take(s, r); /* It names no writer. */
     } else if (strcmp(member(doc, "writer"), s->me) == 0) {
         state_set_node(&s->known, WRITER_PATH, r->stat.version,
                        false); /* The answer to our claim was lost. */

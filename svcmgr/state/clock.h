@@ -44,7 +44,7 @@ void clock_begin(struct clock *c, int64_t boot_ms, int64_t wall_ms);
  * @return 0; or ERR_JSON: no document of a clock; c is unchanged.
  */
 int clock_read(struct clock *c, const char *bytes, size_t len, int64_t boot_ms, struct err_info *why);
-/** The document at this moment; `out` is replaced. */
+/** The document for the present time; `out` is replaced. */
 void clock_write(const struct clock *c, int64_t boot_ms, struct buf *out);
 /** Engine time, > 0. */
 int64_t clock_now_ms(const struct clock *c, int64_t boot_ms);

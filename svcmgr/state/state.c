@@ -91,7 +91,7 @@ bool state_is_held(const struct state *s)
     return !s->is_shared || run_boot_ms() < s->held_until_ms;
 }
 
-/** Number of the change in a writer's node of ours; -1: it is another's, or nobody's. */
+/** Number of the change in a writer's node of ours; -1: it names another writer, or none. */
 static int64_t change_in(const struct state *s, const struct store_result *r)
 {
     json_auto json_t *doc = NULL;

@@ -44,7 +44,7 @@ enum state_outcome {
     STATE_REFUSED, /* nothing was written, and the same never can be: too large, or no path          */
     STATE_FAILED,  /* nothing was written; it may work later: no room, no connection, no permission     */
     STATE_UNKNOWN, /* it may have been written or not, or still be: state_find_out, before anything else */
-    STATE_FENCED   /* somebody else has changed the state: we must not write any more                 */
+    STATE_FENCED   /* another process has changed the state: this one must not write any more         */
 };
 
 /** Completion of a write: its outcome; why is filled unless it is written. [borrowed] */
@@ -66,15 +66,15 @@ struct state_holder state_holder_of(const char *url);
  * Become the writer. Once, before state_load.
  *
  * @param self         who we are; texts are copied                                     [borrowed]
- * @param take_from    place whose containers are given up: its state is taken, too, when nobody holds it; NULL: none [copied]
- * @param standing_by  somebody else is the writer; called when that is found, again with each other one, and often. refused: why
+ * @param take_from    place whose containers are given up: its state is taken, too, when no writer holds it; NULL: none [copied]
+ * @param standing_by  another process is the writer; called at each look that finds one. refused: why
  *                     it will not be taken from there even when its lease is over; NULL: it will   [borrowed]
  * @param claimed      we are the writer; err: 0, or as store_get and store_create with *why filled [borrowed]
  */
 void state_claim(struct state *s, const struct state_holder *self, const char *take_from,
                  void (*standing_by)(void *arg, const struct state_holder *holder, const char *refused),
                  void (*claimed)(void *arg, int err, const struct err_info *why), void *arg);
-/** We are the writer and nobody else can be. Else write, which finds out. */
+/** We are the only writer. Else write, which finds out. */
 bool state_is_held(const struct state *s);
 /**
  * Read all documents: one(…) for each, parents first, then done. Once, after state_claim, before any write.
