@@ -232,7 +232,7 @@ static size_t rdata_at(const uint8_t *msg, size_t at)
     return at + (msg[at] ? 2 : 1) + WIRE_RR_HEADER - 2;
 }
 
-/** Addresses of a target whose name stands in the message: at `at`, or where a pointer there leads. */
+/** Write the addresses of a target whose name is in the message: at `at`, or where a pointer there leads. */
 static void put_addresses(struct response *r, const uint8_t *target, size_t at, const struct zone_node *node)
 {
     static const uint16_t types[] = {DNS_A, DNS_AAAA};

@@ -32,7 +32,7 @@ struct response {
     bool has_additional;     /* targets is set */
     bool needs_glue;         /* targets are those of a referral */
     unsigned n_links;        /* aliases followed */
-    uint16_t owner_off;      /* where `name` stands in the message */
+    uint16_t owner_off;      /* offset of `name` in the message */
     struct wire_set targets; /* set whose targets get addresses, rotated as it was written */
     size_t targets_at;       /* where it begins in the message */
     const struct zone *zone; /* zone of the last name */

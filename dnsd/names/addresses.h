@@ -1,5 +1,5 @@
 /**
- * The addresses that a text of a record stands for: itself, or those of the host it names.
+ * The addresses of a text in a record: the literal itself, or those of the host it names.
  * Pure, but for the callback of the options. Thread: any.   Source: Hadoop RegistryDNS; RFC 1123 2.1.
  */
 #ifndef NAMES_ADDRESSES_H

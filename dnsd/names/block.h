@@ -5,8 +5,8 @@
  *     c  container     description, component, address, id, hostname, ready (container.h); for each port: ports_pack of port.h
  *     n  no names      reason, description, component (map.c)
  *
- * A field that the record lacks is the single octet 1, which no attribute of a record can be. The blocks of a snapshot are
- * read by a later run, so a new field goes behind all others.
+ * A field that the record lacks is the single octet 1, which no attribute of a record can be. Snapshots hold blocks, so a
+ * later version of dnsd reads them.
  *
  * Pure. Thread: any.   Source: ours.
  */

@@ -22,7 +22,7 @@
 /** Append a container's block. @return false: the record has no yarn:ip; out is unchanged. Thread: any. Source: ours. */
 bool container_pack(const struct reg_record *record, struct buf *out);
 
-/** What stands at yarn:ip: an address or a host name. @param fields behind the kind of the block. @return as long as the
+/** The yarn:ip of the record: an address or a host name. @param fields behind the kind of the block. @return as long as the
  *  block; NULL: the block was cut short. Thread: any. Source: ours. */
 const char *container_host(struct block fields);
 

@@ -37,7 +37,7 @@ void endpoint_pack(const struct reg_endpoint *in, struct buf *out);
 bool endpoint_next(struct block *b, struct endpoint *e);
 /** Set the fragment of a packed one. @param packed with its '?' [borrowed]. Thread: any. Source: ours. */
 void endpoint_set_fragment(struct endpoint *e, const char *packed);
-/** Its port. @return false: it has none, or what stands there is no number in 0..65535; *port is unchanged. Thread: any.
+/** Its port. @return false: it has none, or none in 0..65535; *port is unchanged. Thread: any.
  *  Source: ours. */
 bool endpoint_port(const struct endpoint *e, uint16_t *port);
 

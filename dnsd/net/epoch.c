@@ -50,7 +50,7 @@ struct epoch_cell *epoch_cell(struct epoch *e, unsigned n)
 
 const struct zone_version *epoch_enter(struct epoch_cell *cell, const struct zoneset *set)
 {
-    /* First hold back everything, then, with a version in hand that cannot go away, only what it needs. */
+    /* Protect every version first; then load one, which cannot be released any more, and protect only that. */
     atomic_store(&cell->version, ANY_VERSION);
     const struct zone_version *v = zoneset_current(set);
     atomic_store_explicit(&cell->version, zone_version_number(v), memory_order_release);

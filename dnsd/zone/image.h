@@ -26,7 +26,7 @@ struct zone_image_about {
     uint64_t made_ms;   /* time of day at which its content was current */
     uint64_t likeness;  /* hash of everything but the registry that it was made from */
     uint64_t n_records; /* registry records in it */
-    int64_t boot_ms;    /* the same moment since the boot; 0 in version 1 */
+    int64_t boot_ms;    /* the same time since the boot; 0 in version 1 */
     char boot[96];      /* that boot_ms counts in, ends with NUL; "" in version 1 */
 };
 

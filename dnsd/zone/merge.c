@@ -240,7 +240,7 @@ static void notify_changes(const struct node_change *c, uint16_t type, struct se
     }
 }
 
-/** Number of records in a sorted set of equal sizes that stand before `rdata`; whether it is there. */
+/** Number of records before `rdata` in a sorted set of equal sizes. @param is_found whether the set has it [out] */
 static size_t find_record(const struct zone_rrset *set, size_t rdlen, const uint8_t *rdata, bool *is_found)
 {
     size_t low = 0, high = set_n_rrs(set), stride = WIRE_RR_HEADER + rdlen;

@@ -29,7 +29,7 @@ struct node_change {
     uint16_t zone;
     uint8_t rel_len;
     bool is_apex;
-    const uint8_t *name; /* whole name; its first rel_len octets stand before the apex  [borrowed] */
+    const uint8_t *name; /* whole name; its first rel_len octets are before the apex  [borrowed] */
     const struct zone_watcher *watcher;
 };
 

@@ -133,7 +133,7 @@ struct zone_tx *zone_tx_begin(struct zoneset *set);
  * @param zone  number of the zone, or ZONE_BY_NAME
  * @param rr    record; copied                                                   [borrowed]
  * @return 0; ERR_NOTFOUND: no zone contains the owner (or not this zone); ERR_PARSE: owner or rdata malformed, TTL too
- *         large, or a type that cannot be stored (OPT, meta types); the transaction is unchanged and goes on.
+ *         large, or a type that cannot be stored (OPT, meta types); the transaction is unchanged and may continue.
  * Thread: writer.   Source: RFC 2181 5.
  */
 int zone_tx_add(struct zone_tx *tx, int zone, const struct zone_rr *rr);
@@ -239,7 +239,7 @@ void zone_version_info(const struct zone_version *v, unsigned zone, struct zone_
 
 /** Receives the records of a dump, one by one. */
 struct zone_visitor {
-    /** @param rr valid during the call only; `ttl_s` is that of its set. @return 0 to go on, anything else to stop. */
+    /** @param rr valid during the call only; `ttl_s` is that of its set. @return 0 to continue, anything else to stop. */
     int (*visit)(void *owner, const struct zone_rr *rr);
     void *owner;
 };
