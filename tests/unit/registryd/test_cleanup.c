@@ -88,7 +88,7 @@ static bool has_purged(void *arg)
     return metric_value(arg, M_PURGED) > 0;
 }
 
-static struct said tell(struct fixture *x, enum cleanup_kind kind, const char *subject)
+static struct said report(struct fixture *x, enum cleanup_kind kind, const char *subject)
 {
     struct said s = {0};
     struct cleanup_event event = {.kind = kind, .subject = subject, .reason = "a test says so"};
@@ -98,10 +98,10 @@ static struct said tell(struct fixture *x, enum cleanup_kind kind, const char *s
     return s;
 }
 
-static void what_fails_for_now_is_told_and_tried_again(void **state)
+static void what_fails_for_now_is_reported_and_tried_again(void **state)
 {
     struct fixture *x = *state;
-    struct said s = tell(x, CLEANUP_CONTAINER_ENDED, CONTAINER); /* the index is not built */
+    struct said s = report(x, CLEANUP_CONTAINER_ENDED, CONTAINER); /* the index is not built */
     assert_string_equal(err_name(s.err), "ERR_UNAVAILABLE");
     assert_true(s.outcome.is_retrying);
     assert_int_equal(cleanup_n_waiting(x->cleanup), 1);
@@ -120,7 +120,7 @@ static void a_home_waits_for_the_standard_nodes(void **state)
 {
     struct fixture *x = *state;
     assert_err(kit_delete(x->kit, "/users", -1), 0);
-    struct said s = tell(x, CLEANUP_APP_STORED, "alice");
+    struct said s = report(x, CLEANUP_APP_STORED, "alice");
     assert_string_equal(err_name(s.err), "ERR_NOTFOUND");
     assert_true(s.outcome.is_retrying);
     assert_err(kit_create(x->kit, "/users", ""), 0);
@@ -131,7 +131,7 @@ static void a_home_waits_for_the_standard_nodes(void **state)
 static void a_stop_drops_what_waits(void **state)
 {
     struct fixture *x = *state;
-    struct said s = tell(x, CLEANUP_CONTAINER_ENDED, CONTAINER);
+    struct said s = report(x, CLEANUP_CONTAINER_ENDED, CONTAINER);
     assert_true(s.outcome.is_retrying);
     cleanup_stop(x->cleanup);
     assert_int_equal(cleanup_n_waiting(x->cleanup), 0);
@@ -142,22 +142,22 @@ static void events_do_what_the_table_says(void **state)
 {
     struct fixture *x = *state;
     kit_until(x->kit, is_built, x->index);
-    struct said s = tell(x, CLEANUP_AM_REGISTERED, "appattempt_5_0001_000001");
+    struct said s = report(x, CLEANUP_AM_REGISTERED, "appattempt_5_0001_000001");
     assert_int_equal(s.err, 0);
-    s = tell(x, CLEANUP_APP_COMPLETED, "application_5_0001");
+    s = report(x, CLEANUP_APP_COMPLETED, "application_5_0001");
     assert_int_equal(s.err, 0);
     assert_true(s.outcome.n_purged == 0);
-    s = tell(x, CLEANUP_CONTAINER_ENDED, "");
+    s = report(x, CLEANUP_CONTAINER_ENDED, "");
     assert_int_equal(s.err, ERR_INVALID);
-    s = tell(x, CLEANUP_APP_STORED, "no such name!");
+    s = report(x, CLEANUP_APP_STORED, "no such name!");
     assert_int_equal(s.err, ERR_PATH);
     assert_false(s.outcome.is_retrying);
-    s = tell(x, CLEANUP_APP_STORED, "Alice@REALM");
+    s = report(x, CLEANUP_APP_STORED, "Alice@REALM");
     assert_true(s.err == 0 && s.outcome.home_made);
     assert_err(kit_get(x->kit, "/users/alice"), 0);
-    s = tell(x, CLEANUP_APP_STORED, "alice");
+    s = report(x, CLEANUP_APP_STORED, "alice");
     assert_true(s.err == 0 && !s.outcome.home_made);
-    s = tell(x, CLEANUP_AM_ENDED, CONTAINER);
+    s = report(x, CLEANUP_AM_ENDED, CONTAINER);
     assert_true(s.err == 0 && s.outcome.n_purged == 1);
     assert_err(kit_get(x->kit, "/c"), ERR_NOTFOUND);
 }
@@ -186,7 +186,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
 #define CASE(fn) cmocka_unit_test_setup_teardown(fn, set_up, tear_down)
-        CASE(what_fails_for_now_is_told_and_tried_again),
+        CASE(what_fails_for_now_is_reported_and_tried_again),
         CASE(a_home_waits_for_the_standard_nodes),
         CASE(a_stop_drops_what_waits),
         CASE(events_do_what_the_table_says),

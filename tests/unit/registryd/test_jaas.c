@@ -56,7 +56,7 @@ static void entries_are_read(void **state)
     }
 }
 
-static void what_is_wrong_is_told_with_its_line(void **state)
+static void what_is_wrong_is_reported_with_its_line(void **state)
 {
     static const char *const rows[][2] = {
         {"", "no entry Client"},
@@ -80,7 +80,7 @@ static void what_is_wrong_is_told_with_its_line(void **state)
     }
 }
 
-static void a_missing_file_is_told(void **state)
+static void a_missing_file_is_reported(void **state)
 {
     struct jaas_entry entry;
     struct err_info why = {0};
@@ -94,8 +94,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(entries_are_read),
-        cmocka_unit_test(what_is_wrong_is_told_with_its_line),
-        cmocka_unit_test(a_missing_file_is_told),
+        cmocka_unit_test(what_is_wrong_is_reported_with_its_line),
+        cmocka_unit_test(a_missing_file_is_reported),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -72,7 +72,7 @@ static void file_write(const char *dir, const char *bytes, size_t n)
     fclose(f);
 }
 
-/* What a process would be told that is started when this one has been killed now. */
+/* What a process learns that starts after this one was killed at this point. */
 static struct mirror_past after_a_kill(const struct place *p)
 {
     struct mirror_past past;
@@ -110,7 +110,7 @@ static void what_the_mirror_shows_is_kept(void **state)
     assert_string_equal(past.tree_id, "60b");
     assert_string_equal(past.store_id, "60b");
     assert_int_equal(past.newest, mirror_newest(p->f->mirror));
-    mark_file_free(f); /* the mirror tells nothing any more */
+    mark_file_free(f); /* the mirror notifies it no more */
 }
 
 static void one_process_keeps_a_file(void **state)

@@ -18,8 +18,8 @@ enum { MANY = 12000, STAYS_EVERY = 5 };
 struct fixture {
     struct run_loop *loop;
     struct postings *p;
-    struct run_task *
-        hog; /* takes the whole budget of a turn, so that the tasks of the postings get a step a turn at most */
+    /* takes the whole budget of a turn, so that the tasks of the postings get a step a turn at most */
+    struct run_task *hog;
     struct posting_entry *entries[MANY + 1];
     size_t n_entries;
 };
@@ -57,7 +57,7 @@ static void turn(struct fixture *f)
     uv_run(run_loop_uv(f->loop), UV_RUN_NOWAIT);
 }
 
-/* The nodes are not read: any address tells one from another. */
+/* The nodes are not read: each address stands for another node. */
 static const struct mirror_node *node_at(const struct fixture *f, size_t i)
 {
     return (const struct mirror_node *)(const void *)((const char *)f + i);

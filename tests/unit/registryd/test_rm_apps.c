@@ -1,4 +1,4 @@
-/* What polls of a resource manager add up to: nothing is told before two in a row agree. */
+/* What polls of a resource manager add up to: nothing is reported before two in a row agree. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -22,7 +22,7 @@ struct kit {
     struct fake *fake;
     struct rm_apps *apps;
     struct rm_nodes *nodes; /* CALM */
-    struct buf told;        /* "kind subject;" */
+    struct buf reported;    /* "kind subject;" */
 };
 
 static int set_up(void **state)
@@ -46,7 +46,7 @@ static int tear_down(void **state)
     rm_apps_free(k->apps);
     rm_nodes_free(k->nodes);
     fake_tear_down(&fake);
-    buf_fini(&k->told);
+    buf_fini(&k->reported);
     free(k);
     return 0;
 }
@@ -55,7 +55,7 @@ static void note(void *arg, enum cleanup_kind kind, const char *subject, const c
 {
     struct kit *k = arg;
     assert_true(strlen(reason) > 10);
-    buf_addf(&k->told, "%s %s;", cleanup_kind_name(kind), subject);
+    buf_addf(&k->reported, "%s %s;", cleanup_kind_name(kind), subject);
 }
 
 /* One poll that sees this of the only application; containers: live ones, NULL: not asked. */
@@ -75,10 +75,10 @@ static void poll(struct kit *k, enum rm_view view, const char *const *live)
     rm_apps_commit(k->apps, note, k);
 }
 
-static void assert_told(struct kit *k, const char *expected)
+static void assert_reported(struct kit *k, const char *expected)
 {
-    assert_string_equal(buf_cstr(&k->told), expected);
-    buf_clear(&k->told);
+    assert_string_equal(buf_cstr(&k->reported), expected);
+    buf_clear(&k->reported);
 }
 
 static void two_polls_in_a_row(void **state)
@@ -93,9 +93,9 @@ static void two_polls_in_a_row(void **state)
     poll(k, RM_VIEW_ENDED, NULL);
     poll(k, RM_VIEW_ENDING, NULL);
     poll(k, RM_VIEW_ENDED, NULL);
-    assert_told(k, "");
+    assert_reported(k, "");
     poll(k, RM_VIEW_UNKNOWN, NULL);
-    assert_told(k, "application-completed " APP ";container-finished " C1 ";");
+    assert_reported(k, "application-completed " APP ";container-finished " C1 ";");
     assert_int_equal(rm_apps_n_watched(k->apps), 0);
 }
 
@@ -108,9 +108,9 @@ static void a_discarded_poll_begins_the_count_anew(void **state)
     rm_app_saw(rm_apps_take(k->apps), RM_VIEW_ENDED, "X");
     rm_apps_discard(k->apps);
     poll(k, RM_VIEW_ENDED, NULL);
-    assert_told(k, "");
+    assert_reported(k, "");
     poll(k, RM_VIEW_ENDED, NULL);
-    assert_told(k, "application-completed " APP ";");
+    assert_reported(k, "application-completed " APP ";");
 }
 
 static void what_is_only_alive_is_forgotten_what_is_ending_is_not(void **state)
@@ -143,7 +143,7 @@ static void parts_that_come_later_are_watched(void **state)
     assert_int_equal(rm_apps_n_watched(k->apps), 1);
     poll(k, RM_VIEW_ALIVE, none);
     poll(k, RM_VIEW_ALIVE, none);
-    assert_told(k, "container-finished " C1 ";");
+    assert_reported(k, "container-finished " C1 ";");
     fake_gone(k->fake, "/c1");
     poll(k, RM_VIEW_ALIVE, none);
     assert_int_equal(rm_apps_n_watched(k->apps), 0);
@@ -158,7 +158,7 @@ static void another_clusters_application_is_left_alone(void **state)
     fake_record(k->fake, "/app", APP, "application");
     fake_record(k->fake, "/c1", C1, "container");
     poll(k, RM_VIEW_FOREIGN, NULL);
-    assert_told(k, "");
+    assert_reported(k, "");
     assert_int_equal(rm_apps_n_watched(k->apps), 0);
 }
 
@@ -175,14 +175,14 @@ static void containers_end_one_by_one(void **state)
     poll(k, RM_VIEW_ALIVE, second);
     poll(k, RM_VIEW_ALIVE, NULL); /* not asked: does not count as absent */
     poll(k, RM_VIEW_ALIVE, second);
-    assert_told(k, "");
+    assert_reported(k, "");
     poll(k, RM_VIEW_ALIVE, second);
-    assert_told(k, "container-finished " C1 ";");
+    assert_reported(k, "container-finished " C1 ";");
     poll(k, RM_VIEW_ALIVE, second); /* once is enough */
-    assert_told(k, "");
+    assert_reported(k, "");
     poll(k, RM_VIEW_ALIVE, none);
     poll(k, RM_VIEW_ALIVE, none);
-    assert_told(k, "container-finished " C2 ";");
+    assert_reported(k, "container-finished " C2 ";");
 }
 
 static void attempts(void **state)
@@ -196,7 +196,7 @@ static void attempts(void **state)
             "{\"appAttempts\":{\"appAttempt\":{\"appAttemptId\":\"appattempt_5_0001_000002\","
             "\"appAttemptState\":\"FAILED\"}}}";
         struct rm_attempts list;
-        assert_string_equal(buf_cstr(&k->told), "");
+        assert_string_equal(buf_cstr(&k->reported), "");
         assert_int_equal(rm_read_attempts(answer, sizeof answer - 1, &list, NULL), 0);
         rm_apps_begin(k->apps, 10);
         struct rm_app *app = rm_apps_take(k->apps);
@@ -205,9 +205,9 @@ static void attempts(void **state)
         rm_apps_commit(k->apps, note, k);
         rm_attempts_fini(&list);
     }
-    assert_non_null(strstr(buf_cstr(&k->told), "attempt-unregistered " A1 ";"));
-    assert_non_null(strstr(buf_cstr(&k->told), "attempt-unregistered appattempt_5_0001_000002;"));
-    assert_null(strstr(buf_cstr(&k->told), "_000003"));
+    assert_non_null(strstr(buf_cstr(&k->reported), "attempt-unregistered " A1 ";"));
+    assert_non_null(strstr(buf_cstr(&k->reported), "attempt-unregistered appattempt_5_0001_000002;"));
+    assert_null(strstr(buf_cstr(&k->reported), "_000003"));
 }
 
 static void everybody_has_a_turn(void **state)
@@ -238,7 +238,7 @@ static void a_restart_asks_about_everything_again(void **state)
     poll(k, RM_VIEW_ENDED, NULL);
     rm_apps_restart(k->apps);
     poll(k, RM_VIEW_ENDED, NULL);
-    assert_told(k, "");
+    assert_reported(k, "");
     poll(k, RM_VIEW_ALIVE, NULL);
     assert_int_equal(rm_apps_begin(k->apps, 10), 0);
     rm_apps_discard(k->apps);
@@ -271,12 +271,12 @@ static void a_container_waits_for_its_node(void **state)
     see_nodes(k, b_c, 10);
     poll(k, RM_VIEW_ALIVE, none);
     poll(k, RM_VIEW_ALIVE, none);
-    assert_told(k, "");
+    assert_reported(k, "");
     see_nodes(k, a_b, 20);
     poll(k, RM_VIEW_ALIVE, none);
     poll(k, RM_VIEW_ALIVE, none);
-    assert_non_null(strstr(buf_cstr(&k->told), "container-finished " C1 ";"));
-    assert_non_null(strstr(buf_cstr(&k->told), "container-finished " C2 ";"));
+    assert_non_null(strstr(buf_cstr(&k->reported), "container-finished " C1 ";"));
+    assert_non_null(strstr(buf_cstr(&k->reported), "container-finished " C2 ";"));
 }
 
 /* A round of all that is under way is not begun anew: who asks for one all the time would never come to its end. */
@@ -314,7 +314,7 @@ static void asking_about_all_again_forgets_nothing(void **state)
     poll(k, RM_VIEW_UNKNOWN, NULL);
     rm_apps_ask_all(k->apps);
     poll(k, RM_VIEW_UNKNOWN, NULL);
-    assert_told(k, "application-completed " APP ";");
+    assert_reported(k, "application-completed " APP ";");
 }
 
 int main(void)
