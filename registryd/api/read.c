@@ -26,12 +26,14 @@ static int read_parameters(const struct http_req *req, struct read_request *r, s
     r->strong = http_param_choice(req, GET_CONSISTENCY) == CONSISTENCY_STRONG;
     r->limit = http_param_int(req, GET_LIMIT);
     r->cursor = http_param_text(req, GET_CURSOR);
-    r->follow.since = http_param_text(req, GET_SINCE);
-    r->follow.timeout_ms = http_param_ms(req, GET_TIMEOUT);
-    r->follow.max = http_param_int(req, GET_MAX);
     if (r->strong && (r->recursive || r->watch))
         return err_set(why, ERR_USAGE, "consistency",
                        "consistency=strong goes with neither recursive nor watch");
+    if (!r->watch)
+        return 0;
+    r->follow.since = http_param_text(req, GET_SINCE);
+    r->follow.timeout_ms = http_param_ms(req, GET_TIMEOUT);
+    r->follow.max = http_param_int(req, GET_MAX);
     return 0;
 }
 
