@@ -50,11 +50,6 @@ static uint64_t sum_on(uint64_t h, const uint8_t *p, size_t n)
     return h;
 }
 
-static uint64_t sum(const uint8_t *p, size_t n)
-{
-    return sum_on(SUM_START, p, n);
-}
-
 /* ---- reading ---- */
 
 struct snapshot_restore {
@@ -137,7 +132,7 @@ static int read_snapshot(struct snapshot_restore *r)
         return err;
     const uint8_t *p = (const uint8_t *)buf_cstr(&r->text);
     size_t len = r->text.len;
-    if (len < 8 || get(p + len - 8, 8) != sum(p, len - 8))
+    if (len < 8 || get(p + len - 8, 8) != sum_on(SUM_START, p, len - 8))
         return damaged(r->path, &r->why);
     struct timestamp made, now;
     r->at = read_head(p, len - 8, &made, &r->n_left);
