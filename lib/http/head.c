@@ -4,7 +4,6 @@
 #include <strings.h>
 #include <sys/socket.h>
 
-#include "base/obj.h"
 #include "base/str.h"
 
 static bool is_header(const char *name, const char *wanted)
@@ -14,20 +13,17 @@ static bool is_header(const char *name, const char *wanted)
 
 void http_head_note(struct http_head *head, const char *name, const char *value)
 {
-    const struct {
-        const char *name, **value;
-        unsigned *n;
-    } rows[] = {{"Host", &head->host, &head->n_hosts},
-                {"Origin", &head->origin, NULL},
-                {"Content-Length", &head->length, &head->n_lengths},
-                {"Transfer-Encoding", &head->coding, &head->n_codings}};
-    for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
-        if (!is_header(name, rows[i].name))
-            continue;
-        *rows[i].value = value;
-        if (rows[i].n)
-            ++*rows[i].n;
-        return;
+    if (is_header(name, "Host")) {
+        head->host = value;
+        head->n_hosts++;
+    } else if (is_header(name, "Origin")) {
+        head->origin = value;
+    } else if (is_header(name, "Content-Length")) {
+        head->length = value;
+        head->n_lengths++;
+    } else if (is_header(name, "Transfer-Encoding")) {
+        head->coding = value;
+        head->n_codings++;
     }
 }
 

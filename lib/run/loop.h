@@ -98,8 +98,8 @@ struct run_timer;
  * Thread: owner.   Source: ours.
  */
 struct run_timer *run_timer_new(struct run_loop *loop, void (*fn)(void *arg), void *arg);
-/** (Re)start: first delay_ms from now, then every repeat_ms (0: once). Without either it is called in the loop's next round, so
- *  one that starts itself again from fn leaves the loop a round for other work. Thread: owner. Source: ours. */
+/** (Re)start: first delay_ms from now, then every repeat_ms (0: once). Without either it is called in the loop's next turn.
+ *  Long work is a task (run/task.h). Thread: owner. Source: ours. */
 void run_timer_start(struct run_timer *t, uint64_t delay_ms, uint64_t repeat_ms);
 /** Stop; a stopped timer can be started again. Thread: owner. Source: ours. */
 void run_timer_stop(struct run_timer *t);
