@@ -1,13 +1,14 @@
 /**
- * Who may write. In a secure registry: system accounts everywhere; a user at and below the own home (which itself only the system
- * deletes); and whom the ACL of the node lets: holders of a write accessor by its digest, accounts by name. In a registry that
- * is not secure: everybody. Who the caller is rests on the request's word: nobody is authenticated yet, but for accessors.
+ * Access control of writes. In a secure registry a write is permitted to system accounts everywhere; to a user at and below the own
+ * home (which only the system deletes); and by the ACL of the node: to holders of a write accessor by its digest, to accounts by name.
+ * A registry that is not secure permits every write. The caller is the user that the request names: only accessors are authenticated.
  *
  *     overwrite:  WRITE of the node           make:  CREATE of the nearest node above that exists
  *     delete:     DELETE of its parent; recursive: also of the node and of every node below that has children
  *
- * The ACLs are read from the store for each question. ZooKeeper shows digests, or the whole ACL, only to whom a node lets: where
- * registryd cannot see whether the caller's accessor is meant, a session of that accessor has to find out (accessors.h). Thread: owner.   Source: ZooKeeper's permissions.
+ * Each question reads the ACLs from the store. ZooKeeper hides digests, or the whole ACL, from a session without the right to see
+ * them: then a session of the caller's accessor does the write, and ZooKeeper decides (accessors.h).
+ * Thread: owner.   Source: ZooKeeper's permissions.
  */
 #ifndef ACCESS_ACCESS_H
 #define ACCESS_ACCESS_H
@@ -24,7 +25,7 @@ struct access_def {
     struct store *store;
     struct mirror *mirror;
     bool is_secure;
-    /* those that may do everything: "sasl:yarn@, sasl:mapred@"; NULL: none [copied] */
+    /* accounts with all rights: "sasl:yarn@, sasl:mapred@"; NULL: none [copied] */
     const char *system_accounts;
 };
 
@@ -56,12 +57,12 @@ struct access_answer {
 };
 
 /**
- * May the caller? Decided without the store where that can be: for system accounts and owners, and where all may.
- * @return whether that is so.   Thread: owner.   Source: ours.
+ * Decide without the store, where that is possible: for system accounts, owners, and in a registry that is not secure.
+ * @return true: the write is permitted; false: ask with access_ask.   Thread: owner.   Source: ours.
  */
 bool access_is_free(const struct access *a, const struct access_question *q);
 /**
- * Ask the ACLs.
+ * Decide by the ACLs in the store.
  *
  * @param q     copied
  * @param done  called once, later: 0; ERR_PERMISSION, why says whose the path is and whom the ACL lets; errors of the store.
@@ -71,7 +72,7 @@ bool access_is_free(const struct access *a, const struct access_question *q);
 void access_ask(struct access *a, const struct access_question *q,
                 void (*done)(void *arg, int err, const struct access_answer *answer), void *arg);
 /**
- * Say whose a path is that the store refused.
+ * Fill an error for a write that the store refused: it names the owner of the path.
  *
  * @param digest  of the accessor whose session was refused; NULL: registryd itself was
  * @param why     filled                                                          [out]

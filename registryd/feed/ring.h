@@ -5,11 +5,10 @@
  *     │ M put put del M put M │ put …
  *     └ seq first                                   └ seq next
  *
- * A mark M says "everything up to revision n stands before me". A follower resumes after a mark, never between: change
- * numbers need not ascend (after a reconnect to ZooKeeper they come in tree order), marks do. A change may stand before a mark
- * that is below it (what was just written is known before all that came before it): who has only come to that mark resumes
- * before the change. When the ring is full the
- * oldest lines are dropped; lines that lost their mark still serve those who are past it.
+ * A mark M says that every change up to revision n stands before it. A follower resumes after a mark, never between: revisions of
+ * changes need not ascend (after a reconnect to ZooKeeper they come in tree order), those of marks do. A change may stand before a
+ * mark of a lower revision (an own write is known before the changes that precede it): a follower that has reached only that mark
+ * resumes before the change. A full ring drops its oldest lines; lines that lost their mark still serve followers past it.
  *
  * Thread: owner.   Source: ours.
  */

@@ -1,7 +1,7 @@
 /**
  * Answers of a search, written in slices: JSON with the records, or Prometheus' http_sd form with their endpoints.
- * A blank is written where a slice found nothing, so a long search neither holds the loop nor goes silent. One that is under
- * way when the index is built anew is broken off: what was sent is no JSON then.
+ * A slice that finds nothing writes a blank, so a long search neither blocks the loop nor falls silent. When the index is rebuilt
+ * during a search the answer is cut off: what was sent is no JSON then.
  * Thread: owner.   Source: docs/registry-rest.md; Prometheus HTTP service discovery.
  */
 #ifndef INDEX_FIND_H
