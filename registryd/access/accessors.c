@@ -12,7 +12,7 @@
 struct accessor_session {
     struct obj obj;
     TAILQ_ENTRY(accessor_session) link;
-    struct accessors *pool;
+    struct accessors *owner;
     char *pair;
     struct store *store;
     struct reg_store *ops;
@@ -52,7 +52,7 @@ static void free_when_closed(struct accessors *a)
 static void on_store_closed(void *arg)
 {
     struct accessor_session *s = obj_cast(arg, struct accessor_session, SESSION_MAGIC);
-    struct accessors *a = s->pool;
+    struct accessors *a = s->owner;
     BUG_IF(s->n_users > 0); /* the store has completed everything, and who took it gave it back then */
     TAILQ_REMOVE(&a->closing, s, link);
     reg_store_free(s->ops);
@@ -64,7 +64,7 @@ static void on_store_closed(void *arg)
 
 static void session_close(struct accessor_session *s)
 {
-    struct accessors *a = s->pool;
+    struct accessors *a = s->owner;
     TAILQ_REMOVE(&a->open, s, link);
     TAILQ_INSERT_TAIL(&a->closing, s, link);
     a->n_open--;
@@ -91,7 +91,7 @@ static int session_open(struct accessors *a, const char *pair, struct accessor_s
         return err;
     struct accessor_session *s = mem_new(struct accessor_session);
     obj_init(&s->obj, SESSION_MAGIC);
-    s->pool = a;
+    s->owner = a;
     s->pair = mem_str(pair);
     s->store = store;
     s->ops = reg_store_new(a->def.loop, store, a->def.names, a->def.acl);
@@ -196,7 +196,7 @@ void accessors_give(struct accessor_session *s)
         return;
     s->n_users--;
     if (s->n_users == 0 && !s->is_closing)
-        run_timer_start(s->idle, (uint64_t)s->pool->def.idle_ms, 0);
+        run_timer_start(s->idle, (uint64_t)s->owner->def.idle_ms, 0);
 }
 
 struct reg_store *accessors_ops(const struct accessor_session *s)
