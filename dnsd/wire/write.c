@@ -126,7 +126,7 @@ static int put_rdata(struct wr *w, uint16_t type, const uint8_t *rdata, size_t l
     if (!(t->can & DNS_COMPRESS))
         return put_bytes(w, rdata, len);
     size_t at = t->head;
-    if (put_bytes(w, rdata, at))
+    if (at && put_bytes(w, rdata, at))
         return ERR_NOSPC;
     for (unsigned n_names = t->n_names; n_names; n_names--) {
         if (put_name(w, rdata + at))
