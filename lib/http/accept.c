@@ -29,9 +29,9 @@ static void refuse(struct http_server *s, int fd)
 /** Another connection gives its descriptor back. @return false: none can. */
 static bool evict(struct http_server *s)
 {
-    if (!http_cut_idlest(s))
+    if (!http_disconnect_idlest(s))
         return false;
-    http_turn_run(s);
+    http_poll_run(s);
     return true;
 }
 
@@ -110,7 +110,7 @@ static void on_connectable(uv_poll_t *poll, int status, int events)
         else
             take(s, fd, &sa, sa_len);
     }
-    http_turn_run(s);
+    http_poll_run(s);
 }
 
 void http_accept_start(struct http_server *s, int take_fd)

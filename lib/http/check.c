@@ -87,11 +87,11 @@ static int check_head(struct http_req *req)
         rc = check_row(req);
     req->announced = rc == 0 ? (size_t)body_len : 0;
     if (req->announced)
-        rc = http_room_announce(req, req->announced, why);
+        rc = http_budget_announce(req, req->announced, why);
     return rc;
 }
 
-/** A refusal that must not wait for the body: there is no room for it, or it is long. */
+/** A refusal that must not wait for the body: there is no budget for it, or it is long. */
 static bool is_refused_at_once(const struct http_req *req)
 {
     const struct http_head *head = &req->exchange.head;
@@ -115,7 +115,7 @@ bool http_check_head(struct http_req *req)
     if (head->n_lengths || head->n_codings)
         http_peer_await_body(req->peer, req);
     if (is_refused_at_once(req))
-        http_cut_body(req);
+        http_disconnect_body(req);
     return true;
 }
 
@@ -125,13 +125,13 @@ void http_check_piece(struct http_req *req, const char *bytes, size_t len)
     if (!req->refusal && len > req->match.route->max_body - req->body.len)
         req->refusal = too_big(req);
     if (!req->refusal)
-        req->refusal = http_room_add(req, bytes, len, &req->refusal_why);
+        req->refusal = http_budget_add(req, bytes, len, &req->refusal_why);
     if (!req->refusal)
         return;
     http_body_free(req);
     req->n_dropped += len;
     if (req->n_dropped > HTTP_DRAIN_MAX || req->refusal == ERR_UNAVAILABLE)
-        http_cut_body(req);
+        http_disconnect_body(req);
 }
 
 void http_check_body(struct http_req *req)

@@ -8,12 +8,12 @@
  *     server.c    start, stop, the steps of a request: begin, head, piece, whole, completed
  *     accept.c    the listening socket                libmicrohttpd gets connections, never the socket
  *     check.c     the checks before a handler         of a head, of a piece of the body, of the whole body
- *     room.c      the budget of bodies
- *     cut.c       connections cut: slow, idle, a body that nobody wants
+ *     budget.c    the memory that all bodies share
+ *     disconnect.c  connections that are closed: slow, idle, with a body that is refused
  *     stream.c    bodies produced over time
  *     reply.c     answers
  *     request.c   a request: its memory, what handlers read of it
- *     turn.c      libmicrohttpd's turns of the loop
+ *     poll.c      runs libmicrohttpd when its descriptors are ready
  *     body.c      memory of a body
  *     peer.c      connections: where they come from, whose client is awaited, which is idlest
  *     mhd.c       libmicrohttpd
@@ -216,16 +216,16 @@ void http_body_leave(struct http_req *req);
 /** Release the memory of a body. */
 void http_body_free(struct http_req *req);
 
-/* ---- turn.c ---- */
+/* ---- poll.c ---- */
 
 /** Poll libmicrohttpd's descriptor and keep its time-outs. */
-void http_turn_start(struct http_server *s);
+void http_poll_start(struct http_server *s);
 /** No more turns, and no kick does anything. @param closed  called later, of the poll handle */
-void http_turn_stop(struct http_server *s, uv_close_cb closed);
+void http_poll_stop(struct http_server *s, uv_close_cb closed);
 /** Let libmicrohttpd run now; not inside its callbacks. */
-void http_turn_run(struct http_server *s);
+void http_poll_run(struct http_server *s);
 /** See to it that libmicrohttpd runs soon. */
-void http_turn_kick(struct http_server *s);
+void http_poll_kick(struct http_server *s);
 
 /* ---- request.c ---- */
 
@@ -258,32 +258,32 @@ void http_reply_refuse(struct http_req *req);
 /** The same amid its body, past libmicrohttpd; our side of the connection ends. At most once a request. */
 void http_reply_refuse_past(struct http_req *req);
 
-/* ---- cut.c ---- */
+/* ---- disconnect.c ---- */
 
 /** No more bytes either way: libmicrohttpd sees the end of the connection in its next turn. */
-void http_cut_end(struct http_peer *p);
+void http_disconnect_end(struct http_peer *p);
 /** Refuse a request whose body is awaited, now: its memory is released, the answer sent, the connection shut down. */
-void http_cut(struct http_req *req, int code, const char *text);
+void http_disconnect(struct http_req *req, int code, const char *text);
 /** Cut clients that are too slow; the callback of server->sweep. */
-void http_cut_slow(void *server);
-/** Cut the idlest connection; its descriptor is free after the next http_turn_run. @return false: there is none, or it is fresh. */
-bool http_cut_idlest(struct http_server *s);
+void http_disconnect_slow(void *server);
+/** Cut the idlest connection; its descriptor is free after the next http_poll_run. @return false: there is none, or it is fresh. */
+bool http_disconnect_idlest(struct http_server *s);
 /**
  * Refuse a request while its body comes: the answer is sent past libmicrohttpd, which then rests, and the kernel throws away
  * what still comes, so that a client that reads the answer after sending sees it, and others are not held up.
  */
-void http_cut_body(struct http_req *req);
+void http_disconnect_body(struct http_req *req);
 /** Throw away what came; the callback of server->drain. */
-void http_cut_drain(void *server);
+void http_disconnect_drain(void *server);
 
-/* ---- room.c ---- */
+/* ---- budget.c ---- */
 
 /** The budget for these limits and routes: at least one body of the largest size fits. @return bytes. */
-size_t http_room_budget(const struct http_limits *limits, const struct http_route_table *routes);
+size_t http_budget_size(const struct http_limits *limits, const struct http_route_table *routes);
 /** Whether a body of so many bytes has room now. @return 0; ERR_UNAVAILABLE: no room, *why says so. */
-int http_room_announce(struct http_req *req, size_t len, struct err_info *why);
-/** Append to a body. @return as http_room_announce; without room the body is as it was. */
-int http_room_add(struct http_req *req, const char *bytes, size_t len, struct err_info *why);
+int http_budget_announce(struct http_req *req, size_t len, struct err_info *why);
+/** Append to a body. @return as http_budget_announce; without room the body is as it was. */
+int http_budget_add(struct http_req *req, const char *bytes, size_t len, struct err_info *why);
 
 /* ---- check.c ---- */
 

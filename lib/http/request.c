@@ -88,7 +88,7 @@ void http_request_orphan(struct http_req *req)
 void http_request_resume(struct http_req *req)
 {
     if (http_mhd_resume(&req->exchange))
-        http_turn_kick(req->server);
+        http_poll_kick(req->server);
 }
 
 struct http_req *http_request_of(struct http_exchange *x)

@@ -123,7 +123,7 @@ static void on_handle_closed(uv_handle_t *handle)
 /** Cut what is left and release the server. */
 static void server_end(struct http_server *s)
 {
-    http_turn_stop(s, on_handle_closed);
+    http_poll_stop(s, on_handle_closed);
     run_timer_free(s->stop);
     http_mhd_stop(s->mhd);
     BUG_IF(!TAILQ_EMPTY(&s->reqs) || s->n_peers || s->n_body_bytes);
@@ -167,10 +167,10 @@ static void begin_stop(struct http_server *s)
         if (req->phase != HTTP_READING)
             stop_request(req);
         else if (req->is_drained)
-            http_cut_end(req->peer);
+            http_disconnect_end(req->peer);
     }
     run_timer_start(s->stop, STOP_GRACE_MS, 0);
-    http_turn_run(s);
+    http_poll_run(s);
 }
 
 static void on_stop(void *arg)
@@ -272,7 +272,7 @@ static struct http_server *server_new(struct run_loop *loop, const struct http_s
                                              HTTP_HEAD_TIMEOUT_MS,
                                              HTTP_PER_ADDRESS,
                                              def->limits.hosts};
-    s->body_budget = http_room_budget(&s->def.limits, &s->routes);
+    s->body_budget = http_budget_size(&s->def.limits, &s->routes);
     return s;
 }
 
@@ -296,10 +296,10 @@ int http_server_start(struct run_loop *loop, const struct http_server_def *def, 
     }
     s->host = http_host_new(loop, &bound, s->def.limits.hosts, s->def.limits.prefix);
     s->stop = run_timer_new(loop, on_stop, s);
-    s->sweep = run_timer_new(loop, http_cut_slow, s);
-    s->drain = run_timer_new(loop, http_cut_drain, s);
+    s->sweep = run_timer_new(loop, http_disconnect_slow, s);
+    s->drain = run_timer_new(loop, http_disconnect_drain, s);
     http_accept_start(s, fd);
-    http_turn_start(s);
+    http_poll_start(s);
     mem_auto char *host = mem_strn(def->listen, (size_t)(strrchr(def->listen, ':') - def->listen));
     log_emit(&ev_http_listening, LOG_STR("address", host), LOG_INT("port", port));
     *out = s;

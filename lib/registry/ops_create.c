@@ -12,80 +12,81 @@
 #include "base/mem.h"
 #include "registry/ops_priv.h"
 
-static void create_try(struct op *op);
+static void create_try(struct operation *o);
 
 /** Path of the level: its bytes up to the level-th element. */
-static char *level_path(const struct op *op, const char **element)
+static char *level_path(const struct operation *o, const char **element)
 {
-    const char *start = op->path, *end = op->path;
+    const char *start = o->path, *end = o->path;
 
-    for (size_t i = 0; i < op->level; i++) {
+    for (size_t i = 0; i < o->level; i++) {
         start = end + 1;
         end = strchrnul(start, '/');
     }
-    *element = op->level ? start : "";
-    return op->level ? mem_strn(op->path, (size_t)(end - op->path)) : mem_str("/");
+    *element = o->level ? start : "";
+    return o->level ? mem_strn(o->path, (size_t)(end - o->path)) : mem_str("/");
 }
 
 /** What became of the node at this level: go on, up or down. */
-static void create_outcome(struct op *op, int err, const struct store_result *r)
+static void create_outcome(struct operation *o, int err, const struct store_result *r)
 {
-    bool parents = op->flags & REG_CREATE_PARENTS;
-    bool is_parent = op->level < op->n_elements;
+    bool parents = o->flags & REG_CREATE_PARENTS;
+    bool is_parent = o->level < o->n_elements;
 
-    if (err == ERR_NOTFOUND && parents && op->level > 0 && op->n_tries < 4 * op->n_elements + 16) {
-        op->level--;
-        create_try(op);
+    if (err == ERR_NOTFOUND && parents && o->level > 0 && o->n_tries < 4 * o->n_elements + 16) {
+        o->level--;
+        create_try(o);
     } else if (is_parent && (err == 0 || err == ERR_EXISTS || err == ERR_UNKNOWN_OUTCOME)) {
-        op->level++;
-        create_try(op);
+        o->level++;
+        create_try(o);
     } else {
-        op->created(op, err, r);
+        o->created(o, err, r);
     }
 }
 
 static void on_level_created(void *arg, int err, const struct store_result *r)
 {
-    create_outcome(obj_cast(arg, struct op, OP_MAGIC), err, r);
+    create_outcome(obj_cast(arg, struct operation, OPERATION_MAGIC), err, r);
 }
 
 static void on_level_checked(void *arg, int err, const struct store_result *r)
 {
-    struct op *op = obj_cast(arg, struct op, OP_MAGIC);
+    struct operation *o = obj_cast(arg, struct operation, OPERATION_MAGIC);
 
     if (err == 0) {
-        create_outcome(op, ERR_EXISTS, r);
+        create_outcome(o, ERR_EXISTS, r);
     } else if (err == ERR_NOTFOUND) {
-        op->created(op, ERR_PATH, r);
+        o->created(o, ERR_PATH, r);
     } else {
-        op->created(op, err, r);
+        o->created(o, err, r);
     }
 }
 
-static void create_try(struct op *op)
+static void create_try(struct operation *o)
 {
     const char *element;
-    mem_auto char *path = level_path(op, &element);
+    mem_auto char *path = level_path(o, &element);
     mem_auto char *name = mem_strn(element, strcspn(element, "/"));
-    bool target = op->level == op->n_elements;
-    struct store *s = op->rs->store;
+    bool target = o->level == o->n_elements;
+    struct store *s = o->rs->store;
 
-    op->n_tries++;
-    op->bad_element = (struct err_info){0};
-    if (op->rs->names == REG_NAMES_DNS && op->level > 0 && reg_path_check_element(name, &op->bad_element))
-        store_stat(s, path, on_level_checked, op);
+    o->n_tries++;
+    o->bad_element = (struct err_info){0};
+    if (o->rs->names == REG_NAMES_DNS && o->level > 0 && reg_path_check_element(name, &o->bad_element))
+        store_stat(s, path, on_level_checked, o);
     else
-        store_create(s, path, target ? op->bytes : "", target ? op->len : 0,
-                     target && op->acl.acl.n_entries ? &op->acl.acl : op->rs->acl, on_level_created, op);
+        store_create(s, path, target ? o->bytes : "", target ? o->len : 0,
+                     target && o->acl.acl.n_entries ? &o->acl.acl : o->rs->acl, on_level_created, o);
 }
 
-void op_create(struct op *op, void (*created)(struct op *op, int err, const struct store_result *r))
+void operation_create(struct operation *o,
+                      void (*created)(struct operation *o, int err, const struct store_result *r))
 {
-    op->created = created;
-    op->n_elements = 0;
-    op->n_tries = 0;
-    for (const char *at = op->path; *at && op->path[1]; at++)
-        op->n_elements += *at == '/';
-    op->level = op->n_elements;
-    create_try(op);
+    o->created = created;
+    o->n_elements = 0;
+    o->n_tries = 0;
+    for (const char *at = o->path; *at && o->path[1]; at++)
+        o->n_elements += *at == '/';
+    o->level = o->n_elements;
+    create_try(o);
 }

@@ -25,7 +25,7 @@ enum removal_step { REMOVAL_DELETE, REMOVAL_LIST, REMOVAL_EXPAND };
 
 struct removal {
     struct obj obj;
-    struct op *op;
+    struct operation *o;
     struct removal *parent; /* NULL: the node asked for */
     char *path;
     enum removal_step step;
@@ -36,24 +36,24 @@ struct removal {
     TAILQ_ENTRY(removal) waiting, all;
 };
 
-static void walk(struct op *op);
+static void walk(struct operation *o);
 
-static struct removal *removal_new(struct op *op, struct removal *parent, char *take_path)
+static struct removal *removal_new(struct operation *o, struct removal *parent, char *take_path)
 {
     struct removal *m = mem_new(struct removal);
 
     obj_init(&m->obj, REMOVAL_MAGIC);
-    m->op = op;
+    m->o = o;
     m->parent = parent;
     m->path = take_path;
     m->depth = parent ? parent->depth + 1 : 0;
-    TAILQ_INSERT_TAIL(&op->all, m, all);
+    TAILQ_INSERT_TAIL(&o->all, m, all);
     return m;
 }
 
 static void removal_free(struct removal *m)
 {
-    TAILQ_REMOVE(&m->op->all, m, all);
+    TAILQ_REMOVE(&m->o->all, m, all);
     free(m->path);
     free(m->names);
     obj_fini(&m->obj);
@@ -63,15 +63,15 @@ static void removal_free(struct removal *m)
 static void wait_for_step(struct removal *m, enum removal_step step)
 {
     m->step = step;
-    TAILQ_INSERT_HEAD(&m->op->waiting, m, waiting);
+    TAILQ_INSERT_HEAD(&m->o->waiting, m, waiting);
 }
 
-static void fail(struct op *op, int err, const struct err_info *why)
+static void fail(struct operation *o, int err, const struct err_info *why)
 {
-    if (op->failed)
+    if (o->failed)
         return;
-    op->failed = err;
-    op->failed_why = *why;
+    o->failed = err;
+    o->failed_why = *why;
 }
 
 /** The node is gone, by us or by others. */
@@ -87,22 +87,22 @@ static void removal_gone(struct removal *m)
 static void on_removal_deleted(void *arg, int err, const struct store_result *r)
 {
     struct removal *m = obj_cast(arg, struct removal, REMOVAL_MAGIC);
-    struct op *op = m->op;
+    struct operation *o = m->o;
 
-    op->n_flying--;
+    o->n_flying--;
     if (err == 0 || err == ERR_NOTFOUND) {
-        op->result.changed = op->result.changed || err == 0;
-        if (r->zxid > op->result.zxid)
-            op->result.zxid = r->zxid;
+        o->result.changed = o->result.changed || err == 0;
+        if (r->zxid > o->result.zxid)
+            o->result.zxid = r->zxid;
         removal_gone(m);
     } else if (err == ERR_NOTEMPTY && m->n_rounds++ < ROUNDS_MAX) {
         wait_for_step(m, REMOVAL_LIST);
     } else if (err == ERR_UNKNOWN_OUTCOME && m->parent && m->n_rounds++ < ROUNDS_MAX) {
         wait_for_step(m, REMOVAL_DELETE); /* whoever deleted it: below the node nothing is to stay */
     } else {
-        fail(op, err, &r->why);
+        fail(o, err, &r->why);
     }
-    walk(op);
+    walk(o);
 }
 
 static void take_names(struct removal *m, const struct store_result *r)
@@ -120,21 +120,21 @@ static void take_names(struct removal *m, const struct store_result *r)
 static void on_removal_listed(void *arg, int err, const struct store_result *r)
 {
     struct removal *m = obj_cast(arg, struct removal, REMOVAL_MAGIC);
-    struct op *op = m->op;
+    struct operation *o = m->o;
 
-    op->n_flying--;
+    o->n_flying--;
     if (err == ERR_NOTFOUND) {
         removal_gone(m);
     } else if (err) {
-        fail(op, err, &r->why);
+        fail(o, err, &r->why);
     } else if (m->depth >= DEPTH_MAX) {
         struct err_info why;
 
-        fail(op, err_set(&why, ERR_LIMIT, m->path, "more than %d levels to delete", DEPTH_MAX), &why);
+        fail(o, err_set(&why, ERR_LIMIT, m->path, "more than %d levels to delete", DEPTH_MAX), &why);
     } else {
         take_names(m, r);
     }
-    walk(op);
+    walk(o);
 }
 
 /** Hand out the next child of the node on top of the stack. */
@@ -146,71 +146,71 @@ static struct removal *expand(struct removal *m)
     m->next_name += strlen(name) + 1;
     m->n_open++;
     if (!*m->next_name)
-        TAILQ_REMOVE(&m->op->waiting, m, waiting);
-    return removal_new(m->op, m, mem_fmt("%s/%s", root ? "" : m->path, name));
+        TAILQ_REMOVE(&m->o->waiting, m, waiting);
+    return removal_new(m->o, m, mem_fmt("%s/%s", root ? "" : m->path, name));
 }
 
 /** Delete the node itself, if the condition holds. */
-static void delete_meant(struct op *op, STORE_DONE, void *arg)
+static void delete_meant(struct operation *o, STORE_DONE, void *arg)
 {
-    if (op->cond.kind == REG_IF_MZXID)
-        store_delete_if(op->rs->store, op->path, op->cond.mzxid, done, arg);
+    if (o->cond.kind == REG_IF_MZXID)
+        store_delete_if(o->rs->store, o->path, o->cond.mzxid, done, arg);
     else
-        store_delete(op->rs->store, op->path, -1, done, arg);
+        store_delete(o->rs->store, o->path, -1, done, arg);
 }
 
-static void launch(struct op *op)
+static void launch(struct operation *o)
 {
-    struct removal *m = TAILQ_FIRST(&op->waiting);
+    struct removal *m = TAILQ_FIRST(&o->waiting);
 
     if (m->step == REMOVAL_EXPAND)
         m = expand(m);
     else
-        TAILQ_REMOVE(&op->waiting, m, waiting);
-    op->n_flying++;
+        TAILQ_REMOVE(&o->waiting, m, waiting);
+    o->n_flying++;
     if (m->step == REMOVAL_LIST)
-        store_children(op->rs->store, m->path, on_removal_listed, m);
+        store_children(o->rs->store, m->path, on_removal_listed, m);
     else if (m->parent)
-        store_delete(op->rs->store, m->path, -1, on_removal_deleted, m);
+        store_delete(o->rs->store, m->path, -1, on_removal_deleted, m);
     else
-        delete_meant(op, on_removal_deleted, m);
+        delete_meant(o, on_removal_deleted, m);
 }
 
-static void walk(struct op *op)
+static void walk(struct operation *o)
 {
-    while (!op->failed && op->n_flying < FLYING_MAX && !TAILQ_EMPTY(&op->waiting))
-        launch(op);
-    if (op->n_flying > 0)
+    while (!o->failed && o->n_flying < FLYING_MAX && !TAILQ_EMPTY(&o->waiting))
+        launch(o);
+    if (o->n_flying > 0)
         return;
-    while (!TAILQ_EMPTY(&op->all))
-        removal_free(TAILQ_FIRST(&op->all));
-    op->result.why = op->failed_why;
-    op_finish(op, op->failed);
+    while (!TAILQ_EMPTY(&o->all))
+        removal_free(TAILQ_FIRST(&o->all));
+    o->result.why = o->failed_why;
+    operation_finish(o, o->failed);
 }
 
 /* ---- the node itself ---- */
 
 static void on_deleted(void *arg, int err, const struct store_result *r)
 {
-    struct op *op = obj_cast(arg, struct op, OP_MAGIC);
+    struct operation *o = obj_cast(arg, struct operation, OPERATION_MAGIC);
 
-    if (err == ERR_NOTEMPTY && op->recursive) {
-        TAILQ_INIT(&op->waiting);
-        TAILQ_INIT(&op->all);
-        wait_for_step(removal_new(op, NULL, mem_str(op->path)), REMOVAL_LIST);
-        walk(op);
-    } else if (err == ERR_NOTFOUND && op->cond.kind != REG_IF_NONE) {
-        op_refuse(op, ERR_CONFLICT, "there is no such node");
+    if (err == ERR_NOTEMPTY && o->recursive) {
+        TAILQ_INIT(&o->waiting);
+        TAILQ_INIT(&o->all);
+        wait_for_step(removal_new(o, NULL, mem_str(o->path)), REMOVAL_LIST);
+        walk(o);
+    } else if (err == ERR_NOTFOUND && o->cond.kind != REG_IF_NONE) {
+        operation_refuse(o, ERR_CONFLICT, "there is no such node");
     } else if (err == 0 || err == ERR_NOTFOUND) {
-        op->result.changed = err == 0;
-        op->result.zxid = r->zxid;
-        op_finish(op, 0);
+        o->result.changed = err == 0;
+        o->result.zxid = r->zxid;
+        operation_finish(o, 0);
     } else {
-        op_finish_store(op, err, r);
+        operation_finish_store(o, err, r);
     }
 }
 
-void op_delete(struct op *op)
+void operation_delete(struct operation *o)
 {
-    delete_meant(op, on_deleted, op);
+    delete_meant(o, on_deleted, o);
 }

@@ -11,7 +11,7 @@
 #include "registry/acl.h"
 #include "registry/ops_store.h"
 
-#define OP_MAGIC OBJ_MAGIC('R', 'S', 'O', 'P')
+#define OPERATION_MAGIC OBJ_MAGIC('R', 'S', 'O', 'P')
 
 struct reg_store {
     struct run_loop *loop;
@@ -26,7 +26,7 @@ struct reg_store {
 struct removal;
 TAILQ_HEAD(removal_list, removal);
 
-struct op {
+struct operation {
     struct obj obj;
     struct reg_store *rs;
     char *path; /* normalised */
@@ -46,7 +46,7 @@ struct op {
 
     /* create: levels 0 ("/") to n_elements (path itself) */
     size_t n_elements, level, n_tries;
-    void (*created)(struct op *op, int err, const struct store_result *r);
+    void (*created)(struct operation *o, int err, const struct store_result *r);
     struct err_info bad_element;
 
     /* delete */
@@ -57,21 +57,22 @@ struct op {
     struct err_info failed_why;
 };
 
-/** A new operation; path normalised, op->err set when it is not a path. */
-struct op *op_new(struct reg_store *rs, const char *path, REG_STORE_DONE, void *arg);
-/** Report op->result (why filled when err) and free. */
-void op_finish(struct op *op, int err);
-/** As op_finish with the store's own error. */
-void op_finish_store(struct op *op, int err, const struct store_result *r);
-/** As op_finish with a sentence about the path. */
-void op_refuse(struct op *op, int err, const char *text);
+/** A new operation; path normalised, o->err set when it is not a path. */
+struct operation *operation_new(struct reg_store *rs, const char *path, REG_STORE_DONE, void *arg);
+/** Report o->result (why filled when err) and free. */
+void operation_finish(struct operation *o, int err);
+/** As operation_finish with the store's own error. */
+void operation_finish_store(struct operation *o, int err, const struct store_result *r);
+/** As operation_finish with a sentence about the path. */
+void operation_refuse(struct operation *o, int err, const char *text);
 /** Finish from the loop, later. */
-void op_finish_later(struct op *op, int err);
+void operation_finish_later(struct operation *o, int err);
 
-/** Make op->path with op->bytes (and, with REG_CREATE_PARENTS, its parents), then call op->created: 0, ERR_EXISTS,
- *  ERR_NOTFOUND (parent), ERR_PATH (op->bad_element says why) or an error of the store. */
-void op_create(struct op *op, void (*created)(struct op *op, int err, const struct store_result *r));
-/** Begin a delete: op->recursive and op->cond are set. */
-void op_delete(struct op *op);
+/** Make o->path with o->bytes (and, with REG_CREATE_PARENTS, its parents), then call o->created: 0, ERR_EXISTS,
+ *  ERR_NOTFOUND (parent), ERR_PATH (o->bad_element says why) or an error of the store. */
+void operation_create(struct operation *o,
+                      void (*created)(struct operation *o, int err, const struct store_result *r));
+/** Begin a delete: o->recursive and o->cond are set. */
+void operation_delete(struct operation *o);
 
 #endif

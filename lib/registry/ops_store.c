@@ -41,235 +41,235 @@ void reg_store_free(struct reg_store *rs)
         free(rs);
 }
 
-struct op *op_new(struct reg_store *rs, const char *path, REG_STORE_DONE, void *arg)
+struct operation *operation_new(struct reg_store *rs, const char *path, REG_STORE_DONE, void *arg)
 {
-    struct op *op = mem_new(struct op);
+    struct operation *o = mem_new(struct operation);
 
-    obj_init(&op->obj, OP_MAGIC);
-    op->rs = rs;
-    op->done = done;
-    op->arg = arg;
-    op->err = reg_path_normal(path, &op->path, &op->result.why);
+    obj_init(&o->obj, OPERATION_MAGIC);
+    o->rs = rs;
+    o->done = done;
+    o->arg = arg;
+    o->err = reg_path_normal(path, &o->path, &o->result.why);
     rs->n_ops++;
-    return op;
+    return o;
 }
 
-void op_finish(struct op *op, int err)
+void operation_finish(struct operation *o, int err)
 {
-    struct reg_store *rs = op->rs;
+    struct reg_store *rs = o->rs;
 
-    op->done(op->arg, err, &op->result);
-    free(op->path);
-    free(op->read_bytes);
-    acl_fini(&op->acl);
-    obj_fini(&op->obj);
-    free(op);
+    o->done(o->arg, err, &o->result);
+    free(o->path);
+    free(o->read_bytes);
+    acl_fini(&o->acl);
+    obj_fini(&o->obj);
+    free(o);
     if (--rs->n_ops == 0 && rs->released)
         free(rs);
 }
 
-void op_finish_store(struct op *op, int err, const struct store_result *r)
+void operation_finish_store(struct operation *o, int err, const struct store_result *r)
 {
-    op->result.why = r->why;
-    if (err && op->result.why.code == 0)
-        err_set(&op->result.why, err, op->path, "%s", err_text(err));
-    op_finish(op, err);
+    o->result.why = r->why;
+    if (err && o->result.why.code == 0)
+        err_set(&o->result.why, err, o->path, "%s", err_text(err));
+    operation_finish(o, err);
 }
 
-void op_refuse(struct op *op, int err, const char *text)
+void operation_refuse(struct operation *o, int err, const char *text)
 {
-    err_set(&op->result.why, err, op->path, "%s", text);
-    op_finish(op, err);
+    err_set(&o->result.why, err, o->path, "%s", text);
+    operation_finish(o, err);
 }
 
 static void finish_posted(void *arg)
 {
-    struct op *op = obj_cast(arg, struct op, OP_MAGIC);
+    struct operation *o = obj_cast(arg, struct operation, OPERATION_MAGIC);
 
-    op_finish(op, op->err);
+    operation_finish(o, o->err);
 }
 
-void op_finish_later(struct op *op, int err)
+void operation_finish_later(struct operation *o, int err)
 {
-    op->err = err;
-    run_post(op->rs->loop, finish_posted, op);
+    o->err = err;
+    run_post(o->rs->loop, finish_posted, o);
 }
 
 /* ---- reads ---- */
 
-static void take_stat(struct op *op, const struct store_result *r)
+static void take_stat(struct operation *o, const struct store_result *r)
 {
-    op->result.stat = r->stat;
-    op->result.data = r->data;
-    op->result.data_len = r->data_len;
+    o->result.stat = r->stat;
+    o->result.data = r->data;
+    o->result.data_len = r->data_len;
 }
 
 static void on_resolved(void *arg, int err, const struct store_result *r)
 {
-    struct op *op = obj_cast(arg, struct op, OP_MAGIC);
+    struct operation *o = obj_cast(arg, struct operation, OPERATION_MAGIC);
     struct reg_record *record = NULL;
 
     if (err) {
-        op_finish_store(op, err, r);
+        operation_finish_store(o, err, r);
         return;
     }
-    take_stat(op, r);
-    err = reg_record_read(r->data, r->data_len, REG_STRICT, &record, &op->result.why);
-    op->result.record = record;
-    op_finish(op, err);
+    take_stat(o, r);
+    err = reg_record_read(r->data, r->data_len, REG_STRICT, &record, &o->result.why);
+    o->result.record = record;
+    operation_finish(o, err);
     reg_record_free(record);
 }
 
 void reg_store_resolve(struct reg_store *rs, const char *path, REG_STORE_DONE, void *arg)
 {
-    struct op *op = op_new(rs, path, done, arg);
+    struct operation *o = operation_new(rs, path, done, arg);
 
-    if (op->err)
-        op_finish_later(op, op->err);
+    if (o->err)
+        operation_finish_later(o, o->err);
     else
-        store_get(rs->store, op->path, on_resolved, op);
+        store_get(rs->store, o->path, on_resolved, o);
 }
 
 static void on_read_children(void *arg, int err, const struct store_result *r)
 {
-    struct op *op = obj_cast(arg, struct op, OP_MAGIC);
+    struct operation *o = obj_cast(arg, struct operation, OPERATION_MAGIC);
 
     if (err) {
-        op_finish_store(op, err, r);
+        operation_finish_store(o, err, r);
         return;
     }
-    op->result.children = r->children;
-    op->result.n_children = r->n_children;
-    op->result.data = op->read_bytes;
-    op_finish(op, 0);
+    o->result.children = r->children;
+    o->result.n_children = r->n_children;
+    o->result.data = o->read_bytes;
+    operation_finish(o, 0);
 }
 
 static void on_read_data(void *arg, int err, const struct store_result *r)
 {
-    struct op *op = obj_cast(arg, struct op, OP_MAGIC);
+    struct operation *o = obj_cast(arg, struct operation, OPERATION_MAGIC);
 
     if (err) {
-        op_finish_store(op, err, r);
+        operation_finish_store(o, err, r);
         return;
     }
-    take_stat(op, r);
+    take_stat(o, r);
     if (r->stat.n_children == 0) {
-        op_finish(op, 0);
+        operation_finish(o, 0);
         return;
     }
-    op->read_bytes = mem_strn(r->data ? r->data : "", r->data_len);
-    store_children(op->rs->store, op->path, on_read_children, op);
+    o->read_bytes = mem_strn(r->data ? r->data : "", r->data_len);
+    store_children(o->rs->store, o->path, on_read_children, o);
 }
 
 static void on_read_synced(void *arg, int err, const struct store_result *r)
 {
-    struct op *op = obj_cast(arg, struct op, OP_MAGIC);
+    struct operation *o = obj_cast(arg, struct operation, OPERATION_MAGIC);
 
     if (err)
-        op_finish_store(op, err, r);
+        operation_finish_store(o, err, r);
     else
-        store_get(op->rs->store, op->path, on_read_data, op);
+        store_get(o->rs->store, o->path, on_read_data, o);
 }
 
 void reg_store_read(struct reg_store *rs, const char *path, REG_STORE_DONE, void *arg)
 {
-    struct op *op = op_new(rs, path, done, arg);
+    struct operation *o = operation_new(rs, path, done, arg);
 
-    if (op->err)
-        op_finish_later(op, op->err);
+    if (o->err)
+        operation_finish_later(o, o->err);
     else
-        store_sync(rs->store, on_read_synced, op);
+        store_sync(rs->store, on_read_synced, o);
 }
 
 static void on_stat(void *arg, int err, const struct store_result *r)
 {
-    struct op *op = obj_cast(arg, struct op, OP_MAGIC);
+    struct operation *o = obj_cast(arg, struct operation, OPERATION_MAGIC);
 
-    op->result.stat = r->stat;
-    op->result.children = r->children;
-    op->result.n_children = r->n_children;
-    op_finish_store(op, err, r);
+    o->result.stat = r->stat;
+    o->result.children = r->children;
+    o->result.n_children = r->n_children;
+    operation_finish_store(o, err, r);
 }
 
 void reg_store_stat(struct reg_store *rs, const char *path, REG_STORE_DONE, void *arg)
 {
-    struct op *op = op_new(rs, path, done, arg);
+    struct operation *o = operation_new(rs, path, done, arg);
 
-    if (op->err)
-        op_finish_later(op, op->err);
+    if (o->err)
+        operation_finish_later(o, o->err);
     else
-        store_stat(rs->store, op->path, on_stat, op);
+        store_stat(rs->store, o->path, on_stat, o);
 }
 
 void reg_store_list(struct reg_store *rs, const char *path, REG_STORE_DONE, void *arg)
 {
-    struct op *op = op_new(rs, path, done, arg);
+    struct operation *o = operation_new(rs, path, done, arg);
 
-    if (op->err)
-        op_finish_later(op, op->err);
+    if (o->err)
+        operation_finish_later(o, o->err);
     else
-        store_children(rs->store, op->path, on_stat, op);
+        store_children(rs->store, o->path, on_stat, o);
 }
 
 static void on_exists(void *arg, int err, const struct store_result *r)
 {
-    struct op *op = obj_cast(arg, struct op, OP_MAGIC);
+    struct operation *o = obj_cast(arg, struct operation, OPERATION_MAGIC);
 
-    op->result.stat = r->stat;
-    op->result.changed = err == 0;
+    o->result.stat = r->stat;
+    o->result.changed = err == 0;
     if (err == 0 || err == ERR_NOTFOUND)
-        op_finish(op, 0);
+        operation_finish(o, 0);
     else
-        op_finish_store(op, err, r);
+        operation_finish_store(o, err, r);
 }
 
 void reg_store_exists(struct reg_store *rs, const char *path, REG_STORE_DONE, void *arg)
 {
-    struct op *op = op_new(rs, path, done, arg);
+    struct operation *o = operation_new(rs, path, done, arg);
 
-    if (op->err)
-        op_finish_later(op, op->err);
+    if (o->err)
+        operation_finish_later(o, o->err);
     else
-        store_stat(rs->store, op->path, on_exists, op);
+        store_stat(rs->store, o->path, on_exists, o);
 }
 
 /* ---- mknode ---- */
 
-static void finish_written(struct op *op, bool made, const struct store_result *r)
+static void finish_written(struct operation *o, bool made, const struct store_result *r)
 {
-    op->result.changed = made;
-    op->result.stat = r->stat;
-    op->result.zxid = r->zxid;
-    op_finish(op, 0);
+    o->result.changed = made;
+    o->result.stat = r->stat;
+    o->result.zxid = r->zxid;
+    operation_finish(o, 0);
 }
 
-static void finish_create_failed(struct op *op, int err, const struct store_result *r)
+static void finish_create_failed(struct operation *o, int err, const struct store_result *r)
 {
-    if (err != ERR_PATH || op->bad_element.code == 0) {
-        op_finish_store(op, err, r);
+    if (err != ERR_PATH || o->bad_element.code == 0) {
+        operation_finish_store(o, err, r);
         return;
     }
-    op->result.why = op->bad_element;
-    op_finish(op, err);
+    o->result.why = o->bad_element;
+    operation_finish(o, err);
 }
 
-static void on_mknode_created(struct op *op, int err, const struct store_result *r)
+static void on_mknode_created(struct operation *o, int err, const struct store_result *r)
 {
     if (err == ERR_EXISTS)
-        op_finish(op, 0);
+        operation_finish(o, 0);
     else if (err)
-        finish_create_failed(op, err, r);
+        finish_create_failed(o, err, r);
     else
-        finish_written(op, true, r);
+        finish_written(o, true, r);
 }
 
 /** The nodes it makes get these entries too, unless all nodes are open. */
-static void add_entries(struct op *op, const struct store_acl *more)
+static void add_entries(struct operation *o, const struct store_acl *more)
 {
-    if (!op->rs->acl || !more || !more->n_entries)
+    if (!o->rs->acl || !more || !more->n_entries)
         return;
-    acl_add_all(&op->acl, op->rs->acl);
-    acl_add_all(&op->acl, more);
+    acl_add_all(&o->acl, o->rs->acl);
+    acl_add_all(&o->acl, more);
 }
 
 void reg_store_make_home(struct reg_store *rs, const char *path, const char *user, REG_STORE_DONE, void *arg)
@@ -289,79 +289,79 @@ void reg_store_mknode(struct reg_store *rs, const char *path, bool create_parent
 void reg_store_mknode_for(struct reg_store *rs, const char *path, bool create_parents,
                           const struct store_acl *more, REG_STORE_DONE, void *arg)
 {
-    struct op *op = op_new(rs, path, done, arg);
+    struct operation *o = operation_new(rs, path, done, arg);
 
-    add_entries(op, more);
-    op->flags = create_parents ? REG_CREATE_PARENTS : 0;
-    op->bytes = LOCAL_ADDRESS;
-    op->len = strlen(LOCAL_ADDRESS);
-    if (op->err)
-        op_finish_later(op, op->err);
+    add_entries(o, more);
+    o->flags = create_parents ? REG_CREATE_PARENTS : 0;
+    o->bytes = LOCAL_ADDRESS;
+    o->len = strlen(LOCAL_ADDRESS);
+    if (o->err)
+        operation_finish_later(o, o->err);
     else
-        op_create(op, on_mknode_created);
+        operation_create(o, on_mknode_created);
 }
 
 /* ---- bind ---- */
 
-static void bind_set(struct op *op);
+static void bind_set(struct operation *o);
 
-static void on_bind_created(struct op *op, int err, const struct store_result *r)
+static void on_bind_created(struct operation *o, int err, const struct store_result *r)
 {
     /* Who may not make it may still be let to overwrite it, if it is there against all appearance. */
-    bool may_be_there = err == ERR_EXISTS || (err == ERR_PERMISSION && op->n_rounds == 0);
+    bool may_be_there = err == ERR_EXISTS || (err == ERR_PERMISSION && o->n_rounds == 0);
 
-    if (err == ERR_EXISTS && op->cond.kind == REG_IF_ABSENT)
-        op_refuse(op, ERR_CONFLICT, "there is a node already");
-    else if (may_be_there && (op->flags & REG_OVERWRITE) && op->cond.kind == REG_IF_NONE &&
-             op->n_rounds < ROUNDS_MAX)
-        bind_set(op);
+    if (err == ERR_EXISTS && o->cond.kind == REG_IF_ABSENT)
+        operation_refuse(o, ERR_CONFLICT, "there is a node already");
+    else if (may_be_there && (o->flags & REG_OVERWRITE) && o->cond.kind == REG_IF_NONE &&
+             o->n_rounds < ROUNDS_MAX)
+        bind_set(o);
     else if (err)
-        finish_create_failed(op, err, r);
+        finish_create_failed(o, err, r);
     else
-        finish_written(op, true, r);
+        finish_written(o, true, r);
 }
 
 static void on_bind_set(void *arg, int err, const struct store_result *r)
 {
-    struct op *op = obj_cast(arg, struct op, OP_MAGIC);
+    struct operation *o = obj_cast(arg, struct operation, OPERATION_MAGIC);
 
     if (err == 0)
-        finish_written(op, false, r);
-    else if (err == ERR_NOTFOUND && op->cond.kind != REG_IF_NONE)
-        op_refuse(op, ERR_CONFLICT, "there is no such node");
+        finish_written(o, false, r);
+    else if (err == ERR_NOTFOUND && o->cond.kind != REG_IF_NONE)
+        operation_refuse(o, ERR_CONFLICT, "there is no such node");
     else if (err == ERR_NOTFOUND)
-        op_create(op, on_bind_created);
+        operation_create(o, on_bind_created);
     else
-        op_finish_store(op, err, r);
+        operation_finish_store(o, err, r);
 }
 
-static void bind_set(struct op *op)
+static void bind_set(struct operation *o)
 {
-    op->n_rounds++;
-    if (op->cond.kind == REG_IF_MZXID)
-        store_set_if(op->rs->store, op->path, op->bytes, op->len, op->cond.mzxid, on_bind_set, op);
+    o->n_rounds++;
+    if (o->cond.kind == REG_IF_MZXID)
+        store_set_if(o->rs->store, o->path, o->bytes, o->len, o->cond.mzxid, on_bind_set, o);
     else
-        store_set(op->rs->store, op->path, op->bytes, op->len, -1, on_bind_set, op);
+        store_set(o->rs->store, o->path, o->bytes, o->len, -1, on_bind_set, o);
 }
 
 void reg_store_bind(struct reg_store *rs, const char *path, const struct reg_store_binding *binding,
                     REG_STORE_DONE, void *arg)
 {
-    struct op *op = op_new(rs, path, done, arg);
+    struct operation *o = operation_new(rs, path, done, arg);
     bool may_set =
         binding->cond.kind == REG_IF_NONE && binding->flags & REG_OVERWRITE && !binding->seems_missing;
 
-    add_entries(op, binding->more);
-    op->flags = binding->flags;
-    op->cond = binding->cond;
-    op->bytes = binding->record->bytes;
-    op->len = binding->record->len;
-    if (op->err)
-        op_finish_later(op, op->err);
-    else if (op->cond.kind == REG_IF_MZXID || op->cond.kind == REG_IF_EXISTS || may_set)
-        bind_set(op);
+    add_entries(o, binding->more);
+    o->flags = binding->flags;
+    o->cond = binding->cond;
+    o->bytes = binding->record->bytes;
+    o->len = binding->record->len;
+    if (o->err)
+        operation_finish_later(o, o->err);
+    else if (o->cond.kind == REG_IF_MZXID || o->cond.kind == REG_IF_EXISTS || may_set)
+        bind_set(o);
     else
-        op_create(op, on_bind_created);
+        operation_create(o, on_bind_created);
 }
 
 /* ---- delete ---- */
@@ -369,79 +369,79 @@ void reg_store_bind(struct reg_store *rs, const char *path, const struct reg_sto
 void reg_store_delete(struct reg_store *rs, const char *path, bool recursive,
                       const struct reg_store_cond *cond, REG_STORE_DONE, void *arg)
 {
-    struct op *op = op_new(rs, path, done, arg);
+    struct operation *o = operation_new(rs, path, done, arg);
 
-    op->recursive = recursive;
-    op->cond = cond ? *cond : (struct reg_store_cond){REG_IF_NONE, 0};
-    if (!op->err && op->cond.kind == REG_IF_ABSENT)
-        op->err = err_set(&op->result.why, ERR_INVALID, op->path, "what is absent cannot be deleted");
-    if (op->err)
-        op_finish_later(op, op->err);
+    o->recursive = recursive;
+    o->cond = cond ? *cond : (struct reg_store_cond){REG_IF_NONE, 0};
+    if (!o->err && o->cond.kind == REG_IF_ABSENT)
+        o->err = err_set(&o->result.why, ERR_INVALID, o->path, "what is absent cannot be deleted");
+    if (o->err)
+        operation_finish_later(o, o->err);
     else
-        op_delete(op);
+        operation_delete(o);
 }
 
 /* ---- set-up ---- */
 
 static const char *const standard_paths[] = {"/", "/users", "/services"};
 
-static void setup_next(struct op *op);
+static void setup_next(struct operation *o);
 
-static void setup_done(struct op *op)
+static void setup_done(struct operation *o)
 {
-    if ((size_t)++op->n_rounds == ARRAY_LEN(standard_paths))
-        op_finish(op, 0);
+    if ((size_t)++o->n_rounds == ARRAY_LEN(standard_paths))
+        operation_finish(o, 0);
     else
-        setup_next(op);
+        setup_next(o);
 }
 
 /* Who may not make it may find it made. */
 static void on_setup_checked(void *arg, int err, const struct store_result *r)
 {
-    struct op *op = obj_cast(arg, struct op, OP_MAGIC);
+    struct operation *o = obj_cast(arg, struct operation, OPERATION_MAGIC);
 
     mem_auto char *text =
-        mem_fmt("it is missing, and the store does not let us make it: %s", op->result.why.text);
+        mem_fmt("it is missing, and the store does not let us make it: %s", o->result.why.text);
 
     if (err == ERR_NOTFOUND)
-        op_refuse(op, ERR_PERMISSION, text);
+        operation_refuse(o, ERR_PERMISSION, text);
     else if (err)
-        op_finish_store(op, err, r);
+        operation_finish_store(o, err, r);
     if (err)
         return;
-    op->result.why = (struct err_info){0};
-    setup_done(op);
+    o->result.why = (struct err_info){0};
+    setup_done(o);
 }
 
-static void on_setup_created(struct op *op, int err, const struct store_result *r)
+static void on_setup_created(struct operation *o, int err, const struct store_result *r)
 {
     if (err == ERR_PERMISSION) {
-        op->result.why = r->why; /* why it may not */
-        store_stat(op->rs->store, op->path, on_setup_checked, op);
+        o->result.why = r->why; /* why it may not */
+        store_stat(o->rs->store, o->path, on_setup_checked, o);
         return;
     }
     if (err && err != ERR_EXISTS) {
-        op_finish_store(op, err, r);
+        operation_finish_store(o, err, r);
         return;
     }
-    op->result.changed = op->result.changed || err == 0;
+    o->result.changed = o->result.changed || err == 0;
     if (!err)
-        op->result.zxid = r->zxid;
-    setup_done(op);
+        o->result.zxid = r->zxid;
+    setup_done(o);
 }
 
-static void setup_next(struct op *op)
+static void setup_next(struct operation *o)
 {
-    free(op->path);
-    op->path = mem_str(standard_paths[op->n_rounds]);
-    op_create(op, on_setup_created);
+    free(o->path);
+    o->path = mem_str(standard_paths[o->n_rounds]);
+    operation_create(o, on_setup_created);
 }
 
 void reg_store_setup(struct reg_store *rs, REG_STORE_DONE, void *arg)
 {
-    struct op *op = op_new(rs, "/", done, arg);
+    struct operation *o = operation_new(rs, "/", done, arg);
 
-    op->bytes = LOCAL_ADDRESS;
-    op->len = strlen(LOCAL_ADDRESS);
-    setup_next(op);
+    o->bytes = LOCAL_ADDRESS;
+    o->len = strlen(LOCAL_ADDRESS);
+    setup_next(o);
 }

@@ -29,7 +29,7 @@ def test_every_file_is_drawn():
 
 def test_files_call_down_only():
     lines = drawn()
-    assert {"http_turn_run", "http_request_of", "http_cut", "http_check_head"} <= {f for line in lines for name in line for f in defined(name)}
+    assert {"http_poll_run", "http_request_of", "http_disconnect", "http_check_head"} <= {f for line in lines for name in line for f in defined(name)}
     for at, line in enumerate(lines):
         above = {function for names in lines[:at] for name in names for function in defined(name)}
         for name in line:

@@ -13,7 +13,7 @@
 static const char slow_head[] =
     "HTTP/1.1 408 Request Timeout\r\nConnection: close\r\nContent-Length: 0\r\n\r\n";
 
-void http_cut_end(struct http_peer *p)
+void http_disconnect_end(struct http_peer *p)
 {
     struct http_req *req = p->req;
     (void)shutdown(p->fd, SHUT_RDWR);
@@ -24,7 +24,7 @@ void http_cut_end(struct http_peer *p)
     http_request_resume(req);
 }
 
-void http_cut(struct http_req *req, int code, const char *text)
+void http_disconnect(struct http_req *req, int code, const char *text)
 {
     if (!req->refusal)
         req->refusal = err_set(&req->refusal_why, code, NULL, "%s", text);
@@ -33,7 +33,7 @@ void http_cut(struct http_req *req, int code, const char *text)
         http_reply_refuse_past(req);
     if (code == ERR_SLOW)
         http_server_count(req->server, M_HTTP_SLOW, 1);
-    http_cut_end(req->peer);
+    http_disconnect_end(req->peer);
 }
 
 /* ---- slow clients ---- */
@@ -45,7 +45,7 @@ static void check_head(struct http_peer *p, int64_t now_ms)
     http_server_count(p->server, M_HTTP_SLOW, 1);
     /* A client that cannot take some bytes now sees the end only. */
     (void)send(p->fd, slow_head, sizeof slow_head - 1, MSG_DONTWAIT | MSG_NOSIGNAL);
-    http_cut_end(p);
+    http_disconnect_end(p);
     p->since_ms = now_ms;
 }
 
@@ -66,15 +66,15 @@ static void check_body(struct http_peer *p, int64_t now_ms)
     if (took_ms < limits->body_window_ms)
         return;
     if (p->req->is_drained) {
-        http_cut_end(p); /* there was time to read the refusal */
+        http_disconnect_end(p); /* there was time to read the refusal */
     } else if (is_slow(p, took_ms)) {
         mem_auto char *text = mem_fmt("the body comes more slowly than %lld bytes a second (%sbody.min-rate)",
                                       (long long)limits->body_min_rate, limits->prefix);
-        http_cut(p->req, ERR_SLOW, text);
+        http_disconnect(p->req, ERR_SLOW, text);
     }
 }
 
-void http_cut_slow(void *server)
+void http_disconnect_slow(void *server)
 {
     struct http_server *s = obj_cast(server, struct http_server, HTTP_SERVER_MAGIC);
     int64_t now_ms = http_server_now_ms(s);
@@ -90,25 +90,26 @@ void http_cut_slow(void *server)
     }
 }
 
-/* ---- room for others ---- */
+/* ---- descriptors for new connections ---- */
 
-bool http_cut_idlest(struct http_server *s)
+bool http_disconnect_idlest(struct http_server *s)
 {
     struct http_peer *p = http_peer_idlest(s);
     if (!p || http_server_now_ms(s) - p->moved_ms < FRESH_MS)
         return false;
     http_server_count(s, M_HTTP_EVICTED, 1);
     if (p->req)
-        http_cut(p->req, ERR_UNAVAILABLE, "the connection made no progress, and its descriptor was needed");
+        http_disconnect(p->req, ERR_UNAVAILABLE,
+                        "the connection made no progress, and its descriptor was needed");
     else
-        http_cut_end(p);
+        http_disconnect_end(p);
     http_peer_served(p);
     return true;
 }
 
 /* ---- bodies that nobody wants ---- */
 
-void http_cut_body(struct http_req *req)
+void http_disconnect_body(struct http_req *req)
 {
     struct http_server *s = req->server;
     http_reply_refuse_past(req);
@@ -133,7 +134,7 @@ static bool drain_one(struct http_req *req)
     return n < 0 && (errno == EAGAIN || errno == EINTR);
 }
 
-void http_cut_drain(void *server)
+void http_disconnect_drain(void *server)
 {
     struct http_server *s = obj_cast(server, struct http_server, HTTP_SERVER_MAGIC);
     const struct http_req *last = TAILQ_LAST(&s->drained, http_req_list);
@@ -144,6 +145,6 @@ void http_cut_drain(void *server)
         TAILQ_REMOVE(&s->drained, req, body_link);
         TAILQ_INSERT_TAIL(&s->drained, req, body_link);
         if (!drain_one(req))
-            http_cut_end(req->peer);
+            http_disconnect_end(req->peer);
     }
 }

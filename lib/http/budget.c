@@ -7,7 +7,7 @@
 /** A body of which nothing came for so long makes room for others. */
 #define STALLED_MS 1000
 
-size_t http_room_budget(const struct http_limits *limits, const struct http_route_table *routes)
+size_t http_budget_size(const struct http_limits *limits, const struct http_route_table *routes)
 {
     size_t largest = 0;
     for (size_t i = 0; i < routes->n; i++) {
@@ -27,7 +27,7 @@ static bool make_room(struct http_req *req, size_t cap, size_t more)
         struct http_req *first = TAILQ_FIRST(&s->bodies);
         if (!first || first == req || http_server_now_ms(s) - first->peer->moved_ms < STALLED_MS)
             return false;
-        http_cut(first, ERR_SLOW, "nothing of the body came for a second, and its room was needed");
+        http_disconnect(first, ERR_SLOW, "nothing of the body came for a second, and its room was needed");
     }
     return true;
 }
@@ -42,7 +42,7 @@ static int no_room(struct http_req *req, struct err_info *why)
         limits->prefix);
 }
 
-int http_room_announce(struct http_req *req, size_t len, struct err_info *why)
+int http_budget_announce(struct http_req *req, size_t len, struct err_info *why)
 {
     return make_room(req, len + 1, len + 1) ? 0 : no_room(req, why);
 }
@@ -63,7 +63,7 @@ static bool grow(struct http_req *req, size_t need, size_t limit)
     return true;
 }
 
-int http_room_add(struct http_req *req, const char *bytes, size_t len, struct err_info *why)
+int http_budget_add(struct http_req *req, const char *bytes, size_t len, struct err_info *why)
 {
     size_t need = req->body.len + len + 1;
     size_t limit = (req->announced ? req->announced : req->match.route->max_body) + 1;
