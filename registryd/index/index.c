@@ -82,7 +82,7 @@ static void on_synced(void *arg)
     ix->epoch++;
     ix->is_ready = false;
     mem_free_ptr(&ix->built);
-    run_task_start(ix->build);
+    run_task_now(ix->build); /* so that a small registry has its index when it becomes ready */
 }
 
 static void on_change(void *arg, enum mirror_change kind, const char *path, const struct mirror_node *node,

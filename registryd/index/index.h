@@ -5,7 +5,8 @@
  *             change ──► the entry of the node is added, replaced or removed
  *
  * A record is read once, when it changes, and only by the strict rules. While the index is built, at the first read of the registry
- * and when the store becomes another one, index_ready is false; changes count already. postings.h says how the terms are kept.
+ * and when the store becomes another one, index_ready is false; changes count already. A small registry is built at once, inside
+ * `synced`. postings.h says how the terms are kept.
  *
  * Costs some 300 to 500 bytes a record. Thread: owner.   Source: ours; Hadoop RegistryTypeUtils (address types).
  */

@@ -11,6 +11,7 @@
 
 #include "base/mem.h"
 #include "fake.h"
+#include "run/task.h"
 
 static void assert_found(struct fake *f, enum index_kind kind, const char *term, const char *expected)
 {
@@ -33,15 +34,38 @@ static void what_was_there_at_first_is_found(void **state)
     assert_int_equal(index_n_records(f->index), 500);
 }
 
+/* Whoever sees that the registry is ready may search it. */
+static void a_small_registry_is_built_when_it_is_read(void **state)
+{
+    struct fake *f = *state;
+    fake_begin(f, "a1");
+    fake_record(f, "/r", "wanted", "container");
+    f->ops->end(f->follower, ++f->zxid);
+    assert_true(index_ready(f->index));
+    assert_found(f, INDEX_ID, "wanted", "/r\n");
+}
+
+/* Takes the whole budget of a turn. */
+static bool hog_step(void *arg)
+{
+    int64_t began_us = run_now_us();
+    (void)arg;
+    while (run_now_us() - began_us <= RUN_TASK_US)
+        continue;
+    return false;
+}
+
 static void changes_during_the_building_count(void **state)
 {
     struct fake *f = *state;
+    struct run_task *hog = run_task_new(f->loop, hog_step, f);
     fake_begin(f, "a1");
     for (int i = 0; i < 300; i++) {
         char path[64];
         snprintf(path, sizeof path, "/n%03d", i);
         fake_record(f, path, "id", "container");
     }
+    run_task_now(hog);
     f->ops->end(f->follower, ++f->zxid);
     assert_false(index_ready(f->index));
     fake_record(f, "/n299", "new", "container");
@@ -51,6 +75,7 @@ static void changes_during_the_building_count(void **state)
         uv_run(run_loop_uv(f->loop), UV_RUN_NOWAIT);
     assert_found(f, INDEX_ID, "new", "/n299\n");
     assert_int_equal(index_n_records(f->index), 298);
+    run_task_free(hog);
 }
 
 static void a_record_moves_with_its_terms(void **state)
@@ -219,6 +244,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
 #define CASE(fn) cmocka_unit_test_setup_teardown(fn, fake_set_up, fake_tear_down)
         CASE(what_was_there_at_first_is_found),
+        CASE(a_small_registry_is_built_when_it_is_read),
         CASE(changes_during_the_building_count),
         CASE(a_record_moves_with_its_terms),
         CASE(another_store_begins_anew),
