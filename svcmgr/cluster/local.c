@@ -438,6 +438,7 @@ int cluster_local_open(struct run_loop *loop, const struct local_options *option
     l->loop = loop;
     TAILQ_INIT(&l->asks);
     TAILQ_INIT(&l->readers);
+    TAILQ_INIT(&l->unprepared);
     l->dir = mem_str(options->dir);
     l->shim_path = mem_str(options->shim_path);
     l->label = mem_str(options->label);

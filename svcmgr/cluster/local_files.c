@@ -15,6 +15,7 @@
 #include "run/file.h"
 #include "spec/spec.h"
 
+#define PREPARING_MAX  4 /* as many as the pool has threads */
 #define REMOVE_TRIES   10
 #define REMOVE_WAIT_MS 20
 
@@ -342,12 +343,35 @@ static void on_pool(uv_work_t *work)
     }
 }
 
+static void after_pool(uv_work_t *work, int status);
+
+static void queue_job(struct local *l, struct local_job *job)
+{
+    BUG_IF(uv_queue_work(run_loop_uv(l->loop), &job->work, on_pool, after_pool));
+}
+
+/** The shims of launches start one after the other, on the loop; files that are open for them are bounded. */
+static void prepare_next(struct local *l)
+{
+    struct local_job *job = TAILQ_FIRST(&l->unprepared);
+
+    if (!job || l->n_preparing == PREPARING_MAX)
+        return;
+    TAILQ_REMOVE(&l->unprepared, job, link);
+    l->n_preparing++;
+    queue_job(l, job);
+}
+
 static void after_pool(uv_work_t *work, int status)
 {
     struct local_job *job = obj_cast(work->data, struct local_job, JOB_MAGIC);
     struct local *l = job->box->local;
 
     (void)status; /* Jobs are never cancelled. */
+    if (job->kind == JOB_PREPARE) {
+        l->n_preparing--;
+        prepare_next(l);
+    }
     local_job_ended(l, job);
 }
 
@@ -372,7 +396,12 @@ void local_job_run(struct local *l, struct local_job *job, enum local_job_kind k
     job->kind = kind;
     job->work.data = job;
     local_job_begun(l, job, done);
-    BUG_IF(uv_queue_work(run_loop_uv(l->loop), &job->work, on_pool, after_pool));
+    if (kind != JOB_PREPARE) {
+        queue_job(l, job);
+        return;
+    }
+    TAILQ_INSERT_TAIL(&l->unprepared, job, link);
+    prepare_next(l);
 }
 
 void local_job_free(struct local_job *job)

@@ -64,6 +64,9 @@ TAILQ_HEAD(local_ask_list, local_ask);
 struct local_reader;
 TAILQ_HEAD(local_reader_list, local_reader);
 
+struct local_job;
+TAILQ_HEAD(local_job_list, local_job);
+
 struct box {
     struct obj obj;
     struct local *local;
@@ -105,9 +108,11 @@ struct local {
     size_t n_asks;
     bool serve_posted;
     bool is_closing;
-    size_t n_posts;      /* messages to ourselves under way */
-    size_t n_jobs;       /* on the pool */
-    size_t n_recovering; /* boxes whose state is not known yet, plus one while the scan runs */
+    size_t n_posts;                   /* messages to ourselves under way */
+    size_t n_jobs;                    /* on the pool, or waiting for it */
+    struct local_job_list unprepared; /* wait for JOB_PREPARE */
+    size_t n_preparing;               /* with JOB_PREPARE on the pool */
+    size_t n_recovering;              /* boxes whose state is not known yet, plus one while the scan runs */
     /* The scan of containers/ after a start: */
     struct run_timer *recovery_timer; /* its next try, then the time by which all are reported */
     char **scan_ids;                  /* NULL: not read yet */
@@ -223,6 +228,7 @@ enum local_job_kind {
 struct local_job {
     struct obj obj;
     uv_work_t work;
+    TAILQ_ENTRY(local_job) link; /* in unprepared */
     struct box *box;
     enum local_job_kind kind;
     /* what it needs; owned */
@@ -243,7 +249,8 @@ struct local_job {
     void (*done)(struct local_job *job);
 };
 
-/** Run a job on the pool, then done(job) on the loop; done frees the job with local_job_free, or runs it again. */
+/** Run a job on the pool, then done(job) on the loop; done frees the job with local_job_free, or runs it again. Few run JOB_PREPARE at
+ *  once, the others wait: each holds descriptors until its done. */
 void local_job_run(struct local *l, struct local_job *job, enum local_job_kind kind,
                    void (*done)(struct local_job *job));
 /** The job has work elsewhere than on the pool: its box stays until local_job_ended, which calls done(job). */

@@ -286,6 +286,35 @@ static struct rlimit leave_descriptors(int n)
     return before;
 }
 
+/** A container holds one descriptor. Its launch opens more, but those of others that are prepared do not add up. */
+static void launches_at_once_do_not_run_out_of_descriptors(void **state)
+{
+    static const char last[] = "0123456789abcdefghijklmnopqrstuvwxyz";
+    enum { N_AT_ONCE = sizeof last - 1, ROOM = N_AT_ONCE + 24 };
+    struct host *h = *state;
+    char ids[N_AT_ONCE][sizeof C1], word[16];
+
+    for (int i = 0; i < N_AT_ONCE; i++) {
+        memcpy(ids[i], C1, sizeof C1);
+        ids[i][sizeof C1 - 2] = last[i];
+        const struct cluster_ask ask = {ids[i], APP, 10, 0, NULL, NULL};
+        cluster_request(h->cluster, &ask);
+    }
+    await(h, "allocated:z");
+    struct rlimit before = leave_descriptors(ROOM), now;
+    assert_int_equal(getrlimit(RLIMIT_NOFILE, &now), 0);
+    now.rlim_cur += now.rlim_cur < 64 ? now.rlim_cur : 64; /* not for containers: half, 64 at most */
+    assert_int_equal(setrlimit(RLIMIT_NOFILE, &now), 0);
+    for (int i = 0; i < N_AT_ONCE; i++)
+        launch(h, ids[i], 1, "exec sleep 1000");
+    for (int i = 0; i < N_AT_ONCE; i++) {
+        snprintf(word, sizeof word, "started:%c", last[i]);
+        await(h, word);
+    }
+    assert_int_equal(setrlimit(RLIMIT_NOFILE, &before), 0);
+    assert_null(strstr(h->story, "waits("));
+}
+
 static int64_t start_one(struct host *h)
 {
     request(h, C1, 100, NULL);
@@ -588,6 +617,7 @@ int main(void)
         CASE(released_containers_leave_nothing_but_logs),
         CASE(running_containers_are_found_again),
         CASE(exits_that_nobody_saw_are_found),
+        CASE(launches_at_once_do_not_run_out_of_descriptors),
         CASE(without_any_descriptor_nothing_is_concluded),
         CASE(without_a_descriptor_for_it_a_container_is_recovering),
         CASE(a_stop_of_a_recovering_container_is_kept),
