@@ -13,10 +13,15 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+static int refused(struct err_info *why, const char *path, const char *what)
+{
+    return err_set(why, shortage_code(errno), path, "%s: %s", what, strerror(errno));
+}
+
 static int failed(struct err_info *why, const char *path, const char *what)
 {
     degraded_report(errno, path);
-    return err_set(why, shortage_code(errno), path, "%s: %s", what, strerror(errno));
+    return refused(why, path, what);
 }
 
 static int write_all(int fd, const char *bytes, size_t len)
@@ -208,8 +213,8 @@ int file_make_dir(const char *path, mode_t mode, struct err_info *why)
             continue;
         *p = 0;
         if (mkdir(part, mode) && errno != EEXIST)
-            return failed(why, part, "the directory cannot be made");
+            return refused(why, part, "the directory cannot be made");
         *p = '/';
     }
-    return mkdir(part, mode) && errno != EEXIST ? failed(why, part, "the directory cannot be made") : 0;
+    return mkdir(part, mode) && errno != EEXIST ? refused(why, part, "the directory cannot be made") : 0;
 }

@@ -41,7 +41,8 @@ int file_swap(const char *path, const void *bytes, size_t len, struct err_info *
 /** Read a file. @param out appended [out] @return 0; ERR_NOTFOUND: there is none; ERR_IO or a shortage; ERR_TOOBIG. */
 int file_read(const char *path, struct buf *out, struct err_info *why);
 /** Make what is missing of a directory and of those above it (mkdir -p). @param mode  of each that is made, as umask leaves it
- *  @return 0; or ERR_IO or a shortage with the path in why: those above it are there. */
+ *  @return 0; or ERR_IO or a shortage with the path in why: those above it are there. A shortage is not reported to
+ *  run/degraded.h: what has no room for a directory (a cgroup, say) may never have it, and what is written there reports for itself. */
 int file_make_dir(const char *path, mode_t mode, struct err_info *why);
 
 #endif

@@ -47,7 +47,7 @@ struct mirror_listener {
 
 /** A mirror that follows s (calls store_follow). */
 struct mirror *mirror_new(struct store *s);
-/** Free; after store_close of its store. Waits still open are forgotten, their functions not called. */
+/** Free; after store_close of its store. Waits still open end with ERR_CANCELLED. */
 void mirror_free(struct mirror *m);
 /** The last state that readers of an earlier mirror have seen. */
 struct mirror_past {
@@ -102,8 +102,8 @@ uint8_t mirror_node_note(const struct mirror_node *node);
 void mirror_node_set_note(const struct mirror_node *node, uint8_t note);
 
 /**
- * Call fn(arg, 0) as soon as everything up to zxid is applied, or fn(arg, ERR_TIMEOUT) after timeout_ms; never before
- * this returns. Source: ours ("read your own write").
+ * Call fn(arg, 0) as soon as everything up to zxid is applied, or fn(arg, ERR_TIMEOUT) after timeout_ms, or
+ * fn(arg, ERR_CANCELLED) inside mirror_free; never before this returns. Source: ours ("read your own write").
  */
 void mirror_when_applied(struct mirror *m, int64_t zxid, int64_t timeout_ms, void (*fn)(void *arg, int err),
                          void *arg);

@@ -27,14 +27,18 @@ static void waiter_free(struct mirror_waiter *waiter)
     free(waiter);
 }
 
+static void finish(struct mirror_waiter *waiter, int err)
+{
+    void (*fn)(void *, int) = waiter->fn;
+    void *fn_arg = waiter->arg;
+    waiter_free(waiter);
+    fn(fn_arg, err);
+}
+
 static void on_timer(void *arg)
 {
     struct mirror_waiter *waiter = obj_cast(arg, struct mirror_waiter, WAITER_MAGIC);
-    void (*fn)(void *, int) = waiter->fn;
-    void *fn_arg = waiter->arg;
-    int err = waiter->err;
-    waiter_free(waiter);
-    fn(fn_arg, err);
+    finish(waiter, waiter->err);
 }
 
 void mirror_waiters_init(struct mirror_waiters *w, struct run_loop *loop)
@@ -46,7 +50,7 @@ void mirror_waiters_init(struct mirror_waiters *w, struct run_loop *loop)
 void mirror_waiters_fini(struct mirror_waiters *w)
 {
     while (!TAILQ_EMPTY(&w->list))
-        waiter_free(TAILQ_FIRST(&w->list));
+        finish(TAILQ_FIRST(&w->list), ERR_CANCELLED);
 }
 
 void mirror_waiters_add(struct mirror_waiters *w, int64_t zxid, bool is_applied, int64_t timeout_ms,

@@ -3,7 +3,8 @@
  *
  *     add ──► WAITING ──wake(applied >= zxid)──► DUE ──next turn of the loop──► fn(arg, 0)
  *                └─────────────── time limit ─────────────────────────────────► fn(arg, ERR_TIMEOUT)
- *     forget, fini: fn is not called
+ *                └─────────────── fini ───────────────────────────────────────► fn(arg, ERR_CANCELLED)
+ *     forget: fn is not called
  *
  * fn may add, wake and forget waiters. Thread: owner for everything.   Source: ours.
  */
@@ -25,7 +26,7 @@ struct mirror_waiters {
 
 /** Ready for use; nobody waits. @param loop  [borrowed, lives on] */
 void mirror_waiters_init(struct mirror_waiters *w, struct run_loop *loop);
-/** Forget all. */
+/** Call the fn of all that wait, with ERR_CANCELLED. */
 void mirror_waiters_fini(struct mirror_waiters *w);
 /**
  * Wait.

@@ -70,7 +70,7 @@ static void without_port_or_host_there_is_no_srv(void **state)
 #define PORTS(text)                                                                                          \
     (struct block)                                                                                           \
     {                                                                                                        \
-        text, text + sizeof(text)                                                                            \
+        text, &(text)[sizeof(text)]                                                                          \
     }
 
 static void ports_have_shared_names(void **state)

@@ -159,14 +159,17 @@ static void a_callback_may_forget_and_add(void **state)
     assert_int_equal(r->ones[3].err, 0);
 }
 
-static void the_end_forgets_all(void **state)
+static void the_end_cancels_all(void **state)
 {
     struct rig *r = *state;
     add(r, 0, 5, false, LONG_MS);
     add(r, 1, 5, true, LONG_MS);
     mirror_waiters_fini(&r->waiters);
+    assert_int_equal(r->n_called, 2);
+    assert_int_equal(r->ones[0].err, ERR_CANCELLED);
+    assert_int_equal(r->ones[1].err, ERR_CANCELLED);
     uv_run(run_loop_uv(r->loop), UV_RUN_NOWAIT);
-    assert_int_equal(r->n_called, 0);
+    assert_int_equal(r->n_called, 2);
 }
 
 #define CASE(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
@@ -180,7 +183,7 @@ int main(void)
         CASE(a_due_waiter_does_not_time_out),
         CASE(forgotten_ones_are_not_called),
         CASE(a_callback_may_forget_and_add),
-        CASE(the_end_forgets_all),
+        CASE(the_end_cancels_all),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
