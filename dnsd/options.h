@@ -128,7 +128,9 @@
     X(OPT_FALL_THROUGH_ZONES, "hadoop.registry.dns.fallthrough.zones", OPT_TEXT, "", NULL, 0, 0, OPT_FIXED,  \
       "Domains, comma-separated, at or below which names fall through; default: all zones of the registry.") \
     X(OPT_FORWARD_TIMEOUT, "hadoop.registry.dns.forward.timeout", OPT_TIME, "s", "1500ms", 10, 60000,        \
-      OPT_FIXED, "Timeout of one upstream server; asks at most three in turn.")                              \
+      OPT_FIXED,                                                                                             \
+      "Timeout of one upstream server, in which a query that may be lost is sent again; asks three in "      \
+      "turn, a silent one again when there are fewer.")                                                      \
     X(OPT_FORWARD_ACL, "hadoop.registry.dns.forward.acl", OPT_TEXT, "", "127.0.0.0/8,::1", 0, 0, OPT_FIXED,  \
       "Networks of the clients whose queries are forwarded, comma-separated; others are refused.")           \
     X(OPT_FORWARD_MAX, "hadoop.registry.dns.forward.max-queries", OPT_INT, "", "500", 1, 10000, OPT_FIXED,   \

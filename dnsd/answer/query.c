@@ -1,11 +1,13 @@
 #include "answer/query.h"
 
+#include <string.h>
+
 #include "answer/response.h"
 #include "answer/special.h"
 #include "wire/rdata.h"
 #include "zone/find.h"
 
-enum { UDP_MIN = 512, UDP_DEFAULT = 1232, TCP_MAX = 65535, MAX_CHAIN = 8 };
+enum { UDP_MIN = 512, UDP_DEFAULT = 1232, TCP_MAX = 65535, MAX_CHAIN = 8, FLAG_RD = 0x0100 };
 
 /*
  *   check      refuse what is no query for zone data: opcode, EDNS version, cookie, class, meta types
@@ -158,6 +160,12 @@ static uint16_t check(struct response *r)
     return check_question(r);
 }
 
+/** Does the client want an answer of another server (RFC 1034 4.3.1)? Without RD it asks what we know ourselves. */
+static bool wants_recursion(const struct response *r)
+{
+    return r->a->q.flags & FLAG_RD;
+}
+
 /** No zone contains the name: hand it off to the forwarder, or refuse it. A chain that leaves our zones ends (RFC 1034 4.3.2 3a). */
 static uint16_t answer_outside(struct response *r)
 {
@@ -166,7 +174,7 @@ static uint16_t answer_outside(struct response *r)
         return DNS_NOERROR;
     if (r->opts->has_empty_zones && special_empty_zone(r, &rcode))
         return rcode;
-    if (r->opts->can_forward)
+    if (r->opts->can_forward && wants_recursion(r))
         r->a->hand_off = ANSWER_FORWARD;
     r->opt.ede = DNS_EDE_NOT_AUTHORITATIVE;
     return DNS_REFUSED;
@@ -176,7 +184,7 @@ static uint16_t answer_missing(struct response *r, const struct zone_hit *hit)
 {
     if (!response_negative(r, hit))
         return DNS_SERVFAIL;
-    if (!r->n_links && r->opts->can_fall_through && zone_is_dynamic(hit->zone))
+    if (!r->n_links && r->opts->can_fall_through && zone_is_dynamic(hit->zone) && wants_recursion(r))
         r->a->hand_off = ANSWER_FALL_THROUGH;
     return DNS_NXDOMAIN;
 }
@@ -222,24 +230,49 @@ static uint16_t answer_hit(struct response *r, const struct zone_hit *hit)
     }
 }
 
-/** Look the name up, and what it is an alias of; the last name decides the rcode (RFC 6604). */
-static uint16_t answer_question(struct response *r)
+/** Names of a chain: offsets in the message. */
+struct chain {
+    uint16_t names[MAX_CHAIN + 1];
+};
+
+/** Is the target a name that the chain has been at? Then its sets are in the answer, once (RFC 2181 5). */
+static bool is_loop(const struct response *r, const struct chain *c)
+{
+    for (unsigned i = 0; i <= r->n_links; i++)
+        if (wr_names_match(r->w.msg, c->names[i], r->target.lower))
+            return true;
+    return false;
+}
+
+/**
+ * Look r->name up, and what it is an alias of; the last name decides the rcode (RFC 6604).
+ *
+ * @param c  names of the r->n_links aliases before it                           [in,out]
+ */
+static uint16_t answer_chain(struct response *r, struct chain *c)
 {
     uint16_t rcode = DNS_NOERROR;
-    r->name = &r->a->q.name;
-    for (r->n_links = 0; r->n_links <= MAX_CHAIN; r->n_links++) {
+    for (; r->n_links <= MAX_CHAIN; r->n_links++) {
         struct zone_hit hit;
+        c->names[r->n_links] = r->owner_off;
         r->has_target = false;
         if (r->n_links || r->a->q.qtype == DNS_DS)
             zone_find(r->v, r->name, r->a->q.qtype == DNS_DS, &hit);
         else
             zone_find_placed(r->v, r->name, &r->a->place, &hit);
         rcode = answer_hit(r, &hit);
-        if (!r->has_target || r->a->is_truncated)
+        if (!r->has_target || r->a->is_truncated || is_loop(r, c))
             return rcode;
         r->name = &r->target;
     }
     return rcode;
+}
+
+static uint16_t answer_question(struct response *r)
+{
+    struct chain c;
+    r->name = &r->a->q.name;
+    return answer_chain(r, &c);
 }
 
 size_t answer_write(struct answer *a, const struct zone_version *v, const struct answer_options *opts,
@@ -268,4 +301,79 @@ size_t answer_write_empty(struct answer *a, const struct zone_version *v, const 
     a->rcode = DNS_NOERROR;
     a->is_truncated = true;
     return response_finish(&r);
+}
+
+size_t answer_write_prohibited(struct answer *a, const struct zone_version *v,
+                               const struct answer_options *opts, uint8_t *out, size_t cap)
+{
+    struct response r;
+    if (a->q.verdict == QUERY_DROP)
+        return 0;
+    response_begin(&r, a, v, opts, out, response_limit(a, opts, cap));
+    r.opt.ede = DNS_EDE_PROHIBITED;
+    a->rcode = DNS_REFUSED;
+    a->is_truncated = false;
+    a->hand_off = ANSWER_HERE;
+    return response_finish(&r);
+}
+
+/** Aliases up to the first whose target is in a zone of ours. @return how many; 0: none is. */
+static unsigned links_to_us(const struct zone_version *v, const struct answer_links *links)
+{
+    for (unsigned i = 0; i < links->n; i++) {
+        struct name_key key;
+        struct zone_hit hit;
+        name_key_read(links->items[i].target, NAME_MAX_LEN, &key);
+        name_key_hash(&key, zone_version_seed(v));
+        zone_find(v, &key, false, &hit);
+        if (hit.match != ZONE_OUTSIDE)
+            return i + 1;
+    }
+    return 0;
+}
+
+/** Write the aliases of another server. @return false: truncated, or a loop. */
+static bool put_links(struct response *r, const struct answer_links *links, unsigned n, struct chain *c)
+{
+    uint8_t rr[WIRE_RR_HEADER + NAME_MAX_LEN];
+    for (r->n_links = 0; r->n_links < n; r->n_links++) {
+        const struct answer_link *link = &links->items[r->n_links];
+        size_t len = (size_t)name_len(link->target, NAME_MAX_LEN);
+        wire_put16(rr, 0xc000u | WR_OWNER_QUESTION);
+        wire_put16(rr + 2, DNS_CNAME);
+        wire_put16(rr + 4, DNS_IN);
+        wire_put32(rr + 6, link->ttl_s);
+        wire_put16(rr + 10, (unsigned)len);
+        memcpy(rr + WIRE_RR_HEADER, link->target, len);
+        struct wire_set set = {rr, (uint32_t)(WIRE_RR_HEADER + len), 1, DNS_CNAME, UINT32_MAX, 0};
+        c->names[r->n_links] = r->owner_off;
+        response_cname(r, &set);
+        if (r->a->is_truncated || is_loop(r, c))
+            return false;
+        r->name = &r->target;
+    }
+    return true;
+}
+
+size_t answer_write_links(struct answer *a, const struct zone_version *v, const struct answer_options *opts,
+                          const struct answer_links *links, uint8_t *out)
+{
+    enum { RA = 0x80 };
+    struct response r;
+    struct chain c;
+    unsigned n = links_to_us(v, links);
+    if (!n)
+        return 0;
+    size_t limit = response_limit(a, opts, TCP_MAX);
+    response_begin(&r, a, v, opts, out, limit);
+    a->rcode = DNS_NOERROR;
+    if (put_links(&r, links, n, &c))
+        a->rcode = answer_chain(&r, &c);
+    response_additional(&r);
+    if (a->is_truncated && a->is_tcp)
+        response_too_large(&r, limit);
+    r.is_aa = false; /* the first name is not ours */
+    size_t len = response_finish(&r);
+    out[3] |= RA;
+    return len;
 }

@@ -122,4 +122,39 @@ size_t answer_write(struct answer *a, const struct zone_version *v, const struct
 size_t answer_write_empty(struct answer *a, const struct zone_version *v, const struct answer_options *opts,
                           uint8_t *out, size_t cap);
 
+/**
+ * Write REFUSED with extended error 18, for a client that may not ask this.
+ *
+ * @param a    after answer_read; its result fields are set                      [in,out]
+ * @param out  room for cap >= 512 octets                                        [out]
+ * @return octets of the response; 0: send nothing.   Thread: any.   Source: RFC 8914 4.19.
+ */
+size_t answer_write_prohibited(struct answer *a, const struct zone_version *v,
+                               const struct answer_options *opts, uint8_t *out, size_t cap);
+
+/** Aliases of another server's answer, at most. */
+#define ANSWER_LINKS_MAX 8
+
+/** The aliases with which another server's answer begins: of the question's name, then each of the one before. */
+struct answer_links {
+    unsigned n;
+    struct answer_link {
+        uint32_t ttl_s;
+        const uint8_t *target; /* wire name, uncompressed                       [borrowed] */
+    } items[ANSWER_LINKS_MAX];
+};
+
+/**
+ * Continue another server's answer where it enters our zones: these aliases up to the first whose target is ours, and for that
+ * target what we answer. AA is clear and RA set.
+ *
+ * @param a      after answer_read, of the client's query; its result fields are set [in,out]
+ * @param links  aliases for its question                                        [borrowed]
+ * @param out    room for 65535 octets                                           [out]
+ * @return octets of the response; 0: no target is in a zone of ours, nothing is written or set.
+ * Thread: any.   Source: RFC 1034 4.3.2, RFC 6604.
+ */
+size_t answer_write_links(struct answer *a, const struct zone_version *v, const struct answer_options *opts,
+                          const struct answer_links *links, uint8_t *out);
+
 #endif

@@ -22,8 +22,8 @@
 #define CLIENT_MAGIC   OBJ_MAGIC('F', 'C', 'L', 'I')
 #define INFLIGHT_MAGIC OBJ_MAGIC('F', 'I', 'F', 'L')
 
-/** Upstreams asked for one query: with the default time-out a client that waits 5 s still gets an answer. */
-enum { MAX_TRIES = 3, FLAG_CD = 0x0010 };
+/** Turns of upstreams for one query: with the default time-out a client that waits 5 s still gets an answer. */
+enum { MAX_TURNS = 3, FLAG_CD = 0x0010 };
 
 /** A client's query, and where its response goes. */
 struct client {
@@ -45,9 +45,12 @@ struct inflight {
     STAILQ_HEAD(client_list, client) clients;
     uint8_t query[RELAY_QUERY_MAX];
     size_t query_len;
-    unsigned tried; /* bit i: upstream i was asked */
-    unsigned n_tries;
-    int upstream; /* the one asked now, in the manner of the next four */
+    unsigned tried;  /* bit i: upstream i was asked and has no other turn yet */
+    unsigned silent; /* bit i: of them, upstream i said nothing */
+    unsigned n_turns;
+    int upstream;        /* the one whose turn it is, asked in the manner of the next four */
+    unsigned n_repeated; /* datagrams of this turn after the first */
+    int64_t turn_end_ms;
     bool is_tcp;
     bool is_plain;       /* without EDNS */
     bool takes_any_case; /* and is in lower case */
@@ -198,13 +201,28 @@ static uint32_t ttl_most_s(const struct forward *f, const struct client *c, cons
     return c->is_inside ? least(most_s, f->opts.negative_ttl_s) : most_s;
 }
 
+/** Write the response of a client whose answer leads into our zones. @return octets; 0: it does not. */
+static size_t continue_answer(struct forward *f, const struct client *c, const struct relay_msg *m,
+                              const struct relay_client *client)
+{
+    uint8_t names[ANSWER_LINKS_MAX][NAME_MAX_LEN];
+    struct answer_links links;
+    if (!relay_links(m, client, names, &links))
+        return 0;
+    size_t len = net_continue(f->reply_net, &c->peer, c->msg, c->len, &links, f->out);
+    if (len)
+        count(&f->counters.continued);
+    return len;
+}
+
 static void client_answer(struct client *c, const struct relay_msg *m, uint32_t age_s)
 {
     struct forward *f = c->forward;
     struct relay_client client = relay_client_of(f, &c->peer, &c->query, c->msg);
     client.age_s = age_s;
     client.ttl_most_s = ttl_most_s(f, c, m);
-    size_t len = relay_write(m, &client, f->out);
+    size_t len = continue_answer(f, c, m, &client);
+    len = len ? len : relay_write(m, &client, f->out);
     if (net_reply(f->reply_net, &c->peer, f->out, len))
         count(&f->counters.reply_failed);
     client_free(c);
@@ -269,17 +287,42 @@ static void inflight_send(struct inflight *q)
     q->query_len = relay_set_edns(q->query, !q->is_plain);
     q->sent_ms = run_now_ms();
     count_sent(q);
-    struct exchange_def def = {.loop = f->loop,
-                               .to = &f->upstreams.items[q->upstream],
-                               .query = q->query,
-                               .query_len = q->query_len,
-                               .timeout_ms = f->opts.timeout_ms,
-                               .is_tcp = q->is_tcp,
-                               .takes_any_case = q->takes_any_case,
-                               .stray = on_stray,
-                               .done = on_done,
-                               .arg = q};
+    int64_t left_ms = q->turn_end_ms - q->sent_ms;
+    const struct upstream *to = &f->upstreams.items[q->upstream];
+    struct exchange_def def = {
+        .loop = f->loop,
+        .to = to,
+        .query = q->query,
+        .query_len = q->query_len,
+        .timeout_ms = q->is_tcp ? f->opts.timeout_ms
+                                : upstream_patience_ms(to, f->opts.timeout_ms, q->n_repeated, left_ms),
+        .is_tcp = q->is_tcp,
+        .takes_any_case = q->takes_any_case,
+        .stray = on_stray,
+        .done = on_done,
+        .arg = q};
     q->exchange = exchange_start(&def);
+}
+
+/** A turn of the upstream, or the rest of one in another manner. */
+static void begin_turn(struct inflight *q)
+{
+    q->n_repeated = 0;
+    q->turn_end_ms = run_now_ms() + q->forward->opts.timeout_ms;
+    inflight_send(q);
+}
+
+/** The upstream whose turn is next: one that was not asked, else one that said nothing. @return -1: none. */
+static int pick_next(struct inflight *q, int64_t now_ms)
+{
+    if (q->n_turns == MAX_TURNS)
+        return -1;
+    int next = upstreams_pick(&q->forward->upstreams, q->tried, now_ms);
+    if (next >= 0 || !q->silent)
+        return next;
+    q->tried &= ~q->silent;
+    q->silent = 0;
+    return upstreams_pick(&q->forward->upstreams, q->tried, now_ms);
 }
 
 /** Send to the next upstream; with none left, respond with the last refusal, or SERVFAIL. */
@@ -287,15 +330,15 @@ static void inflight_next(struct inflight *q)
 {
     struct forward *f = q->forward;
     int64_t now_ms = run_now_ms();
-    int next = q->n_tries < MAX_TRIES ? upstreams_pick(&f->upstreams, q->tried, now_ms) : -1;
+    int next = pick_next(q, now_ms);
     if (next >= 0) {
         q->upstream = next;
         q->tried |= 1u << next;
-        q->n_tries++;
+        q->n_turns++;
         q->is_tcp = q->is_doubted = false;
         q->is_plain = upstreams_lack(&f->upstreams, next, UPSTREAM_LACKS_EDNS, now_ms);
         q->takes_any_case = upstreams_lack(&f->upstreams, next, UPSTREAM_LACKS_CASE, now_ms);
-        inflight_send(q);
+        begin_turn(q);
         return;
     }
     struct relay_msg *m = q->refusal;
@@ -339,6 +382,8 @@ static void inflight_failed(struct inflight *q, int err)
     struct forward *f = q->forward;
     bool is_late = err == ERR_TIMEOUT;
     count(is_late ? &f->counters.timeouts : &f->counters.errors);
+    if (is_late)
+        q->silent |= 1u << q->upstream;
     q->ede = is_late ? DNS_EDE_NO_REACHABLE_AUTHORITY : DNS_EDE_NETWORK_ERROR;
     if (upstreams_failed(&f->upstreams, q->upstream, run_now_ms()))
         log_upstream(&ev_forward_upstream_failed, &f->upstreams.items[q->upstream]);
@@ -365,6 +410,17 @@ static void inflight_answered(struct inflight *q, struct relay_msg *take_msg)
     inflight_next(q);
 }
 
+/** Nothing came, and the upstream's turn is not over: the datagram may be lost. @return false: it is over. */
+static bool inflight_repeat(struct inflight *q, int err)
+{
+    if (err != ERR_TIMEOUT || q->is_tcp || run_now_ms() >= q->turn_end_ms)
+        return false;
+    q->n_repeated++;
+    count(&q->forward->counters.repeated);
+    inflight_send(q);
+    return true;
+}
+
 /** After an unusable answer: send to the same upstream over TCP or in lower case. @return false: both were tried. */
 static bool inflight_send_otherwise(struct inflight *q, int err)
 {
@@ -372,7 +428,7 @@ static bool inflight_send_otherwise(struct inflight *q, int err)
     if (q->is_tcp && q->is_doubted) { /* an upstream without TCP that changes case */
         q->is_doubted = q->is_tcp = false;
         q->takes_any_case = true;
-        inflight_send(q);
+        begin_turn(q);
         return true;
     }
     if (q->is_tcp || (err != ERR_TOOBIG && !is_doubt))
@@ -381,7 +437,7 @@ static bool inflight_send_otherwise(struct inflight *q, int err)
         count(&q->forward->counters.doubts);
     q->is_doubted = err == ERR_CONFLICT;
     q->is_tcp = true;
-    inflight_send(q);
+    begin_turn(q);
     return true;
 }
 
@@ -397,7 +453,7 @@ static bool inflight_learn(struct inflight *q, const uint8_t *msg, size_t len, c
         return false;
     q->is_plain = true;
     q->is_tcp = false;
-    inflight_send(q);
+    begin_turn(q);
     return true;
 }
 
@@ -409,7 +465,7 @@ static void on_done(void *arg, int err, const uint8_t *msg, size_t len)
     if (!err)
         err = relay_read(q->query, q->query_len, msg, len, &m);
     if (err) {
-        if (!inflight_send_otherwise(q, err))
+        if (!inflight_repeat(q, err) && !inflight_send_otherwise(q, err))
             inflight_failed(q, err);
         return;
     }

@@ -12,7 +12,11 @@
  *
  * A query that a forwarding loop brings back joins itself in flight and ends with the time-out, so no loop multiplies it.
  *
- * One upstream is tried in these ways, each at most once:
+ * Upstreams have turns, each of the time-out: three for a query, so one that is silent has another when there are fewer. Within its
+ * turn a datagram that may be lost is sent again, from another port with another id and case, after a time that follows the upstream's
+ * round-trip time and doubles. Each such time ends in one of these ways:
+ *
+ *     silence, and the turn is not over: UDP again
  *
  *     UDP, case at random ──► truncated, or too long ──────────────► TCP
  *          │   │              wrong case, or many strays: forged? ─► TCP ── fails, was it the case? ─► UDP, lower case
@@ -43,12 +47,14 @@ struct err_info;
     X(overloaded, "dns_forward_overloaded", "queries answered SERVFAIL because too many were in flight")     \
     X(not_allowed, "dns_forward_not_allowed", "queries of clients that may not be forwarded")                \
     X(sent, "dns_forward_sent", "queries sent to upstream servers")                                          \
+    X(repeated, "dns_forward_repeated", "of them sent again because no answer came, perhaps lost")           \
     X(sent_tcp, "dns_forward_sent_tcp", "of them over TCP, after a truncated answer or suspected forgery")   \
     X(sent_plain, "dns_forward_sent_plain", "of them without EDNS, to a server without EDNS")                \
     X(strays, "dns_forward_strays", "datagrams dropped: wrong id, question or case; perhaps forged")         \
     X(doubts, "dns_forward_doubts", "queries repeated over TCP because of such datagrams")                   \
     X(timeouts, "dns_forward_timeouts", "queries that an upstream server did not answer in time")            \
     X(errors, "dns_forward_errors", "queries that failed by the network or a malformed answer")              \
+    X(continued, "dns_forward_continued", "answers of upstream servers continued in our zones")              \
     X(failures, "dns_forward_failures", "queries that no upstream server answered")                          \
     X(reply_failed, "dns_forward_reply_failed", "responses whose client was gone or too slow")
 
@@ -74,7 +80,7 @@ struct forward_upstream {
 struct forward_options {
     struct upstreams upstreams;   /* at least one */
     struct networks clients;      /* whose queries are forwarded */
-    unsigned timeout_ms;          /* for one upstream's answer */
+    unsigned timeout_ms;          /* a turn of one upstream */
     unsigned max_under_way;       /* queries accepted at once */
     size_t cache_bytes;           /* 0: no cache */
     uint16_t udp_max;             /* longest UDP response; 512..4096 */

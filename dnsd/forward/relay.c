@@ -265,15 +265,25 @@ struct relay_msg *relay_failure(const uint8_t *query, size_t query_len, int ede)
 
 /* ---- responses ---- */
 
+static uint32_t client_ttl(uint32_t ttl_s, const struct relay_client *c)
+{
+    ttl_s = least(ttl_s, c->ttl_most_s);
+    return ttl_s > c->age_s ? ttl_s - c->age_s : 0;
+}
+
+static size_t after_name(const uint8_t *msg, size_t at)
+{
+    while (msg[at] && msg[at] < 0xc0)
+        at += msg[at] + 1u;
+    return at + (msg[at] ? 2 : 1);
+}
+
 /** Lower the TTLs of n records, which relay_read has checked. */
 static void age_records(uint8_t *msg, size_t at, unsigned n, const struct relay_client *c)
 {
     for (; n; n--) {
-        while (msg[at] && msg[at] < 0xc0)
-            at += msg[at] + 1u;
-        at += msg[at] ? 2 : 1;
-        uint32_t ttl_s = least(read_ttl(msg + at + 4), c->ttl_most_s);
-        wire_put32(msg + at + 4, ttl_s > c->age_s ? ttl_s - c->age_s : 0);
+        at = after_name(msg, at);
+        wire_put32(msg + at + 4, client_ttl(read_ttl(msg + at + 4), c));
         at += RR_FIXED + wire_get16(msg + at + 8);
     }
 }
@@ -320,6 +330,58 @@ static struct wr_opt response_opt(const struct relay_msg *m, const struct relay_
                            .has_keepalive = q->wants_keepalive && c->is_tcp,
                            .keepalive_100ms = c->keepalive_100ms,
                            .padding_block = q->wants_padding && c->is_tls ? RELAY_PADDING_BLOCK : 0};
+}
+
+/** Uncompress a name of an answer, which relay_read has checked; the question is the client's, case and all. @return false: it is too long. */
+static bool copy_name(const struct relay_msg *m, const struct relay_client *c, size_t at,
+                      uint8_t out[NAME_MAX_LEN])
+{
+    size_t records_at = WIRE_HEADER_LEN + c->query->question_len;
+    for (size_t len = 0;;) {
+        while (m->bytes[at] >= 0xc0)
+            at = wire_get16(m->bytes + at) & WR_POINTER_MAX;
+        size_t step = m->bytes[at] + 1u;
+        if (len + step > NAME_MAX_LEN)
+            return false;
+        memcpy(out + len, (at < records_at ? c->msg : m->bytes) + at, step);
+        if (step == 1)
+            return true;
+        len += step;
+        at += step;
+    }
+}
+
+/** Find the CNAME of a name in the answer section. @return offset of what follows its owner; 0: there is none. */
+static size_t find_cname(const struct relay_msg *m, const struct relay_client *c, const uint8_t *owner)
+{
+    uint8_t name[NAME_MAX_LEN];
+    size_t at = WIRE_HEADER_LEN + question_len(m->bytes);
+    for (unsigned n = wire_get16(m->bytes + 6); n; n--) {
+        size_t rr = after_name(m->bytes, at);
+        bool is_cname = wire_get16(m->bytes + rr) == DNS_CNAME && wire_get16(m->bytes + rr + 2) == DNS_IN;
+        if (is_cname && copy_name(m, c, at, name) && name_equal(name, owner))
+            return rr;
+        at = rr + RR_FIXED + wire_get16(m->bytes + rr + 8);
+    }
+    return 0;
+}
+
+unsigned relay_links(const struct relay_msg *m, const struct relay_client *c,
+                     uint8_t names[ANSWER_LINKS_MAX][NAME_MAX_LEN], struct answer_links *out)
+{
+    const uint8_t *owner = m->bytes + WIRE_HEADER_LEN;
+    uint16_t qtype = c->query->qtype;
+    size_t rr;
+    out->n = 0;
+    while (qtype != DNS_CNAME && qtype != DNS_ANY && (rr = find_cname(m, c, owner))) {
+        if (out->n == ANSWER_LINKS_MAX || !copy_name(m, c, rr + RR_FIXED, names[out->n])) {
+            out->n = 0;
+            break;
+        }
+        owner = names[out->n];
+        out->items[out->n++] = (struct answer_link){client_ttl(read_ttl(m->bytes + rr + 4), c), owner};
+    }
+    return out->n;
 }
 
 size_t relay_write(const struct relay_msg *m, const struct relay_client *c, uint8_t *out)

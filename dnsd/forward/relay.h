@@ -14,6 +14,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "answer/query.h"
 #include "wire/cookie.h"
 #include "wire/read.h"
 
@@ -114,6 +115,19 @@ int relay_read(const uint8_t *query, size_t query_len, const uint8_t *msg, size_
 /** The answer to a query that no upstream answered: SERVFAIL with an extended error, cached for a second. @param ede extended
  *  error, or DNS_EDE_NONE. @return free(). Thread: any. Source: RFC 9520 3.2, RFC 8914. */
 struct relay_msg *relay_failure(const uint8_t *query, size_t query_len, int ede);
+
+/**
+ * Aliases with which an answer begins: CNAMEs from the question's name on, each of the one before.
+ *
+ * @param m      an answer                                                       [borrowed]
+ * @param c      the client: its query, the age of the answer and the highest TTL [borrowed]
+ * @param names  room for the targets that out points to                         [out]
+ * @param out    the aliases, with TTLs as the client gets them; none when there are more than ANSWER_LINKS_MAX, or when the
+ *               type asked for is CNAME or ANY, for which an alias is the answer  [out]
+ * @return how many.   Thread: any.   Source: RFC 1034 3.6.2.
+ */
+unsigned relay_links(const struct relay_msg *m, const struct relay_client *c,
+                     uint8_t names[ANSWER_LINKS_MAX][NAME_MAX_LEN], struct answer_links *out);
 
 /**
  * Write the response for a client: its id and question, RA set, AA and AD clear, an OPT record when it sent one.

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "base/addr.h"
+#include "base/backoff.h"
 #include "base/list.h"
 #include "base/mem.h"
 #include "bobbin/error.h"
@@ -16,6 +17,9 @@ enum {
     RTT_PARTS = 8,       /* an answer changes the smoothed time by one part of so many (RFC 6298 2) */
     MUCH_SLOWER = 3,     /* times as slow, and by at least: */
     SLACK_MS = 25,
+    RTT_TIMES = 4,  /* an answer that takes so many times the usual is lost */
+    FIRST_PART = 4, /* of a turn, before anything is measured */
+    LEAST_PART = 8,
 };
 
 static int read_server(const char *text, void *item)
@@ -76,6 +80,19 @@ int upstreams_pick(const struct upstreams *u, unsigned tried, int64_t now_ms)
         if (!(tried & 1u << i) && (best < 0 || u->items[i].held_til_ms < u->items[best].held_til_ms))
             best = i;
     return best;
+}
+
+unsigned upstream_patience_ms(const struct upstream *s, unsigned timeout_ms, unsigned n_repeated,
+                              int64_t left_ms)
+{
+    int64_t wait_ms = s->rtt_ms < 0 ? timeout_ms / FIRST_PART : s->rtt_ms * RTT_TIMES;
+    if (wait_ms < timeout_ms / LEAST_PART)
+        wait_ms = timeout_ms / LEAST_PART;
+    for (; n_repeated && wait_ms < left_ms; n_repeated--)
+        wait_ms = backoff_next(wait_ms, wait_ms, left_ms);
+    if (wait_ms > left_ms / 2)
+        wait_ms = left_ms;
+    return wait_ms > 0 ? (unsigned)wait_ms : 1;
 }
 
 bool upstreams_failed(struct upstreams *u, int i, int64_t now_ms)

@@ -60,6 +60,19 @@ int upstreams_read(const char *list, struct upstreams *out, struct err_info *why
  */
 int upstreams_pick(const struct upstreams *u, unsigned tried, int64_t now_ms);
 
+/**
+ * How long to wait for the answer to a datagram before it is sent again.
+ *
+ * @param timeout_ms  a turn of the server
+ * @param n_repeated  datagrams of this turn before it
+ * @param left_ms     what is left of the turn
+ * @return 1 ms or more: four times the measured time, at least an eighth of the turn, a quarter while nothing is measured; doubled for
+ *         each datagram before; all that is left when the next one would have less.
+ * Thread: the list's.   Source: ours, after RFC 1035 4.2.1 and RFC 6298 5.
+ */
+unsigned upstream_patience_ms(const struct upstream *s, unsigned timeout_ms, unsigned n_repeated,
+                              int64_t left_ms);
+
 /** Server i has not answered. @return whether it had before: then the caller logs it. Thread: the list's. Source: ours. */
 bool upstreams_failed(struct upstreams *u, int i, int64_t now_ms);
 /** Server i has answered. @param rtt_ms after so long; -1: not measured. @return whether it had not before. Thread: the list's.

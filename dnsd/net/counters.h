@@ -9,6 +9,7 @@
 
 #include <stdatomic.h>
 
+#include "bobbin/error.h"
 #include "net/net.h"
 
 struct counters {
@@ -23,6 +24,13 @@ static inline void count_add(_Atomic uint64_t *counter, uint64_t n)
 {
     uint64_t now = atomic_load_explicit(counter, memory_order_relaxed);
     atomic_store_explicit(counter, now + n, memory_order_relaxed);
+}
+
+/** Is the client refused, because the taker of its query said ERR_PERMISSION? A missing name of ours is missing for all. Thread: any.
+ *  Source: ours. */
+static inline bool net_is_prohibited(const struct answer *a, int err)
+{
+    return err == ERR_PERMISSION && a->hand_off == ANSWER_FORWARD;
 }
 
 /** Count a response by rcode. Thread: the owner's. Source: ours. */

@@ -17,6 +17,9 @@
 
 enum { PORT_TRIES = 16, MAX_WORKERS = 256, DEFAULT_IDLE_MS = 10000 };
 
+/** Cells of the readers that are no UDP worker, after theirs. */
+enum { CELL_TCP, CELL_TLS, CELL_TAKER, N_OTHER_CELLS };
+
 struct net {
     struct net_options opts;
     uint16_t port, tls_port;
@@ -102,12 +105,12 @@ static int start_threads(struct net *n)
     struct tcp_options tcp = {.listeners = n->listeners,
                               .n_listeners = n->n_listeners,
                               .net = &n->opts,
-                              .cell = epoch_cell(n->epoch, n->n_udp),
+                              .cell = epoch_cell(n->epoch, n->n_udp + CELL_TCP),
                               .secrets = n->secrets};
     struct tcp_options tls = tcp;
     int code = tcp_start(&tcp, &n->tcp);
     tls.listeners = n->tls_listeners;
-    tls.cell = epoch_cell(n->epoch, n->n_udp + 1);
+    tls.cell = epoch_cell(n->epoch, n->n_udp + CELL_TLS);
     tls.tls = n->tls;
     if (!code && n->tls)
         code = tcp_start(&tls, &n->tls_tcp);
@@ -148,7 +151,7 @@ static struct net *net_new(const struct net_options *opts)
     n->tls_listeners = mem_array(n->n_listeners, sizeof *n->tls_listeners);
     n->is_wildcard = mem_array(n->n_udp, sizeof *n->is_wildcard);
     n->workers = mem_array(n->n_udp, sizeof *n->workers);
-    n->epoch = epoch_new(n->n_udp + 2);
+    n->epoch = epoch_new(n->n_udp + N_OTHER_CELLS);
     memset(n->udp_fds, -1, n->n_udp * sizeof *n->udp_fds);
     memset(n->listeners, -1, n->n_listeners * sizeof *n->listeners);
     memset(n->tls_listeners, -1, n->n_listeners * sizeof *n->tls_listeners);
@@ -245,6 +248,21 @@ void net_counts_read(const struct net *n, struct net_counts *out)
         return;
     add_counters(out, tcp_counters(n->tls_tcp));
     out->tcp_open += tcp_n_open(n->tls_tcp);
+}
+
+size_t net_continue(struct net *n, const struct net_peer *peer, const uint8_t *query, size_t len,
+                    const struct answer_links *links, uint8_t *out)
+{
+    struct answer a;
+    struct epoch_cell *cell = epoch_cell(n->epoch, n->n_udp + CELL_TAKER);
+    const struct zone_version *v = epoch_enter(cell, n->opts.zones);
+    answer_read(&a, query, len, peer->is_tcp, v);
+    a.is_tls = peer->is_tls;
+    if (answer_wants_client(&a))
+        secrets_fill_client(n->secrets, &peer->client, &a);
+    size_t n_out = answer_write_links(&a, v, &n->opts.answer, links, out);
+    epoch_leave(cell);
+    return n_out;
 }
 
 int net_reply(struct net *n, const struct net_peer *peer, const uint8_t *msg, size_t len)

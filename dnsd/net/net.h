@@ -132,6 +132,19 @@ void net_set_cookie_secrets(struct net *n, const struct cookie_secrets *secrets)
 /** Oldest version that a worker may still read, for zoneset_reclaim. Thread: writer. Source: ours. */
 uint64_t net_oldest_version(const struct net *n);
 
+/**
+ * Continue the answer of another server to a query that was handed off, where its aliases enter our zones.
+ *
+ * @param peer   the client                                                      [borrowed]
+ * @param query  its message, len octets                                         [borrowed]
+ * @param links  what the answer begins with                                     [borrowed]
+ * @param out    room for 65535 octets                                           [out]
+ * @return octets of the response; 0: no alias leads to us.
+ * Thread: one, the taker's.   Source: RFC 1034 4.3.2.
+ */
+size_t net_continue(struct net *n, const struct net_peer *peer, const uint8_t *query, size_t len,
+                    const struct answer_links *links, uint8_t *out);
+
 /** Sum of the counters of all workers, read one by one, not as one snapshot. @param out filled [out]. Thread: any. Source: ours. */
 void net_counts_read(const struct net *n, struct net_counts *out);
 

@@ -180,21 +180,18 @@ static void conn_put(struct conn *c, const uint8_t *msg, size_t len)
     buf_add(&c->out, msg, len);
 }
 
-static bool conn_hand_off(struct tcp *t, struct conn *c, const struct answer *a, size_t len)
+/** @return 0: handed off; else an error of the taker's: the response is ours. */
+static int conn_hand_off(struct tcp *t, struct conn *c, const struct answer *a, size_t len)
 {
     const struct net_taker *taker = &t->opts.net->taker;
-    if (a->hand_off == ANSWER_HERE || !taker->take)
-        return false;
+    if (!taker->take)
+        return ERR_NOTFOUND;
     struct net_peer peer = {
         .client = c->client, .client_len = c->client_len, .is_tcp = true, .is_tls = c->tls};
     peer.socket = c->place;
     peer.conn_id = c->id;
     secrets_put_cookie(a, &peer);
-    if (taker->take(taker->owner, a->hand_off, &peer, a->msg, len))
-        return false;
-    count_add(&t->counters.handed_off, 1);
-    c->n_taken++;
-    return true;
+    return taker->take(taker->owner, a->hand_off, &peer, a->msg, len);
 }
 
 /** Answer one query, or hand it off. @return false: it is no query; close. */
@@ -207,14 +204,20 @@ static bool conn_answer(struct tcp *t, struct conn *c, const uint8_t *msg, size_
     if (answer_wants_client(&a))
         secrets_fill_client(t->opts.secrets, &c->client, &a);
     size_t n = answer_write(&a, v, &t->opts.net->answer, t->answer, MSG_MAX);
+    int err = n && a.hand_off != ANSWER_HERE ? conn_hand_off(t, c, &a, len) : ERR_NOTFOUND;
+    if (net_is_prohibited(&a, err))
+        n = answer_write_prohibited(&a, v, &t->opts.net->answer, t->answer, MSG_MAX);
     epoch_leave(t->opts.cell);
     count_add(c->tls ? &t->counters.tls_queries : &t->counters.tcp_queries, 1);
     if (!n) {
         count_add(&t->counters.dropped, 1);
         return false;
     }
-    if (conn_hand_off(t, c, &a, len))
+    if (!err) {
+        count_add(&t->counters.handed_off, 1);
+        c->n_taken++;
         return true;
+    }
     count_response(&t->counters, &a);
     conn_put(c, t->answer, n);
     return true;

@@ -72,20 +72,18 @@ static unsigned receive(struct udp_worker *w)
     return w->n_used;
 }
 
-static bool hand_off(struct udp_worker *w, unsigned i)
+/** @return 0: handed off; else an error of the taker's: the response is ours. */
+static int hand_off(struct udp_worker *w, unsigned i)
 {
     const struct net_taker *taker = &w->opts.net->taker;
     struct answer *a = &w->answers[i];
-    if (a->hand_off == ANSWER_HERE || !taker->take)
-        return false;
+    if (!taker->take)
+        return ERR_NOTFOUND;
     struct net_peer peer = {.client = w->clients[i], .client_len = w->in[i].msg_hdr.msg_namelen};
     peer.socket = w->opts.socket;
     peer.has_local = w->opts.is_wildcard && socket_local_address(&w->in[i].msg_hdr, &peer.local);
     secrets_put_cookie(a, &peer);
-    if (taker->take(taker->owner, a->hand_off, &peer, w->in_bytes[i], w->in[i].msg_len))
-        return false;
-    count_add(&w->counters.handed_off, 1);
-    return true;
+    return taker->take(taker->owner, a->hand_off, &peer, w->in_bytes[i], w->in[i].msg_len);
 }
 
 /** Queue the response to datagram i as the n-th to be sent. */
@@ -134,8 +132,13 @@ static size_t answer_one(struct udp_worker *w, unsigned i, const struct zone_ver
         count_add(&w->counters.dropped, 1);
         return 0;
     }
-    if (hand_off(w, i))
+    int err = a->hand_off != ANSWER_HERE ? hand_off(w, i) : ERR_NOTFOUND;
+    if (!err) {
+        count_add(&w->counters.handed_off, 1);
         return 0;
+    }
+    if (net_is_prohibited(a, err))
+        len = answer_write_prohibited(a, v, &w->opts.net->answer, w->out_bytes + w->out_len, MAX_OUT);
     if (w->rrl)
         len = limit(w, i, v, len);
     if (len)

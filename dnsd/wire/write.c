@@ -36,8 +36,7 @@ static uint8_t lower_octet(uint8_t c)
     return c >= 'A' && c <= 'Z' ? (uint8_t)(c + 32) : c;
 }
 
-/** Is the name at `at` in the message (which we wrote, so its pointers lead backwards) the uncompressed one? */
-static bool names_match(const uint8_t *msg, size_t at, const uint8_t *name)
+bool wr_names_match(const uint8_t *msg, size_t at, const uint8_t *name)
 {
     for (;;) {
         while (msg[at] >= 0xc0)
@@ -77,7 +76,7 @@ static void dict_add_question(struct wr *w)
 static int dict_find(const struct wr *w, unsigned n_whole, const uint8_t *name, size_t len)
 {
     for (unsigned i = 0; i < n_whole; i++)
-        if (w->dict[i].len == len && names_match(w->msg, w->dict[i].at, name))
+        if (w->dict[i].len == len && wr_names_match(w->msg, w->dict[i].at, name))
             return w->dict[i].at;
     return -1;
 }

@@ -89,6 +89,15 @@ int wr_rrset_at(struct wr *w, enum wr_section section, uint16_t owner_off, const
 /** As wr_rrset_at, for any owner: a wire name, compressed against what the message holds. */
 int wr_rrset(struct wr *w, enum wr_section section, const uint8_t *owner, const struct wire_set *set);
 
+/**
+ * Is the name at `at` in a message of ours the same as an uncompressed one, case ignored?
+ *
+ * @param at    offset of a whole name; its pointers lead backwards, as the writer makes them
+ * @param name  wire name                                                        [borrowed]
+ * Thread: any.   Source: RFC 1035 4.1.4, RFC 4343.
+ */
+bool wr_names_match(const uint8_t *msg, size_t at, const uint8_t *name);
+
 /** Octets that wr_opt_put needs for this OPT, without padding, which uses free octets only. */
 size_t wr_opt_len(const struct wr_opt *opt);
 

@@ -146,12 +146,88 @@ static void any_is_complete_over_tcp(void **state)
     expect("root.dev.test", DNS_AXFR, 0, true, "NOTAUTH\n");
 }
 
-static void cname_loop_ends(void **state)
+static void a_cname_loop_is_written_once(void **state)
 {
     (void)state;
+    struct zone_tx *tx = zone_tx_begin(set);
+    kit_add(tx, "one.dev.test", DNS_CNAME, 30, "Two.dev.test");
+    kit_add(tx, "two.dev.test", DNS_CNAME, 30, "three.dev.test");
+    kit_add(tx, "three.dev.test", DNS_CNAME, 30, "two.dev.test");
+    kit_add(tx, "*.star.dev.test", DNS_CNAME, 30, "a.star.dev.test");
+    zone_tx_commit(tx, ZONE_READY, NULL);
+    expect("loop.dev.test", DNS_A, 0, false, "NOERROR aa\nan loop.dev.test. 30 CNAME loop.dev.test.\n");
+    expect("LOOP.dev.test", DNS_A, 0, false, "NOERROR aa\nan LOOP.dev.test. 30 CNAME LOOP.dev.test.\n");
+    expect("one.dev.test", DNS_A, 0, false,
+           "NOERROR aa\nan one.dev.test. 30 CNAME Two.dev.test.\nan Two.dev.test. 30 CNAME "
+           "three.dev.test.\nan three.dev.test. 30 CNAME Two.dev.test.\n");
+    expect("b.star.dev.test", DNS_A, 0, false,
+           "NOERROR aa\nan b.star.dev.test. 30 CNAME a.star.dev.test.\nan a.star.dev.test. 30 CNAME "
+           "a.star.dev.test.\n");
+}
+
+static void expect_text(char *take_text, const char *wanted)
+{
+    if (strcmp(take_text, wanted))
+        fail_msg("%s--- wanted:\n%s", take_text, wanted);
+    free(take_text);
+}
+
+/** What follows the aliases of another server's answer for www.example.com. */
+static void expect_links(const char *const targets[], uint16_t type, const char *wanted)
+{
     uint8_t msg[600], out[65535];
-    size_t len = respond(msg, kit_query(msg, 0, "loop.dev.test", DNS_A, 0), false, out);
-    assert_true(len > 0 && wire_get16(out + 6) >= 1 && wire_get16(out + 6) < 20);
+    struct answer a;
+    struct answer_links links = {0};
+    const struct zone_version *v = zoneset_current(set);
+    for (; targets[links.n]; links.n++)
+        links.items[links.n] = (struct answer_link){40 + links.n, kit_name(targets[links.n])};
+    answer_read(&a, msg, kit_query(msg, 1, "WWW.example.com", type, 1232), false, v);
+    expect_text(kit_text(out, answer_write_links(&a, v, &defaults, &links, out)), wanted);
+}
+
+static void another_servers_answer_continues_in_our_zones(void **state)
+{
+    (void)state;
+#define FIRST "an WWW.example.com. 40 CNAME "
+    expect_links((const char *const[]){"httpd-1.test1.root.dev.test", NULL}, DNS_A,
+                 "NOERROR ra\n" FIRST "httpd-1.test1.root.dev.test.\n"
+                 "an httpd-1.test1.root.dev.test. 30 A 172.17.0.19\nopt 1232 0\n");
+    expect_links((const char *const[]){"cdn.example.com", "api.root.dev.test", "foreign.example.com", NULL},
+                 DNS_A,
+                 "NOERROR ra\n" FIRST "cdn.example.com.\n"
+                 "an cdn.example.com. 41 CNAME api.root.dev.test.\n"
+                 "an api.root.dev.test. 30 CNAME httpd-1.test1.root.dev.test.\n"
+                 "an httpd-1.test1.root.dev.test. 30 A 172.17.0.19\nopt 1232 0\n");
+    expect_links((const char *const[]){"nope.dev.test", NULL}, DNS_A,
+                 "NXDOMAIN ra\n" FIRST "nope.dev.test.\n" SOA_DEV "opt 1232 0\n");
+    expect_links((const char *const[]){"big.dev.test", NULL}, DNS_A,
+                 "NOERROR tc ra\n" FIRST "big.dev.test.\nopt 1232 0\n");
+    expect_links((const char *const[]){"www.EXAMPLE.com", "nope.dev.test", NULL}, DNS_A,
+                 "NOERROR ra\n" FIRST "WWW.example.com.\nopt 1232 0\n");
+}
+
+static void without_a_target_of_ours_nothing_is_written(void **state)
+{
+    (void)state;
+    uint8_t msg[600], out[512];
+    struct answer a;
+    struct answer_links links = {1, {{40, kit_name("cdn.example.com")}}};
+    const struct zone_version *v = zoneset_current(set);
+    answer_read(&a, msg, kit_query(msg, 1, "www.example.com", DNS_A, 0), false, v);
+    assert_int_equal(answer_write_links(&a, v, &defaults, &links, out), 0);
+}
+
+static void a_client_without_permission_is_refused(void **state)
+{
+    (void)state;
+    uint8_t msg[600], out[512];
+    struct answer a;
+    const struct zone_version *v = zoneset_current(set);
+    answer_read(&a, msg, kit_query(msg, 0, "httpd-1.test1.root.dev.test", DNS_A, 1232), false, v);
+    expect_text(kit_text(out, answer_write_prohibited(&a, v, &defaults, out, sizeof out)),
+                "REFUSED\nopt 1232 0 ede 18\n");
+    answer_read(&a, msg, 5, false, v);
+    assert_int_equal(answer_write_prohibited(&a, v, &defaults, out, sizeof out), 0);
 }
 
 static void edns_says_why(void **state)
@@ -266,10 +342,14 @@ static void hand_off_is_asked_for(void **state)
         {"dev.test", DNS_AXFR, ANSWER_TRANSFER},
         {"root.dev.test", DNS_AXFR, ANSWER_HERE},
     };
-    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        answer_read(&a, msg, kit_query(msg, 1, cases[i].name, cases[i].type, 0), true, v);
+    for (size_t i = 0; i < 2 * sizeof cases / sizeof *cases; i++) {
+        bool wants_recursion = i % 2;
+        enum answer_hand_off wanted = cases[i / 2].wanted;
+        size_t len = kit_query(msg, 1, cases[i / 2].name, cases[i / 2].type, 0);
+        msg[2] = wants_recursion; /* flag RD */
+        answer_read(&a, msg, len, true, v);
         assert_true(answer_write(&a, v, &opts, out, sizeof out) > 0);
-        assert_int_equal(a.hand_off, cases[i].wanted);
+        assert_int_equal(a.hand_off, wants_recursion || wanted == ANSWER_TRANSFER ? wanted : ANSWER_HERE);
     }
 }
 
@@ -321,13 +401,6 @@ static char *ask(const char *name, uint16_t type, uint16_t class, const char *op
     if (setup.is_tls)
         assert_int_equal(n_out % 468, 0);
     return kit_text(out, n_out);
-}
-
-static void expect_text(char *take_text, const char *wanted)
-{
-    if (strcmp(take_text, wanted))
-        fail_msg("%s--- wanted:\n%s", take_text, wanted);
-    free(take_text);
 }
 
 static void chaos(void **state)
@@ -458,7 +531,10 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(answers_by_name_and_type, setup, teardown),
         cmocka_unit_test_setup_teardown(any_is_complete_over_tcp, setup, teardown),
-        cmocka_unit_test_setup_teardown(cname_loop_ends, setup, teardown),
+        cmocka_unit_test_setup_teardown(a_cname_loop_is_written_once, setup, teardown),
+        cmocka_unit_test_setup_teardown(another_servers_answer_continues_in_our_zones, setup, teardown),
+        cmocka_unit_test_setup_teardown(without_a_target_of_ours_nothing_is_written, setup, teardown),
+        cmocka_unit_test_setup_teardown(a_client_without_permission_is_refused, setup, teardown),
         cmocka_unit_test_setup_teardown(edns_says_why, setup, teardown),
         cmocka_unit_test_setup_teardown(a_set_is_whole_or_absent, setup, teardown),
         cmocka_unit_test_setup_teardown(order_turns_with_the_id, setup, teardown),

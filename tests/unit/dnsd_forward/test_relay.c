@@ -439,9 +439,56 @@ static void damaged_answers(void **state)
     for (size_t at = 0; at < len * 256; at++) {
         mem_auto uint8_t *exact = mem_copy(m.msg, len);
         exact[at / 256] = (uint8_t)at;
-        if (!relay_read(a.query, a.query_len, exact, len, &r))
-            free(r);
+        if (relay_read(a.query, a.query_len, exact, len, &r))
+            continue;
+        uint8_t names[ANSWER_LINKS_MAX][NAME_MAX_LEN];
+        struct answer_links links;
+        struct relay_client c = client_of(&a);
+        relay_links(r, &c, names, &links);
+        free(r);
     }
+}
+
+/** "ttl target" of each alias. */
+static const char *links_of(struct made *m, const struct asked *a, uint32_t age_s)
+{
+    static char out[ANSWER_LINKS_MAX * (NAME_TEXT_MAX + 16)];
+    char name[NAME_TEXT_MAX];
+    uint8_t names[ANSWER_LINKS_MAX][NAME_MAX_LEN];
+    struct answer_links links;
+    mem_auto struct relay_msg *r = read_made(m, a, 0);
+    struct relay_client c = client_of(a);
+    c.age_s = age_s;
+    c.ttl_most_s = 100;
+    out[0] = 0;
+    relay_links(r, &c, names, &links);
+    for (unsigned i = 0; i < links.n; i++)
+        sprintf(out + strlen(out), "%u %s ", links.items[i].ttl_s, name_to_text(links.items[i].target, name));
+    return out;
+}
+
+static void aliases_are_read_in_their_order(void **state)
+{
+    (void)state;
+    struct asked a;
+    struct made m;
+    ask(&a, "WWW.corp.example", DNS_A, RD, 0);
+    relay_set_case(a.query, NULL);
+    make(&m, &a);
+    add(&m, WR_ANSWER, "cdn.corp.example", DNS_CNAME, 50, "web.dev.test");
+    add(&m, WR_ANSWER, "other.example", DNS_CNAME, 50, "cdn.corp.example");
+    add(&m, WR_ANSWER, "www.corp.example", DNS_CNAME, 300, "cdn.corp.example");
+    add(&m, WR_ANSWER, "web.dev.test", DNS_A, 50, "10.0.0.1");
+    assert_string_equal(links_of(&m, &a, 60), "40 cdn.corp.example. 0 web.dev.test. ");
+    a.q.qtype = DNS_CNAME;
+    assert_string_equal(links_of(&m, &a, 60), "");
+    ask(&a, "w.corp.example", DNS_A, RD, 0);
+    make(&m, &a);
+    add(&m, WR_ANSWER, "w.corp.example", DNS_CNAME, 300, "w.corp.example");
+    assert_string_equal(links_of(&m, &a, 0), "");
+    make(&m, &a);
+    add(&m, WR_ANSWER, "w.corp.example", DNS_A, 300, "10.0.0.1");
+    assert_string_equal(links_of(&m, &a, 0), "");
 }
 
 static void names_that_lead_nowhere(void **state)
@@ -486,6 +533,7 @@ int main(void)
         cmocka_unit_test(options_are_answered_from_hop_to_hop),
         cmocka_unit_test(longest_failure_has_room),
         cmocka_unit_test(damaged_answers),
+        cmocka_unit_test(aliases_are_read_in_their_order),
         cmocka_unit_test(names_that_lead_nowhere),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -164,6 +164,24 @@ static void what_one_cannot_do_is_forgotten_too(void **state)
     assert_false(upstreams_lack(&u, 1, UPSTREAM_LACKS_EDNS, 2000 + 3600000));
 }
 
+static void patience_follows_the_measured_time_and_doubles(void **state)
+{
+    (void)state;
+    struct upstream s = {.rtt_ms = -1};
+    assert_int_equal(upstream_patience_ms(&s, 1600, 0, 1600), 400);
+    assert_int_equal(upstream_patience_ms(&s, 1600, 1, 1200), 1200); /* 800 would leave less than that */
+    s.rtt_ms = 1;
+    assert_int_equal(upstream_patience_ms(&s, 1600, 0, 1600), 200);
+    assert_int_equal(upstream_patience_ms(&s, 1600, 1, 1400), 400);
+    assert_int_equal(upstream_patience_ms(&s, 1600, 2, 1000), 1000);
+    s.rtt_ms = 90;
+    assert_int_equal(upstream_patience_ms(&s, 1600, 0, 1600), 360);
+    s.rtt_ms = 5000;
+    assert_int_equal(upstream_patience_ms(&s, 1600, 0, 1600), 1600);
+    assert_int_equal(upstream_patience_ms(&s, 1600, 60, 3), 3);
+    assert_int_equal(upstream_patience_ms(&s, 1600, 0, -5), 1);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -175,6 +193,7 @@ int main(void)
         cmocka_unit_test(a_much_quicker_server_goes_before),
         cmocka_unit_test(one_slow_answer_changes_little_and_slowness_is_forgotten),
         cmocka_unit_test(what_one_cannot_do_is_forgotten_too),
+        cmocka_unit_test(patience_follows_the_measured_time_and_doubles),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
