@@ -1,5 +1,5 @@
 /**
- * Records and messages as text, in the form of master files. Pure. Thread: any.   Source: RFC 1035 5, RFC 3597 5.
+ * Records and messages as text, in the form of master files; names are escaped so that every reader takes them. Pure. Thread: any.   Source: RFC 1035 5, RFC 3597 5.
  */
 #ifndef MASTERS_TEXT_H
 #define MASTERS_TEXT_H

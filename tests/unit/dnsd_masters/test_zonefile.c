@@ -112,6 +112,17 @@ static void every_form_is_read(void **state)
            "old.example.test.\t9\tIN\tDNAME\tnew.example.test.\n");
 }
 
+/** Names are written so that BIND, Knot and ldns read them, too; what is written is read back equal. */
+static void names_are_escaped(void **state)
+{
+    (void)state;
+    static const char want[] =
+        "\\034\\036\\064\\046\\092\\091.example.test.\t500\tIN\tSRV\t1 1 7 a\\034b.example.test.\n"
+        "a-_*/Z.example.test.\t500\tIN\tTXT\t\"a \\\"b\\\" \\\\\"\n";
+    expect("\\\"\\$\\@\\.\\\\\\091 SRV 1 1 7 a\\\"b\na-_*/Z TXT \"a \\\"b\\\" \\\\\"\n", want);
+    expect(want, want);
+}
+
 /** RFC 1035 5.1 and RFC 3597 5, one line of it a case; what is read is written in one form. */
 static void forms_of_records(void **state)
 {
@@ -130,8 +141,8 @@ static void forms_of_records(void **state)
          "a.example.test.\t7\tIN\tA\t10.0.0.3\n"},
         {"@ 7 MX 10 @\n", "example.test.\t7\tIN\tMX\t10 example.test.\n"},
         {"whole.example.test. 7 CNAME rel\n", "whole.example.test.\t7\tIN\tCNAME\trel.example.test.\n"},
-        {"a\\.b 7 A 10.0.0.1\n", "a\\.b.example.test.\t7\tIN\tA\t10.0.0.1\n"},
-        {"a\\046b 7 A 10.0.0.1\n", "a\\.b.example.test.\t7\tIN\tA\t10.0.0.1\n"},
+        {"a\\.b 7 A 10.0.0.1\n", "a\\046b.example.test.\t7\tIN\tA\t10.0.0.1\n"},
+        {"a\\046b 7 A 10.0.0.1\n", "a\\046b.example.test.\t7\tIN\tA\t10.0.0.1\n"},
         {"a\\032b 7 A 10.0.0.1\n", "a\\032b.example.test.\t7\tIN\tA\t10.0.0.1\n"},
         {"t 7 TXT one two\n", "t.example.test.\t7\tIN\tTXT\t\"one\" \"two\"\n"},
         {"t 7 TXT \"one two\" three \"\"\n", "t.example.test.\t7\tIN\tTXT\t\"one two\" \"three\" \"\"\n"},
@@ -269,6 +280,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_form_is_read),
         cmocka_unit_test(forms_of_records),
+        cmocka_unit_test(names_are_escaped),
         cmocka_unit_test(generate_makes_records),
         cmocka_unit_test(records_outside_are_dropped),
         cmocka_unit_test(includes_are_read_in_place),
