@@ -9,6 +9,7 @@
 # bobbin_schemas(NAME DIR SYMBOL): the JSON schemas DIR/*.json become `const struct http_schema SYMBOL[]` of NAME.
 #
 # bobbin_program(NAME SOURCES … DEPS …): an installed program.
+# The target `installed` builds all that `cmake --install` needs, and no test.
 # bobbin_test(NAME SOURCES … DEPS …): a cmocka program run by ctest.
 
 set(CMAKE_C_STANDARD 11)
@@ -18,10 +19,13 @@ set(CMAKE_POSITION_INDEPENDENT_CODE ON)
 set(CMAKE_EXPORT_COMPILE_COMMANDS ON)
 set(CMAKE_RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/bin)
 
+add_custom_target(installed)
+
 set(BOBBIN_SANITIZE "" CACHE STRING "value of -fsanitize=: empty, address,undefined or thread")
 
 add_compile_options(-Wall -Wextra -Wshadow -Wconversion -Wstrict-prototypes -Wmissing-prototypes -Wvla
                     -fno-strict-aliasing -fno-common -fstack-protector-strong)
+add_link_options(-Wl,-z,relro -Wl,-z,now)
 add_compile_definitions(_GNU_SOURCE BOBBIN_VERSION="${PROJECT_VERSION}")
 if(BOBBIN_SANITIZE)
   add_compile_options(-fsanitize=${BOBBIN_SANITIZE} -fno-sanitize-recover=all -fno-omit-frame-pointer -g)
@@ -99,6 +103,7 @@ function(bobbin_program NAME)
     set(ARG_DESTINATION ${CMAKE_INSTALL_BINDIR})
   endif()
   install(TARGETS ${NAME} DESTINATION ${ARG_DESTINATION})
+  add_dependencies(installed ${NAME})
 endfunction()
 
 function(bobbin_test NAME)
@@ -112,20 +117,18 @@ function(bobbin_test NAME)
   set_tests_properties(${NAME} PROPERTIES TIMEOUT ${ARG_TIMEOUT} LABELS "${ARG_LABELS}")
 endfunction()
 
-# The manual page of a program, derived from its tables by the program itself.
-function(bobbin_page NAME SECTION)
-  set(page ${CMAKE_BINARY_DIR}/man/${NAME}.${SECTION})
-  file(MAKE_DIRECTORY ${CMAKE_BINARY_DIR}/man)
-  add_custom_command(OUTPUT ${page} COMMAND ${NAME} --man > ${page} DEPENDS ${NAME} VERBATIM)
-  add_custom_target(${NAME}_page ALL DEPENDS ${page})
-  install(FILES ${page} DESTINATION ${CMAKE_INSTALL_MANDIR}/man${SECTION})
+# bobbin_document(NAME SWITCH FILE DIRECTORY): what the program NAME prints of its tables with SWITCH, as an installed FILE.
+function(bobbin_document NAME SWITCH FILE DIRECTORY)
+  set(out ${CMAKE_BINARY_DIR}/documents/${FILE})
+  file(MAKE_DIRECTORY ${CMAKE_BINARY_DIR}/documents)
+  add_custom_command(OUTPUT ${out} COMMAND ${NAME} ${SWITCH} > ${out} DEPENDS ${NAME} VERBATIM)
+  add_custom_target(${FILE} ALL DEPENDS ${out})
+  add_dependencies(installed ${FILE})
+  install(FILES ${out} DESTINATION ${DIRECTORY})
 endfunction()
 
-# The same of a daemon, and the list of its keys.
+# The documents of a daemon: manual page, list of keys.
 function(bobbin_daemon_documents NAME)
-  bobbin_page(${NAME} 8)
-  set(keys ${CMAKE_BINARY_DIR}/man/${NAME}-default.xml)
-  add_custom_command(OUTPUT ${keys} COMMAND ${NAME} --show-xml > ${keys} DEPENDS ${NAME} VERBATIM)
-  add_custom_target(${NAME}_keys ALL DEPENDS ${keys})
-  install(FILES ${keys} DESTINATION ${CMAKE_INSTALL_DOCDIR})
+  bobbin_document(${NAME} --man ${NAME}.8 ${CMAKE_INSTALL_MANDIR}/man8)
+  bobbin_document(${NAME} --show-xml ${NAME}-default.xml ${CMAKE_INSTALL_DOCDIR})
 endfunction()

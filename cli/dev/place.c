@@ -113,12 +113,10 @@ static int name_user(struct dev *d, struct err_info *why)
 static int find_zones(struct dev *d, struct err_info *why)
 {
     const char *set = opt_text(d->cli->options, KEY_ZONES_DIR), *given = cli_value(d->cli, CLI_ZONES);
-    mem_auto char *beside = mem_fmt("%s/../etc/bobbin/zones", d->bin);
+    mem_auto char *beside = mem_fmt("%s/../share/bobbin/zones", d->bin);
     const char *wanted = set ? set : given;
 
     d->zones = realpath(wanted ? wanted : beside, NULL);
-    if (!d->zones && !wanted)
-        d->zones = realpath(BOBBIN_SYSCONFDIR "/bobbin/zones", NULL);
     return d->zones || !wanted ? 0 : err_set(why, ERR_IO, wanted, "%s", strerror(errno));
 }
 

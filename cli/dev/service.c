@@ -21,11 +21,7 @@ static char *example_file(const struct dev *d)
 {
     const char *given = cli_value(d->cli, CLI_EXAMPLE);
 
-    if (given)
-        return mem_str(given);
-    mem_auto char *beside = mem_fmt("%s/../etc/bobbin/examples/hello-world.json", d->bin);
-    return access(beside, R_OK) ? mem_str(BOBBIN_SYSCONFDIR "/bobbin/examples/hello-world.json")
-                                : mem_str(beside);
+    return given ? mem_str(given) : mem_fmt("%s/../share/bobbin/examples/hello-world.json", d->bin);
 }
 
 /** A service of an earlier run: start it if somebody stopped it; svcmgr goes on with the others by itself. */
