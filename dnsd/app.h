@@ -29,6 +29,7 @@ struct dnsd {
     struct daemon *daemon;
     uint8_t domain[NAME_MAX_LEN];
     char host[256]; /* name of this host, where an option does not name it */
+    int lock;       /* of the data directory, or -1 */
     struct zoneset *zones;
     struct writer *writer; /* of zones */
     struct serials *serials;
@@ -105,7 +106,7 @@ bool dnsd_serials_frozen(const struct dnsd *app, struct buf *out);
 int dnsd_check_reverse(const struct options *o, struct err_info *why);
 /** TTL of the registry's records in seconds, by whichever key. */
 uint32_t dnsd_ttl_s(const struct options *o);
-/** A path below bobbin.data.dir/dnsd, which is made; free(). NULL: it cannot be made, which is logged. */
+/** A path below bobbin.data.dir/dnsd, which is made (leaf NULL: that itself); free(). NULL: it cannot be made, which is logged. */
 char *dnsd_data_path(struct dnsd *app, const char *leaf);
 /** A version was made: reclaim old ones, reserve serials: app.c. */
 void dnsd_published(struct dnsd *app);

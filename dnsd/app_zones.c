@@ -219,7 +219,29 @@ char *dnsd_data_path(struct dnsd *app, const char *leaf)
         log_emit(&ev_dns_nothing_kept, LOG_ERR(&why));
         return NULL;
     }
-    return mem_fmt("%s/%s", dir, leaf);
+    return leaf ? mem_fmt("%s/%s", dir, leaf) : mem_str(dir);
+}
+
+/* Two servers would write each other's serials and snapshot. A directory that cannot be locked for another reason keeps nothing, or
+ * is on a file system without locks. */
+static int lock_data(struct dnsd *app, struct err_info *why)
+{
+    mem_auto char *dir = dnsd_data_path(app, NULL);
+    struct err_info found;
+    app->lock = -1;
+    int err = dir ? file_lock_dir(dir, "data directory", &app->lock, &found) : 0;
+    if (err == ERR_WRONGSTATE)
+        return err_set(why, err, found.where, "%s; give each dnsd its own bobbin.data.dir", found.text);
+    if (err)
+        log_emit(&ev_dns_nothing_kept, LOG_ERR(&found));
+    return 0;
+}
+
+static void unlock_data(struct dnsd *app)
+{
+    if (app->lock >= 0)
+        close(app->lock);
+    app->lock = -1;
 }
 
 static int make_zones(struct dnsd *app, struct err_info *why)
@@ -248,6 +270,9 @@ int dnsd_zones_start(struct daemon *d, void *arg, struct err_info *why)
         return err;
     if (!opt_is_set(o, OPT_TTL) && opt_is_set(o, OPT_TTL_MANUAL))
         log_emit0(&ev_dns_ttl_manual);
+    err = lock_data(app, why);
+    if (err)
+        return err;
     app->zones = zoneset_new(&zo);
     app->writer = writer_new(daemon_loop(d), app->zones);
     dnsd_serials_start(app);
@@ -270,6 +295,7 @@ int dnsd_zones_start(struct daemon *d, void *arg, struct err_info *why)
     dnsd_serials_free(app);
     writer_stop(app->writer, ignore, NULL); /* before the loop runs it is idle */
     zoneset_free(app->zones);
+    unlock_data(app);
     return err;
 }
 
@@ -277,6 +303,7 @@ static void on_writer_stopped(void *arg)
 {
     struct dnsd *app = obj_cast(arg, struct dnsd, DNSD_MAGIC);
     zoneset_free(app->zones);
+    unlock_data(app);
     daemon_stopped(app->daemon);
 }
 

@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -217,4 +218,42 @@ int file_make_dir(const char *path, mode_t mode, struct err_info *why)
         *p = '/';
     }
     return mkdir(part, mode) && errno != EEXIST ? refused(why, part, "the directory cannot be made") : 0;
+}
+
+/* ---- a lock ---- */
+
+/* Another process has the lock, and wrote its pid. */
+static int in_use(int fd, const char *dir, const char *what, struct err_info *why)
+{
+    char pid[24] = "";
+    ssize_t n = pread(fd, pid, sizeof pid - 1, 0);
+    pid[strcspn(pid, "\n")] = 0;
+    return err_set(why, ERR_WRONGSTATE, dir, "the %s is in use by process %s", what, n > 0 ? pid : "unknown");
+}
+
+static int lock_fd(int fd, const char *dir, const char *what, struct err_info *why)
+{
+    char pid[24];
+    int len = snprintf(pid, sizeof pid, "%ld\n", (long)getpid());
+    if (flock(fd, LOCK_EX | LOCK_NB))
+        return errno == EWOULDBLOCK
+                   ? in_use(fd, dir, what, why)
+                   : err_set(why, ERR_IO, dir, "cannot lock the directory: %s", strerror(errno));
+    if (ftruncate(fd, 0) || pwrite(fd, pid, (size_t)len, 0) != len)
+        return err_set(why, ERR_IO, dir, "cannot write the lock: %s", strerror(errno));
+    return 0;
+}
+
+int file_lock_dir(const char *dir, const char *what, int *fd, struct err_info *why)
+{
+    mem_auto char *path = mem_fmt("%s/pid", dir);
+    *fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+    if (*fd < 0)
+        return err_set(why, ERR_IO, path, "cannot open the lock: %s", strerror(errno));
+    int err = lock_fd(*fd, dir, what, why);
+    if (err) {
+        close(*fd);
+        *fd = -1;
+    }
+    return err;
 }

@@ -44,5 +44,14 @@ int file_read(const char *path, struct buf *out, struct err_info *why);
  *  @return 0; or ERR_IO or a shortage with the path in why: those above it are there. A shortage is not reported to
  *  run/degraded.h: what has no room for a directory (a cgroup, say) may never have it, and what is written there reports for itself. */
 int file_make_dir(const char *path, mode_t mode, struct err_info *why);
+/**
+ * Lock a directory against other processes, until the descriptor is closed; `dir/pid` holds the pid of the owner.
+ *
+ * @param dir   exists                                                           [borrowed]
+ * @param what  it is, for the message: "store"                                  [borrowed]
+ * @param fd    what holds the lock; -1 after an error                           [out]
+ * @return 0; ERR_WRONGSTATE: "the WHAT is in use by process PID"; or ERR_IO: it cannot be locked.   Thread: any.   Source: flock(2).
+ */
+int file_lock_dir(const char *dir, const char *what, int *fd, struct err_info *why);
 
 #endif

@@ -12,7 +12,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -348,33 +347,6 @@ static int dir_make(const char *dir, struct err_info *why)
     return 0;
 }
 
-/** Lock DIR against other processes; DIR/pid holds the pid of the owner. */
-static int dir_lock(const char *dir, int *fd, struct err_info *why)
-{
-    mem_auto char *path = mem_fmt("%s/pid", dir);
-    char pid[24] = "";
-    *fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
-    if (*fd < 0)
-        return err_set(why, ERR_IO, path, "cannot open the lock: %s", strerror(errno));
-    if (flock(*fd, LOCK_EX | LOCK_NB)) {
-        int lock_errno = errno;
-        ssize_t n = pread(*fd, pid, sizeof pid - 1, 0);
-        close(*fd);
-        if (lock_errno != EWOULDBLOCK)
-            return err_set(why, ERR_IO, path, "cannot lock the directory: %s", strerror(lock_errno));
-        pid[strcspn(pid, "\n")] = '\0';
-        return err_set(why, ERR_WRONGSTATE, dir, "the store is in use by process %s",
-                       n > 0 ? pid : "unknown");
-    }
-    int len = snprintf(pid, sizeof pid, "%ld\n", (long)getpid());
-    if (ftruncate(*fd, 0) || pwrite(*fd, pid, (size_t)len, 0) != len) {
-        err_set(why, ERR_IO, path, "cannot write the lock: %s", strerror(errno));
-        close(*fd);
-        return ERR_IO;
-    }
-    return 0;
-}
-
 static int env_open(const char *dir, int64_t map_size, bool no_sync, MDB_env **out, struct err_info *why)
 {
     unsigned flags = MDB_NOTLS | (no_sync ? MDB_NOSYNC : 0);
@@ -425,7 +397,7 @@ int store_lmdb_open(struct run_loop *loop, const char *url, const struct store_o
         return err_set(why, ERR_INVALID, url, "a store in files is file:DIR");
     int err = dir_make(dir, why);
     if (!err)
-        err = dir_lock(dir, &lock_fd, why);
+        err = file_lock_dir(dir, "store", &lock_fd, why);
     if (err)
         return err;
     err = tree_open(dir, options, &tree, why);

@@ -78,12 +78,31 @@ static void what_is_written_is_read(void **state)
     assert_int_equal(file_read(none, &text, &why), ERR_NOTFOUND);
 }
 
+static void a_directory_has_one_owner(void **state)
+{
+    (void)state;
+    struct err_info why;
+    int first, second;
+    mem_auto char *pid = mem_fmt("%s/pid", top),
+                  *want = mem_fmt("the store is in use by process %d", (int)getpid());
+    assert_int_equal(file_lock_dir(top, "store", &first, &why), 0);
+    assert_int_equal(file_lock_dir(top, "store", &second, &why), ERR_WRONGSTATE);
+    assert_int_equal(second, -1);
+    assert_string_equal(why.text, want);
+    assert_string_equal(why.where, top);
+    close(first);
+    assert_int_equal(file_lock_dir(top, "store", &second, &why), 0);
+    close(second);
+    unlink(pid);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_directory_is_made_with_those_above_it),
         cmocka_unit_test(a_file_in_the_way_is_named),
         cmocka_unit_test(what_is_written_is_read),
+        cmocka_unit_test(a_directory_has_one_owner),
     };
     return cmocka_run_group_tests(tests, setup, teardown);
 }
