@@ -1,6 +1,7 @@
 #include "app.h"
 #include "events.h"
 #include "options.h"
+#include "net/acl.h"
 #include "base/mem.h"
 #include "base/str.h"
 
@@ -24,10 +25,30 @@ static struct rrl_options rrl_options(const struct options *o)
                                 .exempt = opt_text(o, OPT_RRL_EXEMPT)};
 }
 
+static int read_acl(const struct options *o, struct acl **out, struct err_info *why)
+{
+    return acl_read(opt_text(o, OPT_ACL), opt_text(o, OPT_ACL_ZONES), out, why);
+}
+
+/** Each of the two keys by itself, so that the error names it. */
+static void check_acl(const struct options *o, struct buf *errors)
+{
+    struct acl *acl = NULL;
+    struct err_info why;
+    if (acl_read(opt_text(o, OPT_ACL), NULL, &acl, &why))
+        buf_addf(errors, "%s: hadoop.registry.dns.acl: %s\n", opt_origin(o, OPT_ACL), why.text);
+    acl_free(acl);
+    acl = NULL;
+    if (acl_read(NULL, opt_text(o, OPT_ACL_ZONES), &acl, &why))
+        buf_addf(errors, "%s: hadoop.registry.dns.acl.zones: %s\n", opt_origin(o, OPT_ACL_ZONES), why.text);
+    acl_free(acl);
+}
+
 void dnsd_net_check(const struct options *o, struct buf *errors)
 {
     struct rrl_options rrl = rrl_options(o);
     struct err_info why;
+    check_acl(o, errors);
     if (!opt_text(o, OPT_TLS_CERT) != !opt_text(o, OPT_TLS_KEY))
         buf_addf(errors,
                  "hadoop.registry.dns.tls.certificate and hadoop.registry.dns.tls.key go together: set both "
@@ -156,6 +177,7 @@ int dnsd_net_start(struct daemon *d, void *arg, struct err_info *why)
                                .answer = answer_options(app, o),
                                .zones = app->zones};
     err = dnsd_forward_start(app, &opts, why);
+    err = err ? err : read_acl(o, &opts.take_acl, why);
     if (!err)
         err = net_start(&opts, &app->net, why);
     for (size_t i = 0; i < n; i++) {
@@ -187,15 +209,28 @@ static void log_reload(const char *file, int err, const struct err_info *why)
         log_emit(&ev_dns_reloaded, LOG_STR("where", file));
 }
 
+/** Put the access lists of the options in force; those that cannot be read leave the old ones, which is logged. */
+static int reload_acl(struct dnsd *app, struct err_info *why)
+{
+    struct acl *acl = NULL;
+    int err = read_acl(daemon_options(app->daemon), &acl, why);
+    if (err)
+        log_reload("hadoop.registry.dns.acl", err, why);
+    else
+        net_set_acl(app->net, acl);
+    return err;
+}
+
 int dnsd_net_reload(struct dnsd *app, struct err_info *why)
 {
-    struct err_info secrets_why;
+    struct err_info secrets_why, acl_why;
     struct cookie_secrets secrets;
     const struct options *o = daemon_options(app->daemon);
     const char *cert_file = opt_text(o, OPT_TLS_CERT), *secret_file = opt_text(o, OPT_COOKIE_FILE);
-    int tls_err = net_reload_tls(app->net, why), err = 0;
+    int tls_err = net_reload_tls(app->net, why), err = reload_acl(app, tls_err ? &acl_why : why);
     if (cert_file)
         log_reload(cert_file, tls_err, why);
+    tls_err = tls_err ? tls_err : err;
     if (!secret_file)
         return tls_err;
     err = read_secrets(secret_file, &secrets, &secrets_why);

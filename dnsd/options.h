@@ -110,6 +110,11 @@
       "Sends every n-th answer over the limit empty with TC set; 0: none.")                                  \
     X(OPT_RRL_EXEMPT, "hadoop.registry.dns.rrl.exempt", OPT_TEXT, "", "127.0.0.0/8,::1", 0, 0, OPT_FIXED,    \
       "Networks without that limit, comma-separated.")                                                       \
+    X(OPT_ACL, "hadoop.registry.dns.acl", OPT_TEXT, "", NULL, 0, 0, OPT_RELOADABLE,                          \
+      "Networks of the clients that are answered, comma-separated; others get REFUSED. Unset: all are.")     \
+    X(OPT_ACL_ZONES, "hadoop.registry.dns.acl.zones", OPT_TEXT, "", NULL, 0, 0, OPT_RELOADABLE,              \
+      "Lists for names at or below some domains, instead of hadoop.registry.dns.acl: "                       \
+      "ZONE=NETWORK,NETWORK; ZONE=NETWORK.")                                                                 \
     X(OPT_CHAOS, "hadoop.registry.dns.chaos", OPT_BOOL, "", "true", 0, 0, OPT_FIXED,                         \
       "Answers version.bind and id.server (class CH) and NSID.")                                             \
     X(OPT_IDENTITY, "hadoop.registry.dns.identity", OPT_TEXT, "", NULL, 0, 0, OPT_FIXED,                     \

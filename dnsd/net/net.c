@@ -7,6 +7,7 @@
 #include "base/addr.h"
 #include "base/mem.h"
 #include "bobbin/error.h"
+#include "net/acl.h"
 #include "net/epoch.h"
 #include "net/secrets.h"
 #include "net/socket.h"
@@ -31,7 +32,8 @@ struct net {
     struct epoch *epoch;
     struct udp_worker **workers;
     struct secrets *secrets; /* or NULL: no cookies */
-    struct tls *tls;         /* or NULL: no TLS */
+    struct acls *acls;
+    struct tls *tls; /* or NULL: no TLS */
     struct tcp *tcp, *tls_tcp;
 };
 
@@ -106,7 +108,8 @@ static int start_threads(struct net *n)
                               .n_listeners = n->n_listeners,
                               .net = &n->opts,
                               .cell = epoch_cell(n->epoch, n->n_udp + CELL_TCP),
-                              .secrets = n->secrets};
+                              .secrets = n->secrets,
+                              .acls = n->acls};
     struct tcp_options tls = tcp;
     int code = tcp_start(&tcp, &n->tcp);
     tls.listeners = n->tls_listeners;
@@ -120,7 +123,8 @@ static int start_threads(struct net *n)
                                   .is_wildcard = n->is_wildcard[i],
                                   .net = &n->opts,
                                   .cell = epoch_cell(n->epoch, i),
-                                  .secrets = n->secrets};
+                                  .secrets = n->secrets,
+                                  .acls = n->acls};
         n->udp_fds[i] = -1;
         code = udp_worker_start(&udp, &n->workers[i]);
     }
@@ -144,6 +148,7 @@ static struct net *net_new(const struct net_options *opts)
     n->opts.answer.keepalive_100ms =
         (uint16_t)(n->opts.tcp_idle_ms < 6553500 ? n->opts.tcp_idle_ms / 100 : 65535);
     n->secrets = opts->has_cookies ? secrets_new(opts->cookie_secrets) : NULL;
+    n->acls = acls_new(opts->take_acl);
     n->n_udp = n->opts.n_workers * (unsigned)opts->n_addresses;
     n->n_listeners = opts->n_addresses;
     n->udp_fds = mem_array(n->n_udp, sizeof *n->udp_fds);
@@ -158,13 +163,20 @@ static struct net *net_new(const struct net_options *opts)
     return n;
 }
 
-int net_start(const struct net_options *opts, struct net **out, struct err_info *why)
+static int check_options(const struct net_options *opts, struct err_info *why)
 {
     if (!opts->n_addresses)
         return err_set(why, ERR_INVALID, NULL, "no address to listen on");
-    int code = rrl_check_options(&opts->rrl, why);
-    if (code)
+    return rrl_check_options(&opts->rrl, why);
+}
+
+int net_start(const struct net_options *opts, struct net **out, struct err_info *why)
+{
+    int code = check_options(opts, why);
+    if (code) {
+        acl_free(opts->take_acl);
         return code;
+    }
     struct net *n = net_new(opts);
     code = open_sockets(n, why);
     code = code ? code : open_tls(n, why);
@@ -187,6 +199,7 @@ void net_stop(struct net *n)
     tcp_stop(n->tls_tcp);
     tls_free(n->tls);
     secrets_free(n->secrets);
+    acls_free(n->acls);
     close_all(n->tls_listeners, n->n_listeners);
     close_all(n->udp_fds, n->n_udp);
     close_all(n->listeners, n->n_listeners);
@@ -223,6 +236,11 @@ void net_set_cookie_secrets(struct net *n, const struct cookie_secrets *secrets)
 {
     if (n->secrets)
         secrets_set(n->secrets, secrets);
+}
+
+void net_set_acl(struct net *n, struct acl *take_acl)
+{
+    acls_set(n->acls, take_acl);
 }
 
 uint64_t net_oldest_version(const struct net *n)

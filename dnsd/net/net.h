@@ -20,6 +20,7 @@
 #include "answer/query.h"
 #include "net/rrl.h"
 
+struct acl;
 struct net;
 struct zoneset;
 struct err_info;
@@ -38,6 +39,7 @@ struct err_info;
     X(other_rcode, "dns_other_rcode", "responses with another rcode")                                        \
     X(truncated, "dns_truncated", "UDP responses with TC set")                                               \
     X(dropped, "dns_dropped", "messages that got no response: too short, or responses themselves")           \
+    X(acl_refused, "dns_acl_refused", "queries refused because the client may not ask")                      \
     X(rrl_emptied, "dns_rrl_emptied", "responses that the rate limit made empty")                            \
     X(rrl_dropped, "dns_rrl_dropped", "responses that the rate limit dropped")                               \
     X(handed_off, "dns_handed_off", "queries handed off to the forwarder or the transfer server")            \
@@ -93,9 +95,10 @@ struct net_options {
     bool has_cookies;            /* cookies are answered and checked */
     const struct cookie_secrets *cookie_secrets; /* copied; NULL: a random one          [borrowed] */
     struct rrl_options rrl;                      /* over UDP only */
-    struct answer_options answer;                /* keepalive_100ms is filled in */
-    struct zoneset *zones;                       /* outlives the net                            [borrowed] */
-    struct net_taker taker;                      /* take NULL: no query is handed off */
+    struct acl *take_acl;         /* who may ask, or NULL: all; freed also after an error  [taken] */
+    struct answer_options answer; /* keepalive_100ms is filled in */
+    struct zoneset *zones;        /* outlives the net                            [borrowed] */
+    struct net_taker taker;       /* take NULL: no query is handed off */
 };
 
 /**
@@ -128,6 +131,9 @@ int net_reload_tls(struct net *n, struct err_info *why);
 
 /** Make and accept cookies with these secrets from now on. Ignored when cookies are off. Thread: writer. Source: RFC 9018 5. */
 void net_set_cookie_secrets(struct net *n, const struct cookie_secrets *secrets);
+
+/** Answer only clients of these lists from now on. @param take_acl or NULL: all [taken]. Thread: writer. Source: ours. */
+void net_set_acl(struct net *n, struct acl *take_acl);
 
 /** Oldest version that a worker may still read, for zoneset_reclaim. Thread: writer. Source: ours. */
 uint64_t net_oldest_version(const struct net *n);

@@ -15,6 +15,7 @@
 #include "base/mem.h"
 #include "base/obj.h"
 #include "bobbin/error.h"
+#include "net/acl.h"
 #include "net/secrets.h"
 #include "net/tls.h"
 #include "run/degraded.h"
@@ -194,6 +195,20 @@ static int conn_hand_off(struct tcp *t, struct conn *c, const struct answer *a, 
     return taker->take(taker->owner, a->hand_off, &peer, a->msg, len);
 }
 
+/** Write the response for a client of the access list, REFUSED for another. @return its octets; 0: none. */
+static size_t write_answer(struct tcp *t, const struct conn *c, struct answer *a,
+                           const struct zone_version *v)
+{
+    const struct acl *acl = acls_current(t->opts.acls);
+    if (answer_wants_client(a))
+        secrets_fill_client(t->opts.secrets, &c->client, a);
+    if (acl && !acl_allows(acl, &c->client, &a->q)) {
+        count_add(&t->counters.acl_refused, 1);
+        return answer_write_prohibited(a, v, &t->opts.net->answer, t->answer, MSG_MAX);
+    }
+    return answer_write(a, v, &t->opts.net->answer, t->answer, MSG_MAX);
+}
+
 /** Answer one query, or hand it off. @return false: it is no query; close. */
 static bool conn_answer(struct tcp *t, struct conn *c, const uint8_t *msg, size_t len)
 {
@@ -201,9 +216,7 @@ static bool conn_answer(struct tcp *t, struct conn *c, const uint8_t *msg, size_
     const struct zone_version *v = epoch_enter(t->opts.cell, t->opts.net->zones);
     answer_read(&a, msg, len, true, v);
     a.is_tls = c->tls;
-    if (answer_wants_client(&a))
-        secrets_fill_client(t->opts.secrets, &c->client, &a);
-    size_t n = answer_write(&a, v, &t->opts.net->answer, t->answer, MSG_MAX);
+    size_t n = write_answer(t, c, &a, v);
     int err = n && a.hand_off != ANSWER_HERE ? conn_hand_off(t, c, &a, len) : ERR_NOTFOUND;
     if (net_is_prohibited(&a, err))
         n = answer_write_prohibited(&a, v, &t->opts.net->answer, t->answer, MSG_MAX);

@@ -14,6 +14,7 @@
 
 struct tcp;
 struct tls;
+struct acls;
 struct secrets;
 
 struct tcp_options {
@@ -23,7 +24,8 @@ struct tcp_options {
     const struct net_options *net; /* outlives the thread                        [borrowed] */
     struct epoch_cell *cell;
     struct secrets *secrets; /* or NULL: no cookies                              [borrowed] */
-    struct tls *tls;         /* or NULL: plain                                   [borrowed] */
+    struct acls *acls;
+    struct tls *tls; /* or NULL: plain                                   [borrowed] */
 };
 
 /** Start the thread. @param out release with tcp_stop [out]. @return 0; or ERR_IO: no thread runs. Thread: writer. Source: ours. */

@@ -10,6 +10,7 @@
 #include "base/mem.h"
 #include "base/obj.h"
 #include "bobbin/error.h"
+#include "net/acl.h"
 #include "net/rrl.h"
 #include "net/secrets.h"
 #include "net/socket.h"
@@ -31,7 +32,8 @@ struct udp_worker {
     pthread_t thread;
     _Atomic bool is_stopping;
     struct counters counters;
-    struct rrl *rrl; /* or NULL: no limit */
+    struct rrl *rrl;       /* or NULL: no limit */
+    const struct acl *acl; /* in force during the batch, or NULL: all may ask */
     struct mmsghdr in[BATCH], out[BATCH];
     struct iovec in_iov[BATCH], out_iov[BATCH];
     struct sockaddr_storage clients[BATCH];
@@ -121,13 +123,30 @@ static size_t limit(struct udp_worker *w, unsigned i, const struct zone_version 
     }
 }
 
-/** Write the response to datagram i, or hand the query off. @return its octets; 0: send nothing. */
-static size_t answer_one(struct udp_worker *w, unsigned i, const struct zone_version *v)
+static size_t write_prohibited(struct udp_worker *w, unsigned i, const struct zone_version *v)
+{
+    return answer_write_prohibited(&w->answers[i], v, &w->opts.net->answer, w->out_bytes + w->out_len,
+                                   MAX_OUT);
+}
+
+/** Write the response to datagram i for a client of the access list, REFUSED for another. @return its octets; 0: none. */
+static size_t write_answer(struct udp_worker *w, unsigned i, const struct zone_version *v)
 {
     struct answer *a = &w->answers[i];
     if (answer_wants_client(a))
         secrets_fill_client(w->opts.secrets, &w->clients[i], a);
-    size_t len = answer_write(a, v, &w->opts.net->answer, w->out_bytes + w->out_len, MAX_OUT);
+    if (w->acl && !acl_allows(w->acl, &w->clients[i], &a->q)) {
+        count_add(&w->counters.acl_refused, 1);
+        return write_prohibited(w, i, v);
+    }
+    return answer_write(a, v, &w->opts.net->answer, w->out_bytes + w->out_len, MAX_OUT);
+}
+
+/** Write the response to datagram i, or hand the query off. @return its octets; 0: send nothing. */
+static size_t answer_one(struct udp_worker *w, unsigned i, const struct zone_version *v)
+{
+    struct answer *a = &w->answers[i];
+    size_t len = write_answer(w, i, v);
     if (!len) {
         count_add(&w->counters.dropped, 1);
         return 0;
@@ -138,7 +157,7 @@ static size_t answer_one(struct udp_worker *w, unsigned i, const struct zone_ver
         return 0;
     }
     if (net_is_prohibited(a, err))
-        len = answer_write_prohibited(a, v, &w->opts.net->answer, w->out_bytes + w->out_len, MAX_OUT);
+        len = write_prohibited(w, i, v);
     if (w->rrl)
         len = limit(w, i, v, len);
     if (len)
@@ -168,6 +187,7 @@ static unsigned answer_batch(struct udp_worker *w, unsigned n)
     const struct zone_version *v = epoch_enter(w->opts.cell, w->opts.net->zones);
     unsigned n_out = 0;
     w->out_len = 0;
+    w->acl = acls_current(w->opts.acls);
     for (unsigned i = 0; i < n; i++)
         answer_read(&w->answers[i], w->in_bytes[i], w->in[i].msg_len, false, v);
     fetch_batch(w, n, v);

@@ -12,6 +12,7 @@
 #include "net/net.h"
 
 struct udp_worker;
+struct acls;
 struct secrets;
 
 struct udp_options {
@@ -21,6 +22,7 @@ struct udp_options {
     const struct net_options *net; /* outlives the worker                        [borrowed] */
     struct epoch_cell *cell;
     struct secrets *secrets; /* or NULL: no cookies                              [borrowed] */
+    struct acls *acls;
 };
 
 /** Make a worker and start its thread. @param out release with udp_worker_stop [out]. @return 0; or ERR_IO: the fd is closed. Thread:

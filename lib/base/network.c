@@ -6,8 +6,7 @@
 #include "base/str.h"
 #include "bobbin/error.h"
 
-/** "10.0.0.0/8", "::1". */
-static int read_network(const char *text, void *item)
+int network_read(const char *text, void *item)
 {
     struct network *out = item;
     char literal[ADDR_TEXT_MAX];
@@ -30,7 +29,7 @@ static int read_network(const char *text, void *item)
 int networks_read(const char *list, struct networks *out, struct err_info *why)
 {
     static const struct list_kind kind = {"network", "ADDRESS/BITS", NETWORKS_MAX, sizeof(struct network),
-                                          read_network};
+                                          network_read};
     return list_read(list, &kind, out->items, &out->n_items, why);
 }
 

@@ -24,6 +24,10 @@ struct networks {
     struct network items[NETWORKS_MAX];
 };
 
+/** Read one network, as the `read` of struct list_kind. @param text "10.0.0.0/8", "::1" [borrowed] @param item struct network [out]
+ *  @return 0; or ERR_PARSE. Thread: any. Source: ours. */
+int network_read(const char *text, void *item);
+
 /**
  * Read a list of networks.
  *
