@@ -396,7 +396,6 @@ static void scan_end(struct masters *m)
     struct scan s = m->scan;
     m->scan = (struct scan){.is_on = false};
     if (m->is_loading) {
-        m->scan.outcome = s.outcome;
         master_dir_fini(&s.found);
         return;
     }
@@ -512,7 +511,8 @@ static int declare_rest(struct masters *m, struct err_info *why)
     struct master *z;
     TAILQ_FOREACH (z, &m->list, link) {
         struct change c = {.zone = z, .is_wanted = true};
-        if (z->zone >= 0)
+        if (z->zone >= 0 ||
+            !z->generated.n_rrs) /* without either it is a bad file, which has been reported */
             continue;
         change_start(m, &c);
         if (z->zone < 0)
@@ -535,16 +535,24 @@ int masters_load(struct masters *m, struct err_info *why)
     }
     m->is_loading = true;
     scan_begin(m, &found);
-    int err = 0;
-    if (m->scan.outcome.n_bad) {
-        *why = m->scan.outcome.why;
-        err = ERR_CONFIG;
-    }
-    err = err ? err : declare_rest(m, why);
+    int err = declare_rest(m, why);
     m->is_loading = false;
     if (!err && m->def.dir && m->def.poll_ms)
         run_timer_start(m->timer, (uint64_t)m->def.poll_ms, 0);
     return err;
+}
+
+void masters_check(const char *dir, struct buf *errors)
+{
+    struct map none = MAP_EMPTY;
+    struct master_dir found;
+    master_dir_read(dir, &none, &found);
+    if (found.err)
+        buf_addf(errors, "%s: %s\n", found.why.where, found.why.text);
+    for (size_t i = 0; i < found.n_files; i++)
+        if (found.files[i].is_bad)
+            buf_addf(errors, "%s: %s\n", found.files[i].why.where, found.files[i].why.text);
+    master_dir_fini(&found);
 }
 
 const char *masters_file(const struct masters *m, const uint8_t *apex, const struct err_info **error)

@@ -60,12 +60,15 @@ void masters_free(struct masters *m);
 void masters_generate(struct masters *m, const uint8_t *apex, enum zone_kind kind, struct rrlist *take_rrs);
 
 /**
- * Read the directory and declare every zone; waits for the disk, so only while starting.
+ * Read the directory and declare every zone; waits for the disk, so only while starting. A bad file is reported as by a reload, and
+ * its zone is the generated one, or none.
  *
- * @return 0; ERR_CONFIG with why->where = "file:line", ERR_IO: the directory cannot be read. Some zones may be declared.
+ * @return 0; ERR_IO: the directory cannot be read; ERR_LIMIT: too many zones. Some zones may be declared.
  * Thread: owner.   Source: ours.
  */
 int masters_load(struct masters *m, struct err_info *why);
+/** Read a directory for -t. @param errors a line "file:line: text" for each bad file is appended. Thread: any. Source: ours. */
+void masters_check(const char *dir, struct buf *errors);
 
 /**
  * Read what has changed, and apply it.

@@ -1,4 +1,5 @@
 #include "masters/zonefile.h"
+#include "masters/conflict.h"
 #include "base/mem.h"
 #include "base/path.h"
 #include "base/str.h"
@@ -21,6 +22,12 @@
 /** A default that no file states: shows that a record had no TTL. */
 #define NO_TTL 0x7ffffffeu
 
+/** Where a record of the zone stands. */
+struct place {
+    unsigned file; /* of the reader's files */
+    int line;
+};
+
 /** Reading one zone; the fields below `line` change with the file and the position in it. */
 struct reader {
     struct zonefile *out;
@@ -31,6 +38,10 @@ struct reader {
     uint32_t ttl_s, last_ttl_s, minimum_s;
     bool has_ttl, has_last_ttl;
     int depth;
+    char **files; /* n_files; those that were read so far */
+    unsigned n_files;
+    struct buf places; /* a struct place for each record of out */
+    unsigned file;     /* of files, that path names */
     const char *path;
     int line; /* where the entry begins */
     ldns_rdf *origin, *prev;
@@ -125,6 +136,7 @@ static int keep_record(struct reader *r, const ldns_rr *rr)
     }
     r->n_ns += out.type == DNS_NS && at_apex;
     rrlist_add(&r->out->rrs, &out);
+    buf_add(&r->places, &(struct place){r->file, r->line}, sizeof(struct place));
     return 0;
 }
 
@@ -229,6 +241,7 @@ static int include(struct reader *r, const char *file, const char *origin_text)
     r->origin = outer.origin;
     r->prev = outer.prev;
     r->path = outer.path;
+    r->file = outer.file;
     r->line = outer.line;
     r->depth = outer.depth;
     return err;
@@ -374,6 +387,9 @@ static int read_file(struct reader *r, const char *path)
     }
     add_stamp(r->stamp, path);
     r->path = path;
+    r->file = r->n_files++;
+    r->files = mem_resize(r->files, r->n_files, sizeof *r->files);
+    r->files[r->file] = mem_str(path);
     int err = read_all(in, &text);
     fclose(in);
     r->line = 0;
@@ -387,12 +403,36 @@ static int read_file(struct reader *r, const char *path)
     return err;
 }
 
+/* Records that cannot stand together are refused with the place of the later one. */
+static int check_conflicts(struct reader *r)
+{
+    size_t index;
+    struct place place;
+    const char *what = conflict_find(&r->out->rrs, r->apex, &index);
+    if (!what)
+        return 0;
+    memcpy(&place, r->places.bytes + index * sizeof place, sizeof place);
+    r->path = r->files[place.file];
+    r->line = place.line;
+    return bad(r, what);
+}
+
 static int check(struct reader *r)
 {
     r->line = 0;
     if (r->n_soa != 1)
         return bad(r, "a zone has exactly one SOA at its apex");
-    return r->n_ns ? 0 : bad(r, "a zone has at least one NS at its apex");
+    return r->n_ns ? check_conflicts(r) : bad(r, "a zone has at least one NS at its apex");
+}
+
+static void reader_fini(struct reader *r)
+{
+    ldns_rdf_deep_free(r->origin);
+    ldns_rdf_deep_free(r->prev);
+    for (unsigned i = 0; i < r->n_files; i++)
+        free(r->files[i]);
+    free(r->files);
+    buf_fini(&r->places);
 }
 
 int zonefile_read(const char *path, const uint8_t *apex, struct zonefile *out, struct buf *stamp,
@@ -404,8 +444,7 @@ int zonefile_read(const char *path, const uint8_t *apex, struct zonefile *out, s
     int err = read_file(&r, path);
     r.path = path;
     err = err ? err : check(&r);
-    ldns_rdf_deep_free(r.origin);
-    ldns_rdf_deep_free(r.prev);
+    reader_fini(&r);
     return err;
 }
 

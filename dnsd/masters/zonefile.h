@@ -33,7 +33,7 @@ int zonefile_apex(const char *file_name, uint8_t *out);
  * @param out    filled; rrlist_fini(&out->rrs) releases it, also after an error [out]
  * @param stamp  what was read: paths, times and sizes, for zonefile_is_current; set after an error too; buf_fini [out]
  * @return 0; or ERR_CONFIG with why->where "file:line": syntax, a record that is none, not exactly one SOA at the apex, no NS,
- *         a file that cannot be read.
+ *         records that cannot stand together (conflict.h), a file that cannot be read.
  */
 int zonefile_read(const char *path, const uint8_t *apex, struct zonefile *out, struct buf *stamp,
                   struct err_info *why);

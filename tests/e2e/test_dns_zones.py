@@ -2,10 +2,11 @@
 import os
 import re
 import signal
+import subprocess
 
 import pytest
 
-from harness import DOMAIN, Stack, container, dig_full, request, wait_for
+from harness import DOMAIN, PATIENCE, Stack, container, dig_full, request, wait_for
 
 pytestmark = pytest.mark.sanitize
 
@@ -163,8 +164,32 @@ def test_files_are_looked_at_by_themselves(tmp_path):
         wait_for(lambda: stack.dig("www.corp.test") == ["10.0.0.1"], "the new file is seen")
 
 
-def test_a_bad_file_at_the_start_ends_it(tmp_path):
+def test_a_bad_file_at_the_start_leaves_the_others_alone(tmp_path):
+    """The others are answered, a generated zone stands in for its own bad file, and the file is read again when it is mended."""
     (tmp_path / "corp.test.zone").write_text(HEAD.format(serial=5) + "www A nonsense\n")
-    stack = Zones(tmp_path)
-    with pytest.raises(AssertionError, match="corp.test.zone:4"):
-        stack.__enter__()
+    (tmp_path / "fine.test.zone").write_text(HEAD.format(serial=5) + "www A 10.0.0.2\n")
+    (tmp_path / f"{DOMAIN}.zone").write_text(HEAD.format(serial=5) + "www CNAME a\nwww A 10.0.0.3\n")
+    with Zones(tmp_path) as stack:
+        stack.sync(stack.bind(f"{BASE}/components/ctr-1", container("web-0", "web", "127.77.0.9")).headers["Bobbin-Revision"])
+        assert stack.dig("www.fine.test") == ["10.0.0.2"] and stack.dig(f"web-0.shop.alice.{DOMAIN}") == ["127.77.0.9"]
+        assert stack.status("www.corp.test") == "REFUSED" and stack.zone("corp.test.") is None
+        assert "CNAME" in stack.zone(f"{DOMAIN}.")["error"]
+        assert sorted(os.path.basename(e["where"]) for e in stack.dnsd.events if e["event"] == "zones_bad") == \
+            [f"{DOMAIN}.zone:5", "corp.test.zone:4"]
+        assert metric(stack, "dnsd_bad_zone_files") == 2
+        stack.write("corp.test", "www A 10.0.0.1\n", serial=6)
+        stack.write(DOMAIN, "www A 10.0.0.3\n", serial=6)
+        assert stack.reload().json["changed"] == 2
+        assert stack.dig("www.corp.test") == ["10.0.0.1"] and stack.dig(f"www.{DOMAIN}") == ["10.0.0.3"]
+
+
+@pytest.mark.parametrize("text", ["a CNAME b\na A 10.0.0.1\n", "a TXT x\na CNAME b\n", "a CNAME b\na CNAME c\n",
+                                  "c A 10.0.0.9\n@ CNAME c\n", "a DNAME b\na DNAME c\n", "a CNAME b\na DNAME b\n"])
+def test_what_other_servers_refuse_is_refused(stack, text):
+    stack.write("corp.test", text, serial=6)
+    answer = stack.reload()
+    assert answer.status == 500 and answer.json["where"].endswith("corp.test.zone:5"), answer
+    assert stack.dig("www.corp.test") == ["10.0.0.1"]
+    path = os.path.join(stack.zones_dir, "corp.test.zone")
+    done = subprocess.run(["named-checkzone", "-q", "-i", "none", "corp.test", path], capture_output=True, timeout=PATIENCE, check=False)
+    assert done.returncode != 0, "BIND does so, too"

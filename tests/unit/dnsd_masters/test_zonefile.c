@@ -242,6 +242,27 @@ static void a_bad_file_is_named_with_its_line(void **state)
     expect_refusal(HEAD "$INCLUDE part.inc\n", "part.inc:1", "deep");
 }
 
+static void records_that_cannot_stand_together_are_refused(void **state)
+{
+    (void)state;
+    expect_refusal(HEAD "a CNAME b\nc A 10.0.0.1\nA.example.test. TXT x\n", "example.test.zone:5",
+                   "no other");
+    expect_refusal(HEAD "a A 10.0.0.1\nc A 10.0.0.1\na CNAME b\n", "example.test.zone:5", "no other");
+    expect_refusal(HEAD "a CNAME b\na CNAME c\n", "example.test.zone:4", "one CNAME");
+    expect_refusal(HEAD "@ CNAME b\n", "example.test.zone:3", "apex");
+    expect_refusal(HEAD "a DNAME b\na DNAME c\n", "example.test.zone:4", "one DNAME");
+    expect_refusal(HEAD "$GENERATE 1-2 a CNAME b$\n", "example.test.zone:3", "one CNAME");
+    write_file("part.inc", "\na CNAME b\n");
+    expect_refusal(HEAD "a A 10.0.0.1\n$INCLUDE part.inc\n", "part.inc:2", "no other");
+    write_file("part.inc", "\n\nb A 10.0.0.1\n");
+    expect_refusal(HEAD "a CNAME b\n$INCLUDE part.inc\na A 10.0.0.1\n", "example.test.zone:5", "no other");
+    expect(
+        "a CNAME b\na CNAME B\nd DNAME b\nd A 10.0.0.1\n@ DNAME b.d\n",
+        "a.example.test.\t500\tIN\tCNAME\tb.example.test.\na.example.test.\t500\tIN\tCNAME\tB.example.test.\n"
+        "d.example.test.\t500\tIN\tDNAME\tb.example.test.\nd.example.test.\t500\tIN\tA\t10.0.0.1\n"
+        "example.test.\t500\tIN\tDNAME\tb.d.example.test.\n");
+}
+
 static void a_name_that_its_origin_makes_too_long_is_refused(void **state)
 {
     (void)state;
@@ -286,6 +307,7 @@ int main(void)
         cmocka_unit_test(includes_are_read_in_place),
         cmocka_unit_test(a_stamp_sees_every_file),
         cmocka_unit_test(a_bad_file_is_named_with_its_line),
+        cmocka_unit_test(records_that_cannot_stand_together_are_refused),
         cmocka_unit_test(a_name_that_its_origin_makes_too_long_is_refused),
         cmocka_unit_test(a_record_that_is_too_long_is_refused),
     };
