@@ -14,36 +14,6 @@
 /** Blocks of memory that are released at once. */
 #define RECLAIM_MAX 256
 
-static void check_mode(const struct options *o, struct buf *errors)
-{
-    if (strcmp(opt_text(o, OPT_MODE), "strict") == 0 && strcmp(opt_text(o, OPT_API_CNAME), "true") == 0)
-        buf_addf(errors,
-                 "%s: hadoop.registry.dns.api-cname: true makes invalid zones (RFC 1034 3.6.2); "
-                 "set hadoop.registry.dns.mode to compat with it\n",
-                 opt_origin(o, OPT_API_CNAME));
-}
-
-void dnsd_check(const struct options *o, struct buf *errors)
-{
-    const char *domain = opt_text(o, OPT_DOMAIN);
-    uint8_t name[NAME_MAX_LEN];
-    struct err_info why;
-    struct map ttls = MAP_EMPTY;
-    if (!domain)
-        buf_addf(errors, "hadoop.registry.dns.domain-name: not set; give the domain of the registry's names, "
-                         "as cluster.example\n");
-    else if (name_from_text(domain, strlen(domain), name) < 0)
-        buf_addf(errors, "%s: hadoop.registry.dns.domain-name: \"%s\" is no domain name\n",
-                 opt_origin(o, OPT_DOMAIN), domain);
-    if (dnsd_check_reverse(o, &why))
-        buf_addf(errors, "%s: %s: %s\n", opt_origin(o, OPT_ZONE_SUBNET), why.where, why.text);
-    check_mode(o, errors);
-    dnsd_ttls_read(o, &ttls, errors);
-    map_fini(&ttls, free);
-    dnsd_net_check(o, errors);
-    dnsd_forward_check(o, errors);
-}
-
 void dnsd_reload(struct daemon *d, void *arg)
 {
     struct dnsd *app = obj_cast(arg, struct dnsd, DNSD_MAGIC);
@@ -128,11 +98,26 @@ static struct map_options map_options(struct dnsd *app)
     return out;
 }
 
+static void feed_check(const struct options *o, struct opt_report *report)
+{
+    struct err_info why;
+    struct map ttls = MAP_EMPTY;
+    if (reg_check_url(opt_text(o, OPT_REGISTRY_URL), &why))
+        opt_error(o, "hadoop.registry.url", &why, report);
+    if (strcmp(opt_text(o, OPT_MODE), "strict") == 0 && strcmp(opt_text(o, OPT_API_CNAME), "true") == 0) {
+        err_set(&why, ERR_CONFIG, NULL,
+                "true makes invalid zones (RFC 1034 3.6.2); set hadoop.registry.dns.mode to compat with it");
+        opt_error(o, "hadoop.registry.dns.api-cname", &why, report);
+    }
+    dnsd_ttls_read(o, &ttls, report);
+    map_fini(&ttls, free);
+}
+
 static int feed_start(struct daemon *d, void *arg, struct err_info *why)
 {
     struct dnsd *app = obj_cast(arg, struct dnsd, DNSD_MAGIC);
     const struct options *o = daemon_options(d);
-    buf_auto struct buf errors = BUF_EMPTY;
+    struct opt_report report = OPT_REPORT_FOR(OPT_FOR_START);
     struct reg_options ro = {.url = opt_text(o, OPT_REGISTRY_URL),
                              .idle_ms = opt_ms(o, OPT_REGISTRY_SILENCE)};
     int err = reg_open(daemon_loop(d), &ro, &app->registry, why);
@@ -140,7 +125,8 @@ static int feed_start(struct daemon *d, void *arg, struct err_info *why)
         return err;
     daemon_ready(d, "the registry was not read completely yet");
     app->reclaim = run_timer_new(daemon_loop(d), reclaim, app);
-    dnsd_ttls_read(o, &app->ttls, &errors); /* dnsd_check has reported the errors */
+    dnsd_ttls_read(o, &app->ttls, &report); /* feed_check has reported the errors */
+    opt_report_fini(&report);
     struct follow_def def = {
         .loop = daemon_loop(d),
         .registry = app->registry,
@@ -185,27 +171,40 @@ static void feed_stop(struct daemon *d, void *arg)
 
 /* ---- http ---- */
 
-static int http_start(struct daemon *d, void *arg, struct err_info *why)
+static struct http_server_def server_def(const struct options *o)
 {
-    struct dnsd *app = obj_cast(arg, struct dnsd, DNSD_MAGIC);
-    const struct options *o = daemon_options(d);
-    http_common_daemon(d);
-    metrics_collector(daemon_metrics(d), dnsd_collect, app);
-    daemon_version_fact(d, "domain", opt_text(o, OPT_DOMAIN));
     struct http_server_def def = {.listen = opt_text(o, OPT_HTTP_ADDRESS),
                                   .listen_key = "hadoop.registry.dns.http.address",
                                   .allow_remote_key = "hadoop.registry.dns.http.allow-remote",
                                   .allow_remote = opt_bool(o, OPT_HTTP_REMOTE),
-                                  .metrics = daemon_metrics(d),
+                                  .remote_may = "read all names and reload the zones",
                                   .first_metric = M_HTTP_CONNECTIONS,
                                   .static_user = "dr.who",
                                   .routes = dnsd_routes,
                                   .n_routes = dnsd_n_routes,
                                   .schemas = dnsd_schemas,
                                   .more_routes = http_common_routes,
-                                  .n_more_routes = http_common_n_routes,
-                                  .app = app};
+                                  .n_more_routes = http_common_n_routes};
     http_limits_read(o, OPT_HTTP_BODY_BUDGET, "hadoop.registry.dns.http.", &def.limits);
+    return def;
+}
+
+static void http_check(const struct options *o, struct opt_report *report)
+{
+    struct http_server_def def = server_def(o);
+    http_server_check(o, &def, report);
+}
+
+static int http_start(struct daemon *d, void *arg, struct err_info *why)
+{
+    struct dnsd *app = obj_cast(arg, struct dnsd, DNSD_MAGIC);
+    const struct options *o = daemon_options(d);
+    struct http_server_def def = server_def(o);
+    http_common_daemon(d);
+    metrics_collector(daemon_metrics(d), dnsd_collect, app);
+    daemon_version_fact(d, "domain", opt_text(o, OPT_DOMAIN));
+    def.metrics = daemon_metrics(d);
+    def.app = app;
     return http_server_start(daemon_loop(d), &def, &app->http, why);
 }
 
@@ -223,9 +222,9 @@ static void http_stop(struct daemon *d, void *arg)
 }
 
 const struct daemon_step dnsd_steps[] = {
-    {"zones", dnsd_zones_start, dnsd_zones_stop},
-    {"net", dnsd_net_start, dnsd_net_stop},
-    {"feed", feed_start, feed_stop},
-    {"http", http_start, http_stop},
+    {"zones", dnsd_zones_start, dnsd_zones_stop, dnsd_zones_check},
+    {"net", dnsd_net_start, dnsd_net_stop, dnsd_net_check},
+    {"feed", feed_start, feed_stop, feed_check},
+    {"http", http_start, http_stop, http_check},
 };
 const size_t dnsd_n_steps = ARRAY_LEN(dnsd_steps);

@@ -56,8 +56,6 @@ struct dnsd {
 /** The parts in the order in which they start: app.c. */
 extern const struct daemon_step dnsd_steps[];
 extern const size_t dnsd_n_steps;
-/** Checks over several options, for -t. */
-void dnsd_check(const struct options *o, struct buf *errors);
 
 /** SIGHUP. */
 void dnsd_reload(struct daemon *d, void *app);
@@ -68,19 +66,21 @@ void dnsd_net_stop(struct daemon *d, void *app);
 /** Reload certificate and cookie secrets; what cannot be read stays in force, and is logged. @param why the first such
  *  file [out] @return 0; or ERR_CONFIG: at least one could not be read. */
 int dnsd_net_reload(struct dnsd *app, struct err_info *why);
-/** Checks of the options of this part. */
-void dnsd_net_check(const struct options *o, struct buf *errors);
+/** What the start would refuse, of the forwarder too. */
+void dnsd_net_check(const struct options *o, struct opt_report *report);
 
 /** Make the forwarder of the options, if any, and set it in the options of net_start: app_forward.c. */
 int dnsd_forward_start(struct dnsd *app, struct net_options *opts, struct err_info *why);
 /** Write the forwarder's part of /stats, as members of the open object; nothing when there is none. */
 void dnsd_forward_write(const struct dnsd *app, struct jw *w);
-/** Checks of the options of this part. */
-void dnsd_forward_check(const struct options *o, struct buf *errors);
+/** What dnsd_forward_start would refuse. */
+void dnsd_forward_check(const struct options *o, struct opt_report *report);
 
 /** Declare the zones that the options and the zone directory name, with SOA and NS: app_zones.c. */
 int dnsd_zones_start(struct daemon *d, void *app, struct err_info *why);
 void dnsd_zones_stop(struct daemon *d, void *app);
+/** What the start would refuse. */
+void dnsd_zones_check(const struct options *o, struct opt_report *report);
 
 /** Open the serials of the zones, and let readers see no version that they do not cover: app_serials.c. */
 void dnsd_serials_start(struct dnsd *app);
@@ -102,8 +102,6 @@ void dnsd_forget_visible(struct dnsd *app, void *arg);
 /** Why readers have been kept at an older version for some time, appended to `out`. @return false: they are not. */
 bool dnsd_serials_frozen(const struct dnsd *app, struct buf *out);
 
-/** Do the options name reverse zones that exist? @return 0, or ERR_CONFIG with *why. */
-int dnsd_check_reverse(const struct options *o, struct err_info *why);
 /** TTL of the registry's records in seconds, by whichever key. */
 uint32_t dnsd_ttl_s(const struct options *o);
 /** A path below bobbin.data.dir/dnsd, which is made (leaf NULL: that itself); free(). NULL: it cannot be made, which is logged. */
@@ -116,8 +114,8 @@ void dnsd_restore_start(struct dnsd *app);
 bool dnsd_is_on_image(const struct dnsd *app);
 /** A version was made, or what is known of the registry changed: app.c. */
 void dnsd_changed(void *app);
-/** Read the TTLs of components from the options; errors are appended to `errors` as lines: app_ttl.c. */
-void dnsd_ttls_read(const struct options *o, struct map *ttls, struct buf *errors);
+/** Read the TTLs of components from the options: app_ttl.c. @param report  errors are appended [in,out] */
+void dnsd_ttls_read(const struct options *o, struct map *ttls, struct opt_report *report);
 /** The TTL of a component, for map_options. @param app struct dnsd */
 bool dnsd_component_ttl(void *app, const char *component, uint32_t *ttl_s);
 

@@ -91,22 +91,19 @@ static int read_fall_through(const struct options *o, struct forward_options *ou
                      why);
 }
 
-void dnsd_forward_check(const struct options *o, struct buf *errors)
+void dnsd_forward_check(const struct options *o, struct opt_report *report)
 {
     struct upstreams upstreams;
     struct networks clients;
     struct forward_options fo;
     struct err_info why;
     if (read_fall_through(o, &fo, &why))
-        buf_addf(errors, "%s: hadoop.registry.dns.fallthrough.zones: %s\n",
-                 opt_origin(o, OPT_FALL_THROUGH_ZONES), why.text);
+        opt_error(o, "hadoop.registry.dns.fallthrough.zones", &why, report);
     if (networks_read(opt_text(o, OPT_FORWARD_ACL), &clients, &why))
-        buf_addf(errors, "%s: hadoop.registry.dns.forward.acl: %s\n", opt_origin(o, OPT_FORWARD_ACL),
-                 why.text);
+        opt_error(o, "hadoop.registry.dns.forward.acl", &why, report);
     bool is_wanted = opt_bool(o, OPT_FORWARD) || falls_through(o) || opt_is_set(o, OPT_UPSTREAMS);
     if (is_wanted && read_upstreams(o, &upstreams, &why))
-        buf_addf(errors, "%s: hadoop.registry.dns.upstreams: %s: %s\n", opt_origin(o, OPT_UPSTREAMS),
-                 why.where, why.text);
+        opt_error(o, "hadoop.registry.dns.upstreams", &why, report);
 }
 
 /** The negative TTL of our zones: what app_zones.c writes into their SOA. */

@@ -30,33 +30,6 @@ static int read_acl(const struct options *o, struct acl **out, struct err_info *
     return acl_read(opt_text(o, OPT_ACL), opt_text(o, OPT_ACL_ZONES), out, why);
 }
 
-/** Each of the two keys by itself, so that the error names it. */
-static void check_acl(const struct options *o, struct buf *errors)
-{
-    struct acl *acl = NULL;
-    struct err_info why;
-    if (acl_read(opt_text(o, OPT_ACL), NULL, &acl, &why))
-        buf_addf(errors, "%s: hadoop.registry.dns.acl: %s\n", opt_origin(o, OPT_ACL), why.text);
-    acl_free(acl);
-    acl = NULL;
-    if (acl_read(NULL, opt_text(o, OPT_ACL_ZONES), &acl, &why))
-        buf_addf(errors, "%s: hadoop.registry.dns.acl.zones: %s\n", opt_origin(o, OPT_ACL_ZONES), why.text);
-    acl_free(acl);
-}
-
-void dnsd_net_check(const struct options *o, struct buf *errors)
-{
-    struct rrl_options rrl = rrl_options(o);
-    struct err_info why;
-    check_acl(o, errors);
-    if (!opt_text(o, OPT_TLS_CERT) != !opt_text(o, OPT_TLS_KEY))
-        buf_addf(errors,
-                 "hadoop.registry.dns.tls.certificate and hadoop.registry.dns.tls.key go together: set both "
-                 "or none\n");
-    if (rrl_check_options(&rrl, &why))
-        buf_addf(errors, "%s: hadoop.registry.dns.rrl.exempt: %s\n", opt_origin(o, OPT_RRL_EXEMPT), why.text);
-}
-
 /* ---- cookie secrets: a file of lines of 32 hexadecimal digits ---- */
 
 static int hex_value(char c)
@@ -109,6 +82,68 @@ static size_t read_addresses(const char *list, char **out, size_t max)
     for (char *a; n < max && (a = str_field(list, ',', n)); n++)
         out[n] = a;
     return n;
+}
+
+/* ---- the check: all that dnsd_net_start would refuse, but for what only a socket can show ---- */
+
+static void check_addresses(const struct options *o, struct opt_report *report)
+{
+    const char *list = opt_text(o, OPT_BIND_ADDRESS);
+    struct err_info why;
+    char *text;
+    for (size_t i = 0; (text = str_field(list, ',', i)); i++) {
+        if (i == MAX_ADDRESSES)
+            err_set(&why, ERR_CONFIG, NULL, "more than %d addresses", MAX_ADDRESSES);
+        if (i == MAX_ADDRESSES || (i < MAX_ADDRESSES && net_check_address(text, &why)))
+            opt_error(o, "hadoop.registry.dns.bind-address", &why, report);
+        free(text);
+    }
+}
+
+/** Each of the two keys by itself, so that the error names it. */
+static void check_acl(const struct options *o, struct opt_report *report)
+{
+    struct acl *acl = NULL;
+    struct err_info why;
+    if (acl_read(opt_text(o, OPT_ACL), NULL, &acl, &why))
+        opt_error(o, "hadoop.registry.dns.acl", &why, report);
+    acl_free(acl);
+    acl = NULL;
+    if (acl_read(NULL, opt_text(o, OPT_ACL_ZONES), &acl, &why))
+        opt_error(o, "hadoop.registry.dns.acl.zones", &why, report);
+    acl_free(acl);
+}
+
+static void check_tls(const struct options *o, struct opt_report *report)
+{
+    const char *cert = opt_text(o, OPT_TLS_CERT), *key = opt_text(o, OPT_TLS_KEY);
+    const char *set = cert ? "hadoop.registry.dns.tls.certificate" : "hadoop.registry.dns.tls.key";
+    const char *unset = cert ? "hadoop.registry.dns.tls.key" : "hadoop.registry.dns.tls.certificate";
+    struct err_info why;
+    if (!cert && !key)
+        return;
+    if (!cert || !key) {
+        err_set(&why, ERR_CONFIG, NULL, "goes together with %s, which is not set", unset);
+        opt_error(o, set, &why, report);
+    } else if (report->purpose != OPT_FOR_RELOAD && net_check_tls(cert, key, &why)) {
+        opt_error(o, "hadoop.registry.dns.tls.certificate", &why, report);
+    }
+}
+
+void dnsd_net_check(const struct options *o, struct opt_report *report)
+{
+    const char *secret_file = report->purpose == OPT_FOR_RELOAD ? NULL : opt_text(o, OPT_COOKIE_FILE);
+    struct rrl_options rrl = rrl_options(o);
+    struct cookie_secrets secrets;
+    struct err_info why;
+    check_addresses(o, report);
+    check_acl(o, report);
+    check_tls(o, report);
+    if (secret_file && read_secrets(secret_file, &secrets, &why))
+        opt_error(o, "hadoop.registry.dns.cookies.secret-file", &why, report);
+    if (rrl_check_options(&rrl, &why))
+        opt_error(o, "hadoop.registry.dns.rrl.exempt", &why, report);
+    dnsd_forward_check(o, report);
 }
 
 static struct answer_options answer_options(struct dnsd *app, const struct options *o)

@@ -16,7 +16,8 @@ struct ttl {
 struct ttl_reader {
     struct obj obj;
     struct map *ttls;
-    struct buf *errors;
+    const struct options *options;
+    struct opt_report *report;
 };
 
 static void on_key(void *arg, const char *key, const char *text)
@@ -26,7 +27,9 @@ static void on_key(void *arg, const char *key, const char *text)
     mem_auto char *component = mem_str(key + strlen(PREFIX));
     str_lower(component);
     if (str_to_ms(text, 1000, &ms) || ms < 0 || ms / 1000 > INT32_MAX) {
-        buf_addf(r->errors, "%s: \"%s\" is no time in 0 to 2147483647 s\n", key, text);
+        struct err_info why;
+        err_set(&why, ERR_CONFIG, key, "\"%s\" is no time in 0 to 2147483647 s", text);
+        opt_error(r->options, key, &why, r->report);
         return;
     }
     struct ttl *t = mem_new(struct ttl);
@@ -34,9 +37,9 @@ static void on_key(void *arg, const char *key, const char *text)
     free(map_set(r->ttls, component, t));
 }
 
-void dnsd_ttls_read(const struct options *o, struct map *ttls, struct buf *errors)
+void dnsd_ttls_read(const struct options *o, struct map *ttls, struct opt_report *report)
 {
-    struct ttl_reader reader = {{TTL_MAGIC}, ttls, errors};
+    struct ttl_reader reader = {{TTL_MAGIC}, ttls, o, report};
     opt_each_other(o, PREFIX, on_key, &reader);
 }
 

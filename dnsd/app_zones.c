@@ -37,9 +37,9 @@ uint32_t dnsd_ttl_s(const struct options *o)
     return seconds(o, is_manual ? OPT_TTL_MANUAL : OPT_TTL);
 }
 
-static int apex_text_read(const struct dnsd *app, struct apex_text *a, struct err_info *why)
+static int apex_text_read(const struct options *o, const uint8_t *domain, struct apex_text *a,
+                          struct err_info *why)
 {
-    const struct options *o = daemon_options(app->daemon);
     char host[256] = "";
     if (gethostname(host, sizeof host - 1) || !*host)
         memcpy(host, "localhost", sizeof "localhost");
@@ -55,7 +55,7 @@ static int apex_text_read(const struct dnsd *app, struct apex_text *a, struct er
     int err = read_name(mname ? mname : host, "hadoop.registry.dns.soa.mname", a->mname, why);
     if (!err && rname)
         err = read_name(rname, "hadoop.registry.dns.soa.rname", a->rname, why);
-    else if (!err && name_join("hostmaster", 10, app->domain, a->rname) < 0)
+    else if (!err && name_join("hostmaster", 10, domain, a->rname) < 0)
         err = err_set(why, ERR_CONFIG, "hadoop.registry.dns.domain-name", "the domain name is too long");
     return err;
 }
@@ -167,18 +167,6 @@ static int each_reverse(const struct options *o, const struct reverse_sink *sink
     return n < 0 ? n : 0;
 }
 
-static void on_any(void *arg, const uint8_t *apex)
-{
-    (void)arg;
-    (void)apex;
-}
-
-int dnsd_check_reverse(const struct options *o, struct err_info *why)
-{
-    struct reverse_sink sink = {on_any, NULL};
-    return each_reverse(o, &sink, why);
-}
-
 static int add_reverse(struct dnsd *app, const struct apex_text *text, struct err_info *why)
 {
     const struct options *o = daemon_options(app->daemon);
@@ -247,10 +235,45 @@ static void unlock_data(struct dnsd *app)
 static int make_zones(struct dnsd *app, struct err_info *why)
 {
     struct apex_text text;
-    int err = apex_text_read(app, &text, why);
+    int err = apex_text_read(daemon_options(app->daemon), app->domain, &text, why);
     err = err ? err : generate(app, app->domain, ZONE_REGISTRY, &text, why);
     err = err ? err : add_reverse(app, &text, why);
     return err ? err : masters_load(app->masters, why);
+}
+
+/* ---- the check: all that make_zones would refuse, but for the master files ---- */
+
+static void check_apex(const struct options *o, const uint8_t *domain, struct opt_report *report)
+{
+    struct apex_text text;
+    struct rrlist rrs = {.n_rrs = 0};
+    struct err_info why;
+    if (apex_text_read(o, domain, &text, &why) || add_ns_list(&rrs, domain, &text, &why))
+        opt_error(o, "hadoop.registry.dns.domain-name", &why, report);
+    rrlist_fini(&rrs);
+}
+
+static void on_any(void *arg, const uint8_t *apex)
+{
+    (void)arg;
+    (void)apex;
+}
+
+void dnsd_zones_check(const struct options *o, struct opt_report *report)
+{
+    const char *domain = opt_text(o, OPT_DOMAIN);
+    struct reverse_sink sink = {on_any, NULL};
+    uint8_t name[NAME_MAX_LEN];
+    struct err_info why;
+    if (!domain)
+        err_set(&why, ERR_CONFIG, NULL,
+                "not set; give the domain of the registry's names, as cluster.example");
+    if (!domain || read_name(domain, "hadoop.registry.dns.domain-name", name, &why))
+        opt_error(o, "hadoop.registry.dns.domain-name", &why, report);
+    else
+        check_apex(o, name, report);
+    if (each_reverse(o, &sink, &why))
+        opt_error(o, "hadoop.registry.dns.zone-subnet", &why, report);
 }
 
 static void ignore(void *arg)

@@ -19,7 +19,6 @@ int main(int argc, char **argv)
                                    .n_metrics = ARRAY_LEN(metric_rows),
                                    .steps = dnsd_steps,
                                    .n_steps = dnsd_n_steps,
-                                   .check = dnsd_check,
                                    .reload = dnsd_reload,
                                    .app_size = sizeof(struct dnsd),
                                    .app_magic = DNSD_MAGIC};

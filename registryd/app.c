@@ -83,8 +83,9 @@ static void operations_make(struct registryd *app, const struct options *o)
                              .system_accounts = is_secure ? app_system_accounts(o) : NULL};
     app->api.names =
         strcmp(opt_text(o, OPT_PATH_NAMES), "zookeeper") == 0 ? REG_NAMES_ZOOKEEPER : REG_NAMES_DNS;
-    app->api.ops = reg_store_new(def.loop, app->api.store, app->api.names, is_secure ? &app->acl.acl : NULL);
-    reg_store_set_realm(app->api.ops, has_realms ? app->realm : NULL);
+    app->api.ops =
+        reg_store_new(def.loop, app->api.store, app->api.names, is_secure ? &app->accounts.acl.acl : NULL);
+    reg_store_set_realm(app->api.ops, has_realms ? app->accounts.realm : NULL);
     app->api.access = access_new(&def);
 }
 
@@ -123,11 +124,16 @@ static void resume_mark(struct registryd *app, const struct options *o)
     mark_file_keep(app->mark, app->api.mirror);
 }
 
-static void forget_access(struct registryd *app)
+static void store_check_options(const struct options *o, struct opt_report *report)
 {
-    acl_fini(&app->acl);
-    free(app->realm);
-    app->realm = NULL;
+    mem_auto char *url = store_choice(o);
+    struct store_options so = {.follow_servers = opt_text(o, OPT_ZK_FOLLOW)};
+    struct err_info why;
+    bool is_chosen = strcmp(opt_text(o, OPT_STORE), "auto") != 0;
+    if (report->purpose != OPT_FOR_RELOAD)
+        app_access_check(o, report);
+    if (store_check(url, &so, &why))
+        opt_error(o, is_chosen ? "hadoop.registry.store" : "hadoop.registry.zk.quorum", &why, report);
 }
 
 static int store_start(struct daemon *d, void *arg, struct err_info *why)
@@ -139,12 +145,12 @@ static int store_start(struct daemon *d, void *arg, struct err_info *why)
     obj_init(&app->api.obj, API_MAGIC);
     app->api.options = o;
     app->api.metrics = daemon_metrics(d);
-    int err = app_access_read(app, o, &credentials, why);
+    int err = app_access_read(o, &app->accounts, &credentials, why);
     if (!err)
         err = open_store(app, o, &credentials, why);
     app_credentials_fini(&credentials);
     if (err) {
-        forget_access(app);
+        app_accounts_fini(&app->accounts);
         return err;
     }
     app->api.mirror = mirror_new(app->api.store);
@@ -161,7 +167,7 @@ static void on_store_closed(void *arg)
     cleanup_free(app->api.cleanup);
     reg_store_free(app->api.ops);
     access_free(app->api.access);
-    forget_access(app);
+    app_accounts_fini(&app->accounts);
     index_free(app->api.index);
     mirror_free(app->api.mirror);
     mark_file_free(app->mark);
@@ -189,7 +195,7 @@ static int accessors_start(struct daemon *d, void *arg, struct err_info *why)
                                 .url = store_url(app->api.store),
                                 .store = store_numbers(o),
                                 .names = app->api.names,
-                                .acl = &app->acl.acl,
+                                .acl = &app->accounts.acl.acl,
                                 .n_max = is_zookeeper ? (size_t)opt_int(o, OPT_ACCESSOR_SESSIONS) : 0,
                                 .idle_ms = opt_ms(o, OPT_ACCESSOR_IDLE)};
     app->api.accessors = accessors_new(&def);
@@ -310,15 +316,15 @@ static void collect(void *arg)
     metric_set(m, M_CLEANUP_WAITING, (int64_t)cleanup_n_waiting(app->api.cleanup));
 }
 
-/* The option, else who runs this program, in the form the registry uses. */
-static int read_static_user(struct registryd *app, const struct options *o, struct err_info *why)
+/* The option, else who runs this program, in the form the registry uses. free() */
+static int read_static_user(const struct options *o, char **out, struct err_info *why)
 {
     if (opt_text(o, OPT_STATIC_USER)) {
-        app->static_user = mem_str(opt_text(o, OPT_STATIC_USER));
+        *out = mem_str(opt_text(o, OPT_STATIC_USER));
         return 0;
     }
     mem_auto char *current = reg_current_user();
-    return reg_user(current, &app->static_user, why);
+    return reg_user(current, out, why);
 }
 
 static void on_refused(void *arg)
@@ -327,31 +333,47 @@ static void on_refused(void *arg)
     metric_add(api->metrics, M_REFUSED, 1);
 }
 
-static int http_start(struct daemon *d, void *arg, struct err_info *why)
+static struct http_server_def server_def(const struct options *o)
 {
-    struct registryd *app = obj_cast(arg, struct registryd, REGISTRYD_MAGIC);
-    const struct options *o = daemon_options(d);
-    int err = read_static_user(app, o, why);
-    if (err)
-        return err;
-    http_common_daemon(d);
-    metrics_collector(daemon_metrics(d), collect, app);
     struct http_server_def def = {.listen = opt_text(o, OPT_HTTP_ADDRESS),
                                   .listen_key = "hadoop.registry.http.address",
                                   .allow_remote_key = "hadoop.registry.http.allow-remote",
                                   .allow_remote = opt_bool(o, OPT_HTTP_REMOTE),
-                                  .metrics = daemon_metrics(d),
+                                  .remote_may = "write and delete records in the name of any user",
                                   .first_metric = M_HTTP_CONNECTIONS,
                                   .options = o,
                                   .refused = on_refused,
-                                  .static_user = app->static_user,
                                   .routes = registry_routes,
                                   .n_routes = registry_n_routes,
                                   .more_routes = http_common_routes,
                                   .n_more_routes = http_common_n_routes,
-                                  .schemas = registry_schemas,
-                                  .app = &app->api};
+                                  .schemas = registry_schemas};
     http_limits_read(o, OPT_HTTP_BODY_BUDGET, "hadoop.registry.http.", &def.limits);
+    return def;
+}
+
+static void http_check(const struct options *o, struct opt_report *report)
+{
+    struct http_server_def def = server_def(o);
+    struct err_info why;
+    mem_auto char *user = NULL;
+    http_server_check(o, &def, report);
+    if (read_static_user(o, &user, &why))
+        opt_error(o, "hadoop.http.staticuser.user", &why, report);
+}
+
+static int http_start(struct daemon *d, void *arg, struct err_info *why)
+{
+    struct registryd *app = obj_cast(arg, struct registryd, REGISTRYD_MAGIC);
+    struct http_server_def def = server_def(daemon_options(d));
+    int err = read_static_user(daemon_options(d), &app->static_user, why);
+    if (err)
+        return err;
+    http_common_daemon(d);
+    metrics_collector(daemon_metrics(d), collect, app);
+    def.metrics = daemon_metrics(d);
+    def.static_user = app->static_user;
+    def.app = &app->api;
     err = http_server_start(daemon_loop(d), &def, &app->http, why);
     if (err)
         free(app->static_user);
@@ -373,9 +395,12 @@ static void http_stop(struct daemon *d, void *arg)
 }
 
 const struct daemon_step registryd_steps[] = {
-    {"store", store_start, store_stop},      {"accessors", accessors_start, accessors_stop},
-    {"nodes", nodes_start, nodes_stop},      {"feed", feed_start, NULL},
-    {"cleanup", cleanup_start, cleanup_end}, /* the index too */
-    {"rm", app_rm_start, app_rm_stop},       {"http", http_start, http_stop},
+    {"store", store_start, store_stop, store_check_options},
+    {"accessors", accessors_start, accessors_stop, NULL},
+    {"nodes", nodes_start, nodes_stop, NULL},
+    {"feed", feed_start, NULL, NULL},
+    {"cleanup", cleanup_start, cleanup_end, NULL}, /* the index too */
+    {"rm", app_rm_start, app_rm_stop, app_rm_check},
+    {"http", http_start, http_stop, http_check},
 };
 const size_t registryd_n_steps = ARRAY_LEN(registryd_steps);

@@ -14,14 +14,19 @@
 
 #define REGISTRYD_MAGIC OBJ_MAGIC('R', 'E', 'G', 'D')
 
+/** Who may write. */
+struct app_accounts {
+    struct acl_list acl; /* of every node made in a secure registry */
+    char *realm;         /* of accounts that end in @; NULL: none */
+};
+
 struct registryd {
     struct obj obj;
     struct api api; /* the parts that handlers use, too */
     struct daemon *daemon;
     struct mark_file *mark; /* NULL: its file cannot be used */
-    struct acl_list acl;    /* of every node made in a secure registry */
-    char *realm;            /* of accounts that end in @; NULL: none */
-    struct rm_poll *rm;     /* NULL: no resource manager is followed */
+    struct app_accounts accounts;
+    struct rm_poll *rm; /* NULL: no resource manager is followed */
     struct http_server *http;
     struct run_timer *setup_retry;
     struct log_trouble setup_trouble;
@@ -45,18 +50,25 @@ struct app_credentials {
     bool is_kerberos;                /* Kerberos it is, not only a name for ACLs */
 };
 /**
- * Read who may write, and who registryd is: app->acl and app->realm are made of it.
+ * Read who may write, and who registryd is.
  *
- * @param out  `{0}`; app_credentials_fini, also after an error                  [out]
+ * @param accounts     `{0}`; app_accounts_fini, also after an error               [out]
+ * @param credentials  `{0}`; app_credentials_fini, also after an error            [out]
  * @return 0; ERR_CONFIG with *why filled. app_access.c.   Source: Hadoop RegistrySecurity.
  */
-int app_access_read(struct registryd *app, const struct options *o, struct app_credentials *out,
-                    struct err_info *why);
+int app_access_read(const struct options *o, struct app_accounts *accounts,
+                    struct app_credentials *credentials, struct err_info *why);
+/** What app_access_read would refuse, and what it does that may not be meant. */
+void app_access_check(const struct options *o, struct opt_report *report);
+/** Release; they are empty afterwards. */
+void app_accounts_fini(struct app_accounts *a);
 /** Release; it is empty afterwards. */
 void app_credentials_fini(struct app_credentials *c);
 
 /** Start and stop following the resource manager, if the options ask for it: app_rm.c. */
 int app_rm_start(struct daemon *d, void *arg, struct err_info *why);
+/** What app_rm_start would refuse. */
+void app_rm_check(const struct options *o, struct opt_report *report);
 void app_rm_stop(struct daemon *d, void *arg);
 
 #endif

@@ -111,22 +111,22 @@ static char *realm_of(const struct options *o, const struct app_credentials *c)
 }
 
 /* The own principal; where no account is named with a realm, its short name. */
-static void add_own(struct registryd *app, const struct options *o, const struct app_credentials *c)
+static void add_own(struct app_accounts *a, const struct options *o, const struct app_credentials *c)
 {
     if (!c->principal)
         return;
     bool has_realms = strchr(app_system_accounts(o), '@') != NULL;
     mem_auto char *name =
         has_realms ? mem_str(c->principal) : mem_strn(c->principal, strcspn(c->principal, "/@"));
-    acl_add(&app->acl, STORE_ALL, "sasl", name);
+    acl_add(&a->acl, STORE_ALL, "sasl", name);
 }
 
 /* ---- accounts ---- */
 
-static int add_accounts(struct registryd *app, const char *accounts, const char *key, struct err_info *why)
+static int add_accounts(struct app_accounts *a, const char *accounts, const char *key, struct err_info *why)
 {
     struct err_info bad = {0};
-    if (acl_add_accounts(&app->acl, accounts, app->realm, &bad) == 0)
+    if (acl_add_accounts(&a->acl, accounts, a->realm, &bad) == 0)
         return 0;
     return err_set(why, ERR_CONFIG, key, "%s: %s", bad.where, bad.text);
 }
@@ -137,7 +137,7 @@ static int missing(struct err_info *why, const char *key)
 }
 
 /* id and password, whose digest stands in each ACL. */
-static int add_digest(struct registryd *app, const struct options *o, struct app_credentials *c,
+static int add_digest(struct app_accounts *a, const struct options *o, struct app_credentials *c,
                       struct err_info *why)
 {
     const char *id = opt_text(o, OPT_AUTH_ID), *password = opt_text(o, OPT_AUTH_PASSWORD);
@@ -152,37 +152,73 @@ static int add_digest(struct registryd *app, const struct options *o, struct app
     mem_auto char *entry = NULL;
     if (reg_digest_id(pair, &entry, why))
         return err_set(why, ERR_CONFIG, "hadoop.registry.client.auth.password", "Invalid id:password");
-    acl_add(&app->acl, STORE_ALL, "digest", entry);
+    acl_add(&a->acl, STORE_ALL, "digest", entry);
     c->digest = pair;
     pair = NULL;
     return 0;
 }
 
 /* World, system, users, ourselves, the digest: the order of Hadoop's. */
-static int make_acl(struct registryd *app, const struct options *o, const char *auth,
+static int make_acl(struct app_accounts *a, const struct options *o, const char *auth,
                     struct app_credentials *c, struct err_info *why)
 {
-    acl_add(&app->acl, STORE_READ, "world", "anyone");
-    int err = add_accounts(app, app_system_accounts(o), "hadoop.registry.system.accounts", why);
+    acl_add(&a->acl, STORE_READ, "world", "anyone");
+    int err = add_accounts(a, app_system_accounts(o), "hadoop.registry.system.accounts", why);
     if (err || is_anonymous(auth))
         return err;
-    err = add_accounts(app, opt_text(o, OPT_USER_ACCOUNTS), "hadoop.registry.user.accounts", why);
-    add_own(app, o, c);
-    return err || is_kerberos(auth) ? err : add_digest(app, o, c, why);
+    err = add_accounts(a, opt_text(o, OPT_USER_ACCOUNTS), "hadoop.registry.user.accounts", why);
+    add_own(a, o, c);
+    return err || is_kerberos(auth) ? err : add_digest(a, o, c, why);
 }
 
-int app_access_read(struct registryd *app, const struct options *o, struct app_credentials *out,
-                    struct err_info *why)
+/* The mechanism of a secure registry, which check_auth has accepted. */
+static int read_secure(const struct options *o, const char *auth, struct app_accounts *a,
+                       struct app_credentials *c, struct err_info *why)
 {
-    mem_auto char *auth = str_trim(opt_text(o, OPT_AUTH) ? opt_text(o, OPT_AUTH) : "");
-    int err = check_auth(auth, why);
-    if (err || !opt_bool(o, OPT_SECURE))
-        return err;
-    if (app_system_accounts(o) != opt_text(o, OPT_SYSTEM_ACCOUNTS))
-        log_emit0(&ev_system_acls_read);
     if (is_empty(app_system_accounts(o)))
         return missing(why, "hadoop.registry.system.accounts");
-    err = read_kerberos(o, auth, out, why);
-    app->realm = realm_of(o, out);
-    return err ? err : make_acl(app, o, auth, out, why);
+    int err = read_kerberos(o, auth, c, why);
+    a->realm = realm_of(o, c);
+    return err ? err : make_acl(a, o, auth, c, why);
+}
+
+/* free() */
+static char *auth_of(const struct options *o)
+{
+    return str_trim(opt_text(o, OPT_AUTH) ? opt_text(o, OPT_AUTH) : "");
+}
+
+int app_access_read(const struct options *o, struct app_accounts *accounts,
+                    struct app_credentials *credentials, struct err_info *why)
+{
+    mem_auto char *auth = auth_of(o);
+    int err = check_auth(auth, why);
+    return err || !opt_bool(o, OPT_SECURE) ? err : read_secure(o, auth, accounts, credentials, why);
+}
+
+void app_access_check(const struct options *o, struct opt_report *report)
+{
+    mem_auto char *auth = auth_of(o);
+    struct app_accounts accounts = {0};
+    struct app_credentials credentials = {0};
+    struct err_info why;
+    bool is_known = check_auth(auth, &why) == 0;
+    if (!is_known)
+        opt_error(o, "hadoop.registry.client.auth", &why, report);
+    if (opt_bool(o, OPT_SECURE) && read_secure(o, is_known ? auth : "", &accounts, &credentials, &why))
+        opt_error(o, "hadoop.registry.kerberos.principal", &why, report);
+    if (opt_bool(o, OPT_SECURE) && app_system_accounts(o) != opt_text(o, OPT_SYSTEM_ACCOUNTS)) {
+        err_set(&why, ERR_CONFIG, NULL,
+                "used because hadoop.registry.system.accounts, the key that Hadoop reads, is not set");
+        opt_warning(o, "hadoop.registry.system.acls", &why, report);
+    }
+    app_credentials_fini(&credentials);
+    app_accounts_fini(&accounts);
+}
+
+void app_accounts_fini(struct app_accounts *a)
+{
+    acl_fini(&a->acl);
+    free(a->realm);
+    a->realm = NULL;
 }

@@ -54,8 +54,10 @@ static int rm_urls(const struct options *o, char ***out, struct err_info *why)
         mem_auto char *id = str_field(ids, ',', i);
         if (!id)
             break;
+        if (!*id)
+            continue;
         urls = mem_resize(urls, n + 2, sizeof *urls);
-        urls[n] = *id ? rm_url(o, id) : NULL;
+        urls[n] = rm_url(o, id);
         urls[n + 1] = NULL;
         if (!urls[n++]) {
             err_set(why, ERR_CONFIG, "yarn.resourcemanager.ha.rm-ids",
@@ -73,6 +75,18 @@ static int rm_urls(const struct options *o, char ***out, struct err_info *why)
     }
     *out = urls;
     return 0;
+}
+
+void app_rm_check(const struct options *o, struct opt_report *report)
+{
+    char **urls = NULL;
+    struct err_info why;
+    if (!opt_bool(o, OPT_RM_ENABLED))
+        return;
+    if (rm_urls(o, &urls, &why))
+        opt_error(o, "yarn.resourcemanager.ha.rm-ids", &why, report);
+    else
+        urls_free(urls);
 }
 
 int app_rm_start(struct daemon *d, void *arg, struct err_info *why)

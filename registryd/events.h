@@ -17,8 +17,6 @@
       "registryd is down will not be noticed. Let bobbin.data.dir name a directory that registryd may "      \
       "write to.")                                                                                           \
     X(registry_setup_failed, LOG_WARN, "Cannot create the root, /users and /services; retrying.")            \
-    X(system_acls_read, LOG_WARN,                                                                            \
-      "Uses hadoop.registry.system.acls for hadoop.registry.system.accounts, which is not set.")             \
     X(long_name, LOG_WARN,                                                                                   \
       "Created a node whose path has an element of more than 63 bytes, which is no DNS name.")               \
     X(feed_gone, LOG_WARN, "A follower fell behind the ring of changes and must begin with a new snapshot.") \

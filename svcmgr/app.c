@@ -12,7 +12,7 @@
 #include "base/str.h"
 #include "bobbin/path.h"
 #include "cluster/local.h"
-#include "cluster/local_users.h"
+#include "store/store.h"
 #include "svcmgr/events.h"
 #include "svcmgr/options.h"
 
@@ -115,6 +115,14 @@ static bool may_publish(void *arg)
     return !a->is_fenced && a->state && state_is_held(a->state);
 }
 
+static void check_registry(const struct options *o, struct opt_report *report)
+{
+    struct err_info why;
+
+    if (reg_check_url(opt_text(o, OPT_REGISTRY_URL), &why))
+        opt_error(o, "hadoop.registry.url", &why, report);
+}
+
 /* After the state, which it asks until it has stopped. */
 static int start_registry(struct daemon *d, void *app, struct err_info *why)
 {
@@ -149,6 +157,15 @@ static void stop_registry(struct daemon *d, void *app)
 }
 
 /* ---- state ---- */
+
+static void check_state(const struct options *o, struct opt_report *report)
+{
+    const char *url = opt_text(o, OPT_STATE_STORE);
+    struct err_info why;
+
+    if (url && store_check(url, NULL, &why))
+        opt_error(o, "yarn.service.state.store", &why, report);
+}
 
 static int start_state(struct daemon *d, void *app, struct err_info *why)
 {
@@ -215,12 +232,11 @@ static int start_cluster(struct daemon *d, void *app, struct err_info *why)
     return 0;
 }
 
-static int open_cluster(struct app *a, struct err_info *why)
+static struct local_options cluster_options(const struct options *o, const char *dir, const char *shim_path)
 {
-    const struct options *o = daemon_options(a->daemon);
-    const struct local_options options = {
-        .dir = a->dir,
-        .shim_path = a->shim_path,
+    return (struct local_options){
+        .dir = dir,
+        .shim_path = shim_path,
         .memory_mb = opt_int(o, OPT_MEMORY_MB),
         .vcores = opt_int(o, OPT_VCORES),
         .label = opt_text(o, OPT_LABEL),
@@ -236,6 +252,21 @@ static int open_cluster(struct app *a, struct err_info *why)
         .log_dir_bytes = opt_int(o, OPT_LOG_DIR_BYTES),
         .log_files = opt_int(o, OPT_LOG_FILES),
     };
+}
+
+static void check_cluster(const struct options *o, struct opt_report *report)
+{
+    mem_auto char *dir = find_dir(opt_text(o, OPT_DATA_DIR));
+    mem_auto char *shim_path = find_shim(o);
+    const struct local_options options = cluster_options(o, dir, shim_path);
+
+    if (report->purpose != OPT_FOR_RELOAD)
+        cluster_local_check(o, &options, report);
+}
+
+static int open_cluster(struct app *a, struct err_info *why)
+{
+    const struct local_options options = cluster_options(daemon_options(a->daemon), a->dir, a->shim_path);
 
     int err = cluster_local_open(a->loop, &options, &app_cluster_ops, a, &a->cluster, why);
     if (!err)
@@ -334,6 +365,15 @@ static void describe_world(struct app *a)
     };
 }
 
+static void check_engine(const struct options *o, struct opt_report *report)
+{
+    const struct engine_config config = {.address_net = opt_text(o, OPT_ADDRESSES)};
+    struct err_info why;
+
+    if (engine_check(&config, &why))
+        opt_error(o, "yarn.service.local.addresses", &why, report);
+}
+
 static int open_engine(struct app *a, struct err_info *why)
 {
     struct daemon *d = a->daemon;
@@ -425,31 +465,15 @@ static void stop_api(struct daemon *d, void *app)
         daemon_stopped(d);
 }
 
-/* ---- several options together ---- */
-
-static void check_options(const struct options *o, struct buf *errors)
-{
-    const char *range = opt_text(o, OPT_USER_RANGE);
-    struct err_info why = {0};
-
-    if (!range || !*range)
-        return;
-    if (geteuid())
-        err_set(&why, ERR_CONFIG, "yarn.service.local.user-range",
-                "Only root can run containers as other users; leave it out, or start svcmgr as root.");
-    if (why.code || local_users_check(range, "/etc", &why))
-        buf_addf(errors, "%s: %s: %s\n", opt_origin(o, OPT_USER_RANGE), why.where, why.text);
-}
-
 /* ---- the table ---- */
 
 static const struct daemon_step steps[] = {
-    {"base", start_base, stop_base},
-    {"state", start_state, stop_state},
-    {"registry", start_registry, stop_registry},
-    {"cluster", start_cluster, stop_cluster},
-    {"engine", start_engine, stop_engine},
-    {"api", start_api, stop_api},
+    {"base", start_base, stop_base, NULL},
+    {"state", start_state, stop_state, check_state},
+    {"registry", start_registry, stop_registry, check_registry},
+    {"cluster", start_cluster, stop_cluster, check_cluster},
+    {"engine", start_engine, stop_engine, check_engine},
+    {"api", start_api, stop_api, app_check_listen},
 };
 
 static const struct opt_def options[] = {OPTIONS_ROWS(SVCMGR_OPTIONS)};
@@ -464,6 +488,5 @@ const struct daemon_def app_daemon = {
     .n_metrics = N_SVCMGR_METRICS,
     .steps = steps,
     .n_steps = ARRAY_LEN(steps),
-    .check = check_options,
     .app_size = sizeof(struct app),
 };

@@ -152,6 +152,8 @@ void app_drop_standby(struct app *a);
 void app_load(struct app *a);
 /** svcmgr cannot start: log why and end. */
 void app_fail(struct app *a, int err, const struct err_info *why);
+/** What app_listen would refuse, and what it opens to other hosts. */
+void app_check_listen(const struct options *o, struct opt_report *report);
 /** Open a->server: def has the routes and their docs, the rest is filled in. A failure ends the daemon. */
 void app_listen(struct app *a, struct http_server_def *def);
 /** Ready, once the API is open, unless something is degraded. */

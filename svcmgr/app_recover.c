@@ -25,15 +25,29 @@ void app_report_ready(struct app *a)
         daemon_ready(a->daemon, reason);
 }
 
+static void listen_where(const struct options *o, struct http_server_def *def)
+{
+    def->listen = opt_text(o, OPT_ADDRESS);
+    def->listen_key = "yarn.service.api-server.address";
+    def->allow_remote = opt_bool(o, OPT_REMOTE);
+    def->allow_remote_key = "yarn.service.api-server.allow-remote";
+    def->remote_may = "run programs on this host and stop services in the name of any user";
+}
+
+void app_check_listen(const struct options *o, struct opt_report *report)
+{
+    struct http_server_def def = {0};
+
+    listen_where(o, &def);
+    http_server_check(o, &def, report);
+}
+
 void app_listen(struct app *a, struct http_server_def *def)
 {
     const struct options *o = daemon_options(a->daemon);
     struct err_info why = {0};
 
-    def->listen = opt_text(o, OPT_ADDRESS);
-    def->listen_key = "yarn.service.api-server.address";
-    def->allow_remote = opt_bool(o, OPT_REMOTE);
-    def->allow_remote_key = "yarn.service.api-server.allow-remote";
+    listen_where(o, def);
     def->metrics = daemon_metrics(a->daemon);
     def->first_metric = M_HTTP_CONNECTIONS;
     def->static_user = a->user;

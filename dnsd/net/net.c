@@ -163,6 +163,21 @@ static struct net *net_new(const struct net_options *opts)
     return n;
 }
 
+int net_check_address(const char *text, struct err_info *why)
+{
+    struct socket_address unused;
+    return socket_address_read(text, 0, &unused, why);
+}
+
+int net_check_tls(const char *cert_file, const char *key_file, struct err_info *why)
+{
+    struct tls *tls = NULL;
+    int err = tls_new(cert_file, key_file, &tls, why);
+    if (!err)
+        tls_free(tls);
+    return err;
+}
+
 static int check_options(const struct net_options *opts, struct err_info *why)
 {
     if (!opts->n_addresses)

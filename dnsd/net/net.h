@@ -101,6 +101,10 @@ struct net_options {
     struct net_taker taker;       /* take NULL: no query is handed off */
 };
 
+/** Whether net_start could use an address. @param text  literal [borrowed] @return 0; ERR_INVALID. Thread: any. Source: ours. */
+int net_check_address(const char *text, struct err_info *why);
+/** Whether net_start could use the files of certificate and key, which are read. @return 0; ERR_CONFIG. Thread: any. Source: ours. */
+int net_check_tls(const char *cert_file, const char *key_file, struct err_info *why);
 /**
  * Open all sockets, then start all threads.
  *

@@ -237,6 +237,8 @@ struct reg_options {
     void *may_send_arg;
     int64_t idle_ms; /* a watch that hears nothing for so long reconnects; 0: 15000 */
 };
+/** Whether a text may be the url of reg_options. @return 0; ERR_INVALID. Thread: any. */
+int reg_check_url(const char *url, struct err_info *why);
 /**
  * A registry to speak to; nothing is sent yet.
  *

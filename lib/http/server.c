@@ -212,6 +212,21 @@ static int read_address(const struct http_server_def *def, struct addr *addr, ui
         host, def->allow_remote_key ? def->allow_remote_key : "the option for remote access");
 }
 
+void http_server_check(const struct options *o, const struct http_server_def *def, struct opt_report *report)
+{
+    struct addr addr;
+    uint16_t port;
+    struct err_info why;
+    if (read_address(def, &addr, &port, &why)) {
+        opt_error(o, def->listen_key, &why, report);
+    } else if (!addr_is_loopback(&addr)) {
+        err_set(&why, ERR_CONFIG, def->allow_remote_key,
+                "requests are not authenticated: everybody who reaches %s can %s", def->listen,
+                def->remote_may);
+        opt_warning(o, def->allow_remote_key, &why, report);
+    }
+}
+
 /** Turn errno of a failed bind into an error that names the option to change. */
 static int bind_error(const struct http_server_def *def, int err, struct err_info *why)
 {

@@ -117,6 +117,9 @@ struct http_server_def {
     bool allow_remote; /* else a non-loopback address is refused with ERR_CONFIG naming the option */
     /** Option behind allow_remote, named in that error; NULL: none [borrowed] */
     const char *allow_remote_key;
+    /** What everybody may do who reaches an address that is not loopback: "read the zones", for the warning of http_server_check
+     *  [borrowed]. */
+    const char *remote_may;
     /** A client that takes or sends nothing for so long is dropped; ms, rounded up to seconds; 0: 30000 */
     int64_t send_timeout_ms;
     struct http_limits limits; /* what clients may hold */
@@ -152,6 +155,15 @@ struct http_server_def {
  */
 int http_server_start(struct run_loop *loop, const struct http_server_def *def, struct http_server **out,
                       struct err_info *why);
+/**
+ * Check what http_server_start would refuse, but for what only a socket can show; warn of an address that is open to other hosts.
+ *
+ * @param o       options of the program                                         [borrowed]
+ * @param def     listen, listen_key and allow_remote_key, allow_remote and remote_may are set   [borrowed]
+ * @param report  errors and warnings are appended                               [in,out]
+ * Thread: any.   Source: ours.
+ */
+void http_server_check(const struct options *o, const struct http_server_def *def, struct opt_report *report);
 /**
  * Stop listening, finish what is open, release the server. Closed callbacks of streams and of waiting requests are
  * called, streams get a proper end, waiting clients a 503; answers on their way have 3 s, then connections are cut.

@@ -570,6 +570,17 @@ static int read_urls(const char *list, char ***out, size_t *n, struct err_info *
     return 0;
 }
 
+int reg_check_url(const char *url, struct err_info *why)
+{
+    char **urls = NULL;
+    size_t n_urls = 0;
+    int err = read_urls(url, &urls, &n_urls, why);
+
+    if (!err)
+        urls_free(urls);
+    return err;
+}
+
 static char *encoded_user(const char *name)
 {
     mem_auto char *user = name ? mem_str(name) : reg_current_user();

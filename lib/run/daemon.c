@@ -24,6 +24,7 @@
 
 #define DAEMON_EVENTS(X)                                                                                     \
     X(config_error, LOG_ERROR, "The configuration has an error.")                                            \
+    X(config_warning, LOG_WARN, "The configuration has something that may not be meant.")                    \
     X(config_kept, LOG_WARN, "These changed keys take effect at the next start.")                            \
     X(config_reloaded, LOG_INFO, "The configuration was reloaded.")                                          \
     X(config_reload_failed, LOG_ERROR, "The configuration has errors; the previous one stays in effect.")    \
@@ -208,32 +209,45 @@ void daemon_quit(struct daemon *d, int code)
     run_post(d->loop, stop_next, d);
 }
 
-static void each_line(const struct log_event *ev, struct buf *errors)
+static void each_line(const struct log_event *ev, const char *field, struct buf *lines)
 {
-    char *rest = errors->bytes, *line;
+    char *rest = lines->bytes, *line;
     while (rest && (line = strsep(&rest, "\n")))
         if (line[0])
-            log_emit(ev, LOG_STR("error", line));
+            log_emit(ev, LOG_STR(field, line));
 }
 
-/* Read and check the options of a daemon. @return them; or NULL: errors is not empty. */
-static struct options *read_options(const struct daemon_def *def, const struct args *args, struct buf *errors)
+/* Read and check the options of a daemon. @return them; or NULL: the report has errors. */
+static struct options *read_options(const struct daemon_def *def, const struct args *args,
+                                    struct opt_report *report)
 {
-    struct options *o = options_read(def->options, def->n_options, args->config_dir, args->sets, errors);
-    if (o && def->check)
-        def->check(o, errors);
-    if (!errors->len)
+    struct options *o = options_load(def->options, def->n_options, args->config_dir, args->sets, report);
+    for (size_t i = 0; i < def->n_steps; i++)
+        if (def->steps[i].check)
+            def->steps[i].check(o, report);
+    if (!report->errors.len)
         return o;
     options_free(o);
     return NULL;
 }
 
+/* As read_options; the report goes into the log. */
+static struct options *read_and_log(const struct daemon_def *def, const struct args *args,
+                                    enum opt_purpose purpose)
+{
+    struct opt_report report = OPT_REPORT_FOR(purpose);
+    struct options *o = read_options(def, args, &report);
+    each_line(&ev_config_error, "error", &report.errors);
+    each_line(&ev_config_warning, "warning", &report.warnings);
+    opt_report_fini(&report);
+    return o;
+}
+
 static void reload(struct daemon *d)
 {
-    buf_auto struct buf errors = BUF_EMPTY, kept = BUF_EMPTY;
-    struct options *fresh = read_options(d->def, d->args, &errors);
+    buf_auto struct buf kept = BUF_EMPTY;
+    struct options *fresh = read_and_log(d->def, d->args, OPT_FOR_RELOAD);
     if (!fresh) {
-        each_line(&ev_config_error, &errors);
         log_emit0(&ev_config_reload_failed);
         return;
     }
@@ -360,6 +374,14 @@ static void daemon_close(struct daemon *d)
     obj_fini(&d->obj);
 }
 
+static void print_lines(const char *kind, struct buf *lines)
+{
+    char *rest = lines->bytes, *line;
+    while (rest && (line = strsep(&rest, "\n")))
+        if (line[0])
+            fprintf(stderr, "%s%s\n", kind, line);
+}
+
 static int run(const struct daemon_def *def, struct args *args, struct options *take_options)
 {
     struct daemon d = {.def = def, .args = args, .options = take_options};
@@ -373,22 +395,24 @@ static int run(const struct daemon_def *def, struct args *args, struct options *
     return err_exit_code(result);
 }
 
-/* -t and an ordinary start: both need the options first. */
-static int check_and_run(const struct daemon_def *def, struct args *args)
+/* -t: what a start would log stands on stderr. */
+static int check(const struct daemon_def *def, const struct args *args)
 {
-    buf_auto struct buf errors = BUF_EMPTY;
-    struct options *options = read_options(def, args, &errors);
-    if (args->action == ARGS_RUN && options)
-        return run(def, args, options);
-    if (args->action == ARGS_RUN)
-        each_line(&ev_config_error, &errors);
-    else if (options)
+    struct opt_report report = OPT_REPORT_FOR(OPT_FOR_TEST);
+    struct options *o = read_options(def, args, &report);
+    print_lines("", &report.errors);
+    print_lines("warning: ", &report.warnings);
+    if (o)
         puts("configuration is fine");
-    else
-        fputs(buf_cstr(&errors), stderr);
-    int code = options ? 0 : err_exit_code(ERR_CONFIG);
-    options_free(options);
-    return code;
+    opt_report_fini(&report);
+    options_free(o);
+    return o ? 0 : err_exit_code(ERR_CONFIG);
+}
+
+static int start(const struct daemon_def *def, struct args *args)
+{
+    struct options *o = read_and_log(def, args, OPT_FOR_START);
+    return o ? run(def, args, o) : err_exit_code(ERR_CONFIG);
 }
 
 static int show(const struct daemon_def *def, enum args_action action)
@@ -410,8 +434,10 @@ static int show(const struct daemon_def *def, enum args_action action)
 
 static int act(const struct daemon_def *def, struct args *args)
 {
-    if (args->action == ARGS_RUN || args->action == ARGS_TEST)
-        return check_and_run(def, args);
+    if (args->action == ARGS_RUN)
+        return start(def, args);
+    if (args->action == ARGS_TEST)
+        return check(def, args);
     return show(def, args->action);
 }
 

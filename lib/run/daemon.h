@@ -34,6 +34,12 @@ struct daemon_step {
     int (*start)(struct daemon *d, void *app, struct err_info *why);
     /** Take the part down; call daemon_stopped(d) now or later, exactly once. NULL: nothing to do. */
     void (*stop)(struct daemon *d, void *app);
+    /**
+     * Report what `start` would refuse because of the options, and what a person should hear of: for -t, before the first part
+     * starts, and for a reload (report->purpose). Reads files that options name; opens no socket and no store, and changes
+     * nothing. NULL: nothing can be wrong.
+     */
+    void (*check)(const struct options *o, struct opt_report *report);
 };
 
 struct daemon_def {
@@ -45,8 +51,6 @@ struct daemon_def {
     size_t n_metrics;
     const struct daemon_step *steps;
     size_t n_steps;
-    /** Extra checks over several options, for -t and start; append lines as options_read does. NULL: none. */
-    void (*check)(const struct options *o, struct buf *errors);
     void (*reload)(struct daemon *d, void *app); /* NULL: none */
     size_t app_size;                             /* zeroed app struct that steps get */
     uint32_t app_magic; /* obj_init of the `struct obj` that the app struct begins with; 0: it has none */

@@ -15,13 +15,20 @@ struct opt_value {
     char *origin; /* "file:line", "-D", "default" */
     int64_t num;
     bool is_set;
+    bool is_refused; /* what was set is wrong; the default stands in */
+};
+
+/* A key that no row has. */
+struct opt_other_value {
+    char *text; /* expanded, or as written where that cannot be done */
+    char *origin;
 };
 
 struct options {
     const struct opt_def *defs;
     size_t n_defs;
     struct opt_value *values;
-    struct map others; /* key → expanded text */
+    struct map others; /* key → struct opt_other_value */
 };
 
 static const char *const type_names[] = {"text", "true or false", "integer",    "time",
@@ -114,6 +121,27 @@ static void add_wanted(struct buf *out, const struct opt_def *d)
         buf_add_str(out, "; host is an IP address or localhost");
 }
 
+/* @return false: the text is wrong, and errors says why; *v has what could be read. */
+static bool read_text(const struct opt_def *d, const struct conf *conf, const char *raw, struct opt_value *v,
+                      struct buf *errors)
+{
+    struct err_info why;
+    mem_auto char *expanded = NULL;
+    if (conf_expand(conf, d->key, raw, &expanded, &why)) {
+        buf_addf(errors, "%s: %s: %s\n", v->origin, d->key, why.text);
+        return false;
+    }
+    v->text = str_trim(expanded);
+    if (check_text(d, v->text, &v->num) == 0)
+        return true;
+    buf_addf(errors, "%s: %s: ", v->origin, d->key);
+    quote_text(errors, v->text);
+    buf_add_str(errors, " is wrong; wanted: ");
+    add_wanted(errors, d);
+    buf_add_char(errors, '\n');
+    return false;
+}
+
 static void read_value(struct options *o, size_t row, const struct conf *conf, struct buf *errors)
 {
     const struct opt_def *d = &o->defs[row];
@@ -122,59 +150,72 @@ static void read_value(struct options *o, size_t row, const struct conf *conf, s
     v->is_set = item != NULL;
     v->origin = mem_str(item ? item->origin : "default");
     const char *raw = item ? item->text : d->def;
-    if (!raw)
+    if (!raw || read_text(d, conf, raw, v, errors))
         return;
-    struct err_info why;
-    mem_auto char *expanded = NULL;
-    if (conf_expand(conf, d->key, raw, &expanded, &why)) {
-        buf_addf(errors, "%s: %s: %s\n", v->origin, d->key, why.text);
+    mem_free_ptr(&v->text);
+    v->num = 0;
+    v->is_refused = true;
+    buf_auto struct buf known = BUF_EMPTY;
+    if (d->def && !read_text(d, conf, d->def, v, &known))
+        mem_free_ptr(&v->text);
+}
+
+static void other_free(void *value)
+{
+    struct opt_other_value *other = value;
+    if (!other)
         return;
-    }
-    v->text = str_trim(expanded);
-    if (check_text(d, v->text, &v->num) == 0)
-        return;
-    buf_addf(errors, "%s: %s: ", v->origin, d->key);
-    quote_text(errors, v->text);
-    buf_add_str(errors, " is wrong; wanted: ");
-    add_wanted(errors, d);
-    buf_add_char(errors, '\n');
+    free(other->text);
+    free(other->origin);
+    free(other);
 }
 
 static void read_others(struct options *o, const struct conf *conf)
 {
     mem_auto const char **keys = conf_keys(conf);
     for (size_t i = 0; keys[i]; i++) {
+        if (opt_find(o, keys[i]) >= 0)
+            continue;
         const struct conf_item *item = conf_get(conf, keys[i]);
-        char *expanded = NULL;
-        if (conf_expand(conf, keys[i], item->text, &expanded, NULL))
-            expanded = mem_str(item->text);
-        map_set(&o->others, keys[i], expanded);
+        struct opt_other_value *other = mem_new(struct opt_other_value);
+        other->origin = mem_str(item->origin);
+        if (conf_expand(conf, keys[i], item->text, &other->text, NULL))
+            other->text = mem_str(item->text);
+        map_set(&o->others, keys[i], other);
     }
-    for (size_t i = 0; i < o->n_defs; i++)
-        free(map_remove(&o->others, o->defs[i].key));
 }
 
-struct options *options_read(const struct opt_def *defs, size_t n_defs, const char *dir,
-                             const char *const *sets, struct buf *errors)
+struct options *options_load(const struct opt_def *defs, size_t n_defs, const char *dir,
+                             const char *const *sets, struct opt_report *report)
 {
-    size_t errors_before = errors->len;
     struct conf *conf = conf_new();
     for (size_t i = 0; i < n_defs; i++)
         conf_default(conf, defs[i].key, defs[i].def);
     if (dir)
-        conf_load_dir(conf, dir, errors);
+        conf_load_dir(conf, dir, &report->errors);
     for (size_t i = 0; sets && sets[i]; i++)
-        conf_set(conf, sets[i], errors);
+        conf_set(conf, sets[i], &report->errors);
 
     struct options *o = mem_new(struct options);
     o->defs = defs;
     o->n_defs = n_defs;
     o->values = mem_array(n_defs, sizeof *o->values);
     for (size_t i = 0; i < n_defs; i++)
-        read_value(o, i, conf, errors);
+        read_value(o, i, conf, &report->errors);
     read_others(o, conf);
     conf_free(conf);
-    if (errors->len == errors_before)
+    return o;
+}
+
+struct options *options_read(const struct opt_def *defs, size_t n_defs, const char *dir,
+                             const char *const *sets, struct buf *errors)
+{
+    struct opt_report report = OPT_REPORT_FOR(OPT_FOR_START);
+    struct options *o = options_load(defs, n_defs, dir, sets, &report);
+    bool is_fine = !report.errors.len;
+    buf_add(errors, report.errors.bytes, report.errors.len);
+    opt_report_fini(&report);
+    if (is_fine)
         return o;
     options_free(o);
     return NULL;
@@ -193,7 +234,7 @@ void options_free(struct options *o)
     for (size_t i = 0; i < o->n_defs; i++)
         value_fini(&o->values[i]);
     free(o->values);
-    map_fini(&o->others, free);
+    map_fini(&o->others, other_free);
     free(o);
 }
 
@@ -271,15 +312,59 @@ const char *opt_origin(const struct options *o, int id)
 
 const char *opt_other(const struct options *o, const char *key)
 {
-    return map_get(&o->others, key);
+    const struct opt_other_value *other = map_get(&o->others, key);
+    return other ? other->text : NULL;
 }
 
 void opt_each_other(const struct options *o, const char *prefix,
                     void (*fn)(void *arg, const char *key, const char *text), void *arg)
 {
-    for (MAP_EACH (&o->others, it))
+    for (MAP_EACH (&o->others, it)) {
+        const struct opt_other_value *other = it->value;
         if (str_starts(it->key, prefix))
-            fn(arg, it->key, it->value);
+            fn(arg, it->key, other->text);
+    }
+}
+
+/* ---- reports ---- */
+
+void opt_report_fini(struct opt_report *report)
+{
+    buf_fini(&report->errors);
+    buf_fini(&report->warnings);
+}
+
+static void add_line(const struct options *o, const char *key, const struct err_info *why, struct buf *out)
+{
+    if (opt_find(o, why->where) >= 0)
+        key = why->where;
+    int row = opt_find(o, key);
+    const struct opt_value *v = row >= 0 ? &o->values[row] : NULL;
+    const struct opt_other_value *other = v ? NULL : map_get(&o->others, key);
+    bool has_place = strcmp(why->where, key) != 0 && !strstr(why->text, why->where);
+    if (v && v->is_refused)
+        return;
+    if (other || (v && v->is_set))
+        buf_addf(out, "%s: ", v ? v->origin : other->origin);
+    buf_addf(out, "%s: ", key);
+    if (has_place) {
+        quote_line(out, why->where);
+        buf_add_str(out, ": ");
+    }
+    quote_line(out, why->text);
+    buf_add_char(out, '\n');
+}
+
+void opt_error(const struct options *o, const char *key, const struct err_info *why,
+               struct opt_report *report)
+{
+    add_line(o, key, why, &report->errors);
+}
+
+void opt_warning(const struct options *o, const char *key, const struct err_info *why,
+                 struct opt_report *report)
+{
+    add_line(o, key, why, &report->warnings);
 }
 
 void options_show(const struct opt_def *defs, size_t n_defs, struct buf *out)

@@ -63,6 +63,46 @@ struct options;
  */
 struct options *options_read(const struct opt_def *defs, size_t n_defs, const char *dir,
                              const char *const *sets, struct buf *errors);
+/** Why options are checked: only -t looks at what a start finds out anyway and goes on with; files that options name are read by a
+ *  reload itself, which keeps what it had. */
+enum opt_purpose { OPT_FOR_START, OPT_FOR_TEST, OPT_FOR_RELOAD };
+
+/** What is wrong with options, one line each, `place: key: sentence`. */
+struct opt_report {
+    enum opt_purpose purpose;
+    struct buf errors;   /* a start refuses them */
+    struct buf warnings; /* a start goes on      */
+};
+#define OPT_REPORT_FOR(why) ((struct opt_report){(why), BUF_EMPTY, BUF_EMPTY})
+
+/**
+ * As options_read, but go on: a row whose value is wrong has its default, so that checks over several options can run and all
+ * errors are reported at once. Nothing must start when the report has errors.
+ *
+ * @param report  errors are appended                                            [out]
+ * @return the options, always. Free with options_free.
+ * Thread: any.   Source: ours.
+ */
+struct options *options_load(const struct opt_def *defs, size_t n_defs, const char *dir,
+                             const char *const *sets, struct opt_report *report);
+/** Release what a report holds; it is empty afterwards. Thread: owner. Source: ours. */
+void opt_report_fini(struct opt_report *report);
+/**
+ * Append an error about a key: where it was set, the key, and the sentence of why, behind its place when the sentence does not name
+ * that. A key whose value options_load refused has been reported and is passed over.
+ *
+ * @param o       options                                                        [borrowed]
+ * @param key     that a person would change, unless why->where is a key of the table, which goes before it [borrowed]
+ * @param why     what is wrong                                                  [borrowed]
+ * @param report  a line is appended to errors                                   [in,out]
+ * Thread: any.   Source: ours.
+ */
+void opt_error(const struct options *o, const char *key, const struct err_info *why,
+               struct opt_report *report);
+/** The same for a warning. */
+void opt_warning(const struct options *o, const char *key, const struct err_info *why,
+                 struct opt_report *report);
+
 /** Release; NULL is fine. Thread: owner. Source: ours. */
 void options_free(struct options *o);
 /**

@@ -35,6 +35,24 @@ static char short_escape(uint32_t cp)
     }
 }
 
+/* Append one character of s, or one byte that is none. @return its bytes */
+static size_t add_escaped(struct buf *out, const char *s, size_t n, bool is_quoted)
+{
+    uint32_t cp = 0;
+    size_t k = utf8_next(s, n, &cp);
+    bool is_bare = k && !is_control(cp) && (!is_quoted || !short_escape(cp));
+    if (is_bare) {
+        buf_add(out, s, k);
+    } else if (k && short_escape(cp)) {
+        buf_addf(out, "\\%c", short_escape(cp));
+    } else {
+        k = k ? k : 1;
+        for (size_t i = 0; i < k; i++)
+            buf_addf(out, "\\x%02X", (unsigned)(unsigned char)s[i]);
+    }
+    return k;
+}
+
 void quote_text(struct buf *out, const char *s)
 {
     if (is_plain_word(s)) {
@@ -42,22 +60,15 @@ void quote_text(struct buf *out, const char *s)
         return;
     }
     buf_add_char(out, '"');
-    size_t n = strlen(s);
-    for (size_t i = 0; i < n;) {
-        uint32_t cp = 0;
-        size_t k = utf8_next(s + i, n - i, &cp);
-        if (k && short_escape(cp)) {
-            buf_addf(out, "\\%c", short_escape(cp));
-        } else if (k && !is_control(cp)) {
-            buf_add(out, s + i, k);
-        } else {
-            k = k ? k : 1;
-            for (size_t j = 0; j < k; j++)
-                buf_addf(out, "\\x%02X", (unsigned)(unsigned char)s[i + j]);
-        }
-        i += k;
-    }
+    for (size_t n = strlen(s), i = 0; i < n;)
+        i += add_escaped(out, s + i, n - i, true);
     buf_add_char(out, '"');
+}
+
+void quote_line(struct buf *out, const char *s)
+{
+    for (size_t n = strlen(s), i = 0; i < n;)
+        i += add_escaped(out, s + i, n - i, false);
 }
 
 void quote_json(struct buf *out, const char *s)

@@ -17,6 +17,15 @@
  */
 void quote_text(struct buf *out, const char *s);
 /**
+ * Append a sentence that may hold foreign words: as it is, but \n \r \t, other control characters and bytes that are not UTF-8
+ * are escaped as quote_text does.
+ *
+ * @param out  grows                                                             [in,out]
+ * @param s    any bytes up to NUL                                               [borrowed]
+ * Thread: any.   Source: ours.
+ */
+void quote_line(struct buf *out, const char *s);
+/**
  * Append s as a JSON string with its quotes; bytes that are not UTF-8 become U+FFFD.
  *
  * @param out  grows                                                             [in,out]

@@ -183,17 +183,27 @@ void store_base_closed(struct store *s)
     run_post(s->loop, base_release, s);
 }
 
+int store_check(const char *url, const struct store_options *options, struct err_info *why)
+{
+    static const struct store_options defaults;
+    if (str_starts(url, "zk://"))
+        return store_zk_check(url, options ? options : &defaults, why);
+    if (str_starts(url, "file:"))
+        return url[strlen("file:")] ? 0 : err_set(why, ERR_INVALID, url, "a store in files is file:DIR");
+    return err_set(why, ERR_INVALID, url, "a store is zk://HOST:PORT,…/ROOT or file:DIR");
+}
+
 int store_open(struct run_loop *loop, const char *url, const struct store_options *options,
                struct store **out, struct err_info *why)
 {
     static const struct store_options defaults;
     if (!options)
         options = &defaults;
-    if (str_starts(url, "zk://"))
-        return store_zk_open(loop, url, options, out, why);
-    if (str_starts(url, "file:"))
-        return store_lmdb_open(loop, url, options, out, why);
-    return err_set(why, ERR_INVALID, url, "a store is zk://HOST:PORT,…/ROOT or file:DIR");
+    int err = store_check(url, options, why);
+    if (err)
+        return err;
+    return str_starts(url, "zk://") ? store_zk_open(loop, url, options, out, why)
+                                    : store_lmdb_open(loop, url, options, out, why);
 }
 
 void store_close(struct store *s, void (*closed)(void *arg), void *arg)

@@ -103,6 +103,9 @@ struct store_options {
     bool catches_up;
 };
 
+/** Whether a URL names a store, and options its servers: what store_open refuses without looking at the host or the net.
+ *  @param options  NULL: all defaults [borrowed] @return 0; ERR_INVALID. Thread: any. Source: ours. */
+int store_check(const char *url, const struct store_options *options, struct err_info *why);
 /**
  * Open by URL. ZooKeeper: returns before a connection exists; calls wait for it. LMDB: makes DIR if missing and locks it
  * against other processes.

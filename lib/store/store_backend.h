@@ -80,6 +80,8 @@ int store_path_check(const char *path, struct err_info *why);
 /** The ACL to write: acl itself, or world:anyone with all permissions for NULL or an empty list. */
 const struct store_acl *store_acl_or_open(const struct store_acl *acl);
 
+/** store_check of a zk:// URL. */
+int store_zk_check(const char *url, const struct store_options *options, struct err_info *why);
 /**
  * Open a backend. *out is the backend's `&x->base`.
  * @return 0; or ERR_INVALID, ERR_IO, ERR_WRONGSTATE with *why filled.

@@ -422,6 +422,42 @@ static int make_dirs(const struct local *l, struct err_info *why)
     return err ? err : make_passage(logs, why);
 }
 
+static int find_shim(const char *path, struct err_info *why)
+{
+    return access(path, X_OK)
+               ? err_set(why, ERR_CONFIG, path, "container-shim is not there: %s", strerror(errno))
+               : 0;
+}
+
+static int check_range(const char *range, struct err_info *why)
+{
+    if (!range || !*range)
+        return 0;
+    if (geteuid())
+        return err_set(why, ERR_CONFIG, "yarn.service.local.user-range",
+                       "Only root can run containers as other users; leave it out, or start svcmgr as root.");
+    return local_users_check(range, "/etc", why);
+}
+
+void cluster_local_check(const struct options *o, const struct local_options *options,
+                         struct opt_report *report)
+{
+    struct local *l = mem_new(struct local);
+    struct err_info why;
+
+    obj_init(&l->obj, LOCAL_MAGIC);
+    TAILQ_INIT(&l->asks);
+    if (find_user(l, options->run_user, &why))
+        opt_error(o, "yarn.nodemanager.linux-container-executor.nonsecure-mode.local-user", &why, report);
+    if (read_source_dirs(l, options->source_dirs, &why))
+        opt_error(o, "yarn.service.local.source-dirs", &why, report);
+    if (find_shim(options->shim_path, &why))
+        opt_error(o, "yarn.service.local.container-shim", &why, report);
+    if (check_range(options->user_range, &why))
+        opt_error(o, "yarn.service.local.user-range", &why, report);
+    free_local(l);
+}
+
 const char *cluster_local_enforced(struct cluster *c)
 {
     return local_of(c)->enforced;
@@ -452,8 +488,8 @@ int cluster_local_open(struct run_loop *loop, const struct local_options *option
     int err = find_user(l, options->run_user, why);
     if (!err)
         err = read_source_dirs(l, options->source_dirs, why);
-    if (!err && access(l->shim_path, X_OK))
-        err = err_set(why, ERR_CONFIG, l->shim_path, "container-shim is not there: %s", strerror(errno));
+    if (!err)
+        err = find_shim(l->shim_path, why);
     if (!err)
         err = make_dirs(l, why);
     if (!err)

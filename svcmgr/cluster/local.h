@@ -15,6 +15,7 @@
 #define CLUSTER_LOCAL_H
 
 #include "cluster/cluster.h"
+#include "run/options.h"
 
 /** What keeps a container to its size; strings are copied. */
 struct local_limits {
@@ -55,6 +56,16 @@ struct local_options {
 int cluster_local_open(struct run_loop *loop, const struct local_options *options,
                        const struct cluster_ops *ops, void *ops_arg, struct cluster **out,
                        struct err_info *why);
+
+/**
+ * Check what cluster_local_open would refuse, but for directories and cgroups, which only making them can show.
+ *
+ * @param o        of the program                                                   [borrowed]
+ * @param options  shim_path, run_user, user_range and source_dirs are looked at    [borrowed]
+ * @param report   errors are appended                                              [in,out]
+ */
+void cluster_local_check(const struct options *o, const struct local_options *options,
+                         struct opt_report *report);
 
 /** What is enforced on containers: "cgroup v1: memory, pids", or "none". Borrowed. */
 const char *cluster_local_enforced(struct cluster *c);

@@ -8,6 +8,15 @@
 #include "engine/step.h"
 #include "json/json.h"
 
+int engine_check(const struct engine_config *cfg, struct err_info *why)
+{
+    struct addresses net;
+    int rc = addresses_init(&net, cfg->address_net, why);
+    if (!rc)
+        addresses_fini(&net);
+    return rc;
+}
+
 int engine_new(const struct engine_config *cfg, struct engine **out, struct err_info *why)
 {
     struct engine *e = mem_new(struct engine);

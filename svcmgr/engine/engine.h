@@ -454,6 +454,8 @@ struct engine_config {
 
 struct engine;
 
+/** Whether engine_new accepts a configuration. @return 0; or its error. */
+int engine_check(const struct engine_config *cfg, struct err_info *why);
 /**
  * A new engine without services.
  *

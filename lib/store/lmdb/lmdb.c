@@ -393,8 +393,6 @@ int store_lmdb_open(struct run_loop *loop, const char *url, const struct store_o
     const char *dir = url + strlen("file:");
     struct lmdb_tree tree = {0};
     int lock_fd = -1;
-    if (!*dir)
-        return err_set(why, ERR_INVALID, url, "a store in files is file:DIR");
     int err = dir_make(dir, why);
     if (!err)
         err = file_lock_dir(dir, "store", &lock_fd, why);

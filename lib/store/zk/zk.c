@@ -605,8 +605,7 @@ static int check_servers(const char *text, struct err_info *why)
     return err;
 }
 
-int store_zk_open(struct run_loop *loop, const char *url, const struct store_options *options,
-                  struct store **out, struct err_info *why)
+int store_zk_check(const char *url, const struct store_options *options, struct err_info *why)
 {
     mem_auto char *servers = NULL;
     mem_auto char *root = NULL;
@@ -615,8 +614,18 @@ int store_zk_open(struct run_loop *loop, const char *url, const struct store_opt
         err = check_servers(servers, why);
     if (err == 0 && options->follow_servers)
         err = check_servers(options->follow_servers, why);
+    return err;
+}
+
+int store_zk_open(struct run_loop *loop, const char *url, const struct store_options *options,
+                  struct store **out, struct err_info *why)
+{
+    mem_auto char *servers = NULL;
+    mem_auto char *root = NULL;
+    int err = store_zk_check(url, options, why);
     if (err != 0)
         return err;
+    BUG_IF(zk_url_read(url, &servers, &root, NULL) != 0);
     struct zk_store *s = mem_new(struct zk_store);
     store_base_init(&s->base, &backend, loop, url);
     s->options = with_defaults(options);

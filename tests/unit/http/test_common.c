@@ -83,7 +83,7 @@ static void stop(struct daemon *d, void *arg)
 static void test_common_routes(void **state)
 {
     (void)state;
-    static const struct daemon_step steps[] = {{"http", start, stop}};
+    static const struct daemon_step steps[] = {{"http", start, stop, NULL}};
     static const struct daemon_def def = {.name = "testd",
                                           .summary = "A daemon for a test.",
                                           .metrics = metrics,

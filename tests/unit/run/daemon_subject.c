@@ -93,10 +93,26 @@ static void second_stop(struct daemon *d, void *arg)
     run_timer_start(app->timer, 1, 0);
 }
 
-static void check(const struct options *o, struct buf *errors)
+static void check_min(const struct options *o, struct opt_report *report)
 {
-    if (opt_int(o, O_MIN) > opt_int(o, O_PORT))
-        buf_addf(errors, "%s: s.min: larger than s.port\n", opt_origin(o, O_MIN));
+    struct err_info why;
+    if (opt_int(o, O_MIN) > opt_int(o, O_PORT)) {
+        err_set(&why, ERR_CONFIG, "s.min", "larger than s.port");
+        opt_error(o, "s.min", &why, report);
+    }
+}
+
+static void check_word(const struct options *o, struct opt_report *report)
+{
+    struct err_info why;
+    if (strcmp(opt_text(o, O_WORD), "odd") == 0) {
+        err_set(&why, ERR_CONFIG, "odd", "an odd word");
+        opt_warning(o, "s.word", &why, report);
+    }
+    if (strcmp(opt_text(o, O_WORD), "wrong") == 0) {
+        err_set(&why, ERR_CONFIG, "/some/file:3", "a wrong\nword");
+        opt_error(o, "s.word", &why, report);
+    }
 }
 
 static void reload(struct daemon *d, void *arg)
@@ -116,7 +132,10 @@ static int third_start(struct daemon *d, void *arg, struct err_info *why)
 }
 
 static const struct daemon_step steps[] = {
-    {"first", first_start, first_stop}, {"second", second_start, second_stop}, {"third", third_start, NULL}};
+    {"first", first_start, first_stop, check_min},
+    {"second", second_start, second_stop, check_word},
+    {"third", third_start, NULL, NULL},
+};
 
 int main(int argc, char **argv)
 {
@@ -127,7 +146,6 @@ int main(int argc, char **argv)
         .n_options = ARRAY_LEN(options),
         .steps = steps,
         .n_steps = ARRAY_LEN(steps),
-        .check = check,
         .reload = reload,
         .app_size = sizeof(struct app),
     };

@@ -164,6 +164,11 @@ static void lines_that_only_print(void **state)
          "",
          "-D: s.port: x is wrong; wanted: integer in 0 to 9\n-D: s.min: 10 is"},
         {{"-t", "-Ds.min=2"}, 3, "", "-D: s.min: larger than s.port\n"},
+        {{"-t", "-Ds.word=odd"}, 0, "configuration is fine\n", "warning: -D: s.word: an odd word\n"},
+        {{"-t", "-Ds.word=wrong", "-Ds.min=2"},
+         3,
+         "",
+         "-D: s.min: larger than s.port\n-D: s.word: /some/file:3: a wrong\\nword\n"},
         {{"--config", "/nonexistent/dir", "-t"}, 3, "", "/nonexistent/dir: is not a directory"},
         {{"--version"}, 0, "subject " BOBBIN_VERSION "\n", ""},
         {{"--help"}, 0, "usage: subject ", ""},
@@ -190,6 +195,18 @@ static void wrong_configuration_ends_a_start(void **state)
     assert_int_equal(subject_end(&s), 3);
     assert_string_equal(buf_cstr(&s.out), "");
     assert_non_null(strstr(s.err.bytes, " error config_error error=\"-D: s.port: x is wrong"));
+    subject_fini(&s);
+}
+
+static void warnings_are_logged_at_a_start(void **state)
+{
+    (void)state;
+    struct subject s;
+    subject_start(&s, ARGS("-Ds.word=odd"));
+    subject_await(&s, &s.out, "ready after");
+    kill(s.pid, SIGTERM);
+    assert_int_equal(subject_end(&s), 0);
+    assert_non_null(strstr(s.err.bytes, " warn config_warning warning=\"-D: s.word: an odd word\""));
     subject_fini(&s);
 }
 
@@ -303,6 +320,7 @@ int main(void)
         cmocka_unit_test(a_part_may_end_the_program),
         cmocka_unit_test(lines_that_only_print),
         cmocka_unit_test(wrong_configuration_ends_a_start),
+        cmocka_unit_test(warnings_are_logged_at_a_start),
         cmocka_unit_test(hangup_reads_reloadable_options_again),
         cmocka_unit_test(service_manager_is_reported),
         cmocka_unit_test(limit_of_descriptors_is_raised),
