@@ -109,6 +109,8 @@ static bool print_about(const char *word)
         printf("bobbin %s\n", BOBBIN_VERSION);
     else if (strcmp(word, "--man") == 0)
         manual_print(commands, ARRAY_LEN(commands));
+    else if (strcmp(word, "--completion") == 0)
+        completion_print(commands, ARRAY_LEN(commands));
     else if (strcmp(word, "--show-defaults") == 0)
         manual_print_keys();
     else

@@ -127,8 +127,20 @@ function(bobbin_document NAME SWITCH FILE DIRECTORY)
   install(FILES ${out} DESTINATION ${DIRECTORY})
 endfunction()
 
-# The documents of a daemon: manual page, list of keys.
+# The completion of a program's command line in bash: the functions, then the rows that the program prints.
+function(bobbin_completion NAME)
+  set(functions ${CMAKE_SOURCE_DIR}/conf/completion.bash)
+  set(out ${CMAKE_BINARY_DIR}/documents/${NAME}.bash)
+  add_custom_command(OUTPUT ${out} COMMAND ${CMAKE_COMMAND} -E cat ${functions} > ${out} COMMAND ${NAME} --completion >> ${out}
+                     DEPENDS ${NAME} ${functions} VERBATIM)
+  add_custom_target(${NAME}.bash ALL DEPENDS ${out})
+  add_dependencies(installed ${NAME}.bash)
+  install(FILES ${out} DESTINATION ${CMAKE_INSTALL_DATADIR}/bash-completion/completions RENAME ${NAME})
+endfunction()
+
+# The documents of a daemon: manual page, list of keys, completion.
 function(bobbin_daemon_documents NAME)
   bobbin_document(${NAME} --man ${NAME}.8 ${CMAKE_INSTALL_MANDIR}/man8)
   bobbin_document(${NAME} --show-xml ${NAME}-default.xml ${CMAKE_INSTALL_DOCDIR})
+  bobbin_completion(${NAME})
 endfunction()

@@ -9,10 +9,6 @@
 #include "bobbin/path.h"
 #include "options.h"
 
-#define COMMON                                                                                               \
-    (CLI_BIT(CLI_HELP) | CLI_BIT(CLI_OUTPUT) | CLI_BIT(CLI_CONFIG) | CLI_BIT(CLI_SET) | CLI_BIT(CLI_URL) |   \
-     CLI_BIT(CLI_USER))
-
 const struct cli_option_def cli_options[N_CLI_OPTIONS] = {
 #define CLI_OPTION_ROW(id, name, letter, n_values, placeholder, prose)                                       \
     [id] = {name, letter, n_values, placeholder, prose},
@@ -44,7 +40,7 @@ static enum cli_option find_option(const struct cli_command *command, const char
 
     for (unsigned id = 0; id < N_CLI_OPTIONS; id++) {
         const struct cli_option_def *def = &cli_options[id];
-        if (!((command->options | COMMON) & CLI_BIT(id)))
+        if (!((command->options | CLI_COMMON) & CLI_BIT(id)))
             continue;
         *inside = name[len] ? name + len + 1 : NULL;
         if (strlen(def->name) == len && strncmp(def->name, name, len) == 0)

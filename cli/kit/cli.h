@@ -91,6 +91,11 @@ extern const struct cli_option_def cli_options[N_CLI_OPTIONS];
 /** Set of options with this one in it. */
 #define CLI_BIT(id) (UINT64_C(1) << (id))
 
+/** The options that every command takes. */
+#define CLI_COMMON                                                                                           \
+    (CLI_BIT(CLI_HELP) | CLI_BIT(CLI_OUTPUT) | CLI_BIT(CLI_CONFIG) | CLI_BIT(CLI_SET) | CLI_BIT(CLI_URL) |   \
+     CLI_BIT(CLI_USER))
+
 /** In the options of a row: its verb is an option itself, `-o FORM`, its first operand ends the options, and it prints its
  *  errors itself. */
 #define CLI_RAW (UINT64_C(1) << 63)
@@ -155,6 +160,8 @@ void help_print(const struct cli_command *commands, size_t n, const char *group)
 void help_print_command(const struct cli_command *command);
 /** The manual page of section 1, derived from the tables, as roff to stdout. Parameters as help_print. */
 void manual_print(const struct cli_command *commands, size_t n);
+/** The rows of bash completion, derived from the tables (run/completion.h), to stdout. Parameters as help_print. */
+void completion_print(const struct cli_command *commands, size_t n);
 /** The configuration keys as the daemons' --show-defaults has theirs, to stdout. */
 void manual_print_keys(void);
 

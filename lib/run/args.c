@@ -1,6 +1,7 @@
 #include "run/args.h"
 #include "base/mem.h"
 #include "base/obj.h"
+#include "run/completion.h"
 
 #include <getopt.h>
 #include <stdlib.h>
@@ -14,8 +15,9 @@
     X("show-defaults", 's', "", "show all configuration keys with their defaults, and end")                  \
     X("show-xml", 'x', "", "show the same as a Hadoop configuration file, and end")                          \
     X("man", 'm', "", "show the manual page as roff, and end")                                               \
-    X("log-level", 'l', "LEVEL", "error, warn, info (default) or debug")                                     \
-    X("log-format", 'f', "FORMAT", "text (default) or json")                                                 \
+    X("log-level", 'l', "error|warn|info|debug", "level of the log; default: info")                          \
+    X("log-format", 'f', "text|json", "form of the log; default: text")                                      \
+    X("completion", 'b', "", "show the rows of bash completion, and end")                                    \
     X("version", 'V', "", "show the version, and end")                                                       \
     X("help", 'h', "", "show this help, and end")
 
@@ -64,6 +66,7 @@ static int take_switch(struct args *a, int letter, const char *offender, struct 
     case 's': a->action = ARGS_SHOW_DEFAULTS; return 0;
     case 'x': a->action = ARGS_SHOW_XML; return 0;
     case 'm': a->action = ARGS_MAN; return 0;
+    case 'b': a->action = ARGS_COMPLETION; return 0;
     case 'V': a->action = ARGS_VERSION; return 0;
     case 'h': a->action = ARGS_HELP; return 0;
     case 'l': return read_level(a, optarg, why);
@@ -120,4 +123,33 @@ void args_help(const char *name, const char *summary, struct buf *out)
 #define SWITCH_HELP(long_name, letter, value, prose) help_row(out, long_name, letter, value, prose);
     SWITCHES(SWITCH_HELP)
 #undef SWITCH_HELP
+}
+
+static void completion_switch(struct buf *out, struct buf *words, const char *program, int letter,
+                              const char *name, const char *value)
+{
+    buf_auto struct buf kind = BUF_EMPTY;
+    mem_auto char *place = mem_fmt("%s --%s", program, name), *at_letter = mem_fmt("%s -%c", program, letter);
+
+    buf_addf(words, " --%s", name);
+    if (!value[0])
+        return;
+    if (letter == 'D')
+        buf_add_str(&kind, "<key>");
+    else
+        completion_kind(value, &kind);
+    completion_row(out, "values", place, buf_cstr(&kind));
+    if (has_short_form(letter))
+        completion_row(out, "values", at_letter, buf_cstr(&kind));
+}
+
+void args_completion(const char *name, struct buf *out)
+{
+    buf_auto struct buf words = BUF_EMPTY;
+
+#define SWITCH_COMPLETION(long_name, letter, value, prose)                                                   \
+    completion_switch(out, &words, name, letter, long_name, value);
+    SWITCHES(SWITCH_COMPLETION)
+#undef SWITCH_COMPLETION
+    completion_row(out, "words", name, buf_cstr(&words));
 }

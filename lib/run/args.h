@@ -17,6 +17,7 @@ enum args_action {
     ARGS_SHOW_DEFAULTS,
     ARGS_SHOW_XML,
     ARGS_MAN,
+    ARGS_COMPLETION,
     ARGS_VERSION,
     ARGS_HELP
 };
@@ -52,5 +53,7 @@ void args_fini(struct args *a);
  * Thread: any.   Source: ours.
  */
 void args_help(const char *name, const char *summary, struct buf *out);
+/** Append the rows of bash completion of the switches (run/completion.h). Parameters as args_help. */
+void args_completion(const char *name, struct buf *out);
 
 #endif

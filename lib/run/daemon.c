@@ -2,6 +2,7 @@
 #include "base/mem.h"
 #include "base/obj.h"
 #include "run/args.h"
+#include "run/completion.h"
 #include "run/degraded.h"
 #include "run/fdlimit.h"
 #include "run/manual.h"
@@ -415,6 +416,13 @@ static int start(const struct daemon_def *def, struct args *args)
     return o ? run(def, args, o) : err_exit_code(ERR_CONFIG);
 }
 
+static void show_completion(const struct daemon_def *def, struct buf *text)
+{
+    args_completion(def->name, text);
+    completion_keys(text, def->name, def->options, def->n_options);
+    completion_end(text, def->name);
+}
+
 static int show(const struct daemon_def *def, enum args_action action)
 {
     buf_auto struct buf text = BUF_EMPTY;
@@ -426,6 +434,8 @@ static int show(const struct daemon_def *def, enum args_action action)
         manual_xml(def, &text);
     else if (action == ARGS_MAN)
         manual_page(def, &text);
+    else if (action == ARGS_COMPLETION)
+        show_completion(def, &text);
     else
         options_show(def->options, def->n_options, &text);
     fputs(buf_cstr(&text), stdout);

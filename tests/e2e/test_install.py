@@ -52,6 +52,7 @@ def wanted_files():
     wanted |= {f"include/bobbin/{name}.h" for name in ("registry", "record", "error", "path")}
     wanted |= {"share/bobbin/examples/hello-world.json", "share/bobbin/zones/office.example.zone", "share/man/man1/bobbin.1"}
     wanted |= {f"share/man/man8/{name}.8" for name in DAEMONS}
+    wanted |= {f"share/bash-completion/completions/{name}" for name in (*DAEMONS, "bobbin")}
     wanted |= {f"share/doc/bobbin/{name}" for name in ("README.md", "LICENSE", "dnsd-default.xml", "docs/services.md",
                                                        "docs/examples/am.c")}
     wanted |= {f"lib/systemd/system/bobbin-{name}.service" for name in DAEMONS} | {"lib/sysusers.d/bobbin.conf"}
