@@ -8,7 +8,8 @@ LOG_DECLARE(SVCMGR_EVENTS)
 
 /* ---- reports of the cluster ---- */
 
-static struct eng_exit exit_of(const struct cluster_exit *x)
+/** Its texts are borrowed. */
+static struct eng_exit exit_of(const struct cluster_exit *x, char *last_stderr)
 {
     static const int kinds[] = {
         [CLUSTER_EXIT_CODE] = EXIT_CODE,
@@ -16,7 +17,7 @@ static struct eng_exit exit_of(const struct cluster_exit *x)
         [CLUSTER_EXIT_NOT_STARTED] = EXIT_LAUNCH,
         [CLUSTER_EXIT_LOST] = EXIT_LOST,
     };
-    struct eng_exit e = {kinds[x->kind], x->code, (char *)x->text};
+    struct eng_exit e = {kinds[x->kind], x->code, (char *)x->text, x->ended_ms, last_stderr};
 
     if (x->was_stopped && x->kind != CLUSTER_EXIT_LOST)
         e.kind = EXIT_STOPPED;
@@ -53,8 +54,10 @@ static void on_exited(void *arg, const struct cluster_container *c)
     struct app *a = obj_cast(arg, struct app, APP_MAGIC);
     bool was_ending = map_remove(&a->ending, c->id) != NULL;
     mem_auto char *id = mem_str(c->id);
+    mem_auto char *last_stderr = mem_str(c->last_stderr);
     struct cluster_exit x = c->exit;
-    struct eng_event ev = {.kind = EV_EXITED, .container_id = id, .attempt = c->attempt, .exit = exit_of(&x)};
+    struct eng_event ev = {
+        .kind = EV_EXITED, .container_id = id, .attempt = c->attempt, .exit = exit_of(&x, last_stderr)};
 
     metric_add(daemon_metrics(a->daemon), M_EXITS, 1);
     if (was_ending) {
@@ -92,7 +95,7 @@ static void on_recovered(void *arg, const struct cluster_container *c)
     }
     ev.found = found[c->state];
     if (c->state == CLUSTER_EXITED)
-        ev.exit = exit_of(&c->exit);
+        ev.exit = exit_of(&c->exit, c->last_stderr);
     app_event(a, &ev);
 }
 

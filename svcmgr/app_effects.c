@@ -59,7 +59,7 @@ static void report_not_launched(struct app *a, const struct eng_effect *e, int e
     if (err == ERR_NOTFOUND)
         ev.kind = EV_LOST;
     ev.text = why->text;
-    ev.exit = (struct eng_exit){EXIT_LAUNCH, err, why->text};
+    ev.exit = (struct eng_exit){.kind = EXIT_LAUNCH, .value = err, .text = why->text};
     app_event(a, &ev);
 }
 

@@ -40,7 +40,7 @@ static const size_t texts[] = {
     offsetof(struct eng_event, user),         offsetof(struct eng_event, name),
     offsetof(struct eng_event, container_id), offsetof(struct eng_event, ip),
     offsetof(struct eng_event, host),         offsetof(struct eng_event, exit.text),
-    offsetof(struct eng_event, text),
+    offsetof(struct eng_event, text),         offsetof(struct eng_event, exit.last_stderr),
 };
 
 static char **text_at(struct eng_event *ev, size_t i)

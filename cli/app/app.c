@@ -28,26 +28,47 @@ void app_close(struct app_client *a)
     wait_close(&a->wait);
 }
 
+/** "exited(3)", "signalled(9)", "lost" …; "": no process of the instance has ended. free() */
+static char *exit_cell(const json_t *last_exit)
+{
+    const json_t *code = json_object_get(last_exit, "code");
+    const json_t *value = code ? code : json_object_get(last_exit, "signal");
+
+    if (!value)
+        return mem_str(services_text(last_exit, "cause"));
+    return mem_fmt("%s(%lld)", services_text(last_exit, "cause"), (long long)json_integer_value(value));
+}
+
+/** A row: a container, or what is left of the one that failed. */
+static void add_row(struct out_table *t, const json_t *c)
+{
+    mem_auto char *restarts = mem_fmt("%lld", (long long)json_integer_value(json_object_get(c, "restarts")));
+    mem_auto char *last_exit = exit_cell(json_object_get(c, "last_exit"));
+
+    out_table_add(t, services_text(c, "component_instance_name"));
+    out_table_add(t, services_text(c, "state"));
+    out_table_add(t, restarts);
+    out_table_add(t, last_exit);
+    out_table_add(t, services_text(c, "ip"));
+    out_table_add(t, services_text(c, "hostname"));
+    out_table_add(t, services_text(c, "id"));
+}
+
 static void add_containers(struct out_table *t, const json_t *component)
 {
     size_t i;
-    json_t *c;
+    const json_t *c;
 
-    json_array_foreach(json_object_get(component, "containers"), i, c)
-    {
-        out_table_add(t, services_text(c, "component_instance_name"));
-        out_table_add(t, services_text(c, "state"));
-        out_table_add(t, services_text(c, "ip"));
-        out_table_add(t, services_text(c, "hostname"));
-        out_table_add(t, services_text(c, "id"));
-    }
+    json_array_foreach(json_object_get(component, "containers"), i, c) add_row(t, c);
 }
 
 void app_print(const struct cli *cli, const json_t *service)
 {
+    const json_t *failure = json_object_get(service, "last_failure");
+    const char *diagnostics = services_text(service, "diagnostics");
     struct out_table t;
     size_t i;
-    json_t *component;
+    const json_t *component;
 
     if (cli->is_json) {
         out_json(service);
@@ -55,8 +76,13 @@ void app_print(const struct cli *cli, const json_t *service)
     }
     printf("%s %s %s\n", services_text(service, "name"), services_text(service, "state"),
            services_text(service, "id"));
-    out_table_begin(&t, (const char *const[]){"INSTANCE", "STATE", "IP", "HOSTNAME", "CONTAINER", NULL});
+    if (diagnostics[0])
+        out_lines(diagnostics);
+    out_table_begin(&t, (const char *const[]){"INSTANCE", "STATE", "RESTARTS", "LAST-EXIT", "IP", "HOST",
+                                              "CONTAINER", NULL});
     json_array_foreach(json_object_get(service, "components"), i, component) add_containers(&t, component);
+    if (failure)
+        add_row(&t, failure);
     out_table_print(&t);
 }
 

@@ -16,6 +16,7 @@
 
 #define FOLLOW_MS       200
 #define CALL_TIMEOUT_MS 10000
+#define GONE_MAX        1000 /* instances of a component that are asked for though they are not listed */
 
 /** One log file and how far it was read. */
 struct log_file {
@@ -95,20 +96,39 @@ static void add_files(struct logs *l, const char *instance)
             add_file(l, instance, names[i], k);
 }
 
+/** The kept files of instances that are not listed: of a component without containers, of a service that has ended. */
+static void add_gone(struct logs *l, const json_t *component)
+{
+    json_int_t n = json_integer_value(json_object_get(component, "number_of_containers"));
+
+    for (json_int_t i = 0; i < n && i < GONE_MAX; i++) {
+        mem_auto char *instance = mem_fmt("%s-%lld", services_text(component, "name"), (long long)i);
+        const struct log_file f = {.instance = instance};
+        struct wait_answer answer = {0};
+        struct err_info why;
+        if (!ask(l, &f, "stdout.txt", &answer, &why))
+            add_files(l, instance);
+        wait_answer_fini(&answer);
+    }
+}
+
 /** The files of all containers of the service. */
 static int find_files(struct logs *l, struct err_info *why)
 {
     json_auto json_t *service = NULL;
     size_t i, k;
-    json_t *component, *container;
+    const json_t *component, *container;
     int err = services_get(&l->client.services, l->service, &service, why);
 
     if (err)
         return err;
     json_array_foreach(json_object_get(service, "components"), i, component)
     {
-        json_array_foreach(json_object_get(component, "containers"), k, container)
+        const json_t *containers = json_object_get(component, "containers");
+        json_array_foreach(containers, k, container)
             add_files(l, services_text(container, "component_instance_name"));
+        if (!json_array_size(containers))
+            add_gone(l, component);
     }
     return 0;
 }

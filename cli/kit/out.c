@@ -22,14 +22,20 @@ void out_table_begin(struct out_table *t, const char *const *titles)
         out_table_add(t, titles[t->n_columns]);
 }
 
+/** A terminal obeys control characters: they are shown as "?". @param but  those that stay */
+static void hide_controls(char *text, const char *but)
+{
+    for (char *p = text; *p; p++) {
+        if (((unsigned char)*p < 0x20 || *p == 0x7f) && !strchr(but, *p))
+            *p = '?';
+    }
+}
+
 void out_table_add(struct out_table *t, const char *text)
 {
     char *cell = mem_str(text && text[0] ? text : "-");
 
-    for (char *p = cell; *p; p++) {
-        if ((unsigned char)*p < 0x20 || *p == 0x7f)
-            *p = '?';
-    }
+    hide_controls(cell, "");
     t->cells = mem_resize(t->cells, t->n_cells + 1, sizeof(char *));
     t->cells[t->n_cells++] = cell;
 }
@@ -62,6 +68,14 @@ void out_table_print(struct out_table *t)
     free(widths);
     free(t->cells);
     *t = (struct out_table){0};
+}
+
+void out_lines(const char *text)
+{
+    mem_auto char *lines = mem_str(text);
+
+    hide_controls(lines, "\n\t");
+    printf("%s\n", lines);
 }
 
 /* ---- JSON and time ---- */

@@ -148,6 +148,19 @@ static enum outcome outcome_of(const char *state)
     return STILL_WAITING;
 }
 
+/** Of a service that will not be READY: its state, and how what failed has ended. */
+static int refuse_ended(const char *name, const json_t *service, struct err_info *why)
+{
+    const json_t *failure = json_object_get(service, "last_failure");
+    const char *instance = services_text(failure, "component_instance_name");
+    const char *text = services_text(json_object_get(failure, "last_exit"), "text");
+
+    return err_set(why, ERR_WRONGSTATE, name,
+                   "the service is %s%s%s%s%s; bobbin app status %s and bobbin app logs %s show more",
+                   services_text(service, "state"), failure ? ": " : "", instance, failure ? ": " : "", text,
+                   name, name);
+}
+
 /** One look. @return 0 and *outcome; with IS_READY the document is in *out. */
 static int look(struct services *s, const char *name, struct progress *p, enum outcome *outcome, json_t **out,
                 struct err_info *why)
@@ -162,8 +175,7 @@ static int look(struct services *s, const char *name, struct progress *p, enum o
     if (*outcome == STILL_WAITING)
         show_state(p, name, service);
     if (*outcome == HAS_ENDED)
-        return err_set(why, ERR_WRONGSTATE, name,
-                       "the service is %s; bobbin app status and bobbin app logs show more", state);
+        return refuse_ended(name, service, why);
     if (*outcome == IS_READY)
         *out = json_incref(service);
     return 0;

@@ -62,6 +62,8 @@ struct cluster_container {
     int64_t attempt;      /* of the last launch; 0: never launched */
     enum cluster_state state;
     struct cluster_exit exit; /* when CLUSTER_EXITED */
+    /* last lines of its standard error: UTF-8, no control characters but \n and \t; NULL: none are known */
+    char *last_stderr;
 };
 
 /** What is asked for. Strings are copied. */

@@ -67,6 +67,7 @@ void local_box_free(struct box *b)
     free((char *)b->pub.ip);
     free((char *)b->pub.work_dir);
     free((char *)b->pub.log_dir);
+    free(b->pub.last_stderr);
     free(b->dir);
     obj_fini(&b->obj);
     free(b);

@@ -9,6 +9,7 @@
 
 #include "base/mem.h"
 #include "cluster/local_priv.h"
+#include "cluster/shim_tail.h"
 #include "run/fdlimit.h"
 
 /* After the grace of a stop: a shim that has not ended by then hangs, or is stopped itself. */
@@ -79,11 +80,20 @@ static void report_start(struct box *b, const struct shim_exit *e)
     l->cluster.ops->started(l->cluster.ops_arg, &b->pub);
 }
 
+/** What an earlier process wrote last is of no interest any more. */
+static void forget_stderr(struct box *b)
+{
+    free(b->pub.last_stderr);
+    b->pub.last_stderr = NULL;
+}
+
 void local_box_exit(struct box *b, const struct shim_exit *e)
 {
     struct cluster_exit *x = &b->pub.exit;
 
     report_start(b, e);
+    forget_stderr(b);
+    b->pub.last_stderr = shim_tail_read(b->dir);
     *x = (struct cluster_exit){
         .code = e->code, .was_stopped = e->was_stopped, .started_ms = e->started_ms, .ended_ms = e->ended_ms};
     switch (e->kind) {
@@ -167,6 +177,7 @@ void local_box_ended(struct box *b)
 static void box_not_started(struct box *b, const char *text)
 {
     drop_launch(b);
+    forget_stderr(b);
     b->pub.exit = (struct cluster_exit){.kind = CLUSTER_EXIT_NOT_STARTED,
                                         .code = EIO,
                                         .was_stopped = b->stop_wanted,

@@ -299,7 +299,7 @@ static int lay_work(struct local_job *job)
 /** The launch file comes last: a directory without one was never ready. Then the shim's lock is held. */
 static int prepare(struct local_job *job)
 {
-    static const char *const old_files[] = {SHIM_EXIT_FILE, SHIM_RUNNING_FILE};
+    static const char *const old_files[] = {SHIM_TAIL_FILE, SHIM_EXIT_FILE, SHIM_RUNNING_FILE};
     buf_auto struct buf launch = BUF_EMPTY;
     int err = lay_work(job);
 

@@ -97,11 +97,20 @@ const char *eng_service_state_word(enum eng_service_state s);
 const char *eng_instance_state_word(enum eng_instance_state s);
 const char *eng_component_state_word(enum eng_component_state s);
 
-/** A typed exit. `text` may be NULL. */
+/** A typed exit. The texts may be NULL; who reports it bounds them: they are stored. */
 struct eng_exit {
     int kind; /* enum eng_exit_kind */
     int64_t value;
     char *text;
+    int64_t ended_ms;  /* time of day; in an event 0: that of the event */
+    char *last_stderr; /* last lines of standard error, UTF-8; NULL: none are known */
+};
+
+/** The end of a process that explains best why its service is as it is; it stays when the instance has gone. */
+struct eng_failure {
+    char *instance, *container_id; /* container_id: it ran in; NULL: in none */
+    int64_t n_restarts;
+    struct eng_exit *exit; /* never NULL */
 };
 
 /* All of these are owned by the engine and read-only for everybody else. */
@@ -109,22 +118,24 @@ struct eng_exit {
 struct eng_instance {
     int64_t index; /* n of `<component>-<n>` */
     char *name;
-    int state;                  /* enum eng_instance_state */
-    bool removing;              /* RELEASING: removed once the container has ended */
-    char *container_id;         /* NULL: holds none */
-    char *last_container_id;    /* the container before; NULL: there was none */
-    int64_t request_id;         /* of the container's request */
-    int64_t attempt;            /* process starts within this container, from 1 */
-    int64_t n_containers;       /* containers so far: the instance attempt */
-    char *version;              /* component version that the container runs */
-    char *ip;                   /* address of the container, or planned one; NULL: not known */
-    char *hostname;             /* as reported by the node */
-    char *bare_host;            /* node */
-    int64_t allocated_ms;       /* of the container; time of day; 0: not yet */
-    int64_t running_ms;         /* start of the process; engine time; 0: not running */
-    int64_t due_ms;             /* PENDING, EXITED: not before this engine time; 0: none */
-    int64_t backoff_ms;         /* next retry delay; 0: the first */
-    int64_t n_retries;          /* in this container */
+    int state;               /* enum eng_instance_state */
+    bool removing;           /* RELEASING: removed once the container has ended */
+    char *container_id;      /* NULL: holds none */
+    char *last_container_id; /* the container before; NULL: there was none */
+    int64_t request_id;      /* of the container's request */
+    int64_t attempt;         /* process starts within this container, from 1 */
+    int64_t n_containers;    /* containers so far: the instance attempt */
+    char *version;           /* component version that the container runs */
+    char *ip;                /* address of the container, or planned one; NULL: not known */
+    char *hostname;          /* as reported by the node */
+    char *bare_host;         /* node */
+    int64_t allocated_ms;    /* of the container; time of day; 0: not yet */
+    int64_t running_ms;      /* start of the process; engine time; 0: not running */
+    int64_t due_ms;          /* PENDING, EXITED: not before this engine time; 0: none */
+    int64_t backoff_ms;      /* next retry delay; 0: the first */
+    int64_t n_retries;       /* in this container */
+    /* since the service was started: ends of a process that another start followed, or will */
+    int64_t n_restarts;
     json_t *retry_times;        /* with a validity interval: engine times of those that count; else NULL */
     struct eng_exit *last_exit; /* how its last process ended; NULL: none did, or it was taken back */
     char *wait;                 /* why it is not further: for explain; NULL: nothing to wait for */
@@ -168,6 +179,7 @@ struct eng_service {
     int64_t purge_ticket;              /* PURGE under way; 0: none */
     int64_t force_ms;                  /* FINISHING: engine time at which stops are repeated with force */
     char *diagnostics;                 /* why it ended; NULL: nothing to say */
+    struct eng_failure *failure;       /* as it was when it ended; NULL: no process has failed */
     char *wait;                        /* ACCEPTED: which service it waits for */
     struct eng_component **components; /* start order; of an ended service: how each ended, no instances */
     size_t n_components;
@@ -537,10 +549,23 @@ char *engine_record_path(const struct eng_service *s, const char *container_id);
 
 /** Global placeholders of a service (SERVICE_NAME, USER, …) as a new object of strings. */
 json_t *engine_placeholders(const struct engine *e, const struct eng_service *s);
+/** Name of an instance in DNS, without a domain where none is configured: "hello-0.web.alice.cluster.example". free() */
+char *engine_dns_name(const struct engine *e, const struct eng_instance *inst);
 /** Instances that run now (RUNNING, READY). */
 int64_t eng_service_n_running(const struct eng_service *s);
 /** Seconds left of the lifetime at an engine time, -1 without a limit. Never negative otherwise. */
 int64_t eng_service_lifetime_left_s(const struct eng_service *s, int64_t now_ms);
+/**
+ * The instance whose failure explains most: one that is FAILED before one that is to be started again, the latest first; an instance that
+ * is up has not failed. [borrowed]; NULL: there is none, as in a service that has ended (its `failure` has it).
+ */
+const struct eng_instance *eng_service_failing(const struct eng_service *s);
+/** How a process or its container ended, for a person: the cluster's sentence, else "exit code 3". free() */
+char *eng_exit_text(const struct eng_exit *x);
+/** Of such an end: "exited", "signalled", "not_started", "lost", "stopped". Static. */
+const char *eng_exit_cause(const struct eng_exit *x);
+/** It did not end well, and not because it was stopped. */
+bool eng_exit_is_failure(const struct eng_exit *x);
 /** Permanent refusals of the registry for this service, in a sentence: free(); NULL: none. */
 char *eng_service_refusals(const struct eng_service *s);
 /** The service was launched and has not ended. */

@@ -229,29 +229,6 @@ static void on_probe(struct step *st, struct eng_instance *inst, const struct en
 
 /* ---- the end of a process ---- */
 
-void instance_exit_text(const struct eng_exit *x, char *out, size_t size)
-{
-    const char *text = x->text ? x->text : "";
-    const char *sep = x->text ? ": " : "";
-    switch (x->kind) {
-    case EXIT_CODE: snprintf(out, size, "exit code %lld%s%s", (long long)x->value, sep, text); break;
-    case EXIT_SIGNAL: snprintf(out, size, "killed by signal %lld%s%s", (long long)x->value, sep, text); break;
-    case EXIT_LAUNCH: snprintf(out, size, "could not be started%s%s", sep, text); break;
-    case EXIT_STOPPED: snprintf(out, size, "stopped%s%s", sep, text); break;
-    default: snprintf(out, size, "container lost%s%s", sep, text); break;
-    }
-}
-
-static bool is_success(const struct eng_exit *x)
-{
-    return x->kind == EXIT_CODE && x->value == 0;
-}
-
-static bool is_counted(const struct eng_exit *x)
-{
-    return x->kind == EXIT_SIGNAL || x->kind == EXIT_LAUNCH || (x->kind == EXIT_CODE && x->value != 0);
-}
-
 /** For how long a retry counts; <= 0: for ever. */
 static int64_t retry_validity_ms(const struct spec_component *spec)
 {
@@ -354,10 +331,12 @@ static void forget_container(struct step *st, struct eng_instance *inst)
     touch(st, inst);
 }
 
-static void keep_exit(struct eng_instance *inst, const struct eng_exit *x)
+static void keep_exit(const struct step *st, struct eng_instance *inst, const struct eng_exit *x)
 {
     fld_free(&eng_exit_type, inst->last_exit);
     inst->last_exit = fld_copy(&eng_exit_type, x);
+    if (!x->ended_ms)
+        inst->last_exit->ended_ms = st->wall_ms;
 }
 
 static void fail_service(struct step *st, struct eng_instance *inst)
@@ -377,16 +356,17 @@ static void fail_service(struct step *st, struct eng_instance *inst)
 static void decide(struct step *st, struct eng_instance *inst, const struct eng_exit *x, const char *text)
 {
     int policy = inst->component->spec->restart_policy;
-    if (is_counted(x) && component_count_failure(st, inst->component)) {
+    if (exit_is_counted(x) && component_count_failure(st, inst->component)) {
         fail_service(st, inst);
         return;
     }
-    if (policy == RESTART_NEVER || (policy == RESTART_ON_FAILURE && is_success(x))) {
-        inst->state = is_success(x) ? INST_SUCCEEDED : INST_FAILED;
+    if (policy == RESTART_NEVER || (policy == RESTART_ON_FAILURE && exit_is_success(x))) {
+        inst->state = exit_is_success(x) ? INST_SUCCEEDED : INST_FAILED;
         clear_wait(inst);
         return;
     }
     inst->state = INST_PENDING;
+    inst->n_restarts++;
     inst->due_ms = next_start_ms(st, inst);
     instance_set_wait(inst, "restart in %lld ms after: %s", (long long)(inst->due_ms - st->now_ms), text);
 }
@@ -395,14 +375,15 @@ static void decide(struct step *st, struct eng_instance *inst, const struct eng_
 static void process_ended(struct step *st, struct eng_instance *inst, const struct eng_exit *x, bool kept)
 {
     char text[EXIT_TEXT_MAX];
-    instance_exit_text(x, text, sizeof text);
+    exit_describe(x, text, sizeof text);
     step_note(st, inst->component->service, "instance %s in %s ended: %s", inst->name, inst->container_id,
               text);
     stop_probe(st, inst);
-    keep_exit(inst, x);
+    keep_exit(st, inst, x);
     touch(st, inst);
     if (kept && retries_here(st, inst, x)) {
         inst->state = INST_EXITED;
+        inst->n_restarts++;
         count_retry(st, inst);
         inst->due_ms = next_start_ms(st, inst);
         instance_set_wait(inst, "retry in %lld ms after: %s", (long long)(inst->due_ms - st->now_ms), text);
@@ -452,6 +433,8 @@ static void on_exited(struct step *st, struct eng_instance *inst, const struct e
     if (ev->kind == EV_LOST) {
         struct eng_exit x = lost;
         x.text = (char *)ev->text;
+        x.ended_ms = ev->exit.ended_ms;
+        x.last_stderr = ev->exit.last_stderr;
         process_ended(st, inst, &x, false);
         return;
     }

@@ -238,6 +238,16 @@ void launch_free(struct eng_launch *l)
     free(l);
 }
 
+/* ---- names ---- */
+
+char *engine_dns_name(const struct engine *e, const struct eng_instance *inst)
+{
+    const struct eng_service *s = inst->component->service;
+    const char *domain = e->cfg.domain ? e->cfg.domain : "";
+    mem_auto char *user = spec_registry_user(s->user);
+    return mem_fmt("%s.%s.%s%s%s", inst->name, s->name, user, domain[0] ? "." : "", domain);
+}
+
 /* ---- probe ---- */
 
 static int64_t number_of(const json_t *properties, const char *key, int64_t def)
@@ -254,10 +264,7 @@ static void fill_dns(struct eng_probe *p, const struct engine *e, const json_t *
     const char *address = json_string_value(json_object_get(properties, "dns.address"));
     if (!enabled || strcmp(enabled, "true") != 0)
         return;
-    const struct eng_service *s = inst->component->service;
-    mem_auto char *user = spec_registry_user(s->user);
-    p->dns_name = mem_fmt("%s.%s.%s%s%s", inst->name, s->name, user, e->cfg.domain ? "." : "",
-                          e->cfg.domain ? e->cfg.domain : "");
+    p->dns_name = engine_dns_name(e, inst);
     p->dns_address = address && address[0] ? mem_str(address) : NULL;
 }
 

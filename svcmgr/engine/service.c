@@ -309,6 +309,7 @@ static void service_launch(struct step *st, struct eng_service *s)
     s->purge_wanted = false;
     s->purge_ticket = 0;
     mem_free_ptr(&s->diagnostics);
+    failure_forget(s);
     forget_stale(s, NULL);
     map_fini(&s->refused, free);
     build_components(s);
@@ -353,6 +354,7 @@ void service_finish(struct step *st, struct eng_service *s, enum eng_service_sta
     mem_free_ptr(&s->wait);
     mem_free_ptr(&s->diagnostics);
     s->diagnostics = mem_str(diagnostics);
+    failure_keep(s);
     if (diagnostics)
         step_note(st, s, "service %s: %s", s->name, diagnostics);
 }
@@ -401,23 +403,6 @@ static void settle_finishing(struct step *st, struct eng_service *s)
     purge(st, s);
 }
 
-/** Why it ends, with the end of the first instance that failed: its instance is not listed any more. free() */
-static char *end_text(const struct eng_service *s, const char *what)
-{
-    for (size_t i = 0; i < s->n_components; i++) {
-        for (size_t k = 0; k < s->components[i]->n_instances; k++) {
-            const struct eng_instance *inst = s->components[i]->instances[k];
-            const struct eng_exit *x = inst->last_exit;
-            char text[EXIT_TEXT_MAX];
-            if (inst->state != INST_FAILED || !x)
-                continue;
-            instance_exit_text(x, text, sizeof text);
-            return mem_fmt("%s; %s: %s", what, inst->name, x->text ? x->text : text);
-        }
-    }
-    return mem_str(what);
-}
-
 /** The service ends by itself when all its components did, or one that speaks for it. */
 static void end_by_itself(struct step *st, struct eng_service *s)
 {
@@ -429,13 +414,13 @@ static void end_by_itself(struct step *st, struct eng_service *s)
         failed = failed || component_count(c, STATE_BIT(INST_FAILED)) > 0;
         if (done && speaks) {
             const char *what = "its component has ended";
-            mem_auto char *why = c->state == COMP_FAILED ? end_text(s, what) : mem_str(what);
+            mem_auto char *why = c->state == COMP_FAILED ? failure_end_text(s, what) : mem_str(what);
             service_finish(st, s, c->state == COMP_FAILED ? SVC_FAILED : SVC_SUCCEEDED, why);
             return;
         }
         finished = finished && done;
     }
-    mem_auto char *why = end_text(s, "all components have ended");
+    mem_auto char *why = failure_end_text(s, "all components have ended");
     if (finished)
         service_finish(st, s, failed ? SVC_FAILED : SVC_SUCCEEDED, why);
 }

@@ -31,6 +31,8 @@ static const struct fld exit_flds[] = {
     FLD_ENUM("kind", struct eng_exit, kind, 0, exit_words),
     FLD_I64("value", struct eng_exit, value, FLD_ZERO),
     FLD_STR("text", struct eng_exit, text, 0),
+    FLD_I64("ended_ms", struct eng_exit, ended_ms, FLD_ZERO),
+    FLD_STR("last_stderr", struct eng_exit, last_stderr, 0),
 };
 const struct fld_type eng_exit_type = TYPE("exit", eng_exit, exit_flds, exit_defaults);
 
@@ -58,6 +60,7 @@ static const struct fld instance_flds[] = {
     FLD_I64("due_ms", struct eng_instance, due_ms, FLD_ZERO),
     FLD_I64("backoff_ms", struct eng_instance, backoff_ms, FLD_ZERO),
     FLD_I64("n_retries", struct eng_instance, n_retries, FLD_ZERO),
+    FLD_I64("n_restarts", struct eng_instance, n_restarts, FLD_ZERO),
     FLD_JSON("retry_times", struct eng_instance, retry_times, 0),
     FLD_OBJ("last_exit", struct eng_instance, last_exit, 0, &eng_exit_type),
     FLD_STR("wait", struct eng_instance, wait, 0),
@@ -81,6 +84,19 @@ static const struct fld component_flds[] = {
 const struct fld_type eng_component_type =
     TYPE("component", eng_component, component_flds, component_defaults);
 
+static void failure_defaults(void *object)
+{
+    *(struct eng_failure *)object = (struct eng_failure){0};
+}
+
+static const struct fld failure_flds[] = {
+    FLD_STR("instance", struct eng_failure, instance, 0),
+    FLD_STR("container_id", struct eng_failure, container_id, 0),
+    FLD_I64("n_restarts", struct eng_failure, n_restarts, FLD_ZERO),
+    FLD_OBJ("exit", struct eng_failure, exit, 0, &eng_exit_type),
+};
+const struct fld_type eng_failure_type = TYPE("failure", eng_failure, failure_flds, failure_defaults);
+
 static void service_defaults(void *object)
 {
     *(struct eng_service *)object = (struct eng_service){0};
@@ -103,6 +119,7 @@ static const struct fld service_flds[] = {
     FLD_BOOL("destroying", struct eng_service, destroying, 0),
     FLD_BOOL("purge_wanted", struct eng_service, purge_wanted, 0),
     FLD_STR("diagnostics", struct eng_service, diagnostics, 0),
+    FLD_OBJ("failure", struct eng_service, failure, 0, &eng_failure_type),
     FLD_STR("wait", struct eng_service, wait, 0),
     FLD_STRS("stale", struct eng_service, stale, 0),
     FLD_STRS("ended", struct eng_service, ended, 0),
@@ -146,6 +163,8 @@ int instance_link(struct eng_service *s, struct eng_instance *inst, struct err_i
 
 int service_link(struct eng_service *s, struct err_info *why)
 {
+    if (s->failure && (!s->failure->instance || !s->failure->exit))
+        return err_set(why, ERR_JSON, "failure", "the failure of service %s is not whole", s->name);
     for (size_t i = 0; i < s->n_components; i++) {
         struct eng_component *c = s->components[i];
         c->service = s;

@@ -119,6 +119,7 @@ extern const struct fld_type eng_service_type;
 extern const struct fld_type eng_component_type;
 extern const struct fld_type eng_instance_type;
 extern const struct fld_type eng_exit_type;
+extern const struct fld_type eng_failure_type;
 /** Free a service with everything in it; no effects. */
 void service_free(struct eng_service *s);
 /** Set the borrowed pointers of a loaded or newly built service. @return 0; or ERR_JSON: spec and components differ. */
@@ -210,10 +211,22 @@ void instance_resume(struct step *st, struct eng_instance *inst);
 void instance_publish(struct step *st, struct eng_instance *inst);
 /** Say why it is not further. */
 void instance_set_wait(struct eng_instance *inst, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
-/** How a process or its container ended, for a person; at most EXIT_TEXT_MAX bytes with the NUL are of use. */
-void instance_exit_text(const struct eng_exit *x, char *out, size_t size);
 /** A process may run in its container. */
 bool instance_holds_process(const struct eng_instance *inst);
+
+/* ---- failure.c ---- */
+/** What an instance waits after: the typed exit and its text; at most EXIT_TEXT_MAX bytes with the NUL are of use. */
+void exit_describe(const struct eng_exit *x, char *out, size_t size);
+/** It ended with code 0. */
+bool exit_is_success(const struct eng_exit *x);
+/** It counts as a failure of the component. */
+bool exit_is_counted(const struct eng_exit *x);
+/** The service ends: keep what explains best why, before its instances go. */
+void failure_keep(struct eng_service *s);
+/** It starts anew. */
+void failure_forget(struct eng_service *s);
+/** Why it ends, with the end that explains most, if one is FAILED. free() */
+char *failure_end_text(const struct eng_service *s, const char *what);
 
 /* ---- launch.c ---- */
 /** All that its next process start needs; free with launch_free. */

@@ -57,31 +57,62 @@ static void set_text(json_t *object, const char *key, const char *value)
         json_object_set_new(object, key, json_string(value));
 }
 
-static json_t *view_container(const struct eng_instance *inst, const char *container_id, const char *word)
+/** What the parts of a document have in common. */
+struct view {
+    const struct engine *e;
+    const struct dialect *dialect;
+};
+
+static json_t *view_exit(const struct eng_exit *x)
 {
     json_t *v = json_object();
+    mem_auto char *text = eng_exit_text(x);
+    set_text(v, "cause", eng_exit_cause(x));
+    if (x->kind == EXIT_CODE || x->kind == EXIT_SIGNAL)
+        json_object_set_new(v, x->kind == EXIT_CODE ? "code" : "signal", json_integer(x->value));
+    if (x->ended_ms > 0)
+        json_object_set_new(v, "time", json_integer(x->ended_ms));
+    set_text(v, "text", text);
+    set_text(v, "stderr", x->last_stderr);
+    return v;
+}
+
+/** How often an instance was started again, and how its last process ended; x NULL: none has. */
+static void add_ends(json_t *v, int64_t n_restarts, const struct eng_exit *x)
+{
+    json_object_set_new(v, "restarts", json_integer(n_restarts));
+    if (x)
+        json_object_set_new(v, "last_exit", view_exit(x));
+}
+
+static json_t *view_container(const struct view *view, const struct eng_instance *inst,
+                              const char *container_id, const char *word)
+{
+    json_t *v = json_object();
+    mem_auto char *dns_name = engine_dns_name(view->e, inst);
     set_text(v, "id", container_id);
     if (inst->allocated_ms > 0)
         json_object_set_new(v, "launch_time", json_integer(inst->allocated_ms));
     if (container_id == inst->container_id) {
         set_text(v, "ip", inst->ip);
-        set_text(v, "hostname", inst->hostname);
+        set_text(v, "hostname", inst->hostname ? dns_name : NULL);
         set_text(v, "bare_host", inst->bare_host);
     }
     set_text(v, "state", word);
     set_text(v, "component_instance_name", inst->name);
+    add_ends(v, inst->n_restarts, inst->last_exit);
     return v;
 }
 
-static json_t *view_containers(const struct eng_component *c, const struct dialect *dialect)
+static json_t *view_containers(const struct view *view, const struct eng_component *c)
 {
     json_t *list = json_array();
     for (size_t i = 0; c && i < c->n_instances; i++) {
         const struct eng_instance *inst = c->instances[i];
-        const char *word = container_word(inst, dialect), *ended = word ? NULL : ended_word(inst);
+        const char *word = container_word(inst, view->dialect), *ended = word ? NULL : ended_word(inst);
         const char *id = inst->container_id && !ended ? inst->container_id : inst->last_container_id;
         if (word || ended)
-            json_array_append_new(list, view_container(inst, id, word ? word : ended));
+            json_array_append_new(list, view_container(view, inst, id, word ? word : ended));
     }
     return list;
 }
@@ -112,14 +143,14 @@ static const char *component_word(const struct eng_service *s, const struct eng_
     return state == COMP_WAITING ? "FLEXING" : eng_component_state_word((enum eng_component_state)state);
 }
 
-static void add_live_components(json_t *doc, const struct eng_service *s, const struct dialect *dialect)
+static void add_live_components(const struct view *view, json_t *doc, const struct eng_service *s)
 {
     json_t *list = json_object_get(doc, "components");
     for (size_t i = 0; i < json_array_size(list); i++) {
         json_t *v = json_array_get(list, i);
         const struct eng_component *c = find_component(s, s->spec->components[i]->name);
-        set_text(v, "state", component_word(s, c, dialect));
-        json_object_set_new(v, "containers", view_containers(c, dialect));
+        set_text(v, "state", component_word(s, c, view->dialect));
+        json_object_set_new(v, "containers", view_containers(view, c));
     }
 }
 
@@ -138,6 +169,52 @@ static void resolve_quicklinks(json_t *doc, const struct engine *e, const struct
     json_decref(values);
 }
 
+/* ---- diagnostics ---- */
+
+/** One more line; NULL: none. */
+static void add_line(struct buf *text, const char *line)
+{
+    if (line)
+        buf_addf(text, "%s%s", text->len ? "\n" : "", line);
+}
+
+/** Which instance failed, how, how often, and what it said last. free() */
+static char *failure_text(const char *instance, int64_t n_restarts, const struct eng_exit *x)
+{
+    mem_auto char *end = eng_exit_text(x);
+    return mem_fmt("Instance %s failed, %lld restarts: %s%s%s", instance, (long long)n_restarts, end,
+                   x->last_stderr ? "\nLast lines of its standard error:\n" : "",
+                   x->last_stderr ? x->last_stderr : "");
+}
+
+/** Lines for a person: why the service ended, or what is wrong with it now. */
+static void add_diagnostics(json_t *doc, const struct eng_service *s)
+{
+    bool live = eng_service_is_live(s);
+    const struct eng_instance *inst = live ? eng_service_failing(s) : NULL;
+    const struct eng_failure *kept = live ? NULL : s->failure;
+    mem_auto char *refusals = eng_service_refusals(s);
+    mem_auto char *failure = inst   ? failure_text(inst->name, inst->n_restarts, inst->last_exit)
+                             : kept ? failure_text(kept->instance, kept->n_restarts, kept->exit)
+                                    : NULL;
+    buf_auto struct buf text = BUF_EMPTY;
+    add_line(&text, live ? NULL : s->diagnostics);
+    add_line(&text, refusals);
+    add_line(&text, failure);
+    if (text.len)
+        set_text(doc, "diagnostics", buf_cstr(&text));
+}
+
+/** Of a service that has ended: its instances are not listed any more. */
+static json_t *view_failure(const struct eng_failure *f)
+{
+    json_t *v = json_object();
+    set_text(v, "component_instance_name", f->instance);
+    set_text(v, "id", f->container_id);
+    add_ends(v, f->n_restarts, f->exit);
+    return v;
+}
+
 static void add_live_members(json_t *doc, const struct eng_service *s, const struct dialect *dialect,
                              int64_t now_ms)
 {
@@ -149,8 +226,9 @@ static void add_live_members(json_t *doc, const struct eng_service *s, const str
     json_object_set_new(doc, "number_of_running_containers", json_integer(eng_service_n_running(s)));
     if (s->launch_ms > 0)
         json_object_set_new(doc, "launch_time", json_integer(s->launch_ms));
-    mem_auto char *refusals = eng_service_refusals(s);
-    set_text(doc, "diagnostics", refusals);
+    if (!live && s->failure)
+        json_object_set_new(doc, "last_failure", view_failure(s->failure));
+    add_diagnostics(doc, s);
 }
 
 json_t *services_view(const struct engine *e, const struct eng_service *s, const struct dialect *dialect,
@@ -158,7 +236,7 @@ json_t *services_view(const struct engine *e, const struct eng_service *s, const
 {
     json_t *doc = spec_write(s->spec);
     add_live_members(doc, s, dialect, now_ms);
-    add_live_components(doc, s, dialect);
+    add_live_components(&(struct view){e, dialect}, doc, s);
     if (eng_service_is_live(s))
         resolve_quicklinks(doc, e, s);
     return doc;

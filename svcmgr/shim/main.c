@@ -101,12 +101,12 @@ static int read_launch(struct shim_launch *l, struct err_info *why)
 }
 
 /** Write `name` so that it is there whole, or not at all. @param is_durable  also after a loss of power @return it is there */
-static bool write_file(const char *name, const char *text, size_t len, bool is_durable)
+static bool write_file(const char *name, const char *text, size_t len, mode_t mode, bool is_durable)
 {
     char aside[64];
 
     snprintf(aside, sizeof aside, "%s.new", name);
-    int fd = open(aside, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
+    int fd = open(aside, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, mode);
     bool is_written = fd >= 0 && write(fd, text, len) == (ssize_t)len && (!is_durable || !fsync(fd));
     if (fd >= 0)
         close(fd);
@@ -371,7 +371,7 @@ static void report_identity(struct shim *s)
         s->status.shim_start = proc.start;
     if (shim_boot_id(s->status.boot))
         fprintf(stderr, "the boot's id cannot be read: %s\n", strerror(errno));
-    write_file(SHIM_RUNNING_FILE, line, shim_status_write(&s->status, line), false);
+    write_file(SHIM_RUNNING_FILE, line, shim_status_write(&s->status, line), 0644, false);
 }
 
 static int start_payload(struct shim *s)
@@ -423,7 +423,7 @@ static int start(struct shim *s)
     s->status.started_ms = s->exit.started_ms = clock_ms(CLOCK_REALTIME);
     if (!shim_proc_read(s->status.pid, &proc))
         s->status.pid_start = proc.start;
-    write_file(SHIM_RUNNING_FILE, line, shim_status_write(&s->status, line), false);
+    write_file(SHIM_RUNNING_FILE, line, shim_status_write(&s->status, line), 0644, false);
     return 0;
 }
 
@@ -447,6 +447,8 @@ static void finish(struct shim *s)
     char line[SHIM_LINE_MAX];
 
     outputs_close(&s->outputs);
+    if (s->outputs.tail_len)
+        write_file(SHIM_TAIL_FILE, s->outputs.tail, s->outputs.tail_len, 0600, false);
     if (s->exit.kind != SHIM_NOT_STARTED)
         cgroups_say(&s->launch, s->exit.text, sizeof s->exit.text);
     if (cgroups_remove(s->launch.cgroups, s->launch.n_cgroups))
@@ -455,10 +457,10 @@ static void finish(struct shim *s)
         s->exit.ended_ms = clock_ms(CLOCK_REALTIME);
     size_t len = shim_exit_write(&s->exit, line);
     /* Without disk space for the file we stay until there is some, or until a client has received it. */
-    bool is_kept = write_file(SHIM_EXIT_FILE, line, len, true);
+    bool is_kept = write_file(SHIM_EXIT_FILE, line, len, 0644, true);
     while (!is_kept && !report_exit(s, line, len)) {
         serve_once(s, EXIT_RETRY_MS);
-        is_kept = write_file(SHIM_EXIT_FILE, line, len, true);
+        is_kept = write_file(SHIM_EXIT_FILE, line, len, 0644, true);
     }
     unlink(SHIM_SOCKET_FILE);
     close(s->listen_fd);

@@ -144,12 +144,25 @@ static void keep(const struct outputs *o, struct output *out, const char *bytes,
     }
 }
 
+/** Remember the last bytes. */
+static void keep_tail(struct outputs *o, const char *bytes, size_t len)
+{
+    size_t n_new = len < SHIM_TAIL_MAX ? len : SHIM_TAIL_MAX;
+    size_t room = SHIM_TAIL_MAX - n_new, n_old = o->tail_len < room ? o->tail_len : room;
+
+    memmove(o->tail, o->tail + o->tail_len - n_old, n_old);
+    memcpy(o->tail + n_old, bytes + len - n_new, n_new);
+    o->tail_len = n_old + n_new;
+}
+
 bool output_take(struct outputs *o, struct output *out)
 {
     static char piece[PIECE];
     ssize_t n = read(out->pipe_fd, piece, sizeof piece);
 
     if (n > 0) {
+        if (out == &o->items[OUTPUT_STDERR])
+            keep_tail(o, piece, (size_t)n);
         keep(o, out, piece, (size_t)n);
         return true;
     }
@@ -207,7 +220,10 @@ static void close_all(struct outputs *o)
 
 int outputs_open(struct outputs *o, const struct shim_launch *l, int write_fds[OUTPUT_N])
 {
-    *o = (struct outputs){.launch = l, .items = {{.name = SHIM_STDOUT_FILE}, {.name = SHIM_STDERR_FILE}}};
+    *o = (struct outputs){
+        .launch = l,
+        .items = {
+            [OUTPUT_STDOUT] = {.name = SHIM_STDOUT_FILE}, [OUTPUT_STDERR] = {.name = SHIM_STDERR_FILE}}};
     o->dir_fd = open(l->log_dir, O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
     for (size_t i = 0; i < OUTPUT_N; i++)
         o->items[i].pipe_fd = o->items[i].file_fd = write_fds[i] = -1;

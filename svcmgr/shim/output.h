@@ -15,7 +15,8 @@
 
 #include "shim/wire.h"
 
-#define OUTPUT_N 2 /* standard output, standard error */
+/** Numbers of the outputs. */
+enum { OUTPUT_STDOUT, OUTPUT_STDERR, OUTPUT_N };
 
 struct output {
     const char *name; /* of the file */
@@ -30,6 +31,8 @@ struct outputs {
     const struct shim_launch *launch;
     int dir_fd; /* log directory */
     struct output items[OUTPUT_N];
+    char tail[SHIM_TAIL_MAX]; /* the last bytes of standard error, whatever became of its file */
+    size_t tail_len;
 };
 
 /**

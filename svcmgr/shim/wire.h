@@ -7,6 +7,8 @@
  *       lock                      flock held by the shim from before it is executed until it has gone
  *       running                   one status line: of the shim (pid=0) before the process starts, then of both
  *       exit                      one exit line, written by rename when nothing of the container is left
+ *       stderr.tail               the last bytes of standard error, as they came, written before `exit`; mode 0600;
+ *                                 none when there was no output
  *       shim.log                  standard error of the shim
  *       staging/                  svcmgr's alone: the next launch's work/
  *       work/                     the process's own; stdout.txt and stderr.txt are in the log directory,
@@ -41,6 +43,7 @@
 #define SHIM_SOCKET_FILE  "control.sock"
 #define SHIM_RUNNING_FILE "running"
 #define SHIM_EXIT_FILE    "exit"
+#define SHIM_TAIL_FILE    "stderr.tail"
 #define SHIM_LOG_FILE     "shim.log"
 #define SHIM_LOCK_FILE    "lock"
 #define SHIM_STDOUT_FILE  "stdout.txt"
@@ -54,6 +57,8 @@
 #define SHIM_BOOT_MAX 37
 /** Longest line on the socket and in the status and exit files, with newline and NUL. */
 #define SHIM_LINE_MAX 512
+/** Most bytes of SHIM_TAIL_FILE. */
+#define SHIM_TAIL_MAX 2048
 /** A launch file larger than this is refused. */
 #define SHIM_LAUNCH_MAX (4 << 20)
 

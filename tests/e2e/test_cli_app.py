@@ -8,7 +8,7 @@ import threading
 
 import pytest
 
-from harness import BIN, PATIENCE, Stack, free_port, request, wait_for
+from harness import BIN, DOMAIN, PATIENCE, Stack, free_port, request, wait_for
 
 pytestmark = pytest.mark.sanitize
 
@@ -74,9 +74,10 @@ def test_launch_waits_until_ready_and_shows_the_containers(stack, launched):
     done = launched("one", command="exec sleep 1000", count=2)
     lines = done.splitlines()
     assert lines[0].split()[:2] == ["one", "READY"]
-    assert lines[1].split() == ["INSTANCE", "STATE", "IP", "HOSTNAME", "CONTAINER"]
+    assert lines[1].split() == ["INSTANCE", "STATE", "RESTARTS", "LAST-EXIT", "IP", "HOST", "CONTAINER"]
     assert [line.split()[:2] for line in lines[2:]] == [["talk-0", "READY"], ["talk-1", "READY"]]
-    assert all(line.split()[2].startswith(f"{stack.subnet}.") for line in lines[2:])
+    assert all(line.split()[4].startswith(f"{stack.subnet}.") for line in lines[2:])
+    assert [line.split()[5] for line in lines[2:]] == [f"talk-{i}.one.alice.{DOMAIN}" for i in (0, 1)]
 
 
 def test_launch_reports_what_it_waits_for(stack, launched):

@@ -14,12 +14,14 @@ static void events_are_copies_in_their_order(void **state)
 {
     (void)state;
     struct queue q;
-    char component[] = "hello", id[] = "container_1", name[] = "hello-0";
+    char component[] = "hello", id[] = "container_1", name[] = "hello-0", said[] = "oops";
     const char *names[] = {name};
     struct eng_flex flex = {component, 3, true};
     struct eng_event ev = {.kind = EV_FLEX, .user = "alice", .name = "web", .flex = &flex, .n_flex = 1};
-    struct eng_event exited = {
-        .kind = EV_EXITED, .container_id = id, .exit = {EXIT_CODE, 7, "why"}, .text = "x"};
+    struct eng_event exited = {.kind = EV_EXITED,
+                               .container_id = id,
+                               .exit = {.kind = EXIT_CODE, .value = 7, .text = "why", .last_stderr = said},
+                               .text = "x"};
     struct eng_event gone = {
         .kind = EV_DECOMMISSION, .user = "alice", .name = "web", .names = names, .n_names = 1};
     queue_init(&q);
@@ -29,6 +31,7 @@ static void events_are_copies_in_their_order(void **state)
     queue_push(&q, &gone, 5);
     memset(component, '?', 5);
     memset(id, '?', 5);
+    memset(said, '?', 4);
     memset(name, '?', 5);
     assert_int_equal(q.n_requests, 2);
     assert_int_equal(q.n_bytes, 15);
@@ -37,6 +40,7 @@ static void events_are_copies_in_their_order(void **state)
     queue_pop(&q);
     assert_string_equal(queue_first(&q)->container_id, "container_1");
     assert_string_equal(queue_first(&q)->exit.text, "why");
+    assert_string_equal(queue_first(&q)->exit.last_stderr, "oops");
     queue_pop(&q);
     assert_string_equal(queue_first(&q)->names[0], "hello-0");
     assert_int_equal(q.n_requests, 1);

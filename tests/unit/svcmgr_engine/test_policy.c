@@ -185,7 +185,7 @@ static void the_end_of_a_service_says_how_its_instance_failed(void **state)
     kit_step(&k, (struct eng_event){.kind = EV_EXITED,
                                     .container_id = id,
                                     .attempt = inst->attempt,
-                                    .exit = {EXIT_SIGNAL, 9, (char *)killed}});
+                                    .exit = {.kind = EXIT_SIGNAL, .value = 9, .text = (char *)killed}});
     assert_int_equal(kit_service(&k, "s")->state, SVC_FAILED);
     mem_auto char *wanted = mem_fmt("all components have ended; hello-0: %s", killed);
     assert_string_equal(kit_service(&k, "s")->diagnostics, wanted);
@@ -254,7 +254,7 @@ static void what_cannot_be_started_counts(void **state)
     kit_step(&k, (struct eng_event){.kind = EV_EXITED,
                                     .container_id = id,
                                     .attempt = 1,
-                                    .exit = {EXIT_LAUNCH, 0, (char *)"no such directory"}});
+                                    .exit = {.kind = EXIT_LAUNCH, .text = (char *)"no such directory"}});
     assert_int_equal(kit_state(&k, "s", "hello-0"), INST_PENDING);
     assert_non_null(
         strstr(kit_instance(&k, "s", "hello-0")->wait, "could not be started: no such directory"));

@@ -56,7 +56,7 @@ static void recover_as(struct kit *k, enum eng_found found, int64_t exit_code)
                                    .container_id = id,
                                    .attempt = kit_instance(k, "web", "hello-0")->attempt,
                                    .found = found,
-                                   .exit = {EXIT_CODE, exit_code, NULL}});
+                                   .exit = {.kind = EXIT_CODE, .value = exit_code}});
     kit_step(k, (struct eng_event){.kind = EV_RESUME});
 }
 
@@ -231,7 +231,7 @@ static void a_retry_that_was_not_carried_out_is_done_again(void **state)
                                     .container_id = id,
                                     .attempt = 1,
                                     .found = FOUND_EXITED,
-                                    .exit = {EXIT_CODE, 1, NULL}});
+                                    .exit = {.kind = EXIT_CODE, .value = 1}});
     kit_step(&k, (struct eng_event){.kind = EV_RESUME});
     assert_int_equal(kit_state(&k, "web", "hello-0"), INST_READY);
     assert_int_equal(kit_instance(&k, "web", "hello-0")->attempt, 2);

@@ -144,8 +144,10 @@ static void an_exit_of_an_earlier_start_is_ignored(void **state)
     assert_int_equal(inst->state, INST_READY);
     assert_int_equal(inst->attempt, 2);
     mem_auto char *id = mem_str(inst->container_id);
-    kit_step(&k, (struct eng_event){
-                     .kind = EV_EXITED, .container_id = id, .attempt = 1, .exit = {EXIT_CODE, 1, NULL}});
+    kit_step(&k, (struct eng_event){.kind = EV_EXITED,
+                                    .container_id = id,
+                                    .attempt = 1,
+                                    .exit = {.kind = EXIT_CODE, .value = 1}});
     assert_int_equal(kit_state(&k, "s", "hello-0"), INST_READY);
     kit_end(&k);
 }

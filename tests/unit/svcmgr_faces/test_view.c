@@ -199,6 +199,90 @@ static void waits_are_explained(void **state)
     kit_end(&k);
 }
 
+static json_t *container(const json_t *doc, size_t i)
+{
+    const json_t *comp = json_array_get(json_object_get(doc, "components"), 0);
+    return json_array_get(json_object_get(comp, "containers"), i);
+}
+
+static int64_t number_at(const json_t *doc, const char *key)
+{
+    return json_integer_value(json_object_get(doc, key));
+}
+
+/** The process of the first instance ends with code 3 and has said why. */
+static void fail_once(struct kit *k)
+{
+    const struct eng_instance *inst = kit_instance(k, "web", "hello-0");
+    mem_auto char *id = mem_str(inst->container_id);
+    struct eng_exit x = {.kind = EXIT_CODE,
+                         .value = 3,
+                         .text = (char *)"The process ended with exit code 3.",
+                         .ended_ms = 1700000000123,
+                         .last_stderr = (char *)"cannot open\nconfig"};
+    kit_step(k,
+             (struct eng_event){.kind = EV_EXITED, .container_id = id, .attempt = inst->attempt, .exit = x});
+}
+
+static const char failed_text[] = "Instance hello-0 failed, 1 restarts: The process ended with exit code 3.\n"
+                                  "Last lines of its standard error:\ncannot open\nconfig";
+
+static void a_container_shows_how_it_ended_and_how_often(void **state)
+{
+    (void)state;
+    static const char *const dialects[] = {"seed", "hadoop3"};
+    for (size_t i = 0; i < ARRAY_LEN(dialects); i++) {
+        struct kit k;
+        kit_start(&k, dialects[i]);
+        kit_create(&k, kit_spec("web", 1, "ALWAYS", ""), false);
+        json_auto json_t *before = view(&k, "web");
+        assert_int_equal(number_at(container(before, 0), "restarts"), 0);
+        assert_null(json_object_get(container(before, 0), "last_exit"));
+        assert_null(json_object_get(before, "diagnostics"));
+        fail_once(&k);
+        json_auto json_t *after = view(&k, "web");
+        const json_t *x = json_object_get(container(after, 0), "last_exit");
+        assert_int_equal(number_at(container(after, 0), "restarts"), 1);
+        assert_string_equal(text_at(x, "cause"), "exited");
+        assert_int_equal(number_at(x, "code"), 3);
+        assert_int_equal(number_at(x, "time"), 1700000000123);
+        assert_string_equal(text_at(x, "stderr"), "cannot open\nconfig");
+        assert_string_equal(text_at(after, "diagnostics"), failed_text);
+        kit_end(&k);
+    }
+}
+
+static void an_ended_service_shows_what_failed(void **state)
+{
+    (void)state;
+    struct kit k;
+    kit_start(&k, "seed");
+    kit_create(&k, kit_spec("web", 1, "ALWAYS", ""), false);
+    fail_once(&k);
+    kit_request(&k, EV_STOP, "web");
+    json_auto json_t *doc = view(&k, "web");
+    const json_t *failure = json_object_get(doc, "last_failure");
+    mem_auto char *wanted = mem_fmt("Stopped by user alice\n%s", failed_text);
+    assert_string_equal(text_at(doc, "state"), "STOPPED");
+    assert_string_equal(text_at(doc, "diagnostics"), wanted);
+    assert_string_equal(text_at(failure, "component_instance_name"), "hello-0");
+    assert_int_equal(number_at(failure, "restarts"), 1);
+    assert_int_equal(number_at(json_object_get(failure, "last_exit"), "code"), 3);
+    kit_end(&k);
+}
+
+static void the_host_name_is_that_of_dns(void **state)
+{
+    (void)state;
+    struct kit k;
+    kit_start(&k, "seed");
+    kit_create(&k, kit_spec("web", 1, "ALWAYS", ""), false);
+    json_auto json_t *doc = view(&k, "web");
+    assert_string_equal(text_at(container(doc, 0), "hostname"), "hello-0.web.alice.bobbin.test");
+    assert_string_equal(text_at(container(doc, 0), "bare_host"), "node1");
+    kit_end(&k);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -208,6 +292,9 @@ int main(void)
         cmocka_unit_test(components_of_an_ended_service_show_their_end),
         cmocka_unit_test(an_instance_in_back_off_shows_its_last_container),
         cmocka_unit_test(waits_are_explained),
+        cmocka_unit_test(a_container_shows_how_it_ended_and_how_often),
+        cmocka_unit_test(an_ended_service_shows_what_failed),
+        cmocka_unit_test(the_host_name_is_that_of_dns),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
