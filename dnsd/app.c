@@ -2,6 +2,7 @@
 #include "events.h"
 #include "options.h"
 #include "routes.h"
+#include "follow/events.h"
 #include "base/mem.h"
 #include "base/obj.h"
 #include "base/str.h"
@@ -98,6 +99,11 @@ static struct map_options map_options(struct dnsd *app)
     return out;
 }
 
+static const struct outage_def registry_outage = {"registry",    &ev_feed_lost, &ev_feed_still_lost,
+                                                  &ev_feed_back, M_REGISTRY_UP, M_REGISTRY_SINCE};
+static const struct outage_def store_outage = {"registry-store", &ev_feed_stale,      &ev_feed_still_stale,
+                                               &ev_feed_current, M_REGISTRY_STORE_UP, M_REGISTRY_STORE_SINCE};
+
 static void feed_check(const struct options *o, struct opt_report *report)
 {
     struct err_info why;
@@ -136,6 +142,8 @@ static int feed_start(struct daemon *d, void *arg, struct err_info *why)
         .coalesce_ms = opt_ms(o, OPT_COALESCE),
         .host_refresh_ms = opt_ms(o, OPT_HOST_REFRESH),
         .stale_max_ms = opt_ms(o, OPT_STALE_MAX),
+        .registry_outage = outage_new(daemon_outages(d), &registry_outage),
+        .store_outage = outage_new(daemon_outages(d), &store_outage),
         .guard = {(unsigned)opt_int(o, OPT_GUARD_SHARE), (unsigned)opt_int(o, OPT_GUARD_MIN)},
         .changed = dnsd_changed,
         .arg = app};

@@ -8,6 +8,7 @@
 #include "run/degraded.h"
 #include "run/log.h"
 #include "run/metrics.h"
+#include "run/outage.h"
 
 #define DNSD_EVENTS(X)                                                                                       \
     X(dns_listening, LOG_INFO, "Answers DNS queries at this address.")                                       \
@@ -34,6 +35,10 @@ LOG_DECLARE(DNSD_EVENTS)
 #define DNSD_METRICS(X)                                                                                      \
     DEGRADED_METRICS(X)                                                                                      \
     HTTP_METRICS(X)                                                                                          \
+    OUTAGE_UP(X, M_REGISTRY_UP, "registry")                                                                  \
+    OUTAGE_UP(X, M_REGISTRY_STORE_UP, "registry-store")                                                      \
+    OUTAGE_SINCE(X, M_REGISTRY_SINCE, "registry")                                                            \
+    OUTAGE_SINCE(X, M_REGISTRY_STORE_SINCE, "registry-store")                                                \
     X(M_READY, METRIC_GAUGE, "dnsd_ready", "", "1 when there are names to answer from.")                     \
     X(M_LOADING, METRIC_GAUGE, "dnsd_loading", "",                                                           \
       "1 while an image of the last run is answered from and its records are read.")                         \

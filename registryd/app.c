@@ -40,8 +40,44 @@ static void set_readiness(struct registryd *app)
     const char *reason = !mirror_ready(app->api.mirror) ? "the registry is being loaded"
                          : !app->has_nodes              ? "the standard nodes are being made"
                                                         : NULL;
-    daemon_ready(app->daemon, reason);
+    const struct err_info *trouble = &app->setup_trouble.said;
+    mem_auto char *text =
+        reason && trouble->code ? mem_fmt("%s; the last try to make nodes: %s", reason, trouble->text) : NULL;
+    daemon_ready(app->daemon, text ? text : reason);
 }
+
+/* ---- whether the store is reached ---- */
+
+static const struct outage_def store_outage = {
+    "store", &ev_registry_stale, &ev_registry_still_stale, &ev_registry_current, M_STORE_UP, M_STORE_SINCE};
+
+static void store_fails(struct registryd *app, const struct err_info *why)
+{
+    outage_fails(app->api.store_outage, store_url(app->api.store), why, run_now_ms());
+}
+
+/* It is reached when it can be written and its content is followed, not when a connection stands. */
+static void store_settles(struct registryd *app)
+{
+    bool is_followed = mirror_ready(app->api.mirror) && !mirror_stale(app->api.mirror);
+    if (is_followed && !app->is_writing_lost)
+        outage_ends(app->api.store_outage, store_url(app->api.store), run_now_ms());
+}
+
+static void on_link(void *arg, enum store_side side, const struct err_info *why)
+{
+    struct registryd *app = obj_cast(arg, struct registryd, REGISTRYD_MAGIC);
+    if (side == STORE_WRITES)
+        app->is_writing_lost = why != NULL;
+    if (app->is_closing)
+        return;
+    if (why)
+        store_fails(app, why);
+    else
+        store_settles(app);
+}
+
+/* ---- the mirror ---- */
 
 static void on_synced(void *arg)
 {
@@ -49,15 +85,16 @@ static void on_synced(void *arg)
     log_emit(&ev_registry_synced, LOG_STR("store", mirror_store_id(app->api.mirror)),
              LOG_INT("nodes", mirror_n_nodes(app->api.mirror)));
     set_readiness(app);
+    store_settles(app);
 }
 
 static void on_stale(void *arg, const struct err_info *why)
 {
-    (void)arg;
-    if (why)
-        log_emit(&ev_registry_stale, LOG_ERR(why));
-    else
-        log_emit0(&ev_registry_current);
+    struct registryd *app = obj_cast(arg, struct registryd, REGISTRYD_MAGIC);
+    if (!why)
+        store_settles(app);
+    else if (!outage_lasts(app->api.store_outage)) /* else on_link has reported the same */
+        store_fails(app, why);
 }
 
 static void on_applied(void *arg, int64_t zxid)
@@ -108,6 +145,8 @@ static int open_store(struct registryd *app, const struct options *o, const stru
     so.follow_servers = opt_text(o, OPT_ZK_FOLLOW);
     so.digest = c->digest;
     so.kerberos = c->is_kerberos ? c->kerberos : NULL;
+    so.link = on_link;
+    so.link_arg = app;
     log_emit(&ev_store_chosen, LOG_STR("url", url), LOG_STR("origin", opt_origin(o, OPT_STORE)));
     daemon_version_fact(app->daemon, "store", url);
     return store_open(daemon_loop(app->daemon), url, &so, &app->api.store, why);
@@ -142,6 +181,7 @@ static int store_start(struct daemon *d, void *arg, struct err_info *why)
     const struct options *o = daemon_options(d);
     struct app_credentials credentials = {0};
     app->daemon = d;
+    app->api.store_outage = outage_new(daemon_outages(d), &store_outage);
     obj_init(&app->api.obj, API_MAGIC);
     app->api.options = o;
     app->api.metrics = daemon_metrics(d);
@@ -267,6 +307,7 @@ static int feed_start(struct daemon *d, void *arg, struct err_info *why)
     struct feed_def def = {.loop = daemon_loop(d),
                            .mirror = app->api.mirror,
                            .metrics = daemon_metrics(d),
+                           .store_outage = app->api.store_outage,
                            .ring_bytes = (size_t)opt_int(o, OPT_FEED_RING),
                            .progress_ms = opt_ms(o, OPT_FEED_PROGRESS),
                            .behind_ms = is_shared ? opt_ms(o, OPT_FEED_BEHIND) : 0};

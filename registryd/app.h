@@ -30,9 +30,10 @@ struct registryd {
     struct http_server *http;
     struct run_timer *setup_retry;
     struct log_trouble setup_trouble;
-    bool has_nodes;    /* the standard nodes were seen in the mirror */
-    bool is_closing;   /* no completion starts anything new */
-    char *static_user; /* caller of a request that names no user */
+    bool is_writing_lost; /* the store cannot be written */
+    bool has_nodes;       /* the standard nodes were seen in the mirror */
+    bool is_closing;      /* no completion starts anything new */
+    char *static_user;    /* caller of a request that names no user */
 };
 
 /** The parts in the order in which they start: app.c. */

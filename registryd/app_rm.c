@@ -104,6 +104,7 @@ int app_rm_start(struct daemon *d, void *arg, struct err_info *why)
                               .index = app->api.index,
                               .cleanup = app->api.cleanup,
                               .metrics = daemon_metrics(d),
+                              .outages = daemon_outages(d),
                               .urls = (const char *const *)urls,
                               .interval_ms = opt_ms(o, OPT_RM_INTERVAL),
                               .node_expiry_ms = opt_ms(o, OPT_NM_EXPIRY),

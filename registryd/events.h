@@ -6,11 +6,14 @@
 #include "run/degraded.h"
 #include "run/log.h"
 #include "run/metrics.h"
+#include "run/outage.h"
 
 #define REGISTRYD_EVENTS(X)                                                                                  \
     X(store_chosen, LOG_INFO, "Opens the store of the registry.")                                            \
     X(registry_synced, LOG_INFO, "The mirror has read the whole registry.")                                  \
     X(registry_stale, LOG_WARN, "The store is unreachable; reads are served from memory and may be stale.")  \
+    X(registry_still_stale, LOG_WARN,                                                                        \
+      "The store is still unreachable; reads are served from memory and may be stale.")                      \
     X(registry_current, LOG_INFO, "The store is reachable again; reads are current.")                        \
     X(mark_failed, LOG_WARN,                                                                                 \
       "Cannot use the file of the persisted mark: a store that goes back to an older state while "           \
@@ -29,13 +32,19 @@
       "records of applications it has forgotten stay until somebody deletes them. Let bobbin.data.dir name " \
       "a directory that registryd may write to.")                                                            \
     X(rm_followed, LOG_INFO, "Follows this resource manager.")                                               \
-    X(rm_lost, LOG_WARN, "No resource manager can be followed; nothing is purged on its reports meanwhile.")
+    X(rm_lost, LOG_WARN, "No resource manager can be followed; nothing is purged on its reports meanwhile.") \
+    X(rm_still_lost, LOG_WARN, "Still no resource manager can be followed.")                                 \
+    X(rm_back, LOG_INFO, "A resource manager can be followed again.")
 
 LOG_DECLARE(REGISTRYD_EVENTS)
 
 #define REGISTRYD_METRICS(X)                                                                                 \
     DEGRADED_METRICS(X)                                                                                      \
     HTTP_METRICS(X)                                                                                          \
+    OUTAGE_UP(X, M_STORE_UP, "store")                                                                        \
+    OUTAGE_UP(X, M_MANAGER_UP, "resource-manager")                                                           \
+    OUTAGE_SINCE(X, M_STORE_SINCE, "store")                                                                  \
+    OUTAGE_SINCE(X, M_MANAGER_SINCE, "resource-manager")                                                     \
     X(M_READS, METRIC_COUNTER, "registry_reads", "", "Nodes and records read over REST.")                    \
     X(M_WRITES, METRIC_COUNTER, "registry_writes", "", "Writes accepted over REST.")                         \
     X(M_REFUSED, METRIC_COUNTER, "registry_refused", "", "Requests answered with an error.")                 \

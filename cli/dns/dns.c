@@ -39,13 +39,14 @@ int dns_call(struct dns_client *d, const char *method, const char *path, json_t 
 {
     mem_auto char *url = mem_fmt("%s%s", d->url, path);
     const struct http_call_def def = {.method = method, .url = url, .timeout_ms = d->timeout_ms};
+    const struct wire_asked asked = {url, "dnsd"};
     struct wait_answer answer;
     int err = wait_http(&d->wait, &def, &answer, why);
 
-    if (!err && answer.status == 200)
-        err = json_read(answer.body.bytes, answer.body.len, out, why);
-    else if (!err)
-        err = wire_read_problem(answer.status, buf_cstr(&answer.body), answer.body.len, why);
+    if (!err && answer.status == 200 && json_read(answer.body.bytes, answer.body.len, out, why))
+        err = wire_not_readable(&asked, why);
+    else if (!err && answer.status != 200)
+        err = wire_read_problem(answer.status, buf_cstr(&answer.body), answer.body.len, &asked, why);
     wait_answer_fini(&answer);
     return err;
 }
@@ -125,7 +126,8 @@ static void on_dumped(void *arg, int err, const struct http_answer *answer, cons
     if (err)
         *r->why = *why;
     else if (answer->status != 200)
-        r->err = wire_read_problem(answer->status, answer->body.bytes, answer->body.len, r->why);
+        r->err = wire_read_problem(answer->status, answer->body.bytes, answer->body.len,
+                                   &(struct wire_asked){answer->url, "dnsd"}, r->why);
 }
 
 int dns_each_record(struct dns_client *d, const char *zone,

@@ -10,6 +10,7 @@
 #include "base/str.h"
 #include "json/json.h"
 #include "out.h"
+#include "registry/wire.h"
 
 #define CALL_TIMEOUT_MS 30000
 #define POLL_MS         100
@@ -69,9 +70,13 @@ static int read_answer(const char *url, struct wait_answer *answer, json_t **out
     json_auto json_t *doc = NULL;
     bool is_success = answer->status / 100 == 2;
 
-    if (answer->body.len && json_read(answer->body.bytes, answer->body.len, &doc, why) && is_success)
-        return ERR_JSON;
+    const struct wire_asked asked = {url, "svcmgr"};
+    bool is_json = !answer->body.len || !json_read(answer->body.bytes, answer->body.len, &doc, why);
     const char *words = services_text(doc, "diagnostics");
+    if (is_success && !is_json)
+        return wire_not_readable(&asked, why);
+    if (!is_success && !words[0])
+        return wire_read_problem(answer->status, "", 0, &asked, why);
     if (!is_success)
         return err_set(why, code_of(answer->status, words), url, "%s%s%d", words,
                        words[0] ? ", status " : "status ", answer->status);

@@ -130,13 +130,13 @@ int wait_http(struct wait *w, const struct http_call_def *def, struct wait_answe
     return x.err;
 }
 
-int wait_get(struct wait *w, const char *url, int64_t timeout_ms, struct wait_answer *out,
+int wait_get(struct wait *w, const struct wire_asked *asked, int64_t timeout_ms, struct wait_answer *out,
              struct err_info *why)
 {
-    const struct http_call_def def = {.url = url, .timeout_ms = timeout_ms};
+    const struct http_call_def def = {.url = asked->url, .timeout_ms = timeout_ms};
     int err = wait_http(w, &def, out, why);
 
     if (err || out->status == 200)
         return err;
-    return wire_read_problem(out->status, buf_cstr(&out->body), out->body.len, why);
+    return wire_read_problem(out->status, buf_cstr(&out->body), out->body.len, asked, why);
 }

@@ -14,6 +14,7 @@
 #include "base/obj.h"
 #include "bobbin/error.h"
 #include "http/client.h"
+#include "registry/wire.h"
 #include "run/loop.h"
 
 #define WAIT_MAGIC OBJ_MAGIC('W', 'A', 'I', 'T')
@@ -63,7 +64,7 @@ void wait_answer_fini(struct wait_answer *a);
  */
 int wait_http(struct wait *w, const struct http_call_def *def, struct wait_answer *out, struct err_info *why);
 /** GET of a URL that must answer 200: as wait_http, else the error its problem document names (ERR_*, *why filled). */
-int wait_get(struct wait *w, const char *url, int64_t timeout_ms, struct wait_answer *out,
+int wait_get(struct wait *w, const struct wire_asked *asked, int64_t timeout_ms, struct wait_answer *out,
              struct err_info *why);
 
 #endif

@@ -33,13 +33,14 @@ static int post_to(struct wait *wait, const char *url, const struct buf *body, j
 {
     const struct http_call_def def = {
         .method = "POST", .url = url, .body = body->bytes, .body_len = body->len, .idle_timeout_ms = IDLE_MS};
+    const struct wire_asked asked = {url, "registryd"};
     struct wait_answer answer;
     int err = wait_http(wait, &def, &answer, why);
 
     if (!err && answer.status / 100 != 2)
-        err = wire_read_problem(answer.status, buf_cstr(&answer.body), answer.body.len, why);
-    if (!err)
-        err = json_read(answer.body.bytes, answer.body.len, out, why);
+        err = wire_read_problem(answer.status, buf_cstr(&answer.body), answer.body.len, &asked, why);
+    else if (!err && json_read(answer.body.bytes, answer.body.len, out, why))
+        err = wire_not_readable(&asked, why);
     wait_answer_fini(&answer);
     return err;
 }

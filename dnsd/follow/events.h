@@ -6,12 +6,13 @@
 
 #define FEED_EVENTS(X)                                                                                       \
     X(feed_synced, LOG_INFO, "Read the registry completely; its names are published.")                       \
-    X(feed_lost, LOG_WARN, "Lost the registry; answers from the last known records.")                        \
-    X(feed_refused, LOG_ERROR,                                                                               \
-      "The registry refuses the change feed; retries, and answers from the last known records.")             \
+    X(feed_lost, LOG_WARN, "Cannot reach the registry; retries, and answers from the last known records.")   \
+    X(feed_still_lost, LOG_WARN,                                                                             \
+      "Still cannot reach the registry; retries, and answers from the last known records.")                  \
     X(feed_back, LOG_INFO, "Connected to the registry.")                                                     \
     X(feed_stale, LOG_WARN,                                                                                  \
       "The registry has lost its store; answers from the last known records, as stale.")                     \
+    X(feed_still_stale, LOG_WARN, "The registry still lacks its store; answers are stale.")                  \
     X(feed_current, LOG_INFO, "The registry has its store again.")                                           \
     X(feed_image, LOG_INFO, "Answers from the image of the last run while its records are read.")            \
     X(feed_restored, LOG_INFO, "Answers from the snapshot of the last run until the registry is read.")      \

@@ -138,34 +138,36 @@ static void on_synced(void *arg, const char *revision)
 static void on_state(void *arg, const struct err_info *why)
 {
     struct follow *f = obj_cast(arg, struct follow, FOLLOW_MAGIC);
-    f->is_refused = f->is_refused && why;
+    const char *url = reg_server(f->def.registry);
+    if (!why && !outage_ends(f->def.registry_outage, url, run_now_ms()))
+        log_emit(&ev_feed_back, LOG_STR("url", url));
     if (!freshness_connected(&f->fresh, !why, run_now_ms()))
         return;
-    if (why)
-        log_emit(&ev_feed_lost, LOG_ERR(why));
-    else
-        log_emit0(&ev_feed_back);
     follow_watch_age(f);
     /* Not at once: the flags of the version changed, or a snapshot begins now and they did not. */
     follow_commit_at(f, run_now_ms());
     f->def.changed(f->def.arg);
 }
 
-/* Asks again all the same: who refuses may be another program, or another Bobbin, for a while. Logged once until one is heard. */
-static bool on_refused(void *arg, const struct err_info *why)
+/* A refusal too: who refuses may be another program, or another Bobbin, for a while. */
+static void on_failed(void *arg, const char *url, const struct err_info *why)
 {
     struct follow *f = obj_cast(arg, struct follow, FOLLOW_MAGIC);
-    if (!f->is_refused)
-        log_emit(&ev_feed_refused, LOG_ERR(why));
-    f->is_refused = true;
-    return false;
+    outage_fails(f->def.registry_outage, url, why, run_now_ms());
 }
 
 static void on_stale(void *arg, bool is_away)
 {
     struct follow *f = obj_cast(arg, struct follow, FOLLOW_MAGIC);
     freshness_store(&f->fresh, is_away, run_now_ms());
-    log_emit(is_away ? &ev_feed_stale : &ev_feed_current, LOG_STR("revision", waiters_revision(f->waiters)));
+    const char *url = reg_server(f->def.registry);
+    struct err_info why;
+    if (is_away)
+        err_set(&why, ERR_UNAVAILABLE, "", "this registry cannot reach its store; its /readyz says why");
+    if (is_away)
+        outage_fails(f->def.store_outage, url, &why, run_now_ms());
+    else
+        outage_ends(f->def.store_outage, url, run_now_ms());
     publish_flags(f);
 }
 
@@ -177,7 +179,7 @@ static const struct reg_watch_ops watch_ops = {.reset = on_reset,
                                                .state = on_state,
                                                .stale = on_stale,
                                                .drained = on_drained,
-                                               .refused = on_refused};
+                                               .failed = on_failed};
 
 /* ---- other events ---- */
 

@@ -28,6 +28,7 @@
 #include "follow/writer.h"
 #include "names/map.h"
 #include "run/loop.h"
+#include "run/outage.h"
 #include "zone/zone.h"
 
 struct follow;
@@ -42,6 +43,8 @@ struct follow_def {
     int64_t host_refresh_ms; /* between two questions about one host name; at least 1000 */
     int64_t stale_max_ms;    /* what is older is answered SERVFAIL; 0: never */
     struct guard_limits guard;
+    struct outage *registry_outage; /* no registry is heard                           [borrowed] */
+    struct outage *store_outage;    /* the registry reports that its store is away    [borrowed] */
     /** A version was published, or the state changed: reclaim, report readiness. */
     void (*changed)(void *arg);
     void *arg;

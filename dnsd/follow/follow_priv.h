@@ -61,8 +61,7 @@ struct follow {
     struct commit commit;
     bool is_again; /* a commit follows the one that is under way */
     uint64_t n_commits;
-    bool has_put;    /* a record came since on_drained */
-    bool is_refused; /* the registry refuses to be followed, and that was logged */
+    bool has_put; /* a record came since on_drained */
     struct run_timer *commit_timer, *age_timer;
     int64_t commit_at_ms; /* commit_timer; INT64_MAX: stopped */
 };

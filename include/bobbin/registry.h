@@ -279,7 +279,11 @@ struct reg_watch_ops {
      *  the watch); false: reconnect as after any loss, with a call of state. NULL: false. With several servers the first refusal
      *  counts, as it does for an operation. */
     bool (*refused)(void *arg, const struct err_info *why);
+    /** A connection was lost or a try to connect has failed: the server's URL, and why. Called each time, before state. */
+    void (*failed)(void *arg, const char *url, const struct err_info *why);
 };
+/** URL of the server that is asked now, of those of reg_options.url: the one that answered last. Borrowed, valid until reg_close. */
+const char *reg_server(const struct reg *r);
 /**
  * Follow everything below path ("/" for all).
  *

@@ -492,6 +492,7 @@ struct http_call *http_call(struct http_client *c, const struct http_call_def *d
     call->method = mem_str(def->method ? def->method : "GET");
     call->is_write = strcmp(call->method, "GET") != 0 && strcmp(call->method, "HEAD") != 0;
     call->url = mem_str(def->url);
+    call->answer.url = call->url;
     call->max_body = def->max_body ? def->max_body : MAX_BODY;
     call->easy = curl_easy_init();
     BUG_IF(call->easy == NULL);

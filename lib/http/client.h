@@ -39,6 +39,7 @@ void http_client_free(struct http_client *c);
 
 /** An answer; valid inside `done`. A call that failed half-way has the status and the bytes it received. */
 struct http_answer {
+    const char *url; /* that was asked */
     int status;      /* HTTP status; 0 when there was no answer */
     struct buf body; /* whole body, up to max_body; empty when on_data took it [owned by the call] */
     /** Header of the answer by name, or NULL; valid inside `done`. */

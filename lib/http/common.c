@@ -28,14 +28,16 @@ static void get_readyz(struct http_req *req, void *app)
     (void)app;
     BUG_IF(common_daemon == NULL);
     const char *reason = daemon_not_ready_reason(common_daemon);
+    buf_auto struct buf body = BUF_EMPTY, outages = BUF_EMPTY;
+    outages_write(daemon_outages(common_daemon), reason ? "; " : "\n", &outages);
     if (reason) {
         struct err_info why;
-        err_set(&why, ERR_WRONGSTATE, NULL, "not ready: %s", reason);
+        err_set(&why, ERR_WRONGSTATE, NULL, "not ready: %s%s%s", reason, outages.len ? "; " : "",
+                buf_cstr(&outages));
         http_reply_error(req, ERR_WRONGSTATE, &why);
         return;
     }
-    buf_auto struct buf body = BUF_EMPTY;
-    buf_add_str(&body, "ready\n");
+    buf_addf(&body, "ready\n%s%s", buf_cstr(&outages), outages.len ? "\n" : "");
     http_reply(req, 200, TEXT, &body);
 }
 
@@ -80,8 +82,12 @@ static void get_openapi(struct http_req *req, void *app)
 const struct http_route http_common_routes[] = {
     {"GET", "/healthz", 0, 0, get_healthz, "Answer as long as the program runs.",
      .answers = HTTP_ANSWERS({200, TEXT, NULL, "It runs."})},
-    {"GET", "/readyz", 0, 0, get_readyz, "Say whether the program is ready, else why not.",
-     .answers = HTTP_ANSWERS({200, TEXT, NULL, "It is ready."}), .errors = HTTP_ERRORS(ERR_WRONGSTATE)},
+    {"GET", "/readyz", 0, 0, get_readyz,
+     "Say whether the program is ready, else why not; and what it needs and cannot reach, since when and "
+     "why.",
+     .answers =
+         HTTP_ANSWERS({200, TEXT, NULL, "It is ready; a line follows for each outage of what it needs."}),
+     .errors = HTTP_ERRORS(ERR_WRONGSTATE)},
     {"GET", "/metrics", 0, 0, get_metrics, "Metrics in the OpenMetrics text form.",
      .answers = HTTP_ANSWERS({200, METRICS, NULL, "The metrics."})},
     {"GET", "/version", 0, 0, get_version, "Name, version and facts of the running program.",

@@ -76,6 +76,11 @@ char *client_url(const struct reg *r, const char *path, const char *query)
     return url_of(r, "", path, query);
 }
 
+const char *reg_server(const struct reg *r)
+{
+    return r->urls[r->url_at];
+}
+
 void client_next_server(struct reg *r, size_t url_at)
 {
     if (r->url_at == url_at)
@@ -290,44 +295,55 @@ static void request_continue(struct request *q, const char *cursor)
     request_send(q);
 }
 
-static void many_answered(struct request *q, int status, const char *body, size_t len)
+/** The answer cannot be read: who answers may be another program. */
+static void request_misread(struct request *q, int err, const struct http_answer *answer)
 {
-    int err = client_take_many(q, body, len);
+    const struct wire_asked asked = {answer->url, PROGRAM};
+
+    if (err == ERR_JSON)
+        wire_not_readable(&asked, &q->why);
+    request_finish(q, err);
+}
+
+static void many_answered(struct request *q, const struct http_answer *answer, const char *body)
+{
+    int err = client_take_many(q, body, answer->body.len);
 
     if (err)
-        request_finish(q, err);
+        request_misread(q, err, answer);
     else if (q->many.cursor)
         request_continue(q, q->many.cursor);
     else
-        request_succeed(q, status);
+        request_succeed(q, answer->status);
 }
 
-static void request_answered(struct request *q, int status, const char *body, size_t len)
+static void request_answered(struct request *q, const struct http_answer *answer, const char *body)
 {
     if (kinds[q->kind].face) {
-        many_answered(q, status, body, len);
+        many_answered(q, answer, body);
         return;
     }
-    int err = wire_read_node(body, len, &q->node, &q->why);
+    int err = wire_read_node(body, answer->body.len, &q->node, &q->why);
     if (err)
-        request_finish(q, err);
+        request_misread(q, err, answer);
     else if (q->kind == REQUEST_LOCATE)
         locate_answered(q, 0);
     else if (q->kind == REQUEST_LIST && q->node.cursor)
         request_continue(q, q->node.cursor);
     else
-        request_succeed(q, status);
+        request_succeed(q, answer->status);
 }
 
 static void on_answer(void *arg, int err, const struct http_answer *answer, const struct err_info *why)
 {
     struct request *q = obj_cast(arg, struct request, REQUEST_MAGIC);
     const char *body = answer->body.bytes ? answer->body.bytes : "";
+    const struct wire_asked asked = {answer->url, PROGRAM};
 
     q->call = NULL;
     q->why = err ? *why : (struct err_info){0};
     if (!err && answer->status >= 300)
-        err = outcome_of(q, wire_read_problem(answer->status, body, answer->body.len, &q->why),
+        err = outcome_of(q, wire_read_problem(answer->status, body, answer->body.len, &asked, &q->why),
                          answer->status, &q->why);
     if (err == ERR_UNAVAILABLE)
         q->before = q->why;
@@ -336,7 +352,7 @@ static void on_answer(void *arg, int err, const struct http_answer *answer, cons
     if (!err || answer->status >= 300)
         take_headers(q, answer);
     if (!err) {
-        request_answered(q, answer->status, body, answer->body.len);
+        request_answered(q, answer, body);
     } else if (err == ERR_NOTFOUND && q->kind == REQUEST_LOCATE) {
         locate_answered(q, err);
     } else if (err == ERR_TIMEOUT && reports_before(q)) {

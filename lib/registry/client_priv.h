@@ -15,6 +15,9 @@
 
 #define REG_MAGIC OBJ_MAGIC('R', 'E', 'G', '1')
 
+/** What is expected at the URLs. */
+#define PROGRAM "registryd"
+
 struct request;
 struct reg_watch;
 

@@ -232,7 +232,9 @@ static void notify_lost(struct reg_watch *w, const struct err_info *why)
 
     w->notified = NOTIFIED_LOST;
     w->lost = *why;
-    if (news && w->ops->state)
+    if (w->ops->failed)
+        w->ops->failed(w->arg, w->reg->urls[w->url_at], why);
+    if (!w->is_stopped && news && w->ops->state)
         w->ops->state(w->arg, why);
 }
 
@@ -240,13 +242,14 @@ static void notify_lost(struct reg_watch *w, const struct err_info *why)
 static int end_reason(struct reg_watch *w, int err, const struct http_answer *answer, struct err_info *why)
 {
     const char *body = answer->body.bytes ? answer->body.bytes : "";
+    const struct wire_asked asked = {answer->url, PROGRAM};
 
     if (w->broken.code)
         return err_set(why, w->broken.code, w->broken.where, "%s", w->broken.text);
     if (err)
         return err;
     if (answer->status >= 300)
-        return wire_read_problem(answer->status, body, answer->body.len, why);
+        return wire_read_problem(answer->status, body, answer->body.len, &asked, why);
     return err_set(why, ERR_UNAVAILABLE, w->path, "the registry ended the change feed");
 }
 

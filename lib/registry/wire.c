@@ -397,10 +397,27 @@ static int code_of_status(int status)
     return status == 502 || status == 503 || status == 504 ? ERR_UNAVAILABLE : ERR_IO;
 }
 
-int wire_read_problem(int status, const char *bytes, size_t len, struct err_info *why)
+/** Without its query, which only says who asks. */
+static char *address_of(const struct wire_asked *asked)
+{
+    return mem_strn(asked->url, strcspn(asked->url, "?"));
+}
+
+/** Another program is there, or another Bobbin program: what was said, where, and who was expected. */
+static int name_other(int err, const char *said, const struct wire_asked *asked, struct err_info *why)
+{
+    mem_auto char *address = address_of(asked);
+
+    return err_set(why, err, address, "%s, not as %s does: is %s at this address?", said, asked->program,
+                   asked->program);
+}
+
+int wire_read_problem(int status, const char *bytes, size_t len, const struct wire_asked *asked,
+                      struct err_info *why)
 {
     struct problem p = {0};
     struct js s;
+    bool is_other = false;
     int err;
 
     js_init(&s, bytes, len, DEPTH_MAX);
@@ -410,10 +427,23 @@ int wire_read_problem(int status, const char *bytes, size_t len, struct err_info
         err = err_from_type(p.type + strlen(PROBLEM_PREFIX));
         err_set(why, err, p.where, "%s", p.detail && p.detail[0] ? p.detail : err_text(err));
     } else {
-        err = err_set(why, code_of_status(status), NULL, "the server answered with HTTP status %d", status);
+        err = code_of_status(status);
+        is_other = true;
+    }
+    if (is_other || err == ERR_NOROUTE) {
+        mem_auto char *said = mem_fmt("the server answered with HTTP status %d", status);
+        name_other(err, said, asked, why);
     }
     free(p.type);
     free(p.detail);
     free(p.where);
     return err;
+}
+
+int wire_not_readable(const struct wire_asked *asked, struct err_info *why)
+{
+    struct err_info wrong = *why;
+    mem_auto char *said = mem_fmt("the server sent an answer that cannot be read (%s)", wrong.text);
+
+    return name_other(wrong.code, said, asked, why);
 }

@@ -56,10 +56,19 @@ void wire_line_fini(struct wire_line *l);
 /** Read one line. @return 0; or ERR_JSON, ERR_RECORD with *why filled; *l is to be released in any case. */
 int wire_read_line(const char *bytes, size_t len, struct wire_line *l, struct err_info *why);
 
+/** Whose answer it is meant to be: for the words about another program that answers in its place. */
+struct wire_asked {
+    const char *url;     /* that was asked; its query is left out of the words */
+    const char *program; /* "registryd" */
+};
 /**
- * The error of an answer that is none of 2xx: that of its problem document, else what its status says.
+ * The error of an answer that is none of 2xx: that of its problem document, else what its status says; where it is no such document,
+ * or says that there is no such route, with the URL and the program that was expected there.
  * @return ERR_*, also when the body is no problem document; *why is filled.
  */
-int wire_read_problem(int status, const char *bytes, size_t len, struct err_info *why);
+int wire_read_problem(int status, const char *bytes, size_t len, const struct wire_asked *asked,
+                      struct err_info *why);
+/** The words about a 2xx answer that cannot be read: its URL, and what is wrong with it (*why as it was). @return why->code. */
+int wire_not_readable(const struct wire_asked *asked, struct err_info *why);
 
 #endif

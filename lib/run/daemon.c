@@ -64,6 +64,7 @@ struct daemon {
     char *not_ready_reason;
     struct degraded *shortages;
     char *degraded_reason; /* what is short, or NULL */
+    struct outages *outages;
     struct fact *facts;
     size_t n_facts;
 };
@@ -86,6 +87,11 @@ struct metrics *daemon_metrics(struct daemon *d)
 const char *daemon_name(struct daemon *d)
 {
     return d->def->name;
+}
+
+struct outages *daemon_outages(struct daemon *d)
+{
+    return d->outages;
 }
 
 const char *daemon_not_ready_reason(struct daemon *d)
@@ -341,6 +347,7 @@ static void daemon_open(struct daemon *d)
     const struct daemon_def *def = d->def;
     raise_fdlimit();
     d->metrics = metrics_new(def->metrics, def->n_metrics);
+    d->outages = outages_new(d->metrics);
     d->loop = run_loop_new();
     d->patience = run_timer_new(d->loop, on_patience, d);
     if (notify_is_wanted())
@@ -362,6 +369,7 @@ static void daemon_close(struct daemon *d)
     run_timer_free(d->patience);
     run_loop_free(d->loop);
     close(d->signal_fd);
+    outages_free(d->outages);
     metrics_free(d->metrics);
     options_free(d->options);
     for (size_t i = 0; i < d->n_facts; i++) {

@@ -25,6 +25,7 @@
 #include "run/loop.h"
 #include "run/metrics.h"
 #include "run/options.h"
+#include "run/outage.h"
 
 struct daemon;
 
@@ -88,6 +89,9 @@ void daemon_ready(struct daemon *d, const char *reason);
 /** NULL when ready, else the reason: "starting" at first, "stopping" at last; when only a shortage is in the way
  *  "degraded: …" (run/degraded.h). Borrowed until the loop's next turn, daemon_ready or daemon_quit. Thread: owner. Source: ours. */
 const char *daemon_not_ready_reason(struct daemon *d);
+/** What the daemon needs from others; /readyz repeats the outages that last, whether it is ready or not. Lives until the last step is
+ *  stopped. Borrowed. Thread: owner. Source: ours. */
+struct outages *daemon_outages(struct daemon *d);
 /** Add a fact to /version, or change it: key and value are copied. Thread: owner. Source: ours. */
 void daemon_version_fact(struct daemon *d, const char *key, const char *value);
 /** Append the facts as the text of a JSON object of strings: name, version, then the added ones. Thread: owner.

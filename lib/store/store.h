@@ -85,6 +85,9 @@ struct store_kerberos {
     const char *server_principal; /* that of every server, instead of server_name/HOST */
 };
 
+/** What a session to ZooKeeper is for. */
+enum store_side { STORE_WRITES, STORE_FOLLOWS };
+
 struct store_options {
     int64_t session_timeout_ms; /* ZooKeeper; 0: 60000 */
     int64_t connect_timeout_ms; /* 0: 15000 */
@@ -101,6 +104,10 @@ struct store_options {
     bool no_sync;     /* LMDB: no fsync; only for tests that are not about durability */
     /* ZooKeeper: the server of a new session catches up with the leader (sync) before it is followed */
     bool catches_up;
+    /* ZooKeeper: this side cannot reach the ensemble (why, at each failed try; at first not before all servers were tried, or two
+     * seconds are over), or has a session again (NULL); NULL: nobody is notified */
+    void (*link)(void *arg, enum store_side side, const struct err_info *why);
+    void *link_arg;
 };
 
 /** Whether a URL names a store, and options its servers: what store_open refuses without looking at the host or the net.

@@ -141,9 +141,7 @@ void api_refuse(struct api *api, struct http_req *req, int code, const struct er
 
 int api_check_ready(struct api *api, struct err_info *why)
 {
-    if (mirror_ready(api->mirror))
-        return 0;
-    return err_set(why, ERR_UNAVAILABLE, "", "the registry is still being loaded; try again in a moment");
+    return feed_check_ready(api->feed, why);
 }
 
 bool api_ready(struct api *api, struct http_req *req)

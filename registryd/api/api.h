@@ -31,6 +31,7 @@ struct api {
     struct reg_store *ops;
     struct access *access;
     struct accessors *accessors;
+    struct outage *store_outage; /* of the frame's */
     struct feed *feed;
     struct index *index;
     struct cleanup *cleanup;

@@ -32,8 +32,9 @@ struct rm_poll {
     struct http_client *client;
     struct run_timer *timer;
     struct rm_apps *apps;
+    size_t asked_at; /* RM that was asked last */
+    struct outage *outage;
     bool is_up, is_closing;
-    bool is_reported; /* the log has whether it is up, or why not */
 
     struct rm_info before; /* of this poll */
     int64_t clock_ms;      /* the RM's clock in this poll */
@@ -73,6 +74,7 @@ static void ask(struct rm_poll *p, const char *path, RM_DONE, void *arg)
                                     true, /* a standby sends elsewhere: we go there by our own list */
                                 .done = done,
                                 .arg = arg};
+    p->asked_at = p->at;
     http_call(p->client, &def);
 }
 
@@ -88,10 +90,8 @@ static void give_up(struct rm_poll *p, const struct err_info *why)
     p->n_heard = 0;
     metric_add(p->def.metrics, M_RM_DISCARDED, 1);
     metric_set(p->def.metrics, M_RM_UP, 0);
-    if (p->is_up || !p->is_reported)
-        log_emit(&ev_rm_lost, LOG_ERR(why));
+    outage_fails(p->outage, p->urls[p->asked_at], why, run_now_ms());
     p->is_up = false;
-    p->is_reported = true;
     wait_for_next(p);
 }
 
@@ -180,6 +180,7 @@ static void commit(struct rm_poll *p)
     p->n_ended = p->metrics.n_ended_apps;
     metric_add(p->def.metrics, M_RM_POLLS, 1);
     metric_set(p->def.metrics, M_RM_UP, 1);
+    outage_ends(p->outage, p->urls[p->at], run_now_ms());
     wait_for_next(p);
 }
 
@@ -491,13 +492,12 @@ static void note_rm(struct rm_poll *p)
 {
     bool is_first = p->now.started_on == 0, is_heard_again = !p->is_up;
     bool is_same = p->now.started_on == p->before.started_on && p->now_at == p->at;
-    if (!is_same || is_heard_again) {
+    if (!is_same)
         log_emit(&ev_rm_followed, LOG_STR("url", p->urls[p->at]),
                  LOG_INT("started_on_ms", p->before.started_on));
+    if (!is_same || is_heard_again)
         rm_nodes_restart(p->nodes, passed_ms(p, is_first));
-    }
     p->is_up = true;
-    p->is_reported = true;
     if (is_same)
         return;
     p->now = p->before;
@@ -543,11 +543,15 @@ static void poll_begin(void *arg)
 
 /* ---- life ---- */
 
+static const struct outage_def rm_outage = {"resource-manager", &ev_rm_lost,  &ev_rm_still_lost,
+                                            &ev_rm_back,        M_MANAGER_UP, M_MANAGER_SINCE};
+
 struct rm_poll *rm_poll_new(const struct rm_poll_def *def)
 {
     struct rm_poll *p = mem_new(struct rm_poll);
     obj_init(&p->obj, POLL_MAGIC);
     p->def = *def;
+    p->outage = outage_new(def->outages, &rm_outage);
     while (def->urls[p->n_urls])
         p->n_urls++;
     BUG_IF(!p->n_urls);

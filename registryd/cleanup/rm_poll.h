@@ -32,6 +32,7 @@
 #include "index/index.h"
 #include "run/loop.h"
 #include "run/metrics.h"
+#include "run/outage.h"
 #include "store/mirror/mirror.h"
 
 struct rm_poll;
@@ -42,6 +43,7 @@ struct rm_poll_def {
     const struct index *index;
     struct cleanup *cleanup;
     struct metrics *metrics;
+    struct outages *outages; /* one more is added */
     const char *const *urls; /* "http://host:8088" of each RM; NULL-terminated; copied */
     int64_t interval_ms;     /* pause between polls */
     int64_t node_expiry_ms;  /* after which a node that stays away has none of its containers */

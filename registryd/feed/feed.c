@@ -49,6 +49,7 @@ struct feed {
     struct run_loop *loop;
     struct mirror *mirror;
     struct metrics *metrics;
+    const struct outage *store_outage;
     struct ring *ring;
     struct run_timer *heartbeat;
     int64_t progress_ms, behind_ms;
@@ -134,6 +135,7 @@ struct feed *feed_new(const struct feed_def *def)
     f->loop = def->loop;
     f->mirror = def->mirror;
     f->metrics = def->metrics;
+    f->store_outage = def->store_outage;
     f->progress_ms = def->progress_ms;
     f->behind_ms = def->behind_ms;
     f->ring = ring_new(def->ring_bytes);
@@ -481,13 +483,22 @@ static void serve_late(struct feed *f, struct http_req *req, const struct feed_r
     mirror_when_applied(f->mirror, n, f->behind_ms, on_caught_up, l);
 }
 
+int feed_check_ready(const struct feed *f, struct err_info *why)
+{
+    buf_auto struct buf reason = BUF_EMPTY;
+    if (mirror_ready(f->mirror))
+        return 0;
+    outage_write(f->store_outage, &reason);
+    if (!reason.len)
+        return err_set(why, ERR_UNAVAILABLE, "", "the registry is still being loaded; try again in a moment");
+    return err_set(why, ERR_UNAVAILABLE, "", "the registry cannot be loaded: %s", buf_cstr(&reason));
+}
+
 void feed_serve(struct feed *f, struct http_req *req, const struct feed_request *what)
 {
     struct err_info why;
-    if (mirror_ready(f->mirror)) {
+    if (!feed_check_ready(f, &why))
         serve(f, req, what, f->behind_ms > 0);
-        return;
-    }
-    err_set(&why, ERR_UNAVAILABLE, "", "the registry is still being loaded; try again in a moment");
-    http_reply_error(req, ERR_UNAVAILABLE, &why);
+    else
+        http_reply_error(req, ERR_UNAVAILABLE, &why);
 }

@@ -26,6 +26,7 @@
 
 #include "http/server.h"
 #include "run/loop.h"
+#include "run/outage.h"
 #include "run/metrics.h"
 #include "store/mirror/mirror.h"
 
@@ -35,12 +36,15 @@ struct feed_def {
     struct run_loop *loop;
     struct mirror *mirror;
     struct metrics *metrics;
+    const struct outage *store_outage; /* why the mirror may not be ready            [borrowed] */
     size_t ring_bytes;
     int64_t progress_ms; /* longest time without a line */
     /* how long a follower waits for its revision; 0: not, no other registry has this store */
     int64_t behind_ms;
 };
 
+/** Whether the registry can be read at all. @return 0; ERR_UNAVAILABLE: it is not loaded yet, *why says what is in the way. */
+int feed_check_ready(const struct feed *f, struct err_info *why);
 struct feed *feed_new(const struct feed_def *def);
 /** After the HTTP server has stopped: no follower is left. */
 void feed_free(struct feed *f);

@@ -43,10 +43,10 @@ def test_a_registry_that_refuses_is_named_once_and_asked_on(tmp_path):
         thread.start()
         try:
             with Dns(types.SimpleNamespace(url=f"http://127.0.0.1:{server.server_port}"), tmp_path) as dns:
-                said = dns.event("feed_refused")
-                assert "404" in str(said), said
+                said = dns.event("feed_lost")
+                assert "404" in said["error"] and said["url"] == f"http://127.0.0.1:{server.server_port}" and "registryd" in said["error"], said
                 wait_for(lambda: len(asked) >= 4, "dnsd asks on")
-                assert [e["event"] for e in dns.events].count("feed_refused") == 1
+                assert [e["event"] for e in dns.events].count("feed_lost") == 1
         finally:
             server.shutdown()
             thread.join()

@@ -20,7 +20,7 @@
       "Every server is behind what was read before; the session starts anew and follows the older state.")
 LOG_DECLARE(ZKS_EVENTS)
 
-enum { FRAME_MAX = 64 << 20, PASSWORD_LEN = 16 };
+enum { FRAME_MAX = 64 << 20, PASSWORD_LEN = 16, LINK_PATIENCE_MS = 2000 };
 
 enum zks_state { ZKS_WAITING, ZKS_CONNECTING, ZKS_HELLO, ZKS_AUTH, ZKS_CATCHING_UP, ZKS_UP, ZKS_CLOSED };
 
@@ -39,6 +39,8 @@ struct zks {
     size_t n_attempts; /* since the last time it was up */
     size_t next;       /* server to try next */
     bool is_down_notified;
+    bool is_link_lost;    /* link knows */
+    int64_t trying_since; /* first try since it was up, or was opened */
     struct run_timer *timer;
     char *digest;        /* config.digest, copied */
     struct zksasl *sasl; /* NULL: not by Kerberos */
@@ -110,6 +112,13 @@ static void notify_down(struct zks *s, const struct err_info *why)
     s->ops->down(s->arg, why);
 }
 
+static void report_link(struct zks *s, const struct err_info *why)
+{
+    s->is_link_lost = why != NULL;
+    if (s->config.link)
+        s->config.link(s->config.link_arg, s->config.side, why);
+}
+
 /* The connection or the attempt to make one has failed: continue with the next server. */
 static void fail(struct zks *s, const struct err_info *why)
 {
@@ -121,7 +130,11 @@ static void fail(struct zks *s, const struct err_info *why)
     bool is_round_over = s->n_attempts % s->servers.n_items == 0;
     run_timer_start(s->timer, was_up || !is_round_over ? 0 : pause_ms(s), 0);
     answer_lost(s);
-    if (s->state != ZKS_CLOSED && (was_up || is_round_over))
+    if (s->state == ZKS_CLOSED)
+        return;
+    if (was_up || is_round_over || s->is_link_lost || run_now_ms() - s->trying_since >= LINK_PATIENCE_MS)
+        report_link(s, why);
+    if (was_up || is_round_over)
         notify_down(s, why);
 }
 
@@ -154,8 +167,12 @@ static void note_refusal(struct zks *s)
 static void on_conn_lost(void *arg, const struct err_info *why)
 {
     struct zks *s = obj_cast(arg, struct zks, SESSION_MAGIC);
-    if (s->state == ZKS_HELLO)
+    if (s->state == ZKS_HELLO) {
         note_refusal(s);
+        fail_because(
+            s, "it ended the connection without an answer; it may have no quorum, or too many connections");
+        return;
+    }
     fail(s, why);
 }
 
@@ -168,6 +185,7 @@ static void announce(struct zks *s)
     s->is_down_notified = false;
     log_emit(&ev_zk_connected, LOG_STR("role", s->config.role), LOG_STR("server", zkc_name(s->conn)),
              LOG_INT("timeout_ms", s->timeout_ms), LOG_STR("session", s->is_resumed ? "resumed" : "new"));
+    report_link(s, NULL);
     s->ops->up(s->arg, s->is_resumed);
 }
 
@@ -464,6 +482,7 @@ int zks_open(struct run_loop *loop, const struct zks_config *config, const struc
     s->hello.timeout_ms = (int32_t)config->session_timeout_ms;
     s->hello.password_len = PASSWORD_LEN;
     TAILQ_INIT(&s->requests);
+    s->trying_since = run_now_ms();
     s->timer = run_timer_new(loop, on_timer, s);
     run_timer_start(s->timer, 0, 0);
     *out = s;

@@ -40,7 +40,11 @@ struct zks_config {
     const char *digest; /* "id:password" to authenticate with, first thing on each connection; NULL: not */
     const struct store_kerberos *kerberos; /* the same by SASL, before anything else; NULL: not */
     size_t frame_max;                      /* longest frame accepted, bytes; 0: 64 MiB */
-    bool catches_up;                       /* the first session's server catches up with its leader, too */
+    enum store_side side;                  /* of link */
+    void (*link)(void *arg, enum store_side side,
+                 const struct err_info *why); /* of store_options; NULL: none */
+    void *link_arg;
+    bool catches_up; /* the first session's server catches up with its leader, too */
 };
 
 struct zks_reply {

@@ -417,11 +417,14 @@ static void on_drained(void *arg)
 
 static const struct zks_ops session_ops = {on_up, on_down, on_notice, on_drained};
 
-static struct zks_config session_config(const struct zk_store *s, const char *role, const char *servers)
+static struct zks_config session_config(const struct zk_store *s, enum store_side side, const char *servers)
 {
     bool is_low = s->options.retry_ceiling_ms < PAUSE_MAX_MS;
     return (struct zks_config){
-        .role = role,
+        .role = side == STORE_WRITES ? "writing" : "following",
+        .side = side,
+        .link = s->options.link,
+        .link_arg = s->options.link_arg,
         .servers = servers,
         .digest = s->digest,
         .kerberos = s->kerberos,
@@ -485,7 +488,7 @@ static void zk_sync(struct store *base, struct store_call call)
 static void zk_follow(struct store *base, const struct store_follow_ops *ops, void *arg)
 {
     struct zk_store *s = zk_of(base);
-    struct zks_config config = session_config(s, "following", s->follow_servers);
+    struct zks_config config = session_config(s, STORE_FOLLOWS, s->follow_servers);
     config.catches_up = s->options.catches_up;
     int err = zkf_open(base->loop, &config, s->root, ops, arg, &s->follower, NULL);
     BUG_IF(err != 0); /* the server list was read when the store was opened */
@@ -593,6 +596,8 @@ static struct store_options with_defaults(const struct store_options *given)
         .retry_times = given->retry_times < 0 ? 0 : or_default(given->retry_times, 5),
         .retry_interval_ms = or_default(given->retry_interval_ms, 1000),
         .retry_ceiling_ms = or_default(given->retry_ceiling_ms, 60000),
+        .link = given->link,
+        .link_arg = given->link_arg,
     };
 }
 
@@ -639,7 +644,7 @@ int store_zk_open(struct run_loop *loop, const char *url, const struct store_opt
     s->pause = run_timer_new(loop, on_pause_over, &s->base);
     s->patience = run_timer_new(loop, on_patience_over, &s->base);
     s->linger = run_timer_new(loop, on_linger_over, &s->base);
-    const struct zks_config config = session_config(s, "writing", s->servers);
+    const struct zks_config config = session_config(s, STORE_WRITES, s->servers);
     err = zks_open(loop, &config, &session_ops, &s->base, &s->session, why);
     BUG_IF(err != 0); /* the server list was read above */
     *out = &s->base;

@@ -16,6 +16,7 @@
 #include "run/file.h"
 #include "base/buf.h"
 #include "follow/timestamp.h"
+#include "follow/events.h"
 #include "follow/serials.h"
 #include "follow/snapshot.h"
 #include "wire/rdata.h"
@@ -28,6 +29,8 @@ struct bed {
     struct writer *writer;
     struct reg *registry;
     struct follow *follow;
+    struct metrics *metrics;
+    struct outages *needs;
     uint8_t domain[NAME_MAX_LEN];
 };
 
@@ -46,6 +49,12 @@ static void add_soa(struct bed *b, int zone, const uint8_t *apex)
     zone_tx_commit(tx, 0, NULL);
 }
 
+#define KEEP_METRICS(X) OUTAGE_UP(X, M_UP, "registry") OUTAGE_SINCE(X, M_SINCE, "registry")
+enum { METRICS_ENUM(KEEP_METRICS) N_METRICS };
+static const struct metric_def metric_rows[] = {METRICS_ROWS(KEEP_METRICS)};
+static const struct outage_def outage = {"registry",    &ev_feed_lost, &ev_feed_still_lost,
+                                         &ev_feed_back, M_UP,          M_SINCE};
+
 static void new_follow(struct bed *b)
 {
     struct follow_def def = {.loop = b->loop,
@@ -54,6 +63,8 @@ static void new_follow(struct bed *b)
                              .writer = b->writer,
                              .map = {.domain = b->domain, .ttl_s = 1},
                              .host_refresh_ms = 1000,
+                             .registry_outage = outage_new(b->needs, &outage),
+                             .store_outage = outage_new(b->needs, &outage),
                              .changed = ignore};
     b->follow = follow_new(&def);
 }
@@ -62,6 +73,8 @@ static int make_bed(void **state)
 {
     struct bed *b = mem_new(struct bed);
     struct err_info why;
+    b->metrics = metrics_new(metric_rows, N_METRICS);
+    b->needs = outages_new(b->metrics);
     struct reg_options nowhere = {.url = "http://127.0.0.1:1", .user = "x"};
     strcpy(b->dir, "/tmp/bobbin-keep-XXXXXX");
     assert_non_null(mkdtemp(b->dir));
@@ -95,6 +108,8 @@ static int free_bed(void **state)
     reg_close(b->registry);
     writer_stop(b->writer, ignore, NULL);
     run_loop_free(b->loop);
+    outages_free(b->needs);
+    metrics_free(b->metrics);
     zoneset_free(b->zones);
     forbid(b, false);
     unlink(b->serials);

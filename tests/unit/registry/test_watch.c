@@ -25,7 +25,8 @@ struct fixture {
     struct script_server other; /* begin_pair: the second one in the list */
     struct reg *reg;
     struct reg_watch *watch;
-    struct buf seen; /* one word a callback */
+    struct buf seen;   /* one word a callback */
+    struct buf failed; /* one line a failed connection */
     const char *awaited;
     const char *stop_at; /* stop the watch inside the callback that writes this */
     bool gives_up;       /* what a refusal is answered with */
@@ -98,8 +99,15 @@ static bool on_refused(void *arg, const struct err_info *why)
     return f->gives_up;
 }
 
-static const struct reg_watch_ops ops = {on_reset, on_put,   on_deleted, on_synced, on_progress,
-                                         on_state, on_stale, on_drained, on_refused};
+static void on_failed(void *arg, const char *url, const struct err_info *why)
+{
+    struct fixture *f = arg;
+
+    buf_addf(&f->failed, "%s %s\n", url, err_name(why->code));
+}
+
+static const struct reg_watch_ops ops = {on_reset, on_put,   on_deleted, on_synced,  on_progress,
+                                         on_state, on_stale, on_drained, on_refused, on_failed};
 
 static bool is_seen(void *arg)
 {
@@ -167,6 +175,7 @@ static void end(struct fixture *f)
         script_stop(&f->other);
     assert_int_equal(f->seen.len, seen);
     buf_fini(&f->seen);
+    buf_fini(&f->failed);
     run_loop_free(f->loop);
 }
 
@@ -536,6 +545,9 @@ static void test_errors_and_dead_servers_are_reported_once(void **state)
     begin_with(&f, steps, ARRAY_LEN(steps), NULL, first);
     await_seen(&f, "synced S.4\n");
     assert_string_equal(f.seen.bytes, "ERR_UNAVAILABLE\nup\nreset\nsynced S.4\n");
+    mem_auto char *failed = mem_fmt("%s ERR_UNAVAILABLE\n%s ERR_UNAVAILABLE\n", dead, f.server.url);
+    assert_int_equal(strncmp(f.failed.bytes, failed, strlen(failed)), 0); /* each one, with its URL */
+    assert_string_equal(reg_server(f.reg), f.server.url);
     end(&f);
 }
 

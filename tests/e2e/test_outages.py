@@ -1,0 +1,132 @@
+"""What a daemon needs and cannot reach: one event at once, the reason at /readyz and on the command line, one event at the end."""
+import http.server
+import os
+import re
+import subprocess
+import threading
+
+import pytest
+
+from harness import BIN, DOMAIN, Daemon, Stack, free_port, request, wait_for
+
+pytestmark = pytest.mark.sanitize
+
+SINCE = r"\(since 20\d\d-\d\d-\d\dT\d\d:\d\d:\d\dZ\)"
+
+
+def named(daemon, event):
+    return [e for e in daemon.events if e["event"] == event]
+
+
+def readyz(port):
+    return request(port, "GET", "/readyz")
+
+
+def metric(port, of):
+    text = request(port, "GET", "/metrics").body.decode()
+    return int(re.search(rf'^dependency_up{{of="{of}"}} (\d)$', text, re.M).group(1))
+
+
+def bobbin(*words):
+    return subprocess.run([os.path.join(BIN, "bobbin"), *words], capture_output=True, text=True, timeout=60, check=False)
+
+
+def until_readyz(port, what):
+    return wait_for(lambda: re.search(what, readyz(port).body.decode(), re.S), f"/readyz says {what}")
+
+
+def test_dnsd_without_a_registry_says_so_at_once(tmp_path):
+    port, web, registry = free_port(), free_port(), free_port()
+    dns = Daemon("dnsd", {"hadoop.registry.dns.domain-name": DOMAIN, "hadoop.registry.dns.bind-port": port,
+                          "hadoop.registry.dns.http.address": f"127.0.0.1:{web}", "bobbin.data.dir": str(tmp_path),
+                          "hadoop.registry.url": f"http://127.0.0.1:{registry}"}).start("dns_listening")
+    try:
+        lost = dns.event("feed_lost")
+        assert lost["url"] == f"http://127.0.0.1:{registry}" and "nothing listens" in lost["error"]
+        until_readyz(web, rf"not ready: .*registry is missing: http://127.0.0.1:{registry}: .*nothing listens.*{SINCE}")
+        assert metric(web, "registry") == 0
+        reg = Daemon("registryd", {"hadoop.registry.http.address": f"127.0.0.1:{registry}",
+                                   "bobbin.data.dir": str(tmp_path / "registry")}).start("http_listening")
+        back = dns.event("feed_back")
+        assert back["url"] == lost["url"] and back["lasted_s"] >= 0 and back["tries"] >= 1
+        wait_for(lambda: readyz(web).status == 200, "dnsd is ready")
+        assert readyz(web).body == b"ready\n" and metric(web, "registry") == 1
+        assert len(named(dns, "feed_lost")) == 1
+        reg.kill()
+        wait_for(lambda: len(named(dns, "feed_lost")) == 2, "the second outage is logged, too")
+        until_readyz(web, rf"^ready\nregistry is missing: .*{SINCE}\n$")
+        assert readyz(web).status == 200, "the last known names are answered"
+    finally:
+        dns.stop()
+
+
+def test_registryd_without_its_zookeeper_says_which_and_so_does_everybody(tmp_path):
+    web, dns_web = free_port(), free_port()
+    url = "zk://no-such-host.invalid:2181/registry"
+    reg = Daemon("registryd", {"hadoop.registry.http.address": f"127.0.0.1:{web}", "hadoop.registry.store": url,
+                               "bobbin.data.dir": str(tmp_path)}).start("http_listening")
+    dns = Daemon("dnsd", {"hadoop.registry.dns.domain-name": DOMAIN, "hadoop.registry.dns.bind-port": free_port(),
+                          "hadoop.registry.dns.http.address": f"127.0.0.1:{dns_web}", "bobbin.data.dir": str(tmp_path / "dns"),
+                          "hadoop.registry.url": f"http://127.0.0.1:{web}"}).start("dns_listening")
+    try:
+        lost = reg.event("registry_stale")
+        assert lost["url"] == url and "no-such-host.invalid:2181" in lost["error"]
+        until_readyz(web, f"not ready: .*store is missing: .*no-such-host.invalid:2181.*{SINCE}")
+        assert readyz(web).status == 503 and metric(web, "store") == 0
+        done = bobbin("registry", "ls", "/", "--url", f"http://127.0.0.1:{web}", "--timeout", "1s")
+        assert done.returncode == 5 and re.search(f"no-such-host.invalid:2181.*{SINCE}", done.stderr), done.stderr
+        wait_for(lambda: "no-such-host" in readyz(dns_web).body.decode(), "dnsd repeats the registry's reason")
+        assert len(named(reg, "registry_stale")) == 1
+    finally:
+        dns.stop()
+        reg.stop()
+
+
+class Page(http.server.BaseHTTPRequestHandler):
+    """A web server that is no Bobbin."""
+    status = 404
+
+    def do_GET(self):
+        body = b"<html>hello</html>"
+        self.send_response(self.status)
+        self.send_header("Content-Length", str(len(body)))
+        self.end_headers()
+        self.wfile.write(body)
+
+    def log_message(self, *_):
+        pass
+
+
+@pytest.mark.parametrize("status", [404, 200])
+@pytest.mark.parametrize("words,program", [(["registry", "ls", "/"], "registryd"), (["registry", "find", "user=alice"], "registryd"),
+                                           (["app", "list"], "svcmgr"), (["app", "status", "hello"], "svcmgr"),
+                                           (["dns", "explain", "a.b.test"], "dnsd")])
+def test_a_wrong_server_is_named_with_what_was_expected(words, program, status):
+    handler = type("Handler", (Page,), {"status": status})
+    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
+        thread = threading.Thread(target=server.serve_forever)
+        thread.start()
+        try:
+            url = f"http://127.0.0.1:{server.server_port}"
+            done = bobbin(*words, "--url", url)
+        finally:
+            server.shutdown()
+            thread.join()
+    assert done.returncode != 0
+    assert re.search(rf"^bobbin: {url}/\S+: .*not as {program} does: is {program} at this address\?", done.stderr), done.stderr
+    assert "user.name" not in done.stderr
+
+
+def test_another_daemon_of_bobbin_is_a_wrong_server_too():
+    with Stack() as stack:
+        url = f"http://127.0.0.1:{stack.dns_http_port}"
+        done = bobbin("registry", "ls", "/", "--url", url)
+        assert done.returncode != 0 and f"{url}/ws/v1/registry/" in done.stderr and "registryd" in done.stderr, done.stderr
+
+
+def test_escape_sequences_are_for_terminals():
+    """./dev writes its headings in bold on a terminal only."""
+    dev = os.path.join(os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)))), "dev")
+    script = f'eval "$(sed -n "/^say()/,/^}}/p" {dev})"; say building'
+    done = subprocess.run(["bash", "-c", script], capture_output=True, timeout=30, check=True)
+    assert done.stderr == b"== building\n"
