@@ -89,11 +89,15 @@ static void on_shared(void *arg, const struct zone_rr *rr, bool is_ready)
     struct explain *e = obj_cast(arg, struct explain, EXPLAIN_MAGIC);
     if (!explain_is_on_way(&e->chain, rr->owner))
         return;
-    bool is_hidden = !is_ready && follow_n_ready(e->app->follow, rr->owner);
+    static const char *const decisions[] = {
+        [SHARED_VISIBLE] = "published",
+        [SHARED_NOT_READY] = "not published: the container is not ready, others are",
+        [SHARED_SURPLUS] =
+            "not published: the name has more records of the type than hadoop.registry.dns.max-answers"};
+    enum shared_state state = follow_shared_state(e->app->follow, rr, is_ready);
+    bool is_last_resort = state == SHARED_VISIBLE && !is_ready;
     add_line(e, rr,
-             is_hidden  ? "not published: the container is not ready, others are"
-             : is_ready ? "published"
-                        : "published although the container is not ready: none is");
+             is_last_resort ? "published although the container is not ready: none is" : decisions[state]);
 }
 
 static void on_none(void *arg, const uint8_t *owner, const char *reason)
@@ -188,6 +192,7 @@ static void write_answer(struct explain *e, const struct zone_version *v, struct
 {
     uint8_t query[12 + NAME_MAX_LEN + 4] = {0};
     struct answer_options opts = *net_answer_options(e->app->net);
+    query[2] = 1; /* RD: as a resolver behind which a client stands asks */
     query[5] = 1;
     opts.keep_order = true;
     opts.needs_cookie = false;

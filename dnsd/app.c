@@ -81,6 +81,12 @@ static struct map_type_ttl type_ttl(const struct options *o, int id)
     return (struct map_type_ttl){opt_is_set(o, id), (uint32_t)(opt_ms(o, id) / 1000)};
 }
 
+/* compat answers with all, as Hadoop does, unless the option is set. */
+static unsigned max_answers(const struct options *o)
+{
+    return is_compat(o) && !opt_is_set(o, OPT_MAX_ANSWERS) ? 0 : (unsigned)opt_int(o, OPT_MAX_ANSWERS);
+}
+
 static struct map_options map_options(struct dnsd *app)
 {
     const struct options *o = daemon_options(app->daemon);
@@ -91,6 +97,7 @@ static struct map_options map_options(struct dnsd *app)
                               .has_mapped_aaaa = is_on(o, OPT_AAAA_MAPPED),
                               .has_api_cname = is_on(o, OPT_API_CNAME),
                               .has_one_address = is_compat(o),
+                              .max_answers = max_answers(o),
                               .component_ttl = app->ttls.n_items ? dnsd_component_ttl : NULL,
                               .ttl_arg = app};
 #define TYPE_TTL(arg, token, ...) out.type_ttls[DNS_TTL_OF_##token] = type_ttl(o, OPT_TTL_##token);

@@ -24,8 +24,9 @@ static uint64_t likeness(void *arg)
     buf_auto struct buf text = BUF_EMPTY;
     mem_auto const char **components = map_sorted_keys(&app->ttls);
     char domain[NAME_TEXT_MAX];
-    buf_addf(&text, "%s %u %d%d%d%d%d", name_to_text(o->domain, domain), o->ttl_s, o->has_service_names,
-             o->has_port_names, o->has_mapped_aaaa, o->has_api_cname, o->has_one_address);
+    buf_addf(&text, "%s %u %u %d%d%d%d%d", name_to_text(o->domain, domain), o->ttl_s, o->max_answers,
+             o->has_service_names, o->has_port_names, o->has_mapped_aaaa, o->has_api_cname,
+             o->has_one_address);
     for (unsigned i = DNS_TTL_NONE + 1; i < DNS_N_TTLS; i++)
         add_type_ttl(&text, &o->type_ttls[i]);
     for (size_t i = 0; components[i]; i++) {

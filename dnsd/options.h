@@ -87,6 +87,11 @@
       OPT_FIXED,                                                                                             \
       "rotate: the first record of several differs from query to query, which spreads clients that take "    \
       "the first; fixed: always the same order.")                                                            \
+    X(OPT_MAX_ANSWERS, "hadoop.registry.dns.max-answers", OPT_INT, "", "100", 0, 1000000, OPT_FIXED,         \
+      "Maximum number of records of one type at the name of a component or a service: BIND refuses a "       \
+      "larger "                                                                                              \
+      "answer. Which they are stays the same while they exist; 0, and in compat mode unless set: no "        \
+      "maximum.")                                                                                            \
     X(OPT_TCP_IDLE, "hadoop.registry.dns.tcp.idle-timeout", OPT_TIME, "s", "10", 100, 3600000, OPT_FIXED,    \
       "Closes a TCP connection that is idle for longer.")                                                    \
     X(OPT_TCP_CLIENTS, "hadoop.registry.dns.tcp.max-clients", OPT_INT, "", "1000", 1, 60000, OPT_FIXED,      \

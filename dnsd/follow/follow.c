@@ -322,9 +322,9 @@ bool follow_is_held(const struct follow *f, const char *path)
     return guard_is_held(f->guard, path);
 }
 
-unsigned follow_n_ready(const struct follow *f, const uint8_t *owner)
+enum shared_state follow_shared_state(const struct follow *f, const struct zone_rr *rr, bool is_ready)
 {
-    return records_n_ready(f->records, owner);
+    return records_shared_state(f->records, rr, is_ready);
 }
 
 bool follow_rezone_part(struct follow *f, struct zone_tx *tx, const struct records_move *move,

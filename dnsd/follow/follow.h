@@ -111,8 +111,8 @@ const struct map_options *follow_map_options(const struct follow *f);
 void follow_release(struct follow *f, void (*fn)(void *arg, size_t n_records), void *arg);
 /** Is the removal of this path held? Thread: owner. Source: ours. */
 bool follow_is_held(const struct follow *f, const char *path);
-/** Number of ready records at a name that containers share. @param owner wire name [borrowed]. Thread: owner. Source: ours. */
-unsigned follow_n_ready(const struct follow *f, const uint8_t *owner);
+/** What became of a record at a shared name. @param rr its owner in any case [borrowed]. Thread: owner. Source: ours. */
+enum shared_state follow_shared_state(const struct follow *f, const struct zone_rr *rr, bool is_ready);
 /** records_rezone_part of the follower's records, in a transaction of its writer. Thread: owner. Source: ours. */
 bool follow_rezone_part(struct follow *f, struct zone_tx *tx, const struct records_move *move,
                         uint32_t *cursor);

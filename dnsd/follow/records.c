@@ -3,7 +3,6 @@
 #include "base/mem.h"
 #include "base/obj.h"
 #include "names/hosts.h"
-#include "names/shared.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -177,7 +176,7 @@ static void move_rr(void *arg, const struct zone_rr *rr)
 static void move_shared(void *arg, const struct zone_rr *rr, bool is_ready)
 {
     struct rezone *z = obj_cast(arg, struct rezone, REZONE_MAGIC);
-    if (is_ready || !records_n_ready(z->records, rr->owner))
+    if (records_shared_state(z->records, rr, is_ready) == SHARED_VISIBLE)
         move_rr(z, rr);
 }
 
@@ -211,6 +210,7 @@ struct records *records_new(const struct records_def *def)
     r->def = *def;
     r->def.map.addresses = on_addresses;
     r->def.map.addresses_arg = r;
+    r->shared.max_members = def->map.max_answers;
     struct hosts_def hosts = {def->loop, def->host_refresh_ms, def->host_changed, def->arg};
     r->hosts = hosts_new(&hosts);
     return r;
@@ -259,7 +259,7 @@ const struct map_options *records_map_options(const struct records *r)
     return &r->def.map;
 }
 
-unsigned records_n_ready(const struct records *r, const uint8_t *owner)
+enum shared_state records_shared_state(const struct records *r, const struct zone_rr *rr, bool is_ready)
 {
-    return shared_n_ready(&r->shared, owner);
+    return shared_state(&r->shared, rr, is_ready);
 }

@@ -17,6 +17,7 @@
 
 #include "names/packed.h"
 #include "names/map.h"
+#include "names/shared.h"
 #include "run/loop.h"
 #include "zone/zone.h"
 
@@ -58,8 +59,8 @@ const struct records_counts *records_counts(const struct records *r);
 void records_room(struct records *r, size_t n_records);
 /** Options with which names are made. Borrowed. Thread: any. Source: ours. */
 const struct map_options *records_map_options(const struct records *r);
-/** Number of ready records at a name that containers share. @param owner wire name [borrowed]. Thread: owner. Source: ours. */
-unsigned records_n_ready(const struct records *r, const uint8_t *owner);
+/** What became of a record at a shared name. @param rr its owner in any case [borrowed]. Thread: owner. Source: ours. */
+enum shared_state records_shared_state(const struct records *r, const struct zone_rr *rr, bool is_ready);
 
 /** Would this change take the names of a record away? Either may be NULL. Thread: owner. Source: ours. */
 bool records_is_removal(const struct packed *old, const struct packed *new);

@@ -54,6 +54,7 @@ struct map_options {
     bool has_mapped_aaaa;                      /* ::ffff:a.b.c.d beside each A */
     bool has_api_cname;                        /* E is a CNAME to S */
     bool has_one_address;                      /* of a host name only the first address */
+    unsigned max_answers;                      /* of one type at a shared name, for shared_names; 0: all */
     struct map_type_ttl type_ttls[DNS_N_TTLS]; /* by enum dns_ttl; a component's own TTL goes before */
     /** TTL of a component's records. NULL: ttl_s for all. @param component lower case. @return false: it has none. */
     bool (*component_ttl)(void *ttl_arg, const char *component, uint32_t *ttl_s);

@@ -1,32 +1,35 @@
 #include "names/shared.h"
 #include "base/mem.h"
 #include "base/obj.h"
-#include "wire/rdata.h"
+#include "names/members.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 #define SHARED_NAME_MAGIC OBJ_MAGIC('S', 'H', 'N', 'M')
 
-/** An unready record, with the number of its contributors. */
-struct unready {
-    uint32_t ttl_s, n_records;
-    uint16_t type, rdlen;
-    uint8_t *rdata;
+/** The members of one type; those that are ready, and those that are not, a set of their own each. */
+struct shared_type {
+    struct shared_type *next;
+    uint16_t type;
+    struct members of[2]; /* by is_ready */
 };
 
 struct shared_name {
     struct obj obj;
-    unsigned n_ready, n_unready;
-    struct unready *unready;
+    unsigned n_ready, n_unready; /* contributions of all types */
+    struct shared_type *types;
 };
 
 static void name_free(void *arg)
 {
     struct shared_name *n = obj_cast(arg, struct shared_name, SHARED_NAME_MAGIC);
-    for (unsigned i = 0; i < n->n_unready; i++)
-        free(n->unready[i].rdata);
-    free(n->unready);
+    struct shared_type *t;
+    while ((t = n->types)) {
+        n->types = t->next;
+        members_fini(&t->of[false]);
+        members_fini(&t->of[true]);
+        free(t);
+    }
     obj_fini(&n->obj);
     free(n);
 }
@@ -43,64 +46,49 @@ static const char *key_of(const uint8_t *owner, char text[NAME_TEXT_MAX])
     return name_to_text(lower, text);
 }
 
-static struct unready *find_unready(const struct shared_name *n, const struct zone_rr *rr)
+static struct shared_type *find_type(const struct shared_name *n, uint16_t type)
 {
-    for (unsigned i = 0; i < n->n_unready; i++) {
-        struct unready *w = &n->unready[i];
-        if (w->type == rr->type && w->rdlen == rr->rdlen && memcmp(w->rdata, rr->rdata, rr->rdlen) == 0)
-            return w;
-    }
-    return NULL;
+    struct shared_type *t = n->types;
+    while (t && t->type != type)
+        t = t->next;
+    return t;
 }
 
-/* Add all unready records to the zone, or remove them. */
-static void emit_unready(const struct shared_name *n, const uint8_t *owner, bool is_add,
-                         const struct shared_sink *sink)
+static struct shared_type *type_of(struct shared_name *n, uint16_t type)
 {
-    for (unsigned i = 0; i < n->n_unready; i++) {
-        const struct unready *w = &n->unready[i];
-        struct zone_rr rr = {owner, w->type, w->ttl_s, w->rdata, w->rdlen};
-        for (uint32_t k = 0; k < w->n_records; k++)
-            sink->rr(sink->arg, &rr, is_add);
+    struct shared_type *t = find_type(n, type);
+    if (!t) {
+        t = mem_new(struct shared_type);
+        t->type = type;
+        t->next = n->types;
+        n->types = t;
+    }
+    return t;
+}
+
+/* The first ready record has come, or the last one has gone: the unready ones leave the zone, or come to it. */
+static void publish_unready(const struct shared_name *n, struct members_edit edit, bool is_add)
+{
+    edit.is_published = true;
+    for (const struct shared_type *t = n->types; t; t = t->next) {
+        edit.about.type = t->type;
+        members_publish(&t->of[false], &edit, is_add);
     }
 }
 
-static void change_ready(struct shared_name *n, const struct zone_rr *rr, bool is_add,
-                         const struct shared_sink *sink)
+static void change(struct shared_name *n, const struct members_edit *edit, const struct zone_rr *rr,
+                   bool is_ready, bool is_add)
 {
-    BUG_IF(!is_add && !n->n_ready);
-    sink->rr(sink->arg, rr, is_add);
-    n->n_ready += is_add ? 1u : -1u;
-    if (n->n_ready == is_add)
-        emit_unready(n, rr->owner, !is_add, sink);
-}
-
-static void add_unready(struct shared_name *n, const struct zone_rr *rr)
-{
-    struct unready *w = find_unready(n, rr);
-    if (w) {
-        w->n_records++;
-        return;
-    }
-    n->unready = mem_resize(n->unready, n->n_unready + 1u, sizeof *n->unready);
-    w = &n->unready[n->n_unready++];
-    *w = (struct unready){.ttl_s = rr->ttl_s, .n_records = 1, .type = rr->type, .rdlen = rr->rdlen};
-    w->rdata = mem_copy(rr->rdata, rr->rdlen);
-}
-
-static void change_unready(struct shared_name *n, const struct zone_rr *rr, bool is_add,
-                           const struct shared_sink *sink)
-{
-    struct unready *w = find_unready(n, rr);
-    BUG_IF(!is_add && !w);
-    if (is_add) {
-        add_unready(n, rr);
-    } else if (!--w->n_records) {
-        free(w->rdata);
-        *w = n->unready[--n->n_unready];
-    }
-    if (!n->n_ready)
-        sink->rr(sink->arg, rr, is_add);
+    struct members *members = &type_of(n, rr->type)->of[is_ready];
+    unsigned *count = is_ready ? &n->n_ready : &n->n_unready;
+    BUG_IF(!is_add && !*count);
+    if (is_add)
+        members_add(members, edit, rr);
+    else
+        members_remove(members, edit, rr);
+    *count += is_add ? 1u : -1u;
+    if (is_ready && n->n_ready == is_add)
+        publish_unready(n, *edit, !is_add);
 }
 
 void shared_change(struct shared_names *names, const struct zone_rr *rr, bool is_ready, bool is_add,
@@ -114,17 +102,22 @@ void shared_change(struct shared_names *names, const struct zone_rr *rr, bool is
         obj_init(&n->obj, SHARED_NAME_MAGIC);
         map_set(&names->by_name, key, n);
     }
-    if (is_ready)
-        change_ready(n, rr, is_add, sink);
-    else
-        change_unready(n, rr, is_add, sink);
+    struct members_edit edit = {.max = names->max_members,
+                                .is_published = is_ready || !n->n_ready,
+                                .about = {.owner = rr->owner, .type = rr->type},
+                                .rr = sink->rr,
+                                .arg = sink->arg};
+    change(n, &edit, rr, is_ready, is_add);
     if (!n->n_ready && !n->n_unready)
         name_free(map_remove(&names->by_name, key));
 }
 
-unsigned shared_n_ready(const struct shared_names *names, const uint8_t *owner)
+enum shared_state shared_state(const struct shared_names *names, const struct zone_rr *rr, bool is_ready)
 {
     char text[NAME_TEXT_MAX];
-    const struct shared_name *n = map_get(&names->by_name, key_of(owner, text));
-    return n ? n->n_ready : 0;
+    const struct shared_name *n = map_get(&names->by_name, key_of(rr->owner, text));
+    const struct shared_type *t = n ? find_type(n, rr->type) : NULL;
+    if (!is_ready && n && n->n_ready)
+        return SHARED_NOT_READY;
+    return t && !members_has(&t->of[is_ready], rr) ? SHARED_SURPLUS : SHARED_VISIBLE;
 }

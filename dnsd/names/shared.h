@@ -1,9 +1,11 @@
 /**
  * Shared names: names at which several registry records have records (a component, a service, its SRV names). An unready
- * record is visible there only while no ready one is left, so readiness filters an answer and never empties it.
+ * record is visible there only while no ready one is left, so readiness filters an answer and never empties it. Of each type at most
+ * a certain number is visible (members.h).
  *
- *     name ─ n_ready, and the unready records
- *     n_ready > 0: the zone has the ready records;   n_ready = 0: the zone has the unready ones
+ *     name ─ n_ready ─ A ─ ready members, unready members
+ *                    └ SRV ─ …
+ *     n_ready > 0: the zone has the ready members;   n_ready = 0: the zone has the unready ones
  *
  * Thread: owner.   Source: ours.
  */
@@ -11,12 +13,21 @@
 #define NAMES_SHARED_H
 
 #include <stdbool.h>
+#include <stdint.h>
 
 #include "base/map.h"
 #include "zone/zone.h"
 
 struct shared_names {
-    struct map by_name; /* owner as lower-case text -> struct shared_name */
+    struct map by_name;   /* owner as lower-case text -> struct shared_name */
+    unsigned max_members; /* of one type at a name that are visible; 0: all */
+};
+
+/** What became of a record at a shared name. */
+enum shared_state {
+    SHARED_VISIBLE,
+    SHARED_NOT_READY, /* others at the name are */
+    SHARED_SURPLUS,   /* there are more than max_members */
 };
 
 /** Receives the edits of the zone: each record that becomes visible or is so no more. */
@@ -25,13 +36,13 @@ struct shared_sink {
     void *arg;
 };
 
-/** Release; emits nothing. @param names empty afterwards, usable again [in,out]. Thread: owner. Source: ours. */
+/** Release; emits nothing. @param names empty afterwards, usable again; max_members stays [in,out]. Thread: owner. Source: ours. */
 void shared_fini(struct shared_names *names);
 
 /**
  * Add a record to a shared name, or remove it, and emit the edits of the zone that follow.
  *
- * @param names     all zero: no name is shared yet                              [in,out]
+ * @param names     all zero but for max_members: no name is shared yet                             [in,out]
  * @param rr        A, AAAA or SRV; its owner in any case                        [borrowed]
  * @param is_ready  as it was when the record was added
  * @param is_add    false: one record like rr that was added is removed
@@ -41,8 +52,7 @@ void shared_fini(struct shared_names *names);
 void shared_change(struct shared_names *names, const struct zone_rr *rr, bool is_ready, bool is_add,
                    const struct shared_sink *sink);
 
-/** Number of ready records at a name. @param owner wire name in any case [borrowed]. @return 0 also for a name that is not
- *  shared. Thread: owner. Source: ours. */
-unsigned shared_n_ready(const struct shared_names *names, const uint8_t *owner);
+/** What became of a record that was added. @param rr its owner in any case [borrowed]. Thread: owner. Source: ours. */
+enum shared_state shared_state(const struct shared_names *names, const struct zone_rr *rr, bool is_ready);
 
 #endif

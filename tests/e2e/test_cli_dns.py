@@ -22,7 +22,7 @@ APPLICATION = {"type": "JSONServiceRecord", "description": "an application", "in
 def stack(tmp_path_factory):
     zones = tmp_path_factory.mktemp("zones")
     (zones / "zone.example.zone").write_text(ZONE, encoding="utf-8")
-    with Stack(options={"dnsd": {"hadoop.registry.dns.zones-dir": str(zones)}}) as s:
+    with Stack(options={"dnsd": {"hadoop.registry.dns.zones-dir": str(zones), "hadoop.registry.dns.max-answers": 0}}) as s:
         s.zones = zones
         s.bind("/users/alice/services/yarn-service/app", APPLICATION)
         for i in range(3):

@@ -20,7 +20,7 @@ def served(tmp_path_factory):
             f.write(text)
     cert, key = certificate(directory, "one.dns.test")
     tls_port = free_port()
-    options = {"hadoop.registry.dns.zones-dir": zones, "hadoop.registry.dns.tls.certificate": cert,
+    options = {"hadoop.registry.dns.zones-dir": zones, "hadoop.registry.dns.max-answers": 0, "hadoop.registry.dns.tls.certificate": cert,
                "hadoop.registry.dns.tls.key": key, "hadoop.registry.dns.tls.port": tls_port,
                "hadoop.registry.dns.identity": "node-seven", "hadoop.registry.dns.reverse-subnets": "fd00:5::/32",
                "hadoop.registry.dns.bind-address": "127.0.0.1,::1" if has_ipv6() else "127.0.0.1",

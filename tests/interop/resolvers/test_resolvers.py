@@ -240,3 +240,28 @@ def test_dnsd_alone_on_port_53_as_an_ordinary_user_and_bind_before_it():
             name = bind(stack, "low", "172.17.5.1")
             assert resolver.ask(name) == ["172.17.5.1"]
             assert resolver.ask("-x", "172.17.5.1") == [f"{name}."]
+
+
+N_MANY = 130  # BIND 9.18.28 and later refuses an answer with more than 100 records of a type
+
+
+def bind_many(stack):
+    for i in range(N_MANY):
+        answer = stack.bind(f"{BASE}/ctr-many-{i}", container(f"many-{i}", "many", f"172.17.6.{i + 1}"))
+    stack.sync(answer.headers["Bobbin-Revision"])
+    return f"many.shop.alice.{DOMAIN}"
+
+
+def test_a_component_of_more_than_a_hundred_instances_resolves(stack, resolver):
+    name = bind_many(stack)
+    wait_for(lambda: len(resolver.ask(name, "A")) == 100, "as many as BIND accepts")
+    assert set(resolver.ask(name, "A")) == set(stack.dig(name, "A")), "the same ones"
+
+
+def test_without_max_answers_bind_refuses_them():
+    """What the default is for."""
+    with Stack(options=dnsd_options(**{"hadoop.registry.dns.max-answers": 0})) as stack:
+        name = bind_many(stack)
+        assert len(stack.dig(name, "A")) == N_MANY
+        with Resolver(NAMED_COMMAND, BIND, documented("bind").replace("5335", str(stack.dns_port))) as resolver:
+            assert "status: SERVFAIL" in resolver.ask_full(name, "A")
