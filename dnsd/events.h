@@ -9,6 +9,7 @@
 #include "run/log.h"
 #include "run/metrics.h"
 #include "run/outage.h"
+#include "run/process.h"
 
 #define DNSD_EVENTS(X)                                                                                       \
     X(dns_listening, LOG_INFO, "Answers DNS queries at this address.")                                       \
@@ -33,6 +34,7 @@ LOG_DECLARE(DNSD_EVENTS)
 
 /* One metric a counter of the workers and of the forwarder, then the ones of the feed and the zones. */
 #define DNSD_METRICS(X)                                                                                      \
+    PROCESS_METRICS(X)                                                                                       \
     DEGRADED_METRICS(X)                                                                                      \
     HTTP_METRICS(X)                                                                                          \
     OUTAGE_UP(X, M_REGISTRY_UP, "registry")                                                                  \

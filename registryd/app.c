@@ -384,6 +384,7 @@ static struct http_server_def server_def(const struct options *o)
                                   .first_metric = M_HTTP_CONNECTIONS,
                                   .options = o,
                                   .refused = on_refused,
+                                  .may_administer = api_may_steer,
                                   .routes = registry_routes,
                                   .n_routes = registry_n_routes,
                                   .more_routes = http_common_routes,

@@ -7,6 +7,7 @@
 #include "run/log.h"
 #include "run/metrics.h"
 #include "run/outage.h"
+#include "run/process.h"
 
 #define REGISTRYD_EVENTS(X)                                                                                  \
     X(store_chosen, LOG_INFO, "Opens the store of the registry.")                                            \
@@ -22,6 +23,7 @@
     X(registry_setup_failed, LOG_WARN, "Cannot create the root, /users and /services; retrying.")            \
     X(long_name, LOG_WARN,                                                                                   \
       "Created a node whose path has an element of more than 63 bytes, which is no DNS name.")               \
+    X(write_unanswered, LOG_INFO, "The client of a write left before its answer; this is the outcome.")      \
     X(feed_gone, LOG_WARN, "A follower fell behind the ring of changes and must begin with a new snapshot.") \
     X(purged, LOG_INFO, "Purged a record with everything below it; with dry_run=true nothing was deleted.")  \
     X(backed_up, LOG_INFO, "Copied the store into this directory.")                                          \
@@ -39,6 +41,7 @@
 LOG_DECLARE(REGISTRYD_EVENTS)
 
 #define REGISTRYD_METRICS(X)                                                                                 \
+    PROCESS_METRICS(X)                                                                                       \
     DEGRADED_METRICS(X)                                                                                      \
     HTTP_METRICS(X)                                                                                          \
     OUTAGE_UP(X, M_STORE_UP, "store")                                                                        \

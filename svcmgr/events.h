@@ -6,6 +6,7 @@
 #include "run/degraded.h"
 #include "run/log.h"
 #include "run/metrics.h"
+#include "run/process.h"
 
 #define SVCMGR_EVENTS(X)                                                                                     \
     X(svcmgr_ready, LOG_INFO, "svcmgr has loaded the state, recovered the containers and opened the API.")   \
@@ -37,6 +38,7 @@
 
 /* clang-format off */
 #define SVCMGR_METRICS(X)                                                                                    \
+    PROCESS_METRICS(X) \
     DEGRADED_METRICS(X) \
     HTTP_METRICS(X)                                                                                          \
     X(M_SERVICES, METRIC_GAUGE, "svcmgr_services", "", "Services.")                                    \

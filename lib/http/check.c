@@ -106,6 +106,7 @@ bool http_check_head(struct http_req *req)
 {
     const struct http_head *head = &req->exchange.head;
     req->method = arena_str(req->arena, head->method);
+    req->request_id = head->request_id ? arena_str(req->arena, head->request_id) : NULL;
     req->refusal = http_head_check_framing(head, &req->refusal_why);
     if (req->refusal)
         return false;

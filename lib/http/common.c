@@ -1,11 +1,24 @@
 #include <string.h>
 
 #include "http/http_priv.h"
+#include "http/negotiate.h"
 #include "http/openapi.h"
+#include "json/writer.h"
+#include "run/log.h"
+#include "run/process.h"
 
 #define TEXT    "text/plain; charset=utf-8"
-#define METRICS "application/openmetrics-text; version=1.0.0; charset=utf-8"
+#define METRICS "text/plain; version=0.0.4; charset=utf-8"
+#define OPEN    "application/openmetrics-text; version=1.0.0; charset=utf-8"
 #define JSON    "application/json"
+
+#define LOG_LEVEL_PARAMS(X)                                                                                  \
+    X(LOG_LEVEL_LEVEL, "level", HTTP_CHOICE, NULL, "Least important level that is logged from now on.",      \
+      .choices = LOG_LEVELS, .is_required = true)
+enum { HTTP_PARAM_IDS(LOG_LEVEL_PARAMS) };
+
+#define COMMON_EVENTS(X) X(log_level_changed, LOG_INFO, "Events below this level are not logged from now on.")
+LOG_DECLARE(COMMON_EVENTS)
 
 /** The daemon that the common routes describe; set once before a server starts. */
 static struct daemon *common_daemon;
@@ -45,9 +58,51 @@ static void get_metrics(struct http_req *req, void *app)
 {
     (void)app;
     BUG_IF(common_daemon == NULL);
+    static const struct http_form forms[] = {
+        [METRICS_TEXT] = {"text/plain", "0.0.4"},
+        [METRICS_OPENMETRICS] = {"application/openmetrics-text", "1.0.0 0.0.1"}};
+    enum metrics_format format =
+        (enum metrics_format)http_negotiate(http_header(req, "Accept"), forms, ARRAY_LEN(forms));
     buf_auto struct buf body = BUF_EMPTY;
-    metrics_write(daemon_metrics(common_daemon), &body);
-    http_reply(req, 200, METRICS, &body);
+    process_collect(daemon_metrics(common_daemon));
+    metrics_write(daemon_metrics(common_daemon), format, &body);
+    http_reply(req, 200, format == METRICS_OPENMETRICS ? OPEN : METRICS, &body);
+}
+
+static void reply_log_level(struct http_req *req)
+{
+    struct buf body = BUF_EMPTY;
+    struct jw w = jw_on(&body);
+    jw_object(&w);
+    jw_kstr(&w, "level", log_level_name(log_level()));
+    jw_object_end(&w);
+    http_reply(req, 200, JSON, &body);
+}
+
+static void get_log_level(struct http_req *req, void *app)
+{
+    (void)app;
+    reply_log_level(req);
+}
+
+static int may_set_log_level(struct http_req *req, void *app, struct err_info *why)
+{
+    const struct http_server_def *def = &req->server->def;
+    return def->may_administer ? def->may_administer(req, app, why) : http_check_local(req, why);
+}
+
+/* The change is said while the more talkative of both levels is in force. */
+static void post_log_level(struct http_req *req, void *app)
+{
+    (void)app;
+    enum log_level before = log_level(), level = (enum log_level)http_param_choice(req, LOG_LEVEL_LEVEL);
+    if (level > before)
+        log_set_level(level);
+    if (level != before)
+        log_emit(&ev_log_level_changed, LOG_STR("level", log_level_name(level)),
+                 LOG_STR("before", log_level_name(before)), LOG_STR("user", http_user(req)));
+    log_set_level(level);
+    reply_log_level(req);
 }
 
 static void get_version(struct http_req *req, void *app)
@@ -88,8 +143,15 @@ const struct http_route http_common_routes[] = {
      .answers =
          HTTP_ANSWERS({200, TEXT, NULL, "It is ready; a line follows for each outage of what it needs."}),
      .errors = HTTP_ERRORS(ERR_WRONGSTATE)},
-    {"GET", "/metrics", 0, 0, get_metrics, "Metrics in the OpenMetrics text form.",
-     .answers = HTTP_ANSWERS({200, METRICS, NULL, "The metrics."})},
+    {"GET", "/metrics", 0, 0, get_metrics, "Metrics, in the text form of Prometheus that Accept prefers.",
+     .answers = HTTP_ANSWERS({200, METRICS, NULL, "The metrics."}, {200, OPEN, NULL, "The metrics."})},
+    {"GET", "/log-level", HTTP_STRICT_QUERY, 0, get_log_level, "Read the level of the log.",
+     .answers = HTTP_ANSWERS({200, JSON, "LogLevel", "The level."})},
+    {"POST", "/log-level", HTTP_STRICT_QUERY, 0, post_log_level,
+     "Change the level of the log until the next start.", .params = HTTP_PARAMS(LOG_LEVEL_PARAMS),
+     .role = "Only from the daemon's own host; in a secure registry only for system accounts.",
+     .check = may_set_log_level, .answers = HTTP_ANSWERS({200, JSON, "LogLevel", "The level from now on."}),
+     .errors = HTTP_ERRORS(ERR_PERMISSION)},
     {"GET", "/version", 0, 0, get_version, "Name, version and facts of the running program.",
      .answers = HTTP_ANSWERS({200, JSON, "Version", "The facts."})},
     {"GET", "/openapi.json", 0, 0, get_openapi, "This interface as an OpenAPI document.",

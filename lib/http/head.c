@@ -24,6 +24,8 @@ void http_head_note(struct http_head *head, const char *name, const char *value)
     } else if (is_header(name, "Transfer-Encoding")) {
         head->coding = value;
         head->n_codings++;
+    } else if (is_header(name, "X-Request-Id")) {
+        head->request_id = value;
     }
 }
 

@@ -27,6 +27,7 @@ struct http_head {
     const char *host, *origin;
     const char *length, *coding; /* of Content-Length, Transfer-Encoding */
     unsigned n_hosts, n_lengths, n_codings;
+    const char *request_id; /* of X-Request-Id, for the log; NULL: absent */
 };
 
 /** Names and address of a server. */

@@ -12,12 +12,13 @@
  *     disconnect.c  connections that are closed: slow, idle, with a body that is refused
  *     stream.c    bodies produced over time
  *     reply.c     answers
+ *     request_log.c  one event a request, and its time
  *     request.c   a request: its memory, what handlers read of it
  *     poll.c      runs libmicrohttpd when its descriptors are ready
  *     body.c      memory of a body
  *     peer.c      connections: where they come from, whose client is awaited, which is idlest
  *     mhd.c       libmicrohttpd
- *     head.c host.c limits.c openapi.c params.c route.c      objects and pure functions with headers of their own
+ *     head.c host.c limits.c negotiate.c openapi.c params.c route.c      objects and pure functions with headers of their own
  *
  * Phases of a request:
  *
@@ -80,6 +81,7 @@ struct http_peer {
     struct http_server *server;
     struct http_address *address;
     char address_text[ADDR_TEXT_MAX];
+    bool is_local; /* on this host: it came from a loopback address */
     int fd;
     bool is_awaited;      /* in address->idle */
     int64_t moved_ms;     /* last progress of the client */
@@ -100,8 +102,9 @@ struct http_req {
     const char *static_user;
 
     const char *method;
-    char *target;     /* raw path and query, copied; cut at the end of the path once that is known */
-    const char *path; /* raw path, in target */
+    const char *request_id; /* X-Request-Id as sent; NULL: none */
+    char *target;           /* raw path and query, copied; cut at the end of the path once that is known */
+    const char *path;       /* raw path, in target */
     struct http_pair *query;
     const struct http_value *values; /* of the route's parameters */
     struct http_pair *elements;      /* of the route's pattern */
@@ -116,6 +119,11 @@ struct http_req {
     size_t n_dropped;     /* bytes of a refused body that were read */
 
     int refusal; /* ERR_* found before the handler; the body is read and dropped */
+
+    int64_t begun_us; /* when its first line was read */
+    int status;       /* of its answer; 0: there is none yet */
+    int error;        /* ERR_* that its answer reports, or 0 */
+    size_t n_sent;    /* bytes of the answer's body, as far as they were taken */
 
     struct http_pair *reply_headers;
     bool promised; /* reply_later without closed: req lives until that reply */
@@ -132,6 +140,14 @@ struct http_req {
 };
 
 TAILQ_HEAD(http_req_list, http_req);
+
+/** Classes of statuses, 1xx to 5xx, from 1. */
+#define HTTP_STATUS_CLASSES 6
+
+/** Histograms of one route, by class of status; NULL: none was needed yet. */
+struct http_durations {
+    struct metric_series *of[HTTP_STATUS_CLASSES];
+};
 
 struct http_server {
     struct obj obj;
@@ -156,6 +172,7 @@ struct http_server {
     struct http_req_list spare; /* ended, their memory is used again */
     size_t n_spare;
     struct http_route_table routes;
+    struct http_durations *durations; /* one a route, and one for requests without */
     struct http_server_def def;
     uint16_t port;
     bool in_turn;        /* libmicrohttpd runs */
@@ -294,6 +311,11 @@ bool http_check_head(struct http_req *req);
 void http_check_piece(struct http_req *req, const char *bytes, size_t len);
 /** The body is whole: the checks that need it. */
 void http_check_body(struct http_req *req);
+
+/* ---- request_log.c ---- */
+
+/** A request is over: count its time, and log who asked what, and what became of it. */
+void http_request_log(struct http_req *req);
 
 /* ---- accept.c ---- */
 

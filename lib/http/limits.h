@@ -55,7 +55,9 @@
     X(M_HTTP_SLOW, METRIC_COUNTER, "http_requests_slow", "", "Requests whose head or body came too slowly.") \
     X(M_HTTP_BODY_BYTES, METRIC_GAUGE, "http_body_bytes", "", "Memory held by bodies of requests.")          \
     X(M_HTTP_BODIES_REFUSED, METRIC_COUNTER, "http_bodies_refused", "",                                      \
-      "Requests refused because body.budget was used up.")
+      "Requests refused because body.budget was used up.")                                                   \
+    X(M_HTTP_DURATION, METRIC_HISTOGRAM_VEC, "http_request_duration_seconds", "",                            \
+      "Time from the first line of a request to the end of its answer; streams are left out.")
 
 struct http_limits {
     const char *prefix;    /* of the options, named in errors                          [borrowed] */

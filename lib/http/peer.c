@@ -70,6 +70,7 @@ struct http_peer *http_peer_new(struct http_server *s, int fd, const struct addr
     obj_init(&p->obj, HTTP_PEER_MAGIC);
     p->server = s;
     p->fd = fd;
+    p->is_local = addr_is_loopback(from);
     p->address = map_get(&s->addresses, addr_text(from, p->address_text));
     if (!p->address) {
         p->address = mem_new(struct http_address);

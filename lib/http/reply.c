@@ -72,6 +72,8 @@ static void set_body(struct http_req *req, int status, const char *media_type, s
     if (take_body && has_no_body)
         buf_fini(take_body);
     add_close(req);
+    req->status = status;
+    req->n_sent = take_body && strcmp(req->method, "HEAD") != 0 ? take_body->len : 0;
     http_mhd_reply(&req->exchange, status, has_no_body ? NULL : media_type, req->reply_headers, take_body);
     http_request_resume(req);
 }
@@ -81,6 +83,7 @@ void http_reply_set_stream(struct http_req *req, int status, const char *media_t
 {
     BUG_IF(req->phase == HTTP_REPLYING);
     add_close(req);
+    req->status = status;
     http_mhd_reply_stream(&req->exchange, status, media_type, req->reply_headers, read, req);
     http_request_resume(req);
 }
@@ -153,6 +156,7 @@ void http_reply_set_error(struct http_req *req, int status, int code, const stru
 {
     buf_auto struct buf body = BUF_EMPTY;
     const char *media_type = write_error(req, status, code, why, &body);
+    req->error = code;
     if (status == 401 && !has_reply_header(req, "WWW-Authenticate"))
         http_reply_header(req, "WWW-Authenticate", "Basic realm=\"bobbin\"");
     if (status == 503 && !has_reply_header(req, "Retry-After"))
@@ -201,5 +205,8 @@ void http_reply_refuse_past(struct http_req *req)
     req->is_refused_past = true;
     add_remedy(req);
     const char *media_type = write_error(req, status, req->refusal, &req->refusal_why, &body);
+    req->status = status;
+    req->error = req->refusal;
+    req->n_sent = body.len;
     http_mhd_reply_past(req->peer->fd, status, media_type, req->reply_headers, &body);
 }

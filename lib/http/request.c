@@ -220,6 +220,15 @@ const char *http_user(const struct http_req *req)
     return user && *user ? user : req->static_user;
 }
 
+int http_check_local(const struct http_req *req, struct err_info *why)
+{
+    if (req->peer && req->peer->is_local)
+        return 0;
+    return err_set(why, ERR_PERMISSION, req->path,
+                   "only callers on the daemon's own host may do this, not %s",
+                   req->peer ? req->peer->address_text : "nobody");
+}
+
 void *http_app(const struct http_req *req)
 {
     return req->app;

@@ -23,7 +23,9 @@ static struct http_exchange *on_begin(void *arg, const char *target, size_t len)
 {
     struct http_server *s = obj_cast(arg, struct http_server, HTTP_SERVER_MAGIC);
     s->n_requests++;
-    return &http_request_new(s, target, len)->exchange;
+    struct http_req *req = http_request_new(s, target, len);
+    req->begun_us = run_now_us();
+    return &req->exchange;
 }
 
 static bool on_head(struct http_exchange *x, void *peer)
@@ -90,6 +92,7 @@ static void on_completed(struct http_exchange *x)
     struct http_req *req = http_request_of(x);
     if (req->peer)
         http_peer_await_head(req->peer);
+    http_request_log(req);
     http_request_closed(req);
     if (req->promised)
         http_request_orphan(req);
@@ -114,6 +117,7 @@ static void on_handle_closed(uv_handle_t *handle)
     void (*stopped)(void *arg) = s->stopped;
     void *stopped_arg = s->stopped_arg;
     http_route_table_fini(&s->routes);
+    free(s->durations);
     obj_fini(&s->obj);
     free(s);
     if (stopped)
@@ -279,6 +283,7 @@ static struct http_server *server_new(struct run_loop *loop, const struct http_s
     s->port = port;
     http_route_table_add(&s->routes, def->routes, def->n_routes, def->options);
     http_route_table_add(&s->routes, def->more_routes, def->n_more_routes, def->options);
+    s->durations = mem_array(s->routes.n + 1, sizeof *s->durations);
     if (!def->limits.body_budget)
         s->def.limits = (struct http_limits){"",
                                              HTTP_BODY_BUDGET,
@@ -306,6 +311,7 @@ int http_server_start(struct run_loop *loop, const struct http_server_def *def, 
         int err = errno;
         close(fd);
         http_route_table_fini(&s->routes);
+        free(s->durations);
         free(s);
         return err_set(why, ERR_IO, def->listen, "cannot start the HTTP server: %s", strerror(err));
     }

@@ -28,6 +28,9 @@
  *
  * Errors are application/problem+json: {"type":"urn:bobbin:error:<type>","title","status","detail","where","exception"}.
  *
+ * Each request is one event of the log when it is over: at info what may change something (http_write), at debug reads (http_read).
+ * Parameters of the query that its row does not name are logged by name only, headers and bodies not at all but for X-Request-Id.
+ *
  * A client that leaves is noticed when bytes are sent to it, not while a connection waits: a stream sends a heartbeat,
  * a later reply has a time limit of its own.
  *
@@ -128,6 +131,11 @@ struct http_server_def {
     int first_metric;
     /** Options of the program, for rows that name one; NULL: none does [borrowed]. */
     const struct options *options;
+    /**
+     * Who may change how the daemon runs (POST /log-level). NULL: callers on this host (http_check_local).
+     * @return 0; ERR_* with *why filled.
+     */
+    int (*may_administer)(struct http_req *req, void *app, struct err_info *why);
     /** Called when the parameters or the check of a row refuse a request; NULL: nobody counts them. */
     void (*refused)(void *app);
     const char *static_user;         /* caller when no user.name is given [borrowed] */
@@ -252,6 +260,9 @@ const char *http_body(const struct http_req *req, size_t *len);
 /** Caller without authentication: user.name of the query, else the static user. @param req  a request [borrowed]
  *  @return UTF-8 text; NULL when neither is there. */
 const char *http_user(const struct http_req *req);
+/** Whether the request comes from this host. @param req  a request [borrowed] @param why  filled on failure [out]
+ *  @return 0: its connection does, from a loopback address; ERR_PERMISSION. */
+int http_check_local(const struct http_req *req, struct err_info *why);
 /** The app pointer of the server. @param req  a request [borrowed] @return what http_server_def.app was. */
 void *http_app(const struct http_req *req);
 
@@ -332,7 +343,7 @@ void http_stream_start(struct http_req *req, int status, const char *media_type,
  *  @param req  a stream that is not closed [in,out] Thread: owner. */
 void http_stream_wake(struct http_req *req);
 
-/* ---- /healthz /readyz /metrics /version /openapi.json for every daemon ---- */
+/* ---- /healthz /readyz /metrics /version /log-level /openapi.json for every daemon ---- */
 
 /** Rows for http_server_def.more_routes. They do not use the app pointer but the daemon named below. */
 extern const struct http_route http_common_routes[];

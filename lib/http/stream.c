@@ -13,6 +13,8 @@ static ssize_t on_read(void *arg, char *bytes, size_t max)
     } while (n == 0 && (req->stream_woken || req->stream_over));
     if (n == 0)
         http_mhd_suspend(&req->exchange);
+    else if (n > 0)
+        req->n_sent += (size_t)n;
     return n;
 }
 

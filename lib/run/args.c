@@ -15,7 +15,7 @@
     X("show-defaults", 's', "", "show all configuration keys with their defaults, and end")                  \
     X("show-xml", 'x', "", "show the same as a Hadoop configuration file, and end")                          \
     X("man", 'm', "", "show the manual page as roff, and end")                                               \
-    X("log-level", 'l', "error|warn|info|debug", "level of the log; default: info")                          \
+    X("log-level", 'l', LOG_LEVELS, "level of the log; default: info")                                       \
     X("log-format", 'f', "text|json", "form of the log; default: text")                                      \
     X("completion", 'b', "", "show the rows of bash completion, and end")                                    \
     X("version", 'V', "", "show the version, and end")                                                       \
@@ -38,12 +38,8 @@ static int index_of(const char *const *words, size_t n_words, const char *word)
 
 static int read_level(struct args *a, const char *text, struct err_info *why)
 {
-    static const char *const words[] = {
-        [LOG_ERROR] = "error", [LOG_WARN] = "warn", [LOG_INFO] = "info", [LOG_DEBUG] = "debug"};
-    int i = index_of(words, ARRAY_LEN(words), text);
-    if (i < 0)
+    if (log_level_read(text, &a->level))
         return err_set(why, ERR_USAGE, "--log-level", "\"%s\" is not error, warn, info or debug", text);
-    a->level = (enum log_level)i;
     return 0;
 }
 

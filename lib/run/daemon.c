@@ -7,6 +7,7 @@
 #include "run/fdlimit.h"
 #include "run/manual.h"
 #include "run/log.h"
+#include "run/log_writer.h"
 #include "run/notify.h"
 #include "run/quote.h"
 
@@ -360,6 +361,7 @@ static void daemon_open(struct daemon *d)
     daemon_version_fact(d, "version", BOBBIN_VERSION);
     d->shortages = degraded_watch(d->loop, d->metrics, def->metrics, def->n_metrics, on_degraded, d);
     open_signals(d);
+    log_writer_start(); /* with the signals blocked */
 }
 
 static void daemon_close(struct daemon *d)
@@ -401,6 +403,7 @@ static int run(const struct daemon_def *def, struct args *args, struct options *
     int result = d.result;
     daemon_close(&d);
     log_emit(&ev_daemon_stopped, LOG_STR("result", err_name(result)));
+    log_writer_stop();
     return err_exit_code(result);
 }
 

@@ -1,37 +1,98 @@
 #include "run/log.h"
 #include "base/buf.h"
+#include "base/mem.h"
+#include "base/obj.h"
+#include "run/log_writer.h"
 #include "run/quote.h"
 
-#include <errno.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <string.h>
 #include <time.h>
-#include <unistd.h>
+
+#define LOG_EVENTS(X)                                                                                        \
+    X(log_lines_lost, LOG_WARN, "Log lines were lost: stderr takes them too slowly, or not at all.")
+LOG_DECLARE(LOG_EVENTS)
 
 static struct {
     const char *program;
-    enum log_level level;
     enum log_format format;
-} setup = {"", LOG_INFO, LOG_TEXT};
+} setup = {"", LOG_TEXT};
+static _Atomic int level_now = LOG_INFO;
 
-static const char *const level_names[] = {"error", "warn", "info", "debug"};
+static const char *const level_names[] = {
+    [LOG_ERROR] = "error", [LOG_WARN] = "warn", [LOG_INFO] = "info", [LOG_DEBUG] = "debug"};
 
 void log_setup(const char *program, enum log_level level, enum log_format format)
 {
     setup.program = program;
-    setup.level = level;
     setup.format = format;
+    log_set_level(level);
 }
 
+enum log_level log_level(void)
+{
+    return (enum log_level)atomic_load_explicit(&level_now, memory_order_relaxed);
+}
+
+void log_set_level(enum log_level level)
+{
+    atomic_store_explicit(&level_now, (int)level, memory_order_relaxed);
+}
+
+const char *log_level_name(enum log_level level)
+{
+    return level_names[level];
+}
+
+int log_level_read(const char *word, enum log_level *out)
+{
+    for (size_t i = 0; i < ARRAY_LEN(level_names); i++) {
+        if (strcmp(level_names[i], word) == 0) {
+            *out = (enum log_level)i;
+            return 0;
+        }
+    }
+    return ERR_USAGE;
+}
+
+/* The second as text is made once a second and thread. */
 static void add_time(struct buf *line)
 {
+    static _Thread_local struct {
+        time_t second;
+        char text[32];
+    } last = {-1, ""};
     struct timespec now;
     struct tm utc;
-    char text[32];
     clock_gettime(CLOCK_REALTIME, &now);
-    gmtime_r(&now.tv_sec, &utc);
-    strftime(text, sizeof text, "%Y-%m-%dT%H:%M:%S", &utc);
-    buf_addf(line, "%s.%03ldZ", text, now.tv_nsec / 1000000);
+    if (now.tv_sec != last.second) {
+        gmtime_r(&now.tv_sec, &utc);
+        strftime(last.text, sizeof last.text, "%Y-%m-%dT%H:%M:%S", &utc);
+        last.second = now.tv_sec;
+    }
+    buf_addf(line, "%s.%03ldZ", last.text, now.tv_nsec / 1000000);
+}
+
+/* A value, cut to its bound. @return s, or *cut, which the caller frees. */
+static const char *bounded(const char *s, char **cut)
+{
+    size_t len = strnlen(s, LOG_VALUE_MAX + 1);
+    if (len <= LOG_VALUE_MAX)
+        return s;
+    mem_auto char *head = mem_strn(s, LOG_VALUE_MAX);
+    return *cut = mem_fmt("%s\xE2\x80\xA6", head);
+}
+
+static void add_value(struct buf *line, const struct log_field *f)
+{
+    mem_auto char *cut = NULL;
+    if (!f->str)
+        buf_add_i64(line, f->num);
+    else if (setup.format == LOG_JSON)
+        quote_json(line, bounded(f->str, &cut));
+    else
+        quote_text(line, bounded(f->str, &cut));
 }
 
 static void line_text(struct buf *line, const struct log_event *ev, const struct log_field *fields, size_t n)
@@ -39,11 +100,10 @@ static void line_text(struct buf *line, const struct log_event *ev, const struct
     add_time(line);
     buf_addf(line, " %s %s", level_names[ev->level], ev->name);
     for (size_t i = 0; i < n; i++) {
-        buf_addf(line, " %s=", fields[i].name);
-        if (fields[i].str)
-            quote_text(line, fields[i].str);
-        else
-            buf_addf(line, "%lld", (long long)fields[i].num);
+        buf_add_char(line, ' ');
+        buf_add_str(line, fields[i].name);
+        buf_add_char(line, '=');
+        add_value(line, &fields[i]);
     }
     buf_addf(line, " %s\n", ev->sentence);
 }
@@ -67,30 +127,31 @@ static void line_json(struct buf *line, const struct log_event *ev, const struct
     add_json_member(line, "event", ev->name);
     add_json_member(line, "text", ev->sentence);
     for (size_t i = 0; i < n; i++) {
-        if (fields[i].str)
-            add_json_member(line, fields[i].name, fields[i].str);
-        else
-            buf_addf(line, ",\"%s\":%lld", fields[i].name, (long long)fields[i].num);
+        buf_add_str(line, ",\"");
+        buf_add_str(line, fields[i].name);
+        buf_add_str(line, "\":");
+        add_value(line, &fields[i]);
     }
     buf_add_str(line, "}\n");
 }
 
-void log_write(const struct log_event *ev, const struct log_field *fields, size_t n_fields)
+static uint64_t write_line(const struct log_event *ev, const struct log_field *fields, size_t n_fields)
 {
-    if (ev->level > setup.level)
-        return;
     buf_auto struct buf line = BUF_EMPTY;
     if (setup.format == LOG_JSON)
         line_json(&line, ev, fields, n_fields);
     else
         line_text(&line, ev, fields, n_fields);
-    /* One write a line, so that lines of several threads do not mix. A line that cannot be written is lost. */
-    for (size_t done = 0; done < line.len;) {
-        ssize_t n = write(STDERR_FILENO, line.bytes + done, line.len - done);
-        if (n < 0 && errno != EINTR)
-            return;
-        done += n > 0 ? (size_t)n : 0;
-    }
+    return log_writer_put(line.bytes, line.len);
+}
+
+void log_write(const struct log_event *ev, const struct log_field *fields, size_t n_fields)
+{
+    if (!log_is_on(ev->level))
+        return;
+    uint64_t n_lost = write_line(ev, fields, n_fields);
+    if (n_lost)
+        write_line(&ev_log_lines_lost, (const struct log_field[]){LOG_INT("lines", n_lost)}, 1);
 }
 
 bool log_trouble_is_news(struct log_trouble *t, const struct err_info *why, int64_t now_ms)

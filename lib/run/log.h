@@ -10,6 +10,9 @@
  * text: 2026-01-31T10:00:00.123Z info feed_synced url=… took_ms=… The first snapshot is complete.
  * json: {"time":…,"level":"info","program":"dnsd","event":"feed_synced","text":…,"url":…,"took_ms":…}
  *
+ * A line is bounded: of each value LOG_VALUE_MAX bytes are written. In a daemon nobody waits for stderr
+ * (run/log_writer.h); lines that it does not take in time are lost and counted.
+ *
  * Log or return, never both. Not on the hot path. Thread: any.   Source: ours.
  */
 #ifndef RUN_LOG_H
@@ -22,6 +25,8 @@
 #include "bobbin/error.h"
 
 enum log_level { LOG_ERROR, LOG_WARN, LOG_INFO, LOG_DEBUG };
+/** The levels as options and APIs spell them, in the order of the enum. */
+#define LOG_LEVELS "error|warn|info|debug"
 enum log_format { LOG_TEXT, LOG_JSON };
 
 struct log_event {
@@ -35,6 +40,9 @@ struct log_field {
     const char *str; /* NULL: use num */
     int64_t num;
 };
+
+/** Bytes of a value that a line has; "…" stands for what is cut off. */
+#define LOG_VALUE_MAX 1024
 
 /** Text of a field: s itself, "" for NULL. Thread: any. Source: ours. */
 static inline const char *log_text(const char *s)
@@ -52,8 +60,22 @@ static inline const char *log_text(const char *s)
     __attribute__((unused)) static const struct log_event ev_##name = {#name, level, sentence};
 #define LOG_DECLARE(TABLE) TABLE(LOG_DECLARE_ONE)
 
+/** Least important level that is written now. Thread: any. Source: ours. */
+enum log_level log_level(void);
+/** Change it, for events from now on. Thread: any. Source: ours. */
+void log_set_level(enum log_level level);
+/** Word of a level: "info". Static. Thread: any. Source: ours. */
+const char *log_level_name(enum log_level level);
+/** Level of a word. @return 0 and *out; ERR_USAGE: no such level, *out unchanged. Thread: any. Source: ours. */
+int log_level_read(const char *word, enum log_level *out);
+/** Whether an event of this level would be written, for callers to whom its fields cost something. Thread: any. Source: ours. */
+static inline bool log_is_on(enum log_level level)
+{
+    return level <= log_level();
+}
+
 /**
- * Write one line of an event to stderr, in one write(2), unless its level is below the chosen one. Values are quoted so
+ * Write one line of an event to stderr, in one piece, unless its level is below the chosen one. Values are quoted so
  * that nothing in them can end the line or steer a terminal. Use log_emit / log_emit0.
  *
  * @param ev        a row of a LOG_DECLAREd table                                [borrowed]

@@ -1,12 +1,12 @@
 /**
- * Metrics in the OpenMetrics text form. A program lists its metrics in one X-macro table; counters are C11 atomics that
- * any thread may bump; values kept elsewhere (per-worker counters, sizes) come from a collector called on the owner
- * loop when /metrics is read.
+ * Metrics in the text forms that Prometheus reads. A program lists its metrics in one X-macro table; counters are C11 atomics
+ * that any thread may bump; values kept elsewhere (per-worker counters, sizes) come from a collector called on the owner
+ * loop when /metrics is read; histograms belong to the owner loop.
  *
  *     #define X_METRICS(X) \
  *         X(M_QUERIES, METRIC_COUNTER, "dnsd_queries", "", "DNS queries received.") …
  *
- * Names are base units; the writer adds `_total` to counters. Source: OpenMetrics 1.0; ours.
+ * Names are base units; the writer adds `_total` to counters. Source: OpenMetrics 1.0; Prometheus' text format 0.0.4; ours.
  */
 #ifndef RUN_METRICS_H
 #define RUN_METRICS_H
@@ -15,7 +15,21 @@
 
 #include "base/buf.h"
 
-enum metric_kind { METRIC_COUNTER, METRIC_GAUGE, METRIC_INFO };
+enum metric_kind {
+    METRIC_COUNTER,
+    METRIC_GAUGE,
+    METRIC_INFO,
+    METRIC_COUNTER_US,   /* as METRIC_COUNTER, kept in µs, written in seconds */
+    METRIC_GAUGE_US,     /* as METRIC_GAUGE, kept in µs, written in seconds   */
+    METRIC_HISTOGRAM,    /* of durations, in seconds                          */
+    METRIC_HISTOGRAM_VEC /* several of one name, one for each set of labels that metric_series was asked for */
+};
+
+/** How values are written. */
+enum metrics_format {
+    METRICS_TEXT,       /* text/plain; version=0.0.4 */
+    METRICS_OPENMETRICS /* application/openmetrics-text; version=1.0.0 */
+};
 
 struct metric_def {
     enum metric_kind kind;
@@ -46,6 +60,27 @@ void metric_add(struct metrics *m, int id, int64_t n);
 void metric_set(struct metrics *m, int id, int64_t value);
 /** Value of a row. `id` is a row number (else a BUG). Thread: any. Source: ours. */
 int64_t metric_value(const struct metrics *m, int id);
+/** Row number of a name, the first one of several; -1: no row has it. Thread: any. Source: ours. */
+int metrics_find(const struct metrics *m, const char *name);
+
+/** A histogram of durations: fixed bucket bounds from 100 µs to 10 s. */
+struct metric_series;
+/** Most series of a METRIC_HISTOGRAM_VEC row. */
+#define METRIC_SERIES_MAX 256
+/**
+ * The series of these labels, made empty when there is none.
+ *
+ * @param id      row number of a METRIC_HISTOGRAM_VEC (else a BUG)
+ * @param labels  `a="b",c="d"`, escaped; from a bounded set                     [borrowed for the call]
+ * @return it lives as long as m; NULL: the row has METRIC_SERIES_MAX of others.
+ * Thread: owner.   Source: ours.
+ */
+struct metric_series *metric_series(struct metrics *m, int id, const char *labels);
+/** Count a duration. @param s  NULL: nothing happens @param us  below 0 counts as 0. Thread: owner. Source: ours. */
+void metric_series_observe(struct metric_series *s, int64_t us);
+/** The same for a METRIC_HISTOGRAM (else a BUG). Thread: owner. Source: ours. */
+void metric_observe(struct metrics *m, int id, int64_t us);
+
 /**
  * Name the function that sets values just before they are written; the last one named counts.
  *
@@ -54,7 +89,7 @@ int64_t metric_value(const struct metrics *m, int id);
  * Thread: owner.   Source: ours.
  */
 void metrics_collector(struct metrics *m, void (*fn)(void *arg), void *arg);
-/** Append the exposition of all rows in table order, ended by "# EOF\n". Thread: owner. Source: OpenMetrics 1.0. */
-void metrics_write(struct metrics *m, struct buf *out);
+/** Append the exposition of all rows in table order. Thread: owner. Source: OpenMetrics 1.0; Prometheus' text format 0.0.4. */
+void metrics_write(struct metrics *m, enum metrics_format format, struct buf *out);
 
 #endif

@@ -14,7 +14,10 @@ static bool is_plain_word(const char *s)
 {
     size_t n = strlen(s);
     uint32_t cp;
-    for (size_t i = 0, k; i < n; i += k) {
+    for (size_t i = 0, k = 1; i < n; i += k, k = 1) {
+        unsigned char c = (unsigned char)s[i];
+        if (c > ' ' && c < 0x7f && c != '"' && c != '\\')
+            continue;
         k = utf8_next(s + i, n - i, &cp);
         if (!k || is_control(cp) || cp == ' ' || cp == '"' || cp == '\\')
             return false;

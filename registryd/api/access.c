@@ -87,3 +87,9 @@ int api_may_administer(struct http_req *req, void *arg, struct err_info *why)
         "registry",
         q.user ? q.user : "nobody");
 }
+
+int api_may_steer(struct http_req *req, void *arg, struct err_info *why)
+{
+    struct api *api = obj_cast(arg, struct api, API_MAGIC);
+    return access_is_secure(api->access) ? api_may_administer(req, api, why) : http_check_local(req, why);
+}

@@ -85,6 +85,9 @@ int api_write_accessors(struct http_req *req, const char *own_digest, struct acl
 
 /** In a secure registry only system accounts administer. @return 0: the caller may; ERR_PERMISSION. */
 int api_may_administer(struct http_req *req, void *api, struct err_info *why);
+/** Whether the caller may change how registryd runs: in a secure registry as api_may_administer, else from this host only.
+ *  @return 0; ERR_PERMISSION. */
+int api_may_steer(struct http_req *req, void *api, struct err_info *why);
 /** Only administrators export, import and back up: the system accounts of a secure registry, else the user who runs registryd and
  *  hadoop.registry.admin.users. @return 0: the caller may; ERR_PERMISSION. */
 int api_may_copy(struct http_req *req, void *api, struct err_info *why);

@@ -91,6 +91,18 @@ static void reply_bound(struct write *w, bool applied)
     http_reply(w->req, status, "application/json", &body);
 }
 
+/* The log of requests has only that the client left. */
+static void log_unanswered(const struct write *w, int err)
+{
+    static const char *const ops[] = {
+        [WRITE_BIND] = "bind", [WRITE_MKNODE] = "mknode", [WRITE_DELETE] = "delete"};
+    char revision[STORE_REVISION_MAX] = "";
+    if (!err)
+        store_revision_text(mirror_store_id(w->api->mirror), w->zxid, revision);
+    log_emit(&ev_write_unanswered, LOG_STR("op", ops[w->kind]), LOG_STR("path", w->path),
+             LOG_STR("result", err_name(err)), LOG_STR("revision", revision));
+}
+
 static void on_applied(void *arg, int err)
 {
     struct write *w = obj_cast(arg, struct write, WRITE_MAGIC);
@@ -103,6 +115,8 @@ static void on_applied(void *arg, int err)
         case WRITE_MKNODE: reply_flag(w, w->changed ? 201 : 200, "created"); break;
         case WRITE_DELETE: reply_flag(w, 200, "deleted"); break;
         }
+    } else {
+        log_unanswered(w, 0);
     }
     write_free(w);
 }
@@ -111,6 +125,8 @@ static void write_refuse(struct write *w, int err, const struct err_info *why)
 {
     if (w->req)
         api_refuse(w->api, w->req, err, why);
+    else
+        log_unanswered(w, err);
     write_free(w);
 }
 

@@ -94,7 +94,7 @@ def test_health_ready_metrics_version():
             assert request(port, "GET", "/healthz").status == 200
             assert request(port, "GET", "/readyz").status == 200
             assert request(port, "GET", "/version").json["name"] == name
-            metrics = request(port, "GET", "/metrics")
+            metrics = request(port, "GET", "/metrics", headers={"Accept": "application/openmetrics-text"})
             text = metrics.body.decode()
             assert metrics.headers["Content-Type"].startswith("application/openmetrics-text")
             assert text.endswith("# EOF\n") and "_total" in text

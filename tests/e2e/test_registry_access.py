@@ -422,3 +422,11 @@ def test_limits_are_refused_by_name():
             assert answer.status == 400 and answer.json["where"] == "limit", answer
             assert (f'query parameter limit is "{limit}": send an integer from 1 to 2, the value of hadoop.registry.list.max-children'
                         == answer.json["detail"]), answer
+
+
+def test_only_system_accounts_change_the_log_level(secure):
+    port = secure.registry.registry_port
+    refused = request(port, "POST", "/log-level?level=debug&user.name=mallory")
+    assert refused.status == 403 and "system.accounts" in refused.body.decode()
+    assert request(port, "GET", "/log-level").json == {"level": "info"}
+    assert request(port, "POST", "/log-level?level=info&user.name=yarn").status == 200

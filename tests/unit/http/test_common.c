@@ -4,12 +4,48 @@
 #include <string.h>
 
 #include "base/obj.h"
+#include "run/process.h"
 
-#define TEST_METRICS(X) X(M_THINGS, METRIC_COUNTER, "test_things", "", "Things seen.")
+#define TEST_METRICS(X)                                                                                      \
+    PROCESS_METRICS(X)                                                                                       \
+    X(M_THINGS, METRIC_COUNTER, "test_things", "", "Things seen.")
 enum { METRICS_ENUM(TEST_METRICS) };
 static const struct metric_def metrics[] = {METRICS_ROWS(TEST_METRICS)};
 
-static const char *const paths[] = {"/healthz", "/readyz", "/metrics", "/version", "/readyz"};
+#define ACCEPT_OPEN                                                                                          \
+    "application/openmetrics-text;version=1.0.0;q=0.5,text/plain;version=0.0.4;q=0.3,*/*;q=0.2"
+
+/** What is asked, one after the other; the daemon gets ready before the last one. */
+static const struct {
+    const char *method, *path, *accept;
+} questions[] = {
+    {"GET", "/healthz", NULL},
+    {"GET", "/readyz", NULL},
+    {"GET", "/metrics", ACCEPT_OPEN},
+    {"GET", "/version", NULL},
+    {"GET", "/metrics", NULL},
+    {"GET", "/log-level", NULL},
+    {"POST", "/log-level?level=debug", NULL},
+    {"POST", "/log-level?level=warn", NULL},
+    {"POST", "/log-level?level=loud", NULL},
+    {"POST", "/log-level", NULL},
+    {"GET", "/log-level", NULL},
+    {"GET", "/readyz", NULL},
+};
+enum {
+    HEALTHZ,
+    UNREADY,
+    OPENMETRICS,
+    VERSION,
+    METRICS,
+    LEVEL,
+    TO_DEBUG,
+    TO_WARN,
+    TO_LOUD,
+    TO_NONE,
+    LEVEL_AFTER,
+    READY
+};
 
 struct app {
     struct daemon *daemon;
@@ -21,8 +57,8 @@ struct app {
 /** What came back; outlives the daemon. */
 static struct {
     int status;
-    char text[4096], type[128];
-} answers[ARRAY_LEN(paths)];
+    char text[8192], type[128];
+} answers[ARRAY_LEN(questions)];
 
 static void ask_next(struct app *app);
 
@@ -35,9 +71,9 @@ static void on_answer(void *arg, int err, const struct http_answer *a, const str
     snprintf(answers[app->n_asked].text, sizeof answers[0].text, "%s", a->body.len ? a->body.bytes : "");
     snprintf(answers[app->n_asked].type, sizeof answers[0].type, "%s", type ? type : "");
     app->n_asked++;
-    if (app->n_asked + 1 == ARRAY_LEN(paths))
+    if (app->n_asked + 1 == ARRAY_LEN(questions))
         daemon_ready(app->daemon, NULL);
-    if (app->n_asked == ARRAY_LEN(paths))
+    if (app->n_asked == ARRAY_LEN(questions))
         daemon_quit(app->daemon, 0);
     else
         ask_next(app);
@@ -45,10 +81,18 @@ static void on_answer(void *arg, int err, const struct http_answer *a, const str
 
 static void ask_next(struct app *app)
 {
-    char url[128];
-    snprintf(url, sizeof url, "http://127.0.0.1:%u%s", http_server_port(app->server), paths[app->n_asked]);
-    http_call(app->client,
-              &(struct http_call_def){.url = url, .timeout_ms = 5000, .done = on_answer, .arg = app});
+    char url[128], accept[256];
+    const char *const headers[] = {accept, NULL};
+    const char *wanted = questions[app->n_asked].accept;
+    snprintf(url, sizeof url, "http://127.0.0.1:%u%s", http_server_port(app->server),
+             questions[app->n_asked].path);
+    snprintf(accept, sizeof accept, "Accept: %s", wanted ? wanted : "*/*");
+    http_call(app->client, &(struct http_call_def){.method = questions[app->n_asked].method,
+                                                   .url = url,
+                                                   .headers = headers,
+                                                   .timeout_ms = 5000,
+                                                   .done = on_answer,
+                                                   .arg = app});
 }
 
 static int start(struct daemon *d, void *arg, struct err_info *why)
@@ -80,6 +124,35 @@ static void stop(struct daemon *d, void *arg)
     http_server_stop(app->server, on_stopped, d);
 }
 
+static void check_metrics(void)
+{
+    assert_int_equal(answers[OPENMETRICS].status, 200);
+    assert_string_equal(answers[OPENMETRICS].type,
+                        "application/openmetrics-text; version=1.0.0; charset=utf-8");
+    assert_non_null(strstr(answers[OPENMETRICS].text, "# TYPE test_things counter\n"));
+    assert_non_null(strstr(answers[OPENMETRICS].text, "test_things_total 3\n"));
+    assert_non_null(strstr(answers[OPENMETRICS].text, "# EOF\n"));
+    assert_int_equal(answers[METRICS].status, 200);
+    assert_string_equal(answers[METRICS].type, "text/plain; version=0.0.4; charset=utf-8");
+    assert_non_null(strstr(answers[METRICS].text, "# TYPE test_things_total counter\n"));
+    assert_null(strstr(answers[METRICS].text, "# EOF"));
+    assert_non_null(strstr(answers[METRICS].text, "\nprocess_open_fds "));
+    assert_null(strstr(answers[METRICS].text, "\nprocess_open_fds 0\n"));
+    assert_null(strstr(answers[METRICS].text, "\nprocess_resident_memory_bytes 0\n"));
+}
+
+static void check_levels(void)
+{
+    assert_string_equal(answers[LEVEL].text, "{\"level\":\"info\"}");
+    assert_int_equal(answers[TO_DEBUG].status, 200);
+    assert_string_equal(answers[TO_DEBUG].text, "{\"level\":\"debug\"}");
+    assert_string_equal(answers[TO_WARN].text, "{\"level\":\"warn\"}");
+    assert_int_equal(answers[TO_LOUD].status, 400);
+    assert_non_null(strstr(answers[TO_LOUD].text, "error or warn or info or debug"));
+    assert_int_equal(answers[TO_NONE].status, 400);
+    assert_string_equal(answers[LEVEL_AFTER].text, "{\"level\":\"warn\"}");
+}
+
 static void test_common_routes(void **state)
 {
     (void)state;
@@ -93,18 +166,16 @@ static void test_common_routes(void **state)
                                           .app_size = sizeof(struct app)};
     char name[] = "testd", *argv[] = {name, NULL};
     assert_int_equal(daemon_main(&def, 1, argv), 0);
-    assert_int_equal(answers[0].status, 200);
-    assert_int_equal(answers[1].status, 503);
-    assert_non_null(strstr(answers[1].text, "\"detail\":\"not ready: loading\""));
-    assert_string_equal(answers[1].type, "application/problem+json");
-    assert_int_equal(answers[2].status, 200);
-    assert_non_null(strstr(answers[2].text, "test_things_total 3\n"));
-    assert_non_null(strstr(answers[2].text, "# EOF\n"));
-    assert_non_null(strstr(answers[2].type, "application/openmetrics-text"));
-    assert_int_equal(answers[3].status, 200);
-    assert_non_null(strstr(answers[3].text, "\"name\":\"testd\""));
-    assert_string_equal(answers[3].type, "application/json");
-    assert_int_equal(answers[4].status, 200);
+    assert_int_equal(answers[HEALTHZ].status, 200);
+    assert_int_equal(answers[UNREADY].status, 503);
+    assert_non_null(strstr(answers[UNREADY].text, "\"detail\":\"not ready: loading\""));
+    assert_string_equal(answers[UNREADY].type, "application/problem+json");
+    assert_int_equal(answers[VERSION].status, 200);
+    assert_non_null(strstr(answers[VERSION].text, "\"name\":\"testd\""));
+    assert_string_equal(answers[VERSION].type, "application/json");
+    assert_int_equal(answers[READY].status, 200);
+    check_metrics();
+    check_levels();
 }
 
 int main(void)

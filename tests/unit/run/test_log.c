@@ -1,8 +1,11 @@
 #include "base/buf.h"
 #include "base/obj.h"
 #include "run/log.h"
+#include "run/log_writer.h"
 #include "run/quote.h"
 
+#include <pthread.h>
+#include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -41,6 +44,24 @@ static void emit_fields(void)
     log_emit(&ev_thing_done, LOG_STR("url", "http://h/a"), LOG_INT("took_ms", -12),
              LOG_STR("name", "two words"), LOG_STR("none", NULL),
              LOG_STR("evil", "a\n2026 info x\x1b[2J\"\\"));
+}
+
+struct pipe_end {
+    int fd;
+    uint64_t n_failed, n_lost_lines;
+};
+
+static void *read_lines(void *arg)
+{
+    struct pipe_end *end = arg;
+    char line[4096];
+    FILE *f = fdopen(dup(end->fd), "r");
+    while (fgets(line, sizeof line, f)) {
+        end->n_failed += strstr(line, " error thing_failed ") != NULL;
+        end->n_lost_lines += strstr(line, " warn log_lines_lost lines=") != NULL;
+    }
+    fclose(f);
+    return NULL;
 }
 
 static void emit_detail(void)
@@ -98,6 +119,69 @@ static void level_is_a_threshold(void **state)
     log_setup("test", LOG_ERROR, LOG_TEXT);
     capture(emit_fields, line, sizeof line);
     assert_string_equal(line, "");
+}
+
+static void levels_have_words(void **state)
+{
+    enum log_level level = LOG_WARN;
+    (void)state;
+    assert_int_equal(log_level_read("debug", &level), 0);
+    assert_int_equal(level, LOG_DEBUG);
+    assert_int_equal(log_level_read("verbose", &level), ERR_USAGE);
+    assert_int_equal(level, LOG_DEBUG);
+    assert_string_equal(log_level_name(LOG_WARN), "warn");
+    log_set_level(LOG_WARN);
+    assert_int_equal(log_level(), LOG_WARN);
+    assert_false(log_is_on(LOG_INFO));
+}
+
+static void emit_long(void)
+{
+    static char text[3 * LOG_VALUE_MAX];
+    memset(text, 'x', sizeof text - 1);
+    log_emit(&ev_thing_failed, LOG_STR("a", text), LOG_INT("b", 7));
+}
+
+static void a_long_value_is_cut(void **state)
+{
+    (void)state;
+    static char line[4 * LOG_VALUE_MAX];
+    log_setup("test", LOG_INFO, LOG_TEXT);
+    capture(emit_long, line, sizeof line);
+    assert_true(strlen(line) < LOG_VALUE_MAX + 100);
+    assert_non_null(strstr(line, "xx\xE2\x80\xA6 b=7 "));
+}
+
+/* Nobody reads the pipe: the one who logs goes on, and what cannot be kept is counted. */
+static void a_reader_that_stands_still_holds_nobody_up(void **state)
+{
+    enum { N_LINES = 40000 };
+    int ends[2], saved = dup(STDERR_FILENO);
+    (void)state;
+    log_setup("test", LOG_INFO, LOG_TEXT);
+    assert_int_equal(pipe(ends), 0);
+    dup2(ends[1], STDERR_FILENO);
+    uint64_t lost_before = log_writer_n_lost();
+    log_writer_start();
+    for (int i = 0; i < N_LINES; i++)
+        emit_error();
+    uint64_t n_lost = log_writer_n_lost() - lost_before;
+    /* Now it reads, to the end: every line is there or was counted, and the loss was said when there was room. */
+    pthread_t reader;
+    struct pipe_end all = {.fd = ends[0]};
+    assert_int_equal(pthread_create(&reader, NULL, read_lines, &all), 0);
+    while (log_writer_n_waiting() > 0)
+        sched_yield();
+    emit_error();
+    log_writer_stop();
+    dup2(saved, STDERR_FILENO);
+    close(saved);
+    close(ends[1]);
+    pthread_join(reader, NULL);
+    close(ends[0]);
+    assert_true(n_lost > 0);
+    assert_int_equal(all.n_failed + n_lost, N_LINES + 1);
+    assert_int_equal(all.n_lost_lines, 1);
 }
 
 static void quoting(void **state)
@@ -162,6 +246,9 @@ int main(void)
         cmocka_unit_test(text_lines),
         cmocka_unit_test(json_lines),
         cmocka_unit_test(level_is_a_threshold),
+        cmocka_unit_test(levels_have_words),
+        cmocka_unit_test(a_long_value_is_cut),
+        cmocka_unit_test(a_reader_that_stands_still_holds_nobody_up),
         cmocka_unit_test(quoting),
         cmocka_unit_test(a_trouble_that_stays_is_said_once_a_minute),
         cmocka_unit_test(a_trouble_that_changes_is_said_at_once),
