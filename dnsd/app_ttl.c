@@ -6,7 +6,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define PREFIX    "hadoop.registry.dns.ttl."
 #define TTL_MAGIC OBJ_MAGIC('T', 'T', 'L', 'S')
 
 struct ttl {
@@ -24,7 +23,7 @@ static void on_key(void *arg, const char *key, const char *text)
 {
     struct ttl_reader *r = obj_cast(arg, struct ttl_reader, TTL_MAGIC);
     int64_t ms;
-    mem_auto char *component = mem_str(key + strlen(PREFIX));
+    mem_auto char *component = mem_str(key + strlen(DNSD_TTL_FAMILY));
     str_lower(component);
     if (str_to_ms(text, 1000, &ms) || ms < 0 || ms / 1000 > INT32_MAX) {
         struct err_info why;
@@ -40,7 +39,7 @@ static void on_key(void *arg, const char *key, const char *text)
 void dnsd_ttls_read(const struct options *o, struct map *ttls, struct opt_report *report)
 {
     struct ttl_reader reader = {{TTL_MAGIC}, ttls, o, report};
-    opt_each_other(o, PREFIX, on_key, &reader);
+    opt_each_other(o, DNSD_TTL_FAMILY, on_key, &reader);
 }
 
 bool dnsd_component_ttl(void *arg, const char *component, uint32_t *ttl_s)

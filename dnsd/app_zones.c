@@ -274,6 +274,12 @@ void dnsd_zones_check(const struct options *o, struct opt_report *report)
         check_apex(o, name, report);
     if (each_reverse(o, &sink, &why))
         opt_error(o, "hadoop.registry.dns.zone-subnet", &why, report);
+    if (opt_bool(o, OPT_DNSSEC)) {
+        err_set(&why, ERR_CONFIG, NULL,
+                "asks for signed zones, and dnsd does not sign: leave it out, and sign in a secondary if "
+                "validators need it");
+        opt_error(o, "hadoop.registry.dns.dnssec.enabled", &why, report);
+    }
 }
 
 static void ignore(void *arg)

@@ -14,6 +14,9 @@
     X(OPT_TTL_##token, "hadoop.registry.dns.ttl-type." key, OPT_TIME, "s", NULL, 0, 2147483647000,           \
       OPT_FIXED, "TTL of the registry's " text " records. The TTL of a component goes before it.")
 
+/** Keys that begin so end in the name of a component: its TTL. */
+#define DNSD_TTL_FAMILY "hadoop.registry.dns.ttl."
+
 #define DNSD_OPTIONS(X)                                                                                      \
     X(OPT_DOMAIN, "hadoop.registry.dns.domain-name", OPT_TEXT, "", NULL, 0, 0, OPT_FIXED,                    \
       "Domain of the registry's names. Required.")                                                           \
@@ -79,6 +82,8 @@
       OPT_FIXED,                                                                                             \
       "Interval between writes of the snapshot, when something has changed; longer where a write takes "     \
       "long.")                                                                                               \
+    X(OPT_DNSSEC, "hadoop.registry.dns.dnssec.enabled", OPT_BOOL, "", "false", 0, 0, OPT_FIXED,              \
+      "Hadoop's key for signed zones. dnsd does not sign zones and refuses to start with true.")             \
     X(OPT_WORKERS, "hadoop.registry.dns.num-threads", OPT_INT, "", "0", 0, 1024, OPT_FIXED,                  \
       "UDP worker threads per address; 0: one per CPU.")                                                     \
     X(OPT_UDP_MAX, "hadoop.registry.dns.udp-max-payload", OPT_SIZE, "bytes", "1232", 512, 4096, OPT_FIXED,   \

@@ -1,6 +1,7 @@
 #include "app.h"
 #include "events.h"
 #include "options.h"
+#include "keys/keys.h"
 
 #include "base/obj.h"
 
@@ -15,6 +16,7 @@ int main(int argc, char **argv)
                                    .summary = "Keeps the YARN service registry and serves it over REST.",
                                    .options = option_rows,
                                    .n_options = ARRAY_LEN(option_rows),
+                                   .known = keys_known,
                                    .metrics = metric_rows,
                                    .n_metrics = ARRAY_LEN(metric_rows),
                                    .steps = registryd_steps,

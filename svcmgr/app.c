@@ -12,6 +12,7 @@
 #include "base/str.h"
 #include "bobbin/path.h"
 #include "cluster/local.h"
+#include "keys/keys.h"
 #include "store/store.h"
 #include "svcmgr/events.h"
 #include "svcmgr/options.h"
@@ -484,6 +485,7 @@ const struct daemon_def app_daemon = {
     .summary = "Runs long-lived services and publishes them in the registry.",
     .options = options,
     .n_options = N_SVCMGR_OPTIONS,
+    .known = keys_known,
     .metrics = metrics,
     .n_metrics = N_SVCMGR_METRICS,
     .steps = steps,

@@ -7,6 +7,7 @@
 #include "base/mem.h"
 #include "base/str.h"
 #include "bobbin/path.h"
+#include "keys/keys.h"
 #include "options.h"
 
 const struct cli_option_def cli_options[N_CLI_OPTIONS] = {
@@ -136,7 +137,7 @@ static int read_output(struct cli *cli, struct err_info *why)
 
 static int read_configuration(struct cli *cli, struct err_info *why)
 {
-    buf_auto struct buf errors = BUF_EMPTY;
+    struct opt_report report = OPT_REPORT_FOR(OPT_FOR_START);
     size_t n_sets = 0;
     bool is_dev = strcmp(cli->command->group, "dev") == 0;
 
@@ -149,11 +150,12 @@ static int read_configuration(struct cli *cli, struct err_info *why)
         cli->config_dir = getenv("HADOOP_CONF_DIR");
     if (cli->config_dir && !cli->config_dir[0])
         cli->config_dir = NULL;
-    cli->options = options_read(key_rows, N_CLI_KEYS, cli->config_dir, cli->sets, &errors);
-    if (cli->options)
-        return 0;
-    mem_auto char *first = mem_strn(errors.bytes, strcspn(buf_cstr(&errors), "\n"));
-    return err_set(why, ERR_CONFIG, "configuration", "%s", first);
+    cli->options = options_load(key_rows, N_CLI_KEYS, cli->config_dir, cli->sets, &report);
+    known_check(cli->options, keys_known, false, &report); /* what files have is warned of by the daemons */
+    mem_auto char *first = mem_strn(report.errors.bytes, strcspn(buf_cstr(&report.errors), "\n"));
+    bool is_fine = !report.errors.len;
+    opt_report_fini(&report);
+    return is_fine ? 0 : err_set(why, ERR_CONFIG, "configuration", "%s", first);
 }
 
 int cli_read(struct cli *cli, const struct cli_command *command, char **words, size_t n, struct err_info *why)

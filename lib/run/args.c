@@ -12,6 +12,7 @@
     X("config", 'c', "DIR", "read core-site.xml and yarn-site.xml of DIR (else: of $HADOOP_CONF_DIR)")       \
     X("define", 'D', "KEY=VALUE", "set a configuration key; wins over the files; may be repeated")           \
     X("test", 't', "", "check the configuration, print all errors, and exit")                                \
+    X("strict", 'S', "", "with -t: a key that nobody knows is an error in a file, too")                      \
     X("show-defaults", 's', "", "show all configuration keys with their defaults, and end")                  \
     X("show-xml", 'x', "", "show the same as a Hadoop configuration file, and end")                          \
     X("man", 'm', "", "show the manual page as roff, and end")                                               \
@@ -59,6 +60,7 @@ static int take_switch(struct args *a, int letter, const char *offender, struct 
     case 'c': a->config_dir = optarg; return 0;
     case 'D': a->sets[a->n_sets++] = optarg; return 0;
     case 't': a->action = ARGS_TEST; return 0;
+    case 'S': a->is_strict = true; return 0;
     case 's': a->action = ARGS_SHOW_DEFAULTS; return 0;
     case 'x': a->action = ARGS_SHOW_XML; return 0;
     case 'm': a->action = ARGS_MAN; return 0;
@@ -90,6 +92,8 @@ int args_read(int argc, char **argv, struct args *out, struct err_info *why)
     }
     if (optind < argc)
         return err_set(why, ERR_USAGE, argv[optind], "no operand is expected");
+    if (out->is_strict && out->action != ARGS_TEST)
+        return err_set(why, ERR_USAGE, "--strict", "goes with -t");
     return 0;
 }
 
@@ -115,7 +119,7 @@ static void help_row(struct buf *out, const char *name, int letter, const char *
 
 void args_help(const char *name, const char *summary, struct buf *out)
 {
-    buf_addf(out, "usage: %s [--config DIR] [-D KEY=VALUE]... [-t]\n%s\n\n", name, summary);
+    buf_addf(out, "usage: %s [--config DIR] [-D KEY=VALUE]... [-t [--strict]]\n%s\n\n", name, summary);
 #define SWITCH_HELP(long_name, letter, value, prose) help_row(out, long_name, letter, value, prose);
     SWITCHES(SWITCH_HELP)
 #undef SWITCH_HELP

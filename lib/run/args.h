@@ -27,6 +27,7 @@ struct args {
     const char *config_dir; /* --config, else HADOOP_CONF_DIR, else NULL; borrowed from argv or environment */
     const char **sets;      /* -D arguments, NULL-terminated */
     size_t n_sets;
+    bool is_strict; /* with ARGS_TEST: unknown keys of files are errors */
     enum log_level level;
     enum log_format format;
 };
@@ -38,7 +39,7 @@ struct args {
  * @param argv  argv of main; getopt may reorder it                              [borrowed while `out` lives]
  * @param out   release with args_fini, also after an error                      [out]
  * @param why   filled on error                                                  [out]
- * @return 0; or ERR_USAGE: an unknown option, a missing or wrong value, or an operand.
+ * @return 0; or ERR_USAGE: an unknown option, a missing or wrong value, an operand, or --strict without -t.
  * Thread: main.   Source: ours.
  */
 int args_read(int argc, char **argv, struct args *out, struct err_info *why);

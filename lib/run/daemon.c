@@ -230,6 +230,8 @@ static struct options *read_options(const struct daemon_def *def, const struct a
                                     struct opt_report *report)
 {
     struct options *o = options_load(def->options, def->n_options, args->config_dir, args->sets, report);
+    if (def->known)
+        known_check(o, def->known, args->is_strict, report);
     for (size_t i = 0; i < def->n_steps; i++)
         if (def->steps[i].check)
             def->steps[i].check(o, report);

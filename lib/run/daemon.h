@@ -2,7 +2,7 @@
  * The frame of a daemon: command line, options, log, signals, readiness, and the ordered table of steps that start
  * and stop its parts. A daemon's app.c is such a table; main.c calls daemon_main.
  *
- *   NAME [--config DIR] [-D key=value]… [-t] [--show-defaults] [--log-level L] [--log-format text|json] [--version] [--help]
+ *   NAME [--config DIR] [-D key=value]… [-t [--strict]] [--show-defaults] [--log-level L] [--log-format text|json] [--version] [--help]
  *
  * start: steps in table order; when one fails the ones before it are stopped in reverse order, the error is logged, and
  * the program ends with the exit code of the error table. SIGTERM and SIGINT: stop in reverse order; each step's stop
@@ -22,6 +22,7 @@
 #define RUN_DAEMON_H
 
 #include "bobbin/error.h"
+#include "run/known.h"
 #include "run/loop.h"
 #include "run/metrics.h"
 #include "run/options.h"
@@ -48,6 +49,8 @@ struct daemon_def {
     const char *summary; /* one sentence for --help */
     const struct opt_def *options;
     size_t n_options;
+    const struct known_keys *const
+        *known; /* keys that a configuration may have, see run/known.h; NULL: any */
     const struct metric_def *metrics;
     size_t n_metrics;
     const struct daemon_step *steps;

@@ -316,14 +316,19 @@ const char *opt_other(const struct options *o, const char *key)
     return other ? other->text : NULL;
 }
 
+const char *opt_other_origin(const struct options *o, const char *key)
+{
+    const struct opt_other_value *other = map_get(&o->others, key);
+    return other ? other->origin : NULL;
+}
+
 void opt_each_other(const struct options *o, const char *prefix,
                     void (*fn)(void *arg, const char *key, const char *text), void *arg)
 {
-    for (MAP_EACH (&o->others, it)) {
-        const struct opt_other_value *other = it->value;
-        if (str_starts(it->key, prefix))
-            fn(arg, it->key, other->text);
-    }
+    mem_auto const char **keys = map_sorted_keys(&o->others);
+    for (size_t i = 0; keys[i]; i++)
+        if (str_starts(keys[i], prefix))
+            fn(arg, keys[i], opt_other(o, keys[i]));
 }
 
 /* ---- reports ---- */
@@ -346,7 +351,8 @@ static void add_line(const struct options *o, const char *key, const struct err_
         return;
     if (other || (v && v->is_set))
         buf_addf(out, "%s: ", v ? v->origin : other->origin);
-    buf_addf(out, "%s: ", key);
+    quote_line(out, key);
+    buf_add_str(out, ": ");
     if (has_place) {
         quote_line(out, why->where);
         buf_add_str(out, ": ");

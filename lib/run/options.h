@@ -137,7 +137,10 @@ const char *opt_origin(const struct options *o, int id);
  *  Borrowed from o. Fixed: a reload leaves it alone. */
 const char *opt_other(const struct options *o, const char *key);
 
-/** Call fn for each key that no row names and that begins with prefix, with its text as opt_other gives it; in no order.
+/** Where such a key was set, as opt_origin, or NULL. Borrowed from o. */
+const char *opt_other_origin(const struct options *o, const char *key);
+
+/** Call fn for each key that no row names and that begins with prefix, in byte order, with its text as opt_other gives it.
  *  Thread: any. Source: ours. */
 void opt_each_other(const struct options *o, const char *prefix,
                     void (*fn)(void *arg, const char *key, const char *text), void *arg);

@@ -63,6 +63,7 @@ WRONG = [
     ("dnsd", {"hadoop.registry.dns.fallthrough.zones": "a..b"}, "hadoop.registry.dns.fallthrough.zones", "a..b"),
     ("dnsd", {"hadoop.registry.dns.api-cname": "true"}, "hadoop.registry.dns.api-cname", "compat"),
     ("dnsd", {"hadoop.registry.dns.ttl.web": "soon"}, "hadoop.registry.dns.ttl.web", "soon"),
+    ("dnsd", {"hadoop.registry.dns.dnssec.enabled": "true"}, "hadoop.registry.dns.dnssec.enabled", "signed zones"),
     ("dnsd", {"hadoop.registry.url": "registry:9192"}, "hadoop.registry.url", "http://"),
     ("dnsd", {"hadoop.registry.dns.http.address": "0.0.0.0:0"}, "hadoop.registry.dns.http.address", "allow-remote"),
     ("svcmgr", {"yarn.service.state.store": "foo"}, "yarn.service.state.store", "zk://"),

@@ -45,7 +45,7 @@ def test_every_option_is_there_and_commented_out():
 def test_a_daemon_accepts_every_option_at_its_default(daemon, tmp_path):
     for name in FILES:
         (tmp_path / name).write_text(uncommented(name), encoding="utf-8")
-    done = subprocess.run([os.path.join(BIN, daemon), "--config", str(tmp_path), "-t", "-D", "hadoop.registry.dns.domain-name=bobbin.test"],
+    done = subprocess.run([os.path.join(BIN, daemon), "--config", str(tmp_path), "-t", "--strict", "-D", "hadoop.registry.dns.domain-name=bobbin.test"],
                           capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
 

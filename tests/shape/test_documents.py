@@ -76,7 +76,7 @@ def test_configuration_keys_named_in_documents_are_rows():
 def test_every_folder_has_a_line_of_purpose():
     rows = dict(re.findall(r"^\| `([\w/]+)` \| ([^|]+) \|", read("docs/architecture.md"), re.M))
     files = subprocess.run(["git", "ls-files", "*.c", "*.h"], cwd=ROOT, text=True, capture_output=True, check=True).stdout.split()
-    folders = {os.path.dirname(f) for f in files if f.split("/")[0] in ("lib", "registryd", "dnsd", "svcmgr", "cli")}
+    folders = {os.path.dirname(f) for f in files if f.split("/")[0] in ("lib", "registryd", "dnsd", "svcmgr", "keys", "cli")}
     assert sorted(folders - set(rows)) == [] and sorted(f for f in rows if not os.path.isdir(os.path.join(ROOT, f))) == []
     assert all(len(purpose) > 10 for purpose in rows.values())
 

@@ -24,7 +24,7 @@ MAY_SEE = {
     "registryd/cleanup": [*LIB, "registryd", "registryd/index", "registryd/access"],
     "registryd/copy": [*LIB, "registryd", "registryd/feed", "registryd/access"],
     "registryd/api": [*LIB, "registryd", *REGISTRYD],
-    "registryd": [*LIB, "registryd", *REGISTRYD, "registryd/api"],
+    "registryd": [*LIB, "registryd", *REGISTRYD, "registryd/api", "keys"],
     "dnsd/wire": ["lib/base"],
     "dnsd/zone": ["lib/base", "dnsd/wire"],
     "dnsd/answer": ["lib/base", "dnsd/wire", "dnsd/zone"],
@@ -34,7 +34,7 @@ MAY_SEE = {
     "dnsd/follow": ["lib/base", "lib/run", "lib/registry", "dnsd/wire", "dnsd/zone", "dnsd/names"],
     "dnsd/masters": ["lib/base", "lib/run", "lib/registry", "dnsd/wire", "dnsd/zone", "dnsd/names", "dnsd/follow"],
     "dnsd": ["lib/base", "lib/run", "lib/json", "lib/http", "lib/registry", "dnsd/wire", "dnsd/zone", "dnsd/answer",
-             "dnsd/net", "dnsd/forward", "dnsd/names", "dnsd/follow", "dnsd/masters"],
+             "dnsd/net", "dnsd/forward", "dnsd/names", "dnsd/follow", "dnsd/masters", "keys"],
     "svcmgr/spec": ["lib/base", "lib/json"],
     "svcmgr/engine": ["lib/base", "lib/json", "svcmgr/spec"],
     "svcmgr/cluster": ["lib/base", "lib/run", "svcmgr/spec", "svcmgr/engine", "svcmgr/shim"],
@@ -45,8 +45,9 @@ MAY_SEE = {
     "svcmgr/state": ["lib/base", "lib/run", "lib/json", "lib/store", "svcmgr/shim"],
     "svcmgr/publish": ["lib/base", "lib/run", "lib/registry", "svcmgr", "svcmgr/spec", "svcmgr/engine"],
     "svcmgr": ["lib/base", "lib/run", "lib/json", "lib/http", "lib/store", "lib/registry", "svcmgr/spec", "svcmgr/engine",
-               "svcmgr/cluster", "svcmgr/launch", "svcmgr/probe", "svcmgr/state", "svcmgr/publish", "svcmgr/faces"],
-    **{f"cli/{part}": ["lib/base", "lib/run", "lib/json", "lib/http", "lib/registry", "cli/kit"]
+               "svcmgr/cluster", "svcmgr/launch", "svcmgr/probe", "svcmgr/state", "svcmgr/publish", "svcmgr/faces", "keys"],
+    "keys": ["lib/run", "registryd", "dnsd", "svcmgr", "svcmgr/spec"],
+    **{f"cli/{part}": ["lib/base", "lib/run", "lib/json", "lib/http", "lib/registry", "cli/kit", "keys"]
        for part in ("kit", "registry", "app", "dns", "dev")},
     "cli": ["lib/base", "lib/run", "cli/kit"],
 }

@@ -38,6 +38,7 @@ static void accepted_lines(void **state)
         {{"--log-level=error"}, ARGS_RUN, NULL, NULL, LOG_ERROR, LOG_TEXT},
         {{"--show-defaults"}, ARGS_SHOW_DEFAULTS, NULL, NULL, LOG_INFO, LOG_TEXT},
         {{"--version"}, ARGS_VERSION, NULL, NULL, LOG_INFO, LOG_TEXT},
+        {{"-t", "--strict"}, ARGS_TEST, NULL, NULL, LOG_INFO, LOG_TEXT},
         {{"-h"}, ARGS_HELP, NULL, NULL, LOG_INFO, LOG_TEXT},
     };
     unsetenv("HADOOP_CONF_DIR");
@@ -75,6 +76,8 @@ static void refused_lines(void **state)
         {{"--log-format=xml"}, "--log-format"},
         {{"operand"}, "operand"},
         {{"--test=1"}, "--test=1"},
+        {{"--strict"}, "--strict"},
+        {{"--strict", "--man"}, "--strict"},
     };
     for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
         struct args a;

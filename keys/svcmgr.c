@@ -1,0 +1,6 @@
+#include "keys/keys.h"
+#include "svcmgr/options.h"
+
+static const char *const names[] = {SVCMGR_OPTIONS(KEYS_NAME) NULL};
+
+const struct known_keys keys_svcmgr = {KEYS_NONE, names, KEYS_NONE};
