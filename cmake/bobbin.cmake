@@ -48,6 +48,8 @@ pkg_check_modules(LDNS REQUIRED IMPORTED_TARGET ldns)
 pkg_check_modules(GNUTLS REQUIRED IMPORTED_TARGET gnutls)
 pkg_check_modules(LMDB REQUIRED IMPORTED_TARGET lmdb)
 pkg_check_modules(KRB5 REQUIRED IMPORTED_TARGET krb5-gssapi krb5)
+pkg_check_modules(PROTOBUF_C REQUIRED IMPORTED_TARGET libprotobuf-c)
+find_program(PROTOC_C protoc-c REQUIRED)
 pkg_check_modules(CMOCKA REQUIRED IMPORTED_TARGET cmocka)
 
 function(bobbin_library NAME DIR)
@@ -66,6 +68,21 @@ function(bobbin_library NAME DIR)
   file(CREATE_LINK ${CMAKE_SOURCE_DIR}/${DIR} ${links}/${leaf} SYMBOLIC)
   target_include_directories(${NAME} PUBLIC ${links})
   target_link_libraries(${NAME} PUBLIC ${ARG_DEPS} PRIVATE ${ARG_PRIVATE_DEPS})
+endfunction()
+
+# bobbin_protobuf(NAME FILE): what protoc-c makes of a schema; its header is NAME.pb-c.h after the file's name.
+function(bobbin_protobuf NAME FILE)
+  get_filename_component(leaf ${FILE} NAME_WE)
+  get_filename_component(dir ${CMAKE_SOURCE_DIR}/${FILE} DIRECTORY)
+  set(out ${CMAKE_BINARY_DIR}/proto/${NAME})
+  file(MAKE_DIRECTORY ${out})
+  add_custom_command(OUTPUT ${out}/${leaf}.pb-c.c ${out}/${leaf}.pb-c.h
+    COMMAND ${PROTOC_C} --c_out=${out} --proto_path=${dir} ${leaf}.proto
+    DEPENDS ${CMAKE_SOURCE_DIR}/${FILE} VERBATIM)
+  add_library(${NAME} STATIC ${out}/${leaf}.pb-c.c)
+  target_compile_options(${NAME} PRIVATE -w)
+  target_include_directories(${NAME} SYSTEM INTERFACE ${out})
+  target_link_libraries(${NAME} PUBLIC PkgConfig::PROTOBUF_C)
 endfunction()
 
 function(bobbin_schemas NAME DIR SYMBOL)

@@ -174,6 +174,7 @@ void dnsd_api_stats(struct http_req *req, void *arg)
     jw_kint(&w, "tcp_open", (int64_t)counts.tcp_open);
     jw_object_end(&w);
     dnsd_forward_write(app, &w);
+    dnsd_tap_write(app, &w);
     jw_object_end(&w);
     http_reply(req, 200, "application/json", &body);
 }
@@ -318,6 +319,15 @@ void dnsd_api_reload(struct http_req *req, void *arg)
 
 /* ---- metrics ---- */
 
+static void collect_tap(const struct tap *t, struct metrics *m)
+{
+    struct tap_counts counts;
+    tap_counts_read(t, &counts);
+#define SET(field, name, help) metric_set(m, M_NET_##field, (int64_t)counts.field);
+    TAP_COUNTERS(SET)
+#undef SET
+}
+
 static void collect_forward(const struct forward *f, struct metrics *m)
 {
     struct forward_counts counts;
@@ -362,6 +372,7 @@ void dnsd_collect(void *arg)
 #define SET(field, name, help) metric_set(m, M_NET_##field, (int64_t)counts.field);
     NET_COUNTERS(SET)
 #undef SET
+    collect_tap(app->tap, m);
     if (app->forward)
         collect_forward(app->forward, m);
 }

@@ -20,6 +20,7 @@ void dnsd_reload(struct daemon *d, void *arg)
     struct dnsd *app = obj_cast(arg, struct dnsd, DNSD_MAGIC);
     struct err_info why;
     (void)d;
+    dnsd_tap_reload(app);
     dnsd_net_reload(app, &why); /* the log says what it could not read */
     masters_reload(app->masters, NULL, NULL);
 }

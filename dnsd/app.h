@@ -18,6 +18,7 @@
 #include "http/server.h"
 #include "net/net.h"
 #include "run/daemon.h"
+#include "tap/tap.h"
 #include "zone/zone.h"
 
 struct jw;
@@ -37,6 +38,7 @@ struct dnsd {
     struct map ttls; /* component -> its TTL */
     struct net *net;
     struct forward *forward; /* NULL: nothing is forwarded */
+    struct tap *tap;         /* query log and dnstap */
     struct reg *registry;
     struct follow *follow;            /* NULL before its step and after it */
     struct snapshot_restore *restore; /* reads the snapshot of the last run; else NULL */
@@ -75,6 +77,16 @@ int dnsd_forward_start(struct dnsd *app, struct net_options *opts, struct err_in
 void dnsd_forward_write(const struct dnsd *app, struct jw *w);
 /** What dnsd_forward_start would refuse. */
 void dnsd_forward_check(const struct options *o, struct opt_report *report);
+
+/** Query log and dnstap: app_tap.c. Begins before net_start, ends after net_stop. */
+int dnsd_tap_start(struct dnsd *app, struct err_info *why);
+void dnsd_tap_stop(struct dnsd *app);
+/** Put the rates of the options in force. */
+void dnsd_tap_reload(struct dnsd *app);
+/** Write its part of /stats, as a member of the open object. */
+void dnsd_tap_write(const struct dnsd *app, struct jw *w);
+/** Checks of the options of this part. */
+void dnsd_tap_check(const struct options *o, struct opt_report *report);
 
 /** Declare the zones that the options and the zone directory name, with SOA and NS: app_zones.c. */
 int dnsd_zones_start(struct daemon *d, void *app, struct err_info *why);

@@ -143,6 +143,7 @@ void dnsd_net_check(const struct options *o, struct opt_report *report)
         opt_error(o, "hadoop.registry.dns.cookies.secret-file", &why, report);
     if (rrl_check_options(&rrl, &why))
         opt_error(o, "hadoop.registry.dns.rrl.exempt", &why, report);
+    dnsd_tap_check(o, report);
     dnsd_forward_check(o, report);
 }
 
@@ -211,7 +212,9 @@ int dnsd_net_start(struct daemon *d, void *arg, struct err_info *why)
                                .rrl = rrl_options(o),
                                .answer = answer_options(app, o),
                                .zones = app->zones};
-    err = dnsd_forward_start(app, &opts, why);
+    err = dnsd_tap_start(app, why);
+    opts.tap = app->tap;
+    err = err ? err : dnsd_forward_start(app, &opts, why);
     err = err ? err : read_acl(o, &opts.take_acl, why);
     if (!err)
         err = net_start(&opts, &app->net, why);
@@ -228,10 +231,12 @@ int dnsd_net_start(struct daemon *d, void *arg, struct err_info *why)
                 "hadoop.registry.dns.tls.port or hadoop.registry.dns.bind-address");
     if (app->forward && !err)
         forward_use(app->forward, app->net);
-    if (err)
+    if (err) {
         end_forward(app);
-    else
+        dnsd_tap_stop(app);
+    } else {
         loop_comes_second();
+    }
     return err;
 }
 
@@ -284,6 +289,7 @@ void dnsd_net_stop(struct daemon *d, void *arg)
     net_stop(app->net);
     forward_free(app->forward);
     app->forward = NULL;
+    dnsd_tap_stop(app);
     zoneset_reclaim(app->zones, UINT64_MAX);
     daemon_stopped(d);
 }

@@ -7,8 +7,8 @@
 #include <malloc.h>
 
 static const struct opt_def option_rows[] = {OPTIONS_ROWS(DNSD_OPTIONS)};
-static const struct metric_def metric_rows[] = {METRICS_ROWS(DNSD_METRICS) NET_COUNTERS(DNSD_NET_METRIC_ROW)
-                                                    FORWARD_COUNTERS(DNSD_NET_METRIC_ROW)};
+static const struct metric_def metric_rows[] = {METRICS_ROWS(DNSD_METRICS) NET_COUNTERS(
+    DNSD_NET_METRIC_ROW) FORWARD_COUNTERS(DNSD_NET_METRIC_ROW) TAP_COUNTERS(DNSD_NET_METRIC_ROW)};
 
 int main(int argc, char **argv)
 {

@@ -125,6 +125,14 @@
     X(OPT_ACL_ZONES, "hadoop.registry.dns.acl.zones", OPT_TEXT, "", NULL, 0, 0, OPT_RELOADABLE,              \
       "Lists for names at or below some domains, instead of hadoop.registry.dns.acl: "                       \
       "ZONE=NETWORK,NETWORK; ZONE=NETWORK.")                                                                 \
+    X(OPT_QUERY_LOG_SAMPLE, "hadoop.registry.dns.query-log.sample", OPT_INT, "", "0", 0, 1000000000,         \
+      OPT_RELOADABLE, "Logs each n-th query of a thread, as dns_query: 1 all, 0 none.")                      \
+    X(OPT_QUERY_LOG_RATE, "hadoop.registry.dns.query-log.rate", OPT_INT, "", "1000", 1, 1000000,             \
+      OPT_RELOADABLE, "Maximum number of logged queries per second; more are counted, not logged.")          \
+    X(OPT_DNSTAP_SOCKET, "hadoop.registry.dns.dnstap.socket", OPT_TEXT, "", NULL, 0, 0, OPT_FIXED,           \
+      "Unix socket of a dnstap collector, to which queries and responses are sent; unset: no dnstap.")       \
+    X(OPT_DNSTAP_SAMPLE, "hadoop.registry.dns.dnstap.sample", OPT_INT, "", "1", 0, 1000000000,               \
+      OPT_RELOADABLE, "Sends each n-th query of a thread to dnstap, with its response: 1 all, 0 none.")      \
     X(OPT_CHAOS, "hadoop.registry.dns.chaos", OPT_BOOL, "", "true", 0, 0, OPT_FIXED,                         \
       "Answers version.bind and id.server (class CH) and NSID.")                                             \
     X(OPT_IDENTITY, "hadoop.registry.dns.identity", OPT_TEXT, "", NULL, 0, 0, OPT_FIXED,                     \

@@ -11,6 +11,7 @@
 #include "net/epoch.h"
 #include "net/secrets.h"
 #include "net/socket.h"
+#include "net/tapped.h"
 #include "net/tcp.h"
 #include "net/tls.h"
 #include "net/udp.h"
@@ -33,7 +34,8 @@ struct net {
     struct udp_worker **workers;
     struct secrets *secrets; /* or NULL: no cookies */
     struct acls *acls;
-    struct tls *tls; /* or NULL: no TLS */
+    struct tapped_replies replies; /* port NULL: they are not taken */
+    struct tls *tls;               /* or NULL: no TLS */
     struct tcp *tcp, *tls_tcp;
 };
 
@@ -102,6 +104,11 @@ static int open_tls(struct net *n, struct err_info *why)
     return code;
 }
 
+static struct tap_port *new_port(const struct net *n)
+{
+    return n->opts.tap ? tap_port(n->opts.tap) : NULL;
+}
+
 static int start_threads(struct net *n)
 {
     struct tcp_options tcp = {.listeners = n->listeners,
@@ -109,12 +116,14 @@ static int start_threads(struct net *n)
                               .net = &n->opts,
                               .cell = epoch_cell(n->epoch, n->n_udp + CELL_TCP),
                               .secrets = n->secrets,
-                              .acls = n->acls};
+                              .acls = n->acls,
+                              .tap = new_port(n)};
     struct tcp_options tls = tcp;
     int code = tcp_start(&tcp, &n->tcp);
     tls.listeners = n->tls_listeners;
     tls.cell = epoch_cell(n->epoch, n->n_udp + CELL_TLS);
     tls.tls = n->tls;
+    tls.tap = n->tls ? new_port(n) : NULL;
     if (!code && n->tls)
         code = tcp_start(&tls, &n->tls_tcp);
     for (unsigned i = 0; !code && i < n->n_udp; i++) {
@@ -124,7 +133,8 @@ static int start_threads(struct net *n)
                                   .net = &n->opts,
                                   .cell = epoch_cell(n->epoch, i),
                                   .secrets = n->secrets,
-                                  .acls = n->acls};
+                                  .acls = n->acls,
+                                  .tap = new_port(n)};
         n->udp_fds[i] = -1;
         code = udp_worker_start(&udp, &n->workers[i]);
     }
@@ -149,6 +159,8 @@ static struct net *net_new(const struct net_options *opts)
         (uint16_t)(n->opts.tcp_idle_ms < 6553500 ? n->opts.tcp_idle_ms / 100 : 65535);
     n->secrets = opts->has_cookies ? secrets_new(opts->cookie_secrets) : NULL;
     n->acls = acls_new(opts->take_acl);
+    pthread_mutex_init(&n->replies.lock, NULL);
+    n->replies.port = new_port(n);
     n->n_udp = n->opts.n_workers * (unsigned)opts->n_addresses;
     n->n_listeners = opts->n_addresses;
     n->udp_fds = mem_array(n->n_udp, sizeof *n->udp_fds);
@@ -215,6 +227,7 @@ void net_stop(struct net *n)
     tls_free(n->tls);
     secrets_free(n->secrets);
     acls_free(n->acls);
+    pthread_mutex_destroy(&n->replies.lock);
     close_all(n->tls_listeners, n->n_listeners);
     close_all(n->udp_fds, n->n_udp);
     close_all(n->listeners, n->n_listeners);
@@ -300,6 +313,8 @@ size_t net_continue(struct net *n, const struct net_peer *peer, const uint8_t *q
 
 int net_reply(struct net *n, const struct net_peer *peer, const uint8_t *msg, size_t len)
 {
+    if (tap_is_on(n->replies.port))
+        tapped_reply(&n->replies, peer, msg, len);
     if (peer->is_tcp)
         return tcp_reply(peer->is_tls ? n->tls_tcp : n->tcp, peer, msg, len);
     return udp_worker_reply(n->workers[peer->socket], peer, msg, len);

@@ -22,6 +22,7 @@
 
 struct acl;
 struct net;
+struct tap;
 struct zoneset;
 struct err_info;
 
@@ -97,6 +98,7 @@ struct net_options {
     struct rrl_options rrl;                      /* over UDP only */
     struct acl *take_acl;         /* who may ask, or NULL: all; freed also after an error  [taken] */
     struct answer_options answer; /* keepalive_100ms is filled in */
+    struct tap *tap;              /* takes queries for log and dnstap; NULL: none is taken [borrowed] */
     struct zoneset *zones;        /* outlives the net                            [borrowed] */
     struct net_taker taker;       /* take NULL: no query is handed off */
 };

@@ -17,6 +17,7 @@
 #include "bobbin/error.h"
 #include "net/acl.h"
 #include "net/secrets.h"
+#include "net/tapped.h"
 #include "net/tls.h"
 #include "run/degraded.h"
 #include "run/fdlimit.h"
@@ -209,31 +210,46 @@ static size_t write_answer(struct tcp *t, const struct conn *c, struct answer *a
     return answer_write(a, v, &t->opts.net->answer, t->answer, MSG_MAX);
 }
 
+/** Write the response, or hand the query off. @return its octets; 0: it is handed off, or no query, as a says. */
+static size_t write_or_hand_off(struct tcp *t, struct conn *c, struct answer *a, size_t len,
+                                const struct zone_version *v)
+{
+    size_t n = write_answer(t, c, a, v);
+    if (!n || a->hand_off == ANSWER_HERE)
+        return n;
+    int err = conn_hand_off(t, c, a, len);
+    if (!err) {
+        count_add(&t->counters.handed_off, 1);
+        c->n_taken++;
+        return 0;
+    }
+    if (net_is_prohibited(a, err))
+        n = answer_write_prohibited(a, v, &t->opts.net->answer, t->answer, MSG_MAX);
+    a->hand_off = ANSWER_HERE;
+    return n;
+}
+
 /** Answer one query, or hand it off. @return false: it is no query; close. */
 static bool conn_answer(struct tcp *t, struct conn *c, const uint8_t *msg, size_t len)
 {
     struct answer a;
+    bool is_tapped = tap_is_on(t->opts.tap);
+    uint64_t read_ns = is_tapped ? tap_now_ns() : 0;
     const struct zone_version *v = epoch_enter(t->opts.cell, t->opts.net->zones);
     answer_read(&a, msg, len, true, v);
     a.is_tls = c->tls;
-    size_t n = write_answer(t, c, &a, v);
-    int err = n && a.hand_off != ANSWER_HERE ? conn_hand_off(t, c, &a, len) : ERR_NOTFOUND;
-    if (net_is_prohibited(&a, err))
-        n = answer_write_prohibited(&a, v, &t->opts.net->answer, t->answer, MSG_MAX);
+    size_t n = write_or_hand_off(t, c, &a, len, v);
     epoch_leave(t->opts.cell);
     count_add(c->tls ? &t->counters.tls_queries : &t->counters.tcp_queries, 1);
-    if (!n) {
+    if (is_tapped)
+        tapped_answer(t->opts.tap, &(struct tapped){&a, &c->client, len, read_ns}, t->answer, n);
+    if (n) {
+        count_response(&t->counters, &a);
+        conn_put(c, t->answer, n);
+    } else if (a.hand_off == ANSWER_HERE) {
         count_add(&t->counters.dropped, 1);
-        return false;
     }
-    if (!err) {
-        count_add(&t->counters.handed_off, 1);
-        c->n_taken++;
-        return true;
-    }
-    count_response(&t->counters, &a);
-    conn_put(c, t->answer, n);
-    return true;
+    return n || a.hand_off != ANSWER_HERE;
 }
 
 /** Answer the whole queries in the buffer, until too many octets are unsent. @return false: close. */

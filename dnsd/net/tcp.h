@@ -16,6 +16,7 @@ struct tcp;
 struct tls;
 struct acls;
 struct secrets;
+struct tap_port;
 
 struct tcp_options {
     /* n_listeners bound descriptors, which the caller closes after tcp_stop      [borrowed] */
@@ -25,7 +26,8 @@ struct tcp_options {
     struct epoch_cell *cell;
     struct secrets *secrets; /* or NULL: no cookies                              [borrowed] */
     struct acls *acls;
-    struct tls *tls; /* or NULL: plain                                   [borrowed] */
+    struct tap_port *tap; /* or NULL: no query is taken                           [borrowed] */
+    struct tls *tls;      /* or NULL: plain                                   [borrowed] */
 };
 
 /** Start the thread. @param out release with tcp_stop [out]. @return 0; or ERR_IO: no thread runs. Thread: writer. Source: ours. */

@@ -14,6 +14,7 @@
 #include "net/rrl.h"
 #include "net/secrets.h"
 #include "net/socket.h"
+#include "net/tapped.h"
 #include "wire/rdata.h"
 
 enum {
@@ -39,7 +40,9 @@ struct udp_worker {
     struct sockaddr_storage clients[BATCH];
     _Alignas(16) uint8_t control[BATCH][SOCKET_CONTROL_LEN];
     struct answer answers[BATCH];
-    unsigned n_used; /* of in[], by the last batch */
+    bool is_tapped;   /* queries of the batch are taken for log or dnstap */
+    uint64_t read_ns; /* with is_tapped: when they were read */
+    unsigned n_used;  /* of in[], by the last batch */
     uint8_t in_bytes[BATCH][MAX_IN + APART];
     uint8_t out_bytes[BATCH * MAX_OUT];
     size_t out_len; /* taken of out_bytes */
@@ -142,6 +145,21 @@ static size_t write_answer(struct udp_worker *w, unsigned i, const struct zone_v
     return answer_write(a, v, &w->opts.net->answer, w->out_bytes + w->out_len, MAX_OUT);
 }
 
+/** Hand the query of datagram i off. @param len octets of our own response. @return octets of the response to send; 0: it is handed off. */
+static size_t hand_off_or_keep(struct udp_worker *w, unsigned i, const struct zone_version *v, size_t len)
+{
+    struct answer *a = &w->answers[i];
+    int err = hand_off(w, i);
+    if (!err) {
+        count_add(&w->counters.handed_off, 1);
+        return 0;
+    }
+    if (net_is_prohibited(a, err))
+        len = write_prohibited(w, i, v);
+    a->hand_off = ANSWER_HERE;
+    return len;
+}
+
 /** Write the response to datagram i, or hand the query off. @return its octets; 0: send nothing. */
 static size_t answer_one(struct udp_worker *w, unsigned i, const struct zone_version *v)
 {
@@ -151,18 +169,20 @@ static size_t answer_one(struct udp_worker *w, unsigned i, const struct zone_ver
         count_add(&w->counters.dropped, 1);
         return 0;
     }
-    int err = a->hand_off != ANSWER_HERE ? hand_off(w, i) : ERR_NOTFOUND;
-    if (!err) {
-        count_add(&w->counters.handed_off, 1);
+    if (a->hand_off != ANSWER_HERE && !(len = hand_off_or_keep(w, i, v, len)))
         return 0;
-    }
-    if (net_is_prohibited(a, err))
-        len = write_prohibited(w, i, v);
     if (w->rrl)
         len = limit(w, i, v, len);
     if (len)
         count_response(&w->counters, a);
     return len;
+}
+
+/** Take datagram i and its response, which is not queued yet, for log and dnstap. */
+static void tap_one(struct udp_worker *w, unsigned i, size_t len)
+{
+    struct tapped t = {&w->answers[i], &w->clients[i], w->in[i].msg_len, w->read_ns};
+    tapped_answer(w->opts.tap, &t, w->out_bytes + w->out_len, len);
 }
 
 /** Run each fetch step over the whole batch; a query drops out when it has nothing more to fetch. */
@@ -188,11 +208,15 @@ static unsigned answer_batch(struct udp_worker *w, unsigned n)
     unsigned n_out = 0;
     w->out_len = 0;
     w->acl = acls_current(w->opts.acls);
+    w->is_tapped = tap_is_on(w->opts.tap);
+    w->read_ns = w->is_tapped ? tap_now_ns() : 0;
     for (unsigned i = 0; i < n; i++)
         answer_read(&w->answers[i], w->in_bytes[i], w->in[i].msg_len, false, v);
     fetch_batch(w, n, v);
     for (unsigned i = 0; i < n; i++) {
         size_t len = answer_one(w, i, v);
+        if (w->is_tapped)
+            tap_one(w, i, len);
         if (len)
             queue(w, i, n_out++, len);
     }

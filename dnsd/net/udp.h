@@ -14,6 +14,7 @@
 struct udp_worker;
 struct acls;
 struct secrets;
+struct tap_port;
 
 struct udp_options {
     int fd;                        /* bound; taken */
@@ -23,6 +24,7 @@ struct udp_options {
     struct epoch_cell *cell;
     struct secrets *secrets; /* or NULL: no cookies                              [borrowed] */
     struct acls *acls;
+    struct tap_port *tap; /* or NULL: no query is taken                           [borrowed] */
 };
 
 /** Make a worker and start its thread. @param out release with udp_worker_stop [out]. @return 0; or ERR_IO: the fd is closed. Thread:
