@@ -6,6 +6,8 @@
 #include "svcmgr/events.h"
 #include "svcmgr/options.h"
 
+LOG_DECLARE(SVCMGR_EVENTS)
+
 #define QUEUE_MAX_BYTES ((size_t)8 << 20)
 #define SMALL_REQUEST   256 /* bytes that a request without a definition counts */
 
@@ -148,6 +150,13 @@ static void face_look(void *app, const char *owner, const char *const *paths, si
     cluster_look(obj_cast(app, struct app, APP_MAGIC)->cluster, owner, paths, n, done, arg);
 }
 
+static void face_note_unknown(void *app, const char *user, const char *service, const char *members)
+{
+    (void)obj_cast(app, struct app, APP_MAGIC);
+    log_emit(&ev_members_unknown, LOG_STR("user", user), LOG_STR("service", service),
+             LOG_STR("members", members));
+}
+
 static char *face_log_dir(void *app, const char *container_id)
 {
     return cluster_log_dir(obj_cast(app, struct app, APP_MAGIC)->cluster, container_id);
@@ -174,6 +183,7 @@ const struct app_ops app_face_ops = {.submit = submit,
                                      .now_ms = face_now_ms,
                                      .world = face_world,
                                      .look = face_look,
+                                     .note_unknown = face_note_unknown,
                                      .log_dir = face_log_dir,
                                      .last_container = face_last_container,
                                      .is_of = face_is_of,

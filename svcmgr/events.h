@@ -20,6 +20,7 @@
     X(state_taken, LOG_ERROR,                                                                                \
       "Another process writes the state; svcmgr exits and leaves its containers running.")                   \
     X(engine_note, LOG_INFO, "The engine notes a transition or an exception.")                               \
+    X(members_unknown, LOG_WARN, "A definition has members that svcmgr does not know; they are ignored.")    \
     X(launch_refused, LOG_WARN, "The process of a container cannot be launched.")                            \
     X(record_refused, LOG_ERROR,                                                                             \
       "The registry rejects a change permanently; svcmgr retries when the record or the registry changes.")  \

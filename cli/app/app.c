@@ -77,7 +77,7 @@ void app_print(const struct cli *cli, const json_t *service)
     printf("%s %s %s\n", services_text(service, "name"), services_text(service, "state"),
            services_text(service, "id"));
     if (diagnostics[0])
-        out_lines(diagnostics);
+        out_lines_to(stdout, diagnostics);
     out_table_begin(&t, (const char *const[]){"INSTANCE", "STATE", "RESTARTS", "LAST-EXIT", "IP", "HOST",
                                               "CONTAINER", NULL});
     json_array_foreach(json_object_get(service, "components"), i, component) add_containers(&t, component);

@@ -62,6 +62,7 @@ struct cli;
     X(CLI_TTL, "ttl", 0, 0, "", "compare TTLs as well")                                                      \
     X(CLI_WAIT, "wait", 0, 0, "", "wait until the service is READY")                                         \
     X(CLI_NO_WAIT, "no-wait", 0, 0, "", "do not wait until the service is READY")                            \
+    X(CLI_LENIENT, "lenient", 0, 0, "", "take a definition with unknown members, too, and name them")        \
     X(CLI_FOLLOW, "follow", 'f', 0, "", "keep printing what is written, until Ctrl-C")                       \
     X(CLI_EXAMPLE, "example", 0, 1, "FILE", "service to launch; default: the installed hello-world.json")    \
     X(CLI_ZONES, "zones", 0, 1, "DIR", "master files that dnsd serves, too; default: the installed ones")    \

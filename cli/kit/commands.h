@@ -76,9 +76,9 @@
       "Run ls, resolve, bind, mknode or rm as Hadoop's registry command does.",                                        \
       "For scripts that were written for that command: the same words, output and results (0, or 255 for its -1). "    \
       "Options of bobbin come before COMMAND.")                                                                        \
-    X("app", "launch", "FILE", 1, 1, O(WAIT) | O(NO_WAIT) | O(TIMEOUT), app_launch,                                    \
+    X("app", "launch", "FILE", 1, 1, O(WAIT) | O(NO_WAIT) | O(TIMEOUT) | O(LENIENT), app_launch,                       \
       "Create the service that a JSON document describes, and wait until it is READY.",                                \
-      "")                                                                                                              \
+      "Refuses members that no definition knows, unless it is --lenient.")                                             \
     X("app", "status", "NAME", 1, 1, 0, app_status,                                                                    \
       "Show a service and its containers.",                                                                            \
       "")                                                                                                              \

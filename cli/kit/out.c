@@ -70,12 +70,12 @@ void out_table_print(struct out_table *t)
     *t = (struct out_table){0};
 }
 
-void out_lines(const char *text)
+void out_lines_to(FILE *to, const char *text)
 {
     mem_auto char *lines = mem_str(text);
 
     hide_controls(lines, "\n\t");
-    printf("%s\n", lines);
+    fprintf(to, "%s\n", lines);
 }
 
 /* ---- JSON and time ---- */

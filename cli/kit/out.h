@@ -10,6 +10,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 
 struct out_table {
     size_t n_columns;
@@ -23,8 +24,8 @@ void out_table_begin(struct out_table *t, const char *const *titles);
 void out_table_add(struct out_table *t, const char *text);
 /** Print to stdout and release. */
 void out_table_print(struct out_table *t);
-/** Print lines and a newline to stdout. @param text  control characters but newline and tab show as "?" */
-void out_lines(const char *text);
+/** Print lines and a newline. @param text  control characters but newline and tab show as "?" */
+void out_lines_to(FILE *to, const char *text);
 /** Print a JSON document, indented, with a newline, to stdout. */
 void out_json(const json_t *value);
 /** As out_json, on one line. */

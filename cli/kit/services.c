@@ -88,7 +88,8 @@ static int read_answer(const char *url, struct wait_answer *answer, json_t **out
 int services_call(struct services *s, const char *method, const char *path, const json_t *body, json_t **out,
                   struct err_info *why)
 {
-    mem_auto char *url = mem_fmt("%s/app/v1/services%s?user.name=%s", s->url, path, s->user);
+    mem_auto char *url =
+        mem_fmt("%s/app/v1/services%s%cuser.name=%s", s->url, path, strchr(path, '?') ? '&' : '?', s->user);
     buf_auto struct buf text = BUF_EMPTY;
     struct wait_answer answer;
 

@@ -30,7 +30,7 @@ char *services_quote(const char *name);
 /**
  * One call.
  *
- * @param path  below /app/v1/services, as "/hello-world", names quoted              [borrowed]
+ * @param path  below /app/v1/services, as "/hello-world", names quoted; it may have a query   [borrowed]
  * @param body  JSON to send, or NULL                                                [borrowed]
  * @param out   document of a success, or NULL when it has none; NULL: not wanted    [out, new reference]
  * @return 0 for 2xx; ERR_* after the status, *why with the server's diagnostics; as wait_http.

@@ -33,6 +33,8 @@ struct app_ops {
     /** See cluster_look: which files of the host are there for the containers of an owner. */
     void (*look)(void *app, const char *owner, const char *const *paths, size_t n,
                  void (*done)(void *arg, const bool *absent, const struct err_info *problem), void *arg);
+    /** Log that members of a document were ignored, as no definition knows them; service NULL: it has no name. */
+    void (*note_unknown)(void *app, const char *user, const char *service, const char *members);
     /** Directory of a container's output on this host, also of one that has ended, for as long as it is kept. free(); or NULL */
     char *(*log_dir)(void *app, const char *container_id);
     /** Last container of an instance of an application that has logs, also of an instance that is gone. free(); or NULL */

@@ -14,8 +14,10 @@
 
 #define CODE_NOT_FOUND 404004
 #define RETRY_AFTER_S  "1"
-#define PENDING_MAGIC  OBJ_MAGIC('P', 'E', 'N', 'D')
-#define LOOKING_MAGIC  OBJ_MAGIC('L', 'O', 'O', 'K')
+/** The line of the diagnostics that names them. */
+#define IGNORED_MEMBERS "Ignored unknown members: "
+#define PENDING_MAGIC   OBJ_MAGIC('P', 'E', 'N', 'D')
+#define LOOKING_MAGIC   OBJ_MAGIC('L', 'O', 'O', 'K')
 
 /* ---- answering ---- */
 
@@ -98,7 +100,15 @@ struct pending {
     struct http_req *req; /* NULL: the client went away */
     const struct dialect *dialect;
     enum services_verb verb;
+    char *unknown; /* members of the definition that were ignored, in words; NULL: all are known */
 };
+
+static void free_pending(struct pending *p)
+{
+    free(p->unknown);
+    obj_fini(&p->obj);
+    free(p);
+}
 
 static void on_client_closed(void *arg)
 {
@@ -118,7 +128,8 @@ static void reply_success(struct http_req *req, const struct pending *p, const s
         mem_auto char *uri = mem_fmt("/v1/services/%s", a->name);
         json_object_set_new(doc, "uri", json_string(uri));
     }
-    json_object_set_new(doc, "diagnostics", json_string(text));
+    mem_auto char *warned = p->unknown ? mem_fmt("%s\n" IGNORED_MEMBERS "%s", text, p->unknown) : NULL;
+    json_object_set_new(doc, "diagnostics", json_string(warned ? warned : text));
     if (reply->is_accepted)
         json_object_set_new(doc, "state", json_string("ACCEPTED"));
     reply_json(req, reply->status, doc);
@@ -141,8 +152,7 @@ static void on_answered(void *arg, const struct eng_answer *a)
         reply_success(p->req, p, a, &reply, buf_cstr(&text));
     else if (p->req)
         reply_refusal(p->req, reply.status, buf_cstr(&text));
-    obj_fini(&p->obj);
-    free(p);
+    free_pending(p);
 }
 
 static struct pending *reply_later(struct http_req *req, const struct face *face, enum services_verb verb)
@@ -226,31 +236,38 @@ static void on_looked(void *arg, const bool *absent, const struct err_info *prob
     } else {
         if (p->req)
             reply_text(p->req, why.code ? 400 : err_http_status(err), why.code ? why.text : problem->text);
-        obj_fini(&p->obj);
-        free(p);
+        free_pending(p);
     }
     free_looking(k);
 }
 
-static void create_from(struct http_req *req, struct face *face, struct spec_service *take_spec)
+/** A definition of a POST. */
+struct definition {
+    struct spec_service *spec;
+    char *unknown; /* see struct pending */
+};
+
+static void create_from(struct http_req *req, struct face *face, struct definition *take_d)
 {
     struct err_info why = {0};
     struct paths paths = {0};
-    struct spec_service *sent = spec_copy(take_spec);
-    if (paths_complete(take_spec, http_user(req), face, &paths, &why)) {
+    struct spec_service *spec = take_d->spec, *sent = spec_copy(spec);
+    if (paths_complete(spec, http_user(req), face, &paths, &why)) {
         reply_text(req, 400, why.text);
-        spec_free(take_spec);
+        spec_free(spec);
         spec_free(sent);
+        free(take_d->unknown);
         paths_fini(&paths);
         return;
     }
     struct pending *p = reply_later(req, face, VERB_CREATE);
+    p->unknown = take_d->unknown;
     if (!paths.n) {
         spec_free(sent);
-        submit_create(p, face, http_user(req), take_spec);
+        submit_create(p, face, http_user(req), spec);
         return;
     }
-    spec_free(take_spec);
+    spec_free(spec);
     struct looking *k = mem_new(struct looking);
     obj_init(&k->obj, LOOKING_MAGIC);
     k->pending = p;
@@ -261,46 +278,80 @@ static void create_from(struct http_req *req, struct face *face, struct spec_ser
     face->ops->look(face->app, k->user, (const char *const *)paths.items, paths.n, on_looked, k);
 }
 
-/** Body as a Service; replies itself on error. */
-static struct spec_service *read_service(struct http_req *req)
+/**
+ * Members that no definition knows are ignored and named, or refused.
+ *
+ * @param name     of the service, or NULL: it has none
+ * @param unknown  the members in words; "": all are known
+ * @return whether the request goes on; else it is answered
+ */
+static bool accept_unknown(struct http_req *req, const struct face *face, const char *name,
+                           const char *unknown, bool is_strict)
+{
+    if (!*unknown)
+        return true;
+    if (!is_strict) {
+        face->ops->note_unknown(face->app, http_user(req), name, unknown);
+        return true;
+    }
+    mem_auto char *text = mem_fmt("Unknown members (strict=true): %s", unknown);
+    reply_text(req, 400, text);
+    return false;
+}
+
+/** Body as a Service; replies itself on error. @param out  spec NULL: it has replied [out] */
+static void read_service(struct http_req *req, const struct face *face, bool is_strict,
+                         struct definition *out)
 {
     struct err_info why = {0};
-    struct spec_service *spec = NULL;
+    buf_auto struct buf unknown = BUF_EMPTY;
     size_t len;
     const char *body = http_body(req, &len);
+    *out = (struct definition){.spec = NULL};
     if (len == 0)
         reply_text(req, 400, "No service data provided");
-    else if (spec_read(body, len, &spec, &why))
+    else if (spec_read(body, len, &out->spec, &unknown, &why))
         reply_unread(req, &why);
-    return spec;
+    if (!out->spec)
+        return;
+    if (!accept_unknown(req, face, out->spec->name, buf_cstr(&unknown), is_strict)) {
+        spec_free(out->spec);
+        out->spec = NULL;
+        return;
+    }
+    out->unknown = unknown.len ? buf_take(&unknown) : NULL;
 }
 
 void services_post(struct http_req *req, void *app)
 {
     struct face *face = obj_cast(app, struct face, FACE_MAGIC);
-    struct spec_service *spec = read_service(req);
-    if (spec)
-        create_from(req, face, spec);
+    struct definition d;
+    read_service(req, face, http_param_bool(req, CREATE_STRICT), &d);
+    if (d.spec)
+        create_from(req, face, &d);
 }
 
 void service_post(struct http_req *req, void *app)
 {
     struct face *face = obj_cast(app, struct face, FACE_MAGIC);
     mem_auto char *name = service_name(req, 0);
-    struct spec_service *spec = name ? read_service(req) : NULL;
-    if (!spec)
+    struct definition d = {.spec = NULL};
+    if (name)
+        read_service(req, face, http_param_bool(req, CHANGE_STRICT), &d);
+    if (!d.spec)
         return;
-    if (!spec->name)
-        spec->name = mem_str(name);
-    if (strcmp(spec->name, name) != 0) {
+    if (!d.spec->name)
+        d.spec->name = mem_str(name);
+    if (strcmp(d.spec->name, name) != 0) {
         mem_auto char *text =
             mem_fmt("Service name in the request object (%s) does not match that in the URI path (%s)",
-                    spec->name, name);
+                    d.spec->name, name);
         reply_text(req, 400, text);
-        spec_free(spec);
+        spec_free(d.spec);
+        free(d.unknown);
         return;
     }
-    create_from(req, face, spec);
+    create_from(req, face, &d);
 }
 
 /* ---- E2..E4: read ---- */
@@ -504,12 +555,15 @@ void service_put(struct http_req *req, void *app)
 {
     struct face *face = obj_cast(app, struct face, FACE_MAGIC);
     mem_auto char *name = service_name(req, 0);
-    struct spec_service *body = name ? read_service(req) : NULL;
-    if (!body)
+    struct definition d = {.spec = NULL};
+    if (name)
+        read_service(req, face, http_param_bool(req, CHANGE_STRICT), &d);
+    if (!d.spec)
         return;
-    struct change c = {req, face, name, body, {.user = http_user(req), .name = name}};
+    struct change c = {req, face, name, d.spec, {.user = http_user(req), .name = name}};
     change_by_body(&c);
-    spec_free(body);
+    spec_free(d.spec);
+    free(d.unknown);
 }
 
 /* ---- E6: destroy ---- */
@@ -580,10 +634,12 @@ void component_put(struct http_req *req, void *app)
         return;
     }
     struct spec_component *body = NULL;
-    if (spec_read_component(bytes, len, &body, &why)) {
+    buf_auto struct buf unknown = BUF_EMPTY;
+    if (spec_read_component(bytes, len, &body, &unknown, &why)) {
         reply_unread(req, &why);
         return;
     }
-    flex_component(req, face, service, body, name);
+    if (accept_unknown(req, face, service, buf_cstr(&unknown), http_param_bool(req, COMPONENT_STRICT)))
+        flex_component(req, face, service, body, name);
     fld_free(&spec_component_type, body);
 }

@@ -40,7 +40,7 @@
          .max_body = MAX_IGNORED_BODY,                                                                       \
          .handle = service_delete,                                                                           \
          .summary = "Stop and destroy a service.",                                                           \
-         .params = HTTP_PARAMS(CHANGE_PARAMS),                                                               \
+         .params = HTTP_PARAMS(DESTROY_PARAMS),                                                              \
          .answers = CHANGED,                                                                                 \
          .errors = SERVICES_ERRORS},                                                                         \
         {WRITE("PUT", prefix "/services/{s}/components/{c}", component_put,                                  \

@@ -16,16 +16,27 @@
     X(id, "Prefer", HTTP_CHOICE, NULL, "Whether the answer to a success has a body.", .in = HTTP_IN_HEADER,  \
       .choices = "return=representation|return=minimal")
 
-#define CREATE_PARAMS(X) PREFER_HEADER(X, CREATE_PREFER)
+#define STRICT_PARAM(X, id)                                                                                  \
+    X(id, "strict", HTTP_BOOL, "false",                                                                      \
+      "Refuses a body with members that no definition knows; else they are ignored and named.")
+
+#define CREATE_PARAMS(X)                                                                                     \
+    STRICT_PARAM(X, CREATE_STRICT)                                                                           \
+    PREFER_HEADER(X, CREATE_PREFER)
 #define SERVICE_PARAMS(X)                                                                                    \
     SERVICE_ELEMENT(X, SERVICE_NAME)                                                                         \
     X(SERVICE_EXPLAIN, "explain", HTTP_BOOL, "false", "Says what each instance waits for.")
 #define CHANGE_PARAMS(X)                                                                                     \
     SERVICE_ELEMENT(X, CHANGE_NAME)                                                                          \
+    STRICT_PARAM(X, CHANGE_STRICT)                                                                           \
     PREFER_HEADER(X, CHANGE_PREFER)
+#define DESTROY_PARAMS(X)                                                                                    \
+    SERVICE_ELEMENT(X, DESTROY_NAME)                                                                         \
+    PREFER_HEADER(X, DESTROY_PREFER)
 #define COMPONENT_PARAMS(X)                                                                                  \
     SERVICE_ELEMENT(X, COMPONENT_SERVICE)                                                                    \
     X(COMPONENT_NAME, "c", HTTP_TEXT, NULL, "Name of the component.", .in = HTTP_IN_PATH)                    \
+    STRICT_PARAM(X, COMPONENT_STRICT)                                                                        \
     PREFER_HEADER(X, COMPONENT_PREFER)
 #define LOGS_PARAMS(X)                                                                                       \
     SERVICE_ELEMENT(X, LOGS_SERVICE)                                                                         \
@@ -38,6 +49,7 @@
 enum { HTTP_PARAM_IDS(CREATE_PARAMS) };
 enum { HTTP_PARAM_IDS(SERVICE_PARAMS) };
 enum { HTTP_PARAM_IDS(CHANGE_PARAMS) };
+enum { HTTP_PARAM_IDS(DESTROY_PARAMS) };
 enum { HTTP_PARAM_IDS(COMPONENT_PARAMS) };
 enum { HTTP_PARAM_IDS(LOGS_PARAMS) };
 

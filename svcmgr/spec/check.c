@@ -191,6 +191,26 @@ static int check_readiness(const struct spec_component *c, struct err_info *why)
     return rc;
 }
 
+/* ---- environment: ours ---- */
+
+/** What no process can have: a name that is empty or has a '='. */
+static int check_env_names(const struct spec_service *s, const struct spec_component *c, struct err_info *why)
+{
+    const char *name;
+    json_t *value;
+    size_t index = 0;
+    while (s->components[index] != c)
+        index++;
+    json_object_foreach(c->configuration->env, name, value)
+    {
+        mem_auto char *base = mem_fmt("/components/%zu/configuration/env", index);
+        mem_auto char *where = spec_pointer(base, name);
+        if (!*name || strchr(name, '='))
+            return SPEC_REFUSE(why, "%s: no variable of the environment can be called \"%s\"", where, name);
+    }
+    return 0;
+}
+
 /* ---- V14..V21 ---- */
 
 int spec_check_component(const struct spec_service *s, const struct spec_component *c,
@@ -213,7 +233,9 @@ int spec_check_component(const struct spec_service *s, const struct spec_compone
         rc = check_count(c, world, why);
     if (!rc)
         rc = check_files(c, world, why);
-    return rc ? rc : check_readiness(c, why);
+    if (!rc)
+        rc = check_readiness(c, why);
+    return rc ? rc : check_env_names(s, c, why);
 }
 
 /* ---- launch ---- */
@@ -267,11 +289,13 @@ static int check_additional(const struct spec_component *c, size_t index, struct
 static int check_local(const struct spec_component *c, size_t index, struct err_info *why)
 {
     if (c->artifact)
-        return SPEC_REFUSE(
-            why,
-            "Component %s: artifacts of type %s are not supported yet on a local cluster; remove "
-            "artifact and give a launch_command, or use yarn.service.cluster=yarn",
-            c->name, artifact_word(c));
+        return SPEC_REFUSE(why,
+                           "Component %s: a local cluster runs processes of its host and no artifact of type "
+                           "%s; remove artifact from "
+                           "/components/%zu and from the service, and give a launch_command that the host "
+                           "can run, as \"exec sleep "
+                           "1000\"",
+                           c->name, artifact_word(c), index);
     if (is_empty(c->launch_command))
         return SPEC_REFUSE(why, "Component %s: launch_command is empty, there is nothing to run", c->name);
     if (c->run_privileged_container)
@@ -314,14 +338,61 @@ static int check_properties(const struct spec_component *c, size_t index, struct
 /** Texts of all components that are expanded here for a look; what is not looked at is refused at its launch. */
 #define LOOK_MAX (4 * SPEC_EXPANDED_MAX)
 
+/** Longest text that a program can be started with, its NUL included: MAX_ARG_STRLEN of Linux. */
+#define ARGUMENT_MAX ((size_t)128 << 10)
+
+/** Bytes that a text has at least when the placeholders of the cluster are replaced, whatever they are. */
+static size_t least_len(const char *text)
+{
+    size_t len = strlen(text);
+    for (const char *p = text; (p = strpbrk(p, "${")); p++) {
+        const char *end = str_starts(p, "${") ? strchr(p, '}') : str_starts(p, "{{") ? strstr(p, "}}") : NULL;
+        if (!end)
+            continue;
+        end += *p == '{';
+        len -= (size_t)(end - p) + 1;
+        p = end;
+    }
+    return len;
+}
+
+/** A command, or a variable with its name, that no process can be started with. */
+static int check_argument(const char *where, size_t len, struct err_info *why)
+{
+    if (len < ARGUMENT_MAX)
+        return 0;
+    return SPEC_REFUSE(why,
+                       "%s: it has %zu bytes, Linux starts no process with more than %zu; put them into a "
+                       "config file",
+                       where, len, ARGUMENT_MAX - 1);
+}
+
+static int check_arguments(const struct spec_component *c, size_t index, const char *command,
+                           struct err_info *why)
+{
+    const char *name;
+    json_t *value;
+    mem_auto char *where = mem_fmt("/components/%zu/launch_command", index);
+    int rc = check_argument(where, least_len(command), why);
+    json_object_foreach(c->configuration->env, name, value)
+    {
+        mem_auto char *base = mem_fmt("/components/%zu/configuration/env", index);
+        mem_auto char *place = spec_pointer(base, name);
+        if (!rc)
+            rc = check_argument(place, strlen(name) + 1 + least_len(json_string_value(value)), why);
+    }
+    return rc;
+}
+
 /** What placeholders of the cluster add is known at the launch only, and refused there. @param look  bytes still to look at [in,out] */
-static int check_expanded(const struct spec_component *c, size_t *look, struct err_info *why)
+static int check_expanded(const struct spec_component *c, size_t index, size_t *look, struct err_info *why)
 {
     const json_t *env = c->configuration->env;
     size_t left = SPEC_EXPANDED_MAX;
     mem_auto char *command = spec_expand_from(c->launch_command ? c->launch_command : "", env, &left);
     mem_auto char *problem = command ? NULL : spec_too_large(c->name, "launch_command", "");
-    for (size_t i = 0; !problem && i < c->configuration->n_files; i++) {
+    int rc = command ? check_arguments(c, index, command, why) : 0;
+    for (size_t i = 0; !rc && !problem && i < c->configuration->n_files; i++) {
         const struct spec_file *f = c->configuration->files[i];
         bool is_read = !is_empty(f->src_file) || f->type == FILE_STATIC || f->type == FILE_ARCHIVE;
         mem_auto char *dest = spec_expand_from(f->dest_file, env, &left);
@@ -330,7 +401,7 @@ static int check_expanded(const struct spec_component *c, size_t *look, struct e
     }
     size_t used = SPEC_EXPANDED_MAX - left;
     *look -= used < *look ? used : *look;
-    return problem ? SPEC_REFUSE(why, "%s", problem) : 0;
+    return problem ? SPEC_REFUSE(why, "%s", problem) : rc;
 }
 
 int spec_check_launch(const struct spec_service *s, const struct spec_world *world, struct err_info *why)
@@ -346,7 +417,7 @@ int spec_check_launch(const struct spec_service *s, const struct spec_world *wor
         if (!rc && world->local)
             rc = check_local(s->components[i], i, why);
         if (!rc && look)
-            rc = check_expanded(s->components[i], &look, why);
+            rc = check_expanded(s->components[i], i, &look, why);
         if (rc)
             return rc;
     }

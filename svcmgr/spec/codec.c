@@ -74,6 +74,7 @@ static void fld_clear(const struct fld *f, void *object)
     case FLD_KIND_I64:
     case FLD_KIND_BOOL:
     case FLD_KIND_ENUM:
+    case FLD_KIND_KNOWN:
     case FLD_KIND_DATE: break;
     }
     if (f->kind == FLD_KIND_STRS || f->kind == FLD_KIND_LIST) {
@@ -302,7 +303,7 @@ static int read_fields(const struct fld_type *type, const json_t *v, const char 
         const json_t *item = json_object_get(v, f->name);
         if (!item && f->alias)
             item = json_object_get(v, f->alias);
-        if (!item)
+        if (!item || f->kind == FLD_KIND_KNOWN)
             continue;
         if (json_is_null(item)) {
             if (f->flags & FLD_NULLABLE)
@@ -420,6 +421,7 @@ static void write_value(struct jw *w, const struct fld *f, const void *object)
         else
             write_empty(w);
         break;
+    case FLD_KIND_KNOWN: break;
     }
 }
 
@@ -478,6 +480,7 @@ static void copy_field(const struct fld *f, const void *from, void *to)
         *fld_count(f, to) = n;
         break;
     }
+    case FLD_KIND_KNOWN: break;
     }
 }
 

@@ -7,7 +7,7 @@
  *     static const struct fld_type point_type = {"Point", sizeof(struct point), point_flds, 2, NULL};
  *
  * Reading follows the input rules of the services API: integers and booleans may be text, text may be a number or
- * boolean, floats are cut, "" for a number is absent, null is absent, unknown members are ignored.
+ * boolean, floats are cut, "" for a number is absent, null is absent, unknown members are ignored; spec/unknown.h names them.
  * Pure. Thread: any, one object one thread.   Source: YARN services API (Jackson's defaults); ours.
  */
 #ifndef SPEC_CODEC_H
@@ -34,14 +34,16 @@ enum fld_kind {
     FLD_KIND_STRS, /* char **, counted: array of strings                                     */
     FLD_KIND_DATE, /* int64_t ms since the epoch; read from a number or ISO-8601 text        */
     FLD_KIND_OBJ,  /* struct of type `sub` *; NULL: absent                                   */
-    FLD_KIND_LIST  /* struct of type `sub` **, counted                                       */
+    FLD_KIND_LIST, /* struct of type `sub` **, counted                                       */
+    FLD_KIND_KNOWN /* nothing: a member that a document may have, and that is neither kept nor written */
 };
 
 enum fld_flag {
-    FLD_ALWAYS = 1,  /* written even when absent or empty: [] {} ""                          */
-    FLD_IN = 2,      /* never written                                                         */
-    FLD_ZERO = 4,    /* I64: 0 counts as absent on output                                      */
-    FLD_NULLABLE = 8 /* I64: an explicit null makes it FLD_UNSET instead of leaving the default */
+    FLD_ALWAYS = 1,   /* written even when absent or empty: [] {} ""                          */
+    FLD_IN = 2,       /* never written                                                         */
+    FLD_ZERO = 4,     /* I64: 0 counts as absent on output                                      */
+    FLD_NULLABLE = 8, /* I64: an explicit null makes it FLD_UNSET instead of leaving the default */
+    FLD_EACH = 16     /* JSON: an object of any names, whose values are of type `sub` */
 };
 
 struct fld_type;
@@ -52,9 +54,10 @@ struct fld {
     enum fld_kind kind;
     unsigned flags;
     size_t offset;
-    size_t n_offset;            /* of the size_t count: STRS, LIST */
-    const struct fld_type *sub; /* OBJ, LIST */
-    const char *const *words;   /* ENUM: NULL-terminated */
+    size_t n_offset; /* of the size_t count: STRS, LIST */
+    /* OBJ, LIST; JSON, KNOWN: what its objects may have, see spec/unknown.h; or NULL */
+    const struct fld_type *sub;
+    const char *const *words; /* ENUM: NULL-terminated */
 };
 
 struct fld_type {
@@ -71,12 +74,21 @@ struct fld_type {
         .name = name_, .kind = kind_, .flags = flags_, .offset = offsetof(s, m), .n_offset = n_off,          \
         .sub = sub_, .words = words_                                                                         \
     }
-#define FLD_STR(name, s, m, flags)         FLD_ROW(FLD_KIND_STR, name, s, m, flags, 0, NULL, NULL)
-#define FLD_I64(name, s, m, flags)         FLD_ROW(FLD_KIND_I64, name, s, m, flags, 0, NULL, NULL)
-#define FLD_BOOL(name, s, m, flags)        FLD_ROW(FLD_KIND_BOOL, name, s, m, flags, 0, NULL, NULL)
-#define FLD_DATE(name, s, m, flags)        FLD_ROW(FLD_KIND_DATE, name, s, m, flags, 0, NULL, NULL)
-#define FLD_MAP(name, s, m, flags)         FLD_ROW(FLD_KIND_MAP, name, s, m, flags, 0, NULL, NULL)
-#define FLD_JSON(name, s, m, flags)        FLD_ROW(FLD_KIND_JSON, name, s, m, flags, 0, NULL, NULL)
+#define FLD_STR(name, s, m, flags)          FLD_ROW(FLD_KIND_STR, name, s, m, flags, 0, NULL, NULL)
+#define FLD_I64(name, s, m, flags)          FLD_ROW(FLD_KIND_I64, name, s, m, flags, 0, NULL, NULL)
+#define FLD_BOOL(name, s, m, flags)         FLD_ROW(FLD_KIND_BOOL, name, s, m, flags, 0, NULL, NULL)
+#define FLD_DATE(name, s, m, flags)         FLD_ROW(FLD_KIND_DATE, name, s, m, flags, 0, NULL, NULL)
+#define FLD_MAP(name, s, m, flags)          FLD_ROW(FLD_KIND_MAP, name, s, m, flags, 0, NULL, NULL)
+#define FLD_JSON(name, s, m, flags)         FLD_ROW(FLD_KIND_JSON, name, s, m, flags, 0, NULL, NULL)
+#define FLD_JSON_OF(name, s, m, flags, sub) FLD_ROW(FLD_KIND_JSON, name, s, m, flags, 0, sub, NULL)
+#define FLD_KNOWN(name_)                                                                                     \
+    {                                                                                                        \
+        .name = name_, .kind = FLD_KIND_KNOWN, .flags = FLD_IN                                               \
+    }
+#define FLD_KNOWN_OF(name_, sub_)                                                                            \
+    {                                                                                                        \
+        .name = name_, .kind = FLD_KIND_KNOWN, .flags = FLD_IN, .sub = sub_                                  \
+    }
 #define FLD_ENUM(name, s, m, flags, words) FLD_ROW(FLD_KIND_ENUM, name, s, m, flags, 0, NULL, words)
 #define FLD_OBJ(name, s, m, flags, sub)    FLD_ROW(FLD_KIND_OBJ, name, s, m, flags, 0, sub, NULL)
 #define FLD_STRS(name, s, m, flags)        FLD_ROW(FLD_KIND_STRS, name, s, m, flags, offsetof(s, n_##m), NULL, NULL)

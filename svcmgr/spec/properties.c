@@ -6,6 +6,7 @@
 
 #include "base/buf.h"
 #include "base/mem.h"
+#include "base/nearest.h"
 #include "base/obj.h"
 #include "base/str.h"
 #include "spec/check.h"
@@ -92,6 +93,14 @@ static int check_retry(const json_t *properties, const char *pointer, struct err
                        where, SPEC_RETRY_TIMES_MAX);
 }
 
+static const char *nearest_property(const char *key)
+{
+    struct nearest n = nearest_to(key);
+    for (size_t i = 0; i < N_SPEC_PROPS; i++)
+        nearest_offer(&n, spec_props[i].key);
+    return n.name;
+}
+
 int spec_check_properties(const json_t *properties, const char *pointer, struct err_info *why)
 {
     const char *key;
@@ -100,9 +109,12 @@ int spec_check_properties(const json_t *properties, const char *pointer, struct 
     {
         const struct spec_prop_row *row = row_of(key);
         mem_auto char *where = spec_pointer(pointer, key);
-        if (!row && str_starts(key, ENGINE_PREFIX))
-            return SPEC_REFUSE(why, "%s: there is no such property of a service; remove or correct it",
-                               where);
+        if (!row && str_starts(key, ENGINE_PREFIX)) {
+            const char *nearest = nearest_property(key);
+            return SPEC_REFUSE(why, "%s: there is no such property of a service; remove or correct it%s%s%s",
+                               where, nearest ? ", did you mean \"" : "", nearest ? nearest : "",
+                               nearest ? "\"?" : "");
+        }
         int rc = row ? check_value(row, json_string_value(value), where, why) : 0;
         if (rc)
             return rc;

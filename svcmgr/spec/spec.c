@@ -9,6 +9,7 @@
 #include "base/obj.h"
 #include "base/str.h"
 #include "json/json.h"
+#include "spec/unknown.h"
 
 /* A number of a property; thousand times it is still a number of ms. */
 
@@ -60,11 +61,16 @@ static void resource_defaults(void *object)
     ((struct spec_resource *)object)->cpus = 1;
 }
 
+static const struct fld information_flds[] = {FLD_KNOWN("value"), FLD_KNOWN("unit"), FLD_KNOWN("attributes"),
+                                              FLD_KNOWN("tags")};
+static const struct fld_type information_type = {
+    .what = "ResourceInformation", .flds = information_flds, .n_flds = ARRAY_LEN(information_flds)};
+
 static const struct fld resource_flds[] = {
     FLD_STR("profile", struct spec_resource, profile, 0),
     FLD_I64("cpus", struct spec_resource, cpus, FLD_NULLABLE),
     FLD_STR("memory", struct spec_resource, memory, 0),
-    FLD_JSON("additional", struct spec_resource, additional, 0),
+    FLD_JSON_OF("additional", struct spec_resource, additional, FLD_EACH, &information_type),
 };
 static const struct fld_type resource_type =
     TYPE("Resource", spec_resource, resource_flds, resource_defaults);
@@ -117,6 +123,27 @@ static const struct fld readiness_flds[] = {
 static const struct fld_type readiness_type =
     TYPE("ReadinessCheck", spec_readiness, readiness_flds, readiness_defaults);
 
+/* ---- PlacementPolicy: kept as it is, see placement.c ---- */
+static const struct fld constraint_flds[] = {
+    FLD_KNOWN("name"),
+    FLD_KNOWN("type"),
+    FLD_KNOWN("scope"),
+    FLD_KNOWN("target_tags"),
+    FLD_KNOWN("node_attributes"),
+    FLD_KNOWN("node_partitions"),
+    FLD_KNOWN("min_cardinality"),
+    FLD_KNOWN("max_cardinality"),
+};
+static const struct fld_type constraint_type = {
+    .what = "PlacementConstraint", .flds = constraint_flds, .n_flds = ARRAY_LEN(constraint_flds)};
+
+static const struct fld placement_flds[] = {
+    FLD_KNOWN("label"),
+    FLD_KNOWN_OF("constraints", &constraint_type),
+};
+static const struct fld_type placement_type = {
+    .what = "PlacementPolicy", .flds = placement_flds, .n_flds = ARRAY_LEN(placement_flds)};
+
 /* ---- Component ---- */
 static void component_defaults(void *object)
 {
@@ -137,10 +164,11 @@ static const struct fld component_flds[] = {
     FLD_STRS("decommissioned_instances", struct spec_component, decommissioned_instances, FLD_ALWAYS),
     FLD_BOOL("run_privileged_container", struct spec_component, run_privileged_container, FLD_ALWAYS),
     FLD_BOOL("unique_component_support", struct spec_component, unique_component_support, 0),
-    FLD_JSON("placement_policy", struct spec_component, placement_policy, 0),
+    FLD_JSON_OF("placement_policy", struct spec_component, placement_policy, 0, &placement_type),
     FLD_OBJ("configuration", struct spec_component, configuration, FLD_ALWAYS, &config_type),
     FLD_STRS("quicklinks", struct spec_component, quicklinks, FLD_ALWAYS),
     FLD_ENUM("restart_policy", struct spec_component, restart_policy, FLD_ALWAYS, restart_words),
+    FLD_KNOWN("containers"), /* of an answer */
 };
 const struct fld_type spec_component_type =
     TYPE("Component", spec_component, component_flds, component_defaults);
@@ -176,7 +204,14 @@ static const struct fld service_flds[] = {
     FLD_STRS("dependencies", struct spec_service, dependencies, FLD_ALWAYS),
     FLD_I64("number_of_containers", struct spec_service, number_of_containers, FLD_IN),
     FLD_STR("launch_command", struct spec_service, launch_command, FLD_IN),
-    FLD_JSON("placement_policy", struct spec_service, placement_policy, FLD_IN),
+    FLD_JSON_OF("placement_policy", struct spec_service, placement_policy, FLD_IN, &placement_type),
+    /* What an answer has, and a client may send back. */
+    FLD_KNOWN("id"),
+    FLD_KNOWN("launch_time"),
+    FLD_KNOWN("number_of_running_containers"),
+    FLD_KNOWN("diagnostics"),
+    FLD_KNOWN("last_failure"),
+    FLD_KNOWN("explain"),
 };
 const struct fld_type spec_service_type = TYPE("Service", spec_service, service_flds, service_defaults);
 
@@ -189,7 +224,8 @@ static void note_relative_count(const json_t *doc, struct spec_component *c)
     c->count_is_relative = text && (text[0] == '+' || text[0] == '-');
 }
 
-int spec_read(const char *bytes, size_t len, struct spec_service **out, struct err_info *why)
+int spec_read(const char *bytes, size_t len, struct spec_service **out, struct buf *unknown,
+              struct err_info *why)
 {
     json_auto json_t *doc = NULL;
     int rc = json_read(bytes, len, &doc, why);
@@ -202,11 +238,14 @@ int spec_read(const char *bytes, size_t len, struct spec_service **out, struct e
     struct spec_service *s = object;
     for (size_t i = 0; i < s->n_components; i++)
         note_relative_count(json_array_get(json_object_get(doc, "components"), i), s->components[i]);
+    if (unknown)
+        spec_list_unknown(&spec_service_type, doc, unknown);
     *out = s;
     return 0;
 }
 
-int spec_read_component(const char *bytes, size_t len, struct spec_component **out, struct err_info *why)
+int spec_read_component(const char *bytes, size_t len, struct spec_component **out, struct buf *unknown,
+                        struct err_info *why)
 {
     json_auto json_t *doc = NULL;
     int rc = json_read(bytes, len, &doc, why);
@@ -217,6 +256,8 @@ int spec_read_component(const char *bytes, size_t len, struct spec_component **o
     if (rc)
         return rc;
     note_relative_count(doc, object);
+    if (unknown)
+        spec_list_unknown(&spec_component_type, doc, unknown);
     *out = object;
     return 0;
 }

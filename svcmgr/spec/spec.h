@@ -142,14 +142,18 @@ struct spec_world {
 /**
  * Decode a Service document.
  *
- * @param bytes  JSON text of `len` bytes                                          [borrowed]
- * @param out    new object, free with spec_free                                   [out]
- * @return 0; or ERR_JSON: malformed, wrong JSON types, unknown enum word; *out unchanged.
- * Thread: any.   Source: YARN services API 2.
+ * @param bytes    JSON text of `len` bytes                                        [borrowed]
+ * @param out      new object, free with spec_free                                 [out]
+ * @param unknown  the members that no definition knows are appended, for a person: "/components/0/readyness_check, did you mean
+ *                 "readiness_check"?; …", some kilobytes at most; NULL: they are of no interest   [in,out]
+ * @return 0; or ERR_JSON: malformed, wrong JSON types, unknown enum word; *out and *unknown unchanged.
+ * Thread: any.   Source: YARN services API 2; that unknown members are named: ours.
  */
-int spec_read(const char *bytes, size_t len, struct spec_service **out, struct err_info *why);
+int spec_read(const char *bytes, size_t len, struct spec_service **out, struct buf *unknown,
+              struct err_info *why);
 /** Decode a Component document (flex requests). As spec_read; free with fld_free(&spec_component_type, …). */
-int spec_read_component(const char *bytes, size_t len, struct spec_component **out, struct err_info *why);
+int spec_read_component(const char *bytes, size_t len, struct spec_component **out, struct buf *unknown,
+                        struct err_info *why);
 /** Free; NULL is fine. */
 void spec_free(struct spec_service *s);
 /** Deep copy. */

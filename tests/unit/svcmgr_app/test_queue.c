@@ -56,7 +56,7 @@ static void a_definition_moves_over(void **state)
     struct queue q;
     struct spec_service *spec = NULL;
     const char *text = "{\"name\":\"web\"}";
-    assert_int_equal(spec_read(text, strlen(text), &spec, NULL), 0);
+    assert_int_equal(spec_read(text, strlen(text), &spec, NULL, NULL), 0);
     struct eng_event ev = {.kind = EV_CREATE, .user = "alice", .take_spec = spec};
     queue_init(&q);
     queue_push(&q, &ev, 1);

@@ -180,7 +180,7 @@ static void create(int token, const char *name)
     mem_auto char *text = mem_fmt("{\"name\":\"%s\",\"version\":\"1\",\"components\":[]}", name);
     struct spec_service *spec = NULL;
 
-    assert_int_equal(spec_read(text, strlen(text), &spec, NULL), 0);
+    assert_int_equal(spec_read(text, strlen(text), &spec, NULL, NULL), 0);
     ask(token, (struct eng_event){.kind = EV_CREATE, .take_spec = spec, .save = true});
 }
 

@@ -225,7 +225,7 @@ int kit_create(struct kit *k, const char *json, bool save)
     struct spec_service *s = NULL;
     struct spec_world world = {
         .dialect = k->cfg.dialect, .local = true, .path_exists = any_path, .find_service = no_service};
-    if (spec_read(json, strlen(json), &s, &why) || spec_complete(s, k->user, &world, &why))
+    if (spec_read(json, strlen(json), &s, NULL, &why) || spec_complete(s, k->user, &world, &why))
         fail_msg("bad definition in the test: %s", why.text);
     kit_step(k, (struct eng_event){
                     .kind = EV_CREATE, .token = ++k->token, .user = k->user, .take_spec = s, .save = save});

@@ -92,6 +92,14 @@ static void look_of(void *arg, const char *owner, const char *const *paths, size
     done(done_arg, problem.code == ERR_TIMEOUT ? NULL : absent, &problem);
 }
 
+static void note_unknown_of(void *arg, const char *user, const char *service, const char *members)
+{
+    (void)obj_cast(arg, struct app, APP_MAGIC);
+    (void)service;
+    assert_string_equal(user, "alice");
+    assert_int_equal(members[0], '/');
+}
+
 static char *no_text_of(void *arg, const char *container_id)
 {
     (void)arg;
@@ -121,6 +129,7 @@ static const struct app_ops ops = {.submit = submit,
                                    .now_ms = now_of,
                                    .world = world_of,
                                    .look = look_of,
+                                   .note_unknown = note_unknown_of,
                                    .log_dir = no_text_of,
                                    .last_container = no_container_of,
                                    .is_of = is_of_nobody,
@@ -214,10 +223,11 @@ static const struct row seed_rows[] = {
     {"POST /app/v1/services" U, WITH_FILE("/secret"), 400, "src_file /secret: not for you."},
     {"POST /app/v1/services" U, WITH_FILE("/hangs"), 504, "it hangs"},
     {"GET /app/v1/services/d" U, NULL, 404, "not found"},
-    {"POST /app/v1/services" U, GOOD("d", ",\"artifact\":{\"id\":\"nginx\"}"), 400, "not supported yet"},
+    {"POST /app/v1/services" U, GOOD("d", ",\"artifact\":{\"id\":\"nginx\"}"), 400,
+     "no artifact of type DOCKER"},
     {"POST /app/v1/services" U, GOOD("web", ",\"x\":1,\"lifetime\":\"3600\""), 202,
      "{\"uri\":\"/v1/services/web\",\"diagnostics\":\"Application ID: "
-     "application_1700000000000_0001\",\"state\":\"ACCEPTED\"}"},
+     "application_1700000000000_0001\\nIgnored unknown members: /x\",\"state\":\"ACCEPTED\"}"},
     {"POST /app/v1/services/" U, GOOD("web", ""), 500, "Service name web is already taken."},
     {"GET /app/v1/services/web" U, NULL, 200, "\"state\":\"READY\""},
     {"GET /v1/services/web/" U, NULL, 200, "\"lifetime\":3600"},
@@ -303,6 +313,19 @@ static const struct row seed_rows[] = {
     {"POST /app/v1/services/other" U, GOOD("hbase-app-1", ""), 400, "does not match"},
     {"PATCH /app/v1/services/web" U, NULL, 405, "\"diagnostics\":"},
     {"GET /app/v1/services/web/components" U, NULL, 404, "\"diagnostics\":"},
+    {"POST /app/v1/services" U "&strict=true", GOOD("odd", ",\"descripton\":\"x\""), 400,
+     "Unknown members (strict=true): /descripton, did you mean \\\"description\\\"?"},
+    {"POST /app/v1/services/odd" U "&strict=true", GOOD("odd", ",\"descripton\":\"x\""), 400, "/descripton"},
+    {"POST /app/v1/services" U, GOOD("odd", ",\"descripton\":\"x\""), 202,
+     "\\nIgnored unknown members: /descripton, did you mean \\\"description\\\"?"},
+    {"POST /app/v1/services" U "&strict=true", GOOD("even", ",\"description\":\"x\""), 202,
+     "Application ID: "},
+    {"PUT /app/v1/services/odd" U "&strict=true", "{\"liftime\":5}", 400, "/liftime"},
+    {"PUT /app/v1/services/odd" U, "{\"liftime\":5}", 204, NULL},
+    {"PUT /app/v1/services/odd/components/hello" U "&strict=true", "{\"number_of_container\":1}", 400,
+     "/number_of_container, did you mean"},
+    {"DELETE /app/v1/services/odd" U, NULL, 204, NULL},
+    {"DELETE /app/v1/services/even" U, NULL, 204, NULL},
 };
 
 static void the_seed_dialect(void **state)

@@ -17,7 +17,7 @@ static struct spec_service *read_ok(const char *text)
 {
     struct err_info why = {0};
     struct spec_service *s = NULL;
-    if (spec_read(text, strlen(text), &s, &why))
+    if (spec_read(text, strlen(text), &s, NULL, &why))
         fail_msg("%s: %s", text, why.text);
     return s;
 }
@@ -78,7 +78,7 @@ static void refused_input(void **state)
     for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
         struct err_info why = {0};
         struct spec_service *s = NULL;
-        assert_int_equal(spec_read(rows[i].text, strlen(rows[i].text), &s, &why), ERR_JSON);
+        assert_int_equal(spec_read(rows[i].text, strlen(rows[i].text), &s, NULL, &why), ERR_JSON);
         assert_null(s);
         if (i > 0)
             assert_string_equal(why.where, rows[i].where);
