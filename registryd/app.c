@@ -21,15 +21,20 @@ static char *zk_url(const struct options *o)
     return mem_fmt("%s%s%s", quorum, *root == '/' ? "" : "/", root);
 }
 
-/* auto: ZooKeeper when a file names its servers, else embedded. */
+/* The option that decides on the store. auto: ZooKeeper when its servers are set, else embedded. */
+static int store_option(const struct options *o)
+{
+    bool is_auto = strcmp(opt_text(o, OPT_STORE), "auto") == 0;
+    return is_auto && opt_is_set(o, OPT_ZK_QUORUM) ? OPT_ZK_QUORUM : OPT_STORE;
+}
+
 static char *store_choice(const struct options *o)
 {
     const char *choice = opt_text(o, OPT_STORE);
-    if (strcmp(choice, "auto") != 0)
-        return mem_str(choice);
-    if (opt_is_set(o, OPT_ZK_QUORUM))
+    if (store_option(o) == OPT_ZK_QUORUM)
         return zk_url(o);
-    return mem_fmt("file:%s/registry", opt_text(o, OPT_DATA_DIR));
+    return strcmp(choice, "auto") == 0 ? mem_fmt("file:%s/registry", opt_text(o, OPT_DATA_DIR))
+                                       : mem_str(choice);
 }
 
 /* Ready is what readers see: the standard nodes are in the mirror, not only in the store. */
@@ -147,7 +152,7 @@ static int open_store(struct registryd *app, const struct options *o, const stru
     so.kerberos = c->is_kerberos ? c->kerberos : NULL;
     so.link = on_link;
     so.link_arg = app;
-    log_emit(&ev_store_chosen, LOG_STR("url", url), LOG_STR("origin", opt_origin(o, OPT_STORE)));
+    log_emit(&ev_store_chosen, LOG_STR("url", url), LOG_STR("origin", opt_origin(o, store_option(o))));
     daemon_version_fact(app->daemon, "store", url);
     return store_open(daemon_loop(app->daemon), url, &so, &app->api.store, why);
 }
@@ -168,11 +173,11 @@ static void store_check_options(const struct options *o, struct opt_report *repo
     mem_auto char *url = store_choice(o);
     struct store_options so = {.follow_servers = opt_text(o, OPT_ZK_FOLLOW)};
     struct err_info why;
-    bool is_chosen = strcmp(opt_text(o, OPT_STORE), "auto") != 0;
     if (report->purpose != OPT_FOR_RELOAD)
         app_access_check(o, report);
     if (store_check(url, &so, &why))
-        opt_error(o, is_chosen ? "hadoop.registry.store" : "hadoop.registry.zk.quorum", &why, report);
+        opt_error(o, store_option(o) == OPT_STORE ? "hadoop.registry.store" : "hadoop.registry.zk.quorum",
+                  &why, report);
 }
 
 static int store_start(struct daemon *d, void *arg, struct err_info *why)

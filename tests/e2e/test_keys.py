@@ -68,6 +68,25 @@ def test_the_command_refuses_them_too(tmp_path):
     assert done.returncode not in (0, 3) and "ulr" not in done.stderr, "a file is the daemons' to check"
 
 
+def test_the_log_says_which_line_chose_the_store(tmp_path):
+    """A store that follows from hadoop.registry.zk.quorum of a file was logged with origin=default."""
+    options = {"bobbin.data.dir": tmp_path / "data", DAEMONS["registryd"]: "127.0.0.1:0"}
+    path = tmp_path / "core-site.xml"
+    port = free_port()
+    path.write_text(f"<configuration>\n<property><name>hadoop.registry.zk.quorum</name><value>127.0.0.1:{port}</value></property>\n"
+                    "</configuration>\n", encoding="utf-8")
+    rows = [({}, {"HADOOP_CONF_DIR": str(tmp_path)}, f"zk://127.0.0.1:{port}/registry", f"{path}:2"),
+            ({"hadoop.registry.store": f"file:{tmp_path}/s"}, {"HADOOP_CONF_DIR": str(tmp_path)}, f"file:{tmp_path}/s", "-D"),
+            ({}, {}, f"file:{tmp_path}/data/registry", "default")]
+    for more, env, url, origin in rows:
+        daemon = Daemon("registryd", {**options, **more}, env=env).start("store_chosen")
+        try:
+            chosen = daemon.event("store_chosen")
+            assert (chosen["url"], chosen["origin"]) == (url, origin)
+        finally:
+            daemon.stop()
+
+
 def test_signed_zones_are_refused_by_name():
     for words in (["-t"], []):
         done = run("dnsd", *words, *DOMAIN, "-D", "hadoop.registry.dns.dnssec.enabled=true")
