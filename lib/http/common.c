@@ -135,15 +135,16 @@ static void get_openapi(struct http_req *req, void *app)
 }
 
 const struct http_route http_common_routes[] = {
-    {"GET", "/healthz", 0, 0, get_healthz, "Answer as long as the program runs.",
+    {"GET", "/healthz", HTTP_STRICT_QUERY, 0, get_healthz, "Answer as long as the program runs.",
      .answers = HTTP_ANSWERS({200, TEXT, NULL, "It runs."})},
-    {"GET", "/readyz", 0, 0, get_readyz,
+    {"GET", "/readyz", HTTP_STRICT_QUERY, 0, get_readyz,
      "Say whether the program is ready, else why not; and what it needs and cannot reach, since when and "
      "why.",
      .answers =
          HTTP_ANSWERS({200, TEXT, NULL, "It is ready; a line follows for each outage of what it needs."}),
      .errors = HTTP_ERRORS(ERR_WRONGSTATE)},
-    {"GET", "/metrics", 0, 0, get_metrics, "Metrics, in the text form of Prometheus that Accept prefers.",
+    {"GET", "/metrics", HTTP_STRICT_QUERY, 0, get_metrics,
+     "Metrics, in the text form of Prometheus that Accept prefers.",
      .answers = HTTP_ANSWERS({200, METRICS, NULL, "The metrics."}, {200, OPEN, NULL, "The metrics."})},
     {"GET", "/log-level", HTTP_STRICT_QUERY, 0, get_log_level, "Read the level of the log.",
      .answers = HTTP_ANSWERS({200, JSON, "LogLevel", "The level."})},
@@ -152,9 +153,9 @@ const struct http_route http_common_routes[] = {
      .role = "Only from the daemon's own host; in a secure registry only for system accounts.",
      .check = may_set_log_level, .answers = HTTP_ANSWERS({200, JSON, "LogLevel", "The level from now on."}),
      .errors = HTTP_ERRORS(ERR_PERMISSION)},
-    {"GET", "/version", 0, 0, get_version, "Name, version and facts of the running program.",
+    {"GET", "/version", HTTP_STRICT_QUERY, 0, get_version, "Name, version and facts of the running program.",
      .answers = HTTP_ANSWERS({200, JSON, "Version", "The facts."})},
-    {"GET", "/openapi.json", 0, 0, get_openapi, "This interface as an OpenAPI document.",
+    {"GET", "/openapi.json", HTTP_STRICT_QUERY, 0, get_openapi, "This interface as an OpenAPI document.",
      .answers = HTTP_ANSWERS({200, JSON, "OpenApi", "This document."})},
 };
 const size_t http_common_n_routes = ARRAY_LEN(http_common_routes);

@@ -6,6 +6,7 @@
 #include <string.h>
 #include <strings.h>
 
+#include "base/nearest.h"
 #include "base/obj.h"
 #include "base/str.h"
 #include "run/options.h"
@@ -203,16 +204,26 @@ static bool is_caller(const char *name)
 
 static int refuse_unknown(const struct http_param_set *set, const char *name, struct err_info *why)
 {
-    buf_auto struct buf list = BUF_EMPTY;
-    for (size_t i = 0; i < set->n; i++) {
+    buf_auto struct buf text = BUF_EMPTY;
+    struct nearest meant = nearest_to(name);
+    size_t n = 0;
+    for (size_t i = 0; i < set->n; i++)
+        nearest_offer(&meant, set->rows[i].in == HTTP_IN_QUERY ? set->rows[i].name : NULL);
+    for (size_t i = 0; i < ARRAY_LEN(caller_names); i++)
+        nearest_offer(&meant, caller_names[i]);
+    buf_addf(&text, "\"%.100s\" is no query parameter here", name);
+    if (meant.name)
+        buf_addf(&text, ", did you mean \"%s\"?", meant.name);
+    for (size_t i = 0; i < set->n; i++)
         if (set->rows[i].in == HTTP_IN_QUERY)
-            buf_addf(&list, "%s%s", list.len ? ", " : "", set->rows[i].name);
-    }
-    if (!list.len)
-        return err_set(why, ERR_USAGE, name, "\"%.100s\" is no query parameter here: this request takes none",
-                       name);
-    return err_set(why, ERR_USAGE, name, "\"%.100s\" is no query parameter here: send only %s", name,
-                   buf_cstr(&list));
+            buf_addf(&text, "%s%s",
+                     n++          ? ", "
+                     : meant.name ? " Send only "
+                                  : ": send only ",
+                     set->rows[i].name);
+    if (!n)
+        buf_add_str(&text, meant.name ? " This request takes none" : ": this request takes none");
+    return err_set(why, ERR_USAGE, name, "%s", buf_cstr(&text));
 }
 
 static int refuse_value(const struct http_param *p, const char *text, struct err_info *why)

@@ -130,7 +130,7 @@ int http_params_split(struct arena *arena, const char *query, struct http_pair *
  * @param out    a value a row; set->defaults for a request without query           [out, borrowed]
  * @param why    filled on failure: where is the name, text names the allowed values   [out]
  * @return 0; ERR_USAGE: a value that its row does not allow, a required one is missing, or, when the set is strict, a
- *         name that no row has (user.name and doAs, in any case, are always allowed: they name the caller);
+ *         name that no row has, in the same case; the nearest one is named (user.name and doAs, in any case, are always allowed: they name the caller);
  *         *out unchanged.
  * Thread: any.   Source: ours.
  */

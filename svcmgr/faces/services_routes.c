@@ -18,7 +18,7 @@
     .method = verb, .pattern = path, .flags = HTTP_JSON_OPTIONAL, .max_body = MAX_BODY, .handle = handler,   \
     .summary = text, .answers = CHANGED, .errors = SERVICES_ERRORS
 
-/** The rows of one mount. None is strict: clients of Hadoop's API may send what they like. */
+/** The rows of one mount. Only that of the logs, which Hadoop does not have, is strict: clients of Hadoop's API may send what they like. */
 #define MOUNT(prefix)                                                                                        \
     {WRITE("POST", prefix "/services", services_post, "Create a service, or save its definition."),          \
      .params = HTTP_PARAMS(CREATE_PARAMS), .body = "Service"},                                               \
@@ -49,7 +49,7 @@
     {                                                                                                        \
         READ(prefix "/services/{s}/component-instances/{i}/logs/{file}", logs_get,                           \
              "Read what an instance wrote, from a byte on."),                                                \
-            .params = HTTP_PARAMS(LOGS_PARAMS),                                                              \
+            .flags = HTTP_STRICT_QUERY, .params = HTTP_PARAMS(LOGS_PARAMS),                                  \
             .answers = HTTP_ANSWERS({200, "text/plain;charset=utf-8", NULL, "A piece."}),                    \
             .errors = SERVICES_ERRORS                                                                        \
     }

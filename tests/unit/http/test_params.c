@@ -117,7 +117,11 @@ static void test_refusals(void **state)
         {"word=a|b", "word", "query parameter word is \"a|b\": send a or b or ccc"},
         {"word=", "word", "query parameter word is \"\": send a or b or ccc"},
         {"wrod=a", "wrod",
-         "\"wrod\" is no query parameter here: send only flag, n, open, one, time, soon, word, text"},
+         "\"wrod\" is no query parameter here, did you mean \"word\"? Send only flag, n, open, one, time, "
+         "soon, word, text"},
+        {"TEXT=a", "TEXT",
+         "\"TEXT\" is no query parameter here, did you mean \"text\"? Send only flag, n, open, one, time, "
+         "soon, word, text"},
         {"X-Header=a", "X-Header",
          "\"X-Header\" is no query parameter here: send only flag, n, open, one, time, soon, word, text"},
         {"t=%zz", "t", "query parameter is not percent-encoded UTF-8 text"},
@@ -148,6 +152,10 @@ static void test_unknown_where_it_may_be(void **state)
     arena_free(arena);
     assert_int_equal(read_by(NULL, true, "else=1", &arena, v, &why), ERR_USAGE);
     assert_string_equal(why.text, "\"else\" is no query parameter here: this request takes none");
+    arena_free(arena);
+    assert_int_equal(read_by(NULL, true, "username=1", &arena, v, &why), ERR_USAGE);
+    assert_string_equal(why.text, "\"username\" is no query parameter here, did you mean \"user.name\"? This "
+                                  "request takes none");
     arena_free(arena);
 }
 

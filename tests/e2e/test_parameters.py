@@ -1,0 +1,50 @@
+"""A misspelt parameter of one of our own routes is refused with the name that was meant; the compatible faces take any."""
+import pytest
+
+from harness import Stack, request
+
+RECORD = {"type": "JSONServiceRecord", "description": "d", "external": [], "internal": []}
+
+
+@pytest.fixture(scope="module")
+def stack():
+    with Stack(services=True) as s:
+        yield s
+
+
+# (daemon, method, path with query, the parameter, what was meant or None)
+MISSPELT = [
+    ("registry", "PUT", "/ws/v1/registry/users/x?createparents=true", "createparents", "createParents"),
+    ("registry", "PUT", "/ws/v1/registry/users/x?overwite=true", "overwite", "overwrite"),
+    ("registry", "GET", "/ws/v1/registry/users?recursiv=true", "recursiv", "recursive"),
+    ("registry", "DELETE", "/ws/v1/registry/users/x?Recursive=true", "Recursive", "recursive"),
+    ("registry", "POST", "/ws/v1/registry/users/x?op=mknode&username=x", "username", "user.name"),
+    ("registry", "GET", "/ws/v1/registry-find?clas=x", "clas", "class"),
+    ("registry", "POST", "/ws/v1/registry-admin/purge?x=1", "x", None),
+    ("registry", "GET", "/ws/v1/registry-admin/export?pth=/", "pth", "path"),
+    ("dns", "GET", "/zones?zone=x", "zone", None),
+    ("dns", "GET", "/sync?revison=x", "revison", "revision"),
+    ("dns", "GET", "/explain?nmae=x", "nmae", "name"),
+    ("services", "GET", "/app/v1/services/s/component-instances/i/logs/stdout.txt?ofset=1", "ofset", "offset"),
+    *((daemon, "GET", f"{path}?x=1", "x", None) for daemon in ("registry", "dns", "services")
+      for path in ("/healthz", "/readyz", "/metrics", "/version", "/openapi.json")),
+]
+
+
+@pytest.mark.parametrize("daemon, method, path, name, meant", MISSPELT)
+def test_a_misspelt_parameter_is_refused(stack, daemon, method, path, name, meant):
+    port = {"registry": stack.registry_port, "dns": stack.dns_http_port, "services": stack.services_port}[daemon]
+    answer = request(port, method, path, RECORD if method in ("PUT", "POST") else None)
+    text = answer.body.decode().replace('\\"', '"')
+    assert answer.status == 400 and f'"{name}" is no query parameter here' in text, answer
+    assert (f'did you mean "{meant}"?' if meant else "did you mean") in text or not meant, answer
+    assert meant or "did you mean" not in text, answer
+    if method == "PUT":
+        assert request(port, "GET", "/ws/v1/registry/users/x").status == 404, "nothing is made"
+
+
+def test_compatible_faces_take_any(stack):
+    for path in ("/app/v1/services?nosuch=1", "/v1/services?nosuch=1", "/app/v1/services/version?nosuch=1"):
+        assert request(stack.services_port, "GET", path).status == 200
+    assert request(stack.registry_port, "GET", "/ws/v1/slider/registry/users?nosuch=1").status == 200
+    assert request(stack.registry_port, "GET", "/metrics?user.name=x&doAs=y").status == 200, "they name the caller"
