@@ -5,12 +5,20 @@
 #include "base/mem.h"
 #include "base/str.h"
 #include "run/file.h"
+#include "run/host_name.h"
 #include "names/reverse.h"
 #include "wire/rdata.h"
 
+#include <ifaddrs.h>
+#include <net/if.h>
+#include <netdb.h>
+#include <netinet/in.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+
+/** How long the start waits for the resolver to name this host. */
+#define HOST_NAME_MS 2000
 
 /* Content of SOA and NS of the generated zones. */
 struct apex_text {
@@ -37,13 +45,23 @@ uint32_t dnsd_ttl_s(const struct options *o)
     return seconds(o, is_manual ? OPT_TTL_MANUAL : OPT_TTL);
 }
 
-static int apex_text_read(const struct options *o, const uint8_t *domain, struct apex_text *a,
-                          struct err_info *why)
+/* The primary: that of the options, else the host, else ns.<domain>. @param host its name, or "" */
+static int read_mname(const struct options *o, const uint8_t *domain, const char *host, uint8_t *out,
+                      struct err_info *why)
 {
-    char host[256] = "";
-    if (gethostname(host, sizeof host - 1) || !*host)
-        memcpy(host, "localhost", sizeof "localhost");
     const char *mname = opt_text(o, OPT_SOA_MNAME);
+    if (mname)
+        return read_name(mname, "hadoop.registry.dns.soa.mname", out, why);
+    if (*host && name_from_text(host, strlen(host), out) > 0)
+        return 0;
+    return name_join("ns", 2, domain, out) > 0
+               ? 0
+               : err_set(why, ERR_CONFIG, "hadoop.registry.dns.domain-name", "the domain name is too long");
+}
+
+static int apex_text_read(const struct options *o, const uint8_t *domain, const char *host,
+                          struct apex_text *a, struct err_info *why)
+{
     const char *rname = opt_text(o, OPT_SOA_RNAME);
     a->options = o;
     a->soa_ttl_s = opt_is_set(o, OPT_SOA_TTL) ? seconds(o, OPT_SOA_TTL) : dnsd_ttl_s(o);
@@ -52,7 +70,7 @@ static int apex_text_read(const struct options *o, const uint8_t *domain, struct
         a->minimum_s = seconds(o, OPT_NEGATIVE_TTL);
         a->soa_ttl_s = a->soa_ttl_s > a->minimum_s ? a->soa_ttl_s : a->minimum_s;
     }
-    int err = read_name(mname ? mname : host, "hadoop.registry.dns.soa.mname", a->mname, why);
+    int err = read_mname(o, domain, host, a->mname, why);
     if (!err && rname)
         err = read_name(rname, "hadoop.registry.dns.soa.rname", a->rname, why);
     else if (!err && name_join("hostmaster", 10, domain, a->rname) < 0)
@@ -62,6 +80,42 @@ static int apex_text_read(const struct options *o, const uint8_t *domain, struct
 
 /* ---- generated zones ---- */
 
+static void add_address(struct rrlist *rrs, const uint8_t *name, const struct addr *ip, uint32_t ttl_s)
+{
+    bool is_v4 = ip->family == AF_INET;
+    struct zone_rr rr = {name, is_v4 ? DNS_A : DNS_AAAA, ttl_s, ip->bytes, is_v4 ? 4 : 16};
+    rrlist_add(rrs, &rr);
+}
+
+/* An address of an interface that others can reach. @return false: it is none of the family */
+static bool read_interface(const struct ifaddrs *i, int family, struct addr *out)
+{
+    char text[64];
+    bool is_up = i->ifa_addr && i->ifa_flags & IFF_UP && !(i->ifa_flags & IFF_LOOPBACK);
+    if (!is_up || i->ifa_addr->sa_family != family)
+        return false;
+    socklen_t len = family == AF_INET ? sizeof(struct sockaddr_in) : sizeof(struct sockaddr_in6);
+    bool is_read = !getnameinfo(i->ifa_addr, len, text, sizeof text, NULL, 0, NI_NUMERICHOST);
+    return is_read && !strchr(text, '%') && !addr_read(text, out); /* with a scope it is link-local */
+}
+
+/* We listen on every address of a family: those of the interfaces; on a host without any, loopback. */
+static void add_interfaces(struct rrlist *rrs, const uint8_t *name, int family, uint32_t ttl_s)
+{
+    struct ifaddrs *all = NULL;
+    struct addr ip;
+    size_t n_before = rrs->n_rrs;
+    if (getifaddrs(&all))
+        all = NULL;
+    for (const struct ifaddrs *i = all; i; i = i->ifa_next)
+        if (read_interface(i, family, &ip))
+            add_address(rrs, name, &ip, ttl_s);
+    if (all)
+        freeifaddrs(all);
+    if (rrs->n_rrs == n_before && !addr_read(family == AF_INET ? "127.0.0.1" : "::1", &ip))
+        add_address(rrs, name, &ip, ttl_s);
+}
+
 /* Addresses of a name server whose name is in the zone: those we listen on. */
 static void add_glue(struct rrlist *rrs, const uint8_t *apex, const uint8_t *name, const struct apex_text *a)
 {
@@ -70,11 +124,10 @@ static void add_glue(struct rrlist *rrs, const uint8_t *apex, const uint8_t *nam
         struct addr ip;
         if (!text)
             return;
-        if (addr_read(text, &ip) || strcmp(text, "0.0.0.0") == 0 || strcmp(text, "::") == 0)
-            continue;
-        bool is_v4 = ip.family == AF_INET;
-        struct zone_rr rr = {name, is_v4 ? DNS_A : DNS_AAAA, a->soa_ttl_s, ip.bytes, is_v4 ? 4 : 16};
-        rrlist_add(rrs, &rr);
+        if (strcmp(text, "0.0.0.0") == 0 || strcmp(text, "::") == 0)
+            add_interfaces(rrs, name, *text == ':' ? AF_INET6 : AF_INET, a->soa_ttl_s);
+        else if (!addr_read(text, &ip))
+            add_address(rrs, name, &ip, a->soa_ttl_s);
     }
 }
 
@@ -119,6 +172,8 @@ static int generate(struct dnsd *app, const uint8_t *apex, enum zone_kind kind, 
     struct zone_rr rr = {apex, DNS_SOA, a->soa_ttl_s, rdata, (uint16_t)rdata_put_soa(&soa, rdata)};
     rrlist_add(&rrs, &rr);
     int err = add_ns_list(&rrs, apex, a, why);
+    if (opt_is_set(o, OPT_NS))
+        add_glue(&rrs, apex, a->mname, a); /* else it is the name server */
     if (err)
         rrlist_fini(&rrs);
     else
@@ -234,21 +289,25 @@ static void unlock_data(struct dnsd *app)
 
 static int make_zones(struct dnsd *app, struct err_info *why)
 {
+    const struct options *o = daemon_options(app->daemon);
     struct apex_text text;
-    int err = apex_text_read(daemon_options(app->daemon), app->domain, &text, why);
+    char host[HOST_NAME_ROOM] = "";
+    if (!opt_is_set(o, OPT_SOA_MNAME))
+        host_name_canonical(HOST_NAME_MS, host);
+    int err = apex_text_read(o, app->domain, host, &text, why);
     err = err ? err : generate(app, app->domain, ZONE_REGISTRY, &text, why);
     err = err ? err : add_reverse(app, &text, why);
     return err ? err : masters_load(app->masters, why);
 }
 
-/* ---- the check: all that make_zones would refuse, but for the master files ---- */
+/* ---- the check: all that make_zones would refuse, and bad master files, which it would go on without ---- */
 
 static void check_apex(const struct options *o, const uint8_t *domain, struct opt_report *report)
 {
     struct apex_text text;
     struct rrlist rrs = {.n_rrs = 0};
     struct err_info why;
-    if (apex_text_read(o, domain, &text, &why) || add_ns_list(&rrs, domain, &text, &why))
+    if (apex_text_read(o, domain, "", &text, &why) || add_ns_list(&rrs, domain, &text, &why))
         opt_error(o, "hadoop.registry.dns.domain-name", &why, report);
     rrlist_fini(&rrs);
 }
@@ -257,6 +316,32 @@ static void on_any(void *arg, const uint8_t *apex)
 {
     (void)arg;
     (void)apex;
+}
+
+#define FILES_MAGIC OBJ_MAGIC('B', 'D', 'F', 'L')
+
+struct bad_files {
+    struct obj obj;
+    const struct options *o;
+    struct opt_report *report;
+};
+
+static void on_bad_file(void *arg, const struct err_info *why)
+{
+    struct bad_files *f = obj_cast(arg, struct bad_files, FILES_MAGIC);
+    if (why->code == ERR_IO)
+        opt_error(f->o, "hadoop.registry.dns.zones-dir", why, f->report);
+    else
+        opt_warning(f->o, "hadoop.registry.dns.zones-dir", why, f->report);
+}
+
+/* A start reads the files itself. */
+static void check_files(const struct options *o, struct opt_report *report)
+{
+    struct bad_files files = {.o = o, .report = report};
+    obj_init(&files.obj, FILES_MAGIC);
+    if (report->purpose == OPT_FOR_TEST && opt_text(o, OPT_ZONES_DIR))
+        masters_check(opt_text(o, OPT_ZONES_DIR), on_bad_file, &files);
 }
 
 void dnsd_zones_check(const struct options *o, struct opt_report *report)
@@ -280,6 +365,7 @@ void dnsd_zones_check(const struct options *o, struct opt_report *report)
                 "validators need it");
         opt_error(o, "hadoop.registry.dns.dnssec.enabled", &why, report);
     }
+    check_files(o, report);
 }
 
 static void ignore(void *arg)

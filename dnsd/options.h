@@ -165,7 +165,8 @@
     X(OPT_FORWARD_NEGATIVE_MAX, "hadoop.registry.dns.forward.negative-ttl-max", OPT_TIME, "s", "3h", 0,      \
       604800000, OPT_FIXED, "The same for answers that a name or a type does not exist.")                    \
     X(OPT_SOA_MNAME, "hadoop.registry.dns.soa.mname", OPT_TEXT, "", NULL, 0, 0, OPT_FIXED,                   \
-      "Primary name server in the SOA; default: the host's name.")                                           \
+      "Primary name server in the SOA; default: the host's canonical name, else ns in the domain. The zone " \
+      "has the addresses of a name server whose name is in it.")                                             \
     X(OPT_SOA_RNAME, "hadoop.registry.dns.soa.rname", OPT_TEXT, "", NULL, 0, 0, OPT_FIXED,                   \
       "Mailbox in the SOA; default: hostmaster in the domain.")                                              \
     X(OPT_SOA_TTL, "hadoop.registry.dns.soa.ttl", OPT_TIME, "s", NULL, 0, 2147483647000, OPT_FIXED,          \

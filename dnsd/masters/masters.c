@@ -542,16 +542,16 @@ int masters_load(struct masters *m, struct err_info *why)
     return err;
 }
 
-void masters_check(const char *dir, struct buf *errors)
+void masters_check(const char *dir, void (*bad)(void *arg, const struct err_info *why), void *arg)
 {
     struct map none = MAP_EMPTY;
     struct master_dir found;
     master_dir_read(dir, &none, &found);
     if (found.err)
-        buf_addf(errors, "%s: %s\n", found.why.where, found.why.text);
+        bad(arg, &found.why);
     for (size_t i = 0; i < found.n_files; i++)
         if (found.files[i].is_bad)
-            buf_addf(errors, "%s: %s\n", found.files[i].why.where, found.files[i].why.text);
+            bad(arg, &found.files[i].why);
     master_dir_fini(&found);
 }
 

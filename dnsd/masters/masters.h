@@ -67,8 +67,9 @@ void masters_generate(struct masters *m, const uint8_t *apex, enum zone_kind kin
  * Thread: owner.   Source: ours.
  */
 int masters_load(struct masters *m, struct err_info *why);
-/** Read a directory for -t. @param errors a line "file:line: text" for each bad file is appended. Thread: any. Source: ours. */
-void masters_check(const char *dir, struct buf *errors);
+/** Read a directory for -t. @param bad called for each bad file, with why->where "file:line", and with ERR_IO for a directory that
+ *  cannot be read. Thread: any. Source: ours. */
+void masters_check(const char *dir, void (*bad)(void *arg, const struct err_info *why), void *arg);
 
 /**
  * Read what has changed, and apply it.

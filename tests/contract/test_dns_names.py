@@ -26,6 +26,7 @@ class Bed:
         if key not in self.stacks:
             options = {key_of(k): v for k, v in group["options"].items()}
             options[KEY + "domain-name"] = D
+            options[KEY + "soa.mname"] = "ns.example.com"  # else the zone may have the address of this host
             if files:
                 for name, text in files.items():
                     (directory / name).write_text(text)

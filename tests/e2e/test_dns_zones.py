@@ -6,7 +6,7 @@ import subprocess
 
 import pytest
 
-from harness import DOMAIN, PATIENCE, Stack, container, dig_full, request, wait_for
+from harness import BIN, DOMAIN, PATIENCE, Stack, container, dig_full, request, wait_for
 
 pytestmark = pytest.mark.sanitize
 
@@ -193,3 +193,17 @@ def test_what_other_servers_refuse_is_refused(stack, text):
     path = os.path.join(stack.zones_dir, "corp.test.zone")
     done = subprocess.run(["named-checkzone", "-q", "-i", "none", "corp.test", path], capture_output=True, timeout=PATIENCE, check=False)
     assert done.returncode != 0, "BIND does so, too"
+
+
+def test_the_check_of_the_options_reports_bad_files(tmp_path):
+    """As a warning: a start goes on without the file, and the unit's check before it must not keep it from that."""
+    (tmp_path / "corp.test.zone").write_text(HEAD.format(serial=5) + "www A nonsense\n")
+    (tmp_path / "more.test.zone").write_text(HEAD.format(serial=5) + "a CNAME b\na A 10.0.0.1\n")
+
+    def check(*more):
+        return subprocess.run([os.path.join(BIN, "dnsd"), "-t", "-D", f"hadoop.registry.dns.domain-name={DOMAIN}", "-D",
+                               f"hadoop.registry.dns.zones-dir={tmp_path}", *more], capture_output=True, text=True, timeout=PATIENCE, check=False)
+    said = check()
+    assert said.returncode == 0 and "corp.test.zone:4: " in said.stderr and "more.test.zone:5: a name with a CNAME" in said.stderr, said
+    missing = check("-D", "hadoop.registry.dns.zones-dir=/nowhere/at/all")
+    assert missing.returncode == 3 and "/nowhere/at/all" in missing.stderr
