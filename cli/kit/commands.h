@@ -20,6 +20,7 @@
     X("registry", "registryd over REST. Paths are registry paths, as /users/alice/services/web/shop.")       \
     X("app", "svcmgr over the YARN services API.")                                                           \
     X("dns", "dnsd over HTTP.")                                                                              \
+    X("log-level", "The level of the log of daemons that run.")                                              \
     X("dev", "Everything on one machine.")
 
 /* clang-format off */
@@ -134,6 +135,11 @@
       "zone that it refuses to transfer. Asks dnsd at hadoop.registry.dns.bind-address and bind-port. Exit code "      \
       "0: no difference; 1: differences; 6: five questions in a row without an answer, or ten minutes or "             \
       "--timeout have passed.")                                                                                        \
+    X("log-level", "", "[registryd|dnsd|svcmgr|URL] [error|warn|info|debug]", 0, 2, 0, log_level_run,                  \
+      "Show the level of the log of daemons that run, or change it until their next start.",                           \
+      "Without a daemon or URL of all three; of registryd all servers of hadoop.registry.url. Every write is logged "  \
+      "at info, every read at debug. Only on the host of the daemon; in a secure registry for system accounts only. "  \
+      "Prints each daemon that cannot be asked with the error; the exit code is that of the first error.")             \
     X("dev", "", "", 0, 0, O(EXAMPLE) | O(ZONES) | O(CHECK) | O(STORE) | O(KEEP), dev_run,                             \
       "Start all of Bobbin on this machine with an example service, until Ctrl-C.",                                    \
       "Starts registryd, dnsd and svcmgr on their default ports, launches the example, shows with dig(1) and "         \
