@@ -36,6 +36,7 @@ static const struct step {
     {dev_ports_start, NULL},
     {dev_zookeeper_start, dev_zookeeper_stop},
     {dev_registryd_start, dev_registryd_stop},
+    {dev_keep_start, NULL},
     {dev_dnsd_start, dev_dnsd_stop},
     {dev_svcmgr_start, dev_svcmgr_stop},
     {dev_service_start, dev_service_stop},

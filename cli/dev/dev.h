@@ -4,6 +4,7 @@
  *
  *   DIR/data         what the daemons keep (bobbin.data.dir)        DIR/registry    records, when the store is embedded
  *   DIR/zookeeper    a ZooKeeper's data and zoo.cfg                 DIR/log/NAME.log   output of every program
+ *   DIR/store        which store a kept directory is used with
  *
  * Thread: main.   Source: issue 3.
  */
@@ -55,6 +56,13 @@ int dev_ports_start(struct dev *d, struct err_info *why);
 char *dev_path(const struct dev *d, const char *name);
 /** Path of an installed program that is no command of its own: beside us, or in libexec. New. */
 char *dev_program(const struct dev *d, const char *name);
+
+/* ---- keep.c ---- */
+
+/** A directory of --keep is used with the store that it was kept with. @return 0; ERR_USAGE naming both, nothing is changed. */
+int dev_keep_check(const struct dev *d, struct err_info *why);
+/** registryd runs: write down which store that is, unless the directory is temporary. @return 0; as file_write. */
+int dev_keep_start(struct dev *d, struct err_info *why);
 
 /* ---- daemons.c ---- */
 

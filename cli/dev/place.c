@@ -130,6 +130,8 @@ int dev_place_start(struct dev *d, struct err_info *why)
         err = find_zones(d, why);
     if (!err)
         err = make_dirs(d, why);
+    if (!err)
+        err = dev_keep_check(d, why);
     if (err)
         return err;
     name_addresses(d);

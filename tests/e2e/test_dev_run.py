@@ -267,7 +267,15 @@ def test_keep_goes_on_with_the_kept_services(place):
                        {"number_of_containers": 3})
         assert flex.status == 200, flex
         assert dev.end()[0] == 0
-    assert sorted(os.listdir(keep)) == ["data", "log", "registry"]
+    assert sorted(os.listdir(keep)) == ["data", "log", "registry", "store"]
+    for words in (["--store", "zookeeper"], ["-D", f"hadoop.registry.store=file:{place}/other"]):
+        refused = check(place, ports, "--keep", keep, *words)
+        assert refused.returncode != 0 and not refused.stdout, refused
+        assert f"{keep}: its registry was kept with --store embedded, and this run has {' '.join(words)}" in refused.stderr, refused
+        assert "give --store embedded again, or --keep another directory" in refused.stderr
+    os.remove(os.path.join(keep, "store"))  # as a version without this file kept it
+    assert "kept with --store embedded" in check(place, ports, "--keep", keep, "--store", "zookeeper").stderr
+    assert not os.path.exists(os.path.join(place, "other")) and not os.path.exists(os.path.join(keep, "zookeeper"))
     second = check(place, ports, "--keep", keep)
     assert second.returncode == 0, second
     assert "hello-world: kept from an earlier run" in second.stderr
