@@ -36,7 +36,7 @@ def test_every_command_is_offered():
     assert len(rows) > 20
     for group in ("registry", "app", "dns"):
         assert [verb for verb in complete(f"bobbin {group} ") if verb != "-o"] == [v for g, v in rows if g == group]
-    assert complete("bobbin ") == ["registry", "app", "dns", "dev", "help", "--help", "--version"]
+    assert complete("bobbin ") == ["registry", "app", "dns", "log-level", "dev", "help", "--help", "--version"]
     assert complete("bobbin reg") == ["registry"] and complete("bobbin dns z") == ["zones"]
     assert complete("bobbin registry -o ") == ["hadoop"]
 
