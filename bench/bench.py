@@ -1,7 +1,8 @@
 """Measure against peers on the same work.
 
     ./dev bench dns          dnsd beside Knot, NSD and an echo, with 10^5 and 10^6 instances, one and two workers; the cost of a
-                             commit; the start with 10^5 and 10^6 names; instructions a query
+                             commit; the start with 10^5 and 10^6 names; what an access list, the query log and dnstap cost;
+                             instructions a query
     ./dev bench propagation  bind -> answer on ZooKeeper and on the embedded store, beside what ZooKeeper itself takes
     ./dev bench registry     registryd on ZooKeeper with 10^4, 10^5 (--records 1000000: 10^6) records, beside bare programs; good
                              clients beside a thousand whose bodies lack a byte
@@ -27,6 +28,7 @@ import propagation_bench  # noqa: E402
 import registry_bench  # noqa: E402
 import registry_stalled  # noqa: E402
 import start  # noqa: E402
+import taps  # noqa: E402
 
 
 def say(text):
@@ -51,8 +53,8 @@ def arguments(words):
     parser.add_argument("--instructions", choices=["only", "check", "record", "no"], default="check",
                         help="instructions a query: nothing else; after the rest, failing where there are more than recorded; "
                         "write them down; leave them out (default %(default)s)")
-    parser.add_argument("--part", choices=["all", "start", "stalled"], default="all",
-                        help="everything; of dns the start only; of registry the stalled clients only (default %(default)s)")
+    parser.add_argument("--part", choices=["all", "start", "taps", "stalled"], default="all",
+                        help="everything; of dns the start, or access list, query log and dnstap only; of registry the stalled clients only (default %(default)s)")
     parser.add_argument("--out", help="write the results to this file, as JSON")
     return parser.parse_args(words)
 
@@ -62,10 +64,14 @@ def _dns(args, result):
     if args.part == "start":
         result["start"] = start.run(args.rounds, say)
         return True
+    if args.part == "taps":
+        result["taps"] = taps.run(args, say)
+        return True
     if args.instructions != "only":
         result["dns"] = {n: dns_bench.run(args, n, say) for n in args.instances}
         result["commit"] = dns_bench.commit(say, args.rounds)
         result["start"] = start.run(args.rounds, say)
+        result["taps"] = taps.run(args, say)
     if args.instructions == "no":
         return True
     result["instructions"], is_good = instructions.run(args.mixes, say, args.instructions == "record")

@@ -94,7 +94,8 @@ def _first_cpu():
     os.sched_setaffinity(0, {0})
 
 
-def _round(server, questions, seconds, rate=0, streams=None):
+def measure_round(server, questions, seconds, rate=0, streams=None):
+    """One run, with the server's CPU time an answer."""
     before = process.cpu_s(server.pid)
     figures = load(server.port, questions, seconds, rate, streams)
     used = process.cpu_s(server.pid) - before
@@ -140,7 +141,7 @@ def _measure_mix(field, mix, seconds, n_rounds):
             load(server.port, questions, 1, 0, streams)  # warm
         for k in range(n_rounds):
             for name in names[k % len(names):] + names[:k % len(names)]:
-                rounds[name].append(_round(servers[name], questions, seconds, 0, streams))
+                rounds[name].append(measure_round(servers[name], questions, seconds, 0, streams))
     result = {"question_bytes": asked, "answer_bytes": answered, "additional": additional, "cpu_ratio": _ratios(rounds),
               "load_average": os.getloadavg()[0], "servers": {name: _summary(rounds[name]) for name in names}}
     _show_mix(field.say, f"{mix} ({instances.MIXES[mix].text})", result)
@@ -181,12 +182,12 @@ def _while_changing(field, n, rate, seconds, n_rounds):
     stop = None
     at = 0
     for _ in range(n_rounds):
-        quiet.append(_round(dnsd, questions, seconds, half))
+        quiet.append(measure_round(dnsd, questions, seconds, half))
         stop = threading.Event()
         changes = [change(k) for k in range(at, at + int(rate * (seconds + 2)))]
         thread = threading.Thread(target=feed.keep_changing, args=(field.feed, changes, rate, stop))
         thread.start()
-        busy.append(_round(dnsd, questions, seconds, half))
+        busy.append(measure_round(dnsd, questions, seconds, half))
         stop.set()
         thread.join()
         at += len(changes)

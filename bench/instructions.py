@@ -23,9 +23,9 @@ THREADS = {True: "worker_run", False: "tcp_run"}  # the functions whose instruct
 class Counted(peers.Program):
     """dnsd under callgrind, counting inside one function only."""
 
-    def __init__(self, feed_url, function, place):
+    def __init__(self, feed_url, function, place, more):
         port, self.place = peers.free_port(), place
-        options = peers.dnsd_options(feed_url, port, 1)
+        options = {**peers.dnsd_options(feed_url, port, 1), **more}
         command = ["valgrind", "--tool=callgrind", "--callgrind-out-file=/dev/null", f"--toggle-collect={function}",
                    os.path.join(BIN, "dnsd"), *(word for k, v in options.items() for word in ("-D", f"{k}={v}"))]
         super().__init__("dnsd", command, port, os.path.join(place, "valgrind.log"))
@@ -45,15 +45,15 @@ def _load(port, questions, streams):
     return int(re.search(r"answered=(\d+)", done.stdout).group(1))
 
 
-def measure(mix):
-    """Instructions a query."""
+def measure(mix, options=None):
+    """Instructions a query. options: more of dnsd's."""
     streams = instances.MIXES[mix].streams
     last = f"{instances.Instance(INSTANCES - 1).instance_name} A"
     with tempfile.TemporaryDirectory(prefix="bobbin-bench-") as place, feed.Feed(instances.records(INSTANCES)) as source:
         questions = os.path.join(place, "questions")
         with open(questions, "w", encoding="ascii") as f:
             f.writelines(f"{line}\n" for line in instances.questions(mix, INSTANCES))
-        dnsd = Counted(source.url, THREADS[streams is None], place)
+        dnsd = Counted(source.url, THREADS[streams is None], place, options or {})
         try:
             wait_for(lambda: ask(dnsd.port, last).rcode == 0, "dnsd answers under callgrind", timeout=120)
             answered = _load(dnsd.port, questions, streams)

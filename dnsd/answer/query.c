@@ -245,34 +245,39 @@ static bool is_loop(const struct response *r, const struct chain *c)
 }
 
 /**
- * Look r->name up, and what it is an alias of; the last name decides the rcode (RFC 6604).
+ * Follow the alias that was written last: look its target up, and the target's; the last name decides the rcode (RFC 6604).
  *
- * @param c  names of the r->n_links aliases before it                           [in,out]
+ * @param c      names of the chain up to that of the alias                      [in,out]
+ * @param rcode  of the alias
  */
-static uint16_t answer_chain(struct response *r, struct chain *c)
+static uint16_t follow_chain(struct response *r, struct chain *c, uint16_t rcode)
 {
-    uint16_t rcode = DNS_NOERROR;
-    for (; r->n_links <= MAX_CHAIN; r->n_links++) {
+    while (r->has_target && !r->a->is_truncated && r->n_links < MAX_CHAIN && !is_loop(r, c)) {
         struct zone_hit hit;
-        c->names[r->n_links] = r->owner_off;
-        r->has_target = false;
-        if (r->n_links || r->a->q.qtype == DNS_DS)
-            zone_find(r->v, r->name, r->a->q.qtype == DNS_DS, &hit);
-        else
-            zone_find_placed(r->v, r->name, &r->a->place, &hit);
-        rcode = answer_hit(r, &hit);
-        if (!r->has_target || r->a->is_truncated || is_loop(r, c))
-            return rcode;
         r->name = &r->target;
+        r->has_target = false;
+        c->names[++r->n_links] = r->owner_off;
+        zone_find(r->v, r->name, r->a->q.qtype == DNS_DS, &hit);
+        rcode = answer_hit(r, &hit);
     }
     return rcode;
 }
 
+/** Look the name up, and what it is an alias of. */
 static uint16_t answer_question(struct response *r)
 {
+    struct zone_hit hit;
     struct chain c;
     r->name = &r->a->q.name;
-    return answer_chain(r, &c);
+    if (r->a->q.qtype == DNS_DS)
+        zone_find(r->v, r->name, true, &hit);
+    else
+        zone_find_placed(r->v, r->name, &r->a->place, &hit);
+    uint16_t rcode = answer_hit(r, &hit);
+    if (!r->has_target)
+        return rcode;
+    c.names[0] = WR_OWNER_QUESTION;
+    return follow_chain(r, &c, rcode);
 }
 
 size_t answer_write(struct answer *a, const struct zone_version *v, const struct answer_options *opts,
@@ -332,11 +337,11 @@ static unsigned links_to_us(const struct zone_version *v, const struct answer_li
     return 0;
 }
 
-/** Write the aliases of another server. @return false: truncated, or a loop. */
-static bool put_links(struct response *r, const struct answer_links *links, unsigned n, struct chain *c)
+/** Write the aliases of another server, up to the last one or the first that cannot be followed. */
+static void put_links(struct response *r, const struct answer_links *links, unsigned n, struct chain *c)
 {
     uint8_t rr[WIRE_RR_HEADER + NAME_MAX_LEN];
-    for (r->n_links = 0; r->n_links < n; r->n_links++) {
+    for (r->n_links = 0;; r->n_links++) {
         const struct answer_link *link = &links->items[r->n_links];
         size_t len = (size_t)name_len(link->target, NAME_MAX_LEN);
         wire_put16(rr, 0xc000u | WR_OWNER_QUESTION);
@@ -348,11 +353,10 @@ static bool put_links(struct response *r, const struct answer_links *links, unsi
         struct wire_set set = {rr, (uint32_t)(WIRE_RR_HEADER + len), 1, DNS_CNAME, UINT32_MAX, 0};
         c->names[r->n_links] = r->owner_off;
         response_cname(r, &set);
-        if (r->a->is_truncated || is_loop(r, c))
-            return false;
+        if (r->n_links + 1 == n || r->a->is_truncated || is_loop(r, c))
+            return;
         r->name = &r->target;
     }
-    return true;
 }
 
 size_t answer_write_links(struct answer *a, const struct zone_version *v, const struct answer_options *opts,
@@ -366,9 +370,8 @@ size_t answer_write_links(struct answer *a, const struct zone_version *v, const 
         return 0;
     size_t limit = response_limit(a, opts, TCP_MAX);
     response_begin(&r, a, v, opts, out, limit);
-    a->rcode = DNS_NOERROR;
-    if (put_links(&r, links, n, &c))
-        a->rcode = answer_chain(&r, &c);
+    put_links(&r, links, n, &c);
+    a->rcode = follow_chain(&r, &c, DNS_NOERROR);
     response_additional(&r);
     if (a->is_truncated && a->is_tcp)
         response_too_large(&r, limit);
