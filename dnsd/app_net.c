@@ -186,6 +186,13 @@ static void loop_comes_second(void)
     setpriority(PRIO_PROCESS, 0, getpriority(PRIO_PROCESS, 0) + LOOP_NICE);
 }
 
+/* Where DNS is answered, for /version: bobbin asks there. */
+static void note_address(struct dnsd *app, const char *address)
+{
+    mem_auto char *text = mem_fmt(strchr(address, ':') ? "[%s]:%u" : "%s:%u", address, net_port(app->net));
+    daemon_version_fact(app->daemon, "dns", text);
+}
+
 int dnsd_net_start(struct daemon *d, void *arg, struct err_info *why)
 {
     struct dnsd *app = obj_cast(arg, struct dnsd, DNSD_MAGIC);
@@ -221,6 +228,8 @@ int dnsd_net_start(struct daemon *d, void *arg, struct err_info *why)
     for (size_t i = 0; i < n; i++) {
         if (!err)
             log_listening(&ev_dns_listening, addresses[i], net_port(app->net));
+        if (!err && !i)
+            note_address(app, addresses[0]);
         if (!err && net_tls_port(app->net))
             log_listening(&ev_dns_tls_listening, addresses[i], net_tls_port(app->net));
         free(addresses[i]);

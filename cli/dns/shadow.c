@@ -22,8 +22,7 @@
 #include "kit/services.h"
 
 #define CALL_TIMEOUT_MS 30000
-#define LIMIT_MS        600000
-#define MAX_NAMES       1000
+#define NO_LIMIT_MS     (1000ll * 86400 * 365)
 #define MAX_MISSING     10 /* names a zone, that do not exist */
 #define MAX_SILENT      5  /* questions one after the other */
 #define PROGRESS_EACH   100
@@ -44,8 +43,10 @@ struct shadow {
     struct map asked; /* "name type" in lower case -> something */
     char **zones;
     size_t n_zones;
-    int64_t max_names; /* a zone */
+    int64_t max_names; /* a zone; 0: all */
     size_t n_names;    /* all */
+    size_t n_left_out; /* beyond max_names */
+    char *left_out;    /* the last of them */
     size_t zone_names, zone_missing;
     const char *apex, *owner; /* of the zone and the name that is read; owner is that of the last question */
     bool with_ttl;
@@ -93,10 +94,23 @@ static bool is_own(const struct shadow *s, const char *owner, const char *type)
     return strcmp(type, "NS") == 0 && strcasecmp(owner, s->apex) == 0;
 }
 
+/** Are there enough names of the zone? Then this one is counted: records of a name follow each other. */
+static bool is_left_out(struct shadow *s, const char *owner)
+{
+    if (!s->max_names || (int64_t)s->zone_names < s->max_names)
+        return false;
+    if (!s->left_out || strcasecmp(s->left_out, owner) != 0) {
+        s->n_left_out++;
+        free(s->left_out);
+        s->left_out = mem_str(owner);
+    }
+    return true;
+}
+
 /** A name that was not read yet: A, AAAA and perhaps one below it that does not exist. @return false: there are enough */
 static bool begin_name(struct shadow *s, const char *owner)
 {
-    if ((int64_t)s->zone_names == s->max_names)
+    if (is_left_out(s, owner))
         return false;
     s->zone_names++;
     s->n_names++;
@@ -119,7 +133,7 @@ static bool on_record(void *arg, const struct dns_line *line)
     if (strcmp(line->type, "SOA") == 0)
         return false;
     if ((!s->owner || strcasecmp(s->owner, line->owner) != 0) && !begin_name(s, line->owner))
-        return true;
+        return false;
     bool is_asked = strcmp(line->type, "A") == 0 || strcmp(line->type, "AAAA") == 0 ||
                     strcmp(line->type, s->questions[s->n_questions - 1].type) == 0;
     if (!is_asked && !is_own(s, line->owner, line->type))
@@ -168,7 +182,7 @@ static void on_theirs(void *arg, const char *owner, const char *type)
     if (strcmp(type, "SOA") == 0 || is_own(s, owner, type) || is_asked(s, owner, type))
         return;
     if (!is_asked(s, owner, "A")) {
-        if ((int64_t)s->zone_names == s->max_names)
+        if (is_left_out(s, owner))
             return;
         s->zone_names++;
         s->n_names++;
@@ -261,7 +275,7 @@ static int compare_all(struct shadow *s, int64_t limit_ms, struct err_info *why)
         err = run_now_ms() < end_ms
                   ? compare(s, &s->questions[i], why)
                   : err_set(why, ERR_TIMEOUT, dns_server_label(s->there),
-                            "timed out after %zu of %zu questions (--timeout, --max)", i, s->n_questions);
+                            "timed out after %zu of %zu questions (--timeout, --limit)", i, s->n_questions);
     }
     progress_end(&progress, NULL);
     return err;
@@ -335,8 +349,9 @@ static void print_differences(const struct shadow *s, bool is_json)
 
     if (is_json) {
         json_auto json_t *doc =
-            json_pack("{s:I, s:I, s:O, s:O}", "names", (json_int_t)s->n_names, "questions",
-                      (json_int_t)s->n_questions, "differences", s->differences, "transfers", s->transfers);
+            json_pack("{s:I, s:I, s:I, s:O, s:O}", "names", (json_int_t)s->n_names, "left_out",
+                      (json_int_t)s->n_left_out, "questions", (json_int_t)s->n_questions, "differences",
+                      s->differences, "transfers", s->transfers);
         out_json(doc);
         return;
     }
@@ -346,38 +361,57 @@ static void print_differences(const struct shadow *s, bool is_json)
         out_table_print(&t);
     }
     print_transfers(s);
+    if (s->n_left_out)
+        printf("not compared: %zu names, beyond --limit %lld a zone\n", s->n_left_out,
+               (long long)s->max_names);
     printf("names=%zu questions=%zu different=%zu\n", s->n_names, s->n_questions, n);
 }
 
 /* ---- the command ---- */
 
-/** Where our dnsd answers: the first address of its configuration; any address is loopback to us. */
-static char *own_address(const struct cli *cli)
+/** The host of a URL, in brackets or not. */
+static char *url_host(const char *url)
 {
-    mem_auto char *first = str_field(opt_text(cli->options, KEY_DNS_ADDRESS), ',', 0);
-    int64_t port = opt_int(cli->options, KEY_DNS_PORT);
-    const char *host = strcmp(first, "0.0.0.0") == 0 ? "127.0.0.1" : strcmp(first, "::") == 0 ? "::1" : first;
+    const char *host = strstr(url, "://");
 
-    return mem_fmt(strchr(host, ':') ? "[%s]:%lld" : "%s:%lld", host, (long long)port);
+    host = host ? host + 3 : url;
+    return mem_strn(host, *host == '[' ? strcspn(host, "]") + 1 : strcspn(host, ":/"));
 }
 
-static int open_servers(struct shadow *s, const struct cli *cli, struct err_info *why)
+/** Where our dnsd answers, as it says; one that listens on every address is asked at the host of its URL. */
+static int own_address(struct dns_client *d, char **out, struct err_info *why)
 {
-    mem_auto char *own = own_address(cli);
-    int err = dns_server_open(own, &s->here, why);
+    json_auto json_t *doc = NULL;
+    int err = dns_call(d, "GET", "/version", &doc, why);
+    const char *place = err ? NULL : json_string_value(json_object_get(doc, "dns"));
+    const char *port = place ? strrchr(place, ':') : NULL;
 
-    return err ? err : dns_server_open(cli->operands[0], &s->there, why);
+    if (err)
+        return err;
+    if (!port)
+        return err_set(why, ERR_UNAVAILABLE, d->url, "does not say where it answers DNS; is it a dnsd?");
+    bool is_any = str_starts(place, "0.0.0.0:") || str_starts(place, "[::]:");
+    mem_auto char *host = url_host(d->url);
+    *out = is_any ? mem_fmt("%s%s", host, port) : mem_str(place);
+    return 0;
+}
+
+static int open_own(struct shadow *s, struct dns_client *d, struct err_info *why)
+{
+    mem_auto char *own = NULL;
+    int err = own_address(d, &own, why);
+
+    return err ? err : dns_server_open(own, &s->here, why);
 }
 
 static int read_options(struct shadow *s, const struct cli *cli, int64_t *limit_ms, struct err_info *why)
 {
-    const char *max = cli_value(cli, CLI_MAX);
+    const char *max = cli_value(cli, CLI_LIMIT);
 
     s->with_ttl = cli_has(cli, CLI_TTL);
-    s->max_names = MAX_NAMES;
     if (max && str_to_i64(max, 1, 100000000, &s->max_names))
-        return err_set(why, ERR_USAGE, "--max", "\"%s\" is not a number of names", max);
-    return cli_timeout_ms(cli, LIMIT_MS, limit_ms, why);
+        return err_set(why, ERR_USAGE, "--limit", "\"%s\" is not a number of names", max);
+    return cli_timeout_ms(cli, NO_LIMIT_MS, limit_ms, why);
 }
 
 /** The questions; dnsd's HTTP interface is done with when they are there, and Ctrl-C ends the program again. */
@@ -388,7 +422,8 @@ static int make_questions(struct shadow *s, struct cli *cli, struct err_info *wh
 
     if (err)
         return err;
-    err = collect(s, cli, &d, why);
+    err = open_own(s, &d, why);
+    err = err ? err : collect(s, cli, &d, why);
     dns_close(&d);
     return err;
 }
@@ -403,6 +438,7 @@ static void shadow_fini(struct shadow *s)
     for (size_t i = 0; i < s->n_zones; i++)
         free(s->zones[i]);
     free(s->zones);
+    free(s->left_out);
     map_fini(&s->asked, NULL);
     dns_server_close(s->here);
     dns_server_close(s->there);
@@ -417,7 +453,7 @@ int dns_shadow(struct cli *cli, struct err_info *why)
     int err = read_options(&s, cli, &limit_ms, why);
 
     obj_init(&s.obj, SHADOW_MAGIC);
-    err = err ? err : open_servers(&s, cli, why);
+    err = err ? err : dns_server_open(cli->operands[0], &s.there, why);
     err = err ? err : make_questions(&s, cli, why);
     if (!err)
         transfer_all(&s);

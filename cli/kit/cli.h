@@ -37,8 +37,8 @@ struct cli;
     X(CLI_RECURSIVE, "recursive", 'r', 0, "", REG_PROSE_RECURSIVE)                                           \
     X(CLI_SYNC, "sync", 0, 1, "DNSD_URL", "wait until this dnsd answers with the change")                    \
     X(CLI_SINCE, "since", 0, 1, "REVISION", REG_PROSE_SINCE)                                                 \
-    X(CLI_MAX, "max", 0, 1, "N",                                                                             \
-      "watch: end after this number of changes, without those of the snapshot; shadow: most names a zone")   \
+    X(CLI_MAX, "max", 0, 1, "N", "end after this number of changes, without those of the snapshot")          \
+    X(CLI_LIMIT, "limit", 0, 1, "N", "look at no more names a zone, and say how many were left out")         \
     X(CLI_API, "api", 0, 1, "API", "interface name of the n-th endpoint")                                    \
     X(CLI_REST, "rest", 0, 1, "URI", "external REST endpoint")                                               \
     X(CLI_WEBUI, "webui", 0, 1, "URI", "external web page")                                                  \

@@ -126,15 +126,15 @@
     X("dns", "sync", "REVISION", 1, 1, O(TIMEOUT), dns_sync,                                                           \
       "Wait until dnsd answers from a revision of the registry.",                                                      \
       "Waits 10 seconds, or --timeout.")                                                                               \
-    X("dns", "shadow", "HOST:PORT [ZONE...]", 1, ANY_NUMBER, O(MAX) | O(TTL) | O(TIMEOUT), dns_shadow,                 \
+    X("dns", "shadow", "HOST:PORT [ZONE...]", 1, ANY_NUMBER, O(LIMIT) | O(TTL) | O(TIMEOUT), dns_shadow,               \
       "Compare the answers of another server with dnsd's.",                                                            \
       "Prints response codes and records that differ, in any order. Asks for the names of dnsd's zones, or of the "    \
-      "given ones, at most --max a zone (1000): the types of each name, A and AAAA, and some names that do not "       \
+      "given ones, all of them or --limit a zone: the types of each name, A and AAAA, and some names that do not "     \
       "exist. Leaves out the SOA, the NS of a zone and signatures, which each server has of its own. Finds names "     \
       "that only the other server has where that lets its zones be transferred, as RegistryDNS does; names each "      \
-      "zone that it refuses to transfer. Asks dnsd at hadoop.registry.dns.bind-address and bind-port. Exit code "      \
-      "0: no difference; 1: differences; 6: five questions in a row without an answer, or ten minutes or "             \
-      "--timeout have passed.")                                                                                        \
+      "zone that it refuses to transfer. Asks the DNS port that the dnsd of --url names. Exit code "                   \
+      "0: no difference; 1: differences; 6: five questions in a row without an answer, or --timeout has "              \
+      "passed.")                                                                                        \
     X("log-level", "", "[registryd|dnsd|svcmgr|URL] [error|warn|info|debug]", 0, 2, 0, log_level_run,                  \
       "Show the level of the log of daemons that run, or change it until their next start.",                           \
       "Without a daemon or URL of all three; of registryd all servers of hadoop.registry.url. Every write is logged "  \

@@ -1,6 +1,7 @@
 """`bobbin dns …` against a real dnsd: what is printed, as a table and as JSON, how it ends."""
 import json
 import os
+import re
 import signal
 import socket
 import subprocess
@@ -225,14 +226,29 @@ def test_shadow_looks_at_ttls_when_asked(stack, other):
 
 
 def test_shadow_is_bounded(stack, other):
-    reported = counts(ok(stack, "shadow", f"127.0.0.1:{stack.dns_port}", "--max", "5", DOMAIN, "zone.example").splitlines()[-1])
-    assert 5 < reported["names"] <= 10
+    lines = ok(stack, "shadow", f"127.0.0.1:{stack.dns_port}", "--limit", "5", DOMAIN, "zone.example").splitlines()
+    bounded, whole = (counts(line) for line in (lines[-1], ok(stack, "shadow", f"127.0.0.1:{stack.dns_port}", DOMAIN, "zone.example").splitlines()[-1]))
+    assert 5 < bounded["names"] <= 10
+    left_out = int(re.fullmatch(r"not compared: (\d+) names, beyond --limit 5 a zone", lines[-2]).group(1))
+    assert bounded["names"] + left_out == whole["names"] > 300
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as silent:
         silent.bind(("127.0.0.1", 0))
         place = f"127.0.0.1:{silent.getsockname()[1]}"
         assert "timed out" in refused(stack, 6, "shadow", "--timeout", "500ms", place)
     assert "HOST:PORT" in refused(stack, 2, "shadow", "127.0.0.1:x")
     assert "no zone of this server" in refused(stack, 10, "shadow", f"127.0.0.1:{stack.dns_port}", "nowhere.test")
+
+
+def test_shadow_looks_at_every_name_and_asks_the_daemon_of_the_url(tmp_path):
+    """More names than a thousand; the configuration names the port of another server."""
+    (tmp_path / "many.example.zone").write_text("$TTL 60\n@ SOA ns.x. h.x. 1 2 3 4 5\n@ NS ns.x.\n$GENERATE 1-1500 h$ A 10.0.0.1\n")
+    with Stack(options={"dnsd": {"hadoop.registry.dns.zones-dir": str(tmp_path)}}) as s:
+        done = subprocess.run([os.path.join(BIN, "bobbin"), "dns", "shadow", f"127.0.0.1:{s.dns_port}", "many.example", "-D",
+                               f"hadoop.registry.dns.bind-port={free_port()}", "--url", f"http://127.0.0.1:{s.dns_http_port}/"],
+                              capture_output=True, text=True, timeout=PATIENCE, check=False)
+        assert done.returncode == 0, done
+        reported = counts(done.stdout.splitlines()[-1])
+        assert reported["names"] == 1501 and reported["different"] == 0 and "--limit" not in done.stdout
 
 
 def test_shadow_of_a_silent_server_ends_with_ctrl_c(stack):
