@@ -80,7 +80,8 @@ class Machine:
         return None
 
     def try_run(self, *words, **more):
-        command = ["nsenter", "--target", self.leader, "--mount", "--uts", "--ipc", "--net", "--pid", "--wd=/", "--", *words]
+        command = ["nsenter", "--target", self.leader, "--mount", "--uts", "--ipc", "--net", "--pid", "--root", "--wd", "--",
+                   *words]
         return subprocess.run(command, env=ENVIRONMENT, capture_output=True, text=True, check=False, stdin=subprocess.DEVNULL, **more)
 
     def run(self, *words, **more):
