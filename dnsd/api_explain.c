@@ -1,6 +1,7 @@
 #include "app.h"
 #include "routes.h"
 #include "answer/query.h"
+#include "answer/special.h"
 #include "explain.h"
 #include "base/addr.h"
 #include "base/mem.h"
@@ -100,10 +101,11 @@ static void on_shared(void *arg, const struct zone_rr *rr, bool is_ready)
              is_last_resort ? "published although the container is not ready: none is" : decisions[state]);
 }
 
-static void on_none(void *arg, const uint8_t *owner, const char *reason)
+static void on_none(void *arg, const uint8_t *owner, uint16_t type, const char *reason)
 {
     struct explain *e = obj_cast(arg, struct explain, EXPLAIN_MAGIC);
-    if (explain_is_on_way(&e->chain, owner))
+    bool is_asked = !type || type == e->qtype || e->qtype == DNS_ANY;
+    if (is_asked && explain_is_on_way(&e->chain, owner))
         e->none = reason;
 }
 
@@ -229,8 +231,17 @@ static void write_stale(struct explain *e, const struct zone_version *v)
     jw_kstr(&e->w, "stale", text);
 }
 
+/* The built-in zone that a name is in. */
+static const char *empty_zone_of(const uint8_t *name, char text[NAME_TEXT_MAX])
+{
+    struct name_key key;
+    name_key_read(name, NAME_MAX_LEN, &key);
+    const uint8_t *apex = special_empty_apex(&key);
+    return apex ? name_to_text(apex, text) : "";
+}
+
 /* Why there is no answer although the zones were ready; free(). */
-static char *missing_records(const struct explain *e)
+static char *missing_records(const struct explain *e, bool is_built_in)
 {
     const struct explain_link *last = &e->chain.links[e->chain.n_links - 1];
     char type[16], name[NAME_TEXT_MAX];
@@ -240,6 +251,13 @@ static char *missing_records(const struct explain *e)
     if (last->hit.match == ZONE_OUTSIDE && e->is_uncovered)
         return mem_str("a registry record gives this name, but no zone covers it; for addresses set "
                        "hadoop.registry.dns.zone-subnet or hadoop.registry.dns.reverse-subnets");
+    if (e->reason && !e->has_giver)
+        return mem_fmt("a registry record could give this name, but %s", e->reason);
+    if (last->hit.match == ZONE_OUTSIDE && is_built_in)
+        return mem_fmt(
+            "no zone of this server contains the name; the built-in empty zone %s answers (RFC 6303, "
+            "hadoop.registry.dns.empty-zones)",
+            empty_zone_of(last->name, name));
     if (last->hit.match == ZONE_OUTSIDE)
         return mem_str("no zone of this server contains the name; GET /zones lists them");
     if (e->chain.is_too_long)
@@ -272,7 +290,7 @@ static char *missing_link(const struct explain *e, const struct answer *a, unsig
                        : !state.is_ready
                            ? "the registry was not read completely yet"
                            : "the records are more than one message holds, or the zone has no SOA");
-    return missing_records(e);
+    return missing_records(e, a->rcode == DNS_NXDOMAIN || a->rcode == DNS_NOERROR);
 }
 
 static void finish(struct explain *e)

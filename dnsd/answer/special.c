@@ -122,6 +122,12 @@ static const struct empty_zone *find_empty_zone(const struct name_key *key)
     return is_in(key, &localhost_zone) ? &localhost_zone : NULL;
 }
 
+const uint8_t *special_empty_apex(const struct name_key *key)
+{
+    const struct empty_zone *z = find_empty_zone(key);
+    return z ? z->apex : NULL;
+}
+
 /** SOA as RFC 6303 3 gives it: the zone is its own name server. */
 static void put_soa(struct response *r, enum wr_section section, const struct empty_zone *z)
 {

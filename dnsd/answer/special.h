@@ -10,6 +10,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+struct name_key;
 struct response;
 
 /**
@@ -30,5 +31,8 @@ uint16_t special_chaos(struct response *r);
  * Thread: one response, one thread.   Source: RFC 6303 3, RFC 6761 6.3 and 6.4.
  */
 bool special_empty_zone(struct response *r, uint16_t *rcode);
+
+/** Apex of the built-in empty zone that a name is in, or NULL. @param key of the name [borrowed]. Thread: any. Source: RFC 6303. */
+const uint8_t *special_empty_apex(const struct name_key *key);
 
 #endif

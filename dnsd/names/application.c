@@ -50,6 +50,8 @@ static void emit_endpoint_at(struct emit *e, const struct srv_place *s, const st
     size_t len = *endpoint->host ? srv_make(e, s, endpoint, srv) : 0;
     if (len)
         emit_rr(e, owner, DNS_SRV, srv, len);
+    else
+        emit_none(e, owner, DNS_SRV, "the endpoint has no host, or no port of 0 to 65535");
 }
 
 /* The records of an endpoint at S and, unless its api is odd, at E with S's addresses beside them, or a CNAME to S. */
@@ -81,7 +83,7 @@ void application_emit(struct emit *e, const char *path, struct block fields)
     if (host)
         addresses_read(e->options, host, &addresses);
     if (!addresses.n_items)
-        emit_none(e, name,
+        emit_none(e, name, 0,
                   host ? "the host name of the first endpoint has no address now"
                        : "no external endpoint has a host");
     emit_addresses(e, name, &addresses);

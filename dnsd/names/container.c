@@ -104,9 +104,14 @@ static void emit_instance(struct emit *e, const uint8_t *name, const struct cont
     uint8_t reverse[NAME_MAX_LEN], target[NAME_MAX_LEN];
     emit_addresses(e, name, &c->addresses);
     emit_txt(e, name, text, NULL);
-    for (size_t i = 0; c->has_hostname && i < c->addresses.n_items; i++)
-        if (reverse_name(&c->addresses.items[i], reverse) > 0)
+    for (size_t i = 0; i < c->addresses.n_items; i++) {
+        if (reverse_name(&c->addresses.items[i], reverse) <= 0)
+            continue;
+        if (c->has_hostname)
             emit_rr(e, reverse, DNS_PTR, target, rdata_put_name(name, target));
+        else
+            emit_none(e, reverse, DNS_PTR, "its container record has no yarn:hostname, which a PTR needs");
+    }
 }
 
 static void emit_names(struct emit *e, const struct container *c, struct block ports)
@@ -134,13 +139,13 @@ static void emit_reason(struct emit *e, const struct container *c, const char *r
 {
     uint8_t name[NAME_MAX_LEN];
     if (c->has_x)
-        emit_none(e, c->x, reason);
+        emit_none(e, c->x, 0, reason);
     if (c->has_service_name)
-        emit_none(e, c->service, reason);
+        emit_none(e, c->service, 0, reason);
     if (c->has_service && c->component && emit_name(e, c->component, c->service, name) > 0)
-        emit_none(e, name, reason);
+        emit_none(e, name, 0, reason);
     if (c->has_service && c->description && emit_name(e, c->description, c->service, name) > 0)
-        emit_none(e, name, reason);
+        emit_none(e, name, 0, reason);
 }
 
 void container_emit(struct emit *e, const char *path, struct block fields)

@@ -66,10 +66,10 @@ void emit_shared_rr(struct emit *e, const uint8_t *owner, uint16_t type, const u
     put_shared(e, &rr, is_ready);
 }
 
-void emit_none(const struct emit *e, const uint8_t *owner, const char *reason)
+void emit_none(const struct emit *e, const uint8_t *owner, uint16_t type, const char *reason)
 {
     if (e->sink->none)
-        e->sink->none(e->sink->arg, owner, reason);
+        e->sink->none(e->sink->arg, owner, type, reason);
 }
 
 /* ---- addresses ---- */

@@ -53,7 +53,7 @@ void emit_shared_addresses(struct emit *e, const uint8_t *owner, const struct ad
  */
 void emit_txt(struct emit *e, const uint8_t *owner, const char *first, const char *second);
 
-/** Emit why a name that the record could have has nothing, if anyone asks. Thread: any. Source: ours. */
-void emit_none(const struct emit *e, const uint8_t *owner, const char *reason);
+/** Emit why a name that the record could have has nothing of a type (0: of any), if anyone asks. Thread: any. Source: ours. */
+void emit_none(const struct emit *e, const uint8_t *owner, uint16_t type, const char *reason);
 
 #endif

@@ -86,7 +86,7 @@ static void emit_no_names(struct emit *e, const char *path, struct block fields)
     if (!e->sink->none)
         return;
     if (why != NO_IP && application_name(e, path, service) > 0)
-        emit_none(e, service, reasons[why].text);
+        emit_none(e, service, 0, reasons[why].text);
     if (why != NO_ENDPOINT)
         container_emit_none(e, path, fields, reasons[why].text);
     e->n_left_out = n_left_out; /* nobody asked for these names */

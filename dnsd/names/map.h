@@ -86,8 +86,8 @@ struct map_sink {
     void *arg;
     /** A record at a name that several registry records share. NULL: rr is called. */
     void (*shared)(void *arg, const struct zone_rr *rr, bool is_ready);
-    /** A name that this record could have, and why it has nothing there. NULL: not asked for. */
-    void (*none)(void *arg, const uint8_t *owner, const char *reason);
+    /** A name that this record could have, and why it has nothing of a type there (0: of any). NULL: not asked for. */
+    void (*none)(void *arg, const uint8_t *owner, uint16_t type, const char *reason);
 };
 
 /**

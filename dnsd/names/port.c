@@ -113,7 +113,8 @@ static void emit_no_port(struct emit *e, const struct srv_place *s, const char *
     mem_auto char *label = mem_fmt("_%s._tcp", component);
     unsigned n_left_out = e->n_left_out;
     if (e->sink->none && emit_name(e, label, s->service, name) > 0)
-        emit_none(e, name, "the container record has no external endpoint with a port");
+        emit_none(e, name, DNS_SRV,
+                  "the container record has no external endpoint with a port of 0 to 65535");
     e->n_left_out = n_left_out; /* nobody asked for this name */
 }
 

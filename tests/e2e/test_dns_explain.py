@@ -36,7 +36,10 @@ def stack(tmp_path_factory):
         del noip["yarn:ip"]
         unready = container("web-1", "web", "127.77.0.2")
         unready["bobbin:ready"] = "false"
-        for i, record in enumerate([container("web-0", "web", "127.77.0.1"), unready, noip]):
+        nohost = container("db-0", "db", "127.77.0.5")
+        del nohost["yarn:hostname"]
+        nohost["external"] = [{"api": "http://", "addressType": "uri", "protocolType": "tcp", "addresses": [{"uri": "http://127.77.0.5:99999/"}]}]
+        for i, record in enumerate([container("web-0", "web", "127.77.0.1"), unready, noip, nohost]):
             answer = s.bind(f"{BASE}/components/ctr-{i}", record)
         answer = s.bind(BASE, {"type": "JSONServiceRecord", "external": [], "internal": [], "yarn:persistence": "application"})
         s.sync(answer.headers["Bobbin-Revision"])
@@ -78,6 +81,12 @@ def test_not_ready_is_said(stack):
     ("nope.old.corp.test", "A", "no record in the registry, and no master file, gives this name"),
     (f"{'b' * 60}.{'b' * 60}.long.corp.test", "A", "the name that a DNAME makes of it is longer than 255 octets"),
     ("nope.wild.corp.test", "TXT", "the name exists, but it has no TXT record"),
+    ("127.77.0.5", "PTR", "a registry record could give this name, but its container record has no yarn:hostname, which a PTR needs"),
+    (f"_db._tcp.shop.alice.{DOMAIN}", "SRV",
+     "a registry record could give this name, but the container record has no external endpoint with a port of 0 to 65535"),
+    (f"db-0.shop.alice.{DOMAIN}", "SRV", "the name exists, but it has no SRV record"),
+    ("10.1.2.3", "PTR", "no zone of this server contains the name; the built-in empty zone 10.in-addr.arpa. answers "
+                        "(RFC 6303, hadoop.registry.dns.empty-zones)"),
     ("127.77.9.9", "PTR", "no record in the registry, and no master file, gives this name"),
 ])
 def test_the_missing_link(stack, name, kind, missing):
@@ -157,7 +166,7 @@ def test_dump_is_a_master_file(stack):
 def test_stats_count(stack):
     reported = request(stack.dns_http_port, "GET", "/stats").json
     assert reported["ready"] and reported["connected"] and not reported["stale"]
-    assert reported["records"] == 2 and reported["nameless"] == 2
+    assert reported["records"] == 3 and reported["nameless"] == 2
     before = reported["queries"]["udp_queries"]
     stack.dig(f"web-0.shop.alice.{DOMAIN}")
     assert request(stack.dns_http_port, "GET", "/stats").json["queries"]["udp_queries"] == before + 1

@@ -72,8 +72,9 @@ static inline void kit_on_shared(void *arg, const struct zone_rr *rr, bool is_re
     kit_line(arg, is_ready ? "ready " : "unready ", rr);
 }
 
-static inline void kit_on_none(void *arg, const uint8_t *owner, const char *reason)
+static inline void kit_on_none(void *arg, const uint8_t *owner, uint16_t type, const char *reason)
 {
+    (void)type;
     char text[NAME_TEXT_MAX];
     struct buf line = BUF_EMPTY;
     buf_addf(&line, "none %s %s", name_to_text(owner, text), reason);

@@ -78,10 +78,12 @@ static void missing_addresses_have_a_reason(void **state)
     struct emit *e = kit_emit_init(&k);
     buf_auto struct buf bytes = BUF_EMPTY;
     application_emit(e, "/s", packed(&bytes, RECORD(ENDPOINT("x", "{\"host\":\"n1\"}"))));
-    kit_expect(&k.lines, "none s.anonymous.dev.test. the host name of the first endpoint has no address now\n"
+    kit_expect(&k.lines, "none s.anonymous.dev.test. the endpoint has no host, or no port of 0 to 65535\n"
+                         "none s.anonymous.dev.test. the host name of the first endpoint has no address now\n"
                          "s.anonymous.dev.test. 30 TXT \"api=x\"\n");
     application_emit(e, "/s", packed(&bytes, RECORD(ENDPOINT("x", "{}"))));
     kit_expect(&k.lines, "none s.anonymous.dev.test. no external endpoint has a host\n"
+                         "none s.anonymous.dev.test. the endpoint has no host, or no port of 0 to 65535\n"
                          "s.anonymous.dev.test. 30 TXT \"api=x\"\n");
 }
 

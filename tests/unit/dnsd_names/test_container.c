@@ -55,11 +55,13 @@ static void an_unready_one_is_unready_at_shared_names_only(void **state)
     kit_emit_init(&k);
     k.options.has_service_names = true;
     emit_record(&k, PATH, RECORD(IP("10.0.0.1") "\"bobbin:ready\":\"false\","));
-    kit_expect(&k.lines, "ctr-7.dev.test. 30 A 10.0.0.1\n"
-                         "unready shop.bob.dev.test. 30 A 10.0.0.1\n"
-                         "unready web.shop.bob.dev.test. 30 A 10.0.0.1\n"
-                         "web-0.shop.bob.dev.test. 30 A 10.0.0.1\n"
-                         "web-0.shop.bob.dev.test. 30 TXT \"id=null\"\n");
+    kit_expect(&k.lines,
+               "ctr-7.dev.test. 30 A 10.0.0.1\n"
+               "none 1.0.0.10.in-addr.arpa. its container record has no yarn:hostname, which a PTR needs\n"
+               "unready shop.bob.dev.test. 30 A 10.0.0.1\n"
+               "unready web.shop.bob.dev.test. 30 A 10.0.0.1\n"
+               "web-0.shop.bob.dev.test. 30 A 10.0.0.1\n"
+               "web-0.shop.bob.dev.test. 30 TXT \"id=null\"\n");
 }
 
 /** Only services of class yarn-service have a name of their own from containers. */
@@ -70,10 +72,12 @@ static void other_classes_have_no_service_name(void **state)
     kit_emit_init(&k);
     k.options.has_service_names = true;
     emit_record(&k, "/users/bob/services/other/shop/components/ctr-7", RECORD(IP("10.0.0.1")));
-    kit_expect(&k.lines, "ctr-7.dev.test. 30 A 10.0.0.1\n"
-                         "ready web.shop.bob.dev.test. 30 A 10.0.0.1\n"
-                         "web-0.shop.bob.dev.test. 30 A 10.0.0.1\n"
-                         "web-0.shop.bob.dev.test. 30 TXT \"id=null\"\n");
+    kit_expect(&k.lines,
+               "ctr-7.dev.test. 30 A 10.0.0.1\n"
+               "none 1.0.0.10.in-addr.arpa. its container record has no yarn:hostname, which a PTR needs\n"
+               "ready web.shop.bob.dev.test. 30 A 10.0.0.1\n"
+               "web-0.shop.bob.dev.test. 30 A 10.0.0.1\n"
+               "web-0.shop.bob.dev.test. 30 TXT \"id=null\"\n");
 }
 
 static bool five(void *arg, const char *component, uint32_t *ttl_s)

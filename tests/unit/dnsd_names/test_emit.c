@@ -96,10 +96,10 @@ static void reasons_go_to_who_asks(void **state)
     (void)state;
     struct kit_emit k;
     struct emit *e = kit_emit_init(&k);
-    emit_none(e, name, "no address");
+    emit_none(e, name, 0, "no address");
     kit_expect(&k.lines, "none n.test. no address\n");
     k.sink.none = NULL;
-    emit_none(e, name, "no address");
+    emit_none(e, name, 0, "no address");
     kit_expect(&k.lines, "");
 }
 

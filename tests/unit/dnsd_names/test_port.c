@@ -89,8 +89,8 @@ static void no_port_is_said(void **state)
     struct bed b;
     bed_init(&b);
     ports_emit(&b.k.e, &b.place, "web", true, (struct block){NULL, NULL});
-    kit_expect(&b.k.lines,
-               "none _web._tcp.shop.dev.test. the container record has no external endpoint with a port\n");
+    kit_expect(&b.k.lines, "none _web._tcp.shop.dev.test. the container record has no external endpoint with "
+                           "a port of 0 to 65535\n");
     ports_emit(&b.k.e, &b.place, "\xe2\x82\xac", true, (struct block){NULL, NULL});
     kit_expect(&b.k.lines, "");
     assert_int_equal(b.k.e.n_left_out, 0); /* nobody asked for that name */
