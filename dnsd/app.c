@@ -153,6 +153,8 @@ static int feed_start(struct daemon *d, void *arg, struct err_info *why)
         .registry_outage = outage_new(daemon_outages(d), &registry_outage),
         .store_outage = outage_new(daemon_outages(d), &store_outage),
         .guard = {(unsigned)opt_int(o, OPT_GUARD_SHARE), (unsigned)opt_int(o, OPT_GUARD_MIN)},
+        .metrics = daemon_metrics(d),
+        .propagation = M_PROPAGATION,
         .changed = dnsd_changed,
         .arg = app};
     app->follow = follow_new(&def);

@@ -56,6 +56,9 @@ LOG_DECLARE(DNSD_EVENTS)
     X(M_BAD_FILES, METRIC_GAUGE, "dnsd_bad_zone_files", "", "Zone files that cannot be loaded.")             \
     X(M_NAMELESS, METRIC_GAUGE, "dnsd_registry_nameless", "", "Registry records that have no names.")        \
     X(M_RECORDS, METRIC_GAUGE, "dnsd_registry_records", "", "Registry records that have names.")             \
+    X(M_PROPAGATION, METRIC_HISTOGRAM, "dnsd_propagation_seconds", "",                                       \
+      "Time from the first change of the registry's feed in a commit to the published version of the "       \
+      "zones, delayed deletes and snapshots left out.")                                                      \
     X(M_COMMITS, METRIC_COUNTER, "dnsd_commits", "", "Commits of the zones.")                                \
     X(M_SLICES, METRIC_COUNTER, "dnsd_zone_change_slices", "",                                               \
       "How often the owner loop did other work between two steps of a change of zones.")                     \

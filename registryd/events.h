@@ -50,6 +50,10 @@ LOG_DECLARE(REGISTRYD_EVENTS)
     OUTAGE_SINCE(X, M_MANAGER_SINCE, "resource-manager")                                                     \
     X(M_READS, METRIC_COUNTER, "registry_reads", "", "Nodes and records read over REST.")                    \
     X(M_WRITES, METRIC_COUNTER, "registry_writes", "", "Writes accepted over REST.")                         \
+    X(M_WRITE_TIME, METRIC_HISTOGRAM, "registry_write_seconds", "",                                          \
+      "Time from an accepted write (bind, mknode, delete) to its outcome in the store.")                     \
+    X(M_PROPAGATION, METRIC_HISTOGRAM, "registry_propagation_seconds", "",                                   \
+      "Time from an accepted write to its change in the mirror, where reads and the feed have it.")          \
     X(M_REFUSED, METRIC_COUNTER, "registry_refused", "", "Requests answered with an error.")                 \
     X(M_NODES, METRIC_GAUGE, "registry_nodes", "", "Nodes in the mirror.")                                   \
     X(M_MIRROR_BYTES, METRIC_GAUGE, "registry_mirror_bytes", "", "Memory held by the mirror.")               \

@@ -82,6 +82,7 @@ struct app {
     int64_t write_retry_ms; /* pause before a write that failed is tried again */
     struct clock clock;     /* engine time */
     struct buf clock_text;  /* of the write under way */
+    int64_t write_begun_us; /* while is_writing */
     bool is_pumping, is_writing, is_ending, is_loaded_badly;
     char *state_url;
     char *active_url,

@@ -314,6 +314,7 @@ static void on_written(void *arg, enum state_outcome outcome, const struct err_i
 
     a->is_writing = false;
     mem_free_ptr(&a->docs);
+    metric_observe(daemon_metrics(a->daemon), M_WRITE_TIME, run_now_us() - a->write_begun_us);
     metric_add(daemon_metrics(a->daemon), outcome == STATE_WRITTEN ? M_WRITES : M_WRITE_ERRORS, 1);
     if (a->is_ending)
         return;
@@ -363,6 +364,7 @@ static void begin_write(struct app *a)
     size_t n_bytes = 0;
 
     a->is_writing = true;
+    a->write_begun_us = run_now_us();
     TAILQ_FOREACH (step, &a->steps, link) {
         bool fits = n_bytes + step->n_bytes <= WRITE_MAX_BYTES && !a->n_alone;
         if (n_bytes > 0 && !fits)

@@ -50,6 +50,7 @@
     X(M_VCORES, METRIC_GAUGE, "svcmgr_vcores_used", "", "Virtual cores allocated to containers.")             \
     X(M_STEPS, METRIC_COUNTER, "svcmgr_engine_steps", "", "Steps of the engine.")                            \
     X(M_WRITES, METRIC_COUNTER, "svcmgr_state_writes", "", "Transactions of the state store.")               \
+    X(M_WRITE_TIME, METRIC_HISTOGRAM, "svcmgr_state_write_seconds", "", "Time of a state transaction, until its outcome is known.") \
     X(M_WRITE_ERRORS, METRIC_COUNTER, "svcmgr_state_write_errors", "", "State transactions that failed.")    \
     X(M_ACTIVE, METRIC_GAUGE, "svcmgr_active", "", "1: this svcmgr runs the services; 0: it stands by.")     \
     X(M_STATE_WRITABLE, METRIC_GAUGE, "svcmgr_state_writable", "", "1: the last write of the state worked.") \

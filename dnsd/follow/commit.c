@@ -213,6 +213,7 @@ static int commit_begin(void *arg)
     *c = (struct commit){.is_on = true,
                          .has_begun = true,
                          .until_ms = run_now_ms(),
+                         .since_us = f->first_us,
                          .batch = pending_take_now(f->pending),
                          .is_snapshot = f->intake.is_complete,
                          .is_restored = f->intake.is_restored,
@@ -226,6 +227,7 @@ static int commit_begin(void *arg)
     f->intake.complete = (struct packed_set){.n_items = 0};
     f->intake.is_complete = f->intake.is_restored = false;
     f->commit_at_ms = INT64_MAX;
+    f->first_us = 0;
     run_timer_stop(f->commit_timer);
     return 0;
 }
@@ -274,6 +276,13 @@ static void log_commit(const struct follow *f)
         log_emit(&ev_feed_synced, LOG_STR("revision", c->synced), LOG_INT("records", n_named));
 }
 
+/* Readers that are kept at an older version do not see it yet: that is an outage of the disk, and said as one. */
+static void observe_propagation(const struct follow *f)
+{
+    if (f->commit.since_us && f->def.metrics && !zoneset_is_frozen(f->def.zones))
+        metric_observe(f->def.metrics, f->def.propagation, run_now_us() - f->commit.since_us);
+}
+
 static void commit_done(void *arg, int err)
 {
     struct follow *f = obj_cast(arg, struct follow, FOLLOW_MAGIC);
@@ -284,6 +293,7 @@ static void commit_done(void *arg, int err)
     if (c->n_released)
         guard_restart(f->guard);
     log_commit(f);
+    observe_propagation(f);
     c->is_on = c->has_begun = false;
     if (*revision)
         follow_publish(f, revision);

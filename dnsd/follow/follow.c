@@ -52,6 +52,7 @@ static void note(struct follow *f, const char *path, struct packed *take_packed)
     } else {
         pending_put(f->pending, path, take_packed);
         delay_ms = COMMIT_DELAY_MS;
+        f->first_us = f->first_us ? f->first_us : run_now_us();
     }
     follow_commit_at(f, now_ms + delay_ms);
 }
@@ -127,6 +128,7 @@ static void on_synced(void *arg, const char *revision)
 {
     struct follow *f = obj_cast(arg, struct follow, FOLLOW_MAGIC);
     pending_clear(f->pending);
+    f->first_us = 0;
     memcpy(f->intake.revision, revision, strnlen(revision, sizeof f->intake.revision - 1) + 1);
     f->intake.is_open = false;
     freshness_heard(&f->fresh);

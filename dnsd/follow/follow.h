@@ -28,6 +28,7 @@
 #include "follow/writer.h"
 #include "names/map.h"
 #include "run/loop.h"
+#include "run/metrics.h"
 #include "run/outage.h"
 #include "zone/zone.h"
 
@@ -43,6 +44,8 @@ struct follow_def {
     int64_t host_refresh_ms; /* between two questions about one host name; at least 1000 */
     int64_t stale_max_ms;    /* what is older is answered SERVFAIL; 0: never */
     struct guard_limits guard;
+    struct metrics *metrics;        /* with the row below; NULL: none                       [borrowed] */
+    int propagation;                /* METRIC_HISTOGRAM: from a change of the feed to the published version */
     struct outage *registry_outage; /* no registry is heard                           [borrowed] */
     struct outage *store_outage;    /* the registry reports that its store is away    [borrowed] */
     /** A version was published, or the state changed: reclaim, report readiness. */

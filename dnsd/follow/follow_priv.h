@@ -36,6 +36,7 @@ struct commit {
     struct map_slot *at;
     uint32_t place; /* in records or snapshot */
     int64_t until_ms;
+    int64_t since_us; /* when the first of its changes came, delayed ones left out; 0: there is none */
     struct map batch; /* path -> struct change */
     struct map released, hosts;
     size_t n_removals, n_released;
@@ -61,7 +62,8 @@ struct follow {
     struct commit commit;
     bool is_again; /* a commit follows the one that is under way */
     uint64_t n_commits;
-    bool has_put; /* a record came since on_drained */
+    bool has_put;     /* a record came since on_drained */
+    int64_t first_us; /* when the first change came that the next commit makes; 0: none did */
     struct run_timer *commit_timer, *age_timer;
     int64_t commit_at_ms; /* commit_timer; INT64_MAX: stopped */
 };

@@ -40,6 +40,8 @@ struct write {
     bool must_exist; /* delete: a missing node is an error */
     int64_t zxid;
     struct store_stat stat;
+    bool is_followed; /* the mirror will have it */
+    int64_t begun_us;
 };
 
 static void write_free(struct write *w)
@@ -106,6 +108,8 @@ static void log_unanswered(const struct write *w, int err)
 static void on_applied(void *arg, int err)
 {
     struct write *w = obj_cast(arg, struct write, WRITE_MAGIC);
+    if (!err && w->is_followed)
+        metric_observe(w->api->metrics, M_PROPAGATION, run_now_us() - w->begun_us);
     if (w->req) {
         api_revision(w->api, w->req, w->zxid);
         if (err)
@@ -179,6 +183,7 @@ static void on_written(void *arg, int err, const struct reg_store_result *r)
 {
     struct write *w = obj_cast(arg, struct write, WRITE_MAGIC);
     struct err_info why = r->why;
+    metric_observe(w->api->metrics, M_WRITE_TIME, run_now_us() - w->begun_us);
     accessors_give(w->session);
     w->session = NULL;
     if (err == ERR_PERMISSION && w->pair && !w->as_accessor) {
@@ -203,7 +208,8 @@ static void on_written(void *arg, int err, const struct reg_store_result *r)
         warn_of_long_name(w->path);
     w->stat = r->stat;
     w->zxid = r->zxid ? r->zxid : mirror_newest(w->api->mirror);
-    if (is_followed(w))
+    w->is_followed = is_followed(w);
+    if (w->is_followed)
         mirror_when_applied(w->api->mirror, w->zxid, w->api->write_wait_ms, on_applied, w);
     else
         on_applied(w, 0);
@@ -364,6 +370,7 @@ static void write_begin(struct write *w)
     struct access_question q = {access_of(w), w->path, http_user(w->req), w->digest};
     bool is_free = access_is_free(api->access, &q);
     metric_add(api->metrics, M_WRITES, 1);
+    w->begun_us = run_now_us();
     if (!is_free)
         access_ask(api->access, &q, on_access, w);
     http_reply_later(w->req, on_client_gone, w);

@@ -245,3 +245,37 @@ def test_requests_are_timed_by_route_method_and_class(stack):
     family = families(stack.registry_port, OPEN)["http_request_duration_seconds"]
     assert family.type == "histogram" and family.unit == "seconds"
     assert len({tuple(sorted(s.labels.items())) for s in family.samples if s.name.endswith("_count")}) < 100
+
+
+def count_of(port, family):
+    return sample(families(port)[family], family + "_count")
+
+
+def total_s(port, family):
+    return sample(families(port, OPEN)[family], family + "_sum")
+
+
+def test_writes_and_their_way_to_the_names_are_timed(stack):
+    ours = [(stack.registry_port, "registry_write_seconds"), (stack.registry_port, "registry_propagation_seconds"),
+            (stack.dns_http_port, "dnsd_propagation_seconds")]
+    before = [(count_of(*of), total_s(*of)) for of in ours]
+    for i in range(3):
+        stack.bind(NODE.replace("ctr-1", f"timed-{i}"), container(f"timed-{i}", "timed", f"127.77.8.{i + 1}"))
+        stack.sync_all()
+    assert len(stack.dig("+short", "timed.shop.alice.bobbin.test", "A")) >= 1
+    after = [(count_of(*of), total_s(*of)) for of in ours]
+    assert [n - m for (n, _), (m, _) in zip(after[:2], before)] == [3, 3] and after[2][0] > before[2][0]
+    write, propagation, names = (s - r for (_, s), (_, r) in zip(after, before))
+    assert 0 < write < propagation < 3 * PATIENCE and 0 < names < 3 * PATIENCE
+    # What is refused before the store is no write.
+    assert stack.registry("PUT", NODE, "{", query="overwrite=true").status in (400, 422)
+    assert count_of(*ours[0]) == after[0][0]
+
+
+def test_transactions_of_the_services_state_are_timed(stack):
+    before = count_of(stack.services_port, "svcmgr_state_write_seconds")
+    document = {"name": "timed", "version": "1", "components": [{"name": "c", "number_of_containers": 1, "launch_command": "sleep 1000",
+                                                                  "resource": {"cpus": 1, "memory": "32"}}]}
+    stack.launch(document)
+    assert stack.services("DELETE", "/timed?user.name=alice").status in (200, 202, 204)
+    assert count_of(stack.services_port, "svcmgr_state_write_seconds") >= before + 2
