@@ -50,8 +50,15 @@ static int element_check(const char *path, const char *element, size_t len, stru
     return 0;
 }
 
+bool store_is_aside(const char *path)
+{
+    return str_starts(path, STORE_ASIDE) && (!path[2] || path[2] == '/');
+}
+
 int store_path_check(const char *path, struct err_info *why)
 {
+    if (store_is_aside(path))
+        return path[2] ? store_path_check(path + 2, why) : 0;
     if (path[0] != '/')
         return err_set(why, ERR_PATH, path, "path does not begin with a slash");
     if (!path[1])
@@ -218,6 +225,11 @@ void store_close(struct store *s, void (*closed)(void *arg), void *arg)
 const char *store_kind(const struct store *s)
 {
     return s->ops->kind;
+}
+
+bool store_has_aside(const struct store *s)
+{
+    return s->ops->has_aside(s);
 }
 
 const char *store_url(const struct store *s)

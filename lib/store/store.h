@@ -21,6 +21,14 @@
 
 struct store;
 
+/**
+ * Root of a second tree beside the store's own, for what belongs to nodes without being one: "/\002", "/\002/x". It takes part in
+ * every call and in the same transactions, but nobody who follows the store or lists its nodes sees it, and on LMDB its changes
+ * have no revision number of their own: a node there has that of the change before it in the multi. On ZooKeeper it is the node
+ * beside the store's root, ROOT-bobbin; a store whose root is ZooKeeper's own has none (store_has_aside).
+ */
+#define STORE_ASIDE "/\002"
+
 struct store_stat {
     int64_t czxid, mzxid, pzxid; /* revision numbers: creation, last data change, last change of children */
     int64_t ctime_ms, mtime_ms;  /* ms since the epoch */
@@ -124,6 +132,10 @@ int store_open(struct run_loop *loop, const char *url, const struct store_option
 void store_close(struct store *s, void (*closed)(void *arg), void *arg);
 /** "zookeeper" or "lmdb". Static. */
 const char *store_kind(const struct store *s);
+/** Whether there is a tree at STORE_ASIDE. */
+bool store_has_aside(const struct store *s);
+/** A path of that tree. Thread: any. */
+bool store_is_aside(const char *path);
 /** The URL it was opened with; valid while open. */
 const char *store_url(const struct store *s);
 

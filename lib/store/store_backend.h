@@ -41,6 +41,8 @@ struct store_backend_ops {
     void (*sync)(struct store *s, struct store_call call);
     /** Copy the whole store into a directory; NULL: it cannot. */
     void (*backup)(struct store *s, const char *dir, struct store_call call);
+    /** See STORE_ASIDE. */
+    bool (*has_aside)(const struct store *s);
     /** Called once at most. */
     void (*follow)(struct store *s, const struct store_follow_ops *ops, void *arg);
     /** Finish or cancel all calls, stop following, then call store_base_closed(s) once. No call comes after close. */

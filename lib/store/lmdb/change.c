@@ -139,7 +139,7 @@ void lmdb_txn_abort(struct lmdb_txn *t)
 static void note(struct lmdb_txn *t, enum lmdb_change_kind kind, const char *path, size_t path_len,
                  const struct lmdb_node *n)
 {
-    if (!t->changes)
+    if (!t->changes || store_is_aside(path))
         return;
     struct lmdb_change *change = mem_new(struct lmdb_change);
     change->kind = kind;
@@ -169,7 +169,7 @@ static int place_find(struct lmdb_txn *t, const char *path, struct place *place)
 {
     int err;
     *place = (struct place){0};
-    if (!path[1]) {
+    if (!path[1] || strcmp(path, STORE_ASIDE) == 0) {
         err = lmdb_tree_find(t->tree, t->txn, path, &place->id);
     } else {
         place->name = path_name(path);
@@ -224,6 +224,13 @@ static int32_t next_version(int32_t version)
     return (int32_t)((uint32_t)version + 1);
 }
 
+/** Number of the change to be made at a path. */
+static int64_t next_zxid(struct lmdb_txn *t, const char *path)
+{
+    t->is_changed = true;
+    return store_is_aside(path) ? t->zxid : ++t->zxid;
+}
+
 /** A child came (+1) or went (-1): the parent's counters. */
 static int parent_touch(struct lmdb_txn *t, const char *path, const struct place *place, int n_more)
 {
@@ -265,7 +272,7 @@ static int op_create(struct lmdb_txn *t, const struct store_op *op, struct lmdb_
         return err;
     buf_auto struct buf acl = BUF_EMPTY;
     lmdb_acl_write(store_acl_or_open(op->acl), &acl);
-    int64_t zxid = ++t->zxid;
+    int64_t zxid = next_zxid(t, op->path);
     struct lmdb_node n = {.acl_bytes = acl.bytes, .acl_len = acl.len, .data = op->len ? op->bytes : ""};
     n.stat = (struct store_stat){.czxid = zxid,
                                  .mzxid = zxid,
@@ -273,7 +280,8 @@ static int op_create(struct lmdb_txn *t, const struct store_op *op, struct lmdb_
                                  .ctime_ms = t->now_ms,
                                  .mtime_ms = t->now_ms,
                                  .data_len = (uint32_t)op->len};
-    uint64_t id = place.parent ? t->next_id++ : LMDB_ROOT_ID;
+    uint64_t root = store_is_aside(op->path) ? LMDB_ASIDE_ID : LMDB_ROOT_ID;
+    uint64_t id = place.parent ? t->next_id++ : root;
     err = node_put(t, id, &n);
     if (!err && place.parent) {
         char key_bytes[8 + STORE_NAME_MAX], id_bytes[8];
@@ -296,7 +304,7 @@ static int op_set(struct lmdb_txn *t, const struct store_op *op, struct lmdb_eff
         err = take_room(t, op->len);
     if (err)
         return err;
-    n.stat.mzxid = ++t->zxid;
+    n.stat.mzxid = next_zxid(t, op->path);
     n.stat.mtime_ms = t->now_ms;
     n.stat.version = next_version(n.stat.version);
     n.stat.data_len = (uint32_t)op->len;
@@ -315,7 +323,7 @@ static int op_delete(struct lmdb_txn *t, const struct store_op *op, struct lmdb_
         return err;
     if (n.stat.n_children)
         return ERR_NOTEMPTY;
-    int64_t zxid = ++t->zxid;
+    int64_t zxid = next_zxid(t, op->path);
     char id_bytes[8], key_bytes[8 + STORE_NAME_MAX];
     lmdb_put_be64(id_bytes, place.id);
     MDB_val id = {sizeof id_bytes, id_bytes};
@@ -374,6 +382,7 @@ int lmdb_txn_multi(struct lmdb_txn *t, const struct store_op *ops, size_t n_ops,
     }
     err = note_result(t, mdb_txn_commit(inner.txn));
     t->zxid = inner.zxid;
+    t->is_changed = inner.is_changed;
     t->next_id = inner.next_id;
     t->n_pages_room = inner.n_pages_room;
     if (t->changes)
@@ -396,6 +405,6 @@ int lmdb_txn_set_acl(struct lmdb_txn *t, const char *path, const struct store_ac
     n.acl_bytes = acl_bytes.bytes;
     n.acl_len = acl_bytes.len;
     n.aversion = next_version(n.aversion);
-    *effect = (struct lmdb_effect){n.stat, ++t->zxid};
+    *effect = (struct lmdb_effect){n.stat, next_zxid(t, path)};
     return node_put(t, place.id, &n);
 }

@@ -275,6 +275,12 @@ static void lmdb_set_acl(struct store *s, const char *path, const struct store_a
     lmdb_writer_put(lmdb_of(s)->writer, lmdb_write_new(LMDB_WRITE_ACL, &op, 1, call));
 }
 
+static bool lmdb_has_aside(const struct store *s)
+{
+    (void)s;
+    return true;
+}
+
 static void ask_snapshot(void *arg)
 {
     struct lmdb *l = lmdb_of(obj_cast(arg, struct store, STORE_MAGIC));
@@ -330,6 +336,7 @@ static const struct store_backend_ops lmdb_ops = {
     .set_acl = lmdb_set_acl,
     .multi = lmdb_multi,
     .backup = lmdb_copy,
+    .has_aside = lmdb_has_aside,
     .follow = lmdb_follow,
     .close = lmdb_close,
     .free = lmdb_free,

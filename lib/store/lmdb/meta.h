@@ -8,6 +8,8 @@
 #include "store/lmdb/tree.h"
 
 #define LMDB_ROOT_ID 1
+/** Id of the root of STORE_ASIDE; ids of other nodes count up from the first root and never reach it. */
+#define LMDB_ASIDE_ID UINT64_MAX
 
 /** Number of a row of the meta table. @return 0; or ERR_NOTFOUND, ERR_IO. */
 int lmdb_meta_get(const struct lmdb_tree *tree, MDB_txn *txn, const char *name, uint64_t *n);

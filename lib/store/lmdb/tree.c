@@ -148,14 +148,16 @@ int lmdb_tree_child(const struct lmdb_tree *tree, MDB_txn *txn, uint64_t parent,
 
 int lmdb_tree_find(const struct lmdb_tree *tree, MDB_txn *txn, const char *path, uint64_t *id)
 {
-    uint64_t at = LMDB_ROOT_ID;
-    if (!path[1]) {
+    bool is_aside = store_is_aside(path);
+    uint64_t at = is_aside ? LMDB_ASIDE_ID : LMDB_ROOT_ID;
+    const char *below = is_aside ? path + strlen(STORE_ASIDE) : path;
+    if (is_aside ? !below[0] : !below[1]) {
         struct lmdb_node root;
         int err = lmdb_tree_node(tree, txn, at, &root);
         *id = at;
         return err;
     }
-    for (const char *name = path; *name;) {
+    for (const char *name = below; *name;) {
         name++;
         size_t len = strcspn(name, "/");
         int err = lmdb_tree_child(tree, txn, at, name, len, &at);

@@ -50,6 +50,7 @@ struct lmdb_txn {
     uint64_t next_id;
     int64_t now_ms;                   /* time that changes get */
     size_t n_pages_room;              /* pages that creates and sets may still take */
+    bool is_changed;                  /* there is something to commit */
     bool is_broken;                   /* LMDB failed: nothing but lmdb_txn_abort any more */
     int lmdb_rc;                      /* why */
     struct lmdb_change_list *changes; /* receives the changes; NULL: nobody follows */

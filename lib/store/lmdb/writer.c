@@ -113,7 +113,6 @@ static int group_try(struct lmdb_writer *w, struct lmdb_write_list *writes, stru
         batch->lmdb_rc = t.lmdb_rc;
         return err;
     }
-    int64_t before = t.zxid;
     t.changes = w->is_followed ? &changes : NULL;
     struct lmdb_write *write;
     STAILQ_FOREACH (write, writes, link) {
@@ -123,12 +122,11 @@ static int group_try(struct lmdb_writer *w, struct lmdb_write_list *writes, stru
             break;
         }
     }
-    bool has_changes = t.zxid != before;
-    if (err || !has_changes)
+    if (err || !t.is_changed)
         lmdb_txn_abort(&t);
     else
         err = lmdb_txn_commit(&t);
-    if (err || has_changes)
+    if (err || t.is_changed)
         report_room(w, err ? t.lmdb_rc : 0);
     if (err) {
         batch->lmdb_rc = t.lmdb_rc;

@@ -128,7 +128,7 @@ static void on_ancestor(void *arg, const struct zks_reply *reply);
 static void ask_above(struct zkq *q)
 {
     const char *below = q->ancestor ? q->ancestor : q->write.path;
-    if (strcmp(below, "/") == 0) {
+    if (strcmp(below, "/") == 0 || strcmp(below, STORE_ASIDE) == 0) {
         judge(q);
         return;
     }

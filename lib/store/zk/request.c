@@ -11,13 +11,21 @@ enum { PERSISTENT = 0, SEQUENTIAL = 2, TYPE_NONE = -1, ANY_VERSION = -1, CHECK_O
 
 /* ---- out ---- */
 
+/* Node beside the root that is STORE_ASIDE. */
+#define ASIDE_SUFFIX "-bobbin"
+
 static void put_path(struct buf *out, const char *root, const char *path)
 {
-    if (strcmp(path, "/") == 0)
+    bool is_aside = store_is_aside(path);
+    const char *suffix = is_aside ? ASIDE_SUFFIX : "";
+    if (is_aside)
+        path += strlen(STORE_ASIDE);
+    else if (strcmp(path, "/") == 0)
         path = root[0] ? "" : "/";
-    size_t root_len = strlen(root), len = strlen(path);
-    zkw_put_i32(out, (int32_t)(root_len + len));
+    size_t root_len = strlen(root), suffix_len = strlen(suffix), len = strlen(path);
+    zkw_put_i32(out, (int32_t)(root_len + suffix_len + len));
     buf_add(out, root, root_len);
+    buf_add(out, suffix, suffix_len);
     buf_add(out, path, len);
 }
 

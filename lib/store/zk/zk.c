@@ -175,7 +175,8 @@ static void call_send(struct zk_call *c)
     c->n_restarts = zks_n_restarts(s->session);
     c->request.done = on_reply;
     c->request.arg = c;
-    if (s->follower && (c->made.opcode == ZKW_CREATE2 || c->made.opcode == ZKW_SET_DATA))
+    bool is_one = c->made.opcode == ZKW_CREATE2 || c->made.opcode == ZKW_SET_DATA;
+    if (s->follower && is_one && !store_is_aside(c->made.paths[0]))
         c->own = zkf_write_begins(s->follower, c->made.paths[0], c->made.opcode == ZKW_CREATE2);
     zks_send_made(s->session, &c->request, c->made.opcode, &c->made.body);
 }
@@ -485,6 +486,11 @@ static void zk_sync(struct store *base, struct store_call call)
     submit(c);
 }
 
+static bool zk_has_aside(const struct store *base)
+{
+    return container_of(base, const struct zk_store, base)->root[0] != '\0';
+}
+
 static void zk_follow(struct store *base, const struct store_follow_ops *ops, void *arg)
 {
     struct zk_store *s = zk_of(base);
@@ -578,6 +584,7 @@ static const struct store_backend_ops backend = {
     .set_acl = zk_set_acl,
     .multi = zk_multi,
     .sync = zk_sync,
+    .has_aside = zk_has_aside,
     .follow = zk_follow,
     .close = zk_close,
     .free = zk_free,

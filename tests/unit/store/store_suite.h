@@ -29,6 +29,7 @@
     X(multi_reports_failed_op)                                                                               \
     X(failing_multi_leaves_nothing_among_others)                                                             \
     X(empty_multi_is_refused)                                                                                \
+    X(aside_is_a_second_tree)                                                                                \
     X(writes_complete_in_order)                                                                              \
     X(failing_write_fails_alone)                                                                             \
     X(bad_paths_never_reach_the_store)                                                                       \

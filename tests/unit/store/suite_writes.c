@@ -364,6 +364,37 @@ void empty_multi_is_refused(void **state)
     assert_err(kit_multi(kit, NULL, 0), ERR_INVALID);
 }
 
+/* It shares transactions and numbers with the store, and is seen by nobody who lists or follows it. */
+void aside_is_a_second_tree(void **state)
+{
+    struct kit *kit = *state;
+    assert_true(store_has_aside(kit->store));
+    assert_err(kit_create(kit, "/", ""), 0);
+    kit_mirror(kit);
+    assert_err(kit_stat(kit, STORE_ASIDE), ERR_NOTFOUND);
+    assert_err(kit_create(kit, STORE_ASIDE "/x", ""), ERR_NOTFOUND);
+    assert_err(kit_create(kit, STORE_ASIDE, ""), 0);
+    assert_err(kit_create(kit, STORE_ASIDE "/gone", ""), 0);
+    assert_err(kit_delete(kit, STORE_ASIDE "/gone", -1), 0);
+    const struct store_op ops[] = {op_create("/a", "1"), op_create(STORE_ASIDE "/a", "2")};
+    assert_err(kit_multi(kit, ops, 2), 0);
+    assert_err(kit_multi(kit, ops, 2), ERR_EXISTS);
+    assert_string_equal(kit_get(kit, STORE_ASIDE "/a")->data, "2");
+    int64_t aside = kit_stat(kit, STORE_ASIDE "/a")->stat.czxid;
+    struct store_stat a = kit_stat(kit, "/a")->stat;
+    assert_int_equal(a.mzxid, aside);
+    assert_int_equal(kit_children(kit, "/")->n_children, 1);
+    assert_int_equal(kit_children(kit, STORE_ASIDE)->n_children, 1);
+    assert_err(kit_set(kit, STORE_ASIDE "/a", "3", 0), 0);
+    assert_int_equal(kit_stat(kit, STORE_ASIDE "/a")->stat.czxid, aside);
+    struct outcome *later = kit_create(kit, "/b", "");
+    assert_err(later, 0);
+    kit_applied(kit, later->zxid);
+    assert_int_equal(mirror_n_nodes(kit->mirror), 3);
+    assert_err(kit_delete(kit, STORE_ASIDE "/a", 1), 0);
+    assert_err(kit_delete(kit, STORE_ASIDE, -1), 0);
+}
+
 void writes_complete_in_order(void **state)
 {
     enum { N = 400 };
