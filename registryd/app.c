@@ -210,6 +210,7 @@ static void on_store_closed(void *arg)
 {
     struct registryd *app = obj_cast(arg, struct registryd, REGISTRYD_MAGIC);
     cleanup_free(app->api.cleanup);
+    leases_free(app->api.leases);
     reg_store_free(app->api.ops);
     access_free(app->api.access);
     app_accounts_fini(&app->accounts);
@@ -424,6 +425,8 @@ static int http_start(struct daemon *d, void *arg, struct err_info *why)
     err = http_server_start(daemon_loop(d), &def, &app->http, why);
     if (err)
         free(app->static_user);
+    else
+        app_lease_serve(app);
     return err;
 }
 
@@ -447,6 +450,7 @@ const struct daemon_step registryd_steps[] = {
     {"nodes", nodes_start, nodes_stop, NULL},
     {"feed", feed_start, NULL, NULL},
     {"cleanup", cleanup_start, cleanup_end, NULL}, /* the index too */
+    {"lease", app_lease_start, app_lease_stop, app_lease_check},
     {"rm", app_rm_start, app_rm_stop, app_rm_check},
     {"http", http_start, http_stop, http_check},
 };

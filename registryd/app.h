@@ -1,5 +1,5 @@
 /**
- * registryd's parts, for the files that start and stop them: app.c, app_access.c, app_rm.c, main.c.
+ * registryd's parts, for the files that start and stop them: app.c, app_access.c, app_lease.c, app_rm.c, main.c.
  * Thread: owner.   Source: ours.
  */
 #ifndef REGISTRYD_APP_H
@@ -71,5 +71,13 @@ int app_rm_start(struct daemon *d, void *arg, struct err_info *why);
 /** What app_rm_start would refuse. */
 void app_rm_check(const struct options *o, struct opt_report *report);
 void app_rm_stop(struct daemon *d, void *arg);
+
+/** Start and stop the leases: app_lease.c. */
+int app_lease_start(struct daemon *d, void *arg, struct err_info *why);
+void app_lease_stop(struct daemon *d, void *arg);
+/** Part of -t and the start: the bounds of TTLs fit. */
+void app_lease_check(const struct options *o, struct opt_report *report);
+/** The server listens: this registryd may keep leases from now on. */
+void app_lease_serve(struct registryd *app);
 
 #endif

@@ -26,6 +26,11 @@
     X(write_unanswered, LOG_INFO, "The client of a write left before its answer; this is the outcome.")      \
     X(feed_gone, LOG_WARN, "A follower fell behind the ring of changes and must begin with a new snapshot.") \
     X(purged, LOG_INFO, "Purged a record with everything below it; with dry_run=true nothing was deleted.")  \
+    X(lease_keeper, LOG_INFO, "Keeps the leases of the store: every lease lasts a whole TTL from now on.")   \
+    X(lease_keeper_lost, LOG_WARN, "Does not keep the leases any more.")                                     \
+    X(lease_expired, LOG_INFO,                                                                               \
+      "Deleted a record with everything below it: its owner has not renewed the lease.")                     \
+    X(lease_failed, LOG_WARN, "Cannot read a lease, or delete a record whose lease has ended; retrying.")    \
     X(backed_up, LOG_INFO, "Copied the store into this directory.")                                          \
     X(cleanup_failed, LOG_WARN,                                                                              \
       "A purge failed and is not retried; its records stay until the next reconciliation.")                  \
@@ -80,6 +85,13 @@ LOG_DECLARE(REGISTRYD_EVENTS)
     X(M_INDEX_BYTES, METRIC_GAUGE, "registry_index_bytes", "", "Memory held by the index.")                  \
     X(M_PURGED, METRIC_COUNTER, "registry_purged", "", "Records deleted by purges.")                         \
     X(M_PURGE_EXAMINED, METRIC_COUNTER, "registry_purge_examined", "", "Records that purges examined.")      \
+    X(M_LEASES, METRIC_GAUGE, "registry_leases", "",                                                         \
+      "Records with a lease, on the registryd that keeps them.")                                             \
+    X(M_LEASE_KEEPER, METRIC_GAUGE, "registry_lease_keeper", "",                                             \
+      "1 on the registryd that keeps the leases.")                                                           \
+    X(M_LEASE_RENEWALS, METRIC_COUNTER, "registry_lease_renewals", "", "Renewals of owners of leases.")      \
+    X(M_LEASE_EXPIRATIONS, METRIC_COUNTER, "registry_lease_expirations", "",                                 \
+      "Records deleted because their lease ended.")                                                          \
     X(M_HOMES, METRIC_COUNTER, "registry_homes_made", "", "Users whose home directory was created.")         \
     X(M_CLEANUP_WAITING, METRIC_GAUGE, "registry_cleanup_waiting", "",                                       \
       "Purges that wait for their turn or for a retry.")                                                     \

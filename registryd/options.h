@@ -98,6 +98,16 @@
     X(OPT_WRITE_WAIT, "hadoop.registry.write.wait", OPT_TIME, "s", "1", 0, 60000, OPT_FIXED,                 \
       "How long a write waits until readers of this registry see it. After that it is answered with "        \
       "Bobbin-Applied: false.")                                                                              \
+    X(OPT_LEASE_TERM, "hadoop.registry.lease.keeper-timeout", OPT_TIME, "s", "10", 1000, 3600000, OPT_FIXED, \
+      "Where several registries share a ZooKeeper: after so long without a sign of life of the registry "    \
+      "that "                                                                                                \
+      "keeps the leases another one takes over.")                                                            \
+    X(OPT_LEASE_MIN, "hadoop.registry.lease.min-ttl", OPT_TIME, "s", "1", 1, 86400000, OPT_FIXED,            \
+      "Shortest lease of a record.")                                                                         \
+    X(OPT_LEASE_MAX, "hadoop.registry.lease.max-ttl", OPT_TIME, "s", "86400", 1, 31536000000, OPT_FIXED,     \
+      "Longest lease of a record.")                                                                          \
+    X(OPT_LEASE_RECORDS, "hadoop.registry.lease.max-records", OPT_INT, "", "100000", 0, 10000000, OPT_FIXED, \
+      "Records of the store that may have a lease; 0: none.")                                                \
     X(OPT_RM_ENABLED, "hadoop.registry.rm.enabled", OPT_BOOL, "", "false", 0, 0, OPT_FIXED,                  \
       "Follows the resource manager by its REST interface: purges the records of what has ended there and "  \
       "creates home directories for users of new applications.")                                             \

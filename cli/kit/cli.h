@@ -60,6 +60,9 @@ struct cli;
       "records with nodes below them: delete these, too (default), stop there, or skip the record")          \
     X(CLI_DRY_RUN, "dry-run", 0, 0, "", "only print what would be deleted")                                  \
     X(CLI_TTL, "ttl", 0, 0, "", "compare TTLs as well")                                                      \
+    X(CLI_LEASE, "ttl", 0, 1, "TIME",                                                                        \
+      "bind with a lease of so long, as 30s: the record goes when nobody renews")                            \
+    X(CLI_KEEP_ALIVE, "keep-alive", 0, 0, "", "with --ttl: renew until Ctrl-C or SIGTERM")                   \
     X(CLI_WAIT, "wait", 0, 0, "", "wait until the service is READY")                                         \
     X(CLI_NO_WAIT, "no-wait", 0, 0, "", "do not wait until the service is READY")                            \
     X(CLI_LENIENT, "lenient", 0, 0, "", "take a definition with unknown members, too, and name them")        \

@@ -35,11 +35,14 @@
       "Show creation time, size, number of children and revision of a node.",                                          \
       "")                                                                                                              \
     X("registry", "bind", "PATH [FILE|-]", 1, 2,                                                                       \
-      RECORD_OPTIONS | O(OVERWRITE) | O(PARENTS) | O(SYNC) | O(TIMEOUT) | O(ACCESSOR) | O(GRANT), registry_bind,       \
+      RECORD_OPTIONS | O(OVERWRITE) | O(PARENTS) | O(SYNC) | O(TIMEOUT) | O(ACCESSOR) | O(GRANT) | O(LEASE) |          \
+      O(KEEP_ALIVE), registry_bind,                                                                                    \
       "Write a record: from a file or standard input, or made of the options.",                                        \
       "The n-th --api belongs to the n-th endpoint (--rest, --webui, --inet, --ipc). --accessor and --grant take "     \
       "ID:PASSWORD, or @FILE, a file with the pair as its only line: other users of the machine can read a "           \
-      "command line.")                                                                                                 \
+      "command line. With --ttl the record goes when its lease is not renewed in time: with --keep-alive the command "  \
+      "stays and renews; without it the key of the lease is printed for who does. An interrupted one leaves the "      \
+      "record, which goes when the TTL is over.")                                                                                                 \
     X("registry", "mknode", "PATH", 1, 1, O(PARENTS) | O(TIMEOUT) | O(ACCESSOR) | O(GRANT), registry_mknode,           \
       "Create a node without a record.",                                                                               \
       "")                                                                                                              \

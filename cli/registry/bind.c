@@ -1,11 +1,15 @@
 /** `bobbin registry bind`: the record comes from a file or standard input, or is made of the options. */
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/mem.h"
 #include "base/str.h"
+#include "json/json.h"
 #include "kit/commands.h"
 #include "kit/input.h"
+#include "kit/out.h"
+#include "kit/wait.h"
 #include "registry.h"
 #include "access.h"
 
@@ -120,24 +124,112 @@ static int make_record(const struct cli *cli, struct reg_record **out, struct er
     return err;
 }
 
-int registry_bind(struct cli *cli, struct err_info *why)
+/* ---- leases ---- */
+
+/** Renewals in one TTL. */
+enum { RENEWALS = 3 };
+
+/** --ttl in ms; 0: without a lease. */
+static int read_ttl(const struct cli *cli, int64_t *ttl_ms, struct err_info *why)
+{
+    const char *text = cli_value(cli, CLI_LEASE);
+
+    *ttl_ms = 0;
+    if (!text && cli_has(cli, CLI_KEEP_ALIVE))
+        return err_set(why, ERR_USAGE, "--keep-alive", "there is nothing to renew without --ttl");
+    if (!text || (!str_to_ms(text, 1000, ttl_ms) && *ttl_ms > 0))
+        return 0;
+    return err_set(why, ERR_USAGE, "--ttl", "\"%s\" is not a duration; write 500ms, 10s or 2m", text);
+}
+
+/** Print a trouble when it is another than before. */
+static void warn(const struct err_info *trouble, struct err_info *said)
+{
+    if (strcmp(trouble->text, said->text) != 0)
+        fprintf(stderr, "bobbin: %s: %s (trying again)\n", trouble->where, trouble->text);
+    *said = *trouble;
+}
+
+/** One renewal. @return 0, also for a registry that is away; ERR_NOTFOUND: the record is not ours any more. */
+static int renew(const struct cli *cli, struct reg_blocking *registry, struct err_info *said,
+                 struct err_info *why)
 {
     const char *path = cli->operands[0];
-    struct reg_blocking *registry = NULL;
-    struct reg_record *record = NULL;
+    struct err_info trouble = {0};
+    char **gone = NULL;
+    int err = reg_blocking_keep_alive(registry, &gone, NULL, &trouble);
+    bool is_gone = err == ERR_NOTFOUND || (!err && gone[0]);
+
+    if (!err)
+        *said = (struct err_info){0};
+    else if (!is_gone)
+        warn(&trouble, said);
+    reg_path_split_free(gone);
+    return is_gone ? err_set(why, ERR_NOTFOUND, path,
+                             "the record is gone, or somebody else's, and is not renewed any more")
+                   : 0;
+}
+
+static int keep_alive(const struct cli *cli, struct reg_blocking *registry, int64_t ttl_ms,
+                      struct err_info *why)
+{
+    struct wait wait;
+    struct err_info said = {0};
+    int err = 0;
+
+    fflush(stdout);
+    wait_open(&wait);
+    while (!err && !wait_ms(&wait, ttl_ms / RENEWALS))
+        err = renew(cli, registry, &said, why);
+    wait_close(&wait);
+    return err;
+}
+
+/** Who renews needs the key. */
+static void print_lease(const struct cli *cli, const char *key, int64_t ttl_ms)
+{
+    if (cli->is_json) {
+        json_auto json_t *v = json_pack("{s:s, s:I}", "lease", key, "ttl", (json_int_t)ttl_ms);
+        out_json(v);
+    } else {
+        printf("lease %s ttl=%s\n", key, cli_value(cli, CLI_LEASE));
+    }
+}
+
+static int bind_record(const struct cli *cli, struct reg_blocking *registry, const struct reg_record *record,
+                       int64_t ttl_ms, struct err_info *why)
+{
+    const char *path = cli->operands[0];
     char revision[REG_REVISION_MAX] = "";
     unsigned flags = (cli_has(cli, CLI_OVERWRITE) ? REG_OVERWRITE : 0u) |
                      (cli_has(cli, CLI_PARENTS) ? REG_CREATE_PARENTS : 0u);
-    int err = make_record(cli, &record, why);
+    int err = ttl_ms ? reg_blocking_bind_leased(registry, path, record, flags, ttl_ms, revision, why)
+                     : reg_blocking_bind(registry, path, record, flags, revision, why);
 
+    if (!err)
+        err = registry_changed(cli, "bound", path, revision, why);
+    if (!err && ttl_ms && !cli_has(cli, CLI_KEEP_ALIVE))
+        print_lease(cli, reg_blocking_lease(registry), ttl_ms);
+    return err;
+}
+
+int registry_bind(struct cli *cli, struct err_info *why)
+{
+    struct reg_blocking *registry = NULL;
+    struct reg_record *record = NULL;
+    int64_t ttl_ms;
+    int err = read_ttl(cli, &ttl_ms, why);
+
+    if (!err)
+        err = make_record(cli, &record, why);
     if (!err)
         err = registry_open(cli, &registry, why);
     if (!err)
         err = registry_grant(cli, registry, why);
     if (!err)
-        err = reg_blocking_bind(registry, path, record, flags, revision, why);
-    if (!err)
-        err = registry_changed(cli, "bound", path, revision, why);
+        err = bind_record(cli, registry, record, ttl_ms, why);
+    if (!err && cli_has(cli, CLI_KEEP_ALIVE))
+        err = keep_alive(cli, registry, ttl_ms, why);
     reg_record_free(record);
     reg_blocking_close(registry);
     return err;

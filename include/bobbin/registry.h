@@ -54,10 +54,11 @@ struct reg_result {
     struct reg_status status;        /* resolve, stat */
     const struct reg_status *list;   /* list: one a child, in byte order of names */
     size_t n_list;
-    /* find: records, in no order; list_records; purge: what was deleted; user home: the homes */
+    /* find: records, in no order; list_records; purge: what was deleted; user home: the homes; keep_alive: what is gone */
     const struct reg_found *found;
     size_t n_found;
     int64_t n_purged; /* purge, report: delete operations (with dry_run: that would be made) */
+    int64_t ttl_ms;   /* keep_alive: the shortest TTL of the records that live; 0: none does */
     /* write: of the change; read: the one the answer is from. "" when unknown */
     char revision[REG_REVISION_MAX];
     bool applied; /* write: readers of this registry already see it */
@@ -98,6 +99,43 @@ void reg_mknode(struct reg *r, const char *path, bool create_parents, REG_DONE, 
 /** Write a record (changed: the node was made). ERR_RECORD; ERR_EXISTS without REG_OVERWRITE; ERR_NOTFOUND (parent). */
 void reg_bind(struct reg *r, const char *path, const struct reg_record *record, unsigned flags, REG_DONE,
               void *arg);
+/**
+ * As reg_bind, for so long as this program lives: the record goes, with everything below it, when it is not renewed within
+ * ttl_ms. All records that are bound so with one registry object have one lease, which reg_keep_alive renews. A later write of
+ * the record by anybody without a lease ends its lease and keeps the record. What other clients see is an ordinary record.
+ *
+ * @param ttl_ms  1000 to 86400000, unless the registry's options say otherwise (hadoop.registry.lease.min-ttl, .max-ttl)
+ * Completion: as reg_bind; ERR_USAGE: a TTL that the registry does not allow; ERR_LIMIT: it holds as many leases as it may;
+ * ERR_UNSUPPORTED: its store takes none.   Source: ours.
+ */
+void reg_bind_leased(struct reg *r, const char *path, const struct reg_record *record, unsigned flags,
+                     int64_t ttl_ms, REG_DONE, void *arg);
+/**
+ * Renew the lease of all records that reg_bind_leased has bound: one small request, however many they are. Send it at least three
+ * times in the shortest TTL, or have it sent: reg_keep_alive_start. It is harmless to send it twice.
+ *
+ * Completion: ttl_ms, the shortest of the records that live; found, n_found: paths of records of the lease that are not the
+ * program's any more, each said once, to be bound again if they are wanted: expired, deleted, or written by somebody else.
+ * ERR_NOTFOUND: no record of the lease is left; ERR_UNAVAILABLE, ERR_TIMEOUT: ask again, for no record goes by an outage of the
+ * registry.   Source: ours.
+ */
+void reg_keep_alive(struct reg *r, REG_DONE, void *arg);
+/**
+ * Renew by itself from now on, three times in the shortest TTL that this registry object has bound or was answered.
+ *
+ * @param notify  called on the loop after a renewal that failed or found records gone (as the completion of reg_keep_alive);
+ *                it may bind them again. NULL: nobody is notified
+ * A second call only changes notify and arg. Ends with reg_keep_alive_stop or reg_close.   Source: ours.
+ */
+void reg_keep_alive_start(struct reg *r,
+                          void (*notify)(void *arg, int err, const struct reg_result *result,
+                                         const struct err_info *why),
+                          void *arg);
+/** Stop renewing by itself; no call of notify afterwards. The records go when their TTL is over. */
+void reg_keep_alive_stop(struct reg *r);
+/** The key of the lease, a secret that lets its holder renew: reg_options.lease of a program that goes on with these records.
+ *  Valid until reg_close. */
+const char *reg_lease(const struct reg *r);
 /** ERR_NOTFOUND; ERR_NORECORD: the node holds none, or nothing that is one. */
 void reg_resolve(struct reg *r, const char *path, REG_DONE, void *arg);
 /** ERR_NOTFOUND. */
@@ -231,7 +269,9 @@ struct reg_options {
     const char *url;      /* "http://127.0.0.1:9192,http://…"; NULL: that default */
     const char *user;     /* user.name to send; NULL: reg_current_user() */
     const char *accessor; /* "id:password": write as the holder of a write accessor, too; NULL: not */
-    int64_t timeout_ms;   /* of one operation, retries included; 0: 10000 */
+    /* key of the lease of an earlier registry object (reg_lease), to go on with it; NULL: a new one */
+    const char *lease;
+    int64_t timeout_ms; /* of one operation, retries included; 0: 10000 */
     /** Asked on the loop before an operation is sent again; false: it ends with ERR_UNAVAILABLE. NULL: it may be. */
     bool (*may_send)(void *arg);
     void *may_send_arg;
@@ -244,7 +284,7 @@ int reg_check_url(const char *url, struct err_info *why);
  *
  * @param loop     where everything runs                                            [borrowed]
  * @param options  copied; NULL: all defaults
- * @return 0 and *out, to be closed before the loop is freed; ERR_INVALID (URL); ERR_IO (accessor, see reg_digest_id).
+ * @return 0 and *out, to be closed before the loop is freed; ERR_INVALID (URL, lease); ERR_IO (accessor, see reg_digest_id).
  */
 int reg_open(struct run_loop *loop, const struct reg_options *options, struct reg **out,
              struct err_info *why);
@@ -323,6 +363,14 @@ int reg_blocking_mknode(struct reg_blocking *b, const char *path, bool create_pa
 /** revision: room for REG_REVISION_MAX, or NULL. */
 int reg_blocking_bind(struct reg_blocking *b, const char *path, const struct reg_record *record,
                       unsigned flags, char *revision, struct err_info *why);
+/** revision: as reg_blocking_bind. */
+int reg_blocking_bind_leased(struct reg_blocking *b, const char *path, const struct reg_record *record,
+                             unsigned flags, int64_t ttl_ms, char *revision, struct err_info *why);
+/** *gone: new NULL-terminated array of the paths of `found`, free with reg_path_split_free; may be NULL. ttl_ms: may be NULL. The
+ *  program calls it in time: nothing is renewed between two calls. */
+int reg_blocking_keep_alive(struct reg_blocking *b, char ***gone, int64_t *ttl_ms, struct err_info *why);
+/** As reg_lease. NULL when the registry is not open. */
+const char *reg_blocking_lease(const struct reg_blocking *b);
 /** secure: may be NULL; the registry is secure, it has an effect. */
 int reg_blocking_add_write_accessor(struct reg_blocking *b, const char *id, const char *password,
                                     bool *secure, struct err_info *why);

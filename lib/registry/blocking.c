@@ -27,7 +27,7 @@ struct reg_blocking {
     char **names;
     struct reg_found *found;
     size_t n_found;
-    int64_t n_purged;
+    int64_t n_purged, ttl_ms;
     /* of the watch that runs */
     struct reg_watch *watch; /* NULL: none, or reg_blocking_stop has ended it */
     bool is_following;
@@ -79,6 +79,7 @@ static void on_done(void *arg, int err, const struct reg_result *r, const struct
         b->names[i] = mem_str(r->list[i].path);
     b->n_found = r->n_found;
     b->n_purged = r->n_purged;
+    b->ttl_ms = r->ttl_ms;
     b->found = mem_array(r->n_found + 1, sizeof *b->found);
     for (size_t i = 0; i < r->n_found; i++) {
         const struct reg_found *f = &r->found[i];
@@ -176,6 +177,44 @@ int reg_blocking_bind(struct reg_blocking *b, const char *path, const struct reg
     reg_bind(b->reg, path, record, flags, on_done, b);
     await(b);
     return finish(b, revision, why);
+}
+
+int reg_blocking_bind_leased(struct reg_blocking *b, const char *path, const struct reg_record *record,
+                             unsigned flags, int64_t ttl_ms, char *revision, struct err_info *why)
+{
+    if (!is_free(b))
+        return refuse(b, why);
+    reg_bind_leased(b->reg, path, record, flags, ttl_ms, on_done, b);
+    await(b);
+    return finish(b, revision, why);
+}
+
+/** The paths of what was found. free with reg_path_split_free */
+static char **found_paths(const struct reg_blocking *b)
+{
+    char **paths = mem_array(b->n_found + 1, sizeof(char *));
+
+    for (size_t i = 0; i < b->n_found; i++)
+        paths[i] = mem_str(b->found[i].path);
+    return paths;
+}
+
+int reg_blocking_keep_alive(struct reg_blocking *b, char ***gone, int64_t *ttl_ms, struct err_info *why)
+{
+    if (!is_free(b))
+        return refuse(b, why);
+    reg_keep_alive(b->reg, on_done, b);
+    await(b);
+    if (gone && !b->err)
+        *gone = found_paths(b);
+    if (ttl_ms && !b->err)
+        *ttl_ms = b->ttl_ms;
+    return finish(b, NULL, why);
+}
+
+const char *reg_blocking_lease(const struct reg_blocking *b)
+{
+    return b ? reg_lease(b->reg) : NULL;
 }
 
 int reg_blocking_add_write_accessor(struct reg_blocking *b, const char *id, const char *password,
@@ -322,11 +361,8 @@ int reg_blocking_user_home(struct reg_blocking *b, const char *user, char ***hom
         return refuse(b, why);
     reg_user_home(b->reg, user, on_done, b);
     await(b);
-    if (!b->err) {
-        *homes = mem_array(b->n_found + 1, sizeof(char *));
-        for (size_t i = 0; i < b->n_found; i++)
-            (*homes)[i] = mem_str(b->found[i].path);
-    }
+    if (!b->err)
+        *homes = found_paths(b);
     if (made && !b->err)
         *made = b->changed;
     return finish(b, NULL, why);

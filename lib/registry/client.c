@@ -5,6 +5,7 @@
  * asked at once, and when all were asked, again after a pause, until the time of the operation is over. A write is sent
  * again only when it certainly was not done.
  */
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -23,6 +24,7 @@
 #define PAUSE_MAX_MS     1000
 #define TRY_MS           1000 /* a server that is given less time and says nothing proves nothing by it */
 #define FACE             "/ws/v1/registry"
+#define LEASE_UNKNOWN_MS 1000 /* of records that an earlier registry object has bound */
 #define LOCATE_GIVE_UP   60000
 #define LOCATE_PAUSE     200
 #define LOCATE_PAUSE_MAX 5000
@@ -45,6 +47,7 @@ static const struct {
     [REQUEST_PURGE] = {"POST", "-admin/purge"},
     [REQUEST_HOME] = {"POST", "-admin/users"},
     [REQUEST_REPORT] = {"POST", "-admin/events"},
+    [REQUEST_RENEW] = {"POST", "-lease"},
 };
 
 /* ---- URLs ---- */
@@ -131,7 +134,11 @@ static void request_succeed(struct request *q, int status)
     q->result.status = q->node.status;
     switch (q->kind) {
     case REQUEST_MKNODE: q->result.changed = q->node.created; break;
-    case REQUEST_BIND: q->result.changed = status == 201; break;
+    case REQUEST_BIND:
+        q->result.changed = status == 201;
+        if (q->lease_ttl_ms)
+            lease_bound(q->reg, q->lease_ttl_ms);
+        break;
     case REQUEST_DELETE: q->result.changed = q->node.deleted; break;
     case REQUEST_EXISTS: q->result.changed = true; break;
     case REQUEST_STAT: break;
@@ -141,6 +148,7 @@ static void request_succeed(struct request *q, int status)
     case REQUEST_FIND:
     case REQUEST_PURGE:
     case REQUEST_HOME:
+    case REQUEST_RENEW:
     case REQUEST_REPORT: break; /* client_take_many has filled the result */
     case REQUEST_LOCATE:
     case REQUEST_RESOLVE:
@@ -382,12 +390,16 @@ static void request_send(struct request *q)
     mem_auto char *url = url_of(r, face ? face : "", face ? "" : q->path, q->query);
     int64_t left_ms = q->deadline_ms - run_now_ms();
     mem_auto char *creations = creation_header(q);
-    const char *const headers[] = {r->accessor_header ? r->accessor_header : creations,
-                                   r->accessor_header ? creations : NULL, NULL};
+    mem_auto char *lease = q->lease_ttl_ms ? mem_fmt("X-Bobbin-Lease: %s", r->lease) : NULL;
+    const char *const some[] = {r->accessor_header, creations, lease};
+    const char *headers[ARRAY_LEN(some) + 1] = {NULL};
+    for (size_t i = 0, n = 0; i < ARRAY_LEN(some); i++)
+        if (some[i])
+            headers[n++] = some[i];
     struct http_call_def def = {.method = kinds[q->kind].method,
                                 .url = url,
                                 .headers = headers,
-                                .no_follow = r->accessor_header != NULL,
+                                .no_follow = r->accessor_header || lease || q->kind == REQUEST_RENEW,
                                 .body = q->body,
                                 .body_len = q->body_len,
                                 .done = on_answer,
@@ -449,6 +461,13 @@ void reg_mknode(struct reg *r, const char *path, bool create_parents, REG_DONE, 
 void reg_bind(struct reg *r, const char *path, const struct reg_record *record, unsigned flags, REG_DONE,
               void *arg)
 {
+    client_bind(r, path, record, flags, 0, done, arg);
+}
+
+void client_bind(struct reg *r, const char *path, const struct reg_record *record, unsigned flags,
+                 int64_t ttl_ms, REG_DONE, void *arg)
+{
+    mem_auto char *ttl = ttl_ms ? mem_fmt("&ttl=%" PRId64 "ms", ttl_ms) : mem_str("");
     struct request *q = client_request(r, REQUEST_BIND, path, done, arg);
 
     if (!q->err && !record)
@@ -457,8 +476,9 @@ void reg_bind(struct reg *r, const char *path, const struct reg_record *record, 
         q->err = reg_record_check(record, &q->why);
     if (!q->err)
         q->body = reg_record_write(record, &q->body_len);
-    client_start(q, mem_fmt("overwrite=%s%s", flags & REG_OVERWRITE ? "true" : "false",
-                            flags & REG_CREATE_PARENTS ? "&createParents=true" : ""));
+    q->lease_ttl_ms = ttl_ms;
+    client_start(q, mem_fmt("overwrite=%s%s%s", flags & REG_OVERWRITE ? "true" : "false",
+                            flags & REG_CREATE_PARENTS ? "&createParents=true" : "", ttl));
 }
 
 void reg_resolve(struct reg *r, const char *path, REG_DONE, void *arg)
@@ -616,6 +636,8 @@ int reg_open(struct run_loop *loop, const struct reg_options *options, struct re
     char *accessor = NULL;
     int err = read_accessor(o->accessor, &accessor, why);
 
+    if (!err && o->lease && !lease_key_fits(o->lease))
+        err = err_set(why, ERR_INVALID, "lease", "this is no key of a lease");
     err = err ? err : read_urls(o->url ? o->url : DEFAULT_URL, &urls, &n_urls, why);
     if (err) {
         free(accessor);
@@ -629,6 +651,8 @@ int reg_open(struct run_loop *loop, const struct reg_options *options, struct re
     r->n_urls = n_urls;
     r->user = encoded_user(o->user);
     r->accessor_header = accessor;
+    r->lease = o->lease ? mem_str(o->lease) : lease_key_new();
+    r->lease_ttl_ms = o->lease ? LEASE_UNKNOWN_MS : 0;
     r->may_send = o->may_send;
     r->may_send_arg = o->may_send_arg;
     r->timeout_ms = o->timeout_ms > 0 ? o->timeout_ms : DEFAULT_TIMEOUT;
@@ -647,6 +671,7 @@ void reg_close(struct reg *r)
     if (!r)
         return;
     obj_cast(r, struct reg, REG_MAGIC);
+    reg_keep_alive_stop(r);
     while (!TAILQ_EMPTY(&r->watches))
         watch_drop(TAILQ_FIRST(&r->watches));
     while ((q = TAILQ_FIRST(&r->requests)))
@@ -655,6 +680,7 @@ void reg_close(struct reg *r)
     urls_free(r->urls);
     free(r->user);
     free(r->accessor_header);
+    free(r->lease);
     buf_fini(&r->creations);
     obj_fini(&r->obj);
     free(r);

@@ -27,6 +27,7 @@ int client_take_many(struct request *q, const char *body, size_t len)
     q->result.found = q->many.found;
     q->result.n_found = q->many.n_found;
     q->result.n_purged = q->many.n_purged;
+    q->result.ttl_ms = q->many.ttl_ms;
     q->result.changed = q->many.created || q->many.n_purged > 0;
     if (!q->many.failed.code)
         return 0;

@@ -35,7 +35,11 @@ struct reg {
     void *may_send_arg;
     TAILQ_HEAD(, request) requests;
     TAILQ_HEAD(, reg_watch) watches;
-    uint64_t random; /* state of the jitter */
+    uint64_t random;             /* state of the jitter */
+    char *lease;                 /* key of the lease of all records that are bound with a TTL */
+    int64_t lease_ttl_ms;        /* shortest of its records; 0: it has none */
+    bool has_bound;              /* since the last renewal was sent */
+    struct reg_keeping *keeping; /* renewing by itself; NULL: not */
 };
 
 enum request_kind {
@@ -53,6 +57,7 @@ enum request_kind {
     REQUEST_PURGE,
     REQUEST_HOME,
     REQUEST_REPORT,
+    REQUEST_RENEW,
 };
 
 struct request {
@@ -78,12 +83,22 @@ struct request {
     struct err_info why;
     bool is_secure; /* the registry is, its answer says */
     struct wire_node node;
-    struct wire_many many; /* of the operations of client_admin.c */
+    int64_t lease_ttl_ms;  /* bind: with the lease, of so long; 0: without */
+    struct wire_many many; /* of the operations of client_admin.c and client_lease.c */
     struct reg_result result;
 };
 
 /** A new request; a bad path is reported later, from the loop. [borrowed until it is started] */
 struct request *client_request(struct reg *r, enum request_kind kind, const char *path, REG_DONE, void *arg);
+/** As reg_bind, with a lease of ttl_ms; 0: without. */
+void client_bind(struct reg *r, const char *path, const struct reg_record *record, unsigned flags,
+                 int64_t ttl_ms, REG_DONE, void *arg);
+/** A new key of a lease. free() */
+char *lease_key_new(void);
+/** Whether it can be a key of a lease. */
+bool lease_key_fits(const char *key);
+/** A record was bound with the lease. */
+void lease_bound(struct reg *r, int64_t ttl_ms);
 /** Send it, or report q->err later. @param take_query  "a=b&c=d" or "" [taken] */
 void client_start(struct request *q, char *take_query);
 /** End it: its completion gets ERR_CANCELLED before this returns. */

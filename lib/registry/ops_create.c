@@ -74,9 +74,11 @@ static void create_try(struct operation *o)
     o->bad_element = (struct err_info){0};
     if (o->rs->names == REG_NAMES_DNS && o->level > 0 && reg_path_check_element(name, &o->bad_element))
         store_stat(s, path, on_level_checked, o);
+    else if (target)
+        operation_write(o, STORE_OP_CREATE, o->acl.acl.n_entries ? &o->acl.acl : o->rs->acl, on_level_created,
+                        o);
     else
-        store_create(s, path, target ? o->bytes : "", target ? o->len : 0,
-                     target && o->acl.acl.n_entries ? &o->acl.acl : o->rs->acl, on_level_created, o);
+        store_create(s, path, "", 0, o->rs->acl, on_level_created, o);
 }
 
 void operation_create(struct operation *o,

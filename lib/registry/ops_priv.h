@@ -42,7 +42,8 @@ struct operation {
     unsigned flags;
     struct acl_list acl; /* of the node itself, when it is another than that of all */
     struct reg_store_cond cond;
-    int n_rounds; /* set and create chasing each other */
+    const struct reg_store_lease *lease; /* bind: made with the node; NULL: none */
+    int n_rounds;                        /* set and create chasing each other */
 
     /* create: levels 0 ("/") to n_elements (path itself) */
     size_t n_elements, level, n_tries;
@@ -67,6 +68,11 @@ void operation_finish_store(struct operation *o, int err, const struct store_res
 void operation_refuse(struct operation *o, int err, const char *text);
 /** Finish from the loop, later. */
 void operation_finish_later(struct operation *o, int err);
+
+/** Write o->bytes to o->path, which is made (with acl) or set; with o->lease in the same transaction. `done` gets the node's stat and the
+ *  change's number, as of store_create and store_set. */
+void operation_write(struct operation *o, enum store_op_kind kind, const struct store_acl *acl, STORE_DONE,
+                     void *arg);
 
 /** Make o->path with o->bytes (and, with REG_CREATE_PARENTS, its parents), then call o->created: 0, ERR_EXISTS,
  *  ERR_NOTFOUND (parent), ERR_PATH (o->bad_element says why) or an error of the store. */

@@ -341,7 +341,7 @@ static void bind_set(struct operation *o)
     if (o->cond.kind == REG_IF_MZXID)
         store_set_if(o->rs->store, o->path, o->bytes, o->len, o->cond.mzxid, on_bind_set, o);
     else
-        store_set(o->rs->store, o->path, o->bytes, o->len, -1, on_bind_set, o);
+        operation_write(o, STORE_OP_SET, NULL, on_bind_set, o);
 }
 
 void reg_store_bind(struct reg_store *rs, const char *path, const struct reg_store_binding *binding,
@@ -356,6 +356,9 @@ void reg_store_bind(struct reg_store *rs, const char *path, const struct reg_sto
     o->cond = binding->cond;
     o->bytes = binding->record->bytes;
     o->len = binding->record->len;
+    o->lease = binding->lease;
+    if (!o->err && o->lease && o->cond.kind == REG_IF_MZXID)
+        o->err = err_set(&o->result.why, ERR_INVALID, o->path, "a lease with a condition on the data");
     if (o->err)
         operation_finish_later(o, o->err);
     else if (o->cond.kind == REG_IF_MZXID || o->cond.kind == REG_IF_EXISTS || may_set)

@@ -43,6 +43,8 @@ struct reg_store_result {
     const char *const *children; /* read, list: bare names in byte order */
     size_t n_children;
     int64_t zxid; /* of a write: revision number of the change; 0 when nothing changed */
+    /* bind with a lease: czxid of its node, which is the mzxid of the record; 0: it could not be read */
+    int64_t lease_zxid;
     struct err_info why;
 };
 
@@ -107,19 +109,29 @@ void reg_store_mknode_for(struct reg_store *rs, const char *path, bool create_pa
  */
 void reg_store_make_home(struct reg_store *rs, const char *path, const char *user, REG_STORE_DONE, void *arg);
 
+/** A node of STORE_ASIDE that is made in the transaction that writes a record: "/\002/xx/name". */
+struct reg_store_lease {
+    const char *path, *bucket; /* of the node, and of the one above it, which is made where it is missing */
+    const char *bytes;
+    size_t len;
+};
+
 struct reg_store_binding {
     const struct reg_checked *record; /* its bytes are what is written [borrowed until the completion] */
     unsigned flags;                   /* enum reg_bind_flags; others are ignored */
     struct reg_store_cond cond;
     const struct store_acl *more; /* as for reg_store_mknode_for; NULL: none [borrowed] during the call */
     bool seems_missing;           /* with REG_OVERWRITE: try to make the node before trying to set it */
+    /* not with REG_IF_MZXID; NULL: none [borrowed until the completion] */
+    const struct reg_store_lease *lease;
 };
 /**
  * Write a record in its canonical form.
  *
  * Completion: 0 (changed: the node was made); ERR_PATH; ERR_EXISTS; ERR_NOTFOUND (parent); ERR_CONFLICT (condition);
- * ERR_TOOBIG; ERR_EPHEMERAL; ERR_PERMISSION; errors of the store.
- * Thread: owner.   Source: Hadoop RegistryOperations.bind; conditions are ours.
+ * ERR_TOOBIG; ERR_EPHEMERAL; ERR_PERMISSION; errors of the store; with a lease also ERR_INVALID (REG_IF_MZXID),
+ * ERR_UNSUPPORTED (the store does not let us make the lease: nothing was written).
+ * Thread: owner.   Source: Hadoop RegistryOperations.bind; conditions and leases are ours.
  */
 void reg_store_bind(struct reg_store *rs, const char *path, const struct reg_store_binding *binding,
                     REG_STORE_DONE, void *arg);

@@ -304,8 +304,10 @@ static int many_member(struct js *s, const char *key, void *into, struct err_inf
 
     if (strcmp(key, "records") == 0)
         return each_item(s, found_item, m, why);
-    if (strcmp(key, "deleted") == 0)
+    if (strcmp(key, "deleted") == 0 || strcmp(key, "gone") == 0)
         return each_item(s, path_item, m, why);
+    if (strcmp(key, "ttl") == 0)
+        return take_int(s, &m->ttl_ms, why);
     if (strcmp(key, "users") == 0 || strcmp(key, "events") == 0)
         return each_item(s, outcome_item, m, why);
     if (strcmp(key, "cursor") == 0)

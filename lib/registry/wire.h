@@ -34,6 +34,7 @@ struct wire_many {
     size_t n_found;
     char *cursor;
     int64_t n_purged;
+    int64_t ttl_ms; /* of a renewal: within which the next one must come */
     bool created;
     struct err_info failed; /* the first event or user that failed; code 0: none */
 };

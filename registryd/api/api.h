@@ -13,6 +13,8 @@
 #include "feed/feed.h"
 #include "http/server.h"
 #include "index/index.h"
+#include "http/client.h"
+#include "lease/keeper.h"
 #include "registry/ops_store.h"
 #include "run/metrics.h"
 #include "run/options.h"
@@ -35,8 +37,10 @@ struct api {
     struct feed *feed;
     struct index *index;
     struct cleanup *cleanup;
-    enum reg_names names;  /* which names a write may make */
-    int64_t write_wait_ms; /* how long an answer of a write waits for the mirror */
+    struct leases *leases;
+    struct http_client *http; /* to the registryd that keeps the leases */
+    enum reg_names names;     /* which names a write may make */
+    int64_t write_wait_ms;    /* how long an answer of a write waits for the mirror */
 };
 
 /**
@@ -81,6 +85,24 @@ int api_accessor(struct http_req *req, char **pair, char **digest, struct err_in
 int api_write_accessors(struct http_req *req, const char *own_digest, struct acl_list *more,
                         struct err_info *why);
 
+/** What a PUT says of a lease. */
+struct api_lease {
+    char key[LEASE_KEY_MAX + 1];
+    int64_t ttl_ms;         /* 0: none */
+    struct lease_node node; /* empty: none */
+};
+/**
+ * Read `ttl` and X-Bobbin-Lease of a PUT.
+ *
+ * @param path  of the record                                                        [borrowed]
+ * @param out   {0}; api_lease_fini, also after an error                             [out]
+ * @return 0; ERR_USAGE, ERR_INVALID, ERR_LIMIT, ERR_UNSUPPORTED.
+ */
+int api_lease_read(struct api *api, struct http_req *req, const char *path, struct api_lease *out,
+                   struct err_info *why);
+/** Release. */
+void api_lease_fini(struct api_lease *l);
+
 /* ---- checks of the head, before a body is taken (struct http_route.check) ---- */
 
 /** In a secure registry only system accounts administer. @return 0: the caller may; ERR_PERMISSION. */
@@ -112,6 +134,9 @@ void api_find(struct http_req *req, void *api);
 void api_purge(struct http_req *req, void *api);
 void api_events(struct http_req *req, void *api);
 void api_users(struct http_req *req, void *api);
+/* lease.c */
+void api_renew(struct http_req *req, void *api);
+void api_lease(struct http_req *req, void *api);
 /* copy.c */
 void api_export(struct http_req *req, void *api);
 void api_import(struct http_req *req, void *api);

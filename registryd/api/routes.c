@@ -7,6 +7,8 @@
 
 /** The body of a record: twice its largest canonical form, for blanks and lenient forms. */
 #define RECORD_BODY .max_body = 2, .max_body_key = "hadoop.registry.record.max-size"
+/** Bytes of one renewal. */
+#define LEASE_BODY_MAX 1024
 /** Bytes of one import: a record that fills a node, every character of it escaped, fits. */
 #define IMPORT_BODY_MAX ((size_t)8 << 20)
 
@@ -46,7 +48,8 @@ const struct http_route registry_routes[] = {
      .body = "ServiceRecord",
      .answers = HTTP_ANSWERS({200, JSON, "Node", "The record was replaced."},
                              {201, JSON, "Node", "The node was made."}),
-     .errors = HTTP_ERRORS(WRITE_ERRORS, ERR_EXISTS, ERR_EPHEMERAL, ERR_RECORD, ERR_CONFLICT, ERR_NOSPC)},
+     .errors = HTTP_ERRORS(WRITE_ERRORS, ERR_EXISTS, ERR_EPHEMERAL, ERR_RECORD, ERR_CONFLICT, ERR_NOSPC,
+                           ERR_INVALID, ERR_LIMIT, ERR_UNSUPPORTED)},
     {.method = "POST",
      .pattern = "/ws/v1/registry/*",
      .handle = api_post,
@@ -83,6 +86,23 @@ const struct http_route registry_routes[] = {
      .answers = HTTP_ANSWERS(
          {200, JSON, "FoundAny", "The records that have all terms; with format=http_sd, targets."}),
      .errors = HTTP_ERRORS(ERR_UNAVAILABLE, ERR_GONE)},
+    {.method = "POST",
+     .pattern = "/ws/v1/registry-lease",
+     .handle = api_renew,
+     .summary = "Renew the lease of all records of an owner.",
+     .flags = HTTP_STRICT_QUERY | HTTP_JSON_IN,
+     .max_body = LEASE_BODY_MAX,
+     .body = "Lease",
+     .answers = HTTP_ANSWERS({200, JSON, "Renewed", "The records that live, and those that are gone."}),
+     .errors = HTTP_ERRORS(ERR_NOTFOUND, ERR_UNAVAILABLE, ERR_INVALID, ERR_JSON, ERR_IO)},
+    {.method = "GET",
+     .pattern = "/ws/v1/registry-lease",
+     .handle = api_lease,
+     .summary = "Read how long the lease of a record lasts.",
+     .flags = HTTP_STRICT_QUERY,
+     .params = HTTP_PARAMS(LEASE_PARAMS),
+     .answers = HTTP_ANSWERS({200, JSON, "RecordLease", "The lease of the record."}),
+     .errors = HTTP_ERRORS(ERR_NOTFOUND, ERR_UNAVAILABLE, ERR_PATH)},
     {.method = "POST",
      .pattern = "/ws/v1/registry-admin/purge",
      .handle = api_purge,

@@ -49,6 +49,12 @@ enum { CONSISTENCY_MIRROR, CONSISTENCY_STRONG };
 #define PUT_PARAMS(X)                                                                                        \
     X(PUT_OVERWRITE, "overwrite", HTTP_BOOL, "false", REG_PROSE_OVERWRITE)                                   \
     X(PUT_PARENTS, "createParents", HTTP_BOOL, "false", REG_PROSE_PARENTS)                                   \
+    X(PUT_TTL, "ttl", HTTP_TIME, NULL,                                                                       \
+      "Binds with a lease of so long: the record goes when its owner stops renewing.")                       \
+    X(PUT_LEASE, "X-Bobbin-Lease", HTTP_TEXT, NULL,                                                          \
+      "With `ttl`: key of the lease, one for all records of an owner; without it the answer brings a new "   \
+      "one.",                                                                                                \
+      .in = HTTP_IN_HEADER)                                                                                  \
     X(PUT_IF_MATCH, "If-Match", HTTP_TEXT, NULL, IF_MATCH_PROSE, .in = HTTP_IN_HEADER)                       \
     X(PUT_IF_NONE_MATCH, "If-None-Match", HTTP_TEXT, NULL, "`*`: writes only when there is no node.",        \
       .in = HTTP_IN_HEADER)                                                                                  \
@@ -90,6 +96,8 @@ enum { CONSISTENCY_MIRROR, CONSISTENCY_STRONG };
 /** Choices of FIND_FORMAT. */
 enum { FORMAT_RECORDS, FORMAT_HTTP_SD };
 
+#define LEASE_PARAMS(X) X(LEASE_PATH, "path", HTTP_TEXT, NULL, "Path of the record.", .is_required = true)
+
 #define EXPORT_PARAMS(X) X(EXPORT_PATH, "path", HTTP_TEXT, "/", "Path of the uppermost node.")
 #define IMPORT_PARAMS(X)                                                                                     \
     X(IMPORT_OVERWRITE, "overwrite", HTTP_BOOL, "false", "Replaces bytes and ACLs of nodes that exist.")
@@ -100,6 +108,7 @@ enum { HTTP_PARAM_IDS(PUT_PARAMS) };
 enum { HTTP_PARAM_IDS(POST_PARAMS) };
 enum { HTTP_PARAM_IDS(DELETE_PARAMS) };
 enum { HTTP_PARAM_IDS(FIND_PARAMS) };
+enum { HTTP_PARAM_IDS(LEASE_PARAMS) };
 enum { HTTP_PARAM_IDS(EXPORT_PARAMS) };
 enum { HTTP_PARAM_IDS(IMPORT_PARAMS) };
 

@@ -33,6 +33,7 @@ struct write {
     struct accessor_session *session; /* that session, while the operation runs */
     struct acl_list more;             /* who else may write what is made */
     struct reg_checked record;        /* bind */
+    struct api_lease lease;           /* likewise */
     unsigned flags;                   /* enum reg_bind_flags */
     struct reg_store_cond cond;
     bool recursive;
@@ -51,6 +52,7 @@ static void write_free(struct write *w)
     free(w->pair);
     acl_fini(&w->more);
     reg_checked_fini(&w->record);
+    api_lease_fini(&w->lease);
     obj_fini(&w->obj);
     free(w);
 }
@@ -75,6 +77,8 @@ static void reply_flag(struct write *w, int status, const char *member)
 static void reply_bound(struct write *w, bool applied)
 {
     int status = w->changed ? 201 : 200;
+    if (w->lease.ttl_ms)
+        http_reply_header(w->req, "Bobbin-Lease", w->lease.key);
     const struct mirror_node *node = applied ? mirror_find(w->api->mirror, w->path) : NULL;
     if (node && node->stat.mzxid == w->stat.mzxid) {
         struct view_def view = {
@@ -207,6 +211,8 @@ static void on_written(void *arg, int err, const struct reg_store_result *r)
     if (w->changed && w->kind != WRITE_DELETE)
         warn_of_long_name(w->path);
     w->stat = r->stat;
+    if (w->lease.ttl_ms)
+        leases_bound(w->api->leases, &w->lease.node, w->path, w->lease.ttl_ms, r->lease_zxid);
     w->zxid = r->zxid ? r->zxid : mirror_newest(w->api->mirror);
     w->is_followed = is_followed(w);
     if (w->is_followed)
@@ -268,6 +274,10 @@ static int write_parse(struct api *api, struct http_req *req, enum write_kind ki
     int err = api_check_ready(api, why);
     err = err ? err : api_path(req, &w->path, why);
     err = err ? err : read_flags(req, w, why);
+    if (!err && kind == WRITE_BIND)
+        err = api_lease_read(api, req, w->path, &w->lease, why);
+    if (!err && w->lease.ttl_ms && w->cond.kind == REG_IF_MZXID)
+        err = err_set(why, ERR_USAGE, "If-Match", "a bind with ttl is not conditional on an entity tag");
     if (!err && access_is_secure(api->access))
         err = api_accessor(req, &w->pair, &w->digest, why);
     return err ? err : api_write_accessors(req, w->digest, &w->more, why);
@@ -309,6 +319,7 @@ static void write_go_by(struct write *w, struct reg_store *ops)
                                         .flags = w->flags,
                                         .cond = w->cond,
                                         .more = &w->more.acl,
+                                        .lease = w->lease.ttl_ms ? &w->lease.node.lease : NULL,
                                         .seems_missing = !mirror_find(w->api->mirror, w->path)};
     bool parents = w->flags & REG_CREATE_PARENTS;
     switch (w->kind) {

@@ -33,6 +33,7 @@ WRONG = [
                    "java.security.auth.login.config": "/nonexistent/jaas"}, "hadoop.registry.kerberos.principal", "/nonexistent/jaas"),
     ("registryd", {**SECURE, "hadoop.registry.client.auth": "kerberos", "hadoop.security.authentication": "kerberos",
                    "hadoop.registry.kerberos.keytab": "/nonexistent/keytab"}, "hadoop.registry.kerberos.principal", "/nonexistent/keytab"),
+    ("registryd", {"hadoop.registry.lease.min-ttl": "2m", "hadoop.registry.lease.max-ttl": "1m"}, "hadoop.registry.lease.min-ttl", "max-ttl"),
     ("registryd", RM, "yarn.resourcemanager.ha.rm-ids", "no id"),
     ("registryd", {**RM, "yarn.resourcemanager.ha.rm-ids": "rm1"}, "yarn.resourcemanager.ha.rm-ids", "rm1"),
     ("registryd", {"hadoop.registry.http.address": "0.0.0.0:0"}, "hadoop.registry.http.address", "allow-remote"),

@@ -6,7 +6,8 @@ import subprocess
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 
 LIB = ["lib/base", "lib/run", "lib/json", "lib/http", "lib/store", "lib/store/mirror", "lib/registry"]
-REGISTRYD = ["registryd/feed", "registryd/index", "registryd/access", "registryd/cleanup", "registryd/copy"]
+REGISTRYD = ["registryd/feed", "registryd/index", "registryd/access", "registryd/cleanup", "registryd/copy",
+             "registryd/lease"]
 # folder -> folders whose headers it may include (besides its own and include/bobbin)
 MAY_SEE = {
     "lib/base": [],
@@ -23,6 +24,7 @@ MAY_SEE = {
     "registryd/access": [*LIB, "registryd"],
     "registryd/cleanup": [*LIB, "registryd", "registryd/index", "registryd/access"],
     "registryd/copy": [*LIB, "registryd", "registryd/feed", "registryd/access"],
+    "registryd/lease": [*LIB, "registryd"],
     "registryd/api": [*LIB, "registryd", *REGISTRYD],
     "registryd": [*LIB, "registryd", *REGISTRYD, "registryd/api", "keys"],
     "dnsd/wire": ["lib/base"],

@@ -51,9 +51,9 @@ static void ignore_closed(void *arg)
 
 static void log_request(struct script_server *s, struct http_req *req)
 {
-    static const char *const params[] = {"user.name", "op",    "overwrite", "createParents", "recursive",
-                                         "mustExist", "limit", "watch",     "since",         "api",
-                                         "user",      "id",    "cursor"};
+    static const char *const params[] = {
+        "user.name", "op",    "overwrite", "createParents", "recursive", "mustExist", "limit",
+        "watch",     "since", "api",       "user",          "id",        "cursor",    "ttl"};
     static const char *const headers[] = {"X-Bobbin-Accessor", "X-Bobbin-Write-Accessors"};
     size_t len = 0;
     const char *body = http_body(req, &len);
@@ -129,6 +129,7 @@ static const struct http_route routes[] = {
     {"POST", FACE "/*", HTTP_JSON_OPTIONAL, 1 << 20, handle, .summary = "mknode"},
     {"DELETE", FACE "/*", 0, 0, handle, .summary = "delete"},
     {"GET", FACE "-find", 0, 0, handle, .summary = "Plays the script."},
+    {"POST", FACE "-lease", HTTP_JSON_IN, 1 << 20, handle, .summary = "Plays the script."},
     {"POST", FACE "-admin/*", 0, 1 << 20, handle, .summary = "Plays the script."},
 };
 
