@@ -13,6 +13,7 @@
 #include "bobbin/path.h"
 #include "cluster/local.h"
 #include "keys/keys.h"
+#include "spec/spec.h"
 #include "store/store.h"
 #include "svcmgr/events.h"
 #include "svcmgr/options.h"
@@ -59,6 +60,10 @@ static char *find_dir(const char *data_dir)
     return here ? mem_fmt("%s/%s/svcmgr", here, data_dir) : mem_fmt("%s/svcmgr", data_dir);
 }
 
+static const struct outage_def state_outage = {
+    "state",    &ev_state_not_written, &ev_state_still_not_written, &ev_state_written_again,
+    M_STATE_UP, M_STATE_SINCE};
+
 static int start_base(struct daemon *d, void *app, struct err_info *why)
 {
     obj_init(app, APP_MAGIC);
@@ -73,6 +78,7 @@ static int start_base(struct daemon *d, void *app, struct err_info *why)
     a->daemon = d;
     a->loop = daemon_loop(d);
     a->write_retry_ms = WRITE_RETRY_MS;
+    a->state_outage = outage_new(daemon_outages(d), &state_outage);
     queue_init(&a->queue);
     TAILQ_INIT(&a->steps);
     TAILQ_INIT(&a->callers);
@@ -92,7 +98,6 @@ static void stop_base(struct daemon *d, void *app)
     free(a->dir);
     free(a->shim_path);
     free(a->degraded);
-    free(a->unwritable);
     free(a->state_url);
     buf_fini(&a->clock_text);
     obj_fini(&a->obj);
@@ -124,18 +129,36 @@ static void check_registry(const struct options *o, struct opt_report *report)
         opt_error(o, "hadoop.registry.url", &why, report);
 }
 
+static const struct outage_def registry_outage = {
+    "registry",        &ev_registry_away, &ev_registry_still_away,
+    &ev_registry_back, M_REGISTRY_UP,     M_REGISTRY_SINCE};
+
+/* Where the records of this user's services stand. free() */
+static char *registry_home(const struct app *a)
+{
+    mem_auto char *user = spec_registry_user(a->user);
+
+    return mem_fmt("/users/%s/services/yarn-service", user);
+}
+
 /* After the state, which it asks until it has stopped. */
 static int start_registry(struct daemon *d, void *app, struct err_info *why)
 {
     struct app *a = app_of(app);
-    const struct publish_def def = {
-        .url = opt_text(daemon_options(d), OPT_REGISTRY_URL), .done = app_record_done, .arg = a};
+    const struct publish_def def = {.url = opt_text(daemon_options(d), OPT_REGISTRY_URL),
+                                    .done = app_record_done,
+                                    .changed = app_registry_changed,
+                                    .arg = a,
+                                    .outage = a->registry_outage =
+                                        outage_new(daemon_outages(d), &registry_outage)};
+    mem_auto char *home = registry_home(a);
     int err = publish_open(a->loop, &def, &a->publish, why);
 
     if (err)
         return err;
     publish_guard(a->publish, may_publish, a);
-    publish_follow(a->publish, &(struct publish_follow_ops){app_records_restored, app_registry_back, a});
+    publish_follow(a->publish, home,
+                   &(struct publish_follow_ops){app_records_restored, app_registry_back, a});
     return 0;
 }
 

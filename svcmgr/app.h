@@ -59,8 +59,9 @@ struct app {
     struct daemon *daemon;
     struct run_loop *loop;
     char *user, *dir, *shim_path;
-    char *degraded;   /* why containers cannot be recovered; NULL: they can */
-    char *unwritable; /* why the state cannot be written; NULL: the last write worked */
+    char *degraded;                 /* why containers cannot be recovered; NULL: they can */
+    struct outage *state_outage;    /* the state cannot be written */
+    struct outage *registry_outage; /* the registry cannot be reached, or takes nothing */
     struct http_client *http;
     struct publish *publish;
     struct state *state;
@@ -133,6 +134,8 @@ void app_record_done(void *arg, int64_t ticket, int code, const char *text);
 /** publish_follow_ops; arg is the app. */
 void app_records_restored(void *arg, size_t n, const char *path);
 void app_registry_back(void *arg);
+/** Readiness may have changed with the registry, or with what waits for it; arg is the app. */
+void app_registry_changed(void *arg);
 
 /** The writer's node is written, unless that is going on. */
 void app_renew(struct app *a);

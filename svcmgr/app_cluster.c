@@ -154,6 +154,11 @@ void app_records_restored(void *arg, size_t n, const char *path)
     log_emit(&ev_records_restored, LOG_INT("records", n), LOG_STR("path", path));
 }
 
+void app_registry_changed(void *arg)
+{
+    app_report_ready(obj_cast(arg, struct app, APP_MAGIC));
+}
+
 void app_registry_back(void *arg)
 {
     struct app *a = obj_cast(arg, struct app, APP_MAGIC);

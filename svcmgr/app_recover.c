@@ -19,7 +19,13 @@ void app_fail(struct app *a, int err, const struct err_info *why)
 
 void app_report_ready(struct app *a)
 {
-    const char *reason = a->degraded ? a->degraded : a->unwritable;
+    bool is_unwritable = outage_lasts(a->state_outage);
+    bool is_unpublished = a->publish && outage_lasts(a->registry_outage) && publish_n_pending(a->publish) > 0;
+    /* The frame's /readyz adds the reasons of the outages. */
+    const char *reason = a->degraded      ? a->degraded
+                         : is_unwritable  ? "the state cannot be written"
+                         : is_unpublished ? "records are not published"
+                                          : NULL;
 
     if (a->server || reason)
         daemon_ready(a->daemon, reason);

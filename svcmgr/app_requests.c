@@ -178,6 +178,17 @@ static char *face_application_of(void *app, const char *container_id)
     return cluster_application_of(container_id);
 }
 
+static bool face_record_waits(void *app, const char *path, struct face_wait *out)
+{
+    const struct app *a = obj_cast(app, struct app, APP_MAGIC);
+    struct publish_wait w;
+
+    if (!a->publish || !publish_waits(a->publish, path, &w))
+        return false;
+    *out = (struct face_wait){w.since_ms, w.reason, w.is_refused};
+    return true;
+}
+
 const struct app_ops app_face_ops = {.submit = submit,
                                      .engine = face_engine,
                                      .now_ms = face_now_ms,
@@ -187,4 +198,5 @@ const struct app_ops app_face_ops = {.submit = submit,
                                      .log_dir = face_log_dir,
                                      .last_container = face_last_container,
                                      .is_of = face_is_of,
-                                     .application_of = face_application_of};
+                                     .application_of = face_application_of,
+                                     .record_waits = face_record_waits};

@@ -192,13 +192,10 @@ static void retry_later(struct app *a)
 static void report_writable(struct app *a, const struct err_info *why)
 {
     metric_set(daemon_metrics(a->daemon), M_STATE_WRITABLE, !why);
-    if (!a->unwritable && !why)
-        return;
-    if (!why)
-        log_emit0(&ev_state_written_again);
-    free(a->unwritable);
-    a->unwritable = why ? mem_fmt("the state cannot be written: %s", why->text) : NULL;
-    app_report_ready(a);
+    if (why)
+        outage_fails(a->state_outage, a->state_url, why, run_now_ms());
+    if (why || outage_ends(a->state_outage, a->state_url, run_now_ms()))
+        app_report_ready(a);
 }
 
 /** What is written of a step need not be written again, nor can it be undone. */
@@ -255,7 +252,6 @@ static void write_failed(struct app *a, const struct err_info *why)
 {
     struct failure failure = {{FAILURE_MAGIC}, a, why};
 
-    log_emit(&ev_state_not_written, LOG_ERR(why));
     a->is_unknown = false;
     undo_requests(a, true, why);
     leave_write(a);
@@ -295,8 +291,6 @@ static void write_unknown(struct app *a, const struct err_info *why)
 {
     struct app_step *step;
 
-    if (!a->is_unknown)
-        log_emit(&ev_state_unknown, LOG_ERR(why));
     a->is_unknown = true;
     TAILQ_FOREACH (step, &a->steps, link) {
         if (step->kept && step->is_in_write)

@@ -6,16 +6,16 @@
 #include "run/degraded.h"
 #include "run/log.h"
 #include "run/metrics.h"
+#include "run/outage.h"
 #include "run/process.h"
 
 #define SVCMGR_EVENTS(X)                                                                                     \
     X(svcmgr_ready, LOG_INFO, "svcmgr has loaded the state, recovered the containers and opened the API.")   \
     X(state_bad, LOG_ERROR, "A stored document is unreadable.")                                              \
     X(state_not_written, LOG_ERROR, "A write of the state failed; requests are refused until one succeeds.") \
+    X(state_still_not_written, LOG_ERROR, "The state still cannot be written.")                              \
     X(state_written_again, LOG_INFO, "A write of the state succeeded again.")                                \
     X(state_refused, LOG_ERROR, "The state store rejects a document permanently.")                           \
-    X(state_unknown, LOG_ERROR,                                                                              \
-      "The outcome of a state write is unknown; svcmgr resolves it before it writes again.")                 \
     X(svcmgr_standby, LOG_INFO, "Another svcmgr is active; this one stands by and forwards requests to it.") \
     X(state_taken, LOG_ERROR,                                                                                \
       "Another process writes the state; svcmgr exits and leaves its containers running.")                   \
@@ -25,6 +25,7 @@
     X(record_refused, LOG_ERROR,                                                                             \
       "The registry rejects a change permanently; svcmgr retries when the record or the registry changes.")  \
     X(registry_away, LOG_WARN, "The registry does not answer; svcmgr queues changes and retries.")           \
+    X(registry_still_away, LOG_WARN, "The registry still does not answer; svcmgr queues changes.")           \
     X(registry_back, LOG_INFO, "The registry answers again.")                                                \
     X(containers_recovering, LOG_WARN,                                                                       \
       "A shortage keeps containers from being recovered; svcmgr retries and replaces none.")                 \
@@ -42,6 +43,10 @@
     PROCESS_METRICS(X) \
     DEGRADED_METRICS(X) \
     HTTP_METRICS(X)                                                                                          \
+    OUTAGE_UP(X, M_REGISTRY_UP, "registry")                                                                  \
+    OUTAGE_UP(X, M_STATE_UP, "state")                                                                        \
+    OUTAGE_SINCE(X, M_REGISTRY_SINCE, "registry")                                                            \
+    OUTAGE_SINCE(X, M_STATE_SINCE, "state")                                                                  \
     X(M_SERVICES, METRIC_GAUGE, "svcmgr_services", "", "Services.")                                    \
     X(M_SERVICES_LIVE, METRIC_GAUGE, "svcmgr_services_live", "", "Services launched and not ended.")         \
     X(M_CONTAINERS, METRIC_GAUGE, "svcmgr_containers", "", "Containers allocated.")                               \

@@ -7,11 +7,19 @@
 #ifndef FACES_FACE_H
 #define FACES_FACE_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "base/obj.h"
 #include "engine/engine.h"
 #include "spec/spec.h"
+
+/** A record that the registry has not taken yet, or of which it has not taken the last change. */
+struct face_wait {
+    int64_t since_ms;   /* wall clock */
+    const char *reason; /* borrowed until the loop's next turn */
+    bool is_refused;    /* the reason is the registry's refusal, which the service's diagnostics have too */
+};
 
 struct app_ops {
     /**
@@ -43,6 +51,8 @@ struct app_ops {
     bool (*is_of)(void *app, const char *application_id, const char *owner, const char *service);
     /** Application of a container by its id. free(); NULL: no such id. */
     char *(*application_of)(void *app, const char *container_id);
+    /** Whether the record at a path of the registry waits to be published; out is filled when it does. */
+    bool (*record_waits)(void *app, const char *path, struct face_wait *out);
 };
 
 #define FACE_MAGIC OBJ_MAGIC('F', 'A', 'C', 'E')

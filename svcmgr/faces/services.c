@@ -389,9 +389,9 @@ void service_get(struct http_req *req, void *app)
         return;
     }
     const struct dialect *dialect = face->ops->world(face->app)->dialect;
-    json_t *doc = services_view(engine, s, dialect, face->ops->now_ms(face->app));
+    json_t *doc = services_view(engine, s, dialect, face->ops->now_ms(face->app), face);
     if (http_param_bool(req, SERVICE_EXPLAIN))
-        json_object_set_new(doc, "explain", services_view_explain(s));
+        json_object_set_new(doc, "explain", services_view_explain(s, face));
     reply_json(req, 200, doc);
 }
 

@@ -5,6 +5,10 @@
 #include "base/buf.h"
 #include "base/mem.h"
 #include "faces/services.h"
+#include "run/outage.h"
+
+/** Instances named in the line about records that wait. */
+#define NAMES_MAX 3
 
 const char *services_state_word(const struct eng_service *s, const struct dialect *dialect)
 {
@@ -61,7 +65,80 @@ static void set_text(json_t *object, const char *key, const char *value)
 struct view {
     const struct engine *e;
     const struct dialect *dialect;
+    const struct face *face; /* NULL: no record waits */
 };
+
+/* ---- what the registry has not taken yet ---- */
+
+static bool record_waits(const struct face *face, const struct eng_service *s, const char *container_id,
+                         struct face_wait *out)
+{
+    mem_auto char *path = engine_record_path(s, container_id);
+    return face && face->ops->record_waits(face->app, path, out);
+}
+
+static bool instance_waits(const struct face *face, const struct eng_instance *inst, struct face_wait *out)
+{
+    return inst->container_id && record_waits(face, inst->component->service, inst->container_id, out);
+}
+
+static char *wait_text(const struct face_wait *w)
+{
+    buf_auto struct buf text = BUF_EMPTY;
+    buf_addf(&text, "%s (since ", w->reason);
+    outage_time(w->since_ms, &text);
+    buf_add_char(&text, ')');
+    return buf_take(&text);
+}
+
+/** Of a container: `"registry": {"published": false, "since": ms, "reason": "…"}`; nothing when its record is there. */
+static void add_registry(json_t *v, const struct face *face, const struct eng_instance *inst)
+{
+    struct face_wait w;
+    if (instance_waits(face, inst, &w))
+        json_object_set_new(v, "registry",
+                            json_pack("{s:b, s:I, s:s}", "published", 0, "since", (json_int_t)w.since_ms,
+                                      "reason", w.reason));
+}
+
+/** The records of a service that wait. */
+struct waiting {
+    struct buf names;
+    size_t n;
+    struct face_wait oldest;
+};
+
+static void add_waiting(struct waiting *all, const char *name, const struct face_wait *w)
+{
+    if (!all->n || w->since_ms < all->oldest.since_ms)
+        all->oldest = *w;
+    if (all->n++ < NAMES_MAX)
+        buf_addf(&all->names, "%s%s", all->names.len ? ", " : "", name);
+}
+
+/** One line about them all; NULL: none waits. free() */
+static char *waiting_text(const struct eng_service *s, const struct face *face)
+{
+    struct waiting all = {.names = BUF_EMPTY};
+    struct face_wait w;
+    if (record_waits(face, s, NULL, &w) && !w.is_refused)
+        add_waiting(&all, s->name, &w);
+    for (size_t i = 0; face && i < s->n_components; i++) {
+        for (size_t k = 0; k < s->components[i]->n_instances; k++) {
+            const struct eng_instance *inst = s->components[i]->instances[k];
+            if (instance_waits(face, inst, &w) && !w.is_refused)
+                add_waiting(&all, inst->name, &w);
+        }
+    }
+    buf_auto struct buf names = all.names;
+    if (!all.n)
+        return NULL;
+    if (all.n > NAMES_MAX)
+        buf_addf(&names, " and %zu more", all.n - NAMES_MAX);
+    mem_auto char *why = wait_text(&all.oldest);
+    return mem_fmt("Not published in the registry, so without their current names in DNS: %s: %s",
+                   buf_cstr(&names), why);
+}
 
 static json_t *view_exit(const struct eng_exit *x)
 {
@@ -101,6 +178,8 @@ static json_t *view_container(const struct view *view, const struct eng_instance
     set_text(v, "state", word);
     set_text(v, "component_instance_name", inst->name);
     add_ends(v, inst->n_restarts, inst->last_exit);
+    if (container_id == inst->container_id)
+        add_registry(v, view->face, inst);
     return v;
 }
 
@@ -188,18 +267,19 @@ static char *failure_text(const char *instance, int64_t n_restarts, const struct
 }
 
 /** Lines for a person: why the service ended, or what is wrong with it now. */
-static void add_diagnostics(json_t *doc, const struct eng_service *s)
+static void add_diagnostics(json_t *doc, const struct eng_service *s, const struct face *face)
 {
     bool live = eng_service_is_live(s);
     const struct eng_instance *inst = live ? eng_service_failing(s) : NULL;
     const struct eng_failure *kept = live ? NULL : s->failure;
-    mem_auto char *refusals = eng_service_refusals(s);
+    mem_auto char *refusals = eng_service_refusals(s), *waiting = live ? waiting_text(s, face) : NULL;
     mem_auto char *failure = inst   ? failure_text(inst->name, inst->n_restarts, inst->last_exit)
                              : kept ? failure_text(kept->instance, kept->n_restarts, kept->exit)
                                     : NULL;
     buf_auto struct buf text = BUF_EMPTY;
     add_line(&text, live ? NULL : s->diagnostics);
     add_line(&text, refusals);
+    add_line(&text, waiting);
     add_line(&text, failure);
     if (text.len)
         set_text(doc, "diagnostics", buf_cstr(&text));
@@ -215,28 +295,29 @@ static json_t *view_failure(const struct eng_failure *f)
     return v;
 }
 
-static void add_live_members(json_t *doc, const struct eng_service *s, const struct dialect *dialect,
+static void add_live_members(json_t *doc, const struct eng_service *s, const struct view *view,
                              int64_t now_ms)
 {
     bool live = eng_service_is_live(s);
     int64_t lifetime = live ? eng_service_lifetime_left_s(s, now_ms) : s->spec->lifetime;
     set_text(doc, "id", s->app_id);
-    set_text(doc, "state", services_state_word(s, dialect));
+    set_text(doc, "state", services_state_word(s, view->dialect));
     json_object_set_new(doc, "lifetime", json_integer(lifetime));
     json_object_set_new(doc, "number_of_running_containers", json_integer(eng_service_n_running(s)));
     if (s->launch_ms > 0)
         json_object_set_new(doc, "launch_time", json_integer(s->launch_ms));
     if (!live && s->failure)
         json_object_set_new(doc, "last_failure", view_failure(s->failure));
-    add_diagnostics(doc, s);
+    add_diagnostics(doc, s, view->face);
 }
 
 json_t *services_view(const struct engine *e, const struct eng_service *s, const struct dialect *dialect,
-                      int64_t now_ms)
+                      int64_t now_ms, const struct face *face)
 {
+    const struct view view = {e, dialect, face};
     json_t *doc = spec_write(s->spec);
-    add_live_members(doc, s, dialect, now_ms);
-    add_live_components(&(struct view){e, dialect}, doc, s);
+    add_live_members(doc, s, &view, now_ms);
+    add_live_components(&view, doc, s);
     if (eng_service_is_live(s))
         resolve_quicklinks(doc, e, s);
     return doc;
@@ -247,7 +328,7 @@ json_t *services_view_short(const struct eng_service *s, const struct dialect *d
     json_t *doc = json_object();
     set_text(doc, "name", s->name);
     set_text(doc, "version", s->spec->version);
-    add_live_members(doc, s, dialect, now_ms);
+    add_live_members(doc, s, &(struct view){.dialect = dialect}, now_ms);
     return doc;
 }
 
@@ -260,7 +341,21 @@ static void add_reason(json_t *list, const char *instance, const char *state, co
     json_array_append_new(list, v);
 }
 
-json_t *services_view_explain(const struct eng_service *s)
+/** Why an instance is not further, and why its record is not published. */
+static void add_reasons(json_t *list, const struct eng_instance *inst, const struct face *face)
+{
+    const char *state = eng_instance_state_word((enum eng_instance_state)inst->state);
+    struct face_wait w;
+    if (inst->wait)
+        add_reason(list, inst->name, state, inst->wait);
+    if (!instance_waits(face, inst, &w) || w.is_refused)
+        return;
+    mem_auto char *why = wait_text(&w);
+    mem_auto char *text = mem_fmt("its record is not published in the registry: %s", why);
+    add_reason(list, inst->name, state, text);
+}
+
+json_t *services_view_explain(const struct eng_service *s, const struct face *face)
 {
     json_t *list = json_array();
     const char *reason = s->wait ? s->wait : s->diagnostics;
@@ -270,12 +365,8 @@ json_t *services_view_explain(const struct eng_service *s)
     if (refusals)
         add_reason(list, NULL, eng_service_state_word((enum eng_service_state)s->state), refusals);
     for (size_t i = 0; i < s->n_components; i++) {
-        for (size_t k = 0; k < s->components[i]->n_instances; k++) {
-            const struct eng_instance *inst = s->components[i]->instances[k];
-            if (inst->wait)
-                add_reason(list, inst->name, eng_instance_state_word((enum eng_instance_state)inst->state),
-                           inst->wait);
-        }
+        for (size_t k = 0; k < s->components[i]->n_instances; k++)
+            add_reasons(list, s->components[i]->instances[k], face);
     }
     return list;
 }

@@ -63,6 +63,7 @@ struct publish {
     size_t n_changes, n_running;
     struct run_timer *timer; /* next try and ticket limits */
     int64_t pause_ms;        /* before the next try; 0: the registry answers */
+    bool is_link_lost;       /* the feed does not */
     int64_t not_before_ms;
     struct outcome *outcomes;
     size_t n_outcomes;
@@ -147,10 +148,29 @@ static bool is_refusal(int err)
     return (status >= 400 && status < 500) || err == ERR_UNSUPPORTED;
 }
 
+/** Whether the registry is missing, or what waits for it, may have changed. */
+static void report(struct publish *p)
+{
+    if (p->def.changed && !p->is_closing)
+        p->def.changed(p->def.arg);
+}
+
+static void note_failure(struct publish *p, const char *url, const struct err_info *why)
+{
+    outage_fails(p->def.outage, url, why, run_now_ms());
+    report(p);
+}
+
+/** It is there when its feed is heard and it takes changes. */
+static void note_success(struct publish *p)
+{
+    if (!p->pause_ms && !p->is_link_lost && outage_ends(p->def.outage, reg_server(p->reg), run_now_ms()))
+        report(p);
+}
+
 static void try_later(struct publish *p, const struct err_info *why)
 {
-    if (!p->pause_ms)
-        log_emit(&ev_registry_away, LOG_ERR(why));
+    note_failure(p, reg_server(p->reg), why);
     p->pause_ms = backoff_next(p->pause_ms, RETRY_FIRST_MS, RETRY_MAX_MS);
     p->not_before_ms = run_now_ms() + p->pause_ms;
 }
@@ -169,16 +189,19 @@ static void on_done(void *arg, int err, const struct reg_result *r, const struct
         pump(p);
         return;
     }
-    if (p->pause_ms)
-        log_emit(&ev_registry_back, LOG_INT("pending", p->n_changes));
     p->pause_ms = 0;
     p->not_before_ms = 0;
+    note_success(p);
     if (err)
         log_emit(&ev_record_refused, LOG_STR("path", c->path), LOG_ERR(why));
+    if (err && p->reconcile && c->kind == CHANGE_PUT)
+        reconcile_refused(p->reconcile, c->path, c->version, why->text);
     else if (p->reconcile && c->kind == CHANGE_PUT)
         reconcile_written(p->reconcile, c->path, c->version, r->revision);
     settle(c, err, err ? why->text : NULL);
     free_change(c);
+    if (!p->n_changes)
+        report(p);
     pump(p);
 }
 
@@ -377,7 +400,8 @@ static void add(struct publish *p, struct change *c)
             replace(old, c);
     }
     TAILQ_INSERT_TAIL(&p->changes, c, link);
-    p->n_changes++;
+    if (!p->n_changes++)
+        report(p);
     /* Later: the caller is in the middle of its own list. */
     if (p->not_before_ms <= run_now_ms())
         run_timer_start(p->timer, 0, 0);
@@ -416,10 +440,37 @@ static void on_back(void *arg)
     p->follow.back(p->follow.arg);
 }
 
-void publish_follow(struct publish *p, const struct publish_follow_ops *ops)
+static void on_heard(void *arg)
 {
-    const struct reconcile_def def = {
-        .loop = p->loop, .reg = p->reg, .lost = on_lost, .restored = on_restored, .back = on_back, .arg = p};
+    struct publish *p = obj_cast(arg, struct publish, PUBLISH_MAGIC);
+
+    p->is_link_lost = false;
+    if (p->pause_ms) { /* what waits is tried at once */
+        p->not_before_ms = 0;
+        run_timer_start(p->timer, 0, 0);
+    }
+    note_success(p);
+}
+
+static void on_failed(void *arg, const char *url, const struct err_info *why)
+{
+    struct publish *p = obj_cast(arg, struct publish, PUBLISH_MAGIC);
+
+    p->is_link_lost = true;
+    note_failure(p, url, why);
+}
+
+void publish_follow(struct publish *p, const char *home, const struct publish_follow_ops *ops)
+{
+    const struct reconcile_def def = {.loop = p->loop,
+                                      .reg = p->reg,
+                                      .home = home,
+                                      .lost = on_lost,
+                                      .restored = on_restored,
+                                      .back = on_back,
+                                      .heard = on_heard,
+                                      .failed = on_failed,
+                                      .arg = p};
 
     BUG_IF(p->reconcile != NULL);
     p->follow = *ops;
@@ -478,6 +529,19 @@ void publish_ended(struct publish *p, const char *path, const char *id, int64_t 
 size_t publish_n_pending(const struct publish *p)
 {
     return p->n_changes;
+}
+
+bool publish_waits(const struct publish *p, const char *path, struct publish_wait *out)
+{
+    struct reconcile_wait w;
+
+    if (!p->reconcile || !reconcile_waits(p->reconcile, path, &w))
+        return false;
+    *out = (struct publish_wait){.since_ms = w.since_ms, .is_refused = w.refusal};
+    out->reason = w.refusal                     ? w.refusal
+                  : outage_lasts(p->def.outage) ? outage_reason(p->def.outage)
+                                                : "the registry has not taken it yet";
+    return true;
 }
 
 static void on_drain_limit(void *arg)

@@ -25,6 +25,7 @@
 #include "bobbin/registry.h"
 #include "engine/engine.h"
 #include "run/loop.h"
+#include "run/outage.h"
 
 struct publish;
 
@@ -33,7 +34,10 @@ struct publish_def {
     int64_t ticket_limit_ms; /* until a ticket is settled as ERR_UNAVAILABLE; 0: 5000 */
     /** Receives the outcome of a ticket, later, on the loop; text: the registry's message, NULL after a success [borrowed]. */
     void (*done)(void *arg, int64_t ticket, int code, const char *text);
+    /** The outage has begun or ended, or has another reason; or the first change came, or the last one went. NULL: nobody asks. */
+    void (*changed)(void *arg);
     void *arg;
+    struct outage *outage; /* of the registry                                       [borrowed, outlives it] */
 };
 
 /**
@@ -53,8 +57,8 @@ struct publish_follow_ops {
     void (*back)(void *arg);
     void *arg;
 };
-/** Follow what is published from now on. Once, before the first change. ops: copied. */
-void publish_follow(struct publish *p, const struct publish_follow_ops *ops);
+/** Follow what is published from now on. Once, before the first change. home: as of reconcile_def [copied]; ops: copied. */
+void publish_follow(struct publish *p, const char *home, const struct publish_follow_ops *ops);
 /**
  * Ask before each request whether it may be sent; a change that waits is tried again within 100 ms. Once, before the first change.
  *
@@ -78,6 +82,14 @@ void publish_purge(struct publish *p, const char *path, int64_t ticket);
 void publish_ended(struct publish *p, const char *path, const char *id, int64_t ticket);
 /** Changes that the registry lacks still. */
 size_t publish_n_pending(const struct publish *p);
+/** A record that is not published yet. */
+struct publish_wait {
+    int64_t since_ms;   /* wall clock */
+    const char *reason; /* borrowed until the loop's next turn */
+    bool is_refused;    /* by the registry, with these words; else it is still tried */
+};
+/** Whether the record that was put at this path is not in the registry yet, or its last change. After publish_follow. */
+bool publish_waits(const struct publish *p, const char *path, struct publish_wait *out);
 /** Call drained(arg) once, when nothing is pending or limit_ms are over. */
 void publish_drain(struct publish *p, int64_t limit_ms, void (*drained)(void *arg), void *arg);
 /** Drop what is pending and free; no callback comes any more. NULL is fine. */

@@ -30,6 +30,8 @@ struct item {
     int64_t pause_ms;  /* before it is put back the next time; 0: none */
     int64_t due_ms;    /* not put back before */
     int64_t stands_ms; /* since when the feed shows it */
+    int64_t waits_ms;  /* wall clock since which it is not written; meaningless while it is */
+    char *refusal;     /* why the registry refuses it; NULL: it does not, as far as is known */
 };
 TAILQ_HEAD(item_list, item);
 
@@ -63,6 +65,16 @@ static void set_doubtful(struct reconcile *r, struct item *i)
         TAILQ_REMOVE(&r->doubtful, i, link);
 }
 
+/* It is to be written (again). */
+static void set_waiting(struct reconcile *r, struct item *i)
+{
+    if (i->is_written)
+        i->waits_ms = run_wall_ms();
+    i->is_written = false;
+    mem_free_ptr(&i->refusal);
+    set_doubtful(r, i);
+}
+
 static void set_shown(struct reconcile *r, struct item *i, bool is_shown)
 {
     if (is_shown && !i->is_shown)
@@ -79,6 +91,7 @@ static void item_free(struct reconcile *r, struct item *i)
     set_doubtful(r, i);
     map_remove(&r->items, i->path);
     reg_record_free(i->record);
+    free(i->refusal);
     free(i->path);
     free(i);
 }
@@ -93,8 +106,7 @@ static bool has_passed(const struct reconcile *r, const struct item *i)
 
 static void report_lost(struct reconcile *r, struct item *i, int64_t now_ms)
 {
-    i->is_written = false;
-    set_doubtful(r, i);
+    set_waiting(r, i);
     i->pause_ms = backoff_next(i->pause_ms, AGAIN_FIRST_MS, AGAIN_MAX_MS);
     i->due_ms = now_ms + i->pause_ms;
     r->def.lost(r->def.arg, i->path, i->record, i->version);
@@ -199,8 +211,17 @@ static void on_state(void *arg, const struct err_info *why)
     bool was_lost = r->is_lost;
 
     r->is_lost = why && r->store[0];
+    if (!why)
+        r->def.heard(r->def.arg);
     if (!why && was_lost)
         r->def.back(r->def.arg);
+}
+
+static void on_failed(void *arg, const char *url, const struct err_info *why)
+{
+    struct reconcile *r = obj_cast(arg, struct reconcile, RECONCILE_MAGIC);
+
+    r->def.failed(r->def.arg, url, why);
 }
 
 static const struct reg_watch_ops watch_ops = {.reset = on_reset,
@@ -209,7 +230,8 @@ static const struct reg_watch_ops watch_ops = {.reset = on_reset,
                                                .synced = on_synced,
                                                .progress = on_progress,
                                                .stale = on_stale,
-                                               .state = on_state};
+                                               .state = on_state,
+                                               .failed = on_failed};
 
 static void follow(void *arg)
 {
@@ -261,6 +283,10 @@ struct reconcile *reconcile_new(const struct reconcile_def *def)
     r->follow_timer = run_timer_new(def->loop, follow, r);
     r->due_timer = run_timer_new(def->loop, on_due, r);
     r->task = run_task_new(def->loop, judge, r);
+    r->top = mem_str(def->home);
+    r->def.home = NULL;
+    if (r->top)
+        run_timer_start(r->follow_timer, 0, 0);
     return r;
 }
 
@@ -271,6 +297,7 @@ uint64_t reconcile_want(struct reconcile *r, const char *path, const struct reg_
     if (!i) {
         i = mem_new(struct item);
         i->path = mem_str(path);
+        i->waits_ms = run_wall_ms();
         map_set(&r->items, path, i);
         cover(r, path);
     } else if (i->is_shown && !reg_record_equal(i->record, record)) {
@@ -279,8 +306,7 @@ uint64_t reconcile_want(struct reconcile *r, const char *path, const struct reg_
     reg_record_free(i->record);
     i->record = reg_record_copy(record);
     i->version = ++r->last_version;
-    i->is_written = false;
-    set_doubtful(r, i);
+    set_waiting(r, i);
     return i->version;
 }
 
@@ -314,6 +340,26 @@ void reconcile_forget_below(struct reconcile *r, const char *path)
         if (!strncmp(i->path, path, len) && (!i->path[len] || i->path[len] == '/'))
             item_free(r, i);
     }
+}
+
+void reconcile_refused(struct reconcile *r, const char *path, uint64_t version, const char *why)
+{
+    struct item *i = map_get(&r->items, path);
+
+    if (!i || i->version != version)
+        return;
+    free(i->refusal);
+    i->refusal = mem_str(why);
+}
+
+bool reconcile_waits(const struct reconcile *r, const char *path, struct reconcile_wait *out)
+{
+    const struct item *i = map_get(&r->items, path);
+
+    if (!i || i->is_written)
+        return false;
+    *out = (struct reconcile_wait){i->waits_ms, i->refusal};
+    return true;
 }
 
 size_t reconcile_n(const struct reconcile *r)

@@ -17,6 +17,7 @@
 #ifndef PUBLISH_RECONCILE_H
 #define PUBLISH_RECONCILE_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -28,6 +29,8 @@ struct reconcile;
 struct reconcile_def {
     struct run_loop *loop;
     struct reg *reg; /* outlives it */
+    /** Followed from the beginning, so that an outage is noticed before anything is wanted; NULL: nothing [copied]. */
+    const char *home;
     /** A written record is gone or differs. It counts as wanted again: write it, then call reconcile_written.
      *  version: of reconcile_want. */
     void (*lost)(void *arg, const char *path, const struct reg_record *record, uint64_t version);
@@ -35,10 +38,14 @@ struct reconcile_def {
     void (*restored)(void *arg, size_t n, const char *path);
     /** The registry answers again, or is another one. */
     void (*back)(void *arg);
+    /** The registry is heard. */
+    void (*heard)(void *arg);
+    /** A try to reach it has failed; as reg_watch_ops. */
+    void (*failed)(void *arg, const char *url, const struct err_info *why);
     void *arg;
 };
 
-/** Nothing is followed before the first reconcile_want or reconcile_forget_below. Free with reconcile_free, before the registry is closed. */
+/** Without a home nothing is followed before the first reconcile_want or reconcile_forget_below. Free with reconcile_free, before the registry is closed. */
 struct reconcile *reconcile_new(const struct reconcile_def *def);
 /**
  * This record is to stand at this path; it is on its way there.
@@ -53,6 +60,15 @@ void reconcile_written(struct reconcile *r, const char *path, uint64_t version, 
 void reconcile_forget(struct reconcile *r, const char *path);
 /** Nothing is to stand there, nor below. It is followed all the same: `back` comes when a refused change may be asked for again. */
 void reconcile_forget_below(struct reconcile *r, const char *path);
+/** The registry refuses this version, as it would again. Ignores a version that is not the last. @param why  its words [copied] */
+void reconcile_refused(struct reconcile *r, const char *path, uint64_t version, const char *why);
+/** A record that is to stand and was not taken yet. */
+struct reconcile_wait {
+    int64_t since_ms;    /* wall clock */
+    const char *refusal; /* the registry refuses it, with these words; NULL: it has not answered [borrowed] */
+};
+/** Whether that is so of the record at this path. @param out  filled when it is */
+bool reconcile_waits(const struct reconcile *r, const char *path, struct reconcile_wait *out);
 /** Records that are to stand. */
 size_t reconcile_n(const struct reconcile *r);
 /** Free; no callback comes any more. NULL is fine. Not inside lost, restored or back. */

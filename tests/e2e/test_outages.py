@@ -4,10 +4,11 @@ import os
 import re
 import subprocess
 import threading
+import time
 
 import pytest
 
-from harness import BIN, DOMAIN, Daemon, Stack, free_port, request, wait_for
+from harness import BIN, DOMAIN, HELLO, Daemon, Stack, containers, free_port, request, wait_for
 
 pytestmark = pytest.mark.sanitize
 
@@ -80,6 +81,55 @@ def test_registryd_without_its_zookeeper_says_which_and_so_does_everybody(tmp_pa
     finally:
         dns.stop()
         reg.stop()
+
+
+def test_svcmgr_says_what_is_not_published_since_when_and_why():
+    """A service that is flexed while registryd is dead: its new container is READY, and has no name."""
+    with Stack(services=True) as stack:
+        stack.launch({**HELLO, "components": [{**HELLO["components"][0], "number_of_containers": 1}]})
+        stack.until_state("hello-world", "READY")
+        port, url = stack.services_port, f"http://127.0.0.1:{stack.registry_port}"
+        assert readyz(port).body == b"ready\n" and metric(port, "registry") == 1
+        stack.registryd.kill()
+        away = stack.svcmgr.event("registry_away")
+        assert away["url"] == url and away["error"]
+        until_readyz(port, f"^ready\nregistry is missing: {url}: .*{SINCE}\n$")  # nothing waits for it yet
+        stack.services("PUT", "/hello-world/components/hello", {"name": "hello", "number_of_containers": 2})
+        wait_for(lambda: len(containers(stack.service("hello-world"))) == 2, "the second container runs")
+        stack.until_state("hello-world", "READY")
+
+        until_readyz(port, f"not ready: records are not published; registry is missing: {url}: .*{SINCE}")
+        assert readyz(port).status == 503 and metric(port, "registry") == 0
+        service = stack.services("GET", "/hello-world?explain=true").json
+        second = [c for c in containers(service) if c["component_instance_name"] == "hello-1"][0]
+        assert second["registry"]["published"] is False and url in second["registry"]["reason"]
+        assert abs(second["registry"]["since"] / 1000 - time.time()) < 120
+        assert re.search(f"hello-1: {url}: .*{SINCE}", service["diagnostics"]), service["diagnostics"]
+        assert any(e["instance"] == "hello-1" and re.search(f"not published in the registry: {url}.*{SINCE}", e["wait"])
+                   for e in service["explain"]), service["explain"]
+        shown = bobbin("app", "status", "hello-world", "--user", "alice", "--url", f"http://127.0.0.1:{port}")
+        assert shown.returncode == 0 and re.search(f"[Nn]ot published.*hello-1: {url}", shown.stdout), shown.stdout
+        assert len(named(stack.svcmgr, "registry_away")) == 1
+
+        stack.registryd.start("http_listening")
+        back = stack.svcmgr.event("registry_back")
+        assert back["url"] == url and back["tries"] >= 1
+        wait_for(lambda: stack.dig(f"hello-1.hello-world.alice.{DOMAIN}"), "the new container has a name")
+        wait_for(lambda: readyz(port).body == b"ready\n", "svcmgr is ready")
+        wait_for(lambda: not [c for c in containers(stack.service("hello-world")) if "registry" in c], "all are published")
+        assert "diagnostics" not in stack.service("hello-world")
+
+
+def test_svcmgr_without_a_registry_says_so_at_once(tmp_path):
+    web, registry = free_port(), free_port()
+    svc = Daemon("svcmgr", {"yarn.service.api-server.address": f"127.0.0.1:{web}", "bobbin.data.dir": str(tmp_path),
+                            "hadoop.registry.dns.domain-name": DOMAIN,
+                            "hadoop.registry.url": f"http://127.0.0.1:{registry}"}).start("svcmgr_ready")
+    try:
+        assert svc.event("registry_away")["url"] == f"http://127.0.0.1:{registry}"
+        until_readyz(web, "^ready\nregistry is missing: ")
+    finally:
+        svc.stop()
 
 
 class Page(http.server.BaseHTTPRequestHandler):

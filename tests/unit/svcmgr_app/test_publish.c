@@ -33,6 +33,10 @@ struct office {
     bool is_feed_cut;      /* its connection ends */
     const char *revision;  /* of writes that are taken */
     bool may_send;
+    struct metrics *metrics;
+    struct outages *needs;
+    struct outage *outage;
+    bool notes_outages, is_missing; /* "missing", "there" in the story; the outage lasts */
 };
 
 static void note(struct office *o, const char *text)
@@ -155,6 +159,23 @@ static void on_done(void *arg, int64_t ticket, int code, const char *text)
     note(arg, line);
 }
 
+#define OFFICE_METRICS(X) OUTAGE_UP(X, M_UP, "registry") OUTAGE_SINCE(X, M_SINCE, "registry")
+enum { METRICS_ENUM(OFFICE_METRICS) N_METRICS };
+static const struct metric_def metric_rows[] = {METRICS_ROWS(OFFICE_METRICS)};
+static const struct log_event lost = {"lost", LOG_WARN, "Lost."},
+                              still_lost = {"still_lost", LOG_WARN, "Still."},
+                              found = {"found", LOG_INFO, "Found."};
+static const struct outage_def outage = {"registry", &lost, &still_lost, &found, M_UP, M_SINCE};
+
+static void on_changed(void *arg)
+{
+    struct office *o = arg;
+
+    if (o->notes_outages && o->is_missing != outage_lasts(o->outage))
+        note(arg, o->is_missing ? "there" : "missing");
+    o->is_missing = outage_lasts(o->outage);
+}
+
 static int set_up_with(void **state, int64_t ticket_limit_ms)
 {
     struct office *o = mem_new(struct office);
@@ -166,8 +187,15 @@ static int set_up_with(void **state, int64_t ticket_limit_ms)
     o->revision = "s.1";
     open_server(o);
     mem_auto char *url = mem_fmt("http://%s", o->listen);
-    const struct publish_def def = {
-        .url = url, .ticket_limit_ms = ticket_limit_ms, .done = on_done, .arg = o};
+    o->metrics = metrics_new(metric_rows, N_METRICS);
+    o->needs = outages_new(o->metrics);
+    o->outage = outage_new(o->needs, &outage);
+    const struct publish_def def = {.url = url,
+                                    .ticket_limit_ms = ticket_limit_ms,
+                                    .done = on_done,
+                                    .changed = on_changed,
+                                    .arg = o,
+                                    .outage = o->outage};
     assert_int_equal(publish_open(o->loop, &def, &o->publish, &why), 0);
     *state = o;
     return 0;
@@ -192,6 +220,8 @@ static int tear_down(void **state)
     if (o->server)
         close_server(o);
     run_loop_free(o->loop);
+    outages_free(o->needs);
+    metrics_free(o->metrics);
     buf_fini(&o->feed_lines);
     free(o);
     return 0;
@@ -524,7 +554,7 @@ static void pass(struct office *o, int64_t ticket)
 /* A record that stands, and the feed says so. */
 static void follow(struct office *o)
 {
-    publish_follow(o->publish, &(struct publish_follow_ops){on_restored, on_back, o});
+    publish_follow(o->publish, NULL, &(struct publish_follow_ops){on_restored, on_back, o});
     publish_put(o->publish, X, &record, 1);
     await(o, "WATCH:/users/a/services/yarn-service/s ");
     await(o, "done:1=OK");
@@ -532,6 +562,34 @@ static void follow(struct office *o)
     say_put(o);
     say(o, SYNC("s.1"));
     pass(o, 1000);
+}
+
+/* Before anything is wanted: by the feed. Then what waits, since when, and why. */
+static void a_registry_that_is_away_is_noticed_and_what_waits_is_known(void **state)
+{
+    struct office *o = *state;
+    struct publish_wait w;
+    int64_t before_ms = run_wall_ms();
+
+    o->notes_outages = true;
+    close_server(o);
+    publish_follow(o->publish, "/users/a/services", &(struct publish_follow_ops){on_restored, on_back, o});
+    await(o, "missing ");
+    assert_false(publish_waits(o->publish, X, &w));
+    publish_put(o->publish, X, &record, 1);
+    assert_true(publish_waits(o->publish, X, &w));
+    assert_true(w.since_ms >= before_ms && w.since_ms <= run_wall_ms());
+    assert_non_null(strstr(w.reason, o->listen));
+    int64_t since_ms = w.since_ms;
+    publish_put(o->publish, X, &record, 2); /* it waits since it was wanted first */
+    assert_true(publish_waits(o->publish, X, &w));
+    assert_int_equal(w.since_ms, since_ms);
+    open_server(o);
+    await(o, "WATCH:/users/a/services ");
+    say(o, HELLO("s.1"));
+    await(o, "done:2=OK");
+    await(o, "there ");
+    assert_false(publish_waits(o->publish, X, &w));
 }
 
 static void what_others_delete_is_put_back(void **state)
@@ -701,6 +759,7 @@ int main(void)
         CASE(order_is_kept_where_it_matters),
         CASE(newer_wishes_replace_older_ones),
         CASE_LIMIT(nothing_is_lost_while_the_registry_is_away),
+        CASE(a_registry_that_is_away_is_noticed_and_what_waits_is_known),
         CASE(a_refusal_for_good_is_reported_and_not_repeated),
         CASE(what_is_a_refusal),
         CASE_LIMIT(nothing_is_sent_without_leave),

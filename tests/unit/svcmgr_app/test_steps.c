@@ -15,10 +15,13 @@
 #include "svcmgr/app.h"
 #include "svcmgr/events.h"
 
+LOG_DECLARE(SVCMGR_EVENTS)
+
 static struct desk {
     struct app app;
     struct run_loop *loop;
     struct metrics *metrics;
+    struct outages *needs;
     bool is_held, is_fenced;
     /* the write under way */
     STATE_DONE;
@@ -117,6 +120,9 @@ const struct options *daemon_options(struct daemon *d)
 static int set_up(void **state)
 {
     static const struct metric_def rows[] = {METRICS_ROWS(SVCMGR_METRICS)};
+    static const struct outage_def state_outage = {
+        "state",    &ev_state_not_written, &ev_state_still_not_written, &ev_state_written_again,
+        M_STATE_UP, M_STATE_SINCE};
     const struct engine_config config = {
         .dialect = dialect_find("seed"), .cluster_ts = 1, .queue = "default"};
 
@@ -124,6 +130,9 @@ static int set_up(void **state)
     desk->is_held = true;
     desk->loop = desk->app.loop = run_loop_new();
     desk->metrics = metrics_new(rows, ARRAY_LEN(rows));
+    desk->needs = outages_new(desk->metrics);
+    desk->app.state_outage = outage_new(desk->needs, &state_outage);
+    desk->app.state_url = (char *)"file:/state";
     obj_init(&desk->app.obj, APP_MAGIC);
     queue_init(&desk->app.queue);
     TAILQ_INIT(&desk->app.steps);
@@ -145,7 +154,7 @@ static int tear_down(void **state)
     app_drop_steps(&desk->app);
     engine_free(desk->app.engine);
     buf_fini(&desk->app.clock_text);
-    free(desk->app.unwritable);
+    outages_free(desk->needs);
     metrics_free(desk->metrics);
     run_loop_free(desk->loop);
     free(desk);
@@ -275,7 +284,7 @@ static void a_fact_that_was_not_written_is_written_later(void **state)
     ends(STATE_WRITTEN, 0);
     assert_true(desk->n_effects >= n_effects);
     assert_null(desk->done);
-    assert_null(desk->app.unwritable);
+    assert_false(outage_lasts(desk->app.state_outage));
 }
 
 static void a_store_that_failed_is_asked_until_it_works_and_requests_are_tried_with_it(void **state)
@@ -283,7 +292,7 @@ static void a_store_that_failed_is_asked_until_it_works_and_requests_are_tried_w
     (void)state;
     create(1, "a");
     ends(STATE_FAILED, ERR_NOSPC);
-    assert_non_null(desk->app.unwritable);
+    assert_true(outage_lasts(desk->app.state_outage));
     await_write();
     assert_string_equal(desk->docs, "clock ");
     ends(STATE_FAILED, ERR_NOSPC);
@@ -292,7 +301,7 @@ static void a_store_that_failed_is_asked_until_it_works_and_requests_are_tried_w
     assert_string_equal(desk->docs, "services/alice/b clock ");
     ends(STATE_WRITTEN, 0);
     assert_story("1:OUT_STORE_FAILED 2:OUT_SAVED ");
-    assert_null(desk->app.unwritable);
+    assert_false(outage_lasts(desk->app.state_outage));
 }
 
 /** One write of unknown outcome, with a request in it and one that waits. */

@@ -15,7 +15,7 @@ static const char *text_at(const json_t *doc, const char *key)
 
 static json_t *view(const struct kit *k, const char *name)
 {
-    return services_view(k->e, kit_service(k, name), k->cfg.dialect, k->now_ms);
+    return services_view(k->e, kit_service(k, name), k->cfg.dialect, k->now_ms, NULL);
 }
 
 /** State of the container of an instance as listed, "" when it is not. */
@@ -191,7 +191,7 @@ static void waits_are_explained(void **state)
     kit_start(&k, "seed");
     kit_create(&k, kit_spec("web", 1, "ALWAYS", ""), false);
     kit_exit_code(&k, "web", "hello-0", 7);
-    json_auto json_t *list = services_view_explain(kit_service(&k, "web"));
+    json_auto json_t *list = services_view_explain(kit_service(&k, "web"), NULL);
     assert_int_equal(json_array_size(list), 1);
     assert_string_equal(text_at(json_array_get(list, 0), "instance"), "hello-0");
     assert_string_equal(text_at(json_array_get(list, 0), "state"), "EXITED");
@@ -283,6 +283,41 @@ static void the_host_name_is_that_of_dns(void **state)
     kit_end(&k);
 }
 
+/* The registry lacks the record of one container. */
+static bool one_waits(void *app, const char *path, struct face_wait *out)
+{
+    *out = (struct face_wait){1700000000000, "http://127.0.0.1:9192: nothing listens", false};
+    return strcmp(path, app) == 0;
+}
+
+static void a_record_that_is_not_published_is_shown_with_since_and_why(void **state)
+{
+    struct kit k;
+    static const struct app_ops ops = {.record_waits = one_waits};
+    static const char said[] = "http://127.0.0.1:9192: nothing listens (since 2023-11-14T22:13:20Z)";
+    (void)state;
+    kit_start(&k, "seed");
+    kit_create(&k, kit_spec("web", 2, "ALWAYS", ""), false);
+    const struct eng_service *s = kit_service(&k, "web");
+    mem_auto char *path = engine_record_path(s, s->components[0]->instances[1]->container_id);
+    struct face face = {.ops = &ops, .app = path};
+    json_auto json_t *doc = services_view(k.e, s, k.cfg.dialect, k.now_ms, &face);
+    json_auto json_t *list = services_view_explain(s, &face);
+    const json_t *containers =
+        json_object_get(json_array_get(json_object_get(doc, "components"), 0), "containers");
+    const json_t *registry = json_object_get(json_array_get(containers, 1), "registry");
+    assert_null(json_object_get(json_array_get(containers, 0), "registry"));
+    assert_true(json_is_false(json_object_get(registry, "published")));
+    assert_int_equal(json_integer_value(json_object_get(registry, "since")), 1700000000000);
+    assert_string_equal(text_at(registry, "reason"), "http://127.0.0.1:9192: nothing listens");
+    assert_non_null(strstr(text_at(doc, "diagnostics"), "hello-1: "));
+    assert_non_null(strstr(text_at(doc, "diagnostics"), said));
+    assert_int_equal(json_array_size(list), 1);
+    assert_string_equal(text_at(json_array_get(list, 0), "instance"), "hello-1");
+    assert_non_null(strstr(text_at(json_array_get(list, 0), "wait"), said));
+    kit_end(&k);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -292,6 +327,7 @@ int main(void)
         cmocka_unit_test(components_of_an_ended_service_show_their_end),
         cmocka_unit_test(an_instance_in_back_off_shows_its_last_container),
         cmocka_unit_test(waits_are_explained),
+        cmocka_unit_test(a_record_that_is_not_published_is_shown_with_since_and_why),
         cmocka_unit_test(a_container_shows_how_it_ended_and_how_often),
         cmocka_unit_test(an_ended_service_shows_what_failed),
         cmocka_unit_test(the_host_name_is_that_of_dns),
