@@ -93,8 +93,8 @@ static void want(struct limit *l, uint32_t value)
 uint32_t serials_first(struct serials *s, const uint8_t *apex, enum zone_kind kind, uint32_t at_least)
 {
     struct limit *l = limit_of(s, apex);
-    bool may_be_used =
-        l->is_wanted && (kind == ZONE_FILE ? is_above(l->wanted, at_least) : !is_above(at_least, l->wanted));
+    bool is_same = kind == ZONE_FILE && l->wanted == at_least;
+    bool may_be_used = l->is_wanted && !is_same && !zone_serial_rises(l->wanted, at_least);
     l->is_of_file = !may_be_used;
     l->first = may_be_used ? l->wanted + 1 : at_least;
     return l->first;

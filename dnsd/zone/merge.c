@@ -155,6 +155,9 @@ static struct record_list merge_soa(const struct record_list *old, struct zone_e
     bool is_same = old->n == out.n;
     if (is_same && now.count)
         is_same = same_soa(&old->records[0], &now) && old->records[0].ttl_s == now.ttl_s;
+    if (is_same && out.n)
+        out.records[0] =
+            old->records[0]; /* with the serial that is served; the caller's is that of a file, say */
     if (is_same)
         return out;
     o->is_visible = o->is_changed = true;

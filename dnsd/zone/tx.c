@@ -368,7 +368,7 @@ int zone_tx_remove(struct zone_tx *tx, int zone, const struct zone_rr *rr)
 void zone_tx_raise_serial(struct zone_tx *tx, int zone, uint32_t serial)
 {
     struct zone *z = &tx->build.next->zones[zone];
-    if ((int32_t)(serial - z->serial) <= 0)
+    if (!zone_serial_rises(z->serial, serial))
         return;
     bool is_counted = z->changed_in == tx->build.next->number;
     z->serial = is_counted ? serial : serial - 1;

@@ -144,7 +144,16 @@ int zone_tx_add(struct zone_tx *tx, int zone, const struct zone_rr *rr);
  */
 int zone_tx_remove(struct zone_tx *tx, int zone, const struct zone_rr *rr);
 
-/** Give a zone this serial at the commit if that is an increase (RFC 1982). @param zone number of a zone. Thread: writer.
+/**
+ * Does a serial rise from one to the other? Within 2^31 (RFC 1982), less what may be added to it before a secondary sees it: from a rise of
+ * just 2^31 - 1 the next change would go back.   Thread: any.   Source: RFC 1982 3.2.
+ */
+static inline bool zone_serial_rises(uint32_t from, uint32_t to)
+{
+    return to != from && to - from < (1u << 31) - (1u << 16);
+}
+
+/** Give a zone this serial at the commit if it rises to that. @param zone number of a zone. Thread: writer.
  *  Source: ours. */
 void zone_tx_raise_serial(struct zone_tx *tx, int zone, uint32_t serial);
 

@@ -207,3 +207,39 @@ def test_the_check_of_the_options_reports_bad_files(tmp_path):
     assert said.returncode == 0 and "corp.test.zone:4: " in said.stderr and "more.test.zone:5: a name with a CNAME" in said.stderr, said
     missing = check("-D", "hadoop.registry.dns.zones-dir=/nowhere/at/all")
     assert missing.returncode == 3 and "/nowhere/at/all" in missing.stderr
+
+
+def rises(serials):
+    """By RFC 1982, or stays."""
+    return all((b - a) % 2**32 < 2**31 for a, b in zip(serials, serials[1:]))
+
+
+def test_whatever_the_serials_of_a_file_the_one_that_is_served_never_goes_back(stack):
+    """Edits with and without other content, over a stop, a kill and a file that is gone for a while; jumps of half the space."""
+    content = 1
+
+    def edit(serial, is_changed):
+        nonlocal content
+        content += is_changed
+        stack.write("corp.test", f"www A 10.0.0.{content}\n", serial=serial)
+
+    def serve():
+        served.append(int(stack.dig("corp.test", "SOA")[0].split()[2]))
+        assert stack.dig("www.corp.test") == [f"10.0.0.{content}"] and stack.zone("corp.test.")["serial"] == served[-1]
+    served = [5]
+    for serial, is_changed in ((4, False), (3, True), (9, True), (8, False), (9 + 2**31, True), (10 + 2**31 - 1, False), (2**32 - 1, False),
+                               (9 + 2**31 - 3, True), (1, True)):
+        edit(serial, is_changed)
+        stack.reload()
+        serve()
+    for end, serial in ((stack.dnsd.stop, 2), (stack.dnsd.kill, 3), (stack.dnsd.stop, (served[-1] + 2**31) % 2**32)):
+        end()
+        edit(serial, True)
+        stack.dnsd.start("feed_synced")
+        serve()
+    os.remove(os.path.join(stack.zones_dir, "corp.test.zone"))
+    stack.reload()
+    edit(1, True)
+    stack.reload()
+    serve()
+    assert rises(served), served

@@ -368,6 +368,34 @@ static void soa_is_one_and_can_be_replaced(void **state)
     assert_int_equal(serial(0), before + 1);
 }
 
+/** A SOA that differs in its serial only is the same: the served one stays, even where the node is written anew. */
+static void the_serial_of_a_given_soa_is_not_served(void **state)
+{
+    (void)state;
+    struct zone_tx *tx = zone_tx_begin(set);
+    kit_add(tx, "dev.test", DNS_TXT, 60, "t");
+    kit_add(tx, "dev.test", DNS_SOA, 60, "ns.dev.test");
+    zone_tx_commit(tx, ZONE_READY, NULL);
+    uint32_t before = serial(0);
+    tx = zone_tx_begin(set);
+    kit_remove(tx, "dev.test", DNS_TXT, "t");
+    kit_remove(tx, "dev.test", DNS_SOA, "ns.dev.test");
+    kit_add(tx, "dev.test", DNS_SOA, 60, "ns.dev.test");
+    kit_add(tx, "dev.test", DNS_TXT, 60, "t");
+    zone_tx_commit(tx, ZONE_READY, NULL);
+    assert_int_equal(serial(0), before);
+}
+
+/** A jump of nearly half the space is none: the next change would go back for who has seen the serial before it (RFC 1982). */
+static void a_serial_rises_by_less_than_half_the_space(void **state)
+{
+    (void)state;
+    assert_true(zone_serial_rises(5, 6) && zone_serial_rises(UINT32_MAX, 0) &&
+                zone_serial_rises(7, 7 + (1u << 30)));
+    assert_false(zone_serial_rises(5, 5) || zone_serial_rises(6, 5) || zone_serial_rises(5, 5 + (1u << 31)) ||
+                 zone_serial_rises(5, 4 + (1u << 31)));
+}
+
 static void bad_records_are_refused(void **state)
 {
     (void)state;
@@ -612,6 +640,8 @@ int main(void)
         CASE(abort_and_empty_commits_leave_no_trace),
         CASE(serials_move_by_zone_and_wrap),
         CASE(soa_is_one_and_can_be_replaced),
+        CASE(the_serial_of_a_given_soa_is_not_served),
+        CASE(a_serial_rises_by_less_than_half_the_space),
         CASE(bad_records_are_refused),
         CASE(many_names_in_one_transaction),
         CASE(aborting_a_large_transaction),
