@@ -171,13 +171,15 @@ static void resume_mark(struct registryd *app, const struct options *o)
 static void store_check_options(const struct options *o, struct opt_report *report)
 {
     mem_auto char *url = store_choice(o);
-    struct store_options so = {.follow_servers = opt_text(o, OPT_ZK_FOLLOW)};
+    struct store_options follower = {.follow_servers = opt_text(o, OPT_ZK_FOLLOW)};
     struct err_info why;
     if (report->purpose != OPT_FOR_RELOAD)
         app_access_check(o, report);
-    if (store_check(url, &so, &why))
+    if (store_check(url, NULL, &why))
         opt_error(o, store_option(o) == OPT_STORE ? "hadoop.registry.store" : "hadoop.registry.zk.quorum",
                   &why, report);
+    else if (store_check(url, &follower, &why))
+        opt_error(o, "hadoop.registry.zk.follow.quorum", &why, report);
 }
 
 static int store_start(struct daemon *d, void *arg, struct err_info *why)

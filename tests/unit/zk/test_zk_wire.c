@@ -214,6 +214,15 @@ static void server_lists_are_read(void **state)
     zk_servers_fini(&list);
     assert_int_equal(zk_servers_read("a:1,b:port", &list, &why), ERR_INVALID);
     assert_int_equal(zk_servers_read("a:1,,b", &list, &why), ERR_INVALID);
+    char longest[254 + 1];
+    memset(longest, 'a', 254);
+    longest[254] = '\0';
+    assert_int_equal(zk_servers_read(longest, &list, &why), ERR_INVALID);
+    assert_int_equal(zk_servers_read(longest + 1, &list, &why), 0);
+    zk_servers_fini(&list);
+    assert_int_equal(zk_servers_read("a b", &list, &why), ERR_INVALID);
+    assert_int_equal(zk_servers_read("h\xc3\xa9", &list, &why), ERR_INVALID);
+    assert_int_equal(zk_servers_read("a:1,\xff:2", &list, &why), ERR_INVALID);
     assert_non_null(strstr(why.text, "host"));
 }
 
