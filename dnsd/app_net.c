@@ -86,15 +86,37 @@ static size_t read_addresses(const char *list, char **out, size_t max)
 
 /* ---- the check: all that dnsd_net_start would refuse, but for what only a socket can show ---- */
 
+static bool is_wildcard(const struct addr *a)
+{
+    static const uint8_t zeros[sizeof a->bytes];
+    return memcmp(a->bytes, zeros, a->family == AF_INET ? 4 : 16) == 0;
+}
+
+/** Read the i-th address of the list. @param seen  those before it; it is added [in,out] @return 0; ERR_CONFIG. */
+static int check_address(const char *text, size_t i, struct addr *seen, struct err_info *why)
+{
+    struct addr *own = &seen[i];
+    int err = net_check_address(text, why);
+    if (err || addr_read(text, own))
+        return err;
+    for (const struct addr *other = seen; other < own; other++)
+        if (addr_equal(other, own) ||
+            (other->family == own->family && (is_wildcard(other) || is_wildcard(own))))
+            return err_set(why, ERR_CONFIG, NULL, "another address of the list has the same as %s", text);
+    return 0;
+}
+
 static void check_addresses(const struct options *o, struct opt_report *report)
 {
     const char *list = opt_text(o, OPT_BIND_ADDRESS);
+    struct addr seen[MAX_ADDRESSES] = {0};
     struct err_info why;
     char *text;
-    for (size_t i = 0; (text = str_field(list, ',', i)); i++) {
-        if (i == MAX_ADDRESSES)
-            err_set(&why, ERR_CONFIG, NULL, "more than %d addresses", MAX_ADDRESSES);
-        if (i == MAX_ADDRESSES || (i < MAX_ADDRESSES && net_check_address(text, &why)))
+    for (size_t i = 0; i <= MAX_ADDRESSES && (text = str_field(list, ',', i)); i++) {
+        int err = i == MAX_ADDRESSES
+                      ? err_set(&why, ERR_CONFIG, NULL, "more than %d addresses", MAX_ADDRESSES)
+                      : check_address(text, i, seen, &why);
+        if (err)
             opt_error(o, "hadoop.registry.dns.bind-address", &why, report);
         free(text);
     }

@@ -49,6 +49,8 @@ WRONG = [
     ("dnsd", {"hadoop.registry.dns.zone-subnet": "172.17.0", "hadoop.registry.dns.split-reverse-zone": "true"},
      "hadoop.registry.dns.split-reverse-zone-range", "not set"),
     ("dnsd", {"hadoop.registry.dns.bind-address": "localhost"}, "hadoop.registry.dns.bind-address", "localhost"),
+    ("dnsd", {"hadoop.registry.dns.bind-address": "127.0.0.1,127.0.0.1"}, "hadoop.registry.dns.bind-address", "same as 127.0.0.1"),
+    ("dnsd", {"hadoop.registry.dns.bind-address": "0.0.0.0,127.0.0.1"}, "hadoop.registry.dns.bind-address", "same as 127.0.0.1"),
     ("dnsd", {"hadoop.registry.dns.bind-address": ",".join(f"127.0.0.{i}" for i in range(1, 19))},
      "hadoop.registry.dns.bind-address", "more than 16"),
     ("dnsd", {"hadoop.registry.dns.tls.key": "/nonexistent/key"}, "hadoop.registry.dns.tls.key", "tls.certificate"),
