@@ -40,6 +40,14 @@ static void on_waits(void *arg, const char *container_id, const char *reason)
     app_event(a, &ev);
 }
 
+static void on_address_taken(void *arg, const char *container_id, const char *ip)
+{
+    struct app *a = obj_cast(arg, struct app, APP_MAGIC);
+    struct eng_event ev = {.kind = EV_ADDRESS, .container_id = container_id, .ip = ip};
+
+    app_event(a, &ev);
+}
+
 static void on_started(void *arg, const struct cluster_container *c)
 {
     struct app *a = obj_cast(arg, struct app, APP_MAGIC);
@@ -120,6 +128,7 @@ static void on_recovery_done(void *arg)
 const struct cluster_ops app_cluster_ops = {
     .allocated = on_allocated,
     .waits = on_waits,
+    .address_taken = on_address_taken,
     .started = on_started,
     .exited = on_exited,
     .recovered = on_recovered,

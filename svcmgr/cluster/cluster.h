@@ -108,6 +108,11 @@ struct cluster_ops {
     void (*allocated)(void *arg, const struct cluster_container *c);
     /** A request, a launch or a recovery waits, for this reason; called again when the reason changes. */
     void (*waits)(void *arg, const char *container_id, const char *reason);
+    /**
+     * Another program of the host has the address that was asked for. Instead of allocated(): the request is over; instead of
+     * started(): nothing was begun, the container is to be released. Ask again, with another address.
+     */
+    void (*address_taken)(void *arg, const char *container_id, const char *ip);
     void (*started)(void *arg, const struct cluster_container *c);
     /** The process and all it left is gone; launch again or release. c->exit is filled. */
     void (*exited)(void *arg, const struct cluster_container *c);

@@ -12,6 +12,7 @@
 
 #include "base/mem.h"
 #include "base/str.h"
+#include "cluster/address_claim.h"
 #include "cluster/local_priv.h"
 #include "cluster/local_tree.h"
 #include "run/file.h"
@@ -31,7 +32,7 @@ struct box *local_box_new(struct local *l, const struct cluster_ask *ask)
     b->dir = mem_fmt("%s/containers/%s", l->dir, ask->container_id);
     b->pub.id = mem_str(ask->container_id);
     b->pub.application_id = mem_str(ask->application_id);
-    b->pub.ip = mem_str(ask->ip ? ask->ip : "127.0.0.1");
+    b->pub.ip = mem_str(ask->ip ? ask->ip : LOCAL_SHARED_IP);
     b->pub.work_dir = mem_fmt("%s/work", b->dir);
     b->pub.log_dir = mem_fmt("%s/logs/%s/%s", l->dir, ask->application_id, ask->container_id);
     b->pub.hostname = l->hostname;
@@ -111,11 +112,25 @@ static char *find_reason(const struct local *l, const struct cluster_ask *ask)
     return NULL;
 }
 
+/** A container of another svcmgr has its address: whoever asked asks for another. */
+static void refuse_address(struct local *l, struct local_ask *a)
+{
+    mem_auto char *id = mem_str(a->ask.container_id);
+    mem_auto char *ip = mem_str(a->ask.ip);
+
+    free_ask(l, a);
+    l->cluster.ops->address_taken(l->cluster.ops_arg, id, ip);
+}
+
 static void serve_ask(struct local *l, struct local_ask *a)
 {
     const struct cluster_ops *ops = l->cluster.ops;
     mem_auto char *reason = find_reason(l, &a->ask);
 
+    if (!reason && a->ask.ip && address_is_claimed(a->ask.ip)) {
+        refuse_address(l, a);
+        return;
+    }
     if (!reason) {
         local_box_new(l, &a->ask);
         free_ask(l, a);

@@ -129,7 +129,7 @@ static struct local_job *new_job(struct box *b)
     obj_init(&job->obj, JOB_MAGIC);
     job->box = b;
     job->dir = mem_str(b->dir);
-    job->shim_files = (struct shim_files){-1, -1};
+    job->shim_files = SHIM_FILES_NONE;
     return job;
 }
 
@@ -269,6 +269,21 @@ static int start_shim(struct box *b, struct shim_files *files, struct err_info *
     return err;
 }
 
+/** Another svcmgr's container got the address since it was asked for. @return false: nobody waits for the launch */
+static bool address_is_lost(struct box *b, int err)
+{
+    const struct local *l = b->local;
+
+    if (err != ERR_EXISTS || b->stop_wanted || b->is_released)
+        return false;
+    drop_launch(b);
+    forget_stderr(b);
+    b->pub.exit = (struct cluster_exit){.kind = CLUSTER_EXIT_LOST, .ended_ms = run_wall_ms()};
+    b->pub.state = CLUSTER_EXITED;
+    l->cluster.ops->address_taken(l->cluster.ops_arg, b->pub.id, b->pub.ip);
+    return true;
+}
+
 /** A step of a launch is done. @return true: continue with the next one. */
 static bool go_on(const struct local_job *job)
 {
@@ -280,7 +295,7 @@ static bool go_on(const struct local_job *job)
         return false;
     if (!err && b->is_released)
         err = err_set(&why, ERR_CANCELLED, b->pub.id, "it was released before");
-    if (err && !launch_waits(b, err, &why))
+    if (err && !address_is_lost(b, err) && !launch_waits(b, err, &why))
         box_not_started(b, why.text);
     return !err;
 }
@@ -374,6 +389,7 @@ static void begin_launch(struct box *b, const struct cluster_launch *launch)
     b->pub.started_ms = 0;
     b->launch_job = job;
     job->instance = mem_str(launch->instance);
+    job->ip = strcmp(b->pub.ip, LOCAL_SHARED_IP) ? mem_str(b->pub.ip) : NULL;
     job->service = launch->service ? mem_fmt("%s/%s", launch->owner, launch->service) : NULL;
     job->log_dir = mem_str(b->pub.log_dir);
     job->allocation = mem_fmt("application_id=%s\nip=%s\nmemory_mb=%" PRId64 "\nvcores=%" PRId64

@@ -313,7 +313,7 @@ static int prepare(struct local_job *job)
     shim_launch_write(&job->launch, &launch);
     if (!err)
         err = replace_file(job->dir, SHIM_LAUNCH_FILE, launch.bytes, launch.len, 0600, &job->why);
-    return err ? err : shim_files_open(job->dir, &job->shim_files, &job->why);
+    return err ? err : shim_files_open(job->dir, job->ip, &job->shim_files, &job->why);
 }
 
 /* ---- the pool ---- */
@@ -416,6 +416,7 @@ void local_job_free(struct local_job *job)
     free(job->dir);
     free(job->log_dir);
     free(job->instance);
+    free(job->ip);
     free(job->service);
     free(job->allocation);
     shim_launch_fini(&job->launch);

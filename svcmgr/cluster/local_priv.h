@@ -135,6 +135,9 @@ struct local {
 
 /* ---- local.c ---- */
 
+/** The address of containers that have none of their own. */
+#define LOCAL_SHARED_IP "127.0.0.1"
+
 /** The local cluster behind the interface. */
 static inline struct local *local_of(struct cluster *c)
 {
@@ -233,6 +236,7 @@ struct local_job {
     enum local_job_kind kind;
     /* what it needs; owned */
     char *dir, *log_dir, *instance;
+    char *ip;      /* address to claim, or NULL */
     char *service; /* "owner/service", or NULL */
     char *allocation;
     struct shim_launch launch; /* its user is filled in on the pool */

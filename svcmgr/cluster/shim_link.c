@@ -12,6 +12,7 @@
 
 #include "base/mem.h"
 #include "base/obj.h"
+#include "cluster/address_claim.h"
 #include "cluster/shim_autopsy.h"
 #include "run/shortage.h"
 #include "run/fdlimit.h"
@@ -235,14 +236,16 @@ void shim_files_close(struct shim_files *files)
         close(files->log);
     if (files->lock >= 0)
         close(files->lock);
-    *files = (struct shim_files){-1, -1};
+    if (files->address >= 0)
+        close(files->address);
+    *files = SHIM_FILES_NONE;
 }
 
-int shim_files_open(const char *dir, struct shim_files *files, struct err_info *why)
+int shim_files_open(const char *dir, const char *ip, struct shim_files *files, struct err_info *why)
 {
     mem_auto char *log = mem_fmt("%s/%s", dir, SHIM_LOG_FILE);
 
-    files->log = -1;
+    *files = SHIM_FILES_NONE;
     int err = shim_lock(dir, &files->lock, why);
     if (err)
         return err == ERR_UNAVAILABLE ? ERR_LIMIT : err; /* An earlier shim that ends: soon over, too. */
@@ -251,6 +254,8 @@ int shim_files_open(const char *dir, struct shim_files *files, struct err_info *
         err = err_set(why, shortage_code(errno), log, "%s", strerror(errno));
     else if (files->log >= fds_for_links())
         err = too_many_fds(why);
+    if (!err && ip)
+        err = address_claim(ip, &files->address, why);
     if (err)
         shim_files_close(files);
     return err;
@@ -267,6 +272,8 @@ static int spawn(struct run_loop *loop, struct shim_link *link, const struct shi
         [SHIM_BORN_FD] = {.flags = UV_CREATE_PIPE | UV_READABLE_PIPE | UV_WRITABLE_PIPE,
                           .data.stream = (uv_stream_t *)&link->pipe},
         [SHIM_LOCK_FD] = {.flags = UV_INHERIT_FD, .data.fd = start->files->lock},
+        [SHIM_ADDRESS_FD] = {.flags = start->files->address < 0 ? UV_IGNORE : UV_INHERIT_FD,
+                             .data.fd = start->files->address},
     };
     uv_process_options_t options = {
         .exit_cb = on_shim_ended,
@@ -275,7 +282,7 @@ static int spawn(struct run_loop *loop, struct shim_link *link, const struct shi
         .env = env,
         .cwd = start->dir,
         .flags = UV_PROCESS_DETACHED,
-        .stdio_count = ARRAY_LEN(stdio),
+        .stdio_count = start->files->address < 0 ? SHIM_ADDRESS_FD : ARRAY_LEN(stdio),
         .stdio = stdio,
     };
 

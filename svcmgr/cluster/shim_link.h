@@ -22,18 +22,22 @@ struct shim_link_ops {
 /** Descriptors that a shim inherits: its standard error and its lock; -1: not open. */
 struct shim_files {
     int log, lock;
+    int address; /* claim of its address; -1: it has none of its own */
 };
+#define SHIM_FILES_NONE ((struct shim_files){-1, -1, -1})
 
 /**
- * Open both in a container's directory. The lock is held from here on.
+ * Open them for a container. The lock and the claim are held from here on.
  *
  * @param dir    container directory, absolute                                       [borrowed]
- * @param files  what shim_files_close closes; both -1 on error                      [out]
- * @return 0; ERR_NOSPC, ERR_LIMIT: a resource is short, or an earlier shim has not quite ended: try again; ERR_IO.
+ * @param ip     address to claim; NULL: none                                        [borrowed]
+ * @param files  what shim_files_close closes; all -1 on error                       [out]
+ * @return 0; ERR_NOSPC, ERR_LIMIT: a resource is short, or an earlier shim has not quite ended: try again; ERR_EXISTS: the
+ *         address is another container's of this host; ERR_IO.
  * Thread: any; it may wait for the disk.   Source: ours.
  */
-int shim_files_open(const char *dir, struct shim_files *files, struct err_info *why);
-/** Close what is open; both are -1 afterwards. Thread: any. */
+int shim_files_open(const char *dir, const char *ip, struct shim_files *files, struct err_info *why);
+/** Close what is open; all are -1 afterwards. Thread: any. */
 void shim_files_close(struct shim_files *files);
 
 /** What a shim is started with. */

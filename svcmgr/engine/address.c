@@ -10,9 +10,28 @@
 #include "base/str.h"
 #include "engine/step.h"
 
-static bool is_used(const struct addresses *net, uint32_t i)
+static bool get_bit(const uint8_t *bits, uint32_t i)
 {
-    return net->used[i / 8] >> (i % 8) & 1;
+    return bits[i / 8] >> (i % 8) & 1;
+}
+
+static void set_bit(uint8_t *bits, uint32_t i, bool value)
+{
+    uint8_t bit = (uint8_t)(1u << (i % 8));
+    bits[i / 8] = value ? (uint8_t)(bits[i / 8] | bit) : (uint8_t)(bits[i / 8] & ~bit);
+}
+
+/** Number of an address in the network. @return false: it is none of it. */
+static bool index_of(const struct addresses *net, const char *ip, uint32_t *i)
+{
+    struct addr a;
+    uint32_t address;
+    if (!ip || addr_read(ip, &a) || a.family != AF_INET)
+        return false;
+    memcpy(&address, a.bytes, sizeof address);
+    address = ntohl(address);
+    *i = address - net->base;
+    return address >= net->base && *i < net->n;
 }
 
 /** Never given out: the first and last of each /24, and 127.0.0.0/24 where the machine's own names live. */
@@ -45,6 +64,7 @@ int addresses_init(struct addresses *net, const char *text, struct err_info *why
 void addresses_fini(struct addresses *net)
 {
     free(net->used);
+    free(net->avoided);
     *net = (struct addresses){0};
 }
 
@@ -63,26 +83,31 @@ char *addresses_take(struct addresses *net, const char *name)
     for (uint32_t k = 0; k < net->n; k++) {
         uint32_t i = (first + k) % net->n;
         uint32_t address = net->base + i;
-        if (is_reserved(address) || is_used(net, i))
+        if (is_reserved(address) || get_bit(net->used, i) || (net->avoided && get_bit(net->avoided, i)))
             continue;
-        net->used[i / 8] = (uint8_t)(net->used[i / 8] | 1u << (i % 8));
+        set_bit(net->used, i, true);
         return mem_fmt("%u.%u.%u.%u", address >> 24, address >> 16 & 0xff, address >> 8 & 0xff,
                        address & 0xff);
     }
+    free(net->avoided); /* The other programs may have ended. */
+    net->avoided = NULL;
     return NULL;
 }
 
 void addresses_mark(struct addresses *net, const char *ip, bool used)
 {
-    struct addr a;
-    if (!ip || addr_read(ip, &a) || a.family != AF_INET)
+    uint32_t i;
+    if (index_of(net, ip, &i))
+        set_bit(net->used, i, used);
+}
+
+void addresses_avoid(struct addresses *net, const char *ip)
+{
+    uint32_t i;
+    if (!index_of(net, ip, &i))
         return;
-    uint32_t address;
-    memcpy(&address, a.bytes, sizeof address);
-    address = ntohl(address);
-    if (address < net->base || address - net->base >= net->n)
-        return;
-    uint32_t i = address - net->base;
-    uint8_t bit = (uint8_t)(1u << (i % 8));
-    net->used[i / 8] = used ? (uint8_t)(net->used[i / 8] | bit) : (uint8_t)(net->used[i / 8] & ~bit);
+    if (!net->avoided)
+        net->avoided = mem_array(net->n / 8 + 1, 1);
+    set_bit(net->used, i, false);
+    set_bit(net->avoided, i, true);
 }

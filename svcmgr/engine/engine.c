@@ -289,6 +289,7 @@ static void dispatch(struct step *st, const struct eng_event *ev)
     case EV_DECOMMISSION: service_request(st, ev); break;
     case EV_ALLOCATED:
     case EV_WAITING:
+    case EV_ADDRESS:
     case EV_LAUNCHED:
     case EV_RUNNING:
     case EV_EXITED:

@@ -202,28 +202,29 @@ struct eng_service {
 
 /* ----------------------------------------------------------------- events -- */
 
-#define ENG_EVENTS(X)                                                                                                  \
-    /* requests of a face: token is echoed in exactly one ANSWER */                                                    \
-    X(EV_CREATE)       /* user, take_spec (completed), save                                        */                  \
-    X(EV_FLEX)         /* user, name, flex[n_flex]                                                 */                  \
-    X(EV_STOP)         /* user, name                                                               */                  \
-    X(EV_START)        /* user, name                                                               */                  \
-    X(EV_DESTROY)      /* user, name                                                               */                  \
-    X(EV_LIFETIME)     /* user, name, lifetime_s > 0                                               */                  \
-    X(EV_DECOMMISSION) /* user, name, names[n_names]: instance names                              */                   \
-    /* containers: container_id; unknown ones that are alive are released */                                           \
-    X(EV_ALLOCATED) /* user, name, container_id, host; request_id where the cluster names containers itself, else 0 */ \
-    X(EV_WAITING)  /* container_id: its REQUEST, LAUNCH or recovery waits; text says for what */                       \
-    X(EV_LAUNCHED) /* container_id, attempt: the node took the launch; the address follows         */                  \
-    X(EV_RUNNING)  /* container_id, attempt, ip, host: the process runs (LAUNCHED is not required) */                  \
-    X(EV_EXITED) /* container_id, attempt (0: container ended), exit. Exits of an older attempt are ignored */         \
-    X(EV_LOST)   /* container_id: container or node vanished, or a STOP or LAUNCH found none; text */                  \
-    X(EV_PROBE)  /* container_id, attempt, ready, text                                          */                     \
-    X(EV_RECORD) /* ticket, code: 0 or ERR_*; one for every ticket, in bounded time but for ENDED       */             \
-    X(EV_REGISTRY) /* the registry is heard again, or is another one: it is asked once more for what it has refused */ \
-    X(EV_TIMER) /* user, name: the time of the service's last TIMER effect has come             */                     \
-    /* start-up */                                                                                                     \
-    X(EV_RECOVERED) /* container_id, attempt, found; found EXITED: exit; RUNNING: ip, host           */                \
+#define ENG_EVENTS(X)                                                                                                   \
+    /* requests of a face: token is echoed in exactly one ANSWER */                                                     \
+    X(EV_CREATE)       /* user, take_spec (completed), save                                        */                   \
+    X(EV_FLEX)         /* user, name, flex[n_flex]                                                 */                   \
+    X(EV_STOP)         /* user, name                                                               */                   \
+    X(EV_START)        /* user, name                                                               */                   \
+    X(EV_DESTROY)      /* user, name                                                               */                   \
+    X(EV_LIFETIME)     /* user, name, lifetime_s > 0                                               */                   \
+    X(EV_DECOMMISSION) /* user, name, names[n_names]: instance names                              */                    \
+    /* containers: container_id; unknown ones that are alive are released */                                            \
+    X(EV_ALLOCATED) /* user, name, container_id, host; request_id where the cluster names containers itself, else 0 */  \
+    X(EV_WAITING) /* container_id: its REQUEST, LAUNCH or recovery waits; text says for what */                         \
+    X(EV_ADDRESS) /* container_id, ip: another program has it, the REQUEST or LAUNCH is over; an older ip is ignored */ \
+    X(EV_LAUNCHED) /* container_id, attempt: the node took the launch; the address follows         */                   \
+    X(EV_RUNNING)  /* container_id, attempt, ip, host: the process runs (LAUNCHED is not required) */                   \
+    X(EV_EXITED) /* container_id, attempt (0: container ended), exit. Exits of an older attempt are ignored */          \
+    X(EV_LOST)   /* container_id: container or node vanished, or a STOP or LAUNCH found none; text */                   \
+    X(EV_PROBE)  /* container_id, attempt, ready, text                                          */                      \
+    X(EV_RECORD) /* ticket, code: 0 or ERR_*; one for every ticket, in bounded time but for ENDED       */              \
+    X(EV_REGISTRY) /* the registry is heard again, or is another one: it is asked once more for what it has refused */  \
+    X(EV_TIMER) /* user, name: the time of the service's last TIMER effect has come             */                      \
+    /* start-up */                                                                                                      \
+    X(EV_RECOVERED) /* container_id, attempt, found; found EXITED: exit; RUNNING: ip, host           */                 \
     X(EV_RESUME)    /* all documents loaded, all containers reported                                */
 
 #define ENG_EVENT_ROW(token) token,

@@ -8,6 +8,7 @@
  *      │                                          SUCCEEDED | FAILED <─no restart─────────┘
  *      └──(kept)── RELEASING <─drop── ALLOCATED, LAUNCHED, RUNNING, READY;  STOPPED or gone when the container ended
  *
+ * From REQUESTED and ALLOCATED it goes back to PENDING, for another address, when another program of the host has its own.
  * A process that ends with a code other than 0, 137 and 143, or by a signal other than KILL and TERM, is started again
  * in its container unless the policy is NEVER; every other end gives the container back.
  */
@@ -518,6 +519,30 @@ static void on_waiting(struct eng_instance *inst, const struct eng_event *ev)
     instance_set_wait(inst, "%s: %s", what, ev->text ? ev->text : "no host has room");
 }
 
+/** A container of another program of this host has its address: a new container, with another one. */
+static void on_address(struct step *st, struct eng_instance *inst, const struct eng_event *ev)
+{
+    bool is_asked = inst->state == INST_REQUESTED || inst->state == INST_ALLOCATED;
+    if (!is_asked || !inst->ip || !ev->ip || strcmp(inst->ip, ev->ip) != 0)
+        return;
+    step_note(st, inst->component->service, "address %s of instance %s is another program's; it gets another",
+              inst->ip, inst->name);
+    if (inst->state == INST_ALLOCATED) {
+        step_emit_container(st, EFF_RELEASE, inst);
+        forget_container(st, inst);
+    } else {
+        map_remove(&st->e->containers, inst->container_id);
+        mem_free_ptr(&inst->container_id);
+        inst->n_containers--;
+    }
+    addresses_avoid(&st->e->addresses, inst->ip);
+    mem_free_ptr(&inst->ip);
+    inst->state = INST_PENDING;
+    inst->due_ms = 0;
+    clear_wait(inst);
+    touch(st, inst);
+}
+
 void instance_resume(struct step *st, struct eng_instance *inst)
 {
     bool was_recovered = inst->recovered;
@@ -598,6 +623,7 @@ void instance_event(struct step *st, const struct eng_event *ev)
     switch (ev->kind) {
     case EV_ALLOCATED: on_allocated(st, inst, ev); break;
     case EV_WAITING: on_waiting(inst, ev); break;
+    case EV_ADDRESS: on_address(st, inst, ev); break;
     case EV_LAUNCHED: on_launched(st, inst); break;
     case EV_RUNNING:
         if (!ev->attempt || ev->attempt == inst->attempt)

@@ -48,6 +48,7 @@ struct ticket {
 struct addresses {
     uint32_t base, n; /* host order; n 0: no network */
     uint8_t *used;    /* a bit each */
+    uint8_t *avoided; /* a bit each: another program of the host had it; NULL: none */
 };
 
 struct engine {
@@ -254,9 +255,14 @@ struct eng_service *homes_rival(const struct engine *e, const struct eng_service
 int addresses_init(struct addresses *net, const char *text, struct err_info *why);
 /** Release; no network any more. */
 void addresses_fini(struct addresses *net);
-/** An address for `name`: the same one whenever it is free. @return new text; NULL: none is free. */
+/**
+ * An address for `name`: the same one whenever it is free, and not avoided.
+ * @return new text; NULL: none is free, then nothing is avoided any more.
+ */
 char *addresses_take(struct addresses *net, const char *name);
 /** Mark an address as used or free; ignores one outside of the network. */
 void addresses_mark(struct addresses *net, const char *ip, bool used);
+/** Give up an address that another program of the host has: it is given out again only when no other is left. */
+void addresses_avoid(struct addresses *net, const char *ip);
 
 #endif

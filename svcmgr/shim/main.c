@@ -64,6 +64,7 @@ struct shim {
     int64_t kill_at_ms; /* monotonic; 0: no deadline */
     int64_t kill_retry_ms;
     int listen_fd, signal_fd;
+    int address_fd; /* claim of the container's address, held while a process may use it; -1: none */
     struct outputs outputs;
     struct client clients[N_CLIENTS];
 };
@@ -348,8 +349,12 @@ static void set_up(struct shim *s)
     if (!fstat(SHIM_BORN_FD, &born) && S_ISSOCK(born.st_mode) && !fcntl(SHIM_BORN_FD, F_SETFD, FD_CLOEXEC))
         take_client(s, SHIM_BORN_FD);
     fcntl(SHIM_LOCK_FD, F_SETFD, FD_CLOEXEC); /* Held until we end, and not inherited. */
-    close_range(SHIM_LOCK_FD + 1, ~0u, 0);    /* Nothing of the starter's is ours, nor the container's. */
-    setsid();                                 /* Fails when we lead a session already, which is as good. */
+    bool has_claim = !fstat(SHIM_ADDRESS_FD, &born) && S_ISSOCK(born.st_mode) &&
+                     !fcntl(SHIM_ADDRESS_FD, F_SETFD, FD_CLOEXEC);
+    s->address_fd = has_claim ? SHIM_ADDRESS_FD : -1;
+    /* Nothing else of the starter's is ours, nor the container's. */
+    close_range(has_claim ? SHIM_ADDRESS_FD + 1 : SHIM_ADDRESS_FD, ~0u, 0);
+    setsid(); /* Fails when we lead a session already, which is as good. */
     signal(SIGHUP, SIG_IGN);
     signal(SIGINT, SIG_IGN);
     signal(SIGPIPE, SIG_IGN);
@@ -446,6 +451,8 @@ static void finish(struct shim *s)
 {
     char line[SHIM_LINE_MAX];
 
+    if (s->address_fd >= 0)
+        close(s->address_fd); /* Before anybody hears of the end: the next container may have it at once. */
     outputs_close(&s->outputs);
     if (s->outputs.tail_len)
         write_file(SHIM_TAIL_FILE, s->outputs.tail, s->outputs.tail_len, 0600, false);

@@ -53,6 +53,8 @@
 #define SHIM_BORN_FD 3
 /** The descriptor of the locked SHIM_LOCK_FILE that a shim is born with. */
 #define SHIM_LOCK_FD 4
+/** The descriptor of the claim of the container's address that a shim is born with, unless the address is nobody's own. */
+#define SHIM_ADDRESS_FD 5
 /** A boot's id with its NUL. */
 #define SHIM_BOOT_MAX 37
 /** Longest line on the socket and in the status and exit files, with newline and NUL. */

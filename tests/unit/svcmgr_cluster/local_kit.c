@@ -32,6 +32,13 @@ static void on_waits(void *arg, const char *container_id, const char *reason)
     note(h, what, container_id);
 }
 
+static void on_address_taken(void *arg, const char *container_id, const char *ip)
+{
+    mem_auto char *what = mem_fmt("taken(%s)", ip);
+
+    note(arg, what, container_id);
+}
+
 static void on_started(void *arg, const struct cluster_container *c)
 {
     struct host *h = arg;
@@ -72,8 +79,24 @@ static void on_degraded(void *arg, const char *reason)
     note(arg, reason ? "degraded" : "well", "*");
 }
 
-const struct cluster_ops host_ops = {on_allocated, on_waits,         on_started, on_exited,
-                                     on_recovered, on_recovery_done, on_degraded};
+const struct cluster_ops host_ops = {.allocated = on_allocated,
+                                     .waits = on_waits,
+                                     .address_taken = on_address_taken,
+                                     .started = on_started,
+                                     .exited = on_exited,
+                                     .recovered = on_recovered,
+                                     .recovery_done = on_recovery_done,
+                                     .degraded = on_degraded};
+
+const char *own_ip(unsigned number)
+{
+    static char texts[16][20];
+    char *text = texts[number % 16];
+    unsigned pid = (unsigned)getpid();
+
+    snprintf(text, sizeof texts[0], "127.%u.%u.%u", 128 + (pid >> 8) % 100, pid & 0xff, number);
+    return text;
+}
 
 static void on_deadline(void *arg)
 {

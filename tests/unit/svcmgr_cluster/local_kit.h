@@ -36,6 +36,8 @@ struct host {
 /** What a host hears: arg is the host. */
 extern const struct cluster_ops host_ops;
 
+/** An address of this test program: addresses are claimed among all programs of the host. Static, 16 of them. */
+const char *own_ip(unsigned number);
 /** Wait until the story holds a word. */
 void await(struct host *h, const char *wanted);
 /** Open the cluster in h->dir and begin to recover. */

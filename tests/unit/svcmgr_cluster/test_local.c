@@ -22,6 +22,7 @@
 #include "base/mem.h"
 #include "base/obj.h"
 #include "base/str.h"
+#include "cluster/address_claim.h"
 #include "cluster/local_priv.h"
 #include "run/fdlimit.h"
 #include "local_kit.h"
@@ -33,10 +34,10 @@ static void what_fits_is_allocated(void **state)
 {
     struct host *h = *state;
 
-    request(h, C1, 100, "127.77.0.1");
+    request(h, C1, 100, own_ip(1));
     await(h, "allocated:1");
     const struct cluster_container *c = cluster_find(h->cluster, C1);
-    assert_string_equal(c->ip, "127.77.0.1");
+    assert_string_equal(c->ip, own_ip(1));
     assert_string_equal(c->hostname, "host.example");
     assert_string_equal(c->application_id, APP);
     assert_int_equal(c->state, CLUSTER_ALLOCATED);
@@ -80,15 +81,96 @@ static void an_address_has_one_container_at_a_time(void **state)
 {
     struct host *h = *state;
 
-    request(h, C1, 10, "127.77.0.9");
+    request(h, C1, 10, own_ip(9));
     await(h, "allocated:1");
     launch(h, C1, 1, "exec sleep 1000");
     await(h, "started:1");
     int64_t pid = h->pid;
     cluster_release(h->cluster, C1);
-    request(h, C2, 10, "127.77.0.9");
+    request(h, C2, 10, own_ip(9));
     await(h, "allocated:2");
     assert_false(is_alive(pid));
+}
+
+/** Wait for the story to say that an address was taken. */
+static void await_taken(struct host *h, unsigned number, int container)
+{
+    mem_auto char *wanted = mem_fmt("taken(%s):%d", own_ip(number), container);
+
+    await(h, wanted);
+}
+
+static void an_address_that_another_program_has_is_not_allocated(void **state)
+{
+    struct host *h = *state;
+    struct err_info why = {0};
+    struct cluster_capacity cap;
+    int fd;
+
+    assert_int_equal(address_claim(own_ip(2), &fd, &why), 0);
+    request(h, C1, 10, own_ip(2));
+    await_taken(h, 2, 1);
+    cluster_capacity(h->cluster, &cap);
+    assert_int_equal(cap.n_waiting, 0);
+    request(h, C1, 10, own_ip(3));
+    await(h, "allocated:1");
+    close(fd);
+    request(h, C2, 10, own_ip(2));
+    await(h, "allocated:2");
+}
+
+static void an_address_that_is_lost_before_the_launch_starts_nothing(void **state)
+{
+    struct host *h = *state;
+    struct err_info why = {0};
+    int fd;
+
+    request(h, C1, 10, own_ip(2));
+    await(h, "allocated:1");
+    assert_int_equal(address_claim(own_ip(2), &fd, &why), 0);
+    launch(h, C1, 1, "exec sleep 1000");
+    await_taken(h, 2, 1);
+    assert_null(strstr(h->story, "started:1"));
+    cluster_release(h->cluster, C1);
+    close(fd);
+    request(h, C2, 10, own_ip(2));
+    await(h, "allocated:2");
+}
+
+static void a_running_container_holds_its_address_whoever_manages_it(void **state)
+{
+    struct host *h = *state;
+
+    request(h, C1, 10, own_ip(2));
+    await(h, "allocated:1");
+    assert_false(address_is_claimed(own_ip(2)));
+    launch(h, C1, 1, "exec sleep 1000");
+    await(h, "started:1");
+    assert_true(address_is_claimed(own_ip(2)));
+    close_cluster(h);
+    assert_true(address_is_claimed(own_ip(2)));
+    open_cluster(h);
+    cluster_stop(h->cluster, C1, 5000);
+    await(h, "exited:1");
+    assert_false(address_is_claimed(own_ip(2)));
+    launch(h, C1, 2, "exec sleep 1000");
+    await(h, "exited:1 started:1");
+    assert_true(address_is_claimed(own_ip(2)));
+}
+
+static void a_killed_shim_gives_its_address_back(void **state)
+{
+    struct host *h = *state;
+    struct shim_proc proc;
+
+    request(h, C1, 10, own_ip(2));
+    await(h, "allocated:1");
+    launch(h, C1, 1, "exec sleep 1000");
+    await(h, "started:1");
+    assert_int_equal(shim_proc_read((pid_t)h->pid, &proc), 0);
+    kill(proc.parent, SIGKILL);
+    await(h, "exited:1");
+    assert_false(address_is_claimed(own_ip(2)));
 }
 
 static void a_held_container_is_allocated_again(void **state)
@@ -213,7 +295,7 @@ static void running_containers_are_found_again(void **state)
 {
     struct host *h = *state;
 
-    request(h, C1, 100, "127.77.0.4");
+    request(h, C1, 100, own_ip(4));
     await(h, "allocated:1");
     launch(h, C1, 7, "exec sleep 1000");
     await(h, "started:1");
@@ -225,7 +307,7 @@ static void running_containers_are_found_again(void **state)
     assert_non_null(strstr(h->story, "found-running:1"));
     assert_int_equal(h->pid, pid);
     assert_int_equal(h->attempt, 7);
-    assert_string_equal(cluster_find(h->cluster, C1)->ip, "127.77.0.4");
+    assert_string_equal(cluster_find(h->cluster, C1)->ip, own_ip(4));
     struct cluster_capacity cap;
     cluster_capacity(h->cluster, &cap);
     assert_int_equal(cap.used_memory_mb, 100);
@@ -609,6 +691,10 @@ int main(void)
         CASE(what_does_not_fit_waits_with_a_reason),
         CASE(an_unknown_label_waits),
         CASE(an_address_has_one_container_at_a_time),
+        CASE(an_address_that_another_program_has_is_not_allocated),
+        CASE(an_address_that_is_lost_before_the_launch_starts_nothing),
+        CASE(a_running_container_holds_its_address_whoever_manages_it),
+        CASE(a_killed_shim_gives_its_address_back),
         CASE(a_held_container_is_allocated_again),
         CASE(processes_run_and_their_exits_are_typed),
         CASE(a_container_can_be_launched_again),

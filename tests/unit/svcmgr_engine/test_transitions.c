@@ -53,6 +53,7 @@ enum input {
     IN_LOST,
     IN_READY,
     IN_UNREADY,
+    IN_ADDRESS,
     N_INPUTS
 };
 
@@ -61,7 +62,7 @@ static struct eng_event event_of(enum input in, const char *id, int64_t attempt)
     struct eng_event ev = {.container_id = id, .attempt = attempt, .host = "node1"};
     static const enum eng_event_kind kinds[] = {EV_ALLOCATED, EV_WAITING, EV_LAUNCHED, EV_RUNNING,
                                                 EV_EXITED,    EV_EXITED,  EV_EXITED,   EV_EXITED,
-                                                EV_LOST,      EV_PROBE,   EV_PROBE};
+                                                EV_LOST,      EV_PROBE,   EV_PROBE,    EV_ADDRESS};
     ev.kind = kinds[in];
     ev.ready = in == IN_READY;
     ev.exit = (struct eng_exit){.kind = EXIT_CODE, .value = in == IN_EXIT_1};
@@ -77,26 +78,26 @@ struct row {
     int to[N_INPUTS];
 };
 
-/* ALLOCATED WAITING LAUNCHED RUNNING EXIT_0 EXIT_1 KILLED ENDED LOST READY UNREADY */
+/* ALLOCATED WAITING LAUNCHED RUNNING EXIT_0 EXIT_1 KILLED ENDED LOST READY UNREADY ADDRESS */
 static const struct row rows[] = {
-    {INST_PENDING, {SAME, SAME, SAME, SAME, SAME, SAME, SAME, SAME, SAME, SAME, SAME}},
-    {INST_REQUESTED, {INST_ALLOCATED, SAME, SAME, SAME, SAME, SAME, SAME, SAME, SAME, SAME, SAME}},
+    {INST_PENDING, {SAME, SAME, SAME, SAME, SAME, SAME, SAME, SAME, SAME, SAME, SAME, SAME}},
+    {INST_REQUESTED, {INST_ALLOCATED, SAME, SAME, SAME, SAME, SAME, SAME, SAME, SAME, SAME, SAME, SAME}},
     {INST_ALLOCATED,
      {SAME, SAME, INST_LAUNCHED, INST_RUNNING, INST_PENDING, INST_EXITED, INST_PENDING, INST_PENDING,
-      INST_PENDING, SAME, SAME}},
+      INST_PENDING, SAME, SAME, INST_REQUESTED}},
     {INST_LAUNCHED,
      {SAME, SAME, SAME, INST_RUNNING, INST_PENDING, INST_EXITED, INST_PENDING, INST_PENDING, INST_PENDING,
-      SAME, SAME}},
+      SAME, SAME, SAME}},
     {INST_RUNNING,
      {SAME, SAME, SAME, SAME, INST_PENDING, INST_EXITED, INST_PENDING, INST_PENDING, INST_PENDING, INST_READY,
-      SAME}},
+      SAME, SAME}},
     {INST_READY,
      {SAME, SAME, SAME, SAME, INST_PENDING, INST_EXITED, INST_PENDING, INST_PENDING, INST_PENDING, SAME,
-      INST_RUNNING}},
-    {INST_EXITED, {SAME, SAME, SAME, SAME, SAME, SAME, SAME, INST_PENDING, INST_PENDING, SAME, SAME}},
-    {INST_RELEASING, {SAME, SAME, SAME, SAME, GONE, GONE, GONE, GONE, GONE, SAME, SAME}},
-    {INST_SUCCEEDED, {SAME, SAME, SAME, SAME, SAME, SAME, SAME, SAME, SAME, SAME, SAME}},
-    {INST_FAILED, {SAME, SAME, SAME, SAME, SAME, SAME, SAME, SAME, SAME, SAME, SAME}},
+      INST_RUNNING, SAME}},
+    {INST_EXITED, {SAME, SAME, SAME, SAME, SAME, SAME, SAME, INST_PENDING, INST_PENDING, SAME, SAME, SAME}},
+    {INST_RELEASING, {SAME, SAME, SAME, SAME, GONE, GONE, GONE, GONE, GONE, SAME, SAME, SAME}},
+    {INST_SUCCEEDED, {SAME, SAME, SAME, SAME, SAME, SAME, SAME, SAME, SAME, SAME, SAME, SAME}},
+    {INST_FAILED, {SAME, SAME, SAME, SAME, SAME, SAME, SAME, SAME, SAME, SAME, SAME, SAME}},
 };
 
 static void check_cell(const struct row *row, enum input in)
@@ -114,7 +115,10 @@ static void check_cell(const struct row *row, enum input in)
     k.obey = false;
     mem_auto char *id = mem_str(inst->container_id ? inst->container_id : inst->last_container_id);
     int64_t attempt = inst->attempt ? inst->attempt : 1;
-    kit_step(&k, event_of(in, id, attempt));
+    struct eng_event ev = event_of(in, id, attempt);
+    mem_auto char *ip = mem_str(inst->ip);
+    ev.ip = in == IN_ADDRESS ? ip : NULL;
+    kit_step(&k, ev);
     int wanted = row->to[in] == SAME ? row->from : row->to[in];
     int got = kit_state(&k, "s", "hello-0");
     if (got != wanted)
@@ -130,6 +134,34 @@ static void every_state_and_event(void **state)
         for (int in = 0; in < N_INPUTS; in++)
             check_cell(&rows[i], (enum input)in);
     }
+}
+
+static void an_address_of_another_program_is_given_up(void **state)
+{
+    (void)state;
+    struct kit k;
+    kit_start(&k, "seed");
+    k.obey = false;
+    kit_create(&k, kit_spec("s", 1, "NEVER", ""), false);
+    const struct eng_instance *inst = kit_instance(&k, "s", "hello-0");
+    mem_auto char *asked_id = mem_str(inst->container_id);
+    mem_auto char *first_ip = mem_str(inst->ip);
+    kit_step(&k, (struct eng_event){.kind = EV_ADDRESS, .container_id = asked_id, .ip = first_ip});
+    mem_auto char *held_id = mem_str(inst->container_id);
+    mem_auto char *second_ip = mem_str(inst->ip);
+    assert_string_not_equal(second_ip, first_ip);
+    assert_string_equal(kit_last(&k, EFF_REQUEST)->request->ip, second_ip);
+    assert_int_equal(inst->n_containers, 1);
+    kit_step(&k, (struct eng_event){.kind = EV_ALLOCATED, .container_id = held_id, .host = "node1"});
+    kit_step(&k, (struct eng_event){.kind = EV_ADDRESS, .container_id = held_id, .ip = first_ip}); /* older */
+    assert_int_equal(kit_state(&k, "s", "hello-0"), INST_ALLOCATED);
+    kit_step(&k, (struct eng_event){.kind = EV_ADDRESS, .container_id = held_id, .ip = second_ip});
+    assert_string_equal(kit_last(&k, EFF_RELEASE)->container_id, held_id);
+    assert_int_equal(kit_state(&k, "s", "hello-0"), INST_REQUESTED);
+    assert_string_not_equal(inst->ip, first_ip);
+    assert_string_not_equal(inst->ip, second_ip);
+    assert_int_equal(inst->n_restarts, 0);
+    kit_end(&k);
 }
 
 static void an_exit_of_an_earlier_start_is_ignored(void **state)
@@ -188,6 +220,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_state_and_event),
+        cmocka_unit_test(an_address_of_another_program_is_given_up),
         cmocka_unit_test(an_exit_of_an_earlier_start_is_ignored),
         cmocka_unit_test(an_unwanted_container_is_given_back),
         cmocka_unit_test(a_cluster_may_name_its_containers),
