@@ -74,6 +74,15 @@ static void add_counts(struct out_table *t, json_t *object, const char *prefix)
     }
 }
 
+/** Remove a member. @return json_decref, or NULL: there was none. */
+static json_t *take_member(json_t *object, const char *name)
+{
+    json_t *value = json_incref(json_object_get(object, name));
+
+    json_object_del(object, name);
+    return value;
+}
+
 int dns_stats(struct cli *cli, struct err_info *why)
 {
     json_auto json_t *doc = NULL;
@@ -86,14 +95,14 @@ int dns_stats(struct cli *cli, struct err_info *why)
         out_json(doc);
         return 0;
     }
-    json_auto json_t *queries = json_incref(json_object_get(doc, "queries"));
-    json_auto json_t *forward = json_incref(json_object_get(doc, "forward"));
-    json_object_del(doc, "queries");
-    json_object_del(doc, "forward");
+    json_auto json_t *queries = take_member(doc, "queries");
+    json_auto json_t *forward = take_member(doc, "forward");
+    json_auto json_t *query_log = take_member(doc, "queryLog");
     out_table_begin(&t, (const char *const[]){"NAME", "VALUE", NULL});
     add_counts(&t, doc, "");
     add_counts(&t, queries, "queries.");
     add_counts(&t, forward, "forward.");
+    add_counts(&t, query_log, "queryLog.");
     out_table_print(&t);
     return 0;
 }

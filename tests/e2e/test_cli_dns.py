@@ -93,7 +93,7 @@ def test_zones(stack):
 
 def test_stats(stack):
     rows = dict(line.split() for line in ok(stack, "stats").splitlines()[1:])
-    assert rows["records"] == "154" and rows["ready"] == "true"
+    assert rows["records"] == "154" and rows["ready"] == "true" and rows["queryLog.log_lines"] == "0"
     before = int(rows["queries.udp_queries"])
     stack.dig(f"web-0.shop.alice.{DOMAIN}")
     assert json.loads(ok(stack, "stats", "-o", "json"))["queries"]["udp_queries"] == before + 1

@@ -675,6 +675,40 @@ def test_an_answer_that_leads_into_our_zones_is_continued_there():
         assert stack.metric("dns_forward_continued") >= 6
 
 
+UNBOUND = """
+server:
+  interface: 127.0.0.1
+  port: {port}
+  directory: "{dir}"
+  chroot: ""
+  username: ""
+  pidfile: "{dir}/pid"
+  use-syslog: no
+  module-config: "iterator"
+  local-zone: "corp.example." static
+  local-data: "www.corp.example. 300 IN CNAME web-0.shop.alice.{domain}."
+  local-data: "gone.corp.example. 300 IN CNAME gone.{domain}."
+remote-control:
+  control-enable: no
+"""
+
+
+def test_aliases_of_a_real_server_are_continued(tmp_path):
+    port = free_port()
+    (tmp_path / "conf").write_text(UNBOUND.format(port=port, dir=tmp_path, domain=DOMAIN), encoding="ascii")
+    server = subprocess.Popen(["/usr/sbin/unbound", "-d", "-c", str(tmp_path / "conf")], stderr=subprocess.DEVNULL)
+    try:
+        wait_for(lambda: subprocess.run(["dig", "@127.0.0.1", "-p", str(port), "+tries=1", "+timeout=1", "www.corp.example", "CNAME"],
+                                        capture_output=True, check=False).returncode == 0, "unbound answers")
+        with Forwarding(port) as stack:
+            revision = stack.bind(f"{BASE}/components/ctr-1-1", container("web-0", "web", "10.0.0.8"))
+            stack.sync(revision.headers["Bobbin-Revision"])
+            assert stack.dig("www.corp.example") == ["10.0.0.8", f"web-0.shop.alice.{DOMAIN}."]
+            assert Said(stack.dns_port, "gone.corp.example").status == "NXDOMAIN"
+    finally:
+        end_process(server)
+
+
 def test_servers_in_a_ring_end():
     """Two dnsd that forward to each other: the question waits for itself and ends with the time-out."""
     first_port = free_port()

@@ -55,6 +55,11 @@ static void relay(const struct relay_msg *m, unsigned how, const uint8_t *query,
                              .udp_max = 1232,
                              .age_s = how & IS_OLD ? 1000000 : 0,
                              .ttl_most_s = how & IS_OLD ? 5 : UINT32_MAX};
+    uint8_t names[ANSWER_LINKS_MAX][NAME_MAX_LEN];
+    struct answer_links links;
+    FUZZ_HOLDS(relay_links(m, &c, names, &links) == links.n && links.n <= ANSWER_LINKS_MAX);
+    for (unsigned i = 0; i < links.n; i++)
+        FUZZ_HOLDS(name_len(links.items[i].target, NAME_MAX_LEN) > 0 && links.items[i].ttl_s <= c.ttl_most_s);
     size_t len = relay_write(m, &c, out);
     FUZZ_HOLDS(len <= (how & BY_TCP ? 65535u : how & IS_SMALL ? 512u : 1232u));
     check_relayed(m, query, query_len, out, len);
