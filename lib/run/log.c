@@ -10,6 +10,9 @@
 #include <string.h>
 #include <time.h>
 
+/** Bytes that most lines fit into. */
+#define LINE_TYPICAL 512
+
 #define LOG_EVENTS(X)                                                                                        \
     X(log_lines_lost, LOG_WARN, "Log lines were lost: stderr takes them too slowly, or not at all.")
 LOG_DECLARE(LOG_EVENTS)
@@ -71,7 +74,11 @@ static void add_time(struct buf *line)
         strftime(last.text, sizeof last.text, "%Y-%m-%dT%H:%M:%S", &utc);
         last.second = now.tv_sec;
     }
-    buf_addf(line, "%s.%03ldZ", last.text, now.tv_nsec / 1000000);
+    int ms = (int)(now.tv_nsec / 1000000);
+    const char digits[] = {'.', (char)('0' + ms / 100), (char)('0' + ms / 10 % 10), (char)('0' + ms % 10),
+                           'Z'};
+    buf_add_str(line, last.text);
+    buf_add(line, digits, sizeof digits);
 }
 
 /* A value, cut to its bound. @return s, or *cut, which the caller frees. */
@@ -98,14 +105,19 @@ static void add_value(struct buf *line, const struct log_field *f)
 static void line_text(struct buf *line, const struct log_event *ev, const struct log_field *fields, size_t n)
 {
     add_time(line);
-    buf_addf(line, " %s %s", level_names[ev->level], ev->name);
+    buf_add_char(line, ' ');
+    buf_add_str(line, level_names[ev->level]);
+    buf_add_char(line, ' ');
+    buf_add_str(line, ev->name);
     for (size_t i = 0; i < n; i++) {
         buf_add_char(line, ' ');
         buf_add_str(line, fields[i].name);
         buf_add_char(line, '=');
         add_value(line, &fields[i]);
     }
-    buf_addf(line, " %s\n", ev->sentence);
+    buf_add_char(line, ' ');
+    buf_add_str(line, ev->sentence);
+    buf_add_char(line, '\n');
 }
 
 static void add_json_member(struct buf *line, const char *name, const char *value)
@@ -138,6 +150,7 @@ static void line_json(struct buf *line, const struct log_event *ev, const struct
 static uint64_t write_line(const struct log_event *ev, const struct log_field *fields, size_t n_fields)
 {
     buf_auto struct buf line = BUF_EMPTY;
+    buf_grow(&line, LINE_TYPICAL);
     if (setup.format == LOG_JSON)
         line_json(&line, ev, fields, n_fields);
     else

@@ -9,8 +9,10 @@
 #include <sys/socket.h>
 
 #include "base/mem.h"
+#include "base/obj.h"
 #include "base/str.h"
 #include "http/head.h"
+#include "http/negotiate.h"
 
 /** Cut the text at the next `end`. @return what stands before it. */
 static char *cut(char **at, const char *end)
@@ -40,6 +42,16 @@ static void check_framed(const struct http_head *head)
     FUZZ_HOLDS(http_head_body_len(head) >= 0);
 }
 
+/* Any text may stand in an Accept header: one of the forms comes of it, and the first when nothing names the other. */
+static void check_accept(const char *accept)
+{
+    static const struct http_form forms[] = {{"text/plain", "0.0.4"},
+                                             {"application/openmetrics-text", "1.0.0 0.0.1"}};
+    size_t form = http_negotiate(accept, forms, ARRAY_LEN(forms));
+    FUZZ_HOLDS(form < ARRAY_LEN(forms));
+    FUZZ_HOLDS(form == 0 || strcasestr(accept, "openmetrics"));
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     static char *names[] = {"localhost", "registry.example"};
@@ -64,5 +76,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     if (http_head_check_target(&head, target, NULL) == 0)
         check_path(target);
     (void)http_head_is_json(head.origin);
+    check_accept(head.origin);
     return 0;
 }
