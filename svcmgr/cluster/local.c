@@ -463,13 +463,14 @@ void cluster_local_check(const struct options *o, const struct local_options *op
 
     obj_init(&l->obj, LOCAL_MAGIC);
     TAILQ_INIT(&l->asks);
+    l->dir = mem_str(options->dir);
     if (find_user(l, options->run_user, &why))
         opt_error(o, "yarn.nodemanager.linux-container-executor.nonsecure-mode.local-user", &why, report);
     if (read_source_dirs(l, options->source_dirs, &why))
         opt_error(o, "yarn.service.local.source-dirs", &why, report);
     if (find_shim(options->shim_path, &why))
         opt_error(o, "yarn.service.local.container-shim", &why, report);
-    if (check_range(options->user_range, &why))
+    if (check_range(options->user_range, &why) || open_users(l, options->user_range, &why))
         opt_error(o, "yarn.service.local.user-range", &why, report);
     free_local(l);
 }

@@ -61,7 +61,7 @@ int cluster_local_open(struct run_loop *loop, const struct local_options *option
  * Check what cluster_local_open would refuse, but for directories and cgroups, which only making them can show.
  *
  * @param o        of the program                                                   [borrowed]
- * @param options  shim_path, run_user, user_range and source_dirs are looked at    [borrowed]
+ * @param options  dir, shim_path, run_user, user_range and source_dirs are looked at [borrowed]
  * @param report   errors are appended                                              [in,out]
  */
 void cluster_local_check(const struct options *o, const struct local_options *options,

@@ -214,3 +214,16 @@ def test_a_user_range_is_checked_before_anything_starts(value, user, says, tmp_p
     assert done.returncode == 3, done
     assert all(part in done.stderr for part in says), done
     assert not os.listdir(tmp_path)
+
+
+@needs_root
+def test_a_file_of_uids_that_is_broken_is_no_start(tmp_path):
+    """-t reports it, too."""
+    users = tmp_path / "svcmgr" / "users"
+    users.parent.mkdir()
+    users.write_text("alice has no number\n", encoding="utf-8")
+    words = ["-D", "yarn.service.local.user-range=1900000000-1900000009", "-D", f"bobbin.data.dir={tmp_path}"]
+    for check in (["-t"], []):
+        done = subprocess.run([os.path.join(BIN, "svcmgr"), *check, *words], text=True, capture_output=True, check=False, timeout=60)
+        assert done.returncode == 3 and f"{users}:1" in done.stderr and "restore the file" in done.stderr, done
+    assert os.listdir(tmp_path / "svcmgr") == ["users"]
