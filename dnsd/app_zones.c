@@ -368,6 +368,15 @@ void dnsd_zones_check(const struct options *o, struct opt_report *report)
     check_files(o, report);
 }
 
+/* In compat mode CNAMEs of the registry's own stand beside other records. */
+static void on_alias(void *arg, const uint8_t *name, bool is_hidden)
+{
+    char text[NAME_TEXT_MAX];
+    (void)arg;
+    log_emit(is_hidden ? &ev_zones_alias_hidden : &ev_zones_alias_back,
+             LOG_STR("name", name_to_text(name, text)));
+}
+
 static void ignore(void *arg)
 {
     (void)arg;
@@ -379,7 +388,9 @@ int dnsd_zones_start(struct daemon *d, void *arg, struct err_info *why)
     const struct options *o = daemon_options(d);
     app->daemon = d;
     TAILQ_INIT(&app->dumps);
-    struct zoneset_options zo = {.hash_seed = hash_bytes("zones", 5)};
+    bool is_strict = strcmp(opt_text(o, OPT_MODE), "strict") == 0;
+    struct zoneset_options zo = {.hash_seed = hash_bytes("zones", 5),
+                                 .aliases = {is_strict ? on_alias : NULL, app}};
     int err = read_name(opt_text(o, OPT_DOMAIN), "hadoop.registry.dns.domain-name", app->domain, why);
     if (err)
         return err;

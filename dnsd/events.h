@@ -16,6 +16,11 @@
     X(dns_tls_listening, LOG_INFO, "Answers DNS queries over TLS at this address.")                          \
     X(dns_reloaded, LOG_INFO, "Reloaded a certificate or a file of cookie secrets.")                         \
     X(dns_reload_failed, LOG_ERROR, "Cannot reload a file; what was read of it before stays in force.")      \
+    X(zones_alias_hidden, LOG_WARN,                                                                          \
+      "A CNAME of a master file gives way: the registry has records at its name (RFC 1034 3.6.2).")          \
+    X(zones_alias_back, LOG_INFO,                                                                            \
+      "The CNAME of a master file is answered again; the registry's records "                                \
+      "at its name are gone.")                                                                               \
     X(dns_reverse_missing, LOG_WARN, "No reverse zone: hadoop.registry.dns.zone-subnet is not set.")         \
     X(dns_nothing_kept, LOG_WARN,                                                                            \
       "Cannot read or write what survives a restart: serials, snapshot, image. Set bobbin.data.dir.")        \

@@ -138,7 +138,11 @@ static void say_because(const struct explain_chain *c, const struct explain_link
     struct wire_set set;
     name_to_text(l->owner, owner);
     switch (l->hit.match) {
-    case ZONE_EXACT: say_exact(c, l, out); return;
+    case ZONE_EXACT:
+        say_exact(c, l, out);
+        if (zone_node_hides_alias(l->hit.node))
+            buf_add_str(out, "; the master file's CNAME at the name gives way to the registry's records");
+        return;
     case ZONE_WILDCARD:
         buf_addf(out, "no such name, so the wildcard %s stands for it: ", owner);
         say_exact(c, l, out);

@@ -170,16 +170,23 @@ bool zone_node_set(const struct zone_node *node, uint16_t type, struct wire_set 
     for (NODE_EACH_SET(node, rrs)) {
         if (set_type(rrs) != type)
             continue;
+        if (type == DNS_CNAME && node->flags & NODE_NO_ALIAS)
+            return false;
         fill_set(rrs, set);
         return true;
     }
     return false;
 }
 
+bool zone_node_hides_alias(const struct zone_node *node)
+{
+    return node->flags & NODE_NO_ALIAS;
+}
+
 bool zone_node_nth_set(const struct zone_node *node, unsigned n, struct wire_set *set)
 {
     for (NODE_EACH_SET(node, rrs)) {
-        if (n-- > 0)
+        if ((set_type(rrs) == DNS_CNAME && node->flags & NODE_NO_ALIAS) || n-- > 0)
             continue;
         fill_set(rrs, set);
         return true;

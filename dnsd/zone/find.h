@@ -70,6 +70,8 @@ const uint8_t *zone_apex(const struct zone *zone);
  */
 bool zone_node_set(const struct zone_node *node, uint16_t type, struct wire_set *set);
 
+/** Does the node have a CNAME that is hidden, since it has other records? Thread: any. Source: ours. */
+bool zone_node_hides_alias(const struct zone_node *node);
 /** The n-th RRset of a node, n from 0. As zone_node_set. */
 bool zone_node_nth_set(const struct zone_node *node, unsigned n, struct wire_set *set);
 

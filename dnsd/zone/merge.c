@@ -381,6 +381,16 @@ uint8_t node_flags(const struct zone_node *n, bool is_apex)
     return flags;
 }
 
+static bool has_alias_beside_data(const struct zone_node *n)
+{
+    bool has_alias = false, has_data = false;
+    for (NODE_EACH_SET(n, set)) {
+        has_alias |= set_type(set) == DNS_CNAME;
+        has_data |= set_type(set) != DNS_CNAME;
+    }
+    return has_alias && has_data;
+}
+
 void node_merge(const struct node_change *c, struct buf *out, struct node_outcome *o)
 {
     struct zone_node head = {.hash = c->hash, .zone = c->zone, .rel_len = c->rel_len};
@@ -401,6 +411,8 @@ void node_merge(const struct node_change *c, struct buf *out, struct node_outcom
     struct zone_node *made = (struct zone_node *)(void *)out->bytes;
     made->size = (uint32_t)out->len;
     made->flags = node_flags(made, c->is_apex);
+    if (c->hides_alias && has_alias_beside_data(made))
+        made->flags |= NODE_NO_ALIAS;
 }
 
 void node_put_serial(struct zone_node *n, uint32_t serial)

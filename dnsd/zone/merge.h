@@ -28,8 +28,8 @@ struct node_change {
     uint32_t hash;
     uint16_t zone;
     uint8_t rel_len;
-    bool is_apex;
-    const uint8_t *name; /* whole name; its first rel_len octets are before the apex  [borrowed] */
+    bool is_apex, hides_alias; /* a CNAME beside other records */
+    const uint8_t *name;       /* whole name; its first rel_len octets are before the apex  [borrowed] */
     const struct zone_watcher *watcher;
 };
 

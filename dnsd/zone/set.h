@@ -42,6 +42,7 @@ struct zoneset {
     uint8_t **apexes; /* n_zones of the current version */
     bool has_tx;
     struct zone_watcher watcher;
+    struct zone_aliases aliases;
 };
 
 /** A version under construction. */

@@ -32,8 +32,9 @@
 #define PAGE_SHARDS 64
 
 enum {
-    NODE_CUT = 1,   /* NS below the apex: answers are referrals */
-    NODE_DNAME = 2, /* names below are redirected */
+    NODE_CUT = 1,      /* NS below the apex: answers are referrals */
+    NODE_DNAME = 2,    /* names below are redirected */
+    NODE_NO_ALIAS = 4, /* its CNAME is beside other records, and hidden */
 };
 
 struct zone_node {

@@ -176,6 +176,15 @@ static void settle_node(struct zone_tx *tx, struct zone *z, const struct zone_to
         touch_name(tx, z, t->name + t->name[0] + 1)->more_children += came;
 }
 
+/** A CNAME gave way to other records, or came back. */
+static void notify_alias(const struct zoneset *set, const struct zone_touch *t, const struct zone_node *old)
+{
+    bool was_hidden = old && old->flags & NODE_NO_ALIAS,
+         is_hidden = t->made && t->made->flags & NODE_NO_ALIAS;
+    if (was_hidden != is_hidden)
+        set->aliases.change(set->aliases.owner, t->name, is_hidden);
+}
+
 static void merge_touch(struct zone_tx *tx, struct zone_touch *t, struct buf *scratch)
 {
     struct zone_version *v = tx->build.next;
@@ -196,6 +205,7 @@ static void merge_touch(struct zone_tx *tx, struct zone_touch *t, struct buf *sc
         .zone = t->zone,
         .rel_len = t->rel_len,
         .is_apex = !t->rel_len,
+        .hides_alias = tx->build.set->aliases.change != NULL,
         .name = t->name,
         .watcher = &tx->build.set->watcher,
     };
@@ -217,6 +227,7 @@ static void merge_touch(struct zone_tx *tx, struct zone_touch *t, struct buf *sc
     if (scratch->len)
         t->made = memcpy(arena_alloc(tx->arena, scratch->len), scratch->bytes, scratch->len);
     settle_node(tx, z, t, old);
+    notify_alias(tx->build.set, t, old);
     tx->n_nodes_changed++;
 }
 

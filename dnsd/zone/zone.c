@@ -44,8 +44,10 @@ struct zoneset *zoneset_new(const struct zoneset_options *opts)
     struct zone_version *v = mem_new(struct zone_version);
     v->number = 1;
     v->seed = opts ? opts->hash_seed : 0;
-    if (opts)
+    if (opts) {
         set->watcher = opts->watcher;
+        set->aliases = opts->aliases;
+    }
     v->n_shards = 1;
     v->shard_mask = 1;
     v->pages = mem_array(1, sizeof *v->pages);
@@ -250,7 +252,8 @@ static int dump_node(const struct zone_node *n, const struct zone *z, bool is_so
     memcpy(owner, n->rel, n->rel_len);
     memcpy(owner + n->rel_len, z->apex, z->apex_len);
     for (NODE_EACH_SET(n, set)) {
-        int stop = (set_type(set) == DNS_SOA) == is_soa ? dump_set(set, owner, visitor) : 0;
+        bool is_hidden = set_type(set) == DNS_CNAME && n->flags & NODE_NO_ALIAS;
+        int stop = !is_hidden && (set_type(set) == DNS_SOA) == is_soa ? dump_set(set, owner, visitor) : 0;
         if (stop)
             return stop;
     }

@@ -82,9 +82,20 @@ struct zone_gate {
     void *owner;
 };
 
+/**
+ * CNAMEs that give way: one beside other records is not seen by readers, as though it were not there (RFC 1034 3.6.2); it comes back when
+ * they go. All zero: readers see both.
+ */
+struct zone_aliases {
+    /** A name has such a CNAME now, or has none any more; called as a zone_watcher is. NULL: readers see both. */
+    void (*change)(void *owner, const uint8_t *name, bool is_hidden);
+    void *owner;
+};
+
 struct zoneset_options {
     uint64_t hash_seed; /* random per process; any value is correct */
     struct zone_watcher watcher;
+    struct zone_aliases aliases;
 };
 
 /**

@@ -243,3 +243,37 @@ def test_whatever_the_serials_of_a_file_the_one_that_is_served_never_goes_back(s
     stack.reload()
     serve()
     assert rises(served), served
+
+
+def test_a_cname_of_a_file_gives_way_to_the_registry(stack):
+    """Whichever comes first; when the registry's records go it is back. What is served is a zone that BIND loads."""
+    name, path = f"web-0.shop.alice.{DOMAIN}", f"{BASE}/components/ctr-1"
+
+    def dump_is_fine():
+        dump = os.path.join(stack.zones_dir, "dump")
+        with open(dump, "wb") as f:
+            f.write(request(stack.dns_http_port, "GET", f"/dump?zone={DOMAIN}").body)
+        return subprocess.run(["named-checkzone", "-q", "-i", "none", DOMAIN, dump], timeout=PATIENCE, check=False).returncode == 0
+
+    stack.write(DOMAIN, "web-0.shop.alice CNAME www.corp.test.\n")
+    stack.reload()
+    assert sorted(stack.dig(name, "A")) == ["10.0.0.1", "www.corp.test."]
+    stack.sync(stack.bind(path, container("web-0", "web", "127.77.0.9")).headers["Bobbin-Revision"])
+    assert stack.dig(name, "A") == ["127.77.0.9"] and stack.dig(name, "CNAME") == [] and stack.dig(name, "MX") == []
+    assert dump_is_fine() and stack.dnsd.event("zones_alias_hidden")["name"] == f"{name}."
+    said = request(stack.dns_http_port, "GET", f"/explain?name={name}").json["chain"][0]
+    assert "CNAME at the name gives way to the registry" in said["because"] and len(said["rrsets"]) == 2
+    stack.write(DOMAIN, "web-0.shop.alice CNAME a.corp.test.\n", serial=2)
+    stack.reload()
+    assert stack.dig(name, "A") == ["127.77.0.9"], "a file that comes later gives way, too"
+    stack.dnsd.stop()
+    stack.dnsd.start("feed_synced")
+    assert stack.dig(name, "A") == ["127.77.0.9"] and dump_is_fine(), "over a restart"
+    stack.sync(stack.registry("DELETE", path).headers["Bobbin-Revision"])
+    wait_for(lambda: stack.dig(name, "CNAME") == ["a.corp.test."], "the CNAME is back")
+    stack.dnsd.event("zones_alias_back")
+    stack.sync(stack.bind(path, container("web-0", "web", "127.77.0.9")).headers["Bobbin-Revision"])
+    stack.write(DOMAIN, "other A 10.0.0.1\n", serial=3)
+    stack.reload()
+    stack.sync(stack.registry("DELETE", path).headers["Bobbin-Revision"])
+    wait_for(lambda: stack.status(name) == "NXDOMAIN", "nothing of it stayed behind")

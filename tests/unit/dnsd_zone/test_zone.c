@@ -386,6 +386,48 @@ static void the_serial_of_a_given_soa_is_not_served(void **state)
     assert_int_equal(serial(0), before);
 }
 
+static unsigned n_hidden;
+
+static void on_alias(void *owner, const uint8_t *name, bool is_hidden)
+{
+    (void)owner;
+    assert_true(name_equal(name, kit_name("www.dev.test")));
+    n_hidden += is_hidden ? 1u : -1u;
+}
+
+/** A CNAME beside other records is hidden, whichever comes first, and comes back. */
+static void an_alias_gives_way_to_records(void **state)
+{
+    (void)state;
+    struct zoneset *plain = set;
+    struct zoneset_options opts = {.aliases = {on_alias, NULL}};
+    set = zoneset_new(&opts);
+    assert_int_equal(zoneset_add_zone(set, kit_name("dev.test"), ZONE_REGISTRY, 5), 0);
+    static const struct {
+        bool is_alias, is_add;
+        unsigned n_alias, n_a;
+    } steps[] = {{true, true, 1, 0},
+                 {false, true, 0, 1},
+                 {true, false, 0, 1},
+                 {true, true, 0, 1},
+                 {false, false, 1, 0}};
+    for (size_t i = 0; i < sizeof steps / sizeof *steps; i++) {
+        struct zone_tx *tx = zone_tx_begin(set);
+        uint16_t type = steps[i].is_alias ? DNS_CNAME : DNS_A;
+        const char *rdata = steps[i].is_alias ? "x.dev.test" : "10.0.0.1";
+        if (steps[i].is_add)
+            kit_add(tx, "www.dev.test", type, 60, rdata);
+        else
+            kit_remove(tx, "www.dev.test", type, rdata);
+        zone_tx_commit(tx, ZONE_READY, NULL);
+        assert_int_equal(count("www.dev.test", DNS_CNAME), steps[i].n_alias);
+        assert_int_equal(count("www.dev.test", DNS_A), steps[i].n_a);
+    }
+    assert_int_equal(n_hidden, 0);
+    zoneset_free(set);
+    set = plain;
+}
+
 /** A jump of nearly half the space is none: the next change would go back for who has seen the serial before it (RFC 1982). */
 static void a_serial_rises_by_less_than_half_the_space(void **state)
 {
@@ -641,6 +683,7 @@ int main(void)
         CASE(serials_move_by_zone_and_wrap),
         CASE(soa_is_one_and_can_be_replaced),
         CASE(the_serial_of_a_given_soa_is_not_served),
+        CASE(an_alias_gives_way_to_records),
         CASE(a_serial_rises_by_less_than_half_the_space),
         CASE(bad_records_are_refused),
         CASE(many_names_in_one_transaction),
