@@ -1,4 +1,6 @@
 """A misspelt parameter of one of our own routes is refused with the name that was meant; the compatible faces take any."""
+import re
+
 import pytest
 
 from harness import Stack, request
@@ -41,6 +43,25 @@ def test_a_misspelt_parameter_is_refused(stack, daemon, method, path, name, mean
     assert meant or "did you mean" not in text, answer
     if method == "PUT":
         assert request(port, "GET", "/ws/v1/registry/users/x").status == 404, "nothing is made"
+
+
+# The routes whose callers are clients of Hadoop and Slider.
+COMPATIBLE = re.compile(r"/ws/v1/slider/|(/app)?/v1/services(/(?!.*/logs/)|$)")
+
+
+def test_every_route_of_ours_refuses_unknown_parameters(stack):
+    taken, n = [], 0
+    for port in (stack.registry_port, stack.dns_http_port, stack.services_port):
+        for path, item in request(port, "GET", "/openapi.json").json["paths"].items():
+            for method in {"get", "put", "post", "delete"} & set(item):
+                if COMPATIBLE.match(path):
+                    continue
+                n += 1
+                body = {} if "requestBody" in item[method] else None
+                answer = request(port, method.upper(), re.sub(r"\{[^}]*\}", "x", path) + "?no.such.parameter=1", body)
+                if answer.status != 400 or b"no.such.parameter" not in answer.body:
+                    taken.append((method, path, answer))
+    assert n > 30 and not taken
 
 
 def test_compatible_faces_take_any(stack):
