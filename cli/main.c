@@ -6,6 +6,7 @@
 #include "base/obj.h"
 #include "kit/cli.h"
 #include "kit/commands.h"
+#include "kit/outage.h"
 
 static const struct cli_command commands[] = {
 #define CLI_COMMAND_ROW(group, verb, operands, min, max, options, function, summary, details)                \
@@ -94,6 +95,8 @@ static int run_command(const struct cli_command *command, char **words, size_t n
         err = command->run(&cli, &why);
     if (!err && fflush(stdout))
         err = err_set(&why, ERR_IO, "standard output", "could not be written");
+    if (err == ERR_TIMEOUT && strcmp(command->group, "registry") == 0)
+        outage_explain(&cli, &why);
     int failure_code = cli.failure_code ? cli.failure_code : err_exit_code(err);
     bool is_reported = cli.is_reported;
     cli_fini(&cli);

@@ -8,6 +8,7 @@ import time
 
 import pytest
 
+import zookeeper
 from harness import BIN, DOMAIN, HELLO, Daemon, Stack, containers, free_port, request, wait_for
 
 pytestmark = pytest.mark.sanitize
@@ -90,6 +91,7 @@ def test_svcmgr_says_what_is_not_published_since_when_and_why():
         stack.until_state("hello-world", "READY")
         port, url = stack.services_port, f"http://127.0.0.1:{stack.registry_port}"
         assert readyz(port).body == b"ready\n" and metric(port, "registry") == 1
+        wait_for(lambda: b"\nsvcmgr_registry_changes_pending 0\n" in request(port, "GET", "/metrics").body, "all is published")
         stack.registryd.kill()
         away = stack.svcmgr.event("registry_away")
         assert away["url"] == url and away["error"]
@@ -130,6 +132,19 @@ def test_svcmgr_without_a_registry_says_so_at_once(tmp_path):
         until_readyz(web, "^ready\nregistry is missing: ")
     finally:
         svc.stop()
+
+
+def test_a_write_that_zookeeper_does_not_take_ends_with_the_reason():
+    with zookeeper.Server() as server, Stack(store=f"zk://{server.address}/registry") as stack:
+        server.kill()
+        stack.registryd.event("registry_stale")
+        done = bobbin("registry", "mknode", "/users/alice/x", "--parents", "--timeout", "1s",
+                      "--url", f"http://127.0.0.1:{stack.registry_port}")
+        assert done.returncode == 6 and re.search(f"store is missing: zk://{server.address}/registry: .*{SINCE}", done.stderr), \
+            done.stderr
+        server.start()
+        stack.registryd.event("registry_current")
+        wait_for(lambda: readyz(stack.registry_port).body == b"ready\n", "nothing is missing")
 
 
 class Page(http.server.BaseHTTPRequestHandler):
