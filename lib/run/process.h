@@ -31,7 +31,7 @@ struct process_sample {
 };
 
 /**
- * Look at this process: some 50 µs. On kernels before 6.2 the descriptors are counted one by one, which takes a millisecond for
+ * Look at this process: some 100 µs. On kernels before 6.2 the descriptors are counted one by one, which takes a millisecond for
  * some thousand of them.
  *
  * @param out  what cannot be found out is 0                                     [out]
