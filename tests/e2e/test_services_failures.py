@@ -89,7 +89,8 @@ def test_a_launch_that_fails_says_how(stack):
     path = os.path.join(stack.dir, "fails.json")
     with open(path, "w", encoding="utf-8") as out:
         out.write('{"name": "fails", "version": "1", "components": [{"name": "loop", "number_of_containers": 1, "restart_policy": "NEVER",'
-                  ' "launch_command": "echo broken >&2; exit 7", "resource": {"memory": "32"}}]}')
+                  ' "launch_command": "echo broken >&2; exit 7", "resource": {"memory": "32"},'
+                  ' "readiness_check": {"type": "PORT", "properties": {"port": "9"}}}]}')  # never READY for a moment
     done = bobbin(stack, "launch", path)
     assert done.returncode != 0
     assert "the service is FAILED: loop-0: The process ended with exit code 7." in done.stderr, done

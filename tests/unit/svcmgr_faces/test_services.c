@@ -100,6 +100,14 @@ static void note_unknown_of(void *arg, const char *user, const char *service, co
     assert_int_equal(members[0], '/');
 }
 
+static bool no_record_waits(void *arg, const char *path, struct face_wait *out)
+{
+    (void)obj_cast(arg, struct app, APP_MAGIC);
+    (void)path;
+    (void)out;
+    return false;
+}
+
 static char *no_text_of(void *arg, const char *container_id)
 {
     (void)arg;
@@ -130,6 +138,7 @@ static const struct app_ops ops = {.submit = submit,
                                    .world = world_of,
                                    .look = look_of,
                                    .note_unknown = note_unknown_of,
+                                   .record_waits = no_record_waits,
                                    .log_dir = no_text_of,
                                    .last_container = no_container_of,
                                    .is_of = is_of_nobody,
