@@ -74,6 +74,14 @@ class Client:
         said = self._ask(1, _bytes(path) + _bytes(data) + struct.pack(">i", len(acl)) + entries + struct.pack(">i", 0))
         assert said[0] == "ok", (path, said[0])
 
+    def set(self, path, data):
+        said = self._ask(5, _bytes(path) + _bytes(data) + struct.pack(">i", -1))
+        assert said[0] == "ok", (path, said[0])
+
+    def delete(self, path):
+        said = self._ask(2, _bytes(path) + struct.pack(">i", -1))
+        assert said[0] == "ok", (path, said[0])
+
     def get(self, path):
         """The data, or what is wrong."""
         said, body = self._ask(4, _bytes(path) + b"\0")

@@ -19,7 +19,7 @@ enum {
     RETRY_MS = 1000, /* an end that failed */
     FLIGHT_MS = 3600000,
     ENDING_MAX = 32,  /* ends under way */
-    ROUND_MAX = 1000, /* records that a tick looks at */
+    SEARCHES_MAX = 8, /* of one round, through all leases: each takes up to 1 ms */
     GONE_MAX = 1000,  /* paths in one answer */
     KEY_BYTES = 16,
     NAME_BYTES = 8,
@@ -191,11 +191,29 @@ static void forget_owner(struct leases *l, struct lease_owner *o)
 
 /* ---- records that others have written or deleted ---- */
 
+/* Of an owner not all records are known yet. */
+static bool is_loading(const struct leases *l)
+{
+    return l->n_loads || l->office == LEASE_LOADING;
+}
+
 static void lost(struct leases *l, struct lease_record *r)
 {
     struct lease_owner *o = r->owner;
     lease_table_state(&l->table, r, LEASE_LOST);
-    forget_owner(l, o);
+    if (is_loading(l))
+        l->has_orphans = true;
+    else
+        forget_owner(l, o);
+}
+
+void lease_sweep(struct leases *l)
+{
+    if (!l->has_orphans || is_loading(l))
+        return;
+    l->has_orphans = false;
+    for (MAP_EACH (&l->table.owners, slot))
+        forget_owner(l, slot->value);
 }
 
 void lease_judge(struct leases *l, struct lease_record *r)
@@ -308,7 +326,8 @@ static struct lease_record *ending_record(const struct ending *e)
 static void ending_free(struct ending *e)
 {
     struct leases *l = e->leases;
-    l->n_ending--;
+    if (--l->n_ending == ENDING_MAX / 2 && !l->is_stopped)
+        plan(l, 0); /* more may be due */
     free(e->name);
     free(e->path);
     obj_fini(&e->obj);
@@ -395,10 +414,13 @@ static void mark(struct ending *e)
 }
 
 /* A record below one that lives goes with nobody: the upper one waits for it. */
-static bool must_wait(const struct leases *l, const struct lease_record *r)
+static bool must_wait(struct leases *l, const struct lease_record *r)
 {
     const struct mirror_node *node = mirror_find(l->def.mirror, r->path);
-    return node && node->stat.n_children > 0 && lease_table_has_below(&l->table, r->path);
+    if (!node || node->stat.n_children == 0)
+        return false;
+    l->n_searches++;
+    return lease_table_has_below(&l->table, r->path);
 }
 
 static void end(struct leases *l, struct lease_record *r, int64_t now_ms)
@@ -446,7 +468,8 @@ static void keep(struct leases *l, int64_t now_ms)
 {
     struct lease_record *r;
     scan_when_due(l, now_ms);
-    for (int n = 0; n < ROUND_MAX && l->n_ending < ENDING_MAX; n++) {
+    l->n_searches = 0;
+    while (l->n_ending < ENDING_MAX && l->n_searches < SEARCHES_MAX) {
         r = lease_table_next(&l->table, now_ms);
         if (!r)
             break;
@@ -476,6 +499,7 @@ void office_begin(struct leases *l)
     l->office = LEASE_KEEPING;
     l->next_scan_ms = run_boot_ms() + l->def.term_ms;
     lease_table_grant(&l->table, run_boot_ms());
+    lease_sweep(l);
     if (l->is_shared || l->table.n_heap)
         log_emit(&ev_lease_keeper, LOG_INT("leases", (int64_t)l->table.n_living));
 }

@@ -89,6 +89,8 @@ static void load_finish(struct load *d, int err, const struct err_info *why)
     struct leases *l = d->leases;
     if (err && !d->id)
         memset(l->bucket_pzxid, 0, sizeof l->bucket_pzxid);
+    l->n_loads--;
+    lease_sweep(l);
     d->done(d->arg, err, why);
     names_free(&d->buckets, &d->n_buckets);
     names_free(&d->names, &d->n_names);
@@ -270,6 +272,7 @@ void load_leases(struct leases *l, const char *id,
     d->leases = l;
     d->id = mem_str(id);
     d->n_terms = l->n_terms;
+    l->n_loads++;
     d->done = done;
     d->arg = arg;
     lease_call_begins(l);

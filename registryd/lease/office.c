@@ -85,12 +85,13 @@ static void take_office(struct leases *l)
 static void on_taken(void *arg, int err, const struct store_result *r)
 {
     struct leases *l = obj_cast(arg, struct leases, LEASES_MAGIC);
-    (void)r;
+    bool is_of_beat = r->failed_op == 1;
     if (!lease_call_ends(l))
         return;
-    if (err)
-        look_again(l, l->def.term_ms /
-                          LOOKS_PER_TERM); /* another was faster; or the next look finds our own node */
+    if (is_of_beat && (err == ERR_EXISTS || err == ERR_NOTFOUND))
+        l->has_beat = err == ERR_EXISTS; /* somebody has removed one of the two nodes */
+    if (err)                             /* another was faster; or the next look finds our own node */
+        look_again(l, l->def.term_ms / LOOKS_PER_TERM);
     else
         take_office(l);
 }
@@ -104,10 +105,10 @@ static void take(struct leases *l, int32_t version)
     jw_kstr(&w, "holder", l->me);
     jw_kstr(&w, "url", l->url);
     jw_object_end(&w);
-    bool is_new = version < 0;
-    enum store_op_kind kind = is_new ? STORE_OP_CREATE : STORE_OP_SET;
+    enum store_op_kind kind = version < 0 ? STORE_OP_CREATE : STORE_OP_SET;
+    enum store_op_kind of_beat = l->has_beat ? STORE_OP_SET : STORE_OP_CREATE;
     const struct store_op ops[] = {{kind, KEEPER_PATH, text.bytes, text.len, version, l->def.acl, 0},
-                                   {kind, BEAT_PATH, "0", 1, -1, l->def.acl, 0}};
+                                   {of_beat, BEAT_PATH, "0", 1, -1, l->def.acl, 0}};
     l->epoch = version + 1;
     l->sent_ms = run_boot_ms();
     lease_call_begins(l);
@@ -167,6 +168,8 @@ static void on_beat_read(void *arg, int err, const struct store_result *r)
     struct leases *l = obj_cast(arg, struct leases, LEASES_MAGIC);
     if (!lease_call_ends(l))
         return;
+    if (!err || err == ERR_NOTFOUND)
+        l->has_beat = !err;
     if (!err)
         l->n_elsewhere = (size_t)strtoull(r->data, NULL, 10);
     if (err && err != ERR_NOTFOUND)

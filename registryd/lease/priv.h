@@ -33,6 +33,7 @@ struct leases {
 
     /* the term of office */
     bool is_asking;
+    bool has_beat;                      /* the beat's node was found, or made */
     int64_t next_look_ms;               /* boot time, as all below */
     int32_t epoch;                      /* version of the keeper's node in our term */
     int32_t seen_epoch, seen_beat;      /* of another's term, unchanged since seen_ms; 0: none seen */
@@ -44,8 +45,11 @@ struct leases {
     int64_t next_scan_ms; /* looking for leases that other registryds have made */
     bool is_scanning;
     int64_t bucket_pzxid[LEASE_BUCKETS];
+    size_t n_loads;   /* under way: of an owner not all records are known */
+    bool has_orphans; /* owners of whom nothing lived were found meanwhile */
     size_t n_ending;
-    char **suspects; /* paths that were written or deleted since the mirror's last revision */
+    size_t n_searches; /* of this round, for records below others */
+    char **suspects;   /* paths that were written or deleted since the mirror's last revision */
     size_t n_suspects;
     struct log_trouble trouble;
 };
@@ -75,6 +79,8 @@ void lease_id(const char *key, char *out);
 
 /** keeper.c: whether the record still is what was bound with the lease; else the owner has lost it. */
 void lease_judge(struct leases *l, struct lease_record *r);
+/** Once all loads are over: forget the owners of whom nothing lives. */
+void lease_sweep(struct leases *l);
 /** Add a lease whose node was read or made. */
 void lease_add(struct leases *l, const struct lease_def *def);
 /** Remove the node of a lease; that it fails only means that it is found again. */

@@ -430,3 +430,15 @@ def test_only_system_accounts_change_the_log_level(secure):
     assert refused.status == 403 and "system.accounts" in refused.body.decode()
     assert request(port, "GET", "/log-level").json == {"level": "info"}
     assert request(port, "POST", "/log-level?level=info&user.name=yarn").status == 200
+
+
+def test_a_lease_is_its_owner_s(secure):
+    path = f"{SERVICES}/leased"
+    assert secure.put(path, query="&overwrite=true&ttl=1m").status == 403
+    made = secure.put(path, "alice", "&createParents=true&ttl=1m")
+    key = made.headers["Bobbin-Lease"]
+    for user, lease, status in [("mallory", "0" * 32, 404), ("mallory", "mallory-s-own-key", 404), ("alice", key, 200)]:
+        def renew(user=user, lease=lease):
+            return secure.registry.registry("POST", "", {"lease": lease}, base="/ws/v1/registry-lease", query=f"user.name={user}")
+        assert wait_for(lambda: next((a for a in [renew()] if a.status != 503), None), "leases are kept").status == status
+    assert key not in secure.ask("GET", path).body.decode()

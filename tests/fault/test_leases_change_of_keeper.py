@@ -3,11 +3,11 @@
     owner ──renews──► one of the two ──► the keeper
 """
 import contextlib
-import json
 import threading
 
 import pytest
 
+import zkwire
 import zookeeper
 from harness import Registry, container, request, wait_for
 
@@ -104,8 +104,7 @@ def test_renewals_reach_the_keeper_by_the_other(zk):
             wait_for(lambda: not is_there(other, "lost"), "what nobody renews goes, whoever bound it")
             owner.more()
         assert not owner.gone and is_there(keeper, "first") and is_there(keeper, "second")
-        answer = renew(other, lost)
-        assert (answer.status, answer.json["type"]) == (404, "urn:bobbin:error:path-not-found")
+        wait_for(lambda: renew(other, lost).status == 404, "no record has its lease")
         lease = other.registry("GET", "", base="/ws/v1/registry-lease", query=f"path={BASE}/second")
         assert lease.json["ttl"] == TTL_MS
 
@@ -146,16 +145,26 @@ def test_no_living_record_goes_while_zookeeper_is_away():
         assert not owner.gone and is_there(reg, "living")
 
 
-def test_zookeeper_has_an_ordinary_record_and_no_write_by_renewing(zk):
-    with two(zk, "bytes") as both:
-        key = bind(both[0], "leased", ttl="1m")
+def test_clients_of_zookeeper_see_and_write_an_ordinary_record(zk):
+    with two(zk, "bytes") as both, zkwire.Client(zk.address) as session:
+        key = bind(both[0], "leased")
+        bind(both[0], "taken", key)
         both[0].bind(f"{BASE}/plain", container("leased", "web", "127.77.0.1"))
-        keeper, other = keeper_and_other(both)
-        before = other.registry("GET", BASE, query="recursive=true")
-        for reg in (keeper, other, keeper, other):
-            wait_for(lambda reg=reg: renew(reg, key).status == 200, "it knows who keeps")
-        after = other.registry("GET", BASE, query="recursive=true&consistency=mirror")
-        assert after.body == before.body
-        tree = json.loads(after.body)["tree"]
-        services = {node["path"]: node["service"] for node in tree if node["path"].startswith(BASE)}
-        assert services[f"{BASE}/leased"] == services[f"{BASE}/plain"]
+        record = session.get(f"/bytes{BASE}/plain")
+        assert session.get(f"/bytes{BASE}/leased") == record and "JSONServiceRecord" in record
+        session.set(f"/bytes{BASE}/taken", record)  # by a client that knows nothing of leases
+        wait_for(lambda: renew(both[0], key).json.get("gone") == [f"{BASE}/taken"], "it is reported")
+        wait_for(lambda: not is_there(both[0], "leased"), "the other one has gone")
+        assert session.get(f"/bytes{BASE}/taken") == record and session.get(f"/bytes{BASE}/leased") == "no node"
+
+
+def test_removed_nodes_of_the_keeper_are_made_anew(zk):
+    """Somebody tidies up in ZooKeeper: the keeper loses its term, and leases are kept again."""
+    with two(zk, "tidied") as both, zkwire.Client(zk.address) as session:
+        key = bind(both[0], "living", ttl="1m")
+        wait_for(lambda: any(is_keeper(reg) for reg in both), "one keeps")
+        session.delete("/tidied-bobbin/keeper")
+        both[0].registryd.event("lease_keeper_lost")
+        wait_for(lambda: renew(both[0], key).status == 200, "leases are kept again")
+        session.delete("/tidied-bobbin/beat")
+        wait_for(lambda: renew(both[1], key).status == 200, "leases are kept again")
