@@ -1,7 +1,10 @@
 /**
  * Reading records: Hadoop's acceptance (strict), or what people write (lenient). See record.h.
  *
- * The reader walks the tokens once. `at` is the JSON pointer of where it is; it is the place of every error.
+ * The reader walks the tokens once. `at` is the JSON pointer of where it is; it is the place of every error. A repeated
+ * member counts as its last value. What cannot be read is refused at once, in an overridden value too, as Jackson does;
+ * what can be read and is not valid, only when nothing overrides it: a null that the record cannot hold is a struct fault
+ * until then, everything else is checked when the record is complete.
  */
 #include <stdint.h>
 #include <stdlib.h>
@@ -20,12 +23,19 @@
 /** Open levels that Jackson takes: the record itself and 1002 below. */
 #define DEPTH_MAX 1003
 
+/** A null where Hadoop wants a value. */
+struct fault {
+    bool is_set;
+    struct err_info why;
+};
+
 struct reader {
     struct js s;
     enum reg_read mode;
     struct reg_record *r;
     struct map attribute_at; /* name -> index + 1 in r->attributes */
     struct buf at;
+    struct fault external, internal; /* first one of the list */
     bool has_type, has_lists, has_yarn;
     struct err_info *why;
 };
@@ -74,6 +84,14 @@ static int refuse_syntax(struct reader *rd)
 static int refuse_token(struct reader *rd, enum js_token t, const char *text)
 {
     return t == JS_ERROR ? refuse_syntax(rd) : refuse(rd, text);
+}
+
+/** Keep a fault of a value that may still be overridden; the first one stays. */
+static void note_fault(struct reader *rd, struct fault *fault, const char *text)
+{
+    if (!fault->is_set)
+        err_set(&fault->why, ERR_RECORD, buf_cstr(&rd->at), "%s", text);
+    fault->is_set = true;
 }
 
 /* ---- scalars ---- */
@@ -183,13 +201,15 @@ static int read_positional(struct reader *rd, enum js_token t, struct reg_addres
     return err;
 }
 
-static int read_addresses(struct reader *rd, struct reg_endpoint *e)
+static int read_addresses(struct reader *rd, struct reg_endpoint *e, struct fault *fault)
 {
     enum js_token t = js_next(&rd->s);
     int err = 0;
 
-    if (t == JS_NULL)
-        return refuse(rd, "null addresses field");
+    if (t == JS_NULL) {
+        note_fault(rd, fault, "null addresses field");
+        return 0;
+    }
     if (t != JS_ARRAY)
         return refuse_token(rd, t, "addresses is a list of objects");
     while (!err && (t = js_next(&rd->s)) != JS_ARRAY_END) {
@@ -202,7 +222,7 @@ static int read_addresses(struct reader *rd, struct reg_endpoint *e)
         if (t == JS_OBJECT)
             err = read_address(rd, a);
         else if (t == JS_NULL)
-            err = refuse(rd, "null element in address");
+            note_fault(rd, fault, "null element in address");
         else if (rd->mode == REG_LENIENT && (t == JS_ARRAY || t == JS_STRING))
             err = read_positional(rd, t, a);
         else
@@ -242,6 +262,7 @@ struct endpoint_reader {
     struct reg_endpoint *e;
     char *protocol; /* lenient: the design document's name of protocolType */
     bool has_addresses;
+    struct fault fault; /* of the addresses */
 };
 
 static void clear_addresses(struct reg_endpoint *e)
@@ -269,10 +290,11 @@ static int read_endpoint_member(struct reader *rd, struct endpoint_reader *er, c
         return skip_value(rd);
     clear_addresses(e);
     er->has_addresses = true;
-    return read_addresses(rd, e);
+    er->fault.is_set = false;
+    return read_addresses(rd, e, &er->fault);
 }
 
-static int finish_endpoint(struct reader *rd, struct endpoint_reader *er)
+static void finish_endpoint(struct reader *rd, struct endpoint_reader *er, struct fault *of_list)
 {
     struct reg_endpoint *e = er->e;
 
@@ -282,8 +304,9 @@ static int finish_endpoint(struct reader *rd, struct endpoint_reader *er)
     }
     name_positional(e);
     if (!er->has_addresses)
-        return refuse(rd, "null addresses field");
-    return record_check_endpoint(e, buf_cstr(&rd->at), rd->why);
+        note_fault(rd, &er->fault, "null addresses field");
+    if (er->fault.is_set && !of_list->is_set)
+        *of_list = er->fault;
 }
 
 static int read_endpoint_members(struct reader *rd, struct endpoint_reader *er)
@@ -304,29 +327,32 @@ static int read_endpoint_members(struct reader *rd, struct endpoint_reader *er)
     }
     if (!err && t != JS_OBJECT_END)
         err = refuse_token(rd, t, "malformed endpoint");
-    return err ? err : finish_endpoint(rd, er);
+    return err;
 }
 
-static int read_endpoint(struct reader *rd, struct reg_endpoints *list)
+static int read_endpoint(struct reader *rd, struct reg_endpoints *list, struct fault *fault)
 {
-    struct endpoint_reader er = {NULL, NULL, false};
+    struct endpoint_reader er = {0};
     int err;
 
     list->items = record_array_room(list->items, list->n_items, sizeof *list->items);
     er.e = &list->items[list->n_items++];
     *er.e = (struct reg_endpoint){0};
     err = read_endpoint_members(rd, &er);
+    if (!err)
+        finish_endpoint(rd, &er, fault);
     free(er.protocol);
     return err;
 }
 
-static int read_endpoints(struct reader *rd, struct reg_endpoints *list)
+static int read_endpoints(struct reader *rd, struct reg_endpoints *list, struct fault *fault)
 {
     enum js_token t = js_next(&rd->s);
     int err = 0;
 
     rd->has_lists = true;
     record_endpoints_clear(list);
+    fault->is_set = false;
     list->absent = t == JS_NULL;
     if (list->absent)
         return 0;
@@ -336,9 +362,11 @@ static int read_endpoints(struct reader *rd, struct reg_endpoints *list)
         size_t mark = enter_index(rd, list->n_items);
 
         if (t == JS_OBJECT)
-            err = read_endpoint(rd, list);
+            err = read_endpoint(rd, list, fault);
+        else if (t == JS_NULL)
+            note_fault(rd, fault, "Null endpoint");
         else
-            err = refuse_token(rd, t, t == JS_NULL ? "Null endpoint" : "an endpoint is an object");
+            err = refuse_token(rd, t, "an endpoint is an object");
         leave(rd, mark);
     }
     return err;
@@ -395,10 +423,20 @@ static int read_member(struct reader *rd, const char *key)
     if (strcmp(key, "description") == 0)
         return read_text(rd, js_next(&rd->s), &rd->r->description);
     if (strcmp(key, "external") == 0)
-        return read_endpoints(rd, &rd->r->external);
+        return read_endpoints(rd, &rd->r->external, &rd->external);
     if (strcmp(key, "internal") == 0)
-        return read_endpoints(rd, &rd->r->internal);
+        return read_endpoints(rd, &rd->r->internal, &rd->internal);
     return read_attribute(rd, key);
+}
+
+/** What Hadoop checks of a record that could be read. */
+static int check_complete(struct reader *rd)
+{
+    int err = reg_record_check(rd->r, rd->why);
+    if (err)
+        return err;
+    const struct fault *fault = rd->external.is_set ? &rd->external : &rd->internal;
+    return fault->is_set ? err_set(rd->why, ERR_RECORD, fault->why.where, "%s", fault->why.text) : 0;
 }
 
 static int read_record(struct reader *rd)
@@ -423,7 +461,7 @@ static int read_record(struct reader *rd)
         err = refuse_token(rd, t, "malformed record");
     if (!err && rd->mode == REG_LENIENT && !rd->has_type && !rd->has_lists && !rd->has_yarn)
         err = refuse(rd, "not a record: it has no type, no endpoints and no yarn: attribute");
-    return err ? err : reg_record_check(rd->r, rd->why);
+    return err ? err : check_complete(rd);
 }
 
 /** What Hadoop looks at before it parses. */
