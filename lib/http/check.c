@@ -48,6 +48,18 @@ static int check_media_type(struct http_req *req, bool has_body)
                    media_type ? media_type : "without one");
 }
 
+/** A path stands in the URL or in the query, not in both. */
+static int check_path_param(struct http_req *req)
+{
+    const char *sent = http_path_param(req);
+    const char *rest = sent ? http_path_raw(req, "*") : NULL;
+    if (!rest || !*rest)
+        return 0;
+    const struct http_param_set *set = &req->match.route->params;
+    return err_set(&req->refusal_why, ERR_USAGE, set->rows[set->rest].name,
+                   "the path is named in the URL and by a query parameter: send one of them");
+}
+
 /** What the route's row says of the head: its parameters, then the program's own check. */
 static int check_row(struct http_req *req)
 {
@@ -55,6 +67,8 @@ static int check_row(struct http_req *req)
     const struct http_route_bound *route = req->match.route;
     struct err_info *why = &req->refusal_why;
     int rc = http_params_read(&route->params, req->arena, req->query, &req->values, why);
+    if (rc == 0)
+        rc = check_path_param(req);
     if (rc == 0 && route->row->check)
         rc = route->row->check(req, def->app, why);
     if (rc && def->refused)

@@ -14,6 +14,9 @@ static const int check_errors[] = {ERR_PATH, ERR_USAGE, ERR_ORIGIN, ERR_TOOBIG, 
 
 #define STATUS_END 600
 
+/** How an operation takes what the final star of its pattern stands for: a path of several elements. */
+enum form { REST_IN_PATH, REST_IN_QUERY };
+
 struct writer {
     const struct http_openapi_def *def;
     struct jw jw;
@@ -174,8 +177,10 @@ static void write_param_schema(struct writer *w, const struct http_param *p, con
 
 static void write_param(struct writer *w, const struct http_param *p, const struct http_value *def)
 {
-    static const char *const places[] = {
-        [HTTP_IN_QUERY] = "query", [HTTP_IN_HEADER] = "header", [HTTP_IN_PATH] = "path"};
+    static const char *const places[] = {[HTTP_IN_QUERY] = "query",
+                                         [HTTP_IN_REST] = "query",
+                                         [HTTP_IN_HEADER] = "header",
+                                         [HTTP_IN_PATH] = "path"};
     buf_auto struct buf prose = BUF_EMPTY;
     http_param_prose(p, &prose);
     jw_object(&w->jw);
@@ -187,6 +192,11 @@ static void write_param(struct writer *w, const struct http_param *p, const stru
     jw_object_end(&w->jw);
 }
 
+static bool has_rest(const struct http_param_set *params)
+{
+    return params->rest < params->n;
+}
+
 /** Prose of an element of the pattern: that of its row, else a general one. */
 static const char *element_prose(const struct http_param_set *params, const char *name)
 {
@@ -194,18 +204,21 @@ static const char *element_prose(const struct http_param_set *params, const char
         if (params->rows[i].in == HTTP_IN_PATH && strcmp(params->rows[i].name, name) == 0)
             return params->rows[i].prose;
     }
-    return strcmp(name, "path") == 0
-               ? "Elements separated by '/', each percent-encoded on its own; empty for the root."
-               : "One element, percent-encoded.";
+    if (strcmp(name, "path") != 0)
+        return "One element, percent-encoded.";
+    return has_rest(params)
+               ? "Elements separated by '/', each percent-encoded on its own. A client that encodes the '/' "
+                 "too sends the path as a query parameter."
+               : "Elements separated by '/', each percent-encoded on its own; empty for the root.";
 }
 
 /** Parameters of the pattern. */
-static void write_path_params(struct writer *w, const struct http_route_bound *route)
+static void write_path_params(struct writer *w, const struct http_route_bound *route, enum form form)
 {
     static const struct http_value none = {0};
     for (const char *at = route->row->pattern; *at; at++) {
         bool is_rest = strcmp(at, "/*") == 0;
-        if (!is_rest && *at != '{')
+        if ((!is_rest && *at != '{') || (is_rest && form == REST_IN_QUERY))
             continue;
         mem_auto char *name = is_rest ? mem_str("path") : mem_strn(at + 1, strcspn(at + 1, "}"));
         struct http_param p = {.name = name, .in = HTTP_IN_PATH};
@@ -242,7 +255,15 @@ static void write_security(struct writer *w, const struct http_param_set *params
         jw_array_end(&w->jw);
 }
 
-static void write_params(struct writer *w, const struct http_route_bound *route)
+/** Whether a row is written as a parameter of this form, those of the pattern aside. */
+static bool is_shown(const struct http_param *p, enum form form)
+{
+    if (p->in == HTTP_IN_REST)
+        return form == REST_IN_QUERY;
+    return !is_security(p) && p->in != HTTP_IN_PATH && p->in != HTTP_IN_ALIAS;
+}
+
+static void write_params(struct writer *w, const struct http_route_bound *route, enum form form)
 {
     static const struct http_param user = {
         .name = "user.name", .type = HTTP_TEXT, .prose = "The caller; else a configured user."};
@@ -250,10 +271,10 @@ static void write_params(struct writer *w, const struct http_route_bound *route)
     const struct http_param_set *params = &route->params;
     jw_key(&w->jw, "parameters");
     jw_array(&w->jw);
-    write_path_params(w, route);
+    write_path_params(w, route, form);
     write_param(w, &user, &none);
     for (size_t i = 0; i < params->n; i++) {
-        if (!is_security(&params->rows[i]) && params->rows[i].in != HTTP_IN_PATH)
+        if (is_shown(&params->rows[i], form))
             write_param(w, &params->rows[i], &params->defaults[i]);
     }
     jw_array_end(&w->jw);
@@ -372,7 +393,8 @@ static void write_id(struct writer *w, const struct http_route *row, const char 
     jw_kstr(&w->jw, "operationId", buf_cstr(&id));
 }
 
-static void write_operation(struct writer *w, const struct http_route_bound *route, const char *path)
+static void write_operation(struct writer *w, const struct http_route_bound *route, const char *path,
+                            enum form form)
 {
     const struct http_route *row = route->row;
     buf_auto struct buf method = BUF_EMPTY;
@@ -383,7 +405,7 @@ static void write_operation(struct writer *w, const struct http_route_bound *rou
     jw_kstr(&w->jw, "summary", row->summary);
     if (row->role)
         jw_kstr(&w->jw, "description", row->role);
-    write_params(w, route);
+    write_params(w, route, form);
     write_security(w, &route->params);
     write_body(w, row);
     write_answers(w, row);
@@ -391,24 +413,24 @@ static void write_operation(struct writer *w, const struct http_route_bound *rou
 }
 
 /** Pattern as OpenAPI writes it; free(). */
-static char *path_of(const char *pattern)
+static char *path_of(const char *pattern, enum form form)
 {
     size_t len = strlen(pattern);
     if (len >= 2 && strcmp(pattern + len - 2, "/*") == 0)
-        return mem_fmt("%.*s/{path}", (int)(len - 2), pattern);
+        return mem_fmt("%.*s%s", (int)(len - 2), pattern, form == REST_IN_PATH ? "/{path}" : "");
     return mem_str(pattern);
 }
 
-/** Rows of one pattern, from the first one on. */
-static void write_path(struct writer *w, const char *pattern)
+/** Rows of one pattern in one form, from the first one on. */
+static void write_path(struct writer *w, const char *pattern, enum form form)
 {
     const struct http_route_table *table = w->def->routes;
-    mem_auto char *path = path_of(pattern);
+    mem_auto char *path = path_of(pattern, form);
     jw_key(&w->jw, path);
     jw_object(&w->jw);
     for (size_t i = 0; i < table->n; i++) {
         if (strcmp(table->routes[i].row->pattern, pattern) == 0)
-            write_operation(w, &table->routes[i], path);
+            write_operation(w, &table->routes[i], path, form);
     }
     jw_object_end(&w->jw);
 }
@@ -421,8 +443,11 @@ static void write_paths(struct writer *w)
     jw_object(&w->jw);
     for (size_t i = 0; i < table->n; i++) {
         const char *pattern = table->routes[i].row->pattern;
-        if (!map_set(&seen, pattern, (void *)(uintptr_t)pattern))
-            write_path(w, pattern);
+        if (map_set(&seen, pattern, (void *)(uintptr_t)pattern))
+            continue;
+        write_path(w, pattern, REST_IN_PATH);
+        if (has_rest(&table->routes[i].params))
+            write_path(w, pattern, REST_IN_QUERY);
     }
     jw_object_end(&w->jw);
     map_fini(&seen, NULL);

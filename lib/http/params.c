@@ -16,6 +16,11 @@ static const char *const caller_names[] = {"user.name", "doAs"};
 
 /* ---- the values that a row allows ---- */
 
+static bool is_of_query(const struct http_param *p)
+{
+    return p->in == HTTP_IN_QUERY || p->in == HTTP_IN_ALIAS || p->in == HTTP_IN_REST;
+}
+
 static int64_t upper_bound(const struct http_param *p)
 {
     return p->max ? p->max : INT64_MAX;
@@ -132,7 +137,7 @@ void http_params_init(struct http_param_set *set, const struct http_param *rows,
     size_t n = 0;
     while (rows && rows[n].name)
         n++;
-    *set = (struct http_param_set){.n = n, .is_strict = is_strict};
+    *set = (struct http_param_set){.n = n, .rest = n, .is_strict = is_strict};
     if (n == 0)
         return;
     set->rows = mem_copy(rows, n * sizeof *rows);
@@ -141,7 +146,8 @@ void http_params_init(struct http_param_set *set, const struct http_param *rows,
         struct http_param *p = &set->rows[i];
         if (p->max_key)
             p->max = http_param_option(options, p->max_key);
-        set->has_required = set->has_required || (p->is_required && p->in == HTTP_IN_QUERY);
+        set->has_required = set->has_required || (p->is_required && is_of_query(p));
+        set->rest = p->in == HTTP_IN_REST ? i : set->rest;
         read_default(p, &set->defaults[i]);
     }
 }
@@ -208,14 +214,14 @@ static int refuse_unknown(const struct http_param_set *set, const char *name, st
     struct nearest meant = nearest_to(name);
     size_t n = 0;
     for (size_t i = 0; i < set->n; i++)
-        nearest_offer(&meant, set->rows[i].in == HTTP_IN_QUERY ? set->rows[i].name : NULL);
+        nearest_offer(&meant, is_of_query(&set->rows[i]) ? set->rows[i].name : NULL);
     for (size_t i = 0; i < ARRAY_LEN(caller_names); i++)
         nearest_offer(&meant, caller_names[i]);
     buf_addf(&text, "\"%.100s\" is no query parameter here", name);
     if (meant.name)
         buf_addf(&text, ", did you mean \"%s\"?", meant.name);
     for (size_t i = 0; i < set->n; i++)
-        if (set->rows[i].in == HTTP_IN_QUERY)
+        if (is_of_query(&set->rows[i]))
             buf_addf(&text, "%s%s",
                      n++          ? ", "
                      : meant.name ? " Send only "
@@ -244,7 +250,7 @@ static int refuse_value(const struct http_param *p, const char *text, struct err
 static size_t find_row(const struct http_param_set *set, const char *name)
 {
     size_t i = 0;
-    while (i < set->n && (set->rows[i].in != HTTP_IN_QUERY || strcmp(set->rows[i].name, name) != 0))
+    while (i < set->n && (!is_of_query(&set->rows[i]) || strcmp(set->rows[i].name, name) != 0))
         i++;
     return i;
 }
@@ -254,7 +260,7 @@ static int check_required(const struct http_param_set *set, const struct http_va
 {
     for (size_t i = 0; i < set->n; i++) {
         const struct http_param *p = &set->rows[i];
-        if (p->is_required && p->in == HTTP_IN_QUERY && !values[i].is_given)
+        if (p->is_required && is_of_query(p) && !values[i].is_given)
             return refuse_value(p, NULL, why);
     }
     return 0;

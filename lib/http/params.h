@@ -28,6 +28,8 @@ struct options;
 
 enum http_param_in {
     HTTP_IN_QUERY,
+    HTTP_IN_ALIAS, /* of the query: another name of a parameter, which /openapi.json leaves out */
+    HTTP_IN_REST,  /* of the query, in place of the pattern's final star: refused when both are sent */
     HTTP_IN_HEADER,
     HTTP_IN_PATH,  /* name: of the pattern's element, "path" for the final star */
     HTTP_AS_BASIC, /* HTTP Basic authentication, which is optional; name: of the security scheme */
@@ -84,6 +86,7 @@ struct http_param_set {
     struct http_param *rows;     /* those of the table, bounds of options filled in */
     struct http_value *defaults; /* one a row */
     size_t n;
+    size_t rest; /* row of HTTP_IN_REST; n: none */
     bool has_required;
     bool is_strict; /* a name that no row has is refused */
 };

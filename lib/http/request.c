@@ -122,6 +122,12 @@ const char *http_path_raw(const struct http_req *req, const char *name)
     return pair_find(req->elements, name);
 }
 
+const char *http_path_param(const struct http_req *req)
+{
+    size_t rest = req->match.route->params.rest;
+    return rest < req->match.route->params.n && req->values[rest].is_given ? req->values[rest].text : NULL;
+}
+
 int http_path_element(struct http_req *req, const char *name, char **out, struct err_info *why)
 {
     const char *raw = http_path_raw(req, name);
@@ -161,7 +167,8 @@ const char *http_query_name(const struct http_req *req, size_t i)
 static const struct http_value *param_value(const struct http_req *req, int id)
 {
     const struct http_param_set *set = &req->match.route->params;
-    BUG_IF(id < 0 || (size_t)id >= set->n || set->rows[id].in != HTTP_IN_QUERY);
+    BUG_IF(id < 0 || (size_t)id >= set->n ||
+           (set->rows[id].in != HTTP_IN_QUERY && set->rows[id].in != HTTP_IN_ALIAS));
     return &req->values[id];
 }
 

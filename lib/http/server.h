@@ -200,6 +200,13 @@ const char *http_raw_path(const struct http_req *req);
  */
 const char *http_path_raw(const struct http_req *req, const char *name);
 /**
+ * The query parameter in place of the final star: the HTTP_IN_REST of the route's table.
+ *
+ * @param req  a request, in its handler and its check only                      [borrowed]
+ * @return decoded text; NULL: not sent, or the route has no such row. When it was sent, the star is empty.
+ */
+const char *http_path_param(const struct http_req *req);
+/**
  * A pattern element, percent-decoded.
  *
  * @param req   a request                                                        [borrowed]

@@ -55,6 +55,9 @@ static bool plain_path(const char *raw, char **out)
 
 int api_path(struct http_req *req, char **out, struct err_info *why)
 {
+    const char *sent = http_path_param(req);
+    if (sent)
+        return reg_path_normal(sent, out, why);
     const char *raw = http_path_raw(req, "*");
     raw = raw ? raw : "";
     if (plain_path(raw, out))

@@ -44,7 +44,8 @@ struct api {
 };
 
 /**
- * The registry path that a request names: split at '/', each element decoded on its own.
+ * The registry path that a request names: that of the query, decoded as a whole; else the one in the URL, split at '/',
+ * each element decoded on its own.
  * @param out  "/" or "/a/b"; free()                                               [out]
  * @return 0; ERR_PATH: an empty element, a malformed escape, or a decoded '/', NUL, control character, ".", "..", or
  *         text that is not UTF-8; *why names the element.

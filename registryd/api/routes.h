@@ -12,7 +12,11 @@
 #define IF_MATCH_PROSE      "Writes only when the data are still those of this entity tag."
 #define CURSOR_PROSE        "Continues where the answer with this cursor ended."
 
+#define PATH_PARAM(X, id)                                                                                    \
+    X(id, "path", HTTP_TEXT, "/", "Path of the node, in place of the one in the URL.", .in = HTTP_IN_REST)
+
 #define GET_PARAMS(X)                                                                                        \
+    PATH_PARAM(X, GET_PATH)                                                                                  \
     X(GET_RECURSIVE, "recursive", HTTP_BOOL, "false",                                                        \
       "Shows everything below, as `tree` in place of `nodes`.")                                              \
     X(GET_LIMIT, "limit", HTTP_INT, HTTP_DEFAULT_MAX, "Bounds the members of `nodes` or `tree`.",            \
@@ -32,6 +36,7 @@
 enum { CONSISTENCY_MIRROR, CONSISTENCY_STRONG };
 
 #define SLIDER_PARAMS(X)                                                                                     \
+    PATH_PARAM(X, SLIDER_PATH)                                                                               \
     X(SLIDER_IF_NONE_MATCH, "If-None-Match", HTTP_TEXT, NULL, IF_NONE_MATCH_PROSE, .in = HTTP_IN_HEADER)
 
 /** Ways to prove a write accessor: an alternative to the rights of the caller's name. */
@@ -47,6 +52,7 @@ enum { CONSISTENCY_MIRROR, CONSISTENCY_STRONG };
       .in = HTTP_IN_HEADER)
 
 #define PUT_PARAMS(X)                                                                                        \
+    PATH_PARAM(X, PUT_PATH)                                                                                  \
     X(PUT_OVERWRITE, "overwrite", HTTP_BOOL, "false", REG_PROSE_OVERWRITE)                                   \
     X(PUT_PARENTS, "createParents", HTTP_BOOL, "false", REG_PROSE_PARENTS)                                   \
     X(PUT_TTL, "ttl", HTTP_TIME, NULL,                                                                       \
@@ -62,6 +68,7 @@ enum { CONSISTENCY_MIRROR, CONSISTENCY_STRONG };
     ACCESSOR_PARAMS(X, PUT)
 
 #define POST_PARAMS(X)                                                                                       \
+    PATH_PARAM(X, POST_PATH)                                                                                 \
     X(POST_OP, "op", HTTP_CHOICE, NULL, "Makes a node without a record.", .choices = "mknode",               \
       .is_required = true)                                                                                   \
     X(POST_PARENTS, "createParents", HTTP_BOOL, "false", REG_PROSE_PARENTS)                                  \
@@ -69,11 +76,13 @@ enum { CONSISTENCY_MIRROR, CONSISTENCY_STRONG };
     ACCESSOR_PARAMS(X, POST)
 
 #define DELETE_PARAMS(X)                                                                                     \
+    PATH_PARAM(X, DELETE_PATH)                                                                               \
     X(DELETE_RECURSIVE, "recursive", HTTP_BOOL, "false", REG_PROSE_RECURSIVE)                                \
     X(DELETE_MUST_EXIST, "mustExist", HTTP_BOOL, "false", "Answers 404 when there is no node.")              \
     X(DELETE_IF_MATCH, "If-Match", HTTP_TEXT, NULL, IF_MATCH_PROSE, .in = HTTP_IN_HEADER)                    \
     ACCESSOR_PARAMS(X, DELETE)
 
+#define FIND_ALIAS(X, id, name, param) X(id, name, HTTP_TEXT, NULL, "As `" param "`.", .in = HTTP_IN_ALIAS)
 /** The terms of a search come first: api/find.c has a row for each. */
 #define FIND_PARAMS(X)                                                                                       \
     X(FIND_API, "api", HTTP_TEXT, NULL, REG_PROSE_API)                                                       \
@@ -82,12 +91,12 @@ enum { CONSISTENCY_MIRROR, CONSISTENCY_STRONG };
     X(FIND_PROTOCOL, "protocol", HTTP_TEXT, NULL, REG_PROSE_PROTOCOL)                                        \
     X(FIND_COMPONENT, "component", HTTP_TEXT, NULL, "Attribute `yarn:component`.")                           \
     X(FIND_ID, "id", HTTP_TEXT, NULL, "Attribute `yarn:id`.")                                                \
-    X(FIND_FIELD_API, "endpointField.api", HTTP_TEXT, NULL, "As `api`.")                                     \
-    X(FIND_DASH_API, "-endpointField.api", HTTP_TEXT, NULL, "As `api`.")                                     \
-    X(FIND_FIELD_PROTOCOL, "endpointField.protocol", HTTP_TEXT, NULL, "As `protocol`.")                      \
-    X(FIND_DASH_PROTOCOL, "-endpointField.protocol", HTTP_TEXT, NULL, "As `protocol`.")                      \
-    X(FIND_FIELD_TYPE, "endpointField.protocolType", HTTP_TEXT, NULL, "As `protocol`.")                      \
-    X(FIND_DASH_TYPE, "-endpointField.protocolType", HTTP_TEXT, NULL, "As `protocol`.")                      \
+    FIND_ALIAS(X, FIND_FIELD_API, "endpointField.api", "api")                                                \
+    FIND_ALIAS(X, FIND_DASH_API, "-endpointField.api", "api")                                                \
+    FIND_ALIAS(X, FIND_FIELD_PROTOCOL, "endpointField.protocol", "protocol")                                 \
+    FIND_ALIAS(X, FIND_DASH_PROTOCOL, "-endpointField.protocol", "protocol")                                 \
+    FIND_ALIAS(X, FIND_FIELD_TYPE, "endpointField.protocolType", "protocol")                                 \
+    FIND_ALIAS(X, FIND_DASH_TYPE, "-endpointField.protocolType", "protocol")                                 \
     X(FIND_FORMAT, "format", HTTP_CHOICE, "records", "Gives records, or targets for Prometheus.",            \
       .choices = "records|http_sd")                                                                          \
     X(FIND_LIMIT, "limit", HTTP_INT, "1000", "Bounds the records of one answer; not with `format=http_sd`.", \

@@ -305,3 +305,20 @@ def test_restart_keeps_records_and_revisions():
         old_store, old_number = before.headers["Bobbin-Revision"].rsplit(".", 1)
         store, number = newer.rsplit(".", 1)
         assert store == old_store and int(number) > int(old_number)
+
+
+def test_the_path_as_a_query_parameter(reg):
+    """Clients that are generated from /openapi.json encode the '/' of a path parameter."""
+    node = "/users/alice/services/query/ab"
+    made = reg.registry("PUT", "", RECORD, query=f"createParents=true&path={node.replace('/', '%2F')}")
+    assert made.status == 201 and made.json["path"] == node, made
+    assert reg.registry("GET", "", query=f"path={node}").json == reg.registry("GET", node).json
+    assert reg.registry("GET", "", base="/ws/v1/slider/registry", query=f"path={node}").status == 200
+    both = reg.registry("GET", node, query=f"path={node}")
+    assert both.status == 400 and both.json["where"] == "path", both
+    assert reg.registry("GET", "", query="path=/users//alice").status == 400
+    assert reg.registry("GET", "", query="path=/users/../alice").status == 400
+    assert reg.registry("POST", "", query="op=mknode&path=/users/alice/services/query/made").status == 201
+    gone = reg.registry("DELETE", "", query="recursive=true&path=/users/alice/services/query")
+    assert gone.status == 200 and gone.json["deleted"] is True, gone
+    assert reg.registry("GET", node).status == 404

@@ -45,7 +45,8 @@ def tables():
     """Each route that has parameters of its own: "GET /path" -> the table."""
     with Registry() as registry:
         paths = request(registry.registry_port, "GET", "/openapi.json").json["paths"]
-    every = {f"{method.upper()} {path}": table(operation) for path, methods in paths.items() for method, operation in methods.items()}
+    every = {f"{method.upper()} {path}": table(operation) for path, methods in paths.items() for method, operation in methods.items()
+             if path + "/{path}" not in paths}  # the other form of the same route
     return {route: text for route, text in every.items() if text.count("\n") > 2}
 
 

@@ -38,6 +38,12 @@ static void bare(struct http_req *req, void *app)
     X(THING_ID, "id", HTTP_TEXT, NULL, "Whose.", .in = HTTP_IN_PATH)
 enum { HTTP_PARAM_IDS(THING_PARAMS) };
 
+#define DEEP_PARAMS(X)                                                                                       \
+    X(DEEP_PATH, "path", HTTP_TEXT, "/", "Of the node.", .in = HTTP_IN_REST)                                 \
+    X(DEEP_WORD, "word", HTTP_TEXT, NULL, "A word.")                                                         \
+    X(DEEP_DASH, "-word", HTTP_TEXT, NULL, "As word.", .in = HTTP_IN_ALIAS)
+enum { HTTP_PARAM_IDS(DEEP_PARAMS) };
+
 static const struct http_schema schemas[] = {
     {"Part", "{\"type\":\"string\"}"},
     {"Thing", "{\"type\":\"array\",\"items\":{\"$ref\":\"#/components/schemas/Part\"}}"},
@@ -55,6 +61,8 @@ static const struct http_route rows[] = {
      .answers = answers},
     {"GET", "/bare", 0, 0, bare, .summary = "Nobody described it."},
     {"GET", "/v2/{id}", 0, 0, get_thing, "Read a thing, too.", .answers = answers},
+    {"GET", "/deep/*", 0, 0, get_thing, "Read a node.", .params = HTTP_PARAMS(DEEP_PARAMS),
+     .answers = answers},
 };
 
 static json_t *document(void)
@@ -93,7 +101,7 @@ static void test_rows_become_operations(void **state)
     (void)state;
     static const char op[] = "paths /v1/{id}/things/{path} get";
     json_t *doc = document(), *get = at(doc, op);
-    assert_int_equal(json_object_size(at(doc, "paths")), 3);
+    assert_int_equal(json_object_size(at(doc, "paths")), 5);
     assert_int_equal(json_object_size(at(doc, "paths /v1/{id}/things/{path}")), 2);
     assert_string_equal(json_string_value(at(get, "summary")), "Read a thing.");
     assert_string_equal(json_string_value(at(get, "parameters 0 name")), "id");
@@ -110,6 +118,24 @@ static void test_rows_become_operations(void **state)
     assert_null(at(get, "requestBody"));
     assert_true(json_is_true(at(doc, "paths /v1/{id}/things/{path} put requestBody required")));
     assert_non_null(at(doc, "paths /v2/{id} get responses 304"));
+    json_decref(doc);
+}
+
+/** A client that encodes the '/' of a path parameter cannot name a node below another one: there is a second form. */
+static void test_a_rest_has_two_forms(void **state)
+{
+    (void)state;
+    json_t *doc = document(), *in_path = at(doc, "paths /deep/{path} get"),
+           *in_query = at(doc, "paths /deep get");
+    assert_int_equal(json_array_size(at(in_path, "parameters")), 3); /* path, user.name, word */
+    assert_string_equal(json_string_value(at(in_path, "parameters 0 in")), "path");
+    assert_string_equal(json_string_value(at(in_path, "parameters 2 name")), "word");
+    assert_int_equal(json_array_size(at(in_query, "parameters")), 3);
+    assert_string_equal(json_string_value(at(in_query, "parameters 1 name")), "path");
+    assert_string_equal(json_string_value(at(in_query, "parameters 1 in")), "query");
+    assert_true(json_is_false(at(in_query, "parameters 1 required")));
+    assert_string_equal(json_string_value(at(in_query, "operationId")), "get_deep");
+    assert_string_equal(json_string_value(at(in_path, "operationId")), "get_deep_path");
     json_decref(doc);
 }
 
@@ -155,8 +181,8 @@ static void test_answers_and_errors(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_rows_become_operations),
-                                       cmocka_unit_test(test_security_is_an_offer),
-                                       cmocka_unit_test(test_answers_and_errors)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_rows_become_operations), cmocka_unit_test(test_a_rest_has_two_forms),
+        cmocka_unit_test(test_security_is_an_offer), cmocka_unit_test(test_answers_and_errors)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

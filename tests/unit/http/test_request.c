@@ -74,7 +74,25 @@ static int check_typed(struct http_req *req, void *app, struct err_info *why)
     return err_set(why, ERR_PERMISSION, NULL, "not 13");
 }
 
+#define REST_PARAMS(X)                                                                                       \
+    X(REST_PATH, "path", HTTP_TEXT, "/", "A path.", .in = HTTP_IN_REST)                                      \
+    X(REST_WORD, "word", HTTP_TEXT, NULL, "A word.")                                                         \
+    X(REST_DASH, "-word", HTTP_TEXT, NULL, "As word.", .in = HTTP_IN_ALIAS)
+enum { HTTP_PARAM_IDS(REST_PARAMS) };
+
+static void rest_query(struct http_req *req, void *app)
+{
+    int *n_handled = app;
+    (*n_handled)++;
+    buf_auto struct buf body = BUF_EMPTY;
+    const char *sent = http_path_param(req), *dash = http_param_text(req, REST_DASH);
+    buf_addf(&body, "star=%s path=%s dash=%s", http_path_raw(req, "*"), sent ? sent : "(none)",
+             dash ? dash : "(none)");
+    http_reply(req, 200, "text/plain", &body);
+}
+
 static const struct http_route routes[] = {
+    {"GET", "/rest/*", HTTP_STRICT_QUERY, 0, rest_query, "", .params = HTTP_PARAMS(REST_PARAMS)},
     {"GET", "/say/*", 0, 0, say, .summary = ""},
     {"POST", "/say/*", 0, 64 << 20, say, .summary = ""},
     {"PUT", "/small", 0, 100, say, .summary = ""},
@@ -435,6 +453,26 @@ static void test_client_leaves_while_sending(void **state)
     assert_int_equal(n_handled, 1);
 }
 
+/** A path of several elements may stand in the query, in place of the one in the URL. */
+static void test_a_path_in_the_query(void **state)
+{
+    struct fixture *fx = *state;
+    expect(fx, "GET /rest/a/b HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n", "HTTP/1.1 200",
+           "star=a/b path=(none)");
+    expect(fx, "GET /rest HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n", "HTTP/1.1 200",
+           "star= path=(none)");
+    expect(fx, "GET /rest?path=%2Fa%2Fb HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n",
+           "HTTP/1.1 200", "star= path=/a/b");
+    expect(fx, "GET /rest/?path=/a&-word=x HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n",
+           "HTTP/1.1 200", "star= path=/a dash=x");
+    n_handled = 0;
+    expect(fx, "GET /rest/a?path=/a HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n", "HTTP/1.1 400",
+           "the path is named in the URL and by a query parameter");
+    expect(fx, "GET /rest?paht=/a HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n", "HTTP/1.1 400",
+           "path, word");
+    assert_int_equal(n_handled, 0);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -443,6 +481,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_nul_in_target, setup, teardown),
         cmocka_unit_test_setup_teardown(test_elements, setup, teardown),
         cmocka_unit_test_setup_teardown(test_typed_query, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_a_path_in_the_query, setup, teardown),
         cmocka_unit_test_setup_teardown(test_checks, setup, teardown),
         cmocka_unit_test_setup_teardown(test_endless_body, setup, teardown),
         cmocka_unit_test_setup_teardown(test_refused_body_keeps_connection, setup, teardown),
