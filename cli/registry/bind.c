@@ -213,21 +213,36 @@ static int bind_record(const struct cli *cli, struct reg_blocking *registry, con
     return err;
 }
 
+/** Hadoop takes a record that does not say how long it stays; a word that nobody knows is a slip.
+ *  @param doubt  code 0: there is none; else what to warn of [out] */
+static int check_persistence(const struct reg_record *record, struct err_info *doubt, struct err_info *why)
+{
+    *doubt = (struct err_info){0};
+    if (reg_record_check_persistence(record, doubt) == ERR_INVALID)
+        return err_set(why, ERR_USAGE, doubt->where, "%s", doubt->text);
+    return 0;
+}
+
 int registry_bind(struct cli *cli, struct err_info *why)
 {
     struct reg_blocking *registry = NULL;
     struct reg_record *record = NULL;
+    struct err_info doubt;
     int64_t ttl_ms;
     int err = read_ttl(cli, &ttl_ms, why);
 
     if (!err)
         err = make_record(cli, &record, why);
     if (!err)
+        err = check_persistence(record, &doubt, why);
+    if (!err)
         err = registry_open(cli, &registry, why);
     if (!err)
         err = registry_grant(cli, registry, why);
     if (!err)
         err = bind_record(cli, registry, record, ttl_ms, why);
+    if (!err && doubt.code)
+        fprintf(stderr, "bobbin: warning: %s\n", doubt.text);
     if (!err && cli_has(cli, CLI_KEEP_ALIVE))
         err = keep_alive(cli, registry, ttl_ms, why);
     reg_record_free(record);

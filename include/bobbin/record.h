@@ -69,6 +69,17 @@ int reg_record_read(const char *bytes, size_t len, enum reg_read mode, struct re
                     struct err_info *why);
 /** Check what a record must hold before it may be written, reserved attribute names included. @return 0 or ERR_RECORD. */
 int reg_record_check(const struct reg_record *r, struct err_info *why);
+/**
+ * Whether the record says how long it stays. Hadoop writes a record that does not, so reg_record_check passes it; but it
+ * has no DNS name, and nothing cleans it up.
+ *
+ * @param r    a record                                                            [borrowed]
+ * @param why  filled on failure: one sentence for the person who wrote it         [out]
+ * @return 0: yarn:persistence is permanent, application, application-attempt (or application_attempt) or container;
+ *         ERR_NOTFOUND: there is none; ERR_INVALID: it is another word, why->text names the one that is meant.
+ * Thread: any.   Source: registry design, "persistence"; ours.
+ */
+int reg_record_check_persistence(const struct reg_record *r, struct err_info *why);
 /** Canonical bytes, NUL-terminated, *len (may be NULL) without it; free(). The record must pass reg_record_check. */
 char *reg_record_write(const struct reg_record *r, size_t *len);
 /** The same content: type, description, endpoints in order, attributes in any order. */

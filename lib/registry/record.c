@@ -7,6 +7,8 @@
 
 #include "base/map.h"
 #include "base/mem.h"
+#include "base/nearest.h"
+#include "base/obj.h"
 #include "base/str.h"
 #include "bobbin/record.h"
 #include "registry/record_priv.h"
@@ -318,4 +320,27 @@ const char *reg_address_get(const struct reg_address *a, const char *key)
         if (strcmp(a->pairs[i].key, key) == 0)
             return a->pairs[i].value;
     return NULL;
+}
+
+/* ---- persistence ---- */
+
+static const char *const persistences[] = {"permanent", "application", "application-attempt", "container",
+                                           "application_attempt"};
+#define PERSISTENCES "permanent, application, application-attempt or container"
+
+int reg_record_check_persistence(const struct reg_record *r, struct err_info *why)
+{
+    const char *persistence = reg_record_get(r, "yarn:persistence");
+
+    if (!persistence)
+        return err_set(why, ERR_NOTFOUND, "/yarn:persistence",
+                       "the record has no yarn:persistence, so it has no DNS name and no clean-up removes "
+                       "it: set it to " PERSISTENCES);
+    for (size_t i = 0; i < ARRAY_LEN(persistences); i++)
+        if (strcmp(persistence, persistences[i]) == 0)
+            return 0;
+    const char *meant = nearest_of(persistence, persistences, ARRAY_LEN(persistences));
+    return err_set(why, ERR_INVALID, "/yarn:persistence",
+                   "yarn:persistence \"%.60s\" is not one of " PERSISTENCES "%s%s%s", persistence,
+                   meant ? ", did you mean \"" : "", meant ? meant : "", meant ? "\"?" : "");
 }

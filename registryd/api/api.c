@@ -136,6 +136,21 @@ int api_etag_mzxid(const char *header, int64_t *mzxid, struct err_info *why)
     return 0;
 }
 
+void api_warn(struct http_req *req, const char *text)
+{
+    buf_auto struct buf value = BUF_EMPTY;
+    buf_add_str(&value, "299 - \"");
+    for (; *text; text++) {
+        if (*text == '"' || *text == '\\')
+            buf_add_char(&value, '\\');
+        buf_add_char(&value, (unsigned char)*text < 0x7f
+                                 ? *text
+                                 : '?'); /* http_reply_header sees to control characters */
+    }
+    buf_add_char(&value, '"');
+    http_reply_header(req, "Warning", buf_cstr(&value));
+}
+
 void api_refuse(struct api *api, struct http_req *req, int code, const struct err_info *why)
 {
     metric_add(api->metrics, M_REFUSED, 1);

@@ -62,6 +62,9 @@ void api_etag(struct http_req *req, const struct store_stat *stat);
 bool api_etag_matches(const char *header, const struct store_stat *stat);
 /** mzxid of the first tag of an If-Match header. @return 0; or ERR_CONFLICT for one that is not of our form. */
 int api_etag_mzxid(const char *header, int64_t *mzxid, struct err_info *why);
+/** Add a warning for the person who sent the request to the answer: header Warning, code 299. @param text  one sentence,
+ *  copied [borrowed]   Source: RFC 7234 5.5.7. */
+void api_warn(struct http_req *req, const char *text);
 /** Answer with an error and count it. */
 void api_refuse(struct api *api, struct http_req *req, int code, const struct err_info *why);
 /** Whether the mirror is complete. @return 0; ERR_UNAVAILABLE. */

@@ -77,6 +77,9 @@ static void reply_flag(struct write *w, int status, const char *member)
 static void reply_bound(struct write *w, bool applied)
 {
     int status = w->changed ? 201 : 200;
+    struct err_info why;
+    if (reg_record_check_persistence(w->record.record, &why))
+        api_warn(w->req, why.text);
     if (w->lease.ttl_ms)
         http_reply_header(w->req, "Bobbin-Lease", w->lease.key);
     const struct mirror_node *node = applied ? mirror_find(w->api->mirror, w->path) : NULL;

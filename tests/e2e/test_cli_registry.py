@@ -13,6 +13,7 @@ from harness import BIN, PATIENCE, Stack, container, free_port
 pytestmark = pytest.mark.sanitize
 
 BASE = "/users/alice/services/cli"
+STAYS = ["--attr", "yarn:persistence=permanent"]
 
 
 @pytest.fixture(scope="module")
@@ -65,7 +66,7 @@ def test_rm_with_sync_takes_the_name_away(stack):
 
 def test_bind_from_a_file(stack, tmp_path):
     file = tmp_path / "record.json"
-    file.write_text(json.dumps({"description": "from a file", "yarn:id": "x1"}))
+    file.write_text(json.dumps({"description": "from a file", "yarn:id": "x1", "yarn:persistence": "container"}))
     ok(stack, "bind", "-p", f"{BASE}/file", str(file))
     assert json.loads(ok(stack, "resolve", "-o", "json", f"{BASE}/file"))["description"] == "from a file"
 
@@ -154,9 +155,9 @@ def test_bad_json_names_the_place(stack):
 
 
 def test_bind_does_not_replace_without_the_option(stack):
-    ok(stack, "bind", "-p", f"{BASE}/two", "--description", "one")
+    ok(stack, "bind", "-p", f"{BASE}/two", "--description", "one", *STAYS)
     assert "--overwrite" in refused(stack, 11, "bind", f"{BASE}/two", "--description", "two")
-    ok(stack, "bind", "--overwrite", f"{BASE}/two", "--description", "two")
+    ok(stack, "bind", "--overwrite", f"{BASE}/two", "--description", "two", *STAYS)
     assert json.loads(ok(stack, "resolve", f"{BASE}/two", "-o", "json"))["description"] == "two"
 
 
@@ -209,12 +210,12 @@ class Watch:
 
 
 def test_watch_shows_what_is_there_then_the_changes(stack):
-    ok(stack, "bind", "-p", f"{BASE}/seen/old", "--description", "old")
+    ok(stack, "bind", "-p", f"{BASE}/seen/old", "--description", "old", *STAYS)
     with Watch(stack, "--max", "2", f"{BASE}/seen") as watch:
         snapshot = watch.until("synced")
         assert [line["path"] for line in snapshot[:-1]] == [f"{BASE}/seen", f"{BASE}/seen/old"]
         assert snapshot[1]["service"]["description"] == "old"
-        ok(stack, "bind", "--overwrite", f"{BASE}/seen/old", "--description", "newer")
+        ok(stack, "bind", "--overwrite", f"{BASE}/seen/old", "--description", "newer", *STAYS)
         ok(stack, "rm", f"{BASE}/seen/old")
         code, lines, _ = watch.end()
     assert code == 0
@@ -223,8 +224,8 @@ def test_watch_shows_what_is_there_then_the_changes(stack):
 
 
 def test_watch_resumes_after_a_revision(stack):
-    revision = ok(stack, "bind", "-p", f"{BASE}/since/a", "--description", "a").split("revision=")[1].strip()
-    ok(stack, "bind", f"{BASE}/since/b", "--description", "b")
+    revision = ok(stack, "bind", "-p", f"{BASE}/since/a", "--description", "a", *STAYS).split("revision=")[1].strip()
+    ok(stack, "bind", f"{BASE}/since/b", "--description", "b", *STAYS)
     with Watch(stack, "--since", revision, "--max", "1", f"{BASE}/since") as watch:
         code, lines, _ = watch.end()
     assert code == 0 and [line["path"] for line in lines] == [f"{BASE}/since/b"]
@@ -271,3 +272,15 @@ def test_help_is_derived_from_the_table():
     assert subprocess.run([program], capture_output=True, text=True, check=True).stdout == everything
     wrong = subprocess.run([program, "registry", "nonsense"], capture_output=True, text=True, check=False)
     assert wrong.returncode == 2 and wrong.stderr == "bobbin: nonsense: no such command; bobbin help lists them\n"
+
+
+def test_a_record_that_does_not_say_how_long_it_stays(stack):
+    """It is bound, as Hadoop would; but it has no DNS name, and the person who binds it gets a warning."""
+    done = bobbin(stack, "bind", "-p", f"{BASE}/stays/one", "--description", "x", "--attr", "yarn:id=a")
+    assert done.returncode == 0 and done.stdout.startswith("bound "), done
+    assert done.stderr.startswith("bobbin: warning: ") and "yarn:persistence" in done.stderr and "DNS" in done.stderr, done
+    assert done.stderr.count("\n") == 1, done
+    assert ok(stack, "bind", "-p", f"{BASE}/stays/two", "--attr", "yarn:id=a", "--attr", "yarn:persistence=permanent")
+    slip = refused(stack, 2, "bind", "-p", f"{BASE}/stays/three", "--attr", "yarn:id=a", "--attr", "yarn:persistence=aplication")
+    assert 'did you mean "application"?' in slip, slip
+    assert bobbin(stack, "stat", f"{BASE}/stays/three").returncode == 10

@@ -322,3 +322,17 @@ def test_the_path_as_a_query_parameter(reg):
     gone = reg.registry("DELETE", "", query="recursive=true&path=/users/alice/services/query")
     assert gone.status == 200 and gone.json["deleted"] is True, gone
     assert reg.registry("GET", node).status == 404
+
+
+def test_a_put_warns_of_a_persistence_that_nothing_knows(reg):
+    base = "/users/alice/services/warned"
+    for name, persistence, word in (("none", None, "no yarn:persistence"), ("slip", "aplication", 'did you mean \\"application\\"?')):
+        body = {"type": "JSONServiceRecord", "external": [], "internal": [], "yarn:id": "x"}
+        if persistence:
+            body["yarn:persistence"] = persistence
+        made = reg.registry("PUT", f"{base}/{name}", body, query="createParents=true")
+        assert made.status == 201 and made.headers["Warning"].startswith('299 - "') and word in made.headers["Warning"], made.headers
+        assert reg.registry("GET", f"{base}/{name}").json["service"].get("yarn:persistence") == persistence
+    for persistence in ("permanent", "application", "application-attempt", "container"):
+        made = reg.registry("PUT", f"{base}/{persistence}", {"type": "JSONServiceRecord", "yarn:persistence": persistence})
+        assert made.status == 201 and "Warning" not in made.headers, made.headers

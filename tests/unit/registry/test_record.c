@@ -12,6 +12,7 @@
 #include <cmocka.h>
 
 #include "base/mem.h"
+#include "base/obj.h"
 #include "bobbin/record.h"
 
 static void assert_writes(const struct reg_record *r, const char *expected)
@@ -176,13 +177,46 @@ static void test_many_attributes_are_quick(void **state)
     free(bytes);
 }
 
+/** What a record says of how long it stays, and the sentence for the person who wrote it. */
+static void test_persistence(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *value; /* NULL: none */
+        int code;
+        const char *text;
+    } cases[] = {
+        {"permanent", 0, NULL},
+        {"application", 0, NULL},
+        {"application-attempt", 0, NULL},
+        {"application_attempt", 0, NULL},
+        {"container", 0, NULL},
+        {NULL, ERR_NOTFOUND, "no DNS name"},
+        {"aplication", ERR_INVALID, "did you mean \"application\"?"},
+        {"Container", ERR_INVALID, "did you mean \"container\"?"},
+        {"for ever", ERR_INVALID, "permanent, application, application-attempt or container"},
+        {"", ERR_INVALID, "permanent"},
+    };
+    for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+        struct reg_record *r = reg_record_new();
+        struct err_info why = {0};
+        if (cases[i].value)
+            assert_int_equal(reg_record_set(r, "yarn:persistence", cases[i].value, &why), 0);
+        assert_int_equal(reg_record_check_persistence(r, &why), cases[i].code);
+        if (cases[i].text && !strstr(why.text, cases[i].text))
+            fail_msg("%s: %s", cases[i].value, why.text);
+        assert_int_equal(reg_record_check(r, &why), 0);
+        reg_record_free(r);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_built_record_is_golden),    cmocka_unit_test(test_attributes),
         cmocka_unit_test(test_copy_is_equal_and_apart),   cmocka_unit_test(test_check_refuses),
         cmocka_unit_test(test_refusals_name_the_place),   cmocka_unit_test(test_locale_does_not_matter),
-        cmocka_unit_test(test_many_attributes_are_quick),
+        cmocka_unit_test(test_many_attributes_are_quick), cmocka_unit_test(test_persistence),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
