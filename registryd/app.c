@@ -113,11 +113,17 @@ static void on_applied(void *arg, int64_t zxid)
 static const struct mirror_listener listener = {
     .synced = on_synced, .applied = on_applied, .stale = on_stale};
 
+/* Realm of the users of homes; NULL: accounts have none. */
+static const char *home_realm(const struct registryd *app, const struct options *o)
+{
+    bool is_secure = opt_bool(o, OPT_SECURE);
+    return is_secure && strchr(app_system_accounts(o), '@') ? app->accounts.realm : NULL;
+}
+
 /* Who registryd is to the store and who may do what, and the operations that make nodes accordingly. */
 static void operations_make(struct registryd *app, const struct options *o)
 {
     bool is_secure = opt_bool(o, OPT_SECURE);
-    bool has_realms = is_secure && strchr(app_system_accounts(o), '@');
     struct access_def def = {.loop = daemon_loop(app->daemon),
                              .store = app->api.store,
                              .mirror = app->api.mirror,
@@ -127,7 +133,7 @@ static void operations_make(struct registryd *app, const struct options *o)
         strcmp(opt_text(o, OPT_PATH_NAMES), "zookeeper") == 0 ? REG_NAMES_ZOOKEEPER : REG_NAMES_DNS;
     app->api.ops =
         reg_store_new(def.loop, app->api.store, app->api.names, is_secure ? &app->accounts.acl.acl : NULL);
-    reg_store_set_realm(app->api.ops, has_realms ? app->accounts.realm : NULL);
+    reg_store_set_realm(app->api.ops, home_realm(app, o));
     app->api.access = access_new(&def);
 }
 
@@ -244,6 +250,7 @@ static int accessors_start(struct daemon *d, void *arg, struct err_info *why)
                                 .store = store_numbers(o),
                                 .names = app->api.names,
                                 .acl = &app->accounts.acl.acl,
+                                .realm = home_realm(app, o),
                                 .n_max = is_zookeeper ? (size_t)opt_int(o, OPT_ACCESSOR_SESSIONS) : 0,
                                 .idle_ms = opt_ms(o, OPT_ACCESSOR_IDLE)};
     app->api.accessors = accessors_new(&def);

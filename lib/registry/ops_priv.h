@@ -41,6 +41,7 @@ struct operation {
     size_t len;
     unsigned flags;
     struct acl_list acl; /* of the node itself, when it is another than that of all */
+    bool names_user;     /* a home: acl has its user, who need not be called as the home is */
     struct reg_store_cond cond;
     const struct reg_store_lease *lease; /* bind: made with the node; NULL: none */
     int n_rounds;                        /* set and create chasing each other */
@@ -74,6 +75,8 @@ void operation_finish_later(struct operation *o, int err);
 void operation_write(struct operation *o, enum store_op_kind kind, const struct store_acl *acl, STORE_DONE,
                      void *arg);
 
+/** Append what a home lets its user do: everything but setting ACLs. @param user  principal, with or without realm [borrowed] */
+void operation_add_home_user(const struct operation *o, const char *user, struct acl_list *acl);
 /** Make o->path with o->bytes (and, with REG_CREATE_PARENTS, its parents), then call o->created: 0, ERR_EXISTS,
  *  ERR_NOTFOUND (parent), ERR_PATH (o->bad_element says why) or an error of the store. */
 void operation_create(struct operation *o,

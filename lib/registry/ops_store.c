@@ -272,13 +272,33 @@ static void add_entries(struct operation *o, const struct store_acl *more)
     acl_add_all(&o->acl, more);
 }
 
+void operation_add_home_user(const struct operation *o, const char *user, struct acl_list *acl)
+{
+    mem_auto char *id = acl_principal(user, o->rs->realm);
+
+    acl_add(acl, STORE_READ | STORE_WRITE | STORE_CREATE | STORE_DELETE, "sasl", id);
+}
+
+static void mknode_begin(struct operation *o, bool create_parents)
+{
+    o->flags = create_parents ? REG_CREATE_PARENTS : 0;
+    o->bytes = LOCAL_ADDRESS;
+    o->len = strlen(LOCAL_ADDRESS);
+    if (o->err)
+        operation_finish_later(o, o->err);
+    else
+        operation_create(o, on_mknode_created);
+}
+
 void reg_store_make_home(struct reg_store *rs, const char *path, const char *user, REG_STORE_DONE, void *arg)
 {
+    struct operation *o = operation_new(rs, path, done, arg);
     acl_auto struct acl_list more = {{NULL, 0}};
-    mem_auto char *id = acl_principal(user, rs->realm);
 
-    acl_add(&more, STORE_READ | STORE_WRITE | STORE_CREATE | STORE_DELETE, "sasl", id);
-    reg_store_mknode_for(rs, path, false, &more.acl, done, arg);
+    operation_add_home_user(o, user, &more);
+    add_entries(o, &more.acl);
+    o->names_user = true;
+    mknode_begin(o, false);
 }
 
 void reg_store_mknode(struct reg_store *rs, const char *path, bool create_parents, REG_STORE_DONE, void *arg)
@@ -292,13 +312,7 @@ void reg_store_mknode_for(struct reg_store *rs, const char *path, bool create_pa
     struct operation *o = operation_new(rs, path, done, arg);
 
     add_entries(o, more);
-    o->flags = create_parents ? REG_CREATE_PARENTS : 0;
-    o->bytes = LOCAL_ADDRESS;
-    o->len = strlen(LOCAL_ADDRESS);
-    if (o->err)
-        operation_finish_later(o, o->err);
-    else
-        operation_create(o, on_mknode_created);
+    mknode_begin(o, create_parents);
 }
 
 /* ---- bind ---- */

@@ -95,6 +95,7 @@ static int session_open(struct accessors *a, const char *pair, struct accessor_s
     s->pair = mem_str(pair);
     s->store = store;
     s->ops = reg_store_new(a->def.loop, store, a->def.names, a->def.acl);
+    reg_store_set_realm(s->ops, a->def.realm);
     s->idle = run_timer_new(a->def.loop, on_idle, s);
     TAILQ_INSERT_TAIL(&a->open, s, link);
     a->n_open++;

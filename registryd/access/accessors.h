@@ -23,6 +23,7 @@ struct accessors_def {
     struct store_options store;  /* its numbers; whom to authenticate as is left out */
     enum reg_names names;        /* what a write may create */
     const struct store_acl *acl; /* of every node made [borrowed, lives on] */
+    const char *realm;           /* of the users of homes; NULL: none [borrowed, lives on] */
     size_t n_max;                /* sessions at once; 0: none */
     int64_t idle_ms;             /* one that nobody uses for so long is closed */
 };

@@ -274,7 +274,7 @@ static int read_event(const json_t *item, struct slot *s, struct err_info *why)
     const char *name = json_object_get(item, s->subject_name) ? s->subject_name : "id";
     err = read_text(item, name, NULL, &subject, why);
     mem_auto char *app = !err && s->kind != CLEANUP_APP_STORED ? index_app_of(subject) : NULL;
-    if (!err && (!*subject || (s->kind != CLEANUP_APP_STORED && !app)))
+    if (!err && s->kind != CLEANUP_APP_STORED && !app)
         err = err_set(why, ERR_INVALID, name, "\"%s\" is no %s", subject, s->subject_name);
     if (!err)
         s->subject = mem_str(subject);

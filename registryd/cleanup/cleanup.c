@@ -276,7 +276,7 @@ void cleanup_event(struct cleanup *c, const struct cleanup_event *event, CLEANUP
     t->n_open = 1;
     t->done = done;
     t->arg = arg;
-    if (!*event->subject)
+    if (!*event->subject && event->kind != CLEANUP_APP_STORED)
         t->err = err_set(&t->outcome.why, ERR_INVALID, kinds[event->kind].subject, "the event %s needs it",
                          kinds[event->kind].name);
     else

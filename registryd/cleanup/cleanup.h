@@ -41,9 +41,10 @@ enum cleanup_kind {
 
 struct cleanup_event {
     enum cleanup_kind kind;
-    const char *subject; /* id of what the event is about; for CLEANUP_APP_STORED the user */
-    const char *reason;  /* for the log */
-    bool dry_run;        /* log what would be purged; no homes */
+    /** Id of what the event is about; for CLEANUP_APP_STORED the user, "" being the one whose home is /services. */
+    const char *subject;
+    const char *reason; /* for the log */
+    bool dry_run;       /* log what would be purged; no homes */
 };
 
 /** Event of a REST name, with the member that names its subject ("user", "application", …). @return 0; ERR_INVALID. */

@@ -17,15 +17,13 @@ static void put_number(char **to, int64_t number)
     *to += str_put_i64(*to, number);
 }
 
-/* "time":…,"size":…,"children":… @return the end */
+/* "time":…,"size":… @return the end */
 static char *put_stat(char *to, const struct store_stat *stat)
 {
     PUT(to, "\"time\":");
     put_number(&to, stat->ctime_ms);
     PUT(to, ",\"size\":");
     put_number(&to, stat->data_len);
-    PUT(to, ",\"children\":");
-    put_number(&to, stat->n_children);
     return to;
 }
 
@@ -49,6 +47,8 @@ void lines_status(struct jw *w, const char *name, const struct store_stat *stat,
 {
     char text[STAT_MAX + REVISION_MAX];
     char *end = put_stat(text, stat);
+    PUT(end, ",\"children\":");
+    put_number(&end, stat->n_children);
     PUT(end, ",");
     end = put_revision(end, store_id, stat->mzxid);
     jw_literal_key(w, "status");

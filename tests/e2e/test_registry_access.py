@@ -317,7 +317,12 @@ def test_homes_are_their_users(secure):
     assert made.status == 200 and made.json["users"][0]["created"], made
     stored = admin(secure, "events", "yarn", {"type": "application-stored", "user": "dora"})
     assert stored.status == 200 and stored.json["events"][0]["created"], stored
-    for user in ("carol", "dora"):
+    made = secure.registry.registry("POST", "/users/norma", query="op=mknode&user.name=norma")
+    assert made.status == 201, made
+    made = secure.registry.registry("POST", "/users/olga/services/x", query="op=mknode&createParents=true&user.name=olga")
+    assert made.status == 201, made
+    assert acl_of(secure.registry, "/users/olga/services") == BASE_ACL
+    for user in ("carol", "dora", "norma", "olga"):
         assert acl_of(secure.registry, f"/users/{user}") == BASE_ACL + [(15, "sasl", user)]
         assert secure.put(f"/users/{user}/x", user).status == 201
         assert acl_of(secure.registry, f"/users/{user}/x") == BASE_ACL

@@ -228,6 +228,10 @@ def test_homes(reg):
     assert admin(reg, "users", {"user": "yan", "homes": []}, status=400)["where"] == "/homes"
     stored = admin(reg, "events", {"type": "application-stored", "user": "xaver"})
     assert stored["events"][0]["created"] is True and there(reg, "/users/xaver")
+    # Hadoop's home of the empty user is /services, which exists
+    stored = admin(reg, "events", {"type": "application-stored", "user": ""})["events"][0]
+    assert stored["created"] is False and "error" not in stored
+    assert admin(reg, "events", {"type": "application-completed", "application": ""}, status=400)["where"] == "application"
 
 
 def test_homes_of_hadoops_own_names():

@@ -336,3 +336,12 @@ def test_a_put_warns_of_a_persistence_that_nothing_knows(reg):
     for persistence in ("permanent", "application", "application-attempt", "container"):
         made = reg.registry("PUT", f"{base}/{persistence}", {"type": "JSONServiceRecord", "yarn:persistence": persistence})
         assert made.status == 201 and "Warning" not in made.headers, made.headers
+
+
+def test_the_feed_says_nothing_that_goes_stale(reg):
+    """A change of the children of a node is no change of the node: its line in the feed does not count them."""
+    put(reg, "/users/alice/fed/below")
+    lines = Feed(reg).until("sync")
+    shown = [line for line in lines if line["type"] == "put" and line["path"] in ("/users/alice/fed", "/users/alice/fed/below")]
+    assert len(shown) == 2 and all(line.keys() >= {"path", "revision", "time", "size"} and "children" not in line for line in shown), shown
+    assert reg.registry("GET", "/users/alice/fed").json["status"]["children"] == 1
