@@ -40,7 +40,8 @@
     X(OPT_BACKUP_DIR, "hadoop.registry.backup.dir", OPT_TEXT, "", NULL, 0, 0, OPT_FIXED,                     \
       "Parent directory of backups of the embedded store. Default: bobbin.data.dir.")                        \
     X(OPT_ADMINS, "hadoop.registry.admin.users", OPT_TEXT, "", NULL, 0, 0, OPT_FIXED,                        \
-      "Users, comma-separated, who may export, import and back up, beside the one who runs registryd.")      \
+      "Users, comma-separated, who may export, import and back up, beside root and the one who runs "        \
+      "registryd.")                                                                                          \
     X(OPT_HTTP_ADDRESS, "hadoop.registry.http.address", OPT_ADDR, "", "127.0.0.1:9192", 0, 0, OPT_FIXED,     \
       "Address of the REST interface.")                                                                      \
     X(OPT_HTTP_REMOTE, "hadoop.registry.http.allow-remote", OPT_BOOL, "", "false", 0, 0, OPT_FIXED,          \

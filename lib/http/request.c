@@ -221,10 +221,15 @@ const char *http_body(const struct http_req *req, size_t *len)
     return req->body.len ? req->body.bytes : "";
 }
 
-const char *http_user(const struct http_req *req)
+bool http_user_is_named(const struct http_req *req)
 {
     const char *user = http_query(req, "user.name");
-    return user && *user ? user : req->static_user;
+    return user && *user;
+}
+
+const char *http_user(const struct http_req *req)
+{
+    return http_user_is_named(req) ? http_query(req, "user.name") : req->static_user;
 }
 
 int http_check_local(const struct http_req *req, struct err_info *why)

@@ -65,12 +65,12 @@ static void copying_answer(struct copying *c)
     copying_free(c);
 }
 
-/* The user who runs registryd, and those of hadoop.registry.admin.users. */
+/* The user who runs registryd, root, and those of hadoop.registry.admin.users. */
 static bool is_admin(struct api *api, const char *user)
 {
     const char *list = opt_text(api->options, OPT_ADMINS);
     mem_auto char *current = reg_current_user();
-    bool found = user && strcmp(user, current) == 0;
+    bool found = user && (strcmp(user, current) == 0 || strcmp(user, "root") == 0);
     char *name;
     for (size_t i = 0; user && list && !found && (name = str_field(list, ',', i)); i++) {
         found = strcmp(name, user) == 0;
@@ -85,10 +85,11 @@ int api_may_copy(struct http_req *req, void *arg, struct err_info *why)
     const char *user = http_user(req);
     if (access_is_secure(api->access))
         return api_may_administer(req, api, why);
-    if (is_admin(api, user))
+    if (http_user_is_named(req) && is_admin(api, user))
         return 0;
-    return err_set(why, ERR_PERMISSION, user,
-                   "only administrators may do this: the user who runs registryd, and those of "
+    return err_set(why, ERR_PERMISSION, http_user_is_named(req) ? user : "user.name",
+                   "only administrators may do this, by name (user.name): the user who runs registryd, root, "
+                   "and those of "
                    "hadoop.registry.admin.users");
 }
 

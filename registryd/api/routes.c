@@ -14,7 +14,8 @@
 
 #define ADMINISTRATORS "In a secure registry only for system accounts."
 #define COPIERS                                                                                              \
-    "Only for the user who runs registryd and hadoop.registry.admin.users; in a secure registry, only for "  \
+    "Only for the user who runs registryd, root and hadoop.registry.admin.users, who name themselves; in a " \
+    "secure registry, only for "                                                                             \
     "system accounts."
 
 /** Errors of every operation on the store, and of those that write. */

@@ -41,7 +41,7 @@ def test_command_line(registry, case):
 def test_cl16_bytes_that_are_no_record(registry):
     empty(Rest(registry))
     node = {"path": "/bad", "base64": base64.b64encode(b'{"type":"JSONServiceRecord",').decode()}
-    assert registry.registry("POST", "/import", {"nodes": [node]}, base="/ws/v1/registry-admin").json["created"] == 1
+    assert registry.registry("POST", "/import", {"nodes": [node]}, base="/ws/v1/registry-admin", query="user.name=root").json["created"] == 1
     done = run(registry, "resolve", "/bad")
     assert (done.returncode, done.stdout) == (255, "")
     assert done.stderr.startswith(f"Unable to read record at: /bad: {EXCEPTIONS}InvalidRecordException: `/bad': "), done

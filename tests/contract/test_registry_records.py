@@ -14,13 +14,13 @@ WRITTEN = read_rows("lenient", "lenient>")
 @pytest.fixture(scope="module", autouse=True)
 def rows(registry):
     nodes = [node("/rows", b""), *(node(f"/rows/r{number}", data) for number, data, _ in STORED)]
-    answer = registry.registry("POST", "/import", {"nodes": nodes}, base="/ws/v1/registry-admin")
+    answer = registry.registry("POST", "/import", {"nodes": nodes}, base="/ws/v1/registry-admin", query="user.name=root")
     assert answer.status == 200 and answer.json["created"] == len(nodes), answer
 
 
 def stored(registry, path):
     """The record's bytes as the store has them."""
-    answer = registry.registry("GET", "/export", base="/ws/v1/registry-admin", query=f"path={path}")
+    answer = registry.registry("GET", "/export", base="/ws/v1/registry-admin", query=f"path={path}&user.name=root")
     return json.loads(answer.body.split(b"\n")[0]).get("record")
 
 

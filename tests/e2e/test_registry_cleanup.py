@@ -30,7 +30,7 @@ def reg(registry):
 
 
 def admin(reg, what, body, status=200):
-    answer = reg.registry("POST", "/" + what, body, base="/ws/v1/registry-admin")
+    answer = reg.registry("POST", "/" + what, body, base="/ws/v1/registry-admin", query="user.name=alice")
     assert answer.status == status, answer
     return answer.json
 

@@ -210,6 +210,15 @@ def test_only_administrators(reg, words):
     assert done.returncode == 13 and "hadoop.registry.admin.users" in done.stderr
 
 
+def test_nobody_is_no_administrator(reg):
+    """A request that names no user is not made by the static user, though he is an administrator here."""
+    for method, path, body in (("GET", "/export", None), ("POST", "/import", {"nodes": []}), ("POST", "/backup", {"dir": "x"})):
+        answer = reg.registry(method, path, body, base="/ws/v1/registry-admin")
+        assert answer.status == 403 and answer.json["where"] == "user.name", answer
+    for user in ("root", "alice"):
+        assert reg.registry("GET", "/export", base="/ws/v1/registry-admin", query=f"user.name={user}").status == 200
+
+
 def test_backup_while_records_are_bound(reg):
     """The copy opens, is another store, and has every record that was acknowledged before it was asked for."""
     path = "/users/alice/services/kind/n{}"

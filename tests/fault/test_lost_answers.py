@@ -200,7 +200,7 @@ def test_parents_whose_answer_was_lost_are_gone_on_below(pair):
 
 def test_an_import_names_what_it_does_not_know(pair):
     document = {"nodes": [{"path": "/users/alice", "record": ""}, {"path": "/users/alice/one", "record": "first"}]}
-    do = lambda: request(pair.port, "POST", "/ws/v1/registry-admin/import", document)
+    do = lambda: request(pair.port, "POST", "/ws/v1/registry-admin/import?user.name=root", document)
     there = lambda: pair.other("GET", "/users/alice/one", query="consistency=strong").status == 200
     lost = pair.lose_answer(do, there, after=b"/users/alice/one")
     assert {failed["error"] for failed in lost.json["failed"]} == {UNKNOWN}, lost
