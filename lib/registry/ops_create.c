@@ -71,17 +71,18 @@ static const char *home_user(const struct operation *o, const char *name)
     return o->level == 2 && strncmp(o->path, users, strlen(users)) == 0 ? name : NULL;
 }
 
-/** ACL of the level's node, in *own where it is not that of all nodes. @param user  of the home that it is; NULL: none */
-static const struct store_acl *level_acl(const struct operation *o, const char *user, struct acl_list *own)
+/** ACL of the level's node; it lives as long as the operation. @param user  of the home that it is; NULL: none */
+static const struct store_acl *level_acl(struct operation *o, const char *user)
 {
     bool is_target = o->level == o->n_elements;
     const struct store_acl *acl = is_target && o->acl.acl.n_entries ? &o->acl.acl : o->rs->acl;
 
     if (!user || !acl || (is_target && o->names_user))
         return acl;
-    acl_add_all(own, acl);
-    operation_add_home_user(o, user, own);
-    return &own->acl;
+    acl_fini(&o->home_acl);
+    acl_add_all(&o->home_acl, acl);
+    operation_add_home_user(o, user, &o->home_acl);
+    return &o->home_acl.acl;
 }
 
 static void create_try(struct operation *o)
@@ -90,7 +91,6 @@ static void create_try(struct operation *o)
     mem_auto char *path = level_path(o, &element);
     mem_auto char *name = mem_strn(element, strcspn(element, "/"));
     bool target = o->level == o->n_elements;
-    acl_auto struct acl_list own = {{NULL, 0}};
     struct store *s = o->rs->store;
 
     o->n_tries++;
@@ -98,9 +98,9 @@ static void create_try(struct operation *o)
     if (o->rs->names == REG_NAMES_DNS && o->level > 0 && reg_path_check_element(name, &o->bad_element))
         store_stat(s, path, on_level_checked, o);
     else if (target)
-        operation_write(o, STORE_OP_CREATE, level_acl(o, home_user(o, name), &own), on_level_created, o);
+        operation_write(o, STORE_OP_CREATE, level_acl(o, home_user(o, name)), on_level_created, o);
     else
-        store_create(s, path, "", 0, level_acl(o, home_user(o, name), &own), on_level_created, o);
+        store_create(s, path, "", 0, level_acl(o, home_user(o, name)), on_level_created, o);
 }
 
 void operation_create(struct operation *o,

@@ -40,8 +40,9 @@ struct operation {
     const char *bytes; /* what the node gets: static, or the binding's record */
     size_t len;
     unsigned flags;
-    struct acl_list acl; /* of the node itself, when it is another than that of all */
-    bool names_user;     /* a home: acl has its user, who need not be called as the home is */
+    struct acl_list acl;      /* of the node itself, when it is another than that of all */
+    bool names_user;          /* a home: acl has its user, who need not be called as the home is */
+    struct acl_list home_acl; /* of the level that is being made, when it is a home */
     struct reg_store_cond cond;
     const struct reg_store_lease *lease; /* bind: made with the node; NULL: none */
     int n_rounds;                        /* set and create chasing each other */

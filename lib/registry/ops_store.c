@@ -62,6 +62,7 @@ void operation_finish(struct operation *o, int err)
     free(o->path);
     free(o->read_bytes);
     acl_fini(&o->acl);
+    acl_fini(&o->home_acl);
     obj_fini(&o->obj);
     free(o);
     if (--rs->n_ops == 0 && rs->released)
