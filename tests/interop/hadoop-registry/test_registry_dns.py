@@ -18,7 +18,7 @@ from peer import Peer, PeerError
 from test_dns_names import check, key_of
 
 NAMES = "/users/root/services/org-apache-slider/named"
-SETTINGS = {key_of(key): value for key, value in {**COMPAT, "domain-name": D}.items()}
+SETTINGS = {key_of(key): value for key, value in {**COMPAT, "domain-name": D, "soa.mname": "ns.example.com"}.items()}
 NAMED = {"type": "JSONServiceRecord", "description": "an application on a host that has a name", "internal": [], "external": [
     {"api": "http://", "addressType": "uri", "protocolType": "webui", "addresses": [{"uri": "http://localhost:8088/ui"}]}],
     "yarn:id": "application_1_2", "yarn:persistence": "application"}
