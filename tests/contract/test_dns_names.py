@@ -48,7 +48,7 @@ def bed():
 
 
 def clear(stack):
-    for path in ("/users", "/services"):
+    for path in ("/users", "/services", "/ctr-x"):
         answer = stack.registry("DELETE", path, query="recursive=true")
         assert answer.status in (200, 204, 404), answer
         if answer.headers["Bobbin-Revision"]:
