@@ -5,6 +5,8 @@ install(DIRECTORY include/bobbin DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
 
 # What `bobbin dev` and the documents speak of: services, master files.
 install(DIRECTORY conf/examples/ DESTINATION ${CMAKE_INSTALL_DATADIR}/bobbin/examples)
+# What Apache Knox reads: docs/knox.md.
+install(DIRECTORY conf/knox DESTINATION ${CMAKE_INSTALL_DATADIR}/bobbin)
 install(DIRECTORY zones DESTINATION ${CMAKE_INSTALL_DATADIR}/bobbin)
 
 install(FILES README.md LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR})

@@ -50,7 +50,10 @@ def files(prefix):
 def wanted_files():
     wanted = {f"bin/{name}" for name in (*DAEMONS, "bobbin")} | {"libexec/bobbin/container-shim"}
     wanted |= {f"include/bobbin/{name}.h" for name in ("registry", "record", "error", "path")}
-    wanted |= {"share/bobbin/examples/hello-world.json", "share/bobbin/zones/office.example.zone", "share/man/man1/bobbin.1"}
+    wanted |= {f"share/bobbin/knox/services/{name}/1.0.0/{part}.xml" for name in ("bobbin-registry", "bobbin-services")
+               for part in ("service", "rewrite")}
+    wanted |= {"share/bobbin/knox/topologies/bobbin.xml", "share/man/man1/bobbin.1"}
+    wanted |= {"share/bobbin/examples/hello-world.json", "share/bobbin/zones/office.example.zone"}
     wanted |= {f"share/man/man8/{name}.8" for name in DAEMONS}
     wanted |= {f"share/bash-completion/completions/{name}" for name in (*DAEMONS, "bobbin")}
     wanted |= {f"share/doc/bobbin/{name}" for name in ("README.md", "LICENSE", "dnsd-default.xml", "docs/services.md",

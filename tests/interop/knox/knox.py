@@ -1,0 +1,224 @@
+"""A real Apache Knox from Maven Central with the definitions of conf/knox, for tests and for `./dev knox`.
+
+    with Gateway(registry=[URL], services=[URL]) as knox: …knox.url…       https://127.0.0.1:PORT/gateway/bobbin/bobbin
+
+    python3 tests/interop/knox/knox.py up|down|status        one in build/knox that stays until `down`
+"""
+import os
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+import tempfile
+import xml.etree.ElementTree as ET
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path.insert(0, os.path.join(HERE, "../.."))
+
+import zookeeper  # noqa: E402 (its Java and its ways to wait)
+from ports import free_port  # noqa: E402
+
+ROOT = os.path.dirname(os.path.dirname(os.path.dirname(HERE)))
+JARS = os.path.join(ROOT, "build", "knox-2.0.0")
+CONF = os.path.join(ROOT, "conf", "knox")
+USERS = {"alice": "alice-secret", "bob": "bob-secret"}
+SECRET = "bobbin-master"  # of the gateway's key store, which ends with its directory
+START_S = 180
+JVM = ["-Xmx256m", "-Xshare:auto", "-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC", "-XX:-UsePerfData", "-Dfile.encoding=UTF-8",
+       "-Dcom.sun.xml.bind.v2.bytecode.ClassTailor.noOptimize=true", "--add-opens=java.base/java.lang=ALL-UNNAMED"]
+# The jar that would name them is not published.
+SERVICES = ("META-INF/services/org.apache.knox.gateway.services.GatewayServices",
+            "org.apache.knox.gateway.services.DefaultGatewayServices")
+
+
+def classpath():
+    """Knox's jars: what Maven says, asked again when one is missing."""
+    listed = os.path.join(JARS, "classpath")
+    if os.path.exists(listed):
+        with open(listed, encoding="utf-8") as f:
+            text = f.read()
+        if all(os.path.exists(jar) for jar in text.split(":")):
+            return text
+    os.makedirs(JARS, exist_ok=True)
+    done = subprocess.run(["mvn", "-B", "-q", "-f", os.path.join(HERE, "pom.xml"), "dependency:build-classpath",
+                           f"-Dmdep.outputFile={listed}"], capture_output=True, text=True, check=False, timeout=600)
+    assert done.returncode == 0, done.stdout + done.stderr
+    with open(listed, encoding="utf-8") as f:
+        return f.read()
+
+
+def site(settings):
+    """Text of a *-site.xml."""
+    top = ET.Element("configuration")
+    for key, value in settings.items():
+        one = ET.SubElement(top, "property")
+        ET.SubElement(one, "name").text = key
+        ET.SubElement(one, "value").text = str(value)
+    return ET.tostring(top, encoding="unicode")
+
+
+def topology(registry, services, params=(), ha=False):
+    """conf/knox/topologies/bobbin.xml for these backends and the users of the tests."""
+    tree = ET.parse(os.path.join(CONF, "topologies", "bobbin.xml"))
+    shiro = tree.find("gateway/provider")
+    for user, password in USERS.items():
+        shiro.append(ET.fromstring(f"<param><name>users.{user}</name><value>{password}</value></param>"))
+    if ha:
+        provider = ET.SubElement(tree.find("gateway"), "provider")
+        for name, text in (("role", "ha"), ("name", "HaProvider"), ("enabled", "true")):
+            ET.SubElement(provider, name).text = text
+    for service in tree.findall("service"):
+        role = service.findtext("role")
+        service.remove(service.find("url"))
+        for url in registry if role == "BOBBIN-REGISTRY" else services:
+            ET.SubElement(service, "url").text = url
+        for name, value in dict(params).items():
+            service.append(ET.fromstring(f"<param><name>{name}</name><value>{value}</value></param>"))
+        if ha:
+            value = "maxFailoverAttempts=3;failoverSleep=200;enabled=true"
+            tree.find("gateway")[-1].append(ET.fromstring(f"<param><name>{role}</name><value>{value}</value></param>"))
+    return ET.tostring(tree.getroot(), encoding="unicode")
+
+
+class Gateway:
+    """One Knox. topologies: texts by name; settings: of gateway-site.xml."""
+
+    def __init__(self, topologies, settings=None, directory=None, port=None):
+        self.owns_dir = directory is None
+        self.dir = directory or tempfile.mkdtemp(prefix="knox-")
+        self.port = port or free_port()
+        self.topologies = topologies
+        self.settings = {"gateway.port": self.port, "gateway.path": "gateway", "gateway.hadoop.kerberos.secured": "false",
+                         "gateway.topology.port.mapping.enabled": "false", **(settings or {})}
+        self.process = None
+
+    def url(self, name="bobbin"):
+        return f"https://127.0.0.1:{self.port}/gateway/{name}/bobbin"
+
+    def _write(self, path, text):
+        path = os.path.join(self.dir, path)
+        os.makedirs(os.path.dirname(path), exist_ok=True)
+        with open(path, "w", encoding="utf-8") as f:
+            f.write(text)
+
+    def _java(self, *words):
+        return [zookeeper.java(), *JVM, f"-DGATEWAY_HOME={self.dir}", "-cp", f"{self.dir}/conf:{classpath()}", *words]
+
+    def _lay_down(self):
+        """GATEWAY_HOME as Knox wants it."""
+        for name in ("conf/topologies", "conf/descriptors", "conf/shared-providers", "data/security/keystores",
+                     "data/deployments", "data/applications", "logs"):
+            os.makedirs(os.path.join(self.dir, name), exist_ok=True)
+        shutil.copytree(os.path.join(CONF, "services"), os.path.join(self.dir, "data/services"), dirs_exist_ok=True)
+        self._write("conf/gateway-site.xml", site(self.settings))
+        self._write(f"conf/{SERVICES[0]}", SERVICES[1] + "\n")
+        for name, text in self.topologies.items():
+            self._write(f"conf/topologies/{name}.xml", text)
+        if os.path.exists(os.path.join(self.dir, "data/security/master")):
+            return
+        keys = ["keytool", "-genkeypair", "-alias", "gateway-identity", "-keyalg", "RSA", "-storetype", "PKCS12", "-dname",
+                "CN=127.0.0.1", "-ext", "SAN=IP:127.0.0.1,DNS:localhost", "-validity", "30", "-storepass", SECRET,
+                "-keystore", os.path.join(self.dir, "data/security/keystores/gateway.jks")]
+        for command in (keys, self._java("org.apache.knox.gateway.util.KnoxCLI", "create-master", "--master", SECRET)):
+            done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=START_S, cwd=self.dir)
+            assert done.returncode == 0, done.stdout + done.stderr
+
+    def log(self):
+        """The last it has printed."""
+        with open(os.path.join(self.dir, "log"), encoding="utf-8", errors="replace") as f:
+            return f.read()[-6000:]
+
+    def is_up(self):
+        if self.process and self.process.poll() is not None:
+            raise AssertionError(self.log())
+        try:
+            socket.create_connection(("127.0.0.1", self.port), 2).close()
+            return True
+        except OSError:
+            return False
+
+    def spawn(self, **how):
+        """Start the process; do not wait for it."""
+        self._lay_down()
+        with open(os.path.join(self.dir, "log"), "ab") as log:
+            self.process = subprocess.Popen(self._java("org.apache.knox.gateway.GatewayServer"), stdin=subprocess.DEVNULL,
+                                            stdout=log, stderr=log, cwd=self.dir, **how)
+        return self
+
+    def wait(self):
+        zookeeper.wait_for("Knox listens", self.is_up, START_S)
+        return self
+
+    def __enter__(self):
+        try:
+            return self.spawn(preexec_fn=zookeeper.die_with_parent).wait()
+        except BaseException:
+            self.__exit__()
+            raise
+
+    def __exit__(self, *_):
+        if self.process:
+            self.process.kill()
+            self.process.wait()
+        if self.owns_dir:
+            shutil.rmtree(self.dir, ignore_errors=True)
+
+
+# ---- ./dev knox ----
+
+HOME = os.path.join(ROOT, "build", "knox")
+
+
+def alive():
+    """Process of the Knox that `up` left; 0: there is none."""
+    try:
+        with open(os.path.join(HOME, "pid"), encoding="ascii") as f:
+            pid = int(f.read())
+        with open(f"/proc/{pid}/cmdline", "rb") as f:
+            return pid if f"-DGATEWAY_HOME={HOME}".encode() in f.read().split(b"\0") else 0
+    except (OSError, ValueError):
+        return 0
+
+
+def up(registry="http://127.0.0.1:9192", services="http://127.0.0.1:9191", port="8443"):
+    if alive():
+        print(f"Knox runs already, process {alive()}: ./dev knox down ends it")
+        return 1
+    shutil.rmtree(HOME, ignore_errors=True)
+    texts = {"bobbin": topology(registry.split(","), services.split(","))}
+    knox = Gateway(texts, {"gateway.httpserver.responseBuffer": 1024}, HOME, int(port)).spawn(start_new_session=True)
+    with open(os.path.join(HOME, "pid"), "w", encoding="ascii") as f:
+        f.write(str(knox.process.pid))
+    knox.wait()
+    print(f"Knox runs before {registry} and {services}; its log is build/knox/log. Ask it:\n"
+          f"curl -sk -u alice:{USERS['alice']} {knox.url()}/registry/ws/v1/registry")
+    return 0
+
+
+def down():
+    pid = alive()
+    if pid:
+        os.kill(pid, signal.SIGTERM)
+        zookeeper.wait_for("Knox has ended", lambda: not alive(), 30)
+    shutil.rmtree(HOME, ignore_errors=True)
+    print("Knox is down")
+    return 0
+
+
+def status():
+    print(f"Knox runs, process {alive()}" if alive() else "Knox does not run")
+    return 0 if alive() else 1
+
+
+def main(words):
+    """up [REGISTRY [SERVICES [PORT]]], down, status."""
+    verbs = {"up": up, "down": down, "status": status}
+    if not words or words[0] not in verbs or len(words) > (4 if words[0] == "up" else 1):
+        print("usage: ./dev knox up [REGISTRY-URL [SERVICES-URL [PORT]]] | down | status", file=sys.stderr)
+        return 2
+    return verbs[words[0]](*words[1:])
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

@@ -1,0 +1,182 @@
+"""What people do through a real Apache Knox with the definitions of conf/knox: what is asked, what arrives, who asks and who
+may, as curl sees it."""
+import json
+
+import pytest
+
+from gateway import JSON, Setting, curl
+from harness import request
+from records import read_rows
+from test_registry_access import digest
+
+RECORD = (b'{"type":"JSONServiceRecord","description":"caf\\u00e9","n":1e3,"external":[{"api":"http","addressType":"uri",'
+          b'"protocolType":"REST","addresses":[{"uri":"http://am:1/ws/v1/x"}]}],"internal":[]}')
+
+
+@pytest.fixture(scope="module")
+def behind():
+    with Setting(lambda url: url) as setting:
+        yield setting
+
+
+@pytest.fixture
+def alice(behind):
+    """A directory of alice's, empty."""
+    path = "/users/alice/services"
+    assert behind.secure.registry("DELETE", path, query="recursive=true&user.name=alice").status == 200
+    assert curl("-X", "POST", behind.registry(path + "?op=mknode&createParents=true")).status in (200, 201)
+    return path
+
+
+def put(behind, path, *words, record=RECORD, query="overwrite=true", topology="bobbin", **who):
+    return curl("-X", "PUT", JSON, "--data-binary", "@-", *words, behind.registry(f"{path}?{query}", topology), data=record, **who)
+
+
+def same(behind, path):
+    """A node through Knox and around it is the same, octet for octet."""
+    through = curl(behind.registry(path))
+    assert through.status == 200, through
+    assert through.body == behind.direct(path).body
+    return through
+
+
+def test_k1_slashes_at_the_end_and_doubled(behind, alice):
+    root, slash, node = (curl(behind.registry(path)) for path in ("", "/", "/users//alice/"))
+    assert (root.status, slash.status, node.status) == (200, 200, 200)
+    assert root.body == slash.body and node.json["path"] == "/users/alice"
+
+
+@pytest.mark.parametrize("path", ["/users/a%2Fb", "/users/../x", "/users/%2e%2e/x"])
+def test_k2_a_path_that_would_name_another_node_is_refused(behind, path):
+    refused = curl("--path-as-is", behind.registry(path))
+    assert refused.status == 400 and refused.json["type"] == "urn:bobbin:error:invalid-path", refused
+
+
+def stored(behind, path):
+    """Bytes of a node in the store."""
+    answer = behind.secure.registry("GET", "/export", base="/ws/v1/registry-admin", query=f"path={path}&user.name=yarn")
+    return json.loads(answer.body.split(b"\n")[0])["record"]
+
+
+def test_k3_a_record_is_not_touched(behind, alice):
+    assert put(behind, alice + "/a").status == 201
+    assert b"http://am:1/ws/v1/x" in same(behind, alice + "/a").body
+    direct = behind.secure.registry("PUT", alice + "/b", RECORD, {"Content-Type": "application/json"}, query="user.name=alice")
+    assert direct.status == 201 and stored(behind, alice + "/a") == stored(behind, alice + "/b")
+
+
+def test_records_of_every_kind_pass(behind, alice):
+    """Each record of the contract, as people write it and as bytes of the store: through Knox what it is around it."""
+    n = 0
+    for number, data, wanted in read_rows("lenient", "lenient>", "strict", "strict>"):
+        if isinstance(wanted, str) or not data:
+            continue
+        direct = behind.secure.registry("PUT", f"{alice}/direct", data, {"Content-Type": "application/json"},
+                                        query="overwrite=true&user.name=alice")
+        bound = put(behind, f"{alice}/r{number}", record=data)
+        assert bound.status // 100 == direct.status // 100, (number, bound, direct)
+        if direct.status // 100 == 2:
+            n += 1
+            assert stored(behind, f"{alice}/r{number}") == stored(behind, f"{alice}/direct"), number
+    through = curl(behind.registry(alice + "?recursive=true"))
+    assert n > 20 and through.body == behind.direct(alice, "recursive=true").body
+
+
+@pytest.mark.parametrize("query", ["user.name=bob", "User.Name=bob", "doAs=bob", "DOAS=bob&overwrite=true&user.name=bob"])
+def test_k4_nobody_names_another_caller(behind, query):
+    refused = put(behind, "/users/bob/a", query=f"createParents=true&{query}")
+    assert refused.status == 403 and "alice" in refused.json["detail"], refused
+
+
+def test_k5_conditions(behind, alice):
+    tag = put(behind, alice + "/a").headers["etag"]
+    unchanged = curl("-H", f"If-None-Match: {tag}", behind.registry(alice + "/a"))
+    assert (unchanged.status, unchanged.headers["etag"]) == (304, tag)
+    assert put(behind, alice + "/a", "-H", 'If-Match: "9.9"').status == 412
+
+
+def test_k6_a_malformed_record_is_our_refusal(behind, alice):
+    refused = put(behind, alice + "/a", record=b'{"a":')
+    assert refused.status == 422 and refused.headers["content-type"] == "application/problem+json", refused
+    assert refused.json["exception"] == "InvalidRecordException"
+
+
+def test_k7_bodies_that_are_none(behind, alice):
+    put(behind, alice + "/a")
+    before = behind.direct(alice + "/a").body
+    assert curl("-X", "PUT", "--data-binary", "@-", behind.registry(alice + "/a?overwrite=true"), data=RECORD).status == 415
+    assert curl("-X", "PUT", JSON, behind.registry(alice + "/a?overwrite=true")).status == 422
+    assert behind.direct(alice + "/a").body == before
+
+
+def test_k8_nodes_are_made_and_deleted(behind, alice):
+    assert curl("-X", "POST", behind.registry(alice + "/x?op=mknode")).status == 201
+    assert curl("-X", "DELETE", behind.registry(alice + "/x")).json["deleted"]
+
+
+def test_k9_head(behind, alice):
+    tag = put(behind, alice + "/a").headers["etag"]
+    head = curl("-I", behind.registry(alice + "/a"))
+    assert (head.status, head.headers["etag"]) == (200, tag)
+
+
+def reads(behind):
+    """Requests that registryd has answered."""
+    text = request(behind.secure.registry_port, "GET", "/metrics").body.decode()
+    return sum(float(line.split()[-1]) for line in text.splitlines()
+               if line.startswith("registry_reads_total") or line.startswith("registry_writes_total"))
+
+
+def test_k10_without_the_right_password_registryd_is_not_asked(behind):
+    before = reads(behind)
+    assert curl(behind.registry(), user=None).status == 401
+    assert curl(behind.registry(), password="wrong").status == 401
+    assert reads(behind) == before
+
+
+def test_k12_what_is_not_routed(behind):
+    assert curl(behind.knox.url() + "/registry/healthz").status == 404
+    assert curl("-X", "POST", JSON, "-d", "{}", behind.knox.url() + "/registry/ws/v1/registry-admin/purge").status == 404
+    assert curl(behind.knox.url() + "/registry/ws/v1/registry-find?user=alice").status == 200
+    assert curl(behind.knox.url() + "/registry/ws/v1/slider/registry/users/alice").status == 200
+
+
+def test_k13_an_answer_of_20_mb(behind, alice):
+    """Through Knox and around it a recursive read is the same."""
+    big = {"type": "JSONServiceRecord", "description": "d" * 60000, "external": [], "internal": []}
+    for i in range(340):
+        assert behind.secure.registry("PUT", f"{alice}/big-{i}", big, query="user.name=alice").status == 201
+    through = curl(behind.registry(alice + "?recursive=true"))
+    assert through.status == 200 and len(through.body) > 20e6
+    assert through.body == behind.direct(alice, "recursive=true").body
+
+
+def now(behind):
+    return behind.direct("/").headers["Bobbin-Revision"]
+
+
+def test_k14_a_watch_ends_with_progress(behind, alice):
+    watch = behind.registry(f"?watch=true&since={now(behind)}&timeout=3")
+    put(behind, alice + "/w")
+    seen = curl(watch)
+    assert [line["path"] for line in seen.lines if line["type"] == "put"][-1:] == [alice + "/w"]
+    assert seen.lines[-1]["type"] == "progress" and 2.9 < seen.seconds < 8, seen
+
+
+def test_k18_an_accessor_in_a_header_of_its_own(behind, alice):
+    grant = f"X-Bobbin-Write-Accessors: {digest('id:pass')}"
+    assert put(behind, alice + "/shared", "-H", grant).status == 201
+    assert put(behind, alice + "/shared", "-H", "X-Bobbin-Accessor: id:pass", user="bob").status == 200
+    assert put(behind, alice + "/shared", "-H", "X-Bobbin-Accessor: id:wrong", user="bob").status == 403
+    assert put(behind, alice + "/shared", user="bob").status == 403
+
+
+@pytest.mark.parametrize("path", ["", "/users"])
+def test_ha_a_dead_address_is_passed_over(behind, alice, path):
+    assert curl(behind.registry(path, "ha")).status == 200
+
+
+def test_k20_a_write_is_done_once_by_the_second_address(behind, alice):
+    assert put(behind, alice + "/a", topology="ha").status == 201
+    assert curl("-X", "POST", behind.registry(alice + "/n?op=mknode", "ha")).json["created"]
+    assert curl("-X", "POST", behind.registry(alice + "/n?op=mknode", "ha")).json["created"] is False
