@@ -43,6 +43,11 @@
       "command line. With --ttl the record goes when its lease is not renewed in time: with --keep-alive the command "  \
       "stays and renews; without it the key of the lease is printed for who does. An interrupted one leaves the "      \
       "record, which goes when the TTL is over.")                                                                                                 \
+    X("registry", "renew", "KEY", 1, 1, O(TIMEOUT), registry_renew,                                                    \
+      "Renew the lease of all records that are bound with its key.",                                                   \
+      "KEY is what bind --ttl printed, or @FILE, a file with it as its only line: other users of the machine can "     \
+      "read a command line. Renew three times in a TTL. Prints the shortest TTL of the records that live, and the "    \
+      "paths of those that are gone; ends with 10 when none is left.")                                                 \
     X("registry", "mknode", "PATH", 1, 1, O(PARENTS) | O(TIMEOUT) | O(ACCESSOR) | O(GRANT), registry_mknode,           \
       "Create a node without a record.",                                                                               \
       "")                                                                                                              \

@@ -11,8 +11,7 @@
 #include "kit/input.h"
 #include "kit/options.h"
 
-/** `id:password`, or `@FILE` whose one line it is: a command line is seen by all users of the machine. */
-static int read_pair(const char *option, const char *text, char **out, struct err_info *why)
+int registry_secret(const char *option, const char *text, char **out, struct err_info *why)
 {
     buf_auto struct buf bytes = BUF_EMPTY;
 
@@ -30,7 +29,7 @@ static int read_pair(const char *option, const char *text, char **out, struct er
         return 0;
     }
     free(line);
-    return err_set(why, ERR_USAGE, option, "%s must hold one line, id:password", text + 1);
+    return err_set(why, ERR_USAGE, option, "%s must hold the secret as its one line", text + 1);
 }
 
 /** What Hadoop's clients authenticate with. As there it has no effect unless the registry is said to be secure. */
@@ -64,7 +63,7 @@ int registry_accessor(const struct cli *cli, char **out, struct err_info *why)
     if (!(cli->command->options & CLI_BIT(CLI_ACCESSOR)))
         return 0;
     if (given)
-        return read_pair("--accessor", given, out, why);
+        return registry_secret("--accessor", given, out, why);
     if (!set || !*set)
         return configured_pair(cli->options, out, why);
     *out = mem_str(set);
@@ -90,7 +89,7 @@ int registry_grant(const struct cli *cli, struct reg_blocking *registry, struct 
         mem_auto char *pair = NULL;
         if (cli->given[i].option != CLI_GRANT)
             continue;
-        err = read_pair("--grant", cli->given[i].values[0], &pair, why);
+        err = registry_secret("--grant", cli->given[i].values[0], &pair, why);
         err = err ? err : grant_one(registry, pair, &is_secure, why);
     }
     if (!err && !is_secure)

@@ -19,6 +19,15 @@
  */
 int registry_accessor(const struct cli *cli, char **out, struct err_info *why);
 /**
+ * A secret of the command line: as it stands there, or of a file.
+ *
+ * @param option  named by errors                                                    [borrowed]
+ * @param text    the secret, or @FILE whose one line it is                          [borrowed]
+ * @param out     new; free()                                                        [out]
+ * @return 0; ERR_USAGE: the file is empty or has more than a line; as input_read.   Source: ours.
+ */
+int registry_secret(const char *option, const char *text, char **out, struct err_info *why);
+/**
  * Let each holder of --grant write what `registry` makes from now on. Warns on stderr when the registry is not secure.
  *
  * @return 0; ERR_USAGE, as registry_accessor; errors of reg_add_write_accessor. No error repeats a password.

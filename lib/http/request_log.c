@@ -28,8 +28,12 @@ static void add(struct line *line, struct log_field field)
 }
 
 /** Source: RFC 9110 9.2.1. */
-static bool is_read(const char *method)
+static bool is_read(const struct http_req *req)
 {
+    const struct http_route_bound *route = req->match.route;
+    const char *method = req->method;
+    if (route && route->row->flags & HTTP_NO_WRITE)
+        return true;
     return strcmp(method, "GET") == 0 || strcmp(method, "HEAD") == 0 || strcmp(method, "OPTIONS") == 0;
 }
 
@@ -132,7 +136,7 @@ void http_request_log(struct http_req *req)
     if (!req->method)
         return; /* the connection ended within the head */
     int64_t took_us = run_now_us() - req->begun_us;
-    const struct log_event *ev = is_read(req->method) ? &ev_http_read : &ev_http_write;
+    const struct log_event *ev = is_read(req) ? &ev_http_read : &ev_http_write;
     if (req->status && !req->stream.read && req->server->def.metrics)
         metric_series_observe(series_of(req), took_us);
     if (log_is_on(ev->level))

@@ -58,7 +58,8 @@ struct options;
 enum http_route_flag {
     HTTP_JSON_IN = 1,       /* a body must be application/json                       */
     HTTP_JSON_OPTIONAL = 2, /* as HTTP_JSON_IN, but an empty body needs no media type */
-    HTTP_STRICT_QUERY = 4   /* refuses query parameters that no row of `params` names */
+    HTTP_STRICT_QUERY = 4,  /* refuses query parameters that no row of `params` names */
+    HTTP_NO_WRITE = 8       /* changes nothing that lasts, whatever the method: logged as a read */
 };
 
 /** A named JSON Schema, a file NAME.json of the program's folder of schemas (cmake/bobbin.cmake: bobbin_schemas). */

@@ -2,6 +2,7 @@
 
 What must not happen is waited for as long as the lease lasts, several times over; what must happen is awaited.
 """
+import json
 import os
 import signal
 import subprocess
@@ -204,6 +205,22 @@ def test_the_command_ends_when_the_record_is_another_s(reg):
         reg.bind(f"{BASE}/taken-over", container("t", "web", "127.77.0.9"))
         assert (process.wait(30), "not renewed any more" in process.stderr.read()) == (10, True)
     assert is_there(reg, "taken-over")
+
+
+def test_another_command_renews(reg, tmp_path):
+    """With the key that bind printed; in a file, since the command line is seen by others."""
+    done = subprocess.run(command(reg, f"{BASE}/by-key", "--ttl", "30s", "-o", "json"), capture_output=True, text=True, check=True)
+    key = json.loads(done.stdout[done.stdout.index("}") + 1:])["lease"]
+    (tmp_path / "key").write_text(key + "\n", encoding="utf-8")
+    words = [os.path.join(BIN, "bobbin"), "registry", "renew", "--url", f"http://127.0.0.1:{reg.registry_port}"]
+    for named in (key, f"@{tmp_path / 'key'}"):
+        assert subprocess.run([*words, named], capture_output=True, text=True, check=True).stdout == "renewed ttl=30000ms\n"
+    assert reg.registry("DELETE", f"{BASE}/by-key").status == 200
+    lost = wait_for(lambda: next((d for d in [subprocess.run([*words, key], capture_output=True, text=True, check=False)] if d.returncode), None),
+                    "nothing is left to renew")
+    assert lost.returncode == 10 and " anew" in lost.stderr, lost
+    writes = [e for e in reg.registryd.events if e["event"] == "http_write" and e.get("path") == "/ws/v1/registry-lease"]
+    assert not writes, "a renewal is a read to the log"
 
 
 @pytest.mark.parametrize("words, code, text", [
