@@ -365,7 +365,10 @@ static void on_record_deleted(void *arg, int err, const struct reg_store_result 
     if (r) {
         lease_table_state(&l->table, r, LEASE_ENDED);
         forget_owner(l, r->owner);
+        r = ending_record(e);
     }
+    if (r && r->is_reported)
+        lease_table_remove(&l->table, r);
     ending_free(e);
 }
 
@@ -506,6 +509,14 @@ void office_begin(struct leases *l)
 
 /* ---- renewing ---- */
 
+/* The owner knows that this one is gone, or has bound it anew. */
+static bool is_known_gone(const struct leases *l, const struct lease_record *r)
+{
+    const struct lease_record *newest = lease_table_at(&l->table, r->path);
+    return r->is_reported ||
+           (newest && newest != r && newest->owner == r->owner && newest->state == LEASE_LIVING);
+}
+
 static void take_gone(struct leases *l, struct lease_owner *o, struct lease_renewal *out)
 {
     struct lease_record *r, *next;
@@ -518,9 +529,12 @@ static void take_gone(struct leases *l, struct lease_owner *o, struct lease_rene
         }
         if (n == GONE_MAX)
             continue;
-        out->gone = mem_resize(out->gone, n + 2, sizeof(char *));
-        out->gone[n++] = mem_str(r->path);
-        out->gone[n] = NULL;
+        if (!is_known_gone(l, r)) {
+            out->gone = mem_resize(out->gone, n + 2, sizeof(char *));
+            out->gone[n++] = mem_str(r->path);
+            out->gone[n] = NULL;
+        }
+        r->is_reported = true; /* one that is ending stays until it has ended */
         if (r->state == LEASE_LOST)
             lease_drop_node(l, r->name);
         if (r->state != LEASE_ENDING)

@@ -136,6 +136,7 @@ void lease_table_state(struct lease_table *t, struct lease_record *r, enum lease
 {
     bool was_living = r->state == LEASE_LIVING, is_living = state == LEASE_LIVING;
     r->state = state;
+    r->is_reported = r->is_reported && !is_living;
     r->owner->n_living += (size_t)is_living - (size_t)was_living;
     t->n_living += (size_t)is_living - (size_t)was_living;
     if (!is_heaped(state))

@@ -34,7 +34,8 @@ struct lease_record {
     int64_t key_ms; /* in the heap: due then, or later */
     size_t heap_at; /* SIZE_MAX: not in it */
     enum lease_state state;
-    bool is_marked; /* its node says that it has ended */
+    bool is_marked;   /* its node says that it has ended */
+    bool is_reported; /* its owner knows that it ends or has ended; not when LIVING */
 };
 TAILQ_HEAD(lease_records, lease_record);
 

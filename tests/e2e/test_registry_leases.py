@@ -116,6 +116,21 @@ def test_a_delete_and_a_write_by_others_are_reported_once(reg):
     assert renew(reg, key).json["gone"] == []
 
 
+def test_what_ends_is_reported_once_and_not_what_is_bound_anew(reg):
+    """The last of many is ending while the first has ended: renewals meanwhile are of both."""
+    key, names = None, [f"many-{i}" for i in range(80)]
+    for name in names:
+        key = bind(reg, name, key)
+    wait_for(lambda: not all(is_there(reg, name) for name in names[::8]), "the first have gone")
+    answers = [renew(reg, key) for _ in range(40)]
+    gone = [path for answer in answers if answer.status == 200 for path in answer.json["gone"]]
+    assert len(gone) == len(set(gone)), answers
+    for path in gone:
+        bind(reg, path[len(BASE) + 1:], key, ttl="1m")
+    assert all(renew(reg, key).json["gone"] == [] for _ in range(10))
+    assert all(is_there(reg, path[len(BASE) + 1:]) for path in gone)
+
+
 def test_a_record_bound_again_has_its_new_lease(reg):
     key = bind(reg, "again", ttl="1m")
     bind(reg, "again", key, ttl="2m")

@@ -69,8 +69,11 @@ static void a_grant_is_for_all_also_for_those_that_were_to_end(void **state)
     lease_table_state(&t, one, LEASE_ENDING);
     lease_table_state(&t, marked, LEASE_ENDING);
     marked->is_marked = true;
+    one->is_reported = marked->is_reported = true;
     lease_table_grant(&t, 500);
     assert_int_equal(one->state, LEASE_LIVING);
+    assert_false(one->is_reported); /* its end will be another one */
+    assert_true(marked->is_reported);
     assert_int_equal(marked->state, LEASE_ENDING); /* that is durable */
     assert_ptr_equal(lease_table_next(&t, 599), marked);
     lease_table_remove(&t, marked);
