@@ -42,9 +42,13 @@ static const char *cut(struct http_req *req, const char *text, size_t max)
 {
     if (strnlen(text, max + 1) <= max)
         return text;
-    char *head = arena_strn(req->arena, text, max + strlen("…"));
-    memcpy(head + max, "…", strlen("…"));
-    return head;
+    return arena_fmt(req->arena, "%.*s…", (int)max, text);
+}
+
+/** The path; of a request that was refused before its target was read, the target without its query, which may hold secrets. */
+static const char *path_of(struct http_req *req)
+{
+    return req->path ? req->path : arena_strn(req->arena, req->target, strcspn(req->target, "?"));
 }
 
 static void add_text(struct http_req *req, struct line *line, const char *name, const char *text, size_t max)
@@ -94,9 +98,9 @@ static const char *reply_header(const struct http_req *req, const char *name)
 static void emit(struct http_req *req, const struct log_event *ev, int64_t took_us)
 {
     struct line line = {.n = 0};
-    const char *path = req->path ? req->path : req->target, *user = http_user(req);
+    const char *user = http_user(req);
     add(&line, LOG_STR("method", cut(req, req->method, NAME_MAX_BYTES)));
-    add(&line, LOG_STR("path", cut(req, path, PATH_MAX_BYTES)));
+    add(&line, LOG_STR("path", cut(req, path_of(req), PATH_MAX_BYTES)));
     add_text(req, &line, "query", query_text(req), QUERY_MAX_BYTES);
     add(&line, LOG_STR("user", cut(req, log_text(user), NAME_MAX_BYTES)));
     add_text(req, &line, "do_as", http_query(req, "doAs"), NAME_MAX_BYTES);

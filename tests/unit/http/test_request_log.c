@@ -140,6 +140,12 @@ static void refusals_are_logged(void **state)
     is_in(line_of(&t, "PUT /things/a HTTP/1.1\r\nHost: localhost\r\nContent-Length: 9999999\r\nConnection: "
                       "close\r\n\r\n"),
           " status=413 result=ERR_TOOBIG ");
+    const char *line =
+        line_of(&t, "PUT /things/a?delegation=SECRET HTTP/1.1\r\nHost: localhost\r\nHost: localhost\r\n"
+                    "Connection: close\r\n\r\n");
+    is_in(line,
+          "http_write method=PUT path=/things/a user=carol peer=127.0.0.1 status=400 result=ERR_PARSE ");
+    assert_null(strstr(line, "SECRET"));
     logged_end(&t);
 }
 
