@@ -24,6 +24,7 @@ void answer_read(struct answer *a, const uint8_t *msg, size_t len, bool is_tcp, 
     a->is_tcp = is_tcp;
     a->is_tls = false;
     a->secrets = NULL;
+    a->guard = NULL;
     a->cookie = ANSWER_COOKIE_NONE;
     a->hand_off = ANSWER_HERE;
     a->rcode = DNS_NOERROR;
@@ -245,7 +246,8 @@ static bool is_loop(const struct response *r, const struct chain *c)
 }
 
 /**
- * Follow the alias that was written last: look its target up, and the target's; the last name decides the rcode (RFC 6604).
+ * Follow the alias that was written last: look its target up, and the target's; the last name decides the rcode (RFC 6604). A name
+ * that the client may not see ends the chain as one outside our zones does.
  *
  * @param c      names of the chain up to that of the alias                      [in,out]
  * @param rcode  of the alias
@@ -258,6 +260,10 @@ static uint16_t follow_chain(struct response *r, struct chain *c, uint16_t rcode
         r->has_target = false;
         c->names[++r->n_links] = r->owner_off;
         zone_find(r->v, r->name, r->a->q.qtype == DNS_DS, &hit);
+        if (hit.match != ZONE_OUTSIDE && !response_shows(r, r->target.lower)) {
+            r->opt.ede = DNS_EDE_PROHIBITED;
+            return rcode;
+        }
         rcode = answer_hit(r, &hit);
     }
     return rcode;

@@ -52,6 +52,12 @@ enum answer_cookie {
     ANSWER_COOKIE_GOOD,    /* proves the address of the client */
 };
 
+/** Which names a client may see beside the one it asks for: where aliases lead, and targets that get addresses. */
+struct answer_guard {
+    bool (*allows)(const struct answer_guard *g,
+                   const uint8_t *name); /* wire name in lower case   [borrowed] */
+};
+
 /** Names that are prefetched beside the question's. */
 #define ANSWER_MAX_MORE 4
 
@@ -67,6 +73,7 @@ struct answer {
     bool is_tls;               /* padding is allowed; false after answer_read, the caller sets it */
     const struct cookie_secrets *secrets; /* NULL after answer_read; see answer_wants_client   [borrowed] */
     struct cookie_client client;          /* valid with secrets */
+    const struct answer_guard *guard;     /* NULL after answer_read: all names are shown      [borrowed] */
     enum answer_hand_off hand_off;        /* set by answer_write */
     enum answer_cookie cookie;            /* set by answer_write */
     uint16_t rcode;                       /* rcode of the response, set by answer_write */

@@ -24,6 +24,12 @@ static void begin_options(struct response *r)
     r->opt.padding_block = q->wants_padding && a->is_tls ? PADDING_BLOCK : 0;
 }
 
+bool response_shows(const struct response *r, const uint8_t *name)
+{
+    const struct answer_guard *guard = r->a->guard;
+    return !guard || guard->allows(guard, name);
+}
+
 void response_begin(struct response *r, struct answer *a, const struct zone_version *v,
                     const struct answer_options *opts, uint8_t *out, size_t limit)
 {
@@ -224,6 +230,17 @@ static const struct zone_node *fetched_target(const struct response *r, uint32_t
     return zone_fetched_node(place, name, len);
 }
 
+/** The node of a target; NULL: there is none, or none that the client may see. */
+static const struct zone_node *target_node(const struct response *r, uint32_t index, const uint8_t *name,
+                                           size_t len)
+{
+    struct name_key key;
+    if (r->a->guard && (name_key_read(name, NAME_MAX_LEN, &key) < 0 || !response_shows(r, key.lower)))
+        return NULL;
+    const struct zone_node *node = fetched_target(r, index, name, len);
+    return node ? node : find_target(r, name);
+}
+
 /** Offset of the rdata of a record in the message. @param at offset of the record. */
 static size_t rdata_at(const uint8_t *msg, size_t at)
 {
@@ -271,8 +288,7 @@ void response_additional(struct response *r)
     for (uint32_t i = 0, index = set->first; i < set->n_rrs && n_seen < RESPONSE_MAX_TARGETS; i++) {
         size_t rdata_len = wire_get16(rr + 10);
         const uint8_t *name = rr + WIRE_RR_HEADER + name_at;
-        const struct zone_node *node = fetched_target(r, index, name, rdata_len - name_at);
-        node = node ? node : find_target(r, name);
+        const struct zone_node *node = target_node(r, index, name, rdata_len - name_at);
         at = rdata_at(r->w.msg, at);
         bool is_new = node && (r->needs_glue || node_is_new(node, seen, n_seen));
         /* A referral has each target once, and needs the glue of all (RFC 9471). */

@@ -38,6 +38,8 @@ struct response {
     const struct zone *zone; /* zone of the last name */
 };
 
+/** Whether the guard of the answer lets the client see a name of our zones. @param name  wire name in lower case [borrowed] */
+bool response_shows(const struct response *r, const uint8_t *name);
 /** Begin: question, flags, room for OPT. @param limit octets that the response may have, at least 512. */
 void response_begin(struct response *r, struct answer *a, const struct zone_version *v,
                     const struct answer_options *opts, uint8_t *out, size_t limit);

@@ -216,18 +216,18 @@ static bool ranges_hold(const struct ranges *r, int family, struct number a)
     return from < r->n_items[family] && compare(items[from].first, a) <= 0;
 }
 
-/** The list for a question; NULL: all may ask it. */
-static const struct ranges *ranges_for(const struct acl *acl, const struct query *q)
+/** The list for a name; NULL: all may ask for it. @param name  in lower case; NULL: the list for all names counts [borrowed] */
+static const struct ranges *ranges_for(const struct acl *acl, const uint8_t *name)
 {
-    for (size_t i = 0; q->has_question && i < acl->n_zones; i++)
-        if (name_is_within(q->name.lower, acl->zones[i].apex))
+    for (size_t i = 0; name && i < acl->n_zones; i++)
+        if (name_is_within(name, acl->zones[i].apex))
             return &acl->zones[i].ranges;
     return acl->has_all ? &acl->all : NULL;
 }
 
-bool acl_allows(const struct acl *acl, const struct sockaddr_storage *client, const struct query *q)
+/** @param r  NULL: all clients are in it */
+static bool has_client(const struct ranges *r, const struct sockaddr_storage *client)
 {
-    const struct ranges *r = ranges_for(acl, q);
     if (!r)
         return true;
     if (client->ss_family == AF_INET) {
@@ -238,6 +238,26 @@ bool acl_allows(const struct acl *acl, const struct sockaddr_storage *client, co
     if (IN6_IS_ADDR_V4MAPPED(in6))
         return ranges_hold(r, IPV4, (struct number){0, read_octets(in6->s6_addr + 12, 4)});
     return ranges_hold(r, IPV6, ipv6_number(in6->s6_addr));
+}
+
+bool acl_allows(const struct acl *acl, const struct sockaddr_storage *client, const struct query *q)
+{
+    return has_client(ranges_for(acl, q->has_question ? q->name.lower : NULL), client);
+}
+
+static bool guard_allows(const struct answer_guard *guard, const uint8_t *name)
+{
+    const struct acl_guard *g = (const struct acl_guard *)guard;
+    return has_client(ranges_for(g->acl, name), g->client);
+}
+
+const struct answer_guard *acl_guard(const struct acl *acl, const struct sockaddr_storage *client,
+                                     struct acl_guard *out)
+{
+    if (!acl || !acl->n_zones)
+        return NULL;
+    *out = (struct acl_guard){{guard_allows}, acl, client};
+    return &out->guard;
 }
 
 struct acls *acls_new(struct acl *take_first)

@@ -1,6 +1,6 @@
 /**
- * Who may ask: lists of networks, one for all names and one for each of some domains, whose names follow it alone. A list is a table
- * of disjoint ranges of addresses in ascending order, so the check is a binary search, whatever the number of networks.
+ * Who may ask: lists of networks, one for all names and one for each of some domains, whose names follow it alone, also where an alias
+ * or a target leads to them. A list is a table of disjoint ranges of addresses in ascending order, so the check is a binary search, whatever the number of networks.
  *
  * A list that is in force is not changed; the next one takes its place. Readers may still be at the one before, so that is kept until the
  * end, as cookie secrets are: lists change when an administrator writes them.
@@ -13,7 +13,7 @@
 #include <stdbool.h>
 #include <sys/socket.h>
 
-#include "wire/read.h"
+#include "answer/query.h"
 
 struct acl;
 struct acls;
@@ -45,6 +45,25 @@ void acl_free(struct acl *acl);
  * Thread: any.   Source: ours.
  */
 bool acl_allows(const struct acl *acl, const struct sockaddr_storage *client, const struct query *q);
+
+/** The lists of one client, for the names that an answer leads to. */
+struct acl_guard {
+    struct answer_guard guard;
+    const struct acl *acl;
+    const struct sockaddr_storage *client;
+};
+
+/**
+ * The guard of an answer: an alias or a target in another domain shows nothing that the client may not ask for.
+ *
+ * @param acl     or NULL: all may ask everything                                 [borrowed as long as the guard]
+ * @param client  its address                                                    [borrowed as long as the guard]
+ * @param out     memory of the guard                                            [out]
+ * @return for struct answer; NULL: who may ask for one name may ask for all.
+ * Thread: any.   Source: ours; BIND's allow-query, which it asks of each zone that an alias leads to.
+ */
+const struct answer_guard *acl_guard(const struct acl *acl, const struct sockaddr_storage *client,
+                                     struct acl_guard *out);
 
 /** The lists in force. @param take_first or NULL: all may ask everything [taken]. @return acls_free. Thread: writer. Source: ours. */
 struct acls *acls_new(struct acl *take_first);

@@ -300,10 +300,12 @@ size_t net_continue(struct net *n, const struct net_peer *peer, const uint8_t *q
                     const struct answer_links *links, uint8_t *out)
 {
     struct answer a;
+    struct acl_guard guard;
     struct epoch_cell *cell = epoch_cell(n->epoch, n->n_udp + CELL_TAKER);
     const struct zone_version *v = epoch_enter(cell, n->opts.zones);
     answer_read(&a, query, len, peer->is_tcp, v);
     a.is_tls = peer->is_tls;
+    a.guard = acl_guard(acls_current(n->acls), &peer->client, &guard);
     if (answer_wants_client(&a))
         secrets_fill_client(n->secrets, &peer->client, &a);
     size_t n_out = answer_write_links(&a, v, &n->opts.answer, links, out);

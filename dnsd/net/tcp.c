@@ -207,7 +207,11 @@ static size_t write_answer(struct tcp *t, const struct conn *c, struct answer *a
         count_add(&t->counters.acl_refused, 1);
         return answer_write_prohibited(a, v, &t->opts.net->answer, t->answer, MSG_MAX);
     }
-    return answer_write(a, v, &t->opts.net->answer, t->answer, MSG_MAX);
+    struct acl_guard guard;
+    a->guard = acl_guard(acl, &c->client, &guard);
+    size_t n = answer_write(a, v, &t->opts.net->answer, t->answer, MSG_MAX);
+    a->guard = NULL;
+    return n;
 }
 
 /** Write the response, or hand the query off. @return its octets; 0: it is handed off, or no query, as a says. */

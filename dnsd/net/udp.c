@@ -142,7 +142,11 @@ static size_t write_answer(struct udp_worker *w, unsigned i, const struct zone_v
         count_add(&w->counters.acl_refused, 1);
         return write_prohibited(w, i, v);
     }
-    return answer_write(a, v, &w->opts.net->answer, w->out_bytes + w->out_len, MAX_OUT);
+    struct acl_guard guard;
+    a->guard = acl_guard(w->acl, &w->clients[i], &guard);
+    size_t len = answer_write(a, v, &w->opts.net->answer, w->out_bytes + w->out_len, MAX_OUT);
+    a->guard = NULL;
+    return len;
 }
 
 /** Hand the query of datagram i off. @param len octets of our own response. @return octets of the response to send; 0: it is handed off. */

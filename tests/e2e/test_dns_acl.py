@@ -28,7 +28,12 @@ def the_stack(tmp_path_factory):
     subprocess.run(["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes", "-days", "2",
                     "-subj", "/CN=dnsd", "-keyout", str(key), "-out", str(certificate)], check=True, capture_output=True)
     put_options(place, acl="127.0.0.1")
-    stack = Stack(options={"dnsd": {KEY + "tls.certificate": certificate, KEY + "tls.key": key, KEY + "tls.port": free_port()}})
+    zones = place / "zones"
+    zones.mkdir()
+    (zones / "pub.test.zone").write_text(f"$TTL 60\n@ IN SOA ns hostmaster 1 3600 600 86400 30\n  IN NS ns\nns A 10.0.0.1\n"
+                                         f"www CNAME {NAME}.\n_x._tcp SRV 1 1 80 {NAME}.\n")
+    stack = Stack(options={"dnsd": {KEY + "tls.certificate": certificate, KEY + "tls.key": key, KEY + "tls.port": free_port(),
+                                    KEY + "zones-dir": zones}})
     stack.dnsd.env = {"HADOOP_CONF_DIR": str(place)}
     stack.place = place
     with stack:
@@ -82,6 +87,16 @@ def test_a_zone_has_a_list_of_its_own(stack):
     assert ask(stack, "127.0.0.3", NAME)[0] == "NOERROR" and ask(stack, "127.0.0.3", OTHER)[0] == "REFUSED"
     assert ask(stack, "127.0.0.2", NAME)[0] == "REFUSED" and ask(stack, "127.0.0.2", OTHER)[0] == "NOERROR"
     assert ask(stack, "127.0.0.4", NAME)[0] == "REFUSED"
+
+
+def test_another_name_does_not_lead_to_what_is_hidden(stack):
+    set_acl(stack, **{"acl.zones": f"shop.alice.{DOMAIN}=127.0.0.1"})
+    for words in ([], ["+tcp"]):
+        seen, hidden = (dig_full(stack.dns_port, "-b", source, "www.pub.test", *words) for source in ("127.0.0.1", "127.0.0.2"))
+        assert "10.0.0.8" in seen and "EDE" not in seen
+        assert "status: NOERROR" in hidden and "EDE: 18" in hidden and "CNAME" in hidden and "10.0.0.8" not in hidden
+    seen, hidden = (dig_full(stack.dns_port, "-b", source, "_x._tcp.pub.test", "SRV") for source in ("127.0.0.1", "127.0.0.2"))
+    assert "10.0.0.8" in seen and NAME in hidden and "10.0.0.8" not in hidden
 
 
 def test_lists_change_while_dnsd_runs(stack):

@@ -206,6 +206,46 @@ static void another_servers_answer_continues_in_our_zones(void **state)
                  "NOERROR ra\n" FIRST "WWW.example.com.\nopt 1232 0\n");
 }
 
+static bool hides_test1(const struct answer_guard *g, const uint8_t *name)
+{
+    (void)g;
+    return !name_is_within(name, kit_name("test1.root.dev.test"));
+}
+
+/** The answer to a client that may not see names of test1.root.dev.test. */
+static void expect_guarded(const char *name, uint16_t type, const char *wanted)
+{
+    static const struct answer_guard guard = {hides_test1};
+    uint8_t msg[600], out[65535];
+    struct answer a;
+    const struct zone_version *v = zoneset_current(set);
+    answer_read(&a, msg, kit_query(msg, 0, name, type, 1232), true, v);
+    for (unsigned step = 0; answer_fetch(&a, v, step); step++)
+        ;
+    a.guard = &guard;
+    expect_text(kit_text(out, answer_write(&a, v, &defaults, out, sizeof out)), wanted);
+}
+
+static void names_that_the_client_may_not_see_stay_hidden(void **state)
+{
+    (void)state;
+    expect_guarded(
+        "api.root.dev.test", DNS_A,
+        "NOERROR aa\nan api.root.dev.test. 30 CNAME httpd-1.test1.root.dev.test.\nopt 1232 0 ede 18\n");
+    expect_guarded(
+        "api.root.dev.test", DNS_SRV,
+        "NOERROR aa\nan api.root.dev.test. 30 SRV 1 1 1026 httpd-1.test1.root.dev.test.\nopt 1232 0\n");
+    uint8_t msg[600], out[512];
+    struct answer a;
+    static const struct answer_guard guard = {hides_test1};
+    struct answer_links links = {1, {{40, kit_name("httpd-1.test1.root.dev.test")}}};
+    const struct zone_version *v = zoneset_current(set);
+    answer_read(&a, msg, kit_query(msg, 1, "www.example.com", DNS_A, 1232), false, v);
+    a.guard = &guard;
+    expect_text(kit_text(out, answer_write_links(&a, v, &defaults, &links, out)),
+                "NOERROR ra\nan www.example.com. 40 CNAME httpd-1.test1.root.dev.test.\nopt 1232 0 ede 18\n");
+}
+
 static void without_a_target_of_ours_nothing_is_written(void **state)
 {
     (void)state;
@@ -533,6 +573,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(any_is_complete_over_tcp, setup, teardown),
         cmocka_unit_test_setup_teardown(a_cname_loop_is_written_once, setup, teardown),
         cmocka_unit_test_setup_teardown(another_servers_answer_continues_in_our_zones, setup, teardown),
+        cmocka_unit_test_setup_teardown(names_that_the_client_may_not_see_stay_hidden, setup, teardown),
         cmocka_unit_test_setup_teardown(without_a_target_of_ours_nothing_is_written, setup, teardown),
         cmocka_unit_test_setup_teardown(a_client_without_permission_is_refused, setup, teardown),
         cmocka_unit_test_setup_teardown(edns_says_why, setup, teardown),
