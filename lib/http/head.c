@@ -26,6 +26,10 @@ void http_head_note(struct http_head *head, const char *name, const char *value)
         head->n_codings++;
     } else if (is_header(name, "X-Request-Id")) {
         head->request_id = value;
+    } else if (is_header(name, "X-Forwarded-Host")) {
+        head->forwarded_host = value;
+    } else if (is_header(name, "X-Forwarded-Proto")) {
+        head->forwarded_proto = value;
     }
 }
 
@@ -170,9 +174,18 @@ static bool origin_is_own(const char *origin, const char *host)
     return origin_len == host_len && strncasecmp(origin, host, host_len) == 0;
 }
 
+/** A page of the proxy that passed this on: both headers of the proxy say so. */
+static bool origin_is_proxy(const struct http_head *head)
+{
+    const char *proto = head->forwarded_proto, *host = head->forwarded_host;
+    size_t len = proto ? strlen(proto) : 0;
+    return len && host && strncasecmp(head->origin, proto, len) == 0 &&
+           strncmp(head->origin + len, "://", 3) == 0 && origin_is_own(head->origin, host);
+}
+
 int http_head_check_origin(const struct http_head *head, struct err_info *why)
 {
-    if (!head->origin || (head->host && origin_is_own(head->origin, head->host)))
+    if (!head->origin || (head->host && origin_is_own(head->origin, head->host)) || origin_is_proxy(head))
         return 0;
     return err_set(why, ERR_ORIGIN, NULL, "requests from pages of %.200s are not accepted", head->origin);
 }

@@ -4,7 +4,7 @@
  *
  *     GET /a/b?c=d HTTP/1.1          method, target, version
  *     Host: registry:9192            http_head_check_host: an address we are bound to, or a name of ours
- *     Origin: http://registry:9192   http_head_check_origin: no page of another host
+ *     Origin: http://registry:9192   http_head_check_origin: no page of another host, be it ours or the proxy's
  *     Content-Length: 12             http_head_check_framing: one way to say where the body ends, one Host
  *
  * Texts are borrowed. why is filled with each error, and may be NULL.
@@ -25,6 +25,8 @@ struct http_head {
     const char *method, *version; /* "GET"; "HTTP/1.1" */
     bool target_has_nul;          /* bytes of the target lie behind a NUL */
     const char *host, *origin;
+    const char *forwarded_host,
+        *forwarded_proto; /* of X-Forwarded-Host, -Proto: how a proxy was asked; anybody may send them */
     const char *length, *coding; /* of Content-Length, Transfer-Encoding */
     unsigned n_hosts, n_lengths, n_codings;
     const char *request_id; /* of X-Request-Id, for the log; NULL: absent */
@@ -58,7 +60,8 @@ const char *http_head_split_target(char *target, const char **query);
 /** Whether a Host means us: an address that we are bound to, or one of our names; the port does not matter.
  *  @return 0 (also without Host); ERR_HOST. Source: RFC 9110 7.2; against DNS rebinding. */
 int http_head_check_host(const struct http_head *head, const struct http_names *own, struct err_info *why);
-/** Whether a page of the host that is asked sent this, or no page at all. @return 0; ERR_ORIGIN. Source: RFC 6454 7. */
+/** Whether a page of the host that is asked sent this, or of the proxy that was, or no page at all: a foreign page cannot set the
+ *  headers of a proxy, its browser would ask for leave first. @return 0; ERR_ORIGIN. Source: RFC 6454 7; ours. */
 int http_head_check_origin(const struct http_head *head, struct err_info *why);
 /** Bytes of the body as announced; 0 without Content-Length; INT64_MAX when it is no number or larger. */
 int64_t http_head_body_len(const struct http_head *head);

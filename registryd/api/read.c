@@ -9,6 +9,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+/** A watch through a proxy ends after so long unless it says when: the proxy would follow it long after its client has left. */
+#define PROXY_WATCH_MS 15000
+
 #define STRONG_MAGIC OBJ_MAGIC('S', 'T', 'R', 'G')
 
 /* The parameters of a GET. */
@@ -33,6 +36,9 @@ static int read_parameters(const struct http_req *req, struct read_request *r, s
         return 0;
     r->follow.since = http_param_text(req, GET_SINCE);
     r->follow.timeout_ms = http_param_ms(req, GET_TIMEOUT);
+    r->follow.is_padded = http_header(req, "X-Forwarded-Context") != NULL;
+    if (r->follow.is_padded && r->follow.timeout_ms == 0)
+        r->follow.timeout_ms = PROXY_WATCH_MS;
     r->follow.max = http_param_int(req, GET_MAX);
     return 0;
 }

@@ -28,7 +28,9 @@
     X(GET_WATCH, "watch", HTTP_BOOL, "false", "Streams the changes, one JSON object a line.")                \
     X(GET_SINCE, "since", HTTP_TEXT, NULL, "with `watch`: " REG_PROSE_SINCE)                                 \
     X(GET_TIMEOUT, "timeout", HTTP_TIME, "0",                                                                \
-      "With `watch`: ends the stream so long after it began, once it is live; 0: never.")                    \
+      "With `watch`: ends the stream so long after it began, once it is live; 0: never, or after 15 s "      \
+      "behind a proxy "                                                                                      \
+      "that sends X-Forwarded-Context.")                                                                     \
     X(GET_MAX, "max", HTTP_INT, NULL, "With `watch`: ends the stream after so many changes.",                \
       .unit = "changes", .min = 1)                                                                           \
     X(GET_IF_NONE_MATCH, "If-None-Match", HTTP_TEXT, NULL, IF_NONE_MATCH_PROSE, .in = HTTP_IN_HEADER)

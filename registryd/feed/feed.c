@@ -37,6 +37,7 @@ struct follower {
     bool heartbeat_due;
     bool knows_stale;     /* its last mark said that the store is away */
     bool is_bounded;      /* by a number of changes */
+    bool is_padded;       /* see struct feed_request */
     int64_t changes_left; /* until it ends */
     int64_t marked;       /* revision of the last progress or sync line */
     int64_t last_line_ms;
@@ -174,6 +175,16 @@ size_t feed_follower_bytes(const struct feed *f)
 
 /* ---- what a follower is sent ---- */
 
+/** The line that begins at `from` is complete: blanks before its newline make a padded one long enough. */
+static void pad_line(struct follower *w, size_t from)
+{
+    size_t len = w->out.len - from;
+    if (!w->is_padded || len >= FEED_PADDED_LINE)
+        return;
+    w->out.len--;
+    buf_addf(&w->out, "%*s\n", (int)(FEED_PADDED_LINE - len), "");
+}
+
 static bool is_stale(const struct follower *w)
 {
     return mirror_stale(w->feed->mirror) != NULL;
@@ -182,7 +193,9 @@ static bool is_stale(const struct follower *w)
 static void add_mark(struct follower *w, const char *type, int64_t zxid)
 {
     enum lines_stale stale = is_stale(w) ? LINES_STALE : w->knows_stale ? LINES_CURRENT : LINES_UNSAID;
+    size_t from = w->out.len;
     lines_mark(&w->out, type, zxid, mirror_store_id(w->feed->mirror), stale);
+    pad_line(w, from);
     w->knows_stale = is_stale(w);
 }
 
@@ -199,6 +212,7 @@ static void emit_oldest(struct follower *w, const char *type, bool with_revision
     const char *id = mirror_store_id(f->mirror);
     char text[STORE_REVISION_MAX];
     int64_t oldest = ring_oldest(f->ring), applied = mirror_applied(f->mirror);
+    size_t from = w->out.len;
     struct jw j = jw_on(&w->out);
     jw_object(&j);
     jw_kstr(&j, "type", type);
@@ -209,6 +223,7 @@ static void emit_oldest(struct follower *w, const char *type, bool with_revision
         jw_kstr(&j, "revision", store_revision_text(id, applied, text));
     jw_object_end(&j);
     buf_add_char(&w->out, '\n');
+    pad_line(w, from);
 }
 
 static void step_hello(struct follower *w)
@@ -233,7 +248,9 @@ static void step_snapshot(struct follower *w)
         mirror_path(node, &path);
         free(w->at);
         w->at = buf_take(&path);
+        size_t from = w->out.len;
         lines_put(&w->out, w->at, node, id);
+        pad_line(w, from);
     }
 }
 
@@ -259,7 +276,9 @@ static void pass_line(struct follower *w, const struct ring_line *line)
         if (w->is_bounded && w->changes_left <= 0 && w->phase == FEED_LIVE)
             end_with(w, line->zxid);
     } else if (walk_covers(w->top, line->path)) {
+        size_t from = w->out.len;
         buf_add(&w->out, line->text, line->len);
+        pad_line(w, from);
         w->changes_left--;
     }
 }
@@ -372,6 +391,7 @@ static void begin(struct feed *f, struct http_req *req, const struct feed_reques
     w->marked = since;
     w->is_bounded = what->max > 0;
     w->changes_left = what->max;
+    w->is_padded = what->is_padded;
     w->last_line_ms = run_now_ms();
     TAILQ_INSERT_TAIL(&f->followers, w, link);
     metric_add(f->metrics, M_FOLLOWERS, 1);

@@ -54,11 +54,15 @@ size_t feed_ring_bytes(const struct feed *f);
 /** Bytes held for the followers themselves: what they have not taken yet. */
 size_t feed_follower_bytes(const struct feed *f);
 
+/** Octets of a padded line, its newline included. Apache Knox passes what is longer than a quarter of its responseBuffer on at once. */
+enum { FEED_PADDED_LINE = 320 };
+
 struct feed_request {
     const char *path;   /* "/" or "/a/b": only this node and what is below [borrowed] */
     const char *since;  /* revision text or NULL */
     int64_t timeout_ms; /* 0: unbounded */
     int64_t max;        /* end at the first resumable place after so many changes; 0: unbounded */
+    bool is_padded;     /* every line has FEED_PADDED_LINE octets or more: proxies pass short ones on late */
 };
 
 /**

@@ -125,7 +125,8 @@ static void reply_success(struct http_req *req, const struct pending *p, const s
     }
     json_t *doc = json_object();
     if (p->verb == VERB_CREATE) {
-        mem_auto char *uri = mem_fmt("/v1/services/%s", a->name);
+        mem_auto char *uri = mem_fmt("/v1/services/%s", a->name), *location = mem_fmt("/app%s", uri);
+        http_reply_header(req, "Location", location);
         json_object_set_new(doc, "uri", json_string(uri));
     }
     mem_auto char *warned = p->unknown ? mem_fmt("%s\n" IGNORED_MEMBERS "%s", text, p->unknown) : NULL;

@@ -3,3 +3,14 @@ import sys
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path[:0] = [HERE, os.path.join(HERE, "../../contract"), os.path.join(HERE, "../../e2e")]
+
+import pytest  # noqa: E402
+
+from gateway import Setting  # noqa: E402
+
+
+@pytest.fixture(scope="session")
+def behind():
+    """One Knox for all tests."""
+    with Setting(lambda url: url) as setting:
+        yield setting

@@ -4,19 +4,13 @@ import json
 
 import pytest
 
-from gateway import JSON, Setting, curl
+from gateway import JSON, curl
 from harness import request
 from records import read_rows
 from test_registry_access import digest
 
 RECORD = (b'{"type":"JSONServiceRecord","description":"caf\\u00e9","n":1e3,"external":[{"api":"http","addressType":"uri",'
           b'"protocolType":"REST","addresses":[{"uri":"http://am:1/ws/v1/x"}]}],"internal":[]}')
-
-
-@pytest.fixture(scope="module")
-def behind():
-    with Setting(lambda url: url) as setting:
-        yield setting
 
 
 @pytest.fixture
@@ -149,18 +143,6 @@ def test_k13_an_answer_of_20_mb(behind, alice):
     through = curl(behind.registry(alice + "?recursive=true"))
     assert through.status == 200 and len(through.body) > 20e6
     assert through.body == behind.direct(alice, "recursive=true").body
-
-
-def now(behind):
-    return behind.direct("/").headers["Bobbin-Revision"]
-
-
-def test_k14_a_watch_ends_with_progress(behind, alice):
-    watch = behind.registry(f"?watch=true&since={now(behind)}&timeout=3")
-    put(behind, alice + "/w")
-    seen = curl(watch)
-    assert [line["path"] for line in seen.lines if line["type"] == "put"][-1:] == [alice + "/w"]
-    assert seen.lines[-1]["type"] == "progress" and 2.9 < seen.seconds < 8, seen
 
 
 def test_k18_an_accessor_in_a_header_of_its_own(behind, alice):

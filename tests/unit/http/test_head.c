@@ -170,6 +170,34 @@ static const struct {
     {"", "", false},
 };
 
+static const struct {
+    const char *origin, *proto, *host;
+    bool is_proxy;
+} proxied[] = {
+    {"https://gate:8443", "https", "gate:8443", true},
+    {"https://gate", "https", "gate:443", true},
+    {"http://gate:8443", "https", "gate:8443", false},
+    {"https://gate:8443", "https", "other:8443", false},
+    {"https://gate:8443", NULL, "gate:8443", false},
+    {"https://gate:8443", "https", NULL, false},
+    {"https://gate", "", "gate", false},
+    {"https://evil", "https", "gate:8443", false},
+    {"null", "null", "gate", false},
+};
+
+static void a_page_of_the_proxy_is_not_foreign(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < ARRAY_END(proxied); i++) {
+        struct http_head head = {0};
+        http_head_note(&head, "host", "127.0.0.1:9192");
+        http_head_note(&head, "Origin", proxied[i].origin);
+        http_head_note(&head, "x-forwarded-proto", proxied[i].proto);
+        http_head_note(&head, "X-Forwarded-Host", proxied[i].host);
+        assert_int_equal(http_head_check_origin(&head, NULL), proxied[i].is_proxy ? 0 : ERR_ORIGIN);
+    }
+}
+
 static void a_page_of_another_host_is_foreign(void **state)
 {
     (void)state;
@@ -216,6 +244,7 @@ int main(void)
         cmocka_unit_test(a_target_is_a_path_and_a_query),
         cmocka_unit_test(a_host_is_an_address_or_a_name_of_ours),
         cmocka_unit_test(a_page_of_another_host_is_foreign),
+        cmocka_unit_test(a_page_of_the_proxy_is_not_foreign),
         cmocka_unit_test(the_length_of_a_body_is_what_is_announced),
         cmocka_unit_test(json_is_json_with_any_parameters),
     };
