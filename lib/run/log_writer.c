@@ -26,16 +26,21 @@ static uint64_t n_lost, n_said; /* of those lost the ones that a caller knows of
 static pthread_t thread;
 static struct buf under_way; /* the thread's alone */
 
-/* @return whether all was written. */
-static bool write_out(const char *bytes, size_t len)
+/* Write, and wait where stderr takes nothing now: who else has the pipe or the terminal open may have set O_NONBLOCK for all.
+ * @return bytes written: fewer than len when it fails. */
+static size_t write_out(const char *bytes, size_t len)
 {
-    for (size_t done = 0; done < len;) {
+    struct pollfd fd = {.fd = STDERR_FILENO, .events = POLLOUT};
+    size_t done = 0;
+    while (done < len) {
         ssize_t n = write(STDERR_FILENO, bytes + done, len - done);
-        if (n < 0 && errno != EINTR)
-            return false;
+        if (n < 0 && errno == EAGAIN)
+            poll(&fd, 1, -1);
+        else if (n < 0 && errno != EINTR)
+            break;
         done += n > 0 ? (size_t)n : 0;
     }
-    return true;
+    return done;
 }
 
 static uint64_t count_lines(const char *bytes, size_t len)
@@ -63,9 +68,9 @@ static bool take(void)
 static void *run_writer(void *arg)
 {
     while (take()) {
-        bool is_written = write_out(under_way.bytes, under_way.len);
+        size_t done = write_out(under_way.bytes, under_way.len);
         pthread_mutex_lock(&lock);
-        n_lost += is_written ? 0 : count_lines(under_way.bytes, under_way.len);
+        n_lost += count_lines(under_way.bytes + done, under_way.len - done);
         is_writing = false;
         pthread_mutex_unlock(&lock);
         buf_clear(&under_way);
@@ -125,7 +130,7 @@ void log_writer_stop(void)
 
 static uint64_t put_self(const char *line, size_t len)
 {
-    if (!write_out(line, len)) {
+    if (write_out(line, len) < len) {
         pthread_mutex_lock(&lock);
         n_lost++;
         pthread_mutex_unlock(&lock);

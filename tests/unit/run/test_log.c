@@ -4,6 +4,7 @@
 #include "run/log_writer.h"
 #include "run/quote.h"
 
+#include <fcntl.h>
 #include <pthread.h>
 #include <sched.h>
 #include <stdio.h>
@@ -153,6 +154,31 @@ static void a_long_value_is_cut(void **state)
     assert_non_null(strstr(line, "xx\xE2\x80\xA6 b=7 "));
 }
 
+/* What fits into the room waits for the reader, also when another user of the pipe has set O_NONBLOCK. */
+static void a_pipe_that_does_not_block_loses_nothing(void **state)
+{
+    enum { N_LINES = 2000 };
+    int ends[2], saved = dup(STDERR_FILENO);
+    (void)state;
+    log_setup("test", LOG_INFO, LOG_TEXT);
+    assert_int_equal(pipe2(ends, O_NONBLOCK), 0);
+    assert_int_equal(fcntl(ends[0], F_SETFL, 0), 0);
+    dup2(ends[1], STDERR_FILENO);
+    log_writer_start();
+    for (int i = 0; i < N_LINES; i++)
+        emit_error();
+    pthread_t reader;
+    struct pipe_end all = {.fd = ends[0]};
+    assert_int_equal(pthread_create(&reader, NULL, read_lines, &all), 0);
+    log_writer_stop();
+    dup2(saved, STDERR_FILENO);
+    close(saved);
+    close(ends[1]);
+    pthread_join(reader, NULL);
+    close(ends[0]);
+    assert_int_equal(all.n_failed, N_LINES);
+}
+
 /* Nobody reads the pipe: the one who logs goes on, and what cannot be kept is counted. */
 static void a_reader_that_stands_still_holds_nobody_up(void **state)
 {
@@ -249,6 +275,7 @@ int main(void)
         cmocka_unit_test(level_is_a_threshold),
         cmocka_unit_test(levels_have_words),
         cmocka_unit_test(a_long_value_is_cut),
+        cmocka_unit_test(a_pipe_that_does_not_block_loses_nothing),
         cmocka_unit_test(a_reader_that_stands_still_holds_nobody_up),
         cmocka_unit_test(quoting),
         cmocka_unit_test(a_trouble_that_stays_is_said_once_a_minute),
