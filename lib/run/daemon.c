@@ -11,6 +11,7 @@
 #include "run/notify.h"
 #include "run/quote.h"
 
+#include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -464,11 +465,23 @@ static int act(const struct daemon_def *def, struct args *args)
     return show(def, args->action);
 }
 
+/* A standard descriptor that is closed would be that of the next socket or database, which then gets the log. */
+static void open_standard_fds(void)
+{
+    int fd;
+    do
+        fd = open("/dev/null", O_RDWR);
+    while (fd >= 0 && fd <= STDERR_FILENO);
+    if (fd >= 0)
+        close(fd);
+}
+
 int daemon_main(const struct daemon_def *def, int argc, char **argv)
 {
     struct args args;
     struct err_info why;
     int code;
+    open_standard_fds();
     if (args_read(argc, argv, &args, &why)) {
         fprintf(stderr, "%s: %s: %s\nTry '%s --help'.\n", def->name, why.where, why.text, def->name);
         code = err_exit_code(why.code);

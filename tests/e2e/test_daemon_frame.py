@@ -9,7 +9,7 @@ import xml.etree.ElementTree as ElementTree
 
 import pytest
 
-from harness import BIN, Daemon, Stack, free_port, request
+from harness import BIN, Daemon, Stack, free_port, request, wait_for
 
 DAEMONS = ["registryd", "dnsd", "svcmgr"]
 
@@ -131,3 +131,16 @@ def test_a_host_that_is_none_of_ours_is_refused():
             assert refused.status == 421 and key in refused.body.decode(), refused
         assert stack.services("POST", "", {"name": "x"}, headers={"Host": "rebound.example"}).status == 421
         assert stack.registry("DELETE", "/users", headers={"Host": "rebound.example"}).status == 421
+
+
+def test_closed_standard_descriptors_are_nothing_elses(directory):
+    port = free_port()
+    command = [os.path.join(BIN, "registryd"), "-D", f"bobbin.data.dir={directory}", "-D", f"hadoop.registry.store=file:{directory}/r",
+               "-D", f"hadoop.registry.http.address=127.0.0.1:{port}"]
+    process = subprocess.Popen(["sh", "-c", 'exec "$@" <&- >&- 2>&-', "sh", *command])
+    try:
+        wait_for(lambda: request(port, "GET", "/readyz").status == 200, "registryd is ready")
+        assert {os.readlink(f"/proc/{process.pid}/fd/{fd}") for fd in range(3)} == {"/dev/null"}
+    finally:
+        process.terminate()
+    assert process.wait(60) == 0
