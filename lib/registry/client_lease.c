@@ -71,10 +71,16 @@ static void plan(struct reg_keeping *k)
     run_timer_start(k->timer, (uint64_t)(due_ms - run_now_ms()), 0);
 }
 
+/** The shorter one of two TTLs; 0: there is none. */
+static int64_t shorter(int64_t a, int64_t b)
+{
+    return !a || (b && b < a) ? b : a;
+}
+
 void lease_bound(struct reg *r, int64_t ttl_ms)
 {
-    if (!r->lease_ttl_ms || ttl_ms < r->lease_ttl_ms)
-        r->lease_ttl_ms = ttl_ms;
+    r->bound_ttl_ms = shorter(r->bound_ttl_ms, ttl_ms);
+    r->lease_ttl_ms = shorter(r->lease_ttl_ms, ttl_ms);
     r->has_bound = true;
     if (r->keeping)
         plan(r->keeping);
@@ -110,6 +116,13 @@ void reg_keep_alive(struct reg *r, REG_DONE, void *arg)
 
 /* ---- by itself ---- */
 
+/** No record is left, or these live: the keeper may not know yet of one that was bound by another registryd. */
+static void take_ttl(struct reg *r, int64_t ttl_ms)
+{
+    r->bound_ttl_ms = ttl_ms ? r->bound_ttl_ms : 0;
+    r->lease_ttl_ms = shorter(ttl_ms, r->bound_ttl_ms);
+}
+
 static void on_renewed(void *arg, int err, const struct reg_result *result, const struct err_info *why)
 {
     struct reg_keeping *k = obj_cast(arg, struct reg_keeping, KEEPING_MAGIC);
@@ -119,7 +132,7 @@ static void on_renewed(void *arg, int err, const struct reg_result *result, cons
     if (err == ERR_CANCELLED)
         return;
     if ((!err || err == ERR_NOTFOUND) && !r->has_bound)
-        r->lease_ttl_ms = err ? 0 : result->ttl_ms;
+        take_ttl(r, err ? 0 : result->ttl_ms);
     plan(k);
     if (k->notify && (err || result->n_found))
         k->notify(k->arg, err, result, why); /* may free k */

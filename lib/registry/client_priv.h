@@ -38,6 +38,7 @@ struct reg {
     uint64_t random;             /* state of the jitter */
     char *lease;                 /* key of the lease of all records that are bound with a TTL */
     int64_t lease_ttl_ms;        /* shortest of its records; 0: it has none */
+    int64_t bound_ttl_ms;        /* shortest that was bound here since it had none; 0: nothing was */
     bool has_bound;              /* since the last renewal was sent */
     struct reg_keeping *keeping; /* renewing by itself; NULL: not */
 };

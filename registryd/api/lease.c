@@ -153,7 +153,7 @@ static void on_loaded(void *arg, int err, const struct err_info *why)
     struct lease_renewal r;
     struct err_info whose = why ? *why : (struct err_info){0};
     if (n->req && !err)
-        err = leases_renew(n->api->leases, n->key, &r, &whose);
+        err = leases_renew(n->api->leases, n->key, true, &r, &whose);
     if (n->req && err)
         refuse_for_now(n->api, n->req, err, &whose);
     else if (n->req)
@@ -183,7 +183,7 @@ void api_renew(struct http_req *req, void *arg)
     struct lease_renewal r;
     int err = read_key(req, &doc, &key, &why);
     if (!err)
-        err = leases_renew(api->leases, key, &r, &why);
+        err = leases_renew(api->leases, key, false, &r, &why);
     else {
         api_refuse(api, req, err, &why);
         return;

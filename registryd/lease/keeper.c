@@ -542,7 +542,8 @@ static void take_gone(struct leases *l, struct lease_owner *o, struct lease_rene
     }
 }
 
-int leases_renew(struct leases *l, const char *key, struct lease_renewal *out, struct err_info *why)
+int leases_renew(struct leases *l, const char *key, bool is_loaded, struct lease_renewal *out,
+                 struct err_info *why)
 {
     char id[LEASE_ID_LEN + 1];
     *out = (struct lease_renewal){0};
@@ -552,7 +553,7 @@ int leases_renew(struct leases *l, const char *key, struct lease_renewal *out, s
                        "no registryd keeps the leases now; try again in a moment");
     lease_id(key, id);
     struct lease_owner *o = lease_table_renew(&l->table, id, run_boot_ms());
-    if (!o)
+    if (!o || (!o->n_living && !is_loaded))
         return err_set(why, ERR_NOTFOUND, "lease", "no record has this lease: bind what has gone anew");
     metric_add(l->def.metrics, M_LEASE_RENEWALS, 1);
     take_gone(l, o, out);

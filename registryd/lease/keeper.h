@@ -76,11 +76,13 @@ struct lease_renewal {
 /**
  * The owner lives.
  *
- * @param key  checked                                                               [borrowed]
+ * @param key        checked                                                         [borrowed]
+ * @param is_loaded  leases_load has been done: what other registryds have bound is known, too
  * @return 0 and *out; ERR_UNAVAILABLE: this registryd does not keep (leases_keeper_url says who does); ERR_NOTFOUND: no lease in
- *         memory: after leases_load there is none at all.
+ *         memory, or, before leases_load, none that lives: nothing was reported to be gone.
  */
-int leases_renew(struct leases *l, const char *key, struct lease_renewal *out, struct err_info *why);
+int leases_renew(struct leases *l, const char *key, bool is_loaded, struct lease_renewal *out,
+                 struct err_info *why);
 /** Read the owner's leases from the store. done: 0; errors of the store. Called later, once. */
 void leases_load(struct leases *l, const char *key,
                  void (*done)(void *arg, int err, const struct err_info *why), void *arg);

@@ -97,6 +97,27 @@ static void test_renewing_by_itself(void **state)
     client_end(&f);
 }
 
+/** The keeper does not know yet of the record that another registryd has bound. */
+static void test_an_answer_with_a_longer_ttl_than_was_bound(void **state)
+{
+    static const struct step steps[] = {
+        {.status = 201, .body = BOUND},
+        {.status = 200, .body = "{\"living\":1,\"ttl\":3600000,\"gone\":[]}"},
+        {.status = 404, .body = NONE},
+    };
+    struct notes notes = {0};
+    struct fixture f;
+
+    (void)state;
+    client_begin(&f, "yarn", steps, ARRAY_LEN(steps));
+    notes.loop = f.loop;
+    reg_keep_alive_start(f.reg, on_notify, &notes);
+    assert_int_equal(bind_leased(&f, 60), 0);
+    reg_loop_run(f.loop); /* ends with the second renewal, 20 ms after the first and not 20 minutes */
+    assert_string_equal(notes.text, "ERR_NOTFOUND,");
+    client_end(&f);
+}
+
 static void test_closing_amid_a_renewal(void **state)
 {
     static const struct step steps[] = {
@@ -139,6 +160,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_a_bind_and_a_renewal),
         cmocka_unit_test(test_renewing_by_itself),
+        cmocka_unit_test(test_an_answer_with_a_longer_ttl_than_was_bound),
         cmocka_unit_test(test_closing_amid_a_renewal),
         cmocka_unit_test(test_keys),
     };
