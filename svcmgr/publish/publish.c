@@ -22,7 +22,8 @@ LOG_DECLARE(SVCMGR_EVENTS)
 #define TICKET_LIMIT_MS 5000
 #define RETRY_FIRST_MS  100
 #define RETRY_MAX_MS    5000
-#define GUARD_LOOK_MS   100 /* until the guard is asked again */
+#define GUARD_LOOK_MS   100  /* until the guard is asked again */
+#define ON_ITS_WAY_MS   2000 /* a change that takes longer is late */
 #define APPLICATION     "application_"
 
 enum change_kind { CHANGE_PUT, CHANGE_DELETE, CHANGE_PURGE, CHANGE_ENDED };
@@ -537,10 +538,13 @@ bool publish_waits(const struct publish *p, const char *path, struct publish_wai
 
     if (!p->reconcile || !reconcile_waits(p->reconcile, path, &w))
         return false;
+    bool is_missing = outage_lasts(p->def.outage);
+    if (!w.refusal && !is_missing && w.lasts_ms < ON_ITS_WAY_MS)
+        return false;
     *out = (struct publish_wait){.since_ms = w.since_ms, .is_refused = w.refusal};
-    out->reason = w.refusal                     ? w.refusal
-                  : outage_lasts(p->def.outage) ? outage_reason(p->def.outage)
-                                                : "the registry has not taken it yet";
+    out->reason = w.refusal    ? w.refusal
+                  : is_missing ? outage_reason(p->def.outage)
+                               : "the registry has not taken it yet";
     return true;
 }
 

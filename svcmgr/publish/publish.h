@@ -88,7 +88,8 @@ struct publish_wait {
     const char *reason; /* borrowed until the loop's next turn */
     bool is_refused;    /* by the registry, with these words; else it is still tried */
 };
-/** Whether the record that was put at this path is not in the registry yet, or its last change. After publish_follow. */
+/** Whether the record that was put at this path, or its last change, is not in the registry and should be: the registry is missing, refuses
+ *  it, or has not taken it for two seconds. After publish_follow. */
 bool publish_waits(const struct publish *p, const char *path, struct publish_wait *out);
 /** Call drained(arg) once, when nothing is pending or limit_ms are over. */
 void publish_drain(struct publish *p, int64_t limit_ms, void (*drained)(void *arg), void *arg);

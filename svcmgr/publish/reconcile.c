@@ -31,6 +31,7 @@ struct item {
     int64_t due_ms;    /* not put back before */
     int64_t stands_ms; /* since when the feed shows it */
     int64_t waits_ms;  /* wall clock since which it is not written; meaningless while it is */
+    int64_t begun_ms;  /* the same by run_now_ms() */
     char *refusal;     /* why the registry refuses it; NULL: it does not, as far as is known */
 };
 TAILQ_HEAD(item_list, item);
@@ -65,11 +66,17 @@ static void set_doubtful(struct reconcile *r, struct item *i)
         TAILQ_REMOVE(&r->doubtful, i, link);
 }
 
+static void begin_waiting(struct item *i)
+{
+    i->waits_ms = run_wall_ms();
+    i->begun_ms = run_now_ms();
+}
+
 /* It is to be written (again). */
 static void set_waiting(struct reconcile *r, struct item *i)
 {
     if (i->is_written)
-        i->waits_ms = run_wall_ms();
+        begin_waiting(i);
     i->is_written = false;
     mem_free_ptr(&i->refusal);
     set_doubtful(r, i);
@@ -297,7 +304,7 @@ uint64_t reconcile_want(struct reconcile *r, const char *path, const struct reg_
     if (!i) {
         i = mem_new(struct item);
         i->path = mem_str(path);
-        i->waits_ms = run_wall_ms();
+        begin_waiting(i);
         map_set(&r->items, path, i);
         cover(r, path);
     } else if (i->is_shown && !reg_record_equal(i->record, record)) {
@@ -358,7 +365,7 @@ bool reconcile_waits(const struct reconcile *r, const char *path, struct reconci
 
     if (!i || i->is_written)
         return false;
-    *out = (struct reconcile_wait){i->waits_ms, i->refusal};
+    *out = (struct reconcile_wait){i->waits_ms, run_now_ms() - i->begun_ms, i->refusal};
     return true;
 }
 

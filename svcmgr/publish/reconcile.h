@@ -65,6 +65,7 @@ void reconcile_refused(struct reconcile *r, const char *path, uint64_t version, 
 /** A record that is to stand and was not taken yet. */
 struct reconcile_wait {
     int64_t since_ms;    /* wall clock */
+    int64_t lasts_ms;    /* how long, whatever the wall clock did */
     const char *refusal; /* the registry refuses it, with these words; NULL: it has not answered [borrowed] */
 };
 /** Whether that is so of the record at this path. @param out  filled when it is */
