@@ -38,7 +38,8 @@ struct frames {
     enum state state;
     struct run_timer *timer; /* the pause, or the wait for an answer */
     int64_t pause_ms;
-    bool is_reported; /* that no collector listens */
+    int64_t opened_ms; /* when the collector accepted what is sent */
+    bool is_reported;  /* that no collector listens */
     uv_pipe_t pipe;
     bool has_pipe, is_writing;
     uv_connect_t connect;
@@ -139,6 +140,8 @@ static void lost(struct frames *f, int err)
     if (!f->is_reported)
         log_emit(&ev_dnstap_away, LOG_STR("socket", f->path), LOG_STR("error", uv_strerror(err)));
     f->is_reported = true;
+    if (f->state == OPEN && run_now_ms() - f->opened_ms >= PAUSE_MAX_MS)
+        f->pause_ms = 0;
     leave(f, f->state == CLOSING || f->state == ENDED ? ENDED : AWAY);
 }
 
@@ -181,7 +184,7 @@ static void take_control(struct frames *f, const uint8_t *p, size_t len)
     } else if (f->state == GREETING && type == CONTROL_ACCEPT && accepts(f, p + LENGTH, len - LENGTH)) {
         run_timer_stop(f->timer);
         f->state = OPEN;
-        f->pause_ms = 0;
+        f->opened_ms = run_now_ms();
         f->is_reported = false;
         log_emit(&ev_dnstap_connected, LOG_STR("socket", f->path));
         add_control(f, CONTROL_START);

@@ -1,7 +1,8 @@
 /**
  * The sending side of a frame stream over a Unix socket: it connects to a collector that listens there, agrees on the type of what is
  * sent, and sends frames. Without a collector frames are dropped, and so are those for which the queue has no room: a slow collector
- * costs nothing but frames. A lost connection is tried again after a pause that doubles.
+ * costs nothing but frames. A lost connection is tried again after a pause that doubles, up
+ * to 10 s; a connection that lasts so long makes the next pause short again.
  *
  *     away ──► connecting ──► greeting (READY sent) ──ACCEPT──► open (START sent) ──► closing (STOP sent) ──FINISH──► ended
  *      ▲            │             │                              │

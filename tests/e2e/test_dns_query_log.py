@@ -179,8 +179,8 @@ def test_a_collector_comes_goes_and_comes_back(tmp_path):
 class Bad:
     """Listens where a collector should."""
 
-    def __init__(self, place, answer):
-        self.path, self.answer, self.connections = str(place / "bad.sock"), answer, []
+    def __init__(self, place, answer, leaves=False):
+        self.path, self.answer, self.connections, self.leaves = str(place / "bad.sock"), answer, [], leaves
         self.listener = socket.socket(socket.AF_UNIX)
         self.listener.bind(self.path)
         self.listener.listen()
@@ -195,6 +195,8 @@ class Bad:
             s.recv(4096)
             s.sendall(self.answer)
             self.connections.append(s)  # and never reads again
+            if self.leaves:
+                s.close()
 
     def close(self):
         self.listener.shutdown(socket.SHUT_RDWR)
@@ -223,6 +225,18 @@ def test_a_collector_that_stops_reading_costs_only_messages(tmp_path):
             began = time.monotonic()
             stack.dnsd.stop()
             assert time.monotonic() - began < 20, "it waited for the collector"
+    finally:
+        bad.close()
+
+
+def test_a_collector_that_leaves_at_once_is_tried_less_and_less(tmp_path):
+    bad = Bad(tmp_path, control(1), leaves=True)
+    try:
+        with Logging(dnstap_socket=bad.path):
+            wait_for(lambda: bad.connections, "it connects")
+            began = time.monotonic()
+            wait_for(lambda: len(bad.connections) > 4, "it tries again")
+            assert time.monotonic() - began > 1, "the pauses double from 0.1 s"
     finally:
         bad.close()
 
