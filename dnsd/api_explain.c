@@ -216,6 +216,14 @@ static void write_answer(struct explain *e, const struct zone_version *v, struct
     jw_object_end(&e->w);
 }
 
+static bool has_held_name(const struct explain_chain *c)
+{
+    for (unsigned i = 0; i < c->n_links; i++)
+        if (c->links[i].hit.match == ZONE_EXACT && zone_node_is_held(c->links[i].hit.node))
+            return true;
+    return false;
+}
+
 static void write_stale(struct explain *e, const struct zone_version *v)
 {
     struct follow_state state;
@@ -227,7 +235,10 @@ static void write_stale(struct explain *e, const struct zone_version *v)
                            state.is_behind ? "the registry is being read again; it was away or not complete"
                                            : "the registry is away",
                            (long long)(state.stale_ms / 1000))
-                 : NULL;
+        : has_held_name(&e->chain)
+            ? mem_str("a registry record is gone, and the guard holds its removal: its names are answered, "
+                      "with EDE 3, until POST /release")
+            : NULL;
     jw_kstr(&e->w, "stale", text);
 }
 

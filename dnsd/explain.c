@@ -142,6 +142,8 @@ static void say_because(const struct explain_chain *c, const struct explain_link
         say_exact(c, l, out);
         if (zone_node_hides_alias(l->hit.node))
             buf_add_str(out, "; the master file's CNAME at the name gives way to the registry's records");
+        if (zone_node_is_held(l->hit.node))
+            buf_add_str(out, "; a registry record of the name is gone, and the guard holds its removal");
         return;
     case ZONE_WILDCARD:
         buf_addf(out, "no such name, so the wildcard %s stands for it: ", owner);

@@ -195,6 +195,8 @@ static uint16_t answer_node(struct response *r, const struct zone_hit *hit)
 {
     struct wire_set set;
     uint16_t qtype = r->a->q.qtype;
+    if (zone_node_is_held(hit->node))
+        response_held(r);
     if (qtype == DNS_ANY)
         return response_any(r, hit) ? DNS_NOERROR : DNS_SERVFAIL;
     if (zone_node_set(hit->node, qtype, &set)) {

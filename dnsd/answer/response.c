@@ -83,6 +83,12 @@ bool response_use_zone(struct response *r, const struct zone *zone)
     return true;
 }
 
+void response_held(struct response *r)
+{
+    r->opt.ede = DNS_EDE_STALE;
+    r->opt.ede_text = "a record of this name is gone, and its removal is held";
+}
+
 static void put(struct response *r, enum wr_section section, const struct wire_set *set)
 {
     if (wr_rrset_at(&r->w, section, r->owner_off, set))
@@ -302,6 +308,15 @@ void response_additional(struct response *r)
     }
 }
 
+/** Records come before the text of the extended error, for which no room is reserved. */
+static void put_opt(struct response *r)
+{
+    if (wr_opt_put(&r->w, &r->opt) == 0)
+        return;
+    r->opt.ede_text = NULL;
+    wr_opt_put(&r->w, &r->opt);
+}
+
 size_t response_finish(struct response *r)
 {
     struct answer *a = r->a;
@@ -313,7 +328,7 @@ size_t response_finish(struct response *r)
     if (a->q.has_edns) {
         r->w.cap += r->opt_reserved;
         r->opt.rcode_high = (uint8_t)(a->rcode >> 4);
-        wr_opt_put(&r->w, &r->opt);
+        put_opt(r);
     }
     return wr_finish(&r->w, a->q.id, (uint16_t)flags);
 }

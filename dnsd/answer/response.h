@@ -45,6 +45,8 @@ void response_begin(struct response *r, struct answer *a, const struct zone_vers
                     const struct answer_options *opts, uint8_t *out, size_t limit);
 /** Answer from this zone. @return false: the zone is not ready (EDE 14 is set). */
 bool response_use_zone(struct response *r, const struct zone *zone);
+/** The answer has a name that is held (zone_tx_hold): EDE 3, with a text where there is room. Source: RFC 8914 4.4. */
+void response_held(struct response *r);
 /** Answer section: this set, rotated. */
 void response_answer(struct response *r, const struct wire_set *set);
 /** Answer section: a CNAME; sets target. */

@@ -129,7 +129,9 @@ static void take_in_end(struct follow *f)
 static void apply(struct follow *f, struct zone_tx *tx, struct change *take_c)
 {
     struct packed *old = records_get(f->records, take_c->path);
-    if (!guard_holds(f->guard, take_c->path, records_is_removal(old, take_c->packed))) {
+    if (guard_holds(f->guard, take_c->path, records_is_removal(old, take_c->packed))) {
+        records_hold(f->records, tx, old);
+    } else {
         records_replace(f->records, tx, old, take_c->packed);
         take_c->packed = NULL;
     }

@@ -1,5 +1,6 @@
 #include "follow/records.h"
 #include "follow/events.h"
+#include "follow/held.h"
 #include "base/mem.h"
 #include "base/obj.h"
 #include "names/hosts.h"
@@ -19,6 +20,7 @@ struct records {
     struct records_def def;
     struct hosts *hosts;
     struct shared_names shared;
+    struct held_names held;
     struct packed_prefixes prefixes;
     struct packed_set set;
     struct packed_text text, before; /* of the record that is worked on */
@@ -69,6 +71,37 @@ static void produce(struct records *r, struct zone_tx *tx, const struct packed *
     }
 }
 
+/* ---- the names of a record that is held ---- */
+
+static void hold_name(void *arg, const struct zone_rr *rr)
+{
+    struct edit *e = obj_cast(arg, struct edit, EDIT_MAGIC);
+    if (held_count(&e->records->held, rr->owner, e->is_add))
+        zone_tx_hold(e->tx, ZONE_BY_NAME, rr->owner, e->is_add);
+}
+
+/* Count the names of a held record, or no longer; they are those that produce gives at the same time. */
+static void hold_names(struct records *r, struct zone_tx *tx, const struct packed *k, bool is_held)
+{
+    struct edit edit = {{EDIT_MAGIC}, r, tx, is_held};
+    struct map_sink sink = {.rr = hold_name, .arg = &edit};
+    packed_read(k, &r->text);
+    map_produce(&r->def.map, r->text.path, r->text.packed, r->text.len, &sink);
+}
+
+static void set_held(struct records *r, struct zone_tx *tx, struct packed *k, bool is_held)
+{
+    if (packed_is_held(k) == is_held)
+        return;
+    packed_set_held(k, is_held);
+    hold_names(r, tx, k, is_held);
+}
+
+void records_hold(struct records *r, struct zone_tx *tx, struct packed *old)
+{
+    set_held(r, tx, old, true);
+}
+
 /* ---- a change of one record ---- */
 
 static bool has_names(const struct packed *k)
@@ -112,6 +145,8 @@ static void change_host(struct records *r, const struct packed *old, const struc
 
 void records_replace(struct records *r, struct zone_tx *tx, struct packed *old, struct packed *take_new)
 {
+    if (old)
+        set_held(r, tx, old, false);
     if (old && take_new && packed_equal(old, take_new)) {
         packed_free(&r->prefixes, take_new);
         return;
@@ -138,8 +173,14 @@ static void on_host_user(void *arg, const char *path)
 {
     struct edit *e = obj_cast(arg, struct edit, EDIT_MAGIC);
     const struct packed *k = records_get(e->records, path);
-    if (k)
-        produce(e->records, e->tx, k, e->is_add);
+    if (!k)
+        return;
+    /* With other addresses it may give other names; a name is marked while it has records. */
+    if (packed_is_held(k) && !e->is_add)
+        hold_names(e->records, e->tx, k, false);
+    produce(e->records, e->tx, k, e->is_add);
+    if (packed_is_held(k) && e->is_add)
+        hold_names(e->records, e->tx, k, true);
 }
 
 void records_move_host(struct records *r, struct zone_tx *tx, const char *host)
@@ -159,7 +200,17 @@ struct rezone {
     const struct records *records;
     struct zone_tx *tx;
     const struct records_move *move;
+    bool is_held; /* the record that is moved */
 };
+
+/* The mark follows the records of the name, those that another record gives it, too. */
+static void move_hold(const struct rezone *z, const uint8_t *owner)
+{
+    if (z->move->from >= 0)
+        zone_tx_hold(z->tx, z->move->from, owner, false);
+    if (z->move->to >= 0)
+        zone_tx_hold(z->tx, z->move->to, owner, true);
+}
 
 static void move_rr(void *arg, const struct zone_rr *rr)
 {
@@ -171,6 +222,8 @@ static void move_rr(void *arg, const struct zone_rr *rr)
         zone_tx_remove(z->tx, z->move->from, rr);
     if (z->move->to >= 0)
         zone_tx_add(z->tx, z->move->to, rr);
+    if (z->is_held)
+        move_hold(z, rr->owner);
 }
 
 static void move_shared(void *arg, const struct zone_rr *rr, bool is_ready)
@@ -183,12 +236,13 @@ static void move_shared(void *arg, const struct zone_rr *rr, bool is_ready)
 bool records_rezone_part(struct records *r, struct zone_tx *tx, const struct records_move *move,
                          uint32_t *cursor)
 {
-    struct rezone rezone = {{REZONE_MAGIC}, r, tx, move};
+    struct rezone rezone = {{REZONE_MAGIC}, r, tx, move, false};
     struct map_sink sink = {.rr = move_rr, .arg = &rezone, .shared = move_shared};
     for (unsigned n = 0; n < REZONE_PART && *cursor < r->set.n_places; n++) {
         const struct packed *k = packed_at(&r->set, (*cursor)++);
         if (!k)
             continue;
+        rezone.is_held = packed_is_held(k);
         packed_read(k, &r->text);
         map_produce(&r->def.map, r->text.path, r->text.packed, r->text.len, &sink);
     }
@@ -222,6 +276,7 @@ void records_free(struct records *r)
         return;
     hosts_free(r->hosts);
     shared_fini(&r->shared);
+    held_fini(&r->held);
     packed_set_fini(&r->set, &r->prefixes);
     packed_text_fini(&r->text);
     packed_text_fini(&r->before);

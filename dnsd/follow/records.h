@@ -74,6 +74,9 @@ bool records_is_removal(const struct packed *old, const struct packed *new);
  * Thread: owner.   Source: ours.
  */
 void records_replace(struct records *r, struct zone_tx *tx, struct packed *old, struct packed *take_new);
+/** The record of a path is gone, and its removal is held: mark its names (zone_tx_hold) until records_replace of the path. Once is
+ *  enough. @param tx open transaction [in,out]. Thread: owner. Source: ours. */
+void records_hold(struct records *r, struct zone_tx *tx, struct packed *old);
 /** Replace the RRs of all records that name this host, with its new addresses. Thread: owner. Source: ours. */
 void records_move_host(struct records *r, struct zone_tx *tx, const char *host);
 

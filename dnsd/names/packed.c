@@ -9,6 +9,8 @@
 #define CONTAINER_ELEMENT "ctr-"
 #define CONTAINER_ID      "container_"
 
+#define LEN_MAX 0x7fffffffu
+
 struct prefix {
     uint32_t n_users, len;
     const char *text; /* the key in by_text */
@@ -16,8 +18,9 @@ struct prefix {
 
 struct packed {
     struct prefix *prefix;
-    uint32_t hash;  /* of the whole path */
-    uint32_t len;   /* octets of the block here */
+    uint32_t hash;     /* of the whole path */
+    uint32_t len : 31; /* octets of the block here */
+    uint32_t is_held : 1;
     uint16_t id_at; /* offset in it where the id was left out; 0: nowhere */
     char text[];    /* rest of the path, NUL, block */
 };
@@ -79,7 +82,7 @@ static struct prefix *prefix_use(struct packed_prefixes *prefixes, const char *p
 
 struct packed *packed_new(struct packed_prefixes *prefixes, const char *path, const char *packed, size_t len)
 {
-    BUG_IF(!len || packed[len - 1] || len > UINT32_MAX);
+    BUG_IF(!len || packed[len - 1] || len > LEN_MAX);
     buf_auto struct buf id = BUF_EMPTY;
     size_t n_prefix = prefix_len(path), n_rest = strlen(path + n_prefix) + 1;
     uint16_t id_at = put_id(path, &id) ? find_field(packed, len, id.bytes) : 0;
@@ -87,7 +90,8 @@ struct packed *packed_new(struct packed_prefixes *prefixes, const char *path, co
     struct packed *k = mem_alloc(offsetof(struct packed, text) + n_rest + len - n_id);
     k->prefix = prefix_use(prefixes, path, n_prefix);
     k->hash = hash_of(path);
-    k->len = (uint32_t)(len - n_id);
+    k->len = (uint32_t)(len - n_id) & LEN_MAX;
+    k->is_held = false;
     k->id_at = id_at;
     memcpy(k->text, path + n_prefix, n_rest);
     memcpy(k->text + n_rest, packed, id_at);
@@ -128,6 +132,16 @@ bool packed_equal(const struct packed *a, const struct packed *b)
 const char *packed_kind(const struct packed *k)
 {
     return block_of(k);
+}
+
+bool packed_is_held(const struct packed *k)
+{
+    return k->is_held;
+}
+
+void packed_set_held(struct packed *k, bool is_held)
+{
+    k->is_held = is_held;
 }
 
 void packed_read(const struct packed *k, struct packed_text *out)

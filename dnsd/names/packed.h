@@ -49,6 +49,10 @@ void packed_free(struct packed_prefixes *prefixes, struct packed *take_packed);
 bool packed_equal(const struct packed *a, const struct packed *b);
 /** The first field of its block. Thread: owner. Source: ours. */
 const char *packed_kind(const struct packed *k);
+/** Is the record held, though it is gone (guard.h)? A new one is not; packed_equal disregards it. Thread: owner. Source: ours. */
+bool packed_is_held(const struct packed *k);
+/** Set that. Thread: owner. Source: ours. */
+void packed_set_held(struct packed *k, bool is_held);
 
 /** Path and block of a packed record, in full. */
 struct packed_text {

@@ -183,6 +183,11 @@ bool zone_node_hides_alias(const struct zone_node *node)
     return node->flags & NODE_NO_ALIAS;
 }
 
+bool zone_node_is_held(const struct zone_node *node)
+{
+    return node->flags & NODE_HELD;
+}
+
 bool zone_node_nth_set(const struct zone_node *node, unsigned n, struct wire_set *set)
 {
     for (NODE_EACH_SET(node, rrs)) {

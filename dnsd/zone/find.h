@@ -72,6 +72,8 @@ bool zone_node_set(const struct zone_node *node, uint16_t type, struct wire_set 
 
 /** Does the node have a CNAME that is hidden, since it has other records? Thread: any. Source: ours. */
 bool zone_node_hides_alias(const struct zone_node *node);
+/** Is the node's name held (zone_tx_hold)? Thread: any. Source: ours. */
+bool zone_node_is_held(const struct zone_node *node);
 /** The n-th RRset of a node, n from 0. As zone_node_set. */
 bool zone_node_nth_set(const struct zone_node *node, unsigned n, struct wire_set *set);
 

@@ -56,7 +56,7 @@ static size_t check_node(const struct zone_node *n, size_t left, const struct zo
             return 0;
         sets -= used;
     }
-    return (n->flags & ~NODE_NO_ALIAS) == node_flags(n, !n->rel_len) ? n->size : 0;
+    return (n->flags & ~(NODE_NO_ALIAS | NODE_HELD)) == node_flags(n, !n->rel_len) ? n->size : 0;
 }
 
 /* Each node has its slot and there is no other slot: then every slot leads to a node, and searches end. */

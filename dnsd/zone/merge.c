@@ -391,6 +391,13 @@ static bool has_alias_beside_data(const struct zone_node *n)
     return has_alias && has_data;
 }
 
+static uint8_t held_flag(const struct node_change *c)
+{
+    if (c->hold == NODE_HOLD_STAYS)
+        return c->old ? c->old->flags & NODE_HELD : 0;
+    return c->hold == NODE_HOLD_BEGINS ? NODE_HELD : 0;
+}
+
 void node_merge(const struct node_change *c, struct buf *out, struct node_outcome *o)
 {
     struct zone_node head = {.hash = c->hash, .zone = c->zone, .rel_len = c->rel_len};
@@ -413,6 +420,8 @@ void node_merge(const struct node_change *c, struct buf *out, struct node_outcom
     made->flags = node_flags(made, c->is_apex);
     if (c->hides_alias && has_alias_beside_data(made))
         made->flags |= NODE_NO_ALIAS;
+    made->flags |= held_flag(c);
+    o->is_changed |= c->old && (made->flags ^ c->old->flags) & NODE_HELD;
 }
 
 void node_put_serial(struct zone_node *n, uint32_t serial)

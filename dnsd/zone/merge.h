@@ -19,12 +19,16 @@ struct zone_edit {
     uint8_t rdata[];
 };
 
+/** What becomes of the mark of a held name. */
+enum node_hold { NODE_HOLD_STAYS, NODE_HOLD_BEGINS, NODE_HOLD_ENDS };
+
 /** The change of a node. */
 struct node_change {
     const struct zone_node *old; /* or NULL                                      [borrowed] */
     struct zone_edit **edits;    /* sorted by node_sort_edits                      [borrowed] */
     size_t n_edits;
     int64_t more_children; /* nodes below added minus those deleted */
+    enum node_hold hold;
     uint32_t hash;
     uint16_t zone;
     uint8_t rel_len;
@@ -37,7 +41,7 @@ struct node_change {
 struct node_outcome {
     uint64_t n_added, n_removed, n_missing;
     bool is_visible; /* its records differ for readers */
-    bool is_changed; /* it differs at all: counts and children, too */
+    bool is_changed; /* it differs at all: counts, children and the mark of a held name, too */
 };
 
 /** Sort edits by type, rdata and sequence. */

@@ -35,6 +35,7 @@ enum {
     NODE_CUT = 1,      /* NS below the apex: answers are referrals */
     NODE_DNAME = 2,    /* names below are redirected */
     NODE_NO_ALIAS = 4, /* its CNAME is beside other records, and hidden */
+    NODE_HELD = 8,     /* zone_tx_hold */
 };
 
 struct zone_node {

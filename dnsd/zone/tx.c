@@ -34,6 +34,7 @@ struct zone_touch {
     uint16_t zone;
     uint8_t len, rel_len, n_labels;
     bool is_changed;
+    uint8_t hold; /* enum node_hold: of the last zone_tx_hold */
     int64_t more_children;
     const struct zone_node *made; /* NULL: the node is deleted */
     const uint8_t *name;          /* whole name, lower case */
@@ -201,6 +202,7 @@ static void merge_touch(struct zone_tx *tx, struct zone_touch *t, struct buf *sc
         .edits = edits,
         .n_edits = n,
         .more_children = t->more_children,
+        .hold = (enum node_hold)t->hold,
         .hash = t->hash,
         .zone = t->zone,
         .rel_len = t->rel_len,
@@ -340,6 +342,12 @@ static struct zone *zone_of(struct zone_tx *tx, int zone, const struct name_key 
     return &v->zones[zone];
 }
 
+static void apply_many(struct zone_tx *tx)
+{
+    if (tx->n_edits == FLUSH_EDITS)
+        zone_tx_apply(tx);
+}
+
 static int tx_edit(struct zone_tx *tx, int zone, const struct zone_rr *rr, bool is_add)
 {
     struct name_key key;
@@ -361,8 +369,7 @@ static int tx_edit(struct zone_tx *tx, int zone, const struct zone_rr *rr, bool 
     *t->edits_end = edit;
     t->edits_end = &edit->next;
     t->n_edits++;
-    if (tx->n_edits == FLUSH_EDITS)
-        zone_tx_apply(tx);
+    apply_many(tx);
     return 0;
 }
 
@@ -374,6 +381,21 @@ int zone_tx_add(struct zone_tx *tx, int zone, const struct zone_rr *rr)
 int zone_tx_remove(struct zone_tx *tx, int zone, const struct zone_rr *rr)
 {
     return tx_edit(tx, zone, rr, false);
+}
+
+int zone_tx_hold(struct zone_tx *tx, int zone, const uint8_t *owner, bool is_held)
+{
+    struct name_key key;
+    if (name_key_read(owner, NAME_MAX_LEN, &key) < 0)
+        return ERR_PARSE;
+    name_key_hash(&key, tx->build.next->seed);
+    const struct zone *z = zone_of(tx, zone, &key);
+    if (!z)
+        return ERR_NOTFOUND;
+    touch_get(tx, z, &key)->hold = is_held ? NODE_HOLD_BEGINS : NODE_HOLD_ENDS;
+    tx->n_edits++;
+    apply_many(tx);
+    return 0;
 }
 
 void zone_tx_raise_serial(struct zone_tx *tx, int zone, uint32_t serial)

@@ -156,6 +156,17 @@ int zone_tx_add(struct zone_tx *tx, int zone, const struct zone_rr *rr);
 int zone_tx_remove(struct zone_tx *tx, int zone, const struct zone_rr *rr);
 
 /**
+ * Mark a name as held, or end that: its answers carry EDE 3, because a record that it has is gone from the registry. The mark goes
+ * with the last record of the name; neither its records nor the serial change by it, and transfers do not have it.
+ *
+ * @param zone   number of the zone, or ZONE_BY_NAME
+ * @param owner  wire name, any case; one without records stays without          [borrowed]
+ * @return 0; ERR_NOTFOUND: no zone contains it (or not this zone); ERR_PARSE: not a name. The transaction may continue.
+ * Thread: writer.   Source: RFC 8914 4.4; ours.
+ */
+int zone_tx_hold(struct zone_tx *tx, int zone, const uint8_t *owner, bool is_held);
+
+/**
  * Does a serial rise from one to the other? Within 2^31 (RFC 1982), less what may be added to it before a secondary sees it: from a rise of
  * just 2^31 - 1 the next change would go back.   Thread: any.   Source: RFC 1982 3.2.
  */

@@ -10,6 +10,7 @@ pytestmark = pytest.mark.sanitize
 
 BASE = "/users/alice/services/yarn-service/shop"
 NAME = f"web-0.shop.alice.{DOMAIN}"
+SHARED = f"web.shop.alice.{DOMAIN}"
 STALE = "EDE: 3"
 
 
@@ -156,6 +157,19 @@ def guarded(**more):
     return Stack(options={"dnsd": {"hadoop.registry.dns.guard.min": "10", "hadoop.registry.dns.guard.share": "50", **more}})
 
 
+def explain(stack, name):
+    return request(stack.dns_http_port, "GET", f"/explain?name={name}").json
+
+
+def says_held(stack, *names):
+    for name in names:
+        text = dig_full(stack.dns_port, name)
+        assert "status: NOERROR" in text and STALE in text and "its removal is held" in text, text
+        said = explain(stack, name)
+        assert "until POST /release" in said["stale"] and "the guard holds its removal" in said["chain"][0]["because"]
+    assert "EDE" not in dig_full(stack.dns_port, DOMAIN), "nothing is held there"
+
+
 def test_a_registry_that_lost_everything_is_not_believed():
     # A long coalescing time brings all removals into one commit, however slowly they are made.
     with guarded(**{"hadoop.registry.dns.coalesce": "3s"}) as stack:
@@ -168,12 +182,16 @@ def test_a_registry_that_lost_everything_is_not_believed():
         assert stats(stack)["held"] == 20
         metrics = request(stack.dns_http_port, "GET", "/metrics").body.decode()
         assert "dnsd_held_removals 20" in metrics
+        says_held(stack, NAME, SHARED)
         # What comes back is no longer held, and new names are answered.
         stack.sync(stack.bind(path(0), container("web-0", "web", "127.77.8.8")).headers["Bobbin-Revision"])
         assert stack.dig(NAME) == ["127.77.8.8"] and stats(stack)["held"] == 19
+        assert "EDE" not in dig_full(stack.dns_port, NAME) and explain(stack, NAME)["stale"] is None
+        says_held(stack, f"web-1.shop.alice.{DOMAIN}", SHARED)
         assert request(stack.dns_http_port, "POST", "/release").json == {"released": 19}
         assert status(stack, f"web-1.shop.alice.{DOMAIN}") == "NXDOMAIN" and stack.dig(NAME) == ["127.77.8.8"]
         assert stats(stack)["held"] == 0
+        assert "EDE" not in dig_full(stack.dns_port, SHARED) and stack.dig(SHARED) == ["127.77.8.8"]
 
 
 def test_the_guard_holds_what_the_first_scan_misses():
@@ -183,6 +201,7 @@ def test_the_guard_holds_what_the_first_scan_misses():
         stack.registry("DELETE", "/users/alice", query="recursive=true")
         stack.dnsd.start("feed_synced", "feed_held")
         assert stack.dig(NAME) == ["127.77.1.1"] and stats(stack)["held"] == 20
+        says_held(stack, NAME, SHARED)
         assert request(stack.dns_http_port, "POST", "/release").json == {"released": 20}
         assert status(stack, NAME) == "NXDOMAIN"
 

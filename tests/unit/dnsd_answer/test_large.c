@@ -4,6 +4,7 @@
 #include "answer/query.h"
 
 static struct zoneset *set;
+static uint8_t octets[65535]; /* of the last response */
 
 enum { N_HUGE = 5000, N_NAMES = 1500, N_GLUE = 40 };
 
@@ -50,13 +51,12 @@ static int teardown(void **state)
 static char *respond(const char *name, uint16_t type, uint16_t edns_size, bool is_tcp, size_t *len)
 {
     static const struct answer_options defaults;
-    static uint8_t out[65535];
     uint8_t msg[600];
     struct answer a;
     const struct zone_version *v = zoneset_current(set);
     answer_read(&a, msg, kit_query(msg, 0, name, type, edns_size), is_tcp, v);
-    *len = answer_write(&a, v, &defaults, out, sizeof out);
-    return kit_text(out, *len);
+    *len = answer_write(&a, v, &defaults, octets, sizeof octets);
+    return kit_text(octets, *len);
 }
 
 static void expect(const char *name, uint16_t type, uint16_t edns_size, bool is_tcp, const char *wanted)
@@ -84,6 +84,36 @@ static void a_set_that_no_message_holds(void **state)
     expect("huge.dev.test", DNS_A, 0, true, "SERVFAIL\n");
     expect("huge.dev.test", DNS_A, 1232, true, "SERVFAIL\nopt 1232 0 ede 0\n");
     expect("huge.dev.test", DNS_ANY, 0, true, "NOERROR aa\nan huge.dev.test. 30 TXT \"small beside it\"\n");
+}
+
+/** The mark of a held name: of its text only where the records leave room, of the records none less. */
+static void a_held_name_says_so(void **state)
+{
+    (void)state;
+    struct zone_tx *tx = zone_tx_begin(set);
+    add_numbered(tx, "held.dev.test", DNS_A, "10.8.%d.%d",
+                 74); /* 31 + 74 * 16 octets, and 17 of OPT and code */
+    kit_add(tx, "one.dev.test", DNS_A, 30, "10.8.0.1");
+    kit_add(tx, "to.dev.test", DNS_CNAME, 30, "one.dev.test");
+    zone_tx_hold(tx, ZONE_BY_NAME, kit_name("held.dev.test"), true);
+    zone_tx_hold(tx, ZONE_BY_NAME, kit_name("one.dev.test"), true);
+    zone_tx_commit(tx, 0, NULL);
+    static const char text_of[] = "a record of this name is gone, and its removal is held";
+    static const struct {
+        const char *name;
+        size_t n_records;
+        bool has_text;
+    } cases[] = {{"held.dev.test", 74, false}, {"one.dev.test", 1, true}, {"to.dev.test", 2, true}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        size_t len;
+        char *text = respond(cases[i].name, DNS_A, 1232, false, &len);
+        assert_non_null(strstr(text, "opt 1232 0 ede 3\n"));
+        assert_int_equal(n_lines(text, "an "), cases[i].n_records);
+        assert_null(strstr(text, " tc"));
+        assert_int_equal(memmem(octets, len, text_of, strlen(text_of)) != NULL, cases[i].has_text);
+        free(text);
+    }
+    expect("one.dev.test", DNS_A, 0, false, "NOERROR aa\nan one.dev.test. 30 A 10.8.0.1\n");
 }
 
 /** Beyond octet 16383 no pointer leads to a name, but one there may still lead back. */
@@ -140,6 +170,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(a_set_that_no_message_holds, setup, teardown),
+        cmocka_unit_test_setup_teardown(a_held_name_says_so, setup, teardown),
         cmocka_unit_test_setup_teardown(names_past_the_reach_of_pointers, setup, teardown),
         cmocka_unit_test_setup_teardown(glue_that_does_not_fit, setup, teardown),
         cmocka_unit_test_setup_teardown(dname_that_makes_a_name_too_long, setup, teardown),

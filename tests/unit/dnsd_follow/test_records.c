@@ -193,19 +193,24 @@ static void an_rr_that_no_zone_covers_is_counted(void **state)
     assert_int_equal(n_at(b, "w.s.a.dev.test", DNS_A), 1);
 }
 
-/** A zone is declared below the one that holds the names: those within it move, the others stay. */
-static void names_within_a_new_zone_move_to_it(void **state)
+static void declare_zone_below(struct bed *b)
 {
-    struct bed *b = *state;
     uint32_t cursor = 0;
-    replace(b, X, container(b, X, "10.0.0.1", true));
-    uint64_t before = n_rrs(b);
     add_zone(b, "s.a.dev.test");
     struct records_move move = {1, 0, 1};
     struct zone_tx *tx = zone_tx_begin(b->zones);
     while (records_rezone_part(b->records, tx, &move, &cursor))
         continue;
     zone_tx_commit(tx, ZONE_READY, NULL);
+}
+
+/** A zone is declared below the one that holds the names: those within it move, the others stay. */
+static void names_within_a_new_zone_move_to_it(void **state)
+{
+    struct bed *b = *state;
+    replace(b, X, container(b, X, "10.0.0.1", true));
+    uint64_t before = n_rrs(b);
+    declare_zone_below(b);
     assert_int_equal(n_at(b, "w.s.a.dev.test", DNS_A), 1);
     assert_int_equal(n_at(b, "c.s.a.dev.test", DNS_A), 1);
     assert_int_equal(n_at(b, "x.dev.test", DNS_A), 1);
@@ -213,6 +218,54 @@ static void names_within_a_new_zone_move_to_it(void **state)
     replace(b, X, NULL); /* from where they are now */
     assert_int_equal(n_at(b, "w.s.a.dev.test", DNS_A), 0);
     assert_int_equal(n_rrs(b), b->n_rrs);
+}
+
+static void hold(struct bed *b, const char *path)
+{
+    struct zone_tx *tx = zone_tx_begin(b->zones);
+    records_hold(b->records, tx, records_get(b->records, path));
+    zone_tx_commit(tx, ZONE_READY, NULL);
+}
+
+static bool is_held(const struct bed *b, const char *name)
+{
+    return zone_node_is_held(kit_find(zoneset_current(b->zones), name).node);
+}
+
+/** A shared name is held as long as one of its records is; a record is so until it is replaced, by the same one even. */
+static void names_of_a_held_record_are_marked(void **state)
+{
+    struct bed *b = *state;
+    replace(b, X, container(b, X, "10.0.0.1", true));
+    replace(b, Y, container(b, Y, "10.0.0.2", true));
+    assert_false(is_held(b, "x.dev.test"));
+    hold(b, X);
+    hold(b, X);
+    assert_true(is_held(b, "x.dev.test") && is_held(b, "c.s.a.dev.test"));
+    assert_false(is_held(b, "y.dev.test"));
+    hold(b, Y);
+    replace(b, X, container(b, X, "10.0.0.1", true));
+    assert_false(is_held(b, "x.dev.test"));
+    assert_true(is_held(b, "y.dev.test") && is_held(b, "c.s.a.dev.test"));
+    replace(b, Y, container(b, Y, "10.0.0.3", true));
+    assert_false(is_held(b, "y.dev.test") || is_held(b, "c.s.a.dev.test"));
+    hold(b, X);
+    replace(b, X, NULL);
+    assert_false(is_held(b, "c.s.a.dev.test"));
+    replace(b, Y, NULL);
+    assert_int_equal(n_rrs(b), b->n_rrs);
+}
+
+/** The mark moves to a new zone with the names that it covers. */
+static void marks_of_held_names_move_to_a_new_zone(void **state)
+{
+    struct bed *b = *state;
+    replace(b, X, container(b, X, "10.0.0.1", true));
+    hold(b, X);
+    declare_zone_below(b);
+    assert_true(is_held(b, "w.s.a.dev.test") && is_held(b, "c.s.a.dev.test") && is_held(b, "x.dev.test"));
+    replace(b, X, container(b, X, "10.0.0.2", true));
+    assert_false(is_held(b, "w.s.a.dev.test") || is_held(b, "c.s.a.dev.test") || is_held(b, "x.dev.test"));
 }
 
 int main(void)
@@ -224,6 +277,8 @@ int main(void)
         cmocka_unit_test_setup_teardown(only_records_with_names_are_removals, make_bed, free_bed),
         cmocka_unit_test_setup_teardown(an_rr_that_no_zone_covers_is_counted, make_bed, free_bed),
         cmocka_unit_test_setup_teardown(names_within_a_new_zone_move_to_it, make_bed, free_bed),
+        cmocka_unit_test_setup_teardown(names_of_a_held_record_are_marked, make_bed, free_bed),
+        cmocka_unit_test_setup_teardown(marks_of_held_names_move_to_a_new_zone, make_bed, free_bed),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

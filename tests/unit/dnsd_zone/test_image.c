@@ -37,6 +37,7 @@ static int setup(void **state)
     kit_add(tx, "sub.dev.test", DNS_SOA, 60, "ns.dev.test");
     kit_add(tx, "cut.dev.test", DNS_NS, 60, "ns.dev.test");
     kit_add(tx, "alias.dev.test", DNS_CNAME, 60, "h1.a.dev.test");
+    assert_int_equal(zone_tx_hold(tx, ZONE_BY_NAME, kit_name("alias.dev.test"), true), 0);
     zone_tx_commit(tx, ZONE_READY, NULL);
     fill(700);
     return 0;

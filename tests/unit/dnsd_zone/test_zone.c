@@ -428,6 +428,49 @@ static void an_alias_gives_way_to_records(void **state)
     set = plain;
 }
 
+static bool is_held(const char *name)
+{
+    struct zone_hit hit = kit_find(zoneset_current(set), name);
+    return hit.match == ZONE_EXACT && zone_node_is_held(hit.node);
+}
+
+/** Marks of held names are not part of the records: they stay over a change, and go with the last record. */
+static void a_held_name_is_marked_while_it_has_records(void **state)
+{
+    (void)state;
+    enum { NOTHING, HOLD, FREE, ADD, REMOVE };
+    static const struct {
+        int edits[3];
+        bool is_held;
+        uint32_t n_zones; /* whose serial rises */
+    } steps[] = {{{HOLD}, false, 0},  {{ADD, HOLD}, true, 1},
+                 {{HOLD}, true, 0},   {{FREE}, false, 0},
+                 {{HOLD}, true, 0},   {{REMOVE, ADD, ADD}, true, 0},
+                 {{REMOVE}, true, 0}, {{FREE, REMOVE, ADD}, false, 0},
+                 {{HOLD}, true, 0},   {{REMOVE}, false, 1},
+                 {{ADD}, false, 1},   {{REMOVE}, false, 1}};
+    assert_int_equal(zoneset_add_zone(set, kit_name("held.test"), ZONE_REGISTRY, 5), 2);
+    for (size_t i = 0; i < sizeof steps / sizeof *steps; i++) {
+        struct zone_tx *tx = zone_tx_begin(set);
+        struct zone_commit done;
+        for (size_t k = 0; k < 3 && steps[i].edits[k]; k++) {
+            int edit = steps[i].edits[k];
+            if (edit == ADD)
+                kit_add(tx, "www.held.test", DNS_A, 60, "10.0.0.1");
+            else if (edit == REMOVE)
+                kit_remove(tx, "www.held.test", DNS_A, "10.0.0.1");
+            else
+                assert_int_equal(zone_tx_hold(tx, ZONE_BY_NAME, kit_name("WWW.held.test"), edit == HOLD), 0);
+        }
+        zone_tx_commit(tx, ZONE_READY, &done);
+        assert_int_equal(is_held("www.held.test"), steps[i].is_held);
+        assert_int_equal(done.n_zones, steps[i].n_zones);
+    }
+    struct zone_tx *tx = zone_tx_begin(set);
+    assert_int_equal(zone_tx_hold(tx, ZONE_BY_NAME, kit_name("elsewhere.example"), true), ERR_NOTFOUND);
+    zone_tx_abort(tx);
+}
+
 /** A jump of nearly half the space is none: the next change would go back for who has seen the serial before it (RFC 1982). */
 static void a_serial_rises_by_less_than_half_the_space(void **state)
 {
@@ -684,6 +727,7 @@ int main(void)
         CASE(soa_is_one_and_can_be_replaced),
         CASE(the_serial_of_a_given_soa_is_not_served),
         CASE(an_alias_gives_way_to_records),
+        CASE(a_held_name_is_marked_while_it_has_records),
         CASE(a_serial_rises_by_less_than_half_the_space),
         CASE(bad_records_are_refused),
         CASE(many_names_in_one_transaction),
