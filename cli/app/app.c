@@ -19,6 +19,7 @@ void app_open(struct cli *cli, struct app_client *out)
 
     out->cli = cli;
     wait_open(&out->wait);
+    wait_sign_in(&out->wait, cli);
     services_init(&out->services, &out->wait, url ? url : standard, cli->user);
 }
 

@@ -7,6 +7,7 @@
 #include "base/mem.h"
 #include "base/str.h"
 #include "bobbin/path.h"
+#include "input.h"
 #include "keys/keys.h"
 #include "options.h"
 
@@ -158,6 +159,23 @@ static int read_configuration(struct cli *cli, struct err_info *why)
     return is_fine ? 0 : err_set(why, ERR_CONFIG, "configuration", "%s", first);
 }
 
+/** The password of --password-file, and where the registry is behind the gateway that asks for it. */
+static int read_login(struct cli *cli, struct err_info *why)
+{
+    const char *file = cli_value(cli, CLI_PASSWORD_FILE), *url = cli_value(cli, CLI_URL);
+
+    if (!file && cli_has(cli, CLI_CA_FILE))
+        return err_set(why, ERR_USAGE, "--ca-file", "--ca-file goes with --password-file");
+    if (!file)
+        return 0;
+    if (!url || !str_starts(url, "https://") || strchr(url, ','))
+        return err_set(why, ERR_USAGE, "--password-file",
+                       "a password is sent to one https:// URL, that of a gateway: name it with --url, as "
+                       "https://HOST:8443/gateway/TOPOLOGY/bobbin");
+    cli->registry_url = mem_fmt("%.*s/registry", (int)(strlen(url) - str_ends(url, "/")), url);
+    return input_read_line(file, "--password-file", &cli->password, why);
+}
+
 int cli_read(struct cli *cli, const struct cli_command *command, char **words, size_t n, struct err_info *why)
 {
     struct words left = {words, n};
@@ -177,13 +195,15 @@ int cli_read(struct cli *cli, const struct cli_command *command, char **words, s
         err = read_configuration(cli, why);
     const char *user = cli_value(cli, CLI_USER);
     cli->user = user ? mem_str(user) : reg_current_user();
-    return err;
+    return err ? err : read_login(cli, why);
 }
 
 void cli_fini(struct cli *cli)
 {
     options_free(cli->options);
     free(cli->user);
+    free(cli->password);
+    free(cli->registry_url);
     free(cli->sets);
     free(cli->operands);
     free(cli->given);

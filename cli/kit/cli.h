@@ -31,6 +31,10 @@ struct cli;
     X(CLI_SET, "set", 'D', 1, "KEY=VALUE", "set a configuration key; may be repeated")                       \
     X(CLI_URL, "url", 0, 1, "URL", "server to ask instead of the configured one")                            \
     X(CLI_USER, "user", 0, 1, "NAME", "user to act as; default: HADOOP_USER_NAME, else the login name")      \
+    X(CLI_PASSWORD_FILE, "password-file", 0, 1, "FILE",                                                      \
+      "file with the user's password as its one line, for the gateway (Apache Knox) that --url names")       \
+    X(CLI_CA_FILE, "ca-file", 0, 1, "FILE",                                                                  \
+      "PEM file of the authorities that the gateway is checked by; default: the system's")                   \
     X(CLI_TIMEOUT, "timeout", 0, 1, "TIME", "give up (watch: end) after this time, as 500ms, 10s or 2m")     \
     X(CLI_OVERWRITE, "overwrite", 0, 0, "", REG_PROSE_OVERWRITE)                                             \
     X(CLI_PARENTS, "parents", 'p', 0, "", REG_PROSE_PARENTS)                                                 \
@@ -134,8 +138,10 @@ struct cli {
     const char *config_dir;  /* --config, or HADOOP_CONF_DIR (not for `dev`); NULL: none */
     struct options *options; /* CLI_KEYS */
     char *user;
-    bool is_reported; /* the command has printed its error itself */
-    int failure_code; /* exit code of any failure of the command; 0: that of the error table */
+    char *password;     /* of --password-file: a gateway is asked; NULL: none */
+    char *registry_url; /* of registryd behind that gateway; NULL: none */
+    bool is_reported;   /* the command has printed its error itself */
+    int failure_code;   /* exit code of any failure of the command; 0: that of the error table */
 };
 
 /**

@@ -12,7 +12,9 @@
 #define ANY_NUMBER 1000
 
 /* Sets of options that several commands take. */
-#define O(name)        CLI_BIT(CLI_##name)
+#define O(name) CLI_BIT(CLI_##name)
+/* At a gateway. */
+#define LOGIN          (O(PASSWORD_FILE) | O(CA_FILE))
 #define RECORD_OPTIONS (O(API) | O(REST) | O(WEBUI) | O(INET) | O(IPC) | O(DESCRIPTION) | O(ATTR))
 
 /* The groups in the order of the manual: name, what it speaks to. */
@@ -25,17 +27,17 @@
 
 /* clang-format off */
 #define CLI_COMMANDS(X)                                                                                                \
-    X("registry", "ls", "[PATH]", 0, 1, O(TIMEOUT), registry_ls,                                                       \
+    X("registry", "ls", "[PATH]", 0, 1, LOGIN | O(TIMEOUT), registry_ls,                                               \
       "List the nodes below a path.",                                                                                  \
       "")                                                                                                              \
-    X("registry", "resolve", "PATH", 1, 1, O(TIMEOUT), registry_resolve,                                               \
+    X("registry", "resolve", "PATH", 1, 1, LOGIN | O(TIMEOUT), registry_resolve,                                       \
       "Show the record of a node.",                                                                                    \
       "")                                                                                                              \
-    X("registry", "stat", "PATH", 1, 1, O(TIMEOUT), registry_stat,                                                     \
+    X("registry", "stat", "PATH", 1, 1, LOGIN | O(TIMEOUT), registry_stat,                                             \
       "Show creation time, size, number of children and revision of a node.",                                          \
       "")                                                                                                              \
     X("registry", "bind", "PATH [FILE|-]", 1, 2,                                                                       \
-      RECORD_OPTIONS | O(OVERWRITE) | O(PARENTS) | O(SYNC) | O(TIMEOUT) | O(ACCESSOR) | O(GRANT) | O(LEASE) |          \
+      LOGIN | RECORD_OPTIONS | O(OVERWRITE) | O(PARENTS) | O(SYNC) | O(TIMEOUT) | O(ACCESSOR) | O(GRANT) | O(LEASE) |  \
       O(KEEP_ALIVE), registry_bind,                                                                                    \
       "Write a record: from a file or standard input, or made of the options.",                                        \
       "The n-th --api belongs to the n-th endpoint (--rest, --webui, --inet, --ipc). --accessor and --grant take "     \
@@ -43,25 +45,25 @@
       "command line. With --ttl the record goes when its lease is not renewed in time: with --keep-alive the command "  \
       "stays and renews; without it the key of the lease is printed for who does. An interrupted one leaves the "      \
       "record, which goes when the TTL is over.")                                                                                                 \
-    X("registry", "renew", "KEY", 1, 1, O(TIMEOUT), registry_renew,                                                    \
+    X("registry", "renew", "KEY", 1, 1, LOGIN | O(TIMEOUT), registry_renew,                                            \
       "Renew the lease of all records that are bound with its key.",                                                   \
       "KEY is what bind --ttl printed, or @FILE, a file with it as its only line: other users of the machine can "     \
       "read a command line. Renew three times in a TTL. Prints the shortest TTL of the records that live, and the "    \
       "paths of those that are gone; ends with 10 when none is left.")                                                 \
-    X("registry", "mknode", "PATH", 1, 1, O(PARENTS) | O(TIMEOUT) | O(ACCESSOR) | O(GRANT), registry_mknode,           \
+    X("registry", "mknode", "PATH", 1, 1, LOGIN | O(PARENTS) | O(TIMEOUT) | O(ACCESSOR) | O(GRANT), registry_mknode,   \
       "Create a node without a record.",                                                                               \
       "")                                                                                                              \
-    X("registry", "rm", "PATH", 1, 1, O(RECURSIVE) | O(SYNC) | O(TIMEOUT) | O(ACCESSOR), registry_rm,                  \
+    X("registry", "rm", "PATH", 1, 1, LOGIN | O(RECURSIVE) | O(SYNC) | O(TIMEOUT) | O(ACCESSOR), registry_rm,          \
       "Delete a node.",                                                                                                \
       "")                                                                                                              \
     X("registry", "purge", "ID [PATH]", 1, 2, O(PERSISTENCE) | O(CHILDREN) | O(DRY_RUN) | O(TIMEOUT), registry_purge,  \
       "Delete the records of an application, attempt or container that has ended.",                                    \
       "Deletes the records at PATH (default: everywhere) and below that have this yarn:id and the "                    \
       "yarn:persistence of its kind, whoever bound them. In a secure registry only system accounts may do this.")      \
-    X("registry", "watch", "[PATH]", 0, 1, O(SINCE) | O(MAX) | O(TIMEOUT), registry_watch,                             \
+    X("registry", "watch", "[PATH]", 0, 1, LOGIN | O(SINCE) | O(MAX) | O(TIMEOUT), registry_watch,                     \
       "Print what is below a path, then every change, until Ctrl-C.",                                                  \
       "The word synced separates what was there from the changes.")                                                    \
-    X("registry", "find", "[TERM=VALUE...]", 0, ANY_NUMBER, O(FIELD_API) | O(FIELD_PROTOCOL) | O(TIMEOUT),             \
+    X("registry", "find", "[TERM=VALUE...]", 0, ANY_NUMBER, LOGIN | O(FIELD_API) | O(FIELD_PROTOCOL) | O(TIMEOUT),     \
       registry_find,                                                                                                   \
       "Find the records that have all terms: api, protocol, user, class, component, id.",                              \
       "--endpointField.api and --endpointField.protocolType are the first two terms as Hadoop's design document "      \
@@ -85,28 +87,28 @@
       "Run ls, resolve, bind, mknode or rm as Hadoop's registry command does.",                                        \
       "For scripts that were written for that command: the same words, output and results (0, or 255 for its -1). "    \
       "Options of bobbin come before COMMAND.")                                                                        \
-    X("app", "launch", "FILE", 1, 1, O(WAIT) | O(NO_WAIT) | O(TIMEOUT) | O(LENIENT), app_launch,                       \
+    X("app", "launch", "FILE", 1, 1, LOGIN | O(WAIT) | O(NO_WAIT) | O(TIMEOUT) | O(LENIENT), app_launch,               \
       "Create the service that a JSON document describes, and wait until it is READY.",                                \
       "Refuses members that no definition knows, unless it is --lenient.")                                             \
-    X("app", "status", "NAME", 1, 1, 0, app_status,                                                                    \
+    X("app", "status", "NAME", 1, 1, LOGIN, app_status,                                                                \
       "Show a service and its containers.",                                                                            \
       "")                                                                                                              \
-    X("app", "list", "", 0, 0, 0, app_list,                                                                            \
+    X("app", "list", "", 0, 0, LOGIN, app_list,                                                                        \
       "List the services that run.",                                                                                   \
       "")                                                                                                              \
-    X("app", "flex", "NAME COMPONENT=NUMBER...", 2, ANY_NUMBER, O(WAIT) | O(TIMEOUT), app_flex,                        \
+    X("app", "flex", "NAME COMPONENT=NUMBER...", 2, ANY_NUMBER, LOGIN | O(WAIT) | O(TIMEOUT), app_flex,                \
       "Change the number of containers of components.",                                                                \
       "")                                                                                                              \
-    X("app", "stop", "NAME", 1, 1, 0, app_stop,                                                                        \
+    X("app", "stop", "NAME", 1, 1, LOGIN, app_stop,                                                                    \
       "Stop a service; its definition stays.",                                                                         \
       "")                                                                                                              \
-    X("app", "start", "NAME", 1, 1, O(WAIT) | O(TIMEOUT), app_start,                                                   \
+    X("app", "start", "NAME", 1, 1, LOGIN | O(WAIT) | O(TIMEOUT), app_start,                                           \
       "Start a stopped service.",                                                                                      \
       "")                                                                                                              \
-    X("app", "logs", "NAME [INSTANCE]", 1, 2, O(FOLLOW), app_logs,                                                     \
+    X("app", "logs", "NAME [INSTANCE]", 1, 2, LOGIN | O(FOLLOW), app_logs,                                             \
       "Print the output of containers.",                                                                               \
       "")                                                                                                              \
-    X("app", "destroy", "NAME", 1, 1, 0, app_destroy,                                                                  \
+    X("app", "destroy", "NAME", 1, 1, LOGIN, app_destroy,                                                              \
       "Stop a service and delete it.",                                                                                 \
       "")                                                                                                              \
     X("dns", "explain", "NAME [TYPE]", 1, 2, O(TIMEOUT), dns_explain,                                                  \

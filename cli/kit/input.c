@@ -41,6 +41,21 @@ int input_read(const char *name, struct buf *out, struct err_info *why)
     return err;
 }
 
+int input_read_line(const char *name, const char *option, char **out, struct err_info *why)
+{
+    buf_auto struct buf bytes = BUF_EMPTY;
+    int err = input_read(name, &bytes, why);
+    if (err)
+        return err;
+    mem_auto char *line = mem_strn(buf_cstr(&bytes), strcspn(buf_cstr(&bytes), "\r\n"));
+    const char *rest = buf_cstr(&bytes) + strlen(line);
+    if (!line[0] || rest[strspn(rest, "\r\n")])
+        return err_set(why, ERR_USAGE, option, "%s must hold the secret as its one line", name);
+    *out = line;
+    line = NULL;
+    return 0;
+}
+
 int input_blame(const char *name, int code, struct err_info *why)
 {
     mem_auto char *place = mem_fmt("%s%s%s", name, why->where[0] ? ":" : "", why->where);

@@ -39,6 +39,13 @@ void wait_open(struct wait *w)
     }
 }
 
+void wait_sign_in(struct wait *w, const struct cli *cli)
+{
+    const struct http_login login = {cli->user, cli->password, cli_value(cli, CLI_CA_FILE)};
+
+    http_client_sign_in(w->http, &login);
+}
+
 void wait_close(struct wait *w)
 {
     for (size_t i = 0; i < ARRAY_LEN(wait_signals); i++)

@@ -12,6 +12,7 @@
 
 #include "base/buf.h"
 #include "base/obj.h"
+#include "cli.h"
 #include "bobbin/error.h"
 #include "http/client.h"
 #include "registry/wire.h"
@@ -31,6 +32,8 @@ struct wait {
 
 /** Begin: from now on SIGINT, SIGTERM and SIGHUP interrupt instead of killing. @param w  release with wait_close [out] */
 void wait_open(struct wait *w);
+/** Sign requests in at the gateway of --password-file, if there is one. */
+void wait_sign_in(struct wait *w, const struct cli *cli);
 /** Release; nothing of it is under way. */
 void wait_close(struct wait *w);
 /**

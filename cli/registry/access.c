@@ -13,23 +13,10 @@
 
 int registry_secret(const char *option, const char *text, char **out, struct err_info *why)
 {
-    buf_auto struct buf bytes = BUF_EMPTY;
-
-    if (text[0] != '@') {
-        *out = mem_str(text);
-        return 0;
-    }
-    int err = input_read(text + 1, &bytes, why);
-    if (err)
-        return err;
-    char *line = mem_strn(buf_cstr(&bytes), strcspn(buf_cstr(&bytes), "\r\n"));
-    const char *rest = buf_cstr(&bytes) + strlen(line);
-    if (line[0] && !rest[strspn(rest, "\r\n")]) {
-        *out = line;
-        return 0;
-    }
-    free(line);
-    return err_set(why, ERR_USAGE, option, "%s must hold the secret as its one line", text + 1);
+    if (text[0] == '@')
+        return input_read_line(text + 1, option, out, why);
+    *out = mem_str(text);
+    return 0;
 }
 
 /** What Hadoop's clients authenticate with. As there it has no effect unless the registry is said to be secure. */

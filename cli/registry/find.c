@@ -148,6 +148,7 @@ int registry_find(struct cli *cli, struct err_info *why)
     if (err)
         return err;
     wait_open(&w);
+    wait_sign_in(&w, cli);
     err = ask_all(cli, &w, buf_cstr(&terms), found, why);
     wait_close(&w);
     if (err)

@@ -19,8 +19,12 @@ int registry_options(const struct cli *cli, struct reg_options *out, struct err_
 {
     const char *url = cli_value(cli, CLI_URL);
 
-    *out =
-        (struct reg_options){.url = url ? url : opt_text(cli->options, KEY_REGISTRY_URL), .user = cli->user};
+    *out = (struct reg_options){.url = url ? url : opt_text(cli->options, KEY_REGISTRY_URL),
+                                .user = cli->user,
+                                .password = cli->password,
+                                .ca_file = cli_value(cli, CLI_CA_FILE)};
+    if (cli->registry_url)
+        out->url = cli->registry_url;
     return cli_timeout_ms(cli, 0, &out->timeout_ms, why);
 }
 

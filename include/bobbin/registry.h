@@ -275,6 +275,11 @@ struct reg_options {
     /** Asked on the loop before an operation is sent again; false: it ends with ERR_UNAVAILABLE. NULL: it may be. */
     bool (*may_send)(void *arg);
     void *may_send_arg;
+    /* of user, for a gateway such as Apache Knox: HTTP Basic with every request, to https URLs only. Watches are asked for 10 s at a
+     * time, and resumed: a gateway does not notice that a client has left. NULL: no gateway */
+    const char *password;
+    /* PEM file of the authorities that https servers are checked by; NULL: the system's */
+    const char *ca_file;
     int64_t idle_ms; /* a watch that hears nothing for so long reconnects; 0: 15000 */
 };
 /** Whether a text may be the url of reg_options. @return 0; ERR_INVALID. Thread: any. */
@@ -284,7 +289,7 @@ int reg_check_url(const char *url, struct err_info *why);
  *
  * @param loop     where everything runs                                            [borrowed]
  * @param options  copied; NULL: all defaults
- * @return 0 and *out, to be closed before the loop is freed; ERR_INVALID (URL, lease); ERR_IO (accessor, see reg_digest_id).
+ * @return 0 and *out, to be closed before the loop is freed; ERR_INVALID (URL, lease, password for http://); ERR_IO (accessor, see reg_digest_id).
  */
 int reg_open(struct run_loop *loop, const struct reg_options *options, struct reg **out,
              struct err_info *why);

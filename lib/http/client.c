@@ -16,6 +16,7 @@
 #define SOCK_MAGIC   OBJ_MAGIC('H', 'C', 'S', 'O')
 
 #define CONNECT_TIMEOUT_MS 2000
+#define LOGIN_TIMEOUT_MS   10000 /* to a gateway, which is far away, TLS included */
 #define MAX_BODY           ((size_t)64 << 20)
 #define MAX_REDIRECTS      8L
 /** Octets of one answer that are passed on piece by piece before the loop does its other work: some 1 ms of a change feed. */
@@ -56,6 +57,7 @@ struct http_client {
     struct run_timer *timer;
     struct run_timer *resume; /* runs while a call is paused */
     struct call_list calls;
+    char *user, *password, *ca_file; /* of http_client_sign_in, or NULL */
     int depth; /* how often we are inside libcurl or `done`; handles are added and removed at 0 only */
     bool is_dying;
 };
@@ -67,6 +69,13 @@ struct http_sock {
     uv_poll_t poll;
     curl_socket_t fd;
 };
+
+static void forget_login(struct http_client *c)
+{
+    free(c->user);
+    free(c->password);
+    free(c->ca_file);
+}
 
 /* ---- the end of a call ---- */
 
@@ -219,6 +228,7 @@ static void client_destroy(struct http_client *c)
     curl_multi_cleanup(c->multi);
     run_timer_free(c->timer);
     run_timer_free(c->resume);
+    forget_login(c);
     obj_fini(&c->obj);
     free(c);
     curl_global_cleanup();
@@ -456,6 +466,19 @@ static void set_request(struct http_call *call, const struct http_call_def *def)
     curl_easy_setopt(call->easy, CURLOPT_PATH_AS_IS, 1L);
 }
 
+/** Strings are copied; NULL leaves libcurl's default. */
+static void set_login(CURL *easy, const struct http_client *c)
+{
+    if (c->user && c->password) {
+        curl_easy_setopt(easy, CURLOPT_HTTPAUTH, CURLAUTH_BASIC);
+        curl_easy_setopt(easy, CURLOPT_USERNAME, c->user);
+        curl_easy_setopt(easy, CURLOPT_PASSWORD, c->password);
+        curl_easy_setopt(easy, CURLOPT_CONNECTTIMEOUT_MS, (long)LOGIN_TIMEOUT_MS);
+    }
+    if (c->ca_file)
+        curl_easy_setopt(easy, CURLOPT_CAINFO, c->ca_file);
+}
+
 /** Options of every call: HTTP/1.1 only, no proxy of the environment, no signals. */
 static void set_manner(struct http_call *call, const struct http_call_def *def)
 {
@@ -499,6 +522,7 @@ struct http_call *http_call(struct http_client *c, const struct http_call_def *d
     call->answer.header = answer_header;
     call->answer.inside = call->easy;
     set_manner(call, def);
+    set_login(call->easy, c);
     set_headers(call, def);
     set_request(call, def);
     call->last_byte_ms = run_now_ms();
@@ -525,6 +549,14 @@ void http_call_cancel(struct http_call *call)
     client_enter(c);
     cancel(call);
     client_leave(c);
+}
+
+void http_client_sign_in(struct http_client *c, const struct http_login *login)
+{
+    forget_login(c);
+    c->user = mem_str(login->user);
+    c->password = mem_str(login->password);
+    c->ca_file = mem_str(login->ca_file);
 }
 
 struct http_client *http_client_new(struct run_loop *loop)

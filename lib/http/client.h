@@ -37,6 +37,22 @@ struct http_client *http_client_new(struct run_loop *loop);
  */
 void http_client_free(struct http_client *c);
 
+/** How servers are proved to, and prove themselves. With a password a connection may take 10 s to be made. */
+struct http_login {
+    const char *user, *password; /* HTTP Basic, sent with every call; NULL: none */
+    /* PEM file of the authorities that https servers are checked by; NULL: the system's */
+    const char *ca_file;
+};
+/**
+ * Sign all later calls in. The password is sent to the host of a call's URL only, not to where that redirects; that the URL is
+ * https is the caller's to see to.
+ *
+ * @param c      without a call under way                                        [in,out]
+ * @param login  copied
+ * Thread: owner.   Source: RFC 7617.
+ */
+void http_client_sign_in(struct http_client *c, const struct http_login *login);
+
 /** An answer; valid inside `done`. A call that failed half-way has the status and the bytes it received. */
 struct http_answer {
     const char *url; /* that was asked */

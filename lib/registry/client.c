@@ -626,6 +626,24 @@ static char *encoded_user(const char *name)
     return buf_take(&b);
 }
 
+/** A password is not sent in the clear. @return 0; ERR_INVALID. */
+static int check_login(const struct reg_options *o, char *const *urls, struct err_info *why)
+{
+    for (size_t i = 0; o->password && urls[i]; i++) {
+        if (!str_starts(urls[i], "https://"))
+            return err_set(why, ERR_INVALID, urls[i], "a password is sent to https:// URLs only");
+    }
+    return 0;
+}
+
+static void sign_in(struct reg *r, const struct reg_options *o)
+{
+    mem_auto char *user = o->user ? mem_str(o->user) : reg_current_user();
+
+    r->is_gateway = o->password != NULL;
+    http_client_sign_in(r->http, &(struct http_login){user, o->password, o->ca_file});
+}
+
 int reg_open(struct run_loop *loop, const struct reg_options *options, struct reg **out, struct err_info *why)
 {
     static const struct reg_options defaults = {0};
@@ -639,7 +657,9 @@ int reg_open(struct run_loop *loop, const struct reg_options *options, struct re
     if (!err && o->lease && !lease_key_fits(o->lease))
         err = err_set(why, ERR_INVALID, "lease", "this is no key of a lease");
     err = err ? err : read_urls(o->url ? o->url : DEFAULT_URL, &urls, &n_urls, why);
+    err = err ? err : check_login(o, urls, why);
     if (err) {
+        urls_free(urls);
         free(accessor);
         return err;
     }
@@ -650,6 +670,7 @@ int reg_open(struct run_loop *loop, const struct reg_options *options, struct re
     r->urls = urls;
     r->n_urls = n_urls;
     r->user = encoded_user(o->user);
+    sign_in(r, o);
     r->accessor_header = accessor;
     r->lease = o->lease ? mem_str(o->lease) : lease_key_new();
     r->lease_ttl_ms = o->lease ? LEASE_UNKNOWN_MS : 0;

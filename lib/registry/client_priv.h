@@ -29,6 +29,7 @@ struct reg {
     size_t n_urls, url_at;
     char *user;            /* percent-encoded */
     char *accessor_header; /* who we are: "X-Bobbin-Accessor: …"; NULL: nobody's accessor */
+    bool is_gateway;       /* signed in with a password: watches are bounded */
     struct buf creations;  /* digest ids for nodes to be made, with ", " between */
     int64_t timeout_ms, idle_ms;
     bool (*may_send)(void *arg); /* reg_options */

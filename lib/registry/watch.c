@@ -9,6 +9,7 @@
  * registries of one store accept it. A refused one (410) or a `gone` line forgets it: the same server, which is there, is
  * asked for a snapshot. Any other answer that asking again would not change (refuses) is a refusal: the follower may end the
  * watch, else it goes on as after a loss.
+ * Through a gateway each connection is asked for GATEWAY_WATCH of time, and its end behind a progress line is no loss: the watch goes on.
  * A callback may stop the watch: it is freed when the callbacks have returned.
  */
 #include <stdlib.h>
@@ -22,6 +23,8 @@
 #define WATCH_MAGIC  OBJ_MAGIC('W', 'T', 'C', 'H')
 #define PAUSE_MIN_MS 100
 #define PAUSE_MAX_MS 5000
+#define GATEWAY_WATCH                                                                                        \
+    "&timeout=10" /* seconds: less than what a gateway waits for a line, and than DEFAULT_IDLE */
 #define LINE_MAX_LEN ((size_t)16 << 20)
 
 /** The state of the connection that the follower knows. */
@@ -45,6 +48,7 @@ struct reg_watch {
     bool (*refused)(void *arg, const struct err_info *why); /* ops', or watch_on_refusal's; NULL: go on */
     void *refused_arg;
     bool in_snapshot, is_stopped, is_stale;
+    bool is_at_end;         /* its last line was a progress: a bounded connection ends so */
     bool is_gone;           /* the registry wants this connection to begin anew */
     struct err_info broken; /* code != 0: this connection is not to be trusted */
     int depth;              /* callbacks on the stack */
@@ -148,6 +152,7 @@ static void dispatch(struct reg_watch *w, const struct wire_line *l)
             err_set(&w->broken, ERR_JSON, w->path, "a %s line of the feed lacks a member", l->type);
         else
             line_types[i].handle(w, l);
+        w->is_at_end = line_types[i].handle == line_progress;
         return;
     }
 }
@@ -300,9 +305,12 @@ static void on_end(void *arg, int err, const struct http_answer *answer, const s
     if (w->is_stopped)
         return;
     watch_enter(w);
+    bool is_bound = !err && !w->broken.code && answer->status == 200 && w->reg->is_gateway && w->is_at_end;
     bool is_refusal = !err && !w->broken.code && refuses(answer);
     err = end_reason(w, err, answer, &reason);
-    if (err == ERR_GONE && w->since) {
+    if (is_bound) {
+        pause_then_connect(w);
+    } else if (err == ERR_GONE && w->since) {
         set_since(w, NULL);
         pause_then_connect(w);
     } else if (w->is_gone) {
@@ -325,12 +333,14 @@ static void watch_connect(struct reg_watch *w)
         buf_add_str(&query, "&since=");
         client_percent(w->since, "", &query);
     }
+    if (w->reg->is_gateway)
+        buf_add_str(&query, GATEWAY_WATCH);
     url = client_url(w->reg, w->path, buf_cstr(&query));
     def.url = url;
     buf_clear(&w->line);
     w->broken = (struct err_info){0};
     w->in_snapshot = w->since == NULL;
-    w->is_gone = false;
+    w->is_gone = w->is_at_end = false;
     w->url_at = w->reg->url_at;
     w->call = http_call(w->reg->http, &def);
 }

@@ -6,7 +6,7 @@ sys.path[:0] = [HERE, os.path.join(HERE, "../../contract"), os.path.join(HERE, "
 
 import pytest  # noqa: E402
 
-from gateway import Setting  # noqa: E402
+from gateway import Bobbin, Setting  # noqa: E402
 
 
 @pytest.fixture(scope="session")
@@ -14,3 +14,9 @@ def behind():
     """One Knox for all tests."""
     with Setting(lambda url: url) as setting:
         yield setting
+
+
+@pytest.fixture(scope="session")
+def people(behind, tmp_path_factory):
+    """`bobbin` through Knox."""
+    return Bobbin(behind, tmp_path_factory.mktemp("people"))

@@ -4,9 +4,10 @@ import json
 import os
 import subprocess
 import tempfile
+import threading
 
 import knox
-from harness import PATIENCE, Registry, Stack, free_port
+from harness import BIN, PATIENCE, Registry, Stack, free_port, wait_for
 from test_registry_access import SECURE
 
 JSON = "-HContent-Type:application/json"
@@ -48,6 +49,54 @@ def curl(*words, user="alice", password=None, data=None, timeout=PATIENCE):
             with open(body, "rb") as f:
                 content = f.read()
         return Reply(*done.stdout.decode().split()[:1], text, content, done.stdout.decode().split()[1])
+
+
+class Follow:
+    """A command that prints lines until it is ended."""
+
+    def __init__(self, command):
+        self.process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        self.lines = []
+        self.thread = threading.Thread(target=lambda: self.lines.extend(self.process.stdout), daemon=True)
+        self.thread.start()
+
+    def until(self, start):
+        """All lines, as soon as one begins so."""
+        wait_for(lambda: any(line.startswith(start) for line in list(self.lines)), f"a line {start}")
+        return list(self.lines)
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, kind, *_):
+        self.process.terminate()
+        said = self.process.stderr.read()
+        self.process.wait()
+        self.thread.join(PATIENCE)
+        self.process.stdout.close()
+        self.process.stderr.close()
+        assert kind or not said, said
+
+
+class Bobbin:
+    """The command line as alice uses it from outside."""
+
+    def __init__(self, behind, directory):
+        self.password = directory / "password"
+        self.password.write_text(knox.USERS["alice"] + "\n")
+        self.login = ["--url", behind.knox.url(), "--user", "alice", "--password-file", str(self.password),
+                      "--ca-file", behind.knox.ca()]
+
+    def command(self, *words):
+        return [os.path.join(BIN, "bobbin"), *words, *self.login]
+
+    def __call__(self, *words, expect=0, more=()):
+        done = subprocess.run([*self.command(*words), *more], capture_output=True, text=True, timeout=PATIENCE, check=False)
+        assert done.returncode == expect, (words, done)
+        return done.stdout if expect == 0 else done.stderr
+
+    def follow(self):
+        return Follow(self.command("registry", "watch", "/users/alice"))
 
 
 class Setting:

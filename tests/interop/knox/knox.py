@@ -124,6 +124,14 @@ class Gateway:
             done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=START_S, cwd=self.dir)
             assert done.returncode == 0, done.stdout + done.stderr
 
+    def ca(self):
+        """File of its certificate, for clients that check it."""
+        path = os.path.join(self.dir, "ca.pem")
+        if not os.path.exists(path):
+            subprocess.run(["keytool", "-exportcert", "-rfc", "-alias", "gateway-identity", "-storepass", SECRET, "-file", path,
+                            "-keystore", os.path.join(self.dir, "data/security/keystores/gateway.jks")], capture_output=True, check=True)
+        return path
+
     def log(self):
         """The last it has printed."""
         with open(os.path.join(self.dir, "log"), encoding="utf-8", errors="replace") as f:

@@ -25,6 +25,15 @@ static void echo(struct http_req *req, void *app)
     http_reply(req, 200, "text/plain", &body);
 }
 
+static void who(struct http_req *req, void *app)
+{
+    (void)app;
+    const char *sent = http_header(req, "authorization");
+    buf_auto struct buf body = BUF_EMPTY;
+    buf_add_str(&body, sent ? sent : "(nobody)");
+    http_reply(req, 200, "text/plain", &body);
+}
+
 static void redirect(struct http_req *req, void *app)
 {
     (void)app;
@@ -95,9 +104,10 @@ static void stream(struct http_req *req, void *app)
 static const struct http_route routes[] = {
     {"GET", "/echo/*", 0, 0, echo, .summary = ""},       {"POST", "/echo/*", 0, 1 << 20, echo, .summary = ""},
     {"PUT", "/echo/*", 0, 1 << 20, echo, .summary = ""}, {"DELETE", "/echo/*", 0, 0, echo, .summary = ""},
-    {"GET", "/redirect", 0, 0, redirect, .summary = ""}, {"GET", "/silent", 0, 0, silent, .summary = ""},
-    {"GET", "/thousand", 0, 0, thousand, .summary = ""}, {"GET", "/fail", 0, 0, fail_with, .summary = ""},
-    {"GET", "/stream", 0, 0, stream, .summary = ""},     {"GET", "/large", 0, 0, large, .summary = ""},
+    {"GET", "/who", 0, 0, who, .summary = ""},           {"GET", "/redirect", 0, 0, redirect, .summary = ""},
+    {"GET", "/silent", 0, 0, silent, .summary = ""},     {"GET", "/thousand", 0, 0, thousand, .summary = ""},
+    {"GET", "/fail", 0, 0, fail_with, .summary = ""},    {"GET", "/stream", 0, 0, stream, .summary = ""},
+    {"GET", "/large", 0, 0, large, .summary = ""},
 };
 
 static int setup(void **state)
@@ -143,6 +153,18 @@ static void test_methods_and_bodies(void **state)
         assert_string_equal(buf_cstr(&res.body), cases[i].answer);
         assert_string_equal(res.header, "forty-two");
     }
+    buf_fini(&res.body);
+}
+
+static void test_signed_in(void **state)
+{
+    struct fixture *fx = *state;
+    struct result res = {0};
+    get_sync(fx, "/who", &res);
+    assert_string_equal(buf_cstr(&res.body), "(nobody)");
+    http_client_sign_in(fx->client, &(struct http_login){.user = "alice", .password = "open:sesame"});
+    get_sync(fx, "/who", &res);
+    assert_string_equal(buf_cstr(&res.body), "Basic YWxpY2U6b3BlbjpzZXNhbWU=");
     buf_fini(&res.body);
 }
 
@@ -600,6 +622,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(test_methods_and_bodies, setup, teardown),
         cmocka_unit_test_setup_teardown(test_write_is_sent_once, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_signed_in, setup, teardown),
         cmocka_unit_test_setup_teardown(test_redirects, setup, teardown),
         cmocka_unit_test_setup_teardown(test_limits, setup, teardown),
         cmocka_unit_test_setup_teardown(test_errors_name_the_remedy, setup, teardown),

@@ -487,6 +487,27 @@ static void test_bad_urls(void **state)
     reg_loop_free(loop);
 }
 
+/* A password is not sent in the clear, whichever server of the list would get it. */
+static void test_a_password_is_for_https(void **state)
+{
+    static const struct {
+        const char *url;
+        int err;
+    } cases[] = {{"https://a/gateway", 0}, {"http://a", ERR_INVALID}, {"https://a,http://b", ERR_INVALID}};
+    struct run_loop *loop = reg_loop_new();
+
+    (void)state;
+    for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+        struct reg_options options = {.url = cases[i].url, .user = "alice", .password = "secret"};
+        struct reg *reg = NULL;
+        struct err_info why = {0};
+
+        assert_int_equal(reg_open(loop, &options, &reg, &why), cases[i].err);
+        reg_close(reg);
+    }
+    reg_loop_free(loop);
+}
+
 /* ---- locate: asking until it is there ---- */
 
 #define WANTED "http://"
@@ -590,6 +611,7 @@ int main(void)
         cmocka_unit_test(test_silent_server_leaves_time),
         cmocka_unit_test(test_close_cancels),
         cmocka_unit_test(test_bad_urls),
+        cmocka_unit_test(test_a_password_is_for_https),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
