@@ -48,16 +48,26 @@ static int check_media_type(struct http_req *req, bool has_body)
                    media_type ? media_type : "without one");
 }
 
-/** A path stands in the URL or in the query, not in both. */
+/** What is wrong with a path in the query: it stands in the URL, too, or twice, or names nothing, as that of an unset variable. */
+static const char *path_param_fault(const struct http_req *req, const char *name)
+{
+    const char *rest = http_path_raw(req, "*");
+    size_t n = 0;
+    for (const struct http_pair *pair = req->query; pair; pair = pair->next)
+        n += strcmp(pair->name, name) == 0;
+    if (rest && *rest)
+        return "the path is named in the URL and by a query parameter: send one of them";
+    if (n > 1)
+        return "the path is named twice: send one of them";
+    return *http_path_param(req) ? NULL : "the path is empty: that of the root is /";
+}
+
 static int check_path_param(struct http_req *req)
 {
-    const char *sent = http_path_param(req);
-    const char *rest = sent ? http_path_raw(req, "*") : NULL;
-    if (!rest || !*rest)
-        return 0;
     const struct http_param_set *set = &req->match.route->params;
-    return err_set(&req->refusal_why, ERR_USAGE, set->rows[set->rest].name,
-                   "the path is named in the URL and by a query parameter: send one of them");
+    const char *name = http_path_param(req) ? set->rows[set->rest].name : NULL;
+    const char *fault = name ? path_param_fault(req, name) : NULL;
+    return fault ? err_set(&req->refusal_why, ERR_USAGE, name, "%s", fault) : 0;
 }
 
 /** What the route's row says of the head: its parameters, then the program's own check. */

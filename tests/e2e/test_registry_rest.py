@@ -316,6 +316,9 @@ def test_the_path_as_a_query_parameter(reg):
     assert reg.registry("GET", "", base="/ws/v1/slider/registry", query=f"path={node}").status == 200
     both = reg.registry("GET", node, query=f"path={node}")
     assert both.status == 400 and both.json["where"] == "path", both
+    for slip in ("path=", "recursive=true&path=", f"path={node}&path=/users/bob"):
+        assert reg.registry("DELETE", "", query=slip).status == 400
+    assert reg.registry("GET", "", query="path=/").json["path"] == "/"
     assert reg.registry("GET", "", query="path=/users//alice").status == 400
     assert reg.registry("GET", "", query="path=/users/../alice").status == 400
     assert reg.registry("POST", "", query="op=mknode&path=/users/alice/services/query/made").status == 201

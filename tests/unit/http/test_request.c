@@ -468,6 +468,10 @@ static void test_a_path_in_the_query(void **state)
     n_handled = 0;
     expect(fx, "GET /rest/a?path=/a HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n", "HTTP/1.1 400",
            "the path is named in the URL and by a query parameter");
+    expect(fx, "GET /rest?path=/a&path=/b HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n",
+           "HTTP/1.1 400", "the path is named twice");
+    expect(fx, "GET /rest?path= HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n", "HTTP/1.1 400",
+           "the path is empty");
     expect(fx, "GET /rest?paht=/a HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n", "HTTP/1.1 400",
            "path, word");
     assert_int_equal(n_handled, 0);
