@@ -85,10 +85,19 @@ static void on_drained(void *arg)
     f->def.changed(f->def.arg);
 }
 
+static void report_store_away(const struct follow *f)
+{
+    struct err_info why;
+    err_set(&why, ERR_UNAVAILABLE, "", "this registry cannot reach its store; its /readyz says why");
+    outage_fails(f->def.store_outage, reg_server(f->def.registry), &why, run_now_ms());
+}
+
 static void on_progress(void *arg, const char *revision)
 {
     struct follow *f = obj_cast(arg, struct follow, FOLLOW_MAGIC);
     freshness_heard(&f->fresh);
+    if (outage_lasts(f->def.store_outage)) /* each heartbeat of the registry says so */
+        report_store_away(f);
     if (f->intake.is_open)
         return;
     if (!f->commit.is_on && pending_is_empty(f->pending)) {
@@ -162,14 +171,10 @@ static void on_stale(void *arg, bool is_away)
 {
     struct follow *f = obj_cast(arg, struct follow, FOLLOW_MAGIC);
     freshness_store(&f->fresh, is_away, run_now_ms());
-    const char *url = reg_server(f->def.registry);
-    struct err_info why;
     if (is_away)
-        err_set(&why, ERR_UNAVAILABLE, "", "this registry cannot reach its store; its /readyz says why");
-    if (is_away)
-        outage_fails(f->def.store_outage, url, &why, run_now_ms());
+        report_store_away(f);
     else
-        outage_ends(f->def.store_outage, url, run_now_ms());
+        outage_ends(f->def.store_outage, reg_server(f->def.registry), run_now_ms());
     publish_flags(f);
 }
 

@@ -2,6 +2,7 @@
 import http.server
 import os
 import re
+import socket
 import subprocess
 import threading
 import time
@@ -58,6 +59,30 @@ def test_dnsd_without_a_registry_says_so_at_once(tmp_path):
         wait_for(lambda: len(named(dns, "feed_lost")) == 2, "the second outage is logged, too")
         until_readyz(web, rf"^ready\nregistry is missing: .*{SINCE}\n$")
         assert readyz(web).status == 200, "the last known names are answered"
+    finally:
+        dns.stop()
+
+
+def test_each_heartbeat_without_the_store_counts(tmp_path):
+    """So that an outage of an hour is said once a minute, not once."""
+    feed, web = socket.create_server(("127.0.0.1", 0)), free_port()
+    dns = Daemon("dnsd", {"hadoop.registry.dns.domain-name": DOMAIN, "hadoop.registry.dns.bind-port": free_port(),
+                          "hadoop.registry.dns.http.address": f"127.0.0.1:{web}", "bobbin.data.dir": str(tmp_path),
+                          "hadoop.registry.url": f"http://127.0.0.1:{feed.getsockname()[1]}"}).start("dns_listening")
+    try:
+        with feed, feed.accept()[0] as registry:
+            registry.recv(4096)
+            registry.sendall(b"HTTP/1.1 200 OK\r\nContent-Type: application/x-ndjson\r\n\r\n"
+                             b'{"type":"hello","store":"a1","oldest":"a1.0","revision":"a1.1"}\n'
+                             b'{"type":"put","path":"/","revision":"a1.1","time":1,"size":9}\n{"type":"sync","revision":"a1.1"}\n')
+            dns.event("feed_synced")
+            registry.sendall(3 * b'{"type":"progress","revision":"a1.1","stale":true}\n')
+            assert "its store" in dns.event("feed_stale")["error"]
+            until_readyz(web, rf"^ready\nregistry-store is missing: .*{SINCE}\n$")
+            assert metric(web, "registry-store") == 0
+            registry.sendall(b'{"type":"progress","revision":"a1.1"}\n')
+            assert dns.event("feed_current")["tries"] >= 3
+            until_readyz(web, "^ready\n$")
     finally:
         dns.stop()
 
