@@ -60,10 +60,16 @@ struct outage *outage_new(struct outages *s, const struct outage_def *def)
     return o;
 }
 
+/* An error without a text has that of its code. */
+static const char *text_of(const struct err_info *why)
+{
+    return why->text[0] ? why->text : err_text(why->code);
+}
+
 /* The text of an error does not always name the server. */
 static char *reason_of(const char *url, const struct err_info *why)
 {
-    const char *text = why->text[0] ? why->text : err_text(why->code);
+    const char *text = text_of(why);
     return strstr(text, url) ? mem_str(text) : mem_fmt("%s: %s", url, text);
 }
 
@@ -73,7 +79,7 @@ static void begin(struct outage *o, const char *url, const struct err_info *why,
     o->begun_ms = o->logged_ms = now_ms;
     o->n_tries = 1;
     set_metrics(o);
-    log_emit(o->def->begins, LOG_STR("url", url), LOG_STR("error", why->text));
+    log_emit(o->def->begins, LOG_STR("url", url), LOG_STR("error", text_of(why)));
 }
 
 void outage_fails(struct outage *o, const char *url, const struct err_info *why, int64_t now_ms)
@@ -88,7 +94,7 @@ void outage_fails(struct outage *o, const char *url, const struct err_info *why,
     if (now_ms - o->logged_ms < OUTAGE_AGAIN_MS)
         return;
     o->logged_ms = now_ms;
-    log_emit(o->def->lasts, LOG_STR("url", url), LOG_STR("error", why->text),
+    log_emit(o->def->lasts, LOG_STR("url", url), LOG_STR("error", text_of(why)),
              LOG_INT("lasts_s", (now_ms - o->begun_ms) / 1000), LOG_INT("tries", o->n_tries));
 }
 

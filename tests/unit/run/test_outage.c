@@ -96,6 +96,16 @@ static void the_first_failure_is_logged_at_once(void **state)
     assert_false(outage_lasts(b->other));
 }
 
+static void an_error_without_text_has_that_of_its_code(void **state)
+{
+    struct bench *b = *state;
+    struct err_info why = {.code = ERR_TIMEOUT};
+    outage_fails(b->store, URL, &why, 0);
+    assert_int_equal(n_logged(b, " error=\"\" "), 0);
+    assert_non_null(strstr(outage_reason(b->store), err_text(ERR_TIMEOUT)));
+    assert_int_equal(n_logged(b, err_text(ERR_TIMEOUT)), 1);
+}
+
 /* A try a second for three minutes: begins, twice that it lasts, ends. */
 static void an_outage_is_logged_once_a_minute_and_when_it_ends(void **state)
 {
@@ -169,6 +179,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         CASE(the_first_failure_is_logged_at_once),
+        CASE(an_error_without_text_has_that_of_its_code),
         CASE(an_outage_is_logged_once_a_minute_and_when_it_ends),
         CASE(the_next_outage_is_another_one),
         CASE(what_was_never_missing_does_not_come_back),
