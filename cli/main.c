@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/nearest.h"
 #include "base/obj.h"
 #include "kit/cli.h"
 #include "kit/commands.h"
@@ -121,11 +122,28 @@ static bool print_about(const char *word)
     return true;
 }
 
+/** No command is called so: the nearest group, or, within a group, the nearest verb is offered. */
+static int refuse_command(const char *group, const char *verb)
+{
+    bool is_verb = is_group(group);
+    const char *word = is_verb ? verb : group;
+    struct nearest n = nearest_to(word);
+    struct err_info why;
+
+    for (size_t i = 0; i < ARRAY_LEN(commands); i++) {
+        if (!is_verb || strcmp(commands[i].group, group) == 0)
+            nearest_offer(&n, is_verb ? commands[i].verb : commands[i].group);
+    }
+    int err = err_set(&why, ERR_USAGE, word, "no such command%s%s%s (bobbin help lists them)",
+                      n.name ? ", did you mean \"" : "", n.name ? n.name : "", n.name ? "\"?" : "");
+    complain(NULL, err, &why);
+    return err_exit_code(err);
+}
+
 int main(int argc, char **argv)
 {
     const char *group = argc > 1 ? argv[1] : NULL;
     const char *verb = argc > 2 ? argv[2] : NULL;
-    struct err_info why = {0};
 
     signal(SIGPIPE, SIG_IGN); /* A closed pipe is an error of write(2). */
     if (is_help(group)) {
@@ -145,7 +163,5 @@ int main(int argc, char **argv)
         help_print(commands, ARRAY_LEN(commands), group);
         return 0;
     }
-    err_set(&why, ERR_USAGE, is_group(group) ? verb : group, "no such command; bobbin help lists them");
-    complain(NULL, ERR_USAGE, &why);
-    return err_exit_code(ERR_USAGE);
+    return refuse_command(group, verb);
 }

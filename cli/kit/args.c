@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "base/nearest.h"
 #include "base/str.h"
 #include "bobbin/path.h"
 #include "input.h"
@@ -55,14 +56,27 @@ static enum cli_option find_option(const struct cli_command *command, const char
     return N_CLI_OPTIONS;
 }
 
+/** No option of the command is called so. */
+static int refuse_option(const struct cli_command *command, const char *word, struct err_info *why)
+{
+    mem_auto char *name = mem_strn(word, strcspn(word, "="));
+    struct nearest n = nearest_to(name + strspn(name, "-"));
+
+    for (unsigned id = 0; id < N_CLI_OPTIONS; id++)
+        if ((command->options | CLI_COMMON) & CLI_BIT(id))
+            nearest_offer(&n, cli_options[id].name);
+    return err_set(why, ERR_USAGE, word, "no such option%s%s%s (bobbin %s %s --help lists them)",
+                   n.name ? ", did you mean \"--" : "", n.name ? n.name : "", n.name ? "\"?" : "",
+                   command->group, command->verb);
+}
+
 static int read_option(struct cli *cli, const char *word, struct words *w, struct err_info *why)
 {
     const char *inside = NULL;
     struct cli_given given = {.option = find_option(cli->command, word, &inside)};
 
     if (given.option == N_CLI_OPTIONS)
-        return err_set(why, ERR_USAGE, word, "no such option (bobbin %s %s --help lists them)",
-                       cli->command->group, cli->command->verb);
+        return refuse_option(cli->command, word, why);
     const struct cli_option_def *def = &cli_options[given.option];
     if (inside && def->n_values != 1)
         return err_set(why, ERR_USAGE, word, "takes %s", def->n_values ? "two words" : "no value");

@@ -271,7 +271,15 @@ def test_help_is_derived_from_the_table():
         assert one.startswith(f"usage: bobbin registry {verb}") and "--output" in one
     assert subprocess.run([program], capture_output=True, text=True, check=True).stdout == everything
     wrong = subprocess.run([program, "registry", "nonsense"], capture_output=True, text=True, check=False)
-    assert wrong.returncode == 2 and wrong.stderr == "bobbin: nonsense: no such command; bobbin help lists them\n"
+    assert wrong.returncode == 2 and wrong.stderr == "bobbin: nonsense: no such command (bobbin help lists them)\n"
+
+
+@pytest.mark.parametrize("words, meant", [
+    (["regstry", "ls"], "registry"), (["registry", "lss", "/"], "ls"), (["app", "lunch", "x.json"], "launch"), (["log-levle"], "log-level"),
+    (["registry", "ls", "--tiemout", "3", "/"], "--timeout"), (["registry", "ls", "--tiemout=3", "/"], "--timeout")])
+def test_a_misspelt_word_is_refused_with_the_one_that_was_meant(words, meant):
+    done = subprocess.run([os.path.join(BIN, "bobbin"), *words], capture_output=True, text=True, check=False)
+    assert done.returncode == 2 and f'did you mean "{meant}"?' in done.stderr, done
 
 
 def test_a_record_that_does_not_say_how_long_it_stays(stack):
