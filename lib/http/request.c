@@ -221,15 +221,24 @@ const char *http_body(const struct http_req *req, size_t *len)
     return req->body.len ? req->body.bytes : "";
 }
 
+/** The name that the query gives the caller, in any letters as Hadoop reads it; NULL: none. */
+static const char *named_user(const struct http_req *req)
+{
+    const struct http_pair *pair = req->query;
+    while (pair && strcasecmp(pair->name, "user.name") != 0)
+        pair = pair->next;
+    return pair && *pair->value ? pair->value : NULL;
+}
+
 bool http_user_is_named(const struct http_req *req)
 {
-    const char *user = http_query(req, "user.name");
-    return user && *user;
+    return named_user(req) != NULL;
 }
 
 const char *http_user(const struct http_req *req)
 {
-    return http_user_is_named(req) ? http_query(req, "user.name") : req->static_user;
+    const char *user = named_user(req);
+    return user ? user : req->static_user;
 }
 
 int http_check_local(const struct http_req *req, struct err_info *why)

@@ -265,7 +265,7 @@ const char *http_header(const struct http_req *req, const char *name);
  * @return the bytes, followed by a NUL; "" when there is no body.
  */
 const char *http_body(const struct http_req *req, size_t *len);
-/** Caller without authentication: user.name of the query, else the static user. @param req  a request [borrowed]
+/** Caller without authentication: the first user.name of the query, in any letters, else the static user. @param req  a request [borrowed]
  *  @return UTF-8 text; NULL when neither is there. */
 const char *http_user(const struct http_req *req);
 /** Whether the request comes from this host. @param req  a request [borrowed] @param why  filled on failure [out]

@@ -2,9 +2,11 @@
 import contextlib
 import json
 import os
+import socket
 import subprocess
 import tempfile
 import threading
+import time
 
 import knox
 from harness import BIN, PATIENCE, Registry, Stack, free_port, wait_for
@@ -49,6 +51,44 @@ def curl(*words, user="alice", password=None, data=None, timeout=PATIENCE):
             with open(body, "rb") as f:
                 content = f.read()
         return Reply(*done.stdout.decode().split()[:1], text, content, done.stdout.decode().split()[1])
+
+
+class SlowAnswers:
+    """A relay that passes requests on at once and their answers only after so many seconds: a backend that is done long before
+    it says so."""
+
+    def __init__(self, delay_s):
+        self.delay_s = delay_s
+        self.listener = socket.create_server(("127.0.0.1", 0))
+        self.port = self.listener.getsockname()[1]
+        self.backend = None
+
+    def url(self, backend):
+        """The address that Knox gets in place of this one."""
+        host, port = backend.rsplit("/", 1)[1].split(":")
+        self.backend = host, int(port)
+        threading.Thread(target=self._accept, daemon=True).start()
+        return f"http://127.0.0.1:{self.port}"
+
+    def _accept(self):
+        with contextlib.suppress(OSError):
+            while True:
+                client = self.listener.accept()[0]
+                server = socket.create_connection(self.backend)
+                for pair in ((client, server, 0), (server, client, self.delay_s)):
+                    threading.Thread(target=self._relay, args=pair, daemon=True).start()
+
+    @staticmethod
+    def _relay(source, sink, delay_s):
+        with contextlib.suppress(OSError):
+            while piece := source.recv(65536):
+                if delay_s:
+                    time.sleep(delay_s)
+                sink.sendall(piece)
+            sink.shutdown(socket.SHUT_WR)
+
+    def close(self):
+        self.listener.close()
 
 
 class Follow:

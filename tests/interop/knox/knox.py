@@ -4,10 +4,11 @@
 
     python3 tests/interop/knox/knox.py up|down|status        one in build/knox that stays until `down`
 """
+import http.client
 import os
 import shutil
 import signal
-import socket
+import ssl
 import subprocess
 import sys
 import tempfile
@@ -141,10 +142,18 @@ class Gateway:
         if self.process and self.process.poll() is not None:
             raise AssertionError(self.log())
         try:
-            socket.create_connection(("127.0.0.1", self.port), 2).close()
-            return True
-        except OSError:
+            return all(self._asks_for_a_password(name) for name in self.topologies)
+        except (OSError, http.client.HTTPException):
             return False
+
+    def _asks_for_a_password(self, name):
+        """A topology is there: the port alone is open before it is."""
+        server = http.client.HTTPSConnection("127.0.0.1", self.port, timeout=20, context=ssl._create_unverified_context())
+        try:
+            server.request("GET", f"/gateway/{name}/bobbin/registry/ws/v1/registry")
+            return server.getresponse().status == 401
+        finally:
+            server.close()
 
     def spawn(self, **how):
         """Start the process; do not wait for it."""

@@ -121,6 +121,16 @@ def test_k11_a_service_that_was_made_is_where_location_says(behind):
     wait_for(lambda: curl(behind.services("/through-knox")).status == 404, "it is gone")
 
 
+def test_k21_a_create_that_is_sent_again_makes_one_service(behind):
+    """The first svcmgr address does it and is silent for 5 s; Knox gives up after 3 s and asks the second."""
+    answer = curl("-X", "POST", JSON, "-d", json.dumps({**HELLO, "name": "once"}), behind.services(topology="slow"), timeout=60)
+    assert answer.seconds > 2.5, answer
+    names = [service["name"] for service in curl(behind.services()).json]
+    assert names.count("once") == 1, (answer, names)
+    behind.stack.until_state("once", "READY")
+    assert curl("-X", "DELETE", behind.services("/once")).status // 100 == 2
+
+
 def test_k19_pages_of_the_gateway_may_write(behind):
     host = behind.knox.url().split("/gateway")[0]
     assert put(behind, HOME + "/o", "-H", f"Origin: {host}").status in (200, 201)

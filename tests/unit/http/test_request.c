@@ -157,6 +157,7 @@ static void test_reads(void **state)
         {"/say/", "names=\n"},
         {"/say/", "user=carol\n"},
         {"/say/?user.name=bob", "user=bob\n"},
+        {"/say/?User.Name=bob&user.name=carl", "user=bob\n"},
         {"/say/?user.name=", "user=carol\n"},
         {"http://h:1/say/q?x=1", "path=/say/q\n"},
         {"http://h:1/say/q?x=1", "x=1\n"},
