@@ -197,6 +197,7 @@ static struct http_server_def server_def(const struct options *o)
                                   .allow_remote = opt_bool(o, OPT_HTTP_REMOTE),
                                   .remote_may = "read all names and reload the zones",
                                   .first_metric = M_HTTP_CONNECTIONS,
+                                  .options = o,
                                   .static_user = "dr.who",
                                   .routes = dnsd_routes,
                                   .n_routes = dnsd_n_routes,

@@ -56,6 +56,7 @@ void app_listen(struct app *a, struct http_server_def *def)
     listen_where(o, def);
     def->metrics = daemon_metrics(a->daemon);
     def->first_metric = M_HTTP_CONNECTIONS;
+    def->options = o;
     def->static_user = a->user;
     def->more_routes = http_common_routes;
     def->n_more_routes = http_common_n_routes;

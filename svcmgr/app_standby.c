@@ -108,8 +108,7 @@ static void write_url(const struct app *a, const struct http_req *req, struct bu
 
     buf_addf(url, "%s%s", a->active_url, http_raw_path(req));
     for (size_t i = 0; (name = http_query_name(req, i)); i++) {
-        if (strcmp(name, "user.name") != 0)
-            add_query(url, name, http_query(req, name));
+        add_query(url, name, http_query(req, name));
     }
     if (user)
         add_query(url, "user.name", user);
@@ -118,7 +117,7 @@ static void write_url(const struct app *a, const struct http_req *req, struct bu
 static void forward(struct http_req *req, void *face)
 {
     struct app *a = obj_cast(obj_cast(face, struct face, FACE_MAGIC)->app, struct app, APP_MAGIC);
-    static const char *const names[] = {"Content-Type", "Prefer", "Accept"};
+    static const char *const names[] = {"Content-Type", "Prefer", "Accept", "X-Request-Id"};
     char *headers[ARRAY_LEN(names) + 2] = {mem_str(FORWARDED ": 1")};
     buf_auto struct buf url = BUF_EMPTY;
     size_t len, n = 1;

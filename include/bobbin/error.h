@@ -50,7 +50,9 @@
     X(ERR_UNKNOWN_OUTCOME, -33, "unknown-outcome", 503, 33, "RegistryIOException",                           \
       "whether this was done is not known")                                                                  \
     X(ERR_SLOW, -34, "request-timeout", 408, 34, "", "the request comes too slowly")                         \
-    X(ERR_HOST, -35, "foreign-host", 421, 35, "", "request is for another host")
+    X(ERR_HOST, -35, "foreign-host", 421, 35, "", "request is for another host")                             \
+    X(ERR_IMPERSONATION, -36, "may-not-impersonate", 403, 36, "AuthorizationException",                      \
+      "not allowed to act for another user")
 
 enum {
 #define BOBBIN_ERROR_ENUM(token, code, type, http, exit_code, exception, text) token = code,

@@ -100,9 +100,13 @@ static int check_head(struct http_req *req)
     if (rc == 0)
         rc = http_params_split(req->arena, query, &req->query, why);
     if (rc == 0)
+        http_caller_take(req);
+    if (rc == 0)
         rc = find_route(req);
     if (rc == 0)
         rc = http_head_check_origin(head, why);
+    if (rc == 0)
+        rc = http_caller_check(req);
     if (rc == 0 && (uint64_t)body_len > req->match.route->max_body)
         rc = too_big(req);
     if (rc == 0)

@@ -11,6 +11,7 @@
  *     budget.c    the memory that all bodies share
  *     disconnect.c  connections that are closed: slow, idle, with a body that is refused
  *     stream.c    bodies produced over time
+ *     caller.c    in whose name a request is
  *     reply.c     answers
  *     request_log.c  one event a request, and its time
  *     request.c   a request: its memory, what handlers read of it
@@ -18,7 +19,7 @@
  *     body.c      memory of a body
  *     peer.c      connections: where they come from, whose client is awaited, which is idlest
  *     mhd.c       libmicrohttpd
- *     head.c host.c limits.c negotiate.c openapi.c params.c route.c      objects and pure functions with headers of their own
+ *     head.c host.c limits.c negotiate.c openapi.c params.c proxy_users.c route.c      objects and pure functions with headers of their own
  *
  * Phases of a request:
  *
@@ -100,12 +101,16 @@ struct http_req {
     enum http_phase phase;
     void *app;
     const char *static_user;
+    const char *caller;   /* user.name, else the static user; NULL: neither */
+    const char *do_as;    /* doAs as sent; NULL: not sent */
+    bool is_caller_named; /* by user.name */
+    bool is_caller_open;  /* whether caller may act for do_as needs a look-up before the handler runs */
 
     const char *method;
-    const char *request_id; /* X-Request-Id as sent; NULL: none */
-    char *target;           /* raw path and query, copied; cut at the end of the path once that is known */
-    const char *path;       /* raw path, in target */
-    struct http_pair *query;
+    const char *request_id;  /* X-Request-Id as sent; NULL: none */
+    char *target;            /* raw path and query, copied; cut at the end of the path once that is known */
+    const char *path;        /* raw path, in target */
+    struct http_pair *query; /* without the names of the caller */
     const struct http_value *values; /* of the route's parameters */
     struct http_pair *elements;      /* of the route's pattern */
     struct http_route_match match;
@@ -301,6 +306,17 @@ size_t http_budget_size(const struct http_limits *limits, const struct http_rout
 int http_budget_announce(struct http_req *req, size_t len, struct err_info *why);
 /** Append to a body. @return as http_budget_announce; without room the body is as it was. */
 int http_budget_add(struct http_req *req, const char *bytes, size_t len, struct err_info *why);
+
+/* ---- caller.c ---- */
+
+/** Take user.name and doAs, in any case, out of the query; the first of each counts. */
+void http_caller_take(struct http_req *req);
+/** Whether the caller may act for doAs. @return 0, also when req->is_caller_open; ERR_IMPERSONATION, ERR_USAGE: doAs is empty; the
+ *  request's refusal_why is filled. */
+int http_caller_check(struct http_req *req);
+/** Look groups and hosts up on libuv's pool while the request waits. @param decided  called later unless the request ends before: it is in
+ *  HTTP_HANDLING again and its refusal says what came out */
+void http_caller_look_up(struct http_req *req, void (*decided)(struct http_req *req));
 
 /* ---- check.c ---- */
 

@@ -199,13 +199,13 @@ int http_params_split(struct arena *arena, const char *query, struct http_pair *
     return 0;
 }
 
-static bool is_caller(const char *name)
+enum http_caller_name http_params_caller_name(const char *name)
 {
     for (size_t i = 0; i < ARRAY_LEN(caller_names); i++) {
         if (strcasecmp(name, caller_names[i]) == 0)
-            return true;
+            return i == 0 ? HTTP_USER_NAME : HTTP_DO_AS;
     }
-    return false;
+    return HTTP_NO_CALLER;
 }
 
 static int refuse_unknown(const struct http_param_set *set, const char *name, struct err_info *why)
@@ -276,7 +276,7 @@ int http_params_read(const struct http_param_set *set, struct arena *arena, cons
     }
     for (const struct http_pair *pair = query; pair; pair = pair->next) {
         size_t i = find_row(set, pair->name);
-        if (i == set->n && set->is_strict && !is_caller(pair->name))
+        if (i == set->n && set->is_strict && http_params_caller_name(pair->name) == HTTP_NO_CALLER)
             return refuse_unknown(set, pair->name, why);
         if (i == set->n || values[i].is_given)
             continue;

@@ -97,6 +97,11 @@ struct http_pair {
     struct http_pair *next;
 };
 
+/** What a parameter of any request says of its caller. */
+enum http_caller_name { HTTP_NO_CALLER, HTTP_USER_NAME, HTTP_DO_AS };
+
+/** Whether a decoded name is user.name or doAs, in any case of letters. Thread: any. Source: Knox, Hadoop's AuthenticationFilter. */
+enum http_caller_name http_params_caller_name(const char *name);
 /**
  * Copy a table and read its defaults.
  *

@@ -32,6 +32,7 @@ struct http_req *http_request_new(struct http_server *s, const char *target, siz
     req->server = s;
     req->app = s->def.app;
     req->static_user = arena_str(req->arena, s->def.static_user);
+    req->caller = req->static_user;
     req->target = arena_strn(req->arena, target, len);
     http_mhd_exchange_init(&req->exchange);
     TAILQ_INSERT_TAIL(&s->reqs, req, link);
@@ -219,35 +220,6 @@ const char *http_body(const struct http_req *req, size_t *len)
     if (len)
         *len = req->body.len;
     return req->body.len ? req->body.bytes : "";
-}
-
-/** The name that the query gives the caller, in any letters as Hadoop reads it; NULL: none. */
-static const char *named_user(const struct http_req *req)
-{
-    const struct http_pair *pair = req->query;
-    while (pair && strcasecmp(pair->name, "user.name") != 0)
-        pair = pair->next;
-    return pair && *pair->value ? pair->value : NULL;
-}
-
-bool http_user_is_named(const struct http_req *req)
-{
-    return named_user(req) != NULL;
-}
-
-const char *http_user(const struct http_req *req)
-{
-    const char *user = named_user(req);
-    return user ? user : req->static_user;
-}
-
-int http_check_local(const struct http_req *req, struct err_info *why)
-{
-    if (req->peer && req->peer->is_local)
-        return 0;
-    return err_set(why, ERR_PERMISSION, req->path,
-                   "only callers on the daemon's own host may do this, not %s",
-                   req->peer ? req->peer->address_text : "nobody");
 }
 
 void *http_app(const struct http_req *req)

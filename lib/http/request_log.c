@@ -73,8 +73,6 @@ static const char *query_text(struct http_req *req)
 {
     buf_auto struct buf text = BUF_EMPTY;
     for (const struct http_pair *p = req->query; p && text.len <= QUERY_MAX_BYTES; p = p->next) {
-        if (strcasecmp(p->name, "user.name") == 0 || strcasecmp(p->name, "doAs") == 0)
-            continue;
         if (text.len)
             buf_add_char(&text, '&');
         buf_add_str(&text, p->name);
@@ -98,12 +96,12 @@ static const char *reply_header(const struct http_req *req, const char *name)
 static void emit(struct http_req *req, const struct log_event *ev, int64_t took_us)
 {
     struct line line = {.n = 0};
-    const char *user = http_user(req);
+    const char *user = req->caller;
     add(&line, LOG_STR("method", cut(req, req->method, NAME_MAX_BYTES)));
     add(&line, LOG_STR("path", cut(req, path_of(req), PATH_MAX_BYTES)));
     add_text(req, &line, "query", query_text(req), QUERY_MAX_BYTES);
     add(&line, LOG_STR("user", cut(req, log_text(user), NAME_MAX_BYTES)));
-    add_text(req, &line, "do_as", http_query(req, "doAs"), NAME_MAX_BYTES);
+    add_text(req, &line, "do_as", req->do_as, NAME_MAX_BYTES);
     add(&line, LOG_STR("peer", req->peer ? req->peer->address_text : ""));
     add(&line, LOG_INT("status", req->status));
     add(&line, LOG_STR("result", req->status ? err_name(req->error) : "CLIENT_LEFT"));

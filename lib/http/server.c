@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "base/addr.h"
+#include "http/proxy_users.h"
 #include "run/log.h"
 
 /** How long answers under way may take after http_server_stop before their connections are cut. */
@@ -57,14 +58,10 @@ static void reply_stopping(struct http_req *req)
     http_reply_set_error(req, err_http_status(code), code, &why);
 }
 
-/** The whole request is here: answer it, or have somebody answer it later. */
-static void handle(struct http_req *req)
+/** It is known whether the caller may act for others: answer the request, or have somebody answer it later. */
+static void run_handler(struct http_req *req)
 {
     struct http_server *s = req->server;
-    req->phase = HTTP_HANDLING;
-    http_body_whole(req);
-    http_peer_served(req->peer);
-    http_check_body(req);
     if (s->stopping)
         reply_stopping(req);
     else if (req->refusal)
@@ -73,6 +70,19 @@ static void handle(struct http_req *req)
         req->match.route->row->handle(req, s->def.app);
     BUG_IF(!req->exchange.reply &&
            req->phase != HTTP_WAITING); /* a handler neither answered nor said "later" */
+}
+
+/** The whole request is here. */
+static void handle(struct http_req *req)
+{
+    req->phase = HTTP_HANDLING;
+    http_body_whole(req);
+    http_peer_served(req->peer);
+    http_check_body(req);
+    if (req->is_caller_open && !req->refusal && !req->server->stopping)
+        http_caller_look_up(req, run_handler);
+    else
+        run_handler(req);
 }
 
 static bool on_whole(struct http_exchange *x)
@@ -229,6 +239,7 @@ void http_server_check(const struct options *o, const struct http_server_def *de
                 def->remote_may);
         opt_warning(o, def->allow_remote_key, &why, report);
     }
+    proxy_users_report(o, report);
 }
 
 /** Turn errno of a failed bind into an error that names the option to change. */

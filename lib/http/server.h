@@ -16,7 +16,7 @@
  *
  * Checks before a handler runs, in this order: a target with a NUL, blank or control character or that is not UTF-8
  * (ERR_PATH); a Host that is none of ours (ERR_HOST); a query that is not percent-encoded UTF-8 text or encodes a NUL (ERR_USAGE); route; foreign Origin
- * (ERR_ORIGIN); body larger than the row's limit (ERR_TOOBIG); a body that is not application/json where HTTP_JSON_IN
+ * (ERR_ORIGIN); a caller who may not act for the user of doAs (ERR_IMPERSONATION, http/proxy_users.h); body larger than the row's limit (ERR_TOOBIG); a body that is not application/json where HTTP_JSON_IN
  * says so (ERR_MEDIATYPE); the query parameters of the row (ERR_USAGE, http/params.h); the row's own check of the head;
  * room for the body (ERR_UNAVAILABLE, Retry-After).
  * They run when the head is here, before 100 Continue, as far as the head says. A refused body is read and dropped up to
@@ -265,13 +265,14 @@ const char *http_header(const struct http_req *req, const char *name);
  * @return the bytes, followed by a NUL; "" when there is no body.
  */
 const char *http_body(const struct http_req *req, size_t *len);
-/** Caller without authentication: the first user.name of the query, in any letters, else the static user. @param req  a request [borrowed]
- *  @return UTF-8 text; NULL when neither is there. */
+/** In whose name a request is, without authentication: doAs of the query, when the caller may act for that user; else the caller: user.name,
+ *  else the static user. Both names, in any case, are no parameters for http_query. @param req  a request [borrowed]
+ *  @return UTF-8 text; NULL when none is there. */
 const char *http_user(const struct http_req *req);
 /** Whether the request comes from this host. @param req  a request [borrowed] @param why  filled on failure [out]
- *  @return 0: its connection does, from a loopback address; ERR_PERMISSION. */
+ *  @return 0: its connection does, from a loopback address, and no proxy speaks for others through it; ERR_PERMISSION. */
 int http_check_local(const struct http_req *req, struct err_info *why);
-/** Whether the request names its caller, so that http_user is not the static user. @param req  a request [borrowed] */
+/** Whether the request names its user, so that http_user is not the static user. @param req  a request [borrowed] */
 bool http_user_is_named(const struct http_req *req);
 /** The app pointer of the server. @param req  a request [borrowed] @return what http_server_def.app was. */
 void *http_app(const struct http_req *req);

@@ -25,7 +25,8 @@ PROCESS = {"process_cpu_seconds": "counter", "process_start_time_seconds": "gaug
 
 @pytest.fixture(scope="module")
 def stack():
-    with Stack(services=True) as s:
+    proxy = {"hadoop.proxyuser.knox.users": "bob", "hadoop.proxyuser.knox.hosts": "*"}
+    with Stack(services=True, options={"registryd": proxy}) as s:
         yield s
 
 
@@ -56,13 +57,13 @@ def sample(family, name, **labels):
 
 def test_every_write_is_a_line_with_who_what_and_result(stack):
     made = stack.registry("PUT", NODE, container("web-0", "web", "127.77.0.1"), {"X-Request-Id": "put-1"},
-                          query="createParents=true&user.name=alice&doAs=bob")
+                          query="createParents=true&user.name=knox&doAs=bob")
     refused = stack.registry("PUT", NODE, container("web-0", "web", "127.77.0.1"), {"X-Request-Id": "put-2"}, query="user.name=mallory")
     assert (made.status, refused.status) == (201, 409)
     line = wait_for(lambda: lines(stack.registryd, request_id="put-1"), "the write is logged")[0]
     assert line["level"] == "info" and line["event"] == "http_write" and line["method"] == "PUT"
     assert line["path"] == "/ws/v1/registry" + NODE and line["query"] == "createParents=true"
-    assert (line["user"], line["do_as"], line["peer"]) == ("alice", "bob", "127.0.0.1")
+    assert (line["user"], line["do_as"], line["peer"]) == ("knox", "bob", "127.0.0.1")
     assert (line["status"], line["result"]) == (201, "OK") and line["revision"] == made.headers["Bobbin-Revision"]
     assert line["out_bytes"] == len(made.body) and line["in_bytes"] > 100 and 0 < line["took_us"] < 60e6
     line = wait_for(lambda: lines(stack.registryd, request_id="put-2"), "the refusal is logged")[0]

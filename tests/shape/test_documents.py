@@ -65,6 +65,8 @@ def test_configuration_keys_named_in_documents_are_rows():
         for prefix in re.findall(r'HTTP_OPTIONS\(X, "([\w.-]+)"\)', read(table)):
             rows |= {prefix + key for key in re.findall(r'X\(\w+,\s*PREFIX "([\w.-]+)"', read("lib/http/limits.h"))}
     rows |= {"hadoop.registry.dns.ttl-type." + key for key in re.findall(r'X\(arg, .*, "(\w+)"\)', read("dnsd/wire/types.h"))}
+    [family] = re.findall(r'PROXY_USERS_FAMILY "([\w.]+)"', read("lib/http/proxy_users.h"))
+    rows |= {f"{family}knox.{last}" for last in ("users", "groups", "hosts")}
     unknown = []
     for document in documents():
         for key in re.findall(r"`((?:hadoop|yarn|bobbin)\.[a-z][\w.-]+\w)`", read(document)):

@@ -9,6 +9,7 @@
 #include "base/mem.h"
 #include "base/obj.h"
 #include "run/log.h"
+#include "run/options.h"
 
 #define TEST_METRICS(X) HTTP_METRICS(X)
 enum { METRICS_ENUM(TEST_METRICS) N_METRICS };
@@ -40,6 +41,7 @@ static const struct http_route routes[] = {
 struct logged {
     struct fixture fx;
     struct metrics *metrics;
+    struct options *options;
     FILE *file;
     off_t at; /* end of what was read of it */
     int saved;
@@ -48,7 +50,11 @@ struct logged {
 static void logged_start(struct logged *t, enum log_level level)
 {
     t->metrics = metrics_new(defs, ARRAY_LEN(defs));
-    struct http_server_def def = {.metrics = t->metrics};
+    static const char *const sets[] = {"hadoop.proxyuser.alice.users=bob", "hadoop.proxyuser.alice.hosts=*",
+                                       NULL};
+    buf_auto struct buf errors = BUF_EMPTY;
+    t->options = options_read(NULL, 0, NULL, sets, &errors);
+    struct http_server_def def = {.metrics = t->metrics, .options = t->options};
     fixture_start(&t->fx, routes, ARRAY_LEN(routes), NULL, &def);
     t->file = tmpfile();
     assert_non_null(t->file);
@@ -85,6 +91,7 @@ static void logged_end(struct logged *t)
     fclose(t->file);
     fixture_end(&t->fx);
     metrics_free(t->metrics);
+    options_free(t->options);
     log_setup("", LOG_INFO, LOG_TEXT);
 }
 
