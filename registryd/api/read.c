@@ -5,6 +5,7 @@
 #include "base/mem.h"
 #include "base/obj.h"
 #include "base/str.h"
+#include "bobbin/path.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -32,6 +33,9 @@ static int read_parameters(const struct http_req *req, struct read_request *r, s
     if (r->strong && (r->recursive || r->watch))
         return err_set(why, ERR_USAGE, "consistency",
                        "consistency=strong goes with neither recursive nor watch");
+    if (r->recursive && r->cursor && *r->cursor && reg_path_check(r->cursor, NULL))
+        return err_set(why, ERR_USAGE, "cursor",
+                       "the cursor of a recursive read is a path: send the one that the last answer gave");
     if (!r->watch)
         return 0;
     r->follow.since = http_param_text(req, GET_SINCE);

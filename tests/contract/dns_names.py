@@ -237,7 +237,7 @@ GROUPS = [
             (f"my\\032service.root.{D}", "A", ("A", 1)), (f"caf\\233.root.{D}", "A", ("A", 1))]},
     {"name": "1.2 a container record below the root has no service: the name of its id is formed", "options": COMPAT, "records": {
         "/ctr-x": container()}, "whole": [f"ctr-x.{D} A 172.17.0.19", f"ctr-x.{D} AAAA ::ffff:172.17.0.19"]},
-    {"name": "1.4 quotes and backslashes of a path are what they are, no escapes", "options": COMPAT, "records": {
+    {"name": "1.4 quotes and backslashes of a path are what they are, no escapes", "options": STRICT, "records": {
         APP_PATH: application(endpoint("http://", uri="http://10.0.0.1:80/a%22b%5Cc"))}, "asks": [
             (S, "TXT", [f'{S} TXT "api=http" "path=/a\\"b\\\\c"'])]},
     {"name": "1.3 any other persistence is an application's, case matters", "options": STRICT, "records": {

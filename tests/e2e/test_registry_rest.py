@@ -148,6 +148,9 @@ def test_pages_and_trees(reg):
     rest = reg.registry("GET", "/users/bob", query=f"recursive=true&cursor={page['cursor']}").json
     assert page["tree"] + rest["tree"] == tree["tree"] and "cursor" not in rest
     assert reg.registry("GET", "/users/bob/many", query="recursive=true&cursor=/users").json["tree"] == []
+    for text in ("x", "users/bob", "%14x", "//", "/users//bob", "/users/bob/"):
+        answer = reg.registry("GET", "/", query=f"recursive=true&cursor={text}")
+        assert answer.status == 400 and answer.json["where"] == "cursor", (text, answer)
 
 
 def test_head_and_slider_view(reg):

@@ -7,6 +7,8 @@
 bool walk_covers(const char *top, const char *path)
 {
     size_t n = strlen(top);
+    if (path[0] != '/')
+        return false;
     if (n == 1)
         return true;
     return strncmp(top, path, n) == 0 && (path[n] == 0 || path[n] == '/');

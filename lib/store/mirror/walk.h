@@ -9,7 +9,7 @@
 
 #include "store/mirror/mirror.h"
 
-/** `path` is `top` or below it. Both are absolute; "/" covers all. */
+/** `path` is `top` or below it; "/" covers all. @param top  absolute @param path  any text: one that is no path is below nothing */
 bool walk_covers(const char *top, const char *path);
 /**
  * The node below `top` (included) that follows path `after` in path order (depth first, children in byte order).
