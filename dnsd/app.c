@@ -111,6 +111,8 @@ static const struct outage_def registry_outage = {"registry",    &ev_feed_lost, 
                                                   &ev_feed_back, M_REGISTRY_UP, M_REGISTRY_SINCE};
 static const struct outage_def store_outage = {"registry-store", &ev_feed_stale,      &ev_feed_still_stale,
                                                &ev_feed_current, M_REGISTRY_STORE_UP, M_REGISTRY_STORE_SINCE};
+static const struct outage_def resolver_outage = {"host-resolver", &ev_hosts_lost, &ev_hosts_still_lost,
+                                                  &ev_hosts_back,  M_RESOLVER_UP,  M_RESOLVER_SINCE};
 
 static void feed_check(const struct options *o, struct opt_report *report)
 {
@@ -151,6 +153,7 @@ static int feed_start(struct daemon *d, void *arg, struct err_info *why)
         .host_refresh_ms = opt_ms(o, OPT_HOST_REFRESH),
         .stale_max_ms = opt_ms(o, OPT_STALE_MAX),
         .registry_outage = outage_new(daemon_outages(d), &registry_outage),
+        .host_outage = outage_new(daemon_outages(d), &resolver_outage),
         .store_outage = outage_new(daemon_outages(d), &store_outage),
         .guard = {(unsigned)opt_int(o, OPT_GUARD_SHARE), (unsigned)opt_int(o, OPT_GUARD_MIN)},
         .metrics = daemon_metrics(d),

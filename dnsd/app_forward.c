@@ -1,9 +1,11 @@
 #include "app.h"
+#include "events.h"
 #include "options.h"
 #include "base/list.h"
 #include "base/mem.h"
 #include "base/obj.h"
 #include "base/str.h"
+#include "forward/events.h"
 #include "json/writer.h"
 
 #include <stdio.h>
@@ -117,10 +119,15 @@ static uint32_t negative_ttl_s(const struct options *o)
     return soa_ttl_s < minimum_s ? soa_ttl_s : minimum_s;
 }
 
+static const struct outage_def upstream_outage = {"upstream",       &ev_forward_lost, &ev_forward_still_lost,
+                                                  &ev_forward_back, M_UPSTREAM_UP,    M_UPSTREAM_SINCE};
+
 int dnsd_forward_start(struct dnsd *app, struct net_options *opts, struct err_info *why)
 {
     const struct options *o = daemon_options(app->daemon);
-    struct forward_options fo = {.timeout_ms = (unsigned)opt_ms(o, OPT_FORWARD_TIMEOUT),
+    struct forward_options fo = {.owner = daemon_loop(app->daemon),
+                                 .outage = outage_new(daemon_outages(app->daemon), &upstream_outage),
+                                 .timeout_ms = (unsigned)opt_ms(o, OPT_FORWARD_TIMEOUT),
                                  .max_under_way = (unsigned)opt_int(o, OPT_FORWARD_MAX),
                                  .cache_bytes = (size_t)opt_int(o, OPT_FORWARD_CACHE),
                                  .udp_max = (uint16_t)opt_int(o, OPT_UDP_MAX),

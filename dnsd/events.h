@@ -44,8 +44,12 @@ LOG_DECLARE(DNSD_EVENTS)
     HTTP_METRICS(X)                                                                                          \
     OUTAGE_UP(X, M_REGISTRY_UP, "registry")                                                                  \
     OUTAGE_UP(X, M_REGISTRY_STORE_UP, "registry-store")                                                      \
+    OUTAGE_UP(X, M_UPSTREAM_UP, "upstream")                                                                  \
+    OUTAGE_UP(X, M_RESOLVER_UP, "host-resolver")                                                             \
     OUTAGE_SINCE(X, M_REGISTRY_SINCE, "registry")                                                            \
     OUTAGE_SINCE(X, M_REGISTRY_STORE_SINCE, "registry-store")                                                \
+    OUTAGE_SINCE(X, M_UPSTREAM_SINCE, "upstream")                                                            \
+    OUTAGE_SINCE(X, M_RESOLVER_SINCE, "host-resolver")                                                       \
     X(M_READY, METRIC_GAUGE, "dnsd_ready", "", "1 when there are names to answer from.")                     \
     X(M_LOADING, METRIC_GAUGE, "dnsd_loading", "",                                                           \
       "1 while an image of the last run is answered from and its records are read.")                         \

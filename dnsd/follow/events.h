@@ -10,6 +10,11 @@
     X(feed_still_lost, LOG_WARN,                                                                             \
       "Still cannot reach the registry; retries, and answers from the last known records.")                  \
     X(feed_back, LOG_INFO, "Connected to the registry.")                                                     \
+    X(hosts_lost, LOG_WARN,                                                                                  \
+      "Cannot resolve a host that records name; retries, and its addresses stay as they were.")              \
+    X(hosts_still_lost, LOG_WARN,                                                                            \
+      "Still cannot resolve a host that records name; retries, and its addresses stay as they were.")        \
+    X(hosts_back, LOG_INFO, "Can resolve all hosts that records name again.")                                \
     X(feed_stale, LOG_WARN,                                                                                  \
       "The registry has lost its store; answers from the last known records, as stale.")                     \
     X(feed_still_stale, LOG_WARN, "The registry still lacks its store; answers are stale.")                  \

@@ -231,6 +231,7 @@ struct follow *follow_new(const struct follow_def *def)
                                   .zones = def->zones,
                                   .map = def->map,
                                   .host_refresh_ms = def->host_refresh_ms,
+                                  .host_outage = def->host_outage,
                                   .host_changed = on_host_changed,
                                   .arg = f};
     f->records = records_new(&records);

@@ -47,6 +47,7 @@ struct follow_def {
     struct metrics *metrics;        /* with the row below; NULL: none                       [borrowed] */
     int propagation;                /* METRIC_HISTOGRAM: from a change of the feed to the published version */
     struct outage *registry_outage; /* no registry is heard                           [borrowed] */
+    struct outage *host_outage;     /* the resolver of host names fails           [borrowed] */
     struct outage *store_outage;    /* the registry reports that its store is away    [borrowed] */
     /** A version was published, or the state changed: reclaim, report readiness. */
     void (*changed)(void *arg);

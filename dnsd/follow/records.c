@@ -265,7 +265,7 @@ struct records *records_new(const struct records_def *def)
     r->def.map.addresses = on_addresses;
     r->def.map.addresses_arg = r;
     r->shared.max_members = def->map.max_answers;
-    struct hosts_def hosts = {def->loop, def->host_refresh_ms, def->host_changed, def->arg};
+    struct hosts_def hosts = {def->loop, def->host_refresh_ms, def->host_outage, def->host_changed, def->arg};
     r->hosts = hosts_new(&hosts);
     return r;
 }

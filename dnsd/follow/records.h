@@ -24,8 +24,9 @@
 struct records_def {
     struct run_loop *loop;
     struct zoneset *zones;
-    struct map_options map;  /* addresses is set by the records */
-    int64_t host_refresh_ms; /* between two questions about one host name; at least 1000 */
+    struct map_options map;     /* addresses is set by the records */
+    int64_t host_refresh_ms;    /* between two questions about one host name; at least 1000 */
+    struct outage *host_outage; /* as struct hosts_def has it; NULL: not reported [borrowed] */
     /** A host that records name has new addresses: call records_move_host in the next transaction. */
     void (*host_changed)(void *arg, const char *host);
     void *arg;

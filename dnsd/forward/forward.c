@@ -14,6 +14,7 @@
 #include "forward/cache.h"
 #include "forward/events.h"
 #include "forward/exchange.h"
+#include "forward/presence.h"
 #include "forward/relay.h"
 #include "run/loop.h"
 #include "wire/rdata.h"
@@ -84,6 +85,7 @@ struct forward {
     struct map inflight; /* key -> struct inflight */
     struct cache *cache;
     struct upstreams upstreams;
+    struct presence *presence;
     uint8_t out[RELAY_RESPONSE_MAX];
 };
 
@@ -325,6 +327,20 @@ static int pick_next(struct inflight *q, int64_t now_ms)
     return upstreams_pick(&q->forward->upstreams, q->tried, now_ms);
 }
 
+/** No upstream has answered the query, and none its own last one: report that. */
+static void report_missing(const struct inflight *q, int64_t now_ms)
+{
+    const struct forward *f = q->forward;
+    struct err_info why;
+    if (upstreams_n_failing(&f->upstreams) < f->upstreams.n_items)
+        return;
+    if (q->ede == DNS_EDE_NO_REACHABLE_AUTHORITY)
+        err_set(&why, ERR_TIMEOUT, NULL, "no server answers within %u ms", f->opts.timeout_ms);
+    else
+        err_set(&why, ERR_UNAVAILABLE, NULL, "no server can be reached, or what it sends is malformed");
+    presence_missing(f->presence, &why, now_ms);
+}
+
 /** Send to the next upstream; with none left, respond with the last refusal, or SERVFAIL. */
 static void inflight_next(struct inflight *q)
 {
@@ -344,6 +360,8 @@ static void inflight_next(struct inflight *q)
     struct relay_msg *m = q->refusal;
     q->refusal = NULL;
     count(&f->counters.failures);
+    if (!m)
+        report_missing(q, now_ms);
     inflight_finish(q, m ? m : relay_failure(q->query, q->query_len, q->ede));
 }
 
@@ -399,6 +417,7 @@ static void inflight_answered(struct inflight *q, struct relay_msg *take_msg)
     int64_t rtt_ms = q->is_tcp ? -1 : now_ms - q->sent_ms;
     if (upstreams_worked(&f->upstreams, q->upstream, rtt_ms, now_ms))
         log_upstream(&ev_forward_upstream_back, &f->upstreams.items[q->upstream]);
+    presence_reached(f->presence, now_ms);
     publish_upstream(f, q->upstream);
     if (take_msg->rcode == DNS_NOERROR || take_msg->rcode == DNS_NXDOMAIN ||
         take_msg->rcode == DNS_YXDOMAIN) {
@@ -544,6 +563,7 @@ int forward_new(const struct forward_options *opts, struct forward **out, struct
         f->counters.rtt_ms[i] = f->upstreams.items[i].rtt_ms;
     f->inflight = MAP_EMPTY;
     f->cache = cache_new(opts->cache_bytes);
+    f->presence = presence_new(&opts->upstreams, opts->owner, opts->outage);
     f->loop = run_loop_new();
     if (pthread_create(&f->thread, NULL, thread_run, f)) {
         forward_free(f);
@@ -583,6 +603,7 @@ void forward_free(struct forward *f)
         return;
     run_loop_free(f->loop); /* delivers queries that were posted since; on_query drops them */
     cache_free(f->cache);
+    presence_free(f->presence);
     map_fini(&f->inflight, NULL);
     obj_fini(&f->obj);
     free(f);

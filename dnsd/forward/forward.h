@@ -38,6 +38,8 @@
 
 struct forward;
 struct err_info;
+struct outage;
+struct run_loop;
 
 /** Counters: field, metric name, help. */
 #define FORWARD_COUNTERS(X)                                                                                  \
@@ -78,14 +80,16 @@ struct forward_upstream {
 #define FORWARD_ZONES_MAX 16
 
 struct forward_options {
-    struct upstreams upstreams;   /* at least one */
-    struct networks clients;      /* whose queries are forwarded */
-    unsigned timeout_ms;          /* a turn of one upstream */
-    unsigned max_under_way;       /* queries accepted at once */
-    size_t cache_bytes;           /* 0: no cache */
-    uint16_t udp_max;             /* longest UDP response; 512..4096 */
-    uint32_t negative_ttl_s;      /* longest TTL of a negative answer for a name inside our zones */
-    uint32_t ttl_most_s;          /* longest TTL of any answer */
+    struct upstreams upstreams; /* at least one */
+    struct run_loop *owner;     /* of the writer's thread; lives on             [borrowed] */
+    struct outage *outage;   /* none of the servers answers; that thread's, freed after its loop [borrowed] */
+    struct networks clients; /* whose queries are forwarded */
+    unsigned timeout_ms;     /* a turn of one upstream */
+    unsigned max_under_way;  /* queries accepted at once */
+    size_t cache_bytes;      /* 0: no cache */
+    uint16_t udp_max;        /* longest UDP response; 512..4096 */
+    uint32_t negative_ttl_s; /* longest TTL of a negative answer for a name inside our zones */
+    uint32_t ttl_most_s;     /* longest TTL of any answer */
     uint32_t ttl_most_negative_s; /* longest TTL of a negative answer */
     const uint8_t *nsid;          /* NSID for clients that ask, or NULL              [borrowed] */
     uint8_t nsid_len;             /* at most RELAY_NSID_MAX */

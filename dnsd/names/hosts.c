@@ -3,6 +3,8 @@
 #include "base/map.h"
 #include "base/mem.h"
 #include "base/obj.h"
+#include "bobbin/error.h"
+#include "run/outage.h"
 
 #include <netdb.h>
 #include <stdlib.h>
@@ -23,6 +25,7 @@ struct host {
     TAILQ_ENTRY(host) link; /* in waiting, unless is_asked */
     int64_t due_ms;
     bool is_asked;
+    bool is_failing;  /* the resolver failed when it was asked last */
     struct map users; /* paths -> the map itself */
     struct addresses installed, found;
     char name[];
@@ -36,6 +39,7 @@ struct hosts {
     struct run_timer *timer;
     TAILQ_HEAD(, lookup) lookups;
     unsigned n_lookups;
+    size_t n_failing; /* hosts */
 };
 
 /** A look-up in flight; outlives the hosts when the resolver is slow. */
@@ -129,6 +133,26 @@ static bool is_final(int status)
     return status == 0 || status == UV_EAI_NONAME || status == UV_EAI_NODATA;
 }
 
+/* Where one name fails and others do not, the outage lasts as long as there is such a name. */
+static void set_failing(struct hosts *h, struct host *host, bool is_failing)
+{
+    if (host->is_failing == is_failing)
+        return;
+    host->is_failing = is_failing;
+    h->n_failing += is_failing ? 1u : (size_t)-1;
+    if (!h->n_failing && h->def.outage)
+        outage_ends(h->def.outage, host->name, run_now_ms());
+}
+
+static void resolver_failed(struct hosts *h, struct host *host, int status)
+{
+    struct err_info why;
+    set_failing(h, host, true);
+    err_set(&why, ERR_UNAVAILABLE, NULL, "%s", uv_strerror(status));
+    if (h->def.outage)
+        outage_fails(h->def.outage, host->name, &why, run_now_ms());
+}
+
 /* Take the answer of the resolver, if the host still has users. */
 static void take_answer(struct hosts *h, const char *name, int status, const struct addrinfo *found)
 {
@@ -138,8 +162,11 @@ static void take_answer(struct hosts *h, const char *name, int status, const str
     if (!host->is_asked) /* dropped and used again since the look-up */
         TAILQ_REMOVE(&h->waiting, host, link);
     wait_until(h, host, run_now_ms() + (is_final(status) ? h->def.refresh_ms : RETRY_MS));
-    if (!is_final(status))
+    if (!is_final(status)) {
+        resolver_failed(h, host, status);
         return;
+    }
+    set_failing(h, host, false);
     read_addresses(status ? NULL : found, &host->found);
     if (!is_same(&host->found, &host->installed))
         h->def.changed(h->def.arg, name);
@@ -219,6 +246,7 @@ void hosts_drop(struct hosts *h, const char *host, const char *path)
         return;
     if (!entry->is_asked)
         TAILQ_REMOVE(&h->waiting, entry, link);
+    set_failing(h, entry, false);
     map_remove(&h->by_name, host);
     host_free(entry);
 }

@@ -20,10 +20,12 @@
 #include "run/loop.h"
 
 struct hosts;
+struct outage;
 
 struct hosts_def {
     struct run_loop *loop;
-    int64_t refresh_ms; /* between two look-ups of one name; at least 1000 */
+    int64_t refresh_ms;    /* between two look-ups of one name; at least 1000 */
+    struct outage *outage; /* the resolver fails for a name at least; NULL: not reported [borrowed] */
     /** The addresses of a host differ: remove the records of its users, hosts_apply, produce them again. */
     void (*changed)(void *arg, const char *host);
     void *arg;

@@ -464,6 +464,35 @@ def test_nobody_answers():
         assert (said.status, said.ede) == ("SERVFAIL", "23"), "nothing listens there: ICMP says so at once"
 
 
+def test_an_outage_of_all_servers_is_said_once():
+    def up_metric():
+        text = request(stack.dns_http_port, "GET", "/metrics").body.decode()
+        return int(re.search(r'^dependency_up{of="upstream"} (\d)$', text, re.M).group(1))
+
+    def events():
+        return [e["event"] for e in stack.dnsd.events if e["event"].startswith("forward_") and "upstream" not in e["event"]]
+
+    with Upstream(lambda q: None) as silent, Upstream(always(rcode=2)) as refusing, \
+            Forwarding(silent, free_port(), refusing, forward_timeout="200ms") as stack:
+        assert Said(stack.dns_port, "a.corp.example").status == "SERVFAIL"
+        assert request(stack.dns_http_port, "GET", "/readyz").body == b"ready\n" and events() == [], "one has answered"
+    with Upstream(lambda q: None) as silent, Forwarding(silent, dead := free_port(), forward_timeout="200ms") as stack:
+        assert up_metric() == 1, "nothing was asked yet"
+        servers = f"127.0.0.1:{silent.port}, 127.0.0.1:{dead}"
+        for i in range(3):
+            assert Said(stack.dns_port, f"n{i}.corp.example").status == "SERVFAIL"
+        lost = stack.dnsd.event("forward_lost")
+        assert lost["url"] == servers and "no server" in lost["error"]
+        ready = request(stack.dns_http_port, "GET", "/readyz")
+        assert ready.status == 200 and f"\nupstream is missing: {servers}: no server ".encode() in ready.body
+        assert up_metric() == 0
+        silent.script = always(a("www.corp.example", "10.0.0.1"))
+        wait_for(lambda: stack.dig("www.corp.example") == ["10.0.0.1"], "the server is asked again")
+        assert stack.dnsd.event("forward_back")["tries"] >= 1
+        assert request(stack.dns_http_port, "GET", "/readyz").body == b"ready\n" and up_metric() == 1
+        assert events() == ["forward_lost", "forward_back"], "each once"
+
+
 def test_our_names_never_wait_and_too_many_are_turned_away():
     go = threading.Event()
 

@@ -109,3 +109,53 @@ def test_a_host_of_several_addresses(stack, hosts, tmp_path):
         compat.bind(base, application("many.hosts.test"))
         wait_for(lambda: compat.dig(app), "the host is known")
         assert compat.dig(app) in (["127.77.1.6"], ["127.77.1.7"])
+
+
+def test_a_resolver_that_fails_is_said_once(hosts, tmp_path):
+    """No name server: what the file does not have cannot be resolved, and that is no answer."""
+    directory = tmp_path / "etc"
+    directory.mkdir()
+    own = Hosts(directory)
+    (directory / "nsswitch.conf").write_text("hosts: files dns\n")
+    (directory / "resolv.conf").write_text("nameserver 127.77.254.254\noptions timeout:1 attempts:1\n")
+    command = own.command
+    own.command = lambda *words: command("sh", "-c", 'mount --bind "$1" /etc/resolv.conf && shift && exec "$@"', "sh",
+                                         str(directory / "resolv.conf"), *words)
+    if subprocess.run(own.command("true"), capture_output=True, check=False).returncode:
+        pytest.skip("/etc/resolv.conf cannot be replaced here")
+
+    def readyz():
+        return harness.request(stack.dns_http_port, "GET", "/readyz").body.decode()
+
+    with mounted(own, tmp_path) as stack:
+        for i in range(2):
+            stack.bind(f"{BASE}/components/ctr-{i}", container(f"web-{i}", "web", f"n{i}.hosts.test"))
+        lost = stack.dnsd.event("hosts_lost")
+        assert lost["url"].endswith(".hosts.test") and lost["error"]
+        wait_for(lambda: "host-resolver is missing: n" in readyz(), "/readyz names the host")
+        assert readyz().startswith("ready\n")
+        own.write(n0=["127.77.9.1"], n1=["127.77.9.2"])
+        stack.dnsd.event("hosts_back")
+        wait_for(lambda: stack.dig(f"web-1.{APP}") == ["127.77.9.2"], "the addresses are answered")
+        assert readyz() == "ready\n"
+        assert [e["event"] for e in stack.dnsd.events if e["event"].startswith("hosts_")] == ["hosts_lost", "hosts_back"]
+
+
+def test_a_host_that_moves_while_its_record_is_held(hosts, tmp_path):
+    """Its names change with its addresses; all that it has then are marked, and go with it."""
+    def is_held(*words):
+        return "its removal is held" in dig_full(stack.dns_port, *words)
+
+    hosts.write(held=["127.77.1.8"])
+    with mounted(hosts, tmp_path, **{"guard.min": "1", "guard.share": "1"}) as stack:
+        path = f"{BASE}/components/ctr-1"
+        stack.bind(path, container("web-0", "web", "held.hosts.test"))
+        wait_for(lambda: stack.dig("-x", "127.77.1.8") == [f"web-0.{APP}."], "the address has its name")
+        stack.sync(stack.registry("DELETE", path).headers["Bobbin-Revision"])
+        assert is_held("-x", "127.77.1.8") and is_held(f"web.{APP}")
+        hosts.write(held=["127.77.1.9"])
+        wait_for(lambda: stack.dig(f"web.{APP}") == ["127.77.1.9"], "the host's new address is answered")
+        assert is_held("-x", "127.77.1.9") and is_held(f"web.{APP}") and not is_held("-x", "127.77.1.8")
+        assert harness.request(stack.dns_http_port, "POST", "/release").json == {"released": 1}
+        for name in (("-x", "127.77.1.9"), (f"web.{APP}",)):
+            assert "status: NXDOMAIN" in dig_full(stack.dns_port, *name)
