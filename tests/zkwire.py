@@ -86,3 +86,14 @@ class Client:
         """The data, or what is wrong."""
         said, body = self._ask(4, _bytes(path) + b"\0")
         return body[4:4 + struct.unpack(">i", body[:4])[0]].decode() if said == "ok" else said
+
+    def children(self, path):
+        """Names of what is below."""
+        said, body = self._ask(8, _bytes(path) + b"\0")
+        assert said == "ok", (path, said)
+        names, at = [], 4
+        for _ in range(struct.unpack(">i", body[:4])[0]):
+            n = struct.unpack(">i", body[at:at + 4])[0]
+            names.append(body[at + 4:at + 4 + n].decode())
+            at += 4 + n
+        return names

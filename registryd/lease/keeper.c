@@ -428,7 +428,7 @@ static bool must_wait(struct leases *l, const struct lease_record *r)
 
 static void end(struct leases *l, struct lease_record *r, int64_t now_ms)
 {
-    if (r->state == LEASE_LIVING && must_wait(l, r)) {
+    if (must_wait(l, r)) {
         lease_table_put_off(&l->table, r, now_ms + r->ttl_ms);
         return;
     }

@@ -3,6 +3,7 @@
     owner ──renews──► one of the two ──► the keeper
 """
 import contextlib
+import json
 import threading
 
 import pytest
@@ -168,3 +169,25 @@ def test_removed_nodes_of_the_keeper_are_made_anew(zk):
         wait_for(lambda: renew(both[0], key).status == 200, "leases are kept again")
         session.delete("/tidied-bobbin/beat")
         wait_for(lambda: renew(both[1], key).status == 200, "leases are kept again")
+
+
+def lease_nodes(session, root):
+    """Path and data of each lease of a store."""
+    buckets = [name for name in session.children(f"/{root}-bobbin") if len(name) == 2]
+    paths = [f"/{root}-bobbin/{name}/{one}" for name in buckets for one in session.children(f"/{root}-bobbin/{name}")]
+    return {path: json.loads(session.get(path)) for path in paths}
+
+
+def test_what_a_keeper_had_expired_waits_for_what_lives_below(zk):
+    """The keeper died after it had marked the lease; a record below lives, or was bound since."""
+    with zkwire.Client(zk.address) as session, Registry(store=f"zk://{zk.address}/below", options=TERM) as reg:
+        for name in ("app", "alone"):
+            bind(reg, name, ttl="1m")
+        bind(reg, "app/living", ttl="1m")
+        reg.registryd.kill()
+        for path, lease in lease_nodes(session, "below").items():
+            if lease["path"] in (f"{BASE}/app", f"{BASE}/alone"):
+                session.set(path, json.dumps({**lease, "expired": True}))
+        reg.registryd.start("registry_synced", "lease_keeper")
+        wait_for(lambda: not is_there(reg, "alone"), "what was marked goes")
+        assert is_there(reg, "app/living") and is_there(reg, "app")
