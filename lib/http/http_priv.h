@@ -13,6 +13,7 @@
  *     stream.c    bodies produced over time
  *     caller.c    in whose name a request is
  *     reply.c     answers
+ *     replay.c    answers of writes, kept for their repeats
  *     request_log.c  one event a request, and its time
  *     request.c   a request: its memory, what handlers read of it
  *     poll.c      runs libmicrohttpd when its descriptors are ready
@@ -91,6 +92,20 @@ struct http_peer {
     size_t n_bytes;       /* of the body in that window */
 };
 
+TAILQ_HEAD(http_req_list, http_req);
+
+/** An answer for repeats. */
+struct http_kept_answer {
+    int status; /* 0: unknown outcome */
+    int error;  /* ERR_* that it reports, or 0 */
+    char *media_type;
+    struct http_pair *headers; /* each with its texts one piece of memory */
+    struct buf body;
+};
+
+struct http_replay;
+TAILQ_HEAD(http_replay_list, http_replay);
+
 struct http_req {
     struct obj obj;
     TAILQ_ENTRY(http_req) link;
@@ -125,6 +140,10 @@ struct http_req {
 
     int refusal; /* ERR_* found before the handler; the body is read and dropped */
 
+    struct http_replay *replay; /* of HTTP_DONE_ONCE: whose answer it makes or gets; NULL: of none */
+    TAILQ_ENTRY(http_req) wait_link;
+    bool is_repeat_waiting; /* among replay's waiting */
+
     int64_t begun_us; /* when its first line was read */
     int status;       /* of its answer; 0: there is none yet */
     int error;        /* ERR_* that its answer reports, or 0 */
@@ -143,8 +162,6 @@ struct http_req {
     /** Last, and not cleared for the next request: filled when there is a refusal. */
     struct err_info refusal_why;
 };
-
-TAILQ_HEAD(http_req_list, http_req);
 
 /** Classes of statuses, 1xx to 5xx, from 1. */
 #define HTTP_STATUS_CLASSES 6
@@ -173,6 +190,8 @@ struct http_server {
     size_t n_body_bytes, body_budget;
     struct http_req_list drained; /* by body_link */
     struct run_timer *drain;
+    struct http_replay_list replays; /* oldest first */
+    size_t n_replays, n_replay_bytes;
     struct http_req_list reqs;
     struct http_req_list spare; /* ended, their memory is used again */
     size_t n_spare;
@@ -275,6 +294,10 @@ void http_reply_set_error(struct http_req *req, int status, int code, const stru
 /** Make a stream the ready reply. @param read  as of http_mhd_reply_stream; its arg is req */
 void http_reply_set_stream(struct http_req *req, int status, const char *media_type,
                            ssize_t (*read)(void *arg, char *bytes, size_t max));
+/** Answer a request by what req->replay knows, which it leaves. */
+void http_reply_repeat(struct http_req *req);
+/** A request ends: nobody waits for it, and it waits for nobody. */
+void http_reply_leave(struct http_req *req);
 /** Make the answer to a request whose checks failed the ready reply; OPTIONS gets its methods. */
 void http_reply_refuse(struct http_req *req);
 /** The same amid its body, past libmicrohttpd; our side of the connection ends. At most once a request. */
@@ -317,6 +340,32 @@ int http_caller_check(struct http_req *req);
 /** Look groups and hosts up on libuv's pool while the request waits. @param decided  called later unless the request ends before: it is in
  *  HTTP_HANDLING again and its refusal says what came out */
 void http_caller_look_up(struct http_req *req, void (*decided)(struct http_req *req));
+
+/* ---- replay.c ---- */
+
+enum http_replay_verdict {
+    HTTP_REPLAY_NONE,    /* it is to be done; req->replay, if any, waits for its answer */
+    HTTP_REPLAY_AWAITED, /* a repeat of one that is being done */
+    HTTP_REPLAY_KNOWN    /* a repeat of one that is done */
+};
+
+/** Whether the whole request repeats one that was seen. A repeat without the body that its route wants is refused no more.
+ *  @param user  in whose name it is; NULL: nobody */
+enum http_replay_verdict http_replay_find(struct http_req *req, const char *user);
+/** Keep an answer. @return true: the request was the first of its kind; those who wait are answered next, then it is settled. */
+bool http_replay_keep(struct http_req *req, int status, const char *media_type, const struct buf *body);
+/** Take out one that waits for the answer of first. @return NULL: there are no more. */
+struct http_req *http_replay_next_waiting(struct http_req *first);
+/** The request is answered by somebody else, or ends. */
+void http_replay_stop_waiting(struct http_req *req);
+/** All who waited are answered: forget what must not be kept. */
+void http_replay_settle(struct http_req *first);
+/** The first ends without an answer: its outcome is not known. @return NULL: it was no first, or was answered. */
+const struct http_replay *http_replay_lose(struct http_req *first);
+/** Release all; no request is left. */
+void http_replay_free_all(struct http_server *s);
+/** What is known of one whose answer is not awaited. */
+const struct http_kept_answer *http_replay_answer(const struct http_replay *r);
 
 /* ---- check.c ---- */
 

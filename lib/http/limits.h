@@ -56,6 +56,8 @@
     X(M_HTTP_BODY_BYTES, METRIC_GAUGE, "http_body_bytes", "", "Memory held by bodies of requests.")          \
     X(M_HTTP_BODIES_REFUSED, METRIC_COUNTER, "http_bodies_refused", "",                                      \
       "Requests refused because body.budget was used up.")                                                   \
+    X(M_HTTP_REPLAYED, METRIC_COUNTER, "http_requests_repeated", "",                                         \
+      "Writes answered as their first try was, by X-Request-Id, and not done again.")                        \
     X(M_HTTP_DURATION, METRIC_HISTOGRAM_VEC, "http_request_duration_seconds", "",                            \
       "Time from the first line of a request to the end of its answer; streams are left out.")
 

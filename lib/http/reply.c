@@ -65,6 +65,14 @@ bool http_reply_begin(struct http_req *req)
     return true;
 }
 
+static void answer_repeats(struct http_req *first)
+{
+    struct http_req *req;
+    while ((req = http_replay_next_waiting(first)))
+        http_reply_repeat(req);
+    http_replay_settle(first);
+}
+
 static void set_body(struct http_req *req, int status, const char *media_type, struct buf *take_body)
 {
     bool has_no_body = status < 200 || status == 204 || status == 304;
@@ -74,8 +82,12 @@ static void set_body(struct http_req *req, int status, const char *media_type, s
     add_close(req);
     req->status = status;
     req->n_sent = take_body && strcmp(req->method, "HEAD") != 0 ? take_body->len : 0;
+    bool is_first = http_replay_keep(req, status, media_type, take_body);
+    http_replay_stop_waiting(req);
     http_mhd_reply(&req->exchange, status, has_no_body ? NULL : media_type, req->reply_headers, take_body);
     http_request_resume(req);
+    if (is_first)
+        answer_repeats(req);
 }
 
 void http_reply_set_stream(struct http_req *req, int status, const char *media_type,
@@ -173,6 +185,37 @@ void http_reply_error_status(struct http_req *req, int status, int code, const s
 void http_reply_error(struct http_req *req, int code, const struct err_info *why)
 {
     http_reply_error_status(req, err_http_status(code), code, why);
+}
+
+/* ---- repeats ---- */
+
+void http_reply_repeat(struct http_req *req)
+{
+    const struct http_kept_answer *kept = http_replay_answer(req->replay);
+    struct buf body = BUF_EMPTY;
+    struct err_info why;
+    req->replay = NULL;
+    http_reply_header(req, "Bobbin-Repeated", "true");
+    if (!kept->status) {
+        int code = err_set(
+            &why, ERR_UNKNOWN_OUTCOME, NULL,
+            "a request with this X-Request-Id was taken before, and its answer is not known any more");
+        http_reply_set_error(req, err_http_status(code), code, &why);
+        return;
+    }
+    for (const struct http_pair *h = kept->headers; h; h = h->next)
+        http_reply_header(req, arena_str(req->arena, h->name), h->value);
+    if (kept->body.len)
+        buf_add(&body, kept->body.bytes, kept->body.len);
+    req->error = kept->error;
+    set_body(req, kept->status, kept->media_type, &body);
+}
+
+void http_reply_leave(struct http_req *req)
+{
+    http_replay_stop_waiting(req);
+    if (http_replay_lose(req))
+        answer_repeats(req);
 }
 
 /* ---- refusals of the checks before a handler ---- */

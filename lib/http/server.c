@@ -14,6 +14,7 @@
 /** How long answers under way may take after http_server_stop before their connections are cut. */
 #define STOP_GRACE_MS   3000
 #define SEND_TIMEOUT_MS 30000
+#define REPEAT_MS       60000
 
 #define HTTP_EVENTS(X) X(http_listening, LOG_INFO, "Listens for HTTP requests.")
 LOG_DECLARE(HTTP_EVENTS)
@@ -62,10 +63,15 @@ static void reply_stopping(struct http_req *req)
 static void run_handler(struct http_req *req)
 {
     struct http_server *s = req->server;
+    enum http_replay_verdict seen = s->stopping ? HTTP_REPLAY_NONE : http_replay_find(req, http_user(req));
     if (s->stopping)
         reply_stopping(req);
     else if (req->refusal)
         http_reply_refuse(req);
+    else if (seen == HTTP_REPLAY_KNOWN)
+        http_reply_repeat(req);
+    else if (seen == HTTP_REPLAY_AWAITED)
+        req->phase = HTTP_WAITING;
     else
         req->match.route->row->handle(req, s->def.app);
     BUG_IF(!req->exchange.reply &&
@@ -103,6 +109,7 @@ static void on_completed(struct http_exchange *x)
     if (req->peer)
         http_peer_await_head(req->peer);
     http_request_log(req);
+    http_reply_leave(req);
     http_request_closed(req);
     if (req->promised)
         http_request_orphan(req);
@@ -141,6 +148,7 @@ static void server_end(struct http_server *s)
     run_timer_free(s->stop);
     http_mhd_stop(s->mhd);
     BUG_IF(!TAILQ_EMPTY(&s->reqs) || s->n_peers || s->n_body_bytes);
+    http_replay_free_all(s);
     run_timer_free(s->sweep);
     run_timer_free(s->drain);
     map_fini(&s->addresses, NULL);
@@ -289,6 +297,7 @@ static struct http_server *server_new(struct run_loop *loop, const struct http_s
     TAILQ_INIT(&s->spare);
     TAILQ_INIT(&s->bodies);
     TAILQ_INIT(&s->drained);
+    TAILQ_INIT(&s->replays);
     s->loop = loop;
     s->def = *def;
     s->port = port;
@@ -303,6 +312,8 @@ static struct http_server *server_new(struct run_loop *loop, const struct http_s
                                              HTTP_HEAD_TIMEOUT_MS,
                                              HTTP_PER_ADDRESS,
                                              def->limits.hosts};
+    if (!def->repeat_ms)
+        s->def.repeat_ms = REPEAT_MS;
     s->body_budget = http_budget_size(&s->def.limits, &s->routes);
     return s;
 }

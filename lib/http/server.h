@@ -22,6 +22,11 @@
  * They run when the head is here, before 100 Continue, as far as the head says. A refused body is read and dropped up to
  * 1 MiB; past that, and where there is no room, the refusal is sent while the client still sends.
  *
+ * A gateway sends a write again when its answer does not come in time, with the same X-Request-Id and perhaps without its body. Of a row
+ * with HTTP_DONE_ONCE such a repeat is answered as the first was: within 60 s of that answer, from the same user, by the same method, path,
+ * query and conditions, with the same body or none; while the first is being done it waits. A 503 that says that nothing was done is not kept. At
+ * most 2048 requests and 16 MiB are kept, in the process; an answer larger than 256 KiB, or lost, is ERR_UNKNOWN_OUTCOME to a repeat.
+ *
  * What clients hold is bounded by http/limits.h: bodies share a budget of memory; a head or a body that comes too slowly is
  * ERR_SLOW (408) and the end of the connection; connections of one address are counted. When descriptors are short the
  * connection without progress for longest, of the address that has most, makes room for a new one.
@@ -59,7 +64,8 @@ enum http_route_flag {
     HTTP_JSON_IN = 1,       /* a body must be application/json                       */
     HTTP_JSON_OPTIONAL = 2, /* as HTTP_JSON_IN, but an empty body needs no media type */
     HTTP_STRICT_QUERY = 4,  /* refuses query parameters that no row of `params` names */
-    HTTP_NO_WRITE = 8       /* changes nothing that lasts, whatever the method: logged as a read */
+    HTTP_NO_WRITE = 8,      /* changes nothing that lasts, whatever the method: logged as a read */
+    HTTP_DONE_ONCE = 16     /* a repeat within 60 s gets the first answer: see above */
 };
 
 /** A named JSON Schema, a file NAME.json of the program's folder of schemas (cmake/bobbin.cmake: bobbin_schemas). */
@@ -126,6 +132,8 @@ struct http_server_def {
     const char *remote_may;
     /** A client that takes or sends nothing for so long is dropped; ms, rounded up to seconds; 0: 30000 */
     int64_t send_timeout_ms;
+    /** How long the answer of an HTTP_DONE_ONCE is kept for its repeats; ms; 0: 60000 */
+    int64_t repeat_ms;
     struct http_limits limits; /* what clients may hold */
     /** Of a table with HTTP_METRICS, which begin at first_metric; NULL: none [borrowed]. */
     struct metrics *metrics;

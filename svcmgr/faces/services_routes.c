@@ -15,8 +15,8 @@
 #define READ(path, handler, text)                                                                            \
     .method = "GET", .pattern = path, .max_body = MAX_IGNORED_BODY, .handle = handler, .summary = text
 #define WRITE(verb, path, handler, text)                                                                     \
-    .method = verb, .pattern = path, .flags = HTTP_JSON_OPTIONAL, .max_body = MAX_BODY, .handle = handler,   \
-    .summary = text, .answers = CHANGED, .errors = SERVICES_ERRORS
+    .method = verb, .pattern = path, .flags = HTTP_JSON_OPTIONAL | HTTP_DONE_ONCE, .max_body = MAX_BODY,     \
+    .handle = handler, .summary = text, .answers = CHANGED, .errors = SERVICES_ERRORS
 
 /** The rows of one mount. Only that of the logs, which Hadoop does not have, is strict: clients of Hadoop's API may send what they like. */
 #define MOUNT(prefix)                                                                                        \
@@ -37,6 +37,7 @@
          .params = HTTP_PARAMS(CHANGE_PARAMS), .body = "Service"},                                           \
         {.method = "DELETE",                                                                                 \
          .pattern = prefix "/services/{s}",                                                                  \
+         .flags = HTTP_DONE_ONCE,                                                                            \
          .max_body = MAX_IGNORED_BODY,                                                                       \
          .handle = service_delete,                                                                           \
          .summary = "Stop and destroy a service.",                                                           \

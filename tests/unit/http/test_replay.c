@@ -1,0 +1,270 @@
+/* lib/http/replay: a write that comes again with its X-Request-Id is answered again, not done again. */
+#include "http_fixture.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "base/obj.h"
+
+struct test {
+    struct fixture fx;
+    int n_done;
+    struct http_req *parked;
+};
+
+static void write_it(struct http_req *req, void *app)
+{
+    struct test *t = app;
+    struct buf body = BUF_EMPTY;
+    buf_addf(&body, "done %d", ++t->n_done);
+    http_reply_header(req, "Location", "/w/made");
+    http_reply(req, 201, "text/plain", &body);
+}
+
+static void write_much(struct http_req *req, void *app)
+{
+    struct test *t = app;
+    struct buf body = BUF_EMPTY;
+    t->n_done++;
+    for (int i = 0; i < 300; i++)
+        buf_addf(&body, "%1024d", i);
+    http_reply(req, 200, "text/plain", &body);
+}
+
+static void on_closed(void *arg)
+{
+    ((struct test *)arg)->parked = NULL;
+}
+
+static void park(struct http_req *req, void *app)
+{
+    struct test *t = app;
+    t->n_done++;
+    t->parked = req;
+    http_reply_later(req, on_closed, t);
+}
+
+static void busy(struct http_req *req, void *app)
+{
+    ((struct test *)app)->n_done++;
+    http_reply_error(req, ERR_UNAVAILABLE, NULL);
+}
+
+static void lost(struct http_req *req, void *app)
+{
+    ((struct test *)app)->n_done++;
+    http_reply_error(req, ERR_UNKNOWN_OUTCOME, NULL);
+}
+
+static const struct http_route routes[] = {
+    {"PUT", "/w/*", HTTP_DONE_ONCE | HTTP_JSON_IN, 1000, write_it, .summary = ""},
+    {"POST", "/w/*", HTTP_DONE_ONCE | HTTP_JSON_OPTIONAL, 1000, write_it, .summary = ""},
+    {"DELETE", "/w/*", HTTP_DONE_ONCE, 0, write_it, .summary = ""},
+    {"POST", "/plain", 0, 1000, write_it, .summary = ""},
+    {"POST", "/much", HTTP_DONE_ONCE, 1000, write_much, .summary = ""},
+    {"POST", "/park", HTTP_DONE_ONCE, 1000, park, .summary = ""},
+    {"POST", "/busy", HTTP_DONE_ONCE, 1000, busy, .summary = ""},
+    {"POST", "/lost", HTTP_DONE_ONCE, 1000, lost, .summary = ""},
+};
+
+static int setup(void **state)
+{
+    struct test *t = mem_new(struct test);
+    fixture_start(&t->fx, routes, ARRAY_LEN(routes), t, NULL);
+    *state = t;
+    return 0;
+}
+
+static int teardown(void **state)
+{
+    struct test *t = *state;
+    fixture_end(&t->fx);
+    free(t);
+    return 0;
+}
+
+#define JSON_BODY "Content-Type: application/json\r\n"
+#define ID        "X-Request-Id: r-1\r\n"
+
+static char *request_text(const char *line, const char *headers, const char *body)
+{
+    return mem_fmt("%s HTTP/1.1\r\nHost: h\r\nConnection: close\r\n%sContent-Length: %zu\r\n\r\n%s", line,
+                   headers, strlen(body), body);
+}
+
+static void expect(struct test *t, const char *line, const char *headers, const char *body,
+                   const char *wanted)
+{
+    mem_auto char *request = request_text(line, headers, body);
+    mem_auto char *answer = raw_exchange(&t->fx, request);
+    if (!strstr(answer, wanted))
+        fail_msg("to %s\nwas answered %s\nwanted %s", request, answer, wanted);
+}
+
+static void a_repeat_gets_the_first_answer(void **state)
+{
+    struct test *t = *state;
+    static const char headers[] = JSON_BODY ID;
+    expect(t, "PUT /w/a?x=1&user.name=bob", headers, "{}", "HTTP/1.1 201 Created");
+    expect(t, "PUT /w/a?x=1&user.name=bob", headers, "{}", "\r\n\r\ndone 1");
+    expect(t, "PUT /w/a?x=1&User.Name=bob", headers, "{}", "Location: /w/made\r\n");
+    expect(t, "PUT /w/a?x=1&user.name=bob", headers, "{}", "Bobbin-Repeated: true\r\n");
+    expect(t, "PUT /w/a?x=1&user.name=bob", headers, "", "HTTP/1.1 201 Created");
+    expect(t, "PUT /w/a?x=1&user.name=bob", ID, "", "\r\n\r\ndone 1");
+    assert_int_equal(t->n_done, 1);
+    expect(t, "DELETE /w/a", ID, "", "\r\n\r\ndone 2");
+    expect(t, "DELETE /w/a", ID, "", "\r\n\r\ndone 2");
+    expect(t, "POST /w/a", ID, "", "\r\n\r\ndone 3");
+    expect(t, "POST /w/a", ID, "", "\r\n\r\ndone 3");
+}
+
+static void anything_else_is_another_write(void **state)
+{
+    static const struct {
+        const char *line, *headers, *body;
+    } cases[] = {
+        {"PUT /w/a", JSON_BODY ID, "{}"},
+        {"PUT /w/a", JSON_BODY ID, "{ }"},
+        {"PUT /w/b", JSON_BODY ID, "{}"},
+        {"PUT /w/a?x=1", JSON_BODY ID, "{}"},
+        {"PUT /w/a?user.name=bob", JSON_BODY ID, "{}"},
+        {"POST /w/a", JSON_BODY ID, "{}"},
+        {"PUT /w/a", JSON_BODY "X-Request-Id: r-2\r\n", "{}"},
+        {"PUT /w/a", JSON_BODY ID "If-Match: \"1\"\r\n", "{}"},
+        {"PUT /w/a", JSON_BODY ID "X-Bobbin-Accessor: a:b\r\n", "{}"},
+        {"PUT /w/a", JSON_BODY, "{}"},
+        {"PUT /w/a", JSON_BODY, "{}"},
+        {"PUT /w/a", JSON_BODY "X-Request-Id: \r\n", "{}"},
+        {"PUT /w/a", JSON_BODY "X-Request-Id: \r\n", "{}"},
+        {"POST /plain", ID, "{}"},
+        {"POST /plain", ID, "{}"},
+    };
+    struct test *t = *state;
+    for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+        mem_auto char *done = mem_fmt("\r\n\r\ndone %zu", i + 1);
+        expect(t, cases[i].line, cases[i].headers, cases[i].body, done);
+    }
+    expect(t, "PUT /w/a", JSON_BODY ID, "{}", "\r\n\r\ndone 1"); /* each is known by its body */
+    expect(t, "PUT /w/a", JSON_BODY ID, "{ }", "\r\n\r\ndone 2");
+    expect(t, "PUT /w/a", JSON_BODY ID, "", "\r\n\r\ndone 2"); /* without one, the newest */
+    expect(t, "PUT /w/c", ID, "", "HTTP/1.1 415");             /* nothing is known of it */
+}
+
+static void what_was_not_done_may_be_done(void **state)
+{
+    struct test *t = *state;
+    expect(t, "POST /busy", ID, "x", "urn:bobbin:error:unavailable");
+    expect(t, "POST /busy", ID, "x", "urn:bobbin:error:unavailable");
+    assert_int_equal(t->n_done, 2);
+    expect(t, "POST /lost", ID, "x", "urn:bobbin:error:unknown-outcome");
+    expect(t, "POST /lost", ID, "x", "urn:bobbin:error:unknown-outcome");
+    assert_int_equal(t->n_done, 3);
+    expect(t, "POST /much", ID, "x", "HTTP/1.1 200");
+    expect(t, "POST /much", ID, "x", "urn:bobbin:error:unknown-outcome");
+    assert_int_equal(t->n_done, 4);
+}
+
+static bool is_parked(void *arg)
+{
+    return ((struct test *)arg)->parked != NULL;
+}
+
+/** Repeats of a write that is being done wait for its answer; one of them leaves before. */
+static void repeats_wait_for_the_first(void **state)
+{
+    struct test *t = *state;
+    mem_auto char *request = request_text("POST /park", ID, "x");
+    struct raw *conns[4];
+    for (size_t i = 0; i < ARRAY_LEN(conns); i++) {
+        conns[i] = raw_open(&t->fx);
+        raw_send_str(conns[i], request);
+        fixture_await_fn(&t->fx, is_parked, t);
+        for (int n = 0; n < 20; n++)
+            fixture_spin(&t->fx);
+    }
+    raw_reset(conns[3]);
+    assert_int_equal(t->n_done, 1);
+    struct buf body = BUF_EMPTY;
+    buf_add_str(&body, "at last");
+    struct http_req *req = t->parked;
+    t->parked = NULL;
+    http_reply(req, 202, "text/plain", &body);
+    for (size_t i = 0; i < 3; i++) {
+        raw_await_end(conns[i]);
+        assert_non_null(strstr(buf_cstr(&conns[i]->in), "HTTP/1.1 202"));
+        assert_non_null(strstr(buf_cstr(&conns[i]->in), "\r\n\r\nat last"));
+        raw_close(conns[i]);
+    }
+    expect(t, "POST /park", ID, "x", "\r\n\r\nat last");
+    assert_int_equal(t->n_done, 1);
+}
+
+static void a_stop_ends_those_who_wait(void **state)
+{
+    struct test *t = *state;
+    mem_auto char *request = request_text("POST /park", ID, "x");
+    struct raw *conns[3];
+    for (size_t i = 0; i < ARRAY_LEN(conns); i++) {
+        conns[i] = raw_open(&t->fx);
+        raw_send_str(conns[i], request);
+        fixture_await_fn(&t->fx, is_parked, t);
+        for (int n = 0; n < 20; n++)
+            fixture_spin(&t->fx);
+    }
+    fixture_stop_server(&t->fx);
+    assert_int_equal(t->n_done, 1);
+    for (size_t i = 0; i < ARRAY_LEN(conns); i++) {
+        raw_await_end(conns[i]);
+        assert_non_null(strstr(buf_cstr(&conns[i]->in), "HTTP/1.1 503"));
+        raw_close(conns[i]);
+    }
+}
+
+/** More than are kept: the oldest is forgotten, the newest is not. */
+static void the_oldest_goes_first(void **state)
+{
+    enum { KEPT = 2048 };
+    struct test *t = *state;
+    struct raw *r = raw_open(&t->fx);
+    for (int i = 0; i <= KEPT; i++) {
+        mem_auto char *request =
+            mem_fmt("POST /w/a HTTP/1.1\r\nHost: h\r\nX-Request-Id: %d\r\nContent-Length: 0\r\n\r\n", i);
+        mem_auto char *done = mem_fmt("done %d", i + 1);
+        buf_clear(&r->in);
+        raw_send_str(r, request);
+        raw_await(r, done);
+    }
+    raw_close(r);
+    expect(t, "POST /w/a", "X-Request-Id: 2048\r\n", "", "\r\n\r\ndone 2049");
+    expect(t, "POST /w/a", "X-Request-Id: 1\r\n", "", "\r\n\r\ndone 2\0");
+    expect(t, "POST /w/a", "X-Request-Id: 0\r\n", "", "\r\n\r\ndone 2050");
+}
+
+/** An answer is kept for its time only. */
+static void an_answer_gets_old(void **state)
+{
+    static const struct http_server_def def = {.repeat_ms = 1000};
+    struct test *t = *state;
+    fixture_end(&t->fx);
+    fixture_start(&t->fx, routes, ARRAY_LEN(routes), t, &def);
+    expect(t, "POST /w/a", ID, "", "\r\n\r\ndone 1");
+    expect(t, "POST /w/a", ID, "", "\r\n\r\ndone 1");
+    while (t->n_done == 1)
+        expect(t, "POST /w/a", ID, "", "\r\n\r\ndone ");
+    assert_int_equal(t->n_done, 2);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(a_repeat_gets_the_first_answer, setup, teardown),
+        cmocka_unit_test_setup_teardown(anything_else_is_another_write, setup, teardown),
+        cmocka_unit_test_setup_teardown(what_was_not_done_may_be_done, setup, teardown),
+        cmocka_unit_test_setup_teardown(repeats_wait_for_the_first, setup, teardown),
+        cmocka_unit_test_setup_teardown(a_stop_ends_those_who_wait, setup, teardown),
+        cmocka_unit_test_setup_teardown(the_oldest_goes_first, setup, teardown),
+        cmocka_unit_test_setup_teardown(an_answer_gets_old, setup, teardown),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
