@@ -416,20 +416,39 @@ static void mark(struct ending *e)
     store_multi(l->def.store, ops + first, ARRAY_LEN(ops) - first, on_marked, e);
 }
 
-/* A record below one that lives goes with nobody: the upper one waits for it. */
-static bool must_wait(struct leases *l, const struct lease_record *r)
+/* What is below a record may have leases by other registryds that the table lacks: all are read after the record was due. */
+static bool knows_below(struct leases *l, struct lease_record *r, int64_t now_ms)
+{
+    int64_t living_ms =
+        l->table.granted_ms > r->owner->renewed_ms ? l->table.granted_ms : r->owner->renewed_ms;
+    if (!l->is_shared)
+        return true;
+    if (!r->looked_ms || r->looked_ms < living_ms)
+        r->looked_ms = now_ms;
+    if (l->scanned_ms > r->looked_ms)
+        return true;
+    l->next_scan_ms = now_ms;
+    return false;
+}
+
+/* A record below one that lives goes with nobody: the upper one waits for it. @return how long, ms; 0: it need not. */
+static int64_t wait_ms(struct leases *l, struct lease_record *r, int64_t now_ms)
 {
     const struct mirror_node *node = mirror_find(l->def.mirror, r->path);
     if (!node || node->stat.n_children == 0)
-        return false;
+        return 0;
+    if (!knows_below(l, r, now_ms))
+        return TICK_MS;
     l->n_searches++;
-    return lease_table_has_below(&l->table, r->path);
+    return lease_table_has_below(&l->table, r->path) ? r->ttl_ms : 0;
 }
 
 static void end(struct leases *l, struct lease_record *r, int64_t now_ms)
 {
-    if (must_wait(l, r)) {
-        lease_table_put_off(&l->table, r, now_ms + r->ttl_ms);
+    int64_t pause_ms = wait_ms(l, r, now_ms);
+    if (pause_ms) {
+        r->looked_ms = pause_ms == TICK_MS ? r->looked_ms : 0;
+        lease_table_put_off(&l->table, r, now_ms + pause_ms);
         return;
     }
     struct ending *e = mem_new(struct ending);
@@ -453,9 +472,10 @@ static void end(struct leases *l, struct lease_record *r, int64_t now_ms)
 static void on_scanned(void *arg, int err, const struct err_info *why)
 {
     struct leases *l = obj_cast(arg, struct leases, LEASES_MAGIC);
-    (void)err; /* the next scan reads what this one could not */
-    (void)why;
+    (void)why; /* the next scan reads what this one could not */
     l->is_scanning = false;
+    if (!err)
+        l->scanned_ms = l->scan_begun_ms;
 }
 
 static void scan_when_due(struct leases *l, int64_t now_ms)
@@ -463,6 +483,7 @@ static void scan_when_due(struct leases *l, int64_t now_ms)
     if (!l->is_shared || l->is_scanning || now_ms < l->next_scan_ms)
         return;
     l->is_scanning = true;
+    l->scan_begun_ms = now_ms;
     l->next_scan_ms = now_ms + l->def.term_ms;
     load_leases(l, NULL, on_scanned, l);
 }

@@ -44,6 +44,7 @@ struct leases {
     int64_t planned_ms;   /* of the next tick */
     int64_t next_scan_ms; /* looking for leases that other registryds have made */
     bool is_scanning;
+    int64_t scan_begun_ms, scanned_ms; /* of the scan under way, and of the last one that read everything */
     int64_t bucket_pzxid[LEASE_BUCKETS];
     size_t n_loads;   /* under way: of an owner not all records are known */
     bool has_orphans; /* owners of whom nothing lived were found meanwhile */

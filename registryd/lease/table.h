@@ -33,6 +33,8 @@ struct lease_record {
     int64_t zxid;   /* mzxid of the record when it was bound */
     int64_t key_ms; /* in the heap: due then, or later */
     size_t heap_at; /* SIZE_MAX: not in it */
+    /** When it was due and something was below it: leases are read once more before it goes. 0: not yet. */
+    int64_t looked_ms;
     enum lease_state state;
     bool is_marked;   /* its node says that it has ended */
     bool is_reported; /* its owner knows that it ends or has ended; not when LIVING */

@@ -118,7 +118,7 @@ def test_a_delete_and_a_write_by_others_are_reported_once(reg):
 
 def test_what_ends_is_reported_once_and_not_what_is_bound_anew(reg):
     """The last of many is ending while the first has ended: renewals meanwhile are of both."""
-    key, names = None, [f"many-{i}" for i in range(80)]
+    key, names = bind(reg, "stays", ttl="1m"), [f"many-{i}" for i in range(80)]
     for name in names:
         key = bind(reg, name, key)
     wait_for(lambda: not all(is_there(reg, name) for name in names[::8]), "the first have gone")

@@ -24,10 +24,10 @@ def zk():
 
 
 @contextlib.contextmanager
-def two(zk, root):
+def two(zk, root, options=TERM):
     """Two registries, which end however they were left."""
     with contextlib.ExitStack() as stack:
-        both = [stack.enter_context(Registry(store=f"zk://{zk.address}/{root}", options=TERM)) for _ in range(2)]
+        both = [stack.enter_context(Registry(store=f"zk://{zk.address}/{root}", options=options)) for _ in range(2)]
         for reg in both:
             stack.callback(reg.registryd.kill)
         yield both
@@ -191,3 +191,18 @@ def test_what_a_keeper_had_expired_waits_for_what_lives_below(zk):
         reg.registryd.start("registry_synced", "lease_keeper")
         wait_for(lambda: not is_there(reg, "alone"), "what was marked goes")
         assert is_there(reg, "app/living") and is_there(reg, "app")
+
+
+def test_a_record_waits_for_what_another_registry_bound_below_it(zk):
+    """The keeper looks for leases of other registries seldom, but always before a record goes that has something below."""
+    with two(zk, "below", {"registryd": {"hadoop.registry.lease.keeper-timeout": "8s"}}) as both:
+        bind(both[0], "first")
+        keeper, other = keeper_and_other(both)
+        bind(keeper, "upper")
+        below = bind(other, "upper/below", ttl="1h")
+        bind(keeper, "mark", ttl=f"{3 * TTL_MS}ms")
+        wait_for(lambda: not is_there(keeper, "mark"), "a record with thrice the TTL has gone")
+        assert is_there(keeper, "upper/below") and is_there(other, "upper"), "what lives below keeps it"
+        assert renew(other, below).json["living"] == 1
+        assert other.registry("DELETE", f"{BASE}/upper/below").status == 200
+        wait_for(lambda: not is_there(keeper, "upper"), "it goes when nothing lives below any more")
