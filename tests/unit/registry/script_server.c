@@ -52,13 +52,15 @@ static void ignore_closed(void *arg)
 static void log_request(struct script_server *s, struct http_req *req)
 {
     static const char *const params[] = {
-        "user.name", "op",    "overwrite", "createParents", "recursive", "mustExist", "limit",
-        "watch",     "since", "api",       "user",          "id",        "cursor",    "ttl"};
+        "op",    "overwrite", "createParents", "recursive", "mustExist", "limit", "watch",
+        "since", "api",       "user",          "id",        "cursor",    "ttl"};
     static const char *const headers[] = {"X-Bobbin-Accessor", "X-Bobbin-Write-Accessors"};
     size_t len = 0;
     const char *body = http_body(req, &len);
 
     buf_addf(&s->log, "%s %s", http_method(req), http_raw_path(req));
+    if (http_user_is_named(req))
+        buf_addf(&s->log, " user.name=%s", http_user(req));
     for (size_t i = 0; i < ARRAY_LEN(params); i++)
         if (http_query(req, params[i]))
             buf_addf(&s->log, " %s=%s", params[i], http_query(req, params[i]));
