@@ -83,7 +83,7 @@ def test_a_term_that_nobody_knows_is_not_passed_over(reg, query, named):
         assert re.search(rf"[ ,]{known}(,|$)", answer["detail"]), answer
 
 
-@pytest.mark.parametrize("caller", ["user.name=bob", "doAs=bob", "doas=bob", "User.Name=bob&doAs=bob"])
+@pytest.mark.parametrize("caller", ["user.name=bob", "user.name=bob&doAs=bob", "User.Name=bob&doas=bob", "USER.NAME=bob"])
 def test_who_the_caller_is_may_be_said(reg, caller):
     assert paths(reg, f"{caller}&class=hbase&user=bob") == paths(reg, f"class=hbase&user=bob&{caller}") == ["/users/bob/services/hbase/two"]
 
