@@ -5,6 +5,7 @@ import os
 import subprocess
 import tempfile
 
+import maven
 import zookeeper
 from harness import ROOT
 
@@ -13,27 +14,11 @@ CACHE = os.path.join(ROOT, "build", "hadoop-registry-3.4.1")
 JVM = ["-Xmx256m", "-Xshare:auto", "-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC", "-XX:-UsePerfData"]
 
 
-def jars():
-    """Class path of Hadoop's registry: what Maven says, asked again when a jar is missing."""
-    listed = os.path.join(CACHE, "classpath")
-    if os.path.exists(listed):
-        with open(listed, encoding="utf-8") as f:
-            text = f.read()
-        if all(os.path.exists(jar) for jar in text.split(":")):
-            return text
-    os.makedirs(CACHE, exist_ok=True)
-    done = subprocess.run(["mvn", "-B", "-q", "-f", os.path.join(HERE, "pom.xml"), "dependency:build-classpath",
-                           f"-Dmdep.outputFile={listed}"], capture_output=True, text=True, check=False, timeout=600)
-    assert done.returncode == 0, done.stdout + done.stderr
-    with open(listed, encoding="utf-8") as f:
-        return f.read()
-
-
 def classes():
     """Directory of the compiled Java files, compiled when a source is newer."""
     sources = [os.path.join(HERE, name) for name in ("Peer.java", "Dns.java")]
     target = os.path.join(CACHE, "Peer.class")
-    path = jars()
+    path = maven.classpath(os.path.join(HERE, "pom.xml"), CACHE)
     if not os.path.exists(target) or os.path.getmtime(target) < max(map(os.path.getmtime, sources)):
         done = subprocess.run(["javac", "-proc:none", "-cp", path, "-d", CACHE, *sources], capture_output=True, text=True,
                               check=False)

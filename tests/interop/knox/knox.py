@@ -18,10 +18,11 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, os.path.join(HERE, "../.."))
 
 import zookeeper  # noqa: E402 (its Java and its ways to wait)
+from maven import classpath  # noqa: E402
 from ports import free_port  # noqa: E402
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(HERE)))
-JARS = os.path.join(ROOT, "build", "knox-2.0.0")
+POM, JARS = os.path.join(HERE, "pom.xml"), os.path.join(ROOT, "build", "knox-2.0.0")
 CONF = os.path.join(ROOT, "conf", "knox")
 USERS = {"alice": "alice-secret", "bob": "bob-secret"}
 SECRET = "bobbin-master"  # of the gateway's key store, which ends with its directory
@@ -31,22 +32,6 @@ JVM = ["-Xmx256m", "-Xshare:auto", "-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC"
 # The jar that would name them is not published.
 SERVICES = ("META-INF/services/org.apache.knox.gateway.services.GatewayServices",
             "org.apache.knox.gateway.services.DefaultGatewayServices")
-
-
-def classpath():
-    """Knox's jars: what Maven says, asked again when one is missing."""
-    listed = os.path.join(JARS, "classpath")
-    if os.path.exists(listed):
-        with open(listed, encoding="utf-8") as f:
-            text = f.read()
-        if all(os.path.exists(jar) for jar in text.split(":")):
-            return text
-    os.makedirs(JARS, exist_ok=True)
-    done = subprocess.run(["mvn", "-B", "-q", "-f", os.path.join(HERE, "pom.xml"), "dependency:build-classpath",
-                           f"-Dmdep.outputFile={listed}"], capture_output=True, text=True, check=False, timeout=600)
-    assert done.returncode == 0, done.stdout + done.stderr
-    with open(listed, encoding="utf-8") as f:
-        return f.read()
 
 
 def site(settings):
@@ -104,7 +89,7 @@ class Gateway:
             f.write(text)
 
     def _java(self, *words):
-        return [zookeeper.java(), *JVM, f"-DGATEWAY_HOME={self.dir}", "-cp", f"{self.dir}/conf:{classpath()}", *words]
+        return [zookeeper.java(), *JVM, f"-DGATEWAY_HOME={self.dir}", "-cp", f"{self.dir}/conf:{classpath(POM, JARS)}", *words]
 
     def _lay_down(self):
         """GATEWAY_HOME as Knox wants it."""

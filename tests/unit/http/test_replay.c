@@ -170,19 +170,25 @@ static bool is_parked(void *arg)
     return ((struct test *)arg)->parked != NULL;
 }
 
+/** Send one write on several connections: it is being done, and the others wait for it. @param conns  n of them [out] */
+static void send_repeats(struct test *t, struct raw **conns, size_t n)
+{
+    mem_auto char *request = request_text("POST /park", ID, "x");
+    for (size_t i = 0; i < n; i++) {
+        conns[i] = raw_open(&t->fx);
+        raw_send_str(conns[i], request);
+        fixture_await_fn(&t->fx, is_parked, t);
+        for (int turn = 0; turn < 20; turn++)
+            fixture_spin(&t->fx);
+    }
+}
+
 /** Repeats of a write that is being done wait for its answer; one of them leaves before. */
 static void repeats_wait_for_the_first(void **state)
 {
     struct test *t = *state;
-    mem_auto char *request = request_text("POST /park", ID, "x");
     struct raw *conns[4];
-    for (size_t i = 0; i < ARRAY_LEN(conns); i++) {
-        conns[i] = raw_open(&t->fx);
-        raw_send_str(conns[i], request);
-        fixture_await_fn(&t->fx, is_parked, t);
-        for (int n = 0; n < 20; n++)
-            fixture_spin(&t->fx);
-    }
+    send_repeats(t, conns, ARRAY_LEN(conns));
     raw_reset(conns[3]);
     assert_int_equal(t->n_done, 1);
     struct buf body = BUF_EMPTY;
@@ -203,15 +209,8 @@ static void repeats_wait_for_the_first(void **state)
 static void a_stop_ends_those_who_wait(void **state)
 {
     struct test *t = *state;
-    mem_auto char *request = request_text("POST /park", ID, "x");
     struct raw *conns[3];
-    for (size_t i = 0; i < ARRAY_LEN(conns); i++) {
-        conns[i] = raw_open(&t->fx);
-        raw_send_str(conns[i], request);
-        fixture_await_fn(&t->fx, is_parked, t);
-        for (int n = 0; n < 20; n++)
-            fixture_spin(&t->fx);
-    }
+    send_repeats(t, conns, ARRAY_LEN(conns));
     fixture_stop_server(&t->fx);
     assert_int_equal(t->n_done, 1);
     for (size_t i = 0; i < ARRAY_LEN(conns); i++) {
