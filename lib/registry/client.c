@@ -575,48 +575,6 @@ static int read_accessor(const char *pair, char **out, struct err_info *why)
 
 /* ---- opening and closing ---- */
 
-static void urls_free(char **urls)
-{
-    for (size_t i = 0; urls && urls[i]; i++)
-        free(urls[i]);
-    free(urls);
-}
-
-static int read_urls(const char *list, char ***out, size_t *n, struct err_info *why)
-{
-    char **urls = mem_array(strlen(list) + 2, sizeof(char *));
-    size_t n_urls = 0;
-    char *url;
-
-    while ((url = str_field(list, ',', n_urls))) {
-        size_t len = strlen(url);
-        size_t scheme = str_starts(url, "http://") ? 7 : str_starts(url, "https://") ? 8 : 0;
-
-        while (len > scheme && url[len - 1] == '/')
-            url[--len] = '\0';
-        urls[n_urls++] = url;
-        if (scheme && len > scheme && !strpbrk(url, "?# "))
-            continue;
-        urls_free(urls);
-        return err_set(why, ERR_INVALID, list,
-                       "not a registry URL (http://host:port, several comma-separated)");
-    }
-    *out = urls;
-    *n = n_urls;
-    return 0;
-}
-
-int reg_check_url(const char *url, struct err_info *why)
-{
-    char **urls = NULL;
-    size_t n_urls = 0;
-    int err = read_urls(url, &urls, &n_urls, why);
-
-    if (!err)
-        urls_free(urls);
-    return err;
-}
-
 static char *encoded_user(const char *name)
 {
     mem_auto char *user = name ? mem_str(name) : reg_current_user();
@@ -656,10 +614,10 @@ int reg_open(struct run_loop *loop, const struct reg_options *options, struct re
 
     if (!err && o->lease && !lease_key_fits(o->lease))
         err = err_set(why, ERR_INVALID, "lease", "this is no key of a lease");
-    err = err ? err : read_urls(o->url ? o->url : DEFAULT_URL, &urls, &n_urls, why);
+    err = err ? err : client_urls_read(o->url ? o->url : DEFAULT_URL, &urls, &n_urls, why);
     err = err ? err : check_login(o, urls, why);
     if (err) {
-        urls_free(urls);
+        client_urls_free(urls);
         free(accessor);
         return err;
     }
@@ -698,7 +656,7 @@ void reg_close(struct reg *r)
     while ((q = TAILQ_FIRST(&r->requests)))
         client_cancel(q);
     http_client_free(r->http);
-    urls_free(r->urls);
+    client_urls_free(r->urls);
     free(r->user);
     free(r->accessor_header);
     free(r->lease);

@@ -108,6 +108,17 @@ void client_cancel(struct request *q);
 /** A 2xx answer to an operation on more than one node: fill q->result. @return 0; ERR_*, with q->why. */
 int client_take_many(struct request *q, const char *body, size_t len);
 
+/**
+ * Read the URLs of a registry's servers.
+ *
+ * @param list  comma-separated; trailing slashes do not matter                      [borrowed]
+ * @param out   ended by NULL; client_urls_free                                      [out]
+ * @param n     of them                                                              [out]
+ * @return 0; ERR_INVALID: one is no http or https URL; *out and *n unchanged.
+ */
+int client_urls_read(const char *list, char ***out, size_t *n, struct err_info *why);
+/** Free them. @param urls  of client_urls_read; NULL is fine */
+void client_urls_free(char **urls);
 /** URL of a path at the server that is asked now; query: "a=b&c=d" or "". free(). */
 char *client_url(const struct reg *r, const char *path, const char *query);
 /** Ask the next server from now on, unless another call did so already: url_at is what the failed call was sent to. */
