@@ -84,49 +84,89 @@ uint64_t hash_bytes(const void *p, size_t n)
     return v[0] ^ v[1] ^ v[2] ^ v[3];
 }
 
+/* Tables of up to this size move at once; larger ones so many slots for each new key. */
+#define MOVE_AT_ONCE 1024
+#define MOVE_SLOTS   8
+
+static void free_slots(struct map_slot *slots, size_t cap, void (*free_value)(void *))
+{
+    for (size_t i = 0; i < cap; i++)
+        if (slots[i].key) {
+            if (free_value)
+                free_value(slots[i].value);
+            free(slots[i].key);
+        }
+    free(slots);
+}
+
 void map_fini(struct map *m, void (*free_value)(void *))
 {
-    for (size_t i = 0; i < m->cap; i++)
-        if (m->slots[i].key) {
-            if (free_value)
-                free_value(m->slots[i].value);
-            free(m->slots[i].key);
-        }
-    free(m->slots);
+    free_slots(m->slots, m->cap, free_value);
+    free_slots(m->old, m->old_cap, free_value);
     *m = MAP_EMPTY;
 }
 
-static struct map_slot *find(const struct map *m, const char *key, size_t n, uint32_t hash)
+static struct map_slot *find_in(struct map_slot *slots, size_t cap, const char *key, size_t n, uint32_t hash)
 {
-    if (!m->cap)
-        return NULL;
-    for (size_t i = hash & (m->cap - 1);; i = (i + 1) & (m->cap - 1)) {
-        struct map_slot *s = &m->slots[i];
+    for (size_t i = hash & (cap - 1);; i = (i + 1) & (cap - 1)) {
+        struct map_slot *s = &slots[i];
         if (!s->key && !s->dead)
             return NULL;
-        if (s->key && s->hash == hash && strlen(s->key) == n && memcmp(s->key, key, n) == 0)
+        if (s->key && s->hash == hash && strncmp(s->key, key, n) == 0 && !s->key[n])
             return s;
     }
 }
 
+static struct map_slot *find(const struct map *m, const char *key, size_t n, uint32_t hash)
+{
+    struct map_slot *s = m->cap ? find_in(m->slots, m->cap, key, n, hash) : NULL;
+    if (!s && m->old)
+        s = find_in(m->old, m->old_cap, key, n, hash);
+    return s;
+}
+
+/** The slot for a key that is not there. */
+static struct map_slot *free_slot(struct map *m, uint32_t hash)
+{
+    size_t i = hash & (m->cap - 1);
+    while (m->slots[i].key)
+        i = (i + 1) & (m->cap - 1);
+    if (m->slots[i].dead)
+        m->n_dead--;
+    return &m->slots[i];
+}
+
+/** Move items out of at most n slots of the old table. */
+static void move(struct map *m, size_t n)
+{
+    for (; n > 0 && m->old_at < m->old_cap; n--, m->old_at++) {
+        struct map_slot *s = &m->old[m->old_at];
+        if (!s->key)
+            continue;
+        *free_slot(m, s->hash) = *s;
+        *s = (struct map_slot){.dead = true}; /* those behind it are still found */
+    }
+    if (m->old_at < m->old_cap)
+        return;
+    free(m->old);
+    m->old = NULL;
+    m->old_cap = m->old_at = 0;
+}
+
+/** A table with room for as many again; at most half of it is in use when all have moved, so they have before it is full. */
 static void grow(struct map *m)
 {
-    struct map old = *m;
-    size_t cap = old.cap ? old.cap : 8;
-    while ((old.n_items + 1) * 2 > cap)
+    size_t cap = m->cap ? m->cap : 8;
+    while ((m->n_items + 1) * 2 > cap)
         cap *= 2;
+    move(m, m->old_cap);
+    m->old = m->slots;
+    m->old_cap = m->cap;
     m->slots = mem_array(cap, sizeof *m->slots);
     m->cap = cap;
     m->n_dead = 0;
-    for (size_t i = 0; i < old.cap; i++) {
-        if (!old.slots[i].key)
-            continue;
-        size_t j = old.slots[i].hash & (cap - 1);
-        while (m->slots[j].key)
-            j = (j + 1) & (cap - 1);
-        m->slots[j] = old.slots[i];
-    }
-    free(old.slots);
+    if (m->old_cap <= MOVE_AT_ONCE)
+        move(m, m->old_cap);
 }
 
 void *map_getn(const struct map *m, const char *key, size_t n)
@@ -160,14 +200,15 @@ void *map_set(struct map *m, const char *key, void *value)
     }
     if ((m->n_items + m->n_dead + 1) * 4 > m->cap * 3)
         grow(m);
-    size_t i = hash & (m->cap - 1);
-    while (m->slots[i].key)
-        i = (i + 1) & (m->cap - 1);
-    if (m->slots[i].dead)
-        m->n_dead--;
-    m->slots[i] = (struct map_slot){mem_strn(key, n), value, hash, false};
+    move(m, MOVE_SLOTS);
+    *free_slot(m, hash) = (struct map_slot){mem_strn(key, n), value, hash, false};
     m->n_items++;
     return NULL;
+}
+
+static bool is_old(const struct map *m, const struct map_slot *s)
+{
+    return m->old && s >= m->old && s < m->old + m->old_cap;
 }
 
 void *map_remove(struct map *m, const char *key)
@@ -180,14 +221,20 @@ void *map_remove(struct map *m, const char *key)
     free(s->key);
     *s = (struct map_slot){NULL, NULL, 0, true};
     m->n_items--;
-    m->n_dead++;
+    m->n_dead += !is_old(m, s);
     return value;
+}
+
+/** Slot i of both tables, the old one before the other. */
+static struct map_slot *slot_at(const struct map *m, size_t i)
+{
+    return i < m->old_cap ? &m->old[i] : &m->slots[i - m->old_cap];
 }
 
 void *map_take(struct map *m, size_t *at)
 {
-    for (; *at < m->cap; (*at)++) {
-        struct map_slot *s = &m->slots[*at];
+    for (; *at < m->old_cap + m->cap; (*at)++) {
+        struct map_slot *s = slot_at(m, *at);
         if (!s->key)
             continue;
         free(s->key);
@@ -202,9 +249,12 @@ void *map_take(struct map *m, size_t *at)
 
 struct map_slot *map_next(const struct map *m, struct map_slot *it)
 {
-    for (size_t i = it ? (size_t)(it - m->slots) + 1 : 0; i < m->cap; i++)
-        if (m->slots[i].key)
-            return &m->slots[i];
+    size_t from = !it             ? 0
+                  : is_old(m, it) ? (size_t)(it - m->old) + 1
+                                  : m->old_cap + (size_t)(it - m->slots) + 1;
+    for (size_t i = from; i < m->old_cap + m->cap; i++)
+        if (slot_at(m, i)->key)
+            return slot_at(m, i);
     return NULL;
 }
 
@@ -217,9 +267,8 @@ const char **map_sorted_keys(const struct map *m)
 {
     const char **keys = mem_array(m->n_items + 1, sizeof *keys);
     size_t n = 0;
-    for (size_t i = 0; i < m->cap; i++)
-        if (m->slots[i].key)
-            keys[n++] = m->slots[i].key;
+    for (MAP_EACH (m, slot))
+        keys[n++] = slot->key;
     qsort(keys, n, sizeof *keys, by_bytes);
     return keys;
 }

@@ -1,7 +1,13 @@
 /**
  * Hash map from a string to a pointer; copies its keys, does not own its values. Iteration is in no order; use
  * map_sorted_keys() where order matters. Open addressing, load at most 3/4, keyed hash (a peer that picks names
- * cannot make chains). Thread: one map, one thread.   Source: ours.
+ * cannot make chains). A large map grows piece by piece: each new key moves a few items to the larger table, so that no call
+ * takes long, and until all have moved a key is looked for in both.
+ *
+ *     old    ░░░░░░░░▓▓▓▓▓▓▓▓       ░ moved   ▓ not yet: from `old_at` on
+ *     slots  ▓ ▓▓  ▓ ▓   ▓▓ ▓  ▓ ▓▓  ▓▓ ▓
+ *
+ * Thread: one map, one thread.   Source: ours.
  */
 #ifndef BASE_MAP_H
 #define BASE_MAP_H
@@ -19,10 +25,12 @@ struct map_slot {
 
 struct map {
     struct map_slot *slots;
-    size_t cap, n_items, n_dead;
+    size_t cap, n_items, n_dead; /* n_items: in both tables; n_dead: in slots */
+    struct map_slot *old;        /* NULL: all have moved */
+    size_t old_cap, old_at;
 };
 
-#define MAP_EMPTY ((struct map){NULL, 0, 0, 0})
+#define MAP_EMPTY ((struct map){.slots = NULL})
 
 /** Release the map; `free_value` (may be NULL) is called for each value. The map is empty and usable again. */
 void map_fini(struct map *m, void (*free_value)(void *));
@@ -46,7 +54,7 @@ void *map_take(struct map *m, size_t *at);
 /** Array of all keys in byte order, ended by NULL; free() the array, not the keys. Valid until the map changes. */
 const char **map_sorted_keys(const struct map *m);
 
-/** for (MAP_EACH(m, slot)) uses slot->key and slot->value; do not add inside; map_remove of slot->key is fine. */
+/** for (MAP_EACH(m, slot)) uses slot->key and slot->value; do not add inside; map_remove of any key is fine. */
 #define MAP_EACH(m, it)                                                                                      \
     struct map_slot *it = map_next((m), NULL);                                                               \
     it;                                                                                                      \

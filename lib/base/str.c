@@ -120,6 +120,17 @@ char *str_field(const char *s, char sep, size_t n)
     return str_trim(raw);
 }
 
+bool str_has_field(const char *s, char sep, const char *word)
+{
+    bool found = false;
+    char *field;
+    for (size_t i = 0; s && !found && (field = str_field(s, sep, i)); i++) {
+        found = strcmp(field, word) == 0;
+        free(field);
+    }
+    return found;
+}
+
 /* The two digits of each number below 100. */
 static const char digit_pairs[] = "0001020304050607080910111213141516171819"
                                   "2021222324252627282930313233343536373839"

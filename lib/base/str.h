@@ -27,6 +27,8 @@ char *str_trim(const char *s);
 void str_lower(char *s);
 /** The n-th field (from 0) of `s` cut at `sep`, trimmed; a new string, or NULL when there are fewer. */
 char *str_field(const char *s, char sep, size_t n);
+/** One of the fields of `s` cut at `sep`, trimmed, is this word; s NULL: none is. */
+bool str_has_field(const char *s, char sep, const char *word);
 /** Most bytes that str_put_i64 writes. */
 #define STR_I64_MAX 20
 /** Write a decimal integer, no NUL, to out (room for STR_I64_MAX). @return bytes written. */

@@ -374,3 +374,14 @@ int js_skip(struct js *s)
         token = js_next(s);
     return token == JS_ERROR ? ERR_JSON : 0;
 }
+
+int js_check(const char *bytes, size_t len, int max_depth, struct err_info *why)
+{
+    struct js s;
+    js_init(&s, bytes, len, max_depth);
+    int err = js_skip(&s);
+    if (err)
+        *why = s.why;
+    js_fini(&s);
+    return err;
+}

@@ -67,5 +67,15 @@ enum js_token js_next(struct js *s);
  * Thread: the scanner's.   Source: ours.
  */
 int js_skip(struct js *s);
+/**
+ * Check that a text begins with a value.
+ *
+ * @param bytes      text of `len` bytes                                         [borrowed]
+ * @param max_depth  as of js_init
+ * @param why        filled on failure; where = "line:col"                       [out]
+ * @return 0, whatever follows the value; ERR_JSON: malformed text, or none.
+ * Thread: any.   Source: ours.
+ */
+int js_check(const char *bytes, size_t len, int max_depth, struct err_info *why);
 
 #endif

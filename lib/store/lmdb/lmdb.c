@@ -2,7 +2,10 @@
  * The embedded backend: a tree in an LMDB file.
  *
  *     writes ─► writer.c (one thread, group commits) ─► batch ─► feed.c (follower), then completions
- *     reads  ─► libuv's thread pool, a read transaction each ─► completion
+ *     reads  ─► groups on libuv's thread pool, a read transaction each ─► completions
+ *
+ * A read begins a group of its own while few are under way; those that come meanwhile go together, so that very many reads cost few
+ * changes of threads.
  *
  * Neither ever makes the loop wait for the disk, and no reader waits for a writer.
  */
@@ -12,6 +15,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/queue.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -24,14 +28,18 @@
 #include "store/lmdb/writer.h"
 #include "store/store_backend.h"
 
-#define LMDB_MAGIC OBJ_MAGIC('L', 'M', 'D', 'B')
-#define READ_MAGIC OBJ_MAGIC('L', 'R', 'E', 'A')
-#define COPY_MAGIC OBJ_MAGIC('L', 'C', 'P', 'Y')
+#define LMDB_MAGIC  OBJ_MAGIC('L', 'M', 'D', 'B')
+#define GROUP_MAGIC OBJ_MAGIC('L', 'G', 'R', 'P')
+#define COPY_MAGIC  OBJ_MAGIC('L', 'C', 'P', 'Y')
 
 #define MAP_SIZE_DEFAULT ((int64_t)64 << 30)
 
 /** One read slot a thread of libuv's pool, of which there are 1024 at most, and some for snapshots. */
 enum { READERS_MAX = 1040 };
+#define GROUPS_MAX 4  /* under way: as many as the pool has threads by default */
+#define GROUP_MAX  32 /* reads: their completions come in one turn of the loop */
+
+STAILQ_HEAD(read_list, read);
 
 struct lmdb {
     struct store base;
@@ -41,13 +49,14 @@ struct lmdb {
     struct lmdb_feed *feed;
     int lock_fd;
     size_t n_reads;          /* and copies */
+    struct read_list asked;  /* in no group yet */
+    size_t n_groups;         /* under way */
     bool is_written, is_fed; /* while closing: writer and feed have ended */
 };
 
 /** One read: filled by a thread of the pool. */
 struct read {
-    struct obj obj;
-    uv_work_t work;
+    STAILQ_ENTRY(read) link; /* of those asked for, or of its group */
     struct lmdb *owner;
     enum store_read_kind kind;
     char *path;
@@ -59,6 +68,14 @@ struct read {
     const char **children;
     size_t n_children;
     struct store_acl acl;
+};
+
+/** Reads of one transaction. */
+struct group {
+    struct obj obj;
+    uv_work_t work;
+    struct lmdb *owner;
+    struct read_list reads;
 };
 
 static struct lmdb *lmdb_of(struct store *s)
@@ -157,23 +174,22 @@ static int read_in(struct read *r, MDB_txn *txn)
     bug_stop(__FILE__, __LINE__, "kind of read");
 }
 
-static void read_work(uv_work_t *work)
+static void group_work(uv_work_t *work)
 {
-    struct read *r = obj_cast(work->data, struct read, READ_MAGIC);
+    struct group *g = obj_cast(work->data, struct group, GROUP_MAGIC);
     MDB_txn *txn = NULL;
-    r->lmdb_rc = mdb_txn_begin(r->owner->tree.env, NULL, MDB_RDONLY, &txn);
-    r->err = lmdb_err(r->lmdb_rc);
-    if (r->err)
-        return;
-    r->err = read_in(r, txn);
-    mdb_txn_abort(txn);
+    int rc = mdb_txn_begin(g->owner->tree.env, NULL, MDB_RDONLY, &txn);
+    struct read *r;
+    STAILQ_FOREACH (r, &g->reads, link) {
+        r->lmdb_rc = rc;
+        r->err = rc ? lmdb_err(rc) : read_in(r, txn);
+    }
+    if (!rc)
+        mdb_txn_abort(txn);
 }
 
-static void read_done(uv_work_t *work, int status)
+static void read_complete(struct read *r)
 {
-    struct read *r = obj_cast(work->data, struct read, READ_MAGIC);
-    struct lmdb *l = r->owner;
-    BUG_IF(status != 0);
     struct store_result result = {0};
     if (r->err) {
         error_describe(&result.why, r->err, r->lmdb_rc, r->path);
@@ -191,24 +207,58 @@ static void read_done(uv_work_t *work, int status)
     arena_free(r->arena);
     buf_fini(&r->data);
     free(r->path);
-    obj_fini(&r->obj);
     free(r);
-    l->n_reads--;
+}
+
+static void begin_group(struct lmdb *l);
+
+static void group_done(uv_work_t *work, int status)
+{
+    struct group *g = obj_cast(work->data, struct group, GROUP_MAGIC);
+    struct lmdb *l = g->owner;
+    struct read *r;
+    BUG_IF(status != 0);
+    while ((r = STAILQ_FIRST(&g->reads))) {
+        STAILQ_REMOVE_HEAD(&g->reads, link);
+        read_complete(r);
+        l->n_reads--;
+    }
+    obj_fini(&g->obj);
+    free(g);
+    l->n_groups--;
+    begin_group(l);
     close_progress(l);
+}
+
+static void begin_group(struct lmdb *l)
+{
+    struct read *r;
+    if (STAILQ_EMPTY(&l->asked) || l->n_groups == GROUPS_MAX)
+        return;
+    struct group *g = mem_new(struct group);
+    obj_init(&g->obj, GROUP_MAGIC);
+    g->owner = l;
+    g->work.data = g;
+    STAILQ_INIT(&g->reads);
+    for (int n = 0; n < GROUP_MAX && (r = STAILQ_FIRST(&l->asked)); n++) {
+        STAILQ_REMOVE_HEAD(&l->asked, link);
+        STAILQ_INSERT_TAIL(&g->reads, r, link);
+    }
+    l->n_groups++;
+    BUG_IF(uv_queue_work(run_loop_uv(l->base.loop), &g->work, group_work, group_done) != 0);
 }
 
 static void lmdb_read(struct store *s, enum store_read_kind kind, const char *path, struct store_call call)
 {
     struct lmdb *l = lmdb_of(s);
     struct read *r = mem_new(struct read);
-    obj_init(&r->obj, READ_MAGIC);
     r->owner = l;
     r->kind = kind;
     r->path = mem_str(path);
     r->call = call;
-    r->work.data = r;
     l->n_reads++;
-    BUG_IF(uv_queue_work(run_loop_uv(l->base.loop), &r->work, read_work, read_done) != 0);
+    STAILQ_INSERT_TAIL(&l->asked, r, link);
+    begin_group(l);
 }
 
 /* ---- copying ---- */
@@ -415,6 +465,7 @@ int store_lmdb_open(struct run_loop *loop, const char *url, const struct store_o
     l->magic = LMDB_MAGIC;
     l->tree = tree;
     l->lock_fd = lock_fd;
+    STAILQ_INIT(&l->asked);
     l->feed = lmdb_feed_new(&l->tree, loop, ask_snapshot, l);
     l->writer = lmdb_writer_start(&l->tree, loop, on_batch, l);
     *out = &l->base;

@@ -111,6 +111,74 @@ static void many_keys_survive_churn(void **state)
     assert_int_equal(m.n_items, 0);
 }
 
+/* A key that is set or removed while a large table moves, and the walk through both tables. */
+static void a_large_map_moves_piece_by_piece(void **state)
+{
+    (void)state;
+    enum { N = 100000 };
+    struct map m = MAP_EMPTY;
+    char key[16];
+    size_t n_moving = 0, longest = 0, moves = 0;
+    static int values[N], seen[N];
+    for (int i = 0; i < N; i++) {
+        snprintf(key, sizeof key, "k%d", i);
+        size_t before = m.old_at;
+        assert_null(map_set(&m, key, &values[i]));
+        n_moving = m.old ? n_moving + 1 : 0;
+        longest = n_moving > longest ? n_moving : longest;
+        moves += m.old && !before;
+        if (m.old && i % 97 == 0) { /* one of an item that has moved, one of another: both are found */
+            assert_ptr_equal(map_set(&m, "k1", &values[1]), &values[1]);
+            snprintf(key, sizeof key, "k%d", i / 2);
+            assert_ptr_equal(map_remove(&m, key), &values[i / 2]);
+            assert_null(map_get(&m, key));
+            assert_null(map_set(&m, key, &values[i / 2]));
+        }
+    }
+    assert_true(moves > 0 && longest > N / 100); /* a move is spread over many calls */
+    assert_int_equal(m.n_items, N);
+    for (int i = 0; i < N; i++) {
+        snprintf(key, sizeof key, "k%d", i);
+        assert_ptr_equal(map_get(&m, key), &values[i]);
+    }
+    map_fini(&m, NULL);
+    for (int i = 0; !m.old; i++) { /* stop in the middle of a move */
+        snprintf(key, sizeof key, "k%d", i);
+        map_set(&m, key, &seen[i]);
+    }
+    size_t n = m.n_items;
+    for (MAP_EACH (&m, slot)) {
+        assert_int_equal((*(int *)slot->value)++, 0);
+        snprintf(key, sizeof key, "%s", slot->key);
+        assert_non_null(map_remove(&m, key));
+        n--;
+    }
+    assert_int_equal(n, 0);
+    assert_int_equal(m.n_items, 0);
+    map_fini(&m, NULL);
+}
+
+static void a_map_is_emptied_while_it_moves(void **state)
+{
+    (void)state;
+    struct map m = MAP_EMPTY;
+    char key[16];
+    size_t at = 0, n = 0, n_items;
+    for (int i = 0; !m.old; i++) {
+        snprintf(key, sizeof key, "k%d", i);
+        map_set(&m, key, &n);
+    }
+    n_items = m.n_items;
+    mem_auto const char **keys = map_sorted_keys(&m);
+    while (keys[n])
+        n++;
+    assert_int_equal(n, n_items);
+    for (n = 0; map_take(&m, &at);)
+        n++;
+    assert_int_equal(n, n_items);
+    assert_null(m.slots);
+}
+
 static void removing_while_walking_visits_each_once(void **state)
 {
     (void)state;
@@ -168,7 +236,9 @@ static void hash_depends_on_all_bytes(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_large_map_moves_piece_by_piece),
         cmocka_unit_test(a_map_is_emptied_piece_by_piece),
+        cmocka_unit_test(a_map_is_emptied_while_it_moves),
         cmocka_unit_test(get_set_replace_remove),
         cmocka_unit_test(keys_are_copied_and_may_be_empty),
         cmocka_unit_test(lookup_by_length_takes_the_whole_key_only),

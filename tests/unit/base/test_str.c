@@ -141,6 +141,8 @@ static void fields(void **state)
         assert_string_equal(f, want[i]);
     }
     assert_null(str_field(" a , b c,,d", ',', 4));
+    assert_true(str_has_field(" a , b c,,d", ',', "b c") && str_has_field("d", ',', "d"));
+    assert_false(str_has_field("ab,c", ',', "a") || str_has_field(NULL, ',', "a"));
     mem_auto char *whole = str_field("", ',', 0);
     assert_string_equal(whole, "");
 }

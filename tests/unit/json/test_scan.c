@@ -220,8 +220,12 @@ static void skip_reports_bad_text(void **state)
         js_init(&s, texts[i], strlen(texts[i]), DEPTH);
         assert_int_equal(js_skip(&s), ERR_JSON);
         assert_int_equal(s.why.code, ERR_JSON);
+        struct err_info why = {0};
+        assert_int_equal(js_check(texts[i], strlen(texts[i]), DEPTH, &why), ERR_JSON);
+        assert_string_equal(why.where, s.why.where);
         js_fini(&s);
     }
+    assert_int_equal(js_check("[[1]] more", strlen("[[1]] more"), DEPTH, NULL), 0);
     struct js s;
     js_init(&s, "[]", 2, DEPTH);
     assert_int_equal(js_next(&s), JS_ARRAY);

@@ -35,6 +35,7 @@
     X(bad_paths_never_reach_the_store)                                                                       \
     X(long_name_is_kept)                                                                                     \
     X(missing_node_is_named)                                                                                 \
+    X(many_reads_at_once_have_their_own_answers)                                                             \
     X(children_come_in_byte_order)                                                                           \
     X(many_children_are_listed)                                                                              \
     X(data_are_bytes)                                                                                        \

@@ -170,3 +170,37 @@ void default_acl_is_open(void **state)
     assert_err(kit_create(kit, "/", ""), 0);
     assert_string_equal(buf_cstr(&kit_get_acl(kit, "/")->acl), "31 world anyone\n");
 }
+
+/** More than are under way together; each has its own answer, and sees what was written before it was asked. */
+void many_reads_at_once_have_their_own_answers(void **state)
+{
+    enum { N = 500 };
+    struct kit *kit = *state;
+    struct outcome *reads = mem_array(N, sizeof *reads);
+    assert_err(kit_create(kit, "/", ""), 0);
+    for (int i = 0; i < N / 10; i++) {
+        mem_auto char *path = mem_fmt("/%d", i);
+        assert_err(kit_create(kit, path, path), 0);
+    }
+    for (int i = 0; i < N; i++) {
+        mem_auto char *path = mem_fmt("/%d", i % (N / 5)); /* half of them are not there */
+        outcome_begin(&reads[i], kit);
+        if (i % 7 == 0)
+            store_children(kit->store, path, kit_done, &reads[i]);
+        else
+            store_get(kit->store, path, kit_done, &reads[i]);
+    }
+    kit_wait(kit);
+    for (int i = 0; i < N; i++) {
+        mem_auto char *path = mem_fmt("/%d", i % (N / 5));
+        bool is_there = i % (N / 5) < N / 10;
+        assert_int_equal(reads[i].n_calls, 1);
+        assert_err(&reads[i], is_there ? 0 : ERR_NOTFOUND);
+        if (is_there && i % 7)
+            assert_string_equal(reads[i].data, path);
+        if (!is_there)
+            assert_string_equal(reads[i].why.where, path);
+        outcome_fini(&reads[i]);
+    }
+    free(reads);
+}
