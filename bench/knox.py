@@ -21,9 +21,9 @@ RECORD = {"type": "JSONServiceRecord", "description": "d", "external": [], "inte
 HOME = "/users/alice/services/bench/one"
 
 
-def reads(url):
+def reads(url, *words):
     """Milliseconds of each read on one connection; limit= only makes the URLs different."""
-    out = subprocess.run(["curl", "-skS", "-u", "alice:alice-secret", "-o", "/dev/null", "-w", "%{time_total}\n",
+    out = subprocess.run(["curl", "-skS", *words, "-u", "alice:alice-secret", "-o", "/dev/null", "-w", "%{time_total}\n",
                           f"{url}{HOME}?limit=[1-{READS}]"], stdout=subprocess.PIPE, text=True, check=True).stdout
     return [float(line) * 1000 for line in out.split()][1:]
 
@@ -68,14 +68,16 @@ def main(rounds=3):
         registry.bind(HOME, RECORD)
         direct = f"http://127.0.0.1:{registry.registry_port}/ws/v1/registry"
         topologies = {"bobbin": knox.topology([f"http://127.0.0.1:{registry.registry_port}"], ["http://127.0.0.1:1"])}
-        with knox.Gateway(topologies, {"gateway.httpserver.responseBuffer": 1024}) as gateway:
+        with knox.Gateway(topologies) as gateway:
             through = gateway.url() + "/registry/ws/v1/registry"
             reads(through)  # the JVM is warm after these
             for _ in range(rounds):
                 near, far = reads(direct), reads(through)
+                fresh = [reads(url, "-H", "Connection: close") for url in (direct, through)]
                 seen = delays(registry, (direct, through))
                 print(f"read: direct {statistics.median(near):.2f} ms, through Knox {statistics.median(far):.2f} ms "
-                      f"(99th: {sorted(near)[int(len(near) * .99)]:.2f}, {sorted(far)[int(len(far) * .99)]:.2f}); change to line: "
+                      f"(99th: {sorted(near)[int(len(near) * .99)]:.2f}, {sorted(far)[int(len(far) * .99)]:.2f}); on a connection of its own: "
+                      f"direct {statistics.median(fresh[0]):.2f} ms, through Knox {statistics.median(fresh[1]):.2f} ms; change to line: "
                       f"direct {statistics.median(seen[0]):.2f} ms, through Knox {statistics.median(seen[1]):.2f} ms; "
                       f"load {os.getloadavg()[0]:.1f}", flush=True)
 

@@ -10,13 +10,16 @@ import json
 import os
 import re
 import socket
+import statistics
 import subprocess
 import tempfile
+import time
+import uuid
 
 import zookeeper
-from harness import BIN, free_port, request, wait_for
+from harness import BIN, Registry, free_port, request, wait_for
 
-RECORDS, READS, WRITES, CONNECTIONS = 1000, 2000, 500, 8
+RECORDS, READS, WRITES, CONNECTIONS, ROUNDS = 1000, 2000, 500, 8, 10
 PATH = "/ws/v1/registry/users/u0/services/yarn-service/svc0/components/ctr-e50-1451931954322-0000-01-000000"
 
 
@@ -50,15 +53,20 @@ def _reads(port, n):
     subprocess.run([os.path.join(BIN, "bench_registry_reads"), *map(str, (port, RECORDS, n, 0, CONNECTIONS))], check=True, stdout=subprocess.DEVNULL)
 
 
-def _writes(port, n, record):
-    """n PUTs one after the other on one connection: each commit holds one write, so the count does not depend on the load."""
-    connection = http.client.HTTPConnection("127.0.0.1", port, timeout=60)
+def _writes(port, n, record, is_named=False):
+    """n PUTs one after the other on one connection: each commit holds one write, so the count does not depend on the load. is_named: each
+    has an X-Request-Id of its own, as those of a gateway. Returns their times in seconds."""
+    connection, times = http.client.HTTPConnection("127.0.0.1", port, timeout=60), []
     for _ in range(n):
-        connection.request("PUT", PATH + "?overwrite=true", record, {"Content-Type": "application/json"})
+        begun = time.perf_counter()
+        connection.request("PUT", PATH + "?overwrite=true", record,
+                           {"Content-Type": "application/json", **({"X-Request-Id": str(uuid.uuid4())} if is_named else {})})
         answer = connection.getresponse()
         assert answer.status == 200, answer.read()
         answer.read()
+        times.append(time.perf_counter() - begun)
     connection.close()
+    return times
 
 
 def _control(pid, option):
@@ -95,8 +103,18 @@ class Counted:
     def a_read(self):
         return self._counted(_reads, READS)
 
-    def a_write(self, record):
-        return self._counted(lambda port, n: _writes(port, n, record), WRITES)
+    def a_write(self, record, is_named=False):
+        return self._counted(lambda port, n: _writes(port, n, record, is_named), WRITES)
+
+
+def _put_times(url, record):
+    """Median times of a PUT without and with X-Request-Id, in ms; both in each round."""
+    with Registry(store=url) as reg:
+        times = {False: [], True: []}
+        for _ in range(ROUNDS):
+            for is_named, seen in times.items():
+                seen += _writes(reg.registry_port, WRITES // ROUNDS, record, is_named)
+    return [1000 * statistics.median(times[is_named]) for is_named in (False, True)]
 
 
 def run(say):
@@ -112,9 +130,12 @@ def run(say):
             ours = reg.a_read()
             record = json.dumps(json.loads(request(port, "GET", PATH).body)["service"]).encode()
             put = reg.a_write(record)
+            named = reg.a_write(record, True)
+        put_ms, named_ms = _put_times(url, record)
         port = free_port()
         with Counted(place, port, os.path.join(BIN, "bench_registry_bare"), str(port), body) as bare:
             theirs = bare.a_read()
     say(f"user instructions of a GET: registryd {ours:.0f}, bare libmicrohttpd {theirs:.0f}, without clearing memory")
     say(f"user instructions of a PUT over a record of {len(record)} bytes in ZooKeeper: registryd {put:.0f}")
-    return {"registryd": ours, "bare": theirs, "put": put}
+    say(f"the same with an X-Request-Id, which other registryds are to know: registryd {named:.0f}; {named_ms:.2f} ms, without it {put_ms:.2f} ms")
+    return {"registryd": ours, "bare": theirs, "put": put, "put_named": named, "put_ms": put_ms, "put_named_ms": named_ms}

@@ -219,6 +219,7 @@ static void on_store_closed(void *arg)
     struct registryd *app = obj_cast(arg, struct registryd, REGISTRYD_MAGIC);
     cleanup_free(app->api.cleanup);
     leases_free(app->api.leases);
+    claims_free(app->claims);
     reg_store_free(app->api.ops);
     access_free(app->api.access);
     app_accounts_fini(&app->accounts);
@@ -431,6 +432,8 @@ static int http_start(struct daemon *d, void *arg, struct err_info *why)
     def.metrics = daemon_metrics(d);
     def.static_user = app->static_user;
     def.app = &app->api;
+    def.repeats = app->claims ? &claims_ops : NULL;
+    def.repeats_arg = app->claims;
     err = http_server_start(daemon_loop(d), &def, &app->http, why);
     if (err)
         free(app->static_user);
@@ -461,6 +464,7 @@ const struct daemon_step registryd_steps[] = {
     {"cleanup", cleanup_start, cleanup_end, NULL}, /* the index too */
     {"lease", app_lease_start, app_lease_stop, app_lease_check},
     {"rm", app_rm_start, app_rm_stop, app_rm_check},
+    {"repeats", app_repeats_start, app_repeats_stop, NULL},
     {"http", http_start, http_stop, http_check},
 };
 const size_t registryd_n_steps = ARRAY_LEN(registryd_steps);

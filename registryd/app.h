@@ -1,5 +1,5 @@
 /**
- * registryd's parts, for the files that start and stop them: app.c, app_access.c, app_lease.c, app_rm.c, main.c.
+ * registryd's parts, for the files that start and stop them: app.c, app_access.c, app_lease.c, app_repeats.c, app_rm.c, main.c.
  * Thread: owner.   Source: ours.
  */
 #ifndef REGISTRYD_APP_H
@@ -9,6 +9,7 @@
 #include "base/obj.h"
 #include "cleanup/rm_poll.h"
 #include "registry/acl.h"
+#include "repeats/claims.h"
 #include "run/daemon.h"
 #include "run/log.h"
 
@@ -26,7 +27,8 @@ struct registryd {
     struct daemon *daemon;
     struct mark_file *mark; /* NULL: its file cannot be used */
     struct app_accounts accounts;
-    struct rm_poll *rm; /* NULL: no resource manager is followed */
+    struct rm_poll *rm;    /* NULL: no resource manager is followed */
+    struct claims *claims; /* writes that other registryds know of; NULL: there are no others */
     struct http_server *http;
     struct run_timer *setup_retry;
     struct log_trouble setup_trouble;
@@ -71,6 +73,10 @@ int app_rm_start(struct daemon *d, void *arg, struct err_info *why);
 /** What app_rm_start would refuse. */
 void app_rm_check(const struct options *o, struct opt_report *report);
 void app_rm_stop(struct daemon *d, void *arg);
+
+/** Start and stop sharing the writes that come again: app_repeats.c. */
+int app_repeats_start(struct daemon *d, void *arg, struct err_info *why);
+void app_repeats_stop(struct daemon *d, void *arg);
 
 /** Start and stop the leases: app_lease.c. */
 int app_lease_start(struct daemon *d, void *arg, struct err_info *why);

@@ -298,7 +298,8 @@ class Stack:
         try:
             self.registryd.start("registry_synced")
             wait_for(lambda: self.registry("GET", "", base="/readyz").status == 200, "registryd is ready")
-            self.dnsd.start("feed_synced")
+            if self.dnsd in self.daemons:
+                self.dnsd.start("feed_synced")
             if self.svcmgr in self.daemons:
                 self.svcmgr.start()
                 wait_for(lambda: request(self.services_port, "GET", "/readyz").status == 200, "svcmgr is ready")
@@ -370,14 +371,13 @@ class Registry(Stack):
         super().__init__(**more)
         self.daemons = [self.registryd]
 
-    def __enter__(self):
-        try:
-            self.registryd.start("registry_synced")
-            wait_for(lambda: self.registry("GET", "", base="/readyz").status == 200, "registryd is ready")
-        except BaseException:
-            self.__exit__(None, None, None)
-            raise
-        return self
+
+class Manager(Stack):
+    """registryd and svcmgr; nobody asks for names."""
+
+    def __init__(self, **more):
+        super().__init__(services=True, **more)
+        self.daemons = [self.registryd, self.svcmgr]
 
 
 class Feed:

@@ -85,7 +85,7 @@ static int ask(struct report *r, const char *url, const char *program, const cha
                                  : mem_fmt("%s/log-level", url);
     const struct http_call_def def = {
         .method = level ? "POST" : "GET", .url = whole, .timeout_ms = CALL_TIMEOUT_MS};
-    const struct wire_asked asked = {whole, program};
+    const struct wire_asked asked = {.url = whole, .program = program};
     struct wait_answer answer;
     int err = wait_http(&r->wait, &def, &answer, &r->why);
 

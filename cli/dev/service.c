@@ -121,12 +121,14 @@ int dev_sync(struct dev *d, struct err_info *why)
 {
     struct wait_answer registry, dns = {0};
     mem_auto char *read = mem_fmt("%s/ws/v1/registry/", d->registry_url);
-    int err = wait_get(&d->wait, &(struct wire_asked){read, "registryd"}, SYNC_LIMIT_MS, &registry, why);
+    int err = wait_get(&d->wait, &(struct wire_asked){.url = read, .program = "registryd"}, SYNC_LIMIT_MS,
+                       &registry, why);
 
     if (!err) {
         mem_auto char *sync =
             mem_fmt("%s/sync?revision=%s&timeout=%dms", d->dns_url, registry.revision, SYNC_LIMIT_MS);
-        err = wait_get(&d->wait, &(struct wire_asked){sync, "dnsd"}, SYNC_LIMIT_MS + LOOK_MS * 50, &dns, why);
+        err = wait_get(&d->wait, &(struct wire_asked){.url = sync, .program = "dnsd"},
+                       SYNC_LIMIT_MS + LOOK_MS * 50, &dns, why);
     }
     wait_answer_fini(&registry);
     wait_answer_fini(&dns);

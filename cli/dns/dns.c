@@ -39,7 +39,7 @@ int dns_call(struct dns_client *d, const char *method, const char *path, json_t 
 {
     mem_auto char *url = mem_fmt("%s%s", d->url, path);
     const struct http_call_def def = {.method = method, .url = url, .timeout_ms = d->timeout_ms};
-    const struct wire_asked asked = {url, "dnsd"};
+    const struct wire_asked asked = {.url = url, .program = "dnsd"};
     struct wait_answer answer;
     int err = wait_http(&d->wait, &def, &answer, why);
 
@@ -127,7 +127,7 @@ static void on_dumped(void *arg, int err, const struct http_answer *answer, cons
         *r->why = *why;
     else if (answer->status != 200)
         r->err = wire_read_problem(answer->status, answer->body.bytes, answer->body.len,
-                                   &(struct wire_asked){answer->url, "dnsd"}, r->why);
+                                   &(struct wire_asked){.url = answer->url, .program = "dnsd"}, r->why);
 }
 
 int dns_each_record(struct dns_client *d, const char *zone,

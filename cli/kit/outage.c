@@ -16,7 +16,7 @@ static char *missing_at(struct wait *wait, const char *server)
 {
     mem_auto char *url = mem_fmt("%s/readyz", server);
     const struct http_call_def def = {.url = url, .timeout_ms = ASK_MS};
-    const struct wire_asked asked = {url, "registryd"};
+    const struct wire_asked asked = {.url = url, .program = "registryd"};
     struct wait_answer answer;
     struct err_info said = {0};
     char *text = NULL;

@@ -70,7 +70,7 @@ static int read_answer(const char *url, struct wait_answer *answer, json_t **out
     json_auto json_t *doc = NULL;
     bool is_success = answer->status / 100 == 2;
 
-    const struct wire_asked asked = {url, "svcmgr"};
+    const struct wire_asked asked = {.url = url, .program = "svcmgr"};
     bool is_json = !answer->body.len || !json_read(answer->body.bytes, answer->body.len, &doc, why);
     const char *words = services_text(doc, "diagnostics");
     if (is_success && !is_json)

@@ -33,7 +33,7 @@ static int post_to(struct wait *wait, const char *url, const struct buf *body, j
 {
     const struct http_call_def def = {
         .method = "POST", .url = url, .body = body->bytes, .body_len = body->len, .idle_timeout_ms = IDLE_MS};
-    const struct wire_asked asked = {url, "registryd"};
+    const struct wire_asked asked = {.url = url, .program = "registryd"};
     struct wait_answer answer;
     int err = wait_http(wait, &def, &answer, why);
 

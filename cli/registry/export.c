@@ -81,7 +81,7 @@ static void on_done(void *arg, int err, const struct http_answer *answer, const 
     }
     if (!x->err && answer->status != 200)
         x->err = wire_read_problem(answer->status, body.len ? body.bytes : "", body.len,
-                                   &(struct wire_asked){answer->url, "registryd"}, &x->why);
+                                   &(struct wire_asked){.url = answer->url, .program = "registryd"}, &x->why);
     if (!x->err && !x->is_whole)
         x->err = err_set(&x->why, ERR_IO, "export", "the server closed the connection before the end");
     run_loop_stop(x->wait.loop);

@@ -93,7 +93,7 @@ static int ask_page(struct wait *w, const struct reg_options *o, const char *que
         size_t len = strlen(base);
         base[len - (base[len - 1] == '/')] = 0;
         mem_auto char *url = mem_fmt("%s/ws/v1/registry-find%s", base, query);
-        const struct wire_asked asked = {url, "registryd"};
+        const struct wire_asked asked = {.url = url, .program = "registryd"};
         struct wait_answer answer = {0};
         err = wait_get(w, &asked, timeout_ms, &answer, why);
         if (!err && json_read(answer.body.bytes, answer.body.len, page, why))

@@ -64,7 +64,8 @@ static int sync_dns(const struct cli *cli, const char *dns_url, const char *revi
     mem_auto char *url = mem_fmt("%.*s/sync?revision=%s&timeout=%lldms", (int)strlen(dns_url) - slashes,
                                  dns_url, revision, (long long)limit_ms);
     wait_open(&wait);
-    err = wait_get(&wait, &(struct wire_asked){url, "dnsd"}, limit_ms + SYNC_MARGIN_MS, &answer, why);
+    err = wait_get(&wait, &(struct wire_asked){.url = url, .program = "dnsd"}, limit_ms + SYNC_MARGIN_MS,
+                   &answer, why);
     wait_answer_fini(&answer);
     wait_close(&wait);
     return err;

@@ -276,7 +276,8 @@ struct reg_options {
     bool (*may_send)(void *arg);
     void *may_send_arg;
     /* of user, for a gateway such as Apache Knox: HTTP Basic with every request, to https URLs only. Watches are asked for 10 s at a
-     * time, and resumed: a gateway does not notice that a client has left. NULL: no gateway */
+     * time, and resumed: a gateway does not notice that a client has left. A write that it answers with 500 is ERR_UNKNOWN_OUTCOME.
+     * NULL: no gateway */
     const char *password;
     /* PEM file of the authorities that https servers are checked by; NULL: the system's */
     const char *ca_file;

@@ -35,13 +35,16 @@ static int too_big(struct http_req *req)
                    key ? " (they follow from " : "", key ? key : "", key ? ")" : "");
 }
 
-/** A body, once it is known whether there is one, must be what the route takes. */
+/** A body must be what the route takes. An empty one needs no media type: a gateway drops that of a body it has lost. @param has_body  as far
+ *  as it is known */
 static int check_media_type(struct http_req *req, bool has_body)
 {
     unsigned flags = req->match.route->row->flags;
-    bool wants_json = (flags & HTTP_JSON_IN) || ((flags & HTTP_JSON_OPTIONAL) && has_body);
-    const char *media_type = wants_json ? http_header(req, "Content-Type") : NULL;
-    if (!wants_json || http_head_is_json(media_type))
+    const char *media_type =
+        flags & (HTTP_JSON_IN | HTTP_JSON_OPTIONAL) ? http_header(req, "Content-Type") : NULL;
+    bool is_wanted =
+        has_body ? flags & (HTTP_JSON_IN | HTTP_JSON_OPTIONAL) : flags & HTTP_JSON_IN && media_type;
+    if (!is_wanted || http_head_is_json(media_type))
         return 0;
     return err_set(&req->refusal_why, ERR_MEDIATYPE, NULL,
                    "send the body as Content-Type: application/json, not %.100s",
@@ -151,6 +154,8 @@ bool http_check_head(struct http_req *req)
 void http_check_piece(struct http_req *req, const char *bytes, size_t len)
 {
     http_peer_moved(req->peer, len);
+    if (!req->refusal && req->body.len == 0)
+        req->refusal = check_media_type(req, true);
     if (!req->refusal && len > req->match.route->max_body - req->body.len)
         req->refusal = too_big(req);
     if (!req->refusal)
@@ -165,6 +170,7 @@ void http_check_piece(struct http_req *req, const char *bytes, size_t len)
 
 void http_check_body(struct http_req *req)
 {
-    if (!req->refusal)
-        req->refusal = check_media_type(req, req->body.len > 0);
+    if (req->refusal || req->body.len || !(req->match.route->row->flags & HTTP_JSON_IN))
+        return;
+    req->refusal = err_set(&req->refusal_why, ERR_JSON, "1:1", "the body is empty: JSON is expected");
 }

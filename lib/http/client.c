@@ -19,6 +19,7 @@
 #define LOGIN_TIMEOUT_MS   10000 /* to a gateway, which is far away, TLS included */
 #define MAX_BODY           ((size_t)64 << 20)
 #define MAX_REDIRECTS      8L
+#define TURN_US            300 /* of what sockets bring in one turn of the loop, and one more */
 /** Octets of one answer that are passed on piece by piece before the loop does its other work: some 1 ms of a change feed. */
 #define PIECES_MAX ((size_t)64 << 10)
 
@@ -58,7 +59,9 @@ struct http_client {
     struct run_timer *resume; /* runs while a call is paused */
     struct call_list calls;
     char *user, *password, *ca_file; /* of http_client_sign_in, or NULL */
-    int depth; /* how often we are inside libcurl or `done`; handles are added and removed at 0 only */
+    int depth;     /* how often we are inside libcurl or `done`; handles are added and removed at 0 only */
+    uint64_t turn; /* of the loop, in which spent_us went to sockets */
+    int64_t spent_us;
     bool is_dying;
 };
 
@@ -273,6 +276,16 @@ static int on_timeout_set(CURLM *multi, long timeout_ms, void *arg)
     return 0;
 }
 
+/* Many answers may come at once. A socket that is left as it is is ready in the next turn again, after those that were not. */
+static bool is_turn_spent(struct http_client *c)
+{
+    uint64_t turn = run_loop_turns(c->loop).n;
+    if (c->turn != turn)
+        c->spent_us = 0;
+    c->turn = turn;
+    return c->spent_us >= TURN_US;
+}
+
 static void on_poll(uv_poll_t *poll, int status, int events)
 {
     struct http_sock *sock = obj_cast(poll->data, struct http_sock, SOCK_MAGIC);
@@ -282,8 +295,12 @@ static void on_poll(uv_poll_t *poll, int status, int events)
         flags |= CURL_CSELECT_IN;
     if (events & UV_WRITABLE)
         flags |= CURL_CSELECT_OUT;
+    if (status >= 0 && is_turn_spent(c))
+        return;
+    int64_t began_us = run_now_us();
     client_enter(c);
     curl_multi_socket_action(c->multi, sock->fd, flags, &n_running);
+    c->spent_us += run_now_us() - began_us;
     client_leave(c);
 }
 

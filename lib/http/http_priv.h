@@ -7,6 +7,7 @@
  *     common.c    routes of every daemon              by server.h, as any user of the library
  *     server.c    start, stop, the steps of a request: begin, head, piece, whole, completed
  *     accept.c    the listening socket                libmicrohttpd gets connections, never the socket
+ *     guard.c     requests of a gateway are answered before it gives up
  *     check.c     the checks before a handler         of a head, of a piece of the body, of the whole body
  *     budget.c    the memory that all bodies share
  *     disconnect.c  connections that are closed: slow, idle, with a body that is refused
@@ -47,6 +48,7 @@
 #include "base/obj.h"
 #include "http/host.h"
 #include "http/mhd.h"
+#include "http/repeats.h"
 #include "http/route.h"
 #include "http/server.h"
 
@@ -94,15 +96,6 @@ struct http_peer {
 
 TAILQ_HEAD(http_req_list, http_req);
 
-/** An answer for repeats. */
-struct http_kept_answer {
-    int status; /* 0: unknown outcome */
-    int error;  /* ERR_* that it reports, or 0 */
-    char *media_type;
-    struct http_pair *headers; /* each with its texts one piece of memory */
-    struct buf body;
-};
-
 struct http_replay;
 TAILQ_HEAD(http_replay_list, http_replay);
 
@@ -143,6 +136,11 @@ struct http_req {
     struct http_replay *replay; /* of HTTP_DONE_ONCE: whose answer it makes or gets; NULL: of none */
     TAILQ_ENTRY(http_req) wait_link;
     bool is_repeat_waiting; /* among replay's waiting */
+
+    TAILQ_ENTRY(http_req) guard_link; /* in server->guarded */
+    bool is_guarded;                  /* it is there */
+    int64_t waits_since_ms;
+    void (*late)(void *arg); /* called with closed_arg shortly before it is refused; NULL: nothing is */
 
     int64_t begun_us; /* when its first line was read */
     int status;       /* of its answer; 0: there is none yet */
@@ -191,7 +189,11 @@ struct http_server {
     struct http_req_list drained; /* by body_link */
     struct run_timer *drain;
     struct http_replay_list replays; /* oldest first */
+    struct run_timer *forget;        /* those that are too old */
+    bool is_forgetting;              /* it runs */
     size_t n_replays, n_replay_bytes;
+    struct http_req_list guarded; /* that a gateway waits for */
+    struct run_timer *guard;      /* looks at them while there are any */
     struct http_req_list reqs;
     struct http_req_list spare; /* ended, their memory is used again */
     size_t n_spare;
@@ -296,12 +298,23 @@ void http_reply_set_stream(struct http_req *req, int status, const char *media_t
                            ssize_t (*read)(void *arg, char *bytes, size_t max));
 /** Answer a request by what req->replay knows, which it leaves. */
 void http_reply_repeat(struct http_req *req);
+/** The same for the first, which another process has done, and for those who wait with it. */
+void http_reply_found(struct http_req *req);
 /** A request ends: nobody waits for it, and it waits for nobody. */
 void http_reply_leave(struct http_req *req);
 /** Make the answer to a request whose checks failed the ready reply; OPTIONS gets its methods. */
 void http_reply_refuse(struct http_req *req);
 /** The same amid its body, past libmicrohttpd; our side of the connection ends. At most once a request. */
 void http_reply_refuse_past(struct http_req *req);
+
+/* ---- guard.c ---- */
+
+/** See to it that a request that waits is answered before its gateway gives up; does nothing for others. */
+void http_guard_begin(struct http_req *req);
+/** The request ends. */
+void http_guard_end(struct http_req *req);
+/** Refuse what waits for too long; the callback of server->guard. */
+void http_guard_look(void *server);
 
 /* ---- disconnect.c ---- */
 
@@ -346,23 +359,39 @@ void http_caller_look_up(struct http_req *req, void (*decided)(struct http_req *
 enum http_replay_verdict {
     HTTP_REPLAY_NONE,    /* it is to be done; req->replay, if any, waits for its answer */
     HTTP_REPLAY_AWAITED, /* a repeat of one that is being done */
-    HTTP_REPLAY_KNOWN    /* a repeat of one that is done */
+    HTTP_REPLAY_KNOWN,   /* a repeat of one that is done */
+    HTTP_REPLAY_ASKED,   /* whether another process has taken it is being found out */
+    HTTP_REPLAY_FAILED   /* that cannot be found out */
 };
 
-/** Whether the whole request repeats one that was seen. A repeat without the body that its route wants is refused no more.
- *  @param user  in whose name it is; NULL: nobody */
-enum http_replay_verdict http_replay_find(struct http_req *req, const char *user);
-/** Keep an answer. @return true: the request was the first of its kind; those who wait are answered next, then it is settled. */
-bool http_replay_keep(struct http_req *req, int status, const char *media_type, const struct buf *body);
-/** Take out one that waits for the answer of first. @return NULL: there are no more. */
-struct http_req *http_replay_next_waiting(struct http_req *first);
+/**
+ * Whether the whole request repeats one that was seen. A repeat without the body that its route wants is refused no more.
+ *
+ * @param user  in whose name it is; NULL: nobody
+ * @param decided  after ASKED, called later unless the request ends before: NONE, KNOWN (http_reply_found), FAILED with *why filled
+ */
+enum http_replay_verdict http_replay_find(struct http_req *req, const char *user,
+                                          void (*decided)(struct http_req *req,
+                                                          enum http_replay_verdict verdict,
+                                                          const struct err_info *why));
+/** Whether a request waits for what other processes say, so that nothing is done yet. */
+bool http_replay_is_asked(const struct http_req *req);
+/** Whether a request is a write that is kept and whose handler has begun, so that what is done may be done. */
+bool http_replay_is_begun(const struct http_req *req);
+/** Keep an answer. @return what those who wait are answered by next, then it is settled; NULL: the request was no first. */
+struct http_replay *http_replay_keep(struct http_req *req, int status, const char *media_type,
+                                     const struct buf *body);
+/** Take out one that waits for the answer. @return NULL: there are no more. */
+struct http_req *http_replay_next_waiting(struct http_replay *r);
 /** The request is answered by somebody else, or ends. */
 void http_replay_stop_waiting(struct http_req *req);
 /** All who waited are answered: forget what must not be kept. */
-void http_replay_settle(struct http_req *first);
-/** The first ends without an answer: its outcome is not known. @return NULL: it was no first, or was answered. */
-const struct http_replay *http_replay_lose(struct http_req *first);
-/** Release all; no request is left. */
+void http_replay_settle(struct http_replay *r);
+/** The first ends without an answer: its outcome is not known. @return as http_replay_keep. */
+struct http_replay *http_replay_lose(struct http_req *first);
+/** Forget what is too old; the callback of server->forget. */
+void http_replay_forget(void *server);
+/** Release all; no request is left. Other processes go on knowing what was done. */
 void http_replay_free_all(struct http_server *s);
 /** What is known of one whose answer is not awaited. */
 const struct http_kept_answer *http_replay_answer(const struct http_replay *r);

@@ -246,6 +246,14 @@ bool http_mhd_resume(struct http_exchange *x)
 
 /* ---- replies ---- */
 
+/** Source: RFC 9112 appendix C.2.2, RFC 9110 7.6.1 (the field is named in Connection). */
+static void add_keep_alive(struct MHD_Response *response, unsigned timeout_s)
+{
+    mem_auto char *value = mem_fmt("timeout=%u", timeout_s);
+    MHD_add_response_header(response, MHD_HTTP_HEADER_KEEP_ALIVE, value);
+    MHD_set_response_options(response, MHD_RF_SEND_KEEP_ALIVE_HEADER, MHD_RO_END);
+}
+
 static void set_reply(struct http_exchange *x, int status, const char *media_type,
                       const struct http_pair *headers, struct MHD_Response *take_response)
 {
@@ -256,6 +264,8 @@ static void set_reply(struct http_exchange *x, int status, const char *media_typ
         bool is_added = !*h->value || MHD_add_response_header(take_response, h->name, h->value) == MHD_YES;
         BUG_IF(!is_added);
     }
+    if (x->keep_alive_s)
+        add_keep_alive(take_response, x->keep_alive_s);
     x->reply = take_response;
     x->status = status;
 }

@@ -45,6 +45,7 @@ struct http_exchange {
     struct http_head head;       /* texts are libmicrohttpd's, until completed */
     struct MHD_Response *reply;  /* ready, not handed over yet */
     int status;
+    unsigned keep_alive_s; /* seconds of the answer's Keep-Alive; 0: none */
     bool is_suspended;
     ssize_t (*read)(void *arg, char *bytes, size_t max); /* of a stream */
     void *read_arg;

@@ -265,22 +265,49 @@ static bool is_shown(const struct http_param *p, enum form form)
 
 static void write_params(struct writer *w, const struct http_route_bound *route, enum form form)
 {
-    static const struct http_param user = {
-        .name = "user.name", .type = HTTP_TEXT, .prose = "The caller; else a configured user."};
+    static const struct http_param callers[] = {
+        {.name = "user.name", .type = HTTP_TEXT, .prose = "The caller; else a configured user."},
+        {.name = "doAs",
+         .type = HTTP_TEXT,
+         .prose = "For whom the caller asks, who must be allowed to: hadoop.proxyuser.CALLER."}};
+    static const struct http_param request_id = {.name = "X-Request-Id",
+                                                 .type = HTTP_TEXT,
+                                                 .prose =
+                                                     "Names the request: one that comes again within 60 s is "
+                                                     "answered as the first was, and not done again.",
+                                                 .in = HTTP_IN_HEADER};
     static const struct http_value none = {0};
     const struct http_param_set *params = &route->params;
     jw_key(&w->jw, "parameters");
     jw_array(&w->jw);
     write_path_params(w, route, form);
-    write_param(w, &user, &none);
+    for (size_t i = 0; i < ARRAY_LEN(callers); i++)
+        write_param(w, &callers[i], &none);
     for (size_t i = 0; i < params->n; i++) {
         if (is_shown(&params->rows[i], form))
             write_param(w, &params->rows[i], &params->defaults[i]);
     }
+    if (route->row->flags & HTTP_DONE_ONCE)
+        write_param(w, &request_id, &none);
     jw_array_end(&w->jw);
 }
 
 /* ---- answers ---- */
+
+static void write_repeated_header(struct writer *w)
+{
+    jw_key(&w->jw, "headers");
+    jw_object(&w->jw);
+    jw_key(&w->jw, "Bobbin-Repeated");
+    jw_object(&w->jw);
+    jw_kstr(&w->jw, "description", "true: the answer of an earlier request with this X-Request-Id.");
+    jw_key(&w->jw, "schema");
+    jw_object(&w->jw);
+    jw_kstr(&w->jw, "type", "string");
+    jw_object_end(&w->jw);
+    jw_object_end(&w->jw);
+    jw_object_end(&w->jw);
+}
 
 static void begin_answer(struct writer *w, int status, const char *prose)
 {
@@ -291,10 +318,13 @@ static void begin_answer(struct writer *w, int status, const char *prose)
 }
 
 /** The answer of one status; adjacent rows of one status become one answer with several media types. */
-static const struct http_route_answer *write_answer(struct writer *w, const struct http_route_answer *a)
+static const struct http_route_answer *write_answer(struct writer *w, const struct http_route *row,
+                                                    const struct http_route_answer *a)
 {
     int status = a->status;
     begin_answer(w, status, a->prose);
+    if (row->flags & HTTP_DONE_ONCE)
+        write_repeated_header(w);
     if (a->media_type)
         jw_key(&w->jw, "content");
     if (a->media_type)
@@ -349,7 +379,7 @@ static void write_answers(struct writer *w, const struct http_route *row)
     jw_key(&w->jw, "responses");
     jw_object(&w->jw);
     for (const struct http_route_answer *a = row->answers; a && a->status;)
-        a = write_answer(w, a);
+        a = write_answer(w, row, a);
     write_errors(w, row);
     if (!row->answers) {
         jw_key(&w->jw, "default");

@@ -49,6 +49,19 @@ static void add_close(struct http_req *req)
     **end = (struct http_pair){.name = "Connection", .value = "close"};
 }
 
+/**
+ * A proxy keeps connections for its next requests, and one that meets our close is lost: a write is not sent again. It is asked to
+ * drop them first, well before the shorter of the limits after which we do.
+ */
+static void set_keep_alive(struct http_req *req)
+{
+    const struct http_server_def *def = &req->server->def;
+    int64_t idle_ms = def->limits.head_timeout_ms < def->send_timeout_ms ? def->limits.head_timeout_ms
+                                                                         : def->send_timeout_ms;
+    bool is_kept = req->exchange.head.forwarded_host && !has_reply_header(req, "Connection");
+    req->exchange.keep_alive_s = is_kept ? (unsigned)(idle_ms * 2 / 3 / 1000) : 0;
+}
+
 bool http_reply_begin(struct http_req *req)
 {
     (void)obj_cast(req, struct http_req, HTTP_REQ_MAGIC);
@@ -65,12 +78,12 @@ bool http_reply_begin(struct http_req *req)
     return true;
 }
 
-static void answer_repeats(struct http_req *first)
+static void answer_repeats(struct http_replay *r)
 {
     struct http_req *req;
-    while ((req = http_replay_next_waiting(first)))
+    while ((req = http_replay_next_waiting(r)))
         http_reply_repeat(req);
-    http_replay_settle(first);
+    http_replay_settle(r);
 }
 
 static void set_body(struct http_req *req, int status, const char *media_type, struct buf *take_body)
@@ -80,14 +93,15 @@ static void set_body(struct http_req *req, int status, const char *media_type, s
     if (take_body && has_no_body)
         buf_fini(take_body);
     add_close(req);
+    set_keep_alive(req);
     req->status = status;
     req->n_sent = take_body && strcmp(req->method, "HEAD") != 0 ? take_body->len : 0;
-    bool is_first = http_replay_keep(req, status, media_type, take_body);
+    struct http_replay *kept = http_replay_keep(req, status, media_type, take_body);
     http_replay_stop_waiting(req);
     http_mhd_reply(&req->exchange, status, has_no_body ? NULL : media_type, req->reply_headers, take_body);
     http_request_resume(req);
-    if (is_first)
-        answer_repeats(req);
+    if (kept)
+        answer_repeats(kept);
 }
 
 void http_reply_set_stream(struct http_req *req, int status, const char *media_type,
@@ -95,6 +109,7 @@ void http_reply_set_stream(struct http_req *req, int status, const char *media_t
 {
     BUG_IF(req->phase == HTTP_REPLYING);
     add_close(req);
+    set_keep_alive(req);
     req->status = status;
     http_mhd_reply_stream(&req->exchange, status, media_type, req->reply_headers, read, req);
     http_request_resume(req);
@@ -197,25 +212,42 @@ void http_reply_repeat(struct http_req *req)
     req->replay = NULL;
     http_reply_header(req, "Bobbin-Repeated", "true");
     if (!kept->status) {
-        int code = err_set(
-            &why, ERR_UNKNOWN_OUTCOME, NULL,
-            "a request with this X-Request-Id was taken before, and its answer is not known any more");
+        int code = err_set(&why, ERR_UNKNOWN_OUTCOME, NULL,
+                           "a request with this X-Request-Id was taken before, and what came of it is not "
+                           "known: read what it "
+                           "writes, and send it again with another X-Request-Id if it was not done");
         http_reply_set_error(req, err_http_status(code), code, &why);
         return;
     }
     for (const struct http_pair *h = kept->headers; h; h = h->next)
         http_reply_header(req, arena_str(req->arena, h->name), h->value);
+    if (kept->has_lost_body) {
+        http_reply_header(req, "Warning", "299 - \"the body of this answer was too large to be kept\"");
+        req->error = kept->error;
+        set_body(req, kept->status, NULL, NULL);
+        return;
+    }
     if (kept->body.len)
         buf_add(&body, kept->body.bytes, kept->body.len);
     req->error = kept->error;
     set_body(req, kept->status, kept->media_type, &body);
 }
 
+void http_reply_found(struct http_req *req)
+{
+    struct http_replay *r = req->replay;
+    (void)http_replay_lose(req);
+    req->replay = r;
+    http_reply_repeat(req);
+    answer_repeats(r);
+}
+
 void http_reply_leave(struct http_req *req)
 {
     http_replay_stop_waiting(req);
-    if (http_replay_lose(req))
-        answer_repeats(req);
+    struct http_replay *r = http_replay_lose(req);
+    if (r)
+        answer_repeats(r);
 }
 
 /* ---- refusals of the checks before a handler ---- */

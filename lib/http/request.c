@@ -156,6 +156,14 @@ const char *http_query(const struct http_req *req, const char *name)
     return pair_find(req->query, name);
 }
 
+const char *http_query_nth(const struct http_req *req, const char *name, size_t i)
+{
+    const struct http_pair *pair = req->query;
+    while (pair && (strcmp(pair->name, name) != 0 || i--))
+        pair = pair->next;
+    return pair ? pair->value : NULL;
+}
+
 const char *http_query_name(const struct http_req *req, size_t i)
 {
     const struct http_pair *pair = req->query;

@@ -55,27 +55,48 @@ static bool on_piece(struct http_exchange *x, const char *bytes, size_t len)
 static void reply_stopping(struct http_req *req)
 {
     struct err_info why;
-    int code = err_set(&why, ERR_CANCELLED, NULL, "the server is stopping");
+    int code = http_replay_is_begun(req) ? err_set(&why, ERR_UNKNOWN_OUTCOME, NULL,
+                                                   "the server is stopping while this is being done")
+                                         : err_set(&why, ERR_CANCELLED, NULL, "the server is stopping");
     http_reply_set_error(req, err_http_status(code), code, &why);
+}
+
+/** Nothing is in the way of the request any more: refuse it, or have its row answer it, now or later. */
+static void dispatch(struct http_req *req)
+{
+    if (req->refusal)
+        http_reply_refuse(req);
+    else
+        req->match.route->row->handle(req, req->server->def.app);
+    BUG_IF(!req->exchange.reply &&
+           req->phase != HTTP_WAITING); /* a handler neither answered nor said "later" */
+}
+
+/** Other processes have said whether they have taken it. */
+static void on_shared(struct http_req *req, enum http_replay_verdict verdict, const struct err_info *why)
+{
+    req->phase = HTTP_HANDLING;
+    if (verdict == HTTP_REPLAY_KNOWN)
+        http_reply_found(req);
+    else if (verdict == HTTP_REPLAY_FAILED)
+        http_reply_set_error(req, err_http_status(ERR_UNAVAILABLE), ERR_UNAVAILABLE, why);
+    else
+        dispatch(req);
 }
 
 /** It is known whether the caller may act for others: answer the request, or have somebody answer it later. */
 static void run_handler(struct http_req *req)
 {
-    struct http_server *s = req->server;
-    enum http_replay_verdict seen = s->stopping ? HTTP_REPLAY_NONE : http_replay_find(req, http_user(req));
-    if (s->stopping)
+    if (req->server->stopping) {
         reply_stopping(req);
-    else if (req->refusal)
-        http_reply_refuse(req);
-    else if (seen == HTTP_REPLAY_KNOWN)
-        http_reply_repeat(req);
-    else if (seen == HTTP_REPLAY_AWAITED)
-        req->phase = HTTP_WAITING;
-    else
-        req->match.route->row->handle(req, s->def.app);
-    BUG_IF(!req->exchange.reply &&
-           req->phase != HTTP_WAITING); /* a handler neither answered nor said "later" */
+        return;
+    }
+    switch (http_replay_find(req, http_user(req), on_shared)) {
+    case HTTP_REPLAY_KNOWN: http_reply_repeat(req); break;
+    case HTTP_REPLAY_AWAITED:
+    case HTTP_REPLAY_ASKED: req->phase = HTTP_WAITING; break;
+    default: dispatch(req);
+    }
 }
 
 /** The whole request is here. */
@@ -89,6 +110,7 @@ static void handle(struct http_req *req)
         http_caller_look_up(req, run_handler);
     else
         run_handler(req);
+    http_guard_begin(req);
 }
 
 static bool on_whole(struct http_exchange *x)
@@ -109,6 +131,7 @@ static void on_completed(struct http_exchange *x)
     if (req->peer)
         http_peer_await_head(req->peer);
     http_request_log(req);
+    http_guard_end(req);
     http_reply_leave(req);
     http_request_closed(req);
     if (req->promised)
@@ -149,6 +172,8 @@ static void server_end(struct http_server *s)
     http_mhd_stop(s->mhd);
     BUG_IF(!TAILQ_EMPTY(&s->reqs) || s->n_peers || s->n_body_bytes);
     http_replay_free_all(s);
+    run_timer_free(s->forget);
+    run_timer_free(s->guard);
     run_timer_free(s->sweep);
     run_timer_free(s->drain);
     map_fini(&s->addresses, NULL);
@@ -298,6 +323,7 @@ static struct http_server *server_new(struct run_loop *loop, const struct http_s
     TAILQ_INIT(&s->bodies);
     TAILQ_INIT(&s->drained);
     TAILQ_INIT(&s->replays);
+    TAILQ_INIT(&s->guarded);
     s->loop = loop;
     s->def = *def;
     s->port = port;
@@ -312,6 +338,8 @@ static struct http_server *server_new(struct run_loop *loop, const struct http_s
                                              HTTP_HEAD_TIMEOUT_MS,
                                              HTTP_PER_ADDRESS,
                                              def->limits.hosts};
+    if (!def->send_timeout_ms)
+        s->def.send_timeout_ms = SEND_TIMEOUT_MS;
     if (!def->repeat_ms)
         s->def.repeat_ms = REPEAT_MS;
     s->body_budget = http_budget_size(&s->def.limits, &s->routes);
@@ -327,8 +355,7 @@ int http_server_start(struct run_loop *loop, const struct http_server_def *def, 
     if (fd < 0)
         return fd;
     struct http_server *s = server_new(loop, def, port);
-    int64_t idle_ms = def->send_timeout_ms ? def->send_timeout_ms : SEND_TIMEOUT_MS;
-    s->mhd = http_mhd_start(&steps, s, (unsigned)((idle_ms + 999) / 1000));
+    s->mhd = http_mhd_start(&steps, s, (unsigned)((s->def.send_timeout_ms + 999) / 1000));
     if (!s->mhd) {
         int err = errno;
         close(fd);
@@ -341,6 +368,8 @@ int http_server_start(struct run_loop *loop, const struct http_server_def *def, 
     s->stop = run_timer_new(loop, on_stop, s);
     s->sweep = run_timer_new(loop, http_disconnect_slow, s);
     s->drain = run_timer_new(loop, http_disconnect_drain, s);
+    s->forget = run_timer_new(loop, http_replay_forget, s);
+    s->guard = run_timer_new(loop, http_guard_look, s);
     http_accept_start(s, fd);
     http_poll_start(s);
     mem_auto char *host = mem_strn(def->listen, (size_t)(strrchr(def->listen, ':') - def->listen));

@@ -17,7 +17,7 @@
  * Checks before a handler runs, in this order: a target with a NUL, blank or control character or that is not UTF-8
  * (ERR_PATH); a Host that is none of ours (ERR_HOST); a query that is not percent-encoded UTF-8 text or encodes a NUL (ERR_USAGE); route; foreign Origin
  * (ERR_ORIGIN); a caller who may not act for the user of doAs (ERR_IMPERSONATION, http/proxy_users.h); body larger than the row's limit (ERR_TOOBIG); a body that is not application/json where HTTP_JSON_IN
- * says so (ERR_MEDIATYPE); the query parameters of the row (ERR_USAGE, http/params.h); the row's own check of the head;
+ * says so (ERR_MEDIATYPE), or an empty one (ERR_JSON); the query parameters of the row (ERR_USAGE, http/params.h); the row's own check of the head;
  * room for the body (ERR_UNAVAILABLE, Retry-After).
  * They run when the head is here, before 100 Continue, as far as the head says. A refused body is read and dropped up to
  * 1 MiB; past that, and where there is no room, the refusal is sent while the client still sends.
@@ -25,7 +25,8 @@
  * A gateway sends a write again when its answer does not come in time, with the same X-Request-Id and perhaps without its body. Of a row
  * with HTTP_DONE_ONCE such a repeat is answered as the first was: within 60 s of that answer, from the same user, by the same method, path,
  * query and conditions, with the same body or none; while the first is being done it waits. A 503 that says that nothing was done is not kept. At
- * most 2048 requests and 16 MiB are kept, in the process; an answer larger than 256 KiB, or lost, is ERR_UNKNOWN_OUTCOME to a repeat.
+ * most 2048 requests and 16 MiB are kept, in the process and, where it has http_server_def.repeats, by others too (http/repeats.h); of an answer
+ * larger than 256 KiB status and headers are. One that is lost is ERR_UNKNOWN_OUTCOME to a repeat.
  *
  * What clients hold is bounded by http/limits.h: bodies share a budget of memory; a head or a body that comes too slowly is
  * ERR_SLOW (408) and the end of the connection; connections of one address are counted. When descriptors are short the
@@ -58,10 +59,11 @@
 
 struct http_server;
 struct http_req;
+struct http_repeats_ops;
 struct options;
 
 enum http_route_flag {
-    HTTP_JSON_IN = 1,       /* a body must be application/json                       */
+    HTTP_JSON_IN = 1,       /* a body must be there (ERR_JSON), and be application/json */
     HTTP_JSON_OPTIONAL = 2, /* as HTTP_JSON_IN, but an empty body needs no media type */
     HTTP_STRICT_QUERY = 4,  /* refuses query parameters that no row of `params` names */
     HTTP_NO_WRITE = 8,      /* changes nothing that lasts, whatever the method: logged as a read */
@@ -134,6 +136,11 @@ struct http_server_def {
     int64_t send_timeout_ms;
     /** How long the answer of an HTTP_DONE_ONCE is kept for its repeats; ms; 0: 60000 */
     int64_t repeat_ms;
+    /** When a request of a gateway is refused that has no answer: see http_reply_if_late; ms; 0: 14000 */
+    int64_t answer_ms;
+    /** Who knows such writes of other processes (http/repeats.h), and what its claim gets; NULL: nobody [borrowed]. */
+    const struct http_repeats_ops *repeats;
+    void *repeats_arg;
     struct http_limits limits; /* what clients may hold */
     /** Of a table with HTTP_METRICS, which begin at first_metric; NULL: none [borrowed]. */
     struct metrics *metrics;
@@ -233,6 +240,15 @@ int http_path_element(struct http_req *req, const char *name, char **out, struct
  * @return UTF-8 text; NULL when absent, "" when without value.
  */
 const char *http_query(const struct http_req *req, const char *name);
+/**
+ * One of several query parameters of the same name, decoded, whether a row names it or not.
+ *
+ * @param req   a request                                                        [borrowed]
+ * @param name  decoded name                                                     [borrowed]
+ * @param i     0: the first one, in the order of the request
+ * @return UTF-8 text, "" when without value; NULL: there are no more.
+ */
+const char *http_query_nth(const struct http_req *req, const char *name, size_t i);
 /**
  * Name of a query parameter, for handlers that refuse unknown ones.
  *
@@ -337,6 +353,17 @@ void http_reply_error_status(struct http_req *req, int status, int code, const s
  * Thread: owner, inside the handler.
  */
 void http_reply_later(struct http_req *req, void (*closed)(void *arg), void *arg);
+
+/**
+ * Say what is to be called when the answer to a gateway is late. A gateway gives up after 20 s (Knox), so each request that came through one
+ * (X-Forwarded-Context) and still waits is refused after 14 s: a write by ERR_UNKNOWN_OUTCOME, for it goes on; a read by ERR_UNAVAILABLE; closed is
+ * called as when the connection ends. late comes 2 s before, and may answer that it lasts.
+ *
+ * @param req   of which http_reply_later was just called                        [in,out]
+ * @param late  called at most once, with the arg of http_reply_later
+ * Thread: owner, inside the handler.
+ */
+void http_reply_if_late(struct http_req *req, void (*late)(void *arg));
 
 /** A body produced over time. */
 struct http_stream_ops {

@@ -267,6 +267,15 @@ static bool reports_before(const struct request *q)
     return is_read(q) && q->before.code && (q->kind == REQUEST_LOCATE || q->try_ms < TRY_MS);
 }
 
+/** The last try was cut by the end of the time: what was wrong before says more than that. */
+static void name_before(struct request *q)
+{
+    const struct err_info cut = q->why;
+
+    if (q->before.code)
+        err_set(&q->why, cut.code, cut.where, "%s; before that: %s", cut.text, q->before.text);
+}
+
 static void take_headers(struct request *q, const struct http_answer *answer)
 {
     const char *revision = answer->header(answer, "Bobbin-Revision");
@@ -277,16 +286,6 @@ static void take_headers(struct request *q, const struct http_answer *answer)
         memcpy(q->result.revision, revision, strlen(revision) + 1);
     q->is_secure = secure && strcmp(secure, "true") == 0;
     q->result.applied = !is_read(q) && !(applied && strcmp(applied, "false") == 0);
-}
-
-/** A gateway that lost its server, or its patience, may have passed a write on. */
-static int outcome_of(const struct request *q, int err, int status, struct err_info *why)
-{
-    if (err != ERR_UNAVAILABLE || is_read(q) || (status != 502 && status != 504))
-        return err;
-    return err_set(why, ERR_UNKNOWN_OUTCOME, q->path,
-                   "what stands between answered with HTTP status %d, and whether this was done is not known",
-                   status);
 }
 
 /** The answer came in part: ask for the rest, with the same terms. */
@@ -306,7 +305,7 @@ static void request_continue(struct request *q, const char *cursor)
 /** The answer cannot be read: who answers may be another program. */
 static void request_misread(struct request *q, int err, const struct http_answer *answer)
 {
-    const struct wire_asked asked = {answer->url, PROGRAM};
+    const struct wire_asked asked = {.url = answer->url, .program = PROGRAM};
 
     if (err == ERR_JSON)
         wire_not_readable(&asked, &q->why);
@@ -346,14 +345,14 @@ static void on_answer(void *arg, int err, const struct http_answer *answer, cons
 {
     struct request *q = obj_cast(arg, struct request, REQUEST_MAGIC);
     const char *body = answer->body.bytes ? answer->body.bytes : "";
-    const struct wire_asked asked = {answer->url, PROGRAM};
+    const struct wire_asked asked = {answer->url, PROGRAM, !is_read(q), q->reg->is_gateway};
+    const bool is_cut = err && run_now_ms() >= q->deadline_ms;
 
     q->call = NULL;
     q->why = err ? *why : (struct err_info){0};
     if (!err && answer->status >= 300)
-        err = outcome_of(q, wire_read_problem(answer->status, body, answer->body.len, &asked, &q->why),
-                         answer->status, &q->why);
-    if (err == ERR_UNAVAILABLE)
+        err = wire_read_problem(answer->status, body, answer->body.len, &asked, &q->why);
+    if (err == ERR_UNAVAILABLE && !is_cut)
         q->before = q->why;
     if ((err == ERR_UNAVAILABLE || (err == ERR_TIMEOUT && is_read(q))) && request_retry(q))
         return;
@@ -365,6 +364,9 @@ static void on_answer(void *arg, int err, const struct http_answer *answer, cons
         locate_answered(q, err);
     } else if (err == ERR_TIMEOUT && reports_before(q)) {
         request_give_up(q);
+    } else if (err == ERR_TIMEOUT || is_cut) {
+        name_before(q);
+        request_finish(q, err);
     } else if (err == ERR_NOTFOUND && q->kind == REQUEST_EXISTS) {
         q->why = (struct err_info){0};
         request_finish(q, 0);

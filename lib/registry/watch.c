@@ -247,7 +247,7 @@ static void notify_lost(struct reg_watch *w, const struct err_info *why)
 static int end_reason(struct reg_watch *w, int err, const struct http_answer *answer, struct err_info *why)
 {
     const char *body = answer->body.bytes ? answer->body.bytes : "";
-    const struct wire_asked asked = {answer->url, PROGRAM};
+    const struct wire_asked asked = {answer->url, PROGRAM, .is_gateway = w->reg->is_gateway};
 
     if (w->broken.code)
         return err_set(why, w->broken.code, w->broken.where, "%s", w->broken.text);

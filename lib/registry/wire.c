@@ -396,7 +396,7 @@ static int code_of_status(int status)
         return ERR_AUTH;
     if (status == 403)
         return ERR_PERMISSION;
-    return status == 502 || status == 503 || status == 504 ? ERR_UNAVAILABLE : ERR_IO;
+    return status == 503 ? ERR_UNAVAILABLE : ERR_IO;
 }
 
 /** Without its query, which only says who asks. */
@@ -414,6 +414,26 @@ static int name_other(int err, const char *said, const struct wire_asked *asked,
                    asked->program);
 }
 
+/** Whether somebody between says that the program did not answer. Source: RFC 9110 15.6.3, 15.6.5; Knox 2.0.0. */
+static bool is_lost_between(int status, const struct wire_asked *asked)
+{
+    return status == 502 || status == 504 || (status == 500 && asked->is_gateway);
+}
+
+static int name_lost(int status, const struct wire_asked *asked, struct err_info *why)
+{
+    mem_auto char *address = address_of(asked);
+
+    if (asked->is_write)
+        return err_set(
+            why, ERR_UNKNOWN_OUTCOME, address,
+            "what stands between answered with HTTP status %d, and whether this was done is not known",
+            status);
+    return err_set(why, ERR_UNAVAILABLE, address,
+                   "what stands between answered with HTTP status %d: %s is away, or does not answer", status,
+                   asked->program);
+}
+
 int wire_read_problem(int status, const char *bytes, size_t len, const struct wire_asked *asked,
                       struct err_info *why)
 {
@@ -428,6 +448,8 @@ int wire_read_problem(int status, const char *bytes, size_t len, const struct wi
     if (!err && p.type && str_starts(p.type, PROBLEM_PREFIX)) {
         err = err_from_type(p.type + strlen(PROBLEM_PREFIX));
         err_set(why, err, p.where, "%s", p.detail && p.detail[0] ? p.detail : err_text(err));
+    } else if (is_lost_between(status, asked)) {
+        err = name_lost(status, asked, why);
     } else {
         err = code_of_status(status);
         is_other = true;

@@ -61,11 +61,14 @@ int wire_read_line(const char *bytes, size_t len, struct wire_line *l, struct er
 struct wire_asked {
     const char *url;     /* that was asked; its query is left out of the words */
     const char *program; /* "registryd" */
+    bool is_write;       /* it may have been done, whatever somebody between says */
+    bool is_gateway;     /* by way of an Apache Knox, which answers 500 when the program is away or silent */
 };
 /**
  * The error of an answer that is none of 2xx: that of its problem document, else what its status says; where it is no such document,
  * or says that there is no such route, with the URL and the program that was expected there.
- * @return ERR_*, also when the body is no problem document; *why is filled.
+ * @return ERR_*, also when the body is no problem document; *why is filled. ERR_UNKNOWN_OUTCOME also when somebody between lost the
+ *         answer to a write, ERR_UNAVAILABLE when that was a read.
  */
 int wire_read_problem(int status, const char *bytes, size_t len, const struct wire_asked *asked,
                       struct err_info *why);

@@ -1,11 +1,15 @@
 #include "access/limits.h"
 #include "registryd/options.h"
 #include "base/str.h"
+#include "json/scan.h"
 
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+/** Open levels of a text that is called JSON; a record has fewer. */
+#define DEPTH_MAX 2048
 
 #define KEY_OF(id, key, ...) [id] = key,
 static const char *const keys[] = {REGISTRYD_LIMITS(KEY_OF)};
@@ -86,8 +90,13 @@ int limits_read(const struct options *o, const char *bytes, size_t len, struct r
 {
     struct reg_checked checked;
     int err = reg_checked_read(bytes, len, REG_LENIENT, &checked, why);
-    if (err)
-        return err;
+    if (err) {
+        struct err_info malformed;
+        if (!js_check(bytes, len, DEPTH_MAX, &malformed))
+            return err;
+        *why = malformed; /* it is no record because it is no JSON */
+        return ERR_JSON;
+    }
     err = limits_check(o, &checked, why);
     if (err)
         reg_checked_fini(&checked);

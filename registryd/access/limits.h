@@ -42,9 +42,10 @@ int limits_check(const struct options *o, const struct reg_checked *record, stru
 /**
  * Read a record as people write it (REG_LENIENT) and check it against the limits: a body of a PUT, an object in an import.
  *
- * @param bytes  JSON                                                               [borrowed]
+ * @param bytes  anything                                                           [borrowed]
  * @param out    may be stored; release with reg_checked_fini; unchanged on error   [out]
- * @return 0; ERR_NORECORD: JSON of something else; ERR_RECORD.   Thread: any.   Source: ours.
+ * @return 0; ERR_JSON: no JSON, where is "line:col"; ERR_NORECORD: JSON of something else; ERR_RECORD.
+ * Thread: any.   Source: ours.
  */
 int limits_read(const struct options *o, const char *bytes, size_t len, struct reg_checked *out,
                 struct err_info *why);

@@ -68,15 +68,9 @@ static void copying_answer(struct copying *c)
 /* The user who runs registryd, root, and those of hadoop.registry.admin.users. */
 static bool is_admin(struct api *api, const char *user)
 {
-    const char *list = opt_text(api->options, OPT_ADMINS);
     mem_auto char *current = reg_current_user();
-    bool found = user && (strcmp(user, current) == 0 || strcmp(user, "root") == 0);
-    char *name;
-    for (size_t i = 0; user && list && !found && (name = str_field(list, ',', i)); i++) {
-        found = strcmp(name, user) == 0;
-        free(name);
-    }
-    return found;
+    return user && (strcmp(user, current) == 0 || strcmp(user, "root") == 0 ||
+                    str_has_field(opt_text(api->options, OPT_ADMINS), ',', user));
 }
 
 int api_may_copy(struct http_req *req, void *arg, struct err_info *why)

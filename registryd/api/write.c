@@ -397,8 +397,6 @@ static int read_record(struct api *api, struct http_req *req, struct reg_checked
 {
     size_t n;
     const char *body = http_body(req, &n);
-    if (!n)
-        return err_set(why, ERR_RECORD, "", "the body is empty: a record was expected");
     int err = limits_read(api->options, body, n, out, why);
     return err == ERR_NORECORD ? err_set(why, ERR_RECORD, "", "the body is no service record") : err;
 }

@@ -39,3 +39,12 @@ def test_a_service_that_was_made_has_a_location(stack):
     assert (made.status, made.headers["Location"]) == (202, "/app/v1/services/placed")
     assert stack.services("GET", "/placed?user.name=alice").status == 200
     assert stack.services("DELETE", "/placed?user.name=alice").status in (200, 204)
+
+
+def test_a_proxy_is_asked_to_drop_idle_connections(stack):
+    """Sooner than the 30 s after which the daemons close them, in every kind of answer; nobody else is."""
+    asks = (lambda headers: stack.registry("GET", "/", headers=headers), lambda headers: stack.registry("GET", "/none", headers=headers),
+            lambda headers: stack.registry("GET", "/", headers=headers, query="watch=true&timeout=100ms"),
+            lambda headers: stack.services("GET", "", None, headers))
+    for ask in asks:
+        assert ask(PROXY).headers["Keep-Alive"] == "timeout=20" and "Keep-Alive" not in ask({}).headers

@@ -201,9 +201,11 @@ def test_a_long_name_is_warned_of_where_it_is_allowed():
 def test_bad_requests_say_why(reg):
     path = "/users/alice/bad"
     cases = [
-        (dict(body="{", headers=None), 422, "invalid-record"),
+        (dict(body="{", headers=None), 400, "bad-json"),
+        (dict(body="type=JSONServiceRecord", headers=None), 400, "bad-json"),
+        (dict(body="{}", headers=None), 422, "invalid-record"),
         (dict(body='{"type":"Other","external":[]}', headers=None), 422, "invalid-record"),
-        (dict(body="", headers=None), 422, "invalid-record"),
+        (dict(body="", headers=None), 400, "bad-json"),
         (dict(body=json.dumps(RECORD), headers={"Content-Type": "text/plain"}), 415, "unsupported-media-type"),
         (dict(body=json.dumps(RECORD), headers={"Origin": "http://evil.example"}), 403, "foreign-origin"),
         (dict(body=json.dumps({**RECORD, "pad": "x" * 9000}), headers=None), 422, "invalid-record"),

@@ -37,7 +37,7 @@ def default(parameter):
 
 def table(operation):
     rows = [f"| `{p['name']}`{' (header)' if p['in'] == 'header' else ''} | {value(p)} | {default(p)} | {p['description']} |\n"
-            for p in operation["parameters"] if p["in"] != "path" and p["name"] != "user.name"]
+            for p in operation["parameters"] if p["in"] != "path" and p["name"] not in ("user.name", "doAs")]
     return "| parameter | value | default | meaning |\n|---|---|---|---|\n" + "".join(rows)
 
 

@@ -1,9 +1,11 @@
 """registryd on a real ZooKeeper: what others write there, a second registryd beside it, restarts."""
+import concurrent.futures
 import json
 import subprocess
 
 import pytest
 
+import zkproxy
 import zookeeper
 from harness import Feed, Registry, Stack, container, dig_full, wait_for
 
@@ -104,6 +106,59 @@ def test_two_registries_on_one_zookeeper(zk):
         lost = one.registry("PUT", "/users/alice/b", {**RECORD, "description": "f"}, {"If-Match": tag})
         assert lost.status == 412, "a condition is checked on the store, not on a mirror"
         assert two.registry("GET", "/users/alice/b").json["service"]["description"] == "e"
+
+
+def bind(registry, text, number, query="overwrite=true", body=True):
+    return registry.registry("PUT", "/users/alice/one", {**RECORD, "description": text} if body else None,
+                             {"X-Request-Id": f"two-{number}", "Content-Type": "application/json"}, query=f"createParents=true&{query}")
+
+
+def test_a_write_that_comes_again_to_the_other_registry_is_not_done_again(zk):
+    """As Knox does when the first one does not answer in time: with the same X-Request-Id, with the body or without."""
+    with Registry(store=url(zk, "repeats")) as one, Registry(store=url(zk, "repeats")) as two:
+        first = bind(one, "first", 1)
+        assert first.status == 201 and bind(one, "second", 2).status == 200
+        for registry, has_body in ((two, True), (two, False), (two, True), (one, False)):
+            again = bind(registry, "first", 1, body=has_body)
+            assert (again.status, again.body, again.headers["Bobbin-Repeated"]) == (201, first.body, "true")
+            assert again.headers["ETag"] == first.headers["ETag"] and again.headers["Content-Type"] == first.headers["Content-Type"]
+        refused = bind(two, "third", 3, "overwrite=false")
+        assert refused.status == 409 and bind(one, "third", 3, "overwrite=false").body == refused.body
+        assert bind(two, "third", 2).status == 200, "another body is another write"
+        assert bind(one, "none", 4, body=False).status == 400 and bind(two, "fourth", 4).status == 200, "nothing was known of it"
+        deleted = two.registry("DELETE", "/users/alice/one", headers={"X-Request-Id": "gone"})
+        made = one.registry("POST", "/users/alice/one", headers={"X-Request-Id": "made"}, query="op=mknode")
+        assert deleted.json["deleted"] and made.json["created"]
+        assert one.registry("DELETE", "/users/alice/one", headers={"X-Request-Id": "gone"}).body == deleted.body
+        assert two.registry("POST", "/users/alice/one", headers={"X-Request-Id": "made"}, query="op=mknode").body == made.body
+        two.registryd.kill()
+        two.registryd.start("registry_synced")
+        assert bind(two, "first", 1, body=False).body == first.body, "a restart forgets nothing"
+        tree = two.registry("GET", "/", query="recursive=true")
+        assert [n["path"] for n in tree.json["tree"]] == ["/services", "/users", "/users/alice", "/users/alice/one"]
+
+
+def test_a_write_that_another_registry_does_not_answer_has_an_unknown_outcome(zk):
+    """What comes back from ZooKeeper to the one is held up: the other one says that it does not know, until the first has said."""
+    with zkproxy.Proxy(zk.port) as proxy:
+        slow = f"zk://127.0.0.1:{proxy.port}/unknown"
+        with Registry(store=slow) as one, Registry(store=url(zk, "unknown")) as two:
+            assert bind(one, "before", 1).status == 201
+            proxy.hold_when(b"held up", "up")
+            with concurrent.futures.ThreadPoolExecutor(1) as pool:
+                first = pool.submit(bind, one, "held up", 2)
+                wait_for(lambda: proxy.waiting("up"), "the write is on its way")
+                unknown = bind(two, "held up", 2)
+                assert unknown.status == 503 and unknown.json["type"] == "urn:bobbin:error:unknown-outcome", unknown
+                assert unknown.headers["Bobbin-Repeated"] == "true" and "another X-Request-Id" in unknown.json["detail"]
+                assert two.registry("GET", "/users/alice/one").json["service"]["description"] == "before"
+                proxy.release("up")
+                answer = first.result(30)
+            assert answer.status == 200
+            known = bind(two, "held up", 2, body=False)
+            assert (known.status, known.body) == (200, answer.body)
+            one.registryd.kill()
+            assert bind(two, "held up", 2).body == answer.body, "the one that did it has gone"
 
 
 def test_dnsd_moves_to_the_other_registry(zk):

@@ -32,7 +32,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     struct err_info why = {0};
     read_node(bytes, size);
     read_many(bytes, size);
-    const struct wire_asked asked = {"http://127.0.0.1:9192/?user.name=a", "registryd"};
+    const struct wire_asked asked = {.url = "http://127.0.0.1:9192/?user.name=a", .program = "registryd"};
     FUZZ_HOLDS(wire_read_problem(409, bytes, size, &asked, &why) != 0);
     FUZZ_HOLDS(why.code != 0);
     return 0;

@@ -6,16 +6,14 @@ sys.path[:0] = [HERE, os.path.join(HERE, "../../contract"), os.path.join(HERE, "
 
 import pytest  # noqa: E402
 
-from gateway import Bobbin, Setting, SlowAnswers  # noqa: E402
+from gateway import Bobbin, Setting  # noqa: E402
 
 
 @pytest.fixture(scope="session")
 def behind():
     """One Knox for all tests."""
-    slow = SlowAnswers(5)
-    with Setting(slow.url) as setting:
+    with Setting() as setting:
         yield setting
-    slow.close()
 
 
 @pytest.fixture(scope="session")

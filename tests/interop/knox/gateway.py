@@ -6,9 +6,10 @@ import socket
 import subprocess
 import tempfile
 import threading
-import time
 
 import knox
+import zkproxy
+import zookeeper
 from harness import BIN, PATIENCE, Registry, Stack, free_port, wait_for
 from test_registry_access import SECURE
 
@@ -53,49 +54,39 @@ def curl(*words, user="alice", password=None, data=None, timeout=PATIENCE):
         return Reply(*done.stdout.decode().split()[:1], text, content, done.stdout.decode().split()[1])
 
 
-class SlowAnswers:
-    """A relay that passes requests on at once and their answers only after so many seconds: a backend that is done long before
-    it says so."""
+class Answers:
+    """A backend that answers the first request of each connection with these bytes, and ends it."""
 
-    def __init__(self, delay_s):
-        self.delay_s = delay_s
+    def __init__(self, answer):
+        self.answer, self.n_asked, self.n_writes = answer, 0, 0
         self.listener = socket.create_server(("127.0.0.1", 0))
-        self.port = self.listener.getsockname()[1]
-        self.backend = None
-
-    def url(self, backend):
-        """The address that Knox gets in place of this one."""
-        host, port = backend.rsplit("/", 1)[1].split(":")
-        self.backend = host, int(port)
+        self.url = f"http://127.0.0.1:{self.listener.getsockname()[1]}"
         threading.Thread(target=self._accept, daemon=True).start()
-        return f"http://127.0.0.1:{self.port}"
 
     def _accept(self):
         with contextlib.suppress(OSError):
             while True:
-                client = self.listener.accept()[0]
-                server = socket.create_connection(self.backend)
-                for pair in ((client, server, 0), (server, client, self.delay_s)):
-                    threading.Thread(target=self._relay, args=pair, daemon=True).start()
+                with self.listener.accept()[0] as client, contextlib.suppress(OSError):
+                    asked = client.recv(65536)
+                    self.n_asked += 1
+                    self.n_writes += not asked.startswith(b"GET ")
+                    client.sendall(self.answer)
 
-    @staticmethod
-    def _relay(source, sink, delay_s):
-        with contextlib.suppress(OSError):
-            while piece := source.recv(65536):
-                if delay_s:
-                    time.sleep(delay_s)
-                sink.sendall(piece)
-            sink.shutdown(socket.SHUT_WR)
+    def __enter__(self):
+        return self
 
-    def close(self):
+    def __exit__(self, *_):
         self.listener.close()
+
+
+BUSY = b"HTTP/1.1 503 Service Unavailable\r\nRetry-After: 7\r\nConnection: close\r\nContent-Length: 4\r\n\r\nbusy"
 
 
 class Follow:
     """A command that prints lines until it is ended."""
 
-    def __init__(self, command):
-        self.process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    def __init__(self, command, **how):
+        self.process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, **how)
         self.lines = []
         self.thread = threading.Thread(target=lambda: self.lines.extend(self.process.stdout), daemon=True)
         self.thread.start()
@@ -139,29 +130,55 @@ class Bobbin:
         return Follow(self.command("registry", "watch", "/users/alice"))
 
 
-class Setting:
-    """registryd (secure), svcmgr with a registry of its own, and Knox before them in three topologies: bobbin; ha, whose first
-    addresses are dead; slow, which gives up after 3 s and asks the second svcmgr address."""
+DEAD, SLOW = ("dead-1", "dead-2", "dead-3"), ("slow-1", "slow-2")
 
-    def __init__(self, slow_url):
-        self.secure = Registry(options={"registryd": SECURE})
-        self.stack = Stack(services=True)
-        self.slow_url = slow_url
+
+class Setting:
+    """registryd (secure), svcmgr with a registry of its own, and Knox before them in these topologies:
+
+    bobbin   as people have it
+    dead-N   two addresses for each role, the first of which is dead; several, for Knox asks a dead address once
+    slow-N   … does what is asked and says so 2 s after Knox has given up
+    ends     … ends each connection when a request comes
+    busy     … answers 503
+    gone     one address for each role, which ends each connection when a request comes
+    second   the second address of the registry of slow-N: two registryds on one ZooKeeper
+    hasty    whose registryd closes connections that are idle for 3 s
+    """
 
     def __enter__(self):
         with contextlib.ExitStack() as opened:
-            opened.enter_context(self.secure)
-            opened.enter_context(self.stack)
-            registry = f"http://127.0.0.1:{self.secure.registry_port}"
-            services = f"http://127.0.0.1:{self.stack.services_port}"
-            dead = f"http://127.0.0.1:{free_port()}"
-            self.knox = opened.enter_context(knox.Gateway({
-                "bobbin": knox.topology([registry], [services]),
-                "ha": knox.topology([dead, registry], [dead, services], ha=True),
-                "slow": knox.topology([registry], [self.slow_url(services), services], {"httpclient.socketTimeout": "3s"}, ha=True),
-            }, {"gateway.httpserver.responseBuffer": 1024}))
+            self._start_backends(opened.enter_context)
+            self.knox = opened.enter_context(knox.Gateway(self._topologies()))
             self.opened = opened.pop_all()
         return self
+
+    def _start_backends(self, start):
+        self.secure = start(Registry(options={"registryd": SECURE}))
+        self.hasty = start(Registry(options={"registryd": {"hadoop.registry.http.head.timeout": "3s"}}))
+        self.stack = start(Stack(services=True))
+        self.store = start(zkproxy.Proxy(start(zookeeper.Server()).port))
+        self.first, self.second = (start(Registry(store=f"zk://127.0.0.1:{self.store.port}/knox")) for _ in range(2))
+        self.ends, self.gone, self.busy = start(Answers(b"")), start(Answers(b"")), start(Answers(BUSY))
+        self.late, self.slow = (start(zkproxy.Proxy(port)) for port in (self.first.registry_port, self.stack.services_port))
+        for relay in (self.late, self.slow):
+            relay.delay("down", 5)
+
+    def _topologies(self):
+        def at(port):
+            return f"http://127.0.0.1:{port}"
+        registry, second, services = at(self.secure.registry_port), at(self.second.registry_port), at(self.stack.services_port)
+        dead, late, slow = at(free_port()), at(self.late.port), at(self.slow.port)
+        return {
+            "bobbin": knox.topology([registry], [services]),
+            **{name: knox.topology([dead, registry], [dead, services]) for name in DEAD},
+            **{name: knox.topology([late, second], [slow, services], {"httpclient.socketTimeout": "3s"}) for name in SLOW},
+            "ends": knox.topology([self.ends.url, registry], [services]),
+            "busy": knox.topology([self.busy.url, registry], [services]),
+            "gone": knox.topology([self.gone.url], [self.gone.url]),
+            "second": knox.topology([second], [services]),
+            "hasty": knox.topology([at(self.hasty.registry_port)], [services]),
+        }
 
     def __exit__(self, *error):
         self.opened.__exit__(*error)

@@ -6,6 +6,7 @@
 """
 import http.client
 import os
+import re
 import shutil
 import signal
 import ssl
@@ -44,26 +45,27 @@ def site(settings):
     return ET.tostring(top, encoding="unicode")
 
 
-def topology(registry, services, params=(), ha=False):
+def documented(heading, number=0):
+    """A block of commands or XML below a heading of docs/knox.md."""
+    with open(os.path.join(ROOT, "docs", "knox.md"), encoding="utf-8") as f:
+        section = re.search(rf"^## {heading}$(.*?)(?=^## |\Z)", f.read(), re.M | re.S)[1]
+    return re.findall(r"^```(?:sh|xml)\n(.*?)^```$", section, re.M | re.S)[number]
+
+
+def topology(registry, services, params=()):
     """conf/knox/topologies/bobbin.xml for these backends and the users of the tests."""
     tree = ET.parse(os.path.join(CONF, "topologies", "bobbin.xml"))
     shiro = tree.find("gateway/provider")
     for user, password in USERS.items():
         shiro.append(ET.fromstring(f"<param><name>users.{user}</name><value>{password}</value></param>"))
-    if ha:
-        provider = ET.SubElement(tree.find("gateway"), "provider")
-        for name, text in (("role", "ha"), ("name", "HaProvider"), ("enabled", "true")):
-            ET.SubElement(provider, name).text = text
+    if len(registry) > 1 or len(services) > 1:
+        tree.find("gateway").append(ET.fromstring(documented("Two addresses")))
     for service in tree.findall("service"):
-        role = service.findtext("role")
         service.remove(service.find("url"))
-        for url in registry if role == "BOBBIN-REGISTRY" else services:
+        for url in registry if service.findtext("role") == "BOBBIN-REGISTRY" else services:
             ET.SubElement(service, "url").text = url
         for name, value in dict(params).items():
             service.append(ET.fromstring(f"<param><name>{name}</name><value>{value}</value></param>"))
-        if ha:
-            value = "maxFailoverAttempts=3;failoverSleep=200;enabled=true"
-            tree.find("gateway")[-1].append(ET.fromstring(f"<param><name>{role}</name><value>{value}</value></param>"))
     return ET.tostring(tree.getroot(), encoding="unicode")
 
 
@@ -75,8 +77,10 @@ class Gateway:
         self.dir = directory or tempfile.mkdtemp(prefix="knox-")
         self.port = port or free_port()
         self.topologies = topologies
+        prompt = ET.fromstring(documented("Watches"))
         self.settings = {"gateway.port": self.port, "gateway.path": "gateway", "gateway.hadoop.kerberos.secured": "false",
-                         "gateway.topology.port.mapping.enabled": "false", **(settings or {})}
+                         "gateway.topology.port.mapping.enabled": "false", prompt.findtext("name"): prompt.findtext("value"),
+                         **(settings or {})}
         self.process = None
 
     def url(self, name="bobbin"):
@@ -88,10 +92,10 @@ class Gateway:
         with open(path, "w", encoding="utf-8") as f:
             f.write(text)
 
-    def _java(self, *words):
+    def java(self, *words):
         return [zookeeper.java(), *JVM, f"-DGATEWAY_HOME={self.dir}", "-cp", f"{self.dir}/conf:{classpath(POM, JARS)}", *words]
 
-    def _lay_down(self):
+    def lay_down(self):
         """GATEWAY_HOME as Knox wants it."""
         for name in ("conf/topologies", "conf/descriptors", "conf/shared-providers", "data/security/keystores",
                      "data/deployments", "data/applications", "logs"):
@@ -106,7 +110,7 @@ class Gateway:
         keys = ["keytool", "-genkeypair", "-alias", "gateway-identity", "-keyalg", "RSA", "-storetype", "PKCS12", "-dname",
                 "CN=127.0.0.1", "-ext", "SAN=IP:127.0.0.1,DNS:localhost", "-validity", "30", "-storepass", SECRET,
                 "-keystore", os.path.join(self.dir, "data/security/keystores/gateway.jks")]
-        for command in (keys, self._java("org.apache.knox.gateway.util.KnoxCLI", "create-master", "--master", SECRET)):
+        for command in (keys, self.java("org.apache.knox.gateway.util.KnoxCLI", "create-master", "--master", SECRET)):
             done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=START_S, cwd=self.dir)
             assert done.returncode == 0, done.stdout + done.stderr
 
@@ -133,7 +137,7 @@ class Gateway:
 
     def _asks_for_a_password(self, name):
         """A topology is there: the port alone is open before it is."""
-        server = http.client.HTTPSConnection("127.0.0.1", self.port, timeout=20, context=ssl._create_unverified_context())
+        server = http.client.HTTPSConnection("127.0.0.1", self.port, timeout=5, context=ssl._create_unverified_context())
         try:
             server.request("GET", f"/gateway/{name}/bobbin/registry/ws/v1/registry")
             return server.getresponse().status == 401
@@ -142,9 +146,9 @@ class Gateway:
 
     def spawn(self, **how):
         """Start the process; do not wait for it."""
-        self._lay_down()
+        self.lay_down()
         with open(os.path.join(self.dir, "log"), "ab") as log:
-            self.process = subprocess.Popen(self._java("org.apache.knox.gateway.GatewayServer"), stdin=subprocess.DEVNULL,
+            self.process = subprocess.Popen(self.java("org.apache.knox.gateway.GatewayServer"), stdin=subprocess.DEVNULL,
                                             stdout=log, stderr=log, cwd=self.dir, **how)
         return self
 
@@ -189,11 +193,18 @@ def up(registry="http://127.0.0.1:9192", services="http://127.0.0.1:9191", port=
         return 1
     shutil.rmtree(HOME, ignore_errors=True)
     texts = {"bobbin": topology(registry.split(","), services.split(","))}
-    knox = Gateway(texts, {"gateway.httpserver.responseBuffer": 1024}, HOME, int(port)).spawn(start_new_session=True)
+    knox, log = Gateway(texts, directory=HOME, port=int(port)), os.path.relpath(os.path.join(HOME, "log"), ROOT)
+    knox.spawn(start_new_session=True)
     with open(os.path.join(HOME, "pid"), "w", encoding="ascii") as f:
         f.write(str(knox.process.pid))
-    knox.wait()
-    print(f"Knox runs before {registry} and {services}; its log is build/knox/log. Ask it:\n"
+    try:
+        knox.wait()
+    except AssertionError:
+        why = [line.split(" - ", 1)[1] for line in knox.log().splitlines() if " FATAL " in line]
+        print(f"Knox does not start: {why[-1] if why else 'it does not answer'}; its log is {log}", file=sys.stderr)
+        knox.process.kill()
+        return 1
+    print(f"Knox runs before {registry} and {services}; its log is {log}. Ask it:\n"
           f"curl -sk -u alice:{USERS['alice']} {knox.url()}/registry/ws/v1/registry")
     return 0
 
@@ -209,17 +220,19 @@ def down():
 
 
 def status():
-    print(f"Knox runs, process {alive()}" if alive() else "Knox does not run")
-    return 0 if alive() else 1
+    pid = alive()
+    print(f"Knox runs, process {pid}" if pid else "Knox does not run")
+    return 0 if pid else 1
 
 
 def main(words):
     """up [REGISTRY [SERVICES [PORT]]], down, status."""
-    verbs = {"up": up, "down": down, "status": status}
-    if not words or words[0] not in verbs or len(words) > (4 if words[0] == "up" else 1):
+    verbs = {"up": (up, 3), "down": (down, 0), "status": (status, 0)}
+    run, most = verbs.get(words[0] if words else None, (None, 0))
+    if not run or len(words) - 1 > most or not all(port.isdigit() for port in words[3:]):
         print("usage: ./dev knox up [REGISTRY-URL [SERVICES-URL [PORT]]] | down | status", file=sys.stderr)
         return 2
-    return verbs[words[0]](*words[1:])
+    return run(*words[1:])
 
 
 if __name__ == "__main__":

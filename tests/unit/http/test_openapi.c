@@ -59,6 +59,7 @@ static const struct http_route rows[] = {
      .answers = answers, .errors = errors, .role = "For readers."},
     {"PUT", "/v1/{id}/things/*", HTTP_JSON_IN, 100, put_thing, "Write a thing.", .body = "Thing",
      .answers = answers},
+    {"POST", "/once", HTTP_DONE_ONCE, 100, put_thing, "Do a thing.", .answers = answers},
     {"GET", "/bare", 0, 0, bare, .summary = "Nobody described it."},
     {"GET", "/v2/{id}", 0, 0, get_thing, "Read a thing, too.", .answers = answers},
     {"GET", "/deep/*", 0, 0, get_thing, "Read a node.", .params = HTTP_PARAMS(DEEP_PARAMS),
@@ -101,7 +102,7 @@ static void test_rows_become_operations(void **state)
     (void)state;
     static const char op[] = "paths /v1/{id}/things/{path} get";
     json_t *doc = document(), *get = at(doc, op);
-    assert_int_equal(json_object_size(at(doc, "paths")), 5);
+    assert_int_equal(json_object_size(at(doc, "paths")), 6);
     assert_int_equal(json_object_size(at(doc, "paths /v1/{id}/things/{path}")), 2);
     assert_string_equal(json_string_value(at(get, "summary")), "Read a thing.");
     assert_string_equal(json_string_value(at(get, "parameters 0 name")), "id");
@@ -109,15 +110,34 @@ static void test_rows_become_operations(void **state)
     assert_string_equal(json_string_value(at(get, "parameters 1 in")), "path");
     assert_string_equal(json_string_value(at(get, "description")), "For readers.");
     assert_string_equal(json_string_value(at(get, "parameters 0 description")), "Whose.");
-    assert_int_equal(json_integer_value(at(get, "parameters 3 schema maximum")), 7);
-    assert_int_equal(json_integer_value(at(get, "parameters 3 schema default")), 3);
-    assert_string_equal(json_string_value(at(get, "parameters 3 schema x-unit")), "things");
-    assert_string_equal(json_string_value(at(get, "parameters 4 schema default")), "a");
-    assert_string_equal(json_string_value(at(get, "parameters 4 schema enum 1")), "b");
-    assert_string_equal(json_string_value(at(get, "parameters 5 in")), "header");
+    assert_int_equal(json_integer_value(at(get, "parameters 4 schema maximum")), 7);
+    assert_int_equal(json_integer_value(at(get, "parameters 4 schema default")), 3);
+    assert_string_equal(json_string_value(at(get, "parameters 4 schema x-unit")), "things");
+    assert_string_equal(json_string_value(at(get, "parameters 5 schema default")), "a");
+    assert_string_equal(json_string_value(at(get, "parameters 5 schema enum 1")), "b");
+    assert_string_equal(json_string_value(at(get, "parameters 6 in")), "header");
     assert_null(at(get, "requestBody"));
     assert_true(json_is_true(at(doc, "paths /v1/{id}/things/{path} put requestBody required")));
     assert_non_null(at(doc, "paths /v2/{id} get responses 304"));
+    json_decref(doc);
+}
+
+/** Who asks, and for whom, is said of each operation; by what a repeat is known, of those that are done once. */
+static void test_callers_and_repeats(void **state)
+{
+    (void)state;
+    json_t *doc = document(), *once = at(doc, "paths /once post"), *get = at(doc, "paths /bare get");
+    assert_string_equal(json_string_value(at(once, "parameters 0 name")), "user.name");
+    assert_string_equal(json_string_value(at(once, "parameters 1 name")), "doAs");
+    assert_string_equal(json_string_value(at(once, "parameters 1 in")), "query");
+    assert_string_equal(json_string_value(at(once, "parameters 2 name")), "X-Request-Id");
+    assert_string_equal(json_string_value(at(once, "parameters 2 in")), "header");
+    assert_true(json_is_false(at(once, "parameters 2 required")));
+    assert_string_equal(json_string_value(at(once, "responses 200 headers Bobbin-Repeated schema type")),
+                        "string");
+    assert_non_null(at(once, "responses 304 headers Bobbin-Repeated"));
+    assert_int_equal(json_array_size(at(get, "parameters")), 2);
+    assert_null(at(doc, "paths /v2/{id} get responses 200 headers"));
     json_decref(doc);
 }
 
@@ -127,13 +147,13 @@ static void test_a_rest_has_two_forms(void **state)
     (void)state;
     json_t *doc = document(), *in_path = at(doc, "paths /deep/{path} get"),
            *in_query = at(doc, "paths /deep get");
-    assert_int_equal(json_array_size(at(in_path, "parameters")), 3); /* path, user.name, word */
+    assert_int_equal(json_array_size(at(in_path, "parameters")), 4); /* path, user.name, doAs, word */
     assert_string_equal(json_string_value(at(in_path, "parameters 0 in")), "path");
-    assert_string_equal(json_string_value(at(in_path, "parameters 2 name")), "word");
-    assert_int_equal(json_array_size(at(in_query, "parameters")), 3);
-    assert_string_equal(json_string_value(at(in_query, "parameters 1 name")), "path");
-    assert_string_equal(json_string_value(at(in_query, "parameters 1 in")), "query");
-    assert_true(json_is_false(at(in_query, "parameters 1 required")));
+    assert_string_equal(json_string_value(at(in_path, "parameters 3 name")), "word");
+    assert_int_equal(json_array_size(at(in_query, "parameters")), 4);
+    assert_string_equal(json_string_value(at(in_query, "parameters 2 name")), "path");
+    assert_string_equal(json_string_value(at(in_query, "parameters 2 in")), "query");
+    assert_true(json_is_false(at(in_query, "parameters 2 required")));
     assert_string_equal(json_string_value(at(in_query, "operationId")), "get_deep");
     assert_string_equal(json_string_value(at(in_path, "operationId")), "get_deep_path");
     json_decref(doc);
@@ -143,7 +163,7 @@ static void test_security_is_an_offer(void **state)
 {
     (void)state;
     json_t *doc = document(), *get = at(doc, "paths /v1/{id}/things/{path} get");
-    assert_int_equal(json_array_size(at(get, "parameters")), 6); /* what is security is no parameter */
+    assert_int_equal(json_array_size(at(get, "parameters")), 7); /* what is security is no parameter */
     assert_int_equal(json_array_size(at(get, "security")), 3);
     assert_int_equal(json_object_size(at(get, "security 0")), 0); /* nobody must */
     assert_true(json_is_array(at(get, "security 1 pair")));
@@ -182,7 +202,8 @@ static void test_answers_and_errors(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_rows_become_operations), cmocka_unit_test(test_a_rest_has_two_forms),
-        cmocka_unit_test(test_security_is_an_offer), cmocka_unit_test(test_answers_and_errors)};
+        cmocka_unit_test(test_rows_become_operations), cmocka_unit_test(test_callers_and_repeats),
+        cmocka_unit_test(test_a_rest_has_two_forms), cmocka_unit_test(test_security_is_an_offer),
+        cmocka_unit_test(test_answers_and_errors)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -6,6 +6,7 @@
 
 #include "base/mem.h"
 #include "base/obj.h"
+#include "http/repeats.h"
 
 struct test {
     struct fixture fx;
@@ -28,7 +29,7 @@ static void write_much(struct http_req *req, void *app)
     struct buf body = BUF_EMPTY;
     t->n_done++;
     for (int i = 0; i < 300; i++)
-        buf_addf(&body, "%1024d", i);
+        buf_addf(&body, "%1022d\r\n", i);
     http_reply(req, 200, "text/plain", &body);
 }
 
@@ -148,7 +149,7 @@ static void anything_else_is_another_write(void **state)
     expect(t, "PUT /w/a", JSON_BODY ID, "{}", "\r\n\r\ndone 1"); /* each is known by its body */
     expect(t, "PUT /w/a", JSON_BODY ID, "{ }", "\r\n\r\ndone 2");
     expect(t, "PUT /w/a", JSON_BODY ID, "", "\r\n\r\ndone 2"); /* without one, the newest */
-    expect(t, "PUT /w/c", ID, "", "HTTP/1.1 415");             /* nothing is known of it */
+    expect(t, "PUT /w/c", ID, "", "HTTP/1.1 400");             /* nothing is known of it */
 }
 
 static void what_was_not_done_may_be_done(void **state)
@@ -160,9 +161,16 @@ static void what_was_not_done_may_be_done(void **state)
     expect(t, "POST /lost", ID, "x", "urn:bobbin:error:unknown-outcome");
     expect(t, "POST /lost", ID, "x", "urn:bobbin:error:unknown-outcome");
     assert_int_equal(t->n_done, 3);
-    expect(t, "POST /much", ID, "x", "HTTP/1.1 200");
-    expect(t, "POST /much", ID, "x", "urn:bobbin:error:unknown-outcome");
-    assert_int_equal(t->n_done, 4);
+}
+
+static void a_large_answer_is_kept_without_its_body(void **state)
+{
+    struct test *t = *state;
+    expect(t, "POST /much", ID, "x", " 299\r\n");
+    expect(t, "POST /much", ID, "x", "HTTP/1.1 200 OK");
+    expect(t, "POST /much", ID, "x", "Warning: 299 - ");
+    expect(t, "POST /much", ID, "x", "Content-Length: 0\r\n");
+    assert_int_equal(t->n_done, 1);
 }
 
 static bool is_parked(void *arg)
@@ -254,16 +262,229 @@ static void an_answer_gets_old(void **state)
     assert_int_equal(t->n_done, 2);
 }
 
+/* ---- other processes ---- */
+
+/** What is asked of others: one claim at a time, answered by the test. */
+struct http_claim {
+    struct test *t;
+    void (*found)(void *arg, enum http_repeat what, const struct http_kept_answer *answer,
+                  const struct err_info *why);
+    void *found_arg;
+};
+
+static struct http_claim asked;
+static struct buf story;     /* what the others were asked to do */
+static bool is_nobody_asked; /* they share nothing now */
+
+static struct http_claim *on_claim(void *arg, const struct http_write_key *key,
+                                   void (*found)(void *found_arg, enum http_repeat what,
+                                                 const struct http_kept_answer *answer,
+                                                 const struct err_info *why),
+                                   void *found_arg)
+{
+    if (is_nobody_asked)
+        return NULL;
+    buf_addf(&story, "claim(%.*s%s%s) ", (int)key->body_len, (const char *)(key->body ? key->body : ""),
+             key->may_have_lost_body ? " lost" : "", key->is_repeat_only ? " only" : "");
+    asked = (struct http_claim){arg, found, found_arg};
+    return &asked;
+}
+
+static void on_settle(struct http_claim *claim, const struct http_kept_answer *answer)
+{
+    assert_ptr_equal(claim, &asked);
+    buf_addf(&story, "settle(%d %.*s) ", answer->status, (int)answer->body.len,
+             answer->body.bytes ? answer->body.bytes : "");
+}
+
+static void on_release(struct http_claim *claim, bool stays)
+{
+    assert_ptr_equal(claim, &asked);
+    buf_add_str(&story, stays ? "release(stays) " : "release() ");
+    asked.found = NULL;
+}
+
+static const struct http_repeats_ops others = {on_claim, on_settle, on_release};
+
+static int setup_shared(void **state)
+{
+    struct test *t = mem_new(struct test);
+    const struct http_server_def def = {.repeats = &others, .repeats_arg = t};
+    buf_clear(&story);
+    asked = (struct http_claim){0};
+    is_nobody_asked = false;
+    fixture_start(&t->fx, routes, ARRAY_LEN(routes), t, &def);
+    *state = t;
+    return 0;
+}
+
+static int teardown_shared(void **state)
+{
+    int rc = teardown(state);
+    buf_fini(&story);
+    return rc;
+}
+
+static bool is_asked(void *arg)
+{
+    (void)arg;
+    return asked.found != NULL;
+}
+
+/** Send a request and wait until others are asked. */
+static struct raw *send_and_ask(struct test *t, const char *line, const char *headers, const char *body)
+{
+    mem_auto char *request = request_text(line, headers, body);
+    struct raw *r = raw_open(&t->fx);
+    raw_send_str(r, request);
+    fixture_await_fn(&t->fx, is_asked, NULL);
+    return r;
+}
+
+static void expect_end(struct raw *r, const char *wanted)
+{
+    raw_await_end(r);
+    if (!strstr(buf_cstr(&r->in), wanted))
+        fail_msg("answered %s\nwanted %s", buf_cstr(&r->in), wanted);
+    raw_close(r);
+}
+
+static void find(enum http_repeat what, const struct http_kept_answer *answer, const struct err_info *why)
+{
+    asked.found(asked.found_arg, what, answer, why);
+}
+
+/** It is done once others have said that they have not; they learn the answer, and keep it when the server ends. */
+static void others_are_asked_before_it_is_done(void **state)
+{
+    struct test *t = *state;
+    struct raw *r = send_and_ask(t, "PUT /w/a", JSON_BODY ID, "{}");
+    assert_int_equal(t->n_done, 0);
+    find(HTTP_REPEAT_FIRST, NULL, NULL);
+    expect_end(r, "\r\n\r\ndone 1");
+    expect(t, "PUT /w/a", JSON_BODY ID, "{}", "\r\n\r\ndone 1");
+    assert_string_equal(buf_cstr(&story), "claim({}) settle(201 done 1) ");
+    fixture_stop_server(&t->fx);
+    assert_string_equal(buf_cstr(&story), "claim({}) settle(201 done 1) release(stays) ");
+}
+
+static void what_another_process_has_done_is_not_done_again(void **state)
+{
+    struct test *t = *state;
+    struct http_kept_answer answer = {.status = 201, .media_type = mem_str("text/plain")};
+    http_kept_header(&answer, "ETag", "\"7\"");
+    buf_add_str(&answer.body, "done there");
+    struct raw *r = send_and_ask(t, "PUT /w/a", ID, "");
+    find(HTTP_REPEAT_KNOWN, &answer, NULL);
+    http_kept_fini(&answer);
+    raw_await(r, "ETag: \"7\"\r\n");
+    expect_end(r, "\r\n\r\ndone there");
+    expect(t, "PUT /w/a", ID, "", "Bobbin-Repeated: true\r\n");
+    assert_int_equal(t->n_done, 0);
+    assert_string_equal(buf_cstr(&story), "claim( lost only) release(stays) ");
+}
+
+/** Nobody knows, or nobody can be asked: the client learns that, nothing is done, and the next repeat is asked about again. */
+static void what_is_not_found_out_is_refused(void **state)
+{
+    static const struct err_info why = {ERR_UNAVAILABLE, "", "the store is away"};
+    static const struct {
+        enum http_repeat what;
+        const char *wanted;
+    } rows[] = {{HTTP_REPEAT_UNKNOWN, "urn:bobbin:error:unknown-outcome"},
+                {HTTP_REPEAT_FAILED, "the store is away"},
+                {HTTP_REPEAT_UNKNOWN, "another X-Request-Id"}};
+    struct test *t = *state;
+    for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+        struct raw *r = send_and_ask(t, "DELETE /w/a", ID, "");
+        mem_auto char *request = request_text("DELETE /w/a", ID, "");
+        struct raw *second = raw_open(&t->fx);
+        raw_send_str(second, request);
+        for (int turn = 0; turn < 20; turn++)
+            fixture_spin(&t->fx);
+        find(rows[i].what, NULL, &why);
+        expect_end(r, rows[i].wanted);
+        expect_end(second, "HTTP/1.1 503");
+    }
+    assert_int_equal(t->n_done, 0);
+}
+
+/** What a handler says that it has not done is forgotten by all; a refusal of an empty body is not shared. */
+static void what_was_not_done_is_forgotten_by_all(void **state)
+{
+    struct test *t = *state;
+    struct raw *r = send_and_ask(t, "POST /busy", ID, "x");
+    find(HTTP_REPEAT_FIRST, NULL, NULL);
+    expect_end(r, "urn:bobbin:error:unavailable");
+    assert_string_equal(buf_cstr(&story), "claim(x) release() ");
+    buf_clear(&story);
+    r = send_and_ask(t, "PUT /w/a", ID, "");
+    find(HTTP_REPEAT_FIRST, NULL, NULL);
+    expect_end(r, "HTTP/1.1 400");
+    assert_int_equal(t->n_done, 1);
+    is_nobody_asked = true;
+    expect(t, "PUT /w/b", JSON_BODY ID, "{}", "\r\n\r\ndone 2");
+}
+
+/** The client leaves, or the server stops, while others are asked: nothing is done, and nothing was taken. */
+static void who_ends_meanwhile_takes_nothing(void **state)
+{
+    struct test *t = *state;
+    struct raw *r = send_and_ask(t, "PUT /w/a", JSON_BODY ID, "{}");
+    fixture_stop_server(&t->fx);
+    expect_end(r, "urn:bobbin:error:cancelled");
+    assert_string_equal(buf_cstr(&story), "claim({}) release() ");
+    assert_int_equal(t->n_done, 0);
+}
+
+/** The server stops while a write is done: whether it was is not known, and the others learn that. */
+static void a_stop_amid_a_write_leaves_its_outcome_open(void **state)
+{
+    struct test *t = *state;
+    struct raw *r = send_and_ask(t, "POST /park", ID, "x");
+    find(HTTP_REPEAT_FIRST, NULL, NULL);
+    fixture_await_fn(&t->fx, is_parked, t);
+    fixture_stop_server(&t->fx);
+    expect_end(r, "urn:bobbin:error:unknown-outcome");
+    assert_non_null(strstr(buf_cstr(&story), "claim(x) settle(503 {"));
+    assert_null(strstr(buf_cstr(&story), "release() "));
+}
+
+/** Nobody writes any more: what is known is forgotten in time. */
+static void an_idle_server_forgets(void **state)
+{
+    const struct http_server_def def = {.repeats = &others, .repeats_arg = *state, .repeat_ms = 50};
+    struct test *t = *state;
+    fixture_end(&t->fx);
+    fixture_start(&t->fx, routes, ARRAY_LEN(routes), t, &def);
+    struct raw *r = send_and_ask(t, "PUT /w/a", JSON_BODY ID, "{}");
+    find(HTTP_REPEAT_FIRST, NULL, NULL);
+    expect_end(r, "done 1");
+    while (asked.found)
+        fixture_spin(&t->fx);
+    assert_string_equal(buf_cstr(&story), "claim({}) settle(201 done 1) release() ");
+}
+
+#define SHARED(test) cmocka_unit_test_setup_teardown(test, setup_shared, teardown_shared)
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(a_repeat_gets_the_first_answer, setup, teardown),
         cmocka_unit_test_setup_teardown(anything_else_is_another_write, setup, teardown),
         cmocka_unit_test_setup_teardown(what_was_not_done_may_be_done, setup, teardown),
+        cmocka_unit_test_setup_teardown(a_large_answer_is_kept_without_its_body, setup, teardown),
         cmocka_unit_test_setup_teardown(repeats_wait_for_the_first, setup, teardown),
         cmocka_unit_test_setup_teardown(a_stop_ends_those_who_wait, setup, teardown),
         cmocka_unit_test_setup_teardown(the_oldest_goes_first, setup, teardown),
         cmocka_unit_test_setup_teardown(an_answer_gets_old, setup, teardown),
+        SHARED(others_are_asked_before_it_is_done),
+        SHARED(what_another_process_has_done_is_not_done_again),
+        SHARED(what_is_not_found_out_is_refused),
+        SHARED(what_was_not_done_is_forgotten_by_all),
+        SHARED(who_ends_meanwhile_takes_nothing),
+        SHARED(a_stop_amid_a_write_leaves_its_outcome_open),
+        SHARED(an_idle_server_forgets),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

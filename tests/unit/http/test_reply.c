@@ -339,6 +339,59 @@ static void test_dialect(void **state)
     fixture_end(&fx);
 }
 
+/** The head of the answer to one request on a connection that stays open; free() the text. */
+static char *head_of(struct fixture *fx, const char *request_headers)
+{
+    struct raw *r = raw_open(fx);
+    mem_auto char *request = mem_fmt("GET /now/x HTTP/1.1\r\nHost: h\r\n%s\r\n", request_headers);
+    raw_send_str(r, request);
+    raw_await(r, "\r\n\r\nx");
+    char *text = mem_str(buf_cstr(&r->in));
+    raw_close(r);
+    return text;
+}
+
+static void test_a_proxy_drops_idle_connections_first(void **state)
+{
+    (void)state;
+    static const struct {
+        int64_t head_ms, send_ms;
+        const char *wanted;
+    } cases[] = {{60000, 0, "timeout=20"},
+                 {60000, 15000, "timeout=10"},
+                 {9000, 0, "timeout=6"},
+                 {60000, 2000, "timeout=1"},
+                 {60000, 1000, NULL}};
+    for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+        struct http_server_def def = {.send_timeout_ms = cases[i].send_ms};
+        def.limits = (struct http_limits){"",
+                                          HTTP_BODY_BUDGET,
+                                          HTTP_BODY_MIN_RATE,
+                                          HTTP_BODY_WINDOW_MS,
+                                          cases[i].head_ms,
+                                          HTTP_PER_ADDRESS,
+                                          NULL};
+        struct fixture fx;
+        fixture_start(&fx, routes, ARRAY_LEN(routes), &parked, &def);
+        mem_auto char *direct = head_of(&fx, "");
+        mem_auto char *proxied = head_of(&fx, "x-forwarded-host: gw:8443\r\n");
+        assert_null(strstr(direct, "Keep-Alive"));
+        mem_auto char *wanted = mem_fmt("Keep-Alive: %s\r\n", cases[i].wanted ? cases[i].wanted : "");
+        assert_int_equal(strstr(proxied, wanted) != NULL, cases[i].wanted != NULL);
+        assert_int_equal(strstr(proxied, "Connection: Keep-Alive\r\n") != NULL, cases[i].wanted != NULL);
+        fixture_end(&fx);
+    }
+}
+
+static void test_a_connection_that_ends_is_not_kept(void **state)
+{
+    struct fixture *fx = *state;
+    mem_auto char *text = raw_exchange(
+        fx, "POST /now/x HTTP/1.1\r\nHost: h\r\nX-Forwarded-Host: gw\r\nContent-Length: 2000000\r\n\r\n");
+    assert_non_null(strstr(text, "Connection: close\r\n"));
+    assert_null(strstr(text, "Keep-Alive"));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -353,6 +406,8 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_errors, setup, teardown),
         cmocka_unit_test_setup_teardown(test_odd_header, setup, teardown),
         cmocka_unit_test(test_dialect),
+        cmocka_unit_test(test_a_proxy_drops_idle_connections_first),
+        cmocka_unit_test_setup_teardown(test_a_connection_that_ends_is_not_kept, setup, teardown),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -191,15 +191,35 @@ void script_await(struct run_loop *loop, bool (*cond)(void *arg), void *arg)
     assert_true(cond(arg));
 }
 
-void script_dead_url(char out[64])
+/** A socket that is bound to a port of its own and stays so until the program ends: nobody else is given the port. */
+static int bound_socket(struct sockaddr_in *a, char out[64])
 {
-    struct sockaddr_in a = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
-    socklen_t len = sizeof a;
+    socklen_t len = sizeof *a;
     int fd = socket(AF_INET, SOCK_STREAM, 0);
 
+    *a = (struct sockaddr_in){.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
     assert_true(fd >= 0);
-    assert_int_equal(bind(fd, (struct sockaddr *)&a, sizeof a), 0);
-    assert_int_equal(getsockname(fd, (struct sockaddr *)&a, &len), 0);
-    /* It stays bound until the program ends, so that nobody else is given the port. */
-    snprintf(out, 64, "http://127.0.0.1:%u", ntohs(a.sin_port));
+    assert_int_equal(bind(fd, (struct sockaddr *)a, sizeof *a), 0);
+    assert_int_equal(getsockname(fd, (struct sockaddr *)a, &len), 0);
+    snprintf(out, 64, "http://127.0.0.1:%u", ntohs(a->sin_port));
+    return fd;
+}
+
+void script_dead_url(char out[64])
+{
+    struct sockaddr_in a;
+
+    (void)bound_socket(&a, out);
+}
+
+void script_full_url(char out[64])
+{
+    struct sockaddr_in a;
+
+    assert_int_equal(listen(bound_socket(&a, out), 0), 0);
+    for (int i = 0; i < 4; i++) {
+        int fd = socket(AF_INET, SOCK_STREAM | SOCK_NONBLOCK, 0);
+        assert_true(fd >= 0);
+        (void)connect(fd, (struct sockaddr *)&a, sizeof a);
+    }
 }

@@ -43,5 +43,7 @@ void script_stop(struct script_server *s);
 void script_await(struct run_loop *loop, bool (*cond)(void *arg), void *arg);
 /** URL of a loopback port where nothing listens. */
 void script_dead_url(char out[64]);
+/** URL of a loopback port that takes no connection: its queue is full. */
+void script_full_url(char out[64]);
 
 #endif

@@ -395,6 +395,26 @@ static void test_time_is_over(void **state)
     client_open(&f, "al ice", f.server.url, 300);
     reg_stat(f.reg, "/r", client_done, &f.got);
     assert_int_equal(client_await(&f), ERR_TIMEOUT);
+    assert_null(strstr(f.got.why.text, "before that"));
+    client_end(&f);
+}
+
+/** The time ends while a connection is being made: what was wrong before is named, too. */
+static void test_time_is_over_in_a_connect(void **state)
+{
+    static const struct step steps[] = {{.status = 503, .body = PROBLEM("unavailable", "loading")}};
+    struct fixture f;
+    char full[64];
+
+    (void)state;
+    client_begin(&f, "al ice", steps, ARRAY_LEN(steps));
+    reg_close(f.reg);
+    script_full_url(full);
+    mem_auto char *both = mem_fmt("%s,%s", f.server.url, full);
+    client_open(&f, "al ice", both, 300);
+    reg_mknode(f.reg, "/r", true, client_done, &f.got);
+    assert_int_equal(client_await(&f), ERR_UNAVAILABLE);
+    assert_non_null(strstr(f.got.why.text, "; before that: loading"));
     client_end(&f);
 }
 
@@ -416,6 +436,8 @@ static void test_time_is_over_soon_after_a_refusal(void **state)
     assert_string_equal(f.got.why.text, "loading");
     reg_delete(f.reg, "/r", 0, client_done, &f.got);
     assert_int_equal(client_await(&f), ERR_TIMEOUT);
+    assert_non_null(strstr(f.got.why.text, "no whole answer"));
+    assert_non_null(strstr(f.got.why.text, "; before that: loading"));
     assert_int_equal(f.server.n_asked, 4);
     client_end(&f);
 }
@@ -607,6 +629,7 @@ int main(void)
         cmocka_unit_test(test_write_that_may_be_done_is_not_sent_again),
         cmocka_unit_test(test_next_server_is_asked),
         cmocka_unit_test(test_time_is_over),
+        cmocka_unit_test(test_time_is_over_in_a_connect),
         cmocka_unit_test(test_time_is_over_soon_after_a_refusal),
         cmocka_unit_test(test_silent_server_leaves_time),
         cmocka_unit_test(test_close_cancels),

@@ -133,11 +133,42 @@ static void a_record_has_a_million_bytes_at_most(void **state)
     assert_non_null(strstr(why.text, "hadoop.registry.record.max-size"));
 }
 
+/* Who sent it learns whether his text or his record is wrong. */
+static void what_is_no_json_is_no_record_either(void **state)
+{
+    static const struct {
+        const char *text;
+        int err;
+        const char *where;
+    } rows[] = {
+        {"", ERR_JSON, "1:1"},
+        {"{\"a\":", ERR_JSON, "1:6"},
+        {"type=JSONServiceRecord", ERR_JSON, "1:1"},
+        {"{'type':'JSONServiceRecord'}", ERR_JSON, "1:2"},
+        {"null", ERR_RECORD, ""},
+        {"{\"type\":\"JSONServiceRecord\",\"external\":1}", ERR_RECORD, "/external"},
+        {"{\"type\":\"JSONServiceRecord\"}", 0, ""},
+    };
+    buf_auto struct buf errors = BUF_EMPTY;
+    struct options *o = options_read(option_rows, ARRAY_LEN(option_rows), NULL, NULL, &errors);
+    (void)state;
+    for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+        struct err_info why = {0};
+        struct reg_checked r = {0};
+        print_message("%s\n", rows[i].text);
+        assert_int_equal(limits_read(o, rows[i].text, strlen(rows[i].text), &r, &why), rows[i].err);
+        assert_string_equal(why.where, rows[i].where);
+        reg_checked_fini(&r);
+    }
+    options_free(o);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(each_limit_has_its_default_and_its_option),
         cmocka_unit_test(a_record_has_a_million_bytes_at_most),
+        cmocka_unit_test(what_is_no_json_is_no_record_either),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

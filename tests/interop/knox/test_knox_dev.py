@@ -1,0 +1,47 @@
+"""`./dev knox up|down|status`, with a directory of its own in place of build/knox."""
+import os
+import socket
+import subprocess
+
+import pytest
+
+import knox
+from harness import free_port
+
+
+@pytest.fixture
+def run(tmp_path, monkeypatch, capsys):
+    """Runs it; returns its exit code and what it has printed."""
+    monkeypatch.setattr(knox, "HOME", str(tmp_path / "knox"))
+
+    def words(*words):
+        code = knox.main(list(words))
+        said = capsys.readouterr()
+        return code, said.out + said.err
+    yield words
+    knox.down()
+
+
+def test_up_status_down(run, behind):
+    backends = [f"http://127.0.0.1:{port}" for port in (behind.secure.registry_port, behind.stack.services_port)]
+    assert run("status") == (1, "Knox does not run\n")
+    code, said = run("up", *backends, str(free_port()))
+    assert code == 0 and all(url in said for url in backends), said
+    asked = subprocess.run(said.splitlines()[-1], shell=True, capture_output=True, check=True).stdout
+    assert asked == behind.direct("/").body, "the command that it names"
+    assert run("status")[0] == 0 and run("up")[0] == 1, "one at a time"
+    assert run("down") == (0, "Knox is down\n") and run("status")[0] == 1
+    assert not os.path.exists(knox.HOME) and run("down")[0] == 0
+
+
+def test_a_port_that_is_taken(run):
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        code, said = run("up", "http://127.0.0.1:1", "http://127.0.0.1:1", str(taken.getsockname()[1]))
+    assert code == 1 and "Address already in use" in said and len(said.splitlines()) == 1, said
+    assert run("status")[0] == 1
+
+
+@pytest.mark.parametrize("words", [(), ("restart",), ("status", "now"), ("down", "x"), ("up", "a", "b", "1", "c"), ("up", "a", "b", "port")])
+def test_usage(run, words):
+    code, said = run(*words)
+    assert code == 2 and said.startswith("usage: ./dev knox up [")
