@@ -6,6 +6,9 @@
     ./dev bench propagation  bind -> answer on ZooKeeper and on the embedded store, beside what ZooKeeper itself takes
     ./dev bench registry     registryd on ZooKeeper with 10^4, 10^5 (--records 1000000: 10^6) records, beside bare programs; good
                              clients beside a thousand whose bodies lack a byte
+    ./dev bench engine       svcmgr: the steps of its engine for 10^3 to 10^5 instances; 200 processes of this host beside supervisor
+                             and runit, a first process until DNS has it, a kill; 10^4 and 10^5 instances of a simulated cluster: READY,
+                             recovery, destroy, a storm of failures
     ./dev bench all          everything
 
 Compare figures of one run only: what else the machine does changes all of them.
@@ -21,6 +24,9 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path[:0] = [HERE, os.path.join(os.path.dirname(HERE), "tests")]
 
 import dns_bench  # noqa: E402
+import engine_local  # noqa: E402
+import engine_sim  # noqa: E402
+import engine_steps  # noqa: E402
 import instances  # noqa: E402
 import instructions  # noqa: E402
 import process  # noqa: E402
@@ -38,7 +44,7 @@ def say(text):
 def arguments(words):
     parser = argparse.ArgumentParser(prog="./dev bench", description=__doc__,
                                      formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("what", choices=["dns", "propagation", "registry", "all"])
+    parser.add_argument("what", choices=["dns", "propagation", "registry", "engine", "all"])
     parser.add_argument("--instances", type=int, nargs="+", default=[100000, 1000000],
                         help="instances in the zones (default 100000 1000000)")
     parser.add_argument("--seconds", type=int, default=3, help="of load a server and round (default %(default)s)")
@@ -53,8 +59,9 @@ def arguments(words):
     parser.add_argument("--instructions", choices=["only", "check", "record", "no"], default="check",
                         help="instructions a query: nothing else; after the rest, failing where there are more than recorded; "
                         "write them down; leave them out (default %(default)s)")
-    parser.add_argument("--part", choices=["all", "start", "taps", "stalled"], default="all",
-                        help="everything; of dns the start, or access list, query log and dnstap only; of registry the stalled clients only (default %(default)s)")
+    parser.add_argument("--part", choices=["all", "start", "taps", "stalled", "steps", "local", "sim"], default="all",
+                        help="everything; of dns the start, or access list, query log and dnstap only; of registry the stalled clients only; "
+                        "of engine its steps alone, this host, or the simulated cluster (default %(default)s)")
     parser.add_argument("--out", help="write the results to this file, as JSON")
     return parser.parse_args(words)
 
@@ -92,6 +99,10 @@ def main(words):
     if args.what in ("registry", "all"):
         result["registry"] = registry_bench.run(args.records, say) if args.part != "stalled" else {}
         result["registry"]["stalled"] = registry_stalled.run(say)
+    if args.what in ("engine", "all"):
+        parts = {"steps": engine_steps, "local": engine_local, "sim": engine_sim}
+        chosen = {args.part} & set(parts) or set(parts)
+        result["engine"] = {part: parts[part].run(say, rounds=args.rounds) for part in parts if part in chosen}
     if args.out:
         with open(args.out, "w", encoding="utf-8") as f:
             json.dump(result, f, indent=1)

@@ -41,6 +41,12 @@ def memory_mib(pid):
     return rss / 1024, pss / 1024
 
 
+def own_mib(pid):
+    """MiB that are the process's alone: without what it has mapped of files, which the kernel takes back when it needs room."""
+    with open(f"/proc/{pid}/smaps_rollup", encoding="ascii") as f:
+        return next(int(line.split()[1]) for line in f if line.startswith("Anonymous:")) / 1024
+
+
 def pin(pid, cpus):
     """Let every thread of the tree run on these CPUs only."""
     for one in tree(pid):

@@ -3,4 +3,6 @@
 
 static const char *const names[] = {SVCMGR_OPTIONS(KEYS_NAME) NULL};
 
-const struct known_keys keys_svcmgr = {KEYS_NONE, names, KEYS_NONE};
+static const char *const families[] = {SVCMGR_TYPE_FAMILY, NULL};
+
+const struct known_keys keys_svcmgr = {KEYS_NONE, names, families};

@@ -12,6 +12,7 @@
 #include "base/str.h"
 #include "bobbin/path.h"
 #include "cluster/local.h"
+#include "faces/services_wait.h"
 #include "keys/keys.h"
 #include "spec/spec.h"
 #include "store/store.h"
@@ -22,6 +23,7 @@ LOG_DECLARE(SVCMGR_EVENTS)
 
 #define UNPUBLISH_LIMIT_MS 3000
 #define WRITE_RETRY_MS     1000
+#define TASKS_MAX          500000 /* of all frameworks */
 #define LOCK_TRIES         100
 #define LOCK_WAIT_MS       20
 
@@ -82,10 +84,12 @@ static int start_base(struct daemon *d, void *app, struct err_info *why)
     queue_init(&a->queue);
     TAILQ_INIT(&a->steps);
     TAILQ_INIT(&a->callers);
+    TAILQ_INIT(&a->plans);
     a->user = opt_text(o, OPT_STATIC_USER) ? mem_str(opt_text(o, OPT_STATIC_USER)) : reg_current_user();
     a->dir = find_dir(opt_text(o, OPT_DATA_DIR));
     a->shim_path = find_shim(o);
     a->http = http_client_new(a->loop);
+    a->face.waits = services_waits_new(a->loop);
     return 0;
 }
 
@@ -94,9 +98,11 @@ static void stop_base(struct daemon *d, void *app)
     struct app *a = app_of(app);
 
     http_client_free(a->http);
+    services_waits_free(a->face.waits);
     free(a->user);
     free(a->dir);
     free(a->shim_path);
+    app_host_fini(&a->host);
     free(a->degraded);
     free(a->state_url);
     buf_fini(&a->clock_text);
@@ -127,6 +133,8 @@ static void check_registry(const struct options *o, struct opt_report *report)
 
     if (reg_check_url(opt_text(o, OPT_REGISTRY_URL), &why))
         opt_error(o, "hadoop.registry.url", &why, report);
+    if (dns_sync_check(opt_text(o, OPT_DNS_URLS), &why))
+        opt_error(o, "yarn.service.drain.dns-urls", &why, report);
 }
 
 static const struct outage_def registry_outage = {
@@ -139,6 +147,19 @@ static char *registry_home(const struct app *a)
     mem_auto char *user = spec_registry_user(a->user);
 
     return mem_fmt("/users/%s/services/yarn-service", user);
+}
+
+static void start_dns_sync(struct app *a)
+{
+    const struct options *o = daemon_options(a->daemon);
+    const struct dns_sync_def def = {.urls = opt_text(o, OPT_DNS_URLS),
+                                     .timeout_ms = opt_ms(o, OPT_DNS_TIMEOUT),
+                                     .revision = app_revision,
+                                     .done = app_dns_synced,
+                                     .changed = app_dns_changed,
+                                     .arg = a};
+
+    a->dns_sync = dns_sync_new(a->loop, a->http, &def);
 }
 
 /* After the state, which it asks until it has stopped. */
@@ -157,8 +178,10 @@ static int start_registry(struct daemon *d, void *app, struct err_info *why)
     if (err)
         return err;
     publish_guard(a->publish, may_publish, a);
+    publish_hold(a->publish);
     publish_follow(a->publish, home,
                    &(struct publish_follow_ops){app_records_restored, app_registry_back, a});
+    start_dns_sync(a);
     return 0;
 }
 
@@ -175,12 +198,34 @@ static void stop_registry(struct daemon *d, void *app)
 {
     struct app *a = app_of(app);
 
+    dns_sync_free(a->dns_sync);
+    a->dns_sync = NULL;
     /* What a stop left to unpublish gets its chance; else nothing is lost: the next start publishes again. */
     bool must_drain = opt_bool(daemon_options(d), OPT_STOP_ON_EXIT) && !a->is_fenced;
     publish_drain(a->publish, must_drain ? UNPUBLISH_LIMIT_MS : 0, on_drained, a);
 }
 
 /* ---- state ---- */
+
+/** Application masters on other hosts open the state, too. */
+static void check_yarn(const struct options *o, struct opt_report *report)
+{
+    const char *url = opt_text(o, OPT_STATE_STORE);
+    struct err_info why = {0};
+
+    if (strcmp(opt_text(o, OPT_CLUSTER), "yarn") != 0)
+        return;
+    if (!url || strncmp(url, "file:", 5) == 0) {
+        err_set(&why, ERR_CONFIG, NULL,
+                "%s is on one host, and with yarn.service.cluster=yarn the application masters write the "
+                "state from others: set zk://hosts/path",
+                url ? url : "The default store");
+        opt_error(o, "yarn.service.state.store", &why, report);
+    } else {
+        err_set(&why, ERR_CONFIG, NULL, "yarn is not supported by this version yet: set local");
+        opt_error(o, "yarn.service.cluster", &why, report);
+    }
+}
 
 static void check_state(const struct options *o, struct opt_report *report)
 {
@@ -189,6 +234,8 @@ static void check_state(const struct options *o, struct opt_report *report)
 
     if (url && store_check(url, NULL, &why))
         opt_error(o, "yarn.service.state.store", &why, report);
+    else
+        check_yarn(o, report);
 }
 
 static int start_state(struct daemon *d, void *app, struct err_info *why)
@@ -197,11 +244,11 @@ static int start_state(struct daemon *d, void *app, struct err_info *why)
     const char *url = opt_text(daemon_options(d), OPT_STATE_STORE);
 
     a->state_url = url ? mem_str(url) : mem_fmt("file:%s/state", a->dir);
-    int err = state_open(a->loop, a->state_url, &a->state, why);
+    int err = state_open(a->loop, a->state_url, NULL, &a->state, why);
     /* An svcmgr that was killed while it forked a shim: the child holds the lock until it executes. */
     for (int i = 0; err == ERR_WRONGSTATE && i < LOCK_TRIES; i++) {
         poll(NULL, 0, LOCK_WAIT_MS);
-        err = state_open(a->loop, a->state_url, &a->state, why);
+        err = state_open(a->loop, a->state_url, NULL, &a->state, why);
     }
     if (err && err != ERR_WRONGSTATE)
         return err;
@@ -256,7 +303,8 @@ static int start_cluster(struct daemon *d, void *app, struct err_info *why)
     return 0;
 }
 
-static struct local_options cluster_options(const struct options *o, const char *dir, const char *shim_path)
+static struct local_options cluster_options(const struct options *o, const char *dir, const char *shim_path,
+                                            const struct spec_host *host)
 {
     return (struct local_options){
         .dir = dir,
@@ -264,6 +312,7 @@ static struct local_options cluster_options(const struct options *o, const char 
         .memory_mb = opt_int(o, OPT_MEMORY_MB),
         .vcores = opt_int(o, OPT_VCORES),
         .label = opt_text(o, OPT_LABEL),
+        .types = host->types,
         .hostname = opt_text(o, OPT_HOSTNAME),
         .run_user = opt_text(o, OPT_RUN_USER),
         .user_range = opt_text(o, OPT_USER_RANGE),
@@ -273,8 +322,19 @@ static struct local_options cluster_options(const struct options *o, const char 
         .source_dirs = opt_text(o, OPT_SOURCE_DIRS),
         .source_max_bytes = opt_int(o, OPT_SOURCE_MAX),
         .source_timeout_ms = opt_ms(o, OPT_SOURCE_TIMEOUT),
+        .fetch_timeout_ms = opt_ms(o, OPT_FETCH_TIMEOUT),
+        .archive_max_bytes = opt_int(o, OPT_ARCHIVE_MAX),
+        .archive_max_entries = opt_int(o, OPT_ARCHIVE_ENTRIES),
+        .archive_max_ratio = opt_int(o, OPT_ARCHIVE_RATIO),
+        .cache_max_bytes = opt_int(o, OPT_CACHE_MB) << 20,
+        .cache_fresh_s = opt_ms(o, OPT_CACHE_FRESH) / 1000,
         .log_dir_bytes = opt_int(o, OPT_LOG_DIR_BYTES),
         .log_files = opt_int(o, OPT_LOG_FILES),
+        .runtime = opt_text(o, OPT_RUNTIME),
+        .runtime_args = opt_text(o, OPT_RUNTIME_ARGS),
+        .ro_mounts = opt_text(o, OPT_RO_MOUNTS),
+        .rw_mounts = opt_text(o, OPT_RW_MOUNTS),
+        .pull_timeout_ms = opt_ms(o, OPT_PULL_TIMEOUT),
     };
 }
 
@@ -282,20 +342,29 @@ static void check_cluster(const struct options *o, struct opt_report *report)
 {
     mem_auto char *dir = find_dir(opt_text(o, OPT_DATA_DIR));
     mem_auto char *shim_path = find_shim(o);
-    const struct local_options options = cluster_options(o, dir, shim_path);
+    struct spec_host host;
+    app_host_read(o, report, &host);
+    const struct local_options options = cluster_options(o, dir, shim_path, &host);
 
-    if (report->purpose != OPT_FOR_RELOAD)
+    if (app_is_simulated(o))
+        app_check_simulated(o, report);
+    else if (report->purpose != OPT_FOR_RELOAD)
         cluster_local_check(o, &options, report);
+    app_host_fini(&host);
 }
 
 static int open_cluster(struct app *a, struct err_info *why)
 {
-    const struct local_options options = cluster_options(daemon_options(a->daemon), a->dir, a->shim_path);
+    const struct options *o = daemon_options(a->daemon);
+    app_host_read(o, NULL, &a->host);
+    const struct local_options options = cluster_options(o, a->dir, a->shim_path, &a->host);
 
-    int err = cluster_local_open(a->loop, &options, &app_cluster_ops, a, &a->cluster, why);
+    bool is_simulated = app_is_simulated(daemon_options(a->daemon));
+    int err = is_simulated ? app_open_simulated(a, why)
+                           : cluster_local_open(a->loop, &options, &app_cluster_ops, a, &a->cluster, why);
     if (!err)
         daemon_version_fact(a->daemon, "cluster", cluster_name(a->cluster));
-    if (!err)
+    if (!err && !is_simulated)
         daemon_version_fact(a->daemon, "enforced", cluster_local_enforced(a->cluster));
     return err;
 }
@@ -357,15 +426,22 @@ static void collect(void *arg)
     struct metrics *m = daemon_metrics(a->daemon);
     const struct eng_service **services = engine_list(a->engine, NULL);
     struct cluster_capacity c;
-    int64_t n = 0, n_live = 0;
+    const struct run_turns turns = run_loop_turns(a->loop);
+    int64_t n = 0, n_live = 0, n_stable = 0;
 
-    for (; services[n]; n++)
+    for (; services[n]; n++) {
         n_live += eng_service_is_live(services[n]);
+        n_stable += services[n]->state == SVC_STABLE;
+    }
     free(services);
     cluster_capacity(a->cluster, &c);
     metric_set(m, M_REQUESTS_WAITING, (int64_t)a->queue.n_requests);
+    metric_set(m, M_READS_WAITING, (int64_t)services_waits_n(a->face.waits));
     metric_set(m, M_SERVICES, n);
     metric_set(m, M_SERVICES_LIVE, n_live);
+    metric_set(m, M_SERVICES_STABLE, n_stable);
+    metric_set(m, M_LONG_TURNS, (int64_t)turns.n_long);
+    metric_set(m, M_LONGEST_TURN, turns.longest_us);
     metric_set(m, M_CONTAINERS, (int64_t)c.n_containers);
     metric_set(m, M_WAITING, (int64_t)c.n_waiting);
     metric_set(m, M_MEMORY, c.used_memory_mb);
@@ -379,10 +455,19 @@ static void describe_world(struct app *a)
     struct cluster_capacity c;
 
     cluster_capacity(a->cluster, &c);
+    a->images = (struct spec_images){
+        .program = app_is_simulated(o) ? NULL : cluster_local_runtime(a->cluster),
+        .privileged_is_allowed = opt_bool(o, OPT_PRIVILEGED),
+        .privileged_users = opt_text(o, OPT_PRIVILEGED_USERS),
+        .ro_mounts = opt_text(o, OPT_RO_MOUNTS),
+        .rw_mounts = opt_text(o, OPT_RW_MOUNTS),
+    };
     a->world = (struct spec_world){
         .dialect = dialect_find(opt_text(o, OPT_DIALECT)),
         .dns_enabled = opt_bool(o, OPT_DNS_ENABLED),
-        .local = true,
+        .local = !app_is_simulated(o),
+        .images = &a->images,
+        .host = &a->host,
         .max_memory_mb = c.memory_mb,
         .max_vcores = c.vcores,
         .max_containers = opt_int(o, OPT_MAX_CONTAINERS),
@@ -412,10 +497,13 @@ static int open_engine(struct app *a, struct err_info *why)
         .zk_quorum = opt_text(o, OPT_ZK_QUORUM),
         .fs_uri = opt_text(o, OPT_FS),
         .base_path = opt_text(o, OPT_BASE_PATH),
-        .address_net = opt_text(o, OPT_ADDRESSES),
-        .one_host = a->world.local,
+        .address_net = app_is_simulated(o) ? NULL : opt_text(o, OPT_ADDRESSES),
+        .one_host = !app_is_simulated(o),
         .queue = opt_text(o, OPT_QUEUE),
         .max_containers = opt_int(o, OPT_MAX_CONTAINERS),
+        .quotas = {.user = opt_int(o, OPT_QUOTA_USER),
+                   .queue = opt_int(o, OPT_QUOTA_QUEUE),
+                   .tasks = TASKS_MAX},
         .probe_interval_ms = opt_ms(o, OPT_PROBE_INTERVAL),
         .retry_interval_ms = opt_ms(o, OPT_RETRY_INTERVAL),
     };
@@ -456,12 +544,14 @@ static void stop_engine(struct daemon *d, void *app)
     a->is_ending = true;
     metrics_collector(daemon_metrics(d), NULL, NULL);
     app_cancel_callers(a);
+    app_cancel_plans(a);
     app_drop_standby(a);
     if (a->probes)
         probes_free(a->probes);
     a->probes = NULL;
     app_drop_timers(a);
     map_fini(&a->ending, NULL);
+    app_reinit_fini(a);
     daemon_stopped(d);
 }
 
@@ -480,6 +570,7 @@ static void stop_api(struct daemon *d, void *app)
     struct app *a = app_of(app);
 
     app_cancel_callers(a);
+    app_cancel_plans(a);
     a->is_ending |= a->is_standby;
     if (a->is_stopping_standby)
         a->is_ending = true; /* on_standby_stopped continues. */

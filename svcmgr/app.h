@@ -27,6 +27,7 @@
 #include "run/daemon.h"
 #include "svcmgr/app_queue.h"
 #include "state/clock.h"
+#include "publish/dns_sync.h"
 #include "publish/publish.h"
 #include "state/state.h"
 
@@ -36,7 +37,8 @@
 struct app_step {
     TAILQ_ENTRY(app_step) link;
     struct eng_effects effects;
-    size_t n_bytes; /* of its documents; 0: it has none */
+    size_t n_bytes; /* of its documents that are to be written; 0: it has none */
+    size_t n_docs;
     bool is_in_write;
     struct eng_kept *kept; /* of a request: its service before the step; else NULL */
     char *service;         /* of a request: "user/name" */
@@ -64,15 +66,21 @@ struct app {
     struct outage *registry_outage; /* the registry cannot be reached, or takes nothing */
     struct http_client *http;
     struct publish *publish;
+    struct dns_sync *dns_sync;
     struct state *state;
     struct cluster *cluster;
     struct engine *engine;
     struct probes *probes;
     struct http_server *server;
     struct spec_world world;
-    struct map timers; /* "user/name" -> struct app_timer */
-    struct map ending; /* container id -> app: EFF_STOP came */
+    struct spec_host host;     /* of a local cluster */
+    struct spec_images images; /* of world */
+    struct map timers;         /* "user/name" -> struct app_timer */
+    struct map ending;         /* container id -> app: EFF_STOP came */
+    struct map reinits;        /* container id -> what is launched when its process has ended */
     struct app_caller_list callers;
+    TAILQ_HEAD(, app_plan) plans; /* that are being made */
+    size_t n_plans;
     uint64_t last_token;
     struct queue queue;
     struct app_step_list steps;
@@ -80,11 +88,14 @@ struct app {
     struct state_doc *docs; /* of the write under way */
     size_t n_alone;         /* steps still to be written one by one: together they were refused */
     struct run_timer *retry_timer;
-    int64_t write_retry_ms; /* pause before a write that failed is tried again */
-    struct clock clock;     /* engine time */
-    struct buf clock_text;  /* of the write under way */
-    int64_t write_begun_us; /* while is_writing */
-    bool is_pumping, is_writing, is_ending, is_loaded_badly;
+    uint64_t n_steps;             /* taken so far: with the key of hash_bytes, a number nobody foresees */
+    struct run_timer *turn_timer; /* while is_turn_over: goes on in the next turn of the loop */
+    int64_t write_retry_ms;       /* pause before a write that failed is tried again */
+    struct clock clock;           /* engine time */
+    struct buf clock_text;        /* of the write under way */
+    int64_t write_begun_us;       /* while is_writing */
+    bool is_pumping, is_turn_over, is_writing, is_ending, is_loaded_badly;
+    bool is_newer; /* a stored document has a format of a newer version */
     char *state_url;
     char *active_url,
         *active_place; /* standing by: whom requests are forwarded to, and where its containers are */
@@ -117,10 +128,33 @@ void app_cancel_callers(struct app *a);
 /** The app's side of faces/face.h. */
 extern const struct app_ops app_face_ops;
 
+/* ---- app_plan.c ---- */
+
+/** app_ops.plan. */
+void app_plan(void *app, struct eng_event *ev, void (*done)(void *arg, const struct eng_plan *plan, int code),
+              void *arg);
+/** End all with ERR_CANCELLED. */
+void app_cancel_plans(struct app *a);
+
 /* ---- app_effects.c ---- */
 
 /** Carry out one effect. */
 void app_carry_out(struct app *a, struct eng_effect *e);
+/** Start the process of an effect (LAUNCH, REINIT) in its container, which has none. */
+void app_launch(struct app *a, const struct eng_effect *e);
+
+/* ---- app_reinit.c ---- */
+
+/** Carry out EFF_REINIT: end the process, then start another one in its container. The effect is consumed. */
+void app_reinit(struct app *a, struct eng_effect *e);
+/** A process has ended. @return true: another one takes its place, so its end is nobody's concern */
+bool app_reinit_exited(struct app *a, const char *container_id);
+/** The container is stopped or released: nothing takes its place. */
+void app_reinit_forget(struct app *a, const char *container_id);
+/** Forget all. */
+void app_reinit_fini(struct app *a);
+/** Carry out EFF_FETCH: look for the files with the rights of their user. The effect is consumed. */
+void app_fetch(struct app *a, struct eng_effect *e);
 /** Stop and free all service timers. */
 void app_drop_timers(struct app *a);
 
@@ -129,6 +163,10 @@ void app_drop_timers(struct app *a);
 extern const struct cluster_ops app_cluster_ops;
 /** Result of a readiness probe; arg is the app. */
 void app_probe_result(void *arg, const char *container_id, int64_t attempt, bool ready, const char *text);
+/** dns_sync_def; arg is the app. */
+bool app_revision(void *arg, char *out);
+void app_dns_synced(void *arg, const char *container_id, int code, const char *text);
+void app_dns_changed(void *arg, const char *url, const struct err_info *why);
 /** Outcome of a change of the registry; arg is the app. */
 void app_record_done(void *arg, int64_t ticket, int code, const char *text);
 /** publish_follow_ops; arg is the app. */
@@ -139,6 +177,23 @@ void app_registry_changed(void *arg);
 
 /** The writer's node is written, unless that is going on. */
 void app_renew(struct app *a);
+
+/* ---- app_host.c ---- */
+
+/** What the options declare of the host of a local cluster. @param report  errors are appended; NULL: they were found before
+ *  @param out  app_host_fini [out] */
+void app_host_read(const struct options *o, struct opt_report *report, struct spec_host *out);
+/** Release. */
+void app_host_fini(struct spec_host *host);
+
+/* ---- app_sim.c ---- */
+
+/** yarn.service.cluster is sim. */
+bool app_is_simulated(const struct options *o);
+/** What app_open_simulated would refuse. */
+void app_check_simulated(const struct options *o, struct opt_report *report);
+/** Open a->cluster as a simulation that holds what the loaded state says. @return 0; or ERR_CONFIG */
+int app_open_simulated(struct app *a, struct err_info *why);
 
 /* ---- app_standby.c ---- */
 

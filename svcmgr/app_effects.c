@@ -17,6 +17,7 @@ LOG_DECLARE(SVCMGR_EVENTS)
 struct app_timer {
     struct obj obj;
     struct app *app;
+    enum eng_kind service_kind;
     char *user, *name;
     int64_t at_ms; /* engine time */
     struct run_timer *timer;
@@ -26,7 +27,7 @@ struct app_timer {
 
 static void do_request(struct app *a, struct eng_effect *e)
 {
-    const struct eng_service *s = engine_find(a->engine, e->user, e->name);
+    const struct eng_service *s = engine_find(a->engine, e->service_kind, e->user, e->name);
     const struct cluster_ask ask = {
         .container_id = e->container_id,
         .application_id = s && s->app_id ? s->app_id : "",
@@ -34,6 +35,9 @@ static void do_request(struct app *a, struct eng_effect *e)
         .vcores = e->request->vcores,
         .label = e->request->label,
         .ip = e->request->ip,
+        .host = e->request->host,
+        .component = e->request->component,
+        .needs = e->request->needs,
     };
 
     cluster_request(a->cluster, &ask);
@@ -42,11 +46,13 @@ static void do_request(struct app *a, struct eng_effect *e)
 static void do_cancel(struct app *a, struct eng_effect *e)
 {
     cluster_cancel(a->cluster, e->container_id);
+    cluster_release(a->cluster, e->container_id); /* if it was granted meanwhile, or before a restart */
 }
 
 static void do_release(struct app *a, struct eng_effect *e)
 {
     map_remove(&a->ending, e->container_id);
+    app_reinit_forget(a, e->container_id);
     cluster_release(a->cluster, e->container_id);
 }
 
@@ -59,11 +65,11 @@ static void report_not_launched(struct app *a, const struct eng_effect *e, int e
     if (err == ERR_NOTFOUND)
         ev.kind = EV_LOST;
     ev.text = why->text;
-    ev.exit = (struct eng_exit){.kind = EXIT_LAUNCH, .value = err, .text = why->text};
+    ev.exit = eng_exit_of(CAUSE_LAUNCH, err, why->text);
     app_event(a, &ev);
 }
 
-static void do_launch(struct app *a, struct eng_effect *e)
+void app_launch(struct app *a, const struct eng_effect *e)
 {
     const struct cluster_container *c = cluster_find(a->cluster, e->container_id);
     struct launch_plan plan = {.command = NULL};
@@ -87,12 +93,18 @@ static void do_launch(struct app *a, struct eng_effect *e)
         report_not_launched(a, e, err, &why);
 }
 
+static void do_launch(struct app *a, struct eng_effect *e)
+{
+    app_launch(a, e);
+}
+
 static void do_stop(struct app *a, struct eng_effect *e)
 {
     const struct cluster_container *c = cluster_find(a->cluster, e->container_id);
     struct eng_event ev = {
         .kind = EV_LOST, .container_id = e->container_id, .text = "There is no such container."};
 
+    app_reinit_forget(a, e->container_id);
     if (c && cluster_state_is_live(c->state)) {
         map_set(&a->ending, e->container_id, a);
         cluster_stop(a->cluster, e->container_id,
@@ -101,7 +113,7 @@ static void do_stop(struct app *a, struct eng_effect *e)
     }
     if (c) {
         ev.kind = EV_EXITED;
-        ev.exit.kind = EXIT_STOPPED;
+        ev.exit = eng_exit_of(CAUSE_STOPPED, 0, NULL);
         ev.text = NULL;
     }
     cluster_cancel(a->cluster, e->container_id);
@@ -111,12 +123,45 @@ static void do_stop(struct app *a, struct eng_effect *e)
 
 static void do_probe_start(struct app *a, struct eng_effect *e)
 {
-    probe_start(a->probes, e->container_id, e->probe);
+    if (!cluster_probe(a->cluster, e->container_id))
+        probe_start(a->probes, e->container_id, e->probe);
 }
 
 static void do_probe_stop(struct app *a, struct eng_effect *e)
 {
+    cluster_unprobe(a->cluster, e->container_id);
     probe_stop(a->probes, e->container_id);
+}
+
+static void do_exclude(struct app *a, struct eng_effect *e)
+{
+    cluster_exclude(a->cluster, e->application->id, e->text, e->excluded);
+}
+
+/* ---- applications ---- */
+
+/** A cluster without applications of its own takes and ends each at once. */
+static void do_submit(struct app *a, struct eng_effect *e)
+{
+    struct eng_event ev = {.kind = EV_SUBMITTED,
+                           .service_kind = e->service_kind,
+                           .user = e->user,
+                           .name = e->name,
+                           .incarnation = e->application->incarnation};
+
+    app_event(a, &ev);
+}
+
+static void do_finish(struct app *a, struct eng_effect *e)
+{
+    struct eng_event ev = {.kind = EV_APP_ENDED,
+                           .service_kind = e->service_kind,
+                           .user = e->user,
+                           .name = e->name,
+                           .incarnation = e->application->incarnation,
+                           .exit = eng_exit_of(CAUSE_STOPPED, 0, NULL)};
+
+    app_event(a, &ev);
 }
 
 /* ---- registry, answers, time ---- */
@@ -139,6 +184,11 @@ static void do_purge(struct app *a, struct eng_effect *e)
 static void do_ended(struct app *a, struct eng_effect *e)
 {
     publish_ended(a->publish, e->path, e->text, e->ticket);
+}
+
+static void do_sync(struct app *a, struct eng_effect *e)
+{
+    dns_sync_ask(a->dns_sync, e->container_id);
 }
 
 static void do_answer(struct app *a, struct eng_effect *e)
@@ -172,16 +222,21 @@ static bool sleep_on(struct app_timer *t)
     return left > 0;
 }
 
+static char *timer_key(enum eng_kind kind, const char *user, const char *name)
+{
+    return mem_fmt("%s/%s/%s", eng_kind_word(kind), user, name);
+}
+
 static void on_timer(void *arg)
 {
     struct app_timer *t = obj_cast(arg, struct app_timer, TIMER_MAGIC);
     struct app *a = t->app;
     if (sleep_on(t))
         return;
-    mem_auto char *key = mem_fmt("%s/%s", t->user, t->name);
+    mem_auto char *key = timer_key(t->service_kind, t->user, t->name);
     mem_auto char *user = t->user;
     mem_auto char *name = t->name;
-    struct eng_event ev = {.kind = EV_TIMER, .user = user, .name = name};
+    struct eng_event ev = {.kind = EV_TIMER, .service_kind = t->service_kind, .user = user, .name = name};
 
     t->user = t->name = NULL;
     map_remove(&a->timers, key);
@@ -191,7 +246,7 @@ static void on_timer(void *arg)
 
 static void do_timer(struct app *a, struct eng_effect *e)
 {
-    mem_auto char *key = mem_fmt("%s/%s", e->user, e->name);
+    mem_auto char *key = timer_key(e->service_kind, e->user, e->name);
     struct app_timer *t = map_remove(&a->timers, key);
 
     if (t)
@@ -201,6 +256,7 @@ static void do_timer(struct app *a, struct eng_effect *e)
     t = mem_new(struct app_timer);
     obj_init(&t->obj, TIMER_MAGIC);
     t->app = a;
+    t->service_kind = e->service_kind;
     t->user = mem_str(e->user);
     t->name = mem_str(e->name);
     t->at_ms = e->at_ms;
@@ -219,18 +275,35 @@ static void do_note(struct app *a, struct eng_effect *e)
 
 static void do_nothing(struct app *a, struct eng_effect *e)
 {
-    (void)a; /* PERSIST was done before. */
+    (void)a; /* PERSIST was done before; the engine ends what has lived for its time. */
     (void)e;
 }
 
 /* ---- the table ---- */
 
 static void (*const doers[])(struct app *a, struct eng_effect *e) = {
-    [EFF_PERSIST] = do_nothing,         [EFF_REQUEST] = do_request,       [EFF_CANCEL] = do_cancel,
-    [EFF_RELEASE] = do_release,         [EFF_LAUNCH] = do_launch,         [EFF_STOP] = do_stop,
-    [EFF_PROBE_START] = do_probe_start, [EFF_PROBE_STOP] = do_probe_stop, [EFF_PUBLISH] = do_publish,
-    [EFF_UNPUBLISH] = do_unpublish,     [EFF_PURGE] = do_purge,           [EFF_ENDED] = do_ended,
-    [EFF_ANSWER] = do_answer,           [EFF_TIMER] = do_timer,           [EFF_NOTE] = do_note,
+    [EFF_PERSIST] = do_nothing,
+    [EFF_REQUEST] = do_request,
+    [EFF_CANCEL_REQUEST] = do_cancel,
+    [EFF_RELEASE] = do_release,
+    [EFF_LAUNCH] = do_launch,
+    [EFF_STOP] = do_stop,
+    [EFF_PROBE_START] = do_probe_start,
+    [EFF_PROBE_STOP] = do_probe_stop,
+    [EFF_SUBMIT] = do_submit,
+    [EFF_FINISH] = do_finish,
+    [EFF_SET_LIFETIME] = do_nothing,
+    [EFF_PUBLISH] = do_publish,
+    [EFF_UNPUBLISH] = do_unpublish,
+    [EFF_PURGE] = do_purge,
+    [EFF_ENDED] = do_ended,
+    [EFF_REINIT] = app_reinit,
+    [EFF_FETCH] = app_fetch,
+    [EFF_SYNC] = do_sync,
+    [EFF_EXCLUDE] = do_exclude,
+    [EFF_ANSWER] = do_answer,
+    [EFF_TIMER] = do_timer,
+    [EFF_NOTE] = do_note,
 };
 
 void app_carry_out(struct app *a, struct eng_effect *e)

@@ -39,7 +39,8 @@ static const char *const *copy_names(const char *const *names, size_t n)
 static const size_t texts[] = {
     offsetof(struct eng_event, user),         offsetof(struct eng_event, name),
     offsetof(struct eng_event, container_id), offsetof(struct eng_event, ip),
-    offsetof(struct eng_event, host),         offsetof(struct eng_event, exit.text),
+    offsetof(struct eng_event, host),         offsetof(struct eng_event, lacking),
+    offsetof(struct eng_event, exit.text),    offsetof(struct eng_event, application_id),
     offsetof(struct eng_event, text),         offsetof(struct eng_event, exit.last_stderr),
 };
 
@@ -55,6 +56,8 @@ static void own(struct eng_event *ev)
         *text_at(ev, i) = mem_str(*text_at(ev, i));
     ev->flex = copy_flex(ev->flex, ev->n_flex);
     ev->names = copy_names(ev->names, ev->n_names);
+    json_incref((json_t *)ev->value);
+    ev->node = ev->node ? eng_node_copy(ev->node) : NULL;
 }
 
 static void release(struct eng_event *ev)
@@ -68,6 +71,9 @@ static void release(struct eng_event *ev)
     for (size_t i = 0; i < ARRAY_LEN(texts); i++)
         free(*text_at(ev, i));
     spec_free(ev->take_spec);
+    eng_rules_free(ev->take_rules);
+    eng_node_free((struct eng_node *)ev->node);
+    json_decref((json_t *)ev->value);
 }
 
 /* ---- the queue ---- */
@@ -77,6 +83,8 @@ static void remove_one(struct queue *q, struct queued *item)
     TAILQ_REMOVE(&q->events, item, link);
     q->n_requests -= eng_event_is_request(&item->ev);
     q->n_bytes -= item->n_bytes;
+    if (item->ev.kind == EV_PROBE && map_get(&q->probes, item->ev.container_id) == item)
+        map_remove(&q->probes, item->ev.container_id);
     release(&item->ev);
     free(item);
 }
@@ -84,16 +92,9 @@ static void remove_one(struct queue *q, struct queued *item)
 /** A probe's result of the same process start that still waits, or NULL. */
 static struct queued *earlier_probe(const struct queue *q, const struct eng_event *ev)
 {
-    struct queued *item;
+    struct queued *item = ev->kind == EV_PROBE ? map_get(&q->probes, ev->container_id) : NULL;
 
-    if (ev->kind != EV_PROBE)
-        return NULL;
-    TAILQ_FOREACH (item, &q->events, link) {
-        if (item->ev.kind == EV_PROBE && item->ev.attempt == ev->attempt &&
-            strcmp(item->ev.container_id, ev->container_id) == 0)
-            return item;
-    }
-    return NULL;
+    return item && item->ev.attempt == ev->attempt ? item : NULL;
 }
 
 void queue_push(struct queue *q, struct eng_event *ev, size_t n_bytes)
@@ -104,10 +105,13 @@ void queue_push(struct queue *q, struct eng_event *ev, size_t n_bytes)
         remove_one(q, old);
     item->ev = *ev;
     ev->take_spec = NULL;
+    ev->take_rules = NULL;
     own(&item->ev);
     q->n_requests += eng_event_is_request(&item->ev);
     q->n_bytes += item->n_bytes = n_bytes;
     TAILQ_INSERT_TAIL(&q->events, item, link);
+    if (ev->kind == EV_PROBE)
+        map_set(&q->probes, ev->container_id, item);
 }
 
 struct eng_event *queue_first(const struct queue *q)
@@ -140,4 +144,5 @@ void queue_fini(struct queue *q)
 {
     while (queue_first(q))
         queue_pop(q);
+    map_fini(&q->probes, NULL);
 }

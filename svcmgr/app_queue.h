@@ -12,6 +12,7 @@
 
 #include <sys/queue.h>
 
+#include "base/map.h"
 #include "engine/engine.h"
 
 /** An event in the queue. */
@@ -24,6 +25,7 @@ TAILQ_HEAD(queued_list, queued);
 
 struct queue {
     struct queued_list events;
+    struct map probes; /* container id -> the latest of its EV_PROBE */
     size_t n_requests, n_bytes;
 };
 

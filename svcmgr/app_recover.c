@@ -3,6 +3,7 @@
 
 #include "faces/services.h"
 #include "faces/services_routes.h"
+#include "repeats/claims.h"
 #include "svcmgr/app.h"
 #include "svcmgr/events.h"
 #include "svcmgr/options.h"
@@ -73,7 +74,11 @@ void app_listen(struct app *a, struct http_server_def *def)
 
 static void open_api(struct app *a)
 {
-    struct http_server_def def = {.routes = services_routes, .n_routes = services_n_routes};
+    struct claims *repeats = state_repeats(a->state);
+    struct http_server_def def = {.routes = services_routes,
+                                  .n_routes = services_n_routes,
+                                  .repeats = repeats ? &claims_ops : NULL,
+                                  .repeats_arg = repeats};
 
     app_listen(a, &def);
     if (!a->server)
@@ -92,6 +97,7 @@ void app_resume(struct app *a)
         return;
     app_event(a, &ev);
     open_api(a);
+    publish_begin(a->publish);
 }
 
 static void on_document(void *arg, const char *key, const char *bytes, size_t len)
@@ -105,6 +111,7 @@ static void on_document(void *arg, const char *key, const char *bytes, size_t le
         return;
     log_emit(&ev_state_bad, LOG_STR("key", key), LOG_ERR(&why));
     a->is_loaded_badly = true;
+    a->is_newer = a->is_newer || err == ERR_UNSUPPORTED;
 }
 
 static void on_loaded(void *arg, int err, const struct err_info *why)
@@ -117,7 +124,8 @@ static void on_loaded(void *arg, int err, const struct err_info *why)
     if (!err && a->is_loaded_badly) {
         /* Without that service its containers would be unknown, and ended. */
         err = err_set(&bad, ERR_WRONGSTATE, opt_text(daemon_options(a->daemon), OPT_STATE_STORE),
-                      "A stored document cannot be read; repair or remove it.");
+                      a->is_newer ? "A newer version has written the state; start that version."
+                                  : "A stored document cannot be read; repair or remove it.");
         why = &bad;
     }
     if (err)

@@ -2,6 +2,8 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "base/str.h"
+#include "bobbin/path.h"
 #include "svcmgr/app.h"
 #include "svcmgr/events.h"
 #include "svcmgr/options.h"
@@ -96,7 +98,9 @@ static void refuse(struct eng_event *ev, enum eng_outcome outcome, const struct 
     struct eng_answer refused = {.outcome = outcome, .reason = why ? (char *)why->text : NULL};
 
     spec_free(ev->take_spec);
+    eng_rules_free(ev->take_rules);
     ev->take_spec = NULL;
+    ev->take_rules = NULL;
     answered(arg, &refused);
 }
 
@@ -189,7 +193,70 @@ static bool face_record_waits(void *app, const char *path, struct face_wait *out
     return true;
 }
 
+static bool face_administers(void *app, const char *user)
+{
+    const struct app *a = obj_cast(app, struct app, APP_MAGIC);
+
+    mem_auto char *current = reg_current_user();
+
+    return strcmp(user, current) == 0 || strcmp(user, "root") == 0 ||
+           str_has_field(opt_text(daemon_options(a->daemon), OPT_ADMINS), ',', user);
+}
+
+static bool face_registry_is_away(void *app)
+{
+    return outage_lasts(obj_cast(app, struct app, APP_MAGIC)->registry_outage);
+}
+
+static int face_signal(void *app, const char *container_id, int signal, struct err_info *why)
+{
+    return cluster_signal(obj_cast(app, struct app, APP_MAGIC)->cluster, container_id, signal, why);
+}
+
+#define USAGE_MAGIC OBJ_MAGIC('A', 'U', 'S', 'E')
+
+/** A face that waits for a measurement. */
+struct usage_call {
+    struct obj obj;
+    size_t n;
+    void (*done)(void *arg, const struct face_usage *usage);
+    void *arg;
+};
+
+static void on_usage(void *arg, const struct cluster_usage *usage)
+{
+    struct usage_call *call = obj_cast(arg, struct usage_call, USAGE_MAGIC);
+    mem_auto struct face_usage *copy = mem_array(call->n + 1, sizeof *copy);
+
+    for (size_t i = 0; usage && i < call->n; i++)
+        copy[i] = (struct face_usage){usage[i].is_known, usage[i].cpu_ms, usage[i].memory_bytes,
+                                      usage[i].n_processes};
+    call->done(call->arg, usage ? copy : NULL);
+    obj_fini(&call->obj);
+    free(call);
+}
+
+static void face_usage(void *app, const char *const *ids, size_t n,
+                       void (*done)(void *arg, const struct face_usage *usage), void *arg)
+{
+    const struct app *a = obj_cast(app, struct app, APP_MAGIC);
+    struct usage_call *call = mem_new(struct usage_call);
+
+    obj_init(&call->obj, USAGE_MAGIC);
+    call->n = n;
+    call->done = done;
+    call->arg = arg;
+    cluster_usage(a->cluster, ids, n, on_usage, call);
+}
+
+static bool face_may_upgrade(void *app)
+{
+    return opt_bool(daemon_options(obj_cast(app, struct app, APP_MAGIC)->daemon), OPT_UPGRADE);
+}
+
 const struct app_ops app_face_ops = {.submit = submit,
+                                     .plan = app_plan,
+                                     .may_upgrade = face_may_upgrade,
                                      .engine = face_engine,
                                      .now_ms = face_now_ms,
                                      .world = face_world,
@@ -199,4 +266,8 @@ const struct app_ops app_face_ops = {.submit = submit,
                                      .last_container = face_last_container,
                                      .is_of = face_is_of,
                                      .application_of = face_application_of,
+                                     .administers = face_administers,
+                                     .registry_is_away = face_registry_is_away,
+                                     .signal = face_signal,
+                                     .usage = face_usage,
                                      .record_waits = face_record_waits};

@@ -15,7 +15,7 @@ LOG_DECLARE(SVCMGR_EVENTS)
 
 #define FORWARD_MAGIC      OBJ_MAGIC('F', 'R', 'W', 'D')
 #define FORWARDED          "Bobbin-Forwarded"
-#define FORWARD_TIMEOUT_MS 60000
+#define FORWARD_TIMEOUT_MS (SERVICES_WAIT_MAX_MS + 15000)
 #define OPEN_AGAIN_MS      200
 #define RENEWS_PER_LEASE   3
 #define RETRY_AFTER_S      "1"
@@ -52,11 +52,13 @@ static void copy_header(struct http_req *req, const struct http_answer *answer, 
 
 static void reply_forwarded(struct http_req *req, const struct http_answer *answer)
 {
+    static const char *const names[] = {"Retry-After", "Preference-Applied", "Location", "Bobbin-Repeated",
+                                        "ETag",        "Bobbin-Cursor"};
     struct buf body = BUF_EMPTY;
 
     buf_add(&body, answer->body.bytes, answer->body.len);
-    copy_header(req, answer, "Retry-After");
-    copy_header(req, answer, "Preference-Applied");
+    for (size_t i = 0; i < ARRAY_LEN(names); i++)
+        copy_header(req, answer, names[i]);
     http_reply(req, answer->status, answer->header(answer, "Content-Type"), &body);
 }
 
@@ -101,15 +103,25 @@ static void add_query(struct buf *url, const char *name, const char *value)
     }
 }
 
+/** How many parameters before the i-th one have its name. */
+static size_t n_before(const struct http_req *req, size_t i)
+{
+    const char *name = http_query_name(req, i);
+    size_t n = 0;
+
+    for (size_t k = 0; k < i; k++)
+        n += strcmp(http_query_name(req, k), name) == 0;
+    return n;
+}
+
 /** The same request at the active one, in the name of the same user. */
 static void write_url(const struct app *a, const struct http_req *req, struct buf *url)
 {
     const char *name, *user = http_user(req);
 
     buf_addf(url, "%s%s", a->active_url, http_raw_path(req));
-    for (size_t i = 0; (name = http_query_name(req, i)); i++) {
-        add_query(url, name, http_query(req, name));
-    }
+    for (size_t i = 0; (name = http_query_name(req, i)); i++)
+        add_query(url, name, http_query_nth(req, name, n_before(req, i)));
     if (user)
         add_query(url, "user.name", user);
 }
@@ -117,7 +129,8 @@ static void write_url(const struct app *a, const struct http_req *req, struct bu
 static void forward(struct http_req *req, void *face)
 {
     struct app *a = obj_cast(obj_cast(face, struct face, FACE_MAGIC)->app, struct app, APP_MAGIC);
-    static const char *const names[] = {"Content-Type", "Prefer", "Accept", "X-Request-Id"};
+    static const char *const names[] = {"Content-Type",        "Prefer",       "Accept", "X-Request-Id",
+                                        "X-Forwarded-Context", "If-None-Match"};
     char *headers[ARRAY_LEN(names) + 2] = {mem_str(FORWARDED ": 1")};
     buf_auto struct buf url = BUF_EMPTY;
     size_t len, n = 1;
@@ -289,7 +302,7 @@ static void open_again(void *arg)
     struct app *a = obj_cast(arg, struct app, APP_MAGIC);
     struct err_info why = {0};
 
-    int err = state_open(a->loop, a->state_url, &a->state, &why);
+    int err = state_open(a->loop, a->state_url, NULL, &a->state, &why);
     if (err == ERR_WRONGSTATE) {
         struct state_holder holder = state_holder_of(a->state_url);
         stand_by(a, &holder, NULL);

@@ -2,12 +2,15 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "faces/services_wait.h"
 #include "svcmgr/app.h"
 #include "svcmgr/events.h"
 
 LOG_DECLARE(SVCMGR_EVENTS)
 
 #define FAILURE_MAGIC   OBJ_MAGIC('F', 'A', 'I', 'L')
+#define TURN_EFFECTS    64          /* of the steps that are taken or carried out in one turn of the loop */
+#define WRITE_MAX_DOCS  512         /* of one transaction */
 #define WRITE_MAX_BYTES (512 << 10) /* of one transaction: ZooKeeper takes at most 1 MiB */
 
 int64_t app_now_ms(const struct app *a)
@@ -43,17 +46,19 @@ void app_drop_steps(struct app *a)
     queue_fini(&a->queue);
     map_fini(&a->requested, free);
     run_timer_free(a->retry_timer);
-    a->retry_timer = NULL;
+    run_timer_free(a->turn_timer);
+    a->retry_timer = a->turn_timer = NULL;
     mem_free_ptr(&a->docs);
 }
 
-static size_t step_bytes(const struct eng_effects *effects)
+static void measure(struct app_step *step)
 {
-    size_t n = 0;
+    const struct eng_effects *effects = &step->effects;
 
-    for (size_t i = 0; i < effects->n && effects->items[i].kind == EFF_PERSIST; i++)
-        n += effects->items[i].len + strlen(effects->items[i].key);
-    return n;
+    for (size_t i = 0; i < effects->n && effects->items[i].kind == EFF_PERSIST; i++) {
+        step->n_bytes += effects->items[i].len + strlen(effects->items[i].key);
+        step->n_docs++;
+    }
 }
 
 /* ---- taking requests back ---- */
@@ -123,59 +128,149 @@ static bool must_wait(const struct app *a, const struct eng_event *ev)
     return ev->kind == EV_RESUME || (service && map_get(&a->requested, service));
 }
 
-/** One step. @return bytes of its documents */
-static size_t take_event(struct app *a, struct eng_event *ev)
+/** What one transaction holds, or would. */
+struct size {
+    size_t n_bytes, n_docs;
+};
+
+static void add_size(struct size *to, const struct app_step *step)
+{
+    to->n_bytes += step->n_bytes;
+    to->n_docs += step->n_docs;
+}
+
+static bool has_room(const struct size *size)
+{
+    return size->n_bytes < WRITE_MAX_BYTES && size->n_docs < WRITE_MAX_DOCS;
+}
+
+/** One step; its documents are added to what waits. @return its effects */
+static size_t take_event(struct app *a, struct eng_event *ev, struct size *waiting)
 {
     struct app_step *step = mem_new(struct app_step);
-    struct eng_time now = {.now_ms = app_now_ms(a), .wall_ms = run_wall_ms()};
+    struct eng_time now = {.now_ms = app_now_ms(a),
+                           .wall_ms = run_wall_ms(),
+                           .random = hash_bytes(&a->n_steps, sizeof a->n_steps)};
     const char *name = ev->take_spec ? ev->take_spec->name : ev->name;
 
+    a->n_steps++;
     if (eng_event_is_request(ev)) {
         step->token = ev->token;
         step->service = engine_service_of(a->engine, ev);
-        step->kept = engine_keep(a->engine, ev->user, name);
+        step->kept = engine_keep(a->engine, ev->service_kind, ev->user, name);
         free(map_set(&a->requested, step->service, mem_str(step->service)));
     }
     engine_step(a->engine, ev, now, &step->effects);
-    ev->take_spec = NULL; /* The engine has it. */
+    ev->take_spec = NULL; /* The engine has them. */
+    ev->take_rules = NULL;
     metric_add(daemon_metrics(a->daemon), M_STEPS, 1);
-    step->n_bytes = step_bytes(&step->effects);
+    measure(step);
     TAILQ_INSERT_TAIL(&a->steps, step, link);
-    if (!step->kept || step->n_bytes <= WRITE_MAX_BYTES)
-        return step->n_bytes;
-    undo_too_large(a, step);
-    return 0;
+    size_t n_effects = step->effects.n;
+    if (step->kept && step->n_bytes > WRITE_MAX_BYTES)
+        undo_too_large(a, step);
+    else
+        add_size(waiting, step);
+    return n_effects;
 }
 
-/** Step the engine as far as one transaction and what is not durable allow. */
-static void take_events(struct app *a)
+static struct size waiting_size(const struct app *a)
 {
-    struct eng_event *ev;
-    struct app_step *step;
-    size_t n_bytes = 0;
+    const struct app_step *step;
+    struct size size = {0};
 
     TAILQ_FOREACH (step, &a->steps, link)
-        n_bytes += step->n_bytes;
-    while (n_bytes < WRITE_MAX_BYTES && (ev = queue_first(&a->queue)) && !must_wait(a, ev)) {
-        n_bytes += take_event(a, ev);
+        add_size(&size, step);
+    return size;
+}
+
+/** The next event, if one transaction and what is not durable allow it to be taken; else NULL. */
+static struct eng_event *next_event(const struct app *a, const struct size *waiting)
+{
+    struct eng_event *ev = has_room(waiting) ? queue_first(&a->queue) : NULL;
+
+    return ev && !must_wait(a, ev) ? ev : NULL;
+}
+
+/** Those who wait for a service that a step may have changed look at it. */
+static void wake_waiting(struct app *a, const struct eng_effects *effects)
+{
+    const struct eng_effect *last = NULL;
+
+    for (size_t i = 0; i < effects->n; i++) {
+        const struct eng_effect *e = &effects->items[i];
+        bool is_same = last && e->name && last->service_kind == e->service_kind &&
+                       strcmp(last->name, e->name) == 0 && strcmp(last->user, e->user) == 0;
+        if (!e->name || is_same)
+            continue;
+        services_waits_changed(a->face.waits, e->service_kind, e->user, e->name);
+        last = e;
+    }
+}
+
+/** @return its effects */
+static size_t carry_out(struct app *a, struct app_step *step)
+{
+    size_t n_effects = step->effects.n;
+
+    wake_waiting(a, &step->effects);
+    for (size_t i = 0; i < n_effects; i++)
+        app_carry_out(a, &step->effects.items[i]);
+    free_step(a, step);
+    return n_effects;
+}
+
+/**
+ * Carry out what needs no write, or is written, in its order, and step the engine as far as one transaction allows; but not much more than one
+ * turn of the loop may do.
+ * @return whether there is more of it
+ */
+static bool work(struct app *a)
+{
+    struct size waiting = waiting_size(a);
+
+    for (size_t done = 0;;) {
+        struct app_step *step = TAILQ_FIRST(&a->steps);
+        bool is_due = step && !step->n_bytes;
+        struct eng_event *ev = is_due ? NULL : next_event(a, &waiting);
+        if (done >= TURN_EFFECTS || (!is_due && !ev))
+            return is_due || ev;
+        if (is_due) {
+            done += 1 + carry_out(a, step);
+        } else {
+            done += 1 + take_event(a, ev, &waiting);
+            queue_pop(&a->queue);
+        }
+    }
+}
+
+/** What waits is tried together with what failed. */
+static void take_some(struct app *a)
+{
+    struct eng_event *ev;
+    struct size waiting = waiting_size(a);
+
+    for (size_t done = 0; done < TURN_EFFECTS && (ev = next_event(a, &waiting));) {
+        done += 1 + take_event(a, ev, &waiting);
         queue_pop(&a->queue);
     }
 }
 
-static void carry_out(struct app *a, struct app_step *step)
+/** The loop does other things in between. */
+static void on_turn(void *arg)
 {
-    for (size_t i = 0; i < step->effects.n; i++)
-        app_carry_out(a, &step->effects.items[i]);
-    free_step(a, step);
+    struct app *a = obj_cast(arg, struct app, APP_MAGIC);
+
+    a->is_turn_over = false;
+    app_pump(a);
 }
 
-/** A step that needs no write is carried out when it is its turn. */
-static void carry_out_unwritten(struct app *a)
+static void work_on_next_turn(struct app *a)
 {
-    struct app_step *step;
-
-    while ((step = TAILQ_FIRST(&a->steps)) && !step->n_bytes)
-        carry_out(a, step);
+    a->is_turn_over = true;
+    if (!a->turn_timer)
+        a->turn_timer = run_timer_new(a->loop, on_turn, a);
+    run_timer_start(a->turn_timer, 0, 0);
 }
 
 /* ---- writing ---- */
@@ -205,27 +300,22 @@ static void is_durable(struct app *a, struct app_step *step)
         free(map_remove(&a->requested, step->service));
     eng_kept_free(step->kept);
     step->kept = NULL;
-    step->n_bytes = 0;
+    step->n_bytes = step->n_docs = 0;
     step->is_in_write = false;
 }
 
-/** Every step of the write is durable. */
+/** Every step of the write is durable; its effects are carried out when its turn comes, and the state is still ours. */
 static void write_succeeded(struct app *a)
 {
     struct app_step *step;
 
     report_writable(a, NULL);
     a->is_unknown = false;
-    a->is_pumping = true; /* An effect may bring an event at once: it waits for its turn. */
-    while ((step = TAILQ_FIRST(&a->steps)) && step->is_in_write && state_is_held(a->state)) {
+    TAILQ_FOREACH (step, &a->steps, link) {
+        if (!step->is_in_write)
+            break;
         a->n_alone -= a->n_alone > 0;
-        carry_out(a, step);
-    }
-    a->is_pumping = false;
-    TAILQ_FOREACH (step, &a->steps,
-                   link) { /* It took so long that our lease may be over: carried out when it is renewed. */
-        if (step->is_in_write)
-            is_durable(a, step);
+        is_durable(a, step);
     }
 }
 
@@ -350,6 +440,15 @@ static void add_clock(struct app *a, size_t at)
     a->docs[at] = (struct state_doc){CLOCK_KEY, a->clock_text.bytes, a->clock_text.len};
 }
 
+static int64_t bytes_of(const struct state_doc *docs, size_t n)
+{
+    int64_t n_bytes = 0;
+
+    for (size_t i = 0; i < n; i++)
+        n_bytes += (int64_t)(strlen(docs[i].key) + docs[i].len);
+    return n_bytes;
+}
+
 /** One transaction for as many waiting steps as it may hold; without any it only asks whether the store takes writes. */
 static void begin_write(struct app *a)
 {
@@ -364,13 +463,15 @@ static void begin_write(struct app *a)
         if (n_bytes > 0 && !fits)
             break;
         n_bytes += step->n_bytes;
-        add_docs(&docs, step);
+        if (step->n_bytes) /* else they are written, and its effects are still to be carried out */
+            add_docs(&docs, step);
         step->is_in_write = true;
     }
     list_docs(a, &docs);
     size_t n = docs.n_items;
     map_fini(&docs, NULL);
     add_clock(a, n++);
+    metric_add(daemon_metrics(a->daemon), M_STATE_BYTES, bytes_of(a->docs, n));
     state_write(a->state, a->docs, n, on_written, a);
 }
 
@@ -385,7 +486,7 @@ static void on_retry(void *arg)
         state_find_out(a->state, on_written, a);
         return;
     }
-    take_events(a);
+    take_some(a);
     begin_write(a);
 }
 
@@ -394,15 +495,15 @@ void app_pump(struct app *a)
     bool is_idle = !a->is_writing && !a->is_unknown && !a->retry_timer;
     bool is_held = !a->is_ending && state_is_held(a->state), can_step = is_idle && is_held;
 
-    if (a->is_pumping || a->is_ending)
+    if (a->is_pumping || a->is_ending || a->is_turn_over)
         return;
     a->is_pumping = true; /* An effect may bring an event at once: it waits for its turn. */
-    while (can_step && queue_first(&a->queue)) {
-        take_events(a);
-        carry_out_unwritten(a);
-        can_step = TAILQ_EMPTY(&a->steps);
-    }
+    bool has_more = can_step && work(a);
     a->is_pumping = false;
+    if (has_more) {
+        work_on_next_turn(a);
+        return;
+    }
     if (is_idle &&
         (!TAILQ_EMPTY(&a->steps) || !is_held)) /* Without the lease nothing is done but to ask for it. */
         begin_write(a);

@@ -27,6 +27,9 @@
     X(registry_away, LOG_WARN, "The registry does not answer; svcmgr queues changes and retries.")           \
     X(registry_still_away, LOG_WARN, "The registry still does not answer; svcmgr queues changes.")           \
     X(registry_back, LOG_INFO, "The registry answers again.")                                                \
+    X(dns_sync_away, LOG_WARN,                                                                               \
+      "A dnsd does not confirm a revision of the registry; instances are drained without it until it does.") \
+    X(dns_sync_back, LOG_INFO, "A dnsd confirms revisions of the registry again.")                           \
     X(containers_recovering, LOG_WARN,                                                                       \
       "A shortage keeps containers from being recovered; svcmgr retries and replaces none.")                 \
     X(containers_known, LOG_INFO, "All containers are recovered.")                                           \
@@ -49,12 +52,16 @@
     OUTAGE_SINCE(X, M_STATE_SINCE, "state")                                                                  \
     X(M_SERVICES, METRIC_GAUGE, "svcmgr_services", "", "Services.")                                    \
     X(M_SERVICES_LIVE, METRIC_GAUGE, "svcmgr_services_live", "", "Services launched and not ended.")         \
+    X(M_SERVICES_STABLE, METRIC_GAUGE, "svcmgr_services_stable", "", "Services of which every wanted instance is up.")   \
     X(M_CONTAINERS, METRIC_GAUGE, "svcmgr_containers", "", "Containers allocated.")                               \
     X(M_WAITING, METRIC_GAUGE, "svcmgr_container_requests_waiting", "", "Requests for containers that wait for capacity.")      \
     X(M_MEMORY, METRIC_GAUGE, "svcmgr_memory_used_megabytes", "", "Memory allocated to containers.")          \
     X(M_VCORES, METRIC_GAUGE, "svcmgr_vcores_used", "", "Virtual cores allocated to containers.")             \
+    X(M_LONG_TURNS, METRIC_COUNTER, "svcmgr_loop_long_turns", "", "Turns of the owner loop that took more than 1 ms.")   \
+    X(M_LONGEST_TURN, METRIC_GAUGE, "svcmgr_loop_longest_turn_microseconds", "", "Longest turn of the owner loop, in microseconds.") \
     X(M_STEPS, METRIC_COUNTER, "svcmgr_engine_steps", "", "Steps of the engine.")                            \
     X(M_WRITES, METRIC_COUNTER, "svcmgr_state_writes", "", "Transactions of the state store.")               \
+    X(M_STATE_BYTES, METRIC_COUNTER, "svcmgr_state_bytes", "", "Bytes of documents and keys handed to the state store.")  \
     X(M_WRITE_TIME, METRIC_HISTOGRAM, "svcmgr_state_write_seconds", "", "Time of a state transaction, until its outcome is known.") \
     X(M_WRITE_ERRORS, METRIC_COUNTER, "svcmgr_state_write_errors", "", "State transactions that failed.")    \
     X(M_ACTIVE, METRIC_GAUGE, "svcmgr_active", "", "1: this svcmgr runs the services; 0: it stands by.")     \
@@ -62,6 +69,7 @@
     X(M_REQUESTS_WAITING, METRIC_GAUGE, "svcmgr_requests_waiting", "", "Requests that wait for the state.")  \
     X(M_REQUESTS_UNDONE, METRIC_COUNTER, "svcmgr_requests_undone", "", "Requests that could not be stored.") \
     X(M_REQUESTS_BUSY, METRIC_COUNTER, "svcmgr_requests_busy", "", "Requests refused as too many waited.")   \
+    X(M_READS_WAITING, METRIC_GAUGE, "svcmgr_reads_waiting", "", "Reads that wait for a service to change.") \
     X(M_EXITS, METRIC_COUNTER, "svcmgr_container_exits", "", "Processes that ended.")                        \
     X(M_RECORDS_PENDING, METRIC_GAUGE, "svcmgr_registry_changes_pending", "", "Changes the registry has not taken yet.") \
     X(M_RECORDS_RESTORED, METRIC_COUNTER, "svcmgr_registry_records_restored", "",                            \

@@ -9,6 +9,9 @@
 #include "http/limits.h"
 #include "run/options.h"
 
+/** Family of keys: yarn.nodemanager.resource-type.TYPE is how much of a resource type the host of a local cluster has for containers. */
+#define SVCMGR_TYPE_FAMILY "yarn.nodemanager.resource-type."
+
 /* clang-format off */
 #define SVCMGR_OPTIONS(X)                                                                                         \
     X(OPT_ADDRESS, "yarn.service.api-server.address", OPT_ADDR, "", "127.0.0.1:9191", 0, 0, OPT_FIXED,            \
@@ -18,8 +21,14 @@
     HTTP_OPTIONS(X, "yarn.service.api-server.")                                                                   \
     X(OPT_DIALECT, "yarn.service.api-server.dialect", OPT_ENUM, "seed|hadoop3", "seed", 0, 0, OPT_FIXED,          \
       "State names and status codes of the services API: those of its document, or those of Hadoop 3.")              \
-    X(OPT_CLUSTER, "yarn.service.cluster", OPT_ENUM, "local", "local", 0, 0, OPT_FIXED,                           \
-      "Cluster that runs containers: local, processes of this host.")                                                  \
+    X(OPT_CLUSTER, "yarn.service.cluster", OPT_ENUM, "local|sim|yarn", "local", 0, 0, OPT_FIXED,                       \
+      "Cluster that runs containers: local, processes of this host; sim, a simulation without any process; yarn is not supported by this version yet.")           \
+    X(OPT_SIM_SCRIPT, "yarn.service.sim.script", OPT_TEXT, "", NULL, 0, 0, OPT_FIXED,                             \
+      "Script of the simulated cluster: its nodes, how long things take, what goes wrong. Statements end at ';'.")     \
+    X(OPT_SIM_SEED, "yarn.service.sim.seed", OPT_INT, "", "1", 0, INT64_MAX, OPT_FIXED,                           \
+      "Seed of what the script of the simulated cluster draws.")                                                       \
+    X(OPT_SIM_SPEED, "yarn.service.sim.speed", OPT_INT, "", "1", 1, 1000000, OPT_FIXED,                           \
+      "Milliseconds of the simulated cluster in each millisecond of the clock.")                                       \
     X(OPT_DATA_DIR, "bobbin.data.dir", OPT_TEXT, "", "/var/lib/bobbin", 0, 0, OPT_FIXED,                          \
       "Directory of Bobbin's files; svcmgr uses its subdirectory svcmgr.")                         \
     X(OPT_STATE_STORE, "yarn.service.state.store", OPT_TEXT, "", NULL, 0, 0, OPT_FIXED,                           \
@@ -32,12 +41,18 @@
       "Largest stored definition of a service; inherited members count in each component.")         \
     X(OPT_MAX_CONTAINERS, "yarn.service.component.max-containers", OPT_INT, "", "10000", 1, 100000, OPT_FIXED,    \
       "Most containers of one component.")                                                                        \
+    X(OPT_QUOTA_USER, "yarn.service.quota.user.max-containers", OPT_INT, "", "0", 0, 100000000, OPT_FIXED,         \
+      "Most containers that the services of one user may want together; 0: any number.")                          \
+    X(OPT_QUOTA_QUEUE, "yarn.service.quota.queue.max-containers", OPT_INT, "", "0", 0, 100000000, OPT_FIXED,       \
+      "Most containers that the services in one queue may want together; 0: any number.")                         \
     X(OPT_MAX_WAITING, "yarn.service.api-server.max-waiting-requests", OPT_INT, "", "1024", 1, 1000000,           \
       OPT_FIXED, "Most requests that wait for the state store; further ones get 503.")                                    \
     X(OPT_REGISTRY_URL, "hadoop.registry.url", OPT_TEXT, "", "http://127.0.0.1:9192", 0, 0, OPT_FIXED,            \
       "URLs of registryd, separated by commas.")                                                \
     X(OPT_STATIC_USER, "hadoop.http.staticuser.user", OPT_TEXT, "", NULL, 0, 0, OPT_FIXED,                        \
       "User of a request that names none. Default: the user of svcmgr's process.")                               \
+    X(OPT_ADMINS, "yarn.service.api-server.admin.users", OPT_TEXT, "", NULL, 0, 0, OPT_FIXED,                     \
+      "Users, comma-separated, who may list the services of others, beside root and the one who runs svcmgr.") \
     X(OPT_DOMAIN, "hadoop.registry.dns.domain-name", OPT_TEXT, "", NULL, 0, 0, OPT_FIXED,                         \
       "Domain of the registry's DNS names, for ${DOMAIN} and DNS checks.")                                        \
     X(OPT_DNS_ENABLED, "hadoop.registry.dns.enabled", OPT_BOOL, "", "false", 0, 0, OPT_FIXED,                     \
@@ -54,6 +69,12 @@
       OPT_FIXED, "Interval of a container's readiness checks; the first ones come sooner.")                     \
     X(OPT_RETRY_INTERVAL, "yarn.service.container-failure.retry-interval-ms", OPT_TIME, "ms", "30000", 1,         \
       86400000, OPT_FIXED, "Longest pause before a crashed process is restarted; the first ones are shorter.") \
+    X(OPT_UPGRADE, "yarn.service.upgrade.enabled", OPT_BOOL, "", "false", 0, 0, OPT_FIXED,                        \
+      "Lets requests upgrade services to another version while they run.")                                          \
+    X(OPT_DNS_URLS, "yarn.service.drain.dns-urls", OPT_TEXT, "", NULL, 0, 0, OPT_FIXED,                           \
+      "URLs of the dnsd, comma-separated, that confirm that they answer without an instance's record before it drains.") \
+    X(OPT_DNS_TIMEOUT, "yarn.service.drain.dns-timeout", OPT_TIME, "ms", "5000", 100, 10000, OPT_FIXED,           \
+      "Longest wait for that; one that did not confirm in time is not waited for until it confirms again.")          \
     X(OPT_STOP_ON_EXIT, "yarn.service.stop-containers-on-exit", OPT_BOOL, "", "false", 0, 0, OPT_FIXED,           \
       "Stops all containers when svcmgr exits; otherwise they keep running and the next start recovers them.")            \
     X(OPT_ADDRESSES, "yarn.service.local.addresses", OPT_TEXT, "", "127.77.0.0/16", 0, 0, OPT_FIXED,              \
@@ -67,6 +88,33 @@
       "Most bytes of all src_file of one container; a template is limited to 1 MiB.") \
     X(OPT_SOURCE_TIMEOUT, "yarn.service.local.source-timeout", OPT_TIME, "s", "30", 1000, 3600000, OPT_FIXED, \
       "Longest time for reading the src_file of one container; its launch fails after it.") \
+    X(OPT_RUNTIME, "yarn.service.local.container-runtime", OPT_TEXT, "", NULL, 0, 0, OPT_FIXED, \
+      "Path of podman or docker, which runs artifacts of type DOCKER. Default: podman, else docker, of the search path.") \
+    X(OPT_RUNTIME_ARGS, "yarn.service.local.container-runtime.arguments", OPT_TEXT, "", "", 0, 0, OPT_FIXED, \
+      "Arguments of every call of it before the command, separated by blanks, as \"--root /srv/images --runtime runc\".") \
+    X(OPT_RO_MOUNTS, "yarn.service.local.container-runtime.ro-mounts", OPT_TEXT, "", "", 0, 0, OPT_FIXED, \
+      "Directories of this host, separated by commas, beneath which a service may mount into its images for reading. A user " \
+      "who may rename what is beneath one reads all of the host by it.") \
+    X(OPT_RW_MOUNTS, "yarn.service.local.container-runtime.rw-mounts", OPT_TEXT, "", "", 0, 0, OPT_FIXED, \
+      "As ro-mounts, for reading and writing.") \
+    X(OPT_PULL_TIMEOUT, "yarn.service.local.container-runtime.pull-timeout", OPT_TIME, "s", "600", 1000, 86400000, OPT_FIXED, \
+      "Longest time for fetching the image of a container that is not on this host; its launch fails after it.") \
+    X(OPT_PRIVILEGED, "yarn.nodemanager.runtime.linux.docker.privileged-containers.allowed", OPT_BOOL, "", "false", 0, 0, \
+      OPT_FIXED, "Lets users of the next key run images with all rights of root (run_privileged_container).") \
+    X(OPT_PRIVILEGED_USERS, "yarn.nodemanager.runtime.linux.docker.privileged-containers.acl", OPT_TEXT, "", "", 0, 0, \
+      OPT_FIXED, "Users, separated by commas, who may run privileged images.") \
+    X(OPT_FETCH_TIMEOUT, "yarn.service.local.fetch-timeout", OPT_TIME, "s", "600", 1000, 86400000, OPT_FIXED, \
+      "Longest time for fetching and unpacking the files of one container, when there is a URL or an archive among them.") \
+    X(OPT_ARCHIVE_MAX, "yarn.service.local.archive-max-bytes", OPT_SIZE, "", "4G", 0, INT64_MAX, OPT_FIXED, \
+      "Most bytes that come out of the archives of one container.") \
+    X(OPT_ARCHIVE_ENTRIES, "yarn.service.local.archive-max-entries", OPT_INT, "", "100000", 0, INT64_MAX, OPT_FIXED, \
+      "Most entries of the archives of one container.") \
+    X(OPT_ARCHIVE_RATIO, "yarn.service.local.archive-max-ratio", OPT_INT, "", "200", 1, 1000000, OPT_FIXED, \
+      "Most bytes that come out for each byte of an archive; 1 MiB may come out of any.") \
+    X(OPT_CACHE_MB, "yarn.nodemanager.localizer.cache.target-size-mb", OPT_INT, "MB", "10240", 0, 1073741824, OPT_FIXED, \
+      "Megabytes of files from http: and https: that are kept for the next container; the least recently used leave first.") \
+    X(OPT_CACHE_FRESH, "yarn.service.local.cache-fresh", OPT_TIME, "s", "60", 0, 31536000000, OPT_FIXED, \
+      "Time in which a kept file is used without asking its server whether it has changed.") \
     X(OPT_LABEL, "yarn.nodemanager.node-labels.provider.configured-node-partition", OPT_TEXT, "", NULL, 0, 0,     \
       OPT_FIXED, "Node label of this host, for placement.")                                                            \
     X(OPT_HOSTNAME, "yarn.nodemanager.hostname", OPT_TEXT, "", NULL, 0, 0, OPT_FIXED,                             \
@@ -75,6 +123,8 @@
       "Memory for containers; -1: that of the host.")                                                                \
     X(OPT_VCORES, "yarn.nodemanager.resource.cpu-vcores", OPT_INT, "", "-1", -1, 1048576, OPT_FIXED,              \
       "Virtual cores for containers; -1: four for each processor.")                                               \
+    X(OPT_ATTRIBUTES, "yarn.nodemanager.node-attributes.provider.configured-node-attributes", OPT_TEXT, "", NULL, 0, 0, \
+      OPT_FIXED, "Node attributes of this host, for placement: NAME,STRING,VALUE, several with colons between them.") \
     X(OPT_RUN_USER, "yarn.nodemanager.linux-container-executor.nonsecure-mode.local-user", OPT_TEXT, "",          \
       "nobody", 0, 0, OPT_FIXED, "User of containers when svcmgr runs as root, unless yarn.service.local.user-range is set.")                            \
     X(OPT_USER_RANGE, "yarn.service.local.user-range", OPT_TEXT, "", NULL, 0, 0, OPT_FIXED, \

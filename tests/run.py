@@ -31,7 +31,7 @@ SHARDS = 4
 def shard_paths(i):
     e2e = sorted(glob.glob(os.path.join(ROOT, "tests", "e2e", "test_*.py")))
     fault = sorted(glob.glob(os.path.join(ROOT, "tests", "fault", "test_*.py")))
-    return (e2e[0::2] + fault[0::3], e2e[1::2] + fault[1::3], ["tests/contract", *fault[2::3]],
+    return (e2e[0::2] + fault[0::3], e2e[1::2] + fault[1::3], ["tests/contract", "tests/golden", *fault[2::3]],
             ["tests/interop", "tests/shape"])[i]
 
 

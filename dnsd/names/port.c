@@ -72,7 +72,8 @@ void ports_pack(const struct reg_record *record, struct buf *out)
         if (!endpoint_next(&fields, &endpoint) || !endpoint_port(&endpoint, &port))
             continue;
         block_add(out, strcasecmp(in->protocol_type, "udp") == 0 ? "_udp" : "_tcp");
-        block_add(out, one.bytes); /* the fragment as it was packed */
+        /* The fragment as it was packed; an api that is a label already is no odd one here: a port is called by it. */
+        block_add(out, one.bytes + (one.bytes[0] == '?' && strcmp(one.bytes + 1, in->api) == 0));
         block_add(out, endpoint.host);
         block_add(out, endpoint.port);
     }

@@ -43,9 +43,25 @@ void cluster_release(struct cluster *c, const char *container_id)
     c->kind->release(c, container_id);
 }
 
+void cluster_exclude(struct cluster *c, const char *application_id, const char *host, bool excluded)
+{
+    c->kind->exclude(c, application_id, host, excluded);
+}
+
 const struct cluster_container *cluster_find(struct cluster *c, const char *container_id)
 {
     return c->kind->find(c, container_id);
+}
+
+bool cluster_probe(struct cluster *c, const char *container_id)
+{
+    return c->kind->probe && c->kind->probe(c, container_id);
+}
+
+void cluster_unprobe(struct cluster *c, const char *container_id)
+{
+    if (c->kind->unprobe)
+        c->kind->unprobe(c, container_id);
 }
 
 char *cluster_log_dir(struct cluster *c, const char *container_id)
@@ -86,6 +102,23 @@ void cluster_look(struct cluster *c, const char *owner, const char *const *paths
                   void (*done)(void *arg, const bool *absent, const struct err_info *problem), void *arg)
 {
     c->kind->look(c, owner, paths, n, done, arg);
+}
+
+int cluster_signal(struct cluster *c, const char *container_id, int signal, struct err_info *why)
+{
+    if (!c->kind->signal)
+        return err_set(why, ERR_UNSUPPORTED, container_id, "a cluster of kind %s runs no processes",
+                       c->kind->name);
+    return c->kind->signal(c, container_id, signal, why);
+}
+
+void cluster_usage(struct cluster *c, const char *const *ids, size_t n,
+                   void (*done)(void *arg, const struct cluster_usage *usage), void *arg)
+{
+    if (c->kind->usage)
+        c->kind->usage(c, ids, n, done, arg);
+    else
+        done(arg, NULL);
 }
 
 void cluster_stop_all(struct cluster *c, void (*done)(void *arg), void *arg)

@@ -1,5 +1,5 @@
 /**
- * A cluster gives containers to svcmgr. One interface, several kinds: local (processes of this host), later yarn and sim.
+ * A cluster gives containers to svcmgr. One interface, several kinds: local (processes of this host), sim (nobody's processes), later yarn.
  *
  *   cluster_request --> allocated --> cluster_launch --> started --> exited
  *         |  waits                                                     |
@@ -18,9 +18,12 @@
 #include <stdint.h>
 
 #include "bobbin/error.h"
+#include "engine/exit.h"
+#include "engine/wait.h"
 #include "run/loop.h"
 
 struct cluster;
+struct spec_needs;
 
 enum cluster_state {
     CLUSTER_ALLOCATED,
@@ -31,18 +34,12 @@ enum cluster_state {
 };
 
 /** How a container's process ended. */
-enum cluster_exit_kind {
-    CLUSTER_EXIT_CODE,        /* code: exit code                                            */
-    CLUSTER_EXIT_SIGNAL,      /* code: signal number                                        */
-    CLUSTER_EXIT_NOT_STARTED, /* code: errno; text names the step                           */
-    CLUSTER_EXIT_LOST         /* how it ended is unknown: its shim or its host died; code 0 */
-};
-
 struct cluster_exit {
-    enum cluster_exit_kind kind;
-    int code;
-    bool was_stopped;   /* cluster_stop or cluster_release came before */
-    int64_t started_ms; /* wall clock; 0: never ran */
+    enum eng_exit_origin origin;
+    enum eng_exit_cause cause; /* LOST: how it ended is unknown, as its shim or its host died */
+    int64_t raw;               /* as in struct eng_exit */
+    bool was_stopped;          /* cluster_stop or cluster_release came before */
+    int64_t started_ms;        /* wall clock; 0: never ran */
     int64_t ended_ms;
     char text[384]; /* sentence for a person */
 };
@@ -71,31 +68,75 @@ struct cluster_ask {
     const char *container_id;
     const char *application_id;
     int64_t memory_mb, vcores;
-    const char *label; /* of a host; NULL or "": any */
-    const char *ip;    /* address it must have, or NULL: the cluster's choice */
+    const char *label;              /* of a host; NULL or "": any */
+    const char *ip;                 /* address it must have, or NULL: the cluster's choice */
+    const char *host;               /* the only node it may be on; NULL: any */
+    const char *component;          /* that it is of */
+    const struct spec_needs *needs; /* resources beside memory and cores, constraints; NULL: none. Copied */
 };
 
 struct json_t;
+struct spec_file;
 
 /** A file to be there when the process starts. */
 struct cluster_file {
     const char *path;  /* relative to the working directory, no "..", directories are made */
     const char *bytes; /* content, or NULL: `source` is read */
     size_t len;
-    const char *source;          /* absolute path of a file, opened with the rights of the process's user */
+    /* absolute path, file:, http: or https: URI of a file; read with the rights of the process's user */
+    const char *source;
     const struct json_t *values; /* of placeholders in the source's text; NULL: it is copied as it is */
+    const char *mount;           /* absolute path in the image where it is mounted read-only; NULL: nowhere */
+    bool is_archive;             /* path is a directory, and gets what the archive `source` has */
+    /* with values: source is of its type, its properties come over it; NULL: source is a text */
+    const struct spec_file *config;
+};
+
+/** An image whose files the command sees, instead of those of the host. */
+struct cluster_image {
+    const char *id;       /* "nginx:latest" */
+    const char *hostname; /* NULL: the host's */
+    const char *mounts;   /* of the caller: see SPEC_MOUNTS_ENV; NULL: none */
+    bool is_privileged;   /* it has all rights of the host's root */
+    bool has_entry_point; /* the command is words for the image's own entry point, not for its shell */
 };
 
 /** What to run. Everything is copied. */
 struct cluster_launch {
-    int64_t attempt;     /* from 1; echoed in the container */
-    const char *owner;   /* user of the service */
-    const char *command; /* for /bin/sh -c; output goes to stdout.txt and stderr.txt in the log directory */
+    int64_t attempt;                   /* from 1; echoed in the container */
+    const char *owner;                 /* user of the service */
+    const struct cluster_image *image; /* NULL: the command is run on the host */
+    /* for /bin/sh -c, with an image for its sh; "" with an image: what the image itself says; output goes to stdout.txt and stderr.txt in the log directory */
+    const char *command;
     const char *const *env; /* "NAME=value", NULL-terminated; the whole environment */
     const struct cluster_file *files;
     size_t n_files;
     const char *instance; /* whom it is for, see cluster_last_container; or NULL */
     const char *service;  /* name of the owner's service, see cluster_is_of; or NULL */
+};
+
+/** A node of the cluster. Texts are borrowed; NULL, 0: not known. */
+struct cluster_node {
+    const char *host;          /* as in cluster_container.hostname */
+    const char *rack;          /* "/default-rack" */
+    const char *http_address;  /* "host:port" of its own pages */
+    const char *health;        /* why it is unhealthy */
+    const char *state;         /* "RUNNING", "UNHEALTHY", "LOST", …: the resource manager's word */
+    const char *const *labels; /* partitions it belongs to, n_labels of them */
+    size_t n_labels;
+    int64_t memory_mb, vcores;
+    int64_t n_gpus;
+    int64_t gpu_mask;          /* a bit for each GPU */
+    const int64_t (*ports)[2]; /* first and last port of ranges for containers, n_ports of them */
+    size_t n_ports;
+};
+
+/** What a container uses. */
+struct cluster_usage {
+    bool is_known;        /* else it runs nothing now */
+    int64_t cpu_ms;       /* of all cores since the start of its processes */
+    int64_t memory_bytes; /* resident; what processes share counts in each */
+    int64_t n_processes;
 };
 
 struct cluster_capacity {
@@ -106,8 +147,8 @@ struct cluster_capacity {
 struct cluster_ops {
     /** A request is fulfilled. */
     void (*allocated)(void *arg, const struct cluster_container *c);
-    /** A request, a launch or a recovery waits, for this reason; called again when the reason changes. */
-    void (*waits)(void *arg, const char *container_id, const char *reason);
+    /** A request, a launch or a recovery waits, for this reason (WAIT_NONE: its text says all); called again when it changes. */
+    void (*waits)(void *arg, const char *container_id, const struct eng_waiting *why);
     /**
      * Another program of the host has the address that was asked for. Instead of allocated(): the request is over; instead of
      * started(): nothing was begun, the container is to be released. Ask again, with another address.
@@ -118,8 +159,12 @@ struct cluster_ops {
     void (*exited)(void *arg, const struct cluster_container *c);
     /** One container of an earlier life of the program, in any state; one that is RECOVERING comes again when it is known. */
     void (*recovered)(void *arg, const struct cluster_container *c);
-    /** All have been reported. */
+    /** The cluster has this node, or it has changed. Each is reported before recovery_done. */
+    void (*node)(void *arg, const struct cluster_node *node);
+    /** All containers and nodes have been reported. */
     void (*recovery_done)(void *arg);
+    /** cluster_probe: the first result for a launch, and every change. text says why it is not ready; NULL: it is. */
+    void (*probed)(void *arg, const char *container_id, int64_t attempt, bool is_ready, const char *text);
     /** Containers cannot be looked after for lack of something of ours (reason), or can again (NULL). */
     void (*degraded)(void *arg, const char *reason);
 };
@@ -140,13 +185,20 @@ struct cluster_kind {
                   struct err_info *why);
     void (*stop)(struct cluster *c, const char *container_id, int64_t grace_ms);
     void (*release)(struct cluster *c, const char *container_id);
+    void (*exclude)(struct cluster *c, const char *application_id, const char *host, bool excluded);
     const struct cluster_container *(*find)(struct cluster *c, const char *container_id);
+    bool (*probe)(struct cluster *c, const char *container_id); /* NULL: its processes have to be asked */
+    void (*unprobe)(struct cluster *c, const char *container_id);
     char *(*log_dir)(struct cluster *c, const char *container_id);
     char *(*last_container)(struct cluster *c, const char *application_id, const char *instance);
     bool (*is_of)(struct cluster *c, const char *application_id, const char *owner, const char *service);
     void (*capacity)(struct cluster *c, struct cluster_capacity *out);
     void (*look)(struct cluster *c, const char *owner, const char *const *paths, size_t n,
                  void (*done)(void *arg, const bool *absent, const struct err_info *problem), void *arg);
+    /* NULL: there are no processes */
+    int (*signal)(struct cluster *c, const char *container_id, int signal, struct err_info *why);
+    void (*usage)(struct cluster *c, const char *const *ids, size_t n,
+                  void (*done)(void *arg, const struct cluster_usage *usage), void *arg);
     void (*stop_all)(struct cluster *c, void (*done)(void *arg), void *arg);
     void (*close)(struct cluster *c, void (*closed)(void *arg), void *arg);
 };
@@ -171,7 +223,7 @@ void cluster_request(struct cluster *c, const struct cluster_ask *ask);
 void cluster_cancel(struct cluster *c, const char *container_id);
 /**
  * Run the command in a container that is allocated or has exited. Each launch begins with a clean working directory, in which
- * the files are laid anew; a source that cannot be read is an exit, CLUSTER_EXIT_NOT_STARTED with the reason.
+ * the files are laid anew; a source that cannot be read is an exit, CAUSE_LAUNCH with the reason.
  * @return 0: started() or exited() will come, after waits() for as long as there is a lack of something; ERR_NOTFOUND: no such
  *         container; ERR_WRONGSTATE: it runs already; ERR_INVALID: a
  *         file's path leaves the working directory. Nothing was begun on error.
@@ -182,8 +234,17 @@ int cluster_launch(struct cluster *c, const char *container_id, const struct clu
 void cluster_stop(struct cluster *c, const char *container_id, int64_t grace_ms);
 /** Give a container back: what runs is ended, then its directory goes; no callback speaks of it any more. */
 void cluster_release(struct cluster *c, const char *container_id);
+/** Place no container of the application on a node any more, or again; what is there stays. Nothing when it is so already. */
+void cluster_exclude(struct cluster *c, const char *application_id, const char *host, bool excluded);
 /** A container by id, or NULL when there is none (or it was released). [borrowed] */
 const struct cluster_container *cluster_find(struct cluster *c, const char *container_id);
+/**
+ * Report the readiness of a container's process, where the cluster knows it: probed() comes from now on until cluster_unprobe or its end.
+ * @return false: the cluster does not know it, the process has to be asked; nothing was begun.
+ */
+bool cluster_probe(struct cluster *c, const char *container_id);
+/** No probed() about this container any more. Unknown ones are fine. */
+void cluster_unprobe(struct cluster *c, const char *container_id);
 /**
  * Directory on this host of a container's output, of one that has been released as well, for as long as it is kept.
  * @return absolute path, free(); NULL: there is none, or the id is no container's.
@@ -201,13 +262,28 @@ void cluster_capacity(struct cluster *c, struct cluster_capacity *out);
  * Find out which files could be sources of a launch, with the rights its process would have.
  *
  * @param owner  user of the service                                                 [borrowed for the call]
- * @param paths  n of them; one that is not absolute is absent                       [borrowed for the call]
+ * @param paths  n of them, as cluster_file.source; another one is absent                       [borrowed for the call]
  * @param done   called once, also when the cluster closes. absent[i]: there is no such file as far as that user can see;
  *               NULL: unknown, for the reason in *problem. problem->code: 0, or the first problem of those that are there:
  *               ERR_INVALID for one that is no plain file, too large, or not his to read. Both borrowed for the call.
  */
 void cluster_look(struct cluster *c, const char *owner, const char *const *paths, size_t n,
                   void (*done)(void *arg, const bool *absent, const struct err_info *problem), void *arg);
+/**
+ * Send a signal to the processes of a container; of one of an image to the first.
+ * @return 0: it will be sent; ERR_NOTFOUND: there is no such container; ERR_WRONGSTATE: nothing runs in it; ERR_UNSUPPORTED: nor
+ *         in any other of this cluster.
+ */
+int cluster_signal(struct cluster *c, const char *container_id, int signal, struct err_info *why);
+/**
+ * Measure what containers use.
+ *
+ * @param ids   n of them; unknown ones are is_known false                           [borrowed for the call]
+ * @param done  called once, later, n usages in the order of ids; NULL: the cluster closes, or has no processes
+ *              [borrowed for the call]
+ */
+void cluster_usage(struct cluster *c, const char *const *ids, size_t n,
+                   void (*done)(void *arg, const struct cluster_usage *usage), void *arg);
 /** Drop all requests, end and release everything; done(arg) when no process is left. No other callback comes. */
 void cluster_stop_all(struct cluster *c, void (*done)(void *arg), void *arg);
 /** Close; containers keep running. closed(arg) is the last call. */

@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "base/mem.h"
+#include "base/path.h"
 #include "base/str.h"
 #include "cluster/address_claim.h"
 #include "cluster/local_priv.h"
@@ -42,6 +43,8 @@ struct box *local_box_new(struct local *l, const struct cluster_ask *ask)
     b->pub.allocated_ms = run_wall_ms();
     l->used_memory_mb += ask->memory_mb;
     l->used_vcores += ask->vcores;
+    b->needs = spec_needs_copy(ask->needs);
+    local_types_count(&l->types, b->needs, 1);
     map_set(&l->boxes, b->pub.id, b);
     if (ask->ip && !map_get(&l->by_ip, ask->ip))
         map_set(&l->by_ip, ask->ip, b);
@@ -53,6 +56,7 @@ void local_box_free(struct box *b)
     struct local *l = b->local;
 
     shim_link_close(b->link);
+    local_image_forget(b);
     local_wait_over(b);
     run_timer_free(b->timer);
     run_timer_free(b->kill_timer);
@@ -60,6 +64,8 @@ void local_box_free(struct box *b)
         local_job_free(b->launch_job);
     l->used_memory_mb -= b->pub.memory_mb;
     l->used_vcores -= b->pub.vcores;
+    local_types_count(&l->types, b->needs, -1);
+    spec_needs_free(b->needs);
     map_remove(&l->boxes, b->pub.id);
     if (map_get(&l->by_ip, b->pub.ip) == b)
         map_remove(&l->by_ip, b->pub.ip);
@@ -72,6 +78,7 @@ void local_box_free(struct box *b)
     free(b->dir);
     obj_fini(&b->obj);
     free(b);
+    local_wait_next(l);
 }
 
 /* ---- requests ---- */
@@ -83,7 +90,10 @@ static void free_ask(struct local *l, struct local_ask *a)
     free((char *)a->ask.container_id);
     free((char *)a->ask.application_id);
     free((char *)a->ask.label);
+    free((char *)a->ask.host);
     free((char *)a->ask.ip);
+    free((char *)a->ask.component);
+    spec_needs_free((struct spec_needs *)a->ask.needs);
     free(a->reason);
     free(a);
 }
@@ -94,6 +104,10 @@ static char *find_reason(const struct local *l, const struct cluster_ask *ask)
     const struct box *has = ask->ip ? map_get(&l->by_ip, ask->ip) : NULL;
     int64_t free_mb = l->memory_mb - l->used_memory_mb, free_vcores = l->vcores - l->used_vcores;
 
+    if (ask->host && strcmp(ask->host, l->hostname))
+        return mem_fmt("there is no host %s", ask->host);
+    if (map_get(&l->excluded, ask->application_id))
+        return mem_fmt("host %s is excluded, and there is no other", l->hostname);
     if (!NO_LABEL(ask->label) && strcmp(ask->label, NO_LABEL(l->label) ? "" : l->label))
         return mem_fmt("no host has the label %s", ask->label);
     if (ask->memory_mb > l->memory_mb)
@@ -107,6 +121,9 @@ static char *find_reason(const struct local *l, const struct cluster_ask *ask)
     if (ask->vcores > free_vcores)
         return mem_fmt("%" PRId64 " vcores are wanted, %" PRId64 " of %" PRId64 " are free", ask->vcores,
                        free_vcores, l->vcores);
+    char *lack = local_types_lack(&l->types, ask->needs);
+    if (lack)
+        return lack;
     if (has)
         return mem_fmt("its address %s is in use until %s has gone", ask->ip, has->pub.id);
     return NULL;
@@ -140,7 +157,7 @@ static void serve_ask(struct local *l, struct local_ask *a)
         return;
     free(a->reason);
     a->reason = mem_str(reason);
-    ops->waits(l->cluster.ops_arg, a->ask.container_id, a->reason);
+    ops->waits(l->cluster.ops_arg, a->ask.container_id, &(struct eng_waiting){.text = a->reason});
 }
 
 /** Tell of allocated boxes; the callback may release them or ask for others. */
@@ -207,7 +224,10 @@ static void local_request(struct cluster *c, const struct cluster_ask *ask)
         a->ask.container_id = mem_str(ask->container_id);
         a->ask.application_id = mem_str(ask->application_id);
         a->ask.label = mem_str(ask->label);
+        a->ask.host = mem_str(ask->host);
         a->ask.ip = mem_str(ask->ip);
+        a->ask.component = mem_str(ask->component);
+        a->ask.needs = spec_needs_copy(ask->needs);
         TAILQ_INSERT_TAIL(&l->asks, a, link);
         l->n_asks++;
     }
@@ -221,6 +241,19 @@ static void local_cancel(struct cluster *c, const char *container_id)
 
     if (a)
         free_ask(l, a);
+}
+
+static void local_exclude(struct cluster *c, const char *application_id, const char *host, bool excluded)
+{
+    struct local *l = local_of(c);
+
+    if (strcmp(host, l->hostname))
+        return;
+    if (excluded)
+        map_set(&l->excluded, application_id, l);
+    else
+        map_remove(&l->excluded, application_id);
+    local_serve_soon(l);
 }
 
 static const struct cluster_container *local_find(struct cluster *c, const char *container_id)
@@ -256,6 +289,7 @@ static void free_local(struct local *l)
     drop_asks(l);
     map_fini(&l->boxes, NULL);
     map_fini(&l->by_ip, NULL);
+    map_fini(&l->excluded, NULL);
     for (size_t i = 0; i < l->n_scan; i++)
         free(l->scan_ids[i]);
     free(l->scan_ids);
@@ -263,13 +297,16 @@ static void free_local(struct local *l)
     run_timer_free(l->sweep_timer);
     free(l->dir);
     free(l->shim_path);
+    free(l->localizer_path);
     free(l->label);
+    local_types_fini(&l->types);
     free(l->hostname);
     free(l->run_user);
     local_cgroups_close(l);
     for (size_t i = 0; l->source_dirs && l->source_dirs[i]; i++)
         free(l->source_dirs[i]);
     free(l->source_dirs);
+    local_images_fini(&l->images);
     local_users_close(l->users);
     obj_fini(&l->obj);
     free(l);
@@ -320,6 +357,7 @@ static void local_close(struct cluster *c, void (*closed)(void *arg), void *arg)
     }
     local_serve_soon(l);
     local_sources_close(l);
+    local_images_close(l);
 }
 
 /* ---- opening ---- */
@@ -332,12 +370,15 @@ static const struct cluster_kind local_kind = {
     .launch = local_launch,
     .stop = local_stop,
     .release = local_release,
+    .exclude = local_exclude,
     .find = local_find,
     .log_dir = local_log_dir,
     .last_container = local_last_container,
     .is_of = local_is_of,
     .capacity = local_capacity,
     .look = local_sources_look,
+    .signal = local_signal,
+    .usage = local_usage,
     .stop_all = local_stop_all,
     .close = local_close,
 };
@@ -438,11 +479,24 @@ static int make_dirs(const struct local *l, struct err_info *why)
     return err ? err : make_passage(logs, why);
 }
 
-static int find_shim(const char *path, struct err_info *why)
+static char *localizer_path(const struct local_options *o)
 {
-    return access(path, X_OK)
-               ? err_set(why, ERR_CONFIG, path, "container-shim is not there: %s", strerror(errno))
-               : 0;
+    mem_auto char *dir = path_parent(o->shim_path);
+
+    return o->localizer_path ? mem_str(o->localizer_path) : mem_fmt("%s/container-localizer", dir);
+}
+
+static int find_program(const char *name, const char *path, struct err_info *why)
+{
+    return access(path, X_OK) ? err_set(why, ERR_CONFIG, path, "%s is not there: %s", name, strerror(errno))
+                              : 0;
+}
+
+static int find_programs(const struct local *l, struct err_info *why)
+{
+    int err = find_program("container-shim", l->shim_path, why);
+
+    return err ? err : find_program("container-localizer", l->localizer_path, why);
 }
 
 static int check_range(const char *range, struct err_info *why)
@@ -468,11 +522,20 @@ void cluster_local_check(const struct options *o, const struct local_options *op
         opt_error(o, "yarn.nodemanager.linux-container-executor.nonsecure-mode.local-user", &why, report);
     if (read_source_dirs(l, options->source_dirs, &why))
         opt_error(o, "yarn.service.local.source-dirs", &why, report);
-    if (find_shim(options->shim_path, &why))
+    l->shim_path = mem_str(options->shim_path);
+    l->localizer_path = localizer_path(options);
+    if (find_programs(l, &why))
         opt_error(o, "yarn.service.local.container-shim", &why, report);
+    if (local_images_open(&l->images, options, &why))
+        opt_error(o, "yarn.service.local.container-runtime", &why, report);
     if (check_range(options->user_range, &why) || open_users(l, options->user_range, &why))
         opt_error(o, "yarn.service.local.user-range", &why, report);
     free_local(l);
+}
+
+const char *cluster_local_runtime(struct cluster *c)
+{
+    return local_of(c)->images.program;
 }
 
 const char *cluster_local_enforced(struct cluster *c)
@@ -491,14 +554,24 @@ int cluster_local_open(struct run_loop *loop, const struct local_options *option
     l->loop = loop;
     TAILQ_INIT(&l->asks);
     TAILQ_INIT(&l->readers);
+    TAILQ_INIT(&l->images.calls);
+    TAILQ_INIT(&l->images.waiting);
     TAILQ_INIT(&l->unprepared);
+    TAILQ_INIT(&l->shorts);
     l->dir = mem_str(options->dir);
     l->shim_path = mem_str(options->shim_path);
+    l->localizer_path = localizer_path(options);
     l->label = mem_str(options->label);
+    local_types_init(&l->types, options->types);
     l->grace_ms = options->grace_ms;
     l->keep_logs_ms = options->keep_logs_ms;
     l->source_max_bytes = options->source_max_bytes;
     l->source_timeout_ms = options->source_timeout_ms;
+    l->fetch_timeout_ms = options->fetch_timeout_ms;
+    l->unpack = (struct unpack_limits){options->archive_max_bytes, options->archive_max_entries,
+                                       options->archive_max_ratio};
+    l->cache_max_bytes = options->cache_max_bytes;
+    l->cache_fresh_s = options->cache_fresh_s;
     l->log_files = options->log_files > 0 ? options->log_files : 1;
     l->log_bytes = options->log_dir_bytes / (OUTPUTS * l->log_files);
     size_host(l, options);
@@ -506,7 +579,9 @@ int cluster_local_open(struct run_loop *loop, const struct local_options *option
     if (!err)
         err = read_source_dirs(l, options->source_dirs, why);
     if (!err)
-        err = find_shim(l->shim_path, why);
+        err = find_programs(l, why);
+    if (!err)
+        err = local_images_open(&l->images, options, why);
     if (!err)
         err = make_dirs(l, why);
     if (!err)

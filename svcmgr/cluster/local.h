@@ -3,6 +3,7 @@
  *
  *   <dir>/containers/<id>/           see shim/wire.h, and `allocation`: the container as text; work/ is its user's
  *   <dir>/containers/<id>/staging/   ours alone: what the next launch will have as work/
+ *   <dir>/cache/<uid>/               what was fetched for that user: localizer/localizer.h; only svcmgr enters cache/
  *   <dir>/users                      the owners' uids, see local_users.h; only with user_range
  *   <dir>/logs/<application>/<id>/   its user's: stdout.txt[.N], stderr.txt[.N]; kept after the container, see keep_logs_ms
  *
@@ -28,13 +29,15 @@ struct local_limits {
 };
 
 struct local_options {
-    const char *dir;        /* absolute */
-    const char *shim_path;  /* container-shim */
-    int64_t memory_mb;      /* 0: the machine's */
-    int64_t vcores;         /* 0: four for each processor of the machine */
-    const char *label;      /* of this host; NULL or "": none */
-    const char *hostname;   /* NULL: the machine's */
-    const char *run_user;   /* whom containers run as when we are root */
+    const char *dir;                /* absolute */
+    const char *shim_path;          /* container-shim */
+    const char *localizer_path;     /* container-localizer; NULL: beside container-shim */
+    int64_t memory_mb;              /* 0: the machine's */
+    int64_t vcores;                 /* 0: four for each processor of the machine */
+    const char *label;              /* of this host; NULL or "": none */
+    const struct spec_needs *types; /* amounts of other resource types that it has; NULL: none */
+    const char *hostname;           /* NULL: the machine's */
+    const char *run_user;           /* whom containers run as when we are root */
     const char *user_range; /* uids of which each owner gets one, checked; NULL or "": all run as run_user */
     struct local_limits limits;
     int64_t grace_ms; /* between SIGTERM and SIGKILL when a container is released */
@@ -45,13 +48,23 @@ struct local_options {
     int64_t source_timeout_ms; /* for reading them */
     int64_t log_dir_bytes;     /* most that the output of one container takes; 0: no limit */
     int64_t log_files;         /* files that each output is kept in, from 1 */
+    const char *runtime;       /* path of podman or docker; NULL: looked for in PATH, and there may be none */
+    const char *runtime_args;  /* of each call, separated by blanks */
+    const char *ro_mounts, *rw_mounts; /* absolute directories, separated by commas, that images may mount */
+    int64_t pull_timeout_ms;
+    int64_t fetch_timeout_ms;                       /* for reading them, when there is a URL or an archive */
+    int64_t archive_max_bytes, archive_max_entries; /* what may come out of the archives of one launch */
+    int64_t archive_max_ratio;                      /* bytes that may come out for each byte of an archive */
+    /* of what was fetched; the least recently used leaves, but nothing that is in use */
+    int64_t cache_max_bytes;
+    int64_t cache_fresh_s; /* what was fetched, or asked for, later than this is not asked for again */
 };
 
 /**
  * Open the cluster of this host. Strings are copied.
  *
  * @param ops  callbacks, all required                                              [borrowed, lives on]
- * @return 0; ERR_CONFIG: no such user, no shim there, no cgroups where they are required; ERR_IO: a directory cannot be made.
+ * @return 0; ERR_CONFIG: no such user, no shim or localizer there, no cgroups where they are required; ERR_IO: a directory cannot be made.
  */
 int cluster_local_open(struct run_loop *loop, const struct local_options *options,
                        const struct cluster_ops *ops, void *ops_arg, struct cluster **out,
@@ -67,6 +80,8 @@ int cluster_local_open(struct run_loop *loop, const struct local_options *option
 void cluster_local_check(const struct options *o, const struct local_options *options,
                          struct opt_report *report);
 
+/** The program that runs images, podman or docker. @return absolute path, borrowed; NULL: there is none */
+const char *cluster_local_runtime(struct cluster *c);
 /** What is enforced on containers: "cgroup v1: memory, pids", or "none". Borrowed. */
 const char *cluster_local_enforced(struct cluster *c);
 

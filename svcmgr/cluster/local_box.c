@@ -10,6 +10,7 @@
 #include "base/mem.h"
 #include "cluster/local_priv.h"
 #include "cluster/shim_tail.h"
+#include "spec/spec.h"
 #include "run/fdlimit.h"
 
 /* After the grace of a stop: a shim that has not ended by then hangs, or is stopped itself. */
@@ -87,6 +88,38 @@ static void forget_stderr(struct box *b)
     b->pub.last_stderr = NULL;
 }
 
+/** Cause and text of an end. */
+static void describe(const struct shim_exit *e, struct cluster_exit *x)
+{
+    if (e->was_memory) {
+        x->cause = CAUSE_MEMORY_PHYSICAL;
+        snprintf(x->text, sizeof x->text, "The process was killed: %.120s.", e->text);
+        return;
+    }
+    switch (e->kind) {
+    case SHIM_EXITED:
+        x->cause = CAUSE_EXITED;
+        snprintf(x->text, sizeof x->text, "The process ended with exit code %d%s%.120s.", e->code,
+                 *e->text ? ": " : "", e->text);
+        break;
+    case SHIM_SIGNALLED:
+        x->cause = CAUSE_SIGNALLED;
+        snprintf(x->text, sizeof x->text, "The process was ended by signal %d (%s)%s%.120s.", e->code,
+                 strsignal(e->code), *e->text ? ": " : "", e->text);
+        break;
+    case SHIM_NOT_STARTED:
+        /* A launch that a restart of ours has interrupted, and that a shortage stopped, is not the container's failure. */
+        x->cause = shortage_is(shortage_code(e->code)) ? CAUSE_LOST : CAUSE_LAUNCH;
+        snprintf(x->text, sizeof x->text, "The process could not be started: %.80s: %.60s.", e->text,
+                 strerror(e->code));
+        break;
+    case SHIM_LOST:
+        x->cause = CAUSE_LOST;
+        snprintf(x->text, sizeof x->text, "The process is gone with its shim; how it ended is unknown.");
+        break;
+    }
+}
+
 void local_box_exit(struct box *b, const struct shim_exit *e)
 {
     struct cluster_exit *x = &b->pub.exit;
@@ -95,31 +128,11 @@ void local_box_exit(struct box *b, const struct shim_exit *e)
     forget_stderr(b);
     b->pub.last_stderr = shim_tail_read(b->dir);
     *x = (struct cluster_exit){
-        .code = e->code, .was_stopped = e->was_stopped, .started_ms = e->started_ms, .ended_ms = e->ended_ms};
-    switch (e->kind) {
-    case SHIM_EXITED:
-        x->kind = CLUSTER_EXIT_CODE;
-        snprintf(x->text, sizeof x->text, "The process ended with exit code %d%s%.120s.", e->code,
-                 *e->text ? ": " : "", e->text);
-        break;
-    case SHIM_SIGNALLED:
-        x->kind = CLUSTER_EXIT_SIGNAL;
-        snprintf(x->text, sizeof x->text, "The process was ended by signal %d (%s)%s%.120s.", e->code,
-                 strsignal(e->code), *e->text ? ": " : "", e->text);
-        break;
-    case SHIM_NOT_STARTED:
-        /* A launch that a restart of ours has interrupted, and that a shortage stopped, is not the container's failure. */
-        x->kind = shortage_is(shortage_code(e->code)) ? CLUSTER_EXIT_LOST : CLUSTER_EXIT_NOT_STARTED;
-        snprintf(x->text, sizeof x->text, "The process could not be started: %.80s: %.60s.", e->text,
-                 strerror(e->code));
-        break;
-    case SHIM_LOST:
-        x->kind = CLUSTER_EXIT_LOST;
-        snprintf(x->text, sizeof x->text, "The process is gone with its shim; how it ended is unknown.");
-        break;
-    }
+        .raw = e->code, .was_stopped = e->was_stopped, .started_ms = e->started_ms, .ended_ms = e->ended_ms};
+    describe(e, x);
+    x->origin = eng_exit_of(x->cause, 0, NULL).origin;
     b->pub.state = CLUSTER_EXITED;
-    b->pub.pid = 0;
+    b->pub.pid = b->shim = 0;
 }
 
 static struct local_job *new_job(struct box *b)
@@ -130,6 +143,7 @@ static struct local_job *new_job(struct box *b)
     job->box = b;
     job->dir = mem_str(b->dir);
     job->shim_files = SHIM_FILES_NONE;
+    job->cache_fd = -1;
     return job;
 }
 
@@ -178,8 +192,9 @@ static void box_not_started(struct box *b, const char *text)
 {
     drop_launch(b);
     forget_stderr(b);
-    b->pub.exit = (struct cluster_exit){.kind = CLUSTER_EXIT_NOT_STARTED,
-                                        .code = EIO,
+    b->pub.exit = (struct cluster_exit){.origin = ORIGIN_CONTAINER,
+                                        .cause = CAUSE_LAUNCH,
+                                        .raw = EIO,
                                         .was_stopped = b->stop_wanted,
                                         .ended_ms = run_wall_ms()};
     snprintf(b->pub.exit.text, sizeof b->pub.exit.text, "The process could not be started: %.330s", text);
@@ -197,6 +212,8 @@ static void on_running(void *arg, const struct shim_status *s)
     drop_launch(b);
     b->pub.state = CLUSTER_RUNNING;
     b->pub.pid = s->pid;
+    b->shim = s->shim;
+    b->has_image = local_has_image(b);
     b->pub.started_ms = s->started_ms;
     if (b->stop_wanted)
         stop_by_shim(b);
@@ -214,10 +231,10 @@ static void run_launch(struct box *b)
     local_job_run(b->local, b->launch_job, JOB_STAGE, on_staged);
 }
 
-/** A launch that failed for a shortage is retried, unless it was stopped or released. */
+/** A launch that failed for a shortage, or as a server does not answer, is retried, unless it was stopped or released. */
 static bool launch_waits(struct box *b, int err, const struct err_info *why)
 {
-    if (!b->launch_job || b->stop_wanted || b->is_released || !shortage_is(err))
+    if (!b->launch_job || b->stop_wanted || b->is_released || (!shortage_is(err) && err != ERR_UNAVAILABLE))
         return false;
     b->pub.state = CLUSTER_STARTING;
     local_wait(b, run_launch, err, why);
@@ -242,6 +259,7 @@ static void on_link_ended(void *arg, const struct shim_exit *e)
     stop_waiting_for_shim(b);
     shim_link_close(b->link);
     b->link = NULL;
+    local_wait_next(b->local);
     if (!e) {
         b->pub.state = CLUSTER_RECOVERING;
         local_look(b);
@@ -278,7 +296,8 @@ static bool address_is_lost(struct box *b, int err)
         return false;
     drop_launch(b);
     forget_stderr(b);
-    b->pub.exit = (struct cluster_exit){.kind = CLUSTER_EXIT_LOST, .ended_ms = run_wall_ms()};
+    b->pub.exit =
+        (struct cluster_exit){.origin = ORIGIN_CLUSTER, .cause = CAUSE_LOST, .ended_ms = run_wall_ms()};
     b->pub.state = CLUSTER_EXITED;
     l->cluster.ops->address_taken(l->cluster.ops_arg, b->pub.id, b->pub.ip);
     return true;
@@ -310,10 +329,22 @@ static void on_prepared(struct local_job *job)
         box_not_started(b, why.text);
 }
 
-static void on_read(struct local_job *job)
+static void on_image(struct local_job *job)
 {
     if (go_on(job))
         local_job_run(job->box->local, job, JOB_PREPARE, on_prepared);
+}
+
+static void on_read(struct local_job *job)
+{
+    if (!go_on(job))
+        return;
+    if (!job->image)
+        on_image(job);
+    else if (job->box->stop_wanted)
+        box_not_started(job->box, "it was stopped before its image was looked for");
+    else
+        local_image_find(job->box->local, job, on_image);
 }
 
 static void on_staged(struct local_job *job)
@@ -336,7 +367,8 @@ static void fill_launch(const struct box *b, const struct cluster_launch *launch
     s->grace_ms = l->grace_ms;
     s->work_dir = mem_str(b->pub.work_dir);
     s->log_dir = mem_str(b->pub.log_dir);
-    local_cgroups_fill(l, b->pub.id, s);
+    if (!launch->image) /* The runtime of an image makes cgroups of its own. */
+        local_cgroups_fill(l, b->pub.id, s);
     s->log_bytes = l->log_bytes;
     s->log_files = l->log_files;
     s->memory_bytes = l->limits.memory_is_enforced ? b->pub.memory_mb << 20 : 0;
@@ -362,21 +394,41 @@ static void copy_files(const struct cluster_launch *launch, struct local_job *jo
         job->files[i].path = mem_str(f->path);
         job->files[i].bytes = f->bytes ? mem_copy(f->bytes, f->len + 1) : NULL;
         job->files[i].len = f->len;
-        job->files[i].source = mem_str(f->source);
+        job->files[i].source = f->source ? local_source_path(f->source) : NULL;
+        job->files[i].is_archive = f->is_archive;
+        job->files[i].config = spec_file_copy(f->config);
+        job->files[i].mount = mem_str(f->mount);
         job->files[i].values = f->values ? json_deep_copy(f->values) : NULL; /* Another thread reads them. */
     }
 }
 
-/** What the reader is asked for: each file that has a source. */
+/** What a localizer makes of a source. */
+static enum source_form form_of(const struct cluster_file *f)
+{
+    if (f->is_archive)
+        return SOURCE_ARCHIVE;
+    if (!f->config)
+        return SOURCE_FILE;
+    bool is_xml = f->config->type == FILE_XML || f->config->type == FILE_HADOOP_XML;
+    return is_xml ? SOURCE_XML : f->config->type == FILE_PROPERTIES ? SOURCE_PROPERTIES : SOURCE_FILE;
+}
+
+/** What a localizer is asked for: each file that has a source. */
 static void ask_sources(const struct local *l, struct local_job *job)
 {
     job->ask.max_bytes = l->source_max_bytes;
     for (size_t i = 0; l->source_dirs[i]; i++)
         sources_ask_dir(&job->ask, l->source_dirs[i]);
-    for (size_t i = 0; i < job->n_files; i++)
-        if (!job->files[i].bytes)
-            sources_ask_file(&job->ask, job->files[i].source,
-                             job->files[i].values ? LOCAL_TEMPLATE_MAX : l->source_max_bytes);
+    job->ask.unpack = l->unpack;
+    job->ask.fresh_s = l->cache_fresh_s;
+    for (size_t i = 0; i < job->n_files; i++) {
+        const struct cluster_file *f = &job->files[i];
+        if (f->bytes)
+            continue;
+        sources_ask_file(&job->ask, form_of(f), f->source,
+                         f->values ? LOCAL_TEMPLATE_MAX : l->source_max_bytes);
+        job->ask.has_cache = job->ask.has_cache || source_is_url(f->source);
+    }
 }
 
 static void begin_launch(struct box *b, const struct cluster_launch *launch)
@@ -384,6 +436,7 @@ static void begin_launch(struct box *b, const struct cluster_launch *launch)
     const struct local *l = b->local;
     struct local_job *job = new_job(b);
 
+    mem_auto char *amounts = local_types_write(b->needs);
     b->pub.attempt = launch->attempt;
     b->pub.state = CLUSTER_STARTING;
     b->pub.started_ms = 0;
@@ -393,11 +446,12 @@ static void begin_launch(struct box *b, const struct cluster_launch *launch)
     job->service = launch->service ? mem_fmt("%s/%s", launch->owner, launch->service) : NULL;
     job->log_dir = mem_str(b->pub.log_dir);
     job->allocation = mem_fmt("application_id=%s\nip=%s\nmemory_mb=%" PRId64 "\nvcores=%" PRId64
-                              "\nallocated_ms=%" PRId64 "\nattempt=%" PRId64 "\n",
+                              "\nallocated_ms=%" PRId64 "\nattempt=%" PRId64 "\namounts=%s\n",
                               b->pub.application_id, b->pub.ip, b->pub.memory_mb, b->pub.vcores,
-                              b->pub.allocated_ms, b->pub.attempt);
+                              b->pub.allocated_ms, b->pub.attempt, amounts);
     fill_launch(b, launch, &job->launch);
     copy_files(launch, job);
+    job->image = launch->image ? local_image_new(l, b, launch->image) : NULL;
     job->user = l->user;
     job->users = l->users;
     job->owner = mem_str(launch->owner ? launch->owner : "");
@@ -415,16 +469,37 @@ int local_launch(struct cluster *c, const char *container_id, const struct clust
         return err_set(why, ERR_NOTFOUND, container_id, "There is no such container.");
     if (b->has_job || (b->pub.state != CLUSTER_ALLOCATED && b->pub.state != CLUSTER_EXITED))
         return err_set(why, ERR_WRONGSTATE, container_id, "The container runs already.");
+    if (launch->image && !l->images.program)
+        return err_set(why, ERR_UNSUPPORTED, launch->image->id,
+                       "Neither podman nor docker is found, which run image %.120s: install podman, or set "
+                       "yarn.service.local.container-runtime.",
+                       launch->image->id);
     for (size_t i = 0; i < launch->n_files; i++)
         if (!local_path_is_inside(launch->files[i].path))
             return err_set(why, ERR_INVALID, launch->files[i].path,
                            "A file must stay in the working directory.");
-    for (size_t i = 0; i < launch->n_files; i++)
-        if (!launch->files[i].bytes && launch->files[i].source[0] != '/')
-            return err_set(why, ERR_INVALID, launch->files[i].source,
-                           "src_file %.140s is no absolute path of a file of this host.",
-                           launch->files[i].source);
+    for (size_t i = 0; i < launch->n_files; i++) {
+        const char *source = launch->files[i].source;
+        mem_auto char *path = launch->files[i].bytes ? NULL : local_source_path(source);
+        if (!launch->files[i].bytes && !path)
+            return err_set(why, ERR_INVALID, source,
+                           "src_file %.140s is no absolute path of a file of this host, and no file:, http: "
+                           "or https: URL.",
+                           source);
+    }
     begin_launch(b, launch);
+    return 0;
+}
+
+int local_signal(struct cluster *c, const char *container_id, int signal, struct err_info *why)
+{
+    const struct box *b = map_get(&local_of(c)->boxes, container_id);
+
+    if (!b || b->is_released)
+        return err_set(why, ERR_NOTFOUND, container_id, "There is no such container.");
+    if (!b->link || b->pub.state != CLUSTER_RUNNING)
+        return err_set(why, ERR_WRONGSTATE, container_id, "Nothing runs in the container now.");
+    shim_link_signal(b->link, signal);
     return 0;
 }
 
@@ -445,6 +520,7 @@ static void stop_box(struct box *b, int64_t grace_ms)
         stop_by_shim(b);
     else if (b->again == run_launch && !b->is_released)
         local_wait(b, end_waiting_launch, ERR_CANCELLED, &(struct err_info){.text = "it is stopped"});
+    local_image_stop(b->local, b); /* At the end: it may report the end of the launch. */
 }
 
 void local_stop(struct cluster *c, const char *container_id, int64_t grace_ms)

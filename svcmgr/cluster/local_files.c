@@ -54,9 +54,8 @@ static int write_file_at(const struct local_job *job, int dir, const char *name,
     return err;
 }
 
-/** Write a file of ours so that it is there whole or not at all. */
-static int replace_file(const char *dir, const char *name, const char *bytes, size_t len, mode_t mode,
-                        struct err_info *why)
+int local_replace_file(const char *dir, const char *name, const char *bytes, size_t len, mode_t mode,
+                       struct err_info *why)
 {
     mem_auto char *path = mem_fmt("%s/%s", dir, name);
     mem_auto char *aside = mem_fmt("%s.new", path);
@@ -98,7 +97,7 @@ static int note_instance(const struct local_job *job, const char *parent, struct
     mem_auto char *name = local_logs_instance_file(job->instance);
     const char *id = path_name(job->log_dir);
 
-    return name ? replace_file(parent, name, id, strlen(id), 0600, why) : 0;
+    return name ? local_replace_file(parent, name, id, strlen(id), 0600, why) : 0;
 }
 
 /** The names on the way to it are ours: no other user can put a link there. */
@@ -160,6 +159,15 @@ static int find_user(struct local_job *job)
     return err;
 }
 
+/** What is fetched for this user is kept in a directory of his own. */
+static int open_cache(struct local_job *job)
+{
+    if (!job->ask.has_cache || job->cache_fd >= 0)
+        return 0;
+    job->cache_fd = local_cache_open(job->box->local->dir, &job->user, &job->why);
+    return job->cache_fd < 0 ? job->why.code : 0;
+}
+
 static int stage(struct local_job *job)
 {
     int err = find_user(job);
@@ -168,6 +176,8 @@ static int stage(struct local_job *job)
         err = make_container_dir(job, &job->why);
     if (!err)
         err = make_log_dir(job, &job->why);
+    if (!err)
+        err = open_cache(job);
     return err ? err : make_staging(job, &job->why);
 }
 
@@ -200,7 +210,22 @@ static int go_down(const struct local_job *job, int work, const char *path, stru
     return at;
 }
 
-/** The text of a template that a reader has put into in/, with its placeholders replaced. */
+/** A file whose text a localizer has put into in/, with the placeholders replaced. @return new text, free(); NULL: *why says so */
+static char *expand_source(struct buf *text, const struct cluster_file *f, struct err_info *why)
+{
+    size_t left = SPEC_EXPANDED_MAX;
+
+    *why = (struct err_info){.code = 0};
+    char *out = f->config ? spec_file_overlay(f->config, buf_cstr(text), f->values, &left, why)
+                          : spec_expand_to(buf_cstr(text), f->values, left);
+
+    if (!out && !why->code)
+        err_set(why, ERR_TOOBIG, f->source, "%.200s with its placeholders replaced is larger than %zu bytes.",
+                f->source, SPEC_EXPANDED_MAX);
+    return out;
+}
+
+/** The text of a template that a localizer has put into in/, with its placeholders replaced. */
 static int expand_template(const struct local_job *job, int from, const struct cluster_file *f, int parent,
                            const char *name, struct err_info *why)
 {
@@ -213,11 +238,9 @@ static int expand_template(const struct local_job *job, int from, const struct c
     }
     if (n < 0)
         return local_sys_fail(why, f->source);
-    mem_auto char *bytes = spec_expand_to(buf_cstr(&text), f->values, SPEC_EXPANDED_MAX);
+    mem_auto char *bytes = expand_source(&text, f, why);
     if (!bytes)
-        return err_set(why, ERR_TOOBIG, f->source,
-                       "%.200s with its placeholders replaced is larger than %zu bytes.", f->source,
-                       SPEC_EXPANDED_MAX);
+        return why->code;
     return write_file_at(job, parent, name, bytes, strlen(bytes), why);
 }
 
@@ -309,10 +332,13 @@ static int prepare(struct local_job *job)
             err = local_sys_fail(&job->why, path);
     }
     if (!err)
-        err = replace_file(job->dir, "allocation", job->allocation, strlen(job->allocation), 0644, &job->why);
+        err = local_replace_file(job->dir, "allocation", job->allocation, strlen(job->allocation), 0644,
+                                 &job->why);
+    if (!err && job->image)
+        err = local_run_write(job);
     shim_launch_write(&job->launch, &launch);
     if (!err)
-        err = replace_file(job->dir, SHIM_LAUNCH_FILE, launch.bytes, launch.len, 0600, &job->why);
+        err = local_replace_file(job->dir, SHIM_LAUNCH_FILE, launch.bytes, launch.len, 0600, &job->why);
     return err ? err : shim_files_open(job->dir, job->ip, &job->shim_files, &job->why);
 }
 
@@ -410,7 +436,9 @@ void local_job_free(struct local_job *job)
         free((char *)job->files[i].path);
         free((char *)job->files[i].bytes);
         free((char *)job->files[i].source);
+        free((char *)job->files[i].mount);
         json_decref((json_t *)job->files[i].values);
+        spec_file_free((struct spec_file *)job->files[i].config);
     }
     free(job->files);
     free(job->dir);
@@ -421,6 +449,9 @@ void local_job_free(struct local_job *job)
     free(job->allocation);
     shim_launch_fini(&job->launch);
     free(job->owner);
+    local_image_free(job->image);
+    if (job->cache_fd >= 0)
+        close(job->cache_fd);
     sources_ask_fini(&job->ask);
     shim_files_close(&job->shim_files);
     obj_fini(&job->obj);

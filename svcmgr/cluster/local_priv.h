@@ -16,9 +16,11 @@
 #include <sys/queue.h>
 #include <sys/types.h>
 
+#include "base/buf.h"
 #include "base/map.h"
 #include "base/obj.h"
 #include "cluster/local.h"
+#include "cluster/local_types.h"
 #include "cluster/local_users.h"
 #include "cluster/shim_autopsy.h"
 #include "cluster/shim_link.h"
@@ -49,6 +51,10 @@
     X(container_shim_not_killed, LOG_ERROR,                                                                  \
       "A container-shim that does not end its container cannot be killed.")                                  \
     X(sources_hang, LOG_WARN, "Reading the source files of a service takes too long; its reader is killed.") \
+    X(container_not_in_runtime, LOG_WARN,                                                                    \
+      "The container runtime did not remove a container whose shim is dead.")                                \
+    X(images_not_swept, LOG_WARN,                                                                            \
+      "The container runtime did not name or remove containers that nobody holds.")                          \
     X(container_not_removed, LOG_WARN, "A container's directory could not be removed completely.")
 LOG_DECLARE(LOCAL_EVENTS)
 
@@ -66,15 +72,36 @@ TAILQ_HEAD(local_reader_list, local_reader);
 
 struct local_job;
 TAILQ_HEAD(local_job_list, local_job);
+TAILQ_HEAD(box_list, box);
+
+/** A process of the container runtime: local_image.c. */
+struct image_call;
+TAILQ_HEAD(image_call_list, image_call);
+
+/** What runs images. Constant while the cluster is open, but for the calls. */
+struct local_images {
+    char *program;               /* NULL: there is none */
+    char **args;                 /* of each call, NULL-terminated */
+    char *words;                 /* program and args for a shell */
+    char *ro_mounts, *rw_mounts; /* see spec_mount_is_allowed */
+    char *dir;                   /* label of our containers there */
+    int64_t pull_timeout_ms;
+    struct image_call_list calls;
+    struct local_job_list waiting; /* for their turn to look for their image */
+    size_t n_looking;
+};
 
 struct box {
     struct obj obj;
     struct local *local;
     struct cluster_container pub; /* its strings are owned, but hostname and run_user: the cluster's */
     char *dir;
-    struct shim_link *link; /* while a shim runs */
-    bool is_reported;       /* allocated() was called */
-    bool has_job;           /* work is under way on the pool, or in a reader of sources */
+    struct spec_needs *needs; /* its resources beside memory and cores; NULL: none */
+    struct shim_link *link;   /* while a shim runs */
+    pid_t shim;               /* its pid, while the process runs */
+    bool has_image;   /* the process is a container runtime: what it runs are children of its helper */
+    bool is_reported; /* allocated() was called */
+    bool has_job;     /* work is under way on the pool, or in a reader of sources */
     bool is_released;
     bool is_recovering; /* its state is not known yet */
     bool stop_wanted;   /* came while it was starting or recovering */
@@ -86,25 +113,36 @@ struct box {
     struct run_timer *timer;        /* NULL: it never waited */
     void (*again)(struct box *box); /* NULL: it does not wait */
     int64_t pause_ms;
-    bool is_short; /* it waits for a shortage */
-    char *reason;  /* reported last, or NULL */
+    bool is_short;               /* it waits for a shortage */
+    TAILQ_ENTRY(box) short_link; /* while it does */
+    char *reason;                /* reported last, or NULL */
+    enum {
+        IMAGE_UNKNOWN,
+        IMAGE_CLEARING,
+        IMAGE_CLEARED
+    } image; /* what its dead shim has left in the container runtime */
 };
 
 struct local {
     struct obj obj;
     struct cluster cluster;
     struct run_loop *loop;
-    char *dir, *shim_path, *label, *hostname, *run_user;
+    char *dir, *shim_path, *localizer_path, *label, *hostname, *run_user;
     char **source_dirs; /* NULL-terminated */
-    int64_t source_max_bytes, source_timeout_ms;
+    int64_t source_max_bytes, source_timeout_ms, fetch_timeout_ms;
+    struct unpack_limits unpack;
+    int64_t cache_max_bytes, cache_fresh_s;
     int64_t memory_mb, vcores, used_memory_mb, used_vcores, grace_ms, keep_logs_ms;
+    struct local_types types;
     int64_t log_bytes, log_files; /* of one file; of each output */
     struct shim_user user;        /* whom containers run as, when they do not run as their owner's */
     struct local_users *users;    /* a uid for each owner, or NULL */
     struct map boxes;             /* id -> struct box */
     struct map by_ip;             /* address -> struct box */
     struct local_ask_list asks;
+    struct map excluded; /* application id -> local: none of its containers may be placed here */
     struct local_reader_list readers;
+    struct local_images images;
     size_t n_asks;
     bool serve_posted;
     bool is_closing;
@@ -118,7 +156,7 @@ struct local {
     char **scan_ids;                  /* NULL: not read yet */
     size_t scan_at, n_scan;
     bool is_scanning, is_scanned, is_recovered;   /* recovery_done was called */
-    size_t n_short;                               /* recovering boxes that wait for a shortage */
+    struct box_list shorts;                       /* recovering boxes that wait for a shortage */
     bool is_degraded;                             /* degraded() was called with a reason */
     struct local_limits limits;                   /* its strings are not kept */
     struct shim_cgroup cgroups[SHIM_CGROUPS_MAX]; /* dir: above the containers' */
@@ -159,6 +197,7 @@ int local_launch(struct cluster *c, const char *container_id, const struct clust
                  struct err_info *why);
 void local_stop(struct cluster *c, const char *container_id, int64_t grace_ms);
 void local_release(struct cluster *c, const char *container_id);
+int local_signal(struct cluster *c, const char *container_id, int signal, struct err_info *why);
 /** Release a box, whatever its state. */
 void local_box_release(struct box *b);
 /** Callbacks of every box's shim_link. */
@@ -202,6 +241,8 @@ bool local_is_of(struct cluster *c, const char *application_id, const char *owne
 void local_wait(struct box *b, void (*again)(struct box *b), int err, const struct err_info *why);
 /** End of the wait: the next pause is the first one again. */
 void local_wait_over(struct box *b);
+/** Something of ours is free again, a descriptor say: one of those that wait for a shortage tries in the next turn of the loop. */
+void local_wait_next(struct local *l);
 /** degraded(), when it has changed whether something is short. reason: NULL when nothing is. */
 void local_report_degraded(struct local *l, const char *reason);
 
@@ -218,6 +259,16 @@ void local_look(struct box *b);
 
 /** In a container's directory: only svcmgr enters staging; below it in/ is for copies that a reader makes. */
 #define LOCAL_SOURCES_DIR "staging/in"
+
+/** An image that a job's process is started in. Owned texts. */
+struct local_image {
+    char *id, *hostname, *mounts; /* hostname, mounts: or NULL */
+    bool is_privileged, has_entry_point;
+    bool is_pulled; /* it was fetched for this launch */
+    char *work_dir; /* the image's own; "": it has none; NULL: not known yet */
+    char *container_id;
+    const struct local_images *images; /* [borrowed] */
+};
 
 enum local_job_kind {
     JOB_STAGE, /* make the container's directory and staging/ in it, where the next launch's files come together */
@@ -242,7 +293,10 @@ struct local_job {
     struct shim_launch launch; /* its user is filled in on the pool */
     struct cluster_file *files;
     size_t n_files;
+    struct local_image *image;    /* to run the command in, or NULL */
+    bool is_runtime_written;      /* launch has the call of the runtime */
     struct sources_ask ask;       /* the files of `files` that have a source, in their order */
+    int cache_fd;                 /* of the user's cache from JOB_STAGE on, when ask wants it; else -1 */
     char *owner;                  /* whose service it is */
     struct shim_user user;        /* whom what is laid shall belong to, and who runs */
     struct local_users *users;    /* find the owner's; NULL: user is it [borrowed] */
@@ -263,13 +317,89 @@ void local_job_begun(struct local *l, struct local_job *job, void (*done)(struct
 void local_job_ended(struct local *l, struct local_job *job);
 /** Free a job and what it holds; it is not on the pool. */
 void local_job_free(struct local_job *job);
+/** Write a file of ours so that it is there whole or not at all. Thread: any. @return 0; ERR_IO, ERR_NOSPC, ERR_LIMIT */
+int local_replace_file(const char *dir, const char *name, const char *bytes, size_t len, mode_t mode,
+                       struct err_info *why);
 /** A file's path stays below the working directory. */
 bool local_path_is_inside(const char *path);
 
-/* ---- local_sources.c ---- */
+/* ---- local_image.c: calls of the container runtime ---- */
+
+/** In a container's directory: its command runs in an image. */
+#define LOCAL_IMAGE_FILE "image"
+
+/** Find the runtime as the options say. @return 0; ERR_CONFIG: the one that they name is not there */
+int local_images_open(struct local_images *m, const struct local_options *o, struct err_info *why);
+/** Kill all calls; done is called for those of a job. */
+void local_images_close(struct local *l);
+/** Release what local_images_open has made. */
+void local_images_fini(struct local_images *m);
+/** The job's image with the launch's texts. */
+struct local_image *local_image_new(const struct local *l, const struct box *b,
+                                    const struct cluster_image *image);
+/** Release; NULL is fine. */
+void local_image_free(struct local_image *image);
+/**
+ * See to it that the job's image is on this host, by fetching it when it is not, then done(job) on the loop: job->err is 0, or
+ * ERR_TIMEOUT, ERR_IO, ERR_LIMIT or ERR_CANCELLED with *why for the user. Few look at a time, the others wait.
+ */
+void local_image_find(struct local *l, struct local_job *job, void (*done)(struct local_job *job));
+/** Cancel looking for the image of a box, if that is under way: done is called with ERR_CANCELLED, later. */
+void local_image_stop(struct local *l, const struct box *b);
+/** Whether the last launch of a box was of an image. */
+bool local_has_image(const struct box *b);
+/** Remove what the dead shim of a box may have left in the runtime. @return it is removed; else it is going to be, look again */
+bool local_image_clear(struct box *b);
+/** A box goes: no call speaks of it any more. */
+void local_image_forget(const struct box *b);
+/** Note that images are run here. @return 0; ERR_IO, ERR_NOSPC, ERR_LIMIT. Thread: any. */
+int local_images_note_used(const struct local_images *m, struct err_info *why);
+/** After the search for containers of the previous run: remove containers of this directory in the runtime that nobody holds. */
+void local_images_sweep(struct local *l);
+
+/* ---- local_run.c ---- */
 
 /**
- * Have the sources of a staged job read into staging/in by a process with the rights of the job's user, then done(job) on the
+ * Write the call of the runtime into the launch of a job, and the file of the environment that it reads.
+ * @return 0; ERR_INVALID: a mount or variable cannot be; ERR_IO, ERR_NOSPC. Thread: any; it looks at files.
+ */
+int local_run_write(struct local_job *job);
+/** Append a word for a shell, quoted, after a blank. Thread: any. */
+void local_run_word(struct buf *out, const char *word);
+
+/* ---- local_usage.c ---- */
+
+/** As cluster_usage. */
+void local_usage(struct cluster *c, const char *const *ids, size_t n,
+                 void (*done)(void *arg, const struct cluster_usage *usage), void *arg);
+
+/* ---- local_cache.c ---- */
+
+/** Directory below the cluster's; only svcmgr enters it. */
+#define LOCAL_CACHE_DIR "cache"
+
+/**
+ * Open a user's cache, making it.
+ * @param dir  the cluster's                                                         [borrowed]
+ * @return descriptor; -1: *why says so, ERR_IO or a shortage.   Thread: pool.
+ */
+int local_cache_open(const char *dir, const struct shim_user *user, struct err_info *why);
+/**
+ * Remove the least recently used contents until those of all users together have at most max_bytes, and what no content
+ * belongs to any more. What a localizer has open stays.
+ * @param dir  the cluster's                                                         [borrowed]
+ * Thread: pool, one at a time.
+ */
+void local_cache_expire(const char *dir, int64_t max_bytes);
+
+/* ---- local_sources.c ---- */
+
+/** Path of a source as a localizer wants it: absolute, or an http: or https: URL. @param uri  one of these, or a file: URI
+ *  @return new text, free(); NULL: it is none of them. */
+char *local_source_path(const char *uri);
+
+/**
+ * Have the sources of a staged job read into staging/in by a localizer, a process with the rights of the job's user, then done(job) on the
  * loop: job->err is 0, or ERR_INVALID, ERR_NOSPC, ERR_TIMEOUT, ERR_LIMIT or ERR_IO with *why for the user.
  */
 void local_sources_read(struct local *l, struct local_job *job, void (*done)(struct local_job *job));

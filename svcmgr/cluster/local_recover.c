@@ -15,10 +15,27 @@
 #define SCAN_PAUSE_MS 200
 #define SCAN_ROOM     64
 
+/** The cluster is this host. */
+static void report_node(const struct local *l)
+{
+    const char *label = l->label ? l->label : "";
+    const struct cluster_node node = {.host = l->hostname,
+                                      .rack = "/default-rack",
+                                      .state = "RUNNING",
+                                      .labels = &label,
+                                      .n_labels = *label ? 1 : 0,
+                                      .memory_mb = l->memory_mb,
+                                      .vcores = l->vcores};
+
+    l->cluster.ops->node(l->cluster.ops_arg, &node);
+}
+
 static void recovery_done(struct local *l)
 {
     l->is_recovered = true;
     run_timer_stop(l->recovery_timer);
+    report_node(l);
+    local_images_sweep(l);
     l->cluster.ops->recovery_done(l->cluster.ops_arg);
 }
 
@@ -51,8 +68,8 @@ static void on_deadline(struct local *l)
         if (!b->is_recovering)
             continue;
         l->cluster.ops->recovered(l->cluster.ops_arg, &b->pub);
-        l->cluster.ops->waits(l->cluster.ops_arg, ids[i],
-                              b->reason ? b->reason : "its shim does not answer yet");
+        char *reason = b->reason ? b->reason : (char *)"its shim does not answer yet";
+        l->cluster.ops->waits(l->cluster.ops_arg, ids[i], &(struct eng_waiting){.text = reason});
         if (b->is_short)
             local_report_degraded(l, b->reason);
     }
@@ -64,6 +81,7 @@ static void on_deadline(struct local *l)
 /** What the `allocation` file of a container says. Strings are borrowed from the struct. */
 struct allocation {
     char application_id[128], ip[64];
+    char amounts[1024]; /* local_types_write; "": none, as before they were written */
     int64_t memory_mb, vcores, allocated_ms, attempt;
 };
 
@@ -75,13 +93,14 @@ static int read_allocation(const char *dir, struct allocation *out, struct err_i
     if (!f)
         return errno == ENOENT ? ERR_NOTFOUND
                                : err_set(why, shortage_code(errno), path, "%s", strerror(errno));
+    out->amounts[0] = '\0';
     int n = fscanf(f,
                    "application_id=%127[^\n]\nip=%63[^\n]\nmemory_mb=%" SCNd64 "\nvcores=%" SCNd64
-                   "\nallocated_ms=%" SCNd64 "\nattempt=%" SCNd64,
+                   "\nallocated_ms=%" SCNd64 "\nattempt=%" SCNd64 "\namounts=%1023[^\n]",
                    out->application_id, out->ip, &out->memory_mb, &out->vcores, &out->allocated_ms,
-                   &out->attempt);
+                   &out->attempt, out->amounts);
     fclose(f);
-    return n == 6 ? 0 : ERR_NOTFOUND;
+    return n >= 6 ? 0 : ERR_NOTFOUND;
 }
 
 /** What the id alone says of a container. */
@@ -106,6 +125,8 @@ void local_look(struct box *b)
     }
     if (err == ERR_NOTFOUND)
         err = shim_autopsy(b->dir, &e, &why);
+    if (!err && !local_image_clear(b))
+        err = err_set(&why, ERR_UNAVAILABLE, b->dir, "its shim is dead, its container is being removed");
     if (!err && !local_cgroups_clear(l, b->pub.id))
         err =
             err_set(&why, ERR_UNAVAILABLE, b->dir, "its shim is dead, what it left in its cgroup is killed");
@@ -121,8 +142,15 @@ void local_look(struct box *b)
 
 static void recover_box(struct local *l, const char *id, const struct allocation *a)
 {
-    struct cluster_ask ask = {id, a->application_id, a->memory_mb, a->vcores, NULL, a->ip};
+    struct spec_needs *needs = local_types_read(a->amounts);
+    struct cluster_ask ask = {.container_id = id,
+                              .application_id = a->application_id,
+                              .memory_mb = a->memory_mb,
+                              .vcores = a->vcores,
+                              .ip = a->ip,
+                              .needs = needs};
     struct box *b = local_box_new(l, &ask);
+    spec_needs_free(needs);
 
     b->pub.allocated_ms = a->allocated_ms;
     b->pub.attempt = a->attempt;

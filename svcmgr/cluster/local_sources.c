@@ -1,5 +1,5 @@
 /**
- * Readers of sources: one process for each launch that wants files a caller has named. The loop starts it, waits for its end
+ * Localizers: one process for each launch that wants files a caller has named. The loop starts it, waits for its end
  * without waiting, and after a time kills it; a process that a file system holds beyond that is left to itself.
  */
 #include <errno.h>
@@ -8,10 +8,12 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
 #include "base/mem.h"
+#include "base/str.h"
 #include "cluster/local_priv.h"
 #include "cluster/local_tree.h"
 #include "shim/wire.h"
@@ -79,8 +81,8 @@ static void report_end(struct local_reader *r, int err, const struct err_info *w
 
 /* ---- what the reader says ---- */
 
-static int describe_fault(const struct source_fault *f, const char *path, const char *user,
-                          struct err_info *why)
+/** What to do about it, or which option bounds it. */
+static const char *fault_sentence(enum source_problem problem)
 {
     static const char *const sentences[] = {
         [SOURCE_ABSENT] = "there is no such file",
@@ -91,12 +93,48 @@ static int describe_fault(const struct source_fault *f, const char *path, const 
         [SOURCE_TOO_LARGE] = "it is too large (yarn.service.local.source-max-bytes; a template: 1 MiB)",
         [SOURCE_UNREAD] = "it cannot be read",
         [SOURCE_UNWRITTEN] = "its copy cannot be written",
+        [SOURCE_STATUS] = "its server answers with HTTP status",
+        [SOURCE_NO_SERVER] = "its server does not answer",
+        [SOURCE_NO_ARCHIVE] = "it is no tar (plain, gzip, bzip2, xz, zstd) or zip archive that can be read",
+        [SOURCE_NO_CONFIG] = "it is no configuration of its type",
+        [SOURCE_ENTRY_OUTSIDE] = "an entry or its link leads outside of the archive",
+        [SOURCE_ENTRY_KIND] = "an entry is a device, FIFO or socket",
+        [SOURCE_ENTRY_NAME] = "an entry has a name that no file can have",
+        [SOURCE_ENTRIES] = "it has more entries than yarn.service.local.archive-max-entries",
+        [SOURCE_EXPANDS] = "it becomes larger than yarn.service.local.archive-max-bytes",
+        [SOURCE_RATIO] = "it is packed more tightly than yarn.service.local.archive-max-ratio",
     };
-    bool is_ours = f->problem == SOURCE_UNREAD || f->problem == SOURCE_UNWRITTEN;
 
-    return err_set(why, is_ours ? shortage_code(f->error) : ERR_INVALID, path,
-                   "src_file %.140s, as user %.32s: %s%s%s.", path, user, sentences[f->problem],
-                   is_ours ? ": " : "", is_ours ? strerror(f->error) : "");
+    return sentences[problem];
+}
+
+/** What a problem is about, for a person. free() */
+static char *fault_detail(const struct source_fault *f)
+{
+    if (f->problem == SOURCE_UNREAD || f->problem == SOURCE_UNWRITTEN)
+        return mem_fmt(": %s%s%s", strerror(f->error), *f->detail ? ": " : "", f->detail);
+    if (f->problem == SOURCE_STATUS)
+        return mem_fmt(" %d", f->error);
+    return *f->detail ? mem_fmt(": %s", f->detail) : mem_str("");
+}
+
+static int fault_code(const struct source_fault *f)
+{
+    if (f->problem == SOURCE_UNREAD || f->problem == SOURCE_UNWRITTEN)
+        return shortage_code(f->error);
+    bool is_away = f->problem == SOURCE_NO_SERVER || (f->problem == SOURCE_STATUS && f->error >= 500);
+
+    return is_away ? ERR_UNAVAILABLE : ERR_INVALID;
+}
+
+static int describe_fault(const struct source_fault *f, const struct source *source, const char *user,
+                          struct err_info *why)
+{
+    mem_auto char *detail = fault_detail(f);
+
+    return err_set(why, fault_code(f), source->path, "%s %.140s, as user %.32s: %s%.200s.",
+                   source->form == SOURCE_ARCHIVE ? "Archive" : "src_file", source->path, user,
+                   fault_sentence(f->problem), detail);
 }
 
 /** One line of the answer. @return 0: it says nothing against a check; or ERR_* */
@@ -106,13 +144,13 @@ static int judge_line(struct local_reader *r, const char *line, struct err_info 
     struct source_fault f;
 
     if (source_fault_read(line, &f) || f.source >= ask->n_sources)
-        return err_set(why, ERR_IO, r->local->shim_path, "The reader of sources says: %.200s", line);
+        return err_set(why, ERR_IO, r->local->localizer_path, "container-localizer says: %.200s", line);
     if (r->check && f.problem == SOURCE_ABSENT) {
         r->check->absent[r->check->index[f.source]] = true;
         return 0;
     }
     if (!why->code)
-        describe_fault(&f, ask->sources[f.source].path, r->user, why);
+        describe_fault(&f, &ask->sources[f.source], r->user, why);
     return r->check ? 0 : why->code;
 }
 
@@ -128,8 +166,8 @@ static int judge(struct local_reader *r, int64_t status, int signal, struct err_
     for (char *line = strtok_r(answer.bytes, "\n", &save); !err && line; line = strtok_r(NULL, "\n", &save))
         err = judge_line(r, line, why);
     if (!err && (status || signal))
-        err = err_set(why, ERR_IO, r->local->shim_path,
-                      "The reader of sources ended with %" PRId64 ", signal %d.", status, signal);
+        err = err_set(why, ERR_IO, r->local->localizer_path,
+                      "container-localizer ended with %" PRId64 ", signal %d.", status, signal);
     return err;
 }
 
@@ -161,6 +199,8 @@ static void on_ended(uv_process_t *process, int64_t status, int signal)
     struct err_info why = {0};
     int err = r->job || r->check ? judge(r, status, signal, &why) : 0;
 
+    if (r->job && r->job->ask.has_cache)
+        local_sweep_soon(r->local);
     forget(r);
     report_end(r, err, &why);
 }
@@ -177,10 +217,22 @@ static int fail_as_stopped(struct err_info *why)
     return err_set(why, ERR_CANCELLED, NULL, "it was stopped while its files were read");
 }
 
+/** A network and an archive get more time than a file. */
+static bool is_long(const struct sources_ask *ask)
+{
+    bool is = false;
+
+    for (size_t i = 0; !ask->is_check && i < ask->n_sources; i++)
+        is = is || ask->sources[i].form == SOURCE_ARCHIVE || source_is_url(ask->sources[i].path);
+    return is;
+}
+
 static void on_deadline(void *arg)
 {
     struct local_reader *r = obj_cast(arg, struct local_reader, READER_MAGIC);
     const char *path = ask_of(r)->sources[0].path;
+    const struct local *l = r->local;
+    bool is_fetch = is_long(ask_of(r));
     struct err_info why = {0};
 
     if (r->is_stopped) {
@@ -188,9 +240,11 @@ static void on_deadline(void *arg)
         return;
     }
     err_set(&why, ERR_TIMEOUT, path,
-            "Reading src_file %.140s took longer than yarn.service.local.source-timeout (%" PRId64
-            " s): its file system may not answer.",
-            path, r->local->source_timeout_ms / 1000);
+            "Reading src_file %.140s took longer than yarn.service.local.%s (%" PRId64
+            " s): its %s may not answer.",
+            path, is_fetch ? "fetch-timeout" : "source-timeout",
+            (is_fetch ? l->fetch_timeout_ms : l->source_timeout_ms) / 1000,
+            is_fetch ? "server" : "file system");
     log_emit(&ev_sources_hang, LOG_STR("owner", r->owner), LOG_ERR(&why));
     give_up(r, ERR_TIMEOUT, &why);
 }
@@ -256,9 +310,11 @@ static int write_ask(const struct sources_ask *ask)
     return -1;
 }
 
-static int spawn(struct local_reader *r, const struct sources_ask *ask, const char *cwd, struct err_info *why)
+/** @param cache  descriptor of the user's cache, or -1 */
+static int spawn(struct local_reader *r, const struct sources_ask *ask, const char *cwd, int cache,
+                 struct err_info *why)
 {
-    char *argv[] = {(char *)"container-shim", (char *)SOURCES_ARGUMENT, NULL};
+    char *argv[] = {(char *)"container-localizer", NULL};
     char *env[] = {(char *)"PATH=/usr/bin:/bin", NULL};
     int request = write_ask(ask);
 
@@ -266,24 +322,25 @@ static int spawn(struct local_reader *r, const struct sources_ask *ask, const ch
         return local_sys_fail(why, "memfd");
     uv_stdio_container_t stdio[] = {{.flags = UV_INHERIT_FD, .data.fd = request},
                                     {.flags = UV_INHERIT_FD, .data.fd = r->answer},
-                                    {.flags = UV_INHERIT_FD, .data.fd = r->answer}};
+                                    {.flags = UV_INHERIT_FD, .data.fd = r->answer},
+                                    {.flags = UV_INHERIT_FD, .data.fd = cache}};
     const uv_process_options_t options = {.exit_cb = on_ended,
-                                          .file = r->local->shim_path,
+                                          .file = r->local->localizer_path,
                                           .args = argv,
                                           .env = env,
                                           .cwd = cwd,
-                                          .stdio_count = ARRAY_LEN(stdio),
+                                          .stdio_count = (int)ARRAY_LEN(stdio) - (cache < 0),
                                           .stdio = stdio};
     int err = run_spawn(r->local->loop, &r->process, &options);
     close(request);
-    return err ? err_set(why, shortage_code(-err), r->local->shim_path,
-                         "a reader of sources does not start: %s", uv_strerror(err))
+    return err ? err_set(why, shortage_code(-err), r->local->localizer_path,
+                         "container-localizer does not start: %s", uv_strerror(err))
                : 0;
 }
 
 /** Make and start a reader; who waits is filled in afterwards. @return NULL: *why says why, no callback comes. */
 static struct local_reader *start(struct local *l, const struct sources_ask *ask, const char *owner,
-                                  const char *cwd, struct err_info *why)
+                                  const char *cwd, int cache, struct err_info *why)
 {
     int answer = memfd_create("answer", MFD_CLOEXEC);
 
@@ -301,20 +358,20 @@ static struct local_reader *start(struct local *l, const struct sources_ask *ask
     r->process.data = r;
     r->deadline = run_timer_new(l->loop, on_deadline, r);
     TAILQ_INSERT_TAIL(&l->readers, r, link);
-    if (spawn(r, ask, cwd, why)) {
+    if (spawn(r, ask, cwd, cache, why)) {
         forget(r); /* run_spawn has initialised the handle even when it fails. */
         return NULL;
     }
-    run_timer_start(r->deadline, (uint64_t)l->source_timeout_ms, 0);
+    run_timer_start(r->deadline, (uint64_t)(is_long(ask) ? l->fetch_timeout_ms : l->source_timeout_ms), 0);
     return r;
 }
 
 /** As start, unless too many of this owner hang. */
 static struct local_reader *try_start(struct local *l, const struct sources_ask *ask, const char *owner,
-                                      const char *cwd, struct err_info *why)
+                                      const char *cwd, int cache, struct err_info *why)
 {
     if (n_stuck(l, owner) < STUCK_MAX)
-        return start(l, ask, owner, cwd, why);
+        return start(l, ask, owner, cwd, cache, why);
     err_set(why, ERR_LIMIT, ask->sources[0].path,
             "%d earlier readers of src_file of %.64s hang in a file system that does not answer.", STUCK_MAX,
             owner);
@@ -324,7 +381,7 @@ static struct local_reader *try_start(struct local *l, const struct sources_ask 
 void local_sources_read(struct local *l, struct local_job *job, void (*done)(struct local_job *job))
 {
     mem_auto char *cwd = mem_fmt("%s/" LOCAL_SOURCES_DIR, job->dir);
-    struct local_reader *r = try_start(l, &job->ask, job->owner, cwd, &job->why);
+    struct local_reader *r = try_start(l, &job->ask, job->owner, cwd, job->cache_fd, &job->why);
 
     local_job_begun(l, job, done);
     if (r) {
@@ -333,6 +390,27 @@ void local_sources_read(struct local *l, struct local_job *job, void (*done)(str
     }
     job->err = job->why.code;
     local_job_ended(l, job);
+}
+
+char *local_source_path(const char *uri)
+{
+    const char *path = uri;
+
+    if (*uri == '/' || source_is_url(uri))
+        return mem_str(uri);
+    if (strncasecmp(uri, "file:", 5))
+        return NULL;
+    path += 5;
+    if (str_starts(path, "//localhost/"))
+        path += strlen("//localhost");
+    else if (str_starts(path, "///"))
+        path += 2;
+    mem_auto char *out = mem_alloc(strlen(path) + 1);
+    int64_t n = path[0] == '/' && path[1] != '/' ? str_unpercent(path, strlen(path), out) : -1;
+    if (n < 0 || memchr(out, '\0', (size_t)n))
+        return NULL;
+    out[n] = '\0';
+    return mem_strn(out, (size_t)n);
 }
 
 /** An owner who has no uid yet looks as the one user of all: both have the rights of others. */
@@ -363,15 +441,17 @@ void local_sources_look(struct cluster *c, const char *owner, const char *const 
     for (size_t i = 0; l->source_dirs[i]; i++)
         sources_ask_dir(&k->ask, l->source_dirs[i]);
     for (size_t i = 0; i < n; i++) {
-        k->absent[i] = paths[i][0] != '/';
+        mem_auto char *path = local_source_path(paths[i]);
+        k->absent[i] = !path;
         k->index[k->ask.n_sources] = i;
-        if (!k->absent[i])
-            sources_ask_file(&k->ask, paths[i], l->source_max_bytes);
+        if (path)
+            sources_ask_file(&k->ask, SOURCE_FILE, path, l->source_max_bytes);
     }
     if (k->ask.n_sources && n_checks(l) >= CHECKS_MAX)
         err_set(&why, ERR_UNAVAILABLE, paths[0],
                 "src_file of %d services is looked for now; try again later.", CHECKS_MAX);
-    struct local_reader *r = k->ask.n_sources && !why.code ? try_start(l, &k->ask, owner, "/", &why) : NULL;
+    struct local_reader *r =
+        k->ask.n_sources && !why.code ? try_start(l, &k->ask, owner, "/", -1, &why) : NULL;
     if (r) {
         r->check = k;
         return;

@@ -16,8 +16,8 @@ struct sweep_job {
     struct obj obj;
     uv_work_t work;
     struct local *local;
-    char *root, *containers;
-    int64_t keep_ms;
+    char *dir, *root, *containers;
+    int64_t keep_ms, cache_max_bytes;
 };
 
 static void on_pool(uv_work_t *work)
@@ -25,6 +25,7 @@ static void on_pool(uv_work_t *work)
     const struct sweep_job *job = obj_cast(work->data, struct sweep_job, SWEEP_MAGIC);
 
     local_logs_expire(job->root, job->containers, job->keep_ms);
+    local_cache_expire(job->dir, job->cache_max_bytes);
 }
 
 static void after_pool(uv_work_t *work, int status)
@@ -33,6 +34,7 @@ static void after_pool(uv_work_t *work, int status)
     struct local *l = job->local;
 
     (void)status;
+    free(job->dir);
     free(job->root);
     free(job->containers);
     obj_fini(&job->obj);
@@ -51,6 +53,8 @@ static void on_sweep(void *arg)
     struct sweep_job *job = mem_new(struct sweep_job);
     obj_init(&job->obj, SWEEP_MAGIC);
     job->local = l;
+    job->dir = mem_str(l->dir);
+    job->cache_max_bytes = l->cache_max_bytes;
     job->root = mem_fmt("%s/logs", l->dir);
     job->containers = mem_fmt("%s/containers", l->dir);
     job->keep_ms = l->keep_logs_ms;

@@ -25,11 +25,11 @@ static void count_short(struct box *b, bool is_short, const char *reason)
         return;
     b->is_short = is_short;
     if (is_short)
-        l->n_short++;
+        TAILQ_INSERT_TAIL(&l->shorts, b, short_link);
     else
-        l->n_short--;
+        TAILQ_REMOVE(&l->shorts, b, short_link);
     if (l->is_recovered)
-        local_report_degraded(l, l->n_short ? reason : NULL);
+        local_report_degraded(l, TAILQ_EMPTY(&l->shorts) ? NULL : reason);
 }
 
 static void on_again(void *arg)
@@ -54,7 +54,7 @@ static void report_reason(struct box *b, int err, const char *reason)
     if (shortage_is(err))
         log_emit(&ev_container_waits, LOG_STR("container", b->pub.id), LOG_STR("reason", reason));
     if (!b->is_released && (!b->is_recovering || l->is_recovered))
-        l->cluster.ops->waits(l->cluster.ops_arg, b->pub.id, reason);
+        l->cluster.ops->waits(l->cluster.ops_arg, b->pub.id, &(struct eng_waiting){.text = b->reason});
 }
 
 void local_wait(struct box *b, void (*again)(struct box *b), int err, const struct err_info *why)
@@ -78,4 +78,15 @@ void local_wait_over(struct box *b)
     count_short(b, false, NULL);
     free(b->reason);
     b->reason = NULL;
+}
+
+void local_wait_next(struct local *l)
+{
+    struct box *b = TAILQ_FIRST(&l->shorts);
+
+    if (!b || l->is_closing)
+        return;
+    TAILQ_REMOVE(&l->shorts, b, short_link); /* The next call is for another one. */
+    TAILQ_INSERT_TAIL(&l->shorts, b, short_link);
+    run_timer_start(b->timer, 0, 0);
 }

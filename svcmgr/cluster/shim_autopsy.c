@@ -49,12 +49,26 @@ static int read_line_file(const char *dir, const char *name, char out[SHIM_LINE_
     return err_set(why, shortage_code(error), path, "%s", strerror(error));
 }
 
+/** What became of the container is known to a newer version only. */
+static int refuse_newer(const char *dir, const char *name, struct err_info *why)
+{
+    mem_auto char *path = mem_fmt("%s/%s", dir, name);
+
+    return err_set(why, ERR_UNAVAILABLE, path,
+                   "a newer version has written %s, this one reads formats up to %d: start that version",
+                   name, SHIM_FORMAT);
+}
+
 static int read_exit(const char *dir, struct shim_exit *out, struct err_info *why)
 {
     char line[SHIM_LINE_MAX];
     int err = read_line_file(dir, SHIM_EXIT_FILE, line, why);
 
-    return err ? err : shim_exit_read(line, out) ? ERR_NOTFOUND : 0;
+    if (!err)
+        err = shim_exit_read(line, out);
+    if (err == ERR_UNSUPPORTED)
+        return refuse_newer(dir, SHIM_EXIT_FILE, why);
+    return err == ERR_PARSE ? ERR_NOTFOUND : err;
 }
 
 /* ---- what a dead shim has left ---- */
@@ -157,7 +171,10 @@ static int judge(const char *dir, struct shim_exit *out, struct err_info *why)
     if (err != ERR_NOTFOUND)
         return err;
     err = read_line_file(dir, SHIM_RUNNING_FILE, line, why);
-    if (!err && !shim_status_read(line, &s))
+    int unread = err ? err : shim_status_read(line, &s);
+    if (unread == ERR_UNSUPPORTED)
+        return refuse_newer(dir, SHIM_RUNNING_FILE, why);
+    if (!unread)
         err = check_identity(dir, &s, why);
     if (err && err != ERR_NOTFOUND)
         return err;

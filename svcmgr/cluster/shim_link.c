@@ -158,6 +158,15 @@ void shim_link_stop(struct shim_link *link, int64_t grace_ms)
         send_text(link, text);
 }
 
+void shim_link_signal(struct shim_link *link, int signal)
+{
+    char text[48];
+
+    snprintf(text, sizeof text, "signal %d\n", signal);
+    if (link->ops)
+        send_text(link, text);
+}
+
 /** A child of ours keeps its number until it is reaped, which is not before is_gone. */
 static int kill_child(const struct shim_link *link, struct err_info *why)
 {

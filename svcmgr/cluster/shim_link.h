@@ -68,6 +68,8 @@ int shim_link_adopt(struct run_loop *loop, const char *dir, const struct shim_li
                     struct shim_link **out, struct err_info *why);
 /** Ask for the end: SIGTERM, SIGKILL after grace_ms. */
 void shim_link_stop(struct shim_link *link, int64_t grace_ms);
+/** Have a signal sent to the container's processes. */
+void shim_link_signal(struct shim_link *link, int signal);
 /**
  * Kill a shim that does not answer: our own child, or, adopted, who listens on the socket when the running file of the
  * directory names it. Nothing else is signalled. ops->ended comes when it is dead.

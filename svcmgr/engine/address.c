@@ -8,6 +8,7 @@
 
 #include "base/addr.h"
 #include "base/str.h"
+#include "engine/instance.h"
 #include "engine/step.h"
 
 static bool get_bit(const uint8_t *bits, uint32_t i)
@@ -68,8 +69,20 @@ void addresses_fini(struct addresses *net)
     *net = (struct addresses){0};
 }
 
-/** FNV-1a: the place must be the same in every process. */
-static uint32_t place_of(const char *name)
+void addresses_copy(struct addresses *to, const struct addresses *from)
+{
+    size_t n_bytes = (from->n + 7) / 8;
+    if (from->used)
+        memcpy(to->used, from->used, n_bytes);
+    if (from->avoided) {
+        free(to->avoided);
+        to->avoided = mem_alloc(n_bytes);
+        memcpy(to->avoided, from->avoided, n_bytes);
+    }
+}
+
+/* FNV-1a. */
+uint32_t addresses_place(const char *name)
 {
     uint32_t h = 2166136261u;
     for (; *name; name++)
@@ -79,7 +92,7 @@ static uint32_t place_of(const char *name)
 
 char *addresses_take(struct addresses *net, const char *name)
 {
-    uint32_t first = net->n ? place_of(name) % net->n : 0;
+    uint32_t first = net->n ? addresses_place(name) % net->n : 0;
     for (uint32_t k = 0; k < net->n; k++) {
         uint32_t i = (first + k) % net->n;
         uint32_t address = net->base + i;

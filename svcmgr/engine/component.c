@@ -4,22 +4,23 @@
  *     WAITING ──every dependency is ready──> FLEXING <──instance lost, not ready, flexed──┐
  *                                              │ every wanted instance is up              │
  *                                              └───────────────────────────────────> STABLE
+ *     FLEXING, STABLE ──an operation moves its instances──> UPGRADING ──all moved and ready, or it is over──> STABLE, FLEXING
  *     FLEXING, STABLE ──all instances ended (ON_FAILURE, NEVER)──> SUCCEEDED | FAILED
+ *     FLEXING, STABLE ──nothing of it survived a restart, and it has dependencies──> WAITING
  *     WAITING, FLEXING, STABLE ──the service has ended──> STOPPED
  */
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/str.h"
+#include "engine/policy.h"
+#include "engine/component.h"
+#include "engine/documents.h"
+#include "engine/instance.h"
+#include "engine/operation.h"
+#include "engine/places.h"
+#include "engine/service.h"
 #include "engine/step.h"
-
-int64_t component_count(const struct eng_component *c, unsigned state_mask)
-{
-    int64_t n = 0;
-    for (size_t i = 0; i < c->n_instances; i++)
-        n += (state_mask & STATE_BIT(c->instances[i]->state)) != 0;
-    return n;
-}
 
 struct eng_component *component_of(const struct eng_service *s, const char *name)
 {
@@ -28,26 +29,6 @@ struct eng_component *component_of(const struct eng_service *s, const char *name
             return s->components[i];
     }
     return NULL;
-}
-
-/** Position of the first instance whose number is not smaller. */
-static size_t position_of(const struct eng_component *c, int64_t index)
-{
-    size_t low = 0, high = c->n_instances;
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        if (c->instances[middle]->index < index)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low;
-}
-
-struct eng_instance *component_instance(const struct eng_component *c, int64_t index)
-{
-    size_t i = position_of(c, index);
-    return i < c->n_instances && c->instances[i]->index == index ? c->instances[i] : NULL;
 }
 
 struct eng_component *component_of_instance(const struct eng_service *s, const char *instance, int64_t *index)
@@ -63,13 +44,13 @@ struct eng_component *component_of_instance(const struct eng_service *s, const c
 
 void component_forget(struct step *st, struct eng_component *c, struct eng_instance *inst)
 {
-    size_t i = position_of(c, inst->index);
-    BUG_IF(i >= c->n_instances || c->instances[i] != inst);
-    memmove(&c->instances[i], &c->instances[i + 1], (c->n_instances - i - 1) * sizeof c->instances[0]);
-    c->n_instances--;
+    BUG_IF(inst->component != c);
+    component_remove(inst);
+    places_left(st, inst);
     if (inst->container_id)
         map_remove(&st->e->containers, inst->container_id);
     addresses_mark(&st->e->addresses, inst->ip, false);
+    ports_give_back(st->e, inst);
     step_forget_instance(st, inst);
     fld_free(&eng_instance_type, inst);
 }
@@ -83,76 +64,64 @@ static bool is_decommissioned(const struct eng_component *c, const char *instanc
     return false;
 }
 
-void component_insert(struct eng_component *c, struct eng_instance *take_inst)
-{
-    c->instances = mem_resize(c->instances, c->n_instances + 1, sizeof c->instances[0]);
-    size_t i = c->n_instances++;
-    for (; i > 0 && c->instances[i - 1]->index > take_inst->index; i--)
-        c->instances[i] = c->instances[i - 1];
-    c->instances[i] = take_inst;
-    take_inst->component = c;
-}
-
 /** Add the instance with the lowest free number; one that is just being removed is taken back. */
-static void add_instance(struct step *st, struct eng_component *c, int64_t *from)
+static void add_instance(struct step *st, struct eng_component *c)
 {
-    for (int64_t n = *from;; n++) {
+    for (;; c->lowest_free++) {
+        int64_t n = c->lowest_free;
         struct eng_instance *there = component_instance(c, n);
         mem_auto char *name = mem_fmt("%s-%lld", c->name, (long long)n);
         if ((there && !there->removing) || is_decommissioned(c, name))
             continue;
-        *from = n + 1;
         if (there) {
-            there->removing = false;
+            instance_set_removing(there, false);
             step_touch_instance(st, there);
+            if (there->state == INST_DRAINING)
+                drain_take_back(st, there);
             return;
         }
         struct eng_instance *inst = fld_new(&eng_instance_type);
         inst->index = n;
         inst->name = mem_str(name);
-        inst->state = INST_PENDING;
+        inst->goal = c->revision;
         component_insert(c, inst);
         step_touch_instance(st, inst);
         return;
     }
 }
 
-/** Instances that are meant to stay. */
-static int64_t n_kept(const struct eng_component *c)
+/** Instances that are too many, in the order of the policy, as far as the step may. */
+static void drop_surplus(struct step *st, struct eng_component *c, size_t n)
 {
-    int64_t n = 0;
-    for (size_t i = 0; i < c->n_instances; i++)
-        n += !c->instances[i]->removing;
-    return n;
+    struct eng_instance *surplus[STEP_INSTANCES];
+    size_t most = n < STEP_INSTANCES ? n : STEP_INSTANCES;
+    size_t n_found = policy_of_component(c)->pick_surplus(c, surplus, most);
+    for (size_t i = 0; i < n_found && !step_is_full(st); i++)
+        instance_drop(st, surplus[i], true);
 }
 
-static struct eng_instance *highest_kept(const struct eng_component *c)
-{
-    for (size_t i = c->n_instances; i > 0; i--) {
-        if (!c->instances[i - 1]->removing)
-            return c->instances[i - 1];
-    }
-    return NULL;
-}
-
+/** The list only grows: what was dropped for it is gone. */
 static void drop_decommissioned(struct step *st, struct eng_component *c)
 {
-    for (size_t i = c->n_instances; c->spec->n_decommissioned_instances && i > 0; i--) {
-        struct eng_instance *inst = c->instances[i - 1];
-        if (!inst->removing && !step_is_full(st) && is_decommissioned(c, inst->name))
+    for (; c->n_decommissioned < c->spec->n_decommissioned_instances && !step_is_full(st);
+         c->n_decommissioned++) {
+        const char *name = c->spec->decommissioned_instances[c->n_decommissioned];
+        int64_t index = -1;
+        component_of_instance(c->service, name, &index);
+        struct eng_instance *inst = component_instance(c, index);
+        if (inst && !inst->removing)
             instance_drop(st, inst, true);
     }
 }
 
 void component_resize(struct step *st, struct eng_component *c)
 {
-    int64_t wanted = c->spec->number_of_containers, n, from = 0;
+    int64_t wanted = c->spec->number_of_containers;
     drop_decommissioned(st, c);
-    n = n_kept(c);
-    for (; n < wanted && !step_is_full(st); n++)
-        add_instance(st, c, &from);
-    for (; n > wanted && !step_is_full(st); n--)
-        instance_drop(st, highest_kept(c), true);
+    while (component_n_kept(c) < wanted && !step_is_full(st))
+        add_instance(st, c);
+    if (component_n_kept(c) > wanted)
+        drop_surplus(st, c, (size_t)(component_n_kept(c) - wanted));
 }
 
 /* ---- dependencies and start ---- */
@@ -160,7 +129,7 @@ void component_resize(struct step *st, struct eng_component *c)
 bool component_ready_for_dependents(const struct eng_component *c)
 {
     int64_t wanted = c->spec->number_of_containers;
-    switch (c->spec->restart_policy) {
+    switch (policy_of_component(c)->restart(c)) {
     case RESTART_ON_FAILURE: return component_count(c, STATE_BIT(INST_SUCCEEDED)) >= wanted;
     case RESTART_NEVER: return component_count(c, STATES_FINAL) >= wanted;
     default: return component_count(c, STATE_BIT(INST_READY)) >= wanted;
@@ -178,19 +147,19 @@ static const struct eng_component *unready_dependency(const struct eng_component
     return NULL;
 }
 
-static void explain_dependency(struct eng_component *c, const struct eng_component *d)
+static void wait_for_component(struct eng_component *c, const struct eng_component *d)
 {
-    for (size_t i = 0; i < c->n_instances; i++)
-        instance_set_wait(c->instances[i], "dependency: component %s has %lld of %lld instances ready",
-                          d->name, (long long)component_count(d, STATE_BIT(INST_READY) | STATES_FINAL),
-                          (long long)d->spec->number_of_containers);
+    wait_set(&c->wait, &(struct eng_waiting){.why = WAIT_COMPONENT,
+                                             .name = d->name,
+                                             .n = component_count(d, STATE_BIT(INST_READY) | STATES_FINAL),
+                                             .of = d->spec->number_of_containers});
 }
 
 /** Containers that the placement constraints still allow on the one host. @return INT64_MAX: any number */
 static int64_t placement_room(const struct engine *e, const struct eng_component *c)
 {
     struct spec_placement p;
-    int64_t n_held = 0;
+    int64_t n_held;
     if (!e->cfg.one_host)
         return INT64_MAX;
     spec_placement_one_host(c->spec, &p);
@@ -198,8 +167,7 @@ static int64_t placement_room(const struct engine *e, const struct eng_component
         return 0;
     if (p.max == INT64_MAX)
         return INT64_MAX;
-    for (size_t i = 0; i < c->n_instances; i++)
-        n_held += c->instances[i]->container_id != NULL;
+    n_held = (int64_t)c->n_instances - component_count(c, STATES_FINAL | STATE_BIT(INST_PENDING));
     return p.max > n_held ? p.max - n_held : 0;
 }
 
@@ -207,42 +175,92 @@ static int64_t placement_room(const struct engine *e, const struct eng_component
 static void wait_for_placement(struct eng_instance *inst)
 {
     struct spec_placement p;
-    inst->due_ms = 0;
-    if (inst->wait && str_starts(inst->wait, "placement: "))
-        return;
+    instance_set_due(inst, 0);
+    instance_set_unplaced(inst, true);
     spec_placement_one_host(inst->component->spec, &p);
-    if (inst->component->spec->number_of_containers < p.min)
-        instance_set_wait(inst, "placement: min_cardinality is %lld and fewer containers are wanted",
-                          (long long)p.min);
-    else
-        instance_set_wait(inst, "placement: the constraints of %s allow %lld on a node, the cluster has one",
-                          inst->component->name, (long long)p.max);
+    bool too_few = inst->component->spec->number_of_containers < p.min;
+    enum eng_wait why = too_few ? WAIT_PLACEMENT_MIN : WAIT_PLACEMENT;
+    if (inst->wait && inst->wait->why == why)
+        return;
+    mem_auto char *name = spec_constraint_name(inst->component->spec, too_few ? p.min_by : p.max_by);
+    mem_auto char *text =
+        too_few ? NULL : mem_fmt("it allows %lld on a node, and the cluster has one", (long long)p.max);
+    wait_set(&inst->wait, &(struct eng_waiting){.why = why, .name = name, .text = text, .n = p.min});
+}
+
+void component_due(struct step *st, struct eng_component *c)
+{
+    struct eng_instance *inst;
+    while ((inst = component_next_end(c)) && inst->due_ms <= st->now_ms &&
+           (inst->dirty || !step_is_full(st))) {
+        drain_due(st, inst);
+        upgrade_due(st, inst);
+        instance_recover_due(st, inst);
+        instance_escalate_due(st, inst);
+    }
+}
+
+/** Start what is due, the earliest first, as far as the step may. */
+static void start_due(struct step *st, struct eng_component *c)
+{
+    int64_t room = placement_room(st->e, c);
+    struct eng_instance *inst;
+    for (int64_t n = room; n > 0 && (inst = component_unplaced(c)); n--)
+        instance_set_unplaced(inst, false);
+    while ((inst = component_next_start(c)) && inst->due_ms <= st->now_ms &&
+           (inst->dirty || !step_is_full(st))) {
+        if (inst->state == INST_PENDING && room-- <= 0)
+            wait_for_placement(inst);
+        else if (inst->state == INST_PENDING)
+            instance_request(st, inst);
+        else
+            instance_launch(st, inst);
+    }
+}
+
+void component_come_back(struct step *st, struct eng_component *c)
+{
+    int64_t n_pending = component_count(c, STATE_BIT(INST_PENDING));
+    bool depends = c->spec->n_dependencies + c->service->spec->n_dependencies > 0;
+    bool is_steady = c->state == COMP_WAITING || c->state == COMP_FLEXING || c->state == COMP_STABLE;
+    if (!depends || !is_steady || n_pending == 0 ||
+        n_pending + component_count(c, STATES_FINAL) < (int64_t)c->n_instances)
+        return;
+    c->is_back = true;
+    c->state = COMP_WAITING;
+    step_touch(st, c->service);
+}
+
+/** Once they are there the whole service begins, as it does at first. */
+static bool awaits_services(struct step *st, struct eng_component *c)
+{
+    struct eng_service *s = c->service;
+    if (!c->is_back)
+        return false;
+    if (service_awaits_service(st, s, &c->wait))
+        return true;
+    for (size_t i = 0; i < s->n_components; i++)
+        s->components[i]->is_back = false;
+    return false;
 }
 
 void component_advance(struct step *st, struct eng_component *c)
 {
-    if (!st->e->resumed)
+    if (!st->e->resumed || c->service->unresumed)
         return;
     if (c->state == COMP_WAITING) {
         const struct eng_component *d = unready_dependency(c);
+        if (awaits_services(st, c))
+            return;
         if (d) {
-            explain_dependency(c, d);
+            wait_for_component(c, d);
             return;
         }
+        wait_clear(&c->wait);
         c->state = COMP_FLEXING;
         step_touch(st, c->service);
     }
-    int64_t room = placement_room(st->e, c);
-    for (size_t i = 0; i < c->n_instances; i++) {
-        struct eng_instance *inst = c->instances[i];
-        bool due = inst->due_ms <= st->now_ms && (inst->dirty || !step_is_full(st));
-        if (inst->state == INST_PENDING && due && room-- <= 0)
-            wait_for_placement(inst);
-        else if (inst->state == INST_PENDING && due)
-            instance_request(st, inst);
-        else if (inst->state == INST_EXITED && due)
-            instance_retry(st, inst);
-    }
+    start_due(st, c);
 }
 
 /* ---- state ---- */
@@ -250,34 +268,37 @@ void component_advance(struct step *st, struct eng_component *c)
 bool component_is_finished(const struct eng_component *c)
 {
     int64_t wanted = c->spec->number_of_containers;
-    switch (c->spec->restart_policy) {
+    switch (policy_of_component(c)->restart(c)) {
     case RESTART_ON_FAILURE: return component_count(c, STATE_BIT(INST_SUCCEEDED)) >= wanted;
     case RESTART_NEVER: return component_count(c, STATES_FINAL) >= wanted;
     default: return false;
     }
 }
 
-static int state_now(const struct eng_component *c)
+static enum eng_component_state state_now(const struct eng_component *c)
 {
     int64_t wanted = c->spec->number_of_containers;
     if (c->state == COMP_WAITING)
         return COMP_WAITING;
     if (component_is_finished(c))
         return component_count(c, STATE_BIT(INST_SUCCEEDED)) >= wanted ? COMP_SUCCEEDED : COMP_FAILED;
-    if (c->spec->restart_policy == RESTART_ALWAYS)
+    if (!component_is_upgraded(c))
+        return COMP_UPGRADING;
+    if (policy_of_component(c)->restart(c) == RESTART_ALWAYS)
         return component_count(c, STATE_BIT(INST_READY)) == wanted ? COMP_STABLE : COMP_FLEXING;
-    return component_count(c, STATES_UP | STATES_FINAL) >= wanted ? COMP_STABLE : COMP_FLEXING;
+    /* One that runs and has not passed its readiness check is not stable, whatever its policy. */
+    return component_count(c, STATE_BIT(INST_READY) | STATES_FINAL) >= wanted ? COMP_STABLE : COMP_FLEXING;
 }
 
 void component_recompute(struct step *st, struct eng_component *c)
 {
-    int now = state_now(c);
+    enum eng_component_state now = state_now(c);
     if (now == c->state)
         return;
-    step_note(st, c->service, "component %s: %s to %s", c->name,
-              eng_component_state_word((enum eng_component_state)c->state),
-              eng_component_state_word((enum eng_component_state)now));
+    step_note(st, c->service, "component %s: %s to %s", c->name, eng_component_state_word(c->state),
+              eng_component_state_word(now));
     c->state = now;
+    step_touch(st, c->service);
 }
 
 /* ---- health ---- */
@@ -331,15 +352,14 @@ char *component_check_health(struct step *st, struct eng_component *c)
 
 /* ---- failures ---- */
 
-bool component_count_failure(struct step *st, struct eng_component *c)
+int64_t component_count_failure(struct step *st, struct eng_component *c)
 {
     int64_t window_s = spec_prop_int(c->spec, PROP_WINDOW, 0);
-    int64_t limit = spec_prop_int(c->spec, PROP_THRESHOLD, 0);
     if (c->window_end_ms <= st->now_ms) {
         c->n_failures = 0;
         c->window_end_ms = st->now_ms + window_s * 1000;
     }
     c->n_failures++;
     step_touch(st, c->service);
-    return c->n_failures > limit && spec_prop_int(c->spec, PROP_HEALTH_PERCENT, -1) <= 0;
+    return c->n_failures;
 }

@@ -1,64 +1,11 @@
-/** How processes ended, and which end explains a service best: see engine.h and step.h. */
-#include <stdio.h>
-
+/** Which end explains a service best: see engine.h and instance.h. */
 #include "base/obj.h"
+#include "engine/component.h"
+#include "engine/documents.h"
+#include "engine/instance.h"
 #include "engine/step.h"
 
-/* ---- an exit ---- */
-
-void exit_describe(const struct eng_exit *x, char *out, size_t size)
-{
-    const char *text = x->text ? x->text : "";
-    const char *sep = x->text ? ": " : "";
-    switch (x->kind) {
-    case EXIT_CODE: snprintf(out, size, "exit code %lld%s%s", (long long)x->value, sep, text); break;
-    case EXIT_SIGNAL: snprintf(out, size, "killed by signal %lld%s%s", (long long)x->value, sep, text); break;
-    case EXIT_LAUNCH: snprintf(out, size, "could not be started%s%s", sep, text); break;
-    case EXIT_STOPPED: snprintf(out, size, "stopped%s%s", sep, text); break;
-    default: snprintf(out, size, "container lost%s%s", sep, text); break;
-    }
-}
-
-char *eng_exit_text(const struct eng_exit *x)
-{
-    char text[EXIT_TEXT_MAX];
-    exit_describe(x, text, sizeof text);
-    return mem_str(x->text ? x->text : text);
-}
-
-const char *eng_exit_cause(const struct eng_exit *x)
-{
-    switch ((enum eng_exit_kind)x->kind) {
-    case EXIT_CODE: return "exited";
-    case EXIT_SIGNAL: return "signalled";
-    case EXIT_LAUNCH: return "not_started";
-    case EXIT_STOPPED: return "stopped";
-    case EXIT_NONE:
-    case EXIT_LOST: break;
-    }
-    return "lost";
-}
-
-bool exit_is_success(const struct eng_exit *x)
-{
-    return x->kind == EXIT_CODE && x->value == 0;
-}
-
-bool exit_is_counted(const struct eng_exit *x)
-{
-    return x->kind == EXIT_SIGNAL || x->kind == EXIT_LAUNCH || (x->kind == EXIT_CODE && x->value != 0);
-}
-
-bool eng_exit_is_failure(const struct eng_exit *x)
-{
-    return exit_is_counted(x) || x->kind == EXIT_LOST;
-}
-
-/* ---- the end that explains most ---- */
-
-enum rank { RANK_NONE, RANK_UP_AGAIN, RANK_DOWN, RANK_FAILED };
-
-static enum rank rank_of(const struct eng_instance *inst)
+enum failure_rank failure_rank(const struct eng_instance *inst)
 {
     if (!inst->last_exit || !eng_exit_is_failure(inst->last_exit))
         return RANK_NONE;
@@ -68,22 +15,19 @@ static enum rank rank_of(const struct eng_instance *inst)
 }
 
 /** The instance of the highest rank, from `least` on; the latest end of those, and the first of several at once. */
-static const struct eng_instance *find_failing(const struct eng_service *s, enum rank least)
+static const struct eng_instance *find_failing(const struct eng_service *s, enum failure_rank least)
 {
-    const struct eng_instance *best = NULL;
-    enum rank best_rank = RANK_NONE;
-    for (size_t i = 0; i < s->n_components; i++) {
-        for (size_t k = 0; k < s->components[i]->n_instances; k++) {
-            const struct eng_instance *inst = s->components[i]->instances[k];
-            enum rank rank = rank_of(inst);
-            bool is_later = best && inst->last_exit && inst->last_exit->ended_ms > best->last_exit->ended_ms;
-            if (rank < least || rank == RANK_NONE || rank < best_rank || (rank == best_rank && !is_later))
-                continue;
-            best = inst;
-            best_rank = rank;
+    for (enum failure_rank rank = RANK_FAILED; rank >= least; rank--) {
+        const struct eng_instance *best = NULL;
+        for (size_t i = 0; i < s->n_components; i++) {
+            const struct eng_instance *inst = component_latest_failure(s->components[i], rank);
+            if (inst && (!best || inst->last_exit->ended_ms > best->last_exit->ended_ms))
+                best = inst;
         }
+        if (best)
+            return best;
     }
-    return best;
+    return NULL;
 }
 
 const struct eng_instance *eng_service_failing(const struct eng_service *s)
@@ -110,9 +54,14 @@ void failure_keep(struct eng_service *s)
     s->failure->exit = fld_copy(&eng_exit_type, inst->last_exit);
 }
 
+const struct eng_instance *failure_final(const struct eng_service *s)
+{
+    return find_failing(s, RANK_FAILED);
+}
+
 char *failure_end_text(const struct eng_service *s, const char *what)
 {
-    const struct eng_instance *inst = find_failing(s, RANK_FAILED);
+    const struct eng_instance *inst = failure_final(s);
     if (!inst)
         return mem_str(what);
     mem_auto char *text = eng_exit_text(inst->last_exit);

@@ -8,6 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "engine/documents.h"
+#include "engine/service.h"
 #include "engine/step.h"
 
 /** Change a user's count by delta; a user with none is not in the map. */
@@ -59,6 +61,14 @@ static const struct map *users_at_home_of(const struct engine *e, const char *us
     return map_get(&e->homes, home);
 }
 
+void homes_copy(struct engine *to, const struct engine *from, const char *user)
+{
+    static const struct map no_users;
+    const struct map *users = users_at_home_of(from, user);
+    for (MAP_EACH (users ? users : &no_users, it))
+        count_on(to, it->key, (intptr_t)it->value);
+}
+
 const char *homes_other(const struct engine *e, const char *user)
 {
     static const struct map no_users;
@@ -71,14 +81,19 @@ const char *homes_other(const struct engine *e, const char *user)
     return first;
 }
 
+static bool has_path_of(const struct eng_service *s, const struct eng_service *other)
+{
+    return s != other && strcmp(s->registry_class, other->registry_class) == 0 && eng_service_is_live(s);
+}
+
 struct eng_service *homes_rival(const struct engine *e, const struct eng_service *s)
 {
     static const struct map no_users;
     const struct map *users = users_at_home_of(e, s->user);
     for (MAP_EACH (users ? users : &no_users, it)) {
-        mem_auto char *key = service_key(it->key, s->name);
+        mem_auto char *key = service_key(s->kind, it->key, s->name);
         struct eng_service *rival = map_get(&e->services, key);
-        if (rival && rival != s && eng_service_is_live(rival))
+        if (rival && has_path_of(rival, s))
             return rival;
     }
     return NULL;

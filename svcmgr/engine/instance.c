@@ -7,35 +7,40 @@
  *      ├──new container, by restart policy────────────────────────────────────────────────┤
  *      │                                          SUCCEEDED | FAILED <─no restart─────────┘
  *      └──(kept)── RELEASING <─drop── ALLOCATED, LAUNCHED, RUNNING, READY;  STOPPED or gone when the container ended
+ *                      ^──seconds── DRAINING <─drop── RUNNING, READY;  back to RUNNING when it is taken back (drain.c)
+ *
+ *   RUNNING, READY ─another revision─> UPGRADING ─running─> RUNNING;  FAILED when it ends before it is ready (upgrade.c)
+ *
+ *   LAUNCHED, RUNNING, READY ─restart, not reported yet─> RECOVERING ─running─> RUNNING;  lost when the time is over (recover.c)
  *
  * From REQUESTED and ALLOCATED it goes back to PENDING, for another address, when another program of the host has its own.
- * A process that ends with a code other than 0, 137 and 143, or by a signal other than KILL and TERM, is started again
- * in its container unless the policy is NEVER; every other end gives the container back.
+ * What follows an end is the policy's decision (policy.h): the process again in its container, a new container, or none.
  */
-#include <signal.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/backoff.h"
+#include "engine/policy.h"
+#include "engine/component.h"
+#include "engine/instance.h"
+#include "engine/operation.h"
+#include "engine/places.h"
+#include "engine/registry.h"
+#include "engine/service.h"
 #include "engine/step.h"
 
-#define EXIT_BY_KILL 137
-#define EXIT_BY_TERM 143
-
-void instance_set_wait(struct eng_instance *inst, const char *fmt, ...)
+void instance_wait(struct eng_instance *inst, enum eng_wait why, const char *text)
 {
-    free(inst->wait);
-    va_list ap;
-    va_start(ap, fmt);
-    inst->wait = mem_vfmt(fmt, ap);
-    va_end(ap);
+    wait_set(&inst->wait, &(struct eng_waiting){.why = why, .text = (char *)text});
 }
 
-static void clear_wait(struct eng_instance *inst)
+/** It waits for its next start, which is at due_ms. */
+static void wait_for_start(const struct step *st, struct eng_instance *inst, enum eng_wait why,
+                           const char *text)
 {
-    free(inst->wait);
-    inst->wait = NULL;
+    wait_set(&inst->wait,
+             &(struct eng_waiting){.why = why, .n = inst->due_ms - st->now_ms, .text = (char *)text});
 }
 
 static void set_text(char **slot, const char *text)
@@ -47,8 +52,11 @@ static void set_text(char **slot, const char *text)
 
 bool instance_holds_process(const struct eng_instance *inst)
 {
+    if (gang_is_held(inst))
+        return false;
     return inst->state == INST_ALLOCATED || inst->state == INST_LAUNCHED || inst->state == INST_RUNNING ||
-           inst->state == INST_READY || inst->state == INST_RELEASING;
+           inst->state == INST_READY || inst->state == INST_UPGRADING || inst->state == INST_DRAINING ||
+           inst->state == INST_RECOVERING || inst->state == INST_RELEASING;
 }
 
 static void touch(struct step *st, struct eng_instance *inst)
@@ -57,21 +65,6 @@ static void touch(struct step *st, struct eng_instance *inst)
 }
 
 /* ---- asking for a container ---- */
-
-static void emit_request(struct step *st, struct eng_instance *inst)
-{
-    const struct eng_component *c = inst->component;
-    struct eng_request *r = mem_new(struct eng_request);
-    r->request_id = inst->request_id;
-    r->memory_mb = spec_memory_mb(c->spec);
-    r->vcores = c->spec->resource->cpus;
-    r->queue = mem_str(c->service->spec->queue ? c->service->spec->queue : st->e->cfg.queue);
-    r->label = mem_str(json_string_value(json_object_get(c->spec->placement_policy, "label")));
-    r->ip = mem_str(inst->ip);
-    r->component = mem_str(c->name);
-    r->instance = mem_str(inst->name);
-    step_emit_container(st, EFF_REQUEST, inst)->request = r;
-}
 
 /** Give the instance an address of the network unless it has one. @return false: none is free. */
 static bool take_address(struct step *st, struct eng_instance *inst)
@@ -91,46 +84,79 @@ static void forget_retries(struct eng_instance *inst)
     inst->retry_times = NULL;
 }
 
+/** The name that we give the container of a request, until the cluster gives it another. free() */
+static char *container_name(const struct engine *e, const struct eng_service *s, int64_t request_id)
+{
+    return mem_fmt("container_%lld_%04lld_01_%06lld", (long long)e->cluster_ts, (long long)s->app_seq,
+                   (long long)request_id);
+}
+
 void instance_request(struct step *st, struct eng_instance *inst)
 {
     struct eng_service *s = inst->component->service;
-    if (!take_address(st, inst)) {
-        inst->due_ms = st->now_ms + ADDRESS_RETRY_MS;
-        instance_set_wait(inst, "address: none is free in %s", st->e->cfg.address_net);
+    bool has_address = take_address(st, inst);
+    if (!has_address || !ports_take(st->e, inst)) {
+        instance_set_due(inst, st->now_ms + ADDRESS_RETRY_MS);
+        wait_set(&inst->wait, &(struct eng_waiting){.why = has_address ? WAIT_PORT : WAIT_ADDRESS,
+                                                    .name = (char *)st->e->cfg.address_net});
         return;
     }
     inst->request_id = s->next_container++;
-    inst->container_id = mem_fmt("container_%lld_%04lld_01_%06lld", (long long)st->e->cluster_ts,
-                                 (long long)s->app_seq, (long long)inst->request_id);
+    inst->container_id = container_name(st->e, s, inst->request_id);
     map_set(&st->e->containers, inst->container_id, inst);
-    inst->state = INST_REQUESTED;
+    inst->is_held = inst->is_migrating = false;
+    inst->asked_ms = st->now_ms;
+    set_text(&inst->wish, places_wish(st->e, inst));
+    instance_enter(inst, INST_REQUESTED);
     inst->attempt = 0;
     forget_retries(inst);
     inst->n_containers++;
-    inst->due_ms = 0;
-    instance_set_wait(inst, "container requested");
-    emit_request(st, inst);
+    int64_t escalate_ms = inst->wish ? places_escalate_ms(inst) : 0;
+    instance_set_due(inst, escalate_ms ? st->now_ms + escalate_ms : 0);
+    wait_set(&inst->wait,
+             &(struct eng_waiting){.why = inst->wish ? WAIT_NODE : WAIT_ALLOCATION, .name = inst->wish});
+    ask_emit(st, inst);
     step_touch(st, s); /* next_container */
     touch(st, inst);
 }
 
 /* ---- launch ---- */
 
+void instance_take_revision(struct eng_instance *inst)
+{
+    const struct eng_component *c = inst->component;
+    if (!c->next_revision || inst->goal != c->next_revision)
+        instance_set_goal(inst, c->revision, inst->upgrade);
+    inst->revision = inst->goal;
+    set_text(&inst->version, instance_version(inst));
+}
+
 static void launch(struct step *st, struct eng_instance *inst)
 {
-    inst->state = INST_ALLOCATED;
+    instance_enter(inst, INST_ALLOCATED);
     inst->running_ms = 0;
-    inst->due_ms = 0;
-    set_text(&inst->version, inst->component->service->spec->version);
-    instance_set_wait(inst, "process is being started");
+    instance_set_due(inst, 0);
+    instance_take_revision(inst);
+    instance_wait(inst, WAIT_START, NULL);
     step_emit_container(st, EFF_LAUNCH, inst)->launch = launch_new(st->e, inst);
     touch(st, inst);
 }
 
-void instance_retry(struct step *st, struct eng_instance *inst)
+void instance_launch(struct step *st, struct eng_instance *inst)
 {
+    if (inst->is_in_gang)
+        gang_leave(inst);
     inst->attempt++;
     launch(st, inst);
+}
+
+/** Its container waits for those of the others. */
+static void hold(struct step *st, struct eng_instance *inst)
+{
+    instance_enter(inst, INST_ALLOCATED);
+    gang_join(inst);
+    instance_wait(inst, WAIT_GANG, NULL);
+    touch(st, inst);
 }
 
 static void on_allocated(struct step *st, struct eng_instance *inst, const struct eng_event *ev)
@@ -138,17 +164,26 @@ static void on_allocated(struct step *st, struct eng_instance *inst, const struc
     if (inst->state != INST_REQUESTED)
         return; /* asked twice around a restart */
     set_text(&inst->bare_host, ev->host);
+    if (ev->ip && !inst->ip)
+        set_text(&inst->ip, ev->ip); /* stored before the process starts, so it is the same after a restart */
+    places_allocated(st, inst);
+    inst->is_held = true;
+    inst->is_relaxed = false;
+    instance_set_due(inst, 0);
+    mem_free_ptr(&inst->wish); /* after it was taken out of the heap of due times */
     inst->allocated_ms = st->wall_ms;
-    inst->attempt++;
-    launch(st, inst);
+    if (gang_holds(inst->component->service))
+        hold(st, inst);
+    else
+        instance_launch(st, inst);
 }
 
 static void on_launched(struct step *st, struct eng_instance *inst)
 {
-    if (inst->state != INST_ALLOCATED)
+    if (inst->state != INST_ALLOCATED && inst->state != INST_UPGRADING)
         return;
-    inst->state = INST_LAUNCHED;
-    instance_set_wait(inst, "address of the container is not known yet");
+    instance_enter(inst, INST_LAUNCHED);
+    instance_wait(inst, WAIT_CONTAINER_ADDRESS, NULL);
     touch(st, inst);
 }
 
@@ -163,29 +198,36 @@ void instance_publish(struct step *st, struct eng_instance *inst)
     r->ip = mem_strn(inst->ip, strcspn(inst->ip, ","));
     r->hostname = mem_str(inst->hostname);
     r->component = mem_str(inst->component->name);
+    r->ports = ports_of(inst, &r->n_ports);
     r->is_unready = inst->record_unready;
+    /* The same container may have lost its record before: no repetition of that deletes this one. */
+    backlog_keep_record(st, inst->component->service, inst->container_id);
     step_registry(st, EFF_PUBLISH, inst->component->service, inst->container_id)->record = r;
     inst->published = true;
+    instance_set_unpublished(inst, false);
 }
 
-static void start_probe(struct step *st, struct eng_instance *inst)
+void instance_start_probe(struct step *st, struct eng_instance *inst)
 {
     struct eng_probe *probe = probe_new(st->e, inst);
     if (!probe) {
-        inst->state = INST_READY;
-        clear_wait(inst);
+        instance_enter(inst, INST_READY);
+        wait_clear(&inst->wait);
+        upgrade_ready(st, inst);
         return;
     }
-    instance_set_wait(inst, "readiness: not probed yet");
+    instance_wait(inst, WAIT_FIRST_PROBE, NULL);
     step_emit_container(st, EFF_PROBE_START, inst)->probe = probe;
+    upgrade_running(st, inst);
 }
 
-static void on_running(struct step *st, struct eng_instance *inst, const struct eng_event *ev)
+void instance_running(struct step *st, struct eng_instance *inst, const struct eng_event *ev)
 {
-    bool starting = inst->state == INST_ALLOCATED || inst->state == INST_LAUNCHED;
+    bool starting =
+        inst->state == INST_ALLOCATED || inst->state == INST_LAUNCHED || inst->state == INST_UPGRADING;
     if (!starting) {
         if (inst->state == INST_READY)
-            clear_wait(inst); /* It was not known for a time whether it runs. */
+            wait_clear(&inst->wait); /* It was not known for a time whether it runs. */
         return;
     }
     const char *host = ev->host ? ev->host : inst->bare_host;
@@ -201,9 +243,9 @@ static void on_running(struct step *st, struct eng_instance *inst, const struct 
     set_text(&inst->hostname, host);
     if (!inst->bare_host)
         set_text(&inst->bare_host, host);
-    inst->state = INST_RUNNING;
+    instance_enter(inst, INST_RUNNING);
     inst->running_ms = st->now_ms;
-    start_probe(st, inst);
+    instance_start_probe(st, inst);
     /* One that was taken over counts as ready until a probe says otherwise: names stay through a restart. */
     inst->record_unready = inst->state != INST_READY && !inst->recovered;
     instance_publish(st,
@@ -216,11 +258,13 @@ static void on_probe(struct step *st, struct eng_instance *inst, const struct en
     bool up = inst->state == INST_RUNNING || inst->state == INST_READY;
     if (!up || (ev->attempt && ev->attempt != inst->attempt))
         return;
-    inst->state = ev->ready ? INST_READY : INST_RUNNING;
-    if (ev->ready)
-        clear_wait(inst);
-    else
-        instance_set_wait(inst, "readiness: %s", ev->text ? ev->text : "the probe fails");
+    instance_enter(inst, ev->ready ? INST_READY : INST_RUNNING);
+    if (ev->ready) {
+        wait_clear(&inst->wait);
+        upgrade_ready(st, inst);
+    } else {
+        instance_wait(inst, WAIT_READINESS, ev->text ? ev->text : "the probe fails");
+    }
     if (inst->record_unready == ev->ready) {
         inst->record_unready = !ev->ready;
         instance_publish(st, inst);
@@ -230,57 +274,8 @@ static void on_probe(struct step *st, struct eng_instance *inst, const struct en
 
 /* ---- the end of a process ---- */
 
-/** For how long a retry counts; <= 0: for ever. */
-static int64_t retry_validity_ms(const struct spec_component *spec)
-{
-    int64_t ms = spec_prop_int(spec, PROP_RETRY_VALIDITY, -1);
-    return ms > 0 ? ms : spec_prop_int(spec, PROP_RETRY_VALIDITY_LONG, -1);
-}
-
-/** Whether the times of retries are kept: only then is their age of interest. */
-static bool keeps_retry_times(const struct spec_component *spec)
-{
-    int64_t max = spec_prop_int(spec, PROP_RETRY_MAX, -1);
-    return max > 0 && max <= SPEC_RETRY_TIMES_MAX && retry_validity_ms(spec) > 0;
-}
-
-/** Retries in this container that count against retry.max. */
-static int64_t n_counted_retries(const struct step *st, struct eng_instance *inst)
-{
-    const struct spec_component *spec = inst->component->spec;
-    if (!keeps_retry_times(spec))
-        return inst->n_retries;
-    int64_t since_ms = st->now_ms - retry_validity_ms(spec);
-    while (json_array_size(inst->retry_times) > 0 &&
-           json_integer_value(json_array_get(inst->retry_times, 0)) <= since_ms)
-        json_array_remove(inst->retry_times, 0);
-    return (int64_t)json_array_size(inst->retry_times);
-}
-
-static void count_retry(const struct step *st, struct eng_instance *inst)
-{
-    inst->n_retries++;
-    if (!keeps_retry_times(inst->component->spec))
-        return;
-    if (!inst->retry_times)
-        inst->retry_times = json_array();
-    json_array_append_new(inst->retry_times, json_integer(st->now_ms));
-}
-
-/** Whether the process is started again in the container that it had. */
-static bool retries_here(const struct step *st, struct eng_instance *inst, const struct eng_exit *x)
-{
-    const struct spec_component *spec = inst->component->spec;
-    int64_t max = spec_prop_int(spec, PROP_RETRY_MAX, -1);
-    if (spec->restart_policy == RESTART_NEVER || (max >= 0 && n_counted_retries(st, inst) >= max))
-        return false;
-    if (x->kind == EXIT_SIGNAL)
-        return x->value != SIGKILL && x->value != SIGTERM;
-    return x->kind == EXIT_CODE && x->value != 0 && x->value != EXIT_BY_KILL && x->value != EXIT_BY_TERM;
-}
-
 /** The longest pause between an end and the next start. */
-static int64_t longest_pause_ms(const struct step *st, const struct eng_instance *inst)
+int64_t instance_longest_pause_ms(const struct step *st, const struct eng_instance *inst)
 {
     int64_t max = spec_prop_int(inst->component->spec, PROP_RETRY_INTERVAL, st->e->cfg.retry_interval_ms);
     return max > BACKOFF_LEAST_MS ? max : BACKOFF_LEAST_MS;
@@ -289,7 +284,7 @@ static int64_t longest_pause_ms(const struct step *st, const struct eng_instance
 /** When the next start may be, doubling from start to start. */
 static int64_t next_start_ms(struct step *st, struct eng_instance *inst)
 {
-    int64_t max = longest_pause_ms(st, inst);
+    int64_t max = instance_longest_pause_ms(st, inst);
     if (inst->running_ms > 0 && st->now_ms - inst->running_ms >= BACKOFF_RESET_MS)
         inst->backoff_ms = 0;
     int64_t delay = inst->backoff_ms > 0 ? inst->backoff_ms : BACKOFF_FIRST_MS;
@@ -298,31 +293,27 @@ static int64_t next_start_ms(struct step *st, struct eng_instance *inst)
     return st->now_ms + delay;
 }
 
-static void stop_probe(struct step *st, struct eng_instance *inst)
+void instance_stop_probe(struct step *st, struct eng_instance *inst)
 {
     if (inst->state == INST_RUNNING || inst->state == INST_READY)
         step_emit_container(st, EFF_PROBE_STOP, inst);
 }
 
 /** Delete the record of the instance; it is remembered until the registry has said that it is gone. */
-static void unpublish(struct step *st, struct eng_instance *inst)
+void instance_unpublish(struct step *st, struct eng_instance *inst)
 {
     struct eng_service *s = inst->component->service;
     if (!inst->published)
         return;
     inst->published = false;
-    if (s->n_stale == STALE_MAX)
-        service_forget_stale(st, s);
-    s->stale = mem_resize(s->stale, s->n_stale + 1, sizeof s->stale[0]);
-    s->stale[s->n_stale++] = mem_str(inst->container_id);
-    step_touch(st, s);
-    step_registry(st, EFF_UNPUBLISH, s, inst->container_id);
+    backlog_unpublish(st, s, inst->container_id);
 }
 
 /** The container is gone: forget it. */
 static void forget_container(struct step *st, struct eng_instance *inst)
 {
-    unpublish(st, inst);
+    instance_unpublish(st, inst);
+    places_left(st, inst);
     service_report_ended(st, inst->component->service, inst->container_id);
     map_remove(&st->e->containers, inst->container_id);
     free(inst->last_container_id);
@@ -334,60 +325,67 @@ static void forget_container(struct step *st, struct eng_instance *inst)
 
 static void keep_exit(const struct step *st, struct eng_instance *inst, const struct eng_exit *x)
 {
-    fld_free(&eng_exit_type, inst->last_exit);
-    inst->last_exit = fld_copy(&eng_exit_type, x);
-    if (!x->ended_ms)
-        inst->last_exit->ended_ms = st->wall_ms;
+    instance_set_exit(inst, x, x->ended_ms ? x->ended_ms : st->wall_ms);
 }
 
-static void fail_service(struct step *st, struct eng_instance *inst)
+static void be_final(struct step *st, struct eng_instance *inst, enum eng_instance_state state)
 {
-    struct eng_component *c = inst->component;
-    long long n = (long long)c->n_failures;
-    const struct eng_exit *x = inst->last_exit;
-    mem_auto char *why =
-        mem_fmt("[COMPONENT %s]: Failed %lld times, exceeded the limit - %lld. Shutting down now... %s",
-                c->name, n, n - 1, x && x->kind == EXIT_LAUNCH && x->text ? x->text : "");
-    inst->state = INST_FAILED;
-    c->state = COMP_FAILED;
-    service_finish(st, c->service, SVC_FAILED, why);
+    struct eng_end end = {0};
+    struct eng_service *s = inst->component->service;
+    instance_enter(inst, state);
+    wait_clear(&inst->wait);
+    if (policy_of(s->kind)->decide_end(s, inst, &end))
+        service_end(st, s, &end);
 }
 
-/** After the container is gone: a new one, or the end, by the restart policy. */
-static void decide(struct step *st, struct eng_instance *inst, const struct eng_exit *x, const char *text)
+/** After the container is gone: a new one, or the end, as its policy decided. */
+static void act(struct step *st, struct eng_instance *inst, enum eng_verdict verdict, struct eng_end *end,
+                const char *text)
 {
-    int policy = inst->component->spec->restart_policy;
-    if (exit_is_counted(x) && component_count_failure(st, inst->component)) {
-        fail_service(st, inst);
-        return;
+    switch (verdict) {
+    case VERDICT_SUCCEEDED: be_final(st, inst, INST_SUCCEEDED); break;
+    case VERDICT_FAILED: be_final(st, inst, INST_FAILED); break;
+    case VERDICT_END:
+        instance_enter(inst, INST_FAILED);
+        inst->component->state = COMP_FAILED;
+        service_end(st, inst->component->service, end);
+        break;
+    case VERDICT_RETRY:
+    case VERDICT_RESTART:
+        instance_enter(inst, INST_PENDING);
+        inst->n_restarts++;
+        instance_set_due(inst, next_start_ms(st, inst));
+        wait_for_start(st, inst, WAIT_RESTART, text);
+        break;
     }
-    if (policy == RESTART_NEVER || (policy == RESTART_ON_FAILURE && exit_is_success(x))) {
-        inst->state = exit_is_success(x) ? INST_SUCCEEDED : INST_FAILED;
-        clear_wait(inst);
-        return;
-    }
-    inst->state = INST_PENDING;
-    inst->n_restarts++;
-    inst->due_ms = next_start_ms(st, inst);
-    instance_set_wait(inst, "restart in %lld ms after: %s", (long long)(inst->due_ms - st->now_ms), text);
 }
 
 /** A process ended, or its container did. kept: the container is still held. */
 static void process_ended(struct step *st, struct eng_instance *inst, const struct eng_exit *x, bool kept)
 {
     char text[EXIT_TEXT_MAX];
+    struct eng_end end = {0};
+    enum eng_verdict verdict;
     exit_describe(x, text, sizeof text);
     step_note(st, inst->component->service, "instance %s in %s ended: %s", inst->name, inst->container_id,
               text);
-    stop_probe(st, inst);
+    history_record(st, inst->component->service, inst->name, eng_exit_cause_word(x->cause), text);
+    instance_stop_probe(st, inst);
     keep_exit(st, inst, x);
     touch(st, inst);
-    if (kept && retries_here(st, inst, x)) {
-        inst->state = INST_EXITED;
+    if (upgrade_is_tried(inst, x)) {
+        if (kept)
+            step_emit_container(st, EFF_RELEASE, inst);
+        forget_container(st, inst);
+        upgrade_ended(st, inst, text);
+        return;
+    }
+    verdict = policy_of_component(inst->component)->decide_exit(st, inst, x, kept, &end);
+    if (verdict == VERDICT_RETRY) {
+        instance_enter(inst, INST_EXITED);
         inst->n_restarts++;
-        count_retry(st, inst);
-        inst->due_ms = next_start_ms(st, inst);
-        instance_set_wait(inst, "retry in %lld ms after: %s", (long long)(inst->due_ms - st->now_ms), text);
+        instance_set_due(inst, next_start_ms(st, inst));
+        wait_for_start(st, inst, WAIT_RETRY, text);
         return;
     }
     int64_t since = inst->running_ms;
@@ -395,7 +393,36 @@ static void process_ended(struct step *st, struct eng_instance *inst, const stru
         step_emit_container(st, EFF_RELEASE, inst);
     forget_container(st, inst);
     inst->running_ms = since; /* the back-off asks how long it ran */
-    decide(st, inst, x, text);
+    if (policy_of_component(inst->component)->is_node_failure(x))
+        places_failed(st, inst);
+    act(st, inst, verdict, &end, text);
+}
+
+/** The service ended before it did: it is final, and keeps its number. */
+static void be_stopped(struct step *st, struct eng_instance *inst)
+{
+    struct eng_exit x = eng_exit_of(CAUSE_APPLICATION_ENDED, 0, NULL);
+    x.origin = ORIGIN_US;
+    keep_exit(st, inst, &x);
+    addresses_mark(&st->e->addresses, inst->ip, false);
+    mem_free_ptr(&inst->ip);
+    ports_give_back(st->e, inst);
+    wait_clear(&inst->wait);
+    instance_enter(inst, INST_STOPPED);
+    touch(st, inst);
+}
+
+/** It was moved by request, which its policy judges as an exit. */
+static void migrated(struct step *st, struct eng_instance *inst)
+{
+    char text[EXIT_TEXT_MAX];
+    struct eng_end end = {0};
+    const struct eng_exit x = eng_exit_of(CAUSE_MIGRATED, 0, NULL);
+    inst->is_migrating = false;
+    inst->drain = DRAIN_NONE;
+    exit_describe(&x, text, sizeof text);
+    keep_exit(st, inst, &x);
+    act(st, inst, policy_of_component(inst->component)->decide_exit(st, inst, &x, false, &end), &end, text);
 }
 
 /** The container of a dropped instance has ended. */
@@ -406,17 +433,26 @@ static void released(struct step *st, struct eng_instance *inst)
         component_forget(st, inst->component, inst);
         return;
     }
-    fld_free(&eng_exit_type, inst->last_exit); /* of a container before that one */
-    inst->last_exit = NULL;
-    inst->state = INST_PENDING; /* it was taken back meanwhile */
-    inst->due_ms = 0;
+    if (inst->component->service->state == SVC_FINISHING) {
+        be_stopped(st, inst);
+        return;
+    }
+    if (inst->is_migrating) {
+        migrated(st, inst);
+        return;
+    }
+    instance_set_exit(inst, NULL, 0);   /* of a container before that one */
+    instance_enter(inst, INST_PENDING); /* it was taken back meanwhile, or is replaced */
+    inst->drain = DRAIN_NONE;
+    instance_set_due(inst, 0);
     inst->backoff_ms = 0;
 }
 
-static void on_exited(struct step *st, struct eng_instance *inst, const struct eng_event *ev)
+void instance_exited(struct step *st, struct eng_instance *inst, const struct eng_event *ev)
 {
-    static const struct eng_exit lost = {.kind = EXIT_LOST};
-    if (inst->state == INST_RELEASING) {
+    if (inst->state == INST_DRAINING && ev->attempt && ev->attempt != inst->attempt)
+        return; /* of an earlier start */
+    if (inst->state == INST_RELEASING || inst->state == INST_DRAINING) {
         /* It ended by itself, or a restart has forgotten the request to stop: the container is still held. */
         if (ev->kind == EV_EXITED && ev->attempt)
             step_emit_container(st, EFF_RELEASE, inst);
@@ -426,14 +462,13 @@ static void on_exited(struct step *st, struct eng_instance *inst, const struct e
     bool known = inst->state == INST_EXITED && ev->kind == EV_EXITED; /* that process has ended before */
     if (ev->attempt && (ev->attempt != inst->attempt || known))
         return; /* of an earlier start */
-    if (inst->state == INST_REQUESTED) {
-        instance_set_wait(inst, "container requested");
-        emit_request(st, inst); /* lost before it was reported */
+    if (inst->state == INST_REQUESTED && !inst->attempt) {
+        instance_wait(inst, WAIT_ALLOCATION, NULL);
+        ask_emit(st, inst); /* lost before it was reported */
         return;
     }
     if (ev->kind == EV_LOST) {
-        struct eng_exit x = lost;
-        x.text = (char *)ev->text;
+        struct eng_exit x = eng_exit_of(CAUSE_LOST, 0, ev->text);
         x.ended_ms = ev->exit.ended_ms;
         x.last_stderr = ev->exit.last_stderr;
         process_ended(st, inst, &x, false);
@@ -444,79 +479,133 @@ static void on_exited(struct step *st, struct eng_instance *inst, const struct e
 
 /* ---- dropping ---- */
 
+void instance_stop(struct step *st, struct eng_instance *inst)
+{
+    instance_stop_probe(st, inst);
+    instance_unpublish(st, inst);
+    step_emit_container(st, EFF_STOP, inst);
+    instance_enter(inst, INST_RELEASING);
+    instance_wait(inst, WAIT_STOP, NULL);
+    touch(st, inst);
+}
+
 void instance_drop(struct step *st, struct eng_instance *inst, bool remove)
 {
-    inst->removing = inst->removing || remove;
+    if (remove)
+        instance_set_removing(inst, true);
     touch(st, inst);
     switch (inst->state) {
-    case INST_REQUESTED: step_emit_container(st, EFF_CANCEL, inst); break;
+    case INST_REQUESTED:
+        ask_cancel(st, inst);
+        if (!inst->attempt) /* else a process ran in it before a restart: the container may be held */
+            break;
+        /* fall through */
     case INST_EXITED:
         step_emit_container(st, EFF_RELEASE, inst);
-        unpublish(st, inst);
+        instance_unpublish(st, inst);
         service_report_ended(st, inst->component->service, inst->container_id);
         break;
-    case INST_ALLOCATED:
-    case INST_LAUNCHED:
     case INST_RUNNING:
     case INST_READY:
-        stop_probe(st, inst);
-        unpublish(st, inst);
-        step_emit_container(st, EFF_STOP, inst);
-        inst->state = INST_RELEASING;
-        instance_set_wait(inst, "container is being stopped");
+        if (drain_ms(inst) > 0 && inst->component->service->state != SVC_FINISHING)
+            drain_begin(st, inst);
+        else
+            instance_stop(st, inst);
         return;
+    case INST_DRAINING:
+        if (inst->component->service->state == SVC_FINISHING)
+            drain_stop(st, inst);
+        return;
+    case INST_ALLOCATED:
+    case INST_LAUNCHED:
+    case INST_UPGRADING:
+    case INST_RECOVERING: instance_stop(st, inst); return;
     case INST_RELEASING: return;
-    default: break;
+    case INST_PENDING:
+    case INST_SUCCEEDED:
+    case INST_FAILED:
+    case INST_STOPPED: break;
     }
     component_forget(st, inst->component, inst);
 }
 
-/* ---- after a restart ---- */
-
-static void on_recovered(struct step *st, struct eng_instance *inst, const struct eng_event *ev)
+void instance_evict(struct step *st, struct eng_instance *inst)
 {
-    struct eng_event as = *ev;
-    inst->recovered = true;
-    if (inst->state == INST_EXITED || inst->state == INST_REQUESTED || ev->found == FOUND_UNKNOWN)
-        return; /* requested again by EV_RESUME; or another EV_RECOVERED comes */
-    if (ev->found == FOUND_RUNNING && inst->state == INST_RELEASING) {
-        inst->recovered = false; /* stopped again by EV_RESUME */
-    } else if (ev->found == FOUND_RUNNING) {
-        int64_t since = inst->running_ms;
-        inst->state = INST_LAUNCHED;
-        inst->published = false; /* written again: it may have been lost with us */
-        inst->attempt = ev->attempt ? ev->attempt : inst->attempt;
-        on_running(st, inst, &as);
-        inst->running_ms = since ? since : inst->running_ms;
-    } else {
-        bool started = inst->state != INST_ALLOCATED;
-        as.kind = ev->found == FOUND_EXITED ? EV_EXITED : EV_LOST;
-        bool older = ev->attempt && ev->attempt < inst->attempt;
-        bool never_launched = !started && (as.kind == EV_LOST || older);
-        inst->recovered = !never_launched && !st->e->resumed; /* EV_RESUME resets it */
-        if (!never_launched)
-            on_exited(st, inst, &as);
+    bool is_going = inst->state == INST_RELEASING || inst->state == INST_DRAINING;
+    if (is_going || !inst->container_id || inst->state == INST_REQUESTED)
+        return;
+    inst->is_migrating = policy_of_component(inst->component)->judges_moves;
+    if (inst->state != INST_EXITED) {
+        instance_drop(st, inst, false);
+        return;
+    }
+    step_emit_container(st, EFF_RELEASE, inst);
+    released(st, inst);
+}
+
+void instance_put_down(struct step *st, struct eng_instance *inst)
+{
+    switch (inst->state) {
+    case INST_REQUESTED:
+        ask_cancel(st, inst);
+        if (!inst->attempt) {
+            map_remove(&st->e->containers, inst->container_id);
+            mem_free_ptr(&inst->container_id);
+            be_stopped(st, inst);
+            break;
+        }
+        /* fall through */
+    case INST_EXITED:
+        step_emit_container(st, EFF_RELEASE, inst);
+        forget_container(st, inst);
+        be_stopped(st, inst);
+        break;
+    case INST_PENDING: be_stopped(st, inst); break;
+    case INST_DRAINING: drain_stop(st, inst); break;
+    case INST_ALLOCATED:
+    case INST_LAUNCHED:
+    case INST_UPGRADING:
+    case INST_RECOVERING:
+    case INST_RUNNING:
+    case INST_READY: instance_stop(st, inst); break;
+    case INST_RELEASING:
+    case INST_SUCCEEDED:
+    case INST_FAILED:
+    case INST_STOPPED: break;
     }
 }
 
-/** One that was UNKNOWN when EV_RESUME came: what that would have done is done now. */
-static void on_recovered_late(struct step *st, struct eng_instance *inst, const struct eng_event *ev)
-{
-    on_recovered(st, inst, ev);
-    bool is_gone = map_get(&st->e->containers, ev->container_id) != inst;
-    if (ev->found == FOUND_UNKNOWN || is_gone)
-        return;
-    if (inst->state == INST_ALLOCATED || inst->state == INST_RELEASING)
-        instance_resume(st, inst);
-    inst->recovered = false;
-}
+/* ---- waiting, another address ---- */
 
 /** A request or launch waits, or whether it runs is not known now. */
 static void on_waiting(struct eng_instance *inst, const struct eng_event *ev)
 {
-    const char *what =
-        inst->state == INST_REQUESTED || inst->state == INST_ALLOCATED ? "resource" : "recovering";
-    instance_set_wait(inst, "%s: %s", what, ev->text ? ev->text : "no host has room");
+    bool asks =
+        inst->state == INST_REQUESTED || inst->state == INST_ALLOCATED || inst->state == INST_UPGRADING;
+    enum eng_wait why = ev->wait ? ev->wait : asks ? WAIT_RESOURCE : WAIT_RECOVERY;
+    wait_set(&inst->wait, &(struct eng_waiting){.why = why,
+                                                .name = (char *)ev->lacking,
+                                                .text = (char *)(ev->text ? ev->text : "no host has room")});
+}
+
+/** The request is over before a container came: as if it had not been made. */
+static void unrequest(struct step *st, struct eng_instance *inst)
+{
+    map_remove(&st->e->containers, inst->container_id);
+    mem_free_ptr(&inst->container_id);
+    inst->n_containers--;
+}
+
+void instance_escalate_due(struct step *st, struct eng_instance *inst)
+{
+    if (inst->state != INST_REQUESTED || !inst->wish)
+        return;
+    ask_cancel(st, inst);
+    unrequest(st, inst);
+    inst->is_relaxed = true;
+    instance_enter(inst, INST_PENDING);
+    instance_set_due(inst, 0);
+    touch(st, inst);
 }
 
 /** A container of another program of this host has its address: a new container, with another one. */
@@ -531,48 +620,15 @@ static void on_address(struct step *st, struct eng_instance *inst, const struct 
         step_emit_container(st, EFF_RELEASE, inst);
         forget_container(st, inst);
     } else {
-        map_remove(&st->e->containers, inst->container_id);
-        mem_free_ptr(&inst->container_id);
-        inst->n_containers--;
+        unrequest(st, inst);
     }
     addresses_avoid(&st->e->addresses, inst->ip);
     mem_free_ptr(&inst->ip);
-    inst->state = INST_PENDING;
-    inst->due_ms = 0;
-    clear_wait(inst);
+    ports_give_back(st->e, inst);
+    instance_enter(inst, INST_PENDING);
+    instance_set_due(inst, 0);
+    wait_clear(&inst->wait);
     touch(st, inst);
-}
-
-void instance_resume(struct step *st, struct eng_instance *inst)
-{
-    bool was_recovered = inst->recovered;
-    inst->recovered = inst->unresumed = false;
-    int64_t latest_ms = st->now_ms + longest_pause_ms(st, inst);
-    if (inst->due_ms >
-        latest_ms) /* written by a version that computed with a wall clock, which was set since */
-        inst->due_ms = latest_ms;
-    switch (inst->state) {
-    case INST_ALLOCATED:
-        if (was_recovered)
-            return;
-        inst->attempt--;
-        inst->state = INST_REQUESTED;
-        emit_request(st, inst);
-        break;
-    case INST_EXITED:
-        inst->state = INST_REQUESTED;
-        emit_request(st, inst);
-        break;
-    case INST_REQUESTED: emit_request(st, inst); break;
-    case INST_LAUNCHED:
-    case INST_RUNNING:
-    case INST_READY:
-        if (!was_recovered)
-            on_exited(st, inst, &(struct eng_event){.kind = EV_LOST, .text = "not found after a restart"});
-        break;
-    case INST_RELEASING: step_emit_container(st, EFF_STOP, inst); break;
-    default: break;
-    }
 }
 
 /* ---- events ---- */
@@ -580,19 +636,15 @@ void instance_resume(struct step *st, struct eng_instance *inst)
 /** The cluster names its containers itself: the instance that asked takes that name. */
 static struct eng_instance *adopt_name(struct step *st, const struct eng_event *ev)
 {
-    const struct eng_service *s = ev->user && ev->name ? engine_find(st->e, ev->user, ev->name) : NULL;
-    for (size_t i = 0; s && ev->request_id && i < s->n_components; i++) {
-        for (size_t k = 0; k < s->components[i]->n_instances; k++) {
-            struct eng_instance *inst = s->components[i]->instances[k];
-            if (inst->state != INST_REQUESTED || inst->request_id != ev->request_id)
-                continue;
-            map_remove(&st->e->containers, inst->container_id);
-            set_text(&inst->container_id, ev->container_id);
-            map_set(&st->e->containers, inst->container_id, inst);
-            return inst;
-        }
-    }
-    return NULL;
+    const struct eng_service *s =
+        ev->user && ev->name ? engine_find(st->e, ev->service_kind, ev->user, ev->name) : NULL;
+    struct eng_instance *inst = s && ev->allocation_id ? ask_oldest(s, ev->allocation_id) : NULL;
+    if (!inst)
+        return NULL;
+    map_remove(&st->e->containers, inst->container_id);
+    set_text(&inst->container_id, ev->container_id);
+    map_set(&st->e->containers, inst->container_id, inst);
+    return inst;
 }
 
 /** No instance wants this container: one that is alive is released. */
@@ -618,25 +670,27 @@ void instance_event(struct step *st, const struct eng_event *ev)
         return;
     }
     step_affect(st, inst->component->service);
-    if (inst->unresumed)
+    if (inst->unresumed && st->e->resumed)
         instance_resume(st, inst);
+    if (map_get(&st->e->containers, ev->container_id) != inst)
+        return; /* it was given up just now */
     switch (ev->kind) {
     case EV_ALLOCATED: on_allocated(st, inst, ev); break;
     case EV_WAITING: on_waiting(inst, ev); break;
     case EV_ADDRESS: on_address(st, inst, ev); break;
     case EV_LAUNCHED: on_launched(st, inst); break;
     case EV_RUNNING:
-        if (!ev->attempt || ev->attempt == inst->attempt)
-            on_running(st, inst, ev);
+        if (ev->attempt && ev->attempt != inst->attempt)
+            break;
+        if (inst->state == INST_RECOVERING)
+            instance_recovered(st, inst, ev); /* FOUND_RUNNING is the default */
+        else
+            instance_running(st, inst, ev);
         break;
     case EV_EXITED:
-    case EV_LOST: on_exited(st, inst, ev); break;
+    case EV_LOST: instance_exited(st, inst, ev); break;
     case EV_PROBE: on_probe(st, inst, ev); break;
-    default:
-        if (st->e->resumed)
-            on_recovered_late(st, inst, ev);
-        else
-            on_recovered(st, inst, ev);
-        break;
+    case EV_SYNCED: drain_synced(st, inst, ev); break;
+    default: instance_recovered(st, inst, ev); break;
     }
 }

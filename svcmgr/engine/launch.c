@@ -5,6 +5,9 @@
 
 #include "base/path.h"
 #include "base/str.h"
+#include "engine/component.h"
+#include "engine/instance.h"
+#include "engine/operation.h"
 #include "engine/step.h"
 #include "json/json.h"
 
@@ -34,17 +37,35 @@ static void put_upper(json_t *values, char *take_key, const char *value)
     free(take_key);
 }
 
+/** ${DB-0_PORT.http}: where a dependency listens. */
+static void put_ports_of_dependency(json_t *values, const struct eng_instance *inst)
+{
+    const struct spec_component *spec = instance_spec(inst);
+    json_auto json_t *ports = spec_port_values(spec, inst->ports);
+    const char *key;
+    json_t *value;
+    json_object_foreach(ports, key, value)
+    {
+        mem_auto char *name = mem_str(inst->name);
+        for (char *p = name; *p; p++)
+            *p = (char)toupper((unsigned char)*p);
+        mem_auto char *placeholder = mem_fmt("%s_%s", name, key);
+        json_object_set(values, placeholder, value);
+    }
+}
+
 static void put_dependencies(json_t *values, const struct eng_component *c)
 {
     for (size_t i = 0; i < c->spec->n_dependencies; i++) {
         const struct eng_component *d = component_of(c->service, c->spec->dependencies[i]);
-        for (size_t k = 0; d && k < d->n_instances; k++) {
-            const struct eng_instance *inst = d->instances[k];
+        const struct eng_instance *inst = d ? TAILQ_FIRST(&d->instances) : NULL;
+        for (; inst; inst = TAILQ_NEXT(inst, link)) {
             if (!(STATE_BIT(inst->state) & STATES_UP))
                 continue;
             mem_auto char *ip = mem_strn(inst->ip, strcspn(inst->ip, ","));
             put_upper(values, mem_fmt("%s_IP", inst->name), ip);
             put_upper(values, mem_fmt("%s_HOST", inst->name), inst->hostname);
+            put_ports_of_dependency(values, inst);
         }
     }
 }
@@ -116,6 +137,8 @@ static json_t *placeholders(const struct engine *e, const struct eng_instance *i
     put(values, "COMPONENT_INSTANCE_NAME", inst->name);
     put(values, "COMPONENT_ID", id);
     put(values, "CONTAINER_ID", inst->container_id);
+    json_auto json_t *ports = spec_port_values(instance_spec(inst), inst->ports);
+    json_object_update(values, ports);
     json_object_update(values, globals);
     return values;
 }
@@ -139,6 +162,19 @@ static char *expanded(struct eng_launch *l, const char *text, const json_t *valu
     return out ? out : mem_str("");
 }
 
+/** PORT_HTTP for the port "http". */
+static void add_ports(struct eng_launch *l, const struct eng_instance *inst)
+{
+    const struct spec_component *spec = instance_spec(inst);
+    for (size_t i = 0; i < spec->n_ports; i++) {
+        mem_auto char *name = mem_fmt("PORT_%s", spec->ports[i]->name);
+        mem_auto char *number = mem_fmt("%lld", (long long)eng_instance_port(inst, spec->ports[i]));
+        for (char *p = name; *p; p++)
+            *p = *p == '-' ? '_' : (char)toupper((unsigned char)*p);
+        add_env(l, l->values, name, number);
+    }
+}
+
 /** User's variables first, ours after: ours win. All become placeholders of command and files. */
 static void fill_env(struct eng_launch *l, const json_t *env, const struct eng_instance *inst)
 {
@@ -155,6 +191,7 @@ static void fill_env(struct eng_launch *l, const json_t *env, const struct eng_i
     add_env(l, l->values, "CONTAINER_ID", inst->container_id);
     if (inst->ip)
         add_env(l, l->values, "CONTAINER_IP", inst->ip);
+    add_ports(l, inst);
     add_env(l, l->values, "LANG", "en_US.UTF-8");
     add_env(l, l->values, "LC_ALL", "en_US.UTF-8");
     add_env(l, l->values, "LANGUAGE", "en_US.UTF-8");
@@ -172,25 +209,59 @@ static void add_file(struct eng_launch *l, const struct spec_file *f)
         file.name = mem_str(path_name(dest));
         file.src = mem_str(f->src_file);
     } else if (has_src) {
+        bool is_text = f->type == FILE_TEMPLATE || f->type == FILE_ENV;
         file.mode = FILE_EXPAND;
-        file.name = mem_fmt("conf/%s", path_name(dest));
+        file.config = is_text ? NULL : spec_file_copy(f);
+        file.name = mem_fmt(SPEC_CONF_DIR "/%s", path_name(dest));
         file.src = mem_str(f->src_file);
     } else {
         file.mode = FILE_BYTES;
-        file.name = mem_fmt("conf/%s", path_name(dest));
+        file.name = mem_fmt(SPEC_CONF_DIR "/%s", path_name(dest));
         file.bytes = l->too_large ? NULL : spec_file_render(f, l->values, &l->left);
         if (!file.bytes && !l->too_large)
             l->too_large = spec_too_large(l->component, "config file", f->dest_file);
         file.len = file.bytes ? strlen(file.bytes) : 0;
     }
+    file.mount = mem_str(dest[0] == '/' && l->image ? dest : NULL);
     l->files = mem_resize(l->files, l->n_files + 1, sizeof l->files[0]);
     l->files[l->n_files++] = file;
+}
+
+static struct eng_image *image_new(const struct engine *e, const struct eng_instance *inst)
+{
+    const struct spec_component *spec = instance_spec(inst);
+    if (!spec->artifact || spec->artifact->type != ARTIFACT_DOCKER)
+        return NULL;
+    struct eng_image *image = mem_new(struct eng_image);
+    image->id = mem_str(spec->artifact->id);
+    image->hostname = engine_dns_name(e, inst);
+    image->is_privileged = spec->run_privileged_container;
+    return image;
+}
+
+static void image_free(struct eng_image *image)
+{
+    if (!image)
+        return;
+    free(image->id);
+    free(image->hostname);
+    free(image);
+}
+
+/** What a TARBALL artifact has is in lib/. */
+static void add_tarball(struct eng_launch *l, const struct spec_artifact *a)
+{
+    if (!a || a->type != ARTIFACT_TARBALL)
+        return;
+    l->files = mem_resize(l->files, l->n_files + 1, sizeof l->files[0]);
+    l->files[l->n_files++] =
+        (struct eng_file){.name = mem_str(SPEC_TARBALL_DIR), .mode = FILE_UNPACK, .src = mem_str(a->id)};
 }
 
 struct eng_launch *launch_new(const struct engine *e, const struct eng_instance *inst)
 {
     const struct eng_service *s = inst->component->service;
-    const struct spec_component *spec = inst->component->spec;
+    const struct spec_component *spec = instance_spec(inst);
     struct eng_launch *l = mem_new(struct eng_launch);
     l->instance = mem_str(inst->name);
     l->component = mem_str(inst->component->name);
@@ -201,8 +272,10 @@ struct eng_launch *launch_new(const struct engine *e, const struct eng_instance 
     l->memory_mb = spec_memory_mb(spec);
     l->vcores = spec->resource->cpus;
     l->ip = mem_str(inst->ip);
+    l->image = image_new(e, inst);
     l->values = placeholders(e, inst);
     fill_env(l, spec->configuration->env, inst);
+    add_tarball(l, spec->artifact);
     for (size_t i = 0; i < spec->configuration->n_files; i++)
         add_file(l, spec->configuration->files[i]);
     if (spec->launch_command && spec->launch_command[0]) {
@@ -223,7 +296,9 @@ void launch_free(struct eng_launch *l)
     for (size_t i = 0; i < l->n_files; i++) {
         free(l->files[i].name);
         free(l->files[i].bytes);
+        spec_file_free(l->files[i].config);
         free(l->files[i].src);
+        free(l->files[i].mount);
     }
     free(l->env);
     free(l->files);
@@ -234,6 +309,7 @@ void launch_free(struct eng_launch *l)
     free(l->command);
     free(l->ip);
     free(l->too_large);
+    image_free(l->image);
     json_decref(l->values);
     free(l);
 }
@@ -268,13 +344,22 @@ static void fill_dns(struct eng_probe *p, const struct engine *e, const json_t *
     p->dns_address = address && address[0] ? mem_str(address) : NULL;
 }
 
-static void fill_url(struct eng_probe *p, const json_t *properties)
+static void fill_url(struct eng_probe *p, const json_t *properties, const json_t *ports)
 {
     const char *url = json_string_value(json_object_get(properties, "url"));
     bool v6 = strchr(p->ip, ':') != NULL;
     mem_auto char *host = mem_fmt(v6 ? "[%s]" : "%s", p->ip);
     json_auto json_t *values = json_pack("{s:s}", "THIS_HOST", host);
+    json_object_update(values, (json_t *)ports);
     p->url = spec_expand(url, values);
+}
+
+static int64_t probed_port(const json_t *properties, const json_t *ports)
+{
+    const char *given = json_string_value(json_object_get(properties, "port"));
+    mem_auto char *text = given ? spec_expand(given, ports) : NULL;
+    int64_t value;
+    return text && !str_to_i64(text, 0, UINT16_MAX, &value) ? value : 0;
 }
 
 struct eng_probe *probe_new(const struct engine *e, const struct eng_instance *inst)
@@ -292,10 +377,11 @@ struct eng_probe *probe_new(const struct engine *e, const struct eng_instance *i
     int64_t interval_s = spec_prop_int(spec, PROP_READY_INTERVAL, 0);
     p->interval_ms = interval_s > 0 ? interval_s * 1000 : e->cfg.probe_interval_ms;
     fill_dns(p, e, properties, inst);
+    json_auto json_t *ports = spec_port_values(instance_spec(inst), inst->ports);
     if (p->type == CHECK_HTTP)
-        fill_url(p, properties);
+        fill_url(p, properties, ports);
     if (p->type == CHECK_PORT)
-        p->port = number_of(properties, "port", 0);
+        p->port = probed_port(properties, ports);
     if (p->type == CHECK_DEFAULT && !p->dns_name) { /* its address is known: that is all there is to check */
         probe_free(p);
         return NULL;

@@ -2,10 +2,12 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "engine/policy.h"
+#include "engine/component.h"
+#include "engine/service.h"
 #include "engine/step.h"
 
-/** The service runs, so that its components can be changed; else the request is answered. */
-static bool can_change(struct step *st, const struct eng_event *ev, const struct eng_service *s)
+bool service_can_change(struct step *st, const struct eng_event *ev, const struct eng_service *s)
 {
     if (eng_service_is_live(s) && s->state != SVC_FINISHING)
         return true;
@@ -43,17 +45,66 @@ static bool check_flex(struct step *st, const struct eng_event *ev, const struct
     return true;
 }
 
-void service_flex(struct step *st, const struct eng_event *ev, struct eng_service *s)
+static void forget_failures(struct step *st, struct eng_service *s)
 {
-    if (!can_change(st, ev, s) || !check_flex(st, ev, s))
-        return;
-    struct eng_answer changed = {0};
+    step_touch(st, s);
+    for (size_t i = 0; i < s->n_components; i++)
+        s->components[i]->n_failures = s->components[i]->n_start_failures = 0;
+}
+
+/** The counts as asked for, in order. @return new array: those before, for put_back; free() */
+static int64_t *apply(const struct eng_event *ev, const struct eng_service *s)
+{
+    int64_t *before = mem_array(ev->n_flex + 1, sizeof before[0]);
     for (size_t i = 0; i < ev->n_flex; i++) {
         struct eng_component *c = component_of(s, ev->flex[i].component);
-        changed.n_old = c->spec->number_of_containers;
-        c->spec->number_of_containers = changed.n_new = wanted_count(&ev->flex[i], c);
-        step_touch(st, s);
+        before[i] = c->spec->number_of_containers;
+        c->spec->number_of_containers = wanted_count(&ev->flex[i], c);
     }
+    return before;
+}
+
+static void put_back(const struct eng_event *ev, const struct eng_service *s, const int64_t *before)
+{
+    for (size_t i = ev->n_flex; i > 0; i--)
+        component_of(s, ev->flex[i - 1].component)->spec->number_of_containers = before[i - 1];
+}
+
+static void record_count(struct step *st, const struct eng_component *c, int64_t n_old, const char *user)
+{
+    mem_auto char *why = mem_fmt("%lld to %lld instances, by user %s", (long long)n_old,
+                                 (long long)c->spec->number_of_containers, user);
+    history_record(st, c->service, c->name, "flexed", why);
+}
+
+void service_flex(struct step *st, const struct eng_event *ev, struct eng_service *s)
+{
+    if (!service_can_change(st, ev, s))
+        return;
+    if (s->state == SVC_UPGRADING) {
+        step_answer(st, ev->token, OUT_IS_UPGRADING, s);
+        return;
+    }
+    if (!check_flex(st, ev, s))
+        return;
+    mem_auto int64_t *before = apply(ev, s);
+    const struct quota_ask ask = {ev->token, s->kind, s->user, s->spec, s};
+    if (!quota_allows(st, &ask)) {
+        put_back(ev, s, before);
+        return;
+    }
+    struct eng_answer changed = {0};
+    bool has_changed = false;
+    for (size_t i = 0; i < ev->n_flex; i++) {
+        changed.n_old = before[i];
+        struct eng_component *c = component_of(s, ev->flex[i].component);
+        changed.n_new = c->spec->number_of_containers;
+        has_changed = has_changed || changed.n_old != changed.n_new;
+        step_want(st, s);
+        record_count(st, c, changed.n_old, ev->user);
+    }
+    if (has_changed && policy_of(s->kind)->flex_forgets_failures)
+        forget_failures(st, s);
     struct eng_answer *a = step_answer(st, ev->token, OUT_FLEXED, s);
     a->component = mem_str(ev->n_flex ? ev->flex[ev->n_flex - 1].component : NULL);
     a->n_old = changed.n_old;
@@ -79,6 +130,13 @@ static bool exists(const struct eng_service *s, const char *instance)
     return c && (is_listed(c->spec, instance) || (inst && !inst->removing));
 }
 
+/** More instances stay than are wanted: a flex has not come to them yet. */
+static bool has_surplus(const struct eng_component *c)
+{
+    size_t n_leaving = (size_t)c->n_removing + c->spec->n_decommissioned_instances - c->n_decommissioned;
+    return (int64_t)c->n_instances > c->spec->number_of_containers + (int64_t)n_leaving;
+}
+
 static void decommission_one(struct step *st, struct eng_service *s, const char *instance)
 {
     int64_t index;
@@ -86,17 +144,18 @@ static void decommission_one(struct step *st, struct eng_service *s, const char 
     if (is_listed(c->spec, instance))
         return;
     struct spec_component *spec = c->spec;
+    if (!has_surplus(c))
+        spec->number_of_containers--;
     spec->decommissioned_instances =
         mem_resize(spec->decommissioned_instances, spec->n_decommissioned_instances + 1,
                    sizeof spec->decommissioned_instances[0]);
     spec->decommissioned_instances[spec->n_decommissioned_instances++] = mem_str(instance);
-    spec->number_of_containers--;
-    step_touch(st, s);
+    step_want(st, s);
 }
 
 void service_decommission(struct step *st, const struct eng_event *ev, struct eng_service *s)
 {
-    if (!can_change(st, ev, s))
+    if (!service_can_change(st, ev, s))
         return;
     for (size_t i = 0; i < ev->n_names; i++) {
         if (exists(s, ev->names[i]))
@@ -104,7 +163,10 @@ void service_decommission(struct step *st, const struct eng_event *ev, struct en
         step_answer(st, ev->token, OUT_NO_INSTANCE, s)->component = mem_str(ev->names[i]);
         return;
     }
-    for (size_t i = 0; i < ev->n_names; i++)
+    mem_auto char *why = mem_fmt("by user %s", ev->user);
+    for (size_t i = 0; i < ev->n_names; i++) {
         decommission_one(st, s, ev->names[i]);
+        history_record(st, s, ev->names[i], "decommissioned", why);
+    }
     step_answer(st, ev->token, OUT_DECOMMISSIONED, s);
 }

@@ -2,11 +2,14 @@
  * The service machine.
  *
  *     (create) ──save──> STOPPED ──start──> ACCEPTED ──services it depends on are STABLE──> STARTED <──> STABLE
- *                           ^                  │                                               │            │
- *                           │                  └──stop, destroy, lifetime──> FINISHING <───────┴────────────┘
- *                           │                                                   │   (also: failure threshold, all ended)
+ *                           ^                │  ^ │                                       ^    │            │
+ *                           │                │  │ └──the cluster takes applications──> SUBMITTING           │
+ *                           │                │  └──it is due── BACKOFF <──by policy──┐    │    │            │
+ *                           │                └──stop, destroy, lifetime──> FINISHING <────┴────┴────────────┘
+ *                           │                                                   │   (also: by its policy; its application ended)
  *                           └──no container left── STOPPED | SUCCEEDED | FAILED ┘
  *
+ * STABLE ──upgrade──> UPGRADING ──the operation is over──> STABLE, STARTED: operation.c.
  * STOPPED, SUCCEEDED and FAILED may be started again or destroyed. A destroyed service goes when its registry subtree
  * is gone.
  */
@@ -14,6 +17,14 @@
 #include <string.h>
 
 #include "base/str.h"
+#include "engine/policy.h"
+#include "engine/component.h"
+#include "engine/documents.h"
+#include "engine/instance.h"
+#include "engine/operation.h"
+#include "engine/places.h"
+#include "engine/registry.h"
+#include "engine/service.h"
 #include "engine/step.h"
 
 /* ---- permanent refusals of the registry ---- */
@@ -68,7 +79,7 @@ static void purge_done(struct step *st, struct eng_service *s, int code);
 
 /** Clear the path of a service that has ended. What stands there of another user's is left alone, and written once more: an event
  *  about the application purges below its record, too. */
-static void purge(struct step *st, struct eng_service *s)
+void service_purge(struct step *st, struct eng_service *s)
 {
     struct eng_service *rival = homes_rival(st->e, s);
     step_touch(st, s);
@@ -83,106 +94,64 @@ static void purge(struct step *st, struct eng_service *s)
     s->purge_ticket = step_registry(st, EFF_PURGE, s, NULL)->ticket;
 }
 
-static void forget_stale(struct eng_service *s, const char *container_id)
-{
-    size_t n = 0;
-    for (size_t i = 0; i < s->n_stale; i++) {
-        if (!container_id || strcmp(s->stale[i], container_id) == 0)
-            free(s->stale[i]);
-        else
-            s->stale[n++] = s->stale[i];
-    }
-    s->n_stale = n;
-}
-
-static void forget_ended(struct eng_service *s, const char *id)
-{
-    size_t n = 0;
-    for (size_t i = 0; i < s->n_ended; i++) {
-        if (!id || strcmp(s->ended[i], id) == 0)
-            free(s->ended[i]);
-        else
-            s->ended[n++] = s->ended[i];
-    }
-    s->n_ended = n;
-}
-
-static void emit_ended(struct step *st, const struct eng_service *s, const char *id)
-{
-    const char *container_id = str_starts(id, "container_") ? id : NULL;
-    step_registry(st, EFF_ENDED, s, container_id)->text = mem_str(id);
-    st->e->tickets[st->e->n_tickets - 1].ended_id = mem_str(id);
-}
-
 void service_report_ended(struct step *st, struct eng_service *s, const char *id)
 {
-    if (s->n_ended == ENDED_MAX) {
-        mem_auto char *oldest = mem_str(s->ended[0]);
-        step_note(st, s, "the registry is away for too long to be notified that %s has ended", oldest);
-        forget_ended(s, oldest);
-    }
     set_refusal(s, EFF_PUBLISH, id, NULL);
-    s->ended = mem_resize(s->ended, s->n_ended + 1, sizeof s->ended[0]);
-    s->ended[s->n_ended++] = mem_str(id);
-    step_touch(st, s);
-    emit_ended(st, s, id);
+    backlog_report_ended(st, s, id);
 }
 
-void service_forget_stale(struct step *st, struct eng_service *s)
+/** @return false: there is more, in the next step */
+static bool publish_instances(struct step *st, struct eng_service *s)
 {
-    mem_auto char *oldest = mem_str(s->stale[0]);
-    step_note(st, s, "the registry is away for too long to delete the record of %s", oldest);
-    forget_stale(s, oldest);
-}
-
-static bool is_unpublishing(const struct engine *e, const char *container_id)
-{
-    for (size_t i = 0; i < e->n_tickets; i++) {
-        const struct ticket *t = &e->tickets[i];
-        if (t->kind == EFF_UNPUBLISH && strcmp(t->container_id, container_id) == 0)
-            return true;
+    struct eng_instance *inst;
+    for (size_t n = 0; (inst = TAILQ_FIRST(&s->unpublished)); n++) {
+        if (n == STEP_INSTANCES)
+            return false;
+        instance_set_unpublished(inst, false);
+        if (STATE_BIT(inst->state) & STATES_UP)
+            instance_publish(st, inst);
     }
-    return false;
-}
-
-static void publish_instances(struct step *st, struct eng_service *s)
-{
-    for (size_t i = 0; i < s->n_components; i++) {
-        for (size_t k = 0; k < s->components[i]->n_instances; k++) {
-            struct eng_instance *inst = s->components[i]->instances[k];
-            if (!inst->published && (STATE_BIT(inst->state) & STATES_UP) &&
-                !is_refused(s, EFF_PUBLISH, inst->container_id))
-                instance_publish(st, inst);
-        }
-    }
+    return true;
 }
 
 /** Repeat the registry work that failed. */
 static void repeat_registry(struct step *st, struct eng_service *s)
 {
     if (s->purge_wanted && !s->purge_ticket && !is_refused(s, EFF_PURGE, NULL))
-        purge(st, s);
-    for (size_t i = 0; i < s->n_stale; i++) {
-        if (!is_unpublishing(st->e, s->stale[i]) && !is_refused(s, EFF_UNPUBLISH, s->stale[i]))
-            step_registry(st, EFF_UNPUBLISH, s, s->stale[i]);
-    }
-    if (!eng_service_is_live(s) || s->state == SVC_FINISHING)
+        service_purge(st, s);
+    if (!backlog_repeat(st, s))
+        s->retry_ms = st->now_ms; /* the next step continues */
+    if (!service_is_running(s))
         return;
     if (!s->published && !is_refused(s, EFF_PUBLISH, NULL))
         service_publish(st, s);
-    publish_instances(st, s);
+    if (!publish_instances(st, s))
+        s->retry_ms = st->now_ms;
+}
+
+/** Instances whose record was refused are published with those that failed. */
+static void unpublish_refused(const struct engine *e, const struct eng_service *s)
+{
+    mem_auto const char **keys = map_sorted_keys(&s->refused);
+    for (size_t i = 0; keys[i]; i++) {
+        struct eng_instance *inst = map_get(&e->containers, strchr(keys[i], ' ') + 1);
+        if (inst && str_starts(keys[i], "EFF_PUBLISH ") && !inst->published)
+            instance_set_unpublished(inst, true);
+    }
 }
 
 void service_ask_again(struct step *st, struct eng_service *s)
 {
     if (!s->refused.n_items)
         return;
+    unpublish_refused(st->e, s);
     map_fini(&s->refused, free);
+    backlog_ask_refused(s);
     s->retry_ms = st->now_ms;
     step_wake(st, s);
 }
 
-static void answer_destroyers(struct step *st, struct eng_service *s, enum eng_outcome outcome)
+void service_answer_destroyers(struct step *st, struct eng_service *s, enum eng_outcome outcome)
 {
     for (size_t i = 0; i < s->n_destroyers; i++)
         step_answer(st, s->destroyers[i], outcome, s);
@@ -195,20 +164,22 @@ static void purge_done(struct step *st, struct eng_service *s, int code)
     if (code == 0) {
         s->purge_wanted = false;
         map_fini(&s->refused, free);
-        forget_stale(s, NULL);
-        forget_ended(s, NULL); /* they were asked for before it, so they were reported before it */
+        backlog_forget(s); /* they were asked for before it, so they were reported before it */
         step_touch(st, s);
+        return; /* a destroyed service goes, and with it the answers to its DELETE requests come */
     }
-    answer_destroyers(st, s, code == 0 ? OUT_DESTROYED : OUT_PURGE_FAILED);
+    service_answer_destroyers(st, s, OUT_PURGE_FAILED);
 }
 
 /** Repeats a change that failed temporarily; a permanent refusal waits for service_ask_again. */
 static void registry_failed(struct step *st, struct eng_service *s, const struct ticket *t,
                             const struct eng_event *ev)
 {
-    const struct eng_instance *inst = t->container_id ? map_get(&st->e->containers, t->container_id) : NULL;
-    if (t->kind == EFF_PUBLISH && inst)
-        ((struct eng_instance *)inst)->published = false;
+    struct eng_instance *inst = t->container_id ? map_get(&st->e->containers, t->container_id) : NULL;
+    if (t->kind == EFF_PUBLISH && inst) {
+        inst->published = false;
+        instance_set_unpublished(inst, ev->code == ERR_UNAVAILABLE);
+    }
     if (t->kind == EFF_PUBLISH && !t->container_id)
         s->published = false;
     if (ev->code == ERR_UNAVAILABLE)
@@ -217,212 +188,50 @@ static void registry_failed(struct step *st, struct eng_service *s, const struct
         set_refusal(s, t->kind, t->container_id, ev->text ? ev->text : err_text(ev->code));
 }
 
+/** An answer about the record of a container; one that drains goes on, unless the change is repeated. */
+static void unpublished(struct step *st, struct eng_service *s, const struct ticket *t, int code)
+{
+    struct eng_instance *inst = map_get(&st->e->containers, t->container_id);
+    backlog_answered(st, s, t, code);
+    if (inst && code != ERR_UNAVAILABLE)
+        drain_unpublished(st, inst, code == 0);
+}
+
 void service_record(struct step *st, const struct eng_event *ev)
 {
-    struct ticket t;
-    if (!step_take_ticket(st, ev->ticket, &t))
+    ticket_auto struct ticket *t = tickets_take(st->e, ev->ticket);
+    if (!t)
         return;
-    mem_auto char *key = service_key(t.user, t.name);
+    mem_auto char *key = service_key(t->service_kind, t->user, t->name);
     struct eng_service *s = map_get(&st->e->services, key);
-    if (s && t.kind == EFF_ENDED) {
-        forget_ended(s, t.ended_id); /* taken, or refused permanently */
-        step_touch(st, s);
-        ticket_fini(&t);
+    if (s && t->kind == EFF_ENDED) {
+        backlog_answered(st, s, t, ev->code);
         return;
     }
     if (s && ev->code) {
-        step_note(st, s, "%s %s: %s%s%s", eng_effect_word(t.kind), t.container_id ? t.container_id : s->name,
-                  err_text(ev->code), ev->text ? ": " : "", ev->text ? ev->text : "");
-        registry_failed(st, s, &t, ev);
+        step_note(st, s, "%s %s: %s%s%s", eng_effect_word(t->kind),
+                  t->container_id ? t->container_id : s->name, err_text(ev->code), ev->text ? ": " : "",
+                  ev->text ? ev->text : "");
+        registry_failed(st, s, t, ev);
     } else if (s) {
-        set_refusal(s, t.kind, t.container_id, NULL);
+        set_refusal(s, t->kind, t->container_id, NULL);
     }
-    if (s && t.kind == EFF_UNPUBLISH && ev->code == 0)
-        forget_stale(s, t.container_id);
-    if (s && t.kind == EFF_PURGE && t.number == s->purge_ticket)
+    if (s && t->kind == EFF_UNPUBLISH)
+        unpublished(st, s, t, ev->code);
+    if (s && t->kind == EFF_PURGE && t->number == s->purge_ticket)
         purge_done(st, s, ev->code);
     if (s)
         step_affect(st, s);
-    ticket_fini(&t);
 }
 
-/* ---- start ---- */
+/* ---- while it runs ---- */
 
-static void set_state(struct step *st, struct eng_service *s, enum eng_service_state state)
-{
-    if (s->state == (int)state)
-        return;
-    step_note(st, s, "service %s: %s to %s", s->name,
-              eng_service_state_word((enum eng_service_state)s->state), eng_service_state_word(state));
-    s->state = (int)state;
-    st->stable_changed = st->stable_changed || state == SVC_STABLE;
-    step_touch(st, s);
-}
-
-static void free_components(struct eng_service *s)
-{
-    for (size_t i = 0; i < s->n_components; i++)
-        fld_free(&eng_component_type, s->components[i]);
-    free(s->components);
-    s->components = NULL;
-    s->n_components = 0;
-}
-
-static void build_components(struct eng_service *s)
-{
-    mem_auto size_t *order = mem_array(s->spec->n_components + 1, sizeof(size_t));
-    BUG_IF(spec_order(s->spec, order, NULL) != 0);
-    free_components(s);
-    s->components = mem_array(s->spec->n_components + 1, sizeof s->components[0]);
-    for (size_t i = 0; i < s->spec->n_components; i++) {
-        struct eng_component *c = fld_new(&eng_component_type);
-        c->name = mem_str(s->spec->components[order[i]]->name);
-        c->state = COMP_WAITING;
-        s->components[s->n_components++] = c;
-    }
-    BUG_IF(service_link(s, NULL) != 0);
-}
-
-/** Lifetimes beyond some thousand years are all the same. */
-static int64_t lifetime_ms(int64_t lifetime_s)
-{
-    return 1000 * (lifetime_s < LIFETIME_MAX_S ? lifetime_s : LIFETIME_MAX_S);
-}
-
-static void set_lifetime(struct step *st, struct eng_service *s)
-{
-    if (s->spec->lifetime > 0)
-        s->lifetime_end_ms = st->now_ms + lifetime_ms(s->spec->lifetime);
-}
-
-static void service_launch(struct step *st, struct eng_service *s)
-{
-    struct engine *e = st->e;
-    s->incarnation++;
-    s->app_seq = e->next_app++;
-    st->engine_dirty = true;
-    free(s->app_id);
-    s->app_id = mem_fmt("application_%lld_%04lld", (long long)e->cluster_ts, (long long)s->app_seq);
-    s->next_container = 2; /* number 1 is the master's in a YARN cluster */
-    s->launch_ms = st->wall_ms;
-    s->started_ms = s->lifetime_end_ms = s->retry_ms = 0;
-    s->purge_wanted = false;
-    s->purge_ticket = 0;
-    mem_free_ptr(&s->diagnostics);
-    failure_forget(s);
-    forget_stale(s, NULL);
-    map_fini(&s->refused, free);
-    build_components(s);
-    if (!e->cfg.dialect->lifetime_from_started)
-        set_lifetime(st, s);
-    set_state(st, s, SVC_ACCEPTED);
-    step_registry(st, EFF_PURGE, s, NULL); /* nothing of an earlier run stays; its failure does no harm */
-    service_publish(st, s);
-    step_touch(st, s);
-}
-
-void service_try_start(struct step *st, struct eng_service *s)
-{
-    for (size_t i = 0; i < s->spec->n_dependencies; i++) {
-        const struct eng_service *d = engine_find(st->e, s->user, s->spec->dependencies[i]);
-        if (d && d->state == SVC_STABLE)
-            continue;
-        free(s->wait);
-        s->wait = mem_fmt("dependency: service %s is %s", s->spec->dependencies[i],
-                          d ? eng_service_state_word((enum eng_service_state)d->state) : "not there");
-        return;
-    }
-    mem_free_ptr(&s->wait);
-    set_state(st, s, SVC_STARTED);
-    s->started_ms = st->wall_ms;
-    if (st->e->cfg.dialect->lifetime_from_started && s->lifetime_end_ms == 0)
-        set_lifetime(st, s);
-    for (size_t i = 0; i < s->n_components; i++)
-        component_watch_health(st, s->components[i]);
-}
-
-/* ---- end ---- */
-
-void service_finish(struct step *st, struct eng_service *s, enum eng_service_state end_state,
-                    const char *diagnostics)
-{
-    if (s->state == SVC_FINISHING)
-        return;
-    set_state(st, s, SVC_FINISHING);
-    s->end_state = (int)end_state;
-    s->force_ms = st->now_ms + FORCE_AFTER_MS;
-    mem_free_ptr(&s->wait);
-    mem_free_ptr(&s->diagnostics);
-    s->diagnostics = mem_str(diagnostics);
-    failure_keep(s);
-    if (diagnostics)
-        step_note(st, s, "service %s: %s", s->name, diagnostics);
-}
-
-/** Take out of service what is in it, as far as the step may. */
-static void drop_all(struct step *st, struct eng_service *s)
-{
-    for (size_t i = s->n_components; i > 0; i--) {
-        struct eng_component *c = s->components[i - 1];
-        for (size_t k = c->n_instances; k > 0 && !step_is_full(st); k--) {
-            struct eng_instance *inst = c->instances[k - 1];
-            if (inst->state != INST_RELEASING || !inst->removing)
-                instance_drop(st, inst, true);
-        }
-    }
-}
-
-static void stop_by_force(struct step *st, struct eng_service *s)
-{
-    s->force_ms = st->now_ms + FORCE_AFTER_MS; /* again, until all have ended */
-    for (size_t i = 0; i < s->n_components; i++) {
-        for (size_t k = 0; k < s->components[i]->n_instances; k++)
-            step_emit_container(st, EFF_STOP, s->components[i]->instances[k])->force = true;
-    }
-}
-
-static void settle_finishing(struct step *st, struct eng_service *s)
-{
-    size_t n = 0;
-    drop_all(st, s);
-    for (size_t i = 0; i < s->n_components; i++)
-        n += s->components[i]->n_instances;
-    if (n > 0) {
-        if (s->force_ms && s->force_ms <= st->now_ms)
-            stop_by_force(st, s);
-        return;
-    }
-    for (size_t i = 0; i < s->n_components; i++) {
-        struct eng_component *c = s->components[i];
-        if (c->state != COMP_SUCCEEDED && c->state != COMP_FAILED)
-            c->state = COMP_STOPPED;
-    }
-    s->force_ms = s->lifetime_end_ms = s->started_ms = 0;
-    set_state(st, s, (enum eng_service_state)s->end_state);
-    service_report_ended(st, s, s->app_id);
-    purge(st, s);
-}
-
-/** The service ends by itself when all its components did, or one that speaks for it. */
+/** The service ends by itself when its policy says so. */
 static void end_by_itself(struct step *st, struct eng_service *s)
 {
-    bool finished = s->n_components > 0, failed = false;
-    for (size_t i = 0; i < s->n_components; i++) {
-        struct eng_component *c = s->components[i];
-        bool done = c->state == COMP_SUCCEEDED || c->state == COMP_FAILED;
-        bool speaks = spec_prop_bool(c->spec, PROP_REPORT_STATE);
-        failed = failed || component_count(c, STATE_BIT(INST_FAILED)) > 0;
-        if (done && speaks) {
-            const char *what = "its component has ended";
-            mem_auto char *why = c->state == COMP_FAILED ? failure_end_text(s, what) : mem_str(what);
-            service_finish(st, s, c->state == COMP_FAILED ? SVC_FAILED : SVC_SUCCEEDED, why);
-            return;
-        }
-        finished = finished && done;
-    }
-    mem_auto char *why = failure_end_text(s, "all components have ended");
-    if (finished)
-        service_finish(st, s, failed ? SVC_FAILED : SVC_SUCCEEDED, why);
+    struct eng_end end = {0};
+    if (policy_of(s->kind)->decide_end(s, NULL, &end))
+        service_end(st, s, &end);
 }
 
 static void check_health(struct step *st, struct eng_service *s)
@@ -437,27 +246,56 @@ static void check_health(struct step *st, struct eng_service *s)
     }
 }
 
+static void settle_component(struct step *st, struct eng_component *c)
+{
+    component_resize(st, c);
+    revision_restart_final(st, c);
+    component_advance(st, c);
+    component_recompute(st, c);
+}
+
 static void settle_running(struct step *st, struct eng_service *s)
 {
     bool stable = true;
+    revision_drop_empty(st, s);
+    operation_replace(st, s);
+    operation_restart(st, s);
     for (size_t i = 0; i < s->n_components; i++) {
-        component_resize(st, s->components[i]);
-        component_advance(st, s->components[i]);
-        component_recompute(st, s->components[i]);
-        int state = s->components[i]->state;
+        settle_component(st, s->components[i]);
+        enum eng_component_state state = s->components[i]->state;
         stable = stable && state != COMP_WAITING && state != COMP_FLEXING;
     }
-    set_state(st, s, stable ? SVC_STABLE : SVC_STARTED);
+    service_set_state(st, s, stable ? SVC_STABLE : SVC_STARTED);
+    gang_settle(st, s);
     end_by_itself(st, s);
     if (s->state != SVC_FINISHING)
         check_health(st, s);
+}
+
+/** While an operation moves instances the service is neither STARTED nor STABLE, and its health is not looked at. */
+static void settle_upgrading(struct step *st, struct eng_service *s)
+{
+    operation_replace(st, s);
+    operation_restart(st, s);
+    if (!operation_is_over(s))
+        operation_settle(st, s);
+    if (operation_is_over(s)) {
+        settle_running(st, s);
+        return;
+    }
+    for (size_t i = 0; i < s->n_components; i++)
+        settle_component(st, s->components[i]);
+    end_by_itself(st, s);
 }
 
 static void check_lifetime(struct step *st, struct eng_service *s)
 {
     if (s->lifetime_end_ms == 0 || st->now_ms < s->lifetime_end_ms || s->state == SVC_FINISHING)
         return;
-    s->destroying = s->destroying || st->e->cfg.dialect->lifetime_destroys;
+    if (service_dialect(st->e, s)->lifetime_destroys) {
+        s->destroying = true;
+        step_want(st, s);
+    }
     service_finish(st, s, SVC_STOPPED, "lifetime is over");
 }
 
@@ -473,10 +311,7 @@ void service_resume(struct step *st, struct eng_service *s)
                   "destroy those of one of them",
                   s->user, other);
     s->unresumed = true;
-    for (size_t i = 0; i < s->n_components; i++) {
-        for (size_t k = 0; k < s->components[i]->n_instances; k++)
-            s->components[i]->instances[k]->unresumed = true;
-    }
+    quota_count(st->e, s);
     if (s->state == SVC_FINISHING)
         s->force_ms = st->now_ms + FORCE_AFTER_MS;
     step_wake(st, s);
@@ -485,14 +320,26 @@ void service_resume(struct step *st, struct eng_service *s)
 /** The records and ends of a service that the registry has not confirmed. */
 static void resume_registry(struct step *st, struct eng_service *s)
 {
-    for (size_t i = 0; i < s->n_stale; i++)
-        step_registry(st, EFF_UNPUBLISH, s, s->stale[i]);
-    for (size_t i = 0; i < s->n_ended; i++)
-        emit_ended(st, s, s->ended[i]);
-    if (eng_service_is_live(s) && s->state != SVC_FINISHING)
+    if (!eng_service_is_live(s) && !s->purge_wanted)
+        backlog_forget(s); /* they were purged */
+    backlog_resume(s);
+    if (!backlog_repeat(st, s))
+        s->retry_ms = st->now_ms; /* the next step continues */
+    if (service_is_running(s))
         service_publish(st, s);
-    if (!eng_service_is_live(s) && s->purge_wanted && !s->purge_ticket)
-        purge(st, s);
+    if (eng_service_is_live(s))
+        places_begin(st, s);
+    if ((!eng_service_is_live(s) || s->state == SVC_BACKOFF) && s->purge_wanted && !s->purge_ticket)
+        service_purge(st, s);
+}
+
+/** All is known of what has survived: what has not starts in order, and services that depend on this one may go on. */
+static void come_back(struct step *st, struct eng_service *s)
+{
+    for (size_t i = 0; i < s->n_components && service_is_running(s); i++)
+        component_come_back(st, s->components[i]);
+    if (s->state == SVC_STABLE)
+        step_wake_waiting(st, s->kind, s->user, s->name);
 }
 
 /** Emit again what was outstanding, as far as the step may; the next step continues. */
@@ -500,17 +347,19 @@ static void resume_outstanding(struct step *st, struct eng_service *s)
 {
     if (!s->is_registry_resumed)
         resume_registry(st, s);
+    if (!s->is_registry_resumed)
+        application_resume(st, s);
     s->is_registry_resumed = true;
-    for (size_t i = s->n_components; i > 0; i--) {
-        struct eng_component *c = s->components[i - 1];
-        for (size_t k = c->n_instances; k > 0; k--) {
-            if (step_is_full(st))
-                return;
-            if (c->instances[k - 1]->unresumed)
-                instance_resume(st, c->instances[k - 1]);
+    struct eng_instance *inst;
+    for (size_t n = 0; n < STEP_INSTANCES && !step_is_full(st); n++) {
+        if (!(inst = instances_next(s, &s->resumed))) {
+            s->unresumed = false;
+            come_back(st, s);
+            return;
         }
+        if (inst->unresumed)
+            instance_resume(st, inst);
     }
-    s->unresumed = false;
 }
 
 /* ---- timer ---- */
@@ -529,15 +378,17 @@ static int64_t next_due(const struct eng_service *s)
     if (!eng_service_is_live(s))
         return due;
     earlier(&due, s->state == SVC_FINISHING ? s->force_ms : s->lifetime_end_ms);
+    earlier(&due, s->places.due_ms);
+    earlier(&due, s->backoff_due_ms);
+    earlier(&due, s->state != SVC_FINISHING ? s->gang_due_ms : 0);
     for (size_t i = 0; i < s->n_components; i++) {
         const struct eng_component *c = s->components[i];
         if (s->state != SVC_FINISHING)
             earlier(&due, c->health_due_ms);
-        for (size_t k = 0; k < c->n_instances; k++) {
-            const struct eng_instance *inst = c->instances[k];
-            if (c->state != COMP_WAITING && (inst->state == INST_PENDING || inst->state == INST_EXITED))
-                earlier(&due, inst->due_ms);
-        }
+        const struct eng_instance *start = c->state != COMP_WAITING ? component_next_start(c) : NULL;
+        const struct eng_instance *end = component_next_end(c);
+        earlier(&due, start ? start->due_ms : 0);
+        earlier(&due, end ? end->due_ms : 0);
     }
     return due;
 }
@@ -548,21 +399,38 @@ void service_settle(struct step *st, struct eng_service *s)
         return;
     if (s->unresumed)
         resume_outstanding(st, s);
+    parents_follow(st, s);
     if (eng_service_is_live(s))
         check_lifetime(st, s);
+    else if (s->destroying)
+        places_drop(st, s);
+    asks_settle(st, s);
+    if (s->state == SVC_BACKOFF)
+        backoff_settle(st, s);
     if (s->state == SVC_ACCEPTED)
         service_try_start(st, s);
+    if (eng_service_is_live(s))
+        places_settle(st, s); /* before anything is asked for */
+    for (size_t i = 0; s->state != SVC_FINISHING && i < s->n_components; i++)
+        component_due(st, s->components[i]);
     if (s->state == SVC_STARTED || s->state == SVC_STABLE)
         settle_running(st, s);
+    if (s->state == SVC_UPGRADING)
+        settle_upgrading(st, s);
     if (s->state == SVC_FINISHING)
-        settle_finishing(st, s);
+        service_settle_finishing(st, s);
+    if (s->destroying && !eng_service_is_live(s))
+        service_clear_instances(st, s);
     if (s->retry_ms && s->retry_ms <= st->now_ms) {
         s->retry_ms = 0;
         repeat_registry(st, s);
     }
     if (s->n_destroyers > 0 && s->destroyers_due_ms <= st->now_ms)
-        answer_destroyers(st, s, eng_service_is_live(s) ? OUT_STILL_RUNNING : OUT_PURGE_FAILED);
-    int64_t due = step_is_full(st) ? st->now_ms : next_due(s);
+        service_answer_destroyers(st, s, eng_service_is_live(s) ? OUT_STILL_RUNNING : OUT_PURGE_FAILED);
+    parents_cascade(st, s);
+    bool is_settled = backlog_settle(st, s);
+    bool goes_on = !is_settled || step_is_full(st) || s->unresumed || s->is_putting_down || s->is_resyncing;
+    int64_t due = goes_on ? st->now_ms : next_due(s);
     if (due == s->timer_ms)
         return;
     s->timer_ms = due;
@@ -579,38 +447,65 @@ static void refuse_home(struct step *st, const struct eng_event *ev, const char 
     a->user = mem_str(other);
 }
 
+/** What is only saved counts where the API counts what does not run. */
+static bool quota_allows_new(struct step *st, const struct eng_event *ev)
+{
+    const struct quota_ask ask = {ev->token, ev->service_kind, ev->user, ev->take_spec, NULL};
+    return (ev->save && !policy_of(ev->service_kind)->has_task_quota) || quota_allows(st, &ask);
+}
+
+static void record_request(struct step *st, struct eng_service *s, const char *what, const char *user)
+{
+    mem_auto char *why = mem_fmt("by user %s", user);
+    history_record(st, s, s->name, what, why);
+}
+
 static void create(struct step *st, const struct eng_event *ev)
 {
     struct spec_service *spec = ev->take_spec;
-    mem_auto char *key = service_key(ev->user, spec->name);
+    mem_auto char *key = service_key(ev->service_kind, ev->user, spec->name);
     struct eng_service *s = map_get(&st->e->services, key);
     const char *other = homes_other(st->e, ev->user);
-    if (s || other) {
-        if (s)
-            step_answer(st, ev->token, OUT_TAKEN, s);
-        else
-            refuse_home(st, ev, other);
+    if (s)
+        step_answer(st, ev->token, OUT_TAKEN, s);
+    else if (other)
+        refuse_home(st, ev, other);
+    if (s || other || !parents_allow(st, ev) || !quota_allows_new(st, ev)) {
         spec_free(spec);
+        eng_rules_free(ev->take_rules);
         return;
     }
     s = fld_new(&eng_service_type);
-    s->kind = KIND_SERVICE;
+    s->kind = ev->service_kind;
     s->user = mem_str(ev->user);
     s->name = mem_str(spec->name);
+    s->registry_class = mem_str(policy_of(s->kind)->registry_class);
+    s->dialect = mem_str(st->e->cfg.dialect->name);
     s->spec = spec;
+    s->rules = ev->take_rules;
     s->state = SVC_STOPPED;
-    map_set(&st->e->services, key, s);
-    homes_add(st->e, s);
+    s->is_loaded = true;
+    services_add(st->e, s);
+    record_request(st, s, "created", ev->user);
+    step_want(st, s);
     step_touch(st, s);
-    if (!ev->save)
+    bool save = ev->save || parents_stop(st->e, s);
+    if (!save)
         service_launch(st, s);
-    step_answer(st, ev->token, ev->save ? OUT_SAVED : OUT_LAUNCHED, s);
+    step_answer(st, ev->token, save ? OUT_SAVED : OUT_LAUNCHED, s);
 }
 
 static void stop(struct step *st, const struct eng_event *ev, struct eng_service *s)
 {
-    bool running = eng_service_is_live(s) && s->state != SVC_FINISHING;
-    if (running) {
+    /* it ends by itself: its policy might try again */
+    bool might_go_on =
+        s->state == SVC_FINISHING && s->exit && policy_of(s->kind)->decide_retry != policy_no_retry;
+    bool running = (eng_service_is_live(s) && s->state != SVC_FINISHING) || might_go_on;
+    if (backoff_stop(st, s))
+        running = true;
+    else if (might_go_on)
+        service_stop_for_good(st, s);
+    else if (running) {
         mem_auto char *why = mem_fmt("Stopped by user %s", ev->user);
         service_finish(st, s, SVC_STOPPED, why);
     }
@@ -620,14 +515,37 @@ static void stop(struct step *st, const struct eng_event *ev, struct eng_service
 static void start(struct step *st, const struct eng_event *ev, struct eng_service *s)
 {
     bool live = eng_service_is_live(s) || s->destroying;
+    if (!live && s->app_id && !policy_of(s->kind)->starts_again) {
+        step_answer(st, ev->token, OUT_NEEDS_VERSION, s);
+        return;
+    }
     const struct eng_service *rival = homes_rival(st->e, s);
     if (!live && rival) { /* of a state that an earlier version has stored */
         refuse_home(st, ev, rival->user);
         return;
     }
-    if (!live)
+    if (!live && parents_stop(st->e, s)) {
+        step_answer(st, ev->token, OUT_PARENT_STOPPED, s)->parent = mem_str(s->rules->parent->name);
+        return;
+    }
+    const struct quota_ask ask = {ev->token, s->kind, s->user, s->spec, s};
+    if (!live && !quota_allows(st, &ask))
+        return;
+    if (!live) {
+        record_request(st, s, "started", ev->user);
         service_launch(st, s);
+    }
     step_answer(st, ev->token, live ? OUT_ALREADY_LIVE : OUT_STARTED, s);
+}
+
+void service_destroy(struct step *st, struct eng_service *s, const char *why)
+{
+    s->destroying = true;
+    step_want(st, s);
+    if (eng_service_is_live(s))
+        service_finish(st, s, SVC_STOPPED, why);
+    else if (!s->purge_ticket)
+        service_purge(st, s);
 }
 
 static void destroy(struct step *st, const struct eng_event *ev, struct eng_service *s)
@@ -636,12 +554,8 @@ static void destroy(struct step *st, const struct eng_event *ev, struct eng_serv
         s->destroyers_due_ms = st->now_ms + DESTROY_ANSWER_MS;
     s->destroyers = mem_resize(s->destroyers, s->n_destroyers + 1, sizeof s->destroyers[0]);
     s->destroyers[s->n_destroyers++] = ev->token;
-    s->destroying = true;
-    step_touch(st, s);
-    if (eng_service_is_live(s))
-        service_finish(st, s, SVC_STOPPED, "destroyed");
-    else if (!s->purge_ticket)
-        purge(st, s);
+    record_request(st, s, "destroyed", ev->user);
+    service_destroy(st, s, "destroyed");
 }
 
 static void lifetime(struct step *st, const struct eng_event *ev, struct eng_service *s)
@@ -650,10 +564,12 @@ static void lifetime(struct step *st, const struct eng_event *ev, struct eng_ser
         step_answer(st, ev->token, OUT_ALREADY_STOPPED, s);
         return;
     }
-    s->lifetime_end_ms = st->now_ms + lifetime_ms(ev->lifetime_s);
+    s->lifetime_end_ms = st->now_ms + service_lifetime_ms(ev->lifetime_s);
+    record_request(st, s, "lifetime set", ev->user);
     step_touch(st, s);
+    application_set_lifetime(st, s, ev->lifetime_s);
     struct eng_answer *a = step_answer(st, ev->token, OUT_LIFETIME_SET, s);
-    a->at_ms = st->wall_ms + lifetime_ms(ev->lifetime_s);
+    a->at_ms = st->wall_ms + service_lifetime_ms(ev->lifetime_s);
     a->n_new = ev->lifetime_s;
 }
 
@@ -663,10 +579,12 @@ void service_request(struct step *st, const struct eng_event *ev)
         create(st, ev);
         return;
     }
-    mem_auto char *key = service_key(ev->user, ev->name);
+    mem_auto char *key = service_key(ev->service_kind, ev->user, ev->name);
     struct eng_service *s = map_get(&st->e->services, key);
     if (!s) {
         step_answer(st, ev->token, OUT_NOT_FOUND, NULL)->name = mem_str(ev->name);
+        spec_free(ev->take_spec);
+        eng_rules_free(ev->take_rules);
         return;
     }
     switch (ev->kind) {
@@ -675,6 +593,15 @@ void service_request(struct step *st, const struct eng_event *ev)
     case EV_START: start(st, ev, s); break;
     case EV_DESTROY: destroy(st, ev, s); break;
     case EV_LIFETIME: lifetime(st, ev, s); break;
+    case EV_PROGRESS: progress_request(st, ev, s); break;
+    case EV_EXCLUDE: places_request(st, ev, s); break;
+    case EV_UPGRADE:
+    case EV_MOVE:
+    case EV_FINALIZE:
+    case EV_CANCEL_UPGRADE:
+    case EV_REPLACE:
+    case EV_RESTART:
+    case EV_REDEFINE: operation_request(st, ev, s); break;
     default: service_decommission(st, ev, s); break;
     }
 }

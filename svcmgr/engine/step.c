@@ -1,16 +1,25 @@
 /** Effects, tickets and persistence of one step: see step.h. */
+#include "engine/documents.h"
+#include "engine/instance.h"
+#include "engine/places.h"
+#include "engine/registry.h"
+#include "engine/service.h"
 #include "engine/step.h"
 
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "engine/document.h"
 #include "json/writer.h"
+
+/* Most steps have no more; a larger piece of memory costs an allocator far more than a small one. */
+#define EFFECTS_FIRST 4
 
 static struct eng_effect *effects_add(struct eng_effects *list)
 {
     if (list->n == list->cap) {
-        list->cap = list->cap ? 2 * list->cap : 16;
+        list->cap = list->cap ? 2 * list->cap : EFFECTS_FIRST;
         list->items = mem_resize(list->items, list->cap, sizeof list->items[0]);
     }
     struct eng_effect *e = &list->items[list->n++];
@@ -24,9 +33,11 @@ static void request_free(struct eng_request *r)
         return;
     free(r->queue);
     free(r->label);
+    free(r->host);
     free(r->ip);
     free(r->component);
     free(r->instance);
+    spec_needs_free(r->needs);
     free(r);
 }
 
@@ -34,6 +45,9 @@ static void record_free(struct eng_record *r)
 {
     if (!r)
         return;
+    for (size_t i = 0; i < r->n_ports; i++)
+        free(r->ports[i].name);
+    free(r->ports);
     free(r->description);
     free(r->yarn_id);
     free(r->persistence);
@@ -53,6 +67,9 @@ static void answer_free(struct eng_answer *a)
     free(a->component);
     free(a->reason);
     free(a->user);
+    free(a->host);
+    free(a->parent);
+    free(a->quota);
     free(a);
 }
 
@@ -66,10 +83,14 @@ void eng_effect_fini(struct eng_effect *e)
     free(e->path);
     free(e->text);
     request_free(e->request);
+    application_free(e->application);
     launch_free(e->launch);
     probe_free(e->probe);
     record_free(e->record);
     answer_free(e->answer);
+    for (size_t i = 0; i < e->n_paths; i++)
+        free(e->paths[i]);
+    free(e->paths);
     *e = (struct eng_effect){0};
 }
 
@@ -83,6 +104,12 @@ void eng_effects_fini(struct eng_effects *list)
 
 void eng_effects_move(struct eng_effects *from, struct eng_effects *to)
 {
+    if (to->n == 0) {
+        free(to->items);
+        *to = *from;
+        *from = (struct eng_effects){0};
+        return;
+    }
     size_t n = to->n + from->n;
     if (n > to->cap) {
         to->cap = n > 2 * to->cap ? n : 2 * to->cap;
@@ -99,6 +126,7 @@ struct eng_effect *step_emit(struct step *st, enum eng_effect_kind kind, const s
 {
     struct eng_effect *e = effects_add(&st->rest);
     e->kind = kind;
+    e->service_kind = s ? s->kind : KIND_SERVICE;
     e->user = mem_str(s ? s->user : NULL);
     e->name = mem_str(s ? s->name : NULL);
     return e;
@@ -136,6 +164,12 @@ void step_touch(struct step *st, struct eng_service *s)
     step_affect(st, s);
 }
 
+void step_want(struct step *st, struct eng_service *s)
+{
+    s->is_wanted_dirty = true;
+    step_affect(st, s);
+}
+
 struct eng_answer *step_answer(struct step *st, uint64_t token, enum eng_outcome outcome,
                                const struct eng_service *s)
 {
@@ -143,7 +177,7 @@ struct eng_answer *step_answer(struct step *st, uint64_t token, enum eng_outcome
     a->token = token;
     a->outcome = outcome;
     if (s) {
-        a->state = (enum eng_service_state)s->state;
+        a->state = s->state;
         a->name = mem_str(s->name);
         a->app_id = mem_str(s->app_id);
         a->version = mem_str(s->spec->version);
@@ -154,15 +188,18 @@ struct eng_answer *step_answer(struct step *st, uint64_t token, enum eng_outcome
 
 void step_touch_instance(struct step *st, struct eng_instance *inst)
 {
-    st->n_changed += !inst->dirty;
-    inst->dirty = true;
-    inst->component->service->has_dirty_instances = true;
-    step_affect(st, inst->component->service);
+    struct eng_service *s = inst->component->service;
+    if (!inst->dirty) {
+        st->n_changed++;
+        inst->dirty = true;
+        TAILQ_INSERT_TAIL(&s->dirty_instances, inst, dirty_link);
+    }
+    step_affect(st, s);
 }
 
 bool step_is_full(const struct step *st)
 {
-    return st->n_changed >= STEP_INSTANCES;
+    return st->is_continued || st->n_changed >= STEP_INSTANCES;
 }
 
 void step_wake(struct step *st, struct eng_service *s)
@@ -173,67 +210,21 @@ void step_wake(struct step *st, struct eng_service *s)
     step_emit(st, EFF_TIMER, s)->at_ms = st->now_ms;
 }
 
-void step_wake_waiting(struct step *st)
+static bool depends_on(const struct eng_service *s, enum eng_kind kind, const char *user, const char *name)
 {
-    for (MAP_EACH (&st->e->services, slot)) {
-        struct eng_service *s = slot->value;
-        if (s->state == SVC_ACCEPTED)
+    bool found = false;
+    for (size_t i = 0; i < s->spec->n_dependencies; i++)
+        found = found || strcmp(s->spec->dependencies[i], name) == 0;
+    return found && s->kind == kind && strcmp(s->user, user) == 0;
+}
+
+void step_wake_waiting(struct step *st, enum eng_kind kind, const char *user, const char *name)
+{
+    struct eng_service *s;
+    TAILQ_FOREACH (s, &st->e->waiting, waiting_link) {
+        if (depends_on(s, kind, user, name))
             step_wake(st, s);
     }
-}
-
-/* ---- registry tickets ---- */
-
-void ticket_fini(struct ticket *t)
-{
-    free(t->user);
-    free(t->name);
-    free(t->container_id);
-    free(t->ended_id);
-    *t = (struct ticket){0};
-}
-
-struct eng_effect *step_registry(struct step *st, enum eng_effect_kind kind, const struct eng_service *s,
-                                 const char *container_id)
-{
-    struct engine *e = st->e;
-    struct eng_effect *effect = step_emit(st, kind, s);
-    effect->container_id = mem_str(container_id);
-    effect->path = engine_record_path(s, container_id);
-    effect->ticket = ++e->next_ticket;
-    e->tickets = mem_resize(e->tickets, e->n_tickets + 1, sizeof(struct ticket));
-    e->tickets[e->n_tickets++] = (struct ticket){.number = effect->ticket,
-                                                 .kind = kind,
-                                                 .user = mem_str(s->user),
-                                                 .name = mem_str(s->name),
-                                                 .container_id = mem_str(container_id)};
-    return effect;
-}
-
-bool step_take_ticket(struct step *st, int64_t number, struct ticket *out)
-{
-    struct engine *e = st->e;
-    for (size_t i = 0; i < e->n_tickets; i++) {
-        if (e->tickets[i].number != number)
-            continue;
-        *out = e->tickets[i];
-        e->tickets[i] = e->tickets[--e->n_tickets];
-        return true;
-    }
-    return false;
-}
-
-void tickets_undo(struct engine *e, const char *user, const char *name, int64_t number)
-{
-    size_t n = 0;
-    for (size_t i = 0; i < e->n_tickets; i++) {
-        struct ticket *t = &e->tickets[i];
-        if (t->number > number && strcmp(t->user, user) == 0 && strcmp(t->name, name) == 0)
-            ticket_fini(t);
-        else
-            e->tickets[n++] = *t;
-    }
-    e->n_tickets = n;
 }
 
 /* ---- persistence ---- */
@@ -243,6 +234,7 @@ static struct eng_effect *persist_nothing(struct step *st, char *take_key, const
 {
     struct eng_effect *e = effects_add(&st->persists);
     e->kind = EFF_PERSIST;
+    e->service_kind = s ? s->kind : KIND_SERVICE;
     e->user = mem_str(s ? s->user : NULL);
     e->name = mem_str(s ? s->name : NULL);
     e->key = take_key;
@@ -257,11 +249,35 @@ static void persist_document(struct step *st, char *take_key, struct buf *take_t
     e->bytes = buf_take(take_text);
 }
 
+void step_store(struct step *st, char *take_key, const struct fld_type *type, const void *object,
+                const struct eng_service *s)
+{
+    struct buf text = BUF_EMPTY;
+    if (!type) {
+        persist_nothing(st, take_key, s);
+        return;
+    }
+    document_write(type, object, &text);
+    persist_document(st, take_key, &text, s);
+}
+
+void step_store_value(struct step *st, char *take_key, const json_t *value)
+{
+    struct buf text = BUF_EMPTY;
+    if (!value) {
+        persist_nothing(st, take_key, NULL);
+        return;
+    }
+    document_write_value(value, &text);
+    persist_document(st, take_key, &text, NULL);
+}
+
 static void persist_engine(struct step *st)
 {
     struct buf text = BUF_EMPTY;
     struct jw w = jw_on(&text);
     jw_object(&w);
+    jw_kint(&w, "format", DOCUMENT_FORMAT);
     jw_kint(&w, "cluster_ts", st->e->cluster_ts);
     jw_kint(&w, "next_app", st->e->next_app);
     jw_object_end(&w);
@@ -271,40 +287,60 @@ static void persist_engine(struct step *st)
 
 void step_forget_instance(struct step *st, const struct eng_instance *inst)
 {
-    persist_nothing(st, instance_document_key(inst->component->service, inst->name),
-                    inst->component->service);
-    st->n_changed++;
-    step_affect(st, inst->component->service);
+    mem_auto char *key = instance_document_key(inst->component->service, inst->name);
+    step_forget_document(st, key, inst->component->service);
 }
 
-/** Remove a destroyed service: its document goes, then the object. Its instances went before. */
+void step_forget_document(struct step *st, const char *key, const struct eng_service *s)
+{
+    persist_nothing(st, mem_str(key), s);
+    st->n_changed++;
+    step_affect(st, (struct eng_service *)s);
+}
+
+/** Remove a destroyed service: its documents go, then the object. Its instances went before. */
 static void persist_removal(struct step *st, struct eng_service *s)
 {
-    mem_auto char *key = service_key(s->user, s->name);
-    persist_nothing(st, service_document_key(s), s);
-    map_remove(&st->e->services, key);
-    homes_remove(st->e, s);
+    step_store(st, definition_document_key(s), NULL, NULL, s);
+    step_store(st, service_document_key(s), NULL, NULL, s);
+    step_store(st, gone_document_key(s, NULL), NULL, NULL, s);
+    history_forget(st, s);
+    step_store(st, place_document_key(s, NULL), NULL, NULL, s);
+    service_answer_destroyers(st, s, OUT_DESTROYED);
+    services_remove(st->e, s);
     service_free(s);
 }
 
 static void persist_service(struct step *st, struct eng_service *s)
 {
-    struct buf text = BUF_EMPTY;
-    s->dirty = false;
-    fld_write_text(&eng_service_type, s, &text);
-    persist_document(st, service_document_key(s), &text, s);
+    if (s->is_wanted_dirty)
+        step_store(st, definition_document_key(s), &eng_wanted_type, s, s);
+    if (s->dirty)
+        step_store(st, service_document_key(s), &eng_is_type, s, s);
+    s->dirty = s->is_wanted_dirty = false;
 }
 
-static void persist_instances(struct step *st, struct eng_component *c)
+/** A document that is as it was is not written: after a restart those of all instances whose process still runs. */
+static void persist_instance(struct step *st, const struct eng_service *s, struct eng_instance *inst)
 {
-    for (size_t i = 0; i < c->n_instances; i++) {
-        struct eng_instance *inst = c->instances[i];
-        struct buf text = BUF_EMPTY;
-        if (!inst->dirty)
-            continue;
+    struct buf text = BUF_EMPTY;
+    document_write(&eng_instance_type, inst, &text);
+    uint64_t hash = hash_bytes(text.bytes, text.len);
+    if (hash == inst->stored_hash) {
+        buf_fini(&text);
+        return;
+    }
+    inst->stored_hash = hash;
+    persist_document(st, instance_document_key(s, inst->name), &text, s);
+}
+
+static void persist_instances(struct step *st, struct eng_service *s)
+{
+    struct eng_instance *inst;
+    while ((inst = TAILQ_FIRST(&s->dirty_instances))) {
+        TAILQ_REMOVE(&s->dirty_instances, inst, dirty_link);
         inst->dirty = false;
-        fld_write_text(&eng_instance_type, inst, &text);
-        persist_document(st, instance_document_key(c->service, inst->name), &text, c->service);
+        persist_instance(st, s, inst);
     }
 }
 
@@ -314,14 +350,15 @@ void step_persist(struct step *st)
         persist_engine(st);
     for (size_t i = 0; i < st->n_affected; i++) {
         struct eng_service *s = st->affected[i];
-        if (s->destroying && !eng_service_is_live(s) && !s->purge_wanted) {
+        if (s->destroying && !eng_service_is_live(s) && !s->purge_wanted && service_is_empty(s) &&
+            backlog_is_empty(s) && s->places.n == 0) {
             persist_removal(st, s);
             continue;
         }
-        if (s->dirty)
-            persist_service(st, s);
-        for (size_t k = 0; s->has_dirty_instances && k < s->n_components; k++)
-            persist_instances(st, s->components[k]);
-        s->has_dirty_instances = false;
+        persist_service(st, s);
+        persist_instances(st, s);
+        backlog_persist(st, s);
+        history_persist(st, s);
+        places_persist(st, s);
     }
 }

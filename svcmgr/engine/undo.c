@@ -2,28 +2,36 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "engine/document.h"
+#include "engine/documents.h"
+#include "engine/registry.h"
+#include "engine/service.h"
 #include "engine/step.h"
 #include "json/json.h"
 
-/** The document of the service, and what a request may change besides. */
+/** What the documents of the service have, and what a request may change besides. */
 struct eng_kept {
+    json_t *document; /* of the cluster, where user is NULL */
+    enum eng_kind kind;
     char *user, *name;
     struct buf text; /* empty: there was no such service */
     int64_t ticket;  /* last ticket given out before the request */
-    int64_t purge_ticket, retry_ms, destroyers_due_ms;
+    int64_t purge_ticket, retry_ms, destroyers_due_ms, forgotten, history_length;
     size_t n_destroyers;
-    bool published, dirty;
+    bool published, dirty, is_wanted_dirty;
 };
 
 bool eng_event_is_request(const struct eng_event *ev)
 {
-    return ev->kind <= EV_DECOMMISSION;
+    return ev->kind < EV_ALLOCATED;
 }
 
-struct eng_kept *engine_keep(const struct engine *e, const char *user, const char *name)
+struct eng_kept *engine_keep(const struct engine *e, enum eng_kind kind, const char *user, const char *name)
 {
-    const struct eng_service *s = engine_find(e, user, name);
+    const struct eng_service *s = user ? engine_find(e, kind, user, name) : NULL;
     struct eng_kept *kept = mem_new(struct eng_kept);
+    kept->document = user ? NULL : cluster_document_keep(e, name);
+    kept->kind = kind;
     kept->user = mem_str(user);
     kept->name = mem_str(name);
     kept->ticket = e->next_ticket;
@@ -35,7 +43,10 @@ struct eng_kept *engine_keep(const struct engine *e, const char *user, const cha
     kept->n_destroyers = s->n_destroyers;
     kept->destroyers_due_ms = s->destroyers_due_ms;
     kept->published = s->published;
+    kept->forgotten = backlog_forgotten(s);
+    kept->history_length = history_length(s);
     kept->dirty = s->dirty;
+    kept->is_wanted_dirty = s->is_wanted_dirty;
     return kept;
 }
 
@@ -43,27 +54,35 @@ void eng_kept_free(struct eng_kept *kept)
 {
     if (!kept)
         return;
+    json_decref(kept->document);
     free(kept->user);
     free(kept->name);
     buf_fini(&kept->text);
     free(kept);
 }
 
-/** The instances move over, as no request makes or removes one, and what no document has of their component. */
+/** The components move over with their instances, as no request makes or removes one; what is stored of them is as it was. */
 static void move_components(struct eng_service *from, struct eng_service *to)
 {
     for (size_t i = 0; i < to->n_components; i++) {
-        struct eng_component *c = to->components[i], *old = component_of(from, c->name);
-        if (!old)
-            continue;
-        c->health_due_ms = old->health_due_ms;
-        c->health_below_ms = old->health_below_ms;
-        c->instances = old->instances;
-        c->n_instances = old->n_instances;
-        old->instances = NULL;
-        old->n_instances = 0;
-        for (size_t k = 0; k < c->n_instances; k++)
-            c->instances[k]->component = c;
+        for (size_t k = 0; k < from->n_components; k++) {
+            struct eng_component *was = to->components[i], *c = from->components[k];
+            if (strcmp(was->name, c->name) != 0)
+                continue;
+            c->state = was->state;
+            c->n_failures = was->n_failures;
+            c->n_start_failures = was->n_start_failures;
+            c->window_end_ms = was->window_end_ms;
+            c->health_from_ms = was->health_from_ms;
+            c->revision = was->revision;
+            c->next_revision = was->next_revision;
+            c->last_revision = was->last_revision;
+            c->moves_all = was->moves_all;
+            c->retired = was->retired;
+            c->n_decommissioned = 0;
+            to->components[i] = c;
+            from->components[k] = was;
+        }
     }
 }
 
@@ -78,9 +97,30 @@ static void move_rest(struct eng_service *from, struct eng_service *to, const st
     to->retry_ms = kept->retry_ms;
     to->refused = from->refused;
     from->refused = MAP_EMPTY;
+    to->places = from->places; /* no request changes them */
+    from->places = (struct eng_places){0};
+    to->cascaded = from->cascaded;
     to->published = kept->published;
+    to->is_unsynced = from->is_unsynced;
+    to->backlog = from->backlog;
+    from->backlog = NULL;
+    backlog_remember(to, kept->forgotten);
+    to->history = from->history;
+    from->history = NULL;
+    history_undo(to, kept->history_length);
     to->dirty = kept->dirty;
-    to->has_dirty_instances = from->has_dirty_instances;
+    to->is_wanted_dirty = kept->is_wanted_dirty;
+    TAILQ_CONCAT(&to->dirty_instances, &from->dirty_instances, dirty_link);
+    to->resumed = from->resumed;
+    to->forced = from->forced;
+    to->is_forcing = from->is_forcing;
+    TAILQ_CONCAT(&to->gang, &from->gang, gang_link);
+    to->put_down = from->put_down;
+    to->is_putting_down = from->is_putting_down;
+    to->is_finish_sent = from->is_finish_sent;
+    to->resynced = from->resynced;
+    to->is_resyncing = from->is_resyncing;
+    TAILQ_CONCAT(&to->unpublished, &from->unpublished, unpublished_link);
     to->unresumed = from->unresumed;
     to->is_registry_resumed = from->is_registry_resumed;
 }
@@ -97,32 +137,34 @@ static struct eng_service *service_of_text(const struct buf *text)
 void engine_undo(struct engine *e, const struct eng_kept *kept, int64_t now_ms, struct eng_effects *out)
 {
     struct step st = {.e = e, .now_ms = now_ms};
-    mem_auto char *key = service_key(kept->user, kept->name);
-    struct eng_service *s = map_remove(&e->services, key);
-    if (s && !kept->text.len)
-        homes_remove(e, s);
-    tickets_undo(e, kept->user, kept->name, kept->ticket);
+    if (!kept->user) {
+        cluster_document_undo(e, kept->name, kept->document);
+        return;
+    }
+    mem_auto char *key = service_key(kept->kind, kept->user, kept->name);
+    struct eng_service *s = map_get(&e->services, key);
+    if (s)
+        services_remove(e, s);
+    tickets_undo(e, kept->kind, kept->user, kept->name, kept->ticket);
     if (s && kept->text.len > 0) {
         struct eng_service *was = service_of_text(&kept->text);
-        BUG_IF(service_link(was, NULL) != 0);
         move_components(s, was);
+        BUG_IF(service_link(was, NULL) != 0);
         move_rest(s, was, kept);
-        map_set(&e->services, key, was);
+        services_add(e, was);
+        was->change = ++e->n_changes;
         step_wake(&st, was);
     }
     service_free(s);
-    step_wake_waiting(&st);
+    step_wake_waiting(&st, kept->kind, kept->user, kept->name);
     eng_effects_move(&st.rest, out);
 }
 
 /** A new key of the service that a ticket belongs to, or NULL. */
 static char *service_of_ticket(const struct engine *e, int64_t number)
 {
-    for (size_t i = 0; i < e->n_tickets; i++) {
-        if (e->tickets[i].number == number)
-            return service_key(e->tickets[i].user, e->tickets[i].name);
-    }
-    return NULL;
+    const struct ticket *t = tickets_find(e, number);
+    return t ? service_key(t->service_kind, t->user, t->name) : NULL;
 }
 
 char *engine_service_of(const struct engine *e, const struct eng_event *ev)
@@ -130,9 +172,11 @@ char *engine_service_of(const struct engine *e, const struct eng_event *ev)
     const struct eng_instance *inst = NULL;
     const struct eng_service *s = ev->container_id ? engine_find_container(e, ev->container_id, &inst) : NULL;
     if (s)
-        return service_key(s->user, s->name);
+        return service_key(s->kind, s->user, s->name);
+    if (ev->kind == EV_DOCUMENT)
+        return mem_fmt(CLUSTER_DOCUMENTS "/%s", ev->name);
     if (ev->kind == EV_RECORD)
         return service_of_ticket(e, ev->ticket);
     const char *name = ev->take_spec ? ev->take_spec->name : ev->name;
-    return ev->user && name ? service_key(ev->user, name) : NULL;
+    return ev->user && name ? service_key(ev->service_kind, ev->user, name) : NULL;
 }

@@ -21,6 +21,15 @@ struct face_wait {
     bool is_refused;    /* the reason is the registry's refusal, which the service's diagnostics have too */
 };
 
+struct eng_plan;
+struct services_waits;
+
+/** What a container uses now. */
+struct face_usage {
+    bool is_known; /* else it runs nothing */
+    int64_t cpu_ms, memory_bytes, n_processes;
+};
+
 struct app_ops {
     /**
      * Hand a request event to the engine.
@@ -32,10 +41,21 @@ struct app_ops {
      */
     void (*submit)(void *app, struct eng_event *ev,
                    void (*answered)(void *arg, const struct eng_answer *answer), void *arg);
+    /**
+     * Find out what a request event would do, and do nothing: engine/plan.h.
+     *
+     * @param ev    as for submit                                                  [borrowed]
+     * @param done  called exactly once, later or at once, with the plan, borrowed for the call; or plan NULL, code
+     *              ERR_UNAVAILABLE: the service changes all the time, or too many plans are made; ERR_CANCELLED: the app stops
+     */
+    void (*plan)(void *app, struct eng_event *ev,
+                 void (*done)(void *arg, const struct eng_plan *plan, int code), void *arg);
     /** The engine, to read. */
     const struct engine *(*engine)(void *app);
     /** Engine time: the clock of struct eng_time.now_ms. */
     int64_t (*now_ms)(void *app);
+    /** Whether services may be upgraded; NULL: not. */
+    bool (*may_upgrade)(void *app);
     /** dialect, dns_enabled, secure, local and limits; path_exists, find_service and arg of it are the face's. */
     const struct spec_world *(*world)(void *app);
     /** See cluster_look: which files of the host are there for the containers of an owner. */
@@ -51,6 +71,15 @@ struct app_ops {
     bool (*is_of)(void *app, const char *application_id, const char *owner, const char *service);
     /** Application of a container by its id. free(); NULL: no such id. */
     char *(*application_of)(void *app, const char *container_id);
+    /** Whether a user may see the services of others. */
+    bool (*administers)(void *app, const char *user);
+    /** Whether the registry is away, so that any record may wait to be published. */
+    bool (*registry_is_away)(void *app);
+    /** See cluster_signal. */
+    int (*signal)(void *app, const char *container_id, int signal, struct err_info *why);
+    /** See cluster_usage. */
+    void (*usage)(void *app, const char *const *ids, size_t n,
+                  void (*done)(void *arg, const struct face_usage *usage), void *arg);
     /** Whether the record at a path of the registry waits to be published; out is filled when it does. */
     bool (*record_waits)(void *app, const char *path, struct face_wait *out);
 };
@@ -62,6 +91,7 @@ struct face {
     struct obj obj;
     const struct app_ops *ops;
     void *app;
+    struct services_waits *waits; /* reads that wait: services_wait.h */
 };
 
 #endif

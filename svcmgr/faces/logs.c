@@ -33,18 +33,6 @@ static bool is_known_file(const char *name)
     return false;
 }
 
-static const struct eng_instance *find_instance(const struct eng_service *s, const char *name)
-{
-    for (size_t i = 0; s && i < s->n_components; i++) {
-        const struct eng_component *c = s->components[i];
-        for (size_t k = 0; k < c->n_instances; k++) {
-            if (strcmp(c->instances[k]->name, name) == 0)
-                return c->instances[k];
-        }
-    }
-    return NULL;
-}
-
 /** A file of the directory's owner that has no other name. */
 static bool is_own(const struct stat *file, const struct stat *dir)
 {
@@ -162,8 +150,8 @@ static void find_gone(const struct face *face, const char *user, const struct en
 static void answer(struct http_req *req, struct face *face, const struct asked *a, int64_t offset)
 {
     const char *user = http_user(req) ? http_user(req) : "";
-    const struct eng_service *s = engine_find(face->ops->engine(face->app), user, a->service);
-    const struct eng_instance *inst = find_instance(s, a->instance);
+    const struct eng_service *s = engine_find(face->ops->engine(face->app), KIND_SERVICE, user, a->service);
+    const struct eng_instance *inst = s ? eng_service_instance(s, a->instance) : NULL;
     struct place place = {NULL, NULL};
 
     if (inst)

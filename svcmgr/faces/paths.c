@@ -32,7 +32,7 @@ static bool ask_path(void *arg, const char *path)
 static const struct spec_service *ask_service(void *arg, const char *user, const char *name)
 {
     const struct asked_world *w = obj_cast(arg, struct asked_world, ASKED_MAGIC);
-    const struct eng_service *s = engine_find(w->engine, user, name);
+    const struct eng_service *s = engine_find(w->engine, KIND_SERVICE, user, name);
     return s ? s->spec : NULL;
 }
 
@@ -44,6 +44,7 @@ int paths_complete(struct spec_service *s, const char *user, const struct face *
     world.path_exists = ask_path;
     world.find_service = ask_service;
     world.arg = &asked;
+    world.user = user;
     int rc = spec_complete(s, user, &world, why);
     if (!rc && s->state != SPEC_STOPPED)
         rc = spec_check_launch(s, &world, why);

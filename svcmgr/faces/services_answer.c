@@ -131,6 +131,12 @@ static void say_already_live(const struct eng_answer *a, enum services_verb verb
     buf_addf(text, "Failed to start service %s, because it already exists.", a->name);
 }
 
+static void say_needs_version(const struct eng_answer *a, enum services_verb verb, struct buf *text)
+{
+    (void)verb;
+    buf_addf(text, "Service %s has ended and starts again only with another version", a->name);
+}
+
 static void say_not_running(const struct eng_answer *a, enum services_verb verb, struct buf *text)
 {
     buf_addf(text, "%s is at %s state, %s can only be invoked when service is running", a->name,
@@ -193,6 +199,154 @@ static void say_busy(const struct eng_answer *a, enum services_verb verb, struct
     buf_add_str(text, "Too many requests wait for the state store, or it does not answer; nothing was done");
 }
 
+static void say_excluded(const struct eng_answer *a, enum services_verb verb, struct buf *text)
+{
+    (void)verb;
+    buf_addf(text, "Service %s: node %s", a->name, a->host);
+}
+
+static void say_quota(const struct eng_answer *a, enum services_verb verb, struct buf *text)
+{
+    (void)verb;
+    buf_addf(text, "Service %s: the services of %s would want %lld containers together, their quota is %lld",
+             a->name, a->quota, (long long)a->n_new, (long long)a->n_old);
+}
+
+static void say_no_parent(const struct eng_answer *a, enum services_verb verb, struct buf *text)
+{
+    (void)verb;
+    buf_addf(text, "Service %s cannot be created: its parent %s does not exist", a->name, a->parent);
+}
+
+static void say_parent_stopped(const struct eng_answer *a, enum services_verb verb, struct buf *text)
+{
+    (void)verb;
+    buf_addf(text, "Service %s cannot be started: its parent %s is stopped", a->name, a->parent);
+}
+
+static void say_document_set(const struct eng_answer *a, enum services_verb verb, struct buf *text)
+{
+    (void)verb;
+    buf_addf(text, "Document %s has been set", a->name);
+}
+
+static void say_no_node(const struct eng_answer *a, enum services_verb verb, struct buf *text)
+{
+    (void)verb;
+    buf_addf(text, "The cluster has no node %s", a->host);
+}
+
+static void say_too_many_nodes(const struct eng_answer *a, enum services_verb verb, struct buf *text)
+{
+    (void)verb;
+    buf_addf(text, "Service %s has %lld nodes to remember, node %s is one too many", a->name,
+             (long long)a->n_old, a->host);
+}
+
+/* ---- upgrades: sentences of the YARN services API, but for replace and redefine ---- */
+
+static void say_upgrading(const struct eng_answer *a, enum services_verb verb, struct buf *text)
+{
+    (void)verb;
+    buf_addf(text, "Service %s version %s saved.", a->name, a->version);
+}
+
+static void say_moving(const struct eng_answer *a, enum services_verb verb, struct buf *text)
+{
+    buf_addf(text, "Upgrading %s %s.", verb == VERB_INSTANCE ? "component instances" : "components",
+             a->component);
+}
+
+static void say_finalized(const struct eng_answer *a, enum services_verb verb, struct buf *text)
+{
+    (void)verb;
+    if (a->n_new > 0)
+        buf_addf(text,
+                 "Service %s has %lld instances that are to be upgraded, or to become ready, before its "
+                 "upgrade is finalized.",
+                 a->name, (long long)a->n_new);
+    else
+        buf_addf(text, "Service %s is successfully started with ApplicationId: %s", a->name, a->app_id);
+}
+
+static void say_cancelling(const struct eng_answer *a, enum services_verb verb, struct buf *text)
+{
+    (void)verb;
+    buf_addf(text, "Service %s cancelling upgrade.", a->name);
+}
+
+static void say_restarting(const struct eng_answer *a, enum services_verb verb, struct buf *text)
+{
+    (void)verb;
+    buf_addf(text, "Instance %s of service %s is restarted.", a->component, a->name);
+}
+
+static void say_replacing(const struct eng_answer *a, enum services_verb verb, struct buf *text)
+{
+    (void)verb;
+    buf_addf(text, "Service %s replaces the containers of instances.", a->name);
+}
+
+static void say_redefined(const struct eng_answer *a, enum services_verb verb, struct buf *text)
+{
+    (void)verb;
+    buf_addf(text, "Service %s has another definition.", a->name);
+}
+
+static void say_same_version(const struct eng_answer *a, enum services_verb verb, struct buf *text)
+{
+    (void)verb;
+    buf_addf(text, "%s is already at version %s. There is nothing to upgrade.", a->name, a->version);
+}
+
+static void say_never_restarted(const struct eng_answer *a, enum services_verb verb, struct buf *text)
+{
+    (void)verb;
+    buf_addf(text,
+             "All the components of the service %s have NEVER restart policy, so it cannot be upgraded.",
+             a->name);
+}
+
+static void say_not_stable(const struct eng_answer *a, enum services_verb verb, struct buf *text)
+{
+    (void)verb;
+    buf_addf(text, "%s is at %s state and upgrade can only be initiated when service is STABLE.", a->name,
+             eng_service_state_word(a->state));
+}
+
+static void say_not_upgradable(const struct eng_answer *a, enum services_verb verb, struct buf *text)
+{
+    (void)verb;
+    buf_addf(text, "Failed to upgrade service %s to version %s because %s", a->name, a->version, a->reason);
+}
+
+static void say_not_upgrading(const struct eng_answer *a, enum services_verb verb, struct buf *text)
+{
+    if (verb == VERB_COMPONENT || verb == VERB_INSTANCE)
+        buf_addf(text, "The upgrade of service %s has not been initiated.", a->name);
+    else
+        buf_addf(text, "Service %s is not upgrading, so nothing to cancel.", a->name);
+}
+
+static void say_no_need(const struct eng_answer *a, enum services_verb verb, struct buf *text)
+{
+    const char *what = verb == VERB_COMPONENT ? "component" : "component instance";
+    buf_addf(text, "The %s (%s) does not need an upgrade.", what, a->component);
+}
+
+static void say_progress(const struct eng_answer *a, enum services_verb verb, struct buf *text)
+{
+    (void)verb;
+    buf_addf(text, "Service %s has come to %lld.%04lld %%", a->name, (long long)a->n_new / 10000,
+             (long long)a->n_new % 10000);
+}
+
+static void say_is_upgrading(const struct eng_answer *a, enum services_verb verb, struct buf *text)
+{
+    buf_addf(text, "%s is at UPGRADING state, %s can not be invoked when service is upgrading. ", a->name,
+             verb_word(verb));
+}
+
 /* clang-format off */
 static const struct outcome_row rows[] = {
     [OUT_LAUNCHED]        = {202, 0,   0,   0,   true,  true,  false, say_launched},
@@ -202,7 +356,30 @@ static const struct outcome_row rows[] = {
     [OUT_STARTED]         = {200, 0,   0,   0,   true,  true,  true,  say_started},
     [OUT_DESTROYED]       = {200, 0,   0,   0,   true,  false, true,  say_destroyed},
     [OUT_LIFETIME_SET]    = {200, 0,   0,   0,   true,  false, true,  say_lifetime},
+    [OUT_PROGRESS_SET]    = {202, 0,   0,   0,   true,  true,  true,  say_progress},
     [OUT_DECOMMISSIONED]  = {202, 0,   0,   0,   true,  true,  true,  say_decommissioned},
+    [OUT_EXCLUDED]        = {202, 0,   0,   0,   true,  true,  true,  say_excluded},
+    [OUT_QUOTA]           = {403, 0,   0,   0,   false, false, false, say_quota},
+    [OUT_NO_PARENT]       = {400, 0,   0,   0,   false, false, false, say_no_parent},
+    [OUT_PARENT_STOPPED]  = {409, 0,   0,   0,   false, false, false, say_parent_stopped},
+    [OUT_DOCUMENT_SET]    = {202, 0,   0,   0,   true,  true,  true,  say_document_set},
+    [OUT_NO_NODE]         = {404, 0,   0,   0,   false, false, false, say_no_node},
+    [OUT_TOO_MANY_NODES]  = {400, 0,   0,   0,   false, false, false, say_too_many_nodes},
+    [OUT_UPGRADING]       = {202, 0,   0,   0,   true,  true,  true,  say_upgrading},
+    [OUT_MOVING]          = {202, 0,   0,   0,   true,  false, false, say_moving},
+    [OUT_FINALIZED]       = {200, 0,   0,   0,   true,  true,  true,  say_finalized},
+    [OUT_NOT_MOVED]       = {200, 0,   0,   0,   true,  true,  true,  say_finalized},
+    [OUT_CANCELLING]      = {202, 0,   0,   0,   true,  true,  true,  say_cancelling},
+    [OUT_REPLACING]       = {202, 0,   0,   0,   true,  false, false, say_replacing},
+    [OUT_RESTARTING]      = {202, 0,   0,   0,   true,  true,  true,  say_restarting},
+    [OUT_REDEFINED]       = {202, 0,   0,   0,   true,  false, false, say_redefined},
+    [OUT_SAME_VERSION]    = {400, 0,   0,   0,   false, false, false, say_same_version},
+    [OUT_NEVER_RESTARTED] = {400, 0,   0,   0,   false, false, false, say_never_restarted},
+    [OUT_NOT_STABLE]      = {400, 0,   0,   0,   false, false, false, say_not_stable},
+    [OUT_NOT_UPGRADABLE]  = {400, 0,   0,   0,   false, false, false, say_not_upgradable},
+    [OUT_NOT_UPGRADING]   = {400, 0,   0,   0,   false, false, false, say_not_upgrading},
+    [OUT_NO_NEED]         = {400, 0,   0,   0,   false, false, false, say_no_need},
+    [OUT_IS_UPGRADING]    = {400, 400, 500, 0,   false, false, false, say_is_upgrading},
     [OUT_TAKEN]           = {500, 0,   0,   0,   false, false, false, say_taken},
     [OUT_HOME_TAKEN]      = {409, 0,   0,   0,   false, false, false, say_home_taken},
     [OUT_NOT_FOUND]       = {404, 404, 500, 400, false, false, false, say_not_found},
@@ -212,6 +389,7 @@ static const struct outcome_row rows[] = {
     [OUT_TOO_MANY]        = {400, 0,   0,   0,   false, false, false, say_too_many},
     [OUT_ALREADY_STOPPED] = {400, 0,   0,   0,   false, false, false, say_already_stopped},
     [OUT_ALREADY_LIVE]    = {400, 0,   0,   0,   false, false, false, say_already_live},
+    [OUT_NEEDS_VERSION]   = {409, 0,   0,   0,   false, false, false, say_needs_version},
     [OUT_NOT_RUNNING]     = {400, 400, 500, 0,   false, false, false, say_not_running},
     [OUT_NOT_SUBMITTED]   = {400, 400, 500, 0,   false, false, false, say_not_submitted},
     [OUT_PURGE_FAILED]    = {500, 0,   0,   0,   false, false, false, say_purge_failed},
@@ -227,9 +405,8 @@ static const struct outcome_row rows[] = {
 
 static int strict_status(const struct outcome_row *row, enum services_verb verb)
 {
-    int status = verb == VERB_COMPONENT ? row->strict_component
-                 : verb == VERB_DESTROY ? row->strict_destroy
-                                        : row->strict;
+    bool is_part = verb == VERB_COMPONENT || verb == VERB_INSTANCE;
+    int status = is_part ? row->strict_component : verb == VERB_DESTROY ? row->strict_destroy : row->strict;
     return status ? status : row->status;
 }
 
@@ -243,10 +420,20 @@ struct services_reply services_answer(const struct eng_answer *a, enum services_
                                    .is_success = row->is_success,
                                    .is_accepted = row->is_accepted,
                                    .may_be_empty = row->may_be_empty};
-    if (verb == VERB_COMPONENT && row->is_success) { /* both dialects answer a component flex with a body */
+    if (verb == VERB_COMPONENT &&
+        a->outcome == OUT_FLEXED) { /* both dialects answer a component flex with a body */
         reply.status = 200;
         reply.is_accepted = false;
         reply.may_be_empty = false;
     }
     return reply;
+}
+
+int services_malformed_status(enum services_verb verb, const struct dialect *dialect)
+{
+    static const int strict[] = {
+        [VERB_CREATE] = 404,    [VERB_CHANGE] = 500,   [VERB_DESTROY] = 400,
+        [VERB_COMPONENT] = 500, [VERB_INSTANCE] = 500, [VERB_DECOMMISSION] = 500,
+    };
+    return dialect->strict_codes ? strict[verb] : 404;
 }

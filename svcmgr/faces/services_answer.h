@@ -1,5 +1,5 @@
 /**
- * Answers of the services API to outcomes of the engine: one row an outcome. For services.c.
+ * Answers of the services API to outcomes of the engine: one row an outcome. For services_kit.c.
  *
  * Thread: owner loop.   Source: YARN services API 1.4.
  */
@@ -14,7 +14,8 @@ enum services_verb {
     VERB_CREATE,
     VERB_CHANGE,      /* PUT of a service    */
     VERB_DESTROY,     /* DELETE              */
-    VERB_COMPONENT,   /* PUT of a component  */
+    VERB_COMPONENT,   /* PUT of a component, or of some */
+    VERB_INSTANCE,    /* PUT of an instance, or of some */
     VERB_DECOMMISSION /* PUT of a service with decommissioned_instances */
 };
 
@@ -35,5 +36,8 @@ struct services_reply {
  */
 struct services_reply services_answer(const struct eng_answer *a, enum services_verb verb,
                                       const struct dialect *dialect, struct buf *text);
+
+/** Status of the reply to a service name that is malformed. */
+int services_malformed_status(enum services_verb verb, const struct dialect *dialect);
 
 #endif

@@ -7,9 +7,13 @@
 #define MAX_IGNORED_BODY 4096
 
 #define CHANGED                                                                                              \
-    HTTP_ANSWERS({200, SERVICES_JSON, "ServiceStatus", "Done."},                                             \
+    HTTP_ANSWERS({200, SERVICES_JSON, "Changed", "Done; or what would be done."},                            \
                  {202, SERVICES_JSON, "ServiceStatus", "Accepted."},                                         \
                  {204, NULL, NULL, "Done, without a body."})
+#define NOT_MODIFIED                                                                                         \
+    {                                                                                                        \
+        304, NULL, NULL, "It is what If-None-Match names."                                                   \
+    }
 #define SERVICES_ERRORS HTTP_ERRORS(ERR_INVALID, ERR_NOTFOUND, ERR_TOOBIG, ERR_IO, ERR_UNAVAILABLE)
 
 #define READ(path, handler, text)                                                                            \
@@ -18,17 +22,23 @@
     .method = verb, .pattern = path, .flags = HTTP_JSON_OPTIONAL | HTTP_DONE_ONCE, .max_body = MAX_BODY,     \
     .handle = handler, .summary = text, .answers = CHANGED, .errors = SERVICES_ERRORS
 
-/** The rows of one mount. Only that of the logs, which Hadoop does not have, is strict: clients of Hadoop's API may send what they like. */
+/** The rows of one mount. Only those of events and logs, which Hadoop does not have, are strict: clients of Hadoop's API may send what they like. */
 #define MOUNT(prefix)                                                                                        \
     {WRITE("POST", prefix "/services", services_post, "Create a service, or save its definition."),          \
-     .params = HTTP_PARAMS(CREATE_PARAMS), .body = "Service"},                                               \
-        {READ(prefix "/services", services_list, "List the caller's running services."),                     \
-         .answers = HTTP_ANSWERS({200, SERVICES_JSON, "Services", "The services."})},                        \
+     .params = HTTP_PARAMS(CREATE_PARAMS), .body = "NewService"},                                            \
+        {READ(prefix "/services", services_list, "List services: the caller's that run, or others."),        \
+         .params = HTTP_PARAMS(LIST_PARAMS),                                                                 \
+         .answers = HTTP_ANSWERS({200, SERVICES_JSON, "Services", "The services."}, NOT_MODIFIED),           \
+         .errors = HTTP_ERRORS(ERR_PERMISSION)},                                                             \
         {READ(prefix "/services/version", services_version, "Show the version of the server."),              \
          .answers = HTTP_ANSWERS({200, SERVICES_JSON, "HadoopVersion", "The version."})},                    \
         {READ(prefix "/services/{s}", service_get, "Read a service and what runs of it."),                   \
          .params = HTTP_PARAMS(SERVICE_PARAMS),                                                              \
-         .answers = HTTP_ANSWERS({200, SERVICES_JSON, "Service", "The service."}),                           \
+         .answers = HTTP_ANSWERS({200, SERVICES_JSON, "Service", "The service."}, NOT_MODIFIED),             \
+         .errors = SERVICES_ERRORS},                                                                         \
+        {READ(prefix "/services/{s}/events", service_events, "Read what happened to a service."),            \
+         .flags = HTTP_STRICT_QUERY, .params = HTTP_PARAMS(EVENTS_PARAMS),                                   \
+         .answers = HTTP_ANSWERS({200, SERVICES_JSON, "Events", "What happened, oldest first."}),            \
          .errors = SERVICES_ERRORS},                                                                         \
         {WRITE("POST", prefix "/services/{s}", service_post, "Create a service of this name."),              \
          .params = HTTP_PARAMS(CHANGE_PARAMS), .body = "Service"},                                           \
@@ -47,6 +57,54 @@
         {WRITE("PUT", prefix "/services/{s}/components/{c}", component_put,                                  \
                "Change the number of containers of a component."),                                           \
          .params = HTTP_PARAMS(COMPONENT_PARAMS), .body = "Component"},                                      \
+        {WRITE("PUT", prefix "/services/{s}/components", components_put, "Upgrade components."),             \
+         .params = HTTP_PARAMS(COMPONENTS_PARAMS), .body = "Components"},                                    \
+        {WRITE("PUT", prefix "/services/{s}/components/{c}/component-instances/{i}", instance_put,           \
+               "Upgrade an instance."),                                                                      \
+         .params = HTTP_PARAMS(INSTANCE_PARAMS), .body = "Container"},                                       \
+        {WRITE("PUT", prefix "/services/{s}/component-instances", instances_put, "Upgrade instances."),      \
+         .params = HTTP_PARAMS(INSTANCES_PARAMS), .body = "Containers"},                                     \
+        {READ(prefix "/services/{s}/components", components_get, "Read the components of a service."),       \
+         .params = HTTP_PARAMS(READ_COMPONENTS_PARAMS),                                                      \
+         .answers = HTTP_ANSWERS({200, SERVICES_JSON, "Components", "The components."}),                     \
+         .errors = SERVICES_ERRORS},                                                                         \
+        {READ(prefix "/services/{s}/components/{c}", component_get,                                          \
+              "Read a component and what runs of it."),                                                      \
+         .params = HTTP_PARAMS(READ_COMPONENT_PARAMS),                                                       \
+         .answers = HTTP_ANSWERS({200, SERVICES_JSON, "Component", "The component."}),                       \
+         .errors = SERVICES_ERRORS},                                                                         \
+        {READ(prefix "/services/{s}/component-instances", instances_get,                                     \
+              "List the instances that have a container, by component."),                                    \
+         .params = HTTP_PARAMS(READ_INSTANCES_PARAMS),                                                       \
+         .answers = HTTP_ANSWERS({200, SERVICES_JSON, "ComponentContainers", "The instances."}),             \
+         .errors = SERVICES_ERRORS},                                                                         \
+        {READ(prefix "/services/{s}/component-instances/{i}", instance_get,                                  \
+              "Read the container of an instance."),                                                         \
+         .params = HTTP_PARAMS(READ_INSTANCE_PARAMS),                                                        \
+         .answers = HTTP_ANSWERS({200, SERVICES_JSON, "Container", "The container."}),                       \
+         .errors = SERVICES_ERRORS},                                                                         \
+        {.method = "POST",                                                                                   \
+         .pattern = prefix "/services/{s}/component-instances/{i}/restart",                                  \
+         .flags = HTTP_STRICT_QUERY | HTTP_DONE_ONCE,                                                        \
+         .max_body = MAX_IGNORED_BODY,                                                                       \
+         .handle = instance_restart,                                                                         \
+         .summary = "Replace the process of an instance, in its container.",                                 \
+         .params = HTTP_PARAMS(RESTART_PARAMS),                                                              \
+         .answers = CHANGED,                                                                                 \
+         .errors = SERVICES_ERRORS},                                                                         \
+        {.method = "POST",                                                                                   \
+         .pattern = prefix "/services/{s}/component-instances/{i}/signal",                                   \
+         .flags = HTTP_STRICT_QUERY | HTTP_DONE_ONCE,                                                        \
+         .max_body = MAX_IGNORED_BODY,                                                                       \
+         .handle = instance_signal,                                                                          \
+         .summary = "Send a signal to the processes of an instance.",                                        \
+         .params = HTTP_PARAMS(SIGNAL_PARAMS),                                                               \
+         .answers = HTTP_ANSWERS({204, NULL, NULL, "It is sent."}),                                          \
+         .errors = HTTP_ERRORS(ERR_INVALID, ERR_NOTFOUND, ERR_WRONGSTATE, ERR_UNSUPPORTED)},                 \
+        {READ(prefix "/services/{s}/usage", service_usage, "Measure what the instances of a service use."),  \
+         .flags = HTTP_STRICT_QUERY, .params = HTTP_PARAMS(USAGE_PARAMS),                                    \
+         .answers = HTTP_ANSWERS({200, SERVICES_JSON, "Usage", "CPU and memory, by instance."}),             \
+         .errors = HTTP_ERRORS(ERR_INVALID, ERR_NOTFOUND, ERR_UNSUPPORTED)},                                 \
     {                                                                                                        \
         READ(prefix "/services/{s}/component-instances/{i}/logs/{file}", logs_get,                           \
              "Read what an instance wrote, from a byte on."),                                                \

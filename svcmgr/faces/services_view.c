@@ -10,30 +10,72 @@
 /** Instances named in the line about records that wait. */
 #define NAMES_MAX 3
 
+/** Word of a service whose operation is under way. */
+static const char *upgrading_word(const struct eng_operation *op)
+{
+    if (op->kind == OPERATION_CANCEL)
+        return "CANCEL_UPGRADING";
+    switch (op->mode) {
+    case MODE_MANUAL: return "UPGRADING";
+    case MODE_AUTO: return "UPGRADING_AUTO_FINALIZE";
+    case MODE_EXPRESS: return "EXPRESS_UPGRADING";
+    }
+    return "UPGRADING";
+}
+
 const char *services_state_word(const struct eng_service *s, const struct dialect *dialect)
 {
-    switch ((enum eng_service_state)s->state) {
+    switch (s->state) {
     case SVC_STABLE: return dialect->service_stable;
+    case SVC_UPGRADING: return dialect->shows_upgrades ? upgrading_word(s->operation) : "STARTED";
     case SVC_FINISHING: return "STARTED";
+    case SVC_SUBMITTING:
+    case SVC_BACKOFF: return "ACCEPTED";
     case SVC_SUCCEEDED: return "STOPPED";
     case SVC_STOPPED:
     case SVC_ACCEPTED:
     case SVC_STARTED:
     case SVC_FAILED: break;
     }
-    return eng_service_state_word((enum eng_service_state)s->state);
+    return eng_service_state_word(s->state);
 }
 
-/** Word of an instance's container; NULL: it is not listed. */
-static const char *container_word(const struct eng_instance *inst, const struct dialect *dialect)
+bool services_is_in(const struct eng_service *s, const char *word, const struct dialect *dialect)
+{
+    bool is_stable = strcmp(word, "READY") == 0 || strcmp(word, "STABLE") == 0;
+    if (strcmp(word, "SUCCEEDED") == 0)
+        return s->state == SVC_SUCCEEDED;
+    if (s->state == SVC_UPGRADING && strcmp(word, upgrading_word(s->operation)) == 0)
+        return true; /* also where the dialect has another word for it */
+    return strcmp(services_state_word(s, dialect), is_stable ? dialect->service_stable : word) == 0;
+}
+
+const char *services_container_upgrade(const struct eng_instance *inst)
+{
+    if (inst->container_id && eng_instance_upgrade(inst) == UPGRADE_NEEDED)
+        return "NEEDS_UPGRADE";
+    if (inst->upgrade == UPGRADE_FAILED)
+        return "FAILED_UPGRADE";
+    return inst->state == INST_UPGRADING ? "UPGRADING" : NULL;
+}
+
+const char *services_container_word(const struct eng_instance *inst, const struct dialect *dialect)
 {
     if (inst->removing)
         return NULL;
-    switch ((enum eng_instance_state)inst->state) {
+    const char *upgrade = services_container_upgrade(inst);
+    if (upgrade && dialect->shows_upgrades)
+        return upgrade;
+    if (inst->upgrade == UPGRADE_FAILED)
+        return dialect->container_started;
+    switch (inst->state) {
+    case INST_UPGRADING: return dialect->container_started;
     case INST_ALLOCATED: return dialect->container_init;
     case INST_LAUNCHED: return dialect->container_init ? dialect->container_init : dialect->container_started;
     case INST_RUNNING:
     case INST_EXITED:
+    case INST_DRAINING:
+    case INST_RECOVERING:
     case INST_RELEASING: return dialect->container_started;
     case INST_READY: return "READY";
     case INST_SUCCEEDED: return "SUCCEEDED";
@@ -52,7 +94,7 @@ static const char *ended_word(const struct eng_instance *inst)
         inst->state == INST_PENDING || inst->state == INST_REQUESTED || inst->state == INST_ALLOCATED;
     if (inst->removing || !waits || !inst->last_container_id || !inst->last_exit)
         return NULL;
-    return inst->last_exit->kind == EXIT_CODE && inst->last_exit->value == 0 ? "SUCCEEDED" : "FAILED";
+    return eng_exit_is_success(inst->last_exit) ? "SUCCEEDED" : "FAILED";
 }
 
 static void set_text(json_t *object, const char *key, const char *value)
@@ -77,12 +119,12 @@ static bool record_waits(const struct face *face, const struct eng_service *s, c
     return face && face->ops->record_waits(face->app, path, out);
 }
 
-static bool instance_waits(const struct face *face, const struct eng_instance *inst, struct face_wait *out)
+bool services_record_waits(const struct face *face, const struct eng_instance *inst, struct face_wait *out)
 {
     return inst->container_id && record_waits(face, inst->component->service, inst->container_id, out);
 }
 
-static char *wait_text(const struct face_wait *w)
+char *services_record_wait_text(const struct face_wait *w)
 {
     buf_auto struct buf text = BUF_EMPTY;
     buf_addf(&text, "%s (since ", w->reason);
@@ -95,7 +137,7 @@ static char *wait_text(const struct face_wait *w)
 static void add_registry(json_t *v, const struct face *face, const struct eng_instance *inst)
 {
     struct face_wait w;
-    if (instance_waits(face, inst, &w))
+    if (services_record_waits(face, inst, &w))
         json_object_set_new(v, "registry",
                             json_pack("{s:b, s:I, s:s}", "published", 0, "since", (json_int_t)w.since_ms,
                                       "reason", w.reason));
@@ -124,9 +166,9 @@ static char *waiting_text(const struct eng_service *s, const struct face *face)
     if (record_waits(face, s, NULL, &w) && !w.is_refused)
         add_waiting(&all, s->name, &w);
     for (size_t i = 0; face && i < s->n_components; i++) {
-        for (size_t k = 0; k < s->components[i]->n_instances; k++) {
-            const struct eng_instance *inst = s->components[i]->instances[k];
-            if (instance_waits(face, inst, &w) && !w.is_refused)
+        const struct eng_instance *inst;
+        TAILQ_FOREACH (inst, &s->components[i]->instances, link) {
+            if (services_record_waits(face, inst, &w) && !w.is_refused)
                 add_waiting(&all, inst->name, &w);
         }
     }
@@ -135,18 +177,24 @@ static char *waiting_text(const struct eng_service *s, const struct face *face)
         return NULL;
     if (all.n > NAMES_MAX)
         buf_addf(&names, " and %zu more", all.n - NAMES_MAX);
-    mem_auto char *why = wait_text(&all.oldest);
+    mem_auto char *why = services_record_wait_text(&all.oldest);
     return mem_fmt("Not published in the registry, so without their current names in DNS: %s: %s",
                    buf_cstr(&names), why);
+}
+
+/** Word of this API for the cause of an end. */
+static const char *exit_word(const struct eng_exit *x)
+{
+    return x->cause == CAUSE_LAUNCH ? "not_started" : eng_exit_cause_word(x->cause);
 }
 
 static json_t *view_exit(const struct eng_exit *x)
 {
     json_t *v = json_object();
     mem_auto char *text = eng_exit_text(x);
-    set_text(v, "cause", eng_exit_cause(x));
-    if (x->kind == EXIT_CODE || x->kind == EXIT_SIGNAL)
-        json_object_set_new(v, x->kind == EXIT_CODE ? "code" : "signal", json_integer(x->value));
+    set_text(v, "cause", exit_word(x));
+    if (x->cause == CAUSE_EXITED || x->cause == CAUSE_SIGNALLED)
+        json_object_set_new(v, x->cause == CAUSE_EXITED ? "code" : "signal", json_integer(x->raw));
     if (x->ended_ms > 0)
         json_object_set_new(v, "time", json_integer(x->ended_ms));
     set_text(v, "text", text);
@@ -162,6 +210,19 @@ static void add_ends(json_t *v, int64_t n_restarts, const struct eng_exit *x)
         json_object_set_new(v, "last_exit", view_exit(x));
 }
 
+/** The numbers of its named ports. */
+static void add_ports(json_t *container, const struct eng_instance *inst)
+{
+    const struct spec_component *spec = inst->component->spec;
+    if (spec->n_ports == 0)
+        return;
+    json_t *ports = json_object();
+    for (size_t i = 0; i < spec->n_ports; i++)
+        json_object_set_new(ports, spec->ports[i]->name,
+                            json_integer(eng_instance_port(inst, spec->ports[i])));
+    json_object_set_new(container, "ports", ports);
+}
+
 static json_t *view_container(const struct view *view, const struct eng_instance *inst,
                               const char *container_id, const char *word)
 {
@@ -174,6 +235,7 @@ static json_t *view_container(const struct view *view, const struct eng_instance
         set_text(v, "ip", inst->ip);
         set_text(v, "hostname", inst->hostname ? dns_name : NULL);
         set_text(v, "bare_host", inst->bare_host);
+        add_ports(v, inst);
     }
     set_text(v, "state", word);
     set_text(v, "component_instance_name", inst->name);
@@ -186,9 +248,10 @@ static json_t *view_container(const struct view *view, const struct eng_instance
 static json_t *view_containers(const struct view *view, const struct eng_component *c)
 {
     json_t *list = json_array();
-    for (size_t i = 0; c && i < c->n_instances; i++) {
-        const struct eng_instance *inst = c->instances[i];
-        const char *word = container_word(inst, view->dialect), *ended = word ? NULL : ended_word(inst);
+    const struct eng_instance *inst = c ? TAILQ_FIRST(&c->instances) : NULL;
+    for (; inst; inst = TAILQ_NEXT(inst, link)) {
+        const char *word = services_container_word(inst, view->dialect),
+                   *ended = word ? NULL : ended_word(inst);
         const char *id = inst->container_id && !ended ? inst->container_id : inst->last_container_id;
         if (word || ended)
             json_array_append_new(list, view_container(view, inst, id, word ? word : ended));
@@ -196,21 +259,12 @@ static json_t *view_containers(const struct view *view, const struct eng_compone
     return list;
 }
 
-static const struct eng_component *find_component(const struct eng_service *s, const char *name)
-{
-    for (size_t i = 0; i < s->n_components; i++) {
-        if (strcmp(s->components[i]->name, name) == 0)
-            return s->components[i];
-    }
-    return NULL;
-}
-
 /** Word of a component's state; c NULL: the service never ran, or ended under a version that kept none. */
 static const char *component_word(const struct eng_service *s, const struct eng_component *c,
                                   const struct dialect *dialect)
 {
     bool has_ended = s->app_id && !eng_service_is_live(s);
-    int state = COMP_FLEXING;
+    enum eng_component_state state = COMP_FLEXING;
     if (c)
         state = c->state;
     else if (has_ended)
@@ -219,18 +273,43 @@ static const char *component_word(const struct eng_service *s, const struct eng_
                                           : COMP_STOPPED;
     if (state == COMP_STOPPED)
         return dialect->component_stopped;
-    return state == COMP_WAITING ? "FLEXING" : eng_component_state_word((enum eng_component_state)state);
+    if (state == COMP_UPGRADING)
+        return dialect->shows_upgrades ? "NEEDS_UPGRADE" : "FLEXING";
+    return state == COMP_WAITING ? "FLEXING" : eng_component_state_word(state);
+}
+
+/** What runs of a component. @param v  its definition [in,out] */
+static void add_live_component(const struct view *view, json_t *v, const struct eng_service *s,
+                               const char *name)
+{
+    const struct eng_component *c = eng_service_component(s, name);
+    set_text(v, "state", component_word(s, c, view->dialect));
+    json_object_set_new(v, "containers", view_containers(view, c));
 }
 
 static void add_live_components(const struct view *view, json_t *doc, const struct eng_service *s)
 {
     json_t *list = json_object_get(doc, "components");
-    for (size_t i = 0; i < json_array_size(list); i++) {
-        json_t *v = json_array_get(list, i);
-        const struct eng_component *c = find_component(s, s->spec->components[i]->name);
-        set_text(v, "state", component_word(s, c, view->dialect));
-        json_object_set_new(v, "containers", view_containers(view, c));
-    }
+    for (size_t i = 0; i < json_array_size(list); i++)
+        add_live_component(view, json_array_get(list, i), s, s->spec->components[i]->name);
+}
+
+json_t *services_view_component(const struct engine *e, const struct eng_service *s,
+                                const struct spec_component *c, const struct dialect *dialect,
+                                const struct face *face)
+{
+    const struct view view = {e, dialect, face};
+    json_t *v = fld_write(&spec_component_type, c);
+    add_live_component(&view, v, s, c->name);
+    return v;
+}
+
+json_t *services_view_instance(const struct engine *e, const struct eng_instance *inst,
+                               const struct dialect *dialect, const struct face *face)
+{
+    const struct view view = {e, dialect, face};
+    const char *word = services_container_word(inst, dialect);
+    return word && inst->container_id ? view_container(&view, inst, inst->container_id, word) : NULL;
 }
 
 static void resolve_quicklinks(json_t *doc, const struct engine *e, const struct eng_service *s)
@@ -266,6 +345,17 @@ static char *failure_text(const char *instance, int64_t n_restarts, const struct
                    x->last_stderr ? x->last_stderr : "");
 }
 
+/** Why the last upgrade did not end well; NULL: it did, or is under way. free() */
+static char *upgrade_text(const struct eng_service *s)
+{
+    const struct eng_operation *op = s->operation;
+    bool is_bad = op && (op->result == RESULT_FAILED || op->result == RESULT_REVERTED);
+    return is_bad ? mem_fmt("The upgrade to version %s %s: %s", op->version,
+                            op->result == RESULT_FAILED ? "has failed" : "was reverted",
+                            op->why ? op->why : "the service has ended")
+                  : NULL;
+}
+
 /** Lines for a person: why the service ended, or what is wrong with it now. */
 static void add_diagnostics(json_t *doc, const struct eng_service *s, const struct face *face)
 {
@@ -276,8 +366,10 @@ static void add_diagnostics(json_t *doc, const struct eng_service *s, const stru
     mem_auto char *failure = inst   ? failure_text(inst->name, inst->n_restarts, inst->last_exit)
                              : kept ? failure_text(kept->instance, kept->n_restarts, kept->exit)
                                     : NULL;
+    mem_auto char *upgrade = live ? upgrade_text(s) : NULL;
     buf_auto struct buf text = BUF_EMPTY;
     add_line(&text, live ? NULL : s->diagnostics);
+    add_line(&text, upgrade);
     add_line(&text, refusals);
     add_line(&text, waiting);
     add_line(&text, failure);
@@ -295,6 +387,19 @@ static json_t *view_failure(const struct eng_failure *f)
     return v;
 }
 
+/** The upgrade that is under way, whatever the dialect's words for its states are. */
+static json_t *view_operation(const struct eng_service *s)
+{
+    const struct eng_operation *op = s->operation;
+    json_t *v = json_object();
+    set_text(v, "kind", eng_operation_word(op->kind));
+    set_text(v, "mode", eng_mode_word(op->mode));
+    set_text(v, "version", op->kind == OPERATION_CANCEL ? s->spec->version : op->version);
+    json_object_set_new(v, "remaining", json_integer(eng_service_n_to_move(s)));
+    json_object_set_new(v, "auto_revert", json_boolean(op->auto_revert));
+    return v;
+}
+
 static void add_live_members(json_t *doc, const struct eng_service *s, const struct view *view,
                              int64_t now_ms)
 {
@@ -306,6 +411,8 @@ static void add_live_members(json_t *doc, const struct eng_service *s, const str
     json_object_set_new(doc, "number_of_running_containers", json_integer(eng_service_n_running(s)));
     if (s->launch_ms > 0)
         json_object_set_new(doc, "launch_time", json_integer(s->launch_ms));
+    if (s->state == SVC_UPGRADING)
+        json_object_set_new(doc, "operation", view_operation(s));
     if (!live && s->failure)
         json_object_set_new(doc, "last_failure", view_failure(s->failure));
     add_diagnostics(doc, s, view->face);
@@ -330,43 +437,4 @@ json_t *services_view_short(const struct eng_service *s, const struct dialect *d
     set_text(doc, "version", s->spec->version);
     add_live_members(doc, s, &(struct view){.dialect = dialect}, now_ms);
     return doc;
-}
-
-static void add_reason(json_t *list, const char *instance, const char *state, const char *wait)
-{
-    json_t *v = json_object();
-    set_text(v, "instance", instance);
-    set_text(v, "state", state);
-    set_text(v, "wait", wait);
-    json_array_append_new(list, v);
-}
-
-/** Why an instance is not further, and why its record is not published. */
-static void add_reasons(json_t *list, const struct eng_instance *inst, const struct face *face)
-{
-    const char *state = eng_instance_state_word((enum eng_instance_state)inst->state);
-    struct face_wait w;
-    if (inst->wait)
-        add_reason(list, inst->name, state, inst->wait);
-    if (!instance_waits(face, inst, &w) || w.is_refused)
-        return;
-    mem_auto char *why = wait_text(&w);
-    mem_auto char *text = mem_fmt("its record is not published in the registry: %s", why);
-    add_reason(list, inst->name, state, text);
-}
-
-json_t *services_view_explain(const struct eng_service *s, const struct face *face)
-{
-    json_t *list = json_array();
-    const char *reason = s->wait ? s->wait : s->diagnostics;
-    mem_auto char *refusals = eng_service_refusals(s);
-    if (reason)
-        add_reason(list, NULL, eng_service_state_word((enum eng_service_state)s->state), reason);
-    if (refusals)
-        add_reason(list, NULL, eng_service_state_word((enum eng_service_state)s->state), refusals);
-    for (size_t i = 0; i < s->n_components; i++) {
-        for (size_t k = 0; k < s->components[i]->n_instances; k++)
-            add_reasons(list, s->components[i]->instances[k], face);
-    }
-    return list;
 }

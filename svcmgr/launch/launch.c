@@ -96,10 +96,31 @@ static void set_platform_env(struct map *env, const struct eng_launch *wanted,
     set_env(env, "NM_HOST", c->hostname);
     set_env(env, "USER", wanted->run_as);
     set_env(env, "LOGNAME", wanted->run_as);
-    set_env(env, "PWD", c->work_dir);
     set_env(env, "HOME", c->work_dir);
     set_env(env, "LOG_DIRS", c->log_dir);
     set_env(env, "LOCAL_DIRS", c->work_dir);
+}
+
+/** A program on the host finds others and its directory by these; an image brings its own. */
+static void set_host_env(struct map *env, const struct plan *plan)
+{
+    if (plan->wanted->image)
+        return;
+    if (!map_get(env, "PATH"))
+        set_env(env, "PATH", "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin");
+    set_env(env, "PWD", plan->container->work_dir);
+}
+
+/** What Hadoop's node manager is given for an image. */
+static void set_image_env(struct map *env, const struct eng_image *image)
+{
+    if (!image)
+        return;
+    set_env(env, "YARN_CONTAINER_RUNTIME_TYPE", "docker");
+    set_env(env, "YARN_CONTAINER_RUNTIME_DOCKER_IMAGE", image->id);
+    set_env(env, "YARN_CONTAINER_RUNTIME_DOCKER_CONTAINER_HOSTNAME", image->hostname);
+    if (image->is_privileged)
+        set_env(env, "YARN_CONTAINER_RUNTIME_DOCKER_RUN_PRIVILEGED_CONTAINER", "true");
 }
 
 static int make_env(struct plan *plan, struct err_info *why)
@@ -108,7 +129,7 @@ static int make_env(struct plan *plan, struct err_info *why)
     const struct cluster_container *c = plan->container;
     struct map *env = &plan->env;
 
-    set_env(env, "PATH", "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin");
+    set_host_env(env, plan);
     set_platform_env(env, wanted, c); /* First too, so that {{CONTAINER_ID}} can be used by the user's. */
     for (size_t i = 0; i < wanted->n_env; i++) {
         const char *name = wanted->env[i].name;
@@ -121,6 +142,8 @@ static int make_env(struct plan *plan, struct err_info *why)
         set_env(env, name, value);
     }
     set_platform_env(env, wanted, c);
+    set_host_env(env, plan);
+    set_image_env(env, wanted->image);
     return 0;
 }
 
@@ -141,46 +164,64 @@ static int make_command(struct plan *plan, struct launch_plan *out, struct err_i
 {
     const struct eng_launch *wanted = plan->wanted;
 
-    if (!wanted->command || !*wanted->command)
-        return err_set(why, ERR_INVALID, wanted->instance, "There is no launch_command to run as a process.");
-    mem_auto char *text = str_trim(wanted->command);
+    mem_auto char *text = str_trim(wanted->command ? wanted->command : "");
     if (str_ends(text, OUTPUT_MARK))
         text[strlen(text) - strlen(OUTPUT_MARK)] = '\0';
     out->command = expand(text, plan, false);
     return out->command ? 0 : too_large(plan, "launch_command", "", why);
 }
 
+/* ---- image ---- */
+
+static void plan_image(struct plan *plan, struct launch_plan *out)
+{
+    const struct eng_image *image = plan->wanted->image;
+    const char *mounts = map_get(&plan->env, SPEC_MOUNTS_ENV);
+    const char *entry_point = map_get(&plan->env, SPEC_ENTRY_POINT_ENV);
+
+    if (!image)
+        return;
+    out->image = (struct cluster_image){
+        .id = image->id,
+        .hostname = image->hostname,
+        .is_privileged = image->is_privileged,
+        .has_entry_point = entry_point && !strcmp(entry_point, "true"),
+    };
+    out->mounts = mem_str(mounts ? mounts : map_get(&plan->env, SPEC_MOUNTS_ENV_OLD));
+    out->image.mounts = out->mounts;
+    out->launch.image = &out->image;
+}
+
 /* ---- files ---- */
 
-static int plan_file(const struct eng_file *f, const json_t *values, struct cluster_file *out,
-                     struct err_info *why)
+static void plan_file(const struct eng_file *f, const json_t *values, struct cluster_file *out)
 {
     out->path = f->name;
+    out->mount = f->mount;
     switch (f->mode) {
     case FILE_BYTES:
         out->bytes = mem_strn(f->bytes ? f->bytes : "", f->len);
         out->len = f->len;
-        return 0;
-    case FILE_COPY: out->source = f->src; return 0;
+        return;
+    case FILE_COPY: out->source = f->src; return;
     case FILE_EXPAND:
         out->source = f->src;
         out->values = values;
-        return 0;
-    case FILE_UNPACK: break;
+        out->config = f->config;
+        return;
+    case FILE_UNPACK:
+        out->source = f->src;
+        out->is_archive = true;
+        return;
     }
-    return err_set(why, ERR_UNSUPPORTED, f->src, "Archives are not unpacked by a local cluster.");
 }
 
-static int plan_files(const struct eng_launch *wanted, struct launch_plan *out, struct err_info *why)
+static void plan_files(const struct eng_launch *wanted, struct launch_plan *out)
 {
-    int err = 0;
-
     out->files = mem_array(wanted->n_files + 1, sizeof *out->files);
-    for (size_t i = 0; !err && i < wanted->n_files; i++) {
-        out->n_files = i + 1;
-        err = plan_file(&wanted->files[i], wanted->values, &out->files[i], why);
-    }
-    return err;
+    out->n_files = wanted->n_files;
+    for (size_t i = 0; i < wanted->n_files; i++)
+        plan_file(&wanted->files[i], wanted->values, &out->files[i]);
 }
 
 /* ---- the whole ---- */
@@ -196,12 +237,12 @@ int launch_plan(const struct eng_launch *wanted, const struct cluster_container 
     int err = make_env(&plan, why);
     if (!err)
         err = make_command(&plan, out, why);
-    if (!err)
-        err = plan_files(wanted, out, why);
-    if (!err)
+    if (!err) {
+        plan_files(wanted, out);
         list_env(&plan.env, out);
-    map_fini(&plan.env, free);
+    }
     if (err) {
+        map_fini(&plan.env, free);
         launch_plan_fini(out);
         return err;
     }
@@ -212,12 +253,15 @@ int launch_plan(const struct eng_launch *wanted, const struct cluster_container 
                                           .files = out->files,
                                           .n_files = out->n_files,
                                           .instance = wanted->instance};
+    plan_image(&plan, out);
+    map_fini(&plan.env, free);
     return 0;
 }
 
 void launch_plan_fini(struct launch_plan *p)
 {
     free(p->command);
+    free(p->mounts);
     for (size_t i = 0; p->env && p->env[i]; i++)
         free(p->env[i]);
     free(p->env);

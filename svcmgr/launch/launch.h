@@ -23,15 +23,18 @@ struct launch_plan {
     char **env; /* "NAME=value", by name, NULL-terminated */
     struct cluster_file *files;
     size_t n_files;
+    struct cluster_image image;
+    char *mounts; /* of image */
 };
 
 /**
- * Plan a process start.
+ * Plan a process start. Without a command the plan has an empty one: an image has its own, and a process without any is refused when
+ * its definition comes (spec_check_launch).
  *
  * @param wanted     what the engine wants                                           [borrowed, until launch_plan_fini]
  * @param container  where                                                           [borrowed for the call]
  * @param out        filled on success                                               [out]
- * @return 0; ERR_INVALID: nothing to run; ERR_TOOBIG: the expanded texts have more than SPEC_EXPANDED_MAX bytes, it names which; ERR_UNSUPPORTED: an archive or a name that no variable can have. *out is empty on
+ * @return 0; ERR_TOOBIG: the expanded texts have more than SPEC_EXPANDED_MAX bytes, it names which; ERR_UNSUPPORTED: a name that no variable can have. *out is empty on
  *         error, why->text is for the user.
  */
 int launch_plan(const struct eng_launch *wanted, const struct cluster_container *container,

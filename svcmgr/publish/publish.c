@@ -1,122 +1,50 @@
 #include "publish/publish.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/queue.h>
 
 #include "base/backoff.h"
 #include "base/mem.h"
-#include "base/obj.h"
 #include "base/str.h"
 #include "svcmgr/events.h"
-#include "publish/reconcile.h"
+#include "publish/change.h"
 
 LOG_DECLARE(SVCMGR_EVENTS)
 
 #define PUBLISH_MAGIC OBJ_MAGIC('P', 'U', 'B', 'L')
-#define CHANGE_MAGIC  OBJ_MAGIC('C', 'H', 'N', 'G')
 
 #define MAX_RUNNING     16   /* changes side by side */
 #define WINDOW          64   /* changes looked at for one that may begin */
 #define TRY_TIMEOUT_MS  2000 /* of one try */
 #define TICKET_LIMIT_MS 5000
+#define TURN_OUTCOMES   16 /* reported in one turn of the loop */
+#define TURN_DROPS      64 /* changes that need not be sent, in one turn of the loop */
+#define LATEST          20 /* times the limit: a ticket is settled then, whatever else the registry takes */
 #define RETRY_FIRST_MS  100
 #define RETRY_MAX_MS    5000
 #define GUARD_LOOK_MS   100  /* until the guard is asked again */
 #define ON_ITS_WAY_MS   2000 /* a change that takes longer is late */
 #define APPLICATION     "application_"
 
-enum change_kind { CHANGE_PUT, CHANGE_DELETE, CHANGE_PURGE, CHANGE_ENDED };
-
-struct change {
-    struct obj obj;
-    TAILQ_ENTRY(change) link;
-    struct publish *owner;
-    enum change_kind kind;
-    char *path;
-    struct reg_record *record; /* PUT */
-    uint64_t version;          /* PUT: of reconcile_want */
-    char *id;                  /* ENDED */
-    int64_t *tickets;          /* settled with the outcome: its own, and those of the changes it replaced */
-    size_t n_tickets;
-    int64_t asked_ms; /* when the oldest of them came */
-    bool is_running;
-};
-TAILQ_HEAD(change_list, change);
-
-/** The outcome of a ticket, on its way. */
-struct outcome {
-    int64_t ticket;
-    int code;
-    char *text; /* why; NULL: it was done */
-};
-
-struct publish {
-    struct obj obj;
-    struct run_loop *loop;
-    struct reg *reg;
-    struct reconcile *reconcile; /* NULL: nothing is followed */
-    struct publish_follow_ops follow;
-    struct publish_def def;      /* url NULL */
-    bool (*may_send)(void *arg); /* NULL: always */
-    void *guard_arg;
-    struct change_list changes; /* oldest first */
-    size_t n_changes, n_running;
-    struct run_timer *timer; /* next try and ticket limits */
-    int64_t pause_ms;        /* before the next try; 0: the registry answers */
-    bool is_link_lost;       /* the feed does not */
-    int64_t not_before_ms;
-    struct outcome *outcomes;
-    size_t n_outcomes;
-    struct run_timer *outcome_timer;
-    struct run_timer *drain_timer;
-    void (*drained)(void *arg);
-    void *drained_arg;
-    bool is_closing;
-};
-
 static void pump(struct publish *p);
 
-static void free_change(struct change *c)
-{
-    struct publish *p = c->owner;
-
-    TAILQ_REMOVE(&p->changes, c, link);
-    p->n_changes--;
-    reg_record_free(c->record);
-    free(c->path);
-    free(c->id);
-    free(c->tickets);
-    obj_fini(&c->obj);
-    free(c);
-}
-
-static void settle(struct change *c, int code, const char *text)
-{
-    struct publish *p = c->owner;
-
-    for (size_t i = 0; i < c->n_tickets; i++) {
-        p->outcomes = mem_resize(p->outcomes, p->n_outcomes + 1, sizeof *p->outcomes);
-        p->outcomes[p->n_outcomes++] = (struct outcome){c->tickets[i], code, mem_str(text)};
-    }
-    if (c->n_tickets)
-        run_timer_start(p->outcome_timer, 0, 0);
-    c->n_tickets = 0;
-}
-
-/** Outside of any walk over the lists: the callback may ask for more changes. */
+/** Outside of any walk over the lists: the callback may ask for more changes. A purge can settle very many. */
 static void notify_outcomes(void *arg)
 {
     struct publish *p = obj_cast(arg, struct publish, PUBLISH_MAGIC);
-    mem_auto struct outcome *outcomes = p->outcomes;
-    size_t n = p->n_outcomes;
 
-    p->outcomes = NULL;
-    p->n_outcomes = 0;
-    for (size_t i = 0; i < n; i++) {
-        p->def.done(p->def.arg, outcomes[i].ticket, outcomes[i].code, outcomes[i].text);
-        free(outcomes[i].text);
+    for (int i = 0; i < TURN_OUTCOMES && p->next_outcome < p->n_outcomes; i++) {
+        struct outcome o = p->outcomes[p->next_outcome++];
+        p->def.done(p->def.arg, o.ticket, o.code, o.text);
+        free(o.text);
     }
+    if (p->next_outcome < p->n_outcomes) {
+        run_timer_start(p->outcome_timer, 0, 0);
+        return;
+    }
+    mem_free_ptr(&p->outcomes);
+    p->n_outcomes = p->next_outcome = 0;
 }
 
 static void end_drain(struct publish *p)
@@ -176,6 +104,20 @@ static void try_later(struct publish *p, const struct err_info *why)
     p->not_before_ms = run_now_ms() + p->pause_ms;
 }
 
+/** Changes run side by side, so their answers may come in another order. */
+static void note_revision(struct publish *p, const char *revision)
+{
+    char store[REG_REVISION_MAX], known[REG_REVISION_MAX];
+    int64_t n = 0, n_known = 0;
+
+    if (reg_revision_read(revision, store, &n))
+        return;
+    bool is_older =
+        reg_revision_read(p->revision, known, &n_known) == 0 && strcmp(known, store) == 0 && n <= n_known;
+    if (!is_older)
+        snprintf(p->revision, sizeof p->revision, "%s", revision);
+}
+
 static void on_done(void *arg, int err, const struct reg_result *r, const struct err_info *why)
 {
     struct change *c = obj_cast(arg, struct change, CHANGE_MAGIC);
@@ -187,20 +129,24 @@ static void on_done(void *arg, int err, const struct reg_result *r, const struct
         return;
     if (err && !is_refusal(err)) {
         try_later(p, why);
+        publish_change_wait_again(c);
         pump(p);
         return;
     }
     p->pause_ms = 0;
     p->not_before_ms = 0;
+    p->answered_ms = run_now_ms();
     note_success(p);
+    if (!err)
+        note_revision(p, r->revision);
     if (err)
         log_emit(&ev_record_refused, LOG_STR("path", c->path), LOG_ERR(why));
     if (err && p->reconcile && c->kind == CHANGE_PUT)
         reconcile_refused(p->reconcile, c->path, c->version, why->text);
     else if (p->reconcile && c->kind == CHANGE_PUT)
         reconcile_written(p->reconcile, c->path, c->version, r->revision);
-    settle(c, err, err ? why->text : NULL);
-    free_change(c);
+    publish_change_settle(c, err, err ? why->text : NULL);
+    publish_change_free(c);
     if (!p->n_changes)
         report(p);
     pump(p);
@@ -208,35 +154,28 @@ static void on_done(void *arg, int err, const struct reg_result *r, const struct
 
 /* ---- which change may begin ---- */
 
-static bool is_below(const char *path, const char *top)
+/** The registry has the record already: it stood there before the first change was sent. */
+static bool is_found(const struct publish *p, const struct change *c)
 {
-    size_t n = strlen(top);
-
-    return !strncmp(path, top, n) && (path[n] == '/' || !path[n]);
+    return c->kind == CHANGE_PUT && reconcile_stands(p->reconcile, c->path, c->version);
 }
 
-/** Two changes that must keep their order. */
-static bool do_conflict(const struct change *a, const struct change *b)
+/** A change that waits goes unsent when nothing is left of it to do. @return whether it went */
+static bool drop(struct publish *p, struct change *c)
 {
-    if (!strcmp(a->path, b->path))
+    struct change *purge = c->is_running || c->kind == CHANGE_ENDED ? NULL : publish_change_purge_of(p, c);
+
+    if (purge) {
+        publish_change_replace(c, purge);
         return true;
-    return (a->kind == CHANGE_PURGE && is_below(b->path, a->path)) ||
-           (b->kind == CHANGE_PURGE && is_below(a->path, b->path));
-}
-
-static bool may_begin(const struct publish *p, const struct change *c)
-{
-    const struct change *before;
-
-    if (c->is_running)
-        return false;
-    TAILQ_FOREACH (before, &p->changes, link) {
-        if (before == c)
-            return true;
-        if (do_conflict(before, c))
-            return false;
     }
-    return false;
+    if (c->number >= p->n_found || !publish_change_may_begin(p, c) || !is_found(p, c))
+        return false;
+    publish_change_settle(c, 0, NULL);
+    publish_change_free(c);
+    if (!p->n_changes)
+        report(p);
+    return true;
 }
 
 static void begin_ended(struct change *c)
@@ -257,6 +196,7 @@ static void begin(struct change *c)
 {
     struct publish *p = c->owner;
 
+    publish_change_leave_waiting(c);
     c->is_running = true;
     p->n_running++;
     switch (c->kind) {
@@ -269,22 +209,23 @@ static void begin(struct change *c)
     }
 }
 
-/** Settle the tickets that waited too long. @return ms until the next one, -1: there is none. */
+/**
+ * Settle the tickets that waited too long. While the registry takes one change after the other none of them does: those that are asked for again
+ * would only make it more.
+ * @return ms until the next one, -1: there is none.
+ */
 static int64_t settle_late(struct publish *p, int64_t now)
 {
-    struct change *c;
-    int64_t next = -1;
+    struct heap_node *first = heap_first(&p->late);
+    int64_t patient_ms = p->answered_ms + p->def.ticket_limit_ms - now;
 
-    TAILQ_FOREACH (c, &p->changes, link) {
-        int64_t left = c->asked_ms + p->def.ticket_limit_ms - now;
-        if (!c->n_tickets || c->kind == CHANGE_ENDED)
-            continue;
-        if (left <= 0)
-            settle(c, ERR_UNAVAILABLE, "the registry does not answer");
-        else if (next < 0 || left < next)
-            next = left;
-    }
-    return next;
+    if (p->answered_ms && patient_ms > 0 && first && first->key <= now &&
+        now - first->key < LATEST * p->def.ticket_limit_ms)
+        return patient_ms;
+    while ((first = heap_first(&p->late)) && first->key <= now)
+        publish_change_settle(container_of(first, struct change, late), ERR_UNAVAILABLE,
+                              "the registry does not answer");
+    return first ? first->key - now : -1;
 }
 
 static bool may_send(void *arg)
@@ -299,22 +240,65 @@ static void on_timer(void *arg)
     pump(obj_cast(arg, struct publish, PUBLISH_MAGIC));
 }
 
+/** What stands is known, or cannot be known. */
+static void end_await(struct publish *p)
+{
+    if (!p->awaits_feed)
+        return;
+    p->awaits_feed = false;
+    p->n_found = p->n_asked;
+    p->answered_ms = run_now_ms(); /* It was the feed that was waited for, not the answer to a change. */
+    run_timer_start(p->timer, 0, 0);
+}
+
+/** @return ms for which nothing is sent, as the feed may show that it need not be; 0: it does, or has taken too long */
+static int64_t wait_for_feed(struct publish *p, int64_t now)
+{
+    int64_t left_ms = p->begun_ms + p->def.ticket_limit_ms - now;
+
+    if (left_ms <= 0)
+        end_await(p);
+    return left_ms > 0 ? left_ms : 0;
+}
+
+/** Begin what may begin now. @return whether there is more to drop */
+static bool begin_some(struct publish *p)
+{
+    struct change *c, *next;
+    size_t n_seen = 0, n_dropped = 0;
+
+    for (c = TAILQ_FIRST(&p->changes); c && p->n_running < MAX_RUNNING && n_seen < WINDOW; c = next) {
+        next = TAILQ_NEXT(c, link);
+        if (n_dropped == TURN_DROPS)
+            return true;
+        if (drop(p, c)) {
+            n_dropped++;
+            continue;
+        }
+        n_seen++;
+        if (publish_change_may_begin(p, c))
+            begin(c);
+    }
+    return false;
+}
+
 static void pump(struct publish *p)
 {
-    int64_t now = run_now_ms(), pause = p->not_before_ms - now, late = settle_late(p, now);
-    size_t n_seen = 0;
-
     if (!p->n_changes && p->drained) {
         end_drain(p);
         return; /* It may have closed us. */
     }
+    if (p->is_held)
+        return;
+    int64_t now = run_now_ms(), pause = p->awaits_feed ? wait_for_feed(p, now) : p->not_before_ms - now;
+    int64_t late = settle_late(p, now);
     if (pause <= 0 && p->n_changes && !may_send(p))
         pause = GUARD_LOOK_MS;
-    for (struct change *c = TAILQ_FIRST(&p->changes); pause <= 0 && c; c = TAILQ_NEXT(c, link)) {
-        if (p->n_running == MAX_RUNNING || n_seen++ == WINDOW)
-            break;
-        if (may_begin(p, c))
-            begin(c);
+    if (pause <= 0 && begin_some(p))
+        late = 0;
+    if (!p->n_changes && p->drained) {
+        end_drain(p);
+        return;
     }
     run_timer_stop(p->timer);
     int64_t next = pause > 0 && (late < 0 || pause < late) ? pause : late;
@@ -352,54 +336,9 @@ int publish_open(struct run_loop *loop, const struct publish_def *def, struct pu
     return 0;
 }
 
-static void add_ticket(struct change *c, int64_t ticket)
-{
-    c->tickets = mem_resize(c->tickets, c->n_tickets + 1, sizeof *c->tickets);
-    c->tickets[c->n_tickets++] = ticket;
-}
-
-/** A newer change takes the place of an older one. Its tickets are not settled before: nothing of it is done yet. */
-static void replace(struct change *old, struct change *c)
-{
-    for (size_t i = 0; i < old->n_tickets; i++)
-        add_ticket(c, old->tickets[i]);
-    if (old->n_tickets && old->asked_ms < c->asked_ms)
-        c->asked_ms = old->asked_ms;
-    free_change(old);
-}
-
-static bool is_covered(const struct change *old, const struct change *c)
-{
-    if (old->kind == CHANGE_ENDED || c->kind == CHANGE_ENDED)
-        return old->kind == c->kind && !strcmp(old->id, c->id);
-    if (c->kind == CHANGE_PURGE)
-        return is_below(old->path, c->path);
-    return !strcmp(old->path, c->path) && old->kind != CHANGE_PURGE;
-}
-
-static struct change *change_new(struct publish *p, enum change_kind kind, const char *path, int64_t ticket)
-{
-    struct change *c = mem_new(struct change);
-
-    obj_init(&c->obj, CHANGE_MAGIC);
-    c->owner = p;
-    c->kind = kind;
-    c->path = mem_str(path);
-    c->asked_ms = run_now_ms();
-    if (ticket)
-        add_ticket(c, ticket);
-    return c;
-}
-
 static void add(struct publish *p, struct change *c)
 {
-    struct change *old, *next;
-
-    for (old = TAILQ_FIRST(&p->changes); old; old = next) {
-        next = TAILQ_NEXT(old, link);
-        if (!old->is_running && is_covered(old, c))
-            replace(old, c);
-    }
+    publish_change_replace_older(p, c);
     TAILQ_INSERT_TAIL(&p->changes, c, link);
     if (!p->n_changes++)
         report(p);
@@ -420,7 +359,7 @@ void publish_guard(struct publish *p, bool (*may_send_now)(void *arg), void *arg
 static void on_lost(void *arg, const char *path, const struct reg_record *record, uint64_t version)
 {
     struct publish *p = obj_cast(arg, struct publish, PUBLISH_MAGIC);
-    struct change *c = change_new(p, CHANGE_PUT, path, 0);
+    struct change *c = publish_change_new(p, CHANGE_PUT, path, 0);
 
     c->record = reg_record_copy(record);
     c->version = version;
@@ -446,6 +385,8 @@ static void on_heard(void *arg)
     struct publish *p = obj_cast(arg, struct publish, PUBLISH_MAGIC);
 
     p->is_link_lost = false;
+    if (reconcile_is_synced(p->reconcile))
+        end_await(p);
     if (p->pause_ms) { /* what waits is tried at once */
         p->not_before_ms = 0;
         run_timer_start(p->timer, 0, 0);
@@ -458,6 +399,7 @@ static void on_failed(void *arg, const char *url, const struct err_info *why)
     struct publish *p = obj_cast(arg, struct publish, PUBLISH_MAGIC);
 
     p->is_link_lost = true;
+    end_await(p);
     note_failure(p, url, why);
 }
 
@@ -466,6 +408,7 @@ void publish_follow(struct publish *p, const char *home, const struct publish_fo
     const struct reconcile_def def = {.loop = p->loop,
                                       .reg = p->reg,
                                       .home = home,
+                                      .is_held = p->is_held,
                                       .lost = on_lost,
                                       .restored = on_restored,
                                       .back = on_back,
@@ -478,12 +421,40 @@ void publish_follow(struct publish *p, const char *home, const struct publish_fo
     p->reconcile = reconcile_new(&def);
 }
 
+void publish_hold(struct publish *p)
+{
+    BUG_IF(p->reconcile || p->n_changes);
+    p->is_held = true;
+}
+
+void publish_begin(struct publish *p)
+{
+    if (!p->is_held)
+        return;
+    p->is_held = false;
+    p->awaits_feed = p->reconcile != NULL;
+    p->begun_ms = p->answered_ms = run_now_ms(); /* The tickets have not waited for the registry. */
+    if (p->reconcile)
+        reconcile_begin(p->reconcile);
+    run_timer_start(p->timer, 0, 0);
+}
+
 /* ---- changes ---- */
 
 static void set_attribute(struct reg_record *r, const char *key, const char *value)
 {
     if (value)
         BUG_IF(reg_record_set(r, key, value, NULL));
+}
+
+/** Its named ports: an endpoint each, "http" of type host/port at its address. */
+static void add_endpoints(struct reg_record *r, const struct eng_record *record)
+{
+    for (size_t i = 0; i < record->n_ports && record->ip; i++) {
+        struct reg_endpoint e;
+        reg_endpoint_inet(&e, record->ports[i].name, "tcp", record->ip, (int)record->ports[i].port);
+        BUG_IF(reg_record_add_external(r, &e, NULL));
+    }
 }
 
 void publish_put(struct publish *p, const char *path, const struct eng_record *record, int64_t ticket)
@@ -497,7 +468,8 @@ void publish_put(struct publish *p, const char *path, const struct eng_record *r
     set_attribute(r, "yarn:hostname", record->hostname);
     set_attribute(r, "yarn:component", record->component);
     set_attribute(r, "bobbin:ready", record->is_unready ? "false" : NULL);
-    struct change *c = change_new(p, CHANGE_PUT, path, ticket);
+    add_endpoints(r, record);
+    struct change *c = publish_change_new(p, CHANGE_PUT, path, ticket);
     c->record = r;
     c->version = p->reconcile ? reconcile_want(p->reconcile, path, r) : 0;
     add(p, c);
@@ -507,24 +479,32 @@ void publish_delete(struct publish *p, const char *path, int64_t ticket)
 {
     if (p->reconcile)
         reconcile_forget(p->reconcile, path);
-    add(p, change_new(p, CHANGE_DELETE, path, ticket));
+    add(p, publish_change_new(p, CHANGE_DELETE, path, ticket));
 }
 
 void publish_purge(struct publish *p, const char *path, int64_t ticket)
 {
     if (p->reconcile)
         reconcile_forget_below(p->reconcile, path);
-    add(p, change_new(p, CHANGE_PURGE, path, ticket));
+    add(p, publish_change_new(p, CHANGE_PURGE, path, ticket));
 }
 
 void publish_ended(struct publish *p, const char *path, const char *id, int64_t ticket)
 {
-    struct change *c = change_new(p, CHANGE_ENDED, path, ticket);
+    struct change *c = publish_change_new(p, CHANGE_ENDED, path, ticket);
 
     if (p->reconcile)
         reconcile_forget(p->reconcile, path);
     c->id = mem_str(id);
     add(p, c);
+}
+
+bool publish_revision(const struct publish *p, char *out)
+{
+    if (!p->revision[0])
+        return p->reconcile && reconcile_revision(p->reconcile, out);
+    memcpy(out, p->revision, sizeof p->revision);
+    return true;
 }
 
 size_t publish_n_pending(const struct publish *p)
@@ -555,6 +535,8 @@ static void on_drain_limit(void *arg)
 
 void publish_drain(struct publish *p, int64_t limit_ms, void (*drained)(void *arg), void *arg)
 {
+    publish_begin(p);
+    end_await(p);
     p->drained = drained;
     p->drained_arg = arg;
     p->drain_timer = run_timer_new(p->loop, on_drain_limit, p);
@@ -571,11 +553,14 @@ void publish_close(struct publish *p)
     run_timer_free(p->timer);
     run_timer_free(p->outcome_timer);
     run_timer_free(p->drain_timer);
-    for (size_t i = 0; i < p->n_outcomes; i++)
+    for (size_t i = p->next_outcome; i < p->n_outcomes; i++)
         free(p->outcomes[i].text);
     free(p->outcomes);
     while (!TAILQ_EMPTY(&p->changes))
-        free_change(TAILQ_FIRST(&p->changes));
+        publish_change_free(TAILQ_FIRST(&p->changes));
+    map_fini(&p->waiting, NULL);
+    map_fini(&p->purges, NULL);
+    heap_fini(&p->late);
     obj_fini(&p->obj);
     free(p);
 }

@@ -30,8 +30,9 @@
 struct publish;
 
 struct publish_def {
-    const char *url;         /* of registryd, as reg_options.url */
-    int64_t ticket_limit_ms; /* until a ticket is settled as ERR_UNAVAILABLE; 0: 5000 */
+    const char *url; /* of registryd, as reg_options.url */
+    /* without an answer of the registry to any change, until a ticket is settled as ERR_UNAVAILABLE; 0: 5000. Twenty times as long while it answers others */
+    int64_t ticket_limit_ms;
     /** Receives the outcome of a ticket, later, on the loop; text: the registry's message, NULL after a success [borrowed]. */
     void (*done)(void *arg, int64_t ticket, int code, const char *text);
     /** The outage has begun or ended, or has another reason; or the first change came, or the last one went. NULL: nobody asks. */
@@ -60,6 +61,13 @@ struct publish_follow_ops {
 /** Follow what is published from now on. Once, before the first change. home: as of reconcile_def [copied]; ops: copied. */
 void publish_follow(struct publish *p, const char *home, const struct publish_follow_ops *ops);
 /**
+ * Send nothing, and follow nothing, until publish_begin. Once, before publish_follow. For a start at which records are asked for that stand since
+ * the life before: the feed is read first, and what it shows as it is wanted is not written again; its ticket is settled as if it were.
+ */
+void publish_hold(struct publish *p);
+/** End publish_hold: follow, and send what the registry lacks, when the feed has shown what stands or cannot be read. */
+void publish_begin(struct publish *p);
+/**
  * Ask before each request whether it may be sent; a change that waits is tried again within 100 ms. Once, before the first change.
  *
  * @param may_send_now  may be asked at any time on the loop until publish_close; changes nothing
@@ -69,7 +77,7 @@ void publish_guard(struct publish *p, bool (*may_send_now)(void *arg), void *arg
 void publish_put(struct publish *p, const char *path, const struct eng_record *record, int64_t ticket);
 /** Delete the record at a path. */
 void publish_delete(struct publish *p, const char *path, int64_t ticket);
-/** Delete a path and all below it. */
+/** Delete a path and all below it. What waits for it there goes unsent, and its tickets are settled with this one. */
 void publish_purge(struct publish *p, const char *path, int64_t ticket);
 /**
  * Report to the registry that a container or an application has ended, so that it removes the records bound under that id,
@@ -80,6 +88,8 @@ void publish_purge(struct publish *p, const char *path, int64_t ticket);
  * @param id    "container_…" or "application_…"                                     [borrowed]
  */
 void publish_ended(struct publish *p, const char *path, const char *id, int64_t ticket);
+/** The newest revision of the registry that is known, in REG_REVISION_MAX bytes: of a change of ours, else of the feed. @return false: none is */
+bool publish_revision(const struct publish *p, char *out);
 /** Changes that the registry lacks still. */
 size_t publish_n_pending(const struct publish *p);
 /** A record that is not published yet. */

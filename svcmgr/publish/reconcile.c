@@ -1,5 +1,6 @@
 #include "publish/reconcile.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/queue.h>
@@ -16,10 +17,24 @@
 #define AGAIN_FIRST_MS 1000
 #define AGAIN_MAX_MS   300000
 #define LOST_MAX       64     /* reported in one step */
+#define FORGET_MAX     32     /* released in one step */
 #define STOOD_MS       600000 /* a record that stood so long is put back at once again */
 
+/** What is above items: so that all below a path are found without a look at the others. */
+struct dir {
+    TAILQ_ENTRY(dir) link; /* of its parent's, or of those that are forgotten */
+    char *path;
+    struct dir *parent;
+    TAILQ_HEAD(, dir) dirs;
+    TAILQ_HEAD(, item) items;
+    bool is_forgotten; /* its items are not wanted any more, and are released step by step */
+};
+TAILQ_HEAD(dir_list, dir);
+
 struct item {
-    TAILQ_ENTRY(item) link; /* in `doubtful`, while is_doubtful */
+    TAILQ_ENTRY(item) link;    /* in `doubtful`, while is_doubtful */
+    TAILQ_ENTRY(item) sibling; /* of its directory */
+    struct dir *dir;
     char *path;
     struct reg_record *record;
     uint64_t version;
@@ -40,16 +55,21 @@ struct reconcile {
     struct obj obj;
     struct reconcile_def def;
     struct map items; /* path -> struct item */
+    struct map dirs;  /* path -> struct dir, but those that are forgotten */
     struct item_list doubtful;
+    struct dir_list forgotten;
     uint64_t last_version;
     char *top; /* what is, or is to be, followed; NULL: nothing yet */
     struct reg_watch *watch;
     struct run_timer *follow_timer, *due_timer;
     struct run_task *task;        /* reports what is lost and due */
+    struct run_task *forget_task; /* releases what is forgotten */
     char store[REG_REVISION_MAX]; /* the feed has come to this revision of it; "": to none */
     int64_t revision;
     bool is_lost; /* the registry was heard, and is not now */
     bool is_stale, in_snapshot;
+    bool is_held;   /* nothing is followed yet */
+    bool is_synced; /* the feed has shown all once */
 };
 
 /* ---- items ---- */
@@ -92,15 +112,112 @@ static void set_shown(struct reconcile *r, struct item *i, bool is_shown)
     set_doubtful(r, i);
 }
 
+/* ---- directories ---- */
+
+/* The directory of what stands at a path, made where there is none. */
+static struct dir *dir_above(struct reconcile *r, const char *path)
+{
+    size_t len = (size_t)(path_name(path) - path - 1);
+    mem_auto char *above = mem_strn(path, len);
+    struct dir *d = map_get(&r->dirs, above);
+
+    if (d)
+        return d;
+    d = mem_new(struct dir);
+    d->path = mem_str(above);
+    TAILQ_INIT(&d->dirs);
+    TAILQ_INIT(&d->items);
+    map_set(&r->dirs, d->path, d);
+    if (len) {
+        d->parent = dir_above(r, d->path);
+        TAILQ_INSERT_TAIL(&d->parent->dirs, d, link);
+    }
+    return d;
+}
+
+static void dir_free(struct dir *d)
+{
+    free(d->path);
+    free(d);
+}
+
+/* A directory goes when nothing is left in it; then its parent, too. */
+static void dirs_clean(struct reconcile *r, struct dir *d)
+{
+    while (d && !d->is_forgotten && TAILQ_EMPTY(&d->items) && TAILQ_EMPTY(&d->dirs)) {
+        struct dir *parent = d->parent;
+        if (parent)
+            TAILQ_REMOVE(&parent->dirs, d, link);
+        map_remove(&r->dirs, d->path);
+        dir_free(d);
+        d = parent;
+    }
+}
+
+/* All below it is not wanted any more. */
+static void dir_forget(struct reconcile *r, struct dir *d)
+{
+    struct dir *below;
+
+    while ((below = TAILQ_FIRST(&d->dirs)))
+        dir_forget(r, below);
+    if (d->parent)
+        TAILQ_REMOVE(&d->parent->dirs, d, link);
+    d->parent = NULL;
+    d->is_forgotten = true;
+    map_remove(&r->dirs, d->path);
+    TAILQ_INSERT_TAIL(&r->forgotten, d, link);
+}
+
 static void item_free(struct reconcile *r, struct item *i)
 {
     i->is_written = false;
     set_doubtful(r, i);
     map_remove(&r->items, i->path);
+    TAILQ_REMOVE(&i->dir->items, i, sibling);
+    dirs_clean(r, i->dir);
     reg_record_free(i->record);
     free(i->refusal);
     free(i->path);
     free(i);
+}
+
+/* What is wanted at a path; NULL: nothing. */
+static struct item *find(struct reconcile *r, const char *path)
+{
+    struct item *i = map_get(&r->items, path);
+
+    if (!i || !i->dir->is_forgotten)
+        return i;
+    item_free(r, i);
+    return NULL;
+}
+
+static struct item *item_new(struct reconcile *r, const char *path)
+{
+    struct item *i = mem_new(struct item);
+
+    i->path = mem_str(path);
+    i->dir = dir_above(r, path);
+    TAILQ_INSERT_TAIL(&i->dir->items, i, sibling);
+    begin_waiting(i);
+    map_set(&r->items, path, i);
+    return i;
+}
+
+/** A step of a task. @return whether more are to be released */
+static bool release_forgotten(void *arg)
+{
+    struct reconcile *r = obj_cast(arg, struct reconcile, RECONCILE_MAGIC);
+    struct dir *d = TAILQ_FIRST(&r->forgotten);
+
+    for (int n = 0; d && n < FORGET_MAX && !TAILQ_EMPTY(&d->items); n++)
+        item_free(r, TAILQ_FIRST(&d->items));
+    if (d && TAILQ_EMPTY(&d->items)) {
+        TAILQ_REMOVE(&r->forgotten, d, link);
+        dir_free(d);
+    }
+    return !TAILQ_EMPTY(&r->forgotten);
 }
 
 /* ---- what is lost ---- */
@@ -132,7 +249,7 @@ static bool judge(void *arg)
         return false;
     for (i = TAILQ_FIRST(&r->doubtful); i; i = next) {
         next = TAILQ_NEXT(i, link);
-        if (!has_passed(r, i))
+        if (i->dir->is_forgotten || !has_passed(r, i))
             continue;
         if (i->due_ms > now_ms) {
             next_ms = next_ms < 0 || i->due_ms < next_ms ? i->due_ms : next_ms;
@@ -170,7 +287,7 @@ static void on_reset(void *arg)
 static void on_put(void *arg, const char *path, const struct reg_record *record, const char *revision)
 {
     struct reconcile *r = obj_cast(arg, struct reconcile, RECONCILE_MAGIC);
-    struct item *i = map_get(&r->items, path);
+    struct item *i = find(r, path);
 
     (void)revision;
     if (i)
@@ -180,7 +297,7 @@ static void on_put(void *arg, const char *path, const struct reg_record *record,
 static void on_deleted(void *arg, const char *path, const char *revision)
 {
     struct reconcile *r = obj_cast(arg, struct reconcile, RECONCILE_MAGIC);
-    struct item *i = map_get(&r->items, path);
+    struct item *i = find(r, path);
 
     (void)revision;
     if (i)
@@ -201,7 +318,9 @@ static void on_synced(void *arg, const char *revision)
     mem_auto char *before = mem_str(r->store);
 
     r->in_snapshot = false;
+    r->is_synced = true;
     on_progress(r, revision);
+    r->def.heard(r->def.arg);
     if (before[0] && strcmp(before, r->store) != 0)
         r->def.back(r->def.arg);
 }
@@ -251,6 +370,12 @@ static void follow(void *arg)
     BUG_IF(!r->watch);
 }
 
+static void follow_later(struct reconcile *r)
+{
+    if (!r->is_held)
+        run_timer_start(r->follow_timer, 0, 0);
+}
+
 /* Length of the longest path that is above both, or both. */
 static size_t common_len(const char *a, const char *b)
 {
@@ -275,7 +400,7 @@ static void cover(struct reconcile *r, const char *path)
     char *top = len ? mem_strn(path, len) : mem_str("/");
     free(r->top);
     r->top = top;
-    run_timer_start(r->follow_timer, 0, 0); /* later: more may be wanted in this turn */
+    follow_later(r); /* more may be wanted in this turn */
 }
 
 /* ---- the interface ---- */
@@ -287,25 +412,49 @@ struct reconcile *reconcile_new(const struct reconcile_def *def)
     obj_init(&r->obj, RECONCILE_MAGIC);
     r->def = *def;
     TAILQ_INIT(&r->doubtful);
+    TAILQ_INIT(&r->forgotten);
     r->follow_timer = run_timer_new(def->loop, follow, r);
     r->due_timer = run_timer_new(def->loop, on_due, r);
     r->task = run_task_new(def->loop, judge, r);
+    r->forget_task = run_task_new(def->loop, release_forgotten, r);
     r->top = mem_str(def->home);
     r->def.home = NULL;
+    r->is_held = def->is_held;
     if (r->top)
-        run_timer_start(r->follow_timer, 0, 0);
+        follow_later(r);
     return r;
+}
+
+void reconcile_begin(struct reconcile *r)
+{
+    r->is_held = false;
+    if (r->top)
+        follow_later(r);
+}
+
+bool reconcile_is_synced(const struct reconcile *r)
+{
+    return r->is_synced;
+}
+
+bool reconcile_stands(struct reconcile *r, const char *path, uint64_t version)
+{
+    struct item *i = find(r, path);
+
+    if (!i || i->version != version || !i->is_shown || r->in_snapshot || r->is_stale)
+        return false;
+    i->store[0] = 0; /* as which revision is not known: the next word of the feed counts */
+    i->is_written = true;
+    set_doubtful(r, i);
+    return true;
 }
 
 uint64_t reconcile_want(struct reconcile *r, const char *path, const struct reg_record *record)
 {
-    struct item *i = map_get(&r->items, path);
+    struct item *i = find(r, path);
 
     if (!i) {
-        i = mem_new(struct item);
-        i->path = mem_str(path);
-        begin_waiting(i);
-        map_set(&r->items, path, i);
+        i = item_new(r, path);
         cover(r, path);
     } else if (i->is_shown && !reg_record_equal(i->record, record)) {
         set_shown(r, i, false);
@@ -319,7 +468,7 @@ uint64_t reconcile_want(struct reconcile *r, const char *path, const struct reg_
 
 void reconcile_written(struct reconcile *r, const char *path, uint64_t version, const char *revision)
 {
-    struct item *i = map_get(&r->items, path);
+    struct item *i = find(r, path);
 
     if (!i || i->version != version)
         return;
@@ -331,7 +480,7 @@ void reconcile_written(struct reconcile *r, const char *path, uint64_t version, 
 
 void reconcile_forget(struct reconcile *r, const char *path)
 {
-    struct item *i = map_get(&r->items, path);
+    struct item *i = find(r, path);
 
     if (i)
         item_free(r, i);
@@ -339,19 +488,20 @@ void reconcile_forget(struct reconcile *r, const char *path)
 
 void reconcile_forget_below(struct reconcile *r, const char *path)
 {
-    size_t len = strlen(path);
-
     cover(r, path);
-    for (MAP_EACH (&r->items, it)) {
-        struct item *i = it->value;
-        if (!strncmp(i->path, path, len) && (!i->path[len] || i->path[len] == '/'))
-            item_free(r, i);
-    }
+    reconcile_forget(r, path);
+    struct dir *d = map_get(&r->dirs, path);
+    if (!d)
+        return;
+    struct dir *above = d->parent;
+    dir_forget(r, d);
+    dirs_clean(r, above);
+    run_task_start(r->forget_task);
 }
 
 void reconcile_refused(struct reconcile *r, const char *path, uint64_t version, const char *why)
 {
-    struct item *i = map_get(&r->items, path);
+    struct item *i = find(r, path);
 
     if (!i || i->version != version)
         return;
@@ -363,15 +513,17 @@ bool reconcile_waits(const struct reconcile *r, const char *path, struct reconci
 {
     const struct item *i = map_get(&r->items, path);
 
-    if (!i || i->is_written)
+    if (!i || i->dir->is_forgotten || i->is_written)
         return false;
     *out = (struct reconcile_wait){i->waits_ms, run_now_ms() - i->begun_ms, i->refusal};
     return true;
 }
 
-size_t reconcile_n(const struct reconcile *r)
+bool reconcile_revision(const struct reconcile *r, char *out)
 {
-    return r->items.n_items;
+    if (r->store[0])
+        snprintf(out, REG_REVISION_MAX, "%.*s.%lld", REG_REVISION_MAX - 22, r->store, (long long)r->revision);
+    return r->store[0] != '\0';
 }
 
 void reconcile_free(struct reconcile *r)
@@ -382,9 +534,13 @@ void reconcile_free(struct reconcile *r)
     run_timer_free(r->follow_timer);
     run_timer_free(r->due_timer);
     run_task_free(r->task);
+    run_task_free(r->forget_task);
     for (MAP_EACH (&r->items, it))
         item_free(r, it->value);
     map_fini(&r->items, NULL);
+    map_fini(&r->dirs, NULL);
+    while (release_forgotten(r))
+        continue;
     free(r->top);
     obj_fini(&r->obj);
     free(r);

@@ -199,7 +199,7 @@ bool cgroups_kill(const struct shim_cgroup *list, size_t n)
     return is_killed;
 }
 
-void cgroups_say(const struct shim_launch *l, char *out, size_t len)
+bool cgroups_say(const struct shim_launch *l, char *out, size_t len)
 {
     int64_t n_killed = 0, n_refused = 0;
 
@@ -217,6 +217,7 @@ void cgroups_say(const struct shim_launch *l, char *out, size_t len)
                  l->memory_bytes >> 20);
     else if (n_refused)
         snprintf(out, len, "its limit of %" PRId64 " processes and threads was reached", l->pids_max);
+    return n_killed > 0;
 }
 
 int cgroups_remove(const struct shim_cgroup *list, size_t n)

@@ -29,8 +29,9 @@ bool cgroups_kill(const struct shim_cgroup *list, size_t n);
 /**
  * What the limits have done to the container.
  * @param out  a part of a sentence, or ""; room for len                            [out]
+ * @return true: the kernel has killed a process of it, as its limit of memory was reached.
  */
-void cgroups_say(const struct shim_launch *l, char *out, size_t len);
+bool cgroups_say(const struct shim_launch *l, char *out, size_t len);
 /** Remove the directories. @return 0; -1 with errno: something is still in one, or it cannot be removed. */
 int cgroups_remove(const struct shim_cgroup *list, size_t n);
 

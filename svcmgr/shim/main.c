@@ -35,17 +35,21 @@
 #include "shim/descendants.h"
 #include "shim/output.h"
 #include "shim/payload.h"
-#include "shim/sources.h"
-#include "shim/sources_wire.h"
+#include "shim/runtime.h"
 #include "shim/wire.h"
 
-#define N_CLIENTS       16
-#define LEFTOVER_MS     250 /* between SIGTERM and SIGKILL for what outlives the process; YARN's own figure */
-#define KILL_RETRY_MS   50  /* after the first SIGKILL to what is left; doubles … */
-#define KILL_RETRY_MAX  1000 /* … up to this */
-#define FIRST_OUTPUT_AT 2    /* in the poll table: after the listener and the signals */
-#define FIRST_CLIENT_AT (FIRST_OUTPUT_AT + OUTPUT_N)
-#define EXIT_RETRY_MS   1000 /* between two tries to write the exit file */
+#define N_CLIENTS         16
+#define LEFTOVER_MS       250 /* between SIGTERM and SIGKILL for what outlives the process; YARN's own figure */
+#define KILL_RETRY_MS     50   /* after the first SIGKILL to what is left; doubles … */
+#define KILL_RETRY_MAX    1000 /* … up to this */
+#define FIRST_OUTPUT_AT   2    /* in the poll table: after the listener and the signals */
+#define FIRST_CLIENT_AT   (FIRST_OUTPUT_AT + OUTPUT_N)
+#define SHELL_SIGNAL_BASE 128  /* a shell hands the signal of its child on as a code from there */
+#define EXIT_RETRY_MS     1000 /* between two tries to write the exit file */
+
+#define RUNTIME_STOP_MS                                                                                      \
+    2000 /* more than the grace that a container runtime is given to end a container by itself */
+#define RUNTIME_END_MS 10000 /* for it to clean up after a container */
 
 enum phase { PHASE_RUNNING, PHASE_STOPPING, PHASE_ENDING };
 
@@ -64,7 +68,8 @@ struct shim {
     int64_t kill_at_ms; /* monotonic; 0: no deadline */
     int64_t kill_retry_ms;
     int listen_fd, signal_fd;
-    int address_fd; /* claim of the container's address, held while a process may use it; -1: none */
+    bool is_removed; /* the container runtime was asked to remove the container */
+    int address_fd;  /* claim of the container's address, held while a process may use it; -1: none */
     struct outputs outputs;
     struct client clients[N_CLIENTS];
 };
@@ -178,16 +183,27 @@ static void signal_group(const struct shim *s, int signal)
     kill(-s->status.pid, signal);
 }
 
+/** The polite end: of a container by its runtime, which knows the image's own signal. */
+static void ask_to_end(const struct shim *s, int64_t grace_ms)
+{
+    if (s->launch.runtime)
+        runtime_stop(&s->launch, grace_ms);
+    else
+        signal_group(s, SIGTERM);
+}
+
 static void begin_stop(struct shim *s, int64_t grace_ms)
 {
-    int64_t kill_at = clock_ms(CLOCK_MONOTONIC) + grace_ms;
+    int64_t kill_at = clock_ms(CLOCK_MONOTONIC) + grace_ms + (s->launch.runtime ? RUNTIME_STOP_MS : 0);
 
     s->status.stopping = true;
     s->exit.was_stopped = true;
     if (s->phase == PHASE_RUNNING) {
         s->phase = PHASE_STOPPING;
         s->kill_at_ms = kill_at;
-        signal_group(s, SIGTERM);
+        ask_to_end(s, grace_ms);
+    } else if (s->launch.runtime && s->kill_at_ms > kill_at) {
+        ask_to_end(s, grace_ms);
     }
     if (s->kill_at_ms > kill_at)
         s->kill_at_ms = kill_at; /* A second stop may only shorten the grace. */
@@ -205,9 +221,23 @@ static void payload_ended(struct shim *s, int wait_status)
 /** The process has ended and left others behind: they get what is left of a stop's grace, else a short one. */
 static void begin_leftovers(struct shim *s)
 {
+    if (s->launch.runtime) { /* Its own helpers, which end by themselves. */
+        s->kill_at_ms = clock_ms(CLOCK_MONOTONIC) + RUNTIME_END_MS;
+        return;
+    }
     if (!s->kill_at_ms)
         s->kill_at_ms = clock_ms(CLOCK_MONOTONIC) + LEFTOVER_MS;
     descendants_signal(SIGTERM);
+}
+
+/** Nothing is left of the container but what its runtime keeps. @return whether a process of the runtime removes that now */
+static bool remove_by_runtime(struct shim *s)
+{
+    if (!s->launch.runtime || s->is_removed)
+        return false;
+    s->is_removed = true;
+    s->kill_at_ms = clock_ms(CLOCK_MONOTONIC) + RUNTIME_END_MS;
+    return runtime_remove(&s->launch) > 0;
 }
 
 /** @return false: no child is left. */
@@ -227,16 +257,26 @@ static bool reap(struct shim *s)
         bool is_left = pid == 0 || errno != ECHILD;
         if (has_ended && is_left)
             begin_leftovers(s);
-        return is_left;
+        return is_left || (s->phase == PHASE_ENDING && remove_by_runtime(s));
     }
 }
 
 /* ---- commands and signals ---- */
 
+static void send_signal(const struct shim *s, int signal)
+{
+    if (s->phase == PHASE_ENDING)
+        return;
+    if (s->launch.runtime)
+        runtime_signal(&s->launch, signal);
+    else
+        signal_group(s, signal);
+}
+
 static void obey(struct shim *s, struct client *c, const char *line)
 {
     char out[SHIM_LINE_MAX];
-    int64_t grace_ms;
+    int64_t grace_ms, signal;
 
     if (!strcmp(line, "status"))
         send_line(c, out, shim_status_write(&s->status, out));
@@ -244,6 +284,8 @@ static void obey(struct shim *s, struct client *c, const char *line)
         c->wants_exit = true;
     else if (str_starts(line, "stop ") && !str_to_i64(line + 5, 0, INT32_MAX, &grace_ms))
         begin_stop(s, grace_ms);
+    else if (str_starts(line, "signal ") && !str_to_i64(line + 7, 1, NSIG - 1, &signal))
+        send_signal(s, (int)signal);
     else
         drop_client(c);
 }
@@ -447,6 +489,14 @@ static bool report_exit(struct shim *s, const char *line, size_t len)
     return is_received;
 }
 
+/** By SIGKILL, and not by us. */
+static bool was_killed(const struct shim_exit *e)
+{
+    bool is_kill = e->kind == SHIM_SIGNALLED ? e->code == SIGKILL : e->code == SHELL_SIGNAL_BASE + SIGKILL;
+
+    return is_kill && !e->was_stopped;
+}
+
 static void finish(struct shim *s)
 {
     char line[SHIM_LINE_MAX];
@@ -457,7 +507,8 @@ static void finish(struct shim *s)
     if (s->outputs.tail_len)
         write_file(SHIM_TAIL_FILE, s->outputs.tail, s->outputs.tail_len, 0600, false);
     if (s->exit.kind != SHIM_NOT_STARTED)
-        cgroups_say(&s->launch, s->exit.text, sizeof s->exit.text);
+        s->exit.was_memory =
+            cgroups_say(&s->launch, s->exit.text, sizeof s->exit.text) && was_killed(&s->exit);
     if (cgroups_remove(s->launch.cgroups, s->launch.n_cgroups))
         fprintf(stderr, "a cgroup is not removed: %s\n", strerror(errno));
     if (!s->exit.ended_ms)
@@ -484,8 +535,6 @@ int main(int argc, char **argv)
 {
     static struct shim s;
 
-    if (argc == 2 && !strcmp(argv[1], SOURCES_ARGUMENT))
-        _exit(sources_main()); /* It may not be looked into: a sanitizer that does so at exit would fail. */
     if (argc > 1) {
         fprintf(stderr, "%s takes no arguments: svcmgr starts it in a container's directory\n", argv[0]);
         return err_exit_code(ERR_USAGE);

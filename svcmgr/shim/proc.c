@@ -15,6 +15,7 @@ int shim_proc_read(pid_t pid, struct shim_proc *out)
     char path[48], text[1024];
     struct shim_proc p;
     int parent, group, session;
+    uint64_t ticks[4]; /* of it in user and system mode, of its ended children likewise */
 
     snprintf(path, sizeof path, "/proc/%d/stat", (int)pid);
     int fd = open(path, O_RDONLY | O_CLOEXEC);
@@ -28,11 +29,13 @@ int shim_proc_read(pid_t pid, struct shim_proc *out)
     text[n] = '\0';
     /* The program's name is in parentheses and may hold any byte: the fields begin after the last one. */
     const char *p_fields = strrchr(text, ')');
-    if (!p_fields ||
-        sscanf(p_fields + 1,
-               " %c %d %d %d %*d %*d %*u %*u %*u %*u %*u %*u %*u %*d %*d %*d %*d %*d %*d %" SCNu64, &p.state,
-               &parent, &group, &session, &p.start) != 5)
+    if (!p_fields || sscanf(p_fields + 1,
+                            " %c %d %d %d %*d %*d %*u %*u %*u %*u %*u %" SCNu64 " %" SCNu64 " %" SCNu64
+                            " %" SCNu64 " %*d %*d %*d %*d %" SCNu64 " %*u %" SCNd64,
+                            &p.state, &parent, &group, &session, &ticks[0], &ticks[1], &ticks[2], &ticks[3],
+                            &p.start, &p.rss_pages) != 10)
         return ERR_NOTFOUND;
+    p.cpu_ticks = ticks[0] + ticks[1] + ticks[2] + ticks[3];
     p.parent = parent;
     p.group = group;
     p.session = session;

@@ -47,6 +47,8 @@ void shim_launch_fini(struct shim_launch *l)
     free(l->env);
     free(l->work_dir);
     free(l->log_dir);
+    free(l->runtime);
+    free(l->runtime_id);
     for (size_t i = 0; i < l->n_cgroups; i++)
         free(l->cgroups[i].dir);
     *l = (struct shim_launch){0};
@@ -87,12 +89,17 @@ void shim_launch_env(struct shim_launch *l, const char *name, const char *value)
 
 void shim_launch_write(const struct shim_launch *l, struct buf *out)
 {
+    record_int(out, "format", SHIM_FORMAT);
     record_text(out, "command", l->command);
     record_text(out, "work_dir", l->work_dir);
     record_text(out, "log_dir", l->log_dir);
     for (size_t i = 0; i < l->n_cgroups; i++) {
         mem_auto char *cgroup = mem_fmt("%s:%s", l->cgroups[i].kind, l->cgroups[i].dir);
         record_text(out, "cgroup", cgroup);
+    }
+    if (l->runtime) {
+        record_text(out, "runtime", l->runtime);
+        record_text(out, "runtime_id", l->runtime_id);
     }
     record_int(out, "cgroups_required", l->cgroups_required);
     record_int(out, "pids_max", l->pids_max);
@@ -141,17 +148,33 @@ static int read_bool(const char *value, bool *out)
     return err;
 }
 
+/** @return 0; ERR_UNSUPPORTED: the format is newer; ERR_PARSE: it is none. */
+static int check_format(const char *value)
+{
+    int64_t format;
+
+    if (str_to_i64(value, 1, INT64_MAX, &format))
+        return ERR_PARSE;
+    return format > SHIM_FORMAT ? ERR_UNSUPPORTED : 0;
+}
+
 /** One record of the launch file. */
 static int read_record(void *into, const char *key, const char *value)
 {
     struct shim_launch *l = into;
 
+    if (!strcmp(key, "format"))
+        return check_format(value);
     if (!strcmp(key, "command"))
         return read_text(&l->command, value);
     if (!strcmp(key, "work_dir"))
         return read_text(&l->work_dir, value);
     if (!strcmp(key, "log_dir"))
         return read_text(&l->log_dir, value);
+    if (!strcmp(key, "runtime"))
+        return read_text(&l->runtime, value);
+    if (!strcmp(key, "runtime_id"))
+        return read_text(&l->runtime_id, value);
     if (!strcmp(key, "cgroup"))
         return read_cgroup(l, value);
     if (!strcmp(key, "pids_max"))
@@ -188,10 +211,10 @@ int shim_launch_read(const char *bytes, size_t len, struct shim_launch *out, str
         shim_launch_fini(&l);
         return ERR_PARSE;
     }
-    if (!l.command || !l.work_dir || !l.log_dir) {
+    if (!l.command || !l.work_dir || !l.log_dir || !l.runtime != !l.runtime_id) {
         shim_launch_fini(&l);
         return err_set(why, ERR_PARSE, SHIM_LAUNCH_FILE,
-                       "the launch file lacks command, work_dir or log_dir");
+                       "the launch file lacks command, work_dir, log_dir or one of runtime and runtime_id");
     }
     *out = l;
     return 0;
@@ -199,31 +222,60 @@ int shim_launch_read(const char *bytes, size_t len, struct shim_launch *out, str
 
 size_t shim_status_write(const struct shim_status *s, char out[SHIM_LINE_MAX])
 {
-    int n =
-        snprintf(out, SHIM_LINE_MAX,
-                 "status shim=%d shim_start=%" PRIu64 " pid=%d pid_start=%" PRIu64 " started_ms=%" PRId64
-                 " stopping=%d boot=%s\n",
-                 (int)s->shim, s->shim_start, (int)s->pid, s->pid_start, s->started_ms, s->stopping, s->boot);
+    int n = snprintf(out, SHIM_LINE_MAX,
+                     "status format=%d shim=%d shim_start=%" PRIu64 " pid=%d pid_start=%" PRIu64
+                     " started_ms=%" PRId64 " stopping=%d boot=%s\n",
+                     SHIM_FORMAT, (int)s->shim, s->shim_start, (int)s->pid, s->pid_start, s->started_ms,
+                     s->stopping, s->boot);
     BUG_IF(n < 0 || n >= SHIM_LINE_MAX);
     return (size_t)n;
 }
 
+#define TEXT " text="
+#define BY_MEMORY                                                                                            \
+    " memory=1" /* a member of some lines only: shims of before write none, and their containers live on */
+
 size_t shim_exit_write(const struct shim_exit *e, char out[SHIM_LINE_MAX])
 {
     int n = snprintf(out, SHIM_LINE_MAX,
-                     "exit kind=%s code=%d stopped=%d started_ms=%" PRId64 " ended_ms=%" PRId64 " text=%s\n",
-                     kind_texts[e->kind], e->code, e->was_stopped, e->started_ms, e->ended_ms, e->text);
+                     "exit format=%d kind=%s code=%d stopped=%d started_ms=%" PRId64 " ended_ms=%" PRId64
+                     "%s text=%s\n",
+                     SHIM_FORMAT, kind_texts[e->kind], e->code, e->was_stopped, e->started_ms, e->ended_ms,
+                     e->was_memory ? BY_MEMORY : "", e->text);
     BUG_IF(n < 0 || n >= SHIM_LINE_MAX);
     return (size_t)n;
+}
+
+/** The members of a line of this kind, behind its format; one without is of format 1. @return 0; ERR_UNSUPPORTED; ERR_PARSE */
+static int open_line(const char *line, const char *kind, const char **members)
+{
+    char number[24];
+
+    if (!str_starts(line, kind))
+        return ERR_PARSE;
+    *members = line + strlen(kind);
+    if (!str_starts(*members, "format="))
+        return 0;
+    const char *format = strchr(*members, '=') + 1;
+    size_t len = strcspn(format, " \n");
+    if (format[len] != ' ' || len >= sizeof number)
+        return ERR_PARSE;
+    snprintf(number, sizeof number, "%.*s", (int)len, format);
+    *members = format + len + 1;
+    return check_format(number);
 }
 
 int shim_status_read(const char *line, struct shim_status *out)
 {
     struct shim_status s = {0};
+    const char *members;
     int shim, pid, stopping;
+    int err = open_line(line, "status ", &members);
 
-    if (sscanf(line,
-               "status shim=%d shim_start=%" SCNu64 " pid=%d pid_start=%" SCNu64 " started_ms=%" SCNd64
+    if (err)
+        return err;
+    if (sscanf(members,
+               "shim=%d shim_start=%" SCNu64 " pid=%d pid_start=%" SCNu64 " started_ms=%" SCNd64
                " stopping=%d boot=%36[0-9a-f-]",
                &shim, &s.shim_start, &pid, &s.pid_start, &s.started_ms, &stopping, s.boot) < 6)
         return ERR_PARSE;
@@ -238,12 +290,22 @@ int shim_exit_read(const char *line, struct shim_exit *out)
 {
     struct shim_exit e = {0};
     char kind[16];
+    const char *members;
     int stopped, text_at = 0;
+    int err = open_line(line, "exit ", &members);
 
-    if (sscanf(line, "exit kind=%15s code=%d stopped=%d started_ms=%" SCNd64 " ended_ms=%" SCNd64 " text=%n",
-               kind, &e.code, &stopped, &e.started_ms, &e.ended_ms, &text_at) != 5 ||
+    if (err)
+        return err;
+    if (sscanf(members, "kind=%15s code=%d stopped=%d started_ms=%" SCNd64 " ended_ms=%" SCNd64 "%n", kind,
+               &e.code, &stopped, &e.started_ms, &e.ended_ms, &text_at) != 5 ||
         !text_at)
         return ERR_PARSE;
+    members += text_at;
+    e.was_memory = str_starts(members, BY_MEMORY);
+    members += e.was_memory ? strlen(BY_MEMORY) : 0;
+    if (!str_starts(members, TEXT))
+        return ERR_PARSE;
+    members += strlen(TEXT);
     size_t k = 0;
     while (k < ARRAY_LEN(kind_texts) && strcmp(kind_texts[k], kind))
         k++;
@@ -251,7 +313,7 @@ int shim_exit_read(const char *line, struct shim_exit *out)
         return ERR_PARSE;
     e.kind = (enum shim_exit_kind)k;
     e.was_stopped = stopped != 0;
-    snprintf(e.text, sizeof e.text, "%.*s", (int)strcspn(line + text_at, "\n"), line + text_at);
+    snprintf(e.text, sizeof e.text, "%.*s", (int)strcspn(members, "\n"), members);
     *out = e;
     return 0;
 }

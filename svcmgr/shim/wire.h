@@ -14,15 +14,17 @@
  *       work/                     the process's own; stdout.txt and stderr.txt are in the log directory,
  *                                 elsewhere, and older ones as stdout.txt.1 (the younger), .2 …
  *
- * Socket: text lines. `status` is answered by a status line, `wait` by an exit line once the container has ended,
+ * Socket: text lines. `signal N` sends a signal to the process group, or to the first process of an image; it has no answer. `status` is answered by a status line, `wait` by an exit line once the container has ended,
  * `stop MS` sends SIGTERM to the process group and SIGKILL after MS; it has no answer of its own. The descriptor 3 that a
  * shim is born with is such a connection already.
  *
- *   status shim=101 shim_start=5551 pid=102 pid_start=5552 started_ms=1700000000000 stopping=0 boot=3f0c…
- *   exit kind=exited code=0 stopped=0 started_ms=1700000000000 ended_ms=1700000000500 text=
+ *   status format=2 shim=101 shim_start=5551 pid=102 pid_start=5552 started_ms=1700000000000 stopping=0 boot=3f0c…
+ *   exit format=2 kind=exited code=0 stopped=0 started_ms=1700000000000 ended_ms=1700000000500 text=
  *
  * `…_start` is field 22 of /proc/PID/stat (clock ticks since boot), `boot` the boot's id: with the pid the three name a
  * process uniquely. A shim of an older version reports no `boot` and holds no lock.
+ * `format` is that of the lines and of the launch file; without it they are of format 1, which has the same members. What has a
+ * newer one is refused: its container is neither replaced nor ended.
  * The holder of the lock knows that no shim lives in the directory and that none is about to: svcmgr takes it before it
  * starts one and passes it to the shim as descriptor SHIM_LOCK_FD, so it is held before anything else of the shim exists.
  * Thread: any.   Source: ours; proc(5), flock(2), random(4).
@@ -38,6 +40,9 @@
 #include "base/buf.h"
 #include "bobbin/error.h"
 #include "shim/records.h"
+
+/** Format of all that is written; the one before is read. */
+#define SHIM_FORMAT 2
 
 #define SHIM_LAUNCH_FILE  "launch"
 #define SHIM_SOCKET_FILE  "control.sock"
@@ -76,6 +81,7 @@ struct shim_exit {
     enum shim_exit_kind kind;
     int code;
     bool was_stopped;   /* a stop was asked for before it ended */
+    bool was_memory;    /* the kernel killed it, as its limit of memory was reached */
     int64_t started_ms; /* wall clock, ms since the epoch; 0: never */
     int64_t ended_ms;
     char text[160]; /* step that failed, or "" */
@@ -128,6 +134,10 @@ struct shim_launch {
     struct shim_user user;
     struct shim_rlimit rlimits[SHIM_RLIMITS_MAX];
     size_t n_rlimits;
+    /* Of an image: the command is a container runtime, which keeps our rights, and by which the container is signalled and
+     * removed. Both NULL: the command is the process itself */
+    char *runtime;    /* words for a shell: the program and what is before its commands */
+    char *runtime_id; /* name of the container there */
 };
 
 /** Write all to a file that does not hold its writer up. @return 0; -1 with errno. */
@@ -152,7 +162,7 @@ int shim_launch_read(const char *bytes, size_t len, struct shim_launch *out, str
 /** Write a status / exit line with its newline. @param out room for SHIM_LINE_MAX. @return its length. */
 size_t shim_status_write(const struct shim_status *s, char out[SHIM_LINE_MAX]);
 size_t shim_exit_write(const struct shim_exit *e, char out[SHIM_LINE_MAX]);
-/** Read a line (newline optional). @return 0; or ERR_PARSE: *out unchanged. */
+/** Read a line (newline optional). @return 0; ERR_PARSE; ERR_UNSUPPORTED: of a newer format; *out unchanged on error. */
 int shim_status_read(const char *line, struct shim_status *out);
 int shim_exit_read(const char *line, struct shim_exit *out);
 
@@ -163,7 +173,9 @@ const char *shim_exit_kind_text(enum shim_exit_kind kind);
 struct shim_proc {
     char state; /* 'R', 'S', 'Z', … */
     pid_t parent, group, session;
-    uint64_t start; /* ticks since boot */
+    uint64_t start;     /* ticks since boot */
+    uint64_t cpu_ticks; /* used by it and by its children that have ended */
+    int64_t rss_pages;
 };
 
 /**

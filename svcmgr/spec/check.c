@@ -142,39 +142,38 @@ static int check_files(const struct spec_component *c, const struct spec_world *
 
 #define READINESS_FAULT "Error creating readiness check java.io.IOException: "
 
-static int check_int_property(const json_t *properties, const char *key, struct err_info *why)
+static int check_int(const char *key, const char *text, struct err_info *why)
 {
-    const char *text = json_string_value(json_object_get(properties, key));
     int64_t value;
     if (!is_empty(text) && str_to_i64(text, INT32_MIN, INT32_MAX, &value))
         return SPEC_REFUSE(why, READINESS_FAULT "invalid number in %s: %s", key, text);
     return 0;
 }
 
-static int check_port(const json_t *properties, struct err_info *why)
+static int check_port(const struct spec_component *c, struct err_info *why)
 {
-    const char *text = json_string_value(json_object_get(properties, "port"));
-    if (is_empty(text))
+    const char *given = json_string_value(json_object_get(c->readiness_check->properties, "port"));
+    if (is_empty(given))
         return SPEC_REFUSE(why, READINESS_FAULT "port not specified");
+    mem_auto char *text = spec_any_ports(c, given);
     int64_t port;
-    int rc = check_int_property(properties, "port", why);
-    if (rc)
-        return rc;
-    if (str_to_i64(text, 0, 65535, &port))
+    int rc = spec_check_port_placeholders(c, given, why);
+    rc = rc ? rc : check_int("port", text, why);
+    if (!rc && str_to_i64(text, 0, 65535, &port))
         return SPEC_REFUSE(why, READINESS_FAULT "port %s is out of range", text);
-    return 0;
+    return rc;
 }
 
-static int check_url(const json_t *properties, struct err_info *why)
+static int check_url(const struct spec_component *c, struct err_info *why)
 {
-    const char *url = json_string_value(json_object_get(properties, "url"));
+    const char *url = json_string_value(json_object_get(c->readiness_check->properties, "url"));
     if (is_empty(url))
         return SPEC_REFUSE(why, READINESS_FAULT "url not specified");
     bool http = strncasecmp(url, "http://", 7) == 0 || strncasecmp(url, "https://", 8) == 0;
     const char *host = http ? strstr(url, "://") + 3 : "";
     if (!host[0] || host[0] == '/' || strpbrk(url, " \t\r\n"))
         return SPEC_REFUSE(why, READINESS_FAULT "malformed url: %s", url);
-    return 0;
+    return spec_check_port_placeholders(c, url, why);
 }
 
 static int check_readiness(const struct spec_component *c, struct err_info *why)
@@ -183,11 +182,9 @@ static int check_readiness(const struct spec_component *c, struct err_info *why)
     const struct spec_readiness *r = c->readiness_check;
     if (!r)
         return 0;
-    int rc = r->type == CHECK_PORT   ? check_port(r->properties, why)
-             : r->type == CHECK_HTTP ? check_url(r->properties, why)
-                                     : 0;
+    int rc = r->type == CHECK_PORT ? check_port(c, why) : r->type == CHECK_HTTP ? check_url(c, why) : 0;
     for (size_t i = 0; !rc && i < ARRAY_LEN(numbers); i++)
-        rc = check_int_property(r->properties, numbers[i], why);
+        rc = check_int(numbers[i], json_string_value(json_object_get(r->properties, numbers[i])), why);
     return rc;
 }
 
@@ -234,68 +231,53 @@ int spec_check_component(const struct spec_service *s, const struct spec_compone
     if (!rc)
         rc = check_files(c, world, why);
     if (!rc)
+        rc = spec_check_ports(s, c, why);
+    if (!rc)
         rc = check_readiness(c, why);
     return rc ? rc : check_env_names(s, c, why);
 }
 
 /* ---- launch ---- */
 
+static bool is_tarball(const struct spec_component *c)
+{
+    return c->artifact && c->artifact->type == ARTIFACT_TARBALL;
+}
+
 static int check_local_files(const struct spec_component *c, struct err_info *why)
 {
     for (size_t i = 0; i < c->configuration->n_files; i++) {
         const struct spec_file *f = c->configuration->files[i];
-        if (f->type == FILE_ARCHIVE)
+        bool is_plain = f->type == FILE_STATIC || f->type == FILE_ARCHIVE;
+        bool is_taken = strcmp(f->dest_file, SPEC_CONF_DIR) == 0 ||
+                        (strcmp(f->dest_file, SPEC_TARBALL_DIR) == 0 && is_tarball(c));
+        if (is_plain && is_taken)
             return SPEC_REFUSE(
                 why,
-                "Component %s: config files of type ARCHIVE are not supported yet; remove %s or unpack "
-                "it in launch_command",
+                "Component %s: dest_file %s is a directory that svcmgr makes; give the file another name",
                 c->name, f->dest_file);
-        if (!is_empty(f->src_file) && f->type != FILE_STATIC && f->type != FILE_TEMPLATE &&
-            f->type != FILE_ENV)
-            return SPEC_REFUSE(
-                why,
-                "Component %s: src_file is not supported yet for the type of config file %s; use "
-                "TEMPLATE or STATIC, or give the properties",
-                c->name, f->dest_file);
+        if (!is_empty(f->src_file) && f->type == FILE_YAML)
+            return SPEC_REFUSE(why,
+                               "Component %s: src_file is not supported for config files of type YAML; make "
+                               "%s a TEMPLATE or STATIC, or "
+                               "give the properties",
+                               c->name, f->dest_file);
     }
     return 0;
 }
 
-/** Resources beside cpus and memory. `memory-mb` and `vcores` are those two, and may be repeated. */
-static int check_additional(const struct spec_component *c, size_t index, struct err_info *why)
+/** What a component that names no image must have. */
+static int check_local_process(const struct spec_component *c, size_t index, struct err_info *why)
 {
-    const char *name;
-    json_t *resource;
-    json_object_foreach(c->resource->additional, name, resource)
-    {
-        bool is_memory = strcmp(name, "memory-mb") == 0;
-        int64_t own = is_memory ? spec_memory_mb(c) : c->resource->cpus;
-        mem_auto char *base = mem_fmt("/components/%zu/resource/additional", index);
-        mem_auto char *where = spec_pointer(base, name);
-        if (!is_memory && strcmp(name, "vcores") != 0)
-            return SPEC_REFUSE(why, "%s: a local cluster has no resource but memory and cpus; remove it",
-                               where);
-        if (json_integer_value(json_object_get(resource, "value")) != own)
-            return SPEC_REFUSE(why, "%s: it differs from %s, %lld; remove it", where,
-                               is_memory ? "memory" : "cpus", (long long)own);
-        const char *unit = json_string_value(json_object_get(resource, "unit"));
-        if (!is_empty(unit) && !(is_memory && strcmp(unit, "Mi") == 0))
-            return SPEC_REFUSE(why, "%s/unit: %s is not its unit%s; remove it", where, unit,
-                               is_memory ? ", Mi" : ", it has none");
-    }
-    return 0;
-}
-
-static int check_local(const struct spec_component *c, size_t index, struct err_info *why)
-{
-    if (c->artifact)
-        return SPEC_REFUSE(why,
-                           "Component %s: a local cluster runs processes of its host and no artifact of type "
-                           "%s; remove artifact from "
-                           "/components/%zu and from the service, and give a launch_command that the host "
-                           "can run, as \"exec sleep "
-                           "1000\"",
-                           c->name, artifact_word(c), index);
+    if (c->artifact && !is_tarball(c))
+        return SPEC_REFUSE(
+            why,
+            "Component %s: a local cluster runs images and processes of its host and no artifact of type "
+            "%s; remove artifact from "
+            "/components/%zu and from the service, and give a launch_command that the host "
+            "can run, as \"exec sleep "
+            "1000\"",
+            c->name, artifact_word(c), index);
     if (is_empty(c->launch_command))
         return SPEC_REFUSE(why, "Component %s: launch_command is empty, there is nothing to run", c->name);
     if (c->run_privileged_container)
@@ -303,9 +285,23 @@ static int check_local(const struct spec_component *c, size_t index, struct err_
                            "/components/%zu/run_privileged_container: a process of a local cluster gets no "
                            "privileges; remove it",
                            index);
-    int rc = check_additional(c, index, why);
+    return 0;
+}
+
+static int check_local(const struct spec_component *c, size_t index, const struct spec_world *world,
+                       struct err_info *why)
+{
+    int rc = is_docker(c) ? spec_check_image(c, index, world, why) : check_local_process(c, index, why);
+    if (!rc && c->readiness_check && c->readiness_check->artifact)
+        rc =
+            SPEC_REFUSE(why,
+                        "/components/%zu/readiness_check/artifact: a local cluster starts no container for a "
+                        "check; remove it, and give the check a url or a port of the component itself",
+                        index);
     if (!rc)
-        rc = spec_check_placement_local(c, index, why);
+        rc = spec_check_additional_local(c, index, world->host, why);
+    if (!rc)
+        rc = spec_check_placement_local(c, index, world->host, why);
     return rc ? rc : check_local_files(c, why);
 }
 
@@ -407,6 +403,10 @@ static int check_expanded(const struct spec_component *c, size_t index, size_t *
 int spec_check_launch(const struct spec_service *s, const struct spec_world *world, struct err_info *why)
 {
     int rc = spec_check_properties(s->configuration->properties, "/configuration/properties", why);
+    if (!rc && world->local && s->docker_client_config)
+        rc = SPEC_REFUSE(
+            why, "/docker_client_config: a local cluster pulls images with what its container runtime "
+                 "is configured with; remove it, and let the runtime of svcmgr's user log in");
     if (rc)
         return rc;
     size_t look = LOOK_MAX;
@@ -415,7 +415,7 @@ int spec_check_launch(const struct spec_service *s, const struct spec_world *wor
         if (!rc)
             rc = check_properties(s->components[i], i, why);
         if (!rc && world->local)
-            rc = check_local(s->components[i], i, why);
+            rc = check_local(s->components[i], i, world, why);
         if (!rc && look)
             rc = check_expanded(s->components[i], i, &look, why);
         if (rc)

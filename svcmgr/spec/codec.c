@@ -339,6 +339,12 @@ int fld_read(const struct fld_type *type, const json_t *value, void **out, struc
     return read_object(type, value, "", out, why);
 }
 
+int fld_read_at(const struct fld_type *type, const json_t *value, const char *where, void **out,
+                struct err_info *why)
+{
+    return read_object(type, value, where, out, why);
+}
+
 /* ------------------------------------------------------------------ writing */
 
 static void write_object(struct jw *w, const struct fld_type *type, const void *object);
@@ -425,9 +431,8 @@ static void write_value(struct jw *w, const struct fld *f, const void *object)
     }
 }
 
-static void write_object(struct jw *w, const struct fld_type *type, const void *object)
+void fld_write_members(const struct fld_type *type, const void *object, struct jw *w)
 {
-    jw_object(w);
     for (size_t i = 0; i < type->n_flds; i++) {
         const struct fld *f = &type->flds[i];
         bool forced = (f->flags & FLD_ALWAYS) && has_empty_form(f);
@@ -436,6 +441,12 @@ static void write_object(struct jw *w, const struct fld_type *type, const void *
         jw_key(w, f->name);
         write_value(w, f, object);
     }
+}
+
+static void write_object(struct jw *w, const struct fld_type *type, const void *object)
+{
+    jw_object(w);
+    fld_write_members(type, object, w);
     jw_object_end(w);
 }
 
@@ -452,6 +463,32 @@ json_t *fld_write(const struct fld_type *type, const void *object)
     fld_write_text(type, object, &text);
     BUG_IF(json_read(buf_cstr(&text), text.len, &v, NULL) != 0);
     return v;
+}
+
+static size_t slot_size(const struct fld *f)
+{
+    switch (f->kind) {
+    case FLD_KIND_I64:
+    case FLD_KIND_DATE: return sizeof(int64_t);
+    case FLD_KIND_BOOL: return sizeof(bool);
+    case FLD_KIND_ENUM: return sizeof(int);
+    case FLD_KIND_KNOWN: return 0;
+    default: return sizeof(void *);
+    }
+}
+
+void fld_move(const struct fld_type *type, void *from, void *to)
+{
+    for (size_t i = 0; i < type->n_flds; i++) {
+        const struct fld *f = &type->flds[i];
+        fld_clear(f, to);
+        memcpy(fld_at(f, to), fld_at(f, from), slot_size(f));
+        memset(fld_at(f, from), 0, slot_size(f));
+        if (f->kind != FLD_KIND_STRS && f->kind != FLD_KIND_LIST)
+            continue;
+        *fld_count(f, to) = fld_count_const(f, from);
+        *fld_count(f, from) = 0;
+    }
 }
 
 static void copy_field(const struct fld *f, const void *from, void *to)

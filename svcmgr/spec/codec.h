@@ -47,6 +47,7 @@ enum fld_flag {
 };
 
 struct fld_type;
+struct jw;
 
 struct fld {
     const char *name;
@@ -108,8 +109,25 @@ void fld_free(const struct fld_type *type, void *object);
  * Thread: any.   Source: YARN services API 2.1.
  */
 int fld_read(const struct fld_type *type, const json_t *value, void **out, struct err_info *why);
+/** As fld_read for a value that is part of a document. @param where  its JSON pointer, "/0" [borrowed] */
+int fld_read_at(const struct fld_type *type, const json_t *value, const char *where, void **out,
+                struct err_info *why);
+/**
+ * Read an object from the text that fld_write_text made of it: the same as fld_read, in a fifth of the time. Only what is written so: members in the
+ * order of the table, of their own types, in ASCII, and no maps or lists.
+ *
+ * @param first  name of an integer member that comes before those of the table, skipped; NULL: none  [borrowed]
+ * @param bytes  text of `len` bytes                                                [borrowed]
+ * @return new object, free with fld_free; NULL: another text, which json_read and fld_read may take.
+ * Thread: any.   Source: ours.
+ */
+void *fld_read_plain(const struct fld_type *type, const char *first, const char *bytes, size_t len);
 /** Append an object as compact JSON text: absent members omitted, FLD_ALWAYS ones written. Thread: any. */
 void fld_write_text(const struct fld_type *type, const void *object, struct buf *out);
+/** Append its members to an object that is begun, as fld_write_text. Thread: any. */
+void fld_write_members(const struct fld_type *type, const void *object, struct jw *w);
+/** The members of a type move from one object to another, which loses its own; they are absent in `from` then. Thread: any. */
+void fld_move(const struct fld_type *type, void *from, void *to);
 /** Write an object as a new JSON value: absent members omitted, FLD_ALWAYS ones written. Thread: any. */
 json_t *fld_write(const struct fld_type *type, const void *object);
 /** A deep copy. Thread: any. */

@@ -117,14 +117,26 @@ static struct spec_file *file_by_dest(const struct spec_config *c, const char *d
     return NULL;
 }
 
-static struct spec_file *file_copy(const struct spec_file *f)
+struct spec_file *spec_file_copy(const struct spec_file *f)
 {
+    if (!f)
+        return NULL;
     struct spec_file *copy = mem_new(struct spec_file);
     copy->type = f->type;
     copy->dest_file = mem_str(f->dest_file);
     copy->src_file = mem_str(f->src_file);
     copy->properties = json_deep_copy(f->properties);
     return copy;
+}
+
+void spec_file_free(struct spec_file *f)
+{
+    if (!f)
+        return;
+    free(f->dest_file);
+    free(f->src_file);
+    json_decref(f->properties);
+    free(f);
 }
 
 static void merge_config(struct spec_config *into, const struct spec_config *from)
@@ -138,7 +150,7 @@ static void merge_config(struct spec_config *into, const struct spec_config *fro
             continue;
         }
         into->files = mem_resize(into->files, into->n_files + 1, sizeof into->files[0]);
-        into->files[into->n_files++] = file_copy(from->files[i]);
+        into->files[into->n_files++] = spec_file_copy(from->files[i]);
     }
 }
 
@@ -187,6 +199,8 @@ static void merge_component(struct spec_component *c, const struct spec_componen
     SPEC_SWAP_IF(c->n_dependencies == 0, c->n_dependencies, copy->n_dependencies);
     SPEC_SWAP_IF(c->n_quicklinks == 0, c->quicklinks, copy->quicklinks);
     SPEC_SWAP_IF(c->n_quicklinks == 0, c->n_quicklinks, copy->n_quicklinks);
+    SPEC_SWAP_IF(c->n_ports == 0, c->ports, copy->ports);
+    SPEC_SWAP_IF(c->n_ports == 0, c->n_ports, copy->n_ports);
     c->run_privileged_container |= copy->run_privileged_container;
     merge_config(c->configuration, copy->configuration);
     fld_free(&spec_component_type, copy);

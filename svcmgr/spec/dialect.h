@@ -17,6 +17,7 @@ struct dialect {
     const char *container_init;    /* INIT; NULL: a container is listed when its process has started */
     /* of an ended service, not ended itself; NULL: left out, there is no word */
     const char *component_stopped;
+    bool shows_upgrades; /* states of an upgrade; else those of what runs meanwhile */
     /* validation, when hadoop.registry.dns.enabled */
     size_t component_name_max;        /* characters */
     size_t component_name_max_unique; /* where unique_component_support is set */

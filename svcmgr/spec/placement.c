@@ -4,6 +4,8 @@
 #include "base/mem.h"
 #include "base/obj.h"
 #include "spec/check.h"
+#include "spec/needs.h"
+#include "spec/properties.h"
 
 /** A number that is not there. */
 #define CARDINALITY_UNSET (-1)
@@ -109,23 +111,99 @@ int spec_check_placement(const struct spec_component *c, size_t index, struct er
     return 0;
 }
 
-int spec_check_placement_local(const struct spec_component *c, size_t index, struct err_info *why)
+/* ---- what one host can honour ---- */
+
+/** A constraint that keeps every container from the host. */
+static int check_constraint_local(const struct spec_constraint *c, const char *where,
+                                  const struct spec_host *host, struct err_info *why)
 {
-    const json_t *constraints = json_object_get(c->placement_policy, "constraints");
-    for (size_t i = 0; i < json_array_size(constraints); i++) {
-        const json_t *constraint = json_array_get(constraints, i);
-        const char *member = NULL;
-        if (json_object_size(json_object_get(constraint, "node_attributes")) > 0)
-            member = "node_attributes";
-        if (json_array_size(json_object_get(constraint, "node_partitions")) > 0)
-            member = "node_partitions";
-        if (member)
-            return SPEC_REFUSE(why,
-                               "/components/%zu/placement_policy/constraints/%zu/%s: the host of a local "
-                               "cluster has none; remove it, or use placement_policy/label",
-                               index, i, member);
+    if (spec_constraint_allows(c, host ? host->attributes : NULL, host ? host->partition : NULL))
+        return 0;
+    const struct spec_constraint partitions = {.partitions = c->partitions};
+    bool is_partition = !spec_constraint_allows(&partitions, NULL, host ? host->partition : NULL);
+    return SPEC_REFUSE(
+        why,
+        "%s/%s: constraint %s wants what the host of this local cluster does not have (%s); remove "
+        "it, or declare it there",
+        where, is_partition ? "node_partitions" : "node_attributes", c->name,
+        is_partition ? "yarn.nodemanager.node-labels.provider.configured-node-partition"
+                     : "yarn.nodemanager.node-attributes.provider.configured-node-attributes");
+}
+
+int spec_check_placement_local(const struct spec_component *c, size_t index, const struct spec_host *host,
+                               struct err_info *why)
+{
+    struct spec_needs *needs = spec_needs_new(c);
+    int rc = 0;
+    for (size_t i = 0; needs && !rc && i < needs->n_constraints; i++) {
+        mem_auto char *where = mem_fmt("/components/%zu/placement_policy/constraints/%zu", index, i);
+        rc = check_constraint_local(&needs->constraints[i], where, host, why);
+    }
+    spec_needs_free(needs);
+    return rc;
+}
+
+/** `memory-mb` and `vcores` are memory and cpus, and may be repeated. */
+static int check_repeated(const struct spec_component *c, const char *name, const json_t *resource,
+                          const char *where, struct err_info *why)
+{
+    bool is_memory = strcmp(name, "memory-mb") == 0;
+    int64_t own = is_memory ? spec_memory_mb(c) : c->resource->cpus;
+    const char *unit = json_string_value(json_object_get(resource, "unit"));
+    if (json_integer_value(json_object_get(resource, "value")) != own)
+        return SPEC_REFUSE(why, "%s: it differs from %s, %lld; remove it", where,
+                           is_memory ? "memory" : "cpus", (long long)own);
+    if (unit && unit[0] && !(is_memory && strcmp(unit, "Mi") == 0))
+        return SPEC_REFUSE(why, "%s/unit: %s is not its unit%s; remove it", where, unit,
+                           is_memory ? ", Mi" : ", it has none");
+    return 0;
+}
+
+/** How much of a type the host declares; 0: nothing. */
+static int64_t declared(const struct spec_host *host, const char *type)
+{
+    for (size_t i = 0; host && host->types && i < host->types->n_amounts; i++) {
+        if (strcmp(host->types->amounts[i].type, type) == 0)
+            return host->types->amounts[i].n;
     }
     return 0;
+}
+
+static int check_declared(const struct spec_component *c, const char *type, const json_t *resource,
+                          const char *where, const struct spec_host *host, struct err_info *why)
+{
+    int64_t n = spec_amount_of(resource), max = declared(host, type);
+    if (n < 0)
+        return SPEC_REFUSE(why, "%s: its value is no whole number from 0 on, or its unit none of resources",
+                           where);
+    if (n > 0 && max == 0)
+        return SPEC_REFUSE(why,
+                           "%s: the host of this local cluster has no %s; remove it, or declare it by "
+                           "yarn.nodemanager.resource-type.%s",
+                           where, type, type);
+    if (n > max)
+        return SPEC_REFUSE(
+            why, "Component %s: specified %s (%lld) is larger than configured max container %s (%lld)",
+            c->name, type, (long long)n, type, (long long)max);
+    return 0;
+}
+
+int spec_check_additional_local(const struct spec_component *c, size_t index, const struct spec_host *host,
+                                struct err_info *why)
+{
+    const char *name;
+    json_t *resource;
+    int rc = 0;
+    json_object_foreach(c->resource->additional, name, resource)
+    {
+        mem_auto char *base = mem_fmt("/components/%zu/resource/additional", index);
+        mem_auto char *where = spec_pointer(base, name);
+        bool is_repeated = strcmp(name, "memory-mb") == 0 || strcmp(name, "vcores") == 0;
+        if (!rc)
+            rc = is_repeated ? check_repeated(c, name, resource, where, why)
+                             : check_declared(c, name, resource, where, host, why);
+    }
+    return rc;
 }
 
 void spec_placement_one_host(const struct spec_component *c, struct spec_placement *out)
@@ -142,9 +220,23 @@ void spec_placement_one_host(const struct spec_component *c, struct spec_placeme
             min = cardinality(constraint, "min_cardinality");
         else
             max = CARDINALITY_UNSET; /* AFFINITY: they are all together */
-        if (max >= 0 && max < out->max)
+        if (max >= 0 && max < out->max) {
             out->max = max;
-        if (min > out->min)
+            out->max_by = constraint;
+        }
+        if (min > out->min) {
             out->min = min;
+            out->min_by = constraint;
+        }
     }
+}
+
+char *spec_constraint_name(const struct spec_component *c, const json_t *constraint)
+{
+    const json_t *constraints = json_object_get(c->placement_policy, "constraints");
+    const char *name = json_string_value(json_object_get(constraint, "name"));
+    size_t i = 0;
+    while (!name && i < json_array_size(constraints) && json_array_get(constraints, i) != constraint)
+        i++;
+    return name ? mem_str(name) : mem_fmt("constraints/%zu", i);
 }

@@ -50,8 +50,17 @@ enum spec_prop_type { SPEC_PROP_INT, SPEC_PROP_BOOL, SPEC_PROP_TEXT };
       SPEC_PROP_LONG, "Seconds after the start of the service before the first look.")                            \
     X(PROP_REPORT_STATE, "yarn.service.container-state-report-as-service-state", HONOURED, BOOL, "false", 0, 0,   \
       "The service ends when this component does, and as it does.")                                               \
-    X(PROP_NODE_BLACKLIST, "yarn.service.node-blacklist.threshold", NO_MEANING, INT, "3", -1, SPEC_PROP_LONG,     \
-      "A local cluster has one host, and no other to go to.")                                                     \
+    X(PROP_DRAIN, "yarn.service.drain.seconds", HONOURED, INT, "0", 0, SPEC_PROP_DAY_MS / 1000,                   \
+      "Seconds for which an instance serves on after its record has gone, before flex, replacement or upgrade stop it.") \
+    X(PROP_UPGRADE_STEADY, "yarn.service.upgrade.steady.seconds", HONOURED, INT, "0", 0, SPEC_PROP_DAY_MS / 1000, \
+      "Seconds for which an upgraded instance must run and be ready before the next one follows, or the upgrade ends.") \
+    X(PROP_UPGRADE_READY, "yarn.service.upgrade.ready-timeout.seconds", HONOURED, INT, "600", 0,                  \
+      SPEC_PROP_DAY_MS / 1000, "Seconds for an upgraded instance to become ready, else its upgrade has failed; 0: no limit.") \
+    X(PROP_UPGRADE_REVERT, "yarn.service.upgrade.auto-revert", HONOURED, BOOL, "false", 0, 0,                     \
+      "An upgrade goes back by itself when an instance of the new version ends or is not READY in time.")         \
+    X(PROP_NODE_BLACKLIST, "yarn.service.node-blacklist.threshold", HONOURED, INT, "3", -1, SPEC_PROP_LONG,       \
+      "After more failures of a component than this on one node the service avoids the node while another one is "  \
+      "left, until the failures are counted anew; -1: never. A local cluster has one node.")                      \
     X(PROP_RECOVERY, "yarn.service.container-recovery.timeout.ms", NO_MEANING, INT, "120000", -1, SPEC_PROP_MOST,     \
       "After a restart svcmgr knows at once what runs on its host.")                                              \
     X(PROP_AM_ATTEMPTS, "yarn.service.am-restart.max-attempts", NO_MEANING, INT, "20", -1, SPEC_PROP_LONG,        \
@@ -70,8 +79,8 @@ enum spec_prop_type { SPEC_PROP_INT, SPEC_PROP_BOOL, SPEC_PROP_TEXT };
       "As log.include-pattern.")                                                                                  \
     X(PROP_ROLLING_EXCLUDE, "yarn.service.rolling-log.exclude-pattern", NO_MEANING, TEXT, "", 0, 0,               \
       "As log.include-pattern.")                                                                                  \
-    X(PROP_DOCKER_NETWORK, "docker.network", NO_MEANING, TEXT, "", 0, 0,                                          \
-      "It is for images, and a component with one is refused on a local cluster.")                                \
+    X(PROP_DOCKER_NETWORK, "docker.network", HONOURED, TEXT, "", 0, 0,                                            \
+      "Network of an image. A local cluster has \"host\" only, which is its default; another one is refused.")                                \
     X(PROP_QUEUE, "yarn.service.queue", REFUSED, TEXT, "", 0, 0, "give the service a member queue")               \
     X(PROP_API_ENABLE, "yarn.webapp.api-service.enable", REFUSED, BOOL, "", 0, 0, SPEC_PROP_SITE)                 \
     X(PROP_API_ADDRESS, "yarn.service.api-server.address", REFUSED, TEXT, "", 0, 0, SPEC_PROP_SITE)               \

@@ -145,6 +145,18 @@ static const struct fld_type placement_type = {
     .what = "PlacementPolicy", .flds = placement_flds, .n_flds = ARRAY_LEN(placement_flds)};
 
 /* ---- Component ---- */
+static void port_defaults(void *object)
+{
+    struct spec_port *p = object;
+    p->port = 0;
+}
+
+static const struct fld port_flds[] = {
+    FLD_STR("name", struct spec_port, name, 0),
+    FLD_I64("port", struct spec_port, port, 0),
+};
+static const struct fld_type port_type = TYPE("Port", spec_port, port_flds, port_defaults);
+
 static void component_defaults(void *object)
 {
     struct spec_component *c = object;
@@ -167,11 +179,34 @@ static const struct fld component_flds[] = {
     FLD_JSON_OF("placement_policy", struct spec_component, placement_policy, 0, &placement_type),
     FLD_OBJ("configuration", struct spec_component, configuration, FLD_ALWAYS, &config_type),
     FLD_STRS("quicklinks", struct spec_component, quicklinks, FLD_ALWAYS),
+    FLD_LIST("ports", struct spec_component, ports, 0, &port_type),
     FLD_ENUM("restart_policy", struct spec_component, restart_policy, FLD_ALWAYS, restart_words),
     FLD_KNOWN("containers"), /* of an answer */
 };
 const struct fld_type spec_component_type =
     TYPE("Component", spec_component, component_flds, component_defaults);
+
+/* ---- Container: of a request that upgrades it ---- */
+static const struct fld container_flds[] = {
+    FLD_STR("component_instance_name", struct spec_container, component_instance_name, 0),
+    FLD_ENUM("state", struct spec_container, state, FLD_IN, state_words),
+    /* What an answer has, and a client may send back. */
+    FLD_KNOWN("id"),
+    FLD_KNOWN("launch_time"),
+    FLD_KNOWN("ip"),
+    FLD_KNOWN("hostname"),
+    FLD_KNOWN("bare_host"),
+    FLD_KNOWN("component_name"),
+    FLD_KNOWN("resource"),
+    FLD_KNOWN("artifact"),
+    FLD_KNOWN("privileged_container"),
+    FLD_KNOWN("exposed_ports"),
+    FLD_KNOWN("localization_statuses"),
+    FLD_KNOWN("restarts"),
+    FLD_KNOWN("last_exit"),
+    FLD_KNOWN("registry"),
+};
+const struct fld_type spec_container_type = TYPE("Container", spec_container, container_flds, NULL);
 
 /* ---- Service ---- */
 static const struct fld kerberos_flds[] = {
@@ -211,6 +246,7 @@ static const struct fld service_flds[] = {
     FLD_KNOWN("number_of_running_containers"),
     FLD_KNOWN("diagnostics"),
     FLD_KNOWN("last_failure"),
+    FLD_KNOWN("operation"),
     FLD_KNOWN("explain"),
 };
 const struct fld_type spec_service_type = TYPE("Service", spec_service, service_flds, service_defaults);
@@ -224,22 +260,32 @@ static void note_relative_count(const json_t *doc, struct spec_component *c)
     c->count_is_relative = text && (text[0] == '+' || text[0] == '-');
 }
 
+/** Decode a document. @param doc  its text as a tree, new reference [out] */
+static int read_one(const struct fld_type *type, const char *bytes, size_t len, json_t **doc, void **out,
+                    struct err_info *why)
+{
+    int rc = json_read(bytes, len, doc, why);
+    return rc ? rc : fld_read(type, *doc, out, why);
+}
+
+static void list_unknown(const struct fld_type *type, const json_t *doc, struct buf *unknown)
+{
+    if (unknown)
+        spec_list_unknown(type, doc, unknown);
+}
+
 int spec_read(const char *bytes, size_t len, struct spec_service **out, struct buf *unknown,
               struct err_info *why)
 {
     json_auto json_t *doc = NULL;
-    int rc = json_read(bytes, len, &doc, why);
-    if (rc)
-        return rc;
     void *object = NULL;
-    rc = fld_read(&spec_service_type, doc, &object, why);
+    int rc = read_one(&spec_service_type, bytes, len, &doc, &object, why);
     if (rc)
         return rc;
     struct spec_service *s = object;
     for (size_t i = 0; i < s->n_components; i++)
         note_relative_count(json_array_get(json_object_get(doc, "components"), i), s->components[i]);
-    if (unknown)
-        spec_list_unknown(&spec_service_type, doc, unknown);
+    list_unknown(&spec_service_type, doc, unknown);
     *out = s;
     return 0;
 }
@@ -248,18 +294,60 @@ int spec_read_component(const char *bytes, size_t len, struct spec_component **o
                         struct err_info *why)
 {
     json_auto json_t *doc = NULL;
-    int rc = json_read(bytes, len, &doc, why);
-    if (rc)
-        return rc;
     void *object = NULL;
-    rc = fld_read(&spec_component_type, doc, &object, why);
+    int rc = read_one(&spec_component_type, bytes, len, &doc, &object, why);
     if (rc)
         return rc;
     note_relative_count(doc, object);
-    if (unknown)
-        spec_list_unknown(&spec_component_type, doc, unknown);
+    list_unknown(&spec_component_type, doc, unknown);
     *out = object;
     return 0;
+}
+
+int spec_read_container(const char *bytes, size_t len, struct spec_container **out, struct buf *unknown,
+                        struct err_info *why)
+{
+    json_auto json_t *doc = NULL;
+    void *object = NULL;
+    int rc = read_one(&spec_container_type, bytes, len, &doc, &object, why);
+    if (rc)
+        return rc;
+    list_unknown(&spec_container_type, doc, unknown);
+    *out = object;
+    return 0;
+}
+
+int spec_read_list(const struct fld_type *type, const char *bytes, size_t len, struct spec_list *out,
+                   struct buf *unknown, struct err_info *why)
+{
+    json_auto json_t *doc = NULL;
+    struct spec_list list = {.type = type};
+    int rc = json_read(bytes, len, &doc, why);
+    if (!rc && !json_is_array(doc) && !json_is_null(doc))
+        rc = err_set(why, ERR_JSON, "", "an array of %s objects expected", type->what);
+    if (rc)
+        return rc;
+    list.items = mem_array(json_array_size(doc) + 1, sizeof list.items[0]);
+    for (size_t i = 0; !rc && i < json_array_size(doc); i++) {
+        mem_auto char *where = mem_fmt("/%zu", i);
+        rc = fld_read_at(type, json_array_get(doc, i), where, &list.items[i], why);
+        list.n += rc == 0;
+    }
+    if (rc) {
+        spec_list_fini(&list);
+        return rc;
+    }
+    list_unknown(type, doc, unknown);
+    *out = list;
+    return 0;
+}
+
+void spec_list_fini(struct spec_list *list)
+{
+    for (size_t i = 0; i < list->n; i++)
+        fld_free(list->type, list->items[i]);
+    free(list->items);
+    *list = (struct spec_list){.type = list->type};
 }
 
 void spec_free(struct spec_service *s)

@@ -24,6 +24,8 @@
 
 /** Instances of one component; more is refused, as one request must not fill the memory. */
 #define SPEC_MAX_CONTAINERS 10000 /* unless an option says otherwise */
+/** Named ports of one component. */
+#define SPEC_PORTS_MAX 16
 /** What is said of more: component, wanted, allowed. */
 #define SPEC_TOO_MANY                                                                                        \
     "Component %s wants %lld containers, at most %lld are allowed (yarn.service.component.max-containers)"
@@ -72,6 +74,12 @@ struct spec_readiness {
     struct spec_artifact *artifact;
 };
 
+/** A port that each instance of a component listens on: `_name._tcp` in DNS. Source: ours. */
+struct spec_port {
+    char *name;
+    int64_t port; /* 0, as when it is not given: one that is free on the address of the instance */
+};
+
 struct spec_component {
     char *name;
     int state; /* enum spec_state of a request, or -1 */
@@ -91,6 +99,8 @@ struct spec_component {
     struct spec_config *configuration; /* never NULL */
     char **quicklinks;
     size_t n_quicklinks;
+    struct spec_port **ports;
+    size_t n_ports;
     int restart_policy; /* enum spec_restart */
 };
 
@@ -121,17 +131,48 @@ struct spec_service {
     json_t *placement_policy;     /* default of the components */
 };
 
+/** A container in a request that upgrades it: what is used of it. */
+struct spec_container {
+    char *component_instance_name;
+    int state; /* enum spec_state, or -1 */
+};
+/** Where the files that svcmgr generates, and what a TARBALL has, are in a working directory. */
+#define SPEC_CONF_DIR    "conf"
+#define SPEC_TARBALL_DIR "lib"
+
 extern const struct fld_type spec_service_type;
 extern const struct fld_type spec_component_type;
+extern const struct fld_type spec_container_type;
 
-/** The world outside as far as validation must ask. Every member is required. */
+struct spec_needs;
+
+/** What the host of a local cluster declares for placement. */
+struct spec_host {
+    struct spec_needs *types; /* amounts of resource types beside memory and cores; NULL: none */
+    json_t *attributes;       /* {"os": "linux", …}; NULL: none */
+    char *partition;          /* its label; NULL or "": none */
+};
+
+/** How artifacts of type DOCKER are run. */
+struct spec_images {
+    const char *program;          /* podman or docker; NULL: none is found */
+    bool privileged_is_allowed;   /* to privileged_users */
+    const char *privileged_users; /* names, separated by commas */
+    const char *ro_mounts,
+        *rw_mounts; /* absolute directories, separated by commas, that may be mounted; rw ones read-only, too */
+};
+
+/** The world outside as far as validation must ask. Every member is required but images and user. */
 struct spec_world {
     const struct dialect *dialect;
-    bool dns_enabled; /* hadoop.registry.dns.enabled */
-    bool secure;      /* Kerberos is on */
-    bool local;       /* cluster=local|sim: containers are processes, no image and no archive can be run */
+    bool dns_enabled;                  /* hadoop.registry.dns.enabled */
+    bool secure;                       /* Kerberos is on */
+    bool local;                        /* containers are on this host; else they are simulated */
+    const struct spec_images *images;  /* of this host; NULL: it runs none */
+    const char *user;                  /* who asks; NULL: nobody who may more than others */
     int64_t max_memory_mb, max_vcores; /* largest container; 0: no limit known */
     int64_t max_containers;            /* of one component; 0: SPEC_MAX_CONTAINERS */
+    const struct spec_host *host;      /* local: what the host declares; NULL: nothing */
     /** A file or directory exists. */
     bool (*path_exists)(void *arg, const char *path);
     /** Completed definition of another service of the same user, or NULL. [borrowed] */
@@ -154,6 +195,28 @@ int spec_read(const char *bytes, size_t len, struct spec_service **out, struct b
 /** Decode a Component document (flex requests). As spec_read; free with fld_free(&spec_component_type, …). */
 int spec_read_component(const char *bytes, size_t len, struct spec_component **out, struct buf *unknown,
                         struct err_info *why);
+/** Decode a Container document. As spec_read; free with fld_free(&spec_container_type, …). */
+int spec_read_container(const char *bytes, size_t len, struct spec_container **out, struct buf *unknown,
+                        struct err_info *why);
+
+/** Objects of one type: struct spec_component or struct spec_container. */
+struct spec_list {
+    const struct fld_type *type;
+    void **items;
+    size_t n;
+};
+/**
+ * Decode an array of documents of one type; null is an empty one.
+ *
+ * @param type     spec_component_type or spec_container_type                        [borrowed]
+ * @param out      release with spec_list_fini                                       [out]
+ * @param unknown  as in spec_read
+ * @return 0; or ERR_JSON, as spec_read. Relative counts are not noted.
+ */
+int spec_read_list(const struct fld_type *type, const char *bytes, size_t len, struct spec_list *out,
+                   struct buf *unknown, struct err_info *why);
+/** Release. */
+void spec_list_fini(struct spec_list *list);
 /** Free; NULL is fine. */
 void spec_free(struct spec_service *s);
 /** Deep copy. */
@@ -198,16 +261,64 @@ struct spec_component *spec_component(const struct spec_service *s, const char *
 struct spec_placement {
     int64_t min; /* fewer are not started at all */
     int64_t max; /* at most that many containers at once; INT64_MAX: no limit */
+    /* the constraints that say so; NULL: none does [borrowed from the component] */
+    const json_t *min_by, *max_by;
 };
 /** ANTI_AFFINITY allows one container, AFFINITY any number, a cardinality what it says; several are ANDed. */
 void spec_placement_one_host(const struct spec_component *c, struct spec_placement *out);
+/** What a constraint is called: its name, or its place, as "constraints/0". free() */
+char *spec_constraint_name(const struct spec_component *c, const json_t *constraint);
 /** Memory of a completed component in MB. */
 int64_t spec_memory_mb(const struct spec_component *c);
+
+/**
+ * Placeholders of a component's named ports.
+ *
+ * @param numbers  name → number of those that were given as 0; NULL: none is known   [borrowed]
+ * @return new object, "PORT.http" → "8080"; a number that is not known is "0".   Thread: any.   Source: ours.
+ */
+json_t *spec_port_values(const struct spec_component *c, const json_t *numbers);
 
 /** Registry form of a user: lower case, cut at '@' and '/', '_' becomes '-'. free() */
 char *spec_registry_user(const char *user);
 /** Registry form of a container id: container_1_2 gives ctr-1-2. free() */
 char *spec_registry_container(const char *container_id);
+
+/* ---- images ---- */
+
+/** The caller's mounts: "/from:/to" or "/from:/to:ro", separated by commas, in the environment of a component. */
+#define SPEC_MOUNTS_ENV "YARN_CONTAINER_RUNTIME_DOCKER_MOUNTS"
+/** The older name of the same. */
+#define SPEC_MOUNTS_ENV_OLD "YARN_CONTAINER_RUNTIME_DOCKER_LOCAL_RESOURCE_MOUNTS"
+/** "true": launch_command is handed to the image's own entry point. */
+#define SPEC_ENTRY_POINT_ENV "YARN_CONTAINER_RUNTIME_DOCKER_RUN_OVERRIDE_DISABLE"
+
+/** One mount of a host's directory or file. */
+struct spec_mount {
+    char *from, *to; /* owned; absolute, without ".." */
+    bool is_writable;
+};
+
+/** Release the texts; the mount is empty afterwards. */
+void spec_mount_fini(struct spec_mount *m);
+/**
+ * Read the index-th mount of a list.
+ *
+ * @param out  filled when there is one; release with spec_mount_fini                [out]
+ * @return 1: there is one; 0: the list has no more; ERR_INVALID: it is no mount, *why says which.
+ * Thread: any.   Source: Hadoop, DockerLinuxContainerRuntime.
+ */
+int spec_mount_read(const char *list, size_t index, struct spec_mount *out, struct err_info *why);
+/** Whether a path is one of the directories of the list or beneath one. Thread: any. */
+bool spec_is_beneath(const char *directories, const char *path);
+/** Whether a mount is beneath what may be mounted in its mode; `from` has no symbolic link left. Thread: any. */
+bool spec_mount_is_allowed(const struct spec_mount *m, const char *ro_mounts, const char *rw_mounts);
+/**
+ * Whether a text names an image of a registry or of the local storage: [HOST[:PORT]/]PATH[:TAG][@DIGEST]. A file of the host, which
+ * container runtimes take as well ("oci-archive:/x"), is none.   Thread: any.   Source: Hadoop, container-executor's
+ * validation of image names; containers-transports(5).
+ */
+bool spec_image_is_valid(const char *id);
 
 /* ---- placeholders ---- */
 
@@ -235,6 +346,20 @@ char *spec_expand_from(const char *text, const json_t *values, size_t *left);
  * @return new NUL-terminated text, free(); NULL: it, or what goes into it, would have more.   Thread: any.   Source: YARN services API 6.
  */
 char *spec_file_render(const struct spec_file *file, const json_t *values, size_t *left);
+/**
+ * As spec_file_render, of a file with src_file: its properties come over what the source has, then all values are expanded.
+ *
+ * @param file    of type XML, HADOOP_XML, PROPERTIES or JSON                         [borrowed]
+ * @param source  text of a JSON object, what the source has; what is no string stays in a JSON file as it is, and is left out of
+ *                others                                                             [borrowed]
+ * @return as spec_file_render; NULL with ERR_INVALID in *why: the source is no object.
+ */
+char *spec_file_overlay(const struct spec_file *file, const char *source, const json_t *values, size_t *left,
+                        struct err_info *why);
+/** Deep copy; NULL of NULL. */
+struct spec_file *spec_file_copy(const struct spec_file *f);
+/** Free; NULL is fine. */
+void spec_file_free(struct spec_file *f);
 /**
  * Text for the user: the expanded texts of a container are larger than SPEC_EXPANDED_MAX. free()
  *

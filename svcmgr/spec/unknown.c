@@ -96,7 +96,10 @@ static void search_object(struct listing *l, const struct fld_type *type, const 
 void spec_list_unknown(const struct fld_type *type, const json_t *doc, struct buf *out)
 {
     struct listing l = {.out = out};
-    search_object(&l, type, doc, "");
+    if (json_is_array(doc))
+        search_items(&l, type, doc, "");
+    else
+        search_object(&l, type, doc, "");
     if (l.n > SPEC_UNKNOWN_MAX)
         buf_addf(out, "; and %zu more", l.n - SPEC_UNKNOWN_MAX);
 }

@@ -16,7 +16,7 @@
  * Append what a document has and its type does not know: the JSON pointer of each, and the nearest known name, with "; " between two.
  *
  * @param type  of the document                                                   [borrowed]
- * @param doc   the document                                                      [borrowed]
+ * @param doc   the document, or an array of documents                                                      [borrowed]
  * @param out   nothing is appended when all is known                             [in,out]
  */
 void spec_list_unknown(const struct fld_type *type, const json_t *doc, struct buf *out);

@@ -82,7 +82,7 @@ static void on_taken(void *arg, int err, const struct store_result *r)
     struct state *s = obj_cast(arg, struct state, STATE_MAGIC);
 
     if (!err) {
-        state_set_node(&s->known, WRITER_PATH, r->stat.version, false);
+        state_set_node(&s->known, s->writer_path, r->stat.version, false);
         state_hold(s);
         claim_ended(s, 0, NULL);
     } else if (state_is_of_another(err) || err == ERR_UNAVAILABLE || err == ERR_UNKNOWN_OUTCOME) {
@@ -98,9 +98,9 @@ static void take(struct state *s, const struct store_result *there)
     s->change++;
     mem_auto char *text = state_writer_text(s);
     if (there)
-        store_set(s->store, WRITER_PATH, text, strlen(text), there->stat.version, on_taken, s);
+        store_set(s->store, s->writer_path, text, strlen(text), there->stat.version, on_taken, s);
     else
-        store_create(s->store, WRITER_PATH, text, strlen(text), NULL, on_taken, s);
+        store_create(s->store, s->writer_path, text, strlen(text), state_acl(s, s->writer_path), on_taken, s);
 }
 
 static const char *member(const json_t *doc, const char *name)
@@ -146,10 +146,25 @@ static void judge(struct state *s, const json_t *doc, const struct store_result 
     look_later(s);
 }
 
+/** @return 0; ERR_UNSUPPORTED: a newer version has written the node. */
+static int check_format(const struct state *s, const json_t *doc, struct err_info *why)
+{
+    json_int_t format = json_integer_value(json_object_get(doc, "version"));
+
+    if (format <= STATE_WRITER_FORMAT)
+        return 0;
+    return err_set(
+        why, ERR_UNSUPPORTED, s->writer_path,
+        "%s has format %lld, this version reads formats up to %d: start the version that wrote it, "
+        "or a newer one",
+        s->writer_path, (long long)format, STATE_WRITER_FORMAT);
+}
+
 static void on_writer(void *arg, int err, const struct store_result *r)
 {
     struct state *s = obj_cast(arg, struct state, STATE_MAGIC);
     json_auto json_t *doc = NULL;
+    struct err_info why = {0};
 
     if (err == ERR_NOTFOUND) {
         take(s, NULL);
@@ -159,8 +174,10 @@ static void on_writer(void *arg, int err, const struct store_result *r)
         claim_ended(s, err, &r->why);
     } else if (json_read(r->data, r->data_len, &doc, NULL)) {
         take(s, r); /* It names no writer. */
+    } else if ((err = check_format(s, doc, &why))) {
+        claim_ended(s, err, &why);
     } else if (strcmp(member(doc, "writer"), s->me) == 0) {
-        state_set_node(&s->known, WRITER_PATH, r->stat.version,
+        state_set_node(&s->known, s->writer_path, r->stat.version,
                        false); /* The answer to our claim was lost. */
         state_hold(s);
         claim_ended(s, 0, NULL);
@@ -168,6 +185,36 @@ static void on_writer(void *arg, int err, const struct store_result *r)
         judge(s, doc, r);
     }
 }
+
+/* ---- one service ---- */
+
+/** The attempt node of the service that we run: a lower attempt's, or nobody's. */
+static void on_attempt(void *arg, int err, const struct store_result *r)
+{
+    struct state *s = obj_cast(arg, struct state, STATE_MAGIC);
+    json_auto json_t *doc = NULL;
+    struct err_info why = {0};
+
+    if (err == ERR_UNAVAILABLE) {
+        look_later(s);
+        return;
+    }
+    if (!err)
+        err = json_read(r->data, r->data_len, &doc, &why);
+    if (!err)
+        err = check_format(s, doc, &why);
+    json_int_t number = json_integer_value(json_object_get(doc, "attempt"));
+    if (!err && number > s->attempt)
+        err = err_set(&why, ERR_WRONGSTATE, s->writer_path,
+                      "attempt %lld runs the service, this is attempt %lld", (long long)number,
+                      (long long)s->attempt);
+    if (err)
+        claim_ended(s, err, why.code ? &why : &r->why);
+    else
+        take(s, r);
+}
+
+/* ---- all ---- */
 
 static void on_root_made(void *arg, int err, const struct store_result *r)
 {
@@ -177,7 +224,7 @@ static void on_root_made(void *arg, int err, const struct store_result *r)
     if (err)
         look_later(s);
     else
-        store_get(s->store, WRITER_PATH, on_writer, s);
+        store_get(s->store, s->writer_path, on_writer, s);
 }
 
 static void on_root(void *arg, int err, const struct store_result *r)
@@ -185,20 +232,23 @@ static void on_root(void *arg, int err, const struct store_result *r)
     struct state *s = obj_cast(arg, struct state, STATE_MAGIC);
 
     if (err == ERR_NOTFOUND)
-        store_create(s->store, "/", "", 0, NULL, on_root_made, s);
+        store_create(s->store, "/", "", 0, state_acl(s, "/"), on_root_made, s);
     else if (err == ERR_UNAVAILABLE)
         look_later(s);
     else if (err)
         claim_ended(s, err, &r->why);
     else
-        store_get(s->store, WRITER_PATH, on_writer, s);
+        store_get(s->store, s->writer_path, on_writer, s);
 }
 
 static void look(void *arg)
 {
     struct state *s = obj_cast(arg, struct state, STATE_MAGIC);
 
-    store_stat(s->store, "/", on_root, s);
+    if (s->scope)
+        store_get(s->store, s->writer_path, on_attempt, s);
+    else
+        store_stat(s->store, "/", on_root, s);
 }
 
 void state_claim(struct state *s, const struct state_holder *self, const char *take_from,

@@ -19,6 +19,11 @@ int clock_read(struct clock *c, const char *bytes, size_t len, int64_t boot_ms, 
     if (err)
         return err;
 
+    json_int_t format = json_integer_value(json_object_get(doc, "format")); /* 0: before there were formats */
+    if (format > CLOCK_FORMAT)
+        return err_set(why, ERR_UNSUPPORTED, CLOCK_KEY,
+                       "The clock document has format %lld, this version reads formats up to %d.",
+                       (long long)format, CLOCK_FORMAT);
     const char *boot = json_string_value(json_object_get(doc, "boot"));
     json_t *then = json_object_get(doc, "boot_ms"), *engine = json_object_get(doc, "engine_ms");
     if (!boot || !json_is_integer(then) || json_integer_value(engine) <= 0)
@@ -34,6 +39,7 @@ void clock_write(const struct clock *c, int64_t boot_ms, struct buf *out)
     buf_clear(out);
     struct jw w = jw_on(out);
     jw_object(&w);
+    jw_kint(&w, "format", CLOCK_FORMAT);
     jw_kstr(&w, "boot", c->boot);
     jw_kint(&w, "boot_ms", boot_ms);
     jw_kint(&w, "engine_ms", clock_now_ms(c, boot_ms));

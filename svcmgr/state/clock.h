@@ -21,6 +21,8 @@
 #include "bobbin/error.h"
 #include "run/loop.h"
 
+/** Format that is written, a member of the document; one without is of format 1, which has the same members. */
+#define CLOCK_FORMAT 2
 /** Key of the document. */
 #define CLOCK_KEY "clock"
 
@@ -41,7 +43,7 @@ void clock_begin(struct clock *c, int64_t boot_ms, int64_t wall_ms);
  *
  * @param c        begun                                                          [in,out]
  * @param bytes    the document, `len` bytes                                      [borrowed]
- * @return 0; or ERR_JSON: no document of a clock; c is unchanged.
+ * @return 0; or ERR_JSON: no document of a clock; ERR_UNSUPPORTED: of a newer format; c is unchanged.
  */
 int clock_read(struct clock *c, const char *bytes, size_t len, int64_t boot_ms, struct err_info *why);
 /** The document for the present time; `out` is replaced. */

@@ -7,8 +7,7 @@
 #include "base/mem.h"
 #include "json/json.h"
 #include "json/writer.h"
-
-#define TEXT_VERSION 1 /* of the writer's node */
+#include "repeats/claims.h"
 
 /* Of ZooKeeper: who waits for an answer to a request must hear within seconds that the store is away. */
 #define SESSION_TIMEOUT_MS 6000
@@ -24,24 +23,56 @@ static char *new_name(void)
     return mem_fmt("%016llx", (unsigned long long)name);
 }
 
-int state_open(struct run_loop *loop, const char *url, struct state **out, struct err_info *why)
+static int open_as(struct run_loop *loop, const char *url, const char *account, const char *manager,
+                   struct state **out, struct err_info *why)
 {
     const struct store_options options = {.session_timeout_ms = SESSION_TIMEOUT_MS,
                                           .connect_timeout_ms = CONNECT_TIMEOUT_MS,
-                                          .retry_times = NO_RETRIES};
-    struct store *store;
-    int err = store_open(loop, url, &options, &store, why);
-    if (err)
-        return err;
-
+                                          .retry_times = NO_RETRIES,
+                                          .digest = account};
     struct state *s = mem_new(struct state);
+    int err = state_access_init(s, account, manager, why);
+
+    if (!err)
+        err = store_open(loop, url, &options, &s->store, why);
+    if (err) {
+        state_access_fini(s);
+        free(s);
+        return err;
+    }
     obj_init(&s->obj, STATE_MAGIC);
-    s->store = store;
     s->loop = loop;
+    if (store_has_aside(s->store))
+        s->repeats =
+            claims_new(&(struct claims_def){.loop = loop, .store = s->store, .acl = state_acl(s, "/")});
     s->me = new_name();
     s->process = state_process_name();
-    s->is_shared = strcmp(store_kind(store), "zookeeper") == 0;
+    s->is_shared = strcmp(store_kind(s->store), "zookeeper") == 0;
     *out = s;
+    return 0;
+}
+
+int state_open(struct run_loop *loop, const char *url, const char *account, struct state **out,
+               struct err_info *why)
+{
+    int err = open_as(loop, url, account, NULL, out, why);
+    if (!err)
+        (*out)->writer_path = mem_str(WRITER_PATH);
+    return err;
+}
+
+int state_open_service(struct run_loop *loop, const char *url, const struct state_scope *scope,
+                       struct state **out, struct err_info *why)
+{
+    int err = open_as(loop, url, scope->account, scope->manager, out, why);
+    if (err)
+        return err;
+    struct state *s = *out;
+    s->scope = mem_fmt("/%s", scope->service);
+    s->definition = mem_fmt("/%s", scope->definition);
+    s->attempt = scope->attempt;
+    s->writer_path = state_attempt_path(s->scope);
+    BUG_IF(!s->writer_path);
     return 0;
 }
 
@@ -69,7 +100,9 @@ char *state_writer_text(struct state *s)
     struct jw w = jw_on(&text);
 
     jw_object(&w);
-    jw_kint(&w, "version", TEXT_VERSION);
+    jw_kint(&w, "version", STATE_WRITER_FORMAT);
+    if (s->scope)
+        jw_kint(&w, "attempt", s->attempt);
     jw_kstr(&w, "writer", s->me);
     jw_kint(&w, "change", s->change);
     jw_kstr(&w, "url", s->url ? s->url : "");
@@ -88,7 +121,7 @@ void state_hold(struct state *s)
 
 bool state_is_held(const struct state *s)
 {
-    return !s->is_shared || run_boot_ms() < s->held_until_ms;
+    return !s->is_shared || s->scope || run_boot_ms() < s->held_until_ms;
 }
 
 /** Number of the change in a writer's node of ours; -1: it names another writer, or none. */
@@ -130,15 +163,21 @@ static void add_op(struct state *s, enum store_op_kind kind, char *take_path, co
     const struct node *n = node_now(s, take_path);
 
     s->ops = mem_resize(s->ops, s->n_ops + 1, sizeof *s->ops);
-    s->ops[s->n_ops++] = (struct store_op){
-        .kind = kind, .path = take_path, .bytes = bytes, .len = len, .version = n ? n->version : -1};
+    s->ops[s->n_ops++] = (struct store_op){.kind = kind,
+                                           .path = take_path,
+                                           .bytes = bytes,
+                                           .len = len,
+                                           .version = n ? n->version : -1,
+                                           .acl = kind == STORE_OP_CREATE ? state_acl(s, take_path) : NULL};
     state_set_node(&s->changed, take_path, n && kind == STORE_OP_SET ? n->version + 1 : 0,
                    kind == STORE_OP_DELETE);
 }
 
 static void add_parents(struct state *s, const char *path)
 {
-    for (const char *slash = strchr(path + 1, '/'); slash; slash = strchr(slash + 1, '/')) {
+    size_t ours = s->scope ? strlen(s->scope) : 1; /* above it all is there */
+
+    for (const char *slash = strchr(path + ours, '/'); slash; slash = strchr(slash + 1, '/')) {
         char *parent = mem_strn(path, (size_t)(slash - path));
         if (node_now(s, parent))
             free(parent);
@@ -163,6 +202,53 @@ static void add_doc(struct state *s, const struct state_doc *doc)
            : exists    ? STORE_OP_SET
                        : STORE_OP_CREATE,
            path, doc->bytes ? doc->bytes : "", doc->len);
+}
+
+/* ---- attempt nodes ---- */
+
+/** Nobody has taken the service since we read its attempt node. */
+static void check_attempt(struct state *s, const char *path)
+{
+    const struct node *n = node_now(s, path);
+
+    s->ops = mem_resize(s->ops, s->n_ops + 1, sizeof *s->ops);
+    s->ops[s->n_ops++] =
+        (struct store_op){.kind = STORE_OP_CHECK, .path = mem_str(path), .version = n->version};
+}
+
+/** Of each service in the documents that are written: its attempt node is as we know it, or made. They come sorted. */
+static void add_attempts(struct state *s, const struct state_doc *docs, size_t n)
+{
+    char *last = NULL;
+
+    for (size_t i = 0; i < n; i++) {
+        mem_auto char *path = mem_fmt("/%s", docs[i].key);
+        char *attempt = state_attempt_path(path);
+        bool is_gone = !docs[i].bytes && path[state_service_part(path)] == '\0';
+        if (!attempt || is_gone || (last && strcmp(attempt, last) == 0)) {
+            free(attempt);
+            continue;
+        }
+        free(last);
+        last = attempt;
+        if (node_now(s, attempt))
+            check_attempt(s, attempt);
+        else if (docs[i].bytes)
+            add_op(s, STORE_OP_CREATE, mem_str(attempt), STATE_ATTEMPT_NONE, strlen(STATE_ATTEMPT_NONE));
+    }
+    free(last);
+}
+
+/** The service goes, and its attempt node before it. */
+static void delete_attempt(struct state *s, const char *key)
+{
+    mem_auto char *path = mem_fmt("/%s", key);
+    char *attempt = path[state_service_part(path)] == '\0' ? state_attempt_path(path) : NULL;
+
+    if (attempt && node_now(s, attempt))
+        add_op(s, STORE_OP_DELETE, attempt, "", 0);
+    else
+        free(attempt);
 }
 
 /** The write has happened. */
@@ -212,16 +298,16 @@ static void on_writer_seen(void *arg, int err, const struct store_result *r)
     }
     int64_t change = err ? -1 : change_in(s, r);
     if (change < 0) {
-        err_set(&s->why, ERR_CONFLICT, WRITER_PATH, "another process writes the state");
+        err_set(&s->why, ERR_CONFLICT, s->writer_path, "another process writes the state");
         not_happened(s, STATE_FENCED);
         return;
     }
-    state_set_node(&s->known, WRITER_PATH, r->stat.version, false);
+    state_set_node(&s->known, s->writer_path, r->stat.version, false);
     if (change != s->lost) {
         not_written(s);
         return;
     }
-    state_set_node(&s->changed, WRITER_PATH, r->stat.version, false);
+    state_set_node(&s->changed, s->writer_path, r->stat.version, false);
     happened(s);
 }
 
@@ -232,11 +318,11 @@ static void on_number_taken(void *arg, int err, const struct store_result *r)
     bool is_certain = state_is_of_another(err) || !s->is_shared;
 
     if (!err) {
-        state_set_node(&s->known, WRITER_PATH, r->stat.version, false);
+        state_set_node(&s->known, s->writer_path, r->stat.version, false);
         state_hold(s);
         not_written(s);
     } else if (is_certain) {
-        store_get(s->store, WRITER_PATH, on_writer_seen, s);
+        store_get(s->store, s->writer_path, on_writer_seen, s);
     } else {
         finish(s, STATE_UNKNOWN, &r->why);
     }
@@ -245,12 +331,12 @@ static void on_number_taken(void *arg, int err, const struct store_result *r)
 /** Write the writer's node at the version before the lost write: it can then never happen any more. */
 static void take_number(struct state *s)
 {
-    const struct node *n = map_get(&s->known, WRITER_PATH);
+    const struct node *n = map_get(&s->known, s->writer_path);
 
     s->change++;
     s->sent_ms = run_boot_ms();
     mem_auto char *text = state_writer_text(s);
-    store_set(s->store, WRITER_PATH, text, strlen(text), n->version, on_number_taken, s);
+    store_set(s->store, s->writer_path, text, strlen(text), n->version, on_number_taken, s);
 }
 
 static void on_written(void *arg, int err, const struct store_result *r)
@@ -290,13 +376,19 @@ void state_write(struct state *s, const struct state_doc *docs, size_t n, STATE_
     s->lost = ++s->change;
     s->sent_ms = run_boot_ms();
     s->writer = state_writer_text(s);
-    add_op(s, STORE_OP_SET, mem_str(WRITER_PATH), s->writer, strlen(s->writer));
-    for (size_t i = 0; i < n; i++)
+    add_op(s, STORE_OP_SET, mem_str(s->writer_path), s->writer, strlen(s->writer));
+    for (size_t i = 0; i < n; i++) {
         if (docs[i].bytes)
             add_doc(s, &docs[i]);
-    for (size_t i = n; i > 0; i--) /* a node is deleted after what is below it */
-        if (!docs[i - 1].bytes)
-            add_doc(s, &docs[i - 1]);
+    }
+    if (!s->scope)
+        add_attempts(s, docs, n);
+    for (size_t i = n; i > 0; i--) { /* a node is deleted after what is below it */
+        if (docs[i - 1].bytes)
+            continue;
+        delete_attempt(s, docs[i - 1].key);
+        add_doc(s, &docs[i - 1]);
+    }
     store_multi(s->store, s->ops, s->n_ops, on_written, s);
 }
 
@@ -306,106 +398,7 @@ void state_find_out(struct state *s, STATE_DONE, void *arg)
     take_number(s);
 }
 
-/* ---- loading ---- */
-
-static void scan_next(struct state *s);
-
-static void load_ended(struct state *s, int err, const struct err_info *why)
-{
-    while (s->n_todo)
-        free(s->todo[--s->n_todo]);
-    mem_free_ptr(&s->todo);
-    s->is_busy = false;
-    s->loaded(s->done_arg, err, why);
-}
-
-static void add_todo(struct state *s, char *take_path)
-{
-    s->todo = mem_resize(s->todo, s->n_todo + 1, sizeof *s->todo);
-    s->todo[s->n_todo++] = take_path;
-}
-
-static void on_children(void *arg, int err, const struct store_result *r)
-{
-    struct state *s = obj_cast(arg, struct state, STATE_MAGIC);
-    mem_auto char *path = s->todo[--s->n_todo];
-
-    if (err && err != ERR_NOTFOUND) {
-        load_ended(s, err, &r->why);
-        return;
-    }
-    for (size_t i = 0; !err && i < r->n_children; i++)
-        add_todo(s, mem_fmt("%s/%s", strcmp(path, "/") ? path : "", r->children[i]));
-    scan_next(s);
-}
-
-static void on_node(void *arg, int err, const struct store_result *r)
-{
-    struct state *s = obj_cast(arg, struct state, STATE_MAGIC);
-    const char *path = s->todo[s->n_todo - 1];
-
-    if (err && err != ERR_NOTFOUND) {
-        load_ended(s, err, &r->why);
-        return;
-    }
-    if (err) {
-        free(s->todo[--s->n_todo]);
-        scan_next(s);
-        return;
-    }
-    bool is_writer = strcmp(path, WRITER_PATH) == 0;
-    if (!is_writer) /* Of that we know what we have written. */
-        state_set_node(&s->known, path, r->stat.version, false);
-    if (r->data_len && !is_writer)
-        s->one(s->done_arg, path + 1, r->data, r->data_len);
-    store_children(s->store, path, on_children, s);
-}
-
-static void on_renewed(void *arg, int err, const struct store_result *r)
-{
-    struct state *s = obj_cast(arg, struct state, STATE_MAGIC);
-
-    if (err) {
-        load_ended(s, err, &r->why);
-        return;
-    }
-    state_set_node(&s->known, WRITER_PATH, r->stat.version, false);
-    state_hold(s);
-    scan_next(s);
-}
-
-/** A large state takes longer to read than a lease. */
-static void renew(struct state *s)
-{
-    const struct node *n = map_get(&s->known, WRITER_PATH);
-
-    s->change++;
-    s->sent_ms = run_boot_ms();
-    mem_auto char *text = state_writer_text(s);
-    store_set(s->store, WRITER_PATH, text, strlen(text), n->version, on_renewed, s);
-}
-
-static void scan_next(struct state *s)
-{
-    if (s->is_shared && s->n_todo && run_boot_ms() - s->sent_ms > s->lease_ms / 3)
-        renew(s);
-    else if (s->n_todo)
-        store_get(s->store, s->todo[s->n_todo - 1], on_node, s);
-    else
-        load_ended(s, 0, NULL);
-}
-
-void state_load(struct state *s, void (*one)(void *arg, const char *key, const char *bytes, size_t len),
-                void (*done)(void *arg, int err, const struct err_info *why), void *arg)
-{
-    BUG_IF(s->is_busy);
-    s->is_busy = true;
-    s->one = one;
-    s->loaded = done;
-    s->done_arg = arg;
-    add_todo(s, mem_str("/"));
-    scan_next(s);
-}
+/* ---- closing ---- */
 
 static void on_store_closed(void *arg)
 {
@@ -413,7 +406,12 @@ static void on_store_closed(void *arg)
     void (*closed)(void *) = s->closed;
     void *closed_arg = s->closed_arg;
 
+    claims_free(s->repeats);
     free_ops(s);
+    state_access_fini(s);
+    free(s->writer_path);
+    free(s->scope);
+    free(s->definition);
     free(s->url);
     free(s->place);
     free(s->take_from);
@@ -425,8 +423,15 @@ static void on_store_closed(void *arg)
     closed(closed_arg);
 }
 
+struct claims *state_repeats(struct state *s)
+{
+    return s->repeats;
+}
+
 void state_close(struct state *s, void (*closed)(void *arg), void *arg)
 {
+    if (s->repeats)
+        claims_stop(s->repeats);
     s->closed = closed;
     s->closed_arg = arg;
     run_timer_free(s->look_timer);

@@ -9,6 +9,11 @@
  *   - the outcome of a write whose answer was lost is found by writing the node again at the version before: when that
  *     succeeds the lost write did not happen and never will; when it does not, the number in the node decides.
  *
+ * Each service has an attempt node, "services/alice/web/attempt". A transaction with documents of what the service is, or of what is
+ * below, checks that this node is as it was read; the node is made and goes with the service. Whoever runs one service in a
+ * process of its own (state_open_service) has that node for its writer's node and takes it from lower attempts: the earlier
+ * attempt, or who ran the service before, can write nothing of the service any more.
+ *
  * Several processes may open one state; one is its writer. The writer's node names it and its place, and is renewed at least
  * each third of a lease. A standby that finds it unchanged for a whole lease, or finds that its process has ended, takes the
  * node over; the former writer can never write again, however late it notices. A writer whose lease is over knows so by its
@@ -29,6 +34,7 @@
 #include "bobbin/error.h"
 #include "run/loop.h"
 
+struct claims;
 struct state;
 
 /** A document to write; bytes NULL: delete it. */
@@ -57,8 +63,42 @@ struct state_holder {
     int64_t lease_ms;
 };
 
-/** Open by store URL. @return 0; as store_open: ERR_WRONGSTATE when another process has the embedded store. */
-int state_open(struct run_loop *loop, const char *url, struct state **out, struct err_info *why);
+/**
+ * Open by store URL.
+ *
+ * @param account  "id:password" by which we authenticate to ZooKeeper: all nodes that we make are ours alone; NULL: anonymous, and
+ *                 they are everybody's; without a meaning in the embedded store                [borrowed]
+ * @return 0; ERR_IO: account is not of that form; as store_open: ERR_WRONGSTATE when another process has the embedded store. */
+int state_open(struct run_loop *loop, const char *url, const char *account, struct state **out,
+               struct err_info *why);
+/** One service, for the process that runs it. */
+struct state_scope {
+    const char *definition; /* key of what is wanted of it: read only */
+    const char *service;    /* key of what it is: this document and all below are ours */
+    int64_t attempt;        /* number of our attempt, > 0: we lose against higher ones */
+    const char *account;    /* as in state_open; its digest id was admitted: state_admit. NULL: anonymous */
+    const char *manager;    /* digest id of svcmgr, whose the nodes stay; with account */
+};
+/**
+ * Open the state for one service only: state_claim takes its attempt node (claimed: ERR_WRONGSTATE when a higher attempt has it,
+ * ERR_NOTFOUND when there is no such service), state_load reads its documents, state_write writes them. There is no lease.
+ *
+ * @param scope  copied                                                            [borrowed]
+ * @return 0; as state_open.
+ */
+int state_open_service(struct run_loop *loop, const char *url, const struct state_scope *scope,
+                       struct state **out, struct err_info *why);
+/**
+ * Let another account run a service: read what is wanted of it, write what it is and all below, and nothing else of the state. Before
+ * each start of the service: its attempts share the account, and that of the start before loses what is there; nodes that others have
+ * made since we read the state keep their ACL. Not while anything else is under way; the state was opened with an account.
+ *
+ * @param scope   definition and service                                           [borrowed]
+ * @param runner  digest id of the account (reg_digest_id)                         [borrowed]
+ * @param done    err: 0; or as store_set_acl with *why filled                     [borrowed]
+ */
+void state_admit(struct state *s, const struct state_scope *scope, const char *runner,
+                 void (*done)(void *arg, int err, const struct err_info *why), void *arg);
 /** Who has an embedded store that state_open found in use, as far as it has said; members are "" when not known.
  *  @param url  that of the store  @return free() both members */
 struct state_holder state_holder_of(const char *url);
@@ -77,7 +117,7 @@ void state_claim(struct state *s, const struct state_holder *self, const char *t
 /** We are the only writer. Else write, which finds out. */
 bool state_is_held(const struct state *s);
 /**
- * Read all documents: one(…) for each, parents first, then done. Once, after state_claim, before any write.
+ * Read all documents: one(…) for each, parents first and siblings in the order of their names, then done. Once, after state_claim, before any write.
  *
  * @param done  err: 0, or as store_get with *why filled                 [borrowed]
  */
@@ -94,6 +134,9 @@ void state_write(struct state *s, const struct state_doc *docs, size_t n, STATE_
 /** After STATE_UNKNOWN: what became of that write. done: WRITTEN, FAILED (it did not happen and never will), UNKNOWN still,
  *  or FENCED. */
 void state_find_out(struct state *s, STATE_DONE, void *arg);
+/** The writes that the next svcmgr of this state will know, too, for http_server_def.repeats.
+ *  @return borrowed, until state_close; NULL: the store cannot hold them. */
+struct claims *state_repeats(struct state *s);
 /** Finish what runs, release everything, then closed(arg). */
 void state_close(struct state *s, void (*closed)(void *arg), void *arg);
 

@@ -1,5 +1,5 @@
 /**
- * Shared by state.c and claim.c; nothing else includes it.
+ * Shared by the files of this folder; nothing else includes it.
  *
  * Thread: owner.   Source: ours.
  */
@@ -13,6 +13,8 @@
 
 #define STATE_MAGIC OBJ_MAGIC('S', 'T', 'A', 'T')
 #define WRITER_PATH "/writer"
+/** Last element of the path of an attempt node. */
+#define ATTEMPT_NAME "attempt"
 
 /** A node of ours as it was read, or as the write under way will leave it. */
 struct node {
@@ -23,8 +25,13 @@ struct node {
 struct state {
     struct obj obj;
     struct store *store;
-    char *me;       /* in the writer's node: it is ours */
-    bool is_shared; /* other processes may have it open, too */
+    struct claims *repeats; /* NULL: the store cannot hold them */
+    char *me;               /* in the writer's node: it is ours */
+    char *writer_path; /* the writer's node: WRITER_PATH, or the attempt node of the service in `scope` */
+    char *scope;       /* path of the one service that we run; NULL: all is ours */
+    char *definition;  /* with scope: path of what is wanted of it */
+    int64_t attempt;   /* with scope: ours */
+    bool is_shared;    /* other processes may have it open, too */
     char *url, *place, *take_from, *process;
     int64_t lease_ms;
     int64_t sent_ms,
@@ -35,13 +42,13 @@ struct state {
     struct run_loop *loop;
     void (*standing_by)(void *arg, const struct state_holder *holder, const char *refused);
     void (*claimed)(void *arg, int err, const struct err_info *why);
-    int64_t change;   /* number in the last writer's node that we wrote or tried to write */
-    int64_t lost;     /* number of the write whose outcome is asked for */
-    struct map known; /* path -> struct node: nodes that are there */
+    int64_t change;    /* number in the last writer's node that we wrote or tried to write */
+    int64_t lost;      /* number of the write whose outcome is asked for */
+    struct grant *own; /* ACL of what we make; NULL: everybody's */
+    struct map grants; /* path of a service -> struct grant of its nodes, where somebody else runs it */
+    struct map known;  /* path -> struct node: nodes that are there */
     bool is_busy;
-    /* the scan: paths still to read */
-    char **todo;
-    size_t n_todo;
+    struct load *load; /* under way, see load.c */
     void (*one)(void *arg, const char *key, const char *bytes, size_t len);
     void (*loaded)(void *arg, int err, const struct err_info *why);
     STATE_DONE;
@@ -63,6 +70,23 @@ char *state_writer_text(struct state *s);
 void state_hold(struct state *s);
 /** The store said of an op that a node is not as it was read. */
 bool state_is_of_another(int err);
+/** The path is that of a service, /services/<user>/<name>, or below one: length of the service's part. 0: it is not. */
+size_t state_service_part(const char *path);
+/** Path of the attempt node of the service that `path` is, or is below of; NULL: of none. free() */
+char *state_attempt_path(const char *path);
+/** The path is that of an attempt node. */
+bool state_is_attempt(const char *path);
+/** Text of an attempt node that no attempt has taken yet. */
+#define STATE_ATTEMPT_NONE "{\"version\":1,\"attempt\":0}"
+/** Format of the texts of the writer's node and of attempt nodes. */
+#define STATE_WRITER_FORMAT 1
+/** Elements of a path that begins with this one are what is wanted. */
+#define STATE_DEFINITIONS "/definitions/"
+/** Whose the nodes are that we make. @return 0; ERR_IO: account is no id:password. */
+int state_access_init(struct state *s, const char *account, const char *manager, struct err_info *why);
+void state_access_fini(struct state *s);
+/** ACL of a node that we make at this path; NULL: everybody's. [borrowed while open] */
+const struct store_acl *state_acl(const struct state *s, const char *path);
 /** Name of this process for has_ended. free() */
 char *state_process_name(void);
 

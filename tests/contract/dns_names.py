@@ -305,6 +305,10 @@ GROUPS = [
         P2: ported(container()), P3: ported(container(3, "fd00::20"), "8081")}, "asks": [
             (f"_httpd._tcp.{S}", "SRV", [f"_httpd._tcp.{S} SRV 1 1 8080 httpd-1.{S}", f"_httpd._tcp.{S} SRV 1 1 8081 httpd-2.{S}"]),
             (f"_http._tcp.httpd.{S}", "SRV", ("SRV", 2)), (f"_tcp.{S}", "SRV", "NODATA"), (f"_httpd._udp.{S}", "SRV", "NXDOMAIN")]},
+    {"name": "10.2.8 SRV by the name of a port", "options": STRICT, "records": {
+        P2: {**container(), "external": [endpoint("metrics", host="172.17.0.19", port="9100"), endpoint("odd api", host="172.17.0.19", port="1")]}},
+     "asks": [(f"_metrics._tcp.httpd.{S}", "SRV", [f"_metrics._tcp.httpd.{S} SRV 1 1 9100 httpd-1.{S}"]),
+              (f"_odd-api._tcp.httpd.{S}", "SRV", "NXDOMAIN")]},
     {"name": "10.2.8 SRV by component, compat: none", "options": COMPAT, "records": {P2: ported(container())},
      "whole": container_names(True)},
     {"name": "10.2.7 SRV of those that are ready", "options": STRICT, "records": {

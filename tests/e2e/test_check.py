@@ -75,11 +75,17 @@ WRONG = [
     ("dnsd", {"hadoop.registry.url": "registry:9192"}, "hadoop.registry.url", "http://"),
     ("dnsd", {"hadoop.registry.dns.http.address": "0.0.0.0:0"}, "hadoop.registry.dns.http.address", "allow-remote"),
     ("svcmgr", {"yarn.service.state.store": "foo"}, "yarn.service.state.store", "zk://"),
+    ("svcmgr", {"yarn.service.cluster": "yarn"}, "yarn.service.state.store", "set zk://"),
+    ("svcmgr", {"yarn.service.cluster": "yarn", "yarn.service.state.store": "file:/nonexistent/state"}, "yarn.service.state.store",
+     "set zk://"),
+    ("svcmgr", {"yarn.service.cluster": "yarn", "yarn.service.state.store": "zk://127.0.0.1:1/state"}, "yarn.service.cluster",
+     "set local"),
     ("svcmgr", {"hadoop.registry.url": "ftp://h"}, "hadoop.registry.url", "http://"),
     ("svcmgr", {"yarn.service.local.container-shim": "/nonexistent/shim"}, "yarn.service.local.container-shim", "/nonexistent/shim"),
     ("svcmgr", {"yarn.service.local.source-dirs": "etc"}, "yarn.service.local.source-dirs", "etc"),
     ("svcmgr", {"yarn.service.local.user-range": "7"}, "yarn.service.local.user-range", ""),
     ("svcmgr", {"yarn.service.local.addresses": "127.77.0.0"}, "yarn.service.local.addresses", "127.77.0.0"),
+    ("svcmgr", {"yarn.service.cluster": "sim", "yarn.service.sim.script": "nodes 5; end exit=300"}, "yarn.service.sim.script", "exit=300"),
     ("svcmgr", {"yarn.service.api-server.address": "0.0.0.0:0"}, "yarn.service.api-server.address", "allow-remote"),
 ]
 

@@ -48,7 +48,7 @@ def files(prefix):
 
 
 def wanted_files():
-    wanted = {f"bin/{name}" for name in (*DAEMONS, "bobbin")} | {"libexec/bobbin/container-shim"}
+    wanted = {f"bin/{name}" for name in (*DAEMONS, "bobbin")} | {f"libexec/bobbin/container-{part}" for part in ("shim", "localizer")}
     wanted |= {f"include/bobbin/{name}.h" for name in ("registry", "record", "error", "path")}
     wanted |= {f"share/bobbin/knox/services/{name}/1.0.0/{part}.xml" for name in ("bobbin-registry", "bobbin-services")
                for part in ("service", "rewrite")}

@@ -35,7 +35,11 @@ def bobbin(*words):
 
 
 def until_readyz(port, what):
-    return wait_for(lambda: re.search(what, readyz(port).body.decode(), re.S), f"/readyz says {what}")
+    def says():
+        body = readyz(port).body.decode()
+        assert re.search(what, body, re.S), body
+        return True
+    return wait_for(says, f"/readyz says {what}")
 
 
 def test_dnsd_without_a_registry_says_so_at_once(tmp_path):
@@ -109,6 +113,12 @@ def test_registryd_without_its_zookeeper_says_which_and_so_does_everybody(tmp_pa
         reg.stop()
 
 
+def published(stack):
+    """bobbin:ready of each container's record; None: it is ready."""
+    answer = stack.registry("GET", "/users/alice/services/yarn-service/hello-world/components", query="recursive=true")
+    return [node["service"].get("bobbin:ready") for node in answer.json.get("tree", ())]
+
+
 def test_svcmgr_says_what_is_not_published_since_when_and_why():
     """A service that is flexed while registryd is dead: its new container is READY, and has no name."""
     with Stack(services=True) as stack:
@@ -116,6 +126,7 @@ def test_svcmgr_says_what_is_not_published_since_when_and_why():
         stack.until_state("hello-world", "READY")
         port, url = stack.services_port, f"http://127.0.0.1:{stack.registry_port}"
         assert readyz(port).body == b"ready\n" and metric(port, "registry") == 1
+        wait_for(lambda: published(stack) == [None], "the record says that the container is ready, which comes after it is READY")
         wait_for(lambda: b"\nsvcmgr_registry_changes_pending 0\n" in request(port, "GET", "/metrics").body, "all is published")
         stack.registryd.kill()
         away = stack.svcmgr.event("registry_away")

@@ -188,6 +188,24 @@ def test_a_saved_service_is_started_later(stack):
     assert stack.services("DELETE", "/later").status == 204
 
 
+def test_its_events_say_what_happened_and_why(stack, hello):
+    flex(stack, 3)
+    os.kill(next(iter(servers(stack))), signal.SIGKILL)
+    killed = wait_for(lambda: [e for e in events(stack) if e["what"] == "signalled"], "the end is among the events")
+    assert killed[0]["object"].startswith("hello-") and "signal 9" in killed[0]["why"]
+    first, *others = events(stack)
+    assert (first["object"], first["what"], first["why"]) == ("hello-world", "created", "by user alice")
+    assert ("hello", "flexed", "2 to 3 instances, by user alice") in [(e["object"], e["what"], e["why"]) for e in others if "why" in e]
+    assert [e["time"] for e in events(stack)] == sorted(e["time"] for e in events(stack))
+    assert stack.services("GET", "/nobody/events").status == 404
+
+
+def events(stack):
+    answer = stack.services("GET", "/hello-world/events")
+    assert answer.status == 200, answer
+    return answer.json["events"]
+
+
 def test_list_version_and_both_mounts(stack, hello):
     [row] = stack.services("GET", "").json
     assert (row["name"], row["state"], row["number_of_running_containers"]) == ("hello-world", "READY", 2)

@@ -96,8 +96,8 @@ def test_anti_affinity_on_one_host_is_a_wait_with_its_reason(stack):
     wait_for(lambda: [c["state"] for c in containers(stack.service("web"))] == ["READY"], "one of two runs")
     answer = stack.services("GET", "/web?explain=true").json
     assert answer["state"] == "STARTED" and answer["components"][0]["state"] == "FLEXING"
-    assert [(e["instance"], e["wait"]) for e in answer["explain"]] == [
-        ("hello-1", "placement: the constraints of hello allow 1 on a node, the cluster has one")]
+    assert [(e["instances"], e["wait"]) for e in answer["explain"]] == [
+        (["hello-1"], "placement: constraint apart: it allows 1 on a node, and the cluster has one")]
     assert stack.services("DELETE", "/web").status == 204
 
 

@@ -57,8 +57,7 @@ def test_a_crash_loop_says_how_often_and_why_also_after_a_restart(stack):
     stack.svcmgr.process.send_signal(signal.SIGKILL)
     stack.svcmgr.process.wait()
     stack.svcmgr.start()
-    wait_for(lambda: stack.services("GET", "/crash").status == 200, "svcmgr is back")
-    again = only_container(stack, "crash")
+    again = wait_for(lambda: only_container(stack, "crash"), "svcmgr is back and the instance has a container")
     assert again["restarts"] >= seen["restarts"] and again["last_exit"]["stderr"].endswith("config")
     assert stack.services("PUT", "/crash", {"state": "STOPPED"}).status == 204
     stack.until_state("crash", "STOPPED")

@@ -44,7 +44,23 @@ def test_who_takes_more_memory_than_asked_for_is_ended_with_the_reason(stack):
     needs(stack, "memory")
     assert stack.services("POST", USER, document("hog", "x=$(head -c 300000000 /dev/zero | tr '\\0' x)")).status == 202
     ended(stack, "its memory limit of 64 MB was reached and the kernel killed a process of it")
-    wait_for(lambda: stack.service("hog")["state"] == "FAILED", "it is a failure")
+    hog = wait_for(lambda: next((s for s in [stack.service("hog")] if s["state"] == "FAILED"), None), "it is a failure")
+    end = hog["last_failure"]["last_exit"]
+    assert (end["cause"], "signal" in end) == ("memory_physical", False), end
+    assert "its memory limit of 64 MB was reached" in hog["diagnostics"], hog
+
+
+def test_a_child_that_takes_too_much_is_no_ordinary_exit_code(stack):
+    needs(stack, "memory")
+    assert stack.services("POST", USER, document("parent", "sh -c 'x=$(head -c 300000000 /dev/zero | tr \"\\\\0\" x)'; exit $?")).status == 202
+    parent = wait_for(lambda: next((s for s in [stack.service("parent")] if s["state"] == "FAILED"), None), "it is a failure")
+    assert parent["last_failure"]["last_exit"]["cause"] == "memory_physical", parent
+
+
+def test_a_kill_that_is_not_for_memory_stays_a_signal(stack):
+    assert stack.services("POST", USER, document("killed", "kill -9 $$")).status == 202
+    killed = wait_for(lambda: next((s for s in [stack.service("killed")] if s["state"] == "FAILED"), None), "it is a failure")
+    assert killed["last_failure"]["last_exit"]["signal"] == 9, killed
 
 
 def test_who_makes_more_processes_than_allowed_gets_the_reason(stack):

@@ -79,16 +79,3 @@ def test_the_longest_texts_run(stack):
     stack.launch(definition("longest", launch_command="exec sleep 1000 #" + "x" * (131071 - 17),
                             configuration={"env": {"LONG": "x" * 131066}}))
     assert stack.services("DELETE", "/longest").status == 204
-
-
-def test_the_advice_for_an_image_works(stack):
-    document = {"name": "hello-world", "version": "1.0.0", "description": "hello world example", "components": [
-        {"name": "hello", "number_of_containers": 2, "artifact": {"id": "nginx:latest", "type": "DOCKER"},
-         "launch_command": "./start_nginx.sh", "resource": {"cpus": 1, "memory": "256"}}]}
-    answer = stack.services("POST", "", document)
-    assert answer.status == 400 and "yarn.service.cluster" not in answer.json["diagnostics"]
-    assert "remove artifact from /components/0" in answer.json["diagnostics"]
-    del document["components"][0]["artifact"]
-    document["components"][0]["launch_command"] = answer.json["diagnostics"].split('"')[1]
-    stack.launch(document)
-    assert stack.services("DELETE", "/hello-world").status == 204

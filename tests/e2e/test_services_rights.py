@@ -168,7 +168,7 @@ def test_owners_have_users_of_their_own():
         stack.launch(document("secret", "echo of alice > note; echo logged; id -u; id -G; echo end; exec sleep 1000"))
         assert whole_log(stack, "secret") == "logged\n1900000000\n1900000000\n"
         [hers] = containers(stack.service("secret"))
-        pids = [int(p) for p in os.listdir("/proc") if p.isdigit() and owner_of(p) == 1900000000]
+        pids = [int(p) for p in os.listdir("/proc") if p.isdigit() and owner_of(p) == 1900000000 and works_below(p, stack.dir)]
         logs = f"{stack.dir}/svcmgr/logs/{hers['id'].replace('container', 'application').rsplit('_', 2)[0]}/{hers['id']}"
         assert os.path.exists(f"{logs}/stdout.txt") and pids
         spy = (f"cat ../../{hers['id']}/work/note {logs}/stdout.txt 2>/dev/null || echo unread; ls ../.. 2>/dev/null || echo unlisted; "
@@ -193,6 +193,14 @@ def test_logs_show_no_file_but_the_containers_own(stack):
         os.unlink(output)
         put()
         assert log_of(stack, "mask") == ""
+
+
+def works_below(pid, directory):
+    """Whether it is a process of this stack: other runs have users of the same numbers."""
+    try:
+        return os.readlink(f"/proc/{pid}/cwd").startswith(directory)
+    except OSError:  # it has ended
+        return False
 
 
 def owner_of(pid):

@@ -1,5 +1,6 @@
 """svcmgr lacks something of its own: that is never evidence that a container is gone, and never the container's failure."""
 import contextlib
+import json
 import os
 import shlex
 import stat
@@ -43,6 +44,13 @@ def explained(stack):
     return answer.body.decode()
 
 
+def short_of_disk(stack):
+    """Names of the instances that wait for room on the disk; those that wait for the same have one entry."""
+    found = [e for e in json.loads(explained(stack))["explain"] if "No space left on device" in e["wait"]]
+    assert all(e["count"] == len(e["instances"]) for e in found), found
+    return sorted(name for e in found for name in e["instances"])
+
+
 def restart(stack):
     stack.svcmgr.kill()
     stack.svcmgr.start("svcmgr_ready")
@@ -59,7 +67,7 @@ def test_more_containers_than_descriptors():
                 assert "RLIMIT_NOFILE" in stack.svcmgr.event("containers_recovering")["reason"]
                 ready = wait_for(lambda: (a := request(stack.services_port, "GET", "/readyz")).status == 503 and a, "it says so")
                 assert "descriptors are short" in ready.body.decode(), ready
-                assert "recovering: RLIMIT_NOFILE" in explained(stack)
+                wait_for(lambda: "recovering: RLIMIT_NOFILE" in explained(stack), "explain names it")
                 assert ids(stack) == before and sleepers(stack.dir) == pids, "no duplicate was started, none was killed"
                 assert not [e for e in stack.svcmgr.events if e["event"] == "container_recovered" and e["state"] != "running"]
         restart(stack)
@@ -121,7 +129,7 @@ def test_a_launch_waits_for_room_on_the_disk(small_disk, options):
         wanted["components"][0]["configuration"] = {
             "properties": {"yarn.service.container-failure-per-component.threshold": "1"}}
         assert stack.services("POST", USER, wanted).status == 202
-        wait_for(lambda: explained(stack).count("No space left on device") >= 2, "explain says what both wait for")
+        wait_for(lambda: short_of_disk(stack) == ["w-0", "w-1"], "explain says what both wait for")
         stack.svcmgr.event("container_waits")
         service = stack.service("web")
         assert service["state"] not in ("FAILED", "READY"), service

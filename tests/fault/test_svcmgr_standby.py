@@ -114,6 +114,27 @@ def test_the_other_takes_over_with_all_containers(store):
         assert len(pair.ids(pair.first, "web")) == 4
 
 
+def test_a_write_that_comes_again_after_the_take_over_is_not_done_again(store):
+    """A gateway got no answer from the active one, or the answer got lost: it asks the next one, perhaps without the body."""
+    def create(daemon, body=True):
+        return pair.ask(daemon, "POST", USER, document("web") if body else None, {"X-Request-Id": "create", "Content-Type": "application/json"})
+    with Pair(store) as pair:
+        first = create(pair.first)
+        assert first.status == 202 and first.headers["Location"]
+        by_standby = create(pair.second)
+        assert (by_standby.status, by_standby.body, by_standby.headers["Location"]) == (202, first.body, first.headers["Location"])
+        assert by_standby.headers["Bobbin-Repeated"] == "true"
+        pair.until_ready(pair.first, "web")
+        pair.first.kill()
+        pair.until_active(pair.second)
+        for has_body in (True, False):
+            again = create(pair.second, has_body)
+            assert (again.status, again.body, again.headers["Location"]) == (202, first.body, first.headers["Location"]), again
+            assert again.headers["Bobbin-Repeated"] == "true"
+        assert "already taken" in pair.ask(pair.second, "POST", USER, document("web")).json["diagnostics"], "another request is refused"
+        pair.processes(1)
+
+
 def test_an_orderly_end_hands_over(store):
     with Pair(store) as pair:
         pair.first.options["yarn.service.stop-containers-on-exit"] = "false"

@@ -97,7 +97,7 @@ def n_instances(stack, name):
     """Instances that exist: those that wait for something, and those that do not."""
     answer = stack.services("GET", f"/{name}{USER}&explain=true")
     assert answer.status == 200, answer
-    return sum("instance" in line for line in answer.json["explain"]) + len(processes_in(answer.json))
+    return sum(line.get("count", 0) for line in answer.json["explain"]) + len(processes_in(answer.json))
 
 
 def few_run(more):

@@ -2,11 +2,12 @@
 
 NAME is a folder of tests/fuzz/corpus, or `all`; what is found is in build/fuzz/found, what had new ways in build/fuzz/grown. It
 becomes a test when it goes to tests/fuzz/corpus. `packets [NUMBER]` is another thing: so many (a million) random and mutated
-packets at a live dnsd of the sanitized build.
+packets at a live dnsd of the sanitized build; `engine [SECONDS]` random lives of svcmgr's engine (tests/sim), with new seeds each time.
 """
 import os
 import subprocess
 import sys
+import time
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 BUILD = os.path.join(ROOT, "build", "fuzz")
@@ -47,14 +48,28 @@ def packets(number):
     return done.returncode != 0
 
 
+def engine(seconds):
+    """tests/sim with seeds that no run had; says whether one failed."""
+    subprocess.run(["cmake", "--preset", "asan"], cwd=ROOT, check=True, stdout=subprocess.DEVNULL)
+    subprocess.run(["cmake", "--build", "--preset", "asan", "--target", "engine_checker"], cwd=ROOT, check=True)
+    seed = int(time.time()) * 1000000
+    done = subprocess.run([os.path.join(ROOT, "build", "asan", "bin", "engine_checker"), "--seconds", str(seconds), "--seed", str(seed)],
+                          env={**os.environ, **SANITIZERS}, check=False)
+    return done.returncode != 0
+
+
 def main():
     name = sys.argv[1] if len(sys.argv) > 1 else "all"
     number = int(sys.argv[2]) if len(sys.argv) > 2 else PACKETS if name == "packets" else SECONDS
     every = sorted(os.listdir(CORPUS))
-    if name not in (*every, "all", "packets"):
-        print(f"no fuzzer {name}: all, packets, {', '.join(every)}", file=sys.stderr)
+    alone = {"packets": packets, "engine": engine}
+    if name not in (*every, "all", *alone):
+        print(f"no fuzzer {name}: all, {', '.join([*alone, *every])}", file=sys.stderr)
         return 2
-    failed = (["packets"] if packets(number) else []) if name == "packets" else fuzz(every if name == "all" else [name], number)
+    if name in alone:
+        failed = [name] if alone[name](number) else []
+    else:
+        failed = fuzz(every if name == "all" else [name], number)
     print("found something: " + ", ".join(failed) if failed else "nothing found")
     return 1 if failed else 0
 

@@ -19,6 +19,7 @@ MAY_SEE = {
     "lib/store/lmdb": ["lib/base", "lib/run", "lib/store"],
     "lib/store/zk": ["lib/base", "lib/run", "lib/store"],
     "lib/registry": ["lib/base", "lib/run", "lib/json", "lib/http", "lib/store"],
+    "lib/repeats": ["lib/base", "lib/run", "lib/json", "lib/http", "lib/store"],
     "registryd/feed": [*LIB, "registryd"],
     "registryd/index": [*LIB, "registryd/feed"],
     "registryd/access": [*LIB, "registryd"],
@@ -26,7 +27,7 @@ MAY_SEE = {
     "registryd/copy": [*LIB, "registryd", "registryd/feed", "registryd/access"],
     "registryd/lease": [*LIB, "registryd"],
     "registryd/api": [*LIB, "registryd", *REGISTRYD],
-    "registryd": [*LIB, "registryd", *REGISTRYD, "registryd/api", "keys"],
+    "registryd": [*LIB, "lib/repeats", "registryd", *REGISTRYD, "registryd/api", "keys"],
     "dnsd/wire": ["lib/base"],
     "dnsd/zone": ["lib/base", "dnsd/wire"],
     "dnsd/answer": ["lib/base", "dnsd/wire", "dnsd/zone"],
@@ -40,21 +41,23 @@ MAY_SEE = {
              "dnsd/net", "dnsd/tap", "dnsd/forward", "dnsd/names", "dnsd/follow", "dnsd/masters", "keys"],
     "svcmgr/spec": ["lib/base", "lib/json"],
     "svcmgr/engine": ["lib/base", "lib/json", "svcmgr/spec"],
-    "svcmgr/cluster": ["lib/base", "lib/run", "svcmgr/spec", "svcmgr/engine", "svcmgr/shim"],
+    "svcmgr/sim": ["lib/base", "svcmgr/spec"],
+    "svcmgr/cluster": ["lib/base", "lib/run", "svcmgr/spec", "svcmgr/engine", "svcmgr/sim", "svcmgr/shim"],
     "svcmgr/launch": ["lib/base", "lib/run", "svcmgr/spec", "svcmgr/engine", "svcmgr/cluster"],
     "svcmgr/probe": ["lib/base", "lib/run", "lib/http", "svcmgr/spec", "svcmgr/engine"],
     "svcmgr/shim": ["lib/base", "lib/run"],
+    "svcmgr/localizer": ["lib/base", "lib/json", "svcmgr/shim"],
     "svcmgr/faces": ["lib/base", "lib/run", "lib/json", "lib/http", "svcmgr/spec", "svcmgr/engine"],
-    "svcmgr/state": ["lib/base", "lib/run", "lib/json", "lib/store", "svcmgr/shim"],
-    "svcmgr/publish": ["lib/base", "lib/run", "lib/registry", "svcmgr", "svcmgr/spec", "svcmgr/engine"],
-    "svcmgr": ["lib/base", "lib/run", "lib/json", "lib/http", "lib/store", "lib/registry", "svcmgr/spec", "svcmgr/engine",
+    "svcmgr/state": ["lib/base", "lib/run", "lib/json", "lib/store", "lib/repeats", "svcmgr/shim"],
+    "svcmgr/publish": ["lib/base", "lib/run", "lib/http", "lib/registry", "svcmgr", "svcmgr/spec", "svcmgr/engine"],
+    "svcmgr": ["lib/base", "lib/run", "lib/json", "lib/http", "lib/store", "lib/repeats", "lib/registry", "svcmgr/spec", "svcmgr/engine",
                "svcmgr/cluster", "svcmgr/launch", "svcmgr/probe", "svcmgr/state", "svcmgr/publish", "svcmgr/faces", "keys"],
     "keys": ["lib/run", "registryd", "dnsd", "svcmgr", "svcmgr/spec"],
     **{f"cli/{part}": ["lib/base", "lib/run", "lib/json", "lib/http", "lib/registry", "cli/kit", "keys"]
        for part in ("kit", "registry", "app", "dns", "dev")},
     "cli": ["lib/base", "lib/run", "cli/kit"],
 }
-PURE = ["lib/base", "lib/json", "dnsd/wire", "dnsd/zone", "dnsd/answer", "svcmgr/spec", "svcmgr/engine"]
+PURE = ["lib/base", "lib/json", "dnsd/wire", "dnsd/zone", "dnsd/answer", "svcmgr/spec", "svcmgr/engine", "svcmgr/sim"]
 # What a pure folder must not include: sockets, files, clocks, threads and the loop.
 IMPURE = re.compile(r"^(uv\.h|stdio_ext\.h|sys/socket\.h|sys/epoll\.h|netdb\.h|time\.h|sys/time\.h|fcntl\.h|unistd\.h|"
                     r"pthread\.h|run/.*|http/.*|curl/.*|microhttpd\.h)$")
@@ -108,4 +111,17 @@ def test_only_the_top_of_a_daemon_sees_app():
     bad = [f"{path} includes {include}" for path in sources() for include in includes(path)
            if os.path.basename(include) == "app.h" and not path.startswith("cli/")
            and not re.match(r"(app|api|main)", os.path.basename(path))]
+    assert not bad, "\n".join(bad)
+
+
+def test_only_policies_ask_for_the_kind_of_a_service():
+    """What a kind does differently is a row of engine/policy.h: its table is the one place that names all of them."""
+    asks = re.compile(r"[!=]=\s*KIND_\w+|KIND_\w+\s*[!=]=|case KIND_|switch \([^)]*\bkind\b[^)]*\)\s*\{\s*case KIND_")
+    spec = re.compile(r"FLD_KIND_\w+|METRIC_KIND_\w+")
+    bad = []
+    for path in sources():
+        if not path.startswith("svcmgr/") or path == "svcmgr/engine/policy.c":
+            continue
+        with open(os.path.join(ROOT, path)) as f:
+            bad += [f"{path}:{n}: {line.strip()}" for n, line in enumerate(f, 1) if asks.search(spec.sub("", line))]
     assert not bad, "\n".join(bad)

@@ -6,7 +6,8 @@ import re
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 COMMON = "lib/http/schemas"
-KEYWORDS = {"type", "required", "properties", "additionalProperties", "items", "enum", "anyOf", "oneOf", "nullable", "$ref"}
+KEYWORDS = {"type", "required", "properties", "additionalProperties", "items", "enum", "anyOf", "oneOf", "allOf", "nullable", "$ref",
+            "description", "default", "minimum", "maximum", "pattern", "minLength", "maxLength"}
 TYPES = {"object", "array", "string", "integer", "number", "boolean"}
 
 
@@ -25,13 +26,13 @@ def faults(schema, where):
     if not isinstance(schema, dict):
         return [f"{where}: {schema!r} is no schema"]
     found = [f"{where}: the keyword {key}" for key in schema if key not in KEYWORDS]
-    if "$ref" not in schema and not {"type", "anyOf", "oneOf"} & schema.keys():
+    if "$ref" not in schema and not {"type", "anyOf", "oneOf", "allOf"} & schema.keys():
         found.append(f"{where}: neither a type nor a choice")
     if schema.get("type", "object") not in TYPES:
         found.append(f"{where}: the type {schema['type']}")
     members = schema.get("properties", {})
     found += [f"{where}: requires {name}, which it does not have" for name in schema.get("required", []) if members and name not in members]
-    inner = {**members, **dict(enumerate(schema.get("anyOf", []) + schema.get("oneOf", [])))}
+    inner = {**members, **dict(enumerate(schema.get("anyOf", []) + schema.get("oneOf", []) + schema.get("allOf", [])))}
     inner.update({key: schema[key] for key in ("items", "additionalProperties") if isinstance(schema.get(key), dict)})
     for name, part in inner.items():
         found += faults(part, f"{where}/{name}")

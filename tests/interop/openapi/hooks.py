@@ -1,5 +1,6 @@
 """Loaded by schemathesis: what waits must end by itself, and soon; many requests meet on few nodes. On a secure registry callers
 take turns: the users that SECURE_CALLERS names, and the holder of an accessor of one of the nodes."""
+import collections
 import itertools
 import os
 
@@ -8,6 +9,9 @@ import schemathesis
 NODES = ["users", "services", "n1", "n2"]
 CALLERS = [caller for caller in os.environ.get("SECURE_CALLERS", "").split(",") if caller]
 turns = itertools.cycle([*CALLERS, None])
+EXPLORES_SERVICES = "EXPLORES_SERVICES" in os.environ
+numbers = itertools.count()
+launched = collections.deque(["s0"], maxlen=10)  # names of services that were accepted
 
 
 @schemathesis.hook
@@ -18,21 +22,54 @@ def before_call(context, case, kwargs):
     if isinstance(path, str) and len(path) % 2 == 0:
         case.path_parameters["path"] = NODES[len(path) // 2 % len(NODES)]
     if CALLERS:
-        ask_for_no_lease(case)
+        ask_plainly(case)
         call_as(case, next(turns))
+    if EXPLORES_SERVICES:
+        ask_about_services(case, next(numbers))
 
 
-def ask_for_no_lease(case):
-    """Nearly every TTL and key that the document's form allows is out of range, and this is about who may write."""
+def ask_about_services(case, number):
+    """One user's services. Each POST has a name of its own, as one in use is answered with 500; two of three have what a service must have."""
+    case.query = {**(case.query or {}), "user.name": "alice"}
+    case.query.pop("doAs", None)
+    if "timeout" in case.query or "wait" in case.query:
+        case.query["timeout"] = "20ms"
+    if number % 5:
+        case.query.pop("plan", None)
+    if case.method == "POST" and isinstance(case.body, dict):
+        case.body = launchable(case.body, number) if number % 3 else {**case.body, "name": f"s{number}"}
+    if "{s}" in case.path and isinstance((case.path_parameters or {}).get("s"), str):
+        case.path_parameters["s"] = f"s{number}" if case.method == "POST" else launched[number % len(launched)]
+    if "{c}" in case.path and number % 2:
+        case.path_parameters["c"] = "c0"
+    if "{i}" in case.path and number % 2:
+        case.path_parameters["i"] = "c0-0"
+
+
+def launchable(body, number):
+    """A service that can run, with the rest of what was made."""
+    given = body.get("components")
+    parts = [part for part in given if isinstance(part, dict)] if isinstance(given, list) else []
+    kept = {key: body[key] for key in ("description", "quicklinks", "lifetime") if key in body}
+    return {**kept, "name": f"s{number}", "version": "1", "components": [
+        {**{key: part[key] for key in ("restart_policy", "quicklinks") if key in part}, "name": f"c{i}", "launch_command": "serve",
+         "number_of_containers": 1, "resource": {"cpus": 1, "memory": "32"}} for i, part in enumerate((parts or [{}])[:3])]}
+
+
+def ask_plainly(case):
+    """Nearly every TTL and key that the document's form allows is out of range, and nobody may ask for others; this is about who may write."""
     (case.query or {}).pop("ttl", None)
+    (case.query or {}).pop("doAs", None)
     (case.headers or {}).pop("X-Bobbin-Lease", None)
 
 
 @schemathesis.hook
 def after_call(context, case, response):
-    if CALLERS:
+    if CALLERS or EXPLORES_SERVICES:
         with open("answers", "a", encoding="utf-8") as kept:
             kept.write(f"{case.method} {response.status_code}\n")
+    if EXPLORES_SERVICES and case.method == "POST" and response.status_code == 202:
+        launched.append(case.body["name"])
 
 
 def call_as(case, caller):

@@ -16,7 +16,7 @@ from registry_client.api.default import get_ws_v1_registry, get_ws_v1_registry_f
 from registry_client.models import Found, Node, ServiceRecord
 from services_client import Client as Services
 from services_client.api.default import get_app_v1_services_s, post_app_v1_services
-from services_client.models import Service
+from services_client.models import NewService
 
 registry, services = Registry(base_url=REGISTRY), Services(base_url=SERVICES)
 made = put_ws_v1_registry.sync(client=registry, body=ServiceRecord.from_dict(RECORD), path=PATH, create_parents=True)
@@ -27,7 +27,7 @@ above = get_ws_v1_registry.sync(client=registry, path=PATH.rpartition("/")[0])
 assert above.nodes == [PATH.rpartition("/")[2]], above
 found = get_ws_v1_registry_find.sync(client=registry, component="one", user="alice")
 assert isinstance(found, Found) and [record.path for record in found.records] == [PATH], found
-launched = post_app_v1_services.sync_detailed(client=services, body=Service.from_dict(HELLO), user_name="alice")
+launched = post_app_v1_services.sync_detailed(client=services, body=NewService.from_dict(HELLO), user_name="alice")
 assert launched.status_code == 202, launched
 print(get_app_v1_services_s.sync(HELLO["name"], client=services, user_name="alice").name)
 """

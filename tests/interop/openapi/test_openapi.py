@@ -5,7 +5,7 @@ import subprocess
 
 import pytest
 
-from harness import ROOT, Registry, Stack, container, request
+from harness import Manager, ROOT, Registry, Stack, container, request
 
 SCHEMATHESIS = "schemathesis==4.32.5"
 VENV = os.path.join(ROOT, "build", "schemathesis-4.32.5")
@@ -25,10 +25,10 @@ def schemathesis():
     return program
 
 
-def explore(port, examples, directory, *options, **environment):
+def explore(port, examples, directory, *options, phases="examples,coverage,fuzzing", **environment):
     """Requests made from the document; how many. Fails with the report when an answer is wrong."""
-    command = [schemathesis(), "run", f"http://127.0.0.1:{port}/openapi.json", "--checks", CHECKS, "--phases",
-               "examples,coverage,fuzzing", "--seed", "4", "--max-examples", str(examples), "--generation-database", "none",
+    command = [schemathesis(), "run", f"http://127.0.0.1:{port}/openapi.json", "--checks", CHECKS, "--phases", phases,
+               "--seed", "4", "--max-examples", str(examples), "--generation-database", "none",
                "--workers", "1", "--request-timeout", "20", "--no-color", *options]
     done = subprocess.run(command, capture_output=True, text=True, cwd=directory, check=False, timeout=300,
                           env={**os.environ, "SCHEMATHESIS_HOOKS": "hooks", "PYTHONPATH": HERE, **environment})
@@ -95,3 +95,14 @@ def test_no_undescribed_answer_of_a_secure_registryd(tmp_path):
 
 def test_no_undescribed_answer_of_dnsd(stack, tmp_path):
     assert explore(stack.dns_http_port, 10, tmp_path) > 200
+
+
+def test_no_undescribed_answer_of_svcmgr(tmp_path):
+    """One user launches, changes, reads and destroys services whose containers are simulated."""
+    options = {"yarn.service.cluster": "sim", "yarn.service.upgrade.enabled": "true"}
+    with Manager(options={"svcmgr": options}) as manager:
+        made = explore(manager.services_port, 1, tmp_path, "--include-path-regex", "/app/v1/", "--exclude-operation-id",
+                       "post_app_v1_services_s", phases="examples,coverage", EXPLORES_SERVICES="1")
+    answers = (tmp_path / "answers").read_text(encoding="utf-8").splitlines()
+    assert made >= 2000
+    assert answers.count("POST 202") >= 200

@@ -101,6 +101,21 @@ static void test_a_document_that_is_none_is_refused(void **state)
     }
 }
 
+static void test_the_document_of_an_older_version_is_read_and_of_a_newer_one_refused(void **state)
+{
+    (void)state;
+    static const char old[] = "{\"boot\":\"another\",\"boot_ms\":700,\"engine_ms\":1700000123456}";
+    static const char newer[] = "{\"format\":3,\"ticks\":7}";
+    struct clock c;
+    struct err_info why = {0};
+    clock_begin(&c, 1000, WALL_MS);
+    assert_int_equal(clock_read(&c, old, strlen(old), 1000, &why), 0);
+    assert_int_equal(clock_now_ms(&c, 1000), 1700000123456);
+    assert_int_equal(clock_read(&c, newer, strlen(newer), 1000, &why), ERR_UNSUPPORTED);
+    assert_non_null(strstr(why.text, "format 3"));
+    assert_int_equal(clock_now_ms(&c, 1000), 1700000123456);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -109,6 +124,7 @@ int main(void)
         cmocka_unit_test(test_reboot_goes_on_at_the_last_written_moment),
         cmocka_unit_test(test_never_goes_back),
         cmocka_unit_test(test_a_document_that_is_none_is_refused),
+        cmocka_unit_test(test_the_document_of_an_older_version_is_read_and_of_a_newer_one_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

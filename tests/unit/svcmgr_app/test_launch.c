@@ -77,6 +77,8 @@ static void commands_lose_their_redirection_and_nothing_else(void **state)
         {"run a; run b 1><LOG_DIR>/stdout.txt 2><LOG_DIR>/stderr.txt ", "run a; run b"},
         {"run 1><LOG_DIR>/other.txt", "run 1>/l/other.txt"},
         {"  echo $PWD {{NM_HOST}} ${X}", "echo $PWD host7 ${X}"},
+        {"", ""},
+        {NULL, ""},
     };
     for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
         struct eng_launch l = {.command = (char *)cases[i].given, .run_as = (char *)"a"};
@@ -131,6 +133,7 @@ static void sources_are_left_to_who_may_read_them(void **state)
         {.name = (char *)"conf/t", .mode = FILE_EXPAND, .src = (char *)"/no/such/template"},
         {.name = (char *)"conf/b", .mode = FILE_BYTES, .bytes = (char *)"raw", .len = 3},
         {.name = (char *)"c", .mode = FILE_COPY, .src = (char *)"/etc/passwd"},
+        {.name = (char *)"lib", .mode = FILE_UNPACK, .src = (char *)"https://host/a.tar.gz"},
     };
     json_auto json_t *values = json_pack("{s:s}", "ID", "7");
     struct eng_launch l = {.command = (char *)"x",
@@ -142,7 +145,7 @@ static void sources_are_left_to_who_may_read_them(void **state)
     struct launch_plan p;
 
     plan(&l, &p);
-    assert_int_equal(p.launch.n_files, 3);
+    assert_int_equal(p.launch.n_files, 4);
     assert_int_equal(p.launch.attempt, 3);
     assert_string_equal(p.launch.owner, "alice");
     assert_null(p.launch.files[0].bytes);
@@ -152,22 +155,21 @@ static void sources_are_left_to_who_may_read_them(void **state)
     assert_null(p.launch.files[2].bytes);
     assert_string_equal(p.launch.files[2].source, "/etc/passwd");
     assert_null(p.launch.files[2].values);
+    assert_false(p.launch.files[2].is_archive);
+    assert_string_equal(p.launch.files[3].source, "https://host/a.tar.gz");
+    assert_true(p.launch.files[3].is_archive);
     launch_plan_fini(&p);
 }
 
 static void what_cannot_be_run_says_why(void **state)
 {
     (void)state;
-    struct eng_file archive = {.name = (char *)"lib", .mode = FILE_UNPACK, .src = (char *)"a.tar.gz"};
     struct eng_env bad = {(char *)"A=B", (char *)"c"};
     const struct {
         struct eng_launch launch;
         int err;
         const char *says;
     } cases[] = {
-        {{.command = NULL}, ERR_INVALID, "launch_command"},
-        {{.command = (char *)""}, ERR_INVALID, "launch_command"},
-        {{.command = (char *)"x", .files = &archive, .n_files = 1}, ERR_UNSUPPORTED, "Archives"},
         {{.command = (char *)"x", .env = &bad, .n_env = 1}, ERR_UNSUPPORTED, "A=B"},
     };
     for (size_t i = 0; i < ARRAY_LEN(cases); i++) {

@@ -26,6 +26,7 @@ struct office {
     const char *wanted;
     int refuse, refuse_code; /* status and code (0: no permission) of all answers; refuse 0: fine */
     int flaws;               /* events that fail for now */
+    uint64_t delay_ms;       /* until a PUT or DELETE is answered */
 
     struct http_req *feed; /* the follower that is connected; NULL: none */
     struct buf feed_lines; /* for it, not sent yet */
@@ -48,11 +49,43 @@ static void note(struct office *o, const char *text)
         run_loop_stop(o->loop);
 }
 
+/** An answer that is on its way. */
+struct slow {
+    struct office *office;
+    struct http_req *req;
+    struct run_timer *timer;
+};
+
+static void answer_now(struct office *o, struct http_req *req)
+{
+    buf_auto struct buf body = BUF_EMPTY;
+
+    buf_addf(&body, "{\"revision\":\"%s\",\"deleted\":true}", o->revision);
+    http_reply_header(req, "Bobbin-Revision", o->revision);
+    http_reply(req, 200, "application/json", &body);
+}
+
+static void on_slow(void *arg)
+{
+    mem_auto struct slow *slow = arg;
+
+    run_timer_free(slow->timer);
+    answer_now(slow->office, slow->req);
+}
+
+static void answer_later(struct office *o, struct http_req *req)
+{
+    struct slow *slow = mem_new(struct slow);
+
+    *slow = (struct slow){o, req, run_timer_new(o->loop, on_slow, slow)};
+    run_timer_start(slow->timer, o->delay_ms, 0);
+    http_reply_later(req, NULL, NULL);
+}
+
 static void on_request(struct http_req *req, void *app)
 {
     struct office *o = app;
     mem_auto char *text = mem_fmt("%s:%s", http_method(req), http_raw_path(req) + strlen("/ws/v1/registry"));
-    buf_auto struct buf body = BUF_EMPTY;
     size_t len = 0;
     const char *sent = http_body(req, &len);
 
@@ -63,9 +96,10 @@ static void on_request(struct http_req *req, void *app)
         http_reply_error_status(req, o->refuse, o->refuse_code ? o->refuse_code : ERR_PERMISSION, NULL);
         return;
     }
-    buf_addf(&body, "{\"revision\":\"%s\",\"deleted\":true}", o->revision);
-    http_reply_header(req, "Bobbin-Revision", o->revision);
-    http_reply(req, 200, "application/json", &body);
+    if (o->delay_ms)
+        answer_later(o, req);
+    else
+        answer_now(o, req);
 }
 
 /** Events are taken; while `flaws` lasts, the work that they ask for fails for now. */
@@ -301,7 +335,6 @@ static void newer_wishes_replace_older_ones(void **state)
     publish_put(o->publish, "/users/a/s/c/1", &record, 2);
     publish_put(o->publish, "/users/a/s/c/2", &record, 3);
     publish_purge(o->publish, "/users/a/s", 4);
-    assert_int_equal(publish_n_pending(o->publish), 1);
     assert_int_equal(count(o->story, "done:"), 0); /* Nothing is done yet. */
     open_server(o);
     await(o, "DELETE:/users/a/s");
@@ -324,6 +357,47 @@ static void nothing_is_lost_while_the_registry_is_away(void **state)
     publish_put(o->publish, "/users/a/z", &record, 6);
     await(o, "done:6=OK");
     assert_int_equal(count(o->story, "done:5"), 1);
+}
+
+/** 64 changes, 16 side by side, take longer than a ticket waits for a registry that is silent. */
+static void tickets_wait_for_a_registry_that_answers(void **state)
+{
+    struct office *o = *state;
+
+    o->delay_ms = 200;
+    for (int i = 1; i <= 64; i++) {
+        mem_auto char *path = mem_fmt("/users/a/%d", i);
+        publish_put(o->publish, path, &record, i);
+    }
+    await(o, "done:64=");
+    assert_int_equal(count(o->story, "=OK"), 64);
+}
+
+static void note_only_one(void *arg)
+{
+    struct office *o = arg;
+
+    if (publish_n_pending(o->publish) == 1)
+        note(o, "one-waits");
+}
+
+static void a_newer_wish_replaces_one_that_has_failed(void **state)
+{
+    struct office *o = *state;
+
+    close_server(o);
+    publish_put(o->publish, "/users/a/x", &record, 1);
+    await(o, "done:1=ERR_UNAVAILABLE");
+    publish_put(o->publish, "/users/a/x", &record, 2);
+    struct run_timer *look = run_timer_new(o->loop, note_only_one, o);
+    run_timer_start(look, 0, 10);
+    await(o, "one-waits"); /* when the try under way has failed */
+    run_timer_free(look);
+    publish_delete(o->publish, "/users/a/x", 3);
+    open_server(o);
+    await(o, "done:3=OK");
+    assert_int_equal(count(o->story, "PUT:"), 0);
+    assert_int_equal(count(o->story, "DELETE:"), 1);
 }
 
 static void a_refusal_for_good_is_reported_and_not_repeated(void **state)
@@ -564,6 +638,76 @@ static void follow(struct office *o)
     pass(o, 1000);
 }
 
+/* A start after a life in which the record at X was written. */
+static void begin_with_what_stands(struct office *o)
+{
+    publish_hold(o->publish);
+    publish_follow(o->publish, "/users/a/services", &(struct publish_follow_ops){on_restored, on_back, o});
+    publish_put(o->publish, X, &record, 1);
+    publish_put(o->publish, "/users/a/services/yarn-service/s/y", &record, 2);
+    assert_string_equal(o->story, "");
+    publish_begin(o->publish);
+    await(o, "WATCH:/users/a/services ");
+    snprintf(o->body_text, sizeof o->body_text,
+             "{\"type\":\"JSONServiceRecord\",\"description\":\"hello-0\",\"yarn:id\":\"container_1\","
+             "\"yarn:persistence\":\"container\",\"yarn:ip\":\"127.77.0.1\"}");
+}
+
+static void what_stands_is_not_written_again(void **state)
+{
+    struct office *o = *state;
+
+    begin_with_what_stands(o);
+    o->revision = "s.9"; /* of the one that is written; the feed does not come to it */
+    say(o, HELLO("s.1"));
+    say_put(o);
+    assert_int_equal(count(o->story, "PUT:"), 0);
+    say(o, SYNC("s.1"));
+    await(o, "done:1=OK");
+    await(o, "done:2=OK");
+    assert_int_equal(count(o->story, "PUT:"), 1);
+    assert_int_equal(count(o->story, "PUT:/users/a/services/yarn-service/s/y"), 1);
+    assert_int_equal(publish_n_pending(o->publish), 0);
+    say(o, GONE);
+    say(o, MARK("s.2"));
+    await(o, "restored PUT:" X);
+}
+
+static void a_feed_that_shows_nothing_is_not_waited_for_long(void **state)
+{
+    struct office *o = *state;
+
+    begin_with_what_stands(o);
+    say(o, HELLO("s.1"));
+    await(o, "done:1=OK");
+    await(o, "done:2=OK");
+    assert_int_equal(count(o->story, "PUT:"), 2);
+}
+
+/** Very many changes that wait cost the one who asks for a purge nothing, and the purge settles their tickets. */
+static void a_purge_takes_away_what_waits(void **state)
+{
+    struct office *o = *state;
+    enum { N = 1000 };
+
+    publish_hold(o->publish);
+    publish_follow(o->publish, "/users/a/services", &(struct publish_follow_ops){on_restored, on_back, o});
+    for (int i = 1; i <= N; i++) {
+        mem_auto char *path = mem_fmt("/users/a/services/yarn-service/s/components/%d", i);
+        publish_put(o->publish, path, &record, i % 100 ? 0 : i);
+    }
+    publish_purge(o->publish, "/users/a/services/yarn-service/s", N + 1);
+    publish_put(o->publish, X, &record, N + 2);
+    publish_begin(o->publish);
+    await(o, "WATCH:/users/a/services ");
+    say(o, HELLO("s.1"));
+    say(o, SYNC("s.1"));
+    await(o, "done:1002=OK");
+    assert_int_equal(count(o->story, "PUT:"), 1);
+    assert_int_equal(count(o->story, "=OK"), N / 100 + 2);
+    assert_int_equal(publish_n_pending(o->publish), 0);
+}
+
 /* Before anything is wanted: by the feed. Then what waits, since when, and why. */
 static void a_registry_that_is_away_is_noticed_and_what_waits_is_known(void **state)
 {
@@ -759,6 +903,8 @@ int main(void)
         CASE(order_is_kept_where_it_matters),
         CASE(newer_wishes_replace_older_ones),
         CASE_LIMIT(nothing_is_lost_while_the_registry_is_away),
+        CASE_LIMIT(tickets_wait_for_a_registry_that_answers),
+        CASE_LIMIT(a_newer_wish_replaces_one_that_has_failed),
         CASE(a_registry_that_is_away_is_noticed_and_what_waits_is_known),
         CASE(a_refusal_for_good_is_reported_and_not_repeated),
         CASE(what_is_a_refusal),
@@ -769,6 +915,9 @@ int main(void)
         CASE(a_refused_end_is_reported),
         CASE(unreadiness_is_an_attribute),
         CASE(drain_waits_for_the_last_change),
+        CASE(what_stands_is_not_written_again),
+        CASE_LIMIT(a_feed_that_shows_nothing_is_not_waited_for_long),
+        CASE(a_purge_takes_away_what_waits),
         CASE(what_others_delete_is_put_back),
         CASE(what_others_overwrite_is_put_back_ever_more_slowly),
         CASE(what_we_delete_stays_away),

@@ -20,7 +20,7 @@ static void events_are_copies_in_their_order(void **state)
     struct eng_event ev = {.kind = EV_FLEX, .user = "alice", .name = "web", .flex = &flex, .n_flex = 1};
     struct eng_event exited = {.kind = EV_EXITED,
                                .container_id = id,
-                               .exit = {.kind = EXIT_CODE, .value = 7, .text = "why", .last_stderr = said},
+                               .exit = {.cause = CAUSE_EXITED, .raw = 7, .text = "why", .last_stderr = said},
                                .text = "x"};
     struct eng_event gone = {
         .kind = EV_DECOMMISSION, .user = "alice", .name = "web", .names = names, .n_names = 1};

@@ -19,17 +19,33 @@ struct desk {
     struct run_loop *loop;
     struct state *state;
     char dir[64];
-    char story[2048]; /* "key=text " of each document read */
-    int err;          /* of the load */
+    char story[2048];   /* "key=text " of each document read, as far as there is room */
+    size_t n_docs;      /* documents read */
+    char last[64];      /* key of the last one */
+    bool is_disordered; /* one came before its parent, or after a later sibling */
+    int err;            /* of the load */
     enum state_outcome outcome;
     struct err_info why;
 };
+
+/** By elements: a parent before what is below it, and that before the parent's next sibling. */
+static int compare_paths(const char *a, const char *b)
+{
+    while (*a && *a == *b) {
+        a++;
+        b++;
+    }
+    return (*a == '/' ? 1 : *a == '\0' ? 0 : *a) - (*b == '/' ? 1 : *b == '\0' ? 0 : *b);
+}
 
 static void on_one(void *arg, const char *key, const char *bytes, size_t len)
 {
     struct desk *d = arg;
     size_t at = strlen(d->story);
 
+    d->n_docs++;
+    d->is_disordered = d->is_disordered || compare_paths(d->last, key) >= 0;
+    snprintf(d->last, sizeof d->last, "%s", key);
     snprintf(d->story + at, sizeof d->story - at, "%s=%.*s ", key, (int)len, bytes);
 }
 
@@ -71,8 +87,9 @@ static void open_and_load(struct desk *d)
     struct err_info why = {0};
 
     d->loop = run_loop_new();
-    d->story[0] = '\0';
-    if (state_open(d->loop, url, &d->state, &why))
+    d->story[0] = d->last[0] = '\0';
+    d->n_docs = 0;
+    if (state_open(d->loop, url, NULL, &d->state, &why))
         fail_msg("%s", why.text);
     const struct state_holder self = {.url = "http://127.0.0.1:1", .place = "here:/x", .lease_ms = 10000};
     state_claim(d->state, &self, NULL, on_standing_by, on_loaded, d);
@@ -136,6 +153,45 @@ static void documents_survive(void **state)
     assert_non_null(strstr(d->story, "services/alice/db=d1 "));
     assert_non_null(strstr(d->story, "services/bob/web=b1 "));
     assert_null(strstr(d->story, "=w1 "));
+}
+
+static void documents_come_in_the_order_of_their_names(void **state)
+{
+    struct desk *d = *state;
+    const struct state_doc docs[] = {{"services/bob/web", "3", 1},
+                                     {"services/bob/web/hello-0", "4", 1},
+                                     {"services/alice/web", "2", 1},
+                                     {"definitions/services/bob/web", "1", 1}};
+
+    assert_int_equal(write_docs(d, docs, 4), STATE_WRITTEN);
+    close_it(d);
+    open_and_load(d);
+    assert_string_equal(d->story, "definitions/services/bob/web=1 services/alice/web=2 services/bob/web=3 "
+                                  "services/bob/web/hello-0=4 ");
+}
+
+#define N_SERVICES  5
+#define N_INSTANCES 600
+
+/** More than are read at once: each comes once, in order. */
+static void many_documents_come_in_order(void **state)
+{
+    struct desk *d = *state;
+    static char keys[N_INSTANCES + 1][64];
+    struct state_doc docs[N_INSTANCES + 1];
+
+    for (int i = 0; i < N_SERVICES; i++) {
+        snprintf(keys[0], sizeof keys[0], "services/alice/s%d", i);
+        for (int k = 1; k <= N_INSTANCES; k++)
+            snprintf(keys[k], sizeof keys[k], "services/alice/s%d/hello-%d", i, k);
+        for (int k = 0; k <= N_INSTANCES; k++)
+            docs[k] = (struct state_doc){keys[k], "{}", 2};
+        assert_int_equal(write_docs(d, docs, N_INSTANCES + 1), STATE_WRITTEN);
+    }
+    close_it(d);
+    open_and_load(d);
+    assert_int_equal(d->n_docs, N_SERVICES * (N_INSTANCES + 1));
+    assert_false(d->is_disordered);
 }
 
 static void deleted_documents_are_gone(void **state)
@@ -247,6 +303,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         CASE(documents_survive),
+        CASE(documents_come_in_the_order_of_their_names),
+        CASE(many_documents_come_in_order),
         CASE(deleted_documents_are_gone),
         CASE(a_document_goes_with_those_below_it),
         CASE(a_write_that_is_too_large_is_refused_for_good),

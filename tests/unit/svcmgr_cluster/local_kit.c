@@ -24,10 +24,10 @@ static void on_allocated(void *arg, const struct cluster_container *c)
     note(arg, "allocated", c->id);
 }
 
-static void on_waits(void *arg, const char *container_id, const char *reason)
+static void on_waits(void *arg, const char *container_id, const struct eng_waiting *why)
 {
     struct host *h = arg;
-    mem_auto char *what = mem_fmt("waits(%s)", reason);
+    mem_auto char *what = mem_fmt("waits(%s)", why->text);
 
     note(h, what, container_id);
 }
@@ -69,6 +69,14 @@ static void on_recovered(void *arg, const struct cluster_container *c)
          c->id);
 }
 
+static void on_node(void *arg, const struct cluster_node *node)
+{
+    struct host *h = arg;
+
+    snprintf(h->node, sizeof h->node, "%s %s %s %lld MB", node->host, node->state,
+             node->n_labels ? node->labels[0] : "-", (long long)node->memory_mb);
+}
+
 static void on_recovery_done(void *arg)
 {
     note(arg, "recovered", "all*");
@@ -85,6 +93,7 @@ const struct cluster_ops host_ops = {.allocated = on_allocated,
                                      .started = on_started,
                                      .exited = on_exited,
                                      .recovered = on_recovered,
+                                     .node = on_node,
                                      .recovery_done = on_recovery_done,
                                      .degraded = on_degraded};
 
@@ -129,7 +138,8 @@ void open_cluster_begin(struct host *h)
 {
     const struct local_options options = {
         .dir = h->dir,
-        .shim_path = h->shim_path ? h->shim_path : SHIM_PATH,
+        .shim_path = SHIM_PATH,
+        .localizer_path = h->localizer_path ? h->localizer_path : LOCALIZER_PATH,
         .memory_mb = 1000,
         .vcores = 3,
         .label = "fast",
@@ -140,6 +150,10 @@ void open_cluster_begin(struct host *h)
         .keep_logs_ms = 3600000,
         .source_dirs = "/",
         .source_max_bytes = 1 << 20,
+        .archive_max_bytes = 1 << 20,
+        .archive_max_entries = 100,
+        .archive_max_ratio = 100,
+        .fetch_timeout_ms = DEADLINE_MS,
         .source_timeout_ms = h->source_timeout_ms ? h->source_timeout_ms : DEADLINE_MS,
     };
     struct err_info why = {0};
@@ -195,7 +209,8 @@ int tear_down(void **state)
 
 void request(struct host *h, const char *id, int64_t memory_mb, const char *ip)
 {
-    const struct cluster_ask ask = {id, APP, memory_mb, 1, NULL, ip};
+    const struct cluster_ask ask = {
+        .container_id = id, .application_id = APP, .memory_mb = memory_mb, .vcores = 1, .ip = ip};
     cluster_request(h->cluster, &ask);
 }
 

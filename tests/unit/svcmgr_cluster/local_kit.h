@@ -28,7 +28,8 @@ struct host {
     struct cluster_exit exit; /* of the last exited or recovered */
     int64_t pid;              /* of the last started or recovered */
     int64_t attempt;
-    const char *shim_path; /* NULL: the real one */
+    char node[128];             /* the last reported one: "host RUNNING label 1000 MB" */
+    const char *localizer_path; /* NULL: the real one */
     int64_t source_timeout_ms;
     const char *user_range; /* NULL: none */
 };

@@ -62,19 +62,44 @@ static void what_does_not_fit_waits_with_a_reason(void **state)
     assert_int_equal(cap.used_memory_mb, 300);
 }
 
-static void an_unknown_label_waits(void **state)
+static void an_unknown_label_or_host_waits(void **state)
 {
     struct host *h = *state;
-    const struct cluster_ask slow = {C1, APP, 10, 1, "slow", NULL}, fast = {C2, APP, 10, 1, "fast", NULL};
+#define ASK(id) .container_id = (id), .application_id = APP, .memory_mb = 10
+    const struct cluster_ask slow = {ASK(C1), .vcores = 1, .label = "slow"},
+                             fast = {ASK(C2), .vcores = 1, .label = "fast"},
+                             away = {ASK(C3), .vcores = 1, .host = "other.example"};
 
     cluster_request(h->cluster, &slow);
+    cluster_request(h->cluster, &away);
     cluster_request(h->cluster, &fast);
     await(h, "allocated:2");
     assert_non_null(strstr(h->story, "waits(no host has the label slow):1"));
+    assert_non_null(strstr(h->story, "waits(there is no host other.example):3"));
     cluster_cancel(h->cluster, C1);
+    cluster_cancel(h->cluster, C3);
     struct cluster_capacity cap;
     cluster_capacity(h->cluster, &cap);
     assert_int_equal(cap.n_waiting, 0);
+}
+
+static void the_host_is_the_one_node(void **state)
+{
+    const struct host *h = *state;
+
+    assert_string_equal(h->node, "host.example RUNNING fast 1000 MB");
+}
+
+static void an_application_that_excludes_the_host_waits(void **state)
+{
+    struct host *h = *state;
+
+    cluster_exclude(h->cluster, APP, "other.example", true);
+    cluster_exclude(h->cluster, APP, "host.example", true);
+    request(h, C1, 10, NULL);
+    await(h, "waits(host host.example is excluded, and there is no other):1");
+    cluster_exclude(h->cluster, APP, "host.example", false);
+    await(h, "allocated:1");
 }
 
 static void an_address_has_one_container_at_a_time(void **state)
@@ -193,8 +218,8 @@ static void processes_run_and_their_exits_are_typed(void **state)
     await(h, "allocated:1");
     launch(h, C1, 1, "echo $A; exit 3");
     await(h, "exited:1");
-    assert_int_equal(h->exit.kind, CLUSTER_EXIT_CODE);
-    assert_int_equal(h->exit.code, 3);
+    assert_int_equal(h->exit.cause, CAUSE_EXITED);
+    assert_int_equal(h->exit.raw, 3);
     assert_string_equal(h->exit.text, "The process ended with exit code 3.");
     assert_non_null(strstr(h->story, "started:1"));
     mem_auto char *log = read_log(h, C1);
@@ -212,8 +237,8 @@ static void a_container_can_be_launched_again(void **state)
     h->story[0] = '\0'; /* Of a process that ends at once the start may not be reported. */
     launch(h, C1, 2, "cat mark || echo gone; kill -TERM $$");
     await(h, "exited:1");
-    assert_int_equal(h->exit.kind, CLUSTER_EXIT_SIGNAL);
-    assert_int_equal(h->exit.code, SIGTERM);
+    assert_int_equal(h->exit.cause, CAUSE_SIGNALLED);
+    assert_int_equal(h->exit.raw, SIGTERM);
     assert_int_equal(cluster_find(h->cluster, C1)->attempt, 2);
     mem_auto char *log = read_log(h, C1);
     assert_string_equal(log, "gone\n");
@@ -268,7 +293,7 @@ static void a_stop_is_reported_as_a_stop(void **state)
     cluster_stop(h->cluster, C1, 5000); /* It is starting still: the stop is kept. */
     await(h, "exited:1");
     assert_true(h->exit.was_stopped);
-    assert_int_equal(h->exit.code, SIGTERM);
+    assert_int_equal(h->exit.raw, SIGTERM);
 }
 
 static void released_containers_leave_nothing_but_logs(void **state)
@@ -334,8 +359,8 @@ static void exits_that_nobody_saw_are_found(void **state)
 
     open_cluster(h);
     assert_non_null(strstr(h->story, "found-exited:1"));
-    assert_int_equal(h->exit.kind, CLUSTER_EXIT_CODE);
-    assert_int_equal(h->exit.code, 9);
+    assert_int_equal(h->exit.cause, CAUSE_EXITED);
+    assert_int_equal(h->exit.raw, 9);
 }
 
 static pid_t shim_of(const struct host *h, const char *id)
@@ -379,7 +404,7 @@ static void launches_at_once_do_not_run_out_of_descriptors(void **state)
     for (int i = 0; i < N_AT_ONCE; i++) {
         memcpy(ids[i], C1, sizeof C1);
         ids[i][sizeof C1 - 2] = last[i];
-        const struct cluster_ask ask = {ids[i], APP, 10, 0, NULL, NULL};
+        const struct cluster_ask ask = {ASK(ids[i])};
         cluster_request(h->cluster, &ask);
     }
     await(h, "allocated:z");
@@ -495,7 +520,7 @@ static void a_shim_that_has_not_spoken_yet_is_waited_for(void **state)
     assert_int_equal(access(launch_file, F_OK), 0);
     close(fd); /* It has died without a word. */
     await(h, "found-exited:1");
-    assert_int_equal(h->exit.kind, CLUSTER_EXIT_LOST);
+    assert_int_equal(h->exit.cause, CAUSE_LOST);
 }
 
 /** After a loss of power the numbers of the dead are those of strangers. */
@@ -532,7 +557,7 @@ static void nothing_of_another_boot_is_killed(void **state)
     fclose(f);
     open_cluster(h);
     assert_non_null(strstr(h->story, "found-exited:1"));
-    assert_int_equal(h->exit.kind, CLUSTER_EXIT_LOST);
+    assert_int_equal(h->exit.cause, CAUSE_LOST);
     bool was_spared = is_alive(child);
     kill((pid_t)child, SIGKILL);
     assert_true(was_spared);
@@ -558,7 +583,7 @@ static void a_killed_shim_is_a_loss_and_leaves_nothing(void **state)
     assert_true(is_alive(child));
     kill(shim_of(h, C1), SIGKILL);
     await(h, "exited:1");
-    assert_int_equal(h->exit.kind, CLUSTER_EXIT_LOST);
+    assert_int_equal(h->exit.cause, CAUSE_LOST);
     for (int i = 0; i < DEADLINE_MS / 5 && is_alive(child); i++)
         usleep(5000);
     assert_false(is_alive(child));
@@ -689,7 +714,9 @@ int main(void)
     const struct CMUnitTest tests[] = {
         CASE(what_fits_is_allocated),
         CASE(what_does_not_fit_waits_with_a_reason),
-        CASE(an_unknown_label_waits),
+        CASE(an_unknown_label_or_host_waits),
+        CASE(the_host_is_the_one_node),
+        CASE(an_application_that_excludes_the_host_waits),
         CASE(an_address_has_one_container_at_a_time),
         CASE(an_address_that_another_program_has_is_not_allocated),
         CASE(an_address_that_is_lost_before_the_launch_starts_nothing),

@@ -88,7 +88,7 @@ static void files_are_laid_and_stay_inside(void **state)
     assert_int_equal(cluster_launch(h->cluster, C1, &l, &why), 0);
     assert_int_equal(cluster_launch(h->cluster, C1, &l, &why), ERR_WRONGSTATE);
     await(h, "exited:1");
-    assert_int_equal(h->exit.code, 0);
+    assert_int_equal(h->exit.raw, 0);
     mem_auto char *log = read_log(h, C1);
     assert_string_equal(log, "hello\n");
 }
@@ -125,7 +125,7 @@ static void what_a_process_left_goes_however_deep(void **state)
         "echo x > bottom && exit 1",
         NULL, 0);
     await(h, "exited:1");
-    assert_int_equal(h->exit.code, 1);
+    assert_int_equal(h->exit.raw, 1);
     launch_files(h, 2, "ls -A", NULL, 0);
     await(h, "exited:1");
     mem_auto char *log = read_log(h, C1);
@@ -187,7 +187,7 @@ static void a_template_does_not_grow_without_bound(void **state)
     launch_files(h, 1, "true", &file, 1);
     await(h, "exited:1");
     json_decref(values);
-    assert_int_equal(h->exit.kind, CLUSTER_EXIT_NOT_STARTED);
+    assert_int_equal(h->exit.cause, CAUSE_LAUNCH);
     assert_non_null(strstr(h->exit.text, "is larger than"));
 }
 
@@ -220,7 +220,7 @@ static void what_cannot_be_had_is_an_exit_with_its_reason(void **state)
             continue;
         launch_files(h, (int64_t)i + 1, "cat x", &file, 1);
         await(h, "exited:1");
-        assert_int_equal(h->exit.kind, CLUSTER_EXIT_NOT_STARTED);
+        assert_int_equal(h->exit.cause, CAUSE_LAUNCH);
         mem_auto char *says = mem_fmt("src_file %s, as user %s: %s", cases[i].path,
                                       cluster_find(h->cluster, C1)->run_user, cases[i].says);
         if (!strstr(h->exit.text, cases[i].says) || !strstr(h->exit.text, cases[i].path))
@@ -230,14 +230,13 @@ static void what_cannot_be_had_is_an_exit_with_its_reason(void **state)
 
 /* ---- readers that take their time ---- */
 
-/** A container-shim whose readers of sources first do something else. */
+/** A localizer that first does something else. */
 static void use_reader(struct host *h, const char *first)
 {
-    mem_auto char *text =
-        mem_fmt("#!/bin/sh\n[ \"$1\" = sources ] && { %s; }\nexec %s \"$@\"\n", first, SHIM_PATH);
+    mem_auto char *text = mem_fmt("#!/bin/sh\n%s\nexec %s\n", first, LOCALIZER_PATH);
 
     close_cluster(h);
-    h->shim_path = make_source(h, "shim", text, 0755);
+    h->localizer_path = make_source(h, "localizer", text, 0755);
     open_cluster(h);
 }
 
@@ -268,8 +267,8 @@ static void await_end_of(int64_t pid)
 
 static void done_with_reader(struct host *h)
 {
-    free((char *)h->shim_path);
-    h->shim_path = NULL;
+    free((char *)h->localizer_path);
+    h->localizer_path = NULL;
 }
 
 /** Whether the containers' user can get at a path; only root can try. */
@@ -351,7 +350,7 @@ static void a_reader_that_hangs_holds_nobody_up(void **state)
     launch(h, C2, 1, "exec sleep 1000");
     await(h, "exited:1");
     assert_non_null(strstr(h->story, "started:2"));
-    assert_int_equal(h->exit.kind, CLUSTER_EXIT_NOT_STARTED);
+    assert_int_equal(h->exit.cause, CAUSE_LAUNCH);
     assert_non_null(
         strstr(h->exit.text, "/etc/passwd took longer than yarn.service.local.source-timeout (1 s)"));
     await_end_of(await_pid(pid_file));
@@ -567,7 +566,7 @@ static void each_owner_is_a_user_of_his_own(void **state)
     await(h, "allocated:4");
     launch_owner(h, C4, "carol", "true");
     await(h, "exited:4");
-    assert_int_equal(h->exit.kind, CLUSTER_EXIT_NOT_STARTED);
+    assert_int_equal(h->exit.cause, CAUSE_LAUNCH);
     assert_non_null(strstr(h->exit.text, "none is left for carol; make the range longer"));
 }
 

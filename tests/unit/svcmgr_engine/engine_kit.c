@@ -7,6 +7,7 @@
 #define START_MS           1000000
 #define WALL_AHEAD_MS      1700000000000
 #define KIT_STEP_DOCUMENTS 70
+#define KIT_STEP_BYTES     (512 << 10)
 
 static bool any_path(void *arg, const char *path)
 {
@@ -32,7 +33,8 @@ static void new_engine(struct kit *k)
 
 void kit_start(struct kit *k, const char *dialect)
 {
-    *k = (struct kit){.user = "alice", .now_ms = START_MS, .wall_ahead_ms = WALL_AHEAD_MS, .obey = true};
+    *k = (struct kit){
+        .user = "alice", .host = "node1", .now_ms = START_MS, .wall_ahead_ms = WALL_AHEAD_MS, .obey = true};
     k->cfg = (struct engine_config){.dialect = dialect_find(dialect),
                                     .cluster_ts = 1700000000000,
                                     .domain = "bobbin.test",
@@ -49,6 +51,7 @@ void kit_start(struct kit *k, const char *dialect)
 void kit_end(struct kit *k)
 {
     engine_free(k->e);
+    eng_rules_free(k->rules);
     eng_effects_fini(&k->effects);
     map_fini(&k->store, free);
 }
@@ -68,12 +71,13 @@ static void apply_persist(struct kit *k, const struct eng_effect *e)
 
 struct eng_time kit_now(const struct kit *k)
 {
-    return (struct eng_time){.now_ms = k->now_ms, .wall_ms = k->now_ms + k->wall_ahead_ms};
+    return (struct eng_time){
+        .now_ms = k->now_ms, .wall_ms = k->now_ms + k->wall_ahead_ms, .random = k->random};
 }
 
 static void step_once(struct kit *k, struct eng_event ev)
 {
-    size_t from = k->effects.n, n_documents = 0;
+    size_t from = k->effects.n, n_documents = 0, n_bytes = 0;
     if (k->last_step && k->n_steps == k->last_step)
         return;
     k->n_steps++;
@@ -90,27 +94,60 @@ static void step_once(struct kit *k, struct eng_event ev)
         assert_true(!service || !e->name || strcmp(service, e->name) == 0); /* of one service */
         service = e->name ? e->name : service;
         n_documents++;
+        n_bytes += e->len;
         apply_persist(k, e);
     }
     assert_true(n_documents <= KIT_STEP_DOCUMENTS); /* they fit one transaction */
+    assert_true(n_bytes <= KIT_STEP_BYTES);
+    k->most_bytes = n_bytes > k->most_bytes ? n_bytes : k->most_bytes;
+}
+
+void kit_application(struct kit *k, const struct eng_effect *of, struct eng_event ev)
+{
+    mem_auto char *user = mem_str(of->user);
+    mem_auto char *name = mem_str(of->name);
+    ev.service_kind = of->service_kind;
+    ev.user = user;
+    ev.name = name;
+    ev.incarnation = of->application->incarnation;
+    if (k->obey)
+        step_once(k, ev);
+    else
+        kit_step(k, ev);
+}
+
+static void fetched(struct kit *k, const struct eng_effect *e)
+{
+    mem_auto char *user = mem_str(e->user);
+    mem_auto char *name = mem_str(e->name);
+    step_once(k, (struct eng_event){.kind = EV_FETCHED, .user = user, .name = name});
 }
 
 static void obey_one(struct kit *k, size_t i)
 {
     struct eng_effect *e = &k->effects.items[i];
     mem_auto char *id = mem_str(e->container_id);
+    mem_auto char *host = mem_str(e->request && e->request->host ? e->request->host : k->host);
     switch (e->kind) {
     case EFF_REQUEST:
-        step_once(k, (struct eng_event){.kind = EV_ALLOCATED, .container_id = id, .host = "node1"});
+        step_once(k, (struct eng_event){.kind = EV_ALLOCATED, .container_id = id, .host = host});
         break;
+    case EFF_REINIT:
     case EFF_LAUNCH:
         step_once(
             k, (struct eng_event){
-                   .kind = EV_RUNNING, .container_id = id, .attempt = e->launch->attempt, .host = "node1"});
+                   .kind = EV_RUNNING, .container_id = id, .attempt = e->launch->attempt, .host = k->host});
         break;
     case EFF_STOP:
-        step_once(k,
-                  (struct eng_event){.kind = EV_EXITED, .container_id = id, .exit = {.kind = EXIT_STOPPED}});
+        step_once(k, (struct eng_event){
+                         .kind = EV_EXITED, .container_id = id, .exit = eng_exit_of(CAUSE_STOPPED, 0, NULL)});
+        break;
+    case EFF_FETCH: fetched(k, e); break;
+    case EFF_SYNC: step_once(k, (struct eng_event){.kind = EV_SYNCED, .container_id = id}); break;
+    case EFF_SUBMIT: kit_application(k, e, (struct eng_event){.kind = EV_SUBMITTED}); break;
+    case EFF_FINISH:
+        kit_application(
+            k, e, (struct eng_event){.kind = EV_APP_ENDED, .exit = eng_exit_of(CAUSE_STOPPED, 0, NULL)});
         break;
     case EFF_PUBLISH:
     case EFF_UNPUBLISH:
@@ -128,9 +165,10 @@ static void fire_if_due(struct kit *k, size_t i)
         return;
     mem_auto char *user = mem_str(e->user);
     mem_auto char *name = mem_str(e->name);
-    const struct eng_service *s = engine_find(k->e, user, name);
+    enum eng_kind kind = e->service_kind;
+    const struct eng_service *s = engine_find(k->e, kind, user, name);
     if (s && s->timer_ms == e->at_ms)
-        step_once(k, (struct eng_event){.kind = EV_TIMER, .user = user, .name = name});
+        step_once(k, (struct eng_event){.kind = EV_TIMER, .service_kind = kind, .user = user, .name = name});
 }
 
 void kit_step(struct kit *k, struct eng_event ev)
@@ -150,12 +188,15 @@ void kit_step(struct kit *k, struct eng_event ev)
 void kit_undone(struct kit *k, struct eng_event ev)
 {
     struct eng_effects dropped = {.n = 0}, timers = {.n = 0};
-    struct eng_kept *kept = engine_keep(k->e, ev.user, ev.take_spec ? ev.take_spec->name : ev.name);
+    struct eng_kept *kept =
+        engine_keep(k->e, ev.service_kind, ev.user, ev.take_spec ? ev.take_spec->name : ev.name);
     engine_step(k->e, &ev, kit_now(k), &dropped);
     engine_undo(k->e, kept, k->now_ms, &timers);
     for (size_t i = 0; i < timers.n; i++)
-        kit_step(k, (struct eng_event){
-                        .kind = EV_TIMER, .user = timers.items[i].user, .name = timers.items[i].name});
+        kit_step(k, (struct eng_event){.kind = EV_TIMER,
+                                       .service_kind = timers.items[i].service_kind,
+                                       .user = timers.items[i].user,
+                                       .name = timers.items[i].name});
     eng_kept_free(kept);
     eng_effects_fini(&dropped);
     eng_effects_fini(&timers);
@@ -219,7 +260,7 @@ static int outcome_of(struct kit *k)
     return -1;
 }
 
-int kit_create(struct kit *k, const char *json, bool save)
+struct spec_service *kit_spec_of(const struct kit *k, const char *json)
 {
     struct err_info why = {0};
     struct spec_service *s = NULL;
@@ -227,24 +268,52 @@ int kit_create(struct kit *k, const char *json, bool save)
         .dialect = k->cfg.dialect, .local = true, .path_exists = any_path, .find_service = no_service};
     if (spec_read(json, strlen(json), &s, NULL, &why) || spec_complete(s, k->user, &world, &why))
         fail_msg("bad definition in the test: %s", why.text);
-    kit_step(k, (struct eng_event){
-                    .kind = EV_CREATE, .token = ++k->token, .user = k->user, .take_spec = s, .save = save});
+    return s;
+}
+
+int kit_ask(struct kit *k, struct eng_event ev)
+{
+    ev.token = ++k->token;
+    ev.service_kind = k->service_kind;
+    ev.user = k->user;
+    kit_step(k, ev);
+    return outcome_of(k);
+}
+
+int kit_create(struct kit *k, const char *json, bool save)
+{
+    struct spec_service *s = kit_spec_of(k, json);
+    kit_step(k, (struct eng_event){.kind = EV_CREATE,
+                                   .token = ++k->token,
+                                   .service_kind = k->service_kind,
+                                   .user = k->user,
+                                   .take_spec = s,
+                                   .take_rules = k->rules,
+                                   .save = save});
+    k->rules = NULL;
     return outcome_of(k);
 }
 
 int kit_request(struct kit *k, enum eng_event_kind kind, const char *service)
 {
-    kit_step(k, (struct eng_event){.kind = kind, .token = ++k->token, .user = k->user, .name = service});
+    kit_step(k, (struct eng_event){.kind = kind,
+                                   .token = ++k->token,
+                                   .service_kind = k->service_kind,
+                                   .user = k->user,
+                                   .name = service});
     return outcome_of(k);
 }
 
 int kit_flex(struct kit *k, const char *service, const char *component, int64_t count)
 {
     struct eng_flex f = {component, count, false};
-    kit_step(
-        k,
-        (struct eng_event){
-            .kind = EV_FLEX, .token = ++k->token, .user = k->user, .name = service, .flex = &f, .n_flex = 1});
+    kit_step(k, (struct eng_event){.kind = EV_FLEX,
+                                   .token = ++k->token,
+                                   .service_kind = k->service_kind,
+                                   .user = k->user,
+                                   .name = service,
+                                   .flex = &f,
+                                   .n_flex = 1});
     return outcome_of(k);
 }
 
@@ -255,41 +324,55 @@ void kit_fire(struct kit *k, const char *service)
     assert_int_not_equal(s->timer_ms, 0);
     if (k->now_ms < s->timer_ms)
         k->now_ms = s->timer_ms;
-    kit_step(k, (struct eng_event){.kind = EV_TIMER, .user = k->user, .name = service});
+    kit_step(k, (struct eng_event){
+                    .kind = EV_TIMER, .service_kind = k->service_kind, .user = k->user, .name = service});
 }
 
 void kit_advance(struct kit *k, const char *service, int64_t ms)
 {
     k->now_ms += ms;
-    kit_step(k, (struct eng_event){.kind = EV_TIMER, .user = k->user, .name = service});
+    kit_step(k, (struct eng_event){
+                    .kind = EV_TIMER, .service_kind = k->service_kind, .user = k->user, .name = service});
 }
 
 /* ---- looking ---- */
 
 const struct eng_service *kit_service(const struct kit *k, const char *name)
 {
-    return engine_find(k->e, k->user, name);
+    return engine_find(k->e, k->service_kind, k->user, name);
 }
 
 const struct eng_instance *kit_instance(const struct kit *k, const char *service, const char *instance)
 {
     const struct eng_service *s = kit_service(k, service);
     for (size_t i = 0; s && i < s->n_components; i++) {
-        for (size_t n = 0; n < s->components[i]->n_instances; n++) {
-            if (strcmp(s->components[i]->instances[n]->name, instance) == 0)
-                return s->components[i]->instances[n];
+        const struct eng_instance *inst;
+        TAILQ_FOREACH (inst, &s->components[i]->instances, link) {
+            if (strcmp(inst->name, instance) == 0)
+                return inst;
         }
     }
     return NULL;
 }
 
+const char *kit_wait(const struct kit *k, const char *service, const char *instance)
+{
+    static char text[1024];
+    const struct eng_instance *inst = kit_instance(k, service, instance);
+    assert_non_null(inst);
+    const struct eng_waiting *w = eng_instance_waiting(inst);
+    mem_auto char *sentence = w ? eng_wait_text(w) : mem_str("");
+    snprintf(text, sizeof text, "%s", sentence);
+    return text;
+}
+
 int kit_state(const struct kit *k, const char *service, const char *instance)
 {
     const struct eng_instance *inst = kit_instance(k, service, instance);
-    return inst ? inst->state : -1;
+    return inst ? (int)inst->state : -1;
 }
 
-static void exit_with(struct kit *k, const char *service, const char *instance, struct eng_exit x)
+void kit_exit(struct kit *k, const char *service, const char *instance, struct eng_exit x)
 {
     const struct eng_instance *inst = kit_instance(k, service, instance);
     assert_non_null(inst);
@@ -301,12 +384,29 @@ static void exit_with(struct kit *k, const char *service, const char *instance, 
 
 void kit_exit_code(struct kit *k, const char *service, const char *instance, int code)
 {
-    exit_with(k, service, instance, (struct eng_exit){.kind = EXIT_CODE, .value = code});
+    kit_exit(k, service, instance, eng_exit_of(CAUSE_EXITED, code, NULL));
 }
 
 void kit_exit_signal(struct kit *k, const char *service, const char *instance, int signal)
 {
-    exit_with(k, service, instance, (struct eng_exit){.kind = EXIT_SIGNAL, .value = signal});
+    kit_exit(k, service, instance, eng_exit_of(CAUSE_SIGNALLED, signal, NULL));
+}
+
+void kit_node(struct kit *k, const char *host, enum eng_node_state state)
+{
+    struct eng_node node = {.host = (char *)host, .state = state};
+    kit_step(k, (struct eng_event){.kind = EV_NODE, .node = &node});
+}
+
+int kit_exclude(struct kit *k, const char *service, const char *host, bool excluded)
+{
+    kit_step(k, (struct eng_event){.kind = EV_EXCLUDE,
+                                   .token = ++k->token,
+                                   .user = k->user,
+                                   .name = service,
+                                   .host = host,
+                                   .excluded = excluded});
+    return outcome_of(k);
 }
 
 void kit_probe(struct kit *k, const char *service, const char *instance, bool ready)
@@ -345,10 +445,10 @@ const char *kit_list(const struct kit *k, const char *service)
     size_t len = 0;
     text[0] = '\0';
     for (size_t i = 0; s && i < s->n_components; i++) {
-        for (size_t n = 0; n < s->components[i]->n_instances; n++) {
-            const struct eng_instance *inst = s->components[i]->instances[n];
+        const struct eng_instance *inst;
+        TAILQ_FOREACH (inst, &s->components[i]->instances, link) {
             len += (size_t)snprintf(text + len, sizeof text - len, "%s%s:%s", len ? " " : "", inst->name,
-                                    eng_instance_state_word((enum eng_instance_state)inst->state));
+                                    eng_instance_state_word(inst->state));
         }
     }
     return text;

@@ -63,6 +63,17 @@ static void check(const char *file, const char *const *words, size_t n_words, co
 
 #define WORD(token, word) word,
 
+static void operations_are_drawn(void **state)
+{
+    (void)state;
+    static const char *const words[] = {ENG_OPERATIONS(WORD) ENG_RESULTS(WORD)};
+    mem_auto char *drawing = drawing_of("operation.c");
+    for (size_t i = 0; i < ARRAY_LEN(words); i++) {
+        if (!strstr(drawing, words[i]) && strcmp(words[i], eng_result_word(RESULT_NONE)) != 0)
+            fail_msg("the drawing in operation.c lacks %s", words[i]);
+    }
+}
+
 static void drawings_and_enums_agree(void **state)
 {
     (void)state;
@@ -74,11 +85,15 @@ static void drawings_and_enums_agree(void **state)
     static const char *const policies[] = {"ON_FAILURE", "NEVER", NULL};
     check("service.c", services, ARRAY_LEN(services), none);
     check("instance.c", instances, ARRAY_LEN(instances), signals);
+    static const char *const drains[] = {"RECORD", "SYNC", "PAUSE"};
+    static const char *const around[] = {"READY", "RELEASING", "DNS", NULL};
+    check("drain.c", drains, ARRAY_LEN(drains), around);
     check("component.c", components, ARRAY_LEN(components), policies);
 }
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(drawings_and_enums_agree)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(drawings_and_enums_agree),
+                                       cmocka_unit_test(operations_are_drawn)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

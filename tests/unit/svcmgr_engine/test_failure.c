@@ -10,7 +10,8 @@ static void fail_saying(struct kit *k, const char *instance, int code, const cha
 {
     const struct eng_instance *inst = kit_instance(k, "s", instance);
     mem_auto char *id = mem_str(inst->container_id);
-    struct eng_exit x = {.kind = EXIT_CODE, .value = code, .last_stderr = (char *)words};
+    struct eng_exit x = eng_exit_of(CAUSE_EXITED, code, NULL);
+    x.last_stderr = (char *)words;
     kit_step(k,
              (struct eng_event){.kind = EV_EXITED, .container_id = id, .attempt = inst->attempt, .exit = x});
 }
@@ -30,7 +31,7 @@ static void restarts_are_counted_in_one_container_and_over_several(void **state)
     kit_fire(&k, "s");
     assert_int_equal(kit_state(&k, "s", "hello-0"), INST_READY);
     assert_int_equal(kit_instance(&k, "s", "hello-0")->n_restarts, 2);
-    assert_int_equal(kit_instance(&k, "s", "hello-0")->last_exit->value, 9);
+    assert_int_equal(kit_instance(&k, "s", "hello-0")->last_exit->raw, 9);
     kit_end(&k);
 }
 
@@ -46,7 +47,7 @@ static void the_last_end_survives_a_restart(void **state)
     kit_recover(&k);
     const struct eng_instance *inst = kit_instance(&k, "s", "hello-0");
     assert_int_equal(inst->n_restarts, 1);
-    assert_int_equal(inst->last_exit->value, 3);
+    assert_int_equal(inst->last_exit->raw, 3);
     assert_int_equal(inst->last_exit->ended_ms, ended_ms);
     assert_string_equal(inst->last_exit->last_stderr, "no such file");
     kit_end(&k);
@@ -94,7 +95,7 @@ static void a_failed_service_keeps_the_end_that_made_it_fail(void **state)
     assert_int_equal(s->state, SVC_FAILED);
     assert_string_equal(s->failure->instance, "hello-1");
     assert_non_null(s->failure->container_id);
-    assert_int_equal(s->failure->exit->value, 4);
+    assert_int_equal(s->failure->exit->raw, 4);
     assert_string_equal(s->failure->exit->last_stderr, "second");
     kit_request(&k, EV_START, "s");
     assert_null(kit_service(&k, "s")->failure);

@@ -10,7 +10,7 @@
          "window-secs\":\"" window "\",\"" KEY "init-delay-secs\":\"" init "\",\"" KEY                       \
          "poll-frequency-secs\":\"" poll "\"}}"
 
-static int state_of(const struct kit *k)
+static enum eng_service_state state_of(const struct kit *k)
 {
     return kit_service(k, "web")->state;
 }

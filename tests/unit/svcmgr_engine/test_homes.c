@@ -71,7 +71,7 @@ static void an_undone_request_holds_no_directory(void **state)
     (void)state;
     struct kit k;
     kit_start(&k, "seed");
-    struct eng_kept *kept = engine_keep(k.e, "alice", "web");
+    struct eng_kept *kept = engine_keep(k.e, KIND_SERVICE, "alice", "web");
     assert_int_equal(create(&k, "alice", "web", true), OUT_SAVED);
     struct eng_effects out = {0};
     engine_undo(k.e, kept, k.now_ms, &out);
@@ -86,12 +86,14 @@ static void start_with_both(struct kit *k)
 {
     kit_start(k, "seed");
     assert_int_equal(create(k, "alice", "web", true), OUT_SAVED);
-    const char *text = map_get(&k->store, "services/alice/web"), *user = strstr(text, "\"alice\"");
+    const char *text = map_get(&k->store, "definitions/services/alice/web"),
+               *user = strstr(text, "\"alice\"");
     assert_non_null(user);
-    char *other = mem_str(text);
+    char *other = mem_str(text), *is = mem_str(map_get(&k->store, "services/alice/web"));
     other[user - text + 1] = 'A';
     assert_int_equal(ask(k, "alice", EV_START, "web"), OUT_STARTED);
-    assert_null(map_set(&k->store, "services/%41lice/web", other));
+    assert_null(map_set(&k->store, "definitions/services/%41lice/web", other));
+    assert_null(map_set(&k->store, "services/%41lice/web", is));
     kit_crash(k);
     kit_clear(k);
     kit_recover(k);

@@ -30,6 +30,7 @@ static void command_and_environment(void **state)
         &k,
         "{\"name\":\"web\",\"version\":\"1\",\"components\":[{\"name\":\"hello\",\"number_of_containers\":1,"
         "\"resource\":{\"cpus\":2,\"memory\":128},"
+        "\"artifact\":{\"type\":\"TARBALL\",\"id\":\"/srv/web.tgz\"},"
         "\"launch_command\":\"echo $X ${COMPONENT_ID} ${X} ${NOTHING} "
         "${LOG_DIR}\",\"configuration\":{\"env\":{"
         "\"X\":\"${COMPONENT_INSTANCE_NAME}\",\"Y\":\"a$b${DOMAIN}\",\"LANG\":\"C\",\"SERVICE_NAME\":"
@@ -56,6 +57,8 @@ static void command_and_environment(void **state)
     assert_int_equal(file_of(l, "s")->mode, FILE_COPY);
     assert_string_equal(file_of(l, "s")->src, "/etc/s.conf");
     assert_int_equal(file_of(l, "conf/u")->mode, FILE_EXPAND);
+    assert_int_equal(file_of(l, "lib")->mode, FILE_UNPACK);
+    assert_string_equal(file_of(l, "lib")->src, "/srv/web.tgz");
     kit_end(&k);
 }
 
@@ -139,9 +142,9 @@ static void probes_are_complete(void **state)
     assert_int_equal(p->min_success, 200);
     assert_int_equal(p->max_success, 399);
     assert_int_equal(p->interval_ms, 2000);
-    assert_string_equal(kit_instance(&k, "web", "hello-0")->wait, "readiness: not probed yet");
+    assert_string_equal(kit_wait(&k, "web", "hello-0"), "readiness: not probed yet");
     kit_probe(&k, "web", "hello-0", false);
-    assert_string_equal(kit_instance(&k, "web", "hello-0")->wait, "readiness: refused");
+    assert_string_equal(kit_wait(&k, "web", "hello-0"), "readiness: refused");
     kit_exit_signal(&k, "web", "hello-0", 9);
     assert_int_equal(kit_count(&k, EFF_PROBE_STOP), 1);
     kit_end(&k);
@@ -158,6 +161,26 @@ static void a_plain_process_is_ready_when_it_runs(void **state)
     kit_end(&k);
 }
 
+static void every_policy_waits_for_the_probe(void **state)
+{
+    (void)state;
+    static const char *const policies[] = {"ALWAYS", "ON_FAILURE", "NEVER"};
+    for (size_t i = 0; i < ARRAY_LEN(policies); i++) {
+        struct kit k;
+        kit_start(&k, "seed");
+        kit_create(&k,
+                   kit_spec("web", 1, policies[i],
+                            ",\"readiness_check\":{\"type\":\"PORT\",\"properties\":{\"port\":\"9\"}}"),
+                   false);
+        assert_int_equal(kit_service(&k, "web")->state, SVC_STARTED);
+        kit_probe(&k, "web", "hello-0", false);
+        assert_int_equal(kit_service(&k, "web")->state, SVC_STARTED);
+        kit_probe(&k, "web", "hello-0", true);
+        assert_int_equal(kit_service(&k, "web")->state, SVC_STABLE);
+        kit_end(&k);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -166,6 +189,7 @@ int main(void)
         cmocka_unit_test(dependents_see_addresses_of_what_they_name),
         cmocka_unit_test(probes_are_complete),
         cmocka_unit_test(a_plain_process_is_ready_when_it_runs),
+        cmocka_unit_test(every_policy_waits_for_the_probe),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

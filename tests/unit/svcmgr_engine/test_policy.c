@@ -15,7 +15,7 @@ static void a_crash_is_retried_in_the_same_container(void **state)
     mem_auto char *id = mem_str(kit_instance(&k, "s", "hello-0")->container_id);
     kit_exit_code(&k, "s", "hello-0", 1);
     assert_int_equal(kit_service(&k, "s")->state, SVC_STARTED);
-    assert_non_null(strstr(kit_instance(&k, "s", "hello-0")->wait, "exit code 1"));
+    assert_non_null(strstr(kit_wait(&k, "s", "hello-0"), "exit code 1"));
     kit_fire(&k, "s");
     const struct eng_instance *inst = kit_instance(&k, "s", "hello-0");
     assert_int_equal(inst->state, INST_READY);
@@ -94,7 +94,7 @@ static void a_lost_container_is_replaced_and_not_counted(void **state)
     assert_int_equal(kit_count(&k, EFF_RELEASE), 0);
     assert_int_equal(kit_count(&k, EFF_UNPUBLISH), 1);
     assert_int_equal(kit_service(&k, "s")->components[0]->n_failures, 0);
-    assert_int_equal(kit_instance(&k, "s", "hello-0")->last_exit->kind, EXIT_LOST);
+    assert_int_equal(kit_instance(&k, "s", "hello-0")->last_exit->cause, CAUSE_LOST);
     assert_string_equal(kit_instance(&k, "s", "hello-0")->last_exit->text, "shim is gone");
     kit_fire(&k, "s");
     assert_int_equal(kit_state(&k, "s", "hello-0"), INST_READY);
@@ -185,7 +185,7 @@ static void the_end_of_a_service_says_how_its_instance_failed(void **state)
     kit_step(&k, (struct eng_event){.kind = EV_EXITED,
                                     .container_id = id,
                                     .attempt = inst->attempt,
-                                    .exit = {.kind = EXIT_SIGNAL, .value = 9, .text = (char *)killed}});
+                                    .exit = eng_exit_of(CAUSE_SIGNALLED, 9, killed)});
     assert_int_equal(kit_service(&k, "s")->state, SVC_FAILED);
     mem_auto char *wanted = mem_fmt("all components have ended; hello-0: %s", killed);
     assert_string_equal(kit_service(&k, "s")->diagnostics, wanted);
@@ -254,10 +254,9 @@ static void what_cannot_be_started_counts(void **state)
     kit_step(&k, (struct eng_event){.kind = EV_EXITED,
                                     .container_id = id,
                                     .attempt = 1,
-                                    .exit = {.kind = EXIT_LAUNCH, .text = (char *)"no such directory"}});
+                                    .exit = eng_exit_of(CAUSE_LAUNCH, 0, "no such directory")});
     assert_int_equal(kit_state(&k, "s", "hello-0"), INST_PENDING);
-    assert_non_null(
-        strstr(kit_instance(&k, "s", "hello-0")->wait, "could not be started: no such directory"));
+    assert_non_null(strstr(kit_wait(&k, "s", "hello-0"), "could not be started: no such directory"));
     assert_int_equal(kit_service(&k, "s")->components[0]->n_failures, 1);
     kit_end(&k);
 }
@@ -272,7 +271,7 @@ static void waiting_for_room_is_explained(void **state)
     mem_auto char *id = mem_str(kit_instance(&k, "s", "hello-0")->container_id);
     kit_step(&k, (struct eng_event){
                      .kind = EV_WAITING, .container_id = id, .text = "64 MB of memory, 10 MB are free"});
-    assert_string_equal(kit_instance(&k, "s", "hello-0")->wait, "resource: 64 MB of memory, 10 MB are free");
+    assert_string_equal(kit_wait(&k, "s", "hello-0"), "resource: 64 MB of memory, 10 MB are free");
     kit_end(&k);
 }
 
@@ -288,7 +287,7 @@ static void addresses_run_out_and_come_back(void **state)
     kit_step(&k, (struct eng_event){.kind = EV_RESUME});
     kit_create(&k, kit_spec("s", 4, "ALWAYS", ""), false);
     assert_int_equal(kit_state(&k, "s", "hello-3"), INST_PENDING);
-    assert_non_null(strstr(kit_instance(&k, "s", "hello-3")->wait, "none is free in 127.77.1.0/30"));
+    assert_non_null(strstr(kit_wait(&k, "s", "hello-3"), "none is free in 127.77.1.0/30"));
     kit_flex(&k, "s", "hello", 3);
     kit_create(&k, kit_spec("t", 1, "ALWAYS", ""), false);
     assert_int_equal(kit_state(&k, "t", "hello-0"), INST_PENDING);
@@ -322,8 +321,9 @@ static void anti_affinity_allows_one(void **state)
     kit_start(&k, "seed");
     kit_create(&k, kit_spec("s", 3, "ALWAYS", CONSTRAINT("ANTI_AFFINITY", "")), false);
     assert_string_equal(kit_list(&k, "s"), "hello-0:READY hello-1:PENDING hello-2:PENDING");
-    assert_string_equal(kit_instance(&k, "s", "hello-1")->wait,
-                        "placement: the constraints of hello allow 1 on a node, the cluster has one");
+    assert_string_equal(
+        kit_wait(&k, "s", "hello-1"),
+        "placement: constraint constraints/0: it allows 1 on a node, and the cluster has one");
     assert_int_equal(kit_service(&k, "s")->components[0]->state, COMP_FLEXING);
     assert_int_equal(kit_service(&k, "s")->timer_ms, 0);
     kit_exit_signal(&k, "s", "hello-0", 9); /* its place is free for the next */
@@ -351,8 +351,9 @@ static void a_cardinality_is_kept(void **state)
                  CONSTRAINT("AFFINITY_WITH_CARDINALITY", ",\"min_cardinality\":2,\"max_cardinality\":3")),
         false);
     assert_string_equal(kit_list(&k, "s"), "hello-0:PENDING");
-    assert_string_equal(kit_instance(&k, "s", "hello-0")->wait,
-                        "placement: min_cardinality is 2 and fewer containers are wanted");
+    assert_string_equal(
+        kit_wait(&k, "s", "hello-0"),
+        "placement: constraint constraints/0 wants at least 2 containers together, and fewer are wanted");
     kit_flex(&k, "s", "hello", 2);
     assert_string_equal(kit_list(&k, "s"), "hello-0:READY hello-1:READY");
     kit_flex(&k, "s", "hello", 4);

@@ -56,7 +56,7 @@ static void recover_as(struct kit *k, enum eng_found found, int64_t exit_code)
                                    .container_id = id,
                                    .attempt = kit_instance(k, "web", "hello-0")->attempt,
                                    .found = found,
-                                   .exit = {.kind = EXIT_CODE, .value = exit_code}});
+                                   .exit = eng_exit_of(CAUSE_EXITED, exit_code, NULL)});
     kit_step(k, (struct eng_event){.kind = EV_RESUME});
 }
 
@@ -100,7 +100,7 @@ static void what_nobody_reports_is_gone(void **state)
     kit_create(&k, kit_spec("web", 1, "ALWAYS", ""), false);
     kit_crash(&k);
     kit_step(&k, (struct eng_event){.kind = EV_RESUME});
-    assert_int_equal(kit_instance(&k, "web", "hello-0")->last_exit->kind, EXIT_LOST);
+    assert_int_equal(kit_instance(&k, "web", "hello-0")->last_exit->cause, CAUSE_LOST);
     kit_fire(&k, "web");
     assert_int_equal(kit_state(&k, "web", "hello-0"), INST_READY);
     kit_end(&k);
@@ -125,8 +125,8 @@ static void what_is_not_known_yet_is_not_replaced(void **state)
         recover_as(&k, FOUND_UNKNOWN, 0);
         kit_step(&k,
                  (struct eng_event){.kind = EV_WAITING, .container_id = id, .text = "descriptors are short"});
-        assert_int_equal(kit_state(&k, "web", "hello-0"), INST_READY);
-        assert_string_equal(kit_instance(&k, "web", "hello-0")->wait, "recovering: descriptors are short");
+        assert_int_equal(kit_state(&k, "web", "hello-0"), INST_RECOVERING);
+        assert_string_equal(kit_wait(&k, "web", "hello-0"), "recovering: descriptors are short");
         assert_int_equal(kit_count(&k, EFF_REQUEST) + kit_count(&k, EFF_LAUNCH), 0);
         assert_int_equal(kit_count(&k, EFF_UNPUBLISH), 0);
 
@@ -140,11 +140,81 @@ static void what_is_not_known_yet_is_not_replaced(void **state)
             kit_fire(&k, "web");
         const struct eng_instance *inst = kit_instance(&k, "web", "hello-0");
         assert_int_equal(inst->state, INST_READY);
-        assert_null(inst->wait);
+        assert_string_equal(kit_wait(&k, "web", "hello-0"), "");
         assert_int_equal(strcmp(inst->container_id, id) == 0, cases[i].is_same);
         assert_int_equal(inst->recovered, false);
         kit_end(&k);
     }
+}
+
+/** A cluster that may report its containers after EV_RESUME: web with hello-0 READY, resumed without a report. @return its
+ *  container's id, owned. */
+static char *start_unreported(struct kit *k)
+{
+    kit_start(k, "seed");
+    k->cfg.late_reports = true;
+    kit_create(k,
+               kit_spec("web", 1, "ALWAYS",
+                        ",\"configuration\":{\"properties\":"
+                        "{\"yarn.service.container-recovery.timeout.ms\":\"5000\"}}"),
+               false);
+    char *id = mem_str(kit_instance(k, "web", "hello-0")->container_id);
+    kit_crash(k);
+    kit_step(k, (struct eng_event){.kind = EV_RESUME});
+    return id;
+}
+
+static void a_container_may_be_reported_late(void **state)
+{
+    (void)state;
+    static const enum eng_event_kind reports[] = {EV_RECOVERED, EV_RUNNING};
+    for (size_t i = 0; i < ARRAY_LEN(reports); i++) {
+        struct kit k;
+        mem_auto char *id = start_unreported(&k);
+        assert_int_equal(kit_state(&k, "web", "hello-0"), INST_RECOVERING);
+        assert_int_equal(kit_service(&k, "web")->timer_ms, k.now_ms + 5000);
+        k.now_ms += 4000;
+        kit_step(&k,
+                 (struct eng_event){
+                     .kind = reports[i], .container_id = id, .attempt = 1, .ip = "10.0.0.1", .host = "n"});
+        const struct eng_instance *inst = kit_instance(&k, "web", "hello-0");
+        assert_int_equal(inst->state, INST_READY);
+        assert_string_equal(inst->container_id, id);
+        assert_int_equal(inst->due_ms, 0);
+        assert_false(kit_last(&k, EFF_PUBLISH)->record->is_unready);
+        assert_int_equal(kit_count(&k, EFF_LAUNCH) + kit_count(&k, EFF_UNPUBLISH), 0);
+        kit_end(&k);
+    }
+}
+
+static void a_container_that_is_not_reported_by_the_deadline_is_lost(void **state)
+{
+    (void)state;
+    struct kit k;
+    mem_auto char *id = start_unreported(&k);
+    k.now_ms += 3000;
+    kit_crash(&k); /* the deadline is the first one's */
+    kit_step(&k, (struct eng_event){.kind = EV_RESUME});
+    assert_int_equal(kit_service(&k, "web")->timer_ms, k.now_ms + 2000);
+    kit_fire(&k, "web");
+    assert_int_equal(kit_instance(&k, "web", "hello-0")->last_exit->cause, CAUSE_LOST);
+    assert_string_equal(kit_last(&k, EFF_UNPUBLISH)->container_id, id);
+    kit_fire(&k, "web");
+    assert_int_equal(kit_state(&k, "web", "hello-0"), INST_READY);
+    kit_step(&k, (struct eng_event){.kind = EV_RUNNING, .container_id = id, .attempt = 1});
+    assert_string_equal(kit_last(&k, EFF_STOP)->container_id, id); /* it was replaced */
+    kit_end(&k);
+}
+
+static void a_stop_ends_what_is_recovering(void **state)
+{
+    (void)state;
+    struct kit k;
+    mem_auto char *id = start_unreported(&k);
+    kit_request(&k, EV_STOP, "web");
+    assert_string_equal(kit_last(&k, EFF_STOP)->container_id, id);
+    assert_int_equal(kit_service(&k, "web")->state, SVC_STOPPED);
+    kit_end(&k);
 }
 
 /** web with hello-0, whose launch was sent and nothing more. @return its container's id, owned. */
@@ -176,6 +246,25 @@ static void a_launch_that_was_not_known_is_done_again(void **state)
     kit_end(&k);
 }
 
+/** A cluster may name the address with the container: it is stored before the process starts, and so is the same after a crash. */
+static void an_address_of_the_cluster_is_kept(void **state)
+{
+    (void)state;
+    struct kit k;
+    kit_start(&k, "seed");
+    k.cfg.address_net = NULL;
+    kit_crash(&k);
+    kit_recover(&k);
+    k.obey = false;
+    kit_create(&k, kit_spec("web", 1, "ALWAYS", ""), false);
+    mem_auto char *id = mem_str(kit_instance(&k, "web", "hello-0")->container_id);
+    kit_step(&k, (struct eng_event){.kind = EV_ALLOCATED, .container_id = id, .host = "n", .ip = "10.0.0.7"});
+    assert_int_equal(kit_count(&k, EFF_LAUNCH), 1);
+    kit_crash(&k);
+    assert_string_equal(kit_instance(&k, "web", "hello-0")->ip, "10.0.0.7");
+    kit_end(&k);
+}
+
 /** A launch that waits says for what, and is no failure. */
 static void a_launch_that_waits_says_why(void **state)
 {
@@ -183,7 +272,7 @@ static void a_launch_that_waits_says_why(void **state)
     struct kit k;
     mem_auto char *id = start_allocated(&k);
     kit_step(&k, (struct eng_event){.kind = EV_WAITING, .container_id = id, .text = "No space left"});
-    assert_string_equal(kit_instance(&k, "web", "hello-0")->wait, "resource: No space left");
+    assert_string_equal(kit_wait(&k, "web", "hello-0"), "resource: No space left");
     assert_int_equal(kit_instance(&k, "web", "hello-0")->component->n_failures, 0);
     kit_end(&k);
 }
@@ -231,7 +320,7 @@ static void a_retry_that_was_not_carried_out_is_done_again(void **state)
                                     .container_id = id,
                                     .attempt = 1,
                                     .found = FOUND_EXITED,
-                                    .exit = {.kind = EXIT_CODE, .value = 1}});
+                                    .exit = eng_exit_of(CAUSE_EXITED, 1, NULL)});
     kit_step(&k, (struct eng_event){.kind = EV_RESUME});
     assert_int_equal(kit_state(&k, "web", "hello-0"), INST_READY);
     assert_int_equal(kit_instance(&k, "web", "hello-0")->attempt, 2);
@@ -315,19 +404,24 @@ static void names_are_kept_apart_in_the_store(void **state)
     kit_start(&k, "seed");
     kit_create(&k, kit_spec("web", 1, "ALWAYS", ""), true);
     struct err_info why = {0};
-    const char *text = map_get(&k.store, "services/alice/web");
+    const char *text = map_get(&k.store, "definitions/services/alice/web");
+    const char *is = map_get(&k.store, "services/alice/web");
     assert_non_null(text);
-    assert_int_equal(engine_load(k.e, "services/alice/web", text, strlen(text), &why), ERR_JSON); /* twice */
-    assert_int_equal(engine_load(k.e, "services/bob/web", text, strlen(text), &why), ERR_JSON);
+    assert_int_equal(engine_load(k.e, "definitions/services/alice/web", text, strlen(text), &why),
+                     ERR_JSON); /* twice */
+    assert_int_equal(engine_load(k.e, "definitions/services/bob/web", text, strlen(text), &why), ERR_JSON);
+    assert_int_equal(engine_load(k.e, "services/alice/web", is, strlen(is), &why), ERR_JSON); /* twice */
+    assert_int_equal(engine_load(k.e, "services/bob/web", is, strlen(is), &why), ERR_JSON);
+    assert_int_equal(engine_load(k.e, "services/alice/web", text, strlen(text), &why), ERR_JSON);
     assert_int_equal(engine_load(k.e, "services/bob/web", "{", 1, &why), ERR_JSON);
     assert_int_equal(engine_load(k.e, "services/bob/web", "{}", 2, &why), ERR_JSON);
     assert_int_equal(engine_load(k.e, "engine", "{}", 2, &why), ERR_JSON);
     kit_end(&k);
 }
 
-#define TWO_OUT_OF_ORDER                                                                                     \
+#define TWO_OF_ONE_NUMBER                                                                                    \
     "{\"name\":\"hello-1\",\"index\":1,\"state\":\"PENDING\"},"                                              \
-    "{\"name\":\"hello-0\",\"state\":\"PENDING\"}"
+    "{\"name\":\"hello-1\",\"index\":1,\"state\":\"PENDING\"}"
 
 static void damaged_documents_are_refused(void **state)
 {
@@ -337,7 +431,9 @@ static void damaged_documents_are_refused(void **state)
         "{\"name\":\"hello-0\",\"state\":\"READY\"}",
         "{\"name\":\"hello-0\",\"state\":\"READY\",\"container_id\":\"c\"}",
         "{\"name\":\"hello-0\",\"state\":\"LEFT\"}",
-        (TWO_OUT_OF_ORDER),
+        (TWO_OF_ONE_NUMBER),
+        "{\"name\":\"hello-0\",\"index\":-1,\"state\":\"PENDING\"}",
+        "{\"name\":\"hello-0\",\"index\":1000000000000,\"state\":\"PENDING\"}",
     };
     for (size_t i = 0; i < ARRAY_LEN(instances); i++) {
         struct kit k;
@@ -362,10 +458,11 @@ static void a_step_writes_what_it_has_changed(void **state)
     kit_clear(&k);
     k.obey = false;
     kit_exit_code(&k, "web", "hello-7", 1);
-    assert_int_equal(kit_count(&k, EFF_PERSIST), 2);
+    assert_int_equal(kit_count(&k, EFF_PERSIST), 3);
     assert_string_equal(k.effects.items[0].key, "services/alice/web"); /* it is not STABLE any more */
     assert_null(strstr(k.effects.items[0].bytes, "hello-"));
     assert_string_equal(k.effects.items[1].key, "services/alice/web/hello-7");
+    assert_string_equal(k.effects.items[2].key, "services/alice/web/history/0");
     kit_end(&k);
 }
 
@@ -396,14 +493,19 @@ static void instances_inside_a_service_document_move_out(void **state)
     kit_start(&k, "seed");
     kit_create(&k, kit_spec("web", 2, "ALWAYS", ""), false);
     mem_auto char *id = mem_str(kit_instance(&k, "web", "hello-1")->container_id);
+    char *definition = map_remove(&k.store, "definitions/services/alice/web");
     char *service = map_remove(&k.store, "services/alice/web");
     mem_auto char *first = map_remove(&k.store, "services/alice/web/hello-0");
     mem_auto char *second = map_remove(&k.store, "services/alice/web/hello-1");
     char *at = strstr(service, "\"components\":[{\"name\":\"hello\",\"state\"");
     assert_non_null(at);
     size_t head = (size_t)(at - service) + strlen("\"components\":[{");
+    const char *format = strchr(definition, ','); /* behind its number: there was none */
+    const char *rest = strchr(service, ',');
     map_set(&k.store, "services/alice/web",
-            mem_fmt("%.*s\"instances\":[%s,%s],%s", (int)head, service, first, second, service + head));
+            mem_fmt("{%.*s%.*s\"instances\":[%s,%s],%s", (int)strlen(format) - 2, format + 1,
+                    (int)(head - (size_t)(rest - service)), rest, first, second, service + head));
+    free(definition);
     free(service);
     kit_crash(&k);
     kit_recover(&k);
@@ -470,7 +572,11 @@ int main(void)
         cmocka_unit_test(what_ended_meanwhile_is_treated_as_an_end),
         cmocka_unit_test(what_is_gone_is_replaced_and_its_record_removed),
         cmocka_unit_test(what_is_not_known_yet_is_not_replaced),
+        cmocka_unit_test(a_container_may_be_reported_late),
+        cmocka_unit_test(a_container_that_is_not_reported_by_the_deadline_is_lost),
+        cmocka_unit_test(a_stop_ends_what_is_recovering),
         cmocka_unit_test(a_launch_that_was_not_known_is_done_again),
+        cmocka_unit_test(an_address_of_the_cluster_is_kept),
         cmocka_unit_test(a_launch_that_waits_says_why),
         cmocka_unit_test(what_nobody_reports_is_gone),
         cmocka_unit_test(outstanding_work_is_done_again),

@@ -6,7 +6,7 @@
 static int service_state(const struct kit *k, const char *name)
 {
     const struct eng_service *s = kit_service(k, name);
-    return s ? s->state : -1;
+    return s ? (int)s->state : -1;
 }
 
 static void created_service_becomes_stable(void **state)
@@ -38,7 +38,8 @@ static void the_answer_waits_for_the_write(void **state)
     assert_int_equal(k.effects.items[0].kind, EFF_PERSIST);
     assert_string_equal(k.effects.items[0].key, "engine");
     assert_int_equal(k.effects.items[1].kind, EFF_PERSIST);
-    assert_string_equal(k.effects.items[1].key, "services/alice/web");
+    assert_string_equal(k.effects.items[1].key, "definitions/services/alice/web");
+    assert_string_equal(k.effects.items[2].key, "services/alice/web");
     assert_int_equal(kit_last(&k, EFF_ANSWER)->answer->state, SVC_ACCEPTED);
     kit_end(&k);
 }
@@ -222,7 +223,7 @@ static void destroy_is_answered_while_the_registry_is_stuck(void **state)
 static int component_state(const struct kit *k, size_t i)
 {
     const struct eng_service *s = kit_service(k, "web");
-    return i < s->n_components ? s->components[i]->state : -1;
+    return i < s->n_components ? (int)s->components[i]->state : -1;
 }
 
 /** What has ended says how, also after a restart; what had not is STOPPED; a new start begins anew. */
@@ -324,7 +325,7 @@ static void a_dropped_request_is_cancelled(void **state)
     kit_create(&k, kit_spec("web", 1, "ALWAYS", ""), false);
     mem_auto char *id = mem_str(kit_instance(&k, "web", "hello-0")->container_id);
     kit_flex(&k, "web", "hello", 0);
-    assert_string_equal(kit_last(&k, EFF_CANCEL)->container_id, id);
+    assert_string_equal(kit_last(&k, EFF_CANCEL_REQUEST)->container_id, id);
     kit_step(&k, (struct eng_event){.kind = EV_ALLOCATED, .container_id = id});
     assert_string_equal(kit_last(&k, EFF_RELEASE)->container_id, id);
     kit_end(&k);
@@ -358,6 +359,27 @@ static void decommissioned_numbers_never_return(void **state)
     kit_flex(&k, "web", "hello", 5);
     assert_string_equal(kit_list(&k, "web"),
                         "hello-0:READY hello-2:READY hello-3:READY hello-4:READY hello-6:READY");
+    kit_end(&k);
+}
+
+/** One that a flex is about to remove counts once: the flex and the decommission together leave what the flex asked for. */
+static void one_of_too_many_is_decommissioned(void **state)
+{
+    (void)state;
+    struct kit k;
+    struct eng_flex to_one = {.component = "hello", .count = 1};
+    const char *last = "hello-2";
+    struct eng_event flex = {
+        .kind = EV_FLEX, .token = 90, .user = "alice", .name = "web", .flex = &to_one, .n_flex = 1};
+    struct eng_event end = {
+        .kind = EV_DECOMMISSION, .token = 91, .user = "alice", .name = "web", .names = &last, .n_names = 1};
+    kit_start(&k, "seed");
+    kit_create(&k, kit_spec("web", 3, "ALWAYS", ""), false);
+    engine_step(k.e, &flex, kit_now(&k), &k.effects); /* nothing follows it yet */
+    kit_step(&k, end);
+    kit_step(&k, (struct eng_event){.kind = EV_TIMER, .user = "alice", .name = "web"});
+    assert_string_equal(kit_list(&k, "web"), "hello-0:READY");
+    assert_int_equal(kit_service(&k, "web")->spec->components[0]->number_of_containers, 1);
     kit_end(&k);
 }
 
@@ -445,7 +467,7 @@ static void components_start_after_what_they_depend_on(void **state)
                                                                                                   PORT) "]}",
         false);
     assert_string_equal(kit_list(&k, "web"), "a-0:RUNNING b-0:PENDING c-0:PENDING");
-    assert_non_null(strstr(kit_instance(&k, "web", "b-0")->wait, "component a has 0 of 1"));
+    assert_non_null(strstr(kit_wait(&k, "web", "b-0"), "component a has 0 of 1"));
     kit_flex(&k, "web", "b", 2); /* remembered while it waits */
     kit_probe(&k, "web", "a-0", true);
     assert_string_equal(kit_list(&k, "web"), "a-0:READY b-0:RUNNING b-1:RUNNING c-0:PENDING");
@@ -470,7 +492,8 @@ static void services_wait_for_services(void **state)
                    "a", "") "]}",
                false);
     assert_int_equal(service_state(&k, "web"), SVC_ACCEPTED);
-    assert_non_null(strstr(kit_service(&k, "web")->wait, "service base is not there"));
+    mem_auto char *why = eng_wait_text(kit_service(&k, "web")->wait);
+    assert_string_equal(why, "dependency: service base is not there");
     kit_create(&k, kit_spec("base", 1, "ALWAYS", PORT), false);
     assert_int_equal(service_state(&k, "web"), SVC_ACCEPTED);
     kit_probe(&k, "base", "hello-0", true);
@@ -490,6 +513,124 @@ static void a_waiting_service_can_be_stopped(void **state)
     assert_int_equal(kit_request(&k, EV_STOP, "web"), OUT_STOPPED);
     assert_int_equal(service_state(&k, "web"), SVC_STOPPED);
     kit_end(&k);
+}
+
+/** The engine starts anew, and the cluster knows that every container has gone: the machine was off. */
+static void reboot(struct kit *k)
+{
+    const char *ids[16];
+    size_t n = 0;
+    kit_crash(k);
+    for (const char *const *name = (const char *const[]){"base", "web", NULL}; *name; name++)
+        for (size_t i = 0; i < kit_service(k, *name)->n_components; i++) {
+            const struct eng_instance *inst;
+            TAILQ_FOREACH (inst, &kit_service(k, *name)->components[i]->instances, link)
+                if (inst->container_id)
+                    ids[n++] = inst->container_id;
+        }
+    for (size_t i = 0; i < n; i++) {
+        mem_auto char *id = mem_str(ids[i]);
+        kit_step(k, (struct eng_event){.kind = EV_RECOVERED,
+                                       .container_id = id,
+                                       .found = FOUND_EXITED,
+                                       .exit = eng_exit_of(CAUSE_LOST, 0, NULL)});
+    }
+    kit_step(k, (struct eng_event){.kind = EV_RESUME});
+}
+
+/** Let the pauses before its next start pass. */
+static void fire_while_pending(struct kit *k, const char *service, const char *instance)
+{
+    int state;
+    while (((state = kit_state(k, service, instance)) == INST_PENDING || state == INST_EXITED) &&
+           kit_service(k, service)->timer_ms)
+        kit_fire(k, service);
+}
+
+static void a_reboot_starts_them_in_order(void **state)
+{
+    (void)state;
+    struct kit k;
+    kit_start(&k, "seed");
+    kit_create(&k, kit_spec("base", 1, "ALWAYS", PORT), false);
+    kit_probe(&k, "base", "hello-0", true);
+    kit_create(&k,
+               "{\"name\":\"web\",\"version\":\"1\",\"dependencies\":[\"base\"],\"components\":[" COMPONENT(
+                   "b", ",\"dependencies\":[\"a\"]") "," COMPONENT("a", PORT) "]}",
+               false);
+    kit_probe(&k, "web", "a-0", true);
+    assert_string_equal(kit_list(&k, "web"), "a-0:READY b-0:READY");
+    mem_auto char *app_id = mem_str(kit_service(&k, "web")->app_id);
+    reboot(&k);
+    fire_while_pending(&k, "base", "hello-0");
+    assert_string_equal(kit_list(&k, "base"), "hello-0:RUNNING");
+    assert_string_equal(kit_list(&k, "web"), "a-0:PENDING b-0:PENDING");
+    assert_string_equal(kit_wait(&k, "web", "a-0"), "dependency: service base is STARTED");
+    kit_probe(&k, "base", "hello-0", true);
+    fire_while_pending(&k, "web", "a-0");
+    assert_string_equal(kit_list(&k, "web"), "a-0:RUNNING b-0:PENDING");
+    assert_non_null(strstr(kit_wait(&k, "web", "b-0"), "component a has 0 of 1"));
+    kit_probe(&k, "base", "hello-0", false); /* it has started: what it depends on may fail */
+    kit_probe(&k, "web", "a-0", true);
+    assert_string_equal(kit_list(&k, "web"), "a-0:READY b-0:READY");
+    assert_string_equal(kit_service(&k, "web")->app_id, app_id);
+    assert_int_equal(service_state(&k, "web"), SVC_STABLE);
+    kit_end(&k);
+}
+
+/** Only where nothing of a component is left: svcmgr alone was away. */
+static void what_has_survived_does_not_wait(void **state)
+{
+    (void)state;
+    struct kit k;
+    kit_start(&k, "seed");
+    kit_create(
+        &k,
+        "{\"name\":\"web\",\"version\":\"1\",\"components\":[{\"name\":\"b\",\"number_of_containers\":2,"
+        "\"launch_command\":\"x\",\"resource\":{\"memory\":1},\"dependencies\":[\"a\"]}," COMPONENT(
+            "a", PORT) "]}",
+        false);
+    kit_probe(&k, "web", "a-0", true);
+    kit_exit_signal(&k, "web", "b-1", 9);
+    kit_probe(&k, "web", "a-0", false);
+    kit_crash(&k);
+    kit_recover(&k);
+    fire_while_pending(&k, "web", "b-1");
+    assert_string_equal(kit_list(&k, "web"), "a-0:RUNNING b-0:READY b-1:READY");
+    kit_end(&k);
+}
+
+/** A DELETE whose write failed did not happen, also of a service that would have gone at once. */
+static void an_undone_delete_leaves_the_service(void **state)
+{
+    (void)state;
+    static const enum eng_service_state states[] = {SVC_ACCEPTED, SVC_STOPPED, SVC_STABLE};
+    for (size_t i = 0; i < ARRAY_LEN(states); i++) {
+        struct kit k;
+        kit_start(&k, "seed");
+        kit_create(&k, kit_spec("web", 2, "ALWAYS", ""), states[i] == SVC_ACCEPTED);
+        if (states[i] == SVC_STOPPED)
+            kit_request(&k, EV_STOP, "web");
+        int before = service_state(&k, "web");
+        mem_auto char *list = mem_str(kit_list(&k, "web"));
+        kit_undone(&k, (struct eng_event){.kind = EV_DESTROY, .token = 999, .user = "alice", .name = "web"});
+        assert_non_null(kit_service(&k, "web"));
+        assert_false(kit_service(&k, "web")->destroying);
+        assert_int_equal(kit_service(&k, "web")->n_destroyers, 0);
+        assert_int_equal(service_state(&k, "web"), before);
+        assert_string_equal(kit_list(&k, "web"), list);
+        if (states[i] == SVC_STABLE) { /* what happens meanwhile finds it as it was */
+            kit_exit_code(&k, "web", "hello-0", 1);
+            fire_while_pending(&k, "web", "hello-0");
+            assert_string_equal(kit_list(&k, "web"), list);
+        }
+        kit_crash(&k);
+        kit_recover(&k);
+        assert_string_equal(kit_list(&k, "web"), list);
+        assert_int_equal(kit_request(&k, EV_DESTROY, "web"), OUT_DESTROYED);
+        assert_null(kit_service(&k, "web"));
+        kit_end(&k);
+    }
 }
 
 int main(void)
@@ -512,6 +653,7 @@ int main(void)
         cmocka_unit_test(an_instance_taken_back_keeps_name_and_address),
         cmocka_unit_test(a_dropped_request_is_cancelled),
         cmocka_unit_test(decommissioned_numbers_never_return),
+        cmocka_unit_test(one_of_too_many_is_decommissioned),
         cmocka_unit_test(lifetime_of_the_seed_destroys),
         cmocka_unit_test(lifetime_of_hadoop_stops),
         cmocka_unit_test(endless_lifetimes_do_not_overflow),
@@ -519,6 +661,9 @@ int main(void)
         cmocka_unit_test(components_start_after_what_they_depend_on),
         cmocka_unit_test(services_wait_for_services),
         cmocka_unit_test(a_waiting_service_can_be_stopped),
+        cmocka_unit_test(a_reboot_starts_them_in_order),
+        cmocka_unit_test(what_has_survived_does_not_wait),
+        cmocka_unit_test(an_undone_delete_leaves_the_service),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

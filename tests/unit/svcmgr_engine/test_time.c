@@ -18,7 +18,7 @@ static void timer_early(struct kit *k, const char *service)
 static int service_state(const struct kit *k, const char *name)
 {
     const struct eng_service *s = kit_service(k, name);
-    return s ? s->state : -1;
+    return s ? (int)s->state : -1;
 }
 
 /** An engine with the service "web" of one READY instance. @return engine time */

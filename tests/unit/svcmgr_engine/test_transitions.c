@@ -2,6 +2,7 @@
 #include "engine_kit.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #define GONE (-1) /* the instance is removed */
@@ -10,12 +11,45 @@
 /* A readiness check of type PORT keeps RUNNING and READY apart; policy NEVER gives final states. */
 #define WITH_PORT ",\"readiness_check\":{\"type\":\"PORT\",\"properties\":{\"port\":\"80\"}}"
 
+#define WITH_DRAIN WITH_PORT ",\"configuration\":{\"properties\":{\"yarn.service.drain.seconds\":\"5\"}}"
+
+/** hello-0 was READY when svcmgr was started again, and the cluster does not know yet whether it runs. */
+static void bring_to_recovering(struct kit *k)
+{
+    mem_auto char *id = mem_str(kit_instance(k, "s", "hello-0")->container_id);
+    kit_crash(k);
+    kit_step(k, (struct eng_event){.kind = EV_RECOVERED, .container_id = id, .found = FOUND_UNKNOWN});
+    kit_step(k, (struct eng_event){.kind = EV_RESUME});
+}
+
+/** Its process is being replaced by one of another version. */
+static void bring_to_upgrading(struct kit *k)
+{
+    kit_probe(k, "s", "hello-0", true);
+    k->obey = false;
+    struct spec_service *spec = kit_spec_of(k, kit_spec("s", 1, "ALWAYS", WITH_PORT));
+    free(spec->version);
+    spec->version = mem_str("2");
+    kit_ask(k, (struct eng_event){.kind = EV_UPGRADE, .name = "s", .take_spec = spec, .mode = MODE_EXPRESS});
+    kit_step(k, (struct eng_event){.kind = EV_FETCHED, .user = "alice", .name = "s"});
+    kit_step(k, (struct eng_event){.kind = EV_RECORD, .ticket = kit_last(k, EFF_UNPUBLISH)->ticket});
+    kit_step(k, (struct eng_event){.kind = EV_SYNCED,
+                                   .container_id = kit_instance(k, "s", "hello-0")->container_id});
+    kit_fire(k, "s");
+}
+
+static void bring_to_draining(struct kit *k)
+{
+    k->obey = false;
+    kit_flex(k, "s", "hello", 0);
+}
+
 /** Bring hello-0 of service `s` into a state, without obeying any further. */
 static void bring_to(struct kit *k, int state)
 {
     bool final = state == INST_SUCCEEDED || state == INST_FAILED;
     /* hello-1 keeps a NEVER service from ending by itself */
-    kit_create(k, kit_spec("s", final ? 2 : 1, final ? "NEVER" : "ALWAYS", WITH_PORT), false);
+    kit_create(k, kit_spec("s", final ? 2 : 1, final ? "NEVER" : "ALWAYS", WITH_DRAIN), false);
     assert_int_equal(kit_state(k, "s", "hello-0"), INST_RUNNING);
     switch (state) {
     case INST_READY: kit_probe(k, "s", "hello-0", true); break;
@@ -23,6 +57,9 @@ static void bring_to(struct kit *k, int state)
     case INST_PENDING: kit_exit_signal(k, "s", "hello-0", 9); break;
     case INST_SUCCEEDED: kit_exit_code(k, "s", "hello-0", 0); break;
     case INST_FAILED: kit_exit_code(k, "s", "hello-0", 3); break;
+    case INST_RECOVERING: bring_to_recovering(k); break;
+    case INST_DRAINING: bring_to_draining(k); break;
+    case INST_UPGRADING: bring_to_upgrading(k); break;
     default: break;
     }
 }
@@ -54,20 +91,21 @@ enum input {
     IN_READY,
     IN_UNREADY,
     IN_ADDRESS,
+    IN_SYNCED,
     N_INPUTS
 };
 
 static struct eng_event event_of(enum input in, const char *id, int64_t attempt)
 {
     struct eng_event ev = {.container_id = id, .attempt = attempt, .host = "node1"};
-    static const enum eng_event_kind kinds[] = {EV_ALLOCATED, EV_WAITING, EV_LAUNCHED, EV_RUNNING,
-                                                EV_EXITED,    EV_EXITED,  EV_EXITED,   EV_EXITED,
-                                                EV_LOST,      EV_PROBE,   EV_PROBE,    EV_ADDRESS};
+    static const enum eng_event_kind kinds[] = {EV_ALLOCATED, EV_WAITING, EV_LAUNCHED, EV_RUNNING, EV_EXITED,
+                                                EV_EXITED,    EV_EXITED,  EV_EXITED,   EV_LOST,    EV_PROBE,
+                                                EV_PROBE,     EV_ADDRESS, EV_SYNCED};
     ev.kind = kinds[in];
     ev.ready = in == IN_READY;
-    ev.exit = (struct eng_exit){.kind = EXIT_CODE, .value = in == IN_EXIT_1};
+    ev.exit = eng_exit_of(CAUSE_EXITED, in == IN_EXIT_1, NULL);
     if (in == IN_KILLED)
-        ev.exit = (struct eng_exit){.kind = EXIT_SIGNAL, .value = 9};
+        ev.exit = eng_exit_of(CAUSE_SIGNALLED, 9, NULL);
     if (in == IN_ENDED)
         ev.attempt = 0;
     return ev;
@@ -78,26 +116,35 @@ struct row {
     int to[N_INPUTS];
 };
 
-/* ALLOCATED WAITING LAUNCHED RUNNING EXIT_0 EXIT_1 KILLED ENDED LOST READY UNREADY ADDRESS */
+/* ALLOCATED WAITING LAUNCHED RUNNING EXIT_0 EXIT_1 KILLED ENDED LOST READY UNREADY ADDRESS SYNCED */
 static const struct row rows[] = {
-    {INST_PENDING, {SAME, SAME, SAME, SAME, SAME, SAME, SAME, SAME, SAME, SAME, SAME, SAME}},
-    {INST_REQUESTED, {INST_ALLOCATED, SAME, SAME, SAME, SAME, SAME, SAME, SAME, SAME, SAME, SAME, SAME}},
+    {INST_PENDING, {SAME, SAME, SAME, SAME, SAME, SAME, SAME, SAME, SAME, SAME, SAME, SAME, SAME}},
+    {INST_REQUESTED,
+     {INST_ALLOCATED, SAME, SAME, SAME, SAME, SAME, SAME, SAME, SAME, SAME, SAME, SAME, SAME}},
     {INST_ALLOCATED,
      {SAME, SAME, INST_LAUNCHED, INST_RUNNING, INST_PENDING, INST_EXITED, INST_PENDING, INST_PENDING,
-      INST_PENDING, SAME, SAME, INST_REQUESTED}},
+      INST_PENDING, SAME, SAME, INST_REQUESTED, SAME}},
     {INST_LAUNCHED,
      {SAME, SAME, SAME, INST_RUNNING, INST_PENDING, INST_EXITED, INST_PENDING, INST_PENDING, INST_PENDING,
-      SAME, SAME, SAME}},
+      SAME, SAME, SAME, SAME}},
     {INST_RUNNING,
      {SAME, SAME, SAME, SAME, INST_PENDING, INST_EXITED, INST_PENDING, INST_PENDING, INST_PENDING, INST_READY,
-      SAME, SAME}},
+      SAME, SAME, SAME}},
     {INST_READY,
      {SAME, SAME, SAME, SAME, INST_PENDING, INST_EXITED, INST_PENDING, INST_PENDING, INST_PENDING, SAME,
-      INST_RUNNING, SAME}},
-    {INST_EXITED, {SAME, SAME, SAME, SAME, SAME, SAME, SAME, INST_PENDING, INST_PENDING, SAME, SAME, SAME}},
-    {INST_RELEASING, {SAME, SAME, SAME, SAME, GONE, GONE, GONE, GONE, GONE, SAME, SAME, SAME}},
-    {INST_SUCCEEDED, {SAME, SAME, SAME, SAME, SAME, SAME, SAME, SAME, SAME, SAME, SAME, SAME}},
-    {INST_FAILED, {SAME, SAME, SAME, SAME, SAME, SAME, SAME, SAME, SAME, SAME, SAME, SAME}},
+      INST_RUNNING, SAME, SAME}},
+    {INST_EXITED,
+     {SAME, SAME, SAME, SAME, SAME, SAME, SAME, INST_PENDING, INST_PENDING, SAME, SAME, SAME, SAME}},
+    {INST_RELEASING, {SAME, SAME, SAME, SAME, GONE, GONE, GONE, GONE, GONE, SAME, SAME, SAME, SAME}},
+    {INST_DRAINING, {SAME, SAME, SAME, SAME, GONE, GONE, GONE, GONE, GONE, SAME, SAME, SAME, SAME}},
+    {INST_UPGRADING,
+     {SAME, SAME, INST_LAUNCHED, INST_RUNNING, INST_FAILED, INST_FAILED, INST_FAILED, INST_FAILED,
+      INST_PENDING, SAME, SAME, SAME, SAME}},
+    {INST_RECOVERING,
+     {SAME, SAME, SAME, INST_RUNNING, INST_PENDING, INST_EXITED, INST_PENDING, INST_PENDING, INST_PENDING,
+      SAME, SAME, SAME, SAME}},
+    {INST_SUCCEEDED, {SAME, SAME, SAME, SAME, SAME, SAME, SAME, SAME, SAME, SAME, SAME, SAME, SAME}},
+    {INST_FAILED, {SAME, SAME, SAME, SAME, SAME, SAME, SAME, SAME, SAME, SAME, SAME, SAME, SAME}},
 };
 
 static void check_cell(const struct row *row, enum input in)
@@ -179,7 +226,7 @@ static void an_exit_of_an_earlier_start_is_ignored(void **state)
     kit_step(&k, (struct eng_event){.kind = EV_EXITED,
                                     .container_id = id,
                                     .attempt = 1,
-                                    .exit = {.kind = EXIT_CODE, .value = 1}});
+                                    .exit = eng_exit_of(CAUSE_EXITED, 1, NULL)});
     assert_int_equal(kit_state(&k, "s", "hello-0"), INST_READY);
     kit_end(&k);
 }
@@ -204,11 +251,11 @@ static void a_cluster_may_name_its_containers(void **state)
     kit_start(&k, "seed");
     k.obey = false;
     kit_create(&k, kit_spec("s", 1, "ALWAYS", ""), false);
-    int64_t request = kit_last(&k, EFF_REQUEST)->request->request_id;
+    int64_t request = kit_last(&k, EFF_REQUEST)->request->allocation_id;
     kit_step(&k, (struct eng_event){.kind = EV_ALLOCATED,
                                     .user = "alice",
                                     .name = "s",
-                                    .request_id = request,
+                                    .allocation_id = request,
                                     .container_id = "container_e03_7_0001_01_000005",
                                     .host = "node7"});
     assert_string_equal(kit_last(&k, EFF_LAUNCH)->container_id, "container_e03_7_0001_01_000005");

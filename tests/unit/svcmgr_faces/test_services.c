@@ -5,6 +5,7 @@
 #include "engine_kit.h"
 #include "faces/services.h"
 #include "faces/services_routes.h"
+#include "faces/services_wait.h"
 #include "http_fixture.h"
 #include "json/json.h"
 
@@ -24,8 +25,10 @@ struct app {
     struct spec_world world;
     struct waiting waiting[MAX_WAITING];
     size_t n_waiting;
-    bool hold; /* answers are kept */
+    bool hold;         /* answers are kept */
+    int64_t answer_ms; /* of the server; 0: its default */
     bool got_request;
+    bool may_upgrade, registry_is_away;
 };
 
 #define APP_MAGIC OBJ_MAGIC('T', 'A', 'P', 'P')
@@ -132,7 +135,26 @@ static bool is_of_nobody(void *arg, const char *application_id, const char *owne
     return false;
 }
 
+static bool may_upgrade_of(void *arg)
+{
+    return obj_cast(arg, struct app, APP_MAGIC)->may_upgrade;
+}
+
+static bool registry_is_away_of(void *arg)
+{
+    return obj_cast(arg, struct app, APP_MAGIC)->registry_is_away;
+}
+
+static bool administers_of(void *arg, const char *user)
+{
+    (void)arg;
+    return strcmp(user, "root") == 0;
+}
+
 static const struct app_ops ops = {.submit = submit,
+                                   .may_upgrade = may_upgrade_of,
+                                   .administers = administers_of,
+                                   .registry_is_away = registry_is_away_of,
                                    .engine = engine_of,
                                    .now_ms = now_of,
                                    .world = world_of,
@@ -146,18 +168,22 @@ static const struct app_ops ops = {.submit = submit,
 
 static void start(struct app *app, const char *dialect)
 {
-    *app = (struct app){.obj = {APP_MAGIC}};
+    *app = (struct app){.obj = {APP_MAGIC}, .answer_ms = app->answer_ms};
     obj_init(&app->face.obj, FACE_MAGIC);
     app->face.ops = &ops;
     app->face.app = app;
     kit_start(&app->kit, dialect);
     app->world = (struct spec_world){.dialect = dialect_find(dialect), .local = true, .max_memory_mb = 4096};
-    struct http_server_def def = {.write_error = services_write_error};
+    struct http_server_def def = {.write_error = services_write_error, .answer_ms = app->answer_ms};
     fixture_start(&app->fx, services_routes, services_n_routes, &app->face, &def);
+    app->face.waits = services_waits_new(app->fx.loop);
 }
 
 static void end(struct app *app)
 {
+    if (app->fx.server)
+        fixture_stop_server(&app->fx);
+    services_waits_free(app->face.waits);
     fixture_end(&app->fx);
     for (size_t i = 0; i < app->n_waiting; i++) /* as the app does when it stops */
         app->waiting[i].answered(app->waiting[i].arg, &(struct eng_answer){.outcome = OUT_CANCELLED});
@@ -233,7 +259,7 @@ static const struct row seed_rows[] = {
     {"POST /app/v1/services" U, WITH_FILE("/hangs"), 504, "it hangs"},
     {"GET /app/v1/services/d" U, NULL, 404, "not found"},
     {"POST /app/v1/services" U, GOOD("d", ",\"artifact\":{\"id\":\"nginx\"}"), 400,
-     "no artifact of type DOCKER"},
+     "neither podman nor docker is found"},
     {"POST /app/v1/services" U, GOOD("web", ",\"x\":1,\"lifetime\":\"3600\""), 202,
      "{\"uri\":\"/v1/services/web\",\"diagnostics\":\"Application ID: "
      "application_1700000000000_0001\\nIgnored unknown members: /x\",\"state\":\"ACCEPTED\"}"},
@@ -321,7 +347,7 @@ static const struct row seed_rows[] = {
     {"POST /app/v1/services/hbase-app-1" U, GOOD("hbase-app-1", ""), 202, "Application ID"},
     {"POST /app/v1/services/other" U, GOOD("hbase-app-1", ""), 400, "does not match"},
     {"PATCH /app/v1/services/web" U, NULL, 405, "\"diagnostics\":"},
-    {"GET /app/v1/services/web/components" U, NULL, 404, "\"diagnostics\":"},
+    {"GET /app/v1/services/web/components" U, NULL, 404, "Service web not found"},
     {"POST /app/v1/services" U "&strict=true", GOOD("odd", ",\"descripton\":\"x\""), 400,
      "Unknown members (strict=true): /descripton, did you mean \\\"description\\\"?"},
     {"POST /app/v1/services/odd" U "&strict=true", GOOD("odd", ",\"descripton\":\"x\""), 400, "/descripton"},
@@ -340,7 +366,7 @@ static const struct row seed_rows[] = {
 static void the_seed_dialect(void **state)
 {
     (void)state;
-    struct app app;
+    struct app app = {0};
     start(&app, "seed");
     check_rows(&app, seed_rows, ARRAY_LEN(seed_rows));
     end(&app);
@@ -359,9 +385,115 @@ static const struct row hadoop_rows[] = {
 static void the_hadoop_dialect(void **state)
 {
     (void)state;
-    struct app app;
+    struct app app = {0};
     start(&app, "hadoop3");
     check_rows(&app, hadoop_rows, ARRAY_LEN(hadoop_rows));
+    end(&app);
+}
+
+#define TWO                                                                                                  \
+    "{\"name\":\"two\",\"version\":\"v1\",\"resource\":{\"cpus\":1,\"memory\":\"64\"},\"launch_command\":"   \
+    "\"x\","                                                                                                 \
+    "\"components\":[{\"name\":\"a\",\"number_of_containers\":2},{\"name\":\"b\",\"number_of_containers\":"  \
+    "1}]}"
+
+/** Reads and upgrades below a service: E7…E11, and what Hadoop does not have. */
+static const struct row part_rows[] = {
+    {"POST /app/v1/services" U, TWO, 202, "Application ID"},
+    {"GET /app/v1/services/two/components" U, NULL, 200, "[{\"name\":\"a\","},
+    {"GET /app/v1/services/two/components/b" U, NULL, 200, "\"component_instance_name\":\"b-0\""},
+    {"GET /app/v1/services/two/components/c" U, NULL, 404, "Component c of service two not found"},
+    {"GET /app/v1/services/ghost/components/c" U, NULL, 404, "Service ghost not found"},
+    {"GET /app/v1/services/two/component-instances/a-1" U, NULL, 200, "{\"id\":\"container_"},
+    {"GET /app/v1/services/two/component-instances/a-7" U, NULL, 404,
+     "instance a-7 of service two not found"},
+    {"GET /app/v1/services/two/component-instances/a-01" U, NULL, 404, "not found"},
+    {"GET /app/v1/services/two/component-instances" U, NULL, 200,
+     "[{\"componentName\":\"a\",\"containers\":[{"},
+    {"GET /app/v1/services/two/component-instances" U "&componentName=b&containerState=READY", NULL, 200,
+     "[{\"componentName\":\"b\",\"containers\":[{"},
+    {"GET /app/v1/services/two/component-instances" U "&componentName=x&componentName=b&version=v1", NULL,
+     200, "[{\"componentName\":\"b\",\"containers\":[{"},
+    {"GET /app/v1/services/two/component-instances" U "&containerState=RUNNING_BUT_UNREADY", NULL, 200, "[]"},
+    {"GET /app/v1/services/two/component-instances" U "&version=v2", NULL, 200, "[]"},
+    {"GET /app/v1/services/two/component-instances" U "&containerState=READY&containerState=BOGUS", NULL, 400,
+     "valid container states are: [RUNNING_BUT_UNREADY, READY, "},
+    {"GET /app/v1/services/ghost/component-instances" U, NULL, 404, "Service ghost not found"},
+    {"PUT /app/v1/services/two/components" U, "[]", 400, "No components provided."},
+    {"PUT /app/v1/services/two/components" U, NULL, 400, "No components provided."},
+    {"PUT /app/v1/services/two/components" U, "{}", 400, "an array of Component objects expected"},
+    {"PUT /app/v1/services/two/components" U, "[{},{\"state\":1}]", 400, "/1/state"},
+    {"PUT /app/v1/services/two/components" U "&strict=true", "[{\"nam\":\"a\"}]", 400,
+     "/0/nam, did you mean"},
+    {"PUT /app/v1/services/two/components" U, "[{\"name\":\"a\"}]", 204, NULL},
+    {"PUT /app/v1/services/two/components" U, "[{\"name\":\"a\",\"state\":\"UPGRADING\"}]", 400,
+     "The upgrade of service two has not been initiated."},
+    {"PUT /app/v1/services/two/component-instances" U, " null ", 400, "No containers provided."},
+    {"PUT /app/v1/services/two/component-instances" U,
+     "[{\"component_instance_name\":\"a\",\"state\":\"UPGRADING\"}]", 400,
+     "Invalid component instance (a) name."},
+    {"PUT /app/v1/services/two/component-instances" U, "[{\"component_instance_name\":\"a-0\"}]", 204, NULL},
+    {"PUT /app/v1/services/two/components/a/component-instances/a-0" U, NULL, 400,
+     "No container data provided."},
+    {"PUT /app/v1/services/two/components/a/component-instances/a-0" U, "{}", 204, NULL},
+    {"PUT /app/v1/services/two/components/c/component-instances/a-0" U, "{\"state\":\"UPGRADING\"}", 400,
+     "The component name in the URI path (c) is invalid."},
+    {"PUT /app/v1/services/two/components/b/component-instances/a-0" U, "{\"state\":\"UPGRADING\"}", 400,
+     "The component (b) does not have a component instance (a-0)."},
+    {"PUT /app/v1/services/two/components/a/component-instances/a-0" U, "{\"state\":\"UPGRADING\"}", 400,
+     "The upgrade of service two has not been initiated."},
+    {"PUT /app/v1/services/ghost/components/a/component-instances/a-0" U, "{\"state\":\"UPGRADING\"}", 404,
+     "Service ghost not found"},
+};
+
+static void parts_of_a_service(void **state)
+{
+    (void)state;
+    struct app app = {0};
+    start(&app, "seed");
+    check_rows(&app, part_rows, ARRAY_LEN(part_rows));
+    end(&app);
+}
+
+#define V2                                                                                                   \
+    "{\"version\":\"v2\",\"state\":\"UPGRADING\",\"resource\":{\"cpus\":1,\"memory\":\"64\"},"               \
+    "\"launch_command\":\"y\",\"components\":[{\"name\":\"a\",\"number_of_containers\":2},"                  \
+    "{\"name\":\"b\",\"number_of_containers\":1}]}"
+#define GO "\"state\":\"UPGRADING\"}"
+
+static const struct row upgrade_rows[] = {
+    {"POST /app/v1/services" U, TWO, 202, "Application ID"},
+    {"PUT /app/v1/services/two" U, V2, 204, NULL},
+    {"GET /app/v1/services/two" U, NULL, 200, "\"state\":\"STARTED\""},
+    {"GET /app/v1/services/two" U, NULL, 200,
+     "\"operation\":{\"kind\":\"upgrade\",\"mode\":\"manual\",\"version\":\"v2\",\"remaining\":3,\"auto_"
+     "revert\":false}"},
+    {"PUT /app/v1/services/two/components" U, "[{\"name\":\"x\"," GO "]", 202, "Upgrading components ."},
+    {"PUT /app/v1/services/two/components/a" U, "{\"name\":\"b\"," GO, 400, "does not match"},
+    {"PUT /app/v1/services/two/components/x" U, "{" GO, 404, "Components [x] do not exist"},
+    {"PUT /app/v1/services/two/components/a/component-instances/a-0" U, "{" GO, 202,
+     "Upgrading component instances container_1700000000000_0001_01_000002."},
+    {"PUT /app/v1/services/two/component-instances" U,
+     "[{\"component_instance_name\":\"a-1\"," GO ",{\"component_instance_name\":\"q-1\"," GO "]", 202,
+     "Upgrading component instances container_1700000000000_0001_01_000003."},
+    {"PUT /app/v1/services/two/components/b" U, "{" GO, 202, "Upgrading components b."},
+};
+
+/** Upgrades are named in either dialect. */
+static const struct row upgrading_rows[] = {
+    {"GET /app/v1/services/two" U "&wait=UPGRADING&timeout=60s", NULL, 200, "\"name\":\"two\""},
+    {"GET /app/v1/services" U "&state=UPGRADING", NULL, 200, "[{\"name\":\"two\""},
+    {"GET /app/v1/services" U "&state=EXPRESS_UPGRADING", NULL, 200, "[]"},
+};
+
+static void the_parts_of_an_upgrade(void **state)
+{
+    (void)state;
+    struct app app = {0};
+    start(&app, "seed");
+    app.may_upgrade = true;
+    check_rows(&app, upgrade_rows, ARRAY_LEN(upgrade_rows));
+    check_rows(&app, upgrading_rows, ARRAY_LEN(upgrading_rows));
     end(&app);
 }
 
@@ -374,7 +506,7 @@ static void preferences_are_echoed(void **state)
         {"PUT /app/v1/services/web" U, "{\"lifetime\":5}", 204, ""},
     };
     static const char *const wanted[] = {"return=representation", "return=minimal", ""};
-    struct app app;
+    struct app app = {0};
     start(&app, "seed");
     kit_create(&app.kit, GOOD("web", ""), false);
     for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
@@ -390,7 +522,7 @@ static void preferences_are_echoed(void **state)
 static void other_media_types_are_refused(void **state)
 {
     (void)state;
-    struct app app;
+    struct app app = {0};
     start(&app, "seed");
     const char *const headers[] = {"Content-Type: text/plain", NULL};
     struct result r = {.header_name = NULL};
@@ -414,7 +546,7 @@ static void an_empty_user_owns_nothing(void **state)
         {"POST /app/v1/services?user.name=@x", GOOD("web", ""), 400, "Null user"},
         {"GET /app/v1/services/web?user.name=@x", NULL, 404, "not found"},
     };
-    struct app app;
+    struct app app = {0};
     start(&app, "seed");
     check_rows(&app, rows, ARRAY_LEN(rows));
     end(&app);
@@ -423,7 +555,7 @@ static void an_empty_user_owns_nothing(void **state)
 static void a_client_that_leaves_is_not_answered(void **state)
 {
     (void)state;
-    struct app app;
+    struct app app = {0};
     start(&app, "seed");
     app.hold = true;
     struct raw *raw = raw_open(&app.fx);
@@ -439,7 +571,7 @@ static void a_client_that_leaves_is_not_answered(void **state)
 /** A request is answered with an outcome of the app's own; each of these texts is in the answer. */
 static void answer_with(struct eng_answer answer, const char *status, const char *text, const char *header)
 {
-    struct app app;
+    struct app app = {0};
     start(&app, "seed");
     app.hold = true;
     struct raw *raw = raw_open(&app.fx);
@@ -483,8 +615,229 @@ static void what_the_store_did_is_said(void **state)
                 "at most 7", "");
     answer_with((struct eng_answer){.outcome = OUT_UNKNOWN}, "HTTP/1.1 503", "is not known",
                 "Retry-After: 1");
+    answer_with((struct eng_answer){.outcome = OUT_UNKNOWN}, "HTTP/1.1 503", "\"code\":33", "");
+    answer_with((struct eng_answer){.outcome = OUT_CANCELLED}, "HTTP/1.1 503", "\"code\":33", "");
     answer_with((struct eng_answer){.outcome = OUT_BUSY}, "HTTP/1.1 503", "nothing was done",
                 "Retry-After: 1");
+}
+
+/** A gateway waits no longer: the end of a service is accepted, and its outcome comes to nobody. */
+static void the_end_of_a_service_is_accepted_when_it_lasts(void **state)
+{
+    static const struct {
+        const char *method, *status, *text;
+    } rows[] = {{"DELETE", "HTTP/1.1 202 ", "\"state\":\"ACCEPTED\""},
+                {"PUT", "HTTP/1.1 503 ", "\"diagnostics\":\"there is no answer"}};
+    (void)state;
+    for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+        struct app app = {.answer_ms = 1}; /* that it lasts is said before all, however late the loop looks */
+        start(&app, "seed");
+        app.hold = true;
+        struct raw *raw = raw_open(&app.fx);
+        mem_auto char *request =
+            mem_fmt("%s /app/v1/services/ghost HTTP/1.1\r\nHost: localhost\r\nX-Forwarded-Context: /g/b\r\n"
+                    "Content-Type: application/json\r\nContent-Length: 19\r\n\r\n{\"state\":\"STOPPED\"}",
+                    rows[i].method);
+        raw_send_str(raw, request);
+        raw_await(raw, rows[i].status);
+        raw_await(raw, rows[i].text);
+        release_answers(&app);
+        raw_close(raw);
+        end(&app);
+    }
+}
+
+/** What a GET is answered that has this query; with a header line of its own. free() */
+static char *list(struct app *app, const char *query, const char *line)
+{
+    mem_auto char *request = mem_fmt(
+        "GET /app/v1/services%s HTTP/1.1\r\nHost: localhost\r\n%sConnection: close\r\n\r\n", query, line);
+    return raw_exchange(&app->fx, request);
+}
+
+/** Each of these names, and no other one, is in a list. */
+static void check_list(struct app *app, const char *query, const char *names)
+{
+    mem_auto char *answer = list(app, query, "");
+    buf_auto struct buf found = BUF_EMPTY;
+    assert_non_null(strstr(answer, "HTTP/1.1 200 "));
+    for (const char *at = answer; (at = strstr(at, "\"name\":\"")); at++)
+        buf_addf(&found, "%.1s", at + strlen("\"name\":\""));
+    if (strcmp(buf_cstr(&found), names) != 0)
+        fail_msg("%s: %s instead of %s", query, buf_cstr(&found), names);
+}
+
+static void services_are_listed_by_pages_and_filters(void **state)
+{
+    static const struct row refused[] = {
+        {"GET /app/v1/services" U "&user=bob", NULL, 403,
+         "Only administrators may list the services of others"},
+        {"GET /app/v1/services?user=bob", NULL, 403, "Only administrators"},
+        {"GET /app/v1/services" U "&limit=0", NULL, 400, "query parameter limit"},
+        {"GET /app/v1/services" U "&state=running", NULL, 400, "query parameter state"},
+    };
+    (void)state;
+    struct app app = {0};
+    start(&app, "seed");
+    kit_create(&app.kit, GOOD("a", ""), false);
+    kit_create(&app.kit, GOOD("b", ""), true);
+    kit_create(&app.kit, GOOD("ca", ""), false);
+    kit_create(&app.kit, GOOD("d", ""), false);
+    check_rows(&app, refused, ARRAY_LEN(refused));
+    check_list(&app, U, "acd");
+    check_list(&app, U "&state=STOPPED", "b");
+    check_list(&app, U "&state=ANY", "abcd");
+    check_list(&app, U "&state=STABLE&name=c", "c");
+    check_list(&app, U "&state=ANY&limit=2&cursor=alice/a", "bc");
+    check_list(&app, U "&limit=3", "acd");
+    check_list(&app, U "&user=alice", "acd");
+    check_list(&app, "?user.name=bob", "");
+    check_list(&app, "?user.name=root&user=*", "acd");
+    check_list(&app, "?user.name=root&user=bob", "");
+    mem_auto char *cut = list(&app, U "&limit=2", ""), *whole = list(&app, U "&limit=3", "");
+    mem_auto char *others = list(&app, "?user.name=root&user=*", "");
+    assert_non_null(strstr(cut, "Bobbin-Cursor: alice/ca\r\n"));
+    assert_null(strstr(whole, "Bobbin-Cursor"));
+    assert_non_null(strstr(others, "\"user\":\"alice\""));
+    const char *tag = strstr(whole, "ETag: ");
+    assert_non_null(tag);
+    mem_auto char *known = mem_fmt("If-None-Match: %.*s\r\n", (int)strcspn(tag + 6, "\r"), tag + 6);
+    mem_auto char *same = list(&app, U "&limit=3", known);
+    kit_request(&app.kit, EV_STOP, "a");
+    mem_auto char *other = list(&app, U "&limit=3", known);
+    assert_non_null(strstr(same, "HTTP/1.1 304 "));
+    assert_non_null(strstr(other, "HTTP/1.1 200 "));
+    end(&app);
+}
+
+/* ---- reads that wait ---- */
+
+static bool somebody_waits(void *arg)
+{
+    return services_waits_n(obj_cast(arg, struct app, APP_MAGIC)->face.waits) > 0;
+}
+
+static bool nobody_waits(void *arg)
+{
+    return !somebody_waits(arg);
+}
+
+/** A read that waits, once it does. */
+static struct raw *wait_for(struct app *app, const char *query, const char *headers)
+{
+    struct raw *raw = raw_open(&app->fx);
+    mem_auto char *request =
+        mem_fmt("GET /app/v1/services/web" U "%s HTTP/1.1\r\nHost: localhost\r\n%s\r\n", query, headers);
+    raw_send_str(raw, request);
+    fixture_await_fn(&app->fx, somebody_waits, app);
+    return raw;
+}
+
+static void expect(struct raw *raw, const char *status, const char *text)
+{
+    raw_await(raw, status);
+    raw_await(raw, text);
+    raw_close(raw);
+}
+
+/** The engine takes a request, and those who wait look. */
+static void change(struct app *app, enum eng_event_kind kind)
+{
+    kit_request(&app->kit, kind, "web");
+    services_waits_changed(app->face.waits, KIND_SERVICE, "alice", "web");
+}
+
+static void a_read_waits_for_a_state(void **state)
+{
+    static const struct row at_once[] = {
+        {"GET /app/v1/services/web" U "&wait=READY", NULL, 200, "\"state\":\"READY\""},
+        {"GET /app/v1/services/web" U "&wait=STABLE", NULL, 200, "\"state\":\"READY\""},
+        {"GET /app/v1/services/web" U "&wait=STOPPED&timeout=0", NULL, 200, "\"state\":\"READY\""},
+        {"GET /app/v1/services/web" U "&wait=STOPPED&timeout=20ms", NULL, 200, "\"state\":\"READY\""},
+        {"GET /app/v1/services/ghost" U "&wait=READY", NULL, 404, "Service ghost not found"},
+        {"GET /app/v1/services/web" U "&wait=ready", NULL, 400, "query parameter wait is"},
+        {"GET /app/v1/services/web" U "&wait=READY&timeout=61s", NULL, 400, "query parameter timeout is"},
+    };
+    static const struct row ended[] = {
+        {"GET /app/v1/services/web" U "&wait=READY", NULL, 200, "\"state\":\"STOPPED\""},
+    };
+    (void)state;
+    struct app app = {0};
+    start(&app, "seed");
+    kit_create(&app.kit, GOOD("web", ""), false);
+    check_rows(&app, at_once, ARRAY_LEN(at_once));
+    struct raw *one = wait_for(&app, "&wait=STOPPED", ""), *two = wait_for(&app, "&wait=FAILED&explain", "");
+    services_waits_changed(app.face.waits, KIND_SERVICE, "bob", "web"); /* of no concern to them */
+    change(&app, EV_STOP);
+    expect(one, "HTTP/1.1 200 ", "\"state\":\"STOPPED\"");
+    expect(two, "HTTP/1.1 200 ", "\"explain\":["); /* nor does it come any more */
+    check_rows(&app, ended, ARRAY_LEN(ended));
+    end(&app);
+}
+
+static void a_read_waits_for_a_change(void **state)
+{
+    (void)state;
+    struct app app = {0};
+    start(&app, "seed");
+    kit_create(&app.kit, GOOD("web", ""), false);
+    mem_auto char *tag = services_wait_tag(&app.face, kit_service(&app.kit, "web"));
+    mem_auto char *known = mem_fmt("If-None-Match: %s\r\n", tag), *line = mem_fmt("ETag: %s", tag);
+    struct raw *raw = wait_for(&app, "&wait=CHANGE&timeout=20ms", known);
+    expect(raw, "HTTP/1.1 304 ", line);
+    raw = wait_for(&app, "&wait=CHANGE", known);
+    services_waits_changed(app.face.waits, KIND_SERVICE, "alice", "web"); /* it has not */
+    change(&app, EV_STOP);
+    expect(raw, "HTTP/1.1 200 ", "\"state\":\"STOPPED\"");
+    mem_auto char *old =
+        mem_fmt("GET /app/v1/services/web" U "&wait=CHANGE HTTP/1.1\r\nHost: localhost\r\n%s\r\n", known);
+    raw = raw_open(&app.fx);
+    raw_send_str(raw, old);
+    expect(raw, "HTTP/1.1 200 ", "\"state\":\"STOPPED\"");
+    raw = wait_for(&app, "&wait=CHANGE", "");
+    change(&app, EV_DESTROY);
+    expect(raw, "HTTP/1.1 404 ", "\"code\":404004");
+    end(&app);
+}
+
+static void a_read_that_is_known_has_no_body(void **state)
+{
+    (void)state;
+    struct app app = {0};
+    start(&app, "seed");
+    kit_create(&app.kit, GOOD("web", ""), false);
+    mem_auto char *tag = services_wait_tag(&app.face, kit_service(&app.kit, "web"));
+    mem_auto char *request = mem_fmt(
+        "GET /app/v1/services/web" U " HTTP/1.1\r\nHost: localhost\r\nIf-None-Match: \"x\", %s\r\n\r\n", tag);
+    for (int i = 0; i < 2; i++) { /* while the registry is away the document changes without the engine */
+        struct raw *raw = raw_open(&app.fx);
+        app.registry_is_away = i == 1;
+        raw_send_str(raw, request);
+        raw_await(raw, i ? "HTTP/1.1 200 " : "HTTP/1.1 304 ");
+        raw_close(raw);
+    }
+    end(&app);
+}
+
+/** Behind a gateway, when the client leaves, when the server stops: no wait outlives its request. */
+static void the_end_of_a_wait(void **state)
+{
+    (void)state;
+    struct app app = {.answer_ms = 1};
+    start(&app, "seed");
+    kit_create(&app.kit, GOOD("web", ""), false);
+    struct raw *raw = raw_open(&app.fx);
+    raw_send_str(raw, "GET /app/v1/services/web" U
+                      "&wait=STOPPED HTTP/1.1\r\nHost: localhost\r\nX-Forwarded-Context: /g/b\r\n\r\n");
+    expect(raw, "HTTP/1.1 200 ", "\"state\":\"READY\"");
+    raw = wait_for(&app, "&wait=STOPPED", "");
+    raw_reset(raw);
+    services_waits_changed(app.face.waits, KIND_SERVICE, "alice", "web");
+    raw = wait_for(&app, "&wait=STOPPED", "");
+    fixture_stop_server(&app.fx);
+    fixture_await_fn(&app.fx, nobody_waits, &app);
+    raw_close(raw);
+    end(&app);
 }
 
 int main(void)
@@ -492,11 +845,19 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_seed_dialect),
         cmocka_unit_test(the_hadoop_dialect),
+        cmocka_unit_test(parts_of_a_service),
+        cmocka_unit_test(the_parts_of_an_upgrade),
         cmocka_unit_test(preferences_are_echoed),
         cmocka_unit_test(other_media_types_are_refused),
         cmocka_unit_test(an_empty_user_owns_nothing),
         cmocka_unit_test(a_client_that_leaves_is_not_answered),
         cmocka_unit_test(what_was_not_answered_is_cancelled),
+        cmocka_unit_test(services_are_listed_by_pages_and_filters),
+        cmocka_unit_test(a_read_waits_for_a_state),
+        cmocka_unit_test(a_read_waits_for_a_change),
+        cmocka_unit_test(a_read_that_is_known_has_no_body),
+        cmocka_unit_test(the_end_of_a_wait),
+        cmocka_unit_test(the_end_of_a_service_is_accepted_when_it_lasts),
         cmocka_unit_test(two_users_of_one_directory_are_named),
         cmocka_unit_test(what_the_store_did_is_said),
     };

@@ -196,6 +196,48 @@ static void waits_are_explained(void **state)
     assert_string_equal(text_at(json_array_get(list, 0), "instance"), "hello-0");
     assert_string_equal(text_at(json_array_get(list, 0), "state"), "EXITED");
     assert_string_equal(text_at(json_array_get(list, 0), "wait"), "retry in 100 ms after: exit code 7");
+    assert_string_equal(text_at(json_array_get(list, 0), "reason"), "retry");
+    kit_end(&k);
+}
+
+/** Many instances that wait for the same are one line with some of their names. */
+static void instances_that_wait_alike_are_one_line(void **state)
+{
+    (void)state;
+    struct kit k;
+    kit_start(&k, "seed");
+    k.obey = false;
+    kit_create(&k, kit_spec("web", 40, "ALWAYS", ""), false);
+    mem_auto char *id = mem_str(kit_instance(&k, "web", "hello-3")->container_id);
+    kit_step(&k, (struct eng_event){.kind = EV_WAITING, .container_id = id, .text = "no room"});
+    json_auto json_t *list = services_view_explain(kit_service(&k, "web"), NULL);
+    const json_t *many = json_array_get(list, 0), *one = json_array_get(list, 1);
+    assert_int_equal(json_array_size(list), 2);
+    assert_string_equal(text_at(many, "component"), "hello");
+    assert_string_equal(text_at(many, "reason"), "allocation");
+    assert_int_equal(json_integer_value(json_object_get(many, "count")), 39);
+    assert_int_equal(json_array_size(json_object_get(many, "instances")), 10);
+    assert_string_equal(text_at(one, "instance"), "hello-3");
+    assert_string_equal(text_at(one, "reason"), "resource");
+    assert_int_equal(json_integer_value(json_object_get(one, "count")), 1);
+    assert_string_equal(text_at(one, "remedy"),
+                        "stop or shrink something, ask for less, or give the cluster more");
+    kit_end(&k);
+}
+
+/** One that its restart_policy does not start again is not as wanted, and nothing is waited for. */
+static void a_final_failure_is_explained(void **state)
+{
+    (void)state;
+    struct kit k;
+    kit_start(&k, "seed");
+    kit_create(&k, kit_spec("web", 2, "NEVER", ""), false);
+    kit_exit_code(&k, "web", "hello-1", 7);
+    json_auto json_t *list = services_view_explain(kit_service(&k, "web"), NULL);
+    assert_int_equal(json_array_size(list), 1);
+    assert_string_equal(text_at(json_array_get(list, 0), "instance"), "hello-1");
+    assert_string_equal(text_at(json_array_get(list, 0), "reason"), "failed");
+    assert_non_null(strstr(text_at(json_array_get(list, 0), "wait"), "exit code 7"));
     kit_end(&k);
 }
 
@@ -215,8 +257,9 @@ static void fail_once(struct kit *k)
 {
     const struct eng_instance *inst = kit_instance(k, "web", "hello-0");
     mem_auto char *id = mem_str(inst->container_id);
-    struct eng_exit x = {.kind = EXIT_CODE,
-                         .value = 3,
+    struct eng_exit x = {.origin = ORIGIN_PROCESS,
+                         .cause = CAUSE_EXITED,
+                         .raw = 3,
                          .text = (char *)"The process ended with exit code 3.",
                          .ended_ms = 1700000000123,
                          .last_stderr = (char *)"cannot open\nconfig"};
@@ -299,7 +342,7 @@ static void a_record_that_is_not_published_is_shown_with_since_and_why(void **st
     kit_start(&k, "seed");
     kit_create(&k, kit_spec("web", 2, "ALWAYS", ""), false);
     const struct eng_service *s = kit_service(&k, "web");
-    mem_auto char *path = engine_record_path(s, s->components[0]->instances[1]->container_id);
+    mem_auto char *path = engine_record_path(s, kit_instance(&k, "web", "hello-1")->container_id);
     struct face face = {.ops = &ops, .app = path};
     json_auto json_t *doc = services_view(k.e, s, k.cfg.dialect, k.now_ms, &face);
     json_auto json_t *list = services_view_explain(s, &face);
@@ -327,6 +370,8 @@ int main(void)
         cmocka_unit_test(components_of_an_ended_service_show_their_end),
         cmocka_unit_test(an_instance_in_back_off_shows_its_last_container),
         cmocka_unit_test(waits_are_explained),
+        cmocka_unit_test(instances_that_wait_alike_are_one_line),
+        cmocka_unit_test(a_final_failure_is_explained),
         cmocka_unit_test(a_record_that_is_not_published_is_shown_with_since_and_why),
         cmocka_unit_test(a_container_shows_how_it_ended_and_how_often),
         cmocka_unit_test(an_ended_service_shows_what_failed),

@@ -34,6 +34,8 @@ static void launch_file_survives_a_round_trip(void **state)
     l.user.gid = 65533;
     l.user.groups[l.user.n_groups++] = 42;
     l.rlimits[l.n_rlimits++] = (struct shim_rlimit){4, 0, 7};
+    l.runtime = mem_str("'/usr/bin/podman' '--root' '/x y'");
+    l.runtime_id = mem_str("container_1");
     shim_launch_env(&l, "A", "x=y\nz");
     shim_launch_env(&l, "B", "");
 
@@ -56,6 +58,8 @@ static void launch_file_survives_a_round_trip(void **state)
     assert_int_equal(back.user.groups[0], 42);
     assert_int_equal(back.rlimits[0].hard, 7);
     assert_int_equal(back.memory_bytes, 268435456);
+    assert_string_equal(back.runtime, l.runtime);
+    assert_string_equal(back.runtime_id, "container_1");
     shim_launch_fini(&l);
     shim_launch_fini(&back);
 }
@@ -87,7 +91,9 @@ static void lines_survive_a_round_trip(void **state)
 {
     (void)state;
     char line[SHIM_LINE_MAX];
-    struct shim_exit e = {SHIM_NOT_STARTED, 13, true, 1700000000001, 1700000000002, "working directory"}, e2;
+    struct shim_exit e = {SHIM_NOT_STARTED,   13, true, false, 1700000000001, 1700000000002,
+                          "working directory"},
+                     e2;
     struct shim_status s = {101, 5551, 102, 5552, 1700000000003, true, BOOT}, s2;
 
     size_t len = shim_exit_write(&e, line);
@@ -97,6 +103,13 @@ static void lines_survive_a_round_trip(void **state)
     assert_int_equal(e2.code, 13);
     assert_true(e2.was_stopped);
     assert_int_equal(e2.ended_ms, 1700000000002);
+    assert_string_equal(e2.text, "working directory");
+    assert_false(e2.was_memory);
+
+    e.was_memory = true;
+    shim_exit_write(&e, line);
+    assert_int_equal(shim_exit_read(line, &e2), 0);
+    assert_true(e2.was_memory);
     assert_string_equal(e2.text, "working directory");
 
     shim_status_write(&s, line);
@@ -124,6 +137,54 @@ static void foreign_lines_are_refused(void **state)
         assert_int_equal(shim_exit_read(lines[i], &e), ERR_PARSE);
         assert_int_equal(shim_status_read(lines[i], &s), ERR_PARSE);
     }
+}
+
+/** What versions without a format have written. */
+static void what_an_older_version_wrote_is_read(void **state)
+{
+    (void)state;
+    static const char status[] =
+        "status shim=101 shim_start=5551 pid=102 pid_start=5552 started_ms=1700000000000 stopping=1 "
+        "boot=" BOOT "\n";
+    static const char exit_line[] =
+        "exit kind=signalled code=9 stopped=1 started_ms=1700000000000 ended_ms=1700000000500 text=a b\n";
+    static const char launch[] =
+        "command=sleep 1\0work_dir=/w\0log_dir=/l\0cgroups_required=0\0pids_max=7\0cpu_is_strict=0\0"
+        "memory_bytes=1048576\0cpu_milli=0\0grace_ms=10000\0log_bytes=0\0log_files=2\0env=A=b";
+    struct shim_status s;
+    struct shim_exit e;
+    struct shim_launch l = {0};
+
+    assert_int_equal(shim_status_read(status, &s), 0);
+    assert_int_equal(s.shim, 101);
+    assert_int_equal(s.pid_start, 5552);
+    assert_true(s.stopping);
+    assert_string_equal(s.boot, BOOT);
+    assert_int_equal(shim_exit_read(exit_line, &e), 0);
+    assert_int_equal(e.kind, SHIM_SIGNALLED);
+    assert_int_equal(e.code, 9);
+    assert_string_equal(e.text, "a b");
+    assert_int_equal(shim_launch_read(launch, sizeof launch, &l, NULL), 0);
+    assert_string_equal(l.command, "sleep 1");
+    assert_int_equal(l.pids_max, 7);
+    shim_launch_fini(&l);
+}
+
+static void what_a_newer_version_wrote_is_refused(void **state)
+{
+    (void)state;
+    static const char launch[] = "format=3\0command=a\0work_dir=/w\0log_dir=/l";
+    struct shim_status s;
+    struct shim_exit e;
+    struct shim_launch l = {0};
+    struct err_info why = {0};
+
+    assert_int_equal(shim_status_read("status format=3 who=knows\n", &s), ERR_UNSUPPORTED);
+    assert_int_equal(shim_exit_read("exit format=3 who=knows\n", &e), ERR_UNSUPPORTED);
+    assert_int_equal(shim_launch_read(launch, sizeof launch, &l, &why), ERR_PARSE);
+    assert_string_equal(why.where, "format");
+    assert_int_equal(shim_status_read("status format=0 shim=1\n", &s), ERR_PARSE);
+    assert_int_equal(shim_exit_read("exit format=2\n", &e), ERR_PARSE);
 }
 
 static void own_process_is_found_in_proc(void **state)
@@ -198,6 +259,8 @@ int main(void)
         cmocka_unit_test(bad_launch_files_are_refused),
         cmocka_unit_test(lines_survive_a_round_trip),
         cmocka_unit_test(foreign_lines_are_refused),
+        cmocka_unit_test(what_an_older_version_wrote_is_read),
+        cmocka_unit_test(what_a_newer_version_wrote_is_refused),
         cmocka_unit_test(own_process_is_found_in_proc),
         cmocka_unit_test(a_boot_has_one_id),
         cmocka_unit_test(only_the_process_that_is_meant_gets_a_signal),

@@ -152,11 +152,106 @@ static void names_of_the_registry(void **state)
     assert_string_equal(id, "ctr-e03-1503963985568-0002-01-000002");
 }
 
+/* ---- what we have written ourselves ---- */
+
+struct inner {
+    int64_t n;
+};
+
+struct plain {
+    char *text;
+    int64_t n;
+    bool yes;
+    int word;
+    json_t *tree;
+    struct inner *inner;
+    char **list;
+    size_t n_list;
+};
+
+static const char *const words[] = {"ONE", "TWO", NULL};
+static const struct fld inner_flds[] = {FLD_I64("n", struct inner, n, 0)};
+static const struct fld_type inner_type = {"inner", sizeof(struct inner), inner_flds, 1, NULL};
+static const struct fld plain_flds[] = {
+    FLD_STR("text", struct plain, text, 0),  FLD_I64("n", struct plain, n, 0),
+    FLD_BOOL("yes", struct plain, yes, 0),   FLD_ENUM("word", struct plain, word, 0, words),
+    FLD_JSON("tree", struct plain, tree, 0), FLD_OBJ("inner", struct plain, inner, 0, &inner_type),
+    FLD_STRS("list", struct plain, list, 0),
+};
+static const struct fld_type plain_type = {"plain", sizeof(struct plain), plain_flds, ARRAY_LEN(plain_flds),
+                                           NULL};
+
+static void what_we_write_is_read_in_one_pass(void **state)
+{
+    (void)state;
+    static const char *const texts[] = {
+        "{}",
+        "{\"text\":\"a \\\"b\\\" \\\\ c\\n\",\"n\":-9223372036854775807,\"yes\":true,\"word\":\"TWO\"}",
+        "{\"n\":0,\"tree\":{\"a\":[1,2,{\"b\":null}],\"c\":\"}\"},\"inner\":{\"n\":7}}",
+        "{\"word\":\"ONE\",\"inner\":{}}",
+    };
+    for (size_t i = 0; i < ARRAY_LEN(texts); i++) {
+        json_auto json_t *doc = NULL;
+        buf_auto struct buf out = BUF_EMPTY, expected = BUF_EMPTY;
+        void *slow = NULL;
+        struct plain *p = fld_read_plain(&plain_type, NULL, texts[i], strlen(texts[i]));
+        assert_non_null(p);
+        assert_int_equal(json_read(texts[i], strlen(texts[i]), &doc, NULL), 0);
+        assert_int_equal(fld_read(&plain_type, doc, &slow, NULL), 0);
+        fld_write_text(&plain_type, p, &out);
+        fld_write_text(&plain_type, slow, &expected);
+        assert_string_equal(buf_cstr(&out), buf_cstr(&expected));
+        assert_string_equal(buf_cstr(&out), texts[i]);
+        fld_free(&plain_type, p);
+        fld_free(&plain_type, slow);
+    }
+    static const char first[] = "{\"format\":2,\"n\":3}";
+    struct plain *p = fld_read_plain(&plain_type, "format", first, strlen(first));
+    assert_int_equal(p->n, 3);
+    fld_free(&plain_type, p);
+}
+
+/** Right or wrong: json_read and fld_read decide, which accept more and say what is wrong. */
+static void anything_else_is_left_to_the_tree(void **state)
+{
+    (void)state;
+    static const char *const texts[] = {
+        "",
+        "[]",
+        "{\"n\":1",
+        "{\"n\":1} ",
+        "{\"n\":1}{}",
+        "{\"n\":\"1\"}",
+        "{\"n\":1.0}",
+        "{\"n\":null}",
+        "{\"n\":9223372036854775808}",
+        "{\"n\":1,\"n\":2}",
+        "{\"n\":1,\"text\":\"x\"}",
+        "{\"text\":5}",
+        "{\"text\":\"\\u0000\"}",
+        "{\"text\":\"\xc3\xa4\"}",
+        "{\"yes\":\"true\"}",
+        "{\"word\":\"THREE\"}",
+        "{\"inner\":[]}",
+        "{\"inner\":{\"n\":{}}}",
+        "{\"tree\":{\"a\":}}",
+        "{\"list\":[\"a\"]}",
+        "{\"else\":1}",
+    };
+    for (size_t i = 0; i < ARRAY_LEN(texts); i++)
+        assert_null(fld_read_plain(&plain_type, NULL, texts[i], strlen(texts[i])));
+    assert_null(fld_read_plain(&plain_type, "format", "{\"n\":1}", strlen("{\"n\":1}")));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(lenient_input),         cmocka_unit_test(refused_input),
-        cmocka_unit_test(output_rules),          cmocka_unit_test(dates),
+        cmocka_unit_test(what_we_write_is_read_in_one_pass),
+        cmocka_unit_test(anything_else_is_left_to_the_tree),
+        cmocka_unit_test(lenient_input),
+        cmocka_unit_test(refused_input),
+        cmocka_unit_test(output_rules),
+        cmocka_unit_test(dates),
         cmocka_unit_test(names_of_the_registry),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

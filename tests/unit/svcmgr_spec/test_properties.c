@@ -1,6 +1,6 @@
 /**
  * The table of properties against the contract's (tests/contract/services_properties.tsv: key, an allowed value, what becomes
- * of it): no key is accepted and ignored without the table saying why.
+ * of it; and keys of ours): no key is accepted and ignored without the table saying why.
  */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,0 +1,89 @@
+/* What the host of a local cluster declares for placement: resource types, node attributes, its label. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "spec/needs.h"
+#include "svcmgr/app.h"
+#include "svcmgr/options.h"
+
+#define HOST_MAGIC OBJ_MAGIC('H', 'O', 'S', 'T')
+
+struct host_reader {
+    struct obj obj;
+    struct spec_host *host;
+    const struct options *options;
+    struct opt_report *report; /* NULL: it was read before, and is good */
+};
+
+static void refuse(const struct host_reader *r, const char *key, const char *text, const char *what)
+{
+    struct err_info why;
+
+    err_set(&why, ERR_CONFIG, key, "\"%s\" is %s", text, what);
+    if (r->report)
+        opt_error(r->options, key, &why, r->report);
+}
+
+/** yarn.nodemanager.resource-type.yarn.io/gpu = 4 */
+static void on_type(void *arg, const char *key, const char *text)
+{
+    const struct host_reader *r = obj_cast(arg, struct host_reader, HOST_MAGIC);
+    const char *type = key + strlen(SVCMGR_TYPE_FAMILY);
+    int64_t n = spec_amount_read(text);
+    struct spec_needs *types = r->host->types;
+
+    if (n < 0 || !type[0] || strcspn(type, "=,\n") != strlen(type)) {
+        refuse(r, key, text, "no amount of a resource type, as 4 or 2Ki");
+        return;
+    }
+    types = types ? types : mem_new(struct spec_needs);
+    types->amounts = mem_resize(types->amounts, types->n_amounts + 1, sizeof types->amounts[0]);
+    types->amounts[types->n_amounts++] = (struct spec_amount){mem_str(type), n};
+    r->host->types = types;
+}
+
+/** "os,STRING,linux" */
+static bool add_attribute(json_t *attributes, char *text)
+{
+    char *rest = text, *name = strsep(&rest, ","), *type = strsep(&rest, ",");
+
+    if (!rest || !name[0] || strcmp(type, "STRING") != 0)
+        return false;
+    return json_object_set_new(attributes, name, json_string(rest)) == 0;
+}
+
+static void read_attributes(const struct host_reader *r)
+{
+    const char *text = opt_text(r->options, OPT_ATTRIBUTES);
+    mem_auto char *copy = mem_str(text);
+    char *rest = copy, *one;
+
+    if (!text || !text[0])
+        return;
+    r->host->attributes = json_object();
+    while ((one = strsep(&rest, ":"))) {
+        if (!add_attribute(r->host->attributes, one)) {
+            refuse(r, "yarn.nodemanager.node-attributes.provider.configured-node-attributes", text,
+                   "no list of NAME,STRING,VALUE with colons between them");
+            return;
+        }
+    }
+}
+
+void app_host_read(const struct options *o, struct opt_report *report, struct spec_host *out)
+{
+    struct host_reader r = {{HOST_MAGIC}, out, o, report};
+
+    *out = (struct spec_host){.partition = mem_str(opt_text(o, OPT_LABEL))};
+    opt_each_other(o, SVCMGR_TYPE_FAMILY, on_type, &r);
+    read_attributes(&r);
+}
+
+void app_host_fini(struct spec_host *host)
+{
+    spec_needs_free(host->types);
+    json_decref(host->attributes);
+    free(host->partition);
+    *host = (struct spec_host){0};
+}

@@ -1,0 +1,100 @@
+/**
+ * What comes between two incarnations of a service.
+ *
+ *     FINISHING ──it ended by itself, and its policy tries again──────────> BACKOFF ──when it is due──> ACCEPTED
+ *     FINISHING, ended or BACKOFF ──another definition waits: s->next──> BACKOFF, due at once ──> ACCEPTED, or STOPPED
+ *
+ * A service that ends again and again soon after its start waits longer each time, as an instance does.
+ *
+ * What is kept of the incarnation before goes in BACKOFF, some instances in each step; only then the next definition is taken.
+ */
+#include <stdlib.h>
+
+#include "base/backoff.h"
+#include "engine/policy.h"
+#include "engine/documents.h"
+#include "engine/service.h"
+#include "engine/step.h"
+
+static void be_due(struct step *st, struct eng_service *s, int64_t pause_ms)
+{
+    s->backoff_due_ms = st->now_ms + pause_ms;
+    wait_set(&s->wait, &(struct eng_waiting){.why = WAIT_BACKOFF, .n = pause_ms});
+    service_set_state(st, s, SVC_BACKOFF);
+}
+
+/** The least pause before the next incarnation: none after one that was up for long. */
+static int64_t least_pause_ms(const struct step *st, struct eng_service *s)
+{
+    bool was_long = s->begun_ms > 0 && st->now_ms - s->begun_ms >= BACKOFF_RESET_MS;
+    s->retry_pause_ms =
+        was_long ? 0 : backoff_next(s->retry_pause_ms, BACKOFF_FIRST_MS, st->e->cfg.retry_interval_ms);
+    return s->retry_pause_ms;
+}
+
+bool backoff_begin(struct step *st, struct eng_service *s)
+{
+    bool by_itself = s->exit && (s->end_state == SVC_SUCCEEDED || s->end_state == SVC_FAILED);
+    if (s->destroying || !(by_itself || s->next_spec))
+        return false;
+    int64_t pause_ms = s->next_spec ? 0 : policy_of(s->kind)->decide_retry(s, s->exit, st->random);
+    if (pause_ms < 0)
+        return false;
+    int64_t least_ms = s->next_spec ? 0 : least_pause_ms(st, s);
+    be_due(st, s, pause_ms > least_ms ? pause_ms : least_ms);
+    return true;
+}
+
+/** Nothing is left that the definition of before is needed for. */
+static void take_next(struct step *st, struct eng_service *s)
+{
+    components_free(s);
+    spec_free(s->spec);
+    service_take_rules(st->e, s, s->next_rules);
+    fld_free(&eng_retries_type, s->retries);
+    s->spec = s->next_spec;
+    s->retries = NULL;
+    s->has_progress = false;
+    s->next_spec = NULL;
+    s->next_rules = NULL;
+    step_want(st, s);
+    step_touch(st, s);
+}
+
+void backoff_settle(struct step *st, struct eng_service *s)
+{
+    bool is_stopped = s->next_spec && s->is_next_stopped;
+    if (s->backoff_due_ms > st->now_ms || !service_clear_instances(st, s))
+        return;
+    s->backoff_due_ms = 0;
+    wait_clear(&s->wait);
+    if (s->next_spec)
+        take_next(st, s);
+    if (is_stopped)
+        service_set_state(st, s, SVC_STOPPED);
+    else
+        service_launch(st, s);
+}
+
+void backoff_renew(struct step *st, struct eng_service *s, const struct eng_event *ev)
+{
+    spec_free(s->next_spec);
+    eng_rules_free(s->next_rules);
+    s->next_spec = ev->take_spec;
+    s->next_rules = ev->take_rules;
+    s->is_next_stopped = false;
+    step_want(st, s);
+    if (service_is_running(s))
+        service_finish(st, s, SVC_STOPPED, "another version was defined");
+    else if (s->state != SVC_FINISHING)
+        be_due(st, s, 0);
+}
+
+bool backoff_stop(struct step *st, struct eng_service *s)
+{
+    if (!s->next_spec || s->is_next_stopped)
+        return false;
+    s->is_next_stopped = true;
+    step_want(st, s);
+    return true;
+}

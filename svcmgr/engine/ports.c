@@ -1,0 +1,113 @@
+/**
+ * Named ports of instances whose number svcmgr chooses. A number belongs to the address of its instance: instances with addresses of their
+ * own may have the same one, those of a cluster with one address for all (no network of addresses) have different ones. The search begins
+ * where address and name hash to, so that a number comes back with its address.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "engine/instance.h"
+#include "engine/operation.h"
+#include "engine/step.h"
+
+/* Below Linux's own range of ports for clients, 32768 to 60999. */
+#define PORT_FIRST 20000
+#define N_PORTS    12768
+
+static bool is_shared(const struct engine *e, uint32_t i)
+{
+    return e->shared_ports && e->shared_ports[i / 8] >> (i % 8) & 1;
+}
+
+/** Mark a number as used or free among instances that have one address; where each has its own there is nothing to mark. */
+static void mark_shared(struct engine *e, int64_t port, bool is_used)
+{
+    uint32_t i = (uint32_t)(port - PORT_FIRST);
+    if (e->addresses.n > 0 || port < PORT_FIRST || port >= PORT_FIRST + N_PORTS)
+        return;
+    if (!e->shared_ports)
+        e->shared_ports = mem_array(N_PORTS / 8 + 1, 1);
+    uint8_t bit = (uint8_t)(1u << (i % 8));
+    e->shared_ports[i / 8] =
+        is_used ? (uint8_t)(e->shared_ports[i / 8] | bit) : (uint8_t)(e->shared_ports[i / 8] & ~bit);
+}
+
+static bool has_port(const struct eng_instance *inst, const struct spec_component *spec, int64_t port)
+{
+    const char *name;
+    json_t *value;
+    json_object_foreach(inst->ports, name, value)
+    {
+        if (json_integer_value(value) == port)
+            return true;
+    }
+    for (size_t i = 0; i < spec->n_ports; i++) {
+        if (spec->ports[i]->port == port)
+            return true;
+    }
+    return false;
+}
+
+/** A number for one port of the instance. @return 0: none is free */
+static int64_t choose(const struct engine *e, const struct eng_instance *inst,
+                      const struct spec_component *spec, const char *name)
+{
+    const struct eng_service *s = inst->component->service;
+    mem_auto char *place =
+        mem_fmt("%s/%s/%s/%s/%s", s->user, s->name, inst->name, inst->ip ? inst->ip : "", name);
+    uint32_t first = addresses_place(place) % N_PORTS;
+    for (uint32_t k = 0; k < N_PORTS; k++) {
+        uint32_t i = (first + k) % N_PORTS;
+        if (!is_shared(e, i) && !has_port(inst, spec, PORT_FIRST + i))
+            return PORT_FIRST + i;
+    }
+    return 0;
+}
+
+bool ports_take(struct engine *e, struct eng_instance *inst)
+{
+    const struct spec_component *spec = instance_spec(inst);
+    for (size_t i = 0; i < spec->n_ports; i++) {
+        const struct spec_port *p = spec->ports[i];
+        if (p->port > 0 || json_object_get(inst->ports, p->name))
+            continue;
+        int64_t port = choose(e, inst, spec, p->name);
+        if (!port)
+            return false;
+        if (!inst->ports)
+            inst->ports = json_object();
+        json_object_set_new(inst->ports, p->name, json_integer(port));
+        mark_shared(e, port, true);
+    }
+    return true;
+}
+
+void ports_mark(struct engine *e, const struct eng_instance *inst, bool is_used)
+{
+    const char *name;
+    json_t *value;
+    json_object_foreach(inst->ports, name, value) mark_shared(e, json_integer_value(value), is_used);
+}
+
+void ports_give_back(struct engine *e, struct eng_instance *inst)
+{
+    ports_mark(e, inst, false);
+    json_decref(inst->ports);
+    inst->ports = NULL;
+}
+
+int64_t eng_instance_port(const struct eng_instance *inst, const struct spec_port *port)
+{
+    return port->port > 0 ? port->port : json_integer_value(json_object_get(inst->ports, port->name));
+}
+
+struct eng_port *ports_of(const struct eng_instance *inst, size_t *n)
+{
+    const struct spec_component *spec = instance_spec(inst);
+    struct eng_port *list = spec->n_ports ? mem_array(spec->n_ports, sizeof *list) : NULL;
+    for (*n = 0; *n < spec->n_ports; (*n)++) {
+        const struct spec_port *p = spec->ports[*n];
+        list[*n] = (struct eng_port){.name = mem_str(p->name), .port = eng_instance_port(inst, p)};
+    }
+    return list;
+}

@@ -1,0 +1,131 @@
+/**
+ * Shared by the localizer's files. A localizer gets what one launch needs, with the rights of the container's user:
+ *
+ *   path  --open--+
+ *                 +--> descriptor --+--> copy:    a file
+ *   URL --cache---+                 +--> convert: a JSON object
+ *          |                        +--> unpack:  a directory
+ *        fetch
+ *
+ * Its calls may block in a file system or a network; svcmgr kills it after a time.
+ *
+ * Functions that return int: 0; or -1 with problem, error and detail of *f filled.
+ * Thread: the program's only one.   Source: ours.
+ */
+#ifndef LOCALIZER_LOCALIZER_H
+#define LOCALIZER_LOCALIZER_H
+
+#include <sys/stat.h>
+
+#include "shim/sources_wire.h"
+
+/** Fill a fault. @return -1. */
+int localizer_fault(struct source_fault *f, enum source_problem problem, int error);
+
+/* ---- open.c ---- */
+
+/**
+ * Open a file to read. What is no regular file, or reached by a symbolic link below a directory of *ask, is not opened.
+ * @param st  of the file, on success                                                [out]
+ * @return descriptor; -1: *f says why.   Source: openat(2), symlink(7).
+ */
+int localizer_open(const struct sources_ask *ask, const char *path, struct stat *st, struct source_fault *f);
+
+/* ---- fetch.c ---- */
+
+/** What is known of a URL's content, and asked anew: both "" when the server says nothing. */
+struct fetch_version {
+    char etag[256];
+    char last_modified[64];
+};
+
+/** What a fetch has come to. */
+enum fetch_result { FETCH_DONE, FETCH_SAME, FETCH_FAILED };
+
+/**
+ * GET a URL. Redirects are followed five times, from https: only to https:; the server's certificate is checked against the
+ * system's authorities; an answer that stands still for 30 s is given up.
+ *
+ * @param fd         where the content is written; -1: HEAD, only whether it is there  [borrowed]
+ * @param max_bytes  of the content
+ * @param known      FETCH_SAME when it is still this; replaced by what is fetched     [in,out]
+ * @return FETCH_FAILED: SOURCE_ABSENT (404, 410), SOURCE_STATUS, SOURCE_NO_SERVER, SOURCE_TOO_LARGE or SOURCE_UNWRITTEN in *f; of
+ *         a HEAD only SOURCE_ABSENT is evidence.
+ * Source: RFC 9110 13.1, 15.
+ */
+enum fetch_result localizer_fetch(const char *url, int fd, int64_t max_bytes, struct fetch_version *known,
+                                  struct source_fault *f);
+
+/* ---- unpack.c ---- */
+
+/**
+ * Unpack an archive: tar, plain or compressed by gzip, bzip2, xz or zstd, or zip. Nothing is written outside of the directory
+ * and nothing through a symbolic link; links lead to what is inside; modes are cut to rwx and the owner may always read and
+ * write.
+ *
+ * @param from  the archive, at its begin                                            [borrowed]
+ * @param to    a new directory                                                      [borrowed]
+ * @param left  what may still come out; what did is taken away                      [in,out]
+ * @return 0; or -1: SOURCE_NO_ARCHIVE, SOURCE_ENTRY_*, SOURCE_ENTRIES, SOURCE_EXPANDS, SOURCE_RATIO or SOURCE_UNWRITTEN; what came out
+ *         before stays.   Source: libarchive; tar(5).
+ */
+int localizer_unpack(int from, int to, struct unpack_limits *left, struct source_fault *f);
+
+/* ---- config.c ---- */
+
+/**
+ * Write the names and values of a configuration file as a JSON object of strings: what parses it has its user's rights only.
+ *
+ * @param from       the file, at its begin                                          [borrowed]
+ * @param to         where the object is written                                     [borrowed]
+ * @param form       SOURCE_XML, without DOCTYPE and XInclude, or SOURCE_PROPERTIES
+ * @param max_bytes  of the file
+ * @return 0; or -1: SOURCE_NO_CONFIG, SOURCE_TOO_LARGE, SOURCE_UNREAD or SOURCE_UNWRITTEN.
+ * Source: Hadoop's Configuration; java.util.Properties.load, in UTF-8.
+ */
+int localizer_convert(int from, int to, enum source_form form, int64_t max_bytes, struct source_fault *f);
+
+/* ---- entry.c ---- */
+
+/** An entry may lie that deep. */
+#define ENTRY_DEPTH_MAX 64
+
+/**
+ * The name of an entry, cut of "./" and of slashes at its end, in place.
+ * @param name  of the archive                                                       [borrowed]
+ * @return new text, free(): "" for the directory itself; NULL: *f says that it leads outside or is no name.
+ */
+char *entry_name(const char *name, struct source_fault *f);
+/**
+ * Whether a symbolic link stays inside: it is relative, and ".." stands only at its begin, at most as often as the entry is deep.
+ * That holds whatever other links there are, as the directories above an entry are none.
+ * @param name  from entry_name                                                      [borrowed]
+ */
+bool entry_link_is_inside(const char *name, const char *target);
+/**
+ * Open the directory that an entry lies in, making what is missing.
+ * @param last  what of the name names the entry in it                               [out]
+ * @return descriptor; -1: a symbolic link or a file is in the way (SOURCE_ENTRY_OUTSIDE), or SOURCE_UNWRITTEN.
+ */
+int entry_open_parent(int top, const char *name, const char **last, struct source_fault *f);
+
+/* ---- cache.c ---- */
+
+/**
+ * The content of a URL, from the cache or through it. Several that want the same wait for the first. The directory is its
+ * user's, who reaches it only as a localizer; in it
+ *
+ *   url-<SHA-256 of the URL>   digest, size, validators and the time of the last question to the server
+ *   data-<SHA-256>             a content; its modification time is that of its last use
+ *   lock-<xx>                  held by who works on a URL whose SHA-256 begins so
+ *
+ * A content that is not what its name says is fetched again. While the server does not answer, what is there is used.
+ *
+ * @param dir        of the cache                                                    [borrowed]
+ * @param max_bytes  of the content
+ * @param fresh_s    what was fetched, or asked for, later than this is not asked for again
+ * @return descriptor at the begin of the content, with a shared lock on it while it is open; -1: *f says why.
+ */
+int localizer_cache(int dir, const char *url, int64_t max_bytes, int64_t fresh_s, struct source_fault *f);
+
+#endif

@@ -1,0 +1,217 @@
+/** The program container-localizer: see localizer.h and shim/sources_wire.h. */
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/fs.h>
+#include <locale.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/prctl.h>
+#include <unistd.h>
+
+#include "base/buf.h"
+#include "localizer/localizer.h"
+#include "shim/rights.h"
+#include "shim/wire.h"
+
+#define COPY_PIECE 65536
+
+/** What may still be taken of the request's limits. */
+struct budget {
+    int64_t bytes;
+    struct unpack_limits unpack;
+};
+
+/* ---- copying ---- */
+
+/** @param max  bytes that may be copied; *n_copied: bytes that were */
+static int copy(int from, int to, int64_t max, int64_t *n_copied, struct source_fault *f)
+{
+    static char piece[COPY_PIECE];
+
+    for (*n_copied = 0;;) {
+        ssize_t n = read(from, piece, sizeof piece);
+        if (n < 0)
+            return localizer_fault(f, SOURCE_UNREAD, errno);
+        if (n == 0)
+            return 0;
+        *n_copied += n;
+        if (*n_copied > max)
+            return localizer_fault(f, SOURCE_TOO_LARGE, 0);
+        if (shim_write_all(to, piece, (size_t)n))
+            return localizer_fault(f, SOURCE_UNWRITTEN, errno);
+    }
+}
+
+/** A file of this size shares its blocks with its copy where the file system can. */
+static bool clone(int from, int to, int64_t size, int64_t *n_copied)
+{
+    if (size <= 0 || ioctl(to, FICLONE, from))
+        return false;
+    *n_copied = size;
+    return true;
+}
+
+/** What a source that is no archive becomes. @param n_read  bytes of it [out] */
+static int make_file(int from, const char *name, const struct source *source, int64_t max, int64_t *n_read,
+                     struct source_fault *f)
+{
+    int to = open(name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+    struct stat st = {0};
+    int failed = 0;
+
+    if (to < 0)
+        return localizer_fault(f, SOURCE_UNWRITTEN, errno);
+    if (fstat(from, &st))
+        failed = localizer_fault(f, SOURCE_UNREAD, errno);
+    else if (source->form != SOURCE_FILE)
+        failed = localizer_convert(from, to, source->form, max, f);
+    else if (!clone(from, to, st.st_size, n_read))
+        failed = copy(from, to, max, n_read, f);
+    mode_t mode = source_is_url(source->path) ? 0644 : st.st_mode & 0777; /* A server gives no mode. */
+    if (!failed && fchmod(to, mode))
+        failed = localizer_fault(f, SOURCE_UNWRITTEN, errno);
+    close(to);
+    return failed;
+}
+
+static int unpack_as(int from, const char *name, struct unpack_limits *left, struct source_fault *f)
+{
+    int to = mkdir(name, 0700) ? -1 : open(name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+
+    if (to < 0)
+        return localizer_fault(f, SOURCE_UNWRITTEN, errno);
+    int failed = localizer_unpack(from, to, left, f);
+    if (!failed && fchmod(to, 0755))
+        failed = localizer_fault(f, SOURCE_UNWRITTEN, errno);
+    close(to);
+    return failed;
+}
+
+/* ---- sources ---- */
+
+static int look_at_url(const char *url, struct source_fault *f)
+{
+    struct fetch_version none = {.etag = ""};
+
+    if (localizer_fetch(url, -1, 0, &none, f) != FETCH_FAILED || f->problem != SOURCE_ABSENT)
+        return 0; /* A server that does not answer now, or not to HEAD, may have it at the launch. */
+    return -1;
+}
+
+/** @return descriptor with *st; -1: *f says why. */
+static int open_source(const struct sources_ask *ask, const struct source *source, int64_t max,
+                       struct stat *st, struct source_fault *f)
+{
+    if (!source_is_url(source->path))
+        return localizer_open(ask, source->path, st, f);
+    int fd = localizer_cache(SOURCES_CACHE_FD, source->path, max, ask->fresh_s, f);
+    if (fd >= 0 && fstat(fd, st)) {
+        close(fd);
+        return localizer_fault(f, SOURCE_UNREAD, errno);
+    }
+    return fd;
+}
+
+/** @param left  what may still be taken in all [in,out] */
+static int take_source(const struct sources_ask *ask, size_t i, struct budget *left, struct source_fault *f)
+{
+    const struct source *source = &ask->sources[i];
+    int64_t max = source->max_bytes < left->bytes ? source->max_bytes : left->bytes, n_read = 0;
+    bool is_archive = source->form == SOURCE_ARCHIVE;
+    struct stat st = {0};
+    char name[40];
+
+    if (ask->is_check && source_is_url(source->path))
+        return look_at_url(source->path, f);
+    int fd = open_source(ask, source, max, &st, f);
+    int failed = fd < 0;
+    if (!failed && st.st_size > max)
+        failed = localizer_fault(f, SOURCE_TOO_LARGE, 0);
+    snprintf(name, sizeof name, "%zu", i);
+    if (!failed && !ask->is_check)
+        failed =
+            is_archive ? unpack_as(fd, name, &left->unpack, f) : make_file(fd, name, source, max, &n_read, f);
+    if (fd >= 0)
+        close(fd);
+    bool has_size = !failed && (ask->is_check || source->form != SOURCE_FILE);
+    left->bytes -= has_size ? st.st_size : n_read;
+    return failed;
+}
+
+/* ---- the whole ---- */
+
+static int fail(const char *step)
+{
+    fprintf(stderr, "localizer: %s: %s\n", step, strerror(errno));
+    return 1;
+}
+
+static int read_ask(struct sources_ask *ask)
+{
+    buf_auto struct buf bytes = BUF_EMPTY;
+    struct err_info why = {0};
+    ssize_t n = 1;
+
+    while (n > 0 && bytes.len <= SOURCES_REQUEST_MAX) {
+        n = read(STDIN_FILENO, buf_room(&bytes, COPY_PIECE), COPY_PIECE);
+        bytes.len += n > 0 ? (size_t)n : 0;
+    }
+    if (n < 0)
+        return fail("request");
+    if (bytes.len > SOURCES_REQUEST_MAX || sources_ask_read(buf_cstr(&bytes), bytes.len, ask, &why)) {
+        fprintf(stderr, "localizer: request: %s\n", why.text);
+        return 1;
+    }
+    return 0;
+}
+
+/** No process may trace this one and use its descriptors; it ends with its parent. */
+static int drop_rights(const struct shim_user *user)
+{
+    if (rights_leave_keyring(user) || rights_take(user))
+        return -1;
+    return prctl(PR_SET_DUMPABLE, 0, 0, 0, 0) || prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0) ? -1 : 0;
+}
+
+static int take_all(const struct sources_ask *ask, struct buf *answer)
+{
+    struct budget left = {ask->max_bytes, ask->unpack};
+
+    for (size_t i = 0; i < ask->n_sources; i++) {
+        struct source_fault f = {.source = i};
+        if (!take_source(ask, i, &left, &f))
+            continue;
+        source_fault_write(&f, answer);
+        if (!ask->is_check)
+            break;
+    }
+    return shim_write_all(STDOUT_FILENO, answer->bytes, answer->len) ? fail("answer") : 0;
+}
+
+static int localize(void)
+{
+    struct sources_ask ask = {0};
+    buf_auto struct buf answer = BUF_EMPTY;
+
+    if (read_ask(&ask))
+        return 1;
+    close_range(ask.has_cache ? SOURCES_CACHE_FD + 1 : SOURCES_CACHE_FD, ~0u, 0);
+    int failed = drop_rights(&ask.user) ? fail("switch of user") : take_all(&ask, &answer);
+    sources_ask_fini(&ask);
+    return failed;
+}
+
+int main(int argc, char **argv)
+{
+    if (argc > 1) {
+        fprintf(stderr, "%s takes no arguments: svcmgr starts it when a container's files are fetched\n",
+                argv[0]);
+        return err_exit_code(ERR_USAGE);
+    }
+    umask(077);
+    signal(SIGPIPE, SIG_IGN);
+    setlocale(LC_CTYPE, "C.UTF-8"); /* Names in archives are UTF-8. */
+    _exit(localize()); /* It may not be looked into: a sanitizer that does so at exit would fail. */
+}

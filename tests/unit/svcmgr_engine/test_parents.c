@@ -1,0 +1,175 @@
+/** Services that end with another one: see svcmgr/engine/parents.c. */
+#include <string.h>
+
+#include "engine_kit.h"
+
+/** Make a framework with a parent; "" for none. @return the outcome */
+static int create(struct kit *k, const char *name, const char *parent, bool stops, bool goes)
+{
+    k->rules = eng_rules_new();
+    if (parent[0]) {
+        struct eng_parent *p = eng_rules_set_parent(k->rules, NULL, parent);
+        p->stop_with_parent = stops;
+        p->destroy_with_parent = goes;
+    }
+    return kit_create(k, kit_spec(name, 1, "ALWAYS", ""), false);
+}
+
+static void start(struct kit *k)
+{
+    kit_start(k, "seed");
+    k->service_kind = KIND_LAUNCHER;
+    assert_int_equal(create(k, "top", "", false, false), OUT_LAUNCHED);
+}
+
+static int state_of(const struct kit *k, const char *name)
+{
+    const struct eng_service *s = kit_service(k, name);
+    return s ? (int)s->state : -1;
+}
+
+static void what_stops_with_its_parent_stops_and_so_on(void **state)
+{
+    (void)state;
+    struct kit k;
+    start(&k);
+    create(&k, "middle", "top", true, false);
+    create(&k, "leaf", "middle", true, false);
+    create(&k, "other", "top", false, true);
+    assert_int_equal(kit_request(&k, EV_STOP, "top"), OUT_STOPPED);
+    assert_int_equal(state_of(&k, "middle"), SVC_STOPPED);
+    assert_int_equal(state_of(&k, "leaf"), SVC_STOPPED);
+    assert_string_equal(kit_service(&k, "leaf")->diagnostics, "its parent middle is stopped");
+    assert_int_equal(state_of(&k, "other"), SVC_STABLE);
+    kit_end(&k);
+}
+
+static void what_goes_with_its_parent_goes_and_so_on(void **state)
+{
+    (void)state;
+    struct kit k;
+    start(&k);
+    create(&k, "middle", "top", false, true);
+    create(&k, "leaf", "middle", false, true);
+    create(&k, "other", "top", true, false);
+    assert_int_equal(kit_request(&k, EV_DESTROY, "top"), OUT_DESTROYED);
+    assert_int_equal(state_of(&k, "top"), -1);
+    assert_int_equal(state_of(&k, "middle"), -1);
+    assert_int_equal(state_of(&k, "leaf"), -1);
+    assert_int_equal(state_of(&k, "other"), SVC_STOPPED); /* it was stopped first */
+    kit_end(&k);
+}
+
+/* Power fails after each step of the destruction: after the restart the children follow all the same. */
+static void a_crash_on_the_way_loses_no_child(void **state)
+{
+    (void)state;
+    static const enum eng_event_kind kinds[] = {EV_STOP, EV_DESTROY};
+    for (size_t i = 0; i < ARRAY_LEN(kinds); i++) {
+        for (size_t n = 1; n < 12; n++) {
+            struct kit k;
+            start(&k);
+            create(&k, "child", "top", true, true);
+            k.last_step = k.n_steps + n;
+            kit_request(&k, kinds[i], "top");
+            kit_crash(&k);
+            kit_recover(&k);
+            assert_int_equal(state_of(&k, "child"), kinds[i] == EV_STOP ? SVC_STOPPED : -1);
+            kit_end(&k);
+        }
+    }
+}
+
+static void an_end_by_itself_is_no_stop(void **state)
+{
+    (void)state;
+    struct kit k;
+    start(&k);
+    create(&k, "child", "top", true, true);
+    kit_exit_code(&k, "top", "hello-0", 1);
+    assert_int_equal(state_of(&k, "top"), SVC_FAILED);
+    assert_int_equal(state_of(&k, "child"), SVC_STABLE);
+    kit_end(&k);
+}
+
+static void without_its_parent_it_cannot_be_made(void **state)
+{
+    (void)state;
+    struct kit k;
+    start(&k);
+    kit_clear(&k);
+    assert_int_equal(create(&k, "child", "nobody", false, true), OUT_NO_PARENT);
+    assert_string_equal(kit_last(&k, EFF_ANSWER)->answer->parent, "nobody");
+    assert_null(kit_service(&k, "child"));
+    assert_int_equal(kit_count(&k, EFF_PERSIST), 0);
+    assert_int_equal(create(&k, "child", "nobody", true, false), OUT_LAUNCHED); /* it need not be there */
+    assert_int_equal(create(&k, "own", "own", true, true), OUT_LAUNCHED);       /* nor is one its own */
+    assert_int_equal(state_of(&k, "own"), SVC_STABLE);
+    kit_end(&k);
+}
+
+static void with_a_stopped_parent_it_is_made_and_does_not_start(void **state)
+{
+    (void)state;
+    struct kit k;
+    k.rules = NULL;
+    start(&k);
+    kit_request(&k, EV_STOP, "top");
+    assert_int_equal(create(&k, "child", "top", true, false), OUT_SAVED);
+    assert_int_equal(state_of(&k, "child"), SVC_STOPPED);
+    kit_clear(&k);
+    assert_int_equal(kit_request(&k, EV_START, "child"), OUT_PARENT_STOPPED);
+    assert_string_equal(kit_last(&k, EFF_ANSWER)->answer->parent, "top");
+    assert_int_equal(create(&k, "free", "top", false, true), OUT_LAUNCHED);
+    kit_end(&k);
+}
+
+/* Parents are of the same API and, unless said otherwise, of the same user. */
+static void another_users_service_is_no_parent(void **state)
+{
+    (void)state;
+    struct kit k;
+    start(&k);
+    k.user = "bob";
+    assert_int_equal(create(&k, "child", "top", false, true), OUT_NO_PARENT);
+    k.rules = eng_rules_new();
+    eng_rules_set_parent(k.rules, "alice", "top")->destroy_with_parent = true;
+    assert_int_equal(kit_create(&k, kit_spec("child", 1, "ALWAYS", ""), false), OUT_LAUNCHED);
+    k.user = "alice";
+    kit_request(&k, EV_DESTROY, "top");
+    k.user = "bob";
+    assert_null(kit_service(&k, "child"));
+    kit_end(&k);
+}
+
+/* The stop was not stored: the children go on, and follow the next one. */
+static void an_undone_stop_is_not_followed(void **state)
+{
+    (void)state;
+    struct kit k;
+    start(&k);
+    create(&k, "child", "top", true, true);
+    kit_undone(
+        &k, (struct eng_event){
+                .kind = EV_STOP, .service_kind = KIND_LAUNCHER, .token = 99, .user = "alice", .name = "top"});
+    kit_advance(&k, "child", 1000);
+    assert_int_equal(state_of(&k, "child"), SVC_STABLE);
+    kit_request(&k, EV_STOP, "top");
+    assert_int_equal(state_of(&k, "child"), SVC_STOPPED);
+    kit_end(&k);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(what_stops_with_its_parent_stops_and_so_on),
+        cmocka_unit_test(what_goes_with_its_parent_goes_and_so_on),
+        cmocka_unit_test(a_crash_on_the_way_loses_no_child),
+        cmocka_unit_test(an_end_by_itself_is_no_stop),
+        cmocka_unit_test(without_its_parent_it_cannot_be_made),
+        cmocka_unit_test(with_a_stopped_parent_it_is_made_and_does_not_start),
+        cmocka_unit_test(another_users_service_is_no_parent),
+        cmocka_unit_test(an_undone_stop_is_not_followed),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
