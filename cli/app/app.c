@@ -10,7 +10,7 @@
 #include "kit/options.h"
 #include "kit/out.h"
 
-#define READY_LIMIT_MS 300000
+#define WAIT_LIMIT_MS 300000
 
 void app_open(struct cli *cli, struct app_client *out)
 {
@@ -21,6 +21,7 @@ void app_open(struct cli *cli, struct app_client *out)
     wait_open(&out->wait);
     wait_sign_in(&out->wait, cli);
     services_init(&out->services, &out->wait, url ? url : standard, cli->user);
+    out->services.is_quiet = cli_has(cli, CLI_QUIET);
 }
 
 void app_close(struct app_client *a)
@@ -97,14 +98,20 @@ void app_print_change(const struct cli *cli, const char *change, const char *nam
     out_json(v);
 }
 
+int app_wait(struct app_client *a, const char *name, const struct services_goal *goal, json_t **out,
+             struct err_info *why)
+{
+    int64_t limit_ms;
+    int err = cli_timeout_ms(a->cli, WAIT_LIMIT_MS, &limit_ms, why);
+
+    return err ? err : services_wait(&a->services, name, goal, limit_ms, out, why);
+}
+
 int app_wait_and_print(struct app_client *a, const char *name, struct err_info *why)
 {
     json_auto json_t *service = NULL;
-    int64_t limit_ms;
-    int err = cli_timeout_ms(a->cli, READY_LIMIT_MS, &limit_ms, why);
+    int err = app_wait(a, name, &services_ready, &service, why);
 
-    if (!err)
-        err = services_wait_ready(&a->services, name, limit_ms, &service, why);
     if (!err)
         app_print(a->cli, service);
     return err;

@@ -22,7 +22,10 @@ void app_close(struct app_client *a);
 void app_print(const struct cli *cli, const json_t *service);
 /** Say that a change was accepted: a line, or {"change","service"}. */
 void app_print_change(const struct cli *cli, const char *change, const char *name);
-/** Wait for READY with the limit of --timeout (default 5 minutes), then print the service. @return as services_wait_ready. */
+/** Wait for a goal with the limit of --timeout, by default 5 minutes. @param out  new reference [out] @return as services_wait. */
+int app_wait(struct app_client *a, const char *name, const struct services_goal *goal, json_t **out,
+             struct err_info *why);
+/** app_wait for READY, then print the service. */
 int app_wait_and_print(struct app_client *a, const char *name, struct err_info *why);
 /** Change the state of a service. @return as services_call. */
 int app_put_state(struct app_client *a, const char *name, const char *state, struct err_info *why);

@@ -1,14 +1,13 @@
 /** `bobbin app flex` */
 #include <string.h>
 
-#include "app.h"
 #include "base/mem.h"
 #include "base/str.h"
 #include "kit/commands.h"
 #include "json/json.h"
+#include "upgrade.h"
 
-/** "hello=3" as a component of the request, appended. */
-static int add_component(json_t *list, const char *text, struct err_info *why)
+int app_add_count(json_t *list, const char *text, struct err_info *why)
 {
     const char *sign = strchr(text, '=');
     int64_t n;
@@ -42,7 +41,7 @@ int app_flex(struct cli *cli, struct err_info *why)
     int err = 0;
 
     for (size_t i = 1; i < cli->n_operands && !err; i++)
-        err = add_component(components, cli->operands[i], why);
+        err = app_add_count(components, cli->operands[i], why);
     if (err)
         return err;
     app_open(cli, &a);

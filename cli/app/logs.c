@@ -16,7 +16,8 @@
 
 #define FOLLOW_MS       200
 #define CALL_TIMEOUT_MS 10000
-#define GONE_MAX        1000 /* instances of a component that are asked for though they are not listed */
+#define LINE_MAX_BYTES  65536 /* of a line that is kept until its end comes */
+#define GONE_MAX        1000  /* instances of a component that are asked for though they are not listed */
 
 /** One log file and how far it was read. */
 struct log_file {
@@ -25,7 +26,8 @@ struct log_file {
     char container[128]; /* that it was read from */
     char id[24];         /* of the file that it was read from */
     int64_t offset;
-    bool is_older; /* nothing is added to it any more */
+    struct buf rest; /* --all: of a line that has no end yet */
+    bool is_older;   /* nothing is added to it any more */
 };
 
 struct logs {
@@ -149,10 +151,48 @@ static void print_json(const struct log_file *f, const struct buf *text)
     printf("%s\n", buf_cstr(&line));
 }
 
-static void print_piece(struct logs *l, const struct log_file *f, const struct buf *text)
+static void print_line(const struct log_file *f, const char *text, size_t len)
+{
+    printf("%s | %.*s\n", f->instance, (int)len, text);
+}
+
+/** Whole lines; the rest is kept until its line has ended, or is too long. */
+static void print_lines(struct log_file *f, const struct buf *text)
+{
+    const char *end;
+
+    buf_add(&f->rest, text->bytes, text->len);
+    const char *p = buf_cstr(&f->rest);
+    size_t left = f->rest.len;
+    while ((end = memchr(p, '\n', left))) {
+        print_line(f, p, (size_t)(end - p));
+        left -= (size_t)(end + 1 - p);
+        p = end + 1;
+    }
+    if (left > LINE_MAX_BYTES) {
+        print_line(f, p, left);
+        left = 0;
+    }
+    buf_drop(&f->rest, f->rest.len - left);
+}
+
+/** The file is read: what has no end of line is a line, too. */
+static void print_rest(struct log_file *f)
+{
+    if (f->rest.len)
+        print_line(f, buf_cstr(&f->rest), f->rest.len);
+    buf_fini(&f->rest);
+    f->rest = BUF_EMPTY;
+}
+
+static void print_piece(struct logs *l, struct log_file *f, const struct buf *text)
 {
     if (l->client.cli->is_json) {
         print_json(f, text);
+        return;
+    }
+    if (cli_has(l->client.cli, CLI_ALL)) {
+        print_lines(f, text);
         return;
     }
     if (l->shown != f && l->n_files > 1)
@@ -255,6 +295,9 @@ int app_logs(struct cli *cli, struct err_info *why)
     struct logs l = {.service = cli->operands[0]};
     int err = 0;
 
+    if (cli->n_operands > 1 && cli_has(cli, CLI_ALL))
+        return err_set(why, ERR_USAGE, "--all", "--all is for all instances; leave %.100s out, or --all",
+                       cli->operands[1]);
     app_open(cli, &l.client);
     if (cli->n_operands > 1)
         add_files(&l, cli->operands[1]);
@@ -265,6 +308,7 @@ int app_logs(struct cli *cli, struct err_info *why)
     if (!err && cli_has(cli, CLI_FOLLOW))
         err = follow(&l, why);
     for (size_t i = 0; i < l.n_files; i++) {
+        print_rest(&l.files[i]);
         free(l.files[i].instance);
         free(l.files[i].name);
         free(l.files[i].older);

@@ -7,7 +7,7 @@
 
 #include "base/mem.h"
 #include "kit/options.h"
-#include "kit/out.h"
+#include "kit/progress.h"
 
 #define READY_LIMIT_MS  60000
 #define READY_LOOK_MS   20
@@ -67,6 +67,7 @@ static void add_configuration(const struct dev *d, struct words *w)
     add_default(d, w, KEY_SUBNET, "hadoop.registry.dns.zone-subnet", opt_text(o, KEY_ADDRESSES));
     add_default(d, w, KEY_STATIC_USER, "hadoop.http.staticuser.user", d->user);
     add_default(d, w, KEY_STOP_ON_EXIT, "yarn.service.stop-containers-on-exit", "true");
+    add_default(d, w, KEY_DRAIN_DNS, "yarn.service.drain.dns-urls", d->dns_url);
     if (d->zones)
         add_default(d, w, KEY_ZONES_DIR, "hadoop.registry.dns.zones-dir", d->zones);
     for (size_t i = 0; d->cli->sets[i]; i++)
@@ -132,7 +133,7 @@ static int wait_ready(struct dev *d, struct child *child, const char *base_url, 
     bool is_ready = false;
     int err = 0;
 
-    progress_begin(&progress);
+    progress_begin(&progress, false);
     progress_show(&progress, starting);
     while (!err && !is_ready) {
         mem_auto char *reason = NULL;

@@ -91,7 +91,7 @@ void dev_zookeeper_stop(struct dev *d);
 /* ---- service.c ---- */
 
 /** Launch the example, or start it again when it is kept, and wait until it is READY and DNS knows it.
- *  @return 0; as input_read_json; as services_call and services_wait_ready; ERR_TIMEOUT: no record came. */
+ *  @return 0; as input_read_json; as services_call and services_wait; ERR_TIMEOUT: no record came. */
 int dev_service_start(struct dev *d, struct err_info *why);
 /** Forget it; svcmgr stops its containers. */
 void dev_service_stop(struct dev *d);

@@ -148,7 +148,7 @@ int dev_service_start(struct dev *d, struct err_info *why)
         return err_set(why, ERR_INVALID, file, "the service has no name");
     err = launch(d, definition, why);
     if (!err)
-        err = services_wait_ready(&d->services, d->service_name, READY_LIMIT_MS, &d->service, why);
+        err = services_wait(&d->services, d->service_name, &services_ready, READY_LIMIT_MS, &d->service, why);
     if (!err)
         err = wait_records(d, why);
     return err ? err : dev_sync(d, why);

@@ -14,7 +14,7 @@
 
 #include "base/mem.h"
 #include "kit/options.h"
-#include "kit/out.h"
+#include "kit/progress.h"
 
 #define JARS         "/usr/share/java"
 #define MAIN_CLASS   "org.apache.zookeeper.server.quorum.QuorumPeerMain"
@@ -130,7 +130,7 @@ static int wait_serving(struct dev *d, uint16_t port, struct err_info *why)
     bool is_serving = false;
     int err = 0;
 
-    progress_begin(&progress);
+    progress_begin(&progress, false);
     progress_show(&progress, "zookeeper: starting");
     while (!err && !is_serving) {
         err = dev_runs(&d->zookeeper, why);

@@ -19,6 +19,7 @@
 #include "json/json.h"
 #include "kit/options.h"
 #include "kit/out.h"
+#include "kit/progress.h"
 #include "kit/services.h"
 
 #define CALL_TIMEOUT_MS 30000
@@ -266,7 +267,7 @@ static int compare_all(struct shadow *s, int64_t limit_ms, struct err_info *why)
     struct progress progress;
     int err = 0;
 
-    progress_begin(&progress);
+    progress_begin(&progress, false);
     for (size_t i = 0; i < s->n_questions && !err; i++) {
         if (progress.is_terminal && i % PROGRESS_EACH == 0) {
             mem_auto char *text = mem_fmt("asked %zu of %zu questions", i, s->n_questions);

@@ -68,8 +68,19 @@ struct cli;
       "bind with a lease of so long, as 30s: the record goes when nobody renews")                            \
     X(CLI_KEEP_ALIVE, "keep-alive", 0, 0, "", "with --ttl: renew until Ctrl-C or SIGTERM")                   \
     X(CLI_WAIT, "wait", 0, 0, "", "wait until the service is READY")                                         \
-    X(CLI_NO_WAIT, "no-wait", 0, 0, "", "do not wait until the service is READY")                            \
+    X(CLI_NO_WAIT, "no-wait", 0, 0, "", "do not wait until the service is READY, or STOPPED")                \
+    X(CLI_AUTO, "auto", 0, 0, "", "move instances by request, and end when all are moved")                   \
+    X(CLI_EXPRESS, "express", 0, 0, "", "move one instance after the other, and end then (the default)")     \
+    X(CLI_MANUAL, "manual", 0, 0, "", "move instances by request, and end by --finalize")                    \
+    X(CLI_AUTO_REVERT, "auto-revert", 0, 0, "", "go back when an instance of the new version fails")         \
+    X(CLI_INSTANCES, "instances", 0, 1, "NAME,...", "move these instances")                                  \
+    X(CLI_COMPONENTS, "components", 0, 1, "NAME,...", "move all instances of these components")              \
+    X(CLI_FINALIZE, "finalize", 0, 0, "", "end a manual upgrade, when all instances are moved")              \
+    X(CLI_CANCEL, "cancel", 0, 0, "", "go back to the version before")                                       \
+    X(CLI_QUIET, "quiet", 'q', 0, "", "show no progress on standard error")                                  \
     X(CLI_LENIENT, "lenient", 0, 0, "", "take a definition with unknown members, too, and name them")        \
+    X(CLI_ALL, "all", 0, 0, "",                                                                              \
+      "print whole lines of all instances, each with the name of its instance before it")                    \
     X(CLI_FOLLOW, "follow", 'f', 0, "", "keep printing what is written, until Ctrl-C")                       \
     X(CLI_EXAMPLE, "example", 0, 1, "FILE", "service to launch; default: the installed hello-world.json")    \
     X(CLI_ZONES, "zones", 0, 1, "DIR", "master files that dnsd serves, too; default: the installed ones")    \

@@ -71,7 +71,7 @@
     X("registry", "export", "[PATH]", 0, 1, 0, registry_export,                                                        \
       "Print everything below a path, one JSON object a line.",                                                        \
       "A line has the path, the stored bytes and the ACL of a node. Only administrators of registryd may export.")     \
-    X("registry", "import", "[FILE|-]", 0, 1, O(OVERWRITE), registry_import,                                           \
+    X("registry", "import", "[FILE|-]", 0, 1, O(OVERWRITE) | O(QUIET), registry_import,                                \
       "Write the nodes of an export.",                                                                                 \
       "Keeps bytes and ACLs, and creates missing parents. Refuses and names each node that exists with another "       \
       "record, and writes all others. A record may be an object instead of a string; then it is read as bind "         \
@@ -87,28 +87,54 @@
       "Run ls, resolve, bind, mknode or rm as Hadoop's registry command does.",                                        \
       "For scripts that were written for that command: the same words, output and results (0, or 255 for its -1). "    \
       "Options of bobbin come before COMMAND.")                                                                        \
-    X("app", "launch", "FILE", 1, 1, LOGIN | O(WAIT) | O(NO_WAIT) | O(TIMEOUT) | O(LENIENT), app_launch,               \
+    X("app", "launch", "FILE", 1, 1, LOGIN | O(WAIT) | O(NO_WAIT) | O(TIMEOUT) | O(LENIENT) | O(QUIET), app_launch,    \
       "Create the service that a JSON document describes, and wait until it is READY.",                                \
       "Refuses members that no definition knows, unless it is --lenient.")                                             \
     X("app", "status", "NAME", 1, 1, LOGIN, app_status,                                                                \
       "Show a service and its containers.",                                                                            \
       "")                                                                                                              \
+    X("app", "explain", "NAME", 1, 1, LOGIN, app_explain,                                                              \
+      "Explain what of a service is not as wanted, why, and what would mend it.",                                       \
+      "Instances of a component that wait for the same are one entry. Says so when there is nothing to explain.")      \
+    X("app", "events", "NAME", 1, 1, LOGIN | O(FOLLOW), app_events,                                                    \
+      "Show what happened to a service, and why.",                                                                     \
+      "The last requests, changes of state and ends of processes, oldest first. With -f prints what happens, too, until Ctrl-C.")                                      \
     X("app", "list", "", 0, 0, LOGIN, app_list,                                                                        \
       "List the services that run.",                                                                                   \
       "")                                                                                                              \
-    X("app", "flex", "NAME COMPONENT=NUMBER...", 2, ANY_NUMBER, LOGIN | O(WAIT) | O(TIMEOUT), app_flex,                \
+    X("app", "flex", "NAME COMPONENT=NUMBER...", 2, ANY_NUMBER, LOGIN | O(WAIT) | O(TIMEOUT) | O(QUIET), app_flex,     \
       "Change the number of containers of components.",                                                                \
       "")                                                                                                              \
-    X("app", "stop", "NAME", 1, 1, LOGIN, app_stop,                                                                    \
-      "Stop a service; its definition stays.",                                                                         \
+    X("app", "upgrade", "NAME [FILE]", 1, 2,                                                                            \
+      LOGIN | O(AUTO) | O(EXPRESS) | O(MANUAL) | O(AUTO_REVERT) | O(INSTANCES) | O(COMPONENTS) | O(FINALIZE) |          \
+      O(CANCEL) | O(WAIT) | O(TIMEOUT) | O(QUIET), app_upgrade,                                                         \
+      "Bring a service to the version that a JSON document describes, while it runs.",                                 \
+      "With FILE begins an upgrade; without it --instances, --components, --finalize or --cancel goes on with it. "    \
+      "With --wait ends when the upgrade has, and with 8 when the service runs another version then.")                 \
+    X("app", "plan", "FILE|NAME [CHANGE...]", 1, ANY_NUMBER,                                                            \
+      LOGIN | O(AUTO) | O(EXPRESS) | O(MANUAL) | O(AUTO_REVERT), app_plan,                                 \
+      "Show what a change would do, instance by instance, and do nothing.",                                            \
+      "FILE: the launch of a service, or the upgrade of one that is there. CHANGE of the service NAME: stop, start, "   \
+      "finalize, cancel, or COMPONENT=NUMBER as for flex.")                                                            \
+    X("app", "stop", "NAME", 1, 1, LOGIN | O(NO_WAIT) | O(TIMEOUT) | O(QUIET), app_stop,                               \
+      "Stop a service, and wait until no container of it is left; its definition stays.",                              \
       "")                                                                                                              \
-    X("app", "start", "NAME", 1, 1, LOGIN | O(WAIT) | O(TIMEOUT), app_start,                                           \
+    X("app", "start", "NAME", 1, 1, LOGIN | O(WAIT) | O(TIMEOUT) | O(QUIET), app_start,                                \
       "Start a stopped service.",                                                                                      \
       "")                                                                                                              \
-    X("app", "logs", "NAME [INSTANCE]", 1, 2, LOGIN | O(FOLLOW), app_logs,                                             \
+    X("app", "restart", "NAME INSTANCE", 2, 2, LOGIN, app_restart,                                                     \
+      "Replace the process of an instance, in its container.",                                                         \
+      "It counts as no failure. Where its component has yarn.service.drain.seconds its clients go first.")             \
+    X("app", "signal", "NAME INSTANCE SIGNAL", 3, 3, LOGIN, app_signal,                                                \
+      "Send a signal to the processes of an instance.",                                                                \
+      "SIGNAL is a name or a number: HUP, SIGHUP, 1. Of an image the first process gets it.")                          \
+    X("app", "top", "NAME", 1, 1, LOGIN, app_top,                                                                      \
+      "Show what the instances of a service use of CPU and memory.",                                                   \
+      "On a terminal every second until Ctrl-C, else once. With -o json the sums since the start of the processes.")   \
+    X("app", "logs", "NAME [INSTANCE]", 1, 2, LOGIN | O(FOLLOW) | O(ALL), app_logs,                                    \
       "Print the output of containers.",                                                                               \
       "")                                                                                                              \
-    X("app", "destroy", "NAME", 1, 1, LOGIN, app_destroy,                                                              \
+    X("app", "destroy", "NAME", 1, 1, LOGIN | O(QUIET), app_destroy,                                                   \
       "Stop a service and delete it.",                                                                                 \
       "")                                                                                                              \
     X("dns", "explain", "NAME [TYPE]", 1, 2, O(TIMEOUT), dns_explain,                                                  \

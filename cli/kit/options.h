@@ -45,6 +45,8 @@
       "Caller of a request that names no user.")                                                                  \
     X(KEY_STOP_ON_EXIT, "yarn.service.stop-containers-on-exit", OPT_BOOL, "", "true", 0, 0, OPT_FIXED,            \
       "svcmgr stops all containers at its end.")                                                                  \
+    X(KEY_DRAIN_DNS, "yarn.service.drain.dns-urls", OPT_TEXT, "", NULL, 0, 0, OPT_FIXED,                          \
+      "URLs of the dnsd that confirm that an instance's record has gone, for `bobbin dev`.")                        \
     X(KEY_DATA_DIR, "bobbin.data.dir", OPT_TEXT, "", NULL, 0, 0, OPT_FIXED,                                       \
       "Directory of everything that Bobbin keeps on disk.")
 /* clang-format on */

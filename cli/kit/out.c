@@ -5,13 +5,11 @@
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
-#include <unistd.h>
 
 #include "base/buf.h"
 #include "base/mem.h"
 #include "base/str.h"
 #include "json/json.h"
-#include "run/loop.h"
 
 /* ---- tables ---- */
 
@@ -22,8 +20,7 @@ void out_table_begin(struct out_table *t, const char *const *titles)
         out_table_add(t, titles[t->n_columns]);
 }
 
-/** A terminal obeys control characters: they are shown as "?". @param but  those that stay */
-static void hide_controls(char *text, const char *but)
+void out_hide_controls(char *text, const char *but)
 {
     for (char *p = text; *p; p++) {
         if (((unsigned char)*p < 0x20 || *p == 0x7f) && !strchr(but, *p))
@@ -35,9 +32,24 @@ void out_table_add(struct out_table *t, const char *text)
 {
     char *cell = mem_str(text && text[0] ? text : "-");
 
-    hide_controls(cell, "");
+    out_hide_controls(cell, "");
     t->cells = mem_resize(t->cells, t->n_cells + 1, sizeof(char *));
     t->cells[t->n_cells++] = cell;
+}
+
+/** Every byte of a character but the first is of the form 10xxxxxx. */
+static bool begins_character(char byte)
+{
+    return ((unsigned char)byte & 0xc0) != 0x80;
+}
+
+size_t out_text_fit(const char *text, size_t n_characters)
+{
+    size_t len = 0;
+
+    while (text[len] && (n_characters > 0 || !begins_character(text[len])))
+        n_characters -= begins_character(text[len++]);
+    return len;
 }
 
 /** Characters of a text, for the width of its column. */
@@ -46,7 +58,7 @@ static size_t text_width(const char *text)
     size_t n = 0;
 
     for (; *text; text++)
-        n += ((unsigned char)*text & 0xc0) != 0x80;
+        n += begins_character(*text);
     return n;
 }
 
@@ -74,7 +86,7 @@ void out_lines_to(FILE *to, const char *text)
 {
     mem_auto char *lines = mem_str(text);
 
-    hide_controls(lines, "\n\t");
+    out_hide_controls(lines, "\n\t");
     fprintf(to, "%s\n", lines);
 }
 
@@ -104,40 +116,4 @@ const char *out_time(int64_t wall_ms, char out[32])
     gmtime_r(&seconds, &utc);
     strftime(out, 32, "%Y-%m-%dT%H:%M:%SZ", &utc);
     return out;
-}
-
-/* ---- progress ---- */
-
-#define ERASE_LINE "\r\033[K"
-
-void progress_begin(struct progress *p)
-{
-    *p = (struct progress){.since_ms = run_now_ms(), .is_terminal = isatty(STDERR_FILENO) == 1};
-}
-
-void progress_show(struct progress *p, const char *text)
-{
-    bool is_new = !p->text || strcmp(p->text, text) != 0;
-    double seconds = (double)(run_now_ms() - p->since_ms) / 1000;
-
-    if (p->is_terminal)
-        fprintf(stderr, ERASE_LINE "%s (%.1f s)", text, seconds);
-    else if (is_new)
-        fprintf(stderr, "%s\n", text);
-    if (!is_new)
-        return;
-    free(p->text);
-    p->text = mem_str(text);
-}
-
-void progress_end(struct progress *p, const char *text)
-{
-    double seconds = (double)(run_now_ms() - p->since_ms) / 1000;
-
-    if (p->is_terminal && p->text)
-        fprintf(stderr, ERASE_LINE);
-    if (text)
-        fprintf(stderr, "%s (%.1f s)\n", text, seconds);
-    free(p->text);
-    *p = (struct progress){0};
 }

@@ -1,5 +1,5 @@
 /**
- * Output: tables with columns as wide as their widest cell, JSON documents, and what a person sees while they wait.
+ * Output: tables with columns as wide as their widest cell, JSON documents, texts for a terminal.
  *
  * Thread: main.   Source: ours.
  */
@@ -24,6 +24,10 @@ void out_table_begin(struct out_table *t, const char *const *titles);
 void out_table_add(struct out_table *t, const char *text);
 /** Print to stdout and release. */
 void out_table_print(struct out_table *t);
+/** A terminal obeys control characters: they become "?". @param text  [in,out] @param but  those that stay */
+void out_hide_controls(char *text, const char *but);
+/** Bytes of a text's longest beginning of at most so many characters. @param text  UTF-8 */
+size_t out_text_fit(const char *text, size_t n_characters);
 /** Print lines and a newline. @param text  control characters but newline and tab show as "?" */
 void out_lines_to(FILE *to, const char *text);
 /** Print a JSON document, indented, with a newline, to stdout. */
@@ -32,22 +36,5 @@ void out_json(const json_t *value);
 void out_json_line(const json_t *value);
 /** A point of time as "2026-01-31T10:00:00Z". @param out  room for 32 @return out */
 const char *out_time(int64_t wall_ms, char out[32]);
-
-/**
- * Progress on stderr: on a terminal one line that is written over, with the seconds; else a plain line whenever the
- * text changes.
- */
-struct progress {
-    char *text; /* last shown */
-    int64_t since_ms;
-    bool is_terminal;
-};
-
-/** Begin; shows nothing yet. @param p  progress_end releases it [out] */
-void progress_begin(struct progress *p);
-/** Show what is waited for now. @param text  one line [borrowed] */
-void progress_show(struct progress *p, const char *text);
-/** End with a last line that stays; NULL: with nothing. Releases p. */
-void progress_end(struct progress *p, const char *text);
 
 #endif

@@ -1,5 +1,6 @@
 /**
- * The services API as its client sees it: calls that return JSON or the server's own words, and waiting for a service.
+ * The services API as its client sees it: calls that return JSON or the server's own words (services.c), and waiting for a
+ * service with progress on standard error (services_wait.c, progress.h).
  *
  * Thread: main.   Source: YARN services API 1.
  */
@@ -16,10 +17,30 @@
 struct services {
     struct wait *wait;
     char *url, *user; /* url without slash at the end; user percent-encoded */
-    /** Asked between two looks of services_wait_ready: a code that is not 0 ends the waiting; NULL: nothing to ask. */
+    /** Asked between two looks of services_wait: a code that is not 0 ends the waiting; NULL: nothing to ask. */
     int (*check)(void *arg, struct err_info *why);
     void *check_arg;
+    bool is_quiet; /* waits show no progress */
 };
+
+/** A call that is under way. */
+struct services_request;
+
+/** What a service is waited for. */
+struct services_goal {
+    const char *query; /* of the GET, as "?wait=READY&timeout=500ms"; "": it answers at once */
+    /**
+     * Judge a look at it.
+     *
+     * @param service    its document                                               [borrowed]
+     * @param waits_for  what is waited for, for a person; NULL: nothing any more    [out, owned by the caller]
+     * @return 0; ERR_*: it will not be reached, *why filled.
+     */
+    int (*judge)(const char *name, const json_t *service, char **waits_for, struct err_info *why);
+    const char *word;        /* when it is reached, as "READY" */
+    const char *interrupted; /* what becomes of the service when the waiting is interrupted */
+};
+extern const struct services_goal services_ready, services_stopped;
 
 /** @param url  "http://host:port" [copied] @param user  caller [copied] @param out  services_fini releases it [out] */
 void services_init(struct services *s, struct wait *wait, const char *url, const char *user);
@@ -37,16 +58,25 @@ char *services_quote(const char *name);
  */
 int services_call(struct services *s, const char *method, const char *path, const json_t *body, json_t **out,
                   struct err_info *why);
+/** As services_call, while something else is done; services_end must follow. Parameters as there. @return new */
+struct services_request *services_begin(struct services *s, const char *method, const char *path,
+                                        const json_t *body);
+/** Whether services_end returns at once; wait_event returns when it comes to that. */
+bool services_is_answered(const struct services_request *r);
+/** Wait for the answer and release the request. Parameters and result as services_call. */
+int services_end(struct services_request *take_request, json_t **out, struct err_info *why);
 /** GET of one service. @return as services_call; ERR_NOTFOUND. */
 int services_get(struct services *s, const char *name, json_t **out, struct err_info *why);
 /**
- * Wait until a service is READY, with progress on stderr.
+ * Wait until a service has come to a goal.
  *
- * @param out    the service when it is ready                                        [out, new reference]
- * @return 0; ERR_TIMEOUT; ERR_WRONGSTATE: it failed or stopped; ERR_CANCELLED; what s->check returned; as services_get.
+ * @param out    the service then                                                    [out, new reference]
+ * @return 0; ERR_TIMEOUT; what goal->judge or s->check returned; ERR_CANCELLED: interrupted; as services_get.
  */
-int services_wait_ready(struct services *s, const char *name, int64_t limit_ms, json_t **out,
-                        struct err_info *why);
+int services_wait(struct services *s, const char *name, const struct services_goal *goal, int64_t limit_ms,
+                  json_t **out, struct err_info *why);
+/** Stop a service and delete it, and wait for that. @return as services_call. */
+int services_destroy(struct services *s, const char *name, struct err_info *why);
 /** A member's text, or "" when it is no text. [borrowed] */
 const char *services_text(const json_t *object, const char *key);
 

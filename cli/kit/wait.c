@@ -3,8 +3,10 @@
 
 #include <signal.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
+#include "base/mem.h"
 #include "registry/wire.h"
 
 static const int wait_signals[] = {SIGINT, SIGTERM, SIGHUP, SIGCHLD};
@@ -44,6 +46,7 @@ void wait_sign_in(struct wait *w, const struct cli *cli)
     const struct http_login login = {cli->user, cli->password, cli_value(cli, CLI_CA_FILE)};
 
     http_client_sign_in(w->http, &login);
+    w->is_gateway = cli->password != NULL;
 }
 
 void wait_close(struct wait *w)
@@ -80,12 +83,13 @@ int wait_ms(struct wait *w, int64_t ms)
 
 /* ---- HTTP ---- */
 
-#define EXCHANGE_MAGIC OBJ_MAGIC('E', 'X', 'C', 'H')
+#define WAIT_CALL_MAGIC OBJ_MAGIC('W', 'C', 'A', 'L')
 
-struct exchange {
+struct wait_call {
     struct obj obj;
     struct wait *wait;
-    struct wait_answer *answer;
+    struct http_call *call; /* while it is not over */
+    struct wait_answer answer;
     struct err_info why;
     int err;
     bool is_over;
@@ -100,17 +104,19 @@ static void copy_header(const struct http_answer *answer, const char *name, char
 
 static void on_answer(void *arg, int err, const struct http_answer *answer, const struct err_info *why)
 {
-    struct exchange *x = obj_cast(arg, struct exchange, EXCHANGE_MAGIC);
-    x->err = err;
-    x->why = *why;
-    x->is_over = true;
-    x->answer->status = answer->status;
-    buf_add(&x->answer->body, answer->body.bytes, answer->body.len);
-    copy_header(answer, "Bobbin-Revision", x->answer->revision, sizeof x->answer->revision);
-    copy_header(answer, "Bobbin-Container", x->answer->container, sizeof x->answer->container);
-    copy_header(answer, "Bobbin-Log-Size", x->answer->log_size, sizeof x->answer->log_size);
-    copy_header(answer, "Bobbin-Log-Id", x->answer->log_id, sizeof x->answer->log_id);
-    run_loop_stop(x->wait->loop);
+    struct wait_call *c = obj_cast(arg, struct wait_call, WAIT_CALL_MAGIC);
+    struct wait_answer *out = &c->answer;
+
+    c->err = err;
+    c->why = *why;
+    c->is_over = true;
+    out->status = answer->status;
+    buf_add(&out->body, answer->body.bytes, answer->body.len);
+    copy_header(answer, "Bobbin-Revision", out->revision, sizeof out->revision);
+    copy_header(answer, "Bobbin-Container", out->container, sizeof out->container);
+    copy_header(answer, "Bobbin-Log-Size", out->log_size, sizeof out->log_size);
+    copy_header(answer, "Bobbin-Log-Id", out->log_id, sizeof out->log_id);
+    run_loop_stop(c->wait->loop);
 }
 
 void wait_answer_fini(struct wait_answer *a)
@@ -118,32 +124,54 @@ void wait_answer_fini(struct wait_answer *a)
     buf_fini(&a->body);
 }
 
-int wait_http(struct wait *w, const struct http_call_def *def, struct wait_answer *out, struct err_info *why)
+struct wait_call *wait_http_begin(struct wait *w, const struct http_call_def *def)
 {
     struct http_call_def call_def = *def;
-    struct exchange x = {.wait = w, .answer = out};
+    struct wait_call *c = mem_new(struct wait_call);
 
-    *out = (struct wait_answer){0};
-    obj_init(&x.obj, EXCHANGE_MAGIC);
+    c->wait = w;
+    obj_init(&c->obj, WAIT_CALL_MAGIC);
     call_def.done = on_answer;
-    call_def.arg = &x;
-    struct http_call *call = http_call(w->http, &call_def);
-    while (!x.is_over) {
-        if (wait_event(w, -1) && !x.is_over)
-            http_call_cancel(call); /* on_answer is called inside */
+    call_def.arg = c;
+    c->call = http_call(w->http, &call_def);
+    return c;
+}
+
+bool wait_http_is_over(const struct wait_call *call)
+{
+    return call->is_over;
+}
+
+int wait_http_end(struct wait_call *take_call, struct wait_answer *out, struct err_info *why)
+{
+    struct wait_call *c = take_call;
+
+    while (!c->is_over) {
+        if (wait_event(c->wait, -1) && !c->is_over)
+            http_call_cancel(c->call); /* on_answer is called inside */
     }
-    if (x.err)
-        *why = x.why;
-    return x.err;
+    int err = c->err;
+    if (err)
+        *why = c->why;
+    *out = c->answer;
+    obj_fini(&c->obj);
+    free(c);
+    return err;
+}
+
+int wait_http(struct wait *w, const struct http_call_def *def, struct wait_answer *out, struct err_info *why)
+{
+    return wait_http_end(wait_http_begin(w, def), out, why);
 }
 
 int wait_get(struct wait *w, const struct wire_asked *asked, int64_t timeout_ms, struct wait_answer *out,
              struct err_info *why)
 {
     const struct http_call_def def = {.url = asked->url, .timeout_ms = timeout_ms};
+    const struct wire_asked by_way = {asked->url, asked->program, .is_gateway = w->is_gateway};
     int err = wait_http(w, &def, out, why);
 
     if (err || out->status == 200)
         return err;
-    return wire_read_problem(out->status, buf_cstr(&out->body), out->body.len, asked, why);
+    return wire_read_problem(out->status, buf_cstr(&out->body), out->body.len, &by_way, why);
 }

@@ -28,6 +28,7 @@ struct wait {
     uv_signal_t signals[4]; /* SIGINT, SIGTERM, SIGHUP, SIGCHLD */
     bool is_interrupted;    /* one of the first three came */
     bool is_time_over;      /* of wait_event */
+    bool is_gateway;        /* signed in at one */
 };
 
 /** Begin: from now on SIGINT, SIGTERM and SIGHUP interrupt instead of killing. @param w  release with wait_close [out] */
@@ -66,6 +67,14 @@ void wait_answer_fini(struct wait_answer *a);
  * @return 0; as http_call_def.done; ERR_CANCELLED: interrupted.
  */
 int wait_http(struct wait *w, const struct http_call_def *def, struct wait_answer *out, struct err_info *why);
+/** A request that is under way while something else is done. */
+struct wait_call;
+/** Send a request; wait_http_end must follow. @param def  as wait_http [borrowed during the call] @return new */
+struct wait_call *wait_http_begin(struct wait *w, const struct http_call_def *def);
+/** Whether it was answered, or has failed: wait_http_end returns at once then, and wait_event returns when it comes to that. */
+bool wait_http_is_over(const struct wait_call *call);
+/** Wait for the answer, and release the call. Parameters and result as wait_http. */
+int wait_http_end(struct wait_call *take_call, struct wait_answer *out, struct err_info *why);
 /** GET of a URL that must answer 200: as wait_http, else the error its problem document names (ERR_*, *why filled). */
 int wait_get(struct wait *w, const struct wire_asked *asked, int64_t timeout_ms, struct wait_answer *out,
              struct err_info *why);

@@ -12,6 +12,7 @@
 #include "kit/input.h"
 #include "json/json.h"
 #include "kit/out.h"
+#include "kit/progress.h"
 #include "registry.h"
 #include "admin.h"
 
@@ -32,6 +33,7 @@ struct importing {
     const struct cli *cli;
     struct wait wait;
     struct reg_blocking *registry;
+    struct progress progress;
     const char *file;
     size_t line_no;
     struct buf group; /* {"nodes":[…, not closed; empty: none */
@@ -46,8 +48,10 @@ struct importing {
 static void take_failure(struct importing *m, int err, const char *path, const char *detail)
 {
     m->first_err = m->first_err ? m->first_err : err;
-    if (m->n_failed++ < NAMED_MAX)
-        fprintf(stderr, "bobbin: %s: %s\n", path ? path : "", detail ? detail : "");
+    if (m->n_failed++ >= NAMED_MAX)
+        return;
+    progress_hide(&m->progress);
+    fprintf(stderr, "bobbin: %s: %s\n", path ? path : "", detail ? detail : "");
 }
 
 static void take_failed(struct importing *m, const json_t *failed)
@@ -69,6 +73,15 @@ static void take_failed(struct importing *m, const json_t *failed)
 static int64_t member(const json_t *answer, const char *name)
 {
     return json_integer_value(json_object_get(answer, name));
+}
+
+static void show_progress(struct importing *m)
+{
+    mem_auto char *text =
+        mem_fmt("%s: %zu lines read, %lld nodes created, %lld replaced, %lld unchanged, %lld refused",
+                m->file, m->line_no, (long long)m->n_created, (long long)m->n_replaced,
+                (long long)m->n_unchanged, (long long)m->n_failed);
+    progress_show(&m->progress, text);
 }
 
 static int send_group(struct importing *m, struct err_info *why)
@@ -108,7 +121,10 @@ static int put_in_group(struct importing *m, const json_t *node, struct err_info
 {
     buf_add_str(&m->group, m->n_group++ ? "," : "{\"nodes\":[");
     json_write(node, &m->group);
-    return m->n_group >= GROUP_NODES || m->group.len >= GROUP_BYTES ? send_group(m, why) : 0;
+    if (m->n_group < GROUP_NODES && m->group.len < GROUP_BYTES)
+        return 0;
+    show_progress(m);
+    return send_group(m, why);
 }
 
 /** Whether everybody may make nodes below one with this ACL. */
@@ -297,7 +313,9 @@ int registry_import(struct cli *cli, struct err_info *why)
     if (!f)
         return err_set(why, ERR_IO, file, "cannot be opened: %s", strerror(errno));
     wait_open(&m.wait);
+    progress_begin(&m.progress, cli_has(cli, CLI_QUIET));
     int err = read_lines(&m, f, why);
+    progress_end(&m.progress, NULL);
     wait_close(&m.wait);
     print_counts(&m);
     if (!err && m.first_err)

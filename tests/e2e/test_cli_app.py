@@ -15,9 +15,11 @@ pytestmark = pytest.mark.sanitize
 TALKER = 'echo "out of ${COMPONENT_INSTANCE_NAME}"; echo "err of ${COMPONENT_INSTANCE_NAME}" >&2; '
 
 
-def definition(name, command, count=1, probed=False):
+def definition(name, command, count=1, probed=False, placement=None):
     component = {"name": "talk", "number_of_containers": count, "launch_command": command,
                  "resource": {"cpus": 1, "memory": "32"}}
+    if placement:
+        component["placement_policy"] = placement
     if probed:
         component["readiness_check"] = {"type": "PORT", "properties": {"port": "9"}}
     return {"name": name, "version": "1", "components": [component]}
@@ -104,6 +106,61 @@ def test_list_names_what_runs(stack, launched):
     row = next(line.split() for line in ok(stack, "list").splitlines() if line.startswith("listed "))
     assert row[1:4] == ["1", "READY", "1"] and row[4].startswith("application_")
     assert "listed" in [s["name"] for s in json.loads(ok(stack, "list", "-o", "json"))]
+
+
+def test_events_say_what_happened(stack, launched):
+    launched("past", command="exec sleep 1000")
+    header, first, *_ = ok(stack, "events", "past").splitlines()
+    assert header.split() == ["TIME", "OBJECT", "WHAT", "WHY"] and first.split()[1:3] == ["past", "created"]
+    assert [e["what"] for e in json.loads(ok(stack, "events", "-o", "json", "past"))["events"]][-1] == "STABLE"
+    refused(stack, 10, "events", "nobody")
+
+
+def test_events_are_read_from_a_number_on_and_waited_for(stack, launched):
+    launched("eventful", command="exec sleep 1000")
+    path = "/eventful/events?user.name=alice"
+    read = stack.services("GET", path).json
+    assert [e["number"] for e in read["events"]] == list(range(read["next"]))
+    assert stack.services("GET", f"{path}&since={read['next']}").json == {"events": [], "next": read["next"]}
+    assert stack.services("GET", f"{path}&since={read['next']}&wait=true&timeout=1ms").json["events"] == []
+    waits = []
+    thread = threading.Thread(target=lambda: waits.append(stack.services("GET", f"{path}&since={read['next']}&wait=true&timeout=60s").json))
+    thread.start()
+    ok(stack, "flex", "eventful", "talk=2")
+    thread.join(PATIENCE)
+    assert waits and waits[0]["events"][0]["number"] == read["next"], waits
+    assert stack.services("GET", f"{path}&since=-1").status == 400
+
+
+def test_events_are_followed(stack, launched):
+    launched("followed", command="exec sleep 1000")
+    with subprocess.Popen(command(stack, "events", "-f", "-o", "json", "followed"), stdout=subprocess.PIPE, text=True) as follower:
+        numbers = []
+        for line in follower.stdout:
+            event = json.loads(line)
+            numbers.append(event["number"])
+            if event["what"] == "STABLE" and len(numbers) < 6:
+                ok(stack, "flex", "followed", "talk=2")
+            if event["what"] == "flexed":
+                break
+        assert numbers == list(range(len(numbers)))
+        follower.send_signal(signal.SIGINT)
+        follower.stdout.read()
+        assert follower.wait(PATIENCE) in (0, 130)
+
+
+def test_explain_says_what_waits_and_what_would_mend_it(stack, launched):
+    apart = {"constraints": [{"name": "apart", "type": "ANTI_AFFINITY", "scope": "NODE", "target_tags": ["talk"]}]}
+    launched("lonely", words=["--no-wait"], command="exec sleep 1000", count=2, placement=apart)
+    wait_for(lambda: "talk-1: PENDING" in ok(stack, "explain", "lonely"), "one of two has no place")
+    wait_for(lambda: instances(stack, "lonely") == ["talk-0"], "the other runs")
+    text = wait_for(lambda: (t := ok(stack, "explain", "lonely")).count("remedy: ") == 1 and t, "one thing is to be explained")
+    assert "placement: constraint apart: it allows 1 on a node" in text and "remedy: change the constraint" in text
+    entry, = json.loads(ok(stack, "explain", "-o", "json", "lonely"))
+    assert (entry["component"], entry["count"], entry["instances"], entry["reason"]) == ("talk", 1, ["talk-1"], "placement")
+    ok(stack, "flex", "lonely", "talk=1")
+    wait_for(lambda: "Nothing to explain: all is as wanted." in ok(stack, "explain", "lonely"), "nothing waits any more")
+    refused(stack, 10, "explain", "nobody")
 
 
 def test_flex_stop_start_destroy(stack, launched):
