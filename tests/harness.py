@@ -89,6 +89,11 @@ def request(port, method, path, body=None, headers=None, timeout=PATIENCE):
         connection.close()
 
 
+def until_not_ready(port, what="/readyz says it"):
+    """Wait for a 503 of /readyz; returns the answer. One without a body is of a moment without a descriptor for the connection."""
+    return wait_for(lambda: (a := request(port, "GET", "/readyz")).status == 503 and a.body and a, what)
+
+
 class Daemon:
     """One program; `options` become -D arguments."""
 

@@ -6,7 +6,7 @@ import struct
 
 import pytest
 
-from harness import Registry, Stack, request, wait_for
+from harness import Registry, Stack, request, until_not_ready, wait_for
 
 pytestmark = pytest.mark.sanitize
 
@@ -34,7 +34,7 @@ def is_ended(s):
 
 def assert_degraded(daemon, port):
     event = daemon.event("descriptors_short")
-    ready = wait_for(lambda: (a := request(port, "GET", "/readyz")).status == 503 and a, "/readyz says it")
+    ready = until_not_ready(port)
     assert "degraded: descriptors are short" in ready.json["detail"], ready
     assert 'degraded{cause="descriptors"} 1\n' in request(port, "GET", "/metrics").body.decode()
     return event

@@ -8,7 +8,7 @@ import subprocess
 
 import pytest
 
-from harness import BIN, Stack, containers, request, sleepers, until_sleepers, wait_for
+from harness import BIN, Stack, containers, request, sleepers, until_not_ready, until_sleepers, wait_for
 
 pytestmark = pytest.mark.sanitize
 
@@ -65,7 +65,7 @@ def test_more_containers_than_descriptors():
             for _ in range(2):
                 restart(stack)
                 assert "RLIMIT_NOFILE" in stack.svcmgr.event("containers_recovering")["reason"]
-                ready = wait_for(lambda: (a := request(stack.services_port, "GET", "/readyz")).status == 503 and a, "it says so")
+                ready = until_not_ready(stack.services_port)
                 assert "descriptors are short" in ready.body.decode(), ready
                 wait_for(lambda: "recovering: RLIMIT_NOFILE" in explained(stack), "explain names it")
                 assert ids(stack) == before and sleepers(stack.dir) == pids, "no duplicate was started, none was killed"
