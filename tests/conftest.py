@@ -1,4 +1,20 @@
 import os
 import sys
 
-sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+import pytest
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path.insert(0, HERE)
+
+
+def group_of(path):
+    """A file; of tests/interop a folder, whose files share servers."""
+    folder = os.path.relpath(os.path.dirname(path), HERE)
+    return folder if folder.startswith("interop/") else os.path.relpath(path, HERE)
+
+
+@pytest.hookimpl(tryfirst=True)  # before pytest-xdist reads the marks
+def pytest_collection_modifyitems(items):
+    """Each group is run by one of the workers that `./dev test` has side by side."""
+    for item in items:
+        item.add_marker(pytest.mark.xdist_group(group_of(str(item.path))))

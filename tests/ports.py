@@ -10,11 +10,11 @@ N_HELD = 128
 
 
 def port_range():
-    """Where this run takes its ports: below those of outgoing connections; runs side by side (BOBBIN_TEST_SHARD=I/N) have
-    ranges of their own."""
-    shard, _, of = os.environ.get("BOBBIN_TEST_SHARD", "0/1").partition("/")
-    width = 22000 // int(of)
-    return range(10000 + int(shard) * width, 10000 + (int(shard) + 1) * width)
+    """Where this run takes its ports: below those of outgoing connections; workers of pytest-xdist ("gw0", …) have ranges of
+    their own."""
+    worker = int(os.environ.get("PYTEST_XDIST_WORKER", "gw0").removeprefix("gw"))
+    width = 22000 // int(os.environ.get("PYTEST_XDIST_WORKER_COUNT", "1"))
+    return range(10000 + worker * width, 10000 + (worker + 1) * width)
 
 
 def walk(ports):

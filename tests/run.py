@@ -7,12 +7,10 @@ Stages, each on its own build:
   tsan     unit tests and end to end under the thread sanitizer
 With an argument only tests whose names match it run.
 """
-import glob
 import os
 import re
 import subprocess
 import sys
-import tempfile
 import time
 
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
@@ -23,16 +21,10 @@ SANITIZER_ENV = {
 }
 
 
-# Parts of tests/e2e and tests/fault are made by name; a test waits for its servers most of the time, so four runs share two
-# CPUs well.
-SHARDS = 4
-
-
-def shard_paths(i):
-    e2e = sorted(glob.glob(os.path.join(ROOT, "tests", "e2e", "test_*.py")))
-    fault = sorted(glob.glob(os.path.join(ROOT, "tests", "fault", "test_*.py")))
-    return (e2e[0::2] + fault[0::3], e2e[1::2] + fault[1::3], ["tests/contract", "tests/golden", *fault[2::3]],
-            ["tests/interop", "tests/shape"])[i]
+# A test waits for its servers most of the time, so four run side by side on two CPUs well. pytest-xdist gives each worker one
+# group after the other; tests/conftest.py says what a group is.
+WORKERS = 4
+FOLDERS = ["tests/interop", "tests/fault", "tests/e2e", "tests/contract", "tests/golden", "tests/shape"]
 
 
 class Count:
@@ -90,27 +82,12 @@ def ctest(preset, pattern, count):
         count.add(f"{preset} ctest", 0, 1, names=["ctest itself"])
 
 
-def pytest_command(paths, pattern, extra):
-    command = ["/usr/bin/python3", "-m", "pytest", "-q", "-rf", "-p", "no:cacheprovider", "--durations=8", *extra, *paths]
-    return command + (["-k", pattern] if pattern else [])
-
-
 def pytest(preset, pattern, count, extra=()):
-    """All shards side by side."""
-    runs = []
-    for i in range(SHARDS):
-        out = tempfile.TemporaryFile("w+", errors="replace")
-        env = {**os.environ, **SANITIZER_ENV, "BOBBIN_BIN": os.path.join(ROOT, "build", preset, "bin"),
-               "BOBBIN_TEST_SHARD": f"{i}/{SHARDS}", "PYTHONDONTWRITEBYTECODE": "1"}
-        runs.append((out, subprocess.Popen(pytest_command(shard_paths(i), pattern, extra), cwd=ROOT, env=env, text=True,
-                                           stdout=out, stderr=subprocess.STDOUT)))
-    for out, process in runs:
-        code = process.wait()
-        out.seek(0)
-        text = out.read()
-        out.close()
-        print(text, flush=True)
-        count_pytest(preset, code, text, count)
+    command = ["/usr/bin/python3", "-m", "pytest", "-q", "-rf", "-p", "no:cacheprovider", "--durations=12", "-n", str(WORKERS),
+               "--dist", "loadgroup", *extra, *FOLDERS]
+    env = {**SANITIZER_ENV, "BOBBIN_BIN": os.path.join(ROOT, "build", preset, "bin"), "PYTHONDONTWRITEBYTECODE": "1"}
+    code, text = run(command + (["-k", pattern] if pattern else []), env)
+    count_pytest(preset, code, text, count)
 
 
 def count_pytest(preset, code, text, count):
@@ -125,7 +102,7 @@ def count_pytest(preset, code, text, count):
     if code not in (0, 5) and not failed:
         failed = 1
     count.add(f"{preset} pytest", number("passed"), failed, number("skipped"),
-              re.findall(r"^(?:FAILED|ERROR) (\S+)", text, re.M) or (["pytest itself"] if failed else []))
+              re.findall(r"^(?:FAILED|ERROR) ([^\s@]+)", text, re.M) or (["pytest itself"] if failed else []))
 
 
 def main():
