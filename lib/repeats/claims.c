@@ -58,7 +58,7 @@ struct http_claim {
     void (*found)(void *arg, enum http_repeat what, const struct http_kept_answer *answer,
                   const struct err_info *why);
     void *arg;
-    bool is_found, is_ours, is_released;
+    bool is_ours, is_released;
     bool has_parents; /* they were made, or are there */
     bool has_read;
     size_t n_calls;
@@ -132,7 +132,6 @@ static void remove_node(struct claims *c, const char *name)
 static void claim_finds(struct http_claim *k, enum http_repeat what, const struct http_kept_answer *answer,
                         const struct err_info *why)
 {
-    k->is_found = true;
     k->found(k->arg, what, answer, why);
 }
 

@@ -2,7 +2,9 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
+#include "base/obj.h"
 #include "base/mem.h"
 #include "json/json.h"
 #include "json/writer.h"
@@ -39,27 +41,47 @@ void note_write(const char *by, const struct http_kept_answer *answer, struct bu
         buf_add(out, answer->body.bytes, answer->body.len);
 }
 
-static void read_headers(const json_t *list, struct http_kept_answer *out)
+/** Whether an answer may have a header: not one that speaks of a connection or of how a body is sent, nor one without a proper name.
+ *  Source: RFC 9110 5.6.2, 7.6.1, 8.3, 8.6. */
+static bool is_header(const char *name)
 {
+    static const char token[] =
+        "!#$%&'*+-.^_`|~0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
+    static const char *const others[] = {"Connection", "Content-Length", "Content-Type",      "Date",
+                                         "Keep-Alive", "Trailer",        "Transfer-Encoding", "Upgrade"};
+    for (size_t i = 0; i < ARRAY_LEN(others); i++) {
+        if (strcasecmp(name, others[i]) == 0)
+            return false;
+    }
+    return *name && !name[strspn(name, token)];
+}
+
+/** @return false: no answer of ours has these */
+static bool read_headers(const json_t *list, struct http_kept_answer *out)
+{
+    if (json_array_size(list) > NOTE_HEADERS_MAX)
+        return false;
     for (size_t i = 0; i < json_array_size(list); i++) {
         const json_t *pair = json_array_get(list, i);
         const char *name = json_string_value(json_array_get(pair, 0));
         const char *value = json_string_value(json_array_get(pair, 1));
-        if (name && value)
-            http_kept_header(out, name, value);
+        if (!name || !value || !is_header(name))
+            return false;
+        http_kept_header(out, name, value);
     }
+    return true;
 }
 
-static void read_answer(const json_t *doc, struct note *k)
+/** @return false: it is none of ours */
+static bool read_answer(const json_t *doc, struct http_kept_answer *out)
 {
     int64_t status = json_integer_value(json_object_get(doc, "status"));
     const char *type = json_string_value(json_object_get(doc, "type"));
-    k->state = NOTE_ANSWERED;
-    k->answer.status = status >= 200 && status <= 599 ? (int)status : 0;
-    k->answer.error = (int)json_integer_value(json_object_get(doc, "error"));
-    k->answer.media_type = type ? mem_str(type) : NULL;
-    k->answer.has_lost_body = json_is_true(json_object_get(doc, "bodyLost"));
-    read_headers(json_object_get(doc, "headers"), &k->answer);
+    out->status = status >= 200 && status <= 599 ? (int)status : 0;
+    out->error = (int)json_integer_value(json_object_get(doc, "error"));
+    out->media_type = type ? mem_str(type) : NULL;
+    out->has_lost_body = json_is_true(json_object_get(doc, "bodyLost"));
+    return read_headers(json_object_get(doc, "headers"), out);
 }
 
 struct note note_read(const char *bytes, size_t len)
@@ -76,7 +98,12 @@ struct note note_read(const char *bytes, size_t len)
     k.state = NOTE_TAKEN;
     if (!json_object_get(doc, "status"))
         return k;
-    read_answer(doc, &k);
+    if (!read_answer(doc, &k.answer)) {
+        http_kept_fini(&k.answer);
+        k.state = NOTE_BROKEN;
+        return k;
+    }
+    k.state = NOTE_ANSWERED;
     buf_add(&k.answer.body, end + 1, (size_t)(bytes + len - end - 1));
     return k;
 }

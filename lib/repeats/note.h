@@ -9,10 +9,12 @@
 
 /** Longest body that goes into a node; of a longer one the others know status and headers. */
 #define NOTE_BODY_MAX ((size_t)64 << 10)
+/** Most headers of an answer: ours have fewer. */
+#define NOTE_HEADERS_MAX 32
 
 /** What a node says. */
 enum note_state {
-    NOTE_BROKEN,  /* it is none of ours */
+    NOTE_BROKEN,  /* it is none of ours: no client is sent it */
     NOTE_TAKEN,   /* it is being done */
     NOTE_ANSWERED /* answer holds what it was answered with */
 };

@@ -292,7 +292,13 @@ static void a_node_is_what_was_written(void **state)
         {"[]\n", NOTE_BROKEN, 0},
         {"{\"by\":\"x\"}\n", NOTE_TAKEN, 0},
         {"{\"by\":\"x\",\"status\":204}\n", NOTE_ANSWERED, 204},
-        {"{\"by\":\"x\",\"status\":7,\"headers\":[[1,2],[],3,[\"a\",\"b\"]]}\n", NOTE_ANSWERED, 0},
+        {"{\"by\":\"x\",\"status\":200,\"headers\":[[\"\",\"c\"]]}\n", NOTE_BROKEN, 0},
+        {"{\"by\":\"x\",\"status\":200,\"headers\":[[\"a b\",\"c\"]]}\n", NOTE_BROKEN, 0},
+        {"{\"by\":\"x\",\"status\":200,\"headers\":[[\"a:\",\"c\"]]}\n", NOTE_BROKEN, 0},
+        {"{\"by\":\"x\",\"status\":200,\"headers\":[[\"A\",\"b\"],[\"transfer-encoding\",\"c\"]]}\n",
+         NOTE_BROKEN, 0},
+        {"{\"by\":\"x\",\"status\":200,\"headers\":[[1,2]]}\n", NOTE_BROKEN, 0},
+        {"{\"by\":\"x\",\"status\":7,\"headers\":[[\"a\",\"b\"]]}\n", NOTE_ANSWERED, 0},
     };
     for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
         print_message("%s\n", rows[i].text);
@@ -301,6 +307,23 @@ static void a_node_is_what_was_written(void **state)
         assert_int_equal(k.answer.status, rows[i].status);
         note_fini(&k);
     }
+}
+
+/** Others may write on ZooKeeper: an answer with more headers than ours have is none. */
+static void a_node_with_too_many_headers_is_broken(void **state)
+{
+    struct http_kept_answer many = {.status = 200};
+    (void)state;
+    for (int n = 1; n <= NOTE_HEADERS_MAX + 1; n++) {
+        buf_auto struct buf text = BUF_EMPTY;
+        http_kept_header(&many, "X-A", "b");
+        note_write("me", &many, &text);
+        struct note k = note_read(text.bytes, text.len);
+        assert_int_equal(k.state, n <= NOTE_HEADERS_MAX ? NOTE_ANSWERED : NOTE_BROKEN);
+        assert_true(k.state == NOTE_ANSWERED || !k.answer.headers);
+        note_fini(&k);
+    }
+    http_kept_fini(&many);
 }
 
 #define CASE(test) cmocka_unit_test_setup_teardown(test, setup, teardown)
@@ -316,6 +339,7 @@ int main(void)
         CASE(what_was_left_behind_is_removed),
         CASE(where_no_node_may_be_made_nothing_is_shared),
         cmocka_unit_test(a_node_is_what_was_written),
+        cmocka_unit_test(a_node_with_too_many_headers_is_broken),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
