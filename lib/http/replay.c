@@ -109,13 +109,13 @@ static void replay_free(struct http_replay *r, bool stays)
     free(r);
 }
 
-/** Free what is too old, and then the oldest until there is room. */
-static void make_room(struct http_server *s, size_t more_bytes)
+/** Free what is too old, and then the oldest until there is room. @param more, more_bytes  for so many more, of these bytes */
+static void make_room(struct http_server *s, size_t more, size_t more_bytes)
 {
     int64_t now_ms = http_server_now_ms(s);
     struct http_replay *r, *next;
     for (r = TAILQ_FIRST(&s->replays); r; r = next) {
-        bool is_full = s->n_replays >= KEEP_MAX || s->n_replay_bytes + more_bytes > KEEP_BYTES;
+        bool is_full = s->n_replays + more > KEEP_MAX || s->n_replay_bytes + more_bytes > KEEP_BYTES;
         next = TAILQ_NEXT(r, link);
         if (!r->first && TAILQ_EMPTY(&r->waiting) && (is_full || now_ms - r->known_ms >= s->def.repeat_ms))
             replay_free(r, false);
@@ -181,7 +181,7 @@ static struct http_replay *find(struct http_server *s, const struct buf *key, ui
 static void begin(struct http_req *req, struct buf *take_key, uint64_t key_hash)
 {
     struct http_server *s = req->server;
-    make_room(s, sizeof(struct http_replay) + take_key->len);
+    make_room(s, 1, sizeof(struct http_replay) + take_key->len);
     if (s->n_replays >= KEEP_MAX)
         return;
     struct http_replay *r = mem_new(struct http_replay);
@@ -349,7 +349,7 @@ static void forget_later(struct http_server *s, int64_t delay_ms)
 void http_replay_forget(void *server)
 {
     struct http_server *s = obj_cast(server, struct http_server, HTTP_SERVER_MAGIC);
-    make_room(s, 0);
+    make_room(s, 0, 0);
     s->is_forgetting = false;
     if (!TAILQ_EMPTY(&s->replays))
         forget_later(s, s->def.repeat_ms / FORGETS_PER_TERM);
@@ -357,18 +357,20 @@ void http_replay_forget(void *server)
 
 void http_replay_settle(struct http_replay *r)
 {
+    struct http_server *s = r->server;
     if (r->is_passing) {
         replay_free(r, false);
         return;
     }
-    forget_later(r->server, r->server->def.repeat_ms);
+    forget_later(s, s->def.repeat_ms);
     if (r->answer.body.len > ANSWER_MAX_BYTES) {
-        r->server->n_replay_bytes -= r->answer.body.len;
+        s->n_replay_bytes -= r->answer.body.len;
         buf_fini(&r->answer.body);
         r->answer.has_lost_body = true;
     }
     if (r->claim)
-        r->server->def.repeats->settle(r->claim, &r->answer);
+        s->def.repeats->settle(r->claim, &r->answer);
+    make_room(s, 0, 0);
 }
 
 struct http_replay *http_replay_lose(struct http_req *first)

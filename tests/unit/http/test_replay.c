@@ -248,6 +248,40 @@ static void the_oldest_goes_first(void **state)
     expect(t, "POST /w/a", "X-Request-Id: 0\r\n", "", "\r\n\r\ndone 2050");
 }
 
+/** Answers that come side by side are no more than what is kept of all: the oldest goes. */
+static void answers_have_room_together(void **state)
+{
+    enum { N = 70, LEN = 256 << 10 }; /* 17.5 MiB */
+    struct test *t = *state;
+    struct raw *conns[N];
+    struct http_req *reqs[N];
+    for (int i = 0; i < N; i++) {
+        mem_auto char *id = mem_fmt("X-Request-Id: %d\r\n", i);
+        mem_auto char *request = request_text("POST /park", id, "x");
+        conns[i] = raw_open(&t->fx);
+        raw_send_str(conns[i], request);
+        fixture_await_fn(&t->fx, is_parked, t);
+        reqs[i] = t->parked;
+        t->parked = NULL;
+    }
+    for (int i = 0; i < N; i++) {
+        struct buf body = BUF_EMPTY;
+        for (int n = 0; n < LEN; n += 1024)
+            buf_addf(&body, "%1024d", n);
+        http_reply(reqs[i], 200, "text/plain", &body);
+        raw_await_end(conns[i]);
+        raw_close(conns[i]);
+    }
+    expect(t, "POST /park", "X-Request-Id: 69\r\n", "x", "Bobbin-Repeated: true\r\n");
+    mem_auto char *first = request_text("POST /park", "X-Request-Id: 0\r\n", "x");
+    struct raw *again = raw_open(&t->fx);
+    raw_send_str(again, first);
+    fixture_await_fn(&t->fx, is_parked, t); /* it is done again */
+    http_reply(t->parked, 200, NULL, NULL);
+    raw_await_end(again);
+    raw_close(again);
+}
+
 /** An answer is kept for its time only. */
 static void an_answer_gets_old(void **state)
 {
@@ -477,6 +511,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(repeats_wait_for_the_first, setup, teardown),
         cmocka_unit_test_setup_teardown(a_stop_ends_those_who_wait, setup, teardown),
         cmocka_unit_test_setup_teardown(the_oldest_goes_first, setup, teardown),
+        cmocka_unit_test_setup_teardown(answers_have_room_together, setup, teardown),
         cmocka_unit_test_setup_teardown(an_answer_gets_old, setup, teardown),
         SHARED(others_are_asked_before_it_is_done),
         SHARED(what_another_process_has_done_is_not_done_again),
