@@ -73,6 +73,7 @@ static void after_pool(uv_work_t *work, int status)
     (void)status;
     if (req) {
         req->closed = NULL;
+        req->is_caller_open = false;
         req->phase = HTTP_HANDLING;
         req->refusal = l->rc;
         req->refusal_why = l->why;

@@ -19,23 +19,35 @@ static bool is_read(const struct http_req *req)
     return is_safe || (req->match.route && req->match.route->row->flags & HTTP_NO_WRITE);
 }
 
+/** Whether no handler has had it yet. */
+static bool has_not_begun(const struct http_req *req)
+{
+    return req->is_caller_open || http_replay_is_asked(req);
+}
+
+/** What a gateway's client learns. @return ERR_* */
+static int say_why(const struct http_req *req, struct err_info *why)
+{
+    int s = (int)(answer_ms(req->server) / 1000);
+    if (is_read(req))
+        return err_set(why, ERR_UNAVAILABLE, NULL,
+                       "there is no answer after %d s, and a gateway waits no longer: ask again", s);
+    if (has_not_begun(req))
+        return err_set(
+            why, ERR_UNAVAILABLE, NULL,
+            "after %d s this has not begun, and a gateway waits no longer: nothing was done, ask again", s);
+    return err_set(
+        why, ERR_UNKNOWN_OUTCOME, NULL,
+        "there is no answer after %d s, and a gateway waits no longer: this may be done, now or later; "
+        "read what it writes before you send it again",
+        s);
+}
+
 /** Its owner loses it; what it does goes on. */
 static void refuse(struct http_req *req)
 {
     struct err_info why;
-    int s = (int)(answer_ms(req->server) / 1000);
-    int code =
-        is_read(req)                ? err_set(&why, ERR_UNAVAILABLE, NULL,
-                                              "there is no answer after %d s, and a gateway waits no longer: ask again", s)
-        : http_replay_is_asked(req) ? err_set(&why, ERR_UNAVAILABLE, NULL,
-                                              "after %d s it is not known whether this was done before, and "
-                                              "a gateway waits no longer: nothing was done",
-                                              s)
-                                    : err_set(&why, ERR_UNKNOWN_OUTCOME, NULL,
-                                              "there is no answer after %d s, and a gateway waits no longer: "
-                                              "this may be done, now or later; read what it "
-                                              "writes before you send it again",
-                                              s);
+    int code = say_why(req, &why);
     http_request_closed(req);
     http_reply_set_error(req, err_http_status(code), code, &why);
 }

@@ -112,7 +112,7 @@ struct http_req {
     const char *caller;   /* user.name, else the static user; NULL: neither */
     const char *do_as;    /* doAs as sent; NULL: not sent */
     bool is_caller_named; /* by user.name */
-    bool is_caller_open;  /* whether caller may act for do_as needs a look-up before the handler runs */
+    bool is_caller_open;  /* whether caller may act for do_as is to be looked up, or is just now */
 
     const char *method;
     const char *request_id;  /* X-Request-Id as sent; NULL: none */
@@ -385,7 +385,7 @@ struct http_replay *http_replay_keep(struct http_req *req, int status, const cha
 struct http_req *http_replay_next_waiting(struct http_replay *r);
 /** The request is answered by somebody else, or ends. */
 void http_replay_stop_waiting(struct http_req *req);
-/** All who waited are answered: forget what must not be kept. */
+/** All who waited are answered: forget what must not be kept, or has no room. The replay may be gone. */
 void http_replay_settle(struct http_replay *r);
 /** The first ends without an answer: its outcome is not known. @return as http_replay_keep. */
 struct http_replay *http_replay_lose(struct http_req *first);

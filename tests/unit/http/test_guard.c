@@ -1,16 +1,21 @@
 /* lib/http/guard: who asks through a gateway is answered before that gives up. */
 #include "http_fixture.h"
 
+#include <semaphore.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include <uv.h>
+
 #include "base/mem.h"
 #include "base/obj.h"
+#include "run/options.h"
 
 enum { ANSWER_MS = 300 };
 
 struct test {
     struct fixture fx;
+    struct options *options;
     struct http_req *parked;
     int n_closed;
     bool is_late;
@@ -63,8 +68,12 @@ static const struct http_route routes[] = {
 
 static int setup(void **state)
 {
-    const struct http_server_def def = {.answer_ms = ANSWER_MS};
+    const char *sets[] = {"hadoop.proxyuser.knox.users=*", "hadoop.proxyuser.knox.hosts=localhost", NULL};
     struct test *t = mem_new(struct test);
+    buf_auto struct buf errors = BUF_EMPTY;
+    t->options = options_read(NULL, 0, NULL, sets, &errors);
+    assert_non_null(t->options);
+    const struct http_server_def def = {.answer_ms = ANSWER_MS, .options = t->options};
     fixture_start(&t->fx, routes, ARRAY_LEN(routes), t, &def);
     *state = t;
     return 0;
@@ -74,6 +83,7 @@ static int teardown(void **state)
 {
     struct test *t = *state;
     fixture_end(&t->fx);
+    options_free(t->options);
     free(t);
     return 0;
 }
@@ -120,6 +130,44 @@ static void a_read_is_refused_and_a_write_has_an_unknown_outcome(void **state)
         assert_true(run_now_ms() - begun_ms >= ANSWER_MS);
         assert_int_equal(t->n_closed, (int)i + 1);
     }
+}
+
+static void hold_thread(uv_work_t *work)
+{
+    sem_wait(work->data);
+}
+
+static void on_thread_free(uv_work_t *work, int status)
+{
+    (void)status;
+    work->data = NULL;
+}
+
+static bool is_free(void *arg)
+{
+    return ((uv_work_t *)arg)->data == NULL;
+}
+
+/** Whether the caller may act for another is being looked up: nothing has begun, so the outcome is known. */
+static void a_write_that_has_not_begun_is_not_done(void **state)
+{
+    enum { N_THREADS = 4 }; /* of libuv's pool */
+    struct test *t = *state;
+    uv_work_t work[N_THREADS];
+    sem_t gate;
+    assert_int_equal(sem_init(&gate, 0, 0), 0);
+    for (int i = 0; i < N_THREADS; i++) {
+        work[i].data = &gate;
+        assert_int_equal(uv_queue_work(run_loop_uv(t->fx.loop), &work[i], hold_thread, on_thread_free), 0);
+    }
+    expect(ask(t, "PUT /w?user.name=knox&doAs=alice", CONTEXT), "HTTP/1.1 503",
+           "urn:bobbin:error:unavailable");
+    for (int i = 0; i < N_THREADS; i++)
+        sem_post(&gate);
+    for (int i = 0; i < N_THREADS; i++)
+        fixture_await_fn(&t->fx, is_free, &work[i]);
+    expect(ask(t, "DELETE /late?user.name=knox&doAs=alice", CONTEXT), "HTTP/1.1 202", "");
+    assert_int_equal(t->n_closed, 0);
 }
 
 /** Repeats wait for the first, and are refused with it, each in its time. */
@@ -188,6 +236,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         CASE(a_read_is_refused_and_a_write_has_an_unknown_outcome),
+        CASE(a_write_that_has_not_begun_is_not_done),
         CASE(a_repeat_is_refused_too),
         CASE(a_promised_answer_is_dropped),
         CASE(what_lasts_may_be_answered_before),
