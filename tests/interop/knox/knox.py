@@ -27,7 +27,7 @@ POM, JARS = os.path.join(HERE, "pom.xml"), os.path.join(ROOT, "build", "knox-2.0
 CONF = os.path.join(ROOT, "conf", "knox")
 USERS = {"alice": "alice-secret", "bob": "bob-secret"}
 SECRET = "bobbin-master"  # of the gateway's key store, which ends with its directory
-START_S = 180
+START_S, END_S = 180, 30
 JVM = ["-Xmx256m", "-Xshare:auto", "-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC", "-XX:-UsePerfData", "-Dfile.encoding=UTF-8",
        "-Dcom.sun.xml.bind.v2.bytecode.ClassTailor.noOptimize=true", "--add-opens=java.base/java.lang=ALL-UNNAMED"]
 # The jar that would name them is not published.
@@ -199,7 +199,7 @@ def up(registry="http://127.0.0.1:9192", services="http://127.0.0.1:9191", port=
         f.write(str(knox.process.pid))
     try:
         knox.wait()
-    except AssertionError:
+    except (AssertionError, TimeoutError):
         why = [line.split(" - ", 1)[1] for line in knox.log().splitlines() if " FATAL " in line]
         print(f"Knox does not start: {why[-1] if why else 'it does not answer'}; its log is {log}", file=sys.stderr)
         knox.process.kill()
@@ -213,16 +213,27 @@ def down():
     pid = alive()
     if pid:
         os.kill(pid, signal.SIGTERM)
-        zookeeper.wait_for("Knox has ended", lambda: not alive(), 30)
+        try:
+            zookeeper.wait_for("Knox has ended", lambda: not alive(), END_S)
+        except TimeoutError:
+            os.kill(pid, signal.SIGKILL)
     shutil.rmtree(HOME, ignore_errors=True)
     print("Knox is down")
     return 0
 
 
 def status():
+    """0 when it runs and answers."""
     pid = alive()
-    print(f"Knox runs, process {pid}" if pid else "Knox does not run")
-    return 0 if pid else 1
+    if not pid:
+        print("Knox does not run")
+        return 1
+    settings = ET.parse(os.path.join(HOME, "conf", "gateway-site.xml"))
+    port, = (one.findtext("value") for one in settings.iter("property") if one.findtext("name") == "gateway.port")
+    knox = Gateway({"bobbin": ""}, directory=HOME, port=int(port))
+    answers = knox.is_up()
+    print(f"Knox runs, process {pid}, {'' if answers else 'but does not answer '}at {knox.url()}")
+    return 0 if answers else 1
 
 
 def main(words):
