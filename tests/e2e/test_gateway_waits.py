@@ -48,6 +48,7 @@ def test_registryd_answers_while_its_store_is_silent():
                 assert (answer.status, answer.json["type"]) == (503, f"urn:bobbin:error:{WAITING[name][3]}"), (name, answer)
                 assert answer.headers["Retry-After"] and seconds < GATEWAY_PATIENCE_S, (name, seconds)
                 assert seconds > 13, f"{name} waited for the store: {answer} after {seconds} s"
+            assert min(seconds for _, seconds in answers.values()) < 15, answers
             proxy.release("both")
             wait_for(lambda: reg.registry("GET", "/users/alice/a").status == 200, "what was begun is done in the end")
 

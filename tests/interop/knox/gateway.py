@@ -156,7 +156,7 @@ class Setting:
     def _start_backends(self, start):
         self.secure = start(Registry(options={"registryd": SECURE}))
         self.hasty = start(Registry(options={"registryd": {"hadoop.registry.http.head.timeout": "3s"}}))
-        self.stack = start(Stack(services=True))
+        self.stack = start(Stack(services=True, options={"svcmgr": {"yarn.service.upgrade.enabled": "true"}}))
         self.store = start(zkproxy.Proxy(start(zookeeper.Server()).port))
         self.first, self.second = (start(Registry(store=f"zk://127.0.0.1:{self.store.port}/knox")) for _ in range(2))
         self.ends, self.gone, self.busy = start(Answers(b"")), start(Answers(b"")), start(Answers(BUSY))

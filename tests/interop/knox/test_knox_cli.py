@@ -76,6 +76,28 @@ def test_the_life_of_a_service(people, behind, tmp_path):
     assert "by-hand" in people("app", "status", "by-hand", expect=code("ERR_NOTFOUND"))
 
 
+def test_what_else_is_done_with_a_service(people, behind, tmp_path):
+    def document(**changes):
+        path = tmp_path / "service.json"
+        path.write_text(json.dumps({**SERVICE, "name": "more", **changes}))
+        return str(path)
+
+    def instance():
+        return behind.stack.service("more")["components"][0]["containers"][0]
+    people("app", "launch", document(), "--wait")
+    assert "all is as wanted" in people("app", "explain", "more")
+    assert "talk-1" in people("app", "plan", "more", "talk=2") and len(behind.stack.service("more")["components"][0]["containers"]) == 1
+    wait_for(lambda: "talk-0" in people("app", "top", "more"), "what it uses is measured")
+    people("app", "signal", "more", "talk-0", "CONT")
+    container = instance()["id"]
+    people("app", "restart", "more", "talk-0")
+    wait_for(lambda: instance()["state"] == "READY", "its process runs again")
+    assert instance()["id"] == container
+    people("app", "upgrade", "more", document(version="2", components=[{**SERVICE["components"][0], "launch_command": "sleep 1001"}]), "--wait")
+    assert (behind.stack.service("more")["version"], behind.stack.service("more")["components"][0]["launch_command"]) == ("2", "sleep 1001")
+    people("app", "destroy", "more")
+
+
 def test_a_wrong_password_and_an_unknown_gateway(people, tmp_path):
     wrong = tmp_path / "wrong"
     wrong.write_text("wrong\n")

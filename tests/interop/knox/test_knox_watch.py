@@ -1,5 +1,6 @@
 """Watches and services through a real Apache Knox: when lines arrive, when watches end, and what is left of those whose client went."""
 import concurrent.futures
+import itertools
 import json
 import subprocess
 import threading
@@ -76,48 +77,75 @@ class Watcher:
         self.process.stdout.close()
 
 
+def within(most, measure, tries):
+    """One of so many tries takes no longer than that. Where others have the processors some are late; a wait of Knox's or ours is in all."""
+    took = []
+    while not took or took[-1] > most:
+        assert len(took) < tries, f"{took} s, not {most}"
+        took.append(measure())
+
+
 def test_k14_a_watch_ends_with_progress(behind):
-    """After its timeout, or after 15 s without one."""
-    with concurrent.futures.ThreadPoolExecutor() as pool:
-        url = behind.registry(f"?watch=true&since={now(behind)}")
-        short, bounded = pool.submit(curl, url + "&timeout=3"), pool.submit(curl, url, timeout=60)
-        wait_for(lambda: followers(behind) == 2, "both watches are open")
-        put(behind, HOME + "/w")
-        short, bounded = short.result(), bounded.result()
-    for seen in (short, bounded):
-        assert [line["path"] for line in seen.lines if line["type"] == "put"] == [HOME + "/w"]
-        assert seen.lines[-1]["type"] == "progress"
-    assert 3 <= short.seconds < bounded.seconds and bounded.seconds >= 15, (short.seconds, bounded.seconds)
+    """After its timeout, or after 15 s without one; a second later at the latest."""
+    def lateness():
+        with concurrent.futures.ThreadPoolExecutor() as pool:
+            url = behind.registry(f"?watch=true&since={now(behind)}")
+            short, bounded = pool.submit(curl, url + "&timeout=3"), pool.submit(curl, url, timeout=60)
+            wait_for(lambda: followers(behind) == 2, "both watches are open")
+            put(behind, HOME + "/w")
+            short, bounded = short.result(), bounded.result()
+        for seen in (short, bounded):
+            assert [line["path"] for line in seen.lines if line["type"] == "put"] == [HOME + "/w"]
+            assert seen.lines[-1]["type"] == "progress"
+        assert short.seconds >= 3 and bounded.seconds >= 15
+        return max(short.seconds - 3, bounded.seconds - 15)
+    within(1, lateness, tries=3)
 
 
 def test_k15_a_line_comes_at_once(behind):
-    """Knox passes each change on when it comes: it is seen while the watch is open, before there is another one."""
-    with Watcher(behind.registry(f"?watch=true&since={now(behind)}&max=3")) as watcher:
+    """Knox passes each change on when it comes: 0.2 s after it, while the watch is open, before there is another one."""
+    paths = (f"{HOME}/w15-{i}" for i in itertools.count())
+    with Watcher(behind.registry(f"?watch=true&since={now(behind)}&timeout=60&max=80")) as watcher:
         wait_for(lambda: watcher.when("hello"), "the watch has begun")
-        for i in range(3):
-            assert not watcher.ended, f"open until the third change, not only for {i}"
-            put_direct(behind, f"{HOME}/w15-{i}")
-            wait_for(lambda: watcher.when("put", f"{HOME}/w15-{i}"), "the change is seen")
-        wait_for(lambda: watcher.ended, "the watch ends after so many changes")
+
+        def delay():
+            path, begun = next(paths), time.monotonic()
+            put_direct(behind, path)
+            wait_for(lambda: watcher.when("put", path), "the change is seen")
+            assert not watcher.ended
+            return watcher.when("put", path) - begun
+        for _ in range(3):
+            within(0.2, delay, tries=20)
+        while not watcher.ended:
+            put_direct(behind, next(paths))
+    lines = [line["type"] for _, line in watcher.seen]
+    assert lines.count("put") == 80 and lines[-1] == "progress", "it ends after so many changes"
 
 
 def test_k17_nothing_follows_for_a_client_that_is_gone(behind):
-    """Knox reads on when its client was killed: registryd's watch ends by its bound."""
-    with Watcher(behind.registry(f"?watch=true&since={now(behind)}")) as killed:
-        wait_for(lambda: killed.when("hello"), "the watch has begun")
-        assert followers(behind) == 1
-        killed.process.kill()
-        wait_for(lambda: killed.ended, "the client is gone")
-        wait_for(lambda: followers(behind) == 0, "the watch has ended")
+    """Knox reads on when its client was killed: registryd's watch ends by its bound, which is 15 s."""
+    def duration():
+        with Watcher(behind.registry(f"?watch=true&since={now(behind)}")) as killed:
+            wait_for(lambda: killed.when("hello"), "the watch has begun")
+            assert followers(behind) == 1
+            killed.process.kill()
+            wait_for(lambda: killed.ended, "the client is gone")
+            wait_for(lambda: followers(behind) == 0, "the watch has ended")
+            return time.monotonic() - killed.began
+    within(16, duration, tries=3)
 
 
 def test_k16_watchers_do_not_hold_up_reads(behind):
     """Knox has 32 connections for watches; the other 8 wait, reads do not."""
-    url = behind.registry(f"?watch=true&since={now(behind)}&timeout=8")
+    def read():
+        answer = curl(behind.registry(HOME))
+        assert answer.status == 200
+        return answer.seconds
+    url = behind.registry(f"?watch=true&since={now(behind)}&timeout=12")
     watchers = [Watcher(url) for _ in range(40)]
     try:
         wait_for(lambda: followers(behind) == 32, "watchers are served")
-        assert curl(behind.registry(HOME)).status == 200
+        within(1, read, tries=3)
         assert not any(w.ended for w in watchers), "beside all of them"
         wait_for(lambda: all(w.ended for w in watchers), "all 40 end by themselves")
         assert all(w.seen[-1][1]["type"] == "progress" for w in watchers)
