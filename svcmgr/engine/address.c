@@ -90,7 +90,8 @@ uint32_t addresses_place(const char *name)
     return h;
 }
 
-char *addresses_take(struct addresses *net, const char *name)
+/** The first address from that of the name on which is free and not avoided. @return NULL: none is, then nothing is avoided any more. */
+static char *take(struct addresses *net, const char *name)
 {
     uint32_t first = net->n ? addresses_place(name) % net->n : 0;
     for (uint32_t k = 0; k < net->n; k++) {
@@ -105,6 +106,16 @@ char *addresses_take(struct addresses *net, const char *name)
     free(net->avoided); /* The other programs may have ended. */
     net->avoided = NULL;
     return NULL;
+}
+
+bool address_take(struct engine *e, struct eng_instance *inst)
+{
+    if (e->addresses.n == 0 || inst->ip)
+        return true;
+    const struct eng_service *s = inst->component->service;
+    mem_auto char *name = mem_fmt("%s/%s/%s", s->user, s->name, inst->name);
+    inst->ip = take(&e->addresses, name);
+    return inst->ip != NULL;
 }
 
 void addresses_mark(struct addresses *net, const char *ip, bool used)

@@ -66,17 +66,6 @@ static void touch(struct step *st, struct eng_instance *inst)
 
 /* ---- asking for a container ---- */
 
-/** Give the instance an address of the network unless it has one. @return false: none is free. */
-static bool take_address(struct step *st, struct eng_instance *inst)
-{
-    if (st->e->addresses.n == 0 || inst->ip)
-        return true;
-    const struct eng_service *s = inst->component->service;
-    mem_auto char *name = mem_fmt("%s/%s/%s", s->user, s->name, inst->name);
-    inst->ip = addresses_take(&st->e->addresses, name);
-    return inst->ip != NULL;
-}
-
 static void forget_retries(struct eng_instance *inst)
 {
     inst->n_retries = 0;
@@ -94,7 +83,7 @@ static char *container_name(const struct engine *e, const struct eng_service *s,
 void instance_request(struct step *st, struct eng_instance *inst)
 {
     struct eng_service *s = inst->component->service;
-    bool has_address = take_address(st, inst);
+    bool has_address = address_take(st->e, inst);
     if (!has_address || !ports_take(st->e, inst)) {
         instance_set_due(inst, st->now_ms + ADDRESS_RETRY_MS);
         wait_set(&inst->wait, &(struct eng_waiting){.why = has_address ? WAIT_PORT : WAIT_ADDRESS,
@@ -448,6 +437,20 @@ static void released(struct step *st, struct eng_instance *inst)
     inst->backoff_ms = 0;
 }
 
+/** Nothing has run in its container. One that was held is gone, and a cluster that names containers gives no other of its name. */
+static void ask_again(struct step *st, struct eng_instance *inst)
+{
+    if (!inst->is_held) {
+        instance_wait(inst, WAIT_ALLOCATION, NULL);
+        ask_emit(st, inst);
+        return;
+    }
+    forget_container(st, inst);
+    instance_enter(inst, INST_PENDING);
+    instance_set_due(inst, 0);
+    wait_clear(&inst->wait);
+}
+
 void instance_exited(struct step *st, struct eng_instance *inst, const struct eng_event *ev)
 {
     if (inst->state == INST_DRAINING && ev->attempt && ev->attempt != inst->attempt)
@@ -463,8 +466,7 @@ void instance_exited(struct step *st, struct eng_instance *inst, const struct en
     if (ev->attempt && (ev->attempt != inst->attempt || known))
         return; /* of an earlier start */
     if (inst->state == INST_REQUESTED && !inst->attempt) {
-        instance_wait(inst, WAIT_ALLOCATION, NULL);
-        ask_emit(st, inst); /* lost before it was reported */
+        ask_again(st, inst);
         return;
     }
     if (ev->kind == EV_LOST) {

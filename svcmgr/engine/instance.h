@@ -105,10 +105,10 @@ void addresses_fini(struct addresses *net);
 /** Copy what is used and avoided. @param to  of the same network */
 void addresses_copy(struct addresses *to, const struct addresses *from);
 /**
- * An address for `name`: the same one whenever it is free, and not avoided.
- * @return new text; NULL: none is free, then nothing is avoided any more.
+ * Give the instance an address unless it has one: the same whenever that is free, and not avoided.
+ * @return true: it has one, or there is no network; false: none is free, then nothing is avoided any more.
  */
-char *addresses_take(struct addresses *net, const char *name);
+bool address_take(struct engine *e, struct eng_instance *inst);
 /** Where the search for what belongs to a name begins: the same number in every process. */
 uint32_t addresses_place(const char *name);
 /** Mark an address as used or free; ignores one outside of the network. */

@@ -6,6 +6,7 @@
  *     engine_checker --seconds T              seeds for so long
  *     engine_checker --trace FILE [--log]     one trace again; with every step and effect
  *     engine_checker … --counts               how often each effect and outcome was seen; fails when an effect never was
+ *     engine_checker … --digest               a number of all effects in their order: the same from every process
  *
  * First the power fails after each transaction of a create, a flex up and down, a stop, a start and a destroy. What fails is cut
  * down to a trace from which nothing can be taken, and printed. Exit code 1.
@@ -33,6 +34,7 @@
 static const char *const clusters[] = {QUICK, DOUBLE, SLOW};
 
 static struct world_counts counts;
+static uint64_t all_digests = SUM_START; /* of all runs in their order */
 
 struct run {
     uint64_t seed, n_steps, n_writes, digest;
@@ -58,6 +60,7 @@ static void run_trace(struct run *r, const struct trace *t)
     r->n_steps = w.n_steps;
     r->n_writes = w.n_writes;
     r->digest = w.digest;
+    all_digests = sum_bytes(all_digests, &w.digest, sizeof w.digest);
     memcpy(r->violation, w.violation, sizeof r->violation);
     world_fini(&w);
 }
@@ -89,14 +92,20 @@ static const struct op life[] = {
 #define N_LIFE  (sizeof life / sizeof *life)
 #define EFFECTS 6
 
+/** A service whose life is lived again and again. */
+struct subject {
+    uint32_t shape;
+    uint64_t seed;
+};
+
 /** The first n operations of the life; with `crash`, it stands before the last of them. @return transactions, or UINT64_MAX: one fails */
-static uint64_t live(uint32_t shape, size_t n, const struct op *crash, uint64_t *n_steps)
+static uint64_t live(const struct subject *who, size_t n, const struct op *crash, uint64_t *n_steps)
 {
     struct op ops[N_LIFE + 2];
     struct trace t = {.ops = ops, .n = n};
-    struct run r = {.seed = shape, .check_every = 1};
+    struct run r = {.seed = who->seed, .check_every = 1};
     memcpy(ops, life, n * sizeof *ops);
-    ops[0].b = shape;
+    ops[0].b = who->shape;
     if (crash) {
         ops[t.n++] = ops[n - 1];
         ops[n - 1] = *crash;
@@ -108,22 +117,23 @@ static uint64_t live(uint32_t shape, size_t n, const struct op *crash, uint64_t 
     *n_steps += r.n_steps;
     if (!r.violation[0])
         return r.n_writes;
-    printf("power failure in the life of shape %u: %s\n# seed %u\n", shape, r.violation, shape);
+    printf("power failure in the life of shape %u: %s\n# seed %" PRIu64 "\n", who->shape, r.violation,
+           who->seed);
     trace_print(&t, stdout);
     return UINT64_MAX;
 }
 
 /** The power fails after each transaction of the n-th operation, with none, some and more of the effects that follow it. */
-static bool check_operation(uint32_t shape, size_t n, uint64_t *n_steps)
+static bool check_operation(const struct subject *who, size_t n, uint64_t *n_steps)
 {
-    uint64_t before = n > 1 ? live(shape, n - 1, NULL, n_steps) : 0;
-    uint64_t after = live(shape, n, NULL, n_steps);
+    uint64_t before = n > 1 ? live(who, n - 1, NULL, n_steps) : 0;
+    uint64_t after = live(who, n, NULL, n_steps);
     if (after == UINT64_MAX)
         return false;
     for (uint32_t k = 1; before + k <= after + 1; k++) {
         for (uint32_t effects = 0; effects < EFFECTS; effects += 3) {
             struct op crash = {OP_CRASH, 0, k, effects, 10};
-            if (live(shape, n, &crash, n_steps) == UINT64_MAX)
+            if (live(who, n, &crash, n_steps) == UINT64_MAX)
                 return false;
         }
     }
@@ -132,9 +142,11 @@ static bool check_operation(uint32_t shape, size_t n, uint64_t *n_steps)
 
 static bool check_power(uint64_t *n_steps)
 {
-    for (uint32_t shape = 0; shape < N_SHAPES; shape++) {
+    for (uint32_t i = 0; i < 2 * N_SHAPES; i++) {
+        uint32_t shape = i / 2;
+        struct subject who = {shape, i % 2 ? WORLD_NAMING_SEED(shape) : shape};
         for (size_t n = 1; n <= N_LIFE; n++) {
-            if (!check_operation(shape, n, n_steps))
+            if (!check_operation(&who, n, n_steps))
                 return false;
         }
     }
@@ -204,17 +216,15 @@ static int run_file(const char *path, FILE *log)
 
 int main(int argc, char **argv)
 {
-    static const struct option options[] = {{"seed", required_argument, NULL, 's'},
-                                            {"steps", required_argument, NULL, 'n'},
-                                            {"seconds", required_argument, NULL, 't'},
-                                            {"trace", required_argument, NULL, 'f'},
-                                            {"log", no_argument, NULL, 'l'},
-                                            {"counts", no_argument, NULL, 'c'},
-                                            {NULL, 0, NULL, 0}};
+    static const struct option options[] = {
+        {"seed", required_argument, NULL, 's'},    {"steps", required_argument, NULL, 'n'},
+        {"seconds", required_argument, NULL, 't'}, {"trace", required_argument, NULL, 'f'},
+        {"log", no_argument, NULL, 'l'},           {"counts", no_argument, NULL, 'c'},
+        {"digest", no_argument, NULL, 'd'},        {NULL, 0, NULL, 0}};
     uint64_t seed = 1, most = STEPS_DEFAULT, n_steps = 0, n_runs = 0, said = 0;
     const char *file = NULL;
     FILE *log = NULL;
-    bool with_counts = false;
+    bool with_counts = false, with_digest = false;
     time_t end = 0;
     setvbuf(stdout, NULL, _IOLBF, 0);
     for (int c; (c = getopt_long(argc, argv, "", options, NULL)) != -1;) {
@@ -225,6 +235,7 @@ int main(int argc, char **argv)
         case 'f': file = optarg; break;
         case 'l': log = stdout; break;
         case 'c': with_counts = true; break;
+        case 'd': with_digest = true; break;
         default: return 2;
         }
     }
@@ -238,6 +249,8 @@ int main(int argc, char **argv)
     }
     printf("%" PRIu64 " steps of the engine in %" PRIu64 " lives: %s\n", n_steps, n_runs,
            is_good ? "everything held" : "something did not hold");
+    if (with_digest)
+        printf("digest %016" PRIx64 "\n", all_digests);
     if (is_good && with_counts && !print_counts()) {
         printf("an effect was never seen\n");
         is_good = false;

@@ -181,11 +181,13 @@ static void crash_later(struct world *w, const struct op *op)
 
 static void resync(struct world *w, const struct op *op)
 {
-    if (!w->up_ms)
-        world_push(w, (struct eng_event){.kind = EV_RESYNC,
-                                         .service_kind = service_kind(op),
-                                         .user = WORLD_USER,
-                                         .name = service_name(op)});
+    if (w->up_ms)
+        return;
+    world_forget_keys(w, service_kind(op), service_name(op));
+    world_push(w, (struct eng_event){.kind = EV_RESYNC,
+                                     .service_kind = service_kind(op),
+                                     .user = WORLD_USER,
+                                     .name = service_name(op)});
 }
 
 void world_do(struct world *w, const struct op *op)

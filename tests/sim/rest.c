@@ -110,6 +110,16 @@ static bool lacks_service(const struct world *w, const struct eng_service *s)
     return false;
 }
 
+/** A component that a restart has left without a process waits for such a service. */
+static bool waits_for_service(const struct world *w, const struct eng_service *s)
+{
+    for (size_t i = 0; i < s->n_components; i++) {
+        if (s->components[i]->state == COMP_WAITING && lacks_service(w, s))
+            return true;
+    }
+    return false;
+}
+
 static void check_component(struct rest *r, const struct eng_service *s, const struct eng_component *c)
 {
     struct world *w = r->w;
@@ -128,7 +138,9 @@ static void check_component(struct rest *r, const struct eng_service *s, const s
         bool has_node = inst->bare_host && inst->container_id && state != INST_REQUESTED;
         if (has_node && eng_service_is_excluded(s, inst->bare_host))
             world_violate(w, "%s: %s is on %s, which is excluded", s->name, inst->name, inst->bare_host);
-        bool is_unplaced = state == INST_REQUESTED && inst->wait && inst->wait->why == WAIT_PLACEMENT;
+        /* under one key it is said of the oldest only */
+        bool is_said = inst->wait && (inst->wait->why == WAIT_PLACEMENT || w->is_naming);
+        bool is_unplaced = state == INST_REQUESTED && is_said && c->spec->placement_policy;
         r->n_unplaced += is_unplaced;
         if ((!is_at_rest && !is_unplaced) || inst->removing)
             world_violate(w, "%s: %s is %s for ever", s->name, inst->name, eng_instance_state_word(state));
@@ -154,7 +166,8 @@ static void check_service(struct rest *r, const struct eng_service *s)
     size_t n_before = r->n_unplaced;
     for (size_t i = 0; i < s->n_components; i++)
         check_component(r, s, s->components[i]);
-    bool may_upgrade = r->n_unplaced > n_before; /* it waits for an instance that has no place */
+    /* an upgrade, and its cancel, end when every instance is ready */
+    bool may_upgrade = r->n_unplaced > n_before || waits_for_service(w, s);
     if (s->state != SVC_STABLE && s->state != SVC_STARTED && !(s->state == SVC_UPGRADING && may_upgrade))
         world_violate(w, "%s is %s for ever", s->name, eng_service_state_word(s->state));
 }
@@ -178,16 +191,20 @@ static void check_known(void *arg, const struct sim_container *c)
 {
     struct rest *r = arg;
     const struct eng_instance *inst = NULL;
-    if (!engine_find_container(r->w->e, c->id, &inst))
+    bool is_open = r->w->is_naming && c->state == SIM_ASKED;
+    if (!is_open && !engine_find_container(r->w->e, c->id, &inst))
         world_violate(r->w, "%s is forgotten", c->id);
 }
 
 static void want_record(struct rest *r, const struct eng_service *s, const char *container_id)
 {
     mem_auto char *path = engine_record_path(s, container_id);
+    const char *id = map_get(&r->w->records, path), *wanted = container_id ? container_id : s->app_id;
     map_set(&r->records, path, r);
-    if (!map_get(&r->w->records, path))
+    if (!id)
         world_violate(r->w, "%s has no record", path);
+    else if (strcmp(id, wanted) != 0)
+        world_violate(r->w, "the record %s is of %s, not of %s", path, id, wanted);
 }
 
 static void want_records(struct rest *r, const struct eng_service *s)

@@ -35,7 +35,7 @@
     X(OP_REPLACE,      "replace",       10) /* a: service, b: component, c: instance                        */ \
     X(OP_REDEFINE,     "redefine",      10) /* a: service, b: shape                                         */ \
     X(OP_EXCLUDE,      "exclude",       5) /* a: service, b: node, c: may not be used, or may              */ \
-    X(OP_RESYNC,       "resync",        3) /* a: service whose requests the cluster may have lost          */ \
+    X(OP_RESYNC,       "resync",       10) /* a: service whose requests the cluster may have lost          */ \
     X(OP_END,          "end",          70) /* a: container, b: how its process ends, c: exit code          */ \
     X(OP_NODE,         "node",          8) /* a: node that fails, b: ms                                    */ \
     X(OP_REGISTRY,     "registry",      8) /* a: ms without a registry                                     */ \

@@ -69,6 +69,24 @@ static void digest_text(struct world *w, const char *text)
     w->digest = sum_bytes(w->digest, text ? text : "", text ? strlen(text) + 1 : 1);
 }
 
+static void digest_launch(struct world *w, const struct eng_launch *l)
+{
+    digest_text(w, l->command);
+    for (size_t i = 0; i < l->n_env; i++) {
+        digest_text(w, l->env[i].name);
+        digest_text(w, l->env[i].value);
+    }
+    for (size_t i = 0; i < l->n_files; i++)
+        digest_text(w, l->files[i].name);
+}
+
+static void digest_request(struct world *w, const struct eng_request *r)
+{
+    int64_t numbers[] = {r->priority, r->allocation_id, r->n_wanted};
+    w->digest = sum_bytes(w->digest, numbers, sizeof numbers);
+    digest_text(w, r->host);
+}
+
 static void digest(struct world *w, const struct eng_effect *e)
 {
     int64_t numbers[] = {(int64_t)e->kind, e->at_ms, e->ticket, e->force, w->now_ms};
@@ -77,6 +95,12 @@ static void digest(struct world *w, const struct eng_effect *e)
     const char *texts[] = {e->key, e->user, e->name, e->container_id, e->path, e->text};
     for (size_t i = 0; i < ARRAY_LEN(texts); i++)
         digest_text(w, texts[i]);
+    if (e->launch)
+        digest_launch(w, e->launch);
+    if (e->request)
+        digest_request(w, e->request);
+    if (e->answer)
+        digest_text(w, eng_outcome_word(e->answer->outcome));
 }
 
 /* ---- events ---- */
@@ -163,10 +187,20 @@ static void do_request(struct world *w, struct eng_effect *e)
                           .ip = e->request->ip};
     const struct world_fate *f = fate_of(w, e->container_id);
     const struct eng_instance *inst = NULL;
+    if (w->is_naming) {
+        world_ask_by_key(w, e, &ask);
+        return;
+    }
     /* The end of a container may overtake a request for it: then the engine has another one meanwhile. */
     if (f->is_over && f->attempt > 0 && engine_find_container(w->e, e->container_id, &inst))
         world_violate(w, "%s is asked for, and was given back before", e->container_id);
     sim_request(w->sim, &ask, w->now_ms);
+}
+
+static void do_cancel(struct world *w, const struct eng_effect *e)
+{
+    if (!world_take_back(w, e))
+        release(w, e->container_id);
 }
 
 /** Another container of the same instance runs. */
@@ -376,6 +410,15 @@ static void fire_timer(struct world *w)
 
 /* ---- carrying out ---- */
 
+static void answer_request(struct world *w, const struct eng_effect *e)
+{
+    const struct eng_answer *a = e->answer;
+    bool is_start = a->outcome == OUT_LAUNCHED || a->outcome == OUT_STARTED;
+    answered(w, a->token, eng_outcome_word(a->outcome));
+    if (is_start && a->app_id && map_set(&w->applications, a->app_id, w))
+        world_violate(w, "%s: application id %s is given again", a->name, a->app_id);
+}
+
 /** The cluster takes every application, and ends it when it is asked to. */
 static void answer_application(struct world *w, const struct eng_effect *e, enum eng_event_kind kind)
 {
@@ -400,7 +443,7 @@ static void carry_out(struct world *w, struct eng_effect *e)
         w->counts->outcomes[e->answer->outcome]++;
     switch (e->kind) {
     case EFF_REQUEST: do_request(w, e); break;
-    case EFF_CANCEL_REQUEST:
+    case EFF_CANCEL_REQUEST: do_cancel(w, e); break;
     case EFF_RELEASE: release(w, e->container_id); break;
     case EFF_LAUNCH: do_launch(w, e); break;
     case EFF_STOP: do_stop(w, e); break;
@@ -413,7 +456,7 @@ static void carry_out(struct world *w, struct eng_effect *e)
     case EFF_PURGE:
     case EFF_ENDED: ask_registry(w, e); break;
     case EFF_SYNC: world_ask_dns(w, e->container_id); break;
-    case EFF_ANSWER: answered(w, e->answer->token, eng_outcome_word(e->answer->outcome)); break;
+    case EFF_ANSWER: answer_request(w, e); break;
     case EFF_TIMER: do_timer(w, e); break;
     case EFF_SUBMIT: answer_application(w, e, EV_SUBMITTED); break;
     case EFF_FINISH: answer_application(w, e, EV_APP_ENDED); break;
@@ -518,18 +561,27 @@ static void begin_write(struct world *w)
         step->is_in_write = true;
 }
 
+/** So much has happened in one moment. */
+static void check_rests(struct world *w, uint64_t n)
+{
+    if (n > AT_ONCE_MAX)
+        world_violate(w, "it does not come to rest: more than %d things in one moment", AT_ONCE_MAX);
+}
+
 /** All that can be done now. */
 static void pump(struct world *w)
 {
     struct eng_event *ev;
     struct world_step *step;
-    for (bool more = !w->up_ms; more;) {
+    uint64_t n_at_once = 0;
+    for (bool more = !w->up_ms; more && !w->violation[0];) {
         more = false;
         while ((ev = queue_first(&w->events)) && !must_wait(w, ev)) {
             take_event(w, ev);
             queue_pop(&w->events);
             more = true;
         }
+        check_rests(w, ++n_at_once);
         while ((step = TAILQ_FIRST(&w->steps)) && !step->n_documents) {
             finish_step(w, step);
             more = true;
@@ -655,6 +707,7 @@ void world_crash(struct world *w, uint32_t effects, uint32_t down_ms)
     forget_registry(w);
     map_fini(&w->timers, free_timer);
     map_fini(&w->awaited, NULL);
+    world_forget_keys(w, KIND_SERVICE, NULL);
     sim_each(w->sim, stop_probe, w);
     engine_free(w->e);
     w->e = NULL;
@@ -807,20 +860,22 @@ static void report_end(struct world *w, const struct sim_event *s)
     }
 }
 
+static void report_waiting(struct world *w, const struct sim_event *s)
+{
+    const char *container_id = world_waiting(w, s->container->id);
+    if (container_id)
+        world_push(w, (struct eng_event){.kind = EV_WAITING,
+                                         .container_id = container_id,
+                                         .wait = s->lack == SIM_LACKS_CONSTRAINT ? WAIT_PLACEMENT : WAIT_NONE,
+                                         .lacking = s->lacking});
+}
+
 static void report(struct world *w, const struct sim_event *s)
 {
     const struct sim_container *c = s->container;
     switch (s->kind) {
-    case SIM_EV_ALLOCATED:
-        world_push(w, (struct eng_event){
-                          .kind = EV_ALLOCATED, .container_id = c->id, .ip = c->ip, .host = c->node->name});
-        break;
-    case SIM_EV_WAITS:
-        world_push(w, (struct eng_event){.kind = EV_WAITING,
-                                         .container_id = c->id,
-                                         .wait = s->lack == SIM_LACKS_CONSTRAINT ? WAIT_PLACEMENT : WAIT_NONE,
-                                         .lacking = s->lacking});
-        break;
+    case SIM_EV_ALLOCATED: world_grant(w, c); break;
+    case SIM_EV_WAITS: report_waiting(w, s); break;
     case SIM_EV_STARTED:
         world_check_placed(w, c);
         push_running(w, c);
@@ -903,8 +958,7 @@ void world_run(struct world *w, int64_t until_ms)
     for (int64_t next; !w->violation[0] && (next = next_ms(w)) <= until_ms;) {
         n_at_once = next > w->now_ms ? 0 : n_at_once + 1;
         w->now_ms = next > w->now_ms ? next : w->now_ms;
-        if (n_at_once > AT_ONCE_MAX)
-            world_violate(w, "it does not come to rest: more than %d things in one moment", AT_ONCE_MAX);
+        check_rests(w, n_at_once);
         happen(w);
         pump(w);
     }
@@ -935,6 +989,9 @@ void world_init(struct world *w, const char *script, uint64_t seed)
     if (sim_script_read(script, &w->script, &why))
         world_violate(w, "%s", why.text);
     w->cfg.submits = seed % 3 == 0;
+    w->is_naming = seed % 5 == WORLD_NAMING_SEED(0);
+    if (w->is_naming)
+        w->cfg.address_net = NULL; /* the addresses are the cluster's, too */
     w->sim = sim_new(w->script, seed);
     new_engine(w);
     report_nodes(w);
@@ -948,6 +1005,8 @@ void world_fini(struct world *w)
     while (!TAILQ_EMPTY(&w->asked))
         free_record(w, TAILQ_FIRST(&w->asked));
     world_forget_dns(w);
+    world_forget_keys(w, KIND_SERVICE, NULL);
+    map_fini(&w->keys, NULL);
     engine_free(w->e);
     sim_free(w->sim);
     sim_script_free(w->script);
@@ -956,4 +1015,5 @@ void world_fini(struct world *w)
     map_fini(&w->records, free);
     map_fini(&w->fates, free_fate);
     map_fini(&w->awaited, NULL);
+    map_fini(&w->applications, NULL);
 }

@@ -25,6 +25,8 @@
 #define WORLD_SERVICES 5
 #define WORLD_TEXT_MAX 512
 #define WORLD_COUNTS   64 /* more than there are kinds of effects or outcomes */
+/** In the worlds of these seeds the cluster names its containers. */
+#define WORLD_NAMING_SEED(n) (5 * (uint64_t)(n) + 4)
 
 /** A step of the engine whose effects are not carried out yet. */
 struct world_step {
@@ -90,8 +92,12 @@ struct world {
     TAILQ_HEAD(world_sync_list, world_sync) syncs;
     bool is_dns_well; /* each answer comes soon, and confirms */
 
-    struct map fates;   /* container id → struct world_fate */
-    struct map awaited; /* token → it: requests that are not answered */
+    bool is_naming;          /* the cluster names its containers: named.c */
+    struct map keys;         /* what it is asked for → struct world_key */
+    uint64_t n_named;        /* containers that it has named */
+    struct map fates;        /* container id → struct world_fate */
+    struct map applications; /* ids that starts were answered with */
+    struct map awaited;      /* token → it: requests that are not answered */
     uint64_t token;
     int64_t up_ms;                      /* the power is back then; 0: it is on */
     int64_t crash_after;                /* transactions; -1: none is planned */
@@ -132,6 +138,17 @@ void world_violate(struct world *w, const char *fmt, ...) __attribute__((format(
 /** A line of the log. */
 void world_log(struct world *w, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 #define WORLD_USER "alice"
+
+/** named.c: carry EFF_REQUEST out where the cluster names its containers. @param ask  the same for the cluster */
+void world_ask_by_key(struct world *w, const struct eng_effect *e, const struct sim_ask *ask);
+/** named.c: carry EFF_CANCEL_REQUEST out. @return false: it is of a container, which is not wanted any more */
+bool world_take_back(struct world *w, const struct eng_effect *e);
+/** named.c: the cluster has granted a container, of a key or once more. */
+void world_grant(struct world *w, const struct sim_container *c);
+/** named.c: the container id of the instance that waits for this one; NULL: none does. */
+const char *world_waiting(const struct world *w, const char *container_id);
+/** named.c: the cluster forgets what a service has asked for; name NULL: what all have. */
+void world_forget_keys(struct world *w, enum eng_kind kind, const char *name);
 
 /** plan.c: find out what a request of the services API would do. */
 void world_plan(struct world *w, const struct eng_event *ev);

@@ -146,6 +146,26 @@ static void a_container_that_is_held_is_not_asked_for_again(void **state)
     kit_end(&k);
 }
 
+/** There is no other of its name: asked for by that name it would be lost for ever. */
+static void a_container_that_is_held_and_gone_after_a_restart_is_asked_for_by_key(void **state)
+{
+    (void)state;
+    struct kit k;
+    ask_for(&k, 2);
+    int64_t key = last(&k, EFF_REQUEST)->allocation_id;
+    give(&k, key, "container_e9_7_1_01_5");
+    kit_crash(&k);
+    kit_step(&k, (struct eng_event){.kind = EV_RESUME});
+    kit_clear(&k);
+    kit_step(&k,
+             (struct eng_event){.kind = EV_LOST, .container_id = "container_e9_7_1_01_5", .text = "none"});
+    assert_string_equal(kit_list(&k, "s"), "hello-0:REQUESTED hello-1:REQUESTED");
+    assert_int_equal(kit_count(&k, EFF_REQUEST), 1);
+    assert_int_equal(last(&k, EFF_REQUEST)->allocation_id, key);
+    assert_int_equal(last(&k, EFF_REQUEST)->n_wanted, 2);
+    kit_end(&k);
+}
+
 static void all_that_is_outstanding_is_sent_again(void **state)
 {
     (void)state;
@@ -188,6 +208,7 @@ int main(void)
         cmocka_unit_test(what_is_taken_back_lowers_the_count_and_may_come_all_the_same),
         cmocka_unit_test(requests_keep_their_key_over_a_restart),
         cmocka_unit_test(a_container_that_is_held_is_not_asked_for_again),
+        cmocka_unit_test(a_container_that_is_held_and_gone_after_a_restart_is_asked_for_by_key),
         cmocka_unit_test(all_that_is_outstanding_is_sent_again),
         cmocka_unit_test(many_are_sent_again_in_slices),
     };
