@@ -24,7 +24,7 @@ struct eng_service;
 
 struct eng_history_entry {
     int64_t time_ms; /* time of day */
-    char *object;    /* name of the service, or of a component, instance or node of it */
+    char *object;    /* name of the service, of a component or an instance of it, or "node <host>" */
     char *what;      /* a word or two: "STABLE", "exited", "flexed" */
     char *why;       /* a sentence; NULL: nothing to say */
 };

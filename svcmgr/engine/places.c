@@ -243,7 +243,6 @@ static void judge(struct step *st, struct eng_service *s, struct eng_place *plac
         return;
     place->avoided = avoid;
     s->places.changed = true;
-    history_record(st, s, place->host, avoid ? "avoided" : "not avoided", failing ? failing->name : NULL);
     mem_auto char *object = mem_fmt("node %s", place->host);
     mem_auto char *why = avoid ? mem_fmt("component %s has failed there too often", failing->name) : NULL;
     history_record(st, s, object, avoid ? "avoided" : "not avoided", why);

@@ -1,4 +1,5 @@
 /** Nodes of the cluster, and what services do about those where they failed or may not be. */
+#include "engine/history.h"
 #include "engine_kit.h"
 
 #include <stdlib.h>
@@ -109,6 +110,25 @@ static void a_node_with_too_many_failures_is_avoided_for_the_window(void **state
     assert_int_equal(kit_count(&k, EFF_EXCLUDE), 1);
     kit_advance(&k, "s", WINDOW_MS);
     assert_string_equal(asked(&k), "+node1");
+    kit_end(&k);
+}
+
+static void a_node_is_avoided_once_in_the_history(void **state)
+{
+    (void)state;
+    struct kit k;
+    const struct eng_history_entry *e;
+    size_t n = 0;
+    start(&k, FAILS("0"));
+    fail_times(&k, 1);
+    for (size_t i = 0; (e = eng_service_history(kit_service(&k, "s"), i)); i++) {
+        if (strcmp(e->what, "avoided") != 0)
+            continue;
+        n++;
+        assert_string_equal(e->object, "node node1");
+        assert_string_equal(e->why, "component hello has failed there too often");
+    }
+    assert_int_equal(n, 1);
     kit_end(&k);
 }
 
@@ -502,6 +522,7 @@ int main(void)
         cmocka_unit_test(nodes_are_as_last_reported),
         cmocka_unit_test(nodes_that_never_come_back_are_forgotten),
         cmocka_unit_test(a_node_with_too_many_failures_is_avoided_for_the_window),
+        cmocka_unit_test(a_node_is_avoided_once_in_the_history),
         cmocka_unit_test(the_timer_of_the_service_ends_the_window),
         cmocka_unit_test(the_last_node_is_never_avoided),
         cmocka_unit_test(not_all_nodes_are_avoided),
