@@ -3,6 +3,7 @@
 
 static const char *const names[] = {SVCMGR_OPTIONS(KEYS_NAME) NULL};
 
-static const char *const families[] = {SVCMGR_TYPE_FAMILY, NULL};
+#define FAMILY(beginning, name, prose) beginning,
+static const char *const families[] = {SVCMGR_FAMILIES(FAMILY) NULL};
 
 const struct known_keys keys_svcmgr = {KEYS_NONE, names, families};

@@ -344,8 +344,10 @@ static void check_cluster(const struct options *o, struct opt_report *report)
     mem_auto char *shim_path = find_shim(o);
     struct spec_host host;
     app_host_read(o, report, &host);
-    const struct local_options options = cluster_options(o, dir, shim_path, &host);
+    mem_auto char *devices = app_host_devices(o, report, &host);
+    struct local_options options = cluster_options(o, dir, shim_path, &host);
 
+    options.devices = devices;
     if (app_is_simulated(o))
         app_check_simulated(o, report);
     else if (report->purpose != OPT_FOR_RELOAD)
@@ -357,8 +359,10 @@ static int open_cluster(struct app *a, struct err_info *why)
 {
     const struct options *o = daemon_options(a->daemon);
     app_host_read(o, NULL, &a->host);
-    const struct local_options options = cluster_options(o, a->dir, a->shim_path, &a->host);
+    mem_auto char *devices = app_host_devices(o, NULL, &a->host);
+    struct local_options options = cluster_options(o, a->dir, a->shim_path, &a->host);
 
+    options.devices = devices;
     bool is_simulated = app_is_simulated(daemon_options(a->daemon));
     int err = is_simulated ? app_open_simulated(a, why)
                            : cluster_local_open(a->loop, &options, &app_cluster_ops, a, &a->cluster, why);

@@ -183,8 +183,20 @@ void app_renew(struct app *a);
 /** What the options declare of the host of a local cluster. @param report  errors are appended; NULL: they were found before
  *  @param out  app_host_fini [out] */
 void app_host_read(const struct options *o, struct opt_report *report, struct spec_host *out);
+/**
+ * Devices of its resource types, as local_devices_init takes them.
+ * @param host    what app_host_read found: a type has as many parts as it has units                  [borrowed]
+ * @param report  errors are appended; NULL: they were found before
+ * @return free()
+ */
+char *app_host_devices(const struct options *o, struct opt_report *report, const struct spec_host *host);
 /** Release. */
 void app_host_fini(struct spec_host *host);
+
+/* ---- app_manual.c ---- */
+
+/** Sections of the manual page: families of keys, properties of services, keys that do not apply. */
+void app_manual(struct buf *out);
 
 /* ---- app_sim.c ---- */
 

@@ -2,7 +2,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/buf.h"
 #include "base/mem.h"
+#include "cluster/local_devices.h"
 #include "spec/needs.h"
 #include "svcmgr/app.h"
 #include "svcmgr/options.h"
@@ -12,6 +14,7 @@
 struct host_reader {
     struct obj obj;
     struct spec_host *host;
+    struct buf devices, parts; /* lines of types; the parts of all of them */
     const struct options *options;
     struct opt_report *report; /* NULL: it was read before, and is good */
 };
@@ -73,11 +76,55 @@ static void read_attributes(const struct host_reader *r)
 
 void app_host_read(const struct options *o, struct opt_report *report, struct spec_host *out)
 {
-    struct host_reader r = {{HOST_MAGIC}, out, o, report};
+    struct host_reader r = {.obj = {HOST_MAGIC}, .host = out, .options = o, .report = report};
 
     *out = (struct spec_host){.partition = mem_str(opt_text(o, OPT_LABEL))};
     opt_each_other(o, SVCMGR_TYPE_FAMILY, on_type, &r);
     read_attributes(&r);
+}
+
+static int64_t declared(const struct spec_host *host, const char *type)
+{
+    for (size_t i = 0; host->types && i < host->types->n_amounts; i++)
+        if (!strcmp(host->types->amounts[i].type, type))
+            return host->types->amounts[i].n;
+    return 0;
+}
+
+/** yarn.service.local.devices.yarn.io/gpu = /dev/nvidia0,/dev/nvidia1 */
+static void on_devices(void *arg, const char *key, const char *text)
+{
+    struct host_reader *r = obj_cast(arg, struct host_reader, HOST_MAGIC);
+    const char *type = key + strlen(SVCMGR_DEVICES_FAMILY);
+    size_t n = local_devices_count(text);
+
+    if (!n) {
+        refuse(r, key, text,
+               "no list of different devices: absolute paths with commas between them, or with '+' where "
+               "several "
+               "belong together");
+        return;
+    }
+    if ((int64_t)n != declared(r->host, type)) {
+        refuse(r, key, text, "not as many devices as " SVCMGR_TYPE_FAMILY "… declares of this type");
+        return;
+    }
+    buf_addf(&r->parts, "%s%s", r->parts.len ? "," : "", text);
+    if (r->parts.len > LOCAL_DEVICES_MAX || !local_devices_count(buf_cstr(&r->parts))) {
+        refuse(r, key, text, "too long, or has a device of another type");
+        return;
+    }
+    buf_addf(&r->devices, "%s=%s\n", type, text);
+}
+
+char *app_host_devices(const struct options *o, struct opt_report *report, const struct spec_host *host)
+{
+    struct spec_host seen = *host; /* Nothing is added to it. */
+    struct host_reader r = {.obj = {HOST_MAGIC}, .host = &seen, .options = o, .report = report};
+
+    opt_each_other(o, SVCMGR_DEVICES_FAMILY, on_devices, &r);
+    buf_fini(&r.parts);
+    return r.devices.len ? buf_take(&r.devices) : mem_str("");
 }
 
 void app_host_fini(struct spec_host *host)

@@ -9,8 +9,31 @@
 #include "http/limits.h"
 #include "run/options.h"
 
-/** Family of keys: yarn.nodemanager.resource-type.TYPE is how much of a resource type the host of a local cluster has for containers. */
-#define SVCMGR_TYPE_FAMILY "yarn.nodemanager.resource-type."
+#define SVCMGR_TYPE_FAMILY    "yarn.nodemanager.resource-type."
+#define SVCMGR_DEVICES_FAMILY "yarn.service.local.devices."
+
+/* clang-format off */
+/** Families of keys: beginning, what the name at the end is, prose. */
+#define SVCMGR_FAMILIES(X)                                                                                        \
+    X(SVCMGR_TYPE_FAMILY, "TYPE",                                                                                 \
+      "How much of a resource type, as yarn.io/gpu, the host of a local cluster has for containers.")             \
+    X(SVCMGR_DEVICES_FAMILY, "TYPE",                                                                              \
+      "Devices of the host for each 1 of such a resource type, separated by commas, or with '+' where several belong together, as " \
+      "/dev/nvidia0+/dev/nvidiactl,/dev/nvidia1+/dev/nvidiactl. A container that has some of the resource gets as many of them, "  \
+      "which no other container has, and an image sees no others.")
+
+/** Keys of Hadoop's that a configuration may have and that mean nothing here: key, why. */
+#define SVCMGR_NOT_APPLICABLE(X)                                                                                  \
+    X("yarn.webapp.api-service.enable",                                                                           \
+      "svcmgr is the services API and serves it whenever it runs; there is no ResourceManager to switch it on in.") \
+    X("yarn.service.framework.path", "Services have no master of Java whose archive would be fetched from there.") \
+    X("yarn.service.system-service.dir",                                                                          \
+      "svcmgr starts no service of its own accord; one that was launched comes back with svcmgr.")                \
+    X("yarn.service.client-am.retry.max-wait-ms",                                                                 \
+      "The API and what runs services are one process: it asks no master.")                                       \
+    X("yarn.service.client-am.retry-interval-ms", "As client-am.retry.max-wait-ms.")                              \
+    X("hadoop.registry.zk.root", "It is for registryd, which svcmgr writes through.")
+/* clang-format on */
 
 /* clang-format off */
 #define SVCMGR_OPTIONS(X)                                                                                         \

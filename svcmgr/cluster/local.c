@@ -66,6 +66,8 @@ void local_box_free(struct box *b)
     l->used_vcores -= b->pub.vcores;
     local_types_count(&l->types, b->needs, -1);
     spec_needs_free(b->needs);
+    local_devices_hold(&l->devices, b->devices, false);
+    free(b->devices);
     map_remove(&l->boxes, b->pub.id);
     if (map_get(&l->by_ip, b->pub.ip) == b)
         map_remove(&l->by_ip, b->pub.ip);
@@ -149,7 +151,8 @@ static void serve_ask(struct local *l, struct local_ask *a)
         return;
     }
     if (!reason) {
-        local_box_new(l, &a->ask);
+        struct box *b = local_box_new(l, &a->ask);
+        b->devices = local_devices_take(&l->devices, b->needs);
         free_ask(l, a);
         return;
     }
@@ -300,6 +303,7 @@ static void free_local(struct local *l)
     free(l->localizer_path);
     free(l->label);
     local_types_fini(&l->types);
+    local_devices_fini(&l->devices);
     free(l->hostname);
     free(l->run_user);
     local_cgroups_close(l);
@@ -563,6 +567,7 @@ int cluster_local_open(struct run_loop *loop, const struct local_options *option
     l->localizer_path = localizer_path(options);
     l->label = mem_str(options->label);
     local_types_init(&l->types, options->types);
+    local_devices_init(&l->devices, options->devices);
     l->grace_ms = options->grace_ms;
     l->keep_logs_ms = options->keep_logs_ms;
     l->source_max_bytes = options->source_max_bytes;

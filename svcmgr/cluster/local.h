@@ -36,6 +36,7 @@ struct local_options {
     int64_t vcores;                 /* 0: four for each processor of the machine */
     const char *label;              /* of this host; NULL or "": none */
     const struct spec_needs *types; /* amounts of other resource types that it has; NULL: none */
+    const char *devices;            /* of those types, see local_devices_init; NULL: none */
     const char *hostname;           /* NULL: the machine's */
     const char *run_user;           /* whom containers run as when we are root */
     const char *user_range; /* uids of which each owner gets one, checked; NULL or "": all run as run_user */

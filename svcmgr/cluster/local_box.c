@@ -358,10 +358,14 @@ static void on_staged(struct local_job *job)
 }
 
 /** All but the user, which only the pool may have to look for. */
+/** Of the container: the devices that it holds, separated by commas. */
+#define DEVICES_VARIABLE "CONTAINER_DEVICES"
+
 static void fill_launch(const struct box *b, const struct cluster_launch *launch, struct shim_launch *s)
 {
     const struct local *l = b->local;
     struct rlimit fds = fdlimit_first();
+    mem_auto char *devices = local_devices_paths(b->devices);
 
     s->command = mem_str(launch->command);
     s->grace_ms = l->grace_ms;
@@ -381,8 +385,11 @@ static void fill_launch(const struct box *b, const struct cluster_launch *launch
     for (size_t i = 0; launch->env && launch->env[i]; i++) {
         const char *eq = strchr(launch->env[i], '=');
         mem_auto char *name = mem_strn(launch->env[i], (size_t)(eq - launch->env[i]));
-        shim_launch_env(s, name, eq + 1);
+        if (!b->devices[0] || strcmp(name, DEVICES_VARIABLE) != 0)
+            shim_launch_env(s, name, eq + 1);
     }
+    if (b->devices[0])
+        shim_launch_env(s, DEVICES_VARIABLE, devices);
 }
 
 static void copy_files(const struct cluster_launch *launch, struct local_job *job)
@@ -446,9 +453,10 @@ static void begin_launch(struct box *b, const struct cluster_launch *launch)
     job->service = launch->service ? mem_fmt("%s/%s", launch->owner, launch->service) : NULL;
     job->log_dir = mem_str(b->pub.log_dir);
     job->allocation = mem_fmt("application_id=%s\nip=%s\nmemory_mb=%" PRId64 "\nvcores=%" PRId64
-                              "\nallocated_ms=%" PRId64 "\nattempt=%" PRId64 "\namounts=%s\n",
+                              "\nallocated_ms=%" PRId64 "\nattempt=%" PRId64 "\namounts=%s\ndevices=%s\n",
                               b->pub.application_id, b->pub.ip, b->pub.memory_mb, b->pub.vcores,
-                              b->pub.allocated_ms, b->pub.attempt, amounts);
+                              b->pub.allocated_ms, b->pub.attempt, amounts, b->devices);
+    job->devices = mem_str(b->devices);
     fill_launch(b, launch, &job->launch);
     copy_files(launch, job);
     job->image = launch->image ? local_image_new(l, b, launch->image) : NULL;

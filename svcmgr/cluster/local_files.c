@@ -447,6 +447,7 @@ void local_job_free(struct local_job *job)
     free(job->ip);
     free(job->service);
     free(job->allocation);
+    free(job->devices);
     shim_launch_fini(&job->launch);
     free(job->owner);
     local_image_free(job->image);

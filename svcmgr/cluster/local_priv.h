@@ -20,6 +20,7 @@
 #include "base/map.h"
 #include "base/obj.h"
 #include "cluster/local.h"
+#include "cluster/local_devices.h"
 #include "cluster/local_types.h"
 #include "cluster/local_users.h"
 #include "cluster/shim_autopsy.h"
@@ -97,6 +98,7 @@ struct box {
     struct cluster_container pub; /* its strings are owned, but hostname and run_user: the cluster's */
     char *dir;
     struct spec_needs *needs; /* its resources beside memory and cores; NULL: none */
+    char *devices;            /* that it holds: local_devices_take */
     struct shim_link *link;   /* while a shim runs */
     pid_t shim;               /* its pid, while the process runs */
     bool has_image;   /* the process is a container runtime: what it runs are children of its helper */
@@ -134,6 +136,7 @@ struct local {
     int64_t cache_max_bytes, cache_fresh_s;
     int64_t memory_mb, vcores, used_memory_mb, used_vcores, grace_ms, keep_logs_ms;
     struct local_types types;
+    struct local_devices devices;
     int64_t log_bytes, log_files; /* of one file; of each output */
     struct shim_user user;        /* whom containers run as, when they do not run as their owner's */
     struct local_users *users;    /* a uid for each owner, or NULL */
@@ -289,7 +292,7 @@ struct local_job {
     char *dir, *log_dir, *instance;
     char *ip;      /* address to claim, or NULL */
     char *service; /* "owner/service", or NULL */
-    char *allocation;
+    char *allocation, *devices;
     struct shim_launch launch; /* its user is filled in on the pool */
     struct cluster_file *files;
     size_t n_files;

@@ -82,6 +82,7 @@ static void on_deadline(struct local *l)
 struct allocation {
     char application_id[128], ip[64];
     char amounts[1024]; /* local_types_write; "": none, as before they were written */
+    char devices[LOCAL_DEVICES_MAX + 1];
     int64_t memory_mb, vcores, allocated_ms, attempt;
 };
 
@@ -93,12 +94,12 @@ static int read_allocation(const char *dir, struct allocation *out, struct err_i
     if (!f)
         return errno == ENOENT ? ERR_NOTFOUND
                                : err_set(why, shortage_code(errno), path, "%s", strerror(errno));
-    out->amounts[0] = '\0';
+    out->amounts[0] = out->devices[0] = '\0';
     int n = fscanf(f,
                    "application_id=%127[^\n]\nip=%63[^\n]\nmemory_mb=%" SCNd64 "\nvcores=%" SCNd64
-                   "\nallocated_ms=%" SCNd64 "\nattempt=%" SCNd64 "\namounts=%1023[^\n]",
+                   "\nallocated_ms=%" SCNd64 "\nattempt=%" SCNd64 "\namounts=%1023[^\n]\ndevices=%4000[^\n]",
                    out->application_id, out->ip, &out->memory_mb, &out->vcores, &out->allocated_ms,
-                   &out->attempt, out->amounts);
+                   &out->attempt, out->amounts, out->devices);
     fclose(f);
     return n >= 6 ? 0 : ERR_NOTFOUND;
 }
@@ -152,6 +153,8 @@ static void recover_box(struct local *l, const char *id, const struct allocation
     struct box *b = local_box_new(l, &ask);
     spec_needs_free(needs);
 
+    b->devices = mem_str(a->devices);
+    local_devices_hold(&l->devices, b->devices, true);
     b->pub.allocated_ms = a->allocated_ms;
     b->pub.attempt = a->attempt;
     b->is_reported = b->is_recovering = true;

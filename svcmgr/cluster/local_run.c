@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/mem.h"
@@ -190,6 +191,33 @@ static int add_mounts(struct buf *out, struct local_job *job)
     return err;
 }
 
+/* ---- devices ---- */
+
+static int add_device(struct buf *out, const char *path, struct err_info *why)
+{
+    struct stat st;
+
+    if (stat(path, &st))
+        return err_set(why, ERR_INVALID, path, "Device %.200s of this host: %s.", path, strerror(errno));
+    if (!S_ISCHR(st.st_mode) && !S_ISBLK(st.st_mode))
+        return err_set(why, ERR_INVALID, path, "%.200s is no device; yarn.service.local.devices names it.",
+                       path);
+    add_option(out, "--device", path);
+    return 0;
+}
+
+/** Those of the resources that the container has, and no others. A privileged one has all of the host. */
+static int add_devices(struct buf *out, struct local_job *job)
+{
+    mem_auto char *paths = local_devices_paths(job->image->is_privileged ? NULL : job->devices);
+    char *rest = paths, *path;
+    int err = 0;
+
+    while (!err && *paths && (path = strsep(&rest, ",")))
+        err = add_device(out, path, &job->why);
+    return err;
+}
+
 /* ---- environment ---- */
 
 static int env_text(const struct shim_launch *launch, struct buf *out, struct err_info *why)
@@ -262,6 +290,8 @@ static int write_call(struct local_job *job, struct buf *out)
     add_identity(out, job);
     add_limits(out, &job->launch);
     int err = add_mounts(out, job);
+    if (!err)
+        err = add_devices(out, job);
     if (!*image->work_dir)
         add_option(out, "--workdir", job->launch.work_dir);
     add_command(out, image, job->launch.command);

@@ -85,6 +85,9 @@ WRONG = [
     ("svcmgr", {"yarn.service.local.source-dirs": "etc"}, "yarn.service.local.source-dirs", "etc"),
     ("svcmgr", {"yarn.service.local.user-range": "7"}, "yarn.service.local.user-range", ""),
     ("svcmgr", {"yarn.service.local.addresses": "127.77.0.0"}, "yarn.service.local.addresses", "127.77.0.0"),
+    ("svcmgr", {"yarn.service.local.devices.yarn.io/gpu": "/dev/zero"}, "yarn.service.local.devices.yarn.io/gpu", "resource-type"),
+    ("svcmgr", {"yarn.service.local.devices.yarn.io/gpu": "dev/zero", "yarn.nodemanager.resource-type.yarn.io/gpu": "1"},
+     "yarn.service.local.devices.yarn.io/gpu", "absolute paths"),
     ("svcmgr", {"yarn.service.cluster": "sim", "yarn.service.sim.script": "nodes 5; end exit=300"}, "yarn.service.sim.script", "exit=300"),
     ("svcmgr", {"yarn.service.api-server.address": "0.0.0.0:0"}, "yarn.service.api-server.address", "allow-remote"),
 ]

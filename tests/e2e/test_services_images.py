@@ -2,6 +2,7 @@
 import os
 import shutil
 import signal
+import stat
 import urllib.request
 
 import pytest
@@ -225,6 +226,45 @@ def test_privileges_are_given_to_whom_hadoop_s_keys_name():
                           and b"CapEff" in a.body and a, "its output")
         effective = next(line for line in answer.body.decode().splitlines() if line.startswith("CapEff"))
         assert int(effective.split()[1], 16) & (1 << 21), "CAP_SYS_ADMIN"
+
+
+@pytest.fixture
+def devices():
+    """A svcmgr whose host has two units of a resource type with a device each; and the names of the devices."""
+    m = ImageManager(**{"yarn.nodemanager.resource-type.yarn.io/gpu": "2"})
+    paths = [f"{m.dir}/gpu{i}" for i in range(2)]
+    for path in paths:
+        os.mknod(path, 0o666 | stat.S_IFCHR, os.makedev(1, 3))
+        os.chmod(path, 0o666)
+    m.svcmgr.options["yarn.service.local.devices.yarn.io/gpu"] = ",".join(paths)
+    with m:
+        yield m, paths
+
+
+def test_devices_of_the_declared_resource_only(devices):
+    """One for each unit, to one container only, also over a restart of svcmgr; none to a container that declares none."""
+    m, paths = devices
+
+    def launch(name, n):
+        gpu = {"additional": {"yarn.io/gpu": {"value": n, "unit": ""}}} if n else {}
+        command = f"ls {m.dir}/gpu*; cat $CONTAINER_DEVICES </dev/null && echo got $CONTAINER_DEVICES; exec sleep 1000"
+        m.launch(service(name, command, resource={"cpus": 1, "memory": "64", **gpu}))
+        return wait_for(lambda: (t := output(m, name)) and "got" in t and t.split("\n"), "its output")
+    assert launch("plain", 0) == ["got", ""]
+    assert launch("first", 1) == [paths[0], f"got {paths[0]}", ""]
+    m.svcmgr.kill()
+    m.svcmgr.start()
+    wait_for(lambda: request(m.services_port, "GET", "/readyz").status == 200, "svcmgr is ready")
+    assert launch("second", 1) == [paths[1], f"got {paths[1]}", ""]
+    destroy(m, "first")
+    os.remove(paths[0])
+    lost = service("lost", resource={"cpus": 1, "memory": "64", "additional": {"yarn.io/gpu": {"value": 1, "unit": ""}}},
+                   restart_policy="NEVER")
+    assert m.services("POST", "?user.name=alice", lost).status == 202
+    ended = wait_for(lambda: (s := m.service("lost")) and s["state"] in ("STOPPED", "FAILED") and s, "its end")
+    assert f"Device {paths[0]} of this host: No such file" in ended["diagnostics"], ended
+    for name in ("plain", "second", "lost"):
+        destroy(m, name)
 
 
 def test_without_a_runtime_the_refusal_names_the_remedy():

@@ -1,0 +1,42 @@
+/**
+ * Devices of the host that belong to a resource type, in parts: a container that has n of the type gets n parts, each of which no other
+ * container has at the time. A part is one device, or several with '+' between them; a device may be of several parts.
+ *
+ *     yarn.io/gpu=/dev/nvidia0+/dev/nvidiactl,/dev/nvidia1+/dev/nvidiactl     two parts
+ *
+ * Thread: owner, but for local_devices_paths.   Source: ours; yarn.service.local.devices.<type>.
+ */
+#ifndef CLUSTER_LOCAL_DEVICES_H
+#define CLUSTER_LOCAL_DEVICES_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "spec/needs.h"
+
+/** Bytes of the parts of all types together, with what divides them: an allocation file has room for as many. */
+#define LOCAL_DEVICES_MAX 4000
+
+struct local_devices {
+    struct local_device *parts;
+    size_t n;
+};
+
+/**
+ * Nothing is held.
+ * @param text  a line "TYPE=PART,PART" for each type, each of which is_good; NULL: none            [borrowed]
+ */
+void local_devices_init(struct local_devices *d, const char *text);
+/** Release. */
+void local_devices_fini(struct local_devices *d);
+/** How many parts a list has: absolute paths without a blank, colon or quote, no part twice. @return 0: it is no such list */
+size_t local_devices_count(const char *list);
+/** Hold parts for a new container. @param needs  NULL: nothing @return "PART,PART", "" for none; free() */
+char *local_devices_take(struct local_devices *d, const struct spec_needs *needs);
+/** Parts are held, or free again. @param held  what local_devices_take returned, perhaps in an earlier process; parts that are not
+ *  configured any more are left out [borrowed] */
+void local_devices_hold(struct local_devices *d, const char *held, bool is_held);
+/** The devices of the parts, each once: "/dev/a,/dev/b"; "" for none. free() Thread: any. */
+char *local_devices_paths(const char *held);
+
+#endif
