@@ -608,5 +608,6 @@ const struct daemon_def app_daemon = {
     .n_metrics = N_SVCMGR_METRICS,
     .steps = steps,
     .n_steps = ARRAY_LEN(steps),
+    .manual = app_manual,
     .app_size = sizeof(struct app),
 };

@@ -56,7 +56,9 @@ struct daemon_def {
     const struct daemon_step *steps;
     size_t n_steps;
     void (*reload)(struct daemon *d, void *app); /* NULL: none */
-    size_t app_size;                             /* zeroed app struct that steps get */
+    /** Append sections to the manual page, before METRICS: what only this daemon has. NULL: none. */
+    void (*manual)(struct buf *out);
+    size_t app_size;    /* zeroed app struct that steps get */
     uint32_t app_magic; /* obj_init of the `struct obj` that the app struct begins with; 0: it has none */
 };
 

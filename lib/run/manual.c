@@ -82,6 +82,8 @@ void manual_page(const struct daemon_def *def, struct buf *out)
         ".fi\n.SH CONFIGURATION\nKeys are read from core\\-site.xml and yarn\\-site.xml of the configuration "
         "directory, then from \\-D.\n");
     manual_keys(def->options, def->n_options, out);
+    if (def->manual)
+        def->manual(out);
     buf_add_str(out, ".SH METRICS\nAt /metrics, in the text form of Prometheus or, when Accept prefers it, "
                      "of OpenMetrics.\n");
     for (size_t i = 0; i < def->n_metrics; i++)
