@@ -37,34 +37,64 @@ static bool ends_well(const char *state)
     return strcmp(state, "READY") == 0 || strcmp(state, "STABLE") == 0;
 }
 
-static int judge(const char *name, const json_t *service, char **waits_for, struct err_info *why)
+/** Why an upgrade goes no further until a person does something; NULL: it goes on. Borrowed from the document. */
+static const char *standstill_of(const json_t *service)
 {
-    const char *state = services_text(service, "state");
+    size_t i;
+    const json_t *one;
 
+    if (json_is_true(json_object_get(json_object_get(service, "operation"), "auto_revert")))
+        return NULL;
+    json_array_foreach(json_object_get(service, "explain"), i, one)
+    {
+        if (strcmp(services_text(one, "reason"), "failed_upgrade") == 0)
+            return services_text(one, "wait");
+    }
+    return NULL;
+}
+
+/** How far it is; of a service that is not upgraded any more: its state. free() */
+static char *moves_text(const json_t *service)
+{
+    const json_t *op = json_object_get(service, "operation");
+    json_int_t n = json_integer_value(json_object_get(op, "remaining"));
+    bool goes_back = strcmp(services_text(op, "kind"), "cancel") == 0;
+
+    return !op ? mem_str(services_text(service, "state"))
+               : mem_fmt("%s version %s, %lld %s left", goes_back ? "back to" : "upgrade to",
+                         services_text(op, "version"), (long long)n, n == 1 ? "instance" : "instances");
+}
+
+static int judge(const struct services_goal *goal, const char *name, const json_t *service, char **waits_for,
+                 struct err_info *why)
+{
+    const char *state = services_text(service, "state"), *now = services_text(service, "version");
+    const char *standstill = standstill_of(service);
+
+    if (standstill)
+        return err_set(why, ERR_WRONGSTATE, name, "%s bobbin app explain %s shows more.", standstill, name);
     if (strstr(state, "UPGRADING") || strcmp(state, "STARTED") == 0)
-        *waits_for = mem_str(state);
+        *waits_for = moves_text(service);
     else if (!ends_well(state))
         return err_set(why, ERR_WRONGSTATE, name, "the service is %s; bobbin app status %s shows more", state,
                        name);
+    else if (goal->version && strcmp(now, goal->version) != 0)
+        return err_set(why, ERR_WRONGSTATE, name, "the service runs version %s, not %s: %s", now,
+                       goal->version, services_text(service, "diagnostics"));
     return 0;
 }
 
-static const struct services_goal upgraded = {"", judge, "upgraded", "the upgrade goes on"};
-
-/** Wait, and see that the version is what was asked for. @param version  NULL: any */
-static int wait_for_end(struct app_client *a, const char *name, const char *version, struct err_info *why)
+/** Wait, and see that the version is what was asked for. @param version  NULL: any @param word  for its end */
+static int wait_for_end(struct app_client *a, const char *name, const char *version, const char *word,
+                        struct err_info *why)
 {
+    const struct services_goal goal = {"?explain=true", judge, version, word, "the upgrade goes on"};
     json_auto json_t *service = NULL;
-    int err = app_wait(a, name, &upgraded, &service, why);
+    int err = app_wait(a, name, &goal, &service, why);
 
-    if (err)
-        return err;
-    const char *now = services_text(service, "version");
-    if (version && strcmp(now, version) != 0)
-        return err_set(why, ERR_WRONGSTATE, name, "the service runs version %s, not %s: %s", now, version,
-                       services_text(service, "diagnostics"));
-    app_print(a->cli, service);
-    return 0;
+    if (!err)
+        app_print(a->cli, service);
+    return err;
 }
 
 /* ---- the requests ---- */
@@ -85,7 +115,7 @@ static int begin(struct app_client *a, const char *name, const char *file, struc
     if (err)
         return err;
     if (cli_has(a->cli, CLI_WAIT))
-        return wait_for_end(a, name, services_text(definition, "version"), why);
+        return wait_for_end(a, name, services_text(definition, "version"), "upgraded", why);
     app_print_change(a->cli, "upgrading", name);
     return 0;
 }
@@ -125,7 +155,7 @@ static int finish(struct app_client *a, const char *name, struct err_info *why)
     if (err)
         return err;
     if (cli_has(a->cli, CLI_WAIT))
-        return wait_for_end(a, name, NULL, why);
+        return wait_for_end(a, name, NULL, is_cancel ? "cancelled" : "finalized", why);
     app_print_change(a->cli, is_cancel ? "cancelling" : "finalized", name);
     return 0;
 }

@@ -36,7 +36,9 @@ struct services_goal {
      * @param waits_for  what is waited for, for a person; NULL: nothing any more    [out, owned by the caller]
      * @return 0; ERR_*: it will not be reached, *why filled.
      */
-    int (*judge)(const char *name, const json_t *service, char **waits_for, struct err_info *why);
+    int (*judge)(const struct services_goal *goal, const char *name, const json_t *service, char **waits_for,
+                 struct err_info *why);
+    const char *version;     /* that the service has then; NULL: any */
     const char *word;        /* when it is reached, as "READY" */
     const char *interrupted; /* what becomes of the service when the waiting is interrupted */
 };

@@ -64,8 +64,11 @@ static int refuse_ended(const char *name, const json_t *service, struct err_info
                    name, name);
 }
 
-static int judge_ready(const char *name, const json_t *service, char **waits_for, struct err_info *why)
+static int judge_ready(const struct services_goal *goal, const char *name, const json_t *service,
+                       char **waits_for, struct err_info *why)
 {
+    (void)goal;
+
     const char *state = services_text(service, "state");
     struct tally t = tally_of(service);
 
@@ -88,8 +91,10 @@ static char *stopping_text(const json_t *service)
     return mem_fmt("stopping, %lld %s left", (long long)n_left, n_left == 1 ? "container" : "containers");
 }
 
-static int judge_stopped(const char *name, const json_t *service, char **waits_for, struct err_info *why)
+static int judge_stopped(const struct services_goal *goal, const char *name, const json_t *service,
+                         char **waits_for, struct err_info *why)
 {
+    (void)goal;
     (void)name;
     (void)why;
     if (!is_any_of(services_text(service, "state"), ended_words))
@@ -97,10 +102,12 @@ static int judge_stopped(const char *name, const json_t *service, char **waits_f
     return 0;
 }
 
-const struct services_goal services_ready = {UNTIL("READY"), judge_ready, "READY",
-                                             "the service keeps running"};
-const struct services_goal services_stopped = {UNTIL("STOPPED") "&explain=true", judge_stopped, "STOPPED",
-                                               "the service goes on stopping"};
+const struct services_goal services_ready = {
+    UNTIL("READY"), judge_ready, NULL, "READY", "the service keeps running",
+};
+const struct services_goal services_stopped = {
+    UNTIL("STOPPED") "&explain=true", judge_stopped, NULL, "STOPPED", "the service goes on stopping",
+};
 
 /* ---- the wait ---- */
 
@@ -137,6 +144,9 @@ static int ask(struct waiting *w, const char *query, json_t **out, struct err_in
     return services_call(w->services, "GET", path, NULL, out, why);
 }
 
+/* Reasons that say no more than what is counted. */
+static const char *const counted_words[] = {"ended", "moves", "revert", NULL};
+
 /** The first reason that the server knows, of what waits and has not ended. Without one the count alone is shown: a failure of this question is none of the wait. */
 static void explain(struct waiting *w)
 {
@@ -153,7 +163,7 @@ static void explain(struct waiting *w)
     json_array_foreach(json_object_get(doc, "explain"), i, one)
     {
         const char *instance = services_text(one, "instance"), *text = services_text(one, "wait");
-        if (!text[0] || strcmp(services_text(one, "reason"), "ended") == 0)
+        if (!text[0] || is_any_of(services_text(one, "reason"), counted_words))
             continue;
         w->reason = mem_fmt("; %s%s%s", instance, instance[0] ? ": " : "", text);
         return;
@@ -185,7 +195,7 @@ static int look(struct waiting *w, const struct services_goal *goal, json_t **ou
     int err = w->services->check ? w->services->check(w->services->check_arg, why) : 0;
 
     err = err ? err : ask(w, goal->query, &service, why);
-    err = err ? err : goal->judge(w->name, service, &waits_for, why);
+    err = err ? err : goal->judge(goal, w->name, service, &waits_for, why);
     if (!err && waits_for)
         waiting_show(w, waits_for);
     else if (!err)

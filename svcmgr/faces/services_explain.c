@@ -89,11 +89,15 @@ static void add_wait(struct lines *l, const struct eng_instance *inst, const str
         json_array_append_new(json_object_get(line->v, "instances"), json_string(inst->name));
 }
 
-/** It is final, and its process has failed. */
+/** Its process has failed: it is final, or waits for what becomes of the upgrade. */
 static void add_failed(struct lines *l, const struct eng_instance *inst)
 {
     mem_auto char *end = inst->last_exit ? eng_exit_text(inst->last_exit) : NULL;
-    add_wait(l, inst, &(struct eng_waiting){.why = WAIT_FAILED, .text = end});
+    bool is_of_upgrade = inst->upgrade == UPGRADE_FAILED;
+    add_wait(l, inst,
+             &(struct eng_waiting){.why = is_of_upgrade ? WAIT_FAILED_VERSION : WAIT_FAILED,
+                                   .name = is_of_upgrade ? inst->version : NULL,
+                                   .text = end});
 }
 
 /** Why an instance is not further, and why its record is not published. */

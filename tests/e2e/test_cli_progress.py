@@ -28,7 +28,7 @@ def definition(name, ready_when=None, count=1, command="exec sleep 1000"):
 
 @pytest.fixture(scope="module")
 def stack():
-    with Stack(services=True, options={"svcmgr": {"yarn.service.stop-containers-on-exit": "true",
+    with Stack(services=True, options={"svcmgr": {"yarn.service.upgrade.enabled": "true", "yarn.service.stop-containers-on-exit": "true",
                                                        "yarn.nodemanager.sleep-delay-before-sigkill.ms": "60000"}}) as s:
         yield s
 
@@ -201,6 +201,63 @@ def test_stop_waits_unless_it_need_not(stack, service):
     assert run(stack, "start", "-q", "--wait", "brief").returncode == 0
     out = run(stack, "stop", "--no-wait", "brief")
     assert (out.returncode, out.stdout, out.stderr) == (0, "accepted brief\n", ""), out
+
+
+def second_version(stack, name):
+    """Of a service of two: each instance of it is READY when its file is there. Returns the definition and the files."""
+    gates = [os.path.join(stack.dir, f"gate-{name}-{i}") for i in range(2)]
+    port = free_port()
+    command = (f"until [ -e {stack.dir}/gate-{name}-${{COMPONENT_ID}} ]; do sleep 0.05; done; mkdir -p w; "
+               f"exec busybox httpd -f -p $CONTAINER_IP:{port} -h w")
+    first = json.loads(definition(name, count=2))
+    check = {"readiness_check": {"type": "PORT", "properties": {"port": str(port)}},
+             "configuration": {"properties": {"yarn.service.readiness-check-interval.seconds": "1"}}}
+    first["components"][0].update(**check, launch_command=command)
+    second = json.loads(json.dumps(first))
+    second["version"], second["components"][0]["launch_command"] = "2", command + " # 2"
+    for gate in gates:
+        open(gate, "w", encoding="ascii").close()
+    assert run(stack, "launch", "-q", "-", text=json.dumps(first)).returncode == 0
+    for gate in gates:
+        os.remove(gate)
+    return json.dumps(second), gates
+
+
+def test_an_upgrade_counts_the_instances_that_are_left_on_a_terminal(stack, service, terminal):
+    text, gates = second_version(stack, service("rolling"))
+    t = terminal(words(stack, "upgrade", "--wait", "rolling", "-"), text=text)
+    for left, gate in zip(("2 instances", "1 instance"), gates):
+        t.until(rf"upgrade to version 2, {left} left; talk-\d: readiness: [^\x1b]*\(\d+\.\d s\)")
+        open(gate, "w", encoding="ascii").close()
+    code, out, seen = t.end()
+    assert code == 0 and out.startswith("rolling READY "), (out, seen)
+    moving, last = screens(seen)
+    assert all("\n" not in text for text in moving) and re.fullmatch(r"rolling: upgraded \(\d+\.\d s\)\r\n", last), seen
+
+
+def test_an_upgrade_counts_the_instances_that_are_left_in_a_pipe(stack, service):
+    text, gates = second_version(stack, service("stepping"))
+    process = subprocess.Popen(words(stack, "upgrade", "--wait", "stepping", "-"), stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+                               stderr=subprocess.PIPE, text=True)
+    timer = threading.Timer(2 * PATIENCE, process.kill)
+    timer.start()
+    try:
+        process.stdin.write(text)
+        process.stdin.close()
+        seen = []
+        for left, gate in zip(("2 instances", "1 instance"), gates):
+            while not seen or f"{left} left" not in seen[-1]:
+                seen.append(process.stderr.readline())
+                assert seen[-1], seen
+            open(gate, "w", encoding="ascii").close()
+        seen += process.stderr.read().splitlines()
+        assert process.wait() == 0, seen
+    finally:
+        timer.cancel()
+        process.kill()
+        process.stdout.close()
+        process.stderr.close()
+    assert "\x1b" not in "".join(seen) and re.match(r"stepping: upgraded \(", seen[-1]), seen
 
 
 def test_import_counts_on_a_terminal_and_in_a_pipe(stack, terminal, tmp_path):

@@ -86,6 +86,16 @@ def test_one_that_went_back_is_no_success(stack, web):
     assert "the service runs version 1, not 2: The upgrade to version 2 was reverted: instance hello-0: " in said
 
 
+def test_a_wait_ends_when_the_upgrade_stands_still(stack, web):
+    second = definition("2", "exec false", **{"yarn.service.upgrade.steady.seconds": "3"})
+    said = bobbin(stack, "upgrade", "--wait", "-q", "web", "-", document=second, code=8)
+    assert "web: upgrade: stands still: instance hello-0: " in said and "bobbin app explain web shows more" in said
+    explained = bobbin(stack, "explain", "web")
+    assert "failed to run version 2: " in explained and "or cancel the upgrade" in explained and "restart_policy" not in explained
+    bobbin(stack, "upgrade", "--cancel", "--wait", "-q", "web")
+    assert stack.service("web")["version"] == "1"
+
+
 def test_plans_of_changes(stack, web):
     assert rows(bobbin(stack, "plan", "web", "hello=1")) == [["1", "hello-1", "stop", "1", "-", "-", "-"],
                                                              ["-", "hello-0", "keep", "1", "1", "-", "-"]]

@@ -241,6 +241,39 @@ static void a_final_failure_is_explained(void **state)
     kit_end(&k);
 }
 
+/** Of two instances that are not ready before a probe has said so. Static. */
+static const char *upgradable(const char *version)
+{
+    static char text[1024];
+    snprintf(
+        text, sizeof text,
+        "{\"name\":\"web\",\"version\":\"%s\",\"components\":[{\"name\":\"hello\",\"number_of_containers\":2,"
+        "\"launch_command\":\"run %s\",\"resource\":{\"cpus\":1,\"memory\":\"64\"},"
+        "\"configuration\":{\"properties\":{\"yarn.service.upgrade.steady.seconds\":\"3\"}}}]}",
+        version, version);
+    return text;
+}
+
+/** One that a new version failed is upgraded again, or goes back: it does not wait for a start of the service. */
+static void a_failed_upgrade_is_explained(void **state)
+{
+    (void)state;
+    struct kit k;
+    kit_start(&k, "seed");
+    kit_create(&k, upgradable("1"), false);
+    kit_ask(&k, (struct eng_event){.kind = EV_UPGRADE,
+                                   .name = "web",
+                                   .take_spec = kit_spec_of(&k, upgradable("2")),
+                                   .mode = MODE_EXPRESS});
+    kit_exit_code(&k, "web", "hello-0", 7);
+    json_auto json_t *list = services_view_explain(kit_service(&k, "web"), NULL);
+    assert_string_equal(text_at(json_array_get(list, 0), "reason"), "failed_upgrade");
+    assert_string_equal(text_at(json_array_get(list, 1), "instance"), "hello-0");
+    assert_string_equal(text_at(json_array_get(list, 1), "reason"), "failed_version");
+    assert_non_null(strstr(text_at(json_array_get(list, 1), "wait"), "failed to run version 2: exit code 7"));
+    kit_end(&k);
+}
+
 static json_t *container(const json_t *doc, size_t i)
 {
     const json_t *comp = json_array_get(json_object_get(doc, "components"), 0);
@@ -372,6 +405,7 @@ int main(void)
         cmocka_unit_test(waits_are_explained),
         cmocka_unit_test(instances_that_wait_alike_are_one_line),
         cmocka_unit_test(a_final_failure_is_explained),
+        cmocka_unit_test(a_failed_upgrade_is_explained),
         cmocka_unit_test(a_record_that_is_not_published_is_shown_with_since_and_why),
         cmocka_unit_test(a_container_shows_how_it_ended_and_how_often),
         cmocka_unit_test(an_ended_service_shows_what_failed),
