@@ -39,7 +39,8 @@ def ask_about_services(case, number):
     if case.method == "POST" and isinstance(case.body, dict):
         case.body = launchable(case.body, number) if number % 3 else {**case.body, "name": f"s{number}"}
     if "{s}" in case.path and isinstance((case.path_parameters or {}).get("s"), str):
-        case.path_parameters["s"] = f"s{number}" if case.method == "POST" else launched[number % len(launched)]
+        creates = case.method == "POST" and case.path.endswith("/{s}")
+        case.path_parameters["s"] = f"s{number}" if creates else launched[number % len(launched)]
     if "{c}" in case.path and number % 2:
         case.path_parameters["c"] = "c0"
     if "{i}" in case.path and number % 2:
@@ -68,7 +69,7 @@ def after_call(context, case, response):
     if CALLERS or EXPLORES_SERVICES:
         with open("answers", "a", encoding="utf-8") as kept:
             kept.write(f"{case.method} {response.status_code}\n")
-    if EXPLORES_SERVICES and case.method == "POST" and response.status_code == 202:
+    if EXPLORES_SERVICES and case.method == "POST" and response.status_code == 202 and isinstance(case.body, dict) and "name" in case.body:
         launched.append(case.body["name"])
 
 
