@@ -25,23 +25,26 @@ enum spec_prop_type { SPEC_PROP_INT, SPEC_PROP_BOOL, SPEC_PROP_TEXT };
 /* token, key, use, type, default, least, most, prose; the default of "" is svcmgr's own option of that key */
 #define SPEC_PROPS(X)                                                                                             \
     X(PROP_RETRY_MAX, "yarn.service.container-failure.retry.max", HONOURED, INT, "-1", -1, SPEC_PROP_LONG,        \
-      "Starts again in the same container after a failure; -1: without an end.")                                  \
-    X(PROP_RETRY_INTERVAL, "yarn.service.container-failure.retry-interval-ms", HONOURED, INT, "", 0,              \
-      SPEC_PROP_DAY_MS, "Longest pause before a start after a failure; the first ones are shorter.")              \
-    X(PROP_RETRY_VALIDITY, "yarn.service.container-failure.validity-interval-ms", HONOURED, INT, "-1", -1,        \
-      SPEC_PROP_MOST, "Only failures of that last time count for retry.max; -1: all of the container.")            \
-    X(PROP_RETRY_VALIDITY_LONG, "yarn.service.container-failure.retry.validity-interval-ms", HONOURED, INT,       \
-      "-1", -1, SPEC_PROP_MOST, "The same by another name; the key without retry wins.")                           \
-    X(PROP_THRESHOLD, "yarn.service.container-failure-per-component.threshold", HONOURED, INT, "10", -1,          \
-      SPEC_PROP_LONG, "More failures of a component than this end the service; not with a health threshold.")     \
+      "Restarts in the same container after failures; -1: no limit.")                                             \
+    X(PROP_RETRY_INTERVAL, "yarn.service.container-failure.retry-interval-ms", HONOURED, INT, "", 0, SPEC_PROP_DAY_MS, \
+      "Longest pause before a restart after a failure; the first pauses are shorter.")                            \
+    X(PROP_RETRY_VALIDITY, "yarn.service.container-failure.validity-interval-ms", HONOURED, INT, "-1", -1, SPEC_PROP_MOST, \
+      "Only failures within this time count for retry.max; -1: all failures of the container count.")             \
+    X(PROP_RETRY_VALIDITY_LONG, "yarn.service.container-failure.retry.validity-interval-ms", HONOURED, INT, "-1", -1, SPEC_PROP_MOST, \
+      "Another name of validity-interval-ms; the key without retry wins.")                                        \
+    X(PROP_THRESHOLD, "yarn.service.container-failure-per-component.threshold", HONOURED, INT, "10", -1, SPEC_PROP_LONG, \
+      "The service fails after more failures of a component than this, unless the component has a health "        \
+      "threshold.")                                                                                               \
     X(PROP_WINDOW, "yarn.service.failure-count-reset.window", HONOURED, INT, "21600", 0, SPEC_PROP_LONG,          \
-      "Seconds after which the failures of a component are counted anew.")                                        \
-    X(PROP_READY_INTERVAL, "yarn.service.readiness-check-interval.seconds", HONOURED, INT, "", 1,                 \
-      SPEC_PROP_DAY_MS / 1000, "Seconds between two readiness checks; the first ones come quicker.")              \
+      "Seconds after which the failures of a component are counted from 0 again.")                                \
+    X(PROP_READY_INTERVAL, "yarn.service.readiness-check-interval.seconds", HONOURED, INT, "", 1, SPEC_PROP_DAY_MS / 1000, \
+      "Seconds between two readiness checks; the first checks follow more quickly.")                              \
     X(PROP_READY_DEFAULT, "yarn.service.default-readiness-check.enabled", HONOURED, BOOL, "true", 0, 0,           \
-      "Without a readiness_check a container is ready when its address is known, which is when it starts.")       \
+      "A container without a readiness_check is ready when its address is known. Here that is when it "           \
+      "starts, as with false.")                                                                                   \
     X(PROP_HEALTH_PERCENT, "yarn.service.container-health-threshold.percent", HONOURED, INT, "-1", -1, 100,       \
-      "Fewer ready instances than this share of those wanted, for the window, end the service; -1: off.")         \
+      "The service fails when fewer than this share of the wanted instances are ready for the whole window; "     \
+      "-1: off.")                                                                                                 \
     X(PROP_HEALTH_POLL, "yarn.service.container-health-threshold.poll-frequency-secs", HONOURED, INT, "10", 1,    \
       SPEC_PROP_DAY_MS / 1000, "Seconds between two looks at the share.")                                         \
     X(PROP_HEALTH_WINDOW, "yarn.service.container-health-threshold.window-secs", HONOURED, INT, "600", 0,         \
@@ -49,26 +52,28 @@ enum spec_prop_type { SPEC_PROP_INT, SPEC_PROP_BOOL, SPEC_PROP_TEXT };
     X(PROP_HEALTH_INIT, "yarn.service.container-health-threshold.init-delay-secs", HONOURED, INT, "600", 0,       \
       SPEC_PROP_LONG, "Seconds after the start of the service before the first look.")                            \
     X(PROP_REPORT_STATE, "yarn.service.container-state-report-as-service-state", HONOURED, BOOL, "false", 0, 0,   \
-      "The service ends when this component does, and as it does.")                                               \
+      "The service ends when this component ends, with the same result.")                                         \
     X(PROP_DRAIN, "yarn.service.drain.seconds", HONOURED, INT, "0", 0, SPEC_PROP_DAY_MS / 1000,                   \
-      "Seconds for which an instance serves on after its record has gone, before flex, replacement or upgrade stop it.") \
+      "Seconds for which an instance serves on after its record is deleted, before a flex, a replacement or "     \
+      "an upgrade stops it.")                                                                                     \
     X(PROP_UPGRADE_STEADY, "yarn.service.upgrade.steady.seconds", HONOURED, INT, "0", 0, SPEC_PROP_DAY_MS / 1000, \
-      "Seconds for which an upgraded instance must run and be ready before the next one follows, or the upgrade ends.") \
-    X(PROP_UPGRADE_READY, "yarn.service.upgrade.ready-timeout.seconds", HONOURED, INT, "600", 0,                  \
-      SPEC_PROP_DAY_MS / 1000, "Seconds for an upgraded instance to become ready, else its upgrade has failed; 0: no limit.") \
+      "Seconds for which an upgraded instance must run and be READY before the next one follows or the "          \
+      "upgrade ends.")                                                                                            \
+    X(PROP_UPGRADE_READY, "yarn.service.upgrade.ready-timeout.seconds", HONOURED, INT, "600", 0, SPEC_PROP_DAY_MS / 1000, \
+      "Seconds in which an upgraded instance must become READY, else its upgrade has failed; 0: no limit.")       \
     X(PROP_UPGRADE_REVERT, "yarn.service.upgrade.auto-revert", HONOURED, BOOL, "false", 0, 0,                     \
-      "An upgrade goes back by itself when an instance of the new version ends or is not READY in time.")         \
+      "The upgrade goes back to the old version when an upgraded instance ends or is not READY in time.")         \
     X(PROP_NODE_BLACKLIST, "yarn.service.node-blacklist.threshold", HONOURED, INT, "3", -1, SPEC_PROP_LONG,       \
-      "After more failures of a component than this on one node the service avoids the node while another one is "  \
-      "left, until the failures are counted anew; -1: never. A local cluster has one node.")                      \
-    X(PROP_RECOVERY, "yarn.service.container-recovery.timeout.ms", NO_MEANING, INT, "120000", -1, SPEC_PROP_MOST,     \
+      "After more failures of a component than this on one node the service avoids the node, while another "      \
+      "one is left and until failures are counted from 0 again; -1: never. A local cluster has one node.")        \
+    X(PROP_RECOVERY, "yarn.service.container-recovery.timeout.ms", NO_MEANING, INT, "120000", -1, SPEC_PROP_MOST, \
       "After a restart svcmgr knows at once what runs on its host.")                                              \
     X(PROP_AM_ATTEMPTS, "yarn.service.am-restart.max-attempts", NO_MEANING, INT, "20", -1, SPEC_PROP_LONG,        \
-      "Services have no master that is started again; one that fails stays FAILED.")                              \
-    X(PROP_AM_VALIDITY, "yarn.service.am-failure.validity-interval-ms", NO_MEANING, INT, "-1", -1, SPEC_PROP_MOST,     \
+      "Services have no application master that could be restarted; a service that fails stays FAILED.")          \
+    X(PROP_AM_VALIDITY, "yarn.service.am-failure.validity-interval-ms", NO_MEANING, INT, "-1", -1, SPEC_PROP_MOST, \
       "As am-restart.max-attempts.")                                                                              \
     X(PROP_AM_MEMORY, "yarn.service.am-resource.memory", NO_MEANING, INT, "1024", 1, SPEC_PROP_LONG,              \
-      "Services have no container for a master.")                                                                 \
+      "Services have no container for an application master.")                                                    \
     X(PROP_AM_JAVA, "yarn.service.am.java.opts", NO_MEANING, TEXT, "", 0, 0, "There is no JVM.")                  \
     X(PROP_CLASSPATH, "yarn.service.classpath", NO_MEANING, TEXT, "", 0, 0, "There is no JVM.")                   \
     X(PROP_LOG_INCLUDE, "yarn.service.log.include-pattern", NO_MEANING, TEXT, "", 0, 0,                           \
@@ -80,7 +85,7 @@ enum spec_prop_type { SPEC_PROP_INT, SPEC_PROP_BOOL, SPEC_PROP_TEXT };
     X(PROP_ROLLING_EXCLUDE, "yarn.service.rolling-log.exclude-pattern", NO_MEANING, TEXT, "", 0, 0,               \
       "As log.include-pattern.")                                                                                  \
     X(PROP_DOCKER_NETWORK, "docker.network", HONOURED, TEXT, "", 0, 0,                                            \
-      "Network of an image. A local cluster has \"host\" only, which is its default; another one is refused.")                                \
+      "Network of an image. A local cluster has \"host\" only, which is the default; it refuses others.")         \
     X(PROP_QUEUE, "yarn.service.queue", REFUSED, TEXT, "", 0, 0, "give the service a member queue")               \
     X(PROP_API_ENABLE, "yarn.webapp.api-service.enable", REFUSED, BOOL, "", 0, 0, SPEC_PROP_SITE)                 \
     X(PROP_API_ADDRESS, "yarn.service.api-server.address", REFUSED, TEXT, "", 0, 0, SPEC_PROP_SITE)               \

@@ -31,11 +31,17 @@ def test_walks_name_functions_that_exist():
 
 def test_the_document_of_services_has_every_property():
     """Keys and prose as the table has them."""
-    rows = re.findall(r'X\(PROP_\w+,\s+"([^"]+)",\s+(\w+)', read("svcmgr/spec/properties.h"))
-    assert len(rows) > 30
-    reported = dict(re.findall(r"^\| `([\w.-]+)` \|[^|]*\| (no meaning|refused)?", read("docs/services.md"), re.MULTILINE))
-    words = {"HONOURED": "", "NO_MEANING": "no meaning", "REFUSED": "refused"}
-    assert {key: reported.get(key) for key, _ in rows} == {key: words[use] for key, use in rows}
+    text = '"((?:[^"\\\\]|\\\\.)*)"'
+    header = re.sub(r"\s*\\\n\s*", " ", read("svcmgr/spec/properties.h"))
+    [site] = re.findall(rf"#define SPEC_PROP_SITE\s+{text}", header)
+    rows = re.findall(rf'X\(PROP_\w+, {text}, (\w+), \w+, {text}, [\w ()/-]+, [\w ()/-]+, ((?:{text} ?)+|SPEC_PROP_SITE)\)', header)
+    assert len(rows) > 30 and len(rows) == len(re.findall(r"X\(PROP_", header))
+    words = {"HONOURED": "", "NO_MEANING": "no meaning: ", "REFUSED": "refused: "}
+    wanted = {row[0]: words[row[1]] + (site if row[3] == "SPEC_PROP_SITE" else
+                                       "".join(re.findall(text, row[3])).replace('\\"', '"')) for row in rows}
+    reported = dict(re.findall(r"^\| `([\w.-]+)` \|[^|]*\| ([^|]*) \|", read("docs/services.md").split("\n## Properties\n")[1].split("\n## ")[0],
+                               re.MULTILINE))
+    assert reported == wanted
 
 
 def test_files_named_in_documents_exist():
@@ -66,6 +72,7 @@ def test_configuration_keys_named_in_documents_are_rows():
             rows |= {prefix + key for key in re.findall(r'X\(\w+,\s*PREFIX "([\w.-]+)"', read("lib/http/limits.h"))}
     rows |= {"hadoop.registry.dns.ttl-type." + key for key in re.findall(r'X\(arg, .*, "(\w+)"\)', read("dnsd/wire/types.h"))}
     [family] = re.findall(r'PROXY_USERS_FAMILY "([\w.]+)"', read("lib/http/proxy_users.h"))
+    rows |= {key + "TYPE" for key in re.findall(r'#define SVCMGR_\w+_FAMILY\s+"([\w.-]+)"', read("svcmgr/options.h"))}
     rows |= {f"{family}knox.{last}" for last in ("users", "groups", "hosts")}
     unknown = []
     for document in documents():
