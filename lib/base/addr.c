@@ -39,6 +39,13 @@ bool addr_equal(const struct addr *a, const struct addr *b)
     return a->family == b->family && memcmp(a->bytes, b->bytes, a->family == AF_INET ? 4 : 16) == 0;
 }
 
+bool addr_is_host(const char *host)
+{
+    enum { HOST_MAX_LEN = 253 };
+    size_t len = strlen(host);
+    return len > 0 && len <= HOST_MAX_LEN && str_is_visible(host, len);
+}
+
 int addr_split_host_port(const char *s, uint16_t default_port, char **host, uint16_t *port)
 {
     const char *start = s, *end, *rest;

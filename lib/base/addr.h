@@ -27,6 +27,10 @@ bool addr_is_loopback(const struct addr *a);
 /** Same family and same address. */
 bool addr_equal(const struct addr *a, const struct addr *b);
 
+/** A name that the resolver can be asked for, or an address: 1..253 visible ASCII characters. libuv refuses one that is longer, or no
+ *  text, or longer once it is in IDNA form. */
+bool addr_is_host(const char *host);
+
 /** Split "host:port", "[v6]:port" or "host" (port := default_port). host is copied to a new string.
  *  @return 0; or ERR_PARSE: bad port, no host; outputs unchanged. */
 int addr_split_host_port(const char *s, uint16_t default_port, char **host, uint16_t *port);

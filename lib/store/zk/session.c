@@ -1,10 +1,11 @@
 #include "store/zk/session.h"
-#include "store/zk/conn.h"
 #include "store/zk/sasl.h"
+#include "store/zk/url.h"
 #include "base/backoff.h"
 #include "base/mem.h"
 #include "base/obj.h"
 #include "run/log.h"
+#include "run/tcp.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -34,10 +35,10 @@ struct zks {
     struct zks_config config;
     const struct zks_ops *ops;
     void *arg;
-    struct zkc *conn;  /* CONNECTING, HELLO, AUTH, UP */
-    size_t n_conns;    /* not freed yet, the current one included */
-    size_t n_attempts; /* since the last time it was up */
-    size_t next;       /* server to try next */
+    struct run_tcp *conn; /* CONNECTING, HELLO, AUTH, UP */
+    size_t n_conns;       /* not freed yet, the current one included */
+    size_t n_attempts;    /* since the last time it was up */
+    size_t next;          /* server to try next */
     bool is_down_notified;
     bool is_link_lost;    /* link knows */
     int64_t trying_since; /* first try since it was up, or was opened */
@@ -74,7 +75,7 @@ static uint64_t pause_ms(const struct zks *s)
 static void drop_conn(struct zks *s)
 {
     if (s->conn)
-        zkc_close(s->conn);
+        run_tcp_close(s->conn);
     s->conn = NULL;
     s->sasl_xid = 0;
     if (s->sasl)
@@ -85,7 +86,7 @@ static void drop_conn(struct zks *s)
 /* Whatever part of a request has not left us, no server will ever act on the rest. */
 static void mark_unsent(struct zks *s)
 {
-    uint64_t n_sent = s->conn ? s->n_flushed - zkc_unsent(s->conn) : 0;
+    uint64_t n_sent = s->conn ? s->n_flushed - run_tcp_unsent(s->conn) : 0;
     struct zks_request *r;
     TAILQ_FOREACH (r, &s->requests, link)
         r->is_not_done = r->is_not_done || r->end > n_sent;
@@ -141,7 +142,8 @@ static void fail(struct zks *s, const struct err_info *why)
 static void fail_because(struct zks *s, const char *text)
 {
     struct err_info why = {0};
-    err_set(&why, ERR_UNAVAILABLE, zkc_name(s->conn), "ZooKeeper server %s: %s", zkc_name(s->conn), text);
+    err_set(&why, ERR_UNAVAILABLE, run_tcp_name(s->conn), "ZooKeeper server %s: %s", run_tcp_name(s->conn),
+            text);
     fail(s, &why);
 }
 
@@ -155,7 +157,7 @@ static void note_refusal(struct zks *s)
     }
     if (now - s->refused_since_ms <= s->config.session_timeout_ms || s->hello.last_zxid == 0)
         return;
-    log_emit(&ev_zk_restarted, LOG_STR("role", s->config.role), LOG_STR("server", zkc_name(s->conn)),
+    log_emit(&ev_zk_restarted, LOG_STR("role", s->config.role), LOG_STR("server", run_tcp_name(s->conn)),
              LOG_INT("zxid", s->hello.last_zxid));
     s->is_anew = true;
     s->n_restarts++;
@@ -183,7 +185,7 @@ static void announce(struct zks *s)
     s->state = ZKS_UP;
     s->n_attempts = 0;
     s->is_down_notified = false;
-    log_emit(&ev_zk_connected, LOG_STR("role", s->config.role), LOG_STR("server", zkc_name(s->conn)),
+    log_emit(&ev_zk_connected, LOG_STR("role", s->config.role), LOG_STR("server", run_tcp_name(s->conn)),
              LOG_INT("timeout_ms", s->timeout_ms), LOG_STR("session", s->is_resumed ? "resumed" : "new"));
     report_link(s, NULL);
     s->ops->up(s->arg, s->is_resumed);
@@ -233,7 +235,7 @@ static void on_sasl_send(void *arg, const char *token, size_t len)
 static void on_sasl_done(void *arg, const char *principal, const char *server)
 {
     struct zks *s = obj_cast(arg, struct zks, SESSION_MAGIC);
-    log_emit(&ev_zk_authenticated, LOG_STR("role", s->config.role), LOG_STR("server", zkc_name(s->conn)),
+    log_emit(&ev_zk_authenticated, LOG_STR("role", s->config.role), LOG_STR("server", run_tcp_name(s->conn)),
              LOG_STR("principal", principal), LOG_STR("service", server));
     go_up(s);
 }
@@ -279,7 +281,7 @@ static void on_hello(struct zks *s, struct zkw_bytes frame)
     }
     s->refused_since_ms = 0;
     if (answer.timeout_ms <= 0) {
-        log_emit(&ev_zk_expired, LOG_STR("role", s->config.role), LOG_STR("server", zkc_name(s->conn)));
+        log_emit(&ev_zk_expired, LOG_STR("role", s->config.role), LOG_STR("server", run_tcp_name(s->conn)));
         s->hello.session = 0;
         memset(s->hello.password, 0, sizeof s->hello.password);
         s->n_attempts = 0;
@@ -359,7 +361,7 @@ static void on_frame(struct zks *s, struct zkw_bytes frame)
 static void on_conn_arrived(void *arg, struct buf *in)
 {
     struct zks *s = obj_cast(arg, struct zks, SESSION_MAGIC);
-    const struct zkc *conn = s->conn;
+    const struct run_tcp *conn = s->conn;
     size_t used = 0;
     int64_t n = 0;
     struct zkw_bytes frame;
@@ -414,7 +416,7 @@ static void on_conn_closed(void *arg)
         finish(s);
 }
 
-static const struct zkc_ops conn_ops = {on_conn_opened, on_conn_arrived, on_conn_lost, on_conn_closed};
+static const struct run_tcp_ops conn_ops = {on_conn_opened, on_conn_arrived, on_conn_lost, on_conn_closed};
 
 static void attempt(struct zks *s)
 {
@@ -424,7 +426,9 @@ static void attempt(struct zks *s)
     s->host = server->host;
     s->n_flushed = 0;
     s->n_conns++;
-    s->conn = zkc_open(s->loop, server, s->n_attempts / s->servers.n_items, &conn_ops, s);
+    const struct run_tcp_target target = {"ZooKeeper server", server->host, server->port,
+                                          s->n_attempts / s->servers.n_items};
+    s->conn = run_tcp_open(s->loop, &target, &conn_ops, s);
     run_timer_start(s->timer, (uint64_t)s->config.attempt_timeout_ms, 0);
 }
 
@@ -501,7 +505,7 @@ void zks_close(struct zks *s, void (*closed)(void *arg), void *arg)
     if (is_in_session) {
         buf_auto struct buf bye = BUF_EMPTY;
         zkw_put_request(&bye, 0, ZKW_CLOSE_SESSION, NULL);
-        zkc_close_saying(s->conn, &bye);
+        run_tcp_close_saying(s->conn, &bye);
     }
     mark_unsent(s);
     drop_conn(s);
@@ -568,5 +572,5 @@ void zks_flush(struct zks *s)
         return;
     s->sent_ms = run_now_ms();
     s->n_flushed += s->out.len;
-    zkc_write(s->conn, &s->out);
+    run_tcp_write(s->conn, &s->out);
 }

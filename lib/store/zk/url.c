@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { DEFAULT_PORT = 2181, HOST_MAX_LEN = 253 };
+enum { DEFAULT_PORT = 2181 };
 
 int zk_url_read(const char *url, char **servers, char **root, struct err_info *why)
 {
@@ -30,16 +30,6 @@ int zk_url_read(const char *url, char **servers, char **root, struct err_info *w
     return 0;
 }
 
-/* A name that the resolver can be asked for: libuv refuses one that is longer, or no text, or longer once it is in IDNA form. */
-static bool is_host(const char *host)
-{
-    size_t len = strlen(host);
-    for (size_t i = 0; i < len; i++)
-        if (host[i] <= ' ' || host[i] >= 0x7f)
-            return false;
-    return len > 0 && len <= HOST_MAX_LEN;
-}
-
 int zk_servers_read(const char *text, struct zk_servers *out, struct err_info *why)
 {
     struct zk_servers list = {0};
@@ -51,7 +41,7 @@ int zk_servers_read(const char *text, struct zk_servers *out, struct err_info *w
         bool is_split =
             addr_split_host_port(field, DEFAULT_PORT, &list.items[i].host, &list.items[i].port) == 0;
         list.n_items = i + is_split;
-        if (!is_split || !is_host(list.items[i].host)) {
+        if (!is_split || !addr_is_host(list.items[i].host)) {
             zk_servers_fini(&list);
             return err_set(why, ERR_INVALID, NULL, "\"%.255s\" is no host or host:port", field);
         }

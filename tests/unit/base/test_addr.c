@@ -114,12 +114,28 @@ static void socket_addresses_there_and_back(void **state)
     assert_int_equal(addr_from_sockaddr(&unix_address, &a, &port), ERR_PARSE);
 }
 
+static void hosts_are_what_a_resolver_can_be_asked_for(void **state)
+{
+    (void)state;
+    char name[255];
+    memset(name, 'a', sizeof name);
+    name[254] = 0;
+    assert_true(addr_is_host("node-1.example.com"));
+    assert_true(addr_is_host("2001:db8::1"));
+    assert_true(addr_is_host(name + 1));
+    assert_false(addr_is_host(name));
+    assert_false(addr_is_host(""));
+    assert_false(addr_is_host("a b"));
+    assert_false(addr_is_host("n\xc3\xb6"));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(literals),
         cmocka_unit_test(equality_compares_family_and_bytes),
         cmocka_unit_test(host_and_port),
+        cmocka_unit_test(hosts_are_what_a_resolver_can_be_asked_for),
         cmocka_unit_test(socket_addresses_there_and_back),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,4 +1,4 @@
-#include "store/zk/conn.h"
+#include "run/tcp.h"
 #include "base/mem.h"
 #include "base/obj.h"
 
@@ -7,45 +7,46 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#define CONN_MAGIC  OBJ_MAGIC('Z', 'K', 'C', 'O')
-#define WRITE_MAGIC OBJ_MAGIC('Z', 'K', 'W', 'R')
+#define TCP_MAGIC   OBJ_MAGIC('R', 'T', 'C', 'P')
+#define WRITE_MAGIC OBJ_MAGIC('R', 'T', 'C', 'W')
 
 enum { READ_CHUNK = 65536, KEEP_MAX = 1 << 20, KEEPALIVE_S = 60 };
 
-struct zkc {
+struct run_tcp {
     struct obj obj;
     uv_tcp_t tcp;
     uv_connect_t connect;
     uv_getaddrinfo_t lookup;
     bool is_looking_up, is_closing, is_tcp_closed;
     size_t turn;
+    const char *noun;
     char *name;
     struct buf in;
-    const struct zkc_ops *ops;
+    const struct run_tcp_ops *ops;
     void *arg;
 };
 
-struct zkc_write_req {
+struct tcp_write {
     struct obj obj;
     uv_write_t req;
-    struct zkc *conn;
+    struct run_tcp *tcp;
     char *bytes;
 };
 
-static void lose(struct zkc *c, const char *what, const char *how)
+static void lose(struct run_tcp *c, const char *what, const char *how)
 {
     if (c->is_closing)
         return;
     struct err_info why = {0};
-    err_set(&why, ERR_UNAVAILABLE, c->name, "%s ZooKeeper server %s: %s", what, c->name, how);
+    err_set(&why, ERR_UNAVAILABLE, c->name, "%s %s %s: %s", what, c->noun, c->name, how);
     c->ops->lost(c->arg, &why);
 }
 
-static void free_when_done(struct zkc *c)
+static void free_when_done(struct run_tcp *c)
 {
     if (!c->is_tcp_closed || c->is_looking_up)
         return;
-    const struct zkc_ops *ops = c->ops;
+    const struct run_tcp_ops *ops = c->ops;
     void *arg = c->arg;
     buf_fini(&c->in);
     free(c->name);
@@ -56,12 +57,12 @@ static void free_when_done(struct zkc *c)
 
 static void on_closed(uv_handle_t *tcp)
 {
-    struct zkc *c = obj_cast(tcp->data, struct zkc, CONN_MAGIC);
+    struct run_tcp *c = obj_cast(tcp->data, struct run_tcp, TCP_MAGIC);
     c->is_tcp_closed = true;
     free_when_done(c);
 }
 
-void zkc_close(struct zkc *c)
+void run_tcp_close(struct run_tcp *c)
 {
     if (c->is_closing)
         return;
@@ -71,28 +72,28 @@ void zkc_close(struct zkc *c)
     run_handle_close((uv_handle_t *)&c->tcp, on_closed);
 }
 
-void zkc_close_saying(struct zkc *c, const struct buf *last_words)
+void run_tcp_close_saying(struct run_tcp *c, const struct buf *last_words)
 {
     uv_buf_t piece = uv_buf_init(last_words->bytes, (unsigned)last_words->len);
     uv_try_write((uv_stream_t *)&c->tcp, &piece, 1);
-    zkc_close(c);
+    run_tcp_close(c);
 }
 
-const char *zkc_name(const struct zkc *c)
+const char *run_tcp_name(const struct run_tcp *c)
 {
     return c->name;
 }
 
 static void on_room(uv_handle_t *tcp, size_t suggested, uv_buf_t *out)
 {
-    struct zkc *c = obj_cast(tcp->data, struct zkc, CONN_MAGIC);
+    struct run_tcp *c = obj_cast(tcp->data, struct run_tcp, TCP_MAGIC);
     (void)suggested;
     *out = uv_buf_init(buf_room(&c->in, READ_CHUNK), READ_CHUNK);
 }
 
 static void on_read(uv_stream_t *tcp, ssize_t n, const uv_buf_t *room)
 {
-    struct zkc *c = obj_cast(tcp->data, struct zkc, CONN_MAGIC);
+    struct run_tcp *c = obj_cast(tcp->data, struct run_tcp, TCP_MAGIC);
     (void)room;
     if (c->is_closing || n == 0)
         return;
@@ -108,7 +109,7 @@ static void on_read(uv_stream_t *tcp, ssize_t n, const uv_buf_t *room)
 
 static void on_connect(uv_connect_t *req, int status)
 {
-    struct zkc *c = obj_cast(req->data, struct zkc, CONN_MAGIC);
+    struct run_tcp *c = obj_cast(req->data, struct run_tcp, TCP_MAGIC);
     if (c->is_closing)
         return;
     if (status < 0) {
@@ -125,7 +126,7 @@ static void on_connect(uv_connect_t *req, int status)
     c->ops->opened(c->arg);
 }
 
-static void connect_to(struct zkc *c, const struct sockaddr *address)
+static void connect_to(struct run_tcp *c, const struct sockaddr *address)
 {
     c->connect.data = c;
     int err = uv_tcp_connect(&c->connect, &c->tcp, address, on_connect);
@@ -147,7 +148,7 @@ static const struct addrinfo *pick(const struct addrinfo *list, size_t turn)
 
 static void on_lookup(uv_getaddrinfo_t *req, int status, struct addrinfo *found)
 {
-    struct zkc *c = obj_cast(req->data, struct zkc, CONN_MAGIC);
+    struct run_tcp *c = obj_cast(req->data, struct run_tcp, TCP_MAGIC);
     c->is_looking_up = false;
     if (c->is_closing)
         free_when_done(c);
@@ -158,40 +159,43 @@ static void on_lookup(uv_getaddrinfo_t *req, int status, struct addrinfo *found)
     uv_freeaddrinfo(found);
 }
 
-struct zkc *zkc_open(struct run_loop *loop, const struct zk_server *server, size_t turn,
-                     const struct zkc_ops *ops, void *arg)
+struct run_tcp *run_tcp_open(struct run_loop *loop, const struct run_tcp_target *target,
+                             const struct run_tcp_ops *ops, void *arg)
 {
-    struct zkc *c = mem_new(struct zkc);
-    obj_init(&c->obj, CONN_MAGIC);
+    struct run_tcp *c = mem_new(struct run_tcp);
+    obj_init(&c->obj, TCP_MAGIC);
     c->ops = ops;
     c->arg = arg;
-    c->turn = turn;
-    c->name = mem_fmt("%s:%u", server->host, server->port);
+    c->turn = target->turn;
+    c->noun = target->noun;
+    c->name = mem_fmt("%s:%u", target->host, target->port);
     BUG_IF(uv_tcp_init(run_loop_uv(loop), &c->tcp) != 0);
     c->tcp.data = c;
     char port[8];
-    snprintf(port, sizeof port, "%u", server->port);
+    snprintf(port, sizeof port, "%u", target->port);
     /* A literal address goes the same way: the resolver answers it without asking anybody. */
     const struct addrinfo hints = {.ai_socktype = SOCK_STREAM};
     c->lookup.data = c;
-    BUG_IF(uv_getaddrinfo(run_loop_uv(loop), &c->lookup, on_lookup, server->host, port, &hints) != 0);
+    BUG_IF(uv_getaddrinfo(run_loop_uv(loop), &c->lookup, on_lookup, target->host, port, &hints) != 0);
     c->is_looking_up = true;
     return c;
 }
 
 static void on_written(uv_write_t *req, int status)
 {
-    struct zkc_write_req *w = obj_cast(req->data, struct zkc_write_req, WRITE_MAGIC);
-    struct zkc *c = w->conn;
+    struct tcp_write *w = obj_cast(req->data, struct tcp_write, WRITE_MAGIC);
+    struct run_tcp *c = w->tcp;
     free(w->bytes);
     obj_fini(&w->obj);
     free(w);
-    if (status < 0 && status != UV_ECANCELED)
+    /* What the server sent before it closed may still be there: the read side comes upon the end after it. */
+    bool is_for_reader = status == UV_ECANCELED || status == UV_EPIPE || status == UV_ECONNRESET;
+    if (status < 0 && !is_for_reader)
         lose(c, "cannot write to", uv_strerror(status));
 }
 
 /* What the socket takes right now, as a rule all of it: no request, no copy, no turn of the loop. */
-static void write_now(struct zkc *c, struct buf *out)
+static void write_now(struct run_tcp *c, struct buf *out)
 {
     uv_buf_t piece = uv_buf_init(out->bytes, (unsigned)out->len);
     int n = uv_try_write((uv_stream_t *)&c->tcp, &piece, 1);
@@ -201,19 +205,19 @@ static void write_now(struct zkc *c, struct buf *out)
         buf_fini(out);
 }
 
-size_t zkc_unsent(const struct zkc *c)
+size_t run_tcp_unsent(const struct run_tcp *c)
 {
     return uv_stream_get_write_queue_size((const uv_stream_t *)&c->tcp);
 }
 
-void zkc_write(struct zkc *c, struct buf *out)
+void run_tcp_write(struct run_tcp *c, struct buf *out)
 {
     write_now(c, out);
     if (out->len == 0)
         return;
-    struct zkc_write_req *w = mem_new(struct zkc_write_req);
+    struct tcp_write *w = mem_new(struct tcp_write);
     obj_init(&w->obj, WRITE_MAGIC);
-    w->conn = c;
+    w->tcp = c;
     w->req.data = w;
     size_t len = out->len;
     w->bytes = buf_take(out);
