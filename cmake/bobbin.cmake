@@ -71,18 +71,22 @@ function(bobbin_library NAME DIR)
   target_link_libraries(${NAME} PUBLIC ${ARG_DEPS} PRIVATE ${ARG_PRIVATE_DEPS})
 endfunction()
 
-# bobbin_protobuf(NAME FILE): what protoc-c makes of a schema; its header is NAME.pb-c.h after the file's name.
-function(bobbin_protobuf NAME FILE)
-  get_filename_component(leaf ${FILE} NAME_WE)
-  get_filename_component(dir ${CMAKE_SOURCE_DIR}/${FILE} DIRECTORY)
+# bobbin_protobuf(NAME FILE…): what protoc-c makes of schemas of one folder; their headers are LEAF.pb-c.h after each file's name.
+function(bobbin_protobuf NAME)
   set(out ${CMAKE_BINARY_DIR}/proto/${NAME})
   file(MAKE_DIRECTORY ${out})
-  add_custom_command(OUTPUT ${out}/${leaf}.pb-c.c ${out}/${leaf}.pb-c.h
-    COMMAND ${PROTOC_C} --c_out=${out} --proto_path=${dir} ${leaf}.proto
-    DEPENDS ${CMAKE_SOURCE_DIR}/${FILE} VERBATIM)
-  add_library(${NAME} STATIC ${out}/${leaf}.pb-c.c)
+  list(TRANSFORM ARGN PREPEND ${CMAKE_SOURCE_DIR}/ OUTPUT_VARIABLE files)
+  foreach(file ${files})
+    get_filename_component(leaf ${file} NAME_WE)
+    get_filename_component(dir ${file} DIRECTORY)
+    add_custom_command(OUTPUT ${out}/${leaf}.pb-c.c ${out}/${leaf}.pb-c.h
+      COMMAND ${PROTOC_C} --c_out=${out} --proto_path=${dir} ${leaf}.proto
+      DEPENDS ${files} VERBATIM)
+    list(APPEND sources ${out}/${leaf}.pb-c.c ${out}/${leaf}.pb-c.h)
+  endforeach()
+  add_library(${NAME} STATIC ${sources})
   target_compile_options(${NAME} PRIVATE -w)
-  target_include_directories(${NAME} SYSTEM INTERFACE ${out})
+  target_include_directories(${NAME} SYSTEM PUBLIC ${out})
   target_link_libraries(${NAME} PUBLIC PkgConfig::PROTOBUF_C)
 endfunction()
 

@@ -43,6 +43,7 @@ MAY_SEE = {
     "svcmgr/engine": ["lib/base", "lib/json", "svcmgr/spec"],
     "svcmgr/sim": ["lib/base", "svcmgr/spec"],
     "svcmgr/cluster": ["lib/base", "lib/run", "svcmgr/spec", "svcmgr/engine", "svcmgr/sim", "svcmgr/shim"],
+    "svcmgr/yarn": ["lib/base", "lib/run"],
     "svcmgr/launch": ["lib/base", "lib/run", "svcmgr/spec", "svcmgr/engine", "svcmgr/cluster"],
     "svcmgr/probe": ["lib/base", "lib/run", "lib/http", "svcmgr/spec", "svcmgr/engine"],
     "svcmgr/shim": ["lib/base", "lib/run"],
