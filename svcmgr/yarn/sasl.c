@@ -8,9 +8,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* WRAP_PIECE: the server takes 65536 octets, less what the layer adds. LENGTH_LEN: RFC 4422 puts a length before each buffer, Hadoop does
- * not. */
-enum { WRAP_PIECE = 60000, LENGTH_LEN = 4 };
+/* WRAP_PIECE: the server takes 65536 octets, less what the layer adds. SIGNATURE_LEN: what it adds with integrity. LENGTH_LEN: RFC 4422
+ * puts a length before each buffer, Hadoop does not. */
+enum { WRAP_PIECE = 60000, SIGNATURE_LEN = 16, LENGTH_LEN = 4 };
 
 enum sasl_state { SASL_NEW, SASL_NEGOTIATING, SASL_ANSWERING, SASL_DONE };
 
@@ -345,6 +345,8 @@ int yarn_sasl_unwrap(struct yarn_sasl *s, const Yarn__SaslMessage *message, stru
         return err_set(why, ERR_PARSE, NULL, "a SASL message of state %d has no place here",
                        (int)message->state);
     size_t n = message->token.len;
+    if (n < SIGNATURE_LEN) /* libgsasl 2.2 would subtract without a look */
+        return err_set(why, ERR_AUTH, NULL, "an answer is not signed as agreed: it is too short");
     buf_auto struct buf coded = BUF_EMPTY;
     for (unsigned i = 0; i < LENGTH_LEN; i++)
         buf_add_char(&coded, (char)(n >> (8 * (LENGTH_LEN - 1 - i))));
