@@ -23,9 +23,9 @@ def changes(behind, since):
 
 
 def test_a_dead_address_is_passed_over_once(behind):
-    first, *others = (curl(behind.registry("/users", "dead-1")) for _ in range(3))
+    first, *others = (curl(behind.registry("/users", "dead-1")) for _ in range(6))
     assert first.status == 200 and first.seconds > FAILOVER_S, "it was asked first"
-    assert [other.status for other in others] == [200, 200] and min(other.seconds for other in others) < FAILOVER_S
+    assert all(other.status == 200 for other in others) and min(other.seconds for other in others) < FAILOVER_S
 
 
 def test_k20_a_write_is_done_once_by_the_second_address(behind):
