@@ -6,6 +6,7 @@
 #include <string.h>
 #include <strings.h>
 #include <sys/queue.h>
+#include <unistd.h>
 #include <uv.h>
 
 #include "base/mem.h"
@@ -37,6 +38,9 @@ struct http_call {
     char *method, *url;
     struct http_call_def def; /* its pointers are not used after http_call but for callbacks and arg */
     size_t max_body;
+    struct http_file file; /* fd -1: none */
+    int64_t file_at;       /* what of it has left */
+    bool is_file_short;
     bool is_too_big;
     bool is_write;     /* its method may change something */
     bool is_sent;      /* it has begun to leave on a connection, and no answer to that has begun to come */
@@ -143,6 +147,9 @@ static int describe(struct http_call *call, CURLcode code, struct err_info *why)
     if (call->is_too_big)
         return err_set(why, ERR_TOOBIG, call->url, "%s: the answer is larger than %zu bytes", call->method,
                        call->max_body);
+    if (call->is_file_short)
+        return err_set(why, ERR_IO, call->url, "%s: of the file that is sent %lld of %lld bytes can be read",
+                       call->method, (long long)call->file_at, (long long)call->file.len);
     switch (code) {
     case CURLE_URL_MALFORMAT:
     case CURLE_UNSUPPORTED_PROTOCOL:
@@ -420,6 +427,52 @@ static size_t on_body(char *bytes, size_t size, size_t n, void *arg)
     return len;
 }
 
+/* ---- a body from a file ---- */
+
+/** What follows of it, or nothing before the loop has had its round. */
+static size_t on_file(char *bytes, size_t size, size_t n, void *arg)
+{
+    struct http_call *call = obj_cast(arg, struct http_call, CALL_MAGIC);
+    int64_t left = call->file.len - call->file_at;
+    n *= size;
+    if (call->state == CALL_OVER)
+        return CURL_READFUNC_ABORT;
+    if (left > 0 && call->pieces_len >= PIECES_MAX) {
+        call->is_paused = true;
+        run_timer_start(call->client->resume, 0, 0);
+        return CURL_READFUNC_PAUSE;
+    }
+    ssize_t n_read =
+        left > 0 ? pread(call->file.fd, bytes, (int64_t)n < left ? n : (size_t)left, call->file_at) : 0;
+    call->is_file_short = left > 0 && n_read <= 0;
+    if (call->is_file_short)
+        return CURL_READFUNC_ABORT;
+    call->last_byte_ms = run_now_ms();
+    call->pieces_len += (size_t)n_read;
+    call->file_at += n_read;
+    return (size_t)n_read;
+}
+
+/** It leaves anew: a redirect, or a connection that had ended before anything left. */
+static int on_rewind(void *arg, curl_off_t offset, int origin)
+{
+    struct http_call *call = obj_cast(arg, struct http_call, CALL_MAGIC);
+    if (origin != SEEK_SET)
+        return CURL_SEEKFUNC_CANTSEEK;
+    call->file_at = offset;
+    return CURL_SEEKFUNC_OK;
+}
+
+static void set_file(struct http_call *call)
+{
+    curl_easy_setopt(call->easy, CURLOPT_UPLOAD, 1L);
+    curl_easy_setopt(call->easy, CURLOPT_INFILESIZE_LARGE, (curl_off_t)call->file.len);
+    curl_easy_setopt(call->easy, CURLOPT_READFUNCTION, on_file);
+    curl_easy_setopt(call->easy, CURLOPT_READDATA, call);
+    curl_easy_setopt(call->easy, CURLOPT_SEEKFUNCTION, on_rewind);
+    curl_easy_setopt(call->easy, CURLOPT_SEEKDATA, call);
+}
+
 static const char *answer_header(const struct http_answer *a, const char *name)
 {
     struct curl_header *header = NULL;
@@ -459,8 +512,11 @@ static void set_headers(struct http_call *call, const struct http_call_def *def)
         add_header(call, def->headers[i]);
         has_type = has_type || strncasecmp(def->headers[i], "Content-Type:", 13) == 0;
     }
+    const char *type = def->file       ? "Content-Type: application/octet-stream"
+                       : def->body_len ? "Content-Type: application/json"
+                                       : "Content-Type:";
     if (!has_type)
-        add_header(call, def->body_len ? "Content-Type: application/json" : "Content-Type:");
+        add_header(call, type);
     add_header(call, "Expect:"); /* a round trip for nothing */
     curl_easy_setopt(call->easy, CURLOPT_HTTPHEADER, call->headers);
 }
@@ -470,7 +526,9 @@ static void set_request(struct http_call *call, const struct http_call_def *def)
 {
     bool is_post_like = strcmp(call->method, "POST") == 0 || strcmp(call->method, "PUT") == 0 ||
                         strcmp(call->method, "PATCH") == 0;
-    if (def->body_len || is_post_like) {
+    if (def->file) {
+        set_file(call);
+    } else if (def->body_len || is_post_like) {
         curl_easy_setopt(call->easy, CURLOPT_POSTFIELDSIZE_LARGE, (curl_off_t)def->body_len);
         CURLcode rc = curl_easy_setopt(call->easy, CURLOPT_COPYPOSTFIELDS, def->body_len ? def->body : "");
         BUG_IF(rc != CURLE_OK);
@@ -533,6 +591,7 @@ struct http_call *http_call(struct http_client *c, const struct http_call_def *d
     call->is_write = strcmp(call->method, "GET") != 0 && strcmp(call->method, "HEAD") != 0;
     call->url = mem_str(def->url);
     call->answer.url = call->url;
+    call->file = def->file ? *def->file : (struct http_file){-1, 0};
     call->max_body = def->max_body ? def->max_body : MAX_BODY;
     call->easy = curl_easy_init();
     BUG_IF(call->easy == NULL);

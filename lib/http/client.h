@@ -63,6 +63,12 @@ struct http_answer {
     void *inside; /* of the client's */
 };
 
+/** A body that is read from a file as it leaves, at most 64 KiB in one turn of the loop. */
+struct http_file {
+    int fd;      /* a regular file, read from its begin whatever its offset; open until done [borrowed] */
+    int64_t len; /* bytes that are sent; a file that ends before ends the call: ERR_IO */
+};
+
 struct http_call_def {
     const char *method; /* "GET" when NULL */
     const char *url;
@@ -70,9 +76,11 @@ struct http_call_def {
     /** Copied. Content-Type: application/json is added when there is a body and no header says otherwise. */
     const void *body;
     size_t body_len;
+    /** Instead of a body: copied. Content-Type: application/octet-stream is added when no header says otherwise. */
+    const struct http_file *file;
     int64_t timeout_ms;         /* whole call; 0: none (streams) */
     int64_t connect_timeout_ms; /* 0: 2000 */
-    int64_t idle_timeout_ms;    /* no byte for so long: ERR_TIMEOUT; 0: none */
+    int64_t idle_timeout_ms;    /* no byte came or left for so long: ERR_TIMEOUT; 0: none */
     size_t max_body;            /* 0: 64 MiB */
     bool no_follow; /* do not follow redirects; set it when headers hold secrets other than Authorization */
     /** A piece of a 2xx body as it comes; NULL: collected in answer.body. */
@@ -81,7 +89,7 @@ struct http_call_def {
      * Called exactly once, never inside http_call. err: 0 when an HTTP answer was read whole, whatever its status;
      * ERR_UNAVAILABLE (no connection; of a GET or HEAD also: connection lost), ERR_UNKNOWN_OUTCOME (connection lost after
      * any other request had begun to leave: it may have been done, and is not sent again), ERR_TIMEOUT (of those
-     * likewise: it may have been done), ERR_TOOBIG, ERR_CANCELLED, ERR_INVALID (no http or https URL) with *why filled: where is the URL, text names method, address, reason and what to do about it.
+     * likewise: it may have been done), ERR_TOOBIG, ERR_CANCELLED, ERR_IO (the file cannot be read whole), ERR_INVALID (no http or https URL) with *why filled: where is the URL, text names method, address, reason and what to do about it.
      * answer and why are never NULL.
      */
     void (*done)(void *arg, int err, const struct http_answer *answer, const struct err_info *why);

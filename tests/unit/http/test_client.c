@@ -5,6 +5,7 @@
 #include <string.h>
 #include <arpa/inet.h>
 #include <netinet/in.h>
+#include <sys/mman.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -102,12 +103,18 @@ static void stream(struct http_req *req, void *app)
 }
 
 static const struct http_route routes[] = {
-    {"GET", "/echo/*", 0, 0, echo, .summary = ""},       {"POST", "/echo/*", 0, 1 << 20, echo, .summary = ""},
-    {"PUT", "/echo/*", 0, 1 << 20, echo, .summary = ""}, {"DELETE", "/echo/*", 0, 0, echo, .summary = ""},
-    {"GET", "/who", 0, 0, who, .summary = ""},           {"GET", "/redirect", 0, 0, redirect, .summary = ""},
-    {"GET", "/silent", 0, 0, silent, .summary = ""},     {"GET", "/thousand", 0, 0, thousand, .summary = ""},
-    {"GET", "/fail", 0, 0, fail_with, .summary = ""},    {"GET", "/stream", 0, 0, stream, .summary = ""},
+    {"GET", "/echo/*", 0, 0, echo, .summary = ""},
+    {"POST", "/echo/*", 0, 1 << 20, echo, .summary = ""},
+    {"PUT", "/echo/*", 0, 1 << 20, echo, .summary = ""},
+    {"DELETE", "/echo/*", 0, 0, echo, .summary = ""},
+    {"GET", "/who", 0, 0, who, .summary = ""},
+    {"GET", "/redirect", 0, 0, redirect, .summary = ""},
+    {"GET", "/silent", 0, 0, silent, .summary = ""},
+    {"GET", "/thousand", 0, 0, thousand, .summary = ""},
+    {"GET", "/fail", 0, 0, fail_with, .summary = ""},
+    {"GET", "/stream", 0, 0, stream, .summary = ""},
     {"GET", "/large", 0, 0, large, .summary = ""},
+    {"PUT", "/moved", 0, 1 << 20, redirect, .summary = ""},
 };
 
 static int setup(void **state)
@@ -166,6 +173,67 @@ static void test_signed_in(void **state)
     get_sync(fx, "/who", &res);
     assert_string_equal(buf_cstr(&res.body), "Basic YWxpY2U6b3BlbjpzZXNhbWU=");
     buf_fini(&res.body);
+}
+
+enum { FILE_LEN = 200000 };
+
+/** Its bytes say where they stand. */
+static int numbered_file(size_t len)
+{
+    int fd = memfd_create("body", MFD_CLOEXEC);
+    mem_auto char *bytes = mem_alloc(len + 1);
+    for (size_t i = 0; i < len; i++)
+        bytes[i] = (char)('a' + i / 100 % 26);
+    assert_int_equal(write(fd, bytes, len), (ssize_t)len);
+    return fd;
+}
+
+/** A body that is a file arrives whole, from its begin, with its length; with a redirect it leaves twice. */
+static void test_body_from_a_file(void **state)
+{
+    struct fixture *fx = *state;
+    struct result r = {.is_done = false};
+    int fd = numbered_file(FILE_LEN);
+    static const char head[] = "PUT /echo/x type=application/octet-stream thing=(none) length=200000 body=";
+    const struct http_file whole = {fd, FILE_LEN};
+    call_sync(fx, (struct http_call_def){.method = "PUT", .url = fixture_url(fx, "/echo/x"), .file = &whole},
+              &r);
+    assert_int_equal(r.err, 0);
+    assert_int_equal(r.body.len, strlen(head) + FILE_LEN);
+    assert_memory_equal(r.body.bytes, head, strlen(head));
+    for (size_t i = 0; i < FILE_LEN; i++)
+        assert_int_equal(r.body.bytes[strlen(head) + i], 'a' + i / 100 % 26);
+    buf_fini(&r.body);
+    const struct http_file part = {fd, 3};
+    call_sync(fx, (struct http_call_def){.method = "PUT", .url = fixture_url(fx, "/moved"), .file = &part},
+              &r);
+    assert_int_equal(r.err, 0);
+    assert_string_equal(buf_cstr(&r.body),
+                        "PUT /echo/target type=application/octet-stream thing=(none) length=3 body=aaa");
+    buf_fini(&r.body);
+    const char *const type[] = {"Content-Type: text/x", NULL};
+    const struct http_file none = {fd, 0};
+    call_sync(fx,
+              (struct http_call_def){
+                  .method = "POST", .url = fixture_url(fx, "/echo/x"), .headers = type, .file = &none},
+              &r);
+    assert_string_equal(buf_cstr(&r.body), "POST /echo/x type=text/x thing=(none) length=0 body=");
+    buf_fini(&r.body);
+    close(fd);
+}
+
+static void test_body_from_a_file_that_is_shorter(void **state)
+{
+    struct fixture *fx = *state;
+    struct result r = {.is_done = false};
+    int fd = numbered_file(1000);
+    const struct http_file file = {fd, 1001};
+    call_sync(fx, (struct http_call_def){.method = "PUT", .url = fixture_url(fx, "/echo/x"), .file = &file},
+              &r);
+    assert_int_equal(r.err, ERR_IO);
+    assert_non_null(strstr(r.why.text, "1000 of 1001 bytes"));
+    buf_fini(&r.body);
+    close(fd);
 }
 
 static void test_redirects(void **state)
@@ -623,6 +691,8 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_methods_and_bodies, setup, teardown),
         cmocka_unit_test_setup_teardown(test_write_is_sent_once, setup, teardown),
         cmocka_unit_test_setup_teardown(test_signed_in, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_body_from_a_file, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_body_from_a_file_that_is_shorter, setup, teardown),
         cmocka_unit_test_setup_teardown(test_redirects, setup, teardown),
         cmocka_unit_test_setup_teardown(test_limits, setup, teardown),
         cmocka_unit_test_setup_teardown(test_errors_name_the_remedy, setup, teardown),
