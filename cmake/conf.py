@@ -22,8 +22,8 @@ default has no <value> here; without one it is not set.
 
 Both files are Hadoop's own. registryd, dnsd, svcmgr and bobbin read them from the directory of their switch config, else
 of HADOOP_CONF_DIR, and skip the keys of other programs. A later file wins over an earlier one (core-site.xml, then
-yarn-site.xml) unless the property has <final>true</final>; -D KEY=VALUE wins over both. A value may hold ${other.key} and
-${env.NAME}. `NAME -t` reports every error with file:line.
+hdfs-site.xml where there is one, then yarn-site.xml) unless the property has <final>true</final>; -D KEY=VALUE wins over
+all. A value may hold ${other.key} and ${env.NAME}. `NAME -t` reports every error with file:line.
 
 `./dev conf` writes these files from the option tables of the programs: change an option there."""
 

@@ -27,7 +27,7 @@ struct cli;
 #define CLI_OPTIONS(X)                                                                                       \
     X(CLI_HELP, "help", 'h', 0, "", "show this help")                                                        \
     X(CLI_OUTPUT, "output", 'o', 1, "table|json", "form of the output; default: table")                      \
-    X(CLI_CONFIG, "config", 0, 1, "DIR", "directory of core-site.xml and yarn-site.xml")                     \
+    X(CLI_CONFIG, "config", 0, 1, "DIR", "directory of core-site.xml, hdfs-site.xml, yarn-site.xml")         \
     X(CLI_SET, "set", 'D', 1, "KEY=VALUE", "set a configuration key; may be repeated")                       \
     X(CLI_URL, "url", 0, 1, "URL", "server to ask instead of the configured one")                            \
     X(CLI_USER, "user", 0, 1, "NAME", "user to act as; default: HADOOP_USER_NAME, else the login name")      \

@@ -21,7 +21,8 @@ static const struct item groups[] = {
 static const struct opt_def keys[] = {OPTIONS_ROWS(CLI_KEYS)};
 
 static const struct item environment[] = {
-    {"HADOOP_CONF_DIR", "Directory of core-site.xml and yarn-site.xml when --config is not given."},
+    {"HADOOP_CONF_DIR",
+     "Directory of core-site.xml, hdfs-site.xml and yarn-site.xml when --config is not given."},
     {"HADOOP_USER_NAME", "User to act as when --user is not given."},
     {"BOBBIN_ACCESSOR", "Write accessor, ID:PASSWORD, when --accessor is not given."},
 };
@@ -144,7 +145,7 @@ void manual_print(const struct cli_command *commands, size_t n)
     for (size_t i = 0; i < N_CLI_OPTIONS; i++)
         add_option(&out, &cli_options[i]);
     buf_add_str(&out, ".SH CONFIGURATION\n");
-    manual_text(&out, "Keys of core-site.xml and yarn-site.xml that bobbin reads.");
+    manual_text(&out, "Keys of core-site.xml, hdfs-site.xml and yarn-site.xml that bobbin reads.");
     buf_add_char(&out, '\n');
     manual_keys(keys, ARRAY_LEN(keys), &out);
     buf_add_str(&out, ".SH ENVIRONMENT\n");

@@ -9,7 +9,8 @@
 
 /* name, letter (getopt's value), has a value, its name, prose */
 #define SWITCHES(X)                                                                                          \
-    X("config", 'c', "DIR", "read core-site.xml and yarn-site.xml of DIR (else: of $HADOOP_CONF_DIR)")       \
+    X("config", 'c', "DIR",                                                                                  \
+      "read core-site.xml, hdfs-site.xml and yarn-site.xml of DIR (else: of $HADOOP_CONF_DIR)")              \
     X("define", 'D', "KEY=VALUE", "set a configuration key; wins over the files; may be repeated")           \
     X("test", 't', "", "check the configuration, print all errors, and exit")                                \
     X("strict", 'S', "", "with -t: a key that nobody knows is an error in a file, too")                      \

@@ -232,7 +232,7 @@ static void read_file(struct conf *c, const char *path, struct buf *errors)
 
 void conf_load_dir(struct conf *c, const char *dir, struct buf *errors)
 {
-    static const char *const names[] = {"core-site.xml", "yarn-site.xml"};
+    static const char *const names[] = {"core-site.xml", "hdfs-site.xml", "yarn-site.xml"};
     struct stat st;
     if (stat(dir, &st) != 0 || !S_ISDIR(st.st_mode)) {
         buf_addf(errors, "%s: is not a directory of configuration files\n", dir);

@@ -36,7 +36,7 @@ void conf_free(struct conf *c);
  */
 void conf_default(struct conf *c, const char *key, const char *text);
 /**
- * Read core-site.xml, then yarn-site.xml of a directory; a missing file is fine, a missing directory is an error.
+ * Read core-site.xml, then hdfs-site.xml, then yarn-site.xml of a directory; a missing file is fine, a missing directory is an error.
  *
  * @param dir     path                                                           [borrowed]
  * @param errors  one line an error, appended as `file:line: sentence`           [out]

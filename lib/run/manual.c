@@ -77,10 +77,9 @@ void manual_page(const struct daemon_def *def, struct buf *out)
     manual_text(out, def->summary);
     buf_add_str(out, "\n.SH SYNOPSIS\n.nf\n");
     manual_text(out, buf_cstr(&help));
-    buf_add_str(
-        out,
-        ".fi\n.SH CONFIGURATION\nKeys are read from core\\-site.xml and yarn\\-site.xml of the configuration "
-        "directory, then from \\-D.\n");
+    buf_add_str(out, ".fi\n.SH CONFIGURATION\nKeys are read from core\\-site.xml, hdfs\\-site.xml and "
+                     "yarn\\-site.xml of the configuration "
+                     "directory, then from \\-D.\n");
     manual_keys(def->options, def->n_options, out);
     if (def->manual)
         def->manual(out);

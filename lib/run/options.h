@@ -1,7 +1,7 @@
 /**
  * Options of a program, one table row each, read from Hadoop configuration files and `-D key=value`.
  *
- * Files in the configuration directory, in this order, later wins unless `final`: core-site.xml, yarn-site.xml.
+ * Files in the configuration directory, in this order, later wins unless `final`: core-site.xml, hdfs-site.xml, yarn-site.xml.
  * Each `<property>` has name, value, optional final; values may hold `${other.key}` and `${env.NAME}`; XInclude works.
  * Keys of other programs are left alone. All errors are reported at once as `file:line: …` before anything starts.
  *

@@ -107,8 +107,10 @@ static void later_file_wins_unless_final(void **state)
     write_file(*state, "yarn-site.xml",
                CONF(PROP("t.port", "2") "<!-- note -->" PROP("t.size", "3k")
                         PROP("other.key", "${t.port}!${nowhere}") PROP("other.two", "${t.port}")));
+    write_file(*state, "hdfs-site.xml", CONF(PROP("t.port", "7") PROP("of.hdfs", "here")));
     struct options *o = read_ok(*state, NULL);
     assert_int_equal(opt_int(o, O_PORT), 2);
+    assert_string_equal(opt_other(o, "of.hdfs"), "here");
     assert_int_equal(opt_int(o, O_SIZE), 2048);
     assert_string_equal(opt_text(o, O_TEXT), "a b");
     mem_auto char *origin = mem_fmt("%s/yarn-site.xml:3", (char *)*state);
