@@ -303,6 +303,14 @@ static int start_cluster(struct daemon *d, void *app, struct err_info *why)
     return 0;
 }
 
+/** For fs/place.h: of a row, or any other key of the configuration. */
+static const char *hadoop_key(const struct options *o, const char *key)
+{
+    int id = opt_find(o, key);
+
+    return id < 0 ? opt_other(o, key) : opt_text(o, id);
+}
+
 static struct local_options cluster_options(const struct options *o, const char *dir, const char *shim_path,
                                             const struct spec_host *host)
 {
@@ -335,7 +343,21 @@ static struct local_options cluster_options(const struct options *o, const char 
         .ro_mounts = opt_text(o, OPT_RO_MOUNTS),
         .rw_mounts = opt_text(o, OPT_RW_MOUNTS),
         .pull_timeout_ms = opt_ms(o, OPT_PULL_TIMEOUT),
+        .fs = {hadoop_key, o},
     };
+}
+
+/** HDFS that is the default of this host, and cannot be found. */
+static void check_file_system(const struct options *o, const struct fs_conf *conf, struct opt_report *report)
+{
+    const char *fs = opt_text(o, OPT_FS);
+    mem_auto char *root = fs_is_hdfs(fs) ? mem_fmt("%s/", fs) : mem_str("/");
+    struct fs_place place = {.path = NULL};
+    struct err_info why;
+
+    if (fs_place_read(conf, root, "", &place, &why))
+        opt_warning(o, "fs.defaultFS", &why, report);
+    fs_place_fini(&place);
 }
 
 static void check_cluster(const struct options *o, struct opt_report *report)
@@ -352,6 +374,7 @@ static void check_cluster(const struct options *o, struct opt_report *report)
         app_check_simulated(o, report);
     else if (report->purpose != OPT_FOR_RELOAD)
         cluster_local_check(o, &options, report);
+    check_file_system(o, &options.fs, report);
     app_host_fini(&host);
 }
 

@@ -7,6 +7,7 @@
 #define SVCMGR_OPTIONS_H
 
 #include "http/limits.h"
+#include "fs/place.h"
 #include "run/options.h"
 
 #define SVCMGR_TYPE_FAMILY    "yarn.nodemanager.resource-type."
@@ -20,7 +21,11 @@
     X(SVCMGR_DEVICES_FAMILY, "TYPE",                                                                              \
       "Devices of the host for each 1 of such a resource type, separated by commas, or with '+' where several belong together, as " \
       "/dev/nvidia0+/dev/nvidiactl,/dev/nvidia1+/dev/nvidiactl. A container that has some of the resource gets as many of them, "  \
-      "which no other container has, and an image sees no others.")
+      "which no other container has, and an image sees no others.")                                               \
+    X(FS_HA_NAMENODES_FAMILY, "NS", "The NameNodes of an HDFS cluster of dfs.nameservices, separated by commas.") \
+    X(FS_HTTP_ADDRESS_FAMILY, "NS[.NN]", "Where a NameNode of such a cluster answers HTTP.")                      \
+    X(FS_HTTPS_ADDRESS_FAMILY, "NS[.NN]", "The same for HTTPS.")                                                  \
+    X(FS_RPC_ADDRESS_FAMILY, "NS[.NN]", "Its address for Java clients: the host counts where its address for HTTP has none.")
 
 /** Keys of Hadoop's that a configuration may have and that mean nothing here: key, why. */
 #define SVCMGR_NOT_APPLICABLE(X)                                                                                  \
@@ -83,7 +88,16 @@
     X(OPT_ZK_QUORUM, "hadoop.registry.zk.quorum", OPT_TEXT, "", "localhost:2181", 0, 0, OPT_FIXED,                \
       "ZooKeeper servers, for ${CLUSTER_ZK_QUORUM}.")                                                             \
     X(OPT_FS, "fs.defaultFS", OPT_TEXT, "", "file:///", 0, 0, OPT_FIXED,                                          \
-      "The cluster's file system, for ${CLUSTER_FS_URI}, ${CLUSTER_FS_HOST} and ${SERVICE_HDFS_DIR}.")            \
+      "The cluster's file system, for ${CLUSTER_FS_URI}, ${CLUSTER_FS_HOST}, ${SERVICE_HDFS_DIR}, and hdfs: without a host.") \
+    X(OPT_NAMESERVICES, "dfs.nameservices", OPT_TEXT, "", NULL, 0, 0, OPT_FIXED,                                  \
+      "HDFS clusters that a URI may name, separated by commas. Of cluster NS dfs.ha.namenodes.NS lists the NameNodes, and "     \
+      "dfs.namenode.http-address.NS.NN says where NameNode NN answers HTTP.")                                       \
+    X(OPT_HDFS_HTTP, "dfs.namenode.http-address", OPT_TEXT, "", "0.0.0.0:9870", 0, 0, OPT_FIXED,                  \
+      "Address for HTTP of the NameNode of fs.defaultFS; a wildcard is its host. Of other NameNodes only the port counts.")    \
+    X(OPT_HDFS_HTTPS, "dfs.namenode.https-address", OPT_TEXT, "", "0.0.0.0:9871", 0, 0, OPT_FIXED,                \
+      "The same for HTTPS, which swebhdfs: uses, and hdfs: by the next key.")                                     \
+    X(OPT_HDFS_POLICY, "dfs.http.policy", OPT_ENUM, "HTTP_ONLY|HTTPS_ONLY|HTTP_AND_HTTPS", "HTTP_ONLY", 0, 0, OPT_FIXED, \
+      "HTTPS_ONLY: HDFS is asked by HTTPS.")                                                                      \
     X(OPT_BASE_PATH, "yarn.service.base.path", OPT_TEXT, "", NULL, 0, 0, OPT_FIXED,                               \
       "Directory of that file system for ${SERVICE_HDFS_DIR}. Default: /user/NAME/.yarn.")  \
     X(OPT_QUEUE, "yarn.service.queue", OPT_TEXT, "", "default", 0, 0, OPT_FIXED,                                  \
@@ -135,7 +149,7 @@
     X(OPT_ARCHIVE_RATIO, "yarn.service.local.archive-max-ratio", OPT_INT, "", "200", 1, 1000000, OPT_FIXED, \
       "Most bytes that come out for each byte of an archive; 1 MiB may come out of any.") \
     X(OPT_CACHE_MB, "yarn.nodemanager.localizer.cache.target-size-mb", OPT_INT, "MB", "10240", 0, 1073741824, OPT_FIXED, \
-      "Megabytes of files from http: and https: that are kept for the next container; the least recently used leave first.") \
+      "Megabytes of fetched files that are kept for the next container; the least recently used leave first.") \
     X(OPT_CACHE_FRESH, "yarn.service.local.cache-fresh", OPT_TIME, "s", "60", 0, 31536000000, OPT_FIXED, \
       "Time in which a kept file is used without asking its server whether it has changed.") \
     X(OPT_LABEL, "yarn.nodemanager.node-labels.provider.configured-node-partition", OPT_TEXT, "", NULL, 0, 0,     \

@@ -83,7 +83,7 @@ struct cluster_file {
     const char *path;  /* relative to the working directory, no "..", directories are made */
     const char *bytes; /* content, or NULL: `source` is read */
     size_t len;
-    /* absolute path, file:, http: or https: URI of a file; read with the rights of the process's user */
+    /* absolute path or URI of a file, see fs/place.h; read with the rights of the process's user, from HDFS as the owner */
     const char *source;
     const struct json_t *values; /* of placeholders in the source's text; NULL: it is copied as it is */
     const char *mount;           /* absolute path in the image where it is mounted read-only; NULL: nowhere */

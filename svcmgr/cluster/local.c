@@ -577,6 +577,7 @@ int cluster_local_open(struct run_loop *loop, const struct local_options *option
                                        options->archive_max_ratio};
     l->cache_max_bytes = options->cache_max_bytes;
     l->cache_fresh_s = options->cache_fresh_s;
+    l->fs = options->fs;
     l->log_files = options->log_files > 0 ? options->log_files : 1;
     l->log_bytes = options->log_dir_bytes / (OUTPUTS * l->log_files);
     size_host(l, options);

@@ -16,6 +16,7 @@
 #define CLUSTER_LOCAL_H
 
 #include "cluster/cluster.h"
+#include "fs/place.h"
 #include "run/options.h"
 
 /** What keeps a container to its size; strings are copied. */
@@ -59,6 +60,7 @@ struct local_options {
     /* of what was fetched; the least recently used leaves, but nothing that is in use */
     int64_t cache_max_bytes;
     int64_t cache_fresh_s; /* what was fetched, or asked for, later than this is not asked for again */
+    struct fs_conf fs;     /* where HDFS is; its options live on */
 };
 
 /**

@@ -401,7 +401,7 @@ static void copy_files(const struct cluster_launch *launch, struct local_job *jo
         job->files[i].path = mem_str(f->path);
         job->files[i].bytes = f->bytes ? mem_copy(f->bytes, f->len + 1) : NULL;
         job->files[i].len = f->len;
-        job->files[i].source = f->source ? local_source_path(f->source) : NULL;
+        job->files[i].source = mem_str(f->source);
         job->files[i].is_archive = f->is_archive;
         job->files[i].config = spec_file_copy(f->config);
         job->files[i].mount = mem_str(f->mount);
@@ -420,25 +420,29 @@ static enum source_form form_of(const struct cluster_file *f)
     return is_xml ? SOURCE_XML : f->config->type == FILE_PROPERTIES ? SOURCE_PROPERTIES : SOURCE_FILE;
 }
 
-/** What a localizer is asked for: each file that has a source. */
-static void ask_sources(const struct local *l, struct local_job *job)
+/** What a localizer is asked for: each file that has a source. @return as fs_place_read */
+static int ask_sources(const struct local *l, const struct cluster_launch *launch, struct sources_ask *ask,
+                       struct err_info *why)
 {
-    job->ask.max_bytes = l->source_max_bytes;
+    int err = 0;
+
+    ask->owner = mem_str(launch->owner);
+    ask->max_bytes = l->source_max_bytes;
     for (size_t i = 0; l->source_dirs[i]; i++)
-        sources_ask_dir(&job->ask, l->source_dirs[i]);
-    job->ask.unpack = l->unpack;
-    job->ask.fresh_s = l->cache_fresh_s;
-    for (size_t i = 0; i < job->n_files; i++) {
-        const struct cluster_file *f = &job->files[i];
-        if (f->bytes)
-            continue;
-        sources_ask_file(&job->ask, form_of(f), f->source,
-                         f->values ? LOCAL_TEMPLATE_MAX : l->source_max_bytes);
-        job->ask.has_cache = job->ask.has_cache || source_is_url(f->source);
+        sources_ask_dir(ask, l->source_dirs[i]);
+    ask->unpack = l->unpack;
+    ask->fresh_s = l->cache_fresh_s;
+    for (size_t i = 0; !err && i < launch->n_files; i++) {
+        const struct cluster_file *f = &launch->files[i];
+        int64_t max_bytes = f->values ? LOCAL_TEMPLATE_MAX : l->source_max_bytes;
+        err = f->bytes ? 0 : local_sources_add(l, ask, form_of(f), f->source, max_bytes, why);
     }
+    return err;
 }
 
-static void begin_launch(struct box *b, const struct cluster_launch *launch)
+/** @param take_ask  its sources [taken] */
+static void begin_launch(struct box *b, const struct cluster_launch *launch,
+                         const struct sources_ask *take_ask)
 {
     const struct local *l = b->local;
     struct local_job *job = new_job(b);
@@ -463,7 +467,7 @@ static void begin_launch(struct box *b, const struct cluster_launch *launch)
     job->user = l->user;
     job->users = l->users;
     job->owner = mem_str(launch->owner ? launch->owner : "");
-    ask_sources(l, job);
+    job->ask = *take_ask;
     run_launch(b);
 }
 
@@ -472,6 +476,7 @@ int local_launch(struct cluster *c, const char *container_id, const struct clust
 {
     struct local *l = local_of(c);
     struct box *b = map_get(&l->boxes, container_id);
+    struct sources_ask ask = {0};
 
     if (!b || b->is_released)
         return err_set(why, ERR_NOTFOUND, container_id, "There is no such container.");
@@ -486,17 +491,12 @@ int local_launch(struct cluster *c, const char *container_id, const struct clust
         if (!local_path_is_inside(launch->files[i].path))
             return err_set(why, ERR_INVALID, launch->files[i].path,
                            "A file must stay in the working directory.");
-    for (size_t i = 0; i < launch->n_files; i++) {
-        const char *source = launch->files[i].source;
-        mem_auto char *path = launch->files[i].bytes ? NULL : local_source_path(source);
-        if (!launch->files[i].bytes && !path)
-            return err_set(why, ERR_INVALID, source,
-                           "src_file %.140s is no absolute path of a file of this host, and no file:, http: "
-                           "or https: URL.",
-                           source);
-    }
-    begin_launch(b, launch);
-    return 0;
+    int err = ask_sources(l, launch, &ask, why);
+    if (err)
+        sources_ask_fini(&ask);
+    else
+        begin_launch(b, launch, &ask);
+    return err;
 }
 
 int local_signal(struct cluster *c, const char *container_id, int signal, struct err_info *why)

@@ -133,6 +133,7 @@ struct local {
     char **source_dirs; /* NULL-terminated */
     int64_t source_max_bytes, source_timeout_ms, fetch_timeout_ms;
     struct unpack_limits unpack;
+    struct fs_conf fs;
     int64_t cache_max_bytes, cache_fresh_s;
     int64_t memory_mb, vcores, used_memory_mb, used_vcores, grace_ms, keep_logs_ms;
     struct local_types types;
@@ -397,9 +398,14 @@ void local_cache_expire(const char *dir, int64_t max_bytes);
 
 /* ---- local_sources.c ---- */
 
-/** Path of a source as a localizer wants it: absolute, or an http: or https: URL. @param uri  one of these, or a file: URI
- *  @return new text, free(); NULL: it is none of them. */
-char *local_source_path(const char *uri);
+/**
+ * Append a source to what a localizer is asked for.
+ * @param ask  with the owner, whom HDFS is asked as                                 [in,out]
+ * @param uri  of a caller: see fs/place.h                                           [borrowed]
+ * @return 0; or as fs_place_read: nothing was appended.
+ */
+int local_sources_add(const struct local *l, struct sources_ask *ask, enum source_form form, const char *uri,
+                      int64_t max_bytes, struct err_info *why);
 
 /**
  * Have the sources of a staged job read into staging/in by a localizer, a process with the rights of the job's user, then done(job) on the

@@ -8,12 +8,12 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
-#include <strings.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
 #include "base/mem.h"
 #include "base/str.h"
+#include "fs/place.h"
 #include "cluster/local_priv.h"
 #include "cluster/local_tree.h"
 #include "shim/wire.h"
@@ -114,7 +114,7 @@ static char *fault_detail(const struct source_fault *f)
     if (f->problem == SOURCE_UNREAD || f->problem == SOURCE_UNWRITTEN)
         return mem_fmt(": %s%s%s", strerror(f->error), *f->detail ? ": " : "", f->detail);
     if (f->problem == SOURCE_STATUS)
-        return mem_fmt(" %d", f->error);
+        return mem_fmt(" %d%s%s", f->error, *f->detail ? ": " : "", f->detail);
     return *f->detail ? mem_fmt(": %s", f->detail) : mem_str("");
 }
 
@@ -127,9 +127,11 @@ static int fault_code(const struct source_fault *f)
     return is_away ? ERR_UNAVAILABLE : ERR_INVALID;
 }
 
-static int describe_fault(const struct source_fault *f, const struct source *source, const char *user,
-                          struct err_info *why)
+static int describe_fault(const struct local_reader *r, const struct source_fault *f, struct err_info *why)
 {
+    const struct sources_ask *ask = ask_of(r);
+    const struct source *source = &ask->sources[f->source];
+    const char *user = source->n_urls && ask->owner ? ask->owner : r->user;
     mem_auto char *detail = fault_detail(f);
 
     return err_set(why, fault_code(f), source->path, "%s %.140s, as user %.32s: %s%.200s.",
@@ -150,7 +152,7 @@ static int judge_line(struct local_reader *r, const char *line, struct err_info 
         return 0;
     }
     if (!why->code)
-        describe_fault(&f, &ask->sources[f.source], r->user, why);
+        describe_fault(r, &f, why);
     return r->check ? 0 : why->code;
 }
 
@@ -392,25 +394,20 @@ void local_sources_read(struct local *l, struct local_job *job, void (*done)(str
     local_job_ended(l, job);
 }
 
-char *local_source_path(const char *uri)
+int local_sources_add(const struct local *l, struct sources_ask *ask, enum source_form form, const char *uri,
+                      int64_t max_bytes, struct err_info *why)
 {
-    const char *path = uri;
+    struct fs_place place;
+    int err = fs_place_read(&l->fs, uri, ask->owner ? ask->owner : "", &place, why);
 
-    if (*uri == '/' || source_is_url(uri))
-        return mem_str(uri);
-    if (strncasecmp(uri, "file:", 5))
-        return NULL;
-    path += 5;
-    if (str_starts(path, "//localhost/"))
-        path += strlen("//localhost");
-    else if (str_starts(path, "///"))
-        path += 2;
-    mem_auto char *out = mem_alloc(strlen(path) + 1);
-    int64_t n = path[0] == '/' && path[1] != '/' ? str_unpercent(path, strlen(path), out) : -1;
-    if (n < 0 || memchr(out, '\0', (size_t)n))
-        return NULL;
-    out[n] = '\0';
-    return mem_strn(out, (size_t)n);
+    if (err)
+        return err;
+    sources_ask_file(ask, form, place.path, max_bytes);
+    for (size_t i = 0; i < place.n_urls; i++)
+        sources_ask_url(ask, place.urls[i]);
+    ask->has_cache = ask->has_cache || (place.kind != FS_FILE && !ask->is_check);
+    fs_place_fini(&place);
+    return 0;
 }
 
 /** An owner who has no uid yet looks as the one user of all: both have the rights of others. */
@@ -430,7 +427,7 @@ void local_sources_look(struct cluster *c, const char *owner, const char *const 
 {
     struct local *l = local_of(c);
     struct check *k = mem_new(struct check);
-    struct err_info why = {0};
+    struct err_info why = {0}, problem = {0};
 
     *k = (struct check){.done = done, .arg = arg};
     k->index = mem_array(n + 1, sizeof *k->index);
@@ -438,14 +435,15 @@ void local_sources_look(struct cluster *c, const char *owner, const char *const 
     k->ask.is_check = true;
     k->ask.user = looker(l, owner);
     k->ask.max_bytes = INT64_MAX;
+    k->ask.owner = mem_str(owner);
     for (size_t i = 0; l->source_dirs[i]; i++)
         sources_ask_dir(&k->ask, l->source_dirs[i]);
     for (size_t i = 0; i < n; i++) {
-        mem_auto char *path = local_source_path(paths[i]);
-        k->absent[i] = !path;
         k->index[k->ask.n_sources] = i;
-        if (path)
-            sources_ask_file(&k->ask, SOURCE_FILE, path, l->source_max_bytes);
+        int err = local_sources_add(l, &k->ask, SOURCE_FILE, paths[i], l->source_max_bytes, &problem);
+        k->absent[i] = err == ERR_INVALID;
+        if (err == ERR_CONFIG && !why.code)
+            err_set(&why, ERR_INVALID, problem.where, "%s", problem.text);
     }
     if (k->ask.n_sources && n_checks(l) >= CHECKS_MAX)
         err_set(&why, ERR_UNAVAILABLE, paths[0],

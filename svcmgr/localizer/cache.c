@@ -13,6 +13,7 @@
 #include "base/mem.h"
 #include "base/obj.h"
 #include "base/str.h"
+#include "fs/webhdfs.h"
 #include "localizer/localizer.h"
 #include "shim/wire.h"
 
@@ -33,7 +34,8 @@ struct entry {
 /** A URL in work. */
 struct caching {
     int dir;
-    const char *url;
+    const struct fetch_from *from;
+    char *url; /* what its file is named by: the URI, with the user whom HDFS shows it to */
     char key[DIGEST_HEX];
     struct entry entry;
     struct source_fault *f;
@@ -216,7 +218,7 @@ static int fetch(struct caching *c, int64_t max_bytes, int kept)
         cannot_write(c, errno);
         return use_kept(c, FETCH_DONE, kept);
     }
-    enum fetch_result result = localizer_fetch(c->url, fd, max_bytes, &version, c->f);
+    enum fetch_result result = localizer_fetch(c->from, fd, max_bytes, &version, c->f);
     if (result == FETCH_DONE && !keep(c, fd, aside, &version)) {
         if (kept >= 0)
             close(kept);
@@ -240,9 +242,19 @@ static int take(struct caching *c, int64_t max_bytes, int64_t fresh_s)
     return kept >= 0 && age_s >= 0 && age_s < fresh_s ? kept : fetch(c, max_bytes, kept);
 }
 
-int localizer_cache(int dir, const char *url, int64_t max_bytes, int64_t fresh_s, struct source_fault *f)
+/** A user's file of HDFS is nobody else's. */
+static char *name_in_cache(const struct fetch_from *from)
 {
-    struct caching c = {.dir = dir, .url = url, .f = f};
+    mem_auto char *user = from->source->n_urls && from->user ? webhdfs_escape(from->user, "") : NULL;
+
+    return user ? mem_fmt("user.name=%s %s", user, from->source->path) : mem_str(from->source->path);
+}
+
+int localizer_cache(int dir, const struct fetch_from *from, int64_t max_bytes, int64_t fresh_s,
+                    struct source_fault *f)
+{
+    mem_auto char *url = name_in_cache(from);
+    struct caching c = {.dir = dir, .from = from, .url = url, .f = f};
     uint8_t digest[DIGEST_BYTES];
     char name[16];
 

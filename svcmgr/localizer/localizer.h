@@ -3,9 +3,9 @@
  *
  *   path  --open--+
  *                 +--> descriptor --+--> copy:    a file
- *   URL --cache---+                 +--> convert: a JSON object
+ *   URI --cache---+                 +--> convert: a JSON object
  *          |                        +--> unpack:  a directory
- *        fetch
+ *        fetch <-- hdfs
  *
  * Its calls may block in a file system or a network; svcmgr kills it after a time.
  *
@@ -17,6 +17,7 @@
 
 #include <sys/stat.h>
 
+#include "base/buf.h"
 #include "shim/sources_wire.h"
 
 /** Fill a fault. @return -1. */
@@ -35,26 +36,63 @@ int localizer_open(const struct sources_ask *ask, const char *path, struct stat 
 
 /** What is known of a URL's content, and asked anew: both "" when the server says nothing. */
 struct fetch_version {
-    char etag[256];
+    char etag[256]; /* of HDFS: of what its status says */
     char last_modified[64];
+};
+
+/** What is fetched, and as whom. */
+struct fetch_from {
+    const struct source *source;
+    const char *user; /* of HDFS; NULL: nobody in particular */
 };
 
 /** What a fetch has come to. */
 enum fetch_result { FETCH_DONE, FETCH_SAME, FETCH_FAILED };
 
+/** One request. */
+struct fetch_request {
+    const char *url;
+    const struct fetch_version *known; /* is asked for only if it is not this any more; NULL: in any case */
+    bool is_head, is_quick;            /* quick: a person waits, 5 s in all */
+    int fd;            /* where the body of a 200 is written; -1: it goes into page, too [borrowed] */
+    int64_t max_bytes; /* of that body */
+    struct buf *page;  /* gets other bodies, cut at WEBHDFS_ANSWER_MAX; NULL: they are dropped [borrowed] */
+    int status;        /* [out] */
+    struct fetch_version version; /* of a 200 [out] */
+};
+
 /**
- * GET a URL. Redirects are followed five times, from https: only to https:; the server's certificate is checked against the
+ * Ask a web server. Redirects are followed five times, from https: only to https:; the server's certificate is checked against the
  * system's authorities; an answer that stands still for 30 s is given up.
  *
- * @param fd         where the content is written; -1: HEAD, only whether it is there  [borrowed]
- * @param max_bytes  of the content
- * @param known      FETCH_SAME when it is still this; replaced by what is fetched     [in,out]
- * @return FETCH_FAILED: SOURCE_ABSENT (404, 410), SOURCE_STATUS, SOURCE_NO_SERVER, SOURCE_TOO_LARGE or SOURCE_UNWRITTEN in *f; of
- *         a HEAD only SOURCE_ABSENT is evidence.
+ * @return 0: it has answered with r->status, whatever that is; -1: SOURCE_NO_SERVER, SOURCE_TOO_LARGE or SOURCE_UNWRITTEN in *f.
  * Source: RFC 9110 13.1, 15.
  */
-enum fetch_result localizer_fetch(const char *url, int fd, int64_t max_bytes, struct fetch_version *known,
-                                  struct source_fault *f);
+int localizer_request(struct fetch_request *r, struct source_fault *f);
+
+/**
+ * Fetch a source that is a URI: a GET of a URL; of HDFS the status, and the content where that is another than the known one.
+ *
+ * @param fd         where the content is written                                    [borrowed]
+ * @param max_bytes  of the content
+ * @param known      FETCH_SAME when it is still this; replaced by what is fetched     [in,out]
+ * @return FETCH_FAILED: *f has what localizer_request says, SOURCE_ABSENT (404, 410), SOURCE_STATUS, or of HDFS SOURCE_NO_RIGHT or
+ *         SOURCE_NOT_REGULAR.
+ */
+enum fetch_result localizer_fetch(const struct fetch_from *from, int fd, int64_t max_bytes,
+                                  struct fetch_version *known, struct source_fault *f);
+/**
+ * Whether a source that is a URI is there, before anybody wants it. A server that does not answer now, or not to HEAD, may have it at
+ * the launch.
+ * @return 0; or -1: SOURCE_ABSENT in *f, or of HDFS SOURCE_NO_RIGHT, SOURCE_NOT_REGULAR or SOURCE_TOO_LARGE.
+ */
+int localizer_look(const struct fetch_from *from, int64_t max_bytes, struct source_fault *f);
+
+/* ---- hdfs.c ---- */
+
+/** localizer_fetch for HDFS: at the first NameNode that serves. @param known  as its etag; NULL: only a look, fd is not used */
+enum fetch_result localizer_fetch_hdfs(const struct fetch_from *from, int fd, int64_t max_bytes,
+                                       struct fetch_version *known, struct source_fault *f);
 
 /* ---- unpack.c ---- */
 
@@ -112,10 +150,10 @@ int entry_open_parent(int top, const char *name, const char **last, struct sourc
 /* ---- cache.c ---- */
 
 /**
- * The content of a URL, from the cache or through it. Several that want the same wait for the first. The directory is its
+ * The content of a URI, from the cache or through it. Several that want the same wait for the first. The directory is its
  * user's, who reaches it only as a localizer; in it
  *
- *   url-<SHA-256 of the URL>   digest, size, validators and the time of the last question to the server
+ *   url-<SHA-256 of the URI>   digest, size, validators and the time of the last question to the server
  *   data-<SHA-256>             a content; its modification time is that of its last use
  *   lock-<xx>                  held by who works on a URL whose SHA-256 begins so
  *
@@ -126,6 +164,7 @@ int entry_open_parent(int top, const char *name, const char **last, struct sourc
  * @param fresh_s    what was fetched, or asked for, later than this is not asked for again
  * @return descriptor at the begin of the content, with a shared lock on it while it is open; -1: *f says why.
  */
-int localizer_cache(int dir, const char *url, int64_t max_bytes, int64_t fresh_s, struct source_fault *f);
+int localizer_cache(int dir, const struct fetch_from *from, int64_t max_bytes, int64_t fresh_s,
+                    struct source_fault *f);
 
 #endif

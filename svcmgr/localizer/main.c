@@ -91,22 +91,14 @@ static int unpack_as(int from, const char *name, struct unpack_limits *left, str
 
 /* ---- sources ---- */
 
-static int look_at_url(const char *url, struct source_fault *f)
-{
-    struct fetch_version none = {.etag = ""};
-
-    if (localizer_fetch(url, -1, 0, &none, f) != FETCH_FAILED || f->problem != SOURCE_ABSENT)
-        return 0; /* A server that does not answer now, or not to HEAD, may have it at the launch. */
-    return -1;
-}
-
 /** @return descriptor with *st; -1: *f says why. */
 static int open_source(const struct sources_ask *ask, const struct source *source, int64_t max,
                        struct stat *st, struct source_fault *f)
 {
     if (!source_is_url(source->path))
         return localizer_open(ask, source->path, st, f);
-    int fd = localizer_cache(SOURCES_CACHE_FD, source->path, max, ask->fresh_s, f);
+    const struct fetch_from from = {source, ask->owner};
+    int fd = localizer_cache(SOURCES_CACHE_FD, &from, max, ask->fresh_s, f);
     if (fd >= 0 && fstat(fd, st)) {
         close(fd);
         return localizer_fault(f, SOURCE_UNREAD, errno);
@@ -124,7 +116,7 @@ static int take_source(const struct sources_ask *ask, size_t i, struct budget *l
     char name[40];
 
     if (ask->is_check && source_is_url(source->path))
-        return look_at_url(source->path, f);
+        return localizer_look(&(struct fetch_from){source, ask->owner}, max, f);
     int fd = open_source(ask, source, max, &st, f);
     int failed = fd < 0;
     if (!failed && st.st_size > max)

@@ -29,13 +29,34 @@ static const char *const form_words[] = {[SOURCE_FILE] = "file",
 
 bool source_is_url(const char *path)
 {
-    return !strncasecmp(path, "http://", 7) || !strncasecmp(path, "https://", 8);
+    static const char *const schemes[] = {"http://", "https://", "hdfs://", "webhdfs://", "swebhdfs://"};
+
+    for (size_t i = 0; i < ARRAY_LEN(schemes); i++)
+        if (!strncasecmp(path, schemes[i], strlen(schemes[i])))
+            return true;
+    return false;
 }
 
 void sources_ask_file(struct sources_ask *a, enum source_form form, const char *path, int64_t max_bytes)
 {
     a->sources = mem_resize(a->sources, a->n_sources + 1, sizeof *a->sources);
-    a->sources[a->n_sources++] = (struct source){mem_str(path), max_bytes, form};
+    a->sources[a->n_sources++] = (struct source){mem_str(path), max_bytes, form, NULL, 0};
+}
+
+void sources_ask_url(struct sources_ask *a, const char *url)
+{
+    struct source *s = &a->sources[a->n_sources - 1];
+
+    s->urls = mem_resize(s->urls, s->n_urls + 1, sizeof *s->urls);
+    s->urls[s->n_urls++] = mem_str(url);
+}
+
+static void free_source(struct source *s)
+{
+    for (size_t i = 0; i < s->n_urls; i++)
+        free(s->urls[i]);
+    free(s->urls);
+    free(s->path);
 }
 
 void sources_ask_fini(struct sources_ask *a)
@@ -43,7 +64,8 @@ void sources_ask_fini(struct sources_ask *a)
     for (size_t i = 0; i < a->n_dirs; i++)
         free(a->dirs[i]);
     for (size_t i = 0; i < a->n_sources; i++)
-        free(a->sources[i].path);
+        free_source(&a->sources[i]);
+    free(a->owner);
     free(a->dirs);
     free(a->sources);
     *a = (struct sources_ask){0};
@@ -59,11 +81,15 @@ void sources_ask_write(const struct sources_ask *a, struct buf *out)
     record_int(out, "unpack_ratio", a->unpack.max_ratio);
     record_int(out, "cache", a->has_cache);
     record_int(out, "fresh_s", a->fresh_s);
+    if (a->owner)
+        record_text(out, "owner", a->owner);
     for (size_t i = 0; i < a->n_dirs; i++)
         record_text(out, "dir", a->dirs[i]);
     for (size_t i = 0; i < a->n_sources; i++) {
         mem_auto char *value = mem_fmt("%" PRId64 ":%s", a->sources[i].max_bytes, a->sources[i].path);
         record_text(out, form_words[a->sources[i].form], value);
+        for (size_t k = 0; k < a->sources[i].n_urls; k++)
+            record_text(out, "url", a->sources[i].urls[k]);
     }
 }
 
@@ -87,6 +113,20 @@ static int take_switch(const char *value, bool *out)
 
     *out = n != 0;
     return err;
+}
+
+/** What is no number and no source. */
+static int take_text(struct sources_ask *a, const char *key, const char *value)
+{
+    if (!strcmp(key, "owner") && !a->owner)
+        a->owner = mem_str(value);
+    else if (!strcmp(key, "url") && a->n_sources)
+        sources_ask_url(a, value);
+    else if (!strcmp(key, "dir") && *value == '/')
+        sources_ask_dir(a, value);
+    else
+        return ERR_PARSE;
+    return 0;
 }
 
 static int take_record(void *into, const char *key, const char *value)
@@ -113,10 +153,7 @@ static int take_record(void *into, const char *key, const char *value)
         return take_switch(value, &a->is_check);
     if (!strcmp(key, "cache"))
         return take_switch(value, &a->has_cache);
-    if (strcmp(key, "dir") || *value != '/')
-        return ERR_PARSE;
-    sources_ask_dir(a, value);
-    return 0;
+    return take_text(a, key, value);
 }
 
 int sources_ask_read(const char *bytes, size_t len, struct sources_ask *out, struct err_info *why)

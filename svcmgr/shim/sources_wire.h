@@ -57,9 +57,11 @@ enum source_form {
 };
 
 struct source {
-    char *path;        /* absolute, or an http: or https: URL */
+    char *path;        /* absolute, or a URI of http:, https: or HDFS */
     int64_t max_bytes; /* of this file, as it is read */
     enum source_form form;
+    char **urls; /* of HDFS: in WebHDFS, one for each of its NameNodes; else none */
+    size_t n_urls;
 };
 
 /** What may come out of the archives of a request. */
@@ -73,6 +75,7 @@ struct unpack_limits {
 struct sources_ask {
     bool is_check; /* open all and copy none; else copy in order and end at the first problem */
     struct shim_user user;
+    char *owner;       /* whom HDFS is asked as; NULL: nobody in particular */
     int64_t max_bytes; /* of all files together, as they are read */
     struct unpack_limits unpack;
     bool has_cache;
@@ -90,11 +93,13 @@ struct source_fault {
     char detail[SOURCE_DETAIL_MAX]; /* one line of UTF-8, or "" */
 };
 
-/** A source is a URL, not a path. */
+/** A source is a URI, not a path: it is fetched. */
 bool source_is_url(const char *path);
 /** Append a directory / a source; strings are copied. */
 void sources_ask_dir(struct sources_ask *a, const char *dir);
 void sources_ask_file(struct sources_ask *a, enum source_form form, const char *path, int64_t max_bytes);
+/** Append a URL to the source that was appended last; it is copied. */
+void sources_ask_url(struct sources_ask *a, const char *url);
 /** Release the strings; *a is empty afterwards. */
 void sources_ask_fini(struct sources_ask *a);
 /** Write *a as records, appended to out. */

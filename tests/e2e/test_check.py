@@ -149,3 +149,18 @@ def test_what_is_open_to_other_hosts_is_named(name, address, allow, words_of_it,
     finally:
         daemon.stop()
     assert check(name, {**options, address: "127.0.0.1:0"}).stderr == "", "loopback is open to nobody else"
+
+
+def test_a_default_file_system_that_cannot_be_found_is_named(tmp_path):
+    """Its keys are read from hdfs-site.xml, too."""
+    def site(*rows):
+        text = "".join(f"<property><name>{key}</name><value>{value}</value></property>\n" for key, value in rows)
+        (tmp_path / "hdfs-site.xml").write_text(f"<configuration>\n{text}</configuration>\n", encoding="utf-8")
+        return check("svcmgr", common("svcmgr", tmp_path), "--config", str(tmp_path))
+
+    rows = [("fs.defaultFS", "hdfs://ns"), ("dfs.nameservices", "ns"), ("dfs.ha.namenodes.ns", "a")]
+    checked = site(*rows)
+    assert (checked.returncode, checked.stdout) == (0, "configuration is fine\n")
+    assert checked.stderr == (f"warning: {tmp_path}/hdfs-site.xml:2: fs.defaultFS: hdfs://ns/: where its NameNode is does not follow from the "
+                              "configuration: dfs.namenode.http-address.ns.a is not set.\n")
+    assert site(*rows, ("dfs.namenode.http-address.ns.a", "host:9870")).stderr == ""

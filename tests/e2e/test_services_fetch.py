@@ -207,7 +207,7 @@ def test_what_a_server_does_not_have_is_refused(stack, web):
     answer = stack.services("POST", "", document("none", "sleep 1000", artifact={"type": "TARBALL", "id": web.url("/none")}))
     assert (answer.status, answer.json["diagnostics"]) == (
         400, f"For component c with TARBALL artifact, path does not exist: {web.url('/none')}")
-    for source in ("ftp://host/x", "hdfs:///x", "file:x", "relative"):
+    for source in ("ftp://host/x", "hdfs:x", "file:x", "relative"):
         answer = stack.services("POST", "", document("none", "sleep 1000", [("STATIC", "x", source)]))
         assert answer.status == 400 and "does not exist" in answer.json["diagnostics"], source
 

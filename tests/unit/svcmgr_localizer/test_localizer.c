@@ -347,6 +347,10 @@ static void requests_survive_a_round_trip(void **state)
     sources_ask_dir(&a, "/d");
     sources_ask_file(&a, SOURCE_FILE, "/x:y=z\n", 9);
     sources_ask_file(&a, SOURCE_ARCHIVE, "https://host/a.tgz", 8);
+    sources_ask_file(&a, SOURCE_FILE, "hdfs://ns/a b", 7);
+    sources_ask_url(&a, "http://n1/a%20b");
+    sources_ask_url(&a, "http://n2/a%20b");
+    a.owner = mem_str("alice");
     a.unpack = (struct unpack_limits){1, 2, 3};
     a.has_cache = true;
     a.fresh_s = 4;
@@ -362,6 +366,11 @@ static void requests_survive_a_round_trip(void **state)
     assert_int_equal(back.sources[0].form, SOURCE_FILE);
     assert_string_equal(back.sources[1].path, "https://host/a.tgz");
     assert_int_equal(back.sources[1].form, SOURCE_ARCHIVE);
+    assert_int_equal(back.sources[1].n_urls, 0);
+    assert_string_equal(back.sources[2].path, "hdfs://ns/a b");
+    assert_int_equal(back.sources[2].n_urls, 2);
+    assert_string_equal(back.sources[2].urls[1], "http://n2/a%20b");
+    assert_string_equal(back.owner, "alice");
     assert_memory_equal(&back.unpack, &a.unpack, sizeof a.unpack);
     assert_true(back.has_cache);
     assert_int_equal(back.fresh_s, 4);
@@ -374,7 +383,7 @@ static void bad_requests_are_refused(void **state)
     (void)state;
     static const char *const cases[] = {
         "colour=red", "file=/x",      "file=5:x", "file=x:/y", "archive=5:ftp://host/x", "cache=2", "dir=d",
-        "check=2",    "max_bytes=-1", "uid=-1",   "noequals"};
+        "check=2",    "max_bytes=-1", "uid=-1",   "noequals",  "url=http://h/"};
 
     for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
         struct sources_ask out = {0};
