@@ -37,7 +37,10 @@ struct eng_component *component_of_instance(const struct eng_service *s, const c
     if (!dash || str_to_i64(dash + 1, 0, INT64_MAX, index))
         return NULL;
     mem_auto char *name = mem_strn(instance, (size_t)(dash - instance));
-    return component_of(s, name);
+    struct eng_component *c = component_of(s, name);
+    if (c)
+        *index -= c->first_number;
+    return c;
 }
 
 /* ---- number of instances ---- */
@@ -55,6 +58,15 @@ void component_forget(struct step *st, struct eng_component *c, struct eng_insta
     fld_free(&eng_instance_type, inst);
 }
 
+/** The number is used in this incarnation: the next one begins beyond it, where names are unique over all of them. */
+static void note_number(struct step *st, struct eng_component *c, int64_t index)
+{
+    if (!c->spec->unique_component_support || index < c->n_numbers)
+        return;
+    c->n_numbers = index + 1;
+    step_touch(st, c->service);
+}
+
 static bool is_decommissioned(const struct eng_component *c, const char *instance)
 {
     for (size_t i = 0; i < c->spec->n_decommissioned_instances; i++) {
@@ -70,7 +82,7 @@ static void add_instance(struct step *st, struct eng_component *c)
     for (;; c->lowest_free++) {
         int64_t n = c->lowest_free;
         struct eng_instance *there = component_instance(c, n);
-        mem_auto char *name = mem_fmt("%s-%lld", c->name, (long long)n);
+        mem_auto char *name = mem_fmt("%s-%lld", c->name, (long long)(c->first_number + n));
         if ((there && !there->removing) || is_decommissioned(c, name))
             continue;
         if (there) {
@@ -85,6 +97,7 @@ static void add_instance(struct step *st, struct eng_component *c)
         inst->name = mem_str(name);
         inst->goal = c->revision;
         component_insert(c, inst);
+        note_number(st, c, n);
         step_touch_instance(st, inst);
         return;
     }

@@ -104,7 +104,7 @@ bool component_is_finished(const struct eng_component *c);
 void component_forget(struct step *st, struct eng_component *c, struct eng_instance *inst);
 /** Component by name; NULL when there is none. */
 struct eng_component *component_of(const struct eng_service *s, const char *name);
-/** Split "comp-3". @return the component, *index set; or NULL: no name of an instance of this service. */
+/** Split "comp-3". @return the component, *index set, which may be less than 0 for a name of an earlier incarnation; or NULL: no name of an instance of this service. */
 struct eng_component *component_of_instance(const struct eng_service *s, const char *instance,
                                             int64_t *index);
 /** The service has started: the health threshold is looked at from a later time on. */

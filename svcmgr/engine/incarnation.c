@@ -56,18 +56,29 @@ static void forget_exit(struct eng_service *s)
     mem_free_ptr(&s->trigger);
 }
 
+/** Number in the name of its first instance: where names are unique, one that no incarnation before has used. */
+static int64_t first_number_of(const struct eng_service *s, const struct spec_component *spec)
+{
+    const struct eng_component *before = component_of(s, spec->name);
+
+    return before && spec->unique_component_support ? before->first_number + before->n_numbers : 0;
+}
+
 static void build_components(struct eng_service *s)
 {
     mem_auto size_t *order = mem_array(s->spec->n_components + 1, sizeof(size_t));
     policy_of(s->kind)->start_order(s, order);
-    components_free(s);
-    s->components = mem_array(s->spec->n_components + 1, sizeof s->components[0]);
+    struct eng_component **list = mem_array(s->spec->n_components + 1, sizeof list[0]);
     for (size_t i = 0; i < s->spec->n_components; i++) {
-        struct eng_component *c = fld_new(&eng_component_type);
-        c->name = mem_str(s->spec->components[order[i]]->name);
-        c->state = COMP_WAITING;
-        s->components[s->n_components++] = c;
+        const struct spec_component *spec = s->spec->components[order[i]];
+        list[i] = fld_new(&eng_component_type);
+        list[i]->name = mem_str(spec->name);
+        list[i]->state = COMP_WAITING;
+        list[i]->first_number = first_number_of(s, spec);
     }
+    components_free(s);
+    s->components = list;
+    s->n_components = s->spec->n_components;
     BUG_IF(service_link(s, NULL) != 0);
 }
 

@@ -131,7 +131,7 @@ static json_t *placeholders(const struct engine *e, const struct eng_instance *i
 {
     json_t *values = json_object();
     json_auto json_t *globals = engine_placeholders(e, inst->component->service);
-    mem_auto char *id = mem_fmt("%lld", (long long)inst->index);
+    mem_auto char *id = mem_fmt("%lld", (long long)(inst->component->first_number + inst->index));
     put_dependencies(values, inst->component);
     put_both(values, "COMPONENT_NAME", inst->component->name);
     put(values, "COMPONENT_INSTANCE_NAME", inst->name);

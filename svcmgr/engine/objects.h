@@ -169,7 +169,7 @@ struct eng_operation {
 };
 
 struct eng_instance {
-    int64_t index; /* n of `<component>-<n>` */
+    int64_t index; /* n of `<component>-<n>`, less the component's first_number */
     char *name;
     enum eng_instance_state state; /* changed with instance_enter */
     bool removing;                 /* RELEASING: removed once the container has ended */
@@ -257,6 +257,8 @@ struct eng_component {
     int64_t next_revision;   /* of an operation's target; 0: none concerns the component */
     int64_t last_revision;   /* highest that was given */
     bool moves_all;          /* a request wants all instances moved */
+    /* unique_component_support: number in the name of the instance of index 0, and indices that were given in this incarnation */
+    int64_t first_number, n_numbers;
     /* WAITING: nothing of it survived a restart, so it waits for what its service depends on, too; not stored */
     bool is_back;
     bool retired;                       /* the definition lacks it: it goes when its last instance has gone */

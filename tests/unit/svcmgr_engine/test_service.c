@@ -81,6 +81,40 @@ static void saved_started_stopped_started(void **state)
     kit_end(&k);
 }
 
+/** Of a service with unique_component_support no start gives a name that an earlier one gave, also over a crash and a decommission. */
+static void unique_names_do_not_return_with_another_start(void **state)
+{
+    (void)state;
+    struct kit k;
+    kit_start(&k, "seed");
+    kit_create(&k, kit_spec("web", 2, "ALWAYS", ",\"unique_component_support\":\"true\""), false);
+    assert_string_equal(kit_list(&k, "web"), "hello-0:READY hello-1:READY");
+    kit_flex(&k, "web", "hello", 3);
+    kit_flex(&k, "web", "hello", 2);
+    assert_string_equal(kit_list(&k, "web"), "hello-0:READY hello-1:READY");
+    kit_request(&k, EV_STOP, "web");
+    kit_crash(&k);
+    kit_recover(&k);
+    kit_request(&k, EV_START, "web");
+    assert_string_equal(kit_list(&k, "web"), "hello-3:READY hello-4:READY");
+    kit_crash(&k);
+    kit_recover(&k);
+    assert_string_equal(kit_list(&k, "web"), "hello-3:READY hello-4:READY");
+    kit_flex(&k, "web", "hello", 1);
+    kit_flex(&k, "web", "hello", 2);
+    assert_string_equal(kit_list(&k, "web"), "hello-3:READY hello-4:READY");
+    const char *const names[] = {"hello-3"}, *const old[] = {"hello-0"};
+    kit_ask(&k, (struct eng_event){.kind = EV_DECOMMISSION, .name = "web", .names = names, .n_names = 1});
+    assert_string_equal(kit_list(&k, "web"), "hello-4:READY");
+    assert_int_equal(
+        kit_ask(&k, (struct eng_event){.kind = EV_DECOMMISSION, .name = "web", .names = old, .n_names = 1}),
+        OUT_NO_INSTANCE);
+    kit_request(&k, EV_STOP, "web");
+    kit_request(&k, EV_START, "web");
+    assert_string_equal(kit_list(&k, "web"), "hello-5:READY");
+    kit_end(&k);
+}
+
 static void requests_for_nobody(void **state)
 {
     (void)state;
@@ -640,6 +674,7 @@ int main(void)
         cmocka_unit_test(the_answer_waits_for_the_write),
         cmocka_unit_test(a_name_is_taken_in_every_state),
         cmocka_unit_test(saved_started_stopped_started),
+        cmocka_unit_test(unique_names_do_not_return_with_another_start),
         cmocka_unit_test(requests_for_nobody),
         cmocka_unit_test(stop_waits_for_the_containers),
         cmocka_unit_test(destroy_answers_when_all_is_gone),
