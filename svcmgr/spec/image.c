@@ -192,6 +192,31 @@ static int check_variable(const char *name, const char *value, const char *where
     return 0;
 }
 
+/** A variable that asks Hadoop's runtime for something: of those that mean nothing here, none may ask. */
+static int check_runtime_variable(const struct spec_component *c, const char *name, const char *value,
+                                  const char *where, struct err_info *why)
+{
+    static const struct {
+        const char *name, *value; /* NULL: any */
+    } honoured[] = {
+        {SPEC_MOUNTS_ENV, NULL},
+        {SPEC_MOUNTS_ENV_OLD, NULL},
+        {SPEC_ENTRY_POINT_ENV, NULL},
+        {SPEC_RUNTIME_ENV "TYPE", "docker"},
+        {SPEC_RUNTIME_ENV "DOCKER_CONTAINER_NETWORK", "host"},
+    };
+    bool asks = str_starts(name, SPEC_RUNTIME_ENV) && *value && strcmp(value, "false") != 0;
+    bool is_known = strcmp(name, SPEC_PRIVILEGED_ENV) == 0 && c->run_privileged_container;
+
+    for (size_t i = 0; !is_known && i < ARRAY_LEN(honoured); i++)
+        is_known = strcmp(name, honoured[i].name) == 0 &&
+                   (!honoured[i].value || strcmp(value, honoured[i].value) == 0);
+    return !asks || is_known
+               ? 0
+               : SPEC_REFUSE(why, "%s: a local cluster cannot honour the value %.60s; remove it", where,
+                             value);
+}
+
 static int check_env(const struct spec_component *c, size_t index, const struct spec_images *images,
                      struct err_info *why)
 {
@@ -203,6 +228,8 @@ static int check_env(const struct spec_component *c, size_t index, const struct 
         mem_auto char *where = spec_pointer(base, name);
         const char *text = json_string_value(value);
         int rc = check_variable(name, text, where, why);
+        if (!rc)
+            rc = check_runtime_variable(c, name, text, where, why);
         if (!rc && (strcmp(name, SPEC_MOUNTS_ENV) == 0 || strcmp(name, SPEC_MOUNTS_ENV_OLD) == 0))
             rc = check_mounts(text, images, where, why);
         if (rc)

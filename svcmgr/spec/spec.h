@@ -286,6 +286,10 @@ char *spec_registry_container(const char *container_id);
 
 /* ---- images ---- */
 
+/** Variables beginning so are for what runs the image, not for what runs in it. */
+#define SPEC_RUNTIME_ENV "YARN_CONTAINER_RUNTIME_"
+/** "true" beside run_privileged_container, which decides. */
+#define SPEC_PRIVILEGED_ENV SPEC_RUNTIME_ENV "DOCKER_RUN_PRIVILEGED_CONTAINER"
 /** The caller's mounts: "/from:/to" or "/from:/to:ro", separated by commas, in the environment of a component. */
 #define SPEC_MOUNTS_ENV "YARN_CONTAINER_RUNTIME_DOCKER_MOUNTS"
 /** The older name of the same. */
