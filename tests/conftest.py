@@ -18,3 +18,13 @@ def pytest_collection_modifyitems(items):
     """Each group is run by one of the workers that `./dev test` has side by side."""
     for item in items:
         item.add_marker(pytest.mark.xdist_group(group_of(str(item.path))))
+
+
+@pytest.fixture
+def says(capsys):
+    """Runs main(words) of a command; returns its exit code and what it has printed."""
+    def run(main, *words):
+        code = main(list(words))
+        said = capsys.readouterr()
+        return code, said.out + said.err
+    return run

@@ -16,8 +16,8 @@ import tempfile
 import pytest
 
 import zookeeper
+from java import die_with_parent, wait_for
 from ports import free_port
-from zookeeper import die_with_parent, wait_for
 
 NAME = "EXAMPLE.COM"
 SERVER = f"zookeeper/127.0.0.1@{NAME}"

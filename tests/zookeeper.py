@@ -9,8 +9,6 @@
 Every server has its own temporary directory and loopback ports, is stopped by its pid, and dies with the thread that started
 it. It keeps its data across kill() and start(). Transactions are not fsynced (a killed process loses nothing by that).
 """
-import ctypes
-import glob
 import os
 import shutil
 import signal
@@ -18,14 +16,12 @@ import socket
 import subprocess
 import sys
 import tempfile
-import time
 
+from java import JVM, Program, Started, java, wait_for
 from ports import free_ports
 
 JARS = "/usr/share/java"
 MAIN = "org.apache.zookeeper.server.quorum.QuorumPeerMain"
-START_S = 180  # an election of servers that share one slow CPU may have to be held again
-LIBC = ctypes.CDLL(None, use_errno=True)
 PROPERTIES = {
     "zookeeper.admin.enableServer": "false",
     "zookeeper.4lw.commands.whitelist": "*",
@@ -37,15 +33,6 @@ PROPERTIES = {
     "org.slf4j.simpleLogger.defaultLogLevel": "warn",
     "java.net.preferIPv4Stack": "true",
 }
-JVM = ["-Xmx256m", "-Xshare:auto", "-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC", "-XX:-UsePerfData"]
-
-
-def java():
-    """A Java runtime: the one on PATH, else any that Debian or a vendor put in its usual place."""
-    found = shutil.which("java") or next(iter(sorted(glob.glob("/usr/lib/jvm/*/bin/java"))), None)
-    if not found:
-        raise RuntimeError("no java: apt-get install default-jre-headless zookeeper")
-    return found
 
 
 def classpath():
@@ -54,12 +41,6 @@ def classpath():
         if not os.path.exists(jar):
             raise RuntimeError(f"{jar} is missing: apt-get install zookeeper libslf4j-java")
     return ":".join(jars)
-
-
-def die_with_parent():
-    """In the child: no server outlives its script, however that ends."""
-    pr_set_pdeathsig = 1
-    LIBC.prctl(pr_set_pdeathsig, signal.SIGKILL)
 
 
 def four_letters(port, word, timeout_s=2):
@@ -76,19 +57,7 @@ def four_letters(port, word, timeout_s=2):
         return ""
 
 
-def wait_for(what, condition, timeout_s=START_S):
-    """Value of condition() as soon as it is true."""
-    end = time.monotonic() + timeout_s
-    while True:
-        value = condition()
-        if value:
-            return value
-        if time.monotonic() > end:
-            raise TimeoutError(f"waited {timeout_s} s for: {what}")
-        time.sleep(0.02)
-
-
-class Server:
+class Server(Started, Program):
     """One ZooKeeper server. config: further lines of zoo.cfg; properties: of the JVM."""
 
     def __init__(self, port=None, config="", my_id=None, tick_ms=500, data=None, properties=None):
@@ -97,18 +66,14 @@ class Server:
         self.config = config
         self.properties = {**PROPERTIES, **(properties or {})}
         self.tick_ms = tick_ms
-        self.process = None
         self.owns_dir = data is None
         self.dir = data or tempfile.mkdtemp(prefix="zookeeper-")
         os.makedirs(self.dir, exist_ok=True)
+        super().__init__("ZooKeeper", os.path.join(self.dir, "log"))
 
     @property
     def address(self):
         return f"127.0.0.1:{self.port}"
-
-    @property
-    def pid(self):
-        return self.process.pid
 
     def _write_config(self):
         if self.my_id is not None:
@@ -121,17 +86,11 @@ class Server:
                     f"maxClientCnxns=0\n{self.config}")
         return path
 
-    def spawn(self):
+    def spawn(self, **how):
         """Start the process; do not wait for it."""
         command = [java(), *JVM, *(f"-D{k}={v}" for k, v in self.properties.items()), "-cp", classpath(), MAIN,
                    self._write_config()]
-        with open(os.path.join(self.dir, "log"), "ab") as log:
-            self.process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=log, stderr=log, cwd=self.dir,
-                                            preexec_fn=die_with_parent)
-
-    def log(self):
-        with open(os.path.join(self.dir, "log"), encoding="utf-8", errors="replace") as f:
-            return f.read()[-4000:]
+        self.run(command, self.dir, **how)
 
     def mode(self):
         """'standalone', 'leader', 'follower', or None while it does not serve."""
@@ -149,53 +108,20 @@ class Server:
 
     def wait(self):
         """Wait until it serves."""
-        def serves():
-            if self.process.poll() is not None:
-                raise RuntimeError(f"ZooKeeper ended with {self.process.returncode}:\n{self.log()}")
-            return self.mode()
-        try:
-            return wait_for(f"ZooKeeper at {self.address}", serves)
-        except TimeoutError as e:
-            raise TimeoutError(f"{e}\n{self.log()}") from e
+        return self.wait_until(f"ZooKeeper at {self.address}", self.mode)
 
     def start(self):
         self.spawn()
         self.wait()
         return self
 
-    def kill(self):
-        """kill -9."""
-        self._end(signal.SIGKILL)
-
-    def stop(self):
-        self._end(signal.SIGTERM)
-
-    def _end(self, number):
-        if self.process and self.process.poll() is None:
-            self.process.send_signal(number)
-            try:
-                self.process.wait(10)
-            except subprocess.TimeoutExpired:
-                self.process.kill()
-                self.process.wait()
-
     def close(self):
         self._end(signal.SIGKILL if self.owns_dir else signal.SIGTERM)
         if self.owns_dir:
             shutil.rmtree(self.dir, ignore_errors=True)
 
-    def __enter__(self):
-        try:
-            return self.start()
-        except BaseException:
-            self.close()
-            raise
 
-    def __exit__(self, *_):
-        self.close()
-
-
-class Ensemble:
+class Ensemble(Started):
     """n servers with the ids 1…n.
 
     The server with id 1 never leads a fresh ensemble (of equal candidates the highest id wins). quorum_via maps the port
@@ -236,16 +162,6 @@ class Ensemble:
     def close(self):
         for server in self.servers:
             server.close()
-
-    def __enter__(self):
-        try:
-            return self.start()
-        except BaseException:
-            self.close()
-            raise
-
-    def __exit__(self, *_):
-        self.close()
 
 
 def main(argv):

@@ -6,12 +6,11 @@ import subprocess
 import tempfile
 
 import maven
-import zookeeper
 from harness import ROOT
+from java import JVM, java
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 CACHE = os.path.join(ROOT, "build", "hadoop-registry-3.4.1")
-JVM = ["-Xmx256m", "-Xshare:auto", "-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC", "-XX:-UsePerfData"]
 
 
 def classes():
@@ -40,7 +39,7 @@ class Peer:
     def __init__(self, zk, kind="client", user="alice", jvm=(), classpath="", env=None, **settings):
         words = [f"{key}={value}" for key, value in settings.items()]
         self.errors = tempfile.TemporaryFile()
-        self.process = subprocess.Popen([zookeeper.java(), *JVM, *jvm, "-cp", classpath + classes(), "Peer", zk.address, kind, *words],
+        self.process = subprocess.Popen([java(), *JVM, *jvm, "-cp", classpath + classes(), "Peer", zk.address, kind, *words],
                                         stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=self.errors, text=True,
                                         env={**os.environ, "HADOOP_USER_NAME": user, **(env or {})})
         assert self.process.stdout.readline() == "ready\n", self.log()

@@ -8,7 +8,6 @@ import http.client
 import os
 import re
 import shutil
-import signal
 import ssl
 import subprocess
 import sys
@@ -18,7 +17,8 @@ import xml.etree.ElementTree as ET
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, os.path.join(HERE, "../.."))
 
-import zookeeper  # noqa: E402 (its Java and its ways to wait)
+import kept  # noqa: E402
+from java import JVM, START_S, die_with_parent, java, site, wait_for  # noqa: E402
 from maven import classpath  # noqa: E402
 from ports import free_port  # noqa: E402
 
@@ -26,23 +26,13 @@ ROOT = os.path.dirname(os.path.dirname(os.path.dirname(HERE)))
 POM, JARS = os.path.join(HERE, "pom.xml"), os.path.join(ROOT, "build", "knox-2.0.0")
 CONF = os.path.join(ROOT, "conf", "knox")
 USERS = {"alice": "alice-secret", "bob": "bob-secret"}
+END_S = 30  # what a Knox that is asked to end may take
 SECRET = "bobbin-master"  # of the gateway's key store, which ends with its directory
-START_S, END_S = 180, 30
-JVM = ["-Xmx256m", "-Xshare:auto", "-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC", "-XX:-UsePerfData", "-Dfile.encoding=UTF-8",
-       "-Dcom.sun.xml.bind.v2.bytecode.ClassTailor.noOptimize=true", "--add-opens=java.base/java.lang=ALL-UNNAMED"]
+KNOX_JVM = ["-Dfile.encoding=UTF-8",
+            "-Dcom.sun.xml.bind.v2.bytecode.ClassTailor.noOptimize=true", "--add-opens=java.base/java.lang=ALL-UNNAMED"]
 # The jar that would name them is not published.
 SERVICES = ("META-INF/services/org.apache.knox.gateway.services.GatewayServices",
             "org.apache.knox.gateway.services.DefaultGatewayServices")
-
-
-def site(settings):
-    """Text of a *-site.xml."""
-    top = ET.Element("configuration")
-    for key, value in settings.items():
-        one = ET.SubElement(top, "property")
-        ET.SubElement(one, "name").text = key
-        ET.SubElement(one, "value").text = str(value)
-    return ET.tostring(top, encoding="unicode")
 
 
 def documented(heading, number=0):
@@ -93,7 +83,7 @@ class Gateway:
             f.write(text)
 
     def java(self, *words):
-        return [zookeeper.java(), *JVM, f"-DGATEWAY_HOME={self.dir}", "-cp", f"{self.dir}/conf:{classpath(POM, JARS)}", *words]
+        return [java(), *JVM, *KNOX_JVM, f"-DGATEWAY_HOME={self.dir}", "-cp", f"{self.dir}/conf:{classpath(POM, JARS)}", *words]
 
     def lay_down(self):
         """GATEWAY_HOME as Knox wants it."""
@@ -153,12 +143,12 @@ class Gateway:
         return self
 
     def wait(self):
-        zookeeper.wait_for("Knox listens", self.is_up, START_S)
+        wait_for("Knox listens", self.is_up, START_S)
         return self
 
     def __enter__(self):
         try:
-            return self.spawn(preexec_fn=zookeeper.die_with_parent).wait()
+            return self.spawn(preexec_fn=die_with_parent).wait()
         except BaseException:
             self.__exit__()
             raise
@@ -176,15 +166,18 @@ class Gateway:
 HOME = os.path.join(ROOT, "build", "knox")
 
 
-def alive():
-    """Process of the Knox that `up` left; 0: there is none."""
+def running():
+    """What knows the Knox again that `up` left."""
     try:
-        with open(os.path.join(HOME, "pid"), encoding="ascii") as f:
-            pid = int(f.read())
-        with open(f"/proc/{pid}/cmdline", "rb") as f:
-            return pid if f"-DGATEWAY_HOME={HOME}".encode() in f.read().split(b"\0") else 0
-    except (OSError, ValueError):
-        return 0
+        with open(os.path.join(HOME, "process"), encoding="ascii") as f:
+            return f.read()
+    except OSError:
+        return ""
+
+
+def alive():
+    """Its pid; 0: there is none."""
+    return kept.alive(running())
 
 
 def up(registry="http://127.0.0.1:9192", services="http://127.0.0.1:9191", port="8443"):
@@ -195,8 +188,8 @@ def up(registry="http://127.0.0.1:9192", services="http://127.0.0.1:9191", port=
     texts = {"bobbin": topology(registry.split(","), services.split(","))}
     knox, log = Gateway(texts, directory=HOME, port=int(port)), os.path.relpath(os.path.join(HOME, "log"), ROOT)
     knox.spawn(start_new_session=True)
-    with open(os.path.join(HOME, "pid"), "w", encoding="ascii") as f:
-        f.write(str(knox.process.pid))
+    with open(os.path.join(HOME, "process"), "w", encoding="ascii") as f:
+        f.write(kept.mark(knox.process.pid))
     try:
         knox.wait()
     except (AssertionError, TimeoutError):
@@ -210,13 +203,7 @@ def up(registry="http://127.0.0.1:9192", services="http://127.0.0.1:9191", port=
 
 
 def down():
-    pid = alive()
-    if pid:
-        os.kill(pid, signal.SIGTERM)
-        try:
-            zookeeper.wait_for("Knox has ended", lambda: not alive(), END_S)
-        except TimeoutError:
-            os.kill(pid, signal.SIGKILL)
+    kept.end(running(), patience_s=END_S)
     shutil.rmtree(HOME, ignore_errors=True)
     print("Knox is down")
     return 0

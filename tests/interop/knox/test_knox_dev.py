@@ -1,4 +1,5 @@
 """`./dev knox up|down|status`, with a directory of its own in place of build/knox."""
+import functools
 import os
 import re
 import signal
@@ -12,15 +13,9 @@ from harness import free_port
 
 
 @pytest.fixture
-def run(tmp_path, monkeypatch, capsys):
-    """Runs it; returns its exit code and what it has printed."""
+def run(tmp_path, monkeypatch, says):
     monkeypatch.setattr(knox, "HOME", str(tmp_path / "knox"))
-
-    def words(*words):
-        code = knox.main(list(words))
-        said = capsys.readouterr()
-        return code, said.out + said.err
-    yield words
+    yield functools.partial(says, knox.main)
     knox.down()
 
 
