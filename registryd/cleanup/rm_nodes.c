@@ -118,3 +118,8 @@ bool rm_nodes_may_miss(const struct rm_nodes *n, const char *node)
         return false;
     return node ? map_get(&n->registered, node) != NULL : all_back(n);
 }
+
+bool rm_nodes_show_containers(const struct rm_nodes *n)
+{
+    return n->phase != WAITING;
+}

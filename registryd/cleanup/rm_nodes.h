@@ -55,5 +55,7 @@ void rm_nodes_saw(struct rm_nodes *n, int64_t n_active, struct map *take_list, i
 void rm_nodes_commit(struct rm_nodes *n);
 /** A container that the RM does not list and that was on this node has ended. @param node  id; NULL: not known */
 bool rm_nodes_may_miss(const struct rm_nodes *n, const char *node);
+/** Some node has registered since the last restart, so the RM's list of containers shows where those live that it has. */
+bool rm_nodes_show_containers(const struct rm_nodes *n);
 
 #endif

@@ -245,7 +245,7 @@ static void on_attempts(void *arg, int err, const struct http_answer *a, const s
     rm_app_saw_attempts(p->apps, q->app, &attempts);
     const struct rm_attempt *last = attempts.n_items ? &attempts.items[attempts.n_items - 1] : NULL;
     /* Between two attempts, and where no node is back after a start of the RM, absence means nothing. */
-    if (q->is_running && last && last->is_running && rm_app_may_miss(p->apps, q->app, p->nodes))
+    if (q->is_running && last && last->is_running && rm_app_wants_containers(p->apps, q->app, p->nodes))
         ask_containers(q, last->id);
     else
         asked_done(q);

@@ -231,7 +231,7 @@ struct look {
     const struct map *live;
     const struct rm_nodes *nodes;
     struct map hosts; /* as of struct rm_app, from now on */
-    bool may_miss;    /* one of them */
+    bool is_wanted;   /* the list of living containers */
 };
 
 static void note_attempt(void *arg, enum index_persistence persistence, const char *id)
@@ -253,18 +253,22 @@ void rm_app_saw_attempts(struct rm_apps *apps, struct rm_app *app, const struct 
     each_record(apps, app, note_attempt, &l);
 }
 
-static void note_may_miss(void *arg, enum index_persistence persistence, const char *id)
+static void note_wanted(void *arg, enum index_persistence persistence, const char *id)
 {
     struct look *l = obj_cast(arg, struct look, LOOK_MAGIC);
-    if (persistence == INDEX_CONTAINER)
-        l->may_miss = l->may_miss || rm_nodes_may_miss(l->nodes, map_get(&l->app->hosts, id));
+    if (persistence != INDEX_CONTAINER || l->is_wanted)
+        return;
+    const char *host = map_get(&l->app->hosts, id);
+    bool shows_host = !host && rm_nodes_show_containers(l->nodes);
+    l->is_wanted = shows_host || rm_nodes_may_miss(l->nodes, host);
 }
 
-bool rm_app_may_miss(const struct rm_apps *apps, const struct rm_app *app, const struct rm_nodes *nodes)
+bool rm_app_wants_containers(const struct rm_apps *apps, const struct rm_app *app,
+                             const struct rm_nodes *nodes)
 {
     struct look l = {.obj = {LOOK_MAGIC}, .app = (struct rm_app *)app, .nodes = nodes};
-    each_record(apps, app, note_may_miss, &l);
-    return l.may_miss;
+    each_record(apps, app, note_wanted, &l);
+    return l.is_wanted;
 }
 
 static void note_container(void *arg, enum index_persistence persistence, const char *id)

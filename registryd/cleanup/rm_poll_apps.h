@@ -68,8 +68,10 @@ bool rm_app_has(const struct rm_apps *apps, const struct rm_app *app, enum index
 void rm_app_saw(struct rm_app *app, enum rm_view view, const char *state);
 /** The attempts that the RM lists. */
 void rm_app_saw_attempts(struct rm_apps *apps, struct rm_app *app, const struct rm_attempts *attempts);
-/** Whether the list of living containers could say of any with a record that it has ended. */
-bool rm_app_may_miss(const struct rm_apps *apps, const struct rm_app *app, const struct rm_nodes *nodes);
+/** Whether the list of living containers could say of any with a record that it has ended, or on which node it is, which lets a later
+ *  list say so. */
+bool rm_app_wants_containers(const struct rm_apps *apps, const struct rm_app *app,
+                             const struct rm_nodes *nodes);
 /** The containers that live, to the ids of their nodes ("": not known): those with a record and not among them have ended, where
  *  their node lets us say so. */
 void rm_app_saw_containers(struct rm_apps *apps, struct rm_app *app, const struct map *live,

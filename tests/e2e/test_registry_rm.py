@@ -1,11 +1,11 @@
 """Following a resource manager: what ended there leaves the registry, and nothing else ever does."""
 import itertools
 import os
-import re
 import time
 
 import pytest
 
+from following import Following, record
 from harness import STORES, Registry, store_url, wait_for
 from scripted_rm import ScriptedRm
 
@@ -19,11 +19,7 @@ PATH = "/users/alice/services/c/app"
 NUMBERS = itertools.count()
 
 
-def record(id, persistence):
-    return {"type": "JSONServiceRecord", "external": [], "internal": [], "yarn:id": id, "yarn:persistence": persistence}
-
-
-class Cluster(Registry):
+class Cluster(Following, Registry):
     """registryd that follows these resource managers."""
 
     def __init__(self, *rms, store=None, **options):
@@ -36,21 +32,6 @@ class Cluster(Registry):
             keys.update({f"yarn.resourcemanager.webapp.address.rm{i}": rm.address for i, rm in enumerate(rms)})
         keys.update({k.replace("_", "."): v for k, v in options.items()})
         super().__init__(store=store, options={"registryd": keys})
-
-    def metric(self, name):
-        text = self.registry("GET", "", base="/metrics").body.decode()
-        return int(re.search(rf"^{name} (\d+)$", text, re.M).group(1))
-
-    def polls(self, n=4, name="registry_rm_polls_total"):
-        """Wait until so many polls more were made."""
-        begin = self.metric(name)
-        wait_for(lambda: self.metric(name) >= begin + n, f"{n} polls more")
-
-    def there(self, path):
-        return self.registry("GET", path).status == 200
-
-    def gone(self, path):
-        wait_for(lambda: not self.there(path), f"{path} is purged")
 
 
 @pytest.fixture(scope="module", params=STORES)
@@ -167,11 +148,6 @@ def issued_file(reg, text):
     return wait_for(lambda: os.path.exists(path) and text in open(path, encoding="ascii").read() and path, f"{text} is in {path}")
 
 
-def restart(reg):
-    reg.registryd.start("registry_synced")
-    wait_for(lambda: reg.registry("GET", "", base="/readyz").status == 200, "ready")
-
-
 def test_what_an_rm_has_issued_is_known_after_both_were_restarted(cluster, rm):
     started = rm.started[0]
     own = f"application_{started}_0001"
@@ -184,7 +160,7 @@ def test_what_an_rm_has_issued_is_known_after_both_were_restarted(cluster, rm):
         with rm.lock:
             rm.started, rm.apps = [started + 60_000], {}  # without recovery
             rm.ha = "INITIALIZING"
-        restart(reg)  # while the RM is away
+        reg.restart()  # while the RM is away
         reg.polls(4, "registry_rm_polls_discarded_total")
         assert reg.there(PATH)
         rm.ha = "ACTIVE"
@@ -217,7 +193,7 @@ def test_another_rm_is_not_believed_about_ids_of_the_first(cluster, rm):
         issued_file(reg, str(rm.started[0]))
         reg.registryd.stop()
         reg.registryd.options["yarn.resourcemanager.webapp.address"] = other.address
-        restart(reg)
+        reg.restart()
         reg.polls(6)
         assert reg.there(PATH)
 
@@ -228,13 +204,13 @@ def test_a_file_that_cannot_be_written_is_reported(cluster, rm):
         reg.registryd.stop()
         with open(path, "w", encoding="ascii") as f:
             f.write("something else")
-        restart(reg)
+        reg.restart()
         assert path in reg.registryd.event("rm_issued_failed")["where"]
         issued_file(reg, str(rm.started[0]))
         reg.registryd.stop()
         os.unlink(path)
         os.mkdir(path)
-        restart(reg)
+        reg.restart()
         reg.bind(PATH, record(f"application_{rm.started[0]}_0009", "application"))
         reg.gone(PATH)
         assert sum(e["event"] == "rm_issued_failed" for e in reg.registryd.events) <= 3, "not with each poll"
@@ -513,10 +489,24 @@ def test_a_young_rm_gets_its_time(cluster, rm):
     with cluster(rm, **{"yarn_nm_liveness-monitor_expiry-interval-ms": "3600000"}) as reg:
         reg.bind("/users/alice/c1", record(C1, "container"))
         reg.polls(4)
-        assert rm.asked("/containers") == 0 and reg.there("/users/alice/c1"), "an hour is not over"
+        assert reg.there("/users/alice/c1"), "an hour is not over"
     with cluster(rm, **{"yarn_nm_liveness-monitor_expiry-interval-ms": "2500"}) as reg:
         reg.bind("/users/alice/c1", record(C1, "container"))
         reg.gone("/users/alice/c1")
+
+
+def test_of_a_young_rm_too_a_container_that_was_seen_on_a_registered_node_has_ended(cluster, rm):
+    """A cluster was started, and registryd with it: no node is known from before."""
+    rm.started, rm.nodes, rm.where = [int(time.time() * 1000) - 2000], ["a:1"], {C1: "a:1"}
+    rm.app(APP, attempts={A1: "RUNNING"}, containers=[C1])
+    with cluster(rm) as reg:
+        reg.bind("/users/alice/c1", record(C1, "container"))
+        reg.bind("/users/alice/c2", record(C2, "container"))  # perhaps on a node that is not back
+        reg.polls()
+        rm.apps[APP].containers = []
+        reg.gone("/users/alice/c1")
+        reg.polls()
+        assert reg.there("/users/alice/c2")
 
 
 def test_failover(cluster, rm):

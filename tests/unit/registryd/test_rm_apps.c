@@ -279,6 +279,36 @@ static void a_container_waits_for_its_node(void **state)
     assert_non_null(strstr(buf_cstr(&k->reported), "container-finished " C2 ";"));
 }
 
+static bool wants_containers(struct kit *k)
+{
+    rm_apps_begin(k->apps, 10);
+    bool wants = rm_app_wants_containers(k->apps, rm_apps_take(k->apps), k->nodes);
+    rm_apps_discard(k->apps);
+    return wants;
+}
+
+/* No node is known from before; what shows where a container is lets a later list say that it has ended. */
+static void a_young_cluster_is_asked_where_its_containers_are(void **state)
+{
+    struct kit *k = *state;
+    static const char *const c1[] = {C1, NULL}, *const none[] = {NULL};
+    static const char *const a[] = {"a:1", NULL}, *const b[] = {"b:1", NULL};
+    fake_record(k->fake, "/c1", C1, "container");
+    rm_nodes_restart(k->nodes, 0);
+    assert_false(wants_containers(k));
+    see_nodes(k, a, 10);
+    assert_true(wants_containers(k));
+    poll(k, RM_VIEW_ALIVE, c1);
+    poll(k, RM_VIEW_ALIVE, none);
+    poll(k, RM_VIEW_ALIVE, none);
+    assert_reported(k, "container-finished " C1 ";");
+    poll(k, RM_VIEW_ALIVE, c1);
+    rm_nodes_restart(k->nodes, 0);
+    assert_false(wants_containers(k));
+    see_nodes(k, b, 20);
+    assert_false(wants_containers(k)); /* its node is not back */
+}
+
 /* A round of all that is under way is not begun anew: who asks for one all the time would never come to its end. */
 static void asking_about_all_again(void **state)
 {
@@ -331,6 +361,7 @@ int main(void)
         CASE(everybody_has_a_turn),
         CASE(a_restart_asks_about_everything_again),
         CASE(a_container_waits_for_its_node),
+        CASE(a_young_cluster_is_asked_where_its_containers_are),
         CASE(asking_about_all_again),
         CASE(asking_about_all_again_forgets_nothing),
     };
