@@ -108,6 +108,7 @@ int app_rm_start(struct daemon *d, void *arg, struct err_info *why)
                               .urls = (const char *const *)urls,
                               .interval_ms = opt_ms(o, OPT_RM_INTERVAL),
                               .node_expiry_ms = opt_ms(o, OPT_NM_EXPIRY),
+                              .node_settle_ms = opt_ms(o, OPT_RM_SETTLE),
                               .max_apps = opt_int(o, OPT_RM_MAX_APPS),
                               .dry_run = opt_bool(o, OPT_RM_DRY_RUN),
                               .data_dir = opt_text(o, OPT_DATA_DIR)};

@@ -116,6 +116,9 @@
       "Pause between two polls of the resource manager. Two in a row must agree before anything is purged.") \
     X(OPT_RM_MAX_APPS, "hadoop.registry.rm.poll.applications", OPT_INT, "", "200", 1, 100000, OPT_FIXED,     \
       "Applications that one poll asks about; the others wait for the next poll.")                           \
+    X(OPT_RM_SETTLE, "hadoop.registry.rm.node.settle", OPT_TIME, "s", "5", 0, 3600000, OPT_FIXED,            \
+      "After a start or failover of the resource manager, how long a container may be missing in its list "  \
+      "when its node has registered: it shows a node before it has taken in what runs there.")               \
     X(OPT_RM_DRY_RUN, "hadoop.registry.rm.dry-run", OPT_BOOL, "", "false", 0, 0, OPT_FIXED,                  \
       "Logs what the resource manager's reports would purge, and purges nothing; creates no home "           \
       "directories.")                                                                                        \

@@ -6,10 +6,11 @@
  *      ▼                              │                                      │
  *   WAITING ──the first node registers──► GRACE ──the expiry interval is over──► CALM
  *   absence means nothing             absence means something for            absence means something
- *                                     a node that is registered
+ *                                     a node that has been registered
+ *                                     for the time to settle
  *
  * After a start of the RM its list of containers fills as nodes register: what is not listed may run on a node that has not come
- * back yet. How many nodes there are says nothing, since a new one may stand for one that is late: ids are compared. A container
+ * back yet, or has this moment: the RM shows a node before it has taken in what runs there, how long depends on its load. How many nodes there are says nothing, since a new one may stand for one that is late: ids are compared. A container
  * of which we know the node waits for that node; one of which we do not, for all nodes that were registered before. Where a node
  * stays away, the interval begins when the nodes register (with an RM that was hung they notice late), and anew with each node known
  * before that comes back.
@@ -30,8 +31,13 @@
 
 struct rm_nodes;
 
-/** CALM, no node known. Free with rm_nodes_free. @param expiry_ms  after which a node that stays away has none of its containers */
-struct rm_nodes *rm_nodes_new(int64_t expiry_ms);
+/**
+ * CALM, no node known. Free with rm_nodes_free.
+ *
+ * @param expiry_ms  after which a node that stays away has none of its containers
+ * @param settle_ms  for which a node has been registered, when all of its containers are listed
+ */
+struct rm_nodes *rm_nodes_new(int64_t expiry_ms, int64_t settle_ms);
 /** Free; NULL is fine. */
 void rm_nodes_free(struct rm_nodes *n);
 /**

@@ -564,7 +564,7 @@ struct rm_poll *rm_poll_new(const struct rm_poll_def *def)
     p->client = http_client_new(def->loop);
     p->timer = run_timer_new(def->loop, poll_begin, p);
     p->apps = rm_apps_new(def->index);
-    p->nodes = rm_nodes_new(def->node_expiry_ms);
+    p->nodes = rm_nodes_new(def->node_expiry_ms, def->node_settle_ms);
     run_timer_start(p->timer, 0, 0);
     return p;
 }

@@ -47,6 +47,7 @@ struct rm_poll_def {
     const char *const *urls; /* "http://host:8088" of each RM; NULL-terminated; copied */
     int64_t interval_ms;     /* pause between polls */
     int64_t node_expiry_ms;  /* after which a node that stays away has none of its containers */
+    int64_t node_settle_ms;  /* after which all containers of a node that has registered are listed */
     int64_t max_apps;        /* applications asked about in one poll */
     bool dry_run;            /* log what would be purged */
     const char *data_dir;    /* where rm_issued.h keeps its file; used in rm_poll_new */

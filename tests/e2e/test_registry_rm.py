@@ -23,7 +23,7 @@ class Cluster(Following, Registry):
     """registryd that follows these resource managers."""
 
     def __init__(self, *rms, store=None, **options):
-        keys = {"hadoop.registry.rm.enabled": "true", "hadoop.registry.rm.poll.interval": "20ms"}
+        keys = {"hadoop.registry.rm.enabled": "true", "hadoop.registry.rm.poll.interval": "20ms", "hadoop.registry.rm.node.settle": "0"}
         if len(rms) == 1:
             keys["yarn.resourcemanager.webapp.address"] = rms[0].address
         else:
@@ -429,6 +429,20 @@ def test_a_container_waits_for_its_own_node(cluster, rm):
         assert reg.there("/users/alice/c2")
         rm.apps[APP].containers = []
         reg.gone("/users/alice/c2")
+
+
+def test_a_node_is_shown_before_its_containers(cluster, rm):
+    rm.nodes, rm.where = ["a:1", "b:1"], {C1: "a:1"}
+    rm.app(APP, attempts={A1: "RUNNING"}, containers=[C1])
+    with cluster(rm, hadoop_registry_rm_node_settle="3s") as reg:
+        reg.bind("/users/alice/c1", record(C1, "container"))
+        reg.polls()
+        start_again(rm, ["a:1", "b:1"])
+        begin = time.monotonic()
+        reg.polls(6)
+        assert reg.there("/users/alice/c1") or time.monotonic() - begin > 3
+        reg.gone("/users/alice/c1")
+        assert time.monotonic() - begin >= 3
 
 
 def test_the_time_of_a_node_begins_when_nodes_register(cluster, rm):

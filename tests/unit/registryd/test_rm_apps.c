@@ -34,7 +34,7 @@ static int set_up(void **state)
     fake_begin(k->fake, "a1");
     fake_end(k->fake);
     k->apps = rm_apps_new(k->fake->index);
-    k->nodes = rm_nodes_new(1000);
+    k->nodes = rm_nodes_new(1000, 0);
     *state = k;
     return 0;
 }

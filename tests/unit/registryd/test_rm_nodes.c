@@ -16,7 +16,7 @@
 
 static int set_up(void **state)
 {
-    *state = rm_nodes_new(EXPIRY_MS);
+    *state = rm_nodes_new(EXPIRY_MS, 0);
     return 0;
 }
 
@@ -174,6 +174,27 @@ static void a_poll_that_does_not_count_forgets_nobody(void **state)
     assert_string_equal(missed(n), "abc?");
 }
 
+/* A node is shown before its containers are. */
+static void a_node_settles_first(void **state)
+{
+    rm_nodes_free(*state);
+    struct rm_nodes *n = *state = rm_nodes_new(EXPIRY_MS, 100);
+    see(n, "a b", 1);
+    rm_nodes_restart(n, 0);
+    see(n, "a", 10);
+    see(n, "a b", 109);
+    assert_string_equal(missed(n), "");
+    see(n, "a b", 110);
+    assert_string_equal(missed(n), "a");
+    see(n, "a b", 209);
+    assert_string_equal(missed(n), "ab?");
+    see(n, "b", 210);
+    see(n, "a b", 220); /* it has come once more */
+    assert_string_equal(missed(n), "b");
+    see(n, "a b", 320);
+    assert_string_equal(missed(n), "ab?");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -185,6 +206,7 @@ int main(void)
         CASE(a_second_restart_remembers_who_is_missing),
         CASE(the_list_is_asked_for_when_it_matters),
         CASE(a_poll_that_does_not_count_forgets_nobody),
+        CASE(a_node_settles_first),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
