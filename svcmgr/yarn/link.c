@@ -610,6 +610,9 @@ int yarn_call_start(struct yarn_link *l, int method, const ProtobufCMessage *req
     if (body.len > l->config.request_max)
         return err_set(why, ERR_TOOBIG, NULL, "%s would take %zu octets; %zu are allowed", m->at.name,
                        body.len, l->config.request_max);
+    if (body.len > l->config.queue_max - l->n_octets)
+        return err_set(why, ERR_LIMIT, NULL, "requests of %zu octets to the %s are under way", l->n_octets,
+                       l->config.noun);
     call->body = body;
     body = BUF_EMPTY;
     call->method = m;

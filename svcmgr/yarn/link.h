@@ -26,7 +26,8 @@
  * A call that is repeatable, or that had not left us, is sent again by itself. `failure->is_not_done` says that no server has carried
  * a failed call out.
  *
- * Bounds: calls under way (max_calls), octets of a request and of an answer, memory of an answer's message (four times answer_max).
+ * Bounds: calls under way (max_calls) and the octets of their requests (queue_max), octets of a request and of an answer, memory of an
+ * answer's message (four times answer_max).
  * A ping goes out when calls wait for longer than ping_ms.
  *
  * Thread: owner for everything.   Source: Hadoop IPC, version 9; ours.
@@ -61,7 +62,7 @@ struct yarn_link_config {
     int64_t ping_ms, idle_ms;
     int64_t pause_min_ms, pause_max_ms; /* after a round of all servers; doubles, with jitter */
     size_t request_max, answer_max;     /* octets of a frame                              */
-    size_t max_calls;
+    size_t max_calls, queue_max;        /* calls under way, and the octets of their requests */
     /** A server was reached (why NULL), or could not be reached, or refused us; for outages. NULL: none. */
     void (*reach)(void *arg, const char *server, const struct err_info *why);
     void *reach_arg;
@@ -71,7 +72,7 @@ struct yarn_link_config {
 #define YARN_LINK_DEFAULTS                                                                                   \
     .wish = {{SASL_AUTHENTICATION, SASL_INTEGRITY}}, .connect_timeout_ms = 20000, .call_timeout_ms = 120000, \
     .ping_ms = 60000, .idle_ms = 10000, .pause_min_ms = 100, .pause_max_ms = 5000, .request_max = 16 << 20,  \
-    .answer_max = 64 << 20, .max_calls = 1024
+    .answer_max = 64 << 20, .max_calls = 1024, .queue_max = 64 << 20
 
 struct yarn_answer {
     const struct yarn_method *method;
@@ -127,7 +128,7 @@ bool yarn_link_is_up(const struct yarn_link *l);
  * @param request  of the method's type, complete                                [borrowed]
  * @param call     not under way; done, arg, timeout_ms are set                  [lives until done]
  * @param why      filled on error; may be NULL                                  [out]
- * @return 0; ERR_LIMIT: max_calls are under way; ERR_TOOBIG: the request is longer than request_max. done is not called then.
+ * @return 0; ERR_LIMIT: max_calls or queue_max is reached; ERR_TOOBIG: the request is longer than request_max. done is not called then.
  */
 int yarn_call_start(struct yarn_link *l, int method, const ProtobufCMessage *request, struct yarn_call *call,
                     struct err_info *why);

@@ -40,11 +40,11 @@ struct yarn_link {
     struct run_timer *due_timer;
     struct heap due;
     struct yarn_call_list waiting, sent, held, failed;
-    size_t n_calls;
-    struct buf out;     /* frames to send                                      */
-    struct buf plain;   /* unwrapped, not read yet                             */
-    uint64_t n_flushed; /* octets given to conn                                */
-    int32_t next_id;    /* of a call on conn                                   */
+    size_t n_calls, n_octets; /* under way: calls, and of their requests          */
+    struct buf out;           /* frames to send                                      */
+    struct buf plain;         /* unwrapped, not read yet                             */
+    uint64_t n_flushed;       /* octets given to conn                                */
+    int32_t next_id;          /* of a call on conn                                   */
     bool is_id_wrapped;
     int64_t heard_ms, written_ms, used_ms;
     struct err_info last; /* why the last attempt failed; code 0: none has since the last answer */

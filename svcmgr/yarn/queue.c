@@ -14,6 +14,7 @@ void queue_put(struct yarn_link *l, struct yarn_call_list *list, struct yarn_cal
     TAILQ_INSERT_TAIL(list, call, link);
     heap_set(&l->due, &call->due, call->deadline_ms, 0);
     l->n_calls++;
+    l->n_octets += call->body.len;
     queue_arm(l);
 }
 
@@ -31,9 +32,10 @@ static void take_out(struct yarn_call *call)
     TAILQ_REMOVE(call->home, call, link);
     call->home = NULL;
     heap_remove(&l->due, &call->due);
+    l->n_calls--;
+    l->n_octets -= call->body.len;
     buf_fini(&call->body);
     obj_fini(&call->obj);
-    l->n_calls--;
     l->used_ms = run_now_ms();
 }
 

@@ -100,6 +100,24 @@ static void cancelled_call_does_not_end(void **state)
     assert_int_equal(fake_n_connections(r->fakes[0]), 1);
 }
 
+static void cancel_the_second(struct rig *r, struct rig_call *c)
+{
+    if (c == &r->calls[0])
+        yarn_call_cancel(&r->calls[1].call);
+}
+
+static void callback_may_cancel_another_call_that_fails(void **state)
+{
+    struct rig *r = *state;
+    r->on_done = cancel_the_second;
+    rig_open(r, FAKE_REFUSES, 1, yarn_client_protocol);
+    for (size_t i = 0; i < 3; i++)
+        rig_call(r, i);
+    rig_run(r, 2);
+    assert_false(r->calls[1].is_done);
+    rig_expect(r, 2, ERR_AUTH, "refuses the connection");
+}
+
 static void close_in_callback(struct rig *r, struct rig_call *c)
 {
     if (c == &r->calls[0])
@@ -137,7 +155,25 @@ static void limits_refuse_at_once(void **state)
     kill.diagnostics = NULL;
     assert_int_equal(yarn_client_kill(r->link, &kill, &extra, &why), ERR_LIMIT);
     assert_string_equal(why.text, "1 calls to the resource manager are under way");
+    yarn_call_cancel(&r->calls[0].call);
     yarn_call_cancel(&extra);
+}
+
+static void octets_of_requests_are_bounded_together(void **state)
+{
+    struct rig *r = *state;
+    struct err_info why;
+    struct yarn_call extra = {0};
+    const Yarn__Nothing nothing = YARN__NOTHING__INIT;
+    r->config.queue_max = 200; /* a call of this method has 78 */
+    rig_open(r, FAKE_SIMPLE, 1, yarn_client_protocol);
+    rig_call(r, 0);
+    rig_call(r, 1);
+    assert_int_equal(yarn_client_new_application(r->link, &nothing, &extra, &why), ERR_LIMIT);
+    assert_string_equal(why.text, "requests of 158 octets to the resource manager are under way");
+    rig_answer(r, 0, fake_want(r->fakes[0], NEW_APPLICATION), 1);
+    rig_run(r, 1);
+    rig_call(r, 2);
 }
 
 static void what_cannot_work_is_refused_when_it_is_opened(void **state)
@@ -347,6 +383,31 @@ static void too_long_answer_ends_its_call_and_others_are_sent_again(void **state
     assert_int_equal(fake_n_connections(r->fakes[0]), 2);
 }
 
+/* Whose it is stands behind the signature: the oldest call is taken for it. */
+static void too_long_wrapped_answer_ends_the_oldest_call(void **state)
+{
+    struct rig *r = *state;
+    char body[6000] = {0};
+    r->config.answer_max = 1000;
+    rig_open(r, FAKE_INTEGRITY, 1, yarn_master_protocol);
+    rig_allocate(r, 0);
+    rig_allocate(r, 1);
+    int32_t long_one = fake_want(r->fakes[0], ALLOCATE);
+    fake_want(r->fakes[0], ALLOCATE);
+    fake_answer_raw(r->fakes[0], long_one, body, 2000);
+    rig_run(r, 1);
+    rig_expect(r, 0, ERR_TOOBIG, "an answer has 2005 octets"); /* it could be unwrapped */
+    rig_allocate(r, 2);
+    long_one = fake_want(r->fakes[0], ALLOCATE);
+    fake_want(r->fakes[0], ALLOCATE);
+    fake_answer_raw(r->fakes[0], long_one, body, sizeof body);
+    rig_run(r, 2);
+    rig_expect(r, 1, ERR_TOOBIG, "more than the 5096 that are accepted");
+    fake_answer(r->fakes[0], fake_want(r->fakes[0], ALLOCATE), NULL);
+    rig_run(r, 3);
+    assert_int_equal(r->calls[2].code, 0);
+}
+
 static void answer_to_no_call_ends_the_connection(void **state)
 {
     struct rig *r = *state;
@@ -418,6 +479,8 @@ int main(void)
         RIG_CASE(cancelled_call_does_not_end),
         RIG_CASE(close_ends_every_call),
         RIG_CASE(limits_refuse_at_once),
+        RIG_CASE(octets_of_requests_are_bounded_together),
+        RIG_CASE(callback_may_cancel_another_call_that_fails),
         RIG_CASE(what_cannot_work_is_refused_when_it_is_opened),
         RIG_CASE(token_opens_the_connection),
         RIG_CASE(integrity_signs_both_directions),
@@ -431,6 +494,7 @@ int main(void)
         RIG_CASE(malformed_message_ends_its_call_only),
         RIG_CASE(message_may_not_take_more_memory_than_is_allowed),
         RIG_CASE(too_long_answer_ends_its_call_and_others_are_sent_again),
+        RIG_CASE(too_long_wrapped_answer_ends_the_oldest_call),
         RIG_CASE(answer_to_no_call_ends_the_connection),
         RIG_CASE(octets_that_are_no_frames_are_named),
         RIG_CASE(cut_frames_are_lost_connections),

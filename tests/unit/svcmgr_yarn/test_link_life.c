@@ -172,7 +172,7 @@ static void fatal_error_of_a_call_ends_it_and_the_connection(void **state)
 static void call_that_reaches_nobody_ends_with_the_reason(void **state)
 {
     struct rig *r = *state;
-    r->config.call_timeout_ms = 60;
+    r->config.call_timeout_ms = 400;
     rig_open(r, FAKE_SIMPLE, 2, yarn_client_protocol);
     fake_shut(r->fakes[0]);
     fake_shut(r->fakes[1]);
@@ -187,13 +187,13 @@ static void silent_server_is_left_at_the_deadline(void **state)
 {
     struct rig *r = *state;
     rig_open(r, FAKE_SIMPLE, 1, yarn_client_protocol);
-    r->calls[0].call.timeout_ms = 60;
+    r->calls[0].call.timeout_ms = 400;
     rig_call(r, 0);
     rig_call(r, 1);
     fake_want(r->fakes[0], NEW_APPLICATION);
     fake_want(r->fakes[0], NEW_APPLICATION);
     rig_run(r, 1);
-    rig_expect(r, 0, ERR_TIMEOUT, "getNewApplication has no answer after 60 ms");
+    rig_expect(r, 0, ERR_TIMEOUT, "getNewApplication has no answer after 400 ms");
     assert_false(r->calls[0].is_not_done);
     rig_answer(r, 0, fake_want(r->fakes[0], NEW_APPLICATION), 2);
     rig_run(r, 2);
@@ -206,7 +206,7 @@ static void late_answer_is_ignored(void **state)
 {
     struct rig *r = *state;
     rig_open(r, FAKE_SIMPLE, 1, yarn_client_protocol);
-    r->calls[0].call.timeout_ms = 300;
+    r->calls[0].call.timeout_ms = 1000;
     rig_call(r, 0);
     rig_call(r, 1);
     int32_t late = fake_want(r->fakes[0], NEW_APPLICATION);
@@ -228,7 +228,7 @@ static void late_answer_is_ignored(void **state)
 static void held_call_ends_at_its_deadline(void **state)
 {
     struct rig *r = *state;
-    r->config.call_timeout_ms = 100;
+    r->config.call_timeout_ms = 400;
     r->config.pause_min_ms = r->config.pause_max_ms = RIG_TIMEOUT_MS;
     rig_open(r, FAKE_TOKEN, 1, yarn_master_protocol);
     rig_register(r, 0);
