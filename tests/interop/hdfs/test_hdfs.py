@@ -6,15 +6,15 @@ import subprocess
 import pytest
 
 from harness import BIN, Manager
-from hdfs import Cluster
 from test_services_fetch import ROOM, document, tar, whole_log
+from yarn import Cluster
 
 BIG = os.urandom(3 << 20)
 
 
 @pytest.fixture(scope="module")
 def hdfs():
-    with Cluster() as cluster:
+    with Cluster(yarn=False, hdfs=True, user="hdfs") as cluster:
         assert change(cluster, "/", "hdfs", "mkdirs", "755") == "ok"
         for user in ("alice", "bob"):
             assert change(cluster, f"/user/{user}", "hdfs", "mkdirs", "777") == "ok"
@@ -23,7 +23,7 @@ def hdfs():
 
 def change(hdfs, path, user, *words):
     """A request of svcmgr/fs/client.h: its one line."""
-    done = subprocess.run([os.path.join(BIN, "hdfs-change"), f"webhdfs://{hdfs.http}{path}", user, *words], capture_output=True,
+    done = subprocess.run([os.path.join(BIN, "hdfs-change"), f"webhdfs://{hdfs.name_node}{path}", user, *words], capture_output=True,
                           text=True, check=False, timeout=120)
     assert done.returncode in (0, 1), done
     return done.stdout.rstrip("\n")
@@ -59,9 +59,9 @@ def test_files_are_made_read_and_deleted(hdfs, put):
 
 @pytest.fixture(scope="module")
 def stack(hdfs):
-    options = {**ROOM, "yarn.service.local.cache-fresh": "0s"}
-    with Manager(options={"svcmgr": {**options, **{key: str(value) for key, value in hdfs.site().items()
-                                                   if key in ("fs.defaultFS", "dfs.namenode.http-address")}}}) as s:
+    options = {**ROOM, "yarn.service.local.cache-fresh": "0s", "fs.defaultFS": hdfs.file_system,
+               "dfs.namenode.http-address": hdfs.name_node}
+    with Manager(options={"svcmgr": options}) as s:
         yield s
 
 

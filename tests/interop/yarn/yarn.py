@@ -107,12 +107,13 @@ class ZooKeeper(zookeeper.Server):
 
 
 class Cluster(Started):
-    """n_nodes: node managers. settings: of yarn-site.xml. port: which one for which usual one. how: of Popen."""
+    """yarn, hdfs: with their daemons. n_nodes: node managers. settings: of yarn-site.xml. port: which one for which usual one. how: of
+    Popen. user: who starts it, to Hadoop."""
 
-    def __init__(self, directory=None, n_nodes=2, hdfs=False, settings=None, port=any_port, how=None):
+    def __init__(self, directory=None, yarn=True, n_nodes=2, hdfs=False, settings=None, port=any_port, how=None, user=None):
         self.owns_dir = directory is None
         self.dir = directory or tempfile.mkdtemp(prefix="yarn-")
-        self.port, self.how, self.hdfs = port, {"env": self._environment(), **(how or {})}, hdfs
+        self.port, self.how, self.hdfs = port, {"env": self._environment(user), **(how or {})}, hdfs
         self.rm_at, self.nn_at, self.dn_at = ({key: port(usual) for key, usual in ports.items()} for ports in
                                               (RM_PORTS, NN_PORTS, DN_PORTS))
         # HDFS looks for its web pages on the class path; its jar on Maven Central has none.
@@ -121,16 +122,17 @@ class Cluster(Started):
         self.zookeeper = ZooKeeper(self)
         self.rm = self._rm()
         self.nodes = [self._node(i) for i in range(n_nodes)]
-        self.members = [self.zookeeper, self.rm, *self.nodes, *([self._name_node(), self._data_node()] if hdfs else [])]
+        self.members = [*([self.zookeeper, self.rm, *self.nodes] if yarn else []),
+                        *([self._data_node(), self._name_node()] if hdfs else [])]
         self._configure(settings or {})
 
     # ---- what it is made of ----
 
-    def _environment(self):
+    def _environment(self, user):
         """Containers see HADOOP_CONF_DIR and JAVA_HOME of the node manager; nothing of another cluster reaches this one."""
         home = os.path.dirname(os.path.dirname(os.path.realpath(java())))
         others = {k: v for k, v in os.environ.items() if not k.startswith(("HADOOP_", "YARN_", "HDFS_", "CLASSPATH"))}
-        return {**others, "HADOOP_CONF_DIR": os.path.join(self.dir, "conf"), "JAVA_HOME": home}
+        return {**others, "HADOOP_CONF_DIR": os.path.join(self.dir, "conf"), "JAVA_HOME": home, **({"HADOOP_USER_NAME": user} if user else {})}
 
     def java(self, *words, heap_mb=256):
         """Command of a Java program of Hadoop with this cluster's configuration."""
@@ -160,7 +162,7 @@ class Cluster(Started):
 
     def _name_node(self):
         at = {key: f"{HERE_ONLY}:{port}" for key, port in self.nn_at.items()}
-        addresses = {"web": f"http://{at['http-address']}", "clients": f"hdfs://{at['rpc-address']}"}
+        addresses = {"web": f"http://{at['http-address']}", "clients": self.file_system}
         return Member(self, "namenode", self.java(f"{HDFS}.namenode.NameNode", heap_mb=192), addresses, self._has_data_node)
 
     def _data_node(self):
@@ -177,8 +179,17 @@ class Cluster(Started):
             with open(os.path.join(self.dir, "conf", name), "w", encoding="utf-8") as f:
                 f.write(text)
 
+    @property
+    def file_system(self):
+        return f"hdfs://{HERE_ONLY}:{self.nn_at['rpc-address']}" if self.hdfs else "file:///"
+
+    @property
+    def name_node(self):
+        """Where WebHDFS is."""
+        return f"{HERE_ONLY}:{self.nn_at['http-address']}"
+
     def _core(self):
-        return {"fs.defaultFS": f"hdfs://{HERE_ONLY}:{self.nn_at['rpc-address']}" if self.hdfs else "file:///",
+        return {"fs.defaultFS": self.file_system,
                 "hadoop.tmp.dir": os.path.join(self.dir, "tmp"), "hadoop.zk.address": self.zookeeper.address,
                 "hadoop.registry.zk.quorum": self.zookeeper.address}
 
