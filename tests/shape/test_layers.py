@@ -11,6 +11,7 @@ REGISTRYD = ["registryd/feed", "registryd/index", "registryd/access", "registryd
 # folder -> folders whose headers it may include (besides its own and include/bobbin)
 MAY_SEE = {
     "lib/base": [],
+    "lib/exec": ["lib/base"],
     "lib/run": ["lib/base"],
     "lib/json": ["lib/base"],
     "lib/http": ["lib/base", "lib/run", "lib/json"],
@@ -47,19 +48,19 @@ MAY_SEE = {
     "svcmgr/yarn": ["lib/base", "lib/run"],
     "svcmgr/launch": ["lib/base", "lib/run", "svcmgr/spec", "svcmgr/engine", "svcmgr/cluster"],
     "svcmgr/probe": ["lib/base", "lib/run", "lib/http", "svcmgr/spec", "svcmgr/engine"],
-    "svcmgr/shim": ["lib/base", "lib/run"],
+    "svcmgr/shim": ["lib/base", "lib/exec", "lib/run"],
     "svcmgr/localizer": ["lib/base", "lib/json", "svcmgr/shim", "svcmgr/fs"],
-    "svcmgr/faces": ["lib/base", "lib/run", "lib/json", "lib/http", "svcmgr/spec", "svcmgr/engine"],
+    "svcmgr/faces": ["lib/base", "lib/exec", "lib/run", "lib/json", "lib/http", "svcmgr/spec", "svcmgr/engine"],
     "svcmgr/state": ["lib/base", "lib/run", "lib/json", "lib/store", "lib/repeats", "svcmgr/shim"],
     "svcmgr/publish": ["lib/base", "lib/run", "lib/http", "lib/registry", "svcmgr", "svcmgr/spec", "svcmgr/engine"],
     "svcmgr": ["lib/base", "lib/run", "lib/json", "lib/http", "lib/store", "lib/repeats", "lib/registry", "svcmgr/spec", "svcmgr/engine",
                "svcmgr/cluster", "svcmgr/fs", "svcmgr/launch", "svcmgr/probe", "svcmgr/state", "svcmgr/publish", "svcmgr/faces", "keys"],
     "keys": ["lib/run", "registryd", "dnsd", "svcmgr", "svcmgr/fs", "svcmgr/spec"],
-    **{f"cli/{part}": ["lib/base", "lib/run", "lib/json", "lib/http", "lib/registry", "cli/kit", "keys"]
+    **{f"cli/{part}": ["lib/base", "lib/exec", "lib/run", "lib/json", "lib/http", "lib/registry", "cli/kit", "keys"]
        for part in ("kit", "registry", "app", "dns", "dev")},
     "cli": ["lib/base", "lib/run", "cli/kit"],
 }
-PURE = ["lib/base", "lib/json", "dnsd/wire", "dnsd/zone", "dnsd/answer", "svcmgr/spec", "svcmgr/engine", "svcmgr/sim"]
+PURE = ["lib/base", "lib/exec", "lib/json", "dnsd/wire", "dnsd/zone", "dnsd/answer", "svcmgr/spec", "svcmgr/engine", "svcmgr/sim"]
 # What a pure folder must not include: sockets, files, clocks, threads and the loop.
 IMPURE = re.compile(r"^(uv\.h|stdio_ext\.h|sys/socket\.h|sys/epoll\.h|netdb\.h|time\.h|sys/time\.h|fcntl\.h|unistd\.h|"
                     r"pthread\.h|run/.*|http/.*|curl/.*|microhttpd\.h)$")
