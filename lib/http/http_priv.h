@@ -12,6 +12,7 @@
  *     budget.c    the memory that all bodies share
  *     disconnect.c  connections that are closed: slow, idle, with a body that is refused
  *     stream.c    bodies produced over time
+ *     upgrade.c   connections that leave HTTP
  *     caller.c    in whose name a request is
  *     reply.c     answers
  *     replay.c    answers of writes, kept for their repeats
@@ -29,7 +30,7 @@
  *                                        |                   ^
  *                                        +--later--> WAITING-+        (suspended while WAITING)
  *
- * A stream is in REPLYING too; its connection is suspended whenever its reader has nothing.
+ * An upgraded connection is in REPLYING until its end. A stream is in REPLYING too; its connection is suspended whenever its reader has nothing.
  * Thread: owner for everything.   Source: ours.
  */
 #ifndef HTTP_PRIV_H
@@ -156,6 +157,9 @@ struct http_req {
     void *stream_arg;
     bool stream_over; /* no read any more */
     bool stream_woken;
+
+    struct http_upgrade_ops upgrade; /* begun NULL: it is none */
+    void *upgrade_arg;
 
     /** Last, and not cleared for the next request: filled when there is a refusal. */
     struct err_info refusal_why;
@@ -296,6 +300,8 @@ void http_reply_set_error(struct http_req *req, int status, int code, const stru
 /** Make a stream the ready reply. @param read  as of http_mhd_reply_stream; its arg is req */
 void http_reply_set_stream(struct http_req *req, int status, const char *media_type,
                            ssize_t (*read)(void *arg, char *bytes, size_t max));
+/** Make a 101 the ready reply. */
+void http_reply_set_upgrade(struct http_req *req, const char *protocol);
 /** Answer a request by what req->replay knows, which it leaves. */
 void http_reply_repeat(struct http_req *req);
 /** The same for the first, which another process has done, and for those who wait with it. */
@@ -306,6 +312,13 @@ void http_reply_leave(struct http_req *req);
 void http_reply_refuse(struct http_req *req);
 /** The same amid its body, past libmicrohttpd; our side of the connection ends. At most once a request. */
 void http_reply_refuse_past(struct http_req *req);
+
+/* ---- upgrade.c ---- */
+
+/** 101 was sent: the connection is the handler's, or, when the server stops, at its end. Parameters as http_mhd_ops.upgraded. */
+void http_upgrade_begin(struct http_req *req, int fd, const char *early, size_t len);
+/** The server stops: close the connection if it is upgraded. */
+void http_upgrade_stop(struct http_req *req);
 
 /* ---- guard.c ---- */
 

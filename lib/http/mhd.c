@@ -113,6 +113,7 @@ static enum MHD_Result on_request(void *arg, struct MHD_Connection *conn, const 
     (void)url;
     if (!x->conn) {
         x->conn = conn;
+        x->mhd = m;
         return begin_head(m, x, method, version);
     }
     if (*upload_len) {
@@ -140,6 +141,7 @@ static void on_completed(void *arg, struct MHD_Connection *conn, void **slot,
     *slot = NULL;
     x->conn = NULL;
     x->is_suspended = false;
+    BUG_IF(x->upgrade != NULL);
     m->ops->completed(x);
 }
 
@@ -148,7 +150,7 @@ static void on_completed(void *arg, struct MHD_Connection *conn, void **slot,
 static struct MHD_Daemon *start_daemon(struct http_mhd *m, unsigned idle_s)
 {
     /* The logger comes first: it is used for what the others have to say. */
-    return MHD_start_daemon(MHD_USE_EPOLL | MHD_ALLOW_SUSPEND_RESUME | MHD_USE_ERROR_LOG |
+    return MHD_start_daemon(MHD_USE_EPOLL | MHD_ALLOW_SUSPEND_RESUME | MHD_ALLOW_UPGRADE | MHD_USE_ERROR_LOG |
                                 MHD_USE_NO_LISTEN_SOCKET,
                             0, NULL, NULL, on_request, m,                                     //
                             MHD_OPTION_EXTERNAL_LOGGER, on_log, NULL,                         //
@@ -299,6 +301,33 @@ void http_mhd_reply_stream(struct http_exchange *x, int status, const char *medi
     x->read_arg = arg;
     set_reply(x, status, media_type, headers,
               MHD_create_response_from_callback(MHD_SIZE_UNKNOWN, STREAM_PIECE, on_read, x, NULL));
+}
+
+static void on_upgrade(void *arg, struct MHD_Connection *conn, void *slot, const char *early, size_t len,
+                       MHD_socket fd, struct MHD_UpgradeResponseHandle *upgrade)
+{
+    struct http_exchange *x = obj_cast(slot, struct http_exchange, EXCHANGE_MAGIC);
+    struct http_mhd *m = obj_cast(arg, struct http_mhd, MHD_MAGIC);
+    (void)conn;
+    x->upgrade = upgrade;
+    m->ops->upgraded(x, fd, early, len);
+}
+
+void http_mhd_reply_upgrade(struct http_exchange *x, const char *protocol, const struct http_pair *headers)
+{
+    struct MHD_Response *response = MHD_create_response_for_upgrade(on_upgrade, x->mhd);
+    MHD_add_response_header(response, MHD_HTTP_HEADER_UPGRADE, protocol);
+    set_reply(x, MHD_HTTP_SWITCHING_PROTOCOLS, NULL, headers, response);
+}
+
+bool http_mhd_upgrade_end(struct http_exchange *x)
+{
+    struct MHD_UpgradeResponseHandle *upgrade = x->upgrade;
+    if (!upgrade)
+        return false;
+    x->upgrade = NULL;
+    (void)MHD_upgrade_action(upgrade, MHD_UPGRADE_ACTION_CLOSE);
+    return true;
 }
 
 void http_mhd_reply_past(int fd, int status, const char *media_type, const struct http_pair *headers,

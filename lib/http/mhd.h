@@ -5,12 +5,15 @@
  *                        │                        └─► suspended ─► resume ─► whole again
  *                        └─► refused before the body: reply ready, sent ──────────► completed
  *
+ * A reply of http_mhd_reply_upgrade is sent, then upgraded comes: the socket is the program's until http_mhd_upgrade_end; then completed.
+ *
  * Its quirks, and what this file does about each:
  *   - it unescapes targets in place: switched off, they stay raw;
  *   - a NUL cuts the target it shows: found by where the version stands behind it;
  *   - it takes an answer before or behind a body, never amid one: http_mhd_reply_past writes to the socket itself;
  *   - its handler may be called again after an answer is under way, and must say no then: ops->whole returns false;
  *   - it accepts only in its own way: it never has the listening socket, http_mhd_add hands connections over;
+ *   - it ends the process when it is stopped while a connection is upgraded: http_mhd_upgrade_end comes before, and a turn;
  *   - it clears one and a half times a connection's memory with each request, which takes the cache from everything else: that
  *     memory is small.
  *
@@ -36,10 +39,12 @@
 struct http_mhd;
 struct MHD_Connection;
 struct MHD_Response;
+struct MHD_UpgradeResponseHandle;
 
 /** A request and its answer as libmicrohttpd has them; a member of the request, zero but for obj (http_mhd_exchange_init). */
 struct http_exchange {
     struct obj obj;
+    struct http_mhd *mhd;        /* set with conn */
     struct MHD_Connection *conn; /* NULL: the head is not read yet, or the connection has ended */
     uintptr_t target_end;        /* where the target ends in memory, its NUL included; only compared */
     struct http_head head;       /* texts are libmicrohttpd's, until completed */
@@ -49,6 +54,7 @@ struct http_exchange {
     bool is_suspended;
     ssize_t (*read)(void *arg, char *bytes, size_t max); /* of a stream */
     void *read_arg;
+    struct MHD_UpgradeResponseHandle *upgrade; /* from upgraded until http_mhd_upgrade_end; else NULL */
 };
 
 /** Calls of libmicrohttpd; x is the exchange that begin has returned. */
@@ -63,6 +69,9 @@ struct http_mhd_ops {
     /** The body is whole, or a suspended exchange was resumed. When no reply is ready then, it is suspended.
      *  @return false: end the connection. */
     bool (*whole)(struct http_exchange *x);
+    /** The head of http_mhd_reply_upgrade was sent. @param fd  the connection, not blocking, closed by http_mhd_upgrade_end
+     *  @param early  len bytes that came behind the request [borrowed for the call] */
+    void (*upgraded)(struct http_exchange *x, int fd, const char *early, size_t len);
     /** The answer was sent, or the connection has ended: x->conn is NULL, x is forgotten. */
     void (*completed)(struct http_exchange *x);
     /** A connection is closed. @param peer  forgotten */
@@ -112,6 +121,10 @@ void http_mhd_reply(struct http_exchange *x, int status, const char *media_type,
 void http_mhd_reply_stream(struct http_exchange *x, int status, const char *media_type,
                            const struct http_pair *headers,
                            ssize_t (*read)(void *arg, char *bytes, size_t max), void *arg);
+/** Make a 101 ready, by which the connection leaves HTTP. @param protocol  of the Upgrade header [borrowed for the call] */
+void http_mhd_reply_upgrade(struct http_exchange *x, const char *protocol, const struct http_pair *headers);
+/** Close an upgraded connection, if it is one; completed is called when http_mhd_run runs next. @return whether it was. */
+bool http_mhd_upgrade_end(struct http_exchange *x);
 /** Write an answer to the socket past libmicrohttpd, as far as the socket takes it now, and end our side of the connection.
  *  @param fd  of the connection; the other parameters as in http_mhd_reply, body [borrowed] */
 void http_mhd_reply_past(int fd, int status, const char *media_type, const struct http_pair *headers,

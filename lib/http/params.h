@@ -58,6 +58,7 @@ struct http_param {
     int64_t min, max;    /* both allowed; max 0: no upper bound */
     const char *max_key; /* option of the program whose value is max, named when it is exceeded; NULL: none */
     bool is_required;
+    bool is_private; /* the log has its name without its value */
 };
 
 #define HTTP_PARAM_ID(id, ...) id,

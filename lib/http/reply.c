@@ -115,6 +115,14 @@ void http_reply_set_stream(struct http_req *req, int status, const char *media_t
     http_request_resume(req);
 }
 
+void http_reply_set_upgrade(struct http_req *req, const char *protocol)
+{
+    BUG_IF(req->phase == HTTP_REPLYING);
+    req->status = 101;
+    http_mhd_reply_upgrade(&req->exchange, protocol, req->reply_headers);
+    http_request_resume(req);
+}
+
 void http_reply(struct http_req *req, int status, const char *media_type, struct buf *take_body)
 {
     if (http_reply_begin(req))

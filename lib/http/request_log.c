@@ -57,18 +57,18 @@ static void add_text(struct http_req *req, struct line *line, const char *name, 
         add(line, LOG_STR(name, cut(req, text, max)));
 }
 
-/** Whether the route knows a parameter of the query: others may be secrets, as a delegation token is. */
-static bool is_known(const struct http_req *req, const char *name)
+/** Whether the value of a parameter may be logged: one that the route does not know may be a secret, as a delegation token is. */
+static bool is_public(const struct http_req *req, const char *name)
 {
     const struct http_param_set *set = req->match.route ? &req->match.route->params : NULL;
     for (size_t i = 0; set && i < set->n; i++) {
         if (strcmp(set->rows[i].name, name) == 0)
-            return true;
+            return !set->rows[i].is_private;
     }
     return false;
 }
 
-/** The query without who asks; of what the route does not know the names only. */
+/** The query without who asks; of what is private, or not known to the route, the names only. */
 static const char *query_text(struct http_req *req)
 {
     buf_auto struct buf text = BUF_EMPTY;
@@ -76,7 +76,7 @@ static const char *query_text(struct http_req *req)
         if (text.len)
             buf_add_char(&text, '&');
         buf_add_str(&text, p->name);
-        if (!is_known(req, p->name))
+        if (!is_public(req, p->name))
             buf_add_str(&text, "=?");
         else if (*p->value)
             buf_addf(&text, "=%s", p->value);
@@ -139,7 +139,7 @@ void http_request_log(struct http_req *req)
         return; /* the connection ended within the head */
     int64_t took_us = run_now_us() - req->begun_us;
     const struct log_event *ev = is_read(req) ? &ev_http_read : &ev_http_write;
-    if (req->status && !req->stream.read && req->server->def.metrics)
+    if (req->status && !req->stream.read && !req->upgrade.begun && req->server->def.metrics)
         metric_series_observe(series_of(req), took_us);
     if (log_is_on(ev->level))
         emit(req, ev, took_us);

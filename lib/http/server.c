@@ -125,6 +125,11 @@ static bool on_whole(struct http_exchange *x)
     return true;
 }
 
+static void on_upgraded(struct http_exchange *x, int fd, const char *early, size_t len)
+{
+    http_upgrade_begin(http_request_of(x), fd, early, len);
+}
+
 static void on_completed(struct http_exchange *x)
 {
     struct http_req *req = http_request_of(x);
@@ -145,7 +150,8 @@ static void on_closed(void *peer)
     http_peer_free(obj_cast(peer, struct http_peer, HTTP_PEER_MAGIC));
 }
 
-static const struct http_mhd_ops steps = {on_begin, on_head, on_piece, on_whole, on_completed, on_closed};
+static const struct http_mhd_ops steps = {on_begin,    on_head,      on_piece, on_whole,
+                                          on_upgraded, on_completed, on_closed};
 
 /* ---- stop ---- */
 
@@ -200,6 +206,7 @@ static void stop_request(struct http_req *req)
     http_request_closed(req);
     if (was_waiting)
         reply_stopping(req);
+    http_upgrade_stop(req);
     http_request_resume(req);
 }
 

@@ -389,6 +389,35 @@ void http_stream_start(struct http_req *req, int status, const char *media_type,
  *  @param req  a stream that is not closed [in,out] Thread: owner. */
 void http_stream_wake(struct http_req *req);
 
+/** A connection that leaves HTTP. */
+struct http_upgrade_ops {
+    /**
+     * 101 was sent, the connection speaks the other protocol.
+     * @param fd     the server's, not blocking: may be used, or given to another process, until http_upgrade_end or closed
+     * @param early  len bytes that came behind the request                      [borrowed for the call]
+     */
+    void (*begun)(void *arg, int fd, const char *early, size_t len);
+    /** The client left before begun, or the server stops and closes the connection; req must not be used any more. Not called after
+     *  http_upgrade_end. */
+    void (*closed)(void *arg);
+};
+/** Whether a request asks for an upgrade to this protocol, in HTTP/1.1. @param req  a request [borrowed] @param protocol  a token
+ *  @return by its headers Upgrade and Connection.   Source: RFC 9110 7.8. */
+bool http_wants_upgrade(const struct http_req *req, const char *protocol);
+/**
+ * Answer 101: the connection speaks another protocol from then on. It counts as one of its address until its end.
+ *
+ * @param req       a request with http_wants_upgrade; as in http_stream_start   [in,out]
+ * @param protocol  of the answer's Upgrade header                               [borrowed]
+ * @param ops       copied
+ * @param arg       handed to ops
+ * Thread: owner.   Source: RFC 9110 7.8, 15.2.2.
+ */
+void http_upgrade_start(struct http_req *req, const char *protocol, const struct http_upgrade_ops *ops,
+                        void *arg);
+/** Close the connection of http_upgrade_start, also inside begun. @param req  not used any more Thread: owner. */
+void http_upgrade_end(struct http_req *req);
+
 /* ---- /healthz /readyz /metrics /version /log-level /openapi.json for every daemon ---- */
 
 /** Rows for http_server_def.more_routes. They do not use the app pointer but the daemon named below. */

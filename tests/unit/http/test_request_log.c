@@ -15,7 +15,9 @@
 enum { METRICS_ENUM(TEST_METRICS) N_METRICS };
 static const struct metric_def defs[] = {METRICS_ROWS(TEST_METRICS)};
 
-#define THING_PARAMS(X) X(THING_OVERWRITE, "overwrite", HTTP_BOOL, "false", "Replace it.")
+#define THING_PARAMS(X)                                                                                      \
+    X(THING_OVERWRITE, "overwrite", HTTP_BOOL, "false", "Replace it.")                                       \
+    X(THING_WORD, "word", HTTP_TEXT, NULL, "What nobody else may read.", .is_private = true)
 
 static void put_thing(struct http_req *req, void *app)
 {
@@ -109,11 +111,13 @@ static void a_write_is_one_line_at_info(void **state)
     struct logged t;
     logged_start(&t, LOG_INFO);
     const char *line = line_of(
-        &t, "PUT /things/a%20b?user.name=alice&overwrite=true&delegation=SECRET&doAs=bob HTTP/1.1\r\n"
-            "Host: localhost\r\nX-Request-Id: r-1\r\nContent-Length: 3\r\nConnection: close\r\n\r\nxyz");
-    is_in(line, "info http_write method=PUT path=/things/a%20b query=overwrite=true&delegation=? user=alice "
-                "do_as=bob "
-                "peer=127.0.0.1 status=201 result=OK in_bytes=3 out_bytes=4 took_us=");
+        &t,
+        "PUT /things/a%20b?user.name=alice&overwrite=true&word=SECRET&delegation=SECRET&doAs=bob HTTP/1.1\r\n"
+        "Host: localhost\r\nX-Request-Id: r-1\r\nContent-Length: 3\r\nConnection: close\r\n\r\nxyz");
+    is_in(line,
+          "info http_write method=PUT path=/things/a%20b query=overwrite=true&word=?&delegation=? user=alice "
+          "do_as=bob "
+          "peer=127.0.0.1 status=201 result=OK in_bytes=3 out_bytes=4 took_us=");
     is_in(line, " revision=1a.17 request_id=r-1 Answered a request that may change something.\n");
     assert_ptr_equal(strchr(line, '\n'), line + strlen(line) - 1);
     assert_null(strstr(line, "SECRET"));
