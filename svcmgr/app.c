@@ -463,6 +463,7 @@ static void collect(void *arg)
     free(services);
     cluster_capacity(a->cluster, &c);
     metric_set(m, M_REQUESTS_WAITING, (int64_t)a->queue.n_requests);
+    metric_set(m, M_EXEC_SESSIONS, (int64_t)a->n_execs);
     metric_set(m, M_READS_WAITING, (int64_t)services_waits_n(a->face.waits));
     metric_set(m, M_SERVICES, n);
     metric_set(m, M_SERVICES_LIVE, n_live);

@@ -77,6 +77,7 @@ struct app {
     struct spec_images images; /* of world */
     struct map timers;         /* "user/name" -> struct app_timer */
     struct map ending;         /* container id -> app: EFF_STOP came */
+    size_t n_execs;            /* commands that are executed */
     struct map reinits;        /* container id -> what is launched when its process has ended */
     struct app_caller_list callers;
     TAILQ_HEAD(, app_plan) plans; /* that are being made */
@@ -127,6 +128,13 @@ void app_answer_outcome(struct app *a, uint64_t token, enum eng_outcome outcome,
 void app_cancel_callers(struct app *a);
 /** The app's side of faces/face.h. */
 extern const struct app_ops app_face_ops;
+
+/* ---- app_exec.c: app_ops.exec_check, exec, exec_end ---- */
+
+int app_exec_check(void *app, const char *container_id, struct err_info *why);
+int app_exec(void *app, const struct face_exec *what, void (*done)(void *arg), void *arg,
+             struct face_session **out, struct err_info *why);
+void app_exec_end(void *app, struct face_session *take_session);
 
 /* ---- app_plan.c ---- */
 

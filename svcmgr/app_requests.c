@@ -270,4 +270,7 @@ const struct app_ops app_face_ops = {.submit = submit,
                                      .registry_is_away = face_registry_is_away,
                                      .signal = face_signal,
                                      .usage = face_usage,
+                                     .exec_check = app_exec_check,
+                                     .exec = app_exec,
+                                     .exec_end = app_exec_end,
                                      .record_waits = face_record_waits};

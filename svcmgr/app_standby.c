@@ -136,6 +136,11 @@ static void forward(struct http_req *req, void *face)
     size_t len, n = 1;
     const char *body = http_body(req, &len);
 
+    if (http_header(req, "Upgrade")) {
+        free(headers[0]);
+        reply_who(a, req, "a connection that is upgraded is not forwarded: ask that one");
+        return;
+    }
     if (http_header(req, FORWARDED) || !a->active_url || !a->active_url[0]) {
         free(headers[0]);
         reply_who(a, req, "nothing is known of it yet");

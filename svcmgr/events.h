@@ -38,6 +38,8 @@
       "growing pauses. Look for another svcmgr with a service of this name, a purge, or a registry "         \
       "restored "                                                                                            \
       "from a backup.")                                                                                      \
+    X(exec_begun, LOG_INFO, "A user executes a command in a container.")                                     \
+    X(exec_ended, LOG_INFO, "A command that a user executed in a container has ended.")                      \
     X(containers_left, LOG_INFO, "svcmgr exits; its containers keep running.")                               \
     X(containers_stopped, LOG_INFO, "svcmgr has stopped all containers.")
 
@@ -71,6 +73,8 @@
     X(M_REQUESTS_BUSY, METRIC_COUNTER, "svcmgr_requests_busy", "", "Requests refused as too many waited.")   \
     X(M_READS_WAITING, METRIC_GAUGE, "svcmgr_reads_waiting", "", "Reads that wait for a service to change.") \
     X(M_EXITS, METRIC_COUNTER, "svcmgr_container_exits", "", "Processes that ended.")                        \
+    X(M_EXECS, METRIC_COUNTER, "svcmgr_execs", "", "Commands that users have executed in containers.")       \
+    X(M_EXEC_SESSIONS, METRIC_GAUGE, "svcmgr_exec_sessions", "", "Commands that users execute in containers now.") \
     X(M_RECORDS_PENDING, METRIC_GAUGE, "svcmgr_registry_changes_pending", "", "Changes the registry has not taken yet.") \
     X(M_RECORDS_RESTORED, METRIC_COUNTER, "svcmgr_registry_records_restored", "",                            \
       "Records written again after another client had deleted or overwritten them.")

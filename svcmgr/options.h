@@ -75,6 +75,8 @@
       "Most containers that the services in one queue may want together; 0: any number.")                         \
     X(OPT_MAX_WAITING, "yarn.service.api-server.max-waiting-requests", OPT_INT, "", "1024", 1, 1000000,           \
       OPT_FIXED, "Most requests that wait for the state store; further ones get 503.")                                    \
+    X(OPT_EXEC_MAX, "yarn.service.exec.max-sessions", OPT_INT, "", "64", 0, 4096, OPT_FIXED,                       \
+      "Most commands that users execute in containers at a time (`bobbin app exec`); further ones get 429. 0: none may.") \
     X(OPT_REGISTRY_URL, "hadoop.registry.url", OPT_TEXT, "", "http://127.0.0.1:9192", 0, 0, OPT_FIXED,            \
       "URLs of registryd, separated by commas.")                                                \
     X(OPT_STATIC_USER, "hadoop.http.staticuser.user", OPT_TEXT, "", NULL, 0, 0, OPT_FIXED,                        \

@@ -19,6 +19,8 @@ const struct cli_option_def cli_options[N_CLI_OPTIONS] = {
 #undef CLI_OPTION_ROW
 };
 
+_Static_assert(N_CLI_OPTIONS <= 62, "options and the flags of a command share 64 bits");
+
 static const struct opt_def key_rows[] = {OPTIONS_ROWS(CLI_KEYS)};
 
 /** The words that are left to read. */
@@ -70,11 +72,31 @@ static int refuse_option(const struct cli_command *command, const char *word, st
                    command->group, command->verb);
 }
 
+/** Several letters in one word, each an option without a value: "-it". @return whether all are */
+static bool read_letters(struct cli *cli, const char *word)
+{
+    size_t n = cli->n_given, n_letters = strlen(word) - 1;
+
+    for (size_t i = 1; word[1] != '-' && n_letters > 1 && i <= n_letters; i++) {
+        const char letter[] = {'-', word[i], '\0'}, *inside;
+        enum cli_option id = find_option(cli->command, letter, &inside);
+        if (id == N_CLI_OPTIONS || cli_options[id].n_values || cli_options[id].letter != word[i])
+            return false;
+        cli->given[n++] = (struct cli_given){.option = id};
+    }
+    bool are_all = n == cli->n_given + n_letters;
+    if (are_all)
+        cli->n_given = n;
+    return are_all;
+}
+
 static int read_option(struct cli *cli, const char *word, struct words *w, struct err_info *why)
 {
     const char *inside = NULL;
     struct cli_given given = {.option = find_option(cli->command, word, &inside)};
 
+    if (given.option == N_CLI_OPTIONS && read_letters(cli, word))
+        return 0;
     if (given.option == N_CLI_OPTIONS)
         return refuse_option(cli->command, word, why);
     const struct cli_option_def *def = &cli_options[given.option];
@@ -98,6 +120,14 @@ static void take_rest(struct cli *cli, struct words *w)
         cli->operands[cli->n_operands++] = word;
 }
 
+/** The last operand is the begin of words that are not ours. */
+static bool ends_options(const struct cli *cli)
+{
+    const struct cli_command *c = cli->command;
+
+    return c->options & CLI_RAW || (c->options & CLI_COMMAND_LAST && cli->n_operands > c->min_operands);
+}
+
 static int read_words(struct cli *cli, struct words *w, struct err_info *why)
 {
     bool is_option = true;
@@ -110,7 +140,7 @@ static int read_words(struct cli *cli, struct words *w, struct err_info *why)
         }
         if (!is_option || word[0] != '-' || !word[1]) {
             cli->operands[cli->n_operands++] = word;
-            if (cli->command->options & CLI_RAW)
+            if (ends_options(cli))
                 take_rest(cli, w);
             continue;
         }
@@ -196,7 +226,10 @@ int cli_read(struct cli *cli, const struct cli_command *command, char **words, s
 
     *cli = (struct cli){.command = command};
     obj_init(&cli->obj, CLI_MAGIC);
-    cli->given = mem_array(n + 1, sizeof *cli->given);
+    size_t n_given = n + 1;
+    for (size_t i = 0; i < n; i++)
+        n_given += strlen(words[i]); /* Each letter of a word may be one. */
+    cli->given = mem_array(n_given, sizeof *cli->given);
     cli->operands = mem_array(n + 1, sizeof *cli->operands);
     cli->sets = mem_array(n + 1, sizeof *cli->sets);
     int err = read_words(cli, &left, why);

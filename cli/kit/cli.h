@@ -82,6 +82,9 @@ struct cli;
     X(CLI_ALL, "all", 0, 0, "",                                                                              \
       "print whole lines of all instances, each with the name of its instance before it")                    \
     X(CLI_FOLLOW, "follow", 'f', 0, "", "keep printing what is written, until Ctrl-C")                       \
+    X(CLI_TTY, "tty", 't', 0, "",                                                                            \
+      "give the command a terminal; default when standard input and output are one")                         \
+    X(CLI_INTERACTIVE, "interactive", 'i', 0, "", "pass standard input on; default with a terminal")         \
     X(CLI_EXAMPLE, "example", 0, 1, "FILE", "service to launch; default: the installed hello-world.json")    \
     X(CLI_ZONES, "zones", 0, 1, "DIR", "master files that dnsd serves, too; default: the installed ones")    \
     X(CLI_CHECK, "check", 0, 0, "", "stop after the questions; exit code 1 when one has no answer")          \
@@ -118,6 +121,9 @@ extern const struct cli_option_def cli_options[N_CLI_OPTIONS];
 /** In the options of a row: its verb is an option itself, `-o FORM`, its first operand ends the options, and it prints its
  *  errors itself. */
 #define CLI_RAW (UINT64_C(1) << 63)
+
+/** In the options of a row: the operand behind the fewest ends the options, as it is a command with options of its own. */
+#define CLI_COMMAND_LAST (UINT64_C(1) << 62)
 
 struct cli_command {
     const char *group, *verb; /* verb "" : the group is the command */
@@ -156,7 +162,8 @@ struct cli {
 };
 
 /**
- * Read the words after the command's name: options with one or two hyphens, `--name=value`, `-Dkey=value`; `--` ends them.
+ * Read the words after the command's name: options with one or two hyphens, `--name=value`, `-Dkey=value`, several letters without
+ * values in one word; `--` ends them.
  *
  * @param cli      release with cli_fini, also after an error                       [out]
  * @param command  row that is asked for                                            [borrowed, lives on]

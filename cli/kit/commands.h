@@ -128,6 +128,13 @@
     X("app", "signal", "NAME INSTANCE SIGNAL", 3, 3, LOGIN, app_signal,                                                \
       "Send a signal to the processes of an instance.",                                                                \
       "SIGNAL is a name or a number: HUP, SIGHUP, 1. Of an image the first process gets it.")                          \
+    X("app", "exec", "NAME INSTANCE [COMMAND...]", 2, ANY_NUMBER,                                                       \
+      O(TTY) | O(INTERACTIVE) | CLI_COMMAND_LAST, app_exec,                                                             \
+      "Execute a command in the container of an instance, at this terminal; without COMMAND a shell.",                  \
+      "It has rights, environment, working directory and limits of the instance's process, and ends with it, with "     \
+      "this program and with svcmgr, as does all that it has started. Without a terminal its standard error stays apart, and "   \
+      "INT, TERM, HUP, QUIT, USR1 and USR2 are passed on. Ends with the exit code of the command, 128 + N when signal N ended it, 127 "   \
+      "when it is not there. Write -- before a COMMAND that begins with a hyphen. Not through a gateway.")                                           \
     X("app", "top", "NAME", 1, 1, LOGIN, app_top,                                                                      \
       "Show what the instances of a service use of CPU and memory.",                                                   \
       "On a terminal every second until Ctrl-C, else once. With -o json the sums since the start of the processes.")   \

@@ -61,6 +61,8 @@ static int code_of(int status, const json_t *doc, const char *words)
     case 404: return ERR_NOTFOUND;
     case 413: return ERR_TOOBIG;
     case 415: return ERR_MEDIATYPE;
+    case 429: return ERR_LIMIT;
+    case 501: return ERR_UNSUPPORTED;
     case 503: return ERR_UNAVAILABLE;
     default: return strstr(words, "already taken") ? ERR_EXISTS : ERR_INTERNAL;
     }
@@ -84,6 +86,14 @@ static int read_answer(const struct wire_asked *asked, struct wait_answer *answe
     if (out)
         *out = json_incref(doc);
     return 0;
+}
+
+int services_refused(int status, const struct buf *body, const char *url, struct err_info *why)
+{
+    const struct wire_asked asked = {url, "svcmgr", true, false};
+    struct wait_answer answer = {.status = status, .body = *body};
+
+    return read_answer(&asked, &answer, NULL, why);
 }
 
 /* ---- calls ---- */

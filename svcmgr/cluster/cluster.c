@@ -112,6 +112,21 @@ int cluster_signal(struct cluster *c, const char *container_id, int signal, stru
     return c->kind->signal(c, container_id, signal, why);
 }
 
+int cluster_exec(struct cluster *c, const char *container_id, const struct cluster_exec *what,
+                 void (*done)(void *arg, int code), void *arg, struct cluster_session **out,
+                 struct err_info *why)
+{
+    if (!c->kind->exec)
+        return err_set(why, ERR_UNSUPPORTED, container_id, "a cluster of kind %s runs no processes",
+                       c->kind->name);
+    return c->kind->exec(c, container_id, what, done, arg, out, why);
+}
+
+void cluster_exec_end(struct cluster *c, struct cluster_session *s)
+{
+    c->kind->exec_end(s);
+}
+
 void cluster_usage(struct cluster *c, const char *const *ids, size_t n,
                    void (*done)(void *arg, const struct cluster_usage *usage), void *arg)
 {

@@ -139,6 +139,21 @@ struct cluster_usage {
     int64_t n_processes;
 };
 
+/** A command to be executed in a container, beside its process. */
+struct cluster_exec {
+    const char *const *words; /* n_words of them; none: a shell */
+    size_t n_words;
+    bool has_terminal;
+    int64_t rows, columns; /* of the terminal */
+    const char *term;      /* its TERM; NULL: not known */
+    int fd; /* connection to who talks to it, in frames (lib/exec/frame.h) [borrowed: the session has its own] */
+    const char *early; /* early_len octets that came by it already */
+    size_t early_len;
+};
+
+/** A command that is executed. */
+struct cluster_session;
+
 struct cluster_capacity {
     int64_t memory_mb, vcores, used_memory_mb, used_vcores;
     size_t n_containers, n_waiting;
@@ -199,6 +214,10 @@ struct cluster_kind {
     int (*signal)(struct cluster *c, const char *container_id, int signal, struct err_info *why);
     void (*usage)(struct cluster *c, const char *const *ids, size_t n,
                   void (*done)(void *arg, const struct cluster_usage *usage), void *arg);
+    int (*exec)(struct cluster *c, const char *container_id, const struct cluster_exec *what,
+                void (*done)(void *arg, int code), void *arg, struct cluster_session **out,
+                struct err_info *why);
+    void (*exec_end)(struct cluster_session *s);
     void (*stop_all)(struct cluster *c, void (*done)(void *arg), void *arg);
     void (*close)(struct cluster *c, void (*closed)(void *arg), void *arg);
 };
@@ -284,6 +303,21 @@ int cluster_signal(struct cluster *c, const char *container_id, int signal, stru
  */
 void cluster_usage(struct cluster *c, const char *const *ids, size_t n,
                    void (*done)(void *arg, const struct cluster_usage *usage), void *arg);
+/**
+ * Execute a command in a container that runs, with the rights, environment, working directory and limits of its process. It ends with
+ * that process, with the cluster, and with us, and leaves nothing behind.
+ *
+ * @param what  all borrowed for the call; NULL: only ask whether it could be done now
+ * @param done  called once, later, also when the cluster closes: the exit code as the client got it
+ * @param out   valid until done                                                    [out]
+ * @return 0; ERR_NOTFOUND: there is no such container; ERR_WRONGSTATE: nothing runs in it; ERR_LIMIT: too many are executed in it, or
+ *         a descriptor or process is missing; ERR_UNSUPPORTED: nothing runs in any of this cluster; ERR_IO.
+ */
+int cluster_exec(struct cluster *c, const char *container_id, const struct cluster_exec *what,
+                 void (*done)(void *arg, int code), void *arg, struct cluster_session **out,
+                 struct err_info *why);
+/** End a session: what it started gets SIGHUP, then SIGKILL; done is called when nothing is left. @param s  of cluster_exec, not done yet */
+void cluster_exec_end(struct cluster *c, struct cluster_session *s);
 /** Drop all requests, end and release everything; done(arg) when no process is left. No other callback comes. */
 void cluster_stop_all(struct cluster *c, void (*done)(void *arg), void *arg);
 /** Close; containers keep running. closed(arg) is the last call. */

@@ -325,7 +325,7 @@ void local_check_end(struct local *l)
         all_stopped(l->all_stopped_arg);
         return; /* It may have closed the cluster. */
     }
-    if (!l->is_closing || l->n_jobs || l->n_posts || !l->closed)
+    if (!l->is_closing || l->n_jobs || l->n_posts || !TAILQ_EMPTY(&l->sessions) || !l->closed)
         return;
     void (*closed)(void *) = l->closed;
     void *closed_arg = l->closed_arg;
@@ -362,6 +362,7 @@ static void local_close(struct cluster *c, void (*closed)(void *arg), void *arg)
     local_serve_soon(l);
     local_sources_close(l);
     local_images_close(l);
+    local_exec_stop(l, NULL);
 }
 
 /* ---- opening ---- */
@@ -383,6 +384,8 @@ static const struct cluster_kind local_kind = {
     .look = local_sources_look,
     .signal = local_signal,
     .usage = local_usage,
+    .exec = local_exec,
+    .exec_end = local_exec_end,
     .stop_all = local_stop_all,
     .close = local_close,
 };
@@ -558,6 +561,7 @@ int cluster_local_open(struct run_loop *loop, const struct local_options *option
     l->loop = loop;
     TAILQ_INIT(&l->asks);
     TAILQ_INIT(&l->readers);
+    TAILQ_INIT(&l->sessions);
     TAILQ_INIT(&l->images.calls);
     TAILQ_INIT(&l->images.waiting);
     TAILQ_INIT(&l->unprepared);

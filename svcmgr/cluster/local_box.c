@@ -257,6 +257,7 @@ static void on_link_ended(void *arg, const struct shim_exit *e)
     struct box *b = obj_cast(arg, struct box, BOX_MAGIC);
 
     stop_waiting_for_shim(b);
+    local_exec_stop(b->local, b);
     shim_link_close(b->link);
     b->link = NULL;
     local_wait_next(b->local);

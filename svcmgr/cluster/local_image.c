@@ -472,9 +472,9 @@ int local_images_open(struct local_images *m, const struct local_options *o, str
     m->rw_mounts = mem_str(o->rw_mounts ? o->rw_mounts : "");
     m->dir = mem_str(o->dir);
     m->pull_timeout_ms = o->pull_timeout_ms;
-    local_run_word(&words, m->program ? m->program : "");
+    shim_shell_word(&words, m->program ? m->program : "");
     for (size_t i = 0; m->args[i]; i++)
-        local_run_word(&words, m->args[i]);
+        shim_shell_word(&words, m->args[i]);
     m->words = buf_take(&words);
     return 0;
 }

@@ -51,6 +51,8 @@
       "A container-shim does not end its container in time; svcmgr kills both.")                             \
     X(container_shim_not_killed, LOG_ERROR,                                                                  \
       "A container-shim that does not end its container cannot be killed.")                                  \
+    X(exec_hangs, LOG_WARN,                                                                                  \
+      "The parent of an executed command does not end it in time; svcmgr kills the parent.")                 \
     X(sources_hang, LOG_WARN, "Reading the source files of a service takes too long; its reader is killed.") \
     X(container_not_in_runtime, LOG_WARN,                                                                    \
       "The container runtime did not remove a container whose shim is dead.")                                \
@@ -74,6 +76,9 @@ TAILQ_HEAD(local_reader_list, local_reader);
 struct local_job;
 TAILQ_HEAD(local_job_list, local_job);
 TAILQ_HEAD(box_list, box);
+
+/** Commands that are executed in containers: local_exec.c. */
+TAILQ_HEAD(cluster_session_list, cluster_session);
 
 /** A process of the container runtime: local_image.c. */
 struct image_call;
@@ -146,6 +151,7 @@ struct local {
     struct local_ask_list asks;
     struct map excluded; /* application id -> local: none of its containers may be placed here */
     struct local_reader_list readers;
+    struct cluster_session_list sessions; /* whose parent lives */
     struct local_images images;
     size_t n_asks;
     bool serve_posted;
@@ -368,14 +374,23 @@ void local_images_sweep(struct local *l);
  * @return 0; ERR_INVALID: a mount or variable cannot be; ERR_IO, ERR_NOSPC. Thread: any; it looks at files.
  */
 int local_run_write(struct local_job *job);
-/** Append a word for a shell, quoted, after a blank. Thread: any. */
-void local_run_word(struct buf *out, const char *word);
 
 /* ---- local_usage.c ---- */
 
 /** As cluster_usage. */
 void local_usage(struct cluster *c, const char *const *ids, size_t n,
                  void (*done)(void *arg, const struct cluster_usage *usage), void *arg);
+
+/* ---- local_exec.c ---- */
+
+/** As cluster_exec. */
+int local_exec(struct cluster *c, const char *container_id, const struct cluster_exec *what,
+               void (*done)(void *arg, int code), void *arg, struct cluster_session **out,
+               struct err_info *why);
+/** As cluster_exec_end. */
+void local_exec_end(struct cluster_session *s);
+/** End the sessions of a container; NULL: of all. done is called for each. */
+void local_exec_stop(struct local *l, const struct box *b);
 
 /* ---- local_cache.c ---- */
 

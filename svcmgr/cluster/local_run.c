@@ -19,23 +19,10 @@
 #define HOSTNAME_LEN_MAX 63    /* sethostname(2) */
 #define PIDS_DEFAULT     32768 /* pid_max where it cannot be read */
 
-void local_run_word(struct buf *out, const char *word)
-{
-    buf_add_char(out, ' ');
-    buf_add_char(out, '\'');
-    for (; *word; word++) {
-        if (*word == '\'')
-            buf_add_str(out, "'\\''");
-        else
-            buf_add_char(out, *word);
-    }
-    buf_add_char(out, '\'');
-}
-
 static void add_option(struct buf *out, const char *option, const char *value)
 {
-    local_run_word(out, option);
-    local_run_word(out, value);
+    shim_shell_word(out, option);
+    shim_shell_word(out, value);
 }
 
 static void add_number(struct buf *out, const char *option, int64_t value)
@@ -68,7 +55,7 @@ static void add_identity(struct buf *out, const struct local_job *job)
     if (image->hostname && strlen(image->hostname) <= HOSTNAME_LEN_MAX)
         add_option(out, "--hostname", image->hostname);
     if (image->is_privileged) {
-        local_run_word(out, "--privileged");
+        shim_shell_word(out, "--privileged");
         return;
     }
     if (u->is_set)
@@ -267,13 +254,13 @@ static void add_command(struct buf *out, const struct local_image *image, const 
 
     if (*command && !image->has_entry_point)
         add_option(out, "--entrypoint", "sh");
-    local_run_word(out, image->id);
+    shim_shell_word(out, image->id);
     if (*command && !image->has_entry_point) {
         add_option(out, "-c", command);
         return;
     }
     for (char *word = strtok_r(words, " \t\n", &save); word; word = strtok_r(NULL, " \t\n", &save))
-        local_run_word(out, word);
+        shim_shell_word(out, word);
 }
 
 static int write_call(struct local_job *job, struct buf *out)
@@ -285,7 +272,7 @@ static int write_call(struct local_job *job, struct buf *out)
     add_option(out, "--pull", "never");
     add_option(out, "--log-driver", "none");
     add_option(out, "--stop-timeout", "0"); /* Of a removal; a stop says its own. */
-    local_run_word(out, "--sig-proxy=false");
+    shim_shell_word(out, "--sig-proxy=false");
     add_option(out, "--env-file", env_file);
     add_identity(out, job);
     add_limits(out, &job->launch);

@@ -30,6 +30,22 @@ struct face_usage {
     int64_t cpu_ms, memory_bytes, n_processes;
 };
 
+/** A command to be executed in a container, and who asks for it. All borrowed. */
+struct face_exec {
+    const char *user, *service, *instance, *container_id;
+    const char *const *words; /* n_words of them; none: a shell */
+    size_t n_words;
+    bool has_terminal;
+    int64_t rows, columns;
+    const char *term;  /* NULL: not known */
+    int fd;            /* of the client, see cluster_exec */
+    const char *early; /* early_len octets that came by it already */
+    size_t early_len;
+};
+
+/** A command that is executed. */
+struct face_session;
+
 struct app_ops {
     /**
      * Hand a request event to the engine.
@@ -80,6 +96,18 @@ struct app_ops {
     /** See cluster_usage. */
     void (*usage)(void *app, const char *const *ids, size_t n,
                   void (*done)(void *arg, const struct face_usage *usage), void *arg);
+    /** Whether a command could be executed in a container now. @return 0; or as exec */
+    int (*exec_check)(void *app, const char *container_id, struct err_info *why);
+    /**
+     * Execute a command, see cluster_exec.
+     * @param done  called once, later, unless exec_end was: it has ended, and what it wrote was sent
+     * @param out   valid until done                                                [out]
+     * @return 0; as cluster_exec; ERR_LIMIT: too many are executed; ERR_UNSUPPORTED: none may be. *why is filled.
+     */
+    int (*exec)(void *app, const struct face_exec *what, void (*done)(void *arg), void *arg,
+                struct face_session **out, struct err_info *why);
+    /** End it; done is not called any more. */
+    void (*exec_end)(void *app, struct face_session *take_session);
     /** Whether the record at a path of the registry waits to be published; out is filled when it does. */
     bool (*record_waits)(void *app, const char *path, struct face_wait *out);
 };

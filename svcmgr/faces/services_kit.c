@@ -235,6 +235,22 @@ const struct eng_service *services_find(struct http_req *req, const struct face 
     return s;
 }
 
+const struct eng_instance *services_find_placed(struct http_req *req, const struct eng_service *s,
+                                                const char *instance)
+{
+    const struct eng_instance *inst = eng_service_instance(s, instance);
+    struct err_info why;
+
+    if (inst && inst->container_id)
+        return inst;
+    if (inst)
+        err_set(&why, ERR_WRONGSTATE, instance, "the instance has no container now");
+    else
+        err_set(&why, ERR_NOTFOUND, instance, "the service has no such instance");
+    http_reply_error(req, why.code, &why);
+    return NULL;
+}
+
 const struct eng_service *services_find_for(struct http_req *req, const struct face *face, const char *name,
                                             enum services_verb verb)
 {

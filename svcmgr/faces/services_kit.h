@@ -93,6 +93,10 @@ const struct eng_service *services_find(struct http_req *req, const struct face 
 const struct eng_service *services_find_for(struct http_req *req, const struct face *face, const char *name,
                                             enum services_verb verb);
 
+/** The instance of that name, when it has a container; NULL: not, and that is replied.      [borrowed until the next step] */
+const struct eng_instance *services_find_placed(struct http_req *req, const struct eng_service *s,
+                                                const char *instance);
+
 /* ---- bodies ---- */
 
 /** Whether there is no body, or a null. */

@@ -54,7 +54,6 @@ static void refuse(struct http_req *req, int code, const char *where, const char
 static void send_signal(struct http_req *req, const struct face *face, const struct eng_service *s,
                         const char *instance)
 {
-    const struct eng_instance *inst = eng_service_instance(s, instance);
     int number = signal_of(http_param_text(req, SIGNAL_NAME));
     struct err_info why;
 
@@ -62,14 +61,9 @@ static void send_signal(struct http_req *req, const struct face *face, const str
         refuse(req, ERR_INVALID, "signal", "there is no such signal; write its name or number, as HUP or 1");
         return;
     }
-    if (!inst) {
-        refuse(req, ERR_NOTFOUND, instance, "the service has no such instance");
+    const struct eng_instance *inst = services_find_placed(req, s, instance);
+    if (!inst)
         return;
-    }
-    if (!inst->container_id) {
-        refuse(req, ERR_WRONGSTATE, instance, "the instance has no container now");
-        return;
-    }
     int err = face->ops->signal(face->app, inst->container_id, number, &why);
     if (err)
         http_reply_error(req, err, &why);

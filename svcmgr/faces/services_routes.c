@@ -101,6 +101,17 @@
          .params = HTTP_PARAMS(SIGNAL_PARAMS),                                                               \
          .answers = HTTP_ANSWERS({204, NULL, NULL, "It is sent."}),                                          \
          .errors = HTTP_ERRORS(ERR_INVALID, ERR_NOTFOUND, ERR_WRONGSTATE, ERR_UNSUPPORTED)},                 \
+        {.method = "POST",                                                                                   \
+         .pattern = prefix "/services/{s}/component-instances/{i}/exec",                                     \
+         .flags = HTTP_STRICT_QUERY,                                                                         \
+         .max_body = MAX_IGNORED_BODY,                                                                       \
+         .handle = instance_exec,                                                                            \
+         .summary = "Execute a command in the container of an instance.",                                    \
+         .params = HTTP_PARAMS(EXEC_PARAMS),                                                                 \
+         .answers = HTTP_ANSWERS(                                                                            \
+             {101, NULL, NULL, "The connection carries frames of bobbin-exec (docs/services.md)."},          \
+             {426, SERVICES_JSON, "ServiceStatus", "The request asks for no upgrade to bobbin-exec."}),      \
+         .errors = HTTP_ERRORS(ERR_INVALID, ERR_NOTFOUND, ERR_WRONGSTATE, ERR_LIMIT, ERR_UNSUPPORTED)},      \
         {READ(prefix "/services/{s}/usage", service_usage, "Measure what the instances of a service use."),  \
          .flags = HTTP_STRICT_QUERY, .params = HTTP_PARAMS(USAGE_PARAMS),                                    \
          .answers = HTTP_ANSWERS({200, SERVICES_JSON, "Usage", "CPU and memory, by instance."}),             \

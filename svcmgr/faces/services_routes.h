@@ -120,6 +120,21 @@
     INSTANCE_ELEMENT(X, SIGNAL_INSTANCE)                                                                     \
     X(SIGNAL_NAME, "signal", HTTP_TEXT, NULL, "Name or number of the signal: `HUP`, `SIGHUP`, `1`.",         \
       .is_required = true)
+#define EXEC_PARAMS(X)                                                                                       \
+    SERVICE_ELEMENT(X, EXEC_SERVICE)                                                                         \
+    INSTANCE_ELEMENT(X, EXEC_INSTANCE)                                                                       \
+    X(EXEC_COMMAND, "command", HTTP_TEXT, NULL,                                                              \
+      "The program, and each of its arguments by one more of these. Default: bash, where there is none sh.", \
+      .is_private = true)                                                                                    \
+    X(EXEC_TTY, "tty", HTTP_BOOL, "false",                                                                   \
+      "Gives it a terminal: its standard error comes with its standard output then.")                        \
+    X(EXEC_ROWS, "rows", HTTP_INT, "24", "Lines of the terminal.", .unit = "lines", .max = UINT16_MAX)       \
+    X(EXEC_COLUMNS, "columns", HTTP_INT, "80", "Columns of the terminal.", .unit = "columns",                \
+      .max = UINT16_MAX)                                                                                     \
+    X(EXEC_TERM, "term", HTTP_TEXT, NULL, "TERM of the command: `xterm-256color`.")                          \
+    X(EXEC_UPGRADE, "Upgrade", HTTP_CHOICE, NULL,                                                            \
+      "The protocol of the connection after 101, with Connection: Upgrade.", .in = HTTP_IN_HEADER,           \
+      .choices = "bobbin-exec")
 #define USAGE_PARAMS(X) SERVICE_ELEMENT(X, USAGE_SERVICE)
 #define EVENTS_PARAMS(X)                                                                                     \
     SERVICE_ELEMENT(X, EVENTS_SERVICE)                                                                       \
@@ -150,6 +165,7 @@ enum { HTTP_PARAM_IDS(READ_INSTANCE_PARAMS) };
 enum { HTTP_PARAM_IDS(READ_INSTANCES_PARAMS) };
 enum { HTTP_PARAM_IDS(RESTART_PARAMS) };
 enum { HTTP_PARAM_IDS(SIGNAL_PARAMS) };
+enum { HTTP_PARAM_IDS(EXEC_PARAMS) };
 enum { HTTP_PARAM_IDS(USAGE_PARAMS) };
 enum { HTTP_PARAM_IDS(EVENTS_PARAMS) };
 enum { HTTP_PARAM_IDS(LOGS_PARAMS) };
@@ -160,7 +176,7 @@ extern const size_t services_n_routes;
 /** JSON schemas that the rows name: schemas/NAME.json. */
 extern const struct http_schema services_schemas[];
 
-/* One handler a route: services_{create,list,read,change,component,instances,operate,upgrade}.c; that of the logs is in logs.h. */
+/* One handler a route: services_{create,list,read,change,component,instances,operate,exec,upgrade}.c; that of the logs is in logs.h. */
 void services_post(struct http_req *req, void *app);
 void services_list(struct http_req *req, void *app);
 void services_version(struct http_req *req, void *app);
@@ -176,6 +192,7 @@ void components_put(struct http_req *req, void *app);
 void instance_get(struct http_req *req, void *app);
 void instance_restart(struct http_req *req, void *app);
 void instance_signal(struct http_req *req, void *app);
+void instance_exec(struct http_req *req, void *app);
 void service_usage(struct http_req *req, void *app);
 void instance_put(struct http_req *req, void *app);
 void instances_get(struct http_req *req, void *app);

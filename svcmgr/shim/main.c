@@ -9,7 +9,7 @@
  * It sleeps until something happens. What is left is known from waitpid: while it says that there is a child, and only
  * then, /proc is read, with a growing pause between two looks.
  *
- * As `container-shim sources` it is something else: a reader of sources, see sources_wire.h.
+ * As `container-shim exec` it is something else: the parent of a command that is executed in a container, see exec.h.
  *
  * Source: ours; prctl(2) PR_SET_CHILD_SUBREAPER.
  */
@@ -33,6 +33,7 @@
 #include "base/str.h"
 #include "shim/cgroup.h"
 #include "shim/descendants.h"
+#include "shim/exec.h"
 #include "shim/output.h"
 #include "shim/payload.h"
 #include "shim/runtime.h"
@@ -83,28 +84,6 @@ static int64_t clock_ms(clockid_t id)
 }
 
 /* ---- files ---- */
-
-static int read_launch(struct shim_launch *l, struct err_info *why)
-{
-    buf_auto struct buf bytes = BUF_EMPTY;
-    int fd = open(SHIM_LAUNCH_FILE, O_RDONLY | O_CLOEXEC);
-
-    if (fd < 0)
-        return err_set(why, ERR_IO, SHIM_LAUNCH_FILE, "%s", strerror(errno));
-    ssize_t n;
-    do {
-        n = read(fd, buf_room(&bytes, 65536), 65536);
-        bytes.len += n > 0 ? (size_t)n : 0;
-    } while (n > 0 && bytes.len <= SHIM_LAUNCH_MAX);
-    int error = errno;
-    close(fd);
-    if (n < 0)
-        return err_set(why, ERR_IO, SHIM_LAUNCH_FILE, "%s", strerror(error));
-    if (bytes.len > SHIM_LAUNCH_MAX)
-        return err_set(why, ERR_TOOBIG, SHIM_LAUNCH_FILE, "the launch file is larger than %d bytes",
-                       SHIM_LAUNCH_MAX);
-    return shim_launch_read(buf_cstr(&bytes), bytes.len, l, why);
-}
 
 /** Write `name` so that it is there whole, or not at all. @param is_durable  also after a loss of power @return it is there */
 static bool write_file(const char *name, const char *text, size_t len, mode_t mode, bool is_durable)
@@ -379,7 +358,6 @@ static void serve_once(struct shim *s, int64_t wait_ms)
 
 static void set_up(struct shim *s)
 {
-    sigset_t wanted;
     struct stat born;
 
     for (size_t i = 0; i < N_CLIENTS; i++)
@@ -396,15 +374,7 @@ static void set_up(struct shim *s)
     s->address_fd = has_claim ? SHIM_ADDRESS_FD : -1;
     /* Nothing else of the starter's is ours, nor the container's. */
     close_range(has_claim ? SHIM_ADDRESS_FD + 1 : SHIM_ADDRESS_FD, ~0u, 0);
-    setsid(); /* Fails when we lead a session already, which is as good. */
-    signal(SIGHUP, SIG_IGN);
-    signal(SIGINT, SIG_IGN);
-    signal(SIGPIPE, SIG_IGN);
-    sigemptyset(&wanted);
-    sigaddset(&wanted, SIGCHLD);
-    sigaddset(&wanted, SIGTERM);
-    sigprocmask(SIG_BLOCK, &wanted, NULL);
-    s->signal_fd = signalfd(-1, &wanted, SFD_CLOEXEC | SFD_NONBLOCK);
+    s->signal_fd = payload_parent_signals();
 }
 
 /** Say who we are before there is a process: whoever finds us dead looks for what we left by that. */
@@ -424,14 +394,15 @@ static void report_identity(struct shim *s)
 static int start_payload(struct shim *s)
 {
     struct payload_failure fail = {.error = 0};
-    int stdio[OUTPUT_N];
+    struct payload payload = {.stdio = {-1}};
+    int *stdio = &payload.stdio[STDOUT_FILENO];
 
     if (outputs_open(&s->outputs, &s->launch, stdio)) {
         s->exit.code = errno;
         snprintf(s->exit.text, sizeof s->exit.text, "log files");
         return ERR_IO;
     }
-    int err = payload_start(&s->launch, stdio, &s->status.pid, &fail);
+    int err = payload_start(&s->launch, &payload, &s->status.pid, &fail);
     for (size_t i = 0; i < OUTPUT_N; i++)
         close(stdio[i]);
     if (!err)
@@ -454,7 +425,7 @@ static int start(struct shim *s)
         snprintf(s->exit.text, sizeof s->exit.text, "control socket");
         return ERR_IO;
     }
-    if (read_launch(&s->launch, &why)) {
+    if (payload_read_launch(&s->launch, &why)) {
         s->exit.code = EINVAL;
         snprintf(s->exit.text, sizeof s->exit.text, "launch file: %.140s", why.text);
         return ERR_IO;
@@ -497,6 +468,19 @@ static bool was_killed(const struct shim_exit *e)
     return is_kill && !e->was_stopped;
 }
 
+/** Commands that are executed in the container end with it; one that came in meanwhile, too. */
+static void leave_cgroups(const struct shim *s)
+{
+    int failed = -1;
+
+    for (int i = 0; failed && i < 2; i++) {
+        cgroups_kill(s->launch.cgroups, s->launch.n_cgroups);
+        failed = cgroups_remove(s->launch.cgroups, s->launch.n_cgroups);
+    }
+    if (failed)
+        fprintf(stderr, "a cgroup is not removed: %s\n", strerror(errno));
+}
+
 static void finish(struct shim *s)
 {
     char line[SHIM_LINE_MAX];
@@ -509,8 +493,7 @@ static void finish(struct shim *s)
     if (s->exit.kind != SHIM_NOT_STARTED)
         s->exit.was_memory =
             cgroups_say(&s->launch, s->exit.text, sizeof s->exit.text) && was_killed(&s->exit);
-    if (cgroups_remove(s->launch.cgroups, s->launch.n_cgroups))
-        fprintf(stderr, "a cgroup is not removed: %s\n", strerror(errno));
+    leave_cgroups(s);
     if (!s->exit.ended_ms)
         s->exit.ended_ms = clock_ms(CLOCK_REALTIME);
     size_t len = shim_exit_write(&s->exit, line);
@@ -535,8 +518,11 @@ int main(int argc, char **argv)
 {
     static struct shim s;
 
+    if (argc == 2 && !strcmp(argv[1], "exec"))
+        return exec_run();
     if (argc > 1) {
-        fprintf(stderr, "%s takes no arguments: svcmgr starts it in a container's directory\n", argv[0]);
+        fprintf(stderr, "%s takes no arguments but exec: svcmgr starts it in a container's directory\n",
+                argv[0]);
         return err_exit_code(ERR_USAGE);
     }
     set_up(&s);

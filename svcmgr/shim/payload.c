@@ -7,8 +7,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
+#include <sys/signalfd.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -22,7 +24,7 @@
 /** What the steps of becoming the payload have in common. */
 struct setup {
     const struct shim_launch *l;
-    const int *stdio; /* standard output, standard error */
+    const struct payload *p;
 };
 
 /** One step of becoming the payload, in the child. @return 0, or -1 with errno. */
@@ -33,17 +35,21 @@ struct setup_step {
 
 static int own_group(struct setup *s)
 {
-    (void)s;
-    return setpgid(0, 0);
+    if (!s->p->has_session)
+        return setpgid(0, 0);
+    if (setsid() < 0)
+        return -1;
+    return s->p->has_terminal ? ioctl(s->p->stdio[0], TIOCSCTTY, 0) : 0;
 }
 
 static int set_stdio(struct setup *s)
 {
-    int null_fd = open("/dev/null", O_RDONLY | O_CLOEXEC);
+    const int *stdio = s->p->stdio;
+    int in = stdio[0] < 0 ? open("/dev/null", O_RDONLY | O_CLOEXEC) : stdio[0];
 
-    if (null_fd < 0 || dup2(null_fd, STDIN_FILENO) < 0)
+    if (in < 0 || dup2(in, STDIN_FILENO) < 0)
         return -1;
-    return dup2(s->stdio[1], STDERR_FILENO) < 0 || dup2(s->stdio[0], STDOUT_FILENO) < 0 ? -1 : 0;
+    return dup2(stdio[2], STDERR_FILENO) < 0 || dup2(stdio[1], STDOUT_FILENO) < 0 ? -1 : 0;
 }
 
 static int enter_work_dir(struct setup *s)
@@ -135,8 +141,13 @@ static int run_command(struct setup *s)
 {
     char *argv[] = {(char *)"sh", (char *)"-c", s->l->command, NULL};
     char *none[] = {NULL};
+    char **env = s->p->env ? s->p->env : s->l->env ? s->l->env : none;
 
-    execve("/bin/sh", argv, s->l->env ? s->l->env : none);
+    environ = env; /* In whose PATH execvp looks. */
+    if (s->p->words)
+        execvp(s->p->words[0], s->p->words);
+    else
+        execve("/bin/sh", argv, env);
     return -1;
 }
 
@@ -152,26 +163,64 @@ static const struct setup_step setup_steps[] = {
     {"switch of user", switch_user},
     {"parent death signal", die_with_shim},
     {"standard output", set_stdio},
-    {"command /bin/sh", run_command},
+    {"command", run_command},
 };
 
-static _Noreturn void become_payload(const struct shim_launch *l, const int stdio[2], pid_t shim,
+static _Noreturn void become_payload(const struct shim_launch *l, const struct payload *p, pid_t shim,
                                      int report_fd)
 {
     struct payload_failure fail = {.error = 0};
-    struct setup s = {.l = l, .stdio = stdio};
+    struct setup s = {.l = l, .p = p};
 
     for (size_t i = 0; i < sizeof setup_steps / sizeof setup_steps[0]; i++) {
         if (getppid() != shim)
             _exit(127);
         if (setup_steps[i].run(&s)) {
             fail.error = errno;
+            fail.is_of_command = setup_steps[i].run == run_command;
             snprintf(fail.step, sizeof fail.step, "%s", setup_steps[i].name);
             break;
         }
     }
     ssize_t n = write(report_fd, &fail, sizeof fail);
     _exit(n == (ssize_t)sizeof fail ? 126 : 125);
+}
+
+int payload_parent_signals(void)
+{
+    sigset_t wanted;
+
+    setsid(); /* Fails when we lead a session already, which is as good. */
+    signal(SIGHUP, SIG_IGN);
+    signal(SIGINT, SIG_IGN);
+    signal(SIGPIPE, SIG_IGN);
+    sigemptyset(&wanted);
+    sigaddset(&wanted, SIGCHLD);
+    sigaddset(&wanted, SIGTERM);
+    sigprocmask(SIG_BLOCK, &wanted, NULL);
+    return signalfd(-1, &wanted, SFD_CLOEXEC | SFD_NONBLOCK);
+}
+
+int payload_read_launch(struct shim_launch *l, struct err_info *why)
+{
+    buf_auto struct buf bytes = BUF_EMPTY;
+    int fd = open(SHIM_LAUNCH_FILE, O_RDONLY | O_CLOEXEC);
+
+    if (fd < 0)
+        return err_set(why, ERR_IO, SHIM_LAUNCH_FILE, "%s", strerror(errno));
+    ssize_t n;
+    do {
+        n = read(fd, buf_room(&bytes, 65536), 65536);
+        bytes.len += n > 0 ? (size_t)n : 0;
+    } while (n > 0 && bytes.len <= SHIM_LAUNCH_MAX);
+    int error = errno;
+    close(fd);
+    if (n < 0)
+        return err_set(why, ERR_IO, SHIM_LAUNCH_FILE, "%s", strerror(error));
+    if (bytes.len > SHIM_LAUNCH_MAX)
+        return err_set(why, ERR_TOOBIG, SHIM_LAUNCH_FILE, "the launch file is larger than %d bytes",
+                       SHIM_LAUNCH_MAX);
+    return shim_launch_read(buf_cstr(&bytes), bytes.len, l, why);
 }
 
 static int fail_here(struct payload_failure *fail, const char *step)
@@ -181,7 +230,8 @@ static int fail_here(struct payload_failure *fail, const char *step)
     return ERR_IO;
 }
 
-int payload_start(const struct shim_launch *l, const int stdio[2], pid_t *pid, struct payload_failure *fail)
+int payload_start(const struct shim_launch *l, const struct payload *p, pid_t *pid,
+                  struct payload_failure *fail)
 {
     int pipe_fds[2];
     pid_t shim = getpid();
@@ -190,7 +240,7 @@ int payload_start(const struct shim_launch *l, const int stdio[2], pid_t *pid, s
         return fail_here(fail, "pipe");
     pid_t child = fork();
     if (!child)
-        become_payload(l, stdio, shim, pipe_fds[1]);
+        become_payload(l, p, shim, pipe_fds[1]);
     int fork_errno = errno;
     close(pipe_fds[1]);
     if (child < 0) {

@@ -39,6 +39,19 @@ int shim_write_all(int fd, const char *bytes, size_t len)
     return 0;
 }
 
+void shim_shell_word(struct buf *out, const char *word)
+{
+    buf_add_char(out, ' ');
+    buf_add_char(out, '\'');
+    for (; *word; word++) {
+        if (*word == '\'')
+            buf_add_str(out, "'\\''");
+        else
+            buf_add_char(out, *word);
+    }
+    buf_add_char(out, '\'');
+}
+
 void shim_launch_fini(struct shim_launch *l)
 {
     free(l->command);

@@ -143,6 +143,8 @@ struct shim_launch {
 /** Write all to a file that does not hold its writer up. @return 0; -1 with errno. */
 int shim_write_all(int fd, const char *bytes, size_t len);
 
+/** Append a word for a shell, quoted, after a blank. */
+void shim_shell_word(struct buf *out, const char *word);
 /** Release the strings; *l is empty afterwards. */
 void shim_launch_fini(struct shim_launch *l);
 /** Append one cgroup (copied). @return 0; ERR_LIMIT: there are SHIM_CGROUPS_MAX. */

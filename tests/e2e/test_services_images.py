@@ -3,12 +3,14 @@ import os
 import shutil
 import signal
 import stat
+import subprocess
 import urllib.request
 
 import pytest
 
-from harness import DOMAIN, PATIENCE, ROOT, Manager, command_lines, containers, request, wait_for
+from harness import BIN, DOMAIN, PATIENCE, ROOT, Manager, command_lines, containers, request, wait_for
 from images import Images
+from terminal import Terminal
 
 pytestmark = pytest.mark.skipif(os.geteuid() != 0, reason="podman needs root here")
 
@@ -137,6 +139,59 @@ def test_signal_restart_and_usage(manager):
     after = containers(manager.until_state("moves", "READY"))[0]
     assert after["id"] == before["id"] and after["restarts"] == 1 and manager.images.names() == [before["id"]]
     destroy(manager, "moves")
+
+
+def test_commands_in_a_container_of_an_image(manager):
+    """With its user, environment and directory; exit code, outputs, input, terminal and signals; nothing is left of them."""
+    manager.launch(service("within", configuration={"env": {"COLOUR": "it's red"}}))
+    where = ("--url", f"http://127.0.0.1:{manager.services_port}", "--user", "alice")
+
+    def words(*more, options=()):
+        return [os.path.join(BIN, "bobbin"), "app", "exec", *where, *options, "within", "web-0", *more]
+
+    def execute(*more, options=(), **how):
+        return subprocess.run(words(*more, options=options), capture_output=True, check=False, timeout=PATIENCE, **how)
+    done = execute("sh", "-c", "id; pwd; echo $COLOUR; echo err >&2; exit 3", text=True)
+    assert done.returncode == 3 and done.stderr == "err\n", done
+    identity, directory, colour = done.stdout.splitlines()
+    assert identity.startswith("uid=65534") and directory == "/srv" and colour == "it's red", done
+    octets = os.urandom(1 << 20)
+    assert execute("cat", options=("-i",), input=octets).stdout == octets
+    assert execute("no-such-program").returncode == 127
+    at_terminal = execute("sh", "-c", "tty; stty size; echo $TERM", options=("-t",), stdin=subprocess.DEVNULL, env={**os.environ, "TERM": "vt100"})
+    assert at_terminal.returncode == 0 and b"24 80\r\nvt100" in at_terminal.stdout, at_terminal
+
+    def left():
+        inside = manager.images.podman("exec", containers(manager.service("within"))[0]["id"], "ps", text=True)
+        return [line for line in inside.splitlines() if "471120" in line]
+    script = "trap 'echo got hup' USR1; echo ready; sleep 471120 & while :; do sleep 0.1; done"
+    with subprocess.Popen(words("sh", "-c", script), stdout=subprocess.PIPE) as process:
+        assert process.stdout.readline() == b"ready\n"
+        process.send_signal(signal.SIGUSR1)
+        assert process.stdout.readline() == b"got hup\n"
+        assert left()
+        process.kill()
+    wait_for(lambda: not left(), "what was started has ended with its client")
+    with Terminal(words("sh")) as t:
+        t.type(b"stty size; sleep 471120\n")
+        t.until(rb"31 117\r\n")
+        wait_for(left, "it sleeps")
+        t.type(b"\x03")  # Ctrl-C
+        wait_for(lambda: not left(), "it is interrupted")
+        t.type(b"echo status $?\n")
+        t.until(rb"status 130\r\n")
+        t.resize(44, 99)
+        t.type(b"stty size; exit 6\n")
+        t.until(rb"44 99\r\n")
+        assert t.end() == 6
+    with Terminal(words("sh", "-c", "trap '' HUP; echo ready; sleep 471120; sleep 471120")) as t:
+        t.until(rb"ready\r\n")
+        for pid in command_lines("471120", "bobbin app exec"):
+            os.kill(pid, signal.SIGKILL)
+        wait_for(lambda: not left(), "it has ended with its terminal")
+    assert execute("sh", "-c", "trap '' HUP; sleep 471120 & exit 4").returncode == 4
+    assert not left()
+    destroy(manager, "within")
 
 
 def test_the_stop_signal_is_the_image_s():

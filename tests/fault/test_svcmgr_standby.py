@@ -92,6 +92,9 @@ def test_requests_to_both_are_done_by_one(store):
         assert pair.ask(pair.second, "POST", "?user.name=bob", document("web")).json["diagnostics"] == \
             "Service name web is already taken."
         pair.processes(2)
+        upgrade = {"Connection": "Upgrade", "Upgrade": "bobbin-exec"}
+        answer = pair.ask(pair.second, "POST", "/web/component-instances/w-0/exec?user.name=bob&command=true", headers=upgrade)
+        assert answer.status == 503 and f"127.0.0.1:{pair.stack.services_port}" in answer.body.decode(), answer
         assert pair.ask(pair.second, "DELETE", "/web?user.name=bob").status == 204
         assert pair.ask(pair.first, "GET", "/web?user.name=bob").status == 404
 

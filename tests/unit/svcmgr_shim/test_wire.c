@@ -13,6 +13,7 @@
 
 #include "base/mem.h"
 #include "base/obj.h"
+#include "shim/exec_wire.h"
 #include "shim/wire.h"
 
 #define BOOT "3f0c1c86-7d52-4a63-9c0a-0f2f4c6a1b01"
@@ -62,6 +63,40 @@ static void launch_file_survives_a_round_trip(void **state)
     assert_string_equal(back.runtime_id, "container_1");
     shim_launch_fini(&l);
     shim_launch_fini(&back);
+}
+
+static void a_request_of_exec_survives_a_round_trip(void **state)
+{
+    (void)state;
+    struct exec_ask ask = {.has_terminal = true, .rows = 24, .columns = 65535}, back = {0};
+    buf_auto struct buf bytes = BUF_EMPTY;
+    struct err_info why = {0};
+    exec_ask_word(&ask, "printf");
+    exec_ask_word(&ask, "it's = \n");
+    exec_ask_word(&ask, "");
+    ask.term = mem_str("xterm");
+    buf_add(&ask.early, "\1\0\377", 3);
+
+    exec_ask_write(&ask, &bytes);
+    assert_int_equal(exec_ask_read(bytes.bytes, bytes.len, &back, &why), 0);
+
+    assert_int_equal(back.n_words, 3);
+    assert_string_equal(back.words[1], "it's = \n");
+    assert_string_equal(back.words[2], "");
+    assert_null(back.words[3]);
+    assert_true(back.has_terminal);
+    assert_int_equal(back.rows, 24);
+    assert_int_equal(back.columns, 65535);
+    assert_string_equal(back.term, "xterm");
+    assert_int_equal(back.early.len, 3);
+    assert_memory_equal(back.early.bytes, "\1\0\377", 3);
+    exec_ask_fini(&ask);
+    exec_ask_fini(&back);
+    static const char *const bad[] = {"rows=65536", "terminal=2", "early=%", "colour=red", "word"};
+    for (size_t i = 0; i < ARRAY_LEN(bad); i++) {
+        assert_int_equal(exec_ask_read(bad[i], strlen(bad[i]) + 1, &back, &why), ERR_PARSE);
+        exec_ask_fini(&back);
+    }
 }
 
 static void bad_launch_files_are_refused(void **state)
@@ -256,6 +291,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(launch_file_survives_a_round_trip),
+        cmocka_unit_test(a_request_of_exec_survives_a_round_trip),
         cmocka_unit_test(bad_launch_files_are_refused),
         cmocka_unit_test(lines_survive_a_round_trip),
         cmocka_unit_test(foreign_lines_are_refused),
