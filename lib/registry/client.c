@@ -330,7 +330,8 @@ static void request_answered(struct request *q, const struct http_answer *answer
         many_answered(q, answer, body);
         return;
     }
-    int err = wire_read_node(body, answer->body.len, &q->node, &q->why);
+    bool with_record = q->kind == REQUEST_RESOLVE || q->kind == REQUEST_LOCATE;
+    int err = wire_read_node(body, answer->body.len, with_record, &q->node, &q->why);
     if (err)
         request_misread(q, err, answer);
     else if (q->kind == REQUEST_LOCATE)

@@ -165,8 +165,6 @@ static int node_member(struct js *s, const char *key, void *into, struct err_inf
         return each_member(s, status_member, &n->status, why);
     if (strcmp(key, "nodes") == 0)
         return take_names(s, n, why);
-    if (strcmp(key, "service") == 0)
-        return take_record(s, &n->record, why);
     if (strcmp(key, "invalidRecord") == 0)
         return take_str(s, &n->invalid, why);
     if (strcmp(key, "cursor") == 0)
@@ -178,7 +176,14 @@ static int node_member(struct js *s, const char *key, void *into, struct err_inf
     return skip(s, why);
 }
 
-int wire_read_node(const char *bytes, size_t len, struct wire_node *n, struct err_info *why)
+static int node_and_record(struct js *s, const char *key, void *into, struct err_info *why)
+{
+    struct wire_node *n = into;
+
+    return strcmp(key, "service") == 0 ? take_record(s, &n->record, why) : node_member(s, key, into, why);
+}
+
+int wire_read_node(const char *bytes, size_t len, bool with_record, struct wire_node *n, struct err_info *why)
 {
     struct js s;
     int err;
@@ -186,7 +191,7 @@ int wire_read_node(const char *bytes, size_t len, struct wire_node *n, struct er
     free(n->cursor);
     n->cursor = NULL;
     js_init(&s, bytes, len, DEPTH_MAX);
-    err = each_member(&s, node_member, n, why);
+    err = each_member(&s, with_record ? node_and_record : node_member, n, why);
     js_fini(&s);
     return err;
 }

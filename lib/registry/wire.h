@@ -24,9 +24,12 @@ struct wire_node {
 void wire_node_fini(struct wire_node *n);
 /**
  * Read an answer into *n, over what is there; names are appended.
+ *
+ * @param with_record  false: its record is skipped, which is most of the time that reading takes
  * @return 0; or ERR_JSON, ERR_RECORD with *why filled; *n is safe to release.
  */
-int wire_read_node(const char *bytes, size_t len, struct wire_node *n, struct err_info *why);
+int wire_read_node(const char *bytes, size_t len, bool with_record, struct wire_node *n,
+                   struct err_info *why);
 
 /** An answer about many nodes: a search, a purge, homes, events. Members it did not have are zero. */
 struct wire_many {

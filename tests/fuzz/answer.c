@@ -8,7 +8,7 @@ static void read_node(const char *bytes, size_t len)
 {
     struct wire_node node = {0};
     struct err_info why = {0};
-    int code = wire_read_node(bytes, len, &node, &why);
+    int code = wire_read_node(bytes, len, true, &node, &why);
     FUZZ_HOLDS(!code || why.code == code);
     wire_node_fini(&node);
 }
