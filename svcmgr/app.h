@@ -37,7 +37,8 @@
 struct app_step {
     TAILQ_ENTRY(app_step) link;
     struct eng_effects effects;
-    size_t n_bytes; /* of its documents that are to be written; 0: it has none */
+    size_t n_carried_out; /* of them, in their order */
+    size_t n_bytes;       /* of its documents that are to be written; 0: it has none */
     size_t n_docs;
     bool is_in_write;
     struct eng_kept *kept; /* of a request: its service before the step; else NULL */

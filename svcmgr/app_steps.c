@@ -9,8 +9,8 @@
 LOG_DECLARE(SVCMGR_EVENTS)
 
 #define FAILURE_MAGIC   OBJ_MAGIC('F', 'A', 'I', 'L')
-#define TURN_EFFECTS    64          /* of the steps that are taken or carried out in one turn of the loop */
-#define WRITE_MAX_DOCS  512         /* of one transaction */
+#define TURN_EFFECTS    32          /* of the steps that are taken or carried out in one turn of the loop */
+#define WRITE_MAX_DOCS  256         /* of one transaction: the store takes them in one turn */
 #define WRITE_MAX_BYTES (512 << 10) /* of one transaction: ZooKeeper takes at most 1 MiB */
 
 int64_t app_now_ms(const struct app *a)
@@ -208,16 +208,18 @@ static void wake_waiting(struct app *a, const struct eng_effects *effects)
     }
 }
 
-/** @return its effects */
-static size_t carry_out(struct app *a, struct app_step *step)
+/** Its next effects, at most so many; the step goes with the last one. @return how many */
+static size_t carry_out(struct app *a, struct app_step *step, size_t most)
 {
-    size_t n_effects = step->effects.n;
+    size_t from = step->n_carried_out, left = step->effects.n - from, n = left < most ? left : most;
 
-    wake_waiting(a, &step->effects);
-    for (size_t i = 0; i < n_effects; i++)
-        app_carry_out(a, &step->effects.items[i]);
-    free_step(a, step);
-    return n_effects;
+    if (!from)
+        wake_waiting(a, &step->effects);
+    for (; step->n_carried_out < from + n; step->n_carried_out++)
+        app_carry_out(a, &step->effects.items[step->n_carried_out]);
+    if (n == left)
+        free_step(a, step);
+    return n;
 }
 
 /**
@@ -236,7 +238,7 @@ static bool work(struct app *a)
         if (done >= TURN_EFFECTS || (!is_due && !ev))
             return is_due || ev;
         if (is_due) {
-            done += 1 + carry_out(a, step);
+            done += 1 + carry_out(a, step, TURN_EFFECTS - done);
         } else {
             done += 1 + take_event(a, ev, &waiting);
             queue_pop(&a->queue);

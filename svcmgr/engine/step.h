@@ -31,7 +31,7 @@
 #define DESTROY_ANSWER_MS 15000 /* a DELETE is answered by then; the first stop by force came before */
 #define ADDRESS_RETRY_MS  1000
 #define ENG_INDEX_MAX     4194303 /* number of an instance; those that live and were decommissioned have less */
-#define STEP_INSTANCES    64      /* instances that settling changes in one step */
+#define STEP_INSTANCES    16      /* instances that settling changes in one step */
 #define KEY_ELEMENT_MAX   255     /* bytes of a path element, in either store */
 #define INSTANCE_SUFFIX_MAX                                                                                  \
     27 /* "-" and a number of 20 digits; a file of the instance adds "." before and ".last" behind */
