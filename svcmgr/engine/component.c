@@ -145,8 +145,9 @@ bool component_ready_for_dependents(const struct eng_component *c)
     switch (policy_of_component(c)->restart(c)) {
     case RESTART_ON_FAILURE: return component_count(c, STATE_BIT(INST_SUCCEEDED)) >= wanted;
     case RESTART_NEVER: return component_count(c, STATES_FINAL) >= wanted;
-    default: return component_count(c, STATE_BIT(INST_READY)) >= wanted;
+    case RESTART_ALWAYS: break;
     }
+    return component_count(c, STATE_BIT(INST_READY)) >= wanted;
 }
 
 /** The first dependency that is not ready, or NULL. */
@@ -284,8 +285,9 @@ bool component_is_finished(const struct eng_component *c)
     switch (policy_of_component(c)->restart(c)) {
     case RESTART_ON_FAILURE: return component_count(c, STATE_BIT(INST_SUCCEEDED)) >= wanted;
     case RESTART_NEVER: return component_count(c, STATES_FINAL) >= wanted;
-    default: return false;
+    case RESTART_ALWAYS: break;
     }
+    return false;
 }
 
 static enum eng_component_state state_now(const struct eng_component *c)

@@ -104,17 +104,15 @@ void upgrade_move(struct step *st, struct eng_instance *inst, int64_t goal)
 {
     instance_set_goal(inst, goal, UPGRADE_MOVING);
     step_touch_instance(st, inst);
-    switch (inst->state) {
-    case INST_READY:
-    case INST_RUNNING:
+    if (STATE_BIT(inst->state) & STATES_UP) {
         if (drain_ms(inst) > 0)
             drain_begin(st, inst);
         else
             upgrade_reinit(st, inst);
         return;
-    case INST_FAILED: instance_enter(inst, INST_PENDING); break;
-    default: break;
     }
+    if (inst->state == INST_FAILED)
+        instance_enter(inst, INST_PENDING);
     if (inst->state == INST_PENDING || inst->state == INST_EXITED)
         instance_set_due(inst, 0);
 }
