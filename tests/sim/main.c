@@ -1,7 +1,7 @@
 /**
  * engine_checker: random lives of svcmgr's engine in virtual time, and what must hold in each.
  *
- *     engine_checker                          a million steps of the engine, seeds from 1 on
+ *     engine_checker                          a million steps of random lives, seeds from 1 on
  *     engine_checker --steps N --seed S       so many, from this seed on
  *     engine_checker --seconds T              seeds for so long
  *     engine_checker --trace FILE [--log]     one trace again; with every step and effect
@@ -221,7 +221,7 @@ int main(int argc, char **argv)
         {"seconds", required_argument, NULL, 't'}, {"trace", required_argument, NULL, 'f'},
         {"log", no_argument, NULL, 'l'},           {"counts", no_argument, NULL, 'c'},
         {"digest", no_argument, NULL, 'd'},        {NULL, 0, NULL, 0}};
-    uint64_t seed = 1, most = STEPS_DEFAULT, n_steps = 0, n_runs = 0, said = 0;
+    uint64_t seed = 1, most = STEPS_DEFAULT, n_power = 0, n_steps = 0, n_runs = 0, said = 0;
     const char *file = NULL;
     FILE *log = NULL;
     bool with_counts = false, with_digest = false;
@@ -241,14 +241,14 @@ int main(int argc, char **argv)
     }
     if (file)
         return run_file(file, log);
-    bool is_good = check_power(&n_steps);
+    bool is_good = check_power(&n_power);
     for (; is_good && (end ? time(NULL) < end : n_steps < most); seed++, n_runs++) {
         is_good = check_seed(seed, &n_steps);
         if (n_steps > said + PROGRESS_STEPS)
             printf("%" PRIu64 " steps, seed %" PRIu64 "\n", said = n_steps, seed);
     }
-    printf("%" PRIu64 " steps of the engine in %" PRIu64 " lives: %s\n", n_steps, n_runs,
-           is_good ? "everything held" : "something did not hold");
+    printf("%" PRIu64 " steps with power failures, %" PRIu64 " steps in %" PRIu64 " random lives: %s\n",
+           n_power, n_steps, n_runs, is_good ? "everything held" : "something did not hold");
     if (with_digest)
         printf("digest %016" PRIx64 "\n", all_digests);
     if (is_good && with_counts && !print_counts()) {
