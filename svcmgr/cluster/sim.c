@@ -26,6 +26,7 @@ struct simulated {
     void *held_arg;
     char **found; /* ids to be reported as recovered */
     size_t n_found, cap_found, next_found;
+    size_t next_node; /* of those that are reported after what was found */
     bool is_recovering, is_closing;
     size_t n_posts; /* of ours in the loop */
     void (*closed)(void *arg);
@@ -173,10 +174,11 @@ static void report(struct simulated *m, const struct sim_event *ev)
     }
 }
 
-/** Containers of an earlier life are reported before anything happens. @return whether there may be more of them */
+/** Containers of an earlier life, and the nodes, are reported before anything happens. @return whether there may be more of them */
 static bool report_found(struct simulated *m)
 {
     const struct cluster_ops *ops = m->cluster.ops;
+    const struct sim_nodes *nodes = sim_nodes_of(m->sim);
 
     for (int i = 0; i < TURN_EVENTS && m->next_found < m->n_found; i++) {
         const struct sim_container *c = sim_find(m->sim, m->found[m->next_found]);
@@ -186,9 +188,11 @@ static bool report_found(struct simulated *m)
     }
     if (m->next_found < m->n_found)
         return true;
+    for (int i = 0; i < TURN_EVENTS && m->next_node < nodes->n; i++)
+        report_node(m, &nodes->list[m->next_node++]);
+    if (m->next_node < nodes->n)
+        return true;
     m->is_recovering = false;
-    for (size_t i = 0; i < sim_nodes_of(m->sim)->n; i++)
-        report_node(m, &sim_nodes_of(m->sim)->list[i]);
     ops->recovery_done(m->cluster.ops_arg);
     return false;
 }

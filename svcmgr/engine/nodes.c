@@ -90,9 +90,21 @@ static void forget_oldest_down(struct engine *e)
     e->n_nodes_down--;
 }
 
+static bool is_any_failing(const struct engine *e)
+{
+    for (MAP_EACH (&e->services, slot)) {
+        const struct eng_service *s = slot->value;
+        if (s->places.failing)
+            return true;
+    }
+    return false;
+}
+
 /** Nodes were lost or came: what services avoid is decided anew, in steps of their own. */
 static void judge_everywhere(struct step *st)
 {
+    if (!is_any_failing(st->e))
+        return; /* nearly always: many nodes come at once, and sorting all services for each takes long */
     mem_auto const struct eng_service **list = engine_list(st->e, NULL);
     for (size_t i = 0; list[i]; i++) {
         struct eng_service *s = (struct eng_service *)list[i];
