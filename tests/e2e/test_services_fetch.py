@@ -228,7 +228,7 @@ def test_a_launch_waits_for_its_server(stack, web):
     ("climbs", tar({"../../x": b"x"}), "an entry or its link leads outside of the archive: ../../x"),
     ("swells", tar({"zeros": b"\0" * (2 << 20)}), "it becomes larger than yarn.service.local.archive-max-bytes: zeros"),
     ("text", b"this is no archive", "it is no tar (plain, gzip, bzip2, xz, zstd) or zip archive"),
-])
+], ids=["climbs", "swells", "text"])  # an archive has the time in it, and workers must agree on names
 def test_what_does_not_unpack_is_named(stack, name, content, says):
     path = file_of(stack, name, content)
     doc = document(name, "sleep 1000", artifact={"type": "TARBALL", "id": path}, restart_policy="NEVER")
