@@ -56,9 +56,16 @@ struct app_caller {
 };
 TAILQ_HEAD(app_caller_list, app_caller);
 
+/** The one service that an application master runs. */
+struct app_own {
+    enum eng_kind kind;
+    char *user, *name;
+};
+
 struct app {
     struct obj obj;
     struct face face;
+    struct app_own *own; /* of an application master; NULL: we are svcmgr itself */
     struct daemon *daemon;
     struct run_loop *loop;
     char *user, *dir, *shim_path;

@@ -25,8 +25,17 @@ static struct eng_exit exit_of(const struct cluster_exit *x, char *last_stderr)
 static void on_allocated(void *arg, const struct cluster_container *c)
 {
     struct app *a = obj_cast(arg, struct app, APP_MAGIC);
-    struct eng_event ev = {.kind = EV_ALLOCATED, .container_id = c->id, .ip = c->ip, .host = c->hostname};
+    struct eng_event ev = {.kind = EV_ALLOCATED,
+                           .container_id = c->id,
+                           .ip = c->ip,
+                           .host = c->hostname,
+                           .allocation_id = c->allocation_id};
 
+    if (c->allocation_id && a->own) { /* the only service that asks */
+        ev.service_kind = a->own->kind;
+        ev.user = a->own->user;
+        ev.name = a->own->name;
+    }
     app_event(a, &ev);
 }
 
@@ -71,7 +80,7 @@ static void on_exited(void *arg, const struct cluster_container *c)
     struct eng_event ev = {
         .kind = EV_EXITED, .container_id = id, .attempt = c->attempt, .exit = exit_of(&x, last_stderr)};
 
-    bool is_over = was_ending || eng_exit_took_container(x.cause);
+    bool is_over = was_ending || x.is_gone || eng_exit_took_container(x.cause);
 
     metric_add(daemon_metrics(a->daemon), M_EXITS, 1);
     if (is_over)

@@ -25,7 +25,7 @@ struct app_timer {
 
 /* ---- containers ---- */
 
-static void do_request(struct app *a, struct eng_effect *e)
+static void request(struct app *a, const struct eng_effect *e)
 {
     const struct eng_service *s = engine_find(a->engine, e->service_kind, e->user, e->name);
     const struct cluster_ask ask = {
@@ -38,13 +38,28 @@ static void do_request(struct app *a, struct eng_effect *e)
         .host = e->request->host,
         .component = e->request->component,
         .needs = e->request->needs,
+        .priority = e->request->priority,
+        .allocation_id = e->request->allocation_id,
+        .n_wanted = e->request->n_wanted,
     };
 
     cluster_request(a->cluster, &ask);
 }
 
+static void do_request(struct app *a, struct eng_effect *e)
+{
+    request(a, e);
+}
+
 static void do_cancel(struct app *a, struct eng_effect *e)
 {
+    if (cluster_names_containers(a->cluster)) {
+        if (e->request->allocation_id)
+            request(a, e); /* the number that is still wanted */
+        else
+            cluster_release(a->cluster, e->container_id);
+        return;
+    }
     cluster_cancel(a->cluster, e->container_id);
     cluster_release(a->cluster, e->container_id); /* if it was granted meanwhile, or before a restart */
 }

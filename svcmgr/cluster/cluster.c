@@ -24,13 +24,30 @@ void cluster_request(struct cluster *c, const struct cluster_ask *ask)
 
 void cluster_cancel(struct cluster *c, const char *container_id)
 {
-    c->kind->cancel(c, container_id);
+    if (c->kind->cancel)
+        c->kind->cancel(c, container_id);
 }
 
 int cluster_launch(struct cluster *c, const char *container_id, const struct cluster_launch *launch,
                    struct err_info *why)
 {
     return c->kind->launch(c, container_id, launch, why);
+}
+
+bool cluster_reinits(const struct cluster *c)
+{
+    return c->kind->reinit != NULL;
+}
+
+int cluster_reinit(struct cluster *c, const char *container_id, const struct cluster_launch *launch,
+                   struct err_info *why)
+{
+    return c->kind->reinit(c, container_id, launch, why);
+}
+
+bool cluster_names_containers(const struct cluster *c)
+{
+    return !c->kind->cancel;
 }
 
 void cluster_stop(struct cluster *c, const char *container_id, int64_t grace_ms)

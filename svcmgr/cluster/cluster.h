@@ -1,11 +1,13 @@
 /**
- * A cluster gives containers to svcmgr. One interface, several kinds: local (processes of this host), sim (nobody's processes), later yarn.
+ * A cluster gives containers to svcmgr. One interface, several kinds: local (processes of this host), sim (nobody's processes), yarn
+ * (node managers of YARN, for the application master of one service).
  *
  *   cluster_request --> allocated --> cluster_launch --> started --> exited
  *         |  waits                                                     |
  *         +-> (reason)            cluster_launch again, or cluster_release: the container is gone
  *
- * The caller names containers; a name is never used again after its release. Every callback comes from the owner loop,
+ * The caller names containers; a name is never used again after its release. YARN names them itself: a request is of a key
+ * (cluster_ask.allocation_id) with a number that is absolute, and allocated() says which key a container is for. Every callback comes from the owner loop,
  * later than the call that caused it, and never after `closed`. Pointers to a container are valid for the callback.
  *
  * Thread: owner for everything.   Source: YARN's resource model.
@@ -39,7 +41,8 @@ struct cluster_exit {
     enum eng_exit_cause cause; /* LOST: how it ended is unknown, as its shim or its host died */
     int64_t raw;               /* as in struct eng_exit */
     bool was_stopped;          /* cluster_stop or cluster_release came before */
-    int64_t started_ms;        /* wall clock; 0: never ran */
+    bool is_gone;       /* the container has ended with its process: nothing can be launched in it again */
+    int64_t started_ms; /* wall clock; 0: never ran */
     int64_t ended_ms;
     char text[384]; /* sentence for a person */
 };
@@ -53,10 +56,11 @@ struct cluster_container {
     const char *log_dir;
     const char *run_user; /* user its process runs as */
     int64_t memory_mb, vcores;
-    int64_t allocated_ms; /* wall clock */
-    int64_t started_ms;   /* wall clock; 0: not running */
-    int64_t pid;          /* local only, else 0 */
-    int64_t attempt;      /* of the last launch; 0: never launched */
+    int64_t allocated_ms;  /* wall clock */
+    int64_t started_ms;    /* wall clock; 0: not running */
+    int64_t pid;           /* local only, else 0 */
+    int64_t attempt;       /* of the last launch; 0: never launched, or the cluster does not know */
+    int64_t allocation_id; /* key that it was asked for by, where the cluster names containers; else 0 */
     enum cluster_state state;
     struct cluster_exit exit; /* when CLUSTER_EXITED */
     /* last lines of its standard error: UTF-8, no control characters but \n and \t; NULL: none are known */
@@ -68,10 +72,13 @@ struct cluster_ask {
     const char *container_id;
     const char *application_id;
     int64_t memory_mb, vcores;
-    const char *label;              /* of a host; NULL or "": any */
-    const char *ip;                 /* address it must have, or NULL: the cluster's choice */
-    const char *host;               /* the only node it may be on; NULL: any */
-    const char *component;          /* that it is of */
+    const char *label;     /* of a host; NULL or "": any */
+    const char *ip;        /* address it must have, or NULL: the cluster's choice */
+    const char *host;      /* the only node it may be on; NULL: any */
+    const char *component; /* that it is of */
+    /* where the cluster names containers: of this key n_wanted containers are wanted now, whatever was asked before; a lower priority comes
+     * first. allocation_id 0: the one container_id, which is held, is asked for once more after a restart */
+    int64_t priority, allocation_id, n_wanted;
     const struct spec_needs *needs; /* resources beside memory and cores, constraints; NULL: none. Copied */
 };
 
@@ -182,6 +189,8 @@ struct cluster_ops {
     void (*probed)(void *arg, const char *container_id, int64_t attempt, bool is_ready, const char *text);
     /** Containers cannot be looked after for lack of something of ours (reason), or can again (NULL). */
     void (*degraded)(void *arg, const char *reason);
+    /** Our part is over, as the cluster says (another attempt runs the application, or it has ended): nothing may be done any more. */
+    void (*over)(void *arg, const struct err_info *why);
 };
 
 /** A process may run in a container of this state. Thread: any. */
@@ -195,8 +204,13 @@ struct cluster_kind {
     const char *name;
     void (*recover)(struct cluster *c);
     void (*request)(struct cluster *c, const struct cluster_ask *ask);
-    void (*cancel)(struct cluster *c, const char *container_id);
+    void (*cancel)(
+        struct cluster *c,
+        const char *container_id); /* NULL: the cluster names containers, their number is what counts */
     int (*launch)(struct cluster *c, const char *container_id, const struct cluster_launch *launch,
+                  struct err_info *why);
+    /* NULL: the process is ended, then another one is launched in the container */
+    int (*reinit)(struct cluster *c, const char *container_id, const struct cluster_launch *launch,
                   struct err_info *why);
     void (*stop)(struct cluster *c, const char *container_id, int64_t grace_ms);
     void (*release)(struct cluster *c, const char *container_id);
@@ -249,6 +263,13 @@ void cluster_cancel(struct cluster *c, const char *container_id);
  */
 int cluster_launch(struct cluster *c, const char *container_id, const struct cluster_launch *launch,
                    struct err_info *why);
+/** The cluster can replace the process of a container by itself: cluster_reinit. */
+bool cluster_reinits(const struct cluster *c);
+/** As cluster_launch, of a container whose process runs: that is ended first, and nothing is reported of its end. */
+int cluster_reinit(struct cluster *c, const char *container_id, const struct cluster_launch *launch,
+                   struct err_info *why);
+/** The cluster names its containers: cluster_ask.allocation_id. */
+bool cluster_names_containers(const struct cluster *c);
 /** End the process politely, then by force after grace_ms; exited() comes. A container that does not run: nothing. */
 void cluster_stop(struct cluster *c, const char *container_id, int64_t grace_ms);
 /** Give a container back: what runs is ended, then its directory goes; no callback speaks of it any more. */
