@@ -10,10 +10,15 @@
  */
 #include <stdlib.h>
 
+#include "engine/away.h"
 #include "engine/policy.h"
 #include "engine/documents.h"
 #include "engine/service.h"
 #include "engine/step.h"
+
+/* In a manager EV_SUBMITTED hands the service over to its application master, which begins it: away.c. */
+
+#define LIFETIME_SLACK_MS 2000
 
 static struct eng_application *emit(struct step *st, enum eng_effect_kind kind, const struct eng_service *s)
 {
@@ -42,7 +47,8 @@ bool application_submit(struct step *st, struct eng_service *s)
         return false;
     struct eng_application *a = emit(st, EFF_SUBMIT, s);
     a->queue = mem_str(s->spec->queue ? s->spec->queue : st->e->cfg.queue);
-    a->lifetime_s = s->spec->lifetime > 0 ? s->spec->lifetime : 0;
+    bool is_counted = st->e->cfg.role != ROLE_MANAGER || !service_dialect(st->e, s)->lifetime_from_started;
+    a->lifetime_s = s->spec->lifetime > 0 && is_counted ? s->spec->lifetime : 0;
     s->has_application = true;
     wait_set(&s->wait, &(struct eng_waiting){.why = WAIT_SUBMISSION});
     service_set_state(st, s, SVC_SUBMITTING);
@@ -69,6 +75,15 @@ static void refused(struct step *st, struct eng_service *s, const struct eng_eve
     service_end(st, s, &end);
 }
 
+/** From when this is written on its application master may take it, and nothing of what it is may be written here. */
+static void hand_over(struct step *st, struct eng_service *s)
+{
+    s->is_handed_over = s->is_handing_over = true;
+    s->kill_ms = 0;
+    wait_set(&s->wait, &(struct eng_waiting){.why = WAIT_MASTER});
+    step_touch(st, s);
+}
+
 static void submitted(struct step *st, struct eng_service *s, const struct eng_event *ev)
 {
     if (ev->code) {
@@ -80,25 +95,69 @@ static void submitted(struct step *st, struct eng_service *s, const struct eng_e
     if (ev->application_id) {
         free(s->app_id);
         s->app_id = mem_str(ev->application_id);
-        service_publish(st, s);
+        if (st->e->cfg.role != ROLE_MANAGER)
+            service_publish(st, s);
     }
-    service_begin(st, s);
+    if (st->e->cfg.role == ROLE_MANAGER)
+        hand_over(st, s);
+    else
+        service_begin(st, s);
 }
 
 /* ---- its end ---- */
 
+static void drop_runs(struct step *st, struct eng_service *s)
+{
+    if (!s->has_runs)
+        return;
+    mem_auto char *key = runs_document_key(s);
+    step_forget_document(st, key, s);
+    s->has_runs = false;
+}
+
+/** Its lifetime is over, or so nearly that the cluster's clock and ours may differ by it. */
+static bool is_over_time(const struct step *st, const struct eng_service *s)
+{
+    return s->lifetime_end_ms > 0 && st->now_ms >= s->lifetime_end_ms - LIFETIME_SLACK_MS;
+}
+
+/** Somebody ended it, not it itself. */
+static void end_stopped(struct step *st, struct eng_service *s, const struct eng_event *ev)
+{
+    bool is_over = is_over_time(st, s);
+    if (is_over && service_dialect(st->e, s)->lifetime_destroys) {
+        s->destroying = true;
+        step_want(st, s);
+    }
+    service_finish(st, s, SVC_STOPPED, is_over ? "lifetime is over" : ev->exit.text);
+}
+
 static void ended(struct step *st, struct eng_service *s, const struct eng_event *ev)
 {
     bool is_expected = s->state == SVC_FINISHING;
-    s->has_application = false;
+    s->has_application = s->is_handed_over = false;
+    s->kill_ms = 0;
+    s->force_ms = st->now_ms; /* what its master was stopping ends with it */
+    drop_runs(st, s);
     step_touch(st, s);
     if (is_expected || !eng_service_is_live(s) || s->state == SVC_BACKOFF)
         return;
+    if (ev->exit.cause == CAUSE_STOPPED || is_over_time(st, s)) {
+        end_stopped(st, s, ev);
+        return;
+    }
     struct eng_end end = {.state = eng_exit_is_success(&ev->exit) ? SVC_SUCCEEDED : SVC_FAILED,
                           .exit = ev->exit};
     mem_auto char *why = eng_exit_text(&ev->exit);
     end.text = mem_fmt("the application has ended in the cluster: %s", why);
     service_end(st, s, &end);
+}
+
+void application_kill(struct step *st, const struct eng_service *s, const char *why)
+{
+    struct eng_application *a = emit(st, EFF_FINISH, s);
+    a->end_state = SVC_STOPPED;
+    a->diagnostics = mem_str(why);
 }
 
 bool application_finish(struct step *st, struct eng_service *s)
@@ -125,7 +184,9 @@ void application_event(struct step *st, const struct eng_event *ev)
         return;
     }
     step_affect(st, s);
-    if (ev->kind == EV_SUBMITTED)
+    if (ev->kind == EV_APP_WAITS)
+        away_waits(st, ev, s);
+    else if (ev->kind == EV_SUBMITTED)
         submitted(st, s, ev);
     else
         ended(st, s, ev);
@@ -133,7 +194,11 @@ void application_event(struct step *st, const struct eng_event *ev)
 
 void application_resume(struct step *st, struct eng_service *s)
 {
-    if (s->state == SVC_SUBMITTING)
+    if (s->state != SVC_SUBMITTING)
+        return;
+    if (st->e->cfg.role == ROLE_MASTER)
+        service_begin(st, s);
+    else
         application_submit(st, s);
 }
 

@@ -378,3 +378,20 @@ int64_t component_count_failure(struct step *st, struct eng_component *c)
     step_touch(st, c->service);
     return c->n_failures;
 }
+
+void component_take_stored(struct eng_component *c, const struct eng_component *stored)
+{
+    c->state = stored->state;
+    c->n_failures = stored->n_failures;
+    c->n_start_failures = stored->n_start_failures;
+    c->window_end_ms = stored->window_end_ms;
+    c->health_from_ms = stored->health_from_ms;
+    c->revision = stored->revision;
+    c->next_revision = stored->next_revision;
+    c->last_revision = stored->last_revision;
+    c->moves_all = stored->moves_all;
+    c->first_number = stored->first_number;
+    c->n_numbers = stored->n_numbers;
+    c->retired = stored->retired;
+    c->n_decommissioned = 0;
+}

@@ -82,6 +82,10 @@ void component_free(struct eng_component *c);
 /** The next instance of a walk, in start order; NULL: it has come to the end. Instances may come and go meanwhile. */
 struct eng_instance *instances_next(const struct eng_service *s, struct eng_walk *walk);
 
+/* ---- revision.c, see operation.h ---- */
+/** What requests have changed since a definition was given is in the new one, too. */
+void revision_keep_counts(const struct spec_service *from, struct spec_service *to);
+
 /* ---- component.c ---- */
 /** Bring the instances nearer to what the specification wants, as far as the step may. */
 void component_resize(struct step *st, struct eng_component *c);
@@ -96,6 +100,8 @@ void component_advance(struct step *st, struct eng_component *c);
 void component_due(struct step *st, struct eng_component *c);
 /** Compute the state anew. */
 void component_recompute(struct step *st, struct eng_component *c);
+/** What is stored of a component is as in another object of it. */
+void component_take_stored(struct eng_component *c, const struct eng_component *stored);
 /** Those that depend on it may start. */
 bool component_ready_for_dependents(const struct eng_component *c);
 /** It has ended by itself; never with policy ALWAYS. */

@@ -59,3 +59,9 @@ int document_read(const char *key, const char *bytes, size_t len, json_t **out, 
     *out = json_incref(doc);
     return 0;
 }
+
+int document_of_text(const char *key, const char *text, json_t **out, struct err_info *why)
+{
+    int format = 0;
+    return document_read(key, text, strlen(text), out, &format, why);
+}

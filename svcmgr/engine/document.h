@@ -5,6 +5,7 @@
  *     launcher/<word>                           a document of the cluster, see ENG_CLUSTER_DOCUMENTS
  *     definitions/services/<user>/<name>        what is wanted of a service: written by who takes requests
  *     services/<user>/<name>                    what it is: written by who runs it
+ *     services/<user>/<name>/runs               what its application master has made of what is wanted, when it has changed that (away.c)
  *     services/<user>/<name>/<component>-<n>    one of its instances
  *     services/<user>/<name>/gone/<id>          a container or an application that has ended, until the registry has confirmed it
  *     services/<user>/<name>/history/<n>        some of what happened to it (history.h)
@@ -32,6 +33,8 @@
 #define CLUSTER_DOCUMENTS "launcher"
 /** First element of the keys of what is wanted. */
 #define DEFINITIONS "definitions"
+/** Last element of the key of what an application master runs. */
+#define RUNS "runs"
 
 /** Append an object as a document of the present format. */
 void document_write(const struct fld_type *type, const void *object, struct buf *out);
@@ -47,6 +50,8 @@ void document_write_value(const json_t *value, struct buf *out);
  */
 int document_read(const char *key, const char *bytes, size_t len, json_t **out, int *format,
                   struct err_info *why);
+/** The same of a text of any format that is read. */
+int document_of_text(const char *key, const char *text, json_t **out, struct err_info *why);
 /**
  * Read a document of the present format as document_write has written it, in a fraction of the time of document_read and fld_read.
  *

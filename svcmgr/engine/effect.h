@@ -28,7 +28,7 @@
     /* where the cluster takes applications (engine_config.submits) */ \
     X(EFF_SUBMIT)      /* application: once more is no second one. Answer: EV_SUBMITTED */ \
     X(EFF_FINISH)      /* application: end it; there may be none, or it may not be known yet. Answer: EV_APP_ENDED */ \
-    X(EFF_SET_LIFETIME) /* application: id, lifetime_s; no answer */ \
+    X(EFF_SET_LIFETIME) /* application: id, lifetime_s from now; no answer */ \
     /* record effects of one service are carried out in their order */ \
     X(EFF_PUBLISH)     /* path, record, ticket: create parents, write with overwrite */ \
     X(EFF_UNPUBLISH)   /* path, ticket: delete one record; no such path is success */ \

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/str.h"
+#include "engine/away.h"
 #include "engine/policy.h"
 #include "engine/component.h"
 #include "engine/documents.h"
@@ -148,7 +149,7 @@ void engine_containers(const struct engine *e, void (*fn)(void *arg, const struc
     const struct eng_instance *inst;
     for (size_t i = 0; services[i]; i++) {
         struct eng_walk walk = {0};
-        while ((inst = instances_next(services[i], &walk))) {
+        while (!engine_is_away(e, services[i]) && (inst = instances_next(services[i], &walk))) {
             const struct eng_component *c = inst->component;
             if (!inst->container_id || inst->state == INST_REQUESTED)
                 continue;
@@ -199,7 +200,7 @@ static void each_service(struct step *st, void (*fn)(struct step *st, struct eng
 static void resume(struct step *st)
 {
     struct engine *e = st->e;
-    if (!e->stored)
+    if (!e->stored && e->cfg.role != ROLE_MASTER) /* that of the engine is the manager's */
         st->engine_dirty = true;
     e->resumed = true;
     each_service(st,
@@ -264,7 +265,9 @@ static void dispatch(struct step *st, const struct eng_event *ev)
     case EV_NODE: nodes_event(st, ev); break;
     case EV_RESYNC: asks_resync(st, ev); break;
     case EV_SUBMITTED:
-    case EV_APP_ENDED: application_event(st, ev); break;
+    case EV_APP_ENDED:
+    case EV_APP_WAITS: application_event(st, ev); break;
+    case EV_FOLLOWED: away_followed(st, ev); break;
     case EV_RECORD: service_record(st, ev); break;
     case EV_FETCHED: fetched(st, ev); break;
     case EV_TIMER: timer(st, ev); break;

@@ -47,7 +47,15 @@ struct engine_quotas {
     int64_t tasks; /* of all frameworks, ended ones too until they are destroyed */
 };
 
+/** What an engine does of a service. */
+enum engine_role {
+    ROLE_WHOLE,   /* everything */
+    ROLE_MANAGER, /* takes requests, submits applications; their application masters run them: away.c */
+    ROLE_MASTER   /* runs the one service of an application */
+};
+
 struct engine_config {
+    enum engine_role role;
     const struct dialect *dialect;
     /* cluster timestamp of a new engine document: µs since the epoch. A resource manager's is ms, so
      * no application of YARN has the id of one of ours, whenever either was started */
@@ -92,6 +100,24 @@ void engine_free(struct engine *e);
  * @return 0; or ERR_JSON: not a document of this key, why->where the place; nothing was loaded.
  */
 int engine_load(struct engine *e, const char *key, const char *bytes, size_t len, struct err_info *why);
+
+/**
+ * Load the documents of a service anew, whose application has ended: what it is is ours again. EV_APP_ENDED follows. ROLE_MANAGER.
+ *
+ * @param user, name  of the service; no such one: nothing happens
+ * engine_load follows for what it is and all below, parents first, then engine_taken_back.
+ */
+void engine_take_back(struct engine *e, enum eng_kind kind, const char *user, const char *name);
+/** All are loaded. */
+void engine_taken_back(struct engine *e, enum eng_kind kind, const char *user, const char *name);
+/** Its application master runs it. ROLE_MANAGER. */
+bool engine_is_away(const struct engine *e, const struct eng_service *s);
+/** Key of the document of what a service is, as in EFF_PERSIST: "services/alice/web". free() */
+char *engine_service_key(const struct eng_service *s);
+/** Key of what is wanted of it. free() */
+char *engine_definition_key(const struct eng_service *s);
+/** The service of a key, or of one below it; NULL: there is none. [borrowed until the next step] */
+const struct eng_service *engine_service_of_key(const struct engine *e, const char *key);
 
 /** A container that should exist according to the loaded state. All borrowed. */
 struct eng_container_ref {

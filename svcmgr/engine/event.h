@@ -45,7 +45,10 @@
     /* applications: service_kind, user, name, incarnation. Those of an earlier incarnation are ignored */ \
     X(EV_SUBMITTED)    /* application_id (NULL: ours); or code: ERR_*, text: it was refused */ \
     X(EV_RESYNC)       /* service_kind, user, name: the cluster may have lost what was asked of it for this service */ \
-    X(EV_APP_ENDED)    /* exit: it has ended in the cluster, or there is none */ \
+    X(EV_APP_ENDED)    /* exit: it has ended in the cluster, or there is none; CAUSE_STOPPED: somebody ended it there */ \
+    X(EV_APP_WAITS)    /* text: why it does not run yet, in the cluster's words; NULL: it runs */ \
+    /* key, text: a document that others write is this, or gone (NULL): what runs elsewhere; of a master what is wanted. See away.c */ \
+    X(EV_FOLLOWED) \
     X(EV_RECORD)       /* ticket, code: 0 or ERR_*; one for every ticket, in bounded time but for ENDED */ \
     X(EV_SYNCED)       /* container_id, code, text: every DNS server answers without its record, or why that is not certain */ \
     X(EV_FETCHED)      /* user, name, code, text: what the operation's target needs is there, or why not */ \
@@ -125,6 +128,7 @@ struct eng_event {
     int64_t ticket;
     int code;
     const char *text;
+    const char *key;
     enum eng_wait wait; /* WAIT_NONE: by the state of the instance */
     const char *lacking;
 };

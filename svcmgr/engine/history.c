@@ -183,6 +183,22 @@ int history_load(struct eng_service *s, const char *key, const json_t *doc, stru
     return 0;
 }
 
+void history_follow(struct eng_service *s, const char *key, const json_t *doc)
+{
+    struct eng_history *h = history_of(s);
+    for (size_t i = 0; i < HISTORY_CHUNKS; i++) {
+        mem_auto char *own_key = chunk_key(s, i);
+        if (strcmp(own_key, key) != 0)
+            continue;
+        struct chunk *before = h->chunks[i];
+        h->chunks[i] = NULL;
+        if (history_load(s, key, doc, NULL))
+            h->chunks[i] = before;
+        else
+            fld_free(&chunk_type, before);
+    }
+}
+
 void history_free(struct eng_service *s)
 {
     for (size_t i = 0; s->history && i < HISTORY_CHUNKS; i++)

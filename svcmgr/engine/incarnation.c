@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "engine/away.h"
 #include "engine/policy.h"
 #include "engine/component.h"
 #include "engine/documents.h"
@@ -123,18 +124,21 @@ void service_launch(struct step *st, struct eng_service *s)
     build_components(s);
     if (!service_dialect(e, s)->lifetime_from_started)
         set_lifetime(st, s);
-    s->has_application = false;
+    s->has_application = s->is_lifetime_told = false;
+    s->n_ordered = s->last_order;
     s->gang_due_ms = 0;
     service_set_state(st, s, SVC_ACCEPTED);
     places_begin(st, s);
     step_registry(st, EFF_PURGE, s, NULL); /* nothing of an earlier run stays, also what we do not know of */
-    service_publish(st, s);
+    if (e->cfg.role != ROLE_MANAGER)       /* its application master does */
+        service_publish(st, s);
     step_touch(st, s);
 }
 
 bool service_awaits_service(struct step *st, struct eng_service *s, struct eng_waiting **wait)
 {
-    for (size_t i = 0; i < s->spec->n_dependencies; i++) {
+    bool is_looked_after = st->e->cfg.role == ROLE_MASTER; /* the manager submitted it when they were there */
+    for (size_t i = 0; !is_looked_after && i < s->spec->n_dependencies; i++) {
         const struct eng_service *d = engine_find(st->e, s->kind, s->user, s->spec->dependencies[i]);
         if (d && d->state == SVC_STABLE && !d->unresumed)
             continue;
@@ -172,6 +176,10 @@ void service_begin(struct step *st, struct eng_service *s)
 void service_finish(struct step *st, struct eng_service *s, enum eng_service_state end_state,
                     const char *diagnostics)
 {
+    if (engine_is_away(st->e, s)) {
+        away_stop(st, s, diagnostics);
+        return;
+    }
     if (s->state == SVC_FINISHING)
         return;
     operation_stop(st, s);

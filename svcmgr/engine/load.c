@@ -2,7 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/str.h"
+#include "engine/away.h"
 #include "engine/document.h"
 #include "engine/policy.h"
 #include "engine/component.h"
@@ -13,41 +13,6 @@
 #include "engine/service.h"
 #include "engine/step.h"
 #include "json/json.h"
-
-/** Room for all elements of a key that name something: more are of nobody. */
-#define PARTS_MAX 8
-
-/** The elements of a key, decoded, and the hash of the document there. */
-struct parts {
-    char *items[PARTS_MAX + 1];
-    size_t n;
-    uint64_t hash;
-};
-
-static void parts_fini(struct parts *p)
-{
-    while (p->n)
-        free(p->items[--p->n]);
-}
-
-#define parts_auto __attribute__((cleanup(parts_fini)))
-
-/** @return false: an element is badly encoded, or there are too many. */
-static bool parts_read(struct parts *p, const char *key)
-{
-    for (p->n = 0; p->n < PARTS_MAX;) {
-        const char *slash = strchr(key, '/');
-        size_t len = slash ? (size_t)(slash - key) : strlen(key);
-        char *item = p->items[p->n++] = mem_alloc(len + 1);
-        item[0] = '\0';
-        if (str_unpercent(key, len, item) < 0)
-            return false;
-        if (!slash)
-            return true;
-        key = slash + 1;
-    }
-    return false;
-}
 
 static int load_engine(struct engine *e, const json_t *doc, struct err_info *why)
 {
@@ -174,6 +139,21 @@ static int load_is(struct eng_service *s, const char *key, json_t *doc, struct e
     return rc;
 }
 
+/** What its application master has made of the definition, which is what it runs. */
+static int load_runs(struct engine *e, struct eng_service *s, const char *key, json_t *doc,
+                     struct err_info *why)
+{
+    void *object = NULL;
+    int rc = fld_read(&eng_runs_type, doc, &object, why);
+    if (rc)
+        return rc;
+    s->has_runs = true;
+    if (away_take_definition(e, s, object))
+        return err_set(why, ERR_JSON, key, "%s: not a definition of this service", key);
+    s->is_wanted_dirty = e->cfg.role != ROLE_MASTER;
+    return 0;
+}
+
 /* ---- instances ---- */
 
 static int add_instance(struct engine *e, struct eng_service *s, const char *key,
@@ -207,26 +187,19 @@ static int load_instance(struct engine *e, struct eng_service *s, const char *ke
 
 /* ---- any ---- */
 
-/** The service that the first elements of a key name, or NULL. */
-static struct eng_service *service_of_parts(const struct engine *e, const struct parts *p)
-{
-    if (p->n < 3)
-        return NULL;
-    mem_auto char *key = mem_fmt("%s/%s/%s", policy_kind_word(p->items[0]), p->items[1], p->items[2]);
-    return map_get(&e->services, key);
-}
-
 /** A document of a service, or of something in it. */
-static int load_of_service(struct engine *e, const char *key, const struct parts *p, json_t *doc, int format,
-                           struct err_info *why)
+static int load_of_service(struct engine *e, const char *key, const struct key_parts *p, json_t *doc,
+                           int format, struct err_info *why)
 {
-    struct eng_service *s = service_of_parts(e, p);
+    struct eng_service *s = key_parts_service(e, p);
     if (p->n == 3 && format == 1)
         return load_service_1(e, key, doc, why);
     if (!s)
         return err_set(why, ERR_JSON, key, "%s: its service has no document", key);
     if (p->n == 3)
         return load_is(s, key, doc, why);
+    if (p->n == 4 && strcmp(p->items[3], RUNS) == 0)
+        return load_runs(e, s, key, doc, why);
     if (p->n == 5 && strcmp(p->items[3], "gone") == 0)
         return backlog_load(s, key, doc, why);
     if (p->n == 5 && strcmp(p->items[3], "history") == 0)
@@ -239,9 +212,9 @@ static int load_of_service(struct engine *e, const char *key, const struct parts
 }
 
 /** Most documents are those of instances, as this version writes them. @return the instance; NULL: it is none, or is read in the long way */
-static struct eng_instance *read_instance(const struct parts *p, const char *bytes, size_t len)
+static struct eng_instance *read_instance(const struct key_parts *p, const char *bytes, size_t len)
 {
-    bool is_instance = p->n == 4 && strcmp(p->items[0], DEFINITIONS) != 0;
+    bool is_instance = p->n == 4 && !p->is_definition && strcmp(p->items[3], RUNS) != 0;
     struct eng_instance *inst = is_instance ? document_read_plain(&eng_instance_type, bytes, len) : NULL;
     if (inst)
         inst->stored_hash = p->hash;
@@ -251,10 +224,10 @@ static struct eng_instance *read_instance(const struct parts *p, const char *byt
 int engine_load(struct engine *e, const char *key, const char *bytes, size_t len, struct err_info *why)
 {
     json_auto json_t *doc = NULL;
-    parts_auto struct parts parts = {.hash = hash_bytes(bytes, len)};
+    parts_auto struct key_parts parts = {.hash = hash_bytes(bytes, len)};
     int format = 0;
-    bool is_key = parts_read(&parts, key);
-    struct eng_service *s = is_key ? service_of_parts(e, &parts) : NULL;
+    bool is_key = key_parts_read(&parts, key);
+    struct eng_service *s = is_key ? key_parts_service(e, &parts) : NULL;
     struct eng_instance *inst = s ? read_instance(&parts, bytes, len) : NULL;
     if (inst)
         return add_instance(e, s, key, inst, why);
@@ -267,7 +240,7 @@ int engine_load(struct engine *e, const char *key, const char *bytes, size_t len
         return load_engine(e, doc, why);
     if (strcmp(parts.items[0], CLUSTER_DOCUMENTS) == 0)
         return cluster_document_load(e, key, parts.n == 2 ? parts.items[1] : "", doc, why);
-    if (strcmp(parts.items[0], DEFINITIONS) == 0)
+    if (parts.is_definition)
         return load_wanted(e, key, doc, why);
     return load_of_service(e, key, &parts, doc, format, why);
 }

@@ -294,6 +294,8 @@ struct eng_walk {
     int64_t index; /* of the next instance, or less */
 };
 
+struct eng_order;
+
 struct eng_service {
     enum eng_kind kind; /* with user and name its key: two kinds may have services of one name */
     char *user, *name;
@@ -322,16 +324,24 @@ struct eng_service {
     struct eng_rules *rules;        /* NULL: its API has none, or those by default */
     struct eng_retries *retries;    /* of the service by its rules; NULL: none */
     bool has_application;           /* it was submitted, and the cluster has not reported its end */
-    bool is_finish_sent;            /* FINISHING: EFF_FINISH came; not stored */
-    int64_t backoff_due_ms;         /* BACKOFF: engine time of the next incarnation */
-    bool has_progress;              /* a request has said how far it has come: progress_ppm */
-    int64_t progress_ppm;           /* 0 … ENG_PROGRESS_ALL */
-    int64_t begun_ms;               /* engine time of its begin; 0: not known (format 1) */
-    int64_t retry_pause_ms;         /* before it, as the one before ended soon; 0: none */
-    struct eng_exit *exit;          /* how it ended by itself; NULL: it did not, or by request */
-    char *trigger;                  /* instance whose end that was; NULL: no single one's */
-    struct eng_failure *failure;    /* as it was when it ended; NULL: no process has failed */
-    struct eng_waiting *wait;       /* why it is not further; NULL: nothing to wait for; not stored */
+    bool is_handed_over;            /* its application master runs it: see away.c */
+    bool is_handing_over;           /* in this step: what it is is written for the last time; not stored */
+    struct eng_order **orders;      /* requests for the application master that it has not carried out */
+    size_t n_orders;
+    int64_t last_order;    /* number of the last one that was given */
+    int64_t n_ordered;     /* of the last one that the master has carried out */
+    bool is_lifetime_told; /* the cluster knows when it ends; not stored */
+    int64_t kill_ms; /* away: engine time at which its application is killed; 0: it need not be; not stored */
+    bool is_finish_sent;             /* FINISHING: EFF_FINISH came; not stored */
+    int64_t backoff_due_ms;          /* BACKOFF: engine time of the next incarnation */
+    bool has_progress;               /* a request has said how far it has come: progress_ppm */
+    int64_t progress_ppm;            /* 0 … ENG_PROGRESS_ALL */
+    int64_t begun_ms;                /* engine time of its begin; 0: not known (format 1) */
+    int64_t retry_pause_ms;          /* before it, as the one before ended soon; 0: none */
+    struct eng_exit *exit;           /* how it ended by itself; NULL: it did not, or by request */
+    char *trigger;                   /* instance whose end that was; NULL: no single one's */
+    struct eng_failure *failure;     /* as it was when it ended; NULL: no process has failed */
+    struct eng_waiting *wait;        /* why it is not further; NULL: nothing to wait for; not stored */
     struct eng_operation *operation; /* the last one; NULL: there was none */
     char **replacing;                /* instances that are to get another container, and were not begun */
     size_t n_replacing;
@@ -380,6 +390,7 @@ struct eng_service {
     bool is_forcing;
     /* what it is came from its document, or it was made here; used while documents are loaded */
     bool is_loaded;
+    bool has_runs; /* there is a document of what its application master runs; not stored */
 };
 
 #endif

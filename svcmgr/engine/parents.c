@@ -131,7 +131,8 @@ void parents_follow(struct step *st, struct eng_service *s)
 {
     const struct eng_parent *p = s->rules ? s->rules->parent : NULL;
     mem_auto char *key = parent_key_of(s);
-    int level = key ? level_of(parent_of(st->e, s)) : GOES_ON;
+    bool is_known = key && st->e->cfg.role != ROLE_MASTER; /* it follows them by its manager */
+    int level = is_known ? level_of(parent_of(st->e, s)) : GOES_ON;
     if (level == GOES_ON)
         return;
     mem_auto char *why = mem_fmt("its parent %s is %s", p->name, level == GOES ? "destroyed" : "stopped");

@@ -78,7 +78,10 @@ static struct eng_service *own_service(const struct eng_plan *p)
 static struct engine *copy_engine(const struct engine *from, const char *user)
 {
     struct engine *to = NULL;
-    BUG_IF(engine_new(&from->cfg, &to, NULL) != 0);
+    struct engine_config cfg = from->cfg;
+    cfg.role = ROLE_WHOLE;
+    cfg.submits = false;
+    BUG_IF(engine_new(&cfg, &to, NULL) != 0);
     to->cluster_ts = from->cluster_ts;
     to->next_app = from->next_app;
     to->next_ticket = from->next_ticket;

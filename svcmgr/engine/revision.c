@@ -117,6 +117,15 @@ static void keep_counts(const struct spec_component *from, struct spec_component
         to->decommissioned_instances[i] = mem_str(from->decommissioned_instances[i]);
 }
 
+void revision_keep_counts(const struct spec_service *from, struct spec_service *to)
+{
+    for (size_t i = 0; i < to->n_components; i++) {
+        const struct spec_component *c = spec_component(from, to->components[i]->name);
+        if (c)
+            keep_counts(c, to->components[i]);
+    }
+}
+
 /** From now on this is the definition; every component of the service is in it. */
 static void take_definition(struct step *st, struct eng_service *s, struct spec_service *take_spec)
 {

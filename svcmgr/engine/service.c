@@ -17,6 +17,8 @@
 #include <string.h>
 
 #include "base/str.h"
+#include "engine/away.h"
+#include "engine/orders.h"
 #include "engine/policy.h"
 #include "engine/component.h"
 #include "engine/documents.h"
@@ -290,7 +292,8 @@ static void settle_upgrading(struct step *st, struct eng_service *s)
 
 static void check_lifetime(struct step *st, struct eng_service *s)
 {
-    if (s->lifetime_end_ms == 0 || st->now_ms < s->lifetime_end_ms || s->state == SVC_FINISHING)
+    if (s->lifetime_end_ms == 0 || st->now_ms < s->lifetime_end_ms || s->state == SVC_FINISHING ||
+        st->e->cfg.role == ROLE_MASTER) /* the cluster and the manager look after it */
         return;
     if (service_dialect(st->e, s)->lifetime_destroys) {
         s->destroying = true;
@@ -303,6 +306,10 @@ static void check_lifetime(struct step *st, struct eng_service *s)
 
 void service_resume(struct step *st, struct eng_service *s)
 {
+    if (engine_is_away(st->e, s)) {
+        away_resume(st, s);
+        return;
+    }
     const char *other = homes_other(st->e, s->user);
     if (other) /* of a state that an earlier version has stored */
         step_note(st, s,
@@ -397,8 +404,13 @@ void service_settle(struct step *st, struct eng_service *s)
 {
     if (!st->e->resumed)
         return;
+    if (engine_is_away(st->e, s)) {
+        away_settle(st, s);
+        return;
+    }
     if (s->unresumed)
         resume_outstanding(st, s);
+    orders_carry_out(st, s);
     parents_follow(st, s);
     if (eng_service_is_live(s))
         check_lifetime(st, s);
@@ -588,10 +600,29 @@ void service_request(struct step *st, const struct eng_event *ev)
         return;
     }
     switch (ev->kind) {
-    case EV_FLEX: service_flex(st, ev, s); break;
     case EV_STOP: stop(st, ev, s); break;
     case EV_START: start(st, ev, s); break;
     case EV_DESTROY: destroy(st, ev, s); break;
+    default:
+        if (engine_is_away(st->e, s))
+            away_request(st, ev, s);
+        else
+            service_change(st, ev, s);
+    }
+}
+
+void service_order(struct step *st, const struct eng_event *ev, struct eng_service *s, const char *why)
+{
+    if (ev->kind != EV_STOP)
+        service_change(st, ev, s);
+    else if (service_is_running(s))
+        service_finish(st, s, SVC_STOPPED, why);
+}
+
+void service_change(struct step *st, const struct eng_event *ev, struct eng_service *s)
+{
+    switch (ev->kind) {
+    case EV_FLEX: service_flex(st, ev, s); break;
     case EV_LIFETIME: lifetime(st, ev, s); break;
     case EV_PROGRESS: progress_request(st, ev, s); break;
     case EV_EXCLUDE: places_request(st, ev, s); break;

@@ -11,6 +11,10 @@
 /* ---- service.c ---- */
 /** A request of a face: it is answered in this step, a destroy later. */
 void service_request(struct step *st, const struct eng_event *ev);
+/** A request about a service that is there, other than STOP, START and DESTROY. It is answered in this step. */
+void service_change(struct step *st, const struct eng_event *ev, struct eng_service *s);
+/** In an application master: an order of the manager. @param why  of a STOP [borrowed] */
+void service_order(struct step *st, const struct eng_event *ev, struct eng_service *s, const char *why);
 /** The registry has answered a ticket. */
 void service_record(struct step *st, const struct eng_event *ev);
 /** Due work, start order, states, end, timer. */
@@ -71,6 +75,8 @@ int64_t service_lifetime_ms(int64_t lifetime_s);
 bool application_submit(struct step *st, struct eng_service *s);
 /** Pass on a lifetime; nothing without an application. */
 void application_set_lifetime(struct step *st, const struct eng_service *s, int64_t lifetime_s);
+/** End the application, whatever runs in it. */
+void application_kill(struct step *st, const struct eng_service *s, const char *why);
 /** No container is left: end the application. @return true: there is none any more */
 bool application_finish(struct step *st, struct eng_service *s);
 /** EV_SUBMITTED, EV_APP_ENDED. */

@@ -200,6 +200,11 @@ static void service_defaults(void *object)
     FLD_I64("progress_ppm", struct eng_service, progress_ppm, FLD_ZERO), \
     FLD_STRS("excluded", struct eng_service, excluded, 0)
 
+/* What an application master is asked to do. */
+#define ORDER_FLDS \
+    FLD_I64("last_order", struct eng_service, last_order, FLD_ZERO), \
+    FLD_LIST("orders", struct eng_service, orders, 0, &eng_order_type)
+
 /* What is: written by who runs the service. */
 #define IS_FLDS \
     FLD_ENUM("state", struct eng_service, state, 0, service_words), \
@@ -214,6 +219,8 @@ static void service_defaults(void *object)
     FLD_STR("diagnostics", struct eng_service, diagnostics, 0), \
     FLD_OBJ("retries", struct eng_service, retries, 0, &eng_retries_type), \
     FLD_BOOL("has_application", struct eng_service, has_application, 0), \
+    FLD_BOOL("handed_over", struct eng_service, is_handed_over, 0), \
+    FLD_I64("ordered", struct eng_service, n_ordered, FLD_ZERO), \
     FLD_I64("backoff_due_ms", struct eng_service, backoff_due_ms, FLD_ZERO), \
     FLD_I64("begun_ms", struct eng_service, begun_ms, FLD_ZERO), \
     FLD_I64("retry_pause_ms", struct eng_service, retry_pause_ms, FLD_ZERO), \
@@ -230,13 +237,19 @@ static void service_defaults(void *object)
     FLD_LIST("components", struct eng_service, components, 0, &eng_component_type)
 // clang-format on
 
-static const struct fld wanted_flds[] = {WANTED_FLDS};
+static const struct fld wanted_flds[] = {WANTED_FLDS, ORDER_FLDS};
 const struct fld_type eng_wanted_type = TYPE("definition", eng_service, wanted_flds, service_defaults);
+
+static const struct fld runs_flds[] = {WANTED_FLDS};
+const struct fld_type eng_runs_type = TYPE("definition", eng_service, runs_flds, service_defaults);
+
+static const struct fld order_flds[] = {ORDER_FLDS};
+const struct fld_type eng_orders_type = TYPE("orders", eng_service, order_flds, service_defaults);
 
 static const struct fld is_flds[] = {IS_FLDS};
 const struct fld_type eng_is_type = TYPE("service", eng_service, is_flds, service_defaults);
 
-static const struct fld service_flds[] = {WANTED_FLDS, IS_FLDS};
+static const struct fld service_flds[] = {WANTED_FLDS, ORDER_FLDS, IS_FLDS};
 const struct fld_type eng_service_type = TYPE("service", eng_service, service_flds, service_defaults);
 
 void components_free(struct eng_service *s)
@@ -385,6 +398,12 @@ char *definition_document_key(const struct eng_service *s)
     buf_add_str(&key, DEFINITIONS "/");
     add_service(&key, s);
     return buf_take(&key);
+}
+
+char *runs_document_key(const struct eng_service *s)
+{
+    mem_auto char *service = service_document_key(s);
+    return mem_fmt("%s/" RUNS, service);
 }
 
 char *gone_document_key(const struct eng_service *s, const char *id)

@@ -304,6 +304,8 @@ static void persist_removal(struct step *st, struct eng_service *s)
     step_store(st, definition_document_key(s), NULL, NULL, s);
     step_store(st, service_document_key(s), NULL, NULL, s);
     step_store(st, gone_document_key(s, NULL), NULL, NULL, s);
+    if (s->has_runs)
+        step_store(st, runs_document_key(s), NULL, NULL, s);
     history_forget(st, s);
     step_store(st, place_document_key(s, NULL), NULL, NULL, s);
     service_answer_destroyers(st, s, OUT_DESTROYED);
@@ -311,13 +313,31 @@ static void persist_removal(struct step *st, struct eng_service *s)
     service_free(s);
 }
 
+/** An application master writes what it makes of the definition beside, as that is its manager's. */
+static void persist_wanted(struct step *st, struct eng_service *s)
+{
+    if (st->e->cfg.role == ROLE_MASTER)
+        step_store(st, runs_document_key(s), &eng_runs_type, s, s);
+    else
+        step_store(st, definition_document_key(s), &eng_wanted_type, s, s);
+    s->is_wanted_dirty = false;
+}
+
 static void persist_service(struct step *st, struct eng_service *s)
 {
     if (s->is_wanted_dirty)
-        step_store(st, definition_document_key(s), &eng_wanted_type, s, s);
+        persist_wanted(st, s);
     if (s->dirty)
         step_store(st, service_document_key(s), &eng_is_type, s, s);
-    s->dirty = s->is_wanted_dirty = false;
+    s->dirty = s->is_handing_over = false;
+}
+
+/** Of a service that is away only what is wanted is ours. */
+static void persist_away(struct step *st, struct eng_service *s)
+{
+    if (s->is_wanted_dirty)
+        persist_wanted(st, s);
+    s->dirty = false;
 }
 
 /** A document that is as it was is not written: after a restart those of all instances whose process still runs. */
@@ -350,6 +370,10 @@ void step_persist(struct step *st)
         persist_engine(st);
     for (size_t i = 0; i < st->n_affected; i++) {
         struct eng_service *s = st->affected[i];
+        if (engine_is_away(st->e, s)) {
+            persist_away(st, s);
+            continue;
+        }
         if (s->destroying && !eng_service_is_live(s) && !s->purge_wanted && service_is_empty(s) &&
             backlog_is_empty(s) && s->places.n == 0) {
             persist_removal(st, s);

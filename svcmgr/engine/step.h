@@ -144,6 +144,8 @@ void history_persist(struct step *st, struct eng_service *s);
 void history_forget(struct step *st, const struct eng_service *s);
 /** @return 0; or ERR_JSON: not of this service; nothing was loaded. */
 int history_load(struct eng_service *s, const char *key, const json_t *doc, struct err_info *why);
+/** A document that others write has changed. */
+void history_follow(struct eng_service *s, const char *key, const json_t *doc);
 void history_free(struct eng_service *s);
 /** Key of the folder of its documents. free() */
 char *history_document_key(const struct eng_service *s);

@@ -2,6 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "engine/component.h"
 #include "engine/document.h"
 #include "engine/documents.h"
 #include "engine/registry.h"
@@ -16,7 +17,7 @@ struct eng_kept {
     char *user, *name;
     struct buf text; /* empty: there was no such service */
     int64_t ticket;  /* last ticket given out before the request */
-    int64_t purge_ticket, retry_ms, destroyers_due_ms, forgotten, history_length;
+    int64_t purge_ticket, retry_ms, destroyers_due_ms, forgotten, history_length, kill_ms;
     size_t n_destroyers;
     bool published, dirty, is_wanted_dirty;
 };
@@ -40,6 +41,7 @@ struct eng_kept *engine_keep(const struct engine *e, enum eng_kind kind, const c
     fld_write_text(&eng_service_type, s, &kept->text);
     kept->purge_ticket = s->purge_ticket;
     kept->retry_ms = s->retry_ms;
+    kept->kill_ms = s->kill_ms;
     kept->n_destroyers = s->n_destroyers;
     kept->destroyers_due_ms = s->destroyers_due_ms;
     kept->published = s->published;
@@ -69,17 +71,7 @@ static void move_components(struct eng_service *from, struct eng_service *to)
             struct eng_component *was = to->components[i], *c = from->components[k];
             if (strcmp(was->name, c->name) != 0)
                 continue;
-            c->state = was->state;
-            c->n_failures = was->n_failures;
-            c->n_start_failures = was->n_start_failures;
-            c->window_end_ms = was->window_end_ms;
-            c->health_from_ms = was->health_from_ms;
-            c->revision = was->revision;
-            c->next_revision = was->next_revision;
-            c->last_revision = was->last_revision;
-            c->moves_all = was->moves_all;
-            c->retired = was->retired;
-            c->n_decommissioned = 0;
+            component_take_stored(c, was);
             to->components[i] = c;
             from->components[k] = was;
         }
@@ -121,6 +113,10 @@ static void move_rest(struct eng_service *from, struct eng_service *to, const st
     to->resynced = from->resynced;
     to->is_resyncing = from->is_resyncing;
     TAILQ_CONCAT(&to->unpublished, &from->unpublished, unpublished_link);
+    to->kill_ms = kept->kill_ms;
+    to->is_lifetime_told = from->is_lifetime_told;
+    to->has_runs = from->has_runs;
+    to->is_loaded = from->is_loaded;
     to->unresumed = from->unresumed;
     to->is_registry_resumed = from->is_registry_resumed;
 }

@@ -20,6 +20,10 @@
       "start service {name}, or remove it from dependencies") \
     X(WAIT_SUBMISSION, "submission", "submission: the cluster has not taken the application yet", \
       "nothing to do; if it lasts, look at the resource manager and its queue") \
+    X(WAIT_APPLICATION, "application", "application: {text}", \
+      "look at the queue and the nodes of the cluster: what the resource manager says is shown") \
+    X(WAIT_MASTER, "master", "application master: it runs the service and has not reported yet", \
+      "nothing to do; if it lasts, look at the logs of the application") \
     X(WAIT_BACKOFF, "backoff", "backoff: the next try follows {n} ms after the end of the last one", \
       "nothing to do; read why the last try ended in its events and logs") \
     X(WAIT_FETCH, "fetch", "upgrade: the files of version {name} are looked for", \
