@@ -1,0 +1,126 @@
+#include "submit/files.h"
+
+#include <fcntl.h>
+#include <gnutls/crypto.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/map.h"
+#include "base/mem.h"
+#include "base/obj.h"
+#include "base/str.h"
+
+#define SENDING_MAGIC OBJ_MAGIC('S', 'F', 'I', 'L')
+
+enum { SHA256_LEN = 32, TOKEN_LEN = SUBMIT_TOKEN_ROOM - 1 };
+
+struct submit_files {
+    char *dir;
+    struct map contents; /* struct buf by token */
+};
+
+/** An archive on its way. */
+struct sending {
+    struct obj obj;
+    int fd;
+};
+
+static void free_content(void *arg)
+{
+    struct buf *b = arg;
+    if (b && b->bytes)
+        explicit_bzero(b->bytes, b->cap);
+    if (b)
+        buf_fini(b);
+    free(b);
+}
+
+struct submit_files *submit_files_new(const char *dir)
+{
+    struct submit_files *f = mem_new(struct submit_files);
+    f->dir = mem_str(dir);
+    f->contents = MAP_EMPTY;
+    return f;
+}
+
+void submit_files_free(struct submit_files *f)
+{
+    if (!f)
+        return;
+    map_fini(&f->contents, free_content);
+    free(f->dir);
+    free(f);
+}
+
+const char *submit_files_token(const void *secret, size_t len, const char *tag, char out[SUBMIT_TOKEN_ROOM])
+{
+    unsigned char code[SHA256_LEN];
+    BUG_IF(gnutls_hmac_fast(GNUTLS_MAC_SHA256, secret, len, tag, strlen(tag), code) != 0);
+    for (size_t i = 0; i < SHA256_LEN; i++)
+        snprintf(out + 2 * i, 3, "%02x", code[i]);
+    return out;
+}
+
+void submit_files_put(struct submit_files *f, const char *token, struct buf *take_content)
+{
+    struct buf *b = mem_new(struct buf);
+    *b = *take_content;
+    *take_content = BUF_EMPTY;
+    free_content(map_set(&f->contents, token, b));
+}
+
+void submit_files_remove(struct submit_files *f, const char *token)
+{
+    free_content(map_remove(&f->contents, token));
+}
+
+/* ---- archives ---- */
+
+/* http/client.c does the same with files that it sends: a piece of the page cache a turn. */
+static ssize_t read_piece(void *arg, char *buf, size_t max)
+{
+    struct sending *s = obj_cast(arg, struct sending, SENDING_MAGIC);
+    ssize_t n = read(s->fd, buf, max);
+    return n > 0 ? n : -1;
+}
+
+static void on_closed(void *arg)
+{
+    struct sending *s = obj_cast(arg, struct sending, SENDING_MAGIC);
+    close(s->fd);
+    obj_fini(&s->obj);
+    free(s);
+}
+
+static int open_archive(const struct submit_files *f, const char *hash)
+{
+    if (strlen(hash) != TOKEN_LEN || strspn(hash, "0123456789abcdef") != TOKEN_LEN)
+        return -1;
+    mem_auto char *path = mem_fmt("%s/am-%s.tar.gz", f->dir, hash);
+    return open(path, O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
+}
+
+void submit_files_reply(struct submit_files *f, struct http_req *req)
+{
+    static const char type[] = "application/octet-stream";
+    const char *token = http_path_raw(req, "token");
+    const struct buf *content = map_get(&f->contents, token);
+    if (content) {
+        struct buf copy = BUF_EMPTY;
+        buf_add(&copy, content->bytes, content->len);
+        http_reply(req, 200, type, &copy);
+        return;
+    }
+    int fd = open_archive(f, token);
+    if (fd < 0) {
+        http_reply_error(req, ERR_NOTFOUND, NULL);
+        return;
+    }
+    struct sending *s = mem_new(struct sending);
+    obj_init(&s->obj, SENDING_MAGIC);
+    s->fd = fd;
+    const struct http_stream_ops ops = {read_piece, on_closed};
+    http_stream_start(req, 200, type, &ops, s);
+}
