@@ -4,6 +4,7 @@
 
 #include "base/mem.h"
 #include "bobbin/registry.h"
+#include "state/clock.h"
 #include "state/state_priv.h"
 
 #define DIGEST "digest"
@@ -35,6 +36,15 @@ static struct grant *grant_new(const char *manager, const char *runner, uint32_t
     return g;
 }
 
+/** Of the clock: anyone may read it, however many run a service. It says nothing of services. */
+static struct grant *clock_grant_new(const char *manager)
+{
+    struct grant *g = grant_new(manager, "anyone", STORE_READ);
+
+    g->entries[1].scheme = "world";
+    return g;
+}
+
 static void grant_free(void *p)
 {
     struct grant *g = obj_cast(p, struct grant, GRANT_MAGIC);
@@ -52,6 +62,8 @@ int state_access_init(struct state *s, const char *account, const char *manager,
 
     if (err || !digest)
         return err;
+    if (!manager)
+        s->clock_grant = clock_grant_new(digest);
     s->own = manager ? grant_new(manager, digest, RUNS_IT) : grant_new(digest, NULL, 0);
     return 0;
 }
@@ -60,6 +72,8 @@ void state_access_fini(struct state *s)
 {
     if (s->own)
         grant_free(s->own);
+    if (s->clock_grant)
+        grant_free(s->clock_grant);
     map_fini(&s->grants, grant_free);
 }
 
@@ -68,6 +82,8 @@ const struct store_acl *state_acl(const struct state *s, const char *path)
     size_t len = state_service_part(path);
     const struct grant *g = len ? map_getn(&s->grants, path, len) : NULL;
 
+    if (s->clock_grant && strcmp(path, "/" CLOCK_KEY) == 0)
+        return &s->clock_grant->acl;
     g = g ? g : s->own;
     return g ? &g->acl : NULL;
 }
@@ -114,7 +130,7 @@ static void set_acl(struct admission *a, const char *path, const struct store_ac
 void state_admit(struct state *s, const struct state_scope *scope, const char *runner,
                  void (*done)(void *arg, int err, const struct err_info *why), void *arg)
 {
-    BUG_IF(s->is_busy || !s->own);
+    BUG_IF(s->is_busy || !s->own || s->scope);
     mem_auto char *service = mem_fmt("/%s", scope->service);
     mem_auto char *definition = mem_fmt("/%s", scope->definition);
     struct grant *reads = grant_new(s->own->digests[0], runner, STORE_READ);
@@ -131,6 +147,7 @@ void state_admit(struct state *s, const struct state_scope *scope, const char *r
     if (before)
         grant_free(before);
     set_acl(a, definition, &reads->acl);
+    set_acl(a, "/" CLOCK_KEY, &s->clock_grant->acl);
     for (MAP_EACH (&s->known, slot)) {
         size_t len = state_service_part(slot->key);
         if (len == strlen(service) && strncmp(slot->key, service, len) == 0)

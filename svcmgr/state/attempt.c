@@ -6,6 +6,8 @@
 #include "state/state_priv.h"
 
 #define SERVICE_ELEMENTS 3 /* kind, user, name */
+#define ATTEMPT_BITS     20
+#define ATTEMPT_MAX      ((1 << ATTEMPT_BITS) - 1)
 
 size_t state_service_part(const char *path)
 {
@@ -33,4 +35,25 @@ bool state_is_attempt(const char *path)
     size_t len = state_service_part(path);
 
     return len && strcmp(path + len, "/" ATTEMPT_NAME) == 0;
+}
+
+bool state_is_clock(const char *path)
+{
+    size_t len = state_service_part(path);
+
+    return len && strcmp(path + len, "/" CLOCK_NAME) == 0;
+}
+
+bool state_is_below(const char *path, const char *service)
+{
+    size_t len = strlen(service);
+
+    return strncmp(path, service, len) == 0 && (path[len] == '/' || path[len] == '\0');
+}
+
+int64_t state_attempt(int32_t incarnation, int32_t attempt)
+{
+    int64_t number = attempt < 0 ? 0 : attempt > ATTEMPT_MAX ? ATTEMPT_MAX : attempt;
+
+    return (incarnation < 0 ? 0 : (int64_t)incarnation << ATTEMPT_BITS) | number;
 }

@@ -11,6 +11,9 @@
 #include "state/state_priv.h"
 
 #define LOOKS_PER_LEASE 5
+/* Of who runs one service. */
+#define LOOK_MS     200
+#define PATIENCE_MS 60000
 
 /* ---- processes ---- */
 
@@ -64,7 +67,7 @@ static void look_later(struct state *s)
 {
     if (s->closed)
         return; /* state_close came meanwhile. */
-    run_timer_start(s->look_timer, (uint64_t)(s->lease_ms / LOOKS_PER_LEASE) + 1, 0);
+    run_timer_start(s->look_timer, s->scope ? LOOK_MS : (uint64_t)(s->lease_ms / LOOKS_PER_LEASE) + 1, 0);
 }
 
 static void claim_ended(struct state *s, int err, const struct err_info *why)
@@ -82,7 +85,7 @@ static void on_taken(void *arg, int err, const struct store_result *r)
     struct state *s = obj_cast(arg, struct state, STATE_MAGIC);
 
     if (!err) {
-        state_set_node(&s->known, s->writer_path, r->stat.version, false);
+        state_saw_node(s, s->writer_path, &r->stat);
         state_hold(s);
         claim_ended(s, 0, NULL);
     } else if (state_is_of_another(err) || err == ERR_UNAVAILABLE || err == ERR_UNKNOWN_OUTCOME) {
@@ -204,6 +207,9 @@ static void on_attempt(void *arg, int err, const struct store_result *r)
     if (!err)
         err = check_format(s, doc, &why);
     json_int_t number = json_integer_value(json_object_get(doc, "attempt"));
+    bool is_over = json_is_true(json_object_get(doc, "ended"));
+    if (!err && number == s->attempt && is_over)
+        err = err_set(&why, ERR_WRONGSTATE, s->writer_path, "attempt %lld has ended", (long long)number);
     if (!err && number > s->attempt)
         err = err_set(&why, ERR_WRONGSTATE, s->writer_path,
                       "attempt %lld runs the service, this is attempt %lld", (long long)number,
@@ -212,6 +218,29 @@ static void on_attempt(void *arg, int err, const struct store_result *r)
         claim_ended(s, err, why.code ? &why : &r->why);
     else
         take(s, r);
+}
+
+/** What the service is, as who started us has written it: for us, or not yet. */
+static void on_service(void *arg, int err, const struct store_result *r)
+{
+    struct state *s = obj_cast(arg, struct state, STATE_MAGIC);
+    struct err_info why = {0};
+
+    if (err == ERR_UNAVAILABLE) {
+        s->patience_end_ms = 0; /* That time does not count. */
+        look_later(s);
+    } else if (err) {
+        claim_ended(s, err, &r->why);
+    } else if (s->is_ours(s->is_ours_arg, r->data, r->data_len)) {
+        store_get(s->store, s->writer_path, on_attempt, s);
+    } else if (!s->patience_end_ms || run_boot_ms() < s->patience_end_ms) {
+        s->patience_end_ms = s->patience_end_ms ? s->patience_end_ms : run_boot_ms() + PATIENCE_MS;
+        look_later(s);
+    } else {
+        err_set(&why, ERR_TIMEOUT, s->scope, "the service was not given to this attempt within %d s",
+                PATIENCE_MS / 1000);
+        claim_ended(s, ERR_TIMEOUT, &why);
+    }
 }
 
 /* ---- all ---- */
@@ -245,7 +274,9 @@ static void look(void *arg)
 {
     struct state *s = obj_cast(arg, struct state, STATE_MAGIC);
 
-    if (s->scope)
+    if (s->is_ours)
+        store_get(s->store, s->scope, on_service, s);
+    else if (s->scope)
         store_get(s->store, s->writer_path, on_attempt, s);
     else
         store_stat(s->store, "/", on_root, s);

@@ -9,6 +9,7 @@
 void clock_begin(struct clock *c, int64_t boot_ms, int64_t wall_ms)
 {
     run_boot_id(c->boot);
+    c->is_read = false;
     c->ahead_ms = (wall_ms > 0 ? wall_ms : 1) - boot_ms;
 }
 
@@ -30,7 +31,10 @@ int clock_read(struct clock *c, const char *bytes, size_t len, int64_t boot_ms, 
         return err_set(why, ERR_JSON, CLOCK_KEY, "The clock document lacks boot, boot_ms or engine_ms.");
     int64_t passed = boot_ms - json_integer_value(then);
     bool same = boot[0] && strcmp(boot, c->boot) == 0 && passed > 0;
-    c->ahead_ms = json_integer_value(engine) + (same ? passed : 0) - boot_ms;
+    int64_t ahead_ms = json_integer_value(engine) + (same ? passed : 0) - boot_ms;
+    if (!c->is_read || ahead_ms > c->ahead_ms)
+        c->ahead_ms = ahead_ms;
+    c->is_read = true;
     return 0;
 }
 

@@ -9,11 +9,14 @@
  * or on another host the time that has passed is unknown: engine time continues from the last written value, and a due time
  * then waits for its remainder, never longer than configured and never shorter.
  *
+ * Who runs one service in a process of its own has a clock of its own, which begins at that of svcmgr: it reads both documents.
+ *
  * Thread: owner.   Source: ours; clock_gettime(2), time_namespaces(7).
  */
 #ifndef STATE_CLOCK_H
 #define STATE_CLOCK_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -29,6 +32,7 @@
 struct clock {
     char boot[RUN_BOOT_ID_LEN]; /* run_boot_id */
     int64_t ahead_ms;           /* engine time - time since boot */
+    bool is_read;               /* a document was read */
 };
 
 /**
@@ -39,7 +43,7 @@ struct clock {
  */
 void clock_begin(struct clock *c, int64_t boot_ms, int64_t wall_ms);
 /**
- * Go on where a stored document says.
+ * Go on where a stored document says. Of several that are read in turn, the one with the largest engine time counts.
  *
  * @param c        begun                                                          [in,out]
  * @param bytes    the document, `len` bytes                                      [borrowed]

@@ -14,6 +14,7 @@
 #include <sys/queue.h>
 
 #include "base/mem.h"
+#include "state/clock.h"
 #include "state/state_priv.h"
 
 #define ENTRY_MAGIC OBJ_MAGIC('L', 'O', 'A', 'D')
@@ -38,6 +39,8 @@ struct load {
     struct entry *next;          /* first one that is QUEUED, or one before it */
     size_t n_asked;              /* reads under way */
     size_t n_held;               /* bytes read and not given out */
+    struct map fresh;            /* with service: paths that are there */
+    char *service;               /* path of the one that is read; NULL: all that is ours */
     bool is_renewing, is_pumping;
     int err;
     struct err_info why;
@@ -97,20 +100,48 @@ static void on_children(void *arg, int err, const struct store_result *r)
     pump(s);
 }
 
+/** The attempt node of the service that is read: as we took it, or another has taken it since. */
+static bool is_taken(struct state *s, const char *path, const struct store_stat *stat)
+{
+    const struct node *n = state_is_attempt(path) ? map_get(&s->known, path) : NULL;
+    struct err_info why = {0};
+
+    if (!n)
+        return false;
+    if (n->version != stat->version)
+        fail(s->load, err_set(&why, ERR_WRONGSTATE, path, "a later attempt has taken the service"), &why);
+    return true;
+}
+
+/** To be given out: not what only processes ask of each other, and the clock of a service to who runs it only. */
+static bool is_document(const struct state *s, const char *path)
+{
+    return !state_is_attempt(path) && (s->scope || !state_is_clock(path));
+}
+
+static const char *key_of(const struct state *s, const char *path)
+{
+    return s->scope && state_is_clock(path) ? CLOCK_KEY : path + 1;
+}
+
 static void on_node(void *arg, int err, const struct store_result *r)
 {
     struct entry *e = obj_cast(arg, struct entry, ENTRY_MAGIC);
     struct state *s = e->state;
     struct load *l = s->load;
-    bool is_writer = strcmp(e->path, s->writer_path) == 0;
+    /* Of these we know what we have written. */
+    bool is_own =
+        strcmp(e->path, s->writer_path) == 0 || (l->service && !err && is_taken(s, e->path, &r->stat));
 
     l->n_asked--;
     e->progress = READ;
     if (err && err != ERR_NOTFOUND)
         fail(l, err, &r->why);
-    if (!err && !is_writer) /* Of that we know what we have written. */
-        state_set_node(&s->known, e->path, r->stat.version, false);
-    if (!err && r->data_len && !is_writer && !state_is_attempt(e->path)) {
+    if (!err && l->service)
+        map_set(&l->fresh, e->path, l);
+    if (!err && !is_own)
+        state_saw_node(s, e->path, &r->stat);
+    if (!err && r->data_len && !is_own && is_document(s, e->path)) {
         e->bytes = mem_alloc(r->data_len);
         memcpy(e->bytes, r->data, r->data_len);
         e->len = r->data_len;
@@ -167,7 +198,7 @@ static void deliver(struct state *s)
 
     while (!l->err && (e = TAILQ_FIRST(&l->entries)) && e->progress == READ) {
         if (e->bytes)
-            s->one(s->done_arg, e->path + 1, e->bytes, e->len);
+            s->one(s->done_arg, key_of(s, e->path), e->bytes, e->len);
         l->n_held -= e->bytes ? e->len : 0;
         mem_free_ptr(&e->bytes);
         if (e->awaits_children)
@@ -191,6 +222,17 @@ static void ask(struct state *s)
     }
 }
 
+/** What is known of the service and was not found is no longer there. */
+static void forget_vanished(struct state *s)
+{
+    const struct load *l = s->load;
+
+    for (MAP_EACH (&s->known, slot)) {
+        if (state_is_below(slot->key, l->service) && !map_get(&l->fresh, slot->key))
+            free(map_remove(&s->known, slot->key));
+    }
+}
+
 static void ended(struct state *s)
 {
     struct load *l = s->load;
@@ -200,6 +242,10 @@ static void ended(struct state *s)
 
     while ((e = TAILQ_FIRST(&l->entries)))
         entry_remove(l, e);
+    if (!err && l->service)
+        forget_vanished(s);
+    map_fini(&l->fresh, NULL);
+    free(l->service);
     free(l);
     s->load = NULL;
     s->is_busy = false;
@@ -233,8 +279,8 @@ static void add(struct state *s, const char *path)
         s->load->next = e;
 }
 
-void state_load(struct state *s, void (*one)(void *arg, const char *key, const char *bytes, size_t len),
-                void (*done)(void *arg, int err, const struct err_info *why), void *arg)
+static void begin(struct state *s, void (*one)(void *arg, const char *key, const char *bytes, size_t len),
+                  void (*done)(void *arg, int err, const struct err_info *why), void *arg)
 {
     BUG_IF(s->is_busy);
     s->is_busy = true;
@@ -243,8 +289,26 @@ void state_load(struct state *s, void (*one)(void *arg, const char *key, const c
     s->done_arg = arg;
     s->load = mem_new(struct load);
     TAILQ_INIT(&s->load->entries);
-    if (s->scope)
+}
+
+void state_load(struct state *s, void (*one)(void *arg, const char *key, const char *bytes, size_t len),
+                void (*done)(void *arg, int err, const struct err_info *why), void *arg)
+{
+    begin(s, one, done, arg);
+    if (s->scope) {
+        add(s, "/" CLOCK_KEY);
         add(s, s->definition);
+    }
     add(s, s->scope ? s->scope : "/");
+    pump(s);
+}
+
+void state_load_service(struct state *s, const char *path,
+                        void (*one)(void *arg, const char *key, const char *bytes, size_t len),
+                        void (*done)(void *arg, int err, const struct err_info *why), void *arg)
+{
+    begin(s, one, done, arg);
+    s->load->service = mem_str(path);
+    add(s, path);
     pump(s);
 }

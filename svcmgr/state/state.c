@@ -8,6 +8,7 @@
 #include "json/json.h"
 #include "json/writer.h"
 #include "repeats/claims.h"
+#include "state/clock.h"
 
 /* Of ZooKeeper: who waits for an answer to a request must hear within seconds that the store is away. */
 #define SESSION_TIMEOUT_MS 6000
@@ -71,6 +72,9 @@ int state_open_service(struct run_loop *loop, const char *url, const struct stat
     s->scope = mem_fmt("/%s", scope->service);
     s->definition = mem_fmt("/%s", scope->definition);
     s->attempt = scope->attempt;
+    s->account = mem_str(scope->account);
+    s->is_ours = scope->is_ours;
+    s->is_ours_arg = scope->is_ours_arg;
     s->writer_path = state_attempt_path(s->scope);
     BUG_IF(!s->writer_path);
     return 0;
@@ -80,8 +84,16 @@ void state_set_node(struct map *nodes, const char *path, int32_t version, bool i
 {
     struct node *n = mem_new(struct node);
 
-    *n = (struct node){version, is_gone};
+    *n = (struct node){.version = version, .is_gone = is_gone};
     free(map_set(nodes, path, n));
+}
+
+void state_saw_node(struct state *s, const char *path, const struct store_stat *stat)
+{
+    struct node *n = mem_new(struct node);
+
+    *n = (struct node){.version = stat->version, .zxid = stat->mzxid};
+    free(map_set(&s->known, path, n));
 }
 
 static void finish(struct state *s, enum state_outcome outcome, const struct err_info *why)
@@ -188,7 +200,9 @@ static void add_parents(struct state *s, const char *path)
 
 static void add_doc(struct state *s, const struct state_doc *doc)
 {
-    char *path = mem_fmt("/%s", doc->key);
+    char *path = s->scope && strcmp(doc->key, CLOCK_KEY) == 0 ? mem_fmt("%s/" CLOCK_NAME, s->scope)
+                                                              : mem_fmt("/%s", doc->key);
+    BUG_IF(s->scope && !state_is_below(path, s->scope)); /* The rest is another's. */
     bool exists = node_now(s, path) != NULL;
 
     if (!doc->bytes && !exists) {
@@ -239,11 +253,17 @@ static void add_attempts(struct state *s, const struct state_doc *docs, size_t n
     free(last);
 }
 
-/** The service goes, and its attempt node before it. */
+/** The service goes, and before it its attempt node and the clock of who ran it. */
 static void delete_attempt(struct state *s, const char *key)
 {
     mem_auto char *path = mem_fmt("/%s", key);
     char *attempt = path[state_service_part(path)] == '\0' ? state_attempt_path(path) : NULL;
+    char *clock = attempt ? mem_fmt("%s/" CLOCK_NAME, path) : NULL;
+
+    if (clock && node_now(s, clock))
+        add_op(s, STORE_OP_DELETE, clock, "", 0);
+    else
+        free(clock);
 
     if (attempt && node_now(s, attempt))
         add_op(s, STORE_OP_DELETE, attempt, "", 0);
@@ -251,16 +271,17 @@ static void delete_attempt(struct state *s, const char *key)
         free(attempt);
 }
 
-/** The write has happened. */
-static void happened(struct state *s)
+/** The write has happened, as the change of the store with this number or one shortly before. */
+static void happened(struct state *s, int64_t zxid)
 {
     state_hold(s);
     for (MAP_EACH (&s->changed, slot)) {
         const struct node *n = slot->value;
+        const struct store_stat stat = {.version = n->version, .mzxid = zxid};
         if (n->is_gone)
             free(map_remove(&s->known, slot->key));
         else
-            state_set_node(&s->known, slot->key, n->version, false);
+            state_saw_node(s, slot->key, &stat);
     }
     free_ops(s);
     finish(s, STATE_WRITTEN, NULL);
@@ -308,7 +329,7 @@ static void on_writer_seen(void *arg, int err, const struct store_result *r)
         return;
     }
     state_set_node(&s->changed, s->writer_path, r->stat.version, false);
-    happened(s);
+    happened(s, r->stat.mzxid);
 }
 
 static void on_number_taken(void *arg, int err, const struct store_result *r)
@@ -344,7 +365,7 @@ static void on_written(void *arg, int err, const struct store_result *r)
     struct state *s = obj_cast(arg, struct state, STATE_MAGIC);
 
     if (!err) {
-        happened(s);
+        happened(s, r->zxid);
         return;
     }
     s->why = r->why;
@@ -392,6 +413,22 @@ void state_write(struct state *s, const struct state_doc *docs, size_t n, STATE_
     store_multi(s->store, s->ops, s->n_ops, on_written, s);
 }
 
+void state_write_attempt(struct state *s, const char *path, const char *text, STATE_DONE, void *arg)
+{
+    begin(s, done, arg);
+    s->lost = ++s->change;
+    s->sent_ms = run_boot_ms();
+    s->writer = state_writer_text(s);
+    add_op(s, STORE_OP_SET, mem_str(s->writer_path), s->writer, strlen(s->writer));
+    add_op(s, node_now(s, path) ? STORE_OP_SET : STORE_OP_CREATE, mem_str(path), text, strlen(text));
+    store_multi(s->store, s->ops, s->n_ops, on_written, s);
+}
+
+bool state_is_busy(const struct state *s)
+{
+    return s->is_busy;
+}
+
 void state_find_out(struct state *s, STATE_DONE, void *arg)
 {
     begin(s, done, arg);
@@ -407,11 +444,14 @@ static void on_store_closed(void *arg)
     void *closed_arg = s->closed_arg;
 
     claims_free(s->repeats);
+    state_follow_free(s);
+    state_take_back_free(s);
     free_ops(s);
     state_access_fini(s);
     free(s->writer_path);
     free(s->scope);
     free(s->definition);
+    free(s->account);
     free(s->url);
     free(s->place);
     free(s->take_from);
@@ -428,6 +468,13 @@ struct claims *state_repeats(struct state *s)
     return s->repeats;
 }
 
+static void on_follow_closed(void *arg)
+{
+    struct state *s = obj_cast(arg, struct state, STATE_MAGIC);
+
+    store_close(s->store, on_store_closed, s);
+}
+
 void state_close(struct state *s, void (*closed)(void *arg), void *arg)
 {
     if (s->repeats)
@@ -436,5 +483,6 @@ void state_close(struct state *s, void (*closed)(void *arg), void *arg)
     s->closed_arg = arg;
     run_timer_free(s->look_timer);
     s->look_timer = NULL;
-    store_close(s->store, on_store_closed, s);
+    state_take_back_stop(s);
+    state_follow_close(s, on_follow_closed, s);
 }
