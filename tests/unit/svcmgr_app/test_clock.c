@@ -80,6 +80,22 @@ static void test_never_goes_back(void **state)
     assert_int_equal(clock_now_ms(&c, 500), WALL_MS + 2000);
 }
 
+/** Of svcmgr's clock and that of an earlier attempt the one that is ahead counts, in either order. */
+static void test_of_two_documents_the_later_time_counts(void **state)
+{
+    (void)state;
+    static const char behind[] = "{\"format\":2,\"boot\":\"x\",\"boot_ms\":7,\"engine_ms\":1700000001000}";
+    static const char ahead[] = "{\"format\":2,\"boot\":\"y\",\"boot_ms\":7,\"engine_ms\":1700000002000}";
+    static const char *const orders[][2] = {{behind, ahead}, {ahead, behind}};
+    for (size_t i = 0; i < ARRAY_LEN(orders); i++) {
+        struct clock c;
+        clock_begin(&c, 1000, WALL_MS + DAY_MS);
+        for (size_t k = 0; k < 2; k++)
+            assert_int_equal(clock_read(&c, orders[i][k], strlen(orders[i][k]), 1000, NULL), 0);
+        assert_int_equal(clock_now_ms(&c, 1000), 1700000002000);
+    }
+}
+
 static void test_a_document_that_is_none_is_refused(void **state)
 {
     (void)state;
@@ -123,6 +139,7 @@ int main(void)
         cmocka_unit_test(test_restart_in_the_same_boot_goes_on_exactly),
         cmocka_unit_test(test_reboot_goes_on_at_the_last_written_moment),
         cmocka_unit_test(test_never_goes_back),
+        cmocka_unit_test(test_of_two_documents_the_later_time_counts),
         cmocka_unit_test(test_a_document_that_is_none_is_refused),
         cmocka_unit_test(test_the_document_of_an_older_version_is_read_and_of_a_newer_one_refused),
     };
