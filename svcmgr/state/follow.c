@@ -13,11 +13,11 @@
 #include "state/state_priv.h"
 
 #define FOLLOW_MAGIC      OBJ_MAGIC('S', 'T', 'F', 'O')
-#define KEPT_MAGIC        OBJ_MAGIC('S', 'T', 'K', 'E')
+#define PENDING_MAGIC     OBJ_MAGIC('S', 'T', 'P', 'E')
 #define WANTED_TIMEOUT_MS 15000 /* a session whose loss only delays a change of what is wanted */
 
 /** News of a service that is not away. */
-struct kept {
+struct pending {
     struct obj obj;
     struct store_stat stat;
     char *bytes; /* NULL: it is gone */
@@ -29,40 +29,40 @@ struct follow {
     struct state *state;
     const struct state_follow_ops *ops;
     void *arg;
-    struct map seen; /* while all is read: paths that are there */
-    struct map kept; /* path -> struct kept */
+    struct map seen;    /* while all is read: paths that are there */
+    struct map pending; /* path -> struct pending */
     bool is_reading, is_lost;
     bool has_news; /* since `settled` */
 };
 
-static void kept_free(void *p)
+static void pending_free(void *p)
 {
-    struct kept *k = obj_cast(p, struct kept, KEPT_MAGIC);
+    struct pending *k = obj_cast(p, struct pending, PENDING_MAGIC);
 
     free(k->bytes);
     obj_fini(&k->obj);
     free(k);
 }
 
-static void drop_kept(struct follow *f, const char *path)
+static void drop_pending(struct follow *f, const char *path)
 {
-    struct kept *k = map_remove(&f->kept, path);
+    struct pending *k = map_remove(&f->pending, path);
 
     if (k)
-        kept_free(k);
+        pending_free(k);
 }
 
 static void keep(struct follow *f, const char *path, const struct store_stat *stat, const char *bytes,
                  size_t len)
 {
-    struct kept *k = mem_new(struct kept);
+    struct pending *k = mem_new(struct pending);
 
-    obj_init(&k->obj, KEPT_MAGIC);
+    obj_init(&k->obj, PENDING_MAGIC);
     k->stat = stat ? *stat : (struct store_stat){0};
     k->bytes = bytes ? mem_strn(bytes, len) : NULL;
     k->len = len;
-    drop_kept(f, path);
-    map_set(&f->kept, path, k);
+    drop_pending(f, path);
+    map_set(&f->pending, path, k);
 }
 
 /** Others write this node now. */
@@ -101,9 +101,9 @@ static void take_news(struct follow *f, const char *path, const struct store_sta
                       size_t len)
 {
     if (!is_news(f, path, stat)) {
-        drop_kept(f, path);
+        drop_pending(f, path);
     } else if (is_away(f, path)) {
-        drop_kept(f, path);
+        drop_pending(f, path);
         report(f, path, stat, bytes, len);
     } else {
         keep(f, path, stat, bytes, len);
@@ -111,18 +111,18 @@ static void take_news(struct follow *f, const char *path, const struct store_sta
 }
 
 /** What was kept and is news no more, or news of a service that is away by now. */
-static void sift_kept(struct follow *f)
+static void sift_pending(struct follow *f)
 {
-    if (!f->kept.n_items)
+    if (!f->pending.n_items)
         return;
-    struct map kept = f->kept;
-    f->kept = MAP_EMPTY;
-    mem_auto const char **paths = map_sorted_keys(&kept);
+    struct map pending = f->pending;
+    f->pending = MAP_EMPTY;
+    mem_auto const char **paths = map_sorted_keys(&pending);
     for (size_t i = 0; paths[i]; i++) {
-        const struct kept *k = map_get(&kept, paths[i]);
+        const struct pending *k = map_get(&pending, paths[i]);
         take_news(f, paths[i], k->bytes ? &k->stat : NULL, k->bytes, k->len);
     }
-    map_fini(&kept, kept_free);
+    map_fini(&pending, pending_free);
 }
 
 /* ---- the whole state ---- */
@@ -139,7 +139,7 @@ static void on_begin(void *arg, const char *store_id)
     (void)store_id;
     f->is_reading = true;
     map_fini(&f->seen, NULL);
-    map_fini(&f->kept, kept_free);
+    map_fini(&f->pending, pending_free);
 }
 
 static void on_node(void *arg, const char *path, const struct store_stat *stat, const char *bytes, size_t len)
@@ -189,7 +189,7 @@ static void on_gone(void *arg, const char *path, int64_t zxid)
 
 static void settle(struct follow *f)
 {
-    sift_kept(f);
+    sift_pending(f);
     if (!f->has_news)
         return;
     f->has_news = false;
@@ -217,8 +217,10 @@ static void on_end(void *arg, int64_t zxid)
 
 static void on_applied(void *arg, int64_t zxid)
 {
+    struct follow *f = obj_cast(arg, struct follow, FOLLOW_MAGIC);
+
     (void)zxid;
-    settle(obj_cast(arg, struct follow, FOLLOW_MAGIC));
+    settle(f);
 }
 
 static void on_lost(void *arg, const struct err_info *why)
@@ -254,8 +256,10 @@ static void on_definition_gone(void *arg, const char *path, int64_t zxid)
 
 static void on_definition_read(void *arg, int64_t zxid)
 {
+    struct follow *f = obj_cast(arg, struct follow, FOLLOW_MAGIC);
+
     (void)zxid;
-    end(obj_cast(arg, struct follow, FOLLOW_MAGIC));
+    end(f);
 }
 
 static const struct store_follow_ops definition_ops = {on_begin,           on_definition, on_definition_gone,
@@ -303,7 +307,7 @@ void state_follow_free(struct state *s)
     if (!f)
         return;
     map_fini(&f->seen, NULL);
-    map_fini(&f->kept, kept_free);
+    map_fini(&f->pending, pending_free);
     obj_fini(&f->obj);
     free(f);
     s->follow = NULL;
