@@ -12,13 +12,19 @@
 #include "base/obj.h"
 #include "base/str.h"
 
+#define CONTENT_MAGIC OBJ_MAGIC('S', 'F', 'C', 'O')
 #define SENDING_MAGIC OBJ_MAGIC('S', 'F', 'I', 'L')
 
 enum { SHA256_LEN = 32, TOKEN_LEN = SUBMIT_TOKEN_ROOM - 1 };
 
 struct submit_files {
     char *dir;
-    struct map contents; /* struct buf by token */
+    struct map contents; /* struct content by token */
+};
+
+struct content {
+    struct obj obj;
+    struct buf bytes;
 };
 
 /** An archive on its way. */
@@ -29,12 +35,12 @@ struct sending {
 
 static void free_content(void *arg)
 {
-    struct buf *b = arg;
-    if (b && b->bytes)
-        explicit_bzero(b->bytes, b->cap);
-    if (b)
-        buf_fini(b);
-    free(b);
+    struct content *c = obj_cast(arg, struct content, CONTENT_MAGIC);
+    if (c->bytes.bytes)
+        explicit_bzero(c->bytes.bytes, c->bytes.cap);
+    buf_fini(&c->bytes);
+    obj_fini(&c->obj);
+    free(c);
 }
 
 struct submit_files *submit_files_new(const char *dir)
@@ -65,15 +71,19 @@ const char *submit_files_token(const void *secret, size_t len, const char *tag, 
 
 void submit_files_put(struct submit_files *f, const char *token, struct buf *take_content)
 {
-    struct buf *b = mem_new(struct buf);
-    *b = *take_content;
+    struct content *c = mem_new(struct content);
+    obj_init(&c->obj, CONTENT_MAGIC);
+    c->bytes = *take_content;
     *take_content = BUF_EMPTY;
-    free_content(map_set(&f->contents, token, b));
+    submit_files_remove(f, token);
+    map_set(&f->contents, token, c);
 }
 
 void submit_files_remove(struct submit_files *f, const char *token)
 {
-    free_content(map_remove(&f->contents, token));
+    struct content *c = map_remove(&f->contents, token);
+    if (c)
+        free_content(c);
 }
 
 /* ---- archives ---- */
@@ -106,10 +116,10 @@ void submit_files_reply(struct submit_files *f, struct http_req *req)
 {
     static const char type[] = "application/octet-stream";
     const char *token = http_path_raw(req, "token");
-    const struct buf *content = map_get(&f->contents, token);
+    const struct content *content = map_get(&f->contents, token);
     if (content) {
         struct buf copy = BUF_EMPTY;
-        buf_add(&copy, content->bytes, content->len);
+        buf_add(&copy, content->bytes.bytes, content->bytes.len);
         http_reply(req, 200, type, &copy);
         return;
     }

@@ -16,11 +16,13 @@
 #include "base/obj.h"
 #include "base/str.h"
 
-#define JOB_MAGIC OBJ_MAGIC('S', 'P', 'A', 'C')
+#define PARTS_MAGIC OBJ_MAGIC('S', 'P', 'A', 'R')
+#define JOB_MAGIC   OBJ_MAGIC('S', 'P', 'A', 'C')
 
 enum { PIECE = 65536, SHA256_LEN = 32, MODE_PROGRAM = 0755 };
 
 struct submit_parts {
+    struct obj obj;
     struct map paths; /* of files, by their names in the archive; values are owned */
 };
 
@@ -45,18 +47,20 @@ static void add_part(struct submit_parts *parts, const char *name, const char *p
 
 static int on_library(struct dl_phdr_info *info, size_t size, void *arg)
 {
+    struct submit_parts *parts = obj_cast(arg, struct submit_parts, PARTS_MAGIC);
     (void)size;
     const char *slash = info->dlpi_name ? strrchr(info->dlpi_name, '/') : NULL;
     if (!slash || is_of_libc(slash + 1))
         return 0;
     mem_auto char *name = mem_fmt(SUBMIT_PACKAGE_LIBS "/%s", slash + 1);
-    add_part(arg, name, info->dlpi_name);
+    add_part(parts, name, info->dlpi_name);
     return 0;
 }
 
 struct submit_parts *submit_parts_new(void)
 {
     struct submit_parts *parts = mem_new(struct submit_parts);
+    obj_init(&parts->obj, PARTS_MAGIC);
     parts->paths = MAP_EMPTY;
     add_part(parts, SUBMIT_PACKAGE_PROGRAM, "/proc/self/exe");
     dl_iterate_phdr(on_library, parts);
@@ -68,6 +72,7 @@ void submit_parts_free(struct submit_parts *parts)
     if (!parts)
         return;
     map_fini(&parts->paths, free);
+    obj_fini(&parts->obj);
     free(parts);
 }
 

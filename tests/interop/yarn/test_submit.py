@@ -47,7 +47,7 @@ def test_one_tag_is_one_application(yarn):
     with Drive(yarn) as drive:
         first = drive.do("start bobbin:one default 128 sleep 900")
         assert first["new"] and "error" not in first
-        again = drive.do("start BOBBIN:one default 128 sleep 900".replace("BOBBIN", "bobbin"))
+        again = drive.do("start bobbin:one default 128 sleep 900")
         assert (again["id"], again["new"]) == (first["id"], False)
         app = yarn.rest(f"/apps/{first['id']}").json["app"]
         assert (app["user"], app["applicationType"]) == ("alice", "yarn-service")
@@ -65,7 +65,7 @@ def test_lifetime_ends_it(yarn):
         drive.do("start bobbin:life default 128 sleep 900")
         assert "error" not in drive.do("lifetime 1")
         ended = drive.do("until ended")
-        assert ended["state"] == "KILLED" and "timed out" in ended["diagnostics"], ended
+        assert ended["state"] == "KILLED" and "exceeded the lifetime" in ended["diagnostics"], ended
 
 
 def test_refusals_and_waits_are_explained(yarn):
