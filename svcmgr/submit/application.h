@@ -26,8 +26,7 @@
 
 /** Whose application it is. */
 struct submit_key {
-    const char
-        *state; /* of the store that the service is in: another one may have services of the same names */
+    const char *state; /* the store that the service is in: another one has other services */
     const char *kind, *user, *name;
     int64_t incarnation;
 };

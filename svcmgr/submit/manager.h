@@ -29,8 +29,8 @@ struct submit_op; /* an operation, or something watched */
 
 struct submit_config {
     const struct yarn_addresses *addresses; /* of the resource managers; copied             */
-    int64_t
-        report_ms; /* between two reports of an application that runs; 1000 or more; longer when there are many (10 ms each) */
+    /** Between two reports of an application that runs: 1000 or more; longer when there are many (10 ms each). */
+    int64_t report_ms;
     size_t max_links; /* users at a time; 1 or more                                          */
     /** A server was reached (why NULL), or was not. NULL: nobody asks. */
     void (*reach)(void *arg, const char *server, const struct err_info *why);

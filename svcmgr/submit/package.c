@@ -14,6 +14,7 @@
 #include "base/map.h"
 #include "base/mem.h"
 #include "base/obj.h"
+#include "base/path.h"
 #include "base/str.h"
 
 #define PARTS_MAGIC OBJ_MAGIC('S', 'P', 'A', 'R')
@@ -49,10 +50,10 @@ static int on_library(struct dl_phdr_info *info, size_t size, void *arg)
 {
     struct submit_parts *parts = obj_cast(arg, struct submit_parts, PARTS_MAGIC);
     (void)size;
-    const char *slash = info->dlpi_name ? strrchr(info->dlpi_name, '/') : NULL;
-    if (!slash || is_of_libc(slash + 1))
+    const char *file = path_name(info->dlpi_name ? info->dlpi_name : "");
+    if (!*file || file == info->dlpi_name || is_of_libc(file))
         return 0;
-    mem_auto char *name = mem_fmt(SUBMIT_PACKAGE_LIBS "/%s", slash + 1);
+    mem_auto char *name = mem_fmt(SUBMIT_PACKAGE_LIBS "/%s", file);
     add_part(parts, name, info->dlpi_name);
     return 0;
 }

@@ -1,6 +1,8 @@
 /* An application that is followed: its report, and at the end its attempts, again and again. */
 #include "submit/manager_priv.h"
 
+#include "base/backoff.h"
+
 struct watch {
     struct submit_op op; /* first */
     struct submit_report report;
@@ -32,7 +34,7 @@ static void wait_on(struct watch *w, bool has_changed)
     else if (has_changed)
         w->interval_ms = OP_QUICK_MS;
     else
-        w->interval_ms = w->interval_ms * 2 < slowest ? w->interval_ms * 2 : slowest;
+        w->interval_ms = backoff_next(w->interval_ms, OP_QUICK_MS, slowest);
     op_wait(&w->op, w->interval_ms);
 }
 
