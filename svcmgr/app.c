@@ -1,5 +1,7 @@
 /* The start table of svcmgr: parts in the order in which they start; they stop in reverse. */
 #include "svcmgr/app.h"
+#include "svcmgr/app_manager.h"
+#include "svcmgr/app_master.h"
 
 #include <poll.h>
 #include <signal.h>
@@ -66,6 +68,9 @@ static const struct outage_def state_outage = {
     "state",    &ev_state_not_written, &ev_state_still_not_written, &ev_state_written_again,
     M_STATE_UP, M_STATE_SINCE};
 
+static const struct outage_def rm_outage = {"resource manager", &ev_rm_away, &ev_rm_still_away,
+                                            &ev_rm_back,        M_RM_UP,     M_RM_SINCE};
+
 static int start_base(struct daemon *d, void *app, struct err_info *why)
 {
     obj_init(app, APP_MAGIC);
@@ -81,6 +86,10 @@ static int start_base(struct daemon *d, void *app, struct err_info *why)
     a->loop = daemon_loop(d);
     a->write_retry_ms = WRITE_RETRY_MS;
     a->state_outage = outage_new(daemon_outages(d), &state_outage);
+    if (app_is_on_yarn(o)) {
+        a->role = ROLE_MANAGER;
+        a->rm_outage = outage_new(daemon_outages(d), &rm_outage);
+    }
     queue_init(&a->queue);
     TAILQ_INIT(&a->steps);
     TAILQ_INIT(&a->callers);
@@ -103,6 +112,8 @@ static void stop_base(struct daemon *d, void *app)
     free(a->dir);
     free(a->shim_path);
     app_host_fini(&a->host);
+    app_master_end(a);
+    free(a->routes);
     free(a->degraded);
     free(a->state_url);
     buf_fini(&a->clock_text);
@@ -144,7 +155,7 @@ static const struct outage_def registry_outage = {
 /* Where the records of this user's services stand. free() */
 static char *registry_home(const struct app *a)
 {
-    mem_auto char *user = spec_registry_user(a->user);
+    mem_auto char *user = spec_registry_user(a->own ? a->own->user : a->user);
 
     return mem_fmt("/users/%s/services/yarn-service", user);
 }
@@ -213,7 +224,7 @@ static void check_yarn(const struct options *o, struct opt_report *report)
     const char *url = opt_text(o, OPT_STATE_STORE);
     struct err_info why = {0};
 
-    if (strcmp(opt_text(o, OPT_CLUSTER), "yarn") != 0)
+    if (!app_is_on_yarn(o))
         return;
     if (!url || strncmp(url, "file:", 5) == 0) {
         err_set(&why, ERR_CONFIG, NULL,
@@ -221,9 +232,13 @@ static void check_yarn(const struct options *o, struct opt_report *report)
                 "state from others: set zk://hosts/path",
                 url ? url : "The default store");
         opt_error(o, "yarn.service.state.store", &why, report);
-    } else {
-        err_set(&why, ERR_CONFIG, NULL, "yarn is not supported by this version yet: set local");
-        opt_error(o, "yarn.service.cluster", &why, report);
+    }
+    const struct yarn_keys keys = app_yarn_keys(o);
+    for (int port = YARN_RM_CLIENT; port <= YARN_RM_SCHEDULER; port++) {
+        struct yarn_addresses addresses = ADDRESSES_EMPTY;
+        if (yarn_rm_addresses(&keys, (enum yarn_rm_port)port, &addresses, &why))
+            opt_error(o, "yarn.resourcemanager.address", &why, report);
+        yarn_addresses_fini(&addresses);
     }
 }
 
@@ -244,6 +259,8 @@ static int start_state(struct daemon *d, void *app, struct err_info *why)
     const char *url = opt_text(daemon_options(d), OPT_STATE_STORE);
 
     a->state_url = url ? mem_str(url) : mem_fmt("file:%s/state", a->dir);
+    if (a->role == ROLE_MASTER)
+        return app_master_open_state(a, why);
     int err = state_open(a->loop, a->state_url, NULL, &a->state, why);
     /* An svcmgr that was killed while it forked a shim: the child holds the lock until it executes. */
     for (int i = 0; err == ERR_WRONGSTATE && i < LOCK_TRIES; i++) {
@@ -303,14 +320,6 @@ static int start_cluster(struct daemon *d, void *app, struct err_info *why)
     return 0;
 }
 
-/** For fs/place.h: of a row, or any other key of the configuration. */
-static const char *hadoop_key(const struct options *o, const char *key)
-{
-    int id = opt_find(o, key);
-
-    return id < 0 ? opt_other(o, key) : opt_text(o, id);
-}
-
 static struct local_options cluster_options(const struct options *o, const char *dir, const char *shim_path,
                                             const struct spec_host *host)
 {
@@ -343,7 +352,7 @@ static struct local_options cluster_options(const struct options *o, const char 
         .ro_mounts = opt_text(o, OPT_RO_MOUNTS),
         .rw_mounts = opt_text(o, OPT_RW_MOUNTS),
         .pull_timeout_ms = opt_ms(o, OPT_PULL_TIMEOUT),
-        .fs = {hadoop_key, o},
+        .fs = app_fs_conf(o),
     };
 }
 
@@ -372,13 +381,13 @@ static void check_cluster(const struct options *o, struct opt_report *report)
     options.devices = devices;
     if (app_is_simulated(o))
         app_check_simulated(o, report);
-    else if (report->purpose != OPT_FOR_RELOAD)
+    else if (report->purpose != OPT_FOR_RELOAD && !app_is_on_yarn(o))
         cluster_local_check(o, &options, report);
     check_file_system(o, &options.fs, report);
     app_host_fini(&host);
 }
 
-static int open_cluster(struct app *a, struct err_info *why)
+static int open_cluster_here(struct app *a, struct err_info *why)
 {
     const struct options *o = daemon_options(a->daemon);
     app_host_read(o, NULL, &a->host);
@@ -389,10 +398,19 @@ static int open_cluster(struct app *a, struct err_info *why)
     bool is_simulated = app_is_simulated(daemon_options(a->daemon));
     int err = is_simulated ? app_open_simulated(a, why)
                            : cluster_local_open(a->loop, &options, &app_cluster_ops, a, &a->cluster, why);
-    if (!err)
-        daemon_version_fact(a->daemon, "cluster", cluster_name(a->cluster));
     if (!err && !is_simulated)
         daemon_version_fact(a->daemon, "enforced", cluster_local_enforced(a->cluster));
+    return err;
+}
+
+static int open_cluster(struct app *a, struct err_info *why)
+{
+    int err = a->role == ROLE_MASTER    ? app_master_open_cluster(a, why)
+              : a->role == ROLE_MANAGER ? app_manager_open(a, why)
+                                        : open_cluster_here(a, why);
+
+    if (!err)
+        daemon_version_fact(a->daemon, "cluster", cluster_name(a->cluster));
     return err;
 }
 
@@ -435,7 +453,8 @@ static void stop_cluster(struct daemon *d, void *app)
         daemon_stopped(d);
         return;
     }
-    if (a->engine && !a->is_fenced && opt_bool(daemon_options(d), OPT_STOP_ON_EXIT)) {
+    bool runs_all = a->role == ROLE_WHOLE; /* on YARN the cluster ends what is to end */
+    if (a->engine && runs_all && !a->is_fenced && opt_bool(daemon_options(d), OPT_STOP_ON_EXIT)) {
         unpublish_all(a);
         cluster_stop_all(a->cluster, on_all_stopped, a);
         return;
@@ -477,14 +496,24 @@ static void collect(void *arg)
     metric_set(m, M_RECORDS_PENDING, (int64_t)publish_n_pending(a->publish));
 }
 
+/** On YARN the resource manager refuses constraints where its handler is off, and with them the registration of a master. */
+static const char *constraints_key(const struct app *a)
+{
+    static const char key[] = "yarn.resourcemanager.placement-constraints.handler";
+    const char *handler = app_hadoop_key(daemon_options(a->daemon), key);
+
+    return a->role == ROLE_MANAGER && (!handler || !strcmp(handler, "disabled")) ? key : NULL;
+}
+
 static void describe_world(struct app *a)
 {
     const struct options *o = daemon_options(a->daemon);
     struct cluster_capacity c;
 
     cluster_capacity(a->cluster, &c);
+    bool is_local = a->role == ROLE_WHOLE && !app_is_simulated(o);
     a->images = (struct spec_images){
-        .program = app_is_simulated(o) ? NULL : cluster_local_runtime(a->cluster),
+        .program = !is_local ? NULL : cluster_local_runtime(a->cluster),
         .privileged_is_allowed = opt_bool(o, OPT_PRIVILEGED),
         .privileged_users = opt_text(o, OPT_PRIVILEGED_USERS),
         .ro_mounts = opt_text(o, OPT_RO_MOUNTS),
@@ -493,7 +522,8 @@ static void describe_world(struct app *a)
     a->world = (struct spec_world){
         .dialect = dialect_find(opt_text(o, OPT_DIALECT)),
         .dns_enabled = opt_bool(o, OPT_DNS_ENABLED),
-        .local = !app_is_simulated(o),
+        .local = is_local,
+        .constraints_key = constraints_key(a),
         .images = &a->images,
         .host = &a->host,
         .max_memory_mb = c.memory_mb,
@@ -518,15 +548,19 @@ static int open_engine(struct app *a, struct err_info *why)
 
     describe_world(a);
     clock_begin(&a->clock, run_boot_ms(), run_wall_ms());
+    bool is_local = a->role == ROLE_WHOLE && !app_is_simulated(o);
     const struct engine_config config = {
+        .role = a->role,
+        .submits = a->role != ROLE_WHOLE,
+        .late_reports = a->role == ROLE_MASTER,
         .dialect = a->world.dialect,
         .cluster_ts = run_wall_ms() * 1000 + run_now_us() % 1000,
         .domain = opt_text(o, OPT_DOMAIN),
         .zk_quorum = opt_text(o, OPT_ZK_QUORUM),
         .fs_uri = opt_text(o, OPT_FS),
         .base_path = opt_text(o, OPT_BASE_PATH),
-        .address_net = app_is_simulated(o) ? NULL : opt_text(o, OPT_ADDRESSES),
-        .one_host = !app_is_simulated(o),
+        .address_net = is_local ? opt_text(o, OPT_ADDRESSES) : NULL,
+        .one_host = is_local,
         .queue = opt_text(o, OPT_QUEUE),
         .max_containers = opt_int(o, OPT_MAX_CONTAINERS),
         .quotas = {.user = opt_int(o, OPT_QUOTA_USER),
@@ -619,6 +653,25 @@ static const struct daemon_step steps[] = {
     {"api", start_api, stop_api, app_check_listen},
 };
 
+/** `svcmgr am` differs in its first step: who it is. */
+static int start_master(struct daemon *d, void *app, struct err_info *why)
+{
+    int err = start_base(d, app, why);
+
+    if (!err)
+        err = app_master_begin(app_of(app), why);
+    return err;
+}
+
+static const struct daemon_step master_steps[] = {
+    {"base", start_master, stop_base, NULL},
+    {"state", start_state, stop_state, check_state},
+    {"registry", start_registry, stop_registry, check_registry},
+    {"cluster", start_cluster, stop_cluster, NULL},
+    {"engine", start_engine, stop_engine, NULL},
+    {"api", start_api, stop_api, NULL},
+};
+
 static const struct opt_def options[] = {OPTIONS_ROWS(SVCMGR_OPTIONS)};
 static const struct metric_def metrics[] = {METRICS_ROWS(SVCMGR_METRICS)};
 
@@ -633,5 +686,17 @@ const struct daemon_def app_daemon = {
     .steps = steps,
     .n_steps = ARRAY_LEN(steps),
     .manual = app_manual,
+    .app_size = sizeof(struct app),
+};
+
+const struct daemon_def app_master_daemon = {
+    .name = "svcmgr",
+    .summary = "Runs one service as its application master on YARN.",
+    .options = options,
+    .n_options = N_SVCMGR_OPTIONS,
+    .metrics = metrics,
+    .n_metrics = N_SVCMGR_METRICS,
+    .steps = master_steps,
+    .n_steps = ARRAY_LEN(master_steps),
     .app_size = sizeof(struct app),
 };

@@ -19,6 +19,8 @@
 #include "base/map.h"
 #include "base/obj.h"
 #include "cluster/cluster.h"
+#include "fs/place.h"
+#include "yarn/address.h"
 #include "engine/engine.h"
 #include "faces/face.h"
 #include "http/client.h"
@@ -32,6 +34,9 @@
 #include "state/state.h"
 
 #define APP_MAGIC OBJ_MAGIC('S', 'A', 'P', 'P')
+
+struct app_manager;
+struct app_master;
 
 /** One step of the engine on its way: first its documents become durable, then the other effects are carried out. */
 struct app_step {
@@ -65,7 +70,11 @@ struct app_own {
 struct app {
     struct obj obj;
     struct face face;
-    struct app_own *own; /* of an application master; NULL: we are svcmgr itself */
+    enum engine_role role;
+    struct app_manager *manager; /* ROLE_MANAGER, once it is open */
+    struct app_master *master;   /* ROLE_MASTER */
+    struct outage *rm_outage;    /* of the resource manager */
+    struct app_own *own;         /* of an application master; NULL: we are svcmgr itself */
     struct daemon *daemon;
     struct run_loop *loop;
     char *user, *dir, *shim_path;
@@ -109,6 +118,7 @@ struct app {
     char *active_url,
         *active_place; /* standing by: whom requests are forwarded to, and where its containers are */
     struct http_route *standby_routes; /* standing by */
+    struct http_route *routes;         /* of a manager: the API's and its own */
     struct run_timer *role_timer; /* standing by: looks whether the store is free; active: renews the lease */
     bool is_standby, is_stopping_standby;
     bool is_unknown; /* the outcome of the last write is not known yet */
@@ -123,6 +133,10 @@ int64_t app_now_ms(const struct app *a);
 void app_event(struct app *a, struct eng_event *ev);
 /** Carry out what may be carried out, write what must be written. */
 void app_pump(struct app *a);
+/** The state could not be written or read: try again after a pause. */
+void app_retry_later(struct app *a);
+/** The state cannot be followed, why; NULL: it is again. */
+void app_follow_lost(struct app *a, const struct err_info *why);
 /** Forget all steps and events. */
 void app_drop_steps(struct app *a);
 
@@ -223,7 +237,22 @@ void app_check_simulated(const struct options *o, struct opt_report *report);
 /** Open a->cluster as a simulation that holds what the loaded state says. @return 0; or ERR_CONFIG */
 int app_open_simulated(struct app *a, struct err_info *why);
 
+/* ---- app_keys.c: what the options say, in the forms of other folders ---- */
+
+/** Text of any key of Hadoop's, of a row or not; NULL: it is not set. [borrowed] */
+const char *app_hadoop_key(const struct options *o, const char *key);
+/** Key of a row. Static. */
+const char *app_option_key(int id);
+/** For yarn/address.h and fs/place.h; valid as long as the options. */
+struct yarn_keys app_yarn_keys(const struct options *o);
+struct fs_conf app_fs_conf(const struct options *o);
+/** yarn.service.cluster is yarn. */
+bool app_is_on_yarn(const struct options *o);
+
 /* ---- app_standby.c ---- */
+
+/** Where others reach our API. free() */
+char *app_own_url(const struct app *a);
 
 /** Become the writer of the state, then app_load; meanwhile stand by. */
 void app_recover(struct app *a);

@@ -3,6 +3,7 @@
 
 #include "base/mem.h"
 #include "svcmgr/app.h"
+#include "svcmgr/app_master.h"
 #include "svcmgr/events.h"
 
 LOG_DECLARE(SVCMGR_EVENTS)
@@ -182,6 +183,11 @@ static void on_recovery_done(void *arg)
     app_resume(obj_cast(arg, struct app, APP_MAGIC));
 }
 
+static void on_over(void *arg, const struct err_info *why)
+{
+    app_master_over(obj_cast(arg, struct app, APP_MAGIC), why);
+}
+
 const struct cluster_ops app_cluster_ops = {
     .allocated = on_allocated,
     .waits = on_waits,
@@ -193,6 +199,7 @@ const struct cluster_ops app_cluster_ops = {
     .node = on_node,
     .recovery_done = on_recovery_done,
     .degraded = on_degraded,
+    .over = on_over,
 };
 
 /* ---- reports of probes and registry ---- */

@@ -5,6 +5,8 @@
 #include "base/mem.h"
 #include "launch/launch.h"
 #include "svcmgr/app.h"
+#include "svcmgr/app_manager.h"
+#include "svcmgr/app_master.h"
 #include "svcmgr/events.h"
 #include "svcmgr/options.h"
 
@@ -101,7 +103,10 @@ void app_launch(struct app *a, const struct eng_effect *e)
     if (!err)
         err = launch_plan(e->launch, c, &plan, &why);
     plan.launch.service = e->name;
-    if (!err)
+    bool is_live = c && cluster_state_is_live(c->state);
+    if (!err && is_live && cluster_reinits(a->cluster))
+        err = cluster_reinit(a->cluster, e->container_id, &plan.launch, &why);
+    else if (!err)
         err = cluster_launch(a->cluster, e->container_id, &plan.launch, &why);
     launch_plan_fini(&plan);
     if (err)
@@ -158,6 +163,10 @@ static void do_exclude(struct app *a, struct eng_effect *e)
 /** A cluster without applications of its own takes and ends each at once. */
 static void do_submit(struct app *a, struct eng_effect *e)
 {
+    if (a->manager) {
+        app_manager_submit(a, e);
+        return;
+    }
     struct eng_event ev = {.kind = EV_SUBMITTED,
                            .service_kind = e->service_kind,
                            .user = e->user,
@@ -169,6 +178,14 @@ static void do_submit(struct app *a, struct eng_effect *e)
 
 static void do_finish(struct app *a, struct eng_effect *e)
 {
+    if (a->manager) {
+        app_manager_finish(a, e);
+        return;
+    }
+    if (a->master) {
+        app_master_finish(a, e);
+        return;
+    }
     struct eng_event ev = {.kind = EV_APP_ENDED,
                            .service_kind = e->service_kind,
                            .user = e->user,
@@ -179,10 +196,18 @@ static void do_finish(struct app *a, struct eng_effect *e)
     app_event(a, &ev);
 }
 
+static void do_set_lifetime(struct app *a, struct eng_effect *e)
+{
+    if (a->manager)
+        app_manager_set_lifetime(a, e);
+}
+
 /* ---- registry, answers, time ---- */
 
 static void do_publish(struct app *a, struct eng_effect *e)
 {
+    if (a->master && !e->record->component)
+        e->record->url = mem_str(app_master_url(a)); /* of the service: how it is reached */
     publish_put(a->publish, e->path, e->record, e->ticket);
 }
 
@@ -307,7 +332,7 @@ static void (*const doers[])(struct app *a, struct eng_effect *e) = {
     [EFF_PROBE_STOP] = do_probe_stop,
     [EFF_SUBMIT] = do_submit,
     [EFF_FINISH] = do_finish,
-    [EFF_SET_LIFETIME] = do_nothing,
+    [EFF_SET_LIFETIME] = do_set_lifetime,
     [EFF_PUBLISH] = do_publish,
     [EFF_UNPUBLISH] = do_unpublish,
     [EFF_PURGE] = do_purge,

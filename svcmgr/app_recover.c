@@ -5,6 +5,8 @@
 #include "faces/services_routes.h"
 #include "repeats/claims.h"
 #include "svcmgr/app.h"
+#include "svcmgr/app_manager.h"
+#include "svcmgr/app_master.h"
 #include "svcmgr/events.h"
 #include "svcmgr/options.h"
 
@@ -72,11 +74,23 @@ void app_listen(struct app *a, struct http_server_def *def)
         app_fail(a, err, &why);
 }
 
+/** Those of the API, and what node managers fetch. */
+static const struct http_route *manager_routes(struct app *a)
+{
+    free(a->routes);
+    a->routes = mem_array(services_n_routes + app_manager_n_routes, sizeof *a->routes);
+    for (size_t i = 0; i < services_n_routes; i++)
+        a->routes[i] = services_routes[i];
+    for (size_t i = 0; i < app_manager_n_routes; i++)
+        a->routes[services_n_routes + i] = app_manager_routes[i];
+    return a->routes;
+}
+
 static void open_api(struct app *a)
 {
     struct claims *repeats = state_repeats(a->state);
-    struct http_server_def def = {.routes = services_routes,
-                                  .n_routes = services_n_routes,
+    struct http_server_def def = {.routes = a->manager ? manager_routes(a) : services_routes,
+                                  .n_routes = services_n_routes + (a->manager ? app_manager_n_routes : 0),
                                   .repeats = repeats ? &claims_ops : NULL,
                                   .repeats_arg = repeats};
 
@@ -96,8 +110,14 @@ void app_resume(struct app *a)
     if (a->is_ending)
         return;
     app_event(a, &ev);
-    open_api(a);
+    if (a->master)
+        app_master_follow(a);
+    else
+        open_api(a);
+    if (a->manager)
+        app_manager_begin(a);
     publish_begin(a->publish);
+    app_report_ready(a);
 }
 
 static void on_document(void *arg, const char *key, const char *bytes, size_t len)
@@ -132,13 +152,27 @@ static void on_loaded(void *arg, int err, const struct err_info *why)
         app_fail(a, err, why);
     if (err)
         return;
-    app_keep_lease(a);
+    if (!a->master)
+        app_keep_lease(a);
     cluster_recover(a->cluster);
+}
+
+/** Of a master: containers fetch their files from it, and the resource manager is told where it is. */
+static void open_master_api(struct app *a)
+{
+    struct http_server_def def = {0};
+
+    def.routes = app_master_routes(a, &def.n_routes);
+    app_listen(a, &def);
 }
 
 void app_load(struct app *a)
 {
     struct err_info why = {0};
+    if (a->master)
+        open_master_api(a);
+    if (a->master && !a->server)
+        return; /* it has failed */
     int err = app_open_parts(a, &why);
 
     if (err)

@@ -59,6 +59,10 @@ void app_reinit(struct app *a, struct eng_effect *e)
         app_launch(a, e);
         return;
     }
+    if (cluster_reinits(a->cluster)) {
+        app_launch(a, e);
+        return;
+    }
     struct reinit *r = mem_new(struct reinit);
     obj_init(&r->obj, REINIT_MAGIC);
     r->effect = *e;

@@ -278,13 +278,23 @@ static void on_claimed(void *arg, int err, const struct err_info *why)
     }
 }
 
-/** Where others reach our API. free() */
+/** Where others reach our API, on a host of this name. free() */
 static char *own_url(const struct app *a, const char *host)
 {
     const char *address = opt_text(daemon_options(a->daemon), OPT_ADDRESS), *port = strrchr(address, ':');
     bool is_any = str_starts(address, "0.0.0.0:") || str_starts(address, "[::]:");
 
     return is_any ? mem_fmt("http://%s%s", host, port) : mem_fmt("http://%s", address);
+}
+
+char *app_own_url(const struct app *a)
+{
+    char name[256] = "localhost";
+    const char *host = opt_text(daemon_options(a->daemon), OPT_HOSTNAME);
+
+    if (!host && !gethostname(name, sizeof name - 1))
+        host = name;
+    return own_url(a, host ? host : name);
 }
 
 static void claim(struct app *a)
@@ -296,7 +306,9 @@ static void claim(struct app *a)
     if (!host && !gethostname(name, sizeof name - 1))
         host = name;
     mem_auto char *url = own_url(a, host ? host : name);
-    mem_auto char *place = mem_fmt("%s:%s", host ? host : name, a->dir);
+    /* containers of YARN are of no host: any svcmgr may go on with them */
+    mem_auto char *place =
+        a->role == ROLE_MANAGER ? mem_str("yarn") : mem_fmt("%s:%s", host ? host : name, a->dir);
     const struct state_holder self = {.url = url, .place = place, .lease_ms = opt_ms(o, OPT_LEASE)};
     state_claim(a->state, &self, opt_text(o, OPT_TAKE_FROM), on_standing_by, on_claimed, a);
 }

@@ -4,6 +4,7 @@
 #include "base/mem.h"
 #include "faces/services_wait.h"
 #include "svcmgr/app.h"
+#include "svcmgr/app_manager.h"
 #include "svcmgr/events.h"
 
 LOG_DECLARE(SVCMGR_EVENTS)
@@ -187,7 +188,8 @@ static struct size waiting_size(const struct app *a)
 /** The next event, if one transaction and what is not durable allow it to be taken; else NULL. */
 static struct eng_event *next_event(const struct app *a, const struct size *waiting)
 {
-    struct eng_event *ev = has_room(waiting) ? queue_first(&a->queue) : NULL;
+    bool may_step = has_room(waiting) && !app_manager_waits(a);
+    struct eng_event *ev = may_step ? queue_first(&a->queue) : NULL;
 
     return ev && !must_wait(a, ev) ? ev : NULL;
 }
@@ -279,8 +281,10 @@ static void work_on_next_turn(struct app *a)
 
 static void on_retry(void *arg);
 
-static void retry_later(struct app *a)
+void app_retry_later(struct app *a)
 {
+    if (a->retry_timer)
+        return;
     a->retry_timer = run_timer_new(a->loop, on_retry, a);
     run_timer_start(a->retry_timer, (uint64_t)a->write_retry_ms, 0);
 }
@@ -293,6 +297,15 @@ static void report_writable(struct app *a, const struct err_info *why)
         outage_fails(a->state_outage, a->state_url, why, run_now_ms());
     if (why || outage_ends(a->state_outage, a->state_url, run_now_ms()))
         app_report_ready(a);
+}
+
+void app_follow_lost(struct app *a, const struct err_info *why)
+{
+    (void)a;
+    if (why)
+        log_emit(&ev_state_not_followed, LOG_ERR(why));
+    else
+        log_emit0(&ev_state_followed);
 }
 
 /** What is written of a step need not be written again, nor can it be undone. */
@@ -350,7 +363,7 @@ static void write_failed(struct app *a, const struct err_info *why)
     a->n_alone = n_steps(a); /* If one of them is to blame, the others need not share its fate. */
     queue_drop_requests(&a->queue, answer_failed, &failure);
     report_writable(a, why);
-    retry_later(a);
+    app_retry_later(a);
 }
 
 /** The store will never take this: of several steps each is tried alone, a single one is given up. */
@@ -391,7 +404,7 @@ static void write_unknown(struct app *a, const struct err_info *why)
     undo_requests(a, false, why);
     queue_drop_requests(&a->queue, answer_busy, a);
     report_writable(a, why);
-    retry_later(a);
+    app_retry_later(a);
 }
 
 static void on_written(void *arg, enum state_outcome outcome, const struct err_info *why)
@@ -494,7 +507,7 @@ static void on_retry(void *arg)
 
 void app_pump(struct app *a)
 {
-    bool is_idle = !a->is_writing && !a->is_unknown && !a->retry_timer;
+    bool is_idle = !a->is_writing && !a->is_unknown && !a->retry_timer && !app_manager_takes(a);
     bool is_held = !a->is_ending && state_is_held(a->state), can_step = is_idle && is_held;
 
     if (a->is_pumping || a->is_ending || a->is_turn_over)
@@ -506,6 +519,8 @@ void app_pump(struct app *a)
         work_on_next_turn(a);
         return;
     }
+    if (is_idle && TAILQ_EMPTY(&a->steps) && is_held && app_manager_waits(a) && app_manager_take_back(a))
+        return; /* the state is busy with it */
     if (is_idle &&
         (!TAILQ_EMPTY(&a->steps) || !is_held)) /* Without the lease nothing is done but to ask for it. */
         begin_write(a);
@@ -513,6 +528,6 @@ void app_pump(struct app *a)
 
 void app_renew(struct app *a)
 {
-    if (!a->is_ending && !a->is_writing && !a->is_unknown && !a->retry_timer)
+    if (!a->is_ending && !a->is_writing && !a->is_unknown && !a->retry_timer && !app_manager_takes(a))
         begin_write(a);
 }

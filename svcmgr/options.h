@@ -50,7 +50,19 @@
     X(OPT_DIALECT, "yarn.service.api-server.dialect", OPT_ENUM, "seed|hadoop3", "seed", 0, 0, OPT_FIXED,          \
       "State names and status codes of the services API: those of its document, or those of Hadoop 3.")              \
     X(OPT_CLUSTER, "yarn.service.cluster", OPT_ENUM, "local|sim|yarn", "local", 0, 0, OPT_FIXED,                       \
-      "Cluster that runs containers: local, processes of this host; sim, a simulation without any process; yarn is not supported by this version yet.")           \
+      "Cluster that runs containers: local, processes of this host; sim, a simulation without any process; yarn, node managers of YARN.")           \
+    X(OPT_MASTER_KIND, "yarn.service.master.kind", OPT_TEXT, "", NULL, 0, 0, OPT_FIXED,                           \
+      "Of an application master (svcmgr am): kind of its service. svcmgr writes it, and the keys below, into the master's configuration.") \
+    X(OPT_MASTER_USER, "yarn.service.master.user", OPT_TEXT, "", NULL, 0, 0, OPT_FIXED, "User of its service.")   \
+    X(OPT_MASTER_NAME, "yarn.service.master.name", OPT_TEXT, "", NULL, 0, 0, OPT_FIXED, "Name of its service.")   \
+    X(OPT_MASTER_DEFINITION, "yarn.service.master.definition", OPT_TEXT, "", NULL, 0, 0, OPT_FIXED,               \
+      "Key of the document of what is wanted of it, which it reads.")                                             \
+    X(OPT_MASTER_SERVICE, "yarn.service.master.service", OPT_TEXT, "", NULL, 0, 0, OPT_FIXED,                     \
+      "Key of the document of what it is, which it writes.")                                                      \
+    X(OPT_MASTER_INCARNATION, "yarn.service.master.incarnation", OPT_INT, "", "0", 0, INT64_MAX, OPT_FIXED,       \
+      "Which start of the service it is.")                                                                        \
+    X(OPT_FILES_URL, "yarn.service.files.url", OPT_TEXT, "", NULL, 0, 0, OPT_FIXED,                               \
+      "URL below which node managers reach the files that svcmgr serves for application masters. Default: /files at yarn.service.api-server.address.") \
     X(OPT_SIM_SCRIPT, "yarn.service.sim.script", OPT_TEXT, "", NULL, 0, 0, OPT_FIXED,                             \
       "Script of the simulated cluster: its nodes, how long things take, what goes wrong. Statements end at ';'.")     \
     X(OPT_SIM_SEED, "yarn.service.sim.seed", OPT_INT, "", "1", 0, INT64_MAX, OPT_FIXED,                           \

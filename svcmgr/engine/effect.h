@@ -138,6 +138,7 @@ struct eng_record {
         int64_t port;
     } * ports; /* endpoints at ip */
     size_t n_ports;
+    char *url; /* of an API that its owner serves; NULL: none */
     char *description, *yarn_id, *persistence, *ip, *hostname, *component;
     bool is_unready; /* a container whose readiness probe does not succeed */
 };

@@ -48,6 +48,7 @@ static void record_free(struct eng_record *r)
     for (size_t i = 0; i < r->n_ports; i++)
         free(r->ports[i].name);
     free(r->ports);
+    free(r->url);
     free(r->description);
     free(r->yarn_id);
     free(r->persistence);

@@ -9,6 +9,7 @@
 #include "base/str.h"
 
 #define LOG_DIR_MARK "<LOG_DIR>"
+#define PWD_MARK     "$PWD"
 /* How the API ends each command. The shim gives both files to the whole command from its start: what the shell would
  * give to the last part only. */
 #define OUTPUT_MARK " 1>" LOG_DIR_MARK "/stdout.txt 2>" LOG_DIR_MARK "/stderr.txt"
@@ -63,10 +64,10 @@ static char *expand(const char *text, struct plan *plan, bool with_pwd)
         if (value) {
             buf_add_str(&out, value);
         } else if (str_starts(p, LOG_DIR_MARK)) {
-            buf_add_str(&out, c->log_dir);
+            buf_add_str(&out, c->log_dir ? c->log_dir : LOG_DIR_MARK);
             len = strlen(LOG_DIR_MARK);
         } else if (with_pwd && (len = pwd_len(p))) {
-            buf_add_str(&out, c->work_dir);
+            buf_add_str(&out, c->work_dir ? c->work_dir : PWD_MARK);
         } else {
             buf_add_char(&out, *p);
             len = 1;
@@ -96,6 +97,8 @@ static void set_platform_env(struct map *env, const struct eng_launch *wanted,
     set_env(env, "NM_HOST", c->hostname);
     set_env(env, "USER", wanted->run_as);
     set_env(env, "LOGNAME", wanted->run_as);
+    if (!c->work_dir)
+        return; /* the node sets these: they are known there only */
     set_env(env, "HOME", c->work_dir);
     set_env(env, "LOG_DIRS", c->log_dir);
     set_env(env, "LOCAL_DIRS", c->work_dir);
@@ -108,7 +111,8 @@ static void set_host_env(struct map *env, const struct plan *plan)
         return;
     if (!map_get(env, "PATH"))
         set_env(env, "PATH", "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin");
-    set_env(env, "PWD", plan->container->work_dir);
+    if (plan->container->work_dir)
+        set_env(env, "PWD", plan->container->work_dir);
 }
 
 /** What Hadoop's node manager is given for an image. */

@@ -6,6 +6,8 @@
  *   $PWD        the working directory                in values of the environment (in the command the shell knows it)
  *   {{NAME}}    a variable of this environment       in both
  *
+ * Where the directories are known on the node only (work_dir, log_dir NULL) the first two stay for it.
+ *
  * Nothing is opened here: sources are read where the container runs, with its user's rights.
  *
  * Thread: owner.   Source: YARN services API 8.

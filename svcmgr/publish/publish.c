@@ -450,6 +450,12 @@ static void set_attribute(struct reg_record *r, const char *key, const char *val
 /** Its named ports: an endpoint each, "http" of type host/port at its address. */
 static void add_endpoints(struct reg_record *r, const struct eng_record *record)
 {
+    const char *const uris[] = {record->url, NULL};
+    struct reg_endpoint api;
+    if (record->url) {
+        reg_endpoint_rest(&api, PUBLISH_MASTER_API, uris);
+        BUG_IF(reg_record_add_external(r, &api, NULL));
+    }
     for (size_t i = 0; i < record->n_ports && record->ip; i++) {
         struct reg_endpoint e;
         reg_endpoint_inet(&e, record->ports[i].name, "tcp", record->ip, (int)record->ports[i].port);

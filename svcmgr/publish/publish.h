@@ -27,6 +27,9 @@
 #include "run/loop.h"
 #include "run/outage.h"
 
+/** api of the endpoint of a service's record at which its application master answers. */
+#define PUBLISH_MASTER_API "bobbin.application-master"
+
 struct publish;
 
 struct publish_def {

@@ -400,6 +400,21 @@ static int check_expanded(const struct spec_component *c, size_t index, size_t *
     return problem ? SPEC_REFUSE(why, "%s", problem) : rc;
 }
 
+/** What the cluster would refuse for good, and with it all that is asked for. */
+static int check_constraints(const struct spec_component *c, size_t index, const struct spec_world *world,
+                             struct err_info *why)
+{
+    const json_t *constraints = json_object_get(c->placement_policy, "constraints");
+
+    if (!world->constraints_key || json_array_size(constraints) == 0)
+        return 0;
+    return SPEC_REFUSE(why,
+                       "/components/%zu/placement_policy/constraints: the resource manager takes no placement "
+                       "constraints, as %s is disabled: remove them, or set that key to scheduler, for the "
+                       "resource manager and for svcmgr",
+                       index, world->constraints_key);
+}
+
 int spec_check_launch(const struct spec_service *s, const struct spec_world *world, struct err_info *why)
 {
     int rc = spec_check_properties(s->configuration->properties, "/configuration/properties", why);
@@ -414,6 +429,8 @@ int spec_check_launch(const struct spec_service *s, const struct spec_world *wor
         rc = check_size(s->components[i], world, why);
         if (!rc)
             rc = check_properties(s->components[i], i, why);
+        if (!rc)
+            rc = check_constraints(s->components[i], i, world, why);
         if (!rc && world->local)
             rc = check_local(s->components[i], i, world, why);
         if (!rc && look)

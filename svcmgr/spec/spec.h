@@ -167,7 +167,8 @@ struct spec_world {
     const struct dialect *dialect;
     bool dns_enabled;                  /* hadoop.registry.dns.enabled */
     bool secure;                       /* Kerberos is on */
-    bool local;                        /* containers are on this host; else they are simulated */
+    bool local;                        /* containers are on this host */
+    const char *constraints_key;       /* the cluster takes no placement constraints until this key says so; NULL: it does */
     const struct spec_images *images;  /* of this host; NULL: it runs none */
     const char *user;                  /* who asks; NULL: nobody who may more than others */
     int64_t max_memory_mb, max_vcores; /* largest container; 0: no limit known */

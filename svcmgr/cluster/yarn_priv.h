@@ -1,0 +1,163 @@
+/**
+ * Shared by the files of the cluster kind yarn; nothing else includes it. yarn.h has the picture.
+ *
+ * Thread: owner.   Source: ours.
+ */
+#ifndef CLUSTER_YARN_PRIV_H
+#define CLUSTER_YARN_PRIV_H
+
+#include "base/map.h"
+#include "base/mem.h"
+#include "base/obj.h"
+#include "cluster/yarn.h"
+#include "spec/needs.h"
+#include "yarn/calls.h"
+
+#define YARN_MAGIC      OBJ_MAGIC('C', 'Y', 'R', 'N')
+#define YARN_NODE_MAGIC OBJ_MAGIC('C', 'Y', 'N', 'D')
+#define YARN_BOX_MAGIC  OBJ_MAGIC('C', 'Y', 'B', 'X')
+
+struct on_yarn;
+struct yarn_node;
+
+/** What a container is asked of its node. */
+enum yarn_wish {
+    WISH_NOTHING,
+    WISH_FOUND,  /* of an earlier attempt: what it does */
+    WISH_STARTED /* that its process runs, with its address */
+};
+
+/** A container that the resource manager has given us. */
+struct yarn_box {
+    struct obj obj;
+    struct on_yarn *owner;
+    struct yarn_node *node;
+    struct cluster_container c; /* texts owned */
+    struct yarn_container_id id;
+    struct yarn_token token;
+    enum yarn_wish wish;
+    struct yarn_context_call *making; /* its launch context */
+    struct yarn_call call;            /* start, re-initialise, stop */
+    bool is_calling, is_reinit, was_seen_down, is_launched, is_reported, is_found;
+    int64_t running_ms;     /* loop time when its process was seen to run first; 0: not yet */
+    struct run_timer *stop; /* grace is over; then the wait for its end is */
+    bool is_stopping;
+    int64_t attempt; /* of the launch that is under way */
+};
+
+/** A node with containers of ours. */
+struct yarn_node {
+    struct obj obj;
+    struct on_yarn *owner;
+    char *key, *host; /* "host:port" */
+    int32_t port;
+    struct yarn_token token;
+    bool has_token;
+    struct yarn_link *link; /* NULL: not opened yet */
+    struct yarn_call poll;
+    bool is_polling;
+    int64_t pause_ms;
+    struct run_timer *timer;
+};
+
+/** What is asked for under one key. */
+struct yarn_ask {
+    int64_t priority, allocation_id, n_wanted;
+    int64_t memory_mb, vcores;
+    char *label, *host;
+    struct spec_needs *needs;
+    char *waits_id; /* a container of it, by the engine's name: whom a refusal is reported of */
+    bool is_dirty, is_refused;
+    bool is_flying; /* in the call under way */
+};
+
+struct on_yarn {
+    struct obj obj;
+    struct cluster cluster;
+    struct run_loop *loop;
+    struct yarn_attempt_id attempt;
+    char *host, *tracking_url;
+    int rpc_port;
+    struct yarn_context_maker *maker;
+    struct yarn_link *master;
+    struct yarn_token token;
+    struct map boxes;    /* container id -> struct yarn_box */
+    struct map nodes;    /* "host:port" -> struct yarn_node */
+    struct map asks;     /* "priority/allocation id" -> struct yarn_ask */
+    struct map excluded; /* host -> on_yarn */
+    char **news;         /* hosts whose exclusion was not sent yet */
+    size_t n_news;
+    struct yarn_container_id *releases; /* not acknowledged; the first n_sent_releases were sent */
+    size_t n_releases, n_sent_releases;
+    /* heartbeats */
+    struct yarn_call call;
+    struct run_timer *beat, *recovery;
+    bool is_calling, is_registered, is_over, is_recovering, is_closing;
+    int64_t recovery_until_ms; /* loop time */
+    int32_t response_id;
+    int64_t limit_memory_mb, limit_vcores; /* headroom; -1: not known */
+    int64_t max_memory_mb, max_vcores;     /* largest container; 0: not known */
+    /* finish */
+    enum yarn_final_status final;
+    char *diagnostics;
+    bool is_finishing;
+    struct run_timer *finish_limit;
+    void (*finished)(void *arg);
+    void *finished_arg;
+    /* close */
+    size_t n_links; /* that are closing */
+    void (*closed)(void *arg);
+    void *closed_arg;
+    struct run_timer *end;
+};
+
+/* ---- yarn.c ---- */
+struct yarn_box *yarn_box_find(struct on_yarn *y, const struct yarn_container_id *id);
+/** A container that is ours from now on. @param m  of the resource manager @return NULL: it is not whole, or known already */
+struct yarn_box *yarn_box_new(struct on_yarn *y, const Yarn__Container *m);
+/** Report its end, and forget it. */
+void yarn_box_ended(struct yarn_box *b, int32_t status, const char *diagnostics);
+/** Forget it, without a report. */
+void yarn_box_free(struct yarn_box *b);
+/** One of an earlier attempt is known now, or not soon: report it. */
+void yarn_box_found(struct yarn_box *b);
+
+/* ---- yarn_nodes.c ---- */
+struct yarn_node *yarn_node_of(struct on_yarn *y, const Yarn__NodeId *id);
+void yarn_node_take_token(struct on_yarn *y, const Yarn__NodeToken *m);
+void yarn_node_free(void *node);
+/** Its link; NULL: it has no token yet. */
+struct yarn_link *yarn_node_link(struct yarn_node *n);
+/** Ask it soon for the containers that wait. */
+void yarn_node_poll(struct yarn_node *n);
+/** Start, or re-initialise, with a context that is made. */
+void yarn_box_start(struct yarn_box *b, const struct cluster_launch *launch);
+/** Have its node end its process. */
+void yarn_box_kill(struct yarn_box *b);
+
+/* ---- yarn_asks.c ---- */
+void yarn_asks_set(struct on_yarn *y, const struct cluster_ask *ask);
+/** A container came for a key: one less is wanted. */
+void yarn_asks_granted(struct on_yarn *y, int64_t priority, int64_t allocation_id);
+/** All must be sent again. */
+void yarn_asks_resync(struct on_yarn *y);
+/** Something is asked for. */
+bool yarn_asks_wait(const struct on_yarn *y);
+bool yarn_asks_are_dirty(const struct on_yarn *y);
+/** Add the requests of those that are dirty: they go with the next call. */
+void yarn_asks_write(struct on_yarn *y, struct arena *a, Yarn__Allocate *m);
+/** That call succeeded; failed; or was refused because of them, for this reason. */
+void yarn_asks_sent(struct on_yarn *y);
+void yarn_asks_failed(struct on_yarn *y);
+void yarn_asks_refused(struct on_yarn *y, const char *why);
+void yarn_ask_free(void *ask);
+
+/* ---- yarn_heartbeat.c ---- */
+/** Its timers. */
+void yarn_heartbeat_init(struct on_yarn *y);
+void yarn_register(struct on_yarn *y);
+/** A heartbeat is due soon. */
+void yarn_beat_soon(struct on_yarn *y);
+void yarn_release(struct on_yarn *y, const struct yarn_container_id *id);
+
+#endif
