@@ -14,6 +14,7 @@
 #include "base/mem.h"
 #include "faces/services_wait.h"
 #include "svcmgr/app.h"
+#include "svcmgr/app_manager.h"
 #include "svcmgr/events.h"
 
 LOG_DECLARE(SVCMGR_EVENTS)
@@ -24,6 +25,7 @@ static struct desk {
     struct metrics *metrics;
     struct outages *needs;
     bool is_held, is_fenced;
+    bool has_ended, is_taking; /* a service is to be taken back from its master; is being */
     /* the write under way */
     STATE_DONE;
     void *done_arg;
@@ -124,6 +126,27 @@ const struct options *daemon_options(struct daemon *d)
 {
     (void)d;
     return NULL;
+}
+
+/* ---- the manager of applications ---- */
+
+bool app_manager_waits(const struct app *a)
+{
+    (void)a;
+    return desk->has_ended || desk->is_taking;
+}
+
+bool app_manager_takes(const struct app *a)
+{
+    (void)a;
+    return desk->is_taking;
+}
+
+bool app_manager_take_back(struct app *a)
+{
+    assert_true(TAILQ_EMPTY(&a->steps));
+    desk->has_ended = false;
+    return desk->is_taking = true;
 }
 
 /* ---- the desk ---- */
@@ -446,6 +469,24 @@ static void who_is_fenced_does_nothing_more(void **state)
     assert_story("");
 }
 
+static void a_service_is_taken_back_when_no_step_is_under_way(void **state)
+{
+    (void)state;
+    create(1, "a");
+    desk->has_ended = true;
+    create(2, "b"); /* waits for that */
+    assert_false(desk->is_taking);
+    ends(STATE_WRITTEN, 0);
+    assert_story("1:OUT_SAVED ");
+    assert_true(desk->is_taking);
+    app_renew(&desk->app);
+    assert_null(desk->done); /* the state is busy */
+    desk->is_taking = false;
+    app_pump(&desk->app);
+    ends(STATE_WRITTEN, 0);
+    assert_story("1:OUT_SAVED 2:OUT_SAVED ");
+}
+
 #define CASE(f) cmocka_unit_test_setup_teardown(f, set_up, tear_down)
 
 int main(void)
@@ -462,6 +503,7 @@ int main(void)
         CASE(an_unknown_write_that_was_not_done_is_taken_back),
         CASE(nothing_is_done_without_the_lease),
         CASE(who_is_fenced_does_nothing_more),
+        CASE(a_service_is_taken_back_when_no_step_is_under_way),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
