@@ -5,7 +5,8 @@
 
 #include "cluster/yarn_priv.h"
 
-#define RACK "/default-rack"
+#define RACK       "/default-rack"
+#define EXPLAIN_MS 3000
 
 static char *key_of(int64_t priority, int64_t allocation_id)
 {
@@ -63,6 +64,9 @@ void yarn_asks_set(struct on_yarn *y, const struct cluster_ask *ask)
         a->allocation_id = ask->allocation_id;
         map_set(&y->asks, key, a);
     }
+    if (ask->n_wanted > a->n_wanted || a->n_wanted == 0)
+        a->since_ms = run_now_ms();
+    a->told_memory_mb = -1;
     a->n_wanted = ask->n_wanted;
     a->memory_mb = ask->memory_mb;
     a->vcores = ask->vcores;
@@ -110,6 +114,27 @@ bool yarn_asks_are_dirty(const struct on_yarn *y)
             return true;
     }
     return false;
+}
+
+void yarn_asks_explain(struct on_yarn *y)
+{
+    for (MAP_EACH (&y->asks, slot)) {
+        struct yarn_ask *a = slot->value;
+        bool is_late = run_now_ms() - a->since_ms >= EXPLAIN_MS;
+        if (a->n_wanted == 0 || a->is_refused || !is_late || a->told_memory_mb == y->limit_memory_mb)
+            continue;
+        bool is_full = y->limit_memory_mb < a->memory_mb || y->limit_vcores < a->vcores;
+        mem_auto char *text =
+            is_full
+                ? mem_fmt("the queue has %" PRId64 " MB and %" PRId64 " vcores left for this application, "
+                          "%" PRId64 " MB and %" PRId64 " vcores are wanted",
+                          y->limit_memory_mb, y->limit_vcores, a->memory_mb, a->vcores)
+                : mem_fmt("no node%s%s has had %" PRId64 " MB and %" PRId64 " vcores free so far",
+                          a->label ? " with the label " : "", a->label ? a->label : "", a->memory_mb,
+                          a->vcores);
+        a->told_memory_mb = y->limit_memory_mb;
+        report(y, a->waits_id, WAIT_RESOURCE, NULL, text);
+    }
 }
 
 /* ---- messages ---- */

@@ -223,6 +223,7 @@ static void take_allocation(struct on_yarn *y, const Yarn__Allocation *m)
         take_allocated(y, m->allocated[i]);
     for (size_t i = 0; i < m->n_completed; i++)
         take_completed(y, m->completed[i]);
+    yarn_asks_explain(y);
 }
 
 static void beat_failed(struct on_yarn *y, const struct yarn_answer *a)

@@ -66,7 +66,9 @@ struct yarn_ask {
     int64_t memory_mb, vcores;
     char *label, *host;
     struct spec_needs *needs;
-    char *waits_id; /* a container of it, by the engine's name: whom a refusal is reported of */
+    char *waits_id;         /* a container of it, by the engine's name: whom a refusal is reported of */
+    int64_t since_ms;       /* loop time at which more began to be wanted */
+    int64_t told_memory_mb; /* headroom that its wait was explained with; -1: it was not */
     bool is_dirty, is_refused;
     bool is_flying; /* in the call under way */
 };
@@ -150,6 +152,8 @@ void yarn_asks_write(struct on_yarn *y, struct arena *a, Yarn__Allocate *m);
 void yarn_asks_sent(struct on_yarn *y);
 void yarn_asks_failed(struct on_yarn *y);
 void yarn_asks_refused(struct on_yarn *y, const char *why);
+/** Say why those wait that have waited for long. */
+void yarn_asks_explain(struct on_yarn *y);
 void yarn_ask_free(void *ask);
 
 /* ---- yarn_heartbeat.c ---- */
