@@ -36,10 +36,36 @@ static const struct fixed fixed_of_component[] = {
     {"ports", "component ports"},
 };
 
+static bool is_empty(const json_t *v)
+{
+    return !v || (json_is_object(v) && json_object_size(v) == 0);
+}
+
+/** Whether two values say the same: an empty object is what is absent, since Hadoop's client sends the one for the other. */
+static bool says_same(const json_t *x, const json_t *y)
+{
+    const char *key;
+    json_t *v;
+    if (is_empty(x) || is_empty(y))
+        return is_empty(x) && is_empty(y);
+    if (!json_is_object(x) || !json_is_object(y))
+        return json_equal(x, y);
+    json_object_foreach((json_t *)x, key, v)
+    {
+        if (!says_same(v, json_object_get(y, key)))
+            return false;
+    }
+    json_object_foreach((json_t *)y, key, v)
+    {
+        if (!json_object_get(x, key) && !is_empty(v))
+            return false;
+    }
+    return true;
+}
+
 static bool is_same(const json_t *a, const json_t *b, const char *member)
 {
-    const json_t *x = json_object_get(a, member), *y = json_object_get(b, member);
-    return x && y ? json_equal(x, y) : x == y;
+    return says_same(json_object_get(a, member), json_object_get(b, member));
 }
 
 static const char *changed_of(const struct fixed *rows, size_t n, const json_t *a, const json_t *b)

@@ -71,6 +71,7 @@ static const struct fld resource_flds[] = {
     FLD_I64("cpus", struct spec_resource, cpus, FLD_NULLABLE),
     FLD_STR("memory", struct spec_resource, memory, 0),
     FLD_JSON_OF("additional", struct spec_resource, additional, FLD_EACH, &information_type),
+    FLD_KNOWN("uri"), /* null, of every resource that Hadoop's own client sends */
 };
 static const struct fld_type resource_type =
     TYPE("Resource", spec_resource, resource_flds, resource_defaults);

@@ -244,6 +244,17 @@ static void what_an_upgrade_cannot_change_is_named(void **state)
     }
 }
 
+/** Hadoop's own client writes empty objects for what its file does not have. */
+static void what_is_empty_is_the_same_as_what_is_absent(void **state)
+{
+    (void)state;
+    struct kit k;
+    start(&k, 1, "");
+    const char *more = ",\"resource\":{\"cpus\":1,\"memory\":\"64\",\"uri\":null,\"additional\":{}}";
+    assert_int_equal(upgrade(&k, MODE_EXPRESS, false, definition("2", 1, "new", more)), OUT_UPGRADING);
+    kit_end(&k);
+}
+
 static void only_a_stable_service_is_upgraded_and_one_upgrade_at_a_time(void **state)
 {
     (void)state;
@@ -563,6 +574,7 @@ int main(void)
         cmocka_unit_test(nothing_to_move_is_done_at_once),
         cmocka_unit_test(counts_are_those_of_requests),
         cmocka_unit_test(what_an_upgrade_cannot_change_is_named),
+        cmocka_unit_test(what_is_empty_is_the_same_as_what_is_absent),
         cmocka_unit_test(only_a_stable_service_is_upgraded_and_one_upgrade_at_a_time),
         cmocka_unit_test(files_that_are_missing_end_it_before_anything_moves),
         cmocka_unit_test(a_failure_stops_the_roll),

@@ -31,6 +31,7 @@ static const struct {
     {"{}", ""},
     {"{\"nam\":\"x\"}", "/nam, did you mean \"name\"?"},
     {"{\"zzzzzzzz\":1}", "/zzzzzzzz"},
+    {"{\"resource\":{\"uri\":null}}", ""}, /* Hadoop's own client sends it */
     {"{\"components\":[{},{\"readyness_check\":{}}]}",
      "/components/1/readyness_check, did you mean \"readiness_check\"?"},
     {"{\"components\":[{\"restartPolicy\":\"NEVER\"}]}",
