@@ -9,7 +9,9 @@
     ./dev bench engine       svcmgr: the steps of its engine for 10^3 to 10^5 instances; 200 processes of this host beside supervisor
                              and runit, a first process until DNS has it, a kill; 10^4 and 10^5 instances of a simulated cluster: READY,
                              recovery, destroy, a storm of failures
-    ./dev bench all          everything
+    ./dev bench yarn         services of 1, 10 and 100 containers on a real YARN cluster beside Hadoop's own services API: POST to STABLE,
+                             memory and CPU of the application master
+    ./dev bench all          everything but yarn
 
 Compare figures of one run only: what else the machine does changes all of them.
 """
@@ -35,6 +37,7 @@ import registry_bench  # noqa: E402
 import registry_stalled  # noqa: E402
 import start  # noqa: E402
 import taps  # noqa: E402
+import yarn_bench  # noqa: E402
 
 
 def say(text):
@@ -44,7 +47,7 @@ def say(text):
 def arguments(words):
     parser = argparse.ArgumentParser(prog="./dev bench", description=__doc__,
                                      formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("what", choices=["dns", "propagation", "registry", "engine", "all"])
+    parser.add_argument("what", choices=["dns", "propagation", "registry", "engine", "yarn", "all"])
     parser.add_argument("--instances", type=int, nargs="+", default=[100000, 1000000],
                         help="instances in the zones (default 100000 1000000)")
     parser.add_argument("--seconds", type=int, default=3, help="of load a server and round (default %(default)s)")
@@ -62,6 +65,10 @@ def arguments(words):
     parser.add_argument("--part", choices=["all", "start", "taps", "stalled", "steps", "local", "sim"], default="all",
                         help="everything; of dns the start, or access list, query log and dnstap only; of registry the stalled clients only; "
                         "of engine its steps alone, this host, or the simulated cluster (default %(default)s)")
+    parser.add_argument("--containers", type=int, nargs="+", default=list(yarn_bench.SIZES),
+                        help="of yarn: containers of a service (default 1 10 100)")
+    parser.add_argument("--peers", nargs="+", choices=["theirs", "ours"], default=["theirs", "ours"],
+                        help="of yarn: Hadoop's own, svcmgr (default both)")
     parser.add_argument("--out", help="write the results to this file, as JSON")
     return parser.parse_args(words)
 
@@ -103,6 +110,8 @@ def main(words):
         parts = {"steps": engine_steps, "local": engine_local, "sim": engine_sim}
         chosen = {args.part} & set(parts) or set(parts)
         result["engine"] = {part: parts[part].run(say, rounds=args.rounds) for part in parts if part in chosen}
+    if args.what == "yarn":
+        result["yarn"] = yarn_bench.run(say, args.rounds, args.containers, args.peers)
     if args.out:
         with open(args.out, "w", encoding="utf-8") as f:
             json.dump(result, f, indent=1)

@@ -233,7 +233,7 @@ static void check_yarn(const struct options *o, struct opt_report *report)
                 url ? url : "The default store");
         opt_error(o, "yarn.service.state.store", &why, report);
     }
-    const struct yarn_keys keys = app_yarn_keys(o);
+    const struct yarn_keys keys = app_yarn_keys(&o);
     for (int port = YARN_RM_CLIENT; port <= YARN_RM_SCHEDULER; port++) {
         struct yarn_addresses addresses = ADDRESSES_EMPTY;
         if (yarn_rm_addresses(&keys, (enum yarn_rm_port)port, &addresses, &why))
@@ -497,12 +497,16 @@ static void collect(void *arg)
 }
 
 /** On YARN the resource manager refuses constraints where its handler is off, and with them the registration of a master. */
-static const char *constraints_key(const struct app *a)
+static const char *no_constraints(const struct app *a)
 {
-    static const char key[] = "yarn.resourcemanager.placement-constraints.handler";
-    const char *handler = app_hadoop_key(daemon_options(a->daemon), key);
+    const char *handler = opt_text(daemon_options(a->daemon), OPT_RM_CONSTRAINTS);
 
-    return a->role == ROLE_MANAGER && (!handler || !strcmp(handler, "disabled")) ? key : NULL;
+    if (a->role != ROLE_MANAGER)
+        return NULL;
+    if (!handler || !strcmp(handler, "disabled"))
+        return "the resource manager takes none while yarn.resourcemanager.placement-constraints.handler is "
+               "disabled: remove them";
+    return "they are not sent to YARN by this version: remove them, or use placement_policy.label";
 }
 
 static void describe_world(struct app *a)
@@ -523,7 +527,7 @@ static void describe_world(struct app *a)
         .dialect = dialect_find(opt_text(o, OPT_DIALECT)),
         .dns_enabled = opt_bool(o, OPT_DNS_ENABLED),
         .local = is_local,
-        .constraints_key = constraints_key(a),
+        .no_constraints = no_constraints(a),
         .images = &a->images,
         .host = &a->host,
         .max_memory_mb = c.memory_mb,

@@ -243,8 +243,8 @@ int app_open_simulated(struct app *a, struct err_info *why);
 const char *app_hadoop_key(const struct options *o, const char *key);
 /** Key of a row. Static. */
 const char *app_option_key(int id);
-/** For yarn/address.h and fs/place.h; valid as long as the options. */
-struct yarn_keys app_yarn_keys(const struct options *o);
+/** For yarn/address.h, valid as long as *o; for fs/place.h, as long as the options. */
+struct yarn_keys app_yarn_keys(const struct options *const *o);
 struct fs_conf app_fs_conf(const struct options *o);
 /** yarn.service.cluster is yarn. */
 bool app_is_on_yarn(const struct options *o);

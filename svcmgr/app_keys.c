@@ -21,10 +21,12 @@ const char *app_option_key(int id)
 
 static const char *yarn_key(void *arg, const char *key)
 {
-    return app_hadoop_key(arg, key);
+    const struct options *const *o = arg;
+
+    return app_hadoop_key(*o, key);
 }
 
-struct yarn_keys app_yarn_keys(const struct options *o)
+struct yarn_keys app_yarn_keys(const struct options *const *o)
 {
     return (struct yarn_keys){yarn_key, (void *)o};
 }

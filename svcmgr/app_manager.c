@@ -806,7 +806,8 @@ int app_manager_open(struct app *a, struct err_info *why)
 {
     struct app_manager *am = mem_new(struct app_manager);
     struct yarn_addresses addresses = ADDRESSES_EMPTY;
-    const struct yarn_keys keys = app_yarn_keys(daemon_options(a->daemon));
+    const struct options *o = daemon_options(a->daemon);
+    const struct yarn_keys keys = app_yarn_keys(&o);
     const struct submit_config config = {.addresses = &addresses,
                                          .report_ms = REPORT_MS,
                                          .max_links = USERS_MAX,

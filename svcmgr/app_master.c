@@ -321,12 +321,12 @@ static void open_maker(struct app *a)
     yarn_context_maker_new(&config, &m->maker);
 }
 
-/** Our API is open, as containers fetch files from it and the resource manager is told of it. */
+/** Our API is open, as containers fetch files from it and the resource manager is given its URL. */
 int app_master_open_cluster(struct app *a, struct err_info *why)
 {
     struct app_master *m = master_of(a);
     const struct options *o = daemon_options(a->daemon);
-    const struct yarn_keys keys = app_yarn_keys(o);
+    const struct yarn_keys keys = app_yarn_keys(&o);
     struct yarn_addresses addresses = ADDRESSES_EMPTY;
     int port = http_server_port(a->server);
 

@@ -157,7 +157,7 @@ static void on_loaded(void *arg, int err, const struct err_info *why)
     cluster_recover(a->cluster);
 }
 
-/** Of a master: containers fetch their files from it, and the resource manager is told where it is. */
+/** Of a master: containers fetch their files from it, and the resource manager is given its URL. */
 static void open_master_api(struct app *a)
 {
     struct http_server_def def = {0};

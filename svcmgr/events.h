@@ -40,8 +40,9 @@
       "from a backup.")                                                                                      \
     X(exec_begun, LOG_INFO, "A user executes a command in a container.")                                     \
     X(exec_ended, LOG_INFO, "A command that a user executed in a container has ended.")                      \
-    X(state_not_followed, LOG_WARN, "What others write of the state is not seen for now; it is read when the store answers again.") \
-    X(state_followed, LOG_INFO, "What others write of the state is seen again.")                            \
+    X(state_not_followed, LOG_WARN,                                                                          \
+      "What others write of the state is not seen for now; it is read when the store answers again.")        \
+    X(state_followed, LOG_INFO, "What others write of the state is seen again.")                             \
     X(app_submitted, LOG_INFO, "The resource manager has the application of a service.")                     \
     X(app_refused, LOG_WARN, "The application of a service cannot be submitted: the service fails.")         \
     X(app_not_killed, LOG_WARN, "The resource manager refuses to kill an application.")                      \
@@ -52,7 +53,8 @@
     X(rm_still_away, LOG_WARN, "The resource manager does not answer still.")                                \
     X(rm_back, LOG_INFO, "The resource manager answers again.")                                              \
     X(master_finished, LOG_INFO, "The application is unregistered; its master ends.")                        \
-    X(master_over, LOG_WARN, "The resource manager knows this attempt no more; the master leaves its containers and ends.") \
+    X(master_over, LOG_WARN,                                                                                 \
+      "The resource manager knows this attempt no more; the master leaves its containers and ends.")         \
     X(containers_left, LOG_INFO, "svcmgr exits; its containers keep running.")                               \
     X(containers_stopped, LOG_INFO, "svcmgr has stopped all containers.")
 

@@ -51,6 +51,12 @@
       "State names and status codes of the services API: those of its document, or those of Hadoop 3.")              \
     X(OPT_CLUSTER, "yarn.service.cluster", OPT_ENUM, "local|sim|yarn", "local", 0, 0, OPT_FIXED,                       \
       "Cluster that runs containers: local, processes of this host; sim, a simulation without any process; yarn, node managers of YARN.")           \
+    X(OPT_RM_ADDRESS, "yarn.resourcemanager.address", OPT_TEXT, "", NULL, 0, 0, OPT_FIXED,                        \
+      "Address of the resource manager for clients: services on YARN are submitted there. With HA each has a key of its own, which ends in its id.") \
+    X(OPT_RM_SCHEDULER, "yarn.resourcemanager.scheduler.address", OPT_TEXT, "", NULL, 0, 0, OPT_FIXED,            \
+      "Address of the resource manager for application masters.")                                                 \
+    X(OPT_RM_CONSTRAINTS, "yarn.resourcemanager.placement-constraints.handler", OPT_TEXT, "", NULL, 0, 0, OPT_FIXED, \
+      "What handles placement constraints in the resource manager; disabled, which is its default: nothing does.") \
     X(OPT_MASTER_KIND, "yarn.service.master.kind", OPT_TEXT, "", NULL, 0, 0, OPT_FIXED,                           \
       "Of an application master (svcmgr am): kind of its service. svcmgr writes it, and the keys below, into the master's configuration.") \
     X(OPT_MASTER_USER, "yarn.service.master.user", OPT_TEXT, "", NULL, 0, 0, OPT_FIXED, "User of its service.")   \

@@ -8,11 +8,13 @@ import sys
 import time
 
 import soak_registry
+import soak_yarn
 
 DEFAULT = "10m"
 SOAKS = {
     "registry": (soak_registry.run, "clients of two registryd on the same nodes over a faulty network; linearizable per node"),
     "ensemble": (lambda *limit: soak_registry.run(*limit, is_ensemble=True), "the same on three ZooKeeper servers, one of which lags"),
+    "yarn": (soak_yarn.run, f"survival of services on a real YARN cluster; AMOUNT: how often (default {soak_yarn.TIMES})"),
 }
 
 

@@ -15,8 +15,9 @@ static char *key_of(int64_t priority, int64_t allocation_id)
 
 void yarn_ask_free(void *p)
 {
-    struct yarn_ask *a = p;
+    struct yarn_ask *a = obj_cast(p, struct yarn_ask, YARN_ASK_MAGIC);
 
+    obj_fini(&a->obj);
     free(a->label);
     free(a->host);
     free(a->waits_id);
@@ -60,13 +61,14 @@ void yarn_asks_set(struct on_yarn *y, const struct cluster_ask *ask)
 
     if (!a) {
         a = mem_new(struct yarn_ask);
+        obj_init(&a->obj, YARN_ASK_MAGIC);
         a->priority = ask->priority;
         a->allocation_id = ask->allocation_id;
         map_set(&y->asks, key, a);
     }
     if (ask->n_wanted > a->n_wanted || a->n_wanted == 0)
         a->since_ms = run_now_ms();
-    a->told_memory_mb = -1;
+    a->reported_memory_mb = -1;
     a->n_wanted = ask->n_wanted;
     a->memory_mb = ask->memory_mb;
     a->vcores = ask->vcores;
@@ -121,7 +123,7 @@ void yarn_asks_explain(struct on_yarn *y)
     for (MAP_EACH (&y->asks, slot)) {
         struct yarn_ask *a = slot->value;
         bool is_late = run_now_ms() - a->since_ms >= EXPLAIN_MS;
-        if (a->n_wanted == 0 || a->is_refused || !is_late || a->told_memory_mb == y->limit_memory_mb)
+        if (a->n_wanted == 0 || a->is_refused || !is_late || a->reported_memory_mb == y->limit_memory_mb)
             continue;
         bool is_full = y->limit_memory_mb < a->memory_mb || y->limit_vcores < a->vcores;
         mem_auto char *text =
@@ -132,7 +134,7 @@ void yarn_asks_explain(struct on_yarn *y)
                 : mem_fmt("no node%s%s has had %" PRId64 " MB and %" PRId64 " vcores free so far",
                           a->label ? " with the label " : "", a->label ? a->label : "", a->memory_mb,
                           a->vcores);
-        a->told_memory_mb = y->limit_memory_mb;
+        a->reported_memory_mb = y->limit_memory_mb;
         report(y, a->waits_id, WAIT_RESOURCE, NULL, text);
     }
 }

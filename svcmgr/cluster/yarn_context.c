@@ -13,8 +13,9 @@
 #include "cluster/yarn_context_shell.h"
 #include "fs/client.h"
 
-#define MAKER_MAGIC OBJ_MAGIC('Y', 'C', 'M', 'K')
-#define CALL_MAGIC  OBJ_MAGIC('Y', 'C', 'C', 'L')
+#define MAKER_MAGIC  OBJ_MAGIC('Y', 'C', 'M', 'K')
+#define CALL_MAGIC   OBJ_MAGIC('Y', 'C', 'C', 'L')
+#define SERVED_MAGIC OBJ_MAGIC('Y', 'C', 'S', 'V')
 
 #define SECRET_OCTETS 16
 
@@ -23,6 +24,7 @@ static const uint8_t no_tokens[] = {'H', 'D', 'T', 'S', 0, 0, 0};
 
 /** The files of one container that are served. */
 struct served {
+    struct obj obj;
     char *secret;
     struct buf *files;
     size_t n;
@@ -59,10 +61,9 @@ struct yarn_context_call {
 
 static void free_served(void *p)
 {
-    struct served *s = p;
+    struct served *s = obj_cast(p, struct served, SERVED_MAGIC);
 
-    if (!s)
-        return;
+    obj_fini(&s->obj);
     for (size_t i = 0; i < s->n; i++)
         buf_fini(&s->files[i]);
     free(s->files);
@@ -272,7 +273,8 @@ static void free_call(struct yarn_context_call *call)
     for (size_t i = 0; i < call->n_sources; i++)
         fs_place_fini(&call->sources[i].place);
     free(call->sources);
-    free_served(call->served);
+    if (call->served)
+        free_served(call->served);
     free(call->container_id);
     run_timer_free(call->later);
     arena_free(call->arena);
@@ -353,6 +355,7 @@ struct yarn_context_call *yarn_context_make(
     call->arena = arena_new(0);
     call->container_id = mem_str(c->id);
     call->served = mem_new(struct served);
+    obj_init(&call->served->obj, SERVED_MAGIC);
     call->served->secret = new_secret();
     call->context = arena_alloc(call->arena, sizeof *call->context);
     yarn__launch_context__init(call->context);

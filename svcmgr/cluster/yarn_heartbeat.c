@@ -2,6 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cluster/yarn_exit.h"
 #include "cluster/yarn_priv.h"
 
 #define SOON_MS         10
@@ -131,7 +132,7 @@ void yarn_register(struct on_yarn *y)
         beat_in(y, RETRY_MS);
 }
 
-/** The resource manager has restarted: it is told everything again. */
+/** The resource manager has restarted: everything is sent to it again. */
 static void resync(struct on_yarn *y)
 {
     y->is_registered = false;
@@ -165,10 +166,20 @@ static void take_allocated(struct on_yarn *y, const Yarn__Container *m)
 static void take_completed(struct on_yarn *y, const Yarn__ContainerStatus *m)
 {
     struct yarn_container_id id;
-    struct yarn_box *b = yarn_container_id_read(m->container_id, &id) ? NULL : yarn_box_find(y, &id);
+    char text[YARN_ID_TEXT_MAX];
 
-    if (b)
+    if (yarn_container_id_read(m->container_id, &id))
+        return;
+    struct yarn_box *b = yarn_box_find(y, &id);
+    if (b) {
         yarn_box_ended(b, m->exit_status, m->diagnostics);
+        return;
+    }
+    /* of an earlier attempt: it ended while no attempt was there */
+    struct cluster_container gone = {.id = yarn_container_id_text(&id, text), .state = CLUSTER_EXITED};
+    yarn_exit_read(m->exit_status, m->diagnostics, false, &gone.exit);
+    gone.exit.ended_ms = run_wall_ms();
+    y->cluster.ops->recovered(y->cluster.ops_arg, &gone);
 }
 
 static const char *const node_words[] = {NULL,   "NEW",      "RUNNING",         "UNHEALTHY", "DECOMMISSIONED",

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/addr.h"
+#include "base/backoff.h"
 #include "cluster/yarn_exit.h"
 #include "cluster/yarn_priv.h"
 
@@ -205,7 +205,7 @@ static void poll(void *arg)
     Yarn__ContainerIds m = YARN__CONTAINER_IDS__INIT;
     size_t n_boxes = y->boxes.n_items;
     mem_auto struct yarn_id_message *ids = mem_array(n_boxes + 1, sizeof *ids);
-    mem_auto Yarn__ContainerId **list = mem_array(n_boxes + 1, sizeof(Yarn__ContainerId *));
+    mem_auto Yarn__ContainerId **list = mem_array(n_boxes + 1, sizeof *list);
 
     if (n->is_polling || !link)
         return;
@@ -241,7 +241,7 @@ static void poll_later(struct yarn_node *n)
     if (!has_waiting(n))
         return;
     run_timer_start(n->timer, (uint64_t)n->pause_ms, 0);
-    n->pause_ms = n->pause_ms * 2 < POLL_MAX_MS ? n->pause_ms * 2 : POLL_MAX_MS;
+    n->pause_ms = backoff_next(n->pause_ms, POLL_FIRST_MS, POLL_MAX_MS);
 }
 
 void yarn_node_poll(struct yarn_node *n)

@@ -16,6 +16,7 @@
 #define YARN_MAGIC      OBJ_MAGIC('C', 'Y', 'R', 'N')
 #define YARN_NODE_MAGIC OBJ_MAGIC('C', 'Y', 'N', 'D')
 #define YARN_BOX_MAGIC  OBJ_MAGIC('C', 'Y', 'B', 'X')
+#define YARN_ASK_MAGIC  OBJ_MAGIC('C', 'Y', 'A', 'S')
 
 struct on_yarn;
 struct yarn_node;
@@ -62,13 +63,14 @@ struct yarn_node {
 
 /** What is asked for under one key. */
 struct yarn_ask {
+    struct obj obj;
     int64_t priority, allocation_id, n_wanted;
     int64_t memory_mb, vcores;
     char *label, *host;
     struct spec_needs *needs;
-    char *waits_id;         /* a container of it, by the engine's name: whom a refusal is reported of */
-    int64_t since_ms;       /* loop time at which more began to be wanted */
-    int64_t told_memory_mb; /* headroom that its wait was explained with; -1: it was not */
+    char *waits_id;             /* a container of it, by the engine's name: whom a refusal is reported of */
+    int64_t since_ms;           /* loop time at which more began to be wanted */
+    int64_t reported_memory_mb; /* headroom that its wait was explained with; -1: it was not */
     bool is_dirty, is_refused;
     bool is_flying; /* in the call under way */
 };

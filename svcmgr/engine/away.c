@@ -176,14 +176,14 @@ void away_resume(struct step *st, struct eng_service *s)
     step_wake(st, s);
 }
 
-/** The cluster counts a lifetime from the submission; of a service that counts from its start it is told when that was. */
-static void tell_lifetime(struct step *st, struct eng_service *s)
+/** The cluster counts a lifetime from the submission; of a service that counts from its start it learns then when that was. */
+static void pass_lifetime(struct step *st, struct eng_service *s)
 {
     int64_t left_s = eng_service_lifetime_left_s(s, st->now_ms);
     bool is_due = service_dialect(st->e, s)->lifetime_from_started && s->lifetime_end_ms > 0;
-    if (s->is_lifetime_told || !is_due || left_s <= 0)
+    if (s->is_lifetime_set || !is_due || left_s <= 0)
         return;
-    s->is_lifetime_told = true;
+    s->is_lifetime_set = true;
     application_set_lifetime(st, s, left_s);
 }
 
@@ -216,7 +216,7 @@ static void earlier(int64_t *due, int64_t at)
 void away_settle(struct step *st, struct eng_service *s)
 {
     parents_follow(st, s);
-    tell_lifetime(st, s);
+    pass_lifetime(st, s);
     check_lifetime(st, s);
     kill_if_due(st, s);
     orders_drop_done(st, s);
@@ -302,9 +302,8 @@ static void take_components(struct engine *e, struct eng_service *s, struct eng_
             old[i] = now;
             break;
         }
-        struct eng_instance *inst;
-        while ((inst = TAILQ_FIRST(&old[i]->instances)))
-            forget_instance(e, inst);
+        while (old[i]->n_instances > 0) /* the definition lacks the component */
+            forget_instance(e, component_highest(old[i]));
         component_free(old[i]);
     }
     free(old);

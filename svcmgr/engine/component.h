@@ -75,6 +75,8 @@ struct eng_instance *component_unplaced(const struct eng_component *c);
 struct eng_instance *component_instance(const struct eng_component *c, int64_t index);
 /** Take an instance in, at the place of its number, which is at most ENG_INDEX_MAX and free. */
 void component_insert(struct eng_component *c, struct eng_instance *take_inst);
+/** The instance of the highest number, one that is to go, too; NULL: there is none. */
+struct eng_instance *component_highest(const struct eng_component *c);
 /** Take it out; it is the caller's to free. */
 void component_remove(struct eng_instance *inst);
 /** Free with all instances. */

@@ -124,7 +124,7 @@ void service_launch(struct step *st, struct eng_service *s)
     build_components(s);
     if (!service_dialect(e, s)->lifetime_from_started)
         set_lifetime(st, s);
-    s->has_application = s->is_lifetime_told = false;
+    s->has_application = s->is_lifetime_set = false;
     s->n_ordered = s->last_order;
     s->gang_due_ms = 0;
     service_set_state(st, s, SVC_ACCEPTED);

@@ -240,6 +240,11 @@ void component_free(struct eng_component *c)
     fld_free(&eng_component_type, c);
 }
 
+struct eng_instance *component_highest(const struct eng_component *c)
+{
+    return TAILQ_LAST(&c->instances, eng_instance_list);
+}
+
 int64_t component_n_kept(const struct eng_component *c)
 {
     return (int64_t)c->n_instances - c->n_removing;

@@ -328,9 +328,9 @@ struct eng_service {
     bool is_handing_over;           /* in this step: what it is is written for the last time; not stored */
     struct eng_order **orders;      /* requests for the application master that it has not carried out */
     size_t n_orders;
-    int64_t last_order;    /* number of the last one that was given */
-    int64_t n_ordered;     /* of the last one that the master has carried out */
-    bool is_lifetime_told; /* the cluster knows when it ends; not stored */
+    int64_t last_order;   /* number of the last one that was given */
+    int64_t n_ordered;    /* of the last one that the master has carried out */
+    bool is_lifetime_set; /* the cluster knows when it ends; not stored */
     int64_t kill_ms; /* away: engine time at which its application is killed; 0: it need not be; not stored */
     bool is_finish_sent;             /* FINISHING: EFF_FINISH came; not stored */
     int64_t backoff_due_ms;          /* BACKOFF: engine time of the next incarnation */

@@ -114,7 +114,7 @@ static void move_rest(struct eng_service *from, struct eng_service *to, const st
     to->is_resyncing = from->is_resyncing;
     TAILQ_CONCAT(&to->unpublished, &from->unpublished, unpublished_link);
     to->kill_ms = kept->kill_ms;
-    to->is_lifetime_told = from->is_lifetime_told;
+    to->is_lifetime_set = from->is_lifetime_set;
     to->has_runs = from->has_runs;
     to->is_loaded = from->is_loaded;
     to->unresumed = from->unresumed;

@@ -28,7 +28,7 @@
 #include "run/outage.h"
 
 /** api of the endpoint of a service's record at which its application master answers. */
-#define PUBLISH_MASTER_API "bobbin.application-master"
+#define PUBLISH_MASTER_API "bobbin:application-master"
 
 struct publish;
 

@@ -406,13 +406,9 @@ static int check_constraints(const struct spec_component *c, size_t index, const
 {
     const json_t *constraints = json_object_get(c->placement_policy, "constraints");
 
-    if (!world->constraints_key || json_array_size(constraints) == 0)
+    if (!world->no_constraints || json_array_size(constraints) == 0)
         return 0;
-    return SPEC_REFUSE(why,
-                       "/components/%zu/placement_policy/constraints: the resource manager takes no placement "
-                       "constraints, as %s is disabled: remove them, or set that key to scheduler, for the "
-                       "resource manager and for svcmgr",
-                       index, world->constraints_key);
+    return SPEC_REFUSE(why, "/components/%zu/placement_policy/constraints: %s", index, world->no_constraints);
 }
 
 int spec_check_launch(const struct spec_service *s, const struct spec_world *world, struct err_info *why)

@@ -165,10 +165,11 @@ struct spec_images {
 /** The world outside as far as validation must ask. Every member is required but images and user. */
 struct spec_world {
     const struct dialect *dialect;
-    bool dns_enabled;                  /* hadoop.registry.dns.enabled */
-    bool secure;                       /* Kerberos is on */
-    bool local;                        /* containers are on this host */
-    const char *constraints_key;       /* the cluster takes no placement constraints until this key says so; NULL: it does */
+    bool dns_enabled; /* hadoop.registry.dns.enabled */
+    bool secure;      /* Kerberos is on */
+    bool local;       /* containers are on this host */
+    /* why the cluster takes no placement constraints: a clause with a remedy; NULL: it does */
+    const char *no_constraints;
     const struct spec_images *images;  /* of this host; NULL: it runs none */
     const char *user;                  /* who asks; NULL: nobody who may more than others */
     int64_t max_memory_mb, max_vcores; /* largest container; 0: no limit known */

@@ -44,7 +44,8 @@ MAY_SEE = {
     "svcmgr/engine": ["lib/base", "lib/json", "svcmgr/spec"],
     "svcmgr/sim": ["lib/base", "svcmgr/spec"],
     "svcmgr/fs": ["lib/base", "lib/run", "lib/json", "lib/http"],
-    "svcmgr/cluster": ["lib/base", "lib/run", "svcmgr/spec", "svcmgr/engine", "svcmgr/sim", "svcmgr/shim", "svcmgr/fs"],
+    "svcmgr/cluster": ["lib/base", "lib/run", "svcmgr/spec", "svcmgr/engine", "svcmgr/sim", "svcmgr/shim", "svcmgr/fs",
+                       "svcmgr/yarn"],
     "svcmgr/yarn": ["lib/base", "lib/run"],
     "svcmgr/launch": ["lib/base", "lib/run", "svcmgr/spec", "svcmgr/engine", "svcmgr/cluster"],
     "svcmgr/probe": ["lib/base", "lib/run", "lib/http", "svcmgr/spec", "svcmgr/engine"],
@@ -54,7 +55,7 @@ MAY_SEE = {
     "svcmgr/state": ["lib/base", "lib/run", "lib/json", "lib/store", "lib/repeats", "svcmgr/shim"],
     "svcmgr/publish": ["lib/base", "lib/run", "lib/http", "lib/registry", "svcmgr", "svcmgr/spec", "svcmgr/engine"],
     "svcmgr": ["lib/base", "lib/run", "lib/json", "lib/http", "lib/store", "lib/repeats", "lib/registry", "svcmgr/spec", "svcmgr/engine",
-               "svcmgr/cluster", "svcmgr/fs", "svcmgr/launch", "svcmgr/probe", "svcmgr/state", "svcmgr/publish", "svcmgr/faces", "keys"],
+               "svcmgr/cluster", "svcmgr/fs", "svcmgr/yarn", "svcmgr/submit", "svcmgr/launch", "svcmgr/probe", "svcmgr/state", "svcmgr/publish", "svcmgr/faces", "keys"],
     "keys": ["lib/run", "registryd", "dnsd", "svcmgr", "svcmgr/fs", "svcmgr/spec"],
     **{f"cli/{part}": ["lib/base", "lib/exec", "lib/run", "lib/json", "lib/http", "lib/registry", "cli/kit", "keys"]
        for part in ("kit", "registry", "app", "dns", "dev")},

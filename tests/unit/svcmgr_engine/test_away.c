@@ -35,7 +35,7 @@ static void copy_document(struct kit *to, const char *key, const char *text)
 }
 
 /** What the master has written since the last time comes to the manager, in the order of the keys. */
-static void tell_manager(struct pair *p)
+static void report_to_manager(struct pair *p)
 {
     mem_auto const char **keys = map_sorted_keys(&p->master.store);
     mem_auto const char **old = map_sorted_keys(&p->manager.store);
@@ -54,7 +54,7 @@ static void tell_manager(struct pair *p)
     }
 }
 
-static void tell_master(struct pair *p)
+static void order_master(struct pair *p)
 {
     const char *text = map_get(&p->manager.store, DEFINITION);
     copy_document(&p->master, DEFINITION, text);
@@ -64,8 +64,8 @@ static void tell_master(struct pair *p)
 static void exchange(struct pair *p)
 {
     for (int i = 0; i < 4; i++) {
-        tell_master(p);
-        tell_manager(p);
+        order_master(p);
+        report_to_manager(p);
     }
 }
 
@@ -174,7 +174,7 @@ static void the_master_writes_below_the_service_only(void **state)
     struct pair p;
     start_pair(&p, 2);
     kit_flex(&p.manager, "s", "hello", 3);
-    tell_master(&p);
+    order_master(&p);
     kit_probe(&p.master, "s", "hello-2", true);
     assert_string_equal(kit_list(&p.master, "s"), "hello-0:READY hello-1:READY hello-2:READY");
     assert_int_equal(n_written_beside(&p.master, SERVICE), 0);
@@ -226,7 +226,7 @@ static void a_relative_flex_is_carried_out_once_whoever_dies(void **state)
                     (struct eng_event){.kind = EV_FLEX, .name = "s", .flex = &by_one, .n_flex = 1}),
             OUT_FLEXED);
     start_master(&p); /* it was dead when they came */
-    tell_manager(&p);
+    report_to_manager(&p);
     start_master(&p); /* and dies before the manager has dropped them */
     exchange(&p);
     assert_int_equal(kit_service(&p.master, "s")->spec->components[0]->number_of_containers, 3);
@@ -323,7 +323,7 @@ static void an_upgrade_that_is_over_survives_a_master_that_ends_with_orders_left
     exchange(&p);
     kit_flex(&p.manager, "s", "hello", 2); /* refused: it is upgrading */
     kit_probe(&p.master, "s", "hello-0", true);
-    tell_manager(&p);
+    report_to_manager(&p);
     assert_int_equal(kit_flex(&p.manager, "s", "hello", 2), OUT_FLEXED);
     end_application_and_obey(&p, eng_exit_of(CAUSE_APPLICATION_ENDED, 1, "its master failed"));
     assert_int_equal(seen(&p)->state, SVC_FAILED);
@@ -340,12 +340,12 @@ static void a_stop_goes_by_the_master(void **state)
     assert_int_equal(kit_request(&p.manager, EV_STOP, "s"), OUT_STOPPED);
     assert_int_equal(kit_count(&p.manager, EFF_FINISH), 0);
     p.master.obey = false;
-    tell_master(&p);
+    order_master(&p);
     assert_int_equal(kit_service(&p.master, "s")->state, SVC_FINISHING);
     p.master.obey = true; /* but nobody reports the end of an application to its master */
     const struct eng_service *s = kit_service(&p.master, "s");
     assert_string_equal(s->diagnostics, "Stopped by user alice");
-    tell_manager(&p);
+    report_to_manager(&p);
     assert_int_equal(seen(&p)->state, SVC_FINISHING);
     end_application_and_obey(&p, eng_exit_of(CAUSE_APPLICATION_ENDED, 0, NULL));
     assert_int_equal(seen(&p)->state, SVC_STOPPED);
@@ -397,8 +397,8 @@ static void a_destroyed_service_goes_with_all_its_documents(void **state)
     }
     assert_non_null(map_get(&p.manager.store, SERVICE "/runs"));
     kit_request(&p.manager, EV_DESTROY, "s");
-    tell_master(&p);
-    tell_manager(&p);
+    order_master(&p);
+    report_to_manager(&p);
     end_application_and_obey(&p, eng_exit_of(CAUSE_APPLICATION_ENDED, 0, NULL));
     assert_null(seen(&p));
     assert_int_equal(kit_last(&p.manager, EFF_ANSWER)->answer->outcome, OUT_DESTROYED);
