@@ -5,8 +5,9 @@
 
 #include "cluster/yarn_priv.h"
 
-#define RACK       "/default-rack"
-#define EXPLAIN_MS 3000
+#define RACK             "/default-rack"
+#define EXPLAIN_MS       3000
+#define EXPLAIN_AGAIN_MS 60000 /* each is a write of the state */
 
 static char *key_of(int64_t priority, int64_t allocation_id)
 {
@@ -68,7 +69,7 @@ void yarn_asks_set(struct on_yarn *y, const struct cluster_ask *ask)
     }
     if (ask->n_wanted > a->n_wanted || a->n_wanted == 0)
         a->since_ms = run_now_ms();
-    a->reported_memory_mb = -1;
+    a->reported_ms = 0;
     a->n_wanted = ask->n_wanted;
     a->memory_mb = ask->memory_mb;
     a->vcores = ask->vcores;
@@ -123,7 +124,8 @@ void yarn_asks_explain(struct on_yarn *y)
     for (MAP_EACH (&y->asks, slot)) {
         struct yarn_ask *a = slot->value;
         bool is_late = run_now_ms() - a->since_ms >= EXPLAIN_MS;
-        if (a->n_wanted == 0 || a->is_refused || !is_late || a->reported_memory_mb == y->limit_memory_mb)
+        bool is_known = a->reported_ms && run_now_ms() - a->reported_ms < EXPLAIN_AGAIN_MS;
+        if (a->n_wanted == 0 || a->is_refused || !is_late || is_known)
             continue;
         bool is_full = y->limit_memory_mb < a->memory_mb || y->limit_vcores < a->vcores;
         mem_auto char *text =
@@ -134,7 +136,7 @@ void yarn_asks_explain(struct on_yarn *y)
                 : mem_fmt("no node%s%s has had %" PRId64 " MB and %" PRId64 " vcores free so far",
                           a->label ? " with the label " : "", a->label ? a->label : "", a->memory_mb,
                           a->vcores);
-        a->reported_memory_mb = y->limit_memory_mb;
+        a->reported_ms = run_now_ms();
         report(y, a->waits_id, WAIT_RESOURCE, NULL, text);
     }
 }

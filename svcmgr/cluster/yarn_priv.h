@@ -68,9 +68,9 @@ struct yarn_ask {
     int64_t memory_mb, vcores;
     char *label, *host;
     struct spec_needs *needs;
-    char *waits_id;             /* a container of it, by the engine's name: whom a refusal is reported of */
-    int64_t since_ms;           /* loop time at which more began to be wanted */
-    int64_t reported_memory_mb; /* headroom that its wait was explained with; -1: it was not */
+    char *waits_id;      /* a container of it, by the engine's name: whom a refusal is reported of */
+    int64_t since_ms;    /* loop time at which more began to be wanted */
+    int64_t reported_ms; /* loop time at which its wait was explained last; 0: it was not */
     bool is_dirty, is_refused;
     bool is_flying; /* in the call under way */
 };

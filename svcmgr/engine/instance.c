@@ -580,7 +580,7 @@ void instance_put_down(struct step *st, struct eng_instance *inst)
 /* ---- waiting, another address ---- */
 
 /** A request or launch waits, or whether it runs is not known now. */
-static void on_waiting(struct eng_instance *inst, const struct eng_event *ev)
+static void on_waiting(struct step *st, struct eng_instance *inst, const struct eng_event *ev)
 {
     bool asks =
         inst->state == INST_REQUESTED || inst->state == INST_ALLOCATED || inst->state == INST_UPGRADING;
@@ -588,6 +588,8 @@ static void on_waiting(struct eng_instance *inst, const struct eng_event *ev)
     wait_set(&inst->wait, &(struct eng_waiting){.why = why,
                                                 .name = (char *)ev->lacking,
                                                 .text = (char *)(ev->text ? ev->text : "no host has room")});
+    if (st->e->cfg.role == ROLE_MASTER) /* its manager reads it */
+        step_touch_instance(st, inst);
 }
 
 /** The request is over before a container came: as if it had not been made. */
@@ -678,7 +680,7 @@ void instance_event(struct step *st, const struct eng_event *ev)
         return; /* it was given up just now */
     switch (ev->kind) {
     case EV_ALLOCATED: on_allocated(st, inst, ev); break;
-    case EV_WAITING: on_waiting(inst, ev); break;
+    case EV_WAITING: on_waiting(st, inst, ev); break;
     case EV_ADDRESS: on_address(st, inst, ev); break;
     case EV_LAUNCHED: on_launched(st, inst); break;
     case EV_RUNNING:
