@@ -218,30 +218,6 @@ static void stop_registry(struct daemon *d, void *app)
 
 /* ---- state ---- */
 
-/** Application masters on other hosts open the state, too. */
-static void check_yarn(const struct options *o, struct opt_report *report)
-{
-    const char *url = opt_text(o, OPT_STATE_STORE);
-    struct err_info why = {0};
-
-    if (!app_is_on_yarn(o))
-        return;
-    if (!url || strncmp(url, "file:", 5) == 0) {
-        err_set(&why, ERR_CONFIG, NULL,
-                "%s is on one host, and with yarn.service.cluster=yarn the application masters write the "
-                "state from others: set zk://hosts/path",
-                url ? url : "The default store");
-        opt_error(o, "yarn.service.state.store", &why, report);
-    }
-    const struct yarn_keys keys = app_yarn_keys(&o);
-    for (int port = YARN_RM_CLIENT; port <= YARN_RM_SCHEDULER; port++) {
-        struct yarn_addresses addresses = ADDRESSES_EMPTY;
-        if (yarn_rm_addresses(&keys, (enum yarn_rm_port)port, &addresses, &why))
-            opt_error(o, "yarn.resourcemanager.address", &why, report);
-        yarn_addresses_fini(&addresses);
-    }
-}
-
 static void check_state(const struct options *o, struct opt_report *report)
 {
     const char *url = opt_text(o, OPT_STATE_STORE);
@@ -250,7 +226,7 @@ static void check_state(const struct options *o, struct opt_report *report)
     if (url && store_check(url, NULL, &why))
         opt_error(o, "yarn.service.state.store", &why, report);
     else
-        check_yarn(o, report);
+        app_check_yarn(o, report);
 }
 
 static int start_state(struct daemon *d, void *app, struct err_info *why)
@@ -422,13 +398,23 @@ static void report_container_ended(void *arg, const struct eng_container_ref *c)
     publish_ended(a->publish, path, c->instance->container_id, 0);
 }
 
+static void on_cluster_closed(void *arg)
+{
+    struct app *a = app_of(arg);
+
+    if (a->manager)
+        app_manager_close(a, on_part_stopped, a);
+    else
+        on_part_stopped(a);
+}
+
 static void on_all_stopped(void *arg)
 {
     struct app *a = app_of(arg);
 
     engine_containers(a->engine, report_container_ended, a);
     log_emit0(&ev_containers_stopped);
-    cluster_close(a->cluster, on_part_stopped, a);
+    cluster_close(a->cluster, on_cluster_closed, a);
 }
 
 static void unpublish_all(struct app *a)
@@ -461,7 +447,7 @@ static void stop_cluster(struct daemon *d, void *app)
     }
     cluster_capacity(a->cluster, &c);
     log_emit(&ev_containers_left, LOG_INT("containers", c.n_containers));
-    cluster_close(a->cluster, on_part_stopped, a);
+    cluster_close(a->cluster, on_cluster_closed, a);
 }
 
 /* ---- engine ---- */
@@ -496,19 +482,6 @@ static void collect(void *arg)
     metric_set(m, M_RECORDS_PENDING, (int64_t)publish_n_pending(a->publish));
 }
 
-/** On YARN the resource manager refuses constraints where its handler is off, and with them the registration of a master. */
-static const char *no_constraints(const struct app *a)
-{
-    const char *handler = opt_text(daemon_options(a->daemon), OPT_RM_CONSTRAINTS);
-
-    if (a->role != ROLE_MANAGER)
-        return NULL;
-    if (!handler || !strcmp(handler, "disabled"))
-        return "the resource manager takes none while yarn.resourcemanager.placement-constraints.handler is "
-               "disabled: remove them";
-    return "they are not sent to YARN by this version: remove them, or use placement_policy.label";
-}
-
 static void describe_world(struct app *a)
 {
     const struct options *o = daemon_options(a->daemon);
@@ -527,7 +500,7 @@ static void describe_world(struct app *a)
         .dialect = dialect_find(opt_text(o, OPT_DIALECT)),
         .dns_enabled = opt_bool(o, OPT_DNS_ENABLED),
         .local = is_local,
-        .no_constraints = no_constraints(a),
+        .no_constraints = a->role == ROLE_MANAGER ? app_no_constraints(o) : NULL,
         .images = &a->images,
         .host = &a->host,
         .max_memory_mb = c.memory_mb,

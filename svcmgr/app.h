@@ -246,6 +246,12 @@ const char *app_option_key(int id);
 /** For yarn/address.h, valid as long as *o; for fs/place.h, as long as the options. */
 struct yarn_keys app_yarn_keys(const struct options *const *o);
 struct fs_conf app_fs_conf(const struct options *o);
+/** What services on YARN need of the options: a state that masters on other hosts open, and the resource manager. */
+void app_check_yarn(const struct options *o, struct opt_report *report);
+/** Where nodes reach what we serve. free() */
+char *app_files_url(const struct app *a);
+/** Why the resource manager takes no placement constraints, which would fail the registration of a master. Static. */
+const char *app_no_constraints(const struct options *o);
 /** yarn.service.cluster is yarn. */
 bool app_is_on_yarn(const struct options *o);
 

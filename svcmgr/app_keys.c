@@ -1,6 +1,7 @@
 /* Options of svcmgr as other folders read them. */
 #include <string.h>
 
+#include "base/mem.h"
 #include "svcmgr/app.h"
 #include "svcmgr/options.h"
 
@@ -39,4 +40,45 @@ struct fs_conf app_fs_conf(const struct options *o)
 bool app_is_on_yarn(const struct options *o)
 {
     return strcmp(opt_text(o, OPT_CLUSTER), "yarn") == 0;
+}
+
+void app_check_yarn(const struct options *o, struct opt_report *report)
+{
+    const char *url = opt_text(o, OPT_STATE_STORE);
+    struct err_info why = {0};
+
+    if (!app_is_on_yarn(o))
+        return;
+    if (!url || strncmp(url, "file:", 5) == 0) {
+        err_set(&why, ERR_CONFIG, NULL,
+                "%s is on one host, and with yarn.service.cluster=yarn the application masters write the "
+                "state from others: set zk://hosts/path",
+                url ? url : "The default store");
+        opt_error(o, "yarn.service.state.store", &why, report);
+    }
+    const struct yarn_keys keys = app_yarn_keys(&o);
+    for (int port = YARN_RM_CLIENT; port <= YARN_RM_SCHEDULER; port++) {
+        struct yarn_addresses addresses = ADDRESSES_EMPTY;
+        if (yarn_rm_addresses(&keys, (enum yarn_rm_port)port, &addresses, &why))
+            opt_error(o, "yarn.resourcemanager.address", &why, report);
+        yarn_addresses_fini(&addresses);
+    }
+}
+
+const char *app_no_constraints(const struct options *o)
+{
+    const char *handler = opt_text(o, OPT_RM_CONSTRAINTS);
+
+    if (!handler || !strcmp(handler, "disabled"))
+        return "the resource manager takes none while yarn.resourcemanager.placement-constraints.handler is "
+               "disabled: remove them";
+    return "they are not sent to YARN by this version: remove them, or use placement_policy.label";
+}
+
+char *app_files_url(const struct app *a)
+{
+    const char *set = opt_text(daemon_options(a->daemon), OPT_FILES_URL);
+    mem_auto char *own = app_own_url(a);
+
+    return set ? mem_str(set) : mem_fmt("%s/files", own);
 }

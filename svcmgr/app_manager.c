@@ -10,15 +10,13 @@
 #include "svcmgr/app_manager.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/random.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 #include "base/mem.h"
 #include "base/str.h"
+#include "cluster/elsewhere.h"
 #include "submit/files.h"
 #include "submit/manager.h"
 #include "submit/package.h"
@@ -59,7 +57,6 @@ struct taken;
 
 struct app_manager {
     struct obj obj;
-    struct cluster cluster; /* without containers: they are the masters' */
     struct app *app;
     struct submit *submit;
     struct submit_files *files;
@@ -72,15 +69,9 @@ struct app_manager {
     struct managed *taking;
     struct taken *taken; /* its documents, so far */
     size_t n_taken;
-    struct run_timer *later;
     void (*closed)(void *arg);
     void *closed_arg;
 };
-
-static struct app_manager *manager_at(struct cluster *c)
-{
-    return obj_cast(container_of(c, struct app_manager, cluster), struct app_manager, MANAGER_MAGIC);
-}
 
 static struct app_manager *manager_of(const struct app *a)
 {
@@ -262,15 +253,6 @@ static void on_submitted(void *arg, const struct submit_result *r)
     watch(m);
 }
 
-/** Where nodes reach what we serve. free() */
-static char *files_url(const struct app *a)
-{
-    const char *set = app_hadoop_key(daemon_options(a->daemon), "yarn.service.files.url");
-    mem_auto char *own = app_own_url(a);
-
-    return set ? mem_str(set) : mem_fmt("%s/files", own);
-}
-
 /** Its options, by which its master finds the state, the registry and the resource manager. */
 static int put_site(struct managed *m, const struct eng_service *s, int64_t *size, struct err_info *why)
 {
@@ -299,7 +281,7 @@ static void start(struct managed *m, const struct eng_service *s)
     const struct options *o = daemon_options(am->app->daemon);
     static const char *const words[] = {"./" SUBMIT_PROGRAM_LINK "/" SUBMIT_PACKAGE_PROGRAM, "am", "--config",
                                         "conf"};
-    mem_auto char *base = files_url(am->app);
+    mem_auto char *base = app_files_url(am->app);
     mem_auto char *program = mem_fmt("%s/%s/am-%s.tar.gz", base, am->package.hash, am->package.hash);
     mem_auto char *site = mem_fmt("%s/%s/yarn-site.xml", base, m->token);
     mem_auto char *name_tag = mem_fmt("name: %s", m->name);
@@ -633,27 +615,6 @@ static void on_packed(void *arg, int err, struct submit_package *take_package, c
         start_deferred(am);
 }
 
-/** The secret by which what is served is named; it lasts, as masters that are started again fetch the same names. */
-static int read_secret(struct app_manager *am, struct err_info *why)
-{
-    mem_auto char *path = mem_fmt("%s/files-secret", am->program_dir);
-    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
-
-    if (fd >= 0) {
-        bool is_whole = read(fd, am->secret, SECRET_LEN) == SECRET_LEN;
-        close(fd);
-        if (is_whole)
-            return 0;
-    }
-    BUG_IF(getrandom(am->secret, SECRET_LEN, 0) != SECRET_LEN);
-    fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0600);
-    bool is_written = fd >= 0 && write(fd, am->secret, SECRET_LEN) == SECRET_LEN && !fsync(fd);
-    int error = errno;
-    if (fd >= 0)
-        close(fd);
-    return is_written ? 0 : err_set(why, ERR_IO, path, "cannot be written: %s", strerror(error));
-}
-
 static int make_dir(const char *path, struct err_info *why)
 {
     if (!mkdir(path, 0700) || errno == EEXIST)
@@ -671,137 +632,6 @@ static void on_reach(void *arg, const char *server, const struct err_info *why)
         outage_ends(a->rm_outage, server, run_now_ms());
 }
 
-/* ---- a cluster without containers ---- */
-
-static void on_recovered(void *arg)
-{
-    struct app_manager *am = obj_cast(arg, struct app_manager, MANAGER_MAGIC);
-
-    if (!am->app->is_ending)
-        am->cluster.ops->recovery_done(am->cluster.ops_arg);
-}
-
-static void no_recover(struct cluster *c)
-{
-    struct app_manager *am = manager_at(c);
-
-    am->later = run_timer_new(am->app->loop, on_recovered, am);
-    run_timer_start(am->later, 0, 0);
-}
-
-static void no_request(struct cluster *c, const struct cluster_ask *ask)
-{
-    (void)c;
-    (void)ask;
-}
-
-static void no_change(struct cluster *c, const char *container_id)
-{
-    (void)c;
-    (void)container_id;
-}
-
-static int no_launch(struct cluster *c, const char *container_id, const struct cluster_launch *launch,
-                     struct err_info *why)
-{
-    (void)c;
-    (void)launch;
-    return err_set(why, ERR_NOTFOUND, container_id,
-                   "Containers of YARN are launched by application masters.");
-}
-
-static void no_stop(struct cluster *c, const char *container_id, int64_t grace_ms)
-{
-    (void)c;
-    (void)container_id;
-    (void)grace_ms;
-}
-
-static void no_exclude(struct cluster *c, const char *application_id, const char *host, bool excluded)
-{
-    (void)c;
-    (void)application_id;
-    (void)host;
-    (void)excluded;
-}
-
-static const struct cluster_container *no_find(struct cluster *c, const char *container_id)
-{
-    (void)c;
-    (void)container_id;
-    return NULL;
-}
-
-static char *no_log_dir(struct cluster *c, const char *container_id)
-{
-    (void)c;
-    (void)container_id;
-    return NULL;
-}
-
-static char *no_last_container(struct cluster *c, const char *application_id, const char *instance)
-{
-    (void)c;
-    (void)application_id;
-    (void)instance;
-    return NULL;
-}
-
-static bool no_is_of(struct cluster *c, const char *application_id, const char *owner, const char *service)
-{
-    (void)c;
-    (void)application_id;
-    (void)owner;
-    (void)service;
-    return false;
-}
-
-static void no_capacity(struct cluster *c, struct cluster_capacity *out)
-{
-    (void)c;
-    *out = (struct cluster_capacity){0};
-}
-
-/** Files are looked for where they are localised: by the nodes. */
-static void no_look(struct cluster *c, const char *owner, const char *const *paths, size_t n,
-                    void (*done)(void *arg, const bool *absent, const struct err_info *problem), void *arg)
-{
-    const struct err_info none = {0};
-    mem_auto bool *absent = mem_array(n + 1, sizeof *absent);
-
-    (void)c;
-    (void)owner;
-    (void)paths;
-    done(arg, absent, &none);
-}
-
-static void no_stop_all(struct cluster *c, void (*done)(void *arg), void *arg)
-{
-    (void)c;
-    done(arg);
-}
-
-static void manager_close(struct cluster *c, void (*closed)(void *arg), void *arg);
-
-static const struct cluster_kind manager_kind = {
-    .name = "yarn",
-    .recover = no_recover,
-    .request = no_request,
-    .cancel = no_change,
-    .launch = no_launch,
-    .stop = no_stop,
-    .release = no_change,
-    .exclude = no_exclude,
-    .find = no_find,
-    .log_dir = no_log_dir,
-    .last_container = no_last_container,
-    .is_of = no_is_of,
-    .capacity = no_capacity,
-    .look = no_look,
-    .stop_all = no_stop_all,
-    .close = manager_close,
-};
-
 int app_manager_open(struct app *a, struct err_info *why)
 {
     struct app_manager *am = mem_new(struct app_manager);
@@ -818,7 +648,7 @@ int app_manager_open(struct app *a, struct err_info *why)
     am->program_dir = mem_fmt("%s/am", a->dir);
     int err = make_dir(a->dir, why);
     err = err ? err : make_dir(am->program_dir, why);
-    err = err ? err : read_secret(am, why);
+    err = err ? err : submit_files_secret(am->program_dir, am->secret, sizeof am->secret, why);
     err = err ? err : yarn_rm_addresses(&keys, YARN_RM_CLIENT, &addresses, why);
     err = err ? err : submit_open(a->loop, &config, &am->submit, why);
     yarn_addresses_fini(&addresses);
@@ -828,9 +658,8 @@ int app_manager_open(struct app *a, struct err_info *why)
         return err;
     }
     am->files = submit_files_new(am->program_dir);
-    am->cluster = (struct cluster){&manager_kind, &app_cluster_ops, a};
     a->manager = am;
-    a->cluster = &am->cluster;
+    a->cluster = cluster_elsewhere_open(a->loop, "yarn", &app_cluster_ops, a);
     submit_package_start(a->loop, am->program_dir, on_packed, am);
     return 0;
 }
@@ -849,12 +678,11 @@ static void on_submit_closed(void *arg)
     closed(closed_arg);
 }
 
-static void manager_close(struct cluster *c, void (*closed)(void *arg), void *arg)
+void app_manager_close(struct app *a, void (*closed)(void *arg), void *arg)
 {
-    struct app_manager *am = manager_at(c);
+    struct app_manager *am = manager_of(a);
 
-    am->app->manager = NULL;
-    run_timer_free(am->later);
+    a->manager = NULL;
     am->closed = closed;
     am->closed_arg = arg;
     drop_taken(am);

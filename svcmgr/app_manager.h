@@ -12,8 +12,10 @@
 struct app;
 struct app_manager;
 
-/** Open a->manager and a->cluster, which has no containers; cluster_close closes both. @return 0; ERR_CONFIG, ERR_IO with *why filled */
+/** Open a->manager, and a->cluster, which has no containers. @return 0; ERR_CONFIG, ERR_IO with *why filled */
 int app_manager_open(struct app *a, struct err_info *why);
+/** Close it, after a->cluster, then closed(arg). */
+void app_manager_close(struct app *a, void (*closed)(void *arg), void *arg);
 /** The state is loaded: follow what masters write, and watch their applications. */
 void app_manager_begin(struct app *a);
 /** Carry out EFF_SUBMIT, EFF_FINISH, EFF_SET_LIFETIME. */

@@ -1,10 +1,12 @@
 #include "submit/files.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <gnutls/crypto.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/random.h>
 #include <unistd.h>
 
 #include "base/map.h"
@@ -84,6 +86,26 @@ void submit_files_remove(struct submit_files *f, const char *token)
     struct content *c = map_remove(&f->contents, token);
     if (c)
         free_content(c);
+}
+
+int submit_files_secret(const char *dir, uint8_t *secret, size_t len, struct err_info *why)
+{
+    mem_auto char *path = mem_fmt("%s/files-secret", dir);
+    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
+
+    if (fd >= 0) {
+        bool is_whole = read(fd, secret, len) == (ssize_t)len;
+        close(fd);
+        if (is_whole)
+            return 0;
+    }
+    BUG_IF(getrandom(secret, len, 0) != (ssize_t)len);
+    fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0600);
+    bool is_written = fd >= 0 && write(fd, secret, len) == (ssize_t)len && !fsync(fd);
+    int error = errno;
+    if (fd >= 0)
+        close(fd);
+    return is_written ? 0 : err_set(why, ERR_IO, path, "cannot be written: %s", strerror(error));
 }
 
 /* ---- archives ---- */

@@ -27,6 +27,14 @@ struct submit_files *submit_files_new(const char *dir);
 void submit_files_free(struct submit_files *f);
 /** Write the token of an application. @param secret  len octets that nobody else knows, 16 or more [borrowed] @return out. */
 const char *submit_files_token(const void *secret, size_t len, const char *tag, char out[SUBMIT_TOKEN_ROOM]);
+/**
+ * The secret for tokens in a directory, made there when it is missing: it lasts, as masters that are started again fetch the same names.
+ *
+ * @param dir     exists; only svcmgr may enter it                               [borrowed]
+ * @param secret  len octets                                                     [out]
+ * @return 0; ERR_IO with *why filled
+ */
+int submit_files_secret(const char *dir, uint8_t *secret, size_t len, struct err_info *why);
 /** Serve a content; another one of the token is replaced. @param take_content  emptied */
 void submit_files_put(struct submit_files *f, const char *token, struct buf *take_content);
 /** Serve it no more; the content is overwritten. */

@@ -12,7 +12,7 @@ from harness import DOMAIN, Stack, request, wait_for
 from java import JVM, Program, Started, java
 from maven import classpath
 from ports import free_port
-from yarn import HERE, ROOT, containers
+from yarn import FLAGS, HERE, ROOT, containers
 
 POM, JARS = os.path.join(HERE, "services.xml"), os.path.join(ROOT, "build", "hadoop-services-3.4.2")
 STANDALONE = "org.apache.hadoop.yarn.service.webapp.ApiServerWebApp"
@@ -179,7 +179,7 @@ class Theirs(Services):
     def start(self):
         path = f"{self.cluster.dir}/conf:{classpath(POM, JARS)}"
         tmp = f"-Djava.io.tmpdir={self.cluster.dir}/tmp"
-        self.server.run([java(), *JVM, tmp, "-cp", path, STANDALONE], self.cluster.dir, **self.cluster.how)
+        self.server.run([java(), *JVM, *FLAGS, tmp, "-cp", path, STANDALONE], self.cluster.dir, **self.cluster.how)
         self.server.wait_until("the API server answers", self._answers)
         return self
 
@@ -200,7 +200,8 @@ class Ours(Services):
     def __init__(self, cluster, **options):
         at = cluster.zookeeper.address
         self.stack = Stack(services=True, store=f"zk://{at}/registry", options={
-            "registryd": {"yarn.resourcemanager.webapp.address": cluster.rm.addresses["web"].removeprefix("http://")},
+            "registryd": {"hadoop.registry.rm.enabled": "true", "hadoop.registry.rm.poll.interval": "1s",
+                          "yarn.resourcemanager.webapp.address": cluster.rm.addresses["web"].removeprefix("http://")},
             "svcmgr": {"yarn.service.cluster": "yarn", "yarn.service.state.store": f"zk://{at}/bobbin",
                        "yarn.service.api-server.dialect": "hadoop3", **options}})
         self.stack.svcmgr.env = {"HADOOP_CONF_DIR": os.path.join(cluster.dir, "conf")}

@@ -1,5 +1,6 @@
 """Hadoop's own commands, `yarn app` and `yarn container`, against svcmgr in the dialect hadoop3: each one that asks the services API, with
-its exit code and what it prints. The texts are those that the same commands print beside a real resource manager of Hadoop 3.4.2."""
+its exit code and what it prints. The texts are those that the same commands print beside a real resource manager of Hadoop 3.4.2, except that those of
+upgrades are the API's documented ones."""
 import json
 import os
 import re
