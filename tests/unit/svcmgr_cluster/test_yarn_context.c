@@ -1,0 +1,196 @@
+/** Launch contexts of YARN: files from everywhere, what is served and for how long, commands and variables. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include <cmocka.h>
+
+#include <jansson.h>
+
+#include "base/mem.h"
+#include "cluster/yarn_context.h"
+
+#define CONTAINER "container_1700000000000_0001_01_000002"
+
+static struct desk {
+    struct run_loop *loop;
+    struct yarn_context_maker *maker;
+    bool is_done;
+    int err;
+    char text[512]; /* of the error */
+    /* what was made: a line for each file, "link scheme host port file size timestamp" */
+    char files[2048], command[512], env[512], secret[64];
+    size_t n_tokens;
+} desk;
+
+static int set_up(void **state)
+{
+    const struct yarn_context_config config = {.user = "alice", .files_url = "http://am.host:8080/files"};
+
+    (void)state;
+    desk = (struct desk){.loop = run_loop_new()};
+    struct yarn_context_config own = config;
+    own.loop = desk.loop;
+    yarn_context_maker_new(&own, &desk.maker);
+    return 0;
+}
+
+static int tear_down(void **state)
+{
+    (void)state;
+    yarn_context_maker_free(desk.maker);
+    run_loop_free(desk.loop);
+    return 0;
+}
+
+static void note_file(const Yarn__NamedLocalResource *named)
+{
+    const Yarn__LocalResource *r = named->value;
+    const Yarn__Url *u = r->resource;
+    size_t at = strlen(desk.files);
+
+    assert_true(r->has_type && r->has_visibility && u->has_port);
+    snprintf(desk.files + at, sizeof desk.files - at, "%s%s %s %s %d %s %d %d\n", named->key,
+             r->type == YARN__LOCAL_RESOURCE_TYPE__ARCHIVE ? "/" : "", u->scheme, u->host ? u->host : "-",
+             (int)u->port, u->file, (int)r->size, r->timestamp > 0);
+    if (u->host && strcmp(u->host, "am.host") == 0)
+        snprintf(desk.secret, sizeof desk.secret, "%.32s", u->file + strlen("/files/"));
+}
+
+static void on_made(void *arg, int err, const Yarn__LaunchContext *m, const struct err_info *why)
+{
+    (void)arg;
+    desk.is_done = true;
+    desk.err = err;
+    snprintf(desk.text, sizeof desk.text, "%s", err ? why->text : "");
+    if (err)
+        return;
+    desk.n_tokens = m->tokens.len;
+    for (size_t i = 0; i < m->n_local_resources; i++)
+        note_file(m->local_resources[i]);
+    for (size_t i = 0; i < m->n_environment; i++) {
+        size_t at = strlen(desk.env);
+        snprintf(desk.env + at, sizeof desk.env - at, "%s=%s;", m->environment[i]->key,
+                 m->environment[i]->value);
+    }
+    snprintf(desk.command, sizeof desk.command, "%s", m->n_command ? m->command[0] : "");
+}
+
+static void make(const struct cluster_file *files, size_t n)
+{
+    static const char *const env[] = {"A=1 $B", "USER=alice", "WORK_DIR=$PWD", NULL};
+    const struct cluster_launch launch = {
+        .attempt = 1, .owner = "alice", .command = "run \"it\"", .env = env, .files = files, .n_files = n};
+
+    desk.is_done = false;
+    yarn_context_make(desk.maker, &(struct cluster_container){.id = CONTAINER}, &launch, on_made, NULL);
+    assert_false(desk.is_done); /* later */
+    while (!desk.is_done)
+        uv_run(run_loop_uv(desk.loop), UV_RUN_ONCE);
+}
+
+static void bytes_are_served_until_the_container_is_dropped(void **state)
+{
+    const struct cluster_file files[] = {{.path = "conf/a", .bytes = "first", .len = 5},
+                                         {.path = "b", .bytes = "", .len = 0}};
+    const char *bytes = NULL;
+    size_t len = 0;
+    char second[64];
+
+    (void)state;
+    make(files, 2);
+    assert_int_equal(desk.err, 0);
+    assert_int_equal(strlen(desk.secret), 32);
+    assert_int_equal(yarn_context_served(desk.maker, desk.secret, "0", &bytes, &len), 0);
+    assert_memory_equal(bytes, "first", len);
+    assert_int_equal(len, 5);
+    assert_int_equal(yarn_context_served(desk.maker, desk.secret, "1", &bytes, &len), 0);
+    assert_int_equal(len, 0);
+    assert_int_equal(yarn_context_served(desk.maker, desk.secret, "2", &bytes, &len), ERR_NOTFOUND);
+    assert_int_equal(yarn_context_served(desk.maker, desk.secret, "-1", &bytes, &len), ERR_NOTFOUND);
+    snprintf(second, sizeof second, "%s", desk.secret);
+    make(files, 1); /* the next launch in the container has files of its own */
+    assert_string_not_equal(second, desk.secret);
+    assert_int_equal(yarn_context_served(desk.maker, second, "0", &bytes, &len), ERR_NOTFOUND);
+    yarn_context_drop(desk.maker, CONTAINER);
+    yarn_context_drop(desk.maker, "another");
+    assert_int_equal(yarn_context_served(desk.maker, desk.secret, "0", &bytes, &len), ERR_NOTFOUND);
+}
+
+static void files_of_others_are_fetched_from_there(void **state)
+{
+    char path[] = "/tmp/test-yarn-context-XXXXXX";
+    int fd = mkstemp(path);
+
+    (void)state;
+    assert_int_equal(write(fd, "four", 4), 4);
+    close(fd);
+    mem_auto char *uri = mem_fmt("file://%s", path);
+    const struct cluster_file files[] = {
+        {.path = "f", .source = uri},
+        {.path = "lib", .source = "http://web:81/a/b.tar.gz", .is_archive = true},
+        {.path = "w", .source = "https://web/c"}};
+    make(files, 3);
+    unlink(path);
+    assert_string_equal(desk.text, "");
+    mem_auto char *wanted =
+        mem_fmt("f file - -1 %s 4 1\nlib/ http web 81 /a/b.tar.gz 0 0\nw https web -1 /c 0 0\n", path);
+    assert_string_equal(desk.files, wanted);
+}
+
+static void what_a_node_cannot_be_given_is_refused_by_its_name(void **state)
+{
+    json_t *values = json_object();
+    const struct cluster_file absent = {.path = "f", .source = "/nothing/here"};
+    const struct cluster_file template = {.path = "f", .source = "http://web/t", .values = values};
+
+    (void)state;
+    make(&absent, 1);
+    assert_int_equal(desk.err, ERR_NOTFOUND);
+    assert_non_null(strstr(desk.text, "/nothing/here"));
+    make(&template, 1);
+    assert_int_equal(desk.err, ERR_UNSUPPORTED);
+    assert_non_null(strstr(desk.text, "http://web/t"));
+    json_decref(values);
+}
+
+static void variables_of_the_node_are_left_to_it_and_no_token_is_given(void **state)
+{
+    (void)state;
+    make(NULL, 0);
+    assert_string_equal(desk.env, "A=1 \\$B;WORK_DIR=$PWD;");
+    assert_non_null(strstr(desk.command, "run \\\"it\\\""));
+    assert_int_equal(desk.n_tokens, 7);
+}
+
+static void one_that_is_cancelled_is_not_reported(void **state)
+{
+    static const char *const env[] = {NULL};
+    const struct cluster_launch launch = {.command = "x", .env = env};
+
+    (void)state;
+    desk.is_done = false;
+    yarn_context_cancel(
+        yarn_context_make(desk.maker, &(struct cluster_container){.id = CONTAINER}, &launch, on_made, NULL));
+    make(NULL, 0); /* of another */
+    assert_int_equal(desk.err, 0);
+}
+
+#define CASE(f) cmocka_unit_test_setup_teardown(f, set_up, tear_down)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        CASE(bytes_are_served_until_the_container_is_dropped),
+        CASE(files_of_others_are_fetched_from_there),
+        CASE(what_a_node_cannot_be_given_is_refused_by_its_name),
+        CASE(variables_of_the_node_are_left_to_it_and_no_token_is_given),
+        CASE(one_that_is_cancelled_is_not_reported),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
