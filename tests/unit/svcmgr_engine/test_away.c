@@ -49,8 +49,9 @@ static void report_to_manager(struct pair *p)
     for (size_t i = 0; old[i]; i++) {
         if (!is_mastered(old[i]) || map_get(&p->master.store, old[i]))
             continue;
-        free(map_remove(&p->manager.store, old[i]));
-        kit_step(&p->manager, (struct eng_event){.kind = EV_FOLLOWED, .key = old[i]});
+        mem_auto char *key = mem_str(old[i]);
+        free(map_remove(&p->manager.store, key));
+        kit_step(&p->manager, (struct eng_event){.kind = EV_FOLLOWED, .key = key});
     }
 }
 
