@@ -187,9 +187,10 @@ static void on_report(void *arg, const struct submit_report *r)
     struct eng_event ev = event_of(m, EV_APP_WAITS);
 
     if (r->has_ended) {
+        struct eng_exit exit = exit_of(r); /* the report goes with the watch */
         submit_cancel(m->watch);
         m->watch = NULL;
-        has_ended(m, exit_of(r));
+        has_ended(m, exit);
         return;
     }
     ev.text = r->state <= SUBMIT_ACCEPTED ? (reason[0] ? reason : submit_state_word(r->state)) : NULL;
