@@ -206,6 +206,8 @@ static void take_node(struct on_yarn *y, const Yarn__NodeReport *m)
 
 static void drop_acknowledged(struct on_yarn *y)
 {
+    if (!y->n_sent_releases)
+        return;
     y->n_releases -= y->n_sent_releases;
     memmove(y->releases, y->releases + y->n_sent_releases, y->n_releases * sizeof *y->releases);
     y->n_sent_releases = 0;
