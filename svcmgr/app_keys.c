@@ -57,9 +57,11 @@ void app_check_yarn(const struct options *o, struct opt_report *report)
         opt_error(o, "yarn.service.state.store", &why, report);
     }
     const struct yarn_keys keys = app_yarn_keys(&o);
-    for (int port = YARN_RM_CLIENT; port <= YARN_RM_SCHEDULER; port++) {
+    int err = 0;
+    for (int port = YARN_RM_CLIENT; !err && port <= YARN_RM_SCHEDULER; port++) {
         struct yarn_addresses addresses = ADDRESSES_EMPTY;
-        if (yarn_rm_addresses(&keys, (enum yarn_rm_port)port, &addresses, &why))
+        err = yarn_rm_addresses(&keys, (enum yarn_rm_port)port, &addresses, &why);
+        if (err)
             opt_error(o, "yarn.resourcemanager.address", &why, report);
         yarn_addresses_fini(&addresses);
     }

@@ -9,6 +9,7 @@ from harness import BIN, Daemon, free_port
 
 DNS = {"hadoop.registry.dns.domain-name": "bobbin.test", "hadoop.registry.dns.bind-port": 0}
 SECURE = {"hadoop.registry.secure": "true", "hadoop.registry.kerberos.realm": "EXAMPLE.COM"}
+ON_YARN = {"yarn.service.cluster": "yarn", "yarn.resourcemanager.hostname": "rm"}
 RM = {"hadoop.registry.rm.enabled": "true", "yarn.resourcemanager.ha.enabled": "true"}
 
 # (daemon, options, the key that the error names, words of the error)
@@ -75,11 +76,12 @@ WRONG = [
     ("dnsd", {"hadoop.registry.url": "registry:9192"}, "hadoop.registry.url", "http://"),
     ("dnsd", {"hadoop.registry.dns.http.address": "0.0.0.0:0"}, "hadoop.registry.dns.http.address", "allow-remote"),
     ("svcmgr", {"yarn.service.state.store": "foo"}, "yarn.service.state.store", "zk://"),
-    ("svcmgr", {"yarn.service.cluster": "yarn"}, "yarn.service.state.store", "set zk://"),
-    ("svcmgr", {"yarn.service.cluster": "yarn", "yarn.service.state.store": "file:/nonexistent/state"}, "yarn.service.state.store",
-     "set zk://"),
-    ("svcmgr", {"yarn.service.cluster": "yarn", "yarn.service.state.store": "zk://127.0.0.1:1/state"}, "yarn.service.cluster",
-     "set local"),
+    ("svcmgr", ON_YARN, "yarn.service.state.store", "set zk://"),
+    ("svcmgr", {**ON_YARN, "yarn.service.state.store": "file:/nonexistent/state"}, "yarn.service.state.store", "set zk://"),
+    ("svcmgr", {"yarn.service.cluster": "yarn", "yarn.service.state.store": "zk://127.0.0.1:1/state"}, "yarn.resourcemanager.address",
+     "neither"),
+    ("svcmgr", {**ON_YARN, "yarn.service.state.store": "zk://127.0.0.1:1/state", "yarn.resourcemanager.address": "rm:x"},
+     "yarn.resourcemanager.address", "rm:x"),
     ("svcmgr", {"hadoop.registry.url": "ftp://h"}, "hadoop.registry.url", "http://"),
     ("svcmgr", {"yarn.service.local.container-shim": "/nonexistent/shim"}, "yarn.service.local.container-shim", "/nonexistent/shim"),
     ("svcmgr", {"yarn.service.local.source-dirs": "etc"}, "yarn.service.local.source-dirs", "etc"),
