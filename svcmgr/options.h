@@ -30,12 +30,12 @@
 /** Keys of Hadoop's that a configuration may have and that mean nothing here: key, why. */
 #define SVCMGR_NOT_APPLICABLE(X)                                                                                  \
     X("yarn.webapp.api-service.enable",                                                                           \
-      "svcmgr is the services API and serves it whenever it runs; there is no ResourceManager to switch it on in.") \
+      "svcmgr is the services API and serves it whenever it runs; no ResourceManager switches it on.") \
     X("yarn.service.framework.path", "Services have no master of Java whose archive would be fetched from there.") \
     X("yarn.service.system-service.dir",                                                                          \
       "svcmgr starts no service of its own accord; one that was launched comes back with svcmgr.")                \
     X("yarn.service.client-am.retry.max-wait-ms",                                                                 \
-      "The API and what runs services are one process: it asks no master.")                                       \
+      "svcmgr reads from its state what application masters write: it asks none.")                                       \
     X("yarn.service.client-am.retry-interval-ms", "As client-am.retry.max-wait-ms.")                              \
     X("hadoop.registry.zk.root", "It is for registryd, which svcmgr writes through.")
 /* clang-format on */

@@ -66,24 +66,24 @@ enum spec_prop_type { SPEC_PROP_INT, SPEC_PROP_BOOL, SPEC_PROP_TEXT };
     X(PROP_NODE_BLACKLIST, "yarn.service.node-blacklist.threshold", HONOURED, INT, "3", -1, SPEC_PROP_LONG,       \
       "After more failures of a component than this on one node the service avoids the node, while another "      \
       "one is left and until failures are counted from 0 again; -1: never. A local cluster has one node.")        \
-    X(PROP_RECOVERY, "yarn.service.container-recovery.timeout.ms", NO_MEANING, INT, "120000", -1, SPEC_PROP_MOST, \
-      "After a restart svcmgr knows at once what runs on its host.")                                              \
-    X(PROP_AM_ATTEMPTS, "yarn.service.am-restart.max-attempts", NO_MEANING, INT, "20", -1, SPEC_PROP_LONG,        \
-      "Services have no application master that could be restarted; a service that fails stays FAILED.")          \
-    X(PROP_AM_VALIDITY, "yarn.service.am-failure.validity-interval-ms", NO_MEANING, INT, "-1", -1, SPEC_PROP_MOST, \
-      "As am-restart.max-attempts.")                                                                              \
-    X(PROP_AM_MEMORY, "yarn.service.am-resource.memory", NO_MEANING, INT, "1024", 1, SPEC_PROP_LONG,              \
-      "Services have no container for an application master.")                                                    \
+    X(PROP_RECOVERY, "yarn.service.container-recovery.timeout.ms", HONOURED, INT, "120000", -1, SPEC_PROP_MOST, \
+      "On YARN: ms for which a container may be found after a restart of the application master before it is replaced. A local cluster knows at once.")                                              \
+    X(PROP_AM_ATTEMPTS, "yarn.service.am-restart.max-attempts", HONOURED, INT, "20", -1, SPEC_PROP_LONG, \
+      "On YARN: attempts of the application master until the service is FAILED, at most what the cluster allows. A local cluster has no master.")          \
+    X(PROP_AM_VALIDITY, "yarn.service.am-failure.validity-interval-ms", HONOURED, INT, "-1", -1, SPEC_PROP_MOST, \
+      "On YARN: ms after which a failure of the master counts no more; -1: each counts.")                                                                              \
+    X(PROP_AM_MEMORY, "yarn.service.am-resource.memory", HONOURED, INT, "128", 1, SPEC_PROP_LONG, \
+      "On YARN: MB of the container of the application master, which needs some 16. A local cluster has no master.")                                                    \
     X(PROP_AM_JAVA, "yarn.service.am.java.opts", NO_MEANING, TEXT, "", 0, 0, "There is no JVM.")                  \
     X(PROP_CLASSPATH, "yarn.service.classpath", NO_MEANING, TEXT, "", 0, 0, "There is no JVM.")                   \
-    X(PROP_LOG_INCLUDE, "yarn.service.log.include-pattern", NO_MEANING, TEXT, "", 0, 0,                           \
-      "Logs stay on the host; none are aggregated.")                                                              \
-    X(PROP_LOG_EXCLUDE, "yarn.service.log.exclude-pattern", NO_MEANING, TEXT, "", 0, 0,                           \
-      "As log.include-pattern.")                                                                                  \
-    X(PROP_ROLLING_INCLUDE, "yarn.service.rolling-log.include-pattern", NO_MEANING, TEXT, "", 0, 0,               \
-      "As log.include-pattern.")                                                                                  \
-    X(PROP_ROLLING_EXCLUDE, "yarn.service.rolling-log.exclude-pattern", NO_MEANING, TEXT, "", 0, 0,               \
-      "As log.include-pattern.")                                                                                  \
+    X(PROP_LOG_INCLUDE, "yarn.service.log.include-pattern", HONOURED, TEXT, "", 0, 0, \
+      "On YARN: files of a container's logs that are aggregated when the application has ended, a regular expression. On a local cluster logs stay on the host.")                                                              \
+    X(PROP_LOG_EXCLUDE, "yarn.service.log.exclude-pattern", HONOURED, TEXT, "", 0, 0, \
+      "On YARN: files that are not.")                                                                                  \
+    X(PROP_ROLLING_INCLUDE, "yarn.service.rolling-log.include-pattern", HONOURED, TEXT, "", 0, 0, \
+      "On YARN: files that are aggregated while the application runs.")                                                                                  \
+    X(PROP_ROLLING_EXCLUDE, "yarn.service.rolling-log.exclude-pattern", HONOURED, TEXT, "", 0, 0, \
+      "On YARN: files that are not aggregated while it runs.")                                                                                  \
     X(PROP_DOCKER_NETWORK, "docker.network", HONOURED, TEXT, "", 0, 0,                                            \
       "Network of an image. A local cluster has \"host\" only, which is the default; it refuses others.")         \
     X(PROP_QUEUE, "yarn.service.queue", REFUSED, TEXT, "", 0, 0, "give the service a member queue")               \
