@@ -82,7 +82,7 @@ def test_a_revision_that_fails_stands_still_and_says_why(stack, web):
     assert n_running(stack, 86401) == 2
     put(stack, state="CANCEL_UPGRADING")
     wait_for(lambda: stack.service("web")["state"] == "READY", "the upgrade is cancelled")
-    assert n_running(stack, 86401) == 3
+    wait_for(lambda: n_running(stack, 86401) == 3, "all run the version before")
 
 
 def revert(stack, web, query="", **more):
