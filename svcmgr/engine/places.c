@@ -330,7 +330,9 @@ bool eng_service_is_excluded(const struct eng_service *s, const char *host)
 void places_request(struct step *st, const struct eng_event *ev, struct eng_service *s)
 {
     bool is_listed = eng_service_is_excluded(s, ev->host);
-    bool is_known = is_listed || map_get(&st->e->nodes, ev->host) || place_of(s, ev->host);
+    bool is_elsewhere =
+        st->e->cfg.role != ROLE_WHOLE; /* a manager knows no nodes, a master those that it has met */
+    bool is_known = is_listed || is_elsewhere || map_get(&st->e->nodes, ev->host) || place_of(s, ev->host);
     bool is_too_many = ev->excluded && !is_listed && s->n_excluded >= PLACES_MAX;
     struct eng_answer *a = step_answer(st, ev->token,
                                        !is_known     ? OUT_NO_NODE

@@ -458,6 +458,20 @@ static void what_the_cluster_says_of_an_application_that_waits_is_shown(void **s
     end_pair(&p);
 }
 
+static void a_node_is_excluded_by_the_master(void **state)
+{
+    (void)state;
+    struct pair p;
+    start_pair(&p, 1);
+    assert_int_equal(kit_exclude(&p.manager, "s", "n7", true), OUT_EXCLUDED);
+    order_master(&p);
+    const struct eng_effect *e = kit_last(&p.master, EFF_EXCLUDE);
+    assert_non_null(e);
+    assert_string_equal(e->text, "n7");
+    assert_true(e->excluded);
+    end_pair(&p);
+}
+
 static void the_end_of_a_lifetime_stops_the_service(void **state)
 {
     (void)state;
@@ -497,6 +511,7 @@ int main(void)
         cmocka_unit_test(an_application_that_is_killed_elsewhere_stops_the_service),
         cmocka_unit_test(it_starts_again_with_another_application),
         cmocka_unit_test(what_the_cluster_says_of_an_application_that_waits_is_shown),
+        cmocka_unit_test(a_node_is_excluded_by_the_master),
         cmocka_unit_test(the_end_of_a_lifetime_stops_the_service),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
