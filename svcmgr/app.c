@@ -536,6 +536,7 @@ static int open_engine(struct app *a, struct err_info *why)
         .zk_quorum = opt_text(o, OPT_ZK_QUORUM),
         .fs_uri = opt_text(o, OPT_FS),
         .base_path = opt_text(o, OPT_BASE_PATH),
+        .master = a->master ? app_master_self(a) : (struct eng_master){0},
         .address_net = is_local ? opt_text(o, OPT_ADDRESSES) : NULL,
         .one_host = is_local,
         .queue = opt_text(o, OPT_QUEUE),

@@ -30,6 +30,7 @@ static void on_allocated(void *arg, const struct cluster_container *c)
                            .container_id = c->id,
                            .ip = c->ip,
                            .host = c->hostname,
+                           .node_http = c->node_http,
                            .allocation_id = c->allocation_id};
 
     if (c->allocation_id && a->own) { /* the only service that asks */
@@ -107,8 +108,12 @@ static void on_recovered(void *arg, const struct cluster_container *c)
     struct app *a = obj_cast(arg, struct app, APP_MAGIC);
     const struct eng_instance *instance = NULL;
     bool is_stopped = c->state == CLUSTER_EXITED && map_get(&a->ending, c->id);
-    struct eng_event ev = {
-        .kind = EV_RECOVERED, .container_id = c->id, .attempt = c->attempt, .ip = c->ip, .host = c->hostname};
+    struct eng_event ev = {.kind = EV_RECOVERED,
+                           .container_id = c->id,
+                           .attempt = c->attempt,
+                           .ip = c->ip,
+                           .host = c->hostname,
+                           .node_http = c->node_http};
 
     if (!engine_find_container(a->engine, c->id, &instance)) {
         cluster_release(a->cluster, c->id);

@@ -36,9 +36,9 @@ LOG_DECLARE(SVCMGR_EVENTS)
 struct app_master {
     struct obj obj;
     struct yarn_attempt_id attempt;
-    char application_id[YARN_ID_TEXT_MAX];
+    char application_id[YARN_ID_TEXT_MAX], container_id[YARN_ID_TEXT_MAX];
     struct yarn_token token;
-    char *host, *definition, *service, *url, *files_url;
+    char *host, *node_http, *definition, *service, *url, *files_url;
     int64_t incarnation;
     struct yarn_context_maker *maker;
     struct http_route *routes;
@@ -169,7 +169,9 @@ static int read_ids(struct app_master *m, struct err_info *why)
         return err_set(why, ERR_CONFIG, "CONTAINER_ID", "is no container: svcmgr am is started by YARN");
     m->attempt = container.attempt;
     yarn_app_id_text(&m->attempt.app, m->application_id);
+    yarn_container_id_text(&container, m->container_id);
     m->host = mem_str(getenv("NM_HOST") ? getenv("NM_HOST") : "localhost");
+    m->node_http = getenv("NM_HTTP_PORT") ? mem_fmt("%s:%s", m->host, getenv("NM_HTTP_PORT")) : NULL;
     return 0;
 }
 
@@ -222,6 +224,7 @@ void app_master_end(struct app *a)
     yarn_context_maker_free(m->maker);
     yarn_token_fini(&m->token);
     free(m->host);
+    free(m->node_http);
     free(m->definition);
     free(m->service);
     free(m->url);
@@ -382,6 +385,13 @@ void app_master_over(struct app *a, const struct err_info *why)
 const char *app_master_url(const struct app *a)
 {
     return master_of(a)->url;
+}
+
+struct eng_master app_master_self(const struct app *a)
+{
+    struct app_master *m = master_of(a);
+
+    return (struct eng_master){.container_id = m->container_id, .node_http = m->node_http, .url = m->url};
 }
 
 /* ---- API ---- */

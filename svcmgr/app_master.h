@@ -37,6 +37,8 @@ void app_master_finish(struct app *a, const struct eng_effect *e);
 void app_master_over(struct app *a, const struct err_info *why);
 /** URL of our API, once it is open. [borrowed] */
 const char *app_master_url(const struct app *a);
+/** Where we are, once our API is open: what the engine stores for the manager. [texts borrowed] */
+struct eng_master app_master_self(const struct app *a);
 /** The routes of our API: those that read. */
 const struct http_route *app_master_routes(struct app *a, size_t *n);
 

@@ -42,7 +42,7 @@ static const size_t texts[] = {
     offsetof(struct eng_event, host),         offsetof(struct eng_event, lacking),
     offsetof(struct eng_event, exit.text),    offsetof(struct eng_event, application_id),
     offsetof(struct eng_event, text),         offsetof(struct eng_event, exit.last_stderr),
-    offsetof(struct eng_event, key),
+    offsetof(struct eng_event, key),          offsetof(struct eng_event, node_http),
 };
 
 static char **text_at(struct eng_event *ev, size_t i)

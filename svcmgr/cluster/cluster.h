@@ -52,6 +52,7 @@ struct cluster_container {
     const char *application_id; /* "application_1700000000000_0001" */
     const char *ip;             /* NULL: not known yet */
     const char *hostname;       /* what becomes yarn:hostname */
+    const char *node_http;      /* "host:port" of the pages of its node; NULL: it has none */
     const char *work_dir;       /* absolute; NULL: known on the node only */
     const char *log_dir;
     const char *run_user; /* user its process runs as */

@@ -46,6 +46,7 @@ struct yarn_box *yarn_box_new(struct on_yarn *y, const Yarn__Container *m)
     b->c.id = mem_str(yarn_container_id_text(&id, text));
     b->c.application_id = mem_str(yarn_app_id_text(&id.attempt.app, text));
     b->c.hostname = mem_str(node->host);
+    b->c.node_http = mem_str(m->node_http_address);
     b->c.memory_mb = m->resource ? m->resource->memory : 0;
     b->c.vcores = m->resource ? m->resource->virtual_cores : 0;
     b->c.allocated_ms = run_wall_ms();
@@ -72,6 +73,7 @@ static void free_box(void *p)
     free((char *)b->c.application_id);
     free((char *)b->c.ip);
     free((char *)b->c.hostname);
+    free((char *)b->c.node_http);
     obj_fini(&b->obj);
     free(b);
 }

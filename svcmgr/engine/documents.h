@@ -39,6 +39,7 @@ extern const struct fld_type eng_exit_type;
 extern const struct fld_type eng_operation_type;
 extern const struct fld_type eng_waiting_type;
 extern const struct fld_type eng_failure_type;
+extern const struct fld_type eng_master_type;
 extern const struct fld_type eng_place_type;
 /** Free the components with everything in them; no effects. */
 void components_free(struct eng_service *s);

@@ -41,6 +41,9 @@ int engine_new(const struct engine_config *cfg, struct engine **out, struct err_
     e->cfg.base_path = mem_str(cfg->base_path);
     e->cfg.address_net = mem_str(cfg->address_net);
     e->cfg.queue = mem_str(cfg->queue);
+    e->cfg.master = (struct eng_master){.container_id = mem_str(cfg->master.container_id),
+                                        .node_http = mem_str(cfg->master.node_http),
+                                        .url = mem_str(cfg->master.url)};
     e->cluster_ts = cfg->cluster_ts;
     e->next_app = 1;
     TAILQ_INIT(&e->waiting);
@@ -73,6 +76,9 @@ void engine_free(struct engine *e)
     free((char *)e->cfg.base_path);
     free((char *)e->cfg.address_net);
     free((char *)e->cfg.queue);
+    free(e->cfg.master.container_id);
+    free(e->cfg.master.node_http);
+    free(e->cfg.master.url);
     free(e);
 }
 
@@ -197,12 +203,22 @@ static void each_service(struct step *st, void (*fn)(struct step *st, struct eng
         fn(st, map_get(&st->e->services, keys[i]));
 }
 
+/** We run it: that is stored, so that its manager finds us. */
+static void take_over(struct step *st, struct eng_service *s)
+{
+    fld_free(&eng_master_type, s->master);
+    s->master = fld_copy(&eng_master_type, &st->e->cfg.master);
+    step_touch(st, s);
+}
+
 static void resume(struct step *st)
 {
     struct engine *e = st->e;
     if (!e->stored && e->cfg.role != ROLE_MASTER) /* that of the engine is the manager's */
         st->engine_dirty = true;
     e->resumed = true;
+    if (e->cfg.role == ROLE_MASTER)
+        each_service(st, take_over);
     each_service(st,
                  service_resume); /* each in steps of its own: all at once is too much for a transaction */
 }

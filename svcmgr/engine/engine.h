@@ -74,6 +74,7 @@ struct engine_config {
     int64_t max_containers; /* of one component; 0: SPEC_MAX_CONTAINERS */
     struct engine_quotas quotas;
     int64_t probe_interval_ms; /* default of yarn.service.readiness-check-interval.seconds */
+    struct eng_master master;  /* ROLE_MASTER: who we are, stored with the service [copied] */
     bool submits;              /* the cluster takes applications: EFF_SUBMIT, EFF_FINISH */
     int64_t retry_interval_ms; /* default of yarn.service.container-failure.retry-interval-ms */
 };

@@ -34,7 +34,7 @@
     X(EV_REDEFINE) \
     X(EV_DOCUMENT)     /* name, value: set a document of the cluster, see ENG_CLUSTER_DOCUMENTS; NULL: delete it */ \
     /* containers: container_id; unknown ones that are alive are released */ \
-    X(EV_ALLOCATED)    /* user, name, container_id, host, ip if it is known already; allocation_id where the cluster names containers itself, else 0 */ \
+    X(EV_ALLOCATED)    /* user, name, container_id, host, node_http, ip if it is known already; allocation_id where the cluster names containers itself, else 0 */ \
     X(EV_WAITING)      /* container_id: its REQUEST, LAUNCH or recovery waits; text says for what; wait, lacking: for which kind, of which name */ \
     X(EV_ADDRESS)      /* container_id, ip: another program has it, the REQUEST or LAUNCH is over; an older ip is ignored */ \
     X(EV_LAUNCHED)     /* container_id, attempt: the node took the launch; the address follows */ \
@@ -56,7 +56,7 @@
     X(EV_TIMER)        /* user, name: the time of the service's last TIMER effect has come */ \
     X(EV_NODE)         /* node: the cluster has it, or its state has changed. All of them come before EV_RESUME */ \
     /* start-up */ \
-    X(EV_RECOVERED)    /* container_id, attempt (EXITED, 0: container ended), found; EXITED: exit; RUNNING: ip, host */ \
+    X(EV_RECOVERED)    /* container_id, attempt (EXITED, 0: container ended), found, node_http if it is known; EXITED: exit; RUNNING: ip, host */ \
     X(EV_RESUME)       /* all documents loaded, all containers reported; with late_reports others may follow */
 /* clang-format on */
 
@@ -119,7 +119,8 @@ struct eng_event {
     int64_t allocation_id;
     int64_t attempt;
     const char *ip, *host;
-    const json_t *value; /* nobody changes it any more */
+    const char *node_http; /* "host:port" of the pages of its node */
+    const json_t *value;   /* nobody changes it any more */
     bool excluded;
     const struct eng_node *node; /* its host is not NULL */
     struct eng_exit exit;

@@ -153,6 +153,7 @@ static void on_allocated(struct step *st, struct eng_instance *inst, const struc
     if (inst->state != INST_REQUESTED)
         return; /* asked twice around a restart */
     set_text(&inst->bare_host, ev->host);
+    set_text(&inst->node_http, ev->node_http);
     if (ev->ip && !inst->ip)
         set_text(&inst->ip, ev->ip); /* stored before the process starts, so it is the same after a restart */
     places_allocated(st, inst);
@@ -306,8 +307,10 @@ static void forget_container(struct step *st, struct eng_instance *inst)
     service_report_ended(st, inst->component->service, inst->container_id);
     map_remove(&st->e->containers, inst->container_id);
     free(inst->last_container_id);
+    free(inst->last_node_http);
     inst->last_container_id = inst->container_id;
-    inst->container_id = NULL;
+    inst->last_node_http = inst->node_http;
+    inst->container_id = inst->node_http = NULL;
     inst->running_ms = 0;
     touch(st, inst);
 }

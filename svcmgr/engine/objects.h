@@ -148,6 +148,13 @@ struct eng_failure {
     struct eng_exit *exit; /* never NULL */
 };
 
+/** Where the application master of a service runs. Texts are NULL where they are not known. */
+struct eng_master {
+    char *container_id;
+    char *node_http; /* "host:port" of the pages of its node */
+    char *url;       /* of its API */
+};
+
 /* All of these are owned by the engine and read-only for everybody else. */
 
 /** What is done with a service beside keeping it as wanted; the last one stays readable when it is over. */
@@ -175,6 +182,8 @@ struct eng_instance {
     bool removing;                 /* RELEASING: removed once the container has ended */
     char *container_id;            /* NULL: holds none */
     char *last_container_id;       /* the container before; NULL: there was none */
+    /* "host:port" of the pages of their nodes; NULL: not known, as on one host */
+    char *node_http, *last_node_http;
     int64_t request_id;       /* of the container: of all of the incarnation the newest has the highest */
     char *wish;               /* REQUESTED: the node that it asks for first; NULL: any */
     bool is_relaxed;          /* that node had no room for too long: any is asked for; not stored */
@@ -325,8 +334,10 @@ struct eng_service {
     struct eng_retries *retries;    /* of the service by its rules; NULL: none */
     bool has_application;           /* it was submitted, and the cluster has not reported its end */
     bool is_handed_over;            /* its application master runs it: see away.c */
-    bool is_handing_over;           /* in this step: what it is is written for the last time; not stored */
-    struct eng_order **orders;      /* requests for the application master that it has not carried out */
+    struct eng_master
+        *master;          /* the last one; NULL: none has begun; see its container_id for which application */
+    bool is_handing_over; /* in this step: what it is is written for the last time; not stored */
+    struct eng_order **orders; /* requests for the application master that it has not carried out */
     size_t n_orders;
     int64_t last_order;   /* number of the last one that was given */
     int64_t n_ordered;    /* of the last one that the master has carried out */

@@ -73,9 +73,21 @@ static void found_ended(struct step *st, struct eng_instance *inst, const struct
         instance_exited(st, inst, &as);
 }
 
+/** Its node may be another daemon by now, on another port. */
+static void take_node(struct step *st, struct eng_instance *inst, const struct eng_event *ev)
+{
+    bool is_known = ev->node_http && inst->node_http && strcmp(ev->node_http, inst->node_http) == 0;
+    if (!ev->node_http || is_known)
+        return;
+    free(inst->node_http);
+    inst->node_http = mem_str(ev->node_http);
+    step_touch_instance(st, inst);
+}
+
 static void on_recovered(struct step *st, struct eng_instance *inst, const struct eng_event *ev)
 {
     inst->recovered = true;
+    take_node(st, inst, ev);
     bool is_over = ev->found == FOUND_EXITED && !ev->attempt; /* the container has ended, too */
     if (!is_over && (inst->state == INST_EXITED || inst->state == INST_REQUESTED))
         return; /* requested again by EV_RESUME */

@@ -75,6 +75,8 @@ static const struct fld instance_flds[] = {
     FLD_BOOL("removing", struct eng_instance, removing, 0),
     FLD_STR("container_id", struct eng_instance, container_id, 0),
     FLD_STR("last_container_id", struct eng_instance, last_container_id, 0),
+    FLD_STR("node_http", struct eng_instance, node_http, 0),
+    FLD_STR("last_node_http", struct eng_instance, last_node_http, 0),
     FLD_I64("request_id", struct eng_instance, request_id, FLD_ZERO),
     FLD_STR("wish", struct eng_instance, wish, 0),
     FLD_I64("ask_id", struct eng_instance, ask_id, FLD_ZERO),
@@ -149,6 +151,18 @@ static const struct fld failure_flds[] = {
 };
 const struct fld_type eng_failure_type = TYPE("failure", eng_failure, failure_flds, failure_defaults);
 
+static void master_defaults(void *object)
+{
+    *(struct eng_master *)object = (struct eng_master){0};
+}
+
+static const struct fld master_flds[] = {
+    FLD_STR("container_id", struct eng_master, container_id, 0),
+    FLD_STR("node_http", struct eng_master, node_http, 0),
+    FLD_STR("url", struct eng_master, url, 0),
+};
+const struct fld_type eng_master_type = TYPE("master", eng_master, master_flds, master_defaults);
+
 static void operation_defaults(void *object)
 {
     *(struct eng_operation *)object = (struct eng_operation){0};
@@ -220,6 +234,7 @@ static void service_defaults(void *object)
     FLD_OBJ("retries", struct eng_service, retries, 0, &eng_retries_type), \
     FLD_BOOL("has_application", struct eng_service, has_application, 0), \
     FLD_BOOL("handed_over", struct eng_service, is_handed_over, 0), \
+    FLD_OBJ("master", struct eng_service, master, 0, &eng_master_type), \
     FLD_I64("ordered", struct eng_service, n_ordered, FLD_ZERO), \
     FLD_I64("backoff_due_ms", struct eng_service, backoff_due_ms, FLD_ZERO), \
     FLD_I64("begun_ms", struct eng_service, begun_ms, FLD_ZERO), \

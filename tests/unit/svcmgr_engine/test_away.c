@@ -19,6 +19,10 @@ static void start_as(struct kit *k, enum engine_role role)
     k->cfg.role = role;
     k->cfg.submits = true;
     k->cfg.late_reports = role == ROLE_MASTER;
+    if (role == ROLE_MASTER)
+        k->cfg.master = (struct eng_master){.container_id = "container_7_0001_01_000001",
+                                            .node_http = "node1:8042",
+                                            .url = "http://node1:4711"};
     map_fini(&k->store, free);
     kit_crash(k);
     kit_clear(k);
@@ -166,6 +170,18 @@ static void the_manager_hands_over_and_writes_nothing_of_it_any_more(void **stat
     assert_int_equal(kit_flex(&p.manager, "s", "hello", 3), OUT_FLEXED);
     kit_advance(&p.manager, "s", 0);
     assert_int_equal(n_written_beside(&p.manager, DEFINITION), 0);
+    end_pair(&p);
+}
+
+static void the_manager_knows_where_the_master_is(void **state)
+{
+    (void)state;
+    struct pair p;
+    start_pair(&p, 1);
+    assert_non_null(seen(&p)->master);
+    assert_string_equal(seen(&p)->master->container_id, "container_7_0001_01_000001");
+    assert_string_equal(seen(&p)->master->node_http, "node1:8042");
+    assert_string_equal(seen(&p)->master->url, "http://node1:4711");
     end_pair(&p);
 }
 
@@ -495,6 +511,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_manager_hands_over_and_writes_nothing_of_it_any_more),
+        cmocka_unit_test(the_manager_knows_where_the_master_is),
         cmocka_unit_test(the_master_writes_below_the_service_only),
         cmocka_unit_test(the_manager_sees_what_the_master_has_written),
         cmocka_unit_test(a_flex_is_answered_at_once_and_carried_out_by_the_master),

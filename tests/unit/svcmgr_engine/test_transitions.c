@@ -257,9 +257,36 @@ static void a_cluster_may_name_its_containers(void **state)
                                     .name = "s",
                                     .allocation_id = request,
                                     .container_id = "container_e03_7_0001_01_000005",
-                                    .host = "node7"});
+                                    .host = "node7",
+                                    .node_http = "node7:8042"});
     assert_string_equal(kit_last(&k, EFF_LAUNCH)->container_id, "container_e03_7_0001_01_000005");
     assert_string_equal(kit_instance(&k, "s", "hello-0")->bare_host, "node7");
+    assert_string_equal(kit_instance(&k, "s", "hello-0")->node_http, "node7:8042");
+    kit_end(&k);
+}
+
+/** The logs of the container before are on that node. */
+static void the_node_of_the_last_container_is_kept(void **state)
+{
+    (void)state;
+    struct kit k;
+    kit_start(&k, "seed");
+    k.obey = false;
+    kit_create(&k, kit_spec("s", 1, "ALWAYS", ""), false);
+    kit_step(&k, (struct eng_event){.kind = EV_ALLOCATED,
+                                    .user = "alice",
+                                    .name = "s",
+                                    .allocation_id = kit_last(&k, EFF_REQUEST)->request->allocation_id,
+                                    .container_id = "container_e03_7_0001_01_000005",
+                                    .host = "node7",
+                                    .node_http = "node7:8042"});
+    kit_step(&k, (struct eng_event){.kind = EV_LOST,
+                                    .container_id = "container_e03_7_0001_01_000005",
+                                    .text = "the node is lost"});
+    const struct eng_instance *inst = kit_instance(&k, "s", "hello-0");
+    assert_string_equal(inst->last_container_id, "container_e03_7_0001_01_000005");
+    assert_string_equal(inst->last_node_http, "node7:8042");
+    assert_null(inst->node_http);
     kit_end(&k);
 }
 
@@ -271,6 +298,7 @@ int main(void)
         cmocka_unit_test(an_exit_of_an_earlier_start_is_ignored),
         cmocka_unit_test(an_unwanted_container_is_given_back),
         cmocka_unit_test(a_cluster_may_name_its_containers),
+        cmocka_unit_test(the_node_of_the_last_container_is_kept),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
