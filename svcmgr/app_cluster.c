@@ -31,6 +31,7 @@ static void on_allocated(void *arg, const struct cluster_container *c)
                            .ip = c->ip,
                            .host = c->hostname,
                            .node_http = c->node_http,
+                           .gpus = c->gpus,
                            .allocation_id = c->allocation_id};
 
     if (c->allocation_id && a->own) { /* the only service that asks */

@@ -57,6 +57,7 @@ struct cluster_container {
     const char *log_dir;
     const char *run_user; /* user its process runs as */
     int64_t memory_mb, vcores;
+    int64_t gpus;          /* a bit for each of the node's GPUs that it has; 0: none */
     int64_t allocated_ms;  /* wall clock */
     int64_t started_ms;    /* wall clock; 0: not running */
     int64_t pid;           /* local only, else 0 */

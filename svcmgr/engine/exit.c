@@ -116,6 +116,7 @@ bool eng_exit_took_container(enum eng_exit_cause cause)
     case CAUSE_EXITED:
     case CAUSE_SIGNALLED:
     case CAUSE_LAUNCH:
+    case CAUSE_SOURCE:
     case CAUSE_MEMORY_VIRTUAL:
     case CAUSE_MEMORY_PHYSICAL:
     case CAUSE_STOPPED:

@@ -29,6 +29,7 @@
     X(CAUSE_EXITED,            "exited",            ORIGIN_PROCESS,   "exit code")        /* raw: 0..255           */       \
     X(CAUSE_SIGNALLED,         "signalled",         ORIGIN_PROCESS,   "killed by signal") /* raw: number           */       \
     X(CAUSE_LAUNCH,            "launch",            ORIGIN_CONTAINER, "could not be started")                              \
+    X(CAUSE_SOURCE,            "source",            ORIGIN_CONTAINER, "a source of its task is missing or ambiguous")      \
     X(CAUSE_MEMORY_VIRTUAL,    "memory_virtual",    ORIGIN_CONTAINER, "exceeded its limit of virtual memory")              \
     X(CAUSE_MEMORY_PHYSICAL,   "memory_physical",   ORIGIN_CONTAINER, "exceeded its limit of memory")                      \
     X(CAUSE_DISK,              "disk",              ORIGIN_CLUSTER,   "the disks of the node have failed")                 \
@@ -54,7 +55,7 @@ enum eng_exit_cause { ENG_EXIT_CAUSES(ENG_EXIT_TOKEN) N_EXIT_CAUSES };
 struct eng_exit {
     enum eng_exit_origin origin;
     enum eng_exit_cause cause;
-    /* EXITED: exit code 0..255; SIGNALLED: signal; LAUNCH: errno or ERR_*; else the cluster's number, or 0 */
+    /* EXITED: exit code 0..255; SIGNALLED: signal; LAUNCH, SOURCE: errno or ERR_*; else the cluster's number, or 0 */
     int64_t raw;
     char *text;        /* a sentence of the cluster's */
     int64_t ended_ms;  /* time of day; in an event 0: that of the event */

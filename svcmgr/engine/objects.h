@@ -200,6 +200,7 @@ struct eng_instance {
     enum eng_upgrade upgrade; /* changed, with goal, by instance_set_goal */
     char *ip;                 /* address of the container, or planned one; NULL: not known */
     json_t *ports;        /* name → number of its named ports that were given as 0; NULL: none was chosen */
+    int64_t gpus;         /* a bit for each GPU of its node that its container has; 0: none */
     char *hostname;       /* as reported by the node */
     char *bare_host;      /* node */
     int64_t allocated_ms; /* of the container; time of day; 0: not yet */

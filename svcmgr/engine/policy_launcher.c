@@ -77,6 +77,7 @@ static enum eng_exit_type type_of(const struct eng_exit *x)
     case CAUSE_MEMORY_VIRTUAL:
     case CAUSE_MEMORY_PHYSICAL:
     case CAUSE_RESYNC:
+    case CAUSE_SOURCE:
     case CAUSE_STOPPED: return TYPE_NON_TRANSIENT;
     case CAUSE_UNKNOWN:
     case N_EXIT_CAUSES: break;
@@ -97,7 +98,10 @@ static enum eng_verdict decide_exit(struct step *st, struct eng_instance *inst, 
     struct eng_retries tried = inst->retries ? *inst->retries : (struct eng_retries){0};
     (void)st;
     (void)kept;
-    (void)end;
+    if (x->cause == CAUSE_SOURCE) { /* of no task more than of another */
+        *end = (struct eng_end){.state = SVC_FAILED, .exit = *x};
+        return VERDICT_END;
+    }
     if (!eng_retry_decide(&rules_of(inst->component)->retry, &tried, type_of(x)))
         return eng_exit_is_success(x) ? VERDICT_SUCCEEDED : VERDICT_FAILED;
     if (!inst->retries)

@@ -45,6 +45,7 @@ static enum outcome outcome_of(const struct eng_exit *x)
     case CAUSE_UNKNOWN:
     case CAUSE_SIGNALLED:
     case CAUSE_LAUNCH:
+    case CAUSE_SOURCE:
     case CAUSE_PORT_CONFLICT:
     case CAUSE_SUBMISSION_FAILED:
     case N_EXIT_CAUSES: break;

@@ -92,6 +92,7 @@ static const struct fld instance_flds[] = {
     FLD_ENUM("upgrade", struct eng_instance, upgrade, 0, upgrade_words),
     FLD_STR("ip", struct eng_instance, ip, 0),
     FLD_JSON("ports", struct eng_instance, ports, 0),
+    FLD_I64("gpus", struct eng_instance, gpus, FLD_ZERO),
     FLD_STR("hostname", struct eng_instance, hostname, 0),
     FLD_STR("bare_host", struct eng_instance, bare_host, 0),
     FLD_I64("allocated_ms", struct eng_instance, allocated_ms, FLD_ZERO),

@@ -43,7 +43,8 @@ enum fld_flag {
     FLD_IN = 2,       /* never written                                                         */
     FLD_ZERO = 4,     /* I64: 0 counts as absent on output                                      */
     FLD_NULLABLE = 8, /* I64: an explicit null makes it FLD_UNSET instead of leaving the default */
-    FLD_EACH = 16     /* JSON: an object of any names, whose values are of type `sub` */
+    FLD_EACH = 16,    /* JSON: an object of any names, whose values are of type `sub` */
+    FLD_STORED = 32   /* of documents of ours: no request has it, spec_list_unknown does not know it */
 };
 
 struct fld_type;

@@ -158,6 +158,33 @@ static const struct fld port_flds[] = {
 };
 static const struct fld_type port_type = TYPE("Port", spec_port, port_flds, port_defaults);
 
+static void task_ports_defaults(void *object)
+{
+    *(struct spec_task_ports *)object = (struct spec_task_ports){NULL, 0, 1};
+}
+
+static const struct fld task_ports_flds[] = {
+    FLD_STR("label", struct spec_task_ports, label, 0),
+    FLD_I64("start", struct spec_task_ports, start, 0),
+    FLD_I64("count", struct spec_task_ports, count, 0),
+};
+static const struct fld_type task_ports_type =
+    TYPE("TaskPorts", spec_task_ports, task_ports_flds, task_ports_defaults);
+
+static void task_defaults(void *object)
+{
+    ((struct spec_task *)object)->gpu_mask = 0;
+}
+
+static const struct fld task_flds[] = {
+    FLD_STRS("sources", struct spec_task, sources, FLD_ALWAYS),
+    FLD_LIST("ports", struct spec_task, ports, FLD_ALWAYS, &task_ports_type),
+    FLD_I64("gpu_mask", struct spec_task, gpu_mask, FLD_ZERO),
+    FLD_BOOL("has_ip_list", struct spec_task, has_ip_list, 0),
+    FLD_BOOL("same_ports", struct spec_task, same_ports, 0),
+};
+const struct fld_type spec_task_type = TYPE("Task", spec_task, task_flds, task_defaults);
+
 static void component_defaults(void *object)
 {
     struct spec_component *c = object;
@@ -182,6 +209,7 @@ static const struct fld component_flds[] = {
     FLD_STRS("quicklinks", struct spec_component, quicklinks, FLD_ALWAYS),
     FLD_LIST("ports", struct spec_component, ports, 0, &port_type),
     FLD_ENUM("restart_policy", struct spec_component, restart_policy, FLD_ALWAYS, restart_words),
+    FLD_OBJ("task", struct spec_component, task, FLD_STORED, &spec_task_type),
     FLD_KNOWN("containers"), /* of an answer */
 };
 const struct fld_type spec_component_type =
@@ -261,6 +289,13 @@ static void note_relative_count(const json_t *doc, struct spec_component *c)
     c->count_is_relative = text && (text[0] == '+' || text[0] == '-');
 }
 
+/** Tasks are made by an API of ours: what a caller calls so is unknown. */
+static void drop_task(struct spec_component *c)
+{
+    fld_free(&spec_task_type, c->task);
+    c->task = NULL;
+}
+
 /** Decode a document. @param doc  its text as a tree, new reference [out] */
 static int read_one(const struct fld_type *type, const char *bytes, size_t len, json_t **doc, void **out,
                     struct err_info *why)
@@ -284,8 +319,10 @@ int spec_read(const char *bytes, size_t len, struct spec_service **out, struct b
     if (rc)
         return rc;
     struct spec_service *s = object;
-    for (size_t i = 0; i < s->n_components; i++)
+    for (size_t i = 0; i < s->n_components; i++) {
         note_relative_count(json_array_get(json_object_get(doc, "components"), i), s->components[i]);
+        drop_task(s->components[i]);
+    }
     list_unknown(&spec_service_type, doc, unknown);
     *out = s;
     return 0;
@@ -300,6 +337,7 @@ int spec_read_component(const char *bytes, size_t len, struct spec_component **o
     if (rc)
         return rc;
     note_relative_count(doc, object);
+    drop_task(object);
     list_unknown(&spec_component_type, doc, unknown);
     *out = object;
     return 0;
@@ -333,6 +371,8 @@ int spec_read_list(const struct fld_type *type, const char *bytes, size_t len, s
         mem_auto char *where = mem_fmt("/%zu", i);
         rc = fld_read_at(type, json_array_get(doc, i), where, &list.items[i], why);
         list.n += rc == 0;
+        if (!rc && type == &spec_component_type)
+            drop_task(list.items[i]);
     }
     if (rc) {
         spec_list_fini(&list);

@@ -80,6 +80,33 @@ struct spec_port {
     int64_t port; /* 0, as when it is not given: one that is free on the address of the instance */
 };
 
+/** Ports of one label of a task: `count` from `start` on, or, where that is 0, any. Source: framework-launcher 4.2. */
+struct spec_task_ports {
+    char *label;
+    int64_t start, count;
+};
+
+/**
+ * What makes a component's instances tasks of FrameworkLauncher. Their launch_command is its entry point: neither placeholders nor marks are
+ * replaced in it, and bash gets it between double quotes. A document of the services API has no such member.
+ * Source: framework-launcher 12.
+ */
+struct spec_task {
+    char **sources; /* files and directories, read-only by their base names in the working directory; archives unpacked */
+    size_t n_sources;
+    struct spec_task_ports **ports; /* fixed ones, then any; each by label: the order of CONTAINER_PORTS */
+    size_t n_ports;
+    int64_t gpu_mask;  /* the GPUs that it must have, bit 0 the first; 0: as many as its resource says */
+    bool has_ip_list;  /* a file has the addresses of all instances of the service */
+    bool same_ports;   /* all instances of the component get the same numbers, where they have addresses of their own */
+};
+/** That file, in the working directory. */
+#define SPEC_IP_LIST_FILE "ContainerIpList"
+/** Ports of one task whose numbers are chosen. */
+#define SPEC_TASK_PORTS_MAX 1024
+/** The resource type of GPUs. */
+#define SPEC_GPU_TYPE "yarn.io/gpu"
+
 struct spec_component {
     char *name;
     int state; /* enum spec_state of a request, or -1 */
@@ -102,6 +129,7 @@ struct spec_component {
     struct spec_port **ports;
     size_t n_ports;
     int restart_policy; /* enum spec_restart */
+    struct spec_task *task; /* NULL: of another API */
 };
 
 struct spec_kerberos {
@@ -143,6 +171,7 @@ struct spec_container {
 extern const struct fld_type spec_service_type;
 extern const struct fld_type spec_component_type;
 extern const struct fld_type spec_container_type;
+extern const struct fld_type spec_task_type;
 
 struct spec_needs;
 

@@ -44,6 +44,8 @@ static const struct fld *field_of(const struct fld_type *type, const char *name)
 {
     for (size_t i = 0; i < type->n_flds; i++) {
         const struct fld *f = &type->flds[i];
+        if (f->flags & FLD_STORED)
+            continue;
         if (strcmp(f->name, name) == 0 || (f->alias && strcmp(f->alias, name) == 0))
             return f;
     }
@@ -53,8 +55,10 @@ static const struct fld *field_of(const struct fld_type *type, const char *name)
 static const char *nearest_field(const struct fld_type *type, const char *name)
 {
     struct nearest n = nearest_to(name);
-    for (size_t i = 0; i < type->n_flds; i++)
-        nearest_offer(&n, type->flds[i].name);
+    for (size_t i = 0; i < type->n_flds; i++) {
+        if (!(type->flds[i].flags & FLD_STORED))
+            nearest_offer(&n, type->flds[i].name);
+    }
     return n.name;
 }
 
