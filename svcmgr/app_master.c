@@ -22,6 +22,7 @@
 #include "cluster/yarn_context.h"
 #include "faces/services_routes.h"
 #include "json/json.h"
+#include "run/trim.h"
 #include "submit/am_context.h"
 #include "svcmgr/app.h"
 #include "svcmgr/app_manager.h"
@@ -32,6 +33,7 @@ LOG_DECLARE(SVCMGR_EVENTS)
 
 #define MASTER_MAGIC OBJ_MAGIC('A', 'M', 'S', 'T')
 #define TOKENS_MAX   (1 << 20)
+#define TRIM_MS      15000
 
 struct app_master {
     struct obj obj;
@@ -42,6 +44,7 @@ struct app_master {
     int64_t incarnation;
     struct yarn_context_maker *maker;
     struct http_route *routes;
+    struct run_timer *trim;
     bool is_finishing;
 };
 
@@ -221,6 +224,7 @@ void app_master_end(struct app *a)
     }
     if (!m)
         return;
+    run_timer_free(m->trim);
     yarn_context_maker_free(m->maker);
     yarn_token_fini(&m->token);
     free(m->host);
@@ -277,6 +281,13 @@ static bool is_never_away(void *arg, const char *service_key)
     return false;
 }
 
+/** A node is to hold many masters: what only the start and launches have needed goes. */
+static void on_trim(void *arg)
+{
+    (void)obj_cast(arg, struct app_master, MASTER_MAGIC);
+    trim_memory();
+}
+
 static void on_settled(void *arg)
 {
     (void)obj_cast(arg, struct app, APP_MAGIC);
@@ -293,10 +304,15 @@ static const struct state_follow_ops follow_ops = {
 void app_master_follow(struct app *a)
 {
     struct err_info why = {0};
+    struct app_master *m = master_of(a);
     int err = state_follow(a->state, &follow_ops, a, &why);
 
-    if (err)
+    if (err) {
         app_fail(a, err, &why);
+        return;
+    }
+    m->trim = run_timer_new(a->loop, on_trim, m);
+    run_timer_start(m->trim, TRIM_MS, TRIM_MS);
 }
 
 /* ---- the cluster ---- */
