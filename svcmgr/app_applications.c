@@ -197,7 +197,7 @@ int64_t applications_number(const json_t *properties, const char *site, const ch
 
 static const json_t *properties_of(const struct eng_service *s)
 {
-    return s->spec->configuration ? s->spec->configuration->properties : NULL;
+    return s->spec->configuration->properties;
 }
 
 static const char *property(const struct eng_service *s, const struct options *o, const char *key)
