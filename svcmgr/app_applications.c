@@ -6,6 +6,7 @@
 #include "base/mem.h"
 #include "base/str.h"
 #include "svcmgr/app.h"
+#include "svcmgr/app_files.h"
 #include "svcmgr/app_master.h"
 #include "svcmgr/events.h"
 #include "svcmgr/options.h"
@@ -20,6 +21,8 @@ LOG_DECLARE(SVCMGR_EVENTS)
 #define REPORT_MS  2000
 #define MASTER_MB  "128"
 
+#define N_RESOURCES 2 /* of a master: program, configuration */
+
 struct application {
     struct obj obj;
     struct applications *all;
@@ -30,10 +33,14 @@ struct application {
     struct yarn_app_id id;
     bool has_id, is_deferred;                         /* deferred: submitted when the program is packed */
     struct submit_op *start, *kill, *watch, *timeout; /* under way; NULL: not */
+    struct submit_stage *stage;                       /* likewise: its files on their way to HDFS */
+    struct fs_call *removal;                          /* and from there */
+    char *directory;                                  /* of its files there; NULL: they are served */
     char *queue;
     int64_t lifetime_s;
-    struct eng_exit exit; /* when it has ended; text owned */
-    bool has_ended;
+    struct eng_exit exit;      /* when it has ended; text owned */
+    struct err_info refusal;   /* code 0: it was not refused */
+    bool is_ending, has_ended; /* ending: until its files have gone */
 };
 
 struct applications {
@@ -64,11 +71,16 @@ static void free_application(void *p)
         if (ops[i])
             submit_cancel(ops[i]);
     }
+    if (m->stage)
+        submit_stage_cancel(m->stage);
+    if (m->removal)
+        fs_cancel(m->removal);
     m->all->n_ended -= m->has_ended;
     submit_files_remove(m->all->files, m->token);
     free(m->exit.text);
     free(m->user);
     free(m->name);
+    free(m->directory);
     free(m->queue);
     obj_fini(&m->obj);
     free(m);
@@ -103,6 +115,7 @@ static struct application *application_of(struct applications *all, enum eng_kin
     submit_tag(&(struct submit_key){all->app->state_url, eng_kind_word(kind), user, name, incarnation},
                m->tag);
     submit_files_token(all->secret, sizeof all->secret, m->tag, m->token);
+    m->directory = app_files_directory(all->app, kind, user, name);
     map_set(&all->by_service, key, m);
     return m;
 }
@@ -137,17 +150,60 @@ struct eng_exit applications_exit(const struct submit_report *r)
     return eng_exit_of(is_stopped ? CAUSE_STOPPED : CAUSE_APPLICATION_ENDED, 0, text);
 }
 
-/** Nothing of it runs any more: what it was is taken back when no step is under way. */
-static void has_ended(struct application *m, struct eng_exit take_exit)
+/** Its files have gone, or stay where they are. */
+static void tidied(struct application *m)
 {
-    if (m->has_ended) {
-        free(take_exit.text);
+    struct eng_event ev = event_of(m, EV_SUBMITTED);
+
+    m->is_ending = false;
+    if (m->refusal.code) {
+        ev.code = m->refusal.code;
+        ev.text = m->refusal.text;
+        app_event(m->all->app, &ev);
         return;
     }
     m->has_ended = true;
-    m->exit = take_exit;
     m->all->n_ended++;
     app_pump(m->all->app);
+}
+
+static void on_removed(void *arg, int err, const struct fs_status *status, const struct err_info *why)
+{
+    struct application *m = obj_cast(arg, struct application, APPLICATION_MAGIC);
+
+    (void)status;
+    m->removal = NULL;
+    if (err == ERR_CANCELLED)
+        return;
+    if (err && err != ERR_NOTFOUND)
+        log_emit(&ev_app_files_stay, LOG_STR("user", m->user), LOG_STR("service", m->name), LOG_ERR(why));
+    tidied(m);
+}
+
+/** Before the engine hears of it, as it may begin the next incarnation, whose files are in the same directory. */
+static void tidy(struct application *m)
+{
+    m->is_ending = true;
+    m->removal = m->directory ? app_files_remove(m->all->app, m->directory, m->user, on_removed, m) : NULL;
+    if (!m->removal)
+        tidied(m);
+}
+
+/** Nothing of it runs any more: what it was is taken back when no step is under way. */
+static void has_ended(struct application *m, struct eng_exit take_exit)
+{
+    if (m->has_ended || m->is_ending) {
+        free(take_exit.text);
+        return;
+    }
+    m->exit = take_exit;
+    tidy(m);
+}
+
+static void refuse(struct application *m, const struct err_info *why)
+{
+    m->refusal = *why;
+    tidy(m);
 }
 
 static void on_report(void *arg, const struct submit_report *r)
@@ -227,9 +283,7 @@ static void on_submitted(void *arg, const struct submit_result *r)
     }
     if (r->err) {
         log_emit(&ev_app_refused, LOG_STR("user", m->user), LOG_STR("service", m->name), LOG_ERR(r->why));
-        ev.code = r->err;
-        ev.text = r->why->text;
-        app_event(m->all->app, &ev);
+        refuse(m, r->why);
         return;
     }
     log_emit(&ev_app_submitted, LOG_STR("user", m->user), LOG_STR("service", m->name),
@@ -238,49 +292,17 @@ static void on_submitted(void *arg, const struct submit_result *r)
     watch(m);
 }
 
-/** Its options, by which its master finds the state, the registry and the resource manager. */
-static int put_site(struct application *m, const struct eng_service *s, int64_t *size, struct err_info *why)
-{
-    struct buf site = BUF_EMPTY;
-    int err = app_master_site(m->all->app, s, &site, why);
-
-    if (err)
-        return err;
-    *size = (int64_t)site.len;
-    submit_files_put(m->all->files, m->token, &site);
-    return 0;
-}
-
-static void refuse(struct application *m, const struct err_info *why)
-{
-    struct eng_event ev = event_of(m, EV_SUBMITTED);
-
-    ev.code = why->code;
-    ev.text = why->text;
-    app_event(m->all->app, &ev);
-}
-
-static void start(struct application *m, const struct eng_service *s)
+static void submit(struct application *m, const struct eng_service *s,
+                   const struct submit_resource *resources)
 {
     struct applications *all = m->all;
     const struct options *o = daemon_options(all->app->daemon);
     static const char *const words[] = {"./" SUBMIT_PROGRAM_LINK "/" SUBMIT_PACKAGE_PROGRAM, "am", "--config",
                                         "conf"};
-    mem_auto char *base = app_files_url(all->app);
-    mem_auto char *program = mem_fmt("%s/%s/am-%s.tar.gz", base, all->package.hash, all->package.hash);
-    mem_auto char *site = mem_fmt("%s/%s/yarn-site.xml", base, m->token);
     mem_auto char *name_tag = mem_fmt("name: %s", m->name);
     const char *const tags[] = {name_tag};
-    struct submit_resource resources[] = {
-        {.link = SUBMIT_PROGRAM_LINK, .url = program, .size = all->package.size, .is_archive = true},
-        {.link = "conf/yarn-site.xml", .url = site},
-    };
     struct err_info why = {0};
 
-    if (put_site(m, s, &resources[1].size, &why)) {
-        refuse(m, &why);
-        return;
-    }
     const struct submit_def def = {
         .user = m->user,
         .tag = m->tag,
@@ -303,10 +325,98 @@ static void start(struct application *m, const struct eng_service *s)
                    .n_words = ARRAY_LEN(words),
                    .library_path = "./" SUBMIT_PROGRAM_LINK "/" SUBMIT_PACKAGE_LIBS,
                    .resources = resources,
-                   .n_resources = ARRAY_LEN(resources)},
+                   .n_resources = N_RESOURCES},
     };
     if (submit_start(all->submit, &def, on_submitted, m, &m->start, &why))
         refuse(m, &why);
+}
+
+static void submit_with(struct application *m, const struct eng_service *s,
+                        const struct submit_resource *program, const struct submit_resource *site)
+{
+    struct submit_resource resources[N_RESOURCES] = {*program, *site};
+
+    resources[0].link = SUBMIT_PROGRAM_LINK;
+    resources[0].is_archive = true;
+    resources[1].link = "conf/yarn-site.xml";
+    submit(m, s, resources);
+}
+
+static void on_stage_waits(void *arg, const struct err_info *why)
+{
+    struct application *m = obj_cast(arg, struct application, APPLICATION_MAGIC);
+    struct eng_event ev = event_of(m, EV_APP_WAITS);
+
+    log_emit(&ev_app_not_staged, LOG_STR("user", m->user), LOG_STR("service", m->name), LOG_ERR(why));
+    ev.text = why->text;
+    app_event(m->all->app, &ev);
+}
+
+static void on_staged(void *arg, int err, const struct submit_staged *staged, const struct err_info *why)
+{
+    struct application *m = obj_cast(arg, struct application, APPLICATION_MAGIC);
+    const struct eng_service *s = engine_find(m->all->app->engine, m->kind, m->user, m->name);
+
+    m->stage = NULL;
+    if (err) {
+        log_emit(&ev_app_refused, LOG_STR("user", m->user), LOG_STR("service", m->name), LOG_ERR(why));
+        refuse(m, why);
+    } else if (s && s->incarnation == m->incarnation) {
+        submit_with(m, s,
+                    &(struct submit_resource){.url = staged->program_url,
+                                              .size = staged->program.len,
+                                              .modified_ms = staged->program.modified_ms},
+                    &(struct submit_resource){.url = staged->site_url,
+                                              .size = staged->site.len,
+                                              .modified_ms = staged->site.modified_ms});
+    }
+}
+
+/** Its files are uploaded. @param site  of it [borrowed for the call] */
+static void stage(struct application *m, const struct buf *site)
+{
+    struct app *a = m->all->app;
+    const struct submit_stage_def def = {.loop = a->loop,
+                                         .http = a->http,
+                                         .fs = app_fs_conf(daemon_options(a->daemon)),
+                                         .directory = m->directory,
+                                         .user = m->user,
+                                         .package = &m->all->package,
+                                         .site = site};
+
+    m->stage = submit_stage_start(&def, on_stage_waits, on_staged, m);
+}
+
+/** Its files are served. @param take_site  emptied */
+static void serve(struct application *m, const struct eng_service *s, struct buf *take_site)
+{
+    const struct submit_package *p = &m->all->package;
+    mem_auto char *base = app_files_url(m->all->app);
+    mem_auto char *program = mem_fmt("%s/%s/am-%s.tar.gz", base, p->hash, p->hash);
+    mem_auto char *site = mem_fmt("%s/%s/yarn-site.xml", base, m->token);
+    const struct submit_resource of_site = {.url = site, .size = (int64_t)take_site->len};
+
+    submit_files_put(m->all->files, m->token, take_site);
+    submit_with(m, s, &(struct submit_resource){.url = program, .size = p->size}, &of_site);
+}
+
+/** With its options, by which its master finds the state, the registry and the resource manager. */
+static void start(struct application *m, const struct eng_service *s)
+{
+    struct buf site = BUF_EMPTY;
+    struct err_info why = {0};
+
+    if (app_master_site(m->all->app, s, &site, &why)) {
+        refuse(m, &why);
+        return;
+    }
+    if (m->directory)
+        stage(m, &site);
+    else
+        serve(m, s, &site);
+    if (site.bytes)
+        explicit_bzero(site.bytes, site.cap);
+    buf_fini(&site);
 }
 
 void applications_submit(struct applications *all, const struct eng_effect *e)
@@ -317,8 +427,9 @@ void applications_submit(struct applications *all, const struct eng_effect *e)
         return; /* it has gone on */
     struct application *m =
         application_of(all, e->service_kind, e->user, e->name, e->application->incarnation);
-    if (m->start || m->has_id)
+    if (m->start || m->stage || m->is_ending || m->has_id)
         return; /* under way, or its answer is */
+    m->refusal = (struct err_info){0};
     free(m->queue);
     m->queue = mem_str(e->application->queue);
     m->lifetime_s = e->application->lifetime_s;
@@ -356,7 +467,7 @@ void applications_resume(struct applications *all, const struct eng_service *s)
     struct buf site = BUF_EMPTY;
 
     m->has_id = !yarn_app_id_parse(s->app_id, &m->id);
-    if (!app_master_site(all->app, s, &site, NULL)) /* its next attempt reads it again */
+    if (!m->directory && !app_master_site(all->app, s, &site, NULL)) /* its next attempt reads it again */
         submit_files_put(all->files, m->token, &site);
     watch(m);
 }
@@ -366,10 +477,9 @@ void applications_resume(struct applications *all, const struct eng_service *s)
 static void on_killed(void *arg, const struct submit_result *r)
 {
     struct application *m = obj_cast(arg, struct application, APPLICATION_MAGIC);
-    struct eng_event ev = event_of(m, EV_APP_ENDED);
 
     m->kill = NULL;
-    if (r->err == ERR_CANCELLED || m->watch || m->has_ended)
+    if (r->err == ERR_CANCELLED || m->watch || m->has_ended || m->is_ending)
         return; /* the report says when nothing of it runs any more */
     if (r->err)
         log_emit(&ev_app_not_killed, LOG_STR("user", m->user), LOG_STR("service", m->name), LOG_ERR(r->why));
@@ -379,9 +489,7 @@ static void on_killed(void *arg, const struct submit_result *r)
         watch(m);
         return;
     }
-    ev.exit = eng_exit_of(CAUSE_STOPPED, 0, NULL);
-    app_event(m->all->app, &ev);
-    applications_forget(m);
+    has_ended(m, eng_exit_of(CAUSE_STOPPED, 0, NULL));
 }
 
 void applications_finish(struct applications *all, const struct eng_effect *e)
@@ -392,7 +500,11 @@ void applications_finish(struct applications *all, const struct eng_effect *e)
     const char *why = e->application->diagnostics;
 
     m->is_deferred = false;
-    if (!m->kill && !m->has_ended)
+    if (m->stage)
+        submit_stage_cancel(m->stage);
+    m->stage = NULL;
+    m->refusal = (struct err_info){0};
+    if (!m->kill && !m->has_ended && !m->is_ending)
         m->kill = submit_kill(m->all->submit, &target, why ? why : "ended by svcmgr", on_killed, m);
 }
 

@@ -2,9 +2,9 @@
  * The applications of YARN that a manager has, one for each service that was handed to YARN: submitted, watched, killed. Only app*.c include
  * this.
  *
- *     EFF_SUBMIT ──> the master's configuration is where nodes fetch it ──> submit_start ──> EV_SUBMITTED, watched from now on
+ *     EFF_SUBMIT ──> the master's files are in HDFS, or served ──> submit_start ──> EV_SUBMITTED, watched from now on
  *                └─ the program is not packed yet: deferred until it is
- *     report ──> EV_APP_WAITS; nothing of it runs any more ──> it has ended, until the manager has taken its service back
+ *     report ──> EV_APP_WAITS; nothing of it runs any more ──> its files have gone ──> it has ended, until the manager has taken its service back
  *
  * An application is of one incarnation; an earlier incarnation's is forgotten when the next one is named.
  *
@@ -41,11 +41,11 @@ void applications_packed(struct applications *all, struct submit_package *take_p
 
 /** Carry out EFF_SUBMIT; nothing when that is under way or done. A refusal is an EV_SUBMITTED with its code. */
 void applications_submit(struct applications *all, const struct eng_effect *e);
-/** Carry out EFF_FINISH: kill it. EV_APP_ENDED at once when there is none, else applications_ended has it later. */
+/** Carry out EFF_FINISH: kill it, if there is one. applications_ended has it later. */
 void applications_finish(struct applications *all, const struct eng_effect *e);
 /** Carry out EFF_SET_LIFETIME; nothing when no id is known. */
 void applications_set_lifetime(struct applications *all, const struct eng_effect *e);
-/** Watch the application of a service that was loaded, and serve its master's configuration again. @param s  has an app_id [borrowed] */
+/** Watch the application of a service that was loaded, and serve its master's configuration again where that is not in HDFS. @param s  has an app_id [borrowed] */
 void applications_resume(struct applications *all, const struct eng_service *s);
 
 /** How many have ended and were not forgotten. */

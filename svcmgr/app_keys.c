@@ -3,6 +3,7 @@
 
 #include "base/mem.h"
 #include "svcmgr/app.h"
+#include "svcmgr/app_files.h"
 #include "svcmgr/options.h"
 
 static const struct opt_def rows[] = {OPTIONS_ROWS(SVCMGR_OPTIONS)};
@@ -56,6 +57,7 @@ void app_check_yarn(const struct options *o, struct opt_report *report)
                 url ? url : "The default store");
         opt_error(o, "yarn.service.state.store", &why, report);
     }
+    app_files_check(o, report);
     const struct yarn_keys keys = app_yarn_keys(&o);
     int err = 0;
     for (int port = YARN_RM_CLIENT; !err && port <= YARN_RM_SCHEDULER; port++) {

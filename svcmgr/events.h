@@ -45,6 +45,9 @@
     X(state_followed, LOG_INFO, "What others write of the state is seen again.")                             \
     X(app_submitted, LOG_INFO, "The resource manager has the application of a service.")                     \
     X(app_refused, LOG_WARN, "The application of a service cannot be submitted: the service fails.")         \
+    X(app_not_staged, LOG_WARN,                                                                              \
+      "The files of an application master cannot be written to HDFS; it is tried again.")                    \
+    X(app_files_stay, LOG_WARN, "The files of an application that has ended cannot be deleted from HDFS.")   \
     X(app_not_killed, LOG_WARN, "The resource manager refuses to kill an application.")                      \
     X(app_no_lifetime, LOG_WARN, "The resource manager refuses to set the lifetime of an application.")      \
     X(app_ended, LOG_INFO, "The application of a service has ended.")                                        \

@@ -119,7 +119,8 @@
     X(OPT_HDFS_POLICY, "dfs.http.policy", OPT_ENUM, "HTTP_ONLY|HTTPS_ONLY|HTTP_AND_HTTPS", "HTTP_ONLY", 0, 0, OPT_FIXED, \
       "HTTPS_ONLY: HDFS is asked by HTTPS.")                                                                      \
     X(OPT_BASE_PATH, "yarn.service.base.path", OPT_TEXT, "", NULL, 0, 0, OPT_FIXED,                               \
-      "Directory of that file system for ${SERVICE_HDFS_DIR}. Default: /user/NAME/.yarn.")  \
+      "Directory of that file system for ${SERVICE_HDFS_DIR}, and on YARN for the files of application masters, as URI or path; one without \"/\" " \
+      "at its begin is in the user's home. Default: .yarn there.")  \
     X(OPT_QUEUE, "yarn.service.queue", OPT_TEXT, "", "default", 0, 0, OPT_FIXED,                                  \
       "Queue of services that name none.")                                                                        \
     X(OPT_PROBE_INTERVAL, "yarn.service.readiness-check-interval.seconds", OPT_TIME, "s", "30", 10, 86400000,     \
@@ -171,7 +172,7 @@
     X(OPT_CACHE_MB, "yarn.nodemanager.localizer.cache.target-size-mb", OPT_INT, "MB", "10240", 0, 1073741824, OPT_FIXED, \
       "Megabytes of fetched files that are kept for the next container; the least recently used leave first.") \
     X(OPT_CACHE_FRESH, "yarn.service.local.cache-fresh", OPT_TIME, "s", "60", 0, 31536000000, OPT_FIXED, \
-      "Time in which a kept file is used without asking its server whether it has changed.") \
+      "Time in which a kept file is used without asking its server whether it has changed; by application masters, too.") \
     X(OPT_LABEL, "yarn.nodemanager.node-labels.provider.configured-node-partition", OPT_TEXT, "", NULL, 0, 0,     \
       OPT_FIXED, "Node label of this host, for placement.")                                                            \
     X(OPT_HOSTNAME, "yarn.nodemanager.hostname", OPT_TEXT, "", NULL, 0, 0, OPT_FIXED,                             \

@@ -15,7 +15,7 @@
 #include "submit/files.h"
 #include "submit/manager.h"
 #include "submit/package.h"
-#include "submit/upload.h"
+#include "fs/upload.h"
 
 enum { LINE_MAX_LEN = 4096, MAX_WORDS = 16, MEMORY_MB = 128, REPORT_MS = 1000 };
 
@@ -269,9 +269,9 @@ static void upload(struct drive *d, char *rest)
     if (!d->http)
         d->http = http_client_new(d->loop);
     int fd = open(d->package.path, O_RDONLY | O_CLOEXEC);
-    const struct submit_upload_def def = {&directory, &file, d->user, 0700, 0600, {fd, d->package.size}};
+    const struct fs_upload_def def = {&directory, &file, d->user, 0700, 0600, {fd, d->package.size}};
     use(d, file.path, 0);
-    submit_upload_start(d->http, &def, on_uploaded, d);
+    fs_upload_start(d->http, &def, on_uploaded, d);
     run(d);
     close(fd);
     fs_place_fini(&directory);

@@ -1,19 +1,23 @@
-#include "submit/upload.h"
+#include "fs/upload.h"
 
+#include <errno.h>
 #include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
 
 #include "base/mem.h"
 #include "base/obj.h"
 
-#define UPLOAD_MAGIC OBJ_MAGIC('S', 'U', 'P', 'L')
+#define UPLOAD_MAGIC OBJ_MAGIC('F', 'S', 'U', 'P')
 
 /* look ── it is there ──> done;   look ──> directory ──> file ──> look again */
 enum phase { UPLOAD_LOOK, UPLOAD_DIRECTORY, UPLOAD_FILE, UPLOAD_CHECK };
 
-struct submit_upload {
+struct fs_upload {
     struct obj obj;
     struct http_client *http;
-    struct submit_upload_def def;
+    struct fs_upload_def def;
     char *user;
     enum phase phase;
     struct fs_call *call;
@@ -21,10 +25,9 @@ struct submit_upload {
     void *arg;
 };
 
-static void step(struct submit_upload *u, enum phase phase);
+static void step(struct fs_upload *u, enum phase phase);
 
-static void finish(struct submit_upload *u, int err, const struct fs_status *status,
-                   const struct err_info *why)
+static void finish(struct fs_upload *u, int err, const struct fs_status *status, const struct err_info *why)
 {
     u->done(u->arg, err, status, why);
     free(u->user);
@@ -32,8 +35,7 @@ static void finish(struct submit_upload *u, int err, const struct fs_status *sta
     free(u);
 }
 
-static void looked(struct submit_upload *u, int err, const struct fs_status *status,
-                   const struct err_info *why)
+static void looked(struct fs_upload *u, int err, const struct fs_status *status, const struct err_info *why)
 {
     struct err_info wrong = {0};
     if (!err && !status->is_dir && status->len == u->def.content.len) {
@@ -51,7 +53,7 @@ static void looked(struct submit_upload *u, int err, const struct fs_status *sta
 
 static void on_done(void *arg, int err, const struct fs_status *status, const struct err_info *why)
 {
-    struct submit_upload *u = obj_cast(arg, struct submit_upload, UPLOAD_MAGIC);
+    struct fs_upload *u = obj_cast(arg, struct fs_upload, UPLOAD_MAGIC);
     if (err == ERR_CANCELLED)
         finish(u, err, NULL, why);
     else if (u->phase == UPLOAD_LOOK || u->phase == UPLOAD_CHECK)
@@ -62,7 +64,7 @@ static void on_done(void *arg, int err, const struct fs_status *status, const st
         step(u, u->phase == UPLOAD_DIRECTORY ? UPLOAD_FILE : UPLOAD_CHECK);
 }
 
-static void step(struct submit_upload *u, enum phase phase)
+static void step(struct fs_upload *u, enum phase phase)
 {
     static const enum fs_op ops[] = {[UPLOAD_LOOK] = FS_STATUS,
                                      [UPLOAD_DIRECTORY] = FS_MKDIRS,
@@ -81,12 +83,12 @@ static void step(struct submit_upload *u, enum phase phase)
                                                .arg = u});
 }
 
-struct submit_upload *submit_upload_start(struct http_client *http, const struct submit_upload_def *def,
-                                          void (*done)(void *arg, int err, const struct fs_status *status,
-                                                       const struct err_info *why),
-                                          void *arg)
+struct fs_upload *fs_upload_start(struct http_client *http, const struct fs_upload_def *def,
+                                  void (*done)(void *arg, int err, const struct fs_status *status,
+                                               const struct err_info *why),
+                                  void *arg)
 {
-    struct submit_upload *u = mem_new(struct submit_upload);
+    struct fs_upload *u = mem_new(struct fs_upload);
     obj_init(&u->obj, UPLOAD_MAGIC);
     u->http = http;
     u->def = *def;
@@ -97,7 +99,28 @@ struct submit_upload *submit_upload_start(struct http_client *http, const struct
     return u;
 }
 
-void submit_upload_cancel(struct submit_upload *u)
+void fs_upload_cancel(struct fs_upload *u)
 {
     fs_cancel(u->call);
+}
+
+int fs_upload_content(const void *bytes, size_t len, struct http_file *out, struct err_info *why)
+{
+    int fd = memfd_create("content", MFD_CLOEXEC);
+    size_t at = 0;
+
+    while (fd >= 0 && at < len) {
+        ssize_t n = write(fd, (const char *)bytes + at, len - at);
+        if (n <= 0)
+            break;
+        at += (size_t)n;
+    }
+    if (fd >= 0 && at == len) {
+        *out = (struct http_file){fd, (int64_t)len};
+        return 0;
+    }
+    err_set(why, ERR_IO, "memfd", "%s", strerror(errno));
+    if (fd >= 0)
+        close(fd);
+    return ERR_IO;
 }
