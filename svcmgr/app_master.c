@@ -25,6 +25,7 @@
 #include "run/trim.h"
 #include "submit/am_context.h"
 #include "svcmgr/app.h"
+#include "svcmgr/app_files.h"
 #include "svcmgr/app_manager.h"
 #include "svcmgr/events.h"
 #include "svcmgr/options.h"
@@ -34,6 +35,7 @@ LOG_DECLARE(SVCMGR_EVENTS)
 #define MASTER_MAGIC OBJ_MAGIC('A', 'M', 'S', 'T')
 #define TOKENS_MAX   (1 << 20)
 #define TRIM_MS      15000
+#define CACHE_DIR    "sources" /* in the working directory, which goes with the container */
 
 struct app_master {
     struct obj obj;
@@ -327,15 +329,21 @@ static void on_reach(void *arg, const char *server, const struct err_info *why)
         outage_ends(a->rm_outage, server, run_now_ms());
 }
 
+/** Who listens on loopback only serves nodes on other hosts no files: they get them from HDFS, where there is one. */
 static void open_maker(struct app *a)
 {
     struct app_master *m = master_of(a);
     const struct options *o = daemon_options(a->daemon);
+    mem_auto char *directory =
+        opt_bool(o, OPT_REMOTE) ? NULL : app_files_directory(a, a->own->kind, a->own->user, a->own->name);
     const struct yarn_context_config config = {.loop = a->loop,
                                                .http = a->http,
                                                .fs = app_fs_conf(o),
                                                .user = a->own->user,
-                                               .files_url = m->files_url};
+                                               .files_url = m->files_url,
+                                               .directory = directory,
+                                               .cache_dir = CACHE_DIR,
+                                               .fresh_s = opt_ms(o, OPT_CACHE_FRESH) / 1000};
 
     yarn_context_maker_new(&config, &m->maker);
 }

@@ -10,6 +10,7 @@
 #include "base/mem.h"
 #include "cluster/local_priv.h"
 #include "cluster/shim_tail.h"
+#include "cluster/source_text.h"
 #include "spec/spec.h"
 #include "run/fdlimit.h"
 
@@ -410,17 +411,6 @@ static void copy_files(const struct cluster_launch *launch, struct local_job *jo
     }
 }
 
-/** What a localizer makes of a source. */
-static enum source_form form_of(const struct cluster_file *f)
-{
-    if (f->is_archive)
-        return SOURCE_ARCHIVE;
-    if (!f->config)
-        return SOURCE_FILE;
-    bool is_xml = f->config->type == FILE_XML || f->config->type == FILE_HADOOP_XML;
-    return is_xml ? SOURCE_XML : f->config->type == FILE_PROPERTIES ? SOURCE_PROPERTIES : SOURCE_FILE;
-}
-
 /** What a localizer is asked for: each file that has a source. @return as fs_place_read */
 static int ask_sources(const struct local *l, const struct cluster_launch *launch, struct sources_ask *ask,
                        struct err_info *why)
@@ -435,8 +425,8 @@ static int ask_sources(const struct local *l, const struct cluster_launch *launc
     ask->fresh_s = l->cache_fresh_s;
     for (size_t i = 0; !err && i < launch->n_files; i++) {
         const struct cluster_file *f = &launch->files[i];
-        int64_t max_bytes = f->values ? LOCAL_TEMPLATE_MAX : l->source_max_bytes;
-        err = f->bytes ? 0 : local_sources_add(l, ask, form_of(f), f->source, max_bytes, why);
+        int64_t max_bytes = f->values ? SOURCE_TEXT_MAX : l->source_max_bytes;
+        err = f->bytes ? 0 : local_sources_add(l, ask, source_form_of(f), f->source, max_bytes, why);
     }
     return err;
 }

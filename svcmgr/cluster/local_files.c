@@ -12,6 +12,7 @@
 #include "cluster/local_priv.h"
 #include "cluster/local_logs.h"
 #include "cluster/local_tree.h"
+#include "cluster/source_text.h"
 #include "run/file.h"
 #include "spec/spec.h"
 
@@ -210,21 +211,6 @@ static int go_down(const struct local_job *job, int work, const char *path, stru
     return at;
 }
 
-/** A file whose text a localizer has put into in/, with the placeholders replaced. @return new text, free(); NULL: *why says so */
-static char *expand_source(struct buf *text, const struct cluster_file *f, struct err_info *why)
-{
-    size_t left = SPEC_EXPANDED_MAX;
-
-    *why = (struct err_info){.code = 0};
-    char *out = f->config ? spec_file_overlay(f->config, buf_cstr(text), f->values, &left, why)
-                          : spec_expand_to(buf_cstr(text), f->values, left);
-
-    if (!out && !why->code)
-        err_set(why, ERR_TOOBIG, f->source, "%.200s with its placeholders replaced is larger than %zu bytes.",
-                f->source, SPEC_EXPANDED_MAX);
-    return out;
-}
-
 /** The text of a template that a localizer has put into in/, with its placeholders replaced. */
 static int expand_template(const struct local_job *job, int from, const struct cluster_file *f, int parent,
                            const char *name, struct err_info *why)
@@ -238,7 +224,7 @@ static int expand_template(const struct local_job *job, int from, const struct c
     }
     if (n < 0)
         return local_sys_fail(why, f->source);
-    mem_auto char *bytes = expand_source(&text, f, why);
+    mem_auto char *bytes = source_expand(buf_cstr(&text), f, why);
     if (!bytes)
         return why->code;
     return write_file_at(job, parent, name, bytes, strlen(bytes), why);

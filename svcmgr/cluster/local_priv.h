@@ -286,9 +286,6 @@ enum local_job_kind {
     JOB_REMOVE   /* remove the container's directory, and logs that are too old */
 };
 
-/** A template may have this many bytes. */
-#define LOCAL_TEMPLATE_MAX (1 << 20)
-
 struct local_job {
     struct obj obj;
     uv_work_t work;

@@ -1,12 +1,13 @@
 /**
  * From a launch of the engine's to a launch context of YARN: command, environment, and the files that the node manager fetches.
  *
- *     bytes that were made here   served by HTTP: files_url/SECRET/N, until the container is dropped
+ *     bytes that were made here   served by HTTP: files_url/SECRET/N, or uploaded to HDFS: directory/SECRET/N; until the container is dropped
+ *     a text with placeholders    read here (yarn_sources.h) and expanded: then it is bytes that were made here
  *     a file of the web           fetched by the node from there
  *     a file of HDFS              fetched by the node from there; its size and time are asked for
  *     a file of the hosts         copied by the node, which must have it, too
  *
- * A secret of 128 random bits is what protects a file that is served.
+ * A secret of 128 random bits is what protects a file that is served. One in HDFS is its owner's alone.
  *
  * Thread: owner for everything.   Source: Hadoop, ContainerLaunchContext, FSDownload.
  */
@@ -27,11 +28,14 @@ struct yarn_context_config {
     struct fs_conf fs;
     const char *user;      /* owner of the application; copied */
     const char *files_url; /* under which our HTTP server answers yarn_context_served; copied */
+    const char *directory; /* URI in HDFS where bytes are uploaded to; NULL: they are served; copied */
+    const char *cache_dir; /* for sources that are read here, see yarn_sources.h; copied */
+    int64_t fresh_s;       /* likewise */
 };
 
 /** @param out  free with yarn_context_maker_free [out] */
 void yarn_context_maker_new(const struct yarn_context_config *config, struct yarn_context_maker **out);
-/** No context is being made. NULL is fine. */
+/** No context is being made. What is in HDFS stays. NULL is fine. */
 void yarn_context_maker_free(struct yarn_context_maker *m);
 /**
  * Make a context.

@@ -44,7 +44,7 @@ MAY_SEE = {
     "svcmgr/engine": ["lib/base", "lib/json", "svcmgr/spec"],
     "svcmgr/sim": ["lib/base", "svcmgr/spec"],
     "svcmgr/fs": ["lib/base", "lib/run", "lib/json", "lib/http"],
-    "svcmgr/cluster": ["lib/base", "lib/run", "svcmgr/spec", "svcmgr/engine", "svcmgr/sim", "svcmgr/shim", "svcmgr/fs",
+    "svcmgr/cluster": ["lib/base", "lib/run", "svcmgr/spec", "svcmgr/engine", "svcmgr/sim", "svcmgr/shim", "svcmgr/fs", "svcmgr/localizer",
                        "svcmgr/yarn"],
     "svcmgr/yarn": ["lib/base", "lib/run"],
     "svcmgr/launch": ["lib/base", "lib/run", "svcmgr/spec", "svcmgr/engine", "svcmgr/cluster"],

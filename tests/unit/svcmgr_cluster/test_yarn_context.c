@@ -14,6 +14,7 @@
 
 #include "base/mem.h"
 #include "cluster/yarn_context.h"
+#include "spec/spec.h"
 
 #define CONTAINER "container_1700000000000_0001_01_000002"
 
@@ -30,7 +31,8 @@ static struct desk {
 
 static int set_up(void **state)
 {
-    const struct yarn_context_config config = {.user = "alice", .files_url = "http://am.host:8080/files"};
+    const struct yarn_context_config config = {
+        .user = "alice", .files_url = "http://am.host:8080/files", .cache_dir = "."};
 
     (void)state;
     desk = (struct desk){.loop = run_loop_new()};
@@ -147,16 +149,84 @@ static void what_a_node_cannot_be_given_is_refused_by_its_name(void **state)
 {
     json_t *values = json_object();
     const struct cluster_file absent = {.path = "f", .source = "/nothing/here"};
-    const struct cluster_file template = {.path = "f", .source = "http://web/t", .values = values};
+    const struct cluster_file template = {.path = "f", .source = "/nothing/of-a-template", .values = values};
+    const struct cluster_file directory = {.path = "f", .source = "/tmp", .values = values};
 
     (void)state;
     make(&absent, 1);
     assert_int_equal(desk.err, ERR_NOTFOUND);
     assert_non_null(strstr(desk.text, "/nothing/here"));
     make(&template, 1);
-    assert_int_equal(desk.err, ERR_UNSUPPORTED);
-    assert_non_null(strstr(desk.text, "http://web/t"));
+    assert_int_equal(desk.err, ERR_INVALID);
+    assert_non_null(
+        strstr(desk.text, "src_file /nothing/of-a-template, as user alice: there is no such file"));
+    make(&directory, 1);
+    assert_int_equal(desk.err, ERR_INVALID);
+    assert_non_null(strstr(desk.text, "it is no regular file"));
     json_decref(values);
+}
+
+/** A file of a source's text, in a directory of its own. */
+static char *file_of(const char *text)
+{
+    char *path = mem_str("/tmp/test-yarn-context-XXXXXX");
+    int fd = mkstemp(path);
+
+    assert_int_equal(write(fd, text, strlen(text)), (ssize_t)strlen(text));
+    close(fd);
+    return path;
+}
+
+static const char *served(const char *name)
+{
+    const char *bytes = NULL;
+    size_t len = 0;
+
+    assert_int_equal(yarn_context_served(desk.maker, desk.secret, name, &bytes, &len), 0);
+    assert_int_equal(strlen(bytes), len);
+    return bytes;
+}
+
+static void sources_are_read_expanded_and_served(void **state)
+{
+    json_t *values = json_pack("{s:s}", "NAME", "web");
+    struct spec_file properties = {.type = FILE_PROPERTIES,
+                                   .properties = json_pack("{s:s}", "b", "over ${NAME}")};
+    struct spec_file xml = {.type = FILE_HADOOP_XML, .properties = json_pack("{s:s}", "key", "<${NAME}>")};
+    struct spec_file json = {.type = FILE_JSON, .properties = json_pack("{s:s}", "b", "2")};
+    mem_auto char *of_text = file_of("of ${NAME}, ${OTHER}\n");
+    mem_auto char *of_properties = file_of("a = ${NAME}\nb=under\n");
+    mem_auto char *of_xml =
+        file_of("<configuration><property><name>x</name><value>1</value></property></configuration>");
+    mem_auto char *of_json = file_of("{\"a\": [1]}");
+    const struct cluster_file files[] = {
+        {.path = "conf/text", .source = of_text, .values = values},
+        {.path = "conf/plain", .bytes = "plain", .len = 5},
+        {.path = "conf/p", .source = of_properties, .values = values, .config = &properties},
+        {.path = "conf/x", .source = of_xml, .values = values, .config = &xml},
+        {.path = "conf/j", .source = of_json, .values = values, .config = &json}};
+
+    (void)state;
+    make(files, 5);
+    assert_string_equal(desk.text, "");
+    assert_string_equal(served("0"), "of web, ${OTHER}\n");
+    assert_string_equal(served("1"), "plain");
+    assert_non_null(strstr(served("2"), "a=web\nb=over web\n"));
+    assert_non_null(strstr(served("3"), "<name>x</name><value>1</value>"));
+    assert_non_null(strstr(served("3"), "<name>key</name><value>&lt;web&gt;</value>"));
+    assert_non_null(strstr(served("4"), "\"b\" : \"2\""));
+    assert_non_null(strstr(desk.files, "conf/text http am.host 8080 /files/"));
+    make(files + 3, 1);
+    unlink(of_json);
+    make(files + 4, 1);
+    assert_int_equal(desk.err, ERR_INVALID);
+    unlink(of_text);
+    unlink(of_properties);
+    unlink(of_xml);
+    json_decref(values);
+    json_decref(properties.properties);
+    json_decref(xml.properties);
+    json_decref(json.properties);
 }
 
 static void variables_of_the_node_are_left_to_it_and_no_token_is_given(void **state)
@@ -168,17 +238,40 @@ static void variables_of_the_node_are_left_to_it_and_no_token_is_given(void **st
     assert_int_equal(desk.n_tokens, 7);
 }
 
-static void one_that_is_cancelled_is_not_reported(void **state)
+static void mounts_of_an_image_are_listed_and_its_entry_point_gets_words(void **state)
 {
-    static const char *const env[] = {NULL};
-    const struct cluster_launch launch = {.command = "x", .env = env};
+    static const char *const env[] = {SPEC_MOUNTS_ENV "=/a:/b", "B=1", NULL};
+    const struct cluster_file files[] = {{.path = "conf/c", .bytes = "", .mount = "/etc/c"}};
+    struct cluster_image image = {.id = "nginx", .mounts = "/a:/b", .has_entry_point = true};
+    const struct cluster_launch launch = {
+        .command = "serve -v", .env = env, .files = files, .n_files = 1, .image = &image};
 
     (void)state;
     desk.is_done = false;
-    yarn_context_cancel(
-        yarn_context_make(desk.maker, &(struct cluster_container){.id = CONTAINER}, &launch, on_made, NULL));
+    yarn_context_make(desk.maker, &(struct cluster_container){.id = CONTAINER}, &launch, on_made, NULL);
+    while (!desk.is_done)
+        uv_run(run_loop_uv(desk.loop), UV_RUN_ONCE);
+    assert_string_equal(desk.env, "B=1;" SPEC_MOUNTS_ENV "=/a:/b,conf/c:/etc/c:ro;");
+    assert_string_equal(desk.command, "serve -v");
+}
+
+static void one_that_is_cancelled_is_not_reported(void **state)
+{
+    static const char *const env[] = {NULL};
+    json_t *values = json_object();
+    const struct cluster_file files[] = {{.path = "f", .source = "/proc/self/status", .values = values}};
+    const struct cluster_launch launch = {.command = "x", .env = env, .files = files, .n_files = 1};
+    const struct cluster_container container = {.id = CONTAINER};
+
+    (void)state;
+    desk.is_done = false;
+    yarn_context_cancel(yarn_context_make(desk.maker, &container, &launch, on_made, NULL));
+    struct yarn_context_call *call = yarn_context_make(desk.maker, &container, &launch, on_made, NULL);
+    uv_run(run_loop_uv(desk.loop), UV_RUN_ONCE); /* the pool reads */
+    yarn_context_cancel(call);
     make(NULL, 0); /* of another */
     assert_int_equal(desk.err, 0);
+    json_decref(values);
 }
 
 #define CASE(f) cmocka_unit_test_setup_teardown(f, set_up, tear_down)
@@ -189,7 +282,9 @@ int main(void)
         CASE(bytes_are_served_until_the_container_is_dropped),
         CASE(files_of_others_are_fetched_from_there),
         CASE(what_a_node_cannot_be_given_is_refused_by_its_name),
+        CASE(sources_are_read_expanded_and_served),
         CASE(variables_of_the_node_are_left_to_it_and_no_token_is_given),
+        CASE(mounts_of_an_image_are_listed_and_its_entry_point_gets_words),
         CASE(one_that_is_cancelled_is_not_reported),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
