@@ -94,6 +94,7 @@ struct eng_file {
 struct eng_image {
     char *id;       /* "nginx:latest" */
     char *hostname; /* the instance's name in DNS */
+    char *network;  /* docker.network; NULL: the cluster's default */
     bool is_privileged;
 };
 

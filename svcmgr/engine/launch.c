@@ -235,6 +235,9 @@ static struct eng_image *image_new(const struct engine *e, const struct eng_inst
     struct eng_image *image = mem_new(struct eng_image);
     image->id = mem_str(spec->artifact->id);
     image->hostname = engine_dns_name(e, inst);
+    const char *network = json_string_value(
+        json_object_get(spec->configuration->properties, spec_props[PROP_DOCKER_NETWORK].key));
+    image->network = mem_str(network && network[0] ? network : NULL);
     image->is_privileged = spec->run_privileged_container;
     return image;
 }
@@ -245,6 +248,7 @@ static void image_free(struct eng_image *image)
         return;
     free(image->id);
     free(image->hostname);
+    free(image->network);
     free(image);
 }
 

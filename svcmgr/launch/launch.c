@@ -123,6 +123,8 @@ static void set_image_env(struct map *env, const struct eng_image *image)
     set_env(env, "YARN_CONTAINER_RUNTIME_TYPE", "docker");
     set_env(env, "YARN_CONTAINER_RUNTIME_DOCKER_IMAGE", image->id);
     set_env(env, "YARN_CONTAINER_RUNTIME_DOCKER_CONTAINER_HOSTNAME", image->hostname);
+    if (image->network)
+        set_env(env, "YARN_CONTAINER_RUNTIME_DOCKER_CONTAINER_NETWORK", image->network);
     if (image->is_privileged)
         set_env(env, "YARN_CONTAINER_RUNTIME_DOCKER_RUN_PRIVILEGED_CONTAINER", "true");
 }

@@ -90,6 +90,26 @@ static void commands_lose_their_redirection_and_nothing_else(void **state)
 }
 
 /** Each variable names the one before ten times. */
+static void an_image_is_described_by_variables(void **state)
+{
+    (void)state;
+    struct eng_image image = {.id = (char *)"nginx", .hostname = (char *)"h", .network = (char *)"bridge"};
+    struct eng_launch l = {.command = (char *)"x", .run_as = (char *)"alice", .image = &image};
+    struct launch_plan p;
+
+    plan(&l, &p);
+    assert_string_equal(value_of(&p, "YARN_CONTAINER_RUNTIME_TYPE"), "docker");
+    assert_string_equal(value_of(&p, "YARN_CONTAINER_RUNTIME_DOCKER_IMAGE"), "nginx");
+    assert_string_equal(value_of(&p, "YARN_CONTAINER_RUNTIME_DOCKER_CONTAINER_HOSTNAME"), "h");
+    assert_string_equal(value_of(&p, "YARN_CONTAINER_RUNTIME_DOCKER_CONTAINER_NETWORK"), "bridge");
+    assert_null(value_of(&p, "YARN_CONTAINER_RUNTIME_DOCKER_RUN_PRIVILEGED_CONTAINER"));
+    launch_plan_fini(&p);
+    image.network = NULL;
+    plan(&l, &p);
+    assert_null(value_of(&p, "YARN_CONTAINER_RUNTIME_DOCKER_CONTAINER_NETWORK"));
+    launch_plan_fini(&p);
+}
+
 static void expanded_texts_have_a_bound(void **state)
 {
     (void)state;
@@ -189,6 +209,7 @@ int main(void)
         cmocka_unit_test(environment_is_expanded_and_the_platform_wins),
         cmocka_unit_test(commands_lose_their_redirection_and_nothing_else),
         cmocka_unit_test(sources_are_left_to_who_may_read_them),
+        cmocka_unit_test(an_image_is_described_by_variables),
         cmocka_unit_test(expanded_texts_have_a_bound),
         cmocka_unit_test(what_cannot_be_run_says_why),
     };
