@@ -266,7 +266,8 @@ int app_manager_open(struct app *a, struct err_info *why)
         return err;
     }
     a->manager = am;
-    a->cluster = cluster_elsewhere_open(a->loop, "yarn", &app_cluster_ops, a);
+    const struct fs_conf fs = app_fs_conf(daemon_options(a->daemon));
+    a->cluster = cluster_elsewhere_open(a->loop, &fs, a->http, "yarn", &app_cluster_ops, a);
     submit_package_start(a->loop, am->program_dir, on_packed, am);
     return 0;
 }

@@ -1,4 +1,5 @@
-"""Files of services of svcmgr on a real YARN cluster with HDFS: the master's own, those of containers, and logs that YARN collects."""
+"""Services of svcmgr on a real YARN cluster with HDFS, logs that YARN collects, and a node label: the master's files, those of containers,
+what a node manager is given for an image, and where logs and containers are."""
 import http.server
 import io
 import itertools
@@ -19,7 +20,12 @@ COUNT = itertools.count()
 @pytest.fixture(scope="module")
 def services():
     settings = {"yarn.scheduler.minimum-allocation-mb": 32, "yarn.log-aggregation-enable": "true",
-                "yarn.nodemanager.remote-app-log-dir": "/logs"}
+                "yarn.nodemanager.remote-app-log-dir": "/logs",
+                "yarn.nodemanager.log-aggregation.debug-enabled": "true",
+                "yarn.nodemanager.log-aggregation.roll-monitoring-interval-seconds": 3,
+                "yarn.node-labels.enabled": "true",
+                **{f"yarn.scheduler.capacity.root.{queue}accessible-node-labels{key}": value for queue in ("", "default.")
+                   for key, value in (("", "*"), (".gpu.capacity", 100))}}
     with Cluster(hdfs=True, user="hdfs", settings=settings) as cluster:
         assert change(cluster, "/", "hdfs", "mkdirs", "755") == "ok"
         for path, mode in (("/user/bob", "755"), ("/user/alice", "777"), ("/logs", "1777")):
@@ -187,15 +193,21 @@ def test_sources_come_from_everywhere_and_are_expanded(services):
     wait_for(lambda: gone(services), "all files have gone")
 
 
-def test_a_source_that_cannot_be_had_says_so(services):
-    put(services, "/user/alice/others", b"x")
-    assert change(services.cluster, "/user/alice/others", "alice", "delete") == "ok"
-    name = f"absent-{next(COUNT)}"
+def with_source(name, source):
     document = sleepers(name, 1)
-    document["components"][0]["configuration"] = {"files": [
-        {"type": "TEMPLATE", "dest_file": "t", "src_file": "hdfs:///user/alice/others"}]}
-    services.launch(document)
-    wait_for(lambda: "src_file hdfs://" in services.explained(name) and "there is no such file" in services.explained(name), "it says why")
+    document["components"][0]["configuration"] = {"files": [{"type": "TEMPLATE", "dest_file": "t", "src_file": source}]}
+    return document
+
+
+def test_a_source_that_cannot_be_had_says_so(services):
+    """Of HDFS when it is posted, of a host at the launch."""
+    put(services, "/user/alice/of-alice", b"x", mode="600")
+    refused = services.ask("POST", "", with_source("none", "hdfs:///user/alice/none"))
+    assert refused.status == 400 and "Src_file does not exist for config file: hdfs:///user/alice/none" in refused.body.decode(), refused
+    refused = services.ask("POST", "", with_source("none", "hdfs:///user"))
+    assert refused.status == 400 and "it is no regular file" in refused.body.decode(), refused
+    name = services.launch(with_source(f"absent-{next(COUNT)}", "/nothing/here"))
+    wait_for(lambda: "src_file /nothing/here, as user alice: there is no such file" in services.explained(name), "it says why")
     services.destroy(name)
     wait_for(lambda: gone(services), "all files have gone")
 
@@ -245,3 +257,42 @@ def test_yarn_logs_finds_what_containers_have_written(services):
     said = wait_for(lambda: "of the output" in logs_of(services, app) and logs_of(services, app), "the logs are collected")
     assert container in said and "LogType:kept" in said and "LogType:left" not in said
     services.destroy(name)
+
+
+def test_logs_are_collected_while_the_application_runs(services):
+    """Those of a container that has ended, too."""
+    name = f"rolled-{next(COUNT)}"
+    document = sleepers(name, 2, **{"yarn.service.rolling-log.include-pattern": "rolled"})
+    document["components"][0]["launch_command"] = "echo of ${COMPONENT_INSTANCE_NAME} > $LOG_DIR/rolled; exec sleep 100000"
+    services.launch(document)
+    ended = services.until(name, 2)["sleeper-1"]
+    app = services.application(name)
+    services.flex(name, "sleeper", 1)
+    services.until(name, 1)
+    said = wait_for(lambda: "of sleeper-1" in (found := logs_of(services, app, "-containerId", ended)) and found, "its log is collected", 60)
+    assert "LogType:rolled" in said and services.state(app) == "RUNNING"
+    services.destroy(name)
+
+
+def test_containers_are_on_the_nodes_of_their_label(services):
+    """The queue's full path is a name of it; the master stays on nodes without a label."""
+    cluster = services.cluster
+    node = cluster.nodes[1].addresses["id"]
+    assert cluster.rest("/add-node-labels", "POST", {"nodeLabelInfo": [{"name": "gpu", "exclusivity": True}]}, "hdfs").status == 200
+    assert cluster.rest(f"/nodes/{node}/replace-labels", "POST", {"labels": ["gpu"]}, "hdfs").status == 200
+    wait_for(lambda: "gpu" in cluster.ask(f"/nodes/{node}")["node"].get("nodeLabels", []), "the node has its label")
+    name = f"labelled-{next(COUNT)}"
+    document = {**sleepers(name, 3), "queue": "root.default"}
+    document["components"][0]["placement_policy"] = {"label": "gpu"}
+    services.launch(document)
+    services.until(name, 3)
+    where = dict(services.of_nodes(services.application(name)))
+    master = services.masters_container(services.application(name))
+    assert where.pop(master) == "nm0" and set(where.values()) == {"nm1"} and len(where) == 3
+    services.destroy(name)
+    document["name"] = f"nowhere-{next(COUNT)}"
+    document["components"][0]["placement_policy"] = {"label": "fast"}
+    services.launch(document)
+    wait_for(lambda: "fast" in services.explained(document["name"]), "it says which label no node has")
+    services.destroy(document["name"])
+    assert cluster.rest(f"/nodes/{node}/replace-labels", "POST", {"labels": []}, "hdfs").status == 200

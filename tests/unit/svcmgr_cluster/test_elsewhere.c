@@ -10,6 +10,7 @@
 
 #include "base/obj.h"
 #include "cluster/elsewhere.h"
+#include "fs/place.h"
 #include "run/loop.h"
 
 #define CONTAINER   "container_1700000000000_0001_01_000002"
@@ -56,7 +57,8 @@ static int open_world(void **state)
 
     world = (struct world){0};
     world.loop = run_loop_new();
-    world.cluster = cluster_elsewhere_open(world.loop, "yarn", &ops, &world);
+    world.cluster =
+        cluster_elsewhere_open(world.loop, &(struct fs_conf){.get = NULL}, NULL, "yarn", &ops, &world);
     *state = &world;
     return 0;
 }
