@@ -201,7 +201,6 @@ def with_source(name, source):
 
 def test_a_source_that_cannot_be_had_says_so(services):
     """Of HDFS when it is posted, of a host at the launch."""
-    put(services, "/user/alice/of-alice", b"x", mode="600")
     refused = services.ask("POST", "", with_source("none", "hdfs:///user/alice/none"))
     assert refused.status == 400 and "Src_file does not exist for config file: hdfs:///user/alice/none" in refused.body.decode(), refused
     refused = services.ask("POST", "", with_source("none", "hdfs:///user"))
@@ -279,7 +278,7 @@ def test_containers_are_on_the_nodes_of_their_label(services):
     cluster = services.cluster
     node = cluster.nodes[1].addresses["id"]
     assert cluster.rest("/add-node-labels", "POST", {"nodeLabelInfo": [{"name": "gpu", "exclusivity": True}]}, "hdfs").status == 200
-    assert cluster.rest(f"/nodes/{node}/replace-labels", "POST", {"labels": ["gpu"]}, "hdfs").status == 200
+    assert cluster.rest(f"/nodes/{node}/replace-labels?labels=gpu", "POST", user="hdfs").status == 200
     wait_for(lambda: "gpu" in cluster.ask(f"/nodes/{node}")["node"].get("nodeLabels", []), "the node has its label")
     name = f"labelled-{next(COUNT)}"
     document = {**sleepers(name, 3), "queue": "root.default"}
@@ -295,4 +294,4 @@ def test_containers_are_on_the_nodes_of_their_label(services):
     services.launch(document)
     wait_for(lambda: "fast" in services.explained(document["name"]), "it says which label no node has")
     services.destroy(document["name"])
-    assert cluster.rest(f"/nodes/{node}/replace-labels", "POST", {"labels": []}, "hdfs").status == 200
+    assert cluster.rest(f"/nodes/{node}/replace-labels", "POST", user="hdfs").status == 200
