@@ -5,6 +5,7 @@
 #include "base/str.h"
 #include "bobbin/path.h"
 #include "svcmgr/app.h"
+#include "svcmgr/app_remote.h"
 #include "svcmgr/events.h"
 #include "svcmgr/options.h"
 
@@ -266,6 +267,7 @@ const struct app_ops app_face_ops = {.submit = submit,
                                      .last_container = face_last_container,
                                      .is_of = face_is_of,
                                      .application_of = face_application_of,
+                                     .node_log = app_node_log,
                                      .administers = face_administers,
                                      .registry_is_away = face_registry_is_away,
                                      .signal = face_signal,

@@ -84,7 +84,7 @@ static void on_client_closed(void *arg)
     http_call_cancel(f->call);
 }
 
-static void add_query(struct buf *url, const char *name, const char *value)
+void app_add_query(struct buf *url, const char *name, const char *value)
 {
     const char *const parts[] = {name, value};
 
@@ -121,9 +121,9 @@ static void write_url(const struct app *a, const struct http_req *req, struct bu
 
     buf_addf(url, "%s%s", a->active_url, http_raw_path(req));
     for (size_t i = 0; (name = http_query_name(req, i)); i++)
-        add_query(url, name, http_query_nth(req, name, n_before(req, i)));
+        app_add_query(url, name, http_query_nth(req, name, n_before(req, i)));
     if (user)
-        add_query(url, "user.name", user);
+        app_add_query(url, "user.name", user);
 }
 
 static void forward(struct http_req *req, void *face)

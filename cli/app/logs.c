@@ -33,6 +33,7 @@ struct log_file {
 struct logs {
     struct app_client client;
     const char *service;
+    bool is_master; /* of the application master, instead of instances */
     struct log_file *files;
     size_t n_files;
     const struct log_file *shown; /* whose text was printed last */
@@ -55,9 +56,10 @@ static int ask(struct logs *l, const struct log_file *f, const char *name, struc
     struct services *s = &l->client.services;
     mem_auto char *service = services_quote(l->service);
     mem_auto char *instance = services_quote(f->instance);
-    mem_auto char *url =
-        mem_fmt("%s/app/v1/services/%s/component-instances/%s/logs/%s?user.name=%s&offset=%lld", s->url,
-                service, instance, name, s->user, (long long)f->offset);
+    mem_auto char *place =
+        l->is_master ? mem_str("application-master") : mem_fmt("component-instances/%s", instance);
+    mem_auto char *url = mem_fmt("%s/app/v1/services/%s/%s/logs/%s?user.name=%s&offset=%lld", s->url, service,
+                                 place, name, s->user, (long long)f->offset);
     const struct http_call_def def = {.url = url, .timeout_ms = CALL_TIMEOUT_MS};
     int err = wait_http(&l->client.wait, &def, answer, why);
 
@@ -65,8 +67,12 @@ static int ask(struct logs *l, const struct log_file *f, const char *name, struc
         return err;
     json_auto json_t *doc = NULL;
     json_read(buf_cstr(&answer->body), answer->body.len, &doc, NULL);
-    return err_set(why, answer->status == 404 ? ERR_NOTFOUND : ERR_INTERNAL, f->instance, "%s, status %d",
-                   services_text(doc, "diagnostics"), answer->status);
+    int code = answer->status == 404   ? ERR_NOTFOUND
+               : answer->status == 503 ? ERR_UNAVAILABLE
+               : answer->status == 501 ? ERR_UNSUPPORTED
+                                       : ERR_INTERNAL;
+    return err_set(why, code, f->instance, "%s, status %d", services_text(doc, "diagnostics"),
+                   answer->status);
 }
 
 /** How many older files there are of a name. */
@@ -96,6 +102,12 @@ static void add_files(struct logs *l, const char *instance)
     for (size_t i = 0; i < ARRAY_LEN(names); i++)
         for (int k = count_older(l, instance, names[i]); k >= 0; k--)
             add_file(l, instance, names[i], k);
+}
+
+static void add_master(struct logs *l)
+{
+    add_file(l, "application-master", "serviceam-out.txt", 0);
+    add_file(l, "application-master", "serviceam-err.txt", 0);
 }
 
 /** The kept files of instances that are not listed: of a component without containers, of a service that has ended. */
@@ -264,21 +276,40 @@ static int read_piece(struct logs *l, struct log_file *f, bool *got, struct err_
     return err;
 }
 
-/** All that is in all files now. While following, an instance that has no container for a moment is no error. */
-static int read_all(struct logs *l, bool is_following, struct err_info *why)
+/** All that is in a file now. While following, an instance that has no container for a moment is no error. */
+static int read_file(struct logs *l, struct log_file *f, bool is_following, struct err_info *why)
 {
+    bool got = !is_following || !f->is_older;
     int err = 0;
 
-    for (size_t i = 0; i < l->n_files && !err; i++) {
-        bool got = !is_following || !l->files[i].is_older;
-        while (!err && got)
-            err = read_piece(l, &l->files[i], &got, why);
-        if (is_following && err == ERR_NOTFOUND)
-            err = 0;
+    while (!err && got)
+        err = read_piece(l, f, &got, why);
+    return is_following && err == ERR_NOTFOUND ? 0 : err;
+}
+
+/** All that is in all files now. One instance whose files cannot be read keeps those of others from nobody. @return the first error */
+static int read_all(struct logs *l, bool is_following, struct err_info *why)
+{
+    const char *failed = NULL; /* instance whose file could not be read */
+    int first = 0;
+
+    for (size_t i = 0; i < l->n_files; i++) {
+        struct log_file *f = &l->files[i];
+        struct err_info own = {0};
+        if (failed && strcmp(failed, f->instance) == 0)
+            continue;
+        int err = read_file(l, f, is_following, &own);
+        failed = err ? f->instance : failed;
+        if (err && !first) {
+            first = err;
+            *why = own;
+        }
+        if (err && (is_following || err == ERR_CANCELLED))
+            break;
     }
-    if (!err && fflush(stdout))
-        err = err_set(why, ERR_IO, "standard output", "could not be written");
-    return err;
+    if (!first && fflush(stdout))
+        first = err_set(why, ERR_IO, "standard output", "could not be written");
+    return first;
 }
 
 static int follow(struct logs *l, struct err_info *why)
@@ -292,14 +323,19 @@ static int follow(struct logs *l, struct err_info *why)
 
 int app_logs(struct cli *cli, struct err_info *why)
 {
-    struct logs l = {.service = cli->operands[0]};
+    struct logs l = {.service = cli->operands[0], .is_master = cli_has(cli, CLI_MASTER)};
     int err = 0;
 
+    if (cli->n_operands > 1 && l.is_master)
+        return err_set(why, ERR_USAGE, "--master", "the application master is no instance: leave %.100s out",
+                       cli->operands[1]);
     if (cli->n_operands > 1 && cli_has(cli, CLI_ALL))
         return err_set(why, ERR_USAGE, "--all", "--all is for all instances; leave %.100s out, or --all",
                        cli->operands[1]);
     app_open(cli, &l.client);
-    if (cli->n_operands > 1)
+    if (l.is_master)
+        add_master(&l);
+    else if (cli->n_operands > 1)
         add_files(&l, cli->operands[1]);
     else
         err = find_files(&l, why);

@@ -81,6 +81,7 @@ struct cli;
     X(CLI_LENIENT, "lenient", 0, 0, "", "take a definition with unknown members, too, and name them")        \
     X(CLI_ALL, "all", 0, 0, "",                                                                              \
       "print whole lines of all instances, each with the name of its instance before it")                    \
+    X(CLI_MASTER, "master", 0, 0, "", "print the logs of the application master, on a cluster of YARN")      \
     X(CLI_FOLLOW, "follow", 'f', 0, "", "keep printing what is written, until Ctrl-C")                       \
     X(CLI_TTY, "tty", 't', 0, "",                                                                            \
       "give the command a terminal; default when standard input and output are one")                         \

@@ -138,9 +138,10 @@
     X("app", "top", "NAME", 1, 1, LOGIN, app_top,                                                                      \
       "Show what the instances of a service use of CPU and memory.",                                                   \
       "On a terminal every second until Ctrl-C, else once. With -o json the sums since the start of the processes.")   \
-    X("app", "logs", "NAME [INSTANCE]", 1, 2, LOGIN | O(FOLLOW) | O(ALL), app_logs,                                    \
+    X("app", "logs", "NAME [INSTANCE]", 1, 2, LOGIN | O(FOLLOW) | O(ALL) | O(MASTER), app_logs,                        \
       "Print the output of containers.",                                                                               \
-      "")                                                                                                              \
+      "On a cluster of YARN it comes from the node managers, for as long as they keep it. An error names the command of "  \
+      "Hadoop that reads what was aggregated.")                                                                                                              \
     X("app", "destroy", "NAME", 1, 1, LOGIN | O(QUIET), app_destroy,                                                   \
       "Stop a service and delete it.",                                                                                 \
       "")                                                                                                              \

@@ -50,6 +50,7 @@ void failure_keep(struct eng_service *s)
     s->failure = fld_new(&eng_failure_type);
     s->failure->instance = mem_str(inst->name);
     s->failure->container_id = mem_str(inst->container_id ? inst->container_id : inst->last_container_id);
+    s->failure->node_http = mem_str(inst->container_id ? inst->node_http : inst->last_node_http);
     s->failure->n_restarts = inst->n_restarts;
     s->failure->exit = fld_copy(&eng_exit_type, inst->last_exit);
 }

@@ -144,6 +144,7 @@ const char *eng_result_word(enum eng_result result);
 /** The end of a process that explains best why its service is as it is; it stays when the instance has gone. */
 struct eng_failure {
     char *instance, *container_id; /* container_id: it ran in; NULL: in none */
+    char *node_http;               /* of the pages of its node; NULL: not known */
     int64_t n_restarts;
     struct eng_exit *exit; /* never NULL */
 };
@@ -335,9 +336,9 @@ struct eng_service {
     struct eng_retries *retries;    /* of the service by its rules; NULL: none */
     bool has_application;           /* it was submitted, and the cluster has not reported its end */
     bool is_handed_over;            /* its application master runs it: see away.c */
-    struct eng_master
-        *master;          /* the last one; NULL: none has begun; see its container_id for which application */
-    bool is_handing_over; /* in this step: what it is is written for the last time; not stored */
+    /* the last one, by its container of an earlier application, too; NULL: none has begun */
+    struct eng_master *master;
+    bool is_handing_over;      /* in this step: what it is is written for the last time; not stored */
     struct eng_order **orders; /* requests for the application master that it has not carried out */
     size_t n_orders;
     int64_t last_order;   /* number of the last one that was given */

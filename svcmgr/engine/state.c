@@ -147,6 +147,7 @@ static void failure_defaults(void *object)
 static const struct fld failure_flds[] = {
     FLD_STR("instance", struct eng_failure, instance, 0),
     FLD_STR("container_id", struct eng_failure, container_id, 0),
+    FLD_STR("node_http", struct eng_failure, node_http, 0),
     FLD_I64("n_restarts", struct eng_failure, n_restarts, FLD_ZERO),
     FLD_OBJ("exit", struct eng_failure, exit, 0, &eng_exit_type),
 };

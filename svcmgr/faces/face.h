@@ -46,6 +46,22 @@ struct face_exec {
 /** A command that is executed. */
 struct face_session;
 
+/** A file that a container elsewhere has written, from a byte on. All borrowed. */
+struct face_log {
+    const char *user, *application_id;
+    bool is_master; /* of the application master, wherever that is */
+    const char *container_id, *node_http;
+    const char *file; /* a plain name */
+    int64_t offset;
+};
+
+/** What there is of it. All borrowed. */
+struct face_log_piece {
+    const char *container_id;
+    int64_t size; /* of the file; 0: there is none yet */
+    const struct buf *text;
+};
+
 struct app_ops {
     /**
      * Hand a request event to the engine.
@@ -87,6 +103,14 @@ struct app_ops {
     bool (*is_of)(void *app, const char *application_id, const char *owner, const char *service);
     /** Application of a container by its id. free(); NULL: no such id. */
     char *(*application_of)(void *app, const char *container_id);
+    /**
+     * Read a piece of a container's output where it is kept elsewhere; at most LOGS_PIECE bytes.
+     * @param done  called once, later or at once, within seconds; piece NULL: *why says why: ERR_NOTFOUND: it is not kept any more, or no such
+     *              file; ERR_UNAVAILABLE; ERR_CANCELLED: the app stops. Borrowed for the call.
+     */
+    void (*node_log)(void *app, const struct face_log *what,
+                     void (*done)(void *arg, const struct face_log_piece *piece, const struct err_info *why),
+                     void *arg);
     /** Whether a user may see the services of others. */
     bool (*administers)(void *app, const char *user);
     /** Whether the registry is away, so that any record may wait to be published. */

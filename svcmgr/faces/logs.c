@@ -12,12 +12,14 @@
 #include "base/mem.h"
 #include "base/str.h"
 #include "faces/face.h"
-#include "faces/services_routes.h"
+#include "faces/services_kit.h"
 
 #define OLDEST 99 /* number of a file: the option that says how many there are allows 100 */
 
-/** The files there are, and the numbered older ones; no other name ever reaches the file system. */
-static bool is_known_file(const char *name)
+#define NODE_MAGIC OBJ_MAGIC('F', 'L', 'O', 'G')
+#define FILE_MAX   255
+
+bool logs_is_output(const char *name)
 {
     static const char *const names[] = {"stdout.txt", "stderr.txt"};
     int64_t number;
@@ -89,6 +91,62 @@ static void refuse(struct http_req *req, int code, const char *where, const char
     http_reply_error(req, code, &why);
 }
 
+/* ---- kept by the node manager of a container ---- */
+
+/** A name that stands for itself in a URL, and leads nowhere else. */
+static bool is_plain_name(const char *name)
+{
+    static const char chars[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789.-_~";
+    size_t len = strlen(name);
+
+    return len && len <= FILE_MAX && name[0] != '.' && strspn(name, chars) == len;
+}
+
+/** A request that waits for a piece from elsewhere. */
+struct elsewhere {
+    struct obj obj;
+    struct http_req *req; /* NULL: the client went away */
+};
+
+static void on_client_gone(void *arg)
+{
+    obj_cast(arg, struct elsewhere, NODE_MAGIC)->req = NULL;
+}
+
+static void on_piece(void *arg, const struct face_log_piece *piece, const struct err_info *why)
+{
+    struct elsewhere *e = obj_cast(arg, struct elsewhere, NODE_MAGIC);
+
+    if (e->req && piece) {
+        struct buf body = BUF_EMPTY;
+        mem_auto char *size = mem_fmt("%lld", (long long)piece->size);
+        buf_add(&body, piece->text->len ? piece->text->bytes : "", piece->text->len);
+        http_reply_header(e->req, "Bobbin-Container", piece->container_id);
+        http_reply_header(e->req, "Bobbin-Log-Size", size);
+        http_reply(e->req, 200, "text/plain;charset=utf-8", &body);
+    } else if (e->req) {
+        http_reply_error(e->req, why->code, why);
+    }
+    obj_fini(&e->obj);
+    free(e);
+}
+
+static void ask_elsewhere(struct http_req *req, const struct face *face, const struct face_log *what)
+{
+    if (!is_plain_name(what->file)) {
+        refuse(req, ERR_NOTFOUND, what->file, "a file of a container has a plain name, as stdout.txt");
+        return;
+    }
+    struct elsewhere *e = mem_new(struct elsewhere);
+
+    obj_init(&e->obj, NODE_MAGIC);
+    e->req = req;
+    http_reply_later(req, on_client_gone, e);
+    face->ops->node_log(face->app, what, on_piece, e);
+}
+
+/* ---- what the path names ---- */
+
 /** The elements of the path, decoded; owned. */
 struct asked {
     char *service, *instance, *file;
@@ -113,7 +171,40 @@ static int read_path(struct http_req *req, struct asked *out, struct err_info *w
 /** The container that a name stands for, with its log directory. */
 struct place {
     char *container_id, *dir; /* owned; NULL: there is none */
+    /* instead of dir: the node manager that has its logs [borrowed]; NULL: none is known */
+    const char *node_http;
 };
+
+/** On a node: of an instance what it has, and before it has one what it had; a container by its own id. */
+static void find_on_node(const struct eng_instance *inst, const char *id, struct place *out)
+{
+    const char *const ids[] = {inst->node_http ? inst->container_id : NULL, inst->last_container_id};
+    const char *const nodes[] = {inst->node_http, inst->last_node_http};
+
+    for (size_t i = 0; i < ARRAY_LEN(ids) && !out->node_http; i++) {
+        if (!ids[i] || !nodes[i] || (id && strcmp(id, ids[i]) != 0))
+            continue;
+        out->container_id = mem_str(ids[i]);
+        out->node_http = nodes[i];
+    }
+}
+
+/** On a node, what an instance or a container is named that the service may have no more. */
+static void find_by_name(const struct eng_service *s, const char *name, struct place *out)
+{
+    const struct eng_failure *f = s->failure;
+    const struct eng_instance *inst;
+
+    for (size_t i = 0; i < s->n_components; i++)
+        TAILQ_FOREACH (inst, &s->components[i]->instances, link)
+            find_on_node(inst, name, out);
+    if (out->node_http || !f || !f->container_id || !f->node_http)
+        return;
+    if (strcmp(name, f->instance) != 0 && strcmp(name, f->container_id) != 0)
+        return;
+    out->container_id = mem_str(f->container_id);
+    out->node_http = f->node_http;
+}
 
 /** Of an instance: what it has; before that has begun to run, and after its end, what it had. */
 static void find_of_instance(const struct face *face, const struct eng_instance *inst, struct place *out)
@@ -147,28 +238,66 @@ static void find_gone(const struct face *face, const char *user, const struct en
     out->container_id = out->dir ? mem_str(id) : NULL;
 }
 
-static void answer(struct http_req *req, struct face *face, const struct asked *a, int64_t offset)
+/** Where the logs are of what the path names. @param inst  NULL: the service has no instance of that name */
+static void find(const struct face *face, const char *user, const struct eng_service *s,
+                 const struct eng_instance *inst, const struct asked *a, struct place *out)
+{
+    if (inst)
+        find_of_instance(face, inst, out);
+    else
+        find_gone(face, user, s, a, out);
+    if (out->dir || !s)
+        return;
+    if (inst)
+        find_on_node(inst, NULL, out);
+    else
+        find_by_name(s, a->instance, out);
+}
+
+static void refuse_absent(struct http_req *req, const struct eng_service *s, const struct eng_instance *inst,
+                          const struct asked *a)
+{
+    bool is_elsewhere = s && (s->has_application || s->master);
+    mem_auto char *elsewhere =
+        mem_fmt("no node manager is known that has logs of it; when they are aggregated, "
+                "`yarn logs -applicationId %s` has them",
+                s && s->app_id ? s->app_id : "ID");
+
+    if (!s)
+        refuse(req, ERR_NOTFOUND, a->service, "no such service");
+    else if (is_elsewhere)
+        refuse(req, ERR_NOTFOUND, a->instance, elsewhere);
+    else if (!inst)
+        refuse(req, ERR_NOTFOUND, a->instance,
+               "the service has no such instance, nor kept logs of such a container");
+    else
+        refuse(req, ERR_NOTFOUND, a->instance,
+               "the instance has no container now, nor kept logs of an earlier one");
+}
+
+static void answer(struct http_req *req, const struct face *face, const struct asked *a, int64_t offset)
 {
     const char *user = http_user(req) ? http_user(req) : "";
     const struct eng_service *s = engine_find(face->ops->engine(face->app), KIND_SERVICE, user, a->service);
     const struct eng_instance *inst = s ? eng_service_instance(s, a->instance) : NULL;
-    struct place place = {NULL, NULL};
+    struct place place = {0};
 
-    if (inst)
-        find_of_instance(face, inst, &place);
-    else
-        find_gone(face, user, s, a, &place);
-    if (!s && !place.dir)
-        refuse(req, ERR_NOTFOUND, a->service, "no such service");
-    else if (!inst && !place.dir)
-        refuse(req, ERR_NOTFOUND, a->instance,
-               "the service has no such instance, nor kept logs of such a container");
-    else if (!is_known_file(a->file))
+    find(face, user, s, inst, a, &place);
+    if (place.node_http)
+        ask_elsewhere(req, face,
+                      &(struct face_log){.user = s->user,
+                                         .application_id = s->app_id,
+                                         .container_id = place.container_id,
+                                         .node_http = place.node_http,
+                                         .file = a->file,
+                                         .offset = offset});
+    else if (!place.dir && !inst)
+        refuse_absent(req, s, inst, a);
+    else if (!logs_is_output(a->file))
         refuse(req, ERR_NOTFOUND, a->file,
                "the files are stdout.txt, stderr.txt and older ones: stdout.txt.1, …");
     else if (!place.dir)
-        refuse(req, ERR_NOTFOUND, a->instance,
-               "the instance has no container now, nor kept logs of an earlier one");
+        refuse_absent(req, s, inst, a);
     else
         reply_piece(req, place.container_id, place.dir, a->file, offset);
     free(place.container_id);
@@ -187,4 +316,26 @@ void logs_get(struct http_req *req, void *app)
     else
         answer(req, face, &asked, http_param_int(req, LOGS_OFFSET));
     asked_fini(&asked);
+}
+
+void logs_get_master(struct http_req *req, void *app)
+{
+    const struct face *face = obj_cast(app, struct face, FACE_MAGIC);
+    mem_auto char *service = services_path_name(req);
+    mem_auto char *file = service ? services_path_element(req, "file") : NULL;
+    const struct eng_service *s = file ? services_find(req, face, service, 0) : NULL;
+
+    if (!s)
+        return;
+    if (!s->app_id)
+        refuse(req, ERR_NOTFOUND, service, "the service was never started");
+    else
+        ask_elsewhere(req, face,
+                      &(struct face_log){.user = s->user,
+                                         .application_id = s->app_id,
+                                         .is_master = true,
+                                         .container_id = s->master ? s->master->container_id : NULL,
+                                         .node_http = s->master ? s->master->node_http : NULL,
+                                         .file = file,
+                                         .offset = http_param_int(req, MASTER_LOGS_OFFSET)});
 }

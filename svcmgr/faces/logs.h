@@ -10,17 +10,27 @@
  * file itself, whatever its name: an instance that moved to another container begins anew at 0; a file that has another id
  * than before has taken its place, and what was not read of it is in the one that ends in .1.
  *
+ * Of a container on a cluster of YARN its node manager has the files, under any plain name, for as long as it keeps them. Their ids are not
+ * known there. The application master's own are at GET …/services/{s}/application-master/logs/{file}?offset=N.
+ *
  * Thread: owner loop.   Source: ours.
  */
 #ifndef FACES_LOGS_H
 #define FACES_LOGS_H
+
+#include <stdbool.h>
 
 #include "http/server.h"
 
 /** Most bytes of one answer. */
 #define LOGS_PIECE 65536
 
-/** Handler of the route; the app pointer is a `struct face`. 404: no such service, instance, file, or no container. */
+/** Handler of the route; the app pointer is a `struct face`. 404: no such service, instance, file, or no container; 503:
+ *  the node manager that has it does not answer. */
 void logs_get(struct http_req *req, void *app);
+/** The same of the application master. 404: no such service or file, or it is not kept any more; 501: services have none here. */
+void logs_get_master(struct http_req *req, void *app);
+/** stdout.txt, stderr.txt, or a numbered older one: no other name ever reaches the file system. Thread: any. */
+bool logs_is_output(const char *name);
 
 #endif

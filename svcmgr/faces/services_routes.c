@@ -116,6 +116,11 @@
          .flags = HTTP_STRICT_QUERY, .params = HTTP_PARAMS(USAGE_PARAMS),                                    \
          .answers = HTTP_ANSWERS({200, SERVICES_JSON, "Usage", "CPU and memory, by instance."}),             \
          .errors = HTTP_ERRORS(ERR_INVALID, ERR_NOTFOUND, ERR_UNSUPPORTED)},                                 \
+        {READ(prefix "/services/{s}/application-master/logs/{file}", logs_get_master,                        \
+              "Read what the application master of a service wrote, from a byte on."),                       \
+         .flags = HTTP_STRICT_QUERY, .params = HTTP_PARAMS(MASTER_LOGS_PARAMS),                              \
+         .answers = HTTP_ANSWERS({200, "text/plain;charset=utf-8", NULL, "A piece."}),                       \
+         .errors = HTTP_ERRORS(ERR_INVALID, ERR_NOTFOUND, ERR_UNAVAILABLE, ERR_UNSUPPORTED)},                \
     {                                                                                                        \
         READ(prefix "/services/{s}/component-instances/{i}/logs/{file}", logs_get,                           \
              "Read what an instance wrote, from a byte on."),                                                \

@@ -149,6 +149,11 @@
     X(LOGS_FILE, "file", HTTP_TEXT, NULL, "`stdout.txt`, `stderr.txt`, or an older one: `stdout.txt.1`.",    \
       .in = HTTP_IN_PATH)                                                                                    \
     X(LOGS_OFFSET, "offset", HTTP_INT, "0", "Begins at this byte.", .unit = "bytes")
+#define MASTER_LOGS_PARAMS(X)                                                                                \
+    SERVICE_ELEMENT(X, MASTER_LOGS_SERVICE)                                                                  \
+    X(MASTER_LOGS_FILE, "file", HTTP_TEXT, NULL, "`serviceam-err.txt`, `serviceam-out.txt`.",                \
+      .in = HTTP_IN_PATH)                                                                                    \
+    X(MASTER_LOGS_OFFSET, "offset", HTTP_INT, "0", "Begins at this byte.", .unit = "bytes")
 
 enum { HTTP_PARAM_IDS(CREATE_PARAMS) };
 enum { HTTP_PARAM_IDS(LIST_PARAMS) };
@@ -169,6 +174,7 @@ enum { HTTP_PARAM_IDS(EXEC_PARAMS) };
 enum { HTTP_PARAM_IDS(USAGE_PARAMS) };
 enum { HTTP_PARAM_IDS(EVENTS_PARAMS) };
 enum { HTTP_PARAM_IDS(LOGS_PARAMS) };
+enum { HTTP_PARAM_IDS(MASTER_LOGS_PARAMS) };
 
 /** The routes, under /app/v1 and, as second mount, /v1. */
 extern const struct http_route services_routes[];

@@ -18,6 +18,8 @@ static const struct {
 } ports[] = {
     [YARN_RM_CLIENT] = {KEY_PREFIX "address", 8032},
     [YARN_RM_SCHEDULER] = {KEY_PREFIX "scheduler.address", 8030},
+    [YARN_RM_WEB] = {KEY_PREFIX "webapp.address", 8088},
+    [YARN_RM_WEB_TLS] = {KEY_PREFIX "webapp.https.address", 8090},
 };
 
 void yarn_addresses_add(struct yarn_addresses *list, const char *host, uint16_t port)

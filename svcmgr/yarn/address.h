@@ -28,8 +28,8 @@ struct yarn_addresses {
 
 #define ADDRESSES_EMPTY ((struct yarn_addresses){NULL, 0})
 
-/** What a resource manager is asked for: the port of clients (8032), the port of application masters (8030). */
-enum yarn_rm_port { YARN_RM_CLIENT, YARN_RM_SCHEDULER };
+/** What a resource manager is asked for: the port of clients (8032), of application masters (8030), of its web service (8088; HTTPS: 8090). */
+enum yarn_rm_port { YARN_RM_CLIENT, YARN_RM_SCHEDULER, YARN_RM_WEB, YARN_RM_WEB_TLS };
 
 /** A configuration. */
 struct yarn_keys {

@@ -14,6 +14,7 @@
 #include "base/mem.h"
 #include "faces/services_wait.h"
 #include "svcmgr/app.h"
+#include "svcmgr/app_remote.h"
 #include "svcmgr/app_manager.h"
 #include "svcmgr/events.h"
 
@@ -147,6 +148,18 @@ bool app_manager_take_back(struct app *a)
     assert_true(TAILQ_EMPTY(&a->steps));
     desk->has_ended = false;
     return desk->is_taking = true;
+}
+
+/* ---- other servers: none is asked ---- */
+
+void app_node_log(void *app, const struct face_log *what,
+                  void (*done)(void *arg, const struct face_log_piece *piece, const struct err_info *why),
+                  void *arg)
+{
+    (void)obj_cast(app, struct app, APP_MAGIC);
+    (void)what;
+    (void)done;
+    (void)arg;
 }
 
 /* ---- the desk ---- */

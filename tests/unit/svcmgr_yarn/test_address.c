@@ -46,6 +46,8 @@ static void one_resource_manager(void **state)
     (void)state;
     expect(YARN_RM_CLIENT, LIST(RM "hostname", "rm"), LIST("rm:8032"));
     expect(YARN_RM_SCHEDULER, LIST(RM "hostname", "rm"), LIST("rm:8030"));
+    expect(YARN_RM_WEB, LIST(RM "hostname", "rm"), LIST("rm:8088"));
+    expect(YARN_RM_WEB_TLS, LIST(RM "hostname", "rm"), LIST("rm:8090"));
     expect(YARN_RM_CLIENT, LIST(RM "hostname", "rm", RM "address", " other:99 "), LIST("other:99"));
     expect(YARN_RM_CLIENT, LIST(RM "address", "[::1]:99"), LIST("::1:99"));
     expect(YARN_RM_SCHEDULER, LIST(RM "hostname", "rm", RM "ha.rm-ids", "a,b"), LIST("rm:8030"));

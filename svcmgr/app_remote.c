@@ -1,0 +1,159 @@
+#include "svcmgr/app_remote.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/addr.h"
+#include "base/mem.h"
+#include "json/json.h"
+#include "svcmgr/app.h"
+
+#define REMOTE_MAGIC OBJ_MAGIC('A', 'R', 'M', 'T')
+#define BODY_MAX     ((size_t)4 << 20)
+
+/** A document that is asked for, of one server after the other. */
+struct remote {
+    struct obj obj;
+    struct app *app;
+    char **urls; /* n_urls of them */
+    size_t n_urls, next;
+    app_remote_done *done;
+    void *arg;
+};
+
+static void remote_free(struct remote *r)
+{
+    for (size_t i = 0; i < r->n_urls; i++)
+        free(r->urls[i]);
+    free(r->urls);
+    obj_fini(&r->obj);
+    free(r);
+}
+
+static void finish(struct remote *r, const json_t *doc, const struct err_info *why)
+{
+    r->done(r->arg, doc, why);
+    remote_free(r);
+}
+
+static void ask(struct remote *r);
+
+/** Its JSON, when it answers 200; else *why. */
+static int read_answer(int err, const struct http_answer *answer, json_t **doc, struct err_info *why)
+{
+    if (err)
+        return err;
+    if (answer->status != 200)
+        return err_set(why, answer->status == 404 ? ERR_NOTFOUND : ERR_UNAVAILABLE, answer->url, "answers %d",
+                       answer->status);
+    if (json_read(answer->body.bytes ? answer->body.bytes : "", answer->body.len, doc, NULL))
+        return err_set(why, ERR_JSON, answer->url, "answers no JSON that can be read");
+    return 0;
+}
+
+static void on_answer(void *arg, int err, const struct http_answer *answer, const struct err_info *why)
+{
+    struct remote *r = obj_cast(arg, struct remote, REMOTE_MAGIC);
+    struct err_info own = *why;
+    json_auto json_t *doc = NULL;
+
+    err = read_answer(err, answer, &doc, &own);
+    bool may_try_another = err && err != ERR_CANCELLED && err != ERR_NOTFOUND && !r->app->is_ending;
+    if (may_try_another && r->next < r->n_urls)
+        ask(r);
+    else
+        finish(r, doc, &own);
+}
+
+static void ask(struct remote *r)
+{
+    static const char *const headers[] = {"Accept: application/json", NULL};
+    const struct http_call_def def = {.url = r->urls[r->next++],
+                                      .headers = headers,
+                                      .timeout_ms = REMOTE_TIMEOUT_MS,
+                                      .max_body = BODY_MAX,
+                                      .done = on_answer,
+                                      .arg = r};
+
+    http_call(r->app->http, &def);
+}
+
+static struct remote *remote_new(struct app *a, app_remote_done *done, void *arg)
+{
+    struct remote *r = mem_new(struct remote);
+
+    obj_init(&r->obj, REMOTE_MAGIC);
+    r->app = a;
+    r->done = done;
+    r->arg = arg;
+    return r;
+}
+
+static void add_url(struct remote *r, char *take_url)
+{
+    r->urls = mem_resize(r->urls, r->n_urls + 1, sizeof *r->urls);
+    r->urls[r->n_urls++] = take_url;
+}
+
+void app_remote_get(struct app *a, const char *url, app_remote_done *done, void *arg)
+{
+    struct remote *r = remote_new(a, done, arg);
+
+    add_url(r, mem_str(url));
+    ask(r);
+}
+
+/* ---- where they are ---- */
+
+static bool has_tls(const struct app *a)
+{
+    const char *policy = app_hadoop_key(daemon_options(a->daemon), "yarn.http.policy");
+
+    return policy && strcmp(policy, "HTTPS_ONLY") == 0;
+}
+
+/** A host in a URL: an address of IPv6 in brackets. free() */
+static char *write_url(const struct app *a, const char *host, unsigned port, const char *path)
+{
+    bool is_v6 = strchr(host, ':') != NULL;
+
+    return mem_fmt("%s://%s%s%s:%u%s", has_tls(a) ? "https" : "http", is_v6 ? "[" : "", host,
+                   is_v6 ? "]" : "", port, path);
+}
+
+/** Nothing in it ends a host in a URL. */
+static bool is_plain_host(const char *host)
+{
+    static const char chars[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789.-_:";
+
+    return host[0] && host[strspn(host, chars)] == '\0';
+}
+
+char *app_remote_node_url(const struct app *a, const char *node_http)
+{
+    mem_auto char *host = NULL;
+    uint16_t port = 0;
+
+    if (addr_split_host_port(node_http, 0, &host, &port) || !port || !is_plain_host(host))
+        return NULL;
+    return write_url(a, host, port, "");
+}
+
+void app_remote_rm(struct app *a, const char *path, app_remote_done *done, void *arg)
+{
+    const struct options *o = daemon_options(a->daemon);
+    const struct yarn_keys keys = app_yarn_keys(&o);
+    struct yarn_addresses list = ADDRESSES_EMPTY;
+    struct err_info why = {0};
+    int err = yarn_rm_addresses(&keys, has_tls(a) ? YARN_RM_WEB_TLS : YARN_RM_WEB, &list, &why);
+
+    if (err) {
+        done(arg, NULL, &why);
+        return;
+    }
+    struct remote *r = remote_new(a, done, arg);
+    for (size_t i = 0; i < list.n_items; i++)
+        add_url(r, write_url(a, list.items[i].host, list.items[i].port, path));
+    yarn_addresses_fini(&list);
+    ask(r);
+}

@@ -1,0 +1,37 @@
+/**
+ * What svcmgr asks other servers of a cluster of YARN for, when a request is about what runs there: the resource manager, node
+ * managers and application masters, each by its REST interface. Only app*.c include this.
+ *
+ * Each call has a limit of time and of bytes, and is ended with ERR_CANCELLED when the app stops.
+ *
+ * Thread: owner loop for everything.   Source: Hadoop, RMWebServices, NMWebServices.
+ */
+#ifndef SVCMGR_APP_REMOTE_H
+#define SVCMGR_APP_REMOTE_H
+
+#include <jansson.h>
+
+#include "bobbin/error.h"
+#include "faces/face.h"
+
+struct app;
+
+/** A document that was asked for. @param doc  borrowed for the call; NULL: there is none, why says why */
+typedef void app_remote_done(void *arg, const json_t *doc, const struct err_info *why);
+
+/** What an application master may still have to say; a request waits for it no longer. */
+#define REMOTE_TIMEOUT_MS 3000
+
+/** A GET of a JSON document. @param url  whole [copied] */
+void app_remote_get(struct app *a, const char *url, app_remote_done *done, void *arg);
+/** The same of the resource manager: of the first that answers. @param path  with its query, from "/" on [copied] */
+void app_remote_rm(struct app *a, const char *path, app_remote_done *done, void *arg);
+/** "http://node1:8042", of the pages of a node. free(); NULL: it is no host:port */
+char *app_remote_node_url(const struct app *a, const char *node_http);
+
+/** app_ops.node_log: app_node_log.c. */
+void app_node_log(void *app, const struct face_log *what,
+                  void (*done)(void *arg, const struct face_log_piece *piece, const struct err_info *why),
+                  void *arg);
+
+#endif
