@@ -232,16 +232,6 @@ static void ask_files(struct reading *r)
 
 /* ---- the application master ---- */
 
-/** It is of another application: not of this start of the service. */
-static bool is_foreign(const struct reading *r)
-{
-    struct yarn_container_id id;
-    char text[YARN_ID_TEXT_MAX];
-
-    return !r->container_id || yarn_container_id_parse(r->container_id, &id) ||
-           strcmp(yarn_app_id_text(&id.attempt.app, text), r->application_id) != 0;
-}
-
 /** "http://node1:8042/node/containerlogs/container_…/alice". */
 static void read_place(struct reading *r, const char *url)
 {
@@ -307,7 +297,7 @@ void app_node_log(void *app, const struct face_log *what,
         reading_free(r);
         return;
     }
-    if (is_foreign(r))
+    if (r->container_id && !app_remote_is_of(r->container_id, r->application_id))
         mem_free_ptr(&r->container_id);
     mem_auto char *path = mem_fmt("/ws/v1/cluster/apps/%s?deSelects=resourceRequests", r->application_id);
     app_remote_rm(r->app, path, on_application, r);

@@ -7,6 +7,7 @@
 #include "base/mem.h"
 #include "json/json.h"
 #include "svcmgr/app.h"
+#include "yarn/ids.h"
 
 #define REMOTE_MAGIC OBJ_MAGIC('A', 'R', 'M', 'T')
 #define BODY_MAX     ((size_t)4 << 20)
@@ -156,4 +157,13 @@ void app_remote_rm(struct app *a, const char *path, app_remote_done *done, void 
         add_url(r, write_url(a, list.items[i].host, list.items[i].port, path));
     yarn_addresses_fini(&list);
     ask(r);
+}
+
+bool app_remote_is_of(const char *container_id, const char *application_id)
+{
+    struct yarn_container_id id;
+    char text[YARN_ID_TEXT_MAX];
+
+    return !yarn_container_id_parse(container_id, &id) &&
+           strcmp(yarn_app_id_text(&id.attempt.app, text), application_id) == 0;
 }

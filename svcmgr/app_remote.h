@@ -29,6 +29,12 @@ void app_remote_rm(struct app *a, const char *path, app_remote_done *done, void 
 /** "http://node1:8042", of the pages of a node. free(); NULL: it is no host:port */
 char *app_remote_node_url(const struct app *a, const char *node_http);
 
+/** A container is of an application, by its id: "container_e03_1700000000000_0001_01_000002". Thread: any. */
+bool app_remote_is_of(const char *container_id, const char *application_id);
+
+/** app_ops.explain: what the application master of a service says. */
+bool app_explain(void *app, const struct eng_service *s,
+                 void (*done)(void *arg, const json_t *list, const struct err_info *why), void *arg);
 /** app_ops.node_log: app_node_log.c. */
 void app_node_log(void *app, const struct face_log *what,
                   void (*done)(void *arg, const struct face_log_piece *piece, const struct err_info *why),

@@ -238,6 +238,8 @@ void away_waits(struct step *st, const struct eng_event *ev, struct eng_service 
         wait_set(&s->wait, &(struct eng_waiting){.why = WAIT_APPLICATION, .text = (char *)ev->text});
     else if (s->state == SVC_SUBMITTING)
         wait_set(&s->wait, &(struct eng_waiting){.why = WAIT_MASTER});
+    else if (s->wait && s->wait->why == WAIT_APPLICATION) /* another attempt runs */
+        wait_clear(&s->wait);
     step_affect(st, s);
 }
 

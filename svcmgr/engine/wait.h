@@ -41,6 +41,8 @@
     /* of a component */ \
     X(WAIT_COMPONENT, "component", "dependency: component {name} has {n} of {of} instances ready", \
       "nothing to do once {name} is ready; what its instances wait for is listed with them") \
+    X(WAIT_MASTER_AWAY, "master_away", "application master: it does not answer, so what it has stored is shown: {text}", \
+      "nothing to do: the cluster starts another attempt; if it lasts, look at the logs of the application master") \
     /* of an instance, on its way */ \
     X(WAIT_PLACEMENT_MIN, "placement_min", "placement: constraint {name} wants at least {n} containers together, and fewer are wanted", \
       "flex the component to at least {n}, or lower min_cardinality of the constraint") \

@@ -111,6 +111,13 @@ struct app_ops {
     void (*node_log)(void *app, const struct face_log *what,
                      void (*done)(void *arg, const struct face_log_piece *piece, const struct err_info *why),
                      void *arg);
+    /**
+     * Ask who runs a service why it is not as wanted. NULL: every service is run here.
+     * @param done  called once, later, within seconds: the list of services_view_explain; NULL: *why says why. Borrowed for the call.
+     * @return false: the service is run here, or nobody who runs it is known; done is not called
+     */
+    bool (*explain)(void *app, const struct eng_service *s,
+                    void (*done)(void *arg, const json_t *list, const struct err_info *why), void *arg);
     /** Whether a user may see the services of others. */
     bool (*administers)(void *app, const char *user);
     /** Whether the registry is away, so that any record may wait to be published. */

@@ -54,6 +54,15 @@ char *services_record_wait_text(const struct face_wait *w);
  *         all is as wanted.   Thread: owner.   Source: ours.
  */
 json_t *services_view_explain(const struct eng_service *s, const struct face *face);
+/**
+ * The same of a service that is run elsewhere.
+ *
+ * @param list  what who runs it says, or NULL: it does not answer                  [borrowed]
+ * @param why   list NULL: why
+ * @return new array: what the cluster says of its application, then the list, or that it is missing and what is known without it
+ */
+json_t *services_view_explain_elsewhere(const struct eng_service *s, const struct face *face,
+                                        const json_t *list, const struct err_info *why);
 /** Word of a service state in a dialect. Static. */
 const char *services_state_word(const struct eng_service *s, const struct dialect *dialect);
 /** Whether a service is in the state of a word of either dialect; SUCCEEDED: it has ended well by itself. */

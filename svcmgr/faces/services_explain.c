@@ -148,3 +148,32 @@ json_t *services_view_explain(const struct eng_service *s, const struct face *fa
         add_component(&l, s->components[i]);
     return l.list;
 }
+
+static bool is_of_application(const struct eng_waiting *w)
+{
+    return w && (w->why == WAIT_APPLICATION || w->why == WAIT_MASTER || w->why == WAIT_SUBMISSION);
+}
+
+json_t *services_view_explain_elsewhere(const struct eng_service *s, const struct face *face,
+                                        const json_t *list, const struct err_info *why)
+{
+    size_t i;
+    json_t *line;
+    json_t *all = json_array();
+    if (!list) {
+        mem_auto char *text = mem_str(why->text);
+        add_service(all, s, &(struct eng_waiting){.why = WAIT_MASTER_AWAY, .text = text});
+        json_t *known = services_view_explain(s, face);
+        json_array_extend(all, known);
+        json_decref(known);
+        return all;
+    }
+    if (is_of_application(s->wait))
+        add_service(all, s, s->wait);
+    json_array_foreach(list, i, line)
+    {
+        if (json_is_object(line))
+            json_array_append(all, line);
+    }
+    return all;
+}

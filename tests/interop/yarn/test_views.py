@@ -1,7 +1,9 @@
 """What svcmgr shows of services that run on a real YARN cluster: logs, reasons, usage, events."""
 import itertools
 import os
+import signal
 import subprocess
+import time
 
 import pytest
 
@@ -132,3 +134,100 @@ def test_a_master_that_never_ran_has_logs_of_its_node(services):
     answer = request(services.port, "GET", f"/app/v1/services/{name}/application-master/logs/serviceam-err.txt?user.name={services.user}")
     assert answer.status == 404, answer
     services.destroy(name)
+
+
+# ---- explain ----
+
+def explained(services, name):
+    return request(services.port, "GET", f"/app/v1/services/{name}?explain=true&user.name={services.user}").json["explain"]
+
+
+def until_explained(services, name, reason, *words):
+    """The entry of that reason, as soon as it is there and has the words."""
+    def there():
+        now = explained(services, name)
+        found = [one for one in now if one["reason"] == reason and all(w in one["wait"] for w in words)]
+        assert found, now
+        return found[0]
+    return wait_for(there, f"{name} waits: {reason} {words}")
+
+
+def test_nothing_is_to_be_explained(services, name):
+    assert explained(services, name) == []
+    assert "Nothing to explain" in bobbin(services, "explain", name).stdout
+
+
+def test_a_master_that_does_not_answer(services, name):
+    """An answer comes all the same, in bounded time, and says so."""
+    master = services.master(name)
+    os.kill(master, signal.SIGSTOP)
+    try:
+        begun = time.monotonic()
+        entry = explained(services, name)[0]
+        assert time.monotonic() - begun < 8
+        assert entry["reason"] == "master_away" and "logs" in entry["remedy"], entry
+    finally:
+        os.kill(master, signal.SIGCONT)
+    wait_for(lambda: explained(services, name) == [], "it answers again")
+
+
+@pytest.fixture(scope="module")
+def small():
+    """One node of 512 MB."""
+    settings = {"yarn.scheduler.minimum-allocation-mb": 32, "yarn.nodemanager.resource.memory-mb": 512,
+                "yarn.scheduler.maximum-allocation-mb": 1024}
+    with Cluster(n_nodes=1, settings=settings) as cluster, Ours(cluster) as ours:
+        yield ours
+
+
+def end(services, name):
+    """Also one whose master never began: svcmgr would wait for what that makes of the order."""
+    services.kill_application(services.application(name))
+    services.destroy(name)
+
+
+@pytest.fixture
+def crowded(small):
+    """A service that leaves 64 MB of the node: one of its instances has no room."""
+    name = small.launch(sleepers(f"crowd-{next(COUNT)}", 3, memory_mb=160))
+    wait_for(lambda: len(small.instances(name)) == 2, "two of three run")
+    yield name
+    if small.service(name):
+        small.destroy(name)
+
+
+def test_a_queue_without_room(small, crowded):
+    entry = until_explained(small, crowded, "resource", "MB")
+    assert (entry["component"], entry["count"]) == ("sleeper", 1), entry
+    assert "remedy" in bobbin(small, "explain", crowded).stdout
+
+
+def test_a_master_that_has_no_room(small, crowded):
+    """What the resource manager says of it."""
+    other = small.launch(sleepers(f"later-{next(COUNT)}", 1))
+    entry = until_explained(small, other, "application")
+    assert "AM" in entry["wait"], entry
+    end(small, other)
+
+
+def test_the_limit_of_a_queue_for_masters(small, crowded):
+    document = sleepers(f"limit-{next(COUNT)}", 1, **{"yarn.service.am-resource.memory": "512"})
+    name = small.launch(document)
+    until_explained(small, name, "application", "AM resource limit")
+    end(small, name)
+
+
+def test_an_instance_larger_than_any_node(small):
+    name = small.launch(sleepers(f"large-{next(COUNT)}", 1, memory_mb=900))
+    entry = until_explained(small, name, "resource", "900")
+    assert entry["component"] == "sleeper", entry
+    small.destroy(name)
+
+
+def test_a_label_that_no_node_has(small):
+    document = sleepers(f"label-{next(COUNT)}", 1)
+    document["components"][0]["placement_policy"] = {"label": "gold"}
+    name = small.launch(document)
+    entry = until_explained(small, name, "label", "gold")
+    assert "label" in entry["remedy"], entry
+    small.destroy(name)

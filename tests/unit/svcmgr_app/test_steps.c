@@ -162,6 +162,16 @@ void app_node_log(void *app, const struct face_log *what,
     (void)arg;
 }
 
+bool app_explain(void *app, const struct eng_service *s,
+                 void (*done)(void *arg, const json_t *list, const struct err_info *why), void *arg)
+{
+    (void)obj_cast(app, struct app, APP_MAGIC);
+    (void)s;
+    (void)done;
+    (void)arg;
+    return false;
+}
+
 /* ---- the desk ---- */
 
 static int set_up(void **state)

@@ -185,6 +185,29 @@ static void the_manager_knows_where_the_master_is(void **state)
     end_pair(&p);
 }
 
+static void say(struct pair *p, const char *text)
+{
+    kit_step(&p->manager, (struct eng_event){.kind = EV_APP_WAITS,
+                                             .service_kind = KIND_SERVICE,
+                                             .user = "alice",
+                                             .name = "s",
+                                             .incarnation = seen(p)->incarnation,
+                                             .text = text});
+}
+
+/** Until the next one runs. */
+static void what_is_said_of_an_attempt_that_waits(void **state)
+{
+    (void)state;
+    struct pair p;
+    start_pair(&p, 1);
+    say(&p, "Queue's AM resource limit exceeded.");
+    assert_int_equal(seen(&p)->wait->why, WAIT_APPLICATION);
+    say(&p, NULL);
+    assert_null(seen(&p)->wait);
+    end_pair(&p);
+}
+
 static void the_master_writes_below_the_service_only(void **state)
 {
     (void)state;
@@ -512,6 +535,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_manager_hands_over_and_writes_nothing_of_it_any_more),
         cmocka_unit_test(the_manager_knows_where_the_master_is),
+        cmocka_unit_test(what_is_said_of_an_attempt_that_waits),
         cmocka_unit_test(the_master_writes_below_the_service_only),
         cmocka_unit_test(the_manager_sees_what_the_master_has_written),
         cmocka_unit_test(a_flex_is_answered_at_once_and_carried_out_by_the_master),

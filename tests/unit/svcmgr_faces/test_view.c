@@ -366,6 +366,14 @@ static bool one_waits(void *app, const char *path, struct face_wait *out)
     return strcmp(path, app) == 0;
 }
 
+static bool none_waits(void *app, const char *path, struct face_wait *out)
+{
+    (void)app;
+    (void)path;
+    (void)out;
+    return false;
+}
+
 static void a_record_that_is_not_published_is_shown_with_since_and_why(void **state)
 {
     struct kit k;
@@ -394,6 +402,31 @@ static void a_record_that_is_not_published_is_shown_with_since_and_why(void **st
     kit_end(&k);
 }
 
+/* What its application master says stands behind what is known of the application; what is no reason is left out. */
+static void a_service_is_explained_by_its_master(void **state)
+{
+    struct kit k;
+    static const struct app_ops ops = {.record_waits = none_waits};
+    const struct face face = {.ops = &ops};
+    const struct err_info why = {.code = ERR_TIMEOUT, .text = "http://node1:4711: no answer within 3 s"};
+    (void)state;
+    kit_start(&k, "seed");
+    k.obey = false;
+    kit_create(&k, kit_spec("web", 1, "ALWAYS", ""), false);
+    const struct eng_service *s = kit_service(&k, "web");
+    json_auto json_t *said =
+        json_pack("[{s:s, s:s}, s]", "reason", "resource", "wait", "the queue is full", "x");
+    json_auto json_t *list = services_view_explain_elsewhere(s, &face, said, NULL);
+    json_auto json_t *without = services_view_explain_elsewhere(s, &face, NULL, &why);
+    assert_int_equal(json_array_size(list), 1);
+    assert_string_equal(text_at(json_array_get(list, 0), "wait"), "the queue is full");
+    assert_int_equal(json_array_size(without), 2);
+    assert_string_equal(text_at(json_array_get(without, 0), "reason"), "master_away");
+    assert_non_null(strstr(text_at(json_array_get(without, 0), "wait"), "no answer within 3 s"));
+    assert_string_equal(text_at(json_array_get(without, 1), "reason"), "allocation");
+    kit_end(&k);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -407,6 +440,7 @@ int main(void)
         cmocka_unit_test(a_final_failure_is_explained),
         cmocka_unit_test(a_failed_upgrade_is_explained),
         cmocka_unit_test(a_record_that_is_not_published_is_shown_with_since_and_why),
+        cmocka_unit_test(a_service_is_explained_by_its_master),
         cmocka_unit_test(a_container_shows_how_it_ended_and_how_often),
         cmocka_unit_test(an_ended_service_shows_what_failed),
         cmocka_unit_test(the_host_name_is_that_of_dns),
