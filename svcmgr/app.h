@@ -154,6 +154,8 @@ extern const struct app_ops app_face_ops;
 /* ---- app_exec.c: app_ops.exec_check, exec, exec_end ---- */
 
 int app_exec_check(void *app, const char *container_id, struct err_info *why);
+/** What YARN gives no way for from outside of a container. @param remedy  a clause [borrowed] @return ERR_UNSUPPORTED, *why filled */
+int app_refuse_on_yarn(const char *container_id, const char *remedy, struct err_info *why);
 int app_exec(void *app, const struct face_exec *what, void (*done)(void *arg), void *arg,
              struct face_session **out, struct err_info *why);
 void app_exec_end(void *app, struct face_session *take_session);

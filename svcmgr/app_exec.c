@@ -39,9 +39,20 @@ static void on_done(void *arg, int code)
     free(s);
 }
 
+int app_refuse_on_yarn(const char *container_id, const char *remedy, struct err_info *why)
+{
+    return err_set(why, ERR_UNSUPPORTED, container_id, "The container is on a node of YARN: %s", remedy);
+}
+
 int app_exec_check(void *app, const char *container_id, struct err_info *why)
 {
     struct app *a = obj_cast(app, struct app, APP_MAGIC);
+
+    if (a->role != ROLE_WHOLE) {
+        mem_auto char *remedy = mem_fmt(
+            "`yarn container -shell %s` opens a shell in it, where the cluster allows that", container_id);
+        return app_refuse_on_yarn(container_id, remedy, why);
+    }
     int64_t max = opt_int(daemon_options(a->daemon), OPT_EXEC_MAX);
 
     if (!max)

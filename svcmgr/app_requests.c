@@ -211,7 +211,22 @@ static bool face_registry_is_away(void *app)
 
 static int face_signal(void *app, const char *container_id, int signal, struct err_info *why)
 {
-    return cluster_signal(obj_cast(app, struct app, APP_MAGIC)->cluster, container_id, signal, why);
+    const struct app *a = obj_cast(app, struct app, APP_MAGIC);
+
+    if (a->role == ROLE_MANAGER) {
+        mem_auto char *remedy =
+            mem_fmt("`yarn container -signal %s` sends it one of three signals", container_id);
+        return app_refuse_on_yarn(container_id, remedy, why);
+    }
+    return cluster_signal(a->cluster, container_id, signal, why);
+}
+
+static const char *face_no_usage(void *app)
+{
+    const struct app *a = obj_cast(app, struct app, APP_MAGIC);
+
+    return a->role == ROLE_WHOLE ? NULL
+                                 : "not known on YARN: node managers say what is allotted, not what is used";
 }
 
 #define USAGE_MAGIC OBJ_MAGIC('A', 'U', 'S', 'E')
@@ -273,6 +288,7 @@ const struct app_ops app_face_ops = {.submit = submit,
                                      .registry_is_away = face_registry_is_away,
                                      .signal = face_signal,
                                      .usage = face_usage,
+                                     .no_usage = face_no_usage,
                                      .exec_check = app_exec_check,
                                      .exec = app_exec,
                                      .exec_end = app_exec_end,

@@ -68,7 +68,9 @@ static void print_usage(const json_t *before, const json_t *now)
         mem_auto char *cpu = cpu_cell(before, now, instance);
         mem_auto char *memory = memory_cell(instance, "memory");
         mem_auto char *limit = memory_cell(instance, "memory_limit");
-        mem_auto char *processes = mem_fmt("%" PRId64, number(instance, "processes"));
+        mem_auto char *processes = json_object_get(instance, "processes")
+                                       ? mem_fmt("%" PRId64, number(instance, "processes"))
+                                       : mem_str("-");
         out_table_add(&t, services_text(instance, "instance"));
         out_table_add(&t, cpu);
         out_table_add(&t, memory);
@@ -77,6 +79,14 @@ static void print_usage(const json_t *before, const json_t *now)
         out_table_add(&t, services_text(instance, "container"));
     }
     out_table_print(&t);
+}
+
+/** Nothing would change: once. */
+static void print_unmeasured(const json_t *usage)
+{
+    print_usage(usage, usage);
+    mem_auto char *note = mem_fmt("CPU and memory in use: %s", services_text(usage, "note"));
+    out_lines_to(stdout, note);
 }
 
 /** Refreshed on a terminal, until it is interrupted; once elsewhere. */
@@ -114,6 +124,8 @@ int app_top(struct cli *cli, struct err_info *why)
     int err = services_call(&a.services, "GET", path, NULL, &usage, why);
     if (!err && cli->is_json)
         out_json(usage);
+    else if (!err && json_object_get(usage, "note"))
+        print_unmeasured(usage);
     else if (!err)
         err = watch(&a, path, usage, why);
     app_close(&a);

@@ -124,6 +124,8 @@ struct app_ops {
     bool (*registry_is_away)(void *app);
     /** See cluster_signal. */
     int (*signal)(void *app, const char *container_id, int signal, struct err_info *why);
+    /** Why it is not known what containers use, though they run processes: a clause, static. NULL: usage says it. The op may be NULL, too. */
+    const char *(*no_usage)(void *app);
     /** See cluster_usage. */
     void (*usage)(void *app, const char *const *ids, size_t n,
                   void (*done)(void *arg, const struct face_usage *usage), void *arg);

@@ -130,16 +130,25 @@ static json_t *write_item(const struct measured *item, const struct face_usage *
     return doc;
 }
 
+/** @param note  why nothing is known; NULL: it is */
+static void reply_usage(const struct measuring *m, const struct face_usage *usage, const char *note)
+{
+    json_t *list = json_array();
+
+    for (size_t i = 0; i < m->n; i++)
+        json_array_append_new(list, write_item(&m->items[i], &usage[i]));
+    json_t *doc = json_pack("{s:I, s:o}", "time", (json_int_t)run_boot_ms(), "instances", list);
+    if (note)
+        json_object_set_new(doc, "note", json_string(note));
+    services_reply_json(m->req, 200, doc);
+}
+
 static void on_measured(void *arg, const struct face_usage *usage)
 {
     struct measuring *m = obj_cast(arg, struct measuring, USAGE_MAGIC);
 
     if (m->req && usage) {
-        json_t *list = json_array();
-        for (size_t i = 0; i < m->n; i++)
-            json_array_append_new(list, write_item(&m->items[i], &usage[i]));
-        services_reply_json(m->req, 200,
-                            json_pack("{s:I, s:o}", "time", (json_int_t)run_boot_ms(), "instances", list));
+        reply_usage(m, usage, NULL);
     } else if (m->req) {
         refuse(m->req, ERR_UNSUPPORTED, "usage",
                "the containers of this cluster run no processes that can be measured");
@@ -168,6 +177,13 @@ static void measure(struct http_req *req, const struct face *face, const struct 
     for (size_t i = 0; i < s->n_components; i++)
         TAILQ_FOREACH (inst, &s->components[i]->instances, link)
             add_instance(m, inst);
+    const char *note = face->ops->no_usage ? face->ops->no_usage(face->app) : NULL;
+    if (note) {
+        mem_auto struct face_usage *none = mem_array(m->n + 1, sizeof *none);
+        reply_usage(m, none, note);
+        measuring_free(m);
+        return;
+    }
     mem_auto const char **ids = mem_array(m->n + 1, sizeof *ids);
     for (size_t i = 0; i < m->n; i++)
         ids[i] = m->items[i].container;

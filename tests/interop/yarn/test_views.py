@@ -32,7 +32,8 @@ def name(services):
 
 def bobbin(services, *words):
     """The command, and what it has printed."""
-    command = [os.path.join(BIN, "bobbin"), "app", *words, "--url", f"http://127.0.0.1:{services.port}", "--user", services.user]
+    where = ["--url", f"http://127.0.0.1:{services.port}", "--user", services.user]
+    command = [os.path.join(BIN, "bobbin"), "app", words[0], *where, *words[1:]]
     return subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
 
 
@@ -134,6 +135,42 @@ def test_a_master_that_never_ran_has_logs_of_its_node(services):
     answer = request(services.port, "GET", f"/app/v1/services/{name}/application-master/logs/serviceam-err.txt?user.name={services.user}")
     assert answer.status == 404, answer
     services.destroy(name)
+
+
+# ---- usage, commands, events, plans ----
+
+def test_usage_is_not_known_and_that_is_said(services, name):
+    usage = request(services.port, "GET", f"/app/v1/services/{name}/usage?user.name={services.user}").json
+    assert "not known on YARN" in usage["note"]
+    assert [(one["instance"], one["memory_limit"], "memory" in one) for one in usage["instances"]] == \
+        [("sleeper-0", 32 << 20, False), ("sleeper-1", 32 << 20, False)]
+    printed = bobbin(services, "top", name)
+    assert printed.returncode == 0 and "not known on YARN" in printed.stdout and "32.0" in printed.stdout, printed
+
+
+def test_commands_and_signals_are_refused_with_the_way_of_hadoop(services, name):
+    container = services.instances(name)["sleeper-0"]
+    executed = bobbin(services, "exec", name, "sleeper-0", "ls")
+    assert executed.returncode == 30 and f"yarn container -shell {container}" in executed.stderr, executed
+    signalled = bobbin(services, "signal", name, "sleeper-0", "HUP")
+    assert signalled.returncode != 0 and f"yarn container -signal {container}" in signalled.stderr, signalled
+
+
+def test_events_are_those_of_a_local_cluster(services, name):
+    services.kill_container(services.instances(name)["sleeper-1"])
+    events = lambda: request(services.port, "GET", f"/app/v1/services/{name}/events?user.name={services.user}").json["events"]  # noqa: E731
+    wait_for(lambda: any(one["object"] == "sleeper-1" for one in events()), "the end of a process is an event")
+    assert {"created", "ACCEPTED", "STARTED", "STABLE"} <= {one["what"] for one in events()}
+    numbers = [one["number"] for one in events()]
+    assert numbers == sorted(set(numbers))
+    services.until(name, 2)
+
+
+def test_a_plan_needs_no_nodes(services, name):
+    answer = request(services.port, "PUT", f"/app/v1/services/{name}/components/sleeper?plan=true&user.name={services.user}", {"number_of_containers": 3})
+    assert answer.status == 200 and answer.json["accepted"] and answer.json["complete"], answer
+    assert [(one["component_instance_name"], one["action"]) for one in answer.json["instances"] if one["action"] != "keep"] == [("sleeper-2", "create")], answer
+    assert len(services.instances(name)) == 2
 
 
 # ---- explain ----
