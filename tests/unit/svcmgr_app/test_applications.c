@@ -231,8 +231,7 @@ struct fs_call *app_files_remove(struct app *a, const char *directory, const cha
 const char *app_hadoop_key(const struct options *o, const char *key)
 {
     (void)o;
-    (void)key;
-    return NULL;
+    return strcmp(key, "yarn.service.am-resource.memory") == 0 ? "96" : NULL;
 }
 
 struct fs_conf app_fs_conf(const struct options *o)
