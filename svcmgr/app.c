@@ -501,6 +501,7 @@ static void describe_world(struct app *a)
         .dns_enabled = opt_bool(o, OPT_DNS_ENABLED),
         .local = is_local,
         .no_constraints = a->role == ROLE_MANAGER ? app_no_constraints(o) : NULL,
+        .minimum_is_of_nodes = a->role == ROLE_MANAGER,
         .images = &a->images,
         .host = &a->host,
         .max_memory_mb = c.memory_mb,

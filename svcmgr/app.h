@@ -19,6 +19,7 @@
 #include "base/map.h"
 #include "base/obj.h"
 #include "cluster/cluster.h"
+#include "cluster/yarn.h"
 #include "fs/place.h"
 #include "yarn/address.h"
 #include "engine/engine.h"
@@ -252,7 +253,9 @@ struct fs_conf app_fs_conf(const struct options *o);
 void app_check_yarn(const struct options *o, struct opt_report *report);
 /** Where nodes reach what we serve. free() */
 char *app_files_url(const struct app *a);
-/** Why the resource manager takes no placement constraints, which would fail the registration of a master. Static. */
+/** What handles placement constraints in the resource manager. */
+enum yarn_constraints app_constraints(const struct options *o);
+/** Why the resource manager takes no placement constraints: NULL: it does. Static. */
 const char *app_no_constraints(const struct options *o);
 /** yarn.service.cluster is yarn. */
 bool app_is_on_yarn(const struct options *o);

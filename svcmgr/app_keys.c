@@ -69,14 +69,21 @@ void app_check_yarn(const struct options *o, struct opt_report *report)
     }
 }
 
-const char *app_no_constraints(const struct options *o)
+enum yarn_constraints app_constraints(const struct options *o)
 {
     const char *handler = opt_text(o, OPT_RM_CONSTRAINTS);
 
-    if (!handler || !strcmp(handler, "disabled"))
-        return "the resource manager takes none while yarn.resourcemanager.placement-constraints.handler is "
-               "disabled: remove them";
-    return "they are not sent to YARN by this version: remove them, or use placement_policy.label";
+    if (!strcmp(handler, "placement-processor"))
+        return YARN_CONSTRAINTS_PROCESSOR;
+    return !strcmp(handler, "scheduler") ? YARN_CONSTRAINTS_SCHEDULER : YARN_CONSTRAINTS_NONE;
+}
+
+const char *app_no_constraints(const struct options *o)
+{
+    if (app_constraints(o) != YARN_CONSTRAINTS_NONE)
+        return NULL;
+    return "the resource manager takes none while yarn.resourcemanager.placement-constraints.handler is "
+           "disabled: remove them";
 }
 
 char *app_files_url(const struct app *a)

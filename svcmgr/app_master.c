@@ -369,6 +369,7 @@ int app_master_open_cluster(struct app *a, struct err_info *why)
                                          .tracking_url = m->url,
                                          .host = m->host,
                                          .rpc_port = -1,
+                                         .constraints = app_constraints(o),
                                          .maker = m->maker,
                                          .reach = on_reach,
                                          .reach_arg = a};

@@ -55,8 +55,9 @@
       "Address of the resource manager for clients: services on YARN are submitted there. With HA each has a key of its own, which ends in its id.") \
     X(OPT_RM_SCHEDULER, "yarn.resourcemanager.scheduler.address", OPT_TEXT, "", NULL, 0, 0, OPT_FIXED,            \
       "Address of the resource manager for application masters.")                                                 \
-    X(OPT_RM_CONSTRAINTS, "yarn.resourcemanager.placement-constraints.handler", OPT_TEXT, "", NULL, 0, 0, OPT_FIXED, \
-      "What handles placement constraints in the resource manager; disabled, which is its default: nothing does.") \
+    X(OPT_RM_CONSTRAINTS, "yarn.resourcemanager.placement-constraints.handler", OPT_ENUM, "disabled|placement-processor|scheduler", \
+      "disabled", 0, 0, OPT_FIXED, \
+      "What handles placement constraints in the resource manager, as that has it; disabled: nothing does, and they are refused.") \
     X(OPT_MASTER_KIND, "yarn.service.master.kind", OPT_TEXT, "", NULL, 0, 0, OPT_FIXED,                           \
       "Of an application master (svcmgr am): kind of its service. svcmgr writes it, and the keys below, into the master's configuration.") \
     X(OPT_MASTER_USER, "yarn.service.master.user", OPT_TEXT, "", NULL, 0, 0, OPT_FIXED, "User of its service.")   \

@@ -51,6 +51,7 @@ struct yarn_box *yarn_box_new(struct on_yarn *y, const Yarn__Container *m)
     b->c.vcores = m->resource ? m->resource->virtual_cores : 0;
     b->c.allocated_ms = run_wall_ms();
     b->c.state = CLUSTER_ALLOCATED;
+    b->tag = mem_str(m->n_allocation_tags ? m->allocation_tags[0] : NULL);
     map_set(&y->boxes, b->c.id, b);
     const struct cluster_node report = {
         .host = node->host, .http_address = m->node_http_address, .state = "RUNNING"};
@@ -69,6 +70,7 @@ static void free_box(void *p)
     yarn_context_drop(b->owner->maker, b->c.id);
     run_timer_free(b->stop);
     yarn_token_fini(&b->token);
+    free(b->tag);
     free((char *)b->c.id);
     free((char *)b->c.application_id);
     free((char *)b->c.ip);
@@ -81,6 +83,7 @@ static void free_box(void *p)
 void yarn_box_free(struct yarn_box *b)
 {
     map_remove(&b->owner->boxes, b->c.id);
+    yarn_rounds_room(b->owner);
     free_box(b);
 }
 
@@ -451,6 +454,7 @@ int cluster_yarn_open(struct run_loop *loop, const struct yarn_options *options,
     y->tracking_url = mem_str(options->tracking_url);
     y->rpc_port = options->rpc_port;
     y->maker = options->maker;
+    y->constraints = options->constraints;
     yarn_token_copy(&y->token, options->token);
     y->limit_memory_mb = y->limit_vcores = -1;
     yarn_heartbeat_init(y);

@@ -21,13 +21,17 @@
 #include "yarn/sasl.h"
 #include "yarn/token.h"
 
+/** What handles placement constraints in the resource manager: yarn.resourcemanager.placement-constraints.handler. */
+enum yarn_constraints { YARN_CONSTRAINTS_NONE, YARN_CONSTRAINTS_PROCESSOR, YARN_CONSTRAINTS_SCHEDULER };
+
 struct yarn_options {
     const struct yarn_addresses *scheduler; /* of the resource managers; copied                   */
     const struct yarn_token *token;         /* of the application master; copied                  */
     struct yarn_attempt_id attempt;         /* ours                                               */
     const char *host, *tracking_url;        /* that are registered; copied                        */
     int rpc_port;                           /* -1: none                                           */
-    struct yarn_context_maker *maker;       /* of launch contexts; outlives the cluster           */
+    enum yarn_constraints constraints;
+    struct yarn_context_maker *maker; /* of launch contexts; outlives the cluster           */
     /** A resource manager was reached (why NULL), or was not; NULL: nobody asks. */
     void (*reach)(void *arg, const char *server, const struct err_info *why);
     void *reach_arg;

@@ -21,6 +21,7 @@ void yarn_ask_free(void *p)
     obj_fini(&a->obj);
     free(a->label);
     free(a->host);
+    free(a->component);
     free(a->waits_id);
     spec_needs_free(a->needs);
     free(a);
@@ -55,6 +56,13 @@ static bool is_too_large(struct on_yarn *y, struct yarn_ask *a)
     return true;
 }
 
+struct yarn_ask *yarn_ask_find(struct on_yarn *y, int64_t priority, int64_t allocation_id)
+{
+    mem_auto char *key = key_of(priority, allocation_id);
+
+    return map_get(&y->asks, key);
+}
+
 void yarn_asks_set(struct on_yarn *y, const struct cluster_ask *ask)
 {
     mem_auto char *key = key_of(ask->priority, ask->allocation_id);
@@ -69,12 +77,13 @@ void yarn_asks_set(struct on_yarn *y, const struct cluster_ask *ask)
     }
     if (ask->n_wanted > a->n_wanted || a->n_wanted == 0)
         a->since_ms = run_now_ms();
-    a->reported_ms = 0;
+    a->reported_ms = a->again_ms = 0;
     a->n_wanted = ask->n_wanted;
     a->memory_mb = ask->memory_mb;
     a->vcores = ask->vcores;
     set_text(&a->label, ask->label);
     set_text(&a->host, ask->host);
+    set_text(&a->component, ask->component ? ask->component : "");
     set_text(&a->waits_id, ask->container_id);
     spec_needs_free(a->needs);
     a->needs = spec_needs_copy(ask->needs);
@@ -83,13 +92,18 @@ void yarn_asks_set(struct on_yarn *y, const struct cluster_ask *ask)
     yarn_beat_soon(y);
 }
 
-void yarn_asks_granted(struct on_yarn *y, int64_t priority, int64_t allocation_id)
+void yarn_asks_granted(struct on_yarn *y, int64_t priority, int64_t request_id)
 {
-    mem_auto char *key = key_of(priority, allocation_id);
-    struct yarn_ask *a = map_get(&y->asks, key);
+    struct yarn_ask *a = yarn_ask_find(y, priority, yarn_round_allocation(request_id));
 
-    if (a && a->n_wanted > 0)
+    if (!a)
+        return;
+    if (a->n_wanted > 0)
         a->n_wanted--;
+    if (!yarn_ask_is_placed(a))
+        return;
+    yarn_round_granted(a, request_id);
+    a->is_dirty = a->n_wanted > 0; /* the next step may be due */
 }
 
 void yarn_asks_resync(struct on_yarn *y)
@@ -97,6 +111,7 @@ void yarn_asks_resync(struct on_yarn *y)
     for (MAP_EACH (&y->asks, slot)) {
         struct yarn_ask *a = slot->value;
         a->is_dirty = !a->is_refused && a->n_wanted > 0;
+        a->round.is_sent = false;
     }
 }
 
@@ -104,7 +119,7 @@ bool yarn_asks_wait(const struct on_yarn *y)
 {
     for (MAP_EACH (&y->asks, slot)) {
         const struct yarn_ask *a = slot->value;
-        if (a->n_wanted > 0 && !a->is_refused)
+        if (a->n_wanted > 0 && !a->is_refused && run_now_ms() >= a->again_ms)
             return true;
     }
     return false;
@@ -127,6 +142,10 @@ void yarn_asks_explain(struct on_yarn *y)
         bool is_known = a->reported_ms && run_now_ms() - a->reported_ms < EXPLAIN_AGAIN_MS;
         if (a->n_wanted == 0 || a->is_refused || !is_late || is_known)
             continue;
+        if (yarn_ask_is_placed(a)) {
+            yarn_rounds_explain(y, a);
+            continue;
+        }
         bool is_full = y->limit_memory_mb < a->memory_mb || y->limit_vcores < a->vcores;
         mem_auto char *text =
             is_full
@@ -143,7 +162,7 @@ void yarn_asks_explain(struct on_yarn *y)
 
 /* ---- messages ---- */
 
-static Yarn__Resource *resource_of(struct arena *a, const struct yarn_ask *ask)
+Yarn__Resource *yarn_ask_resource(struct arena *a, const struct yarn_ask *ask)
 {
     Yarn__Resource *r = arena_alloc(a, sizeof *r);
 
@@ -176,7 +195,7 @@ static void add_request(struct arena *a, Yarn__Allocate *m, const struct yarn_as
     r->priority->has_priority = true;
     r->priority->priority = (int32_t)ask->priority;
     r->resource_name = (char *)name;
-    r->capability = resource_of(a, ask);
+    r->capability = yarn_ask_resource(a, ask);
     r->has_n_containers = r->has_relax_locality = r->has_allocation_request_id = true;
     r->n_containers = (int32_t)ask->n_wanted;
     r->relax_locality = is_relaxed;
@@ -189,11 +208,15 @@ static void add_request(struct arena *a, Yarn__Allocate *m, const struct yarn_as
 void yarn_asks_write(struct on_yarn *y, struct arena *a, Yarn__Allocate *m)
 {
     m->asks = arena_alloc(a, (3 * y->asks.n_items + 1) * sizeof *m->asks);
+    m->scheduling_requests = arena_alloc(a, (y->asks.n_items + 1) * sizeof *m->scheduling_requests);
     for (MAP_EACH (&y->asks, slot)) {
         struct yarn_ask *ask = slot->value;
-        if (!ask->is_dirty)
-            continue;
+        bool is_dirty = ask->is_dirty;
         ask->is_dirty = false;
+        if (yarn_ask_is_placed(ask))
+            yarn_round_write(y, a, m, ask);
+        if (!is_dirty || yarn_ask_is_placed(ask))
+            continue;
         ask->is_flying = true;
         if (ask->host) {
             add_request(a, m, ask, ask->host, true);
@@ -209,8 +232,9 @@ void yarn_asks_sent(struct on_yarn *y)
 
     for (size_t i = 0; keys[i]; i++) {
         struct yarn_ask *a = map_get(&y->asks, keys[i]);
+        a->round.is_sent = a->round.is_sent || a->is_flying;
         a->is_flying = false;
-        if (a->n_wanted == 0 && !a->is_dirty) {
+        if (a->n_wanted == 0 && !a->is_dirty && yarn_round_is_over(y, a)) {
             map_remove(&y->asks, keys[i]);
             yarn_ask_free(a);
         }

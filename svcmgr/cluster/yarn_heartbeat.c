@@ -18,6 +18,11 @@ static bool is_class(const struct yarn_answer *a, const char *name)
     return a->failure && strstr(a->failure->class_name, name) != NULL;
 }
 
+static bool is_text(const struct yarn_answer *a, const char *words)
+{
+    return a->failure && strstr(a->failure->why.text, words) != NULL;
+}
+
 static void beat_in(struct on_yarn *y, uint64_t ms)
 {
     if (!y->is_closing && !y->is_over)
@@ -159,7 +164,7 @@ static void take_allocated(struct on_yarn *y, const Yarn__Container *m)
     yarn_asks_granted(y, priority, m->allocation_request_id);
     if (!b)
         return;
-    b->c.allocation_id = m->allocation_request_id;
+    b->c.allocation_id = yarn_round_allocation(m->allocation_request_id);
     y->cluster.ops->allocated(y->cluster.ops_arg, &b->c);
 }
 
@@ -236,11 +241,15 @@ static void take_allocation(struct on_yarn *y, const Yarn__Allocation *m)
         take_allocated(y, m->allocated[i]);
     for (size_t i = 0; i < m->n_completed; i++)
         take_completed(y, m->completed[i]);
+    for (size_t i = 0; i < m->n_rejections; i++)
+        yarn_rounds_rejected(y, m->rejections[i]);
     yarn_asks_explain(y);
 }
 
 static void beat_failed(struct on_yarn *y, const struct yarn_answer *a)
 {
+    bool is_of_rounds = is_class(a, "SchedulerInvalidResoureRequest") || /* spelt so */
+                        is_text(a, "cannot handle placement constraints");
     bool is_ours = is_class(a, "InvalidResourceRequest") || is_class(a, "InvalidLabelResourceRequest");
 
     if (is_class(a, "ApplicationMasterNotRegistered")) {
@@ -251,7 +260,9 @@ static void beat_failed(struct on_yarn *y, const struct yarn_answer *a)
         is_over(y, &a->failure->why);
         return;
     }
-    if (is_ours)
+    if (is_of_rounds && yarn_rounds_refused(y, a->failure->why.text))
+        yarn_asks_failed(y);
+    else if (is_ours)
         yarn_asks_refused(y, a->failure->why.text);
     else
         yarn_asks_failed(y);

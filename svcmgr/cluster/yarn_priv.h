@@ -10,6 +10,7 @@
 #include "base/mem.h"
 #include "base/obj.h"
 #include "cluster/yarn.h"
+#include "cluster/yarn_place.h"
 #include "spec/needs.h"
 #include "yarn/calls.h"
 
@@ -44,6 +45,7 @@ struct yarn_box {
     struct run_timer *stop; /* grace is over; then the wait for its end is */
     bool is_stopping;
     int64_t attempt; /* of the launch that is under way */
+    char *tag;       /* component, where the resource manager keeps it; else NULL */
 };
 
 /** A node with containers of ours. */
@@ -61,16 +63,27 @@ struct yarn_node {
     struct run_timer *timer;
 };
 
+/** A scheduling request that was begun for an ask. */
+struct yarn_round {
+    int64_t id;              /* of the resource manager, see yarn_rounds.c; 0: none was begun */
+    int64_t n;               /* containers that it has not brought yet */
+    int64_t sent_ms;         /* loop time at which it was begun */
+    struct yarn_place place; /* its step; `blocked` means nothing here */
+    bool is_sent;            /* the resource manager has it with this number */
+};
+
 /** What is asked for under one key. */
 struct yarn_ask {
     struct obj obj;
     int64_t priority, allocation_id, n_wanted;
     int64_t memory_mb, vcores;
-    char *label, *host;
+    char *label, *host, *component;
     struct spec_needs *needs;
-    char *waits_id;      /* a container of it, by the engine's name: whom a refusal is reported of */
-    int64_t since_ms;    /* loop time at which more began to be wanted */
-    int64_t reported_ms; /* loop time at which its wait was explained last; 0: it was not */
+    struct yarn_round round; /* of one with constraints */
+    int64_t again_ms;        /* loop time before which it is not asked for again; 0: at once */
+    char *waits_id;          /* a container of it, by the engine's name: whom a refusal is reported of */
+    int64_t since_ms;        /* loop time at which more began to be wanted */
+    int64_t reported_ms;     /* loop time at which its wait was explained last; 0: it was not */
     bool is_dirty, is_refused;
     bool is_flying; /* in the call under way */
 };
@@ -85,9 +98,11 @@ struct on_yarn {
     struct yarn_context_maker *maker;
     struct yarn_link *master;
     struct yarn_token token;
-    struct map boxes;    /* container id -> struct yarn_box */
-    struct map nodes;    /* "host:port" -> struct yarn_node */
-    struct map asks;     /* "priority/allocation id" -> struct yarn_ask */
+    struct map boxes; /* container id -> struct yarn_box */
+    struct map nodes; /* "host:port" -> struct yarn_node */
+    struct map asks;  /* "priority/allocation id" -> struct yarn_ask */
+    enum yarn_constraints constraints;
+    int64_t n_rounds;    /* begun by this process */
     struct map excluded; /* host -> on_yarn */
     char **news;         /* hosts whose exclusion was not sent yet */
     size_t n_news;
@@ -141,8 +156,8 @@ void yarn_box_kill(struct yarn_box *b);
 
 /* ---- yarn_asks.c ---- */
 void yarn_asks_set(struct on_yarn *y, const struct cluster_ask *ask);
-/** A container came for a key: one less is wanted. */
-void yarn_asks_granted(struct on_yarn *y, int64_t priority, int64_t allocation_id);
+/** A container came for a key: one less is wanted. @param request_id  as the resource manager names it */
+void yarn_asks_granted(struct on_yarn *y, int64_t priority, int64_t request_id);
 /** All must be sent again. */
 void yarn_asks_resync(struct on_yarn *y);
 /** Something is asked for. */
@@ -157,6 +172,31 @@ void yarn_asks_refused(struct on_yarn *y, const char *why);
 /** Say why those wait that have waited for long. */
 void yarn_asks_explain(struct on_yarn *y);
 void yarn_ask_free(void *ask);
+/** NULL: there is none. */
+struct yarn_ask *yarn_ask_find(struct on_yarn *y, int64_t priority, int64_t allocation_id);
+/** What one container of it is to have. */
+Yarn__Resource *yarn_ask_resource(struct arena *a, const struct yarn_ask *ask);
+
+/* ---- yarn_rounds.c: asks with constraints ---- */
+bool yarn_ask_is_placed(const struct yarn_ask *a);
+/** Allocation id of the engine in an id that the resource manager names; that of an ask without constraints is the same. */
+int64_t yarn_round_allocation(int64_t request_id);
+/** Report why one with constraints waits; not more often than each minute. @param c  NULL: all its constraints */
+void yarn_round_waits(struct on_yarn *y, struct yarn_ask *a, enum eng_wait why,
+                      const struct spec_constraint *c, const char *text);
+/** Decide what is due, and add it. */
+void yarn_round_write(struct on_yarn *y, struct arena *a, Yarn__Allocate *m, struct yarn_ask *ask);
+void yarn_round_granted(struct yarn_ask *a, int64_t request_id);
+/** Nothing of it can be taken back any more. */
+bool yarn_round_is_over(const struct on_yarn *y, const struct yarn_ask *a);
+/** A request, or a part of it, was rejected: it is asked for again later. */
+void yarn_rounds_rejected(struct on_yarn *y, const Yarn__Rejection *m);
+/** One has waited for long: the handler scheduler says nothing by itself. */
+void yarn_rounds_explain(struct on_yarn *y, struct yarn_ask *a);
+/** A container has gone: what was rejected is tried again at once. */
+void yarn_rounds_room(struct on_yarn *y);
+/** The call was refused because of them, for this reason. @return there were some in it */
+bool yarn_rounds_refused(struct on_yarn *y, const char *why);
 
 /* ---- yarn_heartbeat.c ---- */
 /** Its timers. */

@@ -1,5 +1,6 @@
 /** Validation rules of one component and of a launch: see check.h and spec.h. */
 #include "spec/check.h"
+#include "spec/needs.h"
 
 #include <limits.h>
 #include <stdlib.h>
@@ -406,9 +407,23 @@ static int check_constraints(const struct spec_component *c, size_t index, const
 {
     const json_t *constraints = json_object_get(c->placement_policy, "constraints");
 
-    if (!world->no_constraints || json_array_size(constraints) == 0)
+    if (world->no_constraints && json_array_size(constraints) > 0)
+        return SPEC_REFUSE(why, "/components/%zu/placement_policy/constraints: %s", index,
+                           world->no_constraints);
+    if (!world->minimum_is_of_nodes)
         return 0;
-    return SPEC_REFUSE(why, "/components/%zu/placement_policy/constraints: %s", index, world->no_constraints);
+    struct spec_needs *needs = spec_needs_new(c);
+    int rc = 0;
+    for (size_t i = 0; needs && !rc && i < needs->n_constraints; i++) {
+        if (needs->constraints[i].scope == SCOPE_RACK && needs->constraints[i].min > 1)
+            rc = SPEC_REFUSE(
+                why,
+                "/components/%zu/placement_policy/constraints/%zu/min_cardinality: YARN reports no "
+                "racks of containers, so it counts on nodes only: set scope NODE, or remove it",
+                index, i);
+    }
+    spec_needs_free(needs);
+    return rc;
 }
 
 int spec_check_launch(const struct spec_service *s, const struct spec_world *world, struct err_info *why)

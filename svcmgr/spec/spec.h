@@ -199,6 +199,7 @@ struct spec_world {
     bool local;       /* containers are on this host */
     /* why the cluster takes no placement constraints: a clause with a remedy; NULL: it does */
     const char *no_constraints;
+    bool minimum_is_of_nodes;          /* a min_cardinality above 1 counts on nodes only, not on racks */
     const struct spec_images *images;  /* of this host; NULL: it runs none */
     const char *user;                  /* who asks; NULL: nobody who may more than others */
     int64_t max_memory_mb, max_vcores; /* largest container; 0: no limit known */

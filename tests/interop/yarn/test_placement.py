@@ -1,0 +1,117 @@
+"""Placement constraints of services on a real YARN cluster of two nodes, by both handlers of the resource manager: what may not be placed waits
+with the resource manager's words, and is placed as soon as there is a place."""
+import itertools
+
+import pytest
+
+from harness import wait_for
+from services import Ours, sleepers
+from yarn import Cluster
+
+COUNT = itertools.count()
+FOLLOWS_S = 30
+HANDLER = "yarn.resourcemanager.placement-constraints.handler"
+
+
+@pytest.fixture(scope="module", params=["placement-processor", "scheduler"])
+def services(request):
+    with Cluster(settings={HANDLER: request.param, "yarn.scheduler.minimum-allocation-mb": 32}) as cluster, Ours(cluster) as ours:
+        ours.handler = request.param
+        yield ours
+
+
+@pytest.fixture
+def launch(services):
+    """Of a service of n sleepers with these constraints; it goes when the test ends."""
+    names = []
+
+    def begin(n, *constraints):
+        document = sleepers(f"placed-{next(COUNT)}", n)
+        document["components"][0]["placement_policy"] = {"constraints": [
+            {"name": "c", "scope": "NODE", "target_tags": ["sleeper"], **one} for one in constraints]}
+        names.append(services.launch(document))
+        return names[-1]
+    yield begin
+    for name in names:
+        services.destroy(name)
+
+
+def nodes(services, name, n):
+    """Names of the nodes of its n instances, by instance, as soon as so many run."""
+    def all_run():
+        ready = services.instances(name)
+        where = dict(services.of_nodes(services.application(name)))
+        return {instance: where[id] for instance, id in ready.items()} if len(ready) == n and all(id in where for id in ready.values()) else None
+    return wait_for(all_run, f"{n} instances of {name} run", FOLLOWS_S)
+
+
+def waits(services, name):
+    """What `explain` says as soon as an instance waits for its constraint."""
+    words = {"placement-processor": "COULD_NOT_PLACE_ON_NODE", "scheduler": "no node that satisfies it"}[services.handler]
+
+    def reported():
+        text = services.explained(name)
+        return text if "constraint c" in text and words in text else None
+    return wait_for(reported, f"explain says why an instance of {name} waits", FOLLOWS_S)
+
+
+def test_anti_affinity(services, launch):
+    """Of three instances two run, on two nodes. The third follows when one of them goes; a master that is killed changes nothing."""
+    name = launch(3, {"type": "ANTI_AFFINITY"})
+    first = nodes(services, name, 2)
+    assert len(set(first.values())) == 2
+    waits(services, name)
+    before, killed = services.instances(name), services.kill_master(name)
+    wait_for(lambda: services.master(name) != killed, "another master runs", FOLLOWS_S)
+    assert waits(services, name) and services.instances(name) == before
+    gone = sorted(before)[0]
+    answer = services.ask("PUT", f"/{name}", {"components": [{"name": "sleeper", "decommissioned_instances": [gone]}]})
+    assert answer.status in (200, 202), answer
+    wait_for(lambda: gone not in services.instances(name) and len(services.instances(name)) == 2, f"another one has the place of {gone}", FOLLOWS_S)
+    after = nodes(services, name, 2)
+    assert len(set(after.values())) == 2
+    wait_for(lambda: services.service(name)["state"] == "STABLE", "two are enough", FOLLOWS_S)
+
+
+def test_affinity(services, launch):
+    """All on one node, those of a flex and of another master, too."""
+    name = launch(3, {"type": "AFFINITY"})
+    first = nodes(services, name, 3)
+    assert len(set(first.values())) == 1
+    killed = services.kill_master(name)
+    wait_for(lambda: services.master(name) != killed, "another master runs", FOLLOWS_S)
+    services.flex(name, "sleeper", 5)
+    after = nodes(services, name, 5)
+    assert set(after.values()) == set(first.values()) and first.items() <= after.items()
+
+
+def test_cardinality(services, launch):
+    """At most two on a node: of five four run. A minimum of two: no node has one."""
+    name = launch(5, {"type": "AFFINITY_WITH_CARDINALITY", "min_cardinality": 2, "max_cardinality": 2})
+    placed = list(nodes(services, name, 4).values())
+    assert sorted(placed.count(node) for node in set(placed)) == [2, 2]
+
+
+def test_the_resource_manager_restarts(services, launch):
+    """What waits is asked for again."""
+    name = launch(3, {"type": "ANTI_AFFINITY"})
+    before = nodes(services, name, 2)
+    services.cluster.rm.kill()
+    services.cluster.rm.start()
+    waits(services, name)
+    assert nodes(services, name, 2) == before
+
+
+def test_what_no_node_has(services, launch):
+    """An attribute that no node has: nothing is placed, and it is said."""
+    name = launch(1, {"type": "ANTI_AFFINITY", "node_attributes": {"os": ["plan9"]}})
+    waits(services, name)
+    assert services.instances(name) == {}
+
+
+def test_a_minimum_on_racks_is_refused(services):
+    document = sleepers(f"placed-{next(COUNT)}", 2)
+    document["components"][0]["placement_policy"] = {"constraints": [
+        {"type": "AFFINITY_WITH_CARDINALITY", "scope": "RACK", "target_tags": ["sleeper"], "min_cardinality": 2}]}
+    answer = services.ask("POST", "", document)
+    assert answer.status == 400 and "/min_cardinality: " in answer.body.decode(), answer
