@@ -8,6 +8,7 @@
 #include "access/limits.h"
 #include "http/limits.h"
 #include "run/options.h"
+#include "run/rm_options.h"
 
 #define REGISTRYD_OPTIONS(X)                                                                                 \
     X(OPT_STORE, "hadoop.registry.store", OPT_TEXT, "", "auto", 0, 0, OPT_FIXED,                             \
@@ -124,17 +125,12 @@
       "directories.")                                                                                        \
     X(OPT_RM_HTTP_POLICY, "yarn.http.policy", OPT_ENUM, "HTTP_ONLY|HTTPS_ONLY|HTTP_AND_HTTPS", "HTTP_ONLY",  \
       0, 0, OPT_FIXED, "Protocol of the resource manager's REST interface.")                                 \
-    X(OPT_RM_HOSTNAME, "yarn.resourcemanager.hostname", OPT_TEXT, "", "0.0.0.0", 0, 0, OPT_FIXED,            \
-      "Host of the resource manager.")                                                                       \
+    RM_HOST_OPTION(X, "0.0.0.0")                                                                             \
     X(OPT_RM_WEBAPP, "yarn.resourcemanager.webapp.address", OPT_TEXT, "", NULL, 0, 0, OPT_FIXED,             \
       "Address of its REST interface. Default: port 8088 of its host.")                                      \
     X(OPT_RM_WEBAPP_HTTPS, "yarn.resourcemanager.webapp.https.address", OPT_TEXT, "", NULL, 0, 0, OPT_FIXED, \
       "Address of its REST interface over https. Default: port 8090 of its host.")                           \
-    X(OPT_RM_HA, "yarn.resourcemanager.ha.enabled", OPT_BOOL, "", "false", 0, 0, OPT_FIXED,                  \
-      "The cluster has several resource managers, one of them active.")                                      \
-    X(OPT_RM_IDS, "yarn.resourcemanager.ha.rm-ids", OPT_TEXT, "", NULL, 0, 0, OPT_FIXED,                     \
-      "Ids of the resource managers, comma-separated. Each key above with .ID gives the address of that "    \
-      "one.")                                                                                                \
+    RM_HA_OPTIONS(X)                                                                                         \
     X(OPT_NM_EXPIRY, "yarn.nm.liveness-monitor.expiry-interval-ms", OPT_TIME, "ms", "600000", 1, 86400000,   \
       OPT_FIXED,                                                                                             \
       "After a start or failover of the resource manager, how long a container that it does not list may "   \

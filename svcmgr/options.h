@@ -9,6 +9,7 @@
 #include "http/limits.h"
 #include "fs/place.h"
 #include "run/options.h"
+#include "run/rm_options.h"
 
 #define SVCMGR_TYPE_FAMILY    "yarn.nodemanager.resource-type."
 #define SVCMGR_DEVICES_FAMILY "yarn.service.local.devices."
@@ -51,10 +52,12 @@
       "State names and status codes of the services API: those of its document, or those of Hadoop 3.")              \
     X(OPT_CLUSTER, "yarn.service.cluster", OPT_ENUM, "local|sim|yarn", "local", 0, 0, OPT_FIXED,                       \
       "Cluster that runs containers: local, processes of this host; sim, a simulation without any process; yarn, node managers of YARN.")           \
+    RM_HOST_OPTION(X, NULL)                                                                                       \
     X(OPT_RM_ADDRESS, "yarn.resourcemanager.address", OPT_TEXT, "", NULL, 0, 0, OPT_FIXED,                        \
-      "Address of the resource manager for clients: services on YARN are submitted there. With HA each has a key of its own, which ends in its id.") \
+      "Address of the resource manager for clients: services on YARN are submitted there. Default: port 8032 of its host.") \
     X(OPT_RM_SCHEDULER, "yarn.resourcemanager.scheduler.address", OPT_TEXT, "", NULL, 0, 0, OPT_FIXED,            \
-      "Address of the resource manager for application masters.")                                                 \
+      "Address of the resource manager for application masters. Default: port 8030 of its host.")                 \
+    RM_HA_OPTIONS(X)                                                                                              \
     X(OPT_RM_CONSTRAINTS, "yarn.resourcemanager.placement-constraints.handler", OPT_ENUM, "disabled|placement-processor|scheduler", \
       "disabled", 0, 0, OPT_FIXED, \
       "What handles placement constraints in the resource manager, as that has it; disabled: nothing does, and they are refused.") \

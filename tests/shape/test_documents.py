@@ -66,7 +66,7 @@ def test_links_between_documents_work():
 def test_configuration_keys_named_in_documents_are_rows():
     rows = set()
     for table in ("registryd/options.h", "registryd/access/limits.h", "dnsd/options.h", "svcmgr/options.h",
-                  "svcmgr/spec/properties.h"):
+                  "svcmgr/spec/properties.h", "lib/run/rm_options.h"):
         rows |= set(re.findall(r'X\(\w+,\s*"([\w.-]+)"', read(table)))
         for prefix in re.findall(r'HTTP_OPTIONS\(X, "([\w.-]+)"\)', read(table)):
             rows |= {prefix + key for key in re.findall(r'X\(\w+,\s*PREFIX "([\w.-]+)"', read("lib/http/limits.h"))}
