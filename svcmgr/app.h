@@ -249,6 +249,14 @@ const char *app_option_key(int id);
 /** For yarn/address.h, valid as long as *o; for fs/place.h, as long as the options. */
 struct yarn_keys app_yarn_keys(const struct options *const *o);
 struct fs_conf app_fs_conf(const struct options *o);
+/**
+ * What hadoop.rpc.protection accepts; nothing set: what the server has.
+ *
+ * @param out  filled on success                                                    [out]
+ * @param why  filled on error, where is the key                                    [out]
+ * @return 0; ERR_INVALID: another word; ERR_UNSUPPORTED: privacy alone.
+ */
+int app_protection(const struct options *o, struct sasl_wish *out, struct err_info *why);
 /** What services on YARN need of the options: a state that masters on other hosts open, and the resource manager. */
 void app_check_yarn(const struct options *o, struct opt_report *report);
 /** Where nodes reach what we serve. free() */

@@ -43,6 +43,17 @@ bool app_is_on_yarn(const struct options *o)
     return strcmp(opt_text(o, OPT_CLUSTER), "yarn") == 0;
 }
 
+int app_protection(const struct options *o, struct sasl_wish *out, struct err_info *why)
+{
+    const char *text = opt_text(o, OPT_RPC_PROTECTION);
+    const char *both = "authentication,integrity"; /* as the server has it */
+    int err = sasl_wish_read(text ? text : both, out, why);
+
+    if (err && why)
+        snprintf(why->where, sizeof why->where, "%s", app_option_key(OPT_RPC_PROTECTION));
+    return err;
+}
+
 void app_check_yarn(const struct options *o, struct opt_report *report)
 {
     const char *url = opt_text(o, OPT_STATE_STORE);
@@ -58,6 +69,9 @@ void app_check_yarn(const struct options *o, struct opt_report *report)
         opt_error(o, "yarn.service.state.store", &why, report);
     }
     app_files_check(o, report);
+    struct sasl_wish wish;
+    if (app_protection(o, &wish, &why))
+        opt_error(o, app_option_key(OPT_RPC_PROTECTION), &why, report);
     const struct yarn_keys keys = app_yarn_keys(&o);
     int err = 0;
     for (int port = YARN_RM_CLIENT; !err && port <= YARN_RM_SCHEDULER; port++) {

@@ -355,12 +355,14 @@ int app_master_open_cluster(struct app *a, struct err_info *why)
     const struct options *o = daemon_options(a->daemon);
     const struct yarn_keys keys = app_yarn_keys(&o);
     struct yarn_addresses addresses = ADDRESSES_EMPTY;
+    struct sasl_wish wish;
     int port = http_server_port(a->server);
 
     m->url = mem_fmt("http://%s:%d", m->host, port);
     m->files_url = mem_fmt("%s/files", m->url);
     open_maker(a);
-    int err = yarn_rm_addresses(&keys, YARN_RM_SCHEDULER, &addresses, why);
+    int err = app_protection(o, &wish, why);
+    err = err ? err : yarn_rm_addresses(&keys, YARN_RM_SCHEDULER, &addresses, why);
     if (err)
         return err;
     const struct yarn_options options = {.scheduler = &addresses,
@@ -369,6 +371,7 @@ int app_master_open_cluster(struct app *a, struct err_info *why)
                                          .tracking_url = m->url,
                                          .host = m->host,
                                          .rpc_port = -1,
+                                         .wish = wish,
                                          .constraints = app_constraints(o),
                                          .maker = m->maker,
                                          .reach = on_reach,

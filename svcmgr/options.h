@@ -58,6 +58,9 @@
     X(OPT_RM_SCHEDULER, "yarn.resourcemanager.scheduler.address", OPT_TEXT, "", NULL, 0, 0, OPT_FIXED,            \
       "Address of the resource manager for application masters. Default: port 8030 of its host.")                 \
     RM_HA_OPTIONS(X)                                                                                              \
+    X(OPT_RPC_PROTECTION, "hadoop.rpc.protection", OPT_TEXT, "", NULL, 0, 0, OPT_FIXED,                           \
+      "What an application master accepts to protect its connections to the resource manager and to nodes with, best first, "  \
+      "comma-separated: authentication, integrity. privacy is not there. Default: authentication, integrity.")                 \
     X(OPT_RM_CONSTRAINTS, "yarn.resourcemanager.placement-constraints.handler", OPT_ENUM, "disabled|placement-processor|scheduler", \
       "disabled", 0, 0, OPT_FIXED, \
       "What handles placement constraints in the resource manager, as that has it; disabled: nothing does, and they are refused.") \

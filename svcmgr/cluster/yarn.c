@@ -432,14 +432,15 @@ int cluster_yarn_open(struct run_loop *loop, const struct yarn_options *options,
                       const struct cluster_ops *ops, void *ops_arg, struct cluster **out,
                       struct err_info *why)
 {
-    const struct yarn_link_config config = {.noun = "resource manager",
-                                            .protocol = yarn_master_protocol,
-                                            .auth = YARN_AUTH_TOKEN,
-                                            .token = options->token,
-                                            .reach = options->reach,
-                                            .reach_arg = options->reach_arg,
-                                            YARN_LINK_DEFAULTS};
+    struct yarn_link_config config = {.noun = "resource manager",
+                                      .protocol = yarn_master_protocol,
+                                      .auth = YARN_AUTH_TOKEN,
+                                      .token = options->token,
+                                      .reach = options->reach,
+                                      .reach_arg = options->reach_arg,
+                                      YARN_LINK_DEFAULTS};
     struct on_yarn *y = mem_new(struct on_yarn);
+    config.wish = options->wish;
     int err = yarn_link_open(loop, &config, options->scheduler, &y->master, why);
 
     if (err) {
@@ -455,6 +456,7 @@ int cluster_yarn_open(struct run_loop *loop, const struct yarn_options *options,
     y->rpc_port = options->rpc_port;
     y->maker = options->maker;
     y->constraints = options->constraints;
+    y->wish = options->wish;
     yarn_token_copy(&y->token, options->token);
     y->limit_memory_mb = y->limit_vcores = -1;
     yarn_heartbeat_init(y);

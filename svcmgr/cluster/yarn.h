@@ -30,6 +30,7 @@ struct yarn_options {
     struct yarn_attempt_id attempt;         /* ours                                               */
     const char *host, *tracking_url;        /* that are registered; copied                        */
     int rpc_port;                           /* -1: none                                           */
+    struct sasl_wish wish;                  /* for all connections                                */
     enum yarn_constraints constraints;
     struct yarn_context_maker *maker; /* of launch contexts; outlives the cluster           */
     /** A resource manager was reached (why NULL), or was not; NULL: nobody asks. */

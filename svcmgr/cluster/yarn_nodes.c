@@ -80,15 +80,16 @@ void yarn_node_free(void *p)
 struct yarn_link *yarn_node_link(struct yarn_node *n)
 {
     struct yarn_addresses addresses = ADDRESSES_EMPTY;
-    const struct yarn_link_config config = {.noun = "node manager",
-                                            .protocol = yarn_container_protocol,
-                                            .auth = YARN_AUTH_TOKEN,
-                                            .token = &n->token,
-                                            YARN_LINK_DEFAULTS};
+    struct yarn_link_config config = {.noun = "node manager",
+                                      .protocol = yarn_container_protocol,
+                                      .auth = YARN_AUTH_TOKEN,
+                                      .token = &n->token,
+                                      YARN_LINK_DEFAULTS};
     struct err_info why;
 
     if (n->link || !n->has_token)
         return n->link;
+    config.wish = n->owner->wish;
     yarn_addresses_add(&addresses, n->host, (uint16_t)n->port);
     if (yarn_link_open(n->owner->loop, &config, &addresses, &n->link, &why))
         n->link = NULL;

@@ -98,6 +98,7 @@ struct on_yarn {
     struct yarn_context_maker *maker;
     struct yarn_link *master;
     struct yarn_token token;
+    struct sasl_wish wish;
     struct map boxes; /* container id -> struct yarn_box */
     struct map nodes; /* "host:port" -> struct yarn_node */
     struct map asks;  /* "priority/allocation id" -> struct yarn_ask */

@@ -82,6 +82,8 @@ WRONG = [
      "neither"),
     ("svcmgr", {**ON_YARN, "yarn.service.state.store": "zk://127.0.0.1:1/state", "yarn.resourcemanager.ha.enabled": "true"},
      "yarn.resourcemanager.ha.rm-ids", "no id"),
+    ("svcmgr", {**ON_YARN, "yarn.service.state.store": "zk://127.0.0.1:1/state", "hadoop.rpc.protection": "privacy"},
+     "hadoop.rpc.protection", "privacy alone is not supported"),
     ("svcmgr", {"yarn.resourcemanager.placement-constraints.handler": "other"}, "yarn.resourcemanager.placement-constraints.handler",
      "placement-processor"),
     ("svcmgr", {**ON_YARN, "yarn.service.state.store": "zk://127.0.0.1:1/state", "yarn.resourcemanager.address": "rm:x"},
