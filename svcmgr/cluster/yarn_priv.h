@@ -67,7 +67,7 @@ struct yarn_node {
 struct yarn_round {
     int64_t id;              /* of the resource manager, see yarn_rounds.c; 0: none was begun */
     int64_t n;               /* containers that it has not brought yet */
-    int64_t sent_ms;         /* loop time at which it was begun */
+    int64_t sent_ms;         /* loop time at which it was sent last */
     struct yarn_place place; /* its step; `blocked` means nothing here */
     bool is_sent;            /* the resource manager has it with this number */
 };

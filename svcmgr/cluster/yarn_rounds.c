@@ -34,8 +34,11 @@ void yarn_round_waits(struct on_yarn *y, struct yarn_ask *a, enum eng_wait why,
                       const struct spec_constraint *c, const char *text)
 {
     mem_auto char *all = yarn_place_names(a->needs);
-    const struct eng_waiting waiting = {
-        .why = why, .name = c ? c->name : all, .text = (char *)text, .n = c ? c->min : 0};
+    bool is_min = why == WAIT_PLACEMENT_MIN;
+    const struct eng_waiting waiting = {.why = why,
+                                        .name = c ? c->name : all,
+                                        .text = is_min ? NULL : (char *)text,
+                                        .n = is_min && c ? c->min : 0};
 
     if (a->reported_ms && run_now_ms() - a->reported_ms < REPORT_AGAIN_MS)
         return;
@@ -74,9 +77,11 @@ static struct yarn_place step_of(struct on_yarn *y, struct yarn_ask *a)
     if (a->n_wanted == 0)
         return p;
     p = yarn_place_step(a->needs, held, n_nodes, a->n_wanted);
-    if (p.blocked)
+    if (p.blocked) {
+        a->again_ms = run_now_ms() + AGAIN_MS;
         yarn_round_waits(y, a, p.minimum == PLACE_MORE ? WAIT_PLACEMENT_MIN : WAIT_PLACEMENT, p.blocked,
                          "max_cardinality allows none");
+    }
     return p;
 }
 
@@ -86,7 +91,6 @@ static void begin(struct on_yarn *y, struct yarn_ask *a, const struct yarn_place
     a->round.place = *p;
     a->round.n = p->n;
     a->round.is_sent = false;
-    a->round.sent_ms = run_now_ms();
 }
 
 /** Its request waits at the resource manager: change the number; another step is another request when this one is taken back. */
@@ -164,6 +168,7 @@ void yarn_round_write(struct on_yarn *y, struct arena *a, Yarn__Allocate *m, str
     if (ask->is_refused || !ask->round.id || ask->round.is_sent)
         return;
     ask->is_flying = true;
+    ask->round.sent_ms = run_now_ms();
     write_one(a, m, ask);
 }
 

@@ -10,12 +10,15 @@ from yarn import Cluster
 
 COUNT = itertools.count()
 FOLLOWS_S = 30
+ATTRIBUTES = "yarn.nodemanager.node-attributes.provider"
 HANDLER = "yarn.resourcemanager.placement-constraints.handler"
 
 
 @pytest.fixture(scope="module", params=["placement-processor", "scheduler"])
 def services(request):
-    with Cluster(settings={HANDLER: request.param, "yarn.scheduler.minimum-allocation-mb": 32}) as cluster, Ours(cluster) as ours:
+    settings = {HANDLER: request.param, "yarn.scheduler.minimum-allocation-mb": 32, ATTRIBUTES: "config",
+                ATTRIBUTES + ".configured-node-attributes": "os,STRING,linux"}
+    with Cluster(settings=settings) as cluster, Ours(cluster) as ours:
         ours.handler = request.param
         yield ours
 
@@ -92,14 +95,19 @@ def test_cardinality(services, launch):
     assert sorted(placed.count(node) for node in set(placed)) == [2, 2]
 
 
-def test_the_resource_manager_restarts(services, launch):
-    """What waits is asked for again."""
-    name = launch(3, {"type": "ANTI_AFFINITY"})
-    before = nodes(services, name, 2)
-    services.cluster.rm.kill()
-    services.cluster.rm.start()
-    waits(services, name)
-    assert nodes(services, name, 2) == before
+def test_what_nodes_have(services, launch):
+    """One of several values of an attribute is enough."""
+    name = launch(2, {"type": "ANTI_AFFINITY", "node_attributes": {"nm.yarn.io/os": ["plan9", "linux"]}})
+    assert len(set(nodes(services, name, 2).values())) == 2
+
+
+def test_a_minimum(services, launch):
+    """Of three none is alone; three more begin another node."""
+    name = launch(3, {"type": "AFFINITY_WITH_CARDINALITY", "min_cardinality": 3, "max_cardinality": 3})
+    assert len(set(nodes(services, name, 3).values())) == 1
+    services.flex(name, "sleeper", 6)
+    placed = list(nodes(services, name, 6).values())
+    assert sorted(placed.count(node) for node in set(placed)) == [3, 3]
 
 
 def test_what_no_node_has(services, launch):
@@ -115,3 +123,13 @@ def test_a_minimum_on_racks_is_refused(services):
         {"type": "AFFINITY_WITH_CARDINALITY", "scope": "RACK", "target_tags": ["sleeper"], "min_cardinality": 2}]}
     answer = services.ask("POST", "", document)
     assert answer.status == 400 and "/min_cardinality: " in answer.body.decode(), answer
+
+
+def test_the_resource_manager_restarts(services, launch):
+    """What waits is asked for again. The last of all: a resource manager that has restarted does not know attributes of nodes for minutes."""
+    name = launch(3, {"type": "ANTI_AFFINITY"})
+    before = nodes(services, name, 2)
+    services.cluster.rm.kill()
+    services.cluster.rm.start()
+    waits(services, name)
+    assert nodes(services, name, 2) == before
