@@ -91,7 +91,7 @@ static void add_other(void *arg, const char *key, const char *text)
 }
 
 /** Of Hadoop's keys that no row names: where the resource manager and the file system are. */
-static const char *const families[] = {"yarn.resourcemanager.", "dfs.", "hadoop.rpc."};
+static const char *const families[] = {"yarn.resourcemanager.", "yarn.http.", "dfs.", "hadoop.rpc."};
 
 static void add_set_options(struct site *s, const struct options *o)
 {

@@ -107,6 +107,16 @@ def test_logs_of_a_container_that_has_ended(services):
     services.destroy(name)
 
 
+def test_logs_of_a_service_that_was_stopped(services, name):
+    """Its instances are known no more: the error says where their logs are. Those of its master are read."""
+    app = services.application(name)
+    assert services.ask("PUT", f"/{name}", {"state": "STOPPED"}).status in (200, 202)
+    wait_for(lambda: services.service(name)["state"] == "STOPPED", "it is stopped")
+    answer = log(services, name, "sleeper-0")
+    assert answer.status == 404 and f"yarn logs -applicationId {app}" in answer.json["diagnostics"], answer
+    assert bobbin(services, "logs", name, "--master").returncode == 0
+
+
 def test_logs_while_the_node_manager_is_away(services, name):
     """The error says what to do; those of other nodes are read."""
     instances = services.instances(name)
@@ -206,6 +216,13 @@ def test_a_master_that_does_not_answer(services, name):
     finally:
         os.kill(master, signal.SIGCONT)
     wait_for(lambda: explained(services, name) == [], "it answers again")
+
+
+def test_the_next_attempt_of_a_master_is_asked(services, name):
+    services.kill_master(name)
+    wait_for(lambda: explained(services, name)[0]["reason"] in ("master_away", "application"), "it is away")
+    wait_for(lambda: explained(services, name) == [], "the next one answers")
+    assert len(services.instances(name)) == 2
 
 
 @pytest.fixture(scope="module")
