@@ -86,6 +86,8 @@ WRONG = [
      "hadoop.rpc.protection", "privacy alone is not supported"),
     ("svcmgr", {"yarn.resourcemanager.placement-constraints.handler": "other"}, "yarn.resourcemanager.placement-constraints.handler",
      "placement-processor"),
+    ("svcmgr", {**ON_YARN, "yarn.service.state.store": "zk://127.0.0.1:1/state", "yarn.service.base.path": "hdfs:///services"},
+     "yarn.service.base.path", "names no NameNode"),
     ("svcmgr", {**ON_YARN, "yarn.service.state.store": "zk://127.0.0.1:1/state", "yarn.resourcemanager.address": "rm:x"},
      "yarn.resourcemanager.address", "rm:x"),
     ("svcmgr", {"hadoop.registry.url": "ftp://h"}, "hadoop.registry.url", "http://"),
