@@ -40,6 +40,7 @@ struct application {
     int64_t lifetime_s;
     struct eng_exit exit;      /* when it has ended; text owned */
     struct err_info refusal;   /* code 0: it was not refused */
+    bool is_staging_late;      /* said already */
     bool is_ending, has_ended; /* ending: until its files have gone */
 };
 
@@ -347,7 +348,9 @@ static void on_stage_waits(void *arg, const struct err_info *why)
     struct application *m = obj_cast(arg, struct application, APPLICATION_MAGIC);
     struct eng_event ev = event_of(m, EV_APP_WAITS);
 
-    log_emit(&ev_app_not_staged, LOG_STR("user", m->user), LOG_STR("service", m->name), LOG_ERR(why));
+    if (!m->is_staging_late)
+        log_emit(&ev_app_not_staged, LOG_STR("user", m->user), LOG_STR("service", m->name), LOG_ERR(why));
+    m->is_staging_late = true;
     ev.text = why->text;
     app_event(m->all->app, &ev);
 }

@@ -125,6 +125,17 @@ def test_a_service_fails_by_the_refusal_of_hdfs(services):
     assert request(services.port, "DELETE", f"{services.prefix}/{document['name']}?user.name=bob").status in (200, 204)
 
 
+def test_a_submission_waits_while_hdfs_is_away(services):
+    name_node = next(member for member in services.cluster.members if member.name == "namenode")
+    name_node.kill()
+    name = services.launch(sleepers(f"waits-{next(COUNT)}", 1))
+    wait_for(lambda: f"{services.cluster.file_system}/user/alice/.yarn" in services.explained(name), "it says what it waits for")
+    name_node.start()
+    services.until(name, 1)
+    services.destroy(name)
+    wait_for(lambda: gone(services), "all files have gone")
+
+
 def put(services, path, content, user="alice", mode="644"):
     local = os.path.join(services.cluster.dir, "tmp", "content")
     with open(local, "wb") as f:
