@@ -23,10 +23,17 @@
 LOG_DECLARE(SVCMGR_EVENTS)
 
 #define MANAGER_MAGIC OBJ_MAGIC('A', 'M', 'G', 'R')
+#define NEWS_MAGIC    OBJ_MAGIC('A', 'M', 'N', 'W')
 
 #define ATTEMPT_LAST ((1 << 20) - 1) /* after all attempts of an incarnation */
 
 struct taken;
+
+/** A document that a master has written. */
+struct news {
+    struct obj obj;
+    char *text; /* NULL: it is gone */
+};
 
 struct app_manager {
     struct obj obj;
@@ -36,6 +43,7 @@ struct app_manager {
     struct application *taking; /* its service is being taken back */
     struct taken *taken;        /* its documents, so far */
     size_t n_taken;
+    struct map news; /* key -> struct news: not passed on before the whole transaction is there */
     void (*closed)(void *arg);
     void *closed_arg;
 };
@@ -183,18 +191,51 @@ static bool is_away(void *arg, const char *service_key)
     return s && engine_is_away(a->engine, s);
 }
 
-static void on_changed(void *arg, const char *key, const char *bytes, size_t len)
+static void free_news(void *p)
 {
-    struct app *a = obj_cast(arg, struct app_manager, MANAGER_MAGIC)->app;
-    mem_auto char *text = bytes ? mem_strn(bytes, len) : NULL;
-    struct eng_event ev = {.kind = EV_FOLLOWED, .key = key, .text = text};
+    struct news *n = obj_cast(p, struct news, NEWS_MAGIC);
 
-    app_event(a, &ev);
+    free(n->text);
+    obj_fini(&n->obj);
+    free(n);
 }
 
+static void on_changed(void *arg, const char *key, const char *bytes, size_t len)
+{
+    struct app_manager *am = obj_cast(arg, struct app_manager, MANAGER_MAGIC);
+    struct news *n = mem_new(struct news), *old;
+
+    obj_init(&n->obj, NEWS_MAGIC);
+    n->text = bytes ? mem_strn(bytes, len) : NULL;
+    old = map_set(&am->news, key, n);
+    if (old)
+        free_news(old);
+}
+
+static void pass_on(struct app *a, const struct map *news, const char *const *keys, bool are_gone)
+{
+    for (size_t i = 0; keys[i]; i++) {
+        const struct news *n = map_get(news, keys[i]);
+        struct eng_event ev = {.kind = EV_FOLLOWED, .key = keys[i], .text = n->text};
+        if ((n->text == NULL) == are_gone)
+            app_event(a, &ev);
+    }
+}
+
+/**
+ * What a transaction of a master has changed: its service comes first, as that names the components which its instances and its definition are
+ * of; what is gone comes last.
+ */
 static void on_settled(void *arg)
 {
-    (void)obj_cast(arg, struct app_manager, MANAGER_MAGIC);
+    struct app_manager *am = obj_cast(arg, struct app_manager, MANAGER_MAGIC);
+    struct map news = am->news;
+    mem_auto const char **keys = map_sorted_keys(&news);
+
+    am->news = MAP_EMPTY;
+    pass_on(am->app, &news, keys, false);
+    pass_on(am->app, &news, keys, true);
+    map_fini(&news, free_news);
 }
 
 static void on_lost(void *arg, const struct err_info *why)
@@ -292,6 +333,7 @@ void app_manager_close(struct app *a, void (*closed)(void *arg), void *arg)
     am->closed = closed;
     am->closed_arg = arg;
     drop_taken(am);
+    map_fini(&am->news, free_news);
     applications_close(am->applications, on_closed, am);
 }
 
