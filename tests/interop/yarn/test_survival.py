@@ -10,7 +10,7 @@ from services import Ours, sleepers
 from yarn import Cluster
 
 FOLLOWS_S = 15  # until everything has followed what happened
-AM_EXPIRY_S = 4
+AM_EXPIRY_S = 8  # a master's files have to be on the node, and it has to register, within it, on a machine that others use, too
 ROLL_S = 3 * AM_EXPIRY_S + 1  # the least that the resource manager takes
 SETTINGS = {
     "yarn.am.liveness-monitor.expiry-interval-ms": AM_EXPIRY_S * 1000,
@@ -21,7 +21,6 @@ N = 3
 COUNT = itertools.count()
 
 
-
 @pytest.fixture(params=range(int(os.environ.get("SURVIVAL_TIMES", "1"))), autouse=True)
 def again(request):
     """Each test so often."""
@@ -30,7 +29,7 @@ def again(request):
 
 @pytest.fixture(scope="module")
 def services():
-    with Cluster(settings=SETTINGS) as cluster, Ours(cluster) as ours:
+    with Cluster(os.environ.get("SURVIVAL_DIRECTORY"), settings=SETTINGS) as cluster, Ours(cluster) as ours:
         yield ours
 
 
