@@ -172,7 +172,7 @@ bool app_manager_take_back(struct app *a)
     const struct eng_service *s = engine_find(a->engine, ended.service_kind, ended.user, ended.name);
     if (!s || s->incarnation != ended.incarnation || !engine_is_away(a->engine, s)) {
         conclude(a, m);
-        return false;
+        return true;
     }
     mem_auto char *key = engine_service_key(s);
     am->taking = m;

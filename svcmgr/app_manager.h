@@ -26,7 +26,7 @@ void app_manager_set_lifetime(struct app *a, const struct eng_effect *e);
 bool app_manager_waits(const struct app *a);
 /** One is being taken back: the state is busy with it. */
 bool app_manager_takes(const struct app *a);
-/** Begin to take one back: no step is under way. @return it goes on */
+/** Begin to take one back: no step is under way. @return it goes on, or it needed no taking back and app_pump has gone on */
 bool app_manager_take_back(struct app *a);
 /** What node managers fetch. */
 extern const struct http_route app_manager_routes[];

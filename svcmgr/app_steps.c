@@ -520,7 +520,7 @@ void app_pump(struct app *a)
         return;
     }
     if (is_idle && TAILQ_EMPTY(&a->steps) && is_held && app_manager_waits(a) && app_manager_take_back(a))
-        return; /* the state is busy with it */
+        return; /* the state is busy with it, or app_pump has gone on */
     if (is_idle &&
         (!TAILQ_EMPTY(&a->steps) || !is_held)) /* Without the lease nothing is done but to ask for it. */
         begin_write(a);
