@@ -303,6 +303,13 @@ def test_containers_are_on_the_nodes_of_their_label(services):
     document["name"] = f"nowhere-{next(COUNT)}"
     document["components"][0]["placement_policy"] = {"label": "fast"}
     services.launch(document)
-    wait_for(lambda: "fast" in services.explained(document["name"]), "it says which label no node has")
+    wait_for(lambda: "no node has the label fast" in services.explained(document["name"]), "it says which label no node has")
     services.destroy(document["name"])
     assert cluster.rest(f"/nodes/{node}/replace-labels", "POST", user="hdfs").status == 200
+
+
+def test_services_are_destroyed_while_they_are_submitted(services):
+    """Without an application nothing is taken back."""
+    for _ in range(5):
+        services.destroy(services.launch(sleepers(f"short-{next(COUNT)}", 1)))
+    wait_for(lambda: gone(services), "all files have gone")
