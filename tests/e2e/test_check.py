@@ -80,6 +80,8 @@ WRONG = [
     ("svcmgr", {**ON_YARN, "yarn.service.state.store": "file:/nonexistent/state"}, "yarn.service.state.store", "set zk://"),
     ("svcmgr", {"yarn.service.cluster": "yarn", "yarn.service.state.store": "zk://127.0.0.1:1/state"}, "yarn.resourcemanager.hostname",
      "neither"),
+    ("svcmgr", {**ON_YARN, "yarn.service.state.store": "zk://127.0.0.1:1/state", "yarn.service.base.path": "hdfs:///services"},
+     "yarn.service.base.path", "names no NameNode"),
     ("svcmgr", {**ON_YARN, "yarn.service.state.store": "zk://127.0.0.1:1/state", "yarn.resourcemanager.ha.enabled": "true"},
      "yarn.resourcemanager.ha.rm-ids", "no id"),
     ("svcmgr", {**ON_YARN, "yarn.service.state.store": "zk://127.0.0.1:1/state", "hadoop.rpc.protection": "privacy"},
