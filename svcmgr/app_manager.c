@@ -44,6 +44,8 @@ struct app_manager {
     struct taken *taken;        /* its documents, so far */
     size_t n_taken;
     struct map news; /* key -> struct news: not passed on before the whole transaction is there */
+    bool is_packing; /* the pool makes the archive */
+    bool is_closed;  /* all but that has ended */
     void (*closed)(void *arg);
     void *closed_arg;
 };
@@ -273,11 +275,29 @@ void app_manager_begin(struct app *a)
 
 /* ---- start and end ---- */
 
+/** The pool may still pack the program when all else is closed. */
+static void end_if_closed(struct app_manager *am)
+{
+    void (*closed)(void *) = am->closed;
+    void *closed_arg = am->closed_arg;
+
+    if (am->is_packing || !am->is_closed)
+        return;
+    free(am->program_dir);
+    obj_fini(&am->obj);
+    free(am);
+    closed(closed_arg);
+}
+
 static void on_packed(void *arg, int err, struct submit_package *take_package, const struct err_info *why)
 {
     struct app_manager *am = obj_cast(arg, struct app_manager, MANAGER_MAGIC);
 
-    if (err)
+    am->is_packing = false;
+    if (am->closed) {
+        submit_package_fini(take_package);
+        end_if_closed(am);
+    } else if (err)
         app_fail(am->app, err, why);
     else
         applications_packed(am->applications, take_package);
@@ -309,6 +329,7 @@ int app_manager_open(struct app *a, struct err_info *why)
     a->manager = am;
     const struct fs_conf fs = app_fs_conf(daemon_options(a->daemon));
     a->cluster = cluster_elsewhere_open(a->loop, &fs, a->http, "yarn", &app_cluster_ops, a);
+    am->is_packing = true;
     submit_package_start(a->loop, am->program_dir, on_packed, am);
     return 0;
 }
@@ -316,13 +337,9 @@ int app_manager_open(struct app *a, struct err_info *why)
 static void on_closed(void *arg)
 {
     struct app_manager *am = obj_cast(arg, struct app_manager, MANAGER_MAGIC);
-    void (*closed)(void *) = am->closed;
-    void *closed_arg = am->closed_arg;
 
-    free(am->program_dir);
-    obj_fini(&am->obj);
-    free(am);
-    closed(closed_arg);
+    am->is_closed = true;
+    end_if_closed(am);
 }
 
 void app_manager_close(struct app *a, void (*closed)(void *arg), void *arg)

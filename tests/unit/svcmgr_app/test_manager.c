@@ -276,10 +276,19 @@ void app_fail(struct app *a, int err, const struct err_info *why)
 
 const struct cluster_ops app_cluster_ops;
 
-struct cluster *cluster_elsewhere_open(struct run_loop *loop, const char *name, const struct cluster_ops *ops,
-                                       void *ops_arg)
+struct fs_conf app_fs_conf(const struct options *o)
+{
+    (void)o;
+    return (struct fs_conf){.get = NULL};
+}
+
+struct cluster *cluster_elsewhere_open(struct run_loop *loop, const struct fs_conf *fs,
+                                       struct http_client *http, const char *name,
+                                       const struct cluster_ops *ops, void *ops_arg)
 {
     (void)loop;
+    (void)fs;
+    (void)http;
     (void)name;
     (void)ops;
     (void)ops_arg;
