@@ -30,6 +30,8 @@ static struct desk {
     void *taken_arg;
     char dir[32];
     char story[1024];
+    void (*packed)(void *arg, int err, struct submit_package *take_package, const struct err_info *why);
+    void *packed_arg;
 } * desk;
 
 static void say(const char *word, const char *text)
@@ -302,8 +304,14 @@ void submit_package_start(struct run_loop *loop, const char *dir,
 {
     (void)loop;
     (void)dir;
-    (void)done;
-    (void)arg;
+    desk->packed = done;
+    desk->packed_arg = arg;
+}
+
+void submit_package_fini(struct submit_package *p)
+{
+    free(p->path);
+    *p = (struct submit_package){0};
 }
 
 /* ---- the desk ---- */
@@ -338,8 +346,13 @@ static int tear_down(void **state)
     mem_auto char *program_dir = mem_fmt("%s/am", desk->dir);
 
     (void)state;
+    struct submit_package package = {.path = mem_str("/am-feed.tar.gz")};
+
     app_manager_close(&desk->app, on_closed, &is_closed);
+    assert_false(is_closed); /* the program is still packed */
+    desk->packed(desk->packed_arg, 0, &package, NULL);
     assert_true(is_closed);
+    assert_null(package.path);
     assert_int_equal(rmdir(program_dir), 0);
     assert_int_equal(rmdir(desk->dir), 0);
     free(desk);
