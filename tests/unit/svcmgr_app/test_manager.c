@@ -278,6 +278,12 @@ void app_fail(struct app *a, int err, const struct err_info *why)
 
 const struct cluster_ops app_cluster_ops;
 
+const struct options *daemon_options(struct daemon *d)
+{
+    (void)d;
+    return NULL;
+}
+
 struct fs_conf app_fs_conf(const struct options *o)
 {
     (void)o;
