@@ -98,6 +98,7 @@ static void submitted(struct step *st, struct eng_service *s, const struct eng_e
         if (st->e->cfg.role != ROLE_MANAGER)
             service_publish(st, s);
     }
+    s->launched_ms = st->wall_ms;
     if (st->e->cfg.role == ROLE_MANAGER)
         hand_over(st, s);
     else

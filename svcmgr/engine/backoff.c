@@ -37,7 +37,7 @@ bool backoff_begin(struct step *st, struct eng_service *s)
     bool by_itself = s->exit && (s->end_state == SVC_SUCCEEDED || s->end_state == SVC_FAILED);
     if (s->destroying || !(by_itself || s->next_spec))
         return false;
-    int64_t pause_ms = s->next_spec ? 0 : policy_of(s->kind)->decide_retry(s, s->exit, st->random);
+    int64_t pause_ms = s->next_spec ? 0 : policy_of(s->kind)->decide_retry(st, s, s->exit);
     if (pause_ms < 0)
         return false;
     int64_t least_ms = s->next_spec ? 0 : least_pause_ms(st, s);
@@ -71,7 +71,7 @@ void backoff_settle(struct step *st, struct eng_service *s)
     if (s->next_spec)
         take_next(st, s);
     if (is_stopped)
-        service_set_state(st, s, SVC_STOPPED);
+        framework_end_unlaunched(st, s);
     else
         service_launch(st, s);
 }
@@ -82,7 +82,8 @@ void backoff_renew(struct step *st, struct eng_service *s, const struct eng_even
     eng_rules_free(s->next_rules);
     s->next_spec = ev->take_spec;
     s->next_rules = ev->take_rules;
-    s->is_next_stopped = false;
+    s->is_next_stopped = s->has_progress = false; /* what was asked of the one before is not asked of this one */
+    framework_forget_migrations(st, s);
     step_want(st, s);
     if (service_is_running(s))
         service_finish(st, s, SVC_STOPPED, "another version was defined");
