@@ -204,7 +204,7 @@ static void put_again(struct step *st, const struct eng_event *ev, struct eng_se
     backoff_renew(st, s, ev);
     framework_record(st, s, ev);
     put_execution(st, ev, s);
-    step_answer(st, ev->token, s->is_next_stopped ? OUT_SAVED : OUT_LAUNCHED, s);
+    step_answer(st, ev->token, OUT_REDEFINED, s);
 }
 
 void framework_put(struct step *st, const struct eng_event *ev)
