@@ -59,6 +59,8 @@ struct ldoc_member {
     size_t offset;
     size_t n_offset; /* of the size_t count: TEXTS, MAP, LIST */
     const struct ldoc_type *sub;
+    const struct ldoc_type
+        *def_sub;             /* OBJECT: whose defaults an absent one has, of the same struct; NULL: sub's */
     const char *const *words; /* NULL-terminated */
     int64_t def;              /* numbers, booleans, words */
     const char *def_text;     /* TEXT; NULL: null */
@@ -80,6 +82,7 @@ struct ldoc_type {
     size_t size;
     const struct ldoc_member *members;
     size_t n_members;
+    bool is_named; /* its first member, a char *, is the key of a map and in no row */
     /** Rules of several members together; NULL: none. Called when each of them keeps its own. */
     void (*check)(const void *object, const char *path, struct ldoc_report *report);
 };
