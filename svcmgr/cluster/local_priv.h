@@ -299,6 +299,7 @@ struct local_job {
     char *dir, *log_dir, *instance;
     char *ip;      /* address to claim, or NULL */
     char *service; /* "owner/service", or NULL */
+    bool lacks_source; /* of a task: it is not there, or cannot be had for good */
     char *allocation, *devices;
     struct shim_launch launch; /* its user is filled in on the pool */
     struct cluster_file *files;

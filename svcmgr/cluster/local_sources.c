@@ -134,6 +134,8 @@ static int describe_fault(const struct local_reader *r, const struct source_faul
     const char *user = source->n_urls && ask->owner ? ask->owner : r->user;
     mem_auto char *detail = fault_detail(f);
 
+    if (r->job && source->form == SOURCE_TREE && fault_code(f) == ERR_INVALID)
+        r->job->lacks_source = true;
     return err_set(why, fault_code(f), source->path, "%s %.140s, as user %.32s: %s%.200s.",
                    source->form == SOURCE_ARCHIVE ? "Archive" : "src_file", source->path, user,
                    fault_sentence(f->problem), detail);
@@ -225,7 +227,8 @@ static bool is_long(const struct sources_ask *ask)
     bool is = false;
 
     for (size_t i = 0; !ask->is_check && i < ask->n_sources; i++)
-        is = is || ask->sources[i].form == SOURCE_ARCHIVE || source_is_url(ask->sources[i].path);
+        is = is || ask->sources[i].form == SOURCE_ARCHIVE || ask->sources[i].form == SOURCE_TREE ||
+             source_is_url(ask->sources[i].path);
     return is;
 }
 

@@ -76,7 +76,8 @@ enum eng_file_mode {
     FILE_BYTES,  /* write bytes                                                     */
     FILE_COPY,   /* copy of src                                                     */
     FILE_EXPAND, /* text of src through spec_expand(text, values)                    */
-    FILE_UNPACK  /* unpack the archive src                                          */
+    FILE_UNPACK, /* unpack the archive src                                          */
+    FILE_SOURCE  /* src is a file, a directory, or, by its name, an archive         */
 };
 
 struct eng_file {
@@ -103,6 +104,7 @@ struct eng_launch {
     char *run_as;    /* user of the service */
     int64_t attempt; /* echoed in events */
     char *command; /* for a shell, already with redirection to <LOG_DIR>/stdout.txt, stderr.txt; NULL: none */
+    bool is_task; /* command is the entry point of a task: nothing is replaced in it, and it is not redirected */
     struct eng_env {
         char *name, *value;
     } * env;

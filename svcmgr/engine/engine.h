@@ -225,6 +225,11 @@ int64_t eng_service_n_running(const struct eng_service *s);
 int64_t eng_service_progress_ppm(const struct eng_service *s);
 /** Number of a port that its component names; 0: none was chosen yet. */
 int64_t eng_instance_port(const struct eng_instance *inst, const struct spec_port *port);
+/**
+ * The ports of a task: "http:8080,8081;ssh:20012;", fixed ones first, then those that were chosen, ascending, as far as they are.
+ * @return "": it has none, or its component is none of tasks; free()   Thread: the engine's.   Source: framework-launcher 12.2.
+ */
+char *eng_task_ports_text(const struct eng_instance *inst);
 /** Seconds left of the lifetime at an engine time, -1 without a limit. Never negative otherwise. */
 int64_t eng_service_lifetime_left_s(const struct eng_service *s, int64_t now_ms);
 /**
