@@ -38,6 +38,8 @@ static void on_allocated(void *arg, const struct cluster_container *c)
         ev.service_kind = a->own->kind;
         ev.user = a->own->user;
         ev.name = a->own->name;
+        if (!ev.ip && a->own->kind == KIND_LAUNCHER)
+            ev.ip = c->node_ip;
     }
     app_event(a, &ev);
 }

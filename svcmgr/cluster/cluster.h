@@ -51,6 +51,7 @@ struct cluster_container {
     const char *id;             /* "container_1700000000000_0001_01_000002" */
     const char *application_id; /* "application_1700000000000_0001" */
     const char *ip;             /* NULL: not known yet */
+    const char *node_ip;        /* of its node, where that is known before ip; else NULL */
     const char *hostname;       /* what becomes yarn:hostname */
     const char *node_http;      /* "host:port" of the pages of its node; NULL: it has none */
     const char *work_dir;       /* absolute; NULL: known on the node only */
@@ -119,7 +120,7 @@ struct cluster_launch {
     const struct cluster_image *image; /* NULL: the command is run on the host */
     /* for /bin/sh -c, with an image for its sh; "" with an image: what the image itself says; output goes to stdout.txt and stderr.txt in the log directory */
     const char *command;
-    bool is_task; /* of a task: where its output goes is said in the command */
+    bool is_task;           /* of a task: where its output goes is said in the command */
     const char *const *env; /* "NAME=value", NULL-terminated; the whole environment */
     const struct cluster_file *files;
     size_t n_files;

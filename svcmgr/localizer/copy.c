@@ -110,7 +110,8 @@ static int copy_link(const struct tree *t, int from_dir, int to_dir, const char 
 
 static int copy_dir(const struct tree *t, int from, int to, const char *name, size_t depth);
 
-static int copy_below(const struct tree *t, int from_dir, int to_dir, const char *last, const char *name, size_t depth)
+static int copy_below(const struct tree *t, int from_dir, int to_dir, const char *last, const char *name,
+                      size_t depth)
 {
     int from = openat(from_dir, last, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 
@@ -129,7 +130,8 @@ static int copy_below(const struct tree *t, int from_dir, int to_dir, const char
     return failed;
 }
 
-static int copy_entry(const struct tree *t, int from, int to, const char *last, const char *name, size_t depth)
+static int copy_entry(const struct tree *t, int from, int to, const char *last, const char *name,
+                      size_t depth)
 {
     struct stat st;
 

@@ -65,7 +65,7 @@ static void run(const char *shell, const char *script)
 
 static void run_on_node(const char *env, const char *command)
 {
-    mem_auto char *text = yarn_context_command(command), *last = replaced(text);
+    mem_auto char *text = yarn_context_command(command, true), *last = replaced(text);
     mem_auto char *script = mem_fmt("%s\nexec /bin/bash -c \"%s\"\n", env, last);
 
     run("/bin/bash", script);
