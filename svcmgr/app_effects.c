@@ -73,8 +73,8 @@ static void do_release(struct app *a, struct eng_effect *e)
     cluster_release(a->cluster, e->container_id);
 }
 
-static void report_not_launched(struct app *a, const struct eng_effect *e, int err,
-                                enum eng_exit_cause cause, struct err_info *why)
+static void report_not_launched(struct app *a, const struct eng_effect *e, int err, enum eng_exit_cause cause,
+                                struct err_info *why)
 {
     struct eng_event ev = {.kind = EV_EXITED, .container_id = e->container_id, .attempt = e->launch->attempt};
 

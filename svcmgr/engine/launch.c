@@ -247,9 +247,8 @@ static void add_task_files(struct eng_launch *l, const struct eng_instance *inst
 {
     const struct spec_task *task = instance_spec(inst)->task;
     for (size_t i = 0; i < task->n_sources; i++)
-        *next_file(l) = (struct eng_file){.name = base_name(task->sources[i]),
-                                          .mode = FILE_SOURCE,
-                                          .src = mem_str(task->sources[i])};
+        *next_file(l) = (struct eng_file){
+            .name = base_name(task->sources[i]), .mode = FILE_SOURCE, .src = mem_str(task->sources[i])};
     if (!task->has_ip_list)
         return;
     char *bytes = ip_list(inst->component->service);

@@ -90,8 +90,9 @@ static uint32_t first_of_task(const struct eng_instance *inst, const struct spec
 {
     const struct eng_service *s = inst->component->service;
     bool is_own = !task->same_ports;
-    mem_auto char *place = mem_fmt("%s/%s/%s/%s", s->user, s->name, is_own ? inst->name : inst->component->name,
-                                   is_own && inst->ip ? inst->ip : "");
+    mem_auto char *place =
+        mem_fmt("%s/%s/%s/%s", s->user, s->name, is_own ? inst->name : inst->component->name,
+                is_own && inst->ip ? inst->ip : "");
     return addresses_place(place) % N_PORTS;
 }
 
@@ -105,7 +106,8 @@ static bool take_for_task(struct engine *e, struct eng_instance *inst, const str
     for (size_t i = 0; i < task->n_ports; i++) {
         const struct spec_task_ports *p = task->ports[i];
         for (int64_t n = 0; p->start == 0 && n < p->count; n++) {
-            while (k < N_PORTS && (is_shared(e, (first + k) % N_PORTS) || bit_of(fixed, (first + k) % N_PORTS)))
+            while (k < N_PORTS &&
+                   (is_shared(e, (first + k) % N_PORTS) || bit_of(fixed, (first + k) % N_PORTS)))
                 k++;
             if (k == N_PORTS)
                 return false;

@@ -269,7 +269,8 @@ static int check_names(const struct eng_launch *wanted, struct launch_plan *out,
         return 0;
     const struct eng_file *f = &wanted->files[i - 1];
     out->cause = CAUSE_SOURCE;
-    return err_set(why, ERR_INVALID, f->src, "Source %.200s: its base name \"%.80s\" in the working directory %s.",
+    return err_set(why, ERR_INVALID, f->src,
+                   "Source %.200s: its base name \"%.80s\" in the working directory %s.",
                    f->src ? f->src : "", f->name, fault);
 }
 

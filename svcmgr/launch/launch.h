@@ -28,7 +28,7 @@ struct launch_plan {
     struct cluster_file *files;
     size_t n_files;
     struct cluster_image image;
-    char *mounts; /* of image */
+    char *mounts;              /* of image */
     enum eng_exit_cause cause; /* what kind of end an error is */
 };
 

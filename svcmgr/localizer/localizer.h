@@ -32,7 +32,8 @@ int localizer_fault(struct source_fault *f, enum source_problem problem, int err
  */
 int localizer_open(const struct sources_ask *ask, const char *path, struct stat *st, struct source_fault *f);
 /** As localizer_open; a directory is opened, too. */
-int localizer_open_tree(const struct sources_ask *ask, const char *path, struct stat *st, struct source_fault *f);
+int localizer_open_tree(const struct sources_ask *ask, const char *path, struct stat *st,
+                        struct source_fault *f);
 
 /* ---- copy.c ---- */
 

@@ -100,8 +100,8 @@ static int open_source(const struct sources_ask *ask, const struct source *sourc
 }
 
 /** @param left  what may still be taken in all [in,out] */
-static int take_opened(int fd, const struct stat *st, size_t i, const struct source *source, struct budget *left,
-                       struct source_fault *f)
+static int take_opened(int fd, const struct stat *st, size_t i, const struct source *source,
+                       struct budget *left, struct source_fault *f)
 {
     int64_t max = source->max_bytes < left->bytes ? source->max_bytes : left->bytes, n_read = 0;
     bool is_tree = source->form == SOURCE_TREE;

@@ -111,7 +111,8 @@ int localizer_open(const struct sources_ask *ask, const char *path, struct stat 
     return open_source(ask, path, false, st, f);
 }
 
-int localizer_open_tree(const struct sources_ask *ask, const char *path, struct stat *st, struct source_fault *f)
+int localizer_open_tree(const struct sources_ask *ask, const char *path, struct stat *st,
+                        struct source_fault *f)
 {
     return open_source(ask, path, true, st, f);
 }
