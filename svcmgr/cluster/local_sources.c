@@ -127,6 +127,11 @@ static int fault_code(const struct source_fault *f)
     return is_away ? ERR_UNAVAILABLE : ERR_INVALID;
 }
 
+static const char *source_noun(enum source_form form)
+{
+    return form == SOURCE_ARCHIVE ? "Archive" : form == SOURCE_TREE ? "Source" : "src_file";
+}
+
 static int describe_fault(const struct local_reader *r, const struct source_fault *f, struct err_info *why)
 {
     const struct sources_ask *ask = ask_of(r);
@@ -137,8 +142,7 @@ static int describe_fault(const struct local_reader *r, const struct source_faul
     if (r->job && source->form == SOURCE_TREE && fault_code(f) == ERR_INVALID)
         r->job->lacks_source = true;
     return err_set(why, fault_code(f), source->path, "%s %.140s, as user %.32s: %s%.200s.",
-                   source->form == SOURCE_ARCHIVE ? "Archive" : "src_file", source->path, user,
-                   fault_sentence(f->problem), detail);
+                   source_noun(source->form), source->path, user, fault_sentence(f->problem), detail);
 }
 
 /** One line of the answer. @return 0: it says nothing against a check; or ERR_* */
