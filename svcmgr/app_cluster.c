@@ -29,6 +29,7 @@ static void on_allocated(void *arg, const struct cluster_container *c)
     struct eng_event ev = {.kind = EV_ALLOCATED,
                            .container_id = c->id,
                            .ip = c->ip,
+                           .node_ip = c->node_ip,
                            .host = c->hostname,
                            .node_http = c->node_http,
                            .gpus = c->gpus,
@@ -38,8 +39,6 @@ static void on_allocated(void *arg, const struct cluster_container *c)
         ev.service_kind = a->own->kind;
         ev.user = a->own->user;
         ev.name = a->own->name;
-        if (!ev.ip && a->own->kind == KIND_LAUNCHER)
-            ev.ip = c->node_ip;
     }
     app_event(a, &ev);
 }

@@ -345,7 +345,6 @@ int app_master_open_cluster(struct app *a, struct err_info *why)
                                          .tracking_url = m->url,
                                          .host = m->host,
                                          .rpc_port = -1,
-                                         .resolves_nodes = a->own->kind == KIND_LAUNCHER,
                                          .maker = m->maker,
                                          .reach = on_reach,
                                          .reach_arg = a};

@@ -459,7 +459,6 @@ int cluster_yarn_open(struct run_loop *loop, const struct yarn_options *options,
         return err;
     }
     obj_init(&y->obj, YARN_MAGIC);
-    y->resolves_nodes = options->resolves_nodes;
     y->cluster = (struct cluster){&yarn_kind, ops, ops_arg};
     y->loop = loop;
     y->attempt = options->attempt;

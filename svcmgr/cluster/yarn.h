@@ -27,7 +27,6 @@ struct yarn_options {
     struct yarn_attempt_id attempt;         /* ours                                               */
     const char *host, *tracking_url;        /* that are registered; copied                        */
     int rpc_port;                           /* -1: none                                           */
-    bool resolves_nodes;                    /* cluster_container.node_ip is wanted                */
     struct yarn_context_maker *maker;       /* of launch contexts; outlives the cluster           */
     /** A resource manager was reached (why NULL), or was not; NULL: nobody asks. */
     void (*reach)(void *arg, const char *server, const struct err_info *why);

@@ -160,7 +160,7 @@ static void take_allocated(struct on_yarn *y, const Yarn__Container *m)
     if (!b)
         return;
     b->c.allocation_id = m->allocation_request_id;
-    if (!y->resolves_nodes || yarn_node_address(b))
+    if (yarn_node_address(b))
         y->cluster.ops->allocated(y->cluster.ops_arg, &b->c);
 }
 

@@ -1,4 +1,4 @@
-/** Addresses of nodes, for tasks that are told theirs before they start: see yarn_priv.h. */
+/** Addresses of nodes, for processes that get theirs before they start: see yarn_priv.h. */
 #include <arpa/inet.h>
 #include <netdb.h>
 #include <stdlib.h>

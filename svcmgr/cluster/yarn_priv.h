@@ -86,7 +86,6 @@ struct on_yarn {
     struct yarn_attempt_id attempt;
     char *host, *tracking_url;
     int rpc_port;
-    bool resolves_nodes;
     struct yarn_context_maker *maker;
     struct yarn_link *master;
     struct yarn_token token;

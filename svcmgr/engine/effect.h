@@ -104,8 +104,7 @@ struct eng_launch {
     char *run_as;    /* user of the service */
     int64_t attempt; /* echoed in events */
     char *command; /* for a shell, already with redirection to <LOG_DIR>/stdout.txt, stderr.txt; NULL: none */
-    bool
-        is_task; /* command is the entry point of a task: nothing is replaced in it, and it is not redirected */
+    bool is_task;  /* command is the entry point of a task: it stays as it is, and is not redirected */
     struct eng_env {
         char *name, *value;
     } * env;

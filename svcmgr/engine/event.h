@@ -38,7 +38,7 @@
     X(EV_MIGRATE) \
     X(EV_DOCUMENT)     /* name, value: set a document of the cluster, see ENG_CLUSTER_DOCUMENTS; NULL: delete it */ \
     /* containers: container_id; unknown ones that are alive are released */ \
-    X(EV_ALLOCATED)    /* user, name, container_id, host, node_http, ip if it is known already, gpus; allocation_id where the cluster names containers itself, else 0 */ \
+    X(EV_ALLOCATED)    /* user, name, container_id, host, node_http, ip and node_ip if they are known already, gpus; allocation_id where the cluster names containers itself, else 0 */ \
     X(EV_WAITING)      /* container_id: its REQUEST, LAUNCH or recovery waits; text says for what; wait, lacking: for which kind, of which name */ \
     X(EV_ADDRESS)      /* container_id, ip: another program has it, the REQUEST or LAUNCH is over; an older ip is ignored */ \
     X(EV_LAUNCHED)     /* container_id, attempt: the node took the launch; the address follows */ \
@@ -123,6 +123,7 @@ struct eng_event {
     int64_t allocation_id;
     int64_t attempt;
     const char *ip, *host;
+    const char *node_ip;   /* address of the node, which the container of a task has */
     const char *node_http; /* "host:port" of the pages of its node */
     int64_t gpus;          /* a bit for each GPU of the node that the container has */
     const json_t *value;   /* nobody changes it any more */

@@ -159,6 +159,8 @@ static void on_allocated(struct step *st, struct eng_instance *inst, const struc
     set_text(&inst->node_http, ev->node_http);
     if (ev->ip && !inst->ip)
         set_text(&inst->ip, ev->ip); /* stored before the process starts, so it is the same after a restart */
+    if (ev->node_ip && instance_spec(inst)->task)
+        set_text(&inst->ip, ev->node_ip);
     inst->gpus = ev->gpus;
     places_allocated(st, inst);
     inst->is_held = true;

@@ -10,7 +10,7 @@
 #include "launcher/descriptor.h"
 #include "spec/spec.h"
 
-/** What all tasks are told of the cluster. All is borrowed; NULL: it has none, the variable is "". */
+/** What all tasks see of the cluster. All is borrowed; NULL: it has none, the variable is "". */
 struct launcher_task_site {
     const char *address;   /* LAUNCHER_ADDRESS: "http://host:port" of this API */
     const char *zk_quorum; /* ZK_CONNECT_STRING */

@@ -142,7 +142,10 @@ static void gpus_come_with_the_container(void **state)
     const struct eng_effect *ask = kit_last(&k, EFF_REQUEST);
     assert_int_equal(ask->request->needs->amounts[0].mask, 4);
     mem_auto char *id = mem_str(ask->container_id);
-    kit_step(&k, (struct eng_event){.kind = EV_ALLOCATED, .container_id = id, .host = "n", .gpus = 4});
+    kit_step(&k,
+             (struct eng_event){
+                 .kind = EV_ALLOCATED, .container_id = id, .host = "n", .node_ip = "10.1.2.3", .gpus = 4});
+    assert_string_equal(env_of(&k, "CONTAINER_IP"), "10.1.2.3");
     kit_crash(&k);
     assert_int_equal(kit_instance(&k, "f", "w-0")->gpus, 4);
     kit_end(&k);
