@@ -99,8 +99,8 @@ struct spec_task {
     size_t n_ports;
     int64_t gpu_mask; /* the GPUs that it must have, bit 0 the first; 0: as many as its resource says */
     bool has_ip_list; /* a file has the addresses of all instances of the service */
-    bool
-        same_ports; /* all instances of the component get the same numbers, if they have their own addresses */
+    /* all instances of the component get the same numbers, where each has an address of its own */
+    bool same_ports;
 };
 /** That file, in the working directory. */
 #define SPEC_IP_LIST_FILE "ContainerIpList"
