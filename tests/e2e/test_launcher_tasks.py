@@ -10,7 +10,8 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 import pytest
 
-from harness import Manager, request, wait_for
+from frameworks import Frameworks, role
+from harness import Manager, wait_for
 
 pytestmark = pytest.mark.sanitize
 
@@ -45,37 +46,15 @@ def source(folder, name, text, mode=0o644):
     return path
 
 
-def role(entry, sources, n=1, resource=None, **more):
-    return {"taskNumber": n, "taskService": {"version": 7, "entryPoint": entry, "sourceLocations": sources,
-                                             "resource": {"cpuNumber": 1, "memoryMB": 32, **(resource or {})}}, **more}
+@pytest.fixture
+def frameworks(stack):
+    return Frameworks(stack.services_port)
 
 
-def put(stack, name, roles, **more):
-    answer = request(stack.services_port, "PUT", f"/v1/Frameworks/{name}", {"version": 3, "taskRoles": roles, **more})
-    assert answer.status == 202, answer
-
-
-def statuses(stack, name):
-    answer = request(stack.services_port, "GET", f"/v1/Frameworks/{name}/AggregatedFrameworkStatus")
-    assert answer.status == 200, answer
-    return answer.json
-
-
-def tasks(stack, name, role_name):
-    return statuses(stack, name)["aggregatedTaskRoleStatuses"][role_name]["taskStatuses"]["taskStatusArray"]
-
-
-def completed(stack, name):
-    def ended():
-        found = statuses(stack, name)
-        return found["frameworkStatus"]["frameworkState"] == "FRAMEWORK_COMPLETED" and found["frameworkStatus"]
-    return wait_for(ended, f"{name} has completed")
-
-
-def ends(stack, name, entry, sources, **more):
+def ends(frameworks, name, entry, sources):
     """Run one task; the final status of the framework."""
-    put(stack, name, {"w": role(entry, sources, **more)})
-    return completed(stack, name)
+    frameworks.put(name, {"w": role(entry, sources)})
+    return frameworks.completed(name)
 
 
 def environment(path):
@@ -83,10 +62,10 @@ def environment(path):
         return dict(line.rstrip("\n").split("=", 1) for line in f if "=" in line)
 
 
-def shown(stack, shared, name, role_name="w", n=1, **more):
+def shown(frameworks, shared, name, role_name="w", n=1, **more):
     """Environments of the tasks of a role, which go on."""
     entry = f"env > {shared}/.{role_name}-$TASK_INDEX; mv {shared}/.{role_name}-$TASK_INDEX {shared}/{role_name}-$TASK_INDEX; sleep 1000"
-    put(stack, name, {role_name: role(entry, [plain_source(shared)], n=n, **more)})
+    frameworks.put(name, {role_name: role(entry, [plain_source(shared)], n=n, **more)})
     paths = [os.path.join(shared, f"{role_name}-{i}") for i in range(n)]
     wait_for(lambda: all(os.path.exists(p) for p in paths), "every task has said what it sees")
     return [environment(p) for p in paths]
@@ -94,10 +73,10 @@ def shown(stack, shared, name, role_name="w", n=1, **more):
 
 # ---- environment ----
 
-def test_a_task_knows_its_framework(stack, shared):
-    env, second = shown(stack, shared, "Env~a._B", "Role.A", n=2)
-    task = tasks(stack, "Env~a._B", "Role.A")[0]
-    status = statuses(stack, "Env~a._B")["frameworkStatus"]
+def test_a_task_knows_its_framework(frameworks, shared):
+    env, second = shown(frameworks, shared, "Env~a._B", "Role.A", n=2)
+    task = frameworks.tasks("Env~a._B", "Role.A")[0]
+    status = frameworks.status("Env~a._B")
     wanted = {"FRAMEWORK_NAME": "Env~a._B", "FRAMEWORK_VERSION": "3", "TASK_INDEX": "0", "TASK_ROLE_NAME": "Role.A",
               "TASKROLE_NAME": "Role.A", "SERVICE_NAME": "Role.A", "SERVICE_VERSION": "7", "HADOOP_USER_NAME": "default",
               "APP_ID": status["applicationId"], "CONTAINER_ID": task["containerId"], "CONTAINER_IP": task["containerIp"]}
@@ -111,17 +90,17 @@ def test_a_task_knows_its_framework(stack, shared):
     ipaddress.ip_address(env["CONTAINER_IP"])
 
 
-def test_neither_ports_nor_gpus(stack, shared):  # F60
-    env, = shown(stack, shared, "bare")
-    task, = tasks(stack, "bare", "w")
+def test_neither_ports_nor_gpus(frameworks, shared):  # F60
+    env, = shown(frameworks, shared, "bare")
+    task, = frameworks.tasks("bare", "w")
     assert (env["CONTAINER_GPUS"], env["CONTAINER_PORTS"]) == ("0", "")
     assert (task["containerGpus"], task["containerPorts"]) == (0, "")
 
 
-def test_ports_fixed_and_any(stack, shared):  # F59
+def test_ports_fixed_and_any(frameworks, shared):  # F59
     resource = {"portDefinitions": {"dyn": {"start": 0, "count": 1}, "A.fix": {"start": 40, "count": 2}, "any~2": {"count": 3}}}
-    env, = shown(stack, shared, "ports", resource=resource)
-    task, = tasks(stack, "ports", "w")
+    env, = shown(frameworks, shared, "ports", resource=resource)
+    task, = frameworks.tasks("ports", "w")
     found = re.fullmatch(r"A\.fix:40,41;any~2:(\d+),(\d+),(\d+);dyn:(\d+);", env["CONTAINER_PORTS"])
     assert found, env["CONTAINER_PORTS"]
     numbers = [int(n) for n in found.groups()]
@@ -129,20 +108,20 @@ def test_ports_fixed_and_any(stack, shared):  # F59
     assert task["containerPorts"] == env["CONTAINER_PORTS"]
 
 
-def test_gpus_are_those_of_the_mask(stack, shared):
-    env, = shown(stack, shared, "gpus", resource={"gpuNumber": 2, "gpuAttribute": 10})
-    assert env["CONTAINER_GPUS"] == "10" and tasks(stack, "gpus", "w")[0]["containerGpus"] == 10
-    others, = shown(stack, shared, "gpus2", "x", resource={"gpuNumber": 2})
+def test_gpus_are_those_of_the_mask(frameworks, shared):
+    env, = shown(frameworks, shared, "gpus", resource={"gpuNumber": 2, "gpuAttribute": 10})
+    assert env["CONTAINER_GPUS"] == "10" and frameworks.tasks("gpus", "w")[0]["containerGpus"] == 10
+    others, = shown(frameworks, shared, "gpus2", "x", resource={"gpuNumber": 2})
     assert others["CONTAINER_GPUS"] == "5"
-    put(stack, "gpus3", {"w": role("true", [plain_source(shared)], resource={"gpuNumber": 1})})
-    wait_for(lambda: tasks(stack, "gpus3", "w")[0]["taskState"] == "CONTAINER_REQUESTED", "the third waits for a GPU")
-    assert request(stack.services_port, "DELETE", "/v1/Frameworks/gpus").status == 202
-    assert completed(stack, "gpus3")["applicationExitCode"] == 0
+    frameworks.put("gpus3", {"w": role("true", [plain_source(shared)], resource={"gpuNumber": 1})})
+    wait_for(lambda: frameworks.tasks("gpus3", "w")[0]["taskState"] == "CONTAINER_REQUESTED", "the third waits for a GPU")
+    frameworks.delete("gpus")
+    assert frameworks.completed("gpus3")["applicationExitCode"] == 0
 
 
 # ---- sources ----
 
-def test_a_file_a_directory_and_archives(stack, shared):  # F62
+def test_a_file_a_directory_and_archives(frameworks, shared):  # F62
     os.makedirs(os.path.join(shared, "folder/below"))
     source(shared, "folder/below/run.sh", "#!/bin/sh\nexit 0\n")
     with zipfile.ZipFile(os.path.join(shared, "a.ZIP"), "w") as z:
@@ -154,11 +133,11 @@ def test_a_file_a_directory_and_archives(stack, shared):  # F62
     script = source(shared, "run.sh", "#!/bin/sh\nexit 0\n")
     entry = ("set -e; folder/below/run.sh; a.ZIP/run.sh; b.tar.gz/in/run.sh; ./run.sh; "
              "test 500 = $(stat -c %a run.sh a.ZIP/run.sh folder/below/run.sh b.tar.gz/in/run.sh | sort -u)")
-    status = ends(stack, "sources", entry, [f" {shared}/folder/ ", f"file://{shared}/a.ZIP", f"{shared}/b.tar.gz", script])
+    status = ends(frameworks, "sources", entry, [f" {shared}/folder/ ", f"file://{shared}/a.ZIP", f"{shared}/b.tar.gz", script])
     assert (status["applicationExitCode"], status["applicationExitType"]) == (0, "SUCCEEDED"), status
 
 
-def test_a_source_of_the_web(stack):
+def test_a_source_of_the_web(frameworks):
     class Handler(BaseHTTPRequestHandler):
         def do_GET(self):
             body = b"#!/bin/sh\nexit 9\n"
@@ -173,7 +152,7 @@ def test_a_source_of_the_web(stack):
     server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
     threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.05}, daemon=True).start()
     try:
-        status = ends(stack, "web", "./fetched", [f"http://127.0.0.1:{server.server_port}/dir/fetched"])
+        status = ends(frameworks, "web", "./fetched", [f"http://127.0.0.1:{server.server_port}/dir/fetched"])
         assert status["applicationExitCode"] == 9, status
     finally:
         server.shutdown()
@@ -182,19 +161,19 @@ def test_a_source_of_the_web(stack):
 
 @pytest.mark.parametrize("name,sources", [("twice", ["/etc/hostname", "/usr/../etc/hostname/"]), ("twice2", ["/etc/passwd", "/x/passwd"]),
                                           ("missing", ["/no/such/file"]), ("nameless", ["/"]), ("blank", ["  "]), ("strange", ["s3://b/x"])])
-def test_sources_that_cannot_be_had(stack, name, sources):  # F61
-    put(stack, name, {"w": role("true", sources, n=2, taskRetryPolicy={"fancyRetryPolicy": True, "maxRetryCount": -2},
+def test_sources_that_cannot_be_had(frameworks, name, sources):  # F61
+    frameworks.put(name, {"w": role("true", sources, n=2, taskRetryPolicy={"fancyRetryPolicy": True, "maxRetryCount": -2},
                                 applicationCompletionPolicy={"minFailedTaskCount": None})}, retryPolicy={"fancyRetryPolicy": True, "maxRetryCount": 0})
-    status = completed(stack, name)
+    status = frameworks.completed(name)
     assert (status["applicationExitCode"], status["applicationExitType"]) == (-7251, "NON_TRANSIENT"), status
     assert status["applicationExitDiagnostics"], status
 
 
-def test_every_task_has_the_addresses_of_all(stack, shared):
+def test_every_task_has_the_addresses_of_all(frameworks, shared):
     entry = f"cp ContainerIpList {shared}/list-$TASK_INDEX"
-    put(stack, "peers", {"a": role(entry, [plain_source(shared)], n=2), "b": role("sleep 1", [plain_source(shared)])},
+    frameworks.put("peers", {"a": role(entry, [plain_source(shared)], n=2), "b": role("sleep 1", [plain_source(shared)])},
         platformSpecificParameters={"generateContainerIpList": True})
-    assert completed(stack, "peers")["applicationExitCode"] == 0
+    assert frameworks.completed("peers")["applicationExitCode"] == 0
     lists = [open(f"{shared}/list-{i}", encoding="utf-8").read() for i in range(2)]
     assert lists[0] == lists[1] and len(set(lists[0].split())) == 3
 
@@ -205,7 +184,7 @@ def test_every_task_has_the_addresses_of_all(stack, shared):
     ("outer", "X=3; exit $X", 0), ("inner", r"X=3; exit \$X", 3), ("quoted", r'bash -c \"exit 3\"', 3), ("cut", 'bash -c "exit 3"', 0),
     ("subshell", 'bash -c "(exit 3)"', 2), ("absent", "./no-such-program", 127), ("trap", r'trap \"\" TERM; bash run.sh', 4),
     ("plain", "./run.sh", 4), ("last", "false; true", 0), ("mark", r"test \"{{X}}\" = \"{\"{X}} && exit 6", 6)])
-def test_how_an_entry_point_is_read(stack, shared, name, entry, code):  # F70
+def test_how_an_entry_point_is_read(frameworks, shared, name, entry, code):  # F70
     script = source(shared, "run.sh", "#!/bin/sh\nexit 4\n")
-    status = ends(stack, f"entry-{name}", entry, [script])
+    status = ends(frameworks, f"entry-{name}", entry, [script])
     assert status["applicationExitCode"] == code, status
