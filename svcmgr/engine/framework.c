@@ -161,10 +161,11 @@ static void put_in_place(struct step *st, struct eng_service *s, const struct en
         revision_take_definition(st, s, ev->take_spec);
 }
 
-/** Whether it runs is part of the definition. */
-static void put_execution(struct step *st, const struct eng_event *ev, struct eng_service *s)
+void framework_put_execution(struct step *st, const struct eng_event *ev, struct eng_service *s)
 {
     bool is_stopped = ev->save || parents_stop(st->e, s);
+    if (!is_put(s) || st->e->cfg.role == ROLE_MASTER)
+        return;
     framework_want_stopped(st, s, is_stopped);
     if (s->next_spec)
         s->is_next_stopped = is_stopped;
@@ -176,7 +177,8 @@ void framework_put_over(struct step *st, const struct eng_event *ev, struct eng_
 {
     const struct quota_ask ask = {ev->token, s->kind, s->user, ev->take_spec, s};
     bool is_anew = policy_of(s->kind)->change(s, ev->take_spec) == CHANGE_RESTART;
-    if ((!is_anew && lacks_component(st, ev, s)) || !parents_allow(st, ev) || !quota_allows(st, &ask)) {
+    bool has_parent = st->e->cfg.role == ROLE_MASTER || parents_allow(st, ev); /* a master knows no other service */
+    if (!has_parent || (!is_anew && lacks_component(st, ev, s)) || !quota_allows(st, &ask)) {
         drop(ev);
         return;
     }
@@ -185,7 +187,7 @@ void framework_put_over(struct step *st, const struct eng_event *ev, struct eng_
     else
         put_in_place(st, s, ev);
     framework_record(st, s, ev);
-    put_execution(st, ev, s);
+    framework_put_execution(st, ev, s);
     step_answer(st, ev->token, OUT_REDEFINED, s);
 }
 
@@ -203,7 +205,7 @@ static void put_again(struct step *st, const struct eng_event *ev, struct eng_se
     service_answer_destroyers(st, s, OUT_DESTROYED);
     backoff_renew(st, s, ev);
     framework_record(st, s, ev);
-    put_execution(st, ev, s);
+    framework_put_execution(st, ev, s);
     step_answer(st, ev->token, OUT_REDEFINED, s);
 }
 
@@ -219,10 +221,10 @@ void framework_put(struct step *st, const struct eng_event *ev)
     s = map_get(&st->e->services, key);
     if (!s)
         service_create(st, ev);
-    else if (engine_is_away(st->e, s))
-        away_request(st, ev, s);
     else if (s->destroying)
         put_again(st, ev, s);
+    else if (engine_is_away(st->e, s))
+        away_request(st, ev, s);
     else
         framework_put_over(st, ev, s);
 }

@@ -116,6 +116,8 @@ void framework_remove(struct engine *e, const struct eng_service *s);
 void framework_put(struct step *st, const struct eng_event *ev);
 /** The same for a service that is there and neither away nor being destroyed. Answers. */
 void framework_put_over(struct step *st, const struct eng_event *ev, struct eng_service *s);
+/** Whether it runs is part of the definition that is put: ev->save. Nothing in a master, and for other kinds. */
+void framework_put_execution(struct step *st, const struct eng_event *ev, struct eng_service *s);
 /** A request has changed what is wanted: when, and with EV_REDEFINE and EV_CREATE how. Nothing for other kinds. */
 void framework_record(struct step *st, struct eng_service *s, const struct eng_event *ev);
 /** It is wanted to be stopped, or not. Nothing for other kinds. */
