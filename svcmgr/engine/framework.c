@@ -19,6 +19,7 @@
 #include "engine/instance.h"
 #include "engine/operation.h"
 #include "engine/orders.h"
+#include "engine/places.h"
 #include "engine/policy.h"
 #include "engine/service.h"
 #include "engine/step.h"
@@ -281,8 +282,11 @@ void framework_settle_migrations(struct step *st, struct eng_service *s)
 {
     while (s->n_migrations > 0 && !step_is_full(st)) {
         struct eng_instance *inst = map_get(&st->e->containers, s->migrations[0]->container_id);
-        if (inst && inst->component->service == s && !inst->removing)
+        bool is_held = inst && inst->component->service == s && !inst->removing && inst->state != INST_REQUESTED;
+        if (is_held) {
+            places_moved(st, inst);
             instance_evict(st, inst);
+        }
         remove_migration(s, 0);
         step_touch(st, s);
     }

@@ -37,7 +37,7 @@ static bool looks_mapped(const char *name, size_t len)
 static bool is_label(const char *name, size_t len, size_t max)
 {
     if (len == 0 || len > max || !is_letter(name[0]) || name[len - 1] == '-' ||
-        strncmp(name, "xn--", strlen("xn--")) == 0)
+        (len >= 4 && name[2] == '-' && name[3] == '-')) /* reserved for names of other scripts */
         return false;
     for (size_t i = 0; i < len; i++) {
         if (!is_plain(name[i]) && name[i] != '-')

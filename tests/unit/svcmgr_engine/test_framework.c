@@ -294,6 +294,37 @@ static void moves_are_kept_until_it_runs_and_what_is_unknown_is_forgotten(void *
     kit_end(&k);
 }
 
+/** Where there is another one, and for some time. */
+static void the_node_that_it_leaves_is_avoided(void **state)
+{
+    (void)state;
+    struct kit k;
+    start(&k);
+    k.rules = eng_rules_new();
+    eng_rules_add(k.rules, "w")->retry = (struct eng_retry_rule){true, 0};
+    kit_node(&k, "node1", NODE_RUNNING);
+    put(&k, "f", "1", 1, false);
+    mem_auto char *alone = mem_str(kit_instance(&k, "f", "w-0")->container_id);
+    migrate(&k, alone, true);
+    kit_fire(&k, "f");
+    assert_int_equal(kit_count(&k, EFF_EXCLUDE), 0); /* nowhere else to go */
+    kit_node(&k, "node2", NODE_RUNNING);
+    mem_auto char *id = mem_str(kit_instance(&k, "f", "w-0")->container_id);
+    migrate(&k, id, true);
+    assert_string_equal(kit_last(&k, EFF_EXCLUDE)->text, "node1");
+    assert_true(kit_last(&k, EFF_EXCLUDE)->excluded);
+    kit_crash(&k);
+    kit_node(&k, "node1", NODE_RUNNING);
+    kit_node(&k, "node2", NODE_RUNNING);
+    kit_clear(&k);
+    kit_recover(&k);
+    assert_true(kit_last(&k, EFF_EXCLUDE)->excluded);
+    while (kit_last(&k, EFF_EXCLUDE)->excluded)
+        kit_fire(&k, "f");
+    assert_int_equal(kit_state(&k, "f", "w-0"), INST_READY);
+    kit_end(&k);
+}
+
 static void there_is_a_limit_of_moves_that_wait(void **state)
 {
     (void)state;
@@ -406,6 +437,7 @@ int main(void)
         cmocka_unit_test(a_definition_that_says_stop_stops_it),
         cmocka_unit_test(a_container_that_is_moved_is_given_up),
         cmocka_unit_test(moves_are_kept_until_it_runs_and_what_is_unknown_is_forgotten),
+        cmocka_unit_test(the_node_that_it_leaves_is_avoided),
         cmocka_unit_test(there_is_a_limit_of_moves_that_wait),
         cmocka_unit_test(a_role_may_have_fifty_thousand_tasks),
         cmocka_unit_test(many_tasks_that_have_ended_go_before_it_is_judged),
