@@ -49,29 +49,35 @@
     X(-7102, "CONTAINER_NODE_DISKS_FAILED", TYPE_TRANSIENT_NORMAL, "The disks of the node of the container have failed") \
     X(-7101, "CONTAINER_NOT_AVAILABLE_EXIT_STATUS", TYPE_TRANSIENT_NORMAL, "The exit status of the container is not available") \
     X(-7100, "CONTAINER_INVALID_EXIT_STATUS", TYPE_TRANSIENT_NORMAL, "The container has no valid exit status: it may not have been started") \
-    X(0, "", TYPE_SUCCEEDED, "Succeeded") \
-    X(130, "", TYPE_TRANSIENT_NORMAL, "The process was interrupted by SIGINT") \
-    X(132, "", TYPE_NON_TRANSIENT, "The process was killed by SIGILL: an illegal instruction") \
-    X(134, "", TYPE_UNKNOWN, "The process was ended by SIGABRT") \
-    X(135, "", TYPE_NON_TRANSIENT, "The process was killed by SIGBUS: an address that cannot be accessed") \
-    X(136, "", TYPE_NON_TRANSIENT, "The process was killed by SIGFPE: a bad arithmetic operation") \
-    X(137, "", TYPE_TRANSIENT_NORMAL, "The process was killed by SIGKILL") \
-    X(139, "", TYPE_NON_TRANSIENT, "The process was killed by SIGSEGV: an invalid address") \
-    X(141, "", TYPE_NON_TRANSIENT, "The process was killed by SIGPIPE: nobody reads what it writes") \
-    X(143, "", TYPE_TRANSIENT_NORMAL, "The process was ended by SIGTERM") \
-    X(154, "", TYPE_TRANSIENT_NORMAL, "The container was ended with code 154 by its node") \
-    X(193, "", TYPE_TRANSIENT_NORMAL, "The process reported a transient failure") \
-    X(194, "", TYPE_NON_TRANSIENT, "The process reported a failure that stays") \
-    X(205, "", TYPE_TRANSIENT_NORMAL, "The process reported a transient failure, by the convention of 2018") \
-    X(206, "", TYPE_NON_TRANSIENT, "The process reported a failure that stays, by the convention of 2018")
+    X(0, "", TYPE_SUCCEEDED, "Succeeded")
 /* clang-format on */
 
 static const struct launcher_exit exits[] = {
 #define EXIT_ROW(code, name, type, description) {code, type, description},
     LAUNCHER_EXITS(EXIT_ROW)};
 
-struct launcher_exit launcher_exit_of_code(int64_t code)
+static const char *sentence_of_unknown(int64_t code)
 {
+    return code < 0 ? "Container exited with unknown exitcode which is issued from YARN"
+                    : "Container exited with unknown exitcode which is issued from itself";
+}
+
+/** Of an exit code of a process. */
+static struct launcher_exit exit_of_process(const struct engine *e, int64_t code)
+{
+    size_t n;
+    const struct eng_exit_row *rows = engine_exits(e, &n);
+    for (size_t i = 0; i < n; i++) {
+        if (rows[i].code == code)
+            return (struct launcher_exit){code, rows[i].type, rows[i].text};
+    }
+    return (struct launcher_exit){code, TYPE_UNKNOWN, sentence_of_unknown(code)};
+}
+
+struct launcher_exit launcher_exit_of_code(const struct engine *e, int64_t code)
+{
+    if (code > 0)
+        return exit_of_process(e, code);
     size_t low = 0, high = ARRAY_LEN(exits);
     while (low < high) {
         size_t middle = (low + high) / 2;
@@ -82,10 +88,7 @@ struct launcher_exit launcher_exit_of_code(int64_t code)
         else
             high = middle;
     }
-    return (struct launcher_exit){
-        code, TYPE_UNKNOWN,
-        code < 0 ? "Container exited with unknown exitcode which is issued from YARN"
-                 : "Container exited with unknown exitcode which is issued from itself"};
+    return (struct launcher_exit){code, TYPE_UNKNOWN, sentence_of_unknown(code)};
 }
 
 const char *launcher_exit_type_word(enum eng_exit_type type)
@@ -187,9 +190,10 @@ static int64_t code_of_application(const struct eng_exit *x)
     return code_of_task(x);
 }
 
-struct launcher_exit launcher_exit_of(const struct eng_exit *x, enum launcher_scope scope)
+struct launcher_exit launcher_exit_of(const struct engine *e, const struct eng_exit *x,
+                                      enum launcher_scope scope)
 {
-    return launcher_exit_of_code(scope == LAUNCHER_TASK ? code_of_task(x) : code_of_application(x));
+    return launcher_exit_of_code(e, scope == LAUNCHER_TASK ? code_of_task(x) : code_of_application(x));
 }
 
 char *launcher_exit_diagnostics(const struct eng_exit *x)
@@ -201,5 +205,6 @@ char *launcher_exit_diagnostics(const struct eng_exit *x)
     int64_t code = code_of_task(x);
     if (!x->last_stderr)
         return mem_fmt("Exit code %lld", (long long)code);
-    return mem_fmt("Exit code %lld. The last lines of its standard error:\n%s", (long long)code, x->last_stderr);
+    return mem_fmt("Exit code %lld. The last lines of its standard error:\n%s", (long long)code,
+                   x->last_stderr);
 }

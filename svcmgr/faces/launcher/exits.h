@@ -11,8 +11,7 @@
 #ifndef LAUNCHER_EXITS_H
 #define LAUNCHER_EXITS_H
 
-#include "engine/exit.h"
-#include "engine/rules.h"
+#include "engine/engine.h"
 
 #define LAUNCHER_APP_STOPPED  (-7351)
 #define LAUNCHER_TASK_STOPPED (-7400)
@@ -26,19 +25,21 @@ enum launcher_scope {
 struct launcher_exit {
     int64_t code;
     enum eng_exit_type type;
-    const char *description; /* static, or borrowed from the exit specification */
+    const char *description; /* static; NULL: none was configured */
 };
 
 /**
  * The code of an exit, its type and the sentence that describes it.
  *
+ * @param e      whose types of exit codes count                                    [borrowed]
  * @param x      how something ended                                                [borrowed]
  * @param scope  of what it is the exit
  * Thread: any.   Source: framework-launcher 9.2, 9.3, 9.4.
  */
-struct launcher_exit launcher_exit_of(const struct eng_exit *x, enum launcher_scope scope);
+struct launcher_exit launcher_exit_of(const struct engine *e, const struct eng_exit *x,
+                                      enum launcher_scope scope);
 /** The type and the sentence of a code. Thread: any.   Source: framework-launcher 9.3. */
-struct launcher_exit launcher_exit_of_code(int64_t code);
+struct launcher_exit launcher_exit_of_code(const struct engine *e, int64_t code);
 /** Word of a type: "TRANSIENT_NORMAL". Static. Thread: any.   Source: framework-launcher 9.1. */
 const char *launcher_exit_type_word(enum eng_exit_type type);
 /**
