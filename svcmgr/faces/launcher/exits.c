@@ -62,6 +62,34 @@ static const char *sentence_of_unknown(int64_t code)
                     : "Container exited with unknown exitcode which is issued from itself";
 }
 
+/** What exit codes of a process usually mean, where the configuration does not say it. */
+static const char *sentence_of_process(int64_t code)
+{
+    static const struct {
+        int64_t code;
+        const char *text;
+    } rows[] = {
+        {130, "The process was interrupted by SIGINT"},
+        {132, "The process was killed by SIGILL: an illegal instruction"},
+        {134, "The process was ended by SIGABRT"},
+        {135, "The process was killed by SIGBUS: an address that cannot be accessed"},
+        {136, "The process was killed by SIGFPE: a bad arithmetic operation"},
+        {137, "The process was killed by SIGKILL"},
+        {139, "The process was killed by SIGSEGV: an invalid address"},
+        {141, "The process was killed by SIGPIPE: nobody reads what it writes"},
+        {143, "The process was ended by SIGTERM"},
+        {193, "The process reported a transient failure"},
+        {194, "The process reported a failure that stays"},
+        {205, "The process reported a transient failure, by the convention of 2018"},
+        {206, "The process reported a failure that stays, by the convention of 2018"},
+    };
+    for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+        if (rows[i].code == code)
+            return rows[i].text;
+    }
+    return sentence_of_unknown(code);
+}
+
 /** Of an exit code of a process. */
 static struct launcher_exit exit_of_process(const struct engine *e, int64_t code)
 {
@@ -69,7 +97,8 @@ static struct launcher_exit exit_of_process(const struct engine *e, int64_t code
     const struct eng_exit_row *rows = engine_exits(e, &n);
     for (size_t i = 0; i < n; i++) {
         if (rows[i].code == code)
-            return (struct launcher_exit){code, rows[i].type, rows[i].text};
+            return (struct launcher_exit){code, rows[i].type,
+                                          rows[i].text ? rows[i].text : sentence_of_process(code)};
     }
     return (struct launcher_exit){code, TYPE_UNKNOWN, sentence_of_unknown(code)};
 }

@@ -25,7 +25,7 @@ enum launcher_scope {
 struct launcher_exit {
     int64_t code;
     enum eng_exit_type type;
-    const char *description; /* static; NULL: none was configured */
+    const char *description; /* static */
 };
 
 /**
