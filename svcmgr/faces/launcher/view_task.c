@@ -24,7 +24,7 @@ static struct task task_of(const struct launcher_role_look *of, const struct eng
         return t;
     bool is_held = inst->container_id && inst->state != INST_REQUESTED;
     t.container_id = is_held ? inst->container_id : inst->last_container_id;
-    t.node_http = inst->node_http;
+    t.node_http = is_held ? inst->node_http : inst->last_node_http;
     return t;
 }
 

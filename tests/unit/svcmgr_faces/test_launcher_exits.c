@@ -87,9 +87,10 @@ static void json_is_written_as_java_does(void **state)
     (void)state;
     static const char compact[] =
         "{\"a\":1,\"t\":\"x,{\\\"}\\\\\",\"o\":{},\"l\":[],\"n\":[1,2],\"d\":[{\"b\":null},{\"c\":[{}]}]}";
-    static const char pretty[] = "{\n  \"a\" : 1,\n  \"t\" : \"x,{\\\"}\\\\\",\n  \"o\" : { },\n  \"l\" : [ ],\n"
-                                 "  \"n\" : [ 1, 2 ],\n  \"d\" : [ {\n    \"b\" : null\n  }, {\n    \"c\" : [ { } ]\n"
-                                 "  } ]\n}";
+    static const char pretty[] =
+        "{\n  \"a\" : 1,\n  \"t\" : \"x,{\\\"}\\\\\",\n  \"o\" : { },\n  \"l\" : [ ],\n"
+        "  \"n\" : [ 1, 2 ],\n  \"d\" : [ {\n    \"b\" : null\n  }, {\n    \"c\" : [ { } ]\n"
+        "  } ]\n}";
     for (size_t piece = 1; piece <= sizeof compact; piece++) {
         struct launcher_pretty p = {0};
         buf_auto struct buf out = BUF_EMPTY;
