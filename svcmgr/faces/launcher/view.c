@@ -297,7 +297,8 @@ struct launcher_role_look launcher_role_look_of(const struct launcher_look *look
     const char *role = eng_component_title(c);
     enum launcher_state state = launcher_state_of(c->service, look->now_ms);
     const json_t *service = json_object_get(described_role(c->service, role), "taskService");
-    return (struct launcher_role_look){.state = state,
+    return (struct launcher_role_look){.e = look->e,
+                                       .state = state,
                                        .service_version =
                                            json_integer_value(json_object_get(service, "version")),
                                        .role = role,

@@ -257,7 +257,7 @@ static void a_retried_task_has_no_container_and_counts(void **state)
     k.obey = false;
     kit_exit_code(&k, "f", "w-0", 1);
     check_task(&k, 0,
-               ROWS("taskState", "\"CONTAINER_REQUESTED\"", "containerId", "null", "containerHost", "null",
+               ROWS("taskState", "\"TASK_WAITING\"", "containerId", "null", "containerHost", "null",
                     "containerPorts", "null", "containerGpus", "null", "containerExitCode", "null",
                     "containerLaunchedTimestamp", "null", "taskRetryPolicyState",
                     "{\"retriedCount\":1,\"succeededRetriedCount\":0,\"transientNormalRetriedCount\":0,"
