@@ -25,7 +25,7 @@
     X(-7252, "AM_GANG_ALLOCATION_TIMEOUT", TYPE_TRANSIENT_CONFLICT, "Not every task got a container in time, as gang allocation demands") \
     X(-7251, "AM_NON_TRANSIENT_EXCEPTION", TYPE_NON_TRANSIENT, "The manager of the application failed for a reason that stays") \
     X(-7250, "AM_UNKNOWN_EXCEPTION", TYPE_TRANSIENT_NORMAL, "The manager of the application failed for an unknown reason") \
-    X(-7203, "AM_RM_HEARTBEAT_SHUTDOWN_REQUESTED", TYPE_TRANSIENT_NORMAL, "The cluster told the manager of the application to end") \
+    X(-7203, "AM_RM_HEARTBEAT_SHUTDOWN_REQUESTED", TYPE_TRANSIENT_NORMAL, "The cluster ordered the manager of the application to end") \
     X(-7202, "AM_RM_HEARTBEAT_UNKNOWN_EXCEPTION", TYPE_TRANSIENT_NORMAL, "The heartbeat of the manager failed for an unknown reason") \
     X(-7201, "AM_RM_HEARTBEAT_IO_EXCEPTION", TYPE_TRANSIENT_NORMAL, "The heartbeat of the manager did not reach the cluster") \
     X(-7200, "AM_RM_HEARTBEAT_YARN_EXCEPTION", TYPE_NON_TRANSIENT, "The cluster refused a request of the manager of the application") \

@@ -44,8 +44,8 @@ enum launcher_task_state { LAUNCHER_TASK_STATES(LAUNCHER_STATE_TOKEN) };
 struct launcher_look {
     const struct engine *e;
     int64_t now_ms; /* engine time */
-    const char
-        *rm_url; /* "http://host:8088" of a resource manager that proxies applications; NULL: there is none */
+    /* "http://host:8088" of a resource manager that proxies applications; NULL: there is none */
+    const char *rm_url;
     const char *own_url; /* "http://host:9191" of this server */
 };
 

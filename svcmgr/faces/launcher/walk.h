@@ -30,8 +30,8 @@ struct launcher_walk_def {
     void *arg;
     const char *name;     /* STATUS, INFO: of the framework, as the engine has it */
     json_t *take_request; /* INFO: AggregatedFrameworkRequest */
-    char **
-        take_names; /* SUMMARIES: n_names frameworks, as the engine has them; those that are gone are left out */
+    /* SUMMARIES: n_names frameworks, as the engine has them; those that are gone are left out */
+    char **take_names;
     size_t n_names;
 };
 
