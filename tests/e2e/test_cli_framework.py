@@ -59,7 +59,7 @@ def test_a_framework_is_put_listed_looked_at_and_deleted(stack):
     assert ok(stack, "flex", "train", "worker=1") == "accepted train\n"
     wait_for(lambda: list(tasks(stack, "train")) == ["worker[0]"], "one is left")
     assert ok(stack, "delete", "train") == "accepted train\n"
-    assert "not found" in refused(stack, 4, "status", "train").lower()
+    assert "not found" in refused(stack, 10, "status", "train").lower()
 
 
 def test_json_is_the_apis_own(stack):
@@ -103,6 +103,6 @@ def test_a_task_is_migrated(stack):
 
 def test_what_is_wrong_is_said(stack):
     assert "taskRoles" in refused(stack, 2, "put", "x", "-", stdin='{"version": 1}')
-    refused(stack, 4, "stop", "nobody")
+    refused(stack, 10, "stop", "nobody")
     assert "ROLE=NUMBER" in refused(stack, 2, "flex", "x", "worker")
     assert ok(stack, "delete", "nobody") == "accepted nobody\n"

@@ -151,14 +151,14 @@ static bool read_filter(struct http_req *req, struct filter *out)
     bool is_client = !out->client;
     for (size_t i = 0; !is_client && launcher_client_words[i]; i++)
         is_client = strcmp(launcher_client_words[i], out->client) == 0;
+    mem_auto char *text = NULL;
     if (!is_client)
-        launcher_reply_error(req, ERR_INVALID, "LaunchClientType: %s is none of " LAUNCHER_CLIENTS,
-                             out->client);
+        text = mem_fmt("LaunchClientType: %s is none of " LAUNCHER_CLIENTS, out->client);
     else if (out->user && !ldoc_is_name(out->user))
-        launcher_reply_error(req, ERR_INVALID, "UserName: %s is no name", out->user);
-    else
-        return true;
-    return false;
+        text = mem_fmt("UserName: %s is no name", out->user);
+    if (text)
+        launcher_reply_error(req, 400, text);
+    return !text;
 }
 
 static bool is_listed(const struct filter *f, const struct eng_service *s)
