@@ -284,6 +284,15 @@ const struct ldoc_type launcher_acl_type = {TYPE(launcher_acl, acl_members)};
 
 /* ---- descriptors ---- */
 
+void launcher_descriptor_adopt(struct launcher_descriptor *d)
+{
+    for (size_t i = 0; i < d->n_roles; i++) {
+        struct launcher_role *role = d->roles[i];
+        role->platform.same_ports = role->platform.same_ports || role->same_ports_2018;
+        role->same_ports_2018 = false;
+    }
+}
+
 int launcher_descriptor_read(const json_t *value, struct launcher_descriptor **out,
                              struct ldoc_report *report, struct err_info *why)
 {
@@ -291,13 +300,8 @@ int launcher_descriptor_read(const json_t *value, struct launcher_descriptor **o
     int err = ldoc_read(&launcher_descriptor_type, value, &object, report, why);
     if (err)
         return err;
-    struct launcher_descriptor *d = object;
-    for (size_t i = 0; i < d->n_roles; i++) {
-        struct launcher_role *role = d->roles[i];
-        role->platform.same_ports = role->platform.same_ports || role->same_ports_2018;
-        role->same_ports_2018 = false;
-    }
-    *out = d;
+    *out = object;
+    launcher_descriptor_adopt(*out);
     return 0;
 }
 

@@ -198,6 +198,8 @@ extern const struct ldoc_type launcher_descriptor_type, launcher_request_type, l
  */
 int launcher_descriptor_read(const json_t *value, struct launcher_descriptor **out,
                              struct ldoc_report *report, struct err_info *why);
+/** What the dialect of 2018 says in members of its own is put into those of today: done by launcher_descriptor_read. Thread: any. */
+void launcher_descriptor_adopt(struct launcher_descriptor *d);
 /** Complete, with defaults and nulls. [new] Thread: any. */
 json_t *launcher_descriptor_write(const struct launcher_descriptor *d);
 /** Free; NULL is fine. Thread: any. */
