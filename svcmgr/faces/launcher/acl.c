@@ -88,6 +88,6 @@ bool launcher_may_write(struct http_req *req, const struct face *face, struct la
     int err = face->launcher->has_acl ? check(req, face, &what, &why) : 0;
     mem_auto char *text = mem_fmt("%s%s%s", why.where, why.where[0] ? ": " : "", why.text);
     if (err)
-        launcher_refuse(req, err_http_status(err), text);
+        launcher_reply_error(req, err_http_status(err), text);
     return !err;
 }

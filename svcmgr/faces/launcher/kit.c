@@ -81,7 +81,7 @@ static void write_message(int status, const char *message, struct buf *body)
     jw_object_end(&w);
 }
 
-void launcher_refuse(struct http_req *req, int status, const char *message)
+void launcher_reply_error(struct http_req *req, int status, const char *message)
 {
     struct buf body = BUF_EMPTY;
     write_message(status, message, &body);
@@ -89,15 +89,6 @@ void launcher_refuse(struct http_req *req, int status, const char *message)
     if (status == 503)
         http_reply_header(req, "Retry-After", "1");
     http_reply(req, status, LAUNCHER_JSON, &body);
-}
-
-void launcher_reply_error(struct http_req *req, int code, const char *fmt, ...)
-{
-    va_list ap;
-    va_start(ap, fmt);
-    mem_auto char *message = mem_vfmt(fmt, ap);
-    va_end(ap);
-    launcher_refuse(req, err_http_status(code), message);
 }
 
 bool launcher_owns(const struct http_req *req)
@@ -137,7 +128,7 @@ const struct eng_service *launcher_find(struct http_req *req, const struct face 
     const struct eng_service *s = !err && *name ? launcher_framework(face, name) : NULL;
     mem_auto char *text = mem_fmt("Framework [%.256s] is not found", name ? name : http_path_raw(req, "f"));
     if (!s)
-        launcher_refuse(req, 404, text);
+        launcher_reply_error(req, 404, text);
     return s;
 }
 
@@ -162,7 +153,7 @@ char *launcher_path_name(struct http_req *req, const char *element)
     mem_auto char *text = mem_fmt("%s name [%.256s] is not matched with naming convention regex [%s]", what,
                                   http_path_raw(req, element),
                                   *element == 'c' ? "^[A-Za-z0-9_]{1,256}$" : "^[A-Za-z0-9\\-._~]{1,256}$");
-    launcher_refuse(req, 400, text);
+    launcher_reply_error(req, 400, text);
     free(name);
     return NULL;
 }
@@ -179,7 +170,7 @@ bool launcher_body_read(struct http_req *req, const struct ldoc_type *type, stru
     int err = json_read(body, len, &value, &why);
     bool is_null = !err && (json_is_null(value) || (json_is_string(value) && !*json_string_value(value)));
     if (is_null) {
-        launcher_refuse(req, 400, "Object is null");
+        launcher_reply_error(req, 400, "Object is null");
         return false;
     }
     if (!err)
@@ -187,7 +178,7 @@ bool launcher_body_read(struct http_req *req, const struct ldoc_type *type, stru
     if (!err)
         return true;
     mem_auto char *text = mem_fmt("%s%s%s", why.where, why.where[0] ? ": " : "", why.text);
-    launcher_refuse(req, 400, text);
+    launcher_reply_error(req, 400, text);
     ldoc_report_fini(&out->report);
     return false;
 }
@@ -196,7 +187,7 @@ bool launcher_body_check(struct http_req *req, const struct launcher_body *b)
 {
     struct buf rules = b->report.rules;
     if (b->report.n_rules)
-        launcher_refuse(req, 400, buf_cstr(&rules));
+        launcher_reply_error(req, 400, buf_cstr(&rules));
     return !b->report.n_rules;
 }
 
@@ -271,7 +262,7 @@ static void reply_answer(struct http_req *req, const struct pending *p, const st
             req, err_set(&why, ERR_UNKNOWN_OUTCOME, NULL, "Whether the request is recorded is not known"),
             &why);
     else if (text && status >= 400)
-        launcher_refuse(req, status, text);
+        launcher_reply_error(req, status, text);
     else
         launcher_reply_done(req, p->verb.done);
 }

@@ -20,10 +20,7 @@ void launcher_reply_json(struct http_req *req, json_t *take_doc);
 /** Reply to a write that was accepted, without a body and with Location. @param status  200 or 202 */
 void launcher_reply_done(struct http_req *req, int status);
 /** Reply with an ExceptionMessage. @param status  400 … 503 @param message  lines for a person; what is not UTF-8 is replaced */
-void launcher_refuse(struct http_req *req, int status, const char *message);
-/** The same with the status of an error code and a sentence in printf form. */
-void launcher_reply_error(struct http_req *req, int code, const char *fmt, ...)
-    __attribute__((format(printf, 3, 4)));
+void launcher_reply_error(struct http_req *req, int status, const char *message);
 /** Whether errors of a request have the form of this API: by its path. */
 bool launcher_owns(const struct http_req *req);
 /** write_error hook of the HTTP server: an ExceptionMessage. @return the media type. */

@@ -23,7 +23,7 @@ static bool read_client(struct http_req *req, int *out)
         }
     }
     if (text)
-        launcher_refuse(req, 400, CLIENT_HEADER ": must be one of " LAUNCHER_CLIENTS);
+        launcher_reply_error(req, 400, CLIENT_HEADER ": must be one of " LAUNCHER_CLIENTS);
     return !text;
 }
 
@@ -49,7 +49,7 @@ static void put(struct http_req *req, const struct face *face, const char *name,
             ? mem_fmt("user.name: Framework [%s] is that of user [%s]; delete it first", name, s->user)
             : NULL;
     if (taken) {
-        launcher_refuse(req, 400, taken);
+        launcher_reply_error(req, 400, taken);
         return;
     }
     struct spec_service *spec = launcher_spec(face->launcher, name, d);

@@ -19,7 +19,7 @@ struct launcher_site {
     const char *bind_host; /* webServerBindHost */
     const char *rm_url;    /* "http://host:8088" of the resource manager; NULL: applications have no proxy */
     const char *zk_connect, *zk_root, *hdfs_root;
-    const char *fs_uri; /* fs.defaultFS, where sources without a scheme are; or NULL */
+    const char *fs_uri;             /* fs.defaultFS, where sources without a scheme are; or NULL */
     const char *const *root_admins; /* n_root_admins names */
     size_t n_root_admins;
     bool has_acl, ignores_without_namespace;
