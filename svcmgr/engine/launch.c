@@ -193,6 +193,8 @@ static void fill_env(struct eng_launch *l, const json_t *env, const struct eng_i
     if (inst->ip)
         add_env(l, l->values, "CONTAINER_IP", inst->ip);
     add_ports(l, inst);
+    if (instance_spec(inst)->task)
+        return; /* its locale is that of its node */
     add_env(l, l->values, "LANG", "en_US.UTF-8");
     add_env(l, l->values, "LC_ALL", "en_US.UTF-8");
     add_env(l, l->values, "LANGUAGE", "en_US.UTF-8");

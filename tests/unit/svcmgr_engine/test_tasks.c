@@ -107,6 +107,7 @@ static void a_task_without_any(void **state)
     assert_string_equal(env_of(&k, "FRAMEWORK_NAME"), "A~b");
     assert_string_equal(env_of(&k, "HADOOP_USER_NAME"), "alice");
     assert_string_equal(env_of(&k, "APP_ID"), kit_service(&k, "f")->app_id);
+    assert_null(env_of(&k, "LC_ALL"));
     assert_true(l->is_task);
     assert_string_equal(l->command, "run ${USER} {{X}}");
     assert_int_equal(l->n_files, 0);
