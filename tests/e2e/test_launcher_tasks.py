@@ -68,6 +68,7 @@ def shown(frameworks, shared, name, role_name="w", n=1, **more):
     frameworks.put(name, {role_name: role(entry, [plain_source(shared)], n=n, **more)})
     paths = [os.path.join(shared, f"{role_name}-{i}") for i in range(n)]
     wait_for(lambda: all(os.path.exists(p) for p in paths), "every task has said what it sees")
+    frameworks.until_tasks(name, "CONTAINER_RUNNING", n, role_name)
     return [environment(p) for p in paths]
 
 
@@ -114,7 +115,7 @@ def test_gpus_are_those_of_the_mask(frameworks, shared):
     others, = shown(frameworks, shared, "gpus2", "x", resource={"gpuNumber": 2})
     assert others["CONTAINER_GPUS"] == "5"
     frameworks.put("gpus3", {"w": role("true", [plain_source(shared)], resource={"gpuNumber": 1})})
-    wait_for(lambda: frameworks.tasks("gpus3", "w")[0]["taskState"] == "CONTAINER_REQUESTED", "the third waits for a GPU")
+    frameworks.until_tasks("gpus3", "CONTAINER_REQUESTED", 1)
     frameworks.delete("gpus")
     assert frameworks.completed("gpus3")["applicationExitCode"] == 0
 
