@@ -25,7 +25,6 @@ LOG_DECLARE(SVCMGR_EVENTS)
 
 #define UNPUBLISH_LIMIT_MS 3000
 #define WRITE_RETRY_MS     1000
-#define TASKS_MAX          500000 /* of all frameworks */
 #define LOCK_TRIES         100
 #define LOCK_WAIT_MS       20
 
@@ -99,6 +98,7 @@ static int start_base(struct daemon *d, void *app, struct err_info *why)
     a->shim_path = find_shim(o);
     a->http = http_client_new(a->loop);
     a->face.waits = services_waits_new(a->loop);
+    app_launcher_open(a);
     return 0;
 }
 
@@ -108,12 +108,12 @@ static void stop_base(struct daemon *d, void *app)
 
     http_client_free(a->http);
     services_waits_free(a->face.waits);
+    app_launcher_close(a);
     free(a->user);
     free(a->dir);
     free(a->shim_path);
     app_host_fini(&a->host);
     app_master_end(a);
-    free(a->routes);
     free(a->degraded);
     free(a->state_url);
     buf_fini(&a->clock_text);
@@ -544,7 +544,8 @@ static int open_engine(struct app *a, struct err_info *why)
         .max_containers = opt_int(o, OPT_MAX_CONTAINERS),
         .quotas = {.user = opt_int(o, OPT_QUOTA_USER),
                    .queue = opt_int(o, OPT_QUOTA_QUEUE),
-                   .tasks = TASKS_MAX},
+                   .tasks = opt_int(o, OPT_LAUNCHER_MAX_TASKS)},
+        .retain_ms = opt_ms(o, OPT_LAUNCHER_RETAIN),
         .probe_interval_ms = opt_ms(o, OPT_PROBE_INTERVAL),
         .retry_interval_ms = opt_ms(o, OPT_RETRY_INTERVAL),
     };

@@ -38,6 +38,7 @@
 
 struct app_manager;
 struct app_master;
+struct app_launcher;
 
 /** One step of the engine on its way: first its documents become durable, then the other effects are carried out. */
 struct app_step {
@@ -76,6 +77,7 @@ struct app {
     struct app_master *master;   /* ROLE_MASTER */
     struct outage *rm_outage;    /* of the resource manager */
     struct app_own *own;         /* of an application master; NULL: we are svcmgr itself */
+    struct app_launcher *launcher; /* of the FrameworkLauncher API */
     struct daemon *daemon;
     struct run_loop *loop;
     char *user, *dir, *shim_path;
@@ -119,7 +121,6 @@ struct app {
     char *active_url,
         *active_place; /* standing by: whom requests are forwarded to, and where its containers are */
     struct http_route *standby_routes; /* standing by */
-    struct http_route *routes;         /* of a manager: the API's and its own */
     struct run_timer *role_timer; /* standing by: looks whether the store is free; active: renews the lease */
     bool is_standby, is_stopping_standby;
     bool is_unknown; /* the outcome of the last write is not known yet */
@@ -210,6 +211,19 @@ void app_registry_changed(void *arg);
 
 /** The writer's node is written, unless that is going on. */
 void app_renew(struct app *a);
+
+/* ---- app_launcher.c ---- */
+
+/** Read how the FrameworkLauncher API is configured: a->launcher, a->face.launcher. */
+void app_launcher_open(struct app *a);
+/** Release. */
+void app_launcher_close(struct app *a);
+/** Routes of both APIs, and of a manager. @param n  how many [out] @return borrowed until the next call */
+const struct http_route *app_api_routes(struct app *a, size_t *n);
+/** Their schemas, ended by a name NULL. [borrowed until the next call] */
+const struct http_schema *app_api_schemas(struct app *a);
+/** http_server_def.write_error: in the form of the API whose path it is. */
+const char *app_write_error(struct http_req *req, int code, const struct err_info *why, struct buf *body);
 
 /* ---- app_host.c ---- */
 

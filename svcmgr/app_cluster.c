@@ -29,6 +29,7 @@ static void on_allocated(void *arg, const struct cluster_container *c)
     struct eng_event ev = {.kind = EV_ALLOCATED,
                            .container_id = c->id,
                            .ip = c->ip,
+                           .node_ip = c->node_ip,
                            .host = c->hostname,
                            .node_http = c->node_http,
                            .gpus = c->gpus,

@@ -73,7 +73,8 @@ static void do_release(struct app *a, struct eng_effect *e)
     cluster_release(a->cluster, e->container_id);
 }
 
-static void report_not_launched(struct app *a, const struct eng_effect *e, int err, struct err_info *why)
+static void report_not_launched(struct app *a, const struct eng_effect *e, int err, enum eng_exit_cause cause,
+                                struct err_info *why)
 {
     struct eng_event ev = {.kind = EV_EXITED, .container_id = e->container_id, .attempt = e->launch->attempt};
 
@@ -82,14 +83,14 @@ static void report_not_launched(struct app *a, const struct eng_effect *e, int e
     if (err == ERR_NOTFOUND)
         ev.kind = EV_LOST;
     ev.text = why->text;
-    ev.exit = eng_exit_of(CAUSE_LAUNCH, err, why->text);
+    ev.exit = eng_exit_of(cause, err, why->text);
     app_event(a, &ev);
 }
 
 void app_launch(struct app *a, const struct eng_effect *e)
 {
     const struct cluster_container *c = cluster_find(a->cluster, e->container_id);
-    struct launch_plan plan = {.command = NULL};
+    struct launch_plan plan = {.cause = CAUSE_LAUNCH};
     struct err_info why = {0};
     int err = 0;
 
@@ -108,9 +109,11 @@ void app_launch(struct app *a, const struct eng_effect *e)
         err = cluster_reinit(a->cluster, e->container_id, &plan.launch, &why);
     else if (!err)
         err = cluster_launch(a->cluster, e->container_id, &plan.launch, &why);
+    bool is_unusable = e->launch->is_task && err == ERR_INVALID; /* of its files */
+    enum eng_exit_cause cause = is_unusable ? CAUSE_SOURCE : plan.cause;
     launch_plan_fini(&plan);
     if (err)
-        report_not_launched(a, e, err, &why);
+        report_not_launched(a, e, err, cause, &why);
 }
 
 static void do_launch(struct app *a, struct eng_effect *e)

@@ -42,7 +42,7 @@ static void on_type(void *arg, const char *key, const char *text)
     }
     types = types ? types : mem_new(struct spec_needs);
     types->amounts = mem_resize(types->amounts, types->n_amounts + 1, sizeof types->amounts[0]);
-    types->amounts[types->n_amounts++] = (struct spec_amount){mem_str(type), n};
+    types->amounts[types->n_amounts++] = (struct spec_amount){mem_str(type), n, 0};
     r->host->types = types;
 }
 

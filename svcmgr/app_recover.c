@@ -64,8 +64,8 @@ void app_listen(struct app *a, struct http_server_def *def)
     def->more_routes = http_common_routes;
     def->n_more_routes = http_common_n_routes;
     def->app = &a->face;
-    def->write_error = services_write_error;
-    def->schemas = services_schemas;
+    def->write_error = app_write_error;
+    def->schemas = app_api_schemas(a);
     def->error_schema = "ServiceStatus";
     http_limits_read(o, OPT_HTTP_BODY_BUDGET, "yarn.service.api-server.", &def->limits);
     http_common_daemon(a->daemon);
@@ -74,26 +74,12 @@ void app_listen(struct app *a, struct http_server_def *def)
         app_fail(a, err, &why);
 }
 
-/** Those of the API, and what node managers fetch. */
-static const struct http_route *manager_routes(struct app *a)
-{
-    free(a->routes);
-    a->routes = mem_array(services_n_routes + app_manager_n_routes, sizeof *a->routes);
-    for (size_t i = 0; i < services_n_routes; i++)
-        a->routes[i] = services_routes[i];
-    for (size_t i = 0; i < app_manager_n_routes; i++)
-        a->routes[services_n_routes + i] = app_manager_routes[i];
-    return a->routes;
-}
-
 static void open_api(struct app *a)
 {
     struct claims *repeats = state_repeats(a->state);
-    struct http_server_def def = {.routes = a->manager ? manager_routes(a) : services_routes,
-                                  .n_routes = services_n_routes + (a->manager ? app_manager_n_routes : 0),
-                                  .repeats = repeats ? &claims_ops : NULL,
-                                  .repeats_arg = repeats};
+    struct http_server_def def = {.repeats = repeats ? &claims_ops : NULL, .repeats_arg = repeats};
 
+    def.routes = app_api_routes(a, &def.n_routes);
     app_listen(a, &def);
     if (!a->server)
         return;

@@ -176,14 +176,16 @@ static const int forward_errors[] = {ERR_UNAVAILABLE, 0};
 /** The routes of the API; each request is forwarded to the active svcmgr. */
 static void open_standby_api(struct app *a)
 {
-    a->standby_routes = mem_array(services_n_routes, sizeof *a->standby_routes);
-    for (size_t i = 0; i < services_n_routes; i++) {
-        a->standby_routes[i] = services_routes[i];
+    struct http_server_def def = {.n_routes = 0};
+    const struct http_route *routes = app_api_routes(a, &def.n_routes);
+    a->standby_routes = mem_array(def.n_routes, sizeof *a->standby_routes);
+    for (size_t i = 0; i < def.n_routes; i++) {
+        a->standby_routes[i] = routes[i];
         a->standby_routes[i].handle = forward;
         a->standby_routes[i].answers = forward_answers;
         a->standby_routes[i].errors = forward_errors;
     }
-    struct http_server_def def = {.routes = a->standby_routes, .n_routes = services_n_routes};
+    def.routes = a->standby_routes;
     app_listen(a, &def);
 }
 

@@ -108,6 +108,27 @@
       "User of a request that names none. Default: the user of svcmgr's process.")                               \
     X(OPT_ADMINS, "yarn.service.api-server.admin.users", OPT_TEXT, "", NULL, 0, 0, OPT_FIXED,                     \
       "Users, comma-separated, who may list the services of others, beside root and the one who runs svcmgr.") \
+    X(OPT_LAUNCHER_ACL, "yarn.service.launcher.acl.enable", OPT_BOOL, "", "false", 0, 0, OPT_FIXED, \
+      "Lets only the user of a framework's namespace, those whom AclConfiguration lists, and administrators change it; the header UserName " \
+      "says who asks.") \
+    X(OPT_LAUNCHER_ACL_IGNORE, "yarn.service.launcher.acl.ignore-without-namespace", OPT_BOOL, "", "false", 0, 0, OPT_FIXED, \
+      "Lets everybody change frameworks whose names have no namespace; otherwise such names are refused while acl.enable is true.") \
+    X(OPT_LAUNCHER_ADMINS, "yarn.service.launcher.admin.users", OPT_TEXT, "", NULL, 0, 0, OPT_FIXED, \
+      "Users, separated by commas, who may change every framework, beside the one who runs svcmgr and those of AclConfiguration.") \
+    X(OPT_LAUNCHER_MAX_TASKS, "yarn.service.launcher.max-total-tasks", OPT_INT, "", "500000", 1, 100000000, OPT_FIXED, \
+      "Most tasks of all frameworks together, completed ones too until they are deleted.") \
+    X(OPT_LAUNCHER_RETAIN, "yarn.service.launcher.completed-retain", OPT_TIME, "s", "43200", 0, 31536000000, OPT_FIXED, \
+      "Time after which a completed framework is deleted; 0: never.") \
+    X(OPT_LAUNCHER_GANG, "yarn.service.launcher.gang-timeout", OPT_TIME, "s", "500", 1000, 31536000000, OPT_FIXED, \
+      "Longest wait of a framework with gang allocation for the containers of all its tasks.") \
+    X(OPT_LAUNCHER_CONFLICT_MIN, "yarn.service.launcher.conflict-min-delay", OPT_TIME, "s", "600", 0, 31536000000, OPT_FIXED, \
+      "Shortest pause before a framework is tried again that could not get its resources.") \
+    X(OPT_LAUNCHER_CONFLICT_MAX, "yarn.service.launcher.conflict-max-delay", OPT_TIME, "s", "3600", 0, 31536000000, OPT_FIXED, \
+      "Longest such pause, after several tries.") \
+    X(OPT_LAUNCHER_ZK_ROOT, "yarn.service.launcher.zk-root", OPT_TEXT, "", "/Launcher", 0, 0, OPT_FIXED, \
+      "ZK_ROOT_DIR of tasks.") \
+    X(OPT_LAUNCHER_HDFS_ROOT, "yarn.service.launcher.hdfs-root", OPT_TEXT, "", "/Launcher", 0, 0, OPT_FIXED, \
+      "HDFS_ROOT_DIR of tasks.") \
     X(OPT_DOMAIN, "hadoop.registry.dns.domain-name", OPT_TEXT, "", NULL, 0, 0, OPT_FIXED,                         \
       "Domain of the registry's DNS names, for ${DOMAIN} and DNS checks.")                                        \
     X(OPT_DNS_ENABLED, "hadoop.registry.dns.enabled", OPT_BOOL, "", "false", 0, 0, OPT_FIXED,                     \

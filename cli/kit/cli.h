@@ -67,8 +67,9 @@ struct cli;
     X(CLI_LEASE, "ttl", 0, 1, "TIME",                                                                        \
       "bind with a lease of so long, as 30s: the record goes when nobody renews")                            \
     X(CLI_KEEP_ALIVE, "keep-alive", 0, 0, "", "with --ttl: renew until Ctrl-C or SIGTERM")                   \
-    X(CLI_WAIT, "wait", 0, 0, "", "wait until the service is READY")                                         \
-    X(CLI_NO_WAIT, "no-wait", 0, 0, "", "do not wait until the service is READY, or STOPPED")                \
+    X(CLI_WAIT, "wait", 0, 0, "", "wait until the service is READY, or a task of the framework runs")        \
+    X(CLI_NO_WAIT, "no-wait", 0, 0, "",                                                                      \
+      "do not wait until the service is READY, or STOPPED; the framework has completed")                     \
     X(CLI_AUTO, "auto", 0, 0, "", "move instances by request, and end when all are moved")                   \
     X(CLI_EXPRESS, "express", 0, 0, "", "move one instance after the other, and end then (the default)")     \
     X(CLI_MANUAL, "manual", 0, 0, "", "move instances by request, and end by --finalize")                    \

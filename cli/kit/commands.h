@@ -21,6 +21,7 @@
 #define CLI_GROUPS(X)                                                                                        \
     X("registry", "registryd over REST. Paths are registry paths, as /users/alice/services/web/shop.")       \
     X("app", "svcmgr over the YARN services API.")                                                           \
+    X("framework", "svcmgr over the FrameworkLauncher API.")                                                 \
     X("dns", "dnsd over HTTP.")                                                                              \
     X("log-level", "The level of the log of daemons that run.")                                              \
     X("dev", "Everything on one machine.")
@@ -144,6 +145,35 @@
       "Hadoop that reads what was aggregated.")                                                                                                              \
     X("app", "destroy", "NAME", 1, 1, LOGIN | O(QUIET), app_destroy,                                                   \
       "Stop a service and delete it.",                                                                                 \
+      "")                                                                                                              \
+    X("framework", "list", "", 0, 0, LOGIN, framework_list,                                                            \
+      "List the frameworks.",                                                                                          \
+      "")                                                                                                              \
+    X("framework", "status", "NAME", 1, 1, LOGIN, framework_status,                                                    \
+      "Show the state of a framework, and how its application has ended.",                                             \
+      "With -o json prints the FrameworkStatus.")                                                                      \
+    X("framework", "tasks", "NAME [ROLE]", 1, 2, LOGIN, framework_tasks,                                               \
+      "List the tasks of a framework, or of one of its task roles.",                                                   \
+      "With -o json prints the AggregatedFrameworkStatus, of all roles.")                                              \
+    X("framework", "put", "NAME FILE|-", 2, 2, LOGIN | O(WAIT) | O(TIMEOUT) | O(QUIET), framework_put,                 \
+      "Add a framework from its descriptor, change it in place, or start another version of it.",                      \
+      "The same version changes it in place, another one starts all of it anew. With --wait ends when a task runs, "   \
+      "or when it has completed.")                                                                                     \
+    X("framework", "start", "NAME", 1, 1, LOGIN, framework_start,                                                      \
+      "Start a framework that is wanted to be stopped and has not completed.",                                         \
+      "What has completed starts again only with another version: bobbin framework put.")                              \
+    X("framework", "stop", "NAME", 1, 1, LOGIN | O(NO_WAIT) | O(TIMEOUT) | O(QUIET), framework_stop,                   \
+      "Stop a framework, and wait until it has completed.",                                                            \
+      "")                                                                                                              \
+    X("framework", "flex", "NAME ROLE=NUMBER", 2, 2, LOGIN, framework_flex,                                            \
+      "Change the number of tasks of a task role.",                                                                    \
+      "Fewer tasks: those of the highest indices go, whatever they do.")                                               \
+    X("framework", "migrate", "NAME CONTAINER", 2, 2, LOGIN, framework_migrate,                                        \
+      "Move the task of a container to another container.",                                                            \
+      "For the retry policy of the task the container fails: without a retry that fails the task, and so perhaps the " \
+      "framework.")                                                                                                    \
+    X("framework", "delete", "NAME", 1, 1, LOGIN, framework_delete,                                                    \
+      "Delete a framework and all that runs of it.",                                                                   \
       "")                                                                                                              \
     X("dns", "explain", "NAME [TYPE]", 1, 2, O(TIMEOUT), dns_explain,                                                  \
       "Explain the answer for a name, or why there is none.",                                                          \

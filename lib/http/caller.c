@@ -110,6 +110,11 @@ void http_caller_look_up(struct http_req *req, void (*decided)(struct http_req *
 
 /* ---- what handlers read ---- */
 
+const char *http_peer_address(const struct http_req *req)
+{
+    return req->peer->address_text;
+}
+
 bool http_user_is_named(const struct http_req *req)
 {
     return req->is_caller_named || is_proxy(req);

@@ -296,6 +296,8 @@ const char *http_user(const struct http_req *req);
 /** Whether the request comes from this host. @param req  a request [borrowed] @param why  filled on failure [out]
  *  @return 0: its connection does, from a loopback address, and no proxy speaks for others through it; ERR_PERMISSION. */
 int http_check_local(const struct http_req *req, struct err_info *why);
+/** Address of the other end of the connection, as "127.0.0.1". @param req  a request [borrowed] */
+const char *http_peer_address(const struct http_req *req);
 /** Whether the request names its user, so that http_user is not the static user. @param req  a request [borrowed] */
 bool http_user_is_named(const struct http_req *req);
 /** The app pointer of the server. @param req  a request [borrowed] @return what http_server_def.app was. */

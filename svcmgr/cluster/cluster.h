@@ -51,6 +51,7 @@ struct cluster_container {
     const char *id;             /* "container_1700000000000_0001_01_000002" */
     const char *application_id; /* "application_1700000000000_0001" */
     const char *ip;             /* NULL: not known yet */
+    const char *node_ip;        /* of its node, where that is known before ip; else NULL */
     const char *hostname;       /* what becomes yarn:hostname */
     const char *node_http;      /* "host:port" of the pages of its node; NULL: it has none */
     const char *work_dir;       /* absolute; NULL: known on the node only */
@@ -97,6 +98,8 @@ struct cluster_file {
     const struct json_t *values; /* of placeholders in the source's text; NULL: it is copied as it is */
     const char *mount;           /* absolute path in the image where it is mounted read-only; NULL: nowhere */
     bool is_archive;             /* path is a directory, and gets what the archive `source` has */
+    /* source is a file, a directory, or an archive by its name (fs_is_archive): files are read-only and may be executed, mode 0500 */
+    bool is_source;
     /* with values: source is of its type, its properties come over it; NULL: source is a text */
     const struct spec_file *config;
 };
@@ -117,6 +120,7 @@ struct cluster_launch {
     const struct cluster_image *image; /* NULL: the command is run on the host */
     /* for /bin/sh -c, with an image for its sh; "" with an image: what the image itself says; output goes to stdout.txt and stderr.txt in the log directory */
     const char *command;
+    bool is_task;           /* of a task: where its output goes is said in the command */
     const char *const *env; /* "NAME=value", NULL-terminated; the whole environment */
     const struct cluster_file *files;
     size_t n_files;

@@ -15,6 +15,7 @@
 #include "base/str.h"
 #include "cluster/address_claim.h"
 #include "cluster/local_priv.h"
+#include "spec/spec.h"
 #include "cluster/local_tree.h"
 #include "run/file.h"
 
@@ -124,6 +125,7 @@ static char *find_reason(const struct local *l, const struct cluster_ask *ask)
         return mem_fmt("%" PRId64 " vcores are wanted, %" PRId64 " of %" PRId64 " are free", ask->vcores,
                        free_vcores, l->vcores);
     char *lack = local_types_lack(&l->types, ask->needs);
+    lack = lack ? lack : local_devices_lack(&l->devices, ask->needs);
     if (lack)
         return lack;
     if (has)
@@ -153,6 +155,7 @@ static void serve_ask(struct local *l, struct local_ask *a)
     if (!reason) {
         struct box *b = local_box_new(l, &a->ask);
         b->devices = local_devices_take(&l->devices, b->needs);
+        b->pub.gpus = local_devices_gpus(&l->devices, b->devices);
         free_ask(l, a);
         return;
     }
@@ -572,6 +575,7 @@ int cluster_local_open(struct run_loop *loop, const struct local_options *option
     l->label = mem_str(options->label);
     local_types_init(&l->types, options->types);
     local_devices_init(&l->devices, options->devices);
+    local_devices_add_gpus(&l->devices, local_types_has(&l->types, SPEC_GPU_TYPE));
     l->grace_ms = options->grace_ms;
     l->keep_logs_ms = options->keep_logs_ms;
     l->source_max_bytes = options->source_max_bytes;

@@ -189,12 +189,12 @@ void local_box_ended(struct box *b)
         l->cluster.ops->exited(l->cluster.ops_arg, &b->pub);
 }
 
-static void box_not_started(struct box *b, const char *text)
+static void box_not_started(struct box *b, enum eng_exit_cause cause, const char *text)
 {
     drop_launch(b);
     forget_stderr(b);
     b->pub.exit = (struct cluster_exit){.origin = ORIGIN_CONTAINER,
-                                        .cause = CAUSE_LAUNCH,
+                                        .cause = cause,
                                         .raw = EIO,
                                         .was_stopped = b->stop_wanted,
                                         .ended_ms = run_wall_ms()};
@@ -316,8 +316,9 @@ static bool go_on(const struct local_job *job)
         return false;
     if (!err && b->is_released)
         err = err_set(&why, ERR_CANCELLED, b->pub.id, "it was released before");
+    enum eng_exit_cause cause = job->lacks_source ? CAUSE_SOURCE : CAUSE_LAUNCH;
     if (err && !address_is_lost(b, err) && !launch_waits(b, err, &why))
-        box_not_started(b, why.text);
+        box_not_started(b, cause, why.text);
     return !err;
 }
 
@@ -328,7 +329,7 @@ static void on_prepared(struct local_job *job)
     int err = go_on(job) ? start_shim(b, &job->shim_files, &why) : 0;
 
     if (err && !launch_waits(b, err, &why))
-        box_not_started(b, why.text);
+        box_not_started(b, CAUSE_LAUNCH, why.text);
 }
 
 static void on_image(struct local_job *job)
@@ -344,7 +345,7 @@ static void on_read(struct local_job *job)
     if (!job->image)
         on_image(job);
     else if (job->box->stop_wanted)
-        box_not_started(job->box, "it was stopped before its image was looked for");
+        box_not_started(job->box, CAUSE_LAUNCH, "it was stopped before its image was looked for");
     else
         local_image_find(job->box->local, job, on_image);
 }
@@ -387,10 +388,10 @@ static void fill_launch(const struct box *b, const struct cluster_launch *launch
     for (size_t i = 0; launch->env && launch->env[i]; i++) {
         const char *eq = strchr(launch->env[i], '=');
         mem_auto char *name = mem_strn(launch->env[i], (size_t)(eq - launch->env[i]));
-        if (!b->devices[0] || strcmp(name, DEVICES_VARIABLE) != 0)
+        if (!devices[0] || strcmp(name, DEVICES_VARIABLE) != 0)
             shim_launch_env(s, name, eq + 1);
     }
-    if (b->devices[0])
+    if (devices[0])
         shim_launch_env(s, DEVICES_VARIABLE, devices);
 }
 
@@ -405,6 +406,7 @@ static void copy_files(const struct cluster_launch *launch, struct local_job *jo
         job->files[i].len = f->len;
         job->files[i].source = mem_str(f->source);
         job->files[i].is_archive = f->is_archive;
+        job->files[i].is_source = f->is_source;
         job->files[i].config = spec_file_copy(f->config);
         job->files[i].mount = mem_str(f->mount);
         job->files[i].values = f->values ? json_deep_copy(f->values) : NULL; /* Another thread reads them. */
@@ -507,7 +509,7 @@ int local_signal(struct cluster *c, const char *container_id, int signal, struct
 /** A stop came while the launch waited: nothing runs. */
 static void end_waiting_launch(struct box *b)
 {
-    box_not_started(b, "it was stopped while it waited");
+    box_not_started(b, CAUSE_LAUNCH, "it was stopped while it waited");
 }
 
 static void stop_box(struct box *b, int64_t grace_ms)

@@ -294,8 +294,9 @@ struct local_job {
     enum local_job_kind kind;
     /* what it needs; owned */
     char *dir, *log_dir, *instance;
-    char *ip;      /* address to claim, or NULL */
-    char *service; /* "owner/service", or NULL */
+    char *ip;          /* address to claim, or NULL */
+    char *service;     /* "owner/service", or NULL */
+    bool lacks_source; /* of a task: it is not there, or cannot be had for good */
     char *allocation, *devices;
     struct shim_launch launch; /* its user is filled in on the pool */
     struct cluster_file *files;

@@ -155,6 +155,7 @@ static void recover_box(struct local *l, const char *id, const struct allocation
 
     b->devices = mem_str(a->devices);
     local_devices_hold(&l->devices, b->devices, true);
+    b->pub.gpus = local_devices_gpus(&l->devices, b->devices);
     b->pub.allocated_ms = a->allocated_ms;
     b->pub.attempt = a->attempt;
     b->is_reported = b->is_recovering = true;

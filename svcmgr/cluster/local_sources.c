@@ -87,7 +87,11 @@ static int describe_fault(const struct local_reader *r, const struct source_faul
     const struct sources_ask *ask = ask_of(r);
     const struct source *source = &ask->sources[f->source];
 
-    return source_fault_why(source, source->n_urls && ask->owner ? ask->owner : r->user, f, why);
+    int err = source_fault_why(source, source->n_urls && ask->owner ? ask->owner : r->user, f, why);
+
+    if (r->job && source->form == SOURCE_TREE && err == ERR_INVALID)
+        r->job->lacks_source = true;
+    return err;
 }
 
 /** One line of the answer. @return 0: it says nothing against a check; or ERR_* */
@@ -176,7 +180,8 @@ static bool is_long(const struct sources_ask *ask)
     bool is = false;
 
     for (size_t i = 0; !ask->is_check && i < ask->n_sources; i++)
-        is = is || ask->sources[i].form == SOURCE_ARCHIVE || source_is_url(ask->sources[i].path);
+        is = is || ask->sources[i].form == SOURCE_ARCHIVE || ask->sources[i].form == SOURCE_TREE ||
+             source_is_url(ask->sources[i].path);
     return is;
 }
 

@@ -29,6 +29,13 @@ static size_t place_of(const struct local_types *types, const char *type)
     return i;
 }
 
+int64_t local_types_has(const struct local_types *types, const char *type)
+{
+    size_t i = place_of(types, type);
+
+    return types->has && i < types->has->n_amounts ? types->has->amounts[i].n : 0;
+}
+
 static char *lack_of(const struct local_types *types, const struct spec_amount *a)
 {
     size_t i = place_of(types, a->type);
@@ -84,7 +91,7 @@ struct spec_needs *local_types_read(const char *text)
         *equals = '\0';
         needs = needs ? needs : mem_new(struct spec_needs);
         needs->amounts = mem_resize(needs->amounts, needs->n_amounts + 1, sizeof needs->amounts[0]);
-        needs->amounts[needs->n_amounts++] = (struct spec_amount){mem_str(pair), n};
+        needs->amounts[needs->n_amounts++] = (struct spec_amount){mem_str(pair), n, 0};
     }
     return needs;
 }

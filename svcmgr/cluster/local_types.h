@@ -19,6 +19,8 @@ void local_types_init(struct local_types *types, const struct spec_needs *has);
 void local_types_fini(struct local_types *types);
 /** Why a container cannot have what it needs now. @param needs  NULL: nothing @return free(); NULL: it can. */
 char *local_types_lack(const struct local_types *types, const struct spec_needs *needs);
+/** How much the host has of a type. */
+int64_t local_types_has(const struct local_types *types, const char *type);
 /** A container comes, or goes. @param by  1 or -1; types that are not declared are left out */
 void local_types_count(struct local_types *types, const struct spec_needs *needs, int by);
 /** "yarn.io/gpu=4,yarn.io/fpga=1", or "": as an allocation file has it. free() */

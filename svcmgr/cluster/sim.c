@@ -112,6 +112,7 @@ static const struct cluster_container *look_at(struct simulated *m, const struct
         .run_user = "nobody",
         .memory_mb = c->room.memory_mb,
         .vcores = c->room.vcores,
+        .gpus = c->gpus,
         .allocated_ms = run_wall_ms(),
         .started_ms = c->started_ms ? run_wall_ms() : 0,
         .attempt = c->attempt,
@@ -134,7 +135,7 @@ static void report_node(const struct simulated *m, const struct sim_node *node)
                                    .n_labels = *label ? 1 : 0,
                                    .memory_mb = node->has.memory_mb,
                                    .vcores = node->has.vcores,
-                                   .n_gpus = node->has.amounts[0]};
+                                   .n_gpus = node->has.amounts[SIM_GPU_TYPE]};
 
     m->cluster.ops->node(m->cluster.ops_arg, &n);
 }

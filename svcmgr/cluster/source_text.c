@@ -10,6 +10,8 @@
 
 enum source_form source_form_of(const struct cluster_file *f)
 {
+    if (f->is_source)
+        return SOURCE_TREE;
     if (f->is_archive)
         return SOURCE_ARCHIVE;
     if (!f->config)
@@ -78,12 +80,16 @@ static int fault_code(const struct source_fault *f)
     return is_away ? ERR_UNAVAILABLE : ERR_INVALID;
 }
 
+static const char *source_noun(enum source_form form)
+{
+    return form == SOURCE_ARCHIVE ? "Archive" : form == SOURCE_TREE ? "Source" : "src_file";
+}
+
 int source_fault_why(const struct source *s, const char *user, const struct source_fault *f,
                      struct err_info *why)
 {
     mem_auto char *detail = fault_detail(f);
 
-    return err_set(why, fault_code(f), s->path, "%s %.140s, as user %.32s: %s%.200s.",
-                   s->form == SOURCE_ARCHIVE ? "Archive" : "src_file", s->path, user,
-                   fault_sentence(f->problem), detail);
+    return err_set(why, fault_code(f), s->path, "%s %.140s, as user %.32s: %s%.200s.", source_noun(s->form),
+                   s->path, user, fault_sentence(f->problem), detail);
 }

@@ -5,10 +5,12 @@
 
 #include "cluster/yarn_exit.h"
 #include "cluster/yarn_priv.h"
+#include "spec/spec.h"
 
 #define STOP_MIN_MS 250 /* the node's own time between SIGTERM and SIGKILL */
 #define END_WAIT_MS 30000
 #define CALL_MS     10000
+#define GPU_BITS    63
 
 static struct on_yarn *on_yarn_of(struct cluster *c)
 {
@@ -27,6 +29,18 @@ struct yarn_box *yarn_box_find(struct on_yarn *y, const struct yarn_container_id
     char text[YARN_ID_TEXT_MAX];
 
     return map_get(&y->boxes, yarn_container_id_text(id, text));
+}
+
+/** A node manager does not say which GPUs a container has, but shows it no others: the first as many. */
+static int64_t gpus_of(const Yarn__Resource *m)
+{
+    int64_t n = 0;
+
+    for (size_t i = 0; m && i < m->n_values; i++) {
+        if (m->values[i]->key && !strcmp(m->values[i]->key, SPEC_GPU_TYPE) && m->values[i]->has_value)
+            n = m->values[i]->value;
+    }
+    return n <= 0 ? 0 : n >= GPU_BITS ? INT64_MAX : ((int64_t)1 << n) - 1;
 }
 
 struct yarn_box *yarn_box_new(struct on_yarn *y, const Yarn__Container *m)
@@ -49,6 +63,7 @@ struct yarn_box *yarn_box_new(struct on_yarn *y, const Yarn__Container *m)
     b->c.node_http = mem_str(m->node_http_address);
     b->c.memory_mb = m->resource ? m->resource->memory : 0;
     b->c.vcores = m->resource ? m->resource->virtual_cores : 0;
+    b->c.gpus = gpus_of(m->resource);
     b->c.allocated_ms = run_wall_ms();
     b->c.state = CLUSTER_ALLOCATED;
     b->tag = mem_str(m->n_allocation_tags ? m->allocation_tags[0] : NULL);

@@ -237,6 +237,12 @@ static void add_made(struct yarn_context_call *call, const struct cluster_file *
     s->n++;
 }
 
+/** A node manager decides by the same names how it unpacks, and gives files the mode 0500; a directory it copies in any case. */
+static bool is_archive(const struct cluster_file *f)
+{
+    return f->is_archive || (f->is_source && fs_is_archive(f->source));
+}
+
 static int add_host_file(struct yarn_context_call *call, const struct cluster_file *f, const char *path)
 {
     struct stat st;
@@ -246,7 +252,7 @@ static int add_host_file(struct yarn_context_call *call, const struct cluster_fi
             &call->why, ERR_NOTFOUND, path,
             "src_file %s: the node of the application master has no such file, or its user may not read it",
             f->source);
-    Yarn__LocalResource *r = add_resource(call, f->path, f->is_archive);
+    Yarn__LocalResource *r = add_resource(call, f->path, is_archive(f));
     r->resource->scheme = (char *)"file";
     r->resource->has_port = true;
     r->resource->port = -1;
@@ -269,7 +275,7 @@ static int add_source(struct yarn_context_call *call, const struct cluster_file 
         fs_place_fini(&place);
         return err;
     }
-    Yarn__LocalResource *r = add_resource(call, f->path, f->is_archive);
+    Yarn__LocalResource *r = add_resource(call, f->path, is_archive(f));
     if (!set_url(call->arena, place.path, r->resource))
         err = err_set(&call->why, ERR_UNSUPPORTED, f->source,
                       "src_file %s: a node manager cannot be given this URL", f->source);
@@ -363,7 +369,7 @@ static void add_command(struct yarn_context_call *call, const struct cluster_lau
     if (!l->command || !l->command[0])
         return;                                            /* an image has its own */
     bool is_words = l->image && l->image->has_entry_point; /* no shell reads them */
-    mem_auto char *text = is_words ? mem_str(l->command) : yarn_context_command(l->command);
+    mem_auto char *text = is_words ? mem_str(l->command) : yarn_context_command(l->command, !l->is_task);
     m->command = arena_alloc(call->arena, sizeof *m->command);
     m->command[m->n_command++] = arena_str(call->arena, text);
 }

@@ -1,6 +1,5 @@
 #include "cluster/yarn_context_shell.h"
 
-#include <stdbool.h>
 #include <string.h>
 
 #include "base/buf.h"
@@ -46,11 +45,12 @@ static void add_quoted(struct buf *out, const char *text, bool has_pwd)
     }
 }
 
-char *yarn_context_command(const char *command)
+char *yarn_context_command(const char *command, bool is_redirected)
 {
     buf_auto struct buf out = BUF_EMPTY;
 
-    add_quoted(&out, "exec 1>\"<LOG_DIR>/stdout.txt\" 2>\"<LOG_DIR>/stderr.txt\"\n", false);
+    if (is_redirected)
+        add_quoted(&out, "exec 1>\"<LOG_DIR>/stdout.txt\" 2>\"<LOG_DIR>/stderr.txt\"\n", false);
     add_quoted(&out, command, false);
     return buf_take(&out);
 }

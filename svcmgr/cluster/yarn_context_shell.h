@@ -11,15 +11,18 @@
 #ifndef CLUSTER_YARN_CONTEXT_SHELL_H
 #define CLUSTER_YARN_CONTEXT_SHELL_H
 
+#include <stdbool.h>
+
 #include "bobbin/error.h"
 
 /**
- * A command, whose whole output goes to stdout.txt and stderr.txt of the log directory; <LOG_DIR> in it is the node manager's.
+ * A command; <LOG_DIR> in it is the node manager's.
  *
- * @param command  for a shell                                                       [borrowed]
+ * @param command        for a shell                                                 [borrowed]
+ * @param is_redirected  its whole output goes to stdout.txt and stderr.txt of the log directory
  * @return text of a launch context, free().
  */
-char *yarn_context_command(const char *command);
+char *yarn_context_command(const char *command, bool is_redirected);
 /**
  * A variable. $PWD, ${PWD} and <LOG_DIR> in its value are the node's; all else is literal. A value of YARN_CONTAINER_RUNTIME_… is read
  * by the node manager itself, without a shell, and stands as it is.

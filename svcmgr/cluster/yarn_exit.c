@@ -20,6 +20,7 @@ static const struct {
     enum eng_exit_cause cause;
 } causes[] = {
     {STATUS_LOCALIZATION, CAUSE_LAUNCH},
+    {YARN_EXIT_SOURCE, CAUSE_SOURCE},
     {-101, CAUSE_DISK},
     {-102, CAUSE_PREEMPTED},
     {-103, CAUSE_MEMORY_VIRTUAL},

@@ -17,6 +17,9 @@
 
 #include "cluster/cluster.h"
 
+/** A status of ours: a source of a task is not there. Hadoop has none of this number. */
+#define YARN_EXIT_SOURCE (-7251)
+
 /**
  * Read an exit.
  *

@@ -165,7 +165,8 @@ static void take_allocated(struct on_yarn *y, const Yarn__Container *m)
     if (!b)
         return;
     b->c.allocation_id = yarn_round_allocation(m->allocation_request_id);
-    y->cluster.ops->allocated(y->cluster.ops_arg, &b->c);
+    if (yarn_node_address(b))
+        y->cluster.ops->allocated(y->cluster.ops_arg, &b->c);
 }
 
 static void take_completed(struct on_yarn *y, const Yarn__ContainerStatus *m)

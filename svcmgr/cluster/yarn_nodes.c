@@ -9,6 +9,7 @@
 
 #include "base/backoff.h"
 #include "cluster/yarn_exit.h"
+#include "cluster/yarn_exit.h"
 #include "cluster/yarn_priv.h"
 
 #define POLL_FIRST_MS  50
@@ -70,7 +71,9 @@ void yarn_node_free(void *p)
         yarn_call_cancel(&n->poll);
         yarn_link_close(n->link, on_link_closed, n->owner);
     }
+    yarn_node_forget_lookup(n);
     yarn_token_fini(&n->token);
+    free(n->ip);
     free(n->key);
     free(n->host);
     obj_fini(&n->obj);
@@ -256,10 +259,19 @@ void yarn_node_poll(struct yarn_node *n)
 
 /* ---- starting ---- */
 
-static void not_started(struct yarn_box *b, const char *text)
+static void not_started(struct yarn_box *b, int32_t status, const char *text)
 {
     b->is_launched = false;
-    yarn_box_ended(b, STATUS_UNKNOWN, text);
+    yarn_box_ended(b, status, text);
+}
+
+/** A source of a task that is not there, or that its user may not have, is so for every container. */
+static int32_t status_of(const struct yarn_box *b, int err)
+{
+    bool is_lasting =
+        err == ERR_NOTFOUND || err == ERR_PERMISSION || err == ERR_INVALID || err == ERR_UNSUPPORTED;
+
+    return b->is_task && is_lasting ? YARN_EXIT_SOURCE : STATUS_UNKNOWN;
 }
 
 /** It was not started, for sure or perhaps: the container goes, and another one is asked for. */
@@ -270,13 +282,13 @@ static void on_started(void *arg, const struct yarn_answer *a)
 
     b->is_calling = false;
     if (!m && a->failure->why.code != ERR_UNKNOWN_OUTCOME) {
-        not_started(b, a->failure->why.text);
+        not_started(b, STATUS_UNKNOWN, a->failure->why.text);
         return;
     }
     if (m && m->n_failed > 0) {
         struct yarn_failure failure;
         yarn_failure_element(a->server, m->failed[0]->exception, &failure);
-        not_started(b, failure.why.text);
+        not_started(b, STATUS_UNKNOWN, failure.why.text);
         return;
     }
     b->is_launched = true;
@@ -329,6 +341,8 @@ static void on_made(void *arg, int err, const Yarn__LaunchContext *context, cons
     struct yarn_link *link = yarn_node_link(b->node);
     struct err_info problem = {0};
 
+    const int made_err = err;
+
     b->making = NULL;
     if (err)
         problem = *why;
@@ -343,13 +357,14 @@ static void on_made(void *arg, int err, const Yarn__LaunchContext *context, cons
     if (b->is_reinit)
         yarn_box_kill(b);
     else
-        not_started(b, problem.text);
+        not_started(b, made_err ? status_of(b, made_err) : STATUS_UNKNOWN, problem.text);
 }
 
 void yarn_box_start(struct yarn_box *b, const struct cluster_launch *launch)
 {
     b->wish = WISH_STARTED;
     b->attempt = launch->attempt;
+    b->is_task = launch->is_task;
     b->running_ms = 0;
     b->was_seen_down = false;
     b->c.state = CLUSTER_STARTING;

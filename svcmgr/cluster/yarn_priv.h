@@ -46,6 +46,8 @@ struct yarn_box {
     bool is_stopping;
     int64_t attempt; /* of the launch that is under way */
     char *tag;       /* component, where the resource manager keeps it; else NULL */
+    bool is_task;    /* that is of a task */
+    bool awaits_ip;  /* its allocation was not reported: the address of its node is looked for */
 };
 
 /** A node with containers of ours. */
@@ -54,6 +56,8 @@ struct yarn_node {
     struct on_yarn *owner;
     char *key, *host; /* "host:port" */
     int32_t port;
+    char *ip;                   /* NULL: not known */
+    struct yarn_lookup *lookup; /* that looks for it; NULL: none */
     struct yarn_token token;
     bool has_token;
     struct yarn_link *link; /* NULL: not opened yet */
@@ -130,6 +134,12 @@ struct on_yarn {
     void *closed_arg;
     struct run_timer *end;
 };
+
+/* ---- yarn_host.c ---- */
+/** Find the address of a container's node, for cluster_container.node_ip. @return false: it comes later, allocated() is called then. */
+bool yarn_node_address(struct yarn_box *b);
+/** A node goes. */
+void yarn_node_forget_lookup(struct yarn_node *n);
 
 /* ---- yarn.c ---- */
 struct yarn_box *yarn_box_find(struct on_yarn *y, const struct yarn_container_id *id);

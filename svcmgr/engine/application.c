@@ -98,6 +98,7 @@ static void submitted(struct step *st, struct eng_service *s, const struct eng_e
         if (st->e->cfg.role != ROLE_MANAGER)
             service_publish(st, s);
     }
+    s->launched_ms = st->wall_ms;
     if (st->e->cfg.role == ROLE_MANAGER)
         hand_over(st, s);
     else
@@ -121,6 +122,13 @@ static bool is_over_time(const struct step *st, const struct eng_service *s)
     return s->lifetime_end_ms > 0 && st->now_ms >= s->lifetime_end_ms - LIFETIME_SLACK_MS;
 }
 
+/** Somebody has ended it who was not asked to by us: where a stop is an exit, that is another one. */
+static bool is_killed(const struct eng_service *s, const struct eng_exit *x)
+{
+    return policy_of(s->kind)->is_put && x->cause == CAUSE_STOPPED && !s->is_wanted_stopped && !s->next_spec &&
+           !s->destroying;
+}
+
 /** Somebody ended it, not it itself. */
 static void end_stopped(struct step *st, struct eng_service *s, const struct eng_event *ev)
 {
@@ -142,12 +150,14 @@ static void ended(struct step *st, struct eng_service *s, const struct eng_event
     step_touch(st, s);
     if (is_expected || !eng_service_is_live(s) || s->state == SVC_BACKOFF)
         return;
-    if (ev->exit.cause == CAUSE_STOPPED || is_over_time(st, s)) {
+    if ((ev->exit.cause == CAUSE_STOPPED && !is_killed(s, &ev->exit)) || is_over_time(st, s)) {
         end_stopped(st, s, ev);
         return;
     }
     struct eng_end end = {.state = eng_exit_is_success(&ev->exit) ? SVC_SUCCEEDED : SVC_FAILED,
                           .exit = ev->exit};
+    if (is_killed(s, &ev->exit))
+        end.exit.cause = CAUSE_APPLICATION_ENDED;
     mem_auto char *why = eng_exit_text(&ev->exit);
     end.text = mem_fmt("the application has ended in the cluster: %s", why);
     service_end(st, s, &end);

@@ -17,6 +17,7 @@
 #include "engine/component.h"
 #include "engine/documents.h"
 #include "engine/orders.h"
+#include "engine/policy.h"
 #include "engine/registry.h"
 #include "engine/service.h"
 #include "json/json.h"
@@ -32,8 +33,10 @@ bool engine_is_away(const struct engine *e, const struct eng_service *s)
 /* ---- requests ---- */
 
 /** What is wanted is changed by the request itself; all others only by what the master makes of them. */
-static bool changes_wanted(enum eng_event_kind kind)
+static bool changes_wanted(const struct eng_service *s, enum eng_event_kind kind)
 {
+    if (kind == EV_REDEFINE) /* what it makes of another one is the master's, unless it is what is put */
+        return policy_of(s->kind)->is_put;
     return kind == EV_FLEX || kind == EV_DECOMMISSION || kind == EV_PROGRESS || kind == EV_EXCLUDE;
 }
 
@@ -51,6 +54,7 @@ static bool is_taken(enum eng_outcome outcome)
     case OUT_CANCELLING:
     case OUT_REPLACING:
     case OUT_RESTARTING:
+    case OUT_MIGRATING:
     case OUT_REDEFINED: return true;
     default: return false;
     }
@@ -81,7 +85,7 @@ static struct eng_answer *try(struct step *st, const struct eng_event *ev, struc
     service_change(&trial, &copy, s);
     struct eng_answer *answer = take_answer(&trial.rest);
     *wanted =
-        answer && is_taken(answer->outcome) && changes_wanted(ev->kind) ? fld_copy(&eng_runs_type, s) : NULL;
+        answer && is_taken(answer->outcome) && changes_wanted(s, ev->kind) ? fld_copy(&eng_runs_type, s) : NULL;
     engine_undo(st->e, kept, st->now_ms, &timers);
     eng_kept_free(kept);
     eng_effects_fini(&timers);
@@ -130,7 +134,12 @@ void away_request(struct step *st, const struct eng_event *ev, struct eng_servic
         refuse(st, ev, s);
         return;
     }
+    if (ev->kind == EV_REDEFINE && policy_of(s->kind)->change(s, ev->take_spec) == CHANGE_RESTART) {
+        service_change(st, ev, s); /* the next application is ours to begin */
+        return;
+    }
     mem_auto char *key = service_key(s->kind, s->user, s->name);
+    bool is_of_next = s->next_spec && changes_wanted(s, ev->kind); /* nothing that the master runs */
     struct eng_answer *answer = try(st, ev, s, &wanted);
     s = map_get(&st->e->services, key); /* another object */
     bool is_order = answer && is_taken(answer->outcome);
@@ -138,7 +147,11 @@ void away_request(struct step *st, const struct eng_event *ev, struct eng_servic
         take_wanted(st->e, s, wanted);
     if (is_order && ev->kind == EV_LIFETIME)
         application_set_lifetime(st, s, ev->lifetime_s);
-    if (is_order) {
+    if (is_order && (ev->kind == EV_FLEX || ev->kind == EV_REDEFINE))
+        framework_record(st, s, ev);
+    if (is_order && ev->kind == EV_REDEFINE)
+        framework_put_execution(st, ev, s);
+    if (is_order && !is_of_next) {
         give(st, s, ev);
     } else {
         spec_free(ev->take_spec);

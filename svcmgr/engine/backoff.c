@@ -11,6 +11,7 @@
 #include <stdlib.h>
 
 #include "base/backoff.h"
+#include "engine/away.h"
 #include "engine/policy.h"
 #include "engine/documents.h"
 #include "engine/service.h"
@@ -37,7 +38,11 @@ bool backoff_begin(struct step *st, struct eng_service *s)
     bool by_itself = s->exit && (s->end_state == SVC_SUCCEEDED || s->end_state == SVC_FAILED);
     if (s->destroying || !(by_itself || s->next_spec))
         return false;
-    int64_t pause_ms = s->next_spec ? 0 : policy_of(s->kind)->decide_retry(s, s->exit, st->random);
+    if (s->is_wanted_stopped && !s->next_spec) { /* its master had begun to end it when that was asked for */
+        service_stop_for_good(st, s);
+        return false;
+    }
+    int64_t pause_ms = s->next_spec ? 0 : policy_of(s->kind)->decide_retry(st, s, s->exit);
     if (pause_ms < 0)
         return false;
     int64_t least_ms = s->next_spec ? 0 : least_pause_ms(st, s);
@@ -54,7 +59,7 @@ static void take_next(struct step *st, struct eng_service *s)
     fld_free(&eng_retries_type, s->retries);
     s->spec = s->next_spec;
     s->retries = NULL;
-    s->has_progress = false;
+    framework_forget_migrations(st, s);
     s->next_spec = NULL;
     s->next_rules = NULL;
     step_want(st, s);
@@ -71,7 +76,7 @@ void backoff_settle(struct step *st, struct eng_service *s)
     if (s->next_spec)
         take_next(st, s);
     if (is_stopped)
-        service_set_state(st, s, SVC_STOPPED);
+        framework_end_unlaunched(st, s);
     else
         service_launch(st, s);
 }
@@ -82,9 +87,10 @@ void backoff_renew(struct step *st, struct eng_service *s, const struct eng_even
     eng_rules_free(s->next_rules);
     s->next_spec = ev->take_spec;
     s->next_rules = ev->take_rules;
-    s->is_next_stopped = false;
+    s->is_next_stopped = s->has_progress = false; /* what was asked of the one before is not asked of this one */
+    framework_forget_migrations(st, s);
     step_want(st, s);
-    if (service_is_running(s))
+    if (engine_is_away(st->e, s) || service_is_running(s))
         service_finish(st, s, SVC_STOPPED, "another version was defined");
     else if (s->state != SVC_FINISHING)
         be_due(st, s, 0);

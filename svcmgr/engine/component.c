@@ -96,6 +96,7 @@ static void add_instance(struct step *st, struct eng_component *c)
         inst->index = n;
         inst->name = mem_str(name);
         inst->goal = c->revision;
+        inst->created_ms = st->wall_ms;
         component_insert(c, inst);
         note_number(st, c, n);
         step_touch_instance(st, inst);

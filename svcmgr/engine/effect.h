@@ -76,7 +76,8 @@ enum eng_file_mode {
     FILE_BYTES,  /* write bytes                                                     */
     FILE_COPY,   /* copy of src                                                     */
     FILE_EXPAND, /* text of src through spec_expand(text, values)                    */
-    FILE_UNPACK  /* unpack the archive src                                          */
+    FILE_UNPACK, /* unpack the archive src                                          */
+    FILE_SOURCE  /* src is a file, a directory, or, by its name, an archive         */
 };
 
 struct eng_file {
@@ -104,6 +105,7 @@ struct eng_launch {
     char *run_as;    /* user of the service */
     int64_t attempt; /* echoed in events */
     char *command; /* for a shell, already with redirection to <LOG_DIR>/stdout.txt, stderr.txt; NULL: none */
+    bool is_task;  /* command is the entry point of a task: it stays as it is, and is not redirected */
     struct eng_env {
         char *name, *value;
     } * env;
@@ -166,6 +168,10 @@ struct eng_record {
     X(OUT_REPLACING)        /* */ \
     X(OUT_RESTARTING)       /* component: the last of the instances */ \
     X(OUT_REDEFINED)        /* */ \
+    X(OUT_RECORDED)         /* stop, start: kept as what is wanted, and nothing follows: only another version starts again */ \
+    X(OUT_MIGRATING)        /* n_new requests */ \
+    X(OUT_TOO_MANY_MIGRATIONS) /* n_old: most that may wait */ \
+    X(OUT_LACKS_COMPONENT)  /* redefine: component, which only another version may leave out */ \
     X(OUT_SAME_VERSION)     /* upgrade: version is what runs already */ \
     X(OUT_NEVER_RESTARTED)  /* upgrade: every component has the restart policy NEVER */ \
     X(OUT_NOT_STABLE)       /* upgrade: state */ \
@@ -173,7 +179,7 @@ struct eng_record {
     X(OUT_NOT_UPGRADING)    /* cancel, finalize, move */ \
     X(OUT_NO_NEED)          /* move: component: the instance or component that needs no upgrade */ \
     X(OUT_IS_UPGRADING)     /* flex, redefine: state */ \
-    X(OUT_TAKEN)            /* create: the name is in use */ \
+    X(OUT_TAKEN)            /* create, redefine: the name is in use; user: whose it is, where names are of all users together */ \
     X(OUT_HOME_TAKEN)       /* create, start: user, who has services in the same registry directory */ \
     X(OUT_NOT_FOUND)        /* no such service */ \
     X(OUT_NO_COMPONENT)     /* component */ \
@@ -212,7 +218,7 @@ struct eng_answer {
     enum eng_outcome outcome;
     enum eng_service_state state; /* of the service, when there is one */
     char *name, *app_id, *version, *component, *user, *host, *parent, *quota;
-    char *reason; /* NOT_UPGRADABLE, REDEFINED; else set by the app: why the store did not take the write */
+    char *reason; /* NOT_UPGRADABLE; else set by the app: why the store did not take the write */
     int64_t n_old, n_new;
     int64_t at_ms;
 };

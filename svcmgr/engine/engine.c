@@ -63,6 +63,7 @@ void engine_free(struct engine *e)
     map_fini(&e->containers, NULL);
     homes_fini(e);
     parents_fini(e);
+    map_fini(&e->frameworks, NULL);
     map_fini(&e->used, NULL);
     cluster_documents_fini(e);
     nodes_fini(e);
@@ -265,6 +266,7 @@ static void dispatch(struct step *st, const struct eng_event *ev)
     case EV_REPLACE:
     case EV_RESTART:
     case EV_REDEFINE:
+    case EV_MIGRATE:
     case EV_DECOMMISSION:
     case EV_EXCLUDE: service_request(st, ev); break;
     case EV_DOCUMENT: cluster_document_event(st, ev); break;

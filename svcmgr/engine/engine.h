@@ -76,6 +76,11 @@ struct engine_config {
     int64_t probe_interval_ms; /* default of yarn.service.readiness-check-interval.seconds */
     struct eng_master master;  /* ROLE_MASTER: who we are, stored with the service [copied] */
     bool submits;              /* the cluster takes applications: EFF_SUBMIT, EFF_FINISH */
+    int64_t
+        retain_ms; /* so long a service of an API that collects them (eng_policy.is_put) is kept when it has ended; 0: for ever */
+    /* types of exit codes, in the order of the codes, of which each is once: static; NULL: those by default */
+    const struct eng_exit_row *exits;
+    size_t n_exits;
     int64_t retry_interval_ms; /* default of yarn.service.container-failure.retry-interval-ms */
 };
 
@@ -113,6 +118,10 @@ void engine_take_back(struct engine *e, enum eng_kind kind, const char *user, co
 void engine_taken_back(struct engine *e, enum eng_kind kind, const char *user, const char *name);
 /** Its application master runs it. ROLE_MANAGER. */
 bool engine_is_away(const struct engine *e, const struct eng_service *s);
+/** How promising another try is after an exit. */
+enum eng_exit_type engine_exit_type(const struct engine *e, const struct eng_exit *x);
+/** The types of exit codes that count. @param n  how many [out] @return the rows, in the order of the codes. [borrowed] */
+const struct eng_exit_row *engine_exits(const struct engine *e, size_t *n);
 /** Key of the document of what a service is, as in EFF_PERSIST: "services/alice/web". free() */
 char *engine_service_key(const struct eng_service *s);
 /** Key of what is wanted of it. free() */
@@ -174,6 +183,18 @@ bool eng_event_is_request(const struct eng_event *ev);
 /** A service, or NULL. [borrowed until the next step] */
 const struct eng_service *engine_find(const struct engine *e, enum eng_kind kind, const char *user,
                                       const char *name);
+/** The service of a kind whose names are of all users together (eng_policy.is_put), unless it is being destroyed; NULL: there is none. In constant
+ *  time. [borrowed until the next step] */
+const struct eng_service *engine_find_framework(const struct engine *e, const char *name);
+/** What is wanted of a service: another version that waits, else what runs. [borrowed until the next step] */
+const struct spec_service *eng_service_wanted(const struct eng_service *s);
+/** The rules of that; NULL: it has none. [borrowed until the next step] */
+const struct eng_rules *eng_service_wanted_rules(const struct eng_service *s);
+/** Name of a service, of a component, as its API has it. [borrowed until the next step] */
+const char *eng_service_title(const struct eng_service *s);
+const char *eng_component_title(const struct eng_component *c);
+/** Requests to move that were not carried out, of an application master, too: container id → what was asked, or null. json_decref */
+json_t *eng_service_migrations(const struct eng_service *s);
 /** A document of the cluster; NULL: it was never set, or deleted. [borrowed until the next step] */
 const json_t *engine_cluster_document(const struct engine *e, enum eng_cluster_document document);
 /** Containers that count for a quota, as OUT_QUOTA names it: "user alice", "queue default", "frameworks". */
@@ -205,6 +226,11 @@ int64_t eng_service_n_running(const struct eng_service *s);
 int64_t eng_service_progress_ppm(const struct eng_service *s);
 /** Number of a port that its component names; 0: none was chosen yet. */
 int64_t eng_instance_port(const struct eng_instance *inst, const struct spec_port *port);
+/**
+ * The ports of a task: "http:8080,8081;ssh:20012;", fixed ones first, then those that were chosen, ascending, as far as they are.
+ * @return "": it has none, or its component is none of tasks; free()   Thread: the engine's.   Source: framework-launcher 12.2.
+ */
+char *eng_task_ports_text(const struct eng_instance *inst);
 /** Seconds left of the lifetime at an engine time, -1 without a limit. Never negative otherwise. */
 int64_t eng_service_lifetime_left_s(const struct eng_service *s, int64_t now_ms);
 /**

@@ -15,7 +15,7 @@
 /* clang-format off */
 #define ENG_EVENTS(X) \
     /* requests of a face: token is echoed in exactly one ANSWER */ \
-    X(EV_CREATE)       /* service_kind, user, take_spec (completed), take_rules, save */ \
+    X(EV_CREATE)       /* service_kind, user, take_spec (completed), take_rules, save, value: the request */ \
     X(EV_FLEX)         /* user, name, flex[n_flex] */ \
     X(EV_STOP)         /* user, name */ \
     X(EV_START)        /* user, name */ \
@@ -30,11 +30,15 @@
     X(EV_CANCEL_UPGRADE) /* user, name: go back to the definition before */ \
     X(EV_REPLACE)      /* user, name, names[n_names]: these instances get another container each */ \
     X(EV_RESTART)      /* user, name, names[n_names]: the processes of these instances are replaced, in their containers */ \
-    /* user, name, take_spec (completed), take_rules: by the policy components come and go, or everything starts anew */ \
+    /* user, name, take_spec (completed), take_rules: by the policy components come and go, or everything starts anew. Where */ \
+    /* definitions are put (eng_policy.is_put) an unknown name is made; value: the request; save: it is wanted to be stopped */ \
     X(EV_REDEFINE) \
+    /* user, name, names[n_names]: containers whose instances get others, as their policy judges it; value: what was asked; */ \
+    /* NULL: these requests are deleted. What is not there is forgotten when the service runs */ \
+    X(EV_MIGRATE) \
     X(EV_DOCUMENT)     /* name, value: set a document of the cluster, see ENG_CLUSTER_DOCUMENTS; NULL: delete it */ \
     /* containers: container_id; unknown ones that are alive are released */ \
-    X(EV_ALLOCATED)    /* user, name, container_id, host, node_http, ip if it is known already, gpus; allocation_id where the cluster names containers itself, else 0 */ \
+    X(EV_ALLOCATED)    /* user, name, container_id, host, node_http, ip and node_ip if they are known already, gpus; allocation_id where the cluster names containers itself, else 0 */ \
     X(EV_WAITING)      /* container_id: its REQUEST, LAUNCH or recovery waits; text says for what; wait, lacking: for which kind, of which name */ \
     X(EV_ADDRESS)      /* container_id, ip: another program has it, the REQUEST or LAUNCH is over; an older ip is ignored */ \
     X(EV_LAUNCHED)     /* container_id, attempt: the node took the launch; the address follows */ \
@@ -119,6 +123,7 @@ struct eng_event {
     int64_t allocation_id;
     int64_t attempt;
     const char *ip, *host;
+    const char *node_ip;   /* address of the node, which the container of a task has */
     const char *node_http; /* "host:port" of the pages of its node */
     int64_t gpus;          /* a bit for each GPU of the node that the container has */
     const json_t *value;   /* nobody changes it any more */

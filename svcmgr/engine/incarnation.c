@@ -40,6 +40,9 @@ void service_set_state(struct step *st, struct eng_service *s, enum eng_service_
     step_note(st, s, "service %s: %s to %s", s->name, eng_service_state_word(s->state),
               eng_service_state_word(state));
     s->state = state;
+    bool is_over = state == SVC_SUCCEEDED || state == SVC_FAILED || state == SVC_STOPPED;
+    s->completed_ms = is_over ? st->wall_ms : 0;
+    s->final_ms = is_over ? st->now_ms : 0;
     quota_count(st->e, s);
     if (state != SVC_STARTED) /* after a restart its components may wait: service_awaits_service */
         service_stop_waiting(st->e, s);
@@ -102,7 +105,7 @@ const struct dialect *service_dialect(const struct engine *e, const struct eng_s
     return d ? d : e->cfg.dialect;
 }
 
-void service_launch(struct step *st, struct eng_service *s)
+void service_take_id(struct step *st, struct eng_service *s)
 {
     struct engine *e = st->e;
     s->incarnation++;
@@ -111,10 +114,16 @@ void service_launch(struct step *st, struct eng_service *s)
     free(s->app_id);
     s->app_id = mem_fmt("application_%lld_%04lld", (long long)e->cluster_ts, (long long)s->app_seq);
     step_want(st, s);
+}
+
+void service_launch(struct step *st, struct eng_service *s)
+{
+    struct engine *e = st->e;
+    service_take_id(st, s);
     s->next_container = 2; /* number 1 is the master's in a YARN cluster */
     s->launch_ms = st->wall_ms;
     s->begun_ms = st->now_ms;
-    s->started_ms = s->lifetime_end_ms = s->retry_ms = 0;
+    s->started_ms = s->launched_ms = s->ended_ms = s->lifetime_end_ms = s->retry_ms = 0;
     s->purge_wanted = false;
     s->purge_ticket = 0;
     mem_free_ptr(&s->diagnostics);
@@ -165,6 +174,8 @@ void service_begin(struct step *st, struct eng_service *s)
     wait_clear(&s->wait);
     service_set_state(st, s, SVC_STARTED);
     s->started_ms = st->wall_ms;
+    if (!s->launched_ms)
+        s->launched_ms = st->wall_ms;
     if (service_dialect(st->e, s)->lifetime_from_started && s->lifetime_end_ms == 0)
         set_lifetime(st, s);
     for (size_t i = 0; i < s->n_components; i++)
@@ -172,6 +183,25 @@ void service_begin(struct step *st, struct eng_service *s)
 }
 
 /* ---- end ---- */
+
+void service_keep_exit(const struct step *st, struct eng_service *s, const struct eng_exit *x,
+                       const struct eng_instance *trigger)
+{
+    fld_free(&eng_exit_type, s->exit);
+    s->exit = exit_copy(x);
+    if (!s->exit->ended_ms)
+        s->exit->ended_ms = st->wall_ms;
+    free(s->trigger);
+    s->trigger = mem_str(trigger ? trigger->name : NULL);
+}
+
+/** Where a stop is an exit: that. */
+static void keep_stop(const struct step *st, struct eng_service *s)
+{
+    const struct eng_exit x = eng_exit_of(CAUSE_STOPPED, 0, NULL);
+    if (policy_of(s->kind)->is_put)
+        service_keep_exit(st, s, &x, NULL);
+}
 
 void service_finish(struct step *st, struct eng_service *s, enum eng_service_state end_state,
                     const char *diagnostics)
@@ -193,26 +223,18 @@ void service_finish(struct step *st, struct eng_service *s, enum eng_service_sta
     mem_free_ptr(&s->diagnostics);
     s->diagnostics = mem_str(diagnostics);
     failure_keep(s);
+    if (end_state == SVC_STOPPED)
+        keep_stop(st, s);
     history_record(st, s, s->name, eng_service_state_word(SVC_FINISHING), diagnostics);
     if (diagnostics)
         step_note(st, s, "service %s: %s", s->name, diagnostics);
-}
-
-static void keep_exit(const struct step *st, struct eng_service *s, const struct eng_exit *x,
-                      const struct eng_instance *trigger)
-{
-    fld_free(&eng_exit_type, s->exit);
-    s->exit = exit_copy(x);
-    if (!s->exit->ended_ms)
-        s->exit->ended_ms = st->wall_ms;
-    free(s->trigger);
-    s->trigger = mem_str(trigger ? trigger->name : NULL);
 }
 
 void service_stop_for_good(struct step *st, struct eng_service *s)
 {
     s->end_state = SVC_STOPPED;
     forget_exit(s);
+    keep_stop(st, s);
     step_touch(st, s);
 }
 
@@ -222,7 +244,7 @@ void service_end(struct step *st, struct eng_service *s, struct eng_end *end)
     end->text = NULL;
     if (s->state == SVC_FINISHING)
         return;
-    keep_exit(st, s, &end->exit, end->trigger);
+    service_keep_exit(st, s, &end->exit, end->trigger);
     service_finish(st, s, end->state, text);
 }
 
@@ -322,6 +344,7 @@ void service_settle_finishing(struct step *st, struct eng_service *s)
             c->state = COMP_STOPPED;
     }
     s->force_ms = s->lifetime_end_ms = s->started_ms = 0;
+    s->ended_ms = st->wall_ms;
     s->is_putting_down = false; /* all are final, whoever came to them */
     if (!backoff_begin(st, s))
         service_set_state(st, s, s->end_state);

@@ -98,6 +98,7 @@ void instance_request(struct step *st, struct eng_instance *inst)
     set_text(&inst->wish, places_wish(st->e, inst));
     instance_enter(inst, INST_REQUESTED);
     inst->attempt = 0;
+    inst->launched_ms = inst->gpus = 0;
     forget_retries(inst);
     inst->n_containers++;
     int64_t escalate_ms = inst->wish ? places_escalate_ms(inst) : 0;
@@ -136,6 +137,8 @@ void instance_launch(struct step *st, struct eng_instance *inst)
     if (inst->is_in_gang)
         gang_leave(inst);
     inst->attempt++;
+    if (!inst->launched_ms)
+        inst->launched_ms = st->wall_ms;
     launch(st, inst);
 }
 
@@ -156,6 +159,8 @@ static void on_allocated(struct step *st, struct eng_instance *inst, const struc
     set_text(&inst->node_http, ev->node_http);
     if (ev->ip && !inst->ip)
         set_text(&inst->ip, ev->ip); /* stored before the process starts, so it is the same after a restart */
+    if (ev->node_ip && instance_spec(inst)->task)
+        set_text(&inst->ip, ev->node_ip);
     inst->gpus = ev->gpus;
     places_allocated(st, inst);
     inst->is_held = true;
@@ -326,6 +331,7 @@ static void be_final(struct step *st, struct eng_instance *inst, enum eng_instan
     struct eng_end end = {0};
     struct eng_service *s = inst->component->service;
     instance_enter(inst, state);
+    inst->completed_ms = st->wall_ms;
     wait_clear(&inst->wait);
     if (policy_of(s->kind)->decide_end(s, inst, &end))
         service_end(st, s, &end);
@@ -340,6 +346,7 @@ static void act(struct step *st, struct eng_instance *inst, enum eng_verdict ver
     case VERDICT_FAILED: be_final(st, inst, INST_FAILED); break;
     case VERDICT_END:
         instance_enter(inst, INST_FAILED);
+        inst->completed_ms = st->wall_ms;
         inst->component->state = COMP_FAILED;
         service_end(st, inst->component->service, end);
         break;
@@ -402,6 +409,7 @@ static void be_stopped(struct step *st, struct eng_instance *inst)
     ports_give_back(st->e, inst);
     wait_clear(&inst->wait);
     instance_enter(inst, INST_STOPPED);
+    inst->completed_ms = st->wall_ms;
     touch(st, inst);
 }
 

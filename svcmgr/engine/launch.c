@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/buf.h"
 #include "base/path.h"
 #include "base/str.h"
 #include "engine/component.h"
@@ -192,9 +193,69 @@ static void fill_env(struct eng_launch *l, const json_t *env, const struct eng_i
     if (inst->ip)
         add_env(l, l->values, "CONTAINER_IP", inst->ip);
     add_ports(l, inst);
+    if (instance_spec(inst)->task)
+        return; /* its locale is that of its node */
     add_env(l, l->values, "LANG", "en_US.UTF-8");
     add_env(l, l->values, "LC_ALL", "en_US.UTF-8");
     add_env(l, l->values, "LANGUAGE", "en_US.UTF-8");
+}
+
+/* ---- tasks ---- */
+
+/** What a task knows of its container; what does not change is in the definition. CONTAINER_GPUS is the launcher's. */
+static void add_task_env(struct eng_launch *l, const struct eng_instance *inst)
+{
+    mem_auto char *index = mem_fmt("%lld", (long long)inst->index);
+    mem_auto char *ports = eng_task_ports_text(inst);
+    add_env(l, l->values, "TASK_INDEX", index);
+    add_env(l, l->values, "APP_ID", l->app_id);
+    add_env(l, l->values, "CONTAINER_PORTS", ports);
+    add_env(l, l->values, "HADOOP_USER_NAME", l->run_as);
+    add_env(l, l->values, "LAUNCHER_LOG_DIR", "<LOG_DIR>");
+}
+
+static struct eng_file *next_file(struct eng_launch *l)
+{
+    l->files = mem_resize(l->files, l->n_files + 1, sizeof l->files[0]);
+    l->files[l->n_files] = (struct eng_file){0};
+    return &l->files[l->n_files++];
+}
+
+/** The last element of a location, without the slashes at its end. free() */
+static char *base_name(const char *location)
+{
+    size_t len = strlen(location);
+    while (len > 0 && location[len - 1] == '/')
+        len--;
+    mem_auto char *cut = mem_strn(location, len);
+    return mem_str(path_name(cut));
+}
+
+/** Addresses of all instances, a line each: with a gang all have one. */
+static char *ip_list(const struct eng_service *s)
+{
+    struct buf out = BUF_EMPTY;
+    for (size_t i = 0; i < s->n_components && out.len < SPEC_EXPANDED_MAX; i++) {
+        const struct eng_instance *inst;
+        TAILQ_FOREACH (inst, &s->components[i]->instances, link) {
+            if (inst->ip && !inst->removing)
+                buf_addf(&out, "%.*s\n", (int)strcspn(inst->ip, ","), inst->ip);
+        }
+    }
+    return out.len ? buf_take(&out) : mem_str("");
+}
+
+static void add_task_files(struct eng_launch *l, const struct eng_instance *inst)
+{
+    const struct spec_task *task = instance_spec(inst)->task;
+    for (size_t i = 0; i < task->n_sources; i++)
+        *next_file(l) = (struct eng_file){
+            .name = base_name(task->sources[i]), .mode = FILE_SOURCE, .src = mem_str(task->sources[i])};
+    if (!task->has_ip_list)
+        return;
+    char *bytes = ip_list(inst->component->service);
+    *next_file(l) = (struct eng_file){
+        .name = mem_str(SPEC_IP_LIST_FILE), .mode = FILE_BYTES, .bytes = bytes, .len = strlen(bytes)};
 }
 
 /* ---- files ---- */
@@ -223,8 +284,7 @@ static void add_file(struct eng_launch *l, const struct spec_file *f)
         file.len = file.bytes ? strlen(file.bytes) : 0;
     }
     file.mount = mem_str(dest[0] == '/' && l->image ? dest : NULL);
-    l->files = mem_resize(l->files, l->n_files + 1, sizeof l->files[0]);
-    l->files[l->n_files++] = file;
+    *next_file(l) = file;
 }
 
 static struct eng_image *image_new(const struct engine *e, const struct eng_instance *inst)
@@ -257,8 +317,7 @@ static void add_tarball(struct eng_launch *l, const struct spec_artifact *a)
 {
     if (!a || a->type != ARTIFACT_TARBALL)
         return;
-    l->files = mem_resize(l->files, l->n_files + 1, sizeof l->files[0]);
-    l->files[l->n_files++] =
+    *next_file(l) =
         (struct eng_file){.name = mem_str(SPEC_TARBALL_DIR), .mode = FILE_UNPACK, .src = mem_str(a->id)};
 }
 
@@ -282,7 +341,12 @@ struct eng_launch *launch_new(const struct engine *e, const struct eng_instance 
     add_tarball(l, spec->artifact);
     for (size_t i = 0; i < spec->configuration->n_files; i++)
         add_file(l, spec->configuration->files[i]);
-    if (spec->launch_command && spec->launch_command[0]) {
+    if (spec->task) {
+        l->is_task = true;
+        add_task_env(l, inst);
+        add_task_files(l, inst);
+        l->command = mem_str(spec->launch_command);
+    } else if (spec->launch_command && spec->launch_command[0]) {
         mem_auto char *command = expanded(l, spec->launch_command, l->values, "launch_command", "");
         l->command = mem_fmt("%s 1><LOG_DIR>/stdout.txt 2><LOG_DIR>/stderr.txt ", command);
     }

@@ -8,7 +8,8 @@
  *
  * A service has a place for a node only where there is something to remember of it, and at most PLACES_MAX.
  * The cluster must put no container of the service on a node that is excluded or avoided (EFF_EXCLUDE). A node is avoided while
- * some component has failed there more often than its threshold within the window, and another node takes containers.
+ * some component has failed there more often than its threshold within the window, or for some time after a request has moved
+ * an instance away (EV_MIGRATE), and another node takes containers.
  *
  * Thread: the engine's.   Source: Slider's role history and node exclusion; Hadoop's node blacklist of services; design 5.
  */
@@ -71,6 +72,7 @@ struct eng_use {
     int64_t n_failed;      /* counted failures */
     int64_t n_recent;      /* of them in the window */
     int64_t window_end_ms; /* when n_recent is 0 again; engine time */
+    int64_t left_until_ms; /* until then it is not to come back, as a request has moved an instance away; engine time */
     /* when its last container here ended, or began; time of day; 0: it had none, or none is remembered */
     int64_t last_used_ms;
     int64_t n_held; /* its containers that are here now, where uses are remembered; not stored */

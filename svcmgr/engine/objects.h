@@ -205,6 +205,8 @@ struct eng_instance {
     char *hostname;       /* as reported by the node */
     char *bare_host;      /* node */
     int64_t allocated_ms; /* of the container; time of day; 0: not yet */
+    /* time of day; 0: not yet. Since when there is such an instance; start of the first process in its container; when it became final */
+    int64_t created_ms, launched_ms, completed_ms;
     int64_t running_ms;   /* start of the process; engine time; 0: not running */
     /* engine time; 0: none. PENDING, EXITED: not before it; DRAINING: of the end of its phase; RECOVERING: when it is given up */
     int64_t due_ms;
@@ -307,6 +309,12 @@ struct eng_walk {
 
 struct eng_order;
 
+/** A request that the instance in a container gets another one: kept until it is carried out, or the container is not there. */
+struct eng_migration {
+    char *container_id;
+    json_t *value; /* what was asked, as its API has it; NULL: nothing more */
+};
+
 struct eng_service {
     enum eng_kind kind; /* with user and name its key: two kinds may have services of one name */
     char *user, *name;
@@ -323,6 +331,15 @@ struct eng_service {
     int64_t lifetime_end_ms;          /* engine time; 0: none */
     enum eng_service_state end_state; /* FINISHING: state to come */
     bool destroying;                  /* to be removed when everything has ended */
+    /* Where definitions are put (eng_policy.is_put): the last one as its API has it, of no meaning here; when the first
+     * and the last change of what is wanted was asked for, time of day; whether it is wanted to be stopped. */
+    json_t *request;
+    int64_t first_request_ms, last_request_ms;
+    bool is_wanted_stopped;
+    /* Of this incarnation, time of day; 0: not yet: when it was submitted, or began where nothing is; when nothing of it was left. */
+    int64_t launched_ms, ended_ms;
+    int64_t completed_ms; /* when it came to SUCCEEDED, FAILED or STOPPED; time of day; 0: it has not, or never ran */
+    int64_t final_ms;     /* the same; engine time */
     bool purge_wanted;                /* registry subtree must still be removed */
     int64_t purge_ticket;             /* PURGE under way; 0: none */
     int64_t force_ms;                 /* FINISHING: engine time at which stops are repeated with force */
@@ -358,6 +375,8 @@ struct eng_service {
     struct eng_operation *operation; /* the last one; NULL: there was none */
     char **replacing;                /* instances that are to get another container, and were not begun */
     size_t n_replacing;
+    struct eng_migration **migrations; /* by container, in the order of the requests */
+    size_t n_migrations;
     char **restarting; /* instances whose process is to be replaced, and was not begun */
     size_t n_restarting;
     struct eng_component **components; /* start order; of an ended service: how each ended, no instances */

@@ -318,6 +318,10 @@ static bool can_redefine(struct step *st, const struct eng_event *ev, const stru
 static void redefine(struct step *st, const struct eng_event *ev, struct eng_service *s)
 {
     bool anew = policy_of(s->kind)->change(s, ev->take_spec) == CHANGE_RESTART;
+    if (policy_of(s->kind)->is_put) {
+        framework_put_over(st, ev, s);
+        return;
+    }
     if (!can_redefine(st, ev, s, anew)) {
         spec_free(ev->take_spec);
         eng_rules_free(ev->take_rules);

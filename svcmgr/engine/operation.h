@@ -20,6 +20,8 @@ const char *instance_version(const struct eng_instance *inst);
 void revision_finalize(struct step *st, struct eng_service *s, struct spec_service *take_target);
 /** Another definition: components come and go; those that it changes start their processes by it from now on. */
 void revision_redefine(struct step *st, struct eng_service *s, struct spec_service *take_spec);
+/** From now on this is the definition; every component of the service is in it, and none of its instances is touched. */
+void revision_take_definition(struct step *st, struct eng_service *s, struct spec_service *take_spec);
 /** Another definition restarts what has ended for good by the one before, as far as the step may. */
 void revision_restart_final(struct step *st, struct eng_component *c);
 /** Components that the definition lacks go when their last instance has gone. */

@@ -46,6 +46,7 @@ static const struct fld order_flds[] = {
     FLD_ENUM("mode", struct eng_order, mode, 0, mode_words),
     FLD_OBJ("spec", struct eng_order, spec, 0, &spec_service_type),
     FLD_OBJ("rules", struct eng_order, rules, 0, &eng_rules_type),
+    FLD_JSON("value", struct eng_order, value, 0),
     FLD_STR("why", struct eng_order, why, 0),
 };
 const struct fld_type eng_order_type = {.what = "order",
@@ -86,6 +87,7 @@ void order_give(struct step *st, struct eng_service *s, const struct eng_event *
     o->mode = ev->mode;
     o->spec = ev->take_spec;
     o->rules = ev->take_rules;
+    o->value = ev->kind == EV_MIGRATE && ev->value ? json_deep_copy(ev->value) : NULL;
     o->why = mem_str(why);
     s->orders = mem_resize(s->orders, s->n_orders + 1, sizeof s->orders[0]);
     s->orders[s->n_orders++] = o;
@@ -128,6 +130,7 @@ static void carry_out(struct step *st, struct eng_service *s, struct eng_order *
                                  .excluded = o->excluded,
                                  .auto_revert = o->auto_revert,
                                  .mode = o->mode,
+                                 .value = o->value,
                                  .take_spec = o->spec,
                                  .take_rules = o->rules};
     o->spec = NULL;

@@ -39,6 +39,7 @@ struct eng_order {
     enum eng_mode mode;
     struct spec_service *spec;
     struct eng_rules *rules;
+    json_t *value;
     char *why; /* STOP: what the service's diagnostics say */
 };
 

@@ -17,6 +17,10 @@
 #include "engine/places.h"
 #include "engine/step.h"
 
+#define LEFT_MS 600000 /* a node that a request has moved an instance away from is avoided so long */
+
+static void ask_for_changes(struct step *st, struct eng_service *s);
+
 static void use_defaults(void *object)
 {
     *(struct eng_use *)object = (struct eng_use){0};
@@ -28,6 +32,7 @@ static const struct fld use_flds[] = {
     FLD_I64("n_failed", struct eng_use, n_failed, FLD_ZERO),
     FLD_I64("n_recent", struct eng_use, n_recent, FLD_ZERO),
     FLD_I64("window_end_ms", struct eng_use, window_end_ms, FLD_ZERO),
+    FLD_I64("left_until_ms", struct eng_use, left_until_ms, FLD_ZERO),
     FLD_I64("last_used_ms", struct eng_use, last_used_ms, FLD_ZERO),
 };
 static const struct fld_type use_type = {"use", sizeof(struct eng_use), use_flds, ARRAY_LEN(use_flds),
@@ -192,14 +197,21 @@ static int64_t n_recent(const struct eng_use *use, const struct eng_service *s, 
     return counts ? use->n_recent : 0;
 }
 
-/** The first component that has failed there too often, or NULL. */
+/** A request has moved an instance of the component away from there, not long ago. */
+static bool is_left(const struct eng_use *use, const struct eng_service *s, int64_t now_ms)
+{
+    return use->incarnation == s->incarnation && use->left_until_ms > now_ms;
+}
+
+/** The first component that has failed there too often, or was moved away, or NULL. */
 static const struct eng_component *failing_component(const struct eng_service *s,
                                                      const struct eng_place *place, int64_t now_ms)
 {
     for (size_t i = 0; i < place->n_uses; i++) {
         const struct eng_component *c = component_of(s, place->uses[i]->component);
         int64_t limit = c ? spec_prop_int(c->spec, PROP_NODE_BLACKLIST, 3) : -1;
-        if (limit >= 0 && n_recent(place->uses[i], s, now_ms) > limit)
+        bool has_failed = limit >= 0 && n_recent(place->uses[i], s, now_ms) > limit;
+        if (c && (has_failed || is_left(place->uses[i], s, now_ms)))
             return c;
     }
     return NULL;
@@ -224,8 +236,9 @@ static bool has_other_node(const struct engine *e, const struct eng_component *c
 static void await_window(struct step *st, struct eng_service *s, const struct eng_place *place)
 {
     for (size_t i = 0; i < place->n_uses; i++) {
-        int64_t end_ms = place->uses[i]->window_end_ms;
-        if (n_recent(place->uses[i], s, st->now_ms) > 0 &&
+        bool is_gone = is_left(place->uses[i], s, st->now_ms);
+        int64_t end_ms = is_gone ? place->uses[i]->left_until_ms : place->uses[i]->window_end_ms;
+        if ((is_gone || n_recent(place->uses[i], s, st->now_ms) > 0) &&
             (s->places.due_ms == 0 || end_ms < s->places.due_ms))
             s->places.due_ms = end_ms;
     }
@@ -244,7 +257,11 @@ static void judge(struct step *st, struct eng_service *s, struct eng_place *plac
     place->avoided = avoid;
     s->places.changed = true;
     mem_auto char *object = mem_fmt("node %s", place->host);
-    mem_auto char *why = avoid ? mem_fmt("component %s has failed there too often", failing->name) : NULL;
+    const struct eng_use *use = avoid ? use_of(place, failing->name) : NULL;
+    mem_auto char *why = !avoid ? NULL
+                         : is_left(use, s, st->now_ms)
+                             ? mem_fmt("an instance of component %s was moved away", failing->name)
+                             : mem_fmt("component %s has failed there too often", failing->name);
     history_record(st, s, object, avoid ? "avoided" : "not avoided", why);
     step_note(st, s, "node %s is %s%s%s", place->host, avoid ? "avoided" : "not avoided any more",
               why ? ": " : "", why ? why : "");
@@ -279,6 +296,23 @@ void places_failed(struct step *st, const struct eng_instance *inst)
         use->last_used_ms = st->wall_ms;
     touch(st, s, place);
     judge(st, s, place);
+}
+
+void places_moved(struct step *st, const struct eng_instance *inst)
+{
+    struct eng_service *s = inst->component->service;
+    struct eng_place *place = inst->bare_host ? take_place(st, s, inst->bare_host) : NULL;
+    if (!place)
+        return;
+    struct eng_use *use = take_use(place, inst->component->name);
+    if (use->incarnation != s->incarnation)
+        use->n_failed = use->n_recent = 0;
+    use->incarnation = s->incarnation;
+    use->left_until_ms = st->now_ms + LEFT_MS;
+    touch(st, s, place);
+    judge(st, s, place);
+    if (s->places.changed)
+        ask_for_changes(st, s); /* before it asks for another container */
 }
 
 /* ---- exclusion ---- */

@@ -33,11 +33,11 @@ const char *policy_kind_word(const char *folder)
 
 /* ---- what several rows share ---- */
 
-int64_t policy_no_retry(struct eng_service *s, const struct eng_exit *x, uint64_t random)
+int64_t policy_no_retry(struct step *st, struct eng_service *s, const struct eng_exit *x)
 {
+    (void)st;
     (void)s;
     (void)x;
-    (void)random;
     return -1;
 }
 

@@ -53,6 +53,10 @@ struct eng_policy {
     /* An instance that is moved by request has ended: decide_exit says whether it goes on. */
     bool judges_moves;
     bool starts_again;    /* after an end, without another specification */
+    /* Its definitions are put: one of an unknown name makes a service, names are of all users together, what was asked is kept, a stop
+     * is an exit, and what has ended is collected (engine_config.retain_ms). */
+    bool is_put;
+    int64_t max_instances; /* most of one component; 0: engine_config.max_containers */
     bool has_task_quota;  /* engine_quotas.tasks is for it; its services count until they are destroyed */
     bool remembers_nodes; /* an instance asks for the node that it was on */
     bool flex_forgets_failures; /* a flex that changes a count resets the failures of all components */
@@ -78,12 +82,12 @@ struct eng_policy {
      */
     bool (*decide_end)(const struct eng_service *s, const struct eng_instance *inst, struct eng_end *end);
     /** Milliseconds until a service that ended so is started again, after counting it; -1: it is not. */
-    int64_t (*decide_retry)(struct eng_service *s, const struct eng_exit *x, uint64_t random);
+    int64_t (*decide_retry)(struct step *st, struct eng_service *s, const struct eng_exit *x);
     /** Instances that go when a component has too many. @return how many of at most n are in out */
     size_t (*pick_surplus)(struct eng_component *c, struct eng_instance **out, size_t n);
     /** Order of the components: indices into the specification, room for all. */
     void (*start_order)(const struct eng_service *s, size_t *order);
-    /** What another specification of a service that runs means. */
+    /** What another specification means, beside what is wanted now. */
     enum eng_change (*change)(const struct eng_service *s, const struct spec_service *to);
 };
 
@@ -99,7 +103,7 @@ const char *policy_kind_word(const char *folder);
 /* ---- what several rows share ---- */
 
 /** Never: the service stays as it has ended. */
-int64_t policy_no_retry(struct eng_service *s, const struct eng_exit *x, uint64_t random);
+int64_t policy_no_retry(struct step *st, struct eng_service *s, const struct eng_exit *x);
 /** The instances of the highest numbers that are meant to stay. */
 size_t policy_pick_highest(struct eng_component *c, struct eng_instance **out, size_t n);
 /** By eng_component_rules.priority, the order of the specification kept among equals. */

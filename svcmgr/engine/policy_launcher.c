@@ -12,7 +12,6 @@
 #include "engine/documents.h"
 #include "engine/step.h"
 
-#define SIGNAL_BASE       128
 #define CONFLICTS_TO_FULL 6 /* so many conflicts later the pause may be the longest */
 
 static enum spec_restart restart(const struct eng_component *c)
@@ -28,63 +27,6 @@ static int64_t failure_limit(const struct eng_component *c)
     return -1;
 }
 
-/* ---- how promising another try is ---- */
-
-/** Of exit codes of the process; signals are 128 + number. */
-static enum eng_exit_type type_of_code(int64_t code)
-{
-    static const struct {
-        int64_t code;
-        enum eng_exit_type type;
-    } rows[] = {
-        {0, TYPE_SUCCEEDED},          {130, TYPE_TRANSIENT_NORMAL}, {132, TYPE_NON_TRANSIENT},
-        {135, TYPE_NON_TRANSIENT},    {136, TYPE_NON_TRANSIENT},    {137, TYPE_TRANSIENT_NORMAL},
-        {139, TYPE_NON_TRANSIENT},    {141, TYPE_NON_TRANSIENT},    {143, TYPE_TRANSIENT_NORMAL},
-        {154, TYPE_TRANSIENT_NORMAL}, {193, TYPE_TRANSIENT_NORMAL}, {194, TYPE_NON_TRANSIENT},
-        {205, TYPE_TRANSIENT_NORMAL}, {206, TYPE_NON_TRANSIENT},
-    };
-    for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
-        if (rows[i].code == code)
-            return rows[i].type;
-    }
-    return TYPE_UNKNOWN;
-}
-
-/** Of an application that the cluster did not take; raw is our error. */
-static enum eng_exit_type type_of_refusal(int64_t error)
-{
-    if (error == ERR_UNAVAILABLE)
-        return TYPE_TRANSIENT_NORMAL;
-    return error == ERR_INVALID || error == ERR_PERMISSION ? TYPE_NON_TRANSIENT : TYPE_UNKNOWN;
-}
-
-static enum eng_exit_type type_of(const struct eng_exit *x)
-{
-    switch (x->cause) {
-    case CAUSE_EXITED: return type_of_code(x->raw);
-    case CAUSE_SIGNALLED: return type_of_code(SIGNAL_BASE + x->raw);
-    case CAUSE_SUBMISSION_FAILED: return type_of_refusal(x->raw);
-    case CAUSE_LAUNCH:
-    case CAUSE_DISK:
-    case CAUSE_PREEMPTED:
-    case CAUSE_LOST:
-    case CAUSE_ABORTED:
-    case CAUSE_MIGRATED:
-    case CAUSE_PORT_CONFLICT:
-    case CAUSE_APPLICATION_ENDED: return TYPE_TRANSIENT_NORMAL;
-    case CAUSE_EXPIRED:
-    case CAUSE_GANG_TIMEOUT: return TYPE_TRANSIENT_CONFLICT;
-    case CAUSE_MEMORY_VIRTUAL:
-    case CAUSE_MEMORY_PHYSICAL:
-    case CAUSE_RESYNC:
-    case CAUSE_SOURCE:
-    case CAUSE_STOPPED: return TYPE_NON_TRANSIENT;
-    case CAUSE_UNKNOWN:
-    case N_EXIT_CAUSES: break;
-    }
-    return TYPE_UNKNOWN;
-}
-
 /* ---- a task ---- */
 
 static const struct eng_component_rules *rules_of(const struct eng_component *c)
@@ -96,13 +38,12 @@ static enum eng_verdict decide_exit(struct step *st, struct eng_instance *inst, 
                                     bool kept, struct eng_end *end)
 {
     struct eng_retries tried = inst->retries ? *inst->retries : (struct eng_retries){0};
-    (void)st;
     (void)kept;
     if (x->cause == CAUSE_SOURCE) { /* of no task more than of another */
         *end = (struct eng_end){.state = SVC_FAILED, .exit = *x};
         return VERDICT_END;
     }
-    if (!eng_retry_decide(&rules_of(inst->component)->retry, &tried, type_of(x)))
+    if (!eng_retry_decide(&rules_of(inst->component)->retry, &tried, engine_exit_type(st->e, x)))
         return eng_exit_is_success(x) ? VERDICT_SUCCEEDED : VERDICT_FAILED;
     if (!inst->retries)
         inst->retries = fld_new(&eng_retries_type);
@@ -126,7 +67,7 @@ static bool ends_with(const struct eng_instance *inst, struct eng_end *end)
     *end = (struct eng_end){
         .state = has_failed ? SVC_FAILED : SVC_SUCCEEDED, .exit = *inst->last_exit, .trigger = inst};
     end->text = mem_fmt("%sTaskCount %lld has reached Min%sTaskCount %lld in TaskRole [%s]", what,
-                        (long long)n, what, (long long)least, c->name);
+                        (long long)n, what, (long long)least, eng_component_title(c));
     return true;
 }
 
@@ -137,8 +78,8 @@ static bool all_ended(const struct eng_service *s, struct eng_end *end)
     for (size_t i = 0; i < s->n_components; i++) {
         const struct eng_component *c = s->components[i];
         int64_t wanted = c->spec->number_of_containers, n_final = component_count(c, STATES_FINAL);
-        if (n_final < wanted)
-            return false;
+        if (n_final < wanted || component_n_kept(c) != wanted)
+            return false; /* of those that are too many some may be final */
         n += wanted;
         n_failed += component_count(c, STATE_BIT(INST_FAILED));
     }
@@ -171,9 +112,9 @@ static int64_t conflict_pause_ms(const struct eng_rules *rules, int64_t n_before
     return rules->conflict_min_ms + (room_ms > 0 ? (int64_t)(random % (uint64_t)(room_ms + 1)) : 0);
 }
 
-static int64_t decide_retry(struct eng_service *s, const struct eng_exit *x, uint64_t random)
+static int64_t decide_retry(struct step *st, struct eng_service *s, const struct eng_exit *x)
 {
-    enum eng_exit_type type = type_of(x);
+    enum eng_exit_type type = engine_exit_type(st->e, x);
     if (!s->rules)
         return -1;
     if (!s->retries)
@@ -182,12 +123,13 @@ static int64_t decide_retry(struct eng_service *s, const struct eng_exit *x, uin
     if (!eng_retry_decide(&s->rules->retry, s->retries, type))
         return -1;
     bool waits = s->rules->retry.is_fancy && type == TYPE_TRANSIENT_CONFLICT;
-    return waits ? conflict_pause_ms(s->rules, n_before, random) : 0;
+    return waits ? conflict_pause_ms(s->rules, n_before, st->random) : 0;
 }
 
 static enum eng_change change(const struct eng_service *s, const struct spec_service *to)
 {
-    bool is_same = s->spec->version && to->version && strcmp(s->spec->version, to->version) == 0;
+    const char *version = eng_service_wanted(s)->version;
+    bool is_same = version && to->version && strcmp(version, to->version) == 0;
     return is_same ? CHANGE_IN_PLACE : CHANGE_RESTART;
 }
 
@@ -197,6 +139,8 @@ const struct eng_policy policy_launcher = {
     .keeps_instances = true,
     .judges_moves = true,
     .has_task_quota = true,
+    .is_put = true,
+    .max_instances = 50000,
     .restart = restart,
     .failure_limit = failure_limit,
     .decide_exit = decide_exit,

@@ -26,7 +26,7 @@ static int64_t wanted_of(const struct spec_service *spec)
 static int64_t counted_now(const struct eng_service *s)
 {
     bool counts = eng_service_is_live(s) || policy_of(s->kind)->has_task_quota;
-    return counts ? wanted_of(s->spec) : 0;
+    return counts ? wanted_of(eng_service_wanted(s)) : 0;
 }
 
 /* ---- who uses how much ---- */
@@ -67,7 +67,7 @@ static const char *queue_of(const struct engine *e, const struct spec_service *s
 /** Count a service with n in the queue that it was counted in, which it then is. */
 static void count_with(struct engine *e, struct eng_service *s, int64_t n)
 {
-    const char *queue = queue_of(e, s->spec);
+    const char *queue = queue_of(e, eng_service_wanted(s));
     for (int scope = 0; scope < N_SCOPES; scope++) {
         mem_auto char *before =
             scope_name(scope, s->kind, s->user, s->counted_queue ? s->counted_queue : queue);
@@ -83,7 +83,7 @@ static void count_with(struct engine *e, struct eng_service *s, int64_t n)
 void quota_count(struct engine *e, struct eng_service *s)
 {
     int64_t n = counted_now(s);
-    bool is_same_queue = !s->counted_queue || strcmp(s->counted_queue, queue_of(e, s->spec)) == 0;
+    bool is_same_queue = !s->counted_queue || strcmp(s->counted_queue, queue_of(e, eng_service_wanted(s))) == 0;
     if (n != s->n_counted || !is_same_queue)
         count_with(e, s, n);
 }

@@ -16,18 +16,25 @@ bool service_can_change(struct step *st, const struct eng_event *ev, const struc
 }
 
 /** The count that is asked for. */
-static int64_t wanted_count(const struct eng_flex *f, const struct eng_component *c)
+static int64_t wanted_count(const struct eng_flex *f, const struct spec_component *c)
 {
-    int64_t now = f->relative ? c->spec->number_of_containers : 0;
+    int64_t now = f->relative ? c->number_of_containers : 0;
     return f->count > INT64_MAX - now ? INT64_MAX : now + f->count;
+}
+
+/** Most instances that a component may have. */
+static int64_t most_of(const struct engine *e, const struct eng_service *s)
+{
+    int64_t of_kind = policy_of(s->kind)->max_instances, of_config = e->cfg.max_containers;
+    return of_kind ? of_kind : of_config ? of_config : SPEC_MAX_CONTAINERS;
 }
 
 /** All counts can be applied; else the request is answered. */
 static bool check_flex(struct step *st, const struct eng_event *ev, const struct eng_service *s)
 {
-    int64_t max = st->e->cfg.max_containers ? st->e->cfg.max_containers : SPEC_MAX_CONTAINERS;
+    int64_t max = most_of(st->e, s);
     for (size_t i = 0; i < ev->n_flex; i++) {
-        const struct eng_component *c = component_of(s, ev->flex[i].component);
+        const struct spec_component *c = spec_component(eng_service_wanted(s), ev->flex[i].component);
         int64_t wanted = c ? wanted_count(&ev->flex[i], c) : -1;
         if (wanted >= 0 && wanted <= max)
             continue;
@@ -53,33 +60,34 @@ static void forget_failures(struct step *st, struct eng_service *s)
 }
 
 /** The counts as asked for, in order. @return new array: those before, for put_back; free() */
-static int64_t *apply(const struct eng_event *ev, const struct eng_service *s)
+static int64_t *apply(const struct eng_event *ev, struct eng_service *s)
 {
     int64_t *before = mem_array(ev->n_flex + 1, sizeof before[0]);
     for (size_t i = 0; i < ev->n_flex; i++) {
-        struct eng_component *c = component_of(s, ev->flex[i].component);
-        before[i] = c->spec->number_of_containers;
-        c->spec->number_of_containers = wanted_count(&ev->flex[i], c);
+        struct spec_component *c = spec_component(framework_wanted(s), ev->flex[i].component);
+        before[i] = c->number_of_containers;
+        c->number_of_containers = wanted_count(&ev->flex[i], c);
     }
     return before;
 }
 
-static void put_back(const struct eng_event *ev, const struct eng_service *s, const int64_t *before)
+static void put_back(const struct eng_event *ev, struct eng_service *s, const int64_t *before)
 {
     for (size_t i = ev->n_flex; i > 0; i--)
-        component_of(s, ev->flex[i - 1].component)->spec->number_of_containers = before[i - 1];
+        spec_component(framework_wanted(s), ev->flex[i - 1].component)->number_of_containers = before[i - 1];
 }
 
-static void record_count(struct step *st, const struct eng_component *c, int64_t n_old, const char *user)
+static void record_count(struct step *st, struct eng_service *s, const struct spec_component *c, int64_t n_old,
+                         const char *user)
 {
     mem_auto char *why = mem_fmt("%lld to %lld instances, by user %s", (long long)n_old,
-                                 (long long)c->spec->number_of_containers, user);
-    history_record(st, c->service, c->name, "flexed", why);
+                                 (long long)c->number_of_containers, user);
+    history_record(st, s, c->name, "flexed", why);
 }
 
 void service_flex(struct step *st, const struct eng_event *ev, struct eng_service *s)
 {
-    if (!service_can_change(st, ev, s))
+    if (!policy_of(s->kind)->is_put && !service_can_change(st, ev, s))
         return;
     if (s->state == SVC_UPGRADING) {
         step_answer(st, ev->token, OUT_IS_UPGRADING, s);
@@ -88,7 +96,7 @@ void service_flex(struct step *st, const struct eng_event *ev, struct eng_servic
     if (!check_flex(st, ev, s))
         return;
     mem_auto int64_t *before = apply(ev, s);
-    const struct quota_ask ask = {ev->token, s->kind, s->user, s->spec, s};
+    const struct quota_ask ask = {ev->token, s->kind, s->user, eng_service_wanted(s), s};
     if (!quota_allows(st, &ask)) {
         put_back(ev, s, before);
         return;
@@ -97,14 +105,15 @@ void service_flex(struct step *st, const struct eng_event *ev, struct eng_servic
     bool has_changed = false;
     for (size_t i = 0; i < ev->n_flex; i++) {
         changed.n_old = before[i];
-        struct eng_component *c = component_of(s, ev->flex[i].component);
-        changed.n_new = c->spec->number_of_containers;
+        const struct spec_component *c = spec_component(eng_service_wanted(s), ev->flex[i].component);
+        changed.n_new = c->number_of_containers;
         has_changed = has_changed || changed.n_old != changed.n_new;
         step_want(st, s);
-        record_count(st, c, changed.n_old, ev->user);
+        record_count(st, s, c, changed.n_old, ev->user);
     }
     if (has_changed && policy_of(s->kind)->flex_forgets_failures)
         forget_failures(st, s);
+    framework_record(st, s, ev);
     struct eng_answer *a = step_answer(st, ev->token, OUT_FLEXED, s);
     a->component = mem_str(ev->n_flex ? ev->flex[ev->n_flex - 1].component : NULL);
     a->n_old = changed.n_old;

@@ -152,8 +152,7 @@ void revision_keep_counts(const struct spec_service *from, struct spec_service *
     }
 }
 
-/** From now on this is the definition; every component of the service is in it. */
-static void take_definition(struct step *st, struct eng_service *s, struct spec_service *take_spec)
+void revision_take_definition(struct step *st, struct eng_service *s, struct spec_service *take_spec)
 {
     struct spec_service *old = s->spec;
     s->spec = take_spec;
@@ -173,7 +172,7 @@ void revision_finalize(struct step *st, struct eng_service *s, struct spec_servi
         if (c->next_revision)
             c->revision = c->next_revision;
     }
-    take_definition(st, s, take_target);
+    revision_take_definition(st, s, take_target);
 }
 
 static void add_to_spec(struct spec_service *spec, struct spec_component *take)
@@ -248,7 +247,7 @@ void revision_redefine(struct step *st, struct eng_service *s, struct spec_servi
     retire_missing(s, take_spec);
     renew_changed(s, take_spec);
     order_components(s, take_spec);
-    take_definition(st, s, take_spec);
+    revision_take_definition(st, s, take_spec);
 }
 
 /** Final states that a restart policy knows not: what is in one is started again. */

@@ -22,6 +22,7 @@ static void component_rules_defaults(void *object)
 
 static const struct fld component_rules_flds[] = {
     FLD_STR("name", struct eng_component_rules, name, 0),
+    FLD_STR("title", struct eng_component_rules, title, 0),
     FLD_BOOL("fancy_retry", struct eng_component_rules, retry.is_fancy, 0),
     FLD_I64("max_retries", struct eng_component_rules, retry.max, FLD_ZERO),
     FLD_I64("min_failed", struct eng_component_rules, min_failed, 0),
@@ -56,6 +57,8 @@ static void rules_defaults(void *object)
 }
 
 static const struct fld rules_flds[] = {
+    FLD_STR("title", struct eng_rules, title, 0),
+    FLD_BOOL("kept", struct eng_rules, is_kept, 0),
     FLD_BOOL("fancy_retry", struct eng_rules, retry.is_fancy, 0),
     FLD_I64("max_retries", struct eng_rules, retry.max, FLD_ZERO),
     FLD_BOOL("gang", struct eng_rules, is_gang, 0),

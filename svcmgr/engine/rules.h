@@ -29,6 +29,13 @@ enum eng_exit_type {
     TYPE_UNKNOWN
 };
 
+/** What an exit code of a process means, 1 … 255. Source: framework-launcher 9.4. */
+struct eng_exit_row {
+    int64_t code;
+    enum eng_exit_type type;
+    const char *text; /* for a person; NULL: nothing is said */
+};
+
 /** Retries so far, of an instance or of a service: all that count against the rule, and each kind. */
 struct eng_retries {
     int64_t n_counted;
@@ -37,6 +44,7 @@ struct eng_retries {
 
 struct eng_component_rules {
     char *name; /* of the component */
+    char *title; /* as its API has it, where that is no name of a component; NULL: it is */
     struct eng_retry_rule retry;
     int64_t min_failed;    /* failed instances that end the service; 0: none do */
     int64_t min_succeeded; /* instances that end it well by their success; 0: none do */
@@ -54,6 +62,8 @@ struct eng_parent {
 };
 
 struct eng_rules {
+    char *title; /* name of the service as its API has it, where that is no label; NULL: it is */
+    bool is_kept; /* when it has ended it is not collected */
     struct eng_retry_rule retry; /* of the service */
     bool is_gang;                /* no process starts before every instance has a container */
     int64_t gang_timeout_ms;
@@ -72,6 +82,10 @@ struct eng_rules *eng_rules_new(void);
 struct eng_component_rules *eng_rules_add(struct eng_rules *r, const char *component);
 /** Give them a parent; user NULL: that of the service. [borrowed] Thread: any. */
 struct eng_parent *eng_rules_set_parent(struct eng_rules *r, const char *user, const char *name);
+/** The types of exit codes by default, in the order of the codes. Static. @param n  how many [out]   Thread: any.   Source: framework-launcher 9.4. */
+const struct eng_exit_row *eng_exits_default(size_t *n);
+/** The type of an exit under some rows. Thread: any.   Source: framework-launcher 9.3, 9.4. */
+enum eng_exit_type eng_exit_type_of(const struct eng_exit_row *rows, size_t n_rows, const struct eng_exit *x);
 /** Free; NULL is fine. Thread: any. */
 void eng_rules_free(struct eng_rules *r);
 /** Those of a component; where r is NULL or says nothing of it, the defaults. [borrowed] Thread: any. */

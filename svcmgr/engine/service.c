@@ -260,6 +260,7 @@ static void settle_running(struct step *st, struct eng_service *s)
 {
     bool stable = true;
     revision_drop_empty(st, s);
+    framework_settle_migrations(st, s);
     operation_replace(st, s);
     operation_restart(st, s);
     for (size_t i = 0; i < s->n_components; i++) {
@@ -377,13 +378,15 @@ static void earlier(int64_t *due, int64_t at)
         *due = at;
 }
 
-static int64_t next_due(const struct eng_service *s)
+static int64_t next_due(const struct engine *e, const struct eng_service *s)
 {
     int64_t due = s->retry_ms;
     if (s->n_destroyers > 0)
         earlier(&due, s->destroyers_due_ms);
-    if (!eng_service_is_live(s))
+    if (!eng_service_is_live(s)) {
+        earlier(&due, framework_collect_ms(e, s));
         return due;
+    }
     earlier(&due, s->state == SVC_FINISHING ? s->force_ms : s->lifetime_end_ms);
     earlier(&due, s->places.due_ms);
     earlier(&due, s->backoff_due_ms);
@@ -412,6 +415,7 @@ void service_settle(struct step *st, struct eng_service *s)
         resume_outstanding(st, s);
     orders_carry_out(st, s);
     parents_follow(st, s);
+    framework_collect(st, s);
     if (eng_service_is_live(s))
         check_lifetime(st, s);
     else if (s->destroying)
@@ -442,7 +446,7 @@ void service_settle(struct step *st, struct eng_service *s)
     parents_cascade(st, s);
     bool is_settled = backlog_settle(st, s);
     bool goes_on = !is_settled || step_is_full(st) || s->unresumed || s->is_putting_down || s->is_resyncing;
-    int64_t due = goes_on ? st->now_ms : next_due(s);
+    int64_t due = goes_on ? st->now_ms : next_due(st->e, s);
     if (due == s->timer_ms)
         return;
     s->timer_ms = due;
@@ -472,14 +476,14 @@ static void record_request(struct step *st, struct eng_service *s, const char *w
     history_record(st, s, s->name, what, why);
 }
 
-static void create(struct step *st, const struct eng_event *ev)
+void service_create(struct step *st, const struct eng_event *ev)
 {
     struct spec_service *spec = ev->take_spec;
     mem_auto char *key = service_key(ev->service_kind, ev->user, spec->name);
     struct eng_service *s = map_get(&st->e->services, key);
     const char *other = homes_other(st->e, ev->user);
     if (s)
-        step_answer(st, ev->token, OUT_TAKEN, s);
+        step_answer(st, ev->token, OUT_TAKEN, s)->user = mem_str(s->user);
     else if (other)
         refuse_home(st, ev, other);
     if (s || other || !parents_allow(st, ev) || !quota_allows_new(st, ev)) {
@@ -502,25 +506,37 @@ static void create(struct step *st, const struct eng_event *ev)
     step_want(st, s);
     step_touch(st, s);
     bool save = ev->save || parents_stop(st->e, s);
+    framework_record(st, s, ev);
+    framework_want_stopped(st, s, save);
     if (!save)
         service_launch(st, s);
+    else if (policy_of(s->kind)->is_put)
+        framework_end_unlaunched(st, s);
     step_answer(st, ev->token, save ? OUT_SAVED : OUT_LAUNCHED, s);
+}
+
+bool service_stop_by_request(struct step *st, struct eng_service *s, const char *user)
+{
+    /* it ends by itself: its policy might try again */
+    bool might_go_on = s->state == SVC_FINISHING && s->exit && s->end_state != SVC_STOPPED &&
+                       policy_of(s->kind)->decide_retry != policy_no_retry;
+    bool running = (eng_service_is_live(s) && s->state != SVC_FINISHING) || might_go_on;
+    if (backoff_stop(st, s))
+        return true;
+    if (might_go_on) {
+        service_stop_for_good(st, s);
+    } else if (running) {
+        mem_auto char *why = mem_fmt("Stopped by user %s", user);
+        service_finish(st, s, SVC_STOPPED, why);
+    }
+    return running;
 }
 
 static void stop(struct step *st, const struct eng_event *ev, struct eng_service *s)
 {
-    /* it ends by itself: its policy might try again */
-    bool might_go_on =
-        s->state == SVC_FINISHING && s->exit && policy_of(s->kind)->decide_retry != policy_no_retry;
-    bool running = (eng_service_is_live(s) && s->state != SVC_FINISHING) || might_go_on;
-    if (backoff_stop(st, s))
-        running = true;
-    else if (might_go_on)
-        service_stop_for_good(st, s);
-    else if (running) {
-        mem_auto char *why = mem_fmt("Stopped by user %s", ev->user);
-        service_finish(st, s, SVC_STOPPED, why);
-    }
+    bool running = service_stop_by_request(st, s, ev->user);
+    framework_record(st, s, ev);
+    framework_want_stopped(st, s, true);
     step_answer(st, ev->token, running ? OUT_STOPPED : OUT_ALREADY_STOPPED, s);
 }
 
@@ -528,8 +544,15 @@ static void start(struct step *st, const struct eng_event *ev, struct eng_servic
 {
     bool live = eng_service_is_live(s) || s->destroying;
     if (!live && s->app_id && !policy_of(s->kind)->starts_again) {
-        step_answer(st, ev->token, OUT_NEEDS_VERSION, s);
+        framework_record(st, s, ev);
+        framework_want_stopped(st, s, false);
+        step_answer(st, ev->token, policy_of(s->kind)->is_put ? OUT_RECORDED : OUT_NEEDS_VERSION, s);
         return;
+    }
+    if (live && policy_of(s->kind)->is_put && !parents_stop(st->e, s)) {
+        framework_record(st, s, ev);
+        framework_want_stopped(st, s, false);
+        s->is_next_stopped = false;
     }
     const struct eng_service *rival = homes_rival(st->e, s);
     if (!live && rival) { /* of a state that an earlier version has stored */
@@ -588,7 +611,11 @@ static void lifetime(struct step *st, const struct eng_event *ev, struct eng_ser
 void service_request(struct step *st, const struct eng_event *ev)
 {
     if (ev->kind == EV_CREATE) {
-        create(st, ev);
+        service_create(st, ev);
+        return;
+    }
+    if (ev->kind == EV_REDEFINE && policy_of(ev->service_kind)->is_put) {
+        framework_put(st, ev);
         return;
     }
     mem_auto char *key = service_key(ev->service_kind, ev->user, ev->name);
@@ -624,6 +651,7 @@ void service_change(struct step *st, const struct eng_event *ev, struct eng_serv
     switch (ev->kind) {
     case EV_FLEX: service_flex(st, ev, s); break;
     case EV_LIFETIME: lifetime(st, ev, s); break;
+    case EV_MIGRATE: framework_migrate(st, ev, s); break;
     case EV_PROGRESS: progress_request(st, ev, s); break;
     case EV_EXCLUDE: places_request(st, ev, s); break;
     case EV_UPGRADE:

@@ -36,6 +36,12 @@ void service_purge(struct step *st, struct eng_service *s);
 /* ---- incarnation.c ---- */
 /** Change the state, with a note. */
 void service_set_state(struct step *st, struct eng_service *s, enum eng_service_state state);
+/** Another incarnation has a number, and its application an id. */
+void service_take_id(struct step *st, struct eng_service *s);
+/** EV_CREATE, or EV_REDEFINE of a name that is not there. Answers. */
+void service_create(struct step *st, const struct eng_event *ev);
+/** Whatever it does, it stops, and its policy does not try again. @return false: it had ended */
+bool service_stop_by_request(struct step *st, struct eng_service *s, const char *user);
 /** A new incarnation begins: ACCEPTED. */
 void service_launch(struct step *st, struct eng_service *s);
 /** It does not wait for another service, or goes. */
@@ -48,6 +54,9 @@ bool service_awaits_service(struct step *st, struct eng_service *s, struct eng_w
 void service_try_start(struct step *st, struct eng_service *s);
 /** The service ends by itself: as service_finish, and its exit is kept. Takes end->text. */
 void service_end(struct step *st, struct eng_service *s, struct eng_end *end);
+/** Keep how it ended. */
+void service_keep_exit(const struct step *st, struct eng_service *s, const struct eng_exit *x,
+                       const struct eng_instance *trigger);
 /** It ends by itself, and is asked to stop: nothing follows. */
 void service_stop_for_good(struct step *st, struct eng_service *s);
 /** End the incarnation: stop everything, then be `end_state`. diagnostics may be NULL. */
@@ -98,6 +107,34 @@ bool backoff_stop(struct step *st, struct eng_service *s);
 
 /** After EV_RESYNC: the same, whatever the cluster has answered. */
 void application_resync(struct step *st, struct eng_service *s);
+
+/* ---- framework.c: services whose definitions are put (eng_policy.is_put) ---- */
+/** One is there, or goes: it has its name for all users. */
+void framework_add(struct engine *e, struct eng_service *s);
+void framework_remove(struct engine *e, const struct eng_service *s);
+/** EV_REDEFINE of such a kind. Answers. */
+void framework_put(struct step *st, const struct eng_event *ev);
+/** The same for a service that is there and neither away nor being destroyed. Answers. */
+void framework_put_over(struct step *st, const struct eng_event *ev, struct eng_service *s);
+/** Whether it runs is part of the definition that is put: ev->save. Nothing in a master, and for other kinds. */
+void framework_put_execution(struct step *st, const struct eng_event *ev, struct eng_service *s);
+/** A request has changed what is wanted: when, and with EV_REDEFINE and EV_CREATE how. Nothing for other kinds. */
+void framework_record(struct step *st, struct eng_service *s, const struct eng_event *ev);
+/** It is wanted to be stopped, or not. Nothing for other kinds. */
+void framework_want_stopped(struct step *st, struct eng_service *s, bool is_stopped);
+/** It is over without having been launched: STOPPED, with an application id and an exit. */
+void framework_end_unlaunched(struct step *st, struct eng_service *s);
+/** EV_MIGRATE. Answers. */
+void framework_migrate(struct step *st, const struct eng_event *ev, struct eng_service *s);
+/** Carry out requests to move, as far as the step may. */
+void framework_settle_migrations(struct step *st, struct eng_service *s);
+void framework_forget_migrations(struct step *st, struct eng_service *s);
+/** Engine time at which a service that has ended is collected; 0: never. */
+int64_t framework_collect_ms(const struct engine *e, const struct eng_service *s);
+/** Destroy it when that has come. */
+void framework_collect(struct step *st, struct eng_service *s);
+/** The definition that requests change. */
+struct spec_service *framework_wanted(struct eng_service *s);
 
 /* ---- progress.c ---- */
 /** Somebody says how far it has come. Answers. */
@@ -156,7 +193,7 @@ void parents_remove(struct engine *e, const struct eng_service *s);
 void parents_fini(struct engine *e);
 /** A service may be made, as far as its parent is concerned; else the request is answered. */
 bool parents_allow(struct step *st, const struct eng_event *ev);
-/** Its parent is stopped, and so must it be. */
+/** Its parent is stopped, or where its kind has that of a request: is wanted to be, and so must it be. */
 bool parents_stop(const struct engine *e, const struct eng_service *s);
 /** What its parent's state asks for is done. */
 void parents_follow(struct step *st, struct eng_service *s);

@@ -9,6 +9,7 @@ void services_add(struct engine *e, struct eng_service *s)
 {
     mem_auto char *key = service_key(s->kind, s->user, s->name);
     map_set(&e->services, key, s);
+    framework_add(e, s);
     homes_add(e, s);
     parents_add(e, s);
     quota_count(e, s);
@@ -18,6 +19,7 @@ void services_remove(struct engine *e, struct eng_service *s)
 {
     mem_auto char *key = service_key(s->kind, s->user, s->name);
     map_remove(&e->services, key);
+    framework_remove(e, s);
     homes_remove(e, s);
     parents_remove(e, s);
     quota_forget(e, s);

@@ -96,6 +96,9 @@ static const struct fld instance_flds[] = {
     FLD_STR("hostname", struct eng_instance, hostname, 0),
     FLD_STR("bare_host", struct eng_instance, bare_host, 0),
     FLD_I64("allocated_ms", struct eng_instance, allocated_ms, FLD_ZERO),
+    FLD_I64("created_ms", struct eng_instance, created_ms, FLD_ZERO),
+    FLD_I64("launched_ms", struct eng_instance, launched_ms, FLD_ZERO),
+    FLD_I64("completed_ms", struct eng_instance, completed_ms, FLD_ZERO),
     FLD_I64("running_ms", struct eng_instance, running_ms, FLD_ZERO),
     FLD_I64("due_ms", struct eng_instance, due_ms, FLD_ZERO),
     FLD_ENUM("drain", struct eng_instance, drain, 0, drain_words),
@@ -188,6 +191,18 @@ static const struct fld operation_flds[] = {
 const struct fld_type eng_operation_type =
     TYPE("operation", eng_operation, operation_flds, operation_defaults);
 
+static void migration_defaults(void *object)
+{
+    *(struct eng_migration *)object = (struct eng_migration){0};
+}
+
+static const struct fld migration_flds[] = {
+    FLD_STR("container_id", struct eng_migration, container_id, 0),
+    FLD_JSON("value", struct eng_migration, value, 0),
+};
+const struct fld_type eng_migration_type =
+    TYPE("migration", eng_migration, migration_flds, migration_defaults);
+
 static void service_defaults(void *object)
 {
     struct eng_service *s = object;
@@ -216,6 +231,13 @@ static void service_defaults(void *object)
     FLD_I64("progress_ppm", struct eng_service, progress_ppm, FLD_ZERO), \
     FLD_STRS("excluded", struct eng_service, excluded, 0)
 
+/* What its API alone makes something of: an application master does not know it. */
+#define REQUEST_FLDS \
+    FLD_JSON("request", struct eng_service, request, 0), \
+    FLD_I64("first_request_ms", struct eng_service, first_request_ms, FLD_ZERO), \
+    FLD_I64("last_request_ms", struct eng_service, last_request_ms, FLD_ZERO), \
+    FLD_BOOL("wanted_stopped", struct eng_service, is_wanted_stopped, 0)
+
 /* What an application master is asked to do. */
 #define ORDER_FLDS \
     FLD_I64("last_order", struct eng_service, last_order, FLD_ZERO), \
@@ -239,6 +261,10 @@ static void service_defaults(void *object)
     FLD_OBJ("master", struct eng_service, master, 0, &eng_master_type), \
     FLD_I64("ordered", struct eng_service, n_ordered, FLD_ZERO), \
     FLD_I64("backoff_due_ms", struct eng_service, backoff_due_ms, FLD_ZERO), \
+    FLD_I64("launched_ms", struct eng_service, launched_ms, FLD_ZERO), \
+    FLD_I64("ended_ms", struct eng_service, ended_ms, FLD_ZERO), \
+    FLD_I64("completed_ms", struct eng_service, completed_ms, FLD_ZERO), \
+    FLD_I64("final_ms", struct eng_service, final_ms, FLD_ZERO), \
     FLD_I64("begun_ms", struct eng_service, begun_ms, FLD_ZERO), \
     FLD_I64("retry_pause_ms", struct eng_service, retry_pause_ms, FLD_ZERO), \
     FLD_I64("gang_due_ms", struct eng_service, gang_due_ms, FLD_ZERO), \
@@ -248,13 +274,14 @@ static void service_defaults(void *object)
     FLD_OBJ("waits", struct eng_service, wait, FLD_IN, &eng_waiting_type), \
     FLD_OBJ("operation", struct eng_service, operation, 0, &eng_operation_type), \
     FLD_STRS("replacing", struct eng_service, replacing, 0), FLD_STRS("restarting", struct eng_service, restarting, 0), \
+    FLD_LIST("migrations", struct eng_service, migrations, 0, &eng_migration_type), \
     /* Of format 1: they are written as documents of their own. */ \
     FLD_STRS("stale", struct eng_service, stale, FLD_IN), \
     FLD_STRS("ended", struct eng_service, ended, FLD_IN), \
     FLD_LIST("components", struct eng_service, components, 0, &eng_component_type)
 // clang-format on
 
-static const struct fld wanted_flds[] = {WANTED_FLDS, ORDER_FLDS};
+static const struct fld wanted_flds[] = {WANTED_FLDS, REQUEST_FLDS, ORDER_FLDS};
 const struct fld_type eng_wanted_type = TYPE("definition", eng_service, wanted_flds, service_defaults);
 
 static const struct fld runs_flds[] = {WANTED_FLDS};
@@ -266,7 +293,7 @@ const struct fld_type eng_orders_type = TYPE("orders", eng_service, order_flds, 
 static const struct fld is_flds[] = {IS_FLDS};
 const struct fld_type eng_is_type = TYPE("service", eng_service, is_flds, service_defaults);
 
-static const struct fld service_flds[] = {WANTED_FLDS, ORDER_FLDS, IS_FLDS};
+static const struct fld service_flds[] = {WANTED_FLDS, REQUEST_FLDS, ORDER_FLDS, IS_FLDS};
 const struct fld_type eng_service_type = TYPE("service", eng_service, service_flds, service_defaults);
 
 void components_free(struct eng_service *s)

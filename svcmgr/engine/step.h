@@ -38,6 +38,7 @@
 #define BACKLOG_MAX                                                                                          \
     20000 /* containers of one service that are gone and the registry has not confirmed; more drop the oldest */
 
+#define MIGRATIONS_MAX 1000 /* requests to move that wait */
 #define PLACES_MAX     1000 /* nodes of which one service remembers something */
 #define NODES_DOWN_MAX 1000 /* nodes that do not run; more forget the oldest */
 
@@ -68,6 +69,7 @@ struct engine {
     struct map documents;     /* word → json_t */
     struct map used;          /* what is counted together → containers; see quota.c */
     struct map children;      /* key of a parent → keys of its children; see parents.c */
+    struct map frameworks;    /* name → struct eng_service of a kind whose definitions are put; see framework.c */
     struct map homes;         /* registry user → users with services there; see homes.c */
     int64_t cluster_ts, next_app;
     bool stored, resumed; /* the engine document exists; EV_RESUME came */

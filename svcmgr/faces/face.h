@@ -23,6 +23,7 @@ struct face_wait {
 
 struct eng_plan;
 struct services_waits;
+struct launcher_site;
 
 /** What a container uses now. */
 struct face_usage {
@@ -152,7 +153,8 @@ struct face {
     struct obj obj;
     const struct app_ops *ops;
     void *app;
-    struct services_waits *waits; /* reads that wait: services_wait.h */
+    struct services_waits *waits;         /* reads that wait: services_wait.h */
+    const struct launcher_site *launcher; /* of the FrameworkLauncher API: launcher/site.h */
 };
 
 #endif

@@ -191,6 +191,19 @@ bool fs_is_hdfs(const char *uri)
     return scheme_of(uri) != NULL;
 }
 
+bool fs_is_archive(const char *uri)
+{
+    static const char *const suffixes[] = {".zip", ".tgz", ".tar", ".tar.gz"};
+    size_t len = strlen(uri);
+
+    for (size_t i = 0; i < ARRAY_LEN(suffixes); i++) {
+        size_t n = strlen(suffixes[i]);
+        if (len > n && uri[len - n - 1] != '/' && !strcasecmp(uri + len - n, suffixes[i]))
+            return true;
+    }
+    return false;
+}
+
 /** "scheme:[//authority][/path]". @return authority, "" when there is none, free(); *path is what comes behind it. */
 static char *authority_of(const char *uri, const struct scheme *scheme, const char **path)
 {

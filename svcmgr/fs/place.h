@@ -68,5 +68,7 @@ int fs_place_read(const struct fs_conf *conf, const char *uri, const char *user,
 void fs_place_fini(struct fs_place *p);
 /** It is a URI of HDFS, in any of its three schemes. Thread: any. */
 bool fs_is_hdfs(const char *uri);
+/** By its name it is an archive that is unpacked: .zip, .tgz, .tar or .tar.gz in any case. Thread: any.   Source: framework-launcher 12.3; Hadoop's FSDownload. */
+bool fs_is_archive(const char *uri);
 
 #endif

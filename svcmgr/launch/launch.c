@@ -1,5 +1,6 @@
 #include "launch/launch.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -13,6 +14,8 @@
 /* How the API ends each command. The shim gives both files to the whole command from its start: what the shell would
  * give to the last part only. */
 #define OUTPUT_MARK " 1>" LOG_DIR_MARK "/stdout.txt 2>" LOG_DIR_MARK "/stderr.txt"
+
+#define TASK_OUTPUT "1>" LOG_DIR_MARK "/stdout 2>" LOG_DIR_MARK "/stderr"
 
 static void set_env(struct map *env, const char *name, const char *value)
 {
@@ -166,9 +169,26 @@ static void list_env(const struct map *env, struct launch_plan *out)
 
 /* ---- command ---- */
 
+/**
+ * The entry point of a task, between double quotes as it is. Where the shim keeps the output, its end has only the form of a redirection: that
+ * belongs to the last command of a list.
+ */
+static char *task_command(const struct plan *plan)
+{
+    const char *entry = plan->wanted->command ? plan->wanted->command : "";
+    bool is_kept = plan->container->log_dir != NULL;
+
+    return mem_fmt("exec /bin/bash -c \"%s %s\"", entry, is_kept ? "1>&1 2>&2" : TASK_OUTPUT);
+}
+
 static int make_command(struct plan *plan, struct launch_plan *out, struct err_info *why)
 {
     const struct eng_launch *wanted = plan->wanted;
+
+    if (wanted->is_task) {
+        out->command = task_command(plan);
+        return 0;
+    }
 
     mem_auto char *text = str_trim(wanted->command ? wanted->command : "");
     if (str_ends(text, OUTPUT_MARK))
@@ -219,6 +239,10 @@ static void plan_file(const struct eng_file *f, const json_t *values, struct clu
         out->source = f->src;
         out->is_archive = true;
         return;
+    case FILE_SOURCE:
+        out->source = f->src;
+        out->is_source = true;
+        return;
     }
 }
 
@@ -230,6 +254,55 @@ static void plan_files(const struct eng_launch *wanted, struct launch_plan *out)
         plan_file(&wanted->files[i], wanted->values, &out->files[i]);
 }
 
+/** Each source has a name of its own in the working directory. */
+static int check_names(const struct eng_launch *wanted, struct launch_plan *out, struct err_info *why)
+{
+    struct map seen = MAP_EMPTY;
+    const char *fault = NULL;
+    size_t i = 0;
+
+    for (; wanted->is_task && !fault && i < wanted->n_files; i++) {
+        const char *name = wanted->files[i].name;
+        bool is_name = *name && strcmp(name, ".") != 0 && strcmp(name, "..") != 0;
+        fault = !is_name ? "has no base name" : map_set(&seen, name, (void *)name) ? "is there twice" : NULL;
+    }
+    map_fini(&seen, NULL);
+    if (!fault)
+        return 0;
+    const struct eng_file *f = &wanted->files[i - 1];
+    out->cause = CAUSE_SOURCE;
+    return err_set(why, ERR_INVALID, f->src,
+                   "Source %.200s: its base name \"%.80s\" in the working directory %s.",
+                   f->src ? f->src : "", f->name, fault);
+}
+
+/* ---- tasks ---- */
+
+/** "appattempt_1700000000000_0001_000001" of "container_e17_1700000000000_0001_01_000002". free(); NULL: it is no such id */
+static char *attempt_id(const char *container_id)
+{
+    unsigned long long cluster, application, attempt;
+    const char *p = strchr(container_id, '_');
+
+    if (p && p[1] == 'e')
+        p = strchr(p + 1, '_');
+    if (!p || sscanf(p, "_%llu_%llu_%llu_", &cluster, &application, &attempt) != 3)
+        return NULL;
+    return mem_fmt("appattempt_%llu_%04llu_%06llu", cluster, application, attempt);
+}
+
+/** What only the container's own node decides. */
+static void set_task_env(struct map *env, const struct plan *plan)
+{
+    mem_auto char *gpus = mem_fmt("%lld", (long long)plan->container->gpus);
+    mem_auto char *attempt = attempt_id(plan->container->id);
+
+    if (!plan->wanted->is_task)
+        return;
+    set_env(env, "CONTAINER_GPUS", gpus);
+    set_env(env, "ATTEMPT_ID", attempt ? attempt : "");
+}
+
 /* ---- the whole ---- */
 
 int launch_plan(const struct eng_launch *wanted, const struct cluster_container *container,
@@ -237,10 +310,13 @@ int launch_plan(const struct eng_launch *wanted, const struct cluster_container 
 {
     struct plan plan = {wanted, container, MAP_EMPTY, SPEC_EXPANDED_MAX};
 
-    *out = (struct launch_plan){.command = NULL};
+    *out = (struct launch_plan){.cause = CAUSE_LAUNCH};
     if (wanted->too_large)
         return err_set(why, ERR_TOOBIG, wanted->instance, "%s", wanted->too_large);
-    int err = make_env(&plan, why);
+    int err = check_names(wanted, out, why);
+    if (!err)
+        err = make_env(&plan, why);
+    set_task_env(&plan.env, &plan);
     if (!err)
         err = make_command(&plan, out, why);
     if (!err) {
@@ -249,12 +325,15 @@ int launch_plan(const struct eng_launch *wanted, const struct cluster_container 
     }
     if (err) {
         map_fini(&plan.env, free);
+        enum eng_exit_cause cause = out->cause;
         launch_plan_fini(out);
+        out->cause = cause;
         return err;
     }
     out->launch = (struct cluster_launch){.attempt = wanted->attempt,
                                           .owner = wanted->run_as,
                                           .command = out->command,
+                                          .is_task = wanted->is_task,
                                           .env = (const char *const *)out->env,
                                           .files = out->files,
                                           .n_files = out->n_files,

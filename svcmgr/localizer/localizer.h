@@ -2,7 +2,7 @@
  * Shared by the localizer's files. A localizer gets what one launch needs, with the rights of the container's user:
  *
  *   path  --open--+
- *                 +--> descriptor --+--> copy:    a file
+ *                 +--> descriptor --+--> copy:    a file, or a directory
  *   URI --cache---+                 +--> convert: a JSON object
  *          |                        +--> unpack:  a directory
  *        fetch <-- hdfs
@@ -31,6 +31,37 @@ int localizer_fault(struct source_fault *f, enum source_problem problem, int err
  * @return descriptor; -1: *f says why.   Source: openat(2), symlink(7).
  */
 int localizer_open(const struct sources_ask *ask, const char *path, struct stat *st, struct source_fault *f);
+/** As localizer_open; a directory is opened, too. */
+int localizer_open_tree(const struct sources_ask *ask, const char *path, struct stat *st,
+                        struct source_fault *f);
+
+/* ---- copy.c ---- */
+
+/** What may still be copied. */
+struct copy_limits {
+    int64_t bytes;
+    int64_t entries; /* files and directories of trees */
+};
+
+/**
+ * Copy a file from where it stands; its blocks are shared where the file system can.
+ *
+ * @param max       bytes that may be copied
+ * @param n_copied  bytes that were                                                  [out]
+ * @return 0; or -1: SOURCE_TOO_LARGE, SOURCE_UNREAD or SOURCE_UNWRITTEN.
+ */
+int localizer_copy(int from, int to, int64_t max, int64_t *n_copied, struct source_fault *f);
+/**
+ * Copy what is in a directory: files of mode 0500, directories of 0700, links that stay inside.
+ *
+ * @param from  directory                                                            [borrowed]
+ * @param to    a new directory                                                      [borrowed]
+ * @param left  what may still be copied; what was is taken away                     [in,out]
+ * @return 0; or -1: as localizer_copy; SOURCE_NO_RIGHT, SOURCE_LINK, SOURCE_ENTRY_KIND or SOURCE_ENTRIES, *f says of which.
+ */
+int localizer_copy_tree(int from, int to, struct copy_limits *left, struct source_fault *f);
+/** All files beneath a directory that we have made get the mode 0500. @return 0; or -1: SOURCE_UNWRITTEN. */
+int localizer_protect_tree(int top, struct source_fault *f);
 
 /* ---- fetch.c ---- */
 

@@ -1,16 +1,15 @@
 /** The program container-localizer: see localizer.h and shim/sources_wire.h. */
 #include <errno.h>
 #include <fcntl.h>
-#include <linux/fs.h>
 #include <locale.h>
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/ioctl.h>
 #include <sys/prctl.h>
 #include <unistd.h>
 
 #include "base/buf.h"
+#include "fs/place.h"
 #include "localizer/localizer.h"
 #include "shim/rights.h"
 #include "shim/wire.h"
@@ -25,34 +24,6 @@ struct budget {
 
 /* ---- copying ---- */
 
-/** @param max  bytes that may be copied; *n_copied: bytes that were */
-static int copy(int from, int to, int64_t max, int64_t *n_copied, struct source_fault *f)
-{
-    static char piece[COPY_PIECE];
-
-    for (*n_copied = 0;;) {
-        ssize_t n = read(from, piece, sizeof piece);
-        if (n < 0)
-            return localizer_fault(f, SOURCE_UNREAD, errno);
-        if (n == 0)
-            return 0;
-        *n_copied += n;
-        if (*n_copied > max)
-            return localizer_fault(f, SOURCE_TOO_LARGE, 0);
-        if (shim_write_all(to, piece, (size_t)n))
-            return localizer_fault(f, SOURCE_UNWRITTEN, errno);
-    }
-}
-
-/** A file of this size shares its blocks with its copy where the file system can. */
-static bool clone(int from, int to, int64_t size, int64_t *n_copied)
-{
-    if (size <= 0 || ioctl(to, FICLONE, from))
-        return false;
-    *n_copied = size;
-    return true;
-}
-
 /** What a source that is no archive becomes. @param n_read  bytes of it [out] */
 static int make_file(int from, const char *name, const struct source *source, int64_t max, int64_t *n_read,
                      struct source_fault *f)
@@ -65,27 +36,48 @@ static int make_file(int from, const char *name, const struct source *source, in
         return localizer_fault(f, SOURCE_UNWRITTEN, errno);
     if (fstat(from, &st))
         failed = localizer_fault(f, SOURCE_UNREAD, errno);
-    else if (source->form != SOURCE_FILE)
+    else if (source->form == SOURCE_XML || source->form == SOURCE_PROPERTIES)
         failed = localizer_convert(from, to, source->form, max, f);
-    else if (!clone(from, to, st.st_size, n_read))
-        failed = copy(from, to, max, n_read, f);
+    else
+        failed = localizer_copy(from, to, max, n_read, f);
     mode_t mode = source_is_url(source->path) ? 0644 : st.st_mode & 0777; /* A server gives no mode. */
+    if (source->form == SOURCE_TREE)
+        mode = 0500;
     if (!failed && fchmod(to, mode))
         failed = localizer_fault(f, SOURCE_UNWRITTEN, errno);
     close(to);
     return failed;
 }
 
-static int unpack_as(int from, const char *name, struct unpack_limits *left, struct source_fault *f)
+/** @param is_protected  files get the mode 0500 */
+static int unpack_as(int from, const char *name, bool is_protected, struct unpack_limits *left,
+                     struct source_fault *f)
 {
     int to = mkdir(name, 0700) ? -1 : open(name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 
     if (to < 0)
         return localizer_fault(f, SOURCE_UNWRITTEN, errno);
     int failed = localizer_unpack(from, to, left, f);
+    if (!failed && is_protected)
+        failed = localizer_protect_tree(to, f);
     if (!failed && fchmod(to, 0755))
         failed = localizer_fault(f, SOURCE_UNWRITTEN, errno);
     close(to);
+    return failed;
+}
+
+/** What a directory becomes. */
+static int copy_tree(int from, const char *name, int64_t max, struct budget *left, struct source_fault *f)
+{
+    int to = mkdir(name, 0700) ? -1 : open(name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+    struct copy_limits limits = {max, left->unpack.max_entries};
+
+    if (to < 0)
+        return localizer_fault(f, SOURCE_UNWRITTEN, errno);
+    int failed = localizer_copy_tree(from, to, &limits, f);
+    close(to);
+    left->bytes -= max - limits.bytes;
+    left->unpack.max_entries = limits.entries;
     return failed;
 }
 
@@ -96,7 +88,8 @@ static int open_source(const struct sources_ask *ask, const struct source *sourc
                        struct stat *st, struct source_fault *f)
 {
     if (!source_is_url(source->path))
-        return localizer_open(ask, source->path, st, f);
+        return source->form == SOURCE_TREE ? localizer_open_tree(ask, source->path, st, f)
+                                           : localizer_open(ask, source->path, st, f);
     const struct fetch_from from = {source, ask->owner};
     int fd = localizer_cache(SOURCES_CACHE_FD, &from, max, ask->fresh_s, f);
     if (fd >= 0 && fstat(fd, st)) {
@@ -107,28 +100,46 @@ static int open_source(const struct sources_ask *ask, const struct source *sourc
 }
 
 /** @param left  what may still be taken in all [in,out] */
+static int take_opened(int fd, const struct stat *st, size_t i, const struct source *source,
+                       struct budget *left, struct source_fault *f)
+{
+    int64_t max = source->max_bytes < left->bytes ? source->max_bytes : left->bytes, n_read = 0;
+    bool is_tree = source->form == SOURCE_TREE;
+    bool is_archive = source->form == SOURCE_ARCHIVE || (is_tree && fs_is_archive(source->path));
+    char name[40];
+
+    snprintf(name, sizeof name, "%zu", i);
+    if (S_ISDIR(st->st_mode))
+        return copy_tree(fd, name, max, left, f);
+    if (st->st_size > max)
+        return localizer_fault(f, SOURCE_TOO_LARGE, 0);
+    int failed = is_archive ? unpack_as(fd, name, is_tree, &left->unpack, f)
+                            : make_file(fd, name, source, max, &n_read, f);
+    bool has_size = !failed && (is_archive || (source->form != SOURCE_FILE && !is_tree));
+    left->bytes -= has_size ? st->st_size : n_read;
+    return failed;
+}
+
+/** @param left  what may still be taken in all [in,out] */
 static int take_source(const struct sources_ask *ask, size_t i, struct budget *left, struct source_fault *f)
 {
     const struct source *source = &ask->sources[i];
-    int64_t max = source->max_bytes < left->bytes ? source->max_bytes : left->bytes, n_read = 0;
-    bool is_archive = source->form == SOURCE_ARCHIVE;
+    int64_t max = source->max_bytes < left->bytes ? source->max_bytes : left->bytes;
     struct stat st = {0};
-    char name[40];
 
     if (ask->is_check && source_is_url(source->path))
         return localizer_look(&(struct fetch_from){source, ask->owner}, max, f);
     int fd = open_source(ask, source, max, &st, f);
-    int failed = fd < 0;
-    if (!failed && st.st_size > max)
+    if (fd < 0)
+        return -1;
+    int failed = 0;
+    if (!ask->is_check)
+        failed = take_opened(fd, &st, i, source, left, f);
+    else if (st.st_size > max)
         failed = localizer_fault(f, SOURCE_TOO_LARGE, 0);
-    snprintf(name, sizeof name, "%zu", i);
-    if (!failed && !ask->is_check)
-        failed =
-            is_archive ? unpack_as(fd, name, &left->unpack, f) : make_file(fd, name, source, max, &n_read, f);
-    if (fd >= 0)
-        close(fd);
-    bool has_size = !failed && (ask->is_check || source->form != SOURCE_FILE);
-    left->bytes -= has_size ? st.st_size : n_read;
+    else
+        left->bytes -= st.st_size;
+    close(fd);
     return failed;
 }
 

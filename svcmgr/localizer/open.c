@@ -81,7 +81,8 @@ static int walk(int dir, const char *rest, struct source_fault *f)
     return dir;
 }
 
-int localizer_open(const struct sources_ask *ask, const char *path, struct stat *st, struct source_fault *f)
+static int open_source(const struct sources_ask *ask, const char *path, bool with_dirs, struct stat *st,
+                       struct source_fault *f)
 {
     const char *rest = NULL, *dir = find_dir(ask, path, &rest);
     char again[48];
@@ -94,7 +95,7 @@ int localizer_open(const struct sources_ask *ask, const char *path, struct stat 
     at = walk(at, rest, f);
     if (at < 0)
         return -1;
-    if (fstat(at, st) || !S_ISREG(st->st_mode)) {
+    if (fstat(at, st) || !(S_ISREG(st->st_mode) || (with_dirs && S_ISDIR(st->st_mode)))) {
         close(at);
         return localizer_fault(f, SOURCE_NOT_REGULAR, 0);
     }
@@ -103,4 +104,15 @@ int localizer_open(const struct sources_ask *ask, const char *path, struct stat 
     int error = errno;
     close(at);
     return fd < 0 ? cannot_open(f, error) : fd;
+}
+
+int localizer_open(const struct sources_ask *ask, const char *path, struct stat *st, struct source_fault *f)
+{
+    return open_source(ask, path, false, st, f);
+}
+
+int localizer_open_tree(const struct sources_ask *ask, const char *path, struct stat *st,
+                        struct source_fault *f)
+{
+    return open_source(ask, path, true, st, f);
 }

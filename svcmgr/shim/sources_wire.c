@@ -25,7 +25,8 @@ void sources_ask_dir(struct sources_ask *a, const char *dir)
 static const char *const form_words[] = {[SOURCE_FILE] = "file",
                                          [SOURCE_ARCHIVE] = "archive",
                                          [SOURCE_XML] = "xml",
-                                         [SOURCE_PROPERTIES] = "properties"};
+                                         [SOURCE_PROPERTIES] = "properties",
+                                         [SOURCE_TREE] = "tree"};
 
 bool source_is_url(const char *path)
 {

@@ -53,6 +53,7 @@ enum source_form {
     SOURCE_ARCHIVE,    /* a directory with what is in it */
     SOURCE_XML,        /* of Hadoop's configuration, a JSON object of its names and values */
     SOURCE_PROPERTIES, /* of Java, the same */
+    SOURCE_TREE, /* a copy of a file or a directory; of an archive, by its name, what is in it. Files of mode 0500 */
     N_SOURCE_FORMS
 };
 

@@ -8,6 +8,7 @@
 #include "base/str.h"
 
 #define NAME_PREFIX "node-"
+#define GPU_BITS    63
 
 static void room_add(struct sim_room *to, const struct sim_room *r)
 {
@@ -116,6 +117,34 @@ static bool is_excluded(const struct sim_nodes *nodes, const struct sim_node *no
     return map_get(&nodes->excluded, key) != NULL;
 }
 
+/** How a node's GPUs keep a container from it that must have certain ones. */
+static enum sim_lack lack_of_gpus(const struct sim_node *node, int64_t mask)
+{
+    int64_t n = node->has.amounts[SIM_GPU_TYPE];
+    bool has_all = n >= GPU_BITS || !(mask >> n);
+
+    return !has_all ? SIM_LACKS_SIZE : mask & node->gpus ? SIM_LACKS_ROOM : SIM_LACKS_NOTHING;
+}
+
+int64_t sim_nodes_take_gpus(struct sim_node *node, int64_t n, int64_t mask)
+{
+    int64_t taken = mask;
+
+    for (int i = 0; !mask && n > 0 && i < GPU_BITS; i++) {
+        if (node->gpus >> i & 1)
+            continue;
+        taken |= (int64_t)1 << i;
+        n--;
+    }
+    node->gpus |= taken;
+    return taken;
+}
+
+void sim_nodes_give_gpus(struct sim_node *node, int64_t gpus)
+{
+    node->gpus &= ~gpus;
+}
+
 /** What keeps a container from a node. */
 static enum sim_lack lack_of(const struct sim_nodes *nodes, const struct sim_node *node,
                              const struct sim_want *want, const struct spec_constraint **by)
@@ -126,6 +155,9 @@ static enum sim_lack lack_of(const struct sim_nodes *nodes, const struct sim_nod
         return SIM_LACKS_SIZE;
     if (!has_room(node, &want->room) || is_excluded(nodes, node, want->application))
         return SIM_LACKS_ROOM;
+    enum sim_lack gpus = lack_of_gpus(node, want->gpu_mask);
+    if (gpus != SIM_LACKS_NOTHING)
+        return gpus;
     const struct spec_constraint *c =
         want->tag ? sim_tag_forbids(want->tag, want->needs, want->groups, node) : NULL;
     *by = c ? c : *by;

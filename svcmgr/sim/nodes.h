@@ -24,6 +24,7 @@ struct sim_node {
     char name[16];            /* "node-00001" */
     const char *label, *rack; /* of the script, or NULL */
     struct sim_room has, used;
+    int64_t gpus; /* bits of those that are in use */
     bool is_down;
     size_t index, rack_index; /* in the cluster, from 0; nodes without a rack are in one together */
     size_t group;             /* of the script */
@@ -46,6 +47,7 @@ struct sim_want {
     const struct sim_tag *tag; /* what is counted for its constraints; NULL: it has none */
     const struct spec_needs *needs;
     const uint64_t *groups; /* sim_tag_groups */
+    int64_t gpu_mask;       /* the GPUs of the node that it must have; 0: any */
 };
 
 /** Why a container has no node: of all nodes the lack that comes last here, as it is the nearest to a place. */
@@ -74,6 +76,14 @@ struct sim_node *sim_nodes_place(struct sim_nodes *nodes, const struct sim_want 
 void sim_nodes_exclude(struct sim_nodes *nodes, const char *application, const char *node, bool excluded);
 /** Count a container at a node, whether it has room or not. */
 void sim_nodes_take(struct sim_nodes *nodes, struct sim_node *node, const struct sim_room *wanted);
+/**
+ * Take GPUs of a node that has room for them: the wanted ones, or the first that are free.
+ * @param n     as many, of which the first 63 of a node have bits
+ * @param mask  the wanted ones; 0: any
+ * @return a bit for each; sim_nodes_give_gpus takes them back.
+ */
+int64_t sim_nodes_take_gpus(struct sim_node *node, int64_t n, int64_t mask);
+void sim_nodes_give_gpus(struct sim_node *node, int64_t gpus);
 /** A container has left its node. */
 void sim_nodes_give(struct sim_nodes *nodes, struct sim_node *node, const struct sim_room *wanted);
 /** A node by name, or NULL. [borrowed] */

@@ -63,10 +63,21 @@ static void dequeue(struct sim *s, struct sim_box *b)
     s->n_waiting--;
 }
 
+static int64_t gpu_mask_of(const struct sim_box *b)
+{
+    const struct spec_needs *needs = b->pub.needs;
+    int64_t mask = 0;
+
+    for (size_t i = 0; needs && i < needs->n_amounts; i++)
+        mask |= needs->amounts[i].mask;
+    return mask;
+}
+
 void sim_settle_at(struct sim *s, struct sim_box *b, struct sim_node *node)
 {
     b->place = &s->places[node->index];
     b->pub.node = node;
+    b->pub.gpus = sim_nodes_take_gpus(node, b->pub.room.amounts[SIM_GPU_TYPE], gpu_mask_of(b));
     TAILQ_INSERT_TAIL(&b->place->boxes, b, link);
     if (b->tag)
         sim_tag_count(b->tag, node, 1);
@@ -89,7 +100,8 @@ static struct sim_node *find_node(struct sim *s, const struct sim_box *b, enum s
                                   .application = b->pub.application,
                                   .tag = b->tag,
                                   .needs = b->pub.needs,
-                                  .groups = b->groups};
+                                  .groups = b->groups,
+                                  .gpu_mask = gpu_mask_of(b)};
 
     *by = NULL;
     *lack = SIM_LACKS_SIZE;
@@ -195,6 +207,8 @@ void sim_leave_place(struct sim *s, struct sim_box *b)
     if (b->tag)
         sim_tag_count(b->tag, b->place->node, -1);
     sim_nodes_give(&s->nodes, b->place->node, &b->pub.room);
+    sim_nodes_give_gpus(b->place->node, b->pub.gpus);
+    b->pub.gpus = 0;
     b->place = NULL;
     b->pub.node = NULL;
     sim_serve_soon(s);

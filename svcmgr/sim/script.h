@@ -22,7 +22,8 @@
 #include "bobbin/error.h"
 
 #define SIM_GROUPS_MAX 64 /* a bit each in sim_tag_groups */
-#define SIM_TYPES_MAX  8  /* resource types beside memory and cores; the first is yarn.io/gpu */
+#define SIM_TYPES_MAX  8  /* resource types beside memory and cores */
+#define SIM_GPU_TYPE   0  /* yarn.io/gpu */
 #define SIM_RULES_MAX  64
 #define SIM_NODES_MAX  100000
 #define SIM_PPM        1000000 /* a share of all */

@@ -57,6 +57,7 @@ struct sim_container {
     const char *missing;            /* a resource type that no node has; NULL: none is */
     const struct sim_node *node;    /* NULL: SIM_ASKED */
     struct sim_room room;
+    int64_t gpus; /* a bit for each GPU of its node that it has */
     enum sim_state state;
     int64_t attempt;    /* of the last launch; 0: never launched */
     int64_t started_ms; /* of its process; 0: it does not run */

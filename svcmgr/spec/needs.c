@@ -74,7 +74,8 @@ static void add_amounts(struct spec_needs *needs, const struct spec_component *c
     {
         int64_t n = spec_amount_of(resource);
         if (n > 0 && strcmp(type, "memory-mb") != 0 && strcmp(type, "vcores") != 0)
-            needs->amounts[needs->n_amounts++] = (struct spec_amount){mem_str(type), n};
+            needs->amounts[needs->n_amounts++] = (struct spec_amount){
+                mem_str(type), n, c->task && !strcmp(type, SPEC_GPU_TYPE) ? c->task->gpu_mask : 0};
     }
 }
 
@@ -149,7 +150,7 @@ struct spec_needs *spec_needs_copy(const struct spec_needs *needs)
     }
     for (; copy->n_amounts < needs->n_amounts; copy->n_amounts++) {
         const struct spec_amount *a = &needs->amounts[copy->n_amounts];
-        copy->amounts[copy->n_amounts] = (struct spec_amount){mem_str(a->type), a->n};
+        copy->amounts[copy->n_amounts] = (struct spec_amount){mem_str(a->type), a->n, a->mask};
     }
     return copy;
 }

@@ -35,6 +35,7 @@ struct spec_constraint {
 struct spec_amount {
     char *type;
     int64_t n;
+    int64_t mask; /* of SPEC_GPU_TYPE: the GPUs of its node that it must have, bit 0 the first; 0: any */
 };
 
 struct spec_needs {

@@ -73,8 +73,7 @@ static const struct fld resource_flds[] = {
     FLD_JSON_OF("additional", struct spec_resource, additional, FLD_EACH, &information_type),
     FLD_KNOWN("uri"), /* null, of every resource that Hadoop's own client sends */
 };
-static const struct fld_type resource_type =
-    TYPE("Resource", spec_resource, resource_flds, resource_defaults);
+const struct fld_type spec_resource_type = TYPE("Resource", spec_resource, resource_flds, resource_defaults);
 
 /* ---- Configuration, ConfigFile ---- */
 static void file_defaults(void *object)
@@ -199,7 +198,7 @@ static const struct fld component_flds[] = {
     FLD_OBJ("readiness_check", struct spec_component, readiness_check, 0, &readiness_type),
     FLD_OBJ("artifact", struct spec_component, artifact, 0, &artifact_type),
     FLD_STR("launch_command", struct spec_component, launch_command, 0),
-    FLD_OBJ("resource", struct spec_component, resource, 0, &resource_type),
+    FLD_OBJ("resource", struct spec_component, resource, 0, &spec_resource_type),
     FLD_I64("number_of_containers", struct spec_component, number_of_containers, 0),
     FLD_STRS("decommissioned_instances", struct spec_component, decommissioned_instances, FLD_ALWAYS),
     FLD_BOOL("run_privileged_container", struct spec_component, run_privileged_container, FLD_ALWAYS),
@@ -256,7 +255,7 @@ static const struct fld service_flds[] = {
     FLD_STR("version", struct spec_service, version, 0),
     FLD_STR("description", struct spec_service, description, 0),
     FLD_OBJ("artifact", struct spec_service, artifact, 0, &artifact_type),
-    FLD_OBJ("resource", struct spec_service, resource, 0, &resource_type),
+    FLD_OBJ("resource", struct spec_service, resource, 0, &spec_resource_type),
     FLD_I64("lifetime", struct spec_service, lifetime, 0),
     FLD_LIST("components", struct spec_service, components, FLD_ALWAYS, &spec_component_type),
     FLD_OBJ("configuration", struct spec_service, configuration, FLD_ALWAYS, &config_type),

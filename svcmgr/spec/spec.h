@@ -92,18 +92,18 @@ struct spec_task_ports {
  * Source: framework-launcher 12.
  */
 struct spec_task {
-    char **sources; /* files and directories, read-only by their base names in the working directory; archives unpacked */
+    /* files and directories, read-only by their base names in the working directory; archives, by their names, are unpacked there */
+    char **sources;
     size_t n_sources;
     struct spec_task_ports **ports; /* fixed ones, then any; each by label: the order of CONTAINER_PORTS */
     size_t n_ports;
-    int64_t gpu_mask;  /* the GPUs that it must have, bit 0 the first; 0: as many as its resource says */
-    bool has_ip_list;  /* a file has the addresses of all instances of the service */
-    bool same_ports;   /* all instances of the component get the same numbers, where they have addresses of their own */
+    int64_t gpu_mask; /* the GPUs that it must have, bit 0 the first; 0: as many as its resource says */
+    bool has_ip_list; /* a file has the addresses of all instances of the service */
+    /* all instances of the component get the same numbers, where each has an address of its own */
+    bool same_ports;
 };
 /** That file, in the working directory. */
 #define SPEC_IP_LIST_FILE "ContainerIpList"
-/** Ports of one task whose numbers are chosen. */
-#define SPEC_TASK_PORTS_MAX 1024
 /** The resource type of GPUs. */
 #define SPEC_GPU_TYPE "yarn.io/gpu"
 
@@ -128,7 +128,7 @@ struct spec_component {
     size_t n_quicklinks;
     struct spec_port **ports;
     size_t n_ports;
-    int restart_policy; /* enum spec_restart */
+    int restart_policy;     /* enum spec_restart */
     struct spec_task *task; /* NULL: of another API */
 };
 
@@ -172,6 +172,7 @@ extern const struct fld_type spec_service_type;
 extern const struct fld_type spec_component_type;
 extern const struct fld_type spec_container_type;
 extern const struct fld_type spec_task_type;
+extern const struct fld_type spec_resource_type;
 
 struct spec_needs;
 

@@ -51,14 +51,16 @@ MAY_SEE = {
     "svcmgr/probe": ["lib/base", "lib/run", "lib/http", "svcmgr/spec", "svcmgr/engine"],
     "svcmgr/shim": ["lib/base", "lib/exec", "lib/run"],
     "svcmgr/localizer": ["lib/base", "lib/json", "svcmgr/shim", "svcmgr/fs"],
+    "svcmgr/faces/launcher": ["lib/base", "lib/run", "lib/json", "lib/http", "svcmgr/spec", "svcmgr/engine", "svcmgr/faces"],
     "svcmgr/faces": ["lib/base", "lib/exec", "lib/run", "lib/json", "lib/http", "svcmgr/spec", "svcmgr/engine"],
+    "svcmgr/faces/launcher": ["lib/base", "lib/run", "lib/json", "lib/http", "svcmgr/spec", "svcmgr/engine", "svcmgr/faces"],
     "svcmgr/state": ["lib/base", "lib/run", "lib/json", "lib/store", "lib/repeats", "svcmgr/shim"],
     "svcmgr/publish": ["lib/base", "lib/run", "lib/http", "lib/registry", "svcmgr", "svcmgr/spec", "svcmgr/engine"],
     "svcmgr": ["lib/base", "lib/run", "lib/json", "lib/http", "lib/store", "lib/repeats", "lib/registry", "svcmgr/spec", "svcmgr/engine",
-               "svcmgr/cluster", "svcmgr/fs", "svcmgr/yarn", "svcmgr/submit", "svcmgr/launch", "svcmgr/probe", "svcmgr/state", "svcmgr/publish", "svcmgr/faces", "keys"],
+               "svcmgr/cluster", "svcmgr/fs", "svcmgr/yarn", "svcmgr/submit", "svcmgr/launch", "svcmgr/probe", "svcmgr/state", "svcmgr/publish", "svcmgr/faces", "svcmgr/faces/launcher", "keys"],
     "keys": ["lib/run", "registryd", "dnsd", "svcmgr", "svcmgr/fs", "svcmgr/spec"],
     **{f"cli/{part}": ["lib/base", "lib/exec", "lib/run", "lib/json", "lib/http", "lib/registry", "cli/kit", "keys"]
-       for part in ("kit", "registry", "app", "dns", "dev")},
+       for part in ("kit", "registry", "app", "framework", "dns", "dev")},
     "cli": ["lib/base", "lib/run", "cli/kit"],
 }
 PURE = ["lib/base", "lib/exec", "lib/json", "dnsd/wire", "dnsd/zone", "dnsd/answer", "svcmgr/spec", "svcmgr/engine", "svcmgr/sim"]

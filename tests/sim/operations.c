@@ -5,6 +5,7 @@
 #include "base/mem.h"
 #include "base/obj.h"
 #include "engine/rules.h"
+#include "json/json.h"
 #include "world.h"
 
 #define GANG_TIMEOUT_MS 3000
@@ -118,7 +119,33 @@ static void redefine(struct world *w, const struct op *op)
         spec_free(spec);
         spec = shape_new(w->cfg.dialect, 0, service_name(op));
     }
-    request(w, op, (struct eng_event){.kind = EV_REDEFINE, .take_spec = spec});
+    if (service_kind(op) != KIND_LAUNCHER) {
+        request(w, op, (struct eng_event){.kind = EV_REDEFINE, .take_spec = spec});
+        return;
+    }
+    json_auto json_t *asked = json_pack("{s:i}", "shape", (int)op->b);
+    if (op->c % 3 == 0) { /* another version */
+        free(spec->version);
+        spec->version = mem_fmt("v%u", op->c % 5);
+    }
+    request(w, op,
+            (struct eng_event){.kind = EV_REDEFINE,
+                               .take_spec = spec,
+                               .take_rules = rules_new(op, spec),
+                               .value = asked,
+                               .save = op->c % 11 == 0});
+}
+
+/** A container of any service, as who asks may mean another one's; sometimes the request is withdrawn. */
+static void migrate(struct world *w, const struct op *op)
+{
+    struct world_ids ids = world_containers(w);
+    const char *names[] = {ids.n ? ids.list[op->b % ids.n] : "container_none"};
+    json_auto json_t *asked = json_object();
+    request(w, op,
+            (struct eng_event){
+                .kind = EV_MIGRATE, .names = names, .n_names = 1, .value = op->c % 5 ? asked : NULL});
+    world_ids_fini(&ids);
 }
 
 /* ---- instances ---- */
@@ -214,6 +241,7 @@ void world_do(struct world *w, const struct op *op)
     case OP_RESTART: request_of_instance(w, op, EV_RESTART); break;
     case OP_REPLACE: request_of_instance(w, op, EV_REPLACE); break;
     case OP_REDEFINE: redefine(w, op); break;
+    case OP_MIGRATE: migrate(w, op); break;
     case OP_EXCLUDE: exclude(w, op); break;
     case OP_END: end_process(w, op); break;
     case OP_NODE: sim_fail_node(w->sim, op->a % sim_nodes_of(w->sim)->n, 1 + op->b * 4, w->now_ms); break;

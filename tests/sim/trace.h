@@ -33,7 +33,8 @@
     X(OP_CANCEL,       "cancel",        4) /* a: service                                                   */ \
     X(OP_RESTART,      "restart",       10) /* a: service, b: component, c: instance                        */ \
     X(OP_REPLACE,      "replace",       10) /* a: service, b: component, c: instance                        */ \
-    X(OP_REDEFINE,     "redefine",      10) /* a: service, b: shape                                         */ \
+    X(OP_REDEFINE,     "redefine",      20) /* a: service, b: shape, c: rules, version, whether it is to stop */ \
+    X(OP_MIGRATE,      "migrate",       8) /* a: service, b: container, c: asked, or not any more          */ \
     X(OP_EXCLUDE,      "exclude",       5) /* a: service, b: node, c: may not be used, or may              */ \
     X(OP_RESYNC,       "resync",       10) /* a: service whose requests the cluster may have lost          */ \
     X(OP_END,          "end",          70) /* a: container, b: how its process ends, c: exit code          */ \

@@ -11,6 +11,7 @@
 
 #define START_MS       1000000
 #define WALL_AHEAD_MS  1700000000000
+#define RETAIN_MS 20000 /* what has ended is collected */
 #define CLUSTER_TS     1700000000000
 #define WRITE_MOST_MS  6
 #define WRITE_RETRY_MS 50
@@ -120,7 +121,7 @@ void world_request(struct world *w, struct eng_event ev)
     ev.token = ++w->token;
     ev.user = WORLD_USER;
     if (ev.token % PLAN_EACH == 0 && ev.service_kind == KIND_SERVICE && ev.kind != EV_DESTROY &&
-        ev.kind != EV_EXCLUDE)
+        ev.kind != EV_EXCLUDE && ev.kind != EV_MIGRATE)
         world_plan(w, &ev);
     mem_auto char *token = mem_fmt("%" PRIu64, ev.token);
     map_set(&w->awaited, token, w);
@@ -989,6 +990,7 @@ void world_init(struct world *w, const char *script, uint64_t seed)
     if (sim_script_read(script, &w->script, &why))
         world_violate(w, "%s", why.text);
     w->cfg.submits = seed % 3 == 0;
+    w->cfg.retain_ms = seed % 7 == 2 ? RETAIN_MS : 0;
     w->is_naming = seed % 5 == WORLD_NAMING_SEED(0);
     if (w->is_naming)
         w->cfg.address_net = NULL; /* the addresses are the cluster's, too */

@@ -203,6 +203,84 @@ static void what_cannot_be_run_says_why(void **state)
     }
 }
 
+/* ---- tasks ---- */
+
+/** As it is: what a shell would take, marks and placeholders too. */
+static void an_entry_point_stands_between_double_quotes(void **state)
+{
+    (void)state;
+    struct eng_launch l = {
+        .command = (char *)"X=3; exit \\$X {{USER}} <LOG_DIR>", .run_as = (char *)"a", .is_task = true};
+    struct cluster_container elsewhere = container;
+    struct err_info why;
+    struct launch_plan p;
+
+    plan(&l, &p);
+    assert_string_equal(p.launch.command,
+                        "exec /bin/bash -c \"X=3; exit \\$X {{USER}} <LOG_DIR> 1>&1 2>&2\"");
+    assert_true(p.launch.is_task);
+    launch_plan_fini(&p);
+    elsewhere.log_dir = elsewhere.work_dir = NULL;
+    l.command = (char *)"run";
+    assert_int_equal(launch_plan(&l, &elsewhere, &p, &why), 0);
+    assert_string_equal(p.launch.command, "exec /bin/bash -c \"run 1><LOG_DIR>/stdout 2><LOG_DIR>/stderr\"");
+    launch_plan_fini(&p);
+}
+
+static void a_task_knows_its_container(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *id, *attempt;
+    } cases[] = {
+        {"container_1700000000000_0012_02_000003", "appattempt_1700000000000_0012_000002"},
+        {"container_e17_1700000000000_0012_02_000003", "appattempt_1700000000000_0012_000002"},
+        {"other", ""},
+    };
+    struct cluster_container c = container;
+    struct err_info why;
+    c.gpus = 5;
+    for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+        struct eng_launch l = {.command = (char *)"x", .run_as = (char *)"a", .is_task = true};
+        struct launch_plan p;
+        c.id = cases[i].id;
+        assert_int_equal(launch_plan(&l, &c, &p, &why), 0);
+        assert_string_equal(value_of(&p, "CONTAINER_GPUS"), "5");
+        assert_string_equal(value_of(&p, "ATTEMPT_ID"), cases[i].attempt);
+        launch_plan_fini(&p);
+    }
+}
+
+static void each_source_has_a_name_of_its_own(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *names[2], *says;
+    } cases[] = {
+        {{"a", "a"}, "is there twice"},
+        {{"a", ""}, "has no base name"},
+        {{"..", "a"}, "has no base name"},
+        {{"a", "b"}, NULL},
+    };
+    for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+        struct eng_file files[] = {
+            {.name = (char *)cases[i].names[0], .mode = FILE_SOURCE, .src = (char *)"/x/a"},
+            {.name = (char *)cases[i].names[1], .mode = FILE_SOURCE, .src = (char *)"/y/a"},
+        };
+        struct eng_launch l = {
+            .command = (char *)"x", .run_as = (char *)"a", .is_task = true, .files = files, .n_files = 2};
+        struct launch_plan p;
+        struct err_info why = {0};
+        int err = launch_plan(&l, &container, &p, &why);
+        assert_int_equal(err, cases[i].says ? ERR_INVALID : 0);
+        assert_int_equal(p.cause, cases[i].says ? CAUSE_SOURCE : CAUSE_LAUNCH);
+        if (cases[i].says && !strstr(why.text, cases[i].says))
+            fail_msg("%s", why.text);
+        assert_true(err || p.launch.files[1].is_source);
+        launch_plan_fini(&p);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -212,6 +290,9 @@ int main(void)
         cmocka_unit_test(an_image_is_described_by_variables),
         cmocka_unit_test(expanded_texts_have_a_bound),
         cmocka_unit_test(what_cannot_be_run_says_why),
+        cmocka_unit_test(an_entry_point_stands_between_double_quotes),
+        cmocka_unit_test(a_task_knows_its_container),
+        cmocka_unit_test(each_source_has_a_name_of_its_own),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

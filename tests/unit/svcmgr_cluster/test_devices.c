@@ -14,7 +14,7 @@
 
 static char *take(struct local_devices *d, const char *type, int64_t n)
 {
-    struct spec_amount amount = {(char *)type, n};
+    struct spec_amount amount = {(char *)type, n, 0};
     const struct spec_needs needs = {.amounts = &amount, .n_amounts = 1};
 
     return local_devices_take(d, &needs);
@@ -64,6 +64,53 @@ static void without_devices_there_are_none(void **state)
     local_devices_fini(&d);
 }
 
+static char *take_mask(struct local_devices *d, int64_t mask, char **lack)
+{
+    struct spec_amount amount = {(char *)"yarn.io/gpu", __builtin_popcountll((unsigned long long)mask), mask};
+    const struct spec_needs needs = {.amounts = &amount, .n_amounts = 1};
+
+    *lack = local_devices_lack(d, &needs);
+    return *lack ? NULL : local_devices_take(d, &needs);
+}
+
+static void gpus_are_numbered_and_may_be_chosen(void **state)
+{
+    struct local_devices d;
+    char *lack = NULL;
+    (void)state;
+
+    local_devices_init(&d, HOST);
+    local_devices_add_gpus(&d, 3);
+    mem_auto char *middle = take_mask(&d, 2, &lack);
+    assert_string_equal(middle, "/dev/g1+/dev/gctl");
+    assert_int_equal(local_devices_gpus(&d, middle), 2);
+    mem_auto char *others = take(&d, "yarn.io/gpu", 2);
+    assert_int_equal(local_devices_gpus(&d, others), 5);
+    assert_null(take_mask(&d, 2, &lack));
+    assert_non_null(strstr(lack, "mask 2 are wanted, those of 0 are free"));
+    free(lack);
+    assert_null(take_mask(&d, 9, &lack));
+    assert_non_null(strstr(lack, "this host has those of 7"));
+    free(lack);
+    local_devices_fini(&d);
+}
+
+/** GPUs that are only declared have numbers, and no device. */
+static void gpus_without_devices_have_numbers(void **state)
+{
+    struct local_devices d;
+    (void)state;
+
+    local_devices_init(&d, "yarn.io/fpga=/dev/f0\n");
+    local_devices_add_gpus(&d, 2);
+    mem_auto char *first = take(&d, "yarn.io/gpu", 1), *second = take(&d, "yarn.io/gpu", 1);
+    mem_auto char *paths = local_devices_paths(first);
+    assert_int_equal(local_devices_gpus(&d, first), 1);
+    assert_int_equal(local_devices_gpus(&d, second), 2);
+    assert_string_equal(paths, "");
+    local_devices_fini(&d);
+}
+
 static void lists_that_are_none(void **state)
 {
     static const char *const bad[] = {"",
@@ -103,6 +150,8 @@ int main(void)
         cmocka_unit_test(each_container_gets_parts_of_its_own),
         cmocka_unit_test(what_an_earlier_process_gave_stays_held),
         cmocka_unit_test(without_devices_there_are_none),
+        cmocka_unit_test(gpus_are_numbered_and_may_be_chosen),
+        cmocka_unit_test(gpus_without_devices_have_numbers),
         cmocka_unit_test(lists_that_are_none),
         cmocka_unit_test(each_device_once),
     };

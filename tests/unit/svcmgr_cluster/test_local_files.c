@@ -228,6 +228,25 @@ static void what_cannot_be_had_is_an_exit_with_its_reason(void **state)
     }
 }
 
+/** A source of a task that is missing is so for every container of it. */
+static void sources_of_a_task(void **state)
+{
+    struct host *h = *state;
+    mem_auto char *script = make_source(h, "run", "#!/bin/sh\nexit 5\n", 0644);
+    const struct cluster_file there = {.path = "run", .source = script, .is_source = true},
+                              missing = {.path = "no", .source = "/no/such/file", .is_source = true};
+
+    allocate(h);
+    launch_files(h, 1, "./run", &there, 1);
+    await(h, "exited:1");
+    assert_int_equal(h->exit.cause, CAUSE_EXITED);
+    assert_int_equal(h->exit.raw, 5);
+    launch_files(h, 2, "./run", &missing, 1);
+    await(h, "exited:1");
+    assert_int_equal(h->exit.cause, CAUSE_SOURCE);
+    assert_non_null(strstr(h->exit.text, "Source /no/such/file"));
+}
+
 /* ---- readers that take their time ---- */
 
 /** A localizer that first does something else. */
@@ -580,6 +599,7 @@ int main(void)
         CASE(templates_and_copies_are_the_users),
         CASE(a_template_does_not_grow_without_bound),
         CASE(what_cannot_be_had_is_an_exit_with_its_reason),
+        CASE(sources_of_a_task),
         CASE(nobody_enters_what_is_being_laid),
         CASE(a_reader_that_hangs_holds_nobody_up),
         CASE(a_stop_does_not_wait_for_a_reader),

@@ -145,6 +145,23 @@ static void files_of_others_are_fetched_from_there(void **state)
     assert_string_equal(desk.files, wanted);
 }
 
+/** An archive is one by its name, and a directory is copied by the node. */
+static void sources_of_a_task_are_what_their_names_say(void **state)
+{
+    const struct cluster_file files[] = {
+        {.path = "a.ZIP", .source = "http://web/x/a.ZIP", .is_source = true},
+        {.path = "b.tar.gz", .source = "http://web/b.tar.gz", .is_source = true},
+        {.path = "c.zip.txt", .source = "http://web/c.zip.txt", .is_source = true},
+        {.path = "tmp", .source = "/tmp", .is_source = true}};
+
+    (void)state;
+    make(files, 4);
+    assert_string_equal(desk.text, "");
+    assert_non_null(strstr(desk.files,
+                           "a.ZIP/ http web -1 /x/a.ZIP 0 0\nb.tar.gz/ http web -1 /b.tar.gz 0 0\n"
+                           "c.zip.txt http web -1 /c.zip.txt 0 0\ntmp file - -1 /tmp "));
+}
+
 static void what_a_node_cannot_be_given_is_refused_by_its_name(void **state)
 {
     json_t *values = json_object();
@@ -281,6 +298,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         CASE(bytes_are_served_until_the_container_is_dropped),
         CASE(files_of_others_are_fetched_from_there),
+        CASE(sources_of_a_task_are_what_their_names_say),
         CASE(what_a_node_cannot_be_given_is_refused_by_its_name),
         CASE(sources_are_read_expanded_and_served),
         CASE(variables_of_the_node_are_left_to_it_and_no_token_is_given),

@@ -65,7 +65,7 @@ static void run(const char *shell, const char *script)
 
 static void run_on_node(const char *env, const char *command)
 {
-    mem_auto char *text = yarn_context_command(command), *last = replaced(text);
+    mem_auto char *text = yarn_context_command(command, true), *last = replaced(text);
     mem_auto char *script = mem_fmt("%s\nexec /bin/bash -c \"%s\"\n", env, last);
 
     run("/bin/bash", script);
@@ -157,13 +157,44 @@ static void names(void **state)
     assert_null(value);
 }
 
+/** As launch_plan gives it, between the double quotes of the API: framework-launcher 12.3. */
+static void entry_points_of_tasks(void **state)
+{
+    static const struct {
+        const char *entry;
+        int code;
+    } cases[] = {{"X=3; exit $X", 0},
+                 {"X=3; exit \\$X", 3},
+                 {"bash -c \\\"exit 3\\\"", 3},
+                 {"bash -c \"exit 3\"", 0},
+                 {"bash -c \"(exit 3)\"", 2},
+                 {"./missing", 127},
+                 {"trap \\\"\\\" TERM; exit 5", 5},
+                 {"exit `echo 6`", 6}};
+    (void)state;
+
+    for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+        mem_auto char *given =
+            mem_fmt("exec /bin/bash -c \"%s 1><LOG_DIR>/stdout 2><LOG_DIR>/stderr\"", cases[i].entry);
+        mem_auto char *text = yarn_context_command(given, false), *last = replaced(text);
+        mem_auto char *path = mem_fmt("%s/script", dir);
+        mem_auto char *line = mem_fmt("cd %s && env -i PATH=$PATH /bin/bash ./script 2>/dev/null", dir);
+        FILE *f = fopen(path, "w");
+        assert_non_null(f);
+        fprintf(f, "exec /bin/bash -c \"%s\"\n", last);
+        fclose(f);
+        int status = system(line);
+        if (!WIFEXITED(status) || WEXITSTATUS(status) != cases[i].code)
+            fail_msg("%s: %d", cases[i].entry, WEXITSTATUS(status));
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(commands_arrive_as_they_are),
-        cmocka_unit_test(values_are_literal),
-        cmocka_unit_test(the_nodes_directories_are_live),
-        cmocka_unit_test(names),
+        cmocka_unit_test(commands_arrive_as_they_are),    cmocka_unit_test(values_are_literal),
+        cmocka_unit_test(the_nodes_directories_are_live), cmocka_unit_test(names),
+        cmocka_unit_test(entry_points_of_tasks),
     };
 
     if (!mkdtemp(dir))

@@ -219,7 +219,7 @@ static void an_ended_framework_keeps_its_tasks(void **state)
     assert_int_equal(kit_instance(&k, "s", "hello-1")->last_exit->raw, 9);
     assert_int_equal(kit_instance(&k, "s", "hello-2")->last_exit->cause, CAUSE_APPLICATION_ENDED);
     assert_null(kit_instance(&k, "s", "hello-2")->container_id);
-    assert_int_equal(kit_request(&k, EV_START, "s"), OUT_NEEDS_VERSION);
+    assert_int_equal(kit_request(&k, EV_START, "s"), OUT_RECORDED);
     kit_end(&k);
 }
 

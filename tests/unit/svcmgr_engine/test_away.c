@@ -3,11 +3,14 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "engine/orders.h"
 #include "engine_kit.h"
+#include "json/json.h"
 
 #define APP        "application_7_0001"
 #define DEFINITION "definitions/services/alice/s"
 #define SERVICE    "services/alice/s"
+#define FRAMEWORK  "frameworks/alice/s"
 
 struct pair {
     struct kit manager, master;
@@ -30,7 +33,7 @@ static void start_as(struct kit *k, enum engine_role role)
 
 static bool is_mastered(const char *key)
 {
-    return strncmp(key, SERVICE, strlen(SERVICE)) == 0;
+    return strncmp(key, SERVICE, strlen(SERVICE)) == 0 || strncmp(key, FRAMEWORK, strlen(FRAMEWORK)) == 0;
 }
 
 static void copy_document(struct kit *to, const char *key, const char *text)
@@ -61,9 +64,10 @@ static void report_to_manager(struct pair *p)
 
 static void order_master(struct pair *p)
 {
-    const char *text = map_get(&p->manager.store, DEFINITION);
-    copy_document(&p->master, DEFINITION, text);
-    kit_step(&p->master, (struct eng_event){.kind = EV_FOLLOWED, .key = DEFINITION, .text = text});
+    const char *key = p->manager.service_kind == KIND_LAUNCHER ? "definitions/" FRAMEWORK : DEFINITION;
+    const char *text = map_get(&p->manager.store, key);
+    copy_document(&p->master, key, text);
+    kit_step(&p->master, (struct eng_event){.kind = EV_FOLLOWED, .key = key, .text = text});
 }
 
 static void exchange(struct pair *p)
@@ -80,18 +84,26 @@ static void start_master(struct pair *p)
     map_fini(&p->master.store, free);
     mem_auto const char **keys = map_sorted_keys(&p->manager.store);
     for (size_t i = 0; keys[i]; i++) {
-        if (strcmp(keys[i], DEFINITION) == 0 || is_mastered(keys[i]))
+        if (strncmp(keys[i], "definitions/", 12) == 0 || is_mastered(keys[i]))
             copy_document(&p->master, keys[i], map_get(&p->manager.store, keys[i]));
     }
     kit_crash(&p->master);
     kit_recover(&p->master);
 }
 
+static void start_pair_of(struct pair *p, enum eng_kind kind, int n);
+
 /** A service "s" with an application; n instances run, and the manager knows. */
 static void start_pair(struct pair *p, int n)
 {
+    start_pair_of(p, KIND_SERVICE, n);
+}
+
+static void start_pair_of(struct pair *p, enum eng_kind kind, int n)
+{
     start_as(&p->manager, ROLE_MANAGER);
     start_as(&p->master, ROLE_MASTER);
+    p->manager.service_kind = p->master.service_kind = kind;
     kit_recover(&p->manager);
     p->manager.obey = false;
     kit_create(&p->manager, kit_spec("s", n, "ALWAYS", ""), false);
@@ -137,16 +149,16 @@ static void end_application(struct pair *p, struct eng_exit x)
     struct kit *k = &p->manager;
     mem_auto const char **keys = map_sorted_keys(&k->store);
     int64_t incarnation = seen(p)->incarnation;
-    engine_take_back(k->e, KIND_SERVICE, "alice", "s");
+    engine_take_back(k->e, k->service_kind, "alice", "s");
     for (size_t i = 0; keys[i]; i++) {
         const char *text = map_get(&k->store, keys[i]);
         struct err_info why = {0};
         if (is_mastered(keys[i]) && engine_load(k->e, keys[i], text, strlen(text), &why))
             fail_msg("%s: %s", keys[i], why.text);
     }
-    engine_taken_back(k->e, KIND_SERVICE, "alice", "s");
+    engine_taken_back(k->e, k->service_kind, "alice", "s");
     kit_step(k, (struct eng_event){.kind = EV_APP_ENDED,
-                                   .service_kind = KIND_SERVICE,
+                                   .service_kind = k->service_kind,
                                    .user = "alice",
                                    .name = "s",
                                    .incarnation = incarnation,
@@ -530,6 +542,117 @@ static void the_end_of_a_lifetime_stops_the_service(void **state)
     end_pair(&p);
 }
 
+/* ---- definitions that are put ---- */
+
+/** The definition of the framework "s", as kit_spec makes it, with a role "more" of a task if that is wanted. */
+static int put(struct pair *p, const char *version, int n, bool more)
+{
+    json_auto json_t *request = json_pack("{s:s}", "version", version);
+    mem_auto char *text = mem_fmt(
+        "{\"name\":\"s\",\"version\":\"%s\",\"components\":[{\"name\":\"hello\",\"number_of_containers\":%d,"
+        "\"launch_command\":\"run\",\"resource\":{\"cpus\":1,\"memory\":\"64\"}}%s]}",
+        version, n,
+        more ? ",{\"name\":\"more\",\"number_of_containers\":1,\"launch_command\":\"run\","
+               "\"resource\":{\"cpus\":1,\"memory\":\"64\"}}"
+             : "");
+    struct kit *k = &p->manager;
+    return kit_ask(k, (struct eng_event){.kind = EV_REDEFINE,
+                                         .name = "s",
+                                         .value = request,
+                                         .take_spec = kit_spec_of(k, text),
+                                         .take_rules = eng_rules_new()});
+}
+
+static void the_same_version_is_put_by_the_master(void **state)
+{
+    (void)state;
+    struct pair p;
+    start_pair_of(&p, KIND_LAUNCHER, 1);
+    assert_int_equal(put(&p, "1", 2, true), OUT_REDEFINED);
+    assert_non_null(seen(&p)->request);
+    assert_int_equal(seen(&p)->spec->n_components, 2); /* read by the next GET */
+    exchange(&p);
+    assert_string_equal(kit_list(&p.manager, "s"), "hello-0:READY hello-1:READY more-0:READY");
+    assert_int_equal(seen(&p)->n_orders, 0);
+    assert_non_null(seen(&p)->request);
+    kit_clear(&p.manager);
+    assert_int_equal(put(&p, "1", 2, false), OUT_LACKS_COMPONENT);
+    assert_int_equal(seen(&p)->n_orders, 0);
+    end_pair(&p);
+}
+
+static void another_version_is_begun_by_the_manager(void **state)
+{
+    (void)state;
+    struct pair p;
+    start_pair_of(&p, KIND_LAUNCHER, 2);
+    assert_int_equal(put(&p, "2", 1, false), OUT_REDEFINED);
+    assert_int_equal(seen(&p)->orders[0]->kind, EV_STOP);
+    assert_int_equal(kit_flex(&p.manager, "s", "hello", 3), OUT_FLEXED);
+    assert_int_equal(eng_service_wanted(seen(&p))->components[0]->number_of_containers, 3);
+    assert_int_equal(seen(&p)->n_orders, 1); /* nothing that the old master need know */
+    p.master.obey = false; /* nobody reports the end of an application to its master */
+    exchange(&p);
+    assert_int_equal(seen(&p)->state, SVC_FINISHING);
+    end_application_and_obey(&p, eng_exit_of(CAUSE_EXITED, 0, NULL));
+    assert_int_equal(seen(&p)->incarnation, 2);
+    assert_string_equal(seen(&p)->spec->version, "2");
+    assert_int_equal(seen(&p)->spec->components[0]->number_of_containers, 3);
+    assert_true(kit_count(&p.manager, EFF_SUBMIT) > 0);
+    end_pair(&p);
+}
+
+static void a_request_to_move_is_an_order(void **state)
+{
+    (void)state;
+    struct pair p;
+    start_pair_of(&p, KIND_LAUNCHER, 2);
+    mem_auto char *id = mem_str(kit_instance(&p.manager, "s", "hello-1")->container_id);
+    const char *names[] = {id};
+    json_auto json_t *body = json_object();
+    assert_int_equal(kit_ask(&p.manager, (struct eng_event){.kind = EV_MIGRATE,
+                                                             .name = "s",
+                                                             .names = names,
+                                                             .n_names = 1,
+                                                             .value = body}),
+                     OUT_MIGRATING);
+    json_auto json_t *before = eng_service_migrations(seen(&p));
+    assert_non_null(json_object_get(before, id));
+    exchange(&p);
+    json_auto json_t *after = eng_service_migrations(seen(&p));
+    assert_int_equal(json_object_size(after), 0);
+    assert_string_equal(kit_instance(&p.master, "s", "hello-1")->last_container_id, id);
+    end_pair(&p);
+}
+
+/** Nobody has asked for it: its rule says whether it is tried again. */
+static void a_framework_that_is_killed_elsewhere_has_an_exit(void **state)
+{
+    (void)state;
+    struct pair p;
+    start_pair_of(&p, KIND_LAUNCHER, 1);
+    end_application_and_obey(&p, eng_exit_of(CAUSE_STOPPED, 0, "killed by user carol"));
+    assert_int_equal(seen(&p)->state, SVC_FAILED);
+    assert_int_equal(seen(&p)->exit->cause, CAUSE_APPLICATION_ENDED);
+    end_pair(&p);
+}
+
+static void a_stop_while_the_master_ends_it_is_a_stop(void **state)
+{
+    (void)state;
+    struct pair p;
+    start_pair_of(&p, KIND_LAUNCHER, 1);
+    p.master.obey = false; /* nobody reports the end of an application to its master */
+    kit_exit_code(&p.master, "s", "hello-0", 3);
+    exchange(&p);
+    assert_int_equal(seen(&p)->state, SVC_FINISHING);
+    kit_request(&p.manager, EV_STOP, "s");
+    end_application_and_obey(&p, eng_exit_of(CAUSE_EXITED, 0, NULL));
+    assert_int_equal(seen(&p)->state, SVC_STOPPED);
+    assert_int_equal(seen(&p)->exit->cause, CAUSE_STOPPED);
+    end_pair(&p);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -554,6 +677,11 @@ int main(void)
         cmocka_unit_test(what_the_cluster_says_of_an_application_that_waits_is_shown),
         cmocka_unit_test(a_node_is_excluded_by_the_master),
         cmocka_unit_test(the_end_of_a_lifetime_stops_the_service),
+        cmocka_unit_test(the_same_version_is_put_by_the_master),
+        cmocka_unit_test(another_version_is_begun_by_the_manager),
+        cmocka_unit_test(a_request_to_move_is_an_order),
+        cmocka_unit_test(a_framework_that_is_killed_elsewhere_has_an_exit),
+        cmocka_unit_test(a_stop_while_the_master_ends_it_is_a_stop),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

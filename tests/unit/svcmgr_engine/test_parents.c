@@ -56,7 +56,7 @@ static void what_goes_with_its_parent_goes_and_so_on(void **state)
     assert_int_equal(state_of(&k, "top"), -1);
     assert_int_equal(state_of(&k, "middle"), -1);
     assert_int_equal(state_of(&k, "leaf"), -1);
-    assert_int_equal(state_of(&k, "other"), SVC_STOPPED); /* it was stopped first */
+    assert_int_equal(state_of(&k, "other"), SVC_STABLE); /* it is gone, not stopped */
     kit_end(&k);
 }
 
@@ -117,24 +117,20 @@ static void with_a_stopped_parent_it_is_made_and_does_not_start(void **state)
     kit_request(&k, EV_STOP, "top");
     assert_int_equal(create(&k, "child", "top", true, false), OUT_SAVED);
     assert_int_equal(state_of(&k, "child"), SVC_STOPPED);
-    kit_clear(&k);
-    assert_int_equal(kit_request(&k, EV_START, "child"), OUT_PARENT_STOPPED);
-    assert_string_equal(kit_last(&k, EFF_ANSWER)->answer->parent, "top");
+    assert_true(kit_service(&k, "child")->is_wanted_stopped);
+    assert_int_equal(kit_request(&k, EV_START, "child"), OUT_RECORDED);
     assert_int_equal(create(&k, "free", "top", false, true), OUT_LAUNCHED);
     kit_end(&k);
 }
 
-/* Parents are of the same API and, unless said otherwise, of the same user. */
-static void another_users_service_is_no_parent(void **state)
+/* Names of frameworks are of all users together, and so are parents. */
+static void another_users_framework_may_be_the_parent(void **state)
 {
     (void)state;
     struct kit k;
     start(&k);
     k.user = "bob";
-    assert_int_equal(create(&k, "child", "top", false, true), OUT_NO_PARENT);
-    k.rules = eng_rules_new();
-    eng_rules_set_parent(k.rules, "alice", "top")->destroy_with_parent = true;
-    assert_int_equal(kit_create(&k, kit_spec("child", 1, "ALWAYS", ""), false), OUT_LAUNCHED);
+    assert_int_equal(create(&k, "child", "top", false, true), OUT_LAUNCHED);
     k.user = "alice";
     kit_request(&k, EV_DESTROY, "top");
     k.user = "bob";
@@ -168,7 +164,7 @@ int main(void)
         cmocka_unit_test(an_end_by_itself_is_no_stop),
         cmocka_unit_test(without_its_parent_it_cannot_be_made),
         cmocka_unit_test(with_a_stopped_parent_it_is_made_and_does_not_start),
-        cmocka_unit_test(another_users_service_is_no_parent),
+        cmocka_unit_test(another_users_framework_may_be_the_parent),
         cmocka_unit_test(an_undone_stop_is_not_followed),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -154,6 +154,103 @@ static void files_are_copied_with_their_modes(void **state)
     assert_int_equal(st.st_mode & 07777, 0755);
 }
 
+static int mode_of(const struct place *p, const char *name)
+{
+    mem_auto char *path = mem_fmt("%s/" COPIES "/%s", p->dir, name);
+    struct stat st;
+
+    return lstat(path, &st) ? -1 : (int)st.st_mode;
+}
+
+static void ask_for_tree(struct place *p, const char *name)
+{
+    mem_auto char *path = in_place(p, name);
+
+    sources_ask_file(&p->ask, SOURCE_TREE, path, 1000);
+}
+
+/** What a task names: everything may be executed, nothing written. */
+static void a_tree_is_copied_to_be_executed(void **state)
+{
+    struct place *p = *state;
+    mem_auto char *dir = in_place(p, "d"), *below = in_place(p, "d/e"), *link = in_place(p, "d/link");
+
+    assert_int_equal(mkdir(dir, 0755) | mkdir(below, 0711), 0);
+    assert_int_equal(symlink("e/f", link), 0);
+    make_file(p, "d/e/f", "deep", 0644);
+    make_file(p, "plain", "#!/bin/sh", 0600);
+    p->ask.unpack.max_entries = 10;
+    ask_for_tree(p, "d");
+    ask_for_tree(p, "plain");
+    assert_int_equal(run_reader(p), 0);
+    assert_string_equal(p->answer, "");
+    assert_int_equal(mode_of(p, "0"), S_IFDIR | 0700);
+    assert_int_equal(mode_of(p, "0/e"), S_IFDIR | 0700);
+    assert_int_equal(mode_of(p, "0/e/f"), S_IFREG | 0500);
+    assert_true(S_ISLNK(mode_of(p, "0/link")));
+    assert_int_equal(mode_of(p, "1"), S_IFREG | 0500);
+}
+
+static void make_many(const struct place *p)
+{
+    for (int i = 0; i < 5; i++) {
+        mem_auto char *name = mem_fmt("d/%d", i);
+        make_file(p, name, "0123456789", 0644);
+    }
+}
+
+static void a_tree_has_bounds(void **state)
+{
+    struct place *p = *state;
+    mem_auto char *dir = in_place(p, "d"), *out = in_place(p, "d/out"), *fifo = in_place(p, "d/fifo");
+
+    assert_int_equal(mkdir(dir, 0755), 0);
+    make_many(p);
+    ask_for_tree(p, "d");
+    p->ask.unpack.max_entries = 4;
+    assert_int_equal(run_reader(p), 0);
+    assert_non_null(strstr(p->answer, "0 entries 0"));
+
+    mem_auto char *copy = mem_fmt("%s/" COPIES "/0", p->dir);
+    assert_int_equal(kit_remove_tree(copy), 0);
+    p->ask.unpack.max_entries = 10;
+    p->ask.max_bytes = 45;
+    assert_int_equal(run_reader(p), 0);
+    assert_non_null(strstr(p->answer, "0 too-large"));
+
+    assert_int_equal(kit_remove_tree(copy), 0);
+    p->ask.max_bytes = 1000;
+    assert_int_equal(symlink("../../etc/hostname", out), 0);
+    assert_int_equal(run_reader(p), 0);
+    assert_string_equal(p->answer, "0 link 0 out\n");
+
+    assert_int_equal(kit_remove_tree(copy) | unlink(out) | mkfifo(fifo, 0666), 0);
+    assert_int_equal(run_reader(p), 0);
+    assert_string_equal(p->answer, "0 entry-kind 0 fifo\n");
+}
+
+/** By its name it is unpacked; an archive of another name is a file. */
+static void an_archive_of_a_task_is_unpacked(void **state)
+{
+    struct place *p = *state;
+    mem_auto char *command = mem_fmt(
+        "cd %s && mkdir x && echo exit 3 > x/run.sh && chmod 644 x/run.sh && tar cf A.TAR -C x run.sh && "
+        "cp A.TAR other",
+        p->dir);
+
+    assert_int_equal(system(command), 0);
+    p->ask.max_bytes = p->ask.unpack.max_bytes = 1 << 20;
+    p->ask.unpack.max_entries = 10;
+    p->ask.unpack.max_ratio = 100;
+    mem_auto char *archive = in_place(p, "A.TAR"), *other = in_place(p, "other");
+    sources_ask_file(&p->ask, SOURCE_TREE, archive, 1 << 20);
+    sources_ask_file(&p->ask, SOURCE_TREE, other, 1 << 20);
+    assert_int_equal(run_reader(p), 0);
+    assert_string_equal(p->answer, "");
+    assert_int_equal(mode_of(p, "0/run.sh"), S_IFREG | 0500);
+    assert_int_equal(mode_of(p, "1"), S_IFREG | 0500);
+}
+
 static void make_odd_ones(const struct place *p)
 {
     static const struct {
@@ -403,6 +500,9 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         CASE(files_are_copied_with_their_modes),
+        CASE(a_tree_is_copied_to_be_executed),
+        CASE(a_tree_has_bounds),
+        CASE(an_archive_of_a_task_is_unpacked),
         CASE(what_is_no_plain_file_is_refused),
         CASE(directories_bound_what_may_be_named),
         CASE(the_first_problem_ends_a_copy),

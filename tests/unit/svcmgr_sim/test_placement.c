@@ -207,6 +207,29 @@ static void resource_types_are_counted(void **state)
     end(&w);
 }
 
+/** A node's GPUs have numbers: some are asked for by them, the others are the lowest that are free. */
+static void gpus_have_numbers(void **state)
+{
+    (void)state;
+    struct world w;
+    start(&w, "nodes 1 memory=100 gpus=4", NULL, "'resource':{'additional':{'yarn.io/gpu':{'value':1}}},");
+    w.needs->amounts[0].mask = 2;
+    ask(&w, 2);
+    assert_int_equal(sim_find(w.sim, "c1")->gpus, 2);
+    assert_int_equal(w.n_waiting, 1);
+    assert_string_equal(w.lack, "-: no node has room now");
+    w.needs->amounts[0] = (struct spec_amount){w.needs->amounts[0].type, 2, 0};
+    ask(&w, 1);
+    assert_int_equal(sim_find(w.sim, "c3")->gpus, 5);
+    sim_release(w.sim, "c1", 1);
+    run(&w);
+    assert_int_equal(sim_find(w.sim, "c2")->gpus, 2);
+    w.needs->amounts[0] = (struct spec_amount){w.needs->amounts[0].type, 1, 16};
+    ask(&w, 1);
+    assert_string_equal(w.lack, "-: no node is large enough");
+    end(&w);
+}
+
 /** Who has no place keeps nobody else from one, however many they are. */
 static void others_are_served_beside_them(void **state)
 {
@@ -232,9 +255,13 @@ static void others_are_served_beside_them(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(anti_affinity_gives_a_node_to_each),   cmocka_unit_test(racks_are_a_scope),
-        cmocka_unit_test(affinity_keeps_them_together),         cmocka_unit_test(a_cardinality_is_kept),
-        cmocka_unit_test(nodes_have_attributes_and_partitions), cmocka_unit_test(resource_types_are_counted),
+        cmocka_unit_test(anti_affinity_gives_a_node_to_each),
+        cmocka_unit_test(racks_are_a_scope),
+        cmocka_unit_test(affinity_keeps_them_together),
+        cmocka_unit_test(a_cardinality_is_kept),
+        cmocka_unit_test(nodes_have_attributes_and_partitions),
+        cmocka_unit_test(resource_types_are_counted),
+        cmocka_unit_test(gpus_have_numbers),
         cmocka_unit_test(others_are_served_beside_them),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

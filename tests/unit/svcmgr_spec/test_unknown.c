@@ -50,6 +50,8 @@ static const struct {
      "\"placement_policy\":{\"label\":\"x\"},\"components\":[{\"containers\":[{\"id\":1,\"x\":2}],"
      "\"unique_component_support\":\"true\"}]}",
      ""},
+    /* Of definitions that an API of ours makes. */
+    {"{\"components\":[{\"task\":{\"gpu_mask\":1}}]}", "/components/0/task"},
     /* Keys of maps are the user's own. */
     {"{\"quicklinks\":{\"nam\":\"x\"},\"configuration\":{\"env\":{\"nam\":1},\"properties\":{\"nam\":1}}}",
      ""},
@@ -62,6 +64,17 @@ static void unknown_members_are_named(void **state)
         mem_auto char *said = unknown_in(rows[i].text);
         assert_string_equal(said, rows[i].said);
     }
+}
+
+static void a_caller_makes_no_task(void **state)
+{
+    (void)state;
+    static const char text[] = "{\"components\":[{\"name\":\"a\",\"task\":{\"gpu_mask\":1}}]}";
+    struct err_info why = {0};
+    struct spec_service *s = NULL;
+    assert_int_equal(spec_read(text, strlen(text), &s, NULL, &why), 0);
+    assert_null(s->components[0]->task);
+    spec_free(s);
 }
 
 static void the_list_is_bounded(void **state)
@@ -86,6 +99,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(unknown_members_are_named),
+        cmocka_unit_test(a_caller_makes_no_task),
         cmocka_unit_test(the_list_is_bounded),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

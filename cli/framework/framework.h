@@ -1,0 +1,57 @@
+/**
+ * What the commands of `bobbin framework` share: calls of the FrameworkLauncher API.
+ *
+ * Thread: main.   Source: framework-launcher 1, 2.
+ */
+#ifndef CLI_FRAMEWORK_FRAMEWORK_H
+#define CLI_FRAMEWORK_FRAMEWORK_H
+
+#include <jansson.h>
+
+#include "base/buf.h"
+#include "bobbin/error.h"
+#include "kit/cli.h"
+#include "kit/wait.h"
+
+struct framework_client {
+    struct cli *cli;
+    struct wait wait;
+    char *url; /* without slash at the end */
+    char *user;
+};
+
+/** Begin: --url or yarn.service.api-server.address, the user. @param out  framework_close releases it [out] */
+void framework_open(struct cli *cli, struct framework_client *out);
+/** Release. */
+void framework_close(struct framework_client *f);
+/** Path below /v1/Frameworks: "/NAME/REST", each element percent-encoded but the rest; rest NULL: "/NAME". free() */
+char *framework_path(const char *name, const char *rest);
+/**
+ * One call.
+ *
+ * @param path  below /v1/Frameworks                                                [borrowed]
+ * @param body  JSON to send, or NULL                                                [borrowed]
+ * @param out   document of a success as it came; NULL: not wanted                   [out, buf_fini]
+ * @return 0 for 2xx; ERR_* after the status, *why with the server's message; as wait_http.
+ */
+int framework_call(struct framework_client *f, const char *method, const char *path, const json_t *body,
+                   struct buf *out, struct err_info *why);
+/** GET of a document. @param out  new reference [out] @return as framework_call; ERR_PARSE: it is no JSON. */
+int framework_get(struct framework_client *f, const char *path, json_t **out, struct err_info *why);
+/** GET of a document, which -o json prints as it came; else *out is to be printed. @param out  NULL: it was printed [out, new reference] */
+int framework_show(struct framework_client *f, const char *path, json_t **out, struct err_info *why);
+/** Say that a change was accepted: a line, or {"change","framework"}. */
+void framework_print_change(const struct cli *cli, const char *change, const char *name);
+/**
+ * Wait until a framework has come to a state, or has completed, with the limit of --timeout, by default 5 minutes.
+ *
+ * @param state  that is waited for: "APPLICATION_RUNNING", "FRAMEWORK_COMPLETED"   [borrowed]
+ * @param out    its FrameworkStatus then                                           [out, new reference]
+ * @return 0; ERR_TIMEOUT; ERR_CANCELLED: interrupted; as framework_call.
+ */
+int framework_wait(struct framework_client *f, const char *name, const char *state, json_t **out,
+                   struct err_info *why);
+/** Print a FrameworkStatus in some lines. */
+void framework_print_status(const json_t *status);
+
+#endif

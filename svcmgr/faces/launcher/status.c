@@ -1,0 +1,223 @@
+/** The handlers of what runs: statuses, summaries, the launcher itself. */
+#include "launcher/routes.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "faces/face.h"
+#include "launcher/descriptor.h"
+#include "launcher/kit.h"
+#include "launcher/pretty.h"
+#include "launcher/requests.h"
+#include "launcher/site.h"
+#include "launcher/walk.h"
+
+#define STREAM_MAGIC OBJ_MAGIC('L', 'S', 'T', 'R')
+
+static struct launcher_look look_of(void *arg)
+{
+    const struct face *face = obj_cast(arg, struct face, FACE_MAGIC);
+    const struct launcher_site *site = launcher_site_of(face);
+    return (struct launcher_look){.e = face->ops->engine(face->app),
+                                  .now_ms = face->ops->now_ms(face->app),
+                                  .rm_url = site->rm_url,
+                                  .own_url = site->own_url};
+}
+
+/** Reply with what was written on a buffer, made pretty. */
+static void reply_compact(struct http_req *req, const struct buf *compact)
+{
+    struct launcher_pretty p = {0};
+    struct buf out = BUF_EMPTY;
+    launcher_pretty_add(&p, compact->bytes, compact->len, &out);
+    launcher_reply_head(req);
+    http_reply(req, 200, LAUNCHER_JSON, &out);
+}
+
+/* ---- documents in pieces ---- */
+
+struct stream {
+    struct obj obj;
+    struct launcher_walk *walk;
+    struct buf out; /* of the last piece */
+    size_t n_taken;
+    bool has_more;
+};
+
+static ssize_t on_read(void *arg, char *to, size_t max)
+{
+    struct stream *s = obj_cast(arg, struct stream, STREAM_MAGIC);
+    if (s->n_taken == s->out.len) {
+        if (!s->has_more)
+            return -1;
+        buf_clear(&s->out);
+        s->n_taken = 0;
+        s->has_more = launcher_walk_next(s->walk, &s->out);
+    }
+    size_t n = s->out.len - s->n_taken;
+    n = n < max ? n : max;
+    memcpy(to, s->out.bytes + s->n_taken, n);
+    s->n_taken += n;
+    return n > 0 || s->has_more ? (ssize_t)n : -1;
+}
+
+static void on_closed(void *arg)
+{
+    struct stream *s = obj_cast(arg, struct stream, STREAM_MAGIC);
+    launcher_walk_free(s->walk);
+    buf_fini(&s->out);
+    obj_fini(&s->obj);
+    free(s);
+}
+
+static const struct http_stream_ops stream_ops = {.read = on_read, .closed = on_closed};
+
+/** Reply with a document, at once when it is of one piece. */
+static void reply_walk(struct http_req *req, const struct launcher_walk_def *def)
+{
+    struct launcher_walk *walk = launcher_walk_new(def);
+    struct buf first = BUF_EMPTY;
+    bool has_more = launcher_walk_next(walk, &first);
+    launcher_reply_head(req);
+    if (!has_more) {
+        launcher_walk_free(walk);
+        http_reply(req, 200, LAUNCHER_JSON, &first);
+        return;
+    }
+    struct stream *s = mem_new(struct stream);
+    obj_init(&s->obj, STREAM_MAGIC);
+    s->walk = walk;
+    s->out = first;
+    s->has_more = true;
+    http_stream_start(req, 200, LAUNCHER_JSON, &stream_ops, s);
+}
+
+static void reply_framework(struct http_req *req, struct face *face, const struct eng_service *s,
+                            enum launcher_form form)
+{
+    reply_walk(req, &(struct launcher_walk_def){.form = form,
+                                                .look = look_of,
+                                                .arg = face,
+                                                .name = s->name,
+                                                .take_request = form == LAUNCHER_FORM_INFO
+                                                                    ? launcher_view_aggregated_request(s)
+                                                                    : NULL});
+}
+
+/* ---- one framework ---- */
+
+void launcher_framework_get(struct http_req *req, void *app)
+{
+    struct face *face = obj_cast(app, struct face, FACE_MAGIC);
+    const struct eng_service *s = launcher_find(req, face);
+    if (s)
+        reply_framework(req, face, s, LAUNCHER_FORM_INFO);
+}
+
+void launcher_aggregated_status_get(struct http_req *req, void *app)
+{
+    struct face *face = obj_cast(app, struct face, FACE_MAGIC);
+    const struct eng_service *s = launcher_find(req, face);
+    if (s)
+        reply_framework(req, face, s, LAUNCHER_FORM_STATUS);
+}
+
+void launcher_status_get(struct http_req *req, void *app)
+{
+    struct face *face = obj_cast(app, struct face, FACE_MAGIC);
+    const struct eng_service *s = launcher_find(req, face);
+    buf_auto struct buf compact = BUF_EMPTY;
+    struct jw w = jw_on(&compact);
+    if (!s)
+        return;
+    struct launcher_look look = look_of(face);
+    launcher_write_status(&w, &look, s);
+    reply_compact(req, &compact);
+}
+
+/* ---- all frameworks ---- */
+
+/** Which frameworks are listed. All is borrowed from the request. */
+struct filter {
+    const char *user, *client; /* NULL: any */
+};
+
+/** @return whether it may be done; else it is answered. */
+static bool read_filter(struct http_req *req, struct filter *out)
+{
+    *out =
+        (struct filter){http_param_text(req, LAUNCHER_LIST_USER), http_param_text(req, LAUNCHER_LIST_CLIENT)};
+    bool is_client = !out->client;
+    for (size_t i = 0; !is_client && launcher_client_words[i]; i++)
+        is_client = strcmp(launcher_client_words[i], out->client) == 0;
+    mem_auto char *text = NULL;
+    if (!is_client)
+        text = mem_fmt("LaunchClientType: %s is none of " LAUNCHER_CLIENTS, out->client);
+    else if (out->user && !ldoc_is_name(out->user))
+        text = mem_fmt("UserName: %s is no name", out->user);
+    if (text)
+        launcher_reply_error(req, 400, text);
+    return !text;
+}
+
+static bool is_listed(const struct filter *f, const struct eng_service *s)
+{
+    const char *user = json_string_value(json_object_get(launcher_described(s, "user"), "name"));
+    const char *client = json_string_value(json_object_get(s->request, "launchClientType"));
+    if (s->destroying || (f->user && (!user || strcmp(f->user, user) != 0)))
+        return false;
+    return !f->client || (client && strcmp(f->client, client) == 0);
+}
+
+static int by_title(const void *a, const void *b)
+{
+    const struct eng_service *const *x = a, *const *y = b;
+    return strcmp(eng_service_title(*x), eng_service_title(*y));
+}
+
+void launcher_frameworks_get(struct http_req *req, void *app)
+{
+    struct face *face = obj_cast(app, struct face, FACE_MAGIC);
+    struct filter f;
+    if (!read_filter(req, &f))
+        return;
+    const struct eng_service **all = engine_list_kind(face->ops->engine(face->app), KIND_LAUNCHER, NULL);
+    size_t n = 0, n_all = 0;
+    for (; all[n_all]; n_all++) {
+        if (is_listed(&f, all[n_all]))
+            all[n++] = all[n_all];
+    }
+    qsort(all, n, sizeof all[0], by_title);
+    char **names = mem_array(n + 1, sizeof names[0]);
+    for (size_t i = 0; i < n; i++)
+        names[i] = mem_str(all[i]->name);
+    free(all);
+    reply_walk(req, &(struct launcher_walk_def){.form = LAUNCHER_FORM_SUMMARIES,
+                                                .look = look_of,
+                                                .arg = face,
+                                                .take_names = names,
+                                                .n_names = n});
+}
+
+/* ---- the launcher ---- */
+
+void launcher_active_get(struct http_req *req, void *app)
+{
+    const struct face *face = obj_cast(app, struct face, FACE_MAGIC);
+    const struct launcher_site *site = launcher_site_of(face);
+    mem_auto char *text = mem_fmt("Active at %s: %s", site->host, site->ip);
+    buf_auto struct buf compact = BUF_EMPTY;
+    struct jw w = jw_on(&compact);
+    jw_str(&w, text);
+    reply_compact(req, &compact);
+}
+
+void launcher_launcher_status_get(struct http_req *req, void *app)
+{
+    const struct face *face = obj_cast(app, struct face, FACE_MAGIC);
+    buf_auto struct buf compact = BUF_EMPTY;
+    struct jw w = jw_on(&compact);
+    launcher_write_launcher_status(&w, launcher_site_of(face), face->ops->engine(face->app));
+    reply_compact(req, &compact);
+}
