@@ -125,8 +125,8 @@ static bool is_over_time(const struct step *st, const struct eng_service *s)
 /** Somebody has ended it who was not asked to by us: where a stop is an exit, that is another one. */
 static bool is_killed(const struct eng_service *s, const struct eng_exit *x)
 {
-    return policy_of(s->kind)->is_put && x->cause == CAUSE_STOPPED && !s->is_wanted_stopped && !s->next_spec &&
-           !s->destroying;
+    return policy_of(s->kind)->is_put && x->cause == CAUSE_STOPPED && !s->is_wanted_stopped &&
+           !s->next_spec && !s->destroying;
 }
 
 /** Somebody ended it, not it itself. */

@@ -84,8 +84,8 @@ static struct eng_answer *try(struct step *st, const struct eng_event *ev, struc
     copy.take_rules = ev->take_rules ? fld_copy(&eng_rules_type, ev->take_rules) : NULL;
     service_change(&trial, &copy, s);
     struct eng_answer *answer = take_answer(&trial.rest);
-    *wanted =
-        answer && is_taken(answer->outcome) && changes_wanted(s, ev->kind) ? fld_copy(&eng_runs_type, s) : NULL;
+    *wanted = answer && is_taken(answer->outcome) && changes_wanted(s, ev->kind) ? fld_copy(&eng_runs_type, s)
+                                                                                 : NULL;
     engine_undo(st->e, kept, st->now_ms, &timers);
     eng_kept_free(kept);
     eng_effects_fini(&timers);

@@ -87,7 +87,8 @@ void backoff_renew(struct step *st, struct eng_service *s, const struct eng_even
     eng_rules_free(s->next_rules);
     s->next_spec = ev->take_spec;
     s->next_rules = ev->take_rules;
-    s->is_next_stopped = s->has_progress = false; /* what was asked of the one before is not asked of this one */
+    s->is_next_stopped = s->has_progress =
+        false; /* what was asked of the one before is not asked of this one */
     framework_forget_migrations(st, s);
     step_want(st, s);
     if (engine_is_away(st->e, s) || service_is_running(s))

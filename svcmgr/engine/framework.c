@@ -178,7 +178,8 @@ void framework_put_over(struct step *st, const struct eng_event *ev, struct eng_
 {
     const struct quota_ask ask = {ev->token, s->kind, s->user, ev->take_spec, s};
     bool is_anew = policy_of(s->kind)->change(s, ev->take_spec) == CHANGE_RESTART;
-    bool has_parent = st->e->cfg.role == ROLE_MASTER || parents_allow(st, ev); /* a master knows no other service */
+    bool has_parent =
+        st->e->cfg.role == ROLE_MASTER || parents_allow(st, ev); /* a master knows no other service */
     if (!has_parent || (!is_anew && lacks_component(st, ev, s)) || !quota_allows(st, &ask)) {
         drop(ev);
         return;
@@ -282,7 +283,8 @@ void framework_settle_migrations(struct step *st, struct eng_service *s)
 {
     while (s->n_migrations > 0 && !step_is_full(st)) {
         struct eng_instance *inst = map_get(&st->e->containers, s->migrations[0]->container_id);
-        bool is_held = inst && inst->component->service == s && !inst->removing && inst->state != INST_REQUESTED;
+        bool is_held =
+            inst && inst->component->service == s && !inst->removing && inst->state != INST_REQUESTED;
         if (is_held) {
             places_moved(st, inst);
             instance_evict(st, inst);

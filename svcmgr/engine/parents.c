@@ -52,7 +52,8 @@ static const struct eng_service *parent_at(const struct engine *e, enum eng_kind
 {
     if (!key)
         return NULL;
-    return policy_of(kind)->is_put ? engine_find_framework(e, rules->parent->name) : map_get(&e->services, key);
+    return policy_of(kind)->is_put ? engine_find_framework(e, rules->parent->name)
+                                   : map_get(&e->services, key);
 }
 
 /** The parent, or NULL. */

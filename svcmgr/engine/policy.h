@@ -52,13 +52,13 @@ struct eng_policy {
     bool keeps_instances;
     /* An instance that is moved by request has ended: decide_exit says whether it goes on. */
     bool judges_moves;
-    bool starts_again;    /* after an end, without another specification */
+    bool starts_again; /* after an end, without another specification */
     /* Its definitions are put: one of an unknown name makes a service, names are of all users together, what was asked is kept, a stop
      * is an exit, and what has ended is collected (engine_config.retain_ms). */
     bool is_put;
     int64_t max_instances; /* most of one component; 0: engine_config.max_containers */
-    bool has_task_quota;  /* engine_quotas.tasks is for it; its services count until they are destroyed */
-    bool remembers_nodes; /* an instance asks for the node that it was on */
+    bool has_task_quota;   /* engine_quotas.tasks is for it; its services count until they are destroyed */
+    bool remembers_nodes;  /* an instance asks for the node that it was on */
     bool flex_forgets_failures; /* a flex that changes a count resets the failures of all components */
     /** Restart policy of a component, which says when it has ended and when others may start. */
     enum spec_restart (*restart)(const struct eng_component *c);

@@ -11,10 +11,13 @@
 #include "engine/instance.h"
 #include "engine/operation.h"
 #include "engine/step.h"
+#include "spec/label.h"
 
 /* Below Linux's own range of ports for clients, 32768 to 60999. */
 #define PORT_FIRST 20000
 #define N_PORTS    12768
+
+#define RECORD_PORTS_MAX 64 /* of a task, in its record */
 
 static bool is_shared(const struct engine *e, uint32_t i)
 {
@@ -201,9 +204,29 @@ int64_t eng_instance_port(const struct eng_instance *inst, const struct spec_por
     return port->port > 0 ? port->port : json_integer_value(json_object_get(inst->ports, port->name));
 }
 
+/** Those of a task, by the labels of its labels: what stands in its record, at most RECORD_PORTS_MAX. */
+static struct eng_port *ports_of_task(const struct eng_instance *inst, const struct spec_task *task,
+                                      size_t *n)
+{
+    struct eng_port *list = mem_array(RECORD_PORTS_MAX, sizeof *list);
+    size_t n_chosen = 0, next = 0;
+    mem_auto int64_t *chosen = chosen_ports(inst, &n_chosen);
+    *n = 0;
+    for (size_t i = 0; i < task->n_ports; i++) {
+        const struct spec_task_ports *p = task->ports[i];
+        for (int64_t k = 0; k < p->count && *n < RECORD_PORTS_MAX && (p->start > 0 || next < n_chosen); k++) {
+            list[*n].name = spec_label(p->label, SPEC_LABEL_COMPONENT);
+            list[(*n)++].port = p->start > 0 ? p->start + k : chosen[next++];
+        }
+    }
+    return list;
+}
+
 struct eng_port *ports_of(const struct eng_instance *inst, size_t *n)
 {
     const struct spec_component *spec = instance_spec(inst);
+    if (spec->task)
+        return ports_of_task(inst, spec->task, n);
     struct eng_port *list = spec->n_ports ? mem_array(spec->n_ports, sizeof *list) : NULL;
     for (*n = 0; *n < spec->n_ports; (*n)++) {
         const struct spec_port *p = spec->ports[*n];

@@ -15,8 +15,10 @@ int64_t eng_service_progress_ppm(const struct eng_service *s)
     if (s->has_progress)
         return s->progress_ppm;
     for (size_t i = 0; i < s->n_components; i++) {
-        n_ended += component_count(s->components[i], STATE_BIT(INST_SUCCEEDED) | STATE_BIT(INST_FAILED));
-        n += (int64_t)s->components[i]->n_instances;
+        const struct eng_component *c = s->components[i];
+        int64_t n_there = (int64_t)c->n_instances, n_wanted = c->spec->number_of_containers;
+        n_ended += component_count(c, STATE_BIT(INST_SUCCEEDED) | STATE_BIT(INST_FAILED));
+        n += service_is_running(s) && n_wanted > n_there ? n_wanted : n_there;
     }
     return n > 0 ? n_ended * ENG_PROGRESS_ALL / n : 0;
 }

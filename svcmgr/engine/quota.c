@@ -83,7 +83,8 @@ static void count_with(struct engine *e, struct eng_service *s, int64_t n)
 void quota_count(struct engine *e, struct eng_service *s)
 {
     int64_t n = counted_now(s);
-    bool is_same_queue = !s->counted_queue || strcmp(s->counted_queue, queue_of(e, eng_service_wanted(s))) == 0;
+    bool is_same_queue =
+        !s->counted_queue || strcmp(s->counted_queue, queue_of(e, eng_service_wanted(s))) == 0;
     if (n != s->n_counted || !is_same_queue)
         count_with(e, s, n);
 }

@@ -77,8 +77,8 @@ static void put_back(const struct eng_event *ev, struct eng_service *s, const in
         spec_component(framework_wanted(s), ev->flex[i - 1].component)->number_of_containers = before[i - 1];
 }
 
-static void record_count(struct step *st, struct eng_service *s, const struct spec_component *c, int64_t n_old,
-                         const char *user)
+static void record_count(struct step *st, struct eng_service *s, const struct spec_component *c,
+                         int64_t n_old, const char *user)
 {
     mem_auto char *why = mem_fmt("%lld to %lld instances, by user %s", (long long)n_old,
                                  (long long)c->number_of_containers, user);

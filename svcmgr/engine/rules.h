@@ -43,7 +43,7 @@ struct eng_retries {
 };
 
 struct eng_component_rules {
-    char *name; /* of the component */
+    char *name;  /* of the component */
     char *title; /* as its API has it, where that is no name of a component; NULL: it is */
     struct eng_retry_rule retry;
     int64_t min_failed;    /* failed instances that end the service; 0: none do */
@@ -62,7 +62,7 @@ struct eng_parent {
 };
 
 struct eng_rules {
-    char *title; /* name of the service as its API has it, where that is no label; NULL: it is */
+    char *title;  /* name of the service as its API has it, where that is no label; NULL: it is */
     bool is_kept; /* when it has ended it is not collected */
     struct eng_retry_rule retry; /* of the service */
     bool is_gang;                /* no process starts before every instance has a container */

@@ -476,6 +476,15 @@ static void record_request(struct step *st, struct eng_service *s, const char *w
     history_record(st, s, s->name, what, why);
 }
 
+/** Where its name became a label both are said. */
+static void record_creation(struct step *st, struct eng_service *s, const char *user)
+{
+    const char *title = eng_service_title(s);
+    bool is_mapped = strcmp(title, s->name) != 0;
+    mem_auto char *why = mem_fmt("by user %s%s%s", user, is_mapped ? ", as " : "", is_mapped ? title : "");
+    history_record(st, s, s->name, "created", why);
+}
+
 void service_create(struct step *st, const struct eng_event *ev)
 {
     struct spec_service *spec = ev->take_spec;
@@ -502,7 +511,7 @@ void service_create(struct step *st, const struct eng_event *ev)
     s->state = SVC_STOPPED;
     s->is_loaded = true;
     services_add(st->e, s);
-    record_request(st, s, "created", ev->user);
+    record_creation(st, s, ev->user);
     step_want(st, s);
     step_touch(st, s);
     bool save = ev->save || parents_stop(st->e, s);

@@ -11,7 +11,7 @@
 
 #define START_MS       1000000
 #define WALL_AHEAD_MS  1700000000000
-#define RETAIN_MS 20000 /* what has ended is collected */
+#define RETAIN_MS      20000 /* what has ended is collected */
 #define CLUSTER_TS     1700000000000
 #define WRITE_MOST_MS  6
 #define WRITE_RETRY_MS 50

@@ -591,7 +591,7 @@ static void another_version_is_begun_by_the_manager(void **state)
     assert_int_equal(kit_flex(&p.manager, "s", "hello", 3), OUT_FLEXED);
     assert_int_equal(eng_service_wanted(seen(&p))->components[0]->number_of_containers, 3);
     assert_int_equal(seen(&p)->n_orders, 1); /* nothing that the old master need know */
-    p.master.obey = false; /* nobody reports the end of an application to its master */
+    p.master.obey = false;                   /* nobody reports the end of an application to its master */
     exchange(&p);
     assert_int_equal(seen(&p)->state, SVC_FINISHING);
     end_application_and_obey(&p, eng_exit_of(CAUSE_EXITED, 0, NULL));
@@ -610,12 +610,11 @@ static void a_request_to_move_is_an_order(void **state)
     mem_auto char *id = mem_str(kit_instance(&p.manager, "s", "hello-1")->container_id);
     const char *names[] = {id};
     json_auto json_t *body = json_object();
-    assert_int_equal(kit_ask(&p.manager, (struct eng_event){.kind = EV_MIGRATE,
-                                                             .name = "s",
-                                                             .names = names,
-                                                             .n_names = 1,
-                                                             .value = body}),
-                     OUT_MIGRATING);
+    assert_int_equal(
+        kit_ask(
+            &p.manager,
+            (struct eng_event){.kind = EV_MIGRATE, .name = "s", .names = names, .n_names = 1, .value = body}),
+        OUT_MIGRATING);
     json_auto json_t *before = eng_service_migrations(seen(&p));
     assert_non_null(json_object_get(before, id));
     exchange(&p);

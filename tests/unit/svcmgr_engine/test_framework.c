@@ -17,7 +17,8 @@ static struct eng_event put_of(struct kit *k, const char *name, const char *vers
         "{\"name\":\"%s\",\"version\":\"%s\",\"components\":[{\"name\":\"w\",\"number_of_containers\":%d,"
         "\"launch_command\":\"run\",\"resource\":{\"cpus\":1,\"memory\":\"64\"}}%s]}",
         name, version, n,
-        more ? ",{\"name\":\"x\",\"number_of_containers\":1,\"launch_command\":\"run\",\"resource\":{\"cpus\":1,"
+        more ? ",{\"name\":\"x\",\"number_of_containers\":1,\"launch_command\":\"run\",\"resource\":{"
+               "\"cpus\":1,"
                "\"memory\":\"64\"}}"
              : "");
     struct eng_rules *rules = k->rules ? k->rules : eng_rules_new();
@@ -396,6 +397,37 @@ static void times_of_a_task_are_kept(void **state)
     kit_end(&k);
 }
 
+static void add_ports(struct spec_task *task, const char *label, int64_t first, int64_t count)
+{
+    struct spec_task_ports *p = mem_new(struct spec_task_ports);
+    p->label = mem_str(label);
+    p->start = first;
+    p->count = count;
+    task->ports = mem_resize(task->ports, task->n_ports + 1, sizeof task->ports[0]);
+    task->ports[task->n_ports++] = p;
+}
+
+/** Its record has them all, each by a label. */
+static void the_ports_of_a_task_are_published(void **state)
+{
+    (void)state;
+    struct kit k;
+    start(&k);
+    struct eng_event ev = put_of(&k, "f", "1", 1, false);
+    struct spec_task *task = ev.take_spec->components[0]->task = fld_new(&spec_task_type);
+    add_ports(task, "web", 4000, 2);
+    add_ports(task, "Debug_1", 0, 1);
+    kit_ask(&k, ev);
+    const struct eng_record *r = kit_last(&k, EFF_PUBLISH)->record;
+    const struct eng_instance *inst = kit_instance(&k, "f", "w-0");
+    assert_int_equal(r->n_ports, 3);
+    assert_string_equal(r->ports[0].name, "web");
+    assert_int_equal(r->ports[1].port, 4001);
+    assert_int_equal(strncmp(r->ports[2].name, "debug-1-x", 9), 0);
+    assert_int_equal(r->ports[2].port, json_integer_value(json_object_get(inst->ports, "Debug_1/0")));
+    kit_end(&k);
+}
+
 /* ---- collection ---- */
 
 static void what_has_ended_is_collected_in_time(void **state)
@@ -442,6 +474,7 @@ int main(void)
         cmocka_unit_test(a_role_may_have_fifty_thousand_tasks),
         cmocka_unit_test(many_tasks_that_have_ended_go_before_it_is_judged),
         cmocka_unit_test(times_of_a_task_are_kept),
+        cmocka_unit_test(the_ports_of_a_task_are_published),
         cmocka_unit_test(what_has_ended_is_collected_in_time),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -82,7 +82,7 @@ static const struct act {
     int n;                /* tasks that are wanted, or exit code */
     enum { PUT, END, MOVE } kind;
 } acts[] = {
-    {NULL, 2, PUT}, {"w-0", 1, END}, {NULL, 3, PUT},  {"w-1", 0, MOVE},
+    {NULL, 2, PUT},  {"w-0", 1, END}, {NULL, 3, PUT},  {"w-1", 0, MOVE},
     {"w-0", 1, END}, /* the second time: the application fails, and is tried again */
     {"w-0", 0, END}, {"w-1", 7, END}, {"w-1", 0, END}, {"w-2", 0, END},
 };

@@ -40,9 +40,16 @@ static void anything_else_becomes_a_label_that_begins_alike(void **state)
     static const struct {
         const char *name, *prefix;
     } rows[] = {
-        {"UA~train", "ua-train-x"}, {"A~b._C", "a-b-c-x"}, {"Worker", "worker-x"}, {"9to5", "n9to5-x"},
-        {"-", "n-x"},               {"~~~", "n-x"},        {"a-", "a-x"},          {"xn--abc", "xn-abc-x"},
-        {"a.b", "a-b-x"},           {"_", "n-x"},
+        {"UA~train", "ua-train-x"},
+        {"A~b._C", "a-b-c-x"},
+        {"Worker", "worker-x"},
+        {"9to5", "n9to5-x"},
+        {"-", "n-x"},
+        {"~~~", "n-x"},
+        {"a-", "a-x"},
+        {"xn--abc", "xn-abc-x"},
+        {"a.b", "a-b-x"},
+        {"_", "n-x"},
     };
     for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
         mem_auto char *label = spec_label(rows[i].name, SPEC_LABEL_SERVICE);
