@@ -76,8 +76,8 @@ struct engine_config {
     int64_t probe_interval_ms; /* default of yarn.service.readiness-check-interval.seconds */
     struct eng_master master;  /* ROLE_MASTER: who we are, stored with the service [copied] */
     bool submits;              /* the cluster takes applications: EFF_SUBMIT, EFF_FINISH */
-    int64_t
-        retain_ms; /* so long a service of an API that collects them (eng_policy.is_put) is kept when it has ended; 0: for ever */
+    /* so long a service of an API that collects them (eng_policy.is_put) is kept when it has ended; 0: for ever */
+    int64_t retain_ms;
     /* types of exit codes, in the order of the codes, of which each is once: static; NULL: those by default */
     const struct eng_exit_row *exits;
     size_t n_exits;

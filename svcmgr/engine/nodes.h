@@ -72,8 +72,8 @@ struct eng_use {
     int64_t n_failed;      /* counted failures */
     int64_t n_recent;      /* of them in the window */
     int64_t window_end_ms; /* when n_recent is 0 again; engine time */
-    int64_t
-        left_until_ms; /* until then it is not to come back, as a request has moved an instance away; engine time */
+    /* until then it is not to come back, as a request has moved an instance away; engine time */
+    int64_t left_until_ms;
     /* when its last container here ended, or began; time of day; 0: it had none, or none is remembered */
     int64_t last_used_ms;
     int64_t n_held; /* its containers that are here now, where uses are remembered; not stored */

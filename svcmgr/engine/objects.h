@@ -207,7 +207,7 @@ struct eng_instance {
     int64_t allocated_ms; /* of the container; time of day; 0: not yet */
     /* time of day; 0: not yet. Since when there is such an instance; start of the first process in its container; when it became final */
     int64_t created_ms, launched_ms, completed_ms;
-    int64_t running_ms;   /* start of the process; engine time; 0: not running */
+    int64_t running_ms; /* start of the process; engine time; 0: not running */
     /* engine time; 0: none. PENDING, EXITED: not before it; DRAINING: of the end of its phase; RECOVERING: when it is given up */
     int64_t due_ms;
     enum eng_drain drain; /* DRAINING: what it waits for */
@@ -338,12 +338,13 @@ struct eng_service {
     bool is_wanted_stopped;
     /* Of this incarnation, time of day; 0: not yet: when it was submitted, or began where nothing is; when nothing of it was left. */
     int64_t launched_ms, ended_ms;
-    int64_t completed_ms; /* when it came to SUCCEEDED, FAILED or STOPPED; time of day; 0: it has not, or never ran */
-    int64_t final_ms;     /* the same; engine time */
-    bool purge_wanted;                /* registry subtree must still be removed */
-    int64_t purge_ticket;             /* PURGE under way; 0: none */
-    int64_t force_ms;                 /* FINISHING: engine time at which stops are repeated with force */
-    char *diagnostics;                /* why it ended; NULL: nothing to say */
+    int64_t
+        completed_ms; /* when it came to SUCCEEDED, FAILED or STOPPED; time of day; 0: it has not, or never ran */
+    int64_t final_ms;              /* the same; engine time */
+    bool purge_wanted;             /* registry subtree must still be removed */
+    int64_t purge_ticket;          /* PURGE under way; 0: none */
+    int64_t force_ms;              /* FINISHING: engine time at which stops are repeated with force */
+    char *diagnostics;             /* why it ended; NULL: nothing to say */
     struct eng_instance_list gang; /* instances whose launch waits for the containers of others; not stored */
     int64_t gang_due_ms;           /* engine time at which that has taken too long; 0: nobody waits */
     struct spec_service *next_spec; /* another definition: everything starts anew from it; NULL: none waits */

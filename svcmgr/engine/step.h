@@ -69,8 +69,8 @@ struct engine {
     struct map documents;     /* word → json_t */
     struct map used;          /* what is counted together → containers; see quota.c */
     struct map children;      /* key of a parent → keys of its children; see parents.c */
-    struct map
-        frameworks;   /* name → struct eng_service of a kind whose definitions are put; see framework.c */
+    /* name → struct eng_service of a kind whose definitions are put; see framework.c */
+    struct map frameworks;
     struct map homes; /* registry user → users with services there; see homes.c */
     int64_t cluster_ts, next_app;
     bool stored, resumed; /* the engine document exists; EV_RESUME came */
