@@ -19,7 +19,7 @@
     X(EV_FLEX)         /* user, name, flex[n_flex] */ \
     X(EV_STOP)         /* user, name */ \
     X(EV_START)        /* user, name */ \
-    X(EV_DESTROY)      /* user, name */ \
+    X(EV_DESTROY)      /* user, name, save: answered as soon as that it goes is stored, not when it has gone */ \
     X(EV_LIFETIME)     /* user, name, lifetime_s > 0 */ \
     X(EV_PROGRESS)     /* user, name, progress_ppm: how far it has come, until another one says it */ \
     X(EV_DECOMMISSION) /* user, name, names[n_names]: instance names */ \

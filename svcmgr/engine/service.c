@@ -592,14 +592,23 @@ void service_destroy(struct step *st, struct eng_service *s, const char *why)
         service_purge(st, s);
 }
 
-static void destroy(struct step *st, const struct eng_event *ev, struct eng_service *s)
+/** It is answered when nothing is left of the service, or that takes long. */
+static void await_destruction(struct step *st, const struct eng_event *ev, struct eng_service *s)
 {
     if (s->n_destroyers == 0)
         s->destroyers_due_ms = st->now_ms + DESTROY_ANSWER_MS;
     s->destroyers = mem_resize(s->destroyers, s->n_destroyers + 1, sizeof s->destroyers[0]);
     s->destroyers[s->n_destroyers++] = ev->token;
+}
+
+static void destroy(struct step *st, const struct eng_event *ev, struct eng_service *s)
+{
     record_request(st, s, "destroyed", ev->user);
+    if (!ev->save)
+        await_destruction(st, ev, s);
     service_destroy(st, s, "destroyed");
+    if (ev->save)
+        step_answer(st, ev->token, OUT_DESTROYED, s);
 }
 
 static void lifetime(struct step *st, const struct eng_event *ev, struct eng_service *s)

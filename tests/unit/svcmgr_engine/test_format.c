@@ -188,6 +188,44 @@ static void what_is_no_format_is_damage(void **state)
     kit_end(&k);
 }
 
+/** Take members out of a stored document. */
+static void strip(struct kit *k, const char *key, const char *const *members, size_t n)
+{
+    json_auto json_t *doc = NULL;
+    const char *text = map_get(&k->store, key);
+    assert_int_equal(json_read(text, strlen(text), &doc, NULL), 0);
+    for (size_t i = 0; i < n; i++)
+        json_object_del(doc, members[i]);
+    free(map_set(&k->store, key, json_dumps(doc, JSON_COMPACT)));
+}
+
+/** A framework that a version stored which did not keep requests, nor times of tasks. */
+static void documents_without_later_members_are_read(void **state)
+{
+    (void)state;
+    static const char *const wanted[] = {"request", "first_request_ms", "last_request_ms", "wanted_stopped"};
+    static const char *const is[] = {"launched_ms", "ended_ms", "completed_ms", "final_ms", "migrations"};
+    static const char *const task[] = {"created_ms", "launched_ms", "completed_ms", "gpus", "node_http"};
+    struct kit k;
+    kit_start(&k, "seed");
+    k.service_kind = KIND_LAUNCHER;
+    kit_create(&k, kit_spec("f", 2, "ALWAYS", ""), false);
+    kit_exit_code(&k, "f", "hello-0", 0);
+    strip(&k, "definitions/frameworks/alice/f", wanted, ARRAY_LEN(wanted));
+    strip(&k, "frameworks/alice/f", is, ARRAY_LEN(is));
+    strip(&k, "frameworks/alice/f/hello-0", task, ARRAY_LEN(task));
+    kit_crash(&k);
+    kit_recover(&k);
+    const struct eng_service *s = kit_service(&k, "f");
+    assert_string_equal(kit_list(&k, "f"), "hello-0:SUCCEEDED hello-1:READY");
+    assert_null(s->request);
+    assert_int_equal(s->first_request_ms, 0);
+    assert_true(engine_find_framework(k.e, "f") == s);
+    kit_exit_code(&k, "f", "hello-1", 0);
+    assert_true(kit_service(&k, "f")->completed_ms > 0);
+    kit_end(&k);
+}
+
 /** What is wanted is written by requests only, and what is wanted of a service needs nothing of what it is. */
 static void requests_write_what_is_wanted_and_events_what_is(void **state)
 {
@@ -248,6 +286,7 @@ int main(void)
         cmocka_unit_test(what_is_no_format_is_damage),
         cmocka_unit_test(a_step_fits_one_transaction_whatever_is_reported),
         cmocka_unit_test(requests_write_what_is_wanted_and_events_what_is),
+        cmocka_unit_test(documents_without_later_members_are_read),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

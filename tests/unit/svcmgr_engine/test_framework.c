@@ -192,6 +192,24 @@ static void what_is_destroyed_is_made_anew(void **state)
     kit_end(&k);
 }
 
+static void a_destruction_is_answered_when_it_is_stored(void **state)
+{
+    (void)state;
+    struct kit k;
+    start(&k);
+    put(&k, "f", "1", 2, false);
+    k.obey = false;
+    assert_int_equal(kit_ask(&k, (struct eng_event){.kind = EV_DESTROY, .name = "f", .save = true}),
+                     OUT_DESTROYED);
+    assert_null(engine_find_framework(k.e, "f"));
+    assert_non_null(kit_service(&k, "f"));
+    k.obey = true;
+    kit_advance(&k, "f", 0);
+    assert_null(kit_service(&k, "f"));
+    assert_int_equal(engine_used(k.e, "frameworks"), 0);
+    kit_end(&k);
+}
+
 /* ---- stop and start ---- */
 
 static void a_stop_is_an_exit(void **state)
@@ -464,6 +482,7 @@ int main(void)
         cmocka_unit_test(a_version_that_waits_is_what_requests_change),
         cmocka_unit_test(names_are_of_all_users_together),
         cmocka_unit_test(what_is_destroyed_is_made_anew),
+        cmocka_unit_test(a_destruction_is_answered_when_it_is_stored),
         cmocka_unit_test(a_stop_is_an_exit),
         cmocka_unit_test(what_is_made_stopped_is_over_at_once),
         cmocka_unit_test(a_definition_that_says_stop_stops_it),
