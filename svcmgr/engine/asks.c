@@ -176,7 +176,7 @@ static struct eng_ask *ask_of(const struct eng_service *s, int64_t allocation_id
     return NULL;
 }
 
-struct eng_instance *ask_oldest(const struct eng_service *s, int64_t allocation_id)
+static struct eng_instance *oldest(const struct eng_service *s, int64_t allocation_id)
 {
     struct eng_ask *a = ask_of(s, allocation_id);
     struct eng_instance *inst = a ? TAILQ_FIRST(&a->waiting) : NULL;
@@ -211,4 +211,18 @@ void asks_settle(struct step *st, struct eng_service *s)
         else if (inst->state == INST_RELEASING)
             step_emit_container(st, EFF_STOP, inst);
     }
+}
+
+struct eng_instance *ask_adopt_name(struct step *st, const struct eng_event *ev)
+{
+    const struct eng_service *s =
+        ev->user && ev->name ? engine_find(st->e, ev->service_kind, ev->user, ev->name) : NULL;
+    struct eng_instance *inst = s && ev->allocation_id ? oldest(s, ev->allocation_id) : NULL;
+    if (!inst)
+        return NULL;
+    map_remove(&st->e->containers, inst->container_id);
+    free(inst->container_id);
+    inst->container_id = mem_str(ev->container_id);
+    map_set(&st->e->containers, inst->container_id, inst);
+    return inst;
 }

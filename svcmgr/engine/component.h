@@ -32,8 +32,8 @@ void ask_emit(struct step *st, struct eng_instance *inst);
 void ask_cancel(struct step *st, struct eng_instance *inst);
 /** Some instance of the component asks for a node. */
 bool ask_is_for(const struct eng_component *c, const char *host);
-/** Whom a container is for that came for a key; NULL: nobody, it was taken back. */
-struct eng_instance *ask_oldest(const struct eng_service *s, int64_t allocation_id);
+/** EV_ALLOCATED of a cluster that names its containers itself: the instance that asked, the oldest, takes that name. @return NULL: none has asked */
+struct eng_instance *ask_adopt_name(struct step *st, const struct eng_event *ev);
 /** EV_RESYNC: what is outstanding is emitted again while the service is settled. */
 void asks_resync(struct step *st, const struct eng_event *ev);
 void asks_settle(struct step *st, struct eng_service *s);

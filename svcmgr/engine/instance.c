@@ -649,20 +649,6 @@ static void on_address(struct step *st, struct eng_instance *inst, const struct 
 
 /* ---- events ---- */
 
-/** The cluster names its containers itself: the instance that asked takes that name. */
-static struct eng_instance *adopt_name(struct step *st, const struct eng_event *ev)
-{
-    const struct eng_service *s =
-        ev->user && ev->name ? engine_find(st->e, ev->service_kind, ev->user, ev->name) : NULL;
-    struct eng_instance *inst = s && ev->allocation_id ? ask_oldest(s, ev->allocation_id) : NULL;
-    if (!inst)
-        return NULL;
-    map_remove(&st->e->containers, inst->container_id);
-    set_text(&inst->container_id, ev->container_id);
-    map_set(&st->e->containers, inst->container_id, inst);
-    return inst;
-}
-
 /** No instance wants this container: one that is alive is released. */
 static void unknown_container(struct step *st, const struct eng_event *ev)
 {
@@ -680,7 +666,7 @@ void instance_event(struct step *st, const struct eng_event *ev)
 {
     struct eng_instance *inst = map_get(&st->e->containers, ev->container_id);
     if (!inst && ev->kind == EV_ALLOCATED)
-        inst = adopt_name(st, ev);
+        inst = ask_adopt_name(st, ev);
     if (!inst) {
         unknown_container(st, ev);
         return;
