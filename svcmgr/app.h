@@ -73,10 +73,10 @@ struct app {
     struct obj obj;
     struct face face;
     enum engine_role role;
-    struct app_manager *manager; /* ROLE_MANAGER, once it is open */
-    struct app_master *master;   /* ROLE_MASTER */
-    struct outage *rm_outage;    /* of the resource manager */
-    struct app_own *own;         /* of an application master; NULL: we are svcmgr itself */
+    struct app_manager *manager;   /* ROLE_MANAGER, once it is open */
+    struct app_master *master;     /* ROLE_MASTER */
+    struct outage *rm_outage;      /* of the resource manager */
+    struct app_own *own;           /* of an application master; NULL: we are svcmgr itself */
     struct app_launcher *launcher; /* of the FrameworkLauncher API */
     struct daemon *daemon;
     struct run_loop *loop;

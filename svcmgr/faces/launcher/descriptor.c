@@ -151,6 +151,7 @@ static void check_role(const void *object, const char *path, struct ldoc_report 
     if (!strcmp(path, "taskRoles[.]") || !strcmp(path, "taskRoles[..]"))
         ldoc_break(report, path, "is no name of a task role");
 }
+
 static const struct ldoc_type role_type = {TYPE(launcher_role, role_members), .is_named = true,
                                            .check = check_role};
 

@@ -59,14 +59,14 @@ struct ldoc_member {
     size_t offset;
     size_t n_offset; /* of the size_t count: TEXTS, MAP, LIST */
     const struct ldoc_type *sub;
-    const struct ldoc_type
-        *def_sub;             /* OBJECT: whose defaults an absent one has, of the same struct; NULL: sub's */
+    /* OBJECT: whose defaults an absent one has, of the same struct; NULL: sub's */
+    const struct ldoc_type *def_sub;
     const char *const *words; /* NULL-terminated */
     int64_t def;              /* numbers, booleans, words */
     const char *def_text;     /* TEXT; NULL: null */
-    bool has_min, has_max;    /* of a number; of a decimal too */
-    int64_t min,
-        max; /* bytes of a text with LDOC_ANY, items of a map, a list or texts, when has_min or has_max */
+    /* of a number; characters of a text; items of a map, a list or texts */
+    bool has_min, has_max;
+    int64_t min, max;
     enum ldoc_pattern pattern; /* of a text, of the keys of a map */
 };
 

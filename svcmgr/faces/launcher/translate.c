@@ -49,11 +49,11 @@ static struct spec_component *component_of(const struct launcher_task_site *site
 struct spec_service *launcher_spec(const struct launcher_site *site, const char *name,
                                    const struct launcher_descriptor *d)
 {
-    const struct launcher_task_site told = {.address = site->own_url,
-                                            .zk_quorum = site->zk_connect,
-                                            .zk_root = site->zk_root,
-                                            .hdfs_root = site->hdfs_root,
-                                            .fs_uri = site->fs_uri};
+    const struct launcher_task_site cluster = {.address = site->own_url,
+                                               .zk_quorum = site->zk_connect,
+                                               .zk_root = site->zk_root,
+                                               .hdfs_root = site->hdfs_root,
+                                               .fs_uri = site->fs_uri};
     struct spec_service *s = fld_new(&spec_service_type);
     s->name = spec_label(name, SPEC_LABEL_SERVICE);
     s->version = mem_fmt("%lld", (long long)d->version);
@@ -62,7 +62,7 @@ struct spec_service *launcher_spec(const struct launcher_site *site, const char 
     s->lifetime = -1;
     s->components = mem_array(d->n_roles + 1, sizeof *s->components);
     for (size_t i = 0; i < d->n_roles; i++)
-        s->components[s->n_components++] = component_of(&told, name, d, d->roles[i]);
+        s->components[s->n_components++] = component_of(&cluster, name, d, d->roles[i]);
     return s;
 }
 
