@@ -59,7 +59,7 @@ class Flow:
     def document(self):
         answer = self.call("GET", "/AggregatedFrameworkStatus")
         assert answer.status == 200, answer
-        return answer.json()
+        return answer.json
 
     def status(self):
         return self.document()["frameworkStatus"]
@@ -169,7 +169,7 @@ def test_unknown_frameworks_are_not_found_in_all_views(stack):  # F14
     for view in ("", "/FrameworkStatus", "/AggregatedFrameworkStatus", "/FrameworkRequest", "/AggregatedFrameworkRequest"):
         answer = request(stack.services_port, "GET", f"/v1/Frameworks/nobody{view}")
         assert answer.status == 404, (view, answer)
-        assert {"exception", "message", "javaClassName"} <= set(answer.json()), answer
+        assert {"exception", "message", "javaClassName"} <= set(answer.json), answer
 
 
 def test_the_list_filters_and_adds_up(stack):  # F49, F50
@@ -177,12 +177,12 @@ def test_the_list_filters_and_adds_up(stack):  # F49, F50
     flow = Flow(stack, row)
     flow.put_framework(description="two roles")
     try:
-        found = request(stack.services_port, "GET", "/v1/Frameworks?UserName=default").json()["summarizedFrameworkInfos"]
+        found = request(stack.services_port, "GET", "/v1/Frameworks?UserName=default").json["summarizedFrameworkInfos"]
         mine, = [f for f in found if f["frameworkName"] == flow.name]
         assert (mine["totalTaskNumber"], mine["totalTaskRoleNumber"], mine["totalGpuNumber"]) == (3, 2, 0), mine
         assert mine["frameworkDescription"] == "two roles" and mine["executionType"] == "START", mine
         assert [f["frameworkName"] for f in found] == sorted(f["frameworkName"] for f in found)
-        none = request(stack.services_port, "GET", "/v1/Frameworks?UserName=default&LaunchClientType=CLI").json()
+        none = request(stack.services_port, "GET", "/v1/Frameworks?UserName=default&LaunchClientType=CLI").json
         assert none == {"summarizedFrameworkInfos": []}
         assert request(stack.services_port, "GET", "/v1/Frameworks?LaunchClientType=FOO").status == 400
         assert request(stack.services_port, "GET", "/v1/Frameworks?UserName=").status == 400
@@ -194,7 +194,7 @@ def test_the_whole_framework_has_summary_requests_and_status(stack):
     flow = Flow(stack, {"row": "info", "roles": {"w": [1, "sleep 1000"]}})
     flow.put_framework()
     try:
-        info = flow.call("GET").json()
+        info = flow.call("GET").json
         assert list(info) == ["summarizedFrameworkInfo", "aggregatedFrameworkRequest", "aggregatedFrameworkStatus"]
         assert info["aggregatedFrameworkRequest"]["frameworkRequest"]["frameworkName"] == flow.name
         assert info["summarizedFrameworkInfo"]["frameworkName"] == flow.name
@@ -205,9 +205,9 @@ def test_the_whole_framework_has_summary_requests_and_status(stack):
 
 
 def test_the_launcher_shows_its_configuration(stack):
-    status = request(stack.services_port, "GET", "/v1/LauncherStatus").json()
+    status = request(stack.services_port, "GET", "/v1/LauncherStatus").json
     assert status["launcherConfiguration"]["maxTotalTaskNumber"] == 500000, status
     assert {row["code"]: row["type"] for row in status["userContainerExitSpec"]["spec"]}[193] == "TRANSIENT_NORMAL"
     assert status["hadoopLibrarySupportsGpu"] is True and status["hadoopLibrarySupportsPort"] is True
     for path in ("/", "/v1"):
-        assert request(stack.services_port, "GET", path).json().startswith("Active at "), path
+        assert request(stack.services_port, "GET", path).json.startswith("Active at "), path
