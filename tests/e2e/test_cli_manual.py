@@ -28,7 +28,7 @@ def commands():
 
 
 def test_every_command_is_in_the_manual(page):
-    found = [tag for group in ("registry", "app", "dns", "log-level", "dev") for tag in entries(page, f"COMMANDS: {group}")]
+    found = [tag for group in ("registry", "app", "framework", "dns", "log-level", "dev") for tag in entries(page, f"COMMANDS: {group}")]
     assert len(commands()) == len(found) >= 25
     assert [name for name, tag in zip(commands(), found) if not tag.startswith(f"bobbin {name}")] == []
 
