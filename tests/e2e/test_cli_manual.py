@@ -24,7 +24,7 @@ def entries(page, section):
 
 
 def commands():
-    return re.findall(r"^  ((?:registry|app|dns) [a-z]+|registry -o hadoop|log-level|dev)\b", bobbin("help"), re.M)
+    return re.findall(r"^  ((?:registry|app|framework|dns) [a-z]+|registry -o hadoop|log-level|dev)\b", bobbin("help"), re.M)
 
 
 def test_every_command_is_in_the_manual(page):

@@ -32,7 +32,7 @@ def help_of(*words):
 
 
 def test_every_command_is_offered():
-    rows = re.findall(r"^  (registry|app|dns) ([a-z]+)", help_of("bobbin", "help"), re.M)
+    rows = re.findall(r"^  (registry|app|framework|dns) ([a-z]+)", help_of("bobbin", "help"), re.M)
     assert len(rows) > 20
     for group in ("registry", "app", "framework", "dns"):
         assert [verb for verb in complete(f"bobbin {group} ") if verb != "-o"] == [v for g, v in rows if g == group]
