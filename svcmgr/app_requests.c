@@ -4,6 +4,7 @@
 #include "base/mem.h"
 #include "base/str.h"
 #include "bobbin/path.h"
+#include "json/json.h"
 #include "svcmgr/app.h"
 #include "svcmgr/app_remote.h"
 #include "svcmgr/events.h"
@@ -74,6 +75,8 @@ static bool is_storable(struct app *a, const struct eng_event *ev, size_t *n_byt
     if (!ev->take_spec)
         return true;
     fld_write_text(&spec_service_type, ev->take_spec, &text);
+    if (ev->value)
+        json_write(ev->value, &text); /* of another API: stored beside it */
     *n_bytes = text.len;
     if (check_keys(ev->user, ev->take_spec, why))
         return false;
