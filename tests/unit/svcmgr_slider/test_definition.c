@@ -1,0 +1,155 @@
+/** What Slider applications run: definitions of the engine and their rules. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "base/mem.h"
+#include "json/json.h"
+#include "slider/conf.h"
+#include "slider/definition.h"
+
+/** An application as its documents make it. */
+struct made {
+    json_t *resources, *app_conf, *package;
+    struct slider_model model;
+    struct slider_documents docs;
+};
+
+static json_t *resolved_of(const char *text)
+{
+    struct err_info why;
+    json_auto json_t *tree = NULL;
+    if (slider_conf_read(text, strlen(text), &tree, &why))
+        fail_msg("%s: %s", why.where, why.text);
+    return slider_conf_resolve(tree);
+}
+
+static void make(struct made *m, const char *resources, const char *app_conf, const char *package)
+{
+    struct err_info why;
+    *m = (struct made){.resources = resolved_of(resources), .app_conf = resolved_of(app_conf)};
+    if (package)
+        assert_int_equal(json_read(package, strlen(package), &m->package, &why), 0);
+    if (slider_model_read(m->resources, NULL, &m->model, &why))
+        fail_msg("%s: %s", why.where, why.text);
+    m->docs = (struct slider_documents){
+        .name = "app", .resources = m->resources, .app_conf = m->app_conf, .package = m->package};
+}
+
+static void unmake(struct made *m)
+{
+    json_decref(m->resources);
+    json_decref(m->app_conf);
+    json_decref(m->package);
+    slider_model_fini(&m->model);
+}
+
+#define RESOURCES(global, options)                                                                           \
+    "{\"global\":{" global "},\"components\":{\"w\":{\"yarn.role.priority\":\"3\","                          \
+    "\"yarn.component.instances\":\"2\"" options "}}}"
+
+static void an_application_is_a_definition(void **state)
+{
+    (void)state;
+    struct made m;
+    make(&m,
+         RESOURCES(
+             "\"yarn.container.failure.window.hours\":\"1\"",
+             ",\"yarn.memory\":\"max\",\"yarn.vcores\":\"99\",\"yarn.container.failure.threshold\":\"0x7\","
+             "\"yarn.component.placement.policy\":\"4\",\"yarn.label.expression\":\"gpu\""),
+         "{\"global\":{\"env.HOME\":\"{$conf:@//site/global/home}/x\",\"site.global.home\":\"/h\","
+         "\"site.hbase-site.a.b\":\"1\",\"launch_command\":\"run {$conf:@//site/hbase-site/a.b} "
+         "{$conf:@//site/no/no}\",\"site.global.app_version\":\"2\"},\"components\":{\"w\":{}}}",
+         NULL);
+    struct err_info why;
+    assert_int_equal(slider_definition_check(&m.docs, &m.model, &why), 0);
+    json_auto json_t *doc =
+        slider_definition_make(&m.docs, &m.model, &(struct slider_limits){.memory_mb = 4096, .vcores = 8});
+    buf_auto struct buf text = BUF_EMPTY;
+    json_write(doc, &text);
+    assert_string_equal(
+        buf_cstr(&text),
+        "{\"name\":\"app\",\"version\":\"2\",\"components\":[{\"name\":\"w\",\"number_of_containers\":2,"
+        "\"resource\":{\"cpus\":8,\"memory\":\"4096\"},\"configuration\":{\"properties\":{"
+        "\"yarn.service.container-failure-per-component.threshold\":\"7\","
+        "\"yarn.service.failure-count-reset.window\":\"3600\"},\"env\":{\"HOME\":\"/h/x\"},"
+        "\"files\":[{\"type\":\"XML\",\"dest_file\":\"hbase-site.xml\",\"properties\":{\"a.b\":\"1\"}}]},"
+        "\"launch_command\":\"run 1 "
+        "{$conf:@//site/no/no}\",\"placement_policy\":{\"label\":\"gpu\",\"constraints\":"
+        "[{\"type\":\"ANTI_AFFINITY\",\"scope\":\"NODE\",\"target_tags\":[\"w\"]}]}}]}");
+    struct spec_service *spec = NULL;
+    assert_int_equal(spec_read(text.bytes, text.len, &spec, NULL, &why), 0);
+    spec_free(spec);
+    unmake(&m);
+}
+
+static void what_is_not_normalized_is_asked_for_as_it_is(void **state)
+{
+    (void)state;
+    struct made m;
+    make(&m, RESOURCES("", ",\"yarn.memory\":\"9999\",\"yarn.resource.normalization.enabled\":\"false\""),
+         "{}", NULL);
+    json_auto json_t *doc =
+        slider_definition_make(&m.docs, &m.model, &(struct slider_limits){.memory_mb = 4096, .vcores = 8});
+    const json_t *w = json_array_get(json_object_get(doc, "components"), 0);
+    assert_string_equal(json_string_value(json_object_get(json_object_get(w, "resource"), "memory")), "9999");
+    unmake(&m);
+}
+
+static void priorities_and_placement_are_rules(void **state)
+{
+    (void)state;
+    struct made m;
+    struct eng_rules *rules = NULL;
+    struct err_info why;
+    make(
+        &m,
+        RESOURCES("", ",\"yarn.component.placement.policy\":\"3\",\"yarn.placement.escalate.seconds\":\"7\""),
+        "{}", NULL);
+    assert_int_equal(slider_definition_rules(&m.docs, &m.model, &rules, &why), 0);
+    const struct eng_component_rules *r = eng_rules_of(rules, "w");
+    assert_int_equal(r->priority, 3);
+    assert_true(r->is_strict);
+    assert_true(r->forgets_nodes);
+    assert_int_equal(r->escalate_ms, 7000);
+    eng_rules_free(rules);
+    unmake(&m);
+}
+
+static void a_package_has_the_last_word(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *package, *part;
+    } rows[] = {
+        {"{\"components\":{\"w\":{\"exec\":\"x\",\"min\":3}}}", "3 or more"},
+        {"{\"components\":{\"w\":{\"exec\":\"x\",\"max\":\"1\"}}}", "1 or less"},
+        {"{\"components\":{\"w\":{\"exec\":\"x\",\"category\":\"CLIENT\"}}}", "client"},
+        {"{\"components\":{\"v\":{\"exec\":\"x\"}}}", "launch_command"},
+        {"{\"components\":{\"w\":{\"exec\":\"x\",\"min\":1,\"max\":2}}}", NULL},
+    };
+    for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
+        struct made m;
+        struct err_info why = {0};
+        make(&m, RESOURCES("", ""), "{}", rows[i].package);
+        int rc = slider_definition_check(&m.docs, &m.model, &why);
+        if (rows[i].part ? rc != ERR_INVALID || !strstr(why.text, rows[i].part) : rc != 0)
+            fail_msg("%s: %d: %s", rows[i].package, rc, why.text);
+        unmake(&m);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(an_application_is_a_definition),
+        cmocka_unit_test(what_is_not_normalized_is_asked_for_as_it_is),
+        cmocka_unit_test(priorities_and_placement_are_rules),
+        cmocka_unit_test(a_package_has_the_last_word),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
