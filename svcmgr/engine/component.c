@@ -385,6 +385,7 @@ void component_take_stored(struct eng_component *c, const struct eng_component *
     c->state = stored->state;
     c->n_failures = stored->n_failures;
     c->n_start_failures = stored->n_start_failures;
+    c->totals = stored->totals;
     c->window_end_ms = stored->window_end_ms;
     c->health_from_ms = stored->health_from_ms;
     c->revision = stored->revision;

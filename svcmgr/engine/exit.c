@@ -74,6 +74,33 @@ bool eng_exit_is_failure(const struct eng_exit *x)
     return !eng_exit_is_success(x) && x->cause != CAUSE_STOPPED;
 }
 
+enum eng_blame eng_exit_blame(const struct eng_exit *x)
+{
+    switch (x->cause) {
+    case CAUSE_EXITED: return x->raw == 0 ? BLAME_NOBODY : BLAME_PROCESS;
+    case CAUSE_ABORTED:
+    case CAUSE_STOPPED:
+    case CAUSE_MIGRATED:
+    case CAUSE_EXPIRED:
+    case CAUSE_LOST:
+    case CAUSE_RESYNC:
+    case CAUSE_GANG_TIMEOUT:
+    case CAUSE_APPLICATION_ENDED: return BLAME_NOBODY;
+    case CAUSE_DISK: return BLAME_NODE;
+    case CAUSE_PREEMPTED: return BLAME_CLUSTER;
+    case CAUSE_MEMORY_VIRTUAL:
+    case CAUSE_MEMORY_PHYSICAL: return BLAME_LIMITS;
+    case CAUSE_UNKNOWN:
+    case CAUSE_SIGNALLED:
+    case CAUSE_LAUNCH:
+    case CAUSE_SOURCE:
+    case CAUSE_PORT_CONFLICT:
+    case CAUSE_SUBMISSION_FAILED:
+    case N_EXIT_CAUSES: break;
+    }
+    return BLAME_PROCESS;
+}
+
 /* ---- documents ---- */
 
 char *stored_text(const char *text, size_t max)

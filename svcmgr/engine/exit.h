@@ -74,6 +74,16 @@ char *eng_exit_text(const struct eng_exit *x);
 bool eng_exit_is_success(const struct eng_exit *x);
 /** Neither a success nor a stop of ours: something that explains why an instance does not run. Thread: any.   Source: ours. */
 bool eng_exit_is_failure(const struct eng_exit *x);
+/** Whose fault an end is. */
+enum eng_blame {
+    BLAME_NOBODY,  /* it is nobody's fault */
+    BLAME_PROCESS, /* of the process, or of its start */
+    BLAME_LIMITS,  /* it has used more than it was given */
+    BLAME_CLUSTER, /* the cluster took the container for another */
+    BLAME_NODE     /* of the node */
+};
+/** Whose fault an end is. Thread: any.   Source: slider-am 7.3. */
+enum eng_blame eng_exit_blame(const struct eng_exit *x);
 /** The container is gone with its process: nothing can be started in it again. Thread: any.   Source: YARN's ContainerExitStatus. */
 bool eng_exit_took_container(enum eng_exit_cause cause);
 /**

@@ -101,6 +101,7 @@ void instance_request(struct step *st, struct eng_instance *inst)
     inst->launched_ms = inst->gpus = 0;
     forget_retries(inst);
     inst->n_containers++;
+    totals_requested(inst);
     int64_t escalate_ms = inst->wish ? places_escalate_ms(inst) : 0;
     instance_set_due(inst, escalate_ms ? st->now_ms + escalate_ms : 0);
     wait_set(&inst->wait,
@@ -241,6 +242,7 @@ void instance_running(struct step *st, struct eng_instance *inst, const struct e
         set_text(&inst->bare_host, host);
     instance_enter(inst, INST_RUNNING);
     inst->running_ms = st->now_ms;
+    totals_started(st, inst);
     instance_start_probe(st, inst);
     /* One that was taken over counts as ready until a probe says otherwise: names stay through a restart. */
     inst->record_unready = inst->state != INST_READY && !inst->recovered;
@@ -372,6 +374,7 @@ static void process_ended(struct step *st, struct eng_instance *inst, const stru
     history_record(st, inst->component->service, inst->name, eng_exit_cause_word(x->cause), text);
     instance_stop_probe(st, inst);
     keep_exit(st, inst, x);
+    totals_ended(st, inst, x);
     touch(st, inst);
     if (upgrade_is_tried(inst, x)) {
         if (kept)
@@ -429,6 +432,7 @@ static void migrated(struct step *st, struct eng_instance *inst)
 /** The container of a dropped instance has ended. */
 static void released(struct step *st, struct eng_instance *inst)
 {
+    totals_released(st, inst);
     forget_container(st, inst);
     if (inst->removing) {
         component_forget(st, inst->component, inst);

@@ -126,4 +126,16 @@ void ports_give_back(struct engine *e, struct eng_instance *inst);
 /** All its ports with their numbers, for a record; n of them. New, its names too; NULL: none */
 struct eng_port *ports_of(const struct eng_instance *inst, size_t *n);
 
+/* ---- totals.c: what has become of a component's containers ---- */
+/** One was asked for; its service is written for that anyway. */
+void totals_requested(struct eng_instance *inst);
+/** Its process runs; one that was taken over counts where it was started. */
+void totals_started(struct step *st, struct eng_instance *inst);
+/** Its process or container ended, which nobody wanted. */
+void totals_ended(struct step *st, struct eng_instance *inst, const struct eng_exit *x);
+/** It ended as it was wanted. */
+void totals_released(struct step *st, struct eng_instance *inst);
+/** The process lived so shortly, or not at all, that its start has failed. */
+bool instance_was_short(const struct step *st, const struct eng_instance *inst);
+
 #endif

@@ -256,12 +256,24 @@ struct eng_ask {
 /** How well the last end of an instance explains its service, the most last. */
 enum failure_rank { RANK_NONE, RANK_UP_AGAIN, RANK_DOWN, RANK_FAILED, ENG_N_FAILURE_RANKS };
 
+/** What has become of the containers of a component in this incarnation. */
+struct eng_totals {
+    int64_t n_requested;    /* asked for */
+    int64_t n_started;      /* whose process ran */
+    int64_t n_released;     /* ended as it was wanted */
+    int64_t n_unplanned;    /* ended otherwise: the sum of those that succeeded and of all below */
+    int64_t n_failed;       /* by the process, a limit or the node */
+    int64_t n_start_failed; /* of these: before the process ran, or soon after */
+    int64_t n_node_failed, n_limits, n_preempted;
+};
+
 struct eng_component {
     char *name;
     enum eng_component_state state;
     int64_t n_failures; /* counted failures in the window */
     /* of these: of processes that lived for a short time; where the policy counts them */
     int64_t n_start_failures;
+    struct eng_totals totals;
     int64_t window_end_ms;   /* when n_failures is reset; engine time; 0: not running */
     int64_t health_from_ms;  /* first look at the health threshold; engine time; 0: none */
     int64_t health_due_ms;   /* next look; engine time; 0: none; not stored */

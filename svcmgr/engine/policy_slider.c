@@ -3,12 +3,12 @@
  * application never ends well by itself. Source: slider-am 5.3, 5.5, 7.3, 12.
  */
 #include "base/mem.h"
+#include "engine/instance.h"
 #include "engine/policy.h"
 #include "engine/component.h"
 #include "engine/step.h"
 
 #define FAILURE_LIMIT 5
-#define SHORT_LIFE_MS 60000 /* a process that lives shorter has failed to start */
 
 static enum spec_restart restart(const struct eng_component *c)
 {
@@ -23,57 +23,22 @@ static int64_t failure_limit(const struct eng_component *c)
     return limit > 0 ? limit : -1;
 }
 
-/** How an end is counted. */
-enum outcome { COMPLETED, FAILED, LIMITS_EXCEEDED, PREEMPTED, NODE_FAILED };
-
-static enum outcome outcome_of(const struct eng_exit *x)
-{
-    switch (x->cause) {
-    case CAUSE_EXITED: return x->raw == 0 ? COMPLETED : FAILED;
-    case CAUSE_ABORTED:
-    case CAUSE_STOPPED:
-    case CAUSE_MIGRATED:
-    case CAUSE_EXPIRED:
-    case CAUSE_LOST:
-    case CAUSE_RESYNC:
-    case CAUSE_GANG_TIMEOUT:
-    case CAUSE_APPLICATION_ENDED: return COMPLETED;
-    case CAUSE_DISK: return NODE_FAILED;
-    case CAUSE_PREEMPTED: return PREEMPTED;
-    case CAUSE_MEMORY_VIRTUAL:
-    case CAUSE_MEMORY_PHYSICAL: return LIMITS_EXCEEDED;
-    case CAUSE_UNKNOWN:
-    case CAUSE_SIGNALLED:
-    case CAUSE_LAUNCH:
-    case CAUSE_SOURCE:
-    case CAUSE_PORT_CONFLICT:
-    case CAUSE_SUBMISSION_FAILED:
-    case N_EXIT_CAUSES: break;
-    }
-    return FAILED;
-}
-
 /** A limit that was exceeded says nothing about the node. */
 static bool is_node_failure(const struct eng_exit *x)
 {
-    return outcome_of(x) == FAILED || outcome_of(x) == NODE_FAILED;
-}
-
-static bool was_short(const struct step *st, const struct eng_instance *inst)
-{
-    return inst->running_ms == 0 || st->now_ms - inst->running_ms < SHORT_LIFE_MS;
+    return eng_exit_blame(x) == BLAME_PROCESS || eng_exit_blame(x) == BLAME_NODE;
 }
 
 static enum eng_verdict decide_exit(struct step *st, struct eng_instance *inst, const struct eng_exit *x,
                                     bool kept, struct eng_end *end)
 {
     struct eng_component *c = inst->component;
-    enum outcome outcome = outcome_of(x);
+    enum eng_blame blame = eng_exit_blame(x);
     (void)kept;
-    if (outcome != FAILED && outcome != LIMITS_EXCEEDED)
+    if (blame != BLAME_PROCESS && blame != BLAME_LIMITS)
         return VERDICT_RESTART;
     bool is_too_many = policy_count_failure(st, c);
-    c->n_start_failures = (c->n_failures > 1 ? c->n_start_failures : 0) + was_short(st, inst);
+    c->n_start_failures = (c->n_failures > 1 ? c->n_start_failures : 0) + instance_was_short(st, inst);
     if (!is_too_many)
         return VERDICT_RESTART;
     mem_auto char *last = eng_exit_text(x);

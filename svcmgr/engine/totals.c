@@ -1,0 +1,44 @@
+/** What has become of the containers of components: see instance.h. */
+#include "engine/instance.h"
+
+#include "engine/step.h"
+
+#define SHORT_LIFE_MS 60000
+
+bool instance_was_short(const struct step *st, const struct eng_instance *inst)
+{
+    return inst->running_ms == 0 || st->now_ms - inst->running_ms < SHORT_LIFE_MS;
+}
+
+void totals_requested(struct eng_instance *inst)
+{
+    inst->component->totals.n_requested++;
+}
+
+void totals_started(struct step *st, struct eng_instance *inst)
+{
+    if (inst->recovered)
+        return;
+    inst->component->totals.n_started++;
+    step_touch(st, inst->component->service);
+}
+
+void totals_ended(struct step *st, struct eng_instance *inst, const struct eng_exit *x)
+{
+    struct eng_totals *t = &inst->component->totals;
+    enum eng_blame blame = eng_exit_blame(x);
+    bool is_process = blame == BLAME_PROCESS || blame == BLAME_LIMITS;
+    t->n_unplanned++;
+    t->n_preempted += blame == BLAME_CLUSTER;
+    t->n_node_failed += blame == BLAME_NODE;
+    t->n_limits += blame == BLAME_LIMITS;
+    t->n_failed += is_process || blame == BLAME_NODE;
+    t->n_start_failed += is_process && instance_was_short(st, inst);
+    step_touch(st, inst->component->service);
+}
+
+void totals_released(struct step *st, struct eng_instance *inst)
+{
+    inst->component->totals.n_released++;
+    step_touch(st, inst->component->service);
+}
