@@ -99,6 +99,7 @@ static int start_base(struct daemon *d, void *app, struct err_info *why)
     a->http = http_client_new(a->loop);
     a->face.waits = services_waits_new(a->loop);
     app_launcher_open(a);
+    app_slider_open(a);
     return 0;
 }
 
@@ -108,6 +109,7 @@ static void stop_base(struct daemon *d, void *app)
 
     http_client_free(a->http);
     services_waits_free(a->face.waits);
+    app_slider_close(a);
     app_launcher_close(a);
     free(a->user);
     free(a->dir);

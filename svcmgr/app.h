@@ -39,6 +39,7 @@
 struct app_manager;
 struct app_master;
 struct app_launcher;
+struct app_slider;
 
 /** One step of the engine on its way: first its documents become durable, then the other effects are carried out. */
 struct app_step {
@@ -78,6 +79,7 @@ struct app {
     struct outage *rm_outage;      /* of the resource manager */
     struct app_own *own;           /* of an application master; NULL: we are svcmgr itself */
     struct app_launcher *launcher; /* of the FrameworkLauncher API */
+    struct app_slider *slider;     /* of the Slider API */
     struct daemon *daemon;
     struct run_loop *loop;
     char *user, *dir, *shim_path;
@@ -218,12 +220,19 @@ void app_renew(struct app *a);
 void app_launcher_open(struct app *a);
 /** Release. */
 void app_launcher_close(struct app *a);
-/** Routes of both APIs, and of a manager. @param n  how many [out] @return borrowed until the next call */
+/** Routes of all APIs, and of a manager. @param n  how many [out] @return borrowed until the next call */
 const struct http_route *app_api_routes(struct app *a, size_t *n);
 /** Their schemas, ended by a name NULL. [borrowed until the next call] */
 const struct http_schema *app_api_schemas(struct app *a);
 /** http_server_def.write_error: in the form of the API whose path it is. */
 const char *app_write_error(struct http_req *req, int code, const struct err_info *why, struct buf *body);
+
+/* ---- app_slider.c ---- */
+
+/** Read how the Slider API is configured: a->slider, a->face.slider. */
+void app_slider_open(struct app *a);
+/** Release. */
+void app_slider_close(struct app *a);
 
 /* ---- app_host.c ---- */
 

@@ -1,4 +1,4 @@
-/* The FrameworkLauncher API beside that of services: its configuration, and one table of routes, schemas and errors for both. */
+/* The FrameworkLauncher API beside the others: its configuration, and one table of routes, schemas and errors for all. */
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -10,6 +10,8 @@
 #include "faces/services_routes.h"
 #include "launcher/kit.h"
 #include "launcher/routes.h"
+#include "slider/kit.h"
+#include "slider/routes.h"
 #include "svcmgr/app.h"
 #include "svcmgr/app_manager.h"
 #include "svcmgr/options.h"
@@ -98,7 +100,7 @@ void app_launcher_close(struct app *a)
     a->face.launcher = NULL;
 }
 
-/* ---- both APIs together ---- */
+/* ---- all APIs together ---- */
 
 static void add_routes(struct http_route *to, size_t *n, const struct http_route *rows, size_t n_rows)
 {
@@ -111,9 +113,13 @@ const struct http_route *app_api_routes(struct app *a, size_t *n)
     struct app_launcher *l = a->launcher;
     *n = 0;
     free(l->routes);
-    l->routes = mem_array(services_n_routes + launcher_n_routes + app_manager_n_routes, sizeof *l->routes);
+    l->routes = mem_array(services_n_routes + launcher_n_routes + slider_n_routes + slider_named_n_routes +
+                              app_manager_n_routes,
+                          sizeof *l->routes);
     add_routes(l->routes, n, services_routes, services_n_routes);
     add_routes(l->routes, n, launcher_routes, launcher_n_routes);
+    add_routes(l->routes, n, slider_routes, slider_n_routes);
+    add_routes(l->routes, n, slider_named_routes, slider_named_n_routes);
     if (a->manager)
         add_routes(l->routes, n, app_manager_routes, app_manager_n_routes);
     return l->routes;
@@ -129,17 +135,24 @@ static size_t n_schemas(const struct http_schema *schemas)
 
 const struct http_schema *app_api_schemas(struct app *a)
 {
+    static const struct http_schema *const all[] = {services_schemas, launcher_schemas, slider_schemas};
     struct app_launcher *l = a->launcher;
-    size_t n_services = n_schemas(services_schemas), n_launcher = n_schemas(launcher_schemas);
-    free(l->schemas);
-    l->schemas = mem_array(n_services + n_launcher + 1, sizeof *l->schemas);
-    memcpy(l->schemas, services_schemas, n_services * sizeof *l->schemas);
-    memcpy(l->schemas + n_services, launcher_schemas, n_launcher * sizeof *l->schemas);
+    size_t n = 0;
+    mem_free_ptr(&l->schemas);
+    for (size_t i = 0; i < ARRAY_LEN(all); i++) {
+        size_t n_more = n_schemas(all[i]);
+        l->schemas = mem_resize(l->schemas, n + n_more + 1, sizeof *l->schemas);
+        memcpy(l->schemas + n, all[i], n_more * sizeof *l->schemas);
+        n += n_more;
+        l->schemas[n] = (struct http_schema){.name = NULL};
+    }
     return l->schemas;
 }
 
 const char *app_write_error(struct http_req *req, int code, const struct err_info *why, struct buf *body)
 {
+    if (slider_owns(req))
+        return slider_write_error(req, code, why, body);
     return launcher_owns(req) ? launcher_write_error(req, code, why, body)
                               : services_write_error(req, code, why, body);
 }

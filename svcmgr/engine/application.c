@@ -93,8 +93,7 @@ static void submitted(struct step *st, struct eng_service *s, const struct eng_e
     if (s->state != SVC_SUBMITTING)
         return; /* again after a restart, or it is ending: EFF_FINISH ends that one, too */
     if (ev->application_id) {
-        free(s->app_id);
-        s->app_id = mem_str(ev->application_id);
+        services_set_application(st->e, s, mem_str(ev->application_id));
         if (st->e->cfg.role != ROLE_MANAGER)
             service_publish(st, s);
     }

@@ -35,8 +35,8 @@ bool engine_is_away(const struct engine *e, const struct eng_service *s)
 /** What is wanted is changed by the request itself; all others only by what the master makes of them. */
 static bool changes_wanted(const struct eng_service *s, enum eng_event_kind kind)
 {
-    if (kind == EV_REDEFINE) /* what it makes of another one is the master's, unless it is what is put */
-        return policy_of(s->kind)->is_put;
+    if (kind == EV_REDEFINE) /* what it makes of another one is the master's, unless what is asked is kept */
+        return policy_of(s->kind)->keeps_request;
     return kind == EV_FLEX || kind == EV_DECOMMISSION || kind == EV_PROGRESS || kind == EV_EXCLUDE;
 }
 
@@ -339,7 +339,7 @@ static void follow_service(struct step *st, struct eng_service *s, const json_t 
     s->components = NULL;
     s->n_components = 0;
     wait_clear(&s->wait);
-    fld_move(&eng_is_type, is, s);
+    services_move_in(st->e, &eng_is_type, is, s);
     fld_free(&eng_is_type, is);
     take_components(st->e, s, old, n_old);
     if (service_link(s, &why))

@@ -64,6 +64,7 @@ void engine_free(struct engine *e)
     homes_fini(e);
     parents_fini(e);
     map_fini(&e->frameworks, NULL);
+    map_fini(&e->applications, NULL);
     map_fini(&e->used, NULL);
     cluster_documents_fini(e);
     nodes_fini(e);

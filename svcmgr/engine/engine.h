@@ -186,6 +186,8 @@ const struct eng_service *engine_find(const struct engine *e, enum eng_kind kind
 /** The service of a kind whose names are of all users together (eng_policy.is_put), unless it is being destroyed; NULL: there is none. In constant
  *  time. [borrowed until the next step] */
 const struct eng_service *engine_find_framework(const struct engine *e, const char *name);
+/** The service whose application, the last one, has an id; NULL: there is none. In constant time. [borrowed until the next step] */
+const struct eng_service *engine_find_application(const struct engine *e, const char *application_id);
 /** What is wanted of a service: another version that waits, else what runs. [borrowed until the next step] */
 const struct spec_service *eng_service_wanted(const struct eng_service *s);
 /** The rules of that; NULL: it has none. [borrowed until the next step] */

@@ -86,7 +86,7 @@ const struct eng_rules *eng_service_wanted_rules(const struct eng_service *s)
 
 void framework_record(struct step *st, struct eng_service *s, const struct eng_event *ev)
 {
-    if (!is_put(s))
+    if (!policy_of(s->kind)->keeps_request)
         return;
     if (!s->first_request_ms)
         s->first_request_ms = st->wall_ms;

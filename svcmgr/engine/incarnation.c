@@ -111,8 +111,8 @@ void service_take_id(struct step *st, struct eng_service *s)
     s->incarnation++;
     s->app_seq = e->next_app++;
     st->engine_dirty = true;
-    free(s->app_id);
-    s->app_id = mem_fmt("application_%lld_%04lld", (long long)e->cluster_ts, (long long)s->app_seq);
+    services_set_application(
+        e, s, mem_fmt("application_%lld_%04lld", (long long)e->cluster_ts, (long long)s->app_seq));
     step_want(st, s);
 }
 

@@ -121,7 +121,7 @@ static int load_wanted(struct engine *e, const char *key, json_t *doc, struct er
     return rc;
 }
 
-static int load_is(struct eng_service *s, const char *key, json_t *doc, struct err_info *why)
+static int load_is(struct engine *e, struct eng_service *s, const char *key, json_t *doc, struct err_info *why)
 {
     void *object = NULL;
     if (s->is_loaded)
@@ -129,10 +129,10 @@ static int load_is(struct eng_service *s, const char *key, json_t *doc, struct e
     int rc = fld_read(&eng_is_type, doc, &object, why);
     if (rc)
         return rc;
-    fld_move(&eng_is_type, object, s);
+    services_move_in(e, &eng_is_type, object, s);
     rc = service_link(s, why);
     if (rc)
-        fld_move(&eng_is_type, object, s); /* what is absent there: nothing was loaded */
+        services_move_in(e, &eng_is_type, object, s); /* what is absent there: nothing was loaded */
     s->is_loaded = !rc;
     components_free(object);
     fld_free(&eng_is_type, object);
@@ -197,7 +197,7 @@ static int load_of_service(struct engine *e, const char *key, const struct key_p
     if (!s)
         return err_set(why, ERR_JSON, key, "%s: its service has no document", key);
     if (p->n == 3)
-        return load_is(s, key, doc, why);
+        return load_is(e, s, key, doc, why);
     if (p->n == 4 && strcmp(p->items[3], RUNS) == 0)
         return load_runs(e, s, key, doc, why);
     if (p->n == 5 && strcmp(p->items[3], "gone") == 0)

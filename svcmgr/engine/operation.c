@@ -22,6 +22,7 @@
 #include "engine/operation.h"
 #include "engine/service.h"
 #include "engine/step.h"
+#include "json/json.h"
 
 /** An operation that moves instances is under way. */
 static bool is_upgrading(const struct eng_service *s)
@@ -306,13 +307,35 @@ static void replace(struct step *st, const struct eng_event *ev, struct eng_serv
 static bool can_redefine(struct step *st, const struct eng_event *ev, const struct eng_service *s, bool anew)
 {
     const struct quota_ask ask = {ev->token, s->kind, s->user, ev->take_spec, s};
-    if ((!anew || s->destroying) && !service_can_change(st, ev, s))
+    bool must_run = !anew && !policy_of(s->kind)->keeps_request; /* else another definition is of use when it starts */
+    if ((must_run || s->destroying) && !service_can_change(st, ev, s))
         return false;
     if (is_upgrading(s)) {
         step_answer(st, ev->token, OUT_IS_UPGRADING, s);
         return false;
     }
     return quota_allows(st, &ask);
+}
+
+static bool same_definition(const struct spec_service *a, const struct spec_service *b)
+{
+    json_auto json_t *was = fld_write(&spec_service_type, a);
+    json_auto json_t *is = fld_write(&spec_service_type, b);
+    return json_equal(was, is);
+}
+
+/** It runs, so what a definition changes is carried out; else the definition waits for the start. */
+static void redefine_in_place(struct step *st, const struct eng_event *ev, struct eng_service *s)
+{
+    bool runs = eng_service_is_live(s) && s->state != SVC_FINISHING;
+    if (policy_of(s->kind)->flex_forgets_failures && !same_definition(s->spec, ev->take_spec))
+        service_forget_failures(st, s);
+    if (ev->take_rules)
+        service_take_rules(st->e, s, ev->take_rules);
+    if (runs)
+        revision_redefine(st, s, ev->take_spec);
+    else
+        revision_take_definition(st, s, ev->take_spec);
 }
 
 static void redefine(struct step *st, const struct eng_event *ev, struct eng_service *s)
@@ -327,13 +350,11 @@ static void redefine(struct step *st, const struct eng_event *ev, struct eng_ser
         eng_rules_free(ev->take_rules);
         return;
     }
-    if (anew) {
+    if (anew)
         backoff_renew(st, s, ev);
-    } else {
-        if (ev->take_rules)
-            service_take_rules(st->e, s, ev->take_rules);
-        revision_redefine(st, s, ev->take_spec);
-    }
+    else
+        redefine_in_place(st, ev, s);
+    framework_record(st, s, ev);
     step_answer(st, ev->token, OUT_REDEFINED, s);
 }
 

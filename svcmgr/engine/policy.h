@@ -56,6 +56,7 @@ struct eng_policy {
     /* Its definitions are put: one of an unknown name makes a service, names are of all users together, what was asked is kept, a stop
      * is an exit, and what has ended is collected (engine_config.retain_ms). */
     bool is_put;
+    bool keeps_request;    /* what was asked is kept as its API has it */
     int64_t max_instances; /* most of one component; 0: engine_config.max_containers */
     bool has_task_quota;   /* engine_quotas.tasks is for it; its services count until they are destroyed */
     bool remembers_nodes;  /* an instance asks for the node that it was on */

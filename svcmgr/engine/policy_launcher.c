@@ -140,6 +140,7 @@ const struct eng_policy policy_launcher = {
     .judges_moves = true,
     .has_task_quota = true,
     .is_put = true,
+    .keeps_request = true,
     .max_instances = 50000,
     .restart = restart,
     .failure_limit = failure_limit,

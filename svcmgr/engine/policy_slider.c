@@ -99,6 +99,7 @@ const struct eng_policy policy_slider = {
     .registry_class = "org-apache-slider",
     .folder = "sliders",
     .starts_again = true,
+    .keeps_request = true,
     .remembers_nodes = true,
     .flex_forgets_failures = true,
     .restart = restart,

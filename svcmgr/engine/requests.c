@@ -52,7 +52,7 @@ static bool check_flex(struct step *st, const struct eng_event *ev, const struct
     return true;
 }
 
-static void forget_failures(struct step *st, struct eng_service *s)
+void service_forget_failures(struct step *st, struct eng_service *s)
 {
     step_touch(st, s);
     for (size_t i = 0; i < s->n_components; i++)
@@ -112,7 +112,7 @@ void service_flex(struct step *st, const struct eng_event *ev, struct eng_servic
         record_count(st, s, c, changed.n_old, ev->user);
     }
     if (has_changed && policy_of(s->kind)->flex_forgets_failures)
-        forget_failures(st, s);
+        service_forget_failures(st, s);
     framework_record(st, s, ev);
     struct eng_answer *a = step_answer(st, ev->token, OUT_FLEXED, s);
     a->component = mem_str(ev->n_flex ? ev->flex[ev->n_flex - 1].component : NULL);

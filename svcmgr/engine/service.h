@@ -118,7 +118,7 @@ void framework_put(struct step *st, const struct eng_event *ev);
 void framework_put_over(struct step *st, const struct eng_event *ev, struct eng_service *s);
 /** Whether it runs is part of the definition that is put: ev->save. Nothing in a master, and for other kinds. */
 void framework_put_execution(struct step *st, const struct eng_event *ev, struct eng_service *s);
-/** A request has changed what is wanted: when, and with EV_REDEFINE and EV_CREATE how. Nothing for other kinds. */
+/** A request has changed what is wanted: when, and with EV_REDEFINE and EV_CREATE how. Nothing where that is not kept. */
 void framework_record(struct step *st, struct eng_service *s, const struct eng_event *ev);
 /** It is wanted to be stopped, or not. Nothing for other kinds. */
 void framework_want_stopped(struct step *st, struct eng_service *s, bool is_stopped);
@@ -145,6 +145,8 @@ void progress_request(struct step *st, const struct eng_event *ev, struct eng_se
 bool service_can_change(struct step *st, const struct eng_event *ev, const struct eng_service *s);
 /** Change the counts of components; all or none. Answers. */
 void service_flex(struct step *st, const struct eng_event *ev, struct eng_service *s);
+/** The failures of all components count no more. */
+void service_forget_failures(struct step *st, struct eng_service *s);
 /** Remove instances permanently; all or none. Answers. */
 void service_decommission(struct step *st, const struct eng_event *ev, struct eng_service *s);
 
@@ -153,6 +155,10 @@ void service_decommission(struct step *st, const struct eng_event *ev, struct en
 void services_add(struct engine *e, struct eng_service *s);
 /** It goes; the object stays. */
 void services_remove(struct engine *e, struct eng_service *s);
+/** Its application has another id. */
+void services_set_application(struct engine *e, struct eng_service *s, char *take_id);
+/** The members of a type are those of another object: fld_move. */
+void services_move_in(struct engine *e, const struct fld_type *type, struct eng_service *from, struct eng_service *s);
 
 /* ---- cluster_documents.c ---- */
 /** EV_DOCUMENT. Answers. */

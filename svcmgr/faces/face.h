@@ -24,6 +24,7 @@ struct face_wait {
 struct eng_plan;
 struct services_waits;
 struct launcher_site;
+struct slider_site;
 
 /** What a container uses now. */
 struct face_usage {
@@ -155,6 +156,7 @@ struct face {
     void *app;
     struct services_waits *waits;         /* reads that wait: services_wait.h */
     const struct launcher_site *launcher; /* of the FrameworkLauncher API: launcher/site.h */
+    const struct slider_site *slider;     /* of the Slider API: slider/site.h */
 };
 
 #endif

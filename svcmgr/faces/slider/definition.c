@@ -10,6 +10,7 @@
 #include "base/str.h"
 #include "json/json.h"
 #include "slider/conf.h"
+#include "spec/label.h"
 
 #define CLIENT      "CLIENT" /* category of components that only users have */
 #define ENV_PREFIX  "env."
@@ -255,13 +256,14 @@ static json_t *placement_of(const struct slider_documents *docs, const struct sl
     const char *label =
         slider_conf_option(docs->resources, slider_component_options(c), "yarn.label.expression");
     bool is_apart = c->placement & SLIDER_PLACE_ANTI_AFFINE;
+    mem_auto char *tag = spec_label(c->name, SPEC_LABEL_COMPONENT);
     json_t *policy = json_object();
     if (label && *label)
         set_text(policy, "label", label);
     if (is_apart)
         json_object_set_new(policy, "constraints",
                             json_pack("[{s:s, s:s, s:[s]}]", "type", "ANTI_AFFINITY", "scope", "NODE",
-                                      "target_tags", c->name));
+                                      "target_tags", tag));
     if (json_object_size(policy))
         return policy;
     json_decref(policy);
@@ -275,8 +277,9 @@ static json_t *component_of(const struct slider_documents *docs, const struct sl
 {
     const char *options = slider_component_options(c);
     const char *command = command_of(docs, c);
+    mem_auto char *label = spec_label(c->name, SPEC_LABEL_COMPONENT);
     mem_auto char *expanded = command ? slider_expand(command, docs->app_conf, options) : NULL;
-    json_t *doc = json_pack("{s:s, s:I, s:o, s:{s:o, s:o, s:o}}", "name", c->name, "number_of_containers",
+    json_t *doc = json_pack("{s:s, s:I, s:o, s:{s:o, s:o, s:o}}", "name", label, "number_of_containers",
                             (json_int_t)c->n_wanted, "resource", resource_of(docs, c, limits),
                             "configuration", "properties", properties_of(docs, options), "env",
                             options_below(docs, options, ENV_PREFIX), "files", site_files(docs, options));
@@ -292,8 +295,9 @@ json_t *slider_definition_make(const struct slider_documents *docs, const struct
 {
     const char *version = slider_conf_option(docs->app_conf, NULL, "site.global.app_version");
     const char *queue = slider_conf_option(docs->internal, NULL, "internal.queue");
+    mem_auto char *name = spec_label(docs->name, SPEC_LABEL_SERVICE);
     json_t *doc =
-        json_pack("{s:s, s:s}", "name", docs->name, "version", version && *version ? version : VERSION_DEF);
+        json_pack("{s:s, s:s}", "name", name, "version", version && *version ? version : VERSION_DEF);
     json_t *components = json_array();
     set_text(doc, "queue", queue);
     for (size_t i = 0; i < model->n; i++)
@@ -307,12 +311,15 @@ int slider_definition_rules(const struct slider_documents *docs, const struct sl
 {
     struct eng_rules *rules = eng_rules_new();
     int rc = 0;
+    rules->title = mem_str(docs->name);
     for (size_t i = 0; rc == 0 && i < model->n; i++) {
         const struct slider_component *c = &model->items[i];
-        struct eng_component_rules *r = eng_rules_add(rules, c->name);
+        mem_auto char *label = spec_label(c->name, SPEC_LABEL_COMPONENT);
+        struct eng_component_rules *r = eng_rules_add(rules, label);
         int64_t escalate_s = 0;
         rc = slider_conf_int(docs->resources, slider_component_options(c), "yarn.placement.escalate.seconds",
                              r->escalate_ms / 1000, &escalate_s, why);
+        r->title = mem_str(c->name);
         r->priority = c->priority;
         r->is_strict = c->placement & SLIDER_PLACE_STRICT;
         r->forgets_nodes = c->placement & SLIDER_PLACE_ANYWHERE;

@@ -6,6 +6,7 @@
  *
  * The command of a component is `exec` of its package, or the option launch_command of the application configuration. Commands,
  * environment and configuration files may name options as `{$conf:@//site/FILE/NAME}`, and Slider's words in `${…}`.
+ * Names of applications and components, which are freer than labels, become labels (spec/label.h); the rules have them as titles.
  * Pure. Thread: any, one object one thread.   Source: slider-am 4.3, 4.4, 4.7, 12; Slider's application definitions.
  */
 #ifndef FACES_SLIDER_DEFINITION_H

@@ -1,0 +1,14 @@
+/**
+ * How the Slider API is configured. The app fills it once at its start.
+ *
+ * Thread: owner; nobody changes it afterwards.   Source: slider-am 1.6, 9.
+ */
+#ifndef SLIDER_SITE_H
+#define SLIDER_SITE_H
+
+/** All texts are borrowed, for as long as it lives. */
+struct slider_site {
+    const char *registry_url; /* "http://host:9192" of registryd; NULL: the registry is not read */
+};
+
+#endif
