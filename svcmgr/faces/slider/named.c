@@ -170,6 +170,10 @@ void slider_named_start(struct http_req *req, void *app)
     const struct eng_service *s = find_in_path(req, face);
     if (!s)
         return;
+    if (s->state == SVC_FINISHING || s->destroying) {
+        slider_reply_error(req, 503, "The application is stopping: start it when it has stopped");
+        return;
+    }
     slider_trees_auto struct slider_trees t;
     slider_trees_of(s, &t);
     if (!t.next_app_conf || eng_service_is_live(s)) {
