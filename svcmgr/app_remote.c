@@ -5,8 +5,10 @@
 
 #include "base/addr.h"
 #include "base/mem.h"
+#include "base/str.h"
 #include "json/json.h"
 #include "svcmgr/app.h"
+#include "svcmgr/options.h"
 #include "yarn/ids.h"
 
 #define REMOTE_MAGIC OBJ_MAGIC('A', 'R', 'M', 'T')
@@ -39,14 +41,24 @@ static void finish(struct remote *r, const json_t *doc, const struct err_info *w
 
 static void ask(struct remote *r);
 
+static int refusal_of(int status)
+{
+    switch (status) {
+    case 400: return ERR_PATH;
+    case 401:
+    case 403: return ERR_PERMISSION;
+    case 404: return ERR_NOTFOUND;
+    default: return ERR_UNAVAILABLE;
+    }
+}
+
 /** Its JSON, when it answers 200; else *why. */
 static int read_answer(int err, const struct http_answer *answer, json_t **doc, struct err_info *why)
 {
     if (err)
         return err;
     if (answer->status != 200)
-        return err_set(why, answer->status == 404 ? ERR_NOTFOUND : ERR_UNAVAILABLE, answer->url, "answers %d",
-                       answer->status);
+        return err_set(why, refusal_of(answer->status), answer->url, "answers %d", answer->status);
     if (json_read(answer->body.bytes ? answer->body.bytes : "", answer->body.len, doc, NULL))
         return err_set(why, ERR_JSON, answer->url, "answers no JSON that can be read");
     return 0;
@@ -102,6 +114,18 @@ void app_remote_get(struct app *a, const char *url, app_remote_done *done, void 
 
     add_url(r, mem_str(url));
     ask(r);
+}
+
+void app_registry_node(void *app, const char *path, const char *user, app_remote_done *done, void *arg)
+{
+    struct app *a = obj_cast(app, struct app, APP_MAGIC);
+    mem_auto char *base = str_field(opt_text(daemon_options(a->daemon), OPT_REGISTRY_URL), ',', 0);
+    buf_auto struct buf url = BUF_EMPTY;
+
+    buf_addf(&url, "%s/ws/v1/slider/registry/%s", base, path);
+    if (user)
+        app_add_query(&url, "user.name", user);
+    app_remote_get(a, buf_cstr(&url), done, arg);
 }
 
 /* ---- where they are ---- */

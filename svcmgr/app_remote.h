@@ -35,6 +35,8 @@ bool app_remote_is_of(const char *container_id, const char *application_id);
 /** app_ops.explain: what the application master of a service says. */
 bool app_explain(void *app, const struct eng_service *s,
                  void (*done)(void *arg, const json_t *list, const struct err_info *why), void *arg);
+/** app_ops.registry_node. */
+void app_registry_node(void *app, const char *path, const char *user, app_remote_done *done, void *arg);
 /** app_ops.node_log: app_node_log.c. */
 void app_node_log(void *app, const struct face_log *what,
                   void (*done)(void *arg, const struct face_log_piece *piece, const struct err_info *why),

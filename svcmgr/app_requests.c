@@ -295,4 +295,5 @@ const struct app_ops app_face_ops = {.submit = submit,
                                      .exec_check = app_exec_check,
                                      .exec = app_exec,
                                      .exec_end = app_exec_end,
+                                     .registry_node = app_registry_node,
                                      .record_waits = face_record_waits};

@@ -143,6 +143,15 @@ struct app_ops {
                 struct face_session **out, struct err_info *why);
     /** End it; done is not called any more. */
     void (*exec_end)(void *app, struct face_session *take_session);
+    /**
+     * Read a node of the registry as Slider shows it.
+     * @param path  raw elements separated by '/'; "" the root                      [borrowed]
+     * @param user  who asks; NULL: nobody is named                                 [borrowed]
+     * @param done  called once, later or at once, within seconds: {"nodes", "service"}, borrowed for the call; doc NULL: *why
+     *              says why: ERR_NOTFOUND, ERR_PERMISSION, ERR_PATH, ERR_UNAVAILABLE
+     */
+    void (*registry_node)(void *app, const char *path, const char *user,
+                          void (*done)(void *arg, const json_t *doc, const struct err_info *why), void *arg);
     /** Whether the record at a path of the registry waits to be published; out is filled when it does. */
     bool (*record_waits)(void *app, const char *path, struct face_wait *out);
 };

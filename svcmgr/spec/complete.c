@@ -84,7 +84,7 @@ static int check_service(const struct spec_service *s, const char *user, const s
         return rc;
     if (strcmp(s->name, "version") == 0)
         return SPEC_REFUSE(why, "Service name version is reserved");
-    if (s->n_components == 0)
+    if (s->n_components == 0 && !world->may_be_empty)
         return SPEC_REFUSE(why, "No component specified for %s", s->name);
     rc = check_principal(s, world, why);
     if (rc)

@@ -63,9 +63,10 @@ class Application:
     def path(self, path):
         for name, place in self.kept.items():
             path = path.replace("{" + name + "}", str(place))
+        path, mark, query = path.partition("?")
         head, _, rest = path.partition("/")
         start = {"A": self.root + "/application", "R": self.root, "N": NAMED + self.name, "": ""}[head]
-        return start + ("/" + rest if rest or path.endswith("/") else "")
+        return start + ("/" + rest if rest or path.endswith("/") else "") + mark + query
 
     def destroy(self):
         self.named("DELETE")

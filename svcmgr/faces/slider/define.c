@@ -117,6 +117,7 @@ void slider_define(struct http_req *req, const struct face *face, const struct s
     d->user = mem_str(c->user);
     d->kind = c->s ? EV_REDEFINE : EV_CREATE;
     d->save = c->save;
+    d->paths.may_be_empty = true; /* one of the application master alone */
     int rc = prepare(d, c, &why);
     struct spec_service *spec = rc ? NULL : spec_copy(d->spec);
     rc = rc ? rc : paths_complete(spec, d->user, face, &d->paths, &why);
