@@ -129,6 +129,7 @@ void service_launch(struct step *st, struct eng_service *s)
     mem_free_ptr(&s->diagnostics);
     forget_exit(s);
     failure_forget(s);
+    pasts_free(s);
     map_fini(&s->refused, free); /* what is gone and not confirmed stays: the purge below may fail */
     build_components(s);
     if (!service_dialect(e, s)->lifetime_from_started)

@@ -135,6 +135,13 @@ void totals_started(struct step *st, struct eng_instance *inst);
 void totals_ended(struct step *st, struct eng_instance *inst, const struct eng_exit *x);
 /** It ended as it was wanted. */
 void totals_released(struct step *st, struct eng_instance *inst);
+/* ---- past.c ---- */
+/** Remember a container that ends, where the policy does. @param x  how; NULL: it was released */
+void pasts_add(const struct step *st, const struct eng_instance *inst, const struct eng_exit *x);
+/** Forget all of a service. */
+void pasts_free(struct eng_service *s);
+
+/* ---- totals.c ---- */
 /** The process lived so shortly, or not at all, that its start has failed. */
 bool instance_was_short(const struct step *st, const struct eng_instance *inst);
 

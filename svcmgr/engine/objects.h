@@ -265,6 +265,7 @@ struct eng_totals {
     int64_t n_failed;       /* by the process, a limit or the node */
     int64_t n_start_failed; /* of these: before the process ran, or soon after */
     int64_t n_node_failed, n_limits, n_preempted;
+    int64_t last_started_ms; /* when the process of one ran last; time of day; 0: none did */
 };
 
 struct eng_component {
@@ -400,6 +401,7 @@ struct eng_service {
     /* containers and applications that are gone: backlog.c; NULL: there were none */
     struct eng_backlog *backlog;
     struct eng_history *history; /* what happened to it: history.h; NULL: nothing yet */
+    struct eng_pasts *pasts;     /* containers that have ended: past.h; NULL: none has; not stored */
     char **stale, **ended;       /* the same, from a document of format 1 */
     size_t n_stale, n_ended;
     char **excluded; /* nodes on which nothing of it may run, by host */

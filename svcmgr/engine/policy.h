@@ -60,6 +60,7 @@ struct eng_policy {
     int64_t max_instances; /* most of one component; 0: engine_config.max_containers */
     bool has_task_quota;   /* engine_quotas.tasks is for it; its services count until they are destroyed */
     bool remembers_nodes;  /* an instance asks for the node that it was on */
+    bool remembers_containers;  /* those that have ended: past.h */
     bool flex_forgets_failures; /* a flex that changes a count resets the failures of all components */
     /** Restart policy of a component, which says when it has ended and when others may start. */
     enum spec_restart (*restart)(const struct eng_component *c);

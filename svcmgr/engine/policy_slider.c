@@ -101,6 +101,7 @@ const struct eng_policy policy_slider = {
     .starts_again = true,
     .keeps_request = true,
     .remembers_nodes = true,
+    .remembers_containers = true,
     .flex_forgets_failures = true,
     .restart = restart,
     .failure_limit = failure_limit,

@@ -10,6 +10,7 @@
 #include "engine/policy.h"
 #include "engine/component.h"
 #include "engine/documents.h"
+#include "engine/instance.h"
 #include "engine/places.h"
 #include "engine/registry.h"
 #include "engine/step.h"
@@ -135,6 +136,7 @@ static const struct fld component_flds[] = {
     FLD_I64("total_node_failed", struct eng_component, totals.n_node_failed, FLD_ZERO),
     FLD_I64("total_limits", struct eng_component, totals.n_limits, FLD_ZERO),
     FLD_I64("total_preempted", struct eng_component, totals.n_preempted, FLD_ZERO),
+    FLD_I64("last_started_ms", struct eng_component, totals.last_started_ms, FLD_ZERO),
     FLD_I64("window_end_ms", struct eng_component, window_end_ms, FLD_ZERO),
     FLD_I64("health_from_ms", struct eng_component, health_from_ms, FLD_ZERO),
     FLD_I64("revision", struct eng_component, revision, FLD_ZERO),
@@ -323,6 +325,7 @@ void service_free(struct eng_service *s)
     components_free(s);
     backlog_free(s);
     history_free(s);
+    pasts_free(s);
     places_free(s);
     free(s->counted_queue);
     fld_free(&eng_service_type, s);

@@ -20,6 +20,7 @@ void totals_started(struct step *st, struct eng_instance *inst)
     if (inst->recovered)
         return;
     inst->component->totals.n_started++;
+    inst->component->totals.last_started_ms = st->wall_ms;
     step_touch(st, inst->component->service);
 }
 
@@ -34,11 +35,13 @@ void totals_ended(struct step *st, struct eng_instance *inst, const struct eng_e
     t->n_limits += blame == BLAME_LIMITS;
     t->n_failed += is_process || blame == BLAME_NODE;
     t->n_start_failed += is_process && instance_was_short(st, inst);
+    pasts_add(st, inst, x);
     step_touch(st, inst->component->service);
 }
 
 void totals_released(struct step *st, struct eng_instance *inst)
 {
     inst->component->totals.n_released++;
+    pasts_add(st, inst, NULL);
     step_touch(st, inst->component->service);
 }

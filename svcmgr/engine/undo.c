@@ -100,6 +100,8 @@ static void move_rest(struct eng_service *from, struct eng_service *to, const st
     to->history = from->history;
     from->history = NULL;
     history_undo(to, kept->history_length);
+    to->pasts = from->pasts;
+    from->pasts = NULL;
     to->dirty = kept->dirty;
     to->is_wanted_dirty = kept->is_wanted_dirty;
     TAILQ_CONCAT(&to->dirty_instances, &from->dirty_instances, dirty_link);
