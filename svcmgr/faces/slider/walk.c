@@ -1,0 +1,395 @@
+#include "slider/walk.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/map.h"
+#include "base/mem.h"
+#include "base/obj.h"
+#include "slider/conf.h"
+
+#define WALK_MAGIC OBJ_MAGIC('S', 'W', 'L', 'K')
+
+#define SLICE_ITEMS   64   /* items in one piece: about 100 µs */
+#define SLICE_COLLECT 1024 /* instances that are looked at in one piece */
+
+/** An id that is to be sorted: by what follows its last '_', the attempt and the number of the container. */
+struct id {
+    int64_t attempt, number;
+    char *text;
+};
+
+struct slider_walk {
+    struct obj obj;
+    struct slider_walk_def def;
+    char *user, *name, *component_name, *host;
+    int64_t incarnation; /* of the service when the walk began */
+    bool has_begun, is_collected, is_done;
+    size_t component, next; /* of the service's components; of what is in it, or in the list */
+    bool has_master;        /* it was written */
+    struct id *ids;         /* IDS, COMPONENT */
+    size_t n_ids;
+    struct map on; /* NODES, NODE: host → array of struct slider_on_node, one for each component, owned */
+    char **hosts;  /* NODES */
+    size_t n_hosts;
+    struct jw w;
+};
+
+struct slider_walk *slider_walk_new(const struct slider_walk_def *def)
+{
+    struct slider_walk *walk = mem_new(struct slider_walk);
+    obj_init(&walk->obj, WALK_MAGIC);
+    walk->def = *def;
+    walk->user = mem_str(def->user);
+    walk->name = mem_str(def->name);
+    walk->component_name = mem_str(def->component);
+    walk->host = mem_str(def->host);
+    return walk;
+}
+
+void slider_walk_free(struct slider_walk *walk)
+{
+    if (!walk)
+        return;
+    for (size_t i = 0; i < walk->n_ids; i++)
+        free(walk->ids[i].text);
+    for (size_t i = 0; i < walk->n_hosts; i++)
+        free(walk->hosts[i]);
+    free(walk->ids);
+    free(walk->hosts);
+    map_fini(&walk->on, free);
+    free(walk->user);
+    free(walk->name);
+    free(walk->component_name);
+    free(walk->host);
+    obj_fini(&walk->obj);
+    free(walk);
+}
+
+/* ---- collecting ---- */
+
+static bool is_of_one(const struct slider_walk *walk)
+{
+    enum slider_form form = walk->def.form;
+    return form == SLIDER_FORM_COMPONENT || form == SLIDER_FORM_IDS || form == SLIDER_FORM_INSTANCES;
+}
+
+static void add_id(struct slider_walk *walk, const char *text)
+{
+    const char *number = strrchr(text, '_'), *attempt = number;
+    while (attempt && attempt > text && attempt[-1] != '_')
+        attempt--;
+    if ((walk->n_ids & (walk->n_ids + 1)) == 0) /* full: 0, 1, 3, 7 … */
+        walk->ids = mem_resize(walk->ids, 2 * walk->n_ids + 1, sizeof *walk->ids);
+    walk->ids[walk->n_ids++] = (struct id){.text = mem_str(text),
+                                           .number = number ? strtoll(number + 1, NULL, 10) : 0,
+                                           .attempt = attempt ? strtoll(attempt, NULL, 10) : 0};
+}
+
+static int by_number(const void *a, const void *b)
+{
+    const struct id *x = a, *y = b;
+    if (x->attempt != y->attempt)
+        return x->attempt < y->attempt ? -1 : 1;
+    if (x->number != y->number)
+        return x->number < y->number ? -1 : 1;
+    return strcmp(x->text, y->text);
+}
+
+static void add_to_node(struct slider_walk *walk, const struct eng_service *s,
+                        const struct eng_instance *inst)
+{
+    struct slider_on_node one = {0};
+    const char *host;
+    slider_count_on_node(inst, &host, &one);
+    if (!host || (walk->host && strcmp(host, walk->host) != 0))
+        return;
+    struct slider_on_node *on = map_get(&walk->on, host);
+    if (!on)
+        map_set(&walk->on, host, on = mem_array(s->n_components + 1, sizeof *on));
+    on += walk->component;
+    on->live += one.live;
+    on->starting += one.starting;
+    on->releasing += one.releasing;
+    on->requested += one.requested;
+}
+
+static void collect_hosts(struct slider_walk *walk, const struct engine *e)
+{
+    size_t n = 0;
+    if (walk->host) {
+        walk->hosts = mem_array(1, sizeof *walk->hosts);
+        walk->hosts[walk->n_hosts++] = mem_str(walk->host);
+        return;
+    }
+    const struct eng_node **nodes = engine_nodes(e);
+    while (nodes[n])
+        n++;
+    walk->hosts = mem_array(n + 1, sizeof *walk->hosts);
+    for (; walk->n_hosts < n; walk->n_hosts++)
+        walk->hosts[walk->n_hosts] = mem_str(nodes[walk->n_hosts]->host);
+    free(nodes);
+}
+
+/** Look at some instances. */
+static void collect(struct slider_walk *walk, const struct eng_service *s)
+{
+    bool by_node = walk->def.form == SLIDER_FORM_NODES || walk->def.form == SLIDER_FORM_NODE;
+    for (size_t left = SLICE_COLLECT; left > 0 && walk->component < s->n_components; left--) {
+        const struct eng_component *c = s->components[walk->component];
+        bool is_wanted = by_node || (walk->component_name && strcmp(c->name, walk->component_name) == 0);
+        if (!is_wanted || walk->next >= c->n_by_index) {
+            walk->component++;
+            walk->next = 0;
+            continue;
+        }
+        const struct eng_instance *inst = c->by_index[walk->next++];
+        if (inst && by_node)
+            add_to_node(walk, s, inst);
+        else if (inst && slider_owns(inst))
+            add_id(walk, inst->container_id);
+    }
+}
+
+/** @return whether all is collected. */
+static bool be_collected(struct slider_walk *walk, const struct slider_look *look,
+                         const struct eng_service *s)
+{
+    enum slider_form form = walk->def.form;
+    bool sorts = form == SLIDER_FORM_COMPONENT || form == SLIDER_FORM_IDS;
+    bool counts = form == SLIDER_FORM_NODES || form == SLIDER_FORM_NODE;
+    if (sorts || counts)
+        collect(walk, s);
+    if ((sorts || counts) && walk->component < s->n_components)
+        return false;
+    if (sorts && walk->n_ids)
+        qsort(walk->ids, walk->n_ids, sizeof *walk->ids, by_number);
+    if (counts)
+        collect_hosts(walk, look->e);
+    walk->component = walk->next = 0;
+    return true;
+}
+
+/* ---- items ---- */
+
+/** The next instance whose container is shown, of all components or of the one that is asked for; NULL: there is none. */
+static const struct eng_instance *next_owned(struct slider_walk *walk, const struct eng_service *s)
+{
+    for (; walk->component < s->n_components; walk->component++, walk->next = 0) {
+        const struct eng_component *c = s->components[walk->component];
+        if (is_of_one(walk) && (!walk->component_name || strcmp(c->name, walk->component_name) != 0))
+            continue;
+        while (walk->next < c->n_by_index) {
+            const struct eng_instance *inst = c->by_index[walk->next++];
+            if (inst && slider_owns(inst))
+                return inst;
+        }
+    }
+    return NULL;
+}
+
+static bool next_container(struct slider_walk *walk, const struct slider_look *look,
+                           const struct eng_service *s)
+{
+    if (!walk->has_master && slider_has_master(s)) {
+        mem_auto char *id = slider_master_container(s);
+        walk->has_master = true;
+        jw_key(&walk->w, id);
+        slider_write_master(&walk->w, look, s);
+        return true;
+    }
+    const struct eng_instance *inst = next_owned(walk, s);
+    if (!inst)
+        return false;
+    jw_key(&walk->w, inst->container_id);
+    slider_write_container(&walk->w, look, inst, false);
+    return true;
+}
+
+static bool next_component(struct slider_walk *walk, const struct slider_look *look,
+                           const struct eng_service *s)
+{
+    struct jw *w = &walk->w;
+    bool is_master = !walk->has_master && slider_has_master(s);
+    if (!is_master && walk->component >= s->n_components)
+        return false;
+    walk->has_master = true;
+    const struct eng_component *c = is_master ? NULL : s->components[walk->component++];
+    jw_key(w, c ? eng_component_title(c) : SLIDER_MASTER);
+    jw_object(w);
+    if (c)
+        slider_write_component(w, look, c);
+    else
+        slider_write_master_component(w);
+    jw_object_end(w);
+    return true;
+}
+
+/** An id of the component; of the application master there is one. */
+static bool next_id(struct slider_walk *walk, const struct slider_look *look, const struct eng_service *s)
+{
+    (void)look;
+    bool is_master = !walk->component_name && !walk->has_master && slider_has_master(s);
+    mem_auto char *id = is_master ? slider_master_container(s) : NULL;
+    if (!id && walk->next >= walk->n_ids)
+        return false;
+    walk->has_master = true;
+    jw_str(&walk->w, id ? id : walk->ids[walk->next++].text);
+    return true;
+}
+
+static bool next_instance(struct slider_walk *walk, const struct slider_look *look,
+                          const struct eng_service *s)
+{
+    (void)look;
+    bool is_master = !walk->component_name && !walk->has_master && slider_has_master(s);
+    mem_auto char *id = is_master ? slider_master_container(s) : NULL;
+    const struct eng_instance *inst = is_master ? NULL : next_owned(walk, s);
+    if (!id && !inst)
+        return false;
+    walk->has_master = true;
+    mem_auto char *index = mem_fmt("%lld", inst ? (long long)inst->index : 0LL);
+    jw_kstr(&walk->w, index, id ? id : inst->container_id);
+    return true;
+}
+
+static bool next_node(struct slider_walk *walk, const struct slider_look *look, const struct eng_service *s)
+{
+    while (walk->next < walk->n_hosts) {
+        const char *host = walk->hosts[walk->next++];
+        const struct eng_node *node = engine_node(look->e, host);
+        const struct slider_on_node *on = map_get(&walk->on, host);
+        mem_auto struct slider_on_node *none = on ? NULL : mem_array(s->n_components + 1, sizeof *none);
+        if (!node)
+            continue;
+        slider_write_node(&walk->w, s, node, on ? on : none);
+        return true;
+    }
+    return false;
+}
+
+/** Those that have ended come first. */
+static bool next_diagnosed(struct slider_walk *walk, const struct slider_look *look,
+                           const struct eng_service *s)
+{
+    const struct eng_past *p = walk->has_master ? NULL : eng_service_past(s, walk->next++);
+    if (p) {
+        slider_write_past(&walk->w, look, s, p);
+        return true;
+    }
+    if (!walk->has_master)
+        walk->next = 0;
+    walk->has_master = true; /* it is not shown; what has ended was */
+    const struct eng_instance *inst = next_owned(walk, s);
+    if (inst)
+        slider_write_container(&walk->w, look, inst, false);
+    return inst != NULL;
+}
+
+/* ---- documents ---- */
+
+static const struct eng_component *component_of_walk(const struct slider_walk *walk,
+                                                     const struct eng_service *s)
+{
+    return walk->component_name ? eng_service_component(s, walk->component_name) : NULL;
+}
+
+static void write_head(struct slider_walk *walk, const struct slider_look *look, const struct eng_service *s)
+{
+    const struct eng_component *c = component_of_walk(walk, s);
+    struct jw *w = &walk->w;
+    switch (walk->def.form) {
+    case SLIDER_FORM_IDS:
+    case SLIDER_FORM_NODES: jw_array(w); return;
+    case SLIDER_FORM_COMPONENT:
+        jw_object(w);
+        if (c)
+            slider_write_component(w, look, c);
+        else
+            slider_write_master_component(w);
+        jw_literal_key(w, "containers");
+        jw_array(w);
+        return;
+    case SLIDER_FORM_DIAGNOSTICS:
+        jw_object(w);
+        jw_literal_key(w, "containers");
+        jw_array(w);
+        return;
+    case SLIDER_FORM_NODE: return;
+    default: jw_object(w); return;
+    }
+}
+
+static void write_end(struct slider_walk *walk, const struct eng_service *s)
+{
+    struct jw *w = &walk->w;
+    switch (walk->def.form) {
+    case SLIDER_FORM_IDS:
+    case SLIDER_FORM_NODES: jw_array_end(w); return;
+    case SLIDER_FORM_COMPONENT:
+        jw_array_end(w);
+        jw_object_end(w);
+        return;
+    case SLIDER_FORM_DIAGNOSTICS:
+        jw_array_end(w);
+        jw_literal_key(w, "recentFailedContainers");
+        slider_write_failed(w, s);
+        slider_write_end(w, s);
+        jw_object_end(w);
+        return;
+    case SLIDER_FORM_NODE: return;
+    default: jw_object_end(w); return;
+    }
+}
+
+static void write_items(struct slider_walk *walk, const struct slider_look *look, const struct eng_service *s)
+{
+    static bool (*const next[SLIDER_N_FORMS])(struct slider_walk *, const struct slider_look *,
+                                              const struct eng_service *) = {
+        [SLIDER_FORM_CONTAINERS] = next_container,
+        [SLIDER_FORM_COMPONENTS] = next_component,
+        [SLIDER_FORM_COMPONENT] = next_id,
+        [SLIDER_FORM_IDS] = next_id,
+        [SLIDER_FORM_INSTANCES] = next_instance,
+        [SLIDER_FORM_NODES] = next_node,
+        [SLIDER_FORM_NODE] = next_node,
+        [SLIDER_FORM_DIAGNOSTICS] = next_diagnosed};
+    bool has_more = true;
+    if (!walk->has_begun)
+        write_head(walk, look, s);
+    walk->has_begun = true;
+    for (size_t n = 0; has_more && n < SLICE_ITEMS; n++)
+        has_more = next[walk->def.form](walk, look, s);
+    if (has_more)
+        return;
+    write_end(walk, s);
+    walk->is_done = true;
+}
+
+/** It is there, as it was when the walk began. */
+static const struct eng_service *service_of(struct slider_walk *walk, const struct engine *e)
+{
+    const struct eng_service *s = engine_find(e, walk->def.kind, walk->user, walk->name);
+    bool is_first = walk->incarnation == 0;
+    if (!s || (!is_first && s->incarnation != walk->incarnation) ||
+        (walk->component_name && !component_of_walk(walk, s)))
+        return NULL;
+    walk->incarnation = s->incarnation;
+    return s;
+}
+
+bool slider_walk_next(struct slider_walk *walk, struct buf *out)
+{
+    struct slider_look look = walk->def.look(walk->def.arg);
+    const struct eng_service *s = walk->is_done ? NULL : service_of(walk, look.e);
+    if (!s)
+        return false;
+    if (!walk->is_collected && !be_collected(walk, &look, s)) {
+        buf_add_char(out, ' ');
+        return true;
+    }
+    walk->is_collected = true;
+    walk->w.out = out;
+    write_items(walk, &look, s);
+    return !walk->is_done;
+}
