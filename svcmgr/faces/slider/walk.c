@@ -35,6 +35,12 @@ struct slider_walk {
     struct jw w;
 };
 
+/** It is about one component. */
+static bool is_of_one(enum slider_form form)
+{
+    return form == SLIDER_FORM_COMPONENT || form == SLIDER_FORM_IDS || form == SLIDER_FORM_INSTANCES;
+}
+
 struct slider_walk *slider_walk_new(const struct slider_walk_def *def)
 {
     struct slider_walk *walk = mem_new(struct slider_walk);
@@ -42,8 +48,8 @@ struct slider_walk *slider_walk_new(const struct slider_walk_def *def)
     walk->def = *def;
     walk->user = mem_str(def->user);
     walk->name = mem_str(def->name);
-    walk->component_name = mem_str(def->component);
-    walk->host = mem_str(def->host);
+    walk->component_name = is_of_one(def->form) ? mem_str(def->component) : NULL;
+    walk->host = def->form == SLIDER_FORM_NODE ? mem_str(def->host) : NULL;
     return walk;
 }
 
@@ -67,12 +73,6 @@ void slider_walk_free(struct slider_walk *walk)
 }
 
 /* ---- collecting ---- */
-
-static bool is_of_one(const struct slider_walk *walk)
-{
-    enum slider_form form = walk->def.form;
-    return form == SLIDER_FORM_COMPONENT || form == SLIDER_FORM_IDS || form == SLIDER_FORM_INSTANCES;
-}
 
 static void add_id(struct slider_walk *walk, const char *text)
 {
@@ -177,7 +177,8 @@ static const struct eng_instance *next_owned(struct slider_walk *walk, const str
 {
     for (; walk->component < s->n_components; walk->component++, walk->next = 0) {
         const struct eng_component *c = s->components[walk->component];
-        if (is_of_one(walk) && (!walk->component_name || strcmp(c->name, walk->component_name) != 0))
+        if (is_of_one(walk->def.form) &&
+            (!walk->component_name || strcmp(c->name, walk->component_name) != 0))
             continue;
         while (walk->next < c->n_by_index) {
             const struct eng_instance *inst = c->by_index[walk->next++];
