@@ -402,6 +402,7 @@ int kit_exclude(struct kit *k, const char *service, const char *host, bool exclu
 {
     kit_step(k, (struct eng_event){.kind = EV_EXCLUDE,
                                    .token = ++k->token,
+                                   .service_kind = k->service_kind,
                                    .user = k->user,
                                    .name = service,
                                    .host = host,

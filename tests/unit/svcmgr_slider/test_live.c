@@ -387,6 +387,7 @@ static void a_node_has_what_runs_there(void **state)
     check(other, ROWS("hostname", "\"node2\"", "state", "\"UNHEALTHY\"", "entries", "{}"));
     json_auto json_t *one = document(&k, SLIDER_FORM_NODE, NULL);
     assert_true(json_equal(one, node));
+    k.obey = false;
     assert_int_equal(kit_exclude(&k, "s", "node1", true), OUT_EXCLUDED);
     json_auto json_t *excluded = document(&k, SLIDER_FORM_NODE, NULL);
     check(excluded, ROWS("excluded", "true"));
