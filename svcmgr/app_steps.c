@@ -206,6 +206,7 @@ static void wake_waiting(struct app *a, const struct eng_effects *effects)
         if (!e->name || is_same)
             continue;
         services_waits_changed(a->face.waits, e->service_kind, e->user, e->name);
+        slider_waits_changed(a->face.slider_waits, e->service_kind, e->user, e->name);
         last = e;
     }
 }

@@ -25,6 +25,7 @@ struct eng_plan;
 struct services_waits;
 struct launcher_site;
 struct slider_site;
+struct slider_waits;
 
 /** What a container uses now. */
 struct face_usage {
@@ -166,6 +167,7 @@ struct face {
     struct services_waits *waits;         /* reads that wait: services_wait.h */
     const struct launcher_site *launcher; /* of the FrameworkLauncher API: launcher/site.h */
     const struct slider_site *slider;     /* of the Slider API: slider/site.h */
+    struct slider_waits *slider_waits;    /* its reads that wait: slider/wait.h */
 };
 
 #endif

@@ -304,6 +304,18 @@ static void answer(struct http_req *req, const struct face *face, const struct a
     free(place.dir);
 }
 
+void logs_reply_container(struct http_req *req, const struct face *face, const struct face_log *what)
+{
+    mem_auto char *dir = what->node_http ? NULL : face->ops->log_dir(face->app, what->container_id);
+    if (what->node_http)
+        ask_elsewhere(req, face, what);
+    else if (dir && logs_is_output(what->file))
+        reply_piece(req, what->container_id, dir, what->file, what->offset);
+    else
+        refuse(req, ERR_NOTFOUND, what->file, dir ? "the files are stdout.txt, stderr.txt and older ones: stdout.txt.1, …"
+                                                  : "the output of the container is not kept any more");
+}
+
 void logs_get(struct http_req *req, void *app)
 {
     struct face *face = obj_cast(app, struct face, FACE_MAGIC);

@@ -30,6 +30,10 @@
 void logs_get(struct http_req *req, void *app);
 /** The same of the application master. 404: no such service or file, or it is not kept any more; 501: services have none here. */
 void logs_get_master(struct http_req *req, void *app);
+struct face;
+struct face_log;
+/** Reply with a piece of a file of a container: kept here, or where node_http is not NULL by its node. 404: there is no such file. */
+void logs_reply_container(struct http_req *req, const struct face *face, const struct face_log *what);
 /** stdout.txt, stderr.txt, or a numbered older one: no other name ever reaches the file system. Thread: any. */
 bool logs_is_output(const char *name);
 

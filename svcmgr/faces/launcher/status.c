@@ -6,14 +6,13 @@
 
 #include "base/mem.h"
 #include "faces/face.h"
+#include "faces/pieces.h"
 #include "launcher/descriptor.h"
 #include "launcher/kit.h"
 #include "launcher/pretty.h"
 #include "launcher/requests.h"
 #include "launcher/site.h"
 #include "launcher/walk.h"
-
-#define STREAM_MAGIC OBJ_MAGIC('L', 'S', 'T', 'R')
 
 static struct launcher_look look_of(void *arg)
 {
@@ -37,60 +36,21 @@ static void reply_compact(struct http_req *req, const struct buf *compact)
 
 /* ---- documents in pieces ---- */
 
-struct stream {
-    struct obj obj;
-    struct launcher_walk *walk;
-    struct buf out; /* of the last piece */
-    size_t n_taken;
-    bool has_more;
-};
-
-static ssize_t on_read(void *arg, char *to, size_t max)
+static bool next_piece(void *walk, struct buf *out)
 {
-    struct stream *s = obj_cast(arg, struct stream, STREAM_MAGIC);
-    if (s->n_taken == s->out.len) {
-        if (!s->has_more)
-            return -1;
-        buf_clear(&s->out);
-        s->n_taken = 0;
-        s->has_more = launcher_walk_next(s->walk, &s->out);
-    }
-    size_t n = s->out.len - s->n_taken;
-    n = n < max ? n : max;
-    memcpy(to, s->out.bytes + s->n_taken, n);
-    s->n_taken += n;
-    return n > 0 || s->has_more ? (ssize_t)n : -1;
+    return launcher_walk_next(walk, out);
 }
 
-static void on_closed(void *arg)
+static void free_walk(void *walk)
 {
-    struct stream *s = obj_cast(arg, struct stream, STREAM_MAGIC);
-    launcher_walk_free(s->walk);
-    buf_fini(&s->out);
-    obj_fini(&s->obj);
-    free(s);
+    launcher_walk_free(walk);
 }
 
-static const struct http_stream_ops stream_ops = {.read = on_read, .closed = on_closed};
-
-/** Reply with a document, at once when it is of one piece. */
 static void reply_walk(struct http_req *req, const struct launcher_walk_def *def)
 {
-    struct launcher_walk *walk = launcher_walk_new(def);
-    struct buf first = BUF_EMPTY;
-    bool has_more = launcher_walk_next(walk, &first);
+    static const struct pieces_ops ops = {next_piece, free_walk};
     launcher_reply_head(req);
-    if (!has_more) {
-        launcher_walk_free(walk);
-        http_reply(req, 200, LAUNCHER_JSON, &first);
-        return;
-    }
-    struct stream *s = mem_new(struct stream);
-    obj_init(&s->obj, STREAM_MAGIC);
-    s->walk = walk;
-    s->out = first;
-    s->has_more = true;
-    http_stream_start(req, 200, LAUNCHER_JSON, &stream_ops, s);
+    pieces_reply(req, LAUNCHER_JSON, &ops, launcher_walk_new(def));
 }
 
 static void reply_framework(struct http_req *req, struct face *face, const struct eng_service *s,

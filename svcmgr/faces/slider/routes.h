@@ -47,6 +47,12 @@
     X(SLIDER_RELEASE_ID, "i", HTTP_TEXT, NULL, "Id of the container.", .in = HTTP_IN_PATH)                   \
     X(SLIDER_RELEASE_REPLACE, "replace", HTTP_BOOL, "true",                                                  \
       "false: the component has one instance less, and nothing takes its place.")
+#define SLIDER_LOG_PARAMS(X)                                                                                 \
+    SLIDER_APPLICATION_ELEMENT(X, SLIDER_LOG_APPLICATION)                                                    \
+    X(SLIDER_LOG_ID, "i", HTTP_TEXT, NULL, "Id of the container.", .in = HTTP_IN_PATH)                       \
+    X(SLIDER_LOG_FILE, "file", HTTP_TEXT, NULL, "Name of the file: stdout.txt, stderr.txt.",                 \
+      .in = HTTP_IN_PATH)                                                                                    \
+    X(SLIDER_LOG_OFFSET, "offset", HTTP_INT, "0", "First byte to read.", .unit = "bytes")
 #define SLIDER_NODE_PARAMS(X)                                                                                \
     SLIDER_APPLICATION_ELEMENT(X, SLIDER_NODE_APPLICATION)                                                   \
     X(SLIDER_NODE_HOST, "h", HTTP_TEXT, NULL, "Name of the node.", .in = HTTP_IN_PATH)
@@ -60,6 +66,7 @@ enum { HTTP_PARAM_IDS(SLIDER_WAIT_PARAMS) };
 enum { HTTP_PARAM_IDS(SLIDER_COMPONENT_PARAMS) };
 enum { HTTP_PARAM_IDS(SLIDER_CONTAINER_PARAMS) };
 enum { HTTP_PARAM_IDS(SLIDER_RELEASE_PARAMS) };
+enum { HTTP_PARAM_IDS(SLIDER_LOG_PARAMS) };
 enum { HTTP_PARAM_IDS(SLIDER_NODE_PARAMS) };
 enum { HTTP_PARAM_IDS(SLIDER_NAMED_PARAMS) };
 enum { HTTP_PARAM_IDS(SLIDER_LIST_PARAMS) };

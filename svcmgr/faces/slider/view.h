@@ -13,6 +13,8 @@ void slider_live_resources_get(struct http_req *req, void *app);
 void slider_containers_get(struct http_req *req, void *app);
 void slider_container_get(struct http_req *req, void *app);
 void slider_container_logs_get(struct http_req *req, void *app);
+/** A piece of a file that a container has written: see faces/logs.h. */
+void slider_container_log_get(struct http_req *req, void *app);
 void slider_container_delete(struct http_req *req, void *app);
 void slider_components_get(struct http_req *req, void *app);
 void slider_component_get(struct http_req *req, void *app);
