@@ -24,8 +24,7 @@ void app_slider_open(struct app *a)
     s->own_url = app_own_url(a);
     const char *host = strstr(s->own_url, "://") + 3;
     s->host = mem_strn(host, strcspn(host, ":/"));
-    s->site =
-        (struct slider_site){.own_url = s->own_url, .host = s->host, .registry_url = s->registry_url};
+    s->site = (struct slider_site){.own_url = s->own_url, .host = s->host, .registry_url = s->registry_url};
     a->slider = s;
     a->face.slider = &s->site;
     a->face.slider_waits = slider_waits_new(a->loop);

@@ -3,6 +3,7 @@
 
 #include "base/mem.h"
 #include "faces/services_wait.h"
+#include "slider/wait.h"
 #include "svcmgr/app.h"
 #include "svcmgr/app_manager.h"
 #include "svcmgr/events.h"

@@ -147,7 +147,7 @@ void away_request(struct step *st, const struct eng_event *ev, struct eng_servic
         take_wanted(st->e, s, wanted);
     if (is_order && ev->kind == EV_LIFETIME)
         application_set_lifetime(st, s, ev->lifetime_s);
-    if (is_order && (ev->kind == EV_FLEX || ev->kind == EV_REDEFINE))
+    if (is_order && (ev->kind == EV_FLEX || ev->kind == EV_REDEFINE || ev->kind == EV_DECOMMISSION))
         framework_record(st, s, ev);
     if (is_order && ev->kind == EV_REDEFINE)
         framework_put_execution(st, ev, s);

@@ -22,7 +22,7 @@
     X(EV_DESTROY)      /* user, name, save: answered as soon as that it goes is stored, not when it has gone */ \
     X(EV_LIFETIME)     /* user, name, lifetime_s > 0 */ \
     X(EV_PROGRESS)     /* user, name, progress_ppm: how far it has come, until another one says it */ \
-    X(EV_DECOMMISSION) /* user, name, names[n_names]: instance names */ \
+    X(EV_DECOMMISSION) /* user, name, names[n_names]: instance names; value: the request as it is then, or NULL */ \
     X(EV_EXCLUDE)      /* user, name, host, excluded: whether the service may use a node; what it has there moves */ \
     X(EV_UPGRADE)      /* user, name, take_spec (completed), mode, auto_revert: begin an upgrade to that definition */ \
     X(EV_MOVE)         /* user, name, names[n_names], are_components: upgrade these instances, or all of these components */ \

@@ -91,7 +91,7 @@ void framework_record(struct step *st, struct eng_service *s, const struct eng_e
     if (!s->first_request_ms)
         s->first_request_ms = st->wall_ms;
     s->last_request_ms = st->wall_ms;
-    if (ev->kind == EV_CREATE || ev->kind == EV_REDEFINE) {
+    if (ev->kind == EV_CREATE || ev->kind == EV_REDEFINE || (ev->kind == EV_DECOMMISSION && ev->value)) {
         json_decref(s->request);
         s->request = ev->value ? json_deep_copy(ev->value) : NULL;
     }

@@ -146,14 +146,15 @@ static bool has_surplus(const struct eng_component *c)
     return (int64_t)c->n_instances > c->spec->number_of_containers + (int64_t)n_leaving;
 }
 
-static void decommission_one(struct step *st, struct eng_service *s, const char *instance)
+/** @param lowers  the count is lowered even if a flex has not come to the instances yet */
+static void decommission_one(struct step *st, struct eng_service *s, const char *instance, bool lowers)
 {
     int64_t index;
     struct eng_component *c = component_of_instance(s, instance, &index);
     if (is_listed(c->spec, instance))
         return;
     struct spec_component *spec = c->spec;
-    if (!has_surplus(c))
+    if (lowers || !has_surplus(c))
         spec->number_of_containers--;
     spec->decommissioned_instances =
         mem_resize(spec->decommissioned_instances, spec->n_decommissioned_instances + 1,
@@ -174,8 +175,9 @@ void service_decommission(struct step *st, const struct eng_event *ev, struct en
     }
     mem_auto char *why = mem_fmt("by user %s", ev->user);
     for (size_t i = 0; i < ev->n_names; i++) {
-        decommission_one(st, s, ev->names[i]);
+        decommission_one(st, s, ev->names[i], ev->value != NULL);
         history_record(st, s, ev->names[i], "decommissioned", why);
     }
+    framework_record(st, s, ev);
     step_answer(st, ev->token, OUT_DECOMMISSIONED, s);
 }

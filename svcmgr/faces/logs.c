@@ -312,8 +312,9 @@ void logs_reply_container(struct http_req *req, const struct face *face, const s
     else if (dir && logs_is_output(what->file))
         reply_piece(req, what->container_id, dir, what->file, what->offset);
     else
-        refuse(req, ERR_NOTFOUND, what->file, dir ? "the files are stdout.txt, stderr.txt and older ones: stdout.txt.1, …"
-                                                  : "the output of the container is not kept any more");
+        refuse(req, ERR_NOTFOUND, what->file,
+               dir ? "the files are stdout.txt, stderr.txt and older ones: stdout.txt.1, …"
+                   : "the output of the container is not kept any more");
 }
 
 void logs_get(struct http_req *req, void *app)

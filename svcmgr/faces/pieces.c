@@ -45,7 +45,8 @@ static void on_closed(void *arg)
 
 static const struct http_stream_ops stream_ops = {.read = on_read, .closed = on_closed};
 
-void pieces_reply(struct http_req *req, const char *media_type, const struct pieces_ops *ops, void *take_maker)
+void pieces_reply(struct http_req *req, const char *media_type, const struct pieces_ops *ops,
+                  void *take_maker)
 {
     struct buf first = BUF_EMPTY;
     bool has_more = ops->next(take_maker, &first);

@@ -25,6 +25,7 @@ struct pieces_ops {
  * @param ops         copied
  * @param take_maker  released with ops->free when the answer is over
  */
-void pieces_reply(struct http_req *req, const char *media_type, const struct pieces_ops *ops, void *take_maker);
+void pieces_reply(struct http_req *req, const char *media_type, const struct pieces_ops *ops,
+                  void *take_maker);
 
 #endif

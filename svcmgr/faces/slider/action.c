@@ -51,8 +51,8 @@ void slider_ping(struct http_req *req, void *app)
     char date[64];
     if (!s)
         return;
-    mem_auto char *ended = mem_fmt("Application %s has ended: it is %s", eng_service_title(s),
-                                   eng_service_state_word(s->state));
+    mem_auto char *ended =
+        mem_fmt("Application %s has ended: it is %s", eng_service_title(s), eng_service_state_word(s->state));
     if (!eng_service_is_live(s)) {
         slider_reply_error(req, 503, ended);
         return;
@@ -138,9 +138,8 @@ void slider_flex_post(struct http_req *req, void *app)
         return;
     }
     const struct slider_change change = {s, eng_service_title(s), s->user, &t, false};
-    slider_define(
-        req, face, &change,
-        (struct slider_then){.reply = slider_reply_action, .take_doc = json_incref(t.resources)});
+    slider_define(req, face, &change,
+                  (struct slider_then){.reply = slider_reply_action, .take_doc = json_incref(t.resources)});
 }
 
 /* ---- upgrade ---- */

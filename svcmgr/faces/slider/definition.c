@@ -261,9 +261,9 @@ static json_t *placement_of(const struct slider_documents *docs, const struct sl
     if (label && *label)
         set_text(policy, "label", label);
     if (is_apart)
-        json_object_set_new(policy, "constraints",
-                            json_pack("[{s:s, s:s, s:[s]}]", "type", "ANTI_AFFINITY", "scope", "NODE",
-                                      "target_tags", tag));
+        json_object_set_new(
+            policy, "constraints",
+            json_pack("[{s:s, s:s, s:[s]}]", "type", "ANTI_AFFINITY", "scope", "NODE", "target_tags", tag));
     if (json_object_size(policy))
         return policy;
     json_decref(policy);

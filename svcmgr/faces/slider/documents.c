@@ -138,14 +138,14 @@ void slider_known(const struct eng_service *s, struct slider_model *out)
         const char *name = json_string_value(json_object_get(item, "name"));
         if (!name)
             continue;
-        out->items[out->n++] = (struct slider_component){
-            .name = mem_str(name),
-            .group = mem_str(json_string_value(json_object_get(item, "group"))),
-            .index = json_integer_value(json_object_get(item, "index")),
-            .priority = json_integer_value(json_object_get(item, "priority")),
-            .memory_mb = json_integer_value(json_object_get(item, "memory")),
-            .vcores = json_integer_value(json_object_get(item, "vcores")),
-            .placement = json_integer_value(json_object_get(item, "placement"))};
+        out->items[out->n++] =
+            (struct slider_component){.name = mem_str(name),
+                                      .group = mem_str(json_string_value(json_object_get(item, "group"))),
+                                      .index = json_integer_value(json_object_get(item, "index")),
+                                      .priority = json_integer_value(json_object_get(item, "priority")),
+                                      .memory_mb = json_integer_value(json_object_get(item, "memory")),
+                                      .vcores = json_integer_value(json_object_get(item, "vcores")),
+                                      .placement = json_integer_value(json_object_get(item, "placement"))};
     }
 }
 

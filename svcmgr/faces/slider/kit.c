@@ -283,8 +283,8 @@ static char *refusal_of(const struct eng_answer *a, int *status)
     case OUT_NO_NODE: *status = 404; return mem_fmt("Unknown node: %s", a->host ? a->host : "");
     case OUT_BAD_COUNT: return component_text(a, "the number of instances would be negative");
     case OUT_TOO_MANY:
-        return mem_fmt("%s: %lld instances are wanted, at most %lld are allowed", a->component ? a->component : "",
-                       (long long)a->n_new, (long long)a->n_old);
+        return mem_fmt("%s: %lld instances are wanted, at most %lld are allowed",
+                       a->component ? a->component : "", (long long)a->n_new, (long long)a->n_old);
     case OUT_TAKEN: *status = 409; return mem_str("An application of this name is there already");
     case OUT_IS_UPGRADING: *status = 409; return mem_str("An upgrade is under way");
     case OUT_HOME_TAKEN:
@@ -299,7 +299,8 @@ static char *refusal_of(const struct eng_answer *a, int *status)
     case OUT_NOT_SUBMITTED: *status = 503; return mem_str("The application does not run");
     case OUT_TOO_MANY_NODES:
     case OUT_TOO_LARGE:
-    case OUT_NOT_STORABLE: return mem_str(a->reason ? a->reason : "The application is too large to be stored");
+    case OUT_NOT_STORABLE:
+        return mem_str(a->reason ? a->reason : "The application is too large to be stored");
     case OUT_STORE_FAILED:
     case OUT_BUSY:
         *status = 503;

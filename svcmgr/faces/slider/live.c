@@ -135,7 +135,7 @@ char *slider_log_url(const struct slider_look *look, const struct eng_service *s
     return mem_fmt("%s/ws/v1/slider/application/live/containers/%s/logs/stdout.txt", base, container_id);
 }
 
-bool slider_owns(const struct eng_instance *inst)
+bool slider_has_container(const struct eng_instance *inst)
 {
     return inst->container_id && inst->state >= INST_LAUNCHED && inst->state <= INST_RECOVERING &&
            inst->state != INST_EXITED;

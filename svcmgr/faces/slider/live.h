@@ -60,7 +60,7 @@ char *slider_base_url(const struct slider_look *look, const struct eng_service *
 char *slider_log_url(const struct slider_look *look, const struct eng_service *s, const char *container_id,
                      const char *node_http);
 /** Whether a container of an instance is shown in live/containers. */
-bool slider_owns(const struct eng_instance *inst);
+bool slider_has_container(const struct eng_instance *inst);
 /** The number by which YARN names an end. Source: Hadoop's ContainerExitStatus. */
 int64_t slider_exit_code(const struct eng_exit *x);
 

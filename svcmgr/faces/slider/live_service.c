@@ -7,6 +7,7 @@
 #include "base/map.h"
 #include "base/mem.h"
 #include "slider/conf.h"
+#include "slider/documents.h"
 #include "slider/live.h"
 #include "slider/live_parts.h"
 #include "spec/label.h"
@@ -188,25 +189,6 @@ static void set_counters(json_t *options, const struct counters *n)
     set_number(options, "yarn.component.instances.started", n->started);
 }
 
-/** Of a service of another API: what of its definition has a name there. */
-static json_t *tree_of(const struct eng_service *s)
-{
-    json_t *tree = slider_conf_new(), *components = json_object_get(tree, "components");
-    for (size_t i = 0; i < s->n_components; i++) {
-        const struct eng_component *c = s->components[i];
-        const struct spec_resource *r = c->spec->resource;
-        json_t *options = json_object();
-        set_number(options, "yarn.role.priority", slider_priority_of(c));
-        set_number(options, "yarn.component.instances", c->spec->number_of_containers);
-        if (r && r->memory)
-            json_object_set_new(options, "yarn.memory", json_string(r->memory));
-        if (r)
-            set_number(options, "yarn.vcores", r->cpus);
-        json_object_set_new(components, eng_component_title(c), options);
-    }
-    return tree;
-}
-
 /** Add what the members of groups have to their groups. @param groups  name → struct counters, owned */
 static void add_members(const struct eng_service *s, struct map *groups)
 {
@@ -241,9 +223,9 @@ static void set_master(const struct eng_service *s, json_t *components)
 
 json_t *slider_view_resources(const struct eng_service *s)
 {
-    const json_t *stored = json_object_get(s->request, "resources");
-    bool is_own = s->kind == KIND_SLIDER && stored;
-    json_t *tree = is_own ? slider_conf_resolve(stored) : tree_of(s);
+    slider_trees_auto struct slider_trees t;
+    slider_trees_of(s, &t);
+    json_t *tree = slider_resolved_resources(&t);
     json_t *components = json_object_get(tree, "components"), *options;
     struct map groups = MAP_EMPTY;
     const char *name;

@@ -24,9 +24,10 @@ static bool is_name(const char *text)
 static char *path_name(struct http_req *req)
 {
     char *name = slider_path_element(req, "n");
-    mem_auto char *text = mem_fmt("An application's name must match [a-z][a-z0-9_-]*, and have %d characters at "
-                                  "most: %.256s",
-                                  NAME_MAX_LEN, name ? name : "");
+    mem_auto char *text =
+        mem_fmt("An application's name must match [a-z][a-z0-9_-]*, and have %d characters at "
+                "most: %.256s",
+                NAME_MAX_LEN, name ? name : "");
     if (!name || is_name(name))
         return name;
     slider_reply_error(req, 400, text);
@@ -58,7 +59,8 @@ static const struct eng_service *find_in_path(struct http_req *req, const struct
 static char *href_of(const struct http_req *req, const struct eng_service *s)
 {
     const char *host = http_header(req, "Host");
-    return s->app_id ? mem_fmt("http://%s/proxy/%s/ws/v1/slider", host ? host : "localhost", s->app_id) : NULL;
+    return s->app_id ? mem_fmt("http://%s/proxy/%s/ws/v1/slider", host ? host : "localhost", s->app_id)
+                     : NULL;
 }
 
 static json_t *view(const struct http_req *req, const struct eng_service *s)

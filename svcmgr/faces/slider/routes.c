@@ -16,7 +16,8 @@
 
 #define READ_ERRORS HTTP_ERRORS(ERR_NOTFOUND, ERR_INVALID)
 #define WRITE_ERRORS                                                                                         \
-    HTTP_ERRORS(ERR_INVALID, ERR_PERMISSION, ERR_NOTFOUND, ERR_EXISTS, ERR_CONFLICT, ERR_LIMIT, ERR_UNAVAILABLE)
+    HTTP_ERRORS(ERR_INVALID, ERR_PERMISSION, ERR_NOTFOUND, ERR_EXISTS, ERR_CONFLICT, ERR_LIMIT,              \
+                ERR_UNAVAILABLE)
 #define JSON(status, schema, prose) HTTP_ANSWERS({status, SLIDER_JSON, schema, prose})
 #define REDIRECT(prose)             HTTP_ANSWERS({307, NULL, NULL, prose})
 
@@ -53,9 +54,11 @@
                 "Replace containers, one after the other, by such of the current documents.",                \
                 "SliderUpgrade", "It has begun."),                                                           \
          .params = HTTP_PARAMS(SLIDER_ONE_PARAMS)},                                                          \
-        {READ(prefix "/upgrade", slider_upgrade_get, "Read how far the last upgrade has come.",              \
-              "SliderUpgrade", "The upgrade."),                                                              \
-         .params = HTTP_PARAMS(SLIDER_WAIT_PARAMS)}
+    {                                                                                                        \
+        READ(prefix "/upgrade", slider_upgrade_get, "Read how far the last upgrade has come.",               \
+             "SliderUpgrade", "The upgrade."),                                                               \
+            .params = HTTP_PARAMS(SLIDER_WAIT_PARAMS)                                                        \
+    }
 
 const struct http_route slider_routes[] = {
     {READ_ONE(APPLICATION, slider_application_get, "List what there is of an application.", NULL, "Names.")},
@@ -71,8 +74,8 @@ const struct http_route slider_routes[] = {
               "Read the application configuration as it was put.", "SliderConf", "The document.")},
     {PUT(APPLICATION "/model/desired/appconf", slider_desired_appconf_put,
          "Replace the application configuration: from the next start or upgrade on.", "SliderConf")},
-    {READ_ONE(APPLICATION "/model/resolved", slider_resolved_get, "Read the documents with inherited options.",
-              "SliderAggregate", "The documents.")},
+    {READ_ONE(APPLICATION "/model/resolved", slider_resolved_get,
+              "Read the documents with inherited options.", "SliderAggregate", "The documents.")},
     {READ_ONE(APPLICATION "/model/resolved/resources", slider_resolved_resources_get,
               "Read the resources document with inherited options.", "SliderConf", "The document.")},
     {READ_ONE(APPLICATION "/model/resolved/appconf", slider_resolved_appconf_get,

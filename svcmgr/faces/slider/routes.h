@@ -18,14 +18,13 @@
 
 #define SLIDER_APPLICATION_ELEMENT(X, id)                                                                    \
     X(id, "a", HTTP_TEXT, NULL, "Id of the application.", .in = HTTP_IN_PATH)
-#define SLIDER_NAME_ELEMENT(X, id)                                                                           \
-    X(id, "n", HTTP_TEXT, NULL, "Name of the application.", .in = HTTP_IN_PATH)
+#define SLIDER_NAME_ELEMENT(X, id) X(id, "n", HTTP_TEXT, NULL, "Name of the application.", .in = HTTP_IN_PATH)
 #define SLIDER_CONDITION(X, id)                                                                              \
     X(id, "If-Match", HTTP_TEXT, NULL, "Changes the document only while its entity tag is this.",            \
       .in = HTTP_IN_HEADER)
 #define SLIDER_WAIT(X, id)                                                                                   \
-    X(id##_PREFER, "Prefer", HTTP_TEXT, NULL,                                                                \
-      "wait=N: answers when all is as wanted, or after N seconds.", .in = HTTP_IN_HEADER)                    \
+    X(id##_PREFER, "Prefer", HTTP_TEXT, NULL, "wait=N: answers when all is as wanted, or after N seconds.",  \
+      .in = HTTP_IN_HEADER)                                                                                  \
     X(id, "timeout", HTTP_INT, NULL, "The same: most seconds to wait.", .unit = "seconds")
 
 #define SLIDER_ONE_PARAMS(X) SLIDER_APPLICATION_ELEMENT(X, SLIDER_ONE_APPLICATION)
@@ -57,8 +56,7 @@
     SLIDER_APPLICATION_ELEMENT(X, SLIDER_NODE_APPLICATION)                                                   \
     X(SLIDER_NODE_HOST, "h", HTTP_TEXT, NULL, "Name of the node.", .in = HTTP_IN_PATH)
 #define SLIDER_NAMED_PARAMS(X) SLIDER_NAME_ELEMENT(X, SLIDER_NAMED_NAME)
-#define SLIDER_LIST_PARAMS(X)                                                                                \
-    X(SLIDER_LIST_ALL, "all", HTTP_BOOL, "false", "Lists also what has ended.")
+#define SLIDER_LIST_PARAMS(X)  X(SLIDER_LIST_ALL, "all", HTTP_BOOL, "false", "Lists also what has ended.")
 
 enum { HTTP_PARAM_IDS(SLIDER_ONE_PARAMS) };
 enum { HTTP_PARAM_IDS(SLIDER_PUT_PARAMS) };

@@ -44,7 +44,7 @@ void slider_reply_unknown(struct http_req *req, const char *what, const char *na
 
 /** A component of the path. */
 struct named {
-    const struct eng_service *s; /* NULL: there is none, and that is replied */
+    const struct eng_service *s;   /* NULL: there is none, and that is replied */
     const struct eng_component *c; /* NULL: the application master */
 };
 
@@ -71,7 +71,7 @@ bool slider_find_container(struct http_req *req, const struct face *face, const 
     if (!id)
         return false;
     const struct eng_service *of = engine_find_container(face->ops->engine(face->app), id, &out->inst);
-    if (of != s || !out->inst || !slider_owns(out->inst))
+    if (of != s || !out->inst || !slider_has_container(out->inst))
         out->inst = NULL;
     if (!out->inst && !out->is_master)
         slider_reply_unknown(req, "container", id);
@@ -270,13 +270,14 @@ void slider_instance_get(struct http_req *req, void *app)
     struct face *face = obj_cast(app, struct face, FACE_MAGIC);
     struct named n = find_component(req, face);
     mem_auto char *text = n.s ? slider_path_element(req, "i") : NULL;
-    struct slider_container c = {.is_master = text && !n.c && strcmp(text, "0") == 0 && slider_has_master(n.s)};
+    struct slider_container c = {.is_master =
+                                     text && !n.c && strcmp(text, "0") == 0 && slider_has_master(n.s)};
     int64_t index;
     if (!text)
         return;
     if (n.c && str_to_i64(text, 0, (int64_t)n.c->n_by_index - 1, &index) == 0)
         c.inst = n.c->by_index[index];
-    if (c.is_master || (c.inst && slider_owns(c.inst)))
+    if (c.is_master || (c.inst && slider_has_container(c.inst)))
         slider_reply_container(req, face, n.s, &c, 200);
     else
         slider_reply_unknown(req, "instance", text);

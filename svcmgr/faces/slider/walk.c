@@ -146,7 +146,7 @@ static void collect(struct slider_walk *walk, const struct eng_service *s)
         const struct eng_instance *inst = c->by_index[walk->next++];
         if (inst && by_node)
             add_to_node(walk, s, inst);
-        else if (inst && slider_owns(inst))
+        else if (inst && slider_has_container(inst))
             add_id(walk, inst->container_id);
     }
 }
@@ -182,7 +182,7 @@ static const struct eng_instance *next_owned(struct slider_walk *walk, const str
             continue;
         while (walk->next < c->n_by_index) {
             const struct eng_instance *inst = c->by_index[walk->next++];
-            if (inst && slider_owns(inst))
+            if (inst && slider_has_container(inst))
                 return inst;
         }
     }
