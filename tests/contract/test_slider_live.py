@@ -165,10 +165,10 @@ def test_c26_the_live_tree_may_be_put(two):
 
 def test_c27_an_exit_of_zero_is_no_failure(start):
     app = start({"zero": role(1, 1)})
-    wait_for(lambda: app.component("zero")["started"] == 2, "it was replaced")
+    wait_for(lambda: app.component("zero")["started"] >= 2, "it was replaced")
     component = app.component("zero")
     assert (component["failed"], component["failedRecently"], component["startFailed"]) == (0, 0, 0)
-    assert app.get("live/statistics")["containers.failed"] == 1
+    assert app.get("live/statistics")["containers.failed"] >= 1
     ended = app.get("live/diagnostics")["containers"][0]
     assert (ended["state"], ended["exitCode"]) == (4, 0) and ended["completionTime"] >= ended["createTime"] > 0
 
@@ -192,7 +192,7 @@ def test_c29_a_threshold_of_zero_is_none(start):
 
 def test_c30_a_preempted_container_is_no_failure(start):
     app = start({"taken": role(1, 1)})
-    wait_for(lambda: app.component("taken")["preempted"] == 1, "it was preempted")
+    wait_for(lambda: app.component("taken")["preempted"] >= 1, "it was preempted")
     assert app.component("taken")["failed"] == 0
 
 
