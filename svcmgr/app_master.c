@@ -23,6 +23,7 @@
 #include "faces/services_routes.h"
 #include "json/json.h"
 #include "run/trim.h"
+#include "slider/routes.h"
 #include "submit/am_context.h"
 #include "svcmgr/app.h"
 #include "svcmgr/app_files.h"
@@ -120,6 +121,7 @@ int app_master_site(const struct app *a, const struct eng_service *s, struct buf
     mem_auto char *definition = engine_definition_key(s);
     mem_auto char *service = engine_service_key(s);
     mem_auto char *base = mem_fmt("/user/%s/.yarn", s->user);
+    mem_auto char *manager = app_own_url(a);
 
     add_set_options(&site, o);
     add(&site, "yarn.service.cluster", "yarn");
@@ -131,6 +133,7 @@ int app_master_site(const struct app *a, const struct eng_service *s, struct buf
     add(&site, "yarn.service.master.definition", definition);
     add(&site, "yarn.service.master.service", service);
     add(&site, "yarn.service.master.incarnation", incarnation);
+    add(&site, "yarn.service.master.manager-url", manager);
     if (!opt_text(o, OPT_BASE_PATH))
         add(&site, "yarn.service.base.path", base);
     int err = submit_site(site.items, site.n, out, why);
@@ -453,12 +456,14 @@ const struct http_route *app_master_routes(struct app *a, size_t *n)
 {
     struct app_master *m = master_of(a);
 
-    m->routes = mem_array(services_n_routes + 1, sizeof *m->routes);
+    m->routes = mem_array(services_n_routes + 1 + slider_n_routes, sizeof *m->routes);
     m->routes[0] = files_route;
     *n = 1;
     for (size_t i = 0; i < services_n_routes; i++) {
         if (!strcmp(services_routes[i].method, "GET"))
             m->routes[(*n)++] = services_routes[i];
     }
+    if (a->own->kind == KIND_SLIDER)
+        *n += app_slider_master_routes(m->routes + *n);
     return m->routes;
 }

@@ -72,6 +72,8 @@
       "Key of the document of what is wanted of it, which it reads.")                                             \
     X(OPT_MASTER_SERVICE, "yarn.service.master.service", OPT_TEXT, "", NULL, 0, 0, OPT_FIXED,                     \
       "Key of the document of what it is, which it writes.")                                                      \
+    X(OPT_MASTER_MANAGER, "yarn.service.master.manager-url", OPT_TEXT, "", NULL, 0, 0, OPT_FIXED,                 \
+      "URL of svcmgr, where the Slider API of its application is.")                                               \
     X(OPT_MASTER_INCARNATION, "yarn.service.master.incarnation", OPT_INT, "", "0", 0, INT64_MAX, OPT_FIXED,       \
       "Which start of the service it is.")                                                                        \
     X(OPT_FILES_URL, "yarn.service.files.url", OPT_TEXT, "", NULL, 0, 0, OPT_FIXED,                               \

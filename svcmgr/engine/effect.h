@@ -142,6 +142,8 @@ struct eng_record {
     } * ports; /* endpoints at ip */
     size_t n_ports;
     char *url; /* of an API that its owner serves; NULL: none */
+    /* "http://host:9191/proxy/application_1_0001/" below which is the Slider API of a service; NULL: that is none of it */
+    char *slider_root;
     char *description, *yarn_id, *persistence, *ip, *hostname, *component;
     bool is_unready; /* a container whose readiness probe does not succeed */
 };

@@ -49,6 +49,7 @@ static void record_free(struct eng_record *r)
         free(r->ports[i].name);
     free(r->ports);
     free(r->url);
+    free(r->slider_root);
     free(r->description);
     free(r->yarn_id);
     free(r->persistence);

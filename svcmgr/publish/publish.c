@@ -447,9 +447,35 @@ static void set_attribute(struct reg_record *r, const char *key, const char *val
         BUG_IF(reg_record_set(r, key, value, NULL));
 }
 
+/** What Slider's clients look for in the record of an application. Source: slider-am 9.3. */
+static void add_slider(struct reg_record *r, const char *root)
+{
+    static const struct {
+        const char *api, *path;
+        bool is_web;
+    } rows[] = {{"http://", "", true},
+                {"classpath:org.apache.slider.client.rest", "", true},
+                {"classpath:org.apache.slider.management", "ws/v1/slider/mgmt", false},
+                {"classpath:org.apache.slider.publisher", "ws/v1/slider/publisher", false},
+                {"classpath:org.apache.slider.registry", "ws/v1/slider/registry", false},
+                {"classpath:org.apache.slider.publisher.configurations", "ws/v1/slider/publisher/slider", false},
+                {"classpath:org.apache.slider.publisher.exports", "ws/v1/slider/publisher/exports", false}};
+    struct reg_endpoint e;
+    reg_endpoint_ipc(&e, "classpath:org.apache.slider.appmaster.ipc", NULL, 0); /* it has none, and clients look for it */
+    BUG_IF(reg_record_add_external(r, &e, NULL));
+    for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+        mem_auto char *url = mem_fmt("%s%s", root, rows[i].path);
+        const char *const uris[] = {url, NULL};
+        reg_endpoint_uri(&e, rows[i].api, rows[i].is_web ? "webui" : "REST", uris);
+        BUG_IF(reg_record_add_external(r, &e, NULL));
+    }
+}
+
 /** Its named ports: an endpoint each, "http" of type host/port at its address. */
 static void add_endpoints(struct reg_record *r, const struct eng_record *record)
 {
+    if (record->slider_root)
+        add_slider(r, record->slider_root);
     const char *const uris[] = {record->url, NULL};
     struct reg_endpoint api;
     if (record->url) {

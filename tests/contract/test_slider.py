@@ -44,7 +44,8 @@ class Application:
     """An application of a row: what a step's path begins with is A (of the application), R (its service root) or N (its name)."""
 
     def __init__(self, port, row):
-        self.port, self.name, self.kept = port, "r-" + row["row"].lower().replace(".", "-"), {}
+        self.port, self.name = port, "r-" + row["row"].lower().replace(".", "-")
+        self.kept = {"name": self.name}
         self.tree = {"components": row.get("app", {})}
         body = {"resources": {**self.tree, **row.get("resources", {})}, "appConf": row.get("appConf", COMMAND), **row.get("more", {})}
         answer, text = self.named("PUT", json.dumps(body), JSON)

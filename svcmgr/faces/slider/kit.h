@@ -11,7 +11,6 @@
 #include "faces/face.h"
 #include "http/server.h"
 #include "slider/routes.h"
-#include "slider/site.h"
 
 /* ---- replies ---- */
 

@@ -8,9 +8,8 @@
 
 /** All texts are borrowed, for as long as it lives. */
 struct slider_site {
-    const char *own_url;      /* "http://host:9191" of this server */
-    const char *host;         /* its host */
-    const char *registry_url; /* "http://host:9192" of registryd; NULL: the registry is not read */
+    const char *own_url; /* "http://host:9191" of this server */
+    const char *host;    /* its host */
 };
 
 #endif
