@@ -53,6 +53,7 @@ static bool is_taken(enum eng_outcome outcome)
     case OUT_FINALIZED:
     case OUT_CANCELLING:
     case OUT_REPLACING:
+    case OUT_ROLLING:
     case OUT_RESTARTING:
     case OUT_MIGRATING:
     case OUT_REDEFINED: return true;

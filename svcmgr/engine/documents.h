@@ -42,6 +42,7 @@ extern const struct fld_type eng_failure_type;
 extern const struct fld_type eng_master_type;
 extern const struct fld_type eng_place_type;
 extern const struct fld_type eng_migration_type;
+extern const struct fld_type eng_roll_type;
 /** Free the components with everything in them; no effects. */
 void components_free(struct eng_service *s);
 /** Free a service with everything in it; no effects. */

@@ -168,6 +168,7 @@ struct eng_record {
     X(OUT_NOT_MOVED)        /* finalize: n_new instances are not moved, or not ready; the upgrade goes on */ \
     X(OUT_CANCELLING)       /* cancel of an upgrade */ \
     X(OUT_REPLACING)        /* */ \
+    X(OUT_ROLLING)          /* n_new instances */ \
     X(OUT_RESTARTING)       /* component: the last of the instances */ \
     X(OUT_REDEFINED)        /* */ \
     X(OUT_RECORDED)         /* stop, start: kept as what is wanted, and nothing follows: only another version starts again */ \

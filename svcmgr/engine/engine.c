@@ -265,6 +265,7 @@ static void dispatch(struct step *st, const struct eng_event *ev)
     case EV_FINALIZE:
     case EV_CANCEL_UPGRADE:
     case EV_REPLACE:
+    case EV_ROLL:
     case EV_RESTART:
     case EV_REDEFINE:
     case EV_MIGRATE:

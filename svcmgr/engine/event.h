@@ -29,6 +29,7 @@
     X(EV_FINALIZE)     /* user, name: a manual upgrade ends if all instances are moved and ready; else nothing happens */ \
     X(EV_CANCEL_UPGRADE) /* user, name: go back to the definition before */ \
     X(EV_REPLACE)      /* user, name, names[n_names]: these instances get another container each */ \
+    X(EV_ROLL)         /* user, name, names[n_names], value: these instances get other containers, one after the other; its text is kept */ \
     X(EV_RESTART)      /* user, name, names[n_names]: the processes of these instances are replaced, in their containers */ \
     /* user, name, take_spec (completed), take_rules: by the policy components come and go, or everything starts anew. Where */ \
     /* definitions are put (eng_policy.is_put) an unknown name is made; value: the request; save: it is wanted to be stopped */ \

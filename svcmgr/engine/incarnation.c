@@ -128,6 +128,8 @@ void service_launch(struct step *st, struct eng_service *s)
     s->purge_ticket = 0;
     mem_free_ptr(&s->diagnostics);
     forget_exit(s);
+    fld_free(&eng_roll_type, s->roll);
+    s->roll = NULL;
     failure_forget(s);
     pasts_free(s);
     map_fini(&s->refused, free); /* what is gone and not confirmed stays: the purge below may fail */
@@ -214,6 +216,7 @@ void service_finish(struct step *st, struct eng_service *s, enum eng_service_sta
     if (s->state == SVC_FINISHING)
         return;
     operation_stop(st, s);
+    roll_stop(st, s);
     service_set_state(st, s, SVC_FINISHING);
     s->end_state = end_state;
     s->is_finish_sent = false;

@@ -328,6 +328,18 @@ struct eng_migration {
     json_t *value; /* what was asked, as its API has it; NULL: nothing more */
 };
 
+/** Instances that get other containers, one after the other; the last one stays readable when it is over. See roll.c. */
+struct eng_roll {
+    char **pending; /* names of instances that were not begun */
+    size_t n_pending;
+    char *current; /* the one that is being replaced; NULL: none */
+    char *left;    /* the container that it had */
+    int64_t n_all, n_done, n_failed;
+    enum eng_result result;
+    int64_t began_ms; /* time of day */
+    json_t *message;  /* why, as it was asked; NULL: that was not said */
+};
+
 struct eng_service {
     enum eng_kind kind; /* with user and name its key: two kinds may have services of one name */
     char *user, *name;
@@ -391,6 +403,7 @@ struct eng_service {
     size_t n_replacing;
     struct eng_migration **migrations; /* by container, in the order of the requests */
     size_t n_migrations;
+    struct eng_roll *roll; /* the last one of this incarnation; NULL: there was none */
     char **restarting; /* instances whose process is to be replaced, and was not begun */
     size_t n_restarting;
     struct eng_component **components; /* start order; of an ended service: how each ended, no instances */

@@ -27,6 +27,14 @@ void revision_restart_final(struct step *st, struct eng_component *c);
 /** Components that the definition lacks go when their last instance has gone. */
 void revision_drop_empty(struct step *st, struct eng_service *s);
 
+/* ---- roll.c ---- */
+/** EV_ROLL. Answers. */
+void roll_request(struct step *st, const struct eng_event *ev, struct eng_service *s);
+/** The next one, when the current one is ready in its new container. */
+void roll_settle(struct step *st, struct eng_service *s);
+/** The service ends: it goes no further. */
+void roll_stop(struct step *st, struct eng_service *s);
+
 /* ---- upgrade.c ---- */
 /** It can be moved now; else later, when it has become ready or has ended. */
 bool upgrade_is_movable(const struct eng_instance *inst);

@@ -262,6 +262,7 @@ static void settle_running(struct step *st, struct eng_service *s)
     revision_drop_empty(st, s);
     framework_settle_migrations(st, s);
     operation_replace(st, s);
+    roll_settle(st, s);
     operation_restart(st, s);
     for (size_t i = 0; i < s->n_components; i++) {
         settle_component(st, s->components[i]);
@@ -671,6 +672,7 @@ void service_change(struct step *st, const struct eng_event *ev, struct eng_serv
     case EV_LIFETIME: lifetime(st, ev, s); break;
     case EV_MIGRATE: framework_migrate(st, ev, s); break;
     case EV_PROGRESS: progress_request(st, ev, s); break;
+    case EV_ROLL: roll_request(st, ev, s); break;
     case EV_EXCLUDE: places_request(st, ev, s); break;
     case EV_UPGRADE:
     case EV_MOVE:

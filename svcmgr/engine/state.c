@@ -179,6 +179,24 @@ static const struct fld master_flds[] = {
 };
 const struct fld_type eng_master_type = TYPE("master", eng_master, master_flds, master_defaults);
 
+static void roll_defaults(void *object)
+{
+    *(struct eng_roll *)object = (struct eng_roll){0};
+}
+
+static const struct fld roll_flds[] = {
+    FLD_STRS("pending", struct eng_roll, pending, 0),
+    FLD_STR("current", struct eng_roll, current, 0),
+    FLD_STR("left", struct eng_roll, left, 0),
+    FLD_I64("all", struct eng_roll, n_all, FLD_ZERO),
+    FLD_I64("done", struct eng_roll, n_done, FLD_ZERO),
+    FLD_I64("failed", struct eng_roll, n_failed, FLD_ZERO),
+    FLD_ENUM("result", struct eng_roll, result, 0, result_words),
+    FLD_I64("began_ms", struct eng_roll, began_ms, FLD_ZERO),
+    FLD_JSON("message", struct eng_roll, message, 0),
+};
+const struct fld_type eng_roll_type = TYPE("roll", eng_roll, roll_flds, roll_defaults);
+
 static void operation_defaults(void *object)
 {
     *(struct eng_operation *)object = (struct eng_operation){0};
@@ -284,6 +302,7 @@ static void service_defaults(void *object)
     FLD_OBJ("failure", struct eng_service, failure, 0, &eng_failure_type), \
     FLD_OBJ("waits", struct eng_service, wait, FLD_IN, &eng_waiting_type), \
     FLD_OBJ("operation", struct eng_service, operation, 0, &eng_operation_type), \
+    FLD_OBJ("roll", struct eng_service, roll, 0, &eng_roll_type), \
     FLD_STRS("replacing", struct eng_service, replacing, 0), FLD_STRS("restarting", struct eng_service, restarting, 0), \
     FLD_LIST("migrations", struct eng_service, migrations, 0, &eng_migration_type), \
     /* Of format 1: they are written as documents of their own. */ \

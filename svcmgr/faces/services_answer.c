@@ -374,6 +374,7 @@ static const struct outcome_row rows[] = {
     [OUT_RESTARTING]      = {202, 0,   0,   0,   true,  true,  true,  say_restarting},
     [OUT_REDEFINED]       = {202, 0,   0,   0,   true,  false, false, say_redefined},
     [OUT_RECORDED]        = {202, 0,   0,   0,   true,  false, false, say_redefined},
+    [OUT_ROLLING]         = {202, 0,   0,   0,   true,  false, false, say_replacing},
     [OUT_MIGRATING]       = {202, 0,   0,   0,   true,  false, false, say_replacing},
     [OUT_TOO_MANY_MIGRATIONS] = {400, 0, 0, 0,   false, false, false, say_too_many},
     [OUT_LACKS_COMPONENT] = {400, 0,   0,   0,   false, false, false, say_no_component},
