@@ -404,7 +404,7 @@ struct eng_service {
     struct eng_migration **migrations; /* by container, in the order of the requests */
     size_t n_migrations;
     struct eng_roll *roll; /* the last one of this incarnation; NULL: there was none */
-    char **restarting; /* instances whose process is to be replaced, and was not begun */
+    char **restarting;     /* instances whose process is to be replaced, and was not begun */
     size_t n_restarting;
     struct eng_component **components; /* start order; of an ended service: how each ended, no instances */
     size_t n_components;

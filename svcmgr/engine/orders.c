@@ -87,7 +87,8 @@ void order_give(struct step *st, struct eng_service *s, const struct eng_event *
     o->mode = ev->mode;
     o->spec = ev->take_spec;
     o->rules = ev->take_rules;
-    o->value = (ev->kind == EV_MIGRATE || ev->kind == EV_ROLL) && ev->value ? json_deep_copy(ev->value) : NULL;
+    o->value =
+        (ev->kind == EV_MIGRATE || ev->kind == EV_ROLL) && ev->value ? json_deep_copy(ev->value) : NULL;
     o->why = mem_str(why);
     s->orders = mem_resize(s->orders, s->n_orders + 1, sizeof s->orders[0]);
     s->orders[s->n_orders++] = o;

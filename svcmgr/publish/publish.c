@@ -453,15 +453,17 @@ static void add_slider(struct reg_record *r, const char *root)
     static const struct {
         const char *api, *path;
         bool is_web;
-    } rows[] = {{"http://", "", true},
-                {"classpath:org.apache.slider.client.rest", "", true},
-                {"classpath:org.apache.slider.management", "ws/v1/slider/mgmt", false},
-                {"classpath:org.apache.slider.publisher", "ws/v1/slider/publisher", false},
-                {"classpath:org.apache.slider.registry", "ws/v1/slider/registry", false},
-                {"classpath:org.apache.slider.publisher.configurations", "ws/v1/slider/publisher/slider", false},
-                {"classpath:org.apache.slider.publisher.exports", "ws/v1/slider/publisher/exports", false}};
+    } rows[] = {
+        {"http://", "", true},
+        {"classpath:org.apache.slider.client.rest", "", true},
+        {"classpath:org.apache.slider.management", "ws/v1/slider/mgmt", false},
+        {"classpath:org.apache.slider.publisher", "ws/v1/slider/publisher", false},
+        {"classpath:org.apache.slider.registry", "ws/v1/slider/registry", false},
+        {"classpath:org.apache.slider.publisher.configurations", "ws/v1/slider/publisher/slider", false},
+        {"classpath:org.apache.slider.publisher.exports", "ws/v1/slider/publisher/exports", false}};
     struct reg_endpoint e;
-    reg_endpoint_ipc(&e, "classpath:org.apache.slider.appmaster.ipc", NULL, 0); /* it has none, and clients look for it */
+    reg_endpoint_ipc(&e, "classpath:org.apache.slider.appmaster.ipc", NULL,
+                     0); /* it has none, and clients look for it */
     BUG_IF(reg_record_add_external(r, &e, NULL));
     for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
         mem_auto char *url = mem_fmt("%s%s", root, rows[i].path);

@@ -195,9 +195,9 @@ struct spec_images {
 /** The world outside as far as validation must ask. Every member is required but images and user. */
 struct spec_world {
     const struct dialect *dialect;
-    bool dns_enabled; /* hadoop.registry.dns.enabled */
-    bool secure;      /* Kerberos is on */
-    bool local;       /* containers are on this host */
+    bool dns_enabled;  /* hadoop.registry.dns.enabled */
+    bool secure;       /* Kerberos is on */
+    bool local;        /* containers are on this host */
     bool may_be_empty; /* a service may have no components: they may come later */
     /* why the cluster takes no placement constraints: a clause with a remedy; NULL: it does */
     const char *no_constraints;

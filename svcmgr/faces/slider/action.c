@@ -1,4 +1,4 @@
-/** Actions: ping, stop, flex by a form, upgrade. Source: slider-am 7, 8.4, 8.5. */
+/** Actions: ping, stop, flex by a form. Source: slider-am 7, 8.5. */
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -140,18 +140,4 @@ void slider_flex_post(struct http_req *req, void *app)
     const struct slider_change change = {s, eng_service_title(s), s->user, &t, false};
     slider_define(req, face, &change,
                   (struct slider_then){.reply = slider_reply_action, .take_doc = json_incref(t.resources)});
-}
-
-/* ---- upgrade ---- */
-
-void slider_upgrade_post(struct http_req *req, void *app)
-{
-    (void)app;
-    slider_reply_error(req, 501, "not there yet");
-}
-
-void slider_upgrade_get(struct http_req *req, void *app)
-{
-    (void)app;
-    slider_reply_error(req, 404, "There was no upgrade");
 }

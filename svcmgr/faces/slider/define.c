@@ -125,6 +125,7 @@ void slider_define(struct http_req *req, const struct face *face, const struct s
         spec_free(spec);
         defining_free(d);
         json_decref(then.take_doc);
+        slider_next_free(then.take_next);
         slider_reply_why(req, 400, &why);
         return;
     }

@@ -254,6 +254,24 @@ char *slider_root_url(const struct http_req *req)
 
 /* ---- requests that the engine answers ---- */
 
+struct slider_next *slider_next_new(enum eng_event_kind kind)
+{
+    struct slider_next *next = mem_new(struct slider_next);
+    next->kind = kind;
+    return next;
+}
+
+void slider_next_free(struct slider_next *next)
+{
+    for (size_t i = 0; next && i < next->n_names; i++)
+        free(next->names[i]);
+    if (next) {
+        free(next->names);
+        json_decref(next->value);
+    }
+    free(next);
+}
+
 struct slider_pending {
     struct obj obj;
     struct http_req *req; /* NULL: the client went away */
@@ -334,10 +352,28 @@ static void reply_answer(struct slider_pending *p, const struct eng_answer *a)
 static void drop(struct slider_pending *p)
 {
     json_decref(p->then.take_doc);
+    slider_next_free(p->then.take_next);
     free(p->user);
     free(p->name);
     obj_fini(&p->obj);
     free(p);
+}
+
+static void on_answered(void *arg, const struct eng_answer *a);
+
+static void submit_next(struct slider_pending *p)
+{
+    struct slider_next *next = p->then.take_next;
+    struct eng_event ev = {.kind = next->kind,
+                           .service_kind = KIND_SLIDER,
+                           .user = p->user,
+                           .name = p->name,
+                           .names = (const char *const *)next->names,
+                           .n_names = next->n_names,
+                           .value = next->value};
+    p->then.take_next = NULL;
+    p->face->ops->submit(p->face->app, &ev, on_answered, p);
+    slider_next_free(next);
 }
 
 static void on_answered(void *arg, const struct eng_answer *a)
@@ -346,11 +382,8 @@ static void on_answered(void *arg, const struct eng_answer *a)
     int status;
     mem_auto char *refusal = refusal_of(a, &status);
     bool is_done = !refusal && a->outcome != OUT_UNKNOWN && a->outcome != OUT_CANCELLED;
-    if (is_done && p->then.starts) {
-        struct eng_event ev = {
-            .kind = EV_START, .service_kind = KIND_SLIDER, .user = p->user, .name = p->name};
-        p->then.starts = false;
-        p->face->ops->submit(p->face->app, &ev, on_answered, p);
+    if (is_done && p->then.take_next) {
+        submit_next(p);
         return;
     }
     if (p->req)

@@ -64,12 +64,24 @@ void slider_add_query(const struct http_req *req, struct buf *url);
 
 /* ---- requests that the engine answers ---- */
 
+/** A request that follows another one about the same service, once the engine has taken that. */
+struct slider_next {
+    enum eng_event_kind kind;
+    char **names; /* n_names of instances */
+    size_t n_names;
+    json_t *value;
+};
+/** A new one without names; slider_next_free. */
+struct slider_next *slider_next_new(enum eng_event_kind kind);
+/** Release; NULL is fine. */
+void slider_next_free(struct slider_next *next);
+
 /** What is replied once the engine has taken a request. */
 struct slider_then {
     /** Reply, 202 as a rule, after the engine has taken it; NULL: 202 with doc. */
     void (*reply)(struct http_req *req, const struct face *face, json_t *take_doc);
-    json_t *take_doc; /* NULL: reply needs none */
-    bool starts;      /* then it is started, too */
+    json_t *take_doc;              /* NULL: reply needs none */
+    struct slider_next *take_next; /* what follows; NULL: nothing */
 };
 /** A request whose answer is due later. */
 struct slider_pending;

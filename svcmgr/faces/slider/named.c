@@ -187,7 +187,7 @@ void slider_named_start(struct http_req *req, void *app)
     t.next_app_conf = NULL;
     const struct slider_change change = {s, eng_service_title(s), s->user, &t, false};
     struct slider_then then = then_view(eng_service_title(s));
-    then.starts = true;
+    then.take_next = slider_next_new(EV_START);
     slider_define(req, face, &change, then);
 }
 

@@ -236,7 +236,8 @@ static const json_t *entries_of(const struct http_req *req, const struct publish
 }
 
 /** Reply with a configuration in the form of its suffix. */
-static void reply_config(struct http_req *req, const struct published *p, const char *config, const char *form)
+static void reply_config(struct http_req *req, const struct published *p, const char *config,
+                         const char *form)
 {
     const json_t *entries = entries_of(req, p, config);
     struct buf body = BUF_EMPTY;

@@ -94,9 +94,10 @@ void slider_desired_appconf_put(struct http_req *req, void *app);
 void slider_ping(struct http_req *req, void *app);
 void slider_stop_post(struct http_req *req, void *app);
 void slider_flex_post(struct http_req *req, void *app);
+/* upgrade.c */
 void slider_upgrade_post(struct http_req *req, void *app);
 void slider_upgrade_get(struct http_req *req, void *app);
-/* publisher.c: publisher, management, registry */
+/* publisher.c, management.c */
 void slider_registry_get(struct http_req *req, void *app);
 void slider_publisher_get(struct http_req *req, void *app);
 void slider_classpath_get(struct http_req *req, void *app);

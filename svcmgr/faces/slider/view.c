@@ -12,6 +12,7 @@
 #include "slider/conf.h"
 #include "slider/kit.h"
 #include "slider/live.h"
+#include "slider/site.h"
 #include "slider/view_parts.h"
 #include "slider/wait.h"
 #include "slider/walk.h"
