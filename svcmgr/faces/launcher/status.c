@@ -14,6 +14,8 @@
 #include "launcher/site.h"
 #include "launcher/walk.h"
 
+#define DOCUMENT_MAGIC OBJ_MAGIC('L', 'D', 'O', 'C')
+
 static struct launcher_look look_of(void *arg)
 {
     const struct face *face = obj_cast(arg, struct face, FACE_MAGIC);
@@ -36,21 +38,33 @@ static void reply_compact(struct http_req *req, const struct buf *compact)
 
 /* ---- documents in pieces ---- */
 
-static bool next_piece(void *walk, struct buf *out)
+/** What an answer is made of. */
+struct document {
+    struct obj obj;
+    struct launcher_walk *walk;
+};
+
+static bool next_piece(void *arg, struct buf *out)
 {
-    return launcher_walk_next(walk, out);
+    return launcher_walk_next(obj_cast(arg, struct document, DOCUMENT_MAGIC)->walk, out);
 }
 
-static void free_walk(void *walk)
+static void free_document(void *arg)
 {
-    launcher_walk_free(walk);
+    struct document *d = obj_cast(arg, struct document, DOCUMENT_MAGIC);
+    launcher_walk_free(d->walk);
+    obj_fini(&d->obj);
+    free(d);
 }
 
 static void reply_walk(struct http_req *req, const struct launcher_walk_def *def)
 {
-    static const struct pieces_ops ops = {next_piece, free_walk};
+    static const struct pieces_ops ops = {next_piece, free_document};
+    struct document *d = mem_new(struct document);
+    obj_init(&d->obj, DOCUMENT_MAGIC);
+    d->walk = launcher_walk_new(def);
     launcher_reply_head(req);
-    pieces_reply(req, LAUNCHER_JSON, &ops, launcher_walk_new(def));
+    pieces_reply(req, LAUNCHER_JSON, &ops, d);
 }
 
 static void reply_framework(struct http_req *req, struct face *face, const struct eng_service *s,

@@ -83,7 +83,7 @@ static int malformed(const struct js *s, struct err_info *why)
 
 static bool is_counter(const char *option)
 {
-    for (size_t i = 0; i < sizeof(counters) / sizeof(*counters); i++) {
+    for (size_t i = 0; i < sizeof counters / sizeof *counters; i++) {
         if (strcmp(option, counters[i]) == 0)
             return true;
     }
@@ -369,7 +369,7 @@ int slider_conf_span(const json_t *tree, const char *component, const char *base
     } parts[] = {{"days", 86400}, {"hours", 3600}, {"minutes", 60}, {"seconds", 1}};
     int64_t sum = 0;
     bool is_given = false;
-    for (size_t i = 0; i < sizeof(parts) / sizeof(*parts); i++) {
+    for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) {
         mem_auto char *option = mem_fmt("%s.%s", base, parts[i].unit);
         char place[sizeof why->where];
         int64_t n = 0;

@@ -86,7 +86,7 @@ int64_t slider_priority_of(const struct eng_component *c)
 {
     const struct eng_service *s = c->service;
     int64_t priority = eng_rules_of(s->rules, c->name)->priority;
-    if (s->kind == KIND_SLIDER)
+    if (priority > 0)
         return priority;
     for (size_t i = 0; i < s->n_components; i++) {
         if (s->components[i] == c)

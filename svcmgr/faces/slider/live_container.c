@@ -58,12 +58,12 @@ static void write_entry(struct jw *w, const struct entry *c)
     jw_object_end(w);
 }
 
-/** Whether the versions of its containers are those of its application: else they are none. */
+/** Whether the versions of its containers are those of its application: a Slider application may have none. */
 static bool is_versioned(const struct eng_service *s)
 {
-    const char *version =
-        slider_conf_option(json_object_get(s->request, "appConf"), NULL, "site.global.app_version");
-    return s->kind != KIND_SLIDER || (version && *version);
+    const json_t *app_conf = json_object_get(s->request, "appConf");
+    const char *version = slider_conf_option(app_conf, NULL, "site.global.app_version");
+    return !app_conf || (version && *version);
 }
 
 static int state_of(const struct eng_instance *inst)

@@ -51,7 +51,7 @@ static struct slider_component *component_at(struct slider_model *m, const char 
         if (strcmp(m->items[i].name, name) == 0)
             return &m->items[i];
     }
-    m->items = mem_resize(m->items, m->n + 1, sizeof(*m->items));
+    m->items = mem_resize(m->items, m->n + 1, sizeof *m->items);
     m->items[m->n] = (struct slider_component){.name = mem_str(name)};
     return &m->items[m->n++];
 }
@@ -248,7 +248,7 @@ int slider_model_read(const json_t *resolved, const struct slider_model *known, 
         return rc;
     }
     if (m.n)
-        qsort(m.items, m.n, sizeof(*m.items), by_priority);
+        qsort(m.items, m.n, sizeof *m.items, by_priority);
     *out = m;
     return 0;
 }

@@ -18,6 +18,8 @@
 #include "slider/walk.h"
 #include "spec/label.h"
 
+#define DOCUMENT_MAGIC OBJ_MAGIC('S', 'D', 'O', 'C')
+
 /* ---- from where ---- */
 
 struct slider_look slider_look_of(void *arg)
@@ -81,29 +83,40 @@ bool slider_find_container(struct http_req *req, const struct face *face, const 
 
 /* ---- documents in pieces ---- */
 
-static bool next_piece(void *walk, struct buf *out)
+/** What an answer is made of. */
+struct document {
+    struct obj obj;
+    struct slider_walk *walk;
+};
+
+static bool next_piece(void *arg, struct buf *out)
 {
-    return slider_walk_next(walk, out);
+    return slider_walk_next(obj_cast(arg, struct document, DOCUMENT_MAGIC)->walk, out);
 }
 
-static void free_walk(void *walk)
+static void free_document(void *arg)
 {
-    slider_walk_free(walk);
+    struct document *d = obj_cast(arg, struct document, DOCUMENT_MAGIC);
+    slider_walk_free(d->walk);
+    obj_fini(&d->obj);
+    free(d);
 }
 
 static void reply_form(struct http_req *req, struct face *face, const struct eng_service *s,
                        enum slider_form form, const struct eng_component *c)
 {
-    static const struct pieces_ops ops = {next_piece, free_walk};
-    struct slider_walk *walk = slider_walk_new(&(struct slider_walk_def){.form = form,
-                                                                         .look = slider_look_of,
-                                                                         .arg = face,
-                                                                         .kind = s->kind,
-                                                                         .user = s->user,
-                                                                         .name = s->name,
-                                                                         .component = c ? c->name : NULL});
+    static const struct pieces_ops ops = {next_piece, free_document};
+    struct document *d = mem_new(struct document);
+    obj_init(&d->obj, DOCUMENT_MAGIC);
+    d->walk = slider_walk_new(&(struct slider_walk_def){.form = form,
+                                                        .look = slider_look_of,
+                                                        .arg = face,
+                                                        .kind = s->kind,
+                                                        .user = s->user,
+                                                        .name = s->name,
+                                                        .component = c ? c->name : NULL});
     slider_reply_head(req);
-    pieces_reply(req, SLIDER_JSON, &ops, walk);
+    pieces_reply(req, SLIDER_JSON, &ops, d);
 }
 
 static void reply_all(struct http_req *req, void *app, enum slider_form form)
@@ -156,9 +169,10 @@ void slider_instances_get(struct http_req *req, void *app)
 
 void slider_live_get(struct http_req *req, void *app)
 {
+    const struct face *face = obj_cast(app, struct face, FACE_MAGIC);
     static const char *const names[] = {"resources", "containers", "components",  "nodes",
                                         "liveness",  "statistics", "diagnostics", NULL};
-    if (slider_find(req, obj_cast(app, struct face, FACE_MAGIC)))
+    if (slider_find(req, face))
         slider_reply_names(req, names);
 }
 

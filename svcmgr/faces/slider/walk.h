@@ -35,8 +35,8 @@ struct slider_walk_def {
     void *arg;
     enum eng_kind kind; /* of the service, with user and name */
     const char *user, *name;
-    const char
-        *component;   /* COMPONENT, IDS, INSTANCES: its name in the engine; NULL: of the application master */
+    /* COMPONENT, IDS, INSTANCES: its name in the engine; NULL: of the application master */
+    const char *component;
     const char *host; /* NODE: it is known to the cluster */
 };
 

@@ -89,7 +89,7 @@ static void a_wrong_shape_is_named_by_its_place(void **state)
         {"{\"schema\":1}", ERR_JSON, "/schema"},
         {"{\"schema\":\"v1\"}", ERR_INVALID, "/schema"},
     };
-    for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         json_t *tree = NULL;
         struct err_info why = {0};
         int rc = slider_conf_read(rows[i].text, strlen(rows[i].text), &tree, &why);
@@ -154,12 +154,12 @@ static void integers_are_decoded_as_java_does(void **state)
                 {"010", 8},   {"-010", -8},  {"00", 0},   {"9223372036854775807", INT64_MAX}};
     static const char *const bad[] = {
         "", " 1", "1 ", "x", "0x", "08", "1.5", "--1", "0x0x1", "# 1", "0 1", "+", "9223372036854775808"};
-    for (size_t i = 0; i < sizeof(good) / sizeof(*good); i++) {
+    for (size_t i = 0; i < sizeof good / sizeof *good; i++) {
         int64_t value = 99;
         if (slider_decode(good[i].text, &value) || value != good[i].value)
             fail_msg("%s is %lld", good[i].text, (long long)value);
     }
-    for (size_t i = 0; i < sizeof(bad) / sizeof(*bad); i++) {
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
         int64_t value = 99;
         if (!slider_decode(bad[i], &value) || value != 99)
             fail_msg("\"%s\" is %lld", bad[i], (long long)value);

@@ -132,7 +132,7 @@ static void a_package_has_the_last_word(void **state)
         {"{\"components\":{\"v\":{\"exec\":\"x\"}}}", "launch_command"},
         {"{\"components\":{\"w\":{\"exec\":\"x\",\"min\":1,\"max\":2}}}", NULL},
     };
-    for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         struct made m;
         struct err_info why = {0};
         make(&m, RESOURCES("", ""), "{}", rows[i].package);

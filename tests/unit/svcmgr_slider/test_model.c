@@ -133,7 +133,7 @@ static void a_wrong_document_is_refused_by_its_option(void **state)
          "\"yarn.component.placement.policy\":\"4x\"}",
          "/components/w/yarn.component.placement.policy"},
     };
-    for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         struct slider_model m;
         struct err_info why = {0};
         int rc = read_model(rows[i].components, NULL, &m, &why);
