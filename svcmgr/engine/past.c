@@ -5,6 +5,7 @@
 
 #include "base/map.h"
 #include "base/mem.h"
+#include "engine/component.h"
 #include "engine/documents.h"
 #include "engine/instance.h"
 #include "engine/policy.h"
@@ -86,6 +87,14 @@ void pasts_add(const struct step *st, const struct eng_instance *inst, const str
 const struct eng_past *eng_service_past(const struct eng_service *s, size_t i)
 {
     return s->pasts && i < s->pasts->n ? s->pasts->items[(s->pasts->first + i) % PAST_MAX] : NULL;
+}
+
+const struct eng_instance *eng_component_failing(const struct eng_component *c)
+{
+    const struct eng_instance *found = NULL;
+    for (int rank = RANK_FAILED; !found && rank > RANK_NONE; rank--)
+        found = component_latest_failure(c, (enum failure_rank)rank);
+    return found;
 }
 
 const struct eng_past *eng_component_last_failure(const struct eng_component *c)

@@ -13,6 +13,7 @@
 
 struct eng_component;
 struct eng_exit;
+struct eng_instance;
 struct eng_service;
 
 #define PAST_MAX 1000
@@ -30,5 +31,8 @@ struct eng_past {
 const struct eng_past *eng_service_past(const struct eng_service *s, size_t i);
 /** The one of a component that has failed last; NULL: none has. [borrowed until the next step] */
 const struct eng_past *eng_component_last_failure(const struct eng_component *c);
+/** The instance of a component whose last process has failed last, what has not come up again before others; of it the exit and the
+ *  container are known where nothing else is remembered: its application master runs it. NULL: there is none. [borrowed] */
+const struct eng_instance *eng_component_failing(const struct eng_component *c);
 
 #endif

@@ -141,6 +141,16 @@ bool slider_has_container(const struct eng_instance *inst)
            inst->state != INST_EXITED;
 }
 
+bool slider_last_of(const struct eng_instance *inst, struct eng_past *out)
+{
+    *out = (struct eng_past){.container_id = inst->last_container_id,
+                             .component = inst->component->name,
+                             .node_http = inst->last_node_http,
+                             .exit = inst->last_exit,
+                             .ended_ms = inst->last_exit ? inst->last_exit->ended_ms : 0};
+    return inst->last_container_id && inst->last_exit;
+}
+
 int64_t slider_exit_code(const struct eng_exit *x)
 {
     static const int64_t codes[N_EXIT_CAUSES] = {[CAUSE_LAUNCH] = -1000,

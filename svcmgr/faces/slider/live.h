@@ -64,6 +64,9 @@ bool slider_has_container(const struct eng_instance *inst);
 /** The number by which YARN names an end. Source: Hadoop's ContainerExitStatus. */
 int64_t slider_exit_code(const struct eng_exit *x);
 
+/** What is known of the container that an instance had before. @param out  all borrowed [out] @return false: nothing */
+bool slider_last_of(const struct eng_instance *inst, struct eng_past *out);
+
 /* ---- documents: each is written as the next value ---- */
 
 /** ContainerInformation of an instance, which holds a container. @param is_released  it is about to be given back   Source: slider-am 6.3. */

@@ -10,6 +10,10 @@
 static char *failure_message(const struct slider_look *look, const struct eng_component *c)
 {
     const struct eng_past *p = eng_component_last_failure(c);
+    const struct eng_instance *inst = p ? NULL : eng_component_failing(c);
+    struct eng_past last;
+    if (inst && slider_last_of(inst, &last))
+        p = &last;
     if (!p)
         return mem_str("");
     mem_auto char *log_url = slider_log_url(look, c->service, p->container_id, p->node_http);

@@ -27,7 +27,8 @@ struct slider_walk {
     bool has_begun, is_collected, is_done;
     size_t component, next; /* of the service's components; of what is in it, or in the list */
     bool has_master;        /* it was written */
-    struct id *ids;         /* IDS, COMPONENT */
+    enum { ENDED_KEPT, ENDED_LAST, RUNNING } phase; /* DIAGNOSTICS: what is written */
+    struct id *ids;                                 /* IDS, COMPONENT */
     size_t n_ids;
     struct map on; /* NODES, NODE: host → array of struct slider_on_node, one for each component, owned */
     char **hosts;  /* NODES */
@@ -269,22 +270,44 @@ static bool next_node(struct slider_walk *walk, const struct slider_look *look, 
     return false;
 }
 
-/** Those that have ended come first. */
+/** The next of what instances had before; NULL: there is none. */
+static const struct eng_instance *next_last(struct slider_walk *walk, const struct eng_service *s)
+{
+    struct eng_past last;
+    for (; walk->component < s->n_components; walk->component++, walk->next = 0) {
+        const struct eng_component *c = s->components[walk->component];
+        while (walk->next < c->n_by_index) {
+            const struct eng_instance *inst = c->by_index[walk->next++];
+            if (inst && slider_last_of(inst, &last))
+                return inst;
+        }
+    }
+    return NULL;
+}
+
+/** Those that have ended come first: what is remembered of them, else what their instances know. */
 static bool next_diagnosed(struct slider_walk *walk, const struct slider_look *look,
                            const struct eng_service *s)
 {
-    const struct eng_past *p = walk->has_master ? NULL : eng_service_past(s, walk->next++);
-    if (p) {
-        slider_write_past(&walk->w, look, s, p);
-        return true;
-    }
-    if (!walk->has_master)
+    const struct eng_past *p = NULL;
+    const struct eng_instance *inst = NULL;
+    struct eng_past last;
+    if (walk->phase == ENDED_KEPT && !(p = eng_service_past(s, walk->next++))) {
+        walk->phase = eng_service_past(s, 0) ? RUNNING : ENDED_LAST;
         walk->next = 0;
-    walk->has_master = true; /* it is not shown; what has ended was */
-    const struct eng_instance *inst = next_owned(walk, s);
-    if (inst)
+    }
+    if (walk->phase == ENDED_LAST && (inst = next_last(walk, s))) {
+        slider_last_of(inst, &last);
+        p = &last;
+    } else if (walk->phase == ENDED_LAST) {
+        walk->phase = RUNNING;
+        walk->component = walk->next = 0;
+    }
+    if (p)
+        slider_write_past(&walk->w, look, s, p);
+    else if ((inst = next_owned(walk, s)))
         slider_write_container(&walk->w, look, inst, false);
-    return inst != NULL;
+    return p || inst;
 }
 
 /* ---- documents ---- */

@@ -335,6 +335,27 @@ static void diagnostics_show_what_has_ended(void **state)
     kit_end(&k);
 }
 
+/** As of a service that its application master runs. */
+static void without_memory_instances_know_what_they_had(void **state)
+{
+    (void)state;
+    struct kit k;
+    start(&k, 1, "");
+    kit_exit_code(&k, "s", "hello-0", 3);
+    kit_fire(&k, "s");
+    mem_auto char *was = mem_str(kit_instance(&k, "s", "hello-0")->last_container_id);
+    kit_crash(&k);
+    kit_recover(&k);
+    json_auto json_t *doc = document(&k, SLIDER_FORM_DIAGNOSTICS, NULL);
+    const json_t *list = json_object_get(doc, "containers");
+    assert_int_equal(json_array_size(list), 2);
+    check(json_array_get(list, 0), ROWS("state", "4", "exitCode", "3", "diagnostics", "\"exit code 3\""));
+    assert_string_equal(json_string_value(json_object_get(json_array_get(list, 0), "containerId")), was);
+    json_auto json_t *component = document(&k, SLIDER_FORM_COMPONENT, "hello");
+    assert_non_null(strstr(member(component, "failureMessage"), was));
+    kit_end(&k);
+}
+
 /** C28 */
 static void too_many_failures_are_named_at_the_end(void **state)
 {
@@ -518,6 +539,7 @@ int main(void)
         cmocka_unit_test(a_component_has_liveness_and_statistics),
         cmocka_unit_test(an_exit_of_zero_is_counted_in_the_statistics_only),
         cmocka_unit_test(diagnostics_show_what_has_ended),
+        cmocka_unit_test(without_memory_instances_know_what_they_had),
         cmocka_unit_test(too_many_failures_are_named_at_the_end),
         cmocka_unit_test(a_stop_succeeds),
         cmocka_unit_test(a_node_has_what_runs_there),
