@@ -141,12 +141,13 @@ def _life(stack, documents, n):
             "longest_turn_destroy_ms": _metric(stack, "svcmgr_loop_longest_turn_microseconds") / 1000}
 
 
-def _read_status(port, name, pipe):
+def _read_status(port, paths, pipe):
     """The process of a Reader: until it hears from the pipe; then it sends the milliseconds of each read."""
     took = []
     while not pipe.poll(0.002):
+        path = paths[len(took) % len(paths)]
         began = time.perf_counter()
-        answer = request(port, "GET", f"/app/v1/services/{name}?user.name=alice")
+        answer = request(port, "GET", path)
         took.append(1000 * (time.perf_counter() - began))
         if answer.status != 200:
             raise RuntimeError(str(answer))
@@ -154,12 +155,12 @@ def _read_status(port, name, pipe):
 
 
 class Reader:
-    """Reads the status of one service again and again, 500 times a second at most. A process of its own: Python runs one thread at a time, and the
+    """Reads some paths in turn, 500 times a second at most. A process of its own: Python runs one thread at a time, and the
     thread that watches the work would be what a read waits for."""
 
-    def __init__(self, stack, name):
+    def __init__(self, stack, *paths):
         self.pipe, theirs = multiprocessing.Pipe()
-        self.process = multiprocessing.Process(target=_read_status, args=(stack.services_port, name, theirs), daemon=True)
+        self.process = multiprocessing.Process(target=_read_status, args=(stack.services_port, paths, theirs), daemon=True)
         self.process.start()
         theirs.close()
 
@@ -172,12 +173,13 @@ class Reader:
 
 def _storm(n):
     """A fifth of n processes is killed in the first two seconds, until all are READY again; a small service is read meanwhile."""
+    small = "/app/v1/services/small?user.name=alice"
     with _running() as stack:
         _create(stack, [_definition("small", [10])])
-        reader = Reader(stack, "small")
+        reader = Reader(stack, small)
         time.sleep(2)
         rest = reader.end()
-        reader = Reader(stack, "small")
+        reader = Reader(stack, small)
         work = Work(stack)
         try:
             _post(stack, _definition("many", [n], "storm"))
@@ -196,6 +198,35 @@ def _flexed(n):
         _flex(stack, "flexed", "p", n)
         _until(lambda: _metric(stack, "svcmgr_containers") == n and _metric(stack, "svcmgr_services_stable") == 1, "it has grown")
         return work.done()
+
+
+SLIDER = "/ws/v1/slider/applications/many"
+
+
+def _slider_reads(n, seconds=10):
+    """Liveness and a container of a Slider application of n containers are read while its long documents go out one after the other."""
+    component = {"yarn.role.priority": "1", "yarn.component.instances": str(n), "yarn.memory": "64"}
+    document = {"resources": {"components": {"p": component}}, "appConf": {"global": {"launch_command": "serve"}}}
+    with _running() as stack:
+        answer = request(stack.services_port, "PUT", f"{SLIDER}?user.name=alice", document)
+        if answer.status != 202:
+            raise RuntimeError(str(answer))
+        _until(lambda: _metric(stack, "svcmgr_services_stable") == 1, "all are READY")
+        _taken(stack)
+        view = request(stack.services_port, "GET", f"{SLIDER}?user.name=alice").json
+        live = view["href"].split(str(stack.services_port), 1)[1] + "/application/live/"
+        one = request(stack.services_port, "GET", live + "components/p/containers").json[n // 2]
+        turn = _metric(stack, "svcmgr_loop_longest_turn_microseconds")
+        small = [live + path for path in ("liveness", "statistics/p", "containers/" + one)]
+        result = {}
+        for when, long in (("rest", []), ("reads", ["containers", "components/p", "nodes", "diagnostics"])):
+            streams = [Reader(stack, *(live + path for path in long))] if long else []
+            reader = Reader(stack, *small)
+            time.sleep(seconds)
+            result[when] = reader.end()
+            result["documents"] = [stream.end() for stream in streams][0] if streams else {}
+        return {**result, "longest_turn_before_ms": turn / 1000,
+                "longest_turn_ms": _metric(stack, "svcmgr_loop_longest_turn_microseconds") / 1000}
 
 
 def run(say, rounds=3):
@@ -224,6 +255,10 @@ def run(say, rounds=3):
     say(f"  storm: {storm['exits']:.0f} of 10 000 end, all READY after {storm['wall_s']:.2f} s, {storm['cpu_s']:.2f} s of CPU; a status read "
         f"p50 {storm['reads']['p50_ms']:.2f} ms, p99 {storm['reads']['p99_ms']:.2f} ms (at rest {storm['rest']['p50_ms']:.2f}, "
         f"{storm['rest']['p99_ms']:.2f}); longest turn {storm['longest_turn_ms']:.1f} ms")
+    result["slider"] = slider = _median([_slider_reads(10000) for _ in range(rounds)])
+    say(f"  Slider, 10 000 containers: a small live view p50 {slider['reads']['p50_ms']:.2f} ms, p99 {slider['reads']['p99_ms']:.2f} ms while "
+        f"long ones go out (at rest {slider['rest']['p50_ms']:.2f}, {slider['rest']['p99_ms']:.2f}); a long one takes "
+        f"{slider['documents']['p50_ms']:.0f} ms")
     return result
 
 
