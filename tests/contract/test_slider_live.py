@@ -345,6 +345,15 @@ def test_a_watch_ends_with_a_change(two):
     assert answers[0].status == 200 and answers[0].headers["ETag"] != seen
 
 
+def test_what_happened_is_read_and_watched(two):
+    answer = two.ask("GET", "live/events")
+    assert answer.json["events"][0]["object"] == two.name and answer.json["next"] == len(answer.json["events"])
+    two.flexed(worker=3)
+    watch = {"Prefer": "wait=30", "If-None-Match": answer.headers["ETag"]}
+    more = two.ask("GET", f"live/events?since={answer.json['next']}", headers=watch)
+    assert more.status == 200 and [e["number"] for e in more.json["events"]][:1] == [answer.json["next"]]
+
+
 def test_instances_are_found_by_number(two):
     instances = two.get("live/components/worker/instances")
     assert sorted(instances) == ["0", "1"] and sorted(instances.values()) == two.ids("worker")

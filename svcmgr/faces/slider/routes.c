@@ -143,6 +143,9 @@ const struct http_route slider_routes[] = {
     {READ_ONE(LIVE "/diagnostics", slider_diagnostics_get,
               "Read what has become of containers, and why the application has ended.", "SliderDiagnostics",
               "The diagnostics.")},
+    {READ(LIVE "/events", slider_events_get, "Read what happened to the application, oldest first.", NULL,
+          "Events, and the number of the next one."),
+     .params = HTTP_PARAMS(SLIDER_EVENTS_PARAMS)},
     /* actions */
     ACTIONS(APPLICATION "/action"),
     ACTIONS(APPLICATION "/actions"),

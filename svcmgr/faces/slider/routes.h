@@ -52,6 +52,10 @@
     X(SLIDER_LOG_FILE, "file", HTTP_TEXT, NULL, "Name of the file: stdout.txt, stderr.txt.",                 \
       .in = HTTP_IN_PATH)                                                                                    \
     X(SLIDER_LOG_OFFSET, "offset", HTTP_INT, "0", "First byte to read.", .unit = "bytes")
+#define SLIDER_EVENTS_PARAMS(X)                                                                              \
+    SLIDER_APPLICATION_ELEMENT(X, SLIDER_EVENTS_APPLICATION)                                                 \
+    X(SLIDER_EVENTS_SINCE, "since", HTTP_INT, "0", "Number of the first event to read.")                     \
+    SLIDER_WAIT(X, SLIDER_EVENTS_TIMEOUT)
 #define SLIDER_NODE_PARAMS(X)                                                                                \
     SLIDER_APPLICATION_ELEMENT(X, SLIDER_NODE_APPLICATION)                                                   \
     X(SLIDER_NODE_HOST, "h", HTTP_TEXT, NULL, "Name of the node.", .in = HTTP_IN_PATH)
@@ -65,6 +69,7 @@ enum { HTTP_PARAM_IDS(SLIDER_COMPONENT_PARAMS) };
 enum { HTTP_PARAM_IDS(SLIDER_CONTAINER_PARAMS) };
 enum { HTTP_PARAM_IDS(SLIDER_RELEASE_PARAMS) };
 enum { HTTP_PARAM_IDS(SLIDER_LOG_PARAMS) };
+enum { HTTP_PARAM_IDS(SLIDER_EVENTS_PARAMS) };
 enum { HTTP_PARAM_IDS(SLIDER_NODE_PARAMS) };
 enum { HTTP_PARAM_IDS(SLIDER_NAMED_PARAMS) };
 enum { HTTP_PARAM_IDS(SLIDER_LIST_PARAMS) };

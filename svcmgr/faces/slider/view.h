@@ -30,6 +30,8 @@ void slider_liveness_get(struct http_req *req, void *app);
 void slider_component_liveness_get(struct http_req *req, void *app);
 void slider_statistics_get(struct http_req *req, void *app);
 void slider_component_statistics_get(struct http_req *req, void *app);
+/** What happened, from an event on: {"events": [{"number", "time", "object", "what", "why"}…], "next": N}. Ours. */
+void slider_events_get(struct http_req *req, void *app);
 void slider_diagnostics_get(struct http_req *req, void *app);
 
 #endif
