@@ -121,7 +121,8 @@ static int load_wanted(struct engine *e, const char *key, json_t *doc, struct er
     return rc;
 }
 
-static int load_is(struct engine *e, struct eng_service *s, const char *key, json_t *doc, struct err_info *why)
+static int load_is(struct engine *e, struct eng_service *s, const char *key, json_t *doc,
+                   struct err_info *why)
 {
     void *object = NULL;
     if (s->is_loaded)

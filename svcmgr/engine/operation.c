@@ -307,7 +307,8 @@ static void replace(struct step *st, const struct eng_event *ev, struct eng_serv
 static bool can_redefine(struct step *st, const struct eng_event *ev, const struct eng_service *s, bool anew)
 {
     const struct quota_ask ask = {ev->token, s->kind, s->user, ev->take_spec, s};
-    bool must_run = !anew && !policy_of(s->kind)->keeps_request; /* else another definition is of use when it starts */
+    bool must_run =
+        !anew && !policy_of(s->kind)->keeps_request; /* else another definition is of use when it starts */
     if ((must_run || s->destroying) && !service_can_change(st, ev, s))
         return false;
     if (is_upgrading(s)) {

@@ -158,7 +158,8 @@ void services_remove(struct engine *e, struct eng_service *s);
 /** Its application has another id. */
 void services_set_application(struct engine *e, struct eng_service *s, char *take_id);
 /** The members of a type are those of another object: fld_move. */
-void services_move_in(struct engine *e, const struct fld_type *type, struct eng_service *from, struct eng_service *s);
+void services_move_in(struct engine *e, const struct fld_type *type, struct eng_service *from,
+                      struct eng_service *s);
 
 /* ---- cluster_documents.c ---- */
 /** EV_DOCUMENT. Answers. */

@@ -29,7 +29,8 @@ void services_set_application(struct engine *e, struct eng_service *s, char *tak
     index_application(e, s);
 }
 
-void services_move_in(struct engine *e, const struct fld_type *type, struct eng_service *from, struct eng_service *s)
+void services_move_in(struct engine *e, const struct fld_type *type, struct eng_service *from,
+                      struct eng_service *s)
 {
     forget_application(e, s);
     fld_move(type, from, s);

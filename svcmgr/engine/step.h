@@ -72,7 +72,7 @@ struct engine {
     /* name → struct eng_service of a kind whose definitions are put; see framework.c */
     struct map frameworks;
     struct map applications; /* id → struct eng_service whose last one it is; see services.c */
-    struct map homes; /* registry user → users with services there; see homes.c */
+    struct map homes;        /* registry user → users with services there; see homes.c */
     int64_t cluster_ts, next_app;
     bool stored, resumed; /* the engine document exists; EV_RESUME came */
     struct addresses addresses;

@@ -185,10 +185,11 @@ static void reply_text(struct http_req *req, const char *media_type, struct buf 
 
 void slider_publisher_get(struct http_req *req, void *app)
 {
+    const struct face *face = obj_cast(app, struct face, FACE_MAGIC);
     mem_auto char *root = slider_root_url(req);
     mem_auto char *set = mem_fmt("%s/publisher/" SET, root);
     mem_auto char *exports = mem_fmt("%s/publisher/exports", root);
-    if (slider_find(req, obj_cast(app, struct face, FACE_MAGIC)))
+    if (slider_find(req, face))
         slider_reply_json(req, 200, json_pack("{s:{s:s, s:s}}", "uris", SET, set, "exports", exports));
 }
 

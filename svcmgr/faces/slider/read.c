@@ -12,15 +12,17 @@
 
 void slider_application_get(struct http_req *req, void *app)
 {
+    const struct face *face = obj_cast(app, struct face, FACE_MAGIC);
     static const char *const names[] = {"model", "live", "actions", NULL};
-    if (slider_find(req, obj_cast(app, struct face, FACE_MAGIC)))
+    if (slider_find(req, face))
         slider_reply_names(req, names);
 }
 
 void slider_model_get(struct http_req *req, void *app)
 {
+    const struct face *face = obj_cast(app, struct face, FACE_MAGIC);
     static const char *const names[] = {"desired", "resolved", NULL};
-    if (slider_find(req, obj_cast(app, struct face, FACE_MAGIC)))
+    if (slider_find(req, face))
         slider_reply_names(req, names);
 }
 

@@ -59,7 +59,8 @@ static void the_document_of_the_service_does_not_grow(void **state)
     size_t before = strlen(map_get(&k.store, "services/alice/web"));
     kit_end(&k);
     start_with_many_gone(&k);
-    assert_in_range(strlen(map_get(&k.store, "services/alice/web")), 0, before + 40); /* numbers have more digits */
+    assert_in_range(strlen(map_get(&k.store, "services/alice/web")), 0,
+                    before + 40); /* numbers have more digits */
     assert_int_equal(n_gone_documents(&k), MANY);
     assert_int_equal(eng_service_n_ended(kit_service(&k, "web")), MANY);
     kit_end(&k);
