@@ -211,8 +211,7 @@ static void do_publish(struct app *a, struct eng_effect *e)
 {
     if (a->master && !e->record->component)
         e->record->url = mem_str(app_master_url(a)); /* of the service: how it is reached */
-    if (e->service_kind == KIND_SLIDER)
-        app_slider_record(a, e);
+    app_slider_record(a, e);
     publish_put(a->publish, e->path, e->record, e->ticket);
 }
 

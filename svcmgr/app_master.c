@@ -463,7 +463,6 @@ const struct http_route *app_master_routes(struct app *a, size_t *n)
         if (!strcmp(services_routes[i].method, "GET"))
             m->routes[(*n)++] = services_routes[i];
     }
-    if (a->own->kind == KIND_SLIDER)
-        *n += app_slider_master_routes(m->routes + *n);
+    *n += app_slider_master_routes(m->routes + *n);
     return m->routes;
 }

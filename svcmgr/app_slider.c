@@ -10,6 +10,8 @@
 #include "svcmgr/app.h"
 #include "svcmgr/options.h"
 
+#define SLIDER_CLASS "org-apache-slider" /* of the records of its applications */
+
 /** What struct slider_site borrows. */
 struct app_slider {
     struct slider_site site;
@@ -57,7 +59,7 @@ void app_slider_record(struct app *a, struct eng_effect *e)
     const struct eng_service *s = engine_find(a->engine, e->service_kind, e->user, e->name);
     struct eng_record *r = e->record;
 
-    if (!s)
+    if (!s || strcmp(s->registry_class, SLIDER_CLASS) != 0)
         return;
     const struct eng_component *c = r->component ? eng_service_component(s, r->component) : NULL;
     mem_auto char *url = manager_url(a);

@@ -9,6 +9,7 @@
 #include "slider/condition.h"
 #include "slider/conf.h"
 #include "slider/define.h"
+#include "slider/documents.h"
 #include "slider/form.h"
 #include "slider/kit.h"
 #include "slider/routes.h"
@@ -75,8 +76,8 @@ void slider_stop_post(struct http_req *req, void *app)
         return;
     mem_auto char *state = mem_fmt("Application %s is %s: it does not run", eng_service_title(s),
                                    eng_service_state_word(s->state));
-    if (s->kind != KIND_SLIDER || !eng_service_is_live(s)) {
-        slider_reply_error(req, s->kind != KIND_SLIDER ? 409 : 503, state);
+    if (!slider_has_documents(s) || !eng_service_is_live(s)) {
+        slider_reply_error(req, slider_has_documents(s) ? 503 : 409, state);
         return;
     }
     java_date(date, sizeof date);

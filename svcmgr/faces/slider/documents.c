@@ -61,9 +61,14 @@ static json_t *stored_tree(const json_t *request, const char *member)
     return tree ? json_incref(tree) : slider_conf_new();
 }
 
+bool slider_has_documents(const struct eng_service *s)
+{
+    return json_object_get(s->request, "resources") != NULL;
+}
+
 void slider_trees_of(const struct eng_service *s, struct slider_trees *out)
 {
-    const json_t *r = s->kind == KIND_SLIDER ? s->request : NULL;
+    const json_t *r = slider_has_documents(s) ? s->request : NULL;
     *out = (struct slider_trees){.app_conf = stored_tree(r, "appConf"),
                                  .internal = stored_tree(r, "internal"),
                                  .package = json_incref(json_object_get(r, "package")),

@@ -26,6 +26,8 @@ struct slider_trees {
 /** Release; they are empty afterwards. */
 void slider_trees_fini(struct slider_trees *t);
 #define slider_trees_auto __attribute__((cleanup(slider_trees_fini)))
+/** Whether a service was made by this API: its documents are kept. Not known in an application master. */
+bool slider_has_documents(const struct eng_service *s);
 /** The documents of a service as they were put; of another API: made from its definition. @param out  slider_trees_fini [out] */
 void slider_trees_of(const struct eng_service *s, struct slider_trees *out);
 /**

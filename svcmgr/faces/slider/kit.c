@@ -11,6 +11,7 @@
 #include "json/json.h"
 #include "json/writer.h"
 #include "run/loop.h"
+#include "slider/documents.h"
 
 #define PENDING_MAGIC OBJ_MAGIC('S', 'P', 'N', 'D')
 #define ROOT          "/ws/v1/slider"
@@ -202,11 +203,11 @@ const struct eng_service *slider_find_to_change(struct http_req *req, const stru
                 s->state != SVC_SUBMITTING;
     mem_auto char *state = mem_fmt("Application %s is %s: it cannot be changed now", eng_service_title(s),
                                    eng_service_state_word(s->state));
-    if (s->kind != KIND_SLIDER)
+    if (!slider_has_documents(s))
         slider_reply_error(req, 409, kind);
     else if (!runs)
         slider_reply_error(req, 503, state);
-    return s->kind == KIND_SLIDER && runs ? s : NULL;
+    return slider_has_documents(s) && runs ? s : NULL;
 }
 
 /** Append a parameter, percent-encoded. */
