@@ -233,7 +233,7 @@ const char *app_write_error(struct http_req *req, int code, const struct err_inf
 void app_slider_open(struct app *a);
 /** Release. */
 void app_slider_close(struct app *a);
-/** Complete the record of an application or of one of its containers as Slider's clients read it. @param e  EFF_PUBLISH [in,out] */
+/** Complete the record of a Slider application or of one of its containers as its clients read it; others stay. @param e  EFF_PUBLISH [in,out] */
 void app_slider_record(struct app *a, struct eng_effect *e);
 /** Rows of an application master: each goes to svcmgr, which has the documents. @param to  room for slider_n_routes @return how many */
 size_t app_slider_master_routes(struct http_route *to);
