@@ -6,6 +6,7 @@
 #include <string.h>
 #include <cmocka.h>
 
+#include "base/obj.h"
 #include "json/json.h"
 #include "slider/condition.h"
 #include "slider/conf.h"
