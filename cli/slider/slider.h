@@ -19,14 +19,14 @@ struct slider_client {
     char *user;
 };
 
-/** A request. All borrowed. */
+/**
+ * A request, all borrowed. name: of the application; NULL: it is about all. rest: behind the name, as "live/components", perhaps with a
+ * query; NULL: the application itself. form: instead of a body, as an HTML form sends it.
+ */
 struct slider_request {
-    const char *method;
-    const char *name; /* of the application; NULL: of all */
-    const char
-        *rest; /* behind the name, as "live/components"; it may have a query; NULL: the application itself */
+    const char *method, *name, *rest;
     const json_t *body;
-    const char *form; /* instead of a body: an HTML form */
+    const char *form;
 };
 
 /** Begin: --url or yarn.service.api-server.address, the user. @param out  slider_close releases it [out] */
