@@ -66,7 +66,7 @@ class Slider:
 
     def root(self, name):
         """Path of an application's tree; None: it has no id yet."""
-        known = self.application(name).get("applicationId")
+        known = self.application(name).get("id")
         return f"/proxy/{known}/ws/v1/slider" if known else None
 
     def until_live(self, name):

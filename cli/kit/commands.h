@@ -188,6 +188,10 @@
       "--resources and --template are needed. What a component runs is commands/exec of the package, or the option "   \
       "launch_command in the template. The package is read here, with your rights. Parts of it that need Slider's "    \
       "agent are refused.")                                                                                            \
+    X("slider", "update", "NAME", 1, 1,                                                                                \
+      LOGIN | O(RESOURCES) | O(TEMPLATE) | O(INTERNAL) | O(PACKAGE) | O(WAIT) | O(TIMEOUT) | O(QUIET), slider_update,  \
+      "Replace all documents of an application.",                                                                      \
+      "A component that they lack has no instances any more. A stopped application stays stopped.")                    \
     X("slider", "start", "NAME", 1, 1, LOGIN | O(WAIT) | O(TIMEOUT) | O(QUIET), slider_start,                          \
       "Start a stopped application.",                                                                                  \
       "")                                                                                                              \

@@ -19,15 +19,14 @@ static int change(struct cli *cli, const struct slider_request *r, const char *w
                   int (*wait)(struct slider_client *s, const char *name, struct err_info *why),
                   struct err_info *why)
 {
-    json_auto json_t *answer = NULL;
     struct slider_client s;
 
     slider_open(cli, &s);
-    int err = slider_call(&s, r, &answer, why);
+    int err = slider_call(&s, r, NULL, why);
     if (!err && wait)
         err = wait(&s, r->name, why);
     if (!err)
-        slider_print_change(cli, word, r->name, answer);
+        slider_print_change(cli, word, r->name);
     slider_close(&s);
     return err;
 }
@@ -63,19 +62,47 @@ static int add_package(struct cli *cli, json_t *body, struct err_info *why)
     return err;
 }
 
-int slider_create(struct cli *cli, struct err_info *why)
+/** An application must be there, or must not. */
+static int check_there(struct cli *cli, bool is_wanted, struct err_info *why)
+{
+    const char *name = cli->operands[0];
+    struct slider_client s;
+
+    slider_open(cli, &s);
+    int err = slider_get(&s, name, NULL, NULL, why);
+    slider_close(&s);
+    if (err && (err != ERR_NOTFOUND || is_wanted))
+        return err;
+    if (!err && !is_wanted)
+        return err_set(why, ERR_EXISTS, name,
+                       "there is an application of this name (bobbin slider update replaces its documents)");
+    return 0;
+}
+
+static int put(struct cli *cli, bool is_there, const char *word, struct err_info *why)
 {
     json_auto json_t *body = json_object();
     const struct slider_request r = {.method = "PUT", .name = cli->operands[0], .body = body};
 
     if (!cli_has(cli, CLI_RESOURCES) || !cli_has(cli, CLI_TEMPLATE))
-        return err_set(why, ERR_USAGE, "create",
+        return err_set(why, ERR_USAGE, cli->command->verb,
                        "--resources and --template are needed: what runs, and the application configuration");
     int err = add_document(cli, CLI_RESOURCES, "resources", body, why);
     err = err ? err : add_document(cli, CLI_TEMPLATE, "appConf", body, why);
     err = err ? err : add_document(cli, CLI_INTERNAL, "internal", body, why);
     err = err ? err : add_package(cli, body, why);
-    return err ? err : change(cli, &r, "created", cli_has(cli, CLI_WAIT) ? slider_wait_live : NULL, why);
+    err = err ? err : check_there(cli, is_there, why);
+    return err ? err : change(cli, &r, word, cli_has(cli, CLI_WAIT) ? slider_wait_live : NULL, why);
+}
+
+int slider_create(struct cli *cli, struct err_info *why)
+{
+    return put(cli, false, "created", why);
+}
+
+int slider_update(struct cli *cli, struct err_info *why)
+{
+    return put(cli, true, "updated", why);
 }
 
 /* ---- start, stop, destroy ---- */
@@ -122,7 +149,7 @@ int slider_flex(struct cli *cli, struct err_info *why)
 {
     buf_auto struct buf form = BUF_EMPTY;
     json_auto json_t *body = json_object();
-    struct slider_request r = {.method = "POST", .name = cli->operands[0], .rest = "action/flex"};
+    struct slider_request r = {.method = "POST", .name = cli->operands[0], .rest = "application/action/flex"};
     int err = add_document(cli, CLI_RESOURCES, "resources", body, why);
 
     for (size_t i = 0; i < cli->n_given && !err; i++)
@@ -136,7 +163,7 @@ int slider_flex(struct cli *cli, struct err_info *why)
                        "either --component NAME NUMBER, or --resources with the whole document");
     if (has_document) {
         r.method = "PUT";
-        r.rest = "model/desired/resources";
+        r.rest = "application/model/desired/resources";
         r.body = json_object_get(body, "resources");
     } else {
         r.form = buf_cstr(&form);

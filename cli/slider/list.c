@@ -32,7 +32,7 @@ static void print_list(const json_t *list)
     {
         out_table_add(&t, services_text(a, "name"));
         out_table_add(&t, services_text(a, "state"));
-        out_table_add(&t, services_text(a, "applicationId"));
+        out_table_add(&t, services_text(a, "id"));
         out_table_add(&t, services_text(a, "user"));
     }
     out_table_print(&t);
@@ -115,7 +115,7 @@ static void print_status(const json_t *application)
     const char *diagnostics = services_text(application, "diagnostics");
 
     printf("%s %s %s\n", services_text(application, "name"), services_text(application, "state"),
-           services_text(application, "applicationId"));
+           services_text(application, "id"));
     if (diagnostics[0])
         out_lines_to(stdout, diagnostics);
     if (json_object_get(application, "components"))
@@ -132,8 +132,8 @@ int slider_status(struct cli *cli, struct err_info *why)
 
     slider_open(cli, &s);
     int err = slider_get(&s, name, NULL, &application, why);
-    err = err ? err : add_live(&s, name, "live/components", "components", application, why);
-    err = err ? err : add_live(&s, name, "live/containers", "containers", application, why);
+    err = err ? err : add_live(&s, name, "application/live/components", "components", application, why);
+    err = err ? err : add_live(&s, name, "application/live/containers", "containers", application, why);
     if (!err && cli->is_json)
         out_json(application);
     else if (!err)

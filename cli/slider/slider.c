@@ -119,18 +119,8 @@ int slider_get(struct slider_client *s, const char *name, const char *rest, json
     return slider_call(s, &r, out, why);
 }
 
-void slider_print_change(const struct cli *cli, const char *change, const char *name, const json_t *answer)
+void slider_print_change(const struct cli *cli, const char *change, const char *name)
 {
-    const json_t *warning;
-    size_t i;
-
-    json_array_foreach(json_object_get(answer, "warnings"), i, warning)
-    {
-        mem_auto char *line =
-            json_is_string(warning) ? mem_fmt("bobbin: %s", json_string_value(warning)) : NULL;
-        if (line)
-            out_lines_to(stderr, line);
-    }
     if (!cli->is_json) {
         printf("%s %s\n", change, name);
         return;
@@ -172,9 +162,10 @@ static int wait_for(struct slider_client *s, const char *name, look_fn *look, st
     return err;
 }
 
-static bool has_ended(const char *state)
+/** Whether it runs, or is to. */
+static bool is_live(const json_t *application)
 {
-    return strcmp(state, "FAILED") == 0 || strcmp(state, "STOPPED") == 0 || strcmp(state, "SUCCEEDED") == 0;
+    return json_is_true(json_object_get(application, "live"));
 }
 
 static int look_live(struct slider_client *s, const char *name, char **line, struct err_info *why)
@@ -185,11 +176,11 @@ static int look_live(struct slider_client *s, const char *name, char **line, str
     if (err)
         return err;
     const char *state = services_text(application, "state");
-    if (has_ended(state))
+    if (!is_live(application))
         return err_set(why, ERR_WRONGSTATE, name, "the application is %s%s%s", state,
                        services_text(application, "diagnostics")[0] ? ": " : "",
                        services_text(application, "diagnostics"));
-    err = slider_get(s, name, "live/liveness", &liveness, why);
+    err = slider_get(s, name, "application/live/liveness", &liveness, why);
     if (err && err != ERR_UNAVAILABLE && err != ERR_NOTFOUND)
         return err;
     if (err || !json_is_true(json_object_get(liveness, "allRequestsSatisfied")))
@@ -210,9 +201,8 @@ static int look_stopped(struct slider_client *s, const char *name, char **line, 
 
     if (err)
         return err;
-    const char *state = services_text(application, "state");
-    if (!has_ended(state))
-        *line = mem_fmt("%s %s", name, state);
+    if (is_live(application))
+        *line = mem_fmt("%s %s", name, services_text(application, "state"));
     return 0;
 }
 

@@ -20,7 +20,7 @@ struct slider_client {
 };
 
 /**
- * A request, all borrowed. name: of the application; NULL: it is about all. rest: behind the name, as "live/components", perhaps with a
+ * A request, all borrowed. name: of the application; NULL: it is about all. rest: behind the name, as "application/live/components", perhaps with a
  * query; NULL: the application itself. form: instead of a body, as an HTML form sends it.
  */
 struct slider_request {
@@ -43,8 +43,8 @@ int slider_call(struct slider_client *s, const struct slider_request *r, json_t 
 /** GET of a document of an application. @param rest  as in slider_request [borrowed] @return as slider_call */
 int slider_get(struct slider_client *s, const char *name, const char *rest, json_t **out,
                struct err_info *why);
-/** Say that a change was accepted: a line, or {"change","application"}; warnings of the answer go to standard error. */
-void slider_print_change(const struct cli *cli, const char *change, const char *name, const json_t *answer);
+/** Say that a change was accepted: a line, or {"change","application"}. */
+void slider_print_change(const struct cli *cli, const char *change, const char *name);
 /**
  * Wait until every request of an application is satisfied, with the limit of --timeout, by default 5 minutes.
  *

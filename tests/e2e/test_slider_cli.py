@@ -125,7 +125,11 @@ def test_what_needs_the_agent_is_refused(stack, tmp_path):
                          own=slider.commands(MASTER="sleep 1000"))
     said = refused(stack, 30, "create", "h", "--resources", paths["resources"], "--template", paths["appConfig"], "--package", zipped)
     assert f"{zipped}: metainfo.json: components/MASTER/commandScript" in said and "launch_command" in said
-    ok(stack, "create", "h", "--resources", paths["resources"], "--template", paths["own"], "--package", zipped)
+    words = ["h", "--resources", paths["resources"], "--template", paths["own"], "--package", zipped]
+    refused(stack, 10, "update", *words)
+    ok(stack, "create", *words)
+    assert "slider update" in refused(stack, 11, "create", *words)
+    assert ok(stack, "update", *words) == "updated h\n"
     ok(stack, "destroy", "h")
 
 

@@ -96,7 +96,7 @@ public final class Client {
 
     private String rootOf(String name) throws IOException, InterruptedException {
         for (int i = 0; i < 300; i++) {
-            Object id = accepted("GET", ROOT + name, null).object().get("applicationId");
+            Object id = accepted("GET", ROOT + name, null).object().get("id");
             if (id != null) {
                 return "/proxy/" + id + "/ws/v1/slider/application";
             }
@@ -145,10 +145,10 @@ public final class Client {
         List<?> ids = (List<?>) accepted("GET", live + "/components/worker", null).object().get("containers");
         System.out.println("released: " + accepted("DELETE", live + "/containers/" + ids.get(0) + "?replace=false", null).status());
         untilLive(live, 3);
-        Answer bad = ask("PUT", ROOT + name + "/model/desired/resources", tree(Map.of("worker", component(2, -1))));
+        Answer bad = ask("PUT", ROOT + name + "/application/model/desired/resources", tree(Map.of("worker", component(2, -1))));
         System.out.println("refused: " + bad.status() + " " + bad.object().get("exception") + ", long enough: "
             + (bad.response().body().length() > 512));
-        Answer ping = accepted("DELETE", ROOT + name + "/action/ping", null);
+        Answer ping = accepted("DELETE", ROOT + name + "/application/action/ping", null);
         System.out.println("pinged by name: " + ping.object().get("verb"));
         System.out.println("stopping: " + accepted("POST", application + "/action/stop", null).status());
         untilState(name, "STOPPED");
