@@ -70,5 +70,6 @@ class Slider:
         return f"/proxy/{known}/ws/v1/slider" if known else None
 
     def until_live(self, name):
-        root = self.root(name)
-        return wait_for(lambda: self.ask("GET", f"{root}/application/live/liveness").json["allRequestsSatisfied"], f"{name} is live")
+        """All that is wanted has started."""
+        liveness = f"{self.root(name)}/application/live/liveness"
+        wait_for(lambda: self.ask("GET", liveness).json["allRequestsSatisfied"] and self.application(name)["state"] == "STABLE", f"{name} is live")

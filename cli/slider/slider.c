@@ -168,22 +168,24 @@ static bool is_live(const json_t *application)
     return json_is_true(json_object_get(application, "live"));
 }
 
+/** Everything that is wanted has started: the requests are satisfied, and the state says that the containers run. */
 static int look_live(struct slider_client *s, const char *name, char **line, struct err_info *why)
 {
     json_auto json_t *application = NULL, *liveness = NULL;
-    int err = slider_get(s, name, NULL, &application, why);
+    int err = slider_get(s, name, "application/live/liveness?timeout=1", &liveness, why);
 
-    if (err)
-        return err;
-    const char *state = services_text(application, "state");
-    if (!is_live(application))
-        return err_set(why, ERR_WRONGSTATE, name, "the application is %s%s%s", state,
-                       services_text(application, "diagnostics")[0] ? ": " : "",
-                       services_text(application, "diagnostics"));
-    err = slider_get(s, name, "application/live/liveness", &liveness, why);
     if (err && err != ERR_UNAVAILABLE && err != ERR_NOTFOUND)
         return err;
-    if (err || !json_is_true(json_object_get(liveness, "allRequestsSatisfied")))
+    bool is_satisfied = json_is_true(json_object_get(liveness, "allRequestsSatisfied"));
+    err = slider_get(s, name, NULL, &application, why);
+    if (err)
+        return err;
+    const char *state = services_text(application, "state"),
+               *diagnostics = services_text(application, "diagnostics");
+    if (!is_live(application))
+        return err_set(why, ERR_WRONGSTATE, name, "the application is %s%s%s", state,
+                       diagnostics[0] ? ": " : "", diagnostics);
+    if (!is_satisfied || strcmp(state, "STABLE") != 0)
         *line = mem_fmt("%s %s, %lld containers outstanding", name, state,
                         (long long)json_integer_value(json_object_get(liveness, "requestsOutstanding")));
     return 0;

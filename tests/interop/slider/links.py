@@ -3,32 +3,31 @@ from urllib.parse import quote, urlsplit
 
 
 class Walk:
-    """api: slider.Slider. root: path of the application's tree, as /proxy/ID/ws/v1/slider. seen: paths that were asked, broken: what was no success."""
+    """api: slider.Slider. registry_port: where its registry may lead. root: path of the application's tree, as /proxy/ID/ws/v1/slider. seen: paths that were asked, broken: what was no success."""
 
-    def __init__(self, api, root):
+    def __init__(self, api, root, registry_port):
         self.api, self.root = api, root
+        self.registry_api = type(api)(registry_port, api.user)
         self.seen, self.broken = set(), []
 
     def get(self, path):
-        """The document at a path; None: none, or it was there before. What redirects must lead to something that is ours to ask."""
+        """The document at a path; None: none, or it was asked before."""
         if path in self.seen:
             return None
         self.seen.add(path)
-        answer = self.api.ask("GET", path)
+        return self.read(path, self.api)
+
+    def read(self, path, api):
+        """The document at a path of a server. A redirect must lead to one of the two."""
+        answer = api.ask("GET", path)
         if answer.status in (302, 303, 307):
-            return self.follow(path, answer.headers["Location"])
+            where = urlsplit(answer.headers["Location"])
+            leads = [a for a in (self.api, self.registry_api) if where.netloc in ("", f"127.0.0.1:{a.port}")]
+            return self.read(where.path, leads[0]) if leads else self.broken.append(f"{path}: leads to {where.geturl()}")
         if answer.status // 100 != 2:
             self.broken.append(f"{path}: {answer.status} {answer.body[:200]!r}")
             return None
         return answer.json if answer.headers["Content-Type"].startswith("application/json") else None
-
-    def follow(self, path, location):
-        where = urlsplit(location)
-        if where.netloc and where.netloc != f"127.0.0.1:{self.api.port}":
-            self.broken.append(f"{path}: leads to {location}")
-            return None
-        target = where.path + (f"?{where.query}" if where.query else "")
-        return self.get(target)
 
     def children(self, path):
         """Names below a path, by its own listing."""
