@@ -69,7 +69,7 @@ def ask_about_slider(case, number):
     case.query = {**(case.query or {}), "user.name": "alice"}
     case.query.pop("doAs", None)
     if "timeout" in case.query:
-        case.query["timeout"] = number % 2
+        case.query["timeout"] = 0
     (case.headers or {}).pop("Prefer", None)
     if number % 4:
         (case.headers or {}).pop("If-Match", None)
