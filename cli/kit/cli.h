@@ -67,9 +67,11 @@ struct cli;
     X(CLI_LEASE, "ttl", 0, 1, "TIME",                                                                        \
       "bind with a lease of so long, as 30s: the record goes when nobody renews")                            \
     X(CLI_KEEP_ALIVE, "keep-alive", 0, 0, "", "with --ttl: renew until Ctrl-C or SIGTERM")                   \
-    X(CLI_WAIT, "wait", 0, 0, "", "wait until the service is READY, or a task of the framework runs")        \
+    X(CLI_WAIT, "wait", 0, 0, "",                                                                            \
+      "wait until the service is READY, a task of the framework runs, all of the application is live")       \
     X(CLI_NO_WAIT, "no-wait", 0, 0, "",                                                                      \
-      "do not wait until the service is READY, or STOPPED; the framework has completed")                     \
+      "do not wait until the service is READY, or STOPPED; the framework has completed; the application "    \
+      "has ended")                                                                                           \
     X(CLI_AUTO, "auto", 0, 0, "", "move instances by request, and end when all are moved")                   \
     X(CLI_EXPRESS, "express", 0, 0, "", "move one instance after the other, and end then (the default)")     \
     X(CLI_MANUAL, "manual", 0, 0, "", "move instances by request, and end by --finalize")                    \
@@ -87,6 +89,15 @@ struct cli;
     X(CLI_TTY, "tty", 't', 0, "",                                                                            \
       "give the command a terminal; default when standard input and output are one")                         \
     X(CLI_INTERACTIVE, "interactive", 'i', 0, "", "pass standard input on; default with a terminal")         \
+    X(CLI_RESOURCES, "resources", 0, 1, "FILE",                                                              \
+      "resources.json: how many of which components run, and their sizes")                                   \
+    X(CLI_TEMPLATE, "template", 0, 1, "FILE", "appConfig.json: the configuration of the application")        \
+    X(CLI_INTERNAL, "internal", 0, 1, "FILE",                                                                \
+      "internal.json: the queue, and other options of Slider itself")                                        \
+    X(CLI_PACKAGE, "package", 0, 1, "ZIP",                                                                   \
+      "Slider package with metainfo.json or metainfo.xml: what the components run")                          \
+    X(CLI_COMPONENT, "component", 0, 2, "NAME NUMBER",                                                       \
+      "number of instances of a component, or +NUMBER or -NUMBER more or fewer; may be repeated")            \
     X(CLI_EXAMPLE, "example", 0, 1, "FILE", "service to launch; default: the installed hello-world.json")    \
     X(CLI_ZONES, "zones", 0, 1, "DIR", "master files that dnsd serves, too; default: the installed ones")    \
     X(CLI_CHECK, "check", 0, 0, "", "stop after the questions; exit code 1 when one has no answer")          \

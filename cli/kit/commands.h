@@ -22,6 +22,7 @@
     X("registry", "registryd over REST. Paths are registry paths, as /users/alice/services/web/shop.")       \
     X("app", "svcmgr over the YARN services API.")                                                           \
     X("framework", "svcmgr over the FrameworkLauncher API.")                                                 \
+    X("slider", "svcmgr over the Slider API.")                                                               \
     X("dns", "dnsd over HTTP.")                                                                              \
     X("log-level", "The level of the log of daemons that run.")                                              \
     X("dev", "Everything on one machine.")
@@ -174,6 +175,35 @@
       "framework.")                                                                                                    \
     X("framework", "delete", "NAME", 1, 1, LOGIN, framework_delete,                                                    \
       "Delete a framework and all that runs of it.",                                                                   \
+      "")                                                                                                              \
+    X("slider", "list", "", 0, 0, LOGIN | O(ALL), slider_list,                                                         \
+      "List the applications of Slider.",                                                                              \
+      "With --all also those that have ended.")                                                                        \
+    X("slider", "status", "NAME", 1, 1, LOGIN, slider_status,                                                          \
+      "Show an application, its components and its containers.",                                                       \
+      "With -o json prints the document of the application, with its live/components and live/containers.")            \
+    X("slider", "create", "NAME", 1, 1,                                                                                \
+      LOGIN | O(RESOURCES) | O(TEMPLATE) | O(INTERNAL) | O(PACKAGE) | O(WAIT) | O(TIMEOUT) | O(QUIET), slider_create,  \
+      "Create an application from the documents of Slider, and start it.",                                             \
+      "--resources and --template are needed. What a component runs is commands/exec of the package, or the option "   \
+      "launch_command in the template. The package is read here, with your rights. Parts of it that need Slider's "    \
+      "agent are refused.")                                                                                            \
+    X("slider", "update", "NAME", 1, 1,                                                                                \
+      LOGIN | O(RESOURCES) | O(TEMPLATE) | O(INTERNAL) | O(PACKAGE) | O(WAIT) | O(TIMEOUT) | O(QUIET), slider_update,  \
+      "Replace all documents of an application.",                                                                      \
+      "A component that they lack has no instances any more. A stopped application stays stopped.")                    \
+    X("slider", "start", "NAME", 1, 1, LOGIN | O(WAIT) | O(TIMEOUT) | O(QUIET), slider_start,                          \
+      "Start a stopped application.",                                                                                  \
+      "")                                                                                                              \
+    X("slider", "flex", "NAME", 1, 1,                                                                                  \
+      LOGIN | O(COMPONENT) | O(RESOURCES) | O(WAIT) | O(TIMEOUT) | O(QUIET), slider_flex,                              \
+      "Change the number of instances of components, or the whole resources document.",                                \
+      "With --resources a component that the document lacks has no instances any more.")                               \
+    X("slider", "stop", "NAME", 1, 1, LOGIN | O(NO_WAIT) | O(TIMEOUT) | O(QUIET), slider_stop,                         \
+      "Stop an application, and wait until nothing of it runs; its documents stay.",                                   \
+      "")                                                                                                              \
+    X("slider", "destroy", "NAME", 1, 1, LOGIN, slider_destroy,                                                        \
+      "Stop an application and delete it.",                                                                            \
       "")                                                                                                              \
     X("dns", "explain", "NAME [TYPE]", 1, 2, O(TIMEOUT), dns_explain,                                                  \
       "Explain the answer for a name, or why there is none.",                                                          \

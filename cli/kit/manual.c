@@ -35,6 +35,7 @@ static const char *const examples[] = {
     "--attr yarn:persistence=permanent --sync http://127.0.0.1:9193",
     "bobbin registry -o hadoop resolve /users/alice/services/web/shop",
     "bobbin app launch hello-world.json && bobbin app logs -f hello-world",
+    "bobbin slider create demo --resources resources.json --template appConfig.json --wait",
     "bobbin dns explain hello-0.hello-world.alice.cluster.example",
 };
 

@@ -74,6 +74,10 @@ def test_configuration_keys_named_in_documents_are_rows():
     [family] = re.findall(r'PROXY_USERS_FAMILY "([\w.]+)"', read("lib/http/proxy_users.h"))
     rows |= {key + "TYPE" for key in re.findall(r'#define SVCMGR_\w+_FAMILY\s+"([\w.-]+)"', read("svcmgr/options.h"))}
     rows |= {f"{family}knox.{last}" for last in ("users", "groups", "hosts")}
+    for file in ("model.c", "definition.c"):  # options of Slider's documents
+        text = read(f"svcmgr/faces/slider/{file}")
+        rows |= set(re.findall(r'"(yarn[\w.-]+)"', text))
+        rows |= {key + ".hours" for key in re.findall(r'"(yarn[\w.-]+\.window)"', text)}
     unknown = []
     for document in documents():
         for key in re.findall(r"`((?:hadoop|yarn|bobbin)\.[a-z][\w.-]+\w)`", read(document)):

@@ -154,7 +154,29 @@ static json_t *options_below(const struct slider_documents *docs, const char *co
     return out;
 }
 
-/** Configuration files: site.FILE.NAME is NAME in FILE, by file. New reference. */
+/** A configuration file: as the package has it, else Hadoop's XML. New reference. */
+static json_t *config_file(const struct slider_documents *docs, const char *dictionary, json_t *properties)
+{
+    const json_t *packaged_file = json_object_get(json_object_get(docs->package, "configFiles"), dictionary);
+    const char *type = json_string_value(json_object_get(packaged_file, "type")),
+               *name = json_string_value(json_object_get(packaged_file, "fileName"));
+    mem_auto char *dest = name ? mem_str(name) : mem_fmt("%s.xml", dictionary);
+    return json_pack("{s:s, s:s, s:O}", "type", type ? type : "XML", "dest_file", dest, "properties",
+                     properties);
+}
+
+/** Files of the package that containers get: ConfigFiles of the definition. */
+static void add_package_files(const struct slider_documents *docs, json_t *files)
+{
+    size_t i;
+    const json_t *file;
+    json_array_foreach(json_object_get(docs->package, "files"), i, file)
+    {
+        json_array_append_new(files, json_deep_copy(file));
+    }
+}
+
+/** Configuration files: site.FILE.NAME is NAME in FILE, by file; then the files of the package. New reference. */
 static json_t *site_files(const struct slider_documents *docs, const char *component)
 {
     json_auto json_t *options = options_below(docs, component, SITE_PREFIX);
@@ -176,10 +198,9 @@ static json_t *site_files(const struct slider_documents *docs, const char *compo
     json_t *files = json_array();
     json_object_foreach(by_file, key, value)
     {
-        mem_auto char *dest = mem_fmt("%s.xml", key);
-        json_array_append_new(
-            files, json_pack("{s:s, s:s, s:O}", "type", "XML", "dest_file", dest, "properties", value));
+        json_array_append_new(files, config_file(docs, key, value));
     }
+    add_package_files(docs, files);
     return files;
 }
 

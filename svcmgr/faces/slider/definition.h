@@ -2,8 +2,11 @@
  * What a Slider application runs: from its documents and its components to a definition of the engine and its rules.
  *
  *     { "resources": ConfTree, "appConf": ConfTree, "internal": ConfTree, "package": Package }
- *     Package: { "name", "version", "components": { name: { "exec", "min", "max", "category" } } }
+ *     Package: { "name", "version", "components": { name: { "exec", "min", "max", "category" } },
+ *                "configFiles": { dictionary: { "type", "fileName" } }, "files": [ConfigFile…] }
  *
+ * Options site.DICTIONARY.NAME become the configuration file that the package has under this name, else DICTIONARY.xml. `files` are
+ * ConfigFiles of the services API that every container gets; what is wrong with them spec_read finds.
  * The command of a component is `exec` of its package, or the option launch_command of the application configuration. Commands,
  * environment and configuration files may name options as `{$conf:@//site/FILE/NAME}`, and Slider's words in `${…}`.
  * Names of applications and components, which are freer than labels, become labels (spec/label.h); the rules have them as titles.

@@ -10,6 +10,7 @@ NODES = ["users", "services", "n1", "n2"]
 CALLERS = [caller for caller in os.environ.get("SECURE_CALLERS", "").split(",") if caller]
 turns = itertools.cycle([*CALLERS, None])
 EXPLORES_SERVICES = "EXPLORES_SERVICES" in os.environ
+EXPLORES_SLIDER = os.environ.get("EXPLORES_SLIDER")  # id of an application, with the components w and v
 numbers = itertools.count()
 launched = collections.deque(["s0"], maxlen=10)  # names of services that were accepted
 
@@ -26,6 +27,8 @@ def before_call(context, case, kwargs):
         call_as(case, next(turns))
     if EXPLORES_SERVICES:
         ask_about_services(case, next(numbers))
+    if EXPLORES_SLIDER:
+        ask_about_slider(case, next(numbers))
 
 
 def ask_about_services(case, number):
@@ -57,6 +60,37 @@ def launchable(body, number):
          "number_of_containers": 1, "resource": {"cpus": 1, "memory": "32"}} for i, part in enumerate((parts or [{}])[:3])]}
 
 
+SLIDER_PATHS = {"a": [EXPLORES_SLIDER], "c": ["w", "v", "slider-appmaster"], "set": ["slider"], "config": ["complete-config", "yarn-site.json"],
+                "n": ["s0", "s1", "s2"]}
+
+
+def ask_about_slider(case, number):
+    """One user's applications: the one that is there, and those that requests make. Most requests are about something that there is."""
+    case.query = {**(case.query or {}), "user.name": "alice"}
+    case.query.pop("doAs", None)
+    if "timeout" in case.query:
+        case.query["timeout"] = 0
+    (case.headers or {}).pop("Prefer", None)
+    if number % 4:
+        (case.headers or {}).pop("If-Match", None)
+    for name, known in SLIDER_PATHS.items():
+        if isinstance((case.path_parameters or {}).get(name), str) and (number % 5 or name == "a"):
+            case.path_parameters[name] = known[number % len(known)]
+    if case.method == "PUT" and isinstance(case.body, dict) and number % 3:
+        case.body = slider_body(case, number)
+
+
+def slider_body(case, number):
+    """What the API takes: the documents of an application, or one of them."""
+    resources = {"components": {name: {"yarn.role.priority": i, "yarn.component.instances": number % 3} for i, name in enumerate("wv", 1)}}
+    app_conf = {"global": {"launch_command": "serve"}}
+    if "/nodes/" in case.path:
+        return {"excluded": number % 2 == 0}
+    if "/applications/" in case.path:
+        return {"resources": resources, "appConf": app_conf}
+    return app_conf if case.path.endswith("appconf") else resources
+
+
 def ask_plainly(case):
     """Nearly every TTL and key that the document's form allows is out of range, and nobody may ask for others; this is about who may write."""
     (case.query or {}).pop("ttl", None)
@@ -66,7 +100,7 @@ def ask_plainly(case):
 
 @schemathesis.hook
 def after_call(context, case, response):
-    if CALLERS or EXPLORES_SERVICES:
+    if CALLERS or EXPLORES_SERVICES or EXPLORES_SLIDER:
         with open("answers", "a", encoding="utf-8") as kept:
             kept.write(f"{case.method} {response.status_code}\n")
     if EXPLORES_SERVICES and case.method == "POST" and response.status_code == 202 and isinstance(case.body, dict) and "name" in case.body:

@@ -87,6 +87,26 @@ static void an_application_is_a_definition(void **state)
     unmake(&m);
 }
 
+static void a_package_names_files(void **state)
+{
+    (void)state;
+    struct made m;
+    make(&m, RESOURCES("", ""),
+         "{\"global\":{\"launch_command\":\"x\",\"site.zoo.port\":\"1\",\"site.other.a\":\"b\"},"
+         "\"components\":{\"w\":{}}}",
+         "{\"components\":{},\"configFiles\":{\"zoo\":{\"type\":\"PROPERTIES\",\"fileName\":\"zoo.cfg\"}},"
+         "\"files\":[{\"type\":\"ARCHIVE\",\"src_file\":\"/p.zip\",\"dest_file\":\"definition\"}]}");
+    json_auto json_t *doc = slider_definition_make(&m.docs, &m.model, &(struct slider_limits){0});
+    const json_t *w = json_array_get(json_object_get(doc, "components"), 0);
+    mem_auto char *files =
+        json_dumps(json_object_get(json_object_get(w, "configuration"), "files"), JSON_COMPACT);
+    assert_string_equal(
+        files, "[{\"type\":\"PROPERTIES\",\"dest_file\":\"zoo.cfg\",\"properties\":{\"port\":\"1\"}},"
+               "{\"type\":\"XML\",\"dest_file\":\"other.xml\",\"properties\":{\"a\":\"b\"}},"
+               "{\"type\":\"ARCHIVE\",\"src_file\":\"/p.zip\",\"dest_file\":\"definition\"}]");
+    unmake(&m);
+}
+
 static void what_is_not_normalized_is_asked_for_as_it_is(void **state)
 {
     (void)state;
@@ -147,6 +167,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(an_application_is_a_definition),
+        cmocka_unit_test(a_package_names_files),
         cmocka_unit_test(what_is_not_normalized_is_asked_for_as_it_is),
         cmocka_unit_test(priorities_and_placement_are_rules),
         cmocka_unit_test(a_package_has_the_last_word),
