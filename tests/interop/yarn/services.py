@@ -120,7 +120,7 @@ class Services(Started):
         number, found = app.partition("_")[2], []
         for node in self.cluster.nodes:
             with contextlib.suppress(OSError):  # that one is down
-                answer = request(int(node.addresses["web"].rpartition(":")[2]), "GET", "/ws/v1/node/containers").json
+                answer = request(node.addresses["web"].removeprefix("http://"), "GET", "/ws/v1/node/containers").json
                 found += [(one["id"], node.name) for one in listed(answer.get("containers") or {}, "container")
                           if f"_{number}_" in one["id"] and one["state"] in ("RUNNING", "LOCALIZING", "NEW", "SCHEDULED")]
         return found
