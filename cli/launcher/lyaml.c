@@ -357,10 +357,11 @@ static int read_value(struct reading *r, bool is_kept, json_t **out)
 /** "FrameworkRequest" of "tag:yaml.org,2002:com.….FrameworkRequest". */
 static char *class_of(const yaml_event_t *e)
 {
-    const yaml_char_t *tag = e->type == YAML_MAPPING_START_EVENT ? e->data.mapping_start.tag : NULL;
-    const char *dot = tag ? strrchr((const char *)tag, '.') : NULL;
+    const char *tag = e->type == YAML_MAPPING_START_EVENT ? (const char *)e->data.mapping_start.tag : NULL;
+    size_t skip = tag && str_starts(tag, YAML_TAG) ? strlen(YAML_TAG) : 0;
+    const char *dot = tag ? strrchr(tag + skip, '.') : NULL;
 
-    return mem_str(tag && dot ? dot + 1 : "");
+    return mem_str(dot ? dot + 1 : "");
 }
 
 static int expect(struct reading *r, yaml_event_type_t type, const char *otherwise)

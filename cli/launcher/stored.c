@@ -79,7 +79,8 @@ static int read_document(struct stored_bytes bytes, const char *class, const str
     if (err)
         return err;
     if (found[0] && strcmp(found, class) != 0)
-        return err_set(why, ERR_PARSE, NULL, "must be a %s, not a %.64s", class, found);
+        return err_set(why, ERR_PARSE, NULL, "must be a %s, not a %.64s", class,
+                       stored_is_name(found) ? found : "document of another class");
     return json_is_object(*out) ? 0 : err_set(why, ERR_PARSE, NULL, "must be a %s", class);
 }
 
