@@ -157,6 +157,29 @@ static void values_are_those_of_yaml(void **state)
     }
 }
 
+/** A document as SnakeYAML 1.26 has written it. */
+static void what_snakeyaml_writes_is_read(void **state)
+{
+    static const char text[] =
+        "!!com.m.Outer$Inner\nd: '2001-01-01'\ndescription: !!binary |-\n  YQFiIPCfjoggeAp5OiAnMScK\n"
+        "e: ''\nlong: 'word \\\"q\\\" $X; word \\\"q\\\"\n  $X; '\nminFailed: null\n"
+        "namespaceAcls:\n  team:\n    users: !!set\n      ? &id001 {name: bob}\n      : null\n"
+        "      ? {name: '17'}\n      : null\nnormalAdminUsers: !!set\n  *id001: null\n"
+        "progress: 0.25\nsrc: [/s, 'hdfs://a/b c']\n'yes': 'yes'\nz: 1.0E-5\n";
+    static const struct lyaml_limits limits = {.depth = 8, .n_values = 100, .n_bytes = 1000};
+    mem_auto char *class = NULL, *json = NULL;
+    struct err_info why = {0};
+    (void)state;
+    assert_int_equal(read_yaml(text, &limits, &class, &json, &why), 0);
+    assert_string_equal(class, "Outer$Inner");
+    assert_string_equal(
+        json, "{\"d\":\"2001-01-01\",\"description\":\"a\\u0001b 🎈 x\\ny: '1'\\n\",\"e\":\"\","
+              "\"long\":\"word \\\\\\\"q\\\\\\\" $X; word \\\\\\\"q\\\\\\\" $X; \",\"minFailed\":null,"
+              "\"namespaceAcls\":{\"team\":{\"users\":[{\"name\":\"bob\"},{\"name\":\"17\"}]}},"
+              "\"normalAdminUsers\":[{\"name\":\"bob\"}],\"progress\":0.25,"
+              "\"src\":[\"/s\",\"hdfs://a/b c\"],\"yes\":\"yes\",\"z\":1.0000000000000001e-5}");
+}
+
 static void what_is_malformed_is_refused_with_its_place(void **state)
 {
     static const struct {
@@ -225,11 +248,11 @@ static struct stored_bytes of(const char *text)
 
 static void a_request_is_read(void **state)
 {
-    static const char text[] = REQUEST("f",
-                                       "  user: {name: bob}\n  executionType: STOP\n  description: null\n"
-                                       "  parentFramework: {parentFrameworkName: p}\n  unknownMember: {a: "
-                                       "[1]}\n") "launchClientType: WEB_UI\nfirstRequestTimestamp: "
-                                                 "1700000000000\nzzz: 1\n";
+    static const char text[] =
+        REQUEST("f", "  user: {name: bob}\n  executionType: STOP\n  description: null\n"
+                     "  parentFramework: {parentFrameworkName: p}\n  unknownMember: {a: "
+                     "[1]}\n") "launchClientType: WEB_UI\nfirstRequestTimestamp: "
+                               "1700000000000\nzzz: 1\n";
     struct stored_request r;
     struct err_info why;
     (void)state;
@@ -410,6 +433,7 @@ int main(void)
         cmocka_unit_test(a_truncated_or_damaged_payload_is_refused),
         cmocka_unit_test(a_bomb_is_refused),
         cmocka_unit_test(values_are_those_of_yaml),
+        cmocka_unit_test(what_snakeyaml_writes_is_read),
         cmocka_unit_test(what_is_malformed_is_refused_with_its_place),
         cmocka_unit_test(texts_are_bounded_copies_too),
         cmocka_unit_test(only_the_members_that_are_wanted_are_kept),
