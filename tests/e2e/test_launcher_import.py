@@ -3,6 +3,8 @@ import gzip
 import json
 import os
 import random
+import signal
+import socket
 import subprocess
 
 import pytest
@@ -221,6 +223,26 @@ def test_documents_of_the_launcher(launcher, stack):
     assert launcher.actions("--overwrite") == {"ClusterConfiguration": "same", "AclConfiguration": "replaced"}
 
 
+def test_each_is_put_as_its_user_where_access_is_checked(zk, roles):
+    """Administrators may not put for others, so the command acts as the user of each framework; for documents as its own."""
+    acl = {"namespaceAcls": {"team": {"users": Set([{"name": "bob"}])}}, "normalAdminUsers": Set()}
+    options = {"svcmgr": {"yarn.service.launcher.acl.enable": "true", "yarn.service.launcher.admin.users": "carol"}}
+    with Stack(services=True, options=options) as guarded:
+        launcher = Launcher(zk, guarded, "access")
+        with launcher.store as store:
+            store.set("/access/Requests", launcher_store.document("LauncherRequest", launcher_store.launcher_request(None, acl)))
+            store.framework("alice~own", descriptor(roles()))
+            store.framework("team~shared", descriptor(roles(), user="bob"))
+            store.framework("other~shared", descriptor(roles(), user="bob"))
+            store.framework("bare", descriptor(roles()))
+            assert launcher.actions("--user", "dave", code=13) == {
+                "AclConfiguration": "refused", "alice~own": "added", "bare": "refused", "other~shared": "refused", "team~shared": "refused"}
+            found = launcher.entries("--user", "carol", code=2)
+            assert {name: entry["action"] for name, entry in found.items()} == {
+                "AclConfiguration": "added", "alice~own": "same", "bare": "refused", "other~shared": "refused", "team~shared": "added"}
+            assert "namespace" in found["bare"]["reason"] and "bob" in found["other~shared"]["reason"]
+
+
 def test_nothing_is_written_to_the_store(launcher, frameworks, zk, roles):
     launcher.store.framework("quiet", descriptor(roles()))
 
@@ -240,3 +262,15 @@ def test_what_is_not_there_is_said(launcher, stack, zk):
     port, = free_ports(1)
     done = launcher.run("--timeout", "1s", url=f"zk://127.0.0.1:{port}/x")
     assert done.returncode == 5 and "ZooKeeper" in done.stderr and done.stdout == "", done
+
+
+def test_it_is_interrupted_while_zookeeper_is_silent(stack):
+    with socket.create_server(("127.0.0.1", 0)) as silent:
+        silent.settimeout(PATIENCE)
+        command = [os.path.join(BIN, "bobbin"), "launcher", "import", "--url", f"http://127.0.0.1:{stack.services_port}",
+                   f"zk://127.0.0.1:{silent.getsockname()[1]}/x"]
+        with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
+            with silent.accept()[0]:
+                process.send_signal(signal.SIGINT)
+                said = process.communicate(timeout=PATIENCE)
+        assert process.returncode == 7 and said[0] == "" and "interrupted" in said[1], said
