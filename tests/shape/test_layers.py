@@ -61,6 +61,7 @@ MAY_SEE = {
     "keys": ["lib/run", "registryd", "dnsd", "svcmgr", "svcmgr/fs", "svcmgr/spec"],
     **{f"cli/{part}": ["lib/base", "lib/exec", "lib/run", "lib/json", "lib/http", "lib/registry", "cli/kit", "keys"]
        for part in ("kit", "registry", "app", "framework", "dns", "dev")},
+    "cli/launcher": ["lib/base", "lib/run", "lib/json", "lib/http", "lib/registry", "lib/store", "cli/kit", "cli/framework", "keys"],
     "cli": ["lib/base", "lib/run", "cli/kit"],
 }
 PURE = ["lib/base", "lib/exec", "lib/json", "dnsd/wire", "dnsd/zone", "dnsd/answer", "svcmgr/spec", "svcmgr/engine", "svcmgr/sim"]
