@@ -195,12 +195,15 @@ void service_keep_exit(const struct step *st, struct eng_service *s, const struc
     s->trigger = mem_str(trigger ? trigger->name : NULL);
 }
 
-/** Where a stop is an exit: that. */
+/** Where a stop is an exit: that. Who stops what is still shown as waiting has seen no launch. */
 static void keep_stop(const struct step *st, struct eng_service *s)
 {
     const struct eng_exit x = eng_exit_of(CAUSE_STOPPED, 0, NULL);
-    if (policy_of(s->kind)->is_put)
-        service_keep_exit(st, s, &x, NULL);
+    if (!policy_of(s->kind)->is_put)
+        return;
+    service_keep_exit(st, s, &x, NULL);
+    if (st->now_ms - s->begun_ms < ENG_WAITING_MS)
+        s->launched_ms = 0;
 }
 
 void service_finish(struct step *st, struct eng_service *s, enum eng_service_state end_state,

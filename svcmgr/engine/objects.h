@@ -130,6 +130,8 @@ enum { ENG_N_INSTANCE_STATES = ENG_INSTANCE_STATES(ENG_COUNT_ROW) };
 /** Word of a kind, as stored and in keys: "service". Static. Thread: any. */
 const char *eng_kind_word(enum eng_kind kind);
 #define ENG_PROGRESS_ALL 1000000 /* ppm */
+#define ENG_WAITING_MS                                                                                       \
+    200 /* so long an incarnation is shown as waiting where definitions are put (eng_policy.is_put) */
 
 /** Words of the states as stored and explained. Static. Thread: any. */
 const char *eng_service_state_word(enum eng_service_state s);

@@ -38,7 +38,7 @@ enum launcher_task_state { LAUNCHER_TASK_STATES(LAUNCHER_STATE_TOKEN) };
 #undef LAUNCHER_STATE_TOKEN
 
 /** So long an incarnation is shown as FRAMEWORK_WAITING: who asks at once sees the status that the original makes up. */
-#define LAUNCHER_WAITING_MS 200
+#define LAUNCHER_WAITING_MS ENG_WAITING_MS
 
 /** From where a status is looked at. All is borrowed. */
 struct launcher_look {
