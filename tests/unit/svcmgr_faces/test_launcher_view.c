@@ -17,10 +17,12 @@ static void start(struct kit *k)
 /** Put framework "f" of n tasks of the role "w", under the kit's rules. */
 static int put(struct kit *k, const char *version, int n, bool is_stopped)
 {
-    mem_auto char *text = mem_fmt(
-        "{\"name\":\"f\",\"version\":\"%s\",\"components\":[{\"name\":\"w\",\"number_of_containers\":%d,"
-        "\"launch_command\":\"run\",\"resource\":{\"cpus\":1,\"memory\":\"64\"}}]}",
-        version, n);
+    mem_auto char *text =
+        mem_fmt("{\"name\":\"f\",\"version\":\"%s\",\"description\":\"of a "
+                "test\",\"queue\":\"q1\",\"components\":[{\"name\":\"w\",\"number_of_containers\":%d,"
+                "\"launch_command\":\"run\",\"resource\":{\"cpus\":1,\"memory\":\"64\",\"additional\":{"
+                "\"yarn.io/gpu\":{\"value\":2}}}}]}",
+                version, n);
     json_auto json_t *request =
         json_pack("{s:{s:s, s:{s:s}, s:{s:s}, s:{s:{s:{s:i, s:{s:i}}}}}}", "frameworkDescriptor",
                   "description", "of a test", "user", "name", "alice", "platformSpecificParameters", "queue",
@@ -321,6 +323,32 @@ static void many_tasks_come_in_pieces(void **state)
     kit_end(&k);
 }
 
+/** The engine makes them some at a time. */
+static void tasks_that_are_not_made_yet_are_shown(void **state)
+{
+    (void)state;
+    struct kit k;
+    start(&k);
+    put(&k, "1", MANY, false);
+    pass(&k, LATER_MS);
+    assert_true(kit_service(&k, "f")->components[0]->n_instances < MANY);
+    json_auto json_t *doc = status(&k);
+    assert_int_equal(json_array_size(tasks_of(doc)), MANY);
+    check_task(&k, MANY - 1,
+               ROWS("taskIndex", "1999", "taskRoleName", "\"w\"", "taskState", "\"TASK_WAITING\"",
+                    "containerId", "null", "containerGpus", "null", "containerExitCode", "null",
+                    "taskCompletedTimestamp", "null", "taskServiceStatus", "{\"serviceVersion\":7}"));
+    kit_exit_code(&k, "f", "w-1", 1);
+    check_framework(&k, ROWS("frameworkState", "\"FRAMEWORK_COMPLETED\"", "applicationExitCode", "1"));
+    check_task(&k, MANY - 1,
+               ROWS("taskIndex", "1999", "taskState", "\"TASK_COMPLETED\"", "containerId", "null",
+                    "containerExitCode", "-7400", "containerCompletedTimestamp", "null"));
+    kit_flex(&k, "f", "w", 1);
+    json_auto json_t *after = status(&k);
+    assert_int_equal(json_array_size(tasks_of(after)), MANY);
+    kit_end(&k);
+}
+
 static void deleted_meanwhile_it_is_broken_off(void **state)
 {
     (void)state;
@@ -354,6 +382,7 @@ int main(void)
         cmocka_unit_test(a_retried_task_has_no_container_and_counts),
         cmocka_unit_test(a_summary_adds_up),
         cmocka_unit_test(many_tasks_come_in_pieces),
+        cmocka_unit_test(tasks_that_are_not_made_yet_are_shown),
         cmocka_unit_test(deleted_meanwhile_it_is_broken_off),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
