@@ -29,7 +29,7 @@ struct run_loop {
     uv_idle_t idle;           /* runs while `soon` is not empty */
     uv_prepare_t before_wait; /* once a turn, before the loop waits */
     uint64_t turn_began_ns,
-        idle_ns; /* when the present turn began, 0: unknown, and the time waited by then */
+        idle_ns;     /* when the present turn began, 0: unknown, and the time waited by then */
     int64_t used_us; /* by this thread, when the present turn began */
     struct run_turns turns;
     TAILQ_HEAD(soon_list, run_timer) soon; /* timers without a delay, one call a round of the loop each */
