@@ -339,8 +339,8 @@ struct eng_service {
     bool is_wanted_stopped;
     /* Of this incarnation, time of day; 0: not yet: when it was submitted, or began where nothing is; when nothing of it was left. */
     int64_t launched_ms, ended_ms;
-    int64_t
-        completed_ms; /* when it came to SUCCEEDED, FAILED or STOPPED; time of day; 0: it has not, or never ran */
+    /* When it came to SUCCEEDED, FAILED or STOPPED; time of day; 0: it has not, or never ran. */
+    int64_t completed_ms;
     int64_t final_ms;              /* the same; engine time */
     bool purge_wanted;             /* registry subtree must still be removed */
     int64_t purge_ticket;          /* PURGE under way; 0: none */
