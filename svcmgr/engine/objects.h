@@ -274,6 +274,7 @@ struct eng_component {
     bool moves_all;          /* a request wants all instances moved */
     /* unique_component_support: number in the name of the instance of index 0, and indices that were given in this incarnation */
     int64_t first_number, n_numbers;
+    int64_t n_at_end; /* instances that were wanted when the incarnation ended; not all may have been made */
     /* WAITING: nothing of it survived a restart, so it waits for what its service depends on, too; not stored */
     bool is_back;
     bool retired;                       /* the definition lacks it: it goes when its last instance has gone */
