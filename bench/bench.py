@@ -9,6 +9,8 @@
     ./dev bench engine       svcmgr: the steps of its engine for 10^3 to 10^5 instances; 200 processes of this host beside supervisor
                              and runit, a first process until DNS has it, a kill; 10^4 and 10^5 instances of a simulated cluster: READY,
                              recovery, destroy, a storm of failures
+    ./dev bench launcher     frameworks on a simulated cluster where a tenth of the processes fails for a time: 1 000 of 100 tasks, one of
+                             50 000, until all have completed; lists and statuses beside a bare server
     ./dev bench yarn         services of 1, 10 and 100 containers on a real YARN cluster beside Hadoop's own services API: POST to STABLE,
                              memory and CPU of the application master
     ./dev bench all          everything but yarn
@@ -31,6 +33,7 @@ import engine_sim  # noqa: E402
 import engine_steps  # noqa: E402
 import instances  # noqa: E402
 import instructions  # noqa: E402
+import launcher_bench  # noqa: E402
 import process  # noqa: E402
 import propagation_bench  # noqa: E402
 import registry_bench  # noqa: E402
@@ -47,7 +50,7 @@ def say(text):
 def arguments(words):
     parser = argparse.ArgumentParser(prog="./dev bench", description=__doc__,
                                      formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("what", choices=["dns", "propagation", "registry", "engine", "yarn", "all"])
+    parser.add_argument("what", choices=["dns", "propagation", "registry", "engine", "launcher", "yarn", "all"])
     parser.add_argument("--instances", type=int, nargs="+", default=[100000, 1000000],
                         help="instances in the zones (default 100000 1000000)")
     parser.add_argument("--seconds", type=int, default=3, help="of load a server and round (default %(default)s)")
@@ -110,6 +113,8 @@ def main(words):
         parts = {"steps": engine_steps, "local": engine_local, "sim": engine_sim}
         chosen = {args.part} & set(parts) or set(parts)
         result["engine"] = {part: parts[part].run(say, rounds=args.rounds) for part in parts if part in chosen}
+    if args.what in ("launcher", "all"):
+        result["launcher"] = launcher_bench.run(say, args.rounds)
     if args.what == "yarn":
         result["yarn"] = yarn_bench.run(say, args.rounds, args.containers, args.peers)
     if args.out:

@@ -31,21 +31,21 @@ def _running():
     stack = _stack()
     try:
         stack.registryd.start("registry_synced")
-        _start(stack)
+        start(stack)
         yield stack
     finally:
         stack.__exit__(None, None, None)
 
 
-def _start(stack):
+def start(stack):
     """Until svcmgr takes requests; returns the seconds that takes."""
     began = time.monotonic()
     stack.svcmgr.start()
-    _until(lambda: request(stack.services_port, "GET", "/readyz").status == 200, "svcmgr is ready")
+    until(lambda: request(stack.services_port, "GET", "/readyz").status == 200, "svcmgr is ready")
     return time.monotonic() - began
 
 
-def _until(condition, what):
+def until(condition, what):
     end = time.monotonic() + MISSING_S
     while True:
         with contextlib.suppress(OSError):
@@ -56,7 +56,7 @@ def _until(condition, what):
         time.sleep(0.02)
 
 
-def _metric(stack, name):
+def metric(stack, name):
     text = request(stack.services_port, "GET", "/metrics").body.decode()
     return float(re.search(rf"^{name}(?:_total)? (\S+)$", text, re.M).group(1))
 
@@ -72,13 +72,13 @@ class Work:
 
     def __init__(self, stack):
         self.stack, self.pid = stack, stack.svcmgr.process.pid
-        self.bytes, self.steps = _metric(stack, "svcmgr_state_bytes"), _metric(stack, "svcmgr_engine_steps")
+        self.bytes, self.steps = metric(stack, "svcmgr_state_bytes"), metric(stack, "svcmgr_engine_steps")
         self.cpu, self.began = process.cpu_s(self.pid), time.monotonic()
 
     def done(self):
         return {"wall_s": time.monotonic() - self.began, "cpu_s": process.cpu_s(self.pid) - self.cpu,
-                "stored_bytes": _metric(self.stack, "svcmgr_state_bytes") - self.bytes,
-                "steps": _metric(self.stack, "svcmgr_engine_steps") - self.steps}
+                "stored_bytes": metric(self.stack, "svcmgr_state_bytes") - self.bytes,
+                "steps": metric(self.stack, "svcmgr_engine_steps") - self.steps}
 
 
 def _post(stack, document):
@@ -88,16 +88,16 @@ def _post(stack, document):
 
 
 def _taken(stack):
-    _until(lambda: _metric(stack, "svcmgr_registry_changes_pending") == 0, "the registry has taken everything")
+    until(lambda: metric(stack, "svcmgr_registry_changes_pending") == 0, "the registry has taken everything")
 
 
 def _create(stack, documents):
     """POST of all, until every instance is READY; then until the registry has their records."""
-    stable = _metric(stack, "svcmgr_services_stable") + len(documents)
+    stable = metric(stack, "svcmgr_services_stable") + len(documents)
     work = Work(stack)
     for document in documents:
         _post(stack, document)
-    _until(lambda: _metric(stack, "svcmgr_services_stable") == stable, "all are READY")
+    until(lambda: metric(stack, "svcmgr_services_stable") == stable, "all are READY")
     ready = work.done()
     _taken(stack)
     return {**ready, "recorded_cpu_s": work.done()["cpu_s"], "recorded_wall_s": work.done()["wall_s"]}
@@ -113,18 +113,18 @@ def _destroy(stack, names):
     work = Work(stack)
     for name in names:
         stack.services("DELETE", f"/{name}?user.name=alice")
-    _until(lambda: _metric(stack, "svcmgr_services") == 0, "all are destroyed")
+    until(lambda: metric(stack, "svcmgr_services") == 0, "all are destroyed")
     _taken(stack)
     return work.done()
 
 
 def _recover(stack):
     """kill -9, then the next start until it takes requests; and its CPU until then."""
-    stable = _metric(stack, "svcmgr_services_stable")
+    stable = metric(stack, "svcmgr_services_stable")
     stack.svcmgr.kill()
-    wall_s = _start(stack)
+    wall_s = start(stack)
     cpu_s = process.cpu_s(stack.svcmgr.process.pid)
-    _until(lambda: _metric(stack, "svcmgr_services_stable") == stable, "all are READY again")
+    until(lambda: metric(stack, "svcmgr_services_stable") == stable, "all are READY again")
     return {"wall_s": wall_s, "cpu_s": cpu_s}
 
 
@@ -133,12 +133,12 @@ def _life(stack, documents, n):
     memory = process.own_mib(stack.svcmgr.process.pid)
     created = _create(stack, documents)
     memory = (process.own_mib(stack.svcmgr.process.pid) - memory) * 1048576 / n
-    turn = _metric(stack, "svcmgr_loop_longest_turn_microseconds")
+    turn = metric(stack, "svcmgr_loop_longest_turn_microseconds")
     recovered = _recover(stack)
     destroyed = _destroy(stack, [document["name"] for document in documents])
     return {"create": created, "recover": recovered, "destroy": destroyed, "memory_bytes": memory,
             "stored_bytes": (created["stored_bytes"] + destroyed["stored_bytes"]) / n, "longest_turn_ms": turn / 1000,
-            "longest_turn_destroy_ms": _metric(stack, "svcmgr_loop_longest_turn_microseconds") / 1000}
+            "longest_turn_destroy_ms": metric(stack, "svcmgr_loop_longest_turn_microseconds") / 1000}
 
 
 def _read_status(port, paths, pipe):
@@ -183,12 +183,12 @@ def _storm(n):
         work = Work(stack)
         try:
             _post(stack, _definition("many", [n], "storm"))
-            _until(lambda: _metric(stack, "svcmgr_container_exits") >= 0.19 * n and _metric(stack, "svcmgr_services_stable") == 2,
+            until(lambda: metric(stack, "svcmgr_container_exits") >= 0.19 * n and metric(stack, "svcmgr_services_stable") == 2,
                    "all are READY after the storm")
         finally:
             reads = reader.end()
-        return {**work.done(), "exits": _metric(stack, "svcmgr_container_exits"), "rest": rest, "reads": reads,
-                "longest_turn_ms": _metric(stack, "svcmgr_loop_longest_turn_microseconds") / 1000}
+        return {**work.done(), "exits": metric(stack, "svcmgr_container_exits"), "rest": rest, "reads": reads,
+                "longest_turn_ms": metric(stack, "svcmgr_loop_longest_turn_microseconds") / 1000}
 
 
 def _flexed(n):
@@ -196,7 +196,7 @@ def _flexed(n):
         _create(stack, [_definition("flexed", [1])])
         work = Work(stack)
         _flex(stack, "flexed", "p", n)
-        _until(lambda: _metric(stack, "svcmgr_containers") == n and _metric(stack, "svcmgr_services_stable") == 1, "it has grown")
+        until(lambda: metric(stack, "svcmgr_containers") == n and metric(stack, "svcmgr_services_stable") == 1, "it has grown")
         return work.done()
 
 

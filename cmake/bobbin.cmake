@@ -52,6 +52,8 @@ pkg_check_modules(KRB5 REQUIRED IMPORTED_TARGET krb5-gssapi krb5)
 pkg_check_modules(GSASL REQUIRED IMPORTED_TARGET libgsasl)
 pkg_check_modules(PROTOBUF_C REQUIRED IMPORTED_TARGET libprotobuf-c)
 find_program(PROTOC_C protoc-c REQUIRED)
+pkg_check_modules(YAML REQUIRED IMPORTED_TARGET yaml-0.1)
+pkg_check_modules(ZLIB REQUIRED IMPORTED_TARGET zlib)
 pkg_check_modules(CMOCKA REQUIRED IMPORTED_TARGET cmocka)
 
 function(bobbin_library NAME DIR)

@@ -477,6 +477,8 @@ static void collect(void *arg)
     metric_set(m, M_SERVICES_STABLE, n_stable);
     metric_set(m, M_LONG_TURNS, (int64_t)turns.n_long);
     metric_set(m, M_LONGEST_TURN, turns.longest_us);
+    metric_set(m, M_BUSY_TURNS, (int64_t)turns.n_busy);
+    metric_set(m, M_BUSIEST_TURN, turns.busiest_us);
     metric_set(m, M_CONTAINERS, (int64_t)c.n_containers);
     metric_set(m, M_WAITING, (int64_t)c.n_waiting);
     metric_set(m, M_MEMORY, c.used_memory_mb);

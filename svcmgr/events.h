@@ -81,6 +81,8 @@
     X(M_VCORES, METRIC_GAUGE, "svcmgr_vcores_used", "", "Virtual cores allocated to containers.")             \
     X(M_LONG_TURNS, METRIC_COUNTER, "svcmgr_loop_long_turns", "", "Turns of the owner loop that took more than 1 ms.")   \
     X(M_LONGEST_TURN, METRIC_GAUGE, "svcmgr_loop_longest_turn_microseconds", "", "Longest turn of the owner loop, in microseconds.") \
+    X(M_BUSY_TURNS, METRIC_COUNTER, "svcmgr_loop_busy_turns", "", "Turns of the owner loop that used more than 1 ms of a processor.")   \
+    X(M_BUSIEST_TURN, METRIC_GAUGE, "svcmgr_loop_busiest_turn_microseconds", "", "Most of a processor that a turn of the owner loop used, in microseconds.") \
     X(M_STEPS, METRIC_COUNTER, "svcmgr_engine_steps", "", "Steps of the engine.")                            \
     X(M_WRITES, METRIC_COUNTER, "svcmgr_state_writes", "", "Transactions of the state store.")               \
     X(M_STATE_BYTES, METRIC_COUNTER, "svcmgr_state_bytes", "", "Bytes of documents and keys handed to the state store.")  \

@@ -68,8 +68,9 @@ class Answer:
 
 
 def request(port, method, path, body=None, headers=None, timeout=PATIENCE):
-    """One HTTP request; path is sent as it is, body may be bytes, text or a JSON value."""
-    connection = http.client.HTTPConnection("127.0.0.1", port, timeout=timeout)
+    """One HTTP request; port is one of 127.0.0.1, or HOST:PORT; path is sent as it is, body may be bytes, text or a JSON value."""
+    host, _, number = str(port).rpartition(":")
+    connection = http.client.HTTPConnection(host or "127.0.0.1", int(number), timeout=timeout)
     headers = dict(headers or {})
     if body is not None and not isinstance(body, (bytes, str)):
         body = json.dumps(body)

@@ -83,7 +83,7 @@ def ctest(preset, pattern, count):
 
 
 def pytest(preset, pattern, count, extra=()):
-    command = ["/usr/bin/python3", "-m", "pytest", "-q", "-rf", "-p", "no:cacheprovider", "--durations=12", "-n", str(WORKERS),
+    command = ["/usr/bin/python3", "-m", "pytest", "-q", "-rfE", "-p", "no:cacheprovider", "--durations=12", "-n", str(WORKERS),
                "--dist", "loadgroup", *extra, *FOLDERS]
     env = {**SANITIZER_ENV, "BOBBIN_BIN": os.path.join(ROOT, "build", preset, "bin"), "PYTHONDONTWRITEBYTECODE": "1"}
     code, text = run(command + (["-k", pattern] if pattern else []), env)

@@ -37,7 +37,8 @@ static bool file_read(const char *name, struct buf *out)
     FILE *f = fopen(name, "re");
     if (!f)
         return false;
-    out->len = fread(buf_room(out, PIECE), 1, PIECE, f);
+    for (size_t n = PIECE; n == PIECE; out->len += n)
+        n = fread(buf_room(out, PIECE), 1, PIECE, f);
     fclose(f);
     return out->len > 0;
 }

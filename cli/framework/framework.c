@@ -26,7 +26,7 @@ void framework_open(struct cli *cli, struct framework_client *out)
     const char *url = cli_value(cli, CLI_URL);
     mem_auto char *standard = mem_fmt("http://%s", opt_text(cli->options, KEY_SERVICES_ADDRESS));
 
-    *out = (struct framework_client){.cli = cli, .user = services_quote(cli->user)};
+    *out = (struct framework_client){.cli = cli, .user = mem_str(cli->user), .client = "CLI"};
     url = url ? url : standard;
     out->url = mem_strn(url, strlen(url) - (str_ends(url, "/") ? 1 : 0));
     wait_open(&out->wait);
@@ -38,6 +38,15 @@ void framework_close(struct framework_client *f)
     free(f->url);
     free(f->user);
     wait_close(&f->wait);
+}
+
+void framework_act(struct framework_client *f, const char *user, const char *client)
+{
+    char *acting = mem_str(f->wait.is_gateway ? f->cli->user : user);
+
+    free(f->user);
+    f->user = acting;
+    f->client = client;
 }
 
 char *framework_path(const char *name, const char *rest)
@@ -76,13 +85,15 @@ static int refused(const struct wire_asked *asked, const struct wait_answer *ans
     return err_set(why, code_of(answer->status), asked->url, "%s, status %d", message, answer->status);
 }
 
-int framework_call(struct framework_client *f, const char *method, const char *path, const json_t *body,
-                   struct buf *out, struct err_info *why)
+int framework_api(struct framework_client *f, const char *method, const char *path, const json_t *body,
+                  struct buf *out, struct err_info *why)
 {
-    mem_auto char *url = mem_fmt("%s/v1/Frameworks%s?user.name=%s", f->url, path, f->user);
-    mem_auto char *user = mem_fmt("UserName: %s", f->cli->user);
+    mem_auto char *quoted = services_quote(f->user);
+    mem_auto char *url = mem_fmt("%s/v1%s?user.name=%s", f->url, path, quoted);
+    mem_auto char *user = mem_fmt("UserName: %s", f->user);
+    mem_auto char *client = mem_fmt("LaunchClientType: %s", f->client);
     const struct wire_asked asked = {url, "svcmgr", strcmp(method, "GET") != 0, f->wait.is_gateway};
-    const char *const headers[] = {user, "LaunchClientType: CLI", NULL};
+    const char *const headers[] = {user, client, NULL};
     buf_auto struct buf text = BUF_EMPTY;
     struct wait_answer answer;
 
@@ -102,6 +113,14 @@ int framework_call(struct framework_client *f, const char *method, const char *p
         buf_add(out, answer.body.bytes, answer.body.len);
     wait_answer_fini(&answer);
     return err;
+}
+
+int framework_call(struct framework_client *f, const char *method, const char *path, const json_t *body,
+                   struct buf *out, struct err_info *why)
+{
+    mem_auto char *whole = mem_fmt("/Frameworks%s", path);
+
+    return framework_api(f, method, whole, body, out, why);
 }
 
 int framework_get(struct framework_client *f, const char *path, json_t **out, struct err_info *why)

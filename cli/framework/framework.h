@@ -1,5 +1,5 @@
 /**
- * What the commands of `bobbin framework` share: calls of the FrameworkLauncher API.
+ * What the commands of `bobbin framework` and `bobbin launcher` share: calls of the FrameworkLauncher API.
  *
  * Thread: main.   Source: framework-launcher 1, 2.
  */
@@ -16,14 +16,17 @@
 struct framework_client {
     struct cli *cli;
     struct wait wait;
-    char *url; /* without slash at the end */
-    char *user;
+    char *url;          /* without slash at the end */
+    char *user;         /* who acts */
+    const char *client; /* LaunchClientType. Static, or the caller's */
 };
 
 /** Begin: --url or yarn.service.api-server.address, the user. @param out  framework_close releases it [out] */
 void framework_open(struct cli *cli, struct framework_client *out);
 /** Release. */
 void framework_close(struct framework_client *f);
+/** Act as a user of a client type in the calls that follow; at a gateway whoever has signed in stays the user. @param user  [copied] @param client  [borrowed] */
+void framework_act(struct framework_client *f, const char *user, const char *client);
 /** Path below /v1/Frameworks: "/NAME/REST", each element percent-encoded but the rest; rest NULL: "/NAME". free() */
 char *framework_path(const char *name, const char *rest);
 /**
@@ -36,6 +39,9 @@ char *framework_path(const char *name, const char *rest);
  */
 int framework_call(struct framework_client *f, const char *method, const char *path, const json_t *body,
                    struct buf *out, struct err_info *why);
+/** As framework_call, of any resource. @param path  below /v1, as "/LauncherRequest" [borrowed] */
+int framework_api(struct framework_client *f, const char *method, const char *path, const json_t *body,
+                  struct buf *out, struct err_info *why);
 /** GET of a document. @param out  new reference [out] @return as framework_call; ERR_PARSE: it is no JSON. */
 int framework_get(struct framework_client *f, const char *path, json_t **out, struct err_info *why);
 /** GET of a document, which -o json prints as it came; else *out is to be printed. @param out  NULL: it was printed [out, new reference] */

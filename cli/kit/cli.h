@@ -62,7 +62,7 @@ struct cli;
       "yarn:persistence of the records; default: by the kind of the ID")                                     \
     X(CLI_CHILDREN, "children", 0, 1, "all|fail|skip",                                                       \
       "records with nodes below them: delete these, too (default), stop there, or skip the record")          \
-    X(CLI_DRY_RUN, "dry-run", 0, 0, "", "only print what would be deleted")                                  \
+    X(CLI_DRY_RUN, "dry-run", 0, 0, "", "only print what would be done")                                     \
     X(CLI_TTL, "ttl", 0, 0, "", "compare TTLs as well")                                                      \
     X(CLI_LEASE, "ttl", 0, 1, "TIME",                                                                        \
       "bind with a lease of so long, as 30s: the record goes when nobody renews")                            \
@@ -101,6 +101,8 @@ struct cli;
     X(CLI_EXAMPLE, "example", 0, 1, "FILE", "service to launch; default: the installed hello-world.json")    \
     X(CLI_ZONES, "zones", 0, 1, "DIR", "master files that dnsd serves, too; default: the installed ones")    \
     X(CLI_CHECK, "check", 0, 0, "", "stop after the questions; exit code 1 when one has no answer")          \
+    X(CLI_REPLACE, "overwrite", 0, 0, "", "replace what svcmgr has, too")                                    \
+    X(CLI_COMPLETED, "completed", 0, 0, "", "frameworks that have completed, too: they start anew")          \
     X(CLI_STORE, "store", 0, 1, "embedded|zookeeper",                                                        \
       "store of the registry; zookeeper starts a ZooKeeper server")                                          \
     X(CLI_KEEP, "keep", 0, 1, "DIR",                                                                         \

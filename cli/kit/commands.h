@@ -22,6 +22,7 @@
     X("registry", "registryd over REST. Paths are registry paths, as /users/alice/services/web/shop.")       \
     X("app", "svcmgr over the YARN services API.")                                                           \
     X("framework", "svcmgr over the FrameworkLauncher API.")                                                 \
+    X("launcher", "The original FrameworkLauncher, whose frameworks svcmgr takes over.")                     \
     X("slider", "svcmgr over the Slider API.")                                                               \
     X("dns", "dnsd over HTTP.")                                                                              \
     X("log-level", "The level of the log of daemons that run.")                                              \
@@ -176,6 +177,15 @@
     X("framework", "delete", "NAME", 1, 1, LOGIN, framework_delete,                                                    \
       "Delete a framework and all that runs of it.",                                                                   \
       "")                                                                                                              \
+    X("launcher", "import", "zk://HOST:PORT[,...]/PATH", 1, 1,                                                          \
+      LOGIN | O(DRY_RUN) | O(REPLACE) | O(COMPLETED) | O(TIMEOUT) | O(QUIET), launcher_import,                         \
+      "Take over the frameworks of an original FrameworkLauncher from its store in ZooKeeper.",                        \
+      "PATH is its zkRootDir, as /Launcher. Puts the descriptor of each FrameworkRequest to svcmgr, as its user and "  \
+      "with its client type, parents first, and before them the configuration of the cluster and of access. Leaves "   \
+      "out what svcmgr has, unless it is --overwrite, and what has completed. Names each one that is malformed or "    \
+      "refused, goes on with the others, and ends with the code of the first. Never writes to the store: what runs "   \
+      "there goes on. With --dry-run shows what it would do, and how many tasks run there. --timeout is for "          \
+      "connecting to ZooKeeper.")                                                                                      \
     X("slider", "list", "", 0, 0, LOGIN | O(ALL), slider_list,                                                         \
       "List the applications of Slider.",                                                                              \
       "With --all also those that have ended.")                                                                        \

@@ -29,7 +29,8 @@ struct run_loop {
     uv_idle_t idle;           /* runs while `soon` is not empty */
     uv_prepare_t before_wait; /* once a turn, before the loop waits */
     uint64_t turn_began_ns,
-        idle_ns; /* when the present turn began, 0: unknown, and the time waited by then */
+        idle_ns;     /* when the present turn began, 0: unknown, and the time waited by then */
+    int64_t used_us; /* by this thread, when the present turn began */
     struct run_turns turns;
     TAILQ_HEAD(soon_list, run_timer) soon; /* timers without a delay, one call a round of the loop each */
     pthread_mutex_t lock; /* guards messages; nothing is called while it is held but uv_async_send */
@@ -86,14 +87,24 @@ static void on_idle(uv_idle_t *idle)
     }
 }
 
+/* Time of a processor that this thread has used. */
+static int64_t used_us(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
+    return (int64_t)t.tv_sec * 1000000 + t.tv_nsec / 1000;
+}
+
 /* A turn: from one wait to the next, less the wait. */
 static void before_wait(uv_prepare_t *prepare)
 {
     struct run_loop *loop = obj_cast(prepare->data, struct run_loop, LOOP_MAGIC);
     uint64_t now_ns = uv_hrtime(), idle_ns = uv_metrics_idle_time(&loop->uv);
     int64_t took_us = ((int64_t)(now_ns - loop->turn_began_ns) - (int64_t)(idle_ns - loop->idle_ns)) / 1000;
+    int64_t all_us = used_us(), busy_us = all_us - loop->used_us;
     bool is_first = !loop->turn_began_ns;
     loop->turn_began_ns = now_ns;
+    loop->used_us = all_us;
     loop->idle_ns = idle_ns;
     loop->turns.n++;
     if (is_first)
@@ -101,6 +112,9 @@ static void before_wait(uv_prepare_t *prepare)
     loop->turns.n_long += took_us > RUN_TURN_LONG_US;
     if (took_us > loop->turns.longest_us)
         loop->turns.longest_us = took_us;
+    loop->turns.n_busy += busy_us > RUN_TURN_LONG_US;
+    if (busy_us > loop->turns.busiest_us)
+        loop->turns.busiest_us = busy_us;
 }
 
 struct run_turns run_loop_turns(const struct run_loop *loop)

@@ -37,11 +37,14 @@ void run_loop_stop(struct run_loop *loop);
  */
 void run_post(struct run_loop *loop, void (*fn)(void *arg), void *arg);
 
-/** How long turns of a loop took, the wait for the next event not counted. */
+/** How long turns of a loop took, the wait for the next event not counted; and how much of a processor they used. Where others want the
+ *  processor, too, the first is longer. */
 struct run_turns {
     uint64_t n;         /* since the loop was made */
     uint64_t n_long;    /* of more than RUN_TURN_LONG_US */
+    uint64_t n_busy;    /* that used more than RUN_TURN_LONG_US of a processor */
     int64_t longest_us; /* of all */
+    int64_t busiest_us; /* most of a processor that one used */
 };
 
 /** A longer turn delays other work noticeably. */

@@ -164,7 +164,7 @@ static void recover_box(struct local *l, const char *id, const struct allocation
     local_look(b);
 }
 
-/** A directory that was never ready, or cannot be read, and in which nothing lives. @return 0: it is gone; or why not. */
+/** A directory in which nothing was ever started, or that cannot be read, and in which nothing lives. @return 0: it is gone; or why not. */
 static int remove_scrap(const char *dir, const char *id, struct err_info *why)
 {
     struct shim_exit e;
@@ -179,14 +179,28 @@ static int remove_scrap(const char *dir, const char *id, struct err_info *why)
     return shortage_is(err) ? err : 0;
 }
 
-/** The launch file comes last: without it the directory was never ready. @return 0, ERR_NOTFOUND, or what stands against saying so. */
-static int check_whole(const char *dir, struct err_info *why)
+/** @return 0, ERR_NOTFOUND, or what stands against saying so. */
+static int check_file(const char *dir, const char *name, struct err_info *why)
 {
-    mem_auto char *launch = mem_fmt("%s/%s", dir, SHIM_LAUNCH_FILE);
+    mem_auto char *path = mem_fmt("%s/%s", dir, name);
 
-    if (!access(launch, F_OK))
+    if (!access(path, F_OK))
         return 0;
-    return errno == ENOENT ? ERR_NOTFOUND : err_set(why, shortage_code(errno), launch, "%s", strerror(errno));
+    return errno == ENOENT ? ERR_NOTFOUND : err_set(why, shortage_code(errno), path, "%s", strerror(errno));
+}
+
+/**
+ * Whether something was started in it. The launch file is the last that we write; the shim writes the running file before it starts the
+ * process, and the exit file when it cannot. @return 0, ERR_NOTFOUND, or what stands against saying so.
+ */
+static int check_begun(const char *dir, struct err_info *why)
+{
+    int err = check_file(dir, SHIM_LAUNCH_FILE, why);
+
+    if (err)
+        return err;
+    err = check_file(dir, SHIM_RUNNING_FILE, why);
+    return err == ERR_NOTFOUND ? check_file(dir, SHIM_EXIT_FILE, why) : err;
 }
 
 /** @return 0; or ERR_*: nothing can be said of it now, *why says for lack of what. */
@@ -195,7 +209,7 @@ static int recover_dir(struct local *l, const char *id, struct err_info *why)
     mem_auto char *dir = mem_fmt("%s/containers/%s", l->dir, id);
     struct allocation a;
     int allocation_err = read_allocation(dir, &a, why);
-    int err = allocation_err ? allocation_err : check_whole(dir, why);
+    int err = allocation_err ? allocation_err : check_begun(dir, why);
 
     if (err == ERR_NOTFOUND) {
         err = remove_scrap(dir, id, why);

@@ -162,13 +162,19 @@ void away_request(struct step *st, const struct eng_event *ev, struct eng_servic
         step_emit(st, EFF_ANSWER, s)->answer = answer;
 }
 
+/** When an application that is to end is killed: at once while no master of it has written anything, as there is none to carry an order out. */
+static int64_t kill_due_ms(const struct step *st, const struct eng_service *s)
+{
+    return s->state == SVC_SUBMITTING ? st->now_ms : st->now_ms + KILL_AFTER_MS;
+}
+
 void away_stop(struct step *st, struct eng_service *s, const char *why)
 {
     if (s->kill_ms)
         return; /* it was asked for */
     const struct eng_event ev = {.kind = EV_STOP, .user = s->user};
     order_give(st, s, &ev, why);
-    s->kill_ms = st->now_ms + KILL_AFTER_MS;
+    s->kill_ms = kill_due_ms(st, s);
 }
 
 /* ---- time ---- */
@@ -186,7 +192,7 @@ void away_resume(struct step *st, struct eng_service *s)
 {
     quota_count(st->e, s);
     if (order_to_stop(s) || s->state == SVC_FINISHING)
-        s->kill_ms = st->now_ms + KILL_AFTER_MS;
+        s->kill_ms = kill_due_ms(st, s);
     step_wake(st, s);
 }
 

@@ -11,7 +11,7 @@
 
 /** A request for a service that is away, but STOP, START and DESTROY: answered by what is known, and given to the master as an order. */
 void away_request(struct step *st, const struct eng_event *ev, struct eng_service *s);
-/** The master is to end the service; if it does not in time its application is killed. */
+/** The master is to end the service; if it does not in time, or has never begun, its application is killed. */
 void away_stop(struct step *st, struct eng_service *s, const char *why);
 /** After EV_RESUME: what was under way when we ended. */
 void away_resume(struct step *st, struct eng_service *s);

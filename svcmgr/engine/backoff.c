@@ -68,13 +68,17 @@ static void take_next(struct step *st, struct eng_service *s)
 
 void backoff_settle(struct step *st, struct eng_service *s)
 {
-    bool is_stopped = s->next_spec && s->is_next_stopped;
+    bool is_next = s->next_spec != NULL, is_stopped = is_next && s->is_next_stopped;
     if (s->backoff_due_ms > st->now_ms || !service_clear_instances(st, s))
         return;
     s->backoff_due_ms = 0;
     wait_clear(&s->wait);
-    if (s->next_spec)
+    if (is_next)
         take_next(st, s);
+    if (is_next && parents_stop(st->e, s)) {
+        framework_want_stopped(st, s, true);
+        is_stopped = true;
+    }
     if (is_stopped)
         framework_end_unlaunched(st, s);
     else

@@ -394,6 +394,7 @@ void component_take_stored(struct eng_component *c, const struct eng_component *
     c->moves_all = stored->moves_all;
     c->first_number = stored->first_number;
     c->n_numbers = stored->n_numbers;
+    c->n_at_end = stored->n_at_end;
     c->retired = stored->retired;
     c->n_decommissioned = 0;
 }

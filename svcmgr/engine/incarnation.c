@@ -187,6 +187,16 @@ void service_begin(struct step *st, struct eng_service *s)
 
 /* ---- end ---- */
 
+/** What is put shows for how many instances it ended, unless it ended before there was any. */
+static void keep_counts(struct eng_service *s)
+{
+    bool has_any = false;
+    for (size_t i = 0; i < s->n_components; i++)
+        has_any = has_any || s->components[i]->n_instances > 0;
+    for (size_t i = 0; i < s->n_components && policy_of(s->kind)->is_put; i++)
+        s->components[i]->n_at_end = has_any ? s->components[i]->spec->number_of_containers : 0;
+}
+
 void service_keep_exit(const struct step *st, struct eng_service *s, const struct eng_exit *x,
                        const struct eng_instance *trigger)
 {
@@ -196,14 +206,18 @@ void service_keep_exit(const struct step *st, struct eng_service *s, const struc
         s->exit->ended_ms = st->wall_ms;
     free(s->trigger);
     s->trigger = mem_str(trigger ? trigger->name : NULL);
+    keep_counts(s);
 }
 
-/** Where a stop is an exit: that. */
+/** Where a stop is an exit: that. Who stops what is still shown as waiting has seen no launch. */
 static void keep_stop(const struct step *st, struct eng_service *s)
 {
     const struct eng_exit x = eng_exit_of(CAUSE_STOPPED, 0, NULL);
-    if (policy_of(s->kind)->is_put)
-        service_keep_exit(st, s, &x, NULL);
+    if (!policy_of(s->kind)->is_put)
+        return;
+    service_keep_exit(st, s, &x, NULL);
+    if (st->now_ms - s->begun_ms < ENG_WAITING_MS)
+        s->launched_ms = 0;
 }
 
 void service_finish(struct step *st, struct eng_service *s, enum eng_service_state end_state,

@@ -486,7 +486,7 @@ void instance_exited(struct step *st, struct eng_instance *inst, const struct en
         return;
     }
     if (ev->kind == EV_LOST) {
-        struct eng_exit x = eng_exit_of(CAUSE_LOST, 0, ev->text);
+        struct eng_exit x = eng_exit_of(CAUSE_LOST, ev->exit.raw, ev->text);
         x.ended_ms = ev->exit.ended_ms;
         x.last_stderr = ev->exit.last_stderr;
         process_ended(st, inst, &x, false);

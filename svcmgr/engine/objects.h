@@ -130,6 +130,8 @@ enum { ENG_N_INSTANCE_STATES = ENG_INSTANCE_STATES(ENG_COUNT_ROW) };
 /** Word of a kind, as stored and in keys: "service". Static. Thread: any. */
 const char *eng_kind_word(enum eng_kind kind);
 #define ENG_PROGRESS_ALL 1000000 /* ppm */
+#define ENG_WAITING_MS                                                                                       \
+    200 /* so long an incarnation is shown as waiting where definitions are put (eng_policy.is_put) */
 
 /** Words of the states as stored and explained. Static. Thread: any. */
 const char *eng_service_state_word(enum eng_service_state s);
@@ -285,6 +287,7 @@ struct eng_component {
     bool moves_all;          /* a request wants all instances moved */
     /* unique_component_support: number in the name of the instance of index 0, and indices that were given in this incarnation */
     int64_t first_number, n_numbers;
+    int64_t n_at_end; /* instances that were wanted when the incarnation ended; not all may have been made */
     /* WAITING: nothing of it survived a restart, so it waits for what its service depends on, too; not stored */
     bool is_back;
     bool retired;                       /* the definition lacks it: it goes when its last instance has gone */
@@ -363,7 +366,7 @@ struct eng_service {
     bool is_wanted_stopped;
     /* Of this incarnation, time of day; 0: not yet: when it was submitted, or began where nothing is; when nothing of it was left. */
     int64_t launched_ms, ended_ms;
-    /* when it came to SUCCEEDED, FAILED or STOPPED; time of day, and engine time; 0: it has not, or never ran */
+    /* When it came to SUCCEEDED, FAILED or STOPPED; time of day, and engine time; 0: it has not, or never ran. */
     int64_t completed_ms, final_ms;
     bool purge_wanted;             /* registry subtree must still be removed */
     int64_t purge_ticket;          /* PURGE under way; 0: none */

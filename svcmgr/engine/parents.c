@@ -155,7 +155,7 @@ void parents_follow(struct step *st, struct eng_service *s)
     mem_auto char *key = parent_key_of(s);
     bool is_known = key && st->e->cfg.role != ROLE_MASTER; /* it follows them by its manager */
     int level = is_known ? level_of(parent_of(st->e, s)) : GOES_ON;
-    if (level == GOES_ON)
+    if (level == GOES_ON || s->next_spec) /* what comes next has rules of its own: backoff_settle */
         return;
     mem_auto char *why = mem_fmt("its parent %s is %s", p->name, level == GOES ? "destroyed" : "stopped");
     bool is_stopped = parents_stop(st->e, s);

@@ -25,7 +25,7 @@ static int64_t wanted_of(const struct spec_service *spec)
 /** What it counts with now. */
 static int64_t counted_now(const struct eng_service *s)
 {
-    bool counts = eng_service_is_live(s) || (policy_of(s->kind)->has_task_quota && !s->destroying);
+    bool counts = policy_of(s->kind)->has_task_quota ? !s->destroying : eng_service_is_live(s);
     return counts ? wanted_of(eng_service_wanted(s)) : 0;
 }
 

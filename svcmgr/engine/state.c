@@ -145,6 +145,7 @@ static const struct fld component_flds[] = {
     FLD_BOOL("moves_all", struct eng_component, moves_all, 0),
     FLD_I64("first_number", struct eng_component, first_number, FLD_ZERO),
     FLD_I64("n_numbers", struct eng_component, n_numbers, FLD_ZERO),
+    FLD_I64("n_at_end", struct eng_component, n_at_end, FLD_ZERO),
     FLD_BOOL("retired", struct eng_component, retired, 0),
     FLD_OBJ("waits", struct eng_component, wait, FLD_IN, &eng_waiting_type),
     /* Read where a document holds them still; they are written as documents of their own. */

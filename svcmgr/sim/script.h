@@ -41,9 +41,11 @@ struct sim_span {
     X(SIM_NOT_STARTED, "launch")    /* it never ran                                       */ \
     X(SIM_MEMORY, "memory")         /* it used more than it asked for                     */ \
     X(SIM_PREEMPTED, "preempted")   /* the cluster took the container back                */ \
-    X(SIM_LOST, "lost")             /* container or node vanished                         */ \
+    X(SIM_LOST, "lost")             /* it vanished; value: SIM_NODE_LOST with its node, or 0 */ \
     X(SIM_STOPPED, NULL)            /* sim_stop                                           */
 /* clang-format on */
+
+#define SIM_NODE_LOST (-100) /* as YARN numbers it */
 
 #define SIM_CAUSE_ROW(token, word) token,
 enum sim_cause { SIM_CAUSES(SIM_CAUSE_ROW) };

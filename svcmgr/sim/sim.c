@@ -204,7 +204,7 @@ void sim_restore(struct sim *s, const struct sim_ask *ask, const char *node, int
 static void lose(struct sim *s, struct sim_box *b)
 {
     if (b->pub.state != SIM_GRANTED) {
-        sim_kill(s, b->pub.id, SIM_LOST, 0, s->now_ms);
+        sim_kill(s, b->pub.id, SIM_LOST, SIM_NODE_LOST, s->now_ms);
         return;
     }
     sim_clear_due(s, &b->life);

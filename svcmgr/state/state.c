@@ -5,6 +5,7 @@
 #include <sys/random.h>
 
 #include "base/mem.h"
+#include "base/str.h"
 #include "json/json.h"
 #include "json/writer.h"
 #include "repeats/claims.h"
@@ -391,6 +392,16 @@ static void begin(struct state *s, STATE_DONE, void *arg)
     s->done_arg = arg;
 }
 
+/** Whether something below a document is written with it: a service that is made anew while the one before is removed. They come sorted. */
+static bool has_written_below(const struct state_doc *docs, size_t n, size_t at)
+{
+    for (size_t i = at + 1; i < n && str_starts(docs[i].key, docs[at].key); i++) {
+        if (docs[i].bytes && state_is_below(docs[i].key, docs[at].key))
+            return true;
+    }
+    return false;
+}
+
 void state_write(struct state *s, const struct state_doc *docs, size_t n, STATE_DONE, void *arg)
 {
     begin(s, done, arg);
@@ -405,7 +416,7 @@ void state_write(struct state *s, const struct state_doc *docs, size_t n, STATE_
     if (!s->scope)
         add_attempts(s, docs, n);
     for (size_t i = n; i > 0; i--) { /* a node is deleted after what is below it */
-        if (docs[i - 1].bytes)
+        if (docs[i - 1].bytes || has_written_below(docs, n, i - 1))
             continue;
         delete_attempt(s, docs[i - 1].key);
         add_doc(s, &docs[i - 1]);

@@ -3,6 +3,7 @@ import copy
 import http.client
 import json
 import os
+import re
 
 import pytest
 
@@ -45,7 +46,7 @@ def ask(port, method, path, body=None, headers=None):
 
 def at(document, path):
     for key in path.split("."):
-        document = document[key]
+        document = document[int(key) if isinstance(document, list) else key]
     return document
 
 
@@ -80,6 +81,11 @@ def check_error(status, text):
         {key: document[key] for key in ("exception", "message", "javaClassName")}
 
 
+def has_come(answered, step):
+    answer, text = answered
+    return answer.status == step["status"] and all(at(json.loads(text), place) == value for place, value in step.get("has", {}).items())
+
+
 def do(port, step, kept):
     method, path = step["do"].split(" ", 1)
     body = body_of(step, method)
@@ -87,10 +93,10 @@ def do(port, step, kept):
     headers.update(step.get("headers", {}))
     answer, text = ask(port, method, path, body, headers)
     if step.get("until"):
-        wait_for(lambda: ask(port, method, path)[0].status == step["status"], step["do"])
+        wait_for(lambda: has_come(ask(port, method, path), step), step["do"])
         return
     assert answer.status == step["status"], f"{step['do']}: {text}"
-    if answer.status >= 400:
+    if answer.status >= 400 and method != "HEAD":
         check_error(answer.status, text)
     assert step.get("text", "") in text
     if step.get("empty"):
@@ -121,3 +127,24 @@ def test_row(running, row):
             name = path[len(FRAMEWORKS):].split("/")[0].split("?")[0]
             if verb == "PUT" and path.startswith(FRAMEWORKS):
                 ask(port, "DELETE", FRAMEWORKS + name, None, {"UserName": step.get("headers", {}).get("UserName", "root1")})
+
+
+TESTS = ["contract/test_launcher_status.py", "e2e/test_launcher_tasks.py", "fault/test_launcher_kills.py"]
+
+
+def named(word, comments):
+    """Numbers of rows ("F") or traps ("trap ") that comments beside tests name."""
+    return {int(n) for text in comments for n in re.findall(rf"\b{word}(\d+)\b", text)}
+
+
+def test_every_row_and_trap_of_the_contract_has_a_test():
+    """In the tables, or in a comment beside a test that needs more than a table."""
+    with open(os.path.join(HERE, "launcher_status.json"), encoding="utf-8") as f:
+        rows = TABLE["rows"] + json.load(f)
+    comments = []
+    for name in TESTS:
+        with open(os.path.join(os.path.dirname(HERE), name), encoding="utf-8") as f:
+            comments += re.findall(r"^def test.*#(.*)", f.read(), re.M)
+    tested = {int(n) for row in rows for n in re.findall(r"\bF(\d+)", row["row"])} | named("F", comments)
+    assert set(range(1, 73)) - tested == set()
+    assert set(range(1, 33)) - {n for row in rows for n in row.get("traps", [])} - named("trap ", comments) == set()

@@ -1,6 +1,6 @@
 """Statuses of the FrameworkLauncher API over HTTP: launcher_status.json has a flow a row, with the number of its contract row.
 
-A row puts the framework of its `roles` (number of tasks, entry point, more members), then takes its steps in order:
+A row puts the framework of its `roles` (number of tasks, entry point, more members; ${DIR} is a directory of its own), then takes its steps in order:
     put        [path below the framework, body]: answered by `code`, by default 202; a body of version N puts the framework again
     delete     path
     until      members of the FrameworkStatus that are awaited
@@ -9,12 +9,18 @@ A row puts the framework of its `roles` (number of tasks, entry point, more memb
     length     role -> number of its tasks that is awaited
     keep       name -> role[index].member: kept for `${name}`
     roles      names of the roles that are shown now
-In expectations "<text>", "<number>" stand for any, "!${name}" for another value than the kept one.
+    wanted     members of the AggregatedFrameworkRequest that are awaited
+    took       [name of a kept time, member of the FrameworkStatus, least, most ms between them]
+    stays      seconds during which tasks are as they are: role[index] -> members
+In expectations "<text>", "<number>" stand for any, "!${name}" for another value than the kept one. `with` names the cluster, of CLUSTERS,
+that the row needs; `traps` the traps of the contract that it looks at.
 """
 import copy
 import json
 import os
 import re
+import resource
+import time
 
 import pytest
 
@@ -26,20 +32,48 @@ with open(os.path.join(os.path.dirname(__file__), "launcher_status.json"), encod
     ROWS = json.load(file)
 
 
+CONFLICT_S = 3
+CLUSTERS = {
+    "": {}, "full": {},
+    "narrow": {"yarn.nodemanager.resource.cpu-vcores": "2", "yarn.service.launcher.gang-timeout": "1s",
+               "yarn.service.launcher.conflict-min-delay": f"{CONFLICT_S}s"},
+    "two": {"yarn.service.cluster": "sim", "yarn.service.sim.script": "nodes 2 memory=65536 vcores=64 gpus=4"},
+    "failing": {"yarn.service.cluster": "sim", "yarn.service.sim.script": "nodes 1; node-failure every=1s down=100ms"},
+    "losing": {"yarn.service.cluster": "sim", "yarn.service.sim.script":
+               "nodes 2; end memory of=memory-* after=10; end preempted of=preempted-* after=10; end lost of=lost-* after=10; "
+               "end launch of=launch-* after=10; end signal=9 of=signal-* after=10"},
+}
+
+
 @pytest.fixture(scope="module")
-def stack():
-    with Stack(services=True) as s:
-        with open(os.path.join(s.dir, "source.sh"), "w", encoding="utf-8") as source:
-            source.write("#!/bin/sh\nexit 0\n")
-        yield s
+def clusters():
+    """A function: the stack on this cluster."""
+    stacks = {}
+
+    def of(name):
+        if name not in stacks:
+            stacks[name] = Stack(services=True, options={"svcmgr": CLUSTERS[name]})
+            stacks[name].__enter__()
+            with open(os.path.join(stacks[name].dir, "source.sh"), "w", encoding="utf-8") as source:
+                source.write("#!/bin/sh\nexit 0\n")
+        return stacks[name]
+
+    yield of
+    for stack in stacks.values():
+        stack.__exit__(None, None, None)
+
+
+@pytest.fixture
+def stack(clusters):
+    return clusters("")
 
 
 def role(stack, given):
-    """A TaskRoleDescriptor of [number, entry point, more members]."""
+    """A TaskRoleDescriptor of [number, entry point, more members, more of its resource]."""
     number, command, *more = given
     return {"taskNumber": number, **(more[0] if more else {}),
             "taskService": {"version": 1, "entryPoint": command, "sourceLocations": [f"file://{stack.dir}/source.sh"],
-                            "resource": {"cpuNumber": 1, "memoryMB": 16}}}
+                            "resource": {"cpuNumber": 1, "memoryMB": 16, **(more[1] if len(more) > 1 else {})}}}
 
 
 def descriptor(stack, row, version=1, **more):
@@ -49,8 +83,17 @@ def descriptor(stack, row, version=1, **more):
 
 class Flow:
     def __init__(self, stack, row):
-        self.stack, self.row, self.kept = stack, row, {}
         self.name = re.sub("[^A-Za-z0-9]", "-", row["row"]) + "." + os.urandom(3).hex()
+        self.stack, self.row, self.kept = stack, self.with_directory(stack, row), {}
+
+    def with_directory(self, stack, row):
+        """The row with a directory that containers may write to in place of ${DIR}."""
+        text, path = json.dumps(row), os.path.join(stack.dir, self.name)
+        if "${DIR}" not in text:
+            return row
+        os.mkdir(path)
+        os.chmod(path, 0o777)
+        return json.loads(text.replace("${DIR}", path))
 
     def call(self, method, path="", body=None):
         return request(self.stack.services_port, method, f"/v1/Frameworks/{self.name}{path}", body,
@@ -139,6 +182,23 @@ class Flow:
     def step_roles(self, names):
         assert sorted(self.document()["aggregatedTaskRoleStatuses"]) == sorted(names)
 
+    def step_wanted(self, want):
+        self.awaited(lambda: self.call("GET", "/AggregatedFrameworkRequest").json, want)
+
+    def step_took(self, given):
+        name, member, least, most = given
+        took = self.status()[member] - int(self.kept[name])
+        assert least <= took <= most, (self.row["row"], given, took)
+
+    def step_stays(self, given):
+        for_s, wants = given
+        end = time.monotonic() + for_s
+        while time.monotonic() < end:
+            for text, want in wants.items():
+                have = self.task(text)
+                assert self.fits(want, have), (self.row["row"], text, want, have)
+            time.sleep(0.05)
+
     def step_keep(self, wants):
         for name, place in wants.items():
             owner, member = place.rsplit(".", 1)
@@ -157,8 +217,8 @@ class Flow:
 
 
 @pytest.mark.parametrize("row", ROWS, ids=lambda row: row["row"])
-def test_row(stack, row):
-    flow = Flow(stack, row)
+def test_row(clusters, row):
+    flow = Flow(clusters(row.get("with", "")), row)
     try:
         flow.run()
     finally:
@@ -211,3 +271,26 @@ def test_the_launcher_shows_its_configuration(stack):
     assert status["hadoopLibrarySupportsGpu"] is True and status["hadoopLibrarySupportsPort"] is True
     for path in ("/", "/v1"):
         assert request(stack.services_port, "GET", path).json.startswith("Active at "), path
+
+
+def test_what_cannot_be_stored_is_refused_and_reads_go_on(clusters):  # F67
+    full = clusters("full")
+    kept, lost = (Flow(full, {"row": name, "roles": {"w": [1, "sleep 1000"]}}) for name in ("kept", "lost"))
+    kept.put_framework()
+    kept.awaited(kept.status, {"frameworkState": "APPLICATION_RUNNING"})
+    pid = full.svcmgr.process.pid
+    resource.prlimit(pid, resource.RLIMIT_FSIZE, (4096, resource.RLIM_INFINITY))
+    for flow, path, body in ((lost, "", descriptor(full, lost.row)), (kept, "/ExecutionType", {"executionType": "STOP"}),
+                             (kept, "/TaskRoles/w/TaskNumber", {"taskNumber": 2})):
+        answer = flow.call("PUT", path, json.dumps(body))
+        assert (answer.status, answer.json["exception"]) == (503, "TransientException"), answer
+        assert int(answer.headers["Retry-After"]) >= 1
+    assert lost.call("GET").status == 404
+    assert kept.status()["frameworkState"] == "APPLICATION_RUNNING"
+    resource.prlimit(pid, resource.RLIMIT_FSIZE, (resource.RLIM_INFINITY, resource.RLIM_INFINITY))
+    full.svcmgr.event("state_written_again")
+    assert lost.call("GET").status == 404 and kept.call("GET", "/FrameworkRequest").json["frameworkDescriptor"]["executionType"] == "START"
+    lost.put_framework()
+    lost.awaited(lost.status, {"frameworkState": "APPLICATION_RUNNING"})
+    for flow in (kept, lost):
+        assert flow.call("DELETE").status == 202

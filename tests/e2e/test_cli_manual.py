@@ -24,11 +24,11 @@ def entries(page, section):
 
 
 def commands():
-    return re.findall(r"^  ((?:registry|app|framework|slider|dns) [a-z]+|registry -o hadoop|log-level|dev)\b", bobbin("help"), re.M)
+    return re.findall(r"^  ((?:registry|app|framework|launcher|slider|dns) [a-z]+|registry -o hadoop|log-level|dev)\b", bobbin("help"), re.M)
 
 
 def test_every_command_is_in_the_manual(page):
-    found = [tag for group in ("registry", "app", "framework", "slider", "dns", "log-level", "dev") for tag in entries(page, f"COMMANDS: {group}")]
+    found = [tag for group in ("registry", "app", "framework", "launcher", "slider", "dns", "log-level", "dev") for tag in entries(page, f"COMMANDS: {group}")]
     assert len(commands()) == len(found) >= 25
     assert [name for name, tag in zip(commands(), found) if not tag.startswith(f"bobbin {name}")] == []
 

@@ -32,11 +32,11 @@ def help_of(*words):
 
 
 def test_every_command_is_offered():
-    rows = re.findall(r"^  (registry|app|framework|slider|dns) ([a-z]+)", help_of("bobbin", "help"), re.M)
+    rows = re.findall(r"^  (registry|app|framework|launcher|slider|dns) ([a-z]+)", help_of("bobbin", "help"), re.M)
     assert len(rows) > 20
-    for group in ("registry", "app", "framework", "slider", "dns"):
+    for group in ("registry", "app", "framework", "launcher", "slider", "dns"):
         assert [verb for verb in complete(f"bobbin {group} ") if verb != "-o"] == [v for g, v in rows if g == group]
-    assert complete("bobbin ") == ["registry", "app", "framework", "slider", "dns", "log-level", "dev", "help", "--help", "--version"]
+    assert complete("bobbin ") == ["registry", "app", "framework", "launcher", "slider", "dns", "log-level", "dev", "help", "--help", "--version"]
     assert complete("bobbin reg") == ["registry"] and complete("bobbin dns z") == ["zones"]
     assert complete("bobbin registry -o ") == ["hadoop"]
 

@@ -74,7 +74,7 @@ def shown(frameworks, shared, name, role_name="w", n=1, **more):
 
 # ---- environment ----
 
-def test_a_task_knows_its_framework(frameworks, shared):
+def test_a_task_knows_its_framework(frameworks, shared):  # trap 21
     env, second = shown(frameworks, shared, "Env~a._B", "Role.A", n=2)
     task = frameworks.tasks("Env~a._B", "Role.A")[0]
     status = frameworks.status("Env~a._B")
@@ -122,7 +122,7 @@ def test_gpus_are_those_of_the_mask(frameworks, shared):
 
 # ---- sources ----
 
-def test_a_file_a_directory_and_archives(frameworks, shared):  # F62
+def test_a_file_a_directory_and_archives(frameworks, shared):  # F62, trap 22
     os.makedirs(os.path.join(shared, "folder/below"))
     source(shared, "folder/below/run.sh", "#!/bin/sh\nexit 0\n")
     with zipfile.ZipFile(os.path.join(shared, "a.ZIP"), "w") as z:

@@ -51,7 +51,7 @@ def test_an_express_upgrade_replaces_the_processes_in_their_containers(stack, we
     assert stack.service("web")["state"] == "READY"
     assert containers_of(stack) == web
     assert all(c["restarts"] == 0 for c in stack.service("web")["components"][0]["containers"])
-    assert (n_running(stack, 86401), n_running(stack, 86402)) == (0, 3)
+    wait_for(lambda: (n_running(stack, 86401), n_running(stack, 86402)) == (0, 3), "all run version 2")  # their shells begin first
 
 
 def test_a_cancel_goes_back(stack, web):
@@ -60,7 +60,7 @@ def test_a_cancel_goes_back(stack, web):
     assert put(stack, state="CANCEL_UPGRADING").status in (202, 204)
     wait_for(lambda: stack.service("web")["state"] == "READY", "the upgrade is cancelled")
     assert stack.service("web")["version"] == "1"
-    assert (n_running(stack, 86401), n_running(stack, 86402)) == (3, 0)
+    wait_for(lambda: (n_running(stack, 86401), n_running(stack, 86402)) == (3, 0), "all run the version before")
     assert put(stack, state="CANCEL_UPGRADING").status == 400
 
 
@@ -94,7 +94,8 @@ def revert(stack, web, query="", **more):
     wait_for(lambda: any(e["what"] == "cancel reverted" for e in
                          stack.services("GET", "/web/events?user.name=alice").json["events"]), "the upgrade has gone back")
     service = stack.until_state("web", "READY")
-    assert (service["version"], n_running(stack, 86401)) == ("1", 3)
+    assert service["version"] == "1"
+    wait_for(lambda: n_running(stack, 86401) == 3, "all run the version before")  # its shell begins first
     now = containers_of(stack)
     assert {name: now[name] == web[name] for name in web} == {"hello-0": False, "hello-1": True, "hello-2": True}
     return service
@@ -162,7 +163,7 @@ def test_svcmgr_may_be_killed_in_the_middle(stack, web):
     wait_for(lambda: stack.service("web")["version"] == "2", "version 2")
     wait_for(lambda: stack.service("web")["state"] == "READY", "all are ready")
     assert containers_of(stack) == web
-    assert (n_running(stack, 86401), n_running(stack, 86402)) == (0, 3)
+    wait_for(lambda: (n_running(stack, 86401), n_running(stack, 86402)) == (0, 3), "all run version 2")  # their shells begin first
 
 
 def test_a_simulated_cluster_upgrades_likewise():

@@ -62,6 +62,7 @@ MAY_SEE = {
     "keys": ["lib/run", "registryd", "dnsd", "svcmgr", "svcmgr/fs", "svcmgr/spec"],
     **{f"cli/{part}": ["lib/base", "lib/exec", "lib/run", "lib/json", "lib/http", "lib/registry", "cli/kit", "keys"]
        for part in ("kit", "registry", "app", "framework", "dns", "dev")},
+    "cli/launcher": ["lib/base", "lib/run", "lib/json", "lib/http", "lib/registry", "lib/store", "cli/kit", "cli/framework", "keys"],
     "cli/slider": ["lib/base", "lib/run", "lib/json", "lib/http", "lib/registry", "cli/kit", "cli/package"],
     "cli/package": ["lib/base", "lib/json"],
     "cli": ["lib/base", "lib/run", "cli/kit"],

@@ -1,12 +1,16 @@
 #include "launcher/pretty.h"
 
+#include <string.h>
+
 #include "base/obj.h"
 
 static void new_line(const struct launcher_pretty *p, struct buf *out)
 {
-    buf_add_char(out, '\n');
-    for (int i = 0; i < p->n_objects; i++)
-        buf_add(out, "  ", 2);
+    size_t n = 1 + 2 * (size_t)p->n_objects;
+    char *to = buf_room(out, n);
+    to[0] = '\n';
+    memset(to + 1, ' ', n - 1);
+    out->len += n;
 }
 
 /** What was opened is not empty. */
@@ -71,9 +75,14 @@ static size_t add_text(struct launcher_pretty *p, const char *json, size_t len, 
 {
     size_t n = 0;
     while (n < len && p->in_text) {
-        char c = json[n++];
-        p->in_text = p->after_backslash || c != '"';
-        p->after_backslash = !p->after_backslash && c == '\\';
+        const char *quote = memchr(json + n, '"', len - n);
+        size_t end = quote ? (size_t)(quote - json) : len, n_slashes = 0;
+        while (n_slashes < end - n && json[end - 1 - n_slashes] == '\\')
+            n_slashes++;
+        bool is_escaped = (n_slashes + (n_slashes == end - n && p->after_backslash)) % 2;
+        p->in_text = !quote || is_escaped;
+        p->after_backslash = !quote && is_escaped;
+        n = quote ? end + 1 : len;
     }
     buf_add(out, json, n);
     return n;

@@ -137,10 +137,10 @@ static bool read_filter(struct http_req *req, struct filter *out)
 
 static bool is_listed(const struct filter *f, const struct eng_service *s)
 {
-    const char *user = json_string_value(json_object_get(launcher_described(s, "user"), "name"));
-    const char *client = json_string_value(json_object_get(s->request, "launchClientType"));
-    if (s->destroying || (f->user && (!user || strcmp(f->user, user) != 0)))
+    if (s->destroying || (f->user && strcmp(f->user, s->user) != 0))
         return false;
+    const char *client =
+        f->client ? json_string_value(json_object_get(s->request, "launchClientType")) : NULL;
     return !f->client || (client && strcmp(f->client, client) == 0);
 }
 

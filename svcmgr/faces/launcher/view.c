@@ -94,10 +94,10 @@ static float progress_of(const struct eng_service *s, enum launcher_state state)
         return (float)((double)s->progress_ppm / ENG_PROGRESS_ALL);
     for (size_t i = 0; i < s->n_components; i++) {
         const struct eng_component *c = s->components[i];
-        n += (int64_t)c->n_instances;
+        n += c->spec->number_of_containers;
         n_ended += c->n_in[INST_SUCCEEDED] + c->n_in[INST_FAILED];
     }
-    return n > 0 ? (float)n_ended / (float)n : 0;
+    return n_ended < n ? (float)n_ended / (float)n : n > 0;
 }
 
 /** Time of day at which its application ended; 0: it has not. */
@@ -230,28 +230,21 @@ void launcher_write_role(struct jw *w, const struct eng_component *c)
 
 /* ---- summaries ---- */
 
-static const char *described_text(const struct eng_service *s, const char *member)
-{
-    return json_string_value(launcher_described(s, member));
-}
-
 /** GPUs that a task of a role asks for. */
-static int64_t n_gpus_of(const struct eng_service *s, const char *role)
+static int64_t n_gpus_of(const struct spec_component *c)
 {
-    const json_t *service = json_object_get(described_role(s, role), "taskService");
-    return json_integer_value(json_object_get(json_object_get(service, "resource"), "gpuNumber"));
+    const json_t *types = c->resource ? c->resource->additional : NULL;
+    return types ? json_integer_value(json_object_get(json_object_get(types, SPEC_GPU_TYPE), "value")) : 0;
 }
 
 static void write_totals(struct jw *w, const struct eng_service *s)
 {
     const struct spec_service *wanted = eng_service_wanted(s);
-    const struct eng_rules *rules = eng_service_wanted_rules(s);
     int64_t n_gpus = 0, n_tasks = 0;
     for (size_t i = 0; i < wanted->n_components; i++) {
         const struct spec_component *c = wanted->components[i];
-        const char *title = eng_rules_of(rules, c->name)->title;
         n_tasks += c->number_of_containers;
-        n_gpus += c->number_of_containers * n_gpus_of(s, title ? title : c->name);
+        n_gpus += c->number_of_containers * n_gpus_of(c);
     }
     jw_kint(w, "totalGpuNumber", n_gpus);
     jw_kint(w, "totalTaskNumber", n_tasks);
@@ -261,16 +254,14 @@ static void write_totals(struct jw *w, const struct eng_service *s)
 void launcher_write_summary(struct jw *w, const struct launcher_look *look, const struct eng_service *s)
 {
     enum launcher_state state = launcher_state_of(s, look->now_ms);
-    const char *queue =
-        json_string_value(json_object_get(launcher_described(s, "platformSpecificParameters"), "queue"));
-    const char *user = json_string_value(json_object_get(launcher_described(s, "user"), "name"));
+    const struct spec_service *wanted = eng_service_wanted(s);
     jw_object(w);
     jw_kstr(w, "frameworkName", eng_service_title(s));
     jw_kint(w, "frameworkVersion", launcher_version_of(s));
     jw_kstr(w, "executionType", s->is_wanted_stopped ? "STOP" : "START");
-    jw_kstr(w, "frameworkDescription", described_text(s, "description"));
-    jw_kstr(w, "userName", user ? user : s->user);
-    jw_kstr(w, "queue", queue ? queue : "default");
+    jw_kstr(w, "frameworkDescription", wanted->description);
+    jw_kstr(w, "userName", s->user);
+    jw_kstr(w, "queue", wanted->queue ? wanted->queue : "default");
     write_totals(w, s);
     jw_key(w, "firstRequestTimestamp");
     launcher_write_time(w, s->first_request_ms);
@@ -291,6 +282,15 @@ void launcher_write_summary(struct jw *w, const struct launcher_look *look, cons
 
 /* ---- tasks ---- */
 
+/** Tasks of a role. Those of an application that has completed stay as many as they were. */
+static int64_t n_tasks_of(const struct eng_component *c, enum launcher_state state)
+{
+    int64_t n_there = (int64_t)c->n_instances - c->n_removing;
+    if (!is_completed(state))
+        return c->spec->number_of_containers;
+    return n_there > c->n_at_end ? n_there : c->n_at_end;
+}
+
 struct launcher_role_look launcher_role_look_of(const struct launcher_look *look,
                                                 const struct eng_component *c)
 {
@@ -302,5 +302,7 @@ struct launcher_role_look launcher_role_look_of(const struct launcher_look *look
                                        .service_version =
                                            json_integer_value(json_object_get(service, "version")),
                                        .role = role,
+                                       .n_tasks = n_tasks_of(c, state),
+                                       .created_ms = c->service->launched_ms,
                                        .app_completed_ms = app_completed_ms(c->service, state)};
 }

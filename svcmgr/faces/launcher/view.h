@@ -38,7 +38,7 @@ enum launcher_task_state { LAUNCHER_TASK_STATES(LAUNCHER_STATE_TOKEN) };
 #undef LAUNCHER_STATE_TOKEN
 
 /** So long an incarnation is shown as FRAMEWORK_WAITING: who asks at once sees the status that the original makes up. */
-#define LAUNCHER_WAITING_MS 200
+#define LAUNCHER_WAITING_MS ENG_WAITING_MS
 
 /** From where a status is looked at. All is borrowed. */
 struct launcher_look {
@@ -71,6 +71,8 @@ struct launcher_role_look {
     enum launcher_state state; /* of the framework */
     int64_t service_version;   /* of the role's task service */
     const char *role;          /* name of the role                                   [borrowed] */
+    int64_t n_tasks;           /* of these numbers, from 0 on, are its tasks */
+    int64_t created_ms;        /* time of day: of those that the engine has not made yet */
     int64_t app_completed_ms;  /* time of day; 0: not yet */
 };
 /** That of a role. Thread: owner. */
@@ -78,6 +80,8 @@ struct launcher_role_look launcher_role_look_of(const struct launcher_look *look
                                                 const struct eng_component *c);
 /** Write a TaskStatus as the next value. Thread: owner.   Source: framework-launcher 7.1, 7.3. */
 void launcher_write_task(struct jw *w, const struct launcher_role_look *of, const struct eng_instance *inst);
+/** The same of a task that the engine has not made yet, or not any more: it waits, or ended with its application. Thread: owner. */
+void launcher_write_unmade_task(struct jw *w, const struct launcher_role_look *of, int64_t index);
 /** Write a SummarizedFrameworkInfo as the next value. Thread: owner.   Source: framework-launcher 6.1. */
 void launcher_write_summary(struct jw *w, const struct launcher_look *look, const struct eng_service *s);
 

@@ -139,3 +139,9 @@ void launcher_write_task(struct jw *w, const struct launcher_role_look *of, cons
     write_exit(w, &t);
     jw_object_end(w);
 }
+
+void launcher_write_unmade_task(struct jw *w, const struct launcher_role_look *of, int64_t index)
+{
+    const struct eng_instance inst = {.index = index, .state = INST_PENDING, .created_ms = of->created_ms};
+    launcher_write_task(w, of, &inst);
+}

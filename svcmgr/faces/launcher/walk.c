@@ -9,7 +9,7 @@
 
 #define WALK_MAGIC OBJ_MAGIC('L', 'W', 'L', 'K')
 
-/** Tasks and summaries in one piece: about 100 µs. */
+/** Tasks and summaries in one piece: some 200 µs. */
 #define SLICE_TASKS     64
 #define SLICE_SUMMARIES 64
 
@@ -116,15 +116,15 @@ static size_t write_tasks(struct launcher_walk *walk, const struct launcher_look
                           const struct eng_component *c, size_t most)
 {
     struct launcher_role_look of = launcher_role_look_of(look, c);
-    size_t n = 0;
-    for (; walk->next < c->n_by_index && n < most; walk->next++) {
-        const struct eng_instance *inst = c->by_index[walk->next];
-        if (!inst || inst->removing)
-            continue;
-        launcher_write_task(&walk->w, &of, inst);
-        n++;
+    size_t n = 0, n_tasks = (size_t)of.n_tasks;
+    for (; walk->next < n_tasks && n < most; walk->next++, n++) {
+        const struct eng_instance *inst = walk->next < c->n_by_index ? c->by_index[walk->next] : NULL;
+        if (inst && !inst->removing)
+            launcher_write_task(&walk->w, &of, inst);
+        else
+            launcher_write_unmade_task(&walk->w, &of, (int64_t)walk->next);
     }
-    if (walk->next >= c->n_by_index)
+    if (walk->next >= n_tasks)
         end_role(walk, c->service);
     return n;
 }

@@ -120,7 +120,7 @@ class Services(Started):
         number, found = app.partition("_")[2], []
         for node in self.cluster.nodes:
             with contextlib.suppress(OSError):  # that one is down
-                answer = request(int(node.addresses["web"].rpartition(":")[2]), "GET", "/ws/v1/node/containers").json
+                answer = request(node.addresses["web"].removeprefix("http://"), "GET", "/ws/v1/node/containers").json
                 found += [(one["id"], node.name) for one in listed(answer.get("containers") or {}, "container")
                           if f"_{number}_" in one["id"] and one["state"] in ("RUNNING", "LOCALIZING", "NEW", "SCHEDULED")]
         return found
@@ -219,9 +219,9 @@ class Ours(Services):
 
     # ---- what others see ----
 
-    def records(self, name):
+    def records(self, name, user=None, its_class="yarn-service"):
         """Record of each instance in the registry, by its name there; {}: there is none."""
-        answer = self.stack.registry("GET", f"/users/{self.user}/services/yarn-service/{name}", query="recursive=true")
+        answer = self.stack.registry("GET", f"/users/{user or self.user}/services/{its_class}/{name}", query="recursive=true")
         if answer.status == 404:
             return {}
         found = {node["path"]: node.get("service") for node in answer.json.get("tree", [])}
@@ -231,8 +231,8 @@ class Ours(Services):
         """What keeps it from being as wanted, as text."""
         return request(self.port, "GET", f"{self.prefix}/{name}?explain=true&user.name={self.user}").body.decode()
 
-    def addresses(self, instance, name):
-        return self.stack.dig(f"{instance}.{name}.{self.user}.{DOMAIN}", "A")
+    def addresses(self, instance, name, user=None):
+        return self.stack.dig(f"{instance}.{name}.{user or self.user}.{DOMAIN}", "A")
 
 
 def port_of_theirs():

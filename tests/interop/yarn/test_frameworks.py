@@ -1,5 +1,7 @@
 """Frameworks of the FrameworkLauncher API on a real YARN cluster: what their tasks see, gang allocation, GPUs as a resource type, migration."""
 import os
+import re
+import signal
 import zipfile
 
 import pytest
@@ -10,6 +12,7 @@ from services import Ours
 from yarn import Cluster
 
 SLOW = 180
+USER, CLASS = "default", "framework-launcher"  # of a framework whose request names no user, in the registry
 
 
 @pytest.fixture(scope="module")
@@ -55,7 +58,8 @@ def test_what_a_task_sees(frameworks, shared):
     wanted = {"FRAMEWORK_NAME": "Sees~a.B", "TASK_INDEX": "0", "TASK_ROLE_NAME": "w", "SERVICE_VERSION": "7", "APP_ID": status["applicationId"],
               "CONTAINER_ID": task["containerId"], "CONTAINER_GPUS": "1", "CONTAINER_PORTS": task["containerPorts"]}
     assert {name: env.get(name) for name in wanted} == wanted
-    assert env["CONTAINER_IP"].startswith("127.") and env["CONTAINER_PORTS"].startswith("a:40,41;b:2"), env
+    chosen = re.fullmatch(r"a:40,41;b:(\d+);", env["CONTAINER_PORTS"])
+    assert env["CONTAINER_IP"].startswith("127.") and chosen and 20000 <= int(chosen[1]) <= 32767, env
     assert env["ATTEMPT_ID"].startswith("appattempt_") and os.path.isabs(env["LAUNCHER_LOG_DIR"])
     assert task["containerGpus"] == 1
 
@@ -94,6 +98,61 @@ def test_gpus_are_a_resource(frameworks, shared):
     frameworks.until_tasks("gpus", "CONTAINER_RUNNING", 2)
     assert [t["containerGpus"] for t in frameworks.tasks("gpus")] == [3, 3]
     frameworks.delete("gpus")
+
+
+def retries(frameworks, name):
+    """How often the framework and its first task were retried, by kind."""
+    return frameworks.status(name)["frameworkRetryPolicyState"], frameworks.tasks(name)[0]["taskRetryPolicyState"]
+
+
+def kill_master(ours, app):
+    """As soon as it runs; returns when another attempt does."""
+    first = wait_for(lambda: ours.processes(ours.masters_container(app)), f"the master of {app} runs")
+    os.kill(first[0], signal.SIGKILL)
+    wait_for(lambda: len(ours.attempts(app)) == 2 and ours.processes(ours.masters_container(app)), "another master runs")
+
+
+def test_a_master_that_is_killed_loses_no_count(ours, frameworks, shared):
+    """The second application runs, and in it the second attempt of the task. Those go on, their counts stay, and it completes."""
+    entry = f"echo run >> {shared}/runs; sed -n 4p {shared}/runs | grep -q run || exit 5; until test -e {shared}/done; do sleep 0.2; done"
+    frameworks.put("counted", {"w": role(entry, [f"{shared}/run.sh"], taskRetryPolicy={"fancyRetryPolicy": False, "maxRetryCount": 1})},
+                   retryPolicy={"fancyRetryPolicy": False, "maxRetryCount": 1})
+
+    def fourth():
+        return os.path.exists(f"{shared}/runs") and len(lines(f"{shared}/runs")) == 4 and frameworks.until_tasks("counted", "CONTAINER_RUNNING", 1)
+    task, before = wait_for(fourth, "the fourth attempt runs", SLOW)[0], retries(frameworks, "counted")
+    assert [one["retriedCount"] for one in before] == [one["unKnownRetriedCount"] for one in before] == [1, 1]
+    status = frameworks.status("counted")
+    kill_master(ours, status["applicationId"])
+    open(f"{shared}/done", "w", encoding="ascii").close()
+    final = frameworks.completed("counted", SLOW)
+    assert (final["applicationExitCode"], final["applicationId"]) == (0, status["applicationId"]), final
+    assert retries(frameworks, "counted") == before and len(lines(f"{shared}/runs")) == 4
+    assert frameworks.tasks("counted")[0]["containerId"] == task["containerId"]
+
+
+def lines(path):
+    with open(path, encoding="utf-8") as f:
+        return f.read().splitlines()
+
+
+def test_tasks_have_names(ours, frameworks, shared):
+    """While they run, also when their master was killed; none when the framework has completed."""
+    entry = f"until test -e {shared}/done; do sleep 0.2; done"
+    frameworks.put("named", {"w": role(entry, [f"{shared}/run.sh"], n=2)})
+    wait_for(lambda: [t["taskState"] for t in frameworks.tasks("named")] == ["CONTAINER_RUNNING"] * 2, "both run", SLOW)
+
+    def names():
+        return {i: ours.addresses(f"w-{i}", "named", USER) for i in range(2)}
+    there = {0: ["127.0.0.1"], 1: ["127.0.0.1"]}
+    wait_for(lambda: names() == there, "each has a name")
+    records = ours.records("named", USER, CLASS)
+    assert sorted(record["yarn:id"] for record in records.values()) == sorted(t["containerId"] for t in frameworks.tasks("named"))
+    kill_master(ours, frameworks.status("named")["applicationId"])
+    assert names() == there and ours.records("named", USER, CLASS) == records
+    open(f"{shared}/done", "w", encoding="ascii").close()
+    frameworks.completed("named", SLOW)
+    wait_for(lambda: names() == {0: [], 1: []} and not ours.records("named", USER, CLASS), "no name is left")
 
 
 def test_a_migrated_task_gets_another_container(frameworks, shared):  # F42

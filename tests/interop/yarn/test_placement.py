@@ -10,6 +10,8 @@ from yarn import Cluster
 
 COUNT = itertools.count()
 FOLLOWS_S = 30
+# A resource manager gives attributes to one node of a host name only: the scheduler keeps one node by name.
+HOSTS = ("127.0.0.2", "127.0.0.3")
 ATTRIBUTES = "yarn.nodemanager.node-attributes.provider"
 HANDLER = "yarn.resourcemanager.placement-constraints.handler"
 
@@ -18,7 +20,7 @@ HANDLER = "yarn.resourcemanager.placement-constraints.handler"
 def services(request):
     settings = {HANDLER: request.param, "yarn.scheduler.minimum-allocation-mb": 32, ATTRIBUTES: "config",
                 ATTRIBUTES + ".configured-node-attributes": "os,STRING,linux"}
-    with Cluster(settings=settings) as cluster, Ours(cluster) as ours:
+    with Cluster(hosts=HOSTS, settings=settings) as cluster, Ours(cluster) as ours:
         ours.handler = request.param
         yield ours
 

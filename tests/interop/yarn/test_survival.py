@@ -11,9 +11,11 @@ from yarn import Cluster
 
 FOLLOWS_S = 15  # until everything has followed what happened
 AM_EXPIRY_S = 8  # a master's files have to be on the node, and it has to register, within it, on a machine that others use, too
+NM_EXPIRY_S = 25  # a node manager has to start again within it on such a machine; the resource manager looks each third of it
 ROLL_S = 3 * AM_EXPIRY_S + 1  # the least that the resource manager takes
 SETTINGS = {
     "yarn.am.liveness-monitor.expiry-interval-ms": AM_EXPIRY_S * 1000,
+    "yarn.nm.liveness-monitor.expiry-interval-ms": NM_EXPIRY_S * 1000,
     "yarn.resourcemanager.am-rm-tokens.master-key-rolling-interval-secs": ROLL_S,
     "yarn.scheduler.minimum-allocation-mb": 32,
 }
@@ -95,7 +97,7 @@ def test_a_node_manager_is_killed(services, name, before):
     try:
         for instance in on_it:
             services.kill_container(before[instance])
-        wait_for(lambda: len(services.cluster.registered()) == 1, "the node is lost", 2 * FOLLOWS_S)
+        wait_for(lambda: len(services.cluster.registered()) == 1, "the node is lost", 2 * NM_EXPIRY_S)
         after = followed(services, name)
         assert {one for one in before if after[one] != before[one]} == on_it
         assert {node for _, node in services.of_nodes(app)} == {masters.name}

@@ -234,12 +234,6 @@ def small():
         yield ours
 
 
-def end(services, name):
-    """Also one whose master never began: svcmgr would wait for what that makes of the order."""
-    services.kill_application(services.application(name))
-    services.destroy(name)
-
-
 @pytest.fixture
 def crowded(small):
     """A service that leaves 64 MB of the node: one of its instances has no room."""
@@ -257,18 +251,20 @@ def test_a_queue_without_room(small, crowded):
 
 
 def test_a_master_that_has_no_room(small, crowded):
-    """What the resource manager says of it."""
+    """What the resource manager says of it; its application is killed at once when it is destroyed: there is no master to ask."""
     other = small.launch(sleepers(f"later-{next(COUNT)}", 1))
     entry = until_explained(small, other, "application")
     assert "AM" in entry["wait"], entry
-    end(small, other)
+    app = small.application(other)
+    small.destroy(other)
+    assert small.state(app) == "KILLED" and small.service(other) is None
 
 
 def test_the_limit_of_a_queue_for_masters(small, crowded):
     document = sleepers(f"limit-{next(COUNT)}", 1, **{"yarn.service.am-resource.memory": "512"})
     name = small.launch(document)
     until_explained(small, name, "application", "AM resource limit")
-    end(small, name)
+    small.destroy(name)
 
 
 def test_an_instance_larger_than_any_node(small):

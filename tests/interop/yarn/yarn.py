@@ -107,10 +107,10 @@ class ZooKeeper(zookeeper.Server):
 
 
 class Cluster(Started):
-    """yarn, hdfs: with their daemons. n_nodes: node managers. settings: of yarn-site.xml. port: which one for which usual one. how: of
-    Popen. user: who starts it, to Hadoop."""
+    """yarn, hdfs: with their daemons. n_nodes: node managers. hosts: theirs, as loopback addresses; by default all are on one. settings: of
+    yarn-site.xml. port: which one for which usual one. how: of Popen. user: who starts it, to Hadoop."""
 
-    def __init__(self, directory=None, yarn=True, n_nodes=2, hdfs=False, settings=None, port=any_port, how=None, user=None):
+    def __init__(self, directory=None, yarn=True, n_nodes=2, hosts=(), hdfs=False, settings=None, port=any_port, how=None, user=None):
         self.owns_dir = directory is None
         self.dir = directory or tempfile.mkdtemp(prefix="yarn-")
         self.port, self.how, self.hdfs = port, {"env": self._environment(user), **(how or {})}, hdfs
@@ -121,7 +121,7 @@ class Cluster(Started):
             os.makedirs(os.path.join(self.dir, name), exist_ok=True)
         self.zookeeper = ZooKeeper(self)
         self.rm = self._rm()
-        self.nodes = [self._node(i) for i in range(n_nodes)]
+        self.nodes = [self._node(i, host) for i, host in enumerate(hosts or [HERE_ONLY] * n_nodes)]
         self.members = [*([self.zookeeper, self.rm, *self.nodes] if yarn else []),
                         *([self._data_node(), self._name_node()] if hdfs else [])]
         self._configure(settings or {})
@@ -147,11 +147,11 @@ class Cluster(Started):
         addresses = {"web": f"http://{at['webapp.address']}", "clients": at["address"], "masters": at["scheduler.address"]}
         return Member(self, "rm", self.java(f"{SERVER}.resourcemanager.ResourceManager"), addresses, self._is_active)
 
-    def _node(self, i):
+    def _node(self, i, host):
         """All daemons share the configuration, so what is a node's own is on its command line."""
         name = f"nm{i}"
-        at = {key: f"{HERE_ONLY}:{self.port(usual + 10 * i)}" for key, usual in NM_PORTS.items()}
-        own = {f"yarn.nodemanager.{key}": value for key, value in at.items()}
+        at = {key: f"{host}:{self.port(usual + 10 * i)}" for key, usual in NM_PORTS.items()}
+        own = {f"yarn.nodemanager.{key}": value for key, value in {**at, "hostname": host}.items()}
         own["yarn.nodemanager.local-dirs"] = self.data(name, "local")
         own["yarn.nodemanager.recovery.dir"] = self.data(name, "recovery")
         own["yarn.nodemanager.log-dirs"] = os.path.join(self.dir, "log", f"{name}-containers")
@@ -252,7 +252,7 @@ class Cluster(Started):
 
     def _answers(self, address):
         with contextlib.suppress(OSError, http.client.HTTPException):
-            return request(int(address.rpartition(":")[2]), "GET", "/ws/v1/node/info").status == 200
+            return request(address, "GET", "/ws/v1/node/info").status == 200
         return False
 
     def _has_data_node(self):

@@ -13,6 +13,7 @@
 
 #include "base/mem.h"
 #include "faces/services_wait.h"
+#include "slider/wait.h"
 #include "svcmgr/app.h"
 #include "svcmgr/app_remote.h"
 #include "svcmgr/app_manager.h"
@@ -150,6 +151,16 @@ bool app_manager_take_back(struct app *a)
     return desk->is_taking = true;
 }
 
+/* ---- the Slider API: nobody reads it ---- */
+
+void slider_waits_changed(struct slider_waits *all, enum eng_kind kind, const char *user, const char *name)
+{
+    (void)all;
+    (void)kind;
+    (void)user;
+    (void)name;
+}
+
 /* ---- other servers: none is asked ---- */
 
 void app_node_log(void *app, const struct face_log *what,
@@ -170,6 +181,15 @@ bool app_explain(void *app, const struct eng_service *s,
     (void)done;
     (void)arg;
     return false;
+}
+
+void app_registry_node(void *app, const char *path, const char *user, app_remote_done *done, void *arg)
+{
+    (void)obj_cast(app, struct app, APP_MAGIC);
+    (void)path;
+    (void)user;
+    (void)done;
+    (void)arg;
 }
 
 /* ---- the desk ---- */

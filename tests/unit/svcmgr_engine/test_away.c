@@ -423,6 +423,48 @@ static void a_master_that_does_not_end_is_killed(void **state)
     end_pair(&p);
 }
 
+/** A service "s" with an application whose master has not begun. */
+static void start_manager_alone(struct pair *p)
+{
+    start_as(&p->manager, ROLE_MANAGER);
+    start_as(&p->master, ROLE_MASTER);
+    kit_recover(&p->manager);
+    p->manager.obey = false;
+    kit_create(&p->manager, kit_spec("s", 1, "ALWAYS", ""), false);
+    kit_application(&p->manager, kit_last(&p->manager, EFF_SUBMIT),
+                    (struct eng_event){.kind = EV_SUBMITTED, .application_id = APP});
+    kit_clear(&p->manager);
+}
+
+static void an_application_whose_master_never_began_is_killed_at_once(void **state)
+{
+    (void)state;
+    struct pair p;
+    start_manager_alone(&p);
+    kit_request(&p.manager, EV_DESTROY, "s");
+    const struct eng_effect *kill = kit_last(&p.manager, EFF_FINISH);
+    assert_non_null(kill);
+    assert_string_equal(kill->application->id, APP);
+    assert_null(kit_last(&p.manager, EFF_ANSWER));
+    end_application_and_obey(&p, eng_exit_of(CAUSE_STOPPED, 0, "killed"));
+    assert_null(seen(&p));
+    assert_int_equal(kit_last(&p.manager, EFF_ANSWER)->answer->outcome, OUT_DESTROYED);
+    end_pair(&p);
+}
+
+static void a_manager_that_comes_back_kills_what_never_began(void **state)
+{
+    (void)state;
+    struct pair p;
+    start_manager_alone(&p);
+    kit_request(&p.manager, EV_STOP, "s");
+    kit_crash(&p.manager);
+    kit_clear(&p.manager);
+    kit_recover(&p.manager);
+    assert_int_equal(kit_count(&p.manager, EFF_FINISH), 1);
+    end_pair(&p);
+}
+
 static void a_manager_that_comes_back_kills_a_master_that_was_to_end(void **state)
 {
     (void)state;
@@ -669,6 +711,8 @@ int main(void)
         cmocka_unit_test(an_upgrade_that_is_over_survives_a_master_that_ends_with_orders_left),
         cmocka_unit_test(a_stop_goes_by_the_master),
         cmocka_unit_test(a_master_that_does_not_end_is_killed),
+        cmocka_unit_test(an_application_whose_master_never_began_is_killed_at_once),
+        cmocka_unit_test(a_manager_that_comes_back_kills_what_never_began),
         cmocka_unit_test(a_manager_that_comes_back_kills_a_master_that_was_to_end),
         cmocka_unit_test(a_destroyed_service_goes_with_all_its_documents),
         cmocka_unit_test(an_application_that_is_killed_elsewhere_stops_the_service),

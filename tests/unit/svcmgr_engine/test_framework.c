@@ -220,6 +220,7 @@ static void a_stop_is_an_exit(void **state)
     k.rules = eng_rules_new();
     k.rules->retry = (struct eng_retry_rule){true, -2};
     put(&k, "f", "1", 2, false);
+    k.now_ms += ENG_WAITING_MS;
     assert_int_equal(kit_request(&k, EV_STOP, "f"), OUT_STOPPED);
     const struct eng_service *s = kit_service(&k, "f");
     assert_int_equal(s->state, SVC_STOPPED);
@@ -233,6 +234,9 @@ static void a_stop_is_an_exit(void **state)
     put(&k, "f", "2", 1, false);
     assert_int_equal(kit_service(&k, "f")->state, SVC_STABLE);
     assert_null(kit_service(&k, "f")->exit);
+    k.now_ms += ENG_WAITING_MS - 1;
+    kit_request(&k, EV_STOP, "f");
+    assert_int_equal(kit_service(&k, "f")->launched_ms, 0); /* it was still shown as waiting */
     kit_end(&k);
 }
 

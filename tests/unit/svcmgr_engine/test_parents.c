@@ -155,6 +155,57 @@ static void an_undone_stop_is_not_followed(void **state)
     kit_end(&k);
 }
 
+/** Another version of the child waits for the end of the first one when its parent is stopped. @return kit_ask's */
+static int next_version_under_a_stop(struct kit *k, const char *parent)
+{
+    struct eng_rules *rules = eng_rules_new();
+    mem_auto char *text =
+        mem_str("{\"name\":\"child\",\"version\":\"2\",\"components\":[{\"name\":\"hello\",\"number_of_"
+                "containers\":1,"
+                "\"launch_command\":\"sleep 1\",\"resource\":{\"cpus\":1,\"memory\":\"32\"}}]}");
+
+    start(k);
+    create(k, "child", "top", true, false);
+    if (parent[0])
+        eng_rules_set_parent(rules, NULL, parent)->stop_with_parent = true;
+    k->obey = false;
+    kit_step(k, (struct eng_event){.kind = EV_REDEFINE,
+                                   .token = ++k->token,
+                                   .service_kind = KIND_LAUNCHER,
+                                   .user = "alice",
+                                   .name = "child",
+                                   .take_spec = kit_spec_of(k, text),
+                                   .take_rules = rules});
+    int outcome = kit_last(k, EFF_ANSWER)->answer->outcome;
+    kit_request(k, EV_STOP, "top");
+    k->obey = true;
+    kit_advance(k, "top", 0);
+    kit_advance(k, "child", 0);
+    return outcome;
+}
+
+static void the_next_version_of_a_stopped_parents_child_does_not_start(void **state)
+{
+    (void)state;
+    struct kit k;
+    assert_int_equal(next_version_under_a_stop(&k, "top"), OUT_REDEFINED);
+    assert_int_equal(state_of(&k, "child"), SVC_STOPPED);
+    assert_string_equal(kit_service(&k, "child")->spec->version, "2");
+    assert_true(kit_service(&k, "child")->is_wanted_stopped);
+    kit_end(&k);
+}
+
+static void the_next_version_is_no_child_of_the_parent_before(void **state)
+{
+    (void)state;
+    struct kit k;
+    assert_int_equal(next_version_under_a_stop(&k, ""), OUT_REDEFINED);
+    assert_int_equal(state_of(&k, "top"), SVC_STOPPED);
+    assert_int_equal(state_of(&k, "child"), SVC_STABLE);
+    assert_false(kit_service(&k, "child")->is_wanted_stopped);
+    kit_end(&k);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -166,6 +217,8 @@ int main(void)
         cmocka_unit_test(with_a_stopped_parent_it_is_made_and_does_not_start),
         cmocka_unit_test(another_users_framework_may_be_the_parent),
         cmocka_unit_test(an_undone_stop_is_not_followed),
+        cmocka_unit_test(the_next_version_of_a_stopped_parents_child_does_not_start),
+        cmocka_unit_test(the_next_version_is_no_child_of_the_parent_before),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

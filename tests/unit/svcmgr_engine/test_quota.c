@@ -115,6 +115,9 @@ static void frameworks_count_until_they_are_destroyed(void **state)
     assert_int_equal(create(&k, "b", 2, "", false), OUT_LAUNCHED);
     kit_request(&k, EV_DESTROY, "a");
     assert_int_equal(kit_flex(&k, "b", "hello", 5), OUT_FLEXED);
+    k.obey = false;
+    kit_request(&k, EV_DESTROY, "b"); /* its containers run on for a moment */
+    assert_int_equal(create(&k, "c", 5, "", false), OUT_LAUNCHED);
     kit_end(&k);
 }
 

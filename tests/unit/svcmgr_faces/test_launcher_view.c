@@ -17,10 +17,12 @@ static void start(struct kit *k)
 /** Put framework "f" of n tasks of the role "w", under the kit's rules. */
 static int put(struct kit *k, const char *version, int n, bool is_stopped)
 {
-    mem_auto char *text = mem_fmt(
-        "{\"name\":\"f\",\"version\":\"%s\",\"components\":[{\"name\":\"w\",\"number_of_containers\":%d,"
-        "\"launch_command\":\"run\",\"resource\":{\"cpus\":1,\"memory\":\"64\"}}]}",
-        version, n);
+    mem_auto char *text =
+        mem_fmt("{\"name\":\"f\",\"version\":\"%s\",\"description\":\"of a "
+                "test\",\"queue\":\"q1\",\"components\":[{\"name\":\"w\",\"number_of_containers\":%d,"
+                "\"launch_command\":\"run\",\"resource\":{\"cpus\":1,\"memory\":\"64\",\"additional\":{"
+                "\"yarn.io/gpu\":{\"value\":2}}}}]}",
+                version, n);
     json_auto json_t *request =
         json_pack("{s:{s:s, s:{s:s}, s:{s:s}, s:{s:{s:{s:i, s:{s:i}}}}}}", "frameworkDescriptor",
                   "description", "of a test", "user", "name", "alice", "platformSpecificParameters", "queue",
@@ -321,6 +323,37 @@ static void many_tasks_come_in_pieces(void **state)
     kit_end(&k);
 }
 
+static void of_what_has_ended_as_many_tasks_are_shown_as_it_had(void **state)
+{
+    (void)state;
+    struct kit k;
+    start(&k);
+    put(&k, "1", 3, false);
+    pass(&k, LATER_MS);
+    kit_exit_code(&k, "f", "w-1", 1);
+    check_framework(&k, ROWS("frameworkState", "\"FRAMEWORK_COMPLETED\"", "applicationExitCode", "1"));
+    assert_int_equal(kit_service(&k, "f")->components[0]->n_at_end, 3);
+    kit_flex(&k, "f", "w", 5);
+    json_auto json_t *doc = status(&k);
+    assert_int_equal(json_array_size(tasks_of(doc)), 3);
+    kit_end(&k);
+}
+
+/** The engine makes tasks some at a time. */
+static void a_task_that_is_not_made_yet_waits(void **state)
+{
+    (void)state;
+    struct launcher_role_look of = {
+        .state = APPLICATION_RUNNING, .role = "w", .service_version = 7, .created_ms = 5};
+    buf_auto struct buf out = BUF_EMPTY;
+    struct jw w = jw_on(&out);
+    launcher_write_unmade_task(&w, &of, 9);
+    json_auto json_t *task = json_loadb(out.bytes, out.len, 0, NULL);
+    check(task, ROWS("taskIndex", "9", "taskRoleName", "\"w\"", "taskState", "\"TASK_WAITING\"",
+                     "taskCreatedTimestamp", "5", "taskCompletedTimestamp", "null", "containerId", "null",
+                     "containerGpus", "null", "containerExitCode", "null"));
+}
+
 static void deleted_meanwhile_it_is_broken_off(void **state)
 {
     (void)state;
@@ -354,6 +387,8 @@ int main(void)
         cmocka_unit_test(a_retried_task_has_no_container_and_counts),
         cmocka_unit_test(a_summary_adds_up),
         cmocka_unit_test(many_tasks_come_in_pieces),
+        cmocka_unit_test(of_what_has_ended_as_many_tasks_are_shown_as_it_had),
+        cmocka_unit_test(a_task_that_is_not_made_yet_waits),
         cmocka_unit_test(deleted_meanwhile_it_is_broken_off),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

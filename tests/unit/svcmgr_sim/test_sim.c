@@ -261,7 +261,7 @@ static void a_node_takes_its_containers_along(void **state)
     ask(&w, "waits", 60, NULL);
     run(&w, 0);
     sim_fail_node(w.sim, node, 1000, 10);
-    assert_string_equal(run(&w, 500), "ended runs 1 cause 5 value 0 at 10");
+    assert_string_equal(run(&w, 500), "ended runs 1 cause 5 value -100 at 10");
     sim_release(w.sim, "runs", 500);
     assert_string_equal(run(&w, 999), ""); /* the node has room, and is down */
     mem_auto char *up = mem_fmt("%s up; allocated waits", sim_nodes_of(w.sim)->list[node].name);
