@@ -303,6 +303,31 @@ static void replace(struct step *st, const struct eng_event *ev, struct eng_serv
     step_answer(st, ev->token, OUT_REPLACING, s);
 }
 
+static bool is_in_place(const struct eng_service *s)
+{
+    return eng_service_is_live(s) && s->state != SVC_FINISHING;
+}
+
+/** A component that a definition lacks. @return NULL: none */
+static const struct eng_component *lacking(const struct eng_service *s, const struct spec_service *spec)
+{
+    for (size_t i = 0; i < s->n_components; i++) {
+        if (!spec_component(spec, s->components[i]->name))
+            return s->components[i];
+    }
+    return NULL;
+}
+
+/** What is left of a component that is ending needs its definition: the request is answered. */
+static bool lacks_what_ends(struct step *st, const struct eng_event *ev, const struct eng_service *s)
+{
+    const struct eng_component *c = s->state == SVC_FINISHING ? lacking(s, ev->take_spec) : NULL;
+
+    if (c)
+        step_answer(st, ev->token, OUT_LACKS_COMPONENT, s)->component = mem_str(c->name);
+    return c != NULL;
+}
+
 /** Whether the service may be defined anew now; else the request is answered. */
 static bool can_redefine(struct step *st, const struct eng_event *ev, const struct eng_service *s, bool anew)
 {
@@ -315,7 +340,7 @@ static bool can_redefine(struct step *st, const struct eng_event *ev, const stru
         step_answer(st, ev->token, OUT_IS_UPGRADING, s);
         return false;
     }
-    return quota_allows(st, &ask);
+    return (anew || !lacks_what_ends(st, ev, s)) && quota_allows(st, &ask);
 }
 
 static bool same_definition(const struct spec_service *a, const struct spec_service *b)
@@ -328,11 +353,13 @@ static bool same_definition(const struct spec_service *a, const struct spec_serv
 /** It runs, so what a definition changes is carried out; else the definition waits for the start. */
 static void redefine_in_place(struct step *st, const struct eng_event *ev, struct eng_service *s)
 {
-    bool runs = eng_service_is_live(s) && s->state != SVC_FINISHING;
+    bool runs = is_in_place(s);
     if (policy_of(s->kind)->flex_forgets_failures && !same_definition(s->spec, ev->take_spec))
         service_forget_failures(st, s);
     if (ev->take_rules)
         service_take_rules(st->e, s, ev->take_rules);
+    if (!runs && lacking(s, ev->take_spec)) /* it has ended: nothing is left of any component */
+        components_free(s);
     if (runs)
         revision_redefine(st, s, ev->take_spec);
     else

@@ -45,8 +45,8 @@ def test_a_misspelt_parameter_is_refused(stack, daemon, method, path, name, mean
         assert request(port, "GET", "/ws/v1/registry/users/x").status == 404, "nothing is made"
 
 
-# The routes whose callers are clients of Hadoop and Slider.
-COMPATIBLE = re.compile(r"/ws/v1/slider/|(/app)?/v1/services(/(?!.*/logs/)|$)")
+# The routes whose callers are clients of Hadoop, Slider and FrameworkLauncher.
+COMPATIBLE = re.compile(r"/$|/v1$|/v1/(?!services)|/ws/v1/slider(/|$)|/proxy/|(/app)?/v1/services(/(?!.*/logs/)|$)")
 
 
 def test_every_route_of_ours_refuses_unknown_parameters(stack):
@@ -65,7 +65,8 @@ def test_every_route_of_ours_refuses_unknown_parameters(stack):
 
 
 def test_compatible_faces_take_any(stack):
-    for path in ("/app/v1/services?nosuch=1", "/v1/services?nosuch=1", "/app/v1/services/version?nosuch=1"):
+    for path in ("/app/v1/services?nosuch=1", "/v1/services?nosuch=1", "/app/v1/services/version?nosuch=1", "/v1/Frameworks?nosuch=1",
+                 "/v1/LauncherStatus?nosuch=1", "/ws/v1/slider/applications?nosuch=1"):
         assert request(stack.services_port, "GET", path).status == 200
     assert request(stack.registry_port, "GET", "/ws/v1/slider/registry/users?nosuch=1").status == 200
     assert request(stack.registry_port, "GET", "/metrics?user.name=x&doAs=x").status == 200, "they name the caller"

@@ -231,6 +231,28 @@ static void a_replacement_is_begun_after_a_crash(void **state)
     kit_end(&k);
 }
 
+/** Of a kind whose definitions wait for the start: what still ends keeps its definition. */
+static void one_that_does_not_run_may_lose_a_component_when_it_has_ended(void **state)
+{
+    (void)state;
+    struct kit k;
+    kit_start(&k, "seed");
+    k.service_kind = KIND_SLIDER;
+    kit_create(&k, definition(2, "x", "b", ""), false);
+    k.obey = false;
+    kit_request(&k, EV_STOP, "web");
+    assert_int_equal(redefine(&k, definition(1, "x", NULL, "")), OUT_LACKS_COMPONENT);
+    assert_string_equal(kit_last(&k, EFF_ANSWER)->answer->component, "b");
+    k.obey = true;
+    kit_advance(&k, "web", 0);
+    assert_int_equal(kit_service(&k, "web")->state, SVC_STOPPED);
+    assert_int_equal(redefine(&k, definition(1, "x", NULL, "")), OUT_REDEFINED);
+    kit_request(&k, EV_START, "web");
+    assert_int_equal(kit_service(&k, "web")->state, SVC_STABLE);
+    assert_int_equal(kit_service(&k, "web")->n_components, 1);
+    kit_end(&k);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -240,6 +262,7 @@ int main(void)
         cmocka_unit_test(others_start_by_the_new_definition_from_now_on),
         cmocka_unit_test(what_has_ended_for_good_is_started_again),
         cmocka_unit_test(a_change_that_cannot_be_stored_is_taken_back),
+        cmocka_unit_test(one_that_does_not_run_may_lose_a_component_when_it_has_ended),
         cmocka_unit_test(an_instance_gets_another_process),
         cmocka_unit_test(one_that_waits_for_its_start_starts_at_once),
         cmocka_unit_test(a_restart_that_cannot_be_stored_is_taken_back),
