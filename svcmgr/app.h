@@ -299,8 +299,6 @@ bool app_is_on_yarn(const struct options *o);
 
 /** Where others reach our API. free() */
 char *app_own_url(const struct app *a);
-/** Append a parameter to a URL, percent-encoded. */
-void app_add_query(struct buf *url, const char *name, const char *value);
 
 /** Become the writer of the state, then app_load; meanwhile stand by. */
 void app_recover(struct app *a);

@@ -45,8 +45,8 @@ bool app_explain(void *app, const struct eng_service *s,
     x->done = done;
     x->arg = arg;
     buf_addf(&url, "%s/app/v1/services/%s", m->url, s->name); /* a name needs no percent-encoding */
-    app_add_query(&url, "explain", "true");
-    app_add_query(&url, "user.name", s->user);
+    http_query_add(&url, "explain", "true");
+    http_query_add(&url, "user.name", s->user);
     app_remote_get(a, buf_cstr(&url), on_document, x);
     return true;
 }

@@ -135,7 +135,7 @@ static char *log_url(const struct reading *r, const char *rest)
         return NULL;
     buf_addf(&url, "%s/ws/v1/node/containers/%s/logs%s%s", base, r->container_id, rest ? "/" : "",
              rest ? rest : "");
-    app_add_query(&url, "user.name", r->user);
+    http_query_add(&url, "user.name", r->user);
     return buf_take(&url);
 }
 

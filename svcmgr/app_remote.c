@@ -124,7 +124,7 @@ void app_registry_node(void *app, const char *path, const char *user, app_remote
 
     buf_addf(&url, "%s/ws/v1/slider/registry/%s", base, path);
     if (user)
-        app_add_query(&url, "user.name", user);
+        http_query_add(&url, "user.name", user);
     app_remote_get(a, buf_cstr(&url), done, arg);
 }
 

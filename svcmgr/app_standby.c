@@ -84,46 +84,15 @@ static void on_client_closed(void *arg)
     http_call_cancel(f->call);
 }
 
-void app_add_query(struct buf *url, const char *name, const char *value)
-{
-    const char *const parts[] = {name, value};
-
-    buf_add_char(url, memchr(url->bytes, '?', url->len) ? '&' : '?');
-    for (size_t i = 0; i < ARRAY_LEN(parts); i++) {
-        if (i)
-            buf_add_char(url, '=');
-        for (const char *p = parts[i]; *p; p++) {
-            bool is_plain = (*p >= 'a' && *p <= 'z') || (*p >= 'A' && *p <= 'Z') ||
-                            (*p >= '0' && *p <= '9') || strchr("-._~", *p);
-            if (is_plain)
-                buf_add_char(url, *p);
-            else
-                buf_addf(url, "%%%02X", (unsigned char)*p);
-        }
-    }
-}
-
-/** How many parameters before the i-th one have its name. */
-static size_t n_before(const struct http_req *req, size_t i)
-{
-    const char *name = http_query_name(req, i);
-    size_t n = 0;
-
-    for (size_t k = 0; k < i; k++)
-        n += strcmp(http_query_name(req, k), name) == 0;
-    return n;
-}
-
 /** The same request at the active one, in the name of the same user. */
 static void write_url(const struct app *a, const struct http_req *req, struct buf *url)
 {
-    const char *name, *user = http_user(req);
+    const char *user = http_user(req);
 
     buf_addf(url, "%s%s", a->active_url, http_raw_path(req));
-    for (size_t i = 0; (name = http_query_name(req, i)); i++)
-        app_add_query(url, name, http_query_nth(req, name, n_before(req, i)));
+    http_query_copy(req, url);
     if (user)
-        app_add_query(url, "user.name", user);
+        http_query_add(url, "user.name", user);
 }
 
 static void forward(struct http_req *req, void *face)

@@ -7,15 +7,6 @@
 #include "kit/out.h"
 #include "kit/services.h"
 
-static void add_number(struct out_table *t, const json_t *object, const char *key)
-{
-    const json_t *value = json_object_get(object, key);
-    mem_auto char *text =
-        json_is_integer(value) ? mem_fmt("%lld", (long long)json_integer_value(value)) : NULL;
-
-    out_table_add(t, text);
-}
-
 static void print_table(const json_t *list)
 {
     struct out_table t;
@@ -27,11 +18,11 @@ static void print_table(const json_t *list)
     json_array_foreach(list, i, f)
     {
         out_table_add(&t, services_text(f, "frameworkName"));
-        add_number(&t, f, "frameworkVersion");
+        out_table_add_number(&t, f, "frameworkVersion");
         out_table_add(&t, services_text(f, "frameworkState"));
-        add_number(&t, f, "applicationExitCode");
-        add_number(&t, f, "totalTaskNumber");
-        add_number(&t, f, "totalGpuNumber");
+        out_table_add_number(&t, f, "applicationExitCode");
+        out_table_add_number(&t, f, "totalTaskNumber");
+        out_table_add_number(&t, f, "totalGpuNumber");
         out_table_add(&t, services_text(f, "userName"));
         out_table_add(&t, services_text(f, "queue"));
     }

@@ -37,6 +37,15 @@ void out_table_add(struct out_table *t, const char *text)
     t->cells[t->n_cells++] = cell;
 }
 
+void out_table_add_number(struct out_table *t, const json_t *object, const char *key)
+{
+    const json_t *value = json_object_get(object, key);
+    mem_auto char *text =
+        json_is_integer(value) ? mem_fmt("%lld", (long long)json_integer_value(value)) : NULL;
+
+    out_table_add(t, text);
+}
+
 /** Every byte of a character but the first is of the form 10xxxxxx. */
 static bool begins_character(char byte)
 {

@@ -22,6 +22,8 @@ struct out_table {
 void out_table_begin(struct out_table *t, const char *const *titles);
 /** Add the next cell; rows fill from left to right. @param text  copied; NULL or "" shows as "-"; control characters as "?" */
 void out_table_add(struct out_table *t, const char *text);
+/** Add the next cell from a member of an object: an integer; "-" for anything else. @param object  [borrowed] */
+void out_table_add_number(struct out_table *t, const json_t *object, const char *key);
 /** Print to stdout and release. */
 void out_table_print(struct out_table *t);
 /** A terminal obeys control characters: they become "?". @param text  [in,out] @param but  those that stay */

@@ -10,15 +10,6 @@
 #include "kit/out.h"
 #include "kit/services.h"
 
-static void add_number(struct out_table *t, const json_t *object, const char *key)
-{
-    const json_t *value = json_object_get(object, key);
-    mem_auto char *text =
-        json_is_integer(value) ? mem_fmt("%lld", (long long)json_integer_value(value)) : NULL;
-
-    out_table_add(t, text);
-}
-
 /* ---- list ---- */
 
 static void print_list(const json_t *list)
@@ -69,7 +60,7 @@ static void print_components(const json_t *components)
     {
         out_table_add(&t, name);
         for (size_t i = 0; numbers[i]; i++)
-            add_number(&t, c, numbers[i]);
+            out_table_add_number(&t, c, numbers[i]);
     }
     out_table_print(&t);
 }

@@ -172,6 +172,32 @@ const char *http_query_name(const struct http_req *req, size_t i)
     return pair ? pair->name : NULL;
 }
 
+static void add_encoded(struct buf *url, const char *text)
+{
+    for (; *text; text++) {
+        bool is_plain = (*text >= 'a' && *text <= 'z') || (*text >= 'A' && *text <= 'Z') ||
+                        (*text >= '0' && *text <= '9') || strchr("-._~", *text);
+        if (is_plain)
+            buf_add_char(url, *text);
+        else
+            buf_addf(url, "%%%02X", (unsigned char)*text);
+    }
+}
+
+void http_query_add(struct buf *url, const char *name, const char *value)
+{
+    buf_add_char(url, memchr(url->bytes, '?', url->len) ? '&' : '?');
+    add_encoded(url, name);
+    buf_add_char(url, '=');
+    add_encoded(url, value);
+}
+
+void http_query_copy(const struct http_req *req, struct buf *url)
+{
+    for (const struct http_pair *pair = req->query; pair; pair = pair->next)
+        http_query_add(url, pair->name, pair->value);
+}
+
 /** Value of a query parameter. */
 static const struct http_value *param_value(const struct http_req *req, int id)
 {

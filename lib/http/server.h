@@ -257,6 +257,10 @@ const char *http_query_nth(const struct http_req *req, const char *name, size_t 
  * @return decoded name, UTF-8; NULL: there are no more.
  */
 const char *http_query_name(const struct http_req *req, size_t i);
+/** Append a query parameter to a URL, behind '?' or '&', both texts percent-encoded. @param url  [in,out] @param name, value  [borrowed] */
+void http_query_add(struct buf *url, const char *name, const char *value);
+/** Append all query parameters of a request to a URL, in their order. @param url  [in,out] */
+void http_query_copy(const struct http_req *req, struct buf *url);
 /* Query parameters by their id in the table that the route's row names, in its handler and its check only. Another type than the
  * row's, or an id that the row does not have, is a BUG. Absent and without default: NULL, false, 0. */
 

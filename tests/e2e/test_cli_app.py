@@ -8,6 +8,7 @@ import threading
 
 import pytest
 
+from commands import commands, words_of
 from harness import BIN, DOMAIN, PATIENCE, Stack, free_port, request, wait_for
 
 pytestmark = pytest.mark.sanitize
@@ -32,26 +33,10 @@ def stack():
 
 
 def command(stack, *words):
-    return [os.path.join(BIN, "bobbin"), "app", words[0], "--url", f"http://127.0.0.1:{stack.services_port}",
-            "--user", "alice", *words[1:]]
+    return words_of("app", stack, *words)
 
 
-def bobbin(stack, *words, stdin=None):
-    return subprocess.run(command(stack, *words), input=stdin, capture_output=True, text=True, timeout=2 * PATIENCE,
-                          check=False)
-
-
-def ok(stack, *words, stdin=None):
-    done = bobbin(stack, *words, stdin=stdin)
-    assert done.returncode == 0, done
-    return done.stdout
-
-
-def refused(stack, code, *words, stdin=None):
-    done = bobbin(stack, *words, stdin=stdin)
-    assert done.returncode == code, done
-    assert done.stdout == "" and done.stderr.startswith("bobbin: "), done
-    return done.stderr
+bobbin, ok, refused = commands("app")
 
 
 @pytest.fixture

@@ -1,11 +1,11 @@
 """`bobbin framework …` against a real svcmgr: put, list, look, flex, migrate, stop, delete."""
 import json
 import os
-import subprocess
 
 import pytest
 
-from harness import BIN, PATIENCE, Stack, wait_for
+from commands import commands
+from harness import Stack, wait_for
 
 pytestmark = pytest.mark.sanitize
 
@@ -18,23 +18,7 @@ def stack():
         yield s
 
 
-def bobbin(stack, verb, *words, stdin=None):
-    return subprocess.run([os.path.join(BIN, "bobbin"), "framework", verb, "--url", f"http://127.0.0.1:{stack.services_port}",
-                           "--user", "alice", *words], input=stdin, capture_output=True, text=True, timeout=2 * PATIENCE,
-                          check=False)
-
-
-def ok(stack, *words, stdin=None):
-    done = bobbin(stack, *words, stdin=stdin)
-    assert done.returncode == 0, done
-    return done.stdout
-
-
-def refused(stack, code, *words, stdin=None):
-    done = bobbin(stack, *words, stdin=stdin)
-    assert done.returncode == code, done
-    assert done.stdout == "" and done.stderr.startswith("bobbin: "), done
-    return done.stderr
+_, ok, refused = commands("framework")
 
 
 def descriptor(stack, command, number=1, version=1, **more):

@@ -1,12 +1,12 @@
 """`bobbin slider …` against a real svcmgr: the documents of Slider become processes that DNS finds, on this host and simulated."""
 import json
 import os
-import subprocess
 
 import pytest
 
 import slider
-from harness import BIN, PATIENCE, Manager, Stack, wait_for
+from commands import commands
+from harness import Manager, Stack, wait_for
 
 pytestmark = pytest.mark.sanitize
 
@@ -17,23 +17,7 @@ def stack():
         yield s
 
 
-def bobbin(stack, verb, *words, stdin=None):
-    return subprocess.run([os.path.join(BIN, "bobbin"), "slider", verb, "--url", f"http://127.0.0.1:{stack.services_port}",
-                           "--user", "alice", *words], input=stdin, capture_output=True, text=True, timeout=2 * PATIENCE,
-                          check=False)
-
-
-def ok(stack, *words, stdin=None):
-    done = bobbin(stack, *words, stdin=stdin)
-    assert done.returncode == 0, done
-    return done.stdout
-
-
-def refused(stack, code, *words, stdin=None):
-    done = bobbin(stack, *words, stdin=stdin)
-    assert done.returncode == code, done
-    assert done.stdout == "" and done.stderr.startswith("bobbin: "), done
-    return done.stderr
+_, ok, refused = commands("slider")
 
 
 def create(stack, name, directory, resources, app_conf, *words):

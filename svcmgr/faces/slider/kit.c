@@ -1,7 +1,6 @@
 /** Replies, errors, the application of a request: see kit.h. */
 #include "slider/kit.h"
 
-#include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -210,40 +209,11 @@ const struct eng_service *slider_find_to_change(struct http_req *req, const stru
     return slider_has_documents(s) && runs ? s : NULL;
 }
 
-/** Append a parameter, percent-encoded. */
-static void add_parameter(struct buf *url, const char *name, const char *value)
-{
-    const char *const parts[] = {name, value};
-    buf_add_char(url, memchr(url->bytes, '?', url->len) ? '&' : '?');
-    for (size_t i = 0; i < ARRAY_LEN(parts); i++) {
-        if (i)
-            buf_add_char(url, '=');
-        for (const char *p = parts[i]; *p; p++) {
-            if (isalnum((unsigned char)*p) || strchr("-._~", *p))
-                buf_add_char(url, *p);
-            else
-                buf_addf(url, "%%%02X", (unsigned char)*p);
-        }
-    }
-}
-
-/** How many parameters before the i-th one have its name. */
-static size_t n_before(const struct http_req *req, size_t i)
-{
-    const char *name = http_query_name(req, i);
-    size_t n = 0;
-    for (size_t k = 0; k < i; k++)
-        n += strcmp(http_query_name(req, k), name) == 0;
-    return n;
-}
-
 void slider_add_query(const struct http_req *req, struct buf *url)
 {
-    const char *name;
-    for (size_t i = 0; (name = http_query_name(req, i)); i++)
-        add_parameter(url, name, http_query_nth(req, name, n_before(req, i)));
+    http_query_copy(req, url);
     if (http_user_is_named(req))
-        add_parameter(url, "user.name", http_user(req));
+        http_query_add(url, "user.name", http_user(req));
 }
 
 char *slider_root_url(const struct http_req *req)
