@@ -108,7 +108,7 @@ static int make_log_dir(const struct local_job *job, struct err_info *why)
     int err = put_foreign_logs_aside(job, why);
 
     if (!err)
-        err = file_make_dir(job->log_dir, 0755, why);
+        err = local_logs_make(job->log_dir, job->service, why);
     if (!err && chmod(parent, 0711))
         err = local_sys_fail(why, parent);
     int fd = err ? -1 : open_own_dir(job->log_dir, why);
@@ -117,8 +117,6 @@ static int make_log_dir(const struct local_job *job, struct err_info *why)
     if (fchmod(fd, 0750) || give_to_user(job, fd))
         err = local_sys_fail(why, job->log_dir);
     close(fd);
-    if (!err && job->service)
-        err = local_logs_note_service(parent, job->service, why);
     return err ? err : note_instance(job, parent, why);
 }
 

@@ -2,6 +2,7 @@
 
 #include <errno.h>
 #include <inttypes.h>
+#include <pthread.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -9,8 +10,10 @@
 #include <unistd.h>
 
 #include "base/mem.h"
+#include "base/path.h"
 #include "base/str.h"
 #include "cluster/local_tree.h"
+#include "run/file.h"
 #include "run/loop.h"
 
 #define MARK_END     ".ended"
@@ -18,6 +21,9 @@
 #define SERVICE_LINK ".service"
 #define SERVICE_MAX  1024
 #define AGE_IS_NEWS  8 /* it is noted anew after this part of the time */
+
+/* A container's directory is made in an application's that is not just being removed as an empty one. */
+static pthread_mutex_t app_dirs = PTHREAD_MUTEX_INITIALIZER;
 
 /** The age of logs at a time. */
 struct mark {
@@ -115,11 +121,24 @@ char *local_logs_container_of(const char *app_dir, const char *instance)
     return path ? read_last(path) : NULL;
 }
 
-int local_logs_note_service(const char *app_dir, const char *service, struct err_info *why)
+/** @return 0; ERR_* with why filled */
+static int note_service(const char *app_dir, const char *service, struct err_info *why)
 {
     mem_auto char *path = mem_fmt("%s/" SERVICE_LINK, app_dir);
 
     return symlink(service, path) && errno != EEXIST ? local_sys_fail(why, path) : 0;
+}
+
+int local_logs_make(const char *dir, const char *service, struct err_info *why)
+{
+    mem_auto char *app_dir = path_parent(dir);
+
+    pthread_mutex_lock(&app_dirs);
+    int err = file_make_dir(dir, 0755, why);
+    if (!err && service)
+        err = note_service(app_dir, service, why);
+    pthread_mutex_unlock(&app_dirs);
+    return err;
 }
 
 char *local_logs_service_of(const char *app_dir)
@@ -173,8 +192,10 @@ static void expire_application(const char *app_dir, const char *containers, int6
     }
     if (d)
         closedir(d);
+    pthread_mutex_lock(&app_dirs);
     drop_service(app_dir);
     rmdir(app_dir); /* Succeeds when it is empty. */
+    pthread_mutex_unlock(&app_dirs);
 }
 
 void local_logs_expire(const char *root, const char *containers, int64_t keep_ms)

@@ -32,15 +32,15 @@ char *local_logs_instance_file(const char *instance);
 /** The last container of an instance, by that file. @return free(); NULL: there is none, or its logs are gone. */
 char *local_logs_container_of(const char *app_dir, const char *instance);
 /**
- * Note whose application a directory of logs is of. It is a link that leads nowhere, which is made whole in one call however many
- * containers of the application are launched side by side.
+ * Make a container's directory of logs, and note whose application it is of. The note is a link that leads nowhere, which is
+ * made whole in one call. No sweep removes the application's directory meanwhile.
  *
- * @param app_dir  the directory                                                 [borrowed]
- * @param service  "owner/service"; the first one stays                          [borrowed]
+ * @param dir      the container's directory; those above it are made too        [borrowed]
+ * @param service  "owner/service", the first one stays; NULL: no note           [borrowed]
  * @param why      filled on failure                                             [out]
  * @return 0; ERR_NOSPC, ERR_LIMIT: a shortage; ERR_IO.
  */
-int local_logs_note_service(const char *app_dir, const char *service, struct err_info *why);
+int local_logs_make(const char *dir, const char *service, struct err_info *why);
 /** What was noted. @return free(); NULL: nothing. */
 char *local_logs_service_of(const char *app_dir);
 

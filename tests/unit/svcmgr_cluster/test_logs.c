@@ -1,6 +1,8 @@
 /** How long logs stay: cluster/local_logs.h, with marks as an earlier moment, boot or crash has left them. */
+#include <pthread.h>
 #include <setjmp.h>
 #include <stdarg.h>
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -143,6 +145,44 @@ static void a_mark_without_logs_goes(void **state)
     drop_place(&p);
 }
 
+struct sweeps {
+    const struct place *place;
+    atomic_bool stop;
+};
+
+static void *sweep_on(void *arg)
+{
+    struct sweeps *s = arg;
+    while (!atomic_load(&s->stop))
+        local_logs_expire(s->place->logs, s->place->containers, 0);
+    return NULL;
+}
+
+/** Directories that come and go, and sweeps meanwhile: none fails to be made, and none is without its note. */
+static void a_directory_is_made_while_an_empty_one_is_removed(void **state)
+{
+    (void)state;
+    struct place p;
+    make_place(&p);
+    struct sweeps s = {.place = &p};
+    mem_auto char *container = mem_fmt("%s/c1", p.containers);
+    pthread_t thread;
+    assert_int_equal(pthread_create(&thread, NULL, sweep_on, &s), 0);
+    for (int i = 0; i < 2000; i++) {
+        struct err_info why = {0};
+        assert_int_equal(mkdir(container, 0700), 0);
+        if (local_logs_make(p.own, "alice/one", &why))
+            fail_msg("%d: %s: %s", i, why.where, why.text);
+        mem_auto char *service = local_logs_service_of(p.app);
+        assert_string_equal(service, "alice/one");
+        assert_true(is_there(p.own));
+        assert_int_equal(rmdir(container), 0);
+    }
+    atomic_store(&s.stop, true);
+    assert_int_equal(pthread_join(thread, NULL), 0);
+    drop_place(&p);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -150,6 +190,7 @@ int main(void)
         cmocka_unit_test(age_is_counted_over_moments_and_boots),
         cmocka_unit_test(a_mark_that_is_none_begins_anew),
         cmocka_unit_test(a_mark_without_logs_goes),
+        cmocka_unit_test(a_directory_is_made_while_an_empty_one_is_removed),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

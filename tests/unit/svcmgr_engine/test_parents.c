@@ -156,7 +156,7 @@ static void an_undone_stop_is_not_followed(void **state)
 }
 
 /** Another version of the child waits for the end of the first one when its parent is stopped. @return kit_ask's */
-static int next_version_under_a_stop(struct kit *k, const char *parent)
+static enum eng_outcome next_version_under_a_stop(struct kit *k, const char *parent)
 {
     struct eng_rules *rules = eng_rules_new();
     mem_auto char *text =
@@ -176,7 +176,7 @@ static int next_version_under_a_stop(struct kit *k, const char *parent)
                                    .name = "child",
                                    .take_spec = kit_spec_of(k, text),
                                    .take_rules = rules});
-    int outcome = kit_last(k, EFF_ANSWER)->answer->outcome;
+    enum eng_outcome outcome = kit_last(k, EFF_ANSWER)->answer->outcome;
     kit_request(k, EV_STOP, "top");
     k->obey = true;
     kit_advance(k, "top", 0);
