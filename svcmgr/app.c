@@ -14,7 +14,7 @@
 #include "base/str.h"
 #include "bobbin/path.h"
 #include "cluster/local.h"
-#include "faces/services_wait.h"
+#include "faces/waits.h"
 #include "keys/keys.h"
 #include "spec/spec.h"
 #include "store/store.h"
@@ -97,7 +97,7 @@ static int start_base(struct daemon *d, void *app, struct err_info *why)
     a->dir = find_dir(opt_text(o, OPT_DATA_DIR));
     a->shim_path = find_shim(o);
     a->http = http_client_new(a->loop);
-    a->face.waits = services_waits_new(a->loop);
+    a->face.waits = waits_new(a->loop);
     app_launcher_open(a);
     app_slider_open(a);
     return 0;
@@ -108,7 +108,7 @@ static void stop_base(struct daemon *d, void *app)
     struct app *a = app_of(app);
 
     http_client_free(a->http);
-    services_waits_free(a->face.waits);
+    waits_free(a->face.waits);
     app_slider_close(a);
     app_launcher_close(a);
     free(a->user);
@@ -471,7 +471,7 @@ static void collect(void *arg)
     cluster_capacity(a->cluster, &c);
     metric_set(m, M_REQUESTS_WAITING, (int64_t)a->queue.n_requests);
     metric_set(m, M_EXEC_SESSIONS, (int64_t)a->n_execs);
-    metric_set(m, M_READS_WAITING, (int64_t)services_waits_n(a->face.waits));
+    metric_set(m, M_READS_WAITING, (int64_t)waits_n(a->face.waits));
     metric_set(m, M_SERVICES, n);
     metric_set(m, M_SERVICES_LIVE, n_live);
     metric_set(m, M_SERVICES_STABLE, n_stable);

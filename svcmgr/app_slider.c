@@ -6,7 +6,6 @@
 #include "slider/kit.h"
 #include "slider/routes.h"
 #include "slider/site.h"
-#include "slider/wait.h"
 #include "svcmgr/app.h"
 #include "svcmgr/options.h"
 
@@ -28,15 +27,12 @@ void app_slider_open(struct app *a)
     s->site = (struct slider_site){.own_url = s->own_url, .host = s->host};
     a->slider = s;
     a->face.slider = &s->site;
-    a->face.slider_waits = slider_waits_new(a->loop);
 }
 
 void app_slider_close(struct app *a)
 {
     if (!a->slider)
         return;
-    slider_waits_free(a->face.slider_waits);
-    a->face.slider_waits = NULL;
     free(a->slider->own_url);
     free(a->slider->host);
     free(a->slider);

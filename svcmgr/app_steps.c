@@ -2,8 +2,7 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "faces/services_wait.h"
-#include "slider/wait.h"
+#include "faces/waits.h"
 #include "svcmgr/app.h"
 #include "svcmgr/app_manager.h"
 #include "svcmgr/events.h"
@@ -206,8 +205,7 @@ static void wake_waiting(struct app *a, const struct eng_effects *effects)
                        strcmp(last->name, e->name) == 0 && strcmp(last->user, e->user) == 0;
         if (!e->name || is_same)
             continue;
-        services_waits_changed(a->face.waits, e->service_kind, e->user, e->name);
-        slider_waits_changed(a->face.slider_waits, e->service_kind, e->user, e->name);
+        waits_changed(a->face.waits, e->service_kind, e->user, e->name);
         last = e;
     }
 }

@@ -18,7 +18,7 @@ static int wait_and_print(struct framework_client *f, const char *name, const ch
     json_auto json_t *status = NULL;
     int err = framework_wait(f, name, state, &status, why);
 
-    if (!err && f->cli->is_json)
+    if (!err && f->api.cli->is_json)
         out_json(status);
     else if (!err)
         framework_print_status(status);

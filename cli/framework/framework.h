@@ -10,13 +10,11 @@
 
 #include "base/buf.h"
 #include "bobbin/error.h"
+#include "kit/api.h"
 #include "kit/cli.h"
-#include "kit/wait.h"
 
 struct framework_client {
-    struct cli *cli;
-    struct wait wait;
-    char *url;          /* without slash at the end */
+    struct api api;
     char *user;         /* who acts */
     const char *client; /* LaunchClientType. Static, or the caller's */
 };

@@ -383,7 +383,7 @@ static int judge(const struct importing *m, struct err_info *why)
 /** Everything between the connections. */
 static int import(struct importing *m, int64_t limit_ms, struct err_info *why)
 {
-    int err = tree_open(&m->client.wait, m->cli->operands[0], limit_ms, &m->tree, why);
+    int err = tree_open(&m->client.api.wait, m->cli->operands[0], limit_ms, &m->tree, why);
 
     err = err ? err : read_launcher(m, why);
     tree_close(m->tree);

@@ -6,71 +6,26 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "base/str.h"
 #include "json/json.h"
-#include "kit/options.h"
 #include "kit/out.h"
-#include "kit/progress.h"
 #include "kit/services.h"
-#include "registry/wire.h"
-#include "run/loop.h"
 
-#define ROOT            "/ws/v1/slider/applications"
-#define CALL_TIMEOUT_MS 60000
-#define WAIT_LIMIT_MS   300000
-#define POLL_MS         200
+#define ROOT "/ws/v1/slider/applications"
 /** A document of 10 000 containers has some megabytes. */
 #define BODY_MAX ((size_t)256 << 20)
 
 void slider_open(struct cli *cli, struct slider_client *out)
 {
-    const char *url = cli_value(cli, CLI_URL);
-    mem_auto char *standard = mem_fmt("http://%s", opt_text(cli->options, KEY_SERVICES_ADDRESS));
-
-    *out = (struct slider_client){.cli = cli, .user = services_quote(cli->user)};
-    url = url ? url : standard;
-    out->url = mem_strn(url, strlen(url) - (str_ends(url, "/") ? 1 : 0));
-    wait_open(&out->wait);
-    wait_sign_in(&out->wait, cli);
+    *out = (struct slider_client){.user = services_quote(cli->user)};
+    obj_init(&out->obj, SLIDER_CLIENT_MAGIC);
+    api_open(cli, &out->api);
 }
 
 void slider_close(struct slider_client *s)
 {
-    free(s->url);
     free(s->user);
-    wait_close(&s->wait);
-}
-
-static int code_of(int status)
-{
-    switch (status) {
-    case 400: return ERR_INVALID;
-    case 401: return ERR_AUTH;
-    case 403: return ERR_PERMISSION;
-    case 404: return ERR_NOTFOUND;
-    case 409: return ERR_WRONGSTATE;
-    case 412: return ERR_CONFLICT;
-    case 413: return ERR_TOOBIG;
-    case 415: return ERR_MEDIATYPE;
-    case 429: return ERR_LIMIT;
-    case 501: return ERR_UNSUPPORTED;
-    case 503: return ERR_UNAVAILABLE;
-    default: return ERR_INTERNAL;
-    }
-}
-
-/** The error of an answer: its message, or whatever else came. */
-static int refused(const struct wire_asked *asked, const struct wait_answer *answer, struct err_info *why)
-{
-    json_auto json_t *doc = NULL;
-    struct err_info ignored;
-
-    if (answer->body.len)
-        (void)json_read(answer->body.bytes, answer->body.len, &doc, &ignored);
-    const char *message = services_text(doc, "message");
-    if (!message[0])
-        return wire_read_problem(answer->status, answer->body.bytes, answer->body.len, asked, why);
-    return err_set(why, code_of(answer->status), asked->url, "%s, status %d", message, answer->status);
+    api_close(&s->api);
+    obj_fini(&s->obj);
 }
 
 static char *url_of(const struct slider_client *s, const struct slider_request *r)
@@ -78,37 +33,23 @@ static char *url_of(const struct slider_client *s, const struct slider_request *
     mem_auto char *name = r->name ? services_quote(r->name) : NULL;
     const char *rest = r->rest ? r->rest : "";
 
-    return mem_fmt("%s" ROOT "%s%s%s%s%cuser.name=%s", s->url, name ? "/" : "", name ? name : "",
+    return mem_fmt("%s" ROOT "%s%s%s%s%cuser.name=%s", s->api.url, name ? "/" : "", name ? name : "",
                    *rest && *rest != '?' ? "/" : "", rest, strchr(rest, '?') ? '&' : '?', s->user);
 }
 
 int slider_call(struct slider_client *s, const struct slider_request *r, json_t **out, struct err_info *why)
 {
     mem_auto char *url = url_of(s, r);
-    const struct wire_asked asked = {url, "svcmgr", strcmp(r->method, "GET") != 0, s->wait.is_gateway};
     const char *const headers[] = {"Accept: application/json",
                                    r->form ? "Content-Type: application/x-www-form-urlencoded" : NULL, NULL};
-    buf_auto struct buf text = BUF_EMPTY;
-    struct wait_answer answer;
+    const struct api_request request = {.method = r->method,
+                                        .url = url,
+                                        .headers = headers,
+                                        .body = r->body,
+                                        .form = r->form,
+                                        .max_body = BODY_MAX};
 
-    if (r->body)
-        json_write(r->body, &text);
-    else if (r->form)
-        buf_add_str(&text, r->form);
-    const struct http_call_def def = {.method = r->method,
-                                      .url = url,
-                                      .headers = headers,
-                                      .body = text.bytes,
-                                      .body_len = text.len,
-                                      .max_body = BODY_MAX,
-                                      .timeout_ms = CALL_TIMEOUT_MS};
-    int err = wait_http(&s->wait, &def, &answer, why);
-    if (!err && answer.status / 100 != 2)
-        err = refused(&asked, &answer, why);
-    else if (!err && out && json_read(answer.body.bytes, answer.body.len, out, why))
-        err = wire_not_readable(&asked, why);
-    wait_answer_fini(&answer);
-    return err;
+    return api_json(&s->api, &request, out, why);
 }
 
 int slider_get(struct slider_client *s, const char *name, const char *rest, json_t **out,
@@ -131,37 +72,6 @@ void slider_print_change(const struct cli *cli, const char *change, const char *
 
 /* ---- waiting ---- */
 
-/** Something that is waited for. @param line  what is waited for now; NULL: nothing any more [out, free()] */
-typedef int look_fn(struct slider_client *s, const char *name, char **line, struct err_info *why);
-
-static int wait_for(struct slider_client *s, const char *name, look_fn *look, struct err_info *why)
-{
-    struct progress progress;
-    int64_t limit_ms;
-    int err = cli_timeout_ms(s->cli, WAIT_LIMIT_MS, &limit_ms, why);
-    int64_t end_ms = run_now_ms() + limit_ms;
-    bool is_over = false;
-
-    if (err)
-        return err;
-    progress_begin(&progress, cli_has(s->cli, CLI_QUIET));
-    while (!err && !is_over) {
-        mem_auto char *line = NULL;
-        err = look(s, name, &line, why);
-        is_over = !line;
-        if (err || is_over)
-            break;
-        progress_show(&progress, line);
-        if (run_now_ms() > end_ms)
-            err =
-                err_set(why, ERR_TIMEOUT, name, "not done within %.1f s: %s", (double)limit_ms / 1000, line);
-        else if (wait_ms(&s->wait, POLL_MS))
-            err = err_set(why, ERR_CANCELLED, name, "interrupted; the application goes on");
-    }
-    progress_end(&progress, NULL);
-    return err;
-}
-
 /** Whether it runs, or is to. */
 static bool is_live(const json_t *application)
 {
@@ -169,8 +79,9 @@ static bool is_live(const json_t *application)
 }
 
 /** Everything that is wanted has started: the requests are satisfied, and the state says that the containers run. */
-static int look_live(struct slider_client *s, const char *name, char **line, struct err_info *why)
+static int look_live(void *arg, const char *name, char **line, struct err_info *why)
 {
+    struct slider_client *s = obj_cast(arg, struct slider_client, SLIDER_CLIENT_MAGIC);
     json_auto json_t *application = NULL, *liveness = NULL;
     int err = slider_get(s, name, "application/live/liveness?timeout=1", &liveness, why);
 
@@ -193,11 +104,14 @@ static int look_live(struct slider_client *s, const char *name, char **line, str
 
 int slider_wait_live(struct slider_client *s, const char *name, struct err_info *why)
 {
-    return wait_for(s, name, look_live, why);
+    const struct api_goal goal = {.look = look_live, .arg = s, .what = "application"};
+
+    return api_wait(&s->api, name, &goal, why);
 }
 
-static int look_stopped(struct slider_client *s, const char *name, char **line, struct err_info *why)
+static int look_stopped(void *arg, const char *name, char **line, struct err_info *why)
 {
+    struct slider_client *s = obj_cast(arg, struct slider_client, SLIDER_CLIENT_MAGIC);
     json_auto json_t *application = NULL;
     int err = slider_get(s, name, NULL, &application, why);
 
@@ -210,5 +124,7 @@ static int look_stopped(struct slider_client *s, const char *name, char **line, 
 
 int slider_wait_stopped(struct slider_client *s, const char *name, struct err_info *why)
 {
-    return wait_for(s, name, look_stopped, why);
+    const struct api_goal goal = {.look = look_stopped, .arg = s, .what = "application"};
+
+    return api_wait(&s->api, name, &goal, why);
 }

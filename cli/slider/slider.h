@@ -9,14 +9,15 @@
 #include <jansson.h>
 
 #include "bobbin/error.h"
+#include "kit/api.h"
 #include "kit/cli.h"
-#include "kit/wait.h"
+
+#define SLIDER_CLIENT_MAGIC OBJ_MAGIC('S', 'L', 'C', 'L')
 
 struct slider_client {
-    struct cli *cli;
-    struct wait wait;
-    char *url; /* without slash at the end */
-    char *user;
+    struct obj obj;
+    struct api api;
+    char *user; /* percent-encoded */
 };
 
 /**

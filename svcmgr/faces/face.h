@@ -22,10 +22,9 @@ struct face_wait {
 };
 
 struct eng_plan;
-struct services_waits;
+struct waits;
 struct launcher_site;
 struct slider_site;
-struct slider_waits;
 
 /** What a container uses now. */
 struct face_usage {
@@ -164,10 +163,9 @@ struct face {
     struct obj obj;
     const struct app_ops *ops;
     void *app;
-    struct services_waits *waits;         /* reads that wait: services_wait.h */
+    struct waits *waits;                  /* requests that wait: waits.h */
     const struct launcher_site *launcher; /* of the FrameworkLauncher API: launcher/site.h */
     const struct slider_site *slider;     /* of the Slider API: slider/site.h */
-    struct slider_waits *slider_waits;    /* its reads that wait: slider/wait.h */
 };
 
 #endif

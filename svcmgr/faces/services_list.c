@@ -9,7 +9,7 @@
 #include "base/str.h"
 #include "faces/services.h"
 #include "faces/services_kit.h"
-#include "faces/services_wait.h"
+#include "faces/waits.h"
 
 /** Which services are listed. All is borrowed from the request. */
 struct filter {
@@ -86,7 +86,7 @@ static char *tag_of(const struct face *face, const struct page *p)
 {
     buf_auto struct buf text = BUF_EMPTY;
     for (size_t i = 0; i < p->n; i++) {
-        mem_auto char *tag = services_wait_tag(face, p->items[i]);
+        mem_auto char *tag = waits_tag(face, p->items[i]);
         buf_addf(&text, "%s/%s %s\n", p->items[i]->user, p->items[i]->name, tag);
     }
     return mem_fmt("W/\"%llx\"", (unsigned long long)hash_bytes(buf_cstr(&text), text.len));
@@ -107,7 +107,7 @@ static void reply_page(struct http_req *req, const struct face *face, const stru
             json_object_set_new(v, "user", json_string(p->items[i]->user));
         json_array_append_new(doc, v);
     }
-    if (services_wait_is_known(req, tag)) {
+    if (waits_tag_is_known(req, tag)) {
         json_decref(doc);
         services_reply_not_modified(req);
         return;

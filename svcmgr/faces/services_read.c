@@ -9,6 +9,7 @@
 #include "faces/services_kit.h"
 #include "faces/services.h"
 #include "faces/services_wait.h"
+#include "faces/waits.h"
 
 #define EXPLAINING_MAGIC OBJ_MAGIC('F', 'E', 'X', 'P')
 
@@ -25,9 +26,9 @@ static void reply_with(struct http_req *req, struct face *face, const struct eng
     const struct engine *engine = face->ops->engine(face->app);
     const struct dialect *dialect = face->ops->world(face->app)->dialect;
     if (!face->ops->registry_is_away(face->app)) { /* else it changes without the engine */
-        mem_auto char *tag = services_wait_tag(face, s);
+        mem_auto char *tag = waits_tag(face, s);
         http_reply_header(req, "ETag", tag);
-        if (!take_explained && services_wait_is_known(req, tag)) {
+        if (!take_explained && waits_tag_is_known(req, tag)) {
             services_reply_not_modified(req);
             return;
         }

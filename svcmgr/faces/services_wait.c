@@ -3,77 +3,22 @@
 
 #include <stdlib.h>
 #include <string.h>
-#include <sys/queue.h>
 
-#include "base/map.h"
 #include "base/mem.h"
 #include "faces/services.h"
 #include "faces/services_kit.h"
+#include "faces/waits.h"
 
-#define WAITS_MAGIC  OBJ_MAGIC('W', 'T', 'S', 'V')
-#define WAITER_MAGIC OBJ_MAGIC('W', 'T', 'E', 'R')
-/** Those who wait look for so long in one turn of the loop. */
-#define TURN_US 500
+#define AIM_MAGIC OBJ_MAGIC('A', 'I', 'M', 'S')
 
-struct place;
-
-/** One request that waits. */
-struct waiter {
+/** What a read waits for. */
+struct aim {
     struct obj obj;
-    struct http_req *req;
-    struct face *face;
-    struct place *place;
     const char *goal; /* parameter `wait`; borrowed from the request; NULL: an event from `since` on */
     int64_t since;
     bool explains;
     char *tag; /* CHANGE: what is known */
-    struct run_timer *timer;
-    TAILQ_ENTRY(waiter) link; /* of its place */
 };
-TAILQ_HEAD(waiter_list, waiter);
-
-/** Those who wait for one service; it lives while there are any. */
-struct place {
-    char *key, *user, *name;
-    struct waiter_list waiters;
-    struct waiter *next;     /* that is to look; NULL: all have */
-    bool is_changed;         /* once more, from the first one */
-    TAILQ_ENTRY(place) link; /* of the places that are due */
-    bool is_due;             /* some are to look */
-    struct services_waits *all;
-};
-TAILQ_HEAD(place_list, place);
-
-struct services_waits {
-    struct obj obj;
-    struct map places; /* "service/user/name" → struct place */
-    struct place_list due;
-    size_t n; /* waiters */
-    struct run_loop *loop;
-    struct run_timer *turn;
-    int64_t stamp; /* of this process: its tags are no other one's */
-};
-
-static char *key_of(enum eng_kind kind, const char *user, const char *name)
-{
-    return mem_fmt("%s/%s/%s", eng_kind_word(kind), user, name);
-}
-
-/* ---- tags ---- */
-
-char *services_wait_tag(const struct face *face, const struct eng_service *s)
-{
-    return mem_fmt("W/\"%llx-%llx\"", (unsigned long long)face->waits->stamp, (unsigned long long)s->change);
-}
-
-bool services_wait_is_known(const struct http_req *req, const char *tag)
-{
-    const char *seen = http_header(req, "If-None-Match");
-    const char *opaque = strchr(tag, '"'); /* a weak comparison: W/ says nothing */
-    return seen && (strstr(seen, opaque) || strcmp(seen, "*") == 0);
-}
-
-/* ---- goals ---- */
 
 static bool is_any_change(const char *goal)
 {
@@ -87,224 +32,75 @@ static bool is_final(const struct eng_service *s)
 }
 
 /** There is nothing to wait for: the goal is reached, or does not come by itself. */
-static bool is_over(const struct face *face, const struct eng_service *s, const char *goal, const char *tag)
+static bool is_reached(const struct face *face, const struct eng_service *s, const char *goal,
+                       const char *tag)
 {
-    const struct dialect *dialect = face->ops->world(face->app)->dialect;
     if (is_any_change(goal)) {
-        mem_auto char *now = services_wait_tag(face, s);
+        mem_auto char *now = waits_tag(face, s);
         return strcmp(now, tag) != 0;
     }
-    return is_final(s) || services_is_in(s, goal, dialect);
+    return is_final(s) || services_is_in(s, goal, face->ops->world(face->app)->dialect);
 }
 
-/* ---- places ---- */
-
-static struct place *place_get(struct services_waits *all, const struct eng_service *s)
+static struct aim *aim_new(void)
 {
-    mem_auto char *key = key_of(s->kind, s->user, s->name);
-    struct place *p = map_get(&all->places, key);
-    if (p)
-        return p;
-    p = mem_new(struct place);
-    p->all = all;
-    p->user = mem_str(s->user);
-    p->name = mem_str(s->name);
-    p->key = mem_str(key);
-    TAILQ_INIT(&p->waiters);
-    map_set(&all->places, key, p);
-    return p;
+    struct aim *aim = mem_new(struct aim);
+    obj_init(&aim->obj, AIM_MAGIC);
+    return aim;
 }
 
-static void place_be_due(struct place *p, bool is_due)
+static bool aim_is_over(void *arg, const struct face *face, const struct eng_service *s)
 {
-    if (p->is_due == is_due)
-        return;
-    p->is_due = is_due;
-    if (is_due)
-        TAILQ_INSERT_TAIL(&p->all->due, p, link);
-    else
-        TAILQ_REMOVE(&p->all->due, p, link);
+    const struct aim *aim = obj_cast(arg, struct aim, AIM_MAGIC);
+    return aim->goal ? is_reached(face, s, aim->goal, aim->tag) : service_has_events(s, aim->since);
 }
 
-static void place_drop(struct place *p)
+static void aim_answer(void *arg, struct http_req *req, struct face *face, const struct eng_service *s,
+                       const char *name)
 {
-    if (!TAILQ_EMPTY(&p->waiters))
-        return;
-    place_be_due(p, false);
-    map_remove(&p->all->places, p->key);
-    free(p->key);
-    free(p->user);
-    free(p->name);
-    free(p);
-}
-
-/* ---- waiters ---- */
-
-/** It waits no more: its request is answered, or over. */
-static void waiter_free(struct waiter *w)
-{
-    struct place *p = w->place;
-    if (p->next == w)
-        p->next = TAILQ_NEXT(w, link);
-    TAILQ_REMOVE(&p->waiters, w, link);
-    p->all->n--;
-    run_timer_free(w->timer);
-    free(w->tag);
-    obj_fini(&w->obj);
-    free(w);
-    place_drop(p);
-}
-
-/** Answer with what is. */
-static void waiter_answer(struct waiter *w)
-{
-    const struct engine *engine = w->face->ops->engine(w->face->app);
-    const struct eng_service *s = engine_find(engine, KIND_SERVICE, w->place->user, w->place->name);
-    if (s && !w->goal) {
-        service_reply_events(w->req, s, w->since);
+    const struct aim *aim = obj_cast(arg, struct aim, AIM_MAGIC);
+    if (s && !aim->goal) {
+        service_reply_events(req, s, aim->since);
     } else if (s) {
-        service_reply(w->req, w->face, s, w->explains);
+        service_reply(req, face, s, aim->explains);
     } else {
-        mem_auto char *text = mem_fmt("Service %s not found", w->place->name);
-        services_reply_status(w->req, 404, text, SERVICES_CODE_NOT_FOUND, NULL);
+        mem_auto char *text = mem_fmt("Service %s not found", name);
+        services_reply_status(req, 404, text, SERVICES_CODE_NOT_FOUND, NULL);
     }
-    waiter_free(w);
 }
 
-static void on_waiter_closed(void *arg)
+static void aim_free(void *arg)
 {
-    waiter_free(obj_cast(arg, struct waiter, WAITER_MAGIC));
+    struct aim *aim = obj_cast(arg, struct aim, AIM_MAGIC);
+    free(aim->tag);
+    obj_fini(&aim->obj);
+    free(aim);
 }
 
-static void on_waiter_late(void *arg)
-{
-    waiter_answer(obj_cast(arg, struct waiter, WAITER_MAGIC));
-}
-
-static struct waiter *waiter_new(struct http_req *req, struct face *face, const struct eng_service *s)
-{
-    struct waiter *w = mem_new(struct waiter);
-    obj_init(&w->obj, WAITER_MAGIC);
-    w->req = req;
-    w->face = face;
-    w->place = place_get(face->waits, s);
-    return w;
-}
-
-/** Its wait begins. */
-static void waiter_begin(struct waiter *w, int64_t timeout_ms)
-{
-    struct services_waits *all = w->face->waits;
-    w->timer = run_timer_new(all->loop, on_waiter_late, w);
-    run_timer_start(w->timer, (uint64_t)timeout_ms, 0);
-    TAILQ_INSERT_TAIL(&w->place->waiters, w, link);
-    all->n++;
-    http_reply_later(w->req, on_waiter_closed, w);
-    http_reply_if_late(w->req, on_waiter_late);
-}
+static const struct wait_ops AIM_OPS = {.is_over = aim_is_over, .answer = aim_answer, .free = aim_free};
 
 void services_wait(struct http_req *req, struct face *face, const struct eng_service *s)
 {
     const char *goal = http_param_text(req, SERVICE_WAIT);
     const char *seen = http_header(req, "If-None-Match");
-    mem_auto char *tag = services_wait_tag(face, s);
+    mem_auto char *tag = waits_tag(face, s);
     bool explains = http_param_bool(req, SERVICE_EXPLAIN);
-    bool is_changed = is_any_change(goal) && seen && !services_wait_is_known(req, tag);
-    if (is_changed || is_over(face, s, goal, tag)) {
+    bool is_changed = is_any_change(goal) && seen && !waits_tag_is_known(req, tag);
+    if (is_changed || is_reached(face, s, goal, tag)) {
         service_reply(req, face, s, explains);
         return;
     }
-    struct waiter *w = waiter_new(req, face, s);
-    w->goal = goal;
-    w->explains = explains;
-    w->tag = tag;
+    struct aim *aim = aim_new();
+    aim->goal = goal;
+    aim->explains = explains;
+    aim->tag = tag;
     tag = NULL;
-    waiter_begin(w, http_param_ms(req, SERVICE_TIMEOUT));
+    waits_begin(req, face, s, &AIM_OPS, aim, http_param_ms(req, SERVICE_TIMEOUT));
 }
 
 void services_wait_events(struct http_req *req, struct face *face, const struct eng_service *s, int64_t since)
 {
-    struct waiter *w = waiter_new(req, face, s);
-    w->since = since;
-    waiter_begin(w, http_param_ms(req, EVENTS_TIMEOUT));
-}
-
-/* ---- looking ---- */
-
-static void waiter_look(struct waiter *w)
-{
-    const struct engine *engine = w->face->ops->engine(w->face->app);
-    const struct eng_service *s = engine_find(engine, KIND_SERVICE, w->place->user, w->place->name);
-    bool is_due = !s || (w->goal ? is_over(w->face, s, w->goal, w->tag) : service_has_events(s, w->since));
-    if (is_due)
-        waiter_answer(w);
-}
-
-/** The next one of a place looks; the place goes with its last one. */
-static void place_look(struct place *p)
-{
-    struct waiter *w = p->next;
-    if (!w && p->is_changed) {
-        p->is_changed = false;
-        w = TAILQ_FIRST(&p->waiters);
-    }
-    if (!w) {
-        place_be_due(p, false);
-        return;
-    }
-    p->next = TAILQ_NEXT(w, link);
-    waiter_look(w);
-}
-
-static void on_turn(void *arg)
-{
-    struct services_waits *all = obj_cast(arg, struct services_waits, WAITS_MAGIC);
-    int64_t end_us = run_now_us() + TURN_US;
-    while (!TAILQ_EMPTY(&all->due) && run_now_us() < end_us)
-        place_look(TAILQ_FIRST(&all->due));
-    if (!TAILQ_EMPTY(&all->due))
-        run_timer_start(all->turn, 0, 0);
-}
-
-void services_waits_changed(struct services_waits *all, enum eng_kind kind, const char *user,
-                            const char *name)
-{
-    if (!all->places.n_items)
-        return;
-    mem_auto char *key = key_of(kind, user, name);
-    struct place *p = map_get(&all->places, key);
-    if (!p)
-        return;
-    p->is_changed = true;
-    place_be_due(p, true);
-    run_timer_start(all->turn, 0, 0);
-}
-
-/* ---- all of them ---- */
-
-struct services_waits *services_waits_new(struct run_loop *loop)
-{
-    struct services_waits *all = mem_new(struct services_waits);
-    obj_init(&all->obj, WAITS_MAGIC);
-    all->loop = loop;
-    all->stamp = run_wall_ms();
-    all->turn = run_timer_new(loop, on_turn, all);
-    TAILQ_INIT(&all->due);
-    return all;
-}
-
-size_t services_waits_n(const struct services_waits *all)
-{
-    return all->n;
-}
-
-void services_waits_free(struct services_waits *all)
-{
-    if (!all)
-        return;
-    run_timer_free(all->turn);
-    BUG_IF(all->n); /* The server has ended every request. */
-    map_fini(&all->places, NULL);
-    obj_fini(&all->obj);
-    free(all);
+    struct aim *aim = aim_new();
+    aim->since = since;
+    waits_begin(req, face, s, &AIM_OPS, aim, http_param_ms(req, EVENTS_TIMEOUT));
 }

@@ -6,7 +6,7 @@
  *                                                       ├─ the time is over, or it does not run any more ──> 200
  *                                                       └─ it is gone ─────────────────────────────────────> 404
  *
- * At most SLIDER_WAITERS_MAX wait for one application: the next one is answered at once.
+ * At most SLIDER_WAITERS_MAX wait for one application (waits.h): the next one is answered at once.
  *
  * Thread: owner loop.   Source: slider-am 8.7; the entity tag: ours.
  */
@@ -20,15 +20,6 @@
 
 #define SLIDER_WAITERS_MAX 64
 #define SLIDER_WAIT_MAX_S  300
-
-struct slider_waits;
-
-/** Nobody waits. @param loop  [borrowed, outlives it] @return slider_waits_free releases it. */
-struct slider_waits *slider_waits_new(struct run_loop *loop);
-/** Release, after the HTTP server has stopped; NULL is fine. */
-void slider_waits_free(struct slider_waits *w);
-/** A service may have changed, or has gone: those who wait for it look, in a later turn of the loop. [borrowed] */
-void slider_waits_changed(struct slider_waits *w, enum eng_kind kind, const char *user, const char *name);
 
 /** A read that may wait. */
 struct slider_read {

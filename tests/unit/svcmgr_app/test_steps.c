@@ -12,8 +12,7 @@
 #include <cmocka.h>
 
 #include "base/mem.h"
-#include "faces/services_wait.h"
-#include "slider/wait.h"
+#include "faces/waits.h"
 #include "svcmgr/app.h"
 #include "svcmgr/app_remote.h"
 #include "svcmgr/app_manager.h"
@@ -151,16 +150,6 @@ bool app_manager_take_back(struct app *a)
     return desk->is_taking = true;
 }
 
-/* ---- the Slider API: nobody reads it ---- */
-
-void slider_waits_changed(struct slider_waits *all, enum eng_kind kind, const char *user, const char *name)
-{
-    (void)all;
-    (void)kind;
-    (void)user;
-    (void)name;
-}
-
 /* ---- other servers: none is asked ---- */
 
 void app_node_log(void *app, const struct face_log *what,
@@ -211,7 +200,7 @@ static int set_up(void **state)
     desk->app.state_outage = outage_new(desk->needs, &state_outage);
     desk->app.state_url = (char *)"file:/state";
     obj_init(&desk->app.obj, APP_MAGIC);
-    desk->app.face.waits = services_waits_new(desk->loop);
+    desk->app.face.waits = waits_new(desk->loop);
     queue_init(&desk->app.queue);
     TAILQ_INIT(&desk->app.steps);
     TAILQ_INIT(&desk->app.callers);
@@ -232,7 +221,7 @@ static int tear_down(void **state)
     app_drop_steps(&desk->app);
     engine_free(desk->app.engine);
     buf_fini(&desk->app.clock_text);
-    services_waits_free(desk->app.face.waits);
+    waits_free(desk->app.face.waits);
     outages_free(desk->needs);
     metrics_free(desk->metrics);
     run_loop_free(desk->loop);

@@ -5,7 +5,7 @@
 #include "engine_kit.h"
 #include "faces/services.h"
 #include "faces/services_routes.h"
-#include "faces/services_wait.h"
+#include "faces/waits.h"
 #include "http_fixture.h"
 #include "json/json.h"
 
@@ -176,14 +176,14 @@ static void start(struct app *app, const char *dialect)
     app->world = (struct spec_world){.dialect = dialect_find(dialect), .local = true, .max_memory_mb = 4096};
     struct http_server_def def = {.write_error = services_write_error, .answer_ms = app->answer_ms};
     fixture_start(&app->fx, services_routes, services_n_routes, &app->face, &def);
-    app->face.waits = services_waits_new(app->fx.loop);
+    app->face.waits = waits_new(app->fx.loop);
 }
 
 static void end(struct app *app)
 {
     if (app->fx.server)
         fixture_stop_server(&app->fx);
-    services_waits_free(app->face.waits);
+    waits_free(app->face.waits);
     fixture_end(&app->fx);
     for (size_t i = 0; i < app->n_waiting; i++) /* as the app does when it stops */
         app->waiting[i].answered(app->waiting[i].arg, &(struct eng_answer){.outcome = OUT_CANCELLED});
@@ -714,7 +714,7 @@ static void services_are_listed_by_pages_and_filters(void **state)
 
 static bool somebody_waits(void *arg)
 {
-    return services_waits_n(obj_cast(arg, struct app, APP_MAGIC)->face.waits) > 0;
+    return waits_n(obj_cast(arg, struct app, APP_MAGIC)->face.waits) > 0;
 }
 
 static bool nobody_waits(void *arg)
@@ -744,7 +744,7 @@ static void expect(struct raw *raw, const char *status, const char *text)
 static void change(struct app *app, enum eng_event_kind kind)
 {
     kit_request(&app->kit, kind, "web");
-    services_waits_changed(app->face.waits, KIND_SERVICE, "alice", "web");
+    waits_changed(app->face.waits, KIND_SERVICE, "alice", "web");
 }
 
 static void a_read_waits_for_a_state(void **state)
@@ -767,7 +767,7 @@ static void a_read_waits_for_a_state(void **state)
     kit_create(&app.kit, GOOD("web", ""), false);
     check_rows(&app, at_once, ARRAY_LEN(at_once));
     struct raw *one = wait_for(&app, "&wait=STOPPED", ""), *two = wait_for(&app, "&wait=FAILED&explain", "");
-    services_waits_changed(app.face.waits, KIND_SERVICE, "bob", "web"); /* of no concern to them */
+    waits_changed(app.face.waits, KIND_SERVICE, "bob", "web"); /* of no concern to them */
     change(&app, EV_STOP);
     expect(one, "HTTP/1.1 200 ", "\"state\":\"STOPPED\"");
     expect(two, "HTTP/1.1 200 ", "\"explain\":["); /* nor does it come any more */
@@ -781,12 +781,12 @@ static void a_read_waits_for_a_change(void **state)
     struct app app = {0};
     start(&app, "seed");
     kit_create(&app.kit, GOOD("web", ""), false);
-    mem_auto char *tag = services_wait_tag(&app.face, kit_service(&app.kit, "web"));
+    mem_auto char *tag = waits_tag(&app.face, kit_service(&app.kit, "web"));
     mem_auto char *known = mem_fmt("If-None-Match: %s\r\n", tag), *line = mem_fmt("ETag: %s", tag);
     struct raw *raw = wait_for(&app, "&wait=CHANGE&timeout=20ms", known);
     expect(raw, "HTTP/1.1 304 ", line);
     raw = wait_for(&app, "&wait=CHANGE", known);
-    services_waits_changed(app.face.waits, KIND_SERVICE, "alice", "web"); /* it has not */
+    waits_changed(app.face.waits, KIND_SERVICE, "alice", "web"); /* it has not */
     change(&app, EV_STOP);
     expect(raw, "HTTP/1.1 200 ", "\"state\":\"STOPPED\"");
     mem_auto char *old =
@@ -806,7 +806,7 @@ static void a_read_that_is_known_has_no_body(void **state)
     struct app app = {0};
     start(&app, "seed");
     kit_create(&app.kit, GOOD("web", ""), false);
-    mem_auto char *tag = services_wait_tag(&app.face, kit_service(&app.kit, "web"));
+    mem_auto char *tag = waits_tag(&app.face, kit_service(&app.kit, "web"));
     mem_auto char *request = mem_fmt(
         "GET /app/v1/services/web" U " HTTP/1.1\r\nHost: localhost\r\nIf-None-Match: \"x\", %s\r\n\r\n", tag);
     for (int i = 0; i < 2; i++) { /* while the registry is away the document changes without the engine */
@@ -832,7 +832,7 @@ static void the_end_of_a_wait(void **state)
     expect(raw, "HTTP/1.1 200 ", "\"state\":\"READY\"");
     raw = wait_for(&app, "&wait=STOPPED", "");
     raw_reset(raw);
-    services_waits_changed(app.face.waits, KIND_SERVICE, "alice", "web");
+    waits_changed(app.face.waits, KIND_SERVICE, "alice", "web");
     raw = wait_for(&app, "&wait=STOPPED", "");
     fixture_stop_server(&app.fx);
     fixture_await_fn(&app.fx, nobody_waits, &app);
