@@ -1,12 +1,13 @@
 """Every test, with one line at the end that counts them: `N passed, N failed`.
 
-Stages, each on its own build:
-  clang    builds clean with the second compiler
+Stages, each on its own build; the other builds go on beside the tests of the release:
   release  unit tests, contract tables, shape, end to end, interop and fault tests on what is shipped
   asan     unit tests and end to end under address+undefined sanitizers
   tsan     unit tests and end to end under the thread sanitizer
+  clang    builds clean with the second compiler
 With an argument only tests whose names match it run.
 """
+import concurrent.futures
 import os
 import re
 import subprocess
@@ -55,16 +56,23 @@ def run(command, env=None):
     return process.wait(), "".join(lines)
 
 
-def build(preset, count):
-    say(f"build {preset}")
+def build(preset, niceness=0):
+    """@return None: it is built; else what the compiler said"""
     for command in (["cmake", "--preset", preset], ["cmake", "--build", "--preset", preset]):
-        done = subprocess.run(command, cwd=ROOT, text=True, errors="replace", capture_output=True)
+        done = subprocess.run(["nice", "-n", str(niceness), *command], cwd=ROOT, text=True, errors="replace", capture_output=True)
         if done.returncode:
-            print(done.stdout[-8000:], done.stderr[-4000:], flush=True)
-            count.add(preset, 0, 1, names=["build"])
-            return False
-    count.add(preset, 1, 0)
-    return True
+            return done.stdout[-8000:] + done.stderr[-4000:]
+    return None
+
+
+def count_build(preset, problem, count):
+    """@return whether it is built"""
+    if problem:
+        print(problem, flush=True)
+        count.add(preset, 0, 1, names=["build"])
+    else:
+        count.add(preset, 1, 0)
+    return not problem
 
 
 def ctest(preset, pattern, count):
@@ -109,14 +117,25 @@ def main():
     pattern = sys.argv[1] if len(sys.argv) > 1 else None
     count = Count()
     started = time.monotonic()
-    build("clang", count)
-    if build("release", count):
+    say("build release")
+    if not count_build("release", build("release"), count):
+        return end(count, started)
+    # The tests wait for their servers most of the time; the other builds take what they leave of the processors.
+    with concurrent.futures.ThreadPoolExecutor(max_workers=1) as builder:
+        builds = {preset: builder.submit(build, preset, niceness=19) for preset in ("asan", "tsan", "clang")}
         ctest("release", pattern, count)
         pytest("release", pattern, count)
-    for preset in ("asan", "tsan"):
-        if build(preset, count):
-            ctest(preset, pattern, count)
-            pytest(preset, pattern, count, ["-m", "sanitize"])
+        for preset in ("asan", "tsan"):
+            say(f"build {preset}")
+            if count_build(preset, builds[preset].result(), count):
+                ctest(preset, pattern, count)
+                pytest(preset, pattern, count, ["-m", "sanitize"])
+        say("build clang")
+        count_build("clang", builds["clang"].result(), count)
+    return end(count, started)
+
+
+def end(count, started):
     say(f"took {time.monotonic() - started:.0f} s")
     for name in count.bad:
         print(f"FAILED {name}")
