@@ -1,5 +1,5 @@
 /**
- * Interface of the REST APIs (services, later slider and launcher) to the app. The app implements `struct app_ops` and makes a
+ * Interface of the REST APIs (services, launcher, slider) to the app. The app implements `struct app_ops` and makes a
  * `struct face` the app pointer of its HTTP server; each API has its route table (services_routes.h).
  *
  * Thread: owner loop.   Source: ours.
