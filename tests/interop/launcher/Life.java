@@ -85,7 +85,8 @@ public final class Life {
         String name = "javauser~batch", path = LauncherClient.framework(name);
         must(launcher.put(path, descriptor(1, 2, "exit 0")) == 202, "202");
         Documents.FrameworkStatus first = launcher.get(path + "/FrameworkStatus", Documents.FrameworkStatus.class);
-        must(first.frameworkState == Documents.FrameworkState.FRAMEWORK_WAITING && first.applicationId == null, "it waits at first");
+        boolean waits = first.frameworkState == Documents.FrameworkState.FRAMEWORK_WAITING;
+        must(waits == (first.applicationId == null), "it has an application as soon as it waits no longer: " + launcher.write(first));
         Documents.FrameworkStatus last = until(name, "it completes", Life::isOver).frameworkStatus;
         must(last.applicationExitCode == 0 && last.applicationExitType == Documents.ExitType.SUCCEEDED && last.applicationProgress == 1,
                 launcher.write(last));
