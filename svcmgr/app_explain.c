@@ -44,8 +44,12 @@ bool app_explain(void *app, const struct eng_service *s,
     obj_init(&x->obj, EXPLAINING_MAGIC);
     x->done = done;
     x->arg = arg;
-    buf_addf(&url, "%s/app/v1/services/%s", m->url, s->name); /* a name needs no percent-encoding */
-    http_query_add(&url, "explain", "true");
+    if (s->request) { /* a framework; no name needs percent-encoding */
+        buf_addf(&url, "%s/v1/Frameworks/%s/Explanation", m->url, eng_service_title(s));
+    } else {
+        buf_addf(&url, "%s/app/v1/services/%s", m->url, s->name);
+        http_query_add(&url, "explain", "true");
+    }
     http_query_add(&url, "user.name", s->user);
     app_remote_get(a, buf_cstr(&url), on_document, x);
     return true;

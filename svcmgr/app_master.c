@@ -22,6 +22,7 @@
 #include "cluster/yarn_context.h"
 #include "faces/services_routes.h"
 #include "json/json.h"
+#include "launcher/routes.h"
 #include "run/trim.h"
 #include "slider/routes.h"
 #include "submit/am_context.h"
@@ -456,9 +457,10 @@ const struct http_route *app_master_routes(struct app *a, size_t *n)
 {
     struct app_master *m = master_of(a);
 
-    m->routes = mem_array(services_n_routes + 1 + slider_n_routes, sizeof *m->routes);
+    m->routes = mem_array(services_n_routes + 2 + slider_n_routes, sizeof *m->routes);
     m->routes[0] = files_route;
-    *n = 1;
+    m->routes[1] = launcher_explanation_route;
+    *n = 2;
     for (size_t i = 0; i < services_n_routes; i++) {
         if (!strcmp(services_routes[i].method, "GET"))
             m->routes[(*n)++] = services_routes[i];

@@ -67,17 +67,17 @@ def payload(text):
 
 
 class LauncherStore(zkwire.Client):
-    """Root as in zkRootDir: "/Launcher"."""
+    """Root as in zkRootDir: "/Launcher". pair: id:password, which alone may read and write the store."""
 
-    def __init__(self, address, root):
-        super().__init__(address)
-        self.root = root
+    def __init__(self, address, root, pair=None):
+        super().__init__(address, *([pair] if pair else []))
+        self.root, self.acl = root, zkwire.digest_acl(pair) if pair else OPEN
         for path, kind, value in (("", None, None), ("/Requests", "LauncherRequest", launcher_request()),
                                   ("/Statuses", "LauncherStatus", {"serviceHost": "h", "serviceIp": "127.0.0.1"})):
             self.add(path, payload(document(kind, value)) if kind else b"")
 
     def add(self, path, data=b""):
-        self.create(self.root + path, data, OPEN)
+        self.create(self.root + path, data, self.acl)
 
     def small(self, path, kind, value):
         self.add(path, payload(document(kind, value)))
@@ -101,6 +101,11 @@ class LauncherStore(zkwire.Client):
             self.small(f"/Statuses/{name}", "FrameworkStatus", {
                 "frameworkName": name, "frameworkVersion": descriptor["version"], "frameworkState": state,
                 "applicationId": "application_1_0007", "applicationExitCode": None, "applicationProgress": 0.5, **more})
+
+    def progress(self, name, value):
+        """A client has said how far a framework is."""
+        kind = "OverrideApplicationProgressRequest"
+        self.small(f"/Requests/{name}/{kind}", kind, {"applicationProgress": value})
 
     def tasks(self, name, role, states, **more):
         """Statuses of the tasks of a role."""

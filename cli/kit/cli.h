@@ -54,8 +54,8 @@ struct cli;
     X(CLI_FIELD_API, "endpointField.api", 0, 1, "API", REG_PROSE_API)                                        \
     X(CLI_FIELD_PROTOCOL, "endpointField.protocolType", 0, 1, "PROTOCOL", REG_PROSE_PROTOCOL)                \
     X(CLI_ACCESSOR, "accessor", 0, 1, "ID:PASSWORD|@FILE",                                                   \
-      "act as the holder of this write accessor; default: BOBBIN_ACCESSOR of the environment, else the "     \
-      "configured digest")                                                                                   \
+      "act as the holder of this write accessor, to ZooKeeper of this digest; default: BOBBIN_ACCESSOR of "  \
+      "the environment, else the configured digest")                                                         \
     X(CLI_GRANT, "grant", 0, 1, "ID:PASSWORD|@FILE",                                                         \
       "let the holder of this pair write the created nodes of a secure registry; may be repeated")           \
     X(CLI_PERSISTENCE, "persistence", 0, 1, "WORD",                                                          \

@@ -157,6 +157,10 @@
     X("framework", "tasks", "NAME [ROLE]", 1, 2, LOGIN, framework_tasks,                                               \
       "List the tasks of a framework, or of one of its task roles.",                                                   \
       "With -o json prints the AggregatedFrameworkStatus, of all roles.")                                              \
+    X("framework", "explain", "NAME", 1, 1, LOGIN, framework_explain,                                                  \
+      "Explain what of a framework is not as wanted, why, and what would mend it, and what its tasks are called.",     \
+      "Tasks of a task role that wait for the same are one entry. Then come the names in DNS: of each task, and of "   \
+      "each port, whose SRV records are those of all tasks of its role. With -o json prints the FrameworkExplanation.") \
     X("framework", "put", "NAME FILE|-", 2, 2, LOGIN | O(WAIT) | O(TIMEOUT) | O(QUIET), framework_put,                 \
       "Add a framework from its descriptor, change it in place, or start another version of it.",                      \
       "The same version changes it in place, another one starts all of it anew. With --wait ends when a task runs, "   \
@@ -178,14 +182,15 @@
       "Delete a framework and all that runs of it.",                                                                   \
       "")                                                                                                              \
     X("launcher", "import", "zk://HOST:PORT[,...]/PATH", 1, 1,                                                          \
-      LOGIN | O(DRY_RUN) | O(REPLACE) | O(COMPLETED) | O(TIMEOUT) | O(QUIET), launcher_import,                         \
+      LOGIN | O(DRY_RUN) | O(REPLACE) | O(COMPLETED) | O(TIMEOUT) | O(QUIET) | O(ACCESSOR), launcher_import,            \
       "Take over the frameworks of an original FrameworkLauncher from its store in ZooKeeper.",                        \
       "PATH is its zkRootDir, as /Launcher. Puts the descriptor of each FrameworkRequest to svcmgr, as its user and "  \
-      "with its client type, parents first, and before them the configuration of the cluster and of access. Leaves "   \
-      "out what svcmgr has, unless it is --overwrite, and what has completed. Names each one that is malformed or "    \
-      "refused, goes on with the others, and ends with the code of the first. Never writes to the store: what runs "   \
-      "there goes on. With --dry-run shows what it would do, and how many tasks run there. --timeout is for "          \
-      "connecting to ZooKeeper.")                                                                                      \
+      "with its client type, parents first, and before them the configuration of the cluster and of access; then its " \
+      "progress, where a client has set it. Leaves out what svcmgr has, unless it is --overwrite, and what has "       \
+      "completed. Names each one that is malformed or refused, goes on with the others, and ends with the code of "    \
+      "the first. Never writes to the store: what runs there goes on. --accessor is for a store that not everybody "   \
+      "may read. With --dry-run shows what it would do, and how many tasks run there. --timeout is for connecting to " \
+      "ZooKeeper.")                                                                                      \
     X("slider", "list", "", 0, 0, LOGIN | O(ALL), slider_list,                                                         \
       "List the applications of Slider.",                                                                              \
       "With --all also those that have ended.")                                                                        \

@@ -8,6 +8,7 @@
 #include "base/obj.h"
 #include "framework/framework.h"
 #include "json/json.h"
+#include "kit/accessor.h"
 #include "kit/commands.h"
 #include "kit/out.h"
 #include "kit/progress.h"
@@ -79,6 +80,33 @@ static int count_running(struct importing *m, struct plan_entry *e, struct err_i
     return err;
 }
 
+/** Name an entry as malformed whose node, below the root, cannot be read. */
+static void name_malformed(struct plan_entry *e, const char *path, struct err_info *reason)
+{
+    mem_auto char *where = mem_fmt("%s%s%s", path, reason->where[0] ? " " : "", reason->where);
+    mem_auto char *text = mem_str(reason->text);
+
+    (void)err_set(reason, reason->code, where, "%s", text);
+    plan_malformed(e, reason);
+}
+
+/** How far it has come, as a client of the launcher has said. */
+static int read_progress(struct importing *m, struct plan_entry *e, struct err_info *why)
+{
+    mem_auto char *path = mem_fmt("/Requests/%s/OverrideApplicationProgressRequest", e->request.name);
+    buf_auto struct buf bytes = BUF_EMPTY;
+    struct err_info reason = {0};
+    int err = read_object(m, path, &bytes, &reason, why);
+
+    if (err || reason.code == ERR_NOTFOUND)
+        return err;
+    if (!reason.code)
+        (void)stored_progress_read(bytes_of(&bytes), &e->progress, &reason);
+    if (reason.code)
+        name_malformed(e, path, &reason);
+    return 0;
+}
+
 /** What the launcher shows of a framework: whether it has completed. */
 static int read_status(struct importing *m, struct plan_entry *e, struct err_info *why)
 {
@@ -93,9 +121,7 @@ static int read_status(struct importing *m, struct plan_entry *e, struct err_inf
     if (!reason.code)
         (void)stored_state_read(bytes_of(&bytes), &state, &reason);
     if (reason.code) {
-        mem_auto char *where = mem_fmt("%s%s%s", path, reason.where[0] ? " " : "", reason.where);
-        (void)err_set(&reason, reason.code, where, "%s", reason.text);
-        plan_malformed(e, &reason);
+        name_malformed(e, path, &reason);
         return 0;
     }
     if (state.version != e->request.version)
@@ -140,7 +166,9 @@ static int read_framework(struct importing *m, const char *name, struct err_info
         plan_malformed(e, &reason);
     else
         check_memory(m, e);
-    return e->action == PLAN_MALFORMED ? 0 : read_status(m, e, why);
+    if (e->action != PLAN_MALFORMED)
+        err = read_progress(m, e, why);
+    return err || e->action == PLAN_MALFORMED ? err : read_status(m, e, why);
 }
 
 static void add_document(struct importing *m, const char *word, json_t *value)
@@ -242,6 +270,14 @@ static int decide(struct importing *m, struct err_info *why)
 
 /* ---- puts ---- */
 
+static int put_progress(struct importing *m, const struct plan_entry *e, struct err_info *why)
+{
+    mem_auto char *path = framework_path(e->request.name, "ApplicationProgress");
+    json_auto json_t *body = json_pack("{s:f}", "applicationProgress", e->progress);
+
+    return framework_call(&m->client, "PUT", path, body, NULL, why);
+}
+
 static int put_framework(struct importing *m, const struct plan_entry *e, struct err_info *why)
 {
     const struct stored_request *r = &e->request;
@@ -250,7 +286,8 @@ static int put_framework(struct importing *m, const struct plan_entry *e, struct
 
     BUG_IF(json_read(r->descriptor, strlen(r->descriptor), &descriptor, NULL) != 0);
     framework_act(&m->client, r->user, r->client);
-    return framework_call(&m->client, "PUT", path, descriptor, NULL, why);
+    int err = framework_call(&m->client, "PUT", path, descriptor, NULL, why);
+    return err || e->progress < 0 ? err : put_progress(m, e, why);
 }
 
 static int put_document(struct importing *m, const struct plan_entry *e, struct err_info *why)
@@ -310,6 +347,7 @@ static json_t *json_of(const struct plan_entry *e)
                   (json_int_t)r->version, "executionType", r->is_stopped ? "STOP" : "START",
                   "launchClientType", r->client, "parent", r->parent, "taskRoles", (json_int_t)r->n_roles,
                   "tasks", (json_int_t)r->n_tasks, "state", e->state[0] ? e->state : NULL);
+    json_object_set_new(more, "applicationProgress", e->progress < 0 ? json_null() : json_real(e->progress));
     json_object_set_new(more, "runningTasks", e->n_running < 0 ? json_null() : json_integer(e->n_running));
     json_object_update(out, more);
     json_decref(more);
@@ -381,9 +419,9 @@ static int judge(const struct importing *m, struct err_info *why)
 }
 
 /** Everything between the connections. */
-static int import(struct importing *m, int64_t limit_ms, struct err_info *why)
+static int import(struct importing *m, const struct tree_options *options, struct err_info *why)
 {
-    int err = tree_open(&m->client.api.wait, m->cli->operands[0], limit_ms, &m->tree, why);
+    int err = tree_open(&m->client.api.wait, m->cli->operands[0], options, &m->tree, why);
 
     err = err ? err : read_launcher(m, why);
     tree_close(m->tree);
@@ -403,15 +441,18 @@ int launcher_import(struct cli *cli, struct err_info *why)
                           .is_dry = cli_has(cli, CLI_DRY_RUN),
                           .overwrites = cli_has(cli, CLI_REPLACE),
                           .with_completed = cli_has(cli, CLI_COMPLETED)};
-    int64_t limit_ms;
-    int err = cli_timeout_ms(cli, CONNECT_MS, &limit_ms, why);
+    mem_auto char *digest = NULL;
+    struct tree_options options = {0};
+    int err = cli_timeout_ms(cli, CONNECT_MS, &options.limit_ms, why);
 
+    err = err ? err : accessor_find(cli, &digest, why);
     if (err)
         return err;
+    options.digest = digest;
     log_set_level(LOG_ERROR); /* the session's events are no output of a command */
     framework_open(cli, &m.client);
     progress_begin(&m.progress, cli_has(cli, CLI_QUIET));
-    err = import(&m, limit_ms, why);
+    err = import(&m, &options, why);
     progress_end(&m.progress, NULL);
     framework_close(&m.client);
     plan_fini(&m.plan);

@@ -47,6 +47,7 @@ struct plan_entry *plan_add(struct plan *plan, const char *path)
 
     e->path = mem_str(path);
     e->n_running = -1;
+    e->progress = -1;
     plan->items = mem_resize(plan->items, plan->n_items + 1, sizeof(struct plan_entry *));
     plan->items[plan->n_items++] = e;
     return e;

@@ -45,6 +45,7 @@ struct plan_entry {
     json_t *value;                 /* of a document */
     struct stored_request request; /* of a framework; of a malformed one only the name */
     char state[64];                /* that the launcher shows; "": none */
+    double progress;               /* that a client has set; negative: none */
     int64_t n_running;             /* tasks that run at the launcher; -1: not known */
     enum plan_action action;
     struct err_info why; /* of one that is left out */

@@ -195,6 +195,23 @@ void stored_request_fini(struct stored_request *r)
     *r = (struct stored_request){0};
 }
 
+/* ---- OverrideApplicationProgressRequest ---- */
+
+int stored_progress_read(struct stored_bytes bytes, double *out, struct err_info *why)
+{
+    json_auto json_t *doc = NULL;
+    int err = read_document(bytes, "OverrideApplicationProgressRequest", &request_limits, &doc, why);
+
+    if (err)
+        return err;
+    const json_t *value = json_object_get(doc, "applicationProgress");
+    double progress = json_number_value(value);
+    if (!json_is_number(value) || !(progress >= 0 && progress <= 1))
+        return wrong(why, "applicationProgress", "must be a number from 0 to 1");
+    *out = progress;
+    return 0;
+}
+
 /* ---- statuses ---- */
 
 int stored_state_read(struct stored_bytes bytes, struct stored_state *out, struct err_info *why)

@@ -3,6 +3,7 @@
  *
  *     Requests        LauncherRequest      stored_documents
  *     Requests/F      FrameworkRequest     stored_request: summary and descriptor
+ *     Requests/F/Override…  OverrideApplicationProgressRequest
  *     Statuses/F      FrameworkStatus      stored_state
  *     Statuses/F/R/…  TaskStatuses         number of running tasks
  *
@@ -74,6 +75,8 @@ int stored_request_read(const char *name, struct stored_bytes bytes, struct stor
 void stored_request_fini(struct stored_request *r);
 /** Read a FrameworkStatus. @param out  [out] @return as stored_request_read.   Thread: any.   Source: framework-launcher 6.1. */
 int stored_state_read(struct stored_bytes bytes, struct stored_state *out, struct err_info *why);
+/** Read an OverrideApplicationProgressRequest. @param out  0 to 1 [out] @return as stored_request_read.   Thread: any.   Source: framework-launcher 4.5. */
+int stored_progress_read(struct stored_bytes bytes, double *out, struct err_info *why);
 /** Count the tasks of a TaskStatuses that run. @param n  [out] @return as stored_request_read.   Thread: any.   Source: framework-launcher 7.1. */
 int stored_tasks_read(struct stored_bytes bytes, size_t *n, struct err_info *why);
 /** Read a LauncherRequest. @param out  stored_documents_fini [out] @return as stored_request_read.   Thread: any.   Source: framework-launcher 4.6. */

@@ -186,10 +186,13 @@ int tree_object(struct tree *t, const char *path, struct buf *out, struct err_in
 
 /* ---- the session ---- */
 
-int tree_open(struct wait *wait, const char *url, int64_t limit_ms, struct tree **out, struct err_info *why)
+int tree_open(struct wait *wait, const char *url, const struct tree_options *options, struct tree **out,
+              struct err_info *why)
 {
-    struct store_options options = {
-        .session_timeout_ms = SESSION_MS, .connect_timeout_ms = limit_ms / 2 + 1, .retry_times = 1};
+    const struct store_options store = {.session_timeout_ms = SESSION_MS,
+                                        .connect_timeout_ms = options->limit_ms / 2 + 1,
+                                        .retry_times = 1,
+                                        .digest = options->digest};
 
     *out = NULL;
     if (!str_starts(url, "zk://"))
@@ -197,7 +200,7 @@ int tree_open(struct wait *wait, const char *url, int64_t limit_ms, struct tree 
     struct tree *t = mem_new(struct tree);
     obj_init(&t->obj, TREE_MAGIC);
     t->wait = wait;
-    int err = store_open(wait->loop, url, &options, &t->store, why);
+    int err = store_open(wait->loop, url, &store, &t->store, why);
     if (!err) {
         begin(t);
         store_sync(t->store, on_done, t);

@@ -18,6 +18,11 @@
 
 struct tree;
 
+struct tree_options {
+    int64_t limit_ms;   /* for connecting, at first and after a loss */
+    const char *digest; /* "id:password" to authenticate with; NULL: anonymous */
+};
+
 struct tree_names {
     char **items; /* in byte order */
     size_t n_items;
@@ -28,11 +33,12 @@ struct tree_names {
  *
  * @param wait      lives until tree_close                                          [borrowed]
  * @param url       zk://HOST:PORT[,…]/PATH                                         [borrowed]
- * @param limit_ms  for connecting, at first and after a loss
+ * @param options   [borrowed]
  * @param out       tree_close releases it; NULL after an error                     [out]
  * @return 0; ERR_INVALID: the URL; ERR_UNAVAILABLE; ERR_CANCELLED: interrupted; *why filled.
  */
-int tree_open(struct wait *wait, const char *url, int64_t limit_ms, struct tree **out, struct err_info *why);
+int tree_open(struct wait *wait, const char *url, const struct tree_options *options, struct tree **out,
+              struct err_info *why);
 /** Release; NULL is fine. */
 void tree_close(struct tree *t);
 /** Children of a node. @param out  tree_names_fini [out] @return 0; ERR_NOTFOUND, ERR_PERMISSION, ERR_PATH, ERR_UNAVAILABLE, ERR_IO, ERR_CANCELLED. */

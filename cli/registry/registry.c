@@ -8,9 +8,9 @@
 #include "base/mem.h"
 #include "base/str.h"
 #include "json/json.h"
+#include "kit/accessor.h"
 #include "kit/options.h"
 #include "kit/out.h"
-#include "access.h"
 #include "kit/wait.h"
 
 #define SYNC_MARGIN_MS 2000
@@ -35,7 +35,7 @@ int registry_open(const struct cli *cli, struct reg_blocking **out, struct err_i
     int err = registry_options(cli, &options, why);
 
     *out = NULL;
-    err = err ? err : registry_accessor(cli, &accessor, why);
+    err = err ? err : accessor_find(cli, &accessor, why);
     options.accessor = accessor;
     return err ? err : reg_blocking_open(&options, out, why);
 }

@@ -4,9 +4,9 @@
 #include "base/mem.h"
 #include "json/json.h"
 #include "bobbin/path.h"
+#include "kit/accessor.h"
 #include "kit/commands.h"
 #include "kit/out.h"
-#include "access.h"
 #include "registry.h"
 
 static int open_lease(const struct cli *cli, struct reg_blocking **out, struct err_info *why)
@@ -16,7 +16,7 @@ static int open_lease(const struct cli *cli, struct reg_blocking **out, struct e
     int err = registry_options(cli, &options, why);
 
     if (!err)
-        err = registry_secret("KEY", cli->operands[0], &key, why);
+        err = accessor_secret("KEY", cli->operands[0], &key, why);
     options.lease = key;
     return err ? err : reg_blocking_open(&options, out, why);
 }

@@ -218,6 +218,8 @@ char *engine_record_path(const struct eng_service *s, const char *container_id);
 json_t *engine_placeholders(const struct engine *e, const struct eng_service *s);
 /** Name of an instance in DNS, without a domain where none is configured: "hello-0.web.alice.cluster.example". free() */
 char *engine_dns_name(const struct engine *e, const struct eng_instance *inst);
+/** The same of a service, or of what is below it. @param below  "hello", "_http._tcp.hello"; NULL: the service's own name [borrowed] @return free() */
+char *engine_dns_name_below(const struct engine *e, const struct eng_service *s, const char *below);
 /** Of the key of an ask: the lower is asked first. */
 int64_t eng_ask_priority(const struct eng_ask *a);
 /** When its oldest instance asked; engine time; 0: nobody waits. */

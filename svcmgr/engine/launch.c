@@ -384,12 +384,17 @@ void launch_free(struct eng_launch *l)
 
 /* ---- names ---- */
 
-char *engine_dns_name(const struct engine *e, const struct eng_instance *inst)
+char *engine_dns_name_below(const struct engine *e, const struct eng_service *s, const char *below)
 {
-    const struct eng_service *s = inst->component->service;
     const char *domain = e->cfg.domain ? e->cfg.domain : "";
     mem_auto char *user = spec_registry_user(s->user);
-    return mem_fmt("%s.%s.%s%s%s", inst->name, s->name, user, domain[0] ? "." : "", domain);
+    return mem_fmt("%s%s%s.%s%s%s", below ? below : "", below ? "." : "", s->name, user, domain[0] ? "." : "",
+                   domain);
+}
+
+char *engine_dns_name(const struct engine *e, const struct eng_instance *inst)
+{
+    return engine_dns_name_below(e, inst->component->service, inst->name);
 }
 
 /* ---- probe ---- */

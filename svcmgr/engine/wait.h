@@ -98,7 +98,7 @@
     X(WAIT_ENDED, "ended", "{text}", \
       "start the service again; if it failed, correct the cause first") \
     /* an instance that is not started again */ \
-    X(WAIT_FAILED, "failed", "failed for good, by its restart_policy: {text}", \
+    X(WAIT_FAILED, "failed", "failed for good, by its restart or retry policy: {text}", \
       "correct what ended the process, then stop and start the service") \
     X(WAIT_FAILED_VERSION, "failed_version", "failed to run version {name}: {text}", \
       "correct the cause and upgrade this instance again, or cancel the upgrade")

@@ -9,6 +9,7 @@
 #include "base/obj.h"
 #include "base/str.h"
 #include "json/json.h"
+#include "spec/label.h"
 #include "spec/unknown.h"
 
 /* A number of a property; thousand times it is still a number of ms. */
@@ -424,6 +425,18 @@ int64_t spec_memory_mb(const struct spec_component *c)
     return mb;
 }
 
+/** An element of a path that the registry takes: a label; names that are not ASCII it turns into labels itself. */
+static bool is_registry_name(const char *name)
+{
+    size_t len = strlen(name);
+    for (const char *p = name; *p; p++) {
+        if ((unsigned char)*p >= 0x80)
+            return true;
+    }
+    return len == 0 || (len <= SPEC_LABEL_SERVICE && name[0] != '-' && name[len - 1] != '-' &&
+                        strspn(name, "abcdefghijklmnopqrstuvwxyz0123456789-") == len);
+}
+
 char *spec_registry_user(const char *user)
 {
     char *out = mem_strn(user, strcspn(user, "@/"));
@@ -432,7 +445,11 @@ char *spec_registry_user(const char *user)
         if (*p == '_')
             *p = '-';
     }
-    return out;
+    if (is_registry_name(out))
+        return out;
+    char *label = spec_label(out, SPEC_LABEL_SERVICE);
+    free(out);
+    return label;
 }
 
 char *spec_registry_container(const char *container_id)

@@ -313,7 +313,7 @@ int64_t spec_memory_mb(const struct spec_component *c);
  */
 json_t *spec_port_values(const struct spec_component *c, const json_t *numbers);
 
-/** Registry form of a user: lower case, cut at '@' and '/', '_' becomes '-'. free() */
+/** Registry form of a user: lower case, cut at '@' and '/', '_' becomes '-'; what is no label of DNS then is mapped to one (label.h). free() */
 char *spec_registry_user(const char *user);
 /** Registry form of a container id: container_1_2 gives ctr-1-2. free() */
 char *spec_registry_container(const char *container_id);

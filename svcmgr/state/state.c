@@ -219,6 +219,17 @@ static void add_doc(struct state *s, const struct state_doc *doc)
            path, doc->bytes ? doc->bytes : "", doc->len);
 }
 
+/** Delete a document whose node stays for what is below it. */
+static void empty_doc(struct state *s, const char *key)
+{
+    char *path = mem_fmt("/%s", key);
+
+    if (node_now(s, path))
+        add_op(s, STORE_OP_SET, path, "", 0);
+    else
+        free(path);
+}
+
 /* ---- attempt nodes ---- */
 
 /** Nobody has taken the service since we read its attempt node. */
@@ -416,8 +427,12 @@ void state_write(struct state *s, const struct state_doc *docs, size_t n, STATE_
     if (!s->scope)
         add_attempts(s, docs, n);
     for (size_t i = n; i > 0; i--) { /* a node is deleted after what is below it */
-        if (docs[i - 1].bytes || has_written_below(docs, n, i - 1))
+        if (docs[i - 1].bytes)
             continue;
+        if (has_written_below(docs, n, i - 1)) {
+            empty_doc(s, docs[i - 1].key);
+            continue;
+        }
         delete_attempt(s, docs[i - 1].key);
         add_doc(s, &docs[i - 1]);
     }

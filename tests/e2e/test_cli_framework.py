@@ -5,7 +5,7 @@ import os
 import pytest
 
 from commands import commands
-from harness import Stack, wait_for
+from harness import DOMAIN, Stack, wait_for
 
 pytestmark = pytest.mark.sanitize
 
@@ -83,6 +83,46 @@ def test_a_task_is_migrated(stack):
     assert ok(stack, "migrate", "move", before) == "accepted move\n"
     wait_for(lambda: container() not in (None, before), "it runs in another container")
     ok(stack, "delete", "move")
+
+
+def test_names_and_waits_are_explained(stack):
+    ports = {"portDefinitions": {"http": {"count": 1}}}
+    d = json.loads(descriptor(stack, "sleep 1000", 2))
+    d["taskRoles"]["worker"]["taskService"]["resource"].update(ports)
+    d["taskRoles"]["Big~1"] = json.loads(json.dumps(d["taskRoles"]["worker"]))
+    d["taskRoles"]["Big~1"].update(taskNumber=12)
+    d["taskRoles"]["Big~1"]["taskService"]["resource"] = {"cpuNumber": 1, "memoryMB": 1 << 30}
+    ok(stack, "put", "why", "-", "--wait", "-q", stdin=json.dumps(d))
+    wait_for(lambda: set(tasks(stack, "why").values()) == {"CONTAINER_RUNNING", "CONTAINER_REQUESTED"}, "what can run runs")
+    lines = ok(stack, "explain", "why").splitlines()
+    base = f"why.alice.{DOMAIN}"
+    assert lines[0] == f"why APPLICATION_RUNNING {base}"
+    assert lines[1].startswith("Big~1[0], Big~1[1], ") and lines[1].endswith(" and 2 more: CONTAINER_REQUESTED"), lines
+    assert lines[2].startswith("  resource: ") and lines[3].startswith("  remedy: "), lines
+    rows = [line.split() for line in lines[4:]]
+    assert ["worker[1]", "CONTAINER_RUNNING", "0", f"worker-1.{base}"] in rows
+    assert ["worker", "http", f"_http._tcp.worker.{base}"] in rows
+    big, = {row[3].partition("-11.")[0] for row in rows if row[0] == "Big~1[11]"}
+    assert big.startswith("big-1-x") and len(big) == len("big-1-x") + 26, big
+    document = json.loads(ok(stack, "explain", "-o", "json", "why"))
+    assert list(document) == ["frameworkName", "frameworkState", "frameworkDnsName", "frameworkRetryPolicyState", "explain", "taskRoles"]
+    wait, = document["explain"]
+    assert (wait["taskRoleName"], wait["count"], wait["taskIndexes"], wait["reason"]) == ("Big~1", 12, list(range(10)), "resource"), wait
+    assert document["taskRoles"]["Big~1"]["portDnsNames"] == {} and len(document["taskRoles"]["Big~1"]["tasks"]) == 12
+    ok(stack, "flex", "why", "Big~1=0")
+    wait_for(lambda: "Nothing to explain: all is as wanted." in ok(stack, "explain", "why"), "nothing waits")
+    ok(stack, "delete", "why")
+    assert "not found" in refused(stack, 10, "explain", "why").lower()
+
+
+def test_the_end_of_a_framework_is_explained(stack):
+    ok(stack, "put", "ended", "-", stdin=descriptor(stack, "echo it broke >&2; exit 3", taskRetryPolicy={"maxRetryCount": 1}))
+    wait_for(lambda: "FRAMEWORK_COMPLETED" in ok(stack, "status", "ended"), "it has failed")
+    lines = ok(stack, "explain", "ended").splitlines()
+    assert lines[0] == f"ended FRAMEWORK_COMPLETED ended.alice.{DOMAIN}"
+    assert any(line.startswith("ended: FRAMEWORK_COMPLETED") for line in lines), lines
+    assert ["worker[0]", "TASK_COMPLETED", "1", f"worker-0.ended.alice.{DOMAIN}"] in [line.split() for line in lines], lines
+    ok(stack, "delete", "ended")
 
 
 def test_what_is_wrong_is_said(stack):

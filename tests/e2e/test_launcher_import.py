@@ -46,14 +46,15 @@ def roles(stack):
 class Launcher:
     """A store and the command that reads it."""
 
-    def __init__(self, zk, stack, name):
+    def __init__(self, zk, stack, name, pair=None):
         self.url = f"zk://{zk.address}/{name}"
         self.stack = stack
-        self.store = launcher_store.LauncherStore(zk.address, f"/{name}")
+        self.store = launcher_store.LauncherStore(zk.address, f"/{name}", pair)
 
-    def run(self, *words, url=None):
+    def run(self, *words, url=None, accessor=None):
         return subprocess.run([os.path.join(BIN, "bobbin"), "launcher", "import", "--url", f"http://127.0.0.1:{self.stack.services_port}",
-                               "-q", *words, url or self.url], capture_output=True, text=True, timeout=2 * PATIENCE, check=False)
+                               "-q", *words, url or self.url], capture_output=True, text=True, timeout=2 * PATIENCE, check=False,
+                              env={**os.environ, **({"BOBBIN_ACCESSOR": accessor} if accessor else {})})
 
     def entries(self, *words, code=0):
         done = self.run("-o", "json", *words)
@@ -85,7 +86,7 @@ def test_a_dry_run_shows_and_an_import_takes_over(launcher, frameworks, roles):
     shown = launcher.entries("--dry-run")
     assert shown["run"] == {"framework": "run", "path": "/Requests/run", "action": "new", "reason": None, "user": "alice", "version": 7,
                             "executionType": "START", "launchClientType": "WEB_UI", "parent": None, "taskRoles": 1, "tasks": 3,
-                            "state": "APPLICATION_RUNNING", "runningTasks": 2}
+                            "state": "APPLICATION_RUNNING", "applicationProgress": None, "runningTasks": 2}
     assert frameworks.ask("GET", "run").status == 404
     assert launcher.actions() == {"run": "added", "fresh": "added", "halted": "added"}
     request = stored(frameworks, "run")
@@ -207,6 +208,39 @@ def test_malformed_documents_are_named_and_left_out(launcher, frameworks, roles)
     assert "truncated" in found["truncated"]["reason"] and "unpacked" in found["bomb"]["reason"]
     assert found["bomb"]["path"] == "/Requests/bomb" and "/Statuses/bad-status" in found["bad-status"]["reason"]
     frameworks.delete("good")
+
+
+def test_progress_that_a_client_has_set_is_taken_over(launcher, frameworks, roles):
+    for name, progress in (("part", 0.25), ("whole", 1), ("none", None), ("odd", 1.5)):
+        launcher.store.framework(name, descriptor(roles()))
+        if progress is not None:
+            launcher.store.progress(name, progress)
+    found = launcher.entries("--dry-run", code=29)
+    assert {name: entry.get("applicationProgress") for name, entry in found.items()} == {"part": 0.25, "whole": 1.0, "none": None, "odd": None}
+    assert found["odd"]["action"] == "malformed" and "/Requests/odd/Override" in found["odd"]["reason"], found["odd"]
+    assert launcher.actions(code=29) == {"part": "added", "whole": "added", "none": "added", "odd": "malformed"}
+    for name, progress in (("part", 0.25), ("whole", 1.0), ("none", None)):
+        request = frameworks.ask("GET", name, "/AggregatedFrameworkRequest").json["overrideApplicationProgressRequest"]
+        assert request == (None if progress is None else {"applicationProgress": progress})
+        frameworks.until_tasks(name, "CONTAINER_RUNNING", 1)
+        assert frameworks.status(name)["applicationProgress"] == (progress or 0.0)
+        frameworks.delete(name)
+
+
+def test_a_store_that_is_not_open_is_read_by_a_digest(zk, stack, frameworks, roles):
+    launcher = Launcher(zk, stack, "closed", "reader:secret")
+    with launcher.store as store:
+        store.framework("kept", descriptor(roles()))
+        done = launcher.run()
+        assert done.returncode == 13 and "secret" not in done.stderr, done
+        assert launcher.run("--accessor", "reader:wrong").returncode == 13
+        assert launcher.run("--accessor", "reader:secret", "--dry-run").returncode == 0
+        assert launcher.run("--dry-run", accessor="reader:secret").returncode == 0
+        configured = {"hadoop.registry.secure": "true", "hadoop.registry.client.auth": "digest", "hadoop.registry.client.auth.id": "reader",
+                      "hadoop.registry.client.auth.password": "secret"}
+        done = launcher.run(*(word for key, value in configured.items() for word in ("-D", f"{key}={value}")))
+        assert done.returncode == 0 and "added" in done.stdout, done
+    frameworks.delete("kept")
 
 
 def test_documents_of_the_launcher(launcher, stack):

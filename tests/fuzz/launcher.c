@@ -39,6 +39,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     struct stored_documents documents;
     struct stored_state state;
     struct err_info why = {0};
+    double progress;
     size_t n = 0;
     int err = stored_request_read(NAME, bytes, &request, &why);
 
@@ -52,6 +53,11 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         check_refusal(err, &why);
     else
         FUZZ_HOLDS(stored_is_name(state.state));
+    why = (struct err_info){0};
+    if ((err = stored_progress_read(bytes, &progress, &why)))
+        check_refusal(err, &why);
+    else
+        FUZZ_HOLDS(progress >= 0 && progress <= 1);
     why = (struct err_info){0};
     if ((err = stored_tasks_read(bytes, &n, &why)))
         check_refusal(err, &why);

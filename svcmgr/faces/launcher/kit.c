@@ -160,6 +160,14 @@ char *launcher_path_name(struct http_req *req, const char *element)
 
 /* ---- bodies ---- */
 
+/** No document: nothing, null or an empty text. @param value  NULL: the body is no JSON */
+static bool is_nothing(const char *body, size_t len, const json_t *value)
+{
+    if (strspn(body, " \t\r\n") >= len)
+        return true;
+    return value && (json_is_null(value) || (json_is_string(value) && !*json_string_value(value)));
+}
+
 bool launcher_body_read(struct http_req *req, const struct ldoc_type *type, struct launcher_body *out)
 {
     struct err_info why = {0};
@@ -168,11 +176,8 @@ bool launcher_body_read(struct http_req *req, const struct ldoc_type *type, stru
     const char *body = http_body(req, &len);
     *out = (struct launcher_body){type, NULL, LDOC_REPORT_EMPTY};
     int err = json_read(body, len, &value, &why);
-    bool is_null = !err && (json_is_null(value) || (json_is_string(value) && !*json_string_value(value)));
-    if (is_null) {
-        launcher_reply_error(req, 400, "Object is null");
-        return false;
-    }
+    if (is_nothing(body, len, value))
+        return true;
     if (!err)
         err = ldoc_read(type, value, &out->object, &out->report, &why);
     if (!err)
@@ -186,9 +191,11 @@ bool launcher_body_read(struct http_req *req, const struct ldoc_type *type, stru
 bool launcher_body_check(struct http_req *req, const struct launcher_body *b)
 {
     struct buf rules = b->report.rules;
-    if (b->report.n_rules)
+    if (!b->object)
+        launcher_reply_error(req, 400, "Object is null");
+    else if (b->report.n_rules)
         launcher_reply_error(req, 400, buf_cstr(&rules));
-    return !b->report.n_rules;
+    return b->object && !b->report.n_rules;
 }
 
 void launcher_body_fini(struct launcher_body *b)

@@ -17,6 +17,9 @@
 void launcher_reply_head(struct http_req *req);
 /** Reply 200 with a document, in the pretty form. */
 void launcher_reply_json(struct http_req *req, json_t *take_doc);
+struct launcher_walk_def;
+/** Reply 200 with a document that is written in pieces. @param def  without look and arg, which are the face's; what is taken is taken */
+void launcher_reply_walk(struct http_req *req, struct face *face, const struct launcher_walk_def *def);
 /** Reply to a write that was accepted, without a body and with Location. @param status  200 or 202 */
 void launcher_reply_done(struct http_req *req, int status);
 /** Reply with an ExceptionMessage. @param status  400 … 503 @param message  lines for a person; what is not UTF-8 is replaced */
@@ -47,12 +50,12 @@ char *launcher_path_name(struct http_req *req, const char *element);
 /** A body that is a document of a type. */
 struct launcher_body {
     const struct ldoc_type *type;
-    void *object;
+    void *object; /* NULL: the body is empty, or null */
     struct ldoc_report report;
 };
-/** Read the body. @return false: it is no such document, and that is replied; nothing is to be released */
+/** Read the body; one that is empty, or null, passes until it is checked. @return false: it is no such document, and that is replied; nothing is to be released */
 bool launcher_body_read(struct http_req *req, const struct ldoc_type *type, struct launcher_body *out);
-/** Whether it keeps all rules; else that is replied. */
+/** Whether it is there and keeps all rules; else that is replied. After the names of the path. */
 bool launcher_body_check(struct http_req *req, const struct launcher_body *b);
 /** Release. */
 void launcher_body_fini(struct launcher_body *b);

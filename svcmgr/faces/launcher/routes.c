@@ -25,6 +25,16 @@
 #define FRAMEWORK        "/v1/Frameworks/{f}"
 #define LAUNCHER_REQUEST "/v1/LauncherRequest"
 
+#define EXPLANATION                                                                                          \
+    {                                                                                                        \
+        READ(FRAMEWORK "/Explanation", launcher_explanation_get,                                             \
+             "Explain what of a framework is not as wanted, and what its tasks are called in DNS.",          \
+             "FrameworkExplanation", "The explanation."),                                                    \
+            .params = HTTP_PARAMS(LAUNCHER_FRAMEWORK_PARAMS)                                                 \
+    }
+
+const struct http_route launcher_explanation_route = EXPLANATION;
+
 const struct http_route launcher_routes[] = {
     {READ("/", launcher_active_get, "Say that the launcher is active.", NULL, "A sentence.")},
     {READ("/v1", launcher_active_get, "Say that the launcher is active.", NULL, "A sentence.")},
@@ -45,6 +55,7 @@ const struct http_route launcher_routes[] = {
     {READ(FRAMEWORK "/AggregatedFrameworkStatus", launcher_aggregated_status_get,
           "Read the status of a framework and its tasks.", "AggregatedFrameworkStatus", "The status."),
      .params = HTTP_PARAMS(LAUNCHER_FRAMEWORK_PARAMS)},
+    EXPLANATION,
     {READ(FRAMEWORK "/FrameworkRequest", launcher_request_get, "Read what is wanted of a framework.",
           "FrameworkRequest", "The request."),
      .params = HTTP_PARAMS(LAUNCHER_FRAMEWORK_PARAMS)},

@@ -52,6 +52,8 @@ enum { HTTP_PARAM_IDS(LAUNCHER_CLUSTER_PARAMS) };
 extern const struct http_route launcher_routes[];
 extern const size_t launcher_n_routes;
 extern const struct http_schema launcher_schemas[];
+/** The row of launcher_explanation_get, which application masters have, too. */
+extern const struct http_route launcher_explanation_route;
 
 /* status.c: what runs */
 void launcher_active_get(struct http_req *req, void *app);
@@ -60,6 +62,9 @@ void launcher_framework_get(struct http_req *req, void *app);
 void launcher_status_get(struct http_req *req, void *app);
 void launcher_aggregated_status_get(struct http_req *req, void *app);
 void launcher_launcher_status_get(struct http_req *req, void *app);
+
+/* explain.c: why what is not as wanted is not, and the names of tasks */
+void launcher_explanation_get(struct http_req *req, void *app);
 
 /* requests.c: what is wanted, as it is stored */
 void launcher_request_get(struct http_req *req, void *app);

@@ -19,11 +19,11 @@
 static struct launcher_look look_of(void *arg)
 {
     const struct face *face = obj_cast(arg, struct face, FACE_MAGIC);
-    const struct launcher_site *site = launcher_site_of(face);
+    const struct launcher_site *site = launcher_site_of(face); /* NULL: of an application master */
     return (struct launcher_look){.e = face->ops->engine(face->app),
                                   .now_ms = face->ops->now_ms(face->app),
-                                  .rm_url = site->rm_url,
-                                  .own_url = site->own_url};
+                                  .rm_url = site ? site->rm_url : NULL,
+                                  .own_url = site ? site->own_url : NULL};
 }
 
 /** Reply with what was written on a buffer, made pretty. */
@@ -57,12 +57,15 @@ static void free_document(void *arg)
     free(d);
 }
 
-static void reply_walk(struct http_req *req, const struct launcher_walk_def *def)
+void launcher_reply_walk(struct http_req *req, struct face *face, const struct launcher_walk_def *def)
 {
     static const struct pieces_ops ops = {next_piece, free_document};
+    struct launcher_walk_def whole = *def;
     struct document *d = mem_new(struct document);
     obj_init(&d->obj, DOCUMENT_MAGIC);
-    d->walk = launcher_walk_new(def);
+    whole.look = look_of;
+    whole.arg = face;
+    d->walk = launcher_walk_new(&whole);
     launcher_reply_head(req);
     pieces_reply(req, LAUNCHER_JSON, &ops, d);
 }
@@ -70,13 +73,12 @@ static void reply_walk(struct http_req *req, const struct launcher_walk_def *def
 static void reply_framework(struct http_req *req, struct face *face, const struct eng_service *s,
                             enum launcher_form form)
 {
-    reply_walk(req, &(struct launcher_walk_def){.form = form,
-                                                .look = look_of,
-                                                .arg = face,
-                                                .name = s->name,
-                                                .take_request = form == LAUNCHER_FORM_INFO
-                                                                    ? launcher_view_aggregated_request(s)
-                                                                    : NULL});
+    launcher_reply_walk(req, face,
+                        &(struct launcher_walk_def){.form = form,
+                                                    .name = s->name,
+                                                    .take_part = form == LAUNCHER_FORM_INFO
+                                                                     ? launcher_view_aggregated_request(s)
+                                                                     : NULL});
 }
 
 /* ---- one framework ---- */
@@ -167,11 +169,9 @@ void launcher_frameworks_get(struct http_req *req, void *app)
     for (size_t i = 0; i < n; i++)
         names[i] = mem_str(all[i]->name);
     free(all);
-    reply_walk(req, &(struct launcher_walk_def){.form = LAUNCHER_FORM_SUMMARIES,
-                                                .look = look_of,
-                                                .arg = face,
-                                                .take_names = names,
-                                                .n_names = n});
+    launcher_reply_walk(
+        req, face,
+        &(struct launcher_walk_def){.form = LAUNCHER_FORM_SUMMARIES, .take_names = names, .n_names = n});
 }
 
 /* ---- the launcher ---- */

@@ -85,6 +85,27 @@ void launcher_write_unmade_task(struct jw *w, const struct launcher_role_look *o
 /** Write a SummarizedFrameworkInfo as the next value. Thread: owner.   Source: framework-launcher 6.1. */
 void launcher_write_summary(struct jw *w, const struct launcher_look *look, const struct eng_service *s);
 
+/* ---- explanations: what a framework, its roles and tasks are called in DNS. Source: ours ---- */
+
+/** Write the first members of a FrameworkExplanation. Thread: owner. */
+void launcher_write_explained_framework(struct jw *w, const struct launcher_look *look,
+                                        const struct eng_service *s);
+/** Write the members of a task role before its tasks, and the key of those. Thread: owner. */
+void launcher_write_explained_role(struct jw *w, const struct launcher_look *look,
+                                   const struct eng_component *c);
+/** Write a task as the next value. @param index  of it, also of one that the engine has not made yet. Thread: owner. */
+void launcher_write_explained_task(struct jw *w, const struct launcher_role_look *of,
+                                   const struct eng_component *c, size_t index);
+/**
+ * What waits in a framework, in the words of its API.
+ *
+ * @param list  of services_view_explain                                            [borrowed]
+ * @return new array: lines about the framework {state, reason, wait, remedy}, and about tasks, with taskRoleName, count and the first taskIndexes.
+ *         Lines that have a taskRoleName already are as they were.   Thread: owner.
+ */
+json_t *launcher_view_explain(const struct launcher_look *look, const struct eng_service *s,
+                              const json_t *list);
+
 /** Version of a framework as it was last put. The engine keeps the number as a text. Thread: owner. */
 int64_t launcher_version_of(const struct eng_service *s);
 /** Member of the descriptor that was put for a framework; NULL: it has none. [borrowed from s] Thread: owner. */

@@ -45,7 +45,7 @@ void launcher_walk_free(struct launcher_walk *walk)
     for (size_t i = 0; i < walk->def.n_names; i++)
         free(walk->def.take_names[i]);
     free(walk->def.take_names);
-    json_decref(walk->def.take_request);
+    json_decref(walk->def.take_part);
     free(walk->name);
     buf_fini(&walk->compact);
     obj_fini(&walk->obj);
@@ -54,47 +54,80 @@ void launcher_walk_free(struct launcher_walk *walk)
 
 /* ---- one framework ---- */
 
-static void write_request(struct launcher_walk *walk)
+/** The part that the caller has made, as the next value. */
+static void write_part(struct launcher_walk *walk)
 {
     buf_auto struct buf text = BUF_EMPTY;
-    json_write(walk->def.take_request, &text);
-    jw_literal_key(&walk->w, "aggregatedFrameworkRequest");
+    json_write(walk->def.take_part, &text);
     jw_raw(&walk->w, text.bytes, text.len);
 }
 
-static void write_head(struct launcher_walk *walk, const struct launcher_look *look,
-                       const struct eng_service *s)
+static void write_explain_head(struct launcher_walk *walk, const struct launcher_look *look,
+                               const struct eng_service *s)
 {
     struct jw *w = &walk->w;
-    jw_object(w);
+    launcher_write_explained_framework(w, look, s);
+    jw_literal_key(w, "explain");
+    write_part(walk);
+    jw_literal_key(w, "taskRoles");
+}
+
+static void write_status_head(struct launcher_walk *walk, const struct launcher_look *look,
+                              const struct eng_service *s)
+{
+    struct jw *w = &walk->w;
     if (walk->def.form == LAUNCHER_FORM_INFO) {
         jw_literal_key(w, "summarizedFrameworkInfo");
         launcher_write_summary(w, look, s);
-        write_request(walk);
+        jw_literal_key(w, "aggregatedFrameworkRequest");
+        write_part(walk);
         jw_literal_key(w, "aggregatedFrameworkStatus");
         jw_object(w);
     }
     jw_literal_key(w, "frameworkStatus");
     launcher_write_status(w, look, s);
     jw_literal_key(w, "aggregatedTaskRoleStatuses");
-    jw_object(w);
+}
+
+/** All up to the roles. */
+static void write_head(struct launcher_walk *walk, const struct launcher_look *look,
+                       const struct eng_service *s)
+{
+    jw_object(&walk->w);
+    if (walk->def.form == LAUNCHER_FORM_EXPLAIN)
+        write_explain_head(walk, look, s);
+    else
+        write_status_head(walk, look, s);
+    jw_object(&walk->w);
     walk->incarnation = s->incarnation;
     walk->has_begun = true;
-    if (!launcher_has_tasks(launcher_state_of(s, look->now_ms)))
+    bool has_roles = walk->def.form == LAUNCHER_FORM_EXPLAIN
+                         ? !s->next_spec
+                         : launcher_has_tasks(launcher_state_of(s, look->now_ms));
+    if (!has_roles)
         walk->role = SIZE_MAX;
 }
 
-static void begin_role(struct launcher_walk *walk, const struct eng_component *c)
+static void begin_statuses(struct jw *w, const struct eng_component *c)
 {
-    struct jw *w = &walk->w;
-    jw_key(w, eng_component_title(c));
-    jw_object(w);
     jw_literal_key(w, "taskRoleStatus");
     launcher_write_role(w, c);
     jw_literal_key(w, "taskStatuses");
     jw_object(w);
     jw_kstr(w, "taskRoleName", eng_component_title(c));
     jw_literal_key(w, "taskStatusArray");
+}
+
+static void begin_role(struct launcher_walk *walk, const struct launcher_look *look,
+                       const struct eng_component *c)
+{
+    struct jw *w = &walk->w;
+    jw_key(w, eng_component_title(c));
+    jw_object(w);
+    if (walk->def.form == LAUNCHER_FORM_EXPLAIN)
+        launcher_write_explained_role(w, look, c);
+    else
+        begin_statuses(w, c);
     jw_array(w);
     walk->is_in_role = true;
     walk->next = 0;
@@ -104,8 +137,10 @@ static void end_role(struct launcher_walk *walk, const struct eng_service *s)
 {
     struct jw *w = &walk->w;
     jw_array_end(w);
-    jw_kint(w, "frameworkVersion", launcher_version_of(s));
-    jw_object_end(w);
+    if (walk->def.form != LAUNCHER_FORM_EXPLAIN) {
+        jw_kint(w, "frameworkVersion", launcher_version_of(s));
+        jw_object_end(w);
+    }
     jw_object_end(w);
     walk->is_in_role = false;
     walk->role++;
@@ -119,7 +154,9 @@ static size_t write_tasks(struct launcher_walk *walk, const struct launcher_look
     size_t n = 0, n_tasks = (size_t)of.n_tasks;
     for (; walk->next < n_tasks && n < most; walk->next++, n++) {
         const struct eng_instance *inst = walk->next < c->n_by_index ? c->by_index[walk->next] : NULL;
-        if (inst && !inst->removing)
+        if (walk->def.form == LAUNCHER_FORM_EXPLAIN)
+            launcher_write_explained_task(&walk->w, &of, c, walk->next);
+        else if (inst && !inst->removing)
             launcher_write_task(&walk->w, &of, inst);
         else
             launcher_write_unmade_task(&walk->w, &of, (int64_t)walk->next);
@@ -148,7 +185,7 @@ static void write_framework(struct launcher_walk *walk, const struct launcher_lo
     for (size_t left = SLICE_TASKS; left > 0 && walk->role < s->n_components;) {
         const struct eng_component *c = s->components[walk->role];
         if (!walk->is_in_role)
-            begin_role(walk, c);
+            begin_role(walk, look, c);
         left -= write_tasks(walk, look, c, left);
     }
     if (walk->role >= s->n_components)

@@ -5,7 +5,7 @@
  *
  * A piece shows what is then. When the framework is deleted meanwhile, or starts another incarnation, the document is broken off: it is no JSON.
  *
- * Thread: owner.   Source: framework-launcher 6.1, 7.1.
+ * Thread: owner.   Source: framework-launcher 6.1, 7.1; FrameworkExplanation is ours.
  */
 #ifndef LAUNCHER_WALK_H
 #define LAUNCHER_WALK_H
@@ -19,6 +19,7 @@
 enum launcher_form {
     LAUNCHER_FORM_STATUS,   /* AggregatedFrameworkStatus */
     LAUNCHER_FORM_INFO,     /* FrameworkInfo */
+    LAUNCHER_FORM_EXPLAIN,  /* FrameworkExplanation */
     LAUNCHER_FORM_SUMMARIES /* SummarizedFrameworkInfos */
 };
 
@@ -28,8 +29,8 @@ struct launcher_walk_def {
     /** What statuses are looked at from now; arg is that of the walk. */
     struct launcher_look (*look)(void *arg);
     void *arg;
-    const char *name;     /* STATUS, INFO: of the framework, as the engine has it */
-    json_t *take_request; /* INFO: AggregatedFrameworkRequest */
+    const char *name;  /* of the framework, as the engine has it; not of SUMMARIES */
+    json_t *take_part; /* INFO: AggregatedFrameworkRequest; EXPLAIN: what waits, and why; else NULL */
     /* SUMMARIES: n_names frameworks, as the engine has them; those that are gone are left out */
     char **take_names;
     size_t n_names;

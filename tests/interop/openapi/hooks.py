@@ -11,6 +11,7 @@ CALLERS = [caller for caller in os.environ.get("SECURE_CALLERS", "").split(",") 
 turns = itertools.cycle([*CALLERS, None])
 EXPLORES_SERVICES = "EXPLORES_SERVICES" in os.environ
 EXPLORES_SLIDER = os.environ.get("EXPLORES_SLIDER")  # id of an application, with the components w and v
+EXPLORES_LAUNCHER = "EXPLORES_LAUNCHER" in os.environ
 numbers = itertools.count()
 launched = collections.deque(["s0"], maxlen=10)  # names of services that were accepted
 
@@ -29,6 +30,8 @@ def before_call(context, case, kwargs):
         ask_about_services(case, next(numbers))
     if EXPLORES_SLIDER:
         ask_about_slider(case, next(numbers))
+    if EXPLORES_LAUNCHER:
+        ask_about_frameworks(case, next(numbers))
 
 
 def ask_about_services(case, number):
@@ -91,6 +94,28 @@ def slider_body(case, number):
     return app_conf if case.path.endswith("appconf") else resources
 
 
+FRAMEWORK_PATHS = {"f": ["kept", "f0", "f1", "f2"], "r": ["w", "v"], "c": ["container_1_0001_01_000002"]}
+
+
+def ask_about_frameworks(case, number):
+    """The framework that is there, and those that requests make. Most requests are about something that there is, and say what can be."""
+    case.query = {key: value for key, value in (case.query or {}).items() if key != "doAs"}
+    for name, known in FRAMEWORK_PATHS.items():
+        if isinstance((case.path_parameters or {}).get(name), str) and number % 5:
+            case.path_parameters[name] = known[number % len(known)]
+    if case.method in ("PUT", "DELETE") and (case.path_parameters or {}).get("f") == "kept" and "{" in case.path and case.path.endswith("{f}"):
+        case.path_parameters["f"] = "f3"  # the other one stays
+    if case.method == "PUT" and case.path.endswith("{f}") and isinstance(case.body, dict) and number % 3:
+        case.body = put_framework(case.body, number)
+
+
+def put_framework(body, number):
+    """A framework that can run, with the rest of what was made."""
+    kept = {key: body[key] for key in ("description", "executionType", "retryPolicy") if key in body}
+    service = {"version": 1, "entryPoint": "serve", "sourceLocations": ["/etc/hostname"], "resource": {"cpuNumber": 1, "memoryMB": 32}}
+    return {**kept, "version": number % 3, "taskRoles": {name: {"taskNumber": number % 4, "taskService": service} for name in "wv"}}
+
+
 def ask_plainly(case):
     """Nearly every TTL and key that the document's form allows is out of range, and nobody may ask for others; this is about who may write."""
     (case.query or {}).pop("ttl", None)
@@ -100,7 +125,7 @@ def ask_plainly(case):
 
 @schemathesis.hook
 def after_call(context, case, response):
-    if CALLERS or EXPLORES_SERVICES or EXPLORES_SLIDER:
+    if CALLERS or EXPLORES_SERVICES or EXPLORES_SLIDER or EXPLORES_LAUNCHER:
         with open("answers", "a", encoding="utf-8") as kept:
             kept.write(f"{case.method} {response.status_code}\n")
     if EXPLORES_SERVICES and case.method == "POST" and response.status_code == 202 and isinstance(case.body, dict) and "name" in case.body:

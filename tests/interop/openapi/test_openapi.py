@@ -6,6 +6,7 @@ import subprocess
 import pytest
 
 import slider
+from frameworks import Frameworks, role
 from harness import Manager, ROOT, Registry, Stack, container, request
 
 SCHEMATHESIS = "schemathesis==4.32.5"
@@ -121,3 +122,17 @@ def test_no_undescribed_answer_of_slider(tmp_path):
     answers = (tmp_path / "answers").read_text(encoding="utf-8").splitlines()
     assert made >= 500
     assert answers.count("PUT 202") >= 10 and answers.count("GET 200") >= 50
+
+
+def test_no_undescribed_answer_of_the_launcher(tmp_path):
+    """Frameworks are put, changed, read and deleted whose tasks are simulated, and the documents of the launcher."""
+    with Manager(options={"svcmgr": {"yarn.service.cluster": "sim"}}) as manager:
+        api = Frameworks(manager.services_port)
+        api.put("kept", {name: role("serve", ["/etc/hostname"], 2) for name in "wv"})
+        api.until_tasks("kept", "CONTAINER_RUNNING", 2)
+        made = explore(manager.services_port, 1, tmp_path, "--include-path-regex", "^/(v1/(Frameworks|Launcher).*|v1)?$",
+                       phases="examples,coverage", EXPLORES_LAUNCHER="1")
+        assert api.ask("GET", "kept").status == 200
+    answers = (tmp_path / "answers").read_text(encoding="utf-8").splitlines()
+    assert made >= 700
+    assert answers.count("PUT 202") >= 10 and answers.count("GET 200") >= 50 and "DELETE 202" in answers

@@ -94,6 +94,9 @@ def test_gpus_are_a_resource(frameworks, shared):
         return sorted(t["taskState"] for t in frameworks.tasks("gpus")) == ["CONTAINER_ALLOCATED"] * 2 + ["CONTAINER_REQUESTED"]
     wait_for(held, "two are held, the third waits", SLOW)
     assert not os.path.exists(f"{shared}/ran-0")
+    document = frameworks.ask("GET", "gpus", "/Explanation").json  # what waits is what the application master says
+    assert {(line["taskRoleName"], line["reason"], line["count"]) for line in document["explain"]} == {("w", "gang", 2), ("w", "allocation", 1)}
+    assert [task["taskDnsName"].split(".")[0] for task in document["taskRoles"]["w"]["tasks"]] == ["w-0", "w-1", "w-2"]
     assert frameworks.ask("PUT", "gpus", "/TaskRoles/w/TaskNumber", {"taskNumber": 2}).status == 202
     frameworks.until_tasks("gpus", "CONTAINER_RUNNING", 2)
     assert [t["containerGpus"] for t in frameworks.tasks("gpus")] == [3, 3]

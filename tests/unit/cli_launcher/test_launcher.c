@@ -347,6 +347,22 @@ static void a_status_says_of_which_version_it_is(void **state)
     assert_int_equal(stored_state_read(of("frameworkState: A\n"), &s, &why), ERR_PARSE);
 }
 
+static void progress_is_a_share(void **state)
+{
+    struct err_info why;
+    double progress;
+    (void)state;
+    assert_int_equal(stored_progress_read(of("applicationProgress: 0.25\n"), &progress, &why), 0);
+    assert_true(progress == 0.25);
+    assert_int_equal(stored_progress_read(of("applicationProgress: 1\n"), &progress, &why), 0);
+    assert_true(progress == 1);
+    assert_int_equal(stored_progress_read(of("applicationProgress: 1.01\n"), &progress, &why), ERR_PARSE);
+    assert_int_equal(stored_progress_read(of("applicationProgress: -0.1\n"), &progress, &why), ERR_PARSE);
+    assert_int_equal(stored_progress_read(of("applicationProgress: .nan\n"), &progress, &why), ERR_PARSE);
+    assert_int_equal(stored_progress_read(of("a: 1\n"), &progress, &why), ERR_PARSE);
+    assert_string_equal(why.where, "applicationProgress");
+}
+
 /* ---- the plan ---- */
 
 static struct plan_entry *add(struct plan *plan, const char *name, const char *parent)
@@ -442,6 +458,7 @@ int main(void)
         cmocka_unit_test(a_request_that_is_none_is_refused_with_its_member),
         cmocka_unit_test(tasks_that_run_are_counted),
         cmocka_unit_test(a_status_says_of_which_version_it_is),
+        cmocka_unit_test(progress_is_a_share),
         cmocka_unit_test(parents_come_before_their_children),
         cmocka_unit_test(what_svcmgr_has_decides),
         cmocka_unit_test(documents_are_compared_as_sets),

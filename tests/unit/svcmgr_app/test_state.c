@@ -234,6 +234,36 @@ static void a_document_goes_with_those_below_it(void **state)
     assert_string_equal(d->story, "");
 }
 
+/** A service is removed and one of its name made in one write: what the new one has already is below the node of the old one. */
+static void a_document_goes_when_others_are_written_below_it(void **state)
+{
+    struct desk *d = *state;
+    const struct state_doc docs[] = {{"launchers/alice/web", "w1", 2},
+                                     {"launchers/alice/web/hello-0", "i0", 2},
+                                     {"launchers/alice/web/past", "p1", 2},
+                                     {"launchers/alice/web-2", "x1", 2}};
+    const struct state_doc anew[] = {{"launchers/alice/web", NULL, 0},
+                                     {"launchers/alice/web-2", NULL, 0},
+                                     {"launchers/alice/web/hello-0", NULL, 0},
+                                     {"launchers/alice/web/past", "p2", 2}};
+    const struct state_doc next[] = {{"launchers/alice/web", "w2", 2}};
+    const struct state_doc gone[] = {{"launchers/alice/web", NULL, 0}, {"launchers/alice/web/past", NULL, 0}};
+
+    assert_int_equal(write_docs(d, docs, 4), STATE_WRITTEN);
+    assert_int_equal(write_docs(d, anew, 4), STATE_WRITTEN);
+    close_it(d);
+    open_and_load(d);
+    assert_string_equal(d->story, "launchers/alice/web/past=p2 ");
+    assert_int_equal(write_docs(d, next, 1), STATE_WRITTEN);
+    close_it(d);
+    open_and_load(d);
+    assert_string_equal(d->story, "launchers/alice/web=w2 launchers/alice/web/past=p2 ");
+    assert_int_equal(write_docs(d, gone, 2), STATE_WRITTEN);
+    close_it(d);
+    open_and_load(d);
+    assert_string_equal(d->story, "");
+}
+
 static void a_refused_write_leaves_nothing_and_the_next_one_works(void **state)
 {
     struct desk *d = *state;
@@ -307,6 +337,7 @@ int main(void)
         CASE(many_documents_come_in_order),
         CASE(deleted_documents_are_gone),
         CASE(a_document_goes_with_those_below_it),
+        CASE(a_document_goes_when_others_are_written_below_it),
         CASE(a_write_that_is_too_large_is_refused_for_good),
         CASE(a_write_without_room_fails_and_the_next_one_works),
         CASE(a_refused_write_leaves_nothing_and_the_next_one_works),

@@ -148,7 +148,22 @@ static void names_of_the_registry(void **state)
     (void)state;
     mem_auto char *user = spec_registry_user("Hello_World/host@REALM");
     mem_auto char *id = spec_registry_container("container_e03_1503963985568_0002_01_000002");
+    mem_auto char *plain = spec_registry_user("x1"), *digits = spec_registry_user("1-x"),
+                  *none = spec_registry_user("@x");
+    mem_auto char *dotted = spec_registry_user("A.b"), *other = spec_registry_user("a~b"),
+                  *last = spec_registry_user("a-");
+    mem_auto char *foreign = spec_registry_user("\xc3\xb6.x");
+    static const char dotted_label[] = "a-b-x";
     assert_string_equal(user, "hello-world");
+    assert_string_equal(plain, "x1");
+    assert_string_equal(digits, "1-x");
+    assert_string_equal(none, "");
+    assert_string_equal(foreign, "\xc3\xb6.x"); /* the registry's rule */
+    assert_memory_equal(dotted, dotted_label, strlen(dotted_label));
+    assert_memory_equal(other, dotted_label, strlen(dotted_label));
+    assert_string_not_equal(dotted, other);
+    assert_int_equal(strlen(dotted), strlen(dotted_label) + 26);
+    assert_memory_equal(last, "a-x", strlen("a-x"));
     assert_string_equal(id, "ctr-e03-1503963985568-0002-01-000002");
 }
 
