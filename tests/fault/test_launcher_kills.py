@@ -234,6 +234,27 @@ def test_what_was_answered_is_done(life):
     assert len(life.starts()) == 8
 
 
+def test_one_that_is_deleted_and_put_at_once_is_another(life):
+    """What is stored of the one before is not taken for the state of the new one, which has the same name and version."""
+    roles = {"w": life.role(NOTE + "sleep 1000")}
+    life.api.put(life.name, roles)
+    life.api.until_tasks(life.name, "CONTAINER_RUNNING", 1)
+    life.until_started(1)
+    for n in range(2, 6):
+        before = life.api.status(life.name)
+        life.api.delete(life.name)
+        life.api.put(life.name, roles)
+        life.kill()
+        wait_for(lambda: life.api.status(life.name)["applicationId"] not in (None, before["applicationId"]), "another application")
+        life.api.until_tasks(life.name, "CONTAINER_RUNNING", 1)
+        life.until_started(n)
+        status = life.api.status(life.name)
+        assert status["frameworkCreatedTimestamp"] > before["frameworkCreatedTimestamp"], status
+        assert retries(status["frameworkRetryPolicyState"]) == (0, 0, 0, 0, 0, 0), status
+    life.delete()
+    assert len({container for *_, container in life.starts()}) == len(life.starts()) == 5
+
+
 def test_how_it_ended_is_kept(life):
     life.api.put(life.name, {"w": life.role(NOTE + "echo it broke >&2; exit 3")})
     status = life.api.completed(life.name)
