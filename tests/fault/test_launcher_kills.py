@@ -11,7 +11,7 @@ import time
 import pytest
 
 from frameworks import Frameworks, role
-from harness import Manager, wait_for
+from harness import Manager, request, wait_for
 
 pytestmark = pytest.mark.sanitize
 
@@ -65,6 +65,11 @@ class Life:
     def until_started(self, n):
         """A container that runs has a process, which may not have come to its first line."""
         wait_for(lambda: len(self.starts()) >= n, f"{n} containers have started")
+
+    def until_stored(self):
+        """What was shown until now is stored: an answer says that its request is, and writes keep their order."""
+        answer = request(self.stack.services_port, "PUT", "/v1/LauncherRequest/ClusterConfiguration", {"nodes": None})
+        assert answer.status == 202, answer
 
     def delete(self):
         self.api.delete(self.name)
@@ -216,6 +221,7 @@ def test_what_was_answered_is_done(life):
     life.kill()
     document = killed(life, until("it has stopped", lambda d: is_over(d) and d))
     assert document["frameworkStatus"]["applicationExitCode"] == -7351
+    life.until_stored()
     life.kill()
     assert life.document() == document
     life.api.put(life.name, roles, version=4)
@@ -261,6 +267,7 @@ def test_how_it_ended_is_kept(life):
     assert status["applicationExitCode"] == 3 and "it broke" in status["applicationExitDiagnostics"], status
     killed(life, life.document())
     before = life.api.ask("GET", life.name).json
+    life.until_stored()
     for _ in range(2):
         life.kill()
         assert life.api.ask("GET", life.name).json == before
