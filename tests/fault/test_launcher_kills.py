@@ -11,7 +11,7 @@ import time
 import pytest
 
 from frameworks import Frameworks, role
-from harness import Manager, wait_for
+from harness import Manager, request, wait_for
 
 pytestmark = pytest.mark.sanitize
 
@@ -65,6 +65,11 @@ class Life:
     def until_started(self, n):
         """A container that runs has a process, which may not have come to its first line."""
         wait_for(lambda: len(self.starts()) >= n, f"{n} containers have started")
+
+    def until_stored(self):
+        """What was shown until now is stored: an answer says that its request is, and writes keep their order."""
+        answer = request(self.stack.services_port, "PUT", "/v1/LauncherRequest/ClusterConfiguration", {"nodes": None})
+        assert answer.status == 202, answer
 
     def delete(self):
         self.api.delete(self.name)
@@ -216,6 +221,7 @@ def test_what_was_answered_is_done(life):
     life.kill()
     document = killed(life, until("it has stopped", lambda d: is_over(d) and d))
     assert document["frameworkStatus"]["applicationExitCode"] == -7351
+    life.until_stored()
     life.kill()
     assert life.document() == document
     life.api.put(life.name, roles, version=4)
@@ -234,12 +240,34 @@ def test_what_was_answered_is_done(life):
     assert len(life.starts()) == 8
 
 
+def test_one_that_is_deleted_and_put_at_once_is_another(life):
+    """What is stored of the one before is not taken for the state of the new one, which has the same name and version."""
+    roles = {"w": life.role(NOTE + "sleep 1000")}
+    life.api.put(life.name, roles)
+    life.api.until_tasks(life.name, "CONTAINER_RUNNING", 1)
+    life.until_started(1)
+    for n in range(2, 6):
+        before = life.api.status(life.name)
+        life.api.delete(life.name)
+        life.api.put(life.name, roles)
+        life.kill()
+        wait_for(lambda: life.api.status(life.name)["applicationId"] not in (None, before["applicationId"]), "another application")
+        life.api.until_tasks(life.name, "CONTAINER_RUNNING", 1)
+        life.until_started(n)
+        status = life.api.status(life.name)
+        assert status["frameworkCreatedTimestamp"] > before["frameworkCreatedTimestamp"], status
+        assert retries(status["frameworkRetryPolicyState"]) == (0, 0, 0, 0, 0, 0), status
+    life.delete()
+    assert len({container for *_, container in life.starts()}) == len(life.starts()) == 5
+
+
 def test_how_it_ended_is_kept(life):
     life.api.put(life.name, {"w": life.role(NOTE + "echo it broke >&2; exit 3")})
     status = life.api.completed(life.name)
     assert status["applicationExitCode"] == 3 and "it broke" in status["applicationExitDiagnostics"], status
     killed(life, life.document())
     before = life.api.ask("GET", life.name).json
+    life.until_stored()
     for _ in range(2):
         life.kill()
         assert life.api.ask("GET", life.name).json == before

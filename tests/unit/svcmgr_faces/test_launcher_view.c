@@ -43,11 +43,11 @@ static struct launcher_look look(void *arg)
     return (struct launcher_look){.e = k->e, .now_ms = k->now_ms, .own_url = "http://h:9191"};
 }
 
-/** The whole AggregatedFrameworkStatus. */
-static json_t *status(struct kit *k)
+/** The whole of a document about "f". @param take_part  as in the walk's definition */
+static json_t *walked(struct kit *k, enum launcher_form form, json_t *take_part)
 {
-    struct launcher_walk *walk = launcher_walk_new(
-        &(struct launcher_walk_def){.form = LAUNCHER_FORM_STATUS, .look = look, .arg = k, .name = "f"});
+    struct launcher_walk *walk = launcher_walk_new(&(struct launcher_walk_def){
+        .form = form, .look = look, .arg = k, .name = "f", .take_part = take_part});
     buf_auto struct buf out = BUF_EMPTY;
     while (launcher_walk_next(walk, &out))
         ;
@@ -56,6 +56,12 @@ static json_t *status(struct kit *k)
     if (!doc)
         fail_msg("no JSON: %s", buf_cstr(&out));
     return doc;
+}
+
+/** The whole AggregatedFrameworkStatus. */
+static json_t *status(struct kit *k)
+{
+    return walked(k, LAUNCHER_FORM_STATUS, NULL);
 }
 
 static const json_t *tasks_of(const json_t *doc)
@@ -354,6 +360,56 @@ static void a_task_that_is_not_made_yet_waits(void **state)
                      "containerGpus", "null", "containerExitCode", "null"));
 }
 
+/** The FrameworkExplanation, of lines as a service has them. */
+static json_t *explanation(struct kit *k, const char *lines)
+{
+    const struct launcher_look at = look(k);
+    json_auto json_t *list = json_loads(lines, 0, NULL);
+    return walked(k, LAUNCHER_FORM_EXPLAIN, launcher_view_explain(&at, kit_service(k, "f"), list));
+}
+
+static void names_are_shown_while_it_waits(void **state)
+{
+    (void)state;
+    struct kit k;
+    start(&k);
+    put(&k, "1", 2, false);
+    json_auto json_t *doc = explanation(&k, "[]");
+    check(doc, ROWS("frameworkName", "\"f\"", "frameworkState", "\"FRAMEWORK_WAITING\"", "frameworkDnsName",
+                    "\"f.alice.bobbin.test\"", "explain", "[]"));
+    const json_t *role = json_object_get(json_object_get(doc, "taskRoles"), "w");
+    check(role, ROWS("taskRoleDnsName", "\"w.f.alice.bobbin.test\"", "portDnsNames", "{}"));
+    assert_int_equal(json_array_size(json_object_get(role, "tasks")), 2);
+    check(json_array_get(json_object_get(role, "tasks"), 1),
+          ROWS("taskIndex", "1", "taskState", "\"CONTAINER_RUNNING\"", "taskDnsName",
+               "\"w-1.f.alice.bobbin.test\""));
+    kit_end(&k);
+}
+
+static void what_waits_is_said_in_the_words_of_frameworks(void **state)
+{
+    (void)state;
+    struct kit k;
+    start(&k);
+    put(&k, "1", 2, false);
+    pass(&k, LATER_MS);
+    json_auto json_t *doc = explanation(
+        &k,
+        "[{\"state\":\"STARTED\",\"reason\":\"ended\",\"wait\":\"x\",\"remedy\":\"start the service again\"},"
+        "{\"component\":\"w\",\"count\":2,\"instances\":[\"w-0\",\"w-1\"],\"instance\":\"w-0\",\"state\":"
+        "\"REQUESTED\","
+        "\"reason\":\"resource\",\"wait\":\"y\",\"remedy\":\"z\"},{\"taskRoleName\":\"v\",\"count\":1}]");
+    const json_t *list = json_object_get(doc, "explain");
+    check(json_array_get(list, 0),
+          ROWS("taskRoleName", "absent", "state", "\"APPLICATION_RUNNING\"", "wait", "\"x\"", "remedy",
+               "\"put another version of the framework; if it failed, correct the cause first\""));
+    check(json_array_get(list, 1), ROWS("taskRoleName", "\"w\"", "count", "2", "taskIndexes", "[0,1]",
+                                        "state", "\"CONTAINER_RUNNING\"", "reason", "\"resource\"", "wait",
+                                        "\"y\"", "remedy", "\"z\"", "component", "absent"));
+    check(json_array_get(list, 2), ROWS("taskRoleName", "\"v\"", "count", "1"));
+    kit_end(&k);
+}
+
 static void deleted_meanwhile_it_is_broken_off(void **state)
 {
     (void)state;
@@ -389,6 +445,8 @@ int main(void)
         cmocka_unit_test(many_tasks_come_in_pieces),
         cmocka_unit_test(of_what_has_ended_as_many_tasks_are_shown_as_it_had),
         cmocka_unit_test(a_task_that_is_not_made_yet_waits),
+        cmocka_unit_test(names_are_shown_while_it_waits),
+        cmocka_unit_test(what_waits_is_said_in_the_words_of_frameworks),
         cmocka_unit_test(deleted_meanwhile_it_is_broken_off),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
