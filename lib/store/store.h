@@ -112,6 +112,8 @@ struct store_options {
     bool no_sync;     /* LMDB: no fsync; only for tests that are not about durability */
     /* ZooKeeper: the server of a new session catches up with the leader (sync) before it is followed */
     bool catches_up;
+    /* ZooKeeper: a follower hears so often that nothing has changed; 0: 1000 */
+    int64_t quiet_mark_ms;
     /* ZooKeeper: this side cannot reach the ensemble (why, at each failed try; at first not before all servers were tried, or two
      * seconds are over), or has a session again (NULL); NULL: nobody is notified */
     void (*link)(void *arg, enum store_side side, const struct err_info *why);

@@ -311,7 +311,7 @@ void cluster_capacity(struct cluster *c, struct cluster_capacity *out);
  * @param paths  n of them, as cluster_file.source; another one is absent                       [borrowed for the call]
  * @param done   called once, also when the cluster closes. absent[i]: there is no such file as far as that user can see;
  *               NULL: unknown, for the reason in *problem. problem->code: 0, or the first problem of those that are there:
- *               ERR_INVALID for one that is no plain file, too large, or not his to read. Both borrowed for the call.
+ *               ERR_INVALID for one that is no plain file, too large, or not his to read; where: that one of paths. Both borrowed for the call.
  */
 void cluster_look(struct cluster *c, const char *owner, const char *const *paths, size_t n,
                   void (*done)(void *arg, const bool *absent, const struct err_info *problem), void *arg);

@@ -189,7 +189,7 @@ static void look_on(struct look *k)
         int err = fs_place_read(&k->owner->fs, k->paths[k->at], k->user, &place, &why);
         k->absent[k->at] = err == ERR_INVALID;
         if (err == ERR_CONFIG && !k->problem.code)
-            err_set(&k->problem, ERR_INVALID, why.where, "%s", why.text);
+            err_set(&k->problem, ERR_INVALID, k->paths[k->at], "%s", why.text);
         if (!err && place.kind == FS_HDFS)
             k->call =
                 fs_start(k->owner->http,

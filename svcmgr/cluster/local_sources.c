@@ -30,8 +30,10 @@
 /** A question without a launch behind it. */
 struct check {
     struct sources_ask ask;
-    size_t *index; /* of each file of ask among those that were asked for */
-    bool *absent;  /* of all that were asked for */
+    char **paths;  /* that were asked for */
+    size_t *index; /* of each file of ask among them */
+    bool *absent;  /* of all of them */
+    size_t n;
     void (*done)(void *arg, const bool *absent, const struct err_info *problem);
     void *arg;
 };
@@ -57,6 +59,9 @@ static const struct sources_ask *ask_of(const struct local_reader *r)
 static void free_check(struct check *k)
 {
     sources_ask_fini(&k->ask);
+    for (size_t i = 0; i < k->n; i++)
+        free(k->paths[i]);
+    free(k->paths);
     free(k->index);
     free(k->absent);
     free(k);
@@ -106,9 +111,13 @@ static int judge_line(struct local_reader *r, const char *line, struct err_info 
         r->check->absent[r->check->index[f.source]] = true;
         return 0;
     }
-    if (!why->code)
+    if (r->job)
+        return describe_fault(r, &f, why);
+    if (!why->code) {
         describe_fault(r, &f, why);
-    return r->check ? 0 : why->code;
+        snprintf(why->where, sizeof why->where, "%s", r->check->paths[r->check->index[f.source]]);
+    }
+    return 0;
 }
 
 static int judge(struct local_reader *r, int64_t status, int signal, struct err_info *why)
@@ -385,7 +394,8 @@ void local_sources_look(struct cluster *c, const char *owner, const char *const 
     struct check *k = mem_new(struct check);
     struct err_info why = {0}, problem = {0};
 
-    *k = (struct check){.done = done, .arg = arg};
+    *k = (struct check){.done = done, .arg = arg, .n = n};
+    k->paths = mem_array(n + 1, sizeof *k->paths);
     k->index = mem_array(n + 1, sizeof *k->index);
     k->absent = mem_array(n + 1, sizeof *k->absent);
     k->ask.is_check = true;
@@ -395,15 +405,16 @@ void local_sources_look(struct cluster *c, const char *owner, const char *const 
     for (size_t i = 0; l->source_dirs[i]; i++)
         sources_ask_dir(&k->ask, l->source_dirs[i]);
     for (size_t i = 0; i < n; i++) {
+        k->paths[i] = mem_str(paths[i]);
         k->index[k->ask.n_sources] = i;
         int err = local_sources_add(l, &k->ask, SOURCE_FILE, paths[i], l->source_max_bytes, &problem);
         k->absent[i] = err == ERR_INVALID;
         if (err == ERR_CONFIG && !why.code)
-            err_set(&why, ERR_INVALID, problem.where, "%s", problem.text);
+            err_set(&why, ERR_INVALID, paths[i], "%s", problem.text);
     }
     if (k->ask.n_sources && n_checks(l) >= CHECKS_MAX)
-        err_set(&why, ERR_UNAVAILABLE, paths[0],
-                "src_file of %d services is looked for now; try again later.", CHECKS_MAX);
+        err_set(&why, ERR_UNAVAILABLE, NULL, "src_file of %d services is looked for now; try again later.",
+                CHECKS_MAX);
     struct local_reader *r =
         k->ask.n_sources && !why.code ? try_start(l, &k->ask, owner, "/", -1, &why) : NULL;
     if (r) {

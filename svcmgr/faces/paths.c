@@ -52,6 +52,31 @@ int paths_complete(struct spec_service *s, const char *user, const struct face *
     return rc;
 }
 
+/** Within one configuration. @param base  JSON pointer of what has it */
+static char *place_in(const struct spec_config *configuration, const char *base, const char *path)
+{
+    for (size_t i = 0; i < configuration->n_files; i++) {
+        const char *source = configuration->files[i]->src_file;
+        if (source && !strcmp(source, path))
+            return mem_fmt("%s/configuration/files/%zu/src_file", base, i);
+    }
+    return NULL;
+}
+
+char *paths_place(const struct spec_service *s, const char *path)
+{
+    for (size_t i = 0; i < s->n_components; i++) {
+        const struct spec_component *c = s->components[i];
+        mem_auto char *base = mem_fmt("/components/%zu", i);
+        if (c->artifact && c->artifact->id && !strcmp(c->artifact->id, path))
+            return mem_fmt("%s/artifact/id", base);
+        char *place = place_in(c->configuration, base, path);
+        if (place)
+            return place;
+    }
+    return place_in(s->configuration, "", path);
+}
+
 void paths_fini(struct paths *p)
 {
     for (size_t i = 0; i < p->n; i++)

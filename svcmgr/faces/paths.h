@@ -30,6 +30,14 @@ struct paths {
  */
 int paths_complete(struct spec_service *s, const char *user, const struct face *face, struct paths *p,
                    struct err_info *why);
+/**
+ * Where a service names a file.
+ *
+ * @param s     completed or as it was sent                                          [borrowed]
+ * @param path  as the service has it                                                [borrowed]
+ * @return JSON pointer of the first place, for a completed service in its components; free(). NULL: nowhere.
+ */
+char *paths_place(const struct spec_service *s, const char *path);
 /** Release the items; *p is empty afterwards. */
 void paths_fini(struct paths *p);
 

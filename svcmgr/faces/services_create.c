@@ -40,6 +40,16 @@ static void submit_create(struct services_pending *p, const struct face *face, c
     services_hand_over(p, face, &ev);
 }
 
+/** @param why  of validation; code 0: the look-up found the problem */
+static void refuse(const struct looking *k, const struct err_info *why, const struct err_info *problem)
+{
+    mem_auto char *place = why->code ? NULL : paths_place(k->spec, problem->where);
+    mem_auto char *text =
+        place ? mem_fmt("%s: %s", place, problem->text) : mem_str(why->code ? why->text : problem->text);
+
+    services_reply_text(k->pending->req, why->code ? 400 : err_http_status(problem->code), text);
+}
+
 static void on_looked(void *arg, const bool *absent, const struct err_info *problem)
 {
     struct looking *k = obj_cast(arg, struct looking, LOOKING_MAGIC);
@@ -55,8 +65,7 @@ static void on_looked(void *arg, const bool *absent, const struct err_info *prob
         k->spec = NULL;
     } else {
         if (p->req)
-            services_reply_text(p->req, why.code ? 400 : err_http_status(err),
-                                why.code ? why.text : problem->text);
+            refuse(k, &why, problem);
         services_drop(p);
     }
     free_looking(k);

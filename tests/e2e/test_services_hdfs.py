@@ -206,15 +206,18 @@ def test_the_namenode_that_is_active_is_found(stack, name, other, data):
     assert whole_log(stack, "ha2") == "two\n"
 
 
+SRC_FILE = "/components/0/configuration/files/0/src_file: "
+
+
 @pytest.mark.parametrize("source, says", [
     ("hdfs:///none", "Src_file does not exist for config file: hdfs:///none"),
     ("none", "Src_file does not exist for config file: none"),
     ("hdfs:///a/../b", "Src_file does not exist for config file: hdfs:///a/../b"),
-    ("hdfs:///directory", "src_file hdfs://127.0.0.1:8020/directory, as user alice: it is no regular file."),
-    ("hdfs:///secret", "src_file hdfs://127.0.0.1:8020/secret, as user alice: the container's user may not read it: give him the right, "
+    ("hdfs:///directory", SRC_FILE + "src_file hdfs://127.0.0.1:8020/directory, as user alice: it is no regular file."),
+    ("hdfs:///secret", SRC_FILE + "src_file hdfs://127.0.0.1:8020/secret, as user alice: the container's user may not read it: give him the right, "
                        "or name another file: AccessControlException: Permission denied: user=alice, access=READ, inode=\"/secret\"."),
-    ("hdfs:///big", "src_file hdfs://127.0.0.1:8020/big, as user alice: it is too large"),
-    ("hdfs://lost/x", "hdfs://lost/x: where its NameNode is does not follow from the configuration: "
+    ("hdfs:///big", SRC_FILE + "src_file hdfs://127.0.0.1:8020/big, as user alice: it is too large"),
+    ("hdfs://lost/x", SRC_FILE + "hdfs://lost/x: where its NameNode is does not follow from the configuration: "
                       "dfs.namenode.http-address.lost is not set."),
 ])
 def test_what_cannot_be_had_is_refused_when_the_service_is_created(name, other, data, stack_of_little_room, source, says):

@@ -64,8 +64,20 @@ def test_files_that_the_user_may_read_arrive(stack):
 def test_a_file_that_only_root_may_read_is_refused(stack, kind):
     secret = source(stack, "secret", "of root\n", 0o600)
     said = refused(stack, document("thief", "cat s conf/s; sleep 1000", [(kind, "s", secret)]))
-    assert said == (f"src_file {secret}, as user nobody: the container's user may not read it: give him the right, "
+    assert said == (f"/components/0/configuration/files/0/src_file: src_file {secret}, as user nobody: the container's user may not read it: give him the right, "
                     "or name another file.")
+
+
+def test_the_refusal_of_a_file_says_where_the_definition_names_it(stack):
+    good, bad = source(stack, "good", "x"), stack.dir
+    two = document("where", "sleep 1000", [("STATIC", "a", good)])
+    two["components"].append({**document("", "sleep 1000", [("STATIC", "a", good), ("TEMPLATE", "b", bad)])["components"][0], "name": "d"})
+    assert refused(stack, two).startswith(f"/components/1/configuration/files/1/src_file: src_file {bad}, as user")
+    of_all = document("where", "sleep 1000")  # the service's own files are those of its components
+    of_all["configuration"] = {"files": [{"type": "STATIC", "dest_file": "a", "src_file": bad}]}
+    assert refused(stack, of_all).startswith(f"/components/0/configuration/files/0/src_file: src_file {bad}, as user")
+    archive = document("where", "sleep 1000", artifact={"type": "TARBALL", "id": bad})
+    assert refused(stack, archive).startswith(f"/components/0/artifact/id: src_file {bad}, as user")
 
 
 def test_what_is_no_file_of_the_callers_own_is_refused(stack):

@@ -487,6 +487,11 @@ struct zko *zkf_write_begins(struct zkf *f, const char *path, bool is_create)
 
 static const struct zks_ops session_ops = {on_up, on_down, on_notice, on_drained};
 
+void zkf_mark_every(struct zkf *f, int64_t interval_ms)
+{
+    run_timer_start(f->timer, (uint64_t)interval_ms, (uint64_t)interval_ms);
+}
+
 int zkf_open(struct run_loop *loop, const struct zks_config *config, const char *root,
              const struct store_follow_ops *ops, void *arg, struct zkf **out, struct err_info *why)
 {
@@ -509,7 +514,7 @@ int zkf_open(struct run_loop *loop, const struct zks_config *config, const char 
     f->reads.done = on_read_done;
     f->reads.arg = f;
     f->timer = run_timer_new(loop, on_timer, f);
-    run_timer_start(f->timer, MARK_INTERVAL_MS, MARK_INTERVAL_MS);
+    zkf_mark_every(f, MARK_INTERVAL_MS);
     *out = f;
     return 0;
 }

@@ -17,7 +17,7 @@
  *   the delete's own, which the notice lacks; so no reader sees more than the number covers that it gets;
  * - a stat alone is not passed on while the node's data are awaited, so that data never lag behind their stat;
  * - what this process itself has written is not read back: own.h;
- * - `exists` of the root follows each batch of notices, and every second: when its reply finds nothing outstanding, the
+ * - `exists` of the root follows each batch of notices, and every second (zkf_mark_every): when its reply finds nothing outstanding, the
  *   zxid in its header is the applied one; otherwise that of the last reply before it was asked.
  *
  * Thread: owner for everything.   Source: ours.
@@ -42,6 +42,8 @@ struct zkf;
  */
 int zkf_open(struct run_loop *loop, const struct zks_config *config, const char *root,
              const struct store_follow_ops *ops, void *arg, struct zkf **out, struct err_info *why);
+/** How often `exists` of the root is asked for when nothing changes. @param interval_ms  > 0 */
+void zkf_mark_every(struct zkf *f, int64_t interval_ms);
 /**
  * This process writes one node now, in another session.
  *

@@ -498,6 +498,8 @@ static void zk_follow(struct store *base, const struct store_follow_ops *ops, vo
     config.catches_up = s->options.catches_up;
     int err = zkf_open(base->loop, &config, s->root, ops, arg, &s->follower, NULL);
     BUG_IF(err != 0); /* the server list was read when the store was opened */
+    if (s->options.quiet_mark_ms)
+        zkf_mark_every(s->follower, s->options.quiet_mark_ms);
 }
 
 static void part_closed(struct zk_store *s)
@@ -603,6 +605,7 @@ static struct store_options with_defaults(const struct store_options *given)
         .retry_times = given->retry_times < 0 ? 0 : or_default(given->retry_times, 5),
         .retry_interval_ms = or_default(given->retry_interval_ms, 1000),
         .retry_ceiling_ms = or_default(given->retry_ceiling_ms, 60000),
+        .quiet_mark_ms = given->quiet_mark_ms,
         .link = given->link,
         .link_arg = given->link_arg,
     };

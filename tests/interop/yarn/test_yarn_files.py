@@ -215,7 +215,8 @@ def test_a_source_that_cannot_be_had_says_so(services):
     refused = services.ask("POST", "", with_source("none", "hdfs:///user/alice/none"))
     assert refused.status == 400 and "Src_file does not exist for config file: hdfs:///user/alice/none" in refused.body.decode(), refused
     refused = services.ask("POST", "", with_source("none", "hdfs:///user"))
-    assert refused.status == 400 and "it is no regular file" in refused.body.decode(), refused
+    assert refused.status == 400 and refused.json["diagnostics"] == (
+        "/components/0/configuration/files/0/src_file: src_file hdfs:///user: it is no regular file."), refused
     name = services.launch(with_source(f"absent-{next(COUNT)}", "/nothing/here"))
     wait_for(lambda: "src_file /nothing/here, as user alice: there is no such file" in services.explained(name), "it says why")
     services.destroy(name)
