@@ -82,6 +82,20 @@ static char *url_of(const struct slider_client *s, const struct slider_request *
                    *rest && *rest != '?' ? "/" : "", rest, strchr(rest, '?') ? '&' : '?', s->user);
 }
 
+/** The texts of a Warning header, one a line. Source: RFC 7234 5.5. */
+static void print_warnings(const char *value)
+{
+    const char *begin = value ? strchr(value, '"') : NULL;
+
+    while (begin && begin[1]) {
+        size_t len = strcspn(begin + 1, "\"");
+        mem_auto char *text = mem_fmt("bobbin: warning: %.*s", (int)len, begin + 1);
+        out_lines_to(stderr, text);
+        begin += 1 + len;
+        begin = *begin ? strchr(begin + 1, '"') : NULL;
+    }
+}
+
 int slider_call(struct slider_client *s, const struct slider_request *r, json_t **out, struct err_info *why)
 {
     mem_auto char *url = url_of(s, r);
@@ -105,7 +119,9 @@ int slider_call(struct slider_client *s, const struct slider_request *r, json_t 
     int err = wait_http(&s->wait, &def, &answer, why);
     if (!err && answer.status / 100 != 2)
         err = refused(&asked, &answer, why);
-    else if (!err && out && json_read(answer.body.bytes, answer.body.len, out, why))
+    if (!err)
+        print_warnings(answer.warning);
+    if (!err && out && json_read(answer.body.bytes, answer.body.len, out, why))
         err = wire_not_readable(&asked, why);
     wait_answer_fini(&answer);
     return err;
