@@ -304,12 +304,13 @@ def registry_of(app, path):
 
 
 def test_c49_what_is_no_record_is_not_shown():
-    garbage = {"prose": "This is prose, and no record", "empty": "", "list": "[]", "bare": "{}", "other": '{"type": "another"}'}
+    garbage = {"prose": "This is prose, and no record", "empty": "", "list": "[]", "bare": "{}", "other": '{"type": "another"}',
+               "null": '{"type": "JSONServiceRecord", "external": null}'}
     record = '{"type": "JSONServiceRecord", "external": [], "internal": [], "yarn:persistence": 1, "a": true}'
     with store_url("zookeeper") as store:
         with Stack(services=True, store=store, options={"svcmgr": {"yarn.service.cluster": "sim"}}) as stack:
             app = Application(stack.services_port, "reader", {"worker": role(1, 1)})
-            app.settled()
+            wait_for(lambda: registry_of(app, "users/alice").status == 200, "its parents are there")
             with zkwire.Client(store.split("/")[2]) as zk:
                 for name, text in {**garbage, "whole": record, "tail": record + " and a tail"}.items():
                     zk.create(f"/registry/users/alice/{name}", text, (zkwire.ALL, "world", "anyone"))
