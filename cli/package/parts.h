@@ -47,6 +47,8 @@ int package_list(const struct package_reading *r, const json_t *object, const ch
                  const json_t **out);
 /** Say that a part has no effect. */
 void package_warn(const struct package_reading *r, const char *place, const char *text);
+/** Make one line of what a document or a library says: control characters become blanks. */
+void package_one_line(char *text);
 /** Refuse a part. @param place  in the document, as "components/X" @return code */
 int package_refuse(const struct package_reading *r, int code, const char *place, const char *format, ...)
     __attribute__((format(printf, 4, 5)));

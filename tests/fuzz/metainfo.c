@@ -16,7 +16,8 @@ static void check_refusal(int err, const struct err_info *why)
 {
     FUZZ_HOLDS(err == ERR_PARSE || err == ERR_JSON || err == ERR_TOOBIG || err == ERR_INVALID ||
                err == ERR_UNSUPPORTED);
-    FUZZ_HOLDS(why->code == err && why->text[0] && !strpbrk(why->text, "\r\n"));
+    FUZZ_HOLDS(why->code == err && why->text[0] && !strpbrk(why->text, "\r\n") &&
+               !strpbrk(why->where, "\r\n"));
     FUZZ_HOLDS(strncmp(why->where, WHERE, strlen(WHERE)) == 0);
 }
 
