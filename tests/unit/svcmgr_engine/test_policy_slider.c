@@ -186,10 +186,13 @@ static void one_after_the_other_where_that_is_wanted(void **state)
     assert_int_equal(kit_last(&k, EFF_REQUEST)->request->n_wanted, 1);
     kit_crash(&k);
     kit_step(&k, (struct eng_event){.kind = EV_RESUME});
-    assert_string_equal(kit_list(&k, "s"),
-                        "hello-0:ALLOCATED hello-1:REQUESTED hello-2:PENDING hello-3:PENDING");
-    mem_auto char *id = mem_str(kit_instance(&k, "s", "hello-1")->container_id);
-    kit_step(&k, (struct eng_event){.kind = EV_ALLOCATED, .container_id = id, .host = "node1"});
+    for (int i = 0; i < 2; i++) { /* the container that was held is asked for once more, too */
+        assert_int_equal(kit_state(&k, "s", "hello-2"), INST_PENDING);
+        const struct eng_instance *inst = kit_instance(&k, "s", i ? "hello-1" : "hello-0");
+        assert_int_equal(inst->state, INST_REQUESTED);
+        mem_auto char *id = mem_str(inst->container_id);
+        kit_step(&k, (struct eng_event){.kind = EV_ALLOCATED, .container_id = id, .host = "node1"});
+    }
     assert_int_equal(kit_state(&k, "s", "hello-2"), INST_REQUESTED);
     assert_int_equal(kit_state(&k, "s", "hello-3"), INST_PENDING);
     kit_clear(&k);
