@@ -170,6 +170,20 @@ static char *face_log_dir(void *app, const char *container_id)
     return cluster_log_dir(obj_cast(app, struct app, APP_MAGIC)->cluster, container_id);
 }
 
+static struct face_room face_room(void *app)
+{
+    const struct app *a = obj_cast(app, struct app, APP_MAGIC);
+    struct cluster_capacity c;
+
+    cluster_capacity(a->cluster, &c);
+    int64_t memory_mb = c.memory_mb - c.used_memory_mb, vcores = c.vcores - c.used_vcores;
+    return (struct face_room){.is_known = c.memory_mb > 0, /* on YARN the resource manager knows */
+                              .max_memory_mb = c.max_memory_mb,
+                              .max_vcores = c.max_vcores,
+                              .memory_mb = memory_mb > 0 ? memory_mb : 0,
+                              .vcores = vcores > 0 ? vcores : 0};
+}
+
 static char *face_last_container(void *app, const char *application_id, const char *instance)
 {
     return cluster_last_container(obj_cast(app, struct app, APP_MAGIC)->cluster, application_id, instance);
@@ -282,6 +296,7 @@ const struct app_ops app_face_ops = {.submit = submit,
                                      .look = face_look,
                                      .note_unknown = face_note_unknown,
                                      .log_dir = face_log_dir,
+                                     .room = face_room,
                                      .last_container = face_last_container,
                                      .is_of = face_is_of,
                                      .application_of = face_application_of,

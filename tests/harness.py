@@ -201,16 +201,16 @@ class Daemon:
 
 
 class WallClock:
-    """Time of day of one program, to be set while it runs; its monotonic clocks stay. `env` goes to the Daemon."""
+    """Time of day of one program, to be set while it runs; `env` goes to the Daemon. Its monotonic clocks stay, unless `all_clocks`."""
 
-    def __init__(self, directory):
+    def __init__(self, directory, all_clocks=False):
         found = glob.glob("/usr/lib/*/faketime/libfaketimeMT.so.1")
         if not found:
             raise RuntimeError("no libfaketimeMT.so.1: apt-get install libfaketime")
         self.file = os.path.join(directory, "wall-clock")
         self.set("+0")
         self.env = {"LD_PRELOAD": found[0], "FAKETIME_TIMESTAMP_FILE": self.file, "FAKETIME_NO_CACHE": "1",
-                    "DONT_FAKE_MONOTONIC": "1"}
+                    **({} if all_clocks else {"DONT_FAKE_MONOTONIC": "1"})}
 
     def set(self, offset):
         """How far it is ahead of the machine's, as "+1d" or "-1h"."""

@@ -13,10 +13,10 @@ def role(priority, n, **options):
 class Application:
     """An application, started and running."""
 
-    def __init__(self, port, name, components, **options):
+    def __init__(self, port, name, components, command="sleep 1000", **options):
         self.port, self.name, self.components = port, name, components
-        body = {"resources": {"components": components, "global": options},
-                "appConf": {"global": {"launch_command": "sleep 1000"}}}
+        self.options = {key: str(value) for key, value in options.items()}  # of all components
+        body = {"resources": {"components": components, "global": self.options}, "appConf": {"global": {"launch_command": command}}}
         answer = request(port, "PUT", NAMED + name, body)
         assert answer.status == 202, answer
         wait_for(lambda: self.view().get("state") in ("STARTED", "STABLE"), f"{name} runs")
@@ -38,7 +38,7 @@ class Application:
         """Want other numbers of some components."""
         for name, n in counts.items():
             self.components[name]["yarn.component.instances"] = str(n)
-        return self.ask("PUT", "model/desired/resources", {"components": self.components})
+        return self.ask("PUT", "model/desired/resources", {"components": self.components, "global": self.options})
 
     def flexed(self, **counts):
         answer = self.flex(**counts)
@@ -55,6 +55,9 @@ class Application:
 
     def ids(self, component):
         return self.get(f"live/components/{component}/containers")
+
+    def hosts(self, component):
+        return [c["host"] for c in self.get("live/containers").values() if c["component"] == component]
 
     def component(self, name):
         return self.get(f"live/components/{name}")

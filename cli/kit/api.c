@@ -1,6 +1,7 @@
 /** See api.h. */
 #include "api.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -8,6 +9,7 @@
 #include "base/str.h"
 #include "json/json.h"
 #include "options.h"
+#include "out.h"
 #include "progress.h"
 #include "registry/wire.h"
 #include "run/loop.h"
@@ -69,6 +71,20 @@ static int refused(const struct wire_asked *asked, const struct wait_answer *ans
     return err_set(why, code_of(answer->status), asked->url, "%s, status %d", message, answer->status);
 }
 
+/** The texts of a Warning header, one a line. Source: RFC 7234 5.5. */
+static void print_warnings(const char *value)
+{
+    const char *begin = value ? strchr(value, '"') : NULL;
+
+    while (begin && begin[1]) {
+        size_t len = strcspn(begin + 1, "\"");
+        mem_auto char *text = mem_fmt("bobbin: warning: %.*s", (int)len, begin + 1);
+        out_lines_to(stderr, text);
+        begin += 1 + len;
+        begin = *begin ? strchr(begin + 1, '"') : NULL;
+    }
+}
+
 static struct wire_asked asked_of(const struct api *a, const struct api_request *r)
 {
     return (struct wire_asked){r->url, "svcmgr", strcmp(r->method, "GET") != 0, a->wait.is_gateway};
@@ -94,7 +110,9 @@ int api_call(struct api *a, const struct api_request *r, struct buf *out, struct
     int err = wait_http(&a->wait, &def, &answer, why);
     if (!err && answer.status / 100 != 2)
         err = refused(&asked, &answer, why);
-    else if (!err && out)
+    if (!err)
+        print_warnings(answer.warning);
+    if (!err && out)
         buf_add(out, answer.body.bytes, answer.body.len);
     wait_answer_fini(&answer);
     return err;

@@ -35,7 +35,7 @@ void api_open(struct cli *cli, struct api *out);
 /** Release. */
 void api_close(struct api *a);
 /**
- * One call.
+ * One call. The texts of the header Warning of a success are printed on standard error.
  *
  * @param out  document of a success as it came; NULL: not wanted                    [out, buf_fini]
  * @return 0 for 2xx; ERR_* after the status, *why with the server's message; as wait_http.

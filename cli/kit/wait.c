@@ -116,12 +116,14 @@ static void on_answer(void *arg, int err, const struct http_answer *answer, cons
     copy_header(answer, "Bobbin-Container", out->container, sizeof out->container);
     copy_header(answer, "Bobbin-Log-Size", out->log_size, sizeof out->log_size);
     copy_header(answer, "Bobbin-Log-Id", out->log_id, sizeof out->log_id);
+    out->warning = mem_str(answer->status ? answer->header(answer, "Warning") : NULL);
     run_loop_stop(c->wait->loop);
 }
 
 void wait_answer_fini(struct wait_answer *a)
 {
     buf_fini(&a->body);
+    mem_free_ptr(&a->warning);
 }
 
 struct wait_call *wait_http_begin(struct wait *w, const struct http_call_def *def)

@@ -55,9 +55,10 @@ struct wait_answer {
     char container[128]; /* Bobbin-Container */
     char log_size[24];   /* Bobbin-Log-Size */
     char log_id[24];     /* Bobbin-Log-Id */
+    char *warning;       /* Warning; NULL: there is none */
 };
 
-/** Release the body. */
+/** Release the body and what else is owned. */
 void wait_answer_fini(struct wait_answer *a);
 /**
  * One HTTP request.

@@ -46,6 +46,12 @@ void package_warn(const struct package_reading *r, const char *place, const char
     buf_addf(r->warnings, "%s: %s: %s\n", r->where, place, text);
 }
 
+void package_one_line(char *text)
+{
+    for (; *text; text++)
+        *text = (unsigned char)*text < 0x20 || *text == 0x7f ? ' ' : *text;
+}
+
 int package_refuse(const struct package_reading *r, int code, const char *place, const char *format, ...)
 {
     mem_auto char *here = mem_fmt("%s: %s", r->where, place);
@@ -55,6 +61,8 @@ int package_refuse(const struct package_reading *r, int code, const char *place,
     va_start(args, format);
     vsnprintf(text, sizeof text, format, args);
     va_end(args);
+    package_one_line(here);
+    package_one_line(text);
     return err_set(r->why, code, here, "%s", text);
 }
 

@@ -149,22 +149,30 @@ static int take_application(const struct package_reading *r, const json_t *metai
     return rc;
 }
 
+int package_metainfo_read(const struct package_reading *r, const struct buf *text, bool is_xml, json_t *out)
+{
+    json_auto json_t *metainfo = NULL;
+    int rc = is_xml ? package_xml_read(text, r->where, &metainfo, r->why)
+                    : json_read(text->bytes, text->len, &metainfo, r->why);
+
+    if (rc && !is_xml) {
+        const struct err_info inner = *r->why;
+        return package_refuse(r, rc, inner.where, "%s", inner.text);
+    }
+    return rc ? rc : take_application(r, metainfo, out);
+}
+
 int package_read(const char *path, const json_t *app_conf, json_t **out, struct buf *warnings,
                  struct err_info *why)
 {
     struct package_zip zip;
-    json_auto json_t *metainfo = NULL;
     json_auto json_t *package = json_object();
     int rc = package_zip_read(path, &zip, why);
     mem_auto char *where = mem_fmt("%s: metainfo.%s", path, zip.is_xml ? "xml" : "json");
     const struct package_reading r = {where, app_conf, warnings, why};
 
-    if (!rc && zip.is_xml)
-        rc = package_xml_read(&zip.metainfo, where, &metainfo, why);
-    else if (!rc && (rc = json_read(zip.metainfo.bytes, zip.metainfo.len, &metainfo, why)))
-        rc = package_refuse(&r, rc, why->where, "%s", why->text);
+    rc = rc ? rc : package_metainfo_read(&r, &zip.metainfo, zip.is_xml, package);
     buf_fini(&zip.metainfo);
-    rc = rc ? rc : take_application(&r, metainfo, package);
     if (rc)
         return rc;
     if (zip.has_files)

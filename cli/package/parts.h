@@ -47,9 +47,18 @@ int package_list(const struct package_reading *r, const json_t *object, const ch
                  const json_t **out);
 /** Say that a part has no effect. */
 void package_warn(const struct package_reading *r, const char *place, const char *text);
+/** Make one line of what a document or a library says: control characters become blanks. */
+void package_one_line(char *text);
 /** Refuse a part. @param place  in the document, as "components/X" @return code */
 int package_refuse(const struct package_reading *r, int code, const char *place, const char *format, ...)
     __attribute__((format(printf, 4, 5)));
+/**
+ * Read metainfo as the document of package.h, without its files.
+ *
+ * @param out  an object, to which members are added, also on error                  [in,out]
+ * @return as package_read.
+ */
+int package_metainfo_read(const struct package_reading *r, const struct buf *text, bool is_xml, json_t *out);
 /** The components of an application. @param out  object by name [out, new reference] @return as package_read */
 int package_components(const struct package_reading *r, const json_t *application, json_t **out);
 

@@ -85,6 +85,7 @@ int package_xml_read(const struct buf *text, const char *where, json_t **out, st
 
     if (!doc) {
         mem_auto char *said = str_trim(error && error->message ? error->message : "");
+        package_one_line(said); /* it may have a second one, of the bytes that are wrong */
         mem_auto char *place = mem_fmt("%s:%d", where, error ? error->line : 0);
         return err_set(why, ERR_PARSE, place, "not well-formed: %.300s", said);
     }

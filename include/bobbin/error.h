@@ -52,7 +52,8 @@
     X(ERR_SLOW, -34, "request-timeout", 408, 34, "", "the request comes too slowly")                         \
     X(ERR_HOST, -35, "foreign-host", 421, 35, "", "request is for another host")                             \
     X(ERR_IMPERSONATION, -36, "may-not-impersonate", 403, 36, "AuthorizationException",                      \
-      "not allowed to act for another user")
+      "not allowed to act for another user")                                                                 \
+    X(ERR_NOTACCEPTABLE, -37, "not-acceptable", 406, 37, "", "no form that the client accepts")
 
 enum {
 #define BOBBIN_ERROR_ENUM(token, code, type, http, exit_code, exception, text) token = code,

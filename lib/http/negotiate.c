@@ -111,3 +111,37 @@ size_t http_negotiate(const char *accept, const struct http_form *forms, size_t 
     }
     return best;
 }
+
+/** How specifically a range names a type: 3 the type, 2 its family, 1 any; 0: it does not. */
+static int specificity_of(struct piece name, const char *type)
+{
+    size_t n_family = strcspn(type, "/") + 1;
+    if (is_word(name, type))
+        return 3;
+    if (name.len == n_family + 1 && name.text[n_family] == '*' && strncasecmp(name.text, type, n_family) == 0)
+        return 2;
+    return is_word(name, "*/*") || is_word(name, "*");
+}
+
+bool http_accepts(const char *accept, const char *type)
+{
+    struct piece rest = {accept, accept ? strlen(accept) : 0};
+    int best = 0, best_q = 0;
+    bool has_range = false;
+    while (rest.len) {
+        struct piece range = take(&rest, ',');
+        struct piece name = take(&range, ';');
+        int specificity = specificity_of(name, type), q = 1000;
+        has_range = has_range || name.len;
+        while (range.len) {
+            struct piece value = take(&range, ';');
+            if (is_word(take(&value, '='), "q"))
+                q = read_quality(unquote(trim(value)));
+        }
+        if (specificity > best || (specificity == best && q > best_q)) {
+            best = specificity;
+            best_q = q;
+        }
+    }
+    return !has_range || (best && best_q > 0);
+}

@@ -4,6 +4,7 @@
 #ifndef HTTP_NEGOTIATE_H
 #define HTTP_NEGOTIATE_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 /** A form that a server has. */
@@ -23,5 +24,14 @@ struct http_form {
  * @return index of a form.   Source: RFC 9110 12.5.1; Prometheus' expfmt.Negotiate.
  */
 size_t http_negotiate(const char *accept, const struct http_form *forms, size_t n);
+/**
+ * Whether a client takes an answer of a type: by the most specific of the ranges that name it, its own before its family's and that before
+ * any type's ("*" alone is Java's). Parameters other than the quality are passed over.
+ *
+ * @param accept  as sent; NULL or without a range: it takes all                  [borrowed]
+ * @param type    "application/json"                                             [borrowed]
+ * Source: RFC 9110 12.5.1.
+ */
+bool http_accepts(const char *accept, const char *type);
 
 #endif

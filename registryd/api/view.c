@@ -80,10 +80,12 @@ static void remember(struct view *v, const struct mirror_node *last)
 
 static void write_service(struct view *v)
 {
-    if (v->node) {
+    if (v->node && v->form == VIEW_SLIDER) {
+        if (lines_node_has_external(v->node))
+            lines_node_service(&v->jw, v->node);
+    } else if (v->node) {
         lines_node_service(&v->jw, v->node);
-        if (v->form != VIEW_SLIDER)
-            lines_node_invalid(&v->jw, v->node);
+        lines_node_invalid(&v->jw, v->node);
     } else if (v->is_tail_why) {
         jw_kstr(&v->jw, "invalidRecord", v->tail.bytes);
     } else if (v->tail.len) {
@@ -167,6 +169,8 @@ static struct view *view_keep(const struct view *begun)
     snprintf(v->store_id, sizeof v->store_id, "%s", mirror_store_id(v->mirror));
     if (!lines_node_record(&v->tail, v->node) && v->form != VIEW_SLIDER)
         v->is_tail_why = lines_why_invalid(&v->tail, v->node->data, v->node->stat.data_len);
+    if (v->form == VIEW_SLIDER && v->tail.len && !lines_node_has_external(v->node))
+        buf_clear(&v->tail);
     v->node = NULL;
     return v;
 }

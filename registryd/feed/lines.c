@@ -104,6 +104,16 @@ void lines_node_service(struct jw *w, const struct mirror_node *node)
     jw_raw(w, record.bytes, record.len);
 }
 
+bool lines_node_has_external(const struct mirror_node *node)
+{
+    struct reg_record *r;
+    if (reg_record_read(node->data, node->stat.data_len, REG_STRICT, &r, NULL))
+        return false;
+    bool has_external = !r->external.absent;
+    reg_record_free(r);
+    return has_external;
+}
+
 bool lines_service(struct jw *w, const char *bytes, size_t len)
 {
     buf_auto struct buf record = BUF_EMPTY;

@@ -14,6 +14,8 @@ void lines_status(struct jw *w, const char *name, const struct store_stat *stat,
 bool lines_record(struct buf *out, const char *bytes, size_t len);
 /** As lines_record for a node of the mirror; what its bytes are is found out once and kept with the node. */
 bool lines_node_record(struct buf *out, const struct mirror_node *node);
+/** Whether a node's bytes are a record whose list of external endpoints is not null: Slider shows no other. Source: slider-am 9.2. */
+bool lines_node_has_external(const struct mirror_node *node);
 /** As lines_service for a node of the mirror. */
 void lines_node_service(struct jw *w, const struct mirror_node *node);
 /** `"service":{…}` when the bytes are a record by the strict rules, else nothing. @return whether they are. */

@@ -169,6 +169,7 @@ struct cluster_session;
 
 struct cluster_capacity {
     int64_t memory_mb, vcores, used_memory_mb, used_vcores;
+    int64_t max_memory_mb, max_vcores; /* of one container; 0: not known */
     size_t n_containers, n_waiting;
 };
 

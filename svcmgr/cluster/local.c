@@ -273,8 +273,14 @@ static void local_capacity(struct cluster *c, struct cluster_capacity *out)
 {
     const struct local *l = local_of(c);
 
-    *out = (struct cluster_capacity){l->memory_mb,   l->vcores,        l->used_memory_mb,
-                                     l->used_vcores, l->boxes.n_items, l->n_asks};
+    *out = (struct cluster_capacity){.memory_mb = l->memory_mb,
+                                     .vcores = l->vcores,
+                                     .used_memory_mb = l->used_memory_mb,
+                                     .used_vcores = l->used_vcores,
+                                     .max_memory_mb = l->memory_mb,
+                                     .max_vcores = l->vcores,
+                                     .n_containers = l->boxes.n_items,
+                                     .n_waiting = l->n_asks};
 }
 
 /* ---- the end ---- */

@@ -33,6 +33,7 @@ struct simulated {
     void *closed_arg;
     void (*all_stopped)(void *arg);
     void *all_stopped_arg;
+    struct sim_room largest;       /* node */
     struct cluster_container view; /* of the container that was looked at last */
     char application_id[128];
 };
@@ -331,11 +332,14 @@ static void simulated_unprobe(struct cluster *c, const char *container_id)
 
 static void simulated_capacity(struct cluster *c, struct cluster_capacity *out)
 {
-    const struct sim *sim = simulated_of(c)->sim;
+    const struct simulated *m = simulated_of(c);
+    const struct sim *sim = m->sim;
     const struct sim_nodes *nodes = sim_nodes_of(sim);
 
     *out = (struct cluster_capacity){.memory_mb = nodes->has.memory_mb,
                                      .vcores = nodes->has.vcores,
+                                     .max_memory_mb = m->largest.memory_mb,
+                                     .max_vcores = m->largest.vcores,
                                      .used_memory_mb = nodes->used.memory_mb,
                                      .used_vcores = nodes->used.vcores};
     sim_count(sim, &out->n_containers, &out->n_waiting);
@@ -478,6 +482,19 @@ static void simulated_stop_all(struct cluster *c, void (*done)(void *arg), void 
 
 /* ---- opening ---- */
 
+/** The most memory, and the most cores, of a node. */
+static struct sim_room largest_of(const struct sim_nodes *nodes)
+{
+    struct sim_room most = {0};
+
+    for (size_t i = 0; i < nodes->n; i++) {
+        const struct sim_room *has = &nodes->list[i].has;
+        most.memory_mb = has->memory_mb > most.memory_mb ? has->memory_mb : most.memory_mb;
+        most.vcores = has->vcores > most.vcores ? has->vcores : most.vcores;
+    }
+    return most;
+}
+
 static const struct cluster_kind simulated_kind = {
     .name = "sim",
     .recover = simulated_recover,
@@ -522,6 +539,7 @@ int cluster_sim_open(struct run_loop *loop, const struct sim_options *options, c
     m->loop = loop;
     m->script = script;
     m->sim = sim_new(script, options->seed);
+    m->largest = largest_of(sim_nodes_of(m->sim));
     m->speed = options->speed;
     m->begun_ms = run_now_ms();
     m->timer = run_timer_new(loop, on_timer, m);

@@ -186,6 +186,24 @@ static int64_t placement_room(const struct engine *e, const struct eng_component
     return p.max > n_held ? p.max - n_held : 0;
 }
 
+/** How many may be asked for now where there is room for so many: of a component whose containers come one after the other one, or none. */
+static int64_t turn_of(const struct eng_component *c, int64_t room)
+{
+    bool is_asked = component_count(c, STATE_BIT(INST_REQUESTED)) > 0;
+    if (!eng_rules_of(c->service->rules, c->name)->one_by_one || room <= 0)
+        return room;
+    return is_asked ? 0 : 1;
+}
+
+/** Until the container that is asked for has come. */
+static void wait_for_turn(struct eng_instance *inst)
+{
+    instance_set_due(inst, 0);
+    instance_set_unplaced(inst, true);
+    if (!inst->wait || inst->wait->why != WAIT_TURN)
+        wait_set(&inst->wait, &(struct eng_waiting){.why = WAIT_TURN});
+}
+
 /** Until another of the component's containers is gone, or more are wanted. */
 static void wait_for_placement(struct eng_instance *inst)
 {
@@ -218,13 +236,16 @@ void component_due(struct step *st, struct eng_component *c)
 /** Start what is due, the earliest first, as far as the step may. */
 static void start_due(struct step *st, struct eng_component *c)
 {
-    int64_t room = placement_room(st->e, c);
+    int64_t placeable = placement_room(st->e, c), room = turn_of(c, placeable);
     struct eng_instance *inst;
     for (int64_t n = room; n > 0 && (inst = component_unplaced(c)); n--)
         instance_set_unplaced(inst, false);
     while ((inst = component_next_start(c)) && inst->due_ms <= st->now_ms &&
            (inst->dirty || !step_is_full(st))) {
-        if (inst->state == INST_PENDING && room-- <= 0)
+        bool is_held_back = inst->state == INST_PENDING && room-- <= 0;
+        if (is_held_back && placeable == INT64_MAX)
+            wait_for_turn(inst);
+        else if (is_held_back)
             wait_for_placement(inst);
         else if (inst->state == INST_PENDING)
             instance_request(st, inst);

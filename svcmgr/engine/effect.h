@@ -145,7 +145,8 @@ struct eng_record {
     /* "http://host:9191/proxy/application_1_0001/" below which is the Slider API of a service; NULL: that is none of it */
     char *slider_root;
     char *description, *yarn_id, *persistence, *ip, *hostname, *component;
-    bool is_unready; /* a container whose readiness probe does not succeed */
+    bool is_unready;    /* a container whose readiness probe does not succeed */
+    json_t *attributes; /* name → text, beside ours; NULL: none */
 };
 
 /** Outcomes of requests; the face turns them into status and words. */

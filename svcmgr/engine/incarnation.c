@@ -132,6 +132,7 @@ void service_launch(struct step *st, struct eng_service *s)
     s->roll = NULL;
     failure_forget(s);
     pasts_free(s);
+    strays_forget(s);
     map_fini(&s->refused, free); /* what is gone and not confirmed stays: the purge below may fail */
     build_components(s);
     if (!service_dialect(e, s)->lifetime_from_started)

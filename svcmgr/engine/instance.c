@@ -165,6 +165,8 @@ static void on_allocated(struct step *st, struct eng_instance *inst, const struc
     inst->gpus = ev->gpus;
     places_allocated(st, inst);
     inst->is_held = true;
+    if (policy_of_component(inst->component)->remembers_nodes)
+        inst->placing = inst->is_relaxed ? PLACING_ESCALATED : inst->wish ? PLACING_PLACED : PLACING_OPEN;
     inst->is_relaxed = false;
     instance_set_due(inst, 0);
     mem_free_ptr(&inst->wish); /* after it was taken out of the heap of due times */
@@ -197,6 +199,8 @@ void instance_publish(struct step *st, struct eng_instance *inst)
     r->component = mem_str(inst->component->name);
     r->ports = ports_of(inst, &r->n_ports);
     r->is_unready = inst->record_unready;
+    r->attributes =
+        json_incref(eng_rules_of(inst->component->service->rules, inst->component->name)->attributes);
     /* The same container may have lost its record before: no repetition of that deletes this one. */
     backlog_keep_record(st, inst->component->service, inst->container_id);
     step_registry(st, EFF_PUBLISH, inst->component->service, inst->container_id)->record = r;
@@ -657,6 +661,10 @@ static void on_address(struct step *st, struct eng_instance *inst, const struct 
 static void unknown_container(struct step *st, const struct eng_event *ev)
 {
     bool running = ev->kind == EV_RUNNING || (ev->kind == EV_RECOVERED && ev->found == FOUND_RUNNING);
+    if (ev->kind == EV_ALLOCATED)
+        strays_allocated(st, ev->container_id);
+    else if (ev->kind == EV_EXITED || ev->kind == EV_LOST)
+        strays_ended(st, ev->container_id);
     if (ev->kind != EV_ALLOCATED && !running) {
         if (ev->kind != EV_PROBE)
             step_note(st, NULL, "%s for unknown container %s ignored", eng_event_word(ev->kind),

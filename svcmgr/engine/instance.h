@@ -140,6 +140,15 @@ void totals_released(struct step *st, struct eng_instance *inst);
 void pasts_add(const struct step *st, const struct eng_instance *inst, const struct eng_exit *x);
 /** Forget all of a service. */
 void pasts_free(struct eng_service *s);
+/** Whether a container is among those that are remembered of a service. */
+bool pasts_has(const struct eng_service *s, const char *container_id);
+/* ---- strays.c: containers that no instance has ---- */
+/** One came that nobody asks for, and is given back. */
+void strays_allocated(struct step *st, const char *container_id);
+/** The end of one was reported. */
+void strays_ended(struct step *st, const char *container_id);
+/** Another incarnation begins: none was counted. */
+void strays_forget(struct eng_service *s);
 
 /* ---- totals.c ---- */
 /** The process lived so shortly, or not at all, that its start has failed. */

@@ -69,8 +69,10 @@ struct eng_use {
     char *component;
     /* of the service, in which the numbers below were counted: in another one they are 0 */
     int64_t incarnation;
-    int64_t n_failed;      /* counted failures */
-    int64_t n_recent;      /* of them in the window */
+    int64_t n_failed; /* counted failures */
+    int64_t n_recent; /* of them in the window */
+    /* processes that ended before they ran, or soon after; containers that the cluster took back; where uses are remembered */
+    int64_t n_start_failed, n_preempted;
     int64_t window_end_ms; /* when n_recent is 0 again; engine time */
     /* until then it is not to come back, as a request has moved an instance away; engine time */
     int64_t left_until_ms;

@@ -93,6 +93,15 @@
     X(UPGRADE_REINITIALIZED, "REINITIALIZED") /* MOVING, and the process of the new revision runs */
 /* clang-format on */
 
+/** How the container of an instance was asked for, where nodes are remembered (eng_policy.remembers_nodes). */
+/* clang-format off */
+#define ENG_PLACINGS(X) \
+    X(PLACING_UNKNOWN, "") \
+    X(PLACING_OPEN, "Open")          /* on any node */ \
+    X(PLACING_PLACED, "Placed")      /* on the node that it was on */ \
+    X(PLACING_ESCALATED, "Escalated") /* on any node, as that one had no room for too long */
+/* clang-format on */
+
 /** An operation on a service; the drawing is in operation.c. */
 /* clang-format off */
 #define ENG_OPERATIONS(X) \
@@ -114,6 +123,7 @@
 
 #define ENG_ENUM_ROW(token, word) token,
 enum eng_upgrade { ENG_UPGRADES(ENG_ENUM_ROW) };
+enum eng_placing { ENG_PLACINGS(ENG_ENUM_ROW) };
 enum eng_operation_kind { ENG_OPERATIONS(ENG_ENUM_ROW) };
 enum eng_mode { ENG_MODES(ENG_ENUM_ROW) };
 enum eng_result { ENG_RESULTS(ENG_ENUM_ROW) };
@@ -139,6 +149,8 @@ const char *eng_instance_state_word(enum eng_instance_state s);
 const char *eng_component_state_word(enum eng_component_state s);
 /** Words of operations, as stored and shown. Static. Thread: any. */
 const char *eng_upgrade_word(enum eng_upgrade u);
+/** "Placed"; "" where it is not known. */
+const char *eng_placing_word(enum eng_placing p);
 const char *eng_operation_word(enum eng_operation_kind kind);
 const char *eng_mode_word(enum eng_mode mode);
 const char *eng_result_word(enum eng_result result);
@@ -207,6 +219,7 @@ struct eng_instance {
     char *hostname;       /* as reported by the node */
     char *bare_host;      /* node */
     int64_t allocated_ms; /* of the container; time of day; 0: not yet */
+    enum eng_placing placing; /* how the container was asked for */
     /* time of day; 0: not yet. Since when there is such an instance; start of the first process in its container; when it became final */
     int64_t created_ms, launched_ms, completed_ms;
     int64_t running_ms; /* start of the process; engine time; 0: not running */
@@ -417,7 +430,10 @@ struct eng_service {
     struct eng_backlog *backlog;
     struct eng_history *history; /* what happened to it: history.h; NULL: nothing yet */
     struct eng_pasts *pasts;     /* containers that have ended: past.h; NULL: none has; not stored */
-    char **stale, **ended;       /* the same, from a document of format 1 */
+    /* of this incarnation: containers that came and nobody had asked for, given back at once; ends of containers that it has never had */
+    int64_t n_surplus, n_unknown_ended;
+    struct map surplus;    /* ids of the former whose end has not come; not stored */
+    char **stale, **ended; /* the same, from a document of format 1 */
     size_t n_stale, n_ended;
     char **excluded; /* nodes on which nothing of it may run, by host */
     size_t n_excluded;

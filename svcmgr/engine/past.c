@@ -2,6 +2,7 @@
 #include "engine/past.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/map.h"
 #include "base/mem.h"
@@ -52,6 +53,7 @@ static struct eng_past *past_of(const struct step *st, const struct eng_instance
     p->host = mem_str(inst->bare_host);
     p->node_http = mem_str(inst->node_http);
     p->allocated_ms = inst->allocated_ms;
+    p->placing = inst->placing;
     p->launched_ms = inst->launched_ms;
     p->is_released = !x;
     p->exit = x ? exit_copy(x) : NULL;
@@ -87,6 +89,15 @@ void pasts_add(const struct step *st, const struct eng_instance *inst, const str
 const struct eng_past *eng_service_past(const struct eng_service *s, size_t i)
 {
     return s->pasts && i < s->pasts->n ? s->pasts->items[(s->pasts->first + i) % PAST_MAX] : NULL;
+}
+
+bool pasts_has(const struct eng_service *s, const char *container_id)
+{
+    for (size_t i = 0; s->pasts && i < s->pasts->n; i++) {
+        if (strcmp(eng_service_past(s, i)->container_id, container_id) == 0)
+            return true;
+    }
+    return false;
 }
 
 const struct eng_instance *eng_component_failing(const struct eng_component *c)

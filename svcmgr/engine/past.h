@@ -11,10 +11,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-struct eng_component;
-struct eng_exit;
-struct eng_instance;
-struct eng_service;
+#include "engine/objects.h"
 
 #define PAST_MAX 1000
 
@@ -23,8 +20,9 @@ struct eng_past {
     char *container_id, *component, *version;
     char *host, *node_http;
     int64_t allocated_ms, launched_ms, ended_ms;
-    bool is_released;      /* it ended as it was wanted */
-    struct eng_exit *exit; /* NULL: it was released */
+    enum eng_placing placing; /* how it was asked for */
+    bool is_released;         /* it ended as it was wanted */
+    struct eng_exit *exit;    /* NULL: it was released */
 };
 
 /** The one that ended i-th, oldest first; NULL: there are not so many. [borrowed until the next step] */

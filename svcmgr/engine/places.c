@@ -31,6 +31,8 @@ static const struct fld use_flds[] = {
     FLD_I64("incarnation", struct eng_use, incarnation, FLD_ZERO),
     FLD_I64("n_failed", struct eng_use, n_failed, FLD_ZERO),
     FLD_I64("n_recent", struct eng_use, n_recent, FLD_ZERO),
+    FLD_I64("n_start_failed", struct eng_use, n_start_failed, FLD_ZERO),
+    FLD_I64("n_preempted", struct eng_use, n_preempted, FLD_ZERO),
     FLD_I64("window_end_ms", struct eng_use, window_end_ms, FLD_ZERO),
     FLD_I64("left_until_ms", struct eng_use, left_until_ms, FLD_ZERO),
     FLD_I64("last_used_ms", struct eng_use, last_used_ms, FLD_ZERO),
@@ -164,6 +166,16 @@ static struct eng_use *take_use(struct eng_place *place, const char *component)
     return use;
 }
 
+/** The same, to count in it: what was counted in another incarnation is forgotten. */
+static struct eng_use *take_counted_use(struct eng_place *place, const struct eng_component *c)
+{
+    struct eng_use *use = take_use(place, c->name);
+    if (use->incarnation != c->service->incarnation)
+        use->n_failed = use->n_recent = use->n_start_failed = use->n_preempted = 0;
+    use->incarnation = c->service->incarnation;
+    return use;
+}
+
 static void forget_asked(struct eng_service *s)
 {
     for (size_t i = 0; i < s->places.n_asked; i++)
@@ -279,17 +291,15 @@ void places_failed(struct step *st, const struct eng_instance *inst)
 {
     struct eng_component *c = inst->component;
     struct eng_service *s = c->service;
-    bool is_watched = spec_prop_int(c->spec, PROP_NODE_BLACKLIST, 3) >= 0;
+    bool is_watched =
+        policy_of(s->kind)->remembers_nodes || spec_prop_int(c->spec, PROP_NODE_BLACKLIST, 3) >= 0;
     struct eng_place *place = inst->bare_host && is_watched ? take_place(st, s, inst->bare_host) : NULL;
     if (!place)
         return;
-    struct eng_use *use = take_use(place, c->name);
+    struct eng_use *use = take_counted_use(place, c);
     int64_t before = n_recent(use, s, st->now_ms);
-    if (use->incarnation != s->incarnation)
-        use->n_failed = 0;
     if (before == 0)
         use->window_end_ms = st->now_ms + 1000 * spec_prop_int(c->spec, PROP_WINDOW, 0);
-    use->incarnation = s->incarnation;
     use->n_recent = before + 1;
     use->n_failed++;
     if (use->last_used_ms < st->wall_ms)
@@ -298,16 +308,27 @@ void places_failed(struct step *st, const struct eng_instance *inst)
     judge(st, s, place);
 }
 
+void places_ended(struct step *st, const struct eng_instance *inst, bool is_start_failure, bool is_preemption)
+{
+    struct eng_service *s = inst->component->service;
+    bool counts =
+        (is_start_failure || is_preemption) && inst->bare_host && policy_of(s->kind)->remembers_nodes;
+    struct eng_place *place = counts ? take_place(st, s, inst->bare_host) : NULL;
+    if (!place)
+        return;
+    struct eng_use *use = take_counted_use(place, inst->component);
+    use->n_start_failed += is_start_failure;
+    use->n_preempted += is_preemption;
+    touch(st, s, place);
+}
+
 void places_moved(struct step *st, const struct eng_instance *inst)
 {
     struct eng_service *s = inst->component->service;
     struct eng_place *place = inst->bare_host ? take_place(st, s, inst->bare_host) : NULL;
     if (!place)
         return;
-    struct eng_use *use = take_use(place, inst->component->name);
-    if (use->incarnation != s->incarnation)
-        use->n_failed = use->n_recent = 0;
-    use->incarnation = s->incarnation;
+    struct eng_use *use = take_counted_use(place, inst->component);
     use->left_until_ms = st->now_ms + LEFT_MS;
     touch(st, s, place);
     judge(st, s, place);

@@ -23,6 +23,9 @@ bool node_takes(const struct eng_node *node, const char *label);
 void places_request(struct step *st, const struct eng_event *ev, struct eng_service *s);
 /** The instance has failed where it ran: a counted failure. */
 void places_failed(struct step *st, const struct eng_instance *inst);
+/** Count an end of the instance where it ran, where nodes are remembered. */
+void places_ended(struct step *st, const struct eng_instance *inst, bool is_start_failure,
+                  bool is_preemption);
 /** A request moves the instance away from where it is: the node is avoided for a time, if there is another. */
 void places_moved(struct step *st, const struct eng_instance *inst);
 /** The instance has got a container; or has one, when it is loaded: st NULL. */

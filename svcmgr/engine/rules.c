@@ -13,6 +13,7 @@
 #define CONFLICT_MAX_MS    3600000
 #define MIN_FAILED_DEFAULT 1
 #define ESCALATE_MS        30000
+#define SHORT_LIFE_MS      60000
 
 static void component_rules_defaults(void *object)
 {
@@ -29,8 +30,10 @@ static const struct fld component_rules_flds[] = {
     FLD_I64("min_succeeded", struct eng_component_rules, min_succeeded, FLD_ZERO),
     FLD_BOOL("strict", struct eng_component_rules, is_strict, 0),
     FLD_BOOL("forgets_nodes", struct eng_component_rules, forgets_nodes, 0),
+    FLD_BOOL("one_by_one", struct eng_component_rules, one_by_one, 0),
     FLD_I64("escalate_ms", struct eng_component_rules, escalate_ms, 0),
     FLD_I64("priority", struct eng_component_rules, priority, FLD_ZERO),
+    FLD_JSON("attributes", struct eng_component_rules, attributes, 0),
 };
 static const struct fld_type component_rules_type = {.what = "rules of a component",
                                                      .size = sizeof(struct eng_component_rules),
@@ -52,6 +55,7 @@ static const struct fld_type parent_type = {.what = "parent",
 static void rules_defaults(void *object)
 {
     *(struct eng_rules *)object = (struct eng_rules){.gang_timeout_ms = GANG_TIMEOUT_MS,
+                                                     .short_life_ms = SHORT_LIFE_MS,
                                                      .conflict_min_ms = CONFLICT_MIN_MS,
                                                      .conflict_max_ms = CONFLICT_MAX_MS};
 }
@@ -63,9 +67,11 @@ static const struct fld rules_flds[] = {
     FLD_I64("max_retries", struct eng_rules, retry.max, FLD_ZERO),
     FLD_BOOL("gang", struct eng_rules, is_gang, 0),
     FLD_I64("gang_timeout_ms", struct eng_rules, gang_timeout_ms, 0),
+    FLD_I64("short_life_ms", struct eng_rules, short_life_ms, 0),
     FLD_I64("conflict_min_ms", struct eng_rules, conflict_min_ms, 0),
     FLD_I64("conflict_max_ms", struct eng_rules, conflict_max_ms, 0),
     FLD_OBJ("parent", struct eng_rules, parent, 0, &parent_type),
+    FLD_JSON("attributes", struct eng_rules, attributes, 0),
     FLD_LIST("components", struct eng_rules, components, 0, &component_rules_type),
 };
 const struct fld_type eng_rules_type = {.what = "rules",
@@ -113,6 +119,11 @@ struct eng_parent *eng_rules_set_parent(struct eng_rules *r, const char *user, c
     r->parent->user = mem_str(user);
     r->parent->name = mem_str(name);
     return r->parent;
+}
+
+int64_t eng_rules_short_life_ms(const struct eng_rules *r)
+{
+    return r ? r->short_life_ms : SHORT_LIFE_MS;
 }
 
 void eng_rules_free(struct eng_rules *r)

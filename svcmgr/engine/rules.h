@@ -50,8 +50,10 @@ struct eng_component_rules {
     int64_t min_succeeded; /* instances that end it well by their success; 0: none do */
     bool is_strict;        /* where its nodes are remembered: it asks for no other than where it was */
     bool forgets_nodes;    /* it asks for any node */
+    bool one_by_one;       /* its containers are asked for one after the other */
     int64_t escalate_ms;   /* how long a node that is remembered is asked for alone */
     int64_t priority;      /* of its requests: the lower is asked first */
+    json_t *attributes;    /* of the records of its instances: name → text; NULL: none */
 };
 
 /** Another service of the same API, with which this one ends. */
@@ -67,8 +69,10 @@ struct eng_rules {
     struct eng_retry_rule retry; /* of the service */
     bool is_gang;                /* no process starts before every instance has a container */
     int64_t gang_timeout_ms;
+    int64_t short_life_ms;                    /* a process that lived less than this has failed to start */
     int64_t conflict_min_ms, conflict_max_ms; /* pause before a retry after TYPE_TRANSIENT_CONFLICT */
     struct eng_parent *parent;                /* NULL: it has none */
+    json_t *attributes;                       /* of its own record: name → text; NULL: none */
     struct eng_component_rules **components;
     size_t n_components;
 };
@@ -86,6 +90,8 @@ struct eng_parent *eng_rules_set_parent(struct eng_rules *r, const char *user, c
 const struct eng_exit_row *eng_exits_default(size_t *n);
 /** The type of an exit under some rows. Thread: any.   Source: framework-launcher 9.3, 9.4. */
 enum eng_exit_type eng_exit_type_of(const struct eng_exit_row *rows, size_t n_rows, const struct eng_exit *x);
+/** Milliseconds that a process must live to have started; r NULL: by default. Thread: any. */
+int64_t eng_rules_short_life_ms(const struct eng_rules *r);
 /** Free; NULL is fine. Thread: any. */
 void eng_rules_free(struct eng_rules *r);
 /** Those of a component; where r is NULL or says nothing of it, the defaults. [borrowed] Thread: any. */

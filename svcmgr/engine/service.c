@@ -73,6 +73,7 @@ void service_publish(struct step *st, struct eng_service *s)
     r->description = mem_str("YarnServiceMaster");
     r->yarn_id = mem_str(s->app_id);
     r->persistence = mem_str("application");
+    r->attributes = json_incref(s->rules ? s->rules->attributes : NULL);
     step_registry(st, EFF_PUBLISH, s, NULL)->record = r;
     s->published = true;
 }

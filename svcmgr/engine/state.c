@@ -23,6 +23,7 @@ static const char *const origin_words[] = {ENG_EXIT_ORIGINS(WORD_ROW) NULL};
 static const char *const cause_words[] = {ENG_EXIT_CAUSES(WORD_ROW) NULL};
 static const char *const kind_words[] = {ENG_KINDS(WORD_ROW) NULL};
 static const char *const upgrade_words[] = {ENG_UPGRADES(WORD_ROW) NULL};
+static const char *const placing_words[] = {ENG_PLACINGS(WORD_ROW) NULL};
 static const char *const operation_words[] = {ENG_OPERATIONS(WORD_ROW) NULL};
 static const char *const mode_words[] = {ENG_MODES(WORD_ROW) NULL};
 static const char *const result_words[] = {ENG_RESULTS(WORD_ROW) NULL};
@@ -97,6 +98,7 @@ static const struct fld instance_flds[] = {
     FLD_STR("hostname", struct eng_instance, hostname, 0),
     FLD_STR("bare_host", struct eng_instance, bare_host, 0),
     FLD_I64("allocated_ms", struct eng_instance, allocated_ms, FLD_ZERO),
+    FLD_ENUM("placing", struct eng_instance, placing, 0, placing_words),
     FLD_I64("created_ms", struct eng_instance, created_ms, FLD_ZERO),
     FLD_I64("launched_ms", struct eng_instance, launched_ms, FLD_ZERO),
     FLD_I64("completed_ms", struct eng_instance, completed_ms, FLD_ZERO),
@@ -304,6 +306,8 @@ static void service_defaults(void *object)
     FLD_OBJ("waits", struct eng_service, wait, FLD_IN, &eng_waiting_type), \
     FLD_OBJ("operation", struct eng_service, operation, 0, &eng_operation_type), \
     FLD_OBJ("roll", struct eng_service, roll, 0, &eng_roll_type), \
+    FLD_I64("n_surplus", struct eng_service, n_surplus, FLD_ZERO), \
+    FLD_I64("n_unknown_ended", struct eng_service, n_unknown_ended, FLD_ZERO), \
     FLD_STRS("replacing", struct eng_service, replacing, 0), FLD_STRS("restarting", struct eng_service, restarting, 0), \
     FLD_LIST("migrations", struct eng_service, migrations, 0, &eng_migration_type), \
     /* Of format 1: they are written as documents of their own. */ \
@@ -341,6 +345,7 @@ void service_free(struct eng_service *s)
     if (!s)
         return;
     map_fini(&s->refused, free);
+    map_fini(&s->surplus, NULL);
     free(s->destroyers);
     components_free(s);
     backlog_free(s);

@@ -56,6 +56,7 @@ static void record_free(struct eng_record *r)
     free(r->ip);
     free(r->hostname);
     free(r->component);
+    json_decref(r->attributes);
     free(r);
 }
 

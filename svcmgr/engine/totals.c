@@ -1,13 +1,14 @@
 /** What has become of the containers of components: see instance.h. */
 #include "engine/instance.h"
 
+#include "engine/places.h"
+#include "engine/rules.h"
 #include "engine/step.h"
-
-#define SHORT_LIFE_MS 60000
 
 bool instance_was_short(const struct step *st, const struct eng_instance *inst)
 {
-    return inst->running_ms == 0 || st->now_ms - inst->running_ms < SHORT_LIFE_MS;
+    return inst->running_ms == 0 ||
+           st->now_ms - inst->running_ms < eng_rules_short_life_ms(inst->component->service->rules);
 }
 
 void totals_requested(struct eng_instance *inst)
@@ -34,7 +35,9 @@ void totals_ended(struct step *st, struct eng_instance *inst, const struct eng_e
     t->n_node_failed += blame == BLAME_NODE;
     t->n_limits += blame == BLAME_LIMITS;
     t->n_failed += is_process || blame == BLAME_NODE;
-    t->n_start_failed += is_process && instance_was_short(st, inst);
+    bool is_start_failure = is_process && instance_was_short(st, inst);
+    t->n_start_failed += is_start_failure;
+    places_ended(st, inst, is_start_failure, blame == BLAME_CLUSTER);
     pasts_add(st, inst, x);
     step_touch(st, inst->component->service);
 }

@@ -48,6 +48,8 @@
       "flex the component to at least {n}, or lower min_cardinality of the constraint") \
     X(WAIT_PLACEMENT, "placement", "placement: constraint {name}: {text}", \
       "change the constraint, want fewer containers, or give the cluster a node that satisfies it") \
+    X(WAIT_TURN, "turn", "container not requested yet: those of its component are asked for one at a time", \
+      "nothing to do once the one that is asked for has come; what that waits for is listed with it") \
     X(WAIT_LABEL, "label", "placement: no node has the label {name}", \
       "change placement_policy.label, or give a node this label") \
     X(WAIT_ADDRESS, "address", "address: none is free in {name}", \

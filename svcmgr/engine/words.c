@@ -41,6 +41,12 @@ const char *eng_upgrade_word(enum eng_upgrade u)
     return word_of(words, ARRAY_LEN(words), (unsigned)u);
 }
 
+const char *eng_placing_word(enum eng_placing p)
+{
+    static const char *const words[] = {ENG_PLACINGS(WORD_ROW)};
+    return word_of(words, ARRAY_LEN(words), (unsigned)p);
+}
+
 const char *eng_operation_word(enum eng_operation_kind kind)
 {
     static const char *const words[] = {ENG_OPERATIONS(WORD_ROW)};

@@ -32,6 +32,13 @@ struct face_usage {
     int64_t cpu_ms, memory_bytes, n_processes;
 };
 
+/** What the cluster has left for containers. */
+struct face_room {
+    bool is_known;
+    int64_t memory_mb, vcores;
+    int64_t max_memory_mb, max_vcores; /* of one container, on an empty cluster; 0: not known */
+};
+
 /** A command to be executed in a container, and who asks for it. All borrowed. */
 struct face_exec {
     const char *user, *service, *instance, *container_id;
@@ -120,6 +127,8 @@ struct app_ops {
      */
     bool (*explain)(void *app, const struct eng_service *s,
                     void (*done)(void *arg, const json_t *list, const struct err_info *why), void *arg);
+    /** What the cluster has left now. NULL: that is not known. */
+    struct face_room (*room)(void *app);
     /** Whether a user may see the services of others. */
     bool (*administers)(void *app, const char *user);
     /** Whether the registry is away, so that any record may wait to be published. */

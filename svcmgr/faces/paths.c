@@ -46,6 +46,7 @@ int paths_complete(struct spec_service *s, const char *user, const struct face *
     world.arg = &asked;
     world.user = user;
     world.may_be_empty = p->may_be_empty;
+    world.is_other_api = p->is_other_api;
     int rc = spec_complete(s, user, &world, why);
     if (!rc && s->state != SPEC_STOPPED)
         rc = spec_check_launch(s, &world, why);

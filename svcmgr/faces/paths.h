@@ -17,6 +17,7 @@ struct paths {
     char **items; /* each once; owned */
     size_t n;
     bool may_be_empty;  /* the service may have no components */
+    bool is_other_api;  /* as in struct spec_world */
     const bool *absent; /* one for each item, from the second time on; NULL: they are noted [borrowed] */
 };
 

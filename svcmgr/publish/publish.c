@@ -495,6 +495,14 @@ void publish_put(struct publish *p, const char *path, const struct eng_record *r
 {
     struct reg_record *r = reg_record_new();
 
+    const char *name;
+    json_t *value;
+    json_object_foreach(record->attributes, name, value)
+    {
+        bool is_ours = str_starts(name, "yarn:") || str_starts(name, "bobbin:");
+        if (!is_ours) /* members of a record are refused */
+            (void)reg_record_set(r, name, json_string_value(value), NULL);
+    }
     reg_record_describe(r, record->description);
     set_attribute(r, "yarn:id", record->yarn_id);
     set_attribute(r, "yarn:persistence", record->persistence);

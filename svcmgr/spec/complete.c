@@ -82,7 +82,7 @@ static int check_service(const struct spec_service *s, const char *user, const s
     rc = spec_check_name(s->name, world->dns_enabled, why);
     if (rc)
         return rc;
-    if (strcmp(s->name, "version") == 0)
+    if (strcmp(s->name, "version") == 0 && !world->is_other_api)
         return SPEC_REFUSE(why, "Service name version is reserved");
     if (s->n_components == 0 && !world->may_be_empty)
         return SPEC_REFUSE(why, "No component specified for %s", s->name);

@@ -199,6 +199,7 @@ struct spec_world {
     bool secure;       /* Kerberos is on */
     bool local;        /* containers are on this host */
     bool may_be_empty; /* a service may have no components: they may come later */
+    bool is_other_api; /* it is none of the services API: words of that one's URLs may be its name */
     /* why the cluster takes no placement constraints: a clause with a remedy; NULL: it does */
     const char *no_constraints;
     bool minimum_is_of_nodes;          /* a min_cardinality above 1 counts on nodes only, not on racks */

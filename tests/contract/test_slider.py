@@ -1,8 +1,9 @@
-"""slider_rows.json, slider_live.json: the rows of the Slider API over HTTP, each on an application of its own."""
+"""slider_rows.json: the rows of the Slider API over HTTP, each on an application of its own."""
 import copy
 import http.client
 import json
 import os
+import re
 
 import pytest
 
@@ -15,14 +16,11 @@ COMMAND = {"global": {"launch_command": "sleep 1000"}}
 
 
 def tables():
-    for name in ("slider_rows.json", "slider_live.json"):
-        path = os.path.join(HERE, name)
-        if os.path.exists(path):
-            with open(path, encoding="utf-8") as file:
-                yield from json.load(file)["rows"]
+    with open(os.path.join(HERE, "slider_rows.json"), encoding="utf-8") as file:
+        return json.load(file)["rows"]
 
 
-ROWS = list(tables())
+ROWS = tables()
 
 
 @pytest.fixture(scope="module")
@@ -44,14 +42,15 @@ class Application:
     """An application of a row: what a step's path begins with is A (of the application), R (its service root) or N (its name)."""
 
     def __init__(self, port, row):
-        self.port, self.name = port, "r-" + row["row"].lower().replace(".", "-")
-        self.kept = {"name": self.name}
+        self.port, self.name = port, row.get("named", "r-" + row["row"].lower().replace(".", "-"))
+        self.kept = {"name": self.name, "port": port}
         self.tree = {"components": row.get("app", {})}
         body = {"resources": {**self.tree, **row.get("resources", {})}, "appConf": row.get("appConf", COMMAND), **row.get("more", {})}
         answer, text = self.named("PUT", json.dumps(body), JSON)
         assert answer.status == 202, text
         wait_for(lambda: self.view().get("state") in ("STARTED", "STABLE"), f"{self.name} runs")
-        self.root = self.view()["href"].split(str(port), 1)[1]
+        self.kept["root"] = self.view()["href"]
+        self.root = self.kept["root"].split(str(port), 1)[1]
 
     def named(self, method, body=None, headers=None):
         return ask(self.port, method, NAMED + self.name, body, headers)
@@ -101,6 +100,21 @@ def body_of(app, step):
     return step.get("raw"), {}
 
 
+def filled(value, kept):
+    """An expected value with what was kept put into its texts."""
+    if isinstance(value, str):
+        return re.sub(r"\{(\w+)\}", lambda m: str(kept[m[1]]), value)
+    if isinstance(value, list):
+        return [filled(v, kept) for v in value]
+    return {k: filled(v, kept) for k, v in value.items()} if isinstance(value, dict) else value
+
+
+def nulls_of(document):
+    """Whether a value in it is null: members without a value are left out."""
+    values = document.values() if isinstance(document, dict) else document if isinstance(document, list) else ()
+    return any(v is None or nulls_of(v) for v in values)
+
+
 def check_headers(answer):
     assert answer.headers["Cache-Control"].startswith("no-cache")
     assert answer.headers["Pragma"] == "no-cache"
@@ -119,17 +133,21 @@ def check_error(answer, text):
         {key: document[key] for key in ("exception", "message", "javaClassName")}
 
 
-def matches(step, answer, text):
+def matches(step, answer, text, kept):
     """What differs from the step; "": nothing."""
     if answer.status != step["status"]:
         return f"status {answer.status}, {text}"
     document = json.loads(text) if text and answer.headers["Content-Type"] == "application/json" else None
+    if nulls_of(document):
+        return f"null in {text}"
     if "is" in step and document != step["is"]:
         return text
-    if step.get("text", "") not in text:
+    if "same" in step and text != kept[step["same"]]:
+        return f"{text} instead of {kept[step['same']]}"
+    if filled(step.get("text", ""), kept) not in text:
         return text
     for place, value in step.get("has", {}).items():
-        if not has(document, place) or at(document, place) != value:
+        if not has(document, place) or at(document, place) != filled(value, kept):
             return f"{place} in {text}"
     for place in step.get("lacks", []):
         if has(document, place):
@@ -138,7 +156,7 @@ def matches(step, answer, text):
         if len(at(document, place) if place else document) != n:
             return f"{place} in {text}"
     for name, value in step.get("answers", {}).items():
-        if answer.headers.get(name) != value:
+        if answer.headers.get(name) != filled(value, kept):
             return f"{name}: {answer.headers.get(name)}"
     return ""
 
@@ -151,7 +169,7 @@ def do(app, step):
 
     def once():
         answer, text = ask(app.port, method, app.path(path), body, headers)
-        return answer, text, matches(step, answer, text)
+        return answer, text, matches(step, answer, text, app.kept)
 
     if step.get("until"):
         last = []
@@ -176,3 +194,22 @@ def test_row(port, row):
             do(app, step)
     finally:
         app.destroy()
+
+
+TESTS = ["contract/test_slider_live.py", "contract/test_slider_more.py"]
+
+
+def numbers(pattern, texts):
+    return {int(n) for text in texts for n in re.findall(pattern, text)}
+
+
+def test_every_row_and_trap_of_the_contract_has_a_test():
+    """Rows C1 to C54 and traps 1 to 23: in the table, or in the name of a test (rows) and the comment beside it (traps)."""
+    names, comments = [row["row"] for row in ROWS], []
+    for file in TESTS:
+        with open(os.path.join(os.path.dirname(HERE), file), encoding="utf-8") as f:
+            tests = re.findall(r"^def (test_\w+)\(.*?(#.*)?$", f.read(), re.M)
+        names += [name for name, _ in tests]
+        comments += [comment for _, comment in tests]
+    assert set(range(1, 55)) - numbers(r"(?:\b|_)[Cc](\d+)(?=[_.]|$)", names) == set()
+    assert set(range(1, 24)) - {n for row in ROWS for n in row.get("traps", [])} - numbers(r"trap (\d+)\b", comments) == set()

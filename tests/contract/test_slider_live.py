@@ -9,7 +9,7 @@ from harness import Stack, request, wait_for
 from sliders import Application, role
 
 NODES = "nodes 4 memory=65536 vcores=64 rack=/r1; delay allocate=0-5 start=0-5 stop=0-5 ready=0-5; "
-ENDS = ("end exit=0 of=zero-* after=20-40 attempts=1; end exit=1 of=bad-* after=20-40; end exit=1 of=calm-* after=20-40 attempts=9; "
+ENDS = ("end exit=1 of=bad-* after=20-40; end exit=1 of=calm-* after=20-40 attempts=9; "
         "end preempted of=taken-* after=20-40 attempts=1")
 NAMES = (f"a{n}" for n in itertools.count())
 
@@ -71,7 +71,7 @@ def test_c5_c6_what_is_unknown_is_not_found(two, path):
     assert answer.headers["Cache-Control"] == "no-cache" and answer.headers["Expires"] == answer.headers["Date"]
 
 
-def test_c7_c8_the_master_has_a_container(start):
+def test_c7_c8_the_master_has_a_container(start):  # trap 3, trap 16
     app = start({})
     (key, master), = app.get("live/containers").items()
     assert master["containerId"] == key and master["state"] == 3 and master["createTime"] > 0
@@ -88,7 +88,7 @@ def test_c9_the_list_of_components_has_no_containers(two):
     assert components["worker"]["actual"] == 2
 
 
-def test_c10_nodes_are_a_list(two):
+def test_c10_nodes_are_a_list(two):  # trap 2
     nodes = two.get("live/nodes")
     assert isinstance(nodes, list) and len(nodes) == 4
     for node in nodes:
@@ -101,31 +101,19 @@ def test_the_listing_names_the_views(two):
     assert two.get("live") == ["resources", "containers", "components", "nodes", "liveness", "statistics", "diagnostics"]
 
 
-def test_c15_the_same_put_again_asks_for_nothing(two):
+def test_c15_the_same_put_again_asks_for_nothing(two):  # trap 23
     before = {name: c["totalRequested"] for name, c in two.get("live/components").items()}
     two.flexed(worker=2)
     assert {name: c["totalRequested"] for name, c in two.get("live/components").items()} == before
 
 
-def test_c16_more_are_asked_for(two):
+def test_c16_more_are_asked_for(two):  # trap 21: what is listed is found
     before = set(two.ids("worker"))
     two.flexed(worker=4)
     after = two.ids("worker")
     assert before < set(after) and len(after) == 4 and after == sorted(after)
     assert two.get("live/resources")["components"]["worker"]["yarn.component.instances.actual"] == "4"
-
-
-def test_c17_open_requests_go_first():
-    with stack_of("nodes 1 memory=200 vcores=64; delay start=0 stop=0 ready=0") as stack:
-        app = Application(stack.services_port, "full", {"worker": role(1, 4)})  # memory of three
-        wait_for(lambda: len(app.ids("worker")) == 3 and app.component("worker")["requested"] == 1, "the node is full")
-        held = app.ids("worker")
-        n = len(held)
-        assert app.flex(worker=n).status == 202
-        wait_for(lambda: app.component("worker")["requested"] == 0, "the requests are cancelled")
-        component = app.component("worker")
-        assert (component["actual"], component["completed"], component["containers"]) == (n, 0, held)
-        app.destroy()
+    assert all(two.get(f"live/containers/{id}")["component"] == "worker" for id in after)
 
 
 def test_c18_the_newest_go_first(start):
@@ -136,20 +124,21 @@ def test_c18_the_newest_go_first(start):
     four = app.ids("worker")
     app.flexed(worker=6)
     app.flexed(worker=4)
-    assert app.ids("worker") == four
+    assert app.ids("worker") == four and app.component("worker")["completed"] == 2
     app.flexed(worker=1)
     assert app.ids("worker") == first
     assert app.component("worker")["completed"] == 5
 
 
-def test_c19_a_component_that_is_left_out_stays_known(two):
+def test_c19_a_component_that_is_left_out_stays_known(two):  # trap 7
     assert two.ask("PUT", "model/desired/resources", {"components": {"other": role(2, 1)}}).status == 202
     wait_for(lambda: two.component("worker")["actual"] == 0, "all of it are released")
+    assert two.ids("worker") == [] and two.ids("other")
     component = two.component("worker")
     assert component["desired"] == 0 and component["priority"] == 1 and component["started"] == 2
 
 
-def test_c25_counters_are_not_part_of_the_model(two):
+def test_c25_counters_are_not_part_of_the_model(two):  # trap 9
     two.get("live/resources")
     two.get("live/resources")
     options = two.get("model/resolved/resources")["components"]["worker"]
@@ -161,16 +150,6 @@ def test_c26_the_live_tree_may_be_put(two):
     options = two.get("model/desired/resources")["components"]["worker"]
     assert not [key for key in options if key.startswith("yarn.component.instances.")]
     assert two.component("worker")["totalRequested"] == 2
-
-
-def test_c27_an_exit_of_zero_is_no_failure(start):
-    app = start({"zero": role(1, 1)})
-    wait_for(lambda: app.component("zero")["started"] >= 2, "it was replaced")
-    component = app.component("zero")
-    assert (component["failed"], component["failedRecently"], component["startFailed"]) == (0, 0, 0)
-    assert app.get("live/statistics")["containers.failed"] >= 1
-    ended = app.get("live/diagnostics")["containers"][0]
-    assert (ended["state"], ended["exitCode"]) == (4, 0) and ended["completionTime"] >= ended["createTime"] > 0
 
 
 def test_c28_too_many_failures_end_it(start):
@@ -193,7 +172,8 @@ def test_c29_a_threshold_of_zero_is_none(start):
 def test_c30_a_preempted_container_is_no_failure(start):
     app = start({"taken": role(1, 1)})
     wait_for(lambda: app.component("taken")["preempted"] >= 1, "it was preempted")
-    assert app.component("taken")["failed"] == 0
+    assert (app.component("taken")["failed"], app.component("taken")["failedRecently"]) == (0, 0)
+    assert sum(n["entries"].get("taken", {}).get("preempted", 0) for n in app.get("live/nodes")) >= 1
 
 
 def test_c33_members_of_a_group_are_components(start):
@@ -215,18 +195,6 @@ def test_c34_anti_affine_ones_wait_for_nodes():
         liveness = app.get("live/liveness")
         assert (liveness["allRequestsSatisfied"], liveness["requestsOutstanding"]) == (False, 1)
         app.destroy()
-
-
-def test_c37_a_container_is_released_once(two):
-    victim = two.ids("worker")[0]
-    answers = [two.ask("DELETE", f"live/containers/{victim}") for _ in range(2)]
-    assert answers[0].status == 202 and answers[0].json["released"] is True and answers[0].json["containerId"] == victim
-    assert answers[1].status in (202, 404)  # 404: it has ended meanwhile
-    wait_for(lambda: victim not in two.get("live/containers") and two.component("worker")["actual"] == 2, "it was replaced")
-    two.settled()
-    component = two.component("worker")
-    assert (component["totalRequested"], component["completed"], component["failed"]) == (3, 1, 0)
-    assert two.ask("DELETE", f"live/containers/{victim}").status == 404
 
 
 def test_c38_a_container_goes_for_good(two):
@@ -369,12 +337,6 @@ def test_components_have_liveness_and_statistics(two):
     assert statistics["containers.live"] == 2 and statistics["containers.requested"] == 2
     assert two.get("live/statistics/slider-appmaster")["containers.live"] == 1
     assert two.get("live/statistics")["containers.live"] == 3
-
-
-def test_logs_are_elsewhere(two):
-    id = two.ids("worker")[0]
-    answer = two.ask("GET", f"live/containers/{id}/logs")
-    assert answer.status == 302 and answer.headers["Location"] == two.get(f"live/containers/{id}")["logLink"]
 
 
 def test_wrong_verbs_are_named(two):

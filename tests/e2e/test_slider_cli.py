@@ -17,7 +17,7 @@ def stack():
         yield s
 
 
-_, ok, refused = commands("slider")
+run, ok, refused = commands("slider")
 
 
 def create(stack, name, directory, resources, app_conf, *words):
@@ -144,3 +144,21 @@ def test_a_simulated_application(tmp_path):
         wait_for(lambda: (len(live(sim, "many", "w")), len(live(sim, "many", "v"))) == (25, 0), "both have changed")
         assert ok(sim, "stop", "many", "-q", "-o", "json") == json.dumps({"change": "stopped", "application": "many"}, indent=2) + "\n"
         ok(sim, "destroy", "many")
+
+
+def test_keys_that_are_ignored_are_named(tmp_path):
+    """The Warning header of an answer, on standard error."""
+    with Manager(options={"svcmgr": {"yarn.service.cluster": "sim"}}) as sim:
+        resources, app_conf = slider.resources(w=1), slider.commands(w="serve")
+        resources["global"]["memory"] = "64"
+        app_conf["components"]["w"]["yarn.vcores"] = "2"
+        paths = slider.files(str(tmp_path), resources=resources, appConfig=app_conf)
+        done = run(sim, "create", "odd", "--resources", paths["resources"], "--template", paths["appConfig"], "--wait", "-q")
+        assert (done.returncode, done.stdout) == (0, "created odd\n")
+        assert done.stderr.splitlines() == [
+            "bobbin: warning: keys of a resources document begin with yarn., these are ignored: global/memory",
+            "bobbin: warning: keys that begin with yarn. belong to the resources document, these are ignored: w/yarn.vcores"]
+        done = run(sim, "flex", "odd", "--resources", paths["resources"])
+        assert done.returncode == 0 and done.stderr.count("warning") == 1 and "global/memory" in done.stderr
+        assert run(sim, "flex", "odd", "--component", "w", "2").stderr == ""
+        ok(sim, "destroy", "odd")

@@ -9,17 +9,6 @@
 #include "slider/kit.h"
 #include "slider/routes.h"
 
-/** A sentence about keys that are ignored goes with the answer. */
-static void warn(struct http_req *req, char *take_warning)
-{
-    mem_auto char *warning = take_warning;
-    mem_auto char *value = warning ? mem_fmt("299 - \"%s\"", warning) : NULL;
-    for (char *p = value ? value + strlen("299 - \"") : NULL; p && p[1]; p++)
-        *p = *p == '"' ? '\'' : *p;
-    if (value)
-        http_reply_header(req, "Warning", value);
-}
-
 /** Body as a tree. @return false: it is none, and that is replied */
 static bool read_body(struct http_req *req, json_t **out)
 {
@@ -45,7 +34,7 @@ void slider_desired_resources_put(struct http_req *req, void *app)
         return;
     json_decref(t.resources);
     t.resources = json_incref(tree);
-    warn(req, slider_resources_warning(tree));
+    slider_reply_warnings(req, tree, NULL);
     const struct slider_change change = {s, eng_service_title(s), s->user, &t, false};
     slider_define(req, face, &change, (struct slider_then){.take_doc = json_incref(tree)});
 }
@@ -63,7 +52,7 @@ void slider_desired_appconf_put(struct http_req *req, void *app)
         return;
     json_decref(t.next_app_conf);
     t.next_app_conf = json_incref(tree);
-    warn(req, slider_appconf_warning(tree));
+    slider_reply_warnings(req, NULL, tree);
     const struct slider_change change = {s, eng_service_title(s), s->user, &t, false};
     slider_define(req, face, &change, (struct slider_then){.take_doc = json_incref(tree)});
 }

@@ -20,6 +20,8 @@
 #define SLIDER_SCHEMA "http://example.org/specification/v2.0.0"
 /** The component that is the application master: it is shown, and never flexed. */
 #define SLIDER_MASTER "slider-appmaster"
+/** Seconds that a process must live to have started: of a resources document, though its name is one of the internal document. */
+#define SLIDER_SHORT_LIFE "internal.container.failure.shortlife"
 /** Components of one tree, and options of one component or of `global`; more are refused. */
 #define SLIDER_COMPONENTS_MAX 1000
 #define SLIDER_OPTIONS_MAX    1000

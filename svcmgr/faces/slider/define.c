@@ -40,8 +40,8 @@ static void defining_free(struct defining *d)
 static int make(struct defining *d, const struct slider_documents *docs, const struct slider_model *model,
                 struct err_info *why)
 {
-    const struct spec_world *world = d->face->ops->world(d->face->app);
-    const struct slider_limits limits = {world->max_memory_mb, world->max_vcores};
+    const struct face_room room = d->face->ops->room(d->face->app);
+    const struct slider_limits limits = {room.max_memory_mb, room.max_vcores};
     buf_auto struct buf text = BUF_EMPTY;
     int rc = slider_definition_check(docs, model, why);
     if (rc)
@@ -118,6 +118,7 @@ void slider_define(struct http_req *req, const struct face *face, const struct s
     d->kind = c->s ? EV_REDEFINE : EV_CREATE;
     d->save = c->save;
     d->paths.may_be_empty = true; /* one of the application master alone */
+    d->paths.is_other_api = true;
     int rc = prepare(d, c, &why);
     struct spec_service *spec = rc ? NULL : spec_copy(d->spec);
     rc = rc ? rc : paths_complete(spec, d->user, face, &d->paths, &why);

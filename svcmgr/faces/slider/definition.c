@@ -12,12 +12,13 @@
 #include "slider/conf.h"
 #include "spec/label.h"
 
-#define CLIENT      "CLIENT" /* category of components that only users have */
-#define ENV_PREFIX  "env."
-#define SITE_PREFIX "site."
-#define SITE_GLOBAL "global"
-#define CONF_BEGIN  "{$conf:@//site/"
-#define VERSION_DEF "1"
+#define CLIENT        "CLIENT" /* category of components that only users have */
+#define ENV_PREFIX    "env."
+#define SITE_PREFIX   "site."
+#define RECORD_PREFIX "service.record.attribute."
+#define SITE_GLOBAL   "global"
+#define CONF_BEGIN    "{$conf:@//site/"
+#define VERSION_DEF   "1"
 
 /* ---- packages ---- */
 
@@ -79,6 +80,7 @@ static int check_bounds(const struct slider_documents *docs, const struct slider
 int slider_definition_check(const struct slider_documents *docs, const struct slider_model *model,
                             struct err_info *why)
 {
+    bool has_package = json_object_size(json_object_get(docs->package, "components")) > 0;
     for (size_t i = 0; i < model->n; i++) {
         const struct slider_component *c = &model->items[i];
         const char *name = slider_component_options(c);
@@ -87,10 +89,14 @@ int slider_definition_check(const struct slider_documents *docs, const struct sl
             if (rc)
                 return rc;
         }
-        if (c->n_wanted == 0 || command_of(docs, c))
-            continue;
         char place[sizeof why->where];
         snprintf(place, sizeof place, "/components/%.100s", name);
+        bool is_stranger = has_package && c->n_wanted > 0 && !packaged(docs, c);
+        if (is_stranger)
+            return err_set(why, ERR_INVALID, place, "component %.100s is none of the application's package",
+                           name);
+        if (c->n_wanted == 0 || command_of(docs, c))
+            continue;
         return err_set(
             why, ERR_INVALID, place,
             "nothing says what component %.100s runs: neither its package nor the option " SLIDER_COMMAND
@@ -142,9 +148,12 @@ static void set_text(json_t *object, const char *key, const char *text)
 static json_t *options_below(const struct slider_documents *docs, const char *component, const char *prefix)
 {
     json_t *out = json_object();
+    const json_t *own =
+        slider_conf_component(docs->app_conf, component); /* NULL: it is not named, and has what all have */
+    const json_t *options = own ? own : json_object_get(docs->app_conf, "global");
     const char *key;
     json_t *value;
-    json_object_foreach((json_t *)(uintptr_t)slider_conf_component(docs->app_conf, component), key, value)
+    json_object_foreach((json_t *)(uintptr_t)options, key, value)
     {
         if (!str_starts(key, prefix) || !key[strlen(prefix)])
             continue;
@@ -327,12 +336,37 @@ json_t *slider_definition_make(const struct slider_documents *docs, const struct
     return doc;
 }
 
+/** Attributes of records of a component. New reference; NULL: it has none */
+static json_t *attributes_of(const struct slider_documents *docs, const char *component)
+{
+    json_t *attributes = options_below(docs, component, RECORD_PREFIX);
+    if (json_object_size(attributes))
+        return attributes;
+    json_decref(attributes);
+    return NULL;
+}
+
+/** What a process must live to have started. @return 0; ERR_INVALID: no number of seconds from 0 on */
+static int short_life_of(const struct slider_documents *docs, int64_t *ms, struct err_info *why)
+{
+    int64_t s = *ms / 1000;
+    int rc = slider_conf_int(docs->resources, NULL, SLIDER_SHORT_LIFE, s, &s, why);
+    if (rc == 0 && (s < 0 || s > INT32_MAX))
+        rc = err_set(why, ERR_INVALID, "/global/" SLIDER_SHORT_LIFE, "must be 0 to %d, it is %" PRId64,
+                     INT32_MAX, s);
+    if (rc == 0)
+        *ms = s * 1000;
+    return rc;
+}
+
 int slider_definition_rules(const struct slider_documents *docs, const struct slider_model *model,
                             struct eng_rules **out, struct err_info *why)
 {
     struct eng_rules *rules = eng_rules_new();
     int rc = 0;
     rules->title = mem_str(docs->name);
+    rules->attributes = attributes_of(docs, SLIDER_MASTER);
+    rc = short_life_of(docs, &rules->short_life_ms, why);
     for (size_t i = 0; rc == 0 && i < model->n; i++) {
         const struct slider_component *c = &model->items[i];
         mem_auto char *label = spec_label(c->name, SPEC_LABEL_COMPONENT);
@@ -341,9 +375,11 @@ int slider_definition_rules(const struct slider_documents *docs, const struct sl
         rc = slider_conf_int(docs->resources, slider_component_options(c), "yarn.placement.escalate.seconds",
                              r->escalate_ms / 1000, &escalate_s, why);
         r->title = mem_str(c->name);
+        r->attributes = attributes_of(docs, slider_component_options(c));
         r->priority = c->priority;
         r->is_strict = c->placement & SLIDER_PLACE_STRICT;
         r->forgets_nodes = c->placement & SLIDER_PLACE_ANYWHERE;
+        r->one_by_one = c->placement & SLIDER_PLACE_ANTI_AFFINE;
         r->escalate_ms = escalate_s > 0 && escalate_s < INT32_MAX ? escalate_s * 1000 : r->escalate_ms;
     }
     if (rc) {

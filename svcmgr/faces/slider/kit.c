@@ -7,10 +7,12 @@
 
 #include "base/mem.h"
 #include "base/str.h"
+#include "http/negotiate.h"
 #include "json/json.h"
 #include "json/writer.h"
 #include "run/loop.h"
 #include "slider/documents.h"
+#include "slider/model.h"
 
 #define PENDING_MAGIC OBJ_MAGIC('S', 'P', 'N', 'D')
 #define ROOT          "/ws/v1/slider"
@@ -70,6 +72,24 @@ void slider_reply_redirect(struct http_req *req, int status, const char *url)
     slider_reply_head(req);
     http_reply_header(req, "Location", url);
     http_reply(req, status, NULL, &none);
+}
+
+static void add_warning(struct buf *value, char *take_text)
+{
+    mem_auto char *text = take_text;
+    for (char *p = text; p && *p; p++)
+        *p = *p == '"' || *p == '\\' ? '\'' : *p; /* what ends or escapes in a quoted string */
+    if (text)
+        buf_addf(value, "%s299 - \"%s\"", value->len ? ", " : "", text);
+}
+
+void slider_reply_warnings(struct http_req *req, const json_t *resources, const json_t *app_conf)
+{
+    buf_auto struct buf value = BUF_EMPTY;
+    add_warning(&value, slider_resources_warning(resources));
+    add_warning(&value, slider_appconf_warning(app_conf));
+    if (value.len)
+        http_reply_header(req, "Warning", buf_cstr(&value));
 }
 
 /* ---- errors ---- */
@@ -148,6 +168,27 @@ const char *slider_write_error(struct http_req *req, int code, const struct err_
     slider_reply_head(req);
     write_error(req, err_http_status(code), message, body);
     return SLIDER_JSON;
+}
+
+/** The type of what a path names: all is JSON but forms of configurations and the output of containers. */
+static const char *type_of(const char *path)
+{
+    bool is_publisher = strstr(path, ROOT "/publisher/") != NULL;
+    if (is_publisher && str_ends(path, ".xml"))
+        return "application/xml";
+    if ((is_publisher && str_ends(path, ".properties")) || strstr(path, "/logs/"))
+        return "text/plain";
+    return SLIDER_JSON;
+}
+
+int slider_check_accept(struct http_req *req, void *app, struct err_info *why)
+{
+    const char *type = type_of(http_raw_path(req));
+    (void)app;
+    if (http_accepts(http_header(req, "Accept"), type))
+        return 0;
+    return err_set(why, ERR_NOTACCEPTABLE, NULL, "the answer is %s, which the Accept of the request excludes",
+                   type);
 }
 
 /* ---- the application of a request ---- */

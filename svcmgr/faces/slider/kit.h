@@ -22,6 +22,8 @@ void slider_reply_json(struct http_req *req, int status, json_t *take_doc);
 void slider_reply_names(struct http_req *req, const char *const *names);
 /** Reply 302 or 307. @param url  absolute, or a path of this server [borrowed] */
 void slider_reply_redirect(struct http_req *req, int status, const char *url);
+/** Send along, as the header Warning, which keys of documents are ignored; NULL: there is no such document. Source: slider-am 4.6 (V6, V7). */
+void slider_reply_warnings(struct http_req *req, const json_t *resources, const json_t *app_conf);
 /** Reply with an error. @param status  400 … 503 @param message  for a person; what is not UTF-8 is replaced [borrowed] */
 void slider_reply_error(struct http_req *req, int status, const char *message);
 /** The same with "where: text" of an error. */

@@ -131,6 +131,8 @@ char *slider_log_url(const struct slider_look *look, const struct eng_service *s
 {
     if (node_http)
         return mem_fmt("http://%s/node/containerlogs/%s/%s", node_http, container_id, s->user);
+    if (!look->has_logs)
+        return NULL;
     mem_auto char *base = slider_base_url(look, s);
     return mem_fmt("%s/ws/v1/slider/application/live/containers/%s/logs/stdout.txt", base, container_id);
 }

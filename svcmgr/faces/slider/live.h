@@ -15,14 +15,17 @@
 
 #include "engine/engine.h"
 #include "engine/past.h"
+#include "faces/face.h"
 #include "json/writer.h"
 
 /** From where a service is looked at. All is borrowed. */
 struct slider_look {
     const struct engine *e;
-    int64_t now_ms;       /* engine time */
-    const char *own_url;  /* "http://host:9191" of this server */
-    const char *own_host; /* its host */
+    int64_t now_ms;        /* engine time */
+    const char *own_url;   /* "http://host:9191" of this server */
+    const char *own_host;  /* its host */
+    struct face_room room; /* what the cluster has left */
+    bool has_logs;         /* a node without pages has its output here */
 };
 
 /** States of a container. Source: slider-am 6.3. */
@@ -56,7 +59,7 @@ bool slider_has_master(const struct eng_service *s);
 char *slider_master_container(const struct eng_service *s);
 /** Base URL of the API of an application: "…/proxy/application_1_1". free() */
 char *slider_base_url(const struct slider_look *look, const struct eng_service *s);
-/** Where the output of a container is. @param node_http  of its node; NULL: it has no pages, so we serve it   free() */
+/** Where the output of a container is. @param node_http  of its node; NULL: it has no pages, so we serve it   free(); NULL: nowhere */
 char *slider_log_url(const struct slider_look *look, const struct eng_service *s, const char *container_id,
                      const char *node_http);
 /** Whether a container of an instance is shown in live/containers. */

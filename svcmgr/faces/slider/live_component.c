@@ -18,7 +18,7 @@ static char *failure_message(const struct slider_look *look, const struct eng_co
         return mem_str("");
     mem_auto char *log_url = slider_log_url(look, c->service, p->container_id, p->node_http);
     return mem_fmt("Failure %s on host %s (%lld): %s", p->container_id, p->host ? p->host : "",
-                   (long long)slider_exit_code(p->exit), log_url);
+                   (long long)slider_exit_code(p->exit), log_url ? log_url : "");
 }
 
 void slider_write_component(struct jw *w, const struct slider_look *look, const struct eng_component *c)
@@ -92,14 +92,25 @@ static void write_open(struct jw *w, const struct open *o)
     jw_kint(w, "lastAllocationTime", o->last_started_ms);
 }
 
+static void write_room(struct jw *w, const struct face_room *room)
+{
+    if (!room->is_known)
+        return;
+    jw_literal_key(w, "availableResource");
+    jw_object(w);
+    jw_kint(w, "memory", room->memory_mb);
+    jw_kint(w, "virtualCores", room->vcores);
+    jw_object_end(w);
+}
+
 void slider_write_liveness(struct jw *w, const struct slider_look *look, const struct eng_service *s)
 {
     struct open o = {.n_lacking = !slider_has_master(s)};
-    (void)look;
     for (size_t i = 0; i < s->n_components; i++)
         add_open(&o, s->components[i]);
     jw_object(w);
     write_open(w, &o);
+    write_room(w, &look->room);
     jw_object_end(w);
 }
 
@@ -136,8 +147,8 @@ void slider_write_statistics(struct jw *w, const struct eng_service *s)
     jw_kint(w, "containers.failed", t.n_unplanned);
     jw_kint(w, "containers.start.started", t.n_started);
     jw_kint(w, "containers.start.failed", t.n_start_failed);
-    jw_kint(w, "containers.surplus", 0);
-    jw_kint(w, "containers.unknown.completed", 0);
+    jw_kint(w, "containers.surplus", s->n_surplus);
+    jw_kint(w, "containers.unknown.completed", s->n_unknown_ended);
     jw_object_end(w);
 }
 

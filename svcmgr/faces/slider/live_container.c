@@ -19,6 +19,7 @@ struct entry {
     const char *diagnostics;
     int64_t created_ms, started_ms, ended_ms;
     const char *host, *host_url, *log_url, *output;
+    enum eng_placing placing;
 };
 
 static void write_lines(struct jw *w, const char *text)
@@ -50,6 +51,8 @@ static void write_entry(struct jw *w, const struct entry *c)
     jw_kint(w, "completionTime", c->ended_ms);
     slider_write_text(w, "host", c->host);
     slider_write_text(w, "hostURL", c->host_url);
+    if (c->placing != PLACING_UNKNOWN)
+        jw_kstr(w, "placement", eng_placing_word(c->placing));
     if (c->output) {
         jw_literal_key(w, "output");
         write_lines(w, c->output);
@@ -94,6 +97,7 @@ void slider_write_container(struct jw *w, const struct slider_look *look, const 
                                    .started_ms = inst->launched_ms,
                                    .host = inst->bare_host,
                                    .host_url = host_url,
+                                   .placing = inst->placing,
                                    .log_url = log_url});
 }
 
@@ -138,6 +142,7 @@ void slider_write_past(struct jw *w, const struct slider_look *look, const struc
                                    .ended_ms = p->ended_ms,
                                    .host = p->host,
                                    .host_url = host_url,
+                                   .placing = p->placing,
                                    .output = p->exit ? p->exit->last_stderr : NULL,
                                    .log_url = log_url});
 }

@@ -122,8 +122,8 @@ static void write_entry(struct jw *w, const struct eng_component *c, const struc
     jw_kint(w, "starting", on->starting);
     jw_kint(w, "failed", is_current ? use->n_failed : 0);
     jw_kint(w, "failedRecently", is_current ? use->n_recent : 0);
-    jw_kint(w, "startFailed", 0);
-    jw_kint(w, "preempted", 0);
+    jw_kint(w, "startFailed", is_current ? use->n_start_failed : 0);
+    jw_kint(w, "preempted", is_current ? use->n_preempted : 0);
     jw_kint(w, "lastUsed", use ? use->last_used_ms : 0);
     jw_object_end(w);
 }

@@ -79,6 +79,17 @@ static bool has_priority(const struct slider_model *m, int64_t priority, int64_t
     return found;
 }
 
+/** Numbers of options that may have blanks around them. */
+static int trimmed_int(const json_t *resolved, const char *name, const char *option, int64_t *out,
+                       struct err_info *why)
+{
+    const char *text = slider_conf_option(resolved, name, option);
+    mem_auto char *bare = text ? str_trim(text) : NULL;
+    if (bare && slider_decode(bare, out) == 0)
+        return 0;
+    return slider_conf_int(resolved, name, option, 0, out, why);
+}
+
 /** An option that must be there, and an integer of min or more. */
 static int required(const json_t *resolved, const char *name, const char *option, int64_t min, int64_t max,
                     int64_t *out, struct err_info *why)
@@ -87,7 +98,9 @@ static int required(const json_t *resolved, const char *name, const char *option
     snprintf(place, sizeof place, "/components/%.100s/%s", name, option);
     if (!slider_conf_option(resolved, name, option))
         return err_set(why, ERR_INVALID, place, "component %.100s must have %s", name, option);
-    int rc = slider_conf_int(resolved, name, option, 0, out, why);
+    bool is_trimmed = strcmp(option, PRIORITY) == 0;
+    int rc = is_trimmed ? trimmed_int(resolved, name, option, out, why)
+                        : slider_conf_int(resolved, name, option, 0, out, why);
     if (rc == 0 && (*out < min || *out > max))
         rc = err_set(why, ERR_INVALID, place, "must be %" PRId64 " to %" PRId64 ", it is %" PRId64, min, max,
                      *out);
@@ -110,17 +123,6 @@ static int size_of(const json_t *resolved, const char *name, const char *option,
         rc = err_set(why, ERR_INVALID, place, "must be 1 or more, or \"max\", it is %" PRId64, *out);
     }
     return rc;
-}
-
-/** Numbers of options that may have blanks around them. */
-static int trimmed_int(const json_t *resolved, const char *name, const char *option, int64_t *out,
-                       struct err_info *why)
-{
-    const char *text = slider_conf_option(resolved, name, option);
-    mem_auto char *bare = text ? str_trim(text) : NULL;
-    if (bare && slider_decode(bare, out) == 0)
-        return 0;
-    return slider_conf_int(resolved, name, option, 0, out, why);
 }
 
 /** What all members of a component share. */
@@ -274,7 +276,8 @@ static void name_foreign(struct buf *out, const char *place, const json_t *optio
     json_t *value;
     json_object_foreach((json_t *)(uintptr_t)options, key, value)
     {
-        if (!str_starts(key, "yarn.") && strcmp(key, UNIQUE_NAMES) != 0)
+        bool is_known = strcmp(key, UNIQUE_NAMES) == 0 || strcmp(key, SLIDER_SHORT_LIFE) == 0;
+        if (!str_starts(key, "yarn.") && !is_known)
             name_key(out, place, key);
     }
 }

@@ -138,6 +138,7 @@ void slider_named_put(struct http_req *req, void *app)
                                          .user = http_user(req),
                                          .trees = &t,
                                          .save = json_is_false(json_object_get(value, "start"))};
+    slider_reply_warnings(req, t.resources, t.app_conf);
     slider_define(req, face, &change, then_view(name));
 }
 

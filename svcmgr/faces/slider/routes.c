@@ -14,30 +14,32 @@
 #define LIVE        APPLICATION "/live"
 #define NAMED       "/ws/v1/slider/applications"
 
-#define READ_ERRORS HTTP_ERRORS(ERR_NOTFOUND, ERR_INVALID)
+#define READ_ERRORS HTTP_ERRORS(ERR_NOTFOUND, ERR_INVALID, ERR_NOTACCEPTABLE)
 #define WRITE_ERRORS                                                                                         \
     HTTP_ERRORS(ERR_INVALID, ERR_PERMISSION, ERR_NOTFOUND, ERR_EXISTS, ERR_CONFLICT, ERR_LIMIT,              \
-                ERR_UNAVAILABLE)
+                ERR_UNAVAILABLE, ERR_NOTACCEPTABLE)
 #define JSON(status, schema, prose) HTTP_ANSWERS({status, SLIDER_JSON, schema, prose})
 #define REDIRECT(prose)             HTTP_ANSWERS({307, NULL, NULL, prose})
 
 #define READ(path, handler, text, schema, prose)                                                             \
-    .method = "GET", .pattern = path, .max_body = MAX_IGNORED_BODY, .handle = handler, .summary = text,      \
-    .answers = JSON(200, schema, prose), .errors = READ_ERRORS
+    .method = "GET", .pattern = path, .max_body = MAX_IGNORED_BODY, .check = slider_check_accept,            \
+    .handle = handler, .summary = text, .answers = JSON(200, schema, prose), .errors = READ_ERRORS
 #define READ_ONE(path, handler, text, schema, prose)                                                         \
     READ(path, handler, text, schema, prose), .params = HTTP_PARAMS(SLIDER_ONE_PARAMS)
 #define CHANGE(verb, path, handler, text, schema, prose)                                                     \
-    .method = verb, .pattern = path, .flags = HTTP_DONE_ONCE, .max_body = MAX_BODY, .handle = handler,       \
-    .summary = text, .answers = JSON(202, schema, prose), .errors = WRITE_ERRORS
+    .method = verb, .pattern = path, .flags = HTTP_DONE_ONCE, .max_body = MAX_BODY,                          \
+    .check = slider_check_accept, .handle = handler, .summary = text, .answers = JSON(202, schema, prose),   \
+    .errors = WRITE_ERRORS
 #define PUT(path, handler, text, schema)                                                                     \
     .method = "PUT", .pattern = path, .flags = HTTP_JSON_IN | HTTP_DONE_ONCE, .max_body = MAX_BODY,          \
-    .handle = handler, .summary = text, .body = schema,                                                      \
+    .check = slider_check_accept, .handle = handler, .summary = text, .body = schema,                        \
     .answers = JSON(202, schema, "It is stored, and will be carried out."), .errors = WRITE_ERRORS,          \
     .params = HTTP_PARAMS(SLIDER_PUT_PARAMS)
 
 #define PING(verb, prefix)                                                                                   \
     .method = verb, .pattern = prefix "/ping", .flags = HTTP_NO_WRITE, .max_body = MAX_PING,                 \
-    .handle = slider_ping, .summary = "Show that requests of this verb arrive.",                             \
+    .check = slider_check_accept, .handle = slider_ping,                                                     \
+    .summary = "Show that requests of this verb arrive.",                                                    \
     .answers = JSON(200, "SliderPing", "The request."), .params = HTTP_PARAMS(SLIDER_ONE_PARAMS)
 
 /** The root calls them "actions", the original's URLs have "action". */
@@ -102,6 +104,7 @@ const struct http_route slider_routes[] = {
     {.method = "GET",
      .pattern = LIVE "/containers/{i}/logs/{file}",
      .max_body = MAX_IGNORED_BODY,
+     .check = slider_check_accept,
      .handle = slider_container_log_get,
      .summary = "Read output of a container, also of one that has ended.",
      .params = HTTP_PARAMS(SLIDER_LOG_PARAMS),
@@ -200,6 +203,7 @@ const struct http_route slider_named_routes[] = {
      .pattern = NAMED "/{n}",
      .flags = HTTP_JSON_IN | HTTP_DONE_ONCE,
      .max_body = MAX_BODY,
+     .check = slider_check_accept,
      .handle = slider_named_put,
      .summary = "Create and start an application, or replace its documents.",
      .body = "SliderDefinition",

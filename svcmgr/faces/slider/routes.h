@@ -82,6 +82,9 @@ extern const struct http_route slider_named_routes[];
 extern const size_t slider_named_n_routes;
 extern const struct http_schema slider_schemas[];
 
+/** The check of rows: an answer to the request would have a type that the client takes (406). Source: slider-am 1.2. */
+int slider_check_accept(struct http_req *req, void *app, struct err_info *why); /* kit.c */
+
 /* model.c */
 void slider_application_get(struct http_req *req, void *app);
 void slider_model_get(struct http_req *req, void *app);

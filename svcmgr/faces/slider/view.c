@@ -28,7 +28,9 @@ struct slider_look slider_look_of(void *arg)
     return (struct slider_look){.e = face->ops->engine(face->app),
                                 .now_ms = face->ops->now_ms(face->app),
                                 .own_url = face->slider->own_url,
-                                .own_host = face->slider->host};
+                                .own_host = face->slider->host,
+                                .room = face->ops->room(face->app),
+                                .has_logs = face->ops->world(face->app)->local};
 }
 
 void slider_reply_written(struct http_req *req, int status, struct buf *take_text)
@@ -334,7 +336,10 @@ void slider_container_logs_get(struct http_req *req, void *app)
     }
     struct slider_look look = slider_look_of(app);
     mem_auto char *url = slider_log_url(&look, s, id, node_http);
-    slider_reply_redirect(req, 302, url);
+    if (url)
+        slider_reply_redirect(req, 302, url);
+    else
+        slider_reply_unknown(req, "log of container", id);
 }
 
 void slider_container_log_get(struct http_req *req, void *app)

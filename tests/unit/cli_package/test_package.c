@@ -283,6 +283,11 @@ static void malformed_metainfo_is_refused(void **state)
         {"metainfo.json", COMPONENT("\"commands\":[{}]"), ERR_INVALID},
         {"metainfo.json", COMPONENT("\"commands\":[{\"exec\":\"x\"},{\"exec\":\"y\"}]"), ERR_INVALID},
         {"metainfo.json", APPLICATION("\"configFiles\":[{\"type\":\"xml\"}]"), ERR_INVALID},
+        {"metainfo.json",
+         APPLICATION(
+             "\"configFiles\":[{\"type\":\"a\\nb\",\"fileName\":\"c\\nd\",\"dictionaryName\":\"e\"}]"),
+         ERR_UNSUPPORTED},
+        {"metainfo.xml", "<metainfo><a>\x9b\x8c</a></metainfo>", ERR_PARSE},
         {"metainfo.xml", "<metainfo><application>", ERR_PARSE},
         {"metainfo.xml", "<metainfo/>", ERR_PARSE},
         {"metainfo.xml", "<configuration><a/></configuration>", ERR_PARSE},
@@ -299,7 +304,8 @@ static void malformed_metainfo_is_refused(void **state)
         buf_auto struct buf warnings = BUF_EMPTY;
         struct err_info why = {0};
         int rc = read_one(rows[i].name, rows[i].text, NULL, &out, &warnings, &why);
-        if (rc != rows[i].code || !strstr(why.where, path) || !why.text[0])
+        bool is_one_line = !strpbrk(why.text, "\r\n") && !strpbrk(why.where, "\r\n");
+        if (rc != rows[i].code || !strstr(why.where, path) || !why.text[0] || !is_one_line)
             fail_msg("%s: %d at %s: %s", rows[i].text, rc, why.where, why.text);
         assert_null(out);
     }

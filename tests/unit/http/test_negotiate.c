@@ -53,6 +53,37 @@ static const struct {
      TEXT},
 };
 
+static const struct {
+    const char *accept;
+    bool takes_json;
+} accepted[] = {
+    {NULL, true},
+    {"", true},
+    {" , ", true},
+    {"application/json", true},
+    {"Application/JSON; charset=utf-8", true},
+    {"application/*", true},
+    {"*/*;q=0.1", true},
+    {"text/html, image/gif, image/jpeg, *; q=.2, */*; q=.2", true}, /* Java's */
+    {"text/html", false},
+    {"application/xml, text/*", false},
+    {"application/json;q=0", false},
+    {"*/*, application/json;q=0", false}, /* the more specific one counts */
+    {"application/*;q=0, */*", false},
+    {"application/*;q=0, application/json", true},
+    {"*/*;q=0.0", false},
+    {"text/html;a=\"application/json\"", false},
+};
+
+static void a_type_is_taken_by_its_most_specific_range(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < ARRAY_LEN(accepted); i++) {
+        if (http_accepts(accepted[i].accept, "application/json") != accepted[i].takes_json)
+            fail_msg("Accept: %s", accepted[i].accept ? accepted[i].accept : "(none)");
+    }
+}
+
 static void the_best_form_wins(void **state)
 {
     (void)state;
@@ -65,6 +96,7 @@ static void the_best_form_wins(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(the_best_form_wins)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(the_best_form_wins),
+                                       cmocka_unit_test(a_type_is_taken_by_its_most_specific_range)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

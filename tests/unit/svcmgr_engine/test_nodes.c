@@ -1,5 +1,6 @@
 /** Nodes of the cluster, and what services do about those where they failed or may not be. */
 #include "engine/history.h"
+#include "engine/past.h"
 #include "engine_kit.h"
 
 #include <stdlib.h>
@@ -516,6 +517,90 @@ static void a_wish_outlives_a_restart(void **state)
     kit_end(&k);
 }
 
+/* ---- what is counted ---- */
+
+static const struct eng_use *use_on(const struct kit *k, const char *host)
+{
+    const struct eng_place *place = eng_service_place(kit_service(k, "s"), host);
+    return place && place->n_uses ? place->uses[0] : NULL;
+}
+
+static void ends_are_counted_where_they_happen(void **state)
+{
+    (void)state;
+    struct kit k;
+    start_slider(&k, false, false);
+    kit_exit_code(&k, "s", "hello-0", 1);
+    kit_fire(&k, "s");
+    kit_exit(&k, "s", "hello-0", eng_exit_of(CAUSE_PREEMPTED, 0, NULL));
+    kit_fire(&k, "s");
+    k.now_ms += 3600000; /* longer than a start takes */
+    kit_exit_code(&k, "s", "hello-0", 1);
+    kit_crash(&k);
+    kit_recover(&k);
+    const struct eng_use *use = use_on(&k, "node1");
+    assert_int_equal(use->n_failed, 2);
+    assert_int_equal(use->n_start_failed, 1);
+    assert_int_equal(use->n_preempted, 1);
+    kit_request(&k, EV_STOP, "s");
+    kit_request(&k, EV_START, "s");
+    kit_exit(&k, "s", "hello-0", eng_exit_of(CAUSE_PREEMPTED, 0, NULL)); /* of another incarnation */
+    assert_int_equal(use_on(&k, "node1")->n_preempted, 1);
+    assert_int_equal(use_on(&k, "node1")->n_start_failed, 0);
+    kit_end(&k);
+}
+
+/** −1: failures are counted, and no node is avoided. */
+static void a_threshold_of_minus_one_avoids_no_node(void **state)
+{
+    (void)state;
+    struct kit k;
+    kit_start(&k, "seed");
+    k.service_kind = KIND_SLIDER;
+    kit_node(&k, "node1", NODE_RUNNING);
+    kit_node(&k, "node2", NODE_RUNNING);
+    kit_create(
+        &k,
+        kit_spec("s", 1, "ALWAYS",
+                 ",\"configuration\":{\"properties\":{\"yarn.service.node-blacklist.threshold\":\"-1\","
+                 "\"yarn.service.container-failure-per-component.threshold\":\"0\"}}"),
+        false);
+    kit_clear(&k);
+    for (int i = 0; i < 20; i++) {
+        kit_exit_code(&k, "s", "hello-0", 1);
+        kit_fire(&k, "s");
+    }
+    assert_int_equal(kit_count(&k, EFF_EXCLUDE), 0);
+    assert_int_equal(use_on(&k, "node1")->n_failed, 20);
+    assert_string_equal(wish(&k), "node1");
+    kit_end(&k);
+}
+
+static void how_a_container_was_asked_for_is_remembered(void **state)
+{
+    (void)state;
+    struct kit k;
+    start_slider(&k, false, false);
+    assert_int_equal(kit_instance(&k, "s", "hello-0")->placing, PLACING_OPEN);
+    kit_exit_code(&k, "s", "hello-0", 0);
+    kit_fire(&k, "s");
+    kit_crash(&k);
+    kit_recover(&k);
+    assert_int_equal(kit_instance(&k, "s", "hello-0")->placing, PLACING_PLACED);
+    kit_exit_code(&k, "s", "hello-0", 0);
+    k.obey = false; /* node1 has no room */
+    kit_fire(&k, "s");
+    kit_advance(&k, "s", 30000);
+    mem_auto char *id = mem_str(kit_last(&k, EFF_REQUEST)->container_id);
+    kit_step(&k, (struct eng_event){.kind = EV_ALLOCATED, .container_id = id, .host = "node2"});
+    assert_int_equal(kit_instance(&k, "s", "hello-0")->placing, PLACING_ESCALATED);
+    assert_int_equal(eng_service_past(kit_service(&k, "s"), 0)->placing, PLACING_PLACED);
+    kit_end(&k);
+    start(&k, ""); /* services remember no nodes */
+    assert_int_equal(kit_instance(&k, "s", "hello-0")->placing, PLACING_UNKNOWN);
+    kit_end(&k);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -544,6 +629,9 @@ int main(void)
         cmocka_unit_test(a_node_without_room_is_given_up_after_a_while),
         cmocka_unit_test(a_node_that_cannot_be_used_is_not_asked_for),
         cmocka_unit_test(a_wish_outlives_a_restart),
+        cmocka_unit_test(ends_are_counted_where_they_happen),
+        cmocka_unit_test(a_threshold_of_minus_one_avoids_no_node),
+        cmocka_unit_test(how_a_container_was_asked_for_is_remembered),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

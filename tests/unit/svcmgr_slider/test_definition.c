@@ -140,6 +140,80 @@ static void priorities_and_placement_are_rules(void **state)
     unmake(&m);
 }
 
+static void anti_affine_ones_are_asked_for_one_by_one(void **state)
+{
+    (void)state;
+    for (int policy = 0; policy < 8; policy++) {
+        struct made m;
+        struct eng_rules *rules = NULL;
+        struct err_info why;
+        mem_auto char *resources =
+            mem_fmt(RESOURCES("", ",\"yarn.component.placement.policy\":\"%d\""), policy);
+        make(&m, resources, "{}", NULL);
+        assert_int_equal(slider_definition_rules(&m.docs, &m.model, &rules, &why), 0);
+        assert_int_equal(eng_rules_of(rules, "w")->one_by_one, (policy & 4) != 0);
+        eng_rules_free(rules);
+        unmake(&m);
+    }
+}
+
+#define ATTRIBUTE "\"service.record.attribute."
+
+/** Those of the application master are its own and those of all, whether it is named or not. */
+static void attributes_of_records_are_rules(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *app_conf, *of_all, *of_w;
+    } rows[] = {
+        {"{}", "none", "none"},
+        {"{\"global\":{" ATTRIBUTE "a\":\"1\",\"site.global.x\":\"2\"}}", "{\"a\":\"1\"}", "{\"a\":\"1\"}"},
+        {"{\"global\":{" ATTRIBUTE "a\":\"1\"},\"components\":{\"slider-appmaster\":{" ATTRIBUTE "m\":\"2\"},"
+         "\"w\":{" ATTRIBUTE "a\":\"3\"," ATTRIBUTE "\":\"4\"}}}",
+         "{\"a\":\"1\",\"m\":\"2\"}", "{\"a\":\"3\"}"},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        struct made m;
+        struct eng_rules *rules = NULL;
+        struct err_info why;
+        make(&m, RESOURCES("", ""), rows[i].app_conf, NULL);
+        assert_int_equal(slider_definition_rules(&m.docs, &m.model, &rules, &why), 0);
+        mem_auto char *of_all = json_dumps(rules->attributes, JSON_COMPACT | JSON_SORT_KEYS);
+        mem_auto char *of_w = json_dumps(eng_rules_of(rules, "w")->attributes, JSON_COMPACT | JSON_SORT_KEYS);
+        assert_string_equal(of_all ? of_all : "none", rows[i].of_all);
+        assert_string_equal(of_w ? of_w : "none", rows[i].of_w);
+        eng_rules_free(rules);
+        unmake(&m);
+    }
+}
+
+static void a_short_life_is_of_the_resources(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *option;
+        int rc;
+        int64_t ms;
+    } rows[] = {{"", 0, 60000},
+                {"\"internal.container.failure.shortlife\":\"010\"", 0, 8000},
+                {"\"internal.container.failure.shortlife\":\"0\"", 0, 0},
+                {"\"internal.container.failure.shortlife\":\"-1\"", ERR_INVALID, 0},
+                {"\"internal.container.failure.shortlife\":\"1m\"", ERR_INVALID, 0}};
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        struct made m;
+        struct eng_rules *rules = NULL;
+        struct err_info why;
+        mem_auto char *resources = mem_fmt(RESOURCES("%s", ""), rows[i].option);
+        make(&m, resources, "{}", NULL);
+        assert_int_equal(slider_definition_rules(&m.docs, &m.model, &rules, &why), rows[i].rc);
+        assert_true(!rules == (rows[i].rc != 0));
+        if (rules)
+            assert_int_equal(rules->short_life_ms, rows[i].ms);
+        eng_rules_free(rules);
+        unmake(&m);
+    }
+}
+
 static void a_package_has_the_last_word(void **state)
 {
     (void)state;
@@ -149,7 +223,8 @@ static void a_package_has_the_last_word(void **state)
         {"{\"components\":{\"w\":{\"exec\":\"x\",\"min\":3}}}", "3 or more"},
         {"{\"components\":{\"w\":{\"exec\":\"x\",\"max\":\"1\"}}}", "1 or less"},
         {"{\"components\":{\"w\":{\"exec\":\"x\",\"category\":\"CLIENT\"}}}", "client"},
-        {"{\"components\":{\"v\":{\"exec\":\"x\"}}}", "launch_command"},
+        {"{\"components\":{\"v\":{\"exec\":\"x\"}}}", "none of the application's package"},
+        {"{\"components\":{}}", "launch_command"},
         {"{\"components\":{\"w\":{\"exec\":\"x\",\"min\":1,\"max\":2}}}", NULL},
     };
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
@@ -170,6 +245,9 @@ int main(void)
         cmocka_unit_test(a_package_names_files),
         cmocka_unit_test(what_is_not_normalized_is_asked_for_as_it_is),
         cmocka_unit_test(priorities_and_placement_are_rules),
+        cmocka_unit_test(anti_affine_ones_are_asked_for_one_by_one),
+        cmocka_unit_test(attributes_of_records_are_rules),
+        cmocka_unit_test(a_short_life_is_of_the_resources),
         cmocka_unit_test(a_package_has_the_last_word),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

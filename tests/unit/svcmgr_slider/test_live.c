@@ -28,7 +28,12 @@ static void start(struct kit *k, int n, const char *more)
 static struct slider_look look(void *arg)
 {
     const struct kit *k = arg;
-    return (struct slider_look){.e = k->e, .now_ms = k->now_ms, .own_url = "http://h:9191", .own_host = "h"};
+    return (struct slider_look){.e = k->e,
+                                .now_ms = k->now_ms,
+                                .own_url = "http://h:9191",
+                                .own_host = "h",
+                                .room = {.is_known = true, .memory_mb = 100, .vcores = 4},
+                                .has_logs = true};
 }
 
 static json_t *read_document(const struct buf *text)
@@ -242,12 +247,42 @@ static void liveness_counts_what_is_missing(void **state)
     json_auto json_t *before = liveness(&k);
     check(before, ROWS("allRequestsSatisfied", "true", "requestsOutstanding", "0", "activeRequests", "0"));
     assert_true(json_integer_value(json_object_get(before, "lastAllocationTime")) > 0);
+    check(before, ROWS("availableResource", "{\"memory\":100,\"virtualCores\":4}"));
     assert_true(slider_is_settled(kit_service(&k, "s")));
     k.obey = false;
     kit_flex(&k, "s", "hello", 5);
     json_auto json_t *after = liveness(&k);
     check(after, ROWS("allRequestsSatisfied", "false", "requestsOutstanding", "3", "activeRequests", "3"));
     assert_false(slider_is_settled(kit_service(&k, "s")));
+    kit_end(&k);
+}
+
+/** Where only the resource manager knows what is left, and nobody has the output of containers. */
+static void what_is_not_known_is_left_out(void **state)
+{
+    (void)state;
+    struct kit k;
+    start(&k, 1, "");
+    kit_exit_code(&k, "s", "hello-0", 3);
+    kit_fire(&k, "s");
+    struct slider_look at = look(&k);
+    at.room.is_known = at.has_logs = false;
+    buf_auto struct buf out = BUF_EMPTY;
+    struct jw w = jw_on(&out);
+    jw_array(&w);
+    slider_write_liveness(&w, &at, kit_service(&k, "s"));
+    slider_write_container(&w, &at, kit_instance(&k, "s", "hello-0"), false);
+    slider_write_past(&w, &at, kit_service(&k, "s"), eng_service_past(kit_service(&k, "s"), 0));
+    jw_object(&w);
+    slider_write_component(&w, &at, kit_service(&k, "s")->components[0]);
+    jw_object_end(&w);
+    jw_array_end(&w);
+    json_auto json_t *docs = read_document(&out);
+    check(json_array_get(docs, 0), ROWS("availableResource", "absent", "allRequestsSatisfied", "true"));
+    check(json_array_get(docs, 1), ROWS("logLink", "absent", "placement", "\"Placed\"", "state", "3"));
+    check(json_array_get(docs, 2), ROWS("logLink", "absent", "placement", "\"Open\"", "exitCode", "3"));
+    const char *failure = json_string_value(json_object_get(json_array_get(docs, 3), "failureMessage"));
+    assert_string_equal(failure + strlen(failure) - strlen("(3): "), "(3): ");
     kit_end(&k);
 }
 
@@ -535,6 +570,7 @@ int main(void)
         cmocka_unit_test(ids_are_sorted),
         cmocka_unit_test(anti_affine_ones_are_asked_for_one_at_a_time),
         cmocka_unit_test(liveness_counts_what_is_missing),
+        cmocka_unit_test(what_is_not_known_is_left_out),
         cmocka_unit_test(outstanding_is_never_negative),
         cmocka_unit_test(a_component_has_liveness_and_statistics),
         cmocka_unit_test(an_exit_of_zero_is_counted_in_the_statistics_only),
