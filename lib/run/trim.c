@@ -11,6 +11,9 @@
 #include <unistd.h>
 
 #include "base/mem.h"
+#include "base/obj.h"
+
+#define COPY_MAGIC OBJ_MAGIC('T', 'C', 'O', 'P')
 
 /** Whole pages. */
 struct range {
@@ -23,6 +26,7 @@ static size_t n_clean;
 
 /** Of what the loader has changed. */
 struct copy {
+    struct obj obj;
     int fd; /* -1: none, or it is full */
     off_t len;
 };
@@ -154,7 +158,7 @@ static void move_segment(struct copy *c, struct range segment, struct range relr
 
 static int take_object(struct dl_phdr_info *object, size_t size, void *arg)
 {
-    struct copy *c = arg;
+    struct copy *c = obj_cast(arg, struct copy, COPY_MAGIC);
     bool is_code_clean = !has_changed_code(object);
 
     (void)size;
@@ -184,8 +188,9 @@ static int open_unnamed(const char *dir)
 
 void trim_start(const char *dir)
 {
-    struct copy c = {open_unnamed(dir), 0};
+    struct copy c = {.fd = open_unnamed(dir)};
 
+    obj_init(&c.obj, COPY_MAGIC);
     dl_iterate_phdr(take_object, &c);
     if (c.fd >= 0)
         close(c.fd);

@@ -94,7 +94,7 @@ def test_an_upgrade_is_cancelled(services, name):
     assert put(services, name, {"state": "CANCEL_UPGRADING"}).status in (200, 202)
     wait_for(lambda: services.service(name)["state"] == "STABLE", "it is back")
     assert services.service(name)["version"] == "1" and services.instances(name) == before
-    assert all(words(services, id) == [["sleep", "100000"]] for id in before.values())
+    wait_for(lambda: all(words(services, id) == [["sleep", "100000"]] for id in before.values()), "all run the old command")
 
 
 def test_a_service_is_stopped_and_started_again(services, name):
