@@ -209,6 +209,31 @@ static void ids_are_sorted(void **state)
     kit_end(&k);
 }
 
+/** More than are collected in one piece, some of them replaced. */
+static void many_ids_are_sorted(void **state)
+{
+    (void)state;
+    struct kit k;
+    enum { MANY = 2500 };
+    start(&k, MANY, "");
+    for (int i = 0; i < 5; i++) {
+        mem_auto char *name = mem_fmt("hello-%d", i * 600);
+        kit_exit_code(&k, "s", name, 0);
+        kit_fire(&k, "s");
+    }
+    json_auto json_t *doc = document(&k, SLIDER_FORM_IDS, "hello");
+    assert_int_equal(json_array_size(doc), MANY);
+    for (size_t i = 1; i < MANY; i++) {
+        const char *a = json_string_value(json_array_get(doc, i - 1)),
+                   *b = json_string_value(json_array_get(doc, i));
+        if (strcmp(a, b) >= 0) /* numbers have six digits */
+            fail_msg("%s before %s", a, b);
+    }
+    assert_string_equal(json_string_value(json_array_get(doc, MANY - 1)),
+                        kit_instance(&k, "s", "hello-2400")->container_id);
+    kit_end(&k);
+}
+
 static void anti_affine_ones_are_asked_for_one_at_a_time(void **state)
 {
     (void)state;
@@ -568,6 +593,7 @@ int main(void)
         cmocka_unit_test(a_component_has_its_numbers),
         cmocka_unit_test(the_list_of_components_has_no_containers),
         cmocka_unit_test(ids_are_sorted),
+        cmocka_unit_test(many_ids_are_sorted),
         cmocka_unit_test(anti_affine_ones_are_asked_for_one_at_a_time),
         cmocka_unit_test(liveness_counts_what_is_missing),
         cmocka_unit_test(what_is_not_known_is_left_out),
