@@ -11,7 +11,7 @@
 #define WALK_MAGIC OBJ_MAGIC('S', 'W', 'L', 'K')
 
 #define SLICE_ITEMS   64  /* items in one piece: about 100 µs */
-#define SLICE_COLLECT 512 /* instances that are looked at in one piece */
+#define SLICE_COLLECT 256 /* instances that are looked at in one piece */
 
 /** An id that is to be sorted: by what follows its last '_', the attempt and the number of the container. */
 struct id {
@@ -28,6 +28,7 @@ struct slider_walk {
     size_t component, next; /* of the service's components; of what is in it, or in the list */
     bool has_master;        /* it was written */
     enum { ENDED_KEPT, ENDED_LAST, RUNNING } phase; /* DIAGNOSTICS: what is written */
+    bool is_paused;                                 /* so many were passed over that the piece ends */
     /* IDS, COMPONENT: in runs, each of which one piece has collected and sorted; what was written is NULL */
     struct id *ids;
     size_t n_ids;
@@ -296,18 +297,24 @@ static bool next_node(struct slider_walk *walk, const struct slider_look *look, 
         if (!node)
             continue;
         slider_write_node(&walk->w, s, node, on ? on : none);
+        free(map_remove(&walk->on, host)); /* all at the end would take a turn of a millisecond */
         return true;
     }
     return false;
 }
 
-/** The next of what instances had before; NULL: there is none. */
+/** The next of what instances had before; NULL: there is none, or the walk has paused. */
 static const struct eng_instance *next_last(struct slider_walk *walk, const struct eng_service *s)
 {
     struct eng_past last;
+    size_t n_left = SLICE_COLLECT;
     for (; walk->component < s->n_components; walk->component++, walk->next = 0) {
         const struct eng_component *c = s->components[walk->component];
         while (walk->next < c->n_by_index) {
+            if (n_left-- == 0) {
+                walk->is_paused = true;
+                return NULL;
+            }
             const struct eng_instance *inst = c->by_index[walk->next++];
             if (inst && slider_last_of(inst, &last))
                 return inst;
@@ -330,6 +337,8 @@ static bool next_diagnosed(struct slider_walk *walk, const struct slider_look *l
     if (walk->phase == ENDED_LAST && (inst = next_last(walk, s))) {
         slider_last_of(inst, &last);
         p = &last;
+    } else if (walk->is_paused) {
+        return true;
     } else if (walk->phase == ENDED_LAST) {
         walk->phase = RUNNING;
         walk->component = walk->next = 0;
@@ -409,12 +418,16 @@ static void write_items(struct slider_walk *walk, const struct slider_look *look
         [SLIDER_FORM_NODES] = next_node,
         [SLIDER_FORM_NODE] = next_node,
         [SLIDER_FORM_DIAGNOSTICS] = next_diagnosed};
+    size_t before = walk->w.out->len;
     bool has_more = true;
     if (!walk->has_begun)
         write_head(walk, look, s);
     walk->has_begun = true;
-    for (size_t n = 0; has_more && n < SLICE_ITEMS; n++)
+    walk->is_paused = false;
+    for (size_t n = 0; has_more && !walk->is_paused && n < SLICE_ITEMS; n++)
         has_more = next[walk->def.form](walk, look, s);
+    if (walk->w.out->len == before)
+        buf_add_char(walk->w.out, ' '); /* a piece has at least a byte */
     if (has_more)
         return;
     write_end(walk, s);

@@ -416,6 +416,26 @@ static void without_memory_instances_know_what_they_had(void **state)
     kit_end(&k);
 }
 
+/** Of many containers none has ended but those of the last instances: pieces that write nothing stay short. */
+static void few_of_many_have_ended(void **state)
+{
+    (void)state;
+    struct kit k;
+    start(&k, 500, "");
+    for (int i = 0; i < 2; i++) {
+        kit_exit_code(&k, "s", i ? "hello-499" : "hello-400", 3);
+        kit_fire(&k, "s");
+    }
+    kit_crash(&k);
+    kit_recover(&k); /* the instances alone know of them */
+    json_auto json_t *doc = document(&k, SLIDER_FORM_DIAGNOSTICS, NULL);
+    const json_t *list = json_object_get(doc, "containers");
+    assert_int_equal(json_array_size(list), 502);
+    for (size_t i = 0; i < 3; i++)
+        check(json_array_get(list, i), ROWS("state", i < 2 ? "4" : "3", "exitCode", i < 2 ? "3" : "absent"));
+    kit_end(&k);
+}
+
 /** C28 */
 static void too_many_failures_are_named_at_the_end(void **state)
 {
@@ -602,6 +622,7 @@ int main(void)
         cmocka_unit_test(an_exit_of_zero_is_counted_in_the_statistics_only),
         cmocka_unit_test(diagnostics_show_what_has_ended),
         cmocka_unit_test(without_memory_instances_know_what_they_had),
+        cmocka_unit_test(few_of_many_have_ended),
         cmocka_unit_test(too_many_failures_are_named_at_the_end),
         cmocka_unit_test(a_stop_succeeds),
         cmocka_unit_test(a_node_has_what_runs_there),
