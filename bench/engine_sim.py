@@ -211,12 +211,12 @@ def _slider_reads(n, seconds=10):
         answer = request(stack.services_port, "PUT", f"{SLIDER}?user.name=alice", document)
         if answer.status != 202:
             raise RuntimeError(str(answer))
-        _until(lambda: _metric(stack, "svcmgr_services_stable") == 1, "all are READY")
+        until(lambda: metric(stack, "svcmgr_services_stable") == 1, "all are READY")
         _taken(stack)
         view = request(stack.services_port, "GET", f"{SLIDER}?user.name=alice").json
         live = view["href"].split(str(stack.services_port), 1)[1] + "/application/live/"
         one = request(stack.services_port, "GET", live + "components/p/containers").json[n // 2]
-        turn = _metric(stack, "svcmgr_loop_longest_turn_microseconds")
+        turn = metric(stack, "svcmgr_loop_longest_turn_microseconds")
         small = [live + path for path in ("liveness", "statistics/p", "containers/" + one)]
         result = {}
         for when, long in (("rest", []), ("reads", ["containers", "components/p", "nodes", "diagnostics"])):
@@ -226,7 +226,7 @@ def _slider_reads(n, seconds=10):
             result[when] = reader.end()
             result["documents"] = [stream.end() for stream in streams][0] if streams else {}
         return {**result, "longest_turn_before_ms": turn / 1000,
-                "longest_turn_ms": _metric(stack, "svcmgr_loop_longest_turn_microseconds") / 1000}
+                "longest_turn_ms": metric(stack, "svcmgr_loop_longest_turn_microseconds") / 1000}
 
 
 def run(say, rounds=3):

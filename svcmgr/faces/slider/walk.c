@@ -10,8 +10,8 @@
 
 #define WALK_MAGIC OBJ_MAGIC('S', 'W', 'L', 'K')
 
-#define SLICE_ITEMS   64   /* items in one piece: about 100 µs */
-#define SLICE_COLLECT 1024 /* instances that are looked at in one piece */
+#define SLICE_ITEMS   64  /* items in one piece: about 100 µs */
+#define SLICE_COLLECT 256 /* instances that are looked at in one piece */
 
 /** An id that is to be sorted: by what follows its last '_', the attempt and the number of the container. */
 struct id {
@@ -28,8 +28,14 @@ struct slider_walk {
     size_t component, next; /* of the service's components; of what is in it, or in the list */
     bool has_master;        /* it was written */
     enum { ENDED_KEPT, ENDED_LAST, RUNNING } phase; /* DIAGNOSTICS: what is written */
-    struct id *ids;                                 /* IDS, COMPONENT */
+    bool is_paused;                                 /* so many were passed over that the piece ends */
+    /* IDS, COMPONENT: in runs, each of which one piece has collected and sorted; what was written is NULL */
+    struct id *ids;
     size_t n_ids;
+    struct run {
+        size_t next, end; /* of ids */
+    } * runs;
+    size_t n_runs;
     struct map on; /* NODES, NODE: host → array of struct slider_on_node, one for each component, owned */
     char **hosts;  /* NODES */
     size_t n_hosts;
@@ -63,6 +69,7 @@ void slider_walk_free(struct slider_walk *walk)
     for (size_t i = 0; i < walk->n_hosts; i++)
         free(walk->hosts[i]);
     free(walk->ids);
+    free(walk->runs);
     free(walk->hosts);
     map_fini(&walk->on, free);
     free(walk->user);
@@ -132,10 +139,36 @@ static void collect_hosts(struct slider_walk *walk, const struct engine *e)
     free(nodes);
 }
 
+/** What this piece has collected, in its order. All at once would take a turn of milliseconds. */
+static void end_run(struct slider_walk *walk, size_t first)
+{
+    if (first == walk->n_ids)
+        return;
+    qsort(walk->ids + first, walk->n_ids - first, sizeof *walk->ids, by_number);
+    walk->runs = mem_resize(walk->runs, walk->n_runs + 1, sizeof *walk->runs);
+    walk->runs[walk->n_runs++] = (struct run){first, walk->n_ids};
+}
+
+/** The smallest id that was not taken yet: of the runs' first ones. [free()]; NULL: there is none */
+static char *take_id(struct slider_walk *walk)
+{
+    struct run *best = NULL;
+    for (struct run *r = walk->runs; r && r < walk->runs + walk->n_runs; r++) {
+        if (r->next < r->end && (!best || by_number(&walk->ids[r->next], &walk->ids[best->next]) < 0))
+            best = r;
+    }
+    if (!best)
+        return NULL;
+    char *text = walk->ids[best->next].text;
+    walk->ids[best->next++].text = NULL;
+    return text;
+}
+
 /** Look at some instances. */
 static void collect(struct slider_walk *walk, const struct eng_service *s)
 {
     bool by_node = walk->def.form == SLIDER_FORM_NODES || walk->def.form == SLIDER_FORM_NODE;
+    size_t first = walk->n_ids;
     for (size_t left = SLICE_COLLECT; left > 0 && walk->component < s->n_components; left--) {
         const struct eng_component *c = s->components[walk->component];
         bool is_wanted = by_node || (walk->component_name && strcmp(c->name, walk->component_name) == 0);
@@ -150,6 +183,7 @@ static void collect(struct slider_walk *walk, const struct eng_service *s)
         else if (inst && slider_has_container(inst))
             add_id(walk, inst->container_id);
     }
+    end_run(walk, first);
 }
 
 /** @return whether all is collected. */
@@ -163,8 +197,6 @@ static bool be_collected(struct slider_walk *walk, const struct slider_look *loo
         collect(walk, s);
     if ((sorts || counts) && walk->component < s->n_components)
         return false;
-    if (sorts && walk->n_ids)
-        qsort(walk->ids, walk->n_ids, sizeof *walk->ids, by_number);
     if (counts)
         collect_hosts(walk, look->e);
     walk->component = walk->next = 0;
@@ -232,11 +264,11 @@ static bool next_id(struct slider_walk *walk, const struct slider_look *look, co
 {
     (void)look;
     bool is_master = !walk->component_name && !walk->has_master && slider_has_master(s);
-    mem_auto char *id = is_master ? slider_master_container(s) : NULL;
-    if (!id && walk->next >= walk->n_ids)
+    mem_auto char *id = is_master ? slider_master_container(s) : take_id(walk);
+    if (!id)
         return false;
     walk->has_master = true;
-    jw_str(&walk->w, id ? id : walk->ids[walk->next++].text);
+    jw_str(&walk->w, id);
     return true;
 }
 
@@ -265,18 +297,24 @@ static bool next_node(struct slider_walk *walk, const struct slider_look *look, 
         if (!node)
             continue;
         slider_write_node(&walk->w, s, node, on ? on : none);
+        free(map_remove(&walk->on, host)); /* all at the end would take a turn of a millisecond */
         return true;
     }
     return false;
 }
 
-/** The next of what instances had before; NULL: there is none. */
+/** The next of what instances had before; NULL: there is none, or the walk has paused. */
 static const struct eng_instance *next_last(struct slider_walk *walk, const struct eng_service *s)
 {
     struct eng_past last;
+    size_t n_left = SLICE_COLLECT;
     for (; walk->component < s->n_components; walk->component++, walk->next = 0) {
         const struct eng_component *c = s->components[walk->component];
         while (walk->next < c->n_by_index) {
+            if (n_left-- == 0) {
+                walk->is_paused = true;
+                return NULL;
+            }
             const struct eng_instance *inst = c->by_index[walk->next++];
             if (inst && slider_last_of(inst, &last))
                 return inst;
@@ -299,6 +337,8 @@ static bool next_diagnosed(struct slider_walk *walk, const struct slider_look *l
     if (walk->phase == ENDED_LAST && (inst = next_last(walk, s))) {
         slider_last_of(inst, &last);
         p = &last;
+    } else if (walk->is_paused) {
+        return true;
     } else if (walk->phase == ENDED_LAST) {
         walk->phase = RUNNING;
         walk->component = walk->next = 0;
@@ -378,12 +418,16 @@ static void write_items(struct slider_walk *walk, const struct slider_look *look
         [SLIDER_FORM_NODES] = next_node,
         [SLIDER_FORM_NODE] = next_node,
         [SLIDER_FORM_DIAGNOSTICS] = next_diagnosed};
+    size_t before = walk->w.out->len;
     bool has_more = true;
     if (!walk->has_begun)
         write_head(walk, look, s);
     walk->has_begun = true;
-    for (size_t n = 0; has_more && n < SLICE_ITEMS; n++)
+    walk->is_paused = false;
+    for (size_t n = 0; has_more && !walk->is_paused && n < SLICE_ITEMS; n++)
         has_more = next[walk->def.form](walk, look, s);
+    if (walk->w.out->len == before)
+        buf_add_char(walk->w.out, ' '); /* a piece has at least a byte */
     if (has_more)
         return;
     write_end(walk, s);

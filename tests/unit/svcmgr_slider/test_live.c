@@ -209,6 +209,31 @@ static void ids_are_sorted(void **state)
     kit_end(&k);
 }
 
+/** More than are collected in one piece, some of them replaced. */
+static void many_ids_are_sorted(void **state)
+{
+    (void)state;
+    struct kit k;
+    enum { MANY = 2500 };
+    start(&k, MANY, "");
+    for (int i = 0; i < 5; i++) {
+        mem_auto char *name = mem_fmt("hello-%d", i * 600);
+        kit_exit_code(&k, "s", name, 0);
+        kit_fire(&k, "s");
+    }
+    json_auto json_t *doc = document(&k, SLIDER_FORM_IDS, "hello");
+    assert_int_equal(json_array_size(doc), MANY);
+    for (size_t i = 1; i < MANY; i++) {
+        const char *a = json_string_value(json_array_get(doc, i - 1)),
+                   *b = json_string_value(json_array_get(doc, i));
+        if (strcmp(a, b) >= 0) /* numbers have six digits */
+            fail_msg("%s before %s", a, b);
+    }
+    assert_string_equal(json_string_value(json_array_get(doc, MANY - 1)),
+                        kit_instance(&k, "s", "hello-2400")->container_id);
+    kit_end(&k);
+}
+
 static void anti_affine_ones_are_asked_for_one_at_a_time(void **state)
 {
     (void)state;
@@ -391,6 +416,26 @@ static void without_memory_instances_know_what_they_had(void **state)
     kit_end(&k);
 }
 
+/** Of many containers none has ended but those of the last instances: pieces that write nothing stay short. */
+static void few_of_many_have_ended(void **state)
+{
+    (void)state;
+    struct kit k;
+    start(&k, 500, "");
+    for (int i = 0; i < 2; i++) {
+        kit_exit_code(&k, "s", i ? "hello-499" : "hello-400", 3);
+        kit_fire(&k, "s");
+    }
+    kit_crash(&k);
+    kit_recover(&k); /* the instances alone know of them */
+    json_auto json_t *doc = document(&k, SLIDER_FORM_DIAGNOSTICS, NULL);
+    const json_t *list = json_object_get(doc, "containers");
+    assert_int_equal(json_array_size(list), 502);
+    for (size_t i = 0; i < 3; i++)
+        check(json_array_get(list, i), ROWS("state", i < 2 ? "4" : "3", "exitCode", i < 2 ? "3" : "absent"));
+    kit_end(&k);
+}
+
 /** C28 */
 static void too_many_failures_are_named_at_the_end(void **state)
 {
@@ -568,6 +613,7 @@ int main(void)
         cmocka_unit_test(a_component_has_its_numbers),
         cmocka_unit_test(the_list_of_components_has_no_containers),
         cmocka_unit_test(ids_are_sorted),
+        cmocka_unit_test(many_ids_are_sorted),
         cmocka_unit_test(anti_affine_ones_are_asked_for_one_at_a_time),
         cmocka_unit_test(liveness_counts_what_is_missing),
         cmocka_unit_test(what_is_not_known_is_left_out),
@@ -576,6 +622,7 @@ int main(void)
         cmocka_unit_test(an_exit_of_zero_is_counted_in_the_statistics_only),
         cmocka_unit_test(diagnostics_show_what_has_ended),
         cmocka_unit_test(without_memory_instances_know_what_they_had),
+        cmocka_unit_test(few_of_many_have_ended),
         cmocka_unit_test(too_many_failures_are_named_at_the_end),
         cmocka_unit_test(a_stop_succeeds),
         cmocka_unit_test(a_node_has_what_runs_there),
