@@ -30,6 +30,12 @@ bool engine_is_away(const struct engine *e, const struct eng_service *s)
     return e->cfg.role == ROLE_MANAGER && s->is_handed_over && !s->is_handing_over;
 }
 
+bool engine_has_named(const struct engine *e, const struct eng_service *s)
+{
+    bool is_new = s->state == SVC_ACCEPTED || s->state == SVC_SUBMITTING;
+    return s->app_id && (e->cfg.role != ROLE_MANAGER || s->is_handed_over || !is_new);
+}
+
 /* ---- requests ---- */
 
 /** What is wanted is changed by the request itself; all others only by what the master makes of them. */

@@ -175,9 +175,18 @@ const struct eng_service *slider_find(struct http_req *req, const struct face *f
     const char *id = http_path_raw(req, "a"); /* an id needs no decoding */
     const struct eng_service *s = id ? engine_find_application(e, id) : own_service(e);
     mem_auto char *text = mem_fmt("Unknown application: %.128s", id ? id : "");
-    if (!s)
+    if (!s && !id)
+        slider_reply_error(req, 503, "The application master starts");
+    else if (!s)
         slider_reply_error(req, 404, text);
     return s;
+}
+
+const struct eng_service *slider_find_running(struct http_req *req, const struct face *face)
+{
+    const struct eng_service *s = slider_find(req, face);
+    bool is_elsewhere = s && face->ops->forward && face->ops->forward(face->app, req, s);
+    return is_elsewhere ? NULL : s;
 }
 
 bool slider_may_change(struct http_req *req, const struct face *face, const struct eng_service *s)
