@@ -102,8 +102,9 @@ struct app {
     struct map ending;         /* container id -> app: EFF_STOP came */
     size_t n_execs;            /* commands that are executed */
     struct app_nodes *nodes;   /* of YARN; NULL: nobody has asked */
-    size_t n_forwards;         /* requests that others answer: app_forward.h */
-    struct map reinits;        /* container id -> what is launched when its process has ended */
+    /* requests that others answer, and bytes of their answers: app_forward.h */
+    size_t n_forwards, n_forward_bytes;
+    struct map reinits; /* container id -> what is launched when its process has ended */
     struct app_caller_list callers;
     TAILQ_HEAD(, app_plan) plans; /* that are being made */
     size_t n_plans;

@@ -10,6 +10,7 @@
 #define FORWARD_MAGIC OBJ_MAGIC('F', 'R', 'W', 'D')
 #define FORWARDS_MAX  1024
 #define ANSWER_MAX    ((size_t)64 << 20)
+#define ANSWERS_MAX   ((size_t)256 << 20) /* of all that are on their way */
 
 static const char *const sent[] = {"Content-Type",        "Prefer",   "Accept",       "X-Request-Id",
                                    "X-Forwarded-Context", "If-Match", "If-None-Match"};
@@ -25,6 +26,7 @@ struct forward {
     char *method, *url, *who, *application;
     char *headers[ARRAY_LEN(sent) + 3]; /* ended by NULL */
     struct buf body, answer;            /* answer: of a 2xx */
+    size_t n_bytes;                     /* of the answer that came */
     int64_t timeout_ms;
     bool is_too_big;
     void (*failed)(struct app *a, struct http_req *req, const char *who, int code, const char *text);
@@ -33,6 +35,7 @@ struct forward {
 static void forward_free(struct forward *f)
 {
     f->app->n_forwards--;
+    f->app->n_forward_bytes -= f->n_bytes;
     for (size_t i = 0; f->headers[i]; i++)
         free(f->headers[i]);
     buf_fini(&f->body);
@@ -122,11 +125,14 @@ static void on_piece(void *arg, const char *bytes, size_t len)
 {
     struct forward *f = obj_cast(arg, struct forward, FORWARD_MAGIC);
 
-    f->is_too_big = len > ANSWER_MAX - f->answer.len;
-    if (f->is_too_big)
+    f->is_too_big = len > ANSWER_MAX - f->answer.len || len > ANSWERS_MAX - f->app->n_forward_bytes;
+    if (f->is_too_big) {
         http_call_cancel(f->call);
-    else
-        buf_add(&f->answer, bytes, len);
+        return;
+    }
+    f->n_bytes += len;
+    f->app->n_forward_bytes += len;
+    buf_add(&f->answer, bytes, len);
 }
 
 /** An address may have become that of another master, or of anything. */

@@ -253,5 +253,7 @@ int64_t eng_service_n_to_move(const struct eng_service *s);
 char *eng_service_refusals(const struct eng_service *s);
 /** The service was launched and has not ended. */
 bool eng_service_is_live(const struct eng_service *s);
+/** Whether its application master was given an order of this kind that it has not carried out yet. ROLE_MANAGER. */
+bool eng_service_is_ordered(const struct eng_service *s, enum eng_event_kind kind);
 
 #endif

@@ -233,7 +233,7 @@ void slider_upgrade_post(struct http_req *req, void *app)
         return;
     struct slider_next *next = instances_of(s, &w);
     mem_auto char *unknown = unknown_of(&w);
-    bool is_running = s->roll && s->roll->result == RESULT_NONE;
+    bool is_running = (s->roll && s->roll->result == RESULT_NONE) || eng_service_is_ordered(s, EV_ROLL);
     if (unknown || is_running) {
         slider_reply_error(req, is_running ? 409 : 400, is_running ? "An upgrade is under way" : unknown);
         slider_next_free(next);
