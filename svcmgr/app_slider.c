@@ -57,7 +57,8 @@ void app_slider_open(struct app *a)
     struct app_slider *s = mem_new(struct app_slider);
 
     TAILQ_INIT(&s->holds);
-    s->own_url = manager ? mem_str(manager) : app_own_url(a); /* where the application has its URL */
+    /* Where the application has its URL. */
+    s->own_url = manager && strstr(manager, "://") ? mem_str(manager) : app_own_url(a);
     const char *host = strstr(s->own_url, "://") + 3;
     s->host = mem_strn(host, strcspn(host, ":/"));
     s->site = (struct slider_site){.own_url = s->own_url, .host = s->host};

@@ -3,6 +3,7 @@ registry on, and by `bobbin slider`; what runs is what the application master sa
 import itertools
 import json
 import os
+import subprocess
 import sys
 from urllib.parse import urlsplit
 
@@ -11,17 +12,19 @@ import pytest
 import slider
 from commands import commands
 from harness import ROOT, request, wait_for
+from java import JVM, java
 from services import SLOW, Ours, sleepers
 from test_yarn_files import change
 from yarn import Cluster
 
 sys.path.insert(0, os.path.join(ROOT, "tests", "interop", "slider"))
 from links import Walk  # noqa: E402
+from test_slider_client import classes  # noqa: E402
 
 COUNT = itertools.count()
 HOSTS = ("127.0.0.2", "127.0.0.3")
 RESOURCES = slider.resources(web=1, worker=2)
-SLEEPING = slider.commands(web="sleep 1000", worker="sleep 1000")
+SLEEPING = slider.conf({}, launch_command="sleep 1000")
 REST = "classpath:org.apache.slider.client.rest"
 _, ok, refused = commands("slider")
 
@@ -133,6 +136,23 @@ def test_nodes_are_those_of_the_cluster(app):
     assert "excluded" not in app.get(f"live/nodes/{host}")
 
 
+def test_a_strict_component_stays_on_its_node(app):
+    """What is released comes back where it was, though there is another node with room."""
+    pinned = {"yarn.role.priority": 3, "yarn.component.instances": 1, "yarn.component.placement.policy": 1}
+    document = app.wanted()
+    document["components"]["pinned"] = pinned
+    assert app.ask("PUT", "model/desired/resources", document).status == 202
+    app.settled()
+    ((first, host),) = app.containers("pinned").items()
+    for _ in range(2):
+        assert app.ask("DELETE", f"live/containers/{first}").status == 202
+        app.settled()
+        ((after, where),) = app.containers("pinned").items()
+        assert after != first and where == host
+        first = after
+    assert app.get("live/components/pinned")["placementPolicy"] == 1
+
+
 def test_a_read_after_a_change_knows_of_it(app):
     """The master is asked once it has taken the change: no wait ends before the new number runs."""
     for n in (4, 1):
@@ -145,6 +165,20 @@ def test_a_read_after_a_change_knows_of_it(app):
     tag = {"If-None-Match": seen.headers["ETag"], "Prefer": "wait=30"}
     more = app.ask("GET", f"live/events?since={seen.json['next']}", headers=tag)
     assert more.status == 200 and more.json["next"] >= seen.json["next"] and more.headers["ETag"] != seen.headers["ETag"], more
+
+
+def test_requests_that_cannot_be_satisfied_are_seen_and_cancelled(app):
+    document = app.wanted()
+    document["components"]["big"] = {"yarn.role.priority": 4, "yarn.component.instances": 3, "yarn.memory": 4090}
+    assert app.ask("PUT", "model/desired/resources", document).status == 202
+    seen = app.ask("GET", "live/liveness", headers={"Prefer": "wait=1"})
+    assert seen.headers["Preference-Applied"] == "wait=1", seen
+    assert (seen.json["allRequestsSatisfied"], seen.json["requestsOutstanding"], seen.json["activeRequests"]) == (False, 3, 3), seen
+    assert app.get("live/resources")["components"]["big"]["yarn.component.instances.requesting"] == "3"
+    assert app.ask("PUT", "model/desired/resources", RESOURCES).status == 202
+    now = app.settled()
+    assert (now["requestsOutstanding"], now["activeRequests"]) == (0, 0), now
+    assert app.get("live/components/big")["desired"] == 0 and not app.containers("big")
 
 
 def test_containers_are_released_and_replaced(app):
@@ -268,6 +302,15 @@ def test_a_service_has_the_read_views(ours):
         assert one.ask(verb, path).status == 409, path
     assert one.by_rm("GET", "live/liveness").status == 200
     ours.destroy(name)
+
+
+def test_a_java_client_needs_nothing_but_the_document(ours):
+    done = subprocess.run([java(), *JVM, "-cp", classes(), "Client", f"http://127.0.0.1:{ours.port}", "alice", "japp"],
+                          capture_output=True, text=True, check=False, timeout=300)
+    assert done.returncode == 0, done.stdout + done.stderr
+    lines = done.stdout.splitlines()
+    assert "flexed: stale 412, current 202" in lines and "containers after the flex: [slider-appmaster, web, worker] worker=4" in lines
+    assert lines[-2:] == ["stopped", "destroyed: 202"]
 
 
 METAINFO = {"schemaVersion": "2.1", "application": {"name": "P", "components": [
