@@ -116,7 +116,6 @@ void app_slider_record(struct app *a, struct eng_effect *e)
 /* ---- who runs it answers: svcmgr ---- */
 
 #define READ_MS       10000
-#define WAIT_MS       ((SLIDER_WAIT_MAX_S + 15) * 1000)
 #define TAKEN_MS      5000 /* an application master that works takes an order much sooner */
 #define RETRY_AFTER_S "2"
 #define PROXY_USER    "proxy-user="
@@ -169,10 +168,16 @@ static void on_master_away(struct app *a, struct http_req *req, const char *who,
     slider_reply_error(req, 503, message);
 }
 
-/** Whether a request may be answered late. */
-static bool may_wait(const struct http_req *req)
+/** For how long the answer of the master is waited for: for what the request wants to wait, and for the answer. */
+static int64_t limit_ms(const struct http_req *req)
 {
-    return http_header(req, "Prefer") || http_query(req, "timeout");
+    const char *prefer = http_header(req, "Prefer"), *wait = prefer ? strstr(prefer, "wait=") : NULL;
+    const char *timeout = wait ? wait + strlen("wait=") : http_query(req, "timeout");
+    int64_t wait_s = timeout ? strtoll(timeout, NULL, 10) : 0;
+
+    if (wait_s < 0 || wait_s > SLIDER_WAIT_MAX_S)
+        wait_s = SLIDER_WAIT_MAX_S;
+    return READ_MS + wait_s * 1000;
 }
 
 static bool to_master(struct app *a, struct http_req *req, const struct eng_service *s)
@@ -188,7 +193,7 @@ static bool to_master(struct app *a, struct http_req *req, const struct eng_serv
     struct forward *f = app_forward_new(a, req,
                                         &(struct forward_def){.url = url,
                                                               .application = s->app_id,
-                                                              .timeout_ms = may_wait(req) ? WAIT_MS : READ_MS,
+                                                              .timeout_ms = limit_ms(req),
                                                               .failed = on_master_away,
                                                               .who = who});
     if (s->n_orders > 0)

@@ -86,7 +86,8 @@ class App:
 @pytest.fixture(scope="module")
 def shared(ours):
     api = slider.Slider(ours.port)
-    app = App(ours, "shared", api.create("shared", RESOURCES, SLEEPING))
+    assert api.ask("PUT", f"{slider.NAMED}/shared", {"resources": RESOURCES, "appConf": SLEEPING}).status == 202
+    app = App(ours, "shared", wait_for(lambda: api.root("shared"), "YARN has named it", SLOW))
     app.settled()
     yield app
     assert api.ask("DELETE", f"{slider.NAMED}/shared").status == 202
