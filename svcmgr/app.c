@@ -2,6 +2,7 @@
 #include "svcmgr/app.h"
 #include "svcmgr/app_manager.h"
 #include "svcmgr/app_master.h"
+#include "svcmgr/app_nodes.h"
 
 #include <poll.h>
 #include <signal.h>
@@ -108,6 +109,7 @@ static void stop_base(struct daemon *d, void *app)
     struct app *a = app_of(app);
 
     http_client_free(a->http);
+    app_nodes_fini(a);
     waits_free(a->face.waits);
     app_slider_close(a);
     app_launcher_close(a);

@@ -39,6 +39,7 @@
 struct app_manager;
 struct app_master;
 struct app_launcher;
+struct app_nodes;
 struct app_slider;
 
 /** One step of the engine on its way: first its documents become durable, then the other effects are carried out. */
@@ -100,7 +101,10 @@ struct app {
     struct map timers;         /* "user/name" -> struct app_timer */
     struct map ending;         /* container id -> app: EFF_STOP came */
     size_t n_execs;            /* commands that are executed */
-    struct map reinits;        /* container id -> what is launched when its process has ended */
+    struct app_nodes *nodes;   /* of YARN; NULL: nobody has asked */
+    /* requests that others answer, and bytes of their answers: app_forward.h */
+    size_t n_forwards, n_forward_bytes;
+    struct map reinits; /* container id -> what is launched when its process has ended */
     struct app_caller_list callers;
     TAILQ_HEAD(, app_plan) plans; /* that are being made */
     size_t n_plans;
@@ -235,7 +239,11 @@ void app_slider_open(struct app *a);
 void app_slider_close(struct app *a);
 /** Complete the record of a Slider application or of one of its containers as its clients read it; others stay. @param e  EFF_PUBLISH [in,out] */
 void app_slider_record(struct app *a, struct eng_effect *e);
-/** Rows of an application master: each goes to svcmgr, which has the documents. @param to  room for slider_n_routes @return how many */
+/** app_ops.forward. */
+bool app_slider_forward(void *app, struct http_req *req, const struct eng_service *s);
+/** Services may have changed: requests that wait for their masters to take orders look. */
+void app_slider_changed(struct app *a);
+/** Rows of an application master: it answers those that read; others go to svcmgr. @param to  room for slider_n_routes @return how many */
 size_t app_slider_master_routes(struct http_route *to);
 
 /* ---- app_host.c ---- */

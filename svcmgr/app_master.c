@@ -362,7 +362,8 @@ int app_master_open_cluster(struct app *a, struct err_info *why)
     struct sasl_wish wish;
     int port = http_server_port(a->server);
 
-    m->url = mem_fmt("http://%s:%d", m->host, port);
+    /* The name of the host is that of another address, as on Debian, when we listen on loopback only. */
+    m->url = mem_fmt("http://%s:%d", opt_bool(o, OPT_REMOTE) ? m->host : "127.0.0.1", port);
     m->files_url = mem_fmt("%s/files", m->url);
     open_maker(a);
     int err = app_protection(o, &wish, why);

@@ -13,6 +13,7 @@
 
 #define REMOTE_MAGIC OBJ_MAGIC('A', 'R', 'M', 'T')
 #define BODY_MAX     ((size_t)4 << 20)
+#define TEXT_MAX     ((size_t)64 << 20)
 
 /** A document that is asked for, of one server after the other. */
 struct remote {
@@ -21,7 +22,11 @@ struct remote {
     char **urls; /* n_urls of them */
     size_t n_urls, next;
     app_remote_done *done;
+    void (*text_done)(void *arg, int err, struct buf *take_body); /* instead of done */
     void *arg;
+    struct buf text; /* for text_done */
+    bool is_too_big;
+    struct http_call *call;
 };
 
 static void remote_free(struct remote *r)
@@ -29,13 +34,17 @@ static void remote_free(struct remote *r)
     for (size_t i = 0; i < r->n_urls; i++)
         free(r->urls[i]);
     free(r->urls);
+    buf_fini(&r->text);
     obj_fini(&r->obj);
     free(r);
 }
 
-static void finish(struct remote *r, const json_t *doc, const struct err_info *why)
+static void finish(struct remote *r, int err, const json_t *doc, const struct err_info *why)
 {
-    r->done(r->arg, doc, why);
+    if (r->text_done)
+        r->text_done(r->arg, err, &r->text);
+    else
+        r->done(r->arg, doc, why);
     remote_free(r);
 }
 
@@ -52,13 +61,18 @@ static int refusal_of(int status)
     }
 }
 
-/** Its JSON, when it answers 200; else *why. */
-static int read_answer(int err, const struct http_answer *answer, json_t **doc, struct err_info *why)
+/** Its JSON, when it answers 200 and that is wanted; else *why. */
+static int read_answer(const struct remote *r, int err, const struct http_answer *answer, json_t **doc,
+                       struct err_info *why)
 {
+    if (r->is_too_big)
+        return err_set(why, ERR_TOOBIG, answer->url, "answers too much");
     if (err)
         return err;
     if (answer->status != 200)
         return err_set(why, refusal_of(answer->status), answer->url, "answers %d", answer->status);
+    if (r->text_done)
+        return 0;
     if (json_read(answer->body.bytes ? answer->body.bytes : "", answer->body.len, doc, NULL))
         return err_set(why, ERR_JSON, answer->url, "answers no JSON that can be read");
     return 0;
@@ -70,12 +84,23 @@ static void on_answer(void *arg, int err, const struct http_answer *answer, cons
     struct err_info own = *why;
     json_auto json_t *doc = NULL;
 
-    err = read_answer(err, answer, &doc, &own);
+    err = read_answer(r, err, answer, &doc, &own);
     bool may_try_another = err && err != ERR_CANCELLED && err != ERR_NOTFOUND && !r->app->is_ending;
     if (may_try_another && r->next < r->n_urls)
         ask(r);
     else
-        finish(r, doc, &own);
+        finish(r, err, doc, &own);
+}
+
+static void on_text(void *arg, const char *bytes, size_t len)
+{
+    struct remote *r = obj_cast(arg, struct remote, REMOTE_MAGIC);
+
+    r->is_too_big = len > TEXT_MAX - r->text.len;
+    if (r->is_too_big)
+        http_call_cancel(r->call);
+    else
+        buf_add(&r->text, bytes, len);
 }
 
 static void ask(struct remote *r)
@@ -85,10 +110,13 @@ static void ask(struct remote *r)
                                       .headers = headers,
                                       .timeout_ms = REMOTE_TIMEOUT_MS,
                                       .max_body = BODY_MAX,
+                                      .on_data = r->text_done ? on_text : NULL,
                                       .done = on_answer,
                                       .arg = r};
 
-    http_call(r->app->http, &def);
+    r->text.len = 0;
+    r->is_too_big = false;
+    r->call = http_call(r->app->http, &def);
 }
 
 static struct remote *remote_new(struct app *a, app_remote_done *done, void *arg)
@@ -164,8 +192,10 @@ char *app_remote_node_url(const struct app *a, const char *node_http)
     return write_url(a, host, port, "");
 }
 
-void app_remote_rm(struct app *a, const char *path, app_remote_done *done, void *arg)
+/** Ask the first one of the resource managers. It is freed with the answer. */
+static void ask_rm(struct remote *r, const char *path)
 {
+    struct app *a = r->app;
     const struct options *o = daemon_options(a->daemon);
     const struct yarn_keys keys = app_yarn_keys(&o);
     struct yarn_addresses list = ADDRESSES_EMPTY;
@@ -173,14 +203,27 @@ void app_remote_rm(struct app *a, const char *path, app_remote_done *done, void 
     int err = yarn_rm_addresses(&keys, has_tls(a) ? YARN_RM_WEB_TLS : YARN_RM_WEB, &list, &why);
 
     if (err) {
-        done(arg, NULL, &why);
+        finish(r, err, NULL, &why);
         return;
     }
-    struct remote *r = remote_new(a, done, arg);
     for (size_t i = 0; i < list.n_items; i++)
         add_url(r, write_url(a, list.items[i].host, list.items[i].port, path));
     yarn_addresses_fini(&list);
     ask(r);
+}
+
+void app_remote_rm(struct app *a, const char *path, app_remote_done *done, void *arg)
+{
+    ask_rm(remote_new(a, done, arg), path);
+}
+
+void app_remote_rm_text(struct app *a, const char *path,
+                        void (*done)(void *arg, int err, struct buf *take_body), void *arg)
+{
+    struct remote *r = remote_new(a, NULL, arg);
+
+    r->text_done = done;
+    ask_rm(r, path);
 }
 
 bool app_remote_is_of(const char *container_id, const char *application_id)

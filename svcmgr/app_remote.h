@@ -26,6 +26,9 @@ typedef void app_remote_done(void *arg, const json_t *doc, const struct err_info
 void app_remote_get(struct app *a, const char *url, app_remote_done *done, void *arg);
 /** The same of the resource manager: of the first that answers. @param path  with its query, from "/" on [copied] */
 void app_remote_rm(struct app *a, const char *path, app_remote_done *done, void *arg);
+/** The same with the text of the document, of at most 64 MiB. @param done  err: 0; or what *why of the others would say; take_body may be taken */
+void app_remote_rm_text(struct app *a, const char *path,
+                        void (*done)(void *arg, int err, struct buf *take_body), void *arg);
 /** "http://node1:8042", of the pages of a node. free(); NULL: it is no host:port */
 char *app_remote_node_url(const struct app *a, const char *node_http);
 

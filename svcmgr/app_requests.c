@@ -6,6 +6,7 @@
 #include "bobbin/path.h"
 #include "json/json.h"
 #include "svcmgr/app.h"
+#include "svcmgr/app_nodes.h"
 #include "svcmgr/app_remote.h"
 #include "svcmgr/events.h"
 #include "svcmgr/options.h"
@@ -302,6 +303,9 @@ const struct app_ops app_face_ops = {.submit = submit,
                                      .application_of = face_application_of,
                                      .node_log = app_node_log,
                                      .explain = app_explain,
+                                     .forward = app_slider_forward,
+                                     .know_nodes = app_know_nodes,
+                                     .nodes = app_nodes,
                                      .administers = face_administers,
                                      .registry_is_away = face_registry_is_away,
                                      .signal = face_signal,

@@ -8,12 +8,12 @@
 #include "faces/services.h"
 #include "faces/services_routes.h"
 #include "svcmgr/app.h"
+#include "svcmgr/app_forward.h"
 #include "svcmgr/events.h"
 #include "svcmgr/options.h"
 
 LOG_DECLARE(SVCMGR_EVENTS)
 
-#define FORWARD_MAGIC      OBJ_MAGIC('F', 'R', 'W', 'D')
 #define FORWARDED          "Bobbin-Forwarded"
 #define FORWARD_TIMEOUT_MS (SERVICES_WAIT_MAX_MS + 15000)
 #define OPEN_AGAIN_MS      200
@@ -21,14 +21,6 @@ LOG_DECLARE(SVCMGR_EVENTS)
 #define RETRY_AFTER_S      "1"
 
 /* ---- forwarding ---- */
-
-/** A request on its way to the active svcmgr. */
-struct forward {
-    struct obj obj;
-    struct app *app;
-    struct http_req *req; /* NULL: the client went away */
-    struct http_call *call;
-};
 
 /** 503 with the URL of the active svcmgr and why it gave no answer. */
 static void reply_who(struct app *a, struct http_req *req, const char *what)
@@ -42,100 +34,33 @@ static void reply_who(struct app *a, struct http_req *req, const char *what)
     http_reply_error(req, ERR_UNAVAILABLE, &why);
 }
 
-static void copy_header(struct http_req *req, const struct http_answer *answer, const char *name)
+static void on_failed(struct app *a, struct http_req *req, const char *who, int code, const char *text)
 {
-    const char *value = answer->header(answer, name);
-
-    if (value)
-        http_reply_header(req, name, value);
-}
-
-static void reply_forwarded(struct http_req *req, const struct http_answer *answer)
-{
-    static const char *const names[] = {"Retry-After", "Preference-Applied", "Location", "Bobbin-Repeated",
-                                        "ETag",        "Bobbin-Cursor"};
-    struct buf body = BUF_EMPTY;
-
-    buf_add(&body, answer->body.bytes, answer->body.len);
-    for (size_t i = 0; i < ARRAY_LEN(names); i++)
-        copy_header(req, answer, names[i]);
-    http_reply(req, answer->status, answer->header(answer, "Content-Type"), &body);
-}
-
-static void on_forwarded(void *arg, int err, const struct http_answer *answer, const struct err_info *why)
-{
-    struct forward *f = obj_cast(arg, struct forward, FORWARD_MAGIC);
-
-    if (f->req && !err)
-        reply_forwarded(f->req, answer);
-    else if (f->req && err == ERR_UNAVAILABLE)
-        reply_who(f->app, f->req, why->text);
-    else if (f->req)
-        reply_who(f->app, f->req, "it did not answer, and whether it did what was asked is not known");
-    obj_fini(&f->obj);
-    free(f);
-}
-
-static void on_client_closed(void *arg)
-{
-    struct forward *f = obj_cast(arg, struct forward, FORWARD_MAGIC);
-
-    f->req = NULL;
-    http_call_cancel(f->call);
+    (void)who;
+    bool is_known = code == ERR_UNAVAILABLE || code == ERR_LIMIT || code == ERR_TOOBIG;
+    reply_who(a, req, is_known ? text : "it did not answer, and whether it did what was asked is not known");
 }
 
 /** The same request at the active one, in the name of the same user. */
-static void write_url(const struct app *a, const struct http_req *req, struct buf *url)
-{
-    const char *user = http_user(req);
-
-    buf_addf(url, "%s%s", a->active_url, http_raw_path(req));
-    http_query_copy(req, url);
-    if (user)
-        http_query_add(url, "user.name", user);
-}
-
 static void forward(struct http_req *req, void *face)
 {
     struct app *a = obj_cast(obj_cast(face, struct face, FACE_MAGIC)->app, struct app, APP_MAGIC);
-    static const char *const names[] = {"Content-Type",        "Prefer",       "Accept", "X-Request-Id",
-                                        "X-Forwarded-Context", "If-None-Match"};
-    char *headers[ARRAY_LEN(names) + 2] = {mem_str(FORWARDED ": 1")};
-    buf_auto struct buf url = BUF_EMPTY;
-    size_t len, n = 1;
-    const char *body = http_body(req, &len);
 
     if (http_header(req, "Upgrade")) {
-        free(headers[0]);
         reply_who(a, req, "a connection that is upgraded is not forwarded: ask that one");
         return;
     }
     if (http_header(req, FORWARDED) || !a->active_url || !a->active_url[0]) {
-        free(headers[0]);
         reply_who(a, req, "nothing is known of it yet");
         return;
     }
-    for (size_t i = 0; i < ARRAY_LEN(names); i++) {
-        if (http_header(req, names[i]))
-            headers[n++] = mem_fmt("%s: %s", names[i], http_header(req, names[i]));
-    }
-    write_url(a, req, &url);
-    struct forward *f = mem_new(struct forward);
-    obj_init(&f->obj, FORWARD_MAGIC);
-    f->app = a;
-    f->req = req;
-    http_reply_later(req, on_client_closed, f);
-    f->call = http_call(a->http, &(struct http_call_def){.method = http_method(req),
-                                                         .url = buf_cstr(&url),
-                                                         .headers = (const char *const *)headers,
-                                                         .body = body,
-                                                         .body_len = len,
-                                                         .timeout_ms = FORWARD_TIMEOUT_MS,
-                                                         .no_follow = true,
-                                                         .done = on_forwarded,
-                                                         .arg = f});
-    while (n > 0)
-        free(headers[--n]);
+    mem_auto char *url = mem_fmt("%s%s", a->active_url, http_raw_path(req));
+    app_forward_start(app_forward_new(a, req,
+                                      &(struct forward_def){.url = url,
+                                                            .user = http_user(req),
+                                                            .header = FORWARDED ": 1",
+                                                            .timeout_ms = FORWARD_TIMEOUT_MS,
+                                                            .failed = on_failed}));
 }
 
 static const struct http_route_answer forward_answers[] = {

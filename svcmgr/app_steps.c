@@ -208,6 +208,7 @@ static void wake_waiting(struct app *a, const struct eng_effects *effects)
         waits_changed(a->face.waits, e->service_kind, e->user, e->name);
         last = e;
     }
+    app_slider_changed(a);
 }
 
 /** Its next effects, at most so many; the step goes with the last one. @return how many */

@@ -30,6 +30,21 @@ bool engine_is_away(const struct engine *e, const struct eng_service *s)
     return e->cfg.role == ROLE_MANAGER && s->is_handed_over && !s->is_handing_over;
 }
 
+bool engine_has_named(const struct engine *e, const struct eng_service *s)
+{
+    bool is_new = s->state == SVC_ACCEPTED || s->state == SVC_SUBMITTING;
+    return s->app_id && (e->cfg.role != ROLE_MANAGER || s->is_handed_over || !is_new);
+}
+
+bool eng_service_is_ordered(const struct eng_service *s, enum eng_event_kind kind)
+{
+    for (size_t i = 0; i < s->n_orders; i++) {
+        if (s->orders[i]->kind == kind)
+            return true;
+    }
+    return false;
+}
+
 /* ---- requests ---- */
 
 /** What is wanted is changed by the request itself; all others only by what the master makes of them. */
@@ -133,6 +148,10 @@ void away_request(struct step *st, const struct eng_event *ev, struct eng_servic
     struct eng_service *wanted = NULL;
     if (s->n_orders >= ORDERS_MAX) {
         refuse(st, ev, s);
+        return;
+    }
+    if (ev->kind == EV_ROLL && eng_service_is_ordered(s, EV_ROLL)) {
+        step_answer(st, ev->token, OUT_IS_UPGRADING, s); /* what is known of it does not say so yet */
         return;
     }
     if (ev->kind == EV_REDEFINE && policy_of(s->kind)->change(s, ev->take_spec) == CHANGE_RESTART) {

@@ -30,8 +30,8 @@ struct eng_service *key_parts_service(const struct engine *e, const struct key_p
 /* ---- state.c: documents ---- */
 /** All of a service; what is wanted, with orders; what is. The latter two are its documents. */
 extern const struct fld_type eng_service_type, eng_wanted_type, eng_is_type;
-/** What is wanted, without orders: a document of an application master. The orders alone. */
-extern const struct fld_type eng_runs_type, eng_orders_type;
+/** What is wanted, without orders: a document of an application master. The orders alone. What was put alone. */
+extern const struct fld_type eng_runs_type, eng_orders_type, eng_request_type;
 extern const struct fld_type eng_order_type;
 extern const struct fld_type eng_component_type;
 extern const struct fld_type eng_instance_type;

@@ -118,6 +118,8 @@ void engine_take_back(struct engine *e, enum eng_kind kind, const char *user, co
 void engine_taken_back(struct engine *e, enum eng_kind kind, const char *user, const char *name);
 /** Its application master runs it. ROLE_MANAGER. */
 bool engine_is_away(const struct engine *e, const struct eng_service *s);
+/** Whether its app_id is what the cluster calls its application: of a manager it is another one until that is submitted. */
+bool engine_has_named(const struct engine *e, const struct eng_service *s);
 /** How promising another try is after an exit. */
 enum eng_exit_type engine_exit_type(const struct engine *e, const struct eng_exit *x);
 /** The types of exit codes that count. @param n  how many [out] @return the rows, in the order of the codes. [borrowed] */
@@ -253,5 +255,7 @@ int64_t eng_service_n_to_move(const struct eng_service *s);
 char *eng_service_refusals(const struct eng_service *s);
 /** The service was launched and has not ended. */
 bool eng_service_is_live(const struct eng_service *s);
+/** Whether its application master was given an order of this kind that it has not carried out yet. ROLE_MANAGER. */
+bool eng_service_is_ordered(const struct eng_service *s, enum eng_event_kind kind);
 
 #endif

@@ -91,7 +91,10 @@ void framework_record(struct step *st, struct eng_service *s, const struct eng_e
     if (!s->first_request_ms)
         s->first_request_ms = st->wall_ms;
     s->last_request_ms = st->wall_ms;
-    if (ev->kind == EV_CREATE || ev->kind == EV_REDEFINE || (ev->kind == EV_DECOMMISSION && ev->value)) {
+    bool is_master = st->e->cfg.role == ROLE_MASTER; /* orders do not have it: orders_follow */
+    bool is_given =
+        ev->kind == EV_CREATE || ev->kind == EV_REDEFINE || (ev->kind == EV_DECOMMISSION && ev->value);
+    if (is_given && !is_master) {
         json_decref(s->request);
         s->request = ev->value ? json_deep_copy(ev->value) : NULL;
     }

@@ -151,8 +151,10 @@ void orders_follow(struct step *st, struct eng_service *s, const json_t *doc)
         return;
     }
     struct eng_service *w = object;
-    if (w->incarnation == s->incarnation)
+    if (w->incarnation == s->incarnation) {
         fld_move(&eng_orders_type, w, s);
+        fld_move(&eng_request_type, w, s);
+    }
     fld_free(&eng_wanted_type, w);
     step_affect(st, s);
 }

@@ -263,7 +263,7 @@ static void service_defaults(void *object)
     FLD_I64("progress_ppm", struct eng_service, progress_ppm, FLD_ZERO), \
     FLD_STRS("excluded", struct eng_service, excluded, 0)
 
-/* What its API alone makes something of: an application master does not know it. */
+/* What its API alone makes something of: an application master only shows the request. */
 #define REQUEST_FLDS \
     FLD_JSON("request", struct eng_service, request, 0), \
     FLD_I64("first_request_ms", struct eng_service, first_request_ms, FLD_ZERO), \
@@ -321,6 +321,9 @@ const struct fld_type eng_wanted_type = TYPE("definition", eng_service, wanted_f
 
 static const struct fld runs_flds[] = {WANTED_FLDS};
 const struct fld_type eng_runs_type = TYPE("definition", eng_service, runs_flds, service_defaults);
+
+static const struct fld request_flds[] = {FLD_JSON("request", struct eng_service, request, 0)};
+const struct fld_type eng_request_type = TYPE("request", eng_service, request_flds, service_defaults);
 
 static const struct fld order_flds[] = {ORDER_FLDS};
 const struct fld_type eng_orders_type = TYPE("orders", eng_service, order_flds, service_defaults);

@@ -10,6 +10,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "base/map.h"
 #include "base/obj.h"
 #include "engine/engine.h"
 #include "spec/spec.h"
@@ -22,6 +23,7 @@ struct face_wait {
 };
 
 struct eng_plan;
+struct http_req;
 struct waits;
 struct launcher_site;
 struct slider_site;
@@ -129,6 +131,19 @@ struct app_ops {
                     void (*done)(void *arg, const json_t *list, const struct err_info *why), void *arg);
     /** What the cluster has left now. NULL: that is not known. */
     struct face_room (*room)(void *app);
+    /**
+     * Have who runs a service answer a request about what runs. NULL: every service is run here.
+     * @param req  of a handler, not answered                                         [in,out]
+     * @return true: it is answered, now or later; false: the service is run here, or nobody who runs it is known
+     */
+    bool (*forward)(void *app, struct http_req *req, const struct eng_service *s);
+    /**
+     * Learn the nodes of the cluster where the engine is not reported all of them. NULL: it is.
+     * @param done  called once, now or later, within seconds, also when they are not learned
+     */
+    void (*know_nodes)(void *app, void (*done)(void *arg), void *arg);
+    /** Those that were learned: host -> struct eng_node. Borrowed until the loop's next turn; NULL: none, the engine's count. */
+    const struct map *(*nodes)(void *app);
     /** Whether a user may see the services of others. */
     bool (*administers)(void *app, const char *user);
     /** Whether the registry is away, so that any record may wait to be published. */

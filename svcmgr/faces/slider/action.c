@@ -48,7 +48,7 @@ static json_t *echo_of(const struct http_req *req)
 
 void slider_ping(struct http_req *req, void *app)
 {
-    const struct eng_service *s = slider_find(req, obj_cast(app, struct face, FACE_MAGIC));
+    const struct eng_service *s = slider_find_running(req, obj_cast(app, struct face, FACE_MAGIC));
     char date[64];
     if (!s)
         return;

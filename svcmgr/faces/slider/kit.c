@@ -216,9 +216,18 @@ const struct eng_service *slider_find(struct http_req *req, const struct face *f
     const char *id = http_path_raw(req, "a"); /* an id needs no decoding */
     const struct eng_service *s = id ? engine_find_application(e, id) : own_service(e);
     mem_auto char *text = mem_fmt("Unknown application: %.128s", id ? id : "");
-    if (!s)
+    if (!s && !id)
+        slider_reply_error(req, 503, "The application master starts");
+    else if (!s)
         slider_reply_error(req, 404, text);
     return s;
+}
+
+const struct eng_service *slider_find_running(struct http_req *req, const struct face *face)
+{
+    const struct eng_service *s = slider_find(req, face);
+    bool is_elsewhere = s && face->ops->forward && face->ops->forward(face->app, req, s);
+    return is_elsewhere ? NULL : s;
 }
 
 bool slider_may_change(struct http_req *req, const struct face *face, const struct eng_service *s)
@@ -239,10 +248,11 @@ const struct eng_service *slider_find_to_change(struct http_req *req, const stru
         return NULL;
     mem_auto char *kind = mem_fmt("%s is an application of another API (%s): it is only read here",
                                   eng_service_title(s), eng_kind_word(s->kind));
-    bool runs = eng_service_is_live(s) && s->state != SVC_FINISHING && s->state != SVC_BACKOFF &&
-                s->state != SVC_SUBMITTING;
+    bool is_stopping = s->state == SVC_FINISHING || eng_service_is_ordered(s, EV_STOP);
+    bool runs =
+        eng_service_is_live(s) && !is_stopping && s->state != SVC_BACKOFF && s->state != SVC_SUBMITTING;
     mem_auto char *state = mem_fmt("Application %s is %s: it cannot be changed now", eng_service_title(s),
-                                   eng_service_state_word(s->state));
+                                   eng_service_state_word(is_stopping ? SVC_FINISHING : s->state));
     if (!slider_has_documents(s))
         slider_reply_error(req, 409, kind);
     else if (!runs)

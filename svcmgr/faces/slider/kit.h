@@ -43,6 +43,12 @@ const char *slider_write_error(struct http_req *req, int code, const struct err_
  */
 const struct eng_service *slider_find(struct http_req *req, const struct face *face);
 /**
+ * The same for a request about what runs, which an application master answers where there is one.
+ *
+ * @return it; NULL: there is none, or that answers: it is replied, now or later.   [borrowed until the next step]
+ */
+const struct eng_service *slider_find_running(struct http_req *req, const struct face *face);
+/**
  * The same for a request that changes something: the caller must be its user or an administrator (403), it must be one of this API
  * (409), and run (503).
  *

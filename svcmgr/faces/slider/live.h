@@ -13,6 +13,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "base/map.h"
 #include "engine/engine.h"
 #include "engine/past.h"
 #include "faces/face.h"
@@ -26,6 +27,8 @@ struct slider_look {
     const char *own_host;  /* its host */
     struct face_room room; /* what the cluster has left */
     bool has_logs;         /* a node without pages has its output here */
+    /* of the cluster, host -> struct eng_node; NULL: those that the engine was reported */
+    const struct map *nodes;
 };
 
 /** States of a container. Source: slider-am 6.3. */
@@ -50,6 +53,11 @@ bool slider_component_is_settled(const struct eng_component *c);
 bool slider_is_settled(const struct eng_service *s);
 /** Placement policy of a component, by its resources document. Source: slider-am 4.4. */
 int64_t slider_placement_of(const struct eng_component *c);
+
+/** A node of the cluster; NULL: there is none of that name, or it is not known. */
+const struct eng_node *slider_node(const struct slider_look *look, const char *host);
+/** The names of all, ascending, ended by NULL; free() the array. */
+const char **slider_hosts(const struct slider_look *look);
 
 /* ---- names ---- */
 

@@ -100,6 +100,26 @@ void slider_count_on_node(const struct eng_instance *inst, const char **host, st
     }
 }
 
+const struct eng_node *slider_node(const struct slider_look *look, const char *host)
+{
+    return look->nodes ? map_get(look->nodes, host) : engine_node(look->e, host);
+}
+
+const char **slider_hosts(const struct slider_look *look)
+{
+    if (look->nodes)
+        return map_sorted_keys(look->nodes);
+    const struct eng_node **nodes = engine_nodes(look->e);
+    size_t n = 0;
+    while (nodes[n])
+        n++;
+    const char **hosts = mem_array(n + 1, sizeof *hosts);
+    for (size_t i = 0; i < n; i++)
+        hosts[i] = nodes[i]->host;
+    free(nodes);
+    return hosts;
+}
+
 static const struct eng_use *use_of(const struct eng_place *place, const struct eng_component *c)
 {
     for (size_t i = 0; place && i < place->n_uses; i++) {

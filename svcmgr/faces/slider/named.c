@@ -55,23 +55,24 @@ static const struct eng_service *find_in_path(struct http_req *req, const struct
 
 /* ---- what is shown ---- */
 
-/** Root of its own API, as seen from here; NULL: it was never started. free() */
-static char *href_of(const struct http_req *req, const struct eng_service *s)
+/** Root of its own API, as seen from here; NULL: it was never started, or the cluster has not named it yet. free() */
+static char *href_of(const struct http_req *req, const struct face *face, const struct eng_service *s)
 {
     const char *host = http_header(req, "Host");
-    return s->app_id ? mem_fmt("http://%s/proxy/%s/ws/v1/slider", host ? host : "localhost", s->app_id)
-                     : NULL;
+    return engine_has_named(face->ops->engine(face->app), s)
+               ? mem_fmt("http://%s/proxy/%s/ws/v1/slider", host ? host : "localhost", s->app_id)
+               : NULL;
 }
 
-static json_t *view(const struct http_req *req, const struct eng_service *s)
+static json_t *view(const struct http_req *req, const struct face *face, const struct eng_service *s)
 {
-    mem_auto char *href = href_of(req, s);
+    mem_auto char *href = href_of(req, face, s);
     json_t *doc = json_pack("{s:s, s:s, s:s}", "name", eng_service_title(s), "user", s->user, "state",
                             eng_service_state_word(s->state));
-    if (s->app_id)
+    if (href) {
         json_object_set_new(doc, "id", json_string(s->app_id));
-    if (href)
         json_object_set_new(doc, "href", json_string(href));
+    }
     if (s->diagnostics)
         json_object_set_new(doc, "diagnostics", json_string(s->diagnostics));
     json_object_set_new(doc, "live", json_boolean(eng_service_is_live(s)));
@@ -88,16 +89,17 @@ void slider_applications_get(struct http_req *req, void *app)
     json_t *items = json_array();
     for (size_t i = 0; list[i]; i++) {
         if (!list[i]->destroying && (all || eng_service_is_live(list[i])))
-            json_array_append_new(items, view(req, list[i]));
+            json_array_append_new(items, view(req, face, list[i]));
     }
     slider_reply_json(req, 200, json_pack("{s:o}", "applications", items));
 }
 
 void slider_named_get(struct http_req *req, void *app)
 {
-    const struct eng_service *s = find_in_path(req, obj_cast(app, struct face, FACE_MAGIC));
+    const struct face *face = obj_cast(app, struct face, FACE_MAGIC);
+    const struct eng_service *s = find_in_path(req, face);
     if (s)
-        slider_reply_json(req, 200, view(req, s));
+        slider_reply_json(req, 200, view(req, face, s));
 }
 
 /** The application as it is after the request. */
@@ -105,7 +107,7 @@ static void reply_view(struct http_req *req, const struct face *face, json_t *ta
 {
     const struct eng_service *s = find(req, face, json_string_value(take_doc));
     if (s)
-        slider_reply_json(req, 202, view(req, s));
+        slider_reply_json(req, 202, view(req, face, s));
     else
         slider_reply_json(req, 202, json_object());
     json_decref(take_doc);
@@ -194,9 +196,12 @@ void slider_named_start(struct http_req *req, void *app)
 
 void slider_named_redirect(struct http_req *req, void *app)
 {
-    const struct eng_service *s = find_in_path(req, obj_cast(app, struct face, FACE_MAGIC));
-    mem_auto char *href = s ? href_of(req, s) : NULL;
-    if (s && !href)
+    const struct face *face = obj_cast(app, struct face, FACE_MAGIC);
+    const struct eng_service *s = find_in_path(req, face);
+    mem_auto char *href = s ? href_of(req, face, s) : NULL;
+    if (s && !href && eng_service_is_live(s))
+        slider_reply_error(req, 503, "The cluster has not named the application yet");
+    else if (s && !href)
         slider_reply_error(req, 404, "The application was never started");
     if (!href)
         return;

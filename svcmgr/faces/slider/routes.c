@@ -14,7 +14,7 @@
 #define LIVE        APPLICATION "/live"
 #define NAMED       "/ws/v1/slider/applications"
 
-#define READ_ERRORS HTTP_ERRORS(ERR_NOTFOUND, ERR_INVALID, ERR_NOTACCEPTABLE)
+#define READ_ERRORS HTTP_ERRORS(ERR_NOTFOUND, ERR_INVALID, ERR_NOTACCEPTABLE, ERR_UNAVAILABLE)
 #define WRITE_ERRORS                                                                                         \
     HTTP_ERRORS(ERR_INVALID, ERR_PERMISSION, ERR_NOTFOUND, ERR_EXISTS, ERR_CONFLICT, ERR_LIMIT,              \
                 ERR_UNAVAILABLE, ERR_NOTACCEPTABLE)
@@ -40,7 +40,8 @@
     .method = verb, .pattern = prefix "/ping", .flags = HTTP_NO_WRITE, .max_body = MAX_PING,                 \
     .check = slider_check_accept, .handle = slider_ping,                                                     \
     .summary = "Show that requests of this verb arrive.",                                                    \
-    .answers = JSON(200, "SliderPing", "The request."), .params = HTTP_PARAMS(SLIDER_ONE_PARAMS)
+    .answers = JSON(200, "SliderPing", "The request."), .errors = READ_ERRORS,                               \
+    .params = HTTP_PARAMS(SLIDER_ONE_PARAMS)
 
 /** The root calls them "actions", the original's URLs have "action". */
 #define ACTIONS(prefix)                                                                                      \

@@ -5,6 +5,7 @@
 #include "base/map.h"
 #include "base/mem.h"
 #include "json/json.h"
+#include "run/loop.h"
 #include "slider/define.h"
 #include "slider/form.h"
 #include "slider/kit.h"
@@ -194,15 +195,33 @@ static json_t *view(const struct eng_service *s)
     return doc;
 }
 
-/** After the engine has taken it. On a cluster whose application master does, nothing may be known of it yet. */
+/** As it is before it has begun. [new] */
+static json_t *planned(const struct eng_service *s, const struct slider_next *next, const struct wanted *w)
+{
+    json_t *pending = json_array();
+    for (size_t i = 0; i < next->n_names; i++)
+        json_array_append_new(pending, json_string(container_in(s, next->names[i])));
+    json_t *doc = json_pack("{s:s}", "operation", "upgrade");
+    if (w->message)
+        json_object_set(doc, "message", w->message);
+    json_object_set_new(doc, "state", json_string("RUNNING"));
+    json_object_set_new(doc, "submitted", json_integer(run_wall_ms()));
+    json_object_set_new(doc, "total", json_integer((json_int_t)next->n_names));
+    json_object_set_new(doc, "upgraded", json_integer(0));
+    json_object_set_new(doc, "failed", json_integer(0));
+    json_object_set_new(doc, "pending", pending);
+    json_object_set_new(doc, "current", json_array());
+    return doc;
+}
+
+/** After the engine has taken it. Where an application master runs it what is known may be of an earlier one. */
 static void reply_begun(struct http_req *req, const struct face *face, json_t *take_doc)
 {
-    const char *id = json_string_value(take_doc);
-    const struct eng_service *s = engine_find_application(face->ops->engine(face->app), id);
-    json_t *doc =
-        s && s->roll ? view(s) : json_pack("{s:s, s:s}", "operation", "upgrade", "state", "RUNNING");
+    const struct engine *e = face->ops->engine(face->app);
+    const struct eng_service *s = engine_find_application(e, http_path_raw(req, "a"));
+    bool is_known = s && s->roll && !engine_is_away(e, s);
+    slider_reply_action(req, face, is_known ? view(s) : json_incref(take_doc));
     json_decref(take_doc);
-    slider_reply_action(req, face, doc);
 }
 
 void slider_upgrade_post(struct http_req *req, void *app)
@@ -214,7 +233,7 @@ void slider_upgrade_post(struct http_req *req, void *app)
         return;
     struct slider_next *next = instances_of(s, &w);
     mem_auto char *unknown = unknown_of(&w);
-    bool is_running = s->roll && s->roll->result == RESULT_NONE;
+    bool is_running = (s->roll && s->roll->result == RESULT_NONE) || eng_service_is_ordered(s, EV_ROLL);
     if (unknown || is_running) {
         slider_reply_error(req, is_running ? 409 : 400, is_running ? "An upgrade is under way" : unknown);
         slider_next_free(next);
@@ -230,7 +249,7 @@ void slider_upgrade_post(struct http_req *req, void *app)
     const struct slider_change change = {s, eng_service_title(s), s->user, &t, false};
     slider_define(
         req, face, &change,
-        (struct slider_then){.reply = reply_begun, .take_doc = json_string(s->app_id), .take_next = next});
+        (struct slider_then){.reply = reply_begun, .take_doc = planned(s, next, &w), .take_next = next});
 }
 
 static bool is_over(const struct eng_service *s, const struct eng_component *component)
@@ -253,7 +272,7 @@ static void reply_upgrade(struct http_req *req, struct face *face, const struct 
 void slider_upgrade_get(struct http_req *req, void *app)
 {
     struct face *face = obj_cast(app, struct face, FACE_MAGIC);
-    const struct eng_service *s = slider_find(req, face);
+    const struct eng_service *s = slider_find_running(req, face);
     const struct slider_read read = {
         .is_over = is_over, .reply = reply_upgrade, .timeout = SLIDER_WAIT_TIMEOUT};
     if (s)

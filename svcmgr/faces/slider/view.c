@@ -30,7 +30,8 @@ struct slider_look slider_look_of(void *arg)
                                 .own_url = face->slider->own_url,
                                 .own_host = face->slider->host,
                                 .room = face->ops->room(face->app),
-                                .has_logs = face->ops->world(face->app)->local};
+                                .has_logs = face->ops->world(face->app)->local,
+                                .nodes = face->ops->nodes ? face->ops->nodes(face->app) : NULL};
 }
 
 void slider_reply_written(struct http_req *req, int status, struct buf *take_text)
@@ -55,7 +56,7 @@ struct named {
 
 static struct named find_component(struct http_req *req, const struct face *face)
 {
-    struct named n = {.s = slider_find(req, face)};
+    struct named n = {.s = slider_find_running(req, face)};
     mem_auto char *name = n.s ? slider_path_element(req, "c") : NULL;
     mem_auto char *label = name && *name ? spec_label(name, SPEC_LABEL_COMPONENT) : NULL;
     n.c = label ? eng_service_component(n.s, label) : NULL;
@@ -124,7 +125,7 @@ static void reply_form(struct http_req *req, struct face *face, const struct eng
 static void reply_all(struct http_req *req, void *app, enum slider_form form)
 {
     struct face *face = obj_cast(app, struct face, FACE_MAGIC);
-    const struct eng_service *s = slider_find(req, face);
+    const struct eng_service *s = slider_find_running(req, face);
     if (s)
         reply_form(req, face, s, form, NULL);
 }
@@ -145,11 +146,6 @@ void slider_containers_get(struct http_req *req, void *app)
 void slider_components_get(struct http_req *req, void *app)
 {
     reply_all(req, app, SLIDER_FORM_COMPONENTS);
-}
-
-void slider_nodes_get(struct http_req *req, void *app)
-{
-    reply_all(req, app, SLIDER_FORM_NODES);
 }
 
 void slider_diagnostics_get(struct http_req *req, void *app)
@@ -180,14 +176,14 @@ void slider_live_get(struct http_req *req, void *app)
 
 void slider_live_resources_get(struct http_req *req, void *app)
 {
-    const struct eng_service *s = slider_find(req, obj_cast(app, struct face, FACE_MAGIC));
+    const struct eng_service *s = slider_find_running(req, obj_cast(app, struct face, FACE_MAGIC));
     if (s)
         slider_reply_json(req, 200, slider_view_resources(s));
 }
 
 void slider_statistics_get(struct http_req *req, void *app)
 {
-    const struct eng_service *s = slider_find(req, obj_cast(app, struct face, FACE_MAGIC));
+    const struct eng_service *s = slider_find_running(req, obj_cast(app, struct face, FACE_MAGIC));
     struct buf out = BUF_EMPTY;
     struct jw w = jw_on(&out);
     if (!s)
@@ -209,14 +205,63 @@ void slider_component_statistics_get(struct http_req *req, void *app)
 
 /* ---- nodes ---- */
 
-char *slider_find_node(struct http_req *req, const struct face *face)
+#define ASKED_MAGIC OBJ_MAGIC('S', 'N', 'D', 'R')
+
+/** A request that waits until the nodes are known. */
+struct asked {
+    struct obj obj;
+    struct http_req *req; /* NULL: the client went away */
+    struct face *face;
+    void (*then)(struct http_req *req, struct face *face, const struct eng_service *s);
+};
+
+static void on_asked_closed(void *arg)
 {
-    char *host = slider_path_element(req, "h");
-    if (!host || engine_node(face->ops->engine(face->app), host))
-        return host;
-    slider_reply_unknown(req, "node", host);
-    free(host);
-    return NULL;
+    obj_cast(arg, struct asked, ASKED_MAGIC)->req = NULL;
+}
+
+static void on_nodes(void *arg)
+{
+    struct asked *a = obj_cast(arg, struct asked, ASKED_MAGIC);
+    const struct eng_service *s = a->req ? slider_find(a->req, a->face) : NULL;
+    if (s)
+        a->then(a->req, a->face, s);
+    obj_fini(&a->obj);
+    free(a);
+}
+
+void slider_know_nodes(const struct face *face, void (*done)(void *arg), void *arg)
+{
+    if (face->ops->know_nodes)
+        face->ops->know_nodes(face->app, done, arg);
+    else
+        done(arg);
+}
+
+/** Go on with a read of nodes when they are known. */
+static void with_nodes(struct http_req *req, void *app,
+                       void (*then)(struct http_req *req, struct face *face, const struct eng_service *s))
+{
+    struct face *face = obj_cast(app, struct face, FACE_MAGIC);
+    if (!slider_find_running(req, face))
+        return;
+    struct asked *a = mem_new(struct asked);
+    obj_init(&a->obj, ASKED_MAGIC);
+    a->req = req;
+    a->face = face;
+    a->then = then;
+    http_reply_later(req, on_asked_closed, a);
+    slider_know_nodes(face, on_nodes, a);
+}
+
+static void reply_nodes(struct http_req *req, struct face *face, const struct eng_service *s)
+{
+    reply_form(req, face, s, SLIDER_FORM_NODES, NULL);
+}
+
+void slider_nodes_get(struct http_req *req, void *app)
+{
+    with_nodes(req, app, reply_nodes);
 }
 
 void slider_reply_node(struct http_req *req, struct face *face, const struct eng_service *s, const char *host,
@@ -236,13 +281,19 @@ void slider_reply_node(struct http_req *req, struct face *face, const struct eng
     slider_reply_written(req, status, &out);
 }
 
+static void reply_one_node(struct http_req *req, struct face *face, const struct eng_service *s)
+{
+    struct slider_look look = slider_look_of(face);
+    mem_auto char *host = slider_path_element(req, "h");
+    if (host && slider_node(&look, host))
+        slider_reply_node(req, face, s, host, 200);
+    else if (host)
+        slider_reply_unknown(req, "node", host);
+}
+
 void slider_node_get(struct http_req *req, void *app)
 {
-    struct face *face = obj_cast(app, struct face, FACE_MAGIC);
-    const struct eng_service *s = slider_find(req, face);
-    mem_auto char *host = s ? slider_find_node(req, face) : NULL;
-    if (host)
-        slider_reply_node(req, face, s, host, 200);
+    with_nodes(req, app, reply_one_node);
 }
 
 /* ---- containers ---- */
@@ -263,7 +314,7 @@ void slider_reply_container(struct http_req *req, struct face *face, const struc
 void slider_container_get(struct http_req *req, void *app)
 {
     struct face *face = obj_cast(app, struct face, FACE_MAGIC);
-    const struct eng_service *s = slider_find(req, face);
+    const struct eng_service *s = slider_find_running(req, face);
     struct slider_container c;
     if (s && slider_find_container(req, face, s, &c))
         slider_reply_container(req, face, s, &c, 200);
@@ -325,7 +376,7 @@ static bool find_logs(const struct face *face, const struct eng_service *s, cons
 void slider_container_logs_get(struct http_req *req, void *app)
 {
     const struct face *face = obj_cast(app, struct face, FACE_MAGIC);
-    const struct eng_service *s = slider_find(req, face);
+    const struct eng_service *s = slider_find_running(req, face);
     mem_auto char *id = s ? slider_path_element(req, "i") : NULL;
     const char *node_http;
     if (!id)
@@ -345,7 +396,7 @@ void slider_container_logs_get(struct http_req *req, void *app)
 void slider_container_log_get(struct http_req *req, void *app)
 {
     const struct face *face = obj_cast(app, struct face, FACE_MAGIC);
-    const struct eng_service *s = slider_find(req, face);
+    const struct eng_service *s = slider_find_running(req, face);
     mem_auto char *id = s ? slider_path_element(req, "i") : NULL;
     mem_auto char *file = id ? slider_path_element(req, "file") : NULL;
     const char *node_http;
@@ -409,7 +460,7 @@ static void reply_component(struct http_req *req, struct face *face, const struc
 void slider_liveness_get(struct http_req *req, void *app)
 {
     struct face *face = obj_cast(app, struct face, FACE_MAGIC);
-    const struct eng_service *s = slider_find(req, face);
+    const struct eng_service *s = slider_find_running(req, face);
     if (s)
         slider_read(req, face, s,
                     &(struct slider_read){

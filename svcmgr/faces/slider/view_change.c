@@ -159,20 +159,72 @@ static void reply_excluded(struct http_req *req, const struct face *face, json_t
         slider_reply_node(req, (struct face *)(uintptr_t)face, s, json_string_value(doc), 202);
 }
 
+#define EXCLUSION_MAGIC OBJ_MAGIC('S', 'E', 'X', 'C')
+
+/** A request to exclude a node, or to use it again, that waits until the nodes are known. */
+struct exclusion {
+    struct obj obj;
+    struct face *face;
+    struct slider_pending *pending;
+    enum eng_kind kind;
+    char *user, *name, *host;
+    bool excluded;
+};
+
+static void refuse_node(struct exclusion *x, bool is_any_known)
+{
+    struct err_info why = {0};
+    if (is_any_known)
+        err_set(&why, ERR_NOTFOUND, NULL, "Unknown node: %.256s", x->host);
+    else
+        err_set(&why, ERR_UNAVAILABLE, NULL, "The cluster does not say which nodes there are");
+    slider_refuse(x->pending, is_any_known ? 404 : 503, &why);
+}
+
+static void exclusion_free(struct exclusion *x)
+{
+    free(x->user);
+    free(x->name);
+    free(x->host);
+    obj_fini(&x->obj);
+    free(x);
+}
+
+static void on_nodes(void *arg)
+{
+    struct exclusion *x = obj_cast(arg, struct exclusion, EXCLUSION_MAGIC);
+    struct slider_look look = slider_look_of(x->face);
+    mem_auto const char **hosts = look.e ? slider_hosts(&look) : NULL; /* else svcmgr ends */
+    struct eng_event ev = {.kind = EV_EXCLUDE,
+                           .service_kind = x->kind,
+                           .user = x->user,
+                           .name = x->name,
+                           .host = x->host,
+                           .excluded = x->excluded};
+    if (hosts && slider_node(&look, x->host))
+        slider_hand_over(x->pending, &ev);
+    else
+        refuse_node(x, hosts && hosts[0]);
+    exclusion_free(x);
+}
+
 static void exclude(struct http_req *req, struct face *face, bool excluded)
 {
     const struct eng_service *s = slider_find_to_change(req, face);
-    mem_auto char *host = s ? slider_find_node(req, face) : NULL;
+    char *host = s ? slider_path_element(req, "h") : NULL;
     if (!host)
         return;
-    struct eng_event ev = {.kind = EV_EXCLUDE,
-                           .service_kind = s->kind,
-                           .user = s->user,
-                           .name = s->name,
-                           .host = host,
-                           .excluded = excluded};
-    slider_submit(req, face, &ev,
-                  (struct slider_then){.reply = reply_excluded, .take_doc = json_string(host)});
+    struct exclusion *x = mem_new(struct exclusion);
+    obj_init(&x->obj, EXCLUSION_MAGIC);
+    x->face = face;
+    x->kind = s->kind;
+    x->user = mem_str(s->user);
+    x->name = mem_str(s->name);
+    x->host = host;
+    x->excluded = excluded;
+    x->pending = slider_reply_later(
+        req, face, (struct slider_then){.reply = reply_excluded, .take_doc = json_string(host)});
+    slider_know_nodes(face, on_nodes, x);
 }
 
 void slider_node_delete(struct http_req *req, void *app)

@@ -49,7 +49,7 @@ static bool is_over(const struct eng_service *s, const struct eng_component *c)
 void slider_events_get(struct http_req *req, void *app)
 {
     struct face *face = obj_cast(app, struct face, FACE_MAGIC);
-    const struct eng_service *s = slider_find(req, face);
+    const struct eng_service *s = slider_find_running(req, face);
     if (s)
         slider_read(req, face, s,
                     &(struct slider_read){

@@ -29,8 +29,8 @@ bool slider_find_container(struct http_req *req, const struct face *face, const 
 /** Reply with its ContainerInformation. */
 void slider_reply_container(struct http_req *req, struct face *face, const struct eng_service *s,
                             const struct slider_container *c, int status);
-/** Host of {h} in the path. @return free(); NULL: the cluster has no such node, and that is replied */
-char *slider_find_node(struct http_req *req, const struct face *face);
+/** Learn the nodes of the cluster: slider_look_of has them then. @param done  called once, now or later, also when they are not learned */
+void slider_know_nodes(const struct face *face, void (*done)(void *arg), void *arg);
 /** Reply with its NodeInformation. */
 void slider_reply_node(struct http_req *req, struct face *face, const struct eng_service *s, const char *host,
                        int status);

@@ -122,21 +122,17 @@ static void add_to_node(struct slider_walk *walk, const struct eng_service *s,
     on->requested += one.requested;
 }
 
-static void collect_hosts(struct slider_walk *walk, const struct engine *e)
+static void collect_hosts(struct slider_walk *walk, const struct slider_look *look)
 {
+    const char *const one[] = {walk->host, NULL};
+    mem_auto const char **all = walk->host ? NULL : slider_hosts(look);
+    const char *const *hosts = walk->host ? one : all;
     size_t n = 0;
-    if (walk->host) {
-        walk->hosts = mem_array(1, sizeof *walk->hosts);
-        walk->hosts[walk->n_hosts++] = mem_str(walk->host);
-        return;
-    }
-    const struct eng_node **nodes = engine_nodes(e);
-    while (nodes[n])
+    while (hosts[n])
         n++;
     walk->hosts = mem_array(n + 1, sizeof *walk->hosts);
     for (; walk->n_hosts < n; walk->n_hosts++)
-        walk->hosts[walk->n_hosts] = mem_str(nodes[walk->n_hosts]->host);
-    free(nodes);
+        walk->hosts[walk->n_hosts] = mem_str(hosts[walk->n_hosts]);
 }
 
 /** What this piece has collected, in its order. All at once would take a turn of milliseconds. */
@@ -198,7 +194,7 @@ static bool be_collected(struct slider_walk *walk, const struct slider_look *loo
     if ((sorts || counts) && walk->component < s->n_components)
         return false;
     if (counts)
-        collect_hosts(walk, look->e);
+        collect_hosts(walk, look);
     walk->component = walk->next = 0;
     return true;
 }
@@ -291,7 +287,7 @@ static bool next_node(struct slider_walk *walk, const struct slider_look *look, 
 {
     while (walk->next < walk->n_hosts) {
         const char *host = walk->hosts[walk->next++];
-        const struct eng_node *node = engine_node(look->e, host);
+        const struct eng_node *node = slider_node(look, host);
         const struct slider_on_node *on = map_get(&walk->on, host);
         mem_auto struct slider_on_node *none = on ? NULL : mem_array(s->n_components + 1, sizeof *none);
         if (!node)

@@ -16,6 +16,7 @@
 #include "svcmgr/app.h"
 #include "svcmgr/app_remote.h"
 #include "svcmgr/app_manager.h"
+#include "svcmgr/app_nodes.h"
 #include "svcmgr/events.h"
 
 LOG_DECLARE(SVCMGR_EVENTS)
@@ -151,6 +152,31 @@ bool app_manager_take_back(struct app *a)
 }
 
 /* ---- other servers: none is asked ---- */
+
+void app_slider_changed(struct app *a)
+{
+    (void)a;
+}
+
+bool app_slider_forward(void *app, struct http_req *req, const struct eng_service *s)
+{
+    (void)app;
+    (void)req;
+    (void)s;
+    return false;
+}
+
+void app_know_nodes(void *app, void (*done)(void *arg), void *arg)
+{
+    (void)app;
+    done(arg);
+}
+
+const struct map *app_nodes(void *app)
+{
+    (void)app;
+    return NULL;
+}
 
 void app_node_log(void *app, const struct face_log *what,
                   void (*done)(void *arg, const struct face_log_piece *piece, const struct err_info *why),

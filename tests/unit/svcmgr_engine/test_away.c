@@ -666,6 +666,67 @@ static void a_request_to_move_is_an_order(void **state)
     end_pair(&p);
 }
 
+/** What is known of it does not say that it is under way, as its order was not carried out yet. */
+static void one_roll_at_a_time_is_ordered(void **state)
+{
+    (void)state;
+    struct pair p;
+    start_pair(&p, 2);
+    const char *const names[] = {"hello-0"};
+    const struct eng_event roll = {.kind = EV_ROLL, .name = "s", .names = names, .n_names = 1};
+    assert_int_equal(kit_ask(&p.manager, roll), OUT_ROLLING);
+    assert_null(seen(&p)->roll);
+    assert_true(eng_service_is_ordered(seen(&p), EV_ROLL));
+    assert_int_equal(kit_ask(&p.manager, roll), OUT_IS_UPGRADING);
+    exchange(&p);
+    assert_non_null(seen(&p)->roll);
+    assert_false(eng_service_is_ordered(seen(&p), EV_ROLL));
+    assert_int_equal(seen(&p)->roll->n_all, 1);
+    end_pair(&p);
+}
+
+/** An order has no documents: what svcmgr has stored is what the master shows. */
+static void the_master_shows_what_was_put(void **state)
+{
+    (void)state;
+    struct pair p;
+    start_pair_of(&p, KIND_LAUNCHER, 1);
+    const struct eng_service *own = kit_service(&p.master, "s");
+    for (int n = 2; n < 4; n++) {
+        json_auto json_t *put = json_pack("{s:i}", "number", n);
+        struct spec_service *spec = fld_copy(&spec_service_type, own->spec);
+        spec->components[0]->number_of_containers = n;
+        assert_int_equal(
+            kit_ask(&p.manager,
+                    (struct eng_event){.kind = EV_REDEFINE, .name = "s", .take_spec = spec, .value = put}),
+            OUT_REDEFINED);
+        exchange(&p);
+        own = kit_service(&p.master, "s");
+        assert_true(json_equal(own->request, put));
+        assert_int_equal(own->spec->components[0]->number_of_containers, n);
+    }
+    start_master(&p);
+    assert_int_equal(json_integer_value(json_object_get(kit_service(&p.master, "s")->request, "number")), 3);
+    end_pair(&p);
+}
+
+static void an_application_has_its_id_from_the_cluster(void **state)
+{
+    (void)state;
+    struct pair p;
+    start_as(&p.manager, ROLE_MANAGER);
+    start_as(&p.master, ROLE_MASTER);
+    kit_recover(&p.manager);
+    p.manager.obey = false;
+    kit_create(&p.manager, kit_spec("s", 1, "ALWAYS", ""), false);
+    assert_false(engine_has_named(p.manager.e, seen(&p)));
+    kit_application(&p.manager, kit_last(&p.manager, EFF_SUBMIT),
+                    (struct eng_event){.kind = EV_SUBMITTED, .application_id = APP});
+    assert_true(engine_has_named(p.manager.e, seen(&p)));
+    assert_string_equal(seen(&p)->app_id, APP);
+    end_pair(&p);
+}
+
 /** Nobody has asked for it: its rule says whether it is tried again. */
 static void a_framework_that_is_killed_elsewhere_has_an_exit(void **state)
 {
@@ -699,6 +760,9 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_manager_hands_over_and_writes_nothing_of_it_any_more),
         cmocka_unit_test(the_manager_knows_where_the_master_is),
+        cmocka_unit_test(an_application_has_its_id_from_the_cluster),
+        cmocka_unit_test(one_roll_at_a_time_is_ordered),
+        cmocka_unit_test(the_master_shows_what_was_put),
         cmocka_unit_test(what_is_said_of_an_attempt_that_waits),
         cmocka_unit_test(the_master_writes_below_the_service_only),
         cmocka_unit_test(the_manager_sees_what_the_master_has_written),
