@@ -12,10 +12,9 @@
 #include "base/mem.h"
 #include "state/state_priv.h"
 
-#define FOLLOW_MAGIC      OBJ_MAGIC('S', 'T', 'F', 'O')
-#define PENDING_MAGIC     OBJ_MAGIC('S', 'T', 'P', 'E')
-#define WANTED_TIMEOUT_MS 15000 /* a session whose loss only delays a change of what is wanted */
-#define QUIET_MARK_MS     15000 /* nobody waits for one: a master does nothing most of the time */
+#define FOLLOW_MAGIC  OBJ_MAGIC('S', 'T', 'F', 'O')
+#define PENDING_MAGIC OBJ_MAGIC('S', 'T', 'P', 'E')
+#define QUIET_MARK_MS 15000 /* nobody waits for one: a master does nothing most of the time */
 
 /** News of a service that is not away. */
 struct pending {
@@ -275,8 +274,9 @@ int state_follow(struct state *s, const struct state_follow_ops *ops, void *arg,
         return err_set(why, ERR_UNSUPPORTED, store_url(s->store), "no other process writes this store");
     if (s->scope) {
         mem_auto char *url = mem_fmt("%s%s", store_url(s->store), s->definition);
-        const struct store_options options = {
-            .session_timeout_ms = WANTED_TIMEOUT_MS, .quiet_mark_ms = QUIET_MARK_MS, .digest = s->account};
+        const struct store_options options = {.session_timeout_ms = STATE_MASTER_TIMEOUT_MS,
+                                              .quiet_mark_ms = QUIET_MARK_MS,
+                                              .digest = s->account};
         int err = store_open(s->loop, url, &options, &s->wanted, why);
         if (err)
             return err;

@@ -26,9 +26,9 @@ static char *new_name(void)
 }
 
 static int open_as(struct run_loop *loop, const char *url, const char *account, const char *manager,
-                   struct state **out, struct err_info *why)
+                   int64_t timeout_ms, struct state **out, struct err_info *why)
 {
-    const struct store_options options = {.session_timeout_ms = SESSION_TIMEOUT_MS,
+    const struct store_options options = {.session_timeout_ms = timeout_ms,
                                           .connect_timeout_ms = CONNECT_TIMEOUT_MS,
                                           .retry_times = NO_RETRIES,
                                           .digest = account};
@@ -57,7 +57,7 @@ static int open_as(struct run_loop *loop, const char *url, const char *account, 
 int state_open(struct run_loop *loop, const char *url, const char *account, struct state **out,
                struct err_info *why)
 {
-    int err = open_as(loop, url, account, NULL, out, why);
+    int err = open_as(loop, url, account, NULL, SESSION_TIMEOUT_MS, out, why);
     if (!err)
         (*out)->writer_path = mem_str(WRITER_PATH);
     return err;
@@ -66,7 +66,7 @@ int state_open(struct run_loop *loop, const char *url, const char *account, stru
 int state_open_service(struct run_loop *loop, const char *url, const struct state_scope *scope,
                        struct state **out, struct err_info *why)
 {
-    int err = open_as(loop, url, scope->account, scope->manager, out, why);
+    int err = open_as(loop, url, scope->account, scope->manager, STATE_MASTER_TIMEOUT_MS, out, why);
     if (err)
         return err;
     struct state *s = *out;

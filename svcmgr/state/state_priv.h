@@ -17,6 +17,8 @@
 #define ATTEMPT_NAME "attempt"
 /** Of the clock of who runs the service, beside it. */
 #define CLOCK_NAME "clock"
+/** Of the sessions of an application master: their loss only delays what it writes and what is wanted of it. */
+#define STATE_MASTER_TIMEOUT_MS 15000
 
 /** A node of ours as it was read, or as the write under way will leave it. */
 struct node {

@@ -272,6 +272,16 @@ static void on_sasl_reply(struct zks *s, struct zkw_header header, struct zkw_in
 
 /* ---- hello, notices and replies ---- */
 
+/** Look again when a ping is due, or an answer is late: a session that rests costs two turns of the loop for each ping. */
+static void look_later(struct zks *s)
+{
+    int64_t now = run_now_ms(), next = s->sent_ms + s->timeout_ms / 3,
+            late = s->heard_ms + s->timeout_ms * 2 / 3 + 1;
+    if (late < next)
+        next = late;
+    run_timer_start(s->timer, next > now ? (uint64_t)(next - now) : 1, 0);
+}
+
 static void on_hello(struct zks *s, struct zkw_bytes frame)
 {
     struct zkw_hello answer;
@@ -294,8 +304,7 @@ static void on_hello(struct zks *s, struct zkw_bytes frame)
     s->hello = answer;
     s->hello.timeout_ms = (int32_t)s->config.session_timeout_ms;
     s->last_xid = 0;
-    uint64_t tick_ms = (uint64_t)s->timeout_ms / 6 + 1;
-    run_timer_start(s->timer, tick_ms, tick_ms);
+    look_later(s);
     if (!s->sasl) {
         go_up(s);
         return;
@@ -443,10 +452,14 @@ static void stay_alive(struct zks *s)
         fail_because(s, "it does not answer our Kerberos token");
         return;
     }
-    if (now - s->sent_ms < s->timeout_ms / 3)
-        return;
-    zkw_put_request(&s->out, ZKW_XID_PING, ZKW_PING, NULL);
-    zks_flush(s);
+    bool is_due = now - s->sent_ms >= s->timeout_ms / 3;
+    if (is_due) {
+        zkw_put_request(&s->out, ZKW_XID_PING, ZKW_PING, NULL);
+        s->sent_ms = now;
+    }
+    look_later(s);
+    if (is_due)
+        zks_flush(s);
 }
 
 static void on_timer(void *arg)
