@@ -253,7 +253,10 @@ static char *proxy_user(const struct http_req *req)
     return NULL;
 }
 
-/** A change that came by the proxy of the resource manager, which follows no redirect of it, is passed on; any other is sent there. */
+/**
+ * A change that came by the proxy of the resource manager, which follows no redirect of it, is passed on; any other is sent there, or passed on
+ * as well where the switch says so, in the name of the user that it names.
+ */
 static void to_manager(struct http_req *req, void *face)
 {
     struct app *a = obj_cast(obj_cast(face, struct face, FACE_MAGIC)->app, struct app, APP_MAGIC);
@@ -265,7 +268,7 @@ static void to_manager(struct http_req *req, void *face)
     if (!s)
         return;
     buf_addf(&url, "%s/proxy/%s%s", manager, s->app_id, http_raw_path(req));
-    if (!user) {
+    if (!user && !opt_bool(daemon_options(a->daemon), OPT_SLIDER_INSECURE)) {
         slider_add_query(req, &url);
         slider_reply_redirect(req, 307, buf_cstr(&url));
         return;

@@ -76,6 +76,8 @@
       "URL of svcmgr, where the Slider API of its application is.")                                               \
     X(OPT_MASTER_INCARNATION, "yarn.service.master.incarnation", OPT_INT, "", "0", 0, INT64_MAX, OPT_FIXED,       \
       "Which start of the service it is.")                                                                        \
+    X(OPT_SLIDER_INSECURE, "slider.feature.ws.insecure", OPT_BOOL, "", "false", 0, 0, OPT_FIXED,                  \
+      "On YARN: an application master passes a change that comes to it directly on to svcmgr, instead of sending the client there.") \
     X(OPT_FILES_URL, "yarn.service.files.url", OPT_TEXT, "", NULL, 0, 0, OPT_FIXED,                               \
       "URL below which node managers reach the files that svcmgr serves for application masters. Default: /files at yarn.service.api-server.address.") \
     X(OPT_SIM_SCRIPT, "yarn.service.sim.script", OPT_TEXT, "", NULL, 0, 0, OPT_FIXED,                             \

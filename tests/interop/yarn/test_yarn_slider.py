@@ -255,6 +255,29 @@ def test_a_master_sends_changes_to_svcmgr(app):
     assert answer.status == 404, answer
 
 
+def test_a_master_passes_changes_on_where_that_is_switched_on(ours):
+    """slider.feature.ws.insecure, of masters that start after: what svcmgr answers, in the name of who asks."""
+    svcmgr, name = ours.stack.svcmgr, f"open{next(COUNT)}"
+    api = slider.Slider(ours.port)
+    svcmgr.stop()
+    svcmgr.options["slider.feature.ws.insecure"] = "true"
+    svcmgr.start("svcmgr_ready")
+    try:
+        assert api.ask("PUT", f"{slider.NAMED}/{name}", {"resources": slider.resources(web=1), "appConf": SLEEPING}).status == 202
+        app = App(ours, name, wait_for(lambda: api.root(name), "YARN has named it", SLOW))
+        app.settled()
+        where, path = app.master()["hostURL"].removeprefix("http://"), app.path.removeprefix(f"/proxy/{app.id}")
+        more = app.wanted(web=2)
+        assert request(where, "PUT", f"{path}/model/desired/resources?user.name=bob", more).status == 403
+        assert request(where, "PUT", f"{path}/model/desired/resources?user.name=alice", more).status == 202
+        wait_for(lambda: app.settled() and len(app.containers("web")) == 2, "a second one runs", SLOW)
+        assert api.ask("DELETE", f"{slider.NAMED}/{name}").status == 202
+    finally:
+        svcmgr.stop()
+        del svcmgr.options["slider.feature.ws.insecure"]
+        svcmgr.start("svcmgr_ready")
+
+
 def test_the_registry_leads_to_it(app):
     record = wait_for(lambda: request(app.ours.stack.registry_port, "GET",
                                       f"/ws/v1/slider/registry/users/alice/services/org-apache-slider/{app.name}").json.get("service"), "its record")
