@@ -114,6 +114,8 @@ struct store_options {
     bool catches_up;
     /* ZooKeeper: a follower hears so often that nothing has changed; 0: 1000 */
     int64_t quiet_mark_ms;
+    /* ZooKeeper: the store is only followed: no session is opened for calls, and there must be none but store_follow and store_close */
+    bool only_follows;
     /* ZooKeeper: this side cannot reach the ensemble (why, at each failed try; at first not before all servers were tried, or two
      * seconds are over), or has a session again (NULL); NULL: nobody is notified */
     void (*link)(void *arg, enum store_side side, const struct err_info *why);

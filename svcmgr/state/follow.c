@@ -276,6 +276,7 @@ int state_follow(struct state *s, const struct state_follow_ops *ops, void *arg,
         mem_auto char *url = mem_fmt("%s%s", store_url(s->store), s->definition);
         const struct store_options options = {.session_timeout_ms = STATE_MASTER_TIMEOUT_MS,
                                               .quiet_mark_ms = QUIET_MARK_MS,
+                                              .only_follows = true,
                                               .digest = s->account};
         int err = store_open(s->loop, url, &options, &s->wanted, why);
         if (err)

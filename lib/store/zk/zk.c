@@ -215,6 +215,7 @@ static void call_wait(struct zk_call *c)
 static struct zk_call *call_new(struct zk_store *s, struct store_call call)
 {
     struct zk_call *c = mem_new(struct zk_call);
+    BUG_IF(!s->session && !s->is_session_closing); /* It is only followed. */
     obj_init(&c->obj, CALL_MAGIC);
     c->store = s;
     c->caller = call;
@@ -504,7 +505,7 @@ static void zk_follow(struct store *base, const struct store_follow_ops *ops, vo
 
 static void part_closed(struct zk_store *s)
 {
-    if (s->session || s->follower)
+    if (s->session || s->follower || !s->is_session_closing)
         return;
     run_timer_free(s->pause);
     run_timer_free(s->patience);
@@ -533,7 +534,10 @@ static void close_session(struct zk_store *s)
         return;
     s->is_session_closing = true;
     run_timer_stop(s->linger);
-    zks_close(s->session, on_session_closed, &s->base);
+    if (s->session)
+        zks_close(s->session, on_session_closed, &s->base);
+    else
+        part_closed(s);
 }
 
 static void on_linger_over(void *arg)
@@ -655,7 +659,8 @@ int store_zk_open(struct run_loop *loop, const char *url, const struct store_opt
     s->patience = run_timer_new(loop, on_patience_over, &s->base);
     s->linger = run_timer_new(loop, on_linger_over, &s->base);
     const struct zks_config config = session_config(s, STORE_WRITES, s->servers);
-    err = zks_open(loop, &config, &session_ops, &s->base, &s->session, why);
+    if (!options->only_follows)
+        err = zks_open(loop, &config, &session_ops, &s->base, &s->session, why);
     BUG_IF(err != 0); /* the server list was read above */
     *out = &s->base;
     return 0;

@@ -16,14 +16,15 @@
 #define CALL_MAGIC OBJ_MAGIC('C', 'A', 'L', 'L')
 
 /* Numbers of the protocol. */
-#define OP_DELETE   ((enum zkw_opcode)2)
-#define OP_SET      ((enum zkw_opcode)5)
-#define OP_EXISTS   ((enum zkw_opcode)3)
-#define OP_GET_DATA ((enum zkw_opcode)4)
-#define OP_SYNC     ((enum zkw_opcode)9)
-#define OP_MULTI    ((enum zkw_opcode)14)
-#define OP_CREATE2  ((enum zkw_opcode)15)
-#define OP_CLOSE    ((enum zkw_opcode) - 11)
+#define OP_DELETE    ((enum zkw_opcode)2)
+#define OP_SET       ((enum zkw_opcode)5)
+#define OP_EXISTS    ((enum zkw_opcode)3)
+#define OP_GET_DATA  ((enum zkw_opcode)4)
+#define OP_SYNC      ((enum zkw_opcode)9)
+#define OP_MULTI     ((enum zkw_opcode)14)
+#define OP_CREATE2   ((enum zkw_opcode)15)
+#define OP_ADD_WATCH ((enum zkw_opcode)106)
+#define OP_CLOSE     ((enum zkw_opcode) - 11)
 enum {
     ERR_NO_NODE = -101,
     ERR_NODE_EXISTS = -110,
@@ -632,9 +633,80 @@ static void expired_session_is_replaced_and_the_call_made_again(void **state)
 
 #define CASE(fn) cmocka_unit_test_setup_teardown(fn, set_up, tear_down)
 
+/* ---- without calls ---- */
+
+static void open_only_followed(struct rig *r)
+{
+    const struct store_options options = {.session_timeout_ms = TIMEOUT_MS, .only_follows = true};
+    mem_auto char *url = mem_fmt("zk://%s/r", fake_address(r->fake));
+    struct err_info why = {0};
+    assert_int_equal(store_open(r->loop, url, &options, &r->store, &why), 0);
+}
+
+static void ignore_begin(void *arg, const char *store_id)
+{
+    (void)arg;
+    (void)store_id;
+}
+
+static void ignore_node(void *arg, const char *path, const struct store_stat *stat, const char *bytes,
+                        size_t len)
+{
+    (void)arg;
+    (void)path;
+    (void)stat;
+    (void)bytes;
+    (void)len;
+}
+
+static void ignore_number(void *arg, int64_t zxid)
+{
+    (void)arg;
+    (void)zxid;
+}
+
+static void ignore_gone(void *arg, const char *path, int64_t zxid)
+{
+    (void)arg;
+    (void)path;
+    (void)zxid;
+}
+
+static void ignore_lost(void *arg, const struct err_info *why)
+{
+    (void)arg;
+    (void)why;
+}
+
+static const struct store_follow_ops ignore = {ignore_begin,  ignore_node,   ignore_gone,
+                                               ignore_number, ignore_number, ignore_lost};
+
+static void what_is_only_followed_has_one_session(void **state)
+{
+    struct rig *r = *state;
+    open_only_followed(r);
+    store_follow(r->store, &ignore, NULL);
+    fake_want(r->fake, OP_ADD_WATCH, "/r");
+    fake_want(r->fake, OP_GET_DATA, "/r");
+    fake_want_none(r->fake);
+    close_store(r, false);
+    assert_int_equal(fake_n_hellos(r->fake), 1);
+}
+
+static void what_is_not_even_followed_has_none(void **state)
+{
+    struct rig *r = *state;
+    open_only_followed(r);
+    fake_want_none(r->fake);
+    close_store(r, false);
+    assert_int_equal(fake_n_hellos(r->fake), 0);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        CASE(what_is_only_followed_has_one_session),
+        CASE(what_is_not_even_followed_has_none),
         CASE(lost_create_that_was_not_done_is_made_again),
         CASE(lost_create_of_what_was_there_says_so),
         CASE(lost_create_of_what_is_there_now_is_unknown),
