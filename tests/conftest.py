@@ -7,17 +7,20 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, HERE)
 
 
-def group_of(path):
-    """A file; of tests/interop a folder, whose files share servers."""
-    folder = os.path.relpath(os.path.dirname(path), HERE)
-    return folder if folder.startswith("interop/") else os.path.relpath(path, HERE)
+def group_of(item):
+    """A file; of tests/interop a folder, whose files share servers, or a part of it."""
+    folder = os.path.relpath(os.path.dirname(str(item.path)), HERE)
+    if not folder.startswith("interop/"):
+        return os.path.relpath(str(item.path), HERE)
+    part = item.get_closest_marker("group")
+    return f"{folder} {part.args[0]}" if part else folder
 
 
 @pytest.hookimpl(tryfirst=True)  # before pytest-xdist reads the marks
 def pytest_collection_modifyitems(items):
     """Each group is run by one of the workers that `./dev test` has side by side."""
     for item in items:
-        item.add_marker(pytest.mark.xdist_group(group_of(str(item.path))))
+        item.add_marker(pytest.mark.xdist_group(group_of(item)))
 
 
 @pytest.fixture

@@ -9,6 +9,8 @@ from harness import wait_for
 from services import Ours, sleepers
 from yarn import Cluster
 
+pytestmark = pytest.mark.group("services")
+
 FOLLOWS_S = 15  # until everything has followed what happened
 AM_EXPIRY_S = 8  # a master's files have to be on the node, and it has to register, within it, on a machine that others use, too
 NM_EXPIRY_S = 25  # a node manager has to start again within it on such a machine; the resource manager looks each third of it

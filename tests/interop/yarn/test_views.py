@@ -11,6 +11,8 @@ from harness import BIN, request, wait_for
 from services import Ours, sleepers
 from yarn import Cluster
 
+pytestmark = pytest.mark.group("services")
+
 COUNT = itertools.count()
 
 

@@ -12,6 +12,8 @@ from harness import HELLO, ROOT, Manager, containers, wait_for
 from java import JVM, java, site
 from maven import classpath
 
+pytestmark = pytest.mark.group("services")
+
 POM, JARS = os.path.join(ROOT, "tests", "interop", "yarn", "services.xml"), os.path.join(ROOT, "build", "hadoop-services-3.4.2")
 CLI = "org.apache.hadoop.yarn.client.cli.ApplicationCLI"
 FAILED = 56

@@ -14,6 +14,8 @@ from harness import BIN, DOMAIN, request, wait_for
 from services import Ours, sleepers
 from yarn import Cluster
 
+pytestmark = pytest.mark.group("services")
+
 COUNT = itertools.count()
 
 

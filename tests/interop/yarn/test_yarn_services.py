@@ -9,6 +9,8 @@ from harness import request, wait_for
 from services import Ours, sleepers
 from yarn import Cluster
 
+pytestmark = pytest.mark.group("services")
+
 COUNT = itertools.count()
 NASTY = "a 'b' \"c\" $HOME `id` \\ <CPS> %41 é"
 

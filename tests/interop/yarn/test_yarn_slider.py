@@ -21,6 +21,8 @@ sys.path.insert(0, os.path.join(ROOT, "tests", "interop", "slider"))
 from links import Walk  # noqa: E402
 from test_slider_client import classes  # noqa: E402
 
+pytestmark = pytest.mark.group("services")
+
 COUNT = itertools.count()
 HOSTS = ("127.0.0.2", "127.0.0.3")
 RESOURCES = slider.resources(web=1, worker=2)
