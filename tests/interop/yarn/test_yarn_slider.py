@@ -70,6 +70,13 @@ class App:
         """Host by id, of those that are not released."""
         return {i: c["host"] for i, c in self.get("live/containers").items() if c["component"] == component and not c.get("released")}
 
+    def release(self, container, query=""):
+        """svcmgr knows a container as soon as the master has stored it, which is after the master shows it."""
+        def done():
+            answer = self.ask("DELETE", f"live/containers/{container}{query}")
+            return answer.status == 202 and answer.json
+        return wait_for(done, f"{container} is released", SLOW)
+
     def master(self):
         return next(c for c in self.get("live/containers").values() if c["component"] == "slider-appmaster")
 
@@ -148,7 +155,7 @@ def test_a_strict_component_stays_on_its_node(app):
     app.settled()
     ((first, host),) = app.containers("pinned").items()
     for _ in range(2):
-        assert app.ask("DELETE", f"live/containers/{first}").status == 202
+        app.release(first)
         app.settled()
         ((after, where),) = app.containers("pinned").items()
         assert after != first and where == host
@@ -187,11 +194,11 @@ def test_requests_that_cannot_be_satisfied_are_seen_and_cancelled(app):
 def test_containers_are_released_and_replaced(app):
     workers = app.containers("worker")
     first, second = sorted(workers)
-    assert app.ask("DELETE", f"live/containers/{first}").json["released"]
+    assert app.release(first)["released"]
     app.settled()
     after = app.containers("worker")
     assert second in after and first not in after and len(after) == 2
-    assert app.ask("DELETE", f"live/containers/{second}?replace=false").status == 202
+    app.release(second, "?replace=false")
     assert app.get("model/desired/resources")["components"]["worker"]["yarn.component.instances"] == "1"
     wait_for(lambda: app.settled() and list(app.containers("worker")) == [i for i in after if i != second], "one is left", SLOW)
     assert app.ask("DELETE", f"live/containers/{app.master()['containerId']}").status == 409
