@@ -10,6 +10,7 @@ import threading
 
 import pytest
 
+from frameworks import Frameworks, role
 from harness import BIN, DOMAIN, request, wait_for
 from services import Ours, sleepers
 from yarn import Cluster
@@ -204,6 +205,18 @@ def test_sources_come_from_everywhere_and_are_expanded(services):
     wait_for(lambda: len(listed(services.cluster, directory(services))) == 3, "the files of a container go with it")
     services.destroy(name)
     wait_for(lambda: gone(services), "all files have gone")
+
+
+def test_a_task_of_a_framework_has_its_sources_from_hdfs(services):
+    """A file and an archive, by the scheme of HDFS and by WebHDFS."""
+    frameworks, name = Frameworks(services.stack.services_port), f"hdfs~{next(COUNT)}"
+    put(services, "/user/alice/run.sh", b"#!/bin/sh\ntest -x a.tgz/say && test $(a.tgz/say it) = it && exit 7\n")
+    put(services, "/user/alice/a.tgz", tar({"say": b"#!/bin/sh\necho $1\n"}))
+    frameworks.put(name, {"w": role("sh run.sh", [f"{services.cluster.file_system}/user/alice/run.sh",
+                                                  f"webhdfs://{services.cluster.name_node}/user/alice/a.tgz"])}, user={"name": "alice"})
+    status = frameworks.completed(name, 180)
+    assert status["applicationExitCode"] == 7, status
+    assert frameworks.ask("DELETE", name).status == 202
 
 
 def with_source(name, source):
