@@ -122,7 +122,11 @@ static bool read_member(struct js *js, const char *key, struct eng_node *out, ch
     const struct {
         const char *key;
         int64_t *slot;
-    } numbers[] = {{"lastHealthUpdate", &out->updated_ms}};
+    } numbers[] = {{"lastHealthUpdate", &out->updated_ms}, /* used and free make all */
+                   {"usedMemoryMB", &out->memory_mb},
+                   {"availMemoryMB", &out->memory_mb},
+                   {"usedVirtualCores", &out->vcores},
+                   {"availableVirtualCores", &out->vcores}};
 
     for (size_t i = 0; i < ARRAY_LEN(texts); i++) {
         if (strcmp(key, texts[i].key) != 0)
@@ -136,7 +140,7 @@ static bool read_member(struct js *js, const char *key, struct eng_node *out, ch
         if (strcmp(key, numbers[i].key) != 0)
             continue;
         enum js_token token = js_next(js);
-        *numbers[i].slot = number_of(js);
+        *numbers[i].slot += number_of(js);
         return token == JS_INTEGER || token == JS_STRING;
     }
     if (strcmp(key, "nodeLabels") == 0)
@@ -290,6 +294,35 @@ const struct map *app_nodes(void *app)
     const struct app *a = obj_cast(app, struct app, APP_MAGIC);
 
     return a->nodes && a->nodes->is_known ? &a->nodes->known : NULL;
+}
+
+/** An amount that Hadoop's file has, or its default. */
+static int64_t key_of(const struct app *a, const char *key, int64_t otherwise)
+{
+    const char *text = app_hadoop_key(daemon_options(a->daemon), key);
+    int64_t value = otherwise;
+
+    return text && str_to_i64(text, 1, INT64_MAX, &value) ? otherwise : value;
+}
+
+void app_nodes_largest(struct app *a, int64_t *memory_mb, int64_t *vcores)
+{
+    const struct map *nodes = app_nodes(a);
+    int64_t most_mb = key_of(a, "yarn.scheduler.maximum-allocation-mb", 8192);
+    int64_t most_vcores = key_of(a, "yarn.scheduler.maximum-allocation-vcores", 4);
+
+    *memory_mb = *vcores = 0;
+    if (!nodes)
+        return;
+    for (MAP_EACH (nodes, slot)) {
+        const struct eng_node *node = slot->value;
+        if (node->state != NODE_RUNNING)
+            continue;
+        *memory_mb = node->memory_mb > *memory_mb ? node->memory_mb : *memory_mb;
+        *vcores = node->vcores > *vcores ? node->vcores : *vcores;
+    }
+    *memory_mb = *memory_mb < most_mb ? *memory_mb : most_mb;
+    *vcores = *vcores < most_vcores ? *vcores : most_vcores;
 }
 
 void app_nodes_fini(struct app *a)

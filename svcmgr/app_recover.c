@@ -6,6 +6,7 @@
 #include "repeats/claims.h"
 #include "svcmgr/app.h"
 #include "svcmgr/app_manager.h"
+#include "svcmgr/app_nodes.h"
 #include "svcmgr/app_master.h"
 #include "svcmgr/events.h"
 #include "svcmgr/options.h"
@@ -18,6 +19,11 @@ void app_fail(struct app *a, int err, const struct err_info *why)
 
     log_emit(&start_failed, LOG_STR("code", err_name(err)), LOG_ERR(why));
     daemon_quit(a->daemon, err);
+}
+
+static void nothing(void *arg)
+{
+    (void)arg;
 }
 
 void app_report_ready(struct app *a)
@@ -102,6 +108,7 @@ void app_resume(struct app *a)
         open_api(a);
     if (a->manager)
         app_manager_begin(a);
+    app_know_nodes(a, nothing, NULL); /* The size "max" of the Slider API is theirs. */
     publish_begin(a->publish);
     app_report_ready(a);
 }

@@ -173,10 +173,12 @@ static char *face_log_dir(void *app, const char *container_id)
 
 static struct face_room face_room(void *app)
 {
-    const struct app *a = obj_cast(app, struct app, APP_MAGIC);
+    struct app *a = obj_cast(app, struct app, APP_MAGIC);
     struct cluster_capacity c;
 
     cluster_capacity(a->cluster, &c);
+    if (a->role == ROLE_MANAGER)
+        app_nodes_largest(a, &c.max_memory_mb, &c.max_vcores);
     int64_t memory_mb = c.memory_mb - c.used_memory_mb, vcores = c.vcores - c.used_vcores;
     return (struct face_room){.is_known = c.memory_mb > 0, /* on YARN the resource manager knows */
                               .max_memory_mb = c.max_memory_mb,

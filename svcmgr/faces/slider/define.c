@@ -36,7 +36,30 @@ static void defining_free(struct defining *d)
     free(d);
 }
 
-/** Make definition and rules. @return 0; ERR_INVALID, *why says what is wrong with the documents */
+static void nothing(void *arg)
+{
+    (void)arg;
+}
+
+/** Whether all that is asked for "max" is known; if not, it is looked for. */
+static int check_most(const struct face *face, const struct slider_model *model, const struct face_room *room,
+                      struct err_info *why)
+{
+    bool has_most = false;
+    for (size_t i = 0; i < model->n; i++)
+        has_most =
+            has_most || model->items[i].memory_mb == SLIDER_MOST || model->items[i].vcores == SLIDER_MOST;
+    if (!has_most)
+        return 0;
+    if (face->ops->know_nodes)
+        face->ops->know_nodes(face->app, nothing, NULL); /* there may be larger ones since */
+    return room->max_memory_mb && room->max_vcores ? 0
+                                                   : err_set(why, ERR_UNAVAILABLE, "",
+                                                             "the largest container of the cluster, \"max\", "
+                                                             "is not known yet: ask again in a moment");
+}
+
+/** Make definition and rules. @return 0; ERR_INVALID, *why says what is wrong with the documents; ERR_UNAVAILABLE: a size is not known yet */
 static int make(struct defining *d, const struct slider_documents *docs, const struct slider_model *model,
                 struct err_info *why)
 {
@@ -44,6 +67,7 @@ static int make(struct defining *d, const struct slider_documents *docs, const s
     const struct slider_limits limits = {room.max_memory_mb, room.max_vcores};
     buf_auto struct buf text = BUF_EMPTY;
     int rc = slider_definition_check(docs, model, why);
+    rc = rc ? rc : check_most(d->face, model, &room, why);
     if (rc)
         return rc;
     json_auto json_t *doc = slider_definition_make(docs, model, &limits);
@@ -127,7 +151,7 @@ void slider_define(struct http_req *req, const struct face *face, const struct s
         defining_free(d);
         json_decref(then.take_doc);
         slider_next_free(then.take_next);
-        slider_reply_why(req, 400, &why);
+        slider_reply_why(req, rc == ERR_UNAVAILABLE ? 503 : 400, &why);
         return;
     }
     d->pending = slider_reply_later(req, face, then);

@@ -146,6 +146,20 @@ def test_nodes_are_those_of_the_cluster(app):
     assert "excluded" not in app.get(f"live/nodes/{host}")
 
 
+def test_the_most_is_the_largest_container_of_the_cluster(app):  # C23
+    document = app.wanted()
+    document["components"]["large"] = {"yarn.role.priority": 4, "yarn.component.instances": 1, "yarn.memory": "max", "yarn.vcores": "max"}
+    nodes = app.ours.cluster.rest("/nodes").json["nodes"]["node"]
+    most = max(n["usedMemoryMB"] + n["availMemoryMB"] for n in nodes)
+    wait_for(lambda: app.ask("PUT", "model/desired/resources", document).status == 202, "the nodes are known")
+
+    def asked():
+        seen = app.ours.cluster.rest(f"/apps/{app.id}").json["app"]
+        sizes = [r["capability"]["memory"] for r in seen.get("resourceRequests", [])]
+        return min(most, 8192) in sizes or seen["allocatedMB"] >= min(most, 8192)
+    wait_for(asked, "the resource manager is asked for so much", SLOW)
+
+
 def test_a_strict_component_stays_on_its_node(app):
     """What is released comes back where it was, though there is another node with room."""
     pinned = {"yarn.role.priority": 3, "yarn.component.instances": 1, "yarn.component.placement.policy": 1}

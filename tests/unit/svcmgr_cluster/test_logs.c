@@ -165,17 +165,18 @@ static void a_directory_is_made_while_an_empty_one_is_removed(void **state)
     struct place p;
     make_place(&p);
     struct sweeps s = {.place = &p};
-    mem_auto char *container = mem_fmt("%s/c1", p.containers);
     pthread_t thread;
     assert_int_equal(pthread_create(&thread, NULL, sweep_on, &s), 0);
-    for (int i = 0; i < 200; i++) {
+    for (int i = 0; i < 1000; i++) {
         struct err_info why = {0};
+        mem_auto char *container = mem_fmt("%s/d%d", p.containers, i);
+        mem_auto char *own = mem_fmt("%s/d%d", p.app, i);
         assert_int_equal(mkdir(container, 0700), 0);
-        if (local_logs_make(p.own, "alice/one", &why))
+        if (local_logs_make(own, "alice/one", &why))
             fail_msg("%d: %s: %s", i, why.where, why.text);
         mem_auto char *service = local_logs_service_of(p.app);
         assert_string_equal(service, "alice/one");
-        assert_true(is_there(p.own));
+        assert_true(is_there(own));
         assert_int_equal(rmdir(container), 0);
     }
     atomic_store(&s.stop, true);
