@@ -46,9 +46,11 @@ static int check_most(const struct face *face, const struct slider_model *model,
                       struct err_info *why)
 {
     bool has_most = false;
-    for (size_t i = 0; i < model->n; i++)
-        has_most =
-            has_most || model->items[i].memory_mb == SLIDER_MOST || model->items[i].vcores == SLIDER_MOST;
+    for (size_t i = 0; i < model->n; i++) {
+        const struct slider_component *c = &model->items[i];
+        bool is_most = c->memory_mb == SLIDER_MOST || c->vcores == SLIDER_MOST;
+        has_most = has_most || (is_most && c->n_wanted > 0); /* one that is not wanted is sized when it is */
+    }
     if (!has_most)
         return 0;
     if (face->ops->know_nodes)

@@ -148,7 +148,7 @@ def test_nodes_are_those_of_the_cluster(app):
 
 def test_the_most_is_the_largest_container_of_the_cluster(app):  # C23
     document = app.wanted()
-    document["components"]["large"] = {"yarn.role.priority": 4, "yarn.component.instances": 1, "yarn.memory": "max", "yarn.vcores": "max"}
+    document["components"]["large"] = {"yarn.role.priority": 9, "yarn.component.instances": 1, "yarn.memory": "max", "yarn.vcores": "max"}
     nodes = app.ours.cluster.rest("/nodes").json["nodes"]["node"]
     most = max(n["usedMemoryMB"] + n["availMemoryMB"] for n in nodes)
     wait_for(lambda: app.ask("PUT", "model/desired/resources", document).status == 202, "the nodes are known")
