@@ -24,11 +24,12 @@ struct waiter {
 struct app_nodes {
     struct obj obj;
     struct app *app;
-    struct map known;  /* host -> struct eng_node */
-    bool is_known;     /* it was read once */
-    int64_t read_ms;   /* when it was asked for last, and answered or not; 0: never */
-    struct map coming; /* what is being read */
-    struct buf text;   /* in which it is read */
+    struct map known;             /* host -> struct eng_node */
+    bool is_known;                /* it was read once */
+    int64_t most_mb, most_vcores; /* of one container: app_nodes_largest */
+    int64_t read_ms;              /* when it was asked for last, and answered or not; 0: never */
+    struct map coming;            /* what is being read */
+    struct buf text;              /* in which it is read */
     struct js js;
     bool is_reading; /* js is open */
     struct run_task *task;
@@ -211,6 +212,33 @@ static bool find_list(struct js *js)
            find_key(js, "node") && js_next(js) == JS_ARRAY;
 }
 
+/** An amount that Hadoop's file has, or its default. */
+static int64_t key_of(const struct app *a, const char *key, int64_t otherwise)
+{
+    const char *text = app_hadoop_key(daemon_options(a->daemon), key);
+    int64_t value = otherwise;
+
+    return text && str_to_i64(text, 1, INT64_MAX, &value) ? otherwise : value;
+}
+
+/** Of the nodes that were read. */
+static void find_most(struct app_nodes *n)
+{
+    int64_t memory_mb = 0, vcores = 0;
+    int64_t limit_mb = key_of(n->app, "yarn.scheduler.maximum-allocation-mb", 8192);
+    int64_t limit_vcores = key_of(n->app, "yarn.scheduler.maximum-allocation-vcores", 4);
+
+    for (MAP_EACH (&n->known, slot)) {
+        const struct eng_node *node = slot->value;
+        if (node->state != NODE_RUNNING)
+            continue;
+        memory_mb = node->memory_mb > memory_mb ? node->memory_mb : memory_mb;
+        vcores = node->vcores > vcores ? node->vcores : vcores;
+    }
+    n->most_mb = memory_mb < limit_mb ? memory_mb : limit_mb;
+    n->most_vcores = vcores < limit_vcores ? vcores : limit_vcores;
+}
+
 static void all_read(struct app_nodes *n, bool is_good)
 {
     if (is_good) {
@@ -218,6 +246,7 @@ static void all_read(struct app_nodes *n, bool is_good)
         n->known = n->coming;
         n->coming = MAP_EMPTY;
         n->is_known = true;
+        find_most(n);
     }
     end_reading(n);
     go_on(n);
@@ -277,12 +306,15 @@ void app_know_nodes(void *app, void (*done)(void *arg), void *arg)
     struct app_nodes *n = a->role == ROLE_WHOLE ? NULL : nodes_get(a);
 
     if (!n || (n->read_ms && !n->is_asking && run_now_ms() - n->read_ms < NODES_FRESH_MS)) {
-        done(arg);
+        if (done)
+            done(arg);
         return;
     }
-    struct waiter *w = mem_new(struct waiter);
-    *w = (struct waiter){.done = done, .arg = arg};
-    TAILQ_INSERT_TAIL(&n->waiters, w, link);
+    if (done) {
+        struct waiter *w = mem_new(struct waiter);
+        *w = (struct waiter){.done = done, .arg = arg};
+        TAILQ_INSERT_TAIL(&n->waiters, w, link);
+    }
     if (n->is_asking)
         return;
     n->is_asking = true;
@@ -296,33 +328,12 @@ const struct map *app_nodes(void *app)
     return a->nodes && a->nodes->is_known ? &a->nodes->known : NULL;
 }
 
-/** An amount that Hadoop's file has, or its default. */
-static int64_t key_of(const struct app *a, const char *key, int64_t otherwise)
+void app_nodes_largest(const struct app *a, int64_t *memory_mb, int64_t *vcores)
 {
-    const char *text = app_hadoop_key(daemon_options(a->daemon), key);
-    int64_t value = otherwise;
+    const struct app_nodes *n = a->nodes;
 
-    return text && str_to_i64(text, 1, INT64_MAX, &value) ? otherwise : value;
-}
-
-void app_nodes_largest(struct app *a, int64_t *memory_mb, int64_t *vcores)
-{
-    const struct map *nodes = app_nodes(a);
-    int64_t most_mb = key_of(a, "yarn.scheduler.maximum-allocation-mb", 8192);
-    int64_t most_vcores = key_of(a, "yarn.scheduler.maximum-allocation-vcores", 4);
-
-    *memory_mb = *vcores = 0;
-    if (!nodes)
-        return;
-    for (MAP_EACH (nodes, slot)) {
-        const struct eng_node *node = slot->value;
-        if (node->state != NODE_RUNNING)
-            continue;
-        *memory_mb = node->memory_mb > *memory_mb ? node->memory_mb : *memory_mb;
-        *vcores = node->vcores > *vcores ? node->vcores : *vcores;
-    }
-    *memory_mb = *memory_mb < most_mb ? *memory_mb : most_mb;
-    *vcores = *vcores < most_vcores ? *vcores : most_vcores;
+    *memory_mb = n ? n->most_mb : 0;
+    *vcores = n ? n->most_vcores : 0;
 }
 
 void app_nodes_fini(struct app *a)

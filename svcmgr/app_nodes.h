@@ -18,7 +18,7 @@ struct app;
 
 #define NODES_FRESH_MS 1000
 
-/** app_ops.know_nodes. */
+/** app_ops.know_nodes. @param done  NULL: nobody waits */
 void app_know_nodes(void *app, void (*done)(void *arg), void *arg);
 /** app_ops.nodes. */
 const struct map *app_nodes(void *app);
@@ -26,7 +26,7 @@ const struct map *app_nodes(void *app);
  * The largest container that a node which runs can have, as far as the scheduler allows: yarn.scheduler.maximum-allocation-mb and -vcores of
  * Hadoop's files, by default 8192 and 4. 0: nobody has asked for the nodes, or none runs.
  */
-void app_nodes_largest(struct app *a, int64_t *memory_mb, int64_t *vcores);
+void app_nodes_largest(const struct app *a, int64_t *memory_mb, int64_t *vcores);
 /** Forget all; who still waits goes on. After the HTTP client was freed. */
 void app_nodes_fini(struct app *a);
 

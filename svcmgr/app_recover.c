@@ -21,11 +21,6 @@ void app_fail(struct app *a, int err, const struct err_info *why)
     daemon_quit(a->daemon, err);
 }
 
-static void nothing(void *arg)
-{
-    (void)arg;
-}
-
 void app_report_ready(struct app *a)
 {
     bool is_unwritable = outage_lasts(a->state_outage);
@@ -106,9 +101,10 @@ void app_resume(struct app *a)
         app_master_follow(a);
     else
         open_api(a);
-    if (a->manager)
+    if (a->manager) {
         app_manager_begin(a);
-    app_know_nodes(a, nothing, NULL); /* The size "max" of the Slider API is theirs. */
+        app_know_nodes(a, NULL, NULL); /* The size "max" of the Slider API is theirs. */
+    }
     publish_begin(a->publish);
     app_report_ready(a);
 }

@@ -173,7 +173,7 @@ static char *face_log_dir(void *app, const char *container_id)
 
 static struct face_room face_room(void *app)
 {
-    struct app *a = obj_cast(app, struct app, APP_MAGIC);
+    const struct app *a = obj_cast(app, struct app, APP_MAGIC);
     struct cluster_capacity c;
 
     cluster_capacity(a->cluster, &c);

@@ -139,7 +139,7 @@ struct app_ops {
     bool (*forward)(void *app, struct http_req *req, const struct eng_service *s);
     /**
      * Learn the nodes of the cluster where the engine is not reported all of them. NULL: it is.
-     * @param done  called once, now or later, within seconds, also when they are not learned
+     * @param done  called once, now or later, within seconds, also when they are not learned; NULL: nobody waits
      */
     void (*know_nodes)(void *app, void (*done)(void *arg), void *arg);
     /** Those that were learned: host -> struct eng_node. Borrowed until the loop's next turn; NULL: none, the engine's count. */

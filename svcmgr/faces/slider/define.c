@@ -36,11 +36,6 @@ static void defining_free(struct defining *d)
     free(d);
 }
 
-static void nothing(void *arg)
-{
-    (void)arg;
-}
-
 /** Whether all that is asked for "max" is known; if not, it is looked for. */
 static int check_most(const struct face *face, const struct slider_model *model, const struct face_room *room,
                       struct err_info *why)
@@ -54,7 +49,7 @@ static int check_most(const struct face *face, const struct slider_model *model,
     if (!has_most)
         return 0;
     if (face->ops->know_nodes)
-        face->ops->know_nodes(face->app, nothing, NULL); /* there may be larger ones since */
+        face->ops->know_nodes(face->app, NULL, NULL); /* there may be larger ones since */
     return room->max_memory_mb && room->max_vcores ? 0
                                                    : err_set(why, ERR_UNAVAILABLE, "",
                                                              "the largest container of the cluster, \"max\", "

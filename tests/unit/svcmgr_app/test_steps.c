@@ -172,7 +172,7 @@ void app_know_nodes(void *app, void (*done)(void *arg), void *arg)
     done(arg);
 }
 
-void app_nodes_largest(struct app *a, int64_t *memory_mb, int64_t *vcores)
+void app_nodes_largest(const struct app *a, int64_t *memory_mb, int64_t *vcores)
 {
     (void)a;
     *memory_mb = *vcores = 0;
