@@ -14,13 +14,12 @@
 
 void app_open(struct cli *cli, struct app_client *out)
 {
-    const char *url = cli_value(cli, CLI_URL);
-    mem_auto char *standard = mem_fmt("http://%s", opt_text(cli->options, KEY_SERVICES_ADDRESS));
+    mem_auto char *url = services_url(cli);
 
     out->cli = cli;
     wait_open(&out->wait);
     wait_sign_in(&out->wait, cli);
-    services_init(&out->services, &out->wait, url ? url : standard, cli->user);
+    services_init(&out->services, &out->wait, url, cli->user);
     out->services.is_quiet = cli_has(cli, CLI_QUIET);
 }
 

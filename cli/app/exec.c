@@ -30,18 +30,13 @@ static void add_terminal(struct buf *url)
 
 static void write_url(const struct cli *cli, bool has_terminal, struct buf *url)
 {
-    const char *given = cli_value(cli, CLI_URL);
-    mem_auto char *standard = mem_fmt("http://%s", opt_text(cli->options, KEY_SERVICES_ADDRESS));
-    const char *base = given ? given : standard;
+    mem_auto char *base = services_url(cli);
     mem_auto char *service = services_quote(cli->operands[0]);
     mem_auto char *instance = services_quote(cli->operands[1]);
     mem_auto char *user = services_quote(cli->user);
-    size_t len = strlen(base);
 
-    while (len && base[len - 1] == '/')
-        len--;
-    buf_addf(url, "%.*s/app/v1/services/%s/component-instances/%s/exec?user.name=%s", (int)len, base, service,
-             instance, user);
+    buf_addf(url, "%s/app/v1/services/%s/component-instances/%s/exec?user.name=%s", base, service, instance,
+             user);
     if (has_terminal)
         add_terminal(url);
     for (size_t i = 2; i < cli->n_operands; i++)

@@ -4,53 +4,23 @@
 
 #include "app.h"
 #include "base/mem.h"
-#include "kit/commands.h"
 #include "json/json.h"
+#include "kit/commands.h"
+#include "kit/explained.h"
 #include "kit/out.h"
 
-/** "web: web-3, web-4 and 810 more", or the name of the service. free() */
-static char *object_text(const json_t *line, const char *service)
+static char *instance_text(const json_t *line, const json_t *item)
 {
-    const json_t *names = json_object_get(line, "instances");
-    json_int_t n_left =
-        json_integer_value(json_object_get(line, "count")) - (json_int_t)json_array_size(names);
-    char *text = NULL;
-    size_t i;
-    const json_t *name;
-
-    json_array_foreach(names, i, name)
-    {
-        char *longer =
-            text ? mem_fmt("%s, %s", text, json_string_value(name)) : mem_str(json_string_value(name));
-        free(text);
-        text = longer;
-    }
-    if (!text || n_left <= 0)
-        return text ? text : mem_str(service);
-    char *all = mem_fmt("%s and %lld more", text, (long long)n_left);
-    free(text);
-    return all;
-}
-
-static void print_line(const json_t *line, const char *service)
-{
-    mem_auto char *object = object_text(line, service);
-    mem_auto char *text = mem_fmt("%s: %s\n  %s\n  remedy: %s", object, services_text(line, "state"),
-                                  services_text(line, "wait"), services_text(line, "remedy"));
-
-    out_lines_to(stdout, text);
+    (void)line;
+    return mem_str(json_string_value(item));
 }
 
 static void print_explained(const json_t *service, const char *name)
 {
-    const json_t *list = json_object_get(service, "explain");
-    size_t i;
-    const json_t *line;
+    static const struct explained_kind kind = {.key = "instances", .text = instance_text};
 
     printf("%s %s\n", name, services_text(service, "state"));
-    json_array_foreach(list, i, line) print_line(line, name);
-    if (json_array_size(list) == 0)
-        printf("Nothing to explain: all is as wanted.\n");
+    explained_print(json_object_get(service, "explain"), name, &kind);
 }
 
 int app_explain(struct cli *cli, struct err_info *why)

@@ -7,6 +7,7 @@
 #include "base/mem.h"
 #include "json/json.h"
 #include "kit/commands.h"
+#include "kit/explained.h"
 #include "kit/out.h"
 #include "kit/services.h"
 
@@ -16,49 +17,18 @@ static char *task_text(const char *role, const json_t *index)
     return mem_fmt("%s[%lld]", role, (long long)json_integer_value(index));
 }
 
-/** "worker[3], worker[4] and 810 more", or the name of the framework. free() */
-static char *object_text(const json_t *line, const char *framework)
+static char *line_text(const json_t *line, const json_t *index)
 {
-    const char *role = services_text(line, "taskRoleName");
-    const json_t *indexes = json_object_get(line, "taskIndexes");
-    json_int_t n_left =
-        json_integer_value(json_object_get(line, "count")) - (json_int_t)json_array_size(indexes);
-    char *text = NULL;
-    size_t i;
-    const json_t *index;
-
-    json_array_foreach(indexes, i, index)
-    {
-        mem_auto char *before = text;
-        mem_auto char *task = task_text(role, index);
-        text = before ? mem_fmt("%s, %s", before, task) : mem_str(task);
-    }
-    mem_auto char *shown = text;
-    if (!shown || n_left <= 0)
-        return mem_str(shown ? shown : framework);
-    return mem_fmt("%s and %lld more", shown, (long long)n_left);
-}
-
-static void print_line(const json_t *line, const char *framework)
-{
-    mem_auto char *object = object_text(line, framework);
-    mem_auto char *text = mem_fmt("%s: %s\n  %s\n  remedy: %s", object, services_text(line, "state"),
-                                  services_text(line, "wait"), services_text(line, "remedy"));
-
-    out_lines_to(stdout, text);
+    return task_text(services_text(line, "taskRoleName"), index);
 }
 
 static void print_waits(const json_t *doc)
 {
-    const json_t *list = json_object_get(doc, "explain");
-    size_t i;
-    const json_t *line;
+    static const struct explained_kind kind = {.key = "taskIndexes", .text = line_text};
 
     printf("%s %s %s\n", services_text(doc, "frameworkName"), services_text(doc, "frameworkState"),
            services_text(doc, "frameworkDnsName"));
-    json_array_foreach(list, i, line) print_line(line, services_text(doc, "frameworkName"));
-    if (json_array_size(list) == 0)
-        printf("Nothing to explain: all is as wanted.\n");
+    explained_print(json_object_get(doc, "explain"), services_text(doc, "frameworkName"), &kind);
 }
 
 static void print_tasks(const json_t *roles)

@@ -6,9 +6,7 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "base/str.h"
 #include "json/json.h"
-#include "options.h"
 #include "out.h"
 #include "progress.h"
 #include "registry/wire.h"
@@ -21,12 +19,7 @@
 
 void api_open(struct cli *cli, struct api *out)
 {
-    const char *url = cli_value(cli, CLI_URL);
-    mem_auto char *standard = mem_fmt("http://%s", opt_text(cli->options, KEY_SERVICES_ADDRESS));
-
-    *out = (struct api){.cli = cli};
-    url = url ? url : standard;
-    out->url = mem_strn(url, strlen(url) - (str_ends(url, "/") ? 1 : 0));
+    *out = (struct api){.cli = cli, .url = services_url(cli)};
     wait_open(&out->wait);
     wait_sign_in(&out->wait, cli);
 }

@@ -190,7 +190,7 @@
       "completed. Names each one that is malformed or refused, goes on with the others, and ends with the code of "    \
       "the first. Never writes to the store: what runs there goes on. --accessor is for a store that not everybody "   \
       "may read. With --dry-run shows what it would do, and how many tasks run there. --timeout is for connecting to " \
-      "ZooKeeper.")                                                                                      \
+      "ZooKeeper.")                                                                                                    \
     X("slider", "list", "", 0, 0, LOGIN | O(ALL), slider_list,                                                         \
       "List the applications of Slider.",                                                                              \
       "With --all also those that have ended.")                                                                        \

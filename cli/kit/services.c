@@ -9,6 +9,7 @@
 #include "base/mem.h"
 #include "base/str.h"
 #include "json/json.h"
+#include "options.h"
 #include "registry/wire.h"
 
 #define CALL_TIMEOUT_MS 30000
@@ -24,6 +25,17 @@ char *services_quote(const char *name)
             buf_addf(&out, "%%%02X", *p);
     }
     return buf_take(&out);
+}
+
+char *services_url(const struct cli *cli)
+{
+    const char *given = cli_value(cli, CLI_URL);
+    char *url = given ? mem_str(given) : mem_fmt("http://%s", opt_text(cli->options, KEY_SERVICES_ADDRESS));
+    size_t len = strlen(url);
+
+    while (len && url[len - 1] == '/')
+        url[--len] = '\0';
+    return url;
 }
 
 void services_init(struct services *s, struct wait *wait, const char *url, const char *user)

@@ -48,6 +48,8 @@ extern const struct services_goal services_ready, services_stopped;
 void services_init(struct services *s, struct wait *wait, const char *url, const char *user);
 /** Release. */
 void services_fini(struct services *s);
+/** Where svcmgr is: --url, else yarn.service.api-server.address; no slash at the end. free() */
+char *services_url(const struct cli *cli);
 /** Percent-encode a name for a path or a query. New. */
 char *services_quote(const char *name);
 /**
