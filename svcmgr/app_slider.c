@@ -112,10 +112,9 @@ void app_slider_record(struct app *a, struct eng_effect *e)
 
 /* ---- who runs it answers: svcmgr ---- */
 
-#define READ_MS       10000
-#define TAKEN_MS      5000 /* an application master that works takes an order much sooner */
-#define RETRY_AFTER_S "2"
-#define PROXY_USER    "proxy-user="
+#define READ_MS    10000
+#define TAKEN_MS   5000 /* an application master that works takes an order much sooner */
+#define PROXY_USER "proxy-user="
 
 static void on_not_taken(void *arg)
 {
@@ -161,18 +160,19 @@ static void on_master_away(struct app *a, struct http_req *req, const char *who,
 
     (void)a;
     (void)code;
-    http_reply_header(req, "Retry-After", RETRY_AFTER_S);
     slider_reply_error(req, 503, message);
 }
 
 /** For how long the answer of the master is waited for: for what the request wants to wait, and for the answer. */
 static int64_t limit_ms(const struct http_req *req)
 {
-    const char *prefer = http_header(req, "Prefer"), *wait = prefer ? strstr(prefer, "wait=") : NULL;
-    const char *timeout = wait ? wait + strlen("wait=") : http_query(req, "timeout");
-    int64_t wait_s = timeout ? strtoll(timeout, NULL, 10) : 0;
+    const char *timeout = http_query(req, "timeout");
+    int64_t wait_s = 0;
 
-    if (wait_s < 0 || wait_s > SLIDER_WAIT_MAX_S)
+    if (timeout)
+        (void)str_to_i64(timeout, 0, INT64_MAX, &wait_s); /* the master refuses what is wrong */
+    (void)slider_wait_preferred(req, &wait_s);
+    if (wait_s > SLIDER_WAIT_MAX_S)
         wait_s = SLIDER_WAIT_MAX_S;
     return READ_MS + wait_s * 1000;
 }
@@ -232,7 +232,6 @@ static void on_manager_away(struct app *a, struct http_req *req, const char *who
                 code == ERR_UNAVAILABLE ? "" : ". Whether it has made this one is not known");
 
     (void)a;
-    http_reply_header(req, "Retry-After", RETRY_AFTER_S);
     slider_reply_error(req, 503, message);
 }
 

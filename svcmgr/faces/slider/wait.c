@@ -22,8 +22,7 @@ struct waiting {
 
 /* ---- what is asked for ---- */
 
-/** Seconds of "wait=N" in Prefer; *out unchanged: it has none. @return false: N is no number from 0 on */
-static bool read_preference(const struct http_req *req, int64_t *out)
+bool slider_wait_preferred(const struct http_req *req, int64_t *out)
 {
     const char *at = http_header(req, "Prefer");
     while (at && *at) {
@@ -41,7 +40,7 @@ static bool read_preference(const struct http_req *req, int64_t *out)
 static bool read_seconds(struct http_req *req, int timeout, int64_t *out)
 {
     *out = http_param_given(req, timeout) ? http_param_int(req, timeout) : -1;
-    if (!read_preference(req, out)) {
+    if (!slider_wait_preferred(req, out)) {
         slider_reply_error(req, 400, "Prefer: wait= must have a number of seconds, 0 or more");
         return false;
     }

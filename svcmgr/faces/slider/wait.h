@@ -14,12 +14,16 @@
 #define SLIDER_WAIT_H
 
 #include <stdbool.h>
+#include <stdint.h>
 
 #include "faces/face.h"
 #include "http/server.h"
 
 #define SLIDER_WAITERS_MAX 64
 #define SLIDER_WAIT_MAX_S  300
+
+/** Seconds of "wait=N" in Prefer; *out unchanged: it has none. @return false: N is no number from 0 on. Source: RFC 7240 4.3. */
+bool slider_wait_preferred(const struct http_req *req, int64_t *out);
 
 /** A read that may wait. */
 struct slider_read {
