@@ -657,30 +657,13 @@ static void on_address(struct step *st, struct eng_instance *inst, const struct 
 
 /* ---- events ---- */
 
-/** No instance wants this container: one that is alive is released. */
-static void unknown_container(struct step *st, const struct eng_event *ev)
-{
-    bool running = ev->kind == EV_RUNNING || (ev->kind == EV_RECOVERED && ev->found == FOUND_RUNNING);
-    if (ev->kind == EV_ALLOCATED)
-        strays_allocated(st, ev->container_id);
-    else if (ev->kind == EV_EXITED || ev->kind == EV_LOST)
-        strays_ended(st, ev->container_id);
-    if (ev->kind != EV_ALLOCATED && !running) {
-        if (ev->kind != EV_PROBE)
-            step_note(st, NULL, "%s for unknown container %s ignored", eng_event_word(ev->kind),
-                      ev->container_id);
-        return;
-    }
-    step_emit(st, running ? EFF_STOP : EFF_RELEASE, NULL)->container_id = mem_str(ev->container_id);
-}
-
 void instance_event(struct step *st, const struct eng_event *ev)
 {
     struct eng_instance *inst = map_get(&st->e->containers, ev->container_id);
     if (!inst && ev->kind == EV_ALLOCATED)
         inst = ask_adopt_name(st, ev);
     if (!inst) {
-        unknown_container(st, ev);
+        strays_event(st, ev);
         return;
     }
     step_affect(st, inst->component->service);

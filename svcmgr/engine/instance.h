@@ -143,10 +143,8 @@ void pasts_free(struct eng_service *s);
 /** Whether a container is among those that are remembered of a service. */
 bool pasts_has(const struct eng_service *s, const char *container_id);
 /* ---- strays.c: containers that no instance has ---- */
-/** One came that nobody asks for, and is given back. */
-void strays_allocated(struct step *st, const char *container_id);
-/** The end of one was reported. */
-void strays_ended(struct step *st, const char *container_id);
+/** An event of a container that no instance has: one that is alive is released. */
+void strays_event(struct step *st, const struct eng_event *ev);
 /** Another incarnation begins: none was counted. */
 void strays_forget(struct eng_service *s);
 

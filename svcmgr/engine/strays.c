@@ -33,7 +33,8 @@ static struct eng_service *owner_of(const struct step *st, const char *container
     return s && policy_of(s->kind)->remembers_containers ? s : NULL;
 }
 
-void strays_allocated(struct step *st, const char *container_id)
+/** One came that nobody asks for. */
+static void allocated(struct step *st, const char *container_id)
 {
     struct eng_service *s = owner_of(st, container_id);
     if (!s || map_get(&s->surplus, container_id) || pasts_has(s, container_id))
@@ -43,13 +44,30 @@ void strays_allocated(struct step *st, const char *container_id)
     step_touch(st, s);
 }
 
-void strays_ended(struct step *st, const char *container_id)
+/** The end of one was reported. */
+static void ended(struct step *st, const char *container_id)
 {
     struct eng_service *s = owner_of(st, container_id);
     if (!s || map_remove(&s->surplus, container_id) || pasts_has(s, container_id))
         return;
     s->n_unknown_ended++;
     step_touch(st, s);
+}
+
+void strays_event(struct step *st, const struct eng_event *ev)
+{
+    bool running = ev->kind == EV_RUNNING || (ev->kind == EV_RECOVERED && ev->found == FOUND_RUNNING);
+    if (ev->kind == EV_ALLOCATED)
+        allocated(st, ev->container_id);
+    else if (ev->kind == EV_EXITED || ev->kind == EV_LOST)
+        ended(st, ev->container_id);
+    if (ev->kind != EV_ALLOCATED && !running) {
+        if (ev->kind != EV_PROBE)
+            step_note(st, NULL, "%s for unknown container %s ignored", eng_event_word(ev->kind),
+                      ev->container_id);
+        return;
+    }
+    step_emit(st, running ? EFF_STOP : EFF_RELEASE, NULL)->container_id = mem_str(ev->container_id);
 }
 
 void strays_forget(struct eng_service *s)
