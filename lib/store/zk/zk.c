@@ -610,6 +610,7 @@ static struct store_options with_defaults(const struct store_options *given)
         .retry_interval_ms = or_default(given->retry_interval_ms, 1000),
         .retry_ceiling_ms = or_default(given->retry_ceiling_ms, 60000),
         .quiet_mark_ms = given->quiet_mark_ms,
+        .catches_up = given->catches_up,
         .link = given->link,
         .link_arg = given->link_arg,
     };

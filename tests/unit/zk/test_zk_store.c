@@ -635,9 +635,13 @@ static void expired_session_is_replaced_and_the_call_made_again(void **state)
 
 /* ---- without calls ---- */
 
-static void open_only_followed(struct rig *r)
+static void open_only_followed(struct rig *r, bool catches_up)
 {
-    const struct store_options options = {.session_timeout_ms = TIMEOUT_MS, .only_follows = true};
+    const struct store_options options = {
+        .session_timeout_ms = TIMEOUT_MS,
+        .only_follows = true,
+        .catches_up = catches_up,
+    };
     mem_auto char *url = mem_fmt("zk://%s/r", fake_address(r->fake));
     struct err_info why = {0};
     assert_int_equal(store_open(r->loop, url, &options, &r->store, &why), 0);
@@ -684,7 +688,7 @@ static const struct store_follow_ops ignore = {ignore_begin,  ignore_node,   ign
 static void what_is_only_followed_has_one_session(void **state)
 {
     struct rig *r = *state;
-    open_only_followed(r);
+    open_only_followed(r, false);
     store_follow(r->store, &ignore, NULL);
     fake_want(r->fake, OP_ADD_WATCH, "/r");
     fake_want(r->fake, OP_GET_DATA, "/r");
@@ -693,10 +697,25 @@ static void what_is_only_followed_has_one_session(void **state)
     assert_int_equal(fake_n_hellos(r->fake), 1);
 }
 
+static void a_server_to_follow_catches_up_with_its_leader_first(void **state)
+{
+    struct rig *r = *state;
+    buf_auto struct buf synced = BUF_EMPTY;
+    zkw_put_bytes(&synced, "/", 1);
+    open_only_followed(r, true);
+    store_follow(r->store, &ignore, NULL);
+    int32_t xid = fake_want(r->fake, OP_SYNC, "/");
+    fake_want_none(r->fake);
+    fake_reply(r->fake, xid, 7, 0, &synced);
+    fake_want(r->fake, OP_ADD_WATCH, "/r");
+    fake_want(r->fake, OP_GET_DATA, "/r");
+    close_store(r, false);
+}
+
 static void what_is_not_even_followed_has_none(void **state)
 {
     struct rig *r = *state;
-    open_only_followed(r);
+    open_only_followed(r, false);
     fake_want_none(r->fake);
     close_store(r, false);
     assert_int_equal(fake_n_hellos(r->fake), 0);
@@ -706,6 +725,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         CASE(what_is_only_followed_has_one_session),
+        CASE(a_server_to_follow_catches_up_with_its_leader_first),
         CASE(what_is_not_even_followed_has_none),
         CASE(lost_create_that_was_not_done_is_made_again),
         CASE(lost_create_of_what_was_there_says_so),
