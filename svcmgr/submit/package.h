@@ -37,14 +37,15 @@ struct submit_parts *submit_parts_new(void);
 /** NULL is fine. Thread: any. */
 void submit_parts_free(struct submit_parts *parts);
 /**
- * Make the archive; one that is there already stays.
+ * Make the archive, or find the one that was made of the same files before: a second of a processor is saved at each start. Files are the
+ * same when device, inode, size and times are; an archive that is found is read, and made again when its bytes are not those of its name.
  *
  * @param parts  of submit_parts_new                                             [borrowed]
  * @param dir    exists; only svcmgr may enter it                                [borrowed]
  * @param out    submit_package_fini releases it                                 [out]
  * @param why    filled on error                                                 [out]
- * @return 0; or ERR_IO: a part cannot be read, the archive cannot be written. Nothing is left behind.
- * Thread: any; takes a second or so.
+ * @return 0; or ERR_IO, ERR_NOSPC, ERR_LIMIT: a part cannot be read, the archive cannot be written.
+ * Thread: any; takes two seconds of a processor, a tenth when it is found.
  */
 int submit_package_make(const struct submit_parts *parts, const char *dir, struct submit_package *out,
                         struct err_info *why);
